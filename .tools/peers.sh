@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# Builds the real servers and clients that the end-to-end tests talk to, from Go modules pinned in
+# tests/e2e/peers/*/go.mod (and go.sum), into build/peers/bin. A peer whose pins and recipe have not
+# changed since its last build is left alone, so a second run costs milliseconds. Nothing is
+# installed outside build/ but Go's own module and build caches.
+#
+#   .tools/peers.sh [PEER...]     build these peers (default: all)
+#   .tools/peers.sh --list        print the peers and whether each is up to date
+set -euo pipefail
+
+readonly ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+readonly MODULES="$ROOT/tests/e2e/peers"
+readonly OUT="${PEERS_DIR:-$ROOT/build/peers}"
+readonly GO_MIN_MAJOR=1 GO_MIN_MINOR=24
+readonly ALL=(etcd kube-apiserver kubectl)
+
+# kubectl cannot parse a server whose version string is empty, so both carry the real one.
+readonly KUBE_VERSION_PACKAGE=k8s.io/component-base/version
+
+say() { printf 'peers: %s\n' "$*" >&2; }
+die() { say "$*"; exit 1; }
+
+# Prints "<module folder> <main package>" of a peer.
+recipe() {
+  case "$1" in
+    etcd) echo "etcd go.etcd.io/etcd/server/v3" ;;
+    kube-apiserver) echo "apiserver k8s.io/kubernetes/cmd/kube-apiserver" ;;
+    kubectl) echo "apiserver k8s.io/kubernetes/cmd/kubectl" ;;
+    *) die "unknown peer '$1' (known: ${ALL[*]})" ;;
+  esac
+}
+
+# Prints the version that the go.mod of a peer pins for a module, e.g. "v1.34.4".
+pinned() { awk -v m="$2" '$1 == m {print $2; exit} $1 == "require" && $2 == m {print $3; exit}' "$1/go.mod"; }
+
+link_flags() {
+  local folder="$1" version minor
+  echo -n "-s -w"
+  [ "$folder" = apiserver ] || return 0
+  version="$(pinned "$MODULES/apiserver" k8s.io/kubernetes)"
+  minor="${version#v1.}"
+  echo -n " -X $KUBE_VERSION_PACKAGE.gitVersion=$version -X $KUBE_VERSION_PACKAGE.gitMajor=1"
+  echo -n " -X $KUBE_VERSION_PACKAGE.gitMinor=${minor%%.*}"
+}
+
+# The stamp is a digest of all that decides what the binary is.
+stamp_of() {
+  local folder="$1" package="$2"
+  { cat "$MODULES/$folder/go.mod" "$MODULES/$folder/go.sum"; echo "$package"; link_flags "$folder"; } |
+    sha256sum | cut -d' ' -f1
+}
+
+up_to_date() {
+  local peer="$1" folder="$2" package="$3"
+  [ -x "$OUT/bin/$peer" ] && [ "$(cat "$OUT/$peer.stamp" 2>/dev/null)" = "$(stamp_of "$folder" "$package")" ]
+}
+
+require_go() {
+  local version major minor
+  command -v go >/dev/null || [ ! -x /usr/local/go/bin/go ] || export PATH="$PATH:/usr/local/go/bin"
+  command -v go >/dev/null ||
+    die "Go is missing: the end-to-end tests build a real kube-apiserver and etcd with it." \
+      "Install Go $GO_MIN_MAJOR.$GO_MIN_MINOR or later (https://go.dev/dl/, or your distribution's golang-go package) and run this again."
+  version="$(go env GOVERSION)"
+  IFS=. read -r major minor _ <<<"${version#go}"
+  # From 1.21 on Go fetches the toolchain that a go.mod asks for by itself.
+  if [ "$major" -eq $GO_MIN_MAJOR ] && [ "${minor%%[a-z]*}" -lt 21 ]; then
+    die "Go ${version#go} is too old: $GO_MIN_MAJOR.$GO_MIN_MINOR is needed (1.21 to 1.23 fetch it themselves)."
+  fi
+}
+
+build() {
+  local peer="$1" folder="$2" package="$3" started=$SECONDS
+  say "building $peer ($package; minutes on a cold build cache) ..."
+  mkdir -p "$OUT/bin"
+  # Beside the target, then renamed: a broken build never leaves half a binary behind.
+  (cd "$MODULES/$folder" && nice -n 5 go build -mod=readonly -trimpath -p "${PEERS_JOBS:-2}" \
+    -ldflags "$(link_flags "$folder")" -o "$OUT/bin/.$peer.new" "$package") ||
+    die "building $peer failed; the compiler's messages are above"
+  mv "$OUT/bin/.$peer.new" "$OUT/bin/$peer"
+  stamp_of "$folder" "$package" >"$OUT/$peer.stamp"
+  say "built $peer in $((SECONDS - started)) s"
+}
+
+main() {
+  local peers=("$@") peer folder package list=false
+  if [ "${1:-}" = --list ]; then list=true; peers=(); fi
+  [ ${#peers[@]} -gt 0 ] || peers=("${ALL[@]}")
+  mkdir -p "$OUT"
+  # One builder at a time; a second one waits and then finds everything done.
+  exec 9>"$OUT/.lock"
+  flock 9
+  for peer in "${peers[@]}"; do
+    read -r folder package <<<"$(recipe "$peer")"
+    [ -n "$folder" ] || exit 1
+    if up_to_date "$peer" "$folder" "$package"; then
+      if $list; then echo "$peer up to date"; fi
+      continue
+    fi
+    if $list; then echo "$peer to be built"; continue; fi
+    require_go
+    build "$peer" "$folder" "$package" 9>&-
+  done
+}
+
+main "$@"
