@@ -1,0 +1,202 @@
+// The catalogue of AWS types: which Kubernetes kinds declare which type of cloud resource, and how a
+// resource of that type is named. Data only; it reads no objects and builds no keys (that is identity).
+//
+// Source: schema/aws-types.tsv, whose columns and syntax schema/DESIGN.md explains.
+// Thread-safety: everything here is immutable after it is made; use freely from any thread.
+#ifndef TRUCE_REGISTRY_CATALOGUE_CATALOGUE_H_
+#define TRUCE_REGISTRY_CATALOGUE_CATALOGUE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "registry/base/result.h"
+#include "registry/catalogue/normalise.h"
+
+namespace truce {
+
+// Within which bounds AWS lets a name exist once. See TypeSpec::KeyHasAccount, KeyHasRegion.
+enum class Scope { kPartition, kAccount, kAccountRegion, kParent, kAssignedId };
+
+// How sure the scope is: read in AWS's documentation and checked; judged by knowledge of the API;
+// derived by a rule. Conflicts of anything but kResearched warn by default.
+enum class Certainty { kResearched, kJudged, kRule };
+
+enum class Flavour { kUpjetCluster, kUpjetNamespaced, kCommunity };
+
+// "partition", "account", "account+region", "parent", "assigned-id".
+std::string_view Name(Scope scope);
+// "researched", "judged", "rule".
+std::string_view Name(Certainty certainty);
+// "upjet cluster-scoped", "upjet namespaced", "community".
+std::string_view Name(Flavour flavour);
+
+// One value of a declaration: a part of its resource's key, or a value that goes with it.
+struct KeyPart {
+  enum class Source {
+    kExternalName,          // annotation crossplane.io/external-name, else metadata.name
+    kAssignedExternalName,  // the annotation only: an id that AWS assigns; absent until created
+    kField,                 // `paths`
+    kConstant,              // always `default_value`
+  };
+
+  // The part's name in the key text and in ARN templates: [A-Za-z][A-Za-z0-9]*, unique in its type.
+  std::string name;
+  Source source = Source::kExternalName;
+
+  // kField: paths below spec.forProvider, each looked for also below spec.initProvider. An array of
+  // one element on the way is looked through (older versions have singleton lists). null, false, ""
+  // and [] count as absent; numbers and true are written as JSON writes them.
+  // Not `list`: the first path that has a value. `list`: the set of all elements of all paths.
+  // A path whose value is absent while a sibling `<last>Ref`, `<last>Refs` or `<last>Selector`
+  // exists is not known yet: the default does not apply.
+  std::vector<std::vector<std::string>> paths;
+
+  // Taken when the source has no value. Already normalised. Without one, the part is not known.
+  std::optional<std::string> default_value;
+
+  // A set: the declaration has one key per element.
+  bool list = false;
+
+  // The type ("ec2/VPC") whose resource this value names; "" if none or several. The normalised
+  // value then equals the only key part of that resource (its name or its assigned id).
+  std::string refers_to;
+
+  // Applied in order by Normalise().
+  std::vector<Normaliser> normalisers;
+
+  bool operator==(const KeyPart&) const = default;
+};
+
+struct KindSpec {
+  std::string group;  // "s3.aws.upbound.io"
+  std::string kind;   // "Bucket"
+  Flavour flavour = Flavour::kUpjetCluster;
+};
+
+// AWS's rule for the value of one part. Lengths count bytes; 0 = no bound.
+struct NameRule {
+  std::string part;   // names one of `parts` or `extra`; "" = there is no rule
+  std::string regex;  // RE2 syntax, the whole value must match; "" = none
+  std::size_t min_length = 0;
+  std::size_t max_length = 0;
+  std::string extra_rule;  // for people: what the pattern cannot say
+};
+
+// The type writes into a parent. Two declarations with equal keys overwrite each other; additive:
+// other values may stand beside it; exclusive: the parent has this slot once.
+struct Attachment {
+  enum class Mode { kExclusive, kAdditive };
+  struct Link {
+    std::string parent_part;  // part of the parent's key
+    std::string own_part;     // part of this type's key that holds its value
+  };
+
+  std::string parent;  // type name; "account" = the account itself; "*" = a resource of any type
+  Mode mode = Mode::kExclusive;
+  // Covers every key part of `parent`, or is empty: then the parent's key cannot be told from the
+  // declaration ("account", "*", a parent named by something its key does not hold).
+  std::vector<Link> links;
+};
+
+struct TypeSpec {
+  std::string name;      // "s3/Bucket": service/Kind
+  std::string space;     // first part of the key text; types of one space share resources
+  std::vector<KindSpec> kinds;
+
+  Scope scope = Scope::kAssignedId;
+  bool parent_in_partition = false;  // kParent only: the parent is unique in its partition (a bucket)
+  Certainty certainty = Certainty::kRule;
+
+  // Paths below spec.forProvider of the region; empty = the type has none (global services).
+  std::vector<std::string> region_path;
+  std::vector<std::string> community_region_path;
+  // Path below spec.forProvider of a field that names the AWS account which holds the resource
+  // (Glue's catalogId); empty = no such field. Absent in the object = the credentials' account.
+  std::vector<std::string> account_path;
+
+  // The key, in order. Empty = a singleton: one per account (and region).
+  std::vector<KeyPart> parts;
+  std::vector<KeyPart> community_parts;  // same names in the same order; empty = as `parts`
+  // Values outside the key: names that AWS lets repeat (assigned-id types), ARN ingredients.
+  std::vector<KeyPart> extra;
+  std::vector<KeyPart> community_extra;  // same names; empty = as `extra`
+
+  // "arn:{partition}:s3:::{name}". {partition}, {region}, {account}, names of `parts` and `extra`;
+  // {*} = known to AWS alone. "" = the type has no ARN, or none is known.
+  std::string arn_template;
+  NameRule name_rule;
+  std::optional<Attachment> attachment;
+  std::string family;             // how the provider forms the external name; for people
+  std::string default_quota;      // for people; "" = not known
+  std::string if_already_exists;  // for people: what creating a taken name does; "" = not known
+  std::string note;               // for people
+
+  // Whether the key text carries the account, the region. (Partition and parts always.)
+  bool KeyHasAccount() const;
+  bool KeyHasRegion() const;
+
+  // A name that AWS lets repeat: no key comes from it, only from a fixed or assigned external name.
+  bool NamesRepeat() const { return scope == Scope::kAssignedId && !extra.empty(); }
+
+  // Whether a provider writes the value that completes the key after creation (design: "late").
+  bool Late(Flavour flavour) const;
+
+  const std::vector<KeyPart>& PartsFor(Flavour flavour) const;
+  const std::vector<KeyPart>& ExtraFor(Flavour flavour) const;
+  const std::vector<std::string>& RegionPathFor(Flavour flavour) const;
+
+  // "s3" of "s3/Bucket".
+  std::string_view Service() const;
+};
+
+// What FindKind found.
+struct KindEntry {
+  std::string_view group;
+  std::string_view kind;
+  Flavour flavour = Flavour::kUpjetCluster;
+  const TypeSpec* type = nullptr;  // never null
+};
+
+class Catalogue {
+ public:
+  // The catalogue compiled into the program. Parsed at the first call.
+  static const Catalogue& BuiltIn();
+
+  // A whole catalogue. Errors: kInvalidArgument "FILE:LINE: COLUMN: what is wrong; how to mend it"
+  // for the first faulty row.
+  static Result<Catalogue> Parse(std::string_view text, std::string_view file_name);
+
+  // This catalogue with the rows of `text` (same format; the header row may leave columns out)
+  // added, or put in place of the rows of the same type. The result is checked as a whole.
+  Result<Catalogue> WithOverrides(std::string_view text, std::string_view file_name) const;
+
+  // Null if no type has this kind. O(1), allocates nothing. Pointers live as long as any copy of
+  // this catalogue.
+  const KindEntry* FindKind(std::string_view group, std::string_view kind) const;
+
+  // Null if there is none. `name` as in TypeSpec::name. O(1), allocates nothing.
+  const TypeSpec* FindType(std::string_view name) const;
+
+  // All types, sorted by name.
+  std::span<const TypeSpec> types() const;
+
+  // 16 hex digits over everything that shapes keys: equal versions make equal keys.
+  const std::string& version() const;
+
+ private:
+  struct Index;
+  explicit Catalogue(std::shared_ptr<const Index> index);
+  static Result<Catalogue> Build(std::vector<TypeSpec> types, std::vector<std::string> origins);
+
+  std::shared_ptr<const Index> index_;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_REGISTRY_CATALOGUE_CATALOGUE_H_

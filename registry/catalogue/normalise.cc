@@ -1,0 +1,99 @@
+#include "registry/catalogue/normalise.h"
+
+#include <algorithm>
+
+namespace truce {
+namespace {
+
+constexpr std::string_view kArnPrefix = "arn:";
+constexpr int kArnFieldsBeforeResource = 5;
+constexpr std::size_t kSecretSuffixLength = 7;  // '-' and six random characters
+
+void Lower(std::string& value) {
+  for (char& c : value) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+}
+
+void StripPrefix(std::string& value, std::string_view prefix) {
+  if (std::string_view(value).starts_with(prefix)) value.erase(0, prefix.size());
+}
+
+void StripSuffix(std::string& value, std::string_view suffix) {
+  if (std::string_view(value).ends_with(suffix)) value.resize(value.size() - suffix.size());
+}
+
+// True if the value was an ARN and now is its resource part.
+bool KeepArnResource(std::string& value) {
+  if (!std::string_view(value).starts_with(kArnPrefix)) return false;
+  std::size_t at = 0;
+  for (int field = 0; field < kArnFieldsBeforeResource; ++field) {
+    at = value.find(':', at);
+    if (at == std::string::npos) return false;
+    ++at;
+  }
+  value.erase(0, at);
+  return true;
+}
+
+void KeepSecretName(std::string& value) {
+  if (!KeepArnResource(value)) return;
+  StripPrefix(value, "secret:");
+  if (value.size() <= kSecretSuffixLength) return;
+  const std::size_t dash = value.size() - kSecretSuffixLength;
+  const bool random = std::all_of(value.begin() + static_cast<std::ptrdiff_t>(dash) + 1, value.end(),
+                                  [](char c) {
+                                    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+                                           (c >= 'a' && c <= 'z');
+                                  });
+  if (value[dash] == '-' && random) value.resize(dash);
+}
+
+void Dns(std::string& value) {
+  Lower(value);
+  StripSuffix(value, ".");
+  if (std::string_view(value).starts_with("\\052")) value.replace(0, 4, "*");
+}
+
+void Apply(const Normaliser& normaliser, std::string& value) {
+  switch (normaliser.op) {
+    case Normaliser::Op::kLower:
+      return Lower(value);
+    case Normaliser::Op::kStripPrefix:
+      return StripPrefix(value, normaliser.argument);
+    case Normaliser::Op::kStripSuffix:
+      return StripSuffix(value, normaliser.argument);
+    case Normaliser::Op::kBasename:
+      if (const std::size_t at = value.find_last_of("/:"); at != std::string::npos) {
+        value.erase(0, at + 1);
+      }
+      return;
+    case Normaliser::Op::kUntil:
+      if (const std::size_t at = value.find(normaliser.argument); at != std::string::npos) {
+        value.resize(at);
+      }
+      return;
+    case Normaliser::Op::kAfter:
+      if (const std::size_t at = value.rfind(normaliser.argument); at != std::string::npos) {
+        value.erase(0, at + normaliser.argument.size());
+      }
+      return;
+    case Normaliser::Op::kArnResource:
+      KeepArnResource(value);
+      return;
+    case Normaliser::Op::kSecretName:
+      return KeepSecretName(value);
+    case Normaliser::Op::kDns:
+      return Dns(value);
+  }
+}
+
+}  // namespace
+
+std::string Normalise(std::span<const Normaliser> normalisers, std::string_view value) {
+  std::string result(value);
+  for (const Normaliser& normaliser : normalisers) Apply(normaliser, result);
+  return result;
+}
+
+}  // namespace truce
