@@ -1,0 +1,87 @@
+// HTTP as handlers see it: requests, responses, routes. No sockets, no TLS, no third-party types.
+#ifndef TRUCE_WEBHOOK_HTTP_HTTP_H_
+#define TRUCE_WEBHOOK_HTTP_HTTP_H_
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "registry/base/clock.h"
+
+namespace truce {
+
+// One header field. The name is lower-case; the value is trimmed and otherwise as it was sent (it is
+// never percent-decoded, and holds no control character but a tab).
+struct HttpField {
+  std::string_view name;
+  std::string_view value;
+
+  bool operator==(const HttpField&) const = default;
+};
+
+// A whole request: head and body have arrived and were checked (DESIGN.md, "Bad requests").
+// Belongs to one handler call: views in it end with that call. External synchronization.
+struct HttpRequest {
+  std::string method;  // upper-case; one of the methods of RFC 9110, or PATCH
+  std::string path;    // percent-decoded, without query; begins with '/'
+  std::vector<std::pair<std::string, std::string>> query;  // decoded, in order of appearance
+  std::vector<HttpField> headers;                          // in order of arrival
+  // The body may be moved away. Its capacity exceeds its size by at least kBodyPadding bytes, so a
+  // parser that reads past the end (simdjson) needs no copy.
+  std::string body;
+  // The name by which a verified client certificate was allowed (a DNS or URI name of the SAN, or the
+  // common name); nothing when the client showed none or none of its names is allowed.
+  std::optional<std::string> client_name;
+  std::string remote_address;  // "192.0.2.7", "2001:db8::7"; "unix" on a Unix socket
+  Deadline arrival{};          // when the first byte of the request was read
+  Deadline deadline{};         // when the answer is worthless: arrival + HttpLimits::handler_timeout
+
+  static constexpr size_t kBodyPadding = 64;  // SIMDJSON_PADDING
+
+  // The value of the first field of that (lower-case) name, or an empty view.
+  std::string_view Header(std::string_view name) const;
+  // The value of the first query parameter of that name, or nothing.
+  std::optional<std::string_view> Query(std::string_view name) const;
+};
+
+// What a handler answers. Content-Length, Connection and Date are the server's business. A field with a
+// control character in name or value is left out.
+struct HttpResponse {
+  int status = 200;
+  std::string content_type = "text/plain; charset=utf-8";
+  std::string body;
+  std::vector<std::pair<std::string, std::string>> headers;
+
+  bool operator==(const HttpResponse&) const = default;
+};
+
+// Answers one request. Called by several threads at once; may block (see blocking.h in registry/base).
+// An exception becomes 503 with Retry-After: 1, and its text is not sent.
+using HttpHandler = std::function<HttpResponse(HttpRequest&)>;
+
+enum class RouteMatch {
+  kExact,   // the path is `path`
+  kPrefix,  // the path begins with `path`
+};
+
+// One method at one path. An exact route wins over a prefix, a longer prefix over a shorter one.
+// A GET route answers HEAD too. A path known with other methods only is 405 with Allow, else 404.
+struct HttpRoute {
+  std::string method;  // upper-case
+  std::string path;    // begins with '/'
+  RouteMatch match = RouteMatch::kExact;
+  // When set, a request whose Content-Type is not this media type (parameters ignored) is 415.
+  std::string media_type;
+  HttpHandler handler;
+};
+
+// A response with a one-line text body, e.g. PlainText(404, "no such path").
+HttpResponse PlainText(int status, std::string_view line);
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_HTTP_HTTP_H_
