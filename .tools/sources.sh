@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# Puts the sources of cpp-httplib and SQLite under build/deps when the system's own are too old:
+# build/deps/httplib/httplib.{h,cc} and build/deps/sqlite/sqlite3.{h,c}, taken from Debian's source
+# packages (with Debian's patches) of a newer suite. CMake compiles them, so that sanitizers and
+# hardening reach them too. Nothing is changed outside build/deps: apt runs with a configuration
+# and lists of its own.
+#
+#   .tools/sources.sh
+#
+# TRUCE_DEBIAN_MIRROR and TRUCE_DEBIAN_SUITE override where the source packages come from.
+set -euo pipefail
+
+ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+readonly ROOT DEPS="$ROOT/build/deps"
+readonly SUITE="${TRUCE_DEBIAN_SUITE:-forky}"
+
+say() { printf 'sources: %s\n' "$*"; }
+die() { printf 'sources: %s\n' "$*" >&2; exit 1; }
+
+# The minimum versions are written once, for CMake.
+minimum() { sed -n "s/^set(TRUCE_$1_MIN \(.*\))$/\1/p" "$ROOT/.tools/dependencies.cmake"; }
+
+# at_least VERSION MINIMUM
+at_least() { [ -n "$1" ] && [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1)" = "$2" ]; }
+
+httplib_version() { sed -n 's/^#define CPPHTTPLIB_VERSION "\(.*\)"$/\1/p' "$1" 2>/dev/null || true; }
+sqlite_version() { sed -n 's/^#define SQLITE_VERSION  *"\(.*\)"$/\1/p' "$1" 2>/dev/null || true; }
+
+# The mirror of Debian this machine uses already, else Debian's own.
+mirror() {
+  if [ -n "${TRUCE_DEBIAN_MIRROR:-}" ]; then echo "$TRUCE_DEBIAN_MIRROR"; return; fi
+  local uri
+  uri="$(apt-get indextargets --format '$(ORIGIN) $(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
+    sed -n 's|^Debian \(.*/debian/\)$|\1|p' | head -n 1)"
+  echo "${uri:-http://deb.debian.org/debian/}"
+}
+
+keyring() {
+  local file
+  for file in /usr/share/keyrings/debian-archive-keyring.{gpg,pgp}; do
+    if [ -e "$file" ]; then echo "$file"; return; fi
+  done
+  die "Debian's archive keys are missing: install the package debian-archive-keyring"
+}
+
+# Writes an apt configuration that knows one source suite and keeps all its state in folder $1.
+private_apt() {
+  mkdir -p "$1/parts" "$1/lists/partial" "$1/cache/archives/partial"
+  cat >"$1/parts/debian.sources" <<EOF
+Types: deb-src
+URIs: $(mirror)
+Suites: $SUITE
+Components: main
+Signed-By: $(keyring)
+EOF
+  cat >"$1/apt.conf" <<EOF
+Dir::Etc::sourcelist "/dev/null";
+Dir::Etc::sourceparts "$1/parts";
+Dir::State::lists "$1/lists";
+Dir::Cache "$1/cache";
+APT::Sandbox::User "";
+EOF
+}
+
+# unpack PACKAGE: fetches and unpacks its source, prints the folder.
+unpack() {
+  local log="$WORK/$1.log"
+  (cd "$WORK/src" && apt-get source -qq "$1" >"$log" 2>&1) ||
+    { cat "$log" >&2; die "cannot fetch the source package $1 of Debian $SUITE"; }
+  find "$WORK/src" -mindepth 1 -maxdepth 1 -type d -name "$1-*"
+}
+
+# Puts the finished folder $1 in place as build/deps/$2 in one step.
+publish() {
+  rm -rf "${DEPS:?}/$2"
+  mv "$1" "$DEPS/$2"
+}
+
+httplib() {
+  say "fetching cpp-httplib (Debian $SUITE)"
+  local source version
+  source="$(unpack cpp-httplib)"
+  version="$(httplib_version "$source/httplib.h")"
+  at_least "$version" "$(minimum HTTPLIB)" ||
+    die "Debian $SUITE has cpp-httplib ${version:-?}; $(minimum HTTPLIB) or newer is needed"
+  python3 "$source/split.py" -e cc -o "$WORK/httplib" >/dev/null
+  publish "$WORK/httplib" httplib
+  say "cpp-httplib $version is in build/deps/httplib"
+}
+
+sqlite() {
+  say "fetching SQLite (Debian $SUITE) and making its single source file"
+  local source version
+  source="$(unpack sqlite3)"
+  (cd "$source" && ./configure --disable-tcl --disable-readline && make sqlite3.c) \
+    >"$WORK/sqlite-make.log" 2>&1 || { tail -n 30 "$WORK/sqlite-make.log" >&2; die "SQLite failed"; }
+  version="$(sqlite_version "$source/sqlite3.h")"
+  at_least "$version" "$(minimum SQLITE)" ||
+    die "Debian $SUITE has SQLite ${version:-?}; $(minimum SQLITE) or newer is needed"
+  mkdir -p "$WORK/sqlite"
+  cp "$source/sqlite3.c" "$source/sqlite3.h" "$WORK/sqlite/"
+  publish "$WORK/sqlite" sqlite
+  say "SQLite $version is in build/deps/sqlite"
+}
+
+main() {
+  local need=() package
+  mkdir -p "$DEPS"
+  # One at a time; a second one waits and then finds everything done.
+  exec 9>"$DEPS/.lock"
+  flock 9
+  at_least "$(pkg-config --modversion cpp-httplib 2>/dev/null || true)" "$(minimum HTTPLIB)" ||
+    at_least "$(httplib_version "$DEPS/httplib/httplib.h")" "$(minimum HTTPLIB)" || need+=(httplib)
+  at_least "$(pkg-config --modversion sqlite3 2>/dev/null || true)" "$(minimum SQLITE)" ||
+    at_least "$(sqlite_version "$DEPS/sqlite/sqlite3.h")" "$(minimum SQLITE)" || need+=(sqlite)
+  [ ${#need[@]} -gt 0 ] || return 0
+
+  WORK="$(mktemp -d "$DEPS/work.XXXXXX")"
+  trap 'rm -rf "$WORK"' EXIT
+  mkdir -p "$WORK/src"
+  private_apt "$WORK/apt"
+  export APT_CONFIG="$WORK/apt/apt.conf"
+  apt-get update -qq >"$WORK/update.log" 2>&1 ||
+    { cat "$WORK/update.log" >&2; die "cannot read the package lists of Debian $SUITE"; }
+  for package in "${need[@]}"; do "$package"; done
+}
+
+main "$@"
