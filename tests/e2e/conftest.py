@@ -1,0 +1,79 @@
+"""Fixtures of the end-to-end tests: a real API, and Truce behind its webhook."""
+
+import pytest
+
+from support.cluster import Cluster, build_peers
+from support.truce_process import TruceProcess
+
+
+def pytest_sessionstart(session):
+    # Here rather than in a fixture: the first run compiles for minutes and its progress must show.
+    if not session.config.option.collectonly and not hasattr(session.config, "workerinput"):
+        build_peers()
+
+
+def _cluster(request, api_servers: int):
+    failed_before = request.session.testsfailed
+    cluster = Cluster(api_servers)
+    try:
+        cluster.start()
+        cluster.apply_crds()
+        yield cluster
+    except BaseException:
+        print(cluster.logs())
+        cluster.stop(keep_logs=True)
+        raise
+    cluster.stop(keep_logs=request.session.testsfailed > failed_before)
+
+
+@pytest.fixture(scope="session")
+def cluster(request):
+    """etcd and two API servers with the CRDs, shared by all tests of a run. Without webhook."""
+    yield from _cluster(request, api_servers=2)
+
+
+@pytest.fixture
+def own_cluster(request):
+    """etcd and one API server for one test that does to them what others would not survive."""
+    yield from _cluster(request, api_servers=1)
+
+
+@pytest.fixture
+def start_truce(cluster, tmp_path):
+    """A function that starts Truce with a given configuration and registers its webhook. What the
+    test leaves in the cluster is removed afterwards."""
+    started = []
+
+    def start(config: dict | None = None, failure_policy: str = "Fail") -> TruceProcess:
+        directory = tmp_path / f"truce-{len(started)}"
+        directory.mkdir()
+        process = TruceProcess(directory, config)
+        started.append(process)
+        process.start()
+        cluster.register_webhook(process.admission_url, process.ca_file, failure_policy)
+        return process
+
+    yield start
+    cluster.reset()
+    for process in started:
+        process.kill()
+
+
+@pytest.fixture
+def truce(start_truce):
+    """Truce as the tests configure it (the mapping of the platform's kinds), webhook registered."""
+    return start_truce()
+
+
+@pytest.fixture
+def user(cluster):
+    """A function that gives an actor's client: user("team-a"), user("admin", server=1)."""
+    clients = []
+
+    def client(name: str = "admin", server: int = 0):
+        clients.append(cluster.client(name, server))
+        return clients[-1]
+
+    yield client
+    for each in clients:
+        each.close()

@@ -1,0 +1,231 @@
+"""The program under test as a process: `truce serve` on free loopback ports, without a cluster."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import ssl
+import subprocess
+import http.client
+from pathlib import Path
+
+from support.processes import Child, free_port, tail
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+BINARY = Path(os.environ.get("TRUCE_BINARY", REPOSITORY / "build/release/truce"))
+
+START_SECONDS = 30.0
+STOP_SECONDS = 30.0  # Draining included.
+
+# What the platform team would write: which field of its own kinds names a bucket.
+OBJECT_STORAGE_MAPPINGS = [
+    {
+        "group": "platform.example.org",
+        "kind": kind,
+        "declares": [
+            {
+                "type": "s3/Bucket",
+                "parts": {"name": "spec.parameters.name"},
+                "region": "spec.parameters.region",
+            }
+        ],
+    }
+    for kind in ("ObjectStorage", "XObjectStorage")
+]
+
+
+class TruceProcess:
+    """One server with a directory of its own: configuration, data and log.
+
+    Its ports stay the same when it is started again, as those of a Service do.
+    External synchronization; start it from the main thread.
+    """
+
+    def __init__(self, directory: Path, config: dict | None = None, name: str = "truce"):
+        """`directory` must exist. `config` is the configuration file's content (None: the mapping
+        of the platform's kinds, nothing else)."""
+        self.directory = directory
+        self.name = name
+        self.data = directory / "data"
+        self.log = directory / f"{name}.log"
+        self._config_file = directory / "truce.yaml"
+        self._child: Child | None = None
+        self._admission = self._api = self._metrics = "127.0.0.1:0"
+        self.write_config(config)
+
+    def __enter__(self) -> "TruceProcess":
+        return self.start()
+
+    def __exit__(self, *_) -> None:
+        self.stop()
+
+    def write_config(self, config: dict | None) -> None:
+        """Replaces the configuration file at once; what a reload covers takes effect."""
+        if config is None:
+            config = {"mappings": OBJECT_STORAGE_MAPPINGS}
+        fresh = self._config_file.with_suffix(".new")
+        fresh.write_text(json.dumps(config, indent=2))  # JSON is YAML.
+        fresh.replace(self._config_file)
+
+    def start(self, wait_until_ready: bool = True) -> "TruceProcess":
+        """Starts it and waits until it is ready; else only until the process exists."""
+        if not BINARY.exists():
+            raise RuntimeError(f"{BINARY} does not exist: build it first (make build)")
+        (self.data / "addresses.json").unlink(missing_ok=True)
+        self._child = Child(
+            self.name,
+            [
+                str(BINARY), "serve",
+                "--no-cluster",
+                "--config", str(self._config_file),
+                "--data-dir", str(self.data),
+                "--admission-address", self._admission,
+                "--api-address", self._api,
+                "--metrics-address", self._metrics,
+            ],
+            self.log,
+        )
+        if wait_until_ready:
+            self.wait_until_ready()
+        return self
+
+    def fix_ports(self) -> None:
+        """Chooses the ports before the start, so that a caller can know them while it starts."""
+        self._admission, self._api, self._metrics = (
+            f"127.0.0.1:{free_port()}" for _ in range(3)
+        )
+
+    def wait_until_ready(self) -> None:
+        child = self._running()
+        child.wait_until(self._read_addresses, START_SECONDS, "listening")
+        child.wait_until(lambda: self.metrics_get("/readyz")[0] == 200, START_SECONDS, "ready")
+
+    def stop(self) -> int:
+        """SIGTERM and a graceful drain; SIGKILL when that takes too long. Returns the exit code;
+        0 when it was not running."""
+        if self._child is None:
+            return 0
+        code = self._child.stop(STOP_SECONDS)
+        self._child = None
+        return code
+
+    def kill(self) -> None:
+        """kill -9."""
+        if self._child is not None:
+            self._child.kill()
+            self._child = None
+
+    def signal(self, number: signal.Signals) -> None:
+        self._running().signal(number)
+
+    @property
+    def running(self) -> bool:
+        return self._child is not None and self._child.exit_code is None
+
+    @property
+    def pid(self) -> int:
+        return self._running().pid
+
+    @property
+    def admission_address(self) -> str:
+        return self._admission
+
+    @property
+    def admission_url(self) -> str:
+        return f"https://{self._admission}/validate"
+
+    @property
+    def ca_file(self) -> Path:
+        return self.data / "certs" / "ca.crt"
+
+    def logs(self, lines: int = 60) -> str:
+        return f"--- {self.log} (last {lines} lines)\n{tail(self.log, lines)}"
+
+    def metrics_get(self, path: str) -> tuple[int, str]:
+        """GET on the metrics listener: (status, text); status 0 when nobody answers."""
+        connection = http.client.HTTPConnection(self._metrics, timeout=5)
+        try:
+            connection.request("GET", path)
+            response = connection.getresponse()
+            return response.status, response.read().decode()
+        except OSError:
+            return 0, ""
+        finally:
+            connection.close()
+
+    def metric(self, series: str) -> float:
+        """The value of one series as /metrics prints it, 0 when it is not there."""
+        for line in self.metrics_get("/metrics")[1].splitlines():
+            name, _, value = line.rpartition(" ")
+            if name == series:
+                return float(value)
+        return 0.0
+
+    def reviewer(self) -> "Reviewer":
+        return Reviewer(self._admission, self.ca_file)
+
+    def command(self, *args: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+        """Runs a `truce` command beside the server, through its operator socket."""
+        return subprocess.run(
+            [str(BINARY), *args, "--data-dir", str(self.data)],
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+
+    def _running(self) -> Child:
+        if self._child is None:
+            raise RuntimeError(f"{self.name} is not running")
+        return self._child
+
+    def _read_addresses(self) -> bool:
+        try:
+            addresses = json.loads((self.data / "addresses.json").read_text())
+        except (FileNotFoundError, ValueError):
+            return False
+        self._admission = addresses["admission"]
+        self._api = addresses["api"]
+        self._metrics = addresses["metrics"]
+        return True
+
+
+class Reviewer:
+    """Asks the admission port directly, as an API server would, on one keep-alive connection.
+    External synchronization."""
+
+    def __init__(self, address: str, ca_file: Path):
+        context = ssl.create_default_context(cafile=str(ca_file))
+        host, _, port = address.rpartition(":")
+        self._connection = http.client.HTTPSConnection(
+            host, int(port), timeout=30, context=context
+        )
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def __enter__(self) -> "Reviewer":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.close()
+
+    def post(self, body: bytes, path: str = "/validate?timeout=5s") -> tuple[int, dict]:
+        """(HTTP status, parsed body or {}). OSError when nobody answers."""
+        try:
+            self._connection.request("POST", path, body, {"Content-Type": "application/json"})
+            response = self._connection.getresponse()
+            raw = response.read()
+        except (OSError, http.client.HTTPException):
+            self._connection.close()
+            raise
+        try:
+            return response.status, json.loads(raw)
+        except ValueError:
+            return response.status, {}
+
+    def review(self, review: dict) -> tuple[int, dict]:
+        """(HTTP status, the `response` of the answer or {})."""
+        status, body = self.post(json.dumps(review).encode())
+        return status, body.get("response", {})

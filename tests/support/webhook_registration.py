@@ -1,0 +1,107 @@
+"""The ValidatingWebhookConfiguration that puts Truce between the API server and its store."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+from support.objects import WATCHED_GROUPS
+
+CONFIGURATION = "truce"
+DECLARATIONS = "declarations.truce.dev"  # The name that kubectl shows in a refusal.
+DELETIONS = "deletions.truce.dev"
+
+MARKER_NAMESPACE = "webhook-marker"
+TIMEOUT_SECONDS = 5
+
+# Drops only updates that change neither spec, annotations, labels, owner references nor (when
+# terminating) finalizers: four of five calls, and none that could add a declaration.
+CHANGES_A_DECLARATION = (
+    "request.operation != 'UPDATE'"
+    " || has(object.spec) != has(oldObject.spec)"
+    " || (has(object.spec) && object.spec != oldObject.spec)"
+    " || (has(object.metadata.annotations) ? object.metadata.annotations : {})"
+    " != (has(oldObject.metadata.annotations) ? oldObject.metadata.annotations : {})"
+    " || (has(object.metadata.labels) ? object.metadata.labels : {})"
+    " != (has(oldObject.metadata.labels) ? oldObject.metadata.labels : {})"
+    " || (has(object.metadata.ownerReferences) ? object.metadata.ownerReferences : [])"
+    " != (has(oldObject.metadata.ownerReferences) ? oldObject.metadata.ownerReferences : [])"
+    " || (has(object.metadata.deletionTimestamp)"
+    " && (has(object.metadata.finalizers) ? object.metadata.finalizers : [])"
+    " != (has(oldObject.metadata.finalizers) ? oldObject.metadata.finalizers : []))"
+)
+
+
+def configuration(url: str, ca_file: Path, failure_policy: str, marker: str) -> dict:
+    """The whole configuration. `marker` names one more entry, see marker_entry()."""
+    client = {"url": url, "caBundle": base64.b64encode(ca_file.read_bytes()).decode()}
+    common = {
+        "clientConfig": client,
+        "admissionReviewVersions": ["v1"],
+        "sideEffects": "NoneOnDryRun",
+        "matchPolicy": "Equivalent",
+        "timeoutSeconds": TIMEOUT_SECONDS,
+        # By the label that the API server sets itself, never by one that users may set.
+        "namespaceSelector": {
+            "matchExpressions": [
+                {
+                    "key": "kubernetes.io/metadata.name",
+                    "operator": "NotIn",
+                    "values": ["kube-system", "truce-system"],
+                }
+            ]
+        },
+    }
+    return {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingWebhookConfiguration",
+        "metadata": {"name": CONFIGURATION},
+        "webhooks": [
+            {
+                **common,
+                "name": DECLARATIONS,
+                "failurePolicy": failure_policy,
+                "rules": [_rule(["CREATE", "UPDATE"])],
+                "matchConditions": [
+                    {"name": "changes-a-declaration", "expression": CHANGES_A_DECLARATION}
+                ],
+            },
+            # Nothing that Truce does not know may keep a user from deleting.
+            {**common, "name": DELETIONS, "failurePolicy": "Ignore", "rules": [_rule(["DELETE"])]},
+            marker_entry(marker),
+        ],
+    }
+
+
+def _rule(operations: list[str]) -> dict:
+    # "*" covers every resource of the groups and none of their subresources.
+    return {
+        "apiGroups": WATCHED_GROUPS,
+        "apiVersions": ["*"],
+        "operations": operations,
+        "resources": ["*"],
+        "scope": "*",
+    }
+
+
+def marker_entry(name: str) -> dict:
+    """An entry that refuses ConfigMaps of the marker namespace because nobody answers it. An API
+    server that does so has loaded the configuration that holds it: registrations take effect
+    asynchronously, and without a marker a test could pass because nothing was asked yet."""
+    return {
+        "name": name,
+        "clientConfig": {"url": "https://127.0.0.1:1/marker"},
+        "admissionReviewVersions": ["v1"],
+        "sideEffects": "None",
+        "timeoutSeconds": 1,
+        "failurePolicy": "Fail",
+        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": MARKER_NAMESPACE}},
+        "rules": [
+            {
+                "apiGroups": [""],
+                "apiVersions": ["v1"],
+                "operations": ["CREATE"],
+                "resources": ["configmaps"],
+            }
+        ],
+    }
