@@ -1,0 +1,61 @@
+// Finding: the result of one rule about one declaration, in words (design section 5).
+#ifndef TRUCE_POLICIES_FINDING_H_
+#define TRUCE_POLICIES_FINDING_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "registry/identity/values.h"
+#include "registry/ownership/review.h"
+
+namespace truce {
+
+// Every rule there is. Ids are stable: they stand in metrics, logs and configuration.
+enum class Rule : std::uint8_t {
+  kDuplicateOwnership,  // "duplicate-ownership"
+  kResourceName,        // "resource-name"
+  kReservationCap,      // "reservation-cap"
+  kUnclearDeclaration,  // "unclear-declaration"
+};
+inline constexpr std::size_t kRuleCount = 4;
+std::string_view Id(Rule rule);
+
+// All texts are one line without control characters, whatever the object holds.
+struct Finding {
+  Rule rule = Rule::kDuplicateOwnership;
+  Mode mode = Mode::kEnforce;
+  std::string resource;  // what it is about: S3 bucket "prod-artifacts"
+  std::string cause;     // one sentence: what is wrong
+  std::string remedy;    // what the reader can do
+  std::string link;      // a URL; empty: none
+  std::string warning;   // the cause for a warning header: at most kWarningBytesMax bytes
+  KeyText key;           // empty where there is none
+
+  bool operator==(const Finding&) const = default;
+};
+
+// Limits of a warning (AdmissionReview v1): longer ones are cut by API servers, anywhere.
+inline constexpr std::size_t kWarningBytesMax = 120;
+inline constexpr std::size_t kWarningsBytesMax = 4096;
+// Denial texts end up in conditions, headers and chat messages.
+inline constexpr std::size_t kMessageBytesMax = 8192;
+
+// The text of a denial for `findings` (not empty): cause, remedy, link of each, a line each; with
+// several a first line that names all resources. The first line can stand alone, and the lines can be
+// joined by spaces. At most kMessageBytesMax bytes: what does not fit is counted.
+std::string DenialText(std::span<const Finding> findings);
+
+// The warnings of `findings`, without repetitions, together at most kWarningsBytesMax bytes.
+std::vector<std::string> Warnings(std::span<const Finding> findings);
+
+// `text` safe to print on one line: control and invisible characters as \u{…}, at most `bytes_max`
+// bytes, cut between characters with "…".
+std::string OneLine(std::string_view text, std::size_t bytes_max);
+
+}  // namespace truce
+
+#endif  // TRUCE_POLICIES_FINDING_H_

@@ -1,0 +1,20 @@
+// Words for people: types, resources, objects, owners.
+#ifndef TRUCE_POLICIES_PEOPLE_H_
+#define TRUCE_POLICIES_PEOPLE_H_
+
+#include <string>
+#include <string_view>
+
+#include "registry/identity/values.h"
+
+namespace truce {
+
+// "s3/Bucket" → "S3 bucket", "rds/DBInstance" → "RDS DB instance".
+std::string TypeForPeople(std::string_view type);
+
+// "ObjectStorage team-a/artifacts"; "Bucket artifacts" when cluster-scoped.
+std::string ObjectForPeople(const Slot& slot);
+
+}  // namespace truce
+
+#endif  // TRUCE_POLICIES_PEOPLE_H_

@@ -1,0 +1,44 @@
+// Who may send reviews (design section 6, Webhook): the path and the credentials of a call.
+#ifndef TRUCE_WEBHOOK_ADMISSION_ACCESS_H_
+#define TRUCE_WEBHOOK_ADMISSION_ACCESS_H_
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "registry/base/result.h"
+#include "webhook/http/http.h"
+
+namespace truce {
+
+// How callers of the admission listener are known. At least one must hold; the strictest that is
+// configured counts: a client certificate and a bearer token are both needed when both are configured.
+struct AdmissionAccess {
+  bool loopback = false;                  // the listener's address is a loopback address
+  bool client_certificate = false;        // a client CA is configured: a verified, allowed name is needed
+  std::optional<std::string> bearer;      // token of the Authorization field
+  std::optional<std::string> secret;      // 32 hex digits: the path is `/validate/<secret>`
+};
+
+enum class AccessVerdict { kGranted, kForbidden, kUnauthorized };
+
+// `path_secret`: what follows "/validate/" in the path; empty for the plain path. Secrets are compared in
+// constant time. With client certificate or bearer, or on loopback, the plain path serves and the secret's
+// path too; otherwise only the secret's path: everything else is kForbidden, alike for a wrong and for a
+// missing secret.
+AccessVerdict CheckAccess(const AdmissionAccess& access, const HttpRequest& request,
+                          std::string_view path_secret);
+
+// Reads a token file: its content without surrounding white space, 16 to 4096 printable bytes.
+// Errors: kNotFound, kUnavailable (unreadable), kInvalidArgument (too short, too long, odd bytes).
+Result<std::string> ReadToken(const std::string& file);
+
+// Reads the installation secret, or makes one at first start (mode 0600, written whole or not at all).
+// Errors: kInvalidArgument (not 32 hex digits), kUnavailable (unreadable, not writable).
+Result<std::string> ReadOrMakeSecret(const std::string& file);
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_ADMISSION_ACCESS_H_

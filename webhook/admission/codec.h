@@ -1,0 +1,93 @@
+// AdmissionReview v1, in and out (facts: Kubernetes api admission/v1 types.go; the contract table of
+// DESIGN.md says what each malformed body is answered).
+#ifndef TRUCE_WEBHOOK_ADMISSION_CODEC_H_
+#define TRUCE_WEBHOOK_ADMISSION_CODEC_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "registry/base/result.h"
+#include "registry/identity/document.h"
+
+namespace truce {
+
+// Objects and arrays inside each other, the outermost counted as one. Beyond: refused.
+inline constexpr int kReviewDepthMax = 64;
+inline constexpr std::size_t kReviewBytesMax = 8 * 1024 * 1024;
+// request.uid is a UUID; anything longer is no API server's.
+inline constexpr std::size_t kReviewUidBytesMax = 128;
+
+enum class ReviewOperation : std::uint8_t { kCreate, kUpdate, kDelete, kConnect };
+std::string_view Name(ReviewOperation operation);  // "CREATE", …
+
+struct GroupVersionKind {
+  std::string_view group;
+  std::string_view version;
+  std::string_view kind;
+
+  bool operator==(const GroupVersionKind&) const = default;
+};
+
+// One review, as views into the reader that read it.
+struct AdmissionRequest {
+  std::string_view uid;
+  GroupVersionKind kind;          // of the object as it was converted for us
+  GroupVersionKind request_kind;  // of what the user sent; differs under matchPolicy Equivalent
+  std::string_view resource;      // "buckets"
+  std::string_view sub_resource;  // "status"; empty: the object itself
+  std::string_view name;
+  std::string_view ns;
+  ReviewOperation operation = ReviewOperation::kCreate;
+  std::string_view user;
+  std::vector<std::string_view> groups;
+  bool dry_run = false;
+  // Without metadata.managedFields; empty (no root) where the request has null, where the operation has
+  // none, and for requests that are not judged (subresources, CONNECT).
+  Document object;
+  Document old_object;
+};
+
+// Reads reviews; keeps its buffers for the next one. External synchronization.
+class ReviewReader final {
+ public:
+  ReviewReader();
+  ~ReviewReader();
+  ReviewReader(ReviewReader&&) noexcept;
+  ReviewReader& operator=(ReviewReader&&) noexcept;
+
+  // Reads `body`, which must have at least 64 readable bytes of capacity beyond its size (it is reserved
+  // if not). The request's views live until the next Read or the end of the reader; `body` may go.
+  // Errors: kInvalidArgument, one line that says what is wrong: not JSON, not UTF-8, a byte order mark,
+  //   bytes after the end, deeper than kReviewDepthMax, a key twice in any object, apiVersion or kind
+  //   other than admission.k8s.io/v1 AdmissionReview, no request.uid, unknown operation, no object where
+  //   the operation has one, an object of another kind or namespace than the request says;
+  //   kResourceExhausted: out of memory.
+  Result<AdmissionRequest> Read(std::string& body);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// What a review is answered with.
+struct AdmissionAnswer {
+  bool allowed = true;
+  int code = 0;              // denied: 403 or 422
+  std::string_view message;  // denied
+  std::span<const std::string> warnings;
+};
+
+// The AdmissionReview that answers request `uid`, as JSON. Bytes that are not UTF-8 become U+FFFD.
+std::string WriteReview(std::string_view uid, const AdmissionAnswer& answer);
+
+// Appends `text` as a JSON string with its quotes.
+void AppendJsonString(std::string_view text, std::string& out);
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_ADMISSION_CODEC_H_

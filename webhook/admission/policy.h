@@ -1,0 +1,39 @@
+// AdmissionPolicy: everything configuration says about reviews, as one immutable snapshot.
+#ifndef TRUCE_WEBHOOK_ADMISSION_POLICY_H_
+#define TRUCE_WEBHOOK_ADMISSION_POLICY_H_
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policies/mode.h"
+#include "policies/rules.h"
+#include "registry/catalogue/catalogue.h"
+#include "registry/identity/identity.h"
+
+namespace truce {
+
+// A value, shared as shared_ptr<const AdmissionPolicy> and replaced as a whole when configuration
+// changes; each review uses one snapshot from begin to end.
+struct AdmissionPolicy {
+  std::shared_ptr<const Catalogue> catalogue;  // never null; identity.catalogue points to it
+  IdentityRules identity;
+  PartyRules parties;
+  ModeRules modes;
+  std::vector<std::string> providers;              // user name patterns: '*' is any run of characters
+  std::vector<std::string> composite_controllers;  // user name patterns
+  int composite_denial_code = 422;                 // 422 or 403: for composite controllers only
+  Disclosure disclosure = Disclosure::kFull;
+  std::size_t reservation_cap = 0;  // per namespace and user; 0: off
+  std::string public_url;           // without trailing slash; empty: texts hold no link
+};
+
+// True when `text` matches one of `patterns` as a whole. Linear in the length of `text` per pattern.
+bool MatchesAny(std::string_view text, std::span<const std::string> patterns);
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_ADMISSION_POLICY_H_

@@ -1,0 +1,76 @@
+// AdmissionService: from the body of a review to its answer (design section 5).
+#ifndef TRUCE_WEBHOOK_ADMISSION_SERVICE_H_
+#define TRUCE_WEBHOOK_ADMISSION_SERVICE_H_
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "registry/base/clock.h"
+#include "registry/base/guarded.h"
+#include "registry/ownership/ledger.h"
+#include "registry/store/store.h"
+#include "webhook/admission/access.h"
+#include "webhook/admission/policy.h"
+#include "webhook/admission/sink.h"
+#include "webhook/http/http.h"
+
+namespace truce {
+
+// What the service stands on; the references must outlive it.
+struct AdmissionPorts {
+  Store& store;
+  const Clock& clock;
+  IdSource ids;                    // thread-safe
+  std::vector<ReviewSink*> sinks;  // called for every review, in this order
+};
+
+// Thread-safe. The three outcomes are never mixed: allowed and denied are HTTP 200, unknown is 503 with
+// `Retry-After: 1`, a request that is no review is 400. Never throws.
+class AdmissionService final {
+ public:
+  // Not ready until SetReady(true). `policy` is not null.
+  AdmissionService(AdmissionPorts ports, std::shared_ptr<const AdmissionPolicy> policy);
+  AdmissionService(const AdmissionService&) = delete;
+  AdmissionService& operator=(const AdmissionService&) = delete;
+
+  // Answers one review. "allowed" is returned only after the reservations are durable (I3); dry-runs
+  // and denials write nothing (I4). Repeating a review gives the same answer and writes nothing new.
+  // Blocks at most until BudgetOf the request.
+  HttpResponse Validate(HttpRequest& request);
+
+  // Until ready every answer is unknown (cause not_ready).
+  void SetReady(bool ready) { ready_.store(ready, std::memory_order_release); }
+  bool ready() const { return ready_.load(std::memory_order_acquire); }
+
+  // From the next review on. Not null.
+  void SetPolicy(std::shared_ptr<const AdmissionPolicy> policy);
+  std::shared_ptr<const AdmissionPolicy> policy() const;
+
+ private:
+  struct Outcome;
+  Outcome Answer(HttpRequest& request, Deadline deadline, ReviewRecord& record);
+
+  AdmissionPorts ports_;
+  Guarded<std::shared_ptr<const AdmissionPolicy>> policy_;
+  std::atomic<bool> ready_{false};
+};
+
+// By when the answer must have left: the API server sends its remaining time rounded up to whole seconds
+// as `?timeout=5s`, so n seconds mean n − 1 (one: a half), less a margin for the way back. Without a
+// usable value 10 s are assumed, the API server's default. Never later than `request.deadline`, when set.
+Deadline BudgetOf(const HttpRequest& request);
+
+// Public ids from the system's random numbers: thread-safe, never repeats.
+IdSource RandomIds();
+
+// The routes of the admission listener: POST /validate and /validate/<secret>. `access` is copied; the
+// bearer token can be replaced while running through `SetBearer`. `service` must outlive the routes.
+std::vector<HttpRoute> AdmissionRoutes(AdmissionService& service, AdmissionAccess access);
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_ADMISSION_SERVICE_H_
