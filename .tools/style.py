@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""Checks the rules of style that no compiler checks. Prints file:line: rule; exit 1 on a finding.
+
+  style.py              the whole repository
+  style.py --self-test  each rule finds its own bad example
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LINES_MAX = 600
+COLUMNS_MAX = 100
+
+CODE = (".cc", ".h", ".py", ".sh", ".cmake")
+# Files that name the forbidden words because they look for them.
+EXEMPT = {".tools/style.py"}
+# The only places that may wait by the clock: loops that poll a condition until a deadline.
+MAY_SLEEP = ("tests/support/",)
+
+# rule, files it holds for, pattern of a violation, example of one
+PATTERNS = [
+    ("no TODO or FIXME", CODE + (".md", ".txt", ".yaml"), r"\b(TODO|FIXME|XXX)\b", "// TODO: later"),
+    ("no trailing white space", CODE, r"[ \t]+$", "int a; "),
+    ("no tab", CODE, r"\t", "\tint a;"),
+    ("no skipped test", (".cc", ".h", ".py"),
+     r"\b(GTEST_SKIP|DISABLED_\w+|pytest\.skip|mark\.skip|mark\.xfail|importorskip)\b",
+     "GTEST_SKIP();"),
+    ("clang 14 cannot compile it", (".cc", ".h"),
+     r"\bstd::(views::|ranges::views|source_location|expected\b|format\(|print\()", "std::views::all"),
+    ("no using namespace", (".cc", ".h"), r"^\s*using namespace (?!std::(chrono_)?literals)",
+     "using namespace std;"),
+    ("includes start at the root of the repository", (".cc", ".h"), r'#include "\.\.?/',
+     '#include "../a.h"'),
+    ("third-party headers only in .cc files", (".h",),
+     r"#include <(httplib\.h|nlohmann/|simdjson|spdlog/|fmt/|sqlite3\.h|CLI/|yaml\.h|re2/)",
+     "#include <httplib.h>"),
+]
+SLEEP = re.compile(r"\b(sleep_for|sleep_until|usleep|nanosleep|time\.sleep)\s*\(|^\s*sleep \d")
+BAD_NAMES = {"utils", "util", "helpers", "helper", "misc", "common", "utility"}
+SECRETS_OF_THE_DESK = re.compile(r"(?<![\w/])/(work|root)/\w")
+
+
+def repository_files() -> list[str]:
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"],
+        cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
+    return sorted(name for name in listed if (ROOT / name).is_file())
+
+
+def check_lines(name: str, lines: list[str]) -> list[str]:
+    found = []
+    for number, line in enumerate(lines, 1):
+        for rule, suffixes, pattern, _ in PATTERNS:
+            if name.endswith(suffixes) and re.search(pattern, line):
+                found.append(f"{name}:{number}: {rule}")
+        if name.startswith("tests/") and not name.startswith(MAY_SLEEP) and name.endswith(CODE):
+            if SLEEP.search(line):
+                found.append(f"{name}:{number}: no sleep in tests: wait on a condition")
+        # The formatter cannot break a literal or an address.
+        if name.endswith((".cc", ".h")) and len(line) > COLUMNS_MAX and not re.search(r'"|://', line):
+            found.append(f"{name}:{number}: longer than {COLUMNS_MAX} columns")
+        if SECRETS_OF_THE_DESK.search(line):
+            found.append(f"{name}:{number}: a path of one person's machine")
+    return found
+
+
+def check_file(name: str, lines: list[str]) -> list[str]:
+    found = []
+    if name.endswith((".cc", ".h", ".py")) and len(lines) >= LINES_MAX:
+        found.append(f"{name}:{len(lines)}: {LINES_MAX} lines or more: split it")
+    if Path(name).stem in BAD_NAMES:
+        found.append(f"{name}:1: the name says nothing")
+    if name.endswith(".h"):
+        guard = "TRUCE_" + re.sub(r"[/.\-]", "_", name).upper() + "_"
+        if f"#ifndef {guard}" not in lines or f"#define {guard}" not in lines:
+            found.append(f"{name}:1: header guard must be {guard}")
+    return found
+
+
+def check_targets(names: list[str]) -> list[str]:
+    """Every C++ file belongs to a target of the CMakeLists.txt of its folder or one above."""
+    lists = {str(Path(name).parent): (ROOT / name).read_text(encoding="utf-8")
+             for name in names if Path(name).name == "CMakeLists.txt"}
+    found = []
+    for name in names:
+        if not name.endswith((".cc", ".h")) or name == "tests/fuzz/replay_main.cc":
+            continue
+        path = Path(name)
+        is_listed = any(
+            re.search(rf"(?<![\w./]){re.escape(str(path.relative_to(parent)))}(?![\w.])", lists[str(parent)])
+            for parent in path.parents if str(parent) in lists)
+        # Headers of tests are part of the sources that include them.
+        if not is_listed and not (name.startswith("tests/") and name.endswith(".h")):
+            found.append(f"{name}:1: belongs to no target (list it in a CMakeLists.txt)")
+    return found
+
+
+def check_single_includes(names: list[str]) -> list[str]:
+    """httplib costs seconds to compile and spdlog is behind one header: one file each."""
+    found = []
+    for header, most in (("httplib.h", 1), ("spdlog/", 1), ("simdjson.h", 2)):
+        users = [name for name in names if name.endswith(".cc")
+                 and f"#include <{header}" in (ROOT / name).read_text(encoding="utf-8")]
+        if len({str(Path(user)) for user in users}) > most:
+            found.append(f"{users[-1]}:1: <{header}> is included by {', '.join(users)}; at most {most}")
+    return found
+
+
+def self_test() -> list[str]:
+    failed = []
+    for rule, suffixes, _, example in PATTERNS:
+        if not any(rule in finding for finding in check_lines("registry/a" + suffixes[0], [example])):
+            failed.append(f"rule '{rule}' does not find its example")
+    if not check_lines("tests/unit/a_test.cc", ["std::this_thread::sleep_for(1s);"]):
+        failed.append("the rule on sleep does not find its example")
+    if not check_file("registry/a.h", ["#ifndef A_H"]):
+        failed.append("the rule on header guards does not find its example")
+    return failed
+
+
+def main() -> int:
+    found = self_test()
+    if "--self-test" not in sys.argv:
+        names = repository_files()
+        for name in names:
+            if name in EXEMPT or not name.endswith(CODE + (".md", ".txt", ".yaml", ".json")):
+                continue
+            lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+            found += check_lines(name, lines) + check_file(name, lines)
+        found += check_targets(names) + check_single_includes(names)
+    for finding in found:
+        print(finding)
+    print(f"style: {len(found)} findings")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

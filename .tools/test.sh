@@ -1,0 +1,161 @@
+#!/usr/bin/env bash
+# Builds and tests in stages, shows how long each took, and ends with "N passed, N failed".
+#
+#   .tools/test.sh STAGE...
+#
+# Stages: setup build release format style headers unit tidy model asan tsan fuzz system e2e bench
+# clang lint reformat; what each does stands at its function stage_<name>. Every stage runs even
+# when one before it failed, except that nothing goes on after a failed setup or build. Something
+# missing is a failure, never a skip: a skipped test counts as failed.
+#
+# Each stage's whole output is in build/results/<stage>.log.
+set -euo pipefail
+
+ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+readonly ROOT RESULTS="$ROOT/build/results" VENV="$ROOT/build/venv"
+readonly STAGE_SECONDS_MAX="${TRUCE_STAGE_SECONDS_MAX:-2400}"
+JOBS="${TRUCE_JOBS:-$(nproc)}"
+readonly JOBS
+cd "$ROOT"
+
+# Go as a manual installation leaves it, and as the setup does.
+export PATH="$VENV/bin:$PATH:/usr/local/go/bin"
+export TRUCE_BINARY="$ROOT/build/release/truce"
+export UBSAN_OPTIONS="print_stacktrace=1:halt_on_error=1"
+export ASAN_OPTIONS="detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1"
+export TSAN_OPTIONS="halt_on_error=1:second_deadlock_stack=1"
+
+# The first of the given programs that exists: clang's have their version in their name.
+tool() {
+  local name
+  for name in "$@"; do
+    if command -v "$name" >/dev/null; then echo "$name"; return; fi
+  done
+  echo "missing: $1 (run .tools/setup.sh test)" >&2
+  return 1
+}
+
+# Files of the repository, committed or not, that are not ignored and exist.
+files() { git ls-files -co --exclude-standard -- "$@" | while read -r f; do [ ! -f "$f" ] || echo "$f"; done; }
+
+configure() { cmake --preset "$1" >"build/results/configure-$1.log" || { cat "build/results/configure-$1.log"; return 1; }; }
+
+# build PRESET [TARGET...]
+build() {
+  local preset="$1"; shift
+  configure "$preset"
+  cmake --build "build/$preset" -j "$JOBS" ${1:+--target "$@"}
+}
+
+# run_ctest PRESET LABELS: the cases of these labels, one line for every 50 that pass.
+run_ctest() {
+  ctest --test-dir "build/$1" -L "^($2)\$" -j "$JOBS" --output-on-failure --no-tests=error \
+    --output-junit "$RESULTS/$STAGE.xml" |
+    awk '/^ *[0-9]+\/[0-9]+ Test .* Passed /{if (++n % 50) next} /^ +Start +[0-9]+:/{next} {print; fflush()}'
+}
+
+# run_pytest FOLDER [ARGUMENT...]
+run_pytest() {
+  (cd tests && "$VENV/bin/python" -m pytest "$@" --junitxml "$RESULTS/$STAGE.xml" --durations 5)
+}
+
+clang_tidy() {
+  local tidy
+  tidy="$(tool clang-tidy-14 clang-tidy-19 clang-tidy-18 clang-tidy)"
+  configure clang
+  xargs -r -P "$JOBS" -n 1 "$tidy" -p build/clang --quiet
+}
+
+# The C++ sources that differ from where this branch left the main one; on the main branch itself,
+# from the commit before. A changed header counts as its source.
+changed_sources() {
+  local base file
+  base="$(git merge-base HEAD "${TRUCE_MAIN:-origin/main}" 2>/dev/null || git rev-parse HEAD)"
+  if [ "$base" = "$(git rev-parse HEAD)" ] && git rev-parse -q --verify HEAD~1 >/dev/null; then
+    base=HEAD~1
+  fi
+  { git diff --name-only "$base" -- '*.cc' '*.h'; git ls-files -o --exclude-standard -- '*.cc' '*.h'; } |
+    while read -r file; do
+      file="${file%.h}"
+      file="${file%.cc}.cc"
+      [ ! -f "$file" ] || echo "$file"
+    done | sort -u
+}
+
+stage_setup() { .tools/setup.sh test; }
+stage_build() { build release truce; }
+stage_release() { build release; }
+stage_headers() { build release all_verify_interface_header_sets; }
+stage_format() { files '*.cc' '*.h' | xargs -r -P "$JOBS" -n 40 "$VENV/bin/clang-format" --dry-run -Werror; }
+stage_reformat() { files '*.cc' '*.h' | xargs -r "$VENV/bin/clang-format" -i; }
+stage_style() {
+  python3 .tools/style.py
+  "$VENV/bin/hadolint" Dockerfile
+}
+stage_unit() { run_ctest release 'unit|contract|golden'; }
+stage_model() { run_ctest release 'model|fault'; }
+stage_fuzz() { run_ctest release fuzz; }
+stage_tidy() { changed_sources | clang_tidy; }
+stage_lint() { files '*.cc' | clang_tidy; }
+stage_clang() { build clang; }
+stage_asan() {
+  build dev truce_sanitized_tests
+  run_ctest dev 'unit|contract|model|fault|fuzz'
+}
+stage_tsan() {
+  build tsan truce_sanitized_tests
+  run_ctest tsan 'unit|contract|model|fault'
+}
+stage_system() { run_pytest system; }
+stage_e2e() { run_pytest e2e; }
+stage_bench() { run_pytest bench -s; }
+
+# Runs stage $1 in a process of its own, so that a time limit holds for all of it.
+run_stage() {
+  local log="$RESULTS/$1.log" process status=0
+  printf '\n=== %s ===\n' "$1"
+  # Input is closed: no stage may wait for a person.
+  timeout -k 20 "$STAGE_SECONDS_MAX" "$0" --inside "$1" </dev/null > >(tee "$log") 2>&1 &
+  process=$!
+  # An interrupt reaches this script only, because timeout makes a process group of its own.
+  trap 'kill -TERM "$process" 2>/dev/null || true; exit 130' INT TERM
+  wait "$process" || status=$?
+  trap - INT TERM
+  [ "$status" -ne 124 ] || echo "stage $1 was stopped after $STAGE_SECONDS_MAX s"
+  return "$status"
+}
+
+main() {
+  local stage started status seconds total=$SECONDS table="" failed=()
+  [ $# -gt 0 ] || { sed -n '2,12s/^# \{0,1\}//p' "$0"; exit 2; }
+  mkdir -p "$RESULTS"
+  if [ "$1" = --inside ]; then
+    STAGE="$2"
+    "stage_$2"
+    return
+  fi
+  for stage in "$@"; do
+    declare -F "stage_$stage" >/dev/null || { echo "unknown stage '$stage'" >&2; exit 2; }
+  done
+  rm -f "$RESULTS"/*.xml
+  for stage in "$@"; do
+    started=$SECONDS status=ok
+    run_stage "$stage" || { status=FAILED; failed+=("$stage"); }
+    seconds=$((SECONDS - started))
+    table+="$(printf '%-10s %-7s %5d s  %s' "$stage" "$status" "$seconds" \
+      "$(python3 .tools/count_tests.py --line "$RESULTS/$stage.xml")")"$'\n'
+    if [ "$status" = FAILED ] && [[ " setup build release " == *" $stage "* ]]; then
+      table+="(stopped: nothing works without $stage)"$'\n'
+      break
+    fi
+  done
+  # A lone build is no test run.
+  if [ $# -gt 1 ]; then
+    printf '\n%-10s %-7s %7s  %s\n%s' stage result time tests "$table"
+    printf 'all in %d s\n' "$((SECONDS - total))"
+    python3 .tools/count_tests.py "$RESULTS" "${failed[@]}"
+  fi
+  [ ${#failed[@]} -eq 0 ]
+}
+
+main "$@"

@@ -1,0 +1,44 @@
+# Entry points for people. Each target is a script of .tools that can be run alone.
+
+.DEFAULT_GOAL := help
+.PHONY: help run build check test bench e2e lint format clean playground
+
+help:  ## Show this list
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
+
+run:  ## Set up, build, start Truce and show it refuse a duplicate (RUN_ONCE=1: end after that)
+	@.tools/setup.sh build
+	@.tools/test.sh build
+	@exec .tools/run.sh
+
+build:  ## Build build/release/truce
+	@.tools/setup.sh build
+	@.tools/test.sh build
+
+check:  ## Fast checks: format, style, headers, unit, contract and golden tests, clang-tidy of changes
+	@.tools/test.sh setup release format style headers unit tidy
+
+test:  ## Everything: check, sanitizers, model, fault, fuzz corpus, system and end-to-end tests
+	@.tools/test.sh setup release format style headers unit tidy model asan tsan fuzz system e2e
+
+bench:  ## Benchmarks as ratios to nginx; writes build/bench.json
+	@.tools/setup.sh bench
+	@.tools/test.sh release bench
+
+e2e:  ## End-to-end tests on a real kube-apiserver and etcd
+	@.tools/test.sh setup build e2e
+
+lint:  ## clang-tidy over all files, and a build with clang and its thread-safety analysis
+	@.tools/test.sh setup format style clang lint
+
+format:  ## Format all C++ files
+	@.tools/setup.sh test
+	@.tools/test.sh reformat
+
+playground:  ## A real API server with Truce in front, to try kubectl against
+	@.tools/setup.sh test
+	@.tools/test.sh build
+	@exec .tools/playground.sh
+
+clean:  ## Remove all that was built, except downloaded sources and the Python environment
+	rm -rf build/release build/dev build/tsan build/clang build/fuzz build/coverage build/results
