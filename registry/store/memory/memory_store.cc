@@ -1,0 +1,276 @@
+#include "registry/store/memory/memory_store.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "registry/store/tally.h"
+
+namespace truce {
+
+class MemoryStore::State final : public Facts {
+ public:
+  std::optional<Owner> OwnerOf(const KeyText& key) const override {
+    const auto found = owners_.find(key);
+    if (found == owners_.end()) return std::nullopt;
+    return found->second;
+  }
+
+  std::vector<Row> RowsOfKey(const KeyText& key) const override {
+    std::vector<Row> rows;
+    for (auto it = rows_.lower_bound(RowId{key, {}, {}}); it != rows_.end() && it->first.key == key;
+         ++it) {
+      rows.push_back(it->second);
+    }
+    return rows;
+  }
+
+  std::vector<Row> RowsOfUid(const Uid& uid) const override {
+    std::vector<Row> rows;
+    for (const auto& [id, row] : rows_) {
+      if (id.uid == uid) rows.push_back(row);
+    }
+    return rows;
+  }
+
+  std::optional<Object> ObjectByUid(const Uid& uid) const override {
+    const auto found = objects_.find(uid);
+    if (found == objects_.end()) return std::nullopt;
+    return found->second;
+  }
+
+  std::optional<Object> ObjectBySlot(const Slot& slot) const override {
+    const Object* youngest = nullptr;
+    for (const auto& [uid, object] : objects_) {
+      if (object.slot == slot && (youngest == nullptr || object.at >= youngest->at)) {
+        youngest = &object;
+      }
+    }
+    if (youngest == nullptr) return std::nullopt;
+    return *youngest;
+  }
+
+  std::vector<Object> ChildrenOf(const Slot& slot) const override {
+    std::vector<Object> children;
+    for (const auto& [uid, object] : objects_) {
+      if (object.parent == slot) children.push_back(object);
+    }
+    return children;
+  }
+
+  std::size_t CountReserved(std::string_view ns, std::string_view user,
+                            Timestamp before) const override {
+    const auto count = std::count_if(rows_.begin(), rows_.end(), [&](const auto& entry) {
+      const Row& row = entry.second;
+      return row.id.state == RowState::kReserved && row.slot.ns == ns && row.user == user &&
+             row.at < before;
+    });
+    return static_cast<std::size_t>(count);
+  }
+
+  std::vector<Owner> OwnersOfShape(std::string_view shape, std::size_t limit) const override {
+    std::vector<Owner> owners;
+    if (shape.empty()) return owners;
+    for (const auto& [key, owner] : owners_) {
+      if (owners.size() == limit) break;
+      if (owner.shape == shape) owners.push_back(owner);
+    }
+    return owners;
+  }
+
+  std::vector<KeyText> KeysAfter(const KeyText& after, std::size_t limit) const override {
+    std::set<KeyText> keys;
+    for (auto it = owners_.upper_bound(after); it != owners_.end() && keys.size() < limit; ++it) {
+      keys.insert(it->first);
+    }
+    std::size_t of_rows = 0;
+    KeyText last = after;
+    for (auto it = rows_.lower_bound(RowId{after, {}, {}}); it != rows_.end() && of_rows < limit;
+         ++it) {
+      if (it->first.key == last) continue;
+      last = it->first.key;
+      keys.insert(last);
+      ++of_rows;
+    }
+    std::vector<KeyText> ordered(keys.begin(), keys.end());
+    if (ordered.size() > limit) ordered.resize(limit);
+    return ordered;
+  }
+
+  std::optional<std::string> Setting(std::string_view name) const override {
+    const auto found = settings_.find(name);
+    if (found == settings_.end()) return std::nullopt;
+    return found->second;
+  }
+
+  Result<void> Write(const Changes& changes);
+  const StoreCounts& counts() const { return counts_; }
+  StoreContents Copy() const;
+
+ private:
+  bool Managed(const KeyText& key) const;
+  bool Conflicting(const KeyText& key) const;
+  void Count(const KeyText& key, bool in);
+  void Replace(const Changes& changes);
+  void DropAndPutRows(const Changes& changes);
+  void DropAndPutOwners(const Changes& changes);
+
+  std::map<RowId, Row> rows_;
+  std::map<KeyText, Owner> owners_;
+  std::map<Uid, Object> objects_;
+  std::map<std::string, std::string, std::less<>> settings_;
+  std::vector<AuditEntry> audit_;
+  StoreCounts counts_;
+};
+
+namespace {
+
+Error Broken(std::string_view constraint, std::string_view what) {
+  return {ErrorCode::kInternal,
+          "the changes break \"" + std::string(constraint) + "\": \"" + std::string(what) + "\""};
+}
+
+Result<void> CheckNames(const Changes& changes) {
+  for (const Row& row : changes.put_rows) {
+    if (row.id.key.empty()) return Broken("a row has a key", row.id.uid.text);
+    if (row.id.uid.empty()) return Broken("a row has a uid", row.id.key.text);
+  }
+  for (const Owner& owner : changes.put_owners) {
+    if (owner.key.empty()) return Broken("an owner has a key", owner.id.text);
+  }
+  for (const Object& object : changes.put_objects) {
+    if (object.uid.empty()) return Broken("an object has a uid", ToText(object.slot));
+  }
+  for (const auto& [name, value] : changes.put_settings) {
+    if (name.empty()) return Broken("a setting has a name", value);
+  }
+  return {};
+}
+
+// Every key whose owner or rows `changes` may change.
+std::set<KeyText> KeysOf(const Changes& changes) {
+  std::set<KeyText> keys(changes.drop_owners.begin(), changes.drop_owners.end());
+  for (const Row& row : changes.put_rows) keys.insert(row.id.key);
+  for (const RowId& id : changes.drop_rows) keys.insert(id.key);
+  for (const Owner& owner : changes.put_owners) keys.insert(owner.key);
+  return keys;
+}
+
+}  // namespace
+
+// True when a managing reservation stands on `key`.
+bool MemoryStore::State::Managed(const KeyText& key) const {
+  const std::vector<Row> rows = RowsOfKey(key);
+  return std::any_of(rows.begin(), rows.end(), [](const Row& row) {
+    return Manages(row) && row.id.state == RowState::kReserved;
+  });
+}
+
+bool MemoryStore::State::Conflicting(const KeyText& key) const {
+  std::set<Slot> roots;
+  for (const Row& row : RowsOfKey(key)) {
+    if (Manages(row)) roots.insert(row.root);
+  }
+  return roots.size() > 1;
+}
+
+void MemoryStore::State::Count(const KeyText& key, bool in) {
+  const auto found = owners_.find(key);
+  if (found != owners_.end()) {
+    const Owner& owner = found->second;
+    in ? CountIn(counts_, owner.record, owner.state) : CountOut(counts_, owner.record, owner.state);
+  }
+  if (Conflicting(key)) in ? ++counts_.conflicts : --counts_.conflicts;
+}
+
+void MemoryStore::State::DropAndPutRows(const Changes& changes) {
+  for (const RowId& id : changes.drop_rows) rows_.erase(id);
+  for (const Row& row : changes.put_rows) rows_.insert_or_assign(row.id, row);
+}
+
+void MemoryStore::State::DropAndPutOwners(const Changes& changes) {
+  for (const KeyText& key : changes.drop_owners) owners_.erase(key);
+  for (const Owner& owner : changes.put_owners) owners_.insert_or_assign(owner.key, owner);
+}
+
+void MemoryStore::State::Replace(const Changes& changes) {
+  for (const Uid& uid : changes.drop_objects) objects_.erase(uid);
+  for (const Object& object : changes.put_objects) objects_.insert_or_assign(object.uid, object);
+  audit_.insert(audit_.end(), changes.audit.begin(), changes.audit.end());
+  for (const auto& [name, value] : changes.put_settings) settings_.insert_or_assign(name, value);
+}
+
+Result<void> MemoryStore::State::Write(const Changes& changes) {
+  TRUCE_RETURN_IF_ERROR(CheckNames(changes));
+  const std::set<KeyText> keys = KeysOf(changes);
+  std::map<KeyText, Owner> owners_before;
+  std::vector<Row> rows_before;
+  for (const KeyText& key : keys) {
+    if (auto owner = OwnerOf(key)) owners_before.emplace(key, *std::move(owner));
+    for (Row& row : RowsOfKey(key)) rows_before.push_back(std::move(row));
+    Count(key, false);
+  }
+  DropAndPutRows(changes);
+  DropAndPutOwners(changes);
+  const auto broken = std::find_if(keys.begin(), keys.end(), [this](const KeyText& key) {
+    return Managed(key) && !owners_.contains(key);
+  });
+  if (broken == keys.end()) {
+    Replace(changes);
+    for (const KeyText& key : keys) Count(key, true);
+    return {};
+  }
+  for (const KeyText& key : keys) {
+    for (const Row& row : RowsOfKey(key)) rows_.erase(row.id);
+    owners_.erase(key);
+  }
+  for (Row& row : rows_before) rows_.emplace(row.id, row);
+  owners_.merge(owners_before);
+  for (const KeyText& key : keys) Count(key, true);
+  return Broken("a managing reservation has an owner", broken->text);
+}
+
+StoreContents MemoryStore::State::Copy() const {
+  StoreContents contents;
+  for (const auto& [key, owner] : owners_) contents.owners.push_back(owner);
+  for (const auto& [id, row] : rows_) contents.rows.push_back(row);
+  for (const auto& [uid, object] : objects_) contents.objects.push_back(object);
+  contents.audit = audit_;
+  contents.settings.assign(settings_.begin(), settings_.end());
+  return contents;
+}
+
+MemoryStore::MemoryStore() : state_(std::make_unique<State>()) {}
+MemoryStore::~MemoryStore() = default;
+
+Result<void> MemoryStore::Apply(const Locks& /*locks*/, const Decide& decide, Deadline deadline) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (std::chrono::steady_clock::now() >= deadline) {
+    return Error{ErrorCode::kDeadlineExceeded, "the deadline passed before the decision's turn"};
+  }
+  const Changes changes = decide(*state_);
+  if (changes.empty()) return {};
+  return state_->Write(changes);
+}
+
+Result<void> MemoryStore::Read(const Look& look, Deadline deadline) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (std::chrono::steady_clock::now() >= deadline) {
+    return Error{ErrorCode::kDeadlineExceeded, "the deadline passed before the look's turn"};
+  }
+  look(*state_);
+  return {};
+}
+
+StoreCounts MemoryStore::Counts() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return state_->counts();
+}
+
+Result<StoreContents> MemoryStore::Contents() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return state_->Copy();
+}
+
+Result<void> MemoryStore::Health() const { return {}; }
+
+}  // namespace truce

@@ -1,0 +1,34 @@
+#include "registry/store/tally.h"
+
+#include "registry/base/assert.h"
+
+namespace truce {
+namespace {
+
+// The counter of the state for people (design section 1): a record outranks what the rows say, and an
+// ownership that is offered to a successor is still orphaned.
+std::uint64_t& CounterOf(StoreCounts& counts, Record record, HolderState state) {
+  switch (record) {
+    case Record::kOrphaned:
+    case Record::kTransferring: return counts.orphaned;
+    case Record::kImported: return counts.imported;
+    case Record::kNone: break;
+  }
+  return state == HolderState::kReserved ? counts.reserved : counts.held;
+}
+
+}  // namespace
+
+void CountIn(StoreCounts& counts, Record record, HolderState state) {
+  ++counts.owners;
+  ++CounterOf(counts, record, state);
+}
+
+void CountOut(StoreCounts& counts, Record record, HolderState state) {
+  std::uint64_t& counter = CounterOf(counts, record, state);
+  TRUCE_ASSERT(counts.owners > 0 && counter > 0);
+  --counts.owners;
+  --counter;
+}
+
+}  // namespace truce

@@ -1,0 +1,493 @@
+// The contract of the store port (registry/store/store.h), run on every store.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <latch>
+#include <memory>
+#include <thread>
+
+#include "registry/store/memory/memory_store.h"
+#include "tests/support/store_samples.h"
+
+namespace truce::testing {
+namespace {
+
+// One kind of store: how to open a fresh one, and the same one again.
+class StoreKind {
+ public:
+  virtual ~StoreKind() = default;
+  virtual Store& store() = 0;
+  // Closes the store and opens it again; false for stores that forget.
+  virtual bool Reopen() = 0;
+};
+
+class MemoryKind final : public StoreKind {
+ public:
+  Store& store() override { return store_; }
+  bool Reopen() override { return false; }
+
+ private:
+  MemoryStore store_;
+};
+
+struct Named {
+  std::string name;
+  std::function<std::unique_ptr<StoreKind>()> make;
+};
+
+class StoreContract : public ::testing::TestWithParam<Named> {
+ protected:
+  void SetUp() override { kind_ = GetParam().make(); }
+
+  Store& store() { return kind_->store(); }
+  StoreContents Contents() {
+    auto contents = store().Contents();
+    EXPECT_TRUE(contents.ok());
+    return std::move(contents).value();
+  }
+  // Runs `look` on committed facts and on the facts of a decision: both must answer alike.
+  void OnFacts(const Look& look) {
+    ASSERT_TRUE(store().Read(look, Soon()).ok());
+    const Decide decide = [&look](const Facts& facts) {
+      look(facts);
+      return Changes{};
+    };
+    ASSERT_TRUE(store().Apply({}, decide, Soon()).ok());
+  }
+  void WriteAll(const Changes& changes) {
+    const Result<void> written = Write(store(), changes);
+    ASSERT_TRUE(written.ok()) << written.error().message;
+  }
+
+  std::unique_ptr<StoreKind> kind_;
+};
+
+TEST_P(StoreContract, StartsEmptyAndHealthy) {
+  EXPECT_EQ(Contents(), StoreContents{});
+  EXPECT_EQ(store().Counts(), StoreCounts{});
+  EXPECT_TRUE(store().Health().ok());
+}
+
+TEST_P(StoreContract, KeepsEveryFieldOfWhatItWrites) {
+  Changes changes = SampleCreate("a", "u1");
+  changes.put_rows[0].base = ~std::uint64_t{0};
+  changes.put_rows[0].created = At(-5);
+  changes.put_rows[0].terminating = true;
+  changes.put_rows[0].managed = false;
+  changes.put_rows[0].intent = Intent::kManages;
+  changes.put_owners[0].shape = "s3/Bucket|aws";
+  changes.put_owners[0].real = true;
+  changes.put_owners[0].record = Record::kTransferring;
+  changes.put_owners[0].record_reason = "deletion policy Orphan";
+  changes.put_owners[0].successor = "Bucket/team-b/artifacts";
+  changes.put_owners[0].state = HolderState::kTerminating;
+  changes.put_owners[0].leaf = SampleSlot("leaf");
+  changes.put_objects[0].parent = SampleSlot("parent");
+  changes.put_objects[0].parent_uid = Uid{"u9"};
+  changes.put_objects[0].link = "d1";
+  changes.put_objects[0].stripped = true;
+  changes.put_settings.emplace_back("brake", "3");
+  WriteAll(changes);
+  const StoreContents contents = Contents();
+  EXPECT_EQ(contents.rows, changes.put_rows);
+  EXPECT_EQ(contents.owners, changes.put_owners);
+  EXPECT_EQ(contents.objects, changes.put_objects);
+  EXPECT_EQ(contents.audit, changes.audit);
+  EXPECT_EQ(contents.settings, changes.put_settings);
+  OnFacts([&](const Facts& facts) {
+    EXPECT_EQ(facts.OwnerOf(SampleKey("a")), changes.put_owners[0]);
+    EXPECT_EQ(facts.RowsOfKey(SampleKey("a")), changes.put_rows);
+    EXPECT_EQ(facts.RowsOfUid(Uid{"u1"}), changes.put_rows);
+    EXPECT_EQ(facts.ObjectByUid(Uid{"u1"}), changes.put_objects[0]);
+    EXPECT_EQ(facts.Setting("brake"), "3");
+  });
+}
+
+TEST_P(StoreContract, AnswersNothingForWhatIsUnknown) {
+  OnFacts([](const Facts& facts) {
+    EXPECT_EQ(facts.OwnerOf(SampleKey("a")), std::nullopt);
+    EXPECT_TRUE(facts.RowsOfKey(SampleKey("a")).empty());
+    EXPECT_TRUE(facts.RowsOfUid(Uid{"u1"}).empty());
+    EXPECT_EQ(facts.ObjectByUid(Uid{"u1"}), std::nullopt);
+    EXPECT_EQ(facts.ObjectBySlot(SampleSlot("a")), std::nullopt);
+    EXPECT_TRUE(facts.ChildrenOf(SampleSlot("a")).empty());
+    EXPECT_EQ(facts.CountReserved("ns", "user", At(0)), 0U);
+    EXPECT_TRUE(facts.OwnersOfShape("x", 9).empty());
+    EXPECT_TRUE(facts.OwnersOfShape("", 9).empty());
+    EXPECT_TRUE(facts.KeysAfter({}, 9).empty());
+    EXPECT_EQ(facts.Setting("brake"), std::nullopt);
+  });
+}
+
+TEST_P(StoreContract, PutReplacesAndDropForgets) {
+  WriteAll(SampleCreate("a", "u1"));
+  Changes replace = SampleCreate("a", "u1");
+  replace.audit.clear();
+  replace.put_rows[0].intent = Intent::kManages;
+  replace.put_owners[0].service = "another";
+  replace.put_objects[0].stripped = true;
+  replace.put_settings = {{"n", "1"}};
+  WriteAll(replace);
+  StoreContents contents = Contents();
+  EXPECT_EQ(contents.rows, replace.put_rows);
+  EXPECT_EQ(contents.owners, replace.put_owners);
+  EXPECT_EQ(contents.objects, replace.put_objects);
+  Changes drop;
+  drop.drop_rows = {replace.put_rows[0].id};
+  drop.drop_owners = {SampleKey("a")};
+  drop.drop_objects = {Uid{"u1"}};
+  drop.put_settings = {{"n", "2"}};
+  WriteAll(drop);
+  WriteAll(drop);  // dropping what is not there changes nothing
+  contents = Contents();
+  EXPECT_TRUE(contents.rows.empty());
+  EXPECT_TRUE(contents.owners.empty());
+  EXPECT_TRUE(contents.objects.empty());
+  EXPECT_EQ(contents.audit.size(), 1U);
+  EXPECT_EQ(contents.settings, drop.put_settings);
+  EXPECT_EQ(OwnerIn(store(), SampleKey("a")), std::nullopt);
+}
+
+TEST_P(StoreContract, DropsBeforeItPuts) {
+  WriteAll(SampleCreate("a", "u1"));
+  Changes changes = SampleCreate("a", "u2");
+  changes.drop_owners = {SampleKey("a")};
+  changes.drop_rows = {SampleRow("a", "u1").id, SampleRow("a", "u2").id};
+  changes.drop_objects = {Uid{"u1"}, Uid{"u2"}};
+  WriteAll(changes);
+  const StoreContents contents = Contents();
+  EXPECT_EQ(contents.rows, changes.put_rows);
+  EXPECT_EQ(contents.owners, changes.put_owners);
+  EXPECT_EQ(contents.objects, changes.put_objects);
+}
+
+TEST_P(StoreContract, AReservationStandsBesideTheSeenRow) {
+  Changes changes = SampleCreate("a", "u1");
+  Row seen = changes.put_rows[0];
+  seen.id.state = RowState::kSeen;
+  seen.review = {};
+  changes.put_rows.push_back(seen);
+  WriteAll(changes);
+  EXPECT_EQ(Contents().rows, changes.put_rows);
+}
+
+TEST_P(StoreContract, OrdersRowsByIdAndObjectsByUid) {
+  Changes changes;
+  for (const char* key : {"b", "a", "c"}) {
+    for (const char* uid : {"u2", "u10", "u1"}) {
+      Row row = SampleRow(key, uid);
+      changes.put_rows.push_back(row);
+      row.id.state = RowState::kSeen;
+      changes.put_rows.push_back(row);
+      Object object = SampleObject(uid);
+      object.parent = SampleSlot("parent");
+      changes.put_objects.push_back(object);
+    }
+    changes.put_owners.push_back(SampleOwner(key, "u1"));
+  }
+  WriteAll(changes);
+  std::sort(changes.put_rows.begin(), changes.put_rows.end(),
+            [](const Row& a, const Row& b) { return a.id < b.id; });
+  EXPECT_EQ(Contents().rows, changes.put_rows);
+  const auto ordered = [](const std::vector<Row>& rows) {
+    return std::is_sorted(rows.begin(), rows.end(),
+                          [](const Row& a, const Row& b) { return a.id < b.id; });
+  };
+  OnFacts([&](const Facts& facts) {
+    EXPECT_EQ(facts.RowsOfKey(SampleKey("b")).size(), 6U);
+    EXPECT_TRUE(ordered(facts.RowsOfKey(SampleKey("b"))));
+    EXPECT_EQ(facts.RowsOfUid(Uid{"u10"}).size(), 6U);
+    EXPECT_TRUE(ordered(facts.RowsOfUid(Uid{"u10"})));
+    const std::vector<Object> children = facts.ChildrenOf(SampleSlot("parent"));
+    ASSERT_EQ(children.size(), 3U);
+    EXPECT_EQ(children[0].uid.text, "u1");
+    EXPECT_EQ(children[1].uid.text, "u10");
+    EXPECT_EQ(children[2].uid.text, "u2");
+  });
+}
+
+TEST_P(StoreContract, ObjectBySlotIsTheYoungest) {
+  Changes changes;
+  for (const auto& [uid, at] : {std::pair{"u1", 5}, {"u2", 9}, {"u3", 9}, {"u4", 1}}) {
+    Object object = SampleObject(uid);
+    object.slot = SampleSlot("a");
+    object.at = At(at);
+    changes.put_objects.push_back(object);
+  }
+  WriteAll(changes);
+  OnFacts([](const Facts& facts) {
+    const auto object = facts.ObjectBySlot(SampleSlot("a"));
+    ASSERT_TRUE(object.has_value());
+    EXPECT_EQ(object->uid.text, "u3");
+  });
+}
+
+TEST_P(StoreContract, CountsReservationsOfOneUserInOneNamespaceBeforeATime) {
+  Changes changes;
+  for (const auto& [uid, at] : {std::pair{"u1", 1}, {"u2", 2}, {"u3", 3}}) {
+    Row row = SampleRow("a", uid);
+    row.user = "alice";
+    row.at = At(at);
+    changes.put_rows.push_back(row);
+  }
+  Row seen = changes.put_rows[0];
+  seen.id.state = RowState::kSeen;
+  changes.put_rows.push_back(seen);
+  Row other = SampleRow("a", "u9");
+  other.user = "bob";
+  other.at = At(1);
+  changes.put_rows.push_back(other);
+  changes.put_owners.push_back(SampleOwner("a", "u1"));
+  WriteAll(changes);
+  const std::string ns = SampleSlot("a").ns;
+  OnFacts([&](const Facts& facts) {
+    EXPECT_EQ(facts.CountReserved(ns, "alice", At(3)), 2U);
+    EXPECT_EQ(facts.CountReserved(ns, "alice", At(4)), 3U);
+    EXPECT_EQ(facts.CountReserved(ns, "bob", At(2)), 1U);
+    EXPECT_EQ(facts.CountReserved("elsewhere", "alice", At(4)), 0U);
+  });
+}
+
+TEST_P(StoreContract, FindsOwnersThatDifferInTheAccountOnly) {
+  Changes changes;
+  for (const char* name : {"c", "a", "b", "d"}) {
+    changes.put_owners.push_back(SampleOwner(name, "u1"));
+    changes.put_owners.back().shape = name == std::string_view("d") ? "" : "shape";
+  }
+  WriteAll(changes);
+  OnFacts([](const Facts& facts) {
+    const std::vector<Owner> two = facts.OwnersOfShape("shape", 2);
+    ASSERT_EQ(two.size(), 2U);
+    EXPECT_EQ(two[0].key, SampleKey("a"));
+    EXPECT_EQ(two[1].key, SampleKey("b"));
+    EXPECT_EQ(facts.OwnersOfShape("shape", 9).size(), 3U);
+    EXPECT_TRUE(facts.OwnersOfShape("", 9).empty());
+  });
+}
+
+TEST_P(StoreContract, PagesThroughTheKeysOfOwnersAndRows) {
+  Changes changes;
+  changes.put_owners = {SampleOwner("a", "u1"), SampleOwner("c", "u1")};
+  for (const char* key : {"c", "d", "b", "e"}) {
+    for (const char* uid : {"u1", "u2"}) {
+      Row row = SampleRow(key, uid);
+      row.intent = Intent::kObserves;
+      changes.put_rows.push_back(row);
+    }
+  }
+  WriteAll(changes);
+  OnFacts([](const Facts& facts) {
+    const std::vector<KeyText> all = {SampleKey("a"), SampleKey("b"), SampleKey("c"),
+                                      SampleKey("d"), SampleKey("e")};
+    EXPECT_EQ(facts.KeysAfter({}, 9), all);
+    EXPECT_EQ(facts.KeysAfter(SampleKey("b"), 2), (std::vector{SampleKey("c"), SampleKey("d")}));
+    EXPECT_TRUE(facts.KeysAfter(SampleKey("e"), 2).empty());
+    EXPECT_TRUE(facts.KeysAfter({}, 0).empty());
+  });
+}
+
+TEST_P(StoreContract, CountsOwnershipsByStateAndConflicts) {
+  Changes changes;
+  const auto add = [&](const char* name, Record record, HolderState state) {
+    changes.put_owners.push_back(SampleOwner(name, "u1"));
+    changes.put_owners.back().record = record;
+    changes.put_owners.back().state = state;
+  };
+  add("a", Record::kNone, HolderState::kReserved);
+  add("b", Record::kNone, HolderState::kHeld);
+  add("c", Record::kNone, HolderState::kTerminating);
+  add("d", Record::kOrphaned, HolderState::kReserved);
+  add("e", Record::kTransferring, HolderState::kHeld);
+  add("f", Record::kImported, HolderState::kReserved);
+  changes.put_rows = {SampleRow("a", "u1"), SampleRow("a", "u2"), SampleRow("b", "u1")};
+  Row observer = SampleRow("b", "u2");
+  observer.intent = Intent::kObserves;
+  changes.put_rows.push_back(observer);
+  WriteAll(changes);
+  StoreCounts counts;
+  counts.owners = 6;
+  counts.reserved = 1;
+  counts.held = 2;
+  counts.orphaned = 2;
+  counts.imported = 1;
+  counts.conflicts = 1;
+  EXPECT_EQ(store().Counts(), counts);
+  Changes end;
+  end.drop_rows = {SampleRow("a", "u2").id};
+  end.drop_owners = {SampleKey("f")};
+  WriteAll(end);
+  counts.owners = 5;
+  counts.imported = 0;
+  counts.conflicts = 0;
+  EXPECT_EQ(store().Counts(), counts);
+}
+
+TEST_P(StoreContract, I1AManagingReservationNeedsAnOwner) {
+  Changes orphan;
+  orphan.put_rows = {SampleRow("a", "u1")};
+  orphan.put_objects = {SampleObject("u1")};
+  const Result<void> refused = Write(store(), orphan);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kInternal);
+  EXPECT_EQ(Contents(), StoreContents{});
+  WriteAll(SampleCreate("a", "u1"));
+  const StoreContents before = Contents();
+  Changes drop;
+  drop.drop_owners = {SampleKey("a")};
+  const Result<void> kept = Write(store(), drop);
+  ASSERT_FALSE(kept.ok());
+  EXPECT_EQ(kept.error().code, ErrorCode::kInternal);
+  EXPECT_EQ(Contents(), before);
+  EXPECT_EQ(OwnerIn(store(), SampleKey("a")), before.owners[0]);
+}
+
+TEST_P(StoreContract, RefusesNamelessThingsAndWritesNothing) {
+  std::vector<Changes> broken(5, SampleCreate("a", "u1"));
+  broken[0].put_rows.push_back(SampleRow("a", ""));
+  broken[1].put_rows.push_back(SampleRow("a", "u2"));
+  broken[1].put_rows.back().id.key = {};
+  broken[2].put_owners.push_back({});
+  broken[3].put_objects.push_back({});
+  broken[4].put_settings.emplace_back("", "x");
+  for (const Changes& changes : broken) {
+    const Result<void> refused = Write(store(), changes);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, ErrorCode::kInternal);
+    EXPECT_EQ(Contents(), StoreContents{});
+    EXPECT_EQ(store().Counts(), StoreCounts{});
+  }
+  WriteAll(SampleCreate("a", "u1"));  // a refused call spoils nothing for the next one
+}
+
+TEST_P(StoreContract, APassedDeadlineWritesNothing) {
+  const Changes changes = SampleCreate("a", "u1");
+  const Result<void> late =
+      store().Apply({}, [&](const Facts& /*facts*/) { return changes; }, Past());
+  ASSERT_FALSE(late.ok());
+  EXPECT_EQ(late.error().code, ErrorCode::kDeadlineExceeded);
+  EXPECT_EQ(Contents(), StoreContents{});
+  const Result<void> look = store().Read([](const Facts& /*facts*/) {}, Past());
+  ASSERT_FALSE(look.ok());
+  EXPECT_EQ(look.error().code, ErrorCode::kDeadlineExceeded);
+}
+
+TEST_P(StoreContract, ADecisionSeesWhatEarlierOnesWrote) {
+  for (int i = 0; i < 3; ++i) {
+    const Decide once = [](const Facts& facts) {
+      return facts.OwnerOf(SampleKey("a")).has_value() ? Changes{} : SampleCreate("a", "u1");
+    };
+    ASSERT_TRUE(store().Apply({}, once, Soon()).ok());
+  }
+  EXPECT_EQ(Contents().audit.size(), 1U);
+}
+
+TEST_P(StoreContract, I1ConcurrentCreatesOfOneKeyHaveExactlyOneWinner) {
+  constexpr int kThreads = 8;
+  constexpr int kRounds = 40;
+  std::atomic<int> winners = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    const std::string name = "race" + std::to_string(round);
+    std::latch start(kThreads);
+    std::vector<std::jthread> threads;
+    for (int thread = 0; thread < kThreads; ++thread) {
+      threads.emplace_back([&, thread] {
+        const std::string uid = std::to_string(round) + "-" + std::to_string(thread);
+        bool won = false;
+        const Decide decide = [&](const Facts& facts) {
+          won = !facts.OwnerOf(SampleKey(name)) && facts.RowsOfKey(SampleKey(name)).empty();
+          return won ? SampleCreate(name, uid) : Changes{};
+        };
+        start.arrive_and_wait();
+        if (store().Apply({}, decide, Soon()).ok() && won) ++winners;
+      });
+    }
+  }
+  EXPECT_EQ(winners, kRounds);
+  const StoreContents contents = Contents();
+  EXPECT_EQ(contents.owners.size(), std::size_t{kRounds});
+  EXPECT_EQ(contents.audit.size(), std::size_t{kRounds});
+  EXPECT_EQ(store().Counts().conflicts, 0U);
+}
+
+TEST_P(StoreContract, AReaderSeesWholeDecisionsOnly) {
+  constexpr int kSteps = 150;
+  std::atomic<bool> done = false;
+  std::jthread writer([&] {
+    for (int i = 1; i <= kSteps; ++i) {
+      Changes changes;
+      for (const char* name : {"a", "b"}) {
+        Owner owner = SampleOwner(name, "u1");
+        owner.since = At(i);
+        changes.put_owners.push_back(owner);
+        Row row = SampleRow(name, "u1");
+        row.at = At(i);
+        changes.put_rows.push_back(row);
+      }
+      EXPECT_TRUE(Write(store(), changes).ok());
+    }
+    done = true;
+  });
+  while (!done) {
+    std::vector<Timestamp> times;
+    const Look look = [&times](const Facts& facts) {
+      times.clear();
+      if (!facts.OwnerOf(SampleKey("a"))) return;
+      times.push_back(facts.OwnerOf(SampleKey("a"))->since);
+      for (const Row& row : facts.RowsOfKey(SampleKey("b"))) times.push_back(row.at);
+      times.push_back(facts.OwnerOf(SampleKey("b"))->since);
+    };
+    ASSERT_TRUE(store().Read(look, Soon()).ok());
+    EXPECT_TRUE(std::equal(times.begin() + (times.empty() ? 0 : 1), times.end(), times.begin()));
+  }
+}
+
+TEST_P(StoreContract, SurvivesReopening) {
+  WriteAll(SampleCreate("a", "u1"));
+  Changes more = SampleCreate("b", "u2");
+  more.put_rows.push_back(SampleRow("b", "u3"));
+  more.put_settings.emplace_back("catalogue", "2");
+  WriteAll(more);
+  const StoreContents before = Contents();
+  const StoreCounts counts = store().Counts();
+  if (!kind_->Reopen()) return;
+  EXPECT_EQ(Contents(), before);
+  EXPECT_EQ(store().Counts(), counts);
+  EXPECT_EQ(OwnerIn(store(), SampleKey("a")), before.owners[0]);
+}
+
+// Whatever is written, a store holds what the reference holds, refuses what it refuses, and counts alike.
+TEST_P(StoreContract, AgreesWithTheReferenceOnRandomChanges) {
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    SetUp();
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    MemoryStore reference;
+    std::mt19937_64 random(seed);
+    for (int step = 0; step < 120; ++step) {
+      const Changes changes = RandomChanges(random);
+      const Result<void> expected = Write(reference, changes);
+      const Result<void> actual = Write(store(), changes);
+      ASSERT_EQ(actual.ok(), expected.ok()) << "step " << step;
+      if (!expected.ok()) {
+        ASSERT_EQ(actual.error().code, expected.error().code);
+      }
+      ASSERT_EQ(Contents(), reference.Contents().value()) << "step " << step;
+      ASSERT_EQ(store().Counts(), reference.Counts()) << "step " << step;
+      for (const char* name : {"a", "b", "c", "d", "e"}) {
+        const KeyText key = SampleKey(name);
+        ASSERT_EQ(OwnerIn(store(), key), OwnerIn(reference, key)) << "step " << step;
+      }
+    }
+    if (!kind_->Reopen()) continue;
+    ASSERT_EQ(Contents(), reference.Contents().value());
+    ASSERT_EQ(store().Counts(), reference.Counts());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, StoreContract,
+                         ::testing::Values(Named{"Memory",
+                                                 [] { return std::make_unique<MemoryKind>(); }}),
+                         [](const auto& tested) { return tested.param.name; });
+
+}  // namespace
+}  // namespace truce::testing

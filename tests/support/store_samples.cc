@@ -1,0 +1,192 @@
+#include "tests/support/store_samples.h"
+
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "registry/base/assert.h"
+
+namespace truce::testing {
+namespace {
+
+constexpr std::int64_t kEpoch = 1795248000000;
+
+std::size_t Below(std::mt19937_64& random, std::size_t bound) {
+  return random() % bound;
+}
+
+bool OneIn(std::mt19937_64& random, std::size_t n) { return Below(random, n) == 0; }
+
+// Texts with bytes that an encoding may trip over.
+std::string OddText(std::mt19937_64& random) {
+  static constexpr std::array<std::string_view, 6> kTexts = {
+      "", "plain", "sp ace|pipe=equals%25", "\xC3\xBC\xE2\x82\xAC", "quote'\"\\", "\xFF\x01\x7F"};
+  return std::string(kTexts[Below(random, kTexts.size())]);
+}
+
+std::string NameOf(std::mt19937_64& random) {
+  return std::string(1, static_cast<char>('a' + Below(random, 5)));
+}
+
+std::string UidOf(std::mt19937_64& random) { return "u" + std::to_string(Below(random, 7)); }
+
+Row RandomRow(std::mt19937_64& random) {
+  Row row = SampleRow(NameOf(random), UidOf(random));
+  if (OneIn(random, 2)) row.id.state = RowState::kSeen;
+  row.intent = static_cast<Intent>(Below(random, 3));
+  row.terminating = OneIn(random, 3);
+  row.managed = OneIn(random, 2);
+  if (OneIn(random, 2)) row.root = SampleSlot(NameOf(random));
+  if (OneIn(random, 2)) row.base = random();
+  if (OneIn(random, 2)) row.created = At(kEpoch + static_cast<std::int64_t>(Below(random, 9)));
+  row.digest = OddText(random);
+  row.user = OddText(random);
+  row.at = At(kEpoch + static_cast<std::int64_t>(Below(random, 9)));
+  return row;
+}
+
+Owner RandomOwner(std::mt19937_64& random) {
+  Owner owner = SampleOwner(NameOf(random), UidOf(random));
+  owner.service = OddText(random);
+  owner.contact = OddText(random);
+  owner.arn = OddText(random);
+  owner.shape = OneIn(random, 2) ? "" : "shape" + std::to_string(Below(random, 2));
+  owner.real = OneIn(random, 2);
+  owner.record = static_cast<Record>(Below(random, 4));
+  owner.record_reason = OddText(random);
+  owner.successor = OddText(random);
+  owner.state = static_cast<HolderState>(Below(random, 3));
+  if (OneIn(random, 2)) owner.leaf = OneIn(random, 2) ? owner.root : SampleSlot(NameOf(random));
+  if (OneIn(random, 4)) owner.identity = ResourceIdentity{};
+  return owner;
+}
+
+Object RandomObject(std::mt19937_64& random) {
+  Object object = SampleObject(UidOf(random));
+  object.slot = SampleSlot(NameOf(random));
+  if (OneIn(random, 2)) object.parent = SampleSlot(NameOf(random));
+  if (OneIn(random, 3)) object.parent_uid = Uid{UidOf(random)};
+  object.link = OddText(random);
+  object.stripped = OneIn(random, 4);
+  object.at = At(kEpoch + static_cast<std::int64_t>(Below(random, 3)));
+  return object;
+}
+
+}  // namespace
+
+Slot SampleSlot(std::string_view name) {
+  return {"local", "s3.aws.upbound.io", "Bucket", "team-artifacts", std::string(name)};
+}
+
+KeyText SampleKey(std::string_view name) {
+  return KeyText{"s3/Bucket|aws|||name=" + std::string(name)};
+}
+
+Row SampleRow(std::string_view name, std::string_view uid) {
+  Row row;
+  row.id = {SampleKey(name), Uid{std::string(uid)}, RowState::kReserved};
+  row.slot = SampleSlot(std::string(name) + "-" + std::string(uid));
+  row.root = row.slot;
+  row.identity = {"s3/Bucket", "aws", "", "us-west-2", {{"name", std::string(name)}}};
+  row.review = ReviewUid{"7f0c2f0e-4be9-4f7b-9a83-" + std::string(uid)};
+  row.digest = "3b1f6c0d";
+  row.user = "system:serviceaccount:argocd:argocd-application-controller";
+  row.at = At(kEpoch);
+  return row;
+}
+
+Owner SampleOwner(std::string_view name, std::string_view uid) {
+  Owner owner;
+  owner.key = SampleKey(name);
+  owner.id = PublicId{"k7m2xq4ztn5ba"};
+  owner.root = SampleSlot(std::string(name) + "-" + std::string(uid));
+  owner.party = PartyId{"local/" + owner.root.ns};
+  owner.service = "artifact-service";
+  owner.contact = "artifacts@example.org";
+  owner.arn = "arn:aws:s3:::" + std::string(name);
+  owner.name = std::string(name);
+  owner.identity = {"s3/Bucket", "aws", "", "us-west-2", {{"name", std::string(name)}}};
+  owner.since = At(kEpoch);
+  return owner;
+}
+
+Object SampleObject(std::string_view uid) {
+  Object object;
+  object.uid = Uid{std::string(uid)};
+  object.slot = SampleSlot(uid);
+  object.root = object.slot;
+  object.at = At(kEpoch);
+  return object;
+}
+
+AuditEntry SampleGrant(const Owner& owner) {
+  AuditEntry entry;
+  entry.at = owner.since;
+  entry.key = owner.key;
+  entry.id = owner.id;
+  entry.root = owner.root;
+  entry.slot = owner.root;
+  entry.uid = Uid{owner.root.name};
+  entry.cause = "review CREATE";
+  entry.actor = "system:serviceaccount:argocd:argocd-application-controller";
+  entry.review = ReviewUid{"7f0c2f0e-4be9-4f7b-9a83-5d0b4e1c2a11"};
+  return entry;
+}
+
+Changes SampleCreate(std::string_view name, std::string_view uid) {
+  Changes changes;
+  changes.put_rows.push_back(SampleRow(name, uid));
+  changes.put_owners.push_back(SampleOwner(name, uid));
+  Object object = SampleObject(uid);
+  object.slot = changes.put_rows.front().slot;
+  object.root = object.slot;
+  changes.put_objects.push_back(std::move(object));
+  changes.audit.push_back(SampleGrant(changes.put_owners.front()));
+  return changes;
+}
+
+Result<void> Write(Store& store, const Changes& changes) {
+  return store.Apply({}, [&changes](const Facts& /*facts*/) { return changes; }, Soon());
+}
+
+std::optional<Owner> OwnerIn(const Store& store, const KeyText& key) {
+  std::optional<Owner> owner;
+  const Result<void> read =
+      store.Read([&](const Facts& facts) { owner = facts.OwnerOf(key); }, Soon());
+  TRUCE_ASSERT(read.ok());
+  return owner;
+}
+
+Changes RandomChanges(std::mt19937_64& random) {
+  Changes changes;
+  for (std::size_t i = Below(random, 3); i > 0; --i) changes.put_rows.push_back(RandomRow(random));
+  for (std::size_t i = Below(random, 3); i > 0; --i) {
+    const Row row = RandomRow(random);
+    changes.drop_rows.push_back(row.id);
+  }
+  for (std::size_t i = Below(random, 2); i > 0; --i) {
+    changes.put_owners.push_back(RandomOwner(random));
+  }
+  // Most reservations come with an owner, as the ledger makes them.
+  for (const Row& row : changes.put_rows) {
+    if (OneIn(random, 6)) continue;
+    Owner owner = RandomOwner(random);
+    owner.key = row.id.key;
+    changes.put_owners.push_back(std::move(owner));
+  }
+  if (OneIn(random, 3)) changes.drop_owners.push_back(SampleKey(NameOf(random)));
+  for (std::size_t i = Below(random, 3); i > 0; --i) {
+    changes.put_objects.push_back(RandomObject(random));
+  }
+  if (OneIn(random, 3)) changes.drop_objects.push_back(Uid{UidOf(random)});
+  for (const Owner& owner : changes.put_owners) {
+    AuditEntry entry = SampleGrant(owner);
+    entry.action = static_cast<AuditAction>(Below(random, 8));
+    entry.cause = OddText(random);
+    changes.audit.push_back(std::move(entry));
+  }
+  if (OneIn(random, 4)) changes.put_settings.emplace_back("s" + NameOf(random), OddText(random));
+  return changes;
+}
+
+}  // namespace truce::testing

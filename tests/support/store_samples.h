@@ -1,0 +1,46 @@
+// Rows, owners and random changes for the tests of stores.
+#ifndef TRUCE_TESTS_SUPPORT_STORE_SAMPLES_H_
+#define TRUCE_TESTS_SUPPORT_STORE_SAMPLES_H_
+
+#include <chrono>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <string_view>
+
+#include "registry/store/store.h"
+
+namespace truce::testing {
+
+// A deadline far enough for any step of a test.
+inline Deadline Soon() { return std::chrono::steady_clock::now() + std::chrono::seconds(60); }
+// A deadline that has passed.
+inline Deadline Past() { return std::chrono::steady_clock::now() - std::chrono::seconds(1); }
+
+inline Timestamp At(std::int64_t milliseconds) {
+  return Timestamp(std::chrono::milliseconds(milliseconds));
+}
+
+Slot SampleSlot(std::string_view name);
+KeyText SampleKey(std::string_view name);
+// A managing reservation of key `name` by object `uid` in slot `name`-`uid`.
+Row SampleRow(std::string_view name, std::string_view uid);
+// An owner of key `name` whose root is the slot of SampleRow(name, uid).
+Owner SampleOwner(std::string_view name, std::string_view uid);
+Object SampleObject(std::string_view uid);
+AuditEntry SampleGrant(const Owner& owner);
+
+// What a first declaration writes: row, owner, object and audit entry, with texts of realistic length.
+Changes SampleCreate(std::string_view name, std::string_view uid);
+
+// Calls Store::Apply with fixed changes.
+Result<void> Write(Store& store, const Changes& changes);
+// Reads one value from facts; aborts the test when the store cannot be read.
+std::optional<Owner> OwnerIn(const Store& store, const KeyText& key);
+
+// Random changes over a small world, so that they often meet. About one in eight breaks a constraint.
+Changes RandomChanges(std::mt19937_64& random);
+
+}  // namespace truce::testing
+
+#endif  // TRUCE_TESTS_SUPPORT_STORE_SAMPLES_H_
