@@ -1,5 +1,6 @@
-// The catalogue of AWS types: which Kubernetes kinds declare which type of cloud resource, and how a
-// resource of that type is named. Data only; it reads no objects and builds no keys (that is identity).
+// The catalogue of AWS types: which Kubernetes kinds declare which type of cloud resource, and how
+// a resource of that type is named. Data only; it reads no objects and builds no keys (that is
+// identity).
 //
 // Source: schema/aws-types.tsv, whose columns and syntax schema/DESIGN.md explains.
 // Thread-safety: everything here is immutable after it is made; use freely from any thread.
@@ -54,7 +55,8 @@ struct KeyPart {
   // and [] count as absent; numbers and true are written as JSON writes them.
   // Not `list`: the first path that has a value. `list`: the set of all elements of all paths.
   // A path whose value is absent while a sibling `<last>Ref`, `<last>Refs` or `<last>Selector`
-  // exists is not known yet: the default does not apply.
+  // exists (of a list also `<last without s>Refs`, `…Selector`) is not known yet: the default does
+  // not apply.
   std::vector<std::vector<std::string>> paths;
 
   // Taken when the source has no value. Already normalised. Without one, the part is not known.
@@ -93,8 +95,9 @@ struct NameRule {
 struct Attachment {
   enum class Mode { kExclusive, kAdditive };
   struct Link {
-    std::string parent_part;  // part of the parent's key
-    std::string own_part;     // part of this type's key that holds its value
+    std::string parent_part;              // part of the parent's key
+    std::string own_part;                 // one of `parts` or `extra` that holds its value
+    std::vector<Normaliser> normalisers;  // from the own value to the parent's (ARN → name)
   };
 
   std::string parent;  // type name; "account" = the account itself; "*" = a resource of any type
@@ -105,19 +108,21 @@ struct Attachment {
 };
 
 struct TypeSpec {
-  std::string name;      // "s3/Bucket": service/Kind
-  std::string space;     // first part of the key text; types of one space share resources
+  std::string name;   // "s3/Bucket": service/Kind
+  std::string space;  // first part of the key text; types of one space share resources
   std::vector<KindSpec> kinds;
 
   Scope scope = Scope::kAssignedId;
-  bool parent_in_partition = false;  // kParent only: the parent is unique in its partition (a bucket)
+  bool parent_in_partition =
+      false;  // kParent only: the parent is unique in its partition (a bucket)
   Certainty certainty = Certainty::kRule;
 
   // Paths below spec.forProvider of the region; empty = the type has none (global services).
   std::vector<std::string> region_path;
   std::vector<std::string> community_region_path;
   // Path below spec.forProvider of a field that names the AWS account which holds the resource
-  // (Glue's catalogId); empty = no such field. Absent in the object = the credentials' account.
+  // (Glue's catalogId); empty = no such field. Absent in the object = the credentials' account. A
+  // value that is not 12 digits names something else (a federated catalog): then there is no key.
   std::vector<std::string> account_path;
 
   // The key, in order. Empty = a singleton: one per account (and region).
@@ -136,6 +141,7 @@ struct TypeSpec {
   std::string default_quota;      // for people; "" = not known
   std::string if_already_exists;  // for people: what creating a taken name does; "" = not known
   std::string note;               // for people
+  std::string origin;             // where the row stands: "schema/aws-types.tsv:17"
 
   // Whether the key text carries the account, the region. (Partition and parts always.)
   bool KeyHasAccount() const;
@@ -144,7 +150,7 @@ struct TypeSpec {
   // A name that AWS lets repeat: no key comes from it, only from a fixed or assigned external name.
   bool NamesRepeat() const { return scope == Scope::kAssignedId && !extra.empty(); }
 
-  // Whether a provider writes the value that completes the key after creation (design: "late").
+  // Whether the key is an id that the provider writes into the annotation after creation.
   bool Late(Flavour flavour) const;
 
   const std::vector<KeyPart>& PartsFor(Flavour flavour) const;
@@ -192,7 +198,7 @@ class Catalogue {
  private:
   struct Index;
   explicit Catalogue(std::shared_ptr<const Index> index);
-  static Result<Catalogue> Build(std::vector<TypeSpec> types, std::vector<std::string> origins);
+  static Result<Catalogue> Build(std::vector<TypeSpec> types);
 
   std::shared_ptr<const Index> index_;
 };

@@ -1,6 +1,8 @@
 #include "registry/catalogue/normalise.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 
 namespace truce {
 namespace {
@@ -41,11 +43,10 @@ void KeepSecretName(std::string& value) {
   StripPrefix(value, "secret:");
   if (value.size() <= kSecretSuffixLength) return;
   const std::size_t dash = value.size() - kSecretSuffixLength;
-  const bool random = std::all_of(value.begin() + static_cast<std::ptrdiff_t>(dash) + 1, value.end(),
-                                  [](char c) {
-                                    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
-                                           (c >= 'a' && c <= 'z');
-                                  });
+  const bool random =
+      std::all_of(value.begin() + static_cast<std::ptrdiff_t>(dash) + 1, value.end(), [](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+      });
   if (value[dash] == '-' && random) value.resize(dash);
 }
 
@@ -53,6 +54,13 @@ void Dns(std::string& value) {
   Lower(value);
   StripSuffix(value, ".");
   if (std::string_view(value).starts_with("\\052")) value.replace(0, 4, "*");
+}
+
+void Map(std::string& value, std::string_view rule) {
+  const std::size_t arrow = rule.find('>');
+  if (arrow != std::string_view::npos && value == rule.substr(0, arrow)) {
+    value = rule.substr(arrow + 1);
+  }
 }
 
 void Apply(const Normaliser& normaliser, std::string& value) {
@@ -73,11 +81,6 @@ void Apply(const Normaliser& normaliser, std::string& value) {
         value.resize(at);
       }
       return;
-    case Normaliser::Op::kAfter:
-      if (const std::size_t at = value.rfind(normaliser.argument); at != std::string::npos) {
-        value.erase(0, at + normaliser.argument.size());
-      }
-      return;
     case Normaliser::Op::kArnResource:
       KeepArnResource(value);
       return;
@@ -85,10 +88,60 @@ void Apply(const Normaliser& normaliser, std::string& value) {
       return KeepSecretName(value);
     case Normaliser::Op::kDns:
       return Dns(value);
+    case Normaliser::Op::kAddPrefix:
+      value.insert(0, normaliser.argument);
+      return;
+    case Normaliser::Op::kMap:
+      return Map(value, normaliser.argument);
   }
 }
 
+struct OpName {
+  Normaliser::Op op;
+  std::string_view name;
+  bool has_argument;
+};
+
+constexpr std::array kOpNames = {
+    OpName{Normaliser::Op::kLower, "lower", false},
+    OpName{Normaliser::Op::kStripPrefix, "strip-prefix", true},
+    OpName{Normaliser::Op::kStripSuffix, "strip-suffix", true},
+    OpName{Normaliser::Op::kBasename, "basename", false},
+    OpName{Normaliser::Op::kUntil, "until", true},
+    OpName{Normaliser::Op::kArnResource, "arn-resource", false},
+    OpName{Normaliser::Op::kSecretName, "secret-name", false},
+    OpName{Normaliser::Op::kDns, "dns", false},
+    OpName{Normaliser::Op::kAddPrefix, "add-prefix", true},
+    OpName{Normaliser::Op::kMap, "map", true},
+};
+
 }  // namespace
+
+std::string Text(const Normaliser& normaliser) {
+  for (const OpName& entry : kOpNames) {
+    if (entry.op != normaliser.op) continue;
+    std::string text(entry.name);
+    if (entry.has_argument) text.append(":").append(normaliser.argument);
+    return text;
+  }
+  return "";
+}
+
+std::optional<Normaliser> ParseNormaliser(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  const bool has_argument = colon != std::string_view::npos;
+  const std::string_view argument = has_argument ? text.substr(colon + 1) : std::string_view();
+  for (const OpName& entry : kOpNames) {
+    if (entry.name != text.substr(0, colon) || entry.has_argument != has_argument) continue;
+    if (has_argument && argument.empty()) return std::nullopt;
+    const std::size_t arrow = argument.find('>');
+    if (entry.op == Normaliser::Op::kMap && (arrow == std::string_view::npos || arrow == 0)) {
+      return std::nullopt;
+    }
+    return Normaliser{.op = entry.op, .argument = std::string(argument)};
+  }
+  return std::nullopt;
+}
 
 std::string Normalise(std::span<const Normaliser> normalisers, std::string_view value) {
   std::string result(value);

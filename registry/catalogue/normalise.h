@@ -2,6 +2,7 @@
 #ifndef TRUCE_REGISTRY_CATALOGUE_NORMALISE_H_
 #define TRUCE_REGISTRY_CATALOGUE_NORMALISE_H_
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,25 +11,32 @@ namespace truce {
 
 struct Normaliser {
   enum class Op {
-    kLower,         // A-Z to a-z; other bytes stay
-    kStripPrefix,   // one leading `argument`
-    kStripSuffix,   // one trailing `argument`
-    kBasename,      // what follows the last '/' or ':' (queue URL, ARN, id path → name)
-    kUntil,         // what precedes the first `argument`
-    kAfter,         // what follows the last `argument`
-    kArnResource,   // of an ARN, what follows the fifth ':'; other values stay
-    kSecretName,    // of a secret's ARN, the name without its six random characters
-    kDns,           // lower, without trailing dot, "\052" → "*"
+    kLower,        // A-Z to a-z; other bytes stay
+    kStripPrefix,  // one leading `argument`
+    kStripSuffix,  // one trailing `argument`
+    kBasename,     // what follows the last '/' or ':' (queue URL, ARN, id path → name)
+    kUntil,        // what precedes the first `argument`
+    kArnResource,  // of an ARN, what follows the fifth ':'; other values stay
+    kSecretName,   // of a secret's ARN, the name without its six random characters
+    kDns,          // lower, without trailing dot, "\052" at the beginning → "*"
+    kAddPrefix,    // `argument` before the value
+    kMap,          // `argument` is "from>to": a value equal to `from` becomes `to`
   };
 
   Op op = Op::kLower;
-  std::string argument;  // kStripPrefix, kStripSuffix, kUntil, kAfter; else ""
+  std::string argument;  // only of ops that name it above; else ""
 
   bool operator==(const Normaliser&) const = default;
 };
 
-// `value` through all `normalisers` in order. Pure. Never makes a value longer. A result may be
-// empty: then the value names nothing.
+// The op as the type file writes it ("lower", "strip-prefix:alias/").
+std::string Text(const Normaliser& normaliser);
+
+// The op that `text` writes; empty if there is none such.
+std::optional<Normaliser> ParseNormaliser(std::string_view text);
+
+// `value` through all `normalisers` in order. Pure. A result may be empty: then the value names
+// nothing.
 std::string Normalise(std::span<const Normaliser> normalisers, std::string_view value);
 
 }  // namespace truce

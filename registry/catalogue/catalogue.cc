@@ -1,0 +1,222 @@
+#include "registry/catalogue/catalogue.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <unordered_map>
+#include <utility>
+
+#include "registry/catalogue/row_parser.h"
+
+namespace truce {
+namespace {
+
+using KindName = std::pair<std::string_view, std::string_view>;
+
+struct KindNameHash {
+  std::size_t operator()(const KindName& name) const {
+    constexpr std::size_t kOdd = 0x9e3779b97f4a7c15ULL;
+    const std::hash<std::string_view> hash;
+    return hash(name.first) * kOdd ^ hash(name.second);
+  }
+};
+
+// FNV-1a, 64 bits: the same on every machine, unlike std::hash.
+class Fingerprint {
+ public:
+  // Each text ends in a byte that no text holds, so that "ab","c" and "a","bc" differ.
+  void Add(std::string_view text) {
+    for (const char c : text) AddByte(static_cast<unsigned char>(c));
+    AddByte(0xff);
+  }
+  void Add(std::size_t number) { Add(std::to_string(number)); }
+
+  std::string Hex() const {
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    std::string hex;
+    for (int shift = 60; shift >= 0; shift -= 4) hex.push_back(kDigits[(state_ >> shift) & 0xfU]);
+    return hex;
+  }
+
+ private:
+  void AddByte(unsigned char byte) { state_ = (state_ ^ byte) * 0x100000001b3ULL; }
+  std::uint64_t state_ = 0xcbf29ce484222325ULL;
+};
+
+void AddPath(const std::vector<std::string>& path, Fingerprint& fingerprint) {
+  fingerprint.Add(path.size());
+  for (const std::string& step : path) fingerprint.Add(step);
+}
+
+void AddParts(const std::vector<KeyPart>& parts, Fingerprint& fingerprint) {
+  fingerprint.Add(parts.size());
+  for (const KeyPart& part : parts) {
+    fingerprint.Add(part.name);
+    fingerprint.Add(static_cast<std::size_t>(part.source));
+    fingerprint.Add(part.paths.size());
+    for (const auto& path : part.paths) AddPath(path, fingerprint);
+    fingerprint.Add(part.default_value ? "default" : "no default");
+    fingerprint.Add(part.default_value.value_or(""));
+    fingerprint.Add(part.list ? "list" : "one");
+    fingerprint.Add(part.normalisers.size());
+    for (const Normaliser& normaliser : part.normalisers) fingerprint.Add(Text(normaliser));
+  }
+}
+
+std::string VersionOf(std::span<const TypeSpec> types) {
+  Fingerprint fingerprint;
+  for (const TypeSpec& spec : types) {
+    fingerprint.Add(spec.name);
+    fingerprint.Add(spec.space);
+    fingerprint.Add(spec.kinds.size());
+    for (const KindSpec& kind : spec.kinds) {
+      fingerprint.Add(kind.group);
+      fingerprint.Add(kind.kind);
+    }
+    fingerprint.Add(spec.KeyHasAccount() ? "account" : "no account");
+    fingerprint.Add(spec.KeyHasRegion() ? "region" : "no region");
+    AddPath(spec.region_path, fingerprint);
+    AddPath(spec.community_region_path, fingerprint);
+    AddPath(spec.account_path, fingerprint);
+    AddParts(spec.parts, fingerprint);
+    AddParts(spec.community_parts, fingerprint);
+  }
+  return fingerprint.Hex();
+}
+
+}  // namespace
+
+std::string_view Name(Scope scope) {
+  switch (scope) {
+    case Scope::kPartition:
+      return "partition";
+    case Scope::kAccount:
+      return "account";
+    case Scope::kAccountRegion:
+      return "account+region";
+    case Scope::kParent:
+      return "parent";
+    case Scope::kAssignedId:
+      return "assigned-id";
+  }
+  return "unknown";
+}
+
+std::string_view Name(Certainty certainty) {
+  switch (certainty) {
+    case Certainty::kResearched:
+      return "researched";
+    case Certainty::kJudged:
+      return "judged";
+    case Certainty::kRule:
+      return "rule";
+  }
+  return "unknown";
+}
+
+std::string_view Name(Flavour flavour) {
+  switch (flavour) {
+    case Flavour::kUpjetCluster:
+      return "upjet cluster-scoped";
+    case Flavour::kUpjetNamespaced:
+      return "upjet namespaced";
+    case Flavour::kCommunity:
+      return "community";
+  }
+  return "unknown";
+}
+
+bool TypeSpec::KeyHasAccount() const {
+  return scope != Scope::kPartition && !(scope == Scope::kParent && parent_in_partition);
+}
+
+bool TypeSpec::KeyHasRegion() const {
+  return KeyHasAccount() && scope != Scope::kAccount && !region_path.empty();
+}
+
+bool TypeSpec::Late(Flavour flavour) const {
+  const std::vector<KeyPart>& key = PartsFor(flavour);
+  return std::any_of(key.begin(), key.end(), [](const KeyPart& part) {
+    return part.source == KeyPart::Source::kAssignedExternalName;
+  });
+}
+
+const std::vector<KeyPart>& TypeSpec::PartsFor(Flavour flavour) const {
+  return flavour == Flavour::kCommunity && !community_parts.empty() ? community_parts : parts;
+}
+
+const std::vector<KeyPart>& TypeSpec::ExtraFor(Flavour flavour) const {
+  return flavour == Flavour::kCommunity && !community_extra.empty() ? community_extra : extra;
+}
+
+const std::vector<std::string>& TypeSpec::RegionPathFor(Flavour flavour) const {
+  return flavour == Flavour::kCommunity ? community_region_path : region_path;
+}
+
+std::string_view TypeSpec::Service() const {
+  return std::string_view(name).substr(0, name.find('/'));
+}
+
+struct Catalogue::Index {
+  std::vector<TypeSpec> types;  // sorted by name; the maps point into it
+  std::unordered_map<std::string_view, const TypeSpec*> by_name;
+  std::unordered_map<KindName, KindEntry, KindNameHash> by_kind;
+  std::string version;
+};
+
+Catalogue::Catalogue(std::shared_ptr<const Index> index) : index_(std::move(index)) {}
+
+Result<Catalogue> Catalogue::Build(std::vector<TypeSpec> types) {
+  std::stable_sort(types.begin(), types.end(),
+                   [](const TypeSpec& a, const TypeSpec& b) { return a.name < b.name; });
+  TRUCE_RETURN_IF_ERROR(CheckTypes(types));
+  auto index = std::make_shared<Index>();
+  index->types = std::move(types);
+  index->version = VersionOf(index->types);
+  index->by_name.reserve(index->types.size());
+  index->by_kind.reserve(index->types.size() * 3);
+  for (const TypeSpec& spec : index->types) {
+    index->by_name.emplace(spec.name, &spec);
+    for (const KindSpec& kind : spec.kinds) {
+      index->by_kind.emplace(KindName(kind.group, kind.kind),
+                             KindEntry{kind.group, kind.kind, kind.flavour, &spec});
+    }
+  }
+  return Catalogue(std::move(index));
+}
+
+Result<Catalogue> Catalogue::Parse(std::string_view text, std::string_view file_name) {
+  TRUCE_ASSIGN_OR_RETURN(std::vector<TypeSpec> types, ParseTypes(text, file_name, {}));
+  return Build(std::move(types));
+}
+
+Result<Catalogue> Catalogue::WithOverrides(std::string_view text,
+                                           std::string_view file_name) const {
+  TRUCE_ASSIGN_OR_RETURN(std::vector<TypeSpec> rows, ParseTypes(text, file_name, types()));
+  const auto replaced = [&](const TypeSpec& spec) {
+    return std::any_of(rows.begin(), rows.end(),
+                       [&](const TypeSpec& row) { return row.name == spec.name; });
+  };
+  std::vector<TypeSpec> all;
+  for (const TypeSpec& spec : types()) {
+    if (!replaced(spec)) all.push_back(spec);
+  }
+  all.insert(all.end(), std::make_move_iterator(rows.begin()), std::make_move_iterator(rows.end()));
+  return Build(std::move(all));
+}
+
+const KindEntry* Catalogue::FindKind(std::string_view group, std::string_view kind) const {
+  const auto found = index_->by_kind.find(KindName(group, kind));
+  return found == index_->by_kind.end() ? nullptr : &found->second;
+}
+
+const TypeSpec* Catalogue::FindType(std::string_view name) const {
+  const auto found = index_->by_name.find(name);
+  return found == index_->by_name.end() ? nullptr : found->second;
+}
+
+std::span<const TypeSpec> Catalogue::types() const { return index_->types; }
+
+const std::string& Catalogue::version() const { return index_->version; }
+
+}  // namespace truce

@@ -1,0 +1,232 @@
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "registry/catalogue/row_parser.h"
+
+namespace truce {
+namespace {
+
+// What the error says besides the place of the row.
+Error Fault(const TypeSpec& spec, std::string_view column, std::string message) {
+  return Error{ErrorCode::kInvalidArgument, std::move(message)}.Within(column).Within(spec.origin);
+}
+
+std::string Quoted(std::string_view text) { return std::string("\"").append(text).append("\""); }
+
+const TypeSpec* Find(std::span<const TypeSpec> types, std::string_view name) {
+  const auto at = std::lower_bound(
+      types.begin(), types.end(), name,
+      [](const TypeSpec& spec, std::string_view wanted) { return spec.name < wanted; });
+  return at != types.end() && at->name == name ? &*at : nullptr;
+}
+
+bool HasPart(const std::vector<KeyPart>& parts, std::string_view name) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](const KeyPart& part) { return part.name == name; });
+}
+
+bool HasValue(const TypeSpec& spec, std::string_view name) {
+  return HasPart(spec.parts, name) || HasPart(spec.extra, name);
+}
+
+bool SameNames(const std::vector<KeyPart>& left, const std::vector<KeyPart>& right) {
+  return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                    [](const KeyPart& a, const KeyPart& b) { return a.name == b.name; });
+}
+
+std::string NamesOf(const std::vector<KeyPart>& parts) {
+  std::string names;
+  for (const KeyPart& part : parts) names.append(names.empty() ? "" : ";").append(part.name);
+  return names.empty() ? "-" : names;
+}
+
+Result<void> CheckParts(const TypeSpec& spec) {
+  const bool community =
+      std::any_of(spec.kinds.begin(), spec.kinds.end(),
+                  [](const KindSpec& kind) { return kind.flavour == Flavour::kCommunity; });
+  if (!community && !(spec.community_parts.empty() && spec.community_extra.empty())) {
+    return Fault(spec, "community_parts", "the type has no community kind; write -");
+  }
+  if (!spec.community_parts.empty() && !SameNames(spec.parts, spec.community_parts)) {
+    return Fault(spec, "community_parts",
+                 "must name the parts " + NamesOf(spec.parts) + " in this order, as column parts");
+  }
+  if (!spec.community_extra.empty() && !SameNames(spec.extra, spec.community_extra)) {
+    return Fault(spec, "community_extra",
+                 "must name " + NamesOf(spec.extra) + " in this order, as column extra");
+  }
+  for (const KeyPart& part : spec.extra) {
+    if (HasPart(spec.parts, part.name)) {
+      return Fault(spec, "extra", Quoted(part.name) + " is a part of the key already");
+    }
+  }
+  const auto lists = std::count_if(spec.parts.begin(), spec.parts.end(),
+                                   [](const KeyPart& part) { return part.list; });
+  if (lists > 1) return Fault(spec, "parts", "at most one part may be a list");
+  return {};
+}
+
+Result<void> CheckScope(const TypeSpec& spec) {
+  const bool in_account = spec.scope == Scope::kAccount || spec.scope == Scope::kAccountRegion;
+  const bool singleton = in_account && spec.attachment && spec.attachment->parent == "account" &&
+                         spec.attachment->mode == Attachment::Mode::kExclusive;
+  if (spec.parts.empty() && !singleton) {
+    return Fault(spec, "parts",
+                 "no parts: only a singleton of an account has none (scope account or "
+                 "account+region, attachment account exclusive)");
+  }
+  if (spec.scope == Scope::kAccountRegion && spec.region_path.empty()) {
+    return Fault(spec, "region", "scope account+region needs the path of the region");
+  }
+  return {};
+}
+
+Result<void> CheckArn(const TypeSpec& spec) {
+  const std::string_view text = spec.arn_template;
+  for (std::size_t at = text.find_first_of("{}"); at != std::string_view::npos;) {
+    const std::size_t end = text.find_first_of("{}", at + 1);
+    if (text[at] != '{' || end == std::string_view::npos || text[end] != '}') {
+      return Fault(spec, "arn", "braces do not match");
+    }
+    const std::string_view name = text.substr(at + 1, end - at - 1);
+    const bool known = name == "partition" || name == "region" || name == "account" ||
+                       name == "*" || HasValue(spec, name);
+    if (!known) {
+      return Fault(spec, "arn",
+                   "{" + std::string(name) +
+                       "} is neither partition, region, account, a part nor "
+                       "an extra; write {*} for what AWS alone knows");
+    }
+    at = text.find_first_of("{}", end + 1);
+  }
+  return {};
+}
+
+Result<void> CheckNameRule(const TypeSpec& spec) {
+  const NameRule& rule = spec.name_rule;
+  if (rule.part.empty()) {
+    if (rule.regex.empty() && rule.min_length == 0 && rule.max_length == 0 &&
+        rule.extra_rule.empty()) {
+      return {};
+    }
+    return Fault(spec, "name_part", "a rule for names needs the part that it rules");
+  }
+  if (!HasValue(spec, rule.part)) {
+    return Fault(spec, "name_part", Quoted(rule.part) + " is neither a part nor an extra");
+  }
+  if (rule.max_length != 0 && rule.min_length > rule.max_length) {
+    return Fault(spec, "name_max", "less than name_min");
+  }
+  return {};
+}
+
+Result<void> CheckAttachment(const TypeSpec& spec, std::span<const TypeSpec> types) {
+  if (!spec.attachment) return {};
+  const Attachment& attachment = *spec.attachment;
+  if (attachment.parent == "account" || attachment.parent == "*") {
+    if (attachment.links.empty()) return {};
+    return Fault(spec, "attachment", "links need a parent of one type");
+  }
+  const TypeSpec* const parent = Find(types, attachment.parent);
+  if (parent == nullptr) {
+    return Fault(spec, "attachment", "there is no type " + Quoted(attachment.parent));
+  }
+  for (const Attachment::Link& link : attachment.links) {
+    if (!HasPart(parent->parts, link.parent_part)) {
+      return Fault(spec, "attachment",
+                   Quoted(link.parent_part) + " is not a key part of " + parent->name +
+                       ", whose are " + NamesOf(parent->parts));
+    }
+    if (!HasValue(spec, link.own_part)) {
+      return Fault(spec, "attachment", Quoted(link.own_part) + " is neither a part nor an extra");
+    }
+  }
+  if (!attachment.links.empty() && attachment.links.size() != parent->parts.size()) {
+    return Fault(spec, "attachment",
+                 "links must cover all key parts of " + parent->name + " (" +
+                     NamesOf(parent->parts) + ") or none");
+  }
+  return {};
+}
+
+Result<void> CheckReferences(const TypeSpec& spec, std::span<const TypeSpec> types) {
+  for (const auto* const parts :
+       {&spec.parts, &spec.community_parts, &spec.extra, &spec.community_extra}) {
+    for (const KeyPart& part : *parts) {
+      if (part.refers_to.empty()) continue;
+      const TypeSpec* const target = Find(types, part.refers_to);
+      if (target == nullptr) {
+        return Fault(spec, "parts", "ref: there is no type " + Quoted(part.refers_to));
+      }
+      if (target->parts.size() != 1) {
+        return Fault(spec, "parts",
+                     "ref: " + part.refers_to + " has not exactly one key part; leave the ref out");
+      }
+    }
+  }
+  return {};
+}
+
+Result<void> CheckUnique(std::span<const TypeSpec> types) {
+  std::map<std::pair<std::string_view, std::string_view>, const TypeSpec*> kinds;
+  const TypeSpec* previous = nullptr;
+  for (const TypeSpec& spec : types) {
+    if (previous != nullptr && previous->name == spec.name) {
+      return Fault(spec, "type",
+                   Quoted(spec.name) + " is there twice, first at " + previous->origin);
+    }
+    previous = &spec;
+    for (const KindSpec& kind : spec.kinds) {
+      const auto [at, added] = kinds.try_emplace({kind.group, kind.kind}, &spec);
+      if (!added) {
+        return Fault(spec, "kinds",
+                     kind.kind + "." + kind.group + " belongs to " + at->second->name + " (" +
+                         at->second->origin + ") already");
+      }
+    }
+  }
+  return {};
+}
+
+// Types of one space make keys of one form, or one resource would have two keys.
+Result<void> CheckSpaces(std::span<const TypeSpec> types) {
+  std::map<std::string_view, const TypeSpec*> spaces;
+  for (const TypeSpec& spec : types) {
+    const auto [at, added] = spaces.try_emplace(spec.space, &spec);
+    if (added) continue;
+    const TypeSpec& other = *at->second;
+    if (!SameNames(spec.parts, other.parts)) {
+      return Fault(spec, "parts",
+                   "space " + spec.space + " has the parts " + NamesOf(other.parts) + " (" +
+                       other.name + ", " + other.origin + ")");
+    }
+    if (spec.KeyHasAccount() != other.KeyHasAccount() ||
+        spec.KeyHasRegion() != other.KeyHasRegion()) {
+      return Fault(spec, "scope",
+                   "differs within space " + spec.space + " from " + other.name + " (" +
+                       other.origin + "): account and region must be in both keys or in none");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> CheckTypes(std::span<const TypeSpec> types) {
+  TRUCE_RETURN_IF_ERROR(CheckUnique(types));
+  for (const TypeSpec& spec : types) {
+    TRUCE_RETURN_IF_ERROR(CheckParts(spec));
+    TRUCE_RETURN_IF_ERROR(CheckScope(spec));
+    TRUCE_RETURN_IF_ERROR(CheckArn(spec));
+    TRUCE_RETURN_IF_ERROR(CheckNameRule(spec));
+    TRUCE_RETURN_IF_ERROR(CheckAttachment(spec, types));
+    TRUCE_RETURN_IF_ERROR(CheckReferences(spec, types));
+  }
+  return CheckSpaces(types);
+}
+
+}  // namespace truce

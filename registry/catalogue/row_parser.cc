@@ -1,0 +1,502 @@
+#include "registry/catalogue/row_parser.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace truce {
+namespace {
+
+constexpr std::size_t kTextBytesMax = 8U << 20U;  // twenty times the built-in file
+constexpr std::size_t kLineBytesMax = 16U << 10U;
+constexpr std::size_t kRowsMax = 20'000;
+constexpr std::size_t kPartsMax = 16;
+constexpr std::string_view kNone = "-";
+constexpr std::string_view kUpjetKinds = "@upjet";
+
+Error Invalid(std::string message) {
+  return Error{ErrorCode::kInvalidArgument, std::move(message)};
+}
+
+std::string Quoted(std::string_view text) { return std::string("\"").append(text).append("\""); }
+
+// `text` cut at every `separator`: n separators make n + 1 pieces, none is dropped.
+std::vector<std::string_view> Split(std::string_view text, char separator) {
+  std::vector<std::string_view> pieces;
+  std::size_t begin = 0;
+  for (;;) {
+    const std::size_t end = text.find(separator, begin);
+    pieces.push_back(text.substr(begin, end - begin));
+    if (end == std::string_view::npos) return pieces;
+    begin = end + 1;
+  }
+}
+
+bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
+bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsAlnum(char c) { return IsLower(c) || IsUpper(c) || IsDigit(c); }
+
+// [A-Za-z][A-Za-z0-9]*: a part, a field, a kind.
+bool IsIdentifier(std::string_view text) {
+  return !text.empty() && !IsDigit(text.front()) && std::all_of(text.begin(), text.end(), IsAlnum);
+}
+
+// service/Name: the service in lower case; a space may also write its name with hyphens.
+bool IsTypeName(std::string_view text, bool hyphens) {
+  const std::size_t slash = text.find('/');
+  if (slash == std::string_view::npos || slash == 0 || slash + 1 == text.size()) return false;
+  const std::string_view service = text.substr(0, slash);
+  const std::string_view name = text.substr(slash + 1);
+  return std::all_of(service.begin(), service.end(),
+                     [](char c) { return IsLower(c) || IsDigit(c); }) &&
+         std::all_of(name.begin(), name.end(),
+                     [hyphens](char c) { return IsAlnum(c) || (hyphens && c == '-'); });
+}
+
+Result<std::vector<std::string>> ParsePath(std::string_view text) {
+  std::vector<std::string> path;
+  for (const std::string_view step : Split(text, '.')) {
+    if (!IsIdentifier(step)) {
+      return Invalid(Quoted(text) +
+                     " is not a field path; write field names joined by dots, below "
+                     "spec.forProvider");
+    }
+    path.emplace_back(step);
+  }
+  return path;
+}
+
+Result<void> ParseType(std::string_view cell, TypeSpec& spec) {
+  if (!IsTypeName(cell, false)) {
+    return Invalid(Quoted(cell) + " is not a type; write service/Kind, as in s3/Bucket");
+  }
+  spec.name = cell;
+  return {};
+}
+
+std::optional<Flavour> FlavourOf(std::string_view group) {
+  if (group.ends_with(".aws.upbound.io")) return Flavour::kUpjetCluster;
+  if (group.ends_with(".aws.m.upbound.io")) return Flavour::kUpjetNamespaced;
+  if (group.ends_with(".aws.crossplane.io")) return Flavour::kCommunity;
+  return std::nullopt;
+}
+
+bool IsGroup(std::string_view group) {
+  return std::all_of(group.begin(), group.end(),
+                     [](char c) { return IsLower(c) || IsDigit(c) || c == '.' || c == '-'; });
+}
+
+Result<void> ParseKinds(std::string_view cell, TypeSpec& spec) {
+  spec.kinds.clear();
+  for (const std::string_view word : Split(cell, ' ')) {
+    if (word == kUpjetKinds) {
+      const std::string service(spec.Service());
+      const std::string kind = spec.name.substr(service.size() + 1);
+      spec.kinds.push_back({service + ".aws.upbound.io", kind, Flavour::kUpjetCluster});
+      spec.kinds.push_back({service + ".aws.m.upbound.io", kind, Flavour::kUpjetNamespaced});
+      continue;
+    }
+    const std::size_t dot = word.find('.');
+    if (dot == std::string_view::npos || !IsIdentifier(word.substr(0, dot)) ||
+        !IsGroup(word.substr(dot + 1))) {
+      return Invalid(Quoted(word) +
+                     " is not a kind; write Kind.group, or @upjet for this kind in "
+                     "both upjet groups, with one space between");
+    }
+    const std::string_view group = word.substr(dot + 1);
+    const std::optional<Flavour> flavour = FlavourOf(group);
+    if (!flavour) {
+      return Invalid("group " + Quoted(group) +
+                     " ends in none of .aws.upbound.io, "
+                     ".aws.m.upbound.io, .aws.crossplane.io");
+    }
+    spec.kinds.push_back({std::string(group), std::string(word.substr(0, dot)), *flavour});
+  }
+  return {};
+}
+
+Result<void> ParseScope(std::string_view cell, TypeSpec& spec) {
+  spec.parent_in_partition = cell == "parent@partition";
+  if (spec.parent_in_partition) cell = "parent";
+  for (const Scope scope : {Scope::kPartition, Scope::kAccount, Scope::kAccountRegion,
+                            Scope::kParent, Scope::kAssignedId}) {
+    if (cell == Name(scope)) {
+      spec.scope = scope;
+      return {};
+    }
+  }
+  return Invalid(Quoted(cell) +
+                 " is not a scope; write partition, account, account+region, parent, "
+                 "parent@partition or assigned-id");
+}
+
+Result<void> ParseCertainty(std::string_view cell, TypeSpec& spec) {
+  for (const Certainty certainty : {Certainty::kResearched, Certainty::kJudged, Certainty::kRule}) {
+    if (cell == Name(certainty)) {
+      spec.certainty = certainty;
+      return {};
+    }
+  }
+  return Invalid(Quoted(cell) + " is no certainty; write researched, judged or rule");
+}
+
+Result<void> ParseRegion(std::string_view cell, TypeSpec& spec) {
+  spec.region_path.clear();
+  spec.community_region_path.clear();
+  if (cell == kNone) return {};
+  const std::vector<std::string_view> paths = Split(cell, '|');
+  if (paths.size() > 2) return Invalid("at most two paths: upjet|community");
+  TRUCE_ASSIGN_OR_RETURN(spec.region_path, ParsePath(paths.front()));
+  TRUCE_ASSIGN_OR_RETURN(spec.community_region_path, ParsePath(paths.back()));
+  return {};
+}
+
+Result<void> ParseAccount(std::string_view cell, TypeSpec& spec) {
+  spec.account_path.clear();
+  if (cell == kNone) return {};
+  TRUCE_ASSIGN_OR_RETURN(spec.account_path, ParsePath(cell));
+  return {};
+}
+
+Result<void> ParseSource(std::string_view text, KeyPart& part) {
+  if (text == "@external-name") {
+    part.source = KeyPart::Source::kExternalName;
+    return {};
+  }
+  if (text == "@assigned") {
+    part.source = KeyPart::Source::kAssignedExternalName;
+    return {};
+  }
+  if (text == "@constant") {
+    part.source = KeyPart::Source::kConstant;
+    return {};
+  }
+  part.source = KeyPart::Source::kField;
+  for (const std::string_view path : Split(text, '|')) {
+    TRUCE_ASSIGN_OR_RETURN(std::vector<std::string> steps, ParsePath(path));
+    part.paths.push_back(std::move(steps));
+  }
+  return {};
+}
+
+Result<void> ParseOption(std::string_view option, KeyPart& part) {
+  if (option == "list") {
+    part.list = true;
+  } else if (option.starts_with("default:")) {
+    part.default_value = option.substr(option.find(':') + 1);
+  } else if (option.starts_with("ref:")) {
+    part.refers_to = option.substr(option.find(':') + 1);
+    if (!IsTypeName(part.refers_to, false)) {
+      return Invalid(Quoted(option) + " does not name a type; write ref:service/Kind");
+    }
+  } else if (const std::optional<Normaliser> normaliser = ParseNormaliser(option)) {
+    part.normalisers.push_back(*normaliser);
+  } else {
+    return Invalid(Quoted(option) +
+                   " is no option; write list, default:VALUE, ref:TYPE, lower, dns, "
+                   "basename, arn-resource, secret-name, strip-prefix:X, strip-suffix:X, until:X, "
+                   "add-prefix:X or map:FROM>TO");
+  }
+  return {};
+}
+
+Result<KeyPart> ParsePart(std::string_view text) {
+  const std::vector<std::string_view> words = Split(text, ',');
+  const std::size_t equals = words.front().find('=');
+  KeyPart part;
+  part.name = words.front().substr(0, equals);
+  if (!IsIdentifier(part.name)) {
+    return Invalid(Quoted(part.name) +
+                   " is not the name of a part; write letters and digits, as in "
+                   "name=@external-name");
+  }
+  const bool has_source = equals != std::string_view::npos;
+  TRUCE_RETURN_IF_ERROR(
+      ParseSource(has_source ? words.front().substr(equals + 1) : words.front(), part));
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    TRUCE_RETURN_IF_ERROR(ParseOption(words[i], part));
+  }
+  if (part.source == KeyPart::Source::kConstant && !part.default_value) {
+    return Invalid(Quoted(part.name) + " is @constant without a value; add default:VALUE");
+  }
+  if (part.list && part.source != KeyPart::Source::kField) {
+    return Invalid(Quoted(part.name) + " is a list of something that is not a field");
+  }
+  return part;
+}
+
+Result<std::vector<KeyPart>> ParseParts(std::string_view cell) {
+  std::vector<KeyPart> parts;
+  if (cell == kNone) return parts;
+  for (const std::string_view text : Split(cell, ';')) {
+    TRUCE_ASSIGN_OR_RETURN(KeyPart part, ParsePart(text));
+    const bool twice = std::any_of(parts.begin(), parts.end(),
+                                   [&](const KeyPart& other) { return other.name == part.name; });
+    if (twice) return Invalid("part " + Quoted(part.name) + " is there twice");
+    parts.push_back(std::move(part));
+  }
+  if (parts.size() > kPartsMax) return Invalid("more than 16 parts");
+  return parts;
+}
+
+Result<void> ParseKeyParts(std::string_view cell, TypeSpec& spec) {
+  TRUCE_ASSIGN_OR_RETURN(spec.parts, ParseParts(cell));
+  return {};
+}
+
+Result<void> ParseCommunityParts(std::string_view cell, TypeSpec& spec) {
+  TRUCE_ASSIGN_OR_RETURN(spec.community_parts, ParseParts(cell));
+  return {};
+}
+
+Result<void> ParseExtra(std::string_view cell, TypeSpec& spec) {
+  TRUCE_ASSIGN_OR_RETURN(spec.extra, ParseParts(cell));
+  return {};
+}
+
+Result<void> ParseCommunityExtra(std::string_view cell, TypeSpec& spec) {
+  TRUCE_ASSIGN_OR_RETURN(spec.community_extra, ParseParts(cell));
+  return {};
+}
+
+Result<void> ParseSpace(std::string_view cell, TypeSpec& spec) {
+  spec.space = cell == kNone ? spec.name : std::string(cell);
+  if (!IsTypeName(spec.space, true)) {
+    return Invalid(Quoted(cell) + " is not a space; write - for the type's own, or service/name");
+  }
+  return {};
+}
+
+Result<void> ParseArn(std::string_view cell, TypeSpec& spec) {
+  spec.arn_template.clear();
+  if (cell == kNone) return {};
+  if (!cell.starts_with("arn:{partition}:")) {
+    return Invalid("an ARN template begins with arn:{partition}:");
+  }
+  spec.arn_template = cell;
+  return {};
+}
+
+Result<Attachment::Link> ParseLink(std::string_view text) {
+  const std::vector<std::string_view> words = Split(text, ',');
+  const std::size_t equals = words.front().find('=');
+  if (equals == std::string_view::npos) {
+    return Invalid(Quoted(text) + " is not a link; write PARENT_PART=OWN_PART");
+  }
+  Attachment::Link link{std::string(words.front().substr(0, equals)),
+                        std::string(words.front().substr(equals + 1)),
+                        {}};
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::optional<Normaliser> normaliser = ParseNormaliser(words[i]);
+    if (!normaliser) return Invalid(Quoted(words[i]) + " is not a normaliser");
+    link.normalisers.push_back(*normaliser);
+  }
+  return link;
+}
+
+Result<void> ParseAttachment(std::string_view cell, TypeSpec& spec) {
+  spec.attachment.reset();
+  if (cell == kNone) return {};
+  const std::vector<std::string_view> words = Split(cell, ' ');
+  if (words.size() < 2 || words.size() > 3) {
+    return Invalid("write PARENT MODE [LINKS], as in: s3/Bucket exclusive name=bucket");
+  }
+  Attachment attachment;
+  attachment.parent = words[0];
+  if (attachment.parent != "account" && attachment.parent != "*" &&
+      !IsTypeName(attachment.parent, false)) {
+    return Invalid(Quoted(words[0]) + " is not a parent; write a type, account or *");
+  }
+  if (words[1] != "exclusive" && words[1] != "additive") {
+    return Invalid(Quoted(words[1]) + " is not a mode; write exclusive or additive");
+  }
+  attachment.mode =
+      words[1] == "exclusive" ? Attachment::Mode::kExclusive : Attachment::Mode::kAdditive;
+  if (words.size() == 3) {
+    for (const std::string_view text : Split(words[2], ';')) {
+      TRUCE_ASSIGN_OR_RETURN(Attachment::Link link, ParseLink(text));
+      attachment.links.push_back(std::move(link));
+    }
+  }
+  spec.attachment = std::move(attachment);
+  return {};
+}
+
+Result<void> ParseLength(std::string_view cell, std::size_t& length) {
+  length = 0;
+  if (cell == kNone) return {};
+  const char* const end = cell.data() + cell.size();
+  const auto [rest, error] = std::from_chars(cell.data(), end, length);
+  if (error != std::errc() || rest != end) {
+    return Invalid(Quoted(cell) + " is not a length; write a number of bytes, or -");
+  }
+  return {};
+}
+
+Result<void> ParseNameMin(std::string_view cell, TypeSpec& spec) {
+  return ParseLength(cell, spec.name_rule.min_length);
+}
+
+Result<void> ParseNameMax(std::string_view cell, TypeSpec& spec) {
+  return ParseLength(cell, spec.name_rule.max_length);
+}
+
+// A column that is kept as it stands.
+template <std::string TypeSpec::*kMember>
+Result<void> KeepText(std::string_view cell, TypeSpec& spec) {
+  spec.*kMember = cell == kNone ? std::string_view() : cell;
+  return {};
+}
+
+template <std::string NameRule::*kMember>
+Result<void> KeepRule(std::string_view cell, TypeSpec& spec) {
+  spec.name_rule.*kMember = cell == kNone ? std::string_view() : cell;
+  return {};
+}
+
+struct Column {
+  std::string_view name;
+  bool needed;  // of a type that is not known yet
+  Result<void> (*parse)(std::string_view cell, TypeSpec& spec);
+};
+
+// `type` first: the others may use it. The order of the file's columns is free after that.
+constexpr std::array kColumns = {
+    Column{"type", true, ParseType},
+    Column{"kinds", true, ParseKinds},
+    Column{"scope", true, ParseScope},
+    Column{"certainty", true, ParseCertainty},
+    Column{"region", false, ParseRegion},
+    Column{"account", false, ParseAccount},
+    Column{"parts", true, ParseKeyParts},
+    Column{"community_parts", false, ParseCommunityParts},
+    Column{"extra", false, ParseExtra},
+    Column{"community_extra", false, ParseCommunityExtra},
+    Column{"space", false, ParseSpace},
+    Column{"arn", false, ParseArn},
+    Column{"attachment", false, ParseAttachment},
+    Column{"name_part", false, KeepRule<&NameRule::part>},
+    Column{"name_regex", false, KeepRule<&NameRule::regex>},
+    Column{"name_min", false, ParseNameMin},
+    Column{"name_max", false, ParseNameMax},
+    Column{"name_rule", false, KeepRule<&NameRule::extra_rule>},
+    Column{"family", false, KeepText<&TypeSpec::family>},
+    Column{"quota", false, KeepText<&TypeSpec::default_quota>},
+    Column{"if_exists", false, KeepText<&TypeSpec::if_already_exists>},
+    Column{"note", false, KeepText<&TypeSpec::note>},
+};
+
+using Header = std::vector<const Column*>;
+
+Result<Header> ParseHeader(std::string_view line) {
+  Header header;
+  for (const std::string_view name : Split(line, '\t')) {
+    const auto* const column = std::find_if(kColumns.begin(), kColumns.end(),
+                                            [&](const Column& c) { return c.name == name; });
+    if (column == kColumns.end()) {
+      return Invalid("header: " + Quoted(name) +
+                     " is not a column; the first row that is no comment "
+                     "names the columns, with one tab between");
+    }
+    if (std::find(header.begin(), header.end(), column) != header.end()) {
+      return Invalid("header: column " + Quoted(name) + " is there twice");
+    }
+    header.push_back(column);
+  }
+  if (header.front() != kColumns.data()) return Invalid("header: the first column must be type");
+  return header;
+}
+
+Result<void> CheckBytes(std::string_view line) {
+  if (line.size() > kLineBytesMax) return Invalid("line: longer than 16384 bytes");
+  for (const char c : line) {
+    if (c != '\t' && (c < ' ' || c > '~')) {
+      return Invalid("line: only printable ASCII and tabs are allowed");
+    }
+  }
+  return {};
+}
+
+Result<void> CheckNeeded(const Header& header) {
+  for (const Column& column : kColumns) {
+    if (column.needed && std::find(header.begin(), header.end(), &column) == header.end()) {
+      return Invalid(std::string(column.name) +
+                     ": a new type needs the columns type, kinds, scope, "
+                     "certainty and parts");
+    }
+  }
+  return {};
+}
+
+const TypeSpec* FindByName(std::span<const TypeSpec> types, std::string_view name) {
+  const auto found = std::find_if(types.begin(), types.end(),
+                                  [&](const TypeSpec& spec) { return spec.name == name; });
+  return found == types.end() ? nullptr : &*found;
+}
+
+Result<TypeSpec> ParseRow(std::string_view line, const Header& header,
+                          std::span<const TypeSpec> known) {
+  const std::vector<std::string_view> cells = Split(line, '\t');
+  if (cells.size() != header.size()) {
+    return Invalid("row: " + std::to_string(cells.size()) + " cells under " +
+                   std::to_string(header.size()) + " columns; write - for a cell that is empty");
+  }
+  const TypeSpec* const base = FindByName(known, cells.front());
+  if (base == nullptr) TRUCE_RETURN_IF_ERROR(CheckNeeded(header));
+  TypeSpec spec = base == nullptr ? TypeSpec{} : *base;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (cells[i].empty()) {
+      return Invalid(std::string(header[i]->name) + ": the cell is empty; write - for none");
+    }
+    Result<void> parsed = header[i]->parse(cells[i], spec);
+    if (!parsed.ok()) return std::move(parsed).error().Within(header[i]->name);
+  }
+  if (spec.space.empty()) spec.space = spec.name;
+  return spec;
+}
+
+}  // namespace
+
+Result<std::vector<TypeSpec>> ParseTypes(std::string_view text, std::string_view file_name,
+                                         std::span<const TypeSpec> known) {
+  if (text.size() > kTextBytesMax) {
+    return Invalid(std::string(file_name) + ": larger than 8 MiB; this is no type file");
+  }
+  std::vector<TypeSpec> types;
+  Header header;
+  std::size_t line_number = 0;
+  std::string place;
+  for (std::string_view line : Split(text, '\n')) {
+    ++line_number;
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.empty() || line.front() == '#') continue;
+    place = std::string(file_name) + ":" + std::to_string(line_number);
+    if (Result<void> bytes = CheckBytes(line); !bytes.ok()) {
+      return std::move(bytes).error().Within(place);
+    }
+    if (header.empty()) {
+      Result<Header> parsed = ParseHeader(line);
+      if (!parsed.ok()) return std::move(parsed).error().Within(place);
+      header = std::move(parsed).value();
+      continue;
+    }
+    Result<TypeSpec> row = ParseRow(line, header, known);
+    if (!row.ok()) return std::move(row).error().Within(place);
+    if (types.size() == kRowsMax) return Invalid(place + ": row: more than 20000 rows");
+    types.push_back(std::move(row).value());
+    types.back().origin = place;
+  }
+  if (header.empty()) {
+    return Invalid(std::string(file_name) +
+                   ":1: header: there is no header row; the first row that "
+                   "is no comment names the columns, beginning with type");
+  }
+  return types;
+}
+
+}  // namespace truce
