@@ -1,0 +1,120 @@
+// Document: a JSON-like tree that the core can read without knowing JSON, YAML or their libraries.
+//
+// One flat array in document order; a Value is a cursor into it. Adapters (simdjson for reviews,
+// libyaml for manifests) fill it through Builder. Depth and size are bounded by the adapter that
+// builds it.
+#ifndef TRUCE_REGISTRY_IDENTITY_DOCUMENT_H_
+#define TRUCE_REGISTRY_IDENTITY_DOCUMENT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace truce {
+
+class Value;
+
+// Immutable after Builder::Finish. Text is viewed, not copied: what was given to the builder must
+// outlive the document, except texts passed through Builder::Own.
+class Document final {
+ public:
+  enum class Kind : std::uint8_t { kMissing, kNull, kBool, kNumber, kString, kArray, kObject };
+
+  Document() = default;
+  Document(Document&&) = default;
+  Document& operator=(Document&&) = default;
+  Document(const Document&) = delete;
+  Document& operator=(const Document&) = delete;
+
+  Value root() const&;
+  Value root() const&& = delete;
+
+ private:
+  friend class Builder;
+  friend class Value;
+  struct Node {
+    std::string_view key;   // member name; empty in arrays and at the root
+    std::string_view text;  // string contents; number and bool as written
+    std::uint32_t end;      // index after the last descendant
+    Kind kind;
+  };
+  std::vector<Node> nodes_;
+  std::deque<std::string> owned_;
+};
+
+// A cursor; valid while its Document lives. A missing member is a Value of kind kMissing, so that
+// paths can be followed without checks.
+class Value final {
+ public:
+  Value() = default;
+
+  Document::Kind kind() const {
+    return document_ == nullptr ? Document::Kind::kMissing : node().kind;
+  }
+  bool exists() const { return kind() != Document::Kind::kMissing; }
+  // True for missing and null: Kubernetes treats them alike.
+  bool empty() const {
+    return kind() == Document::Kind::kMissing || kind() == Document::Kind::kNull;
+  }
+  bool is_object() const { return kind() == Document::Kind::kObject; }
+  bool is_array() const { return kind() == Document::Kind::kArray; }
+  bool is_string() const { return kind() == Document::Kind::kString; }
+  bool is_true() const { return kind() == Document::Kind::kBool && text() == "true"; }
+
+  // The string's contents, or the number or bool as written; empty for everything else.
+  std::string_view text() const { return document_ == nullptr ? std::string_view{} : node().text; }
+  // The member name under which this value stands.
+  std::string_view key() const { return document_ == nullptr ? std::string_view{} : node().key; }
+
+  // The member `name` of an object; missing otherwise.
+  Value Child(std::string_view name) const;
+  // Follows `path` member by member; an array of one element is looked through.
+  Value At(std::span<const std::string> path) const;
+
+  // First child and next sibling, for iteration over arrays and objects:
+  //   for (Value v = array.first(); v.exists(); v = array.next(v)) ...
+  Value first() const;
+  Value next(const Value& child) const;
+  // Number of children.
+  std::size_t size() const;
+
+ private:
+  friend class Document;
+  Value(const Document* document, std::uint32_t index) : document_(document), index_(index) {}
+  const Document::Node& node() const { return document_->nodes_[index_]; }
+
+  const Document* document_ = nullptr;
+  std::uint32_t index_ = 0;
+};
+
+// Builds one Document in document order. External synchronization. Misuse is a programmer's error.
+class Builder final {
+ public:
+  using Kind = Document::Kind;
+
+  // Reserves room for about `count` values.
+  void Reserve(std::size_t count) { document_.nodes_.reserve(count); }
+  // Opens an array or object; `key` is empty inside arrays.
+  void Open(Kind kind, std::string_view key);
+  void Close();
+  void Scalar(Kind kind, std::string_view key, std::string_view text);
+  // Keeps `text` alive as long as the document and returns a view of it.
+  std::string_view Own(std::string text);
+  // The finished document; the builder is empty afterwards. Requires every Open to be closed.
+  Document Finish();
+
+ private:
+  Document document_;
+  std::vector<std::uint32_t> open_;
+};
+
+inline Value Document::root() const& { return nodes_.empty() ? Value() : Value(this, 0); }
+
+}  // namespace truce
+
+#endif  // TRUCE_REGISTRY_IDENTITY_DOCUMENT_H_

@@ -1,0 +1,34 @@
+// From the parts that were read to the resources that are declared: keys, ARNs, names for people.
+#ifndef TRUCE_REGISTRY_IDENTITY_DRAFT_H_
+#define TRUCE_REGISTRY_IDENTITY_DRAFT_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "registry/catalogue/catalogue.h"
+#include "registry/identity/identity.h"
+#include "registry/identity/parts.h"
+
+namespace truce {
+
+// Everything that one declaration says about one type of resource.
+struct Draft {
+  const TypeSpec* type = nullptr;
+  ResourceIdentity place;            // type, partition, account, region; no parts
+  std::vector<std::string> missing;  // of the place: account, region
+  std::vector<Reading> parts;        // of the key, in the catalogue's order
+  std::vector<Reading> extra;        // beside the key
+  Intent intent = Intent::kDeletes;
+  bool late = false;
+  bool mapped = false;
+};
+
+// Appends one resource per combination of the parts' elements, and one without key for what is not
+// known yet. More than kResourcesMax combinations make one bad name and no key.
+void AppendResources(const Draft& draft, std::vector<DeclaredResource>& resources,
+                     std::vector<BadName>& bad_names);
+
+}  // namespace truce
+
+#endif  // TRUCE_REGISTRY_IDENTITY_DRAFT_H_

@@ -1,0 +1,222 @@
+#include "registry/identity/evidence.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
+
+#include "registry/identity/characters.h"
+
+namespace truce {
+namespace {
+
+constexpr std::size_t kAccountDigits = 12;
+constexpr int kArnFieldsBeforeAccount = 4;
+constexpr std::size_t kNameBytesMax = 253;  // no Kubernetes object has a longer name
+
+// Regions of partitions other than "aws" are told by these prefixes (botocore,
+// data/partitions.json).
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kPartitions = {{
+    {"cn-", "aws-cn"},
+    {"us-gov-", "aws-us-gov"},
+    {"us-iso-", "aws-iso"},
+    {"us-isob-", "aws-iso-b"},
+    {"eu-isoe-", "aws-iso-e"},
+    {"us-isof-", "aws-iso-f"},
+    {"eu-isof-", "aws-iso-f"},
+    {"eusc-", "aws-eusc"},
+}};
+
+// Takes the text before the next `separator` off `rest`; all of it when there is none.
+std::string_view Take(std::string_view& rest, char separator) {
+  const std::size_t at = rest.find(separator);
+  const std::string_view taken = rest.substr(0, at);
+  rest = at == std::string_view::npos ? std::string_view() : rest.substr(at + 1);
+  return taken;
+}
+
+bool HasOneSlash(std::string_view text) { return std::count(text.begin(), text.end(), '/') == 1; }
+
+// The policies as a set, by the values that matter.
+struct Policies {
+  bool observe = false;
+  bool remove = false;
+  bool all = false;
+  bool other = false;
+
+  bool OnlyObserve() const { return observe && !remove && !all && !other; }
+  bool OnlyAll() const { return all && !observe && !remove && !other; }
+};
+
+Policies ReadPolicies(Value list) {
+  Policies policies;
+  if (list.is_array()) {
+    for (Value action = list.first(); action.exists(); action = list.next(action)) {
+      const std::string_view text = StringOf(action);
+      (text == "Observe"  ? policies.observe
+       : text == "Delete" ? policies.remove
+       : text == "*"      ? policies.all
+                          : policies.other) = true;
+    }
+  }
+  const bool none = !policies.observe && !policies.remove && !policies.all && !policies.other;
+  // An empty list pauses the object, which goes on owning: it counts as the default.
+  if (none) policies.all = true;
+  return policies;
+}
+
+// "aws.upbound.io" of "s3.aws.upbound.io": the group of the ProviderConfig.
+std::string_view ProviderGroup(std::string_view group) {
+  const std::size_t dot = group.find('.');
+  return dot == std::string_view::npos ? group : group.substr(dot + 1);
+}
+
+struct ProviderConfigView {
+  std::string_view group;
+  std::string_view kind;
+  std::string_view ns;
+  std::string_view name;
+};
+
+ProviderConfigView ProviderConfigOf(const ObjectView& view, const KindEntry& kind) {
+  const bool namespaced = kind.flavour == Flavour::kUpjetNamespaced;
+  ProviderConfigView config{ProviderGroup(kind.group), "ProviderConfig", {}, "default"};
+  if (const std::string_view name = StringOf(view.provider_config.Child("name")); !name.empty()) {
+    config.name = name.substr(0, kNameBytesMax);
+  }
+  if (!namespaced) return config;
+  config.kind = "ClusterProviderConfig";
+  if (StringOf(view.provider_config.Child("kind")) == "ProviderConfig") {
+    config.kind = "ProviderConfig";
+    config.ns = view.ns;
+  }
+  return config;
+}
+
+// The object's free text comes last, and what could end a part is encoded, so that no two
+// ProviderConfigs have one stand-in.
+void AppendStandInPart(std::string& text, std::string_view part) {
+  text.push_back('/');
+  for (const char c : part) {
+    if (c == '/') {
+      text += "%2F";
+    } else if (c == '%') {
+      text += "%25";
+    } else {
+      text.push_back(c);
+    }
+  }
+}
+
+std::string_view OwnArn(const ObjectView& view) { return StringOf(view.at_provider.Child("arn")); }
+
+// The account that the type's own field names. Its value may go on behind the number (a Glue
+// catalog below the account's); such a resource's account is the number all the same.
+std::string_view AccountField(const ObjectView& view, const TypeSpec& type) {
+  if (type.account_path.empty()) return {};
+  std::string_view text = StringOf(view.for_provider.At(type.account_path));
+  if (text.empty()) text = StringOf(view.init_provider.At(type.account_path));
+  return IsAccount(text) ? text : std::string_view();
+}
+
+}  // namespace
+
+std::string_view ArgoApplication(std::string_view tracking_id) {
+  std::string_view rest = tracking_id;
+  const std::string_view application = Take(rest, ':');
+  const std::string_view kind = Take(rest, ':');
+  return HasOneSlash(kind) && HasOneSlash(rest) ? application : std::string_view();
+}
+
+std::string ServiceOf(const ObjectView& view, const IdentityRules& rules) {
+  for (const std::string& label : rules.service_labels) {
+    if (const std::string_view name = view.Label(label); Presentable(name))
+      return std::string(name);
+  }
+  const std::array candidates = {
+      ArgoApplication(view.Annotation("argocd.argoproj.io/tracking-id")),
+      view.Label("argocd.argoproj.io/instance"),
+      view.Label("app.kubernetes.io/part-of"),
+      view.Label("app.kubernetes.io/instance"),
+      view.Annotation("meta.helm.sh/release-name"),
+  };
+  for (const std::string_view name : candidates) {
+    if (Presentable(name)) return std::string(name);
+  }
+  std::string name;
+  if (!view.ns.empty()) name.append(view.ns).append(1, '/');
+  return name.append(view.name);
+}
+
+Intent IntentOf(const ObjectView& view, Flavour flavour) {
+  const Policies policies = ReadPolicies(view.management_policies);
+  if (policies.OnlyObserve()) return Intent::kObserves;
+  if (flavour == Flavour::kUpjetNamespaced) {
+    return policies.remove || policies.all ? Intent::kDeletes : Intent::kManages;
+  }
+  if (view.management_policies.empty()) {
+    if (view.management_policy == "ObserveOnly") return Intent::kObserves;
+    if (view.management_policy == "OrphanOnDelete") return Intent::kManages;
+  }
+  const bool orphan = view.deletion_policy == "Orphan";
+  if (!orphan && (policies.remove || policies.all)) return Intent::kDeletes;
+  // An explicit list wins over the deletion policy.
+  if (!policies.OnlyAll() && policies.remove) return Intent::kDeletes;
+  return Intent::kManages;
+}
+
+std::string_view PartitionOf(std::string_view region) {
+  for (const auto& [prefix, partition] : kPartitions) {
+    if (region.starts_with(prefix)) return partition;
+  }
+  return "aws";
+}
+
+bool IsAccount(std::string_view text) {
+  return text.size() == kAccountDigits &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+std::string_view AccountOfArn(std::string_view arn) {
+  if (!arn.starts_with("arn:")) return {};
+  std::string_view rest = arn;
+  for (int field = 0; field < kArnFieldsBeforeAccount; ++field) Take(rest, ':');
+  const std::string_view account = Take(rest, ':');
+  return IsAccount(account) ? account : std::string_view();
+}
+
+AccountEvidence AccountOf(const ObjectView& view, const KindEntry& kind,
+                          const IdentityRules& rules) {
+  AccountEvidence evidence;
+  std::string_view source = "its own field";
+  evidence.account = AccountField(view, *kind.type);
+  if (evidence.account.empty() && !rules.accounts.empty()) {
+    const ProviderConfigView config = ProviderConfigOf(view, kind);
+    const auto at = rules.accounts.find({std::string(config.group), std::string(config.kind),
+                                         std::string(config.ns), std::string(config.name)});
+    if (at != rules.accounts.end()) evidence.account = at->second;
+    source = "the configuration of its ProviderConfig";
+  }
+  const std::string_view own = AccountOfArn(OwnArn(view));
+  if (own.empty() || own == evidence.account) return evidence;
+  if (evidence.account.empty()) {
+    evidence.account = own;
+    return evidence;
+  }
+  evidence.disagreement.append("status.atProvider.arn names account ").append(own);
+  evidence.disagreement.append(", ").append(source).append(" names ").append(evidence.account);
+  return evidence;
+}
+
+std::string StandInOf(const ObjectView& view, const KindEntry& kind, const IdentityRules& rules) {
+  const ProviderConfigView config = ProviderConfigOf(view, kind);
+  std::string text;
+  text.reserve(96);
+  text.append(1, '?').append(rules.cluster);
+  for (const std::string_view part : {config.group, config.kind, config.ns, config.name}) {
+    AppendStandInPart(text, part);
+  }
+  return text;
+}
+
+}  // namespace truce

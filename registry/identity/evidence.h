@@ -1,0 +1,52 @@
+// What an object says of its surroundings: service, account, partition, and what it does to its
+// resource.
+#ifndef TRUCE_REGISTRY_IDENTITY_EVIDENCE_H_
+#define TRUCE_REGISTRY_IDENTITY_EVIDENCE_H_
+
+#include <string>
+#include <string_view>
+
+#include "registry/catalogue/catalogue.h"
+#include "registry/identity/identity.h"
+#include "registry/identity/object_view.h"
+
+namespace truce {
+
+// The owning service by the glossary's precedence: a configured label, the Argo CD application
+// (tracking id, else its label), app.kubernetes.io/part-of, app.kubernetes.io/instance, the Helm
+// release, namespace/name. What cannot stand in a sentence (control characters, length) is passed
+// over.
+std::string ServiceOf(const ObjectView& view, const IdentityRules& rules);
+
+// The application of `app:group/Kind:namespace/name`; empty when the text has another form.
+std::string_view ArgoApplication(std::string_view tracking_id);
+
+// What the declaration does to its resource, from its management policies and deletion policy
+// (crossplane-runtime, pkg/reconciler/managed/policies.go; the older singular field too).
+Intent IntentOf(const ObjectView& view, Flavour flavour);
+
+// The partition in which `region` lies; "aws" for an empty or unknown one.
+std::string_view PartitionOf(std::string_view region);
+
+// Whether `text` is an account number: 12 digits.
+bool IsAccount(std::string_view text);
+
+// The account in `arn`; empty when it is not an ARN or names none.
+std::string_view AccountOfArn(std::string_view arn);
+
+struct AccountEvidence {
+  std::string account;       // 12 digits, or empty: not known
+  std::string disagreement;  // see ObjectFacts::account_disagreement
+};
+// The account of a managed resource of kind `kind`: the type's own account field, else
+// configuration, else the object's own ARN.
+AccountEvidence AccountOf(const ObjectView& view, const KindEntry& kind,
+                          const IdentityRules& rules);
+
+// "?cluster/group/kind/namespace/name" of the ProviderConfig: what stands in a key for an unknown
+// account.
+std::string StandInOf(const ObjectView& view, const KindEntry& kind, const IdentityRules& rules);
+
+}  // namespace truce
+
+#endif  // TRUCE_REGISTRY_IDENTITY_EVIDENCE_H_

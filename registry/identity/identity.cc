@@ -1,0 +1,205 @@
+#include "registry/identity/identity.h"
+
+#include <charconv>
+#include <cstddef>
+#include <utility>
+
+#include "registry/identity/characters.h"
+#include "registry/identity/draft.h"
+#include "registry/identity/evidence.h"
+#include "registry/identity/object_view.h"
+#include "registry/identity/parts.h"
+
+namespace truce {
+namespace {
+
+// More references than any composite has; the rest of a hostile list is not read.
+constexpr std::size_t kReferencesMax = 4096;
+
+std::string_view GroupOf(std::string_view api_version) {
+  const std::size_t slash = api_version.find('/');
+  return slash == std::string_view::npos ? std::string_view() : api_version.substr(0, slash);
+}
+
+// Reads {apiVersion, kind, namespace, name, uid}; `ns` is taken when the reference names none.
+ObjectRef ReadReference(Value reference, std::string_view ns) {
+  ObjectRef ref;
+  ref.ns = ns;
+  for (Value field = reference.first(); field.exists(); field = reference.next(field)) {
+    const std::string_view key = field.key();
+    const std::string_view text = StringOf(field);
+    if (key == "apiVersion") {
+      ref.group = GroupOf(text);
+    } else if (key == "kind") {
+      ref.kind = text;
+    } else if (key == "namespace") {
+      ref.ns = text;
+    } else if (key == "name") {
+      ref.name = text;
+    } else if (key == "uid") {
+      ref.uid.text = text;
+    }
+  }
+  return ref;
+}
+
+void AddReferences(Value list, std::string_view ns, std::vector<ObjectRef>& references) {
+  if (!list.is_array()) return;
+  for (Value item = list.first(); item.exists(); item = list.next(item)) {
+    if (references.size() >= kReferencesMax) return;
+    ObjectRef reference = ReadReference(item, ns);
+    if (!reference.name.empty()) references.push_back(std::move(reference));
+  }
+}
+
+LineageFields ReadLineage(const ObjectView& view) {
+  LineageFields lineage;
+  const Value owners = view.owner_references;
+  if (owners.is_array()) {
+    for (Value owner = owners.first(); owner.exists(); owner = owners.next(owner)) {
+      if (!owner.Child("controller").is_true()) continue;
+      lineage.controller = ReadReference(owner, view.ns);
+      break;
+    }
+  }
+  if (view.claim_ref.is_object()) {
+    ObjectRef claim = ReadReference(view.claim_ref, {});
+    if (!claim.name.empty()) lineage.claim = std::move(claim);
+  }
+  if (view.resource_ref.is_object()) {
+    ObjectRef composite = ReadReference(view.resource_ref, {});
+    if (!composite.name.empty()) lineage.resources.push_back(std::move(composite));
+  }
+  AddReferences(view.resource_refs, {}, lineage.resources);
+  // A namespaced composite composes into its own namespace and does not repeat it.
+  AddReferences(view.crossplane.Child("resourceRefs"), view.ns, lineage.resources);
+  lineage.composed = !view.Annotation("crossplane.io/composition-resource-name").empty();
+  return lineage;
+}
+
+struct Condition {
+  std::string_view status;
+  std::string_view reason;
+};
+
+Condition ConditionOf(Value conditions, std::string_view type) {
+  if (!conditions.is_array()) return {};
+  for (Value item = conditions.first(); item.exists(); item = conditions.next(item)) {
+    if (StringOf(item.Child("type")) != type) continue;
+    return {StringOf(item.Child("status")), StringOf(item.Child("reason"))};
+  }
+  return {};
+}
+
+void ReadStatus(const ObjectView& view, ObjectFacts& facts) {
+  const Condition ready = ConditionOf(view.conditions, "Ready");
+  facts.real = ready.status == "True" || !StringOf(view.at_provider.Child("arn")).empty() ||
+               !StringOf(view.at_provider.Child("id")).empty();
+  facts.deleting = ready.status == "False" && ready.reason == "Deleting" &&
+                   ConditionOf(view.conditions, "Synced").status == "True";
+}
+
+void ReadMetadata(const ObjectView& view, ObjectFacts& facts) {
+  facts.uid.text = view.uid;
+  facts.terminating = view.terminating;
+  if (!view.resource_version.empty()) {
+    const std::string_view text = view.resource_version;
+    std::uint64_t version = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), version);
+    if (error == std::errc() && end == text.data() + text.size()) facts.version = version;
+  }
+  if (!view.created.empty()) facts.created = ParseTimestamp(view.created);
+  if (view.finalizers.is_array()) {
+    for (Value item = view.finalizers.first(); item.exists(); item = view.finalizers.next(item)) {
+      if (facts.finalizers.size() >= kReferencesMax) break;
+      facts.finalizers.emplace_back(StringOf(item));
+    }
+  }
+}
+
+std::string PresentableAnnotation(const ObjectView& view, std::string_view key) {
+  const std::string_view text = view.Annotation(key);
+  return Presentable(text) ? std::string(text) : std::string();
+}
+
+// The region, unless it is no text that a region could be: then a bad name.
+std::string_view CheckedRegion(std::string_view region, const PartContext& context) {
+  std::optional<std::string> reason = WhyBad(region, Alphabet::kAscii);
+  if (!reason.has_value()) return region;
+  context.bad_names.push_back({context.type.name, "region", Printable(region), std::move(*reason)});
+  return {};
+}
+
+void ReadManaged(const ObjectView& view, const KindEntry& kind, const IdentityRules& rules,
+                 ObjectFacts& facts) {
+  const TypeSpec& type = *kind.type;
+  const PartContext context{type, *rules.catalogue, facts.bad_names};
+  Draft draft;
+  draft.type = &type;
+  draft.intent = IntentOf(view, kind.flavour);
+  draft.late = type.Late(kind.flavour);
+  draft.place.type = type.name;
+  const std::vector<std::string>& region_path = type.RegionPathFor(kind.flavour);
+  draft.place.region = CheckedRegion(FieldOf(view, region_path), context);
+  draft.place.partition = PartitionOf(draft.place.region);
+  if (draft.place.region.empty() && type.KeyHasRegion()) {
+    draft.missing.push_back(FieldName("forProvider", region_path) + " is not set");
+  }
+  AccountEvidence account = AccountOf(view, kind, rules);
+  facts.account_disagreement = std::move(account.disagreement);
+  draft.place.account = std::move(account.account);
+  if (draft.place.account.empty() && type.KeyHasAccount()) {
+    draft.place.account = StandInOf(view, kind, rules);
+  }
+  const std::vector<KeyPart>& parts = type.PartsFor(kind.flavour);
+  draft.parts.reserve(parts.size());
+  for (const KeyPart& part : parts) draft.parts.push_back(ReadPart(part, view, context));
+  // What stands beside the key is dropped when it is bad, never refused.
+  std::vector<BadName> ignored;
+  const PartContext beside{type, *rules.catalogue, ignored};
+  const std::vector<KeyPart>& extra = type.ExtraFor(kind.flavour);
+  draft.extra.reserve(extra.size());
+  for (const KeyPart& part : extra) draft.extra.push_back(ReadPart(part, view, beside));
+  AppendResources(draft, facts.resources, facts.bad_names);
+}
+
+}  // namespace
+
+ObjectFacts Identify(Value object, const GroupKind& kind, const IdentityRules& rules) {
+  const ObjectView view = ViewObject(object);
+  ObjectFacts facts;
+  facts.slot =
+      Slot{rules.cluster, kind.group, kind.kind, std::string(view.ns), std::string(view.name)};
+  ReadMetadata(view, facts);
+  ReadStatus(view, facts);
+  facts.lineage = ReadLineage(view);
+  facts.contact = PresentableAnnotation(view, rules.contact_annotation);
+  facts.transfer_to = PresentableAnnotation(view, "truce.dev/transfer-to");
+  const KindEntry* entry =
+      rules.catalogue == nullptr ? nullptr : rules.catalogue->FindKind(kind.group, kind.kind);
+  if (entry != nullptr) {
+    facts.known_kind = true;
+    facts.managed = true;
+    ReadManaged(view, *entry, rules, facts);
+  } else if (const MappingRule* rule = rules.mappings.Find(kind.group, kind.kind);
+             rule != nullptr && rules.catalogue != nullptr) {
+    facts.known_kind = true;
+    MappedFacts mapped = ReadMapping(object, *rule, *rules.catalogue);
+    facts.resources = std::move(mapped.resources);
+    facts.bad_names = std::move(mapped.bad_names);
+    facts.service = std::move(mapped.service);
+  }
+  if (facts.service.empty()) facts.service = ServiceOf(view, rules);
+  return facts;
+}
+
+PartyId PartyOf(const Slot& root, const PartyRules& rules) {
+  if (root.ns.empty()) return PartyId{"slot:" + ToText(root)};
+  const auto set = rules.cluster_sets.find(root.cluster);
+  std::string place = set == rules.cluster_sets.end() ? root.cluster : set->second;
+  place.append(1, '/').append(root.ns);
+  const auto service = rules.services.find(place);
+  return PartyId{service == rules.services.end() ? "ns:" + place : "service:" + service->second};
+}
+
+}  // namespace truce

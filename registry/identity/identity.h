@@ -1,0 +1,176 @@
+// Identity: from an object to what it declares (design section 3). Pure functions.
+#ifndef TRUCE_REGISTRY_IDENTITY_IDENTITY_H_
+#define TRUCE_REGISTRY_IDENTITY_IDENTITY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "registry/base/clock.h"
+#include "registry/catalogue/catalogue.h"
+#include "registry/identity/document.h"
+#include "registry/identity/mapping.h"
+#include "registry/identity/values.h"
+
+namespace truce {
+
+// A part that is not known yet because the object names another object instead of a value. What the
+// registry knows of that object may stand in (see Resolve).
+struct Reference {
+  std::string part;  // of the type's key: "bucket"
+  std::string type;  // what it must name: "s3/Bucket"; empty when the catalogue cannot tell
+  std::string path;  // "spec.forProvider.bucketRef"
+  std::string name;  // of the object; empty for a selector
+  std::string ns;    // of the object; empty: cluster-scoped, or the same namespace cannot be told
+
+  bool operator==(const Reference&) const = default;
+};
+
+// A resource that an object declares, with everything known of it.
+struct DeclaredResource {
+  ResourceIdentity identity;
+  // The key; empty while not known yet (`missing` says which parts), for partial declarations, and
+  // for names that AWS lets repeat. No key exists until all its parts (the account excepted) are
+  // known.
+  KeyText key;
+  std::vector<std::string> missing;   // "spec.forProvider.bucketRef is not resolved yet"
+  std::vector<Reference> references;  // those of `missing` that are references
+  bool partial =
+      false;  // a mapping rule that does not name every part: warns, never denies or reserves
+  Intent intent = Intent::kDeletes;
+  std::string name;     // what people call it: "prod-artifacts"
+  std::string arn;      // empty unless every part of the template is known
+  bool sure = true;     // the type's scope is researched: a conflict may deny by default
+  bool late = false;    // name assigned by the provider: the annotation appears by UPDATE
+  bool mapped = false;  // declared through a mapping rule, not by a managed resource itself
+
+  bool operator==(const DeclaredResource&) const = default;
+};
+
+// A name that must not become a key: control or invisible characters, or non-ASCII where AWS's rule
+// for the type allows ASCII only (confusables). The object is refused.
+struct BadName {
+  std::string type;
+  std::string part;
+  std::string shown;   // the value, safe to print: odd bytes as \u{…}
+  std::string reason;  // "contains U+200B (zero width space)"
+
+  bool operator==(const BadName&) const = default;
+};
+
+struct ObjectRef {
+  std::string group;
+  std::string kind;
+  std::string ns;
+  std::string name;
+  Uid uid;  // empty where Kubernetes gives none (claimRef, resourceRefs)
+
+  bool operator==(const ObjectRef&) const = default;
+};
+
+// Links that the object's fields state; whether they are evidence is lineage's decision
+// (registry/ownership/lineage.h).
+struct LineageFields {
+  std::optional<ObjectRef> controller;  // metadata.ownerReferences[controller=true]
+  std::optional<ObjectRef> claim;       // spec.claimRef
+  std::vector<ObjectRef> resources;     // spec.resourceRef(s), spec.crossplane.resourceRefs
+  bool composed = false;                // carries crossplane.io/composition-resource-name
+
+  bool operator==(const LineageFields&) const = default;
+};
+
+// What the core reads of one version of one object.
+struct ObjectFacts {
+  Slot slot;
+  Uid uid;
+  std::optional<std::uint64_t>
+      version;  // metadata.resourceVersion as a number; none when it is not one
+  std::optional<Timestamp> created;
+  bool terminating = false;  // metadata.deletionTimestamp is set
+  std::vector<std::string> finalizers;
+  LineageFields lineage;
+  std::string service;      // by the glossary's precedence; empty only for an object without a name
+  std::string contact;      // from the configured annotation; may be empty
+  std::string transfer_to;  // annotation truce.dev/transfer-to: "<kind>/<namespace>/<name>"
+  std::vector<DeclaredResource> resources;
+  std::vector<BadName> bad_names;
+  // Not empty: the object's own ARN names another account than the stronger evidence that was used.
+  std::string account_disagreement;
+  bool known_kind = false;  // the catalogue or a mapping rule knows the kind
+  bool managed = false;     // a managed resource (catalogue), not a mapped claim or composite
+  bool real = false;        // an ARN or id in status.atProvider, or Ready=True
+  bool deleting = false;    // Ready=False reason Deleting and Synced=True
+
+  bool operator==(const ObjectFacts&) const = default;
+};
+
+// How accounts are found for a ProviderConfig, by configuration. Strongest evidence first: this
+// map, then the role ARN in the ProviderConfig (known from the watch, entered here too), then the
+// object's own ARN.
+struct ProviderConfigName {
+  std::string group;  // "aws.upbound.io", "aws.m.upbound.io", "aws.crossplane.io"
+  std::string kind;   // "ProviderConfig" or "ClusterProviderConfig"
+  std::string ns;
+  std::string name;
+
+  auto operator<=>(const ProviderConfigName&) const = default;
+};
+
+struct IdentityRules {
+  std::string cluster;  // cluster id, [a-z0-9-]{1,32}
+  const Catalogue* catalogue = nullptr;
+  MappingRules mappings;
+  std::map<ProviderConfigName, std::string> accounts;  // → 12 digits
+  std::vector<std::string> service_labels;             // configured label keys, first match wins
+  std::string contact_annotation = "truce.dev/contact";
+};
+
+// The most resources that one object may declare (elements of lists, and of `*` in mappings). More
+// is refused as a bad name: nothing real comes near, and reading only the first ones would hide the
+// rest.
+inline constexpr std::size_t kResourcesMax = 1024;
+
+// Reads `object` (the whole Kubernetes object) of kind `kind`. Never fails: an object that declares
+// nothing known gives facts without resources. Pure, deterministic; time grows with the object's
+// size only.
+ObjectFacts Identify(Value object, const GroupKind& kind, const IdentityRules& rules);
+
+// What one mapping rule reads from `root`: a whole Kubernetes object, or a chart's values.
+struct MappedFacts {
+  std::vector<DeclaredResource> resources;
+  std::vector<BadName> bad_names;
+  std::string service;  // from the rule's path; empty: none
+};
+MappedFacts ReadMapping(Value root, const MappingRule& rule, const Catalogue& catalogue);
+
+// Fills the part that `reference` stands for with `value` (the name of the resource that the
+// referenced object declares) and makes the key if that was the last missing part. Only for a
+// reference of `resource`, found in `resource.references`, which is removed.
+void Resolve(DeclaredResource& resource, const Reference& reference, std::string_view value,
+             const TypeSpec& spec);
+
+// The key of the resource into which the attachment `identity` writes, or nothing when the type is
+// no attachment, or its parent cannot be told from the declaration.
+std::optional<KeyText> ParentKeyOf(const ResourceIdentity& identity, const TypeSpec& spec,
+                                   const Catalogue& catalogue);
+
+// The key of `identity` under `spec`, or nothing when a part of its scope is missing:
+// `space|partition|account or ?stand-in|region|part=value|…` (design section 8).
+std::optional<KeyText> KeyOf(const ResourceIdentity& identity, const TypeSpec& spec);
+
+// The party that may act for `root`: `ns:<cluster set>/<namespace>` for a namespaced root, else
+// `slot:<slot>`. `cluster_sets` maps a cluster id to the configured set's name; `services` binds
+// namespaces to a service name that stands for a party (`service:<name>`).
+struct PartyRules {
+  std::map<std::string, std::string> cluster_sets;
+  std::map<std::string, std::string> services;  // "<cluster set>/<namespace>" → service
+};
+PartyId PartyOf(const Slot& root, const PartyRules& rules);
+
+}  // namespace truce
+
+#endif  // TRUCE_REGISTRY_IDENTITY_IDENTITY_H_

@@ -1,0 +1,248 @@
+#include "registry/identity/parts.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "registry/catalogue/normalise.h"
+#include "registry/identity/characters.h"
+
+namespace truce {
+namespace {
+
+constexpr std::string_view kForProvider = "forProvider";
+constexpr std::string_view kInitProvider = "initProvider";
+constexpr double kExactIntegerMax = 9007199254740992.0;  // 2^53: doubles below it are exact
+
+bool Absent(Value value) {
+  switch (value.kind()) {
+    case Document::Kind::kMissing:
+    case Document::Kind::kNull: return true;
+    case Document::Kind::kBool: return !value.is_true();
+    case Document::Kind::kNumber: return false;
+    case Document::Kind::kString: return value.text().empty();
+    case Document::Kind::kArray:
+    case Document::Kind::kObject: return !value.first().exists();
+  }
+  return true;
+}
+
+// 443.0 and 4.43e2 are the number 443, which a manifest may spell either way.
+std::string Spelled(Value value) {
+  const std::string_view text = value.text();
+  if (value.kind() != Document::Kind::kNumber || text.find_first_of(".eE") == std::string::npos) {
+    return std::string(text);
+  }
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = error == std::errc() && end == text.data() + text.size() &&
+                     number > -kExactIntegerMax && number < kExactIntegerMax &&
+                     number == static_cast<double>(static_cast<std::int64_t>(number));
+  return whole ? std::to_string(static_cast<std::int64_t>(number)) : std::string(text);
+}
+
+// One of the two places where a field may stand.
+struct Place {
+  std::string_view name;
+  Value value;
+};
+
+// The object that holds the last member of `path`; missing when the way does not exist.
+Value HolderOf(Value provider, std::span<const std::string> path) {
+  Value holder = provider.At(path.first(path.size() - 1));
+  return holder.is_array() && holder.size() == 1 ? holder.first() : holder;
+}
+
+// The reference that stands for `field`: `<field>Ref`, `<field>Refs` or `<field>Selector`, where a
+// plural field's references are named in the singular (subnetIds: subnetIdRefs).
+Value ReferenceFor(Value holder, std::string_view field) {
+  if (!holder.is_object()) return {};
+  const std::string_view singular =
+      field.ends_with('s') ? field.substr(0, field.size() - 1) : field;
+  for (Value member = holder.first(); member.exists(); member = holder.next(member)) {
+    std::string_view key = member.key();
+    if (!key.starts_with(singular) || member.empty()) continue;
+    key.remove_prefix(key.starts_with(field) ? field.size() : singular.size());
+    if (key == "Ref" || key == "Refs" || key == "Selector") return member;
+  }
+  return {};
+}
+
+void NoteReference(Reading& reading, Value member, std::string_view place,
+                   std::span<const std::string> path) {
+  Reference& reference = reading.reference.emplace();
+  reference.part = reading.part->name;
+  reference.type = reading.part->refers_to;
+  reference.path = FieldName(place, {path.begin(), path.end() - 1});
+  reference.path.append(1, '.').append(member.key());
+  Value target = member;
+  if (target.is_array() && target.size() == 1) target = target.first();
+  reference.name = StringOf(target.Child("name"));
+  reference.ns = StringOf(target.Child("namespace"));
+  reading.missing = reference.path + " is not resolved yet";
+}
+
+Alphabet AlphabetOf(const KeyPart& part, const PartContext& context) {
+  const auto ascii_only = [](const NameRule& rule, std::string_view name) {
+    return rule.part == name && MatchesAsciiOnly(rule.regex);
+  };
+  if (part.source == KeyPart::Source::kAssignedExternalName) return Alphabet::kAscii;
+  if (ascii_only(context.type.name_rule, part.name)) return Alphabet::kAscii;
+  const TypeSpec* named =
+      part.refers_to.empty() ? nullptr : context.catalogue.FindType(part.refers_to);
+  const bool ascii = named != nullptr && named->parts.size() == 1 &&
+                     ascii_only(named->name_rule, named->parts.front().name);
+  return ascii ? Alphabet::kAscii : Alphabet::kUnicode;
+}
+
+std::string AddValue(Reading& reading, Value value, const PartContext& context) {
+  if (value.kind() != Document::Kind::kNumber) {
+    return AddElement(reading, ScalarOf(value), context);
+  }
+  const std::size_t before = reading.elements.size();
+  std::string wrong = AddElement(reading, Spelled(value), context);
+  if (reading.elements.size() > before) reading.elements.back().shown = value.text();
+  return wrong;
+}
+
+// Adds what stands at `path` of `place`. True when the place decides: a value, or a reference to
+// come.
+bool ReadPlace(Reading& reading, const Place& place, std::span<const std::string> path,
+               const PartContext& context) {
+  if (place.value.empty()) return false;
+  const Value holder = HolderOf(place.value, path);
+  Value value = holder.Child(path.back());
+  if (Absent(value)) {
+    const Value member = ReferenceFor(holder, path.back());
+    if (!member.exists()) return false;
+    NoteReference(reading, member, place.name, path);
+    return true;
+  }
+  const auto add = [&](Value item) {
+    const std::string wrong = AddValue(reading, item, context);
+    if (wrong.empty()) return;
+    reading.missing = FieldName(place.name, {path.begin(), path.end()}) + " " + wrong;
+  };
+  if (!value.is_array() || (!reading.part->list && value.size() > 1)) {
+    add(value);
+    return true;
+  }
+  for (Value item = value.first(); item.exists(); item = value.next(item)) {
+    if (reading.elements.size() > kResourcesMax) break;
+    add(item);
+  }
+  return true;
+}
+
+void ReadField(Reading& reading, const ObjectView& view, const PartContext& context) {
+  const KeyPart& part = *reading.part;
+  bool decided = false;
+  for (const std::vector<std::string>& path : part.paths) {
+    // forProvider wins, also with a reference: the provider writes what it resolves there.
+    const bool found = ReadPlace(reading, {kForProvider, view.for_provider}, path, context) ||
+                       ReadPlace(reading, {kInitProvider, view.init_provider}, path, context);
+    decided = decided || found;
+    if (found && !part.list) return;
+  }
+  if (decided) return;
+  if (part.default_value.has_value()) {
+    reading.elements.push_back({*part.default_value, *part.default_value});
+    return;
+  }
+  if (part.paths.empty()) return;
+  reading.missing = FieldName(kForProvider, part.paths.front());
+  for (std::size_t i = 1; i < part.paths.size(); ++i) {
+    reading.missing.append(" or ").append(FieldName(kForProvider, part.paths[i]));
+  }
+  reading.missing += " is not set";
+}
+
+}  // namespace
+
+std::string_view ScalarOf(Value value) {
+  const bool composite = value.is_array() || value.is_object();
+  return composite || Absent(value) ? std::string_view() : value.text();
+}
+
+std::string_view FieldOf(const ObjectView& view, const std::vector<std::string>& path) {
+  if (path.empty()) return {};
+  for (const Value provider : {view.for_provider, view.init_provider}) {
+    if (provider.empty()) continue;
+    const Value value = HolderOf(provider, path).Child(path.back());
+    if (!Absent(value)) return ScalarOf(value);
+  }
+  return {};
+}
+
+std::string FieldName(std::string_view provider, const std::vector<std::string>& path) {
+  std::string name = "spec.";
+  name.append(provider);
+  for (const std::string& step : path) name.append(1, '.').append(step);
+  return name;
+}
+
+std::string AddElement(Reading& reading, std::string_view raw, const PartContext& context) {
+  const KeyPart& part = *reading.part;
+  if (raw.empty()) return "is not a single value";
+  std::optional<std::string> reason = WhyBad(raw, Alphabet::kAscii);
+  if (reason.has_value() && AlphabetOf(part, context) == Alphabet::kUnicode) {
+    reason = WhyBad(raw, Alphabet::kUnicode);
+  }
+  if (reason.has_value()) {
+    context.bad_names.push_back({context.type.name, part.name, Printable(raw), *reason});
+    return std::move(*reason);
+  }
+  std::string value =
+      part.normalisers.empty() ? std::string(raw) : Normalise(part.normalisers, raw);
+  if (value.empty()) return "names nothing";
+  const auto same = [&value](const Element& element) { return element.value == value; };
+  if (std::none_of(reading.elements.begin(), reading.elements.end(), same)) {
+    reading.elements.push_back({std::move(value), raw});
+  }
+  return {};
+}
+
+namespace {
+
+void ReadExternalName(Reading& reading, const ObjectView& view, const PartContext& context) {
+  const KeyPart& part = *reading.part;
+  const bool assigned = part.source == KeyPart::Source::kAssignedExternalName;
+  std::string_view where = "annotation crossplane.io/external-name";
+  std::string_view name = view.Annotation("crossplane.io/external-name");
+  if (name.empty() && !assigned) {
+    name = view.name;
+    where = "metadata.name";
+  }
+  if (!name.empty()) {
+    const std::string wrong = AddElement(reading, name, context);
+    if (!wrong.empty()) reading.missing.assign(where).append(1, ' ').append(wrong);
+  } else if (part.default_value.has_value()) {
+    reading.elements.push_back({*part.default_value, *part.default_value});
+  } else {
+    reading.missing.assign(where).append(assigned ? " is assigned by the provider, later"
+                                                  : " is not set");
+  }
+}
+
+}  // namespace
+
+Reading ReadPart(const KeyPart& part, const ObjectView& view, const PartContext& context) {
+  Reading reading;
+  reading.part = &part;
+  switch (part.source) {
+    case KeyPart::Source::kExternalName:
+    case KeyPart::Source::kAssignedExternalName: ReadExternalName(reading, view, context); break;
+    case KeyPart::Source::kField: ReadField(reading, view, context); break;
+    case KeyPart::Source::kConstant:
+      if (part.default_value.has_value()) {
+        reading.elements.push_back({*part.default_value, *part.default_value});
+      }
+      break;
+  }
+  return reading;
+}
+
+}  // namespace truce

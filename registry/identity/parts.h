@@ -1,0 +1,56 @@
+// Reading the parts of a resource's name from a managed resource, as its type's row says.
+#ifndef TRUCE_REGISTRY_IDENTITY_PARTS_H_
+#define TRUCE_REGISTRY_IDENTITY_PARTS_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "registry/catalogue/catalogue.h"
+#include "registry/identity/identity.h"
+#include "registry/identity/object_view.h"
+
+namespace truce {
+
+// One value of a part.
+struct Element {
+  std::string value;       // normalised
+  std::string_view shown;  // as written; valid while the object's document and the catalogue live
+};
+
+// What an object says about one part of a type.
+struct Reading {
+  const KeyPart* part = nullptr;
+  std::vector<Element> elements;  // one, or the set of a list part in document order
+  std::string missing;            // why there is nothing (more) to know; empty when all is known
+  std::optional<Reference> reference;
+};
+
+// A type whose parts are being read, and where refusals go.
+struct PartContext {
+  const TypeSpec& type;
+  const Catalogue& catalogue;
+  std::vector<BadName>& bad_names;
+};
+
+// Reads `part` of the managed resource `view`. Values that must not become keys are reported to the
+// context and leave the part missing.
+Reading ReadPart(const KeyPart& part, const ObjectView& view, const PartContext& context);
+
+// Adds the value `raw` to `reading`: checked, normalised, once. Otherwise says what is wrong with
+// it, as the end of a sentence ("names nothing"); empty when all is well.
+std::string AddElement(Reading& reading, std::string_view raw, const PartContext& context);
+
+// A scalar's text as identity reads it; empty for null, false, "", arrays and objects.
+std::string_view ScalarOf(Value value);
+
+// The scalar at `path` below spec.forProvider, else below spec.initProvider.
+std::string_view FieldOf(const ObjectView& view, const std::vector<std::string>& path);
+
+// "spec.forProvider.a.b".
+std::string FieldName(std::string_view provider, const std::vector<std::string>& path);
+
+}  // namespace truce
+
+#endif  // TRUCE_REGISTRY_IDENTITY_PARTS_H_

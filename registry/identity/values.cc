@@ -1,0 +1,190 @@
+#include "registry/identity/values.h"
+
+#include <array>
+#include <cstddef>
+
+#include "registry/identity/encoding.h"
+
+namespace truce {
+namespace {
+
+constexpr std::size_t kSlotParts = 5;
+constexpr std::size_t kIdentityFields = 4;  // before the parts
+constexpr std::string_view kHexDigits = "0123456789ABCDEF";
+
+constexpr std::array<bool, 256> MakePlain() {
+  std::array<bool, 256> plain{};
+  for (std::size_t c = 0; c < plain.size(); ++c) {
+    plain[c] = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+  }
+  for (const char c : std::string_view("._~/:@-")) plain[static_cast<unsigned char>(c)] = true;
+  return plain;
+}
+constexpr std::array<bool, 256> kPlain = MakePlain();
+
+int HexValue(char c) {
+  const std::size_t at = kHexDigits.find(c);
+  return at == std::string_view::npos ? -1 : static_cast<int>(at);
+}
+
+// The text before the next `separator`; `rest` moves behind it and becomes empty at the end.
+std::string_view TakeUntil(std::string_view& rest, char separator) {
+  const std::size_t at = rest.find(separator);
+  const std::string_view field = rest.substr(0, at);
+  rest = at == std::string_view::npos ? std::string_view() : rest.substr(at + 1);
+  return field;
+}
+
+std::optional<std::string> DecodeAccount(std::string_view field) {
+  if (!field.starts_with('?')) return PercentDecode(field);
+  std::optional<std::string> stand_in = PercentDecode(field.substr(1));
+  if (stand_in.has_value()) stand_in->insert(stand_in->begin(), '?');
+  return stand_in;
+}
+
+}  // namespace
+
+void AppendEncoded(std::string& out, std::string_view text) {
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (kPlain[byte]) {
+      out.push_back(c);
+    } else {
+      out.push_back('%');
+      out.push_back(kHexDigits[byte >> 4U]);
+      out.push_back(kHexDigits[byte & 0xFU]);
+    }
+  }
+}
+
+void AppendAccount(std::string& out, std::string_view account) {
+  if (account.starts_with('?')) {
+    out.push_back('?');
+    account.remove_prefix(1);
+  }
+  AppendEncoded(out, account);
+}
+
+void AppendPart(std::string& out, std::string_view part, std::string_view value) {
+  out.push_back('|');
+  AppendEncoded(out, part);
+  out.push_back('=');
+  AppendEncoded(out, value);
+}
+
+std::string ToText(const Slot& slot) {
+  std::string text;
+  text.reserve(slot.cluster.size() + slot.group.size() + slot.kind.size() + slot.ns.size() +
+               slot.name.size() + kSlotParts);
+  text.append(slot.cluster).append(1, '/').append(slot.group).append(1, '/').append(slot.kind);
+  text.append(1, '/').append(slot.ns).append(1, '/').append(slot.name);
+  return text;
+}
+
+std::optional<Slot> SlotFromText(std::string_view text) {
+  std::array<std::string_view, kSlotParts> parts;
+  for (std::size_t i = 0; i < kSlotParts; ++i) {
+    const std::size_t at = text.find('/');
+    const bool last = i + 1 == kSlotParts;
+    if ((at == std::string_view::npos) != last) return std::nullopt;
+    parts[i] = text.substr(0, at);
+    if (!last) text.remove_prefix(at + 1);
+  }
+  return Slot{std::string(parts[0]), std::string(parts[1]), std::string(parts[2]),
+              std::string(parts[3]), std::string(parts[4])};
+}
+
+std::string ForPeople(const Slot& slot) {
+  std::string text = slot.kind;
+  if (!slot.group.empty()) text.append(1, '.').append(slot.group);
+  text.append(1, ' ');
+  if (!slot.ns.empty()) text.append(slot.ns).append(1, '/');
+  return text.append(slot.name);
+}
+
+std::string_view Name(Intent intent) {
+  switch (intent) {
+    case Intent::kObserves: return "observes";
+    case Intent::kManages: return "manages";
+    case Intent::kDeletes: return "deletes";
+  }
+  return "deletes";
+}
+
+std::optional<Intent> IntentFromName(std::string_view name) {
+  for (const Intent intent : {Intent::kObserves, Intent::kManages, Intent::kDeletes}) {
+    if (name == Name(intent)) return intent;
+  }
+  return std::nullopt;
+}
+
+std::string ToText(const ResourceIdentity& identity) {
+  std::string text;
+  text.reserve(128);
+  AppendEncoded(text, identity.type);
+  text.push_back('|');
+  AppendEncoded(text, identity.partition);
+  text.push_back('|');
+  AppendAccount(text, identity.account);
+  text.push_back('|');
+  AppendEncoded(text, identity.region);
+  for (const auto& [part, value] : identity.parts) AppendPart(text, part, value);
+  return text;
+}
+
+std::optional<ResourceIdentity> IdentityFromText(std::string_view text) {
+  std::array<std::string_view, kIdentityFields> fields;
+  std::string_view rest = text;
+  for (std::size_t i = 0; i < kIdentityFields; ++i) {
+    if (i + 1 < kIdentityFields && rest.find('|') == std::string_view::npos) return std::nullopt;
+    fields[i] = TakeUntil(rest, '|');
+  }
+  std::optional<std::string> type = PercentDecode(fields[0]);
+  std::optional<std::string> partition = PercentDecode(fields[1]);
+  std::optional<std::string> account = DecodeAccount(fields[2]);
+  std::optional<std::string> region = PercentDecode(fields[3]);
+  if (!type || !partition || !account || !region) return std::nullopt;
+  ResourceIdentity identity{
+      std::move(*type), std::move(*partition), std::move(*account), std::move(*region), {}};
+  while (!rest.empty()) {
+    std::string_view value = TakeUntil(rest, '|');
+    if (value.find('=') == std::string_view::npos) return std::nullopt;
+    std::optional<std::string> part = PercentDecode(TakeUntil(value, '='));
+    std::optional<std::string> decoded = PercentDecode(value);
+    if (!part || !decoded) return std::nullopt;
+    identity.parts.emplace_back(std::move(*part), std::move(*decoded));
+  }
+  // One identity has one text: a trailing separator, say, is not an identity.
+  if (ToText(identity) != text) return std::nullopt;
+  return identity;
+}
+
+std::string PercentEncode(std::string_view text) {
+  std::string encoded;
+  encoded.reserve(text.size() + 16);
+  AppendEncoded(encoded, text);
+  return encoded;
+}
+
+std::optional<std::string> PercentDecode(std::string_view text) {
+  std::string decoded;
+  decoded.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (kPlain[byte]) {
+      decoded.push_back(text[i]);
+      continue;
+    }
+    if (text[i] != '%' || text.size() - i < 3) return std::nullopt;
+    const int high = HexValue(text[i + 1]);
+    const int low = HexValue(text[i + 2]);
+    if (high < 0 || low < 0) return std::nullopt;
+    const auto value = static_cast<unsigned char>(high * 16 + low);
+    if (kPlain[value]) return std::nullopt;
+    decoded.push_back(static_cast<char>(value));
+    i += 2;
+  }
+  return decoded;
+}
+
+}  // namespace truce

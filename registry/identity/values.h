@@ -1,0 +1,90 @@
+// The values that identity and ownership speak of (glossary: design section 1).
+//
+// All are plain values: immutable in use, compared by content, safe to copy between threads.
+#ifndef TRUCE_REGISTRY_IDENTITY_VALUES_H_
+#define TRUCE_REGISTRY_IDENTITY_VALUES_H_
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace truce {
+
+// A text that names one thing; distinct per `Tag`, so that two of them cannot be mixed up.
+template <typename Tag>
+struct Id {
+  std::string text;
+
+  bool empty() const { return text.empty(); }
+  auto operator<=>(const Id&) const = default;
+};
+
+using Uid = Id<struct UidTag>;           // metadata.uid of one life of an object
+using ReviewUid = Id<struct ReviewTag>;  // request.uid of one AdmissionReview
+using KeyText = Id<struct KeyTag>;       // canonical resource key (design section 8)
+using PartyId = Id<struct PartyTag>;     // who may act for an owner
+using PublicId = Id<struct PublicTag>;   // 13 base32 characters, in links
+
+struct GroupKind {
+  std::string group;  // "s3.aws.upbound.io"; empty for the core group
+  std::string kind;   // "Bucket"
+
+  auto operator<=>(const GroupKind&) const = default;
+};
+
+// Where a declaration lives. At most one live object per slot (etcd guarantees it).
+struct Slot {
+  std::string cluster;
+  std::string group;
+  std::string kind;
+  std::string ns;  // empty: cluster-scoped
+  std::string name;
+
+  auto operator<=>(const Slot&) const = default;
+};
+
+// "cluster/group/kind/namespace/name"; the parts cannot contain "/" (Kubernetes names).
+std::string ToText(const Slot& slot);
+// The inverse; nothing when `text` has not exactly five parts.
+std::optional<Slot> SlotFromText(std::string_view text);
+// For people: "Bucket.s3.aws.upbound.io team-a/artifacts" (no namespace when cluster-scoped).
+std::string ForPeople(const Slot& slot);
+
+// What a declaration does to its resource, ordered by strength.
+enum class Intent : std::uint8_t {
+  kObserves,  // management policies exactly {Observe}
+  kManages,   // writes; its deletion leaves the resource
+  kDeletes,   // writes; its deletion deletes the resource
+};
+std::string_view Name(Intent intent);  // "observes", "manages", "deletes"
+std::optional<Intent> IntentFromName(std::string_view name);
+
+// Everything known about which resource is meant, also parts outside the type's scope, so that a
+// later catalogue can compute another key from it.
+struct ResourceIdentity {
+  std::string type;       // "s3/Bucket"
+  std::string partition;  // "aws"; empty: not known
+  std::string
+      account;         // 12 digits, "?<stand-in>" while unknown, or empty where the type needs none
+  std::string region;  // empty: none or not known
+  std::vector<std::pair<std::string, std::string>> parts;  // catalogue order, normalised values
+
+  auto operator<=>(const ResourceIdentity&) const = default;
+};
+
+// "s3/Bucket|aws||us-west-2|name=prod-artifacts", each field percent-encoded; kept in rows.
+std::string ToText(const ResourceIdentity& identity);
+std::optional<ResourceIdentity> IdentityFromText(std::string_view text);
+
+// Percent-encodes every byte outside [A-Za-z0-9._~/:@-] ("|", "=", "%", "?", space, control and
+// non-ASCII).
+std::string PercentEncode(std::string_view text);
+std::optional<std::string> PercentDecode(std::string_view text);
+
+}  // namespace truce
+
+#endif  // TRUCE_REGISTRY_IDENTITY_VALUES_H_
