@@ -1,0 +1,435 @@
+#include "webhook/config/load.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "webhook/config/keys.h"
+#include "webhook/config/reload.h"
+
+namespace truce {
+namespace {
+
+constexpr const char* kFile = "truce.yaml";
+
+Result<LoadedConfig> LoadText(std::string_view text) {
+  ConfigSources sources;
+  sources.file = kFile;
+  return LoadConfigFrom(sources, text);
+}
+
+LoadedConfig Good(std::string_view text) {
+  Result<LoadedConfig> loaded = LoadText(text);
+  EXPECT_TRUE(loaded.ok()) << (loaded.ok() ? "" : loaded.error().message);
+  return loaded.ok() ? std::move(loaded).value() : LoadedConfig{};
+}
+
+TEST(ConfigKeys, NamesFlagsAndVariablesFollowOneRule) {
+  EXPECT_EQ(FlagOf("admissionAddress"), "--admission-address");
+  EXPECT_EQ(FlagOf("admissionClientCA"), "--admission-client-ca");
+  EXPECT_EQ(FlagOf("publicURL"), "--public-url");
+  EXPECT_EQ(VariableOf("reservationTTL"), "TRUCE_RESERVATION_TTL");
+  EXPECT_EQ(VariableOf("dataDir"), "TRUCE_DATA_DIR");
+  std::set<std::string> flags;
+  for (const Key& key : Keys()) {
+    EXPECT_TRUE(flags.insert(FlagOf(key.name)).second) << key.name;
+    EXPECT_FALSE(key.help.empty()) << key.name;
+    EXPECT_FALSE(key.type.empty()) << key.name;
+  }
+}
+
+TEST(ConfigKeys, EveryDefaultIsValid) {
+  for (const Key& key : Keys()) {
+    if (key.IsStructured()) continue;
+    Config config;
+    EXPECT_TRUE(SetScalar(key, key.fallback, config).ok()) << key.name;
+    if (key.cluster_fallback.empty()) continue;
+    EXPECT_TRUE(SetScalar(key, key.cluster_fallback, config).ok()) << key.name;
+  }
+}
+
+TEST(ConfigLoad, DefaultsDependOnWhetherAClusterIsServed) {
+  const Config with_cluster = Good("").config;
+  EXPECT_EQ(with_cluster.admissionAddress, "0.0.0.0:8443");
+  const Config without = Good("noCluster: true").config;
+  EXPECT_EQ(without.admissionAddress, "127.0.0.1:8443");
+  EXPECT_EQ(without.apiAddress, "127.0.0.1:8444");
+  EXPECT_EQ(without.metricsAddress, "127.0.0.1:8080");
+  EXPECT_EQ(without.mode, ConfigMode::kEnforce);
+  EXPECT_EQ(without.unsureTypes, UnsureTypes::kWarn);
+  EXPECT_EQ(without.reservationTTL, std::chrono::seconds(180));
+  EXPECT_EQ(without.reservationCap, 100);
+  EXPECT_EQ(without.compositeDenialCode, 422);
+  EXPECT_EQ(without.providers.size(), 2U);
+  EXPECT_EQ(without.compositeControllers.size(), 1U);
+  EXPECT_EQ(without.clusterId, "local");
+}
+
+TEST(ConfigLoad, FlagBeforeVariableBeforeFileBeforeDefault) {
+  ConfigSources sources;
+  sources.file = kFile;
+  const std::string_view file = "mode: audit\nclusterId: from-file\nlogLevel: debug\n";
+  sources.variables = {{"TRUCE_MODE", "warn"}, {"TRUCE_CLUSTER_ID", "from-env"}};
+  sources.flags = {{"mode", "off"}};
+  const Result<LoadedConfig> loaded = LoadConfigFrom(sources, file);
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  EXPECT_EQ(loaded.value().config.mode, ConfigMode::kOff);
+  EXPECT_EQ(loaded.value().config.clusterId, "from-env");
+  EXPECT_EQ(loaded.value().config.logLevel, LogLevel::kDebug);
+  EXPECT_EQ(loaded.value().origins.at("mode").place, "--mode");
+  EXPECT_EQ(loaded.value().origins.at("clusterId").place, "TRUCE_CLUSTER_ID");
+  EXPECT_EQ(loaded.value().origins.at("logLevel").place, "truce.yaml:3");
+  EXPECT_EQ(loaded.value().origins.at("store").source, Origin::Source::kDefault);
+}
+
+TEST(ConfigLoad, ReadsEveryStructuredSetting) {
+  const Config config = Good(R"(
+noCluster: true
+serverNames: [truce.example.org, 10.0.0.1]
+typeModes: {s3/Bucket: enforce, sqs/Queue: off}
+unsureTypeActions: {ec2/VPC: deny}
+overrides:
+  - name: prod-artifacts
+    until: 2026-11-21T18:00:00Z
+    reason: incident 42
+  - {namespace: team-a, until: '2026-11-22T00:00:00Z', reason: migration}
+mappings:
+  - group: platform.example.org
+    kind: ObjectStorage
+    service: spec.parameters.serviceName
+    declares:
+      - type: s3/Bucket
+        parts: {name: spec.parameters.name}
+        region: {value: us-east-1}
+        account: {path: "metadata.labels['example.org/account']"}
+        intent: manages
+  - chartValues: true
+    service: appName
+    declares:
+      - type: s3/Bucket
+        parts: {name: objectStorage.*.name}
+providerConfigs:
+  - {name: default, account: "123456789012"}
+parties:
+  - {service: checkout, namespaces: [checkout-prod], users: ["system:serviceaccount:ci:deployer"]}
+)")
+                            .config;
+  EXPECT_EQ(config.serverNames, (std::vector<std::string>{"truce.example.org", "10.0.0.1"}));
+  EXPECT_EQ(config.typeModes.at("sqs/Queue"), ConfigMode::kOff);
+  EXPECT_EQ(config.unsureTypeActions.at("ec2/VPC"), UnsureTypes::kDeny);
+  ASSERT_EQ(config.overrides.size(), 2U);
+  EXPECT_EQ(FormatTimestamp(config.overrides[0].until), "2026-11-21T18:00:00Z");
+  EXPECT_EQ(config.overrides[1].namespace_, "team-a");
+  ASSERT_EQ(config.mappings.size(), 2U);
+  const MappedDeclaration& bucket = config.mappings[0].declares[0];
+  EXPECT_EQ(bucket.type, "s3/Bucket");
+  EXPECT_EQ(bucket.parts.at("name"), (MappedValue{false, "spec.parameters.name"}));
+  EXPECT_EQ(bucket.region, (MappedValue{true, "us-east-1"}));
+  EXPECT_EQ(bucket.intent, "manages");
+  EXPECT_EQ(config.mappings[0].place, "truce.yaml:12");
+  EXPECT_TRUE(config.mappings[1].kind.empty());
+  EXPECT_EQ(config.mappings[1].declares[0].intent, "deletes");
+  EXPECT_EQ(config.providerConfigs[0].kind, "ProviderConfig");
+  EXPECT_EQ(config.parties[0].users.size(), 1U);
+}
+
+struct BadConfig {
+  const char* reason;
+  std::string text;
+  std::string message;  // what the message must begin with
+};
+
+const std::string kRule =
+    "mappings:\n  - group: g.example\n    kind: K\n    declares:\n      - type: s3/Bucket\n";
+
+TEST(ConfigLoad, RefusesWithFileLineKeyAndRemedy) {
+  const BadConfig rows[] = {
+      {"unknown key", "mode: audit\nmodes: x\n",
+       "truce.yaml:2: modes: unknown key; did you mean 'mode'?"},
+      {"unknown key, far", "frobnicate: 1\n",
+       "truce.yaml:1: frobnicate: unknown key; `truce config --keys`"},
+      {"not a map", "- a\n", "truce.yaml:1: the file is not a map"},
+      {"wrong enum", "mode: strict\n",
+       "truce.yaml:1: mode: 'strict' is not allowed; use one of off|audit|warn|enforce"},
+      {"list for scalar", "mode: [audit]\n",
+       "truce.yaml:1: mode: is a list or map; write one value"},
+      {"no value", "mode:\n", "truce.yaml:1: mode: has no value; write off|audit|warn|enforce"},
+      {"YAML 1.1 boolean", "noCluster: yes\n",
+       "truce.yaml:1: noCluster: 'yes' is neither true nor false"},
+      {"octal", "reservationCap: 0777\n",
+       "truce.yaml:1: reservationCap: '0777' is not a whole number"},
+      {"float", "reservationCap: 1e3\n",
+       "truce.yaml:1: reservationCap: '1e3' is not a whole number"},
+      {"range", "reservationCap: 0\n",
+       "truce.yaml:1: reservationCap: '0' is out of range; it must be 1 to 1000000"},
+      {"huge", "reservationCap: 99999999999999999999999\n", "truce.yaml:1: reservationCap: '99"},
+      {"code", "compositeDenialCode: 409\n",
+       "truce.yaml:1: compositeDenialCode: '409' is not allowed; use one of 422|403"},
+      {"duration without unit", "reservationTTL: 180\n",
+       "truce.yaml:1: reservationTTL: '180' is not a duration; write a number and a unit"},
+      {"short TTL", "reservationTTL: 60s\n",
+       "truce.yaml:1: reservationTTL: '60s' is out of range; it must be 120s to 86400s"},
+      {"text that is a number", "clusterId: 123\n",
+       "truce.yaml:1: clusterId: '123' is not text to YAML; write it in quotes"},
+      {"cluster id", "clusterId: Prod_EU\n", "truce.yaml:1: clusterId: 'Prod_EU' is no cluster id"},
+      {"address", "apiAddress: localhost\n",
+       "truce.yaml:1: apiAddress: 'localhost' is not an address"},
+      {"port", "apiAddress: localhost:70000\n",
+       "truce.yaml:1: apiAddress: 'localhost:70000' has no valid port"},
+      {"store", "store: mysql\n", "truce.yaml:1: store: 'mysql' is not a known store"},
+      {"postgres", "store: postgres://u:secret@h/d\n",
+       "truce.yaml:1: store: PostgreSQL is not built into this version; use 'sqlite'"},
+      {"URL", "publicURL: truce.example.org\n",
+       "truce.yaml:1: publicURL: 'truce.example.org' is no usable URL"},
+      {"scalar for list", "serverNames: a\n",
+       "truce.yaml:1: serverNames: is not a list; begin each item with '- '"},
+      {"list item", "serverNames:\n  - a\n  - 'b c'\n",
+       "truce.yaml:3: serverNames[1]: 'b c' is neither a DNS name nor an address"},
+      {"everyone", "providers: ['*']\n", "truce.yaml:1: providers[0]: '*' would match everyone"},
+      {"duplicate", "mode: audit\nmode: warn\n",
+       "truce.yaml:2: the key 'mode' stands here a second time"},
+      {"type modes", "typeModes: {Bucket: audit}\n",
+       "truce.yaml:1: typeModes: 'Bucket' is not a type; write SERVICE/KIND"},
+      {"type mode", "typeModes: {s3/Bucket: on}\n",
+       "truce.yaml:1: typeModes.s3/Bucket: must be one of off, audit, warn, enforce"},
+      {"override of nothing", "overrides:\n  - {until: 2026-11-21T18:00:00Z, reason: r}\n",
+       "truce.yaml:2: overrides[0]: must have exactly one of name, namespace and group"},
+      {"override of two",
+       "overrides:\n  - {name: a, group: b, until: 2026-11-21T18:00:00Z, reason: r}\n",
+       "truce.yaml:2: overrides[0]: must have exactly one"},
+      {"override for ever", "overrides:\n  - {name: a, reason: r}\n",
+       "truce.yaml:2: overrides[0].until: is missing"},
+      {"override time", "overrides:\n  - {name: a, until: tomorrow, reason: r}\n",
+       "truce.yaml:2: overrides[0].until: 'tomorrow' is not a time"},
+      {"override without reason", "overrides:\n  - {name: a, until: 2026-11-21T18:00:00Z}\n",
+       "truce.yaml:2: overrides[0].reason: is missing"},
+      {"override key", "overrides:\n  - name: a\n    untill: x\n",
+       "truce.yaml:3: overrides[0].untill: unknown key; did you mean 'until'?"},
+      {"account as number", "providerConfigs:\n  - {name: d, account: 012345678901}\n",
+       "truce.yaml:2: providerConfigs[0].account: '012345678901' is not text to YAML; write it in "
+       "quotes"},
+      {"account", "providerConfigs:\n  - {name: d, account: '1234'}\n",
+       "truce.yaml:2: providerConfigs[0].account: must be the 12 digits"},
+      {"provider config twice",
+       "providerConfigs:\n  - {name: d, account: '123456789012'}\n  - {name: d, account: "
+       "'123456789013'}\n",
+       "truce.yaml:3: providerConfigs[1]: names a ProviderConfig that stands above"},
+      {"empty party", "parties:\n  - service: s\n",
+       "truce.yaml:2: parties[0]: binds the service to nothing"},
+      {"namespace of two parties",
+       "parties:\n  - {service: a, namespaces: [ns]}\n  - {service: b, namespaces: [ns]}\n",
+       "truce.yaml:3: parties[1]: the namespace 'ns' is bound"},
+      {"mapping without kind", "mappings:\n  - group: g\n    declares: []\n",
+       "truce.yaml:2: mappings[0].kind: is missing"},
+      {"mapping without declares", "mappings:\n  - {group: g, kind: K}\n",
+       "truce.yaml:2: mappings[0].declares: is missing"},
+      {"mapping declaring nothing", "mappings:\n  - {group: g, kind: K, declares: []}\n",
+       "truce.yaml:2: mappings[0].declares: is empty"},
+      {"mapping twice",
+       "mappings:\n  - {group: g, kind: K, declares: [{type: a/B, parts: {name: spec.x}}]}\n  - "
+       "{group: g, kind: K, declares: [{type: a/B, parts: {name: spec.x}}]}\n",
+       "truce.yaml:3: mappings[1]: maps a kind that is mapped above"},
+      {"mapping without parts", kRule, "truce.yaml:5: mappings[0].declares[0].parts: is missing"},
+      {"path root", kRule + "        parts: {name: status.name}\n",
+       "truce.yaml:6: mappings[0].declares[0].parts.name: 'status.name' is not a path; a path "
+       "starts at spec"},
+      {"path of metadata", kRule + "        parts: {name: metadata.uid}\n",
+       "truce.yaml:6: mappings[0].declares[0].parts.name: 'metadata.uid' is not a path"},
+      {"path and value", kRule + "        parts: {name: {path: spec.a, value: b}}\n",
+       "truce.yaml:6: mappings[0].declares[0].parts.name: must have exactly one of path and value"},
+      {"intent", kRule + "        parts: {name: spec.a}\n        intent: owns\n",
+       "truce.yaml:7: mappings[0].declares[0].intent: must be one of observes, manages, deletes"},
+      {"chart and kind", "mappings:\n  - {chartValues: true, kind: K, declares: []}\n",
+       "truce.yaml:2: mappings[0]: must have either group and kind, or chartValues"},
+      {"certificate without key", "tlsCertFile: a\n",
+       "truce.yaml:1: tlsCertFile: tlsCertFile and tlsKeyFile belong together"},
+      {"names without authority", "admissionClientNames: [a]\n",
+       "truce.yaml:1: admissionClientNames: needs admissionClientCA"},
+      {"two clusters", "noCluster: true\ninCluster: true\n",
+       "truce.yaml:1: noCluster: only one of"},
+      {"control character", "kubeconfig: \"a\\nb\"\n",
+       "truce.yaml:1: kubeconfig: holds a control character"},
+  };
+  for (const BadConfig& row : rows) {
+    const Result<LoadedConfig> loaded = LoadText(row.text);
+    ASSERT_FALSE(loaded.ok()) << row.reason;
+    EXPECT_EQ(loaded.error().code, ErrorCode::kInvalidArgument) << row.reason;
+    EXPECT_TRUE(loaded.error().message.starts_with(row.message))
+        << row.reason << ": " << loaded.error().message;
+    EXPECT_EQ(loaded.error().message.find('\n'), std::string::npos) << row.reason;
+    EXPECT_EQ(loaded.error().message.find("secret"), std::string::npos) << row.reason;
+  }
+}
+
+TEST(ConfigLoad, RefusesBadFlagsAndVariablesByTheirName) {
+  ConfigSources sources;
+  sources.flags = {{"mode", "strict"}};
+  Result<LoadedConfig> loaded = LoadConfigFrom(sources, "");
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_TRUE(loaded.error().message.starts_with("--mode: mode: 'strict'"))
+      << loaded.error().message;
+  sources.flags.clear();
+  sources.variables = {{"TRUCE_MODE", "strict"}};
+  loaded = LoadConfigFrom(sources, "");
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_TRUE(loaded.error().message.starts_with("TRUCE_MODE: mode: 'strict'"));
+  sources.variables = {{"TRUCE_MAPPINGS", "[]"}};
+  loaded = LoadConfigFrom(sources, "");
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_TRUE(
+      loaded.error().message.starts_with("TRUCE_MAPPINGS: mappings: can be set in the file"));
+}
+
+TEST(ConfigLoad, WarnsOfMistypedVariablesOnly) {
+  ConfigSources sources;
+  sources.variables = {{"TRUCE_MOD", "audit"},
+                       {"TRUCE_SERVICE_HOST", "10.0.0.1"},
+                       {"TRUCE_PORT_443_TCP", "tcp://10.0.0.1:443"},
+                       {"TRUCE_SOMETHING_ELSE_ENTIRELY", "x"}};
+  const Result<LoadedConfig> loaded = LoadConfigFrom(sources, "");
+  ASSERT_TRUE(loaded.ok());
+  ASSERT_EQ(loaded.value().warnings.size(), 1U);
+  EXPECT_EQ(loaded.value().warnings[0],
+            "variable TRUCE_MOD is not known and has no effect; did you mean 'TRUCE_MODE'?");
+}
+
+TEST(ConfigLoad, VariablesAreTakenFromTheEnvironmentByPrefix) {
+  const char* const environment[] = {"PATH=/bin", "TRUCE_MODE=audit", "TRUCE_EMPTY=", "TRUCE_",
+                                     nullptr};
+  const auto variables = TruceVariables(environment);
+  EXPECT_EQ(variables.size(), 2U);
+  EXPECT_EQ(variables.at("TRUCE_MODE"), "audit");
+  EXPECT_EQ(variables.at("TRUCE_EMPTY"), "");
+}
+
+TEST(ConfigPrint, ReadsBackToTheSameConfiguration) {
+  ConfigSources sources;
+  sources.file = kFile;
+  sources.variables = {{"TRUCE_SERVER_NAMES", "a.example, b.example"}};
+  sources.flags = {{"noCluster", "true"}, {"clusterId", "007"}};
+  const Result<LoadedConfig> first = LoadConfigFrom(sources, R"(
+mode: warn
+typeModes: {s3/Bucket: off}
+providerConfigs: [{name: "true", account: "012345678901"}]
+mappings:
+  - group: platform.example.org
+    kind: ObjectStorage
+    declares:
+      - type: s3/Bucket
+        parts: {name: "spec['a.b'].*.name"}
+)");
+  ASSERT_TRUE(first.ok()) << first.error().message;
+  const std::string printed = PrintConfig(first.value());
+  const Result<LoadedConfig> second = LoadText(printed);
+  ASSERT_TRUE(second.ok()) << second.error().message << "\n" << printed;
+  EXPECT_EQ(first.value().config, second.value().config) << printed;
+  EXPECT_NE(printed.find("mode: warn  # truce.yaml:2\n"), std::string::npos) << printed;
+  EXPECT_NE(printed.find("noCluster: true  # --no-cluster\n"), std::string::npos) << printed;
+  EXPECT_NE(printed.find("clusterId: \"007\"  # --cluster-id\n"), std::string::npos) << printed;
+  EXPECT_NE(printed.find("serverNames:  # TRUCE_SERVER_NAMES\n  - a.example\n"), std::string::npos);
+}
+
+TEST(ConfigPrint, ListsEveryKey) {
+  const std::string keys = PrintKeys();
+  for (const Key& key : Keys()) {
+    EXPECT_NE(keys.find(std::string(key.name) + " ("), std::string::npos) << key.name;
+  }
+}
+
+TEST(FieldPaths, AcceptedAndRefused) {
+  for (const std::string_view path :
+       {"spec.a", "spec.a.b-c_d", "spec.*.name", "spec.a[*].b", "spec['a.b/c']", "labels['x/y']",
+        "annotations.a", "metadata.name", "metadata.labels['x']", "metadata.annotations.a"}) {
+    EXPECT_TRUE(IsFieldPath(path, false)) << path;
+  }
+  for (const std::string_view path :
+       {"", "spec", ".spec.a", "spec.", "spec..a", "spec.a.", "spec[a]", "spec['a", "spec['']",
+        "spec a", "status.a", "metadata", "metadata.uid", "metadata.labels", "metadata.name.x",
+        "kind", "spec.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a"}) {
+    EXPECT_FALSE(IsFieldPath(path, false)) << path;
+  }
+  EXPECT_TRUE(IsFieldPath("appName", true));
+  EXPECT_TRUE(IsFieldPath("objectStorage.*.name", true));
+}
+
+class ConfigFileTest : public ::testing::Test {
+ protected:
+  ConfigFileTest() {
+    std::string name = ::testing::TempDir() + "truce_config_XXXXXX";
+    directory_ = ::mkdtemp(name.data());
+    sources_.file = directory_ + "/truce.yaml";
+  }
+  ~ConfigFileTest() override { std::filesystem::remove_all(directory_); }
+
+  void Write(std::string_view text) { std::ofstream(sources_.file) << text; }
+  ConfigHolder Holder() {
+    Result<LoadedConfig> loaded = LoadConfig(sources_);
+    EXPECT_TRUE(loaded.ok());
+    return ConfigHolder(sources_, std::move(loaded).value());
+  }
+  static Result<void> Agree(const std::shared_ptr<const Config>&) { return {}; }
+
+  std::string directory_;
+  ConfigSources sources_;
+};
+
+using ReloadKind = ReloadOutcome::Kind;
+
+TEST_F(ConfigFileTest, MissingFileAndDirectoryAreErrors) {
+  Result<LoadedConfig> loaded = LoadConfig(sources_);
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_EQ(loaded.error().code, ErrorCode::kNotFound);
+  sources_.file = directory_;
+  loaded = LoadConfig(sources_);
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_EQ(loaded.error().code, ErrorCode::kUnavailable);
+}
+
+TEST_F(ConfigFileTest, ReloadTakesPolicyAndLeavesTheRestToARestart) {
+  Write("mode: warn\nnoCluster: true\n");
+  ConfigHolder holder = Holder();
+  EXPECT_EQ(holder.Poll(Agree).kind, ReloadKind::kUnchanged);
+  Write("mode: audit\nnoCluster: true\napiAddress: 127.0.0.1:1\n");
+  const ReloadOutcome outcome = holder.Poll(Agree);
+  EXPECT_EQ(outcome.kind, ReloadKind::kReloaded);
+  EXPECT_EQ(outcome.restart_keys, std::vector<std::string>{"apiAddress"});
+  EXPECT_EQ(holder.Current()->mode, ConfigMode::kAudit);
+  EXPECT_EQ(holder.Current()->apiAddress, "127.0.0.1:8444");
+  EXPECT_EQ(holder.Poll(Agree).kind, ReloadKind::kUnchanged);
+}
+
+TEST_F(ConfigFileTest, BadFileKeepsTheLastGoodOneAndIsReportedOnce) {
+  Write("mode: warn\n");
+  ConfigHolder holder = Holder();
+  Write("mode: strict\n");
+  const ReloadOutcome outcome = holder.Poll(Agree);
+  EXPECT_EQ(outcome.kind, ReloadKind::kRefused);
+  EXPECT_NE(outcome.message.find("truce.yaml:1: mode: 'strict'"), std::string::npos);
+  EXPECT_EQ(holder.Poll(Agree).kind, ReloadKind::kUnchanged);
+  std::filesystem::remove(sources_.file);
+  EXPECT_EQ(holder.Poll(Agree).kind, ReloadKind::kRefused);
+  EXPECT_EQ(holder.Poll(Agree).kind, ReloadKind::kUnchanged);
+  EXPECT_EQ(holder.Current()->mode, ConfigMode::kWarn);
+  Write("mode: off\n");
+  EXPECT_EQ(holder.Poll(Agree).kind, ReloadKind::kReloaded);
+  EXPECT_EQ(holder.Current()->mode, ConfigMode::kOff);
+}
+
+TEST_F(ConfigFileTest, WhatFollowsFromItCanRefuseAFile) {
+  Write("mode: warn\n");
+  ConfigHolder holder = Holder();
+  Write("mode: audit\n");
+  const ReloadOutcome outcome = holder.Poll([](const std::shared_ptr<const Config>&) {
+    return Result<void>(Error{ErrorCode::kInvalidArgument, "no such type"});
+  });
+  EXPECT_EQ(outcome.kind, ReloadKind::kRefused);
+  EXPECT_NE(outcome.message.find("no such type"), std::string::npos);
+  EXPECT_EQ(holder.Current()->mode, ConfigMode::kWarn);
+}
+
+}  // namespace
+}  // namespace truce

@@ -1,0 +1,150 @@
+// What Truce was told: every setting as a plain value. How settings are read is in load.h, which
+// settings exist in keys.h.
+#ifndef TRUCE_WEBHOOK_CONFIG_CONFIG_H_
+#define TRUCE_WEBHOOK_CONFIG_CONFIG_H_
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "registry/base/clock.h"
+#include "webhook/log/log.h"
+
+namespace truce {
+
+// How a rule's finding acts; ordered from weakest to strictest.
+enum class ConfigMode : std::uint8_t { kOff, kAudit, kWarn, kEnforce };
+
+// What a conflict of a type whose scope of uniqueness is not researched does.
+enum class UnsureTypes : std::uint8_t { kWarn, kDeny };
+
+// How much of the holder a denial names: all, the service only, or only that it is taken.
+enum class ConfigDisclosure : std::uint8_t { kFull, kService, kTaken };
+
+// "off", "audit", "warn", "enforce".
+std::string_view Name(ConfigMode mode);
+std::string_view Name(UnsureTypes value);
+std::string_view Name(ConfigDisclosure value);
+
+// One value that a mapping rule takes from an object: a path into it, or a constant.
+struct MappedValue {
+  bool is_constant = false;
+  std::string text;  // path, as in IsFieldPath, or the constant
+
+  bool operator==(const MappedValue&) const = default;
+};
+
+// What a mapping rule's kind declares.
+struct MappedDeclaration {
+  std::string type;                          // "s3/Bucket"
+  std::map<std::string, MappedValue> parts;  // part of the type's key -> where it stands
+  std::optional<MappedValue> account;
+  std::optional<MappedValue> region;
+  std::string intent = "deletes";  // observes, manages or deletes
+
+  bool operator==(const MappedDeclaration&) const = default;
+};
+
+// One mapping rule: which fields of a custom kind, or of a chart's values, declare which resources.
+struct ConfigMapping {
+  std::string group;  // group and kind are empty for a rule about charts' values
+  std::string kind;
+  std::optional<std::string> service;  // path of the owning service's name
+  std::vector<MappedDeclaration> declares;
+  std::string place;  // "truce.yaml:12", for messages
+
+  // The place is no part of what a rule says.
+  bool operator==(const ConfigMapping& other) const {
+    return group == other.group && kind == other.kind && service == other.service &&
+           declares == other.declares;
+  }
+};
+
+// Binds a service name to the namespaces and users that may act for it.
+struct ConfigParty {
+  std::string service;
+  std::vector<std::string> namespaces;
+  std::vector<std::string> users;  // patterns
+
+  bool operator==(const ConfigParty&) const = default;
+};
+
+// Which account a ProviderConfig reaches.
+struct ConfigProvider {
+  std::string group;       // "" = any
+  std::string kind;        // ProviderConfig, ClusterProviderConfig
+  std::string namespace_;  // "" = cluster-scoped
+  std::string name;
+  std::string account;  // twelve digits
+
+  bool operator==(const ConfigProvider&) const = default;
+};
+
+// A timed override (break-glass): what it names is audited, not denied, until `until`.
+// Exactly one of name, namespace_ and group is set.
+struct ConfigOverride {
+  std::string name;  // of the declaration or of the resource
+  std::string namespace_;
+  std::string group;
+  Timestamp until;
+  std::string reason;
+
+  bool operator==(const ConfigOverride&) const = default;
+};
+
+// Everything that can be set. A value: immutable once loaded, shared as snapshots.
+struct Config {
+  // Where and as what it runs; a change needs a restart.
+  std::string dataDir;
+  std::string store;
+  std::string clusterId;
+  bool noCluster = false;
+  bool inCluster = false;
+  std::string kubeconfig;
+  std::string types;
+  std::string admissionAddress;
+  std::string apiAddress;
+  std::string metricsAddress;
+  std::string admissionSecretFile;
+  std::string admissionClientCA;
+  std::vector<std::string> admissionClientNames;
+  std::string admissionBearerFile;
+  std::string tlsCertFile;
+  std::string tlsKeyFile;
+  std::vector<std::string> serverNames;
+  std::string publicURL;
+  LogFormat logFormat = LogFormat::kText;
+  LogLevel logLevel = LogLevel::kInfo;
+  std::int64_t connectionsMax = 0;
+  std::int64_t inFlightMax = 0;
+  std::int64_t inFlightBytesMax = 0;
+  std::chrono::milliseconds drainGrace{};
+
+  // Policy; taken over while running when the file changes.
+  ConfigMode mode = ConfigMode::kEnforce;
+  std::map<std::string, ConfigMode> typeModes;
+  UnsureTypes unsureTypes = UnsureTypes::kWarn;
+  std::map<std::string, UnsureTypes> unsureTypeActions;
+  std::vector<ConfigOverride> overrides;
+  std::vector<ConfigMapping> mappings;
+  std::vector<ConfigProvider> providerConfigs;
+  std::vector<ConfigParty> parties;
+  std::vector<std::string> providers;
+  std::vector<std::string> compositeControllers;
+  std::int64_t compositeDenialCode = 0;
+  ConfigDisclosure disclosure = ConfigDisclosure::kFull;
+  std::int64_t reservationCap = 0;
+  std::chrono::milliseconds reservationTTL{};
+  std::vector<std::string> serviceLabels;
+  std::string contactAnnotation;
+
+  bool operator==(const Config&) const = default;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_CONFIG_CONFIG_H_

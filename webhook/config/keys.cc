@@ -1,0 +1,205 @@
+#include "webhook/config/keys.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace truce {
+namespace {
+
+constexpr std::int64_t kSecond = 1000;  // durations in the table are milliseconds
+constexpr std::int64_t kMinute = 60 * kSecond;
+constexpr std::int64_t kMebibyte = 1024 * 1024;
+
+// The least time that the API server may still be working on a request that Truce admitted: its own
+// request limit (60 s) and as much again; a shorter TTL would drop rows of objects about to exist.
+constexpr std::int64_t kReservationTtlMin = 120 * kSecond;
+
+// clang-format off
+const std::array kKeys = {
+  // Where and as what it runs.
+  Key{"dataDir", &Config::dataDir, "/var/lib/truce", "directory",
+      "Where the registry, certificates, secret and operator socket live; made if missing"},
+  Key{"store", &Config::store, "sqlite", "sqlite|memory",
+      "Where ownerships are kept; 'memory' forgets them at the end and is for trials",
+      Check::kStore},
+  Key{"clusterId", &Config::clusterId, "local", "cluster id",
+      "Name of the cluster this process speaks for: 1-32 characters of a-z, 0-9 and '-'",
+      Check::kClusterId},
+  Key{"noCluster", &Config::noCluster, "false", "true|false",
+      "Answer reviews and keep the registry without a connection to a cluster"},
+  Key{"kubeconfig", &Config::kubeconfig, "", "file",
+      "How to reach the cluster to watch"},
+  Key{"inCluster", &Config::inCluster, "false", "true|false",
+      "Watch the cluster this process runs in, with its service account"},
+  Key{"types", &Config::types, "", "file",
+      "File with types that add to the built-in catalogue or replace its rows"},
+  Key{.name = "admissionAddress", .field = &Config::admissionAddress,
+      .fallback = "127.0.0.1:8443", .type = "host:port",
+      .help = "Where reviews are answered, TLS; 0.0.0.0:8443 when a cluster is served; port 0 takes a free one",
+      .check = Check::kAddress, .cluster_fallback = "0.0.0.0:8443"},
+  Key{.name = "apiAddress", .field = &Config::apiAddress,
+      .fallback = "127.0.0.1:8444", .type = "host:port",
+      .help = "Where the API is served, TLS; 0.0.0.0:8444 when a cluster is served",
+      .check = Check::kAddress, .cluster_fallback = "0.0.0.0:8444"},
+  Key{.name = "metricsAddress", .field = &Config::metricsAddress,
+      .fallback = "127.0.0.1:8080", .type = "host:port",
+      .help = "Where /metrics, /livez and /readyz are served, plain HTTP; 0.0.0.0:8080 when a cluster is served",
+      .check = Check::kAddress, .cluster_fallback = "0.0.0.0:8080"},
+  Key{"admissionSecretFile", &Config::admissionSecretFile, "", "file",
+      "32 hex digits that the admission path ends with; default admission.secret in dataDir, made at first start"},
+  Key{"admissionClientCA", &Config::admissionClientCA, "", "file",
+      "PEM file of the authorities whose client certificates may send reviews"},
+  Key{"admissionClientNames", &Config::admissionClientNames, "", "list of names",
+      "Names that a client certificate must carry one of; empty = any of the authority"},
+  Key{"admissionBearerFile", &Config::admissionBearerFile, "", "file",
+      "File with the token that reviews must carry in their Authorization header"},
+  Key{"tlsCertFile", &Config::tlsCertFile, "", "file",
+      "Server certificate, PEM, with its chain; default self-made in dataDir/certs"},
+  Key{"tlsKeyFile", &Config::tlsKeyFile, "", "file",
+      "Private key of tlsCertFile, PEM"},
+  Key{"serverNames", &Config::serverNames, "", "list of names",
+      "Further DNS names and addresses that the self-made certificate is valid for",
+      Check::kServerName},
+  Key{"publicURL", &Config::publicURL, "", "URL",
+      "Address at which people reach Truce; links in denials begin with it, none without it",
+      Check::kHttpUrl},
+  Key{"logFormat", &Config::logFormat, "text", "text|json", "Form of log lines"},
+  Key{"logLevel", &Config::logLevel, "info", "debug|info|warning|error",
+      "Least severity that is logged"},
+  Key{.name = "connectionsMax", .field = &Config::connectionsMax, .fallback = "1024",
+      .type = "number", .help = "Open admission connections, 16 to 65536; further ones are closed",
+      .minimum = 16, .maximum = 65536},
+  Key{.name = "inFlightMax", .field = &Config::inFlightMax, .fallback = "128", .type = "number",
+      .help = "Requests answered at once, 1 to 4096; beyond it the answer is 503", .minimum = 1, .maximum = 4096},
+  Key{.name = "inFlightBytesMax", .field = &Config::inFlightBytesMax, .fallback = "67108864",
+      .type = "number",
+      .help = "Bytes of request bodies held at once, 16777216 to 8589934592; beyond it the answer is 503",
+      .minimum = 16 * kMebibyte, .maximum = 8192 * kMebibyte},
+  Key{.name = "drainGrace", .field = &Config::drainGrace, .fallback = "1s", .type = "duration",
+      .help = "How long requests are still accepted after SIGTERM, 0s to 5m; 15s when a cluster is served",
+      .maximum = 5 * kMinute, .cluster_fallback = "15s"},
+  // Policy: a changed file takes effect without restart.
+  Key{.name = "mode", .field = &Config::mode, .fallback = "enforce", .type = "off|audit|warn|enforce",
+      .help = "What a finding does: nothing, count, warn, deny", .reloads = true},
+  Key{.name = "typeModes", .field = &ReadTypeModes, .type = "map of type to mode",
+      .help = "Mode by type, before 'mode'", .reloads = true},
+  Key{.name = "unsureTypes", .field = &Config::unsureTypes, .fallback = "warn", .type = "warn|deny",
+      .help = "What conflicts of types do whose scope of uniqueness is not researched", .reloads = true},
+  Key{.name = "unsureTypeActions", .field = &ReadUnsureTypeActions,
+      .type = "map of type to warn|deny", .help = "The same by type, before 'unsureTypes'",
+      .reloads = true},
+  Key{.name = "overrides", .field = &ReadOverrides, .type = "list of overrides",
+      .help = "Timed overrides (break-glass): {name|namespace|group, until, reason} is audited, not denied",
+      .reloads = true},
+  Key{.name = "mappings", .field = &ReadMappings, .type = "list of mapping rules",
+      .help = "Which fields of custom kinds, or of charts' values, declare which resources",
+      .reloads = true},
+  Key{.name = "providerConfigs", .field = &ReadProviderConfigs, .type = "list of provider configs",
+      .help = "Which account a ProviderConfig reaches: {name, account, kind, group, namespace}",
+      .reloads = true},
+  Key{.name = "parties", .field = &ReadParties, .type = "list of parties",
+      .help = "Which namespaces and users may act for a service: {service, namespaces, users}",
+      .reloads = true},
+  Key{.name = "providers", .field = &Config::providers,
+      .fallback = "system:serviceaccount:crossplane-system:provider-*,"
+                  "system:serviceaccount:crossplane-system:upbound-provider-*",
+      .type = "list of user patterns", .help = "Users that providers run as",
+      .check = Check::kPattern, .reloads = true},
+  Key{.name = "compositeControllers", .field = &Config::compositeControllers,
+      .fallback = "system:serviceaccount:crossplane-system:crossplane", .type = "list of user names",
+      .help = "Users that compose resources; believed about owners, and denied with compositeDenialCode",
+      .check = Check::kPattern, .reloads = true},
+  Key{.name = "compositeDenialCode", .field = &Config::compositeDenialCode, .fallback = "422",
+      .type = "422|403",
+      .help = "Status of a denial to a composite controller: 422 lets its other resources go on, 403 shows its text",
+      .minimum = 403, .maximum = 422, .reloads = true},
+  Key{.name = "disclosure", .field = &Config::disclosure, .fallback = "full",
+      .type = "full|service|taken", .help = "How much of the owner a denial names", .reloads = true},
+  Key{.name = "reservationCap", .field = &Config::reservationCap, .fallback = "100", .type = "number",
+      .help = "Unproved reservations per namespace and user, 1 to 1000000; off with noCluster",
+      .minimum = 1, .maximum = 1'000'000, .reloads = true},
+  Key{.name = "reservationTTL", .field = &Config::reservationTTL, .fallback = "180s",
+      .type = "duration", .help = "How long a reservation waits before its object is looked for, 120s to 24h",
+      .minimum = kReservationTtlMin, .maximum = 24 * 60 * kMinute, .reloads = true},
+  Key{.name = "serviceLabels", .field = &Config::serviceLabels, .fallback = "",
+      .type = "list of label keys", .help = "Labels that name the owning service, the first present one counts",
+      .check = Check::kLabelKey, .reloads = true},
+  Key{.name = "contactAnnotation", .field = &Config::contactAnnotation, .fallback = "truce.dev/contact",
+      .type = "annotation key", .help = "Annotation that says whom to ask about a declaration",
+      .check = Check::kLabelKey, .reloads = true},
+};
+// clang-format on
+
+// Calls `emit(c, starts_word)` for each character of a lowerCamelCase name; a run of capitals is
+// one word ("admissionClientCA", "reservationTTL").
+template <typename Emit>
+void ForEachInWords(std::string_view name, Emit emit) {
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const bool is_upper = std::isupper(static_cast<unsigned char>(name[i])) != 0;
+    const bool after_lower = i > 0 && std::isupper(static_cast<unsigned char>(name[i - 1])) == 0;
+    emit(name[i], is_upper && after_lower);
+  }
+}
+
+std::size_t EditDistance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const bool same = std::tolower(static_cast<unsigned char>(a[i - 1])) ==
+                        std::tolower(static_cast<unsigned char>(b[j - 1]));
+      const std::size_t substituted = diagonal + (same ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({substituted, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::span<const Key> Keys() { return kKeys; }
+
+const Key* FindKey(std::string_view name) {
+  const auto found =
+      std::find_if(kKeys.begin(), kKeys.end(), [&](const Key& key) { return key.name == name; });
+  return found == kKeys.end() ? nullptr : &*found;
+}
+
+std::string FlagOf(std::string_view key_name) {
+  std::string flag = "--";
+  ForEachInWords(key_name, [&](char c, bool starts_word) {
+    if (starts_word) flag += '-';
+    flag += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  });
+  return flag;
+}
+
+std::string VariableOf(std::string_view key_name) {
+  std::string variable = "TRUCE_";
+  ForEachInWords(key_name, [&](char c, bool starts_word) {
+    if (starts_word) variable += '_';
+    variable += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  });
+  return variable;
+}
+
+std::string_view Nearest(std::string_view word, std::span<const std::string_view> candidates) {
+  constexpr std::size_t kWordBytesMax = 64;  // bounds the quadratic distance
+  if (word.size() > kWordBytesMax) return {};
+  std::string_view best;
+  std::size_t best_distance = 1 + std::min<std::size_t>(3, word.size() / 3);
+  for (const std::string_view candidate : candidates) {
+    const std::size_t distance = EditDistance(word, candidate);
+    if (distance < best_distance) {
+      best = candidate;
+      best_distance = distance;
+    }
+  }
+  return best;
+}
+
+}  // namespace truce

@@ -1,0 +1,283 @@
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <optional>
+
+#include "webhook/config/keys.h"
+
+namespace truce {
+namespace {
+
+Error Wrong(std::string message) { return Error{ErrorCode::kInvalidArgument, std::move(message)}; }
+
+std::string InQuotes(std::string_view text) {
+  constexpr std::size_t kShownMax = 80;
+  std::string out = "'";
+  for (const char c : text.substr(0, kShownMax)) {
+    out += std::iscntrl(static_cast<unsigned char>(c)) != 0 ? '?' : c;
+  }
+  out += text.size() > kShownMax ? "…'" : "'";
+  return out;
+}
+
+bool IsDigits(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(),
+                                      [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+std::optional<std::int64_t> WholeNumber(std::string_view text) {
+  std::int64_t number = 0;
+  const bool padded = text.size() > 1 && text.front() == '0';
+  if (!IsDigits(text) || padded) return std::nullopt;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+bool IsServerName(std::string_view text) {
+  if (text.empty() || text.size() > 253) return false;
+  if (text.starts_with("*.")) text.remove_prefix(2);
+  return !text.empty() && text.front() != '.' && text.front() != '-' &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) {
+           return std::isalnum(c) != 0 || c == '.' || c == '-' || c == ':';
+         });
+}
+
+Result<void> CheckAddress(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  const Error wrong =
+      Wrong(InQuotes(text) + " is not an address; write HOST:PORT, as 127.0.0.1:8443 or [::]:8443");
+  if (colon == std::string_view::npos) return wrong;
+  std::string_view host = text.substr(0, colon);
+  const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
+  if (bracketed) host = host.substr(1, host.size() - 2);
+  if (!bracketed && host.find(':') != std::string_view::npos) return wrong;
+  const auto port = WholeNumber(text.substr(colon + 1));
+  if (!host.empty() && !IsServerName(host) && !bracketed) return wrong;
+  if (!port.has_value()) return wrong;
+  if (*port > 65535) return Wrong(InQuotes(text) + " has no valid port; it must be 0 to 65535");
+  return {};
+}
+
+Result<void> CheckStore(std::string_view text) {
+  if (text == "sqlite" || text == "memory") return {};
+  if (text.starts_with("postgres://") || text.starts_with("postgresql://")) {
+    // The URL may hold a password: it is not repeated.
+    return Wrong("PostgreSQL is not built into this version; use 'sqlite'");
+  }
+  return Wrong(InQuotes(text.substr(0, text.find("://"))) +
+               " is not a known store; use 'sqlite' or 'memory'");
+}
+
+Result<void> CheckClusterId(std::string_view text) {
+  const bool good = !text.empty() && text.size() <= 32 &&
+                    std::all_of(text.begin(), text.end(), [](unsigned char c) {
+                      return (c >= 'a' && c <= 'z') || std::isdigit(c) != 0 || c == '-';
+                    });
+  if (good) return {};
+  return Wrong(InQuotes(text) + " is no cluster id; use 1 to 32 characters of a-z, 0-9 and '-'");
+}
+
+Result<void> CheckUrl(std::string_view text) {
+  if (text.empty()) return {};
+  const bool has_scheme = text.starts_with("https://") || text.starts_with("http://");
+  const std::size_t host = text.find("://") + 3;
+  const bool good = has_scheme && text.size() > host && !text.ends_with('/') &&
+                    text.find_first_of(" \t\r\n?#") == std::string_view::npos;
+  if (good) return {};
+  return Wrong(InQuotes(text) +
+               " is no usable URL; write https://HOST[:PORT][/PATH] without a '/' at its end");
+}
+
+bool IsLabelKey(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  const std::string_view name = slash == std::string_view::npos ? text : text.substr(slash + 1);
+  const auto is_allowed = [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+  };
+  const auto is_good = [&](std::string_view part, std::size_t longest) {
+    return !part.empty() && part.size() <= longest &&
+           std::all_of(part.begin(), part.end(), is_allowed) &&
+           std::isalnum(static_cast<unsigned char>(part.front())) != 0 &&
+           std::isalnum(static_cast<unsigned char>(part.back())) != 0;
+  };
+  return is_good(name, 63) &&
+         (slash == std::string_view::npos || is_good(text.substr(0, slash), 253));
+}
+
+Result<void> RunCheck(Check check, std::string_view text) {
+  const bool has_control =
+      std::any_of(text.begin(), text.end(), [](unsigned char c) { return std::iscntrl(c) != 0; });
+  if (has_control) return Wrong(InQuotes(text) + " holds a control character; remove it");
+  switch (check) {
+    case Check::kNone: return {};
+    case Check::kAddress: return CheckAddress(text);
+    case Check::kClusterId: return CheckClusterId(text);
+    case Check::kStore: return CheckStore(text);
+    case Check::kHttpUrl: return CheckUrl(text);
+    case Check::kServerName:
+      if (IsServerName(text)) return {};
+      return Wrong(InQuotes(text) + " is neither a DNS name nor an address");
+    case Check::kPattern:
+      if (!text.empty() && text != "*") return {};
+      return Wrong(InQuotes(text) + " would match everyone or no one; name a user");
+    case Check::kLabelKey:
+      if (IsLabelKey(text)) return {};
+      return Wrong(InQuotes(text) + " is no key of a label or annotation; write [DOMAIN/]NAME");
+  }
+  return Error{ErrorCode::kInternal, "unknown check"};
+}
+
+std::string RangeText(const Key& key, std::string_view unit, std::int64_t scale) {
+  return std::to_string(key.minimum / scale).append(unit) + " to " +
+         std::to_string(key.maximum / scale).append(unit);
+}
+
+Result<std::int64_t> ReadNumber(const Key& key, std::string_view text) {
+  const auto number = WholeNumber(text);
+  if (!number.has_value()) {
+    return Wrong(InQuotes(text) + " is not a whole number; write digits only, as " +
+                 std::string(key.fallback));
+  }
+  const bool in_range = *number >= key.minimum && *number <= key.maximum;
+  const bool is_choice = key.type.find('|') != std::string_view::npos;
+  if (is_choice && key.type.find(text) == std::string_view::npos) {
+    return Wrong(InQuotes(text) + " is not allowed; use one of " + std::string(key.type));
+  }
+  if (in_range) return *number;
+  return Wrong(InQuotes(text) + " is out of range; it must be " + RangeText(key, "", 1));
+}
+
+Result<std::chrono::milliseconds> ReadDuration(const Key& key, std::string_view text) {
+  struct Unit {
+    std::string_view name;
+    std::int64_t milliseconds;
+  };
+  static constexpr std::array<Unit, 4> kUnits = {Unit{"ms", 1}, Unit{"s", 1000}, Unit{"m", 60'000},
+                                                 Unit{"h", 3'600'000}};
+  constexpr std::int64_t kNumberMax = 1'000'000'000;
+  for (const Unit& unit : kUnits) {
+    if (!text.ends_with(unit.name)) continue;
+    const auto number = WholeNumber(text.substr(0, text.size() - unit.name.size()));
+    if (!number.has_value() || *number > kNumberMax) continue;
+    const std::int64_t total = *number * unit.milliseconds;
+    if (total >= key.minimum && total <= key.maximum) return std::chrono::milliseconds(total);
+    return Wrong(InQuotes(text) + " is out of range; it must be " + RangeText(key, "s", 1000));
+  }
+  return Wrong(InQuotes(text) +
+               " is not a duration; write a number and a unit, as 500ms, 30s, 3m or 1h");
+}
+
+Result<std::vector<std::string>> ReadList(const Key& key, std::string_view text) {
+  std::vector<std::string> list;
+  while (!text.empty()) {
+    const std::size_t comma = text.find(',');
+    std::string_view item = text.substr(0, comma);
+    while (item.starts_with(' ')) item.remove_prefix(1);
+    while (item.ends_with(' ')) item.remove_suffix(1);
+    if (item.empty()) return Wrong("an item of the list is empty; separate items by one ','");
+    TRUCE_RETURN_IF_ERROR(RunCheck(key.check, item));
+    list.emplace_back(item);
+    text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 1);
+  }
+  return list;
+}
+
+template <typename Enum, std::size_t N>
+Result<Enum> ReadChoice(const Key& key, std::string_view text, const std::array<Enum, N>& values) {
+  for (const Enum value : values) {
+    if (Name(value) == text) return value;
+  }
+  return Wrong(InQuotes(text) + " is not allowed; use one of " + std::string(key.type));
+}
+
+// Sets the field that each alternative of ScalarField points to.
+struct Setter {
+  const Key& key;
+  std::string_view text;
+  Config& config;
+
+  Result<void> operator()(std::string Config::*field) const {
+    TRUCE_RETURN_IF_ERROR(RunCheck(key.check, text));
+    config.*field = std::string(text);
+    return {};
+  }
+  Result<void> operator()(bool Config::*field) const {
+    if (text != "true" && text != "false") {
+      return Wrong(InQuotes(text) + " is neither true nor false; write one of these words");
+    }
+    config.*field = text == "true";
+    return {};
+  }
+  Result<void> operator()(std::int64_t Config::*field) const {
+    TRUCE_ASSIGN_OR_RETURN(config.*field, ReadNumber(key, text));
+    return {};
+  }
+  Result<void> operator()(std::chrono::milliseconds Config::*field) const {
+    TRUCE_ASSIGN_OR_RETURN(config.*field, ReadDuration(key, text));
+    return {};
+  }
+  Result<void> operator()(std::vector<std::string> Config::*field) const {
+    TRUCE_ASSIGN_OR_RETURN(config.*field, ReadList(key, text));
+    return {};
+  }
+  Result<void> operator()(ConfigMode Config::*field) const {
+    static constexpr std::array kAll = {ConfigMode::kOff, ConfigMode::kAudit, ConfigMode::kWarn,
+                                        ConfigMode::kEnforce};
+    TRUCE_ASSIGN_OR_RETURN(config.*field, ReadChoice(key, text, kAll));
+    return {};
+  }
+  Result<void> operator()(UnsureTypes Config::*field) const {
+    static constexpr std::array kAll = {UnsureTypes::kWarn, UnsureTypes::kDeny};
+    TRUCE_ASSIGN_OR_RETURN(config.*field, ReadChoice(key, text, kAll));
+    return {};
+  }
+  Result<void> operator()(ConfigDisclosure Config::*field) const {
+    static constexpr std::array kAll = {ConfigDisclosure::kFull, ConfigDisclosure::kService,
+                                        ConfigDisclosure::kTaken};
+    TRUCE_ASSIGN_OR_RETURN(config.*field, ReadChoice(key, text, kAll));
+    return {};
+  }
+  Result<void> operator()(LogFormat Config::*field) const {
+    static constexpr std::array kAll = {LogFormat::kText, LogFormat::kJson};
+    TRUCE_ASSIGN_OR_RETURN(config.*field, ReadChoice(key, text, kAll));
+    return {};
+  }
+  Result<void> operator()(LogLevel Config::*field) const {
+    static constexpr std::array kAll = {LogLevel::kDebug, LogLevel::kInfo, LogLevel::kWarning,
+                                        LogLevel::kError};
+    TRUCE_ASSIGN_OR_RETURN(config.*field, ReadChoice(key, text, kAll));
+    return {};
+  }
+};
+
+}  // namespace
+
+std::string_view Name(ConfigMode mode) {
+  switch (mode) {
+    case ConfigMode::kOff: return "off";
+    case ConfigMode::kAudit: return "audit";
+    case ConfigMode::kWarn: return "warn";
+    case ConfigMode::kEnforce: return "enforce";
+  }
+  return "";
+}
+
+std::string_view Name(UnsureTypes value) { return value == UnsureTypes::kWarn ? "warn" : "deny"; }
+
+std::string_view Name(ConfigDisclosure value) {
+  switch (value) {
+    case ConfigDisclosure::kFull: return "full";
+    case ConfigDisclosure::kService: return "service";
+    case ConfigDisclosure::kTaken: return "taken";
+  }
+  return "";
+}
+
+Result<void> SetScalar(const Key& key, std::string_view text, Config& config) {
+  TRUCE_ASSERT(!key.IsStructured());
+  return std::visit(Setter{key, text, config}, std::get<ScalarField>(key.field));
+}
+
+}  // namespace truce

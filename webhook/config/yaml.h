@@ -1,0 +1,66 @@
+// YAML as configuration needs it: a small tree with line numbers, and none of YAML's surprises.
+#ifndef TRUCE_WEBHOOK_CONFIG_YAML_H_
+#define TRUCE_WEBHOOK_CONFIG_YAML_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "registry/base/result.h"
+
+namespace truce {
+
+// Where something stands in a file. Lines and columns count from 1; 0 = not from a file.
+struct YamlPlace {
+  int line = 0;
+  int column = 0;
+};
+
+// A key of a mapping.
+struct YamlKey {
+  std::string text;
+  YamlPlace place;
+};
+
+// One node. A value; external synchronization.
+struct YamlNode {
+  enum class Kind { kScalar, kSequence, kMapping };
+
+  Kind kind = Kind::kScalar;
+  YamlPlace place;
+  std::string scalar;         // kScalar
+  bool quoted = false;        // kScalar: in quotes or a block, so it is text whatever it looks like
+  std::vector<YamlKey> keys;  // kMapping: keys[i] names children[i]
+  std::vector<YamlNode> children;  // kSequence and kMapping
+
+  // The value of `key`, or null. Of a mapping only.
+  const YamlNode* Find(std::string_view key) const;
+
+  static YamlNode Scalar(std::string text, bool quoted);
+};
+
+// Limits of one file; each is far above any sensible configuration.
+inline constexpr std::size_t kYamlBytesMax = 4 * 1024 * 1024;
+inline constexpr int kYamlDepthMax = 32;
+inline constexpr std::size_t kYamlNodesMax = 200'000;
+
+// Reads one document from `text`; an empty one is an empty mapping. `name` stands in messages,
+// which read "name:line: what is wrong". Errors: kInvalidArgument (syntax, not UTF-8, a key twice
+// in one mapping, a key that is no scalar,
+//   anchors, aliases and merge keys, tags, a second document, a limit above exceeded).
+Result<YamlNode> ParseYaml(std::string_view text, std::string_view name);
+
+// The node as block YAML that ParseYaml reads back to an equal tree; every line starts with
+// `indent` spaces and ends with a newline. Scalars that a reader could take for something else are
+// quoted.
+std::string WriteYaml(const YamlNode& node, int indent);
+
+// A scalar as it must be written: plain when that is unambiguous, else in double quotes.
+std::string WriteYamlScalar(std::string_view text, bool quoted);
+
+// True when YAML 1.1 or 1.2 readers could take the plain scalar for null, a boolean or a number.
+bool LooksLikeOtherThanText(std::string_view plain);
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_CONFIG_YAML_H_
