@@ -4,7 +4,7 @@
   count_tests.py --line FILE            one line for one report; nothing without a report
   count_tests.py FOLDER [FAILED_STAGE]  all reports, closing with "N passed, N failed"
 
-A skipped test counts as failed. So does a failed stage whose report shows no failure (it has none,
+Exit code 1 when a test failed. A skipped test counts as failed. So does a failed stage whose report shows no failure (it has none,
 or it broke before or after its tests).
 """
 
@@ -36,7 +36,7 @@ def main(arguments: list[str]) -> int:
         if passed + failed:
             shown = ": " + " ".join(names[:5]) if names else ""
             print(f"{passed} passed, {failed} failed{shown}")
-        return 0
+        return 1 if failed else 0
     folder, failed_stages = Path(arguments[0]), arguments[1:]
     reports = {report.stem: count(report) for report in folder.glob("*.xml")}
     passed = sum(p for p, _, _ in reports.values())

@@ -8,7 +8,8 @@
 #   .tools/peers.sh --list        print the peers and whether each is up to date
 set -euo pipefail
 
-readonly ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+readonly ROOT
 readonly MODULES="$ROOT/tests/e2e/peers"
 readonly OUT="${PEERS_DIR:-$ROOT/build/peers}"
 readonly GO_MIN_MAJOR=1 GO_MIN_MINOR=24

@@ -30,6 +30,7 @@ sqlite_version() { sed -n 's/^#define SQLITE_VERSION  *"\(.*\)"$/\1/p' "$1" 2>/d
 mirror() {
   if [ -n "${TRUCE_DEBIAN_MIRROR:-}" ]; then echo "$TRUCE_DEBIAN_MIRROR"; return; fi
   local uri
+  # shellcheck disable=SC2016  # apt expands these.
   uri="$(apt-get indextargets --format '$(ORIGIN) $(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
     sed -n 's|^Debian \(.*/debian/\)$|\1|p' | head -n 1)"
   echo "${uri:-http://deb.debian.org/debian/}"
