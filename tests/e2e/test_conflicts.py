@@ -9,6 +9,10 @@ from support.verdicts import assert_refused
 OWNER = bucket("owner", "shared-logs", finalizers=[MANAGED_FINALIZER])
 DOUBLE = bucket("double", "shared-logs", finalizers=[MANAGED_FINALIZER])
 
+both = pytest.mark.parametrize(
+    "obj, actor", [(OWNER, "team-a"), (DOUBLE, "team-b")], ids=["owner", "double"]
+)
+
 
 @pytest.fixture(params=["webhook removed", "Truce down under Ignore", "mode audit", "mode warn"])
 def double(request, start_truce, cluster, user):
@@ -33,7 +37,7 @@ def double(request, start_truce, cluster, user):
     return truce
 
 
-@pytest.mark.parametrize("obj, actor", [(OWNER, "team-a"), (DOUBLE, "team-b")], ids=["owner", "double"])
+@both
 def test_both_can_be_changed_elsewhere(double, user, obj, actor):
     client = user(actor)
     client.patch(obj, {"metadata": {"labels": {"tier": "gold"}}}).expect()
@@ -43,7 +47,7 @@ def test_both_can_be_changed_elsewhere(double, user, obj, actor):
     client.apply({**obj, "spec": {**obj["spec"], "writeConnectionSecretToRef": None}}).expect()
 
 
-@pytest.mark.parametrize("obj, actor", [(OWNER, "team-a"), (DOUBLE, "team-b")], ids=["owner", "double"])
+@both
 def test_both_can_be_deleted_to_the_end(double, user, obj, actor):
     user(actor).delete(obj).expect()
     user("provider").patch(obj, {"metadata": {"annotations": {"note": "ending"}}}).expect()

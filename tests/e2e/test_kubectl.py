@@ -74,7 +74,8 @@ def test_the_owner_may_go_on(truce, cluster, command):
 
 
 def test_a_replaced_owner_still_owns(owner, cluster):
-    assert cluster.kubectl("replace", "--force", "-f", "-", user="team-a", stdin=owner).returncode == 0
+    done = cluster.kubectl("replace", "--force", "-f", "-", user="team-a", stdin=owner)
+    assert done.returncode == 0, done.stderr
     assert refused(cluster.kubectl("create", "-f", "-", user="team-b", stdin=DUPLICATE))
 
 
@@ -92,7 +93,7 @@ def test_a_generated_name_is_its_own_bucket(truce, cluster):
 
 
 def test_a_generated_object_of_a_taken_bucket_is_refused(owner, cluster):
-    adhoc = managed("s3.aws.upbound.io/v1beta2", "Bucket", "", "prod-artifacts", generateName="adhoc-")
+    adhoc = bucket("", "prod-artifacts", generateName="adhoc-")
     assert refused(cluster.kubectl("create", "-f", "-", user="team-b", stdin=adhoc))
 
 
@@ -139,8 +140,9 @@ def test_a_dry_run_says_the_same(owner, cluster):
 
 
 def test_one_duplicate_of_a_list_stops_nothing_else(owner, cluster):
-    others = [bucket("b-one", "name-one"), DUPLICATE, namespaced_bucket("b-two", "team-b", "name-two")]
-    done = cluster.kubectl("apply", "-f", "-", user="team-b", stdin=others)
+    others = [bucket("b-one", "name-one"), namespaced_bucket("b-two", "team-b", "name-two")]
+    objects = [others[0], DUPLICATE, others[1]]
+    done = cluster.kubectl("apply", "-f", "-", user="team-b", stdin=objects)
     assert refused(done)
     assert "b-one created" in done.stdout and "b-two created" in done.stdout
 

@@ -79,10 +79,13 @@ def test_the_whole_chain_is_one_owner(chain, user):
 
 
 @pytest.mark.parametrize(
-    "duplicate", [claim("artifacts", "team-b", NAME), bucket("copy", NAME)], ids=["claim", "managed"]
+    "duplicate",
+    [claim("artifacts", "team-b", NAME), bucket("copy", NAME)],
+    ids=["claim", "managed"],
 )
 def test_the_owner_that_a_refusal_names_is_the_claim(chain, user, duplicate):
-    assert_refused(user("team-b").create(duplicate), NAME, "ObjectStorage", "team-a/artifacts", "service-a")
+    reply = user("team-b").create(duplicate)
+    assert_refused(reply, NAME, "ObjectStorage", "team-a/artifacts", "service-a")
 
 
 def test_the_second_claim_is_refused_before_anything_is_composed(truce, user):
@@ -113,10 +116,11 @@ def test_without_a_mapping_the_composed_resource_is_refused(start_truce, user):
     crossplane = user("crossplane")
     first = user("team-a").create(claim("artifacts", "team-a", NAME)).expect(201).body
     second = user("team-b").create(claim("artifacts", "team-b", NAME)).expect(201).body
-    first_xr, second_xr = compose(crossplane, first, "h9fnb"), compose(crossplane, second, "r2ln7")
-    render(crossplane, first_xr, composed_bucket(first_xr, first, "artifacts-h9fnb-dkspn")).expect(201)
-    reply = render(crossplane, second_xr, composed_bucket(second_xr, second, "artifacts-r2ln7-pmkxl"))
-    assert_refused(reply, NAME, "team-a/artifacts", code=422)
+    xr = compose(crossplane, first, "h9fnb")
+    other_xr = compose(crossplane, second, "r2ln7")
+    render(crossplane, xr, composed_bucket(xr, first, "artifacts-h9fnb-dkspn")).expect(201)
+    double = composed_bucket(other_xr, second, "artifacts-r2ln7-pmkxl")
+    assert_refused(render(crossplane, other_xr, double), NAME, "team-a/artifacts", code=422)
 
 
 def test_a_composed_resource_of_another_claim_is_refused(chain, user):

@@ -1,5 +1,6 @@
-"""The race that a check against a cache loses: simultaneous declarations of one bucket, by different
-objects, through two API servers. Exactly one is admitted in every round, never two, never none."""
+"""The race that a check against a cache loses: simultaneous declarations of one bucket by different
+objects through two API servers. Exactly one is admitted in every round, never two, never none.
+"""
 
 import pytest
 

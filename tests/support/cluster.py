@@ -125,6 +125,11 @@ class Cluster:
     def api_servers(self) -> int:
         return self._api_servers
 
+    @property
+    def running(self) -> bool:
+        """Whether every process lives."""
+        return bool(self._children) and all(child.exit_code is None for child in self._children)
+
     def client(self, user: str = "admin", server: int = 0) -> Client:
         return Client(f"127.0.0.1:{self._ports[server]}", self._ca(server), self._tokens[user])
 
@@ -344,7 +349,7 @@ class Cluster:
         path.chmod(0o600)
 
     def _make_namespaces_and_roles(self) -> None:
-        """Every actor may do everything with the custom kinds: refusals in the tests are Truce's."""
+        """Every actor may do everything with the custom kinds: a refusal is Truce's."""
         role = {
             "apiVersion": "rbac.authorization.k8s.io/v1",
             "kind": "ClusterRole",

@@ -54,7 +54,8 @@ class Reply:
         """This reply; AssertionError unless it is `status` (0: any success)."""
         good = self.ok if status == 0 else self.status == status
         if not good:
-            raise AssertionError(f"expected {status or '2xx'}, got {self.status}: {json.dumps(self.body)}")
+            wanted = status or "2xx"
+            raise AssertionError(f"expected {wanted}, got {self.status}: {json.dumps(self.body)}")
         return self
 
 

@@ -117,7 +117,7 @@ def tail(path: Path, lines: int = 40) -> str:
 
 
 def wait_for(condition, timeout: float, what: str):
-    """Waits until `condition()` is true and returns its value; AssertionError when time runs out."""
+    """Waits until `condition()` is true and returns its value; AssertionError after `timeout`."""
     deadline = time.monotonic() + timeout
     while True:
         value = condition()

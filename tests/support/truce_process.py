@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import signal
 import ssl
 import subprocess
-import http.client
 from pathlib import Path
 
 from support.processes import Child, free_port, tail
@@ -33,6 +33,12 @@ OBJECT_STORAGE_MAPPINGS = [
     }
     for kind in ("ObjectStorage", "XObjectStorage")
 ]
+
+
+def require_binary() -> None:
+    """Raises RuntimeError, saying what to do, when the program has not been built."""
+    if not BINARY.exists():
+        raise RuntimeError(f"{BINARY} does not exist: build it first (make build)")
 
 
 class TruceProcess:
@@ -70,8 +76,7 @@ class TruceProcess:
 
     def start(self, wait_until_ready: bool = True) -> "TruceProcess":
         """Starts it and waits until it is ready; else only until the process exists."""
-        if not BINARY.exists():
-            raise RuntimeError(f"{BINARY} does not exist: build it first (make build)")
+        require_binary()
         (self.data / "addresses.json").unlink(missing_ok=True)
         self._child = Child(
             self.name,

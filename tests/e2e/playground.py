@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""A real Kubernetes API with Truce behind it, to try kubectl on; Ctrl-C ends all of it."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from support.cluster import PEERS, Cluster, build_peers
+from support.processes import StartError
+from support.truce_process import OBJECT_STORAGE_MAPPINGS, TruceProcess, require_binary
+
+EXAMPLES = Path("tests/e2e/playground")
+
+
+def main() -> int:
+    # A closing terminal or a stopping job ends it as Ctrl-C does.
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)
+    started = time.monotonic()
+    cluster: Cluster | None = None
+    truce: TruceProcess | None = None
+    try:
+        require_binary()
+        build_peers()
+        say("starting etcd and kube-apiserver ...")
+        cluster = Cluster(api_servers=1)
+        cluster.start()
+        say("applying the CRDs ...")
+        cluster.apply_crds()
+        say("starting Truce and registering its webhook ...")
+        directory = cluster.directory / "truce"
+        directory.mkdir()
+        truce = TruceProcess(directory, {"mappings": OBJECT_STORAGE_MAPPINGS, "drainGrace": "0s"})
+        truce.start()
+        cluster.register_webhook(truce.admission_url, truce.ca_file)
+        say(f"ready after {time.monotonic() - started:.0f} s\n")
+        print(guide(cluster, truce), flush=True)
+        return watch(cluster, truce)
+    except KeyboardInterrupt:
+        return 0
+    except (StartError, RuntimeError, AssertionError) as error:
+        say(f"failed: {error}")
+        return 1
+    finally:
+        # A second Ctrl-C must not leave half of it running.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        if truce is not None:
+            truce.stop()
+        if cluster is not None:
+            cluster.stop()
+        say("everything has ended; nothing is left behind")
+
+
+def guide(cluster: Cluster, truce: TruceProcess) -> str:
+    lines = [f"export KUBECONFIG={cluster.kubeconfig()}"]
+    if shutil.which("kubectl") is None:
+        lines.append(f"export PATH=$PATH:{PEERS}")
+    return "\n".join(
+        [
+            "In another terminal, in this directory:",
+            "",
+            *(f"  {line}" for line in lines),
+            f"  kubectl apply -f {EXAMPLES}/service-a.yaml    # the first declaration is admitted",
+            f"  kubectl apply -f {EXAMPLES}/service-b.yaml    # the second one is refused",
+            f"  kubectl apply -f {EXAMPLES}/bucket-b.yaml     # so is a managed resource",
+            "  kubectl get claim,managed -A",
+            "",
+            f"Truce's log: {truce.log}",
+            f"Its operator socket: {truce.data}/truce.sock",
+            "Ctrl-C ends all of it.",
+        ]
+    )
+
+
+def watch(cluster: Cluster, truce: TruceProcess) -> int:
+    """Waits for Ctrl-C; returns when something has died by itself."""
+    while truce.running and cluster.running:
+        time.sleep(0.5)
+    if not truce.running:
+        say(f"Truce has ended by itself\n{truce.logs()}")
+    else:
+        say(f"the API has ended by itself\n{cluster.logs()}")
+    return 1
+
+
+def say(text: str) -> None:
+    print(f"playground: {text}", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,60 @@
+"""`make playground`, as a newcomer uses it."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from support.cluster import PEERS, REPOSITORY
+from support.processes import wait_for
+
+EXAMPLES = REPOSITORY / "tests/e2e/playground"
+
+
+def test_the_playground_refuses_the_second_file_and_leaves_nothing(tmp_path):
+    output = tmp_path / "output.txt"
+    with open(output, "w") as file:
+        playground = subprocess.Popen(
+            [sys.executable, str(REPOSITORY / "tests/e2e/playground.py")],
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            cwd=REPOSITORY,
+        )
+    try:
+        shown = wait_for(
+            lambda: playground.poll() is not None
+            or re.search(r"^ *export KUBECONFIG=(\S+)", output.read_text(), re.MULTILINE),
+            90,
+            "the KUBECONFIG line",
+        )
+        assert playground.poll() is None, output.read_text()
+        directory = Path(shown[1]).parents[1]
+        results = [apply(shown[1], name) for name in ("service-a", "service-b", "bucket-b")]
+        assert [done.returncode == 0 for done in results] == [True, False, False], results
+        for done in results[1:]:
+            assert "prod-artifacts" in done.stderr and "team-a/artifacts" in done.stderr
+        children = children_of(playground.pid)
+        assert len(children) == 3, children
+    finally:
+        playground.send_signal(signal.SIGINT)
+        code = playground.wait(60)
+    assert code == 0, output.read_text()
+    assert not directory.exists()
+    assert [pid for pid in children if Path(f"/proc/{pid}").exists()] == []
+
+
+def apply(kubeconfig: str, name: str):
+    return subprocess.run(
+        [PEERS / "kubectl", "apply", "-f", EXAMPLES / f"{name}.yaml"],
+        env={**os.environ, "KUBECONFIG": kubeconfig},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def children_of(pid: int) -> list[int]:
+    text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    return [int(child) for child in text.split()]
