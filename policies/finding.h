@@ -45,8 +45,8 @@ inline constexpr std::size_t kWarningsBytesMax = 4096;
 inline constexpr std::size_t kMessageBytesMax = 8192;
 
 // The text of a denial for `findings` (not empty): cause, remedy, link of each, a line each; with
-// several a first line that names all resources. The first line can stand alone, and the lines can be
-// joined by spaces. At most kMessageBytesMax bytes: what does not fit is counted.
+// several a first line that names all resources. The first line can stand alone, and the lines can
+// be joined by spaces. At most kMessageBytesMax bytes: what does not fit is counted.
 std::string DenialText(std::span<const Finding> findings);
 
 // The warnings of `findings`, without repetitions, together at most kWarningsBytesMax bytes.

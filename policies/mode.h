@@ -49,7 +49,8 @@ struct ModeSubject {
   const Slot* root = nullptr;      // top of the object's lineage; null while not known
 };
 
-// The override in force at `now` that names `subject`; null when there is none. The first listed wins.
+// The override in force at `now` that names `subject`; null when there is none. The first listed
+// wins.
 const Override* OverrideFor(const ModeRules& rules, const ModeSubject& subject, Timestamp now);
 
 // The mode for `subject` at `now`. An override never makes a mode stricter.

@@ -24,24 +24,26 @@ enum class Disclosure : std::uint8_t {
 // Who reads the text, and what may be said. The pointees must live during the call only.
 struct Wording {
   Disclosure disclosure = Disclosure::kFull;
-  std::string_view public_url;            // "https://truce.example.org"; empty: no links
-  const Catalogue* catalogue = nullptr;   // never null
-  const ObjectFacts* object = nullptr;    // the object under review; never null
-  const Slot* root = nullptr;             // top of its lineage; never null
+  std::string_view public_url;           // "https://truce.example.org"; empty: no links
+  const Catalogue* catalogue = nullptr;  // never null
+  const ObjectFacts* object = nullptr;   // the object under review; never null
+  const Slot* root = nullptr;            // top of its lineage; never null
 };
 
-// Rule duplicate-ownership: `clash.resource` has an owner other than the object's root. The holder is
-// named as far as the disclosure level allows; in full to its own party and to its chosen successor.
+// Rule duplicate-ownership: `clash.resource` has an owner other than the object's root. The holder
+// is named as far as the disclosure level allows; in full to its own party and to its chosen
+// successor.
 Finding DuplicateOwnership(const Clash& clash, const Wording& wording);
 
-// Rule duplicate-ownership, always a warning: the same name is owned in an account that is not known
-// to differ.
+// Rule duplicate-ownership, always a warning: the same name is owned in an account that is not
+// known to differ.
 Finding PerhapsElsewhere(const Clash& clash, const Wording& wording);
 
 // Rule resource-name: a name that cannot be a cloud resource's, or looks like another one.
 Finding BadResourceName(const BadName& bad, Mode mode, const Wording& wording);
 
-// Rule reservation-cap: too many of the user's declarations in this namespace were admitted and never seen.
+// Rule reservation-cap: too many of the user's declarations in this namespace were admitted and
+// never seen.
 Finding ReservationCapReached(std::size_t cap, std::string_view user, const Wording& wording);
 
 // Rule unclear-declaration, always a warning: a mapping rule does not give every part of the

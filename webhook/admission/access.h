@@ -14,20 +14,21 @@
 namespace truce {
 
 // How callers of the admission listener are known. At least one must hold; the strictest that is
-// configured counts: a client certificate and a bearer token are both needed when both are configured.
+// configured counts: a client certificate and a bearer token are both needed when both are
+// configured.
 struct AdmissionAccess {
-  bool loopback = false;                  // the listener's address is a loopback address
-  bool client_certificate = false;        // a client CA is configured: a verified, allowed name is needed
-  std::optional<std::string> bearer;      // token of the Authorization field
-  std::optional<std::string> secret;      // 32 hex digits: the path is `/validate/<secret>`
+  bool loopback = false;            // the listener's address is a loopback address
+  bool client_certificate = false;  // a client CA is configured: a verified, allowed name is needed
+  std::optional<std::string> bearer;  // token of the Authorization field
+  std::optional<std::string> secret;  // 32 hex digits: the path is `/validate/<secret>`
 };
 
 enum class AccessVerdict { kGranted, kForbidden, kUnauthorized };
 
-// `path_secret`: what follows "/validate/" in the path; empty for the plain path. Secrets are compared in
-// constant time. With client certificate or bearer, or on loopback, the plain path serves and the secret's
-// path too; otherwise only the secret's path: everything else is kForbidden, alike for a wrong and for a
-// missing secret.
+// `path_secret`: what follows "/validate/" in the path; empty for the plain path. Secrets are
+// compared in constant time. With client certificate or bearer, or on loopback, the plain path
+// serves and the secret's path too; otherwise only the secret's path: everything else is
+// kForbidden, alike for a wrong and for a missing secret.
 AccessVerdict CheckAccess(const AdmissionAccess& access, const HttpRequest& request,
                           std::string_view path_secret);
 
@@ -35,8 +36,8 @@ AccessVerdict CheckAccess(const AdmissionAccess& access, const HttpRequest& requ
 // Errors: kNotFound, kUnavailable (unreadable), kInvalidArgument (too short, too long, odd bytes).
 Result<std::string> ReadToken(const std::string& file);
 
-// Reads the installation secret, or makes one at first start (mode 0600, written whole or not at all).
-// Errors: kInvalidArgument (not 32 hex digits), kUnavailable (unreadable, not writable).
+// Reads the installation secret, or makes one at first start (mode 0600, written whole or not at
+// all). Errors: kInvalidArgument (not 32 hex digits), kUnavailable (unreadable, not writable).
 Result<std::string> ReadOrMakeSecret(const std::string& file);
 
 }  // namespace truce

@@ -1,5 +1,5 @@
-// AdmissionReview v1, in and out (facts: Kubernetes api admission/v1 types.go; the contract table of
-// DESIGN.md says what each malformed body is answered).
+// AdmissionReview v1, in and out (facts: Kubernetes api admission/v1 types.go; the contract table
+// of DESIGN.md says what each malformed body is answered).
 #ifndef TRUCE_WEBHOOK_ADMISSION_CODEC_H_
 #define TRUCE_WEBHOOK_ADMISSION_CODEC_H_
 
@@ -46,8 +46,8 @@ struct AdmissionRequest {
   std::string_view user;
   std::vector<std::string_view> groups;
   bool dry_run = false;
-  // Without metadata.managedFields; empty (no root) where the request has null, where the operation has
-  // none, and for requests that are not judged (subresources, CONNECT).
+  // Without metadata.managedFields; empty (no root) where the request has null, where the operation
+  // has none, and for requests that are not judged (subresources, CONNECT).
   Document object;
   Document old_object;
 };
@@ -60,13 +60,14 @@ class ReviewReader final {
   ReviewReader(ReviewReader&&) noexcept;
   ReviewReader& operator=(ReviewReader&&) noexcept;
 
-  // Reads `body`, which must have at least 64 readable bytes of capacity beyond its size (it is reserved
-  // if not). The request's views live until the next Read or the end of the reader; `body` may go.
-  // Errors: kInvalidArgument, one line that says what is wrong: not JSON, not UTF-8, a byte order mark,
-  //   bytes after the end, deeper than kReviewDepthMax, a key twice in any object, apiVersion or kind
-  //   other than admission.k8s.io/v1 AdmissionReview, no request.uid, unknown operation, no object where
-  //   the operation has one, an object of another kind or namespace than the request says;
-  //   kResourceExhausted: out of memory.
+  // Reads `body`, which must have at least 64 readable bytes of capacity beyond its size (it is
+  // reserved if not). The request's views live until the next Read or the end of the reader; `body`
+  // may go. Errors: kInvalidArgument, one line that says what is wrong: not JSON, not UTF-8, a byte
+  // order mark,
+  //   bytes after the end, deeper than kReviewDepthMax, a key twice in any object, apiVersion or
+  //   kind other than admission.k8s.io/v1 AdmissionReview, no request.uid, unknown operation, no
+  //   object where the operation has one, an object of another kind or namespace than the request
+  //   says; kResourceExhausted: out of memory.
   Result<AdmissionRequest> Read(std::string& body);
 
  private:

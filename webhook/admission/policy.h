@@ -23,7 +23,7 @@ struct AdmissionPolicy {
   IdentityRules identity;
   PartyRules parties;
   ModeRules modes;
-  std::vector<std::string> providers;              // user name patterns: '*' is any run of characters
+  std::vector<std::string> providers;  // user name patterns: '*' is any run of characters
   std::vector<std::string> composite_controllers;  // user name patterns
   int composite_denial_code = 422;                 // 422 or 403: for composite controllers only
   Disclosure disclosure = Disclosure::kFull;
@@ -31,7 +31,8 @@ struct AdmissionPolicy {
   std::string public_url;           // without trailing slash; empty: texts hold no link
 };
 
-// True when `text` matches one of `patterns` as a whole. Linear in the length of `text` per pattern.
+// True when `text` matches one of `patterns` as a whole. Linear in the length of `text` per
+// pattern.
 bool MatchesAny(std::string_view text, std::span<const std::string> patterns);
 
 }  // namespace truce

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -28,8 +29,8 @@ struct AdmissionPorts {
   std::vector<ReviewSink*> sinks;  // called for every review, in this order
 };
 
-// Thread-safe. The three outcomes are never mixed: allowed and denied are HTTP 200, unknown is 503 with
-// `Retry-After: 1`, a request that is no review is 400. Never throws.
+// Thread-safe. The three outcomes are never mixed: allowed and denied are HTTP 200, unknown is 503
+// with `Retry-After: 1`, a request that is no review is 400. Never throws.
 class AdmissionService final {
  public:
   // Not ready until SetReady(true). `policy` is not null.
@@ -37,9 +38,9 @@ class AdmissionService final {
   AdmissionService(const AdmissionService&) = delete;
   AdmissionService& operator=(const AdmissionService&) = delete;
 
-  // Answers one review. "allowed" is returned only after the reservations are durable (I3); dry-runs
-  // and denials write nothing (I4). Repeating a review gives the same answer and writes nothing new.
-  // Blocks at most until BudgetOf the request.
+  // Answers one review. "allowed" is returned only after the reservations are durable (I3);
+  // dry-runs and denials write nothing (I4). Repeating a review gives the same answer and writes
+  // nothing new. Blocks at most until BudgetOf the request.
   HttpResponse Validate(HttpRequest& request);
 
   // Until ready every answer is unknown (cause not_ready).
@@ -59,17 +60,21 @@ class AdmissionService final {
   std::atomic<bool> ready_{false};
 };
 
-// By when the answer must have left: the API server sends its remaining time rounded up to whole seconds
-// as `?timeout=5s`, so n seconds mean n − 1 (one: a half), less a margin for the way back. Without a
-// usable value 10 s are assumed, the API server's default. Never later than `request.deadline`, when set.
+// By when the answer must have left: the API server sends its remaining time rounded up to whole
+// seconds as `?timeout=5s`, so n seconds mean n − 1 (one: a half), less a margin for the way back.
+// Without a usable value 10 s are assumed, the API server's default. Never later than
+// `request.deadline`, when set.
 Deadline BudgetOf(const HttpRequest& request);
 
 // Public ids from the system's random numbers: thread-safe, never repeats.
 IdSource RandomIds();
 
-// The routes of the admission listener: POST /validate and /validate/<secret>. `access` is copied; the
-// bearer token can be replaced while running through `SetBearer`. `service` must outlive the routes.
-std::vector<HttpRoute> AdmissionRoutes(AdmissionService& service, AdmissionAccess access);
+// The access rules in force; thread-safe, never gives null.
+using AccessSource = std::function<std::shared_ptr<const AdmissionAccess>()>;
+
+// The routes of the admission listener: POST /validate and /validate/<secret>. Refused callers get
+// 403, or 401 when a bearer token is asked for. `service` must outlive the routes.
+std::vector<HttpRoute> AdmissionRoutes(AdmissionService& service, AccessSource access);
 
 }  // namespace truce
 

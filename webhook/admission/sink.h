@@ -35,7 +35,8 @@ enum class UnknownCause : std::uint8_t {
 inline constexpr std::size_t kUnknownCauseCount = 8;
 std::string_view Name(UnknownCause cause);
 
-// The operation of a request, for labels: "CREATE", "UPDATE", "DELETE", "CONNECT", "none" (bad request).
+// The operation of a request, for labels: "CREATE", "UPDATE", "DELETE", "CONNECT", "none" (bad
+// request).
 inline constexpr std::size_t kOperationLabelCount = 5;
 
 // One review. Views live during the call only. Never holds object bodies or secrets; `user`, `name`
@@ -56,11 +57,11 @@ struct ReviewRecord {
   std::string_view name;
   std::string_view user;
   bool dry_run = false;
-  bool wrote = false;                     // the store was written
-  std::span<const Finding> findings;      // of all modes
+  bool wrote = false;                       // the store was written
+  std::span<const Finding> findings;        // of all modes
   std::span<const DeclaredResource> added;  // what was judged: keys, types, intents
-  std::string_view override_reason;       // set when an override lowered a mode
-  std::chrono::nanoseconds elapsed{};     // in the service
+  std::string_view override_reason;         // set when an override lowered a mode
+  std::chrono::nanoseconds elapsed{};       // in the service
 };
 
 // Port. Thread-safe; must not block, throw or take long: it runs before the answer is sent.

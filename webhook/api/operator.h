@@ -1,6 +1,8 @@
-// What an operator's commands ask the server over its own socket (design section 6): JSON over HTTP.
+// What an operator's commands ask the server over its own socket (design section 6): JSON over
+// HTTP.
 //
-//   POST /api/v1/confirm   {"object": {"group", "kind", "namespace", "name"[, "cluster"]}} or {"key"}
+//   POST /api/v1/confirm   {"object": {"group", "kind", "namespace", "name"[, "cluster"]}} or
+//   {"key"}
 //                          → 200 {"confirmed": 1}             reservations that now count as seen
 //   POST /api/v1/release   {"key" or "type" + "name"[, "account", "region"], "reason"}
 //                          → 200 {"released": {resource as below, as it was}}
@@ -13,9 +15,9 @@
 //              "terminating", "since"}]}
 //   object:   {"cluster", "group", "kind", "namespace", "name"}
 //
-// Errors are application/problem+json (RFC 9457) {"type", "title", "status", "detail"}: 400 malformed,
-// 404 no such resource or reservation, 409 the name fits several resources ("keys": [...]; name the key),
-// 503 the store cannot be read or written (with Retry-After).
+// Errors are application/problem+json (RFC 9457) {"type", "title", "status", "detail"}: 400
+// malformed, 404 no such resource or reservation, 409 the name fits several resources ("keys":
+// [...]; name the key), 503 the store cannot be read or written (with Retry-After).
 #ifndef TRUCE_WEBHOOK_API_OPERATOR_H_
 #define TRUCE_WEBHOOK_API_OPERATOR_H_
 
@@ -35,8 +37,9 @@ namespace truce {
 struct OperatorPorts {
   Store& store;
   const Clock& clock;
-  IdSource ids;                                                   // thread-safe
-  std::function<std::shared_ptr<const AdmissionPolicy>()> policy;  // the snapshot in force; thread-safe
+  IdSource ids;  // thread-safe
+  std::function<std::shared_ptr<const AdmissionPolicy>()>
+      policy;  // the snapshot in force; thread-safe
 };
 
 // The routes of the operator socket. Who may connect to the socket (mode 0600) is the operator.

@@ -1,0 +1,385 @@
+// The contract table of the admission codec: each body with its defined answer.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "webhook/admission/codec.h"
+
+namespace truce {
+namespace {
+
+constexpr char kBucket[] =
+    R"({"apiVersion":"s3.aws.upbound.io/v1beta2","kind":"Bucket","metadata":{"name":"b","uid":"u"}})";
+
+std::string Review(const std::string& request) {
+  return R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":)" + request +
+         "}";
+}
+
+// A request of `operation` with the members `rest` behind the usual ones.
+std::string Request(const std::string& operation, const std::string& rest) {
+  return R"({"uid":"r1","kind":{"group":"s3.aws.upbound.io","version":"v1beta2","kind":"Bucket"},)"
+         R"("resource":{"group":"s3.aws.upbound.io","version":"v1beta2","resource":"buckets"},)"
+         R"("name":"b","operation":")" +
+         operation + R"(","userInfo":{"username":"ann","groups":["g1","g2"]})" + rest + "}";
+}
+
+std::string Create(const std::string& object) {
+  return Review(Request("CREATE", R"(,"oldObject":null,"object":)" + object));
+}
+
+std::string Nested(int depth) {
+  std::string open;
+  std::string close;
+  for (int i = 0; i < depth; ++i) {
+    open += "[";
+    close += "]";
+  }
+  return open + "1" + close;
+}
+
+// A bucket whose spec makes the whole body `depth` deep.
+std::string Deep(int depth) {
+  // The review, the request and the object are three levels.
+  return Create(
+      R"({"apiVersion":"s3.aws.upbound.io/v1beta2","kind":"Bucket","metadata":{"name":"b"},"spec":)" +
+      Nested(depth - 3) + "}");
+}
+
+std::string WithSpec(const std::string& spec) {
+  return Create(
+      R"({"apiVersion":"s3.aws.upbound.io/v1beta2","kind":"Bucket","metadata":{"name":"b"},"spec":)" +
+      spec + "}");
+}
+
+struct Row {
+  const char* reason;
+  std::string body;
+  std::string complaint;  // part of the message; empty: the body is read
+};
+
+void PrintTo(const Row& row, std::ostream* out) { *out << row.reason; }
+
+class CodecContract : public testing::TestWithParam<Row> {};
+
+TEST_P(CodecContract, EachBodyHasItsAnswer) {
+  ReviewReader reader;
+  std::string body = GetParam().body;
+  const auto result = reader.Read(body);
+  if (GetParam().complaint.empty()) {
+    ASSERT_TRUE(result.ok()) << result.error().message;
+    return;
+  }
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_NE(result.error().message.find(GetParam().complaint), std::string::npos)
+      << result.error().message;
+  // The reader is as good as new after a refused body.
+  std::string good = Create(kBucket);
+  EXPECT_TRUE(reader.Read(good).ok());
+}
+
+const std::vector<Row>& Rows() {
+  static const std::vector<Row> rows = {
+      {"a whole review", Create(kBucket), ""},
+      {"white space around", " \n" + Create(kBucket) + "\r\n ", ""},
+      {"empty body", "", "empty"},
+      {"white space only", "  \n", "empty"},
+      {"not JSON", "hello", "not JSON"},
+      {"truncated", Create(kBucket).substr(0, 150), "not JSON"},
+      {"trailing bytes", Create(kBucket) + "x", "not JSON"},
+      {"two documents", Create(kBucket) + Create(kBucket), "not JSON"},
+      {"byte order mark", "\xEF\xBB\xBF" + Create(kBucket), "byte order mark"},
+      {"UTF-16", std::string("{\0\"\0a\0", 6), "not JSON"},
+      {"NUL byte between tokens", Create(kBucket).insert(1, 1, '\0'), "not JSON"},
+      {"NUL byte in a string", WithSpec(std::string("\"a\0b\"", 5)), "malformed string"},
+      {"control character in a string", WithSpec("\"a\nb\""), "malformed string"},
+      {"escaped NUL is a value like another", WithSpec(R"("a\u0000b")"), ""},
+      {"not UTF-8", WithSpec("\"\xff\""), "UTF-8"},
+      {"overlong UTF-8", WithSpec("\"\xc0\xaf\""), "UTF-8"},
+      {"UTF-8 surrogate", WithSpec("\"\xed\xa0\x80\""), "UTF-8"},
+      {"lone surrogate escaped", WithSpec(R"("\ud800")"), "malformed string"},
+      {"single quotes", WithSpec("'a'"), "not JSON"},
+      {"comment", WithSpec("1 /* x */"), "not JSON"},
+      {"trailing comma", WithSpec("[1,]"), "not JSON"},
+      {"leading zero", WithSpec("0123"), "not JSON"},
+      {"NaN", WithSpec("NaN"), "not JSON"},
+      {"number beyond a double", WithSpec("1e400"), "number"},
+      {"integer of 20 digits", WithSpec("99999999999999999999"), "number"},
+      {"largest unsigned", WithSpec("18446744073709551615"), ""},
+      {"depth 64", Deep(64), ""},
+      {"depth 65", Deep(65), "deeper than 64"},
+      {"depth 66", Deep(66), "deeper than 64"},
+      {"depth 1,000,000", Deep(1000000), "deeper than 64"},
+      {"unclosed depth 1,000,000", std::string(1000000, '['), "not JSON"},
+      {"depth 65 in managedFields",
+       Create(
+           R"({"apiVersion":"s3.aws.upbound.io/v1beta2","kind":"Bucket","metadata":{"managedFields":)" +
+           Nested(61) + "}}"),
+       "deeper than 64"},
+      {"depth 65, innermost empty", WithSpec(Nested(62).replace(62, 1, "")), "deeper than 64"},
+      {"an array", "[]", "not an object"},
+      {"a string", "\"x\"", "not an object"},
+      {"null", "null", "not an object"},
+      {"wrong kind", R"({"apiVersion":"admission.k8s.io/v1","kind":"Status","request":{}})",
+       "kind"},
+      {"no kind", R"({"apiVersion":"admission.k8s.io/v1","request":{}})", "kind"},
+      {"v1beta1", R"({"apiVersion":"admission.k8s.io/v1beta1","kind":"AdmissionReview"})",
+       "apiVersion"},
+      {"no apiVersion", R"({"kind":"AdmissionReview","request":{}})", "apiVersion"},
+      {"apiVersion is a number", R"({"kind":"AdmissionReview","apiVersion":1})", "not a string"},
+      {"no request", R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"})",
+       "request is missing"},
+      {"request null", Review("null"), "request is missing"},
+      {"request is a list", Review("[]"), "request is not an object"},
+      {"a response",
+       R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":"x"}})",
+       "request is missing"},
+      {"no uid", Review(R"({"operation":"CREATE"})"), "uid is missing"},
+      {"uid null", Review(R"({"uid":null,"operation":"CREATE"})"), "uid is missing"},
+      {"uid empty", Review(R"({"uid":"","operation":"CREATE"})"), "uid is missing"},
+      {"uid is a number", Review(R"({"uid":7,"operation":"CREATE"})"), "not a string"},
+      {"uid too long", Review(R"({"uid":")" + std::string(129, 'a') + R"(","operation":"CREATE"})"),
+       "uid"},
+      {"no operation", Review(R"({"uid":"u"})"), "operation"},
+      {"unknown operation", Review(Request("PATCH", "")), "operation \"PATCH\""},
+      {"operation in lower case", Review(Request("create", "")), "operation"},
+      {"no kind in the request", Review(R"({"uid":"u","operation":"CREATE"})"),
+       "request.kind is missing"},
+      {"kind is a string", Review(R"({"uid":"u","operation":"CREATE","kind":"Bucket"})"),
+       "not an object"},
+      {"CREATE without object", Review(Request("CREATE", "")), "object is missing"},
+      {"CREATE with null", Review(Request("CREATE", R"(,"object":null)")), "object is missing"},
+      {"CREATE with a list", Review(Request("CREATE", R"(,"object":[])")), "not an object"},
+      {"UPDATE without oldObject",
+       Review(Request("UPDATE", std::string(R"(,"object":)") + kBucket)), "oldObject is missing"},
+      {"UPDATE with both",
+       Review(Request("UPDATE",
+                      std::string(R"(,"object":)") + kBucket + R"(,"oldObject":)" + kBucket)),
+       ""},
+      {"DELETE", Review(Request("DELETE", std::string(R"(,"object":null,"oldObject":)") + kBucket)),
+       ""},
+      {"DELETE without oldObject is never refused",
+       Review(Request("DELETE", R"(,"oldObject":null)")), ""},
+      {"CONNECT", Review(Request("CONNECT", R"(,"object":null,"oldObject":null,"options":null)")),
+       ""},
+      {"CONNECT with options of another kind",
+       Review(Request("CONNECT", R"(,"object":{"kind":"PodExecOptions","apiVersion":"v1"})")), ""},
+      {"subresource with an object of another kind",
+       Review(Request(
+           "UPDATE",
+           R"(,"subResource":"scale","object":{"kind":"Scale","apiVersion":"autoscaling/v1"})")),
+       ""},
+      {"subresource with a duplicate key",
+       Review(Request("UPDATE", R"(,"subResource":"scale","object":{"a":1,"a":1})")),
+       "stands twice"},
+      {"object of another kind",
+       Create(R"({"apiVersion":"s3.aws.upbound.io/v1beta2","kind":"Queue"})"), "request.kind"},
+      {"object of another group",
+       Create(R"({"apiVersion":"sqs.aws.upbound.io/v1beta2","kind":"Bucket"})"), "request.kind"},
+      {"object of another version",
+       Create(R"({"apiVersion":"s3.aws.upbound.io/v1beta1","kind":"Bucket"})"), "request.kind"},
+      {"object without kind", Create(R"({"apiVersion":"s3.aws.upbound.io/v1beta2"})"),
+       "request.kind"},
+      {"object of another namespace",
+       Review(Request(
+           "CREATE",
+           R"(,"namespace":"a","object":{"apiVersion":"s3.aws.upbound.io/v1beta2","kind":"Bucket","metadata":{"namespace":"b"}})")),
+       "request.namespace"},
+      {"dryRun null",
+       Review(Request("CREATE", std::string(R"(,"dryRun":null,"object":)") + kBucket)), ""},
+      {"dryRun is a string",
+       Review(Request("CREATE", std::string(R"(,"dryRun":"yes","object":)") + kBucket)), "dryRun"},
+      {"unknown members are ignored",
+       Review(Request("CREATE", std::string(R"(,"novel":{"a":[1]},"object":)") + kBucket)), ""},
+      {"user info null",
+       Review(
+           std::string(
+               R"({"uid":"u","operation":"CREATE","kind":{"kind":"Bucket","group":"s3.aws.upbound.io","version":"v1beta2"},"userInfo":null,"object":)") +
+           kBucket + "}"),
+       ""},
+      {"groups not a list",
+       Review(R"({"uid":"u","operation":"CONNECT","kind":{"kind":"P"},"userInfo":{"groups":"g"}})"),
+       "groups"},
+      {"a group is a number",
+       Review(R"({"uid":"u","operation":"CONNECT","kind":{"kind":"P"},"userInfo":{"groups":[1]}})"),
+       "not a string"},
+      {"duplicate at the top",
+       R"({"kind":"AdmissionReview","kind":"AdmissionReview",)" + Create(kBucket).substr(1),
+       "stands twice"},
+      {"duplicate in the request",
+       Review(Request("CREATE", std::string(R"(,"uid":"r2","object":)") + kBucket)),
+       "\"uid\" stands twice"},
+      {"duplicate external name", WithSpec(R"({"x":{"name":"a","name":"b"}})"),
+       "\"name\" stands twice"},
+      {"duplicate, one of them escaped", WithSpec(R"({"name":"a","n\u0061me":"b"})"),
+       "stands twice"},
+      {"duplicate empty key", WithSpec(R"({"":1,"":2})"), "stands twice"},
+      {"keys that differ in case are two", WithSpec(R"({"name":"a","Name":"b"})"), ""},
+      {"equal keys in neighbours are no duplicates", WithSpec(R"([{"a":1},{"a":1}])"), ""},
+      {"duplicate in an array's object", WithSpec(R"([{"a":1},{"b":1,"b":1}])"), "stands twice"},
+      {"duplicate in managedFields",
+       Create(
+           R"({"apiVersion":"s3.aws.upbound.io/v1beta2","kind":"Bucket","metadata":{"managedFields":[{"f:a":{},"f:a":{}}]}})"),
+       "stands twice"},
+      {"duplicate in options",
+       Review(Request("CREATE", std::string(R"(,"options":{"a":1,"a":1},"object":)") + kBucket)),
+       "stands twice"},
+      {"duplicate beside the request",
+       Review(Request("CONNECT", "")).insert(1, R"("x":{"a":1,"a":2},)"), "stands twice"},
+      {"odd bytes in a duplicate key are not printed",
+       WithSpec("{\"\xc3\xa9\\n\":1,\"\xc3\xa9\\n\":1}"), "\"???\""},
+  };
+  return rows;
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, CodecContract, testing::ValuesIn(Rows()));
+
+// Objects of 10 to 100,000 keys, with and without one that stands twice at the far end.
+TEST(Codec, FindsDuplicatesInLargeObjects) {
+  ReviewReader reader;
+  for (const int count : {10, 23, 24, 25, 26, 1000, 100000}) {
+    std::string keys;
+    for (int i = 0; i < count; ++i) keys += "\"key-" + std::to_string(i) + "\":1,";
+    std::string good = WithSpec("{" + keys + "\"last\":1}");
+    EXPECT_TRUE(reader.Read(good).ok()) << count;
+    std::string bad = WithSpec("{" + keys + "\"key-0\":1}");
+    const auto result = reader.Read(bad);
+    ASSERT_FALSE(result.ok()) << count;
+    EXPECT_NE(result.error().message.find("\"key-0\" stands twice"), std::string::npos);
+  }
+}
+
+TEST(Codec, RefusesMoreThanEightMebibytes) {
+  ReviewReader reader;
+  std::string body = WithSpec("\"" + std::string(kReviewBytesMax, 'a') + "\"");
+  const auto result = reader.Read(body);
+  ASSERT_FALSE(result.ok());
+  EXPECT_NE(result.error().message.find("8 MiB"), std::string::npos);
+  std::string large = WithSpec("\"" + std::string(kReviewBytesMax - 1024, 'a') + "\"");
+  EXPECT_TRUE(reader.Read(large).ok());
+}
+
+TEST(Codec, ReadsTheEnvelope) {
+  ReviewReader reader;
+  std::string body = Review(Request(
+      "UPDATE",
+      std::string(
+          R"(,"requestKind":{"group":"s3.aws.upbound.io","version":"v1beta1","kind":"Bucket"},)") +
+          R"("namespace":"team-a","dryRun":true,"object":)" + kBucket + R"(,"oldObject":)" +
+          kBucket));
+  const auto result = reader.Read(body);
+  ASSERT_TRUE(result.ok()) << result.error().message;
+  const AdmissionRequest& request = result.value();
+  EXPECT_EQ(request.uid, "r1");
+  EXPECT_EQ(request.kind, (GroupVersionKind{"s3.aws.upbound.io", "v1beta2", "Bucket"}));
+  EXPECT_EQ(request.request_kind, (GroupVersionKind{"s3.aws.upbound.io", "v1beta1", "Bucket"}));
+  EXPECT_EQ(request.resource, "buckets");
+  EXPECT_EQ(request.sub_resource, "");
+  EXPECT_EQ(request.name, "b");
+  EXPECT_EQ(request.ns, "team-a");
+  EXPECT_EQ(request.operation, ReviewOperation::kUpdate);
+  EXPECT_EQ(request.user, "ann");
+  EXPECT_EQ(request.groups, (std::vector<std::string_view>{"g1", "g2"}));
+  EXPECT_TRUE(request.dry_run);
+  EXPECT_EQ(request.object.root().Child("metadata").Child("name").text(), "b");
+  EXPECT_EQ(request.old_object.root().Child("metadata").Child("uid").text(), "u");
+}
+
+TEST(Codec, ObjectsAreReadWithoutManagedFields) {
+  ReviewReader reader;
+  std::string body = Create(
+      R"({"apiVersion":"s3.aws.upbound.io/v1beta2","kind":"Bucket","metadata":{"managedFields":[{"a":1}],"name":"b"},)"
+      R"("spec":{"managedFields":true,"n":-5,"u":18446744073709551615,"d":1.25,"t":true,"f":false,"z":null,"l":["x",{}]}})");
+  const auto result = reader.Read(body);
+  ASSERT_TRUE(result.ok()) << result.error().message;
+  const Value root = result.value().object.root();
+  EXPECT_FALSE(root.Child("metadata").Child("managedFields").exists());
+  EXPECT_EQ(root.Child("metadata").Child("name").text(), "b");
+  const Value spec = root.Child("spec");
+  EXPECT_TRUE(spec.Child("managedFields").is_true());
+  EXPECT_EQ(spec.Child("n").text(), "-5");
+  EXPECT_EQ(spec.Child("u").text(), "18446744073709551615");
+  EXPECT_EQ(spec.Child("d").text(), "1.25");
+  EXPECT_EQ(spec.Child("f").text(), "false");
+  EXPECT_TRUE(spec.Child("z").empty());
+  EXPECT_EQ(spec.Child("l").size(), 2U);
+}
+
+TEST(Codec, ADeletionHasOnlyItsOldObject) {
+  ReviewReader reader;
+  std::string body = Review(
+      Request("DELETE", std::string(R"(,"object":)") + kBucket + R"(,"oldObject":)" + kBucket));
+  const auto result = reader.Read(body);
+  ASSERT_TRUE(result.ok());
+  EXPECT_FALSE(result.value().object.root().exists());
+  EXPECT_TRUE(result.value().old_object.root().exists());
+}
+
+TEST(Codec, ReadsEveryRecordedRequest) {
+  ReviewReader reader;
+  int count = 0;
+  const std::filesystem::path folder = std::string(TRUCE_SOURCE_DIR) + "/tests/golden/admission";
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".json") continue;
+    std::ifstream file(entry.path());
+    std::stringstream text;
+    text << file.rdbuf();
+    std::string body = text.str();
+    const auto result = reader.Read(body);
+    ASSERT_TRUE(result.ok()) << entry.path() << ": " << result.error().message;
+    const bool status = entry.path().string().find(".status.json") != std::string::npos;
+    EXPECT_EQ(result.value().sub_resource, status ? "status" : "") << entry.path();
+    ++count;
+  }
+  EXPECT_GE(count, 60);
+}
+
+TEST(Codec, WritesAllowed) {
+  EXPECT_EQ(
+      WriteReview("r1", {}),
+      R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{"uid":"r1","allowed":true}})");
+}
+
+TEST(Codec, WritesWarnings) {
+  const std::vector<std::string> warnings = {"one", "two \"quoted\""};
+  EXPECT_EQ(
+      WriteReview("r1", {.warnings = warnings}),
+      R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{"uid":"r1","allowed":true,)"
+      R"("warnings":["one","two \"quoted\""]}})");
+}
+
+TEST(Codec, WritesDenied) {
+  EXPECT_EQ(
+      WriteReview("r1", {.allowed = false, .code = 403, .message = "no\nway"}),
+      R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{"uid":"r1","allowed":false,)"
+      R"("status":{"status":"Failure","message":"no\nway","reason":"Forbidden","code":403}}})");
+  EXPECT_NE(WriteReview("r1", {.allowed = false, .code = 422, .message = "no"})
+                .find(R"("reason":"Invalid","code":422)"),
+            std::string::npos);
+}
+
+TEST(Codec, EscapesEverythingThatJsonForbids) {
+  const auto json = [](std::string_view text) {
+    std::string out;
+    AppendJsonString(text, out);
+    return out;
+  };
+  EXPECT_EQ(json(""), "\"\"");
+  EXPECT_EQ(json("a\"b\\c/d"), R"("a\"b\\c/d")");
+  EXPECT_EQ(json(std::string_view("\0\x1f\x7f\b", 4)), R"("\u0000\u001f\u007f\u0008")");
+  EXPECT_EQ(json("\t\r\n"), R"("\t\r\n")");
+  EXPECT_EQ(json("é€😀"), "\"é€😀\"");
+  EXPECT_EQ(json("a\xff"), "\"a\xEF\xBF\xBD\"");
+  EXPECT_EQ(json("\xc3"), "\"\xEF\xBF\xBD\"");                  // cut in the middle
+  EXPECT_EQ(json("\xc0\xaf"), "\"\xEF\xBF\xBD\xEF\xBF\xBD\"");  // overlong
+  EXPECT_EQ(json("\xed\xa0\x80x"), "\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBDx\"");  // surrogate
+  EXPECT_EQ(json("\xf4\x90\x80\x80"), "\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\"");
+}
+
+}  // namespace
+}  // namespace truce

@@ -1,0 +1,530 @@
+#include "webhook/admission/codec.h"
+
+#include <simdjson.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+namespace truce {
+namespace {
+
+namespace dom = simdjson::dom;
+
+// Up to this many members are compared with each other; more are sorted.
+constexpr std::size_t kCompareMembersMax = 24;
+// Bytes of body for which a new reader has room.
+constexpr std::size_t kCapacityMin = 16 * 1024;
+
+Error Bad(std::string message) { return Error{ErrorCode::kInvalidArgument, std::move(message)}; }
+
+// `text` as it may stand in an error message: printable ASCII, cut.
+std::string Shown(std::string_view text) {
+  constexpr std::size_t kShownMax = 64;
+  std::string out;
+  for (const char c : text.substr(0, kShownMax)) out += (c >= ' ' && c <= '~') ? c : '?';
+  if (text.size() > kShownMax) out += "...";
+  return out;
+}
+
+Error ParseFailure(simdjson::error_code code) {
+  switch (static_cast<int>(code)) {
+    case simdjson::EMPTY: return Bad("the body is empty");
+    case simdjson::UTF8_ERROR: return Bad("the body is not valid UTF-8");
+    case simdjson::DEPTH_ERROR:
+      return Bad("the body is nested deeper than " + std::to_string(kReviewDepthMax) + " levels");
+    case simdjson::CAPACITY: return Bad("the body is larger than 8 MiB");
+    case simdjson::NUMBER_ERROR:
+      return Bad("the body is not JSON: a number out of range or malformed");
+    case simdjson::STRING_ERROR:
+    case simdjson::UNESCAPED_CHARS:
+    case simdjson::UNCLOSED_STRING: return Bad("the body is not JSON: a malformed string");
+    case simdjson::MEMALLOC: return Error{ErrorCode::kResourceExhausted, "out of memory"};
+    default: return Bad("the body is not JSON");
+  }
+}
+
+// Finds a key that stands twice in one object. Linear for small objects, n log n for large ones.
+class DuplicateFinder final {
+ public:
+  // Keys of one object are added between Begin and Find.
+  void Begin() {
+    count_ = 0;
+    many_.clear();
+    bloom_ = 0;
+    suspect_ = false;
+    duplicate_ = {};
+  }
+
+  void Add(std::string_view key) {
+    if (count_ < kCompareMembersMax) {
+      // A set of 64 bits says for most keys at once that none before was equal.
+      const std::uint64_t bit = std::uint64_t{1} << Mix(key);
+      if ((bloom_ & bit) != 0 && !suspect_) suspect_ = Seen(key);
+      if (suspect_ && duplicate_.empty()) duplicate_ = key;
+      bloom_ |= bit;
+      few_[count_] = key;
+    } else {
+      if (count_ == kCompareMembersMax) many_.assign(few_.begin(), few_.end());
+      many_.push_back(key);
+    }
+    ++count_;
+  }
+
+  // The duplicate key of the object, if there is one.
+  std::optional<std::string_view> Find() {
+    if (suspect_) return duplicate_;
+    if (count_ <= kCompareMembersMax) return std::nullopt;
+    std::sort(many_.begin(), many_.end());
+    const auto twice = std::adjacent_find(many_.begin(), many_.end());
+    if (twice == many_.end()) return std::nullopt;
+    return *twice;
+  }
+
+ private:
+  static unsigned Mix(std::string_view key) {
+    if (key.empty()) return 0;
+    const auto at = [&](std::size_t i) { return static_cast<unsigned char>(key[i]); };
+    const unsigned mixed = static_cast<unsigned>(key.size()) * 7U + at(0) * 3U +
+                           at(key.size() / 2) * 5U + at(key.size() - 1) * 11U;
+    return mixed & 63U;
+  }
+
+  bool Seen(std::string_view key) const {
+    return std::find(few_.begin(), few_.begin() + static_cast<std::ptrdiff_t>(count_), key) !=
+           few_.begin() + static_cast<std::ptrdiff_t>(count_);
+  }
+
+  std::array<std::string_view, kCompareMembersMax> few_;
+  std::vector<std::string_view> many_;
+  std::size_t count_ = 0;
+  std::uint64_t bloom_ = 0;
+  bool suspect_ = false;
+  std::string_view duplicate_;
+};
+
+// By value: a range of a temporary result would dangle.
+dom::object AsObject(dom::element value) {
+  dom::object object;
+  TRUCE_ASSERT(value.get_object().get(object) == simdjson::SUCCESS);
+  return object;
+}
+
+dom::array AsArray(dom::element value) {
+  dom::array array;
+  TRUCE_ASSERT(value.get_array().get(array) == simdjson::SUCCESS);
+  return array;
+}
+
+// Walks the parsed tree once: no key twice anywhere, and the objects as Documents. Recursion is
+// bounded by kReviewDepthMax. Leaves are many and cheap, so failure is a bool and its reason a
+// member.
+class TreeReader final {
+ public:
+  // Checks all of `value`, which stands at `depth`; with `builder` also builds it there under
+  // `key`.
+  Result<void> Check(dom::element value, int depth, Builder* builder) {
+    error_.clear();
+    if (Walk(value, {}, builder, depth)) return {};
+    return Bad(error_);
+  }
+
+  // Checks the keys of `object` alone.
+  Result<void> CheckKeys(dom::object object) {
+    error_.clear();
+    if (KeysDiffer(object)) return {};
+    return Bad(error_);
+  }
+
+ private:
+  // root > request > object > metadata
+  static constexpr int kMetadataDepth = 4;
+
+  bool Walk(dom::element value, std::string_view key, Builder* builder, int depth) {
+    switch (value.type()) {
+      case dom::element_type::OBJECT: return WalkObject(AsObject(value), key, builder, depth);
+      case dom::element_type::ARRAY: return WalkArray(AsArray(value), key, builder, depth);
+      case dom::element_type::STRING:
+      case dom::element_type::BOOL:
+      case dom::element_type::NULL_VALUE:
+      case dom::element_type::INT64:
+      case dom::element_type::UINT64:
+      case dom::element_type::DOUBLE: break;
+    }
+    if (builder != nullptr) Leaf(value, key, *builder);
+    return true;
+  }
+
+  bool WalkObject(dom::object object, std::string_view key, Builder* builder, int depth) {
+    if (depth > kReviewDepthMax) return TooDeep();
+    if (!KeysDiffer(object)) return false;
+    if (builder != nullptr) builder->Open(Builder::Kind::kObject, key);
+    // managedFields can be most of a body, and no rule reads it.
+    const bool metadata = builder != nullptr && depth == kMetadataDepth && key == "metadata";
+    for (const auto field : object) {
+      const bool skip = metadata && field.key == "managedFields";
+      if (!Walk(field.value, field.key, skip ? nullptr : builder, depth + 1)) return false;
+    }
+    if (builder != nullptr) builder->Close();
+    return true;
+  }
+
+  bool WalkArray(dom::array array, std::string_view key, Builder* builder, int depth) {
+    if (depth > kReviewDepthMax) return TooDeep();
+    if (builder != nullptr) builder->Open(Builder::Kind::kArray, key);
+    for (const dom::element child : array) {
+      if (!Walk(child, {}, builder, depth + 1)) return false;
+    }
+    if (builder != nullptr) builder->Close();
+    return true;
+  }
+
+  bool KeysDiffer(dom::object object) {
+    finder_.Begin();
+    for (const auto field : object) finder_.Add(field.key);
+    const auto twice = finder_.Find();
+    if (twice) error_ = "the key \"" + Shown(*twice) + "\" stands twice in one object";
+    return !twice;
+  }
+
+  bool TooDeep() {
+    error_ = ParseFailure(simdjson::DEPTH_ERROR).message;
+    return false;
+  }
+
+  static void Leaf(dom::element value, std::string_view key, Builder& builder) {
+    std::string_view text;
+    if (value.get_string().get(text) == simdjson::SUCCESS) {
+      builder.Scalar(Builder::Kind::kString, key, text);
+      return;
+    }
+    bool flag = false;
+    if (value.get_bool().get(flag) == simdjson::SUCCESS) {
+      builder.Scalar(Builder::Kind::kBool, key, flag ? "true" : "false");
+      return;
+    }
+    if (value.is_null()) {
+      builder.Scalar(Builder::Kind::kNull, key, {});
+      return;
+    }
+    builder.Scalar(Builder::Kind::kNumber, key, builder.Own(NumberText(value)));
+  }
+
+  static std::string NumberText(dom::element value) {
+    std::array<char, 32> digits;
+    char* end = digits.data();
+    std::int64_t signed_number = 0;
+    std::uint64_t unsigned_number = 0;
+    double number = 0;
+    if (value.get_int64().get(signed_number) == simdjson::SUCCESS) {
+      end = std::to_chars(digits.data(), digits.data() + digits.size(), signed_number).ptr;
+    } else if (value.get_uint64().get(unsigned_number) == simdjson::SUCCESS) {
+      end = std::to_chars(digits.data(), digits.data() + digits.size(), unsigned_number).ptr;
+    } else if (value.get_double().get(number) == simdjson::SUCCESS) {
+      end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+    }
+    return std::string(digits.data(), end);
+  }
+
+  DuplicateFinder finder_;
+  std::string error_;
+};
+
+// Members of the request that this codec reads.
+struct Envelope {
+  dom::element kind;
+  dom::element resource;
+  dom::element request_kind;
+  dom::element user_info;
+  dom::element object;
+  dom::element old_object;
+  std::string_view operation;
+  bool has_kind = false;
+  bool has_resource = false;
+  bool has_request_kind = false;
+  bool has_user_info = false;
+  bool has_object = false;
+  bool has_old_object = false;
+};
+
+// A member that must be a string, or null, which counts as empty.
+Result<std::string_view> Text(dom::element value, std::string_view where) {
+  if (value.is_null()) return std::string_view();
+  std::string_view text;
+  if (value.get_string().get(text) != simdjson::SUCCESS) {
+    return Bad(std::string(where) + " is not a string");
+  }
+  return text;
+}
+
+// A member that must be an object, or null: false.
+Result<bool> Member(dom::element value, std::string_view where, dom::element& out) {
+  if (value.is_null()) return false;
+  if (!value.is_object()) return Bad(std::string(where) + " is not an object");
+  out = value;
+  return true;
+}
+
+Result<GroupVersionKind> ReadKind(dom::element value, std::string_view where) {
+  GroupVersionKind out;
+  for (const auto field : AsObject(value)) {
+    std::string_view* to = nullptr;
+    if (field.key == "group") to = &out.group;
+    if (field.key == "version") to = &out.version;
+    if (field.key == "kind") to = &out.kind;
+    if (to == nullptr) continue;
+    TRUCE_ASSIGN_OR_RETURN(*to, Text(field.value, where));
+  }
+  return out;
+}
+
+Result<void> ReadUser(dom::element value, AdmissionRequest& out) {
+  for (const auto field : AsObject(value)) {
+    if (field.key == "username") {
+      TRUCE_ASSIGN_OR_RETURN(out.user, Text(field.value, "request.userInfo.username"));
+    } else if (field.key == "groups" && !field.value.is_null()) {
+      dom::array groups;
+      if (field.value.get_array().get(groups) != simdjson::SUCCESS) {
+        return Bad("request.userInfo.groups is not a list");
+      }
+      for (const dom::element group : groups) {
+        TRUCE_ASSIGN_OR_RETURN(const auto text, Text(group, "request.userInfo.groups"));
+        out.groups.push_back(text);
+      }
+    }
+  }
+  return {};
+}
+
+std::optional<ReviewOperation> OperationFromName(std::string_view name) {
+  for (const auto operation : {ReviewOperation::kCreate, ReviewOperation::kUpdate,
+                               ReviewOperation::kDelete, ReviewOperation::kConnect}) {
+    if (Name(operation) == name) return operation;
+  }
+  return std::nullopt;
+}
+
+// Reads one member of the request into `out` or `envelope`.
+Result<void> ReadMember(std::string_view key, dom::element value, Envelope& envelope,
+                        AdmissionRequest& out) {
+  const auto text = [&](std::string_view& to) -> Result<void> {
+    TRUCE_ASSIGN_OR_RETURN(to, Text(value, "request." + std::string(key)));
+    return {};
+  };
+  const auto member = [&](bool& has, dom::element& to) -> Result<void> {
+    TRUCE_ASSIGN_OR_RETURN(has, Member(value, "request." + std::string(key), to));
+    return {};
+  };
+  if (key == "uid") return text(out.uid);
+  if (key == "operation") return text(envelope.operation);
+  if (key == "subResource") return text(out.sub_resource);
+  if (key == "name") return text(out.name);
+  if (key == "namespace") return text(out.ns);
+  if (key == "kind") return member(envelope.has_kind, envelope.kind);
+  if (key == "resource") return member(envelope.has_resource, envelope.resource);
+  if (key == "requestKind") return member(envelope.has_request_kind, envelope.request_kind);
+  if (key == "userInfo") return member(envelope.has_user_info, envelope.user_info);
+  if (key == "object") return member(envelope.has_object, envelope.object);
+  if (key == "oldObject") return member(envelope.has_old_object, envelope.old_object);
+  if (key == "dryRun" && !value.is_null()) {
+    if (value.get_bool().get(out.dry_run) != simdjson::SUCCESS) {
+      return Bad("request.dryRun is not true or false");
+    }
+  }
+  return {};
+}
+
+// The request's fields but for its objects.
+Result<Envelope> ReadEnvelope(dom::object request, AdmissionRequest& out) {
+  Envelope envelope;
+  for (const auto field : request) {
+    TRUCE_RETURN_IF_ERROR(ReadMember(field.key, field.value, envelope, out));
+  }
+  if (out.uid.empty()) return Bad("request.uid is missing");
+  if (out.uid.size() > kReviewUidBytesMax) return Bad("request.uid is longer than 128 bytes");
+  const auto operation = OperationFromName(envelope.operation);
+  if (!operation) {
+    return Bad("request.operation \"" + Shown(envelope.operation) +
+               "\" is not CREATE, UPDATE, DELETE or CONNECT");
+  }
+  out.operation = *operation;
+  if (envelope.has_kind) {
+    TRUCE_ASSIGN_OR_RETURN(out.kind, ReadKind(envelope.kind, "request.kind"));
+  }
+  if (out.kind.kind.empty()) return Bad("request.kind is missing");
+  out.request_kind = out.kind;
+  if (envelope.has_request_kind) {
+    TRUCE_ASSIGN_OR_RETURN(out.request_kind,
+                           ReadKind(envelope.request_kind, "request.requestKind"));
+  }
+  if (envelope.has_resource) {
+    for (const auto field : AsObject(envelope.resource)) {
+      if (field.key != "resource") continue;
+      TRUCE_ASSIGN_OR_RETURN(out.resource, Text(field.value, "request.resource"));
+    }
+  }
+  if (envelope.has_user_info) TRUCE_RETURN_IF_ERROR(ReadUser(envelope.user_info, out));
+  return envelope;
+}
+
+// The review that `root` is, or why it is none; gives its request.
+Result<dom::object> ReadFrame(dom::element root) {
+  dom::object review;
+  if (root.get_object().get(review) != simdjson::SUCCESS) return Bad("the body is not an object");
+  std::string_view version;
+  std::string_view kind;
+  std::optional<dom::element> request;
+  for (const auto field : review) {
+    if (field.key == "apiVersion") {
+      TRUCE_ASSIGN_OR_RETURN(version, Text(field.value, "apiVersion"));
+    } else if (field.key == "kind") {
+      TRUCE_ASSIGN_OR_RETURN(kind, Text(field.value, "kind"));
+    } else if (field.key == "request" && !field.value.is_null()) {
+      request = field.value;
+    }
+  }
+  if (kind != "AdmissionReview") return Bad("kind \"" + Shown(kind) + "\" is not AdmissionReview");
+  if (version != "admission.k8s.io/v1") {
+    return Bad("apiVersion \"" + Shown(version) + "\" is not admission.k8s.io/v1");
+  }
+  if (!request) return Bad("request is missing");
+  dom::object out;
+  if (request->get_object().get(out) != simdjson::SUCCESS) return Bad("request is not an object");
+  return out;
+}
+
+// An object must be what the request says it is: what decides and what is stored are then the same.
+Result<void> CheckObject(const Document& document, const AdmissionRequest& request,
+                         std::string_view where) {
+  const Value root = document.root();
+  const std::string_view version = root.Child("apiVersion").text();
+  const auto slash = version.find('/');
+  const auto group = slash == std::string_view::npos ? "" : version.substr(0, slash);
+  const auto plain = slash == std::string_view::npos ? version : version.substr(slash + 1);
+  if (root.Child("kind").text() != request.kind.kind || group != request.kind.group ||
+      plain != request.kind.version) {
+    return Bad(std::string(where) + " is not of the kind that request.kind says");
+  }
+  const std::string_view ns = root.Child("metadata").Child("namespace").text();
+  if (!ns.empty() && !request.ns.empty() && ns != request.ns) {
+    return Bad(std::string(where) + " is not in the namespace that request.namespace says");
+  }
+  return {};
+}
+
+bool IsJudged(const AdmissionRequest& request) {
+  return request.sub_resource.empty() && request.operation != ReviewOperation::kConnect;
+}
+
+// Which of the two objects the operation must bring.
+Result<void> CheckPresence(const Envelope& envelope, const AdmissionRequest& request) {
+  if (!IsJudged(request)) return {};
+  if (request.operation != ReviewOperation::kDelete && !envelope.has_object) {
+    return Bad("request.object is missing");
+  }
+  if (request.operation == ReviewOperation::kUpdate && !envelope.has_old_object) {
+    return Bad("request.oldObject is missing");
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view Name(ReviewOperation operation) {
+  switch (operation) {
+    case ReviewOperation::kCreate: return "CREATE";
+    case ReviewOperation::kUpdate: return "UPDATE";
+    case ReviewOperation::kDelete: return "DELETE";
+    case ReviewOperation::kConnect: return "CONNECT";
+  }
+  return "CONNECT";
+}
+
+struct ReviewReader::Impl {
+  dom::parser parser{kReviewBytesMax};
+  dom::document document;
+  TreeReader tree;
+
+  // Makes room for a body of `size` bytes. Sizes are rounded up, so that reviews that grow a little
+  // do not allocate anew each time.
+  bool Reserve(std::size_t size) {
+    std::size_t capacity = kCapacityMin;
+    while (capacity < size) capacity *= 2;
+    capacity = std::max({capacity, parser.capacity(), document.capacity()});
+    if (document.capacity() < capacity && document.allocate(capacity) != simdjson::SUCCESS) {
+      return false;
+    }
+    // Two above the limit: the parser counts otherwise, and the walk says it exactly.
+    return parser.allocate(capacity, kReviewDepthMax + 2) == simdjson::SUCCESS;
+  }
+
+  // Checks the whole body for duplicate keys, building the objects that are judged on the way.
+  Result<void> ReadTree(dom::element root, AdmissionRequest& out) {
+    const bool judged = IsJudged(out);
+    const bool create = out.operation == ReviewOperation::kCreate;
+    const bool remove = out.operation == ReviewOperation::kDelete;
+    const dom::object review = AsObject(root);
+    TRUCE_RETURN_IF_ERROR(tree.CheckKeys(review));
+    for (const auto field : review) {
+      if (field.key != "request") {
+        TRUCE_RETURN_IF_ERROR(tree.Check(field.value, 2, nullptr));
+        continue;
+      }
+      const dom::object request = AsObject(field.value);
+      TRUCE_RETURN_IF_ERROR(tree.CheckKeys(request));
+      for (const auto member : request) {
+        Document* to = nullptr;
+        if (judged && !remove && member.key == "object") to = &out.object;
+        if (judged && !create && member.key == "oldObject") to = &out.old_object;
+        if (to == nullptr || !member.value.is_object()) {
+          TRUCE_RETURN_IF_ERROR(tree.Check(member.value, 3, nullptr));
+          continue;
+        }
+        TRUCE_ASSIGN_OR_RETURN(*to, BuildObject(member.value));
+      }
+    }
+    return {};
+  }
+
+  Result<Document> BuildObject(dom::element object) {
+    // Most objects of the API have fewer values; larger ones grow as they are built.
+    constexpr std::size_t kUsualValues = 96;
+    Builder builder;
+    builder.Reserve(kUsualValues);
+    TRUCE_RETURN_IF_ERROR(tree.Check(object, 3, &builder));
+    return builder.Finish();
+  }
+};
+
+ReviewReader::ReviewReader() : impl_(std::make_unique<Impl>()) {}
+ReviewReader::~ReviewReader() = default;
+ReviewReader::ReviewReader(ReviewReader&&) noexcept = default;
+ReviewReader& ReviewReader::operator=(ReviewReader&&) noexcept = default;
+
+Result<AdmissionRequest> ReviewReader::Read(std::string& body) {
+  if (body.starts_with("\xEF\xBB\xBF")) return Bad("the body begins with a byte order mark");
+  body.reserve(body.size() + simdjson::SIMDJSON_PADDING);
+  if (body.size() > kReviewBytesMax) return ParseFailure(simdjson::CAPACITY);
+  if (!impl_->Reserve(body.size())) return Error{ErrorCode::kResourceExhausted, "out of memory"};
+  dom::element root;
+  const auto code =
+      impl_->parser.parse_into_document(impl_->document, body.data(), body.size(), false).get(root);
+  if (code != simdjson::SUCCESS) return ParseFailure(code);
+  AdmissionRequest out;
+  TRUCE_ASSIGN_OR_RETURN(const dom::object request, ReadFrame(root));
+  TRUCE_ASSIGN_OR_RETURN(const Envelope envelope, ReadEnvelope(request, out));
+  TRUCE_RETURN_IF_ERROR(CheckPresence(envelope, out));
+  TRUCE_RETURN_IF_ERROR(impl_->ReadTree(root, out));
+  if (out.object.root().exists()) {
+    TRUCE_RETURN_IF_ERROR(CheckObject(out.object, out, "request.object"));
+  }
+  if (out.old_object.root().exists()) {
+    TRUCE_RETURN_IF_ERROR(CheckObject(out.old_object, out, "request.oldObject"));
+  }
+  return out;
+}
+
+}  // namespace truce
