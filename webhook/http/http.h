@@ -2,7 +2,7 @@
 #ifndef TRUCE_WEBHOOK_HTTP_HTTP_H_
 #define TRUCE_WEBHOOK_HTTP_HTTP_H_
 
-#include <chrono>
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
@@ -28,7 +28,7 @@ struct HttpField {
 struct HttpRequest {
   std::string method;  // upper-case; one of the methods of RFC 9110, or PATCH
   std::string path;    // percent-decoded, without query; begins with '/'
-  std::vector<std::pair<std::string, std::string>> query;  // decoded, in order of appearance
+  std::vector<std::pair<std::string, std::string>> query;  // decoded; equal names in their order
   std::vector<HttpField> headers;                          // in order of arrival
   // The body may be moved away. Its capacity exceeds its size by at least kBodyPadding bytes, so a
   // parser that reads past the end (simdjson) needs no copy.
@@ -48,8 +48,8 @@ struct HttpRequest {
   std::optional<std::string_view> Query(std::string_view name) const;
 };
 
-// What a handler answers. Content-Length, Connection and Date are the server's business. A field with a
-// control character in name or value is left out.
+// What a handler answers. Content-Length and Connection are the server's business. A field with a control
+// character in name or value is left out.
 struct HttpResponse {
   int status = 200;
   std::string content_type = "text/plain; charset=utf-8";

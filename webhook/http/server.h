@@ -57,6 +57,9 @@ struct HttpServerOptions {
   const CertificateStore* certificates = nullptr;  // null: plain HTTP; else must outlive the server
   ClientAuth client_auth = ClientAuth::kNone;      // other than kNone needs a client CA in the store
   HandlerKind handler_kind = HandlerKind::kBlocking;
+  // Threads that compute at once; those that wait in a handler come on top. 0: one per processor that the
+  // process may use, at most 4.
+  int threads_running_max = 0;
   HttpLimits limits;
 };
 

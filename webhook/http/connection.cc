@@ -1,0 +1,398 @@
+#include "webhook/http/connection.h"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <utility>
+
+#include "registry/base/assert.h"
+
+namespace truce {
+namespace {
+
+using std::chrono::milliseconds;
+
+// After a refusal the peer may still be sending; closing at once would reset the connection and take the
+// reply with it. So what comes is thrown away for at most this long.
+constexpr milliseconds kLingerTime{1000};
+constexpr int kLingerReadsMax = 64;  // per turn
+// Buffers larger than this are given back between requests.
+constexpr size_t kIdleBufferBytesMax = 32 * 1024;
+
+constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+
+Deadline Now() { return std::chrono::steady_clock::now(); }
+
+}  // namespace
+
+Connection::~Connection() {
+  if (!IsFree()) Close();
+}
+
+// ---- Turns
+
+bool Connection::TakeTurn(bool look_again) {
+  Turn seen = Turn::kNobody;
+  while (!turn_.compare_exchange_weak(seen, Turn::kSomebody, std::memory_order_acq_rel)) {
+    if (seen == Turn::kNobody) continue;  // spurious
+    if (seen == Turn::kFree || seen == Turn::kSomebodyAgain || !look_again) return false;
+    if (turn_.compare_exchange_weak(seen, Turn::kSomebodyAgain, std::memory_order_acq_rel)) {
+      return false;
+    }
+    seen = Turn::kNobody;
+  }
+  return true;
+}
+
+// False when an event came in between: the turn is kept.
+bool Connection::GiveTurn() {
+  Turn seen = Turn::kSomebody;
+  if (turn_.compare_exchange_strong(seen, Turn::kNobody, std::memory_order_acq_rel)) return true;
+  turn_.store(Turn::kSomebody, std::memory_order_release);
+  return false;
+}
+
+void Connection::OnEvent(bool hung_up) {
+  if (hung_up) hung_up_.store(true);
+  if (TakeTurn(true)) Work();
+}
+
+// Holds the turn on entry; on return it is given, or the place is free.
+void Connection::Work() {
+  do {
+    socket_->MarkReadable(hung_up_.load());
+    try {
+      Advance();
+    } catch (const std::exception&) {  // out of memory
+      Close();
+    }
+    if (turn_.load(std::memory_order_relaxed) == Turn::kFree) return;
+  } while (!GiveTurn());
+}
+
+void Connection::Advance() {
+  Step step = Step::kGoOn;
+  while (step == Step::kGoOn) {
+    switch (phase_) {
+      case Phase::kHandshake: step = DoHandshake(); break;
+      case Phase::kIdle:
+      case Phase::kHead: step = ReadHead(); break;
+      case Phase::kBody: step = ReadBody(); break;
+      case Phase::kReply: step = SendReply(); break;
+      case Phase::kLinger: step = Linger(); break;
+    }
+  }
+  if (step == Step::kClose) Close();
+}
+
+// ---- Life
+
+void Connection::Open(int descriptor, std::shared_ptr<const TlsContext> tls,
+                      std::string remote_address) {
+  turn_.store(Turn::kSomebody);
+  hung_up_.store(false);
+  evicted_.store(false);
+  socket_.emplace(descriptor);
+  remote_address_ = std::move(remote_address);
+  request_count_ = 0;
+  context_.connections_open.fetch_add(1);
+  context_.connections_accepted.fetch_add(1);
+  if (input_ == nullptr) input_ = std::make_unique<char[]>(context_.options.limits.head_bytes_max);
+  EnterIdle();
+  // Whoever connects has something to say: the long patience begins with the first request or handshake.
+  EndAt(Now() + context_.options.limits.request_timeout);
+  if (tls != nullptr) {
+    phase_ = Phase::kHandshake;
+    tls_ = TlsSession::Make(std::move(tls), *socket_, output_);
+    if (tls_ == nullptr) return Close();
+  }
+  turn_.store(Turn::kNobody);
+  // From here on a thread of the loop may be at work on it.
+  if (!context_.loop->Watch(descriptor, *this) && TakeTurn(false)) Close();
+}
+
+void Connection::EnterIdle() {
+  phase_ = Phase::kIdle;
+  const Deadline now = Now();
+  const Deadline::rep since = now.time_since_epoch().count();
+  idle_since_.store(request_count_ == 0 ? -since : since);
+  evicted_.store(false);
+  EndAt(now + context_.options.limits.idle_timeout);
+}
+
+void Connection::Close() {
+  if (tls_ != nullptr && phase_ != Phase::kLinger && phase_ != Phase::kHandshake) tls_->Close();
+  // Best effort: an alert, or the notice that nothing follows.
+  if (!output_.empty()) static_cast<void>(socket_->Send(output_, sent_));
+  ReleaseRequest();
+  tls_.reset();
+  socket_.reset();
+  client_name_.reset();
+  input_.reset();
+  input_size_ = scanned_ = sent_ = 0;
+  output_ = {};
+  reply_ = {};
+  close_after_reply_ = linger_after_reply_ = false;
+  idle_since_.store(0);
+  deadline_.store(Deadline::max().time_since_epoch().count());
+  turn_.store(Turn::kFree, std::memory_order_release);
+  context_.connections_open.fetch_sub(1);
+  context_.on_close(*this);
+}
+
+void Connection::Sweep(Deadline now) {
+  const auto passed = [&] { return deadline_.load() <= now.time_since_epoch().count(); };
+  if (!passed() || !TakeTurn(false)) return;
+  if (passed()) {
+    switch (phase_) {
+      case Phase::kHandshake:
+      case Phase::kReply: context_.Count(HttpRejection::kSlow); return Close();
+      case Phase::kIdle:
+      case Phase::kLinger: return Close();
+      case Phase::kHead:
+      case Phase::kBody:
+        static_cast<void>(Refuse({408, "request took too long", HttpRejection::kSlow}));
+        break;
+    }
+  }
+  Work();
+}
+
+std::optional<Connection::Idle> Connection::IdleState() const {
+  const Deadline::rep since = idle_since_.load();
+  if (since == 0 || evicted_.load()) return std::nullopt;
+  return Idle{Deadline(Deadline::duration(since < 0 ? -since : since)), since > 0};
+}
+
+void Connection::Evict() {
+  evicted_.store(true);
+  context_.loop->Post(*this);
+}
+
+void Connection::Abort() {
+  if (TakeTurn(false)) Close();
+}
+
+// ---- Steps
+
+IoResult Connection::Read(std::span<char> buffer) {
+  if (tls_ != nullptr) return tls_->Read(buffer);
+  if (socket_->drained()) return {IoStatus::kWouldBlock};
+  return socket_->Receive(buffer);
+}
+
+Connection::Step Connection::DoHandshake() {
+  const IoStatus status = tls_->Handshake();
+  const IoStatus sent = socket_->Send(output_, sent_);
+  if (status == IoStatus::kFailed) context_.Count(HttpRejection::kHandshake);
+  if (status == IoStatus::kFailed || status == IoStatus::kClosed) return Step::kClose;
+  if (sent == IoStatus::kFailed) return Step::kClose;
+  if (status == IoStatus::kWouldBlock || sent == IoStatus::kWouldBlock) return Step::kWait;
+  client_name_ = tls_->ClientName();
+  EnterIdle();
+  return Step::kGoOn;
+}
+
+Connection::Step Connection::ReadHead() {
+  const HttpLimits& limits = context_.options.limits;
+  for (;;) {
+    const std::string_view text(input_.get(), input_size_);
+    if (!text.empty()) {
+      if (phase_ == Phase::kIdle) BeginRequest();
+      const size_t head_size = FindHeadEnd(text, scanned_);
+      if (head_size != kNoHeadEnd) return UseHead(head_size);
+      scanned_ = input_size_;
+      const auto verdict = CheckPartialHead(text, limits);
+      if (const auto* refusal = std::get_if<HeadRefusal>(&verdict)) return Refuse(*refusal);
+    }
+    const IoResult got = Read({input_.get() + input_size_, limits.head_bytes_max - input_size_});
+    switch (got.status) {
+      case IoStatus::kDone: input_size_ += got.bytes; break;
+      case IoStatus::kClosed:
+      case IoStatus::kFailed: return Step::kClose;
+      case IoStatus::kWouldBlock: {
+        const bool leave = context_.stopping.load() || evicted_.load();
+        return phase_ == Phase::kIdle && leave ? Step::kClose : Step::kWait;
+      }
+    }
+  }
+}
+
+void Connection::BeginRequest() {
+  phase_ = Phase::kHead;
+  idle_since_.store(0);
+  has_request_ = true;
+  context_.unanswered.fetch_add(1);
+  request_.arrival = Now();
+  request_.deadline = request_.arrival + context_.options.limits.handler_timeout;
+  EndAt(request_.arrival + context_.options.limits.request_timeout);
+}
+
+Connection::Step Connection::UseHead(size_t head_size) {
+  auto parsed = ParseHead({input_.get(), input_size_}, head_size, context_.options.limits);
+  if (const auto* refusal = std::get_if<HeadRefusal>(&parsed)) return Refuse(*refusal);
+  head_ = std::move(std::get<RequestHead>(parsed));
+  head_size_ = head_size;
+  phase_ = Phase::kBody;
+  const size_t came_along = input_size_ - head_size;
+  if (!GrowBody()) {
+    return Refuse({503, "too many large requests at once", HttpRejection::kBodyBytes});
+  }
+  body_size_ = std::min<size_t>(came_along, request_.body.size());
+  std::copy_n(input_.get() + head_size, body_size_, request_.body.begin());
+  head_size_ += body_size_;
+  if (head_.expects_continue && body_size_ < head_.content_length) {
+    std::string bytes(kContinue);
+    const Step step = Queue(bytes);
+    if (step == Step::kClose) return step;
+    if (socket_->Send(output_, sent_) == IoStatus::kFailed) return Step::kClose;
+  }
+  return Step::kGoOn;
+}
+
+// Makes room for more of the body: not for all that was announced, but for twice what has come, so that
+// announcing much costs the sender as much as it costs us.
+bool Connection::GrowBody() {
+  const size_t room = std::max<size_t>(HttpLimits::kSmallBodyBytes, 2 * body_size_);
+  const size_t size = std::min<size_t>(head_.content_length, room);
+  if (size > HttpLimits::kSmallBodyBytes) {
+    const size_t more = size - body_reserved_;
+    const size_t before = context_.body_bytes.fetch_add(more);
+    if (before + more > context_.options.limits.body_bytes_in_flight_max) {
+      context_.body_bytes.fetch_sub(more);
+      return false;
+    }
+    body_reserved_ = size;
+  }
+  request_.body.reserve(size + HttpRequest::kBodyPadding);
+  request_.body.resize(size);
+  return true;
+}
+
+Connection::Step Connection::ReadBody() {
+  while (body_size_ < head_.content_length) {
+    if (body_size_ == request_.body.size() && !GrowBody()) {
+      return Refuse({503, "too many large requests at once", HttpRejection::kBodyBytes});
+    }
+    const IoResult got =
+        Read({request_.body.data() + body_size_, request_.body.size() - body_size_});
+    switch (got.status) {
+      case IoStatus::kDone: body_size_ += got.bytes; break;
+      case IoStatus::kWouldBlock: return Step::kWait;
+      case IoStatus::kClosed:
+      case IoStatus::kFailed: return Step::kClose;
+    }
+  }
+  return AnswerRequest();
+}
+
+Connection::Step Connection::AnswerRequest() {
+  ++request_count_;
+  const bool keep_alive =
+      head_.keep_alive && !context_.draining.load() && !context_.stopping.load();
+  close_after_reply_ = !keep_alive;
+  reply_.rejection.reset();
+  const auto limit = static_cast<uint64_t>(context_.options.limits.in_flight_max);
+  if (context_.in_flight.fetch_add(1) >= limit) {
+    reply_.bytes = ShortReply(503, "too many requests at once", keep_alive);
+    reply_.rejection = HttpRejection::kInFlight;
+  } else if (context_.options.client_auth == ClientAuth::kRequired && !client_name_.has_value()) {
+    reply_.bytes = ShortReply(403, "client certificate is not allowed", keep_alive);
+    reply_.rejection = HttpRejection::kClientName;
+  } else {
+    request_.headers = std::move(head_.fields);
+    request_.client_name = client_name_;
+    request_.remote_address = remote_address_;
+    if (context_.options.handler_kind == HandlerKind::kBlocking) {
+      const BlockingRegion blocking;
+      context_.engine.Answer(head_, request_, keep_alive, reply_);
+    } else {
+      context_.engine.Answer(head_, request_, keep_alive, reply_);
+    }
+  }
+  context_.in_flight.fetch_sub(1);
+  if (reply_.rejection.has_value()) {
+    context_.Count(*reply_.rejection);
+  } else {
+    context_.requests.fetch_add(1, std::memory_order_relaxed);
+  }
+  phase_ = Phase::kReply;
+  EndAt(Now() + context_.options.limits.write_timeout);
+  return Queue(reply_.bytes);
+}
+
+Connection::Step Connection::Refuse(const HeadRefusal& refusal) {
+  context_.Count(refusal.rejection);
+  close_after_reply_ = linger_after_reply_ = true;
+  phase_ = Phase::kReply;
+  EndAt(Now() + context_.options.limits.write_timeout);
+  reply_.bytes = ShortReply(refusal.status, refusal.reason, false);
+  return Queue(reply_.bytes);
+}
+
+// Adds `bytes` to what is to be sent, and the notice of the end when this is the last reply. Empties
+// `bytes`, whose storage may be exchanged for that of the output.
+Connection::Step Connection::Queue(std::string& bytes) {
+  if (tls_ == nullptr && output_.empty()) {
+    output_.swap(bytes);
+  } else if (tls_ == nullptr) {
+    output_.append(bytes);
+  } else if (!tls_->Write(bytes)) {
+    return Step::kClose;
+  }
+  bytes.clear();
+  if (phase_ == Phase::kReply && close_after_reply_ && tls_ != nullptr) tls_->Close();
+  return Step::kGoOn;
+}
+
+Connection::Step Connection::SendReply() {
+  switch (socket_->Send(output_, sent_)) {
+    case IoStatus::kDone: break;
+    case IoStatus::kWouldBlock: return Step::kWait;
+    case IoStatus::kClosed:
+    case IoStatus::kFailed: return Step::kClose;
+  }
+  ReleaseRequest();
+  if (close_after_reply_ && !linger_after_reply_) return Step::kClose;
+  if (close_after_reply_) {
+    socket_->ShutDownWriting();
+    phase_ = Phase::kLinger;
+    EndAt(Now() + kLingerTime);
+    return Step::kGoOn;
+  }
+  // Where the request ended, the next one may begin.
+  std::memmove(input_.get(), input_.get() + head_size_, input_size_ - head_size_);
+  input_size_ -= head_size_;
+  head_size_ = scanned_ = 0;
+  EnterIdle();
+  if (input_size_ == 0) return Step::kGoOn;
+  context_.loop->Post(*this);  // others come first
+  return Step::kWait;
+}
+
+// Forgets the request at hand, answered or not.
+void Connection::ReleaseRequest() {
+  if (has_request_) context_.unanswered.fetch_sub(1);
+  has_request_ = false;
+  if (body_reserved_ > 0) context_.body_bytes.fetch_sub(body_reserved_);
+  body_reserved_ = body_size_ = 0;
+  request_.query.clear();
+  request_.headers.clear();
+  request_.body.clear();
+  if (request_.body.capacity() > kIdleBufferBytesMax) request_.body = {};
+  if (output_.capacity() > kIdleBufferBytesMax) output_ = {};
+  if (reply_.bytes.capacity() > kIdleBufferBytesMax) reply_.bytes = {};
+}
+
+Connection::Step Connection::Linger() {
+  for (int i = 0; i < kLingerReadsMax; ++i) {
+    if (socket_->drained()) return Step::kWait;
+    const IoResult got = socket_->Receive({input_.get(), context_.options.limits.head_bytes_max});
+    if (got.status == IoStatus::kWouldBlock) return Step::kWait;
+    if (got.status != IoStatus::kDone) return Step::kClose;
+  }
+  context_.loop->Post(*this);
+  return Step::kWait;
+}
+
+}  // namespace truce

@@ -1,0 +1,139 @@
+// One connection: a state machine that a thread advances as far as the socket allows.
+#ifndef TRUCE_WEBHOOK_HTTP_CONNECTION_H_
+#define TRUCE_WEBHOOK_HTTP_CONNECTION_H_
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "registry/base/clock.h"
+#include "webhook/http/engine.h"
+#include "webhook/http/event_loop.h"
+#include "webhook/http/http.h"
+#include "webhook/http/request_head.h"
+#include "webhook/http/server.h"
+#include "webhook/http/tls.h"
+
+namespace truce {
+
+class Connection;
+
+// What all connections of a server share. Thread-safe.
+struct ConnectionContext {
+  HttpServerOptions options;
+  const HttpEngine& engine;
+  EventLoop* loop = nullptr;
+  std::function<void(Connection&)> on_close;  // its place is free; by the thread that closed it
+
+  std::atomic<bool> draining = false;  // replies say `Connection: close`
+  std::atomic<bool> stopping = false;  // no connection stays between two requests
+
+  std::atomic<uint64_t> connections_open = 0;
+  std::atomic<uint64_t> connections_accepted = 0;
+  std::atomic<uint64_t> requests = 0;
+  std::atomic<uint64_t> in_flight = 0;
+  std::atomic<uint64_t> unanswered = 0;  // requests begun whose reply has not left yet
+  std::atomic<size_t> body_bytes = 0;    // of bodies over HttpLimits::kSmallBodyBytes
+  std::array<std::atomic<uint64_t>, kHttpRejectionCount> rejections{};
+
+  void Count(HttpRejection rejection) {
+    rejections[static_cast<size_t>(rejection)].fetch_add(1, std::memory_order_relaxed);
+  }
+};
+
+// A place for a connection; it outlives the connections that use it one after the other, so a late
+// event finds at worst a stranger, who has nothing to read. At any moment at most one thread has the
+// turn; the others leave a mark, and the one that has it looks again. Thread-safe.
+class Connection final : public EventSink {
+ public:
+  explicit Connection(ConnectionContext& context) : context_(context) {}
+  ~Connection() override;
+
+  // Begins to serve an accepted socket. Only on a place that is free (IsFree), by the acceptor.
+  void Open(int descriptor, std::shared_ptr<const TlsContext> tls, std::string remote_address);
+  bool IsFree() const { return turn_.load(std::memory_order_acquire) == Turn::kFree; }
+
+  void OnEvent(bool hung_up) override;
+
+  // Ends what has passed its deadline. Called by the ticking thread.
+  void Sweep(Deadline now);
+
+  // Since when the connection lies between two requests; nothing when it does not, is free, or was asked
+  // to leave. May be stale when it returns.
+  struct Idle {
+    Deadline since;
+    bool used;  // it has had a request
+  };
+  std::optional<Idle> IdleState() const;
+  // Soon closes it, if it then lies idle and nothing has arrived.
+  void Evict();
+  // Closes it unless a thread has the turn.
+  void Abort();
+
+ private:
+  enum class Turn : uint8_t { kFree, kNobody, kSomebody, kSomebodyAgain };
+  enum class Phase : uint8_t { kHandshake, kIdle, kHead, kBody, kReply, kLinger };
+  enum class Step : uint8_t { kGoOn, kWait, kClose };
+
+  bool TakeTurn(bool look_again);
+  bool GiveTurn();
+  void Work();
+  void Advance();
+  Step DoHandshake();
+  Step ReadHead();
+  Step UseHead(size_t head_size);
+  Step ReadBody();
+  Step SendReply();
+  Step Linger();
+
+  IoResult Read(std::span<char> buffer);
+  bool MayHoldMore() const;
+  Step Queue(std::string& bytes);
+  void BeginRequest();
+  Step AnswerRequest();
+  Step Refuse(const HeadRefusal& refusal);
+  bool GrowBody();
+  void ReleaseRequest();
+  void EnterIdle();
+  void EndAt(Deadline time) { deadline_.store(time.time_since_epoch().count()); }
+  void Close();
+
+  ConnectionContext& context_;
+  std::atomic<Turn> turn_ = Turn::kFree;
+  std::atomic<bool> hung_up_ = false;
+  std::atomic<bool> evicted_ = false;
+  std::atomic<Deadline::rep> deadline_ = 0;    // steady clock; the sweeper reads it without the turn
+  std::atomic<Deadline::rep> idle_since_ = 0;  // 0: not idle; negative: idle and never used
+
+  // From here on: only the thread that has the turn.
+  Phase phase_ = Phase::kHandshake;
+  std::optional<Socket> socket_;
+  std::unique_ptr<TlsSession> tls_;
+  std::string remote_address_;
+  std::optional<std::string> client_name_;
+  std::unique_ptr<char[]> input_;  // head_bytes_max bytes
+  size_t input_size_ = 0;
+  size_t scanned_ = 0;    // bytes of input_ known not to hold the head's end
+  size_t head_size_ = 0;  // bytes of input_ that belong to the request at hand
+  RequestHead head_;
+  HttpRequest request_;
+  size_t body_size_ = 0;      // bytes of request_.body received
+  size_t body_reserved_ = 0;  // bytes counted in context_.body_bytes
+  EngineReply reply_;
+  std::string output_;
+  size_t sent_ = 0;
+  bool close_after_reply_ = false;
+  bool linger_after_reply_ = false;
+  bool has_request_ = false;  // counted in context_.unanswered
+  uint64_t request_count_ = 0;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_HTTP_CONNECTION_H_

@@ -1,0 +1,235 @@
+#include "webhook/http/event_loop.h"
+
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <stop_token>
+#include <system_error>
+#include <utility>
+
+#include "registry/base/assert.h"
+
+namespace truce {
+namespace {
+
+// Events taken at once when one thread runs. With more threads one at a time, so that none lies in the
+// queue of a busy thread while another sleeps.
+constexpr size_t kBatchMax = 32;
+// A place given to a stuck loop per tick stays until somebody polls again.
+constexpr int kExtraMax = 64;
+constexpr size_t kThreadNameBytesMax = 15;  // of the kernel
+
+void NameThread(const std::string& name) {
+  ::pthread_setname_np(::pthread_self(), name.substr(0, kThreadNameBytesMax).c_str());
+}
+
+}  // namespace
+
+EventLoop::EventLoop(EventLoopOptions options, int epoll, int wake)
+    : options_(std::move(options)), epoll_(epoll), wake_(wake) {}
+
+Result<std::unique_ptr<EventLoop>> EventLoop::Start(EventLoopOptions options,
+                                                    std::function<void()> on_tick) {
+  const int epoll = ::epoll_create1(EPOLL_CLOEXEC);
+  const int wake = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  std::unique_ptr<EventLoop> loop(new EventLoop(std::move(options), epoll, wake));
+  epoll_event event{};
+  event.events = EPOLLIN;  // level-triggered and never read: wakes every thread
+  if (epoll < 0 || wake < 0 || ::epoll_ctl(epoll, EPOLL_CTL_ADD, wake, &event) != 0) {
+    return Error{ErrorCode::kUnavailable,
+                 "set up polling: " + std::generic_category().message(errno)};
+  }
+  {
+    const std::lock_guard<std::mutex> lock(loop->mutex_);
+    while (loop->running_ < loop->options_.running_max) {
+      const int before = loop->running_;
+      loop->FillPlace();
+      if (loop->running_ == before) break;
+    }
+    if (loop->running_ == 0) return Error{ErrorCode::kUnavailable, "the system gives no thread"};
+  }
+  loop->ticker_ = std::jthread([self = loop.get(), on_tick = std::move(on_tick)](std::stop_token stop) {
+    self->Tick(on_tick, std::move(stop));
+  });
+  return loop;
+}
+
+EventLoop::~EventLoop() {
+  Stop();
+  if (wake_ >= 0) ::close(wake_);
+  if (epoll_ >= 0) ::close(epoll_);
+}
+
+bool EventLoop::Watch(int descriptor, EventSink& sink) {
+  epoll_event event{};
+  event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+  event.data.ptr = &sink;
+  return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &event) == 0;
+}
+
+void EventLoop::Post(EventSink& sink) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ready_.push_back({&sink, false});
+  }
+  if (polling_.load() > 0) {
+    const uint64_t one = 1;
+    static_cast<void>(!::write(wake_, &one, sizeof one));
+  }
+}
+
+void EventLoop::Stop() {
+  ticker_.request_stop();
+  if (ticker_.joinable()) ticker_.join();
+  std::vector<std::thread> threads;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stopping_ = true;
+    threads.swap(threads_);
+    ready_.clear();
+  }
+  parked_changed_.notify_all();
+  const uint64_t one = 1;
+  if (wake_ >= 0) static_cast<void>(!::write(wake_, &one, sizeof one));
+  for (std::thread& thread : threads) thread.join();
+}
+
+int EventLoop::threads() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return static_cast<int>(threads_.size());
+}
+
+void EventLoop::EnterBlocking() noexcept {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  --running_;
+  FillPlace();
+}
+
+void EventLoop::LeaveBlocking() noexcept {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  ++running_;
+}
+
+// Gives one free place to a parked thread, or to a new one. Without memory or threads the place stays
+// empty until somebody comes back.
+void EventLoop::FillPlace() {
+  const int places = options_.running_max + extra_;
+  if (stopping_ || running_ >= places) return;
+  if (parked_ > unparked_) {
+    ++unparked_;
+    ++running_;
+    parked_changed_.notify_one();
+    return;
+  }
+  const int threads_max = options_.running_max + options_.waiting_max + kExtraMax;
+  if (static_cast<int>(threads_.size()) >= threads_max) return;
+  try {
+    threads_.emplace_back([this] { Run(); });
+    ++running_;
+  } catch (const std::exception&) {
+    return;
+  }
+}
+
+void EventLoop::Run() {
+  NameThread(options_.name);
+  ObserveBlocking(this);
+  for (Event event = Next(); event.sink != nullptr; event = Next()) {
+    progress_.fetch_add(1, std::memory_order_relaxed);
+    event.sink->OnEvent(event.hung_up);
+  }
+}
+
+// The next sink to call; none when the loop stops.
+EventLoop::Event EventLoop::Next() {
+  for (;;) {
+    {
+      std::unique_lock<std::mutex> lock(mutex_);
+      if (running_ > options_.running_max + extra_ && !Park(lock)) return {};
+      if (stopping_) return {};
+      if (!ready_.empty()) {
+        const Event event = ready_.front();
+        ready_.pop_front();
+        return event;
+      }
+      polling_.fetch_add(1);  // under the lock: who posts after this sees it
+    }
+    const Event event = Poll();
+    polling_.fetch_sub(1);
+    if (event.sink != nullptr) return event;
+  }
+}
+
+// Gives up the place and sleeps until another one is free. False when the loop stops.
+bool EventLoop::Park(std::unique_lock<std::mutex>& lock) {
+  --running_;
+  ++parked_;
+  parked_changed_.wait(lock, [this] { return unparked_ > 0 || stopping_; });
+  --parked_;
+  if (stopping_) return false;
+  --unparked_;
+  return true;
+}
+
+// Waits for events; returns the first and queues the others. None: look at the queue again.
+EventLoop::Event EventLoop::Poll() {
+  std::array<epoll_event, kBatchMax> reports;
+  const int batch = options_.running_max == 1 ? static_cast<int>(kBatchMax) : 1;
+  const int count = ::epoll_wait(epoll_, reports.data(), batch, -1);
+  Event first;
+  for (int i = 0; i < count; ++i) {
+    const epoll_event& report = reports[static_cast<size_t>(i)];
+    const Event event{static_cast<EventSink*>(report.data.ptr),
+                      (report.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0};
+    if (event.sink == nullptr) {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (stopping_) continue;  // stays readable for the others
+      uint64_t drained = 0;
+      static_cast<void>(!::read(wake_, &drained, sizeof drained));
+      continue;
+    }
+    if (first.sink == nullptr) {
+      first = event;
+      continue;
+    }
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ready_.push_back(event);
+  }
+  return first;
+}
+
+void EventLoop::Tick(const std::function<void()>& on_tick, std::stop_token stop) {
+  NameThread(options_.name + "-tick");
+  std::mutex mutex;
+  std::condition_variable_any wake;
+  std::unique_lock<std::mutex> lock(mutex);
+  while (!stop.stop_requested()) {
+    wake.wait_for(lock, stop, options_.tick, [] { return false; });
+    if (stop.stop_requested()) return;
+    on_tick();
+    RescueStalled();
+  }
+}
+
+// A handler that waits without saying so may hold every place: nobody polls, and nothing has begun since
+// the last tick. Then one more thread gets a place.
+void EventLoop::RescueStalled() {
+  const uint64_t progress = progress_.load(std::memory_order_relaxed);
+  const bool stalled = polling_.load() == 0 && progress == last_progress_;
+  last_progress_ = progress;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!stalled) {
+    if (polling_.load() > 0) extra_ = 0;
+    return;
+  }
+  if (running_ == 0 || extra_ >= kExtraMax) return;
+  ++extra_;
+  FillPlace();
+}
+
+}  // namespace truce

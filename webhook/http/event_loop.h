@@ -1,0 +1,102 @@
+// Threads that share one epoll: as many run as there are processors, and one more for each that waits.
+#ifndef TRUCE_WEBHOOK_HTTP_EVENT_LOOP_H_
+#define TRUCE_WEBHOOK_HTTP_EVENT_LOOP_H_
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "registry/base/blocking.h"
+#include "registry/base/result.h"
+
+namespace truce {
+
+// Port: something with a descriptor. Called by any thread of the loop, by several at once.
+class EventSink {
+ public:
+  virtual ~EventSink() = default;
+  // `hung_up`: the peer will send no more (what it sent before may still be unread).
+  virtual void OnEvent(bool hung_up) = 0;
+};
+
+struct EventLoopOptions {
+  std::string name;     // of its threads
+  int running_max = 1;  // threads that compute at once
+  int waiting_max = 1;  // threads inside a BlockingRegion at once, which come on top
+  std::chrono::milliseconds tick{50};
+};
+
+// A thread that enters a BlockingRegion lends its place to another one: parked or new. One that comes
+// back finishes its event even when its place is taken, and parks after it. So a handler that computes
+// costs no thread switch, and one that waits stops nobody. Thread-safe.
+class EventLoop final : private BlockingObserver {
+ public:
+  // `on_tick` is called about every `tick` by a thread of its own, until Stop.
+  static Result<std::unique_ptr<EventLoop>> Start(EventLoopOptions options,
+                                                  std::function<void()> on_tick);
+  ~EventLoop() override;  // as Stop
+  EventLoop(const EventLoop&) = delete;
+  EventLoop& operator=(const EventLoop&) = delete;
+
+  // Reports `descriptor` edge-triggered (readable, writable, hung up) until it is closed. `sink` must
+  // outlive the loop: a report may come after the descriptor was closed. False: the system refused.
+  bool Watch(int descriptor, EventSink& sink);
+
+  // Calls `sink` soon, as if something had happened. Never blocks.
+  void Post(EventSink& sink);
+
+  // Joins all threads; events not yet delivered are dropped. Waits for sinks that still run.
+  void Stop();
+
+  int threads() const;
+
+ private:
+  EventLoop(EventLoopOptions options, int epoll, int wake);
+
+  void EnterBlocking() noexcept override;
+  void LeaveBlocking() noexcept override;
+
+  void Run();
+  void Tick(const std::function<void()>& on_tick, std::stop_token stop);
+  struct Event {
+    EventSink* sink = nullptr;
+    bool hung_up = false;
+  };
+  Event Next();
+  Event Poll();
+  bool Park(std::unique_lock<std::mutex>& lock);
+  void FillPlace();  // mutex held
+  void RescueStalled();
+
+  const EventLoopOptions options_;
+  const int epoll_;
+  const int wake_;  // readable once the loop stops
+
+  mutable std::mutex mutex_;
+  std::condition_variable parked_changed_;
+  std::deque<Event> ready_;  // guarded by mutex_, as all below
+  std::vector<std::thread> threads_;
+  int running_ = 0;   // threads neither parked nor waiting
+  int parked_ = 0;
+  int unparked_ = 0;  // parked threads that were told to go on
+  int extra_ = 0;     // places above running_max, while all running ones are stuck
+  bool stopping_ = false;
+
+  std::atomic<int> polling_ = 0;        // threads inside epoll_wait
+  std::atomic<uint64_t> progress_ = 0;  // events begun
+  uint64_t last_progress_ = 0;          // of the ticking thread
+  std::jthread ticker_;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_HTTP_EVENT_LOOP_H_

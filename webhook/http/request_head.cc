@@ -1,0 +1,290 @@
+#include "webhook/http/request_head.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace truce {
+namespace {
+
+using Refusal = std::optional<HeadRefusal>;
+
+constexpr std::string_view kTokenMarks = "!#$%&'*+-.^_`|~";
+constexpr size_t kContentLengthDigitsMax = 18;  // always fits 64 bits
+constexpr size_t kChunkSizeDigitsMax = 8;
+constexpr size_t kMethodBytesMax = 16;  // longer than any registered method that a web server meets
+
+constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
+constexpr bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
+constexpr char ToLower(char c) { return IsUpper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
+constexpr bool IsBlank(char c) { return c == ' ' || c == '\t'; }
+
+constexpr int HexValue(char c) {
+  if (IsDigit(c)) return c - '0';
+  const char lower = ToLower(c);
+  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
+constexpr size_t Index(char c) { return static_cast<unsigned char>(c); }
+
+constexpr std::array<bool, 256> kIsToken = [] {
+  std::array<bool, 256> table{};
+  for (size_t i = 0; i < 128; ++i) {
+    const char c = static_cast<char>(i);
+    table[i] = IsDigit(c) || IsUpper(c) || IsLower(c) || kTokenMarks.find(c) != kTokenMarks.npos;
+  }
+  return table;
+}();
+
+// field-value: visible characters, blanks, and bytes over 127 (obs-text).
+constexpr std::array<bool, 256> kIsValue = [] {
+  std::array<bool, 256> table{};
+  for (size_t i = 0; i < 256; ++i) table[i] = (i >= 0x20 && i != 0x7f) || i == '\t';
+  return table;
+}();
+
+constexpr HeadRefusal Bad(std::string_view reason) {
+  return {400, reason, HttpRejection::kBadRequest};
+}
+
+bool EqualsIgnoringCase(std::string_view text, std::string_view lower) {
+  return std::equal(text.begin(), text.end(), lower.begin(), lower.end(),
+                    [](char a, char b) { return ToLower(a) == b; });
+}
+
+// "%0a" and its like; `strict` also refuses a '%' that begins no escape.
+bool HasBadEscape(std::string_view text, bool strict) {
+  for (size_t at = text.find('%'); at != text.npos; at = text.find('%', at + 1)) {
+    const bool whole = at + 2 < text.size();
+    const int high = whole ? HexValue(text[at + 1]) : -1;
+    const int low = whole ? HexValue(text[at + 2]) : -1;
+    if (high < 0 || low < 0) {
+      if (strict) return true;
+      continue;
+    }
+    const int code = high * 16 + low;
+    if (code < 0x20 || code == 0x7f) return true;
+  }
+  return false;
+}
+
+std::string_view Trim(std::string_view text) {
+  while (!text.empty() && IsBlank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && IsBlank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+bool IsKnownMethod(std::string_view method) {
+  constexpr std::array<std::string_view, 7> kMethods = {"GET",   "HEAD",   "POST",   "PUT",
+                                                        "PATCH", "DELETE", "OPTIONS"};
+  return std::find(kMethods.begin(), kMethods.end(), method) != kMethods.end();
+}
+
+Refusal CheckTarget(std::string_view target) {
+  if (target.empty() || target.front() != '/') return Bad("request target is not a path");
+  for (char c : target) {
+    if (c <= 0x20 || c >= 0x7f || c == '#') return Bad("malformed request target");
+  }
+  if (HasBadEscape(target, true)) return Bad("malformed request target");
+  return std::nullopt;
+}
+
+Refusal ReadRequestLine(std::string_view line, RequestHead& head) {
+  const size_t first = line.find(' ');
+  const size_t last = line.rfind(' ');
+  if (first == line.npos || first == last) return Bad("malformed request line");
+  head.line = line;
+  head.method = line.substr(0, first);
+  const std::string_view version = line.substr(last + 1);
+  const bool token = std::all_of(head.method.begin(), head.method.end(),
+                                 [](char c) { return kIsToken[Index(c)]; });
+  if (head.method.empty() || !token) return Bad("malformed request line");
+  if (version.size() != 8 || version.substr(0, 5) != "HTTP/" || !IsDigit(version[5]) ||
+      version[6] != '.' || !IsDigit(version[7])) {
+    return Bad("malformed request line");
+  }
+  if (version[5] != '1' || version[7] > '1') {
+    return HeadRefusal{505, "HTTP/1.1 is spoken here", HttpRejection::kBadRequest};
+  }
+  head.minor_version_0 = version[7] == '0';
+  head.keep_alive = !head.minor_version_0;
+  if (!IsKnownMethod(head.method)) {
+    return HeadRefusal{501, "method not implemented", HttpRejection::kBadRequest};
+  }
+  return CheckTarget(line.substr(first + 1, last - first - 1));
+}
+
+// Reads "Name: value" and lower-cases the name in place.
+Refusal ReadField(std::span<char> line, RequestHead& head) {
+  const std::string_view text(line.data(), line.size());
+  const size_t colon = text.find(':');
+  if (colon == text.npos || colon == 0) return Bad("malformed header field");
+  for (char& c : line.subspan(0, colon)) {
+    if (!kIsToken[Index(c)]) return Bad("malformed header field");
+    c = ToLower(c);
+  }
+  const std::string_view value = Trim(text.substr(colon + 1));
+  for (char c : value) {
+    if (!kIsValue[Index(c)]) return Bad("control character in a header field");
+  }
+  if (HasBadEscape(value, false)) return Bad("control character in a header field");
+  head.fields.push_back({text.substr(0, colon), value});
+  return std::nullopt;
+}
+
+// Splits the block into lines that end in CRLF; a bare CR or LF is nobody's line end (CVE class:
+// request smuggling).
+Refusal ReadFields(std::span<char> block, const HttpLimits& limits, RequestHead& head) {
+  head.fields.reserve(16);
+  while (!block.empty()) {
+    const std::string_view text(block.data(), block.size());
+    const size_t end = text.find('\n');
+    if (end == text.npos || end == 0 || text[end - 1] != '\r') return Bad("malformed line end");
+    if (head.fields.size() == limits.field_count_max) {
+      return HeadRefusal{431, "too many header fields", HttpRejection::kBadRequest};
+    }
+    if (const Refusal refusal = ReadField(block.subspan(0, end - 1), head)) return refusal;
+    block = block.subspan(end + 1);
+  }
+  return std::nullopt;
+}
+
+void ReadConnection(std::string_view value, RequestHead& head) {
+  while (!value.empty()) {
+    const size_t comma = std::min(value.find(','), value.size());
+    const std::string_view option = Trim(value.substr(0, comma));
+    if (EqualsIgnoringCase(option, "close")) head.keep_alive = false;
+    if (head.minor_version_0 && EqualsIgnoringCase(option, "keep-alive")) head.keep_alive = true;
+    value.remove_prefix(std::min(comma + 1, value.size()));
+  }
+}
+
+// A chunked body has no length that could be checked before it is read, so it is refused: 411, or 400
+// when even its first chunk size, if it came along, is none (1 to 8 hexadecimal digits).
+HeadRefusal RefuseTransferEncoding(std::string_view value, bool has_length, bool minor_version_0,
+                                   std::string_view after) {
+  if (has_length) return Bad("both Content-Length and Transfer-Encoding");
+  if (minor_version_0) return Bad("Transfer-Encoding in HTTP/1.0");
+  if (!EqualsIgnoringCase(value, "chunked")) {
+    return {501, "transfer coding not implemented", HttpRejection::kBadRequest};
+  }
+  const size_t end = after.find('\n');
+  if (end != after.npos) {
+    std::string_view size = after.substr(0, std::min(end, after.find(';')));
+    if (!size.empty() && size.back() == '\r') size.remove_suffix(1);
+    const bool hex = std::all_of(size.begin(), size.end(), [](char c) { return HexValue(c) >= 0; });
+    if (size.empty() || size.size() > kChunkSizeDigitsMax || !hex) return Bad("malformed chunk size");
+  }
+  return {411, "Content-Length is required", HttpRejection::kBadRequest};
+}
+
+// The fields that frame the message; each at most once, whatever its value.
+struct Framing {
+  std::optional<std::string_view> content_length;
+  std::optional<std::string_view> transfer_encoding;
+  std::optional<std::string_view> host;
+  std::optional<std::string_view> expect;
+};
+
+Refusal CollectFraming(RequestHead& head, Framing& framing) {
+  for (const HttpField& field : head.fields) {
+    std::optional<std::string_view>* slot = nullptr;
+    switch (field.name.size()) {  // lengths are told apart first: most fields match none
+      case 4: slot = field.name == "host" ? &framing.host : nullptr; break;
+      case 6: slot = field.name == "expect" ? &framing.expect : nullptr; break;
+      case 10:
+        if (field.name == "connection") ReadConnection(field.value, head);
+        break;
+      case 14: slot = field.name == "content-length" ? &framing.content_length : nullptr; break;
+      case 17: slot = field.name == "transfer-encoding" ? &framing.transfer_encoding : nullptr; break;
+      default: break;
+    }
+    if (slot == nullptr) continue;
+    if (slot->has_value()) return Bad("repeated header field that must be single");
+    *slot = field.value;
+  }
+  return std::nullopt;
+}
+
+Refusal ReadContentLength(std::string_view value, uint64_t& length) {
+  const bool digits = std::all_of(value.begin(), value.end(), IsDigit);
+  if (value.empty() || !digits) return Bad("malformed Content-Length");
+  while (value.size() > 1 && value.front() == '0') value.remove_prefix(1);
+  if (value.size() > kContentLengthDigitsMax) {
+    return HeadRefusal{413, "body too large", HttpRejection::kBodyTooLarge};
+  }
+  length = 0;
+  for (char c : value) length = length * 10 + static_cast<uint64_t>(c - '0');
+  return std::nullopt;
+}
+
+Refusal CheckFraming(const Framing& framing, std::string_view after, const HttpLimits& limits,
+                     RequestHead& head) {
+  if (!framing.host.has_value() && !head.minor_version_0) return Bad("Host is required");
+  if (framing.transfer_encoding.has_value()) {
+    return RefuseTransferEncoding(*framing.transfer_encoding, framing.content_length.has_value(),
+                                  head.minor_version_0, after);
+  }
+  if (framing.content_length.has_value()) {
+    if (const Refusal refusal = ReadContentLength(*framing.content_length, head.content_length)) {
+      return refusal;
+    }
+  } else if (head.method == "POST" || head.method == "PUT" || head.method == "PATCH") {
+    return HeadRefusal{411, "Content-Length is required", HttpRejection::kBadRequest};
+  }
+  if (head.content_length > limits.body_bytes_max) {
+    return HeadRefusal{413, "body too large", HttpRejection::kBodyTooLarge};
+  }
+  if (framing.expect.has_value()) {
+    if (!EqualsIgnoringCase(*framing.expect, "100-continue")) {
+      return HeadRefusal{417, "expectation not supported", HttpRejection::kBadRequest};
+    }
+    head.expects_continue = !head.minor_version_0;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+size_t FindHeadEnd(std::string_view data, size_t scanned) {
+  // The end may straddle what was scanned before: three of its four bytes.
+  const size_t end = data.find("\r\n\r\n", scanned < 3 ? 0 : scanned - 3);
+  return end == data.npos ? kNoHeadEnd : end + 4;
+}
+
+std::variant<std::monostate, HeadRefusal> CheckPartialHead(std::string_view data,
+                                                           const HttpLimits& limits) {
+  if (data.size() >= limits.head_bytes_max) {
+    return HeadRefusal{431, "header block too large", HttpRejection::kBadRequest};
+  }
+  for (size_t at = data.find('\n'); at != data.npos; at = data.find('\n', at + 1)) {
+    if (at == 0 || data[at - 1] != '\r') return Bad("malformed line end");
+  }
+  const size_t end = std::min(data.find(' '), data.size());
+  const std::string_view method = data.substr(0, end);
+  const bool token = std::all_of(method.begin(), method.end(), [](char c) { return kIsToken[Index(c)]; });
+  if (!token || method.empty() || method.size() > kMethodBytesMax) return Bad("malformed request line");
+  return {};
+}
+
+std::variant<RequestHead, HeadRefusal> ParseHead(std::span<char> data, size_t head_size,
+                                                 const HttpLimits& limits) {
+  if (head_size > limits.head_bytes_max) {
+    return HeadRefusal{431, "header block too large", HttpRejection::kBadRequest};
+  }
+  const std::string_view text(data.data(), head_size);
+  RequestHead head;
+  const size_t line_end = text.find("\r\n");
+  if (const Refusal refusal = ReadRequestLine(text.substr(0, line_end), head)) return *refusal;
+  // From after the request line to before the empty line.
+  const std::span<char> block = data.subspan(line_end + 2, head_size - line_end - 4);
+  if (const Refusal refusal = ReadFields(block, limits, head)) return *refusal;
+  Framing framing;
+  if (const Refusal refusal = CollectFraming(head, framing)) return *refusal;
+  const std::string_view after(data.data() + head_size, data.size() - head_size);
+  if (const Refusal refusal = CheckFraming(framing, after, limits, head)) return *refusal;
+  return head;
+}
+
+}  // namespace truce

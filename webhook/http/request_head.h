@@ -1,0 +1,57 @@
+// The head of an HTTP/1.1 request: request line and header fields, read strictly (RFC 9110, RFC 9112).
+//
+// Header fields are judged here and never reach cpp-httplib, whose reading of them has a history of
+// holes (DESIGN.md). What this file refuses is refused before a byte of the body is read.
+#ifndef TRUCE_WEBHOOK_HTTP_REQUEST_HEAD_H_
+#define TRUCE_WEBHOOK_HTTP_REQUEST_HEAD_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "webhook/http/http.h"
+#include "webhook/http/server.h"
+
+namespace truce {
+
+struct RequestHead {
+  std::string_view line;  // the request line, without CRLF
+  std::string_view method;
+  std::vector<HttpField> fields;  // names lower-cased in place
+  uint64_t content_length = 0;
+  bool minor_version_0 = false;  // HTTP/1.0
+  bool keep_alive = true;
+  bool expects_continue = false;
+};
+
+// A request that gets no handler: the reply's status and one line of text (never input).
+struct HeadRefusal {
+  int status;
+  std::string_view reason;
+  HttpRejection rejection;
+
+  bool operator==(const HeadRefusal&) const = default;
+};
+
+inline constexpr size_t kNoHeadEnd = static_cast<size_t>(-1);
+
+// The length of the head (with its empty line) that `data` begins with, or kNoHeadEnd. The first
+// `scanned` bytes are known not to hold its end.
+size_t FindHeadEnd(std::string_view data, size_t scanned);
+
+// What is wrong with a head that is not complete yet, so that it need not be waited for: too long, or
+// begun with something that is not a request line.
+std::variant<std::monostate, HeadRefusal> CheckPartialHead(std::string_view data,
+                                                           const HttpLimits& limits);
+
+// Reads the head of `head_size` bytes at the start of `data`; what follows it was sent with it and is
+// looked at for a chunk size only. Lower-cases field names in `data`, and returns views into it.
+std::variant<RequestHead, HeadRefusal> ParseHead(std::span<char> data, size_t head_size,
+                                                 const HttpLimits& limits);
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_HTTP_REQUEST_HEAD_H_

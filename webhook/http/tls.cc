@@ -1,0 +1,257 @@
+#include "webhook/http/tls.h"
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <exception>
+
+#include "registry/base/assert.h"
+
+namespace truce {
+namespace {
+
+// TLS 1.2: forward secrecy and authenticated encryption only. TLS 1.3 has nothing else.
+constexpr const char* kCiphers12 =
+    "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:"
+    "ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:"
+    "ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305";
+constexpr const char* kGroups = "X25519:P-256:P-384";
+
+// Any OpenSSL error text; it describes our own configuration here, never a peer's bytes.
+Error OpenSslError(std::string_view what) {
+  std::array<char, 256> text{};
+  ERR_error_string_n(ERR_get_error(), text.data(), text.size());
+  ERR_clear_error();
+  return Error{ErrorCode::kInternal, std::string(what) + ": " + text.data()};
+}
+
+// HTTP/1.1 is all that is spoken; a client that offers only something else goes on without ALPN.
+int SelectProtocol(SSL* /*session*/, const unsigned char** out, unsigned char* out_length,
+                   const unsigned char* offered, unsigned int offered_length, void* /*argument*/) {
+  static constexpr std::string_view kHttp11 = "http/1.1";
+  for (unsigned int at = 0; at < offered_length; at += offered[at] + 1U) {
+    const unsigned int length = offered[at];
+    if (at + 1 + length > offered_length) break;
+    if (length != kHttp11.size()) continue;
+    if (!std::equal(kHttp11.begin(), kHttp11.end(), offered + at + 1)) continue;
+    *out = offered + at + 1;
+    *out_length = offered[at];
+    return SSL_TLSEXT_ERR_OK;
+  }
+  return SSL_TLSEXT_ERR_NOACK;
+}
+
+bool UseCertificates(SSL_CTX* context, const CertificateSnapshot& certificates,
+                     ClientAuth client_auth) {
+  const CertificatePair& pair = *certificates.pair;
+  if (SSL_CTX_use_certificate(context, pair.leaf()) != 1) return false;
+  if (SSL_CTX_use_PrivateKey(context, pair.key()) != 1) return false;
+  for (X509* issuer : pair.chain()) {
+    if (SSL_CTX_add1_chain_cert(context, issuer) != 1) return false;
+  }
+  if (client_auth == ClientAuth::kNone) return true;
+  if (SSL_CTX_set1_verify_cert_store(context, certificates.client->store()) != 1) return false;
+  for (X509* authority : certificates.client->authorities()) {
+    if (SSL_CTX_add_client_CA(context, authority) != 1) return false;
+  }
+  int mode = SSL_VERIFY_PEER;
+  if (client_auth == ClientAuth::kRequired) mode |= SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
+  SSL_CTX_set_verify(context, mode, nullptr);
+  return true;
+}
+
+bool SetPolicy(SSL_CTX* context) {
+  SSL_CTX_set_options(context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET |
+                                   SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_IGNORE_UNEXPECTED_EOF);
+  // A resumed session would carry a client's old identity past a change of the client CA.
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_AUTO_RETRY);
+  SSL_CTX_set_read_ahead(context, 1);  // one system call for a record, not one for its header too
+  SSL_CTX_set_alpn_select_cb(context, SelectProtocol, nullptr);
+  return SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1 &&
+         SSL_CTX_set_num_tickets(context, 0) == 1 &&
+         SSL_CTX_set_cipher_list(context, kCiphers12) == 1 &&
+         SSL_CTX_set1_groups_list(context, kGroups) == 1;
+}
+
+}  // namespace
+
+Socket::~Socket() { ::close(descriptor_); }
+
+IoResult Socket::Receive(std::span<char> buffer) {
+  ssize_t count = 0;
+  do {
+    count = ::recv(descriptor_, buffer.data(), buffer.size(), 0);
+  } while (count < 0 && errno == EINTR);
+  // A short read leaves the socket empty, as epoll(7) promises for streams: what comes later is a new
+  // edge. This spares the second read that would only return EAGAIN. The end of the stream has no bytes
+  // and must be read for itself.
+  drained_ = count < 0 || (count > 0 && !hung_up_ && static_cast<size_t>(count) < buffer.size());
+  if (count > 0) return {IoStatus::kDone, static_cast<size_t>(count)};
+  if (count == 0) return {IoStatus::kClosed};
+  return {errno == EAGAIN ? IoStatus::kWouldBlock : IoStatus::kFailed};
+}
+
+IoStatus Socket::Send(std::string& pending, size_t& sent) {
+  while (sent < pending.size()) {
+    const ssize_t count =
+        ::send(descriptor_, pending.data() + sent, pending.size() - sent, MSG_NOSIGNAL);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) {
+      return errno == EAGAIN ? IoStatus::kWouldBlock : IoStatus::kFailed;
+    }
+    sent += static_cast<size_t>(count);
+  }
+  pending.clear();
+  sent = 0;
+  return IoStatus::kDone;
+}
+
+void Socket::ShutDownWriting() { ::shutdown(descriptor_, SHUT_WR); }
+
+// The methods by which OpenSSL reaches a TlsSession's socket and output.
+struct TlsBio {
+  static TlsSession& Owner(BIO* bio) { return *static_cast<TlsSession*>(BIO_get_data(bio)); }
+
+  static int Read(BIO* bio, char* data, int size) noexcept {
+    TlsSession& owner = Owner(bio);
+    BIO_clear_retry_flags(bio);
+    if (owner.socket_.drained()) {  // known to hold nothing: spare the system call
+      BIO_set_retry_read(bio);
+      return -1;
+    }
+    const IoResult result = owner.socket_.Receive({data, static_cast<size_t>(size)});
+    switch (result.status) {
+      case IoStatus::kDone: return static_cast<int>(result.bytes);
+      case IoStatus::kWouldBlock: BIO_set_retry_read(bio); return -1;
+      case IoStatus::kClosed: owner.peer_closed_ = true; return 0;
+      case IoStatus::kFailed: return -1;
+    }
+    return -1;
+  }
+
+  static int Write(BIO* bio, const char* data, int size) noexcept {
+    BIO_clear_retry_flags(bio);
+    try {
+      Owner(bio).output_.append(data, static_cast<size_t>(size));
+    } catch (const std::exception&) {  // out of memory; nothing may be thrown through OpenSSL
+      return -1;
+    }
+    return size;
+  }
+
+  static long Control(BIO* /*bio*/, int command, long /*number*/, void* /*pointer*/) noexcept {
+    return command == BIO_CTRL_FLUSH ? 1 : 0;
+  }
+
+  static const BIO_METHOD* Methods() {
+    static BIO_METHOD* const methods = [] {
+      BIO_METHOD* made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "truce");
+      TRUCE_ASSERT(made != nullptr);
+      BIO_meth_set_read(made, Read);
+      BIO_meth_set_write(made, Write);
+      BIO_meth_set_ctrl(made, Control);
+      return made;
+    }();
+    return methods;
+  }
+};
+
+Result<std::shared_ptr<const TlsContext>> TlsContext::Make(const CertificateSnapshot& certificates,
+                                                           ClientAuth client_auth) {
+  if (client_auth != ClientAuth::kNone && certificates.client == nullptr) {
+    return Error{ErrorCode::kInvalidArgument, "client certificates need a client CA"};
+  }
+  SSL_CTX* context = SSL_CTX_new(TLS_server_method());
+  if (context == nullptr) return OpenSslError("set up TLS");
+  std::shared_ptr<const TlsContext> made(new TlsContext(certificates, context));
+  if (!SetPolicy(context) || !UseCertificates(context, certificates, client_auth)) {
+    return OpenSslError("set up TLS");
+  }
+  return made;
+}
+
+TlsContext::~TlsContext() { SSL_CTX_free(context_); }
+
+Result<std::shared_ptr<const TlsContext>> TlsContextSource::Current() {
+  const CertificateSnapshot certificates = store_.Current();
+  return cached_.With([&](Cached& cached) -> Result<std::shared_ptr<const TlsContext>> {
+    if (cached.context == nullptr || cached.certificates != certificates) {
+      TRUCE_ASSIGN_OR_RETURN(cached.context, TlsContext::Make(certificates, client_auth_));
+      cached.certificates = certificates;
+    }
+    return cached.context;
+  });
+}
+
+std::unique_ptr<TlsSession> TlsSession::Make(std::shared_ptr<const TlsContext> context,
+                                             Socket& socket, std::string& output) {
+  std::unique_ptr<TlsSession> made(new TlsSession(std::move(context), socket, output));
+  made->session_ = SSL_new(made->context_->context());
+  BIO* bio = BIO_new(TlsBio::Methods());
+  if (made->session_ == nullptr || bio == nullptr) {
+    BIO_free(bio);
+    return nullptr;
+  }
+  BIO_set_data(bio, made.get());
+  BIO_set_init(bio, 1);
+  SSL_set_bio(made->session_, bio, bio);
+  SSL_set_accept_state(made->session_);
+  return made;
+}
+
+TlsSession::~TlsSession() { SSL_free(session_); }
+
+IoStatus TlsSession::Handshake() {
+  ERR_clear_error();
+  const int result = SSL_do_handshake(session_);
+  if (result == 1) return IoStatus::kDone;
+  if (SSL_get_error(session_, result) == SSL_ERROR_WANT_READ) return IoStatus::kWouldBlock;
+  return peer_closed_ ? IoStatus::kClosed : IoStatus::kFailed;
+}
+
+IoResult TlsSession::Read(std::span<char> buffer) {
+  ERR_clear_error();
+  size_t count = 0;
+  const int result = SSL_read_ex(session_, buffer.data(), buffer.size(), &count);
+  if (result == 1) return {IoStatus::kDone, count};
+  switch (SSL_get_error(session_, result)) {
+    case SSL_ERROR_WANT_READ: return {IoStatus::kWouldBlock};
+    case SSL_ERROR_ZERO_RETURN: return {IoStatus::kClosed};
+    default: return {peer_closed_ ? IoStatus::kClosed : IoStatus::kFailed};
+  }
+}
+
+bool TlsSession::Write(std::string_view data) {
+  ERR_clear_error();
+  while (!data.empty()) {
+    size_t count = 0;
+    if (SSL_write_ex(session_, data.data(), data.size(), &count) != 1) return false;
+    data.remove_prefix(count);
+  }
+  return true;
+}
+
+void TlsSession::Close() {
+  ERR_clear_error();
+  SSL_shutdown(session_);
+}
+
+bool TlsSession::HasPending() const { return SSL_has_pending(session_) == 1; }
+
+std::optional<std::string> TlsSession::ClientName() const {
+  if (context_->client() == nullptr) return std::nullopt;
+  X509* certificate = SSL_get0_peer_certificate(session_);
+  if (certificate == nullptr || SSL_get_verify_result(session_) != X509_V_OK) return std::nullopt;
+  std::string name = context_->client()->AllowedName(certificate);
+  if (name.empty()) return std::nullopt;
+  return name;
+}
+
+}  // namespace truce
