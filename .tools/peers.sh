@@ -58,7 +58,8 @@ up_to_date() {
 
 require_go() {
   local version major minor
-  command -v go >/dev/null || [ ! -x /usr/local/go/bin/go ] || export PATH="$PATH:/usr/local/go/bin"
+  # Where the setup and a manual installation put it.
+  export PATH="$PATH:$ROOT/build/venv/bin:/usr/local/go/bin"
   command -v go >/dev/null ||
     die "Go is missing: the end-to-end tests build a real kube-apiserver and etcd with it." \
       "Install Go $GO_MIN_MAJOR.$GO_MIN_MINOR or later (https://go.dev/dl/, or your distribution's golang-go package) and run this again."

@@ -8,7 +8,10 @@ from support.truce_process import TruceProcess
 
 def pytest_sessionstart(session):
     # Here rather than in a fixture: the first run compiles for minutes and its progress must show.
-    if not session.config.option.collectonly and not hasattr(session.config, "workerinput"):
+    if session.config.option.collectonly or hasattr(session.config, "workerinput"):
+        return
+    capture = session.config.pluginmanager.getplugin("capturemanager")
+    with capture.global_and_fixture_disabled():
         build_peers()
 
 

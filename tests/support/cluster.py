@@ -14,6 +14,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 import secrets
 import shutil
 import ssl
@@ -36,6 +37,9 @@ CRDS = REPOSITORY / "tests/e2e/crds"
 START_SECONDS = 60.0
 START_ATTEMPTS = 3  # Each with new ports: another test run may have taken one in between.
 SETTLE_SECONDS = 20.0
+
+# What every start and every registration leaves in an API server's log, and its informational lines.
+_NOISE = re.compile(r"^I\d{4} |addrConn\.createTransport|marker-\d+\.truce\.dev")
 
 NAMESPACES = ("team-a", "team-b", "crossplane-system", MARKER_NAMESPACE)
 
@@ -112,11 +116,13 @@ class Cluster:
             return
         shutil.rmtree(self.directory, ignore_errors=True)
 
-    def logs(self, lines: int = 30) -> str:
+    def logs(self, lines: int = 20) -> str:
         """The path and the tail of every log, to print when a test failed."""
         parts = [f"logs in {self.directory / 'logs'}"]
         for path in sorted((self.directory / "logs").glob("*.log")):
-            parts.append(f"--- {path.name} (last {lines} lines)\n{tail(path, lines)}")
+            telling = [line for line in tail(path, 1000).splitlines() if not _NOISE.search(line)]
+            parts.append(f"--- {path.name} (last {lines} telling lines)")
+            parts += telling[-lines:]
         return "\n".join(parts)
 
     # Use
