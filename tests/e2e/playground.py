@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import sys
@@ -80,8 +81,7 @@ def guide(cluster: Cluster, truce: TruceProcess) -> str:
 
 def watch(cluster: Cluster, truce: TruceProcess) -> int:
     """Waits for Ctrl-C; returns when something has died by itself."""
-    while truce.running and cluster.running:
-        time.sleep(0.5)
+    os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
     if not truce.running:
         say(f"Truce has ended by itself\n{truce.logs()}")
     else:

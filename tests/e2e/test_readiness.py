@@ -83,7 +83,7 @@ class Prober:
             with self._truce.reviewer() as reviewer:
                 status, response = reviewer.review(review_of(obj))
         except OSError:
-            time.sleep(0.001)
+            self._stop.wait(0.001)
             return "no connection"
         if status == 200:
             return "allowed" if response["allowed"] else "denied"
