@@ -88,40 +88,29 @@ std::string VersionOf(std::span<const TypeSpec> types) {
 
 std::string_view Name(Scope scope) {
   switch (scope) {
-    case Scope::kPartition:
-      return "partition";
-    case Scope::kAccount:
-      return "account";
-    case Scope::kAccountRegion:
-      return "account+region";
-    case Scope::kParent:
-      return "parent";
-    case Scope::kAssignedId:
-      return "assigned-id";
+    case Scope::kPartition: return "partition";
+    case Scope::kAccount: return "account";
+    case Scope::kAccountRegion: return "account+region";
+    case Scope::kParent: return "parent";
+    case Scope::kAssignedId: return "assigned-id";
   }
   return "unknown";
 }
 
 std::string_view Name(Certainty certainty) {
   switch (certainty) {
-    case Certainty::kResearched:
-      return "researched";
-    case Certainty::kJudged:
-      return "judged";
-    case Certainty::kRule:
-      return "rule";
+    case Certainty::kResearched: return "researched";
+    case Certainty::kJudged: return "judged";
+    case Certainty::kRule: return "rule";
   }
   return "unknown";
 }
 
 std::string_view Name(Flavour flavour) {
   switch (flavour) {
-    case Flavour::kUpjetCluster:
-      return "upjet cluster-scoped";
-    case Flavour::kUpjetNamespaced:
-      return "upjet namespaced";
-    case Flavour::kCommunity:
-      return "community";
+    case Flavour::kUpjetCluster: return "upjet cluster-scoped";
+    case Flavour::kUpjetNamespaced: return "upjet namespaced";
+    case Flavour::kCommunity: return "community";
   }
   return "unknown";
 }
@@ -167,8 +156,10 @@ struct Catalogue::Index {
 Catalogue::Catalogue(std::shared_ptr<const Index> index) : index_(std::move(index)) {}
 
 Result<Catalogue> Catalogue::Build(std::vector<TypeSpec> types) {
-  std::stable_sort(types.begin(), types.end(),
-                   [](const TypeSpec& a, const TypeSpec& b) { return a.name < b.name; });
+  const auto by_name = [](const TypeSpec& a, const TypeSpec& b) { return a.name < b.name; };
+  if (!std::is_sorted(types.begin(), types.end(), by_name)) {
+    std::stable_sort(types.begin(), types.end(), by_name);
+  }
   TRUCE_RETURN_IF_ERROR(CheckTypes(types));
   auto index = std::make_shared<Index>();
   index->types = std::move(types);
@@ -202,7 +193,13 @@ Result<Catalogue> Catalogue::WithOverrides(std::string_view text,
     if (!replaced(spec)) all.push_back(spec);
   }
   all.insert(all.end(), std::make_move_iterator(rows.begin()), std::make_move_iterator(rows.end()));
-  return Build(std::move(all));
+  Result<Catalogue> built = Build(std::move(all));
+  if (!built.ok() && !built.error().message.starts_with(file_name)) {
+    // A row elsewhere is named as faulty, but it was sound before these rows came.
+    const std::string context = std::string(file_name) + ": does not fit the other types";
+    return std::move(built).error().Within(context);
+  }
+  return built;
 }
 
 const KindEntry* Catalogue::FindKind(std::string_view group, std::string_view kind) const {

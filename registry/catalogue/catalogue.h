@@ -179,7 +179,9 @@ class Catalogue {
   static Result<Catalogue> Parse(std::string_view text, std::string_view file_name);
 
   // This catalogue with the rows of `text` (same format; the header row may leave columns out)
-  // added, or put in place of the rows of the same type. The result is checked as a whole.
+  // added, or put in place of the rows of the same type. The result is checked as a whole: errors
+  // as above, or "FILE: does not fit the other types: OTHER:LINE: ..." when rows elsewhere lose
+  // what they refer to.
   Result<Catalogue> WithOverrides(std::string_view text, std::string_view file_name) const;
 
   // Null if no type has this kind. O(1), allocates nothing. Pointers live as long as any copy of

@@ -58,30 +58,24 @@ std::string SourceOf(const KeyPart& part) {
       return "annotation crossplane.io/external-name, else metadata.name";
     case KeyPart::Source::kAssignedExternalName:
       return "annotation crossplane.io/external-name: an id that AWS assigns, unknown before";
-    case KeyPart::Source::kField:
-      return FieldsOf(part);
-    case KeyPart::Source::kConstant:
-      return "always \"" + part.default_value.value_or("") + "\"";
+    case KeyPart::Source::kField: return FieldsOf(part);
+    case KeyPart::Source::kConstant: return "always \"" + part.default_value.value_or("") + "\"";
   }
   return "";
 }
 
 std::string ScopeInWords(const TypeSpec& spec) {
   switch (spec.scope) {
-    case Scope::kPartition:
-      return "the partition, over all accounts";
-    case Scope::kAccount:
-      return "the account";
-    case Scope::kAccountRegion:
-      return "the account and region";
+    case Scope::kPartition: return "the partition, over all accounts";
+    case Scope::kAccount: return "the account";
+    case Scope::kAccountRegion: return "the account and region";
     case Scope::kParent:
       return spec.parent_in_partition
                  ? "its parent, which is unique in the partition"
                  : std::string("its parent") + (spec.region_path.empty()
                                                     ? ", in the account"
                                                     : ", in the account and region");
-    case Scope::kAssignedId:
-      return "nothing that a user names: AWS assigns the id";
+    case Scope::kAssignedId: return "nothing that a user names: AWS assigns the id";
   }
   return "";
 }
@@ -199,7 +193,7 @@ std::string Explain(const TypeSpec& spec) {
   AddParts("key parts", spec.parts, lines);
   if (spec.parts.empty()) lines.Add("key parts", "none: there is one per account");
   AddParts("  of community", spec.community_parts, lines);
-  AddParts(spec.NamesRepeat() ? "names that repeat" : "also known", spec.extra, lines);
+  AddParts("not in the key", spec.extra, lines);
   AddParts("  of community", spec.community_extra, lines);
   if (spec.space != spec.name) {
     lines.Add("", "types of the space " + spec.space + " declare the same resources");

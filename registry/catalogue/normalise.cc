@@ -65,12 +65,9 @@ void Map(std::string& value, std::string_view rule) {
 
 void Apply(const Normaliser& normaliser, std::string& value) {
   switch (normaliser.op) {
-    case Normaliser::Op::kLower:
-      return Lower(value);
-    case Normaliser::Op::kStripPrefix:
-      return StripPrefix(value, normaliser.argument);
-    case Normaliser::Op::kStripSuffix:
-      return StripSuffix(value, normaliser.argument);
+    case Normaliser::Op::kLower: return Lower(value);
+    case Normaliser::Op::kStripPrefix: return StripPrefix(value, normaliser.argument);
+    case Normaliser::Op::kStripSuffix: return StripSuffix(value, normaliser.argument);
     case Normaliser::Op::kBasename:
       if (const std::size_t at = value.find_last_of("/:"); at != std::string::npos) {
         value.erase(0, at + 1);
@@ -81,18 +78,11 @@ void Apply(const Normaliser& normaliser, std::string& value) {
         value.resize(at);
       }
       return;
-    case Normaliser::Op::kArnResource:
-      KeepArnResource(value);
-      return;
-    case Normaliser::Op::kSecretName:
-      return KeepSecretName(value);
-    case Normaliser::Op::kDns:
-      return Dns(value);
-    case Normaliser::Op::kAddPrefix:
-      value.insert(0, normaliser.argument);
-      return;
-    case Normaliser::Op::kMap:
-      return Map(value, normaliser.argument);
+    case Normaliser::Op::kArnResource: KeepArnResource(value); return;
+    case Normaliser::Op::kSecretName: return KeepSecretName(value);
+    case Normaliser::Op::kDns: return Dns(value);
+    case Normaliser::Op::kAddPrefix: value.insert(0, normaliser.argument); return;
+    case Normaliser::Op::kMap: return Map(value, normaliser.argument);
   }
 }
 

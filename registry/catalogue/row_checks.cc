@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cstddef>
-#include <map>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "registry/catalogue/row_parser.h"
@@ -172,7 +172,8 @@ Result<void> CheckReferences(const TypeSpec& spec, std::span<const TypeSpec> typ
 }
 
 Result<void> CheckUnique(std::span<const TypeSpec> types) {
-  std::map<std::pair<std::string_view, std::string_view>, const TypeSpec*> kinds;
+  std::unordered_map<std::string, const TypeSpec*> kinds;
+  kinds.reserve(types.size() * 3);
   const TypeSpec* previous = nullptr;
   for (const TypeSpec& spec : types) {
     if (previous != nullptr && previous->name == spec.name) {
@@ -181,7 +182,7 @@ Result<void> CheckUnique(std::span<const TypeSpec> types) {
     }
     previous = &spec;
     for (const KindSpec& kind : spec.kinds) {
-      const auto [at, added] = kinds.try_emplace({kind.group, kind.kind}, &spec);
+      const auto [at, added] = kinds.try_emplace(kind.kind + "." + kind.group, &spec);
       if (!added) {
         return Fault(spec, "kinds",
                      kind.kind + "." + kind.group + " belongs to " + at->second->name + " (" +
@@ -194,7 +195,8 @@ Result<void> CheckUnique(std::span<const TypeSpec> types) {
 
 // Types of one space make keys of one form, or one resource would have two keys.
 Result<void> CheckSpaces(std::span<const TypeSpec> types) {
-  std::map<std::string_view, const TypeSpec*> spaces;
+  std::unordered_map<std::string_view, const TypeSpec*> spaces;
+  spaces.reserve(types.size());
   for (const TypeSpec& spec : types) {
     const auto [at, added] = spaces.try_emplace(spec.space, &spec);
     if (added) continue;
