@@ -195,6 +195,10 @@ def test_a_status_change_is_not_asked_about(truce, owned, user):
     assert truce.metric(reviews) == before
     user("provider").patch(OWNER, {"metadata": {"annotations": {"note": "asked"}}}).expect()
     assert truce.metric(reviews) == before + 1
+    # Who removes the finalizer of a terminating object is evidence.
+    user("team-a").delete(OWNER).expect()
+    user("provider").patch(OWNER, {"metadata": {"finalizers": None}}).expect()
+    assert truce.metric(reviews) == before + 2
 
 
 def _renamed(name: str) -> dict:
