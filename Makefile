@@ -38,7 +38,7 @@ format:  ## Format all C++ files
 playground:  ## A real API server with Truce in front, to try kubectl against
 	@.tools/setup.sh test
 	@.tools/test.sh build
-	@exec .tools/playground.sh
+	@PYTHONPATH=tests exec build/venv/bin/python tests/e2e/playground.py
 
 clean:  ## Remove all that was built, except downloaded sources and the Python environment
 	rm -rf build/release build/dev build/tsan build/clang build/fuzz build/coverage build/results
