@@ -22,7 +22,7 @@ enum class Rule : std::uint8_t {
   kUnclearDeclaration,  // "unclear-declaration"
 };
 inline constexpr std::size_t kRuleCount = 4;
-std::string_view Id(Rule rule);
+std::string_view Name(Rule rule);
 
 // All texts are one line without control characters, whatever the object holds.
 struct Finding {

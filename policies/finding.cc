@@ -1,0 +1,143 @@
+#include "policies/finding.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+namespace truce {
+namespace {
+
+// One UTF-8 sequence at the begin of `text`: its length and code point; length 1 and no code point
+// when the bytes are none.
+struct Character {
+  std::size_t length = 1;
+  std::uint32_t code = 0;
+  bool valid = false;
+};
+
+Character FirstCharacter(std::string_view text) {
+  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned lead = at(0);
+  if (lead < 0x80) return {1, lead, true};
+  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  constexpr std::array<std::uint32_t, 5> kSmallest = {0, 0, 0x80, 0x800, 0x10000};
+  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) return {};
+  std::uint32_t code = lead & (0x7FU >> length);
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((at(i) & 0xC0U) != 0x80U) return {};
+    code = code << 6U | (at(i) & 0x3FU);
+  }
+  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
+  if (code < kSmallest[length] || code > 0x10FFFF || surrogate) return {};
+  return {length, code, true};
+}
+
+// Characters that change a line without being seen in it.
+bool IsInvisible(std::uint32_t code) {
+  return code < 0x20 || (code >= 0x7F && code <= 0xA0) || code == 0xAD || code == 0x61C ||
+         code == 0x180E || (code >= 0x200B && code <= 0x200F) ||
+         (code >= 0x2028 && code <= 0x202E) || (code >= 0x2060 && code <= 0x206F) ||
+         code == 0xFEFF || (code >= 0xFFF0 && code <= 0xFFFB) ||
+         (code >= 0xE0000 && code <= 0xE007F);
+}
+
+std::string Escaped(std::uint32_t code) {
+  std::array<char, 16> out;
+  const int length = std::snprintf(out.data(), out.size(), "\\u{%02x}", code);
+  return std::string(out.data(), static_cast<std::size_t>(length));
+}
+
+std::string Paragraph(const Finding& finding) {
+  std::string out = finding.cause;
+  if (!finding.remedy.empty()) out += "\n" + finding.remedy;
+  if (!finding.link.empty()) out += "\n" + finding.link;
+  return out;
+}
+
+// The first line of a text about several findings.
+std::string Headline(std::span<const Finding> findings) {
+  constexpr std::size_t kNamedMax = 5;
+  std::string out = std::to_string(findings.size()) + " resources of this object are refused: ";
+  for (std::size_t i = 0; i < std::min(findings.size(), kNamedMax); ++i) {
+    if (i > 0) out += ", ";
+    out += findings[i].resource;
+  }
+  if (findings.size() > kNamedMax) {
+    out += " and " + std::to_string(findings.size() - kNamedMax) + " more";
+  }
+  return out + ".";
+}
+
+}  // namespace
+
+std::string_view Name(Rule rule) {
+  switch (rule) {
+    case Rule::kDuplicateOwnership: return "duplicate-ownership";
+    case Rule::kResourceName: return "resource-name";
+    case Rule::kReservationCap: return "reservation-cap";
+    case Rule::kUnclearDeclaration: return "unclear-declaration";
+  }
+  return "";
+}
+
+std::string OneLine(std::string_view text, std::size_t bytes_max) {
+  constexpr std::string_view kCut = "…";
+  const bool usual =
+      text.size() <= bytes_max && text.find("map[") == std::string_view::npos &&
+      std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+  if (usual) return std::string(text);
+  std::string out;
+  std::size_t fits = 0;  // length of `out` up to which the cut mark still fits
+  while (!text.empty()) {
+    const Character next = FirstCharacter(text);
+    std::string shown;
+    if (!next.valid) {
+      shown = "\\u{fffd}";
+    } else if (IsInvisible(next.code)) {
+      shown = Escaped(next.code);
+    } else {
+      shown = text.substr(0, next.length);
+    }
+    // Argo CD deletes what looks like Go's print of a map.
+    if (shown == "[" && out.ends_with("map")) shown = " [";
+    if (out.size() + shown.size() > bytes_max) {
+      out.resize(fits);
+      if (bytes_max >= kCut.size()) out += kCut;
+      return out;
+    }
+    out += shown;
+    if (out.size() + kCut.size() <= bytes_max) fits = out.size();
+    text.remove_prefix(next.length);
+  }
+  return out;
+}
+
+std::string DenialText(std::span<const Finding> findings) {
+  if (findings.size() == 1) return Paragraph(findings[0]);
+  constexpr std::size_t kTailBytes = 64;  // room for the line that counts what was left out
+  std::string out = Headline(findings);
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    const std::string paragraph = Paragraph(findings[i]);
+    if (out.size() + 1 + paragraph.size() + kTailBytes > kMessageBytesMax) {
+      out += "\nAnd " + std::to_string(findings.size() - i) + " more findings.";
+      break;
+    }
+    out += "\n" + paragraph;
+  }
+  return out;
+}
+
+std::vector<std::string> Warnings(std::span<const Finding> findings) {
+  std::vector<std::string> out;
+  std::size_t bytes = 0;
+  for (const Finding& finding : findings) {
+    const std::string warning = OneLine(finding.warning, kWarningBytesMax);
+    if (std::find(out.begin(), out.end(), warning) != out.end()) continue;
+    if (bytes + warning.size() > kWarningsBytesMax) break;
+    bytes += warning.size();
+    out.push_back(warning);
+  }
+  return out;
+}
+
+}  // namespace truce
