@@ -1,0 +1,45 @@
+// Facts: what a decision may read, as one consistent state of the store.
+#ifndef TRUCE_REGISTRY_OWNERSHIP_FACTS_H_
+#define TRUCE_REGISTRY_OWNERSHIP_FACTS_H_
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "registry/ownership/rows.h"
+
+namespace truce {
+
+// Port, given by a store to a decision while it runs; not kept afterwards. External synchronization.
+// A read that fails makes the whole call of the store fail: the decision itself needs no error handling,
+// its result is discarded.
+class Facts {
+ public:
+  virtual ~Facts() = default;
+
+  // The owner of `key`. Cheap: stores answer it from memory.
+  virtual std::optional<Owner> OwnerOf(const KeyText& key) const = 0;
+  // All rows of `key`, ordered by RowId.
+  virtual std::vector<Row> RowsOfKey(const KeyText& key) const = 0;
+  // All rows of one object's life, ordered by RowId.
+  virtual std::vector<Row> RowsOfUid(const Uid& uid) const = 0;
+  virtual std::optional<Object> ObjectByUid(const Uid& uid) const = 0;
+  // The youngest object of `slot` (by `at`, then uid).
+  virtual std::optional<Object> ObjectBySlot(const Slot& slot) const = 0;
+  // Objects whose accepted parent is `slot`, ordered by uid.
+  virtual std::vector<Object> ChildrenOf(const Slot& slot) const = 0;
+  // Number of reserved rows made by `user` in namespace `ns` (of the row's slot) before `before`.
+  virtual std::size_t CountReserved(std::string_view ns, std::string_view user, Timestamp before) const = 0;
+  // At most `limit` owners whose key differs from `shape` only in the account (Owner::shape), by key.
+  virtual std::vector<Owner> OwnersOfShape(std::string_view shape, std::size_t limit) const = 0;
+  // At most `limit` keys that have an owner or a row and follow `after`, in order; for whole passes.
+  virtual std::vector<KeyText> KeysAfter(const KeyText& after, std::size_t limit) const = 0;
+  // A setting written by Changes::put_settings.
+  virtual std::optional<std::string> Setting(std::string_view name) const = 0;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_REGISTRY_OWNERSHIP_FACTS_H_

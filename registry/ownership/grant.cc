@@ -1,0 +1,94 @@
+#include "registry/ownership/grant.h"
+
+#include <utility>
+
+namespace truce {
+namespace {
+
+// The service of a root is that of the root object, where it is known.
+void DescribeRoot(const Grantee& grantee, const Ledger& ledger, Owner& owner) {
+  owner.service = grantee.object.service;
+  owner.contact = grantee.object.contact;
+  if (grantee.object.root == grantee.object.slot) return;
+  if (const auto root = ledger.ObjectBySlot(grantee.object.root)) {
+    owner.service = root->service;
+    owner.contact = root->contact;
+  }
+}
+
+void AuditGrant(const Owner& owner, const Grantee& grantee, AuditAction action, Ledger& ledger) {
+  ledger.Audit({.action = action,
+                .key = owner.key,
+                .id = owner.id,
+                .root = grantee.object.root,
+                .slot = grantee.object.slot,
+                .uid = grantee.object.uid,
+                .cause = grantee.cause,
+                .actor = grantee.actor,
+                .review = grantee.review});
+}
+
+void Describe(const DeclaredResource& resource, Owner& owner) {
+  owner.name = resource.name;
+  owner.identity = resource.identity;
+  if (!resource.arn.empty()) owner.arn = resource.arn;
+}
+
+}  // namespace
+
+void GrantNew(const DeclaredResource& resource, const Grantee& grantee, Ledger& ledger) {
+  Owner owner;
+  owner.key = resource.key;
+  owner.id = ledger.NewId();
+  owner.root = grantee.object.root;
+  owner.party = grantee.party;
+  owner.shape = ShapeOf(resource.key);
+  owner.since = ledger.now();
+  Describe(resource, owner);
+  DescribeRoot(grantee, ledger, owner);
+  AuditGrant(owner, grantee, AuditAction::kGranted, ledger);
+  ledger.PutOwner(std::move(owner));
+}
+
+void GrantInPlace(Owner owner, const DeclaredResource& resource, const Grantee& grantee, AuditAction action,
+                  Ledger& ledger) {
+  owner.root = grantee.object.root;
+  owner.party = grantee.party;
+  owner.record = Record::kNone;
+  owner.record_reason.clear();
+  owner.successor.clear();
+  owner.since = ledger.now();
+  Describe(resource, owner);
+  DescribeRoot(grantee, ledger, owner);
+  AuditGrant(owner, grantee, action, ledger);
+  ledger.PutOwner(std::move(owner));
+}
+
+void AuditConflict(const Owner& owner, const Grantee& grantee, Ledger& ledger) {
+  AuditGrant(owner, grantee, AuditAction::kConflict, ledger);
+}
+
+bool NamesSuccessor(const std::string& successor, const Slot& root) {
+  if (successor.empty()) return false;
+  if (successor == root.kind + "/" + root.ns + "/" + root.name) return true;
+  return root.ns.empty() && successor == root.kind + "/" + root.name;
+}
+
+const DeclaredResource* Declares(const ObjectFacts& object, const KeyText& key) {
+  for (const DeclaredResource& resource : object.resources) {
+    if (resource.key == key && !key.empty()) return &resource;
+  }
+  return nullptr;
+}
+
+std::string ShapeOf(const KeyText& key) {
+  // space|partition|account|region|…: no field contains a bare "|".
+  const std::size_t partition = key.text.find('|');
+  const std::size_t account = partition == std::string::npos ? partition : key.text.find('|', partition + 1);
+  if (account == std::string::npos) return {};
+  const std::size_t region = key.text.find('|', account + 1);
+  if (region == std::string::npos || region == account + 1) return {};
+  return key.text.substr(0, account + 1) + key.text.substr(region);
+}
+
+}  // namespace truce

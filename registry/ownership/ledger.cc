@@ -1,0 +1,182 @@
+#include "registry/ownership/ledger.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace truce {
+namespace {
+
+// Recomputes what people are told about `owner` from the rows of its key.
+void Derive(const std::vector<Row>& rows, Owner& owner) {
+  bool seen = false;
+  bool living = false;
+  bool foreign = false;
+  std::set<Slot> managers;
+  std::optional<Slot> leaf;
+  for (const Row& row : rows) {
+    if (!Manages(row)) continue;
+    if (row.root == owner.root) {
+      const bool is_seen = row.id.state == RowState::kSeen;
+      seen = seen || is_seen;
+      living = living || (is_seen && !row.terminating);
+      if (row.managed && (!leaf || is_seen)) leaf = row.slot;
+    } else if (!Passive(row)) {
+      foreign = true;
+    }
+    if (row.managed && !Passive(row)) managers.insert(row.slot);
+  }
+  owner.leaf = leaf;
+  owner.contested = foreign || managers.size() > 1;
+  if (owner.record != Record::kNone || living) {
+    owner.state = HolderState::kHeld;
+  } else {
+    owner.state = seen ? HolderState::kTerminating : HolderState::kReserved;
+  }
+}
+
+}  // namespace
+
+std::optional<Owner> Ledger::OwnerOf(const KeyText& key) const {
+  const auto found = owners_.find(key);
+  return found != owners_.end() ? found->second : facts_.OwnerOf(key);
+}
+
+std::vector<Row> Ledger::RowsOfKey(const KeyText& key) const {
+  std::vector<Row> rows = facts_.RowsOfKey(key);
+  const auto first = rows_.lower_bound(RowId{key, {}, RowState::kReserved});
+  if (first == rows_.end() || first->first.key != key) return rows;
+  std::erase_if(rows, [&](const Row& row) { return rows_.contains(row.id); });
+  for (auto it = first; it != rows_.end() && it->first.key == key; ++it) {
+    if (it->second) rows.push_back(*it->second);
+  }
+  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.id < b.id; });
+  return rows;
+}
+
+std::vector<Row> Ledger::RowsOfUid(const Uid& uid) const {
+  std::vector<Row> rows = facts_.RowsOfUid(uid);
+  std::erase_if(rows, [&](const Row& row) { return rows_.contains(row.id); });
+  for (const auto& [id, row] : rows_) {
+    if (row && id.uid == uid) rows.push_back(*row);
+  }
+  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.id < b.id; });
+  return rows;
+}
+
+std::optional<Row> Ledger::FindRow(const RowId& id) const {
+  const auto found = rows_.find(id);
+  if (found != rows_.end()) return found->second;
+  for (Row& row : facts_.RowsOfKey(id.key)) {
+    if (row.id == id) return std::move(row);
+  }
+  return std::nullopt;
+}
+
+std::optional<Object> Ledger::ObjectByUid(const Uid& uid) const {
+  const auto found = objects_.find(uid);
+  return found != objects_.end() ? found->second : facts_.ObjectByUid(uid);
+}
+
+std::optional<Object> Ledger::ObjectBySlot(const Slot& slot) const {
+  std::optional<Object> youngest;
+  if (auto stored = facts_.ObjectBySlot(slot); stored && !objects_.contains(stored->uid)) {
+    youngest = std::move(stored);
+  }
+  for (const auto& [uid, object] : objects_) {
+    if (!object || object->slot != slot) continue;
+    if (!youngest || std::pair(youngest->at, youngest->uid) < std::pair(object->at, uid)) {
+      youngest = object;
+    }
+  }
+  return youngest;
+}
+
+std::vector<Object> Ledger::ChildrenOf(const Slot& slot) const {
+  std::vector<Object> children = facts_.ChildrenOf(slot);
+  std::erase_if(children, [&](const Object& child) { return objects_.contains(child.uid); });
+  for (const auto& [uid, object] : objects_) {
+    if (object && object->parent == slot) children.push_back(*object);
+  }
+  std::sort(children.begin(), children.end(),
+            [](const Object& a, const Object& b) { return a.uid < b.uid; });
+  return children;
+}
+
+std::optional<std::string> Ledger::Setting(const std::string& name) const {
+  const auto found = settings_.find(name);
+  return found != settings_.end() ? found->second : facts_.Setting(name);
+}
+
+void Ledger::PutRow(Row row) {
+  RowId id = row.id;
+  rows_.insert_or_assign(std::move(id), std::move(row));
+}
+
+void Ledger::DropRow(const RowId& id) { rows_.insert_or_assign(id, std::nullopt); }
+
+void Ledger::PutOwner(Owner owner) {
+  KeyText key = owner.key;
+  owners_.insert_or_assign(std::move(key), std::move(owner));
+}
+
+void Ledger::DropOwner(const KeyText& key) { owners_.insert_or_assign(key, std::nullopt); }
+
+void Ledger::PutObject(Object object) {
+  // `at` says when the row last changed, so that a repeated sight writes nothing.
+  if (const auto stored = ObjectByUid(object.uid)) {
+    object.at = stored->at;
+    if (*stored == object) return;
+  }
+  object.at = now_;
+  Uid uid = object.uid;
+  objects_.insert_or_assign(std::move(uid), std::move(object));
+}
+
+void Ledger::DropObject(const Uid& uid) { objects_.insert_or_assign(uid, std::nullopt); }
+
+void Ledger::PutSetting(const std::string& name, std::string value) {
+  settings_.insert_or_assign(name, std::move(value));
+}
+
+void Ledger::Audit(AuditEntry entry) {
+  entry.at = now_;
+  audit_.push_back(std::move(entry));
+}
+
+Changes Ledger::Take() {
+  std::set<KeyText> touched;
+  for (const auto& [id, row] : rows_) touched.insert(id.key);
+  for (const auto& [key, owner] : owners_) touched.insert(key);
+  for (const KeyText& key : touched) {
+    if (auto owner = OwnerOf(key)) {
+      Derive(RowsOfKey(key), *owner);
+      PutOwner(*std::move(owner));
+    }
+  }
+  Changes changes;
+  for (auto& [key, owner] : owners_) {
+    const auto stored = facts_.OwnerOf(key);
+    if (!owner && stored) changes.drop_owners.push_back(key);
+    if (owner && owner != stored) changes.put_owners.push_back(*std::move(owner));
+  }
+  for (auto& [id, row] : rows_) {
+    std::optional<Row> stored;
+    for (Row& candidate : facts_.RowsOfKey(id.key)) {
+      if (candidate.id == id) stored = std::move(candidate);
+    }
+    if (!row && stored) changes.drop_rows.push_back(id);
+    if (row && row != stored) changes.put_rows.push_back(*std::move(row));
+  }
+  for (auto& [uid, object] : objects_) {
+    if (object) changes.put_objects.push_back(*std::move(object));
+    if (!object && facts_.ObjectByUid(uid)) changes.drop_objects.push_back(uid);
+  }
+  for (auto& [name, value] : settings_) {
+    if (facts_.Setting(name) != value) changes.put_settings.emplace_back(name, std::move(value));
+  }
+  changes.audit = std::move(audit_);
+  return changes;
+}
+
+}  // namespace truce

@@ -1,0 +1,65 @@
+// Ledger: facts plus the changes made so far by the decision that runs on them.
+#ifndef TRUCE_REGISTRY_OWNERSHIP_LEDGER_H_
+#define TRUCE_REGISTRY_OWNERSHIP_LEDGER_H_
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "registry/ownership/facts.h"
+#include "registry/ownership/rows.h"
+
+namespace truce {
+
+// Gives a fresh public id (13 base32 characters); randomness is the caller's.
+using IdSource = std::function<PublicId()>;
+
+// Reads see the changes made through this ledger. External synchronization; lives for one decision.
+class Ledger final {
+ public:
+  // `facts` and `ids` must outlive the ledger. `now` is the time of every change.
+  Ledger(const Facts& facts, Timestamp now, const IdSource& ids) : facts_(facts), now_(now), ids_(ids) {}
+
+  Timestamp now() const { return now_; }
+  const Facts& facts() const { return facts_; }
+
+  std::optional<Owner> OwnerOf(const KeyText& key) const;
+  std::vector<Row> RowsOfKey(const KeyText& key) const;  // ordered by RowId
+  std::vector<Row> RowsOfUid(const Uid& uid) const;      // ordered by RowId
+  std::optional<Row> FindRow(const RowId& id) const;
+  std::optional<Object> ObjectByUid(const Uid& uid) const;
+  std::optional<Object> ObjectBySlot(const Slot& slot) const;
+  std::vector<Object> ChildrenOf(const Slot& slot) const;
+  std::optional<std::string> Setting(const std::string& name) const;
+
+  void PutRow(Row row);
+  void DropRow(const RowId& id);
+  void PutOwner(Owner owner);
+  void DropOwner(const KeyText& key);
+  void PutObject(Object object);
+  void DropObject(const Uid& uid);
+  void PutSetting(const std::string& name, std::string value);
+  void Audit(AuditEntry entry);  // sets `at`
+
+  PublicId NewId() { return ids_(); }
+
+  // The changes, with the owners' derived fields (state, leaf) recomputed from their rows; values equal to
+  // the stored ones are left out. The ledger must not be used afterwards.
+  Changes Take();
+
+ private:
+  const Facts& facts_;
+  Timestamp now_;
+  const IdSource& ids_;
+  std::map<RowId, std::optional<Row>> rows_;  // nothing: dropped
+  std::map<KeyText, std::optional<Owner>> owners_;
+  std::map<Uid, std::optional<Object>> objects_;
+  std::map<std::string, std::string> settings_;
+  std::vector<AuditEntry> audit_;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_REGISTRY_OWNERSHIP_LEDGER_H_

@@ -1,0 +1,199 @@
+#include "registry/ownership/rekey.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "registry/ownership/grant.h"
+
+namespace truce {
+namespace {
+
+constexpr std::size_t kPage = 1000;
+
+KeyText KeyAfter(const NewKey& new_key, const ResourceIdentity& identity, const KeyText& old) {
+  const auto key = new_key(identity);
+  return key ? *key : old;
+}
+
+// The part of the registry that the new keys touch: all rows and owners of changed keys and of their targets.
+struct Affected {
+  std::set<KeyText> keys;
+  std::vector<Row> rows;
+  std::vector<Owner> owners;
+};
+
+Affected Collect(const NewKey& new_key, const Ledger& ledger) {
+  Affected affected;
+  KeyText after;
+  for (;;) {
+    const std::vector<KeyText> page = ledger.facts().KeysAfter(after, kPage);
+    for (const KeyText& key : page) {
+      const auto visit = [&](const ResourceIdentity& identity) {
+        const KeyText target = KeyAfter(new_key, identity, key);
+        if (target != key) affected.keys.insert({key, target});
+      };
+      for (const Row& row : ledger.RowsOfKey(key)) visit(row.identity);
+      if (const auto owner = ledger.OwnerOf(key); owner && owner->record != Record::kNone) {
+        visit(owner->identity);
+      }
+    }
+    if (page.size() < kPage) break;
+    after = page.back();
+  }
+  for (const KeyText& key : affected.keys) {
+    for (Row& row : ledger.RowsOfKey(key)) affected.rows.push_back(std::move(row));
+    if (auto owner = ledger.OwnerOf(key)) affected.owners.push_back(*std::move(owner));
+  }
+  return affected;
+}
+
+// Puts `row` under its new key; of two rows that become one the stronger intent and the older time stay.
+void MergeRow(Row row, std::map<RowId, Row>& rows) {
+  const auto [at, added] = rows.try_emplace(row.id, row);
+  if (added) return;
+  Row& kept = at->second;
+  kept.intent = std::max(kept.intent, row.intent);
+  kept.at = std::min(kept.at, row.at);
+  kept.terminating = kept.terminating && row.terminating;
+}
+
+// The new keys that `owner` can claim: where its root manages, or where its record stands.
+std::vector<KeyText> Targets(const Owner& owner, const std::vector<Row>& rows, const NewKey& new_key) {
+  const KeyText own = KeyAfter(new_key, owner.identity, owner.key);
+  std::set<KeyText> targets;
+  if (owner.record != Record::kNone) targets.insert(own);
+  for (const Row& row : rows) {
+    if (row.id.key != owner.key || !Manages(row) || row.root != owner.root) continue;
+    targets.insert(KeyAfter(new_key, row.identity, row.id.key));
+  }
+  std::vector<KeyText> ordered(targets.begin(), targets.end());
+  // The part that the ownership itself described keeps the public id.
+  std::stable_partition(ordered.begin(), ordered.end(), [&](const KeyText& key) { return key == own; });
+  return ordered;
+}
+
+void AuditMove(const Owner& owner, const std::string& cause, Ledger& ledger) {
+  ledger.Audit({.action = AuditAction::kMoved, .key = owner.key, .id = owner.id, .root = owner.root,
+                .cause = cause, .actor = "catalogue"});
+}
+
+// A key that only conflicting rows brought along: the oldest of them owns it.
+Owner OldestOwns(const KeyText& key, const std::vector<const Row*>& rows, const PartyRules& parties,
+                 Ledger& ledger) {
+  const Row* oldest = *std::min_element(rows.begin(), rows.end(), [](const Row* a, const Row* b) {
+    return std::tuple(a->at, a->id.uid) < std::tuple(b->at, b->id.uid);
+  });
+  Owner owner;
+  owner.key = key;
+  owner.id = ledger.NewId();
+  owner.root = oldest->root;
+  owner.party = PartyOf(oldest->root, parties);
+  owner.identity = oldest->identity;
+  owner.name = oldest->identity.parts.empty() ? "" : oldest->identity.parts.back().second;
+  owner.shape = ShapeOf(key);
+  owner.since = oldest->at;
+  owner.real = oldest->id.state == RowState::kSeen;
+  if (const auto top = ledger.ObjectBySlot(owner.root)) {
+    owner.service = top->service;
+    owner.contact = top->contact;
+  }
+  return owner;
+}
+
+}  // namespace
+
+NewKey KeysOf(const Catalogue& catalogue) {
+  return [&catalogue](const ResourceIdentity& identity) -> std::optional<KeyText> {
+    const TypeSpec* spec = catalogue.FindType(identity.type);
+    return spec == nullptr ? std::nullopt : KeyOf(identity, *spec);
+  };
+}
+
+std::size_t RekeyAll(const NewKey& new_key, const PartyRules& parties, const std::string& cause,
+                     Ledger& ledger) {
+  const Affected affected = Collect(new_key, ledger);
+  std::map<RowId, Row> rows;
+  for (Row row : affected.rows) {
+    ledger.DropRow(row.id);
+    row.id.key = KeyAfter(new_key, row.identity, row.id.key);
+    MergeRow(std::move(row), rows);
+  }
+  std::map<KeyText, Owner> owners;
+  for (const Owner& owner : affected.owners) {
+    ledger.DropOwner(owner.key);
+    bool first = true;
+    for (const KeyText& target : Targets(owner, affected.rows, new_key)) {
+      Owner moved = owner;
+      moved.key = target;
+      moved.shape = ShapeOf(target);
+      if (!first) moved.id = ledger.NewId();
+      first = false;
+      const auto [at, added] = owners.try_emplace(target, moved);
+      const auto rank = [](const Owner& o) { return std::tuple(o.since, o.id); };
+      if (!added && rank(moved) < rank(at->second)) at->second = moved;
+    }
+  }
+  std::map<KeyText, std::vector<const Row*>> managers;
+  for (const auto& [id, row] : rows) {
+    if (Manages(row)) managers[id.key].push_back(&row);
+  }
+  for (const auto& [key, managing] : managers) {
+    if (!owners.contains(key)) owners.emplace(key, OldestOwns(key, managing, parties, ledger));
+  }
+  for (auto& [key, owner] : owners) {
+    const auto found = managers.find(key);
+    const bool managed = found != managers.end() &&
+                         std::any_of(found->second.begin(), found->second.end(),
+                                     [&](const Row* row) { return row->root == owner.root; });
+    // Merged into a record of its own root: the living declaration stands.
+    if (managed) owner.record = Record::kNone;
+    AuditMove(owner, cause, ledger);
+    ledger.PutOwner(std::move(owner));
+  }
+  for (auto& [id, row] : rows) ledger.PutRow(std::move(row));
+  return affected.keys.size();
+}
+
+void RekeyObject(const Uid& uid, const KeyText& from, const DeclaredResource& resource,
+                 const PartyRules& parties, Ledger& ledger) {
+  std::optional<Slot> root;
+  for (Row row : ledger.RowsOfUid(uid)) {
+    if (row.id.key != from) continue;
+    if (Manages(row)) root = row.root;
+    ledger.DropRow(row.id);
+    row.id.key = resource.key;
+    row.identity = resource.identity;
+    ledger.PutRow(std::move(row));
+  }
+  auto owner = ledger.OwnerOf(from);
+  if (!root || !owner || owner->root != *root || owner->record != Record::kNone) return;
+  std::vector<const Row*> others;
+  const std::vector<Row> rest = ledger.RowsOfKey(from);
+  for (const Row& row : rest) {
+    if (!Manages(row)) continue;
+    if (row.root == *root) return;  // another declaration of the chain still names the old key
+    others.push_back(&row);
+  }
+  const std::string cause = "account of " + uid.text + " is known now";
+  if (!others.empty()) {
+    Owner heir = OldestOwns(from, others, parties, ledger);
+    AuditMove(heir, cause, ledger);
+    ledger.PutOwner(std::move(heir));
+  } else {
+    ledger.DropOwner(from);
+  }
+  if (ledger.OwnerOf(resource.key)) return;  // owned there already: this object is a conflict now
+  owner->key = resource.key;
+  owner->identity = resource.identity;
+  owner->shape = ShapeOf(resource.key);
+  if (!resource.arn.empty()) owner->arn = resource.arn;
+  AuditMove(*owner, cause, ledger);
+  ledger.PutOwner(*std::move(owner));
+}
+
+}  // namespace truce

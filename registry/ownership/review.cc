@@ -1,0 +1,389 @@
+#include "registry/ownership/review.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "registry/base/assert.h"
+#include "registry/ownership/grant.h"
+#include "registry/ownership/lineage.h"
+#include "registry/ownership/sight.h"
+
+namespace truce {
+
+std::string_view Name(Mode mode) {
+  switch (mode) {
+    case Mode::kOff: return "off";
+    case Mode::kAudit: return "audit";
+    case Mode::kWarn: return "warn";
+    case Mode::kEnforce: return "enforce";
+  }
+  return "";
+}
+
+std::optional<Mode> ModeFromName(std::string_view name) {
+  for (const Mode mode : std::array{Mode::kOff, Mode::kAudit, Mode::kWarn, Mode::kEnforce}) {
+    if (Name(mode) == name) return mode;
+  }
+  return std::nullopt;
+}
+
+std::string_view Name(Operation operation) {
+  switch (operation) {
+    case Operation::kCreate: return "CREATE";
+    case Operation::kUpdate: return "UPDATE";
+    case Operation::kDelete: return "DELETE";
+  }
+  return "";
+}
+
+std::string_view Name(ClashReason reason) {
+  switch (reason) {
+    case ClashReason::kOwned: return "owned";
+    case ClashReason::kSibling: return "sibling";
+    case ClashReason::kOrphaned: return "orphaned";
+    case ClashReason::kImported: return "imported";
+    case ClashReason::kTransferring: return "transferring";
+  }
+  return "";
+}
+
+namespace {
+
+// A reserved row older than this is worth a proof when it stands in somebody's way.
+constexpr std::chrono::seconds kProveAfter{60};
+// Crossplane's finalizer on every managed resource: only its provider may remove it.
+constexpr std::string_view kProviderFinalizer = "finalizer.managedresource.crossplane.io";
+// Keys equal but for the account are looked for among this many owners.
+constexpr std::size_t kElsewhereMax = 8;
+
+bool HasFinalizer(const ObjectFacts& object) {
+  return std::find(object.finalizers.begin(), object.finalizers.end(), kProviderFinalizer) !=
+         object.finalizers.end();
+}
+
+// One added pair (key, intent) with its mode.
+struct Pair {
+  const DeclaredResource* resource;
+  Mode mode;
+  bool late;
+};
+
+// What the judge knows while it goes through the pairs.
+struct Case {
+  const ReviewRequest& request;
+  Ledger& ledger;
+  Object object;                // placed
+  std::optional<Object> before;  // the same life as the registry knew it
+  std::vector<Slot> chain;
+  Grantee grantee;
+  std::string digest;
+};
+
+bool DeclaresAnyOfType(const ObjectFacts& object, const std::string& type) {
+  return std::any_of(object.resources.begin(), object.resources.end(), [&](const DeclaredResource& r) {
+    return r.identity.type == type && !r.key.empty();
+  });
+}
+
+// Late: only an UPDATE that adds an external name where there was none, to a kind of a provider-assigned
+// family, by a provider (design section 3).
+bool IsLate(const ReviewRequest& request, const DeclaredResource& resource) {
+  return resource.late && request.operation == Operation::kUpdate && request.requester.provider &&
+         request.old_object && !DeclaresAnyOfType(*request.old_object, resource.identity.type);
+}
+
+// The pairs that this request adds: all of a CREATE; of an UPDATE new keys and raised intents, or all when
+// the object moves to another root.
+std::vector<Pair> AddedPairs(const ReviewRequest& request, bool moved) {
+  std::vector<Pair> added;
+  for (std::size_t i = 0; i < request.object.resources.size(); ++i) {
+    const DeclaredResource& resource = request.object.resources[i];
+    if (resource.key.empty() || resource.partial) continue;
+    if (request.old_object && !moved) {
+      const DeclaredResource* old = Declares(*request.old_object, resource.key);
+      if (old != nullptr && old->intent >= resource.intent) continue;
+    }
+    const Mode mode = i < request.modes.size() ? request.modes[i] : Mode::kEnforce;
+    added.push_back({&resource, mode, IsLate(request, resource)});
+  }
+  return added;
+}
+
+std::string DigestOf(const std::vector<Pair>& pairs) {
+  std::vector<std::string> texts;
+  for (const Pair& pair : pairs) {
+    texts.push_back(pair.resource->key.text + " " + std::string(Name(pair.resource->intent)));
+  }
+  std::sort(texts.begin(), texts.end());
+  std::string digest;
+  for (const std::string& text : texts) digest += text + "\n";
+  return digest;
+}
+
+// The same review came before and its row is there: it is allowed again, whatever the modes say now.
+bool IsReplay(const Case& c, const Pair& pair) {
+  const auto row = c.ledger.FindRow({pair.resource->key, c.object.uid, RowState::kReserved});
+  return row && row->review == c.request.uid && row->digest == c.digest;
+}
+
+// The first managing row of the old chain that can still write or delete, in words; empty when there is none.
+std::string MissingStep(const std::vector<Row>& rows, const Slot& root) {
+  for (const Row& row : rows) {
+    if (!Manages(row) || row.root != root || Passive(row)) continue;
+    if (row.id.state == RowState::kReserved) return "wait until " + ForPeople(row.slot) + " is settled";
+    return "set spec.managementPolicies of " + ForPeople(row.slot) +
+           " to [\"Observe\"], or delete it with a policy that keeps the resource";
+  }
+  return {};
+}
+
+// What stands between the pair and its grant.
+struct Obstacle {
+  std::optional<ClashReason> reason;
+  std::string step;
+  bool transfers = false;  // no obstacle: the successor takes over
+  bool moves = false;      // no obstacle: this very object moves to another root
+};
+
+Obstacle SameRoot(const Case& c, const std::vector<Row>& rows, const Owner& owner) {
+  for (const Row& row : rows) {
+    if (!Manages(row) || row.root != owner.root || Passive(row)) continue;
+    if (!AllowedTogether(c.chain, row, c.ledger)) return {.reason = ClashReason::kSibling};
+  }
+  return {};
+}
+
+Obstacle OtherRoot(const Case& c, const Owner& owner) {
+  const bool may_be_own_slot = owner.leaf == c.object.slot || owner.root == c.object.slot ||
+                               (c.before && c.before->root == owner.root);
+  if (may_be_own_slot) {
+    const std::vector<Row> rows = c.ledger.RowsOfKey(owner.key);
+    const bool own_slot_only = std::all_of(rows.begin(), rows.end(), [&](const Row& row) {
+      return !Manages(row) || row.root != owner.root || row.slot == c.object.slot;
+    });
+    if (own_slot_only) return {.moves = c.request.operation == Operation::kUpdate};
+  }
+  if (!NamesSuccessor(owner.successor, c.object.root)) return {.reason = ClashReason::kOwned};
+  std::string step = MissingStep(c.ledger.RowsOfKey(owner.key), owner.root);
+  if (step.empty()) return {.transfers = true};
+  return {.reason = ClashReason::kTransferring, .step = std::move(step)};
+}
+
+Obstacle FindObstacle(const Case& c, const Owner& owner) {
+  switch (owner.record) {
+    case Record::kImported: return {.reason = ClashReason::kImported};
+    case Record::kOrphaned:
+    case Record::kTransferring:
+      if (owner.party == c.grantee.party) return {};
+      if (NamesSuccessor(owner.successor, c.object.root)) return {.transfers = true};
+      return {.reason = ClashReason::kOrphaned};
+    case Record::kNone: break;
+  }
+  if (owner.root == c.object.root) return SameRoot(c, c.ledger.RowsOfKey(owner.key), owner);
+  return OtherRoot(c, owner);
+}
+
+// Adds the reserved row. One that an earlier review of this object left, and that may still come true, is
+// not weakened: the stronger intent stays.
+void Reserve(const Case& c, const Pair& pair) {
+  Row row;
+  row.id = {pair.resource->key, c.object.uid, RowState::kReserved};
+  row.slot = c.object.slot;
+  row.root = c.object.root;
+  row.intent = pair.resource->intent;
+  if (const auto earlier = c.ledger.FindRow(row.id)) row.intent = std::max(row.intent, earlier->intent);
+  row.terminating = c.request.object.terminating;
+  row.managed = c.request.object.managed;
+  row.identity = pair.resource->identity;
+  row.review = c.request.uid;
+  row.digest = c.digest;
+  if (c.request.old_object) row.base = c.request.old_object->version;
+  row.user = c.request.requester.user;
+  row.created = c.request.object.created;
+  row.at = c.ledger.now();
+  if (const auto seen = c.ledger.FindRow({row.id.key, row.id.uid, RowState::kSeen})) row.at = seen->at;
+  c.ledger.PutRow(std::move(row));
+}
+
+// Names every other owner of an equal key under another account, where either account is not known.
+void FindElsewhere(const Case& c, const Pair& pair, Decision& decision) {
+  const std::string shape = ShapeOf(pair.resource->key);
+  if (shape.empty() || pair.mode == Mode::kOff) return;
+  const bool unknown = pair.resource->identity.account.starts_with('?');
+  for (Owner& other : c.ledger.facts().OwnersOfShape(shape, kElsewhereMax)) {
+    if (other.key == pair.resource->key || other.root == c.object.root) continue;
+    if (!unknown && !other.identity.account.starts_with('?')) continue;
+    decision.elsewhere.push_back({.mode = Mode::kWarn,
+                                  .resource = *pair.resource,
+                                  .holder = std::move(other),
+                                  .step = {},
+                                  .same_party = false});
+  }
+}
+
+void Grant(const Case& c, const Pair& pair, const std::optional<Owner>& owner, const Obstacle& obstacle,
+           Decision& decision) {
+  if (!owner) {
+    GrantNew(*pair.resource, c.grantee, c.ledger);
+    FindElsewhere(c, pair, decision);
+  } else if (obstacle.transfers) {
+    GrantInPlace(*owner, *pair.resource, c.grantee, AuditAction::kTransferred, c.ledger);
+  } else if (owner->record != Record::kNone) {
+    GrantInPlace(*owner, *pair.resource, c.grantee, AuditAction::kGranted, c.ledger);
+  }
+  Reserve(c, pair);
+}
+
+void ProposeProofs(const Case& c, const Owner& holder, Decision& decision) {
+  if (holder.state != HolderState::kReserved || holder.since + kProveAfter > c.ledger.now()) return;
+  for (const Row& row : c.ledger.RowsOfKey(holder.key)) {
+    if (row.id.state == RowState::kReserved && row.at + kProveAfter <= c.ledger.now()) {
+      decision.prove.push_back(row.id);
+    }
+  }
+}
+
+void JudgePair(const Case& c, const Pair& pair, Decision& decision) {
+  if (pair.resource->intent == Intent::kObserves) {
+    if (!IsReplay(c, pair)) Reserve(c, pair);  // a consumer needs no ownership
+    return;
+  }
+  const auto owner = c.ledger.OwnerOf(pair.resource->key);
+  if (owner && (owner->root == c.object.root || owner->contested) && IsReplay(c, pair)) return;
+  const Obstacle obstacle = owner ? FindObstacle(c, *owner) : Obstacle{};
+  if (!obstacle.reason) {
+    Grant(c, pair, owner, obstacle, decision);
+    return;
+  }
+  Clash clash{.reason = *obstacle.reason,
+              .mode = pair.mode,
+              .resource = *pair.resource,
+              .holder = *owner,
+              .step = obstacle.step,
+              .same_party = owner->party == c.grantee.party,
+              .late = pair.late};
+  if (pair.mode == Mode::kEnforce && !pair.late) {
+    ProposeProofs(c, *owner, decision);
+    decision.denied.push_back(std::move(clash));
+    return;
+  }
+  AuditConflict(*owner, c.grantee, c.ledger);
+  Reserve(c, pair);
+  if (pair.mode != Mode::kOff) decision.conflicts.push_back(std::move(clash));
+}
+
+// Too many unproved reservations of one user in one namespace are an attack on names, or a broken client.
+bool CapReached(const Case& c, const std::vector<Pair>& pairs) {
+  if (c.request.reservation_cap == 0 || c.request.requester.composite_controller || pairs.empty()) {
+    return false;
+  }
+  const std::size_t count = c.ledger.facts().CountReserved(
+      c.object.slot.ns, c.request.requester.user, c.ledger.now() - kProveAfter);
+  if (count < c.request.reservation_cap) return false;
+  return !std::all_of(pairs.begin(), pairs.end(), [&](const Pair& pair) { return IsReplay(c, pair); });
+}
+
+std::vector<BadName> NewBadNames(const ReviewRequest& request) {
+  if (!request.old_object) return request.object.bad_names;
+  std::vector<BadName> added;
+  const std::vector<BadName>& old = request.old_object->bad_names;
+  for (const BadName& name : request.object.bad_names) {
+    if (std::find(old.begin(), old.end(), name) == old.end()) added.push_back(name);
+  }
+  return added;
+}
+
+Evidence EvidenceOf(const ReviewRequest& request) {
+  if (request.requester.composite_controller) return Evidence::kCompositeController;
+  const bool unchanged = request.old_object && LinkOf(*request.old_object) == LinkOf(request.object);
+  return unchanged ? Evidence::kFoundInPlace : Evidence::kOrdinaryRequest;
+}
+
+bool Strips(const ReviewRequest& request) {
+  return request.object.terminating && request.old_object && HasFinalizer(*request.old_object) &&
+         !HasFinalizer(request.object) && !request.requester.provider;
+}
+
+// True when the update concerns neither keys, lineage, description nor evidence: nothing is read or written.
+bool ChangesNothing(const ReviewRequest& request) {
+  if (request.operation != Operation::kUpdate || !request.old_object) return false;
+  const ObjectFacts& now = request.object;
+  const ObjectFacts& old = *request.old_object;
+  return now.lineage == old.lineage && now.service == old.service && now.contact == old.contact &&
+         now.transfer_to == old.transfer_to && now.bad_names == old.bad_names && !Strips(request) &&
+         AddedPairs(request, false).empty();
+}
+
+}  // namespace
+
+Decision Review(const ReviewRequest& request, const Facts& facts, Timestamp now, const IdSource& ids) {
+  Decision decision;
+  decision.root = request.object.slot;
+  if (request.operation == Operation::kDelete || ChangesNothing(request)) return decision;  // I10
+  decision.bad_names = NewBadNames(request);
+  if (!decision.bad_names.empty()) {
+    decision.allowed = false;
+    return decision;
+  }
+  Ledger ledger(facts, now, ids);
+  std::optional<Object> before;
+  if (request.operation == Operation::kUpdate) before = ledger.ObjectByUid(request.object.uid);
+  Case c{request, ledger, Place(request.object, EvidenceOf(request), ledger), before, {}, {}, {}};
+  const bool moved = before && before->root != c.object.root;
+  const std::vector<Pair> pairs = AddedPairs(request, moved);
+  c.chain = ChainOf(c.object, ledger);
+  c.digest = DigestOf(pairs);
+  if (Strips(request)) c.object.stripped = true;
+  decision.root = c.object.root;
+  decision.party = PartyOf(c.object.root, request.parties);
+  c.grantee = {c.object, decision.party, "review " + request.uid.text + " " + std::string(Name(request.operation)),
+               request.requester.user, request.uid};
+  if (CapReached(c, pairs)) {
+    decision.cap_reached = true;
+    decision.allowed = false;
+    return decision;
+  }
+  for (const Pair& pair : pairs) {
+    decision.added.push_back(*pair.resource);
+    JudgePair(c, pair, decision);
+  }
+  if (!decision.denied.empty()) {
+    decision.allowed = false;
+    decision.conflicts.clear();
+    decision.elsewhere.clear();
+    return decision;
+  }
+  ledger.PutObject(c.object);
+  if (moved) MoveChain(*before, c.object.root, request.parties, c.grantee.cause, ledger);
+  if (moved) ledger.PutObject(c.object);
+  if (c.object.root == c.object.slot) NameSuccessor(request.object, c.object.root, ledger);
+  decision.changes = ledger.Take();
+  return decision;
+}
+
+Locks LocksOf(const ReviewRequest& request) {
+  Locks locks;
+  const auto add = [&](const ObjectFacts& object) {
+    for (const DeclaredResource& resource : object.resources) {
+      if (!resource.key.empty()) locks.keys.push_back(resource.key);
+    }
+    if (object.lineage.controller) locks.uids.push_back(object.lineage.controller->uid);
+    if (object.lineage.claim) {
+      const ObjectRef& claim = *object.lineage.claim;
+      locks.slots.push_back({object.slot.cluster, claim.group, claim.kind, claim.ns, claim.name});
+    }
+  };
+  add(request.object);
+  if (request.old_object) add(*request.old_object);
+  locks.uids.push_back(request.object.uid);
+  locks.slots.push_back(request.object.slot);
+  std::sort(locks.keys.begin(), locks.keys.end());
+  locks.keys.erase(std::unique(locks.keys.begin(), locks.keys.end()), locks.keys.end());
+  std::sort(locks.uids.begin(), locks.uids.end());
+  std::sort(locks.slots.begin(), locks.slots.end());
+  return locks;
+}
+
+}  // namespace truce

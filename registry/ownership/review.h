@@ -1,0 +1,96 @@
+// Review: the decision about one admission request (design section 4). Pure: facts in, decision out.
+#ifndef TRUCE_REGISTRY_OWNERSHIP_REVIEW_H_
+#define TRUCE_REGISTRY_OWNERSHIP_REVIEW_H_
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "registry/identity/identity.h"
+#include "registry/ownership/ledger.h"
+#include "registry/ownership/rows.h"
+#include "registry/store/store.h"
+
+namespace truce {
+
+// How strongly a rule is applied. `off`: rows are kept, nothing is found.
+enum class Mode : std::uint8_t { kOff, kAudit, kWarn, kEnforce };
+std::string_view Name(Mode mode);
+std::optional<Mode> ModeFromName(std::string_view name);
+
+enum class Operation : std::uint8_t { kCreate, kUpdate, kDelete };
+std::string_view Name(Operation operation);  // "CREATE", "UPDATE", "DELETE"
+
+// What configuration says of the user who asks.
+struct Requester {
+  std::string user;
+  bool composite_controller = false;  // writes composites' lineage; Crossplane's own account
+  bool provider = false;              // may add late names, removes provider finalizers
+};
+
+struct ReviewRequest {
+  Operation operation = Operation::kCreate;
+  ReviewUid uid;
+  Requester requester;
+  ObjectFacts object;                     // the new version; on DELETE the old one
+  std::optional<ObjectFacts> old_object;  // UPDATE only
+  std::vector<Mode> modes;                // one per object.resources, already lowered for unsure types
+  PartyRules parties;
+  std::size_t reservation_cap = 0;        // per namespace and user; 0: off
+};
+
+// Why a pair cannot simply be granted.
+enum class ClashReason : std::uint8_t {
+  kOwned,         // another root owns the key
+  kSibling,       // the same root already manages it through another branch of its lineage
+  kOrphaned,      // orphaned by another party
+  kImported,      // owned outside the cluster
+  kTransferring,  // this root is the successor, but the old chain can still write or delete: `step`
+};
+std::string_view Name(ClashReason reason);
+
+struct Clash {
+  ClashReason reason = ClashReason::kOwned;
+  Mode mode = Mode::kEnforce;
+  DeclaredResource resource;
+  Owner holder;
+  std::string step;        // kTransferring: what the old owner must still do
+  bool same_party = false;  // the holder's party is the requester's: full disclosure
+  bool late = false;       // allowed although enforced: denying it would leak the cloud resource
+
+  bool operator==(const Clash&) const = default;
+};
+
+struct Decision {
+  bool allowed = true;
+  std::vector<Clash> denied;     // not empty: nothing may be written, all named at once
+  std::vector<Clash> conflicts;  // recorded (warn, audit, late): allowed
+  // Keys equal but for the account, whose account is not known or differs: a warning.
+  std::vector<Clash> elsewhere;
+  std::vector<BadName> bad_names;  // refused: such a name must not become a key
+  bool cap_reached = false;      // too many unproved reservations of this user in this namespace
+  // Reserved rows of the holders that are older than 60 s: their proof should run at once.
+  std::vector<RowId> prove;
+  Slot root;                     // of the object, by the accepted links
+  PartyId party;
+  std::vector<DeclaredResource> added;  // what was judged
+  Changes changes;               // empty when denied
+
+  bool operator==(const Decision&) const = default;
+};
+
+// Judges the pairs that `request` adds: all of a CREATE, the added ones of an UPDATE (a new key, a raised
+// intent, another root), none of a DELETE (I10). Either all are granted or recorded as conflicts, or
+// nothing is written and every clash is named. A replay (same review uid and digest) is allowed again and
+// changes nothing. Deterministic but for the ids of new owners. Invariants: I1, I2, I7, I10.
+Decision Review(const ReviewRequest& request, const Facts& facts, Timestamp now, const IdSource& ids);
+
+// What Review may read or write, for the store.
+Locks LocksOf(const ReviewRequest& request);
+
+}  // namespace truce
+
+#endif  // TRUCE_REGISTRY_OWNERSHIP_REVIEW_H_

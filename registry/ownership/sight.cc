@@ -1,0 +1,333 @@
+#include "registry/ownership/sight.h"
+
+#include <algorithm>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "registry/ownership/grant.h"
+#include "registry/ownership/rekey.h"
+
+namespace truce {
+namespace {
+
+constexpr std::string_view kWatch = "watch";
+
+bool AnyManages(const std::vector<Row>& rows, const Slot& root) {
+  return std::any_of(rows.begin(), rows.end(),
+                     [&](const Row& row) { return Manages(row) && row.root == root; });
+}
+
+// The oldest living manager besides `root`: time of the declaration, then creationTimestamp, then uid. One
+// that can no longer write comes last, but still before nobody: no managed key is without owner.
+std::optional<Row> OldestOther(const std::vector<Row>& rows, const Slot& root) {
+  std::optional<Row> oldest;
+  const auto rank = [](const Row& row) {
+    return std::tuple(Passive(row), row.at, row.created.value_or(Timestamp::max()), row.id.uid);
+  };
+  for (const Row& row : rows) {
+    if (!Manages(row) || row.root == root) continue;
+    if (!oldest || rank(row) < rank(*oldest)) oldest = row;
+  }
+  return oldest;
+}
+
+AuditEntry Entry(AuditAction action, const Owner& owner, const Row& row, const std::string& cause) {
+  return {.action = action,
+          .key = owner.key,
+          .id = owner.id,
+          .root = owner.root,
+          .slot = row.slot,
+          .uid = row.id.uid,
+          .cause = cause,
+          .actor = std::string(kWatch)};
+}
+
+void PassTo(const Row& heir, const std::string& cause, const PartyRules& parties, Owner owner,
+            Ledger& ledger) {
+  owner.root = heir.root;
+  owner.party = PartyOf(heir.root, parties);
+  owner.since = ledger.now();
+  owner.successor.clear();
+  // The heir managed the resource all along: whatever became of it, it may exist.
+  owner.real = true;
+  if (auto top = ledger.ObjectBySlot(heir.root)) {
+    owner.service = top->service;
+    owner.contact = top->contact;
+  }
+  ledger.Audit(Entry(AuditAction::kPassed, owner, heir, cause));
+  ledger.PutOwner(std::move(owner));
+}
+
+}  // namespace
+
+void EndRow(const RowId& id, End end, const std::string& cause, const PartyRules& parties, Ledger& ledger) {
+  const auto row = ledger.FindRow(id);
+  if (!row) return;
+  ledger.DropRow(id);
+  auto owner = ledger.OwnerOf(id.key);
+  if (!owner || owner->root != row->root || !Manages(*row) || owner->record != Record::kNone) return;
+  const std::vector<Row> rest = ledger.RowsOfKey(id.key);
+  if (AnyManages(rest, owner->root)) return;  // ownership ends with the last row of its chain
+  if (end == End::kUnproved && owner->real) {
+    owner->record = owner->successor.empty() ? Record::kOrphaned : Record::kTransferring;
+    owner->record_reason = cause;
+    ledger.Audit(Entry(AuditAction::kOrphaned, *owner, *row, cause));
+    ledger.PutOwner(*std::move(owner));
+    return;
+  }
+  ledger.Audit(Entry(AuditAction::kReleased, *owner, *row, cause));
+  if (const auto heir = OldestOther(rest, owner->root)) {
+    PassTo(*heir, cause, parties, *std::move(owner), ledger);
+    return;
+  }
+  ledger.DropOwner(id.key);
+}
+
+namespace {
+
+// Gives `object` the ownership of a key it manages, where nobody else has it.
+void Acquire(const DeclaredResource& resource, const Grantee& grantee, bool real, Ledger& ledger) {
+  auto owner = ledger.OwnerOf(resource.key);
+  if (!owner) {
+    GrantNew(resource, grantee, ledger);
+  } else if (owner->record != Record::kNone && owner->record != Record::kImported &&
+             owner->party == grantee.party) {
+    GrantInPlace(*std::move(owner), resource, grantee, AuditAction::kGranted, ledger);
+  }
+  owner = ledger.OwnerOf(resource.key);
+  if (owner->root == grantee.object.root) {
+    owner->real = owner->real || real;
+    if (!resource.arn.empty()) owner->arn = resource.arn;
+    ledger.PutOwner(*std::move(owner));
+  }
+}
+
+// The seen row of `resource`; keeps the time of the first declaration.
+void PutSeen(const ObjectFacts& object, const DeclaredResource& resource, const Grantee& grantee,
+             Ledger& ledger) {
+  Row row;
+  row.id = {resource.key, object.uid, RowState::kSeen};
+  row.slot = object.slot;
+  row.root = grantee.object.root;
+  row.intent = resource.intent;
+  row.terminating = object.terminating;
+  row.managed = object.managed;
+  row.identity = resource.identity;
+  row.created = object.created;
+  row.at = ledger.now();
+  const auto before = ledger.FindRow(row.id);
+  const auto reserved = ledger.FindRow({resource.key, object.uid, RowState::kReserved});
+  if (before) {
+    row.at = before->at;
+  } else if (reserved) {
+    row.at = reserved->at;
+  }
+  const auto owner = ledger.OwnerOf(resource.key);
+  const bool conflict = owner && Manages(row) && owner->root != row.root;
+  if (conflict && !before && !reserved) AuditConflict(*owner, grantee, ledger);
+  ledger.PutRow(std::move(row));
+}
+
+// Composites and claims that name an object which names them back become its ancestors.
+void AdoptNamed(const ObjectFacts& object, const Object& placed, const PartyRules& parties,
+                Ledger& ledger) {
+  for (const std::string& name : placed.names) {
+    const auto slot = SlotFromText(object.slot.cluster + "/" + name);
+    auto child = slot ? ledger.ObjectBySlot(*slot) : std::nullopt;
+    if (!child || child->parent == placed.slot) continue;
+    const bool by_controller = child->link == "uid:" + placed.uid.text;
+    const bool by_claim = child->link == "claim:" + placed.slot.group + "/" + placed.slot.kind + "/" +
+                                             placed.slot.ns + "/" + placed.slot.name;
+    const bool restored = child->link == "composed" && !child->parent;
+    if (!by_controller && !by_claim && !restored) continue;
+    child->parent = placed.slot;
+    child->parent_uid = placed.uid;
+    ledger.PutObject(*child);
+    MoveChain(*child, placed.root, parties, "adopted by " + ForPeople(placed.slot), ledger);
+  }
+}
+
+// A slot holds one live object: of earlier lives only what their own end still has to say remains.
+bool SeesKey(const ObjectFacts& object, const Row& row) {
+  const DeclaredResource* declared = Declares(object, row.id.key);
+  return declared != nullptr && (!Manages(row) || declared->intent != Intent::kObserves);
+}
+
+// Rows of this object under a key that differs in the account alone follow what is known of it now.
+void FollowAccount(const ObjectFacts& object, const DeclaredResource& resource, const PartyRules& parties,
+                   Ledger& ledger) {
+  for (const Row& row : ledger.RowsOfUid(object.uid)) {
+    if (row.id.key == resource.key) continue;
+    ResourceIdentity same = row.identity;
+    same.account = resource.identity.account;
+    if (same == resource.identity) RekeyObject(object.uid, row.id.key, resource, parties, ledger);
+  }
+}
+
+bool Confirms(const ObjectFacts& object, const Row& reserved) {
+  if (!reserved.base) return true;
+  return object.version && *object.version > *reserved.base;
+}
+
+}  // namespace
+
+void OutOfSight(const Uid& uid, Ledger& ledger) {
+  for (const Row& row : ledger.RowsOfUid(uid)) {
+    auto owner = ledger.OwnerOf(row.id.key);
+    if (!owner || owner->real || owner->root != row.root || !Manages(row)) continue;
+    owner->real = true;
+    ledger.PutOwner(*std::move(owner));
+  }
+}
+
+void See(const ObjectFacts& object, bool out_of_sight, const PartyRules& parties, Ledger& ledger) {
+  if (out_of_sight) OutOfSight(object.uid, ledger);
+  const auto known = ledger.ObjectByUid(object.uid);
+  Object placed = Place(object, Evidence::kFoundInPlace, ledger);
+  if (known && known->root != placed.root) {
+    MoveChain(*known, placed.root, parties, "lineage changed", ledger);
+  }
+  ledger.PutObject(placed);
+  Grantee grantee{placed, PartyOf(placed.root, parties), "seen without reservation", std::string(kWatch), {}};
+  for (const DeclaredResource& resource : object.resources) {
+    if (resource.key.empty() || resource.partial) continue;
+    FollowAccount(object, resource, parties, ledger);
+    const RowId seen{resource.key, object.uid, RowState::kSeen};
+    if (resource.intent == Intent::kObserves) {
+      const auto row = ledger.FindRow(seen);
+      if (row && Manages(*row)) EndRow(seen, End::kUnproved, "demoted to Observe", parties, ledger);
+    } else {
+      Acquire(resource, grantee, object.real || out_of_sight, ledger);
+    }
+    PutSeen(object, resource, grantee, ledger);
+  }
+  for (const Row& row : ledger.RowsOfUid(object.uid)) {
+    const bool has = SeesKey(object, row);
+    if (row.id.state == RowState::kSeen && !has) {
+      EndRow(row.id, End::kUnproved, "no longer declared", parties, ledger);
+    } else if (row.id.state == RowState::kReserved && has && Confirms(object, row)) {
+      EndRow(row.id, End::kUnproved, "confirmed", parties, ledger);  // the seen row stands for it
+    }
+  }
+  if (!object.transfer_to.empty() && placed.root == placed.slot) {
+    NameSuccessor(object, placed.root, ledger);
+  }
+  AdoptNamed(object, placed, parties, ledger);
+}
+
+void NameSuccessor(const ObjectFacts& object, const Slot& root, Ledger& ledger) {
+  for (const DeclaredResource& resource : object.resources) {
+    auto owner = resource.key.empty() ? std::nullopt : ledger.OwnerOf(resource.key);
+    if (!owner || owner->root != root || owner->successor == object.transfer_to) continue;
+    owner->successor = object.transfer_to;
+    ledger.PutOwner(*std::move(owner));
+  }
+}
+
+void SeeDeleted(const ObjectFacts& last, bool crd_terminating, const PartyRules& parties, Ledger& ledger) {
+  const auto object = ledger.ObjectByUid(last.uid);
+  const bool stripped = object && object->stripped;
+  const bool witnessed = last.terminating && last.deleting && !stripped && !crd_terminating;
+  std::vector<Row> rows = ledger.RowsOfUid(last.uid);
+  for (const Row& row : rows) {
+    auto owner = ledger.OwnerOf(row.id.key);
+    const DeclaredResource* declared = Declares(last, row.id.key);
+    if (owner && owner->root == row.root && last.real && declared != nullptr &&
+        declared->intent != Intent::kObserves && !owner->real) {
+      owner->real = true;
+      ledger.PutOwner(*std::move(owner));
+    }
+  }
+  // Reservations first: the end of what was seen decides whether the key becomes free.
+  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    return a.id.state == RowState::kReserved && b.id.state == RowState::kSeen;
+  });
+  for (const Row& row : rows) {
+    const DeclaredResource* declared = Declares(last, row.id.key);
+    const bool free = witnessed && declared != nullptr && declared->intent == Intent::kDeletes;
+    EndRow(row.id, free ? End::kWitnessed : End::kUnproved,
+           free ? "deleted, and its resource with it" : "deleted without proof that its resource is gone",
+           parties, ledger);
+  }
+  ledger.DropObject(last.uid);
+}
+
+void Prove(const RowId& reserved, const Proof& proof, const PartyRules& parties, Ledger& ledger) {
+  if (proof.answer == Proof::Answer::kUnknown) return;
+  const auto row = ledger.FindRow(reserved);
+  if (!row) return;
+  const bool same_life = proof.answer == Proof::Answer::kLive && proof.object &&
+                         proof.object->uid == reserved.uid;
+  if (same_life && Confirms(*proof.object, *row)) See(*proof.object, false, parties, ledger);
+  EndRow(reserved, End::kUnproved, same_life ? "proved: confirmed or not declared" : "proved: never created",
+         parties, ledger);
+}
+
+void Absent(const RowId& seen, const PartyRules& parties, Ledger& ledger) {
+  if (!ledger.FindRow(seen)) return;
+  OutOfSight(seen.uid, ledger);
+  EndRow(seen, End::kUnproved, "absent from the cluster, end not witnessed", parties, ledger);
+  if (ledger.RowsOfUid(seen.uid).empty()) ledger.DropObject(seen.uid);
+}
+
+std::size_t ConfirmByOperator(const Slot& slot, const std::string& actor, const PartyRules& parties,
+                              Ledger& ledger) {
+  (void)parties;
+  const auto object = ledger.ObjectBySlot(slot);
+  if (!object) return 0;
+  std::size_t confirmed = 0;
+  for (Row row : ledger.RowsOfUid(object->uid)) {
+    if (row.id.state != RowState::kReserved) continue;
+    ledger.DropRow(row.id);
+    row.id.state = RowState::kSeen;
+    row.review = {};
+    row.digest.clear();
+    row.base.reset();
+    row.user.clear();
+    auto owner = ledger.OwnerOf(row.id.key);
+    if (owner && owner->root == row.root && Manages(row)) {
+      owner->real = true;  // nobody will watch it: a name once confirmed is released by command only
+      ledger.Audit({.action = AuditAction::kAdministered, .key = row.id.key, .id = owner->id,
+                    .root = owner->root, .slot = slot, .uid = row.id.uid,
+                    .cause = "confirmed by operator", .actor = actor});
+      ledger.PutOwner(*std::move(owner));
+    }
+    ledger.PutRow(std::move(row));
+    ++confirmed;
+  }
+  return confirmed;
+}
+
+bool ReleaseByOperator(const KeyText& key, const std::string& actor, const std::string& reason,
+                       const PartyRules& parties, Ledger& ledger) {
+  auto owner = ledger.OwnerOf(key);
+  if (!owner) return false;
+  ledger.Audit({.action = AuditAction::kReleased, .key = key, .id = owner->id, .root = owner->root,
+                .cause = "released by operator: " + reason, .actor = actor});
+  const std::vector<Row> rows = ledger.RowsOfKey(key);
+  for (const Row& row : rows) {
+    if (row.root == owner->root) ledger.DropRow(row.id);
+  }
+  if (const auto heir = OldestOther(rows, owner->root)) {
+    PassTo(*heir, "released by operator: " + reason, parties, *std::move(owner), ledger);
+  } else {
+    ledger.DropOwner(key);
+  }
+  return true;
+}
+
+bool Import(Owner imported, const std::string& actor, Ledger& ledger) {
+  if (ledger.OwnerOf(imported.key)) return false;
+  imported.record = Record::kImported;
+  imported.real = true;
+  imported.since = ledger.now();
+  imported.shape = ShapeOf(imported.key);
+  if (imported.id.empty()) imported.id = ledger.NewId();
+  ledger.Audit({.action = AuditAction::kAdministered, .key = imported.key, .id = imported.id,
+                .root = imported.root, .cause = "imported: " + imported.record_reason, .actor = actor});
+  ledger.PutOwner(std::move(imported));
+  return true;
+}
+
+}  // namespace truce

@@ -1,0 +1,165 @@
+#include "tests/model/scene.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "registry/ownership/grant.h"
+
+namespace truce::scene {
+namespace {
+
+Deadline Soon() { return std::chrono::steady_clock::now() + std::chrono::seconds{20}; }
+
+}  // namespace
+
+KeyText BucketKey(const std::string& name) { return {"s3/Bucket|aws|||name=" + name}; }
+
+DeclaredResource Bucket(const std::string& name, Intent intent) {
+  DeclaredResource resource;
+  resource.identity = {"s3/Bucket", "aws", "", "us-west-2", {{"name", name}}};
+  resource.key = BucketKey(name);
+  resource.intent = intent;
+  resource.name = name;
+  resource.arn = "arn:aws:s3:::" + name;
+  return resource;
+}
+
+Slot SlotOf(const std::string& kind, const std::string& ns, const std::string& name) {
+  const std::string group = kind == "Bucket" ? "s3.aws.m.upbound.io" : "platform.example.org";
+  return {"local", group, kind, ns, name};
+}
+
+namespace {
+
+ObjectFacts Object(const Slot& slot, const std::string& uid, std::uint64_t version) {
+  ObjectFacts object;
+  object.slot = slot;
+  object.uid = {uid};
+  object.version = version;
+  object.service = slot.ns + "/" + slot.name;
+  object.known_kind = true;
+  return object;
+}
+
+}  // namespace
+
+ObjectFacts ManagedBucket(const Slot& slot, const std::string& uid, const std::string& bucket, Intent intent,
+                          std::uint64_t version) {
+  ObjectFacts object = Object(slot, uid, version);
+  object.managed = true;
+  if (!bucket.empty()) object.resources.push_back(Bucket(bucket, intent));
+  return object;
+}
+
+ObjectFacts Composite(const Slot& slot, const std::string& uid, const std::string& bucket,
+                      std::uint64_t version) {
+  ObjectFacts object = Object(slot, uid, version);
+  if (!bucket.empty()) {
+    object.resources.push_back(Bucket(bucket, Intent::kDeletes));
+    object.resources.back().mapped = true;
+  }
+  return object;
+}
+
+ObjectRef RefTo(const Slot& slot, const std::string& uid) {
+  return {slot.group, slot.kind, slot.ns, slot.name, {uid}};
+}
+
+Decision Registry::Create(const ObjectFacts& object, const std::string& user, Mode mode) {
+  ReviewRequest request;
+  request.operation = Operation::kCreate;
+  request.object = object;
+  request.requester = {user, user == kCrossplane, user == kProvider};
+  request.modes.assign(object.resources.size(), mode);
+  request.uid = {"review-" + std::to_string(++reviews_)};
+  return Ask(request);
+}
+
+Decision Registry::Update(const ObjectFacts& old_object, const ObjectFacts& object, const std::string& user,
+                          Mode mode) {
+  ReviewRequest request;
+  request.operation = Operation::kUpdate;
+  request.object = object;
+  request.old_object = old_object;
+  request.requester = {user, user == kCrossplane, user == kProvider};
+  request.modes.assign(object.resources.size(), mode);
+  request.uid = {"review-" + std::to_string(++reviews_)};
+  return Ask(request);
+}
+
+Decision Registry::Delete(const ObjectFacts& object) {
+  ReviewRequest request;
+  request.operation = Operation::kDelete;
+  request.object = object;
+  request.uid = {"review-" + std::to_string(++reviews_)};
+  return Ask(request);
+}
+
+Decision Registry::Ask(const ReviewRequest& request) {
+  last_request_ = request;
+  last_request_.parties = parties;
+  last_request_.reservation_cap = reservation_cap;
+  Decision decision;
+  Apply([&](const Facts& facts) {
+    decision = Review(last_request_, facts, now_, [this] { return NewId(); });
+    EXPECT_TRUE(decision.allowed || decision.changes.empty()) << "a denial must write nothing";
+    return decision.changes;
+  });
+  return decision;
+}
+
+void Registry::See(const ObjectFacts& object, bool out_of_sight) {
+  Run([&](Ledger& ledger) { truce::See(object, out_of_sight, parties, ledger); });
+}
+
+void Registry::SeeDeleted(const ObjectFacts& last, bool crd_terminating) {
+  Run([&](Ledger& ledger) { truce::SeeDeleted(last, crd_terminating, parties, ledger); });
+}
+
+void Registry::Prove(const RowId& row, const Proof& proof) {
+  Run([&](Ledger& ledger) { truce::Prove(row, proof, parties, ledger); });
+}
+
+void Registry::Absent(const RowId& row) {
+  Run([&](Ledger& ledger) { truce::Absent(row, parties, ledger); });
+}
+
+void Registry::Run(const std::function<void(Ledger&)>& change) {
+  const IdSource ids = [this] { return NewId(); };
+  Apply([&](const Facts& facts) {
+    Ledger ledger(facts, now_, ids);
+    change(ledger);
+    return ledger.Take();
+  });
+}
+
+StoreContents Registry::Contents() const {
+  auto contents = store_.Contents();
+  EXPECT_TRUE(contents.ok());
+  return contents.ok() ? std::move(contents).value() : StoreContents{};
+}
+
+std::optional<Owner> Registry::OwnerOf(const std::string& bucket) const {
+  std::optional<Owner> owner;
+  EXPECT_TRUE(store_.Read([&](const Facts& facts) { owner = facts.OwnerOf(BucketKey(bucket)); }, Soon()).ok());
+  return owner;
+}
+
+std::vector<Row> Registry::RowsOf(const std::string& bucket) const {
+  std::vector<Row> rows;
+  EXPECT_TRUE(store_.Read([&](const Facts& facts) { rows = facts.RowsOfKey(BucketKey(bucket)); }, Soon()).ok());
+  return rows;
+}
+
+void Registry::Apply(const Decide& decide) {
+  const auto applied = store_.Apply({}, decide, Soon());
+  ASSERT_TRUE(applied.ok()) << applied.error().message;
+}
+
+PublicId Registry::NewId() {
+  std::string text = std::to_string(++ids_);
+  return {std::string(13 - text.size(), 'a') + text};
+}
+
+}  // namespace truce::scene

@@ -1,0 +1,79 @@
+// Short ways to say what an object declares, for tests of the ownership core.
+#ifndef TRUCE_TESTS_MODEL_SCENE_H_
+#define TRUCE_TESTS_MODEL_SCENE_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "registry/identity/identity.h"
+#include "registry/ownership/invariants.h"
+#include "registry/ownership/review.h"
+#include "registry/ownership/sight.h"
+#include "registry/store/store.h"
+
+namespace truce::scene {
+
+inline constexpr const char* kCrossplane = "system:serviceaccount:crossplane-system:crossplane";
+inline constexpr const char* kProvider = "system:serviceaccount:crossplane-system:provider-aws-s3-1";
+
+// The key of bucket `name`, and what declares it with `intent`.
+KeyText BucketKey(const std::string& name);
+DeclaredResource Bucket(const std::string& name, Intent intent);
+
+Slot SlotOf(const std::string& kind, const std::string& ns, const std::string& name);
+
+// A managed resource that declares one bucket. `version` is its resourceVersion.
+ObjectFacts ManagedBucket(const Slot& slot, const std::string& uid, const std::string& bucket, Intent intent,
+                          std::uint64_t version);
+// A claim or composite; `bucket` empty: declares nothing.
+ObjectFacts Composite(const Slot& slot, const std::string& uid, const std::string& bucket,
+                      std::uint64_t version);
+
+ObjectRef RefTo(const Slot& slot, const std::string& uid);
+
+// A store, a clock that the test moves, and the calls that the webhook and the watch would make. Checks the
+// invariants after every call. External synchronization.
+class Registry {
+ public:
+  explicit Registry(Store& store) : store_(store) {}
+
+  Decision Create(const ObjectFacts& object, const std::string& user = "dev", Mode mode = Mode::kEnforce);
+  Decision Update(const ObjectFacts& old_object, const ObjectFacts& object, const std::string& user = "dev",
+                  Mode mode = Mode::kEnforce);
+  Decision Delete(const ObjectFacts& object);
+  Decision Ask(const ReviewRequest& request);
+  void See(const ObjectFacts& object, bool out_of_sight = false);
+  void SeeDeleted(const ObjectFacts& last, bool crd_terminating = false);
+  void Prove(const RowId& row, const Proof& proof);
+  void Absent(const RowId& row);
+  void Run(const std::function<void(Ledger&)>& change);
+
+  void Advance(std::chrono::milliseconds time) { now_ += time; }
+  Timestamp now() const { return now_; }
+  StoreContents Contents() const;
+  std::optional<Owner> OwnerOf(const std::string& bucket) const;
+  std::vector<Row> RowsOf(const std::string& bucket) const;
+  // The request of the last Create or Update, to be sent again.
+  const ReviewRequest& last_request() const { return last_request_; }
+
+  PartyRules parties;
+  std::size_t reservation_cap = 0;
+
+ private:
+  void Apply(const Decide& decide);
+  PublicId NewId();
+
+  Store& store_;
+  Timestamp now_{std::chrono::hours{1000}};
+  std::uint64_t reviews_ = 0;
+  std::uint64_t ids_ = 0;
+  ReviewRequest last_request_;
+};
+
+}  // namespace truce::scene
+
+#endif  // TRUCE_TESTS_MODEL_SCENE_H_
