@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "registry/catalogue/normalise.h"
 #include "registry/identity/characters.h"
 #include "registry/identity/encoding.h"
 #include "registry/identity/evidence.h"
@@ -101,9 +102,10 @@ class Assembly {
 
   static void AddPart(DeclaredResource& resource, const Reading& reading, const Element& element) {
     resource.identity.parts.emplace_back(reading.part->name, element.value);
-    if (reading.part->source == KeyPart::Source::kConstant) return;
+    const std::string_view shown = ForReaders(element);
+    if (shown.empty() || reading.part->source == KeyPart::Source::kConstant) return;
     if (!resource.name.empty()) resource.name.push_back('/');
-    resource.name.append(ForReaders(element));
+    resource.name.append(shown);
   }
 
   void AppendOne() {
@@ -181,7 +183,7 @@ std::optional<KeyText> KeyOf(const ResourceIdentity& identity, const TypeSpec& s
   if (has_region) AppendEncoded(text, identity.region);
   for (const KeyPart& part : spec.parts) {
     const std::string* value = FindPart(identity, part.name);
-    if (value == nullptr || value->empty()) return std::nullopt;
+    if (value == nullptr) return std::nullopt;
     AppendPart(text, part.name, *value);
   }
   return key;
@@ -216,7 +218,7 @@ std::optional<KeyText> ParentKeyOf(const ResourceIdentity& identity, const TypeS
   for (const Attachment::Link& link : spec.attachment->links) {
     const std::string* value = FindPart(identity, link.own_part);
     if (value == nullptr) return std::nullopt;
-    owner.parts.emplace_back(link.parent_part, *value);
+    owner.parts.emplace_back(link.parent_part, Normalise(link.normalisers, *value));
   }
   return KeyOf(owner, *parent);
 }

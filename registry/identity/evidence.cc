@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "registry/identity/characters.h"
+#include "registry/identity/parts.h"
 
 namespace truce {
 namespace {
@@ -110,15 +111,6 @@ void AppendStandInPart(std::string& text, std::string_view part) {
 
 std::string_view OwnArn(const ObjectView& view) { return StringOf(view.at_provider.Child("arn")); }
 
-// The account that the type's own field names. Its value may go on behind the number (a Glue
-// catalog below the account's); such a resource's account is the number all the same.
-std::string_view AccountField(const ObjectView& view, const TypeSpec& type) {
-  if (type.account_path.empty()) return {};
-  std::string_view text = StringOf(view.for_provider.At(type.account_path));
-  if (text.empty()) text = StringOf(view.init_provider.At(type.account_path));
-  return IsAccount(text) ? text : std::string_view();
-}
-
 }  // namespace
 
 std::string_view ArgoApplication(std::string_view tracking_id) {
@@ -189,7 +181,10 @@ AccountEvidence AccountOf(const ObjectView& view, const KindEntry& kind,
                           const IdentityRules& rules) {
   AccountEvidence evidence;
   std::string_view source = "its own field";
-  evidence.account = AccountField(view, *kind.type);
+  if (const std::string_view field = FieldOf(view, kind.type->account_path); !field.empty()) {
+    evidence.foreign = !IsAccount(field);
+    if (!evidence.foreign) evidence.account = field;
+  }
   if (evidence.account.empty() && !rules.accounts.empty()) {
     const ProviderConfigView config = ProviderConfigOf(view, kind);
     const auto at = rules.accounts.find({std::string(config.group), std::string(config.kind),

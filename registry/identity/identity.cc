@@ -146,9 +146,12 @@ void ReadManaged(const ObjectView& view, const KindEntry& kind, const IdentityRu
     draft.missing.push_back(FieldName("forProvider", region_path) + " is not set");
   }
   AccountEvidence account = AccountOf(view, kind, rules);
+  if (account.foreign) {
+    draft.missing.push_back(FieldName("forProvider", type.account_path) + " names no account");
+  }
   facts.account_disagreement = std::move(account.disagreement);
-  draft.place.account = std::move(account.account);
-  if (draft.place.account.empty() && type.KeyHasAccount()) {
+  if (!account.foreign) draft.place.account = std::move(account.account);
+  if (draft.place.account.empty() && !account.foreign && type.KeyHasAccount()) {
     draft.place.account = StandInOf(view, kind, rules);
   }
   const std::vector<KeyPart>& parts = type.PartsFor(kind.flavour);

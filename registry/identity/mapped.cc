@@ -120,7 +120,28 @@ class ResourceReader {
         reading.missing = std::move(missing);
       }
     }
+    ReadBeside(stars, draft, context);
     AppendResources(draft, facts.resources, facts.bad_names);
+  }
+
+  // Values beside the key are known where they are the text of a part, or have a default.
+  void ReadBeside(const Stars& stars, Draft& draft, const PartContext& context) const {
+    for (const KeyPart& extra : type_.extra) {
+      Reading& reading = draft.extra.emplace_back();
+      reading.part = &extra;
+      const auto part =
+          std::find_if(type_.parts.begin(), type_.parts.end(),
+                       [&extra](const KeyPart& other) { return SameSource(other, extra); });
+      std::string missing;
+      std::string_view value;
+      if (part != type_.parts.end()) value = ValueOf(part->name, stars, missing);
+      std::vector<BadName> reported;
+      if (!value.empty()) {
+        missing = AddElement(reading, value, {context.type, context.catalogue, reported});
+      } else if (extra.default_value.has_value()) {
+        reading.elements.push_back({*extra.default_value, *extra.default_value});
+      }
+    }
   }
 
   void ReadPlace(const Stars& stars, Draft& draft, const PartContext& context) const {

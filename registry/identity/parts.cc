@@ -85,16 +85,26 @@ void NoteReference(Reading& reading, Value member, std::string_view place,
   reading.missing = reference.path + " is not resolved yet";
 }
 
-Alphabet AlphabetOf(const KeyPart& part, const PartContext& context) {
-  const auto ascii_only = [](const NameRule& rule, std::string_view name) {
-    return rule.part == name && MatchesAsciiOnly(rule.regex);
+// Whether AWS's rule for names of `type` allows nothing but ASCII in what `part` holds. The rule may be
+// that of a value beside the key, which is the same text as it was spelt.
+bool RuleIsAscii(const TypeSpec& type, const KeyPart& part) {
+  const NameRule& rule = type.name_rule;
+  if (rule.part.empty() || !MatchesAsciiOnly(rule.regex)) return false;
+  if (rule.part == part.name) return true;
+  const auto ruled = [&](const KeyPart& other) {
+    return other.name == rule.part && SameSource(other, part);
   };
+  return std::any_of(type.extra.begin(), type.extra.end(), ruled) ||
+         std::any_of(type.community_extra.begin(), type.community_extra.end(), ruled);
+}
+
+Alphabet AlphabetOf(const KeyPart& part, const PartContext& context) {
   if (part.source == KeyPart::Source::kAssignedExternalName) return Alphabet::kAscii;
-  if (ascii_only(context.type.name_rule, part.name)) return Alphabet::kAscii;
+  if (RuleIsAscii(context.type, part)) return Alphabet::kAscii;
   const TypeSpec* named =
       part.refers_to.empty() ? nullptr : context.catalogue.FindType(part.refers_to);
-  const bool ascii = named != nullptr && named->parts.size() == 1 &&
-                     ascii_only(named->name_rule, named->parts.front().name);
+  const bool ascii =
+      named != nullptr && named->parts.size() == 1 && RuleIsAscii(*named, named->parts.front());
   return ascii ? Alphabet::kAscii : Alphabet::kUnicode;
 }
 
@@ -161,6 +171,10 @@ void ReadField(Reading& reading, const ObjectView& view, const PartContext& cont
 }
 
 }  // namespace
+
+bool SameSource(const KeyPart& a, const KeyPart& b) {
+  return a.source == b.source && a.paths == b.paths;
+}
 
 std::string_view ScalarOf(Value value) {
   const bool composite = value.is_array() || value.is_object();

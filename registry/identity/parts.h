@@ -42,6 +42,9 @@ Reading ReadPart(const KeyPart& part, const ObjectView& view, const PartContext&
 // it, as the end of a sentence ("names nothing"); empty when all is well.
 std::string AddElement(Reading& reading, std::string_view raw, const PartContext& context);
 
+// Whether two parts hold the same text of an object, perhaps normalised differently.
+bool SameSource(const KeyPart& a, const KeyPart& b);
+
 // A scalar's text as identity reads it; empty for null, false, "", arrays and objects.
 std::string_view ScalarOf(Value value);
 

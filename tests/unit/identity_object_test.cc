@@ -1,0 +1,455 @@
+// What Identify reads of one object besides its keys: intent, account, service, lineage, status.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "registry/identity/identity.h"
+#include "tests/support/json_document.h"
+
+namespace truce {
+namespace {
+
+const GroupKind kBucket{"s3.aws.upbound.io", "Bucket"};
+const GroupKind kTable{"dynamodb.aws.upbound.io", "Table"};
+const GroupKind kNamespacedTable{"dynamodb.aws.m.upbound.io", "Table"};
+const GroupKind kCommunityTable{"dynamodb.aws.crossplane.io", "Table"};
+
+IdentityRules Rules() {
+  IdentityRules rules;
+  rules.cluster = "local";
+  rules.catalogue = &Catalogue::BuiltIn();
+  return rules;
+}
+
+ObjectFacts Read(const std::string& json, const GroupKind& kind, const IdentityRules& rules) {
+  const Document document = DocumentFromJson(json);
+  EXPECT_TRUE(document.root().is_object()) << json;
+  return Identify(document.root(), kind, rules);
+}
+
+std::string TableJson(const std::string& metadata, const std::string& rest) {
+  return R"({"metadata":{"name":"orders")" + metadata +
+         R"(},"spec":{"forProvider":{"region":"us-west-2"})" + rest + "}";
+}
+
+struct PolicyRow {
+  const char* reason;
+  const char* spec;
+  Intent cluster;
+  Intent namespaced;
+};
+
+const PolicyRow kPolicies[] = {
+    {"defaults", "", Intent::kDeletes, Intent::kDeletes},
+    {"all", R"(,"managementPolicies":["*"])", Intent::kDeletes, Intent::kDeletes},
+    {"null list", R"(,"managementPolicies":null)", Intent::kDeletes, Intent::kDeletes},
+    {"empty list pauses, and goes on owning", R"(,"managementPolicies":[])", Intent::kDeletes,
+     Intent::kDeletes},
+    {"exactly Observe", R"(,"managementPolicies":["Observe"])", Intent::kObserves,
+     Intent::kObserves},
+    {"a set: Observe twice", R"(,"managementPolicies":["Observe","Observe"])", Intent::kObserves,
+     Intent::kObserves},
+    {"late initialisation is not Observe alone",
+     R"(,"managementPolicies":["Observe","LateInitialize"])", Intent::kManages, Intent::kManages},
+    {"an unknown action is not Observe alone", R"(,"managementPolicies":["Observe","Other"])",
+     Intent::kManages, Intent::kManages},
+    {"no Delete in the list", R"(,"managementPolicies":["Observe","Create","Update"])",
+     Intent::kManages, Intent::kManages},
+    {"Observe and Delete deletes", R"(,"managementPolicies":["Observe","Delete"])",
+     Intent::kDeletes, Intent::kDeletes},
+    {"all but Update", R"(,"managementPolicies":["Observe","Create","Delete"])", Intent::kDeletes,
+     Intent::kDeletes},
+    {"Orphan with the default list; the namespaced kind has no such field",
+     R"(,"deletionPolicy":"Orphan")", Intent::kManages, Intent::kDeletes},
+    {"Orphan with the star", R"(,"deletionPolicy":"Orphan","managementPolicies":["*"])",
+     Intent::kManages, Intent::kDeletes},
+    {"Orphan with an empty list", R"(,"deletionPolicy":"Orphan","managementPolicies":[])",
+     Intent::kManages, Intent::kDeletes},
+    {"an explicit list with Delete wins over Orphan",
+     R"(,"deletionPolicy":"Orphan","managementPolicies":["Observe","Delete"])", Intent::kDeletes,
+     Intent::kDeletes},
+    {"Orphan and no Delete in the list",
+     R"(,"deletionPolicy":"Orphan","managementPolicies":["Observe","Update"])", Intent::kManages,
+     Intent::kManages},
+    {"Delete does not add to a list without it",
+     R"(,"deletionPolicy":"Delete","managementPolicies":["Observe","Update"])", Intent::kManages,
+     Intent::kManages},
+    {"Delete and exactly Observe", R"(,"deletionPolicy":"Delete","managementPolicies":["Observe"])",
+     Intent::kObserves, Intent::kObserves},
+    {"the old field: ObserveOnly", R"(,"managementPolicy":"ObserveOnly")", Intent::kObserves,
+     Intent::kDeletes},
+    {"the old field: OrphanOnDelete", R"(,"managementPolicy":"OrphanOnDelete")", Intent::kManages,
+     Intent::kDeletes},
+    {"the old field: FullControl", R"(,"managementPolicy":"FullControl")", Intent::kDeletes,
+     Intent::kDeletes},
+    {"the list replaces the old field",
+     R"(,"managementPolicy":"ObserveOnly","managementPolicies":["*"])", Intent::kDeletes,
+     Intent::kDeletes},
+};
+
+TEST(IdentityIntent, FollowsBothSemanticsOfManagementPolicies) {
+  const IdentityRules rules = Rules();
+  for (const PolicyRow& row : kPolicies) {
+    SCOPED_TRACE(row.reason);
+    const std::string json = TableJson("", std::string(row.spec) + "}");
+    const auto intent = [&](const GroupKind& kind) {
+      return Read(json, kind, rules).resources.at(0).intent;
+    };
+    EXPECT_EQ(intent(kTable), row.cluster);
+    EXPECT_EQ(intent(kCommunityTable), row.cluster);
+    EXPECT_EQ(intent(kNamespacedTable), row.namespaced);
+  }
+}
+
+TEST(IdentityIntent, APausedObjectGoesOnOwning) {
+  const ObjectFacts facts =
+      Read(TableJson(R"(,"annotations":{"crossplane.io/paused":"true"})", "}"), kTable, Rules());
+  EXPECT_EQ(facts.resources.at(0).intent, Intent::kDeletes);
+  EXPECT_FALSE(facts.resources.at(0).key.empty());
+}
+
+TEST(IdentityAccount, UnknownOnesHaveAStandInPerProviderConfig) {
+  struct Row {
+    const char* reason;
+    GroupKind kind;
+    const char* metadata;
+    const char* spec;
+    const char* account;
+  };
+  const Row rows[] = {
+      {"default ProviderConfig", kTable, "", "", "?local/aws.upbound.io/ProviderConfig//default"},
+      {"a named one", kTable, "", R"(,"providerConfigRef":{"name":"prod"})",
+       "?local/aws.upbound.io/ProviderConfig//prod"},
+      {"community", kCommunityTable, "", R"(,"providerConfigRef":{"name":"prod"})",
+       "?local/aws.crossplane.io/ProviderConfig//prod"},
+      {"namespaced default", kNamespacedTable, R"(,"namespace":"team-a")", "",
+       "?local/aws.m.upbound.io/ClusterProviderConfig//default"},
+      {"namespaced, cluster-wide config", kNamespacedTable, R"(,"namespace":"team-a")",
+       R"(,"providerConfigRef":{"kind":"ClusterProviderConfig","name":"prod"})",
+       "?local/aws.m.upbound.io/ClusterProviderConfig//prod"},
+      {"namespaced, own config: another namespace is another one", kNamespacedTable,
+       R"(,"namespace":"team-a")",
+       R"(,"providerConfigRef":{"kind":"ProviderConfig","name":"prod"})",
+       "?local/aws.m.upbound.io/ProviderConfig/team-a/prod"},
+      {"a name that would end a part is encoded", kTable, "",
+       R"(,"providerConfigRef":{"name":"a/b%"})", "?local/aws.upbound.io/ProviderConfig//a%2Fb%25"},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.reason);
+    const ObjectFacts facts =
+        Read(TableJson(row.metadata, std::string(row.spec) + "}"), row.kind, Rules());
+    const DeclaredResource& resource = facts.resources.at(0);
+    EXPECT_EQ(resource.identity.account, row.account);
+    EXPECT_TRUE(resource.key.text.starts_with("dynamodb/Table|aws|?local/")) << resource.key.text;
+    EXPECT_TRUE(resource.arn.empty());
+    EXPECT_EQ(IdentityFromText(ToText(resource.identity)), resource.identity);
+  }
+}
+
+TEST(IdentityAccount, EvidenceIsTakenStrongestFirst) {
+  const char* arn = "arn:aws:dynamodb:us-west-2:222222222222:table/orders";
+  const std::string status = std::string(R"(},"status":{"atProvider":{"arn":")") + arn + "\"}}";
+  IdentityRules rules = Rules();
+
+  const ObjectFacts by_arn = Read(TableJson("", status), kTable, rules);
+  EXPECT_EQ(by_arn.resources.at(0).key.text,
+            "dynamodb/Table|aws|222222222222|us-west-2|name=orders");
+  EXPECT_EQ(by_arn.resources.at(0).arn, arn);
+  EXPECT_TRUE(by_arn.account_disagreement.empty());
+
+  const ProviderConfigName config{"aws.upbound.io", "ProviderConfig", "", "default"};
+  rules.accounts = {{config, "333333333333"}};
+  const ObjectFacts disputed = Read(TableJson("", status), kTable, rules);
+  EXPECT_EQ(disputed.resources.at(0).identity.account, "333333333333");
+  EXPECT_EQ(disputed.account_disagreement,
+            "status.atProvider.arn names account 222222222222, the configuration of its "
+            "ProviderConfig names 333333333333");
+
+  rules.accounts = {{config, "222222222222"}};
+  EXPECT_TRUE(Read(TableJson("", status), kTable, rules).account_disagreement.empty());
+
+  rules.accounts.clear();
+  for (const char* other : {"arn:aws:s3:::orders", "arn:aws:iam::aws:policy/x", "orders", "",
+                            "arn:aws:dynamodb:us-west-2:12345:table/x", "arn:"}) {
+    const std::string odd = std::string(R"(},"status":{"atProvider":{"arn":")") + other + "\"}}";
+    EXPECT_TRUE(
+        Read(TableJson("", odd), kTable, rules).resources.at(0).identity.account.starts_with("?"))
+        << other;
+  }
+}
+
+TEST(IdentityAccount, AnIdentityIsKeyedAgainWhenItsAccountBecomesKnown) {
+  const ObjectFacts facts = Read(TableJson("", "}"), kTable, Rules());
+  ResourceIdentity identity = facts.resources.at(0).identity;
+  const TypeSpec* type = Catalogue::BuiltIn().FindType(identity.type);
+  ASSERT_NE(type, nullptr);
+  EXPECT_EQ(KeyOf(identity, *type), facts.resources.at(0).key);
+  identity.account = "111111111111";
+  EXPECT_EQ(KeyOf(identity, *type)->text, "dynamodb/Table|aws|111111111111|us-west-2|name=orders");
+  identity.account.clear();
+  EXPECT_FALSE(KeyOf(identity, *type).has_value());
+}
+
+TEST(IdentityAccount, ABucketNeedsNone) {
+  const ObjectFacts facts = Read(TableJson("", "}"), kBucket, Rules());
+  EXPECT_EQ(facts.resources.at(0).key.text, "s3/Bucket|aws|||name=orders");
+  EXPECT_TRUE(facts.resources.at(0).identity.account.empty());
+  EXPECT_EQ(facts.resources.at(0).identity.region, "us-west-2");
+}
+
+TEST(IdentityFields, InitProviderStandsInForWhatForProviderLeavesOut) {
+  const GroupKind policy{"s3.aws.upbound.io", "BucketPolicy"};
+  struct Row {
+    const char* reason;
+    const char* spec;
+    const char* key;
+    const char* missing;
+  };
+  const Row rows[] = {
+      {"only in initProvider", R"({"initProvider":{"bucket":"b","region":"cn-north-1"}})",
+       "s3/BucketPolicy|aws-cn|||bucket=b", ""},
+      {"forProvider wins", R"({"forProvider":{"bucket":"a"},"initProvider":{"bucket":"b"}})",
+       "s3/BucketPolicy|aws|||bucket=a", ""},
+      {"an empty one counts as absent",
+       R"({"forProvider":{"bucket":""},"initProvider":{"bucket":"b"}})",
+       "s3/BucketPolicy|aws|||bucket=b", ""},
+      {"what forProvider's reference gives will win",
+       R"({"forProvider":{"bucketRef":{"name":"x"}},"initProvider":{"bucket":"b"}})", "",
+       "spec.forProvider.bucketRef is not resolved yet"},
+      {"a reference in initProvider", R"({"initProvider":{"bucketSelector":{"matchLabels":{}}}})",
+       "", "spec.initProvider.bucketSelector is not resolved yet"},
+      {"a null reference is none", R"({"forProvider":{"bucketRef":null}})", "",
+       "spec.forProvider.bucket is not set"},
+      {"nothing at all", "{}", "", "spec.forProvider.bucket is not set"},
+      {"an object is no value", R"({"forProvider":{"bucket":{"a":"b"}}})", "",
+       "spec.forProvider.bucket is not a single value"},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.reason);
+    const ObjectFacts facts =
+        Read(std::string(R"({"metadata":{"name":"x"},"spec":)") + row.spec + "}", policy, Rules());
+    const DeclaredResource& resource = facts.resources.at(0);
+    EXPECT_EQ(resource.key.text, row.key);
+    const std::vector<std::string> missing =
+        *row.missing == '\0' ? std::vector<std::string>() : std::vector<std::string>{row.missing};
+    EXPECT_EQ(resource.missing, missing);
+  }
+}
+
+TEST(IdentityFields, AReferenceIsResolvedByWhatTheRegistryKnows) {
+  const GroupKind kind{"eks.aws.upbound.io", "NodeGroup"};
+  const ObjectFacts facts = Read(
+      R"({"metadata":{"name":"workers"},"spec":{"forProvider":{"region":"us-west-2",
+          "clusterNameRef":{"name":"main"}},"providerConfigRef":{"name":"prod"}}})",
+      kind, Rules());
+  DeclaredResource resource = facts.resources.at(0);
+  ASSERT_EQ(resource.references.size(), 1U);
+  const Reference reference = resource.references.front();
+  EXPECT_EQ(reference, (Reference{"clusterName", "eks/Cluster", "spec.forProvider.clusterNameRef",
+                                  "main", ""}));
+  Resolve(resource, reference, "prod", *Catalogue::BuiltIn().FindType("eks/NodeGroup"));
+  EXPECT_EQ(resource.key.text,
+            "eks/NodeGroup|aws|?local/aws.upbound.io/ProviderConfig//prod|us-west-2|"
+            "clusterName=prod|name=workers");
+  EXPECT_TRUE(resource.missing.empty());
+  EXPECT_TRUE(resource.references.empty());
+}
+
+TEST(IdentityFields, AnAttachmentKnowsItsParent) {
+  const Catalogue& catalogue = Catalogue::BuiltIn();
+  const ObjectFacts policy =
+      Read(R"({"metadata":{"name":"x"},"spec":{"forProvider":{"bucket":"prod-artifacts"}}})",
+           {"s3.aws.upbound.io", "BucketPolicy"}, Rules());
+  EXPECT_EQ(ParentKeyOf(policy.resources.at(0).identity, *catalogue.FindType("s3/BucketPolicy"),
+                        catalogue),
+            KeyText{"s3/Bucket|aws|||name=prod-artifacts"});
+  const ObjectFacts bucket = Read(TableJson("", "}"), kBucket, Rules());
+  EXPECT_FALSE(
+      ParentKeyOf(bucket.resources.at(0).identity, *catalogue.FindType("s3/Bucket"), catalogue)
+          .has_value());
+}
+
+TEST(IdentityFields, MoreResourcesThanAnyObjectHasAreRefused) {
+  const GroupKind kind{"iam.aws.upbound.io", "UserGroupMembership"};
+  const auto read = [&](std::size_t count) {
+    std::string groups;
+    for (std::size_t i = 0; i < count; ++i)
+      groups += (i ? ",\"g" : "\"g") + std::to_string(i) + '"';
+    return Read(R"({"metadata":{"name":"x"},"spec":{"forProvider":{"user":"u","groups":[)" +
+                    groups + "]}}}",
+                kind, Rules());
+  };
+  EXPECT_EQ(read(kResourcesMax).resources.size(), kResourcesMax);
+  const ObjectFacts refused = read(kResourcesMax + 1);
+  ASSERT_EQ(refused.bad_names.size(), 1U);
+  EXPECT_EQ(refused.bad_names[0].reason, "declares more than 1024 resources");
+  ASSERT_EQ(refused.resources.size(), 1U);
+  EXPECT_TRUE(refused.resources[0].key.empty());
+}
+
+struct ServiceRow {
+  const char* reason;
+  const char* metadata;
+  const char* service;
+};
+
+const ServiceRow kServices[] = {
+    {"nothing: namespace and name", R"("name":"n","namespace":"ns")", "ns/n"},
+    {"nothing, cluster-scoped: the name", R"("name":"n")", "n"},
+    {"Helm release", R"("name":"n","annotations":{"meta.helm.sh/release-name":"rel"})", "rel"},
+    {"instance before Helm",
+     R"("name":"n","labels":{"app.kubernetes.io/instance":"inst"},
+        "annotations":{"meta.helm.sh/release-name":"rel"})",
+     "inst"},
+    {"part-of before instance",
+     R"("name":"n","labels":{"app.kubernetes.io/instance":"inst","app.kubernetes.io/part-of":"part"})",
+     "part"},
+    {"Argo CD application before part-of",
+     R"("name":"n","labels":{"app.kubernetes.io/part-of":"part"},
+        "annotations":{"argocd.argoproj.io/tracking-id":"app:s3.aws.upbound.io/Bucket:ns/n"})",
+     "app"},
+    {"Argo CD label", R"("name":"n","labels":{"argocd.argoproj.io/instance":"app"})", "app"},
+    {"the core group is empty in a tracking id",
+     R"("name":"n","annotations":{"argocd.argoproj.io/tracking-id":"app:/Service:ns/n"})", "app"},
+    {"a tracking id of another form is none",
+     R"("name":"n","annotations":{"argocd.argoproj.io/tracking-id":"app"})", "n"},
+    {"too many parts",
+     R"("name":"n","annotations":{"argocd.argoproj.io/tracking-id":"a:b/c/d:e/f"})", "n"},
+    {"a configured label before all",
+     R"("name":"n","labels":{"example.org/service":"svc","app.kubernetes.io/part-of":"part"},
+        "annotations":{"argocd.argoproj.io/tracking-id":"app:g/K:ns/n"})",
+     "svc"},
+    {"the second configured label", R"("name":"n","labels":{"team":"t"})", "t"},
+    {"what cannot stand in a sentence is passed over",
+     R"("name":"n","annotations":{"argocd.argoproj.io/tracking-id":"a\nb:g/K:ns/n",
+        "meta.helm.sh/release-name":"rel"})",
+     "rel"},
+};
+
+TEST(IdentityService, FollowsTheGlossarysPrecedence) {
+  IdentityRules rules = Rules();
+  rules.service_labels = {"example.org/service", "team"};
+  for (const ServiceRow& row : kServices) {
+    SCOPED_TRACE(row.reason);
+    const std::string json = std::string(R"({"metadata":{)") + row.metadata + "}}";
+    EXPECT_EQ(Read(json, kBucket, rules).service, row.service);
+  }
+}
+
+TEST(IdentityObject, LineageFieldsAreReadAsTheyStand) {
+  const ObjectFacts facts = Read(
+      R"({"metadata":{"name":"x","namespace":"ns","annotations":
+          {"crossplane.io/composition-resource-name":"bucket"},"ownerReferences":[
+          {"apiVersion":"v1","kind":"ConfigMap","name":"c","uid":"u1"},
+          {"apiVersion":"g.io/v1","kind":"XR","name":"xr","uid":"u2","controller":true},
+          {"apiVersion":"g.io/v1","kind":"XR","name":"xr2","uid":"u3","controller":true}]},
+          "spec":{"claimRef":{"apiVersion":"g.io/v1","kind":"Claim","namespace":"ns","name":"c"},
+          "resourceRef":{"apiVersion":"g.io/v1","kind":"XR","name":"xr"},
+          "resourceRefs":[{"apiVersion":"a.io/v1","kind":"K","name":"one"},
+            {"apiVersion":"a.io/v1","kind":"K","name":""},"odd",
+            {"apiVersion":"a.io/v1","kind":"K","name":"two","namespace":"other"}],
+          "crossplane":{"resourceRefs":[{"apiVersion":"a.io/v1","kind":"K","name":"three"}]}}})",
+      {"g.io", "XR"}, Rules());
+  EXPECT_EQ(facts.lineage.controller, (ObjectRef{"g.io", "XR", "ns", "xr", {"u2"}}));
+  EXPECT_EQ(facts.lineage.claim, (ObjectRef{"g.io", "Claim", "ns", "c", {}}));
+  EXPECT_EQ(facts.lineage.resources, (std::vector<ObjectRef>{{"g.io", "XR", "", "xr", {}},
+                                                             {"a.io", "K", "", "one", {}},
+                                                             {"a.io", "K", "other", "two", {}},
+                                                             {"a.io", "K", "ns", "three", {}}}));
+  EXPECT_TRUE(facts.lineage.composed);
+  EXPECT_FALSE(facts.known_kind);
+  EXPECT_TRUE(facts.resources.empty());
+}
+
+TEST(IdentityObject, StatusTellsWhetherTheResourceIsRealOrBeingDeleted) {
+  struct Row {
+    const char* reason;
+    const char* status;
+    bool real;
+    bool deleting;
+  };
+  const Row rows[] = {
+      {"no status", "{}", false, false},
+      {"an ARN", R"({"atProvider":{"arn":"arn:aws:s3:::x"}})", true, false},
+      {"an id", R"({"atProvider":{"id":"x"}})", true, false},
+      {"an empty id", R"({"atProvider":{"id":"","arn":null}})", false, false},
+      {"Ready", R"({"conditions":[{"type":"Ready","status":"True"}]})", true, false},
+      {"not Ready", R"({"conditions":[{"type":"Ready","status":"False"}]})", false, false},
+      {"Synced alone", R"({"conditions":[{"type":"Synced","status":"True"}]})", false, false},
+      {"deleting",
+       R"({"conditions":[{"type":"Ready","status":"False","reason":"Deleting"},
+           {"type":"Synced","status":"True"}]})",
+       false, true},
+      {"deleting, but the provider fails",
+       R"({"conditions":[{"type":"Ready","status":"False","reason":"Deleting"},
+           {"type":"Synced","status":"False"}]})",
+       false, false},
+      {"creating",
+       R"({"conditions":[{"type":"Ready","status":"False","reason":"Creating"},
+           {"type":"Synced","status":"True"}]})",
+       false, false},
+      {"conditions of a wrong form", R"({"conditions":{"type":"Ready","status":"True"}})", false,
+       false},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.reason);
+    const ObjectFacts facts = Read(
+        std::string(R"({"metadata":{"name":"x"},"status":)") + row.status + "}", kBucket, Rules());
+    EXPECT_EQ(facts.real, row.real);
+    EXPECT_EQ(facts.deleting, row.deleting);
+  }
+}
+
+TEST(IdentityObject, MetadataIsReadAndDamagedMetadataIsNot) {
+  const ObjectFacts facts = Read(
+      R"({"metadata":{"name":"x","namespace":"ns","uid":"u","resourceVersion":"700",
+          "creationTimestamp":"2026-11-21T07:50:30Z","deletionTimestamp":"2026-11-21T08:00:00Z",
+          "finalizers":["a","b"],"annotations":{"truce.dev/transfer-to":"Bucket/ns/y",
+          "truce.dev/contact":"team@example.org"}}})",
+      kBucket, Rules());
+  EXPECT_EQ(facts.slot, (Slot{"local", "s3.aws.upbound.io", "Bucket", "ns", "x"}));
+  EXPECT_EQ(facts.uid.text, "u");
+  EXPECT_EQ(facts.version, 700U);
+  EXPECT_EQ(facts.created, ParseTimestamp("2026-11-21T07:50:30Z"));
+  EXPECT_TRUE(facts.terminating);
+  EXPECT_EQ(facts.finalizers, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(facts.transfer_to, "Bucket/ns/y");
+  EXPECT_EQ(facts.contact, "team@example.org");
+
+  const char* damaged[] = {
+      "null",
+      "[]",
+      "\"x\"",
+      "{}",
+      R"({"metadata":[]})",
+      R"({"metadata":{"name":7}})",
+      R"({"metadata":{"labels":[1],"annotations":"x","finalizers":{},"ownerReferences":7}})",
+      R"({"spec":"x","status":[]})",
+      R"({"spec":{"forProvider":[],"initProvider":7}})",
+      R"({"metadata":{"resourceVersion":"7x","creationTimestamp":"yesterday"}})"};
+  for (const char* json : damaged) {
+    SCOPED_TRACE(json);
+    const Document document = DocumentFromJson(json);
+    const ObjectFacts read = Identify(document.root(), kBucket, Rules());
+    EXPECT_FALSE(read.version.has_value() || read.created.has_value() || read.terminating);
+    ASSERT_EQ(read.resources.size(), 1U);
+    EXPECT_EQ(read.resources[0].missing, (std::vector<std::string>{"metadata.name is not set"}));
+  }
+}
+
+TEST(IdentityObject, PartyIsTheNamespaceOrTheSlot) {
+  const Slot claim{"blue", "g.io", "Claim", "team-a", "x"};
+  const Slot composite{"blue", "g.io", "XR", "", "x"};
+  PartyRules rules;
+  EXPECT_EQ(PartyOf(claim, rules).text, "ns:blue/team-a");
+  EXPECT_EQ(PartyOf(composite, rules).text, "slot:blue/g.io/XR//x");
+  rules.cluster_sets = {{"blue", "prod"}};
+  EXPECT_EQ(PartyOf(claim, rules).text, "ns:prod/team-a");
+  rules.services = {{"prod/team-a", "artifacts"}, {"blue/team-a", "other"}};
+  EXPECT_EQ(PartyOf(claim, rules).text, "service:artifacts");
+  EXPECT_EQ(PartyOf(composite, rules).text, "slot:blue/g.io/XR//x");
+}
+
+}  // namespace
+}  // namespace truce
