@@ -52,9 +52,6 @@ class AdmissionService final {
   std::shared_ptr<const AdmissionPolicy> policy() const;
 
  private:
-  struct Outcome;
-  Outcome Answer(HttpRequest& request, Deadline deadline, ReviewRecord& record);
-
   AdmissionPorts ports_;
   Guarded<std::shared_ptr<const AdmissionPolicy>> policy_;
   std::atomic<bool> ready_{false};

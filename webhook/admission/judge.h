@@ -1,0 +1,61 @@
+// Judgement: one review under one policy, from the parsed request to findings in words. No HTTP, no
+// store: facts are handed in.
+#ifndef TRUCE_WEBHOOK_ADMISSION_JUDGE_H_
+#define TRUCE_WEBHOOK_ADMISSION_JUDGE_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "registry/base/clock.h"
+#include "registry/base/result.h"
+#include "registry/ownership/facts.h"
+#include "registry/ownership/ledger.h"
+#include "registry/ownership/review.h"
+#include "webhook/admission/codec.h"
+#include "webhook/admission/policy.h"
+
+namespace truce {
+
+// A value once made. External synchronization.
+class Judgement final {
+ public:
+  // `policy` must outlive the judgement; `request` is not kept.
+  // Errors: kInvalidArgument: an object of a known kind without name or uid.
+  static Result<Judgement> Prepare(const AdmissionRequest& request, const AdmissionPolicy& policy,
+                                   Timestamp now);
+
+  // False: nothing of the registry bears on the request; it is allowed.
+  bool concerns_registry() const { return concerns_registry_; }
+  const ReviewRequest& request() const { return request_; }
+
+  // Decides on `facts`. Pure; may be called again on other facts.
+  Decision Decide(const Facts& facts, const IdSource& ids);
+
+  // What `decision` (of the last Decide) found, all rules and modes.
+  std::vector<Finding> FindingsOf(const Decision& decision) const;
+
+  // 403, or for composite controllers the configured code.
+  int DenialCode() const;
+
+  // The reason of an override that lowered a mode; empty when none did.
+  std::string_view override_reason() const { return override_reason_; }
+
+ private:
+  Judgement(const AdmissionPolicy& policy, Timestamp now) : policy_(&policy), now_(now) {}
+
+  void SetModes(const Slot* root);
+  Mode ModeOf(std::string_view type, std::string_view name, bool sure, const Slot* root);
+  void SortBadNames();
+
+  const AdmissionPolicy* policy_;
+  Timestamp now_;
+  ReviewRequest request_;
+  std::vector<std::pair<BadName, Mode>> tolerated_;  // bad names under a mode that does not deny
+  std::string_view override_reason_;
+  bool concerns_registry_ = false;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_ADMISSION_JUDGE_H_

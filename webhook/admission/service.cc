@@ -1,0 +1,335 @@
+#include "webhook/admission/service.h"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <random>
+#include <utility>
+
+#include "webhook/admission/codec.h"
+#include "webhook/admission/judge.h"
+
+namespace truce {
+namespace {
+
+constexpr std::chrono::milliseconds kReplyMargin{100};  // for the way back through TLS and queues
+constexpr std::chrono::seconds kTimeoutDefault{10};     // of the API server
+constexpr std::chrono::seconds kTimeoutMax{30};         // an API server allows no more
+// Bodies up to this size share their thread's reader; larger ones get one of their own, so that no
+// thread keeps the buffers of the largest body it ever saw.
+constexpr std::size_t kSharedReaderBytesMax = 64 * 1024;
+
+UnknownCause CauseOf(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kUnavailable: return UnknownCause::kStoreUnavailable;
+    case ErrorCode::kResourceExhausted: return UnknownCause::kStoreFull;
+    case ErrorCode::kDeadlineExceeded: return UnknownCause::kDeadline;
+    case ErrorCode::kDataLoss: return UnknownCause::kStoreDamaged;
+    case ErrorCode::kInvalidArgument:
+    case ErrorCode::kNotFound:
+    case ErrorCode::kConflict:
+    case ErrorCode::kInternal: break;
+  }
+  return UnknownCause::kInternal;
+}
+
+// Why nothing can be said, in words that the API server shows its user.
+std::string_view Explain(UnknownCause cause) {
+  switch (cause) {
+    case UnknownCause::kNotReady: return "truce is not ready yet, try again";
+    case UnknownCause::kStoreUnavailable: return "truce cannot use its store now, try again";
+    case UnknownCause::kStoreFull: return "truce has too much to write now, try again";
+    case UnknownCause::kStoreDamaged: return "truce's store is damaged; see its log";
+    case UnknownCause::kDeadline: return "truce had too little time to answer, try again";
+    case UnknownCause::kOverload: return "truce has too much to do now, try again";
+    case UnknownCause::kException:
+    case UnknownCause::kInternal: break;
+  }
+  return "truce failed; see its log";
+}
+
+// The seconds of `timeout=5s`; nothing when it is not of that form.
+std::optional<std::chrono::seconds> TimeoutOf(const HttpRequest& request) {
+  std::string_view text = request.Query("timeout").value_or(std::string_view());
+  if (!text.ends_with('s')) return std::nullopt;
+  text.remove_suffix(1);
+  int seconds = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (code != std::errc() || end != text.data() + text.size() || seconds < 1) return std::nullopt;
+  return std::min(std::chrono::seconds(seconds), kTimeoutMax);
+}
+
+// A judgement shared with the store, which may still run it when the caller's time is over.
+struct Shared {
+  Judgement judgement;
+  Decision decision;
+};
+
+// One call from begin to end: what it says of itself, and its answer.
+class Call final {
+ public:
+  Call(AdmissionPorts& ports, std::shared_ptr<const AdmissionPolicy> policy)
+      : ports_(ports), policy_(std::move(policy)) {}
+
+  HttpResponse Run(HttpRequest& request, bool ready) {
+    static thread_local ReviewReader shared;
+    if (request.body.size() <= kSharedReaderBytesMax) return Read(request, shared, ready);
+    ReviewReader own;
+    return Read(request, own, ready);
+  }
+
+  HttpResponse Unknown(UnknownCause cause, std::string_view detail) {
+    record_.verdict = Verdict::kUnknown;
+    record_.unknown = cause;
+    record_.status = 503;
+    SetDetail(detail);
+    HttpResponse response = PlainText(record_.status, Explain(cause));
+    response.headers.emplace_back("Retry-After", "1");
+    return response;
+  }
+
+  void Report(std::chrono::nanoseconds elapsed) {
+    record_.elapsed = elapsed;
+    record_.findings = findings_;
+    record_.added = decision_.added;
+    record_.detail = detail_;
+    for (ReviewSink* sink : ports_.sinks) sink->OnReview(record_);
+  }
+
+ private:
+  HttpResponse Read(HttpRequest& request, ReviewReader& reader, bool ready) {
+    Result<AdmissionRequest> parsed = reader.Read(request.body);
+    if (!parsed.ok()) {
+      if (parsed.error().code != ErrorCode::kInvalidArgument) {
+        return Unknown(UnknownCause::kException, parsed.error().message);
+      }
+      return BadRequest(parsed.error().message);
+    }
+    const AdmissionRequest& review = parsed.value();
+    Describe(review);
+    HttpResponse response = Judge(review, BudgetOf(request), ready);
+    // The record's views end with the reader's next document, not before the report.
+    KeepDescription();
+    return response;
+  }
+
+  HttpResponse Judge(const AdmissionRequest& review, Deadline deadline, bool ready) {
+    if (!review.sub_resource.empty() || review.operation == ReviewOperation::kConnect) {
+      return Allowed(review.uid);
+    }
+    Result<Judgement> prepared = Judgement::Prepare(review, *policy_, ports_.clock.Now());
+    if (!prepared.ok()) return BadRequest(prepared.error().message);
+    Judgement& judgement = prepared.value();
+    if (!judgement.concerns_registry()) return Allowed(review.uid);
+    if (!ready) return Unknown(UnknownCause::kNotReady, {});
+    const auto look = [&](const Facts& facts) { decision_ = judgement.Decide(facts, ports_.ids); };
+    const Result<void> read = ports_.store.Read(look, deadline);
+    if (!read.ok()) return Unknown(CauseOf(read.error().code), read.error().message);
+    if (decision_.allowed && !decision_.changes.empty() && !review.dry_run) {
+      const Result<void> written = Write(judgement, deadline);
+      if (!written.ok()) {
+        decision_ = {};
+        return Unknown(CauseOf(written.error().code), written.error().message);
+      }
+    }
+    return Answer(review.uid, judgement);
+  }
+
+  // Decides again inside the transaction; that decision counts. Durable on return (I3).
+  Result<void> Write(const Judgement& judgement, Deadline deadline) {
+    const auto shared = std::make_shared<Shared>(Shared{judgement, {}});
+    // The policy lives as long as the judgement that points into it.
+    const auto decide = [shared, policy = policy_, &ids = ports_.ids](const Facts& facts) {
+      shared->decision = shared->judgement.Decide(facts, ids);
+      return shared->decision.changes;
+    };
+    TRUCE_RETURN_IF_ERROR(ports_.store.Apply(LocksOf(judgement.request()), decide, deadline));
+    decision_ = std::move(shared->decision);
+    record_.wrote = !decision_.changes.empty();
+    return {};
+  }
+
+  HttpResponse Answer(std::string_view uid, const Judgement& judgement) {
+    if (TRUCE_NEVER(!decision_.allowed && !decision_.changes.empty())) {
+      return Unknown(UnknownCause::kInternal, "a denial with changes");
+    }
+    findings_ = judgement.FindingsOf(decision_);
+    record_.override_reason = judgement.override_reason();
+    if (decision_.allowed) return Allowed(uid);
+    std::vector<Finding> refused;
+    std::copy_if(findings_.begin(), findings_.end(), std::back_inserter(refused),
+                 [](const Finding& finding) { return finding.mode == Mode::kEnforce; });
+    if (TRUCE_NEVER(refused.empty())) {
+      return Unknown(UnknownCause::kInternal, "a denial without reason");
+    }
+    record_.verdict = Verdict::kDenied;
+    record_.code = judgement.DenialCode();
+    const std::string text = DenialText(refused);
+    return Json(WriteReview(uid, {.allowed = false, .code = record_.code, .message = text}));
+  }
+
+  HttpResponse Allowed(std::string_view uid) {
+    std::vector<Finding> shown;
+    std::copy_if(findings_.begin(), findings_.end(), std::back_inserter(shown),
+                 [](const Finding& finding) { return finding.mode >= Mode::kWarn; });
+    const std::vector<std::string> warnings = Warnings(shown);
+    return Json(WriteReview(uid, {.warnings = warnings}));
+  }
+
+  HttpResponse BadRequest(std::string_view detail) {
+    record_.verdict = Verdict::kBadRequest;
+    record_.status = 400;
+    SetDetail(detail);
+    return PlainText(record_.status, detail);
+  }
+
+  static HttpResponse Json(std::string body) {
+    return {.content_type = "application/json", .body = std::move(body)};
+  }
+
+  void SetDetail(std::string_view detail) { detail_ = detail; }
+
+  void Describe(const AdmissionRequest& review) {
+    record_.operation = Name(review.operation);
+    record_.uid = review.uid;
+    record_.group = review.kind.group;
+    record_.kind = review.kind.kind;
+    record_.sub_resource = review.sub_resource;
+    record_.ns = review.ns;
+    record_.name = review.name;
+    record_.user = review.user;
+    record_.dry_run = review.dry_run;
+  }
+
+  // Copies what the record shows out of a reader that ends before the report.
+  void KeepDescription() {
+    std::array<std::string_view*, 7> views = {&record_.uid,          &record_.group, &record_.kind,
+                                              &record_.sub_resource, &record_.ns,    &record_.name,
+                                              &record_.user};
+    std::size_t bytes = 0;
+    for (const std::string_view* view : views) bytes += view->size();
+    kept_.reserve(bytes);
+    for (std::string_view* view : views) {
+      const std::size_t begin = kept_.size();
+      kept_ += *view;
+      *view = std::string_view(kept_).substr(begin);
+    }
+  }
+
+  AdmissionPorts& ports_;
+  std::shared_ptr<const AdmissionPolicy> policy_;
+  Decision decision_;
+  std::vector<Finding> findings_;
+  ReviewRecord record_;
+  std::string kept_;
+  std::string detail_;
+};
+
+}  // namespace
+
+std::string_view Name(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kAllowed: return "allowed";
+    case Verdict::kDenied: return "denied";
+    case Verdict::kUnknown: return "unknown";
+    case Verdict::kBadRequest: return "bad_request";
+  }
+  return "unknown";
+}
+
+std::string_view Name(UnknownCause cause) {
+  switch (cause) {
+    case UnknownCause::kNotReady: return "not_ready";
+    case UnknownCause::kStoreUnavailable: return "store_unavailable";
+    case UnknownCause::kStoreFull: return "store_full";
+    case UnknownCause::kStoreDamaged: return "store_damaged";
+    case UnknownCause::kDeadline: return "deadline";
+    case UnknownCause::kOverload: return "overload";
+    case UnknownCause::kException: return "exception";
+    case UnknownCause::kInternal: return "internal";
+  }
+  return "internal";
+}
+
+AdmissionService::AdmissionService(AdmissionPorts ports,
+                                   std::shared_ptr<const AdmissionPolicy> policy)
+    : ports_(std::move(ports)), policy_(std::move(policy)) {}
+
+HttpResponse AdmissionService::Validate(HttpRequest& request) {
+  const auto begin = std::chrono::steady_clock::now();
+  Call call(ports_, policy());
+  HttpResponse response;
+  // The one place where exceptions end: allocation failure, or a library's.
+  try {
+    response = call.Run(request, ready());
+  } catch (const std::exception& e) {
+    response = call.Unknown(UnknownCause::kException, e.what());
+  } catch (...) {
+    response = call.Unknown(UnknownCause::kException, "unknown exception");
+  }
+  call.Report(std::chrono::steady_clock::now() - begin);
+  return response;
+}
+
+void AdmissionService::SetPolicy(std::shared_ptr<const AdmissionPolicy> policy) {
+  policy_.With([&](auto& present) { present = std::move(policy); });
+}
+
+std::shared_ptr<const AdmissionPolicy> AdmissionService::policy() const {
+  return policy_.With([](const auto& present) { return present; });
+}
+
+Deadline BudgetOf(const HttpRequest& request) {
+  const std::chrono::milliseconds timeout = TimeoutOf(request).value_or(kTimeoutDefault);
+  const std::chrono::milliseconds rounding =
+      std::min<std::chrono::milliseconds>(std::chrono::seconds(1), timeout / 2);
+  const Deadline begin =
+      request.arrival == Deadline{} ? std::chrono::steady_clock::now() : request.arrival;
+  const Deadline budget = begin + timeout - rounding - kReplyMargin;
+  return request.deadline == Deadline{} ? budget : std::min(budget, request.deadline);
+}
+
+IdSource RandomIds() {
+  return [] {
+    constexpr std::size_t kLength = 13;  // 65 bits
+    constexpr std::string_view kAlphabet = "abcdefghijklmnopqrstuvwxyz234567";
+    std::array<std::uint8_t, kLength> bytes{};
+    if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+      std::random_device device;
+      for (auto& byte : bytes) byte = static_cast<std::uint8_t>(device());
+    }
+    PublicId id;
+    for (const std::uint8_t byte : bytes) id.text += kAlphabet[byte & 31U];
+    return id;
+  };
+}
+
+std::vector<HttpRoute> AdmissionRoutes(AdmissionService& service, AccessSource access) {
+  constexpr std::string_view kPath = "/validate";
+  const HttpHandler handler = [&service, access = std::move(access), kPath](HttpRequest& request) {
+    std::string_view secret = std::string_view(request.path).substr(kPath.size());
+    if (secret.starts_with('/')) secret.remove_prefix(1);
+    switch (CheckAccess(*access(), request, secret)) {
+      case AccessVerdict::kGranted: return service.Validate(request);
+      case AccessVerdict::kUnauthorized: {
+        HttpResponse response = PlainText(401, "a bearer token is needed");
+        response.headers.emplace_back("WWW-Authenticate", "Bearer");
+        return response;
+      }
+      case AccessVerdict::kForbidden: break;
+    }
+    return PlainText(403, "forbidden");
+  };
+  const std::string media_type = "application/json";
+  return {
+      {"POST", std::string(kPath), RouteMatch::kExact, media_type, handler},
+      {"POST", std::string(kPath) + "/", RouteMatch::kPrefix, media_type, handler},
+  };
+}
+
+}  // namespace truce
