@@ -1,25 +1,25 @@
-// FakeClock: wall-clock time that moves only when a test says so.
+// A clock that stands still until it is set.
 #ifndef TRUCE_TESTS_SUPPORT_FAKE_CLOCK_H_
 #define TRUCE_TESTS_SUPPORT_FAKE_CLOCK_H_
 
 #include <atomic>
-#include <chrono>
 
 #include "registry/base/clock.h"
 
-namespace truce::testing {
+namespace truce {
 
-// Thread-safe. Starts at 2026-11-21T08:00:00Z.
+// Thread-safe.
 class FakeClock final : public Clock {
  public:
-  Timestamp Now() const override { return Timestamp(std::chrono::milliseconds(now_.load())); }
-  void Advance(std::chrono::milliseconds step) { now_ += step.count(); }
-  void Set(Timestamp now) { now_ = now.time_since_epoch().count(); }
+  explicit FakeClock(Timestamp now) : now_(now) {}
+  Timestamp Now() const override { return now_.load(); }
+  void Set(Timestamp now) { now_.store(now); }
+  void Advance(std::chrono::milliseconds step) { now_.store(now_.load() + step); }
 
  private:
-  std::atomic<std::chrono::milliseconds::rep> now_{1795248000000};
+  std::atomic<Timestamp> now_;
 };
 
-}  // namespace truce::testing
+}  // namespace truce
 
 #endif  // TRUCE_TESTS_SUPPORT_FAKE_CLOCK_H_
