@@ -11,14 +11,14 @@ namespace truce {
 std::span<const std::string_view> BuiltInCatalogueLines();
 
 const Catalogue& Catalogue::BuiltIn() {
-  static const Catalogue catalogue = [] {
+  static const Catalogue kCatalogue = [] {
     std::string text;
     for (const std::string_view line : BuiltInCatalogueLines()) text.append(line).append("\n");
     // The compiler of this text has checked it: an error here is a bug, and value() stops the
     // start.
     return Parse(text, "schema/aws-types.tsv").value();
   }();
-  return catalogue;
+  return kCatalogue;
 }
 
 }  // namespace truce

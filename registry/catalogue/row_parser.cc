@@ -347,15 +347,15 @@ Result<void> ParseNameMax(std::string_view cell, TypeSpec& spec) {
 }
 
 // A column that is kept as it stands.
-template <std::string TypeSpec::*kMember>
+template <std::string TypeSpec::*Member>
 Result<void> KeepText(std::string_view cell, TypeSpec& spec) {
-  spec.*kMember = cell == kNone ? std::string_view() : cell;
+  spec.*Member = cell == kNone ? std::string_view() : cell;
   return {};
 }
 
-template <std::string NameRule::*kMember>
+template <std::string NameRule::*Member>
 Result<void> KeepRule(std::string_view cell, TypeSpec& spec) {
-  spec.name_rule.*kMember = cell == kNone ? std::string_view() : cell;
+  spec.name_rule.*Member = cell == kNone ? std::string_view() : cell;
   return {};
 }
 
