@@ -1,4 +1,5 @@
-// Store port: where ownership is kept, and the one place where concurrent declarations are put in order.
+// Store port: where ownership is kept, and the one place where concurrent declarations are put in
+// order.
 #ifndef TRUCE_REGISTRY_STORE_STORE_H_
 #define TRUCE_REGISTRY_STORE_STORE_H_
 
@@ -16,28 +17,28 @@
 
 namespace truce {
 
-// What a call may touch; a store that locks single rows locks these, sorted. A decision that reads or
-// writes anything else is a programmer's error in such a store; single-writer stores ignore it.
+// What a call may touch; a store that locks single rows locks these, sorted. A decision that reads
+// or writes anything else is a programmer's error in such a store; single-writer stores ignore it.
 struct Locks {
   std::vector<KeyText> keys;
   std::vector<Uid> uids;
   std::vector<Slot> slots;
 };
 
-// Runs on locked facts, returns what to write. May run more than once (a store may retry); must therefore
-// have no effect but its result. Must not block and not call the store.
+// Runs on locked facts, returns what to write. May run more than once (a store may retry); must
+// therefore have no effect but its result. Must not block and not call the store.
 using Decide = std::function<Changes(const Facts&)>;
-// Runs on committed facts. May run more than once, when a commit overtakes it: only what the last run saw
-// counts, so it starts its captures anew. Must not block and not call the store.
+// Runs on committed facts. May run more than once, when a commit overtakes it: only what the last
+// run saw counts, so it starts its captures anew. Must not block and not call the store.
 using Look = std::function<void(const Facts&)>;
 
 struct StoreCounts {
   std::uint64_t owners = 0;
-  std::uint64_t reserved = 0;      // owners by state for people: reserved, held, orphaned, imported
+  std::uint64_t reserved = 0;  // owners by state for people: reserved, held, orphaned, imported
   std::uint64_t held = 0;
   std::uint64_t orphaned = 0;
   std::uint64_t imported = 0;
-  std::uint64_t conflicts = 0;     // keys with two or more managing roots
+  std::uint64_t conflicts = 0;  // keys with two or more managing roots
 
   bool operator==(const StoreCounts&) const = default;
 };
@@ -47,7 +48,7 @@ struct StoreContents {
   std::vector<Owner> owners;
   std::vector<Row> rows;
   std::vector<Object> objects;
-  std::vector<AuditEntry> audit;   // in the order written
+  std::vector<AuditEntry> audit;  // in the order written
   std::vector<std::pair<std::string, std::string>> settings;
 
   bool operator==(const StoreContents&) const = default;
@@ -58,20 +59,20 @@ class Store {
  public:
   virtual ~Store() = default;
 
-  // Locks the rows of `locks`, calls `decide` on them and writes its changes, all or nothing. Drops come
-  // before puts; dropping what is not there is no error; of two puts of one thing the last one counts.
-  // Constraints: rows have a key and a uid, owners a key, objects a uid, settings a name (all not empty); a
-  // key with a managing reservation has an owner (backs I1 and I2).
-  // Durable on return (SQLite: synchronous=FULL): an answer sent after it survives a power cut (I3).
-  // Errors: kUnavailable (busy, disk full, read-only: nothing was written); kResourceExhausted (queue full:
-  // nothing was written); kDeadlineExceeded (the outcome is unknown: repeat the review, which is idempotent);
-  // kDataLoss (the database is damaged); kInternal (the changes break a constraint: nothing was written).
-  // Blocks at most until `deadline`. When `decide` returns no changes nothing is written and the call needs
-  // no working disk.
+  // Locks the rows of `locks`, calls `decide` on them and writes its changes, all or nothing. Drops
+  // come before puts; dropping what is not there is no error; of two puts of one thing the last one
+  // counts. Constraints: rows have a key and a uid, owners a key, objects a uid, settings a name
+  // (all not empty); a key with a managing reservation has an owner (backs I1 and I2). Durable on
+  // return (SQLite: synchronous=FULL): an answer sent after it survives a power cut (I3). Errors:
+  // kUnavailable (busy, disk full, read-only: nothing was written); kResourceExhausted (queue full:
+  // nothing was written); kDeadlineExceeded (the outcome is unknown: repeat the review, which is
+  // idempotent); kDataLoss (the database is damaged); kInternal (the changes break a constraint:
+  // nothing was written). Blocks at most until `deadline`. When `decide` returns no changes nothing
+  // is written and the call needs no working disk.
   virtual Result<void> Apply(const Locks& locks, const Decide& decide, Deadline deadline) = 0;
 
-  // Calls `look` on one consistent committed state. Never writes, never waits for a writer's commit.
-  // Errors: kUnavailable, kDeadlineExceeded, kDataLoss.
+  // Calls `look` on one consistent committed state. Never writes, never waits for a writer's
+  // commit. Errors: kUnavailable, kDeadlineExceeded, kDataLoss.
   virtual Result<void> Read(const Look& look, Deadline deadline) const = 0;
 
   // Number of ownerships by state. O(1).
@@ -80,7 +81,8 @@ class Store {
   // One consistent copy of everything; O(size). Errors: kUnavailable, kDataLoss.
   virtual Result<StoreContents> Contents() const = 0;
 
-  // Whether the last write worked: ok, or the error that the next write would probably meet. Never blocks.
+  // Whether the last write worked: ok, or the error that the next write would probably meet. Never
+  // blocks.
   virtual Result<void> Health() const = 0;
 };
 

@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <latch>
 #include <memory>
 #include <thread>
 
 #include "registry/store/memory/memory_store.h"
+#include "registry/store/sqlite/sqlite_store.h"
 #include "tests/support/store_samples.h"
+#include "tests/support/temporary_folder.h"
 
 namespace truce::testing {
 namespace {
@@ -29,6 +32,33 @@ class MemoryKind final : public StoreKind {
 
  private:
   MemoryStore store_;
+};
+
+class SqliteKind final : public StoreKind {
+ public:
+  SqliteKind() { Open(); }
+  ~SqliteKind() override { EXPECT_TRUE(store_->Health().ok()); }
+  Store& store() override { return *store_; }
+  bool Reopen() override {
+    store_.reset();
+    Open();
+    return true;
+  }
+
+ private:
+  void Open() {
+    SqliteOptions options;
+    options.data_dir = folder_.path().string();
+    auto opened = SqliteStore::Open(options);
+    if (!opened.ok()) {
+      ADD_FAILURE() << opened.error().message;
+      std::abort();
+    }
+    store_ = std::move(opened).value();
+  }
+
+  TemporaryFolder folder_;
+  std::unique_ptr<SqliteStore> store_;
 };
 
 struct Named {
@@ -362,8 +392,8 @@ TEST_P(StoreContract, RefusesNamelessThingsAndWritesNothing) {
 
 TEST_P(StoreContract, APassedDeadlineWritesNothing) {
   const Changes changes = SampleCreate("a", "u1");
-  const Result<void> late =
-      store().Apply({}, [&](const Facts& /*facts*/) { return changes; }, Past());
+  const Result<void> late = store().Apply(
+      {}, [&](const Facts& /*facts*/) { return changes; }, Past());
   ASSERT_FALSE(late.ok());
   EXPECT_EQ(late.error().code, ErrorCode::kDeadlineExceeded);
   EXPECT_EQ(Contents(), StoreContents{});
@@ -456,7 +486,8 @@ TEST_P(StoreContract, SurvivesReopening) {
   EXPECT_EQ(OwnerIn(store(), SampleKey("a")), before.owners[0]);
 }
 
-// Whatever is written, a store holds what the reference holds, refuses what it refuses, and counts alike.
+// Whatever is written, a store holds what the reference holds, refuses what it refuses, and counts
+// alike.
 TEST_P(StoreContract, AgreesWithTheReferenceOnRandomChanges) {
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
     SetUp();
@@ -484,10 +515,11 @@ TEST_P(StoreContract, AgreesWithTheReferenceOnRandomChanges) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, StoreContract,
-                         ::testing::Values(Named{"Memory",
-                                                 [] { return std::make_unique<MemoryKind>(); }}),
-                         [](const auto& tested) { return tested.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Stores, StoreContract,
+    ::testing::Values(Named{"Memory", [] { return std::make_unique<MemoryKind>(); }},
+                      Named{"Sqlite", [] { return std::make_unique<SqliteKind>(); }}),
+    [](const auto& tested) { return tested.param.name; });
 
 }  // namespace
 }  // namespace truce::testing

@@ -36,7 +36,8 @@ void FaultyStore::Mend() {
 }
 
 Result<void> FaultyStore::Apply(const Locks& locks, const Decide& decide, Deadline deadline) {
-  const std::optional<Fault> fault = faults_.With([](Faults& faults) { return Take(faults.applies); });
+  const std::optional<Fault> fault =
+      faults_.With([](Faults& faults) { return Take(faults.applies); });
   if (fault.has_value() && !fault->after_write) return fault->error;
   const std::optional<Error> broken = faults_.With([](Faults& faults) { return faults.broken; });
   bool refused = false;

@@ -19,7 +19,8 @@ class FaultyStore final : public Store {
   void FailNextApply(Error error);
   // The next Apply writes, and answers `error` all the same: the outcome is unknown to its caller.
   void LoseNextAnswer(Error error);
-  // Every Apply with changes fails with `error` until Mend; Health tells it. One without changes answers.
+  // Every Apply with changes fails with `error` until Mend; Health tells it. One without changes
+  // answers.
   void BreakWrites(Error error);
   void FailNextRead(Error error);
   void Mend();

@@ -11,9 +11,7 @@ namespace {
 
 constexpr std::int64_t kEpoch = 1795248000000;
 
-std::size_t Below(std::mt19937_64& random, std::size_t bound) {
-  return random() % bound;
-}
+std::size_t Below(std::mt19937_64& random, std::size_t bound) { return random() % bound; }
 
 bool OneIn(std::mt19937_64& random, std::size_t n) { return Below(random, n) == 0; }
 
@@ -146,7 +144,8 @@ Changes SampleCreate(std::string_view name, std::string_view uid) {
 }
 
 Result<void> Write(Store& store, const Changes& changes) {
-  return store.Apply({}, [&changes](const Facts& /*facts*/) { return changes; }, Soon());
+  return store.Apply(
+      {}, [&changes](const Facts& /*facts*/) { return changes; }, Soon());
 }
 
 std::optional<Owner> OwnerIn(const Store& store, const KeyText& key) {

@@ -30,7 +30,8 @@ Owner SampleOwner(std::string_view name, std::string_view uid);
 Object SampleObject(std::string_view uid);
 AuditEntry SampleGrant(const Owner& owner);
 
-// What a first declaration writes: row, owner, object and audit entry, with texts of realistic length.
+// What a first declaration writes: row, owner, object and audit entry, with texts of realistic
+// length.
 Changes SampleCreate(std::string_view name, std::string_view uid);
 
 // Calls Store::Apply with fixed changes.
@@ -38,7 +39,8 @@ Result<void> Write(Store& store, const Changes& changes);
 // Reads one value from facts; aborts the test when the store cannot be read.
 std::optional<Owner> OwnerIn(const Store& store, const KeyText& key);
 
-// Random changes over a small world, so that they often meet. About one in eight breaks a constraint.
+// Random changes over a small world, so that they often meet. About one in eight breaks a
+// constraint.
 Changes RandomChanges(std::mt19937_64& random);
 
 }  // namespace truce::testing

@@ -1,0 +1,101 @@
+#include "registry/store/sqlite/checkpointer.h"
+
+#include <sqlite3.h>
+
+#include <chrono>
+#include <string>
+#include <utility>
+
+namespace truce {
+namespace {
+
+// A page of the database and its header in the log.
+constexpr std::uint64_t kFrameBytes = 4096 + 24;
+// Below this the log is left alone until the pause is over: a checkpoint costs two syncs.
+constexpr int kFramesWorthwhile = 1000;
+constexpr auto kPause = std::chrono::milliseconds(500);
+// What the writer may have to move itself: about a millisecond.
+constexpr int kFramesForWriter = 256;
+constexpr int kPassesMax = 5;
+
+std::uint64_t BytesOf(int frames) { return static_cast<std::uint64_t>(frames) * kFrameBytes; }
+
+}  // namespace
+
+Result<std::unique_ptr<Checkpointer>> Checkpointer::Start(const ConnectionOptions& options,
+                                                          Connection& writer, WalLimits limits) {
+  TRUCE_ASSIGN_OR_RETURN(std::unique_ptr<Connection> connection, Connection::Open(options));
+  return std::unique_ptr<Checkpointer>(new Checkpointer(std::move(connection), writer, limits));
+}
+
+Checkpointer::Checkpointer(std::unique_ptr<Connection> connection, Connection& writer,
+                           WalLimits limits)
+    : connection_(std::move(connection)), writer_(writer), limits_(limits) {
+  sqlite3_wal_hook(writer_.handle(), &Checkpointer::Committed, this);
+  thread_ = std::jthread([this](const std::stop_token& stop) { Run(stop); });
+}
+
+Checkpointer::~Checkpointer() {
+  thread_.request_stop();
+  thread_.join();
+  sqlite3_wal_hook(writer_.handle(), nullptr, nullptr);
+}
+
+int Checkpointer::Committed(void* self, sqlite3* /*database*/, const char* /*name*/, int frames) {
+  auto* const checkpointer = static_cast<Checkpointer*>(self);
+  checkpointer->frames_ = frames;
+  if (frames >= kFramesWorthwhile) checkpointer->grown_.notify_one();
+  return SQLITE_OK;
+}
+
+void Checkpointer::Run(const std::stop_token& stop) {
+  int done = 0;  // length of the log that the last checkpoint saw
+  while (!stop.stop_requested()) {
+    std::unique_lock lock(mutex_);
+    grown_.wait_for(lock, stop, kPause, [&] {
+      const int frames = frames_;
+      return frames >= kFramesWorthwhile && (frames < done || frames - done >= kFramesWorthwhile);
+    });
+    lock.unlock();
+    if (stop.stop_requested() || frames_ == done) continue;
+    done = frames_;
+    Checkpoint();
+  }
+}
+
+// A failure (full disk) needs no report here: the log stays as it is, and the commits meet the
+// cause.
+void Checkpointer::Checkpoint() {
+  int frames = 0;
+  int moved = 0;
+  for (int pass = 0; pass < kPassesMax; ++pass) {
+    const int code = sqlite3_wal_checkpoint_v2(connection_->handle(), nullptr,
+                                               SQLITE_CHECKPOINT_PASSIVE, &frames, &moved);
+    if (code != SQLITE_OK || frames - moved < kFramesForWriter) break;
+  }
+  if (BytesOf(frames) >= limits_.restart_bytes) finish_wanted_ = true;
+}
+
+std::optional<Error> Checkpointer::BeforeBatch() {
+  if (finish_wanted_.exchange(false)) {
+    sqlite3_wal_checkpoint_v2(writer_.handle(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr,
+                              nullptr);
+  }
+  if (log_bytes() < limits_.bytes_max) return std::nullopt;
+  // The last resort blocks the writer, which is what must happen now; but it waits for no reader.
+  sqlite3_busy_timeout(writer_.handle(), 0);
+  const int code = sqlite3_wal_checkpoint_v2(writer_.handle(), nullptr, SQLITE_CHECKPOINT_TRUNCATE,
+                                             nullptr, nullptr);
+  sqlite3_busy_timeout(writer_.handle(), 5000);
+  if (code == SQLITE_OK) {
+    frames_ = 0;
+    return std::nullopt;
+  }
+  return Error{ErrorCode::kResourceExhausted,
+               "the write-ahead log has grown to " + std::to_string(log_bytes() >> 20U) +
+                   " MiB and a reader or the disk keeps it from shrinking"};
+}
+
+std::uint64_t Checkpointer::log_bytes() const { return BytesOf(frames_); }
+
+}  // namespace truce

@@ -1,0 +1,281 @@
+#include "registry/store/sqlite/connection.h"
+
+#include <sqlite3.h>
+
+#include <cstring>
+#include <utility>
+
+#include "registry/base/assert.h"
+
+namespace truce {
+namespace {
+
+// Older versions can corrupt a database when two connections write or checkpoint at one instant.
+constexpr int kSqliteVersionMin = 3051003;
+static_assert(SQLITE_VERSION_NUMBER >= kSqliteVersionMin, "SQLite 3.51.3 or newer is needed");
+
+// Only a second program on the file can make a connection wait; it should not, and soon be gone.
+constexpr int kBusyMilliseconds = 5000;
+
+#define TRUCE_OWNER_COLUMNS                                                           \
+  "key, id, root, party, service, contact, arn, name, identity, shape, since, real, " \
+  "record, record_reason, successor, state, leaf"
+#define TRUCE_ROW_COLUMNS                                                                 \
+  "key, uid, state, slot, root, intent, terminating, managed, identity, review, digest, " \
+  "base, user, at, created"
+#define TRUCE_OBJECT_COLUMNS "uid, slot, parent, parent_uid, root, link, stripped, at"
+#define TRUCE_AUDIT_COLUMNS "at, action, key, id, root, slot, uid, cause, actor, review"
+
+const char* TextOf(Sql sql) {
+  switch (sql) {
+    case Sql::kBegin: return "BEGIN IMMEDIATE";
+    case Sql::kBeginRead: return "BEGIN";
+    case Sql::kCommit: return "COMMIT";
+    case Sql::kRollback: return "ROLLBACK";
+    case Sql::kSavepoint: return "SAVEPOINT request";
+    case Sql::kReleaseSavepoint: return "RELEASE request";
+    case Sql::kRollbackToSavepoint: return "ROLLBACK TO request";
+    case Sql::kCommitCount: return "SELECT count FROM commits";
+    case Sql::kCountCommit: return "UPDATE commits SET count = count + 1";
+    case Sql::kOwnerOf: return "SELECT " TRUCE_OWNER_COLUMNS " FROM owners WHERE key = ?";
+    case Sql::kRowsOfKey:
+      return "SELECT " TRUCE_ROW_COLUMNS
+             " FROM declarations WHERE key = ? ORDER BY key, uid, state";
+    case Sql::kRowsOfUid:
+      return "SELECT " TRUCE_ROW_COLUMNS
+             " FROM declarations WHERE uid = ? ORDER BY key, uid, state";
+    case Sql::kObjectByUid: return "SELECT " TRUCE_OBJECT_COLUMNS " FROM objects WHERE uid = ?";
+    case Sql::kObjectBySlot:
+      return "SELECT " TRUCE_OBJECT_COLUMNS
+             " FROM objects WHERE slot = ? ORDER BY at DESC, uid DESC LIMIT 1";
+    case Sql::kChildrenOf:
+      return "SELECT " TRUCE_OBJECT_COLUMNS " FROM objects WHERE parent = ? ORDER BY uid";
+    case Sql::kCountReserved:
+      return "SELECT count(*) FROM declarations "
+             "WHERE state = 'reserved' AND namespace = ? AND user = ? AND at < ?";
+    case Sql::kOwnersOfShape:
+      return "SELECT " TRUCE_OWNER_COLUMNS
+             " FROM owners WHERE shape = ? AND shape <> '' ORDER BY key LIMIT ?";
+    case Sql::kKeysAfter:
+      return "SELECT key FROM owners WHERE key > ?1 UNION "
+             "SELECT key FROM declarations WHERE key > ?1 ORDER BY key LIMIT ?2";
+    case Sql::kSetting: return "SELECT value FROM settings WHERE name = ?";
+    case Sql::kRootsOfKey:
+      return "SELECT count(*), count(DISTINCT CASE WHEN intent <> 'observes' THEN root END) "
+             "FROM declarations WHERE key = ?";
+    case Sql::kPutOwner:
+      return "INSERT OR REPLACE INTO owners (" TRUCE_OWNER_COLUMNS
+             ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    case Sql::kDropOwner: return "DELETE FROM owners WHERE key = ?";
+    case Sql::kPutRow:
+      return "INSERT OR REPLACE INTO declarations (" TRUCE_ROW_COLUMNS
+             ", namespace) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    case Sql::kDropRow: return "DELETE FROM declarations WHERE key = ? AND uid = ? AND state = ?";
+    case Sql::kPutObject:
+      return "INSERT OR REPLACE INTO objects (" TRUCE_OBJECT_COLUMNS
+             ") VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+    case Sql::kDropObject: return "DELETE FROM objects WHERE uid = ?";
+    case Sql::kAddAudit:
+      return "INSERT INTO audit (" TRUCE_AUDIT_COLUMNS ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    case Sql::kPutSetting: return "INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)";
+    case Sql::kAllOwners: return "SELECT " TRUCE_OWNER_COLUMNS " FROM owners ORDER BY key";
+    case Sql::kAllRows:
+      return "SELECT " TRUCE_ROW_COLUMNS " FROM declarations ORDER BY key, uid, state";
+    case Sql::kAllObjects: return "SELECT " TRUCE_OBJECT_COLUMNS " FROM objects ORDER BY uid";
+    case Sql::kAllAudit: return "SELECT " TRUCE_AUDIT_COLUMNS " FROM audit ORDER BY seq";
+    case Sql::kAllSettings: return "SELECT name, value FROM settings ORDER BY name";
+    case Sql::kOwnerKeys: return "SELECT key FROM owners ORDER BY key";
+    case Sql::kRowRoots: return "SELECT key, root, intent FROM declarations ORDER BY key";
+  }
+  TRUCE_ASSERT(false);
+  return nullptr;
+}
+
+// The reason in words where SQLite's own are not for people.
+std::string MessageOf(sqlite3* database, int code) {
+  switch (code & 0xFF) {
+    case SQLITE_FULL: return "the disk is full";
+    case SQLITE_READONLY: return "the database or its file system is read-only";
+    case SQLITE_BUSY: return "the database is locked by another program";
+    default: break;
+  }
+  std::string message = sqlite3_errmsg(database);
+  const int system_error = sqlite3_system_errno(database);
+  if (((code & 0xFF) == SQLITE_IOERR || (code & 0xFF) == SQLITE_CANTOPEN) && system_error != 0) {
+    message += " (" + std::string(std::strerror(system_error)) + ")";
+  }
+  return message;
+}
+
+ErrorCode CodeOf(int code) {
+  if (code == SQLITE_IOERR_CORRUPTFS) return ErrorCode::kDataLoss;
+  switch (code & 0xFF) {
+    case SQLITE_FULL:
+    case SQLITE_IOERR:
+    case SQLITE_READONLY:
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_CANTOPEN:
+    case SQLITE_NOMEM:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+    case SQLITE_PROTOCOL:
+    case SQLITE_INTERRUPT: return ErrorCode::kUnavailable;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB: return ErrorCode::kDataLoss;
+    default: return ErrorCode::kInternal;
+  }
+}
+
+}  // namespace
+
+Error ErrorOf(sqlite3* database, int code) { return {CodeOf(code), MessageOf(database, code)}; }
+
+Statement::Statement(sqlite3* database, sqlite3_stmt* statement, bool owned)
+    : database_(database), statement_(statement), owned_(owned) {}
+
+Statement::Statement(Statement&& other) noexcept
+    : database_(other.database_),
+      statement_(std::exchange(other.statement_, nullptr)),
+      owned_(other.owned_) {}
+
+Statement::~Statement() {
+  if (statement_ == nullptr) return;
+  if (owned_) {
+    sqlite3_finalize(statement_);
+    return;
+  }
+  sqlite3_reset(statement_);
+  sqlite3_clear_bindings(statement_);
+}
+
+void Statement::BindText(int parameter, std::string_view value) {
+  // A null pointer would bind NULL instead of an empty text.
+  const char* data = value.data() == nullptr ? "" : value.data();
+  const int code = sqlite3_bind_text64(statement_, parameter + 1, data, value.size(), SQLITE_STATIC,
+                                       SQLITE_UTF8);
+  TRUCE_ASSERT(code == SQLITE_OK || code == SQLITE_TOOBIG || code == SQLITE_NOMEM);
+}
+
+void Statement::BindInteger(int parameter, std::int64_t value) {
+  TRUCE_ASSERT(sqlite3_bind_int64(statement_, parameter + 1, value) == SQLITE_OK);
+}
+
+void Statement::BindNull(int parameter) {
+  TRUCE_ASSERT(sqlite3_bind_null(statement_, parameter + 1) == SQLITE_OK);
+}
+
+Result<bool> Statement::Step() {
+  const int code = sqlite3_step(statement_);
+  if (code == SQLITE_ROW) return true;
+  if (code == SQLITE_DONE) return false;
+  return ErrorOf(database_, sqlite3_extended_errcode(database_));
+}
+
+Result<void> Statement::Run() {
+  while (true) {
+    TRUCE_ASSIGN_OR_RETURN(const bool more, Step());
+    if (!more) return {};
+  }
+}
+
+std::string_view Statement::Text(int column) const {
+  const unsigned char* text = sqlite3_column_text(statement_, column);
+  if (text == nullptr) return {};
+  return {static_cast<const char*>(static_cast<const void*>(text)),
+          static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
+}
+
+std::int64_t Statement::Integer(int column) const {
+  return sqlite3_column_int64(statement_, column);
+}
+
+bool Statement::IsNull(int column) const {
+  return sqlite3_column_type(statement_, column) == SQLITE_NULL;
+}
+
+Result<std::unique_ptr<Connection>> Connection::Open(const ConnectionOptions& options) {
+  if (sqlite3_libversion_number() < kSqliteVersionMin) {
+    return Error{ErrorCode::kInternal, "SQLite 3.51.3 or newer is needed, this process runs " +
+                                           std::string(sqlite3_libversion())};
+  }
+  sqlite3* database = nullptr;
+  const int access =
+      options.read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  const int code = sqlite3_open_v2(options.path.c_str(), &database,
+                                   access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
+                                   options.vfs.empty() ? nullptr : options.vfs.c_str());
+  std::unique_ptr<Connection> connection(new Connection(database));
+  if (code != SQLITE_OK) return ErrorOf(database, code);
+  TRUCE_RETURN_IF_ERROR(connection->Configure(options.read_only));
+  return connection;
+}
+
+Connection::~Connection() {
+  for (sqlite3_stmt* statement : statements_) sqlite3_finalize(statement);
+  sqlite3_close_v2(database_);
+}
+
+Result<void> Connection::Configure(bool read_only) {
+  sqlite3_busy_timeout(database_, kBusyMilliseconds);
+  sqlite3_db_config(database_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  TRUCE_RETURN_IF_ERROR(
+      Execute("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0;"
+              "PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY"));
+  if (read_only) return Execute("PRAGMA query_only = ON; PRAGMA cache_size = -2000");
+  TRUCE_ASSIGN_OR_RETURN(const std::string mode, Text("PRAGMA journal_mode = WAL"));
+  if (mode != "wal") {
+    return Error{ErrorCode::kUnavailable, "the file system cannot hold a write-ahead log"};
+  }
+  // FULL: a commit is on the disk before its answer leaves (I3). Checkpoints are the
+  // checkpointer's.
+  return Execute(
+      "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;"
+      "PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -16000");
+}
+
+Result<Statement> Connection::Use(Sql sql) {
+  sqlite3_stmt*& prepared = statements_[static_cast<std::size_t>(sql)];
+  if (prepared == nullptr) {
+    const int code = sqlite3_prepare_v3(database_, TextOf(sql), -1, SQLITE_PREPARE_PERSISTENT,
+                                        &prepared, nullptr);
+    if (code != SQLITE_OK) return ErrorOf(database_, code);
+  }
+  TRUCE_ASSERT(sqlite3_stmt_busy(prepared) == 0);
+  return Statement(database_, prepared, false);
+}
+
+Result<Statement> Connection::Prepare(std::string_view text) {
+  sqlite3_stmt* prepared = nullptr;
+  const int code =
+      sqlite3_prepare_v2(database_, text.data(), static_cast<int>(text.size()), &prepared, nullptr);
+  if (code != SQLITE_OK) return ErrorOf(database_, code);
+  return Statement(database_, prepared, true);
+}
+
+Result<void> Connection::Execute(const std::string& text) {
+  const int code = sqlite3_exec(database_, text.c_str(), nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) return ErrorOf(database_, sqlite3_extended_errcode(database_));
+  return {};
+}
+
+Result<void> Connection::Run(Sql sql) {
+  TRUCE_ASSIGN_OR_RETURN(Statement statement, Use(sql));
+  return statement.Run();
+}
+
+Result<std::int64_t> Connection::Integer(std::string_view text) {
+  TRUCE_ASSIGN_OR_RETURN(Statement statement, Prepare(text));
+  TRUCE_ASSIGN_OR_RETURN(const bool found, statement.Step());
+  return found ? statement.Integer(0) : 0;
+}
+
+Result<std::string> Connection::Text(std::string_view text) {
+  TRUCE_ASSIGN_OR_RETURN(Statement statement, Prepare(text));
+  TRUCE_ASSIGN_OR_RETURN(const bool found, statement.Step());
+  return found ? std::string(statement.Text(0)) : std::string();
+}
+
+bool Connection::InTransaction() const { return sqlite3_get_autocommit(database_) == 0; }
+
+}  // namespace truce

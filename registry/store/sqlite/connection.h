@@ -1,0 +1,134 @@
+// Connection and Statement: SQLite's handles as values that cannot leak, with errors as results.
+#ifndef TRUCE_REGISTRY_STORE_SQLITE_CONNECTION_H_
+#define TRUCE_REGISTRY_STORE_SQLITE_CONNECTION_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "registry/base/result.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace truce {
+
+// Every statement that is run more than once; its text stands in connection.cc.
+enum class Sql : std::uint8_t {
+  kBegin,
+  kBeginRead,
+  kCommit,
+  kRollback,
+  kSavepoint,
+  kReleaseSavepoint,
+  kRollbackToSavepoint,
+  kCommitCount,
+  kCountCommit,
+  kOwnerOf,
+  kRowsOfKey,
+  kRowsOfUid,
+  kObjectByUid,
+  kObjectBySlot,
+  kChildrenOf,
+  kCountReserved,
+  kOwnersOfShape,
+  kKeysAfter,
+  kSetting,
+  kRootsOfKey,
+  kPutOwner,
+  kDropOwner,
+  kPutRow,
+  kDropRow,
+  kPutObject,
+  kDropObject,
+  kAddAudit,
+  kPutSetting,
+  kAllOwners,
+  kAllRows,
+  kAllObjects,
+  kAllAudit,
+  kAllSettings,
+  kOwnerKeys,
+  kRowRoots,
+};
+inline constexpr std::size_t kSqlCount = static_cast<std::size_t>(Sql::kRowRoots) + 1;
+
+// One run of a prepared statement; resets it when destroyed. Parameters and columns are counted
+// from 0. Bound texts are not copied: they must live until the last Step. External synchronization.
+class Statement {
+ public:
+  Statement(sqlite3* database, sqlite3_stmt* statement, bool owned);
+  ~Statement();
+  Statement(Statement&& other) noexcept;
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
+  Statement& operator=(Statement&&) = delete;
+
+  void BindText(int parameter, std::string_view value);
+  void BindInteger(int parameter, std::int64_t value);
+  void BindNull(int parameter);
+
+  // True when there is a row to read, false at the end. After an error or false the statement is
+  // done.
+  Result<bool> Step();
+  // Steps over all rows; for statements that write.
+  Result<void> Run();
+
+  // Valid until the next Step.
+  std::string_view Text(int column) const;
+  std::int64_t Integer(int column) const;
+  bool IsNull(int column) const;
+
+ private:
+  sqlite3* database_;
+  sqlite3_stmt* statement_;
+  bool owned_;
+};
+
+struct ConnectionOptions {
+  std::string path;
+  std::string vfs;         // empty: the default one
+  bool read_only = false;  // opened for reading, and refuses every write
+};
+
+// A database connection with Truce's settings. External synchronization: one thread at a time.
+class Connection {
+ public:
+  // Errors: kUnavailable (cannot be opened); kDataLoss (not a database, damaged).
+  static Result<std::unique_ptr<Connection>> Open(const ConnectionOptions& options);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  // The prepared statement for `sql`; at most one run of each at a time.
+  Result<Statement> Use(Sql sql);
+  // A statement that is run once.
+  Result<Statement> Prepare(std::string_view text);
+  // Runs every statement of `text` and ignores rows.
+  Result<void> Execute(const std::string& text);
+  Result<void> Run(Sql sql);
+  // First column of the first row of `text`.
+  Result<std::int64_t> Integer(std::string_view text);
+  Result<std::string> Text(std::string_view text);
+
+  bool InTransaction() const;
+  sqlite3* handle() const { return database_; }
+
+ private:
+  explicit Connection(sqlite3* database) : database_(database) {}
+  Result<void> Configure(bool read_only);
+
+  sqlite3* database_;
+  std::array<sqlite3_stmt*, kSqlCount> statements_{};
+};
+
+// What SQLite's last error on `database` means for a caller: kUnavailable (full, I/O, read-only,
+// busy), kDataLoss (damaged), kInternal (constraint, misuse).
+Error ErrorOf(sqlite3* database, int code);
+
+}  // namespace truce
+
+#endif  // TRUCE_REGISTRY_STORE_SQLITE_CONNECTION_H_

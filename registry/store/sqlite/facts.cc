@@ -1,0 +1,194 @@
+#include "registry/store/sqlite/facts.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "registry/store/sqlite/records.h"
+
+namespace truce {
+namespace {
+
+std::int64_t LimitOf(std::size_t limit) {
+  constexpr auto kMax = static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max());
+  return static_cast<std::int64_t>(std::min(limit, kMax));
+}
+
+template <typename T>
+std::optional<T> First(std::vector<T> values) {
+  if (values.empty()) return std::nullopt;
+  return std::move(values.front());
+}
+
+Result<std::string> ReadText(const Statement& statement) { return std::string(statement.Text(0)); }
+
+}  // namespace
+
+template <typename T, typename Bind, typename Read>
+std::vector<T> SqlFacts::Collect(Sql sql, const Bind& bind, const Read& read) const {
+  std::vector<T> values;
+  const auto collect = [&]() -> Result<void> {
+    Connection* const reader = Reader();
+    if (reader == nullptr) return {};
+    TRUCE_ASSIGN_OR_RETURN(Statement statement, reader->Use(sql));
+    bind(statement);
+    while (true) {
+      TRUCE_ASSIGN_OR_RETURN(const bool more, statement.Step());
+      if (!more) return {};
+      TRUCE_ASSIGN_OR_RETURN(T value, read(statement));
+      values.push_back(std::move(value));
+    }
+  };
+  if (error_.has_value()) return values;
+  Result<void> collected = collect();
+  if (!collected.ok()) {
+    Fail(std::move(collected).error());
+    values.clear();
+  }
+  return values;
+}
+
+void SqlFacts::Fail(Error error) const {
+  if (!error_.has_value()) error_ = std::move(error);
+}
+
+std::vector<Row> SqlFacts::RowsOfKeyFromSql(const KeyText& key) const {
+  return Collect<Row>(
+      Sql::kRowsOfKey, [&](Statement& statement) { statement.BindText(0, key.text); }, ReadRow);
+}
+
+std::optional<Owner> SqlFacts::OwnerOfFromSql(const KeyText& key) const {
+  return First(Collect<Owner>(
+      Sql::kOwnerOf, [&](Statement& statement) { statement.BindText(0, key.text); }, ReadOwner));
+}
+
+std::vector<Row> SqlFacts::RowsOfUid(const Uid& uid) const {
+  return Collect<Row>(
+      Sql::kRowsOfUid, [&](Statement& statement) { statement.BindText(0, uid.text); }, ReadRow);
+}
+
+std::optional<Object> SqlFacts::ObjectByUid(const Uid& uid) const {
+  return First(Collect<Object>(
+      Sql::kObjectByUid, [&](Statement& statement) { statement.BindText(0, uid.text); },
+      ReadObject));
+}
+
+std::optional<Object> SqlFacts::ObjectBySlot(const Slot& slot) const {
+  const std::string text = ToText(slot);
+  return First(Collect<Object>(
+      Sql::kObjectBySlot, [&](Statement& statement) { statement.BindText(0, text); }, ReadObject));
+}
+
+std::vector<Object> SqlFacts::ChildrenOf(const Slot& slot) const {
+  const std::string text = ToText(slot);
+  return Collect<Object>(
+      Sql::kChildrenOf, [&](Statement& statement) { statement.BindText(0, text); }, ReadObject);
+}
+
+std::size_t SqlFacts::CountReserved(std::string_view ns, std::string_view user,
+                                    Timestamp before) const {
+  const auto bind = [&](Statement& statement) {
+    statement.BindText(0, ns);
+    statement.BindText(1, user);
+    statement.BindInteger(2, before.time_since_epoch().count());
+  };
+  const auto read = [](const Statement& statement) -> Result<std::int64_t> {
+    return statement.Integer(0);
+  };
+  const auto count = First(Collect<std::int64_t>(Sql::kCountReserved, bind, read));
+  return static_cast<std::size_t>(count.value_or(0));
+}
+
+std::vector<Owner> SqlFacts::OwnersOfShape(std::string_view shape, std::size_t limit) const {
+  if (shape.empty()) return {};
+  const auto bind = [&](Statement& statement) {
+    statement.BindText(0, shape);
+    statement.BindInteger(1, LimitOf(limit));
+  };
+  return Collect<Owner>(Sql::kOwnersOfShape, bind, ReadOwner);
+}
+
+std::vector<KeyText> SqlFacts::KeysAfter(const KeyText& after, std::size_t limit) const {
+  const auto bind = [&](Statement& statement) {
+    statement.BindText(0, after.text);
+    statement.BindInteger(1, LimitOf(limit));
+  };
+  const auto read = [](const Statement& statement) -> Result<KeyText> {
+    return KeyText{std::string(statement.Text(0))};
+  };
+  return Collect<KeyText>(Sql::kKeysAfter, bind, read);
+}
+
+std::optional<std::string> SqlFacts::Setting(std::string_view name) const {
+  return First(Collect<std::string>(
+      Sql::kSetting, [&](Statement& statement) { statement.BindText(0, name); }, ReadText));
+}
+
+std::optional<Owner> BatchFacts::OwnerOf(const KeyText& key) const {
+  const auto written = written_.find(key);
+  if (written != written_.end() && written->second.owner_changed) {
+    saw_uncommitted_ = true;
+    return written->second.owner;
+  }
+  Result<Known::Seen> seen = known_.OwnerOf(key);
+  if (seen.ok()) return std::move(seen).value().owner;
+  Fail(std::move(seen).error());
+  return std::nullopt;
+}
+
+std::vector<Row> BatchFacts::RowsOfKey(const KeyText& key) const {
+  const auto written = written_.find(key);
+  const bool may_have_rows =
+      written != written_.end() ? written->second.has_rows : known_.PresenceOf(key).may_have_rows;
+  if (written != written_.end()) saw_uncommitted_ = true;
+  if (!may_have_rows) return {};
+  const bool saw_uncommitted = saw_uncommitted_;
+  std::vector<Row> rows = RowsOfKeyFromSql(key);
+  // Rows of a key that this batch did not write are committed ones.
+  saw_uncommitted_ = saw_uncommitted;
+  return rows;
+}
+
+Connection* BatchFacts::Reader() const {
+  saw_uncommitted_ = saw_uncommitted_ || !written_.empty() || writer_.InTransaction();
+  return &writer_;
+}
+
+std::optional<Owner> SnapshotFacts::OwnerOf(const KeyText& key) const {
+  if (FromSnapshot()) return OwnerOfFromSql(key);
+  Result<Known::Seen> seen = known_.OwnerOf(key);
+  if (!seen.ok()) {
+    Fail(std::move(seen).error());
+    return std::nullopt;
+  }
+  Saw(seen.value().version);
+  return std::move(seen).value().owner;
+}
+
+std::vector<Row> SnapshotFacts::RowsOfKey(const KeyText& key) const {
+  if (!FromSnapshot()) {
+    const Known::Presence presence = known_.PresenceOf(key);
+    Saw(presence.version);
+    if (!presence.may_have_rows) return {};
+  }
+  return RowsOfKeyFromSql(key);
+}
+
+Connection* SnapshotFacts::Reader() const {
+  if (loan_ != nullptr) return &loan_->connection();
+  Result<std::unique_ptr<ReaderPool::Loan>> loan = pool_.Borrow(deadline_);
+  if (!loan.ok()) {
+    Fail(std::move(loan).error());
+    return nullptr;
+  }
+  loan_ = std::move(loan).value();
+  Saw(loan_->version());
+  return &loan_->connection();
+}
+
+void SnapshotFacts::Saw(std::uint64_t version) const {
+  if (version_.value_or(version) != version) overtaken_ = true;
+  version_ = version;
+}
+
+}  // namespace truce

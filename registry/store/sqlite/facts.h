@@ -1,0 +1,101 @@
+// Facts from memory and SQLite: inside a write batch, and for readers.
+#ifndef TRUCE_REGISTRY_STORE_SQLITE_FACTS_H_
+#define TRUCE_REGISTRY_STORE_SQLITE_FACTS_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "registry/ownership/facts.h"
+#include "registry/store/sqlite/connection.h"
+#include "registry/store/sqlite/known.h"
+#include "registry/store/sqlite/reader_pool.h"
+
+namespace truce {
+
+// What both kinds read from SQLite. The first error is kept, later reads answer nothing.
+class SqlFacts : public Facts {
+ public:
+  std::vector<Row> RowsOfUid(const Uid& uid) const override;
+  std::optional<Object> ObjectByUid(const Uid& uid) const override;
+  std::optional<Object> ObjectBySlot(const Slot& slot) const override;
+  std::vector<Object> ChildrenOf(const Slot& slot) const override;
+  std::size_t CountReserved(std::string_view ns, std::string_view user,
+                            Timestamp before) const override;
+  std::vector<Owner> OwnersOfShape(std::string_view shape, std::size_t limit) const override;
+  std::vector<KeyText> KeysAfter(const KeyText& after, std::size_t limit) const override;
+  std::optional<std::string> Setting(std::string_view name) const override;
+
+  // The first error of any read.
+  const std::optional<Error>& error() const { return error_; }
+
+ protected:
+  // The connection to read from, or null after an error.
+  virtual Connection* Reader() const = 0;
+
+  std::vector<Row> RowsOfKeyFromSql(const KeyText& key) const;
+  std::optional<Owner> OwnerOfFromSql(const KeyText& key) const;
+  void Fail(Error error) const;
+
+ private:
+  // Binds with `bind` and collects what `read` makes of each row.
+  template <typename T, typename Bind, typename Read>
+  std::vector<T> Collect(Sql sql, const Bind& bind, const Read& read) const;
+
+  mutable std::optional<Error> error_;
+};
+
+// The facts of a decision on the writer's thread: memory, over it what the batch has written so
+// far. External synchronization: the writer's thread.
+class BatchFacts final : public SqlFacts {
+ public:
+  BatchFacts(Connection& writer, const Known& known, const KeyChanges& written)
+      : writer_(writer), known_(known), written_(written) {}
+
+  std::optional<Owner> OwnerOf(const KeyText& key) const override;
+  std::vector<Row> RowsOfKey(const KeyText& key) const override;
+
+  // True when an answer may rest on something of this batch, which is not on the disk yet.
+  bool saw_uncommitted() const { return saw_uncommitted_; }
+
+ private:
+  Connection* Reader() const override;
+
+  Connection& writer_;
+  const Known& known_;
+  const KeyChanges& written_;
+  mutable bool saw_uncommitted_ = false;
+};
+
+// The facts of a look. Owners come from memory until something else is asked for; that opens a
+// snapshot, from which everything is read afterwards. External synchronization.
+class SnapshotFacts final : public SqlFacts {
+ public:
+  // `snapshot_first`: read all from the snapshot, which no commit can overtake.
+  SnapshotFacts(const Known& known, ReaderPool& pool, Deadline deadline, bool snapshot_first)
+      : known_(known), pool_(pool), deadline_(deadline), snapshot_first_(snapshot_first) {}
+
+  std::optional<Owner> OwnerOf(const KeyText& key) const override;
+  std::vector<Row> RowsOfKey(const KeyText& key) const override;
+
+  // True when a commit came between two answers: they are not of one state.
+  bool overtaken() const { return overtaken_; }
+
+ private:
+  Connection* Reader() const override;
+  void Saw(std::uint64_t version) const;
+  bool FromSnapshot() const { return snapshot_first_ || loan_ != nullptr; }
+
+  const Known& known_;
+  ReaderPool& pool_;
+  const Deadline deadline_;
+  const bool snapshot_first_;
+  mutable std::unique_ptr<ReaderPool::Loan> loan_;
+  mutable std::optional<std::uint64_t> version_;
+  mutable bool overtaken_ = false;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_REGISTRY_STORE_SQLITE_FACTS_H_

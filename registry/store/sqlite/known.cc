@@ -1,0 +1,79 @@
+#include "registry/store/sqlite/known.h"
+
+#include <mutex>
+#include <utility>
+
+#include "registry/store/tally.h"
+
+namespace truce {
+
+Result<Known::Seen> Known::OwnerOf(const KeyText& key) const {
+  std::shared_lock lock(mutex_);
+  TRUCE_ASSIGN_OR_RETURN(std::optional<Owner> owner, owners_.Find(key.text));
+  return Seen{std::move(owner), version_};
+}
+
+Known::Presence Known::PresenceOf(const KeyText& key) const {
+  std::shared_lock lock(mutex_);
+  return {owners_.Contains(key.text) || without_owner_.contains(key.text), version_};
+}
+
+StoreCounts Known::Counts() const {
+  std::shared_lock lock(mutex_);
+  StoreCounts counts = counts_;
+  counts.conflicts = conflicts_.size();
+  return counts;
+}
+
+void Known::Commit(const KeyChanges& changes, std::uint64_t version) {
+  std::unique_lock lock(mutex_);
+  for (const auto& [key, change] : changes) Bring(key, change);
+  version_ = version;
+}
+
+void Known::Bring(const KeyText& key, const KeyChange& change) {
+  if (change.owner_changed) {
+    if (const auto before = owners_.StateOf(key.text)) {
+      CountOut(counts_, before->first, before->second);
+    }
+    if (change.owner.has_value()) {
+      CountIn(counts_, change.owner->record, change.owner->state);
+      owners_.Put(*change.owner);
+    } else {
+      owners_.Erase(key.text);
+    }
+  }
+  if (change.has_rows && !owners_.Contains(key.text)) {
+    without_owner_.insert(key.text);
+  } else {
+    without_owner_.erase(key.text);
+  }
+  if (change.conflicting) {
+    conflicts_.insert(key.text);
+  } else {
+    conflicts_.erase(key.text);
+  }
+}
+
+void Known::LoadOwner(const OwnerTexts& texts) {
+  std::unique_lock lock(mutex_);
+  CountIn(counts_, texts.record, texts.state);
+  owners_.Put(texts);
+}
+
+void Known::LoadRowsWithoutOwner(std::string_view key) {
+  std::unique_lock lock(mutex_);
+  without_owner_.emplace(key);
+}
+
+void Known::LoadConflict(std::string_view key) {
+  std::unique_lock lock(mutex_);
+  conflicts_.emplace(key);
+}
+
+void Known::LoadVersion(std::uint64_t version) {
+  std::unique_lock lock(mutex_);
+  version_ = version;
+}
+
+}  // namespace truce

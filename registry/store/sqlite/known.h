@@ -1,0 +1,70 @@
+// Known: the part of the registry that is kept in memory, always one committed state.
+#ifndef TRUCE_REGISTRY_STORE_SQLITE_KNOWN_H_
+#define TRUCE_REGISTRY_STORE_SQLITE_KNOWN_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+
+#include "registry/base/result.h"
+#include "registry/store/sqlite/owner_index.h"
+#include "registry/store/store.h"
+
+namespace truce {
+
+// What a transaction leaves of one key.
+struct KeyChange {
+  bool owner_changed = false;
+  std::optional<Owner> owner;  // meaningful when owner_changed
+  bool has_rows = false;
+  bool conflicting = false;  // two or more managing roots
+};
+using KeyChanges = std::map<KeyText, KeyChange>;
+
+// Owners, the keys that have rows without an owner, the keys in conflict, and the counts of all.
+// Thread-safe: any number of readers, and one writer that holds the lock only to bring in a batch
+// that is on the disk.
+class Known {
+ public:
+  struct Seen {
+    std::optional<Owner> owner;
+    std::uint64_t version = 0;  // number of commits it is the state after
+  };
+  // Errors: kDataLoss.
+  Result<Seen> OwnerOf(const KeyText& key) const;
+
+  struct Presence {
+    bool may_have_rows = false;  // false: the key has no row
+    std::uint64_t version = 0;
+  };
+  Presence PresenceOf(const KeyText& key) const;
+
+  StoreCounts Counts() const;
+
+  // Brings in what a commit changed; `version` is its number.
+  void Commit(const KeyChanges& changes, std::uint64_t version);
+
+  // Filling, before there are other threads. Rows come after all owners.
+  void LoadOwner(const OwnerTexts& texts);
+  void LoadRowsWithoutOwner(std::string_view key);
+  void LoadConflict(std::string_view key);
+  void LoadVersion(std::uint64_t version);
+
+ private:
+  void Bring(const KeyText& key, const KeyChange& change);
+
+  mutable std::shared_mutex mutex_;
+  OwnerIndex owners_;                              // this and below guarded by mutex_
+  std::unordered_set<std::string> without_owner_;  // keys with rows and no owner: observers
+  std::unordered_set<std::string> conflicts_;
+  StoreCounts counts_;
+  std::uint64_t version_ = 0;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_REGISTRY_STORE_SQLITE_KNOWN_H_

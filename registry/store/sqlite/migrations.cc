@@ -1,0 +1,107 @@
+#include "registry/store/sqlite/migrations.h"
+
+#include <cstdint>
+#include <utility>
+
+namespace truce {
+namespace {
+
+// "TRUC": marks the file as Truce's for `file` and for this check.
+constexpr std::int64_t kApplicationId = 0x54525543;
+
+Error Refusal(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
+
+// The version of the schema: 0 for an empty file.
+Result<std::int64_t> VersionOf(Connection& connection) {
+  TRUCE_ASSIGN_OR_RETURN(const std::int64_t application,
+                         connection.Integer("PRAGMA application_id"));
+  TRUCE_ASSIGN_OR_RETURN(const std::int64_t tables,
+                         connection.Integer("SELECT count(*) FROM sqlite_schema"));
+  if (tables == 0) return 0;
+  if (application != kApplicationId) {
+    return Refusal("it is a database of another program: choose another data directory");
+  }
+  return connection.Integer("PRAGMA user_version");
+}
+
+Result<void> CheckApplied(Connection& connection, std::span<const Migration> migrations) {
+  TRUCE_ASSIGN_OR_RETURN(
+      Statement applied,
+      connection.Prepare("SELECT version, name, checksum FROM migrations ORDER BY version"));
+  for (const Migration& migration : migrations) {
+    TRUCE_ASSIGN_OR_RETURN(const bool found, applied.Step());
+    if (!found) return {};
+    if (applied.Integer(0) == migration.version && applied.Text(2) == migration.checksum) continue;
+    return Refusal("its migration \"" + std::string(applied.Text(1)) +
+                   "\" is not the one of this program: run the Truce that wrote it, or a newer "
+                   "release");
+  }
+  return {};
+}
+
+Result<void> Begin(Connection& connection) {
+  return connection.Execute(
+      "CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL,"
+      " checksum TEXT NOT NULL, at INTEGER NOT NULL) STRICT;"
+      "PRAGMA application_id = " +
+      std::to_string(kApplicationId));
+}
+
+Result<void> Note(Connection& connection, const Migration& migration) {
+  TRUCE_ASSIGN_OR_RETURN(
+      Statement note,
+      connection.Prepare("INSERT INTO migrations (version, name, checksum, at)"
+                         " VALUES (?, ?, ?, CAST(unixepoch('subsec') * 1000 AS INTEGER))"));
+  note.BindInteger(0, migration.version);
+  note.BindText(1, migration.name);
+  note.BindText(2, migration.checksum);
+  return note.Run();
+}
+
+Result<void> RunOne(Connection& connection, const Migration& migration) {
+  TRUCE_RETURN_IF_ERROR(connection.Run(Sql::kBegin));
+  const auto change = [&]() -> Result<void> {
+    if (migration.version == 1) TRUCE_RETURN_IF_ERROR(Begin(connection));
+    TRUCE_RETURN_IF_ERROR(connection.Execute(std::string(migration.sql)));
+    TRUCE_RETURN_IF_ERROR(Note(connection, migration));
+    return connection.Execute("PRAGMA user_version = " + std::to_string(migration.version));
+  };
+  Result<void> changed = change();
+  if (changed.ok()) changed = connection.Run(Sql::kCommit);
+  if (changed.ok()) return {};
+  if (connection.InTransaction()) static_cast<void>(connection.Run(Sql::kRollback).ok());
+  return std::move(changed).error().Within("migration \"" + std::string(migration.name) + "\"");
+}
+
+Result<void> CopyBefore(Connection& connection, std::int64_t version, const std::string& path) {
+  TRUCE_ASSIGN_OR_RETURN(Statement copy, connection.Prepare("VACUUM INTO ?"));
+  const std::string target = path + ".before-" + std::to_string(version + 1);
+  copy.BindText(0, target);
+  Result<void> copied = copy.Run();
+  if (copied.ok()) return {};
+  return std::move(copied).error().Within("copy to \"" + target + "\" before the migration");
+}
+
+}  // namespace
+
+Result<void> Migrate(Connection& connection, std::span<const Migration> migrations,
+                     const std::string& path) {
+  TRUCE_ASSIGN_OR_RETURN(const std::int64_t version, VersionOf(connection));
+  const auto latest = static_cast<std::int64_t>(migrations.size());
+  if (version > latest) {
+    return Refusal("its schema has version " + std::to_string(version) +
+                   ", this program knows versions up to " + std::to_string(latest) +
+                   ": run the newer Truce that wrote it, or restore the copy \"" + path +
+                   ".before-" + std::to_string(latest + 1) + "\"");
+  }
+  if (version > 0) TRUCE_RETURN_IF_ERROR(CheckApplied(connection, migrations));
+  if (version > 0 && version < latest) {
+    TRUCE_RETURN_IF_ERROR(CopyBefore(connection, version, path));
+  }
+  for (const Migration& migration : migrations.subspan(static_cast<std::size_t>(version))) {
+    TRUCE_RETURN_IF_ERROR(RunOne(connection, migration));
+  }
+  return {};
+}
+
+}  // namespace truce

@@ -1,0 +1,34 @@
+// Migrations: how a database gets the present schema. Forward only, never edited after a release.
+#ifndef TRUCE_REGISTRY_STORE_SQLITE_MIGRATIONS_H_
+#define TRUCE_REGISTRY_STORE_SQLITE_MIGRATIONS_H_
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "registry/base/result.h"
+#include "registry/store/sqlite/connection.h"
+
+namespace truce {
+
+struct Migration {
+  int version;                // from 1, without gaps
+  std::string_view name;      // "0001_ownership"
+  std::string_view checksum;  // SHA-256 of `sql`, hexadecimal
+  std::string_view sql;
+};
+
+// The ones of schema/sqlite, embedded by the build.
+std::span<const Migration> BuiltInMigrations();
+
+// Brings the database to the last of `migrations`, each in a transaction of its own; an empty file
+// becomes a database of Truce. Before an older one is changed, a copy is made at
+// `path`.before-<version>. Errors: kInvalidArgument (not a database of Truce; written by a newer
+// Truce; a migration was edited after it ran); kUnavailable; kDataLoss. Each message names what to
+// do.
+Result<void> Migrate(Connection& connection, std::span<const Migration> migrations,
+                     const std::string& path);
+
+}  // namespace truce
+
+#endif  // TRUCE_REGISTRY_STORE_SQLITE_MIGRATIONS_H_

@@ -1,0 +1,258 @@
+#include "registry/store/sqlite/owner_index.h"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <string>
+
+#include "registry/base/assert.h"
+
+namespace truce {
+namespace {
+
+constexpr std::size_t kPlacesMin = 64;
+
+// Layout of a blob: since (8 bytes), flags (1), then texts. A text is a length and its bytes; a
+// relative text is the lengths of the prefix and suffix it shares with its base, and the rest as a
+// text. Lengths are LEB128. The key comes first, so that a lookup compares without unpacking.
+constexpr std::size_t kKeyOffset = 9;
+constexpr unsigned kRealBit = 1U;
+constexpr unsigned kRecordShift = 1U;  // two bits
+constexpr unsigned kStateShift = 3U;   // two bits
+
+class Packer {
+ public:
+  explicit Packer(std::string& out) : out_(out) {}
+
+  void Length(std::size_t length) {
+    while (length >= 0x80U) {
+      out_.push_back(static_cast<char>((length & 0x7FU) | 0x80U));
+      length >>= 7U;
+    }
+    out_.push_back(static_cast<char>(length));
+  }
+
+  void Text(std::string_view text) {
+    Length(text.size());
+    out_.append(text);
+  }
+
+  void Relative(std::string_view base, std::string_view text) {
+    const std::size_t bound = std::min(base.size(), text.size());
+    std::size_t prefix = 0;
+    while (prefix < bound && base[prefix] == text[prefix]) ++prefix;
+    std::size_t suffix = 0;
+    while (suffix < bound - prefix &&
+           base[base.size() - 1 - suffix] == text[text.size() - 1 - suffix]) {
+      ++suffix;
+    }
+    Length(prefix);
+    Length(suffix);
+    Text(text.substr(prefix, text.size() - prefix - suffix));
+  }
+
+ private:
+  std::string& out_;
+};
+
+class Unpacker {
+ public:
+  explicit Unpacker(const char* at) : at_(at) {}
+
+  std::size_t Length() {
+    std::size_t length = 0;
+    for (unsigned shift = 0;; shift += 7U) {
+      const auto byte = static_cast<unsigned char>(*at_++);
+      length |= static_cast<std::size_t>(byte & 0x7FU) << shift;
+      if (byte < 0x80U) return length;
+    }
+  }
+
+  std::string_view Text() {
+    const std::size_t length = Length();
+    const std::string_view text(at_, length);
+    at_ += length;
+    return text;
+  }
+
+  std::string Relative(std::string_view base) {
+    const std::size_t prefix = Length();
+    const std::size_t suffix = Length();
+    const std::string_view rest = Text();
+    std::string text;
+    text.reserve(prefix + rest.size() + suffix);
+    text.append(base.substr(0, prefix)).append(rest).append(base.substr(base.size() - suffix));
+    return text;
+  }
+
+ private:
+  const char* at_;
+};
+
+std::string_view KeyIn(const char* blob) { return Unpacker(blob + kKeyOffset).Text(); }
+
+std::uint32_t TagOf(std::string_view key) {
+  return static_cast<std::uint32_t>(std::hash<std::string_view>{}(key));
+}
+
+std::pair<Record, HolderState> StateIn(const char* blob) {
+  const auto flags = static_cast<unsigned char>(blob[sizeof(std::int64_t)]);
+  return {static_cast<Record>((flags >> kRecordShift) & 3U),
+          static_cast<HolderState>((flags >> kStateShift) & 3U)};
+}
+
+void Pack(const OwnerTexts& texts, std::string& out) {
+  out.resize(sizeof(texts.since));
+  std::memcpy(out.data(), &texts.since, sizeof(texts.since));
+  const unsigned flags = (texts.real ? kRealBit : 0U) |
+                         (static_cast<unsigned>(texts.record) << kRecordShift) |
+                         (static_cast<unsigned>(texts.state) << kStateShift);
+  out.push_back(static_cast<char>(flags));
+  Packer packer(out);
+  packer.Text(texts.key);
+  packer.Text(texts.id);
+  packer.Relative(texts.key, texts.root);
+  packer.Relative(texts.root, texts.party);
+  packer.Text(texts.service);
+  packer.Text(texts.contact);
+  packer.Relative(texts.key, texts.arn);
+  packer.Relative(texts.key, texts.name);
+  packer.Relative(texts.key, texts.identity);
+  packer.Relative(texts.key, texts.shape);
+  packer.Text(texts.record_reason);
+  packer.Text(texts.successor);
+  packer.Relative(texts.root, texts.leaf);
+}
+
+Result<Owner> Unpack(const char* blob) {
+  OwnerTexts texts;
+  std::memcpy(&texts.since, blob, sizeof(texts.since));
+  texts.real = (static_cast<unsigned char>(blob[sizeof(texts.since)]) & kRealBit) != 0U;
+  std::tie(texts.record, texts.state) = StateIn(blob);
+  Unpacker unpacker(blob + kKeyOffset);
+  texts.key = unpacker.Text();
+  texts.id = unpacker.Text();
+  const std::string root = unpacker.Relative(texts.key);
+  const std::string party = unpacker.Relative(root);
+  texts.service = unpacker.Text();
+  texts.contact = unpacker.Text();
+  const std::string arn = unpacker.Relative(texts.key);
+  const std::string name = unpacker.Relative(texts.key);
+  const std::string identity = unpacker.Relative(texts.key);
+  const std::string shape = unpacker.Relative(texts.key);
+  texts.record_reason = unpacker.Text();
+  texts.successor = unpacker.Text();
+  const std::string leaf = unpacker.Relative(root);
+  texts.root = root;
+  texts.party = party;
+  texts.arn = arn;
+  texts.name = name;
+  texts.identity = identity;
+  texts.shape = shape;
+  texts.leaf = leaf;
+  return OwnerFrom(texts);
+}
+
+}  // namespace
+
+OwnerIndex::OwnerIndex() : mask_(kPlacesMin - 1), tags_(kPlacesMin), blobs_(kPlacesMin) {}
+
+std::size_t OwnerIndex::PlaceOf(std::string_view key, std::uint32_t tag) const {
+  std::size_t place = tag & mask_;
+  while (blobs_[place] != nullptr && (tags_[place] != tag || KeyIn(blobs_[place].get()) != key)) {
+    place = (place + 1) & mask_;
+  }
+  return place;
+}
+
+Result<std::optional<Owner>> OwnerIndex::Find(std::string_view key) const {
+  const Blob& blob = blobs_[PlaceOf(key, TagOf(key))];
+  if (blob == nullptr) return std::optional<Owner>();
+  TRUCE_ASSIGN_OR_RETURN(Owner owner, Unpack(blob.get()));
+  return std::optional<Owner>(std::move(owner));
+}
+
+bool OwnerIndex::Contains(std::string_view key) const {
+  return blobs_[PlaceOf(key, TagOf(key))] != nullptr;
+}
+
+std::optional<std::pair<Record, HolderState>> OwnerIndex::StateOf(std::string_view key) const {
+  const Blob& blob = blobs_[PlaceOf(key, TagOf(key))];
+  if (blob == nullptr) return std::nullopt;
+  return StateIn(blob.get());
+}
+
+void OwnerIndex::Put(const Owner& owner) {
+  const std::string root = ToText(owner.root);
+  const std::string identity = ToText(owner.identity);
+  const std::string leaf = owner.leaf.has_value() ? ToText(*owner.leaf) : std::string();
+  OwnerTexts texts;
+  texts.key = owner.key.text;
+  texts.id = owner.id.text;
+  texts.root = root;
+  texts.party = owner.party.text;
+  texts.service = owner.service;
+  texts.contact = owner.contact;
+  texts.arn = owner.arn;
+  texts.name = owner.name;
+  texts.identity = identity;
+  texts.shape = owner.shape;
+  texts.record_reason = owner.record_reason;
+  texts.successor = owner.successor;
+  texts.leaf = leaf;
+  texts.since = owner.since.time_since_epoch().count();
+  texts.real = owner.real;
+  texts.record = owner.record;
+  texts.state = owner.state;
+  Put(texts);
+}
+
+void OwnerIndex::Put(const OwnerTexts& texts) {
+  // At most 3 of 4 places are taken: probes stay short, and one of them is always free.
+  if ((size_ + 1) * 4 > (mask_ + 1) * 3) Grow();
+  std::string packed;
+  packed.reserve(512);
+  Pack(texts, packed);
+  const std::uint32_t tag = TagOf(texts.key);
+  const std::size_t place = PlaceOf(texts.key, tag);
+  if (blobs_[place] == nullptr) ++size_;
+  blobs_[place] = Blob(new char[packed.size()]);
+  std::memcpy(blobs_[place].get(), packed.data(), packed.size());
+  tags_[place] = tag;
+}
+
+void OwnerIndex::Erase(std::string_view key) {
+  std::size_t hole = PlaceOf(key, TagOf(key));
+  if (blobs_[hole] == nullptr) return;
+  blobs_[hole].reset();
+  --size_;
+  // Followers that were pushed beyond the hole move back into it, so that a probe never ends too
+  // early.
+  for (std::size_t place = (hole + 1) & mask_; blobs_[place] != nullptr;
+       place = (place + 1) & mask_) {
+    const std::size_t home = tags_[place] & mask_;
+    if (((place - home) & mask_) < ((place - hole) & mask_)) continue;
+    blobs_[hole] = std::move(blobs_[place]);
+    tags_[hole] = tags_[place];
+    hole = place;
+  }
+}
+
+void OwnerIndex::Grow() {
+  const std::size_t places = (mask_ + 1) * 2;
+  std::vector<std::uint32_t> tags(places);
+  std::vector<Blob> blobs(places);
+  const std::size_t mask = places - 1;
+  for (std::size_t old = 0; old <= mask_; ++old) {
+    if (blobs_[old] == nullptr) continue;
+    std::size_t place = tags_[old] & mask;
+    while (blobs[place] != nullptr) place = (place + 1) & mask;
+    tags[place] = tags_[old];
+    blobs[place] = std::move(blobs_[old]);
+  }
+  tags_ = std::move(tags);
+  blobs_ = std::move(blobs);
+  mask_ = mask;
+}
+
+}  // namespace truce

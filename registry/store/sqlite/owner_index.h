@@ -1,0 +1,54 @@
+// OwnerIndex: every owner in memory, packed, found by key.
+#ifndef TRUCE_REGISTRY_STORE_SQLITE_OWNER_INDEX_H_
+#define TRUCE_REGISTRY_STORE_SQLITE_OWNER_INDEX_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "registry/base/result.h"
+#include "registry/store/sqlite/records.h"
+
+namespace truce {
+
+// An open-addressing table of one allocation per owner. Texts that repeat parts of the key or the
+// root (ARN, name, identity, shape, leaf, party) are kept as differences: about 250 bytes an owner
+// with everyday names, where a map of Owner takes over 1,000. External synchronization.
+class OwnerIndex {
+ public:
+  OwnerIndex();
+  OwnerIndex(const OwnerIndex&) = delete;
+  OwnerIndex& operator=(const OwnerIndex&) = delete;
+
+  // Errors: kDataLoss when the texts cannot be read back as an owner.
+  Result<std::optional<Owner>> Find(std::string_view key) const;
+  bool Contains(std::string_view key) const;
+  // The record and state of an owner, for counting; nothing when there is none.
+  std::optional<std::pair<Record, HolderState>> StateOf(std::string_view key) const;
+
+  void Put(const Owner& owner);
+  void Put(const OwnerTexts& texts);
+  void Erase(std::string_view key);
+
+  std::size_t size() const { return size_; }
+
+ private:
+  using Blob = std::unique_ptr<char[]>;
+
+  // The place of `key`, or the free place where it belongs.
+  std::size_t PlaceOf(std::string_view key, std::uint32_t tag) const;
+  void Grow();
+
+  std::size_t size_ = 0;
+  std::size_t mask_;
+  std::vector<std::uint32_t> tags_;  // the hash of the key in the same place
+  std::vector<Blob> blobs_;          // null: the place is free
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_REGISTRY_STORE_SQLITE_OWNER_INDEX_H_

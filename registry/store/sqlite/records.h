@@ -1,0 +1,60 @@
+// Rows, owners, objects and audit entries as columns, both ways.
+//
+// The words for enumerations are the ones of the schema: they are on people's disks, and a changed
+// word for people must not reach them.
+#ifndef TRUCE_REGISTRY_STORE_SQLITE_RECORDS_H_
+#define TRUCE_REGISTRY_STORE_SQLITE_RECORDS_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include "registry/base/result.h"
+#include "registry/ownership/rows.h"
+#include "registry/store/sqlite/connection.h"
+
+namespace truce {
+
+// An owner as its columns: texts that others hold.
+struct OwnerTexts {
+  std::string_view key;
+  std::string_view id;
+  std::string_view root;
+  std::string_view party;
+  std::string_view service;
+  std::string_view contact;
+  std::string_view arn;
+  std::string_view name;
+  std::string_view identity;
+  std::string_view shape;
+  std::string_view record_reason;
+  std::string_view successor;
+  std::string_view leaf;  // empty: none
+  std::int64_t since = 0;
+  bool real = false;
+  Record record = Record::kNone;
+  HolderState state = HolderState::kReserved;
+};
+
+// Errors: kDataLoss when a slot, an identity or a word cannot be read.
+Result<Owner> OwnerFrom(const OwnerTexts& texts);
+
+// The readers take the present row of a statement that selects all columns of the table.
+Result<OwnerTexts> ReadOwnerTexts(const Statement& statement);  // valid until the next Step
+Result<Owner> ReadOwner(const Statement& statement);
+Result<Row> ReadRow(const Statement& statement);
+Result<Object> ReadObject(const Statement& statement);
+Result<AuditEntry> ReadAudit(const Statement& statement);
+
+std::string_view WordOf(RowState state);
+// The part of the word of an intent that Sql::kRowRoots selects: whether it manages.
+bool ManagesByWord(std::string_view intent);
+
+// Writes one record; an existing one of the same key is replaced.
+Result<void> PutOwner(Connection& connection, const Owner& owner);
+Result<void> PutRow(Connection& connection, const Row& row);
+Result<void> PutObject(Connection& connection, const Object& object);
+Result<void> AddAudit(Connection& connection, const AuditEntry& entry);
+
+}  // namespace truce
+
+#endif  // TRUCE_REGISTRY_STORE_SQLITE_RECORDS_H_

@@ -1,0 +1,207 @@
+#include "registry/store/sqlite/sqlite_store.h"
+
+#include <stop_token>
+#include <thread>
+#include <utility>
+
+#include "registry/store/sqlite/checkpointer.h"
+#include "registry/store/sqlite/committer.h"
+#include "registry/store/sqlite/connection.h"
+#include "registry/store/sqlite/data_directory.h"
+#include "registry/store/sqlite/facts.h"
+#include "registry/store/sqlite/known.h"
+#include "registry/store/sqlite/loader.h"
+#include "registry/store/sqlite/migrations.h"
+#include "registry/store/sqlite/reader_pool.h"
+#include "registry/store/sqlite/records.h"
+#include "registry/store/sqlite/request_queue.h"
+
+namespace truce {
+namespace {
+
+// While writing fails, one attempt in this time finds out whether it works again.
+constexpr auto kProbePause = std::chrono::seconds(1);
+constexpr auto kIdlePause = std::chrono::hours(1);
+// Looks on memory are overtaken by commits now and then; the last attempt cannot be.
+constexpr int kLookAttempts = 3;
+
+ConnectionOptions Reading(ConnectionOptions options) {
+  options.read_only = true;
+  return options;
+}
+
+Error Damaged(const std::string& file, const Error& cause) {
+  return {ErrorCode::kDataLoss,
+          "database \"" + file + "\" is damaged (" + cause.message +
+              "); stop Truce and put the latest backup in its place, or move the file away: an "
+              "empty registry is rebuilt from the live objects, but without imported and orphaned "
+              "ownerships"};
+}
+
+// What went wrong, where, and what to do, in one line.
+Error Refusal(const std::string& file, Error cause) {
+  if (cause.code == ErrorCode::kDataLoss) return Damaged(file, cause);
+  return std::move(cause).Within("open database \"" + file + "\"");
+}
+
+template <typename T, typename Read>
+Result<void> ReadAll(Connection& connection, Sql sql, std::vector<T>& values, const Read& read) {
+  TRUCE_ASSIGN_OR_RETURN(Statement statement, connection.Use(sql));
+  while (true) {
+    TRUCE_ASSIGN_OR_RETURN(const bool more, statement.Step());
+    if (!more) return {};
+    TRUCE_ASSIGN_OR_RETURN(T value, read(statement));
+    values.push_back(std::move(value));
+  }
+}
+
+Result<std::pair<std::string, std::string>> ReadSetting(const Statement& statement) {
+  return std::pair(std::string(statement.Text(0)), std::string(statement.Text(1)));
+}
+
+}  // namespace
+
+class SqliteStore::Impl {
+ public:
+  Impl(const SqliteOptions& options, DataDirectory directory, ConnectionOptions connection)
+      : options_(options),
+        directory_(std::move(directory)),
+        connection_(std::move(connection)),
+        queue_(options.queue_length_max),
+        readers_(Reading(connection_), options.readers_max) {}
+
+  ~Impl() {
+    queue_.Close();
+    if (!writer_thread_.joinable()) return;
+    writer_thread_.join();
+    checker_ = std::jthread();
+    checkpointer_.reset();
+    // Best effort: a log that stays is read at the next opening.
+    static_cast<void>(writer_->Execute("PRAGMA wal_checkpoint(TRUNCATE)").ok());
+  }
+
+  Result<void> Start() {
+    TRUCE_ASSIGN_OR_RETURN(writer_, Connection::Open(connection_));
+    TRUCE_RETURN_IF_ERROR(Migrate(*writer_, BuiltInMigrations(), connection_.path));
+    TRUCE_RETURN_IF_ERROR(Load(connection_, known_));
+    TRUCE_ASSIGN_OR_RETURN(
+        checkpointer_, Checkpointer::Start(connection_, *writer_,
+                                           {options_.wal_restart_bytes, options_.wal_bytes_max}));
+    TRUCE_ASSIGN_OR_RETURN(const std::int64_t commits,
+                           writer_->Integer("SELECT count FROM commits"));
+    committer_.emplace(*writer_, known_, health_, static_cast<std::uint64_t>(commits));
+    writer_thread_ = std::jthread([this] { WriteBatches(); });
+    if (options_.full_check) {
+      checker_ = std::jthread([this](const std::stop_token& stop) { CheckAll(stop); });
+    }
+    return {};
+  }
+
+  Result<void> Apply(const Decide& decide, Deadline deadline) {
+    return queue_.Submit(decide, deadline);
+  }
+
+  Result<void> Read(const Look& look, Deadline deadline) {
+    for (int attempt = 1; attempt <= kLookAttempts; ++attempt) {
+      if (std::chrono::steady_clock::now() >= deadline) {
+        return Error{ErrorCode::kDeadlineExceeded, "the deadline passed before the look's turn"};
+      }
+      const SnapshotFacts facts(known_, readers_, deadline, attempt == kLookAttempts);
+      look(facts);
+      if (facts.error().has_value()) return *facts.error();
+      if (!facts.overtaken()) return {};
+    }
+    return Error{ErrorCode::kInternal, "a snapshot was overtaken by a commit"};
+  }
+
+  Result<StoreContents> Contents() {
+    TRUCE_ASSIGN_OR_RETURN(
+        const std::unique_ptr<ReaderPool::Loan> loan,
+        readers_.Borrow(std::chrono::steady_clock::now() + std::chrono::seconds(30)));
+    Connection& reader = loan->connection();
+    StoreContents contents;
+    TRUCE_RETURN_IF_ERROR(ReadAll(reader, Sql::kAllOwners, contents.owners, ReadOwner));
+    TRUCE_RETURN_IF_ERROR(ReadAll(reader, Sql::kAllRows, contents.rows, ReadRow));
+    TRUCE_RETURN_IF_ERROR(ReadAll(reader, Sql::kAllObjects, contents.objects, ReadObject));
+    TRUCE_RETURN_IF_ERROR(ReadAll(reader, Sql::kAllAudit, contents.audit, ReadAudit));
+    TRUCE_RETURN_IF_ERROR(ReadAll(reader, Sql::kAllSettings, contents.settings, ReadSetting));
+    return contents;
+  }
+
+  const Known& known() const { return known_; }
+  const WriteHealth& health() const { return health_; }
+
+ private:
+  void WriteBatches() {
+    while (true) {
+      const bool failing = !health_.Get().ok();
+      const auto wake = std::chrono::steady_clock::now() +
+                        (failing ? std::chrono::nanoseconds(kProbePause) : kIdlePause);
+      const std::optional<RequestQueue::Batch> batch = queue_.Take(options_.batch_length_max, wake);
+      if (!batch.has_value()) return;
+      std::optional<Error> refusal = checkpointer_->BeforeBatch();
+      // A damaged database takes no more writes; memory still names the owners it has.
+      if (const auto damage = health_.damage()) refusal = damage;
+      if (!batch->empty()) {
+        committer_->Run(*batch, refusal);
+      } else if (failing && !refusal.has_value()) {
+        committer_->Probe();
+      }
+    }
+  }
+
+  void CheckAll(const std::stop_token& stop) {
+    const auto hold_back = [this] {
+      return checkpointer_->log_bytes() > 2 * options_.wal_restart_bytes;
+    };
+    const Result<void> checked = CheckIntegrity(connection_, stop, hold_back);
+    if (!checked.ok() && checked.error().code == ErrorCode::kDataLoss) {
+      health_.Damaged(Damaged(connection_.path, checked.error()));
+    }
+  }
+
+  const SqliteOptions options_;
+  const DataDirectory directory_;
+  const ConnectionOptions connection_;
+  Known known_;
+  WriteHealth health_;
+  RequestQueue queue_;
+  std::unique_ptr<Connection> writer_;  // of the writer's thread once that runs
+  ReaderPool readers_;                  // after the writer: it closes the file last
+  std::unique_ptr<Checkpointer> checkpointer_;
+  std::optional<Committer> committer_;
+  // Last: they use all of the above.
+  std::jthread checker_;
+  std::jthread writer_thread_;
+};
+
+Result<std::unique_ptr<SqliteStore>> SqliteStore::Open(const SqliteOptions& options) {
+  TRUCE_ASSIGN_OR_RETURN(DataDirectory directory, DataDirectory::Hold(options.data_dir));
+  TRUCE_ASSIGN_OR_RETURN(const std::string file, directory.DatabaseFile());
+  ConnectionOptions connection;
+  connection.path = file;
+  connection.vfs = options.vfs;
+  auto impl = std::make_unique<Impl>(options, std::move(directory), std::move(connection));
+  Result<void> started = impl->Start();
+  if (!started.ok()) return Refusal(file, std::move(started).error());
+  return std::unique_ptr<SqliteStore>(new SqliteStore(std::move(impl)));
+}
+
+SqliteStore::SqliteStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+SqliteStore::~SqliteStore() = default;
+
+Result<void> SqliteStore::Apply(const Locks& /*locks*/, const Decide& decide, Deadline deadline) {
+  return impl_->Apply(decide, deadline);
+}
+
+Result<void> SqliteStore::Read(const Look& look, Deadline deadline) const {
+  return impl_->Read(look, deadline);
+}
+
+StoreCounts SqliteStore::Counts() const { return impl_->known().Counts(); }
+
+Result<StoreContents> SqliteStore::Contents() const { return impl_->Contents(); }
+
+Result<void> SqliteStore::Health() const { return impl_->health().Get(); }
+
+}  // namespace truce
