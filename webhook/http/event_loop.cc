@@ -20,7 +20,7 @@ namespace {
 // Events taken at once when one thread runs. With more threads one at a time, so that none lies in the
 // queue of a busy thread while another sleeps.
 constexpr size_t kBatchMax = 32;
-// A place given to a stuck loop per tick stays until somebody polls again.
+// Places given to a stuck loop stay until somebody polls again.
 constexpr int kExtraMax = 64;
 constexpr size_t kThreadNameBytesMax = 15;  // of the kernel
 
@@ -217,7 +217,7 @@ void EventLoop::Tick(const std::function<void()>& on_tick, std::stop_token stop)
 }
 
 // A handler that waits without saying so may hold every place: nobody polls, and nothing has begun since
-// the last tick. Then one more thread gets a place.
+// the last tick. Then more threads get places, each time twice as many.
 void EventLoop::RescueStalled() {
   const uint64_t progress = progress_.load(std::memory_order_relaxed);
   const bool stalled = polling_.load() == 0 && progress == last_progress_;
@@ -227,9 +227,9 @@ void EventLoop::RescueStalled() {
     if (polling_.load() > 0) extra_ = 0;
     return;
   }
-  if (running_ == 0 || extra_ >= kExtraMax) return;
-  ++extra_;
-  FillPlace();
+  if (running_ == 0) return;
+  const int places = std::min(kExtraMax, std::max(1, 2 * extra_));
+  for (; extra_ < places; FillPlace()) ++extra_;
 }
 
 }  // namespace truce
