@@ -264,6 +264,10 @@ void Prove(const RowId& reserved, const Proof& proof, const PartyRules& parties,
          parties, ledger);
 }
 
+bool Nominates(const Row& seen, Timestamp list_began) {
+  return seen.id.state == RowState::kSeen && seen.at < list_began;
+}
+
 void Absent(const RowId& seen, const PartyRules& parties, Ledger& ledger) {
   if (!ledger.FindRow(seen)) return;
   OutOfSight(seen.uid, ledger);
