@@ -113,6 +113,8 @@ void LogDecision(Logger& logger, const DecisionRecord& record) {
                                   {"latency_us", record.latency_microseconds}};
   if (!rules.empty()) fields.push_back({"rules", std::string_view(rules)});
   if (!record.cause.empty()) fields.push_back({"cause", record.cause});
+  if (!record.detail.empty()) fields.push_back({"detail", record.detail});
+  if (!record.override_reason.empty()) fields.push_back({"override", record.override_reason});
   if (record.dry_run) fields.push_back({"dry_run", true});
   logger.Log(level, "decision", std::span<const LogField>(fields));
 }

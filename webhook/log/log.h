@@ -89,7 +89,9 @@ struct DecisionRecord {
   std::span<const std::string_view> rules;  // ids of the rules with a finding
   std::int64_t code = 200;                  // of the answer
   std::int64_t latency_microseconds = 0;
-  std::string_view cause;  // of "unknown", else empty
+  std::string_view cause;            // of "unknown", else empty
+  std::string_view detail;           // of "unknown" and bad requests, else empty
+  std::string_view override_reason;  // set when a timed override lowered a mode
   bool dry_run = false;
 };
 

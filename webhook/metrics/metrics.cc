@@ -144,8 +144,8 @@ void Histogram::Write(MetricWriter& writer) const {
 Metrics::Metrics(const Options& options)
     : version_(options.version),
       reviews_("truce_admission_reviews_total", "Admission reviews answered.",
-               {{"operation", {"CREATE", "UPDATE", "DELETE", "CONNECT", "other"}},
-                {"verdict", {"allowed", "denied", "unknown"}}}),
+               {{"operation", {"CREATE", "UPDATE", "DELETE", "CONNECT", "none"}},
+                {"verdict", {"allowed", "denied", "unknown", "bad_request"}}}),
       unknown_("truce_unknown_total", "Reviews without a verdict (HTTP 503), by cause.",
                {{"cause", {kUnknownCauses.begin(), kUnknownCauses.end()}}}),
       review_seconds_("truce_admission_seconds",
@@ -164,7 +164,9 @@ void Metrics::CountReview(std::string_view operation, std::string_view verdict,
   review_seconds_.Observe(nanoseconds);
 }
 
-void Metrics::CountUnknown(std::string_view cause) { unknown_.At({cause}).Add(); }
+void Metrics::CountUnknown(std::string_view cause, std::uint64_t count) {
+  unknown_.At({cause}).Add(count);
+}
 
 void Metrics::CountFinding(std::string_view rule, std::string_view mode) {
   findings_.At({rule, mode}).Add();

@@ -117,11 +117,11 @@ class Metrics final {
   // Views in `options` must outlive the metrics.
   explicit Metrics(const Options& options);
 
-  // One answered review. `operation`: CREATE, UPDATE, DELETE, CONNECT; `verdict`: allowed, denied,
-  // unknown.
+  // One answered review. `operation`: CREATE, UPDATE, DELETE, CONNECT, none (no review); `verdict`:
+  // allowed, denied, unknown, bad_request.
   void CountReview(std::string_view operation, std::string_view verdict, std::int64_t nanoseconds);
   // Why a verdict was unknown; one of kUnknownCauses, else it counts as "other".
-  void CountUnknown(std::string_view cause);
+  void CountUnknown(std::string_view cause, std::uint64_t count = 1);
   // One finding; `mode`: audit, warn, enforce.
   void CountFinding(std::string_view rule, std::string_view mode);
   // Keys with two or more managing chains.
@@ -139,8 +139,8 @@ class Metrics final {
   std::string Render() const;
 
   static constexpr std::array<std::string_view, 9> kUnknownCauses = {
-      "not_ready",         "overloaded", "store_unavailable", "store_full", "data_loss",
-      "deadline_exceeded", "internal",   "exception",         "other"};
+      "not_ready", "store_unavailable", "store_full", "store_damaged", "deadline",
+      "overload",  "exception",         "internal",   "other"};
 
  private:
   std::string_view version_;

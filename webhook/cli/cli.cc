@@ -1,0 +1,150 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <memory>
+#include <ostream>
+#include <vector>
+
+#include "webhook/cli/command.h"
+#include "webhook/config/keys.h"
+
+namespace truce {
+namespace {
+
+std::string ExitCodeTable() {
+  std::string out = "Exit codes:\n";
+  for (const ExitCodeRow& row : ExitCodes()) {
+    std::string code = std::to_string(static_cast<int>(row.code));
+    out.append("  ").append(code).append(code.size() < 2 ? "   " : "  ");
+    out.append(row.meaning).append(" (").append(row.commands).append(")\n");
+  }
+  return out +
+         "\nSettings: `truce config --keys` lists every one with flag, variable and default.\n";
+}
+
+// Names of the options of `app`, as the user writes them.
+std::vector<std::string> FlagsOf(const CLI::App& app) {
+  std::vector<std::string> flags;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
+  }
+  return flags;
+}
+
+std::string Suggestion(std::string_view word, const std::vector<std::string>& candidates) {
+  const std::vector<std::string_view> views(candidates.begin(), candidates.end());
+  const std::string_view nearest = Nearest(word.substr(0, word.find('=')), views);
+  return nearest.empty() ? std::string() : "; did you mean '" + std::string(nearest) + "'?";
+}
+
+ExitCode UsageError(const CLI::App& command, const CLI::ParseError& error, CommandIo& io) {
+  std::string message = error.what();
+  if (const std::size_t newline = message.find('\n'); newline != std::string::npos) {
+    message.resize(newline);
+  }
+  const std::vector<std::string> extras = command.remaining();
+  if (!extras.empty()) {
+    const bool is_flag = extras.front().starts_with("-");
+    message =
+        std::string(is_flag ? "unknown flag '" : "unexpected argument '") + extras.front() + "'";
+    const std::string hint = is_flag ? Suggestion(extras.front(), FlagsOf(command)) : std::string();
+    message +=
+        hint.empty() ? "; `truce " + command.get_name() + " --help` lists what it takes" : hint;
+  }
+  return Complain(io, message, ExitCode::kUsage);
+}
+
+ExitCode UnknownCommand(const std::string& word, CommandIo& io) {
+  std::vector<std::string> names;
+  for (const Command& command : Commands()) names.emplace_back(command.name);
+  std::string hint = Suggestion(word, names);
+  if (hint.empty()) hint = "; `truce --help` lists all commands";
+  const bool is_flag = word.starts_with("-");
+  return Complain(io, (is_flag ? "unknown flag '" : "unknown command '") + word + "'" + hint,
+                  ExitCode::kUsage);
+}
+
+std::string Help() {
+  std::string out = "truce: one owner for every cloud resource\n\nUsage: truce COMMAND [FLAGS]\n\n";
+  out += "Commands:\n";
+  for (const Command& command : Commands()) {
+    out.append("  ").append(command.name);
+    out.append(12 - std::min<std::size_t>(command.name.size(), 11), ' ');
+    out.append(command.summary).append("\n");
+  }
+  out += "\n`truce COMMAND --help` explains one command, `truce --version` prints the version.\n\n";
+  return out + ExitCodeTable();
+}
+
+ExitCode RunCommand(const Command& command, std::span<const std::string> arguments, CommandIo& io) {
+  CLI::App app{std::string(command.summary), std::string(command.name)};
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::Throw);
+  const CommandAction action = command.declare(app);
+  // The parser takes its arguments in reverse order.
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+  try {
+    app.parse(reversed);
+  } catch (const CLI::CallForHelp&) {
+    io.out << app.help("truce " + std::string(command.name));
+    return ExitCode::kOk;
+  } catch (const CLI::ParseError& error) {
+    return UsageError(app, error, io);
+  }
+  return action(io);
+}
+
+ExitCode Dispatch(std::span<const std::string> arguments, CommandIo& io) {
+  if (arguments.empty()) {
+    io.err << Help();
+    return ExitCode::kUsage;
+  }
+  const std::string& word = arguments.front();
+  if (word == "--version" || word == "version") {
+    io.out << "truce " << TruceVersion() << "\n";
+    return ExitCode::kOk;
+  }
+  if (word == "--help" || word == "-h" || word == "help") {
+    io.out << Help();
+    return ExitCode::kOk;
+  }
+  for (const Command& command : Commands()) {
+    if (command.name == word) return RunCommand(command, arguments.subspan(1), io);
+  }
+  return UnknownCommand(word, io);
+}
+
+}  // namespace
+
+std::span<const Command> Commands() {
+  static constexpr std::array<Command, 6> kCommands = {{
+      {"serve", "answer admission reviews and keep the registry", &DeclareServe},
+      {"config", "print the effective configuration and where each value comes from",
+       &DeclareConfig},
+      {"types", "list the known types of cloud resources", &DeclareTypes},
+      {"explain", "explain one type: what makes its name unique, and how it is found",
+       &DeclareExplain},
+      {"confirm", "tell a running server without cluster that a declaration's object exists",
+       &DeclareConfirm},
+      {"release", "end an ownership in a running server", &DeclareRelease},
+  }};
+  return kCommands;
+}
+
+ExitCode Complain(CommandIo& io, std::string_view message, ExitCode code) {
+  io.err << "truce: " << message << "\n";
+  return code;
+}
+
+ExitCode RunCli(std::span<const std::string> arguments, CommandIo& io) {
+  // Libraries may throw (out of memory); no exception leaves the program as a crash.
+  try {
+    return Dispatch(arguments, io);
+  } catch (const std::exception& error) {
+    return Complain(io, std::string("internal error: ") + error.what(), ExitCode::kBug);
+  }
+}
+
+std::string_view TruceVersion() { return TRUCE_VERSION; }
+
+}  // namespace truce

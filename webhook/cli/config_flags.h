@@ -1,0 +1,36 @@
+// The settings' flags on a command line.
+#ifndef TRUCE_WEBHOOK_CLI_CONFIG_FLAGS_H_
+#define TRUCE_WEBHOOK_CLI_CONFIG_FLAGS_H_
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "registry/base/result.h"
+#include "webhook/cli/command.h"
+#include "webhook/config/load.h"
+
+namespace truce {
+
+// What was given on the command line; lives as long as the parser.
+struct ConfigFlags {
+  std::string file;                           // --config
+  std::map<std::string, std::string> values;  // key name -> text; only those that were given
+};
+
+// Adds --config and the flag of every setting (or of `only` that one) to `app`.
+std::shared_ptr<ConfigFlags> AddConfigFlags(CLI::App& app);
+std::shared_ptr<ConfigFlags> AddConfigFlags(CLI::App& app,
+                                            std::initializer_list<std::string_view> only);
+
+// The sources that the flags and variables name: the file is --config, else TRUCE_CONFIG.
+ConfigSources SourcesOf(const ConfigFlags& flags, const CommandIo& io);
+
+// Loads them; prints warnings.
+// Errors: those of LoadConfig.
+Result<LoadedConfig> LoadFor(const ConfigFlags& flags, CommandIo& io);
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_CLI_CONFIG_FLAGS_H_

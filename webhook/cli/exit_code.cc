@@ -1,0 +1,37 @@
+#include "webhook/cli/exit_code.h"
+
+#include <array>
+
+namespace truce {
+
+std::span<const ExitCodeRow> ExitCodes() {
+  static constexpr std::array<ExitCodeRow, 7> kRows = {{
+      {ExitCode::kOk, "done", "all"},
+      {ExitCode::kNo, "the answer is no: nothing found, refused, a conflict",
+       "explain, confirm, release"},
+      {ExitCode::kUsage, "wrong arguments, configuration or input", "all"},
+      {ExitCode::kUnreachable, "the server cannot be reached; nothing was decided",
+       "confirm, release"},
+      {ExitCode::kWarnings, "only warnings, where they were asked to count", "none yet"},
+      {ExitCode::kCannotRun,
+       "cannot start or go on: address in use, data directory, database, certificates", "serve"},
+      {ExitCode::kBug, "a fault of Truce itself; please report it", "all"},
+  }};
+  return kRows;
+}
+
+ExitCode ExitCodeOf(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kInvalidArgument: return ExitCode::kUsage;
+    case ErrorCode::kNotFound:
+    case ErrorCode::kConflict: return ExitCode::kNo;
+    case ErrorCode::kResourceExhausted:
+    case ErrorCode::kUnavailable:
+    case ErrorCode::kDeadlineExceeded: return ExitCode::kUnreachable;
+    case ErrorCode::kDataLoss: return ExitCode::kCannotRun;
+    case ErrorCode::kInternal: return ExitCode::kBug;
+  }
+  return ExitCode::kBug;
+}
+
+}  // namespace truce

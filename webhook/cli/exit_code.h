@@ -1,0 +1,36 @@
+// Exit codes: what every command answers to the shell. Stable: scripts and Jobs depend on them.
+#ifndef TRUCE_WEBHOOK_CLI_EXIT_CODE_H_
+#define TRUCE_WEBHOOK_CLI_EXIT_CODE_H_
+
+#include <span>
+#include <string_view>
+
+#include "registry/base/result.h"
+
+namespace truce {
+
+enum class ExitCode {
+  kOk = 0,
+  kNo = 1,           // the answer is no: nothing found, refused, a conflict
+  kUsage = 2,        // wrong arguments, configuration or input
+  kUnreachable = 3,  // the server or its registry cannot be reached: nothing was decided
+  kWarnings = 4,     // only warnings, where the caller asked that they count
+  kCannotRun = 5,  // cannot start or go on: address in use, data directory, database, certificates
+  kBug = 70,       // a fault of Truce itself
+};
+
+struct ExitCodeRow {
+  ExitCode code;
+  std::string_view meaning;   // one line, for people
+  std::string_view commands;  // which commands give it
+};
+
+// The table that `truce --help` prints.
+std::span<const ExitCodeRow> ExitCodes();
+
+// What a command that talks to a server, or a start that failed, answers.
+ExitCode ExitCodeOf(ErrorCode code);
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_CLI_EXIT_CODE_H_

@@ -1,0 +1,76 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <ostream>
+#include <vector>
+
+#include "registry/catalogue/explain.h"
+#include "webhook/cli/catalogue_file.h"
+#include "webhook/cli/command.h"
+#include "webhook/cli/config_flags.h"
+#include "webhook/config/keys.h"
+
+namespace truce {
+namespace {
+
+bool EqualWithoutCase(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
+    return std::tolower(x) == std::tolower(y);
+  });
+}
+
+// Types that `word` may mean: "s3/bucket", "Bucket", "Bucket.s3.aws.upbound.io".
+std::vector<const TypeSpec*> Candidates(const Catalogue& catalogue, std::string_view word) {
+  if (const TypeSpec* exact = catalogue.FindType(word); exact != nullptr) return {exact};
+  const std::size_t dot = word.find('.');
+  if (dot != std::string_view::npos) {
+    const KindEntry* entry = catalogue.FindKind(word.substr(dot + 1), word.substr(0, dot));
+    if (entry != nullptr) return {entry->type};
+  }
+  std::vector<const TypeSpec*> found;
+  for (const TypeSpec& spec : catalogue.types()) {
+    const std::string_view name = spec.name;
+    const std::string_view kind = name.substr(name.find('/') + 1);
+    if (EqualWithoutCase(name, word) || EqualWithoutCase(kind, word)) found.push_back(&spec);
+  }
+  return found;
+}
+
+ExitCode NotFound(const Catalogue& catalogue, const std::string& word, CommandIo& io) {
+  std::vector<std::string_view> names;
+  for (const TypeSpec& spec : catalogue.types()) names.push_back(spec.name);
+  const std::string_view nearest = Nearest(word, names);
+  std::string message = "no type '" + word + "'";
+  message += nearest.empty() ? "; `truce types` lists all"
+                             : "; did you mean '" + std::string(nearest) + "'?";
+  return Complain(io, message, ExitCode::kNo);
+}
+
+ExitCode Ambiguous(const std::vector<const TypeSpec*>& found, const std::string& word,
+                   CommandIo& io) {
+  std::string message = "'" + word + "' is the name of several types:";
+  for (const TypeSpec* spec : found) message.append(" ").append(spec->name);
+  return Complain(io, message, ExitCode::kNo);
+}
+
+}  // namespace
+
+CommandAction DeclareExplain(CLI::App& app) {
+  const auto flags = AddConfigFlags(app, {"types"});
+  const auto word = std::make_shared<std::string>();
+  app.add_option("TYPE", *word, "SERVICE/KIND, as s3/Bucket; KIND or KIND.GROUP do too")
+      ->required();
+  return [flags, word](CommandIo& io) {
+    const Result<LoadedConfig> loaded = LoadFor(*flags, io);
+    if (!loaded.ok()) return Complain(io, loaded.error().message, ExitCode::kUsage);
+    const Result<Catalogue> catalogue = CatalogueWith(loaded.value().config.types);
+    if (!catalogue.ok()) return Complain(io, catalogue.error().message, ExitCode::kUsage);
+    const std::vector<const TypeSpec*> found = Candidates(catalogue.value(), *word);
+    if (found.empty()) return NotFound(catalogue.value(), *word, io);
+    if (found.size() > 1) return Ambiguous(found, *word, io);
+    io.out << Explain(*found.front());
+    return ExitCode::kOk;
+  };
+}
+
+}  // namespace truce

@@ -1,0 +1,57 @@
+#include "webhook/cli/operator_call.h"
+
+#include <algorithm>
+#include <cctype>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "webhook/cli/socket_client.h"
+
+namespace truce {
+namespace {
+
+constexpr std::chrono::seconds kCallTime{30};
+
+ExitCode CodeOfStatus(int status) {
+  if (status == 404 || status == 409) return ExitCode::kNo;
+  if (status >= 500) return ExitCode::kUnreachable;
+  return ExitCode::kUsage;
+}
+
+// The detail of a problem document, on one line, with the keys it names.
+std::string ProblemText(const SocketAnswer& answer) {
+  const auto problem = nlohmann::json::parse(answer.body, nullptr, false);
+  std::string text = "the server answered " + std::to_string(answer.status);
+  if (!problem.is_object()) return text;
+  if (problem.contains("detail") && problem["detail"].is_string()) text = problem["detail"];
+  if (problem.contains("keys") && problem["keys"].is_array()) {
+    text += "; keys:";
+    for (const auto& key : problem["keys"]) {
+      if (key.is_string()) text.append(" ").append(key.get<std::string>());
+    }
+  }
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return std::iscntrl(c) != 0; }, ' ');
+  return text;
+}
+
+}  // namespace
+
+OperatorReply CallOperator(const ConfigFlags& flags, const OperatorCall& call, CommandIo& io) {
+  const Result<LoadedConfig> loaded = LoadFor(flags, io);
+  if (!loaded.ok()) return {Complain(io, loaded.error().message, ExitCode::kUsage), {}};
+  const std::string socket = loaded.value().config.dataDir + "/truce.sock";
+  const Result<SocketAnswer> answer =
+      PostToSocket(socket, call.path, call.body, std::chrono::steady_clock::now() + kCallTime);
+  if (!answer.ok()) {
+    return {Complain(io,
+                     "cannot reach the server at " + socket + ": " + answer.error().message +
+                         "; is it running, and is --data-dir its directory?",
+                     ExitCodeOf(answer.error().code)),
+            {}};
+  }
+  if (answer.value().status == 200) return {ExitCode::kOk, answer.value().body};
+  return {Complain(io, ProblemText(answer.value()), CodeOfStatus(answer.value().status)), {}};
+}
+
+}  // namespace truce

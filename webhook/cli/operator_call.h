@@ -1,0 +1,29 @@
+// Commands that ask a running server through its operator socket.
+#ifndef TRUCE_WEBHOOK_CLI_OPERATOR_CALL_H_
+#define TRUCE_WEBHOOK_CLI_OPERATOR_CALL_H_
+
+#include <string>
+#include <string_view>
+
+#include "webhook/cli/command.h"
+#include "webhook/cli/config_flags.h"
+
+namespace truce {
+
+// One call; `body` is JSON text.
+struct OperatorCall {
+  std::string_view path;
+  std::string body;
+};
+
+// Sends it to DIR/truce.sock of the configured data directory. With status 200 `answer` is the body
+// and the code is kOk; otherwise a message was written and the code says what it means.
+struct OperatorReply {
+  ExitCode code = ExitCode::kOk;
+  std::string answer;
+};
+OperatorReply CallOperator(const ConfigFlags& flags, const OperatorCall& call, CommandIo& io);
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_CLI_OPERATOR_CALL_H_

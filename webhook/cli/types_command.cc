@@ -1,0 +1,83 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <vector>
+
+#include "registry/catalogue/explain.h"
+#include "webhook/cli/catalogue_file.h"
+#include "webhook/cli/command.h"
+#include "webhook/cli/config_flags.h"
+
+namespace truce {
+namespace {
+
+constexpr std::size_t kColumns = 6;
+using TableRow = std::array<std::string, kColumns>;
+
+void PrintTable(const Catalogue& catalogue, std::ostream& out) {
+  std::vector<TableRow> rows = {{"TYPE", "SCOPE", "CERTAINTY", "CONFLICT", "KEY", "ATTACHMENT"}};
+  for (const TypeSpec& spec : catalogue.types()) {
+    const TypeSummary line = Summarise(spec);
+    rows.push_back(
+        {line.type, line.scope, line.certainty, line.conflict, line.key, line.attachment});
+  }
+  std::array<std::size_t, kColumns> widths{};
+  for (const TableRow& row : rows) {
+    for (std::size_t i = 0; i < kColumns; ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  for (const TableRow& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < kColumns; ++i) {
+      line += row[i];
+      if (i + 1 < kColumns) line.append(widths[i] + 3 - row[i].size(), ' ');
+    }
+    out << line << "\n";
+  }
+}
+
+void PrintJson(const Catalogue& catalogue, std::ostream& out) {
+  nlohmann::ordered_json list;
+  list["apiVersion"] = "truce.dev/v1alpha1";
+  list["kind"] = "TypeList";
+  list["version"] = catalogue.version();
+  list["items"] = nlohmann::ordered_json::array();
+  for (const TypeSpec& spec : catalogue.types()) {
+    const TypeSummary line = Summarise(spec);
+    nlohmann::ordered_json item = {
+        {"type", line.type},         {"scope", line.scope},     {"certainty", line.certainty},
+        {"conflict", line.conflict}, {"key", line.key},         {"attachment", line.attachment},
+        {"space", line.space},       {"arn", spec.arn_template}};
+    item["kinds"] = nlohmann::ordered_json::array();
+    for (const KindSpec& kind : spec.kinds) {
+      item["kinds"].push_back({{"group", kind.group}, {"kind", kind.kind}});
+    }
+    list["items"].push_back(std::move(item));
+  }
+  out << list.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << "\n";
+}
+
+}  // namespace
+
+CommandAction DeclareTypes(CLI::App& app) {
+  const auto flags = AddConfigFlags(app, {"types"});
+  const auto output = std::make_shared<std::string>("table");
+  app.add_option("-o,--output", *output, "Form of the list; default table")
+      ->type_name("table|json")
+      ->check(CLI::IsMember({"table", "json"}));
+  return [flags, output](CommandIo& io) {
+    const Result<LoadedConfig> loaded = LoadFor(*flags, io);
+    if (!loaded.ok()) return Complain(io, loaded.error().message, ExitCode::kUsage);
+    const Result<Catalogue> catalogue = CatalogueWith(loaded.value().config.types);
+    if (!catalogue.ok()) return Complain(io, catalogue.error().message, ExitCode::kUsage);
+    if (*output == "json") {
+      PrintJson(catalogue.value(), io.out);
+    } else {
+      PrintTable(catalogue.value(), io.out);
+    }
+    return ExitCode::kOk;
+  };
+}
+
+}  // namespace truce

@@ -1,0 +1,20 @@
+// The program: arguments and environment in, exit code out. Everything else is in webhook/cli.
+#include <csignal>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "webhook/cli/command.h"
+#include "webhook/config/load.h"
+
+extern char** environ;
+
+int main(int argc, char** argv) {
+  // A reader that went away (`truce types | head`) is an error of that write, not the end.
+  std::signal(SIGPIPE, SIG_IGN);
+  const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
+  truce::CommandIo io{std::cout, std::cerr, truce::TruceVariables(environ)};
+  const truce::ExitCode code = truce::RunCli(arguments, io);
+  std::cout.flush();
+  return static_cast<int>(code);
+}

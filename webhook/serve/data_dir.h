@@ -1,0 +1,39 @@
+// The data directory: made at first start, and the file that says where the server listens.
+#ifndef TRUCE_WEBHOOK_SERVE_DATA_DIR_H_
+#define TRUCE_WEBHOOK_SERVE_DATA_DIR_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "registry/base/result.h"
+
+namespace truce {
+
+// Makes `directory` with its parents (mode 0700) unless it exists, and checks that it can be
+// written. Errors: kUnavailable, naming the directory, the cause and the setting.
+Result<void> PrepareDataDir(const std::string& directory);
+
+// Where the listeners really are, port 0 resolved.
+struct ListenAddresses {
+  std::string admission;
+  std::string api;
+  std::string metrics;
+};
+
+// Writes DIR/addresses.json: {"admission":"127.0.0.1:8443","api":…,"metrics":…}; replaced whole.
+// Errors: kUnavailable.
+Result<void> WriteAddresses(const std::string& directory, const ListenAddresses& addresses);
+
+// Removes the file again; nothing listens there any more. Idempotent.
+void RemoveAddresses(const std::string& directory);
+
+// "127.0.0.1:0" and 40123 -> "127.0.0.1:40123".
+std::string WithPort(std::string_view address, int port);
+
+// True when only processes of this machine can reach the address.
+bool IsLoopback(std::string_view address);
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_SERVE_DATA_DIR_H_

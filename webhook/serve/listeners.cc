@@ -1,0 +1,164 @@
+#include "webhook/serve/listeners.h"
+
+#include <array>
+#include <span>
+#include <utility>
+
+namespace truce {
+namespace {
+
+HttpLimits LimitsOf(const Config& config) {
+  HttpLimits limits;
+  limits.connections_max = static_cast<int>(config.connectionsMax);
+  limits.in_flight_max = static_cast<int>(config.inFlightMax);
+  limits.body_bytes_in_flight_max = static_cast<std::size_t>(config.inFlightBytesMax);
+  return limits;
+}
+
+// The other listeners serve a few people and scrapers.
+HttpLimits SmallLimits() {
+  HttpLimits limits;
+  limits.connections_max = 64;
+  limits.in_flight_max = 16;
+  limits.body_bytes_max = 1024 * 1024;
+  limits.body_bytes_in_flight_max = 4 * 1024 * 1024;
+  return limits;
+}
+
+Result<std::unique_ptr<HttpServer>> StartOne(std::string_view setting, HttpServerOptions options,
+                                             std::vector<HttpRoute> routes) {
+  Result<std::unique_ptr<HttpServer>> server =
+      HttpServer::Start(std::move(options), std::move(routes));
+  if (server.ok()) return server;
+  return std::move(server).error().Within(setting);
+}
+
+using Named = std::pair<std::string_view, const HttpServer*>;
+
+}  // namespace
+
+std::vector<HttpRoute> HealthRoutes(const Health& health, const Metrics& metrics,
+                                    std::function<void()> refresh) {
+  const HttpHandler alive = [](HttpRequest&) { return PlainText(200, "ok"); };
+  const HttpHandler ready = [&health](HttpRequest&) {
+    HttpResponse response;
+    response.status = health.IsReady() ? 200 : 503;
+    response.body = health.Report();
+    return response;
+  };
+  const HttpHandler numbers = [&metrics, refresh = std::move(refresh)](HttpRequest&) {
+    refresh();
+    HttpResponse response;
+    response.content_type = kMetricsMediaType;
+    response.body = metrics.Render();
+    return response;
+  };
+  return {{.method = "GET", .path = "/livez", .handler = alive},
+          {.method = "GET", .path = "/readyz", .handler = ready},
+          {.method = "GET", .path = "/metrics", .handler = numbers}};
+}
+
+std::vector<HttpRoute> ApiRoutes(std::string_view version) {
+  std::string body = "{\"version\":\"" + std::string(version) + "\"}\n";
+  const HttpHandler answer = [body = std::move(body)](HttpRequest&) {
+    HttpResponse response;
+    response.content_type = "application/json";
+    response.body = body;
+    return response;
+  };
+  return {{.method = "GET", .path = "/version", .handler = answer}};
+}
+
+Result<std::unique_ptr<Listeners>> Listeners::Start(const Config& config,
+                                                    const CertificateStore& certificates,
+                                                    ListenerRoutes routes) {
+  std::unique_ptr<Listeners> all(new Listeners);
+  HttpServerOptions metrics;
+  metrics.address = config.metricsAddress;
+  metrics.name = "metrics";
+  metrics.limits = SmallLimits();
+  TRUCE_ASSIGN_OR_RETURN(all->metrics_,
+                         StartOne("metricsAddress", metrics, std::move(routes.metrics)));
+
+  HttpServerOptions socket;
+  socket.address = "unix:" + config.dataDir + "/truce.sock";
+  socket.name = "operator";
+  socket.limits = SmallLimits();
+  TRUCE_ASSIGN_OR_RETURN(all->operator_socket_,
+                         StartOne("operator socket", socket, std::move(routes.operator_socket)));
+
+  HttpServerOptions api;
+  api.address = config.apiAddress;
+  api.name = "api";
+  api.certificates = &certificates;
+  api.limits = SmallLimits();
+  TRUCE_ASSIGN_OR_RETURN(all->api_, StartOne("apiAddress", api, std::move(routes.api)));
+
+  HttpServerOptions admission;
+  admission.address = config.admissionAddress;
+  admission.name = "admission";
+  admission.certificates = &certificates;
+  admission.client_auth =
+      config.admissionClientCA.empty() ? ClientAuth::kNone : ClientAuth::kRequired;
+  admission.handler_kind = HandlerKind::kQuick;
+  admission.limits = LimitsOf(config);
+  TRUCE_ASSIGN_OR_RETURN(all->admission_,
+                         StartOne("admissionAddress", admission, std::move(routes.admission)));
+
+  all->addresses_ = {WithPort(config.admissionAddress, all->admission_->port()),
+                     WithPort(config.apiAddress, all->api_->port()),
+                     WithPort(config.metricsAddress, all->metrics_->port())};
+  return all;
+}
+
+void Listeners::BeginDrain() {
+  admission_->BeginDrain();
+  api_->BeginDrain();
+  operator_socket_->BeginDrain();
+}
+
+bool Listeners::Stop(Deadline deadline) {
+  bool all_answered = admission_->Stop(deadline);
+  all_answered = api_->Stop(deadline) && all_answered;
+  all_answered = operator_socket_->Stop(deadline) && all_answered;
+  return metrics_->Stop(deadline) && all_answered;
+}
+
+void Listeners::WriteMetrics(MetricWriter& writer) const {
+  using Label = std::pair<std::string_view, std::string_view>;
+  const std::array<Named, 4> servers = {Named{"admission", admission_.get()},
+                                        {"api", api_.get()},
+                                        {"metrics", metrics_.get()},
+                                        {"operator", operator_socket_.get()}};
+  std::array<HttpCounters, 4> counters;
+  for (std::size_t i = 0; i < servers.size(); ++i) counters[i] = servers[i].second->Counters();
+
+  const auto write = [&](std::string_view name, std::string_view type, std::string_view help,
+                         std::uint64_t HttpCounters::*field) {
+    writer.Family(name, type, help);
+    for (std::size_t i = 0; i < servers.size(); ++i) {
+      const std::array<Label, 1> labels = {Label{"listener", servers[i].first}};
+      writer.Sample(labels, static_cast<double>(counters[i].*field));
+    }
+  };
+  write("truce_http_connections", "gauge", "Open connections.", &HttpCounters::connections_open);
+  write("truce_http_requests_total", "counter", "Requests handled.", &HttpCounters::requests);
+  write("truce_http_in_flight", "gauge", "Requests being handled.", &HttpCounters::in_flight);
+  write("truce_http_threads", "gauge", "Threads of the listener.", &HttpCounters::threads);
+  writer.Family("truce_http_rejections_total", "counter", "Connections and requests refused.");
+  for (std::size_t i = 0; i < servers.size(); ++i) {
+    for (std::size_t reason = 0; reason < kHttpRejectionCount; ++reason) {
+      const auto rejection = static_cast<HttpRejection>(reason);
+      const std::array<Label, 2> labels = {Label{"listener", servers[i].first},
+                                           Label{"reason", Name(rejection)}};
+      writer.Sample(labels, static_cast<double>(counters[i].Rejected(rejection)));
+    }
+  }
+}
+
+std::uint64_t Listeners::overload_count() const {
+  const HttpCounters counters = admission_->Counters();
+  return counters.Rejected(HttpRejection::kInFlight) + counters.Rejected(HttpRejection::kBodyBytes);
+}
+
+}  // namespace truce

@@ -1,0 +1,71 @@
+// The four listeners of a server, as one thing that starts, drains and stops.
+#ifndef TRUCE_WEBHOOK_SERVE_LISTENERS_H_
+#define TRUCE_WEBHOOK_SERVE_LISTENERS_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "certs/certificate_store.h"
+#include "registry/base/result.h"
+#include "webhook/config/config.h"
+#include "webhook/http/server.h"
+#include "webhook/metrics/health.h"
+#include "webhook/metrics/metrics.h"
+#include "webhook/serve/data_dir.h"
+
+namespace truce {
+
+// What each listener answers.
+struct ListenerRoutes {
+  std::vector<HttpRoute> admission;
+  std::vector<HttpRoute> api;
+  std::vector<HttpRoute> metrics;
+  std::vector<HttpRoute> operator_socket;
+};
+
+// /livez, /readyz and /metrics; `refresh` is called before metrics are rendered. References must
+// outlive the routes.
+std::vector<HttpRoute> HealthRoutes(const Health& health, const Metrics& metrics,
+                                    std::function<void()> refresh);
+
+// What the API listener answers so far: GET /version.
+std::vector<HttpRoute> ApiRoutes(std::string_view version);
+
+// Thread-safe.
+class Listeners final {
+ public:
+  // Binds all addresses. `certificates` must outlive the listeners.
+  // Errors: those of HttpServer::Start, with the setting's name.
+  static Result<std::unique_ptr<Listeners>> Start(const Config& config,
+                                                  const CertificateStore& certificates,
+                                                  ListenerRoutes routes);
+
+  const ListenAddresses& addresses() const { return addresses_; }
+
+  // Every reply closes its connection from now on; connections are still accepted.
+  void BeginDrain();
+
+  // Lets begun requests finish until `deadline`; metrics and health go last. True when all did.
+  bool Stop(Deadline deadline);
+
+  // Connections, requests and rejections of each listener.
+  void WriteMetrics(MetricWriter& writer) const;
+
+  // Reviews that the admission listener refused because of overload, since the start.
+  std::uint64_t overload_count() const;
+
+ private:
+  Listeners() = default;
+
+  ListenAddresses addresses_;
+  std::unique_ptr<HttpServer> metrics_;
+  std::unique_ptr<HttpServer> operator_socket_;
+  std::unique_ptr<HttpServer> api_;
+  std::unique_ptr<HttpServer> admission_;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_SERVE_LISTENERS_H_

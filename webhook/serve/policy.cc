@@ -1,0 +1,168 @@
+#include "webhook/serve/policy.h"
+
+#include <array>
+#include <utility>
+
+namespace truce {
+namespace {
+
+Mode ModeOf(ConfigMode mode) {
+  switch (mode) {
+    case ConfigMode::kOff: return Mode::kOff;
+    case ConfigMode::kAudit: return Mode::kAudit;
+    case ConfigMode::kWarn: return Mode::kWarn;
+    case ConfigMode::kEnforce: return Mode::kEnforce;
+  }
+  return Mode::kEnforce;
+}
+
+UnsureAction ActionOf(UnsureTypes value) {
+  return value == UnsureTypes::kDeny ? UnsureAction::kDeny : UnsureAction::kWarn;
+}
+
+Disclosure DisclosureOf(ConfigDisclosure value) {
+  switch (value) {
+    case ConfigDisclosure::kFull: return Disclosure::kFull;
+    case ConfigDisclosure::kService: return Disclosure::kService;
+    case ConfigDisclosure::kTaken: return Disclosure::kTaken;
+  }
+  return Disclosure::kTaken;
+}
+
+Error Refused(std::string_view place, std::string_view what) {
+  return Error{ErrorCode::kInvalidArgument, std::string(place).append(": ").append(what)};
+}
+
+Result<PartSource> SourceOf(const MappedValue& value, FieldPath::Root root) {
+  PartSource source;
+  if (value.is_constant) {
+    source.constant = value.text;
+    return source;
+  }
+  TRUCE_ASSIGN_OR_RETURN(source.path, FieldPath::Parse(value.text, root));
+  return source;
+}
+
+Result<std::optional<PartSource>> SourceOf(const std::optional<MappedValue>& value,
+                                           FieldPath::Root root) {
+  if (!value.has_value()) return std::optional<PartSource>();
+  TRUCE_ASSIGN_OR_RETURN(PartSource source, SourceOf(*value, root));
+  return std::optional<PartSource>(std::move(source));
+}
+
+Result<MappingRule> RuleOf(const ConfigMapping& mapping) {
+  const auto root = mapping.kind.empty() ? FieldPath::Root::kValues : FieldPath::Root::kObject;
+  MappingRule rule;
+  rule.kind = {mapping.group, mapping.kind};
+  if (mapping.service.has_value()) {
+    TRUCE_ASSIGN_OR_RETURN(rule.service, FieldPath::Parse(*mapping.service, root));
+  }
+  for (const MappedDeclaration& declaration : mapping.declares) {
+    MappedResource resource;
+    resource.type = declaration.type;
+    for (const auto& [part, value] : declaration.parts) {
+      TRUCE_ASSIGN_OR_RETURN(PartSource source, SourceOf(value, root));
+      resource.parts.emplace(part, std::move(source));
+    }
+    TRUCE_ASSIGN_OR_RETURN(resource.region, SourceOf(declaration.region, root));
+    TRUCE_ASSIGN_OR_RETURN(resource.account, SourceOf(declaration.account, root));
+    resource.intent = IntentFromName(declaration.intent).value_or(Intent::kDeletes);
+    rule.declares.push_back(std::move(resource));
+  }
+  return rule;
+}
+
+Result<MappingRules> RulesOf(const Config& config, const Catalogue& catalogue) {
+  std::vector<MappingRule> rules;
+  for (const ConfigMapping& mapping : config.mappings) {
+    Result<MappingRule> rule = RuleOf(mapping);
+    if (!rule.ok()) return Refused(mapping.place, rule.error().message);
+    // Alone first, so that the message can say where the faulty rule stands.
+    const Result<MappingRules> alone = MappingRules::Create({rule.value()}, catalogue);
+    if (!alone.ok()) return Refused(mapping.place, alone.error().message);
+    rules.push_back(std::move(rule).value());
+  }
+  return MappingRules::Create(std::move(rules), catalogue);
+}
+
+std::map<ProviderConfigName, std::string> AccountsOf(const Config& config) {
+  static constexpr std::array<std::string_view, 3> kGroups = {"aws.upbound.io", "aws.m.upbound.io",
+                                                              "aws.crossplane.io"};
+  std::map<ProviderConfigName, std::string> accounts;
+  for (const ConfigProvider& provider : config.providerConfigs) {
+    for (const std::string_view group : kGroups) {
+      if (!provider.group.empty() && provider.group != group) continue;
+      accounts.emplace(
+          ProviderConfigName{std::string(group), provider.kind, provider.namespace_, provider.name},
+          provider.account);
+    }
+    if (provider.group.empty()) continue;
+    accounts.emplace(
+        ProviderConfigName{provider.group, provider.kind, provider.namespace_, provider.name},
+        provider.account);
+  }
+  return accounts;
+}
+
+Result<ModeRules> ModesOf(const Config& config, const Catalogue& catalogue) {
+  ModeRules modes;
+  modes.global = ModeOf(config.mode);
+  modes.unsure = ActionOf(config.unsureTypes);
+  for (const auto& [type, mode] : config.typeModes) {
+    if (catalogue.FindType(type) == nullptr) {
+      return Refused("typeModes", "no type '" + type + "'; `truce types` lists all");
+    }
+    modes.types.emplace(type, ModeOf(mode));
+  }
+  for (const auto& [type, action] : config.unsureTypeActions) {
+    if (catalogue.FindType(type) == nullptr) {
+      return Refused("unsureTypeActions", "no type '" + type + "'; `truce types` lists all");
+    }
+    modes.unsure_types.emplace(type, ActionOf(action));
+  }
+  for (const ConfigOverride& override_ : config.overrides) {
+    modes.overrides.push_back(
+        {override_.name, override_.namespace_, override_.group, override_.until, override_.reason});
+  }
+  return modes;
+}
+
+Result<PartyRules> PartiesOf(const Config& config) {
+  PartyRules rules;
+  for (const ConfigParty& party : config.parties) {
+    if (!party.users.empty()) {
+      return Refused("parties", "binding users ('" + party.service +
+                                    "') is not supported by this version; bind namespaces");
+    }
+    for (const std::string& name : party.namespaces) {
+      rules.services.emplace(config.clusterId + "/" + name, party.service);
+    }
+  }
+  return rules;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const AdmissionPolicy>> PolicyFrom(
+    const Config& config, const std::shared_ptr<const Catalogue>& catalogue) {
+  auto policy = std::make_shared<AdmissionPolicy>();
+  policy->catalogue = catalogue;
+  policy->identity.cluster = config.clusterId;
+  policy->identity.catalogue = catalogue.get();
+  TRUCE_ASSIGN_OR_RETURN(policy->identity.mappings, RulesOf(config, *catalogue));
+  policy->identity.accounts = AccountsOf(config);
+  policy->identity.service_labels = config.serviceLabels;
+  policy->identity.contact_annotation = config.contactAnnotation;
+  TRUCE_ASSIGN_OR_RETURN(policy->parties, PartiesOf(config));
+  TRUCE_ASSIGN_OR_RETURN(policy->modes, ModesOf(config, *catalogue));
+  policy->providers = config.providers;
+  policy->composite_controllers = config.compositeControllers;
+  policy->composite_denial_code = static_cast<int>(config.compositeDenialCode);
+  policy->disclosure = DisclosureOf(config.disclosure);
+  // Without a watch nothing proves reservations: a cap would close a namespace for good.
+  policy->reservation_cap = config.noCluster ? 0 : static_cast<std::size_t>(config.reservationCap);
+  policy->public_url = config.publicURL;
+  return std::shared_ptr<const AdmissionPolicy>(std::move(policy));
+}
+
+}  // namespace truce

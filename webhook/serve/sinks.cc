@@ -1,0 +1,62 @@
+#include "webhook/serve/sinks.h"
+
+#include <algorithm>
+#include <exception>
+#include <vector>
+
+namespace truce {
+namespace {
+
+void WriteLine(Logger& logger, const ReviewRecord& record) {
+  std::vector<std::string> keys;
+  for (const DeclaredResource& resource : record.added) {
+    // No key is known yet of late names and partial declarations.
+    keys.push_back(resource.key.empty() ? resource.identity.type + "|?" : resource.key.text);
+  }
+  std::vector<std::string_view> rules;
+  for (const Finding& finding : record.findings) {
+    const std::string_view id = Id(finding.rule);
+    if (std::find(rules.begin(), rules.end(), id) == rules.end()) rules.push_back(id);
+  }
+  const std::string kind = std::string(record.group).append("/").append(record.kind);
+  std::string slot(record.ns);
+  slot.append(slot.empty() ? "" : "/").append(record.name);
+  DecisionRecord line;
+  line.uid = record.uid;
+  line.operation = record.operation;
+  line.kind = kind;
+  line.slot = slot;
+  line.user = record.user;
+  line.keys = keys;
+  line.verdict = Name(record.verdict);
+  line.rules = rules;
+  line.code = record.code != 0 ? record.code : record.status;
+  line.latency_microseconds =
+      std::chrono::duration_cast<std::chrono::microseconds>(record.elapsed).count();
+  if (record.unknown.has_value()) line.cause = Name(*record.unknown);
+  line.detail = record.detail;
+  line.override_reason = record.override_reason;
+  line.dry_run = record.dry_run;
+  LogDecision(logger, line);
+}
+
+}  // namespace
+
+void LogSink::OnReview(const ReviewRecord& record) noexcept {
+  // A log line is worth nothing compared to the answer: without memory for it there is none.
+  try {
+    WriteLine(logger_, record);
+  } catch (const std::exception&) {
+    return;
+  }
+}
+
+void MetricsSink::OnReview(const ReviewRecord& record) noexcept {
+  metrics_.CountReview(record.operation, Name(record.verdict), record.elapsed.count());
+  if (record.unknown.has_value()) metrics_.CountUnknown(Name(*record.unknown));
+  for (const Finding& finding : record.findings) {
+    metrics_.CountFinding(Id(finding.rule), Name(finding.mode));
+  }
+}
+
+}  // namespace truce
