@@ -156,10 +156,12 @@ void AppendResources(const Draft& draft, std::vector<DeclaredResource>& resource
   }
   Assembly assembly(draft, resources);
   if (count > kResourcesMax) {
+    std::string reason = "declares more than " + std::to_string(kResourcesMax) + " resources";
+    assembly.AppendUnknown();
+    resources.back().missing.push_back(longest->part->name + " " + reason);
     bad_names.push_back({draft.type->name, longest->part->name,
-                         Printable(longest->elements.front().shown) + ", ...",
-                         "declares more than " + std::to_string(kResourcesMax) + " resources"});
-    return assembly.AppendUnknown();
+                         Printable(longest->elements.front().shown) + ", ...", std::move(reason)});
+    return;
   }
   assembly.AppendAll(count);
   if (unknown) assembly.AppendUnknown();

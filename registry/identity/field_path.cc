@@ -140,10 +140,10 @@ std::vector<FieldPath::Match> FieldPath::Find(Value root) const {
       const bool array = match.value.is_array();
       std::size_t index = 0;
       for (Value child = match.value.first(); child.exists(); child = match.value.next(child)) {
-        if (next.size() > kMatchesMax) return next;
         std::vector<std::string> stars = match.stars;
         stars.push_back(array ? std::to_string(index++) : std::string(child.key()));
         next.push_back({std::move(stars), child});
+        if (next.size() > kMatchesMax) return next;
       }
     }
     matches = std::move(next);

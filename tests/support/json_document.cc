@@ -1,9 +1,8 @@
 #include "tests/support/json_document.h"
 
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
 #include "registry/base/assert.h"
 
@@ -62,11 +61,6 @@ class Reader final : public nlohmann::json_sax<Json> {
   std::string_view key_;
 };
 
-void Copy(const Json& json, Reader& reader) {
-  const bool parsed = Json::sax_parse(json.dump(), &reader);
-  TRUCE_ASSERT(parsed);
-}
-
 }  // namespace
 
 Document DocumentFromJson(std::string_view json) {
@@ -75,18 +69,6 @@ Document DocumentFromJson(std::string_view json) {
   Reader reader(builder);
   const bool parsed = Json::sax_parse(json, &reader);
   TRUCE_ASSERT(parsed);
-  return builder.Finish();
-}
-
-Document DocumentFromReview(std::string_view name, ReviewPart part) {
-  std::string path = TRUCE_SOURCE_DIR "/tests/golden/admission/";
-  path.append(name).append(".json");
-  std::ifstream file(path);
-  TRUCE_ASSERT(file.is_open());
-  const Json review = Json::parse(file);
-  Builder builder;
-  Reader reader(builder);
-  Copy(review.at("request").at(part == ReviewPart::kObject ? "object" : "oldObject"), reader);
   return builder.Finish();
 }
 

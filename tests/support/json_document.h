@@ -2,7 +2,6 @@
 #ifndef TRUCE_TESTS_SUPPORT_JSON_DOCUMENT_H_
 #define TRUCE_TESTS_SUPPORT_JSON_DOCUMENT_H_
 
-#include <string>
 #include <string_view>
 
 #include "registry/identity/document.h"
@@ -11,11 +10,6 @@ namespace truce {
 
 // The document of `json`, which it copies; an empty one when `json` is not JSON.
 Document DocumentFromJson(std::string_view json);
-
-// `object` of the recorded AdmissionReview `name` in tests/golden/admission (without ".json");
-// `old`: its `oldObject`. Aborts when there is no such file.
-enum class ReviewPart { kObject, kOldObject };
-Document DocumentFromReview(std::string_view name, ReviewPart part);
 
 }  // namespace truce
 

@@ -1,0 +1,93 @@
+#include "registry/identity/document.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/support/json_document.h"
+
+namespace truce {
+namespace {
+
+using Kind = Document::Kind;
+
+TEST(Document, MissingValuesCanBeFollowedWithoutChecks) {
+  const Value missing;
+  EXPECT_EQ(missing.kind(), Kind::kMissing);
+  EXPECT_FALSE(missing.exists());
+  EXPECT_TRUE(missing.empty());
+  EXPECT_EQ(missing.text(), "");
+  EXPECT_EQ(missing.key(), "");
+  EXPECT_FALSE(missing.Child("a").Child("b").first().exists());
+  EXPECT_EQ(missing.size(), 0U);
+  const std::vector<std::string> path = {"a", "b"};
+  EXPECT_FALSE(missing.At(path).exists());
+  const Document empty;
+  EXPECT_FALSE(empty.root().exists());
+}
+
+TEST(Document, KeepsKindsTextsAndOrder) {
+  const Document document = DocumentFromJson(
+      R"({"s":"x","n":1.50,"t":true,"f":false,"z":null,"a":[1,[2],{}],"o":{"k":"v"},"e":[]})");
+  const Value root = document.root();
+  ASSERT_TRUE(root.is_object());
+  EXPECT_EQ(root.size(), 8U);
+  std::string keys;
+  for (Value v = root.first(); v.exists(); v = root.next(v)) keys += v.key();
+  EXPECT_EQ(keys, "sntfzaoe");
+  EXPECT_TRUE(root.Child("s").is_string());
+  EXPECT_EQ(root.Child("n").text(), "1.50");
+  EXPECT_EQ(root.Child("n").kind(), Kind::kNumber);
+  EXPECT_TRUE(root.Child("t").is_true());
+  EXPECT_FALSE(root.Child("f").is_true());
+  EXPECT_TRUE(root.Child("z").exists());
+  EXPECT_TRUE(root.Child("z").empty());
+  EXPECT_EQ(root.Child("a").size(), 3U);
+  EXPECT_EQ(root.Child("e").size(), 0U);
+  EXPECT_FALSE(root.Child("e").first().exists());
+  EXPECT_FALSE(root.Child("missing").exists());
+  EXPECT_FALSE(root.Child("s").Child("x").exists());
+}
+
+TEST(Document, PathsLookThroughListsOfOne) {
+  const Document document = DocumentFromJson(
+      R"({"a":[{"b":{"c":"one"}}],"d":[{"c":1},{"c":2}],"e":[[{"c":"two deep"}]]})");
+  const auto at = [&document](std::vector<std::string> path) {
+    return document.root().At(path).text();
+  };
+  EXPECT_EQ(at({"a", "b", "c"}), "one");
+  EXPECT_EQ(at({"d", "c"}), "");
+  EXPECT_EQ(at({"e", "c"}), "");
+  EXPECT_TRUE(document.root().At({}).is_object());
+}
+
+TEST(Document, SurvivesMovesOfTheBuilderAndItself) {
+  Builder builder;
+  builder.Reserve(4);
+  builder.Open(Kind::kObject, "");
+  builder.Scalar(Kind::kString, builder.Own("k"), builder.Own("short"));
+  builder.Scalar(Kind::kString, "l", builder.Own(std::string(100, 'x')));
+  builder.Close();
+  Document first = builder.Finish();
+  const Document nothing = builder.Finish();
+  EXPECT_FALSE(nothing.root().exists());
+  const Document second = std::move(first);
+  EXPECT_EQ(second.root().Child("k").text(), "short");
+  EXPECT_EQ(second.root().Child("l").text(), std::string(100, 'x'));
+}
+
+TEST(Document, DepthCostsNoStack) {
+  constexpr std::size_t kDepth = 200000;
+  Builder builder;
+  for (std::size_t i = 0; i < kDepth; ++i) builder.Open(Kind::kArray, "");
+  for (std::size_t i = 0; i < kDepth; ++i) builder.Close();
+  const Document document = builder.Finish();
+  std::size_t depth = 0;
+  for (Value value = document.root(); value.exists(); value = value.first()) ++depth;
+  EXPECT_EQ(depth, kDepth);
+}
+
+}  // namespace
+}  // namespace truce
