@@ -91,7 +91,8 @@ std::string LinkOf(const ObjectFacts& object) {
   return object.lineage.composed ? "composed" : "";
 }
 
-Object Place(const ObjectFacts& object, Evidence evidence, const Ledger& ledger) {
+Object Place(const ObjectFacts& object, Evidence evidence, const std::optional<Object>& known,
+             const Ledger& ledger) {
   Object placed;
   placed.uid = object.uid;
   placed.slot = object.slot;
@@ -100,7 +101,6 @@ Object Place(const ObjectFacts& object, Evidence evidence, const Ledger& ledger)
   placed.service = object.service;
   placed.contact = object.contact;
   placed.root = object.slot;
-  const auto known = ledger.ObjectByUid(object.uid);
   if (known) {
     placed.stripped = known->stripped;
     placed.at = known->at;

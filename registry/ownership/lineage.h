@@ -8,6 +8,7 @@
 #define TRUCE_REGISTRY_OWNERSHIP_LINEAGE_H_
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,9 +31,11 @@ enum class Evidence : std::uint8_t {
 // "claim:<group>/<kind>/<namespace>/<name>", "composed" (restored: composed, but no controller), or empty.
 std::string LinkOf(const ObjectFacts& object);
 
-// The object row of this version: parent and root by the accepted links. A link recorded for this uid stays
-// while its fields are unchanged, whoever updates it. Reads the ledger, writes nothing.
-Object Place(const ObjectFacts& object, Evidence evidence, const Ledger& ledger);
+// The object row of this version: parent and root by the accepted links. A link recorded in `known`, the row
+// of the same uid so far, stays while its fields are unchanged, whoever updates it. Reads the ledger, writes
+// nothing.
+Object Place(const ObjectFacts& object, Evidence evidence, const std::optional<Object>& known,
+             const Ledger& ledger);
 
 // The slots from `object` itself up to its root, nearest first, climbed by accepted links.
 std::vector<Slot> ChainOf(const Object& object, const Ledger& ledger);

@@ -133,6 +133,7 @@ std::string MissingStep(const std::vector<Row>& rows, const Slot& root) {
   for (const Row& row : rows) {
     if (!Manages(row) || row.root != root || Passive(row)) continue;
     if (row.id.state == RowState::kReserved) return "wait until " + ForPeople(row.slot) + " is settled";
+    if (!row.managed) return "delete " + ForPeople(row.slot) + " in a way that keeps the resource";
     return "set spec.managementPolicies of " + ForPeople(row.slot) +
            " to [\"Observe\"], or delete it with a policy that keeps the resource";
   }
@@ -237,7 +238,7 @@ void Grant(const Case& c, const Pair& pair, const std::optional<Owner>& owner, c
 }
 
 void ProposeProofs(const Case& c, const Owner& holder, Decision& decision) {
-  if (holder.state != HolderState::kReserved || holder.since + kProveAfter > c.ledger.now()) return;
+  if (!c.request.watched || holder.state != HolderState::kReserved || holder.since + kProveAfter > c.ledger.now()) return;
   for (const Row& row : c.ledger.RowsOfKey(holder.key)) {
     if (row.id.state == RowState::kReserved && row.at + kProveAfter <= c.ledger.now()) {
       decision.prove.push_back(row.id);
@@ -328,9 +329,9 @@ Decision Review(const ReviewRequest& request, const Facts& facts, Timestamp now,
     return decision;
   }
   Ledger ledger(facts, now, ids);
-  std::optional<Object> before;
+  std::optional<Object> before;  // a CREATE has none: its uid is fresh
   if (request.operation == Operation::kUpdate) before = ledger.ObjectByUid(request.object.uid);
-  Case c{request, ledger, Place(request.object, EvidenceOf(request), ledger), before, {}, {}, {}};
+  Case c{request, ledger, Place(request.object, EvidenceOf(request), before, ledger), before, {}, {}, {}};
   const bool moved = before && before->root != c.object.root;
   const std::vector<Pair> pairs = AddedPairs(request, moved);
   c.chain = ChainOf(c.object, ledger);

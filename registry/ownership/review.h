@@ -40,6 +40,7 @@ struct ReviewRequest {
   std::vector<Mode> modes;                // one per object.resources, already lowered for unsure types
   PartyRules parties;
   std::size_t reservation_cap = 0;        // per namespace and user; 0: off
+  bool watched = false;                   // a watcher of the cluster is there to prove reservations
 };
 
 // Why a pair cannot simply be granted.

@@ -184,7 +184,7 @@ void OutOfSight(const Uid& uid, Ledger& ledger) {
 void See(const ObjectFacts& object, bool out_of_sight, const PartyRules& parties, Ledger& ledger) {
   if (out_of_sight) OutOfSight(object.uid, ledger);
   const auto known = ledger.ObjectByUid(object.uid);
-  Object placed = Place(object, Evidence::kFoundInPlace, ledger);
+  Object placed = Place(object, Evidence::kFoundInPlace, known, ledger);
   if (known && known->root != placed.root) {
     MoveChain(*known, placed.root, parties, "lineage changed", ledger);
   }
@@ -275,9 +275,7 @@ void Absent(const RowId& seen, const PartyRules& parties, Ledger& ledger) {
   if (ledger.RowsOfUid(seen.uid).empty()) ledger.DropObject(seen.uid);
 }
 
-std::size_t ConfirmByOperator(const Slot& slot, const std::string& actor, const PartyRules& parties,
-                              Ledger& ledger) {
-  (void)parties;
+std::size_t ConfirmByOperator(const Slot& slot, const std::string& actor, Ledger& ledger) {
   const auto object = ledger.ObjectBySlot(slot);
   if (!object) return 0;
   std::size_t confirmed = 0;

@@ -66,11 +66,9 @@ void Absent(const RowId& seen, const PartyRules& parties, Ledger& ledger);
 
 // Confirms every reserved row of `slot` on the word of an operator (no cluster): rows become seen.
 // Returns how many.
-std::size_t ConfirmByOperator(const Slot& slot, const std::string& actor, const PartyRules& parties,
-                              Ledger& ledger);
+std::size_t ConfirmByOperator(const Slot& slot, const std::string& actor, Ledger& ledger);
 
-// Ends everything that `root` (or the whole key, when `root` is empty) holds on `key`, on the word of an
-// operator. Returns false when there was nothing.
+// Ends what the owner of `key` holds on it, on the word of an operator. Returns false when there was nothing.
 bool ReleaseByOperator(const KeyText& key, const std::string& actor, const std::string& reason,
                        const PartyRules& parties, Ledger& ledger);
 

@@ -502,8 +502,8 @@ TEST_F(Histories, TheBrakeHoldsMassReleases) {
 TEST_F(Histories, AnOperatorConfirmsAndReleasesWithoutACluster) {
   ASSERT_TRUE(registry_.Create(ManagedBucket(a_, "u1", "k", Intent::kDeletes, 1)).allowed);
   registry_.Run([&](Ledger& ledger) {
-    EXPECT_EQ(ConfirmByOperator(a_, "operator", registry_.parties, ledger), 1U);
-    EXPECT_EQ(ConfirmByOperator(a_, "operator", registry_.parties, ledger), 0U);
+    EXPECT_EQ(ConfirmByOperator(a_, "operator", ledger), 1U);
+    EXPECT_EQ(ConfirmByOperator(a_, "operator", ledger), 0U);
   });
   EXPECT_EQ(registry_.OwnerOf("k")->state, HolderState::kHeld);
   registry_.Run([&](Ledger& ledger) {

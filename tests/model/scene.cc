@@ -100,6 +100,7 @@ Decision Registry::Ask(const ReviewRequest& request) {
   last_request_ = request;
   last_request_.parties = parties;
   last_request_.reservation_cap = reservation_cap;
+  last_request_.watched = true;
   Decision decision;
   Apply([&](const Facts& facts) {
     decision = Review(last_request_, facts, now_, [this] { return NewId(); });
