@@ -94,7 +94,7 @@ Result<std::shared_ptr<const AdmissionAccess>> AccessOf(const Config& config) {
 
 std::vector<std::string_view> RuleIds() {
   std::vector<std::string_view> ids;
-  for (std::size_t i = 0; i < kRuleCount; ++i) ids.push_back(Id(static_cast<Rule>(i)));
+  for (std::size_t i = 0; i < kRuleCount; ++i) ids.push_back(Name(static_cast<Rule>(i)));
   return ids;
 }
 

@@ -15,7 +15,7 @@ void WriteLine(Logger& logger, const ReviewRecord& record) {
   }
   std::vector<std::string_view> rules;
   for (const Finding& finding : record.findings) {
-    const std::string_view id = Id(finding.rule);
+    const std::string_view id = Name(finding.rule);
     if (std::find(rules.begin(), rules.end(), id) == rules.end()) rules.push_back(id);
   }
   const std::string kind = std::string(record.group).append("/").append(record.kind);
@@ -55,7 +55,7 @@ void MetricsSink::OnReview(const ReviewRecord& record) noexcept {
   metrics_.CountReview(record.operation, Name(record.verdict), record.elapsed.count());
   if (record.unknown.has_value()) metrics_.CountUnknown(Name(*record.unknown));
   for (const Finding& finding : record.findings) {
-    metrics_.CountFinding(Id(finding.rule), Name(finding.mode));
+    metrics_.CountFinding(Name(finding.rule), Name(finding.mode));
   }
 }
 
