@@ -1,0 +1,201 @@
+// The SQLite store on a disk that is full, broken, or loses power.
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <thread>
+
+#include "registry/store/sqlite/connection.h"
+#include "registry/store/sqlite/sqlite_store.h"
+#include "tests/support/faulty_vfs.h"
+#include "tests/support/store_samples.h"
+#include "tests/support/temporary_folder.h"
+
+namespace truce::testing {
+namespace {
+
+SqliteOptions OptionsFor(const TemporaryFolder& folder, const FaultyVfs& disk) {
+  SqliteOptions options;
+  options.data_dir = folder.path().string();
+  options.vfs = disk.name();
+  options.full_check = false;
+  return options;
+}
+
+// Everything that belongs to one create is there, or nothing of it.
+void ExpectWhole(const StoreContents& contents) {
+  std::set<std::string> owners;
+  std::set<std::string> rows;
+  for (const Owner& owner : contents.owners) owners.insert(owner.key.text);
+  for (const Row& row : contents.rows) rows.insert(row.id.key.text);
+  EXPECT_EQ(owners, rows);
+  EXPECT_EQ(contents.objects.size(), rows.size());
+  EXPECT_EQ(contents.audit.size(), rows.size());
+}
+
+bool Has(const StoreContents& contents, const std::string& name) {
+  return std::any_of(contents.owners.begin(), contents.owners.end(),
+                     [&](const Owner& owner) { return owner.key == SampleKey(name); });
+}
+
+void ExpectSound(const std::string& file) {
+  auto connection = Connection::Open({file, "", true});
+  ASSERT_TRUE(connection.ok());
+  EXPECT_EQ(connection.value()->Text("PRAGMA integrity_check").value(), "ok");
+}
+
+struct Fault {
+  std::string name;
+  int code;
+};
+
+class StoreDisk : public ::testing::TestWithParam<Fault> {};
+
+TEST_P(StoreDisk, AnswersWhatNeedsNoWriteAndRecoversByItself) {
+  TemporaryFolder folder;
+  FaultyVfs disk;
+  auto opened = SqliteStore::Open(OptionsFor(folder, disk));
+  ASSERT_TRUE(opened.ok()) << opened.error().message;
+  SqliteStore& store = *opened.value();
+  ASSERT_TRUE(Write(store, SampleCreate("a", "u1")).ok());
+  disk.FailFrom(1, GetParam().code);
+  const Result<void> refused = Write(store, SampleCreate("b", "u2"));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable);
+  EXPECT_FALSE(store.Health().ok());
+  EXPECT_TRUE(OwnerIn(store, SampleKey("a")).has_value());
+  EXPECT_FALSE(OwnerIn(store, SampleKey("b")).has_value());
+  bool found = false;
+  const Decide unchanged = [&](const Facts& facts) {
+    found = facts.RowsOfKey(SampleKey("a")).size() == 1;
+    return Changes{};
+  };
+  EXPECT_TRUE(store.Apply({}, unchanged, Soon()).ok());
+  EXPECT_TRUE(found);
+  const auto contents = store.Contents();
+  ASSERT_TRUE(contents.ok());
+  EXPECT_EQ(contents.value().owners.size(), 1U);
+  disk.Heal();
+  const Deadline deadline = Soon();
+  while (!store.Health().ok() && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::yield();
+  }
+  EXPECT_TRUE(store.Health().ok()) << "a probe finds out without any request";
+  EXPECT_TRUE(Write(store, SampleCreate("b", "u2")).ok());
+}
+
+// Fails each disk operation in turn, once or for good; whatever was acknowledged stays, whatever
+// was not is whole or absent, and the same process goes on when the disk is well again.
+TEST_P(StoreDisk, I3NothingAcknowledgedIsLostWhicheverOperationFails) {
+  constexpr int kCreates = 3;
+  TemporaryFolder made;  // so that not every step makes a database anew
+  ASSERT_TRUE(SqliteStore::Open({.data_dir = made.path().string(), .full_check = false}).ok());
+  bool reached_end = false;
+  for (std::uint64_t nth = 1; !reached_end; ++nth) {
+    for (const bool for_good : {false, true}) {
+      SCOPED_TRACE("operation " + std::to_string(nth) + (for_good ? " and all later" : " only"));
+      TemporaryFolder folder;
+      std::filesystem::copy(made.path() / "truce.db", folder.path() / "truce.db");
+      FaultyVfs disk;
+      std::set<std::string> acknowledged;
+      {
+        SqliteOptions options = OptionsFor(folder, disk);
+        options.wal_restart_bytes = 1;
+        auto opened = SqliteStore::Open(options);
+        ASSERT_TRUE(opened.ok()) << opened.error().message;
+        for_good ? disk.FailFrom(nth, GetParam().code) : disk.FailOnce(nth, GetParam().code);
+        for (int i = 0; i < kCreates; ++i) {
+          const std::string name = "n" + std::to_string(i);
+          const Result<void> written = Write(*opened.value(), SampleCreate(name, name));
+          if (written.ok()) acknowledged.insert(name);
+          const auto contents = opened.value()->Contents();
+          ASSERT_TRUE(contents.ok());
+          ExpectWhole(contents.value());
+          EXPECT_EQ(Has(contents.value(), name), written.ok());
+          EXPECT_EQ(OwnerIn(*opened.value(), SampleKey(name)).has_value(), written.ok());
+        }
+        reached_end = disk.operations() < nth;
+        disk.Heal();
+        EXPECT_TRUE(Write(*opened.value(), SampleCreate("after", "after")).ok());
+        acknowledged.insert("after");
+      }
+      auto reopened = SqliteStore::Open(OptionsFor(folder, disk));
+      ASSERT_TRUE(reopened.ok()) << reopened.error().message;
+      const auto contents = reopened.value()->Contents();
+      ASSERT_TRUE(contents.ok());
+      ExpectWhole(contents.value());
+      for (const std::string& name : acknowledged) EXPECT_TRUE(Has(contents.value(), name)) << name;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Faults, StoreDisk,
+                         ::testing::Values(Fault{"Full", SQLITE_FULL},
+                                           Fault{"WriteError", SQLITE_IOERR_WRITE},
+                                           Fault{"ReadOnly", SQLITE_READONLY}),
+                         [](const auto& tested) { return tested.param.name; });
+
+// Opening meets a broken disk: an error in words, and the next opening works.
+TEST(StoreDiskAtOpen, FailsWithoutDamage) {
+  bool reached_end = false;
+  for (std::uint64_t nth = 1; !reached_end; ++nth) {
+    TemporaryFolder folder;
+    FaultyVfs disk;
+    disk.FailFrom(nth, SQLITE_FULL);
+    {
+      auto opened = SqliteStore::Open(OptionsFor(folder, disk));
+      reached_end = disk.operations() < nth;
+      if (!opened.ok()) {
+        EXPECT_EQ(opened.error().code, ErrorCode::kUnavailable) << opened.error().message;
+        EXPECT_NE(opened.error().message.find("full"), std::string::npos);
+      }
+    }
+    disk.Heal();
+    auto reopened = SqliteStore::Open(OptionsFor(folder, disk));
+    ASSERT_TRUE(reopened.ok()) << reopened.error().message;
+    EXPECT_TRUE(Write(*reopened.value(), SampleCreate("a", "u1")).ok());
+  }
+}
+
+// Everything that was not synced is lost; every acknowledged create must have been.
+TEST(StorePowerCut, I3LosesNoAcknowledgedCreate) {
+  TemporaryFolder folder;
+  FaultyVfs disk;
+  SqliteOptions options = OptionsFor(folder, disk);
+  options.wal_restart_bytes = 200'000;  // checkpoints and restarts of the log happen in between
+  auto opened = SqliteStore::Open(options);
+  ASSERT_TRUE(opened.ok());
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<int> next = 0;
+    std::vector<std::jthread> callers;
+    for (int caller = 0; caller < 4; ++caller) {
+      callers.emplace_back([&] {
+        for (int i = next++; i < 20; i = next++) {
+          const std::string name = std::to_string(round) + "-" + std::to_string(i);
+          EXPECT_TRUE(Write(*opened.value(), SampleCreate(name, name)).ok());
+        }
+      });
+    }
+    callers.clear();
+    TemporaryFolder after;
+    for (const auto& [path, content] : disk.AfterPowerCut()) {
+      const auto copy = after.path() / std::filesystem::path(path).filename();
+      std::ofstream(copy, std::ios::binary) << content;
+    }
+    auto survivor = SqliteStore::Open({.data_dir = after.path().string(), .full_check = false});
+    ASSERT_TRUE(survivor.ok()) << survivor.error().message;
+    const auto contents = survivor.value()->Contents();
+    ASSERT_TRUE(contents.ok());
+    ExpectWhole(contents.value());
+    EXPECT_EQ(contents.value().owners.size(), static_cast<std::size_t>(round + 1) * 20);
+    survivor.value().reset();
+    ExpectSound((after.path() / "truce.db").string());
+  }
+}
+
+}  // namespace
+}  // namespace truce::testing

@@ -1,0 +1,91 @@
+#include "registry/store/sqlite/migrations.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <vector>
+
+#include "registry/store/sqlite/data_directory.h"
+#include "tests/support/temporary_folder.h"
+
+namespace truce::testing {
+namespace {
+
+const std::vector<Migration> kTwo = {
+    {1, "0001_first", "sum1", "CREATE TABLE a (x INTEGER) STRICT; INSERT INTO a VALUES (1)"},
+    {2, "0002_second", "sum2", "ALTER TABLE a ADD COLUMN y INTEGER NOT NULL DEFAULT 5"}};
+
+class Migrations : public ::testing::Test {
+ protected:
+  std::string File() const { return (folder_.path() / "m.db").string(); }
+  std::unique_ptr<Connection> Open(const std::string& file) {
+    auto connection = Connection::Open({file, "", false});
+    TRUCE_ASSERT(connection.ok());
+    return std::move(connection).value();
+  }
+  Result<void> Run(std::span<const Migration> migrations) {
+    return Migrate(*Open(File()), migrations, File());
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(Migrations, BringAnEmptyFileToTheLatestAndAreIdempotent) {
+  ASSERT_TRUE(Run(kTwo).ok());
+  ASSERT_TRUE(Run(kTwo).ok());
+  EXPECT_EQ(Open(File())->Integer("SELECT y FROM a").value(), 5);
+  EXPECT_EQ(Open(File())->Integer("SELECT count(*) FROM migrations").value(), 2);
+  EXPECT_EQ(Open(File())->Integer("PRAGMA user_version").value(), 2);
+}
+
+TEST_F(Migrations, CopyAnOlderDatabaseBeforeTheyChangeIt) {
+  ASSERT_TRUE(Run({kTwo.data(), 1}).ok());
+  ASSERT_TRUE(Run(kTwo).ok());
+  EXPECT_EQ(Open(File())->Integer("SELECT y FROM a").value(), 5);
+  EXPECT_EQ(Open(File() + ".before-2")->Integer("PRAGMA user_version").value(), 1);
+}
+
+TEST_F(Migrations, ThatFailLeaveTheDatabaseAsItWas) {
+  ASSERT_TRUE(Run({kTwo.data(), 1}).ok());
+  const std::vector<Migration> broken = {
+      kTwo[0], {2, "0002_broken", "sum", "ALTER TABLE a ADD COLUMN y INTEGER; SELECT nothing"}};
+  const Result<void> failed = Run(broken);
+  ASSERT_FALSE(failed.ok());
+  EXPECT_NE(failed.error().message.find("0002_broken"), std::string::npos);
+  EXPECT_EQ(Open(File())->Integer("PRAGMA user_version").value(), 1);
+  EXPECT_FALSE(Open(File())->Integer("SELECT y FROM a").ok());
+}
+
+TEST_F(Migrations, RefuseANewerSchemaAndAnEditedOne) {
+  ASSERT_TRUE(Run(kTwo).ok());
+  const Result<void> newer = Run({kTwo.data(), 1});
+  ASSERT_FALSE(newer.ok());
+  EXPECT_EQ(newer.error().code, ErrorCode::kInvalidArgument);
+  std::vector<Migration> edited = kTwo;
+  edited[0].checksum = "another";
+  const Result<void> refused = Run(edited);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST_F(Migrations, BuiltInOnesAreNumberedAndSummed) {
+  int expected = 0;
+  for (const Migration& migration : BuiltInMigrations()) {
+    EXPECT_EQ(migration.version, ++expected);
+    EXPECT_EQ(migration.checksum.size(), 64U);
+  }
+  EXPECT_TRUE(Run(BuiltInMigrations()).ok());
+}
+
+TEST(NetworkFileSystem, KnowsTheOnesWhereLocksAreNotReliable) {
+  EXPECT_EQ(NetworkFileSystem(0x6969), "NFS");
+  EXPECT_EQ(NetworkFileSystem(0x65735546), "FUSE");
+  EXPECT_EQ(NetworkFileSystem(0xFF534D42), "CIFS");
+  EXPECT_EQ(NetworkFileSystem(0xEF53), std::nullopt) << "ext4";
+  EXPECT_EQ(NetworkFileSystem(0x58465342), std::nullopt) << "XFS";
+  EXPECT_EQ(NetworkFileSystem(0x01021994), std::nullopt) << "tmpfs";
+  EXPECT_EQ(NetworkFileSystem(0x794C7630), std::nullopt) << "overlayfs";
+}
+
+}  // namespace
+}  // namespace truce::testing

@@ -1,0 +1,72 @@
+#include "registry/store/sqlite/owner_index.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "tests/support/store_samples.h"
+
+namespace truce::testing {
+namespace {
+
+std::optional<Owner> Find(const OwnerIndex& index, const KeyText& key) {
+  auto found = index.Find(key.text);
+  EXPECT_TRUE(found.ok());
+  return std::move(found).value();
+}
+
+TEST(OwnerIndex, UnpacksWhatItPacked) {
+  OwnerIndex index;
+  Owner plain = SampleOwner("prod-artifacts", "u1");
+  Owner full = SampleOwner("b", "u2");
+  full.shape = "s3/Bucket|aws|name=b";
+  full.real = true;
+  full.since = At(-1);
+  full.record = Record::kTransferring;
+  full.record_reason = std::string(300, 'r');  // a length of two bytes
+  full.successor = "Bucket/team-b/b";
+  full.state = HolderState::kTerminating;
+  full.leaf = full.root;
+  Owner empty;
+  empty.key = KeyText{"k"};
+  for (const Owner& owner : {plain, full, empty}) {
+    index.Put(owner);
+    EXPECT_EQ(Find(index, owner.key), owner);
+  }
+  EXPECT_EQ(index.size(), 3U);
+  EXPECT_EQ(index.StateOf(full.key.text),
+            (std::pair{Record::kTransferring, HolderState::kTerminating}));
+  EXPECT_EQ(index.StateOf("unknown"), std::nullopt);
+}
+
+TEST(OwnerIndex, AgreesWithAMapWhileItGrowsAndShrinks) {
+  OwnerIndex index;
+  std::map<KeyText, Owner> expected;
+  std::mt19937_64 random(7);
+  for (int step = 0; step < 30'000; ++step) {
+    const std::string name = std::to_string(random() % 3000);
+    const KeyText key = SampleKey(name);
+    if (random() % 5 < 3) {
+      Owner owner = SampleOwner(name, std::to_string(step));
+      owner.key = key;
+      index.Put(owner);
+      expected.insert_or_assign(key, owner);
+    } else {
+      index.Erase(key.text);
+      expected.erase(key);
+    }
+    ASSERT_EQ(index.size(), expected.size());
+    const KeyText other = SampleKey(std::to_string(random() % 3000));
+    ASSERT_EQ(index.Contains(other.text), expected.contains(other));
+  }
+  for (int i = 0; i < 3000; ++i) {
+    const KeyText key = SampleKey(std::to_string(i));
+    const auto found = expected.find(key);
+    ASSERT_EQ(Find(index, key),
+              found == expected.end() ? std::nullopt : std::optional<Owner>(found->second));
+  }
+}
+
+}  // namespace
+}  // namespace truce::testing
