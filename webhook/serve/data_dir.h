@@ -10,9 +10,24 @@
 
 namespace truce {
 
-// Makes `directory` with its parents (mode 0700) unless it exists, and checks that it can be
-// written. Errors: kUnavailable, naming the directory, the cause and the setting.
-Result<void> PrepareDataDir(const std::string& directory);
+// The data directory, held by this process until it is destroyed or the process ends.
+class DataDir final {
+ public:
+  // Makes `directory` with its parents (mode 0700) unless it exists, checks that it can be written,
+  // and locks it: a second server there would take over socket and addresses of the first.
+  // Errors: kUnavailable (cannot be made, written or locked), kConflict (another server uses it);
+  //   each names the directory, the cause and the setting.
+  static Result<std::unique_ptr<DataDir>> Open(const std::string& directory);
+
+  ~DataDir();
+  DataDir(const DataDir&) = delete;
+  DataDir& operator=(const DataDir&) = delete;
+
+ private:
+  explicit DataDir(int lock) : lock_(lock) {}
+
+  const int lock_;
+};
 
 // Where the listeners really are, port 0 resolved.
 struct ListenAddresses {
