@@ -24,7 +24,9 @@ struct Found {
   const PartSource* source = nullptr;
   std::vector<FieldPath::Match> matches;  // none for a constant
 
-  std::string_view Text() const { return source->path.has_value() ? source->path->text() : ""; }
+  std::string_view Text() const {
+    return source->path.has_value() ? std::string_view(source->path->text()) : std::string_view();
+  }
 };
 
 // Whether `match` belongs to the element `stars`: a path with fewer stars holds for all below it.
