@@ -87,7 +87,8 @@ Result<std::shared_ptr<const CertificatePair>> CertificatePair::Parse(std::strin
   state->certificates = ReadCertificates(chain);
   if (state->certificates.empty()) return Bad(origin, "not a certificate in PEM form");
   state->key = ReadKey(key);
-  if (state->key == nullptr) return Bad(origin, "the key is not an unencrypted private key in PEM form");
+  if (state->key == nullptr)
+    return Bad(origin, "the key is not an unencrypted private key in PEM form");
   X509* leaf = state->certificates.front().get();
   const bool match = X509_check_private_key(leaf, state->key.get()) == 1;
   ERR_clear_error();
@@ -96,7 +97,8 @@ Result<std::shared_ptr<const CertificatePair>> CertificatePair::Parse(std::strin
     X509* issuer = state->certificates[i].get();
     const int verdict = X509_check_issued(issuer, state->certificates[i - 1].get());
     if (verdict != X509_V_OK) {
-      return Bad(origin, "certificate " + std::to_string(i + 1) + " did not issue the one before it");
+      return Bad(origin,
+                 "certificate " + std::to_string(i + 1) + " did not issue the one before it");
     }
   }
   if (NotAfter(leaf) <= now) {

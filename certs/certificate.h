@@ -53,22 +53,22 @@ class CertificatePair final {
   std::unique_ptr<State> state_;
 };
 
-// Who may connect with a client certificate: issued by one of these authorities, to one of these names.
-// Immutable, hence thread-safe.
+// Who may connect with a client certificate: issued by one of these authorities, to one of these
+// names. Immutable, hence thread-safe.
 class ClientAuthority final {
  public:
   // Reads PEM text of one or more CA certificates. With no `allowed_names` every name is allowed.
   // Errors: kInvalidArgument as for CertificatePair::Parse.
-  static Result<std::shared_ptr<const ClientAuthority>> Parse(std::string_view authorities,
-                                                              std::vector<std::string> allowed_names,
-                                                              std::string_view origin);
+  static Result<std::shared_ptr<const ClientAuthority>> Parse(
+      std::string_view authorities, std::vector<std::string> allowed_names,
+      std::string_view origin);
 
   ~ClientAuthority();
   ClientAuthority(const ClientAuthority&) = delete;
   ClientAuthority& operator=(const ClientAuthority&) = delete;
 
-  // The first name of a *verified* certificate that is allowed: DNS names, URIs and e-mail addresses of
-  // its SAN in their order, then its common name. Empty when none is.
+  // The first name of a *verified* certificate that is allowed: DNS names, URIs and e-mail
+  // addresses of its SAN in their order, then its common name. Empty when none is.
   std::string AllowedName(x509_st* verified) const;
 
   // Owned by this object.

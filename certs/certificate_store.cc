@@ -12,8 +12,8 @@
 namespace truce {
 namespace {
 
-// A look at a mounted Secret may fall between the two files of an update; it is taken once more before
-// it counts as bad.
+// A look at a mounted Secret may fall between the two files of an update; it is taken once more
+// before it counts as bad.
 constexpr int kReadsMax = 2;
 
 // The contents of all files, to tell whether anything changed.
@@ -146,7 +146,7 @@ struct CertificateStore::Impl {
   std::filesystem::path key_file;
   std::filesystem::path authority_file;
 
-  std::mutex poll_mutex;      // one poll at a time; guards in_use and last_rejected
+  std::mutex poll_mutex;  // one poll at a time; guards in_use and last_rejected
   Contents in_use;
   std::string last_rejected;  // message of the last failure told
 
@@ -165,7 +165,8 @@ Result<std::unique_ptr<CertificateStore>> CertificateStore::Open(CertificateStor
   TRUCE_ASSIGN_OR_RETURN(CertificateSnapshot snapshot, impl->Load(impl->in_use));
   impl->current.With([&](CertificateSnapshot& now) { now = std::move(snapshot); });
   if (impl->options.poll_interval.count() > 0) {
-    impl->poller = std::jthread([self = impl.get()](const std::stop_token& stop) { self->Run(stop); });
+    impl->poller =
+        std::jthread([self = impl.get()](const std::stop_token& stop) { self->Run(stop); });
   }
   return std::unique_ptr<CertificateStore>(new CertificateStore(std::move(impl)));
 }

@@ -41,10 +41,11 @@ struct CertificateStoreOptions {
   std::filesystem::path certificate_file;
   std::filesystem::path key_file;
 
-  std::filesystem::path client_ca_file;  // empty: no client certificates
+  std::filesystem::path client_ca_file;   // empty: no client certificates
   std::vector<std::string> client_names;  // empty: every name that the CA issued
 
-  // Files are compared by content, so an update through a symbolic link (kubelet) is seen like any other.
+  // Files are compared by content, so an update through a symbolic link (kubelet) is seen like any
+  // other.
   std::chrono::milliseconds poll_interval{5000};
   // Called by the polling thread (or the caller of Poll). Optional.
   std::function<void(const CertificateEvent&)> on_event;
@@ -54,8 +55,8 @@ struct CertificateStoreOptions {
 class CertificateStore final {
  public:
   // Loads and checks everything, then polls in a thread of its own (none when poll_interval is 0).
-  // Errors: kInvalidArgument (a file is missing, unreadable, or bad; names it); as EnsureSelfSigned.
-  // `clock` must outlive the store.
+  // Errors: kInvalidArgument (a file is missing, unreadable, or bad; names it); as
+  // EnsureSelfSigned. `clock` must outlive the store.
   static Result<std::unique_ptr<CertificateStore>> Open(CertificateStoreOptions options,
                                                         const Clock& clock);
 
@@ -69,8 +70,8 @@ class CertificateStore final {
   // The authority that clients should trust when certificates are self-made; else empty.
   std::filesystem::path authority_file() const;
 
-  // Renews (self-made), reads the files and swaps if they changed and are good, as the polling thread
-  // does. Errors: as Open; what is in use then stays in use.
+  // Renews (self-made), reads the files and swaps if they changed and are good, as the polling
+  // thread does. Errors: as Open; what is in use then stays in use.
   Result<void> Poll();
 
  private:

@@ -74,7 +74,8 @@ Result<std::string> ReadSmallFile(const std::filesystem::path& path) {
   }
 }
 
-Result<void> ReplaceFile(const std::filesystem::path& path, std::string_view contents, mode_t mode) {
+Result<void> ReplaceFile(const std::filesystem::path& path, std::string_view contents,
+                         mode_t mode) {
   const std::filesystem::path temporary = path.string() + ".new";
   ::unlink(temporary.c_str());
   {
@@ -91,8 +92,7 @@ Result<void> ReplaceFile(const std::filesystem::path& path, std::string_view con
     ::unlink(temporary.c_str());
     return FileError(ErrorCode::kUnavailable, "write", path, cause);
   }
-  const Descriptor folder(
-      ::open(path.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const Descriptor folder(::open(path.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (folder.get() < 0 || ::fsync(folder.get()) != 0) {
     return FileError(ErrorCode::kUnavailable, "write", path, Cause());
   }

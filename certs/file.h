@@ -18,8 +18,8 @@ inline constexpr size_t kCertificateFileBytesMax = 1024 * 1024;  // many times a
 //   kCertificateFileBytesMax). Messages name the file.
 Result<std::string> ReadSmallFile(const std::filesystem::path& path);
 
-// Replaces `path` by a file of that mode with those contents: readers see the old one or the new one.
-// Durable on return. Errors: kUnavailable; names the file.
+// Replaces `path` by a file of that mode with those contents: readers see the old one or the new
+// one. Durable on return. Errors: kUnavailable; names the file.
 Result<void> ReplaceFile(const std::filesystem::path& path, std::string_view contents, mode_t mode);
 
 }  // namespace truce

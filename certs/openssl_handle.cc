@@ -57,7 +57,8 @@ std::vector<CertificateHandle> ReadCertificates(std::string_view pem) {
   }
   // The only good end is that no further block begins.
   const unsigned long error = ERR_peek_last_error();
-  const bool ended = ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE;
+  const bool ended =
+      ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE;
   ERR_clear_error();
   if (!ended) found.clear();
   return found;

@@ -26,7 +26,8 @@ using std::chrono::hours;
 using std::chrono::minutes;
 
 constexpr minutes kBackdated{5};  // clients' clocks may be late
-constexpr int kSerialBits = 127;  // RFC 5280 asks for at most 20 bytes; CAs for at least 64 random bits
+constexpr int kSerialBits =
+    127;  // RFC 5280 asks for at most 20 bytes; CAs for at least 64 random bits
 constexpr size_t kCommonNameBytesMax = 64;
 
 // A certificate with the key that signs or serves under it.
@@ -46,7 +47,8 @@ class FolderLock final {
   static Result<std::unique_ptr<FolderLock>> Take(const std::filesystem::path& folder) {
     std::error_code error;
     const bool made = std::filesystem::create_directories(folder, error);
-    if (!error && made) std::filesystem::permissions(folder, std::filesystem::perms::owner_all, error);
+    if (!error && made)
+      std::filesystem::permissions(folder, std::filesystem::perms::owner_all, error);
     const int descriptor = error ? -1 : ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (descriptor < 0 || ::flock(descriptor, LOCK_EX) != 0) {
       if (!error) error.assign(errno, std::generic_category());
@@ -158,7 +160,8 @@ bool AddExtensions(X509* certificate, X509* issuer, const Request& request) {
          AddExtension(certificate, issuer, NID_key_usage, "critical,digitalSignature") &&
          AddExtension(certificate, issuer, NID_ext_key_usage, "serverAuth") &&
          AddExtension(certificate, issuer, NID_authority_key_identifier, "keyid:always") &&
-         AddExtension(certificate, issuer, NID_subject_alt_name, AlternativeNameText(request.names));
+         AddExtension(certificate, issuer, NID_subject_alt_name,
+                      AlternativeNameText(request.names));
 }
 
 // Makes a key and a certificate for it, signed by `issuer`, or by itself when that is null.
@@ -231,8 +234,7 @@ bool AuthorityIsGood(const Folder& folder, const SelfSignedOptions& options, Tim
 bool LeafIsGood(const Folder& folder, const std::vector<std::string>& names, Timestamp now) {
   X509* leaf = folder.leaf.get();
   if (!Matches(leaf, folder.leaf_key.get())) return false;
-  const bool ours =
-      X509_verify(leaf, X509_get0_pubkey(folder.authorities.front().get())) == 1;
+  const bool ours = X509_verify(leaf, X509_get0_pubkey(folder.authorities.front().get())) == 1;
   ERR_clear_error();
   const Timestamp from = NotBefore(leaf);
   const auto life = NotAfter(leaf) - from;
@@ -246,13 +248,15 @@ Result<void> RenewAuthority(const SelfSignedOptions& options, Timestamp now, Fol
   request.until = now + std::max(options.authority_life, 2 * options.leaf_life);
   TRUCE_ASSIGN_OR_RETURN(Identity made, Issue(request, nullptr));
   // Clients that trust the file go on trusting leaves of the old authority.
-  std::erase_if(folder.authorities, [&](const CertificateHandle& old) { return NotAfter(old.get()) <= now; });
+  std::erase_if(folder.authorities,
+                [&](const CertificateHandle& old) { return NotAfter(old.get()) <= now; });
   folder.authorities.insert(folder.authorities.begin(), std::move(made.certificate));
   folder.authority_key = std::move(made.key);
   std::string bundle;
   for (const CertificateHandle& authority : folder.authorities) bundle += ToPem(authority.get());
   const CertificateFiles files = FilesOf(options.directory);
-  // The bundle first: a key without its certificate is noticed and replaced, the other way round too.
+  // The bundle first: a key without its certificate is noticed and replaced, the other way round
+  // too.
   TRUCE_RETURN_IF_ERROR(ReplaceFile(files.authority, bundle, 0644));
   return ReplaceFile(AuthorityKeyOf(options.directory), ToPem(folder.authority_key.get()), 0600);
 }

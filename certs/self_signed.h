@@ -29,13 +29,15 @@ struct CertificateFiles {
   bool operator==(const CertificateFiles&) const = default;
 };
 
-// Makes sure that `directory` holds ca.crt, ca.key, tls.crt and tls.key (ECDSA P-256): makes what is
-// missing or unusable, renews the leaf at two thirds of its life, when its names changed, or when the
-// authority that signed it is not ours any more; renews the authority before a leaf would outlive it and
-// keeps the old one in ca.crt while it is valid. Idempotent: otherwise writes nothing.
-// Durable on return: each file is replaced whole (temporary file, fsync, rename, fsync of the folder).
-// Errors: kInvalidArgument (a name that no certificate can carry); kUnavailable (the folder cannot be
-//   read or written; names file and cause). Thread-safe, also against another process (locks the folder).
+// Makes sure that `directory` holds ca.crt, ca.key, tls.crt and tls.key (ECDSA P-256): makes what
+// is missing or unusable, renews the leaf at two thirds of its life, when its names changed, or
+// when the authority that signed it is not ours any more; renews the authority before a leaf would
+// outlive it and keeps the old one in ca.crt while it is valid. Idempotent: otherwise writes
+// nothing. Durable on return: each file is replaced whole (temporary file, fsync, rename, fsync of
+// the folder). Errors: kInvalidArgument (a name that no certificate can carry); kUnavailable (the
+// folder cannot be
+//   read or written; names file and cause). Thread-safe, also against another process (locks the
+//   folder).
 Result<CertificateFiles> EnsureSelfSigned(const SelfSignedOptions& options, Timestamp now);
 
 }  // namespace truce

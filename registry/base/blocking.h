@@ -15,8 +15,8 @@ class BlockingObserver {
 // Makes `observer` (null for none) the one of the calling thread. It must outlive that.
 void ObserveBlocking(BlockingObserver* observer) noexcept;
 
-// Put around a wait for another thread or a device (a durable commit, a remote call), outside any lock.
-// Cheap on a thread without an observer. May be nested. External synchronization: one thread.
+// Put around a wait for another thread or a device (a durable commit, a remote call), outside any
+// lock. Cheap on a thread without an observer. May be nested. External synchronization: one thread.
 class BlockingRegion {
  public:
   BlockingRegion() noexcept;

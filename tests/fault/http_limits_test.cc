@@ -77,7 +77,9 @@ class TlsServer {
     client_tls_.authority_file = store_->authority_file();
   }
   HttpServer& server() { return *server_; }
-  std::unique_ptr<HttpClient> Connect() { return HttpClient::ConnectTls(server_->port(), client_tls_); }
+  std::unique_ptr<HttpClient> Connect() {
+    return HttpClient::ConnectTls(server_->port(), client_tls_);
+  }
 
  private:
   SystemClock clock_;
@@ -163,7 +165,8 @@ TEST(HttpLimits, ManySlowSendersDelayNobody) {
   for (int i = 0; i < 20; ++i) {
     slow.push_back(tls.Connect());
     ASSERT_NE(slow.back(), nullptr);
-    ASSERT_TRUE(slow.back()->Send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{"));
+    ASSERT_TRUE(
+        slow.back()->Send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{"));
   }
   const Time start = Now();
   auto caller = tls.Connect();
@@ -174,32 +177,34 @@ TEST(HttpLimits, ManySlowSendersDelayNobody) {
 
 TEST(HttpLimits, IdleConnectionsAreKeptLongerThanRequestsMayTake) {
   HttpServerOptions options = LoopbackOptions();
-  options.limits.request_timeout = milliseconds(100);
-  options.limits.idle_timeout = milliseconds(400);
-  TlsServer tls(options);
-  auto client = tls.Connect();
-  ASSERT_NE(client, nullptr);
-  ASSERT_EQ(client->Ask(Request("GET", "/ok"))->status, 200);
+  options.limits.request_timeout = milliseconds(300);
+  options.limits.idle_timeout = milliseconds(900);
+  auto server = StartServer(options, EchoRoutes());
+  auto client = HttpClient::Connect(server->port());
+  const auto reply = client->Ask(Request("GET", "/ok"));
+  ASSERT_TRUE(reply.has_value());
   const Time start = Now();
   EXPECT_TRUE(client->WaitForEnd());
-  EXPECT_GE(Now() - start, milliseconds(390));
-  EXPECT_EQ(tls.server().Counters().Rejected(HttpRejection::kSlow), 0U);
+  EXPECT_GE(Now() - start, milliseconds(850));
+  EXPECT_EQ(server->Counters().Rejected(HttpRejection::kSlow), 0U);
 }
 
 TEST(HttpLimits, AReplyThatNobodyReadsIsGivenUp) {
   HttpServerOptions options = LoopbackOptions();
-  options.limits.write_timeout = milliseconds(200);
-  auto server = StartServer(options, {MakeRoute("GET", "/large", [](HttpRequest&) {
-                              return PlainText(200, std::string(32 << 20, 'x'));
-                            })});
+  options.limits.write_timeout = milliseconds(500);
+  const auto answer = [](size_t size) {
+    return [size](HttpRequest&) { return PlainText(200, std::string(size, 'x')); };
+  };
+  auto server = StartServer(options, {MakeRoute("GET", "/endless", answer(32 << 20)),
+                                      MakeRoute("GET", "/large", answer(1 << 20))});
   auto client = HttpClient::Connect(server->port());
-  ASSERT_TRUE(client->Send(Request("GET", "/large")));
+  ASSERT_TRUE(client->Send(Request("GET", "/endless")));
   EXPECT_TRUE(Eventually([&] { return server->Counters().Rejected(HttpRejection::kSlow) == 1; }));
   EXPECT_TRUE(Eventually([&] { return server->Counters().connections_open == 0; }));
   auto reader = HttpClient::Connect(server->port());
   const auto reply = reader->Ask(Request("GET", "/large"));
   ASSERT_TRUE(reply.has_value());
-  EXPECT_EQ(reply->body.size(), (32U << 20) + 1);
+  EXPECT_EQ(reply->body.size(), (1U << 20) + 1);
 }
 
 TEST(HttpLimits, LargeBodiesAreRefusedFromTheHeader) {
@@ -207,8 +212,8 @@ TEST(HttpLimits, LargeBodiesAreRefusedFromTheHeader) {
   for (const size_t size : {(8UL << 20) + 1, 100UL << 20, 1UL << 62}) {
     auto client = tls.Connect();
     ASSERT_NE(client, nullptr);
-    const auto reply = client->Ask("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: " +
-                                   std::to_string(size) + "\r\n\r\n{");
+    const auto reply = client->Ask(
+        "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: " + std::to_string(size) + "\r\n\r\n{");
     ASSERT_TRUE(reply.has_value()) << size;
     EXPECT_EQ(reply->status, 413) << size;
     // Who goes on sending still finds the reply, and then the end.
@@ -266,22 +271,30 @@ TEST(HttpLimits, BodiesInFlightAreBounded) {
   auto server = StartServer(options, EchoRoutes());
   const std::string head =
       "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: " + std::to_string(1 << 20) + "\r\n\r\n";
-  auto holder = HttpClient::Connect(server->port());
-  ASSERT_TRUE(holder->Send(head + std::string(900000, 'x')));
   // Announcing much holds nothing; sending much does.
   auto announcer = HttpClient::Connect(server->port());
   ASSERT_TRUE(announcer->Send(head));
+  std::vector<std::unique_ptr<HttpClient>> senders;
+  for (int i = 0; i < 3; ++i) {
+    senders.push_back(HttpClient::Connect(server->port()));
+    static_cast<void>(senders.back()->Send(head + std::string(900000, 'x')));
+  }
+  // There is room for one of them.
+  ASSERT_TRUE(
+      Eventually([&] { return server->Counters().Rejected(HttpRejection::kBodyBytes) >= 2; }));
   auto small = HttpClient::Connect(server->port());
   EXPECT_EQ(small->Ask(Request("POST", "/echo", std::string(60000, 'y')))->status, 200)
       << "small bodies have room of their own";
-  ASSERT_TRUE(Eventually([&] {
-    auto second = HttpClient::Connect(server->port());
-    static_cast<void>(second->Send(head + std::string(900000, 'x')));
-    const auto reply = second->Receive();
-    return reply.has_value() && reply->status == 503 && reply->headers.at("retry-after") == "1";
-  }));
-  EXPECT_GE(server->Counters().Rejected(HttpRejection::kBodyBytes), 1U);
-  EXPECT_EQ(holder->Ask(std::string((1 << 20) - 900000, 'x'))->body.size(), 1U << 20);
+  int refused = 0;
+  for (auto& sender : senders) {
+    static_cast<void>(sender->Send(std::string((1 << 20) - 900000, 'x')));
+    const auto reply = sender->Receive();
+    ASSERT_TRUE(reply.has_value());
+    if (reply->status != 503) continue;
+    EXPECT_EQ(reply->headers.at("retry-after"), "1");
+    ++refused;
+  }
+  EXPECT_GE(refused, 2);
   EXPECT_TRUE(Eventually([&] {
     auto after = HttpClient::Connect(server->port());
     const auto reply = after->Ask(head + std::string(1 << 20, 'z'));
@@ -295,9 +308,10 @@ TEST(HttpLimits, WaitingHandlersDelayNobody) {
     HandlerKind kind;
     const char* path;
   };
-  for (const Row& row : {Row{"every handler may wait", HandlerKind::kBlocking, "/wait"},
-                         Row{"the wait is marked", HandlerKind::kQuick, "/wait-marked"},
-                         Row{"the wait is not marked: noticed later", HandlerKind::kQuick, "/wait"}}) {
+  for (const Row& row :
+       {Row{"every handler may wait", HandlerKind::kBlocking, "/wait"},
+        Row{"the wait is marked", HandlerKind::kQuick, "/wait-marked"},
+        Row{"the wait is not marked: noticed later", HandlerKind::kQuick, "/wait"}}) {
     Gate gate;
     HttpServerOptions options = LoopbackOptions();
     options.handler_kind = row.kind;
@@ -313,26 +327,28 @@ TEST(HttpLimits, WaitingHandlersDelayNobody) {
     EXPECT_EQ(client->Ask(Request("GET", "/ok"))->status, 200) << row.reason;
     gate.Open();
     for (auto& each : waiting) EXPECT_EQ(each->Receive()->body, "waited\n") << row.reason;
-    EXPECT_LE(server->Counters().threads, 24U) << row.reason;
+    EXPECT_LE(server->Counters().threads, 48U) << row.reason;
   }
 }
 
-TEST(HttpLimits, TheConnectionIdleLongestGivesWayToANewOne) {
+TEST(HttpLimits, AConnectionThatWasNeverUsedGivesWayToANewOne) {
   HttpServerOptions options = LoopbackOptions();
   options.limits.connections_max = 10;
   auto server = StartServer(options, EchoRoutes());
-  std::vector<std::unique_ptr<HttpClient>> idle;
-  for (int i = 0; i < 10; ++i) {
-    idle.push_back(HttpClient::Connect(server->port()));
-    ASSERT_EQ(idle.back()->Ask(Request("GET", "/ok"))->status, 200);
+  std::vector<std::unique_ptr<HttpClient>> used;
+  for (int i = 0; i < 9; ++i) {
+    used.push_back(HttpClient::Connect(server->port()));
+    ASSERT_EQ(used.back()->Ask(Request("GET", "/ok"))->status, 200);
   }
+  auto unused = HttpClient::Connect(server->port());
+  ASSERT_TRUE(Eventually([&] { return server->Counters().connections_open == 10; }));
   // A connection is safe for its first idle second: until then the newcomer is turned away.
   ASSERT_TRUE(Eventually([&] {
     auto newcomer = HttpClient::Connect(server->port());
     return newcomer != nullptr && newcomer->Ask(Request("GET", "/ok")).has_value();
   }));
-  EXPECT_TRUE(idle.front()->WaitForEnd());
-  EXPECT_EQ(idle.back()->Ask(Request("GET", "/ok"))->status, 200);
+  EXPECT_TRUE(unused->WaitForEnd());
+  for (auto& client : used) EXPECT_EQ(client->Ask(Request("GET", "/ok"))->status, 200);
   EXPECT_GE(server->Counters().Rejected(HttpRejection::kConnections), 1U);
 }
 

@@ -100,15 +100,15 @@ TEST_F(HttpTls, SpeaksModernTlsOnly) {
     const char* ciphers;
     bool accepted;
   };
-  for (const Row& row : {Row{"TLS 1.3", 0, "", true},
-                         Row{"TLS 1.2", TLS1_2_VERSION, "", true},
-                         Row{"TLS 1.2, AES-GCM", TLS1_2_VERSION, "ECDHE-ECDSA-AES128-GCM-SHA256", true},
-                         Row{"TLS 1.1", TLS1_1_VERSION, "ALL:@SECLEVEL=0", false},
-                         Row{"TLS 1.0", TLS1_VERSION, "ALL:@SECLEVEL=0", false},
-                         Row{"CBC", TLS1_2_VERSION, "ECDHE-ECDSA-AES128-SHA256:ECDHE-ECDSA-AES128-SHA", false},
-                         Row{"RSA key exchange", TLS1_2_VERSION, "AES128-GCM-SHA256:AES256-SHA", false},
-                         Row{"no authentication", TLS1_2_VERSION, "aNULL:@SECLEVEL=0", false},
-                         Row{"no encryption", TLS1_2_VERSION, "eNULL:@SECLEVEL=0", false}}) {
+  for (const Row& row :
+       {Row{"TLS 1.3", 0, "", true}, Row{"TLS 1.2", TLS1_2_VERSION, "", true},
+        Row{"TLS 1.2, AES-GCM", TLS1_2_VERSION, "ECDHE-ECDSA-AES128-GCM-SHA256", true},
+        Row{"TLS 1.1", TLS1_1_VERSION, "ALL:@SECLEVEL=0", false},
+        Row{"TLS 1.0", TLS1_VERSION, "ALL:@SECLEVEL=0", false},
+        Row{"CBC", TLS1_2_VERSION, "ECDHE-ECDSA-AES128-SHA256:ECDHE-ECDSA-AES128-SHA", false},
+        Row{"RSA key exchange", TLS1_2_VERSION, "AES128-GCM-SHA256:AES256-SHA", false},
+        Row{"no authentication", TLS1_2_VERSION, "aNULL:@SECLEVEL=0", false},
+        Row{"no encryption", TLS1_2_VERSION, "eNULL:@SECLEVEL=0", false}}) {
     ClientTls tls = tls_;
     tls.version_max = row.version_max;
     tls.ciphers = row.ciphers;
@@ -166,7 +166,7 @@ TEST_F(HttpTls, RotationUnderLoadFailsNothingAndBadPairsStayOut) {
     const PemPair pair = IssueForTest(Valid(), authority_);
     switch (round % 3) {
       case 0: WritePair(pair); break;
-      case 1: Replace(folder_.path() / "tls.key", pair.key); break;              // half of an update
+      case 1: Replace(folder_.path() / "tls.key", pair.key); break;            // half of an update
       default: WritePair({pair.certificate.substr(0, 300), pair.key}); break;  // half a file
     }
     ++(store_->Poll().ok() ? swaps : rejections);
@@ -231,7 +231,8 @@ TEST_F(HttpClientCertificates, OptionalLetsHandlersDecide) {
 TEST_F(HttpClientCertificates, TheClientAuthorityIsReloadedForNewConnections) {
   StartWith(ClientAuth::kRequired, {});
   EXPECT_EQ(StatusAs(apiserver_), 200);
-  Replace(folder_.path() / "clients.crt", IssueForTest(Authority("next client authority")).certificate);
+  Replace(folder_.path() / "clients.crt",
+          IssueForTest(Authority("next client authority")).certificate);
   ASSERT_TRUE(store_->Poll().ok());
   EXPECT_EQ(StatusAs(apiserver_), 0);
   Replace(folder_.path() / "clients.crt", "nonsense");

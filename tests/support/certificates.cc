@@ -45,10 +45,12 @@ PemPair IssueForTest(const TestCertificate& wanted, const PemPair& issuer) {
   SetTime(X509_getm_notBefore(certificate), wanted.from);
   SetTime(X509_getm_notAfter(certificate), wanted.until);
   const auto* name = reinterpret_cast<const unsigned char*>(wanted.common_name.c_str());
-  X509_NAME_add_entry_by_txt(X509_get_subject_name(certificate), "CN", MBSTRING_UTF8, name, -1, -1, 0);
+  X509_NAME_add_entry_by_txt(X509_get_subject_name(certificate), "CN", MBSTRING_UTF8, name, -1, -1,
+                             0);
   X509_set_pubkey(certificate, key.get());
   X509_set_issuer_name(certificate, X509_get_subject_name(signer));
-  Add(certificate, signer, NID_basic_constraints, wanted.authority ? "critical,CA:TRUE" : "critical,CA:FALSE");
+  Add(certificate, signer, NID_basic_constraints,
+      wanted.authority ? "critical,CA:TRUE" : "critical,CA:FALSE");
   Add(certificate, signer, NID_subject_key_identifier, "hash");
   Add(certificate, signer, NID_authority_key_identifier, "keyid");
   if (!wanted.alternative_names.empty()) {

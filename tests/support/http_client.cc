@@ -100,7 +100,8 @@ std::unique_ptr<HttpClient> HttpClient::ConnectTls(int port, const ClientTls& tl
   }
   if (!tls.certificate_file.empty()) {
     if (SSL_CTX_use_certificate_chain_file(client->context_, tls.certificate_file.c_str()) != 1 ||
-        SSL_CTX_use_PrivateKey_file(client->context_, tls.key_file.c_str(), SSL_FILETYPE_PEM) != 1) {
+        SSL_CTX_use_PrivateKey_file(client->context_, tls.key_file.c_str(), SSL_FILETYPE_PEM) !=
+            1) {
       return nullptr;
     }
   }
@@ -117,7 +118,8 @@ bool HttpClient::Send(std::string_view bytes) {
   while (!bytes.empty()) {
     long count = 0;
     if (session_ != nullptr) {
-      count = SSL_write(session_, bytes.data(), static_cast<int>(std::min<size_t>(bytes.size(), 1 << 20)));
+      count = SSL_write(session_, bytes.data(),
+                        static_cast<int>(std::min<size_t>(bytes.size(), 1 << 20)));
     } else {
       count = ::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     }
@@ -198,7 +200,8 @@ std::string Request(std::string_view method, std::string_view path, std::string_
   std::string text(method);
   text.append(" ").append(path).append(" HTTP/1.1\r\nHost: localhost\r\n");
   if (!body.empty() || method == "POST") {
-    text += "Content-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) + "\r\n";
+    text +=
+        "Content-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) + "\r\n";
   }
   return text.append("\r\n").append(body);
 }

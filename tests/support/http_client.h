@@ -1,4 +1,5 @@
-// A small HTTP client that does exactly what a test says, however wrong, over TCP, TLS or a Unix socket.
+// A small HTTP client that does exactly what a test says, however wrong, over TCP, TLS or a Unix
+// socket.
 #ifndef TRUCE_TESTS_SUPPORT_HTTP_CLIENT_H_
 #define TRUCE_TESTS_SUPPORT_HTTP_CLIENT_H_
 
@@ -25,8 +26,8 @@ struct ClientTls {
   std::string authority_file;    // what the client trusts; empty: anybody
   std::string certificate_file;  // its own, optional
   std::string key_file;
-  int version_max = 0;           // e.g. TLS1_1_VERSION; 0: no limit
-  std::string ciphers;           // TLS 1.2 cipher list; empty: OpenSSL's
+  int version_max = 0;  // e.g. TLS1_1_VERSION; 0: no limit
+  std::string ciphers;  // TLS 1.2 cipher list; empty: OpenSSL's
 };
 
 // One connection. Reads and writes give up after `kPatience`. External synchronization.
@@ -52,7 +53,8 @@ class HttpClient final {
   // Reads until the server ends the connection. False when it goes on past kPatience.
   bool WaitForEnd();
   int descriptor() const { return descriptor_; }
-  // Subject alternative names and serial of the server's certificate, for telling certificates apart.
+  // Subject alternative names and serial of the server's certificate, for telling certificates
+  // apart.
   std::string PeerFingerprint() const;
   size_t PeerChainSize() const;
 

@@ -33,7 +33,8 @@ class SelfSigned : public testing::Test {
     return files.ok() ? files.value() : CertificateFiles{};
   }
   std::shared_ptr<const CertificatePair> Load(Timestamp now) {
-    auto pair = CertificatePair::Parse(Read(directory_ / "tls.crt"), Read(directory_ / "tls.key"), "test", now);
+    auto pair = CertificatePair::Parse(Read(directory_ / "tls.crt"), Read(directory_ / "tls.key"),
+                                       "test", now);
     EXPECT_TRUE(pair.ok()) << (pair.ok() ? "" : pair.error().message);
     return pair.ok() ? pair.value() : nullptr;
   }
@@ -48,7 +49,8 @@ class SelfSigned : public testing::Test {
 
   TemporaryFolder folder_;
   std::filesystem::path directory_ = folder_.path() / "certs";
-  SelfSignedOptions options_{.directory = directory_, .names = {"truce.example.org", "192.0.2.7", "localhost"}};
+  SelfSignedOptions options_{.directory = directory_,
+                             .names = {"truce.example.org", "192.0.2.7", "localhost"}};
 };
 
 TEST_F(SelfSigned, MakesAPairThatClientsCanVerify) {

@@ -40,12 +40,12 @@ TEST(RequestHead, ConnectionOptionsDecideKeepAlive) {
     const char* connection;
     bool keep_alive;
   };
-  for (const Row& row : {Row{"1.1", "keep-alive", true}, Row{"1.1", "close", false},
-                         Row{"1.1", "TE, Close", false}, Row{"1.1", "x", true},
-                         Row{"1.0", "x", false}, Row{"1.0", "Keep-Alive", true},
-                         Row{"1.0", "keep-alive, close", false}}) {
-    std::string bytes = std::string("GET / HTTP/") + row.version + "\r\nHost: a\r\nConnection: " +
-                        row.connection + "\r\n\r\n";
+  for (const Row& row :
+       {Row{"1.1", "keep-alive", true}, Row{"1.1", "close", false}, Row{"1.1", "TE, Close", false},
+        Row{"1.1", "x", true}, Row{"1.0", "x", false}, Row{"1.0", "Keep-Alive", true},
+        Row{"1.0", "keep-alive, close", false}}) {
+    std::string bytes = std::string("GET / HTTP/") + row.version +
+                        "\r\nHost: a\r\nConnection: " + row.connection + "\r\n\r\n";
     const HeadOrRefusal parsed = Parse(bytes);
     ASSERT_TRUE(std::holds_alternative<RequestHead>(parsed)) << bytes;
     EXPECT_EQ(std::get<RequestHead>(parsed).keep_alive, row.keep_alive || false) << bytes;
@@ -112,7 +112,8 @@ std::vector<Refused> RefusedHeads() {
       {"length of 20 digits", Post("Content-Length: 99999999999999999999\r\n"), 413},
       {"chunked (CVE-2025-46728)", Post("Transfer-Encoding: chunked\r\n"), 411},
       {"chunked, chunk follows", Post("Transfer-Encoding: Chunked\r\n", "5;x=y\r\nhello\r\n"), 411},
-      {"negative chunk size (CVE-2026-45352)", Post("Transfer-Encoding: chunked\r\n", "-5\r\n"), 400},
+      {"negative chunk size (CVE-2026-45352)", Post("Transfer-Encoding: chunked\r\n", "-5\r\n"),
+       400},
       {"chunk size of 9 digits", Post("Transfer-Encoding: chunked\r\n", "100000000\r\n"), 400},
       {"empty chunk size", Post("Transfer-Encoding: chunked\r\n", "\r\n"), 400},
       {"chunked with a length",

@@ -73,11 +73,12 @@ TEST(HttpServer, HeadIsAnsweredWithoutBody) {
 
 TEST(HttpServer, NothingOfTheRequestChangesTheReply) {
   auto server = StartServer(LoopbackOptions(), EchoRoutes());
-  for (const char* field : {"Range: bytes=0-0", "Accept-Encoding: gzip, br", "If-None-Match: *",
-                            "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-                            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
-                            "Accept: ;;;=", "Range: bytes=z", "X-Forwarded-For: ,", "REMOTE_ADDR: 1.2.3.4",
-                            "Expect: 100-continue"}) {
+  for (const char* field :
+       {"Range: bytes=0-0", "Accept-Encoding: gzip, br", "If-None-Match: *",
+        "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+        "Accept: ;;;=", "Range: bytes=z", "X-Forwarded-For: ,", "REMOTE_ADDR: 1.2.3.4",
+        "Expect: 100-continue"}) {
     auto client = HttpClient::Connect(server->port());
     const auto reply =
         client->Ask(std::string("GET /ok HTTP/1.1\r\nHost: a\r\n") + field + "\r\n\r\n");
@@ -96,12 +97,12 @@ TEST(HttpServer, MediaTypeIsARouteOptionAndEncodedBodiesAreRefused) {
     const char* fields;
     int status;
   };
-  for (const Row& row : {Row{"Content-Type: application/json", 200},
-                         Row{"Content-Type: Application/JSON ; charset=utf-8", 200},
-                         Row{"Content-Type: text/json", 415}, Row{"Content-Type: application/jsonx", 415},
-                         Row{"X: y", 415},
-                         Row{"Content-Type: application/json\r\nContent-Encoding: gzip", 415},
-                         Row{"Content-Type: application/json\r\nContent-Encoding: identity", 200}}) {
+  for (const Row& row :
+       {Row{"Content-Type: application/json", 200},
+        Row{"Content-Type: Application/JSON ; charset=utf-8", 200},
+        Row{"Content-Type: text/json", 415}, Row{"Content-Type: application/jsonx", 415},
+        Row{"X: y", 415}, Row{"Content-Type: application/json\r\nContent-Encoding: gzip", 415},
+        Row{"Content-Type: application/json\r\nContent-Encoding: identity", 200}}) {
     auto client = HttpClient::Connect(server->port());
     const auto reply = client->Ask(std::string("POST /echo HTTP/1.1\r\nHost: a\r\n") + row.fields +
                                    "\r\nContent-Length: 2\r\n\r\n{}");
@@ -114,7 +115,8 @@ TEST(HttpServer, MediaTypeIsARouteOptionAndEncodedBodiesAreRefused) {
 TEST(HttpServer, BodiesOfAllSizesComeWholeInAnyPieces) {
   auto server = StartServer(LoopbackOptions(), EchoRoutes());
   auto client = HttpClient::Connect(server->port());
-  for (const size_t size : {0UL, 1UL, 4301UL, 16384UL, 65536UL, 65537UL, 200000UL, 3UL << 20, 8UL << 20}) {
+  for (const size_t size :
+       {0UL, 1UL, 4301UL, 16384UL, 65536UL, 65537UL, 200000UL, 3UL << 20, 8UL << 20}) {
     std::string body(size, 'x');
     for (size_t i = 0; i < size; i += 1000) body[i] = static_cast<char>('a' + i / 1000 % 26);
     const auto reply = client->Ask(Request("POST", "/echo", body));
@@ -146,7 +148,8 @@ TEST(HttpServer, PipelinedRequestsAreAnsweredInOrder) {
 TEST(HttpServer, MoreBodyThanAnnouncedIsTheNextRequestAndRefused) {
   auto server = StartServer(LoopbackOptions(), EchoRoutes());
   auto client = HttpClient::Connect(server->port());
-  const auto first = client->Ask("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}\x01\x02");
+  const auto first =
+      client->Ask("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}\x01\x02");
   EXPECT_EQ(first->body, "{}");
   const auto second = client->Receive();
   ASSERT_TRUE(second.has_value());
@@ -253,9 +256,10 @@ TEST(HttpServer, AddressesInUseOrMalformedAreClearErrors) {
   auto taken = HttpServer::Start(options, EchoRoutes());
   ASSERT_FALSE(taken.ok());
   EXPECT_EQ(taken.error().code, ErrorCode::kConflict);
-  EXPECT_EQ(taken.error().message, "listen on \"" + options.address + "\": the address is already in use");
-  for (const char* address : {"", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536", "::1:80",
-                              "127.0.0.1:-1", "unix:", "no such host:80"}) {
+  EXPECT_EQ(taken.error().message,
+            "listen on \"" + options.address + "\": the address is already in use");
+  for (const char* address : {"", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536",
+                              "::1:80", "127.0.0.1:-1", "unix:", "no such host:80"}) {
     options.address = address;
     auto refused = HttpServer::Start(options, EchoRoutes());
     ASSERT_FALSE(refused.ok()) << address;

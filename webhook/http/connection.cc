@@ -12,8 +12,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// After a refusal the peer may still be sending; closing at once would reset the connection and take the
-// reply with it. So what comes is thrown away for at most this long.
+// After a refusal the peer may still be sending; closing at once would reset the connection and
+// take the reply with it. So what comes is thrown away for at most this long.
 constexpr milliseconds kLingerTime{1000};
 constexpr int kLingerReadsMax = 64;  // per turn
 // Buffers larger than this are given back between requests.
@@ -99,7 +99,8 @@ void Connection::Open(int descriptor, std::shared_ptr<const TlsContext> tls,
   context_.connections_accepted.fetch_add(1);
   if (input_ == nullptr) input_ = std::make_unique<char[]>(context_.options.limits.head_bytes_max);
   EnterIdle();
-  // Whoever connects has something to say: the long patience begins with the first request or handshake.
+  // Whoever connects has something to say: the long patience begins with the first request or
+  // handshake.
   EndAt(Now() + context_.options.limits.request_timeout);
   if (tls != nullptr) {
     phase_ = Phase::kHandshake;
@@ -250,8 +251,8 @@ Connection::Step Connection::UseHead(size_t head_size) {
   return Step::kGoOn;
 }
 
-// Makes room for more of the body: not for all that was announced, but for twice what has come, so that
-// announcing much costs the sender as much as it costs us.
+// Makes room for more of the body: not for all that was announced, but for twice what has come, so
+// that announcing much costs the sender as much as it costs us.
 bool Connection::GrowBody() {
   const size_t room = std::max<size_t>(HttpLimits::kSmallBodyBytes, 2 * body_size_);
   const size_t size = std::min<size_t>(head_.content_length, room);
@@ -330,8 +331,8 @@ Connection::Step Connection::Refuse(const HeadRefusal& refusal) {
   return Queue(reply_.bytes);
 }
 
-// Adds `bytes` to what is to be sent, and the notice of the end when this is the last reply. Empties
-// `bytes`, whose storage may be exchanged for that of the output.
+// Adds `bytes` to what is to be sent, and the notice of the end when this is the last reply.
+// Empties `bytes`, whose storage may be exchanged for that of the output.
 Connection::Step Connection::Queue(std::string& bytes) {
   if (tls_ == nullptr && output_.empty()) {
     output_.swap(bytes);

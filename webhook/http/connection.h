@@ -48,8 +48,8 @@ struct ConnectionContext {
 };
 
 // A place for a connection; it outlives the connections that use it one after the other, so a late
-// event finds at worst a stranger, who has nothing to read. At any moment at most one thread has the
-// turn; the others leave a mark, and the one that has it looks again. Thread-safe.
+// event finds at worst a stranger, who has nothing to read. At any moment at most one thread has
+// the turn; the others leave a mark, and the one that has it looks again. Thread-safe.
 class Connection final : public EventSink {
  public:
   explicit Connection(ConnectionContext& context) : context_(context) {}
@@ -64,8 +64,8 @@ class Connection final : public EventSink {
   // Ends what has passed its deadline. Called by the ticking thread.
   void Sweep(Deadline now);
 
-  // Since when the connection lies between two requests; nothing when it does not, is free, or was asked
-  // to leave. May be stale when it returns.
+  // Since when the connection lies between two requests; nothing when it does not, is free, or was
+  // asked to leave. May be stale when it returns.
   struct Idle {
     Deadline since;
     bool used;  // it has had a request
@@ -108,7 +108,7 @@ class Connection final : public EventSink {
   std::atomic<Turn> turn_ = Turn::kFree;
   std::atomic<bool> hung_up_ = false;
   std::atomic<bool> evicted_ = false;
-  std::atomic<Deadline::rep> deadline_ = 0;    // steady clock; the sweeper reads it without the turn
+  std::atomic<Deadline::rep> deadline_ = 0;  // steady clock; the sweeper reads it without the turn
   std::atomic<Deadline::rep> idle_since_ = 0;  // 0: not idle; negative: idle and never used
 
   // From here on: only the thread that has the turn.

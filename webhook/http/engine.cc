@@ -99,9 +99,7 @@ class HttpEngine::Server final : public httplib::Server {
       SetConnection(*current_call, out);
     });
     set_exception_handler([](const httplib::Request& /*in*/, httplib::Response& out,
-                             const std::exception_ptr& /*thrown*/) {
-      Fail(*current_call, out);
-    });
+                             const std::exception_ptr& /*thrown*/) { Fail(*current_call, out); });
   }
 
   void Answer(const RequestHead& head, Call& call) {
@@ -138,8 +136,8 @@ class HttpEngine::Server final : public httplib::Server {
     Refuse(call, out, std::move(response), HttpRejection::kHandlerFailed);
   }
 
-  // The library closes after every status from 400 on, which would cost the API server a handshake for
-  // each answer that says "unknown"; what was read whole can be followed by the next request.
+  // The library closes after every status from 400 on, which would cost the API server a handshake
+  // for each answer that says "unknown"; what was read whole can be followed by the next request.
   static void SetConnection(const Call& call, httplib::Response& out) {
     out.headers.erase("Keep-Alive");
     out.headers.erase("Accept-Ranges");

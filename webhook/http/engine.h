@@ -20,8 +20,9 @@ struct EngineReply {
   std::optional<HttpRejection> rejection;  // when no handler answered, or it threw
 };
 
-// cpp-httplib reads the request line, decodes path and query, and writes the reply; routes are matched
-// in its pre-routing hook. It sees neither header fields nor bodies nor sockets. Thread-safe.
+// cpp-httplib reads the request line, decodes path and query, and writes the reply; routes are
+// matched in its pre-routing hook. It sees neither header fields nor bodies nor sockets.
+// Thread-safe.
 class HttpEngine final {
  public:
   explicit HttpEngine(Router router);
@@ -29,9 +30,9 @@ class HttpEngine final {
   HttpEngine(const HttpEngine&) = delete;
   HttpEngine& operator=(const HttpEngine&) = delete;
 
-  // Lets the route's handler answer. `request` holds everything but method, path and query, which are
-  // set here; `keep_alive` decides the reply's Connection field. The bytes of `reply` are replaced, its
-  // storage reused.
+  // Lets the route's handler answer. `request` holds everything but method, path and query, which
+  // are set here; `keep_alive` decides the reply's Connection field. The bytes of `reply` are
+  // replaced, its storage reused.
   void Answer(const RequestHead& head, HttpRequest& request, bool keep_alive,
               EngineReply& reply) const;
 

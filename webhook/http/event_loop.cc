@@ -17,8 +17,8 @@
 namespace truce {
 namespace {
 
-// Events taken at once when one thread runs. With more threads one at a time, so that none lies in the
-// queue of a busy thread while another sleeps.
+// Events taken at once when one thread runs. With more threads one at a time, so that none lies in
+// the queue of a busy thread while another sleeps.
 constexpr size_t kBatchMax = 32;
 // Places given to a stuck loop stay until somebody polls again.
 constexpr int kExtraMax = 64;
@@ -53,9 +53,8 @@ Result<std::unique_ptr<EventLoop>> EventLoop::Start(EventLoopOptions options,
     }
     if (loop->running_ == 0) return Error{ErrorCode::kUnavailable, "the system gives no thread"};
   }
-  loop->ticker_ = std::jthread([self = loop.get(), on_tick = std::move(on_tick)](std::stop_token stop) {
-    self->Tick(on_tick, std::move(stop));
-  });
+  loop->ticker_ = std::jthread([self = loop.get(), on_tick = std::move(on_tick)](
+                                   std::stop_token stop) { self->Tick(on_tick, std::move(stop)); });
   return loop;
 }
 
@@ -115,8 +114,8 @@ void EventLoop::LeaveBlocking() noexcept {
   ++running_;
 }
 
-// Gives one free place to a parked thread, or to a new one. Without memory or threads the place stays
-// empty until somebody comes back.
+// Gives one free place to a parked thread, or to a new one. Without memory or threads the place
+// stays empty until somebody comes back.
 void EventLoop::FillPlace() {
   const int places = options_.running_max + extra_;
   if (stopping_ || running_ >= places) return;
@@ -216,8 +215,8 @@ void EventLoop::Tick(const std::function<void()>& on_tick, std::stop_token stop)
   }
 }
 
-// A handler that waits without saying so may hold every place: nobody polls, and nothing has begun since
-// the last tick. Then more threads get places, each time twice as many.
+// A handler that waits without saying so may hold every place: nobody polls, and nothing has begun
+// since the last tick. Then more threads get places, each time twice as many.
 void EventLoop::RescueStalled() {
   const uint64_t progress = progress_.load(std::memory_order_relaxed);
   const bool stalled = polling_.load() == 0 && progress == last_progress_;

@@ -1,4 +1,5 @@
-// Threads that share one epoll: as many run as there are processors, and one more for each that waits.
+// Threads that share one epoll: as many run as there are processors, and one more for each that
+// waits.
 #ifndef TRUCE_WEBHOOK_HTTP_EVENT_LOOP_H_
 #define TRUCE_WEBHOOK_HTTP_EVENT_LOOP_H_
 
@@ -35,9 +36,9 @@ struct EventLoopOptions {
   std::chrono::milliseconds tick{50};
 };
 
-// A thread that enters a BlockingRegion lends its place to another one: parked or new. One that comes
-// back finishes its event even when its place is taken, and parks after it. So a handler that computes
-// costs no thread switch, and one that waits stops nobody. Thread-safe.
+// A thread that enters a BlockingRegion lends its place to another one: parked or new. One that
+// comes back finishes its event even when its place is taken, and parks after it. So a handler that
+// computes costs no thread switch, and one that waits stops nobody. Thread-safe.
 class EventLoop final : private BlockingObserver {
  public:
   // `on_tick` is called about every `tick` by a thread of its own, until Stop.
@@ -47,8 +48,9 @@ class EventLoop final : private BlockingObserver {
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
 
-  // Reports `descriptor` edge-triggered (readable, writable, hung up) until it is closed. `sink` must
-  // outlive the loop: a report may come after the descriptor was closed. False: the system refused.
+  // Reports `descriptor` edge-triggered (readable, writable, hung up) until it is closed. `sink`
+  // must outlive the loop: a report may come after the descriptor was closed. False: the system
+  // refused.
   bool Watch(int descriptor, EventSink& sink);
 
   // Calls `sink` soon, as if something had happened. Never blocks.
@@ -85,7 +87,7 @@ class EventLoop final : private BlockingObserver {
   std::condition_variable parked_changed_;
   std::deque<Event> ready_;  // guarded by mutex_, as all below
   std::vector<std::thread> threads_;
-  int running_ = 0;   // threads neither parked nor waiting
+  int running_ = 0;  // threads neither parked nor waiting
   int parked_ = 0;
   int unparked_ = 0;  // parked threads that were told to go on
   int extra_ = 0;     // places above running_max, while all running ones are stuck

@@ -14,8 +14,8 @@
 
 namespace truce {
 
-// One header field. The name is lower-case; the value is trimmed and otherwise as it was sent (it is
-// never percent-decoded, and holds no control character but a tab).
+// One header field. The name is lower-case; the value is trimmed and otherwise as it was sent (it
+// is never percent-decoded, and holds no control character but a tab).
 struct HttpField {
   std::string_view name;
   std::string_view value;
@@ -33,12 +33,12 @@ struct HttpRequest {
   // The body may be moved away. Its capacity exceeds its size by at least kBodyPadding bytes, so a
   // parser that reads past the end (simdjson) needs no copy.
   std::string body;
-  // The name by which a verified client certificate was allowed (a DNS or URI name of the SAN, or the
-  // common name); nothing when the client showed none or none of its names is allowed.
+  // The name by which a verified client certificate was allowed (a DNS or URI name of the SAN, or
+  // the common name); nothing when the client showed none or none of its names is allowed.
   std::optional<std::string> client_name;
   std::string remote_address;  // "192.0.2.7", "2001:db8::7"; "unix" on a Unix socket
   Deadline arrival{};          // when the first byte of the request was read
-  Deadline deadline{};         // when the answer is worthless: arrival + HttpLimits::handler_timeout
+  Deadline deadline{};  // when the answer is worthless: arrival + HttpLimits::handler_timeout
 
   static constexpr size_t kBodyPadding = 64;  // SIMDJSON_PADDING
 
@@ -48,8 +48,8 @@ struct HttpRequest {
   std::optional<std::string_view> Query(std::string_view name) const;
 };
 
-// What a handler answers. Content-Length and Connection are the server's business. A field with a control
-// character in name or value is left out.
+// What a handler answers. Content-Length and Connection are the server's business. A field with a
+// control character in name or value is left out.
 struct HttpResponse {
   int status = 200;
   std::string content_type = "text/plain; charset=utf-8";
@@ -59,8 +59,8 @@ struct HttpResponse {
   bool operator==(const HttpResponse&) const = default;
 };
 
-// Answers one request. Called by several threads at once; may block (see blocking.h in registry/base).
-// An exception becomes 503 with Retry-After: 1, and its text is not sent.
+// Answers one request. Called by several threads at once; may block (see blocking.h in
+// registry/base). An exception becomes 503 with Retry-After: 1, and its text is not sent.
 using HttpHandler = std::function<HttpResponse(HttpRequest&)>;
 
 enum class RouteMatch {

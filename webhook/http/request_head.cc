@@ -160,8 +160,8 @@ void ReadConnection(std::string_view value, RequestHead& head) {
   }
 }
 
-// A chunked body has no length that could be checked before it is read, so it is refused: 411, or 400
-// when even its first chunk size, if it came along, is none (1 to 8 hexadecimal digits).
+// A chunked body has no length that could be checked before it is read, so it is refused: 411, or
+// 400 when even its first chunk size, if it came along, is none (1 to 8 hexadecimal digits).
 HeadRefusal RefuseTransferEncoding(std::string_view value, bool has_length, bool minor_version_0,
                                    std::string_view after) {
   if (has_length) return Bad("both Content-Length and Transfer-Encoding");
@@ -174,7 +174,8 @@ HeadRefusal RefuseTransferEncoding(std::string_view value, bool has_length, bool
     std::string_view size = after.substr(0, std::min(end, after.find(';')));
     if (!size.empty() && size.back() == '\r') size.remove_suffix(1);
     const bool hex = std::all_of(size.begin(), size.end(), [](char c) { return HexValue(c) >= 0; });
-    if (size.empty() || size.size() > kChunkSizeDigitsMax || !hex) return Bad("malformed chunk size");
+    if (size.empty() || size.size() > kChunkSizeDigitsMax || !hex)
+      return Bad("malformed chunk size");
   }
   return {411, "Content-Length is required", HttpRejection::kBadRequest};
 }
@@ -197,7 +198,9 @@ Refusal CollectFraming(RequestHead& head, Framing& framing) {
         if (field.name == "connection") ReadConnection(field.value, head);
         break;
       case 14: slot = field.name == "content-length" ? &framing.content_length : nullptr; break;
-      case 17: slot = field.name == "transfer-encoding" ? &framing.transfer_encoding : nullptr; break;
+      case 17:
+        slot = field.name == "transfer-encoding" ? &framing.transfer_encoding : nullptr;
+        break;
       default: break;
     }
     if (slot == nullptr) continue;
@@ -263,8 +266,10 @@ std::variant<std::monostate, HeadRefusal> CheckPartialHead(std::string_view data
   }
   const size_t end = std::min(data.find(' '), data.size());
   const std::string_view method = data.substr(0, end);
-  const bool token = std::all_of(method.begin(), method.end(), [](char c) { return kIsToken[Index(c)]; });
-  if (!token || method.empty() || method.size() > kMethodBytesMax) return Bad("malformed request line");
+  const bool token =
+      std::all_of(method.begin(), method.end(), [](char c) { return kIsToken[Index(c)]; });
+  if (!token || method.empty() || method.size() > kMethodBytesMax)
+    return Bad("malformed request line");
   return {};
 }
 

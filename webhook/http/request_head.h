@@ -1,4 +1,5 @@
-// The head of an HTTP/1.1 request: request line and header fields, read strictly (RFC 9110, RFC 9112).
+// The head of an HTTP/1.1 request: request line and header fields, read strictly (RFC 9110, RFC
+// 9112).
 //
 // Header fields are judged here and never reach cpp-httplib, whose reading of them has a history of
 // holes (DESIGN.md). What this file refuses is refused before a byte of the body is read.
@@ -42,13 +43,13 @@ inline constexpr size_t kNoHeadEnd = static_cast<size_t>(-1);
 // `scanned` bytes are known not to hold its end.
 size_t FindHeadEnd(std::string_view data, size_t scanned);
 
-// What is wrong with a head that is not complete yet, so that it need not be waited for: too long, or
-// begun with something that is not a request line.
+// What is wrong with a head that is not complete yet, so that it need not be waited for: too long,
+// or begun with something that is not a request line.
 std::variant<std::monostate, HeadRefusal> CheckPartialHead(std::string_view data,
                                                            const HttpLimits& limits);
 
-// Reads the head of `head_size` bytes at the start of `data`; what follows it was sent with it and is
-// looked at for a chunk size only. Lower-cases field names in `data`, and returns views into it.
+// Reads the head of `head_size` bytes at the start of `data`; what follows it was sent with it and
+// is looked at for a chunk size only. Lower-cases field names in `data`, and returns views into it.
 std::variant<RequestHead, HeadRefusal> ParseHead(std::span<char> data, size_t head_size,
                                                  const HttpLimits& limits);
 

@@ -34,8 +34,8 @@ Result<Router> Router::Make(std::vector<HttpRoute> routes) {
     if (a.path.size() != b.path.size()) return a.path.size() > b.path.size();
     return std::tie(a.path, a.method) < std::tie(b.path, b.method);
   });
-  const auto twice = std::adjacent_find(
-      routes.begin(), routes.end(), [](const HttpRoute& a, const HttpRoute& b) {
+  const auto twice =
+      std::adjacent_find(routes.begin(), routes.end(), [](const HttpRoute& a, const HttpRoute& b) {
         return a.match == b.match && a.path == b.path && a.method == b.method;
       });
   if (twice != routes.end()) {

@@ -39,12 +39,14 @@ int ProcessorCount() {
 Result<void> CheckOptions(const HttpServerOptions& options) {
   const HttpLimits& limits = options.limits;
   const auto malformed = [&](std::string_view why) {
-    return Error{ErrorCode::kInvalidArgument, "listener \"" + options.name + "\": " + std::string(why)};
+    return Error{ErrorCode::kInvalidArgument,
+                 "listener \"" + options.name + "\": " + std::string(why)};
   };
   if (options.name.empty() || options.name.size() > kNameBytesMax) {
     return malformed("the name must have 1 to 10 characters");
   }
-  if (limits.head_bytes_max < 256 || limits.field_count_max < 1) return malformed("head limit too small");
+  if (limits.head_bytes_max < 256 || limits.field_count_max < 1)
+    return malformed("head limit too small");
   if (limits.connections_max < 1 || limits.in_flight_max < 1 || options.threads_running_max < 0) {
     return malformed("limits must be positive");
   }
@@ -61,7 +63,8 @@ Result<void> CheckOptions(const HttpServerOptions& options) {
 
 // Fine enough that a deadline is missed by a tenth at most, and never a burden.
 std::chrono::milliseconds TickFor(const HttpLimits& limits) {
-  const auto shortest = std::min({limits.request_timeout, limits.idle_timeout, limits.write_timeout});
+  const auto shortest =
+      std::min({limits.request_timeout, limits.idle_timeout, limits.write_timeout});
   return std::clamp(shortest / 10, std::chrono::milliseconds(5), std::chrono::milliseconds(50));
 }
 
@@ -112,7 +115,6 @@ class HttpServer::Impl final : private EventSink {
     const bool watched = listening_.With(
         [&](auto& listening) { return loop_->Watch(listening->descriptor(), *this); });
     if (!watched) return Error{ErrorCode::kUnavailable, "the system refused to poll the listener"};
-    started_.store(true);
     return {};
   }
 
@@ -160,7 +162,9 @@ class HttpServer::Impl final : private EventSink {
         if (descriptor >= 0) {
           Admit(descriptor, AddressText(remote));
         } else if (errno != EINTR && errno != ECONNABORTED) {
-          return;  // nobody left, or no descriptor left: the next tick tries again
+          // Nobody waits; or no descriptor or memory is left, and then nothing tells when there is.
+          accept_again_.store(errno != EAGAIN);
+          return;
         }
       }
     });
@@ -184,8 +188,8 @@ class HttpServer::Impl final : private EventSink {
     place->Open(descriptor, std::move(tls), std::move(remote));
   }
 
-  // Asks the idle connection that is missed least to leave: one that never had a request before one that
-  // had, and the longest idle first. False when there is none.
+  // Asks the idle connection that is missed least to leave: one that never had a request before one
+  // that had, and the longest idle first. False when there is none.
   bool MakeRoom() {
     Connection* least = nullptr;
     std::optional<Connection::Idle> least_idle;
@@ -205,7 +209,8 @@ class HttpServer::Impl final : private EventSink {
     return true;
   }
 
-  // A free place, newly made if need be; null when all are taken. Only under the lock of listening_.
+  // A free place, newly made if need be; null when all are taken. Only under the lock of
+  // listening_.
   Connection* FreePlace() {
     Connection* place = free_.With([](std::vector<Connection*>& free) -> Connection* {
       if (free.empty()) return nullptr;
@@ -237,7 +242,7 @@ class HttpServer::Impl final : private EventSink {
   void Tick() {
     const Deadline now = std::chrono::steady_clock::now();
     ForEach([now](Connection& connection) { connection.Sweep(now); });
-    if (started_.load()) Accept();
+    if (accept_again_.load()) Accept();
   }
 
   bool WaitForClose(Deadline deadline) {
@@ -254,7 +259,7 @@ class HttpServer::Impl final : private EventSink {
   Guarded<std::vector<Connection*>> free_;
   std::vector<std::unique_ptr<Connection>> places_;  // the first place_count_ are there, and stay
   std::atomic<size_t> place_count_ = 0;
-  std::atomic<bool> started_ = false;
+  std::atomic<bool> accept_again_ = false;
   std::mutex closed_mutex_;
   std::condition_variable closed_;
   std::unique_ptr<EventLoop> loop_;

@@ -19,17 +19,18 @@ namespace truce {
 
 // Everything a client can make the server hold is bounded here.
 struct HttpLimits {
-  size_t head_bytes_max = 16 * 1024;         // request line and header block; beyond: 431
-  size_t field_count_max = 64;               // header fields; beyond: 431
-  size_t body_bytes_max = 8 * 1024 * 1024;   // one body; beyond: 413, refused from the header
+  size_t head_bytes_max = 16 * 1024;        // request line and header block; beyond: 431
+  size_t field_count_max = 64;              // header fields; beyond: 431
+  size_t body_bytes_max = 8 * 1024 * 1024;  // one body; beyond: 413, refused from the header
   // Bytes of all bodies over kSmallBodyBytes that are being read or handled; beyond: 503.
   size_t body_bytes_in_flight_max = 64 * 1024 * 1024;
-  int connections_max = 1024;  // beyond: the longest unused one gives way, else the new one is closed
-  int in_flight_max = 128;     // requests inside handlers; beyond: 503 with Retry-After: 1
+  int connections_max =
+      1024;                 // beyond: the longest unused one gives way, else the new one is closed
+  int in_flight_max = 128;  // requests inside handlers; beyond: 503 with Retry-After: 1
   // TLS handshake, and head with body from the first byte of the request; beyond: closed or 408.
   std::chrono::milliseconds request_timeout{5000};
-  // A connection between two requests. Longer than the 90 s of the API server, which must be the one
-  // that closes, or a request on its way meets a closed connection.
+  // A connection between two requests. Longer than the 90 s of the API server, which must be the
+  // one that closes, or a request on its way meets a closed connection.
   std::chrono::milliseconds idle_timeout{120000};
   std::chrono::milliseconds write_timeout{5000};     // a whole reply; beyond: closed
   std::chrono::milliseconds handler_timeout{10000};  // advice to handlers: HttpRequest::deadline
@@ -50,15 +51,15 @@ enum class HandlerKind {
 };
 
 struct HttpServerOptions {
-  // Where to listen: "HOST:PORT", "[::1]:8443", ":8080" (all addresses), port 0 for any free one; or
-  // "unix:PATH" for a socket of mode 0600.
+  // Where to listen: "HOST:PORT", "[::1]:8443", ":8080" (all addresses), port 0 for any free one;
+  // or "unix:PATH" for a socket of mode 0600.
   std::string address;
   std::string name;  // for messages and thread names: "admission"; at most 10 characters
   const CertificateStore* certificates = nullptr;  // null: plain HTTP; else must outlive the server
-  ClientAuth client_auth = ClientAuth::kNone;      // other than kNone needs a client CA in the store
+  ClientAuth client_auth = ClientAuth::kNone;  // other than kNone needs a client CA in the store
   HandlerKind handler_kind = HandlerKind::kBlocking;
-  // Threads that compute at once; those that wait in a handler come on top. 0: one per processor that the
-  // process may use, at most 4.
+  // Threads that compute at once; those that wait in a handler come on top. 0: one per processor
+  // that the process may use, at most 4.
   int threads_running_max = 0;
   HttpLimits limits;
 };
@@ -99,7 +100,8 @@ struct HttpCounters {
 class HttpServer final {
  public:
   // Listens and serves `routes` until stopped. On return the address accepts connections.
-  // Errors: kInvalidArgument (address, options or routes malformed); kConflict (address in use; names
+  // Errors: kInvalidArgument (address, options or routes malformed); kConflict (address in use;
+  // names
   //   it); kUnavailable (the system refused a socket or thread).
   static Result<std::unique_ptr<HttpServer>> Start(HttpServerOptions options,
                                                    std::vector<HttpRoute> routes);
@@ -112,12 +114,13 @@ class HttpServer final {
   // The TCP port listened on; 0 on a Unix socket.
   int port() const;
 
-  // From now on every reply carries `Connection: close`; connections are still accepted. Idempotent.
+  // From now on every reply carries `Connection: close`; connections are still accepted.
+  // Idempotent.
   void BeginDrain();
 
-  // Accepts no more, closes idle connections, and lets requests that have begun finish. True when all
-  // were answered; false when `deadline` cut some off. Blocks at most until `deadline`, and longer only
-  // for handlers that ignore theirs. Idempotent.
+  // Accepts no more, closes idle connections, and lets requests that have begun finish. True when
+  // all were answered; false when `deadline` cut some off. Blocks at most until `deadline`, and
+  // longer only for handlers that ignore theirs. Idempotent.
   bool Stop(Deadline deadline);
 
   HttpCounters Counters() const;

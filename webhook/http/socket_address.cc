@@ -19,7 +19,8 @@
 namespace truce {
 namespace {
 
-constexpr int kBacklog = 1024;  // a burst of new connections waits here and not for a SYN retry of 1 s
+constexpr int kBacklog =
+    1024;  // a burst of new connections waits here and not for a SYN retry of 1 s
 constexpr std::string_view kUnixPrefix = "unix:";
 
 // A descriptor until it is released to its owner.
@@ -156,8 +157,8 @@ Result<std::unique_ptr<ListeningSocket>> ListeningSocket::OpenUnix(std::string_v
   address.sun_family = AF_UNIX;
   const std::string shown = std::string(kUnixPrefix) + std::string(path);
   if (path.empty() || path.size() >= sizeof address.sun_path) {
-    return Malformed(shown, "the path must have 1 to " +
-                                std::to_string(sizeof address.sun_path - 1) + " bytes");
+    return Malformed(
+        shown, "the path must have 1 to " + std::to_string(sizeof address.sun_path - 1) + " bytes");
   }
   std::memcpy(address.sun_path, path.data(), path.size());
   Descriptor made(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
@@ -195,7 +196,8 @@ std::string AddressText(const sockaddr_storage& address) {
   if (address.ss_family == AF_INET6) {
     const auto& v6 = reinterpret_cast<const sockaddr_in6&>(address);
     const bool mapped = IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr);
-    const void* bytes = mapped ? static_cast<const void*>(v6.sin6_addr.s6_addr + 12) : &v6.sin6_addr;
+    const void* bytes =
+        mapped ? static_cast<const void*>(v6.sin6_addr.s6_addr + 12) : &v6.sin6_addr;
     ::inet_ntop(mapped ? AF_INET : AF_INET6, bytes, text.data(), text.size());
     return text.data();
   }

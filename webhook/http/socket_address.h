@@ -12,13 +12,14 @@ struct sockaddr_storage;
 
 namespace truce {
 
-// A listening, non-blocking, close-on-exec socket. It owns the descriptor and, for a Unix socket, the
-// file. External synchronization.
+// A listening, non-blocking, close-on-exec socket. It owns the descriptor and, for a Unix socket,
+// the file. External synchronization.
 class ListeningSocket final {
  public:
-  // Listens on "HOST:PORT", "[V6]:PORT", ":PORT" (all addresses, both families where the system can), or
-  // "unix:PATH" (mode 0600 from the moment it exists; a file left by a dead process is replaced).
-  // Errors: kInvalidArgument (malformed address, unknown host, path too long); kConflict (in use);
+  // Listens on "HOST:PORT", "[V6]:PORT", ":PORT" (all addresses, both families where the system
+  // can), or "unix:PATH" (mode 0600 from the moment it exists; a file left by a dead process is
+  // replaced). Errors: kInvalidArgument (malformed address, unknown host, path too long); kConflict
+  // (in use);
   //   kUnavailable (anything else the system says). Messages name the address.
   static Result<std::unique_ptr<ListeningSocket>> Open(std::string_view address);
 

@@ -89,9 +89,9 @@ IoResult Socket::Receive(std::span<char> buffer) {
   do {
     count = ::recv(descriptor_, buffer.data(), buffer.size(), 0);
   } while (count < 0 && errno == EINTR);
-  // A short read leaves the socket empty, as epoll(7) promises for streams: what comes later is a new
-  // edge. This spares the second read that would only return EAGAIN. The end of the stream has no bytes
-  // and must be read for itself.
+  // A short read leaves the socket empty, as epoll(7) promises for streams: what comes later is a
+  // new edge. This spares the second read that would only return EAGAIN. The end of the stream has
+  // no bytes and must be read for itself.
   drained_ = count < 0 || (count > 0 && !hung_up_ && static_cast<size_t>(count) < buffer.size());
   if (count > 0) return {IoStatus::kDone, static_cast<size_t>(count)};
   if (count == 0) return {IoStatus::kClosed};

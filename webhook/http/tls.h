@@ -1,4 +1,5 @@
-// TLS on a non-blocking socket: OpenSSL between two memory buffers, with one read and one write per turn.
+// TLS on a non-blocking socket: OpenSSL between two memory buffers, with one read and one write per
+// turn.
 #ifndef TRUCE_WEBHOOK_HTTP_TLS_H_
 #define TRUCE_WEBHOOK_HTTP_TLS_H_
 
@@ -32,8 +33,8 @@ struct IoResult {
   size_t bytes = 0;
 };
 
-// Where bytes go and come from: a connected non-blocking socket. It owns the descriptor, and remembers
-// what an edge-triggered poller must know: whether the socket may hold unread bytes.
+// Where bytes go and come from: a connected non-blocking socket. It owns the descriptor, and
+// remembers what an edge-triggered poller must know: whether the socket may hold unread bytes.
 // External synchronization.
 class Socket final {
  public:
@@ -63,7 +64,8 @@ class Socket final {
   bool hung_up_ = false;
 };
 
-// The settings of all connections that one set of certificates serves. Immutable, hence thread-safe.
+// The settings of all connections that one set of certificates serves. Immutable, hence
+// thread-safe.
 class TlsContext final {
  public:
   static Result<std::shared_ptr<const TlsContext>> Make(const CertificateSnapshot& certificates,
