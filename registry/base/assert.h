@@ -7,7 +7,8 @@ namespace truce {
 // Prints `file:line: condition` to standard error and aborts.
 [[noreturn]] void AssertFailed(const char* file, int line, const char* condition);
 
-// Reports a broken belief on the request path: aborts in test builds (TRUCE_ASSERTIONS), else returns true.
+// Reports a broken belief on the request path: aborts in test builds (TRUCE_ASSERTIONS), else
+// returns true.
 bool NeverHappened(const char* file, int line, const char* condition);
 
 // On in every build; only in code that no request reaches.

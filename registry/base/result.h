@@ -1,7 +1,7 @@
 // Errors and results: how every fallible function of Truce reports.
 //
-// A code tells the caller what to do next, not what broke. Messages are lower-case, without trailing
-// stop, with quoted values and without secrets. Thread-safety: values, as `int`.
+// A code tells the caller what to do next, not what broke. Messages are lower-case, without
+// trailing stop, with quoted values and without secrets. Thread-safety: values, as `int`.
 #ifndef TRUCE_REGISTRY_BASE_RESULT_H_
 #define TRUCE_REGISTRY_BASE_RESULT_H_
 
@@ -38,7 +38,8 @@ struct [[nodiscard]] Error {
   bool operator==(const Error&) const = default;
 };
 
-// A value or an error. `value()` of an error and `error()` of a value are programmer errors (abort).
+// A value or an error. `value()` of an error and `error()` of a value are programmer errors
+// (abort).
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -99,9 +100,9 @@ class [[nodiscard]] Result<void> {
 };
 
 // Leaves the function with the error of `expr`, if it has one.
-#define TRUCE_RETURN_IF_ERROR(expr)                             \
-  do {                                                          \
-    auto truce_result_ = (expr);                                \
+#define TRUCE_RETURN_IF_ERROR(expr)                                   \
+  do {                                                                \
+    auto truce_result_ = (expr);                                      \
     if (!truce_result_.ok()) return std::move(truce_result_).error(); \
   } while (false)
 
@@ -111,9 +112,9 @@ class [[nodiscard]] Result<void> {
 // Declares or assigns `lhs` from the value of `expr`, or leaves the function with its error.
 #define TRUCE_ASSIGN_OR_RETURN(lhs, expr) \
   TRUCE_ASSIGN_OR_RETURN_IMPL_(TRUCE_CONCAT_(truce_result_, __LINE__), lhs, expr)
-#define TRUCE_ASSIGN_OR_RETURN_IMPL_(temp, lhs, expr)     \
-  auto temp = (expr);                                     \
-  if (!temp.ok()) return std::move(temp).error();         \
+#define TRUCE_ASSIGN_OR_RETURN_IMPL_(temp, lhs, expr) \
+  auto temp = (expr);                                 \
+  if (!temp.ok()) return std::move(temp).error();     \
   lhs = std::move(temp).value()
 
 }  // namespace truce

@@ -13,29 +13,31 @@ namespace truce {
 
 // What holds a release by absence back.
 enum class BrakeVerdict : std::uint8_t {
-  kRelease,         // under the limit of this hour, or released by command
-  kNeedsSecondList,  // over it: only with a second complete list at least ten minutes after the first
-  kNeedsCommand,    // over twice the limit: an operator must look
+  kRelease,          // under the limit of this hour, or released by command
+  kNeedsSecondList,  // over it: only with a second complete list at least ten minutes after the
+                     // first
+  kNeedsCommand,     // over twice the limit: an operator must look
 };
 
 inline constexpr std::chrono::hours kBrakePeriod{1};
 inline constexpr std::chrono::minutes kBrakeSecondLook{10};
 inline constexpr std::uint64_t kBrakeFloor = 20;
 
-// Releases by absence per hour that need no second look: max(20, 5 % of the seen rows when the hour began).
+// Releases by absence per hour that need no second look: max(20, 5 % of the seen rows when the hour
+// began).
 std::uint64_t BrakeLimit(std::uint64_t seen_rows);
 
 // What is asked: may one more row of `cluster` be released by absence?
 struct BrakeQuestion {
   std::string cluster;
-  std::uint64_t seen_rows = 0;    // of the cluster, now: taken when a new hour begins
-  Timestamp first_absent{};       // when a complete list first missed the row
-  bool second_list = false;       // a later complete list missed it too
-  bool commanded = false;         // an operator released the brake
+  std::uint64_t seen_rows = 0;  // of the cluster, now: taken when a new hour begins
+  Timestamp first_absent{};     // when a complete list first missed the row
+  bool second_list = false;     // a later complete list missed it too
+  bool commanded = false;       // an operator released the brake
 };
 
-// Answers and, when the answer is kRelease, counts the release: one counter per cluster, in the store, so that
-// a restart does not reset it.
+// Answers and, when the answer is kRelease, counts the release: one counter per cluster, in the
+// store, so that a restart does not reset it.
 BrakeVerdict AskBrake(const BrakeQuestion& question, Ledger& ledger);
 
 }  // namespace truce

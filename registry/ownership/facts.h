@@ -12,9 +12,9 @@
 
 namespace truce {
 
-// Port, given by a store to a decision while it runs; not kept afterwards. External synchronization.
-// A read that fails makes the whole call of the store fail: the decision itself needs no error handling,
-// its result is discarded.
+// Port, given by a store to a decision while it runs; not kept afterwards. External
+// synchronization. A read that fails makes the whole call of the store fail: the decision itself
+// needs no error handling, its result is discarded.
 class Facts {
  public:
   virtual ~Facts() = default;
@@ -31,10 +31,13 @@ class Facts {
   // Objects whose accepted parent is `slot`, ordered by uid.
   virtual std::vector<Object> ChildrenOf(const Slot& slot) const = 0;
   // Number of reserved rows made by `user` in namespace `ns` (of the row's slot) before `before`.
-  virtual std::size_t CountReserved(std::string_view ns, std::string_view user, Timestamp before) const = 0;
-  // At most `limit` owners whose key differs from `shape` only in the account (Owner::shape), by key.
+  virtual std::size_t CountReserved(std::string_view ns, std::string_view user,
+                                    Timestamp before) const = 0;
+  // At most `limit` owners whose key differs from `shape` only in the account (Owner::shape), by
+  // key.
   virtual std::vector<Owner> OwnersOfShape(std::string_view shape, std::size_t limit) const = 0;
-  // At most `limit` keys that have an owner or a row and follow `after`, in order; for whole passes.
+  // At most `limit` keys that have an owner or a row and follow `after`, in order; for whole
+  // passes.
   virtual std::vector<KeyText> KeysAfter(const KeyText& after, std::size_t limit) const = 0;
   // A setting written by Changes::put_settings.
   virtual std::optional<std::string> Setting(std::string_view name) const = 0;

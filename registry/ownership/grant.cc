@@ -50,8 +50,8 @@ void GrantNew(const DeclaredResource& resource, const Grantee& grantee, Ledger& 
   ledger.PutOwner(std::move(owner));
 }
 
-void GrantInPlace(Owner owner, const DeclaredResource& resource, const Grantee& grantee, AuditAction action,
-                  Ledger& ledger) {
+void GrantInPlace(Owner owner, const DeclaredResource& resource, const Grantee& grantee,
+                  AuditAction action, Ledger& ledger) {
   owner.root = grantee.object.root;
   owner.party = grantee.party;
   owner.record = Record::kNone;
@@ -84,7 +84,8 @@ const DeclaredResource* Declares(const ObjectFacts& object, const KeyText& key) 
 std::string ShapeOf(const KeyText& key) {
   // space|partition|account|region|…: no field contains a bare "|".
   const std::size_t partition = key.text.find('|');
-  const std::size_t account = partition == std::string::npos ? partition : key.text.find('|', partition + 1);
+  const std::size_t account =
+      partition == std::string::npos ? partition : key.text.find('|', partition + 1);
   if (account == std::string::npos) return {};
   const std::size_t region = key.text.find('|', account + 1);
   if (region == std::string::npos || region == account + 1) return {};

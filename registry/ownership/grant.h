@@ -12,32 +12,33 @@ namespace truce {
 
 // Who receives an ownership, and why.
 struct Grantee {
-  Object object;       // placed; its root receives
+  Object object;  // placed; its root receives
   PartyId party;
-  std::string cause;   // for the audit log
+  std::string cause;  // for the audit log
   std::string actor;
-  ReviewUid review;    // empty unless a review grants
+  ReviewUid review;  // empty unless a review grants
 };
 
 // Makes the grantee's root the owner of a free key.
 void GrantNew(const DeclaredResource& resource, const Grantee& grantee, Ledger& ledger);
 
-// Makes the grantee's root the owner in place of `owner`'s: an orphaned key re-declared by its party, or
-// the named successor. The record and the successor end; what is real stays real.
-void GrantInPlace(Owner owner, const DeclaredResource& resource, const Grantee& grantee, AuditAction action,
-                  Ledger& ledger);
+// Makes the grantee's root the owner in place of `owner`'s: an orphaned key re-declared by its
+// party, or the named successor. The record and the successor end; what is real stays real.
+void GrantInPlace(Owner owner, const DeclaredResource& resource, const Grantee& grantee,
+                  AuditAction action, Ledger& ledger);
 
 // Records that the grantee manages `key` beside its owner.
 void AuditConflict(const Owner& owner, const Grantee& grantee, Ledger& ledger);
 
-// True when `successor` ("<kind>/<namespace>/<name>", or "<kind>/<name>" when cluster-scoped) names `root`.
+// True when `successor` ("<kind>/<namespace>/<name>", or "<kind>/<name>" when cluster-scoped) names
+// `root`.
 bool NamesSuccessor(const std::string& successor, const Slot& root);
 
 // The declared resource of `key` in `object`, or null.
 const DeclaredResource* Declares(const ObjectFacts& object, const KeyText& key);
 
-// The key with its account left out: what two declarations share that differ in the account alone. Empty
-// when the key has no account.
+// The key with its account left out: what two declarations share that differ in the account alone.
+// Empty when the key has no account.
 std::string ShapeOf(const KeyText& key);
 
 }  // namespace truce

@@ -21,7 +21,8 @@ bool ManagesFor(const Row* row, const Slot& root) { return Manages(*row) && row-
 void CheckOwners(const StoreContents& contents, const Index& index, Breaches& breaches) {
   std::set<PublicId> ids;
   for (const Owner& owner : contents.owners) {
-    if (!ids.insert(owner.id).second) breaches.push_back("I1: public id used twice: " + owner.id.text);
+    if (!ids.insert(owner.id).second)
+      breaches.push_back("I1: public id used twice: " + owner.id.text);
     const auto found = index.rows.find(owner.key);
     bool managed = false;
     bool reserved_only = true;
@@ -34,7 +35,8 @@ void CheckOwners(const StoreContents& contents, const Index& index, Breaches& br
     }
     const bool record = owner.record != Record::kNone;
     if (managed == record) {
-      breaches.push_back("owner of " + owner.key.text + (managed ? " has rows and a record" : " has neither rows nor a record"));
+      breaches.push_back("owner of " + owner.key.text +
+                         (managed ? " has rows and a record" : " has neither rows nor a record"));
     }
     if (managed && reserved_only != (owner.state == HolderState::kReserved)) {
       breaches.push_back("derived state of " + owner.key.text + " disagrees with its rows");
@@ -55,8 +57,10 @@ void CheckRows(const StoreContents& contents, const Index& index, Breaches& brea
     if (object == index.objects.end()) {
       breaches.push_back("I7: row without object: " + what);
     } else {
-      if (object->second->root != row.root) breaches.push_back("row and object differ in root: " + what);
-      if (object->second->slot != row.slot) breaches.push_back("row and object differ in slot: " + what);
+      if (object->second->root != row.root)
+        breaches.push_back("row and object differ in root: " + what);
+      if (object->second->slot != row.slot)
+        breaches.push_back("row and object differ in slot: " + what);
     }
   }
 }
@@ -69,7 +73,8 @@ bool Grants(AuditAction action) {
 void CheckAudit(const StoreContents& contents, Breaches& breaches) {
   std::set<std::pair<PublicId, Slot>> granted;
   for (const AuditEntry& entry : contents.audit) {
-    if (entry.cause.empty()) breaches.push_back("I12: audit entry without cause: " + entry.key.text);
+    if (entry.cause.empty())
+      breaches.push_back("I12: audit entry without cause: " + entry.key.text);
     if (Grants(entry.action)) granted.emplace(entry.id, entry.root);
   }
   for (const Owner& owner : contents.owners) {

@@ -13,8 +13,9 @@ namespace truce {
 //   I1  one owner per key; public ids are unique
 //   I7  rows are keyed by uid, and every row's object is known
 //   I12 every owner has an audit entry that made its root the owner
-//   and: a managed key has an owner · an owner has a managing row or an explicit record, never both ·
-//   derived fields agree with the rows · a row's root is its object's root · replays keep one row per id
+//   and: a managed key has an owner · an owner has a managing row or an explicit record, never both
+//   · derived fields agree with the rows · a row's root is its object's root · replays keep one row
+//   per id
 std::vector<std::string> CheckInvariants(const StoreContents& contents);
 
 // I12: `before` is a prefix of `after`'s audit log.

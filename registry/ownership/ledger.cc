@@ -169,8 +169,11 @@ Changes Ledger::Take() {
     if (row && row != stored) changes.put_rows.push_back(*std::move(row));
   }
   for (auto& [uid, object] : objects_) {
-    if (object) changes.put_objects.push_back(*std::move(object));
-    if (!object && facts_.ObjectByUid(uid)) changes.drop_objects.push_back(uid);
+    if (object) {
+      changes.put_objects.push_back(*std::move(object));
+    } else if (facts_.ObjectByUid(uid)) {
+      changes.drop_objects.push_back(uid);
+    }
   }
   for (auto& [name, value] : settings_) {
     if (facts_.Setting(name) != value) changes.put_settings.emplace_back(name, std::move(value));

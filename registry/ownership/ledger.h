@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "registry/identity/identity.h"
 #include "registry/ownership/facts.h"
 #include "registry/ownership/rows.h"
 
@@ -19,8 +20,9 @@ using IdSource = std::function<PublicId()>;
 // Reads see the changes made through this ledger. External synchronization; lives for one decision.
 class Ledger final {
  public:
-  // `facts` and `ids` must outlive the ledger. `now` is the time of every change.
-  Ledger(const Facts& facts, Timestamp now, const IdSource& ids) : facts_(facts), now_(now), ids_(ids) {}
+  // `facts`, `ids` and `parties` must outlive the ledger. `now` is the time of every change.
+  Ledger(const Facts& facts, Timestamp now, const IdSource& ids, const PartyRules& parties)
+      : facts_(facts), now_(now), ids_(ids), parties_(parties) {}
 
   Timestamp now() const { return now_; }
   const Facts& facts() const { return facts_; }
@@ -44,15 +46,18 @@ class Ledger final {
   void Audit(AuditEntry entry);  // sets `at`
 
   PublicId NewId() { return ids_(); }
+  // The party that may act for `root`.
+  PartyId PartyFor(const Slot& root) const { return PartyOf(root, parties_); }
 
-  // The changes, with the owners' derived fields (state, leaf) recomputed from their rows; values equal to
-  // the stored ones are left out. The ledger must not be used afterwards.
+  // The changes, with the owners' derived fields (state, leaf) recomputed from their rows; values
+  // equal to the stored ones are left out. The ledger must not be used afterwards.
   Changes Take();
 
  private:
   const Facts& facts_;
   Timestamp now_;
   const IdSource& ids_;
+  const PartyRules& parties_;
   std::map<RowId, std::optional<Row>> rows_;  // nothing: dropped
   std::map<KeyText, std::optional<Owner>> owners_;
   std::map<Uid, std::optional<Object>> objects_;

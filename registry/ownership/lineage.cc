@@ -21,14 +21,16 @@ Slot SlotOf(const ObjectRef& ref, const std::string& cluster, const std::string&
   return {cluster, ref.group, ref.kind, ns, ref.name};
 }
 
-// What the object's resourceRef(s) name; a namespaced composite's refs carry no namespace: it is its own.
+// What the object's resourceRef(s) name; a namespaced composite's refs carry no namespace: it is
+// its own.
 std::vector<std::string> NamesOf(const ObjectFacts& object) {
   std::vector<std::string> names;
   for (ObjectRef ref : object.lineage.resources) {
     if (ref.name.empty()) continue;
     if (ref.ns.empty() && !object.slot.ns.empty() && !object.lineage.claim) {
-      // A claim's resourceRef names a cluster-scoped composite; a namespaced composite names its own
-      // namespace. Which of the two this is, the fields alone do not tell: both readings are kept.
+      // A claim's resourceRef names a cluster-scoped composite; a namespaced composite names its
+      // own namespace. Which of the two this is, the fields alone do not tell: both readings are
+      // kept.
       names.push_back(RefText(ref));
       ref.ns = object.slot.ns;
     }
@@ -48,11 +50,13 @@ struct Parent {
   Uid uid;
 };
 
-std::optional<Parent> ByController(const ObjectFacts& object, Evidence evidence, const Ledger& ledger) {
+std::optional<Parent> ByController(const ObjectFacts& object, Evidence evidence,
+                                   const Ledger& ledger) {
   const ObjectRef& controller = *object.lineage.controller;
   const auto known = ledger.ObjectByUid(controller.uid);
   const bool same_thing = known && known->slot.group == controller.group &&
-                          known->slot.kind == controller.kind && known->slot.name == controller.name;
+                          known->slot.kind == controller.kind &&
+                          known->slot.name == controller.name;
   if (evidence == Evidence::kFoundInPlace) {
     if (!same_thing || !Names(*known, object.slot)) return std::nullopt;
   }
@@ -70,7 +74,8 @@ std::optional<Parent> ByClaim(const ObjectFacts& object, Evidence evidence, cons
   return Parent{slot, known ? known->uid : Uid{}};
 }
 
-std::optional<Parent> StatedParent(const ObjectFacts& object, Evidence evidence, const Ledger& ledger) {
+std::optional<Parent> StatedParent(const ObjectFacts& object, Evidence evidence,
+                                   const Ledger& ledger) {
   if (evidence == Evidence::kOrdinaryRequest) return std::nullopt;
   if (object.lineage.controller) return ByController(object, evidence, ledger);
   if (object.lineage.claim) return ByClaim(object, evidence, ledger);
@@ -149,8 +154,8 @@ std::vector<Object> Subtree(const Object& object, const Ledger& ledger) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Slot parent = all[i].slot;  // `all` grows below
     for (Object& child : ledger.ChildrenOf(parent)) {
-      const bool listed = std::any_of(all.begin(), all.end(),
-                                      [&](const Object& o) { return o.uid == child.uid; });
+      const bool listed =
+          std::any_of(all.begin(), all.end(), [&](const Object& o) { return o.uid == child.uid; });
       if (!listed) all.push_back(std::move(child));
     }
   }
@@ -163,27 +168,31 @@ bool RootManages(const std::vector<Row>& rows, const Slot& root) {
 }
 
 // The ownership follows when no managing row of the old root is left behind.
-void MoveOwner(const KeyText& key, const Slot& from, const Slot& to, const PartyRules& parties,
-               const std::string& cause, Ledger& ledger) {
+void MoveOwner(const KeyText& key, const Slot& from, const Slot& to, const std::string& cause,
+               Ledger& ledger) {
   auto owner = ledger.OwnerOf(key);
   if (!owner || owner->root != from || owner->record != Record::kNone) return;
   const std::vector<Row> rows = ledger.RowsOfKey(key);
   if (RootManages(rows, from) || !RootManages(rows, to)) return;
   owner->root = to;
-  owner->party = PartyOf(to, parties);
+  owner->party = ledger.PartyFor(to);
   if (const auto top = ledger.ObjectBySlot(to)) {
     owner->service = top->service;
     owner->contact = top->contact;
   }
-  ledger.Audit({.action = AuditAction::kMoved, .key = key, .id = owner->id, .root = to, .slot = from,
-                .cause = cause, .actor = "lineage"});
+  ledger.Audit({.action = AuditAction::kMoved,
+                .key = key,
+                .id = owner->id,
+                .root = to,
+                .slot = from,
+                .cause = cause,
+                .actor = "lineage"});
   ledger.PutOwner(*std::move(owner));
 }
 
 }  // namespace
 
-void MoveChain(const Object& object, const Slot& root, const PartyRules& parties, const std::string& cause,
-               Ledger& ledger) {
+void MoveChain(const Object& object, const Slot& root, const std::string& cause, Ledger& ledger) {
   for (Object& moved : Subtree(object, ledger)) {
     const Slot from = moved.root;
     if (from == root) continue;
@@ -194,7 +203,7 @@ void MoveChain(const Object& object, const Slot& root, const PartyRules& parties
       row.root = root;
       const KeyText key = row.id.key;
       ledger.PutRow(std::move(row));
-      MoveOwner(key, from, root, parties, cause, ledger);
+      MoveOwner(key, from, root, cause, ledger);
     }
   }
 }

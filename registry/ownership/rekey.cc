@@ -20,7 +20,8 @@ KeyText KeyAfter(const NewKey& new_key, const ResourceIdentity& identity, const 
   return key ? *key : old;
 }
 
-// The part of the registry that the new keys touch: all rows and owners of changed keys and of their targets.
+// The part of the registry that the new keys touch: all rows and owners of changed keys and of
+// their targets.
 struct Affected {
   std::set<KeyText> keys;
   std::vector<Row> rows;
@@ -52,7 +53,8 @@ Affected Collect(const NewKey& new_key, const Ledger& ledger) {
   return affected;
 }
 
-// Puts `row` under its new key; of two rows that become one the stronger intent and the older time stay.
+// Puts `row` under its new key; of two rows that become one the stronger intent and the older time
+// stay.
 void MergeRow(Row row, std::map<RowId, Row>& rows) {
   const auto [at, added] = rows.try_emplace(row.id, row);
   if (added) return;
@@ -63,7 +65,8 @@ void MergeRow(Row row, std::map<RowId, Row>& rows) {
 }
 
 // The new keys that `owner` can claim: where its root manages, or where its record stands.
-std::vector<KeyText> Targets(const Owner& owner, const std::vector<Row>& rows, const NewKey& new_key) {
+std::vector<KeyText> Targets(const Owner& owner, const std::vector<Row>& rows,
+                             const NewKey& new_key) {
   const KeyText own = KeyAfter(new_key, owner.identity, owner.key);
   std::set<KeyText> targets;
   if (owner.record != Record::kNone) targets.insert(own);
@@ -73,18 +76,22 @@ std::vector<KeyText> Targets(const Owner& owner, const std::vector<Row>& rows, c
   }
   std::vector<KeyText> ordered(targets.begin(), targets.end());
   // The part that the ownership itself described keeps the public id.
-  std::stable_partition(ordered.begin(), ordered.end(), [&](const KeyText& key) { return key == own; });
+  std::stable_partition(ordered.begin(), ordered.end(),
+                        [&](const KeyText& key) { return key == own; });
   return ordered;
 }
 
 void AuditMove(const Owner& owner, const std::string& cause, Ledger& ledger) {
-  ledger.Audit({.action = AuditAction::kMoved, .key = owner.key, .id = owner.id, .root = owner.root,
-                .cause = cause, .actor = "catalogue"});
+  ledger.Audit({.action = AuditAction::kMoved,
+                .key = owner.key,
+                .id = owner.id,
+                .root = owner.root,
+                .cause = cause,
+                .actor = "catalogue"});
 }
 
 // A key that only conflicting rows brought along: the oldest of them owns it.
-Owner OldestOwns(const KeyText& key, const std::vector<const Row*>& rows, const PartyRules& parties,
-                 Ledger& ledger) {
+Owner OldestOwns(const KeyText& key, const std::vector<const Row*>& rows, Ledger& ledger) {
   const Row* oldest = *std::min_element(rows.begin(), rows.end(), [](const Row* a, const Row* b) {
     return std::tuple(a->at, a->id.uid) < std::tuple(b->at, b->id.uid);
   });
@@ -92,7 +99,7 @@ Owner OldestOwns(const KeyText& key, const std::vector<const Row*>& rows, const 
   owner.key = key;
   owner.id = ledger.NewId();
   owner.root = oldest->root;
-  owner.party = PartyOf(oldest->root, parties);
+  owner.party = ledger.PartyFor(oldest->root);
   owner.identity = oldest->identity;
   owner.name = oldest->identity.parts.empty() ? "" : oldest->identity.parts.back().second;
   owner.shape = ShapeOf(key);
@@ -114,8 +121,7 @@ NewKey KeysOf(const Catalogue& catalogue) {
   };
 }
 
-std::size_t RekeyAll(const NewKey& new_key, const PartyRules& parties, const std::string& cause,
-                     Ledger& ledger) {
+std::size_t RekeyAll(const NewKey& new_key, const std::string& cause, Ledger& ledger) {
   const Affected affected = Collect(new_key, ledger);
   std::map<RowId, Row> rows;
   for (Row row : affected.rows) {
@@ -143,13 +149,14 @@ std::size_t RekeyAll(const NewKey& new_key, const PartyRules& parties, const std
     if (Manages(row)) managers[id.key].push_back(&row);
   }
   for (const auto& [key, managing] : managers) {
-    if (!owners.contains(key)) owners.emplace(key, OldestOwns(key, managing, parties, ledger));
+    if (!owners.contains(key)) owners.emplace(key, OldestOwns(key, managing, ledger));
   }
   for (auto& [key, owner] : owners) {
+    const Slot& root = owner.root;
     const auto found = managers.find(key);
     const bool managed = found != managers.end() &&
                          std::any_of(found->second.begin(), found->second.end(),
-                                     [&](const Row* row) { return row->root == owner.root; });
+                                     [&root](const Row* row) { return row->root == root; });
     // Merged into a record of its own root: the living declaration stands.
     if (managed) owner.record = Record::kNone;
     AuditMove(owner, cause, ledger);
@@ -160,7 +167,7 @@ std::size_t RekeyAll(const NewKey& new_key, const PartyRules& parties, const std
 }
 
 void RekeyObject(const Uid& uid, const KeyText& from, const DeclaredResource& resource,
-                 const PartyRules& parties, Ledger& ledger) {
+                 Ledger& ledger) {
   std::optional<Slot> root;
   for (Row row : ledger.RowsOfUid(uid)) {
     if (row.id.key != from) continue;
@@ -181,7 +188,7 @@ void RekeyObject(const Uid& uid, const KeyText& from, const DeclaredResource& re
   }
   const std::string cause = "account of " + uid.text + " is known now";
   if (!others.empty()) {
-    Owner heir = OldestOwns(from, others, parties, ledger);
+    Owner heir = OldestOwns(from, others, ledger);
     AuditMove(heir, cause, ledger);
     ledger.PutOwner(std::move(heir));
   } else {

@@ -18,17 +18,17 @@ using NewKey = std::function<std::optional<KeyText>(const ResourceIdentity&)>;
 // NewKey of a catalogue.
 NewKey KeysOf(const Catalogue& catalogue);
 
-// Recomputes every key from the identities kept in rows and records. Keys may merge (the oldest ownership
-// stays, the others become conflicts) and split (each part goes to whoever manages it; the old owner first).
-// Public ids stay with the ownership that keeps the first part. Returns how many keys changed.
-std::size_t RekeyAll(const NewKey& new_key, const PartyRules& parties, const std::string& cause,
-                     Ledger& ledger);
+// Recomputes every key from the identities kept in rows and records. Keys may merge (the oldest
+// ownership stays, the others become conflicts) and split (each part goes to whoever manages it;
+// the old owner first). Public ids stay with the ownership that keeps the first part. Returns how
+// many keys changed.
+std::size_t RekeyAll(const NewKey& new_key, const std::string& cause, Ledger& ledger);
 
-// Moves the rows of one object from `from` to the key of `resource`, whose account is better known now. The
-// ownership goes along when nobody else manages `from`; where the new key has another owner, the object
-// becomes a conflict there.
+// Moves the rows of one object from `from` to the key of `resource`, whose account is better known
+// now. The ownership goes along when nobody else manages `from`; where the new key has another
+// owner, the object becomes a conflict there.
 void RekeyObject(const Uid& uid, const KeyText& from, const DeclaredResource& resource,
-                 const PartyRules& parties, Ledger& ledger);
+                 Ledger& ledger);
 
 }  // namespace truce
 

@@ -74,7 +74,7 @@ struct Pair {
 struct Case {
   const ReviewRequest& request;
   Ledger& ledger;
-  Object object;                // placed
+  Object object;                 // placed
   std::optional<Object> before;  // the same life as the registry knew it
   std::vector<Slot> chain;
   Grantee grantee;
@@ -82,20 +82,20 @@ struct Case {
 };
 
 bool DeclaresAnyOfType(const ObjectFacts& object, const std::string& type) {
-  return std::any_of(object.resources.begin(), object.resources.end(), [&](const DeclaredResource& r) {
-    return r.identity.type == type && !r.key.empty();
-  });
+  return std::any_of(
+      object.resources.begin(), object.resources.end(),
+      [&](const DeclaredResource& r) { return r.identity.type == type && !r.key.empty(); });
 }
 
-// Late: only an UPDATE that adds an external name where there was none, to a kind of a provider-assigned
-// family, by a provider (design section 3).
+// Late: only an UPDATE that adds an external name where there was none, to a kind of a
+// provider-assigned family, by a provider (design section 3).
 bool IsLate(const ReviewRequest& request, const DeclaredResource& resource) {
   return resource.late && request.operation == Operation::kUpdate && request.requester.provider &&
          request.old_object && !DeclaresAnyOfType(*request.old_object, resource.identity.type);
 }
 
-// The pairs that this request adds: all of a CREATE; of an UPDATE new keys and raised intents, or all when
-// the object moves to another root.
+// The pairs that this request adds: all of a CREATE; of an UPDATE new keys and raised intents, or
+// all when the object moves to another root.
 std::vector<Pair> AddedPairs(const ReviewRequest& request, bool moved) {
   std::vector<Pair> added;
   for (std::size_t i = 0; i < request.object.resources.size(); ++i) {
@@ -122,17 +122,20 @@ std::string DigestOf(const std::vector<Pair>& pairs) {
   return digest;
 }
 
-// The same review came before and its row is there: it is allowed again, whatever the modes say now.
+// The same review came before and its row is there: it is allowed again, whatever the modes say
+// now.
 bool IsReplay(const Case& c, const Pair& pair) {
   const auto row = c.ledger.FindRow({pair.resource->key, c.object.uid, RowState::kReserved});
   return row && row->review == c.request.uid && row->digest == c.digest;
 }
 
-// The first managing row of the old chain that can still write or delete, in words; empty when there is none.
+// The first managing row of the old chain that can still write or delete, in words; empty when
+// there is none.
 std::string MissingStep(const std::vector<Row>& rows, const Slot& root) {
   for (const Row& row : rows) {
     if (!Manages(row) || row.root != root || Passive(row)) continue;
-    if (row.id.state == RowState::kReserved) return "wait until " + ForPeople(row.slot) + " is settled";
+    if (row.id.state == RowState::kReserved)
+      return "wait until " + ForPeople(row.slot) + " is settled";
     if (!row.managed) return "delete " + ForPeople(row.slot) + " in a way that keeps the resource";
     return "set spec.managementPolicies of " + ForPeople(row.slot) +
            " to [\"Observe\"], or delete it with a policy that keeps the resource";
@@ -186,15 +189,16 @@ Obstacle FindObstacle(const Case& c, const Owner& owner) {
   return OtherRoot(c, owner);
 }
 
-// Adds the reserved row. One that an earlier review of this object left, and that may still come true, is
-// not weakened: the stronger intent stays.
+// Adds the reserved row. One that an earlier review of this object left, and that may still come
+// true, is not weakened: the stronger intent stays.
 void Reserve(const Case& c, const Pair& pair) {
   Row row;
   row.id = {pair.resource->key, c.object.uid, RowState::kReserved};
   row.slot = c.object.slot;
   row.root = c.object.root;
   row.intent = pair.resource->intent;
-  if (const auto earlier = c.ledger.FindRow(row.id)) row.intent = std::max(row.intent, earlier->intent);
+  if (const auto earlier = c.ledger.FindRow(row.id))
+    row.intent = std::max(row.intent, earlier->intent);
   row.terminating = c.request.object.terminating;
   row.managed = c.request.object.managed;
   row.identity = pair.resource->identity;
@@ -204,7 +208,8 @@ void Reserve(const Case& c, const Pair& pair) {
   row.user = c.request.requester.user;
   row.created = c.request.object.created;
   row.at = c.ledger.now();
-  if (const auto seen = c.ledger.FindRow({row.id.key, row.id.uid, RowState::kSeen})) row.at = seen->at;
+  if (const auto seen = c.ledger.FindRow({row.id.key, row.id.uid, RowState::kSeen}))
+    row.at = seen->at;
   c.ledger.PutRow(std::move(row));
 }
 
@@ -224,8 +229,8 @@ void FindElsewhere(const Case& c, const Pair& pair, Decision& decision) {
   }
 }
 
-void Grant(const Case& c, const Pair& pair, const std::optional<Owner>& owner, const Obstacle& obstacle,
-           Decision& decision) {
+void Grant(const Case& c, const Pair& pair, const std::optional<Owner>& owner,
+           const Obstacle& obstacle, Decision& decision) {
   if (!owner) {
     GrantNew(*pair.resource, c.grantee, c.ledger);
     FindElsewhere(c, pair, decision);
@@ -238,7 +243,9 @@ void Grant(const Case& c, const Pair& pair, const std::optional<Owner>& owner, c
 }
 
 void ProposeProofs(const Case& c, const Owner& holder, Decision& decision) {
-  if (!c.request.watched || holder.state != HolderState::kReserved || holder.since + kProveAfter > c.ledger.now()) return;
+  if (!c.request.watched || holder.state != HolderState::kReserved ||
+      holder.since + kProveAfter > c.ledger.now())
+    return;
   for (const Row& row : c.ledger.RowsOfKey(holder.key)) {
     if (row.id.state == RowState::kReserved && row.at + kProveAfter <= c.ledger.now()) {
       decision.prove.push_back(row.id);
@@ -275,7 +282,8 @@ void JudgePair(const Case& c, const Pair& pair, Decision& decision) {
   if (pair.mode != Mode::kOff) decision.conflicts.push_back(std::move(clash));
 }
 
-// Too many unproved reservations of one user in one namespace are an attack on names, or a broken client.
+// Too many unproved reservations of one user in one namespace are an attack on names, or a broken
+// client.
 bool CapReached(const Case& c, const std::vector<Pair>& pairs) {
   if (c.request.reservation_cap == 0 || c.request.requester.composite_controller || pairs.empty()) {
     return false;
@@ -283,7 +291,8 @@ bool CapReached(const Case& c, const std::vector<Pair>& pairs) {
   const std::size_t count = c.ledger.facts().CountReserved(
       c.object.slot.ns, c.request.requester.user, c.ledger.now() - kProveAfter);
   if (count < c.request.reservation_cap) return false;
-  return !std::all_of(pairs.begin(), pairs.end(), [&](const Pair& pair) { return IsReplay(c, pair); });
+  return !std::all_of(pairs.begin(), pairs.end(),
+                      [&](const Pair& pair) { return IsReplay(c, pair); });
 }
 
 std::vector<BadName> NewBadNames(const ReviewRequest& request) {
@@ -298,7 +307,8 @@ std::vector<BadName> NewBadNames(const ReviewRequest& request) {
 
 Evidence EvidenceOf(const ReviewRequest& request) {
   if (request.requester.composite_controller) return Evidence::kCompositeController;
-  const bool unchanged = request.old_object && LinkOf(*request.old_object) == LinkOf(request.object);
+  const bool unchanged =
+      request.old_object && LinkOf(*request.old_object) == LinkOf(request.object);
   return unchanged ? Evidence::kFoundInPlace : Evidence::kOrdinaryRequest;
 }
 
@@ -307,7 +317,8 @@ bool Strips(const ReviewRequest& request) {
          !HasFinalizer(request.object) && !request.requester.provider;
 }
 
-// True when the update concerns neither keys, lineage, description nor evidence: nothing is read or written.
+// True when the update concerns neither keys, lineage, description nor evidence: nothing is read or
+// written.
 bool ChangesNothing(const ReviewRequest& request) {
   if (request.operation != Operation::kUpdate || !request.old_object) return false;
   const ObjectFacts& now = request.object;
@@ -319,7 +330,8 @@ bool ChangesNothing(const ReviewRequest& request) {
 
 }  // namespace
 
-Decision Review(const ReviewRequest& request, const Facts& facts, Timestamp now, const IdSource& ids) {
+Decision Review(const ReviewRequest& request, const Facts& facts, Timestamp now,
+                const IdSource& ids) {
   Decision decision;
   decision.root = request.object.slot;
   if (request.operation == Operation::kDelete || ChangesNothing(request)) return decision;  // I10
@@ -328,18 +340,20 @@ Decision Review(const ReviewRequest& request, const Facts& facts, Timestamp now,
     decision.allowed = false;
     return decision;
   }
-  Ledger ledger(facts, now, ids);
+  Ledger ledger(facts, now, ids, request.parties);
   std::optional<Object> before;  // a CREATE has none: its uid is fresh
   if (request.operation == Operation::kUpdate) before = ledger.ObjectByUid(request.object.uid);
-  Case c{request, ledger, Place(request.object, EvidenceOf(request), before, ledger), before, {}, {}, {}};
+  Case c{request, ledger, Place(request.object, EvidenceOf(request), before, ledger), before, {},
+         {},      {}};
   const bool moved = before && before->root != c.object.root;
   const std::vector<Pair> pairs = AddedPairs(request, moved);
   c.chain = ChainOf(c.object, ledger);
   c.digest = DigestOf(pairs);
   if (Strips(request)) c.object.stripped = true;
   decision.root = c.object.root;
-  decision.party = PartyOf(c.object.root, request.parties);
-  c.grantee = {c.object, decision.party, "review " + request.uid.text + " " + std::string(Name(request.operation)),
+  decision.party = ledger.PartyFor(c.object.root);
+  c.grantee = {c.object, decision.party,
+               "review " + request.uid.text + " " + std::string(Name(request.operation)),
                request.requester.user, request.uid};
   if (CapReached(c, pairs)) {
     decision.cap_reached = true;
@@ -357,7 +371,7 @@ Decision Review(const ReviewRequest& request, const Facts& facts, Timestamp now,
     return decision;
   }
   ledger.PutObject(c.object);
-  if (moved) MoveChain(*before, c.object.root, request.parties, c.grantee.cause, ledger);
+  if (moved) MoveChain(*before, c.object.root, c.grantee.cause, ledger);
   if (moved) ledger.PutObject(c.object);
   if (c.object.root == c.object.slot) NameSuccessor(request.object, c.object.root, ledger);
   decision.changes = ledger.Take();

@@ -1,4 +1,5 @@
-// Review: the decision about one admission request (design section 4). Pure: facts in, decision out.
+// Review: the decision about one admission request (design section 4). Pure: facts in, decision
+// out.
 #ifndef TRUCE_REGISTRY_OWNERSHIP_REVIEW_H_
 #define TRUCE_REGISTRY_OWNERSHIP_REVIEW_H_
 
@@ -37,10 +38,10 @@ struct ReviewRequest {
   Requester requester;
   ObjectFacts object;                     // the new version; on DELETE the old one
   std::optional<ObjectFacts> old_object;  // UPDATE only
-  std::vector<Mode> modes;                // one per object.resources, already lowered for unsure types
+  std::vector<Mode> modes;  // one per object.resources, already lowered for unsure types
   PartyRules parties;
-  std::size_t reservation_cap = 0;        // per namespace and user; 0: off
-  bool watched = false;                   // a watcher of the cluster is there to prove reservations
+  std::size_t reservation_cap = 0;  // per namespace and user; 0: off
+  bool watched = false;             // a watcher of the cluster is there to prove reservations
 };
 
 // Why a pair cannot simply be granted.
@@ -58,9 +59,9 @@ struct Clash {
   Mode mode = Mode::kEnforce;
   DeclaredResource resource;
   Owner holder;
-  std::string step;        // kTransferring: what the old owner must still do
+  std::string step;         // kTransferring: what the old owner must still do
   bool same_party = false;  // the holder's party is the requester's: full disclosure
-  bool late = false;       // allowed although enforced: denying it would leak the cloud resource
+  bool late = false;        // allowed although enforced: denying it would leak the cloud resource
 
   bool operator==(const Clash&) const = default;
 };
@@ -72,22 +73,24 @@ struct Decision {
   // Keys equal but for the account, whose account is not known or differs: a warning.
   std::vector<Clash> elsewhere;
   std::vector<BadName> bad_names;  // refused: such a name must not become a key
-  bool cap_reached = false;      // too many unproved reservations of this user in this namespace
+  bool cap_reached = false;        // too many unproved reservations of this user in this namespace
   // Reserved rows of the holders that are older than 60 s: their proof should run at once.
   std::vector<RowId> prove;
-  Slot root;                     // of the object, by the accepted links
+  Slot root;  // of the object, by the accepted links
   PartyId party;
   std::vector<DeclaredResource> added;  // what was judged
-  Changes changes;               // empty when denied
+  Changes changes;                      // empty when denied
 
   bool operator==(const Decision&) const = default;
 };
 
-// Judges the pairs that `request` adds: all of a CREATE, the added ones of an UPDATE (a new key, a raised
-// intent, another root), none of a DELETE (I10). Either all are granted or recorded as conflicts, or
-// nothing is written and every clash is named. A replay (same review uid and digest) is allowed again and
-// changes nothing. Deterministic but for the ids of new owners. Invariants: I1, I2, I7, I10.
-Decision Review(const ReviewRequest& request, const Facts& facts, Timestamp now, const IdSource& ids);
+// Judges the pairs that `request` adds: all of a CREATE, the added ones of an UPDATE (a new key, a
+// raised intent, another root), none of a DELETE (I10). Either all are granted or recorded as
+// conflicts, or nothing is written and every clash is named. A replay (same review uid and digest)
+// is allowed again and changes nothing. Deterministic but for the ids of new owners. Invariants:
+// I1, I2, I7, I10.
+Decision Review(const ReviewRequest& request, const Facts& facts, Timestamp now,
+                const IdSource& ids);
 
 // What Review may read or write, for the store.
 Locks LocksOf(const ReviewRequest& request);

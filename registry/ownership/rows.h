@@ -1,7 +1,7 @@
 // What the registry keeps: declaration rows, owners, objects, audit entries (design section 4).
 //
-// Plain values. The invariants that tie them together are listed in registry/DESIGN.md and asserted by
-// CheckInvariants (registry/ownership/invariants.h).
+// Plain values. The invariants that tie them together are listed in registry/DESIGN.md and asserted
+// by CheckInvariants (registry/ownership/invariants.h).
 #ifndef TRUCE_REGISTRY_OWNERSHIP_ROWS_H_
 #define TRUCE_REGISTRY_OWNERSHIP_ROWS_H_
 
@@ -21,7 +21,8 @@ namespace truce {
 enum class RowState : std::uint8_t { kReserved, kSeen };
 std::string_view Name(RowState state);
 
-// A reservation stands beside the row of what was seen and never replaces it: rows are unique by all three.
+// A reservation stands beside the row of what was seen and never replaces it: rows are unique by
+// all three.
 struct RowId {
   KeyText key;
   Uid uid;
@@ -34,16 +35,16 @@ struct RowId {
 struct Row {
   RowId id;
   Slot slot;
-  Slot root;                     // top of the lineage; equals `slot` for an object without parent
+  Slot root;  // top of the lineage; equals `slot` for an object without parent
   Intent intent = Intent::kDeletes;
-  bool terminating = false;      // last seen with a deletionTimestamp
-  bool managed = true;           // a managed resource, not a mapped claim or composite
-  ResourceIdentity identity;     // for re-keying
-  ReviewUid review;              // the review that made a reserved row; empty for seen rows
-  std::string digest;            // of what that review judged; a replay must match both
+  bool terminating = false;           // last seen with a deletionTimestamp
+  bool managed = true;                // a managed resource, not a mapped claim or composite
+  ResourceIdentity identity;          // for re-keying
+  ReviewUid review;                   // the review that made a reserved row; empty for seen rows
+  std::string digest;                 // of what that review judged; a replay must match both
   std::optional<std::uint64_t> base;  // version the review judged on; only a later one confirms
-  std::string user;              // who asked (caps); empty for seen rows
-  Timestamp at{};                // when the declaration was first recorded; survives confirmation
+  std::string user;                   // who asked (caps); empty for seen rows
+  Timestamp at{};  // when the declaration was first recorded; survives confirmation
   std::optional<Timestamp> created;  // the object's creationTimestamp, for incumbency
 
   bool operator==(const Row&) const = default;
@@ -51,8 +52,8 @@ struct Row {
 
 // True when the row makes its root a manager of the key.
 inline bool Manages(const Row& row) { return row.intent != Intent::kObserves; }
-// True when the declaration was last seen unable to write or delete: terminating, and its deletion leaves
-// the resource. A successor may take over beside it (design section 4, Transfer).
+// True when the declaration was last seen unable to write or delete: terminating, and its deletion
+// leaves the resource. A successor may take over beside it (design section 4, Transfer).
 inline bool Passive(const Row& row) {
   return row.id.state == RowState::kSeen && row.terminating && row.intent == Intent::kManages;
 }
@@ -74,23 +75,23 @@ std::string_view Name(HolderState state);
 // The one owner of a key (I1: the key is unique).
 struct Owner {
   KeyText key;
-  PublicId id;            // kept for the life of the resource in the registry, also when re-keyed
+  PublicId id;  // kept for the life of the resource in the registry, also when re-keyed
   Slot root;
   PartyId party;
   std::string service;
   std::string contact;
   std::string arn;
-  std::string name;       // of the resource, for people
+  std::string name;  // of the resource, for people
   ResourceIdentity identity;
-  std::string shape;      // the key with its account left out; empty where the key has no account
+  std::string shape;  // the key with its account left out; empty where the key has no account
   Timestamp since{};
-  bool real = false;      // the resource was seen to exist; never cleared
+  bool real = false;  // the resource was seen to exist; never cleared
   Record record = Record::kNone;
-  std::string record_reason;          // why the record exists: "deletion policy Orphan", "terraform: …"
-  std::string successor;              // "<kind>/<namespace>/<name>" named by the old root; empty: none
+  std::string record_reason;  // why the record exists: "deletion policy Orphan", "terraform: …"
+  std::string successor;      // "<kind>/<namespace>/<name>" named by the old root; empty: none
   HolderState state = HolderState::kReserved;  // derived
-  std::optional<Slot> leaf;           // derived: the managed resource of the root, once known
-  bool contested = false;             // derived: a second chain manages the key too
+  std::optional<Slot> leaf;  // derived: the managed resource of the root, once known
+  bool contested = false;    // derived: a second chain manages the key too
 
   bool operator==(const Owner&) const = default;
 };
@@ -102,25 +103,26 @@ struct Object {
   std::optional<Slot> parent;  // by an accepted link
   Uid parent_uid;              // empty while only the parent's slot is known
   Slot root;
-  std::string link;            // the fields that state a link (LinkOf); it stays while they are unchanged
-  std::vector<std::string> names;  // what its resourceRef(s) name: "group/kind/namespace/name", sorted
-  std::string service;         // for people
+  std::string link;  // the fields that state a link (LinkOf); it stays while they are unchanged
+  std::vector<std::string>
+      names;            // what its resourceRef(s) name: "group/kind/namespace/name", sorted
+  std::string service;  // for people
   std::string contact;
-  bool stripped = false;       // its provider finalizer was removed by somebody else
-  Timestamp at{};              // last change of this row
+  bool stripped = false;  // its provider finalizer was removed by somebody else
+  Timestamp at{};         // last change of this row
 
   bool operator==(const Object&) const = default;
 };
 
 enum class AuditAction : std::uint8_t {
-  kGranted,      // a root became owner
-  kConflict,     // a second manager was recorded
-  kReleased,     // an ownership ended, the key is free
-  kPassed,       // a freed key went to the oldest living conflicting root
-  kOrphaned,     // the last managing row ended without proof that the resource is gone
-  kTransferred,  // the successor took over
-  kMoved,        // the chain moved to another root (adoption), or the key changed (re-keyed)
-  kAdministered, // import, forced release, confirmation by an operator, brake release, recovery
+  kGranted,       // a root became owner
+  kConflict,      // a second manager was recorded
+  kReleased,      // an ownership ended, the key is free
+  kPassed,        // a freed key went to the oldest living conflicting root
+  kOrphaned,      // the last managing row ended without proof that the resource is gone
+  kTransferred,   // the successor took over
+  kMoved,         // the chain moved to another root (adoption), or the key changed (re-keyed)
+  kAdministered,  // import, forced release, confirmation by an operator, brake release, recovery
 };
 std::string_view Name(AuditAction action);
 
@@ -133,23 +135,24 @@ struct AuditEntry {
   Slot root;
   Slot slot;
   Uid uid;
-  std::string cause;   // "review 1f… CREATE", "deleted: witnessed", "released by operator: reason"
-  std::string actor;   // user name, "watch", "operator"
-  ReviewUid review;    // empty unless a review caused it
+  std::string cause;  // "review 1f… CREATE", "deleted: witnessed", "released by operator: reason"
+  std::string actor;  // user name, "watch", "operator"
+  ReviewUid review;   // empty unless a review caused it
 
   bool operator==(const AuditEntry&) const = default;
 };
 
 // Everything one decision changes; applied in one transaction or not at all.
 struct Changes {
-  std::vector<Row> put_rows;          // insert or replace by RowId
+  std::vector<Row> put_rows;  // insert or replace by RowId
   std::vector<RowId> drop_rows;
-  std::vector<Owner> put_owners;      // insert or replace by key
+  std::vector<Owner> put_owners;  // insert or replace by key
   std::vector<KeyText> drop_owners;
-  std::vector<Object> put_objects;    // insert or replace by uid
+  std::vector<Object> put_objects;  // insert or replace by uid
   std::vector<Uid> drop_objects;
   std::vector<AuditEntry> audit;
-  std::vector<std::pair<std::string, std::string>> put_settings;  // brake, cluster binding, catalogue version
+  std::vector<std::pair<std::string, std::string>>
+      put_settings;  // brake, cluster binding, catalogue version
 
   bool empty() const {
     return put_rows.empty() && drop_rows.empty() && put_owners.empty() && drop_owners.empty() &&

@@ -18,8 +18,9 @@ bool AnyManages(const std::vector<Row>& rows, const Slot& root) {
                      [&](const Row& row) { return Manages(row) && row.root == root; });
 }
 
-// The oldest living manager besides `root`: time of the declaration, then creationTimestamp, then uid. One
-// that can no longer write comes last, but still before nobody: no managed key is without owner.
+// The oldest living manager besides `root`: time of the declaration, then creationTimestamp, then
+// uid. One that can no longer write comes last, but still before nobody: no managed key is without
+// owner.
 std::optional<Row> OldestOther(const std::vector<Row>& rows, const Slot& root) {
   std::optional<Row> oldest;
   const auto rank = [](const Row& row) {
@@ -43,10 +44,9 @@ AuditEntry Entry(AuditAction action, const Owner& owner, const Row& row, const s
           .actor = std::string(kWatch)};
 }
 
-void PassTo(const Row& heir, const std::string& cause, const PartyRules& parties, Owner owner,
-            Ledger& ledger) {
+void PassTo(const Row& heir, const std::string& cause, Owner owner, Ledger& ledger) {
   owner.root = heir.root;
-  owner.party = PartyOf(heir.root, parties);
+  owner.party = ledger.PartyFor(heir.root);
   owner.since = ledger.now();
   owner.successor.clear();
   // The heir managed the resource all along: whatever became of it, it may exist.
@@ -61,12 +61,13 @@ void PassTo(const Row& heir, const std::string& cause, const PartyRules& parties
 
 }  // namespace
 
-void EndRow(const RowId& id, End end, const std::string& cause, const PartyRules& parties, Ledger& ledger) {
+void EndRow(const RowId& id, End end, const std::string& cause, Ledger& ledger) {
   const auto row = ledger.FindRow(id);
   if (!row) return;
   ledger.DropRow(id);
   auto owner = ledger.OwnerOf(id.key);
-  if (!owner || owner->root != row->root || !Manages(*row) || owner->record != Record::kNone) return;
+  if (!owner || owner->root != row->root || !Manages(*row) || owner->record != Record::kNone)
+    return;
   const std::vector<Row> rest = ledger.RowsOfKey(id.key);
   if (AnyManages(rest, owner->root)) return;  // ownership ends with the last row of its chain
   if (end == End::kUnproved && owner->real) {
@@ -78,7 +79,7 @@ void EndRow(const RowId& id, End end, const std::string& cause, const PartyRules
   }
   ledger.Audit(Entry(AuditAction::kReleased, *owner, *row, cause));
   if (const auto heir = OldestOther(rest, owner->root)) {
-    PassTo(*heir, cause, parties, *std::move(owner), ledger);
+    PassTo(*heir, cause, *std::move(owner), ledger);
     return;
   }
   ledger.DropOwner(id.key);
@@ -130,21 +131,20 @@ void PutSeen(const ObjectFacts& object, const DeclaredResource& resource, const 
 }
 
 // Composites and claims that name an object which names them back become its ancestors.
-void AdoptNamed(const ObjectFacts& object, const Object& placed, const PartyRules& parties,
-                Ledger& ledger) {
+void AdoptNamed(const ObjectFacts& object, const Object& placed, Ledger& ledger) {
   for (const std::string& name : placed.names) {
     const auto slot = SlotFromText(object.slot.cluster + "/" + name);
     auto child = slot ? ledger.ObjectBySlot(*slot) : std::nullopt;
     if (!child || child->parent == placed.slot) continue;
     const bool by_controller = child->link == "uid:" + placed.uid.text;
-    const bool by_claim = child->link == "claim:" + placed.slot.group + "/" + placed.slot.kind + "/" +
-                                             placed.slot.ns + "/" + placed.slot.name;
+    const bool by_claim = child->link == "claim:" + placed.slot.group + "/" + placed.slot.kind +
+                                             "/" + placed.slot.ns + "/" + placed.slot.name;
     const bool restored = child->link == "composed" && !child->parent;
     if (!by_controller && !by_claim && !restored) continue;
     child->parent = placed.slot;
     child->parent_uid = placed.uid;
     ledger.PutObject(*child);
-    MoveChain(*child, placed.root, parties, "adopted by " + ForPeople(placed.slot), ledger);
+    MoveChain(*child, placed.root, "adopted by " + ForPeople(placed.slot), ledger);
   }
 }
 
@@ -155,13 +155,12 @@ bool SeesKey(const ObjectFacts& object, const Row& row) {
 }
 
 // Rows of this object under a key that differs in the account alone follow what is known of it now.
-void FollowAccount(const ObjectFacts& object, const DeclaredResource& resource, const PartyRules& parties,
-                   Ledger& ledger) {
+void FollowAccount(const ObjectFacts& object, const DeclaredResource& resource, Ledger& ledger) {
   for (const Row& row : ledger.RowsOfUid(object.uid)) {
     if (row.id.key == resource.key) continue;
     ResourceIdentity same = row.identity;
     same.account = resource.identity.account;
-    if (same == resource.identity) RekeyObject(object.uid, row.id.key, resource, parties, ledger);
+    if (same == resource.identity) RekeyObject(object.uid, row.id.key, resource, ledger);
   }
 }
 
@@ -181,22 +180,23 @@ void OutOfSight(const Uid& uid, Ledger& ledger) {
   }
 }
 
-void See(const ObjectFacts& object, bool out_of_sight, const PartyRules& parties, Ledger& ledger) {
+void See(const ObjectFacts& object, bool out_of_sight, Ledger& ledger) {
   if (out_of_sight) OutOfSight(object.uid, ledger);
   const auto known = ledger.ObjectByUid(object.uid);
   Object placed = Place(object, Evidence::kFoundInPlace, known, ledger);
   if (known && known->root != placed.root) {
-    MoveChain(*known, placed.root, parties, "lineage changed", ledger);
+    MoveChain(*known, placed.root, "lineage changed", ledger);
   }
   ledger.PutObject(placed);
-  Grantee grantee{placed, PartyOf(placed.root, parties), "seen without reservation", std::string(kWatch), {}};
+  Grantee grantee{
+      placed, ledger.PartyFor(placed.root), "seen without reservation", std::string(kWatch), {}};
   for (const DeclaredResource& resource : object.resources) {
     if (resource.key.empty() || resource.partial) continue;
-    FollowAccount(object, resource, parties, ledger);
+    FollowAccount(object, resource, ledger);
     const RowId seen{resource.key, object.uid, RowState::kSeen};
     if (resource.intent == Intent::kObserves) {
       const auto row = ledger.FindRow(seen);
-      if (row && Manages(*row)) EndRow(seen, End::kUnproved, "demoted to Observe", parties, ledger);
+      if (row && Manages(*row)) EndRow(seen, End::kUnproved, "demoted to Observe", ledger);
     } else {
       Acquire(resource, grantee, object.real || out_of_sight, ledger);
     }
@@ -205,15 +205,15 @@ void See(const ObjectFacts& object, bool out_of_sight, const PartyRules& parties
   for (const Row& row : ledger.RowsOfUid(object.uid)) {
     const bool has = SeesKey(object, row);
     if (row.id.state == RowState::kSeen && !has) {
-      EndRow(row.id, End::kUnproved, "no longer declared", parties, ledger);
+      EndRow(row.id, End::kUnproved, "no longer declared", ledger);
     } else if (row.id.state == RowState::kReserved && has && Confirms(object, row)) {
-      EndRow(row.id, End::kUnproved, "confirmed", parties, ledger);  // the seen row stands for it
+      EndRow(row.id, End::kUnproved, "confirmed", ledger);  // the seen row stands for it
     }
   }
   if (!object.transfer_to.empty() && placed.root == placed.slot) {
     NameSuccessor(object, placed.root, ledger);
   }
-  AdoptNamed(object, placed, parties, ledger);
+  AdoptNamed(object, placed, ledger);
 }
 
 void NameSuccessor(const ObjectFacts& object, const Slot& root, Ledger& ledger) {
@@ -225,7 +225,7 @@ void NameSuccessor(const ObjectFacts& object, const Slot& root, Ledger& ledger) 
   }
 }
 
-void SeeDeleted(const ObjectFacts& last, bool crd_terminating, const PartyRules& parties, Ledger& ledger) {
+void SeeDeleted(const ObjectFacts& last, bool crd_terminating, Ledger& ledger) {
   const auto object = ledger.ObjectByUid(last.uid);
   const bool stripped = object && object->stripped;
   const bool witnessed = last.terminating && last.deleting && !stripped && !crd_terminating;
@@ -247,31 +247,32 @@ void SeeDeleted(const ObjectFacts& last, bool crd_terminating, const PartyRules&
     const DeclaredResource* declared = Declares(last, row.id.key);
     const bool free = witnessed && declared != nullptr && declared->intent == Intent::kDeletes;
     EndRow(row.id, free ? End::kWitnessed : End::kUnproved,
-           free ? "deleted, and its resource with it" : "deleted without proof that its resource is gone",
-           parties, ledger);
+           free ? "deleted, and its resource with it"
+                : "deleted without proof that its resource is gone",
+           ledger);
   }
   ledger.DropObject(last.uid);
 }
 
-void Prove(const RowId& reserved, const Proof& proof, const PartyRules& parties, Ledger& ledger) {
+void Prove(const RowId& reserved, const Proof& proof, Ledger& ledger) {
   if (proof.answer == Proof::Answer::kUnknown) return;
   const auto row = ledger.FindRow(reserved);
   if (!row) return;
-  const bool same_life = proof.answer == Proof::Answer::kLive && proof.object &&
-                         proof.object->uid == reserved.uid;
-  if (same_life && Confirms(*proof.object, *row)) See(*proof.object, false, parties, ledger);
-  EndRow(reserved, End::kUnproved, same_life ? "proved: confirmed or not declared" : "proved: never created",
-         parties, ledger);
+  const bool same_life =
+      proof.answer == Proof::Answer::kLive && proof.object && proof.object->uid == reserved.uid;
+  if (same_life && Confirms(*proof.object, *row)) See(*proof.object, false, ledger);
+  EndRow(reserved, End::kUnproved,
+         same_life ? "proved: confirmed or not declared" : "proved: never created", ledger);
 }
 
 bool Nominates(const Row& seen, Timestamp list_began) {
   return seen.id.state == RowState::kSeen && seen.at < list_began;
 }
 
-void Absent(const RowId& seen, const PartyRules& parties, Ledger& ledger) {
+void Absent(const RowId& seen, Ledger& ledger) {
   if (!ledger.FindRow(seen)) return;
   OutOfSight(seen.uid, ledger);
-  EndRow(seen, End::kUnproved, "absent from the cluster, end not witnessed", parties, ledger);
+  EndRow(seen, End::kUnproved, "absent from the cluster, end not witnessed", ledger);
   if (ledger.RowsOfUid(seen.uid).empty()) ledger.DropObject(seen.uid);
 }
 
@@ -289,10 +290,16 @@ std::size_t ConfirmByOperator(const Slot& slot, const std::string& actor, Ledger
     row.user.clear();
     auto owner = ledger.OwnerOf(row.id.key);
     if (owner && owner->root == row.root && Manages(row)) {
-      owner->real = true;  // nobody will watch it: a name once confirmed is released by command only
-      ledger.Audit({.action = AuditAction::kAdministered, .key = row.id.key, .id = owner->id,
-                    .root = owner->root, .slot = slot, .uid = row.id.uid,
-                    .cause = "confirmed by operator", .actor = actor});
+      owner->real =
+          true;  // nobody will watch it: a name once confirmed is released by command only
+      ledger.Audit({.action = AuditAction::kAdministered,
+                    .key = row.id.key,
+                    .id = owner->id,
+                    .root = owner->root,
+                    .slot = slot,
+                    .uid = row.id.uid,
+                    .cause = "confirmed by operator",
+                    .actor = actor});
       ledger.PutOwner(*std::move(owner));
     }
     ledger.PutRow(std::move(row));
@@ -302,17 +309,21 @@ std::size_t ConfirmByOperator(const Slot& slot, const std::string& actor, Ledger
 }
 
 bool ReleaseByOperator(const KeyText& key, const std::string& actor, const std::string& reason,
-                       const PartyRules& parties, Ledger& ledger) {
+                       Ledger& ledger) {
   auto owner = ledger.OwnerOf(key);
   if (!owner) return false;
-  ledger.Audit({.action = AuditAction::kReleased, .key = key, .id = owner->id, .root = owner->root,
-                .cause = "released by operator: " + reason, .actor = actor});
+  ledger.Audit({.action = AuditAction::kReleased,
+                .key = key,
+                .id = owner->id,
+                .root = owner->root,
+                .cause = "released by operator: " + reason,
+                .actor = actor});
   const std::vector<Row> rows = ledger.RowsOfKey(key);
   for (const Row& row : rows) {
     if (row.root == owner->root) ledger.DropRow(row.id);
   }
   if (const auto heir = OldestOther(rows, owner->root)) {
-    PassTo(*heir, "released by operator: " + reason, parties, *std::move(owner), ledger);
+    PassTo(*heir, "released by operator: " + reason, *std::move(owner), ledger);
   } else {
     ledger.DropOwner(key);
   }
@@ -326,8 +337,12 @@ bool Import(Owner imported, const std::string& actor, Ledger& ledger) {
   imported.since = ledger.now();
   imported.shape = ShapeOf(imported.key);
   if (imported.id.empty()) imported.id = ledger.NewId();
-  ledger.Audit({.action = AuditAction::kAdministered, .key = imported.key, .id = imported.id,
-                .root = imported.root, .cause = "imported: " + imported.record_reason, .actor = actor});
+  ledger.Audit({.action = AuditAction::kAdministered,
+                .key = imported.key,
+                .id = imported.id,
+                .root = imported.root,
+                .cause = "imported: " + imported.record_reason,
+                .actor = actor});
   ledger.PutOwner(std::move(imported));
   return true;
 }

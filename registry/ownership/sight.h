@@ -1,5 +1,6 @@
-// Sight: what a version of a live object, its end, a proof or an absence does to rows and ownerships
-// (design section 4: Confirm, Absence, How an ownership ends, Found without reservation).
+// Sight: what a version of a live object, its end, a proof or an absence does to rows and
+// ownerships (design section 4: Confirm, Absence, How an ownership ends, Found without
+// reservation).
 #ifndef TRUCE_REGISTRY_OWNERSHIP_SIGHT_H_
 #define TRUCE_REGISTRY_OWNERSHIP_SIGHT_H_
 
@@ -8,8 +9,8 @@
 #include <vector>
 
 #include "registry/identity/identity.h"
-#include "registry/ownership/lineage.h"
 #include "registry/ownership/ledger.h"
+#include "registry/ownership/lineage.h"
 
 namespace truce {
 
@@ -19,29 +20,32 @@ enum class End : std::uint8_t {
   kUnproved,   // anything else: a real resource is left orphaned
 };
 
-// Drops `row`. When it was the last managing row of the owning root: frees the key, passes it to the oldest
-// living conflicting root (row time, creationTimestamp, uid), or leaves it orphaned. Does nothing when the
-// row is gone already (I9). `cause` goes to the audit log (I12).
-void EndRow(const RowId& row, End end, const std::string& cause, const PartyRules& parties, Ledger& ledger);
+// Drops `row`. When it was the last managing row of the owning root: frees the key, passes it to
+// the oldest living conflicting root (row time, creationTimestamp, uid), or leaves it orphaned.
+// Does nothing when the row is gone already (I9). `cause` goes to the audit log (I12).
+void EndRow(const RowId& row, End end, const std::string& cause, Ledger& ledger);
 
-// The object of `uid` may have changed while nobody watched (watch gap, relist, Truce was down): what it
-// manages, reserved or seen, counts as real from now on. To be called for every uid of a kind whose watch had
-// a gap, before its list is applied: a reservation may have come true and ended again unseen.
+// The object of `uid` may have changed while nobody watched (watch gap, relist, Truce was down):
+// what it manages, reserved or seen, counts as real from now on. To be called for every uid of a
+// kind whose watch had a gap, before its list is applied: a reservation may have come true and
+// ended again unseen.
 void OutOfSight(const Uid& uid, Ledger& ledger);
 
-// A version of a live object was seen (list, watch or quorum GET). Adds or refreshes its seen rows, acquires
-// free keys, records conflicts, confirms reservations by a later version with that uid and that key, drops
-// seen rows of keys it no longer has. Idempotent (I9). Never touches another uid's rows (I7).
-// `out_of_sight`: it changed while nobody watched (OutOfSight).
-void See(const ObjectFacts& object, bool out_of_sight, const PartyRules& parties, Ledger& ledger);
+// A version of a live object was seen (list, watch or quorum GET). Adds or refreshes its seen rows,
+// acquires free keys, records conflicts, confirms reservations by a later version with that uid and
+// that key, drops seen rows of keys it no longer has. Idempotent (I9). Never touches another uid's
+// rows (I7). `out_of_sight`: it changed while nobody watched (OutOfSight).
+void See(const ObjectFacts& object, bool out_of_sight, Ledger& ledger);
 
-// Writes the successor that the root's annotation names (truce.dev/transfer-to) to what the root owns.
+// Writes the successor that the root's annotation names (truce.dev/transfer-to) to what the root
+// owns.
 void NameSuccessor(const ObjectFacts& object, const Slot& root, Ledger& ledger);
 
-// The last version of an object whose DELETED event arrived. `crd_terminating`: its CRD is being removed.
-// The key becomes free only by a witnessed end: the last state deletes in AWS, was terminating, said
-// Ready=False Deleting and Synced=True, and its provider finalizer was not removed by somebody else.
-void SeeDeleted(const ObjectFacts& last, bool crd_terminating, const PartyRules& parties, Ledger& ledger);
+// The last version of an object whose DELETED event arrived. `crd_terminating`: its CRD is being
+// removed. The key becomes free only by a witnessed end: the last state deletes in AWS, was
+// terminating, said Ready=False Deleting and Synced=True, and its provider finalizer was not
+// removed by somebody else.
+void SeeDeleted(const ObjectFacts& last, bool crd_terminating, Ledger& ledger);
 
 // Answer of a quorum GET for one reserved row.
 struct Proof {
@@ -54,25 +58,27 @@ struct Proof {
   std::optional<ObjectFacts> object;
 };
 // Ends or confirms a reserved row by proof. A row that is gone already is left alone.
-void Prove(const RowId& reserved, const Proof& proof, const PartyRules& parties, Ledger& ledger);
+void Prove(const RowId& reserved, const Proof& proof, Ledger& ledger);
 
-// Whether the absence of `seen`'s object in a complete list that began at `list_began` says anything: rows
-// younger than the list are exempt. It only nominates; a quorum GET decides.
+// Whether the absence of `seen`'s object in a complete list that began at `list_began` says
+// anything: rows younger than the list are exempt. It only nominates; a quorum GET decides.
 bool Nominates(const Row& seen, Timestamp list_began);
 
-// A seen row whose object a complete list did not hold and whose quorum GET said gone: released, counted
-// against the brake by the caller. Out of sight, so it counts as real: it is left orphaned.
-void Absent(const RowId& seen, const PartyRules& parties, Ledger& ledger);
+// A seen row whose object a complete list did not hold and whose quorum GET said gone: released,
+// counted against the brake by the caller. Out of sight, so it counts as real: it is left orphaned.
+void Absent(const RowId& seen, Ledger& ledger);
 
 // Confirms every reserved row of `slot` on the word of an operator (no cluster): rows become seen.
 // Returns how many.
 std::size_t ConfirmByOperator(const Slot& slot, const std::string& actor, Ledger& ledger);
 
-// Ends what the owner of `key` holds on it, on the word of an operator. Returns false when there was nothing.
+// Ends what the owner of `key` holds on it, on the word of an operator. Returns false when there
+// was nothing.
 bool ReleaseByOperator(const KeyText& key, const std::string& actor, const std::string& reason,
-                       const PartyRules& parties, Ledger& ledger);
+                       Ledger& ledger);
 
-// Records that `key` is owned outside (Terraform, by hand). Returns false when the key has an owner.
+// Records that `key` is owned outside (Terraform, by hand). Returns false when the key has an
+// owner.
 bool Import(Owner imported, const std::string& actor, Ledger& ledger);
 
 }  // namespace truce

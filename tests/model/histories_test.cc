@@ -1,5 +1,5 @@
-// Named histories in which a bucket was once lost, or a name blocked for ever, in some design or product.
-// Each says what must happen instead. Names of the cases: issue list and design section 4.
+// Named histories in which a bucket was once lost, or a name blocked for ever, in some design or
+// product. Each says what must happen instead. Names of the cases: issue list and design section 4.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -27,7 +27,8 @@ class Histories : public ::testing::Test {
   }
 
   // Admitted, created and seen; `real` when the provider made the bucket.
-  ObjectFacts Live(const Slot& slot, const std::string& uid, const std::string& bucket, std::uint64_t version) {
+  ObjectFacts Live(const Slot& slot, const std::string& uid, const std::string& bucket,
+                   std::uint64_t version) {
     ObjectFacts object = ManagedBucket(slot, uid, bucket, Intent::kDeletes, version);
     EXPECT_TRUE(registry_.Create(object).allowed);
     object.real = true;
@@ -71,10 +72,11 @@ TEST_F(Histories, AReservationIsNotConfirmedByAnOlderVersion) {
   ObjectFacts lagging = ManagedBucket(a_, "u1", "l", Intent::kDeletes, 9);
   registry_.See(lagging);
   const auto rows = registry_.RowsOf("l");
-  EXPECT_TRUE(std::any_of(rows.begin(), rows.end(),
-                          [](const Row& row) { return row.id.state == RowState::kReserved; }))
-      << "only a version later than the one judged on confirms";
-  // Version 11 declares `k` still: the reservation of `l` must outlive the end of the lagging sight.
+  EXPECT_TRUE(std::any_of(rows.begin(), rows.end(), [](const Row& row) {
+    return row.id.state == RowState::kReserved;
+  })) << "only a version later than the one judged on confirms";
+  // Version 11 declares `k` still: the reservation of `l` must outlive the end of the lagging
+  // sight.
   old.version = 11;
   registry_.See(old);
   EXPECT_EQ(registry_.OwnerOf("l")->root, a_);
@@ -95,7 +97,8 @@ TEST_F(Histories, RenameThereAndBackUnderALaggingWatchKeepsTheName) {
   EXPECT_FALSE(registry_.Create(ManagedBucket(b_, "u2", "k", Intent::kDeletes, 13)).allowed);
   registry_.See(back);
   EXPECT_EQ(registry_.OwnerOf("k")->root, a_);
-  EXPECT_EQ(registry_.OwnerOf("l")->record, Record::kOrphaned) << "the bucket l exists and nobody declares it";
+  EXPECT_EQ(registry_.OwnerOf("l")->record, Record::kOrphaned)
+      << "the bucket l exists and nobody declares it";
 }
 
 TEST_F(Histories, AnUpdateRefusedElsewhereLeavesNoClaimOnTheName) {
@@ -114,7 +117,8 @@ TEST_F(Histories, ACreateThatFailedAfterAdmissionIsDroppedByProof) {
   EXPECT_FALSE(registry_.Create(ManagedBucket(b_, "u2", "k", Intent::kDeletes, 2)).allowed);
   registry_.Advance(kTtl);
   const Decision late = registry_.Create(ManagedBucket(b_, "u2", "k", Intent::kDeletes, 2));
-  EXPECT_EQ(late.prove, std::vector<RowId>{Reserved("k", "u1")}) << "a denial asks for the proof at once";
+  EXPECT_EQ(late.prove, std::vector<RowId>{Reserved("k", "u1")})
+      << "a denial asks for the proof at once";
   registry_.Prove(Reserved("k", "u1"), {Proof::Answer::kGone, std::nullopt});
   EXPECT_TRUE(registry_.Create(ManagedBucket(b_, "u2", "k", Intent::kDeletes, 3)).allowed);
 }
@@ -123,7 +127,8 @@ TEST_F(Histories, AListOlderThanANewObjectNominatesNothing) {
   const Timestamp list_began = registry_.now();
   registry_.Advance(std::chrono::seconds{1});
   Live(a_, "u1", "k", 10);
-  EXPECT_FALSE(Nominates(registry_.RowsOf("k").front(), list_began)) << "younger than the list: exempt";
+  EXPECT_FALSE(Nominates(registry_.RowsOf("k").front(), list_began))
+      << "younger than the list: exempt";
   EXPECT_TRUE(Nominates(registry_.RowsOf("k").front(), registry_.now() + std::chrono::seconds{1}));
 }
 
@@ -146,7 +151,8 @@ TEST_F(Histories, ObserveRaisedToManageIsJudged) {
   const ObjectFacts observer = ManagedBucket(b_, "u2", "k", Intent::kObserves, 11);
   ASSERT_TRUE(registry_.Create(observer).allowed);
   registry_.See(observer);
-  const Decision raised = registry_.Update(observer, ManagedBucket(b_, "u2", "k", Intent::kManages, 11));
+  const Decision raised =
+      registry_.Update(observer, ManagedBucket(b_, "u2", "k", Intent::kManages, 11));
   EXPECT_FALSE(raised.allowed);
   EXPECT_EQ(raised.denied.size(), 1U);
 }
@@ -158,7 +164,8 @@ TEST_F(Histories, ATerminatingObjectCannotBePointedAtAVictim) {
   registry_.See(own);
   ObjectFacts pointed = own;
   pointed.resources = {scene::Bucket("victim", Intent::kDeletes)};
-  EXPECT_FALSE(registry_.Update(own, pointed).allowed) << "its finalizer would delete the victim's bucket";
+  EXPECT_FALSE(registry_.Update(own, pointed).allowed)
+      << "its finalizer would delete the victim's bucket";
   ObjectFacts relabelled = own;
   relabelled.service = "other";
   EXPECT_TRUE(registry_.Update(own, relabelled).allowed) << "I10: adds no managed pair";
@@ -194,7 +201,8 @@ TEST_F(Histories, OnlyAWitnessedEndFreesARealKey) {
   int n = 0;
   for (const EndCase& test : cases) {
     const std::string bucket = "bucket-" + std::to_string(++n);
-    ObjectFacts object = ManagedBucket(SlotOf("Bucket", "team-a", bucket), "u-" + bucket, bucket, test.intent, 10);
+    ObjectFacts object =
+        ManagedBucket(SlotOf("Bucket", "team-a", bucket), "u-" + bucket, bucket, test.intent, 10);
     ASSERT_TRUE(registry_.Create(object).allowed);
     object.real = test.real;
     registry_.See(object);
@@ -219,8 +227,10 @@ TEST_F(Histories, AStrippedFinalizerIsNoProofOfDeletion) {
   EXPECT_EQ(registry_.OwnerOf("k")->record, Record::kOrphaned);
   // The party may declare it again, another may not.
   EXPECT_FALSE(registry_.Create(ManagedBucket(b_, "u2", "k", Intent::kDeletes, 12)).allowed);
-  EXPECT_TRUE(registry_.Create(ManagedBucket(SlotOf("Bucket", "team-a", "again"), "u3", "k",
-                                             Intent::kDeletes, 13)).allowed);
+  EXPECT_TRUE(registry_
+                  .Create(ManagedBucket(SlotOf("Bucket", "team-a", "again"), "u3", "k",
+                                        Intent::kDeletes, 13))
+                  .allowed);
   EXPECT_EQ(registry_.OwnerOf("k")->record, Record::kNone);
 }
 
@@ -250,7 +260,8 @@ TEST_F(Histories, AClaimItsCompositesAndItsBucketAreOneOwner) {
   updated.service = "later";
   EXPECT_EQ(registry_.Update(leaf, updated, scene::kProvider).root, claim_slot);
   // The same link in an ordinary user's object is a forgery.
-  ObjectFacts forged = ManagedBucket(SlotOf("Bucket", "", "forged"), "forged", "k", Intent::kDeletes, 5);
+  ObjectFacts forged =
+      ManagedBucket(SlotOf("Bucket", "", "forged"), "forged", "k", Intent::kDeletes, 5);
   forged.lineage.controller = RefTo(inner_slot, "inner");
   EXPECT_FALSE(registry_.Create(forged, "dev").allowed);
   // A second bucket object below the same root is a second manager.
@@ -271,11 +282,14 @@ TEST_F(Histories, AComposedResourceRenamedHealsWhenTheOldOneIsGone) {
   registry_.See(old);
   old.terminating = true;
   registry_.See(old);
-  ObjectFacts renamed = ManagedBucket(SlotOf("Bucket", "", "x-new"), "new", "k", Intent::kDeletes, 3);
+  ObjectFacts renamed =
+      ManagedBucket(SlotOf("Bucket", "", "x-new"), "new", "k", Intent::kDeletes, 3);
   renamed.lineage.controller = RefTo(composite_slot, "x");
-  EXPECT_FALSE(registry_.Create(renamed, scene::kCrossplane).allowed) << "the old one will delete the bucket";
+  EXPECT_FALSE(registry_.Create(renamed, scene::kCrossplane).allowed)
+      << "the old one will delete the bucket";
   registry_.SeeDeleted(Finished(old));
-  EXPECT_TRUE(registry_.Create(renamed, scene::kCrossplane).allowed) << "Crossplane tries again: healed";
+  EXPECT_TRUE(registry_.Create(renamed, scene::kCrossplane).allowed)
+      << "Crossplane tries again: healed";
   EXPECT_EQ(registry_.OwnerOf("k")->root, composite_slot);
 }
 
@@ -314,14 +328,16 @@ TEST_F(Histories, ATerminatingOwnerWithOrphaningPolicyMayBeSucceeded) {
   EXPECT_TRUE(registry_.Create(ManagedBucket(b_, "u2", "k", Intent::kDeletes, 20)).allowed);
   EXPECT_EQ(registry_.OwnerOf("k")->root, b_);
   registry_.SeeDeleted(old);
-  EXPECT_EQ(registry_.OwnerOf("k")->root, b_) << "I7: the old life ends without touching the successor";
+  EXPECT_EQ(registry_.OwnerOf("k")->root, b_)
+      << "I7: the old life ends without touching the successor";
 }
 
 TEST_F(Histories, AnEtcdRestoreReturnsOldUidsAndKeepsIncumbents) {
   const ObjectFacts first = Live(a_, "u1", "k", 100);
   registry_.SeeDeleted(Finished(first));
   const ObjectFacts second = Live(b_, "u2", "k", 200);
-  // The restored cluster has the first object again, with its old uid and an old version, and lost the second.
+  // The restored cluster has the first object again, with its old uid and an old version, and lost
+  // the second.
   ObjectFacts returned = first;
   returned.version = 90;
   registry_.See(returned, true);
@@ -329,8 +345,10 @@ TEST_F(Histories, AnEtcdRestoreReturnsOldUidsAndKeepsIncumbents) {
   EXPECT_TRUE(registry_.OwnerOf("k")->contested);
   registry_.Absent({scene::BucketKey("k"), {"u2"}, RowState::kSeen});
   EXPECT_EQ(registry_.OwnerOf("k")->record, Record::kOrphaned) << "absence is no proof of deletion";
-  EXPECT_FALSE(registry_.Create(ManagedBucket(SlotOf("Bucket", "team-c", "c"), "u3", "k", Intent::kDeletes, 1))
-                   .allowed);
+  EXPECT_FALSE(
+      registry_
+          .Create(ManagedBucket(SlotOf("Bucket", "team-c", "c"), "u3", "k", Intent::kDeletes, 1))
+          .allowed);
 }
 
 TEST_F(Histories, AForceReplaceKeepsItsOwnName) {
@@ -415,9 +433,7 @@ TEST_F(Histories, ACatalogueThatChangesKeysMergesAndSplits) {
     for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     return scene::BucketKey(name);
   };
-  registry_.Run([&](Ledger& ledger) {
-    EXPECT_EQ(RekeyAll(lower, registry_.parties, "catalogue 2", ledger), 2U);
-  });
+  registry_.Run([&](Ledger& ledger) { EXPECT_EQ(RekeyAll(lower, "catalogue 2", ledger), 2U); });
   ASSERT_FALSE(registry_.OwnerOf("Data"));
   EXPECT_EQ(registry_.OwnerOf("data")->root, a_);
   EXPECT_TRUE(registry_.OwnerOf("data")->contested);
@@ -425,7 +441,7 @@ TEST_F(Histories, ACatalogueThatChangesKeysMergesAndSplits) {
   const NewKey exact = [](const ResourceIdentity& identity) -> std::optional<KeyText> {
     return scene::BucketKey(identity.parts.front().second);
   };
-  registry_.Run([&](Ledger& ledger) { RekeyAll(exact, registry_.parties, "catalogue 3", ledger); });
+  registry_.Run([&](Ledger& ledger) { RekeyAll(exact, "catalogue 3", ledger); });
   EXPECT_EQ(registry_.OwnerOf("Data")->root, a_);
   EXPECT_EQ(registry_.OwnerOf("data")->root, b_);
   EXPECT_FALSE(registry_.OwnerOf("data")->contested);
@@ -460,18 +476,22 @@ TEST_F(Histories, ACompositeFoundLaterBecomesTheAncestor) {
   ObjectFacts composite = Composite(composite_slot, "x", "", 2);
   composite.lineage.resources = {RefTo(leaf.slot, "")};
   registry_.See(composite);
-  EXPECT_EQ(registry_.OwnerOf("k")->root, composite_slot) << "each names the other: the chain moves whole";
+  EXPECT_EQ(registry_.OwnerOf("k")->root, composite_slot)
+      << "each names the other: the chain moves whole";
 }
 
 TEST_F(Histories, TooManyUnprovedReservationsOfOneUserAreRefused) {
   registry_.reservation_cap = 3;
   for (int i = 0; i < 3; ++i) {
     const std::string name = "n" + std::to_string(i);
-    ASSERT_TRUE(
-        registry_.Create(ManagedBucket(SlotOf("Bucket", "team-a", name), name, name, Intent::kDeletes, 1)).allowed);
+    ASSERT_TRUE(registry_
+                    .Create(ManagedBucket(SlotOf("Bucket", "team-a", name), name, name,
+                                          Intent::kDeletes, 1))
+                    .allowed);
   }
   registry_.Advance(std::chrono::seconds{61});
-  const ObjectFacts more = ManagedBucket(SlotOf("Bucket", "team-a", "more"), "more", "more", Intent::kDeletes, 1);
+  const ObjectFacts more =
+      ManagedBucket(SlotOf("Bucket", "team-a", "more"), "more", "more", Intent::kDeletes, 1);
   EXPECT_TRUE(registry_.Create(more).cap_reached);
   EXPECT_TRUE(registry_.Create(more, "somebody else").allowed);
 }
@@ -489,7 +509,8 @@ TEST_F(Histories, TheBrakeHoldsMassReleases) {
   };
   for (int i = 0; i < 20; ++i) EXPECT_EQ(ask({}), BrakeVerdict::kRelease) << i;
   EXPECT_EQ(ask({}), BrakeVerdict::kNeedsSecondList);
-  EXPECT_EQ(ask({.second_list = true}), BrakeVerdict::kNeedsSecondList) << "ten minutes have not passed";
+  EXPECT_EQ(ask({.second_list = true}), BrakeVerdict::kNeedsSecondList)
+      << "ten minutes have not passed";
   registry_.Advance(std::chrono::minutes{10});
   for (int i = 0; i < 20; ++i) EXPECT_EQ(ask({.second_list = true}), BrakeVerdict::kRelease) << i;
   EXPECT_EQ(ask({.second_list = true}), BrakeVerdict::kNeedsCommand);
@@ -507,8 +528,8 @@ TEST_F(Histories, AnOperatorConfirmsAndReleasesWithoutACluster) {
   });
   EXPECT_EQ(registry_.OwnerOf("k")->state, HolderState::kHeld);
   registry_.Run([&](Ledger& ledger) {
-    EXPECT_TRUE(ReleaseByOperator(scene::BucketKey("k"), "operator", "moved away", registry_.parties, ledger));
-    EXPECT_FALSE(ReleaseByOperator(scene::BucketKey("none"), "operator", "x", registry_.parties, ledger));
+    EXPECT_TRUE(ReleaseByOperator(scene::BucketKey("k"), "operator", "moved away", ledger));
+    EXPECT_FALSE(ReleaseByOperator(scene::BucketKey("none"), "operator", "x", ledger));
   });
   EXPECT_FALSE(registry_.OwnerOf("k"));
   EXPECT_TRUE(registry_.Create(ManagedBucket(b_, "u2", "k", Intent::kDeletes, 2)).allowed);

@@ -1,5 +1,5 @@
-// Random histories (World) on every store. TRUCE_MODEL_SEEDS and TRUCE_MODEL_STEPS make a longer run;
-// TRUCE_MODEL_SEED replays one.
+// Random histories (World) on every store. TRUCE_MODEL_SEEDS and TRUCE_MODEL_STEPS make a longer
+// run; TRUCE_MODEL_SEED replays one.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -20,7 +20,8 @@ unsigned Setting(const char* name, unsigned otherwise) {
 std::string Tail(const World& world) {
   std::string text;
   const auto& log = world.log();
-  for (std::size_t i = log.size() > 14 ? log.size() - 14 : 0; i < log.size(); ++i) text += "  " + log[i] + "\n";
+  for (std::size_t i = log.size() > 14 ? log.size() - 14 : 0; i < log.size(); ++i)
+    text += "  " + log[i] + "\n";
   return text;
 }
 
@@ -37,7 +38,8 @@ void RunOne(unsigned seed, unsigned steps, const World::Options& options) {
 
 void RunMany(const World::Options& options) {
   const unsigned steps = Setting("TRUCE_MODEL_STEPS", 300);
-  if (const unsigned seed = Setting("TRUCE_MODEL_SEED", 0); seed != 0) return RunOne(seed, steps, options);
+  if (const unsigned seed = Setting("TRUCE_MODEL_SEED", 0); seed != 0)
+    return RunOne(seed, steps, options);
   const unsigned seeds = Setting("TRUCE_MODEL_SEEDS", 400);
   for (unsigned seed = 1; seed <= seeds && !::testing::Test::HasFatalFailure(); ++seed) {
     RunOne(seed, steps, options);

@@ -44,8 +44,8 @@ ObjectFacts Object(const Slot& slot, const std::string& uid, std::uint64_t versi
 
 }  // namespace
 
-ObjectFacts ManagedBucket(const Slot& slot, const std::string& uid, const std::string& bucket, Intent intent,
-                          std::uint64_t version) {
+ObjectFacts ManagedBucket(const Slot& slot, const std::string& uid, const std::string& bucket,
+                          Intent intent, std::uint64_t version) {
   ObjectFacts object = Object(slot, uid, version);
   object.managed = true;
   if (!bucket.empty()) object.resources.push_back(Bucket(bucket, intent));
@@ -76,8 +76,8 @@ Decision Registry::Create(const ObjectFacts& object, const std::string& user, Mo
   return Ask(request);
 }
 
-Decision Registry::Update(const ObjectFacts& old_object, const ObjectFacts& object, const std::string& user,
-                          Mode mode) {
+Decision Registry::Update(const ObjectFacts& old_object, const ObjectFacts& object,
+                          const std::string& user, Mode mode) {
   ReviewRequest request;
   request.operation = Operation::kUpdate;
   request.object = object;
@@ -111,25 +111,25 @@ Decision Registry::Ask(const ReviewRequest& request) {
 }
 
 void Registry::See(const ObjectFacts& object, bool out_of_sight) {
-  Run([&](Ledger& ledger) { truce::See(object, out_of_sight, parties, ledger); });
+  Run([&](Ledger& ledger) { truce::See(object, out_of_sight, ledger); });
 }
 
 void Registry::SeeDeleted(const ObjectFacts& last, bool crd_terminating) {
-  Run([&](Ledger& ledger) { truce::SeeDeleted(last, crd_terminating, parties, ledger); });
+  Run([&](Ledger& ledger) { truce::SeeDeleted(last, crd_terminating, ledger); });
 }
 
 void Registry::Prove(const RowId& row, const Proof& proof) {
-  Run([&](Ledger& ledger) { truce::Prove(row, proof, parties, ledger); });
+  Run([&](Ledger& ledger) { truce::Prove(row, proof, ledger); });
 }
 
 void Registry::Absent(const RowId& row) {
-  Run([&](Ledger& ledger) { truce::Absent(row, parties, ledger); });
+  Run([&](Ledger& ledger) { truce::Absent(row, ledger); });
 }
 
 void Registry::Run(const std::function<void(Ledger&)>& change) {
   const IdSource ids = [this] { return NewId(); };
   Apply([&](const Facts& facts) {
-    Ledger ledger(facts, now_, ids);
+    Ledger ledger(facts, now_, ids, parties);
     change(ledger);
     return ledger.Take();
   });
@@ -143,13 +143,17 @@ StoreContents Registry::Contents() const {
 
 std::optional<Owner> Registry::OwnerOf(const std::string& bucket) const {
   std::optional<Owner> owner;
-  EXPECT_TRUE(store_.Read([&](const Facts& facts) { owner = facts.OwnerOf(BucketKey(bucket)); }, Soon()).ok());
+  EXPECT_TRUE(
+      store_.Read([&](const Facts& facts) { owner = facts.OwnerOf(BucketKey(bucket)); }, Soon())
+          .ok());
   return owner;
 }
 
 std::vector<Row> Registry::RowsOf(const std::string& bucket) const {
   std::vector<Row> rows;
-  EXPECT_TRUE(store_.Read([&](const Facts& facts) { rows = facts.RowsOfKey(BucketKey(bucket)); }, Soon()).ok());
+  EXPECT_TRUE(
+      store_.Read([&](const Facts& facts) { rows = facts.RowsOfKey(BucketKey(bucket)); }, Soon())
+          .ok());
   return rows;
 }
 

@@ -18,7 +18,8 @@
 namespace truce::scene {
 
 inline constexpr const char* kCrossplane = "system:serviceaccount:crossplane-system:crossplane";
-inline constexpr const char* kProvider = "system:serviceaccount:crossplane-system:provider-aws-s3-1";
+inline constexpr const char* kProvider =
+    "system:serviceaccount:crossplane-system:provider-aws-s3-1";
 
 // The key of bucket `name`, and what declares it with `intent`.
 KeyText BucketKey(const std::string& name);
@@ -27,23 +28,24 @@ DeclaredResource Bucket(const std::string& name, Intent intent);
 Slot SlotOf(const std::string& kind, const std::string& ns, const std::string& name);
 
 // A managed resource that declares one bucket. `version` is its resourceVersion.
-ObjectFacts ManagedBucket(const Slot& slot, const std::string& uid, const std::string& bucket, Intent intent,
-                          std::uint64_t version);
+ObjectFacts ManagedBucket(const Slot& slot, const std::string& uid, const std::string& bucket,
+                          Intent intent, std::uint64_t version);
 // A claim or composite; `bucket` empty: declares nothing.
 ObjectFacts Composite(const Slot& slot, const std::string& uid, const std::string& bucket,
                       std::uint64_t version);
 
 ObjectRef RefTo(const Slot& slot, const std::string& uid);
 
-// A store, a clock that the test moves, and the calls that the webhook and the watch would make. Checks the
-// invariants after every call. External synchronization.
+// A store, a clock that the test moves, and the calls that the webhook and the watch would make.
+// Checks the invariants after every call. External synchronization.
 class Registry {
  public:
   explicit Registry(Store& store) : store_(store) {}
 
-  Decision Create(const ObjectFacts& object, const std::string& user = "dev", Mode mode = Mode::kEnforce);
-  Decision Update(const ObjectFacts& old_object, const ObjectFacts& object, const std::string& user = "dev",
+  Decision Create(const ObjectFacts& object, const std::string& user = "dev",
                   Mode mode = Mode::kEnforce);
+  Decision Update(const ObjectFacts& old_object, const ObjectFacts& object,
+                  const std::string& user = "dev", Mode mode = Mode::kEnforce);
   Decision Delete(const ObjectFacts& object);
   Decision Ask(const ReviewRequest& request);
   void See(const ObjectFacts& object, bool out_of_sight = false);

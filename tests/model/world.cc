@@ -47,7 +47,8 @@ Decision World::Judge(const std::optional<Thing>& before, const Thing& after) {
   if (Chance(0.1)) {
     const StoreContents once = registry_.Contents();
     const Decision again = registry_.Ask(registry_.last_request());
-    if (again.allowed != decision.allowed) broken_.push_back("a repeated review was answered otherwise");
+    if (again.allowed != decision.allowed)
+      broken_.push_back("a repeated review was answered otherwise");
     if (registry_.Contents() != once) broken_.push_back("a repeated review changed the registry");
   }
   return decision;
@@ -81,7 +82,8 @@ void World::Change(const Slot& slot, const std::string& bucket, Intent intent) {
   Thing after = before;
   after.bucket = bucket;
   after.intent = intent;
-  const bool adds = (bucket != before.bucket || intent > before.intent) && intent != Intent::kObserves;
+  const bool adds =
+      (bucket != before.bucket || intent > before.intent) && intent != Intent::kObserves;
   bool exempt = before.exempt;
   if (Chance(options_.bypass)) {
     exempt = exempt || adds;
@@ -103,7 +105,8 @@ void World::Change(const Slot& slot, const std::string& bucket, Intent intent) {
 void World::RemoveByUser(const Slot& slot) {
   const auto found = cluster_.find(slot);
   if (found == cluster_.end() || found->second.terminating) return;
-  if (!registry_.Delete(FactsOf(found->second)).allowed) broken_.push_back("I10: a DELETE was denied");
+  if (!registry_.Delete(FactsOf(found->second)).allowed)
+    broken_.push_back("I10: a DELETE was denied");
   if (!found->second.finalizer) {
     Say("delete at once " + ForPeople(slot));
     Remove(slot);
@@ -131,8 +134,8 @@ void World::StripFinalizer(const Slot& slot) {
 void World::CheckForeign(const Thing& thing, const std::string& rule) {
   const Data& data = cloud_.at(thing.bucket);
   if (data.party == thing.slot.ns || data.exempt || thing.exempt) return;
-  broken_.push_back(rule + ": " + ForPeople(thing.slot) + " touches bucket " + thing.bucket + " of " +
-                    data.party);
+  broken_.push_back(rule + ": " + ForPeople(thing.slot) + " touches bucket " + thing.bucket +
+                    " of " + data.party);
 }
 
 // As a provider does it: while terminating observe, delete what exists, look again, then let go.
@@ -184,7 +187,8 @@ void World::Watch() {
   if (Chance(0.1)) {  // I9: a duplicated event changes nothing
     const StoreContents once = registry_.Contents();
     Deliver(event);
-    if (registry_.Contents() != once) broken_.push_back("I9: a duplicated event changed the registry");
+    if (registry_.Contents() != once)
+      broken_.push_back("I9: a duplicated event changed the registry");
   }
 }
 
@@ -196,7 +200,8 @@ void World::Relist() {
   for (const std::string& uid : changed) {
     registry_.Run([&](Ledger& ledger) { OutOfSight({uid}, ledger); });
   }
-  for (const auto& [slot, thing] : cluster_) registry_.See(FactsOf(thing), changed.contains(thing.uid));
+  for (const auto& [slot, thing] : cluster_)
+    registry_.See(FactsOf(thing), changed.contains(thing.uid));
   for (const Row& row : registry_.Contents().rows) {
     if (row.id.state != RowState::kSeen) continue;
     const auto live = cluster_.find(row.slot);
@@ -224,7 +229,8 @@ std::optional<std::string> World::CheckStep() {
     if (thing.intent != Intent::kObserves && !thing.exempt) ++managers[thing.bucket];
   }
   for (const auto& [bucket, count] : managers) {
-    if (count > 1) broken_.push_back("S1: bucket " + bucket + " has " + std::to_string(count) + " managers");
+    if (count > 1)
+      broken_.push_back("S1: bucket " + bucket + " has " + std::to_string(count) + " managers");
   }
   StoreContents after = registry_.Contents();
   for (const std::string& breach : CheckInvariants(after)) broken_.push_back("S5: " + breach);
@@ -236,15 +242,17 @@ std::optional<std::string> World::CheckStep() {
 
 std::optional<std::string> World::Step() {
   registry_.Advance(std::chrono::seconds{6});
-  const Slot slot = scene::SlotOf("Bucket", "p" + std::to_string(Pick(3)), "slot" + std::to_string(Pick(2)));
+  const Slot slot =
+      scene::SlotOf("Bucket", "p" + std::to_string(Pick(3)), "slot" + std::to_string(Pick(2)));
   const std::string bucket = kBuckets[static_cast<std::size_t>(Pick(2))];
   const double x = std::uniform_real_distribution<>(0, 1)(random_);
   if (x < .14) {
-    constexpr std::array kIntents{Intent::kObserves, Intent::kManages, Intent::kDeletes, Intent::kDeletes,
-                                  Intent::kDeletes};
+    constexpr std::array kIntents{Intent::kObserves, Intent::kManages, Intent::kDeletes,
+                                  Intent::kDeletes, Intent::kDeletes};
     Create(slot, bucket, kIntents[static_cast<std::size_t>(Pick(5))]);
   } else if (x < .22) {
-    constexpr std::array kIntents{Intent::kObserves, Intent::kManages, Intent::kDeletes, Intent::kDeletes};
+    constexpr std::array kIntents{Intent::kObserves, Intent::kManages, Intent::kDeletes,
+                                  Intent::kDeletes};
     Change(slot, bucket, kIntents[static_cast<std::size_t>(Pick(4))]);
   } else if (x < .30) {
     RemoveByUser(slot);
@@ -272,7 +280,8 @@ std::optional<std::string> World::Quiet() {
     const bool stands = live != cluster_.end() && live->second.uid == row.id.uid.text &&
                         scene::BucketKey(live->second.bucket) == row.id.key &&
                         (live->second.intent == Intent::kObserves || Manages(row));
-    if (!stands || row.id.state != RowState::kSeen) return "Q1: phantom row of " + ForPeople(row.slot);
+    if (!stands || row.id.state != RowState::kSeen)
+      return "Q1: phantom row of " + ForPeople(row.slot);
   }
   for (const char* const bucket : kBuckets) {
     const bool managed = std::any_of(cluster_.begin(), cluster_.end(), [&](const auto& entry) {

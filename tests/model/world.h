@@ -1,7 +1,8 @@
 // World: a cluster, a cloud, people, a provider and a lagging watch, driven by a seed.
 //
-// Random histories of these actors run against the ownership core on a real store. Every history that ends
-// with two managers, with a bucket given away, or with a broken invariant is a failure; the seed replays it.
+// Random histories of these actors run against the ownership core on a real store. Every history
+// that ends with two managers, with a bucket given away, or with a broken invariant is a failure;
+// the seed replays it.
 #ifndef TRUCE_TESTS_MODEL_WORLD_H_
 #define TRUCE_TESTS_MODEL_WORLD_H_
 
@@ -22,13 +23,13 @@ namespace truce {
 //   S2  no such object of one party adopts a bucket whose data another party made
 //   S3  no such object of one party deletes a bucket whose data another party made
 //   S5  invariants of one state (CheckInvariants), and the audit log only grew
-//   Q1  every row stands for a live object that declares its key (no phantoms, no reservation left: I5, I6)
-//   Q2  every managed key has an owner; an owned key without manager has an explicit record
+//   Q1  every row stands for a live object that declares its key (no phantoms, no reservation left:
+//   I5, I6) Q2  every managed key has an owner; an owned key without manager has an explicit record
 class World {
  public:
   struct Options {
-    double bypass = 0;       // share of requests that never reach Truce (fail-open gaps)
-    double unenforced = 0;   // share of requests judged in mode warn
+    double bypass = 0;      // share of requests that never reach Truce (fail-open gaps)
+    double unenforced = 0;  // share of requests judged in mode warn
   };
   World(Store& store, unsigned seed, Options options);
 
