@@ -25,13 +25,13 @@ Deadline Now() { return std::chrono::steady_clock::now(); }
 
 }  // namespace
 
-Connection::~Connection() {
+HttpConnection::~HttpConnection() {
   if (!IsFree()) Close();
 }
 
 // ---- Turns
 
-bool Connection::TakeTurn(bool look_again) {
+bool HttpConnection::TakeTurn(bool look_again) {
   Turn seen = Turn::kNobody;
   while (!turn_.compare_exchange_weak(seen, Turn::kSomebody, std::memory_order_acq_rel)) {
     if (seen == Turn::kNobody) continue;  // spurious
@@ -45,20 +45,20 @@ bool Connection::TakeTurn(bool look_again) {
 }
 
 // False when an event came in between: the turn is kept.
-bool Connection::GiveTurn() {
+bool HttpConnection::GiveTurn() {
   Turn seen = Turn::kSomebody;
   if (turn_.compare_exchange_strong(seen, Turn::kNobody, std::memory_order_acq_rel)) return true;
   turn_.store(Turn::kSomebody, std::memory_order_release);
   return false;
 }
 
-void Connection::OnEvent(bool hung_up) {
+void HttpConnection::OnEvent(bool hung_up) {
   if (hung_up) hung_up_.store(true);
   if (TakeTurn(true)) Work();
 }
 
 // Holds the turn on entry; on return it is given, or the place is free.
-void Connection::Work() {
+void HttpConnection::Work() {
   do {
     socket_->MarkReadable(hung_up_.load());
     try {
@@ -70,7 +70,7 @@ void Connection::Work() {
   } while (!GiveTurn());
 }
 
-void Connection::Advance() {
+void HttpConnection::Advance() {
   Step step = Step::kGoOn;
   while (step == Step::kGoOn) {
     switch (phase_) {
@@ -87,8 +87,8 @@ void Connection::Advance() {
 
 // ---- Life
 
-void Connection::Open(int descriptor, std::shared_ptr<const TlsContext> tls,
-                      std::string remote_address) {
+void HttpConnection::Open(int descriptor, std::shared_ptr<const TlsContext> tls,
+                          std::string remote_address) {
   turn_.store(Turn::kSomebody);
   hung_up_.store(false);
   evicted_.store(false);
@@ -112,7 +112,7 @@ void Connection::Open(int descriptor, std::shared_ptr<const TlsContext> tls,
   if (!context_.loop->Watch(descriptor, *this) && TakeTurn(false)) Close();
 }
 
-void Connection::EnterIdle() {
+void HttpConnection::EnterIdle() {
   phase_ = Phase::kIdle;
   const Deadline now = Now();
   const Deadline::rep since = now.time_since_epoch().count();
@@ -121,7 +121,7 @@ void Connection::EnterIdle() {
   EndAt(now + context_.options.limits.idle_timeout);
 }
 
-void Connection::Close() {
+void HttpConnection::Close() {
   if (tls_ != nullptr && phase_ != Phase::kLinger && phase_ != Phase::kHandshake) tls_->Close();
   // Best effort: an alert, or the notice that nothing follows.
   if (!output_.empty()) static_cast<void>(socket_->Send(output_, sent_));
@@ -141,7 +141,7 @@ void Connection::Close() {
   context_.on_close(*this);
 }
 
-void Connection::Sweep(Deadline now) {
+void HttpConnection::Sweep(Deadline now) {
   const auto passed = [&] { return deadline_.load() <= now.time_since_epoch().count(); };
   if (!passed() || !TakeTurn(false)) return;
   if (passed()) {
@@ -159,30 +159,30 @@ void Connection::Sweep(Deadline now) {
   Work();
 }
 
-std::optional<Connection::Idle> Connection::IdleState() const {
+std::optional<HttpConnection::Idle> HttpConnection::IdleState() const {
   const Deadline::rep since = idle_since_.load();
   if (since == 0 || evicted_.load()) return std::nullopt;
   return Idle{Deadline(Deadline::duration(since < 0 ? -since : since)), since > 0};
 }
 
-void Connection::Evict() {
+void HttpConnection::Evict() {
   evicted_.store(true);
   context_.loop->Post(*this);
 }
 
-void Connection::Abort() {
+void HttpConnection::Abort() {
   if (TakeTurn(false)) Close();
 }
 
 // ---- Steps
 
-IoResult Connection::Read(std::span<char> buffer) {
+IoResult HttpConnection::Read(std::span<char> buffer) {
   if (tls_ != nullptr) return tls_->Read(buffer);
   if (socket_->drained()) return {IoStatus::kWouldBlock};
   return socket_->Receive(buffer);
 }
 
-Connection::Step Connection::DoHandshake() {
+HttpConnection::Step HttpConnection::DoHandshake() {
   const IoStatus status = tls_->Handshake();
   const IoStatus sent = socket_->Send(output_, sent_);
   if (status == IoStatus::kFailed) context_.Count(HttpRejection::kHandshake);
@@ -194,7 +194,7 @@ Connection::Step Connection::DoHandshake() {
   return Step::kGoOn;
 }
 
-Connection::Step Connection::ReadHead() {
+HttpConnection::Step HttpConnection::ReadHead() {
   const HttpLimits& limits = context_.options.limits;
   for (;;) {
     const std::string_view text(input_.get(), input_size_);
@@ -219,7 +219,7 @@ Connection::Step Connection::ReadHead() {
   }
 }
 
-void Connection::BeginRequest() {
+void HttpConnection::BeginRequest() {
   phase_ = Phase::kHead;
   idle_since_.store(0);
   has_request_ = true;
@@ -229,7 +229,7 @@ void Connection::BeginRequest() {
   EndAt(request_.arrival + context_.options.limits.request_timeout);
 }
 
-Connection::Step Connection::UseHead(size_t head_size) {
+HttpConnection::Step HttpConnection::UseHead(size_t head_size) {
   auto parsed = ParseHead({input_.get(), input_size_}, head_size, context_.options.limits);
   if (const auto* refusal = std::get_if<HeadRefusal>(&parsed)) return Refuse(*refusal);
   head_ = std::move(std::get<RequestHead>(parsed));
@@ -253,7 +253,7 @@ Connection::Step Connection::UseHead(size_t head_size) {
 
 // Makes room for more of the body: not for all that was announced, but for twice what has come, so
 // that announcing much costs the sender as much as it costs us.
-bool Connection::GrowBody() {
+bool HttpConnection::GrowBody() {
   const size_t room = std::max<size_t>(HttpLimits::kSmallBodyBytes, 2 * body_size_);
   const size_t size = std::min<size_t>(head_.content_length, room);
   if (size > HttpLimits::kSmallBodyBytes) {
@@ -270,7 +270,7 @@ bool Connection::GrowBody() {
   return true;
 }
 
-Connection::Step Connection::ReadBody() {
+HttpConnection::Step HttpConnection::ReadBody() {
   while (body_size_ < head_.content_length) {
     if (body_size_ == request_.body.size() && !GrowBody()) {
       return Refuse({503, "too many large requests at once", HttpRejection::kBodyBytes});
@@ -287,7 +287,7 @@ Connection::Step Connection::ReadBody() {
   return AnswerRequest();
 }
 
-Connection::Step Connection::AnswerRequest() {
+HttpConnection::Step HttpConnection::AnswerRequest() {
   ++request_count_;
   const bool keep_alive =
       head_.keep_alive && !context_.draining.load() && !context_.stopping.load();
@@ -322,7 +322,7 @@ Connection::Step Connection::AnswerRequest() {
   return Queue(reply_.bytes);
 }
 
-Connection::Step Connection::Refuse(const HeadRefusal& refusal) {
+HttpConnection::Step HttpConnection::Refuse(const HeadRefusal& refusal) {
   context_.Count(refusal.rejection);
   close_after_reply_ = linger_after_reply_ = true;
   phase_ = Phase::kReply;
@@ -333,7 +333,7 @@ Connection::Step Connection::Refuse(const HeadRefusal& refusal) {
 
 // Adds `bytes` to what is to be sent, and the notice of the end when this is the last reply.
 // Empties `bytes`, whose storage may be exchanged for that of the output.
-Connection::Step Connection::Queue(std::string& bytes) {
+HttpConnection::Step HttpConnection::Queue(std::string& bytes) {
   if (tls_ == nullptr && output_.empty()) {
     output_.swap(bytes);
   } else if (tls_ == nullptr) {
@@ -346,7 +346,7 @@ Connection::Step Connection::Queue(std::string& bytes) {
   return Step::kGoOn;
 }
 
-Connection::Step Connection::SendReply() {
+HttpConnection::Step HttpConnection::SendReply() {
   switch (socket_->Send(output_, sent_)) {
     case IoStatus::kDone: break;
     case IoStatus::kWouldBlock: return Step::kWait;
@@ -372,7 +372,7 @@ Connection::Step Connection::SendReply() {
 }
 
 // Forgets the request at hand, answered or not.
-void Connection::ReleaseRequest() {
+void HttpConnection::ReleaseRequest() {
   if (has_request_) context_.unanswered.fetch_sub(1);
   has_request_ = false;
   if (body_reserved_ > 0) context_.body_bytes.fetch_sub(body_reserved_);
@@ -385,7 +385,7 @@ void Connection::ReleaseRequest() {
   if (reply_.bytes.capacity() > kIdleBufferBytesMax) reply_.bytes = {};
 }
 
-Connection::Step Connection::Linger() {
+HttpConnection::Step HttpConnection::Linger() {
   for (int i = 0; i < kLingerReadsMax; ++i) {
     if (socket_->drained()) return Step::kWait;
     const IoResult got = socket_->Receive({input_.get(), context_.options.limits.head_bytes_max});

@@ -22,16 +22,16 @@
 
 namespace truce {
 
-class Connection;
+class HttpConnection;
 
 // What all connections of a server share. Thread-safe.
 struct ConnectionContext {
   HttpServerOptions options;
   const HttpEngine& engine;
   EventLoop* loop = nullptr;
-  std::function<void(Connection&)> on_close;  // its place is free; by the thread that closed it
+  std::function<void(HttpConnection&)> on_close;  // its place is free; by the thread that closed it
 
-  std::atomic<bool> draining = false;  // replies say `Connection: close`
+  std::atomic<bool> draining = false;  // replies say `HttpConnection: close`
   std::atomic<bool> stopping = false;  // no connection stays between two requests
 
   std::atomic<uint64_t> connections_open = 0;
@@ -50,10 +50,10 @@ struct ConnectionContext {
 // A place for a connection; it outlives the connections that use it one after the other, so a late
 // event finds at worst a stranger, who has nothing to read. At any moment at most one thread has
 // the turn; the others leave a mark, and the one that has it looks again. Thread-safe.
-class Connection final : public EventSink {
+class HttpConnection final : public EventSink {
  public:
-  explicit Connection(ConnectionContext& context) : context_(context) {}
-  ~Connection() override;
+  explicit HttpConnection(ConnectionContext& context) : context_(context) {}
+  ~HttpConnection() override;
 
   // Begins to serve an accepted socket. Only on a place that is free (IsFree), by the acceptor.
   void Open(int descriptor, std::shared_ptr<const TlsContext> tls, std::string remote_address);

@@ -95,7 +95,7 @@ class HttpServer::Impl final : private EventSink {
     if (context_.options.certificates != nullptr) {
       tls_.emplace(*context_.options.certificates, context_.options.client_auth);
     }
-    context_.on_close = [this](Connection& connection) { TakeBack(connection); };
+    context_.on_close = [this](HttpConnection& connection) { TakeBack(connection); };
     places_.resize(static_cast<size_t>(context_.options.limits.connections_max + kSparePlaces));
   }
 
@@ -127,10 +127,10 @@ class HttpServer::Impl final : private EventSink {
     Accept();  // who waits in the backlog is served
     context_.stopping.store(true);
     listening_.With([](auto& listening) { listening.reset(); });
-    ForEach([this](Connection& connection) { loop_->Post(connection); });
+    ForEach([this](HttpConnection& connection) { loop_->Post(connection); });
     const bool whole = WaitForClose(deadline);
     loop_->Stop();
-    ForEach([](Connection& connection) { connection.Abort(); });
+    ForEach([](HttpConnection& connection) { connection.Abort(); });
     return whole;
   }
 
@@ -173,7 +173,7 @@ class HttpServer::Impl final : private EventSink {
   void Admit(int descriptor, std::string remote) {
     const auto limit = static_cast<uint64_t>(context_.options.limits.connections_max);
     const bool full = context_.connections_open.load() >= limit;
-    Connection* place = full && !MakeRoom() ? nullptr : FreePlace();
+    HttpConnection* place = full && !MakeRoom() ? nullptr : FreePlace();
     std::shared_ptr<const TlsContext> tls;
     if (place != nullptr && tls_.has_value()) {
       auto current = tls_->Current();
@@ -191,13 +191,13 @@ class HttpServer::Impl final : private EventSink {
   // Asks the idle connection that is missed least to leave: one that never had a request before one
   // that had, and the longest idle first. False when there is none.
   bool MakeRoom() {
-    Connection* least = nullptr;
-    std::optional<Connection::Idle> least_idle;
-    ForEach([&](Connection& connection) {
+    HttpConnection* least = nullptr;
+    std::optional<HttpConnection::Idle> least_idle;
+    ForEach([&](HttpConnection& connection) {
       const auto idle = connection.IdleState();
       if (!idle.has_value()) return;
       const bool first = !least_idle.has_value();
-      const auto rank = [](const Connection::Idle& i) { return std::pair(i.used, i.since); };
+      const auto rank = [](const HttpConnection::Idle& i) { return std::pair(i.used, i.since); };
       if (!first && rank(*idle) >= rank(*least_idle)) return;
       least = &connection;
       least_idle = idle;
@@ -211,24 +211,24 @@ class HttpServer::Impl final : private EventSink {
 
   // A free place, newly made if need be; null when all are taken. Only under the lock of
   // listening_.
-  Connection* FreePlace() {
-    Connection* place = free_.With([](std::vector<Connection*>& free) -> Connection* {
+  HttpConnection* FreePlace() {
+    HttpConnection* place = free_.With([](std::vector<HttpConnection*>& free) -> HttpConnection* {
       if (free.empty()) return nullptr;
-      Connection* last = free.back();
+      HttpConnection* last = free.back();
       free.pop_back();
       return last;
     });
     if (place != nullptr) return place;
     const size_t count = place_count_.load(std::memory_order_relaxed);
     if (count == places_.size()) return nullptr;
-    places_[count] = std::make_unique<Connection>(context_);
+    places_[count] = std::make_unique<HttpConnection>(context_);
     place = places_[count].get();
     place_count_.store(count + 1, std::memory_order_release);
     return place;
   }
 
-  void TakeBack(Connection& connection) {
-    free_.With([&](std::vector<Connection*>& free) { free.push_back(&connection); });
+  void TakeBack(HttpConnection& connection) {
+    free_.With([&](std::vector<HttpConnection*>& free) { free.push_back(&connection); });
     const std::lock_guard<std::mutex> lock(closed_mutex_);
     closed_.notify_all();
   }
@@ -241,7 +241,7 @@ class HttpServer::Impl final : private EventSink {
 
   void Tick() {
     const Deadline now = std::chrono::steady_clock::now();
-    ForEach([now](Connection& connection) { connection.Sweep(now); });
+    ForEach([now](HttpConnection& connection) { connection.Sweep(now); });
     if (accept_again_.load()) Accept();
   }
 
@@ -256,8 +256,9 @@ class HttpServer::Impl final : private EventSink {
   const int port_;
   std::optional<TlsContextSource> tls_;
   Guarded<std::unique_ptr<ListeningSocket>> listening_;
-  Guarded<std::vector<Connection*>> free_;
-  std::vector<std::unique_ptr<Connection>> places_;  // the first place_count_ are there, and stay
+  Guarded<std::vector<HttpConnection*>> free_;
+  std::vector<std::unique_ptr<HttpConnection>>
+      places_;  // the first place_count_ are there, and stay
   std::atomic<size_t> place_count_ = 0;
   std::atomic<bool> accept_again_ = false;
   std::mutex closed_mutex_;
