@@ -36,7 +36,7 @@ std::string_view AccountOfArn(std::string_view arn);
 
 struct AccountEvidence {
   std::string account;       // 12 digits, or empty: not known
-  bool foreign = false;      // the type's own account field names something else (a federated catalog)
+  bool foreign = false;      // the type's own account field names no account (a federated catalog)
   std::string disagreement;  // see ObjectFacts::account_disagreement
 };
 // The account of a managed resource of kind `kind`: the type's own account field, else
