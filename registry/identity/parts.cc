@@ -85,8 +85,8 @@ void NoteReference(Reading& reading, Value member, std::string_view place,
   reading.missing = reference.path + " is not resolved yet";
 }
 
-// Whether AWS's rule for names of `type` allows nothing but ASCII in what `part` holds. The rule may
-// be that of a value beside the key, which is the same text as it was spelt.
+// Whether AWS's rule for names of `type` allows nothing but ASCII in what `part` holds. The rule
+// may be that of a value beside the key, which is the same text as it was spelt.
 bool RuleIsAscii(const TypeSpec& type, const KeyPart& part) {
   const NameRule& rule = type.name_rule;
   if (rule.part.empty() || !MatchesAsciiOnly(rule.regex)) return false;
