@@ -1,0 +1,191 @@
+"""Arguments, configuration, output and exit codes of every command that needs no server."""
+
+import json
+
+import pytest
+
+OK, NO, USAGE, UNREACHABLE, CANNOT_RUN = 0, 1, 2, 3, 5
+
+
+def complaint(result) -> str:
+    """The one line on standard error; nothing may be on standard output."""
+    assert result.stdout == ""
+    lines = result.stderr.splitlines()
+    assert len(lines) == 1, result.stderr
+    assert lines[0].startswith("truce: ")
+    return lines[0].removeprefix("truce: ")
+
+
+def test_version(cli):
+    result = cli("--version")
+    assert result.returncode == OK
+    assert result.stdout.startswith("truce ")
+    assert result.stderr == ""
+
+
+def test_help_lists_commands_and_exit_codes(cli):
+    result = cli("--help")
+    assert result.returncode == OK
+    for word in ("serve", "config", "types", "explain", "confirm", "release", "Exit codes:"):
+        assert word in result.stdout
+    bare = cli()
+    assert bare.returncode == USAGE
+    assert bare.stdout == ""
+    assert bare.stderr == result.stdout
+
+
+@pytest.mark.parametrize("command", ["serve", "config", "types", "explain", "confirm", "release"])
+def test_every_command_has_help(cli, command):
+    result = cli(command, "--help")
+    assert result.returncode == OK
+    assert f"truce {command}" in result.stdout
+    assert "--config" in result.stdout
+
+
+@pytest.mark.parametrize(
+    "args, message",
+    [
+        (["sevre"], "unknown command 'sevre'; did you mean 'serve'?"),
+        (["frobnicate"], "unknown command 'frobnicate'; `truce --help` lists all commands"),
+        (["--frob"], "unknown flag '--frob'; `truce --help` lists all commands"),
+        (["serve", "--no-clutser"], "unknown flag '--no-clutser'; did you mean '--no-cluster'?"),
+        (["serve", "--frob"], "unknown flag '--frob'; `truce serve --help` lists what it takes"),
+        (["config", "word"], "unexpected argument 'word'; `truce config --help` lists what it takes"),
+        (["config", "--mode", "strict"],
+         "--mode: mode: 'strict' is not allowed; use one of off|audit|warn|enforce"),
+        (["config", "--config", "missing.yaml"], "missing.yaml: No such file or directory"),
+        (["types", "--types", "missing.tsv"], "missing.tsv: No such file or directory"),
+        (["confirm"], "name either an object, as Bucket.s3.aws.upbound.io NAME, or a --key"),
+        (["confirm", "Bucket", "x"],
+         "name either an object, as Bucket.s3.aws.upbound.io NAME, or a --key"),
+        (["release", "s3/Bucket", "--reason", "r"],
+         "name either type and name, as s3/Bucket prod-artifacts, or a --key"),
+        (["serve"], "this version serves without a cluster connection only; start it with --no-cluster"),
+        (["serve", "--kubeconfig", "x"],
+         "this version serves without a cluster connection only; start it with --no-cluster"),
+        (["serve", "--no-cluster", "--store", "postgres://u:hidden@host/db"],
+         "--store: store: PostgreSQL is not built into this version; use 'sqlite'"),
+        (["serve", "--no-cluster", "--in-cluster"],
+         "--no-cluster: noCluster: only one of noCluster, inCluster and kubeconfig can be set"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_wrong_arguments_are_one_line_and_exit_2(cli, args, message):
+    result = cli(*args)
+    assert result.returncode == USAGE
+    assert complaint(result) == message
+
+
+@pytest.mark.parametrize("args", [["config", "--mode"], ["explain"], ["release", "a/B", "n"],
+                                  ["types", "--output", "xml"], ["config", "--mode", "off", "--mode", "warn"]])
+def test_incomplete_arguments_are_one_line_and_exit_2(cli, args):
+    result = cli(*args)
+    assert result.returncode == USAGE
+    assert complaint(result)
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("mode: strict\n", "c.yaml:1: mode: 'strict' is not allowed; use one of off|audit|warn|enforce"),
+        ("a:\n\tb\n", "c.yaml:2: "),
+        ("mode: audit\nmode: warn\n",
+         "c.yaml:2: the key 'mode' stands here a second time; the first is on line 1"),
+        ("x: &a [1]\ny: *a\n", "c.yaml:1: anchors and aliases"),
+        ("noClutser: true\n", "c.yaml:1: noClutser: unknown key; did you mean 'noCluster'?"),
+        ("[" * 5000, "c.yaml:1: nested deeper than 32 levels"),
+        (b"mode: \xff\n", "c.yaml:"),
+        (b"mode: a\x00b\n", "c.yaml:"),
+        ("clusterId: 42\n", "c.yaml:1: clusterId: '42' is not text to YAML; write it in quotes"),
+        ("mappings:\n  - {group: g, kind: K, declares: [{type: s3/Bucket, parts: {name: status.x}}]}\n",
+         "c.yaml:2: mappings[0].declares[0].parts.name: 'status.x' is not a path"),
+    ],
+)
+def test_malformed_configuration_names_file_line_and_key(cli, text, message):
+    result = cli("config", "--config", cli.file("c.yaml", text))
+    assert result.returncode == USAGE
+    assert complaint(result).startswith(message)
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("mappings:\n  - {group: g, kind: K, declares: [{type: s3/Bucke, parts: {name: spec.x}}]}\n",
+         "c.yaml:2: "),
+        ("typeModes: {s3/Bukcet: audit}\n", "typeModes: no type 's3/Bukcet'"),
+    ],
+)
+def test_what_the_catalogue_does_not_know_is_refused_at_start(cli, text, message):
+    result = cli("serve", "--no-cluster", "--data-dir", "data", "--config", cli.file("c.yaml", text))
+    assert result.returncode == USAGE
+    assert complaint(result).startswith(message)
+
+
+def test_config_tells_where_values_come_from(cli):
+    name = cli.file("c.yaml", "mode: audit\nlogLevel: debug\nclusterId: from-file\n")
+    result = cli("config", "--mode", "warn", TRUCE_CLUSTER_ID="from-env", TRUCE_CONFIG=name)
+    assert result.returncode == OK
+    lines = result.stdout.splitlines()
+    assert "mode: warn  # --mode" in lines
+    assert "clusterId: from-env  # TRUCE_CLUSTER_ID" in lines
+    assert "logLevel: debug  # c.yaml:2" in lines
+    assert "store: sqlite  # default" in lines
+    again = cli("config", "--config", cli.file("again.yaml", result.stdout))
+    assert again.returncode == OK
+    strip = lambda text: [line.split("  # ")[0] for line in text.splitlines()]
+    assert strip(again.stdout) == strip(result.stdout)
+
+
+def test_config_lists_all_keys(cli):
+    result = cli("config", "--keys")
+    assert result.returncode == OK
+    assert "--admission-address" in result.stdout
+    assert "TRUCE_RESERVATION_TTL" in result.stdout
+
+
+def test_mistyped_variable_is_a_warning(cli):
+    result = cli("config", TRUCE_MOED="audit", TRUCE_SERVICE_HOST="10.0.0.1")
+    assert result.returncode == OK
+    assert result.stderr == ("truce: warning: variable TRUCE_MOED is not known and has no effect; "
+                             "did you mean 'TRUCE_MODE'?\n")
+
+
+def test_types_as_table_and_json(cli):
+    table = cli("types")
+    assert table.returncode == OK
+    header, *rows = table.stdout.splitlines()
+    assert header.split() == ["TYPE", "SCOPE", "CERTAINTY", "CONFLICT", "KEY", "ATTACHMENT"]
+    assert any(row.split()[:3] == ["s3/Bucket", "partition", "researched"] for row in rows)
+    listed = json.loads(cli("types", "--output", "json").stdout)
+    assert listed["kind"] == "TypeList"
+    assert [item["type"] for item in listed["items"]] == [row.split()[0] for row in rows]
+    bucket = next(item for item in listed["items"] if item["type"] == "s3/Bucket")
+    assert {"group": "s3.aws.upbound.io", "kind": "Bucket"} in bucket["kinds"]
+
+
+@pytest.mark.parametrize("word", ["s3/Bucket", "s3/bucket", "Bucket.s3.aws.upbound.io"])
+def test_explain(cli, word):
+    result = cli("explain", word)
+    assert result.returncode == OK
+    assert "s3/Bucket" in result.stdout
+    assert "partition" in result.stdout
+
+
+def test_explain_of_an_unknown_type_is_no(cli):
+    result = cli("explain", "s3/Bukcet")
+    assert result.returncode == NO
+    assert complaint(result) == "no type 's3/Bukcet'; did you mean 's3/Bucket'?"
+
+
+def test_malformed_type_file_names_file_and_line(cli):
+    result = cli("types", "--types", cli.file("t.tsv", "not a header\n"))
+    assert result.returncode == USAGE
+    assert complaint(result).startswith("t.tsv:1")
+
+
+@pytest.mark.parametrize("args", [["confirm", "Bucket.s3.aws.upbound.io", "x"],
+                                  ["release", "s3/Bucket", "x", "--reason", "r"]])
+def test_commands_without_a_server_are_unreachable(cli, args):
+    result = cli(*args, "--data-dir", "data")
+    assert result.returncode == UNREACHABLE
+    assert complaint(result).startswith("cannot reach the server at data/truce.sock: ")
