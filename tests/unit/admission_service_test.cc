@@ -1,0 +1,516 @@
+// The admission service on the memory store: verdicts, modes, overrides, purity, faults, deadlines.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/support/admission_fixture.h"
+
+namespace truce {
+namespace {
+
+using AdmissionServiceTest = AdmissionFixture;
+
+TEST_F(AdmissionServiceTest, OfTwoClaimsForOneBucketTheSecondIsDenied) {
+  const Answered first = Send(Claim("team-a", "artifacts", "prod-artifacts", "service-a"));
+  EXPECT_TRUE(first.allowed) << first.body;
+  EXPECT_EQ(first.uid, "review-uid-team-a-artifacts");
+  EXPECT_EQ(Contents().owners.size(), 1U);
+  const Answered second = Send(Claim("team-b", "artifacts", "prod-artifacts", "service-b"));
+  EXPECT_EQ(second.status, 200);
+  EXPECT_FALSE(second.allowed);
+  EXPECT_EQ(second.code, 403);
+  EXPECT_EQ(second.reason, "Forbidden");
+  EXPECT_NE(second.message.find("service-a"), std::string::npos);
+  EXPECT_EQ(sink_.last().findings, (std::vector<std::string>{"duplicate-ownership enforce"}));
+  EXPECT_FALSE(sink_.last().wrote);
+}
+
+TEST_F(AdmissionServiceTest, AManagedResourceOfATakenNameIsDenied) {
+  Send(Claim("team-a", "artifacts", "prod-artifacts", "service-a"));
+  EXPECT_FALSE(Send(Bucket("other", "prod-artifacts")).allowed);
+  EXPECT_TRUE(Send(Bucket("other", "other-artifacts")).allowed);
+}
+
+TEST_F(AdmissionServiceTest, ObservingATakenBucketIsAllowed) {
+  Send(Bucket("one", "prod-artifacts"));
+  Sent observer = Bucket("two", "prod-artifacts");
+  observer.spec =
+      R"({"forProvider":{"region":"us-west-2"},"managementPolicies":["Observe"],"providerConfigRef":{"name":"prod"}})";
+  EXPECT_TRUE(Send(observer).allowed);
+  Sent raised = Bucket("two", "prod-artifacts");
+  raised.operation = "UPDATE";
+  raised.old_spec = observer.spec;
+  raised.old_metadata = raised.metadata;
+  raised.review = "raise";
+  EXPECT_FALSE(Send(raised).allowed);
+}
+
+TEST_F(AdmissionServiceTest, ACompositeControllerGets422) {
+  Send(Bucket("one", "prod-artifacts"));
+  Sent composed = Bucket("two", "prod-artifacts");
+  composed.user = kCrossplane;
+  const Answered answer = Send(composed);
+  EXPECT_FALSE(answer.allowed);
+  EXPECT_EQ(answer.code, 422);
+  EXPECT_EQ(answer.reason, "Invalid");
+  ChangePolicy([](AdmissionPolicy& policy) { policy.composite_denial_code = 403; });
+  EXPECT_EQ(Send(composed).code, 403);
+}
+
+TEST_F(AdmissionServiceTest, UserPatternsDecideWhoIsAController) {
+  ChangePolicy([](AdmissionPolicy& policy) { policy.composite_controllers = {"*:cross*ane"}; });
+  Send(Bucket("one", "prod-artifacts"));
+  Sent composed = Bucket("two", "prod-artifacts");
+  composed.user = kCrossplane;
+  EXPECT_EQ(Send(composed).code, 422);
+  composed.user = std::string(kCrossplane) + "x";
+  EXPECT_EQ(Send(composed).code, 403);
+}
+
+TEST_F(AdmissionServiceTest, ARepeatedReviewIsAllowedAgainAndWritesNothing) {
+  const Sent claim = Claim("team-a", "artifacts", "prod-artifacts", "service-a");
+  ASSERT_TRUE(Send(claim).allowed);
+  const StoreContents before = Contents();
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_TRUE(Send(claim).allowed);
+    EXPECT_FALSE(sink_.last().wrote);
+  }
+  EXPECT_EQ(Contents(), before);
+}
+
+TEST_F(AdmissionServiceTest, ADeniedReviewWritesNothingHoweverOften) {
+  Send(Bucket("one", "prod-artifacts"));
+  const StoreContents before = Contents();
+  const Answered first = Send(Bucket("two", "prod-artifacts"));
+  const Answered again = Send(Bucket("two", "prod-artifacts"));
+  EXPECT_EQ(first.body, again.body);
+  EXPECT_EQ(Contents(), before);
+}
+
+TEST_F(AdmissionServiceTest, ADryRunChangesNoRowAndSaysTheSame) {
+  Sent free = Bucket("one", "prod-artifacts");
+  free.dry_run = true;
+  EXPECT_TRUE(Send(free).allowed);
+  EXPECT_EQ(Contents(), StoreContents{});
+  Send(Bucket("one", "prod-artifacts"));
+  const StoreContents before = Contents();
+  Sent taken = Bucket("two", "prod-artifacts");
+  taken.dry_run = true;
+  const Answered dry = Send(taken);
+  taken.dry_run = false;
+  EXPECT_EQ(dry.body, Send(taken).body);
+  EXPECT_EQ(Contents(), before);
+}
+
+TEST_F(AdmissionServiceTest, ADeletionIsAllowedWhateverTheStoreSays) {
+  Send(Bucket("one", "prod-artifacts"));
+  Sent deletion = Bucket("one", "prod-artifacts");
+  deletion.operation = "DELETE";
+  store_.BreakWrites({ErrorCode::kUnavailable, "disk full"});
+  EXPECT_TRUE(Send(deletion).allowed);
+  service_.SetReady(false);
+  EXPECT_TRUE(Send(deletion).allowed);
+}
+
+TEST_F(AdmissionServiceTest, ATerminatingObjectMayChangeButNotTakeABucket) {
+  Send(Bucket("one", "prod-artifacts"));
+  Send(Bucket("two", "other"));
+  const std::string deleted = R"(,"deletionTimestamp":"2026-11-21T08:00:00Z")";
+  Sent change = Bucket("two", "other");
+  change.operation = "UPDATE";
+  change.review = "finalizer";
+  change.old_metadata = change.metadata + deleted + R"(,"finalizers":["a/b"])";
+  change.metadata += deleted;
+  EXPECT_TRUE(Send(change).allowed);
+  Sent aim = Bucket("two", "prod-artifacts");
+  aim.operation = "UPDATE";
+  aim.review = "aim";
+  aim.old_metadata = Bucket("two", "other").metadata + deleted;
+  aim.metadata += deleted;
+  EXPECT_FALSE(Send(aim).allowed);
+}
+
+TEST_F(AdmissionServiceTest, SubresourcesConnectionsAndForeignKindsAreAllowed) {
+  Send(Bucket("one", "prod-artifacts"));
+  const StoreContents before = Contents();
+  store_.FailNextRead({ErrorCode::kUnavailable, "not to be read"});
+  std::string status = BodyOf(Bucket("two", "prod-artifacts"));
+  status.insert(status.find("\"operation\""), R"("subResource":"status",)");
+  EXPECT_TRUE(Post(status).allowed);
+  Sent exec = Bucket("two", "prod-artifacts");
+  exec.operation = "CONNECT";
+  EXPECT_TRUE(Send(exec).allowed);
+  Sent pod = Bucket("two", "prod-artifacts");
+  pod.group = "apps";
+  pod.kind = "Deployment";
+  EXPECT_TRUE(Send(pod).allowed);
+  EXPECT_EQ(Contents(), before);
+  EXPECT_EQ(Send(Bucket("two", "x")).status, 503);  // the fault was still there
+}
+
+TEST_F(AdmissionServiceTest, UntilReadyTheAnswerIsUnknown) {
+  service_.SetReady(false);
+  const Answered answer = Send(Bucket("one", "prod-artifacts"));
+  EXPECT_EQ(answer.status, 503);
+  EXPECT_EQ(answer.retry_after, "1");
+  EXPECT_EQ(sink_.last().verdict, Verdict::kUnknown);
+  EXPECT_EQ(sink_.last().unknown, UnknownCause::kNotReady);
+  service_.SetReady(true);
+  EXPECT_TRUE(Send(Bucket("one", "prod-artifacts")).allowed);
+}
+
+TEST_F(AdmissionServiceTest, AMalformedReviewIs400) {
+  const Answered answer = Post("{}");
+  EXPECT_EQ(answer.status, 400);
+  EXPECT_EQ(sink_.last().verdict, Verdict::kBadRequest);
+  EXPECT_EQ(sink_.last().operation, "none");
+  Sent without_uid = Bucket("one", "prod-artifacts");
+  without_uid.uid.clear();
+  EXPECT_EQ(Send(without_uid).status, 400);
+  Sent without_name = Bucket("", "prod-artifacts");
+  EXPECT_EQ(Send(without_name).status, 400);
+  EXPECT_EQ(Contents(), StoreContents{});
+}
+
+struct FaultRow {
+  ErrorCode code;
+  UnknownCause cause;
+};
+
+TEST_F(AdmissionServiceTest, EveryFaultOfTheStoreIsUnknownNeverAVerdict) {
+  const std::vector<FaultRow> rows = {
+      {ErrorCode::kUnavailable, UnknownCause::kStoreUnavailable},
+      {ErrorCode::kResourceExhausted, UnknownCause::kStoreFull},
+      {ErrorCode::kDeadlineExceeded, UnknownCause::kDeadline},
+      {ErrorCode::kDataLoss, UnknownCause::kStoreDamaged},
+      {ErrorCode::kInternal, UnknownCause::kInternal},
+      {ErrorCode::kConflict, UnknownCause::kInternal},
+  };
+  for (const FaultRow& row : rows) {
+    for (const bool on_read : {true, false}) {
+      const Error error{row.code, "fault"};
+      on_read ? store_.FailNextRead(error) : store_.FailNextApply(error);
+      const Answered answer = Send(Bucket("one", "prod-artifacts"));
+      EXPECT_EQ(answer.status, 503) << Name(row.code);
+      EXPECT_EQ(answer.retry_after, "1");
+      EXPECT_EQ(sink_.last().unknown, row.cause) << Name(row.code);
+      EXPECT_FALSE(sink_.last().wrote);
+    }
+  }
+  EXPECT_EQ(Contents(), StoreContents{});
+}
+
+TEST_F(AdmissionServiceTest, ALostAnswerIsUnknownAndItsRepetitionAllowed) {
+  store_.LoseNextAnswer({ErrorCode::kDeadlineExceeded, "too late"});
+  EXPECT_EQ(Send(Bucket("one", "prod-artifacts")).status, 503);
+  EXPECT_EQ(Contents().owners.size(), 1U);
+  EXPECT_TRUE(Send(Bucket("one", "prod-artifacts")).allowed);
+  EXPECT_EQ(Contents().owners.size(), 1U);
+}
+
+TEST_F(AdmissionServiceTest, WithoutDiskWhatNeedsNoWriteIsAnswered) {
+  Send(Bucket("one", "prod-artifacts"));
+  store_.BreakWrites({ErrorCode::kUnavailable, "disk full"});
+  EXPECT_EQ(Send(Bucket("two", "prod-artifacts")).code, 403);
+  EXPECT_TRUE(Send(Bucket("one", "prod-artifacts")).allowed);  // replay
+  EXPECT_EQ(Send(Bucket("three", "new")).status, 503);
+  store_.Mend();
+  EXPECT_TRUE(Send(Bucket("three", "new")).allowed);
+}
+
+TEST_F(AdmissionServiceTest, WarnModeAllowsWarnsAndRecordsTheConflict) {
+  ChangePolicy([](AdmissionPolicy& policy) { policy.modes.global = Mode::kWarn; });
+  Send(Bucket("one", "prod-artifacts"));
+  const Answered answer = Send(Bucket("two", "prod-artifacts"));
+  EXPECT_TRUE(answer.allowed);
+  ASSERT_EQ(answer.warnings.size(), 1U);
+  EXPECT_EQ(answer.warnings[0], "truce: S3 bucket prod-artifacts is already owned by Bucket one");
+  EXPECT_EQ(sink_.last().findings, (std::vector<std::string>{"duplicate-ownership warn"}));
+  EXPECT_EQ(memory_.Counts().conflicts, 1U);
+}
+
+TEST_F(AdmissionServiceTest, AuditModeTellsTheLogOnly) {
+  ChangePolicy([](AdmissionPolicy& policy) { policy.modes.types["s3/Bucket"] = Mode::kAudit; });
+  Send(Bucket("one", "prod-artifacts"));
+  const Answered answer = Send(Bucket("two", "prod-artifacts"));
+  EXPECT_TRUE(answer.allowed);
+  EXPECT_TRUE(answer.warnings.empty());
+  EXPECT_EQ(sink_.last().findings, (std::vector<std::string>{"duplicate-ownership audit"}));
+}
+
+TEST_F(AdmissionServiceTest, ModeOffKeepsRowsAndFindsNothing) {
+  ChangePolicy([](AdmissionPolicy& policy) { policy.modes.global = Mode::kOff; });
+  Send(Bucket("one", "prod-artifacts"));
+  EXPECT_TRUE(Send(Bucket("two", "prod-artifacts")).allowed);
+  EXPECT_TRUE(sink_.last().findings.empty());
+  EXPECT_EQ(Contents().rows.size(), 2U);
+}
+
+struct OverrideRow {
+  const char* reason;
+  Override rule;
+  bool allowed;
+};
+
+TEST_F(AdmissionServiceTest, ATimedOverrideAuditsWhatItNames) {
+  const Timestamp later = clock_.Now() + std::chrono::minutes(5);
+  const Timestamp past = clock_.Now();
+  const std::vector<OverrideRow> rows = {
+      {"name of the resource", {.name = "prod-artifacts", .until = later, .reason = "r"}, true},
+      {"name of the declaration", {.name = "artifacts", .until = later, .reason = "r"}, true},
+      {"another name", {.name = "prod", .until = later, .reason = "r"}, false},
+      {"namespace", {.ns = "team-b", .until = later, .reason = "r"}, true},
+      {"namespace of the owner", {.ns = "team-a", .until = later, .reason = "r"}, false},
+      {"group", {.group = "platform.example.org", .until = later, .reason = "r"}, true},
+      {"another group", {.group = "s3.aws.upbound.io", .until = later, .reason = "r"}, false},
+      {"ended this moment", {.ns = "team-b", .until = past, .reason = "r"}, false},
+      {"names nothing", {.until = later, .reason = "r"}, false},
+  };
+  Send(Claim("team-a", "first", "prod-artifacts", "service-a"));
+  for (const OverrideRow& row : rows) {
+    ChangePolicy([&](AdmissionPolicy& policy) { policy.modes.overrides = {row.rule}; });
+    Sent claim = Claim("team-b", "artifacts", "prod-artifacts", "service-b");
+    claim.dry_run = true;
+    EXPECT_EQ(Send(claim).allowed, row.allowed) << row.reason;
+    EXPECT_EQ(sink_.last().override_reason, row.allowed ? "r" : "") << row.reason;
+  }
+}
+
+TEST_F(AdmissionServiceTest, AnOverrideOfANamespaceReachesWhatItsClaimsCompose) {
+  Send(Bucket("one", "prod-artifacts"));
+  ChangePolicy([&](AdmissionPolicy& policy) {
+    policy.modes.overrides = {
+        {.ns = "team-b", .until = clock_.Now() + std::chrono::hours(1), .reason = "migration"}};
+  });
+  Sent composite;
+  composite.group = "platform.example.org";
+  composite.version = "v1alpha1";
+  composite.kind = "XObjectStorage";
+  composite.name = "artifacts-x";
+  composite.uid = "uid-x";
+  composite.review = "review-x";
+  composite.user = kCrossplane;
+  composite.spec =
+      R"({"claimRef":{"apiVersion":"platform.example.org/v1alpha1","kind":"ObjectStorage","namespace":"team-b","name":"artifacts"}})";
+  ASSERT_TRUE(Send(Claim("team-b", "artifacts", "prod-artifacts", "service-b")).allowed);
+  ASSERT_TRUE(Send(composite).allowed);
+  Sent composed = Bucket("artifacts-x-1", "prod-artifacts");
+  composed.user = kCrossplane;
+  composed.metadata +=
+      R"(,"ownerReferences":[{"apiVersion":"platform.example.org/v1alpha1","kind":"XObjectStorage","name":"artifacts-x","uid":"uid-x","controller":true}])";
+  EXPECT_TRUE(Send(composed).allowed);
+  EXPECT_EQ(sink_.last().override_reason, "migration");
+  composed.name = "stray";
+  composed.uid = "uid-stray";
+  composed.review = "review-stray";
+  composed.metadata = Bucket("stray", "prod-artifacts").metadata;
+  EXPECT_FALSE(Send(composed).allowed);
+}
+
+TEST_F(AdmissionServiceTest, UnsureTypesWarnUntilTheOperatorSaysDeny) {
+  // The first type of the catalogue that is not researched and is named by its external name.
+  const TypeSpec* unsure = nullptr;
+  const KindSpec* kind = nullptr;
+  for (const TypeSpec& type : present_.catalogue->types()) {
+    if (type.certainty == Certainty::kResearched || type.parts.size() != 1 || type.attachment ||
+        type.scope != Scope::kAccountRegion ||
+        type.parts[0].source != KeyPart::Source::kExternalName) {
+      continue;
+    }
+    for (const KindSpec& candidate : type.kinds) {
+      if (candidate.flavour == Flavour::kUpjetCluster) kind = &candidate;
+    }
+    if (kind == nullptr) continue;
+    unsure = &type;
+    break;
+  }
+  ASSERT_NE(unsure, nullptr);
+  const auto declare = [&](const std::string& name) {
+    Sent sent = Managed("x", kind->kind, name, R"({"region":"us-west-2"})");
+    sent.group = kind->group;
+    sent.metadata = R"(,"annotations":{"crossplane.io/external-name":"shared-name"})";
+    return sent;
+  };
+  ASSERT_TRUE(Send(declare("one")).allowed);
+  Sent second = declare("two");
+  second.dry_run = true;
+  const Answered warned = Send(second);
+  EXPECT_TRUE(warned.allowed);
+  EXPECT_EQ(warned.warnings.size(), 1U) << warned.body << unsure->name;
+  ChangePolicy([](AdmissionPolicy& policy) { policy.modes.unsure = UnsureAction::kDeny; });
+  EXPECT_FALSE(Send(second).allowed);
+  ChangePolicy([&](AdmissionPolicy& policy) {
+    policy.modes.unsure_types[unsure->name] = UnsureAction::kWarn;
+  });
+  EXPECT_TRUE(Send(second).allowed);
+}
+
+TEST_F(AdmissionServiceTest, ABadNameIsRefusedInEnforceModeOnly) {
+  const Sent odd = Bucket("odd", "prod\u200b-artifacts");
+  const Answered refused = Send(odd);
+  EXPECT_FALSE(refused.allowed);
+  EXPECT_EQ(sink_.last().findings, (std::vector<std::string>{"resource-name enforce"}));
+  EXPECT_EQ(refused.message.find("\u200b"), std::string::npos);
+  ChangePolicy([](AdmissionPolicy& policy) { policy.modes.global = Mode::kWarn; });
+  const Answered warned = Send(odd);
+  EXPECT_TRUE(warned.allowed);
+  EXPECT_EQ(warned.warnings.size(), 1U);
+  ChangePolicy([](AdmissionPolicy& policy) { policy.modes.global = Mode::kAudit; });
+  EXPECT_TRUE(Send(odd).warnings.empty());
+  EXPECT_EQ(sink_.last().findings, (std::vector<std::string>{"resource-name audit"}));
+}
+
+TEST_F(AdmissionServiceTest, AnOldBadNameHindersNoOtherChangeAndNoEnd) {
+  Sent update = Bucket("odd", "prod\u200b-artifacts");
+  update.operation = "UPDATE";
+  update.old_metadata = update.metadata;
+  update.metadata += R"(,"labels":{"a":"b"})";
+  EXPECT_TRUE(Send(update).allowed);
+  Sent ending = Bucket("odd", "prod\u200b-artifacts");
+  ending.operation = "UPDATE";
+  ending.review = "ending";
+  ending.old_metadata =
+      Bucket("odd", "x").metadata + R"(,"deletionTimestamp":"2026-11-21T08:00:00Z")";
+  ending.metadata += R"(,"deletionTimestamp":"2026-11-21T08:00:00Z")";
+  EXPECT_TRUE(Send(ending).allowed);
+}
+
+TEST_F(AdmissionServiceTest, TheCapEndsReservationsWithoutObjects) {
+  ChangePolicy([](AdmissionPolicy& policy) { policy.reservation_cap = 3; });
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(
+        Send(Claim("team-a", "c" + std::to_string(i), "b" + std::to_string(i), "s")).allowed);
+  }
+  clock_.Advance(std::chrono::seconds(61));
+  const Answered answer = Send(Claim("team-a", "c9", "b9", "s"));
+  EXPECT_FALSE(answer.allowed);
+  EXPECT_EQ(answer.code, 403);
+  EXPECT_EQ(sink_.last().findings, (std::vector<std::string>{"reservation-cap enforce"}));
+  EXPECT_TRUE(Send(Claim("team-b", "c9", "b9", "s")).allowed);
+  ChangePolicy([](AdmissionPolicy& policy) { policy.modes.global = Mode::kAudit; });
+  EXPECT_TRUE(Send(Claim("team-a", "c10", "b10", "s")).allowed);
+}
+
+TEST_F(AdmissionServiceTest, APartialMappingWarnsAndReservesNothing) {
+  Sent claim = Claim("team-a", "artifacts", "x", "s");
+  claim.spec = R"({"parameters":{"region":"us-west-2"}})";
+  const Answered answer = Send(claim);
+  EXPECT_TRUE(answer.allowed);
+  EXPECT_EQ(answer.warnings.size(), 1U) << answer.body;
+  EXPECT_TRUE(Contents().owners.empty());
+  Sent update = claim;
+  update.operation = "UPDATE";
+  update.old_metadata = update.metadata;
+  update.metadata += R"(,"annotations":{"a":"b"})";
+  const Answered again = Send(update);
+  EXPECT_TRUE(again.warnings.empty()) << again.body;  // said once
+}
+
+TEST_F(AdmissionServiceTest, ALateNameOfATakenResourceIsAllowedForProvidersWithAWarning) {
+  const auto vpc = [](const std::string& name, const std::string& id) {
+    Sent sent = Managed("ec2", "VPC", name, R"({"region":"us-west-2","cidrBlock":"10.0.0.0/16"})");
+    if (!id.empty())
+      sent.metadata = R"(,"annotations":{"crossplane.io/external-name":")" + id + "\"}";
+    return sent;
+  };
+  ASSERT_TRUE(Send(vpc("one", "vpc-0123456789abcdef0")).allowed);
+  ASSERT_TRUE(Send(vpc("two", "")).allowed);
+  Sent late = vpc("two", "vpc-0123456789abcdef0");
+  late.operation = "UPDATE";
+  late.review = "late";
+  late.user = kProvider;
+  const Answered by_provider = Send(late);
+  EXPECT_TRUE(by_provider.allowed) << by_provider.body;
+  EXPECT_EQ(by_provider.warnings.size(), 1U);
+  late.user = "mallory";
+  late.review = "forged";
+  late.uid = "uid-three";
+  late.name = "three";
+  EXPECT_FALSE(Send(late).allowed);
+}
+
+TEST_F(AdmissionServiceTest, TheVerdictOfTheTransactionCounts) {
+  // Many writers of one free name: whoever comes second in the store is denied, though all read it
+  // free.
+  constexpr int kWriters = 8;
+  for (int round = 0; round < 50; ++round) {
+    std::atomic<int> allowed{0};
+    std::atomic<int> denied{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < kWriters; ++i) {
+      threads.emplace_back([&, i] {
+        const std::string name = std::to_string(round) + "-" + std::to_string(i);
+        const Answered answer = Send(Bucket(name, "bucket-" + std::to_string(round)));
+        (answer.allowed ? allowed : denied).fetch_add(1);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(allowed, 1);
+    EXPECT_EQ(denied, kWriters - 1);
+  }
+}
+
+TEST_F(AdmissionServiceTest, APolicyChangesUnderLoad) {
+  std::atomic<bool> stop{false};
+  std::thread changer([&] {
+    while (!stop) {
+      ChangePolicy([](AdmissionPolicy& policy) { policy.modes.global = Mode::kWarn; });
+      ChangePolicy([](AdmissionPolicy& policy) { policy.modes.global = Mode::kEnforce; });
+    }
+  });
+  for (int i = 0; i < 200; ++i) EXPECT_EQ(Send(Bucket(std::to_string(i), "shared")).status, 200);
+  stop = true;
+  changer.join();
+}
+
+TEST_F(AdmissionServiceTest, LargeAndSmallBodiesAreReportedAlike) {
+  Sent large = Bucket("large", "prod-artifacts");
+  large.metadata += R"(,"labels":{"x":")" + std::string(200000, 'a') + "\"}";
+  EXPECT_TRUE(Send(large).allowed);
+  EXPECT_EQ(sink_.last().name, "large");
+  EXPECT_EQ(sink_.last().user, "ann");
+  EXPECT_EQ(sink_.last().kind, "Bucket");
+  EXPECT_EQ(sink_.last().operation, "CREATE");
+}
+
+struct BudgetRow {
+  const char* timeout;
+  std::chrono::milliseconds budget;
+};
+
+TEST(Budget, IsWhatTheApiServerSurelyGrantsLessTheWayBack) {
+  using std::chrono::milliseconds;
+  const std::vector<BudgetRow> rows = {
+      {"10s", milliseconds(8900)},  {"5s", milliseconds(3900)},
+      {"2s", milliseconds(900)},    {"1s", milliseconds(400)},
+      {"30s", milliseconds(28900)}, {"3600s", milliseconds(28900)},
+      {"", milliseconds(8900)},     {"s", milliseconds(8900)},
+      {"0s", milliseconds(8900)},   {"-3s", milliseconds(8900)},
+      {"5", milliseconds(8900)},    {"5m", milliseconds(8900)},
+      {"5.5s", milliseconds(8900)}, {"99999999999s", milliseconds(8900)},
+  };
+  for (const BudgetRow& row : rows) {
+    HttpRequest request;
+    request.arrival = Deadline(std::chrono::hours(1));
+    request.query.emplace_back("timeout", row.timeout);
+    EXPECT_EQ(BudgetOf(request) - request.arrival, row.budget) << row.timeout;
+  }
+  HttpRequest limited;
+  limited.arrival = Deadline(std::chrono::hours(1));
+  limited.deadline = limited.arrival + milliseconds(70);
+  EXPECT_EQ(BudgetOf(limited), limited.deadline);
+}
+
+TEST(RandomIdsTest, AreThirteenCharactersAndDiffer) {
+  const IdSource ids = RandomIds();
+  const PublicId one = ids();
+  EXPECT_EQ(one.text.size(), 13U);
+  EXPECT_EQ(one.text.find_first_not_of("abcdefghijklmnopqrstuvwxyz234567"), std::string::npos);
+  EXPECT_NE(one, ids());
+}
+
+}  // namespace
+}  // namespace truce

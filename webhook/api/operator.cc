@@ -1,0 +1,330 @@
+#include "webhook/api/operator.h"
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "registry/ownership/sight.h"
+
+namespace truce {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kOperator = "operator";
+constexpr std::chrono::seconds kAnswerWithin{10};  // commands wait longer
+// A name that fits more resources than this is no name.
+constexpr std::size_t kFoundMax = 100;
+constexpr std::size_t kKeysAtOnce = 1000;
+
+Error Bad(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
+
+std::string Write(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+HttpResponse Answer(const Json& json) {
+  return {.content_type = "application/json", .body = Write(json)};
+}
+
+struct Problem {
+  int status;
+  std::string_view title;
+};
+
+Problem ProblemOf(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kInvalidArgument: return {400, "the request is malformed"};
+    case ErrorCode::kNotFound: return {404, "there is no such resource"};
+    case ErrorCode::kConflict: return {409, "the name fits several resources"};
+    case ErrorCode::kResourceExhausted:
+    case ErrorCode::kUnavailable:
+    case ErrorCode::kDeadlineExceeded: return {503, "the store cannot be used now"};
+    case ErrorCode::kDataLoss:
+    case ErrorCode::kInternal: break;
+  }
+  return {500, "the server failed"};
+}
+
+HttpResponse Refusal(const Error& error, const std::vector<KeyText>& keys = {}) {
+  const Problem problem = ProblemOf(error.code);
+  Json json = {{"type", "about:blank"},
+               {"title", problem.title},
+               {"status", problem.status},
+               {"detail", error.message}};
+  for (const KeyText& key : keys) json["keys"].push_back(key.text);
+  HttpResponse response{
+      .status = problem.status, .content_type = "application/problem+json", .body = Write(json)};
+  if (problem.status == 503) response.headers.emplace_back("Retry-After", "1");
+  return response;
+}
+
+Json ObjectJson(const Slot& slot) {
+  return {{"cluster", slot.cluster},
+          {"group", slot.group},
+          {"kind", slot.kind},
+          {"namespace", slot.ns},
+          {"name", slot.name}};
+}
+
+std::string_view StateOf(const Owner& owner) {
+  switch (owner.record) {
+    case Record::kImported: return "imported";
+    case Record::kOrphaned:
+    case Record::kTransferring: return "orphaned";
+    case Record::kNone: break;
+  }
+  return owner.state == HolderState::kReserved ? "reserved" : "held";
+}
+
+Json ResourceJson(const Owner& owner, const std::vector<Row>& rows) {
+  Json out = {{"id", owner.id.text},
+              {"key", owner.key.text},
+              {"type", owner.identity.type},
+              {"name", owner.name},
+              {"arn", owner.arn},
+              {"partition", owner.identity.partition},
+              {"account", owner.identity.account},
+              {"region", owner.identity.region},
+              {"service", owner.service},
+              {"contact", owner.contact},
+              {"root", ObjectJson(owner.root)},
+              {"state", StateOf(owner)},
+              {"since", FormatTimestamp(owner.since)},
+              {"reason", owner.record_reason},
+              {"successor", owner.successor},
+              {"declarations", Json::array()}};
+  for (const Row& row : rows) {
+    out["declarations"].push_back({{"object", ObjectJson(row.slot)},
+                                   {"uid", row.id.uid.text},
+                                   {"intent", Name(row.intent)},
+                                   {"state", Name(row.id.state)},
+                                   {"terminating", row.terminating},
+                                   {"since", FormatTimestamp(row.at)}});
+  }
+  return out;
+}
+
+// Which resource is meant: by its key, or by type and name.
+struct Wanted {
+  std::string key;
+  std::string type;
+  std::string name;
+  std::string account;
+  std::string region;
+};
+
+bool Fits(const Owner& owner, const Wanted& wanted) {
+  return owner.identity.type == wanted.type && owner.name == wanted.name &&
+         (wanted.account.empty() || owner.identity.account == wanted.account) &&
+         (wanted.region.empty() || owner.identity.region == wanted.region);
+}
+
+// Every owner that fits; passes over all keys of the type's space.
+std::vector<Owner> FindOwners(const Wanted& wanted, std::string_view space, const Facts& facts) {
+  if (!wanted.key.empty()) {
+    auto owner = facts.OwnerOf({wanted.key});
+    if (!owner) return {};
+    return {std::move(*owner)};
+  }
+  std::vector<Owner> found;
+  const std::string prefix = PercentEncode(space) + "|";
+  KeyText after{prefix};
+  while (true) {
+    const std::vector<KeyText> keys = facts.KeysAfter(after, kKeysAtOnce);
+    for (const KeyText& key : keys) {
+      if (!key.text.starts_with(prefix)) return found;
+      auto owner = facts.OwnerOf(key);
+      if (owner && Fits(*owner, wanted)) found.push_back(std::move(*owner));
+      if (found.size() == kFoundMax) return found;
+    }
+    if (keys.size() < kKeysAtOnce) return found;
+    after = keys.back();
+  }
+}
+
+// A member that must be a text; empty when it is missing.
+Result<std::string> Text(const Json& json, const char* name) {
+  const auto found = json.find(name);
+  if (found == json.end() || found->is_null()) return std::string();
+  if (!found->is_string()) return Bad("\"" + std::string(name) + "\" is not a text");
+  return found->get<std::string>();
+}
+
+Result<Json> ReadBody(const HttpRequest& request) {
+  constexpr std::size_t kBodyBytesMax = 64 * 1024;
+  if (request.body.size() > kBodyBytesMax) return Bad("the body is larger than 64 KiB");
+  Json json = Json::parse(request.body, nullptr, false);
+  if (json.is_discarded() || !json.is_object()) return Bad("the body is not a JSON object");
+  return json;
+}
+
+Result<Wanted> ReadWanted(const Json& json) {
+  Wanted out;
+  TRUCE_ASSIGN_OR_RETURN(out.key, Text(json, "key"));
+  TRUCE_ASSIGN_OR_RETURN(out.type, Text(json, "type"));
+  TRUCE_ASSIGN_OR_RETURN(out.name, Text(json, "name"));
+  TRUCE_ASSIGN_OR_RETURN(out.account, Text(json, "account"));
+  TRUCE_ASSIGN_OR_RETURN(out.region, Text(json, "region"));
+  return out;
+}
+
+class Operator final {
+ public:
+  explicit Operator(OperatorPorts ports) : ports_(std::move(ports)) {}
+
+  HttpResponse Confirm(const HttpRequest& request) const {
+    Result<Json> json = ReadBody(request);
+    if (!json.ok()) return Refusal(json.error());
+    Result<std::string> key = Text(json.value(), "key");
+    if (!key.ok()) return Refusal(key.error());
+    std::optional<Slot> slot;
+    if (key.value().empty()) {
+      Result<Slot> read = ReadSlot(json.value());
+      if (!read.ok()) return Refusal(read.error());
+      slot = std::move(read).value();
+    }
+    const auto policy = ports_.policy();
+    std::size_t confirmed = 0;
+    const auto decide = [&](const Facts& facts) {
+      confirmed = 0;
+      Ledger ledger(facts, ports_.clock.Now(), ports_.ids, policy->parties);
+      std::set<Slot> slots;
+      if (slot) slots.insert(*slot);
+      if (!slot) {
+        for (const Row& row : ledger.RowsOfKey({key.value()})) {
+          if (row.id.state == RowState::kReserved) slots.insert(row.slot);
+        }
+      }
+      for (const Slot& each : slots) {
+        confirmed += ConfirmByOperator(each, std::string(kOperator), ledger);
+      }
+      return ledger.Take();
+    };
+    const auto done = ports_.store.Apply(LocksFor(key.value(), slot), decide, ByWhen());
+    if (!done.ok()) return Refusal(done.error());
+    if (confirmed == 0) return Refusal({ErrorCode::kNotFound, "no reservation waits there"});
+    return Answer({{"confirmed", confirmed}});
+  }
+
+  HttpResponse Release(const HttpRequest& request) const {
+    Result<Json> json = ReadBody(request);
+    if (!json.ok()) return Refusal(json.error());
+    Result<Wanted> wanted = ReadWanted(json.value());
+    if (!wanted.ok()) return Refusal(wanted.error());
+    Result<std::string> reason = Text(json.value(), "reason");
+    if (!reason.ok()) return Refusal(reason.error());
+    if (reason.value().empty()) return Refusal(Bad("\"reason\" is missing"));
+    Result<std::vector<Json>> found = Find(wanted.value());
+    if (!found.ok()) return Refusal(found.error());
+    if (found.value().size() > 1) return Ambiguous(found.value());
+    const KeyText key{found.value().front().at("key").get<std::string>()};
+    return ReleaseKey(key, reason.value());
+  }
+
+  HttpResponse Lookup(const HttpRequest& request) const {
+    const auto query = [&](std::string_view name) {
+      return std::string(request.Query(name).value_or(std::string_view()));
+    };
+    const Wanted wanted{query("key"), query("type"), query("name"), query("account"),
+                        query("region")};
+    Result<std::vector<Json>> found = Find(wanted);
+    if (!found.ok()) return Refusal(found.error());
+    return Answer({{"resources", found.value()}});
+  }
+
+ private:
+  HttpResponse ReleaseKey(const KeyText& key, const std::string& reason) const {
+    const auto policy = ports_.policy();
+    std::optional<Json> released;
+    const auto decide = [&](const Facts& facts) {
+      released.reset();
+      Ledger ledger(facts, ports_.clock.Now(), ports_.ids, policy->parties);
+      const auto owner = ledger.OwnerOf(key);
+      Json before = owner ? ResourceJson(*owner, ledger.RowsOfKey(key)) : Json();
+      const bool done = ReleaseByOperator(key, std::string(kOperator), reason, ledger);
+      if (!done) return Changes{};
+      released = std::move(before);
+      return ledger.Take();
+    };
+    const auto done = ports_.store.Apply(LocksFor(key.text, std::nullopt), decide, ByWhen());
+    if (!done.ok()) return Refusal(done.error());
+    if (!released) return Refusal({ErrorCode::kNotFound, "it was released meanwhile"});
+    return Answer({{"released", *released}});
+  }
+
+  static HttpResponse Ambiguous(const std::vector<Json>& found) {
+    std::vector<KeyText> keys;
+    for (const Json& resource : found) keys.push_back({resource.at("key").get<std::string>()});
+    return Refusal({ErrorCode::kConflict, "name the account and region, or the key"}, keys);
+  }
+
+  // Errors: kInvalidArgument (neither key nor type and name; unknown type); kNotFound; the store's.
+  Result<std::vector<Json>> Find(const Wanted& wanted) const {
+    std::string_view space;
+    const auto policy = ports_.policy();
+    if (wanted.key.empty()) {
+      if (wanted.type.empty() || wanted.name.empty()) return Bad("name a key, or type and name");
+      const TypeSpec* type = policy->identity.catalogue->FindType(wanted.type);
+      if (type == nullptr) return Bad("there is no type \"" + wanted.type + "\"; see truce types");
+      space = type->space;
+    }
+    std::vector<Json> found;
+    const auto look = [&](const Facts& facts) {
+      found.clear();
+      for (const Owner& owner : FindOwners(wanted, space, facts)) {
+        found.push_back(ResourceJson(owner, facts.RowsOfKey(owner.key)));
+      }
+    };
+    TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, ByWhen()));
+    if (found.empty()) return Error{ErrorCode::kNotFound, "nobody owns it"};
+    return found;
+  }
+
+  Result<Slot> ReadSlot(const Json& json) const {
+    const auto object = json.find("object");
+    if (object == json.end() || !object->is_object()) return Bad("name an \"object\" or a \"key\"");
+    Slot slot;
+    TRUCE_ASSIGN_OR_RETURN(slot.cluster, Text(*object, "cluster"));
+    TRUCE_ASSIGN_OR_RETURN(slot.group, Text(*object, "group"));
+    TRUCE_ASSIGN_OR_RETURN(slot.kind, Text(*object, "kind"));
+    TRUCE_ASSIGN_OR_RETURN(slot.ns, Text(*object, "namespace"));
+    TRUCE_ASSIGN_OR_RETURN(slot.name, Text(*object, "name"));
+    if (slot.kind.empty() || slot.name.empty()) return Bad("\"object\" lacks kind or name");
+    if (slot.cluster.empty()) slot.cluster = ports_.policy()->identity.cluster;
+    return slot;
+  }
+
+  static Locks LocksFor(const std::string& key, const std::optional<Slot>& slot) {
+    Locks locks;
+    if (!key.empty()) locks.keys.push_back({key});
+    if (slot) locks.slots.push_back(*slot);
+    return locks;
+  }
+
+  static Deadline ByWhen() { return std::chrono::steady_clock::now() + kAnswerWithin; }
+
+  OperatorPorts ports_;
+};
+
+}  // namespace
+
+std::vector<HttpRoute> OperatorRoutes(OperatorPorts ports) {
+  const auto shared = std::make_shared<const Operator>(std::move(ports));
+  const std::string json = "application/json";
+  return {
+      {"POST", "/api/v1/confirm", RouteMatch::kExact, json,
+       [shared](HttpRequest& request) { return shared->Confirm(request); }},
+      {"POST", "/api/v1/release", RouteMatch::kExact, json,
+       [shared](HttpRequest& request) { return shared->Release(request); }},
+      {"GET", "/api/v1/resources/lookup", RouteMatch::kExact, "",
+       [shared](HttpRequest& request) { return shared->Lookup(request); }},
+  };
+}
+
+}  // namespace truce
