@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "policies/rules.h"
+#include "registry/ownership/resolve.h"
 
 namespace truce {
 namespace {
@@ -70,6 +71,7 @@ Result<Judgement> Judgement::Prepare(const AdmissionRequest& request, const Admi
     return Error{ErrorCode::kInvalidArgument, "request.object.metadata.name is missing"};
   }
   review.parties = policy.parties;
+  review.watched = policy.watched;
   // The cap denies, and nothing is denied before the roll-out has come to enforce.
   if (policy.modes.global == Mode::kEnforce) review.reservation_cap = policy.reservation_cap;
   out.SetModes(nullptr);
@@ -119,6 +121,8 @@ void Judgement::SortBadNames() {
 }
 
 Decision Judgement::Decide(const Facts& facts, const IdSource& ids) {
+  ResolveReferences(*policy_->catalogue, facts, request_.object);
+  if (request_.old_object) ResolveReferences(*policy_->catalogue, facts, *request_.old_object);
   Decision decision = Review(request_, facts, now_, ids);
   // An override can name the root, or its namespace, which only the lineage tells.
   const bool may_be_overridden = !decision.allowed && !policy_->modes.overrides.empty() &&

@@ -11,6 +11,7 @@
 #include "webhook/api/operator.h"
 #include "webhook/config/reload.h"
 #include "webhook/log/log.h"
+#include "webhook/serve/catalogue_change.h"
 #include "webhook/serve/late_store.h"
 #include "webhook/serve/listeners.h"
 #include "webhook/serve/policy.h"
@@ -124,6 +125,7 @@ class Server {
     health_.SetNotReady("store", "opening");
     TRUCE_RETURN_IF_ERROR(Listen(config));
     TRUCE_ASSIGN_OR_RETURN(std::unique_ptr<Store> store, OpenStore(config));
+    TRUCE_RETURN_IF_ERROR(Follow(*store));
     store_.Set(std::move(store));
     health_.SetReady("store");
     service_->SetReady(true);
@@ -185,6 +187,19 @@ class Server {
     LogListener("api", "https://" + addresses.api);
     LogListener("metrics", "http://" + addresses.metrics + "/metrics");
     LogListener("operator", config.dataDir + "/truce.sock");
+    return {};
+  }
+
+  Result<void> Follow(Store& store) {
+    const IdSource ids = RandomIds();
+    const auto policy = service_->policy();
+    TRUCE_ASSIGN_OR_RETURN(
+        const std::size_t changed,
+        FollowCatalogue(store, {*catalogue_, policy->parties, ids, clock_.Now()}));
+    if (changed > 0) {
+      logger_.Log(LogLevel::kInfo, "keys follow the catalogue",
+                  {{"changed", static_cast<std::int64_t>(changed)}});
+    }
     return {};
   }
 

@@ -1,0 +1,65 @@
+#include <gtest/gtest.h>
+
+#include "registry/store/memory/memory_store.h"
+#include "webhook/serve/catalogue_change.h"
+
+namespace truce {
+namespace {
+
+constexpr Timestamp kNow{std::chrono::hours{1}};
+
+class CatalogueChangeTest : public ::testing::Test {
+ protected:
+  std::size_t Follow(const Catalogue& catalogue) {
+    const auto changed = FollowCatalogue(store_, {catalogue, parties_, ids_, kNow});
+    EXPECT_TRUE(changed.ok());
+    return changed.ok() ? changed.value() : 0;
+  }
+
+  void Own(const ResourceIdentity& identity, const KeyText& key) {
+    const auto decide = [&](const Facts& facts) {
+      Ledger ledger(facts, kNow, ids_, parties_);
+      Owner owner;
+      owner.key = key;
+      owner.id = ids_();
+      owner.record = Record::kImported;
+      owner.identity = identity;
+      ledger.Audit(
+          {.action = AuditAction::kAdministered, .key = key, .id = owner.id, .cause = "test"});
+      ledger.PutOwner(owner);
+      return ledger.Take();
+    };
+    ASSERT_TRUE(
+        store_.Apply({}, decide, std::chrono::steady_clock::now() + std::chrono::seconds{5}).ok());
+  }
+
+  std::vector<std::string> Keys() {
+    std::vector<std::string> keys;
+    const StoreContents contents = store_.Contents().value();
+    for (const Owner& owner : contents.owners) keys.push_back(owner.key.text);
+    return keys;
+  }
+
+  MemoryStore store_;
+  PartyRules parties_;
+  int last_id_ = 0;
+  IdSource ids_ = [this] { return PublicId{"aaaaaaaaaaa" + std::to_string(10 + ++last_id_)}; };
+};
+
+TEST_F(CatalogueChangeTest, KeysFollowTheCatalogueOnce) {
+  const ResourceIdentity bucket{"s3/Bucket", "aws", "", "us-west-2", {{"name", "data"}}};
+  Own(bucket, {"key of an older catalogue"});
+  EXPECT_EQ(Follow(Catalogue::BuiltIn()), 2U);
+  const auto key = KeyOf(bucket, *Catalogue::BuiltIn().FindType("s3/Bucket"));
+  EXPECT_EQ(Keys(), std::vector<std::string>{key->text});
+  EXPECT_EQ(Follow(Catalogue::BuiltIn()), 0U) << "the version is remembered";
+}
+
+TEST_F(CatalogueChangeTest, ATypeThatIsNoLongerKnownKeepsItsKey) {
+  Own({"gone/Type", "aws", "", "", {{"name", "x"}}}, {"gone/Type|aws|||name=x"});
+  EXPECT_EQ(Follow(Catalogue::BuiltIn()), 0U);
+  EXPECT_EQ(Keys(), std::vector<std::string>{"gone/Type|aws|||name=x"});
+}
+
+}  // namespace
+}  // namespace truce

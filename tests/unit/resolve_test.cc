@@ -1,0 +1,81 @@
+// References by object name are filled from objects that the registry knows.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "registry/ownership/resolve.h"
+#include "registry/ownership/review.h"
+#include "registry/store/memory/memory_store.h"
+#include "tests/support/json_document.h"
+
+namespace truce {
+namespace {
+
+class ResolveTest : public ::testing::Test {
+ protected:
+  ResolveTest() {
+    rules_.cluster = "local";
+    rules_.catalogue = &Catalogue::BuiltIn();
+  }
+
+  ObjectFacts Read(const std::string& json, const GroupKind& kind) const {
+    const Document document = DocumentFromJson(json);
+    return Identify(document.root(), kind, rules_);
+  }
+
+  void Create(const ObjectFacts& object) {
+    ReviewRequest request;
+    request.uid = {"review"};
+    request.object = object;
+    const auto decide = [&](const Facts& facts) {
+      return Review(request, facts, Timestamp{}, ids_).changes;
+    };
+    ASSERT_TRUE(
+        store_.Apply({}, decide, std::chrono::steady_clock::now() + std::chrono::seconds{5}).ok());
+  }
+
+  // The key of the first resource after references were filled; empty while it is not known.
+  std::string Resolved(ObjectFacts object) const {
+    const auto look = [&](const Facts& facts) {
+      ResolveReferences(Catalogue::BuiltIn(), facts, object);
+    };
+    EXPECT_TRUE(store_.Read(look, std::chrono::steady_clock::now() + std::chrono::seconds{5}).ok());
+    return object.resources.at(0).key.text;
+  }
+
+  IdentityRules rules_;
+  MemoryStore store_;
+  const IdSource ids_ = [] { return PublicId{"aaaaaaaaaaaaa"}; };
+  const GroupKind bucket_{"s3.aws.upbound.io", "Bucket"};
+  const GroupKind policy_{"s3.aws.upbound.io", "BucketPolicy"};
+  const std::string by_name_ =
+      R"({"metadata":{"name":"p","uid":"2"},"spec":{"forProvider":{"region":"us-west-2",)"
+      R"("bucketRef":{"name":"artifacts"}}}})";
+};
+
+TEST_F(ResolveTest, AKnownObjectGivesItsResourcesName) {
+  EXPECT_EQ(Resolved(Read(by_name_, policy_)), "") << "not known yet";
+  Create(Read(R"({"metadata":{"name":"artifacts","uid":"1",)"
+              R"("annotations":{"crossplane.io/external-name":"prod-artifacts"}},)"
+              R"("spec":{"forProvider":{"region":"us-west-2"}}})",
+              bucket_));
+  const std::string key = Resolved(Read(by_name_, policy_));
+  EXPECT_NE(key.find("bucket=prod-artifacts"), std::string::npos) << key;
+}
+
+TEST_F(ResolveTest, AnObjectOfAnotherFlavourIsAnotherObject) {
+  Create(Read(R"({"metadata":{"name":"artifacts","uid":"1"},"spec":{"forProvider":{}}})",
+              {"s3.aws.crossplane.io", "Bucket"}));
+  EXPECT_EQ(Resolved(Read(by_name_, policy_)), "");
+}
+
+TEST_F(ResolveTest, ASelectorStaysUnknown) {
+  Create(Read(R"({"metadata":{"name":"artifacts","uid":"1"},"spec":{"forProvider":{}}})", bucket_));
+  EXPECT_EQ(Resolved(Read(R"({"metadata":{"name":"p","uid":"2"},"spec":{"forProvider":)"
+                          R"({"region":"us-west-2","bucketSelector":{"matchLabels":{"a":"b"}}}}})",
+                          policy_)),
+            "");
+}
+
+}  // namespace
+}  // namespace truce
