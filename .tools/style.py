@@ -130,7 +130,7 @@ def main() -> int:
         for name in names:
             if name in EXEMPT or not name.endswith(CODE + (".md", ".txt", ".yaml", ".json")):
                 continue
-            lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+            lines = (ROOT / name).read_text(encoding="utf-8", errors="replace").splitlines()
             found += check_lines(name, lines) + check_file(name, lines)
         found += check_targets(names) + check_single_includes(names)
     for finding in found:
