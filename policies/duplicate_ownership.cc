@@ -139,7 +139,7 @@ class Words final {
     const std::string root =
         Root() + Where() + " since " + FormatTimestamp(clash_.holder.since) + State() + ".";
     if (!HasService() && clash_.holder.contact.empty()) return resource_ + " is owned by " + root;
-    return resource_ + " is owned by " + Service() + ": " + root;
+    return resource_ + " is owned by " + Service() + ", declared by " + root;
   }
 
   std::string Orphaned() const {
@@ -161,7 +161,7 @@ class Words final {
     std::string out = resource_ + " is managed outside Kubernetes by " + Service();
     if (level_ == Disclosure::kFull) {
       if (!holder.record_reason.empty()) {
-        out += " (" + OneLine(holder.record_reason, kReasonBytesMax) + ")";
+        out += ", " + OneLine(holder.record_reason, kReasonBytesMax);
       }
       out += ", imported at " + FormatTimestamp(holder.since);
     }
@@ -173,7 +173,7 @@ class Words final {
     const Owner& holder = clash_.holder;
     if (level_ == Disclosure::kTaken) return "your platform team";
     if (!holder.contact.empty()) return OneLine(holder.contact, kNameBytesMax);
-    return "service " + Quoted(holder.service);
+    return HasService() ? "service " + Quoted(holder.service) : "its owner";
   }
 
   std::string OwnedRemedy() const {
@@ -202,7 +202,7 @@ class Words final {
   std::string Observe() const {
     const ObjectFacts& object = *wording_.object;
     if (!object.managed || clash_.resource.mapped || *wording_.root != object.slot) return {};
-    return "; to read it only, set spec.managementPolicies: [\"Observe\"]";
+    return "; to only read it, set spec.managementPolicies: [\"Observe\"]";
   }
 
   std::string Rename() const {

@@ -28,6 +28,7 @@ struct AdmissionPolicy {
   int composite_denial_code = 422;                 // 422 or 403: for composite controllers only
   Disclosure disclosure = Disclosure::kFull;
   std::size_t reservation_cap = 0;  // per namespace and user; 0: off
+  bool watched = false;             // a watcher of the cluster is there to prove reservations
   std::string public_url;           // without trailing slash; empty: texts hold no link
 };
 

@@ -1,0 +1,63 @@
+// Fuzz target of the review: parse, identify, decide, answer. Whatever the body, the answer is one
+// of 200 with a well-formed AdmissionReview, 400 or 503, and a second equal body changes nothing
+// more.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "registry/base/assert.h"
+#include "registry/store/memory/memory_store.h"
+#include "webhook/admission/codec.h"
+#include "webhook/admission/service.h"
+
+namespace {
+
+class StandingClock final : public truce::Clock {
+ public:
+  truce::Timestamp Now() const override { return truce::Timestamp(std::chrono::hours(500000)); }
+};
+
+std::shared_ptr<const truce::AdmissionPolicy> Policy() {
+  auto policy = std::make_shared<truce::AdmissionPolicy>();
+  policy->catalogue = std::make_shared<const truce::Catalogue>(truce::Catalogue::BuiltIn());
+  policy->identity.cluster = "local";
+  policy->identity.catalogue = policy->catalogue.get();
+  policy->providers = {"system:*:provider-*"};
+  policy->composite_controllers = {"system:serviceaccount:crossplane-system:crossplane"};
+  policy->reservation_cap = 100;
+  return policy;
+}
+
+truce::HttpResponse Answer(truce::AdmissionService& service, std::string body) {
+  truce::HttpRequest request;
+  request.body = std::move(body);
+  truce::HttpResponse response = service.Validate(request);
+  TRUCE_ASSERT(response.status == 200 || response.status == 400);
+  return response;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const auto policy = Policy();
+  static const StandingClock clock;
+  const std::string body(reinterpret_cast<const char*>(data), size);
+  truce::MemoryStore store;
+  int next = 0;
+  truce::AdmissionService service(
+      {store, clock, [&next] { return truce::PublicId{std::to_string(++next)}; }, {}}, policy);
+  service.SetReady(true);
+  const truce::HttpResponse first = Answer(service, body);
+  if (first.status != 200) return 0;
+  const auto before = store.Contents();
+  const truce::HttpResponse second = Answer(service, body);
+  TRUCE_ASSERT(second.status == 200);
+  TRUCE_ASSERT(before.ok() && store.Contents().value() == before.value());
+  truce::ReviewReader reader;
+  std::string answer = first.body;
+  // The answer is JSON of an AdmissionReview; only its lack of a request is complained of.
+  TRUCE_ASSERT(reader.Read(answer).error().message == "request is missing");
+  return 0;
+}

@@ -1,0 +1,297 @@
+// What people read, word by word. TRUCE_UPDATE_GOLDEN=1 writes the files anew: read the difference
+// as the developer whose deployment was refused at five in the afternoon.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "policies/finding.h"
+#include "policies/people.h"
+#include "policies/rules.h"
+
+namespace truce {
+namespace {
+
+void ExpectGolden(const std::string& name, const std::string& text) {
+  const std::string path = std::string(TRUCE_SOURCE_DIR) + "/tests/golden/texts/" + name + ".txt";
+  if (std::getenv("TRUCE_UPDATE_GOLDEN") != nullptr) {
+    std::ofstream(path) << text;
+    return;
+  }
+  std::ifstream file(path);
+  ASSERT_TRUE(file.is_open()) << path;
+  std::stringstream content;
+  content << file.rdbuf();
+  EXPECT_EQ(text, content.str()) << path;
+}
+
+// A bucket of team-a, refused to a claim of team-b.
+class Texts : public testing::Test {
+ protected:
+  Texts() {
+    clash.resource.identity = {"s3/Bucket", "aws", "", "us-west-2", {{"name", "prod-artifacts"}}};
+    clash.resource.name = "prod-artifacts";
+    clash.resource.key = {"s3/Bucket|aws|||name=prod-artifacts"};
+    clash.resource.mapped = true;
+    Owner& holder = clash.holder;
+    holder.key = clash.resource.key;
+    holder.id = {"k3j5x7q2m4n6p"};
+    holder.root = {"prod-eu", "platform.example.org", "ObjectStorage", "team-a", "artifacts"};
+    holder.service = "service-a";
+    holder.contact = "team-a@example.org";
+    holder.since = *ParseTimestamp("2026-11-21T07:52:08Z");
+    holder.state = HolderState::kHeld;
+    object.slot = {"prod-eu", "platform.example.org", "ObjectStorage", "team-b", "files"};
+    object.service = "service-b";
+    root = object.slot;
+  }
+
+  // A bucket written by hand instead of the claim.
+  void ByHand() {
+    object.slot = {"prod-eu", "s3.aws.upbound.io", "Bucket", "", "files"};
+    object.managed = true;
+    clash.resource.mapped = false;
+    root = object.slot;
+  }
+
+  // An SQS queue instead of the bucket.
+  void Queue() {
+    clash.resource.identity = {
+        "sqs/Queue", "aws", "123456789012", "eu-west-1", {{"name", "orders"}}};
+    clash.resource.name = "orders";
+    clash.holder.root.kind = "Queue";
+    clash.holder.root.group = "sqs.aws.m.upbound.io";
+    clash.holder.root.name = "orders";
+  }
+
+  Wording MakeWording() const {
+    return {.disclosure = disclosure,
+            .public_url = public_url,
+            .catalogue = &Catalogue::BuiltIn(),
+            .object = &object,
+            .root = &root};
+  }
+
+  void Expect(const std::string& name) const {
+    const Finding finding = DuplicateOwnership(clash, MakeWording());
+    const std::string text = DenialText(std::vector<Finding>{finding});
+    const std::vector<std::string> warnings = Warnings(std::vector<Finding>{finding});
+    ASSERT_EQ(warnings.size(), 1U);
+    EXPECT_LE(warnings[0].size(), kWarningBytesMax);
+    EXPECT_EQ(text.find("map["), std::string::npos);
+    EXPECT_EQ(warnings[0].find('\n'), std::string::npos);
+    ExpectGolden(name, text + "\n--- warning ---\n" + warnings[0] + "\n");
+  }
+
+  Clash clash;
+  ObjectFacts object;
+  Slot root;
+  Disclosure disclosure = Disclosure::kFull;
+  std::string public_url = "https://truce.example.org";
+};
+
+TEST_F(Texts, Owned) { Expect("owned"); }
+
+TEST_F(Texts, OwnedAndReserved) {
+  clash.holder.state = HolderState::kReserved;
+  public_url.clear();
+  Expect("owned-reserved");
+}
+
+TEST_F(Texts, OwnedAndBeingDeleted) {
+  clash.holder.state = HolderState::kTerminating;
+  Expect("owned-terminating");
+}
+
+TEST_F(Texts, OwnedByARootWithoutServiceOrContact) {
+  clash.holder.root = {"prod-eu", "s3.aws.upbound.io", "Bucket", "", "prod-artifacts"};
+  clash.holder.service = "prod-artifacts";
+  clash.holder.contact.clear();
+  public_url.clear();
+  Expect("owned-no-service");
+}
+
+TEST_F(Texts, OwnedBySomebodyElseThanAHandWrittenBucket) {
+  ByHand();
+  Expect("owned-by-hand");
+}
+
+TEST_F(Texts, ComposedBelowAClaim) {
+  ByHand();
+  object.slot.name = "files-x7f2k-9qzlw";
+  root = {"prod-eu", "platform.example.org", "ObjectStorage", "team-b", "files"};
+  Expect("owned-composed");
+}
+
+TEST_F(Texts, OwnedByTheSameParty) {
+  clash.same_party = true;
+  clash.holder.root.ns = "team-b";
+  disclosure = Disclosure::kTaken;  // one's own namespace is no secret
+  Expect("owned-same-party");
+}
+
+TEST_F(Texts, NamesWhereTheNameMustBeUnique) {
+  ByHand();
+  Queue();
+  Expect("owned-queue");
+}
+
+TEST_F(Texts, AnAttachmentIsNotRenamed) {
+  ByHand();
+  clash.resource.identity.type = "s3/BucketPolicy";
+  Expect("owned-attachment");
+}
+
+TEST_F(Texts, DisclosesTheService) {
+  disclosure = Disclosure::kService;
+  clash.holder.state = HolderState::kReserved;
+  Expect("owned-service-only");
+}
+
+TEST_F(Texts, DisclosesNothing) {
+  disclosure = Disclosure::kTaken;
+  Expect("owned-taken");
+}
+
+TEST_F(Texts, AtTheLowestLevelAllHoldersLookAlike) {
+  disclosure = Disclosure::kTaken;
+  public_url.clear();
+  const auto text = [&] {
+    return DenialText(std::vector<Finding>{DuplicateOwnership(clash, MakeWording())});
+  };
+  const std::string before = text();
+  clash.holder.root = {"other", "g", "K", "ns", "secret-name"};
+  clash.holder.service = "secret-service";
+  clash.holder.contact = "secret-contact";
+  clash.holder.since += std::chrono::hours(1);
+  clash.holder.state = HolderState::kTerminating;
+  EXPECT_EQ(text(), before);
+  for (const ClashReason reason : {ClashReason::kOrphaned, ClashReason::kImported}) {
+    clash.reason = reason;
+    EXPECT_EQ(text().find("secret"), std::string::npos) << text();
+  }
+}
+
+TEST_F(Texts, Sibling) {
+  ByHand();
+  clash.reason = ClashReason::kSibling;
+  root = clash.holder.root;
+  Expect("sibling");
+}
+
+TEST_F(Texts, Orphaned) {
+  clash.reason = ClashReason::kOrphaned;
+  clash.holder.record = Record::kOrphaned;
+  clash.holder.record_reason = "deletion policy Orphan";
+  Expect("orphaned");
+}
+
+TEST_F(Texts, OrphanedAndOfferedToAnother) {
+  clash.reason = ClashReason::kOrphaned;
+  clash.holder.record = Record::kTransferring;
+  clash.holder.successor = "ObjectStorage/team-c/artifacts";
+  Expect("orphaned-offered");
+}
+
+TEST_F(Texts, Imported) {
+  clash.reason = ClashReason::kImported;
+  clash.holder.record = Record::kImported;
+  clash.holder.record_reason = "terraform: infra/storage";
+  Expect("imported");
+}
+
+TEST_F(Texts, Transferring) {
+  clash.reason = ClashReason::kTransferring;
+  clash.step =
+      "set spec.managementPolicies of Bucket.s3.aws.upbound.io artifacts-1 to [\"Observe\"], or "
+      "delete it with a policy that keeps the resource";
+  Expect("transferring");
+}
+
+TEST_F(Texts, HostileTextsStayOnOneLine) {
+  clash.holder.contact = "a\nb\x1b[31m map[x:y] \u202e\xff" + std::string(500, 'z');
+  clash.holder.service = "line\r\nbreak";
+  clash.resource.name = "odd'name $(rm)";
+  Expect("hostile");
+}
+
+TEST_F(Texts, SeveralFindings) {
+  const Finding bucket = DuplicateOwnership(clash, MakeWording());
+  Queue();
+  const Finding queue = DuplicateOwnership(clash, MakeWording());
+  ExpectGolden("several", DenialText(std::vector<Finding>{bucket, queue}) + "\n");
+}
+
+TEST_F(Texts, VeryManyFindingsAreCounted) {
+  const std::vector<Finding> findings(100, DuplicateOwnership(clash, MakeWording()));
+  const std::string text = DenialText(findings);
+  EXPECT_LE(text.size(), kMessageBytesMax);
+  EXPECT_NE(text.find(" more findings."), std::string::npos);
+  EXPECT_EQ(Warnings(findings).size(), 1U);  // said once
+}
+
+TEST_F(Texts, Elsewhere) {
+  Queue();
+  clash.resource.identity.account = "?prod-eu/aws.upbound.io/ProviderConfig//prod";
+  const Finding finding = PerhapsElsewhere(clash, MakeWording());
+  ExpectGolden("elsewhere", Warnings(std::vector<Finding>{finding}).front() + "\n");
+}
+
+TEST_F(Texts, BadName) {
+  const BadName bad{"s3/Bucket", "name", "prod\\u{200b}artifacts",
+                    "contains U+200B (zero width space)"};
+  const Finding finding = BadResourceName(bad, Mode::kEnforce, MakeWording());
+  ExpectGolden("bad-name", DenialText(std::vector<Finding>{finding}) + "\n--- warning ---\n" +
+                               finding.warning + "\n");
+}
+
+TEST_F(Texts, CapReached) {
+  const Finding finding = ReservationCapReached(100, "ann@example.org", MakeWording());
+  ExpectGolden("cap", DenialText(std::vector<Finding>{finding}) + "\n");
+}
+
+TEST_F(Texts, Unclear) {
+  clash.resource.missing = {"region is not known: no value at spec.parameters.region"};
+  const Finding finding = UnclearDeclaration(clash.resource, MakeWording());
+  ExpectGolden("unclear", finding.warning + "\n");
+}
+
+struct WordRow {
+  const char* type;
+  const char* words;
+};
+
+TEST(People, TypesAreWrittenAsPeopleWriteThem) {
+  const std::vector<WordRow> rows = {
+      {"s3/Bucket", "S3 bucket"},
+      {"rds/DBInstance", "RDS DB instance"},
+      {"ec2/VPC", "EC2 VPC"},
+      {"ec2/VPCEndpointService", "EC2 VPC endpoint service"},
+      {"dynamodb/Table", "DynamoDB table"},
+      {"iam/OpenIDConnectProvider", "IAM open ID connect provider"},
+      {"route53/Zone", "Route 53 zone"},
+      {"cloudwatchlogs/Group", "CloudWatch Logs group"},
+      {"unknownservice/BigThing", "unknownservice big thing"},
+      {"odd", "odd"},
+  };
+  for (const WordRow& row : rows) EXPECT_EQ(TypeForPeople(row.type), row.words);
+}
+
+TEST(OneLineTest, ShowsOddCharactersAndCutsBetweenCharacters) {
+  EXPECT_EQ(OneLine("plain", 10), "plain");
+  EXPECT_EQ(OneLine("a\tb\nc\x7f", 99), "a\\u{09}b\\u{0a}c\\u{7f}");
+  EXPECT_EQ(OneLine("é€😀", 99), "é€😀");
+  EXPECT_EQ(OneLine("\u200b\u202e\ufeff", 99), "\\u{200b}\\u{202e}\\u{feff}");
+  EXPECT_EQ(OneLine("\xff\xc3", 99), "\\u{fffd}\\u{fffd}");
+  EXPECT_EQ(OneLine("map[a]", 99), "map [a]");
+  EXPECT_EQ(OneLine("abcdefgh", 6), "abc…");
+  EXPECT_EQ(OneLine("ééé", 5), "é…");
+  EXPECT_EQ(OneLine("abc", 2), "");
+  EXPECT_EQ(OneLine("", 5), "");
+}
+
+}  // namespace
+}  // namespace truce

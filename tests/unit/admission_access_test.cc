@@ -1,0 +1,156 @@
+// Who may send reviews: path secret, bearer token, client certificate, loopback; and the secret's
+// file.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/support/admission_fixture.h"
+#include "webhook/admission/access.h"
+
+namespace truce {
+namespace {
+
+constexpr char kSecret[] = "0123456789abcdef0123456789abcdef";
+constexpr char kToken[] = "a-token-of-some-length";
+
+struct Row {
+  const char* reason;
+  AdmissionAccess access;
+  std::string path_secret;
+  std::string authorization;
+  bool client;
+  AccessVerdict verdict;
+};
+
+TEST(AccessTest, EachCallerGetsItsAnswer) {
+  const auto granted = AccessVerdict::kGranted;
+  const auto forbidden = AccessVerdict::kForbidden;
+  const auto unauthorized = AccessVerdict::kUnauthorized;
+  const std::string bearer = std::string("Bearer ") + kToken;
+  const AdmissionAccess loopback{.loopback = true};
+  const AdmissionAccess secret{.secret = kSecret};
+  const AdmissionAccess with_bearer{.bearer = kToken, .secret = kSecret};
+  const AdmissionAccess with_client{.client_certificate = true};
+  const AdmissionAccess with_both{.client_certificate = true, .bearer = kToken};
+  const std::vector<Row> rows = {
+      {"loopback, plain", loopback, "", "", false, granted},
+      {"loopback, a secret that is none", loopback, "x", "", false, forbidden},
+      {"secret, plain", secret, "", "", false, forbidden},
+      {"secret, right", secret, kSecret, "", false, granted},
+      {"secret, wrong", secret, "1123456789abcdef0123456789abcdef", "", false, forbidden},
+      {"secret, begin of it", secret, "0123", "", false, forbidden},
+      {"secret, and more", secret, std::string(kSecret) + "0", "", false, forbidden},
+      {"secret, twice", secret, std::string(kSecret) + kSecret, "", false, forbidden},
+      {"nothing is configured", {}, "", "", false, forbidden},
+      {"nothing is configured, some secret", {}, kSecret, "", false, forbidden},
+      {"bearer, right", with_bearer, "", bearer, false, granted},
+      {"bearer, other case of the scheme", with_bearer, "", std::string("bEARER ") + kToken, false,
+       granted},
+      {"bearer, none", with_bearer, "", "", false, unauthorized},
+      {"bearer, wrong", with_bearer, "", bearer + "x", false, unauthorized},
+      {"bearer, empty", with_bearer, "", "Bearer ", false, unauthorized},
+      {"bearer, basic", with_bearer, "", std::string("Basic ") + kToken, false, unauthorized},
+      {"bearer and secret in the path", with_bearer, kSecret, bearer, false, granted},
+      {"the path's secret does not replace the bearer", with_bearer, kSecret, "", false,
+       unauthorized},
+      {"client certificate", with_client, "", "", true, granted},
+      {"client certificate missing", with_client, "", "", false, forbidden},
+      {"both", with_both, "", bearer, true, granted},
+      {"both, no certificate", with_both, "", bearer, false, forbidden},
+      {"both, no bearer", with_both, "", "", true, unauthorized},
+  };
+  for (const Row& row : rows) {
+    HttpRequest request;
+    if (!row.authorization.empty()) request.headers = {{"authorization", row.authorization}};
+    if (row.client) request.client_name = "kube-apiserver";
+    EXPECT_EQ(CheckAccess(row.access, request, row.path_secret), row.verdict) << row.reason;
+  }
+}
+
+class AccessFiles : public ::testing::Test {
+ protected:
+  AccessFiles() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "truce-access-XXXXXX").string();
+    folder_ = mkdtemp(pattern.data());
+  }
+  ~AccessFiles() override { std::filesystem::remove_all(folder_); }
+
+  std::string File(const std::string& content) const {
+    const std::string path = folder_ + "/file";
+    std::ofstream(path) << content;
+    return path;
+  }
+
+  std::string folder_;
+};
+
+TEST_F(AccessFiles, TheSecretIsMadeOnceAndForItsOwnerOnly) {
+  const std::string file = folder_ + "/admission.secret";
+  const auto made = ReadOrMakeSecret(file);
+  ASSERT_TRUE(made.ok()) << made.error().message;
+  EXPECT_EQ(made.value().size(), 32U);
+  struct stat status {};
+  ASSERT_EQ(stat(file.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777U, 0600U);
+  EXPECT_EQ(ReadOrMakeSecret(file).value(), made.value());
+  EXPECT_NE(ReadOrMakeSecret(folder_ + "/another").value(), made.value());
+}
+
+TEST_F(AccessFiles, ABadSecretFileIsAnError) {
+  for (const char* content : {"", "short", "0123456789ABCDEF0123456789ABCDEF"}) {
+    const auto read = ReadOrMakeSecret(File(content));
+    ASSERT_FALSE(read.ok());
+    EXPECT_EQ(read.error().code, ErrorCode::kInvalidArgument);
+  }
+  EXPECT_FALSE(ReadOrMakeSecret(folder_ + "/no/such/folder").ok());
+}
+
+TEST_F(AccessFiles, TokensAreOneWord) {
+  EXPECT_EQ(ReadToken(File(std::string(" ") + kToken + "\n")).value(), kToken);
+  for (const std::string& content :
+       {std::string(), std::string("short"), std::string("two words of sixteen bytes"),
+        std::string(4097, 'a'), std::string("control\x01character-in-it")}) {
+    EXPECT_EQ(ReadToken(File(content)).error().code, ErrorCode::kInvalidArgument) << content;
+  }
+  EXPECT_EQ(ReadToken(folder_ + "/missing").error().code, ErrorCode::kNotFound);
+}
+
+class AccessRoutes : public AdmissionFixture {
+ protected:
+  HttpResponse Call(const AdmissionAccess& access, const std::string& path) {
+    const auto routes = AdmissionRoutes(
+        service_, [access] { return std::make_shared<const AdmissionAccess>(access); });
+    for (const HttpRoute& route : routes) {
+      const bool fits =
+          route.match == RouteMatch::kExact ? path == route.path : path.starts_with(route.path);
+      if (!fits) continue;
+      EXPECT_EQ(route.media_type, "application/json");
+      HttpRequest request;
+      request.path = path;
+      request.body = BodyOf(Bucket("one", "prod-artifacts"));
+      return route.handler(request);
+    }
+    return PlainText(404, "no route");
+  }
+};
+
+TEST_F(AccessRoutes, ServeThePathsOfTheDesign) {
+  const AdmissionAccess secret{.secret = kSecret};
+  EXPECT_EQ(Call(secret, std::string("/validate/") + kSecret).status, 200);
+  const HttpResponse plain = Call(secret, "/validate");
+  EXPECT_EQ(plain.status, 403);
+  EXPECT_EQ(Call(secret, "/validate/wrong"), plain);
+  EXPECT_EQ(Call(secret, "/validate/"), plain);
+  EXPECT_EQ(Call({.loopback = true}, "/validate").status, 200);
+  const HttpResponse unauthorized = Call({.bearer = kToken}, "/validate");
+  EXPECT_EQ(unauthorized.status, 401);
+  EXPECT_EQ(unauthorized.headers.size(), 1U);
+}
+
+}  // namespace
+}  // namespace truce
