@@ -206,6 +206,7 @@ class Reviewer:
         self._connection = http.client.HTTPSConnection(
             host, int(port), timeout=30, context=context
         )
+        self.retry_after = ""  # the header of the last answer
 
     def close(self) -> None:
         self._connection.close()
@@ -225,6 +226,7 @@ class Reviewer:
         except (OSError, http.client.HTTPException):
             self._connection.close()
             raise
+        self.retry_after = response.headers.get("Retry-After", "")
         try:
             return response.status, json.loads(raw)
         except ValueError:
