@@ -26,7 +26,8 @@ Slot SlotOf(const ObjectRef& ref, const std::string& cluster, const std::string&
 std::vector<std::string> NamesOf(const ObjectFacts& object) {
   std::vector<std::string> names;
   for (ObjectRef ref : object.lineage.resources) {
-    if (ref.name.empty()) continue;
+    // A name with a control character names nothing that Kubernetes could hold.
+    if (ref.name.empty() || RefText(ref).find_first_of("\n\r") != std::string::npos) continue;
     if (ref.ns.empty() && !object.slot.ns.empty() && !object.lineage.claim) {
       // A claim's resourceRef names a cluster-scoped composite; a namespaced composite names its
       // own namespace. Which of the two this is, the fields alone do not tell: both readings are

@@ -254,6 +254,15 @@ void SeeDeleted(const ObjectFacts& last, bool crd_terminating, Ledger& ledger) {
   ledger.DropObject(last.uid);
 }
 
+namespace {
+
+// A life that ended, or never began, leaves nothing behind but its rows.
+void ForgetIfEmpty(const Uid& uid, Ledger& ledger) {
+  if (ledger.RowsOfUid(uid).empty()) ledger.DropObject(uid);
+}
+
+}  // namespace
+
 void Prove(const RowId& reserved, const Proof& proof, Ledger& ledger) {
   if (proof.answer == Proof::Answer::kUnknown) return;
   const auto row = ledger.FindRow(reserved);
@@ -263,6 +272,7 @@ void Prove(const RowId& reserved, const Proof& proof, Ledger& ledger) {
   if (same_life && Confirms(*proof.object, *row)) See(*proof.object, false, ledger);
   EndRow(reserved, End::kUnproved,
          same_life ? "proved: confirmed or not declared" : "proved: never created", ledger);
+  if (!same_life) ForgetIfEmpty(reserved.uid, ledger);
 }
 
 bool Nominates(const Row& seen, Timestamp list_began) {
@@ -273,7 +283,7 @@ void Absent(const RowId& seen, Ledger& ledger) {
   if (!ledger.FindRow(seen)) return;
   OutOfSight(seen.uid, ledger);
   EndRow(seen, End::kUnproved, "absent from the cluster, end not witnessed", ledger);
-  if (ledger.RowsOfUid(seen.uid).empty()) ledger.DropObject(seen.uid);
+  ForgetIfEmpty(seen.uid, ledger);
 }
 
 std::size_t ConfirmByOperator(const Slot& slot, const std::string& actor, Ledger& ledger) {

@@ -18,7 +18,8 @@ CREATE TABLE owners (
   record_reason TEXT    NOT NULL,
   successor     TEXT    NOT NULL,
   state         TEXT    NOT NULL CHECK (state IN ('reserved', 'held', 'terminating')),
-  leaf          TEXT
+  leaf          TEXT,
+  contested     INTEGER NOT NULL CHECK (contested IN (0, 1))
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX owners_by_shape ON owners (shape) WHERE shape <> '';
@@ -68,6 +69,9 @@ CREATE TABLE objects (
   parent_uid TEXT    NOT NULL,
   root       TEXT    NOT NULL,
   link       TEXT    NOT NULL,
+  names      TEXT    NOT NULL,  -- one a line
+  service    TEXT    NOT NULL,
+  contact    TEXT    NOT NULL,
   stripped   INTEGER NOT NULL CHECK (stripped IN (0, 1)),
   at         INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;

@@ -7,7 +7,9 @@
 #include <string>
 
 #include "registry/store/memory/memory_store.h"
+#include "registry/store/sqlite/sqlite_store.h"
 #include "tests/model/world.h"
+#include "tests/support/temporary_folder.h"
 
 namespace truce {
 namespace {
@@ -25,8 +27,8 @@ std::string Tail(const World& world) {
   return text;
 }
 
-void RunOne(unsigned seed, unsigned steps, const World::Options& options) {
-  MemoryStore store;
+// Runs one history on `store`; gives everything it left there.
+void RunOn(Store& store, unsigned seed, unsigned steps, const World::Options& options) {
   World world(store, seed, options);
   for (unsigned i = 0; i < steps; ++i) {
     const auto broken = world.Step();
@@ -34,6 +36,11 @@ void RunOne(unsigned seed, unsigned steps, const World::Options& options) {
   }
   const auto broken = world.Quiet();
   ASSERT_FALSE(broken) << *broken << "\nseed " << seed << ", when quiet\n" << Tail(world);
+}
+
+void RunOne(unsigned seed, unsigned steps, const World::Options& options) {
+  MemoryStore store;
+  RunOn(store, seed, steps, options);
 }
 
 void RunMany(const World::Options& options) {
@@ -49,6 +56,28 @@ void RunMany(const World::Options& options) {
 TEST(OwnershipModel, EveryRequestIsJudged) { RunMany({}); }
 TEST(OwnershipModel, SomeRequestsBypassTruce) { RunMany({.bypass = 0.1, .unenforced = 0}); }
 TEST(OwnershipModel, SomeRequestsAreOnlyWarned) { RunMany({.bypass = 0, .unenforced = 0.1}); }
+// The same history leaves the same rows, owners, objects and audit log in every store.
+TEST(OwnershipModel, SqliteAgreesWithTheReference) {
+  const unsigned seeds = Setting("TRUCE_MODEL_SQLITE_SEEDS", 5);
+  for (unsigned seed = 1; seed <= seeds && !HasFatalFailure(); ++seed) {
+    const World::Options options{.bypass = 0.1, .unenforced = 0.1};
+    MemoryStore reference;
+    RunOn(reference, seed, 150, options);
+    const TemporaryFolder folder;
+    SqliteOptions sqlite;
+    sqlite.data_dir = folder.path();
+    auto opened = SqliteStore::Open(sqlite);
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    RunOn(*opened.value(), seed, 150, options);
+    const StoreContents expected = reference.Contents().value();
+    const StoreContents actual = opened.value()->Contents().value();
+    EXPECT_TRUE(expected.owners == actual.owners) << "owners, seed " << seed;
+    EXPECT_TRUE(expected.rows == actual.rows) << "rows, seed " << seed;
+    EXPECT_TRUE(expected.objects == actual.objects) << "objects, seed " << seed;
+    EXPECT_TRUE(expected.audit == actual.audit) << "audit log, seed " << seed;
+  }
+}
+
 TEST(OwnershipModel, BothAtOnce) { RunMany({.bypass = 0.1, .unenforced = 0.2}); }
 
 }  // namespace

@@ -53,6 +53,7 @@ Owner RandomOwner(std::mt19937_64& random) {
   owner.record = static_cast<Record>(Below(random, 4));
   owner.record_reason = OddText(random);
   owner.successor = OddText(random);
+  owner.contested = OneIn(random, 4);
   owner.state = static_cast<HolderState>(Below(random, 3));
   if (OneIn(random, 2)) owner.leaf = OneIn(random, 2) ? owner.root : SampleSlot(NameOf(random));
   if (OneIn(random, 4)) owner.identity = ResourceIdentity{};
@@ -65,6 +66,9 @@ Object RandomObject(std::mt19937_64& random) {
   if (OneIn(random, 2)) object.parent = SampleSlot(NameOf(random));
   if (OneIn(random, 3)) object.parent_uid = Uid{UidOf(random)};
   object.link = OddText(random);
+  if (OneIn(random, 3)) object.names = {"g/K//" + NameOf(random), "g/K/ns/" + NameOf(random)};
+  object.service = OddText(random);
+  object.contact = OddText(random);
   object.stripped = OneIn(random, 4);
   object.at = At(kEpoch + static_cast<std::int64_t>(Below(random, 3)));
   return object;

@@ -19,11 +19,12 @@ constexpr int kBusyMilliseconds = 5000;
 
 #define TRUCE_OWNER_COLUMNS                                                           \
   "key, id, root, party, service, contact, arn, name, identity, shape, since, real, " \
-  "record, record_reason, successor, state, leaf"
+  "record, record_reason, successor, state, leaf, contested"
 #define TRUCE_ROW_COLUMNS                                                                 \
   "key, uid, state, slot, root, intent, terminating, managed, identity, review, digest, " \
   "base, user, at, created"
-#define TRUCE_OBJECT_COLUMNS "uid, slot, parent, parent_uid, root, link, stripped, at"
+#define TRUCE_OBJECT_COLUMNS \
+  "uid, slot, parent, parent_uid, root, link, names, service, contact, stripped, at"
 #define TRUCE_AUDIT_COLUMNS "at, action, key, id, root, slot, uid, cause, actor, review"
 
 const char* TextOf(Sql sql) {
@@ -65,7 +66,7 @@ const char* TextOf(Sql sql) {
              "FROM declarations WHERE key = ?";
     case Sql::kPutOwner:
       return "INSERT OR REPLACE INTO owners (" TRUCE_OWNER_COLUMNS
-             ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+             ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     case Sql::kDropOwner: return "DELETE FROM owners WHERE key = ?";
     case Sql::kPutRow:
       return "INSERT OR REPLACE INTO declarations (" TRUCE_ROW_COLUMNS
@@ -73,7 +74,7 @@ const char* TextOf(Sql sql) {
     case Sql::kDropRow: return "DELETE FROM declarations WHERE key = ? AND uid = ? AND state = ?";
     case Sql::kPutObject:
       return "INSERT OR REPLACE INTO objects (" TRUCE_OBJECT_COLUMNS
-             ") VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+             ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     case Sql::kDropObject: return "DELETE FROM objects WHERE uid = ?";
     case Sql::kAddAudit:
       return "INSERT INTO audit (" TRUCE_AUDIT_COLUMNS ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";

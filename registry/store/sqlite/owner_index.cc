@@ -19,6 +19,7 @@ constexpr std::size_t kKeyOffset = 9;
 constexpr unsigned kRealBit = 1U;
 constexpr unsigned kRecordShift = 1U;  // two bits
 constexpr unsigned kStateShift = 3U;   // two bits
+constexpr unsigned kContestedBit = 1U << 5U;
 
 class Packer {
  public:
@@ -104,7 +105,7 @@ std::pair<Record, HolderState> StateIn(const char* blob) {
 void Pack(const OwnerTexts& texts, std::string& out) {
   out.resize(sizeof(texts.since));
   std::memcpy(out.data(), &texts.since, sizeof(texts.since));
-  const unsigned flags = (texts.real ? kRealBit : 0U) |
+  const unsigned flags = (texts.real ? kRealBit : 0U) | (texts.contested ? kContestedBit : 0U) |
                          (static_cast<unsigned>(texts.record) << kRecordShift) |
                          (static_cast<unsigned>(texts.state) << kStateShift);
   out.push_back(static_cast<char>(flags));
@@ -127,7 +128,9 @@ void Pack(const OwnerTexts& texts, std::string& out) {
 Result<Owner> Unpack(const char* blob) {
   OwnerTexts texts;
   std::memcpy(&texts.since, blob, sizeof(texts.since));
-  texts.real = (static_cast<unsigned char>(blob[sizeof(texts.since)]) & kRealBit) != 0U;
+  const auto flags = static_cast<unsigned char>(blob[sizeof(texts.since)]);
+  texts.real = (flags & kRealBit) != 0U;
+  texts.contested = (flags & kContestedBit) != 0U;
   std::tie(texts.record, texts.state) = StateIn(blob);
   Unpacker unpacker(blob + kKeyOffset);
   texts.key = unpacker.Text();
@@ -198,6 +201,7 @@ void OwnerIndex::Put(const Owner& owner) {
   texts.identity = identity;
   texts.shape = owner.shape;
   texts.record_reason = owner.record_reason;
+  texts.contested = owner.contested;
   texts.successor = owner.successor;
   texts.leaf = leaf;
   texts.since = owner.since.time_since_epoch().count();

@@ -118,6 +118,7 @@ Result<Owner> OwnerFrom(const OwnerTexts& texts) {
   owner.successor = texts.successor;
   owner.state = texts.state;
   owner.leaf = reader.FromOptionalSlot(texts.leaf);
+  owner.contested = texts.contested;
   return std::move(reader).Finish(std::move(owner));
 }
 
@@ -141,6 +142,7 @@ Result<OwnerTexts> ReadOwnerTexts(const Statement& statement) {
   texts.successor = statement.Text(14);
   texts.state = reader.FromWord<HolderState>(kHolderStates, statement.Text(15));
   texts.leaf = statement.Text(16);
+  texts.contested = statement.Integer(17) != 0;
   return std::move(reader).Finish(texts);
 }
 
@@ -170,6 +172,19 @@ Result<Row> ReadRow(const Statement& statement) {
   return std::move(reader).Finish(std::move(row));
 }
 
+namespace {
+
+std::vector<std::string> LinesOf(std::string_view text) {
+  std::vector<std::string> lines;
+  for (std::size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
+    lines.emplace_back(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+  return lines;
+}
+
+}  // namespace
+
 Result<Object> ReadObject(const Statement& statement) {
   Reader reader("objects");
   Object object;
@@ -179,8 +194,11 @@ Result<Object> ReadObject(const Statement& statement) {
   object.parent_uid.text = statement.Text(3);
   object.root = reader.FromSlot(statement.Text(4));
   object.link = statement.Text(5);
-  object.stripped = statement.Integer(6) != 0;
-  object.at = TimeFrom(statement.Integer(7));
+  object.names = LinesOf(statement.Text(6));
+  object.service = statement.Text(7);
+  object.contact = statement.Text(8);
+  object.stripped = statement.Integer(9) != 0;
+  object.at = TimeFrom(statement.Integer(10));
   return std::move(reader).Finish(std::move(object));
 }
 
@@ -222,6 +240,7 @@ Result<void> PutOwner(Connection& connection, const Owner& owner) {
   statement.BindText(14, owner.successor);
   statement.BindText(15, Word(kHolderStates, owner.state));
   BindSlot(statement, 16, leaf);
+  statement.BindInteger(17, owner.contested ? 1 : 0);
   return statement.Run();
 }
 
@@ -261,6 +280,8 @@ Result<void> PutObject(Connection& connection, const Object& object) {
   const std::string slot = ToText(object.slot);
   const std::optional<std::string> parent = OptionalText(object.parent);
   const std::string root = ToText(object.root);
+  std::string names;
+  for (const std::string& name : object.names) names += name + "\n";
   TRUCE_ASSIGN_OR_RETURN(Statement statement, connection.Use(Sql::kPutObject));
   statement.BindText(0, object.uid.text);
   statement.BindText(1, slot);
@@ -268,8 +289,11 @@ Result<void> PutObject(Connection& connection, const Object& object) {
   statement.BindText(3, object.parent_uid.text);
   statement.BindText(4, root);
   statement.BindText(5, object.link);
-  statement.BindInteger(6, object.stripped ? 1 : 0);
-  statement.BindInteger(7, Milliseconds(object.at));
+  statement.BindText(6, names);
+  statement.BindText(7, object.service);
+  statement.BindText(8, object.contact);
+  statement.BindInteger(9, object.stripped ? 1 : 0);
+  statement.BindInteger(10, Milliseconds(object.at));
   return statement.Run();
 }
 

@@ -29,6 +29,7 @@ struct OwnerTexts {
   std::string_view record_reason;
   std::string_view successor;
   std::string_view leaf;  // empty: none
+  bool contested = false;
   std::int64_t since = 0;
   bool real = false;
   Record record = Record::kNone;
