@@ -8,7 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <optional>
 #include <span>
 #include <string>
@@ -44,7 +44,7 @@ class Document final {
     Kind kind;
   };
   std::vector<Node> nodes_;
-  std::deque<std::string> owned_;
+  std::list<std::string> owned_;  // unlike a deque, an empty one owns no memory
 };
 
 // A cursor; valid while its Document lives. A missing member is a Value of kind kMissing, so that
