@@ -132,7 +132,7 @@ TEST(StoreKill, I3NoAcknowledgedGrantIsLost) {
       if (random() % 8 == 0) {
         child.Listen(1, std::chrono::milliseconds(random() % 30));
       } else {
-        child.Listen(1 + random() % 2000, std::chrono::seconds(60));
+        child.Listen(1 + random() % 600, std::chrono::seconds(60));
       }
       Note(child.Kill(), fates);
       SqliteOptions options;
