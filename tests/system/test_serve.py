@@ -1,7 +1,6 @@
 """`truce serve` as a process: listeners, files, failures at start, reload, end."""
 
 import json
-import os
 import re
 import signal
 import socket
@@ -12,8 +11,6 @@ import time
 
 import pytest
 
-from support.objects import bucket
-from support.processes import free_port
 from support.truce_process import BINARY, TruceProcess
 
 OK, USAGE, CANNOT_RUN = 0, 2, 5
@@ -190,7 +187,7 @@ def test_one_line_per_decision_and_no_bodies(truce):
     assert truce.metric('truce_admission_reviews_total{operation="CREATE",verdict="allowed"}') == 1
 
 
-def test_mistyped_reader_of_types_is_no_crash():
+def test_a_reader_that_goes_away_is_no_crash():
     """`truce types | head -1`: the reader goes away first."""
     types = subprocess.Popen([str(BINARY), "types"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert types.stdout.readline()

@@ -54,19 +54,19 @@ TEST(ConfigKeys, EveryDefaultIsValid) {
 
 TEST(ConfigLoad, DefaultsDependOnWhetherAClusterIsServed) {
   const Config with_cluster = Good("").config;
-  EXPECT_EQ(with_cluster.admissionAddress, "0.0.0.0:8443");
+  EXPECT_EQ(with_cluster.admission_address, "0.0.0.0:8443");
   const Config without = Good("noCluster: true").config;
-  EXPECT_EQ(without.admissionAddress, "127.0.0.1:8443");
-  EXPECT_EQ(without.apiAddress, "127.0.0.1:8444");
-  EXPECT_EQ(without.metricsAddress, "127.0.0.1:8080");
+  EXPECT_EQ(without.admission_address, "127.0.0.1:8443");
+  EXPECT_EQ(without.api_address, "127.0.0.1:8444");
+  EXPECT_EQ(without.metrics_address, "127.0.0.1:8080");
   EXPECT_EQ(without.mode, ConfigMode::kEnforce);
-  EXPECT_EQ(without.unsureTypes, UnsureTypes::kWarn);
-  EXPECT_EQ(without.reservationTTL, std::chrono::seconds(180));
-  EXPECT_EQ(without.reservationCap, 100);
-  EXPECT_EQ(without.compositeDenialCode, 422);
+  EXPECT_EQ(without.unsure_types, UnsureTypes::kWarn);
+  EXPECT_EQ(without.reservation_ttl, std::chrono::seconds(180));
+  EXPECT_EQ(without.reservation_cap, 100);
+  EXPECT_EQ(without.composite_denial_code, 422);
   EXPECT_EQ(without.providers.size(), 2U);
-  EXPECT_EQ(without.compositeControllers.size(), 1U);
-  EXPECT_EQ(without.clusterId, "local");
+  EXPECT_EQ(without.composite_controllers.size(), 1U);
+  EXPECT_EQ(without.cluster_id, "local");
 }
 
 TEST(ConfigLoad, FlagBeforeVariableBeforeFileBeforeDefault) {
@@ -78,8 +78,8 @@ TEST(ConfigLoad, FlagBeforeVariableBeforeFileBeforeDefault) {
   const Result<LoadedConfig> loaded = LoadConfigFrom(sources, file);
   ASSERT_TRUE(loaded.ok()) << loaded.error().message;
   EXPECT_EQ(loaded.value().config.mode, ConfigMode::kOff);
-  EXPECT_EQ(loaded.value().config.clusterId, "from-env");
-  EXPECT_EQ(loaded.value().config.logLevel, LogLevel::kDebug);
+  EXPECT_EQ(loaded.value().config.cluster_id, "from-env");
+  EXPECT_EQ(loaded.value().config.log_level, LogLevel::kDebug);
   EXPECT_EQ(loaded.value().origins.at("mode").place, "--mode");
   EXPECT_EQ(loaded.value().origins.at("clusterId").place, "TRUCE_CLUSTER_ID");
   EXPECT_EQ(loaded.value().origins.at("logLevel").place, "truce.yaml:3");
@@ -118,12 +118,12 @@ parties:
   - {service: checkout, namespaces: [checkout-prod], users: ["system:serviceaccount:ci:deployer"]}
 )")
                             .config;
-  EXPECT_EQ(config.serverNames, (std::vector<std::string>{"truce.example.org", "10.0.0.1"}));
-  EXPECT_EQ(config.typeModes.at("sqs/Queue"), ConfigMode::kOff);
-  EXPECT_EQ(config.unsureTypeActions.at("ec2/VPC"), UnsureTypes::kDeny);
+  EXPECT_EQ(config.server_names, (std::vector<std::string>{"truce.example.org", "10.0.0.1"}));
+  EXPECT_EQ(config.type_modes.at("sqs/Queue"), ConfigMode::kOff);
+  EXPECT_EQ(config.unsure_type_actions.at("ec2/VPC"), UnsureTypes::kDeny);
   ASSERT_EQ(config.overrides.size(), 2U);
   EXPECT_EQ(FormatTimestamp(config.overrides[0].until), "2026-11-21T18:00:00Z");
-  EXPECT_EQ(config.overrides[1].namespace_, "team-a");
+  EXPECT_EQ(config.overrides[1].ns, "team-a");
   ASSERT_EQ(config.mappings.size(), 2U);
   const MappedDeclaration& bucket = config.mappings[0].declares[0];
   EXPECT_EQ(bucket.type, "s3/Bucket");
@@ -133,7 +133,7 @@ parties:
   EXPECT_EQ(config.mappings[0].place, "truce.yaml:12");
   EXPECT_TRUE(config.mappings[1].kind.empty());
   EXPECT_EQ(config.mappings[1].declares[0].intent, "deletes");
-  EXPECT_EQ(config.providerConfigs[0].kind, "ProviderConfig");
+  EXPECT_EQ(config.provider_configs[0].kind, "ProviderConfig");
   EXPECT_EQ(config.parties[0].users.size(), 1U);
 }
 
@@ -398,7 +398,7 @@ TEST_F(ConfigFileTest, ReloadTakesPolicyAndLeavesTheRestToARestart) {
   EXPECT_EQ(outcome.kind, ReloadKind::kReloaded);
   EXPECT_EQ(outcome.restart_keys, std::vector<std::string>{"apiAddress"});
   EXPECT_EQ(holder.Current()->mode, ConfigMode::kAudit);
-  EXPECT_EQ(holder.Current()->apiAddress, "127.0.0.1:8444");
+  EXPECT_EQ(holder.Current()->api_address, "127.0.0.1:8444");
   EXPECT_EQ(holder.Poll(Agree).kind, ReloadKind::kUnchanged);
 }
 

@@ -51,6 +51,8 @@ TEST(Yaml, RefusesTrapsWithLineAndRemedy) {
       {"tag", "a: !!str 1\n", "t.yaml:1: tags"},
       {"second document", "a: 1\n---\nb: 2\n", "t.yaml:2: a second document"},
       {"list as key", "? [a]\n: 1\n", "t.yaml:1: a key must be a single word"},
+      {"line break in a key", "\"a\\nb\": 1\n",
+       "t.yaml:1: a key must be at most 256 bytes on one line"},
       {"tab", "a:\n\tb: 1\n", "t.yaml:2: "},
       {"open quote", "a: \"b\nc: d\n", "t.yaml:"},
       {"open flow", "a: [1, 2\n", "t.yaml:"},

@@ -40,7 +40,7 @@ std::string ProblemText(const SocketAnswer& answer) {
 OperatorReply CallOperator(const ConfigFlags& flags, const OperatorCall& call, CommandIo& io) {
   const Result<LoadedConfig> loaded = LoadFor(flags, io);
   if (!loaded.ok()) return {Complain(io, loaded.error().message, ExitCode::kUsage), {}};
-  const std::string socket = loaded.value().config.dataDir + "/truce.sock";
+  const std::string socket = loaded.value().config.data_dir + "/truce.sock";
   const Result<SocketAnswer> answer =
       PostToSocket(socket, call.path, call.body, std::chrono::steady_clock::now() + kCallTime);
   if (!answer.ok()) {

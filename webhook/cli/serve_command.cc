@@ -11,7 +11,7 @@ CommandAction DeclareServe(CLI::App& app) {
   return [flags](CommandIo& io) {
     Result<LoadedConfig> loaded = LoadFor(*flags, io);
     if (!loaded.ok()) return Complain(io, loaded.error().message, ExitCode::kUsage);
-    if (!loaded.value().config.noCluster) {
+    if (!loaded.value().config.no_cluster) {
       return Complain(
           io, "this version serves without a cluster connection only; start it with --no-cluster",
           ExitCode::kUsage);

@@ -75,9 +75,9 @@ struct ConfigParty {
 
 // Which account a ProviderConfig reaches.
 struct ConfigProvider {
-  std::string group;       // "" = any
-  std::string kind;        // ProviderConfig, ClusterProviderConfig
-  std::string namespace_;  // "" = cluster-scoped
+  std::string group;  // "" = any
+  std::string kind;   // ProviderConfig, ClusterProviderConfig
+  std::string ns;     // "" = cluster-scoped
   std::string name;
   std::string account;  // twelve digits
 
@@ -85,10 +85,10 @@ struct ConfigProvider {
 };
 
 // A timed override (break-glass): what it names is audited, not denied, until `until`.
-// Exactly one of name, namespace_ and group is set.
+// Exactly one of name, ns and group is set.
 struct ConfigOverride {
   std::string name;  // of the declaration or of the resource
-  std::string namespace_;
+  std::string ns;
   std::string group;
   Timestamp until;
   std::string reason;
@@ -99,48 +99,48 @@ struct ConfigOverride {
 // Everything that can be set. A value: immutable once loaded, shared as snapshots.
 struct Config {
   // Where and as what it runs; a change needs a restart.
-  std::string dataDir;
+  std::string data_dir;
   std::string store;
-  std::string clusterId;
-  bool noCluster = false;
-  bool inCluster = false;
+  std::string cluster_id;
+  bool no_cluster = false;
+  bool in_cluster = false;
   std::string kubeconfig;
   std::string types;
-  std::string admissionAddress;
-  std::string apiAddress;
-  std::string metricsAddress;
-  std::string admissionSecretFile;
-  std::string admissionClientCA;
-  std::vector<std::string> admissionClientNames;
-  std::string admissionBearerFile;
-  std::string tlsCertFile;
-  std::string tlsKeyFile;
-  std::vector<std::string> serverNames;
-  std::string publicURL;
-  LogFormat logFormat = LogFormat::kText;
-  LogLevel logLevel = LogLevel::kInfo;
-  std::int64_t connectionsMax = 0;
-  std::int64_t inFlightMax = 0;
-  std::int64_t inFlightBytesMax = 0;
-  std::chrono::milliseconds drainGrace{};
+  std::string admission_address;
+  std::string api_address;
+  std::string metrics_address;
+  std::string admission_secret_file;
+  std::string admission_client_ca;
+  std::vector<std::string> admission_client_names;
+  std::string admission_bearer_file;
+  std::string tls_cert_file;
+  std::string tls_key_file;
+  std::vector<std::string> server_names;
+  std::string public_url;
+  LogFormat log_format = LogFormat::kText;
+  LogLevel log_level = LogLevel::kInfo;
+  std::int64_t connections_max = 0;
+  std::int64_t in_flight_max = 0;
+  std::int64_t in_flight_bytes_max = 0;
+  std::chrono::milliseconds drain_grace{};
 
   // Policy; taken over while running when the file changes.
   ConfigMode mode = ConfigMode::kEnforce;
-  std::map<std::string, ConfigMode> typeModes;
-  UnsureTypes unsureTypes = UnsureTypes::kWarn;
-  std::map<std::string, UnsureTypes> unsureTypeActions;
+  std::map<std::string, ConfigMode> type_modes;
+  UnsureTypes unsure_types = UnsureTypes::kWarn;
+  std::map<std::string, UnsureTypes> unsure_type_actions;
   std::vector<ConfigOverride> overrides;
   std::vector<ConfigMapping> mappings;
-  std::vector<ConfigProvider> providerConfigs;
+  std::vector<ConfigProvider> provider_configs;
   std::vector<ConfigParty> parties;
   std::vector<std::string> providers;
-  std::vector<std::string> compositeControllers;
-  std::int64_t compositeDenialCode = 0;
+  std::vector<std::string> composite_controllers;
+  std::int64_t composite_denial_code = 0;
   ConfigDisclosure disclosure = ConfigDisclosure::kFull;
-  std::int64_t reservationCap = 0;
-  std::chrono::milliseconds reservationTTL{};
-  std::vector<std::string> serviceLabels;
-  std::string contactAnnotation;
+  std::int64_t reservation_cap = 0;
+  std::chrono::milliseconds reservation_ttl{};
+  std::vector<std::string> service_labels;
+  std::string contact_annotation;
 
   bool operator==(const Config&) const = default;
 };

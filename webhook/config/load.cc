@@ -128,7 +128,7 @@ class Loader {
       origin.value.kind = is_map ? YamlNode::Kind::kMapping : YamlNode::Kind::kSequence;
       return {};
     }
-    const bool in_cluster = !loaded_.config.noCluster && !key.cluster_fallback.empty();
+    const bool in_cluster = !loaded_.config.no_cluster && !key.cluster_fallback.empty();
     return FromText(key, in_cluster ? key.cluster_fallback : key.fallback, Origin::Source::kDefault,
                     "");
   }
@@ -210,21 +210,21 @@ class Loader {
 
   Result<void> CheckTogether() {
     const Config& config = loaded_.config;
-    if (config.tlsCertFile.empty() != config.tlsKeyFile.empty()) {
-      const bool has_cert = !config.tlsCertFile.empty();
+    if (config.tls_cert_file.empty() != config.tls_key_file.empty()) {
+      const bool has_cert = !config.tls_cert_file.empty();
       return Together(has_cert ? "tlsCertFile" : "tlsKeyFile",
                       "tlsCertFile and tlsKeyFile belong together; set both or none");
     }
-    if (!config.admissionClientNames.empty() && config.admissionClientCA.empty()) {
+    if (!config.admission_client_names.empty() && config.admission_client_ca.empty()) {
       return Together("admissionClientNames", "needs admissionClientCA");
     }
-    const int cluster_count = (config.noCluster ? 1 : 0) + (config.inCluster ? 1 : 0) +
+    const int cluster_count = (config.no_cluster ? 1 : 0) + (config.in_cluster ? 1 : 0) +
                               (config.kubeconfig.empty() ? 0 : 1);
     if (cluster_count > 1) {
-      const std::string_view key = config.noCluster ? "noCluster" : "inCluster";
+      const std::string_view key = config.no_cluster ? "noCluster" : "inCluster";
       return Together(key, "only one of noCluster, inCluster and kubeconfig can be set");
     }
-    if (config.dataDir.empty()) return Together("dataDir", "must name a directory");
+    if (config.data_dir.empty()) return Together("dataDir", "must name a directory");
     return {};
   }
 

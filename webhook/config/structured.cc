@@ -58,10 +58,10 @@ Result<ConfigOverride> ReadOverride(const YamlNode& node, const NodeReader& read
       reader.RequireMapping(node, path, {"name", "namespace", "group", "until", "reason"}));
   ConfigOverride out;
   TRUCE_ASSIGN_OR_RETURN(out.name, reader.Optional(node, "name", path));
-  TRUCE_ASSIGN_OR_RETURN(out.namespace_, reader.Optional(node, "namespace", path));
+  TRUCE_ASSIGN_OR_RETURN(out.ns, reader.Optional(node, "namespace", path));
   TRUCE_ASSIGN_OR_RETURN(out.group, reader.Optional(node, "group", path));
   const int named =
-      (out.name.empty() ? 0 : 1) + (out.namespace_.empty() ? 0 : 1) + (out.group.empty() ? 0 : 1);
+      (out.name.empty() ? 0 : 1) + (out.ns.empty() ? 0 : 1) + (out.group.empty() ? 0 : 1);
   if (named != 1) {
     return reader.Fail(node, path, "must have exactly one of name, namespace and group");
   }
@@ -88,7 +88,7 @@ Result<ConfigProvider> ReadProviderConfig(const YamlNode& node, const NodeReader
     return reader.Fail(*node.Find("kind"), path + ".kind",
                        "must be ProviderConfig or ClusterProviderConfig");
   }
-  TRUCE_ASSIGN_OR_RETURN(out.namespace_, reader.Optional(node, "namespace", path));
+  TRUCE_ASSIGN_OR_RETURN(out.ns, reader.Optional(node, "namespace", path));
   TRUCE_ASSIGN_OR_RETURN(out.name, reader.Required(node, "name", path));
   TRUCE_ASSIGN_OR_RETURN(out.account, reader.Required(node, "account", path));
   const bool is_account =
@@ -216,13 +216,13 @@ bool IsTypeName(std::string_view text) {
 Result<void> ReadTypeModes(const YamlNode& node, std::string_view where, Config& config) {
   static constexpr std::array kAll = {ConfigMode::kOff, ConfigMode::kAudit, ConfigMode::kWarn,
                                       ConfigMode::kEnforce};
-  TRUCE_ASSIGN_OR_RETURN(config.typeModes, ReadByType(node, NodeReader(where), "typeModes", kAll));
+  TRUCE_ASSIGN_OR_RETURN(config.type_modes, ReadByType(node, NodeReader(where), "typeModes", kAll));
   return {};
 }
 
 Result<void> ReadUnsureTypeActions(const YamlNode& node, std::string_view where, Config& config) {
   static constexpr std::array kAll = {UnsureTypes::kWarn, UnsureTypes::kDeny};
-  TRUCE_ASSIGN_OR_RETURN(config.unsureTypeActions,
+  TRUCE_ASSIGN_OR_RETURN(config.unsure_type_actions,
                          ReadByType(node, NodeReader(where), "unsureTypeActions", kAll));
   return {};
 }
@@ -245,13 +245,12 @@ Result<void> ReadProviderConfigs(const YamlNode& node, std::string_view where, C
   for (std::size_t i = 0; i < node.children.size(); ++i) {
     const std::string path = ItemPath("providerConfigs", i);
     TRUCE_ASSIGN_OR_RETURN(ConfigProvider item, ReadProviderConfig(node.children[i], reader, path));
-    const std::string identity =
-        item.group + "/" + item.kind + "/" + item.namespace_ + "/" + item.name;
+    const std::string identity = item.group + "/" + item.kind + "/" + item.ns + "/" + item.name;
     if (!seen.insert(identity).second) {
       return reader.Fail(node.children[i], path,
                          "names a ProviderConfig that stands above already");
     }
-    config.providerConfigs.push_back(std::move(item));
+    config.provider_configs.push_back(std::move(item));
   }
   return {};
 }

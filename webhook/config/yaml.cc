@@ -74,6 +74,7 @@ class EventReader {
   bool pending_ = false;
 };
 
+constexpr std::size_t kKeyBytesMax = 256;
 constexpr std::string_view kNoAliases =
     "anchors and aliases ('&', '*') are not supported; write the value out";
 
@@ -169,6 +170,12 @@ class Composer {
     TRUCE_ASSIGN_OR_RETURN(YamlNode scalar, Scalar());
     if (scalar.scalar == "<<" && !scalar.quoted) {
       return reader_.Fail(place.line, "merge keys ('<<') are not supported; write the keys out");
+    }
+    const bool is_one_line = std::none_of(scalar.scalar.begin(), scalar.scalar.end(),
+                                          [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+    // Keys stand in messages, which are one line.
+    if (!is_one_line || scalar.scalar.size() > kKeyBytesMax) {
+      return reader_.Fail(place.line, "a key must be at most 256 bytes on one line");
     }
     return YamlKey{std::move(scalar.scalar), place};
   }

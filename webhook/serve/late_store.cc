@@ -19,7 +19,7 @@ Result<std::unique_ptr<Store>> OpenStore(const Config& config) {
     return store;
   }
   SqliteOptions options;
-  options.data_dir = config.dataDir;
+  options.data_dir = config.data_dir;
   TRUCE_ASSIGN_OR_RETURN(std::unique_ptr<Store> store, SqliteStore::Open(options));
   return store;
 }

@@ -9,9 +9,9 @@ namespace {
 
 HttpLimits LimitsOf(const Config& config) {
   HttpLimits limits;
-  limits.connections_max = static_cast<int>(config.connectionsMax);
-  limits.in_flight_max = static_cast<int>(config.inFlightMax);
-  limits.body_bytes_in_flight_max = static_cast<std::size_t>(config.inFlightBytesMax);
+  limits.connections_max = static_cast<int>(config.connections_max);
+  limits.in_flight_max = static_cast<int>(config.in_flight_max);
+  limits.body_bytes_in_flight_max = static_cast<std::size_t>(config.in_flight_bytes_max);
   return limits;
 }
 
@@ -74,40 +74,40 @@ Result<std::unique_ptr<Listeners>> Listeners::Start(const Config& config,
                                                     ListenerRoutes routes) {
   std::unique_ptr<Listeners> all(new Listeners);
   HttpServerOptions metrics;
-  metrics.address = config.metricsAddress;
+  metrics.address = config.metrics_address;
   metrics.name = "metrics";
   metrics.limits = SmallLimits();
   TRUCE_ASSIGN_OR_RETURN(all->metrics_,
                          StartOne("metricsAddress", metrics, std::move(routes.metrics)));
 
   HttpServerOptions socket;
-  socket.address = "unix:" + config.dataDir + "/truce.sock";
+  socket.address = "unix:" + config.data_dir + "/truce.sock";
   socket.name = "operator";
   socket.limits = SmallLimits();
   TRUCE_ASSIGN_OR_RETURN(all->operator_socket_,
                          StartOne("operator socket", socket, std::move(routes.operator_socket)));
 
   HttpServerOptions api;
-  api.address = config.apiAddress;
+  api.address = config.api_address;
   api.name = "api";
   api.certificates = &certificates;
   api.limits = SmallLimits();
   TRUCE_ASSIGN_OR_RETURN(all->api_, StartOne("apiAddress", api, std::move(routes.api)));
 
   HttpServerOptions admission;
-  admission.address = config.admissionAddress;
+  admission.address = config.admission_address;
   admission.name = "admission";
   admission.certificates = &certificates;
   admission.client_auth =
-      config.admissionClientCA.empty() ? ClientAuth::kNone : ClientAuth::kRequired;
+      config.admission_client_ca.empty() ? ClientAuth::kNone : ClientAuth::kRequired;
   admission.handler_kind = HandlerKind::kQuick;
   admission.limits = LimitsOf(config);
   TRUCE_ASSIGN_OR_RETURN(all->admission_,
                          StartOne("admissionAddress", admission, std::move(routes.admission)));
 
-  all->addresses_ = {WithPort(config.admissionAddress, all->admission_->port()),
-                     WithPort(config.apiAddress, all->api_->port()),
-                     WithPort(config.metricsAddress, all->metrics_->port())};
+  all->addresses_ = {WithPort(config.admission_address, all->admission_->port()),
+                     WithPort(config.api_address, all->api_->port()),
+                     WithPort(config.metrics_address, all->metrics_->port())};
   return all;
 }
 

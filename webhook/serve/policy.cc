@@ -89,17 +89,16 @@ std::map<ProviderConfigName, std::string> AccountsOf(const Config& config) {
   static constexpr std::array<std::string_view, 3> kGroups = {"aws.upbound.io", "aws.m.upbound.io",
                                                               "aws.crossplane.io"};
   std::map<ProviderConfigName, std::string> accounts;
-  for (const ConfigProvider& provider : config.providerConfigs) {
+  for (const ConfigProvider& provider : config.provider_configs) {
     for (const std::string_view group : kGroups) {
       if (!provider.group.empty() && provider.group != group) continue;
       accounts.emplace(
-          ProviderConfigName{std::string(group), provider.kind, provider.namespace_, provider.name},
+          ProviderConfigName{std::string(group), provider.kind, provider.ns, provider.name},
           provider.account);
     }
     if (provider.group.empty()) continue;
-    accounts.emplace(
-        ProviderConfigName{provider.group, provider.kind, provider.namespace_, provider.name},
-        provider.account);
+    accounts.emplace(ProviderConfigName{provider.group, provider.kind, provider.ns, provider.name},
+                     provider.account);
   }
   return accounts;
 }
@@ -107,14 +106,14 @@ std::map<ProviderConfigName, std::string> AccountsOf(const Config& config) {
 Result<ModeRules> ModesOf(const Config& config, const Catalogue& catalogue) {
   ModeRules modes;
   modes.global = ModeOf(config.mode);
-  modes.unsure = ActionOf(config.unsureTypes);
-  for (const auto& [type, mode] : config.typeModes) {
+  modes.unsure = ActionOf(config.unsure_types);
+  for (const auto& [type, mode] : config.type_modes) {
     if (catalogue.FindType(type) == nullptr) {
       return Refused("typeModes", "no type '" + type + "'; `truce types` lists all");
     }
     modes.types.emplace(type, ModeOf(mode));
   }
-  for (const auto& [type, action] : config.unsureTypeActions) {
+  for (const auto& [type, action] : config.unsure_type_actions) {
     if (catalogue.FindType(type) == nullptr) {
       return Refused("unsureTypeActions", "no type '" + type + "'; `truce types` lists all");
     }
@@ -122,7 +121,7 @@ Result<ModeRules> ModesOf(const Config& config, const Catalogue& catalogue) {
   }
   for (const ConfigOverride& override_ : config.overrides) {
     modes.overrides.push_back(
-        {override_.name, override_.namespace_, override_.group, override_.until, override_.reason});
+        {override_.name, override_.ns, override_.group, override_.until, override_.reason});
   }
   return modes;
 }
@@ -135,7 +134,7 @@ Result<PartyRules> PartiesOf(const Config& config) {
                                     "') is not supported by this version; bind namespaces");
     }
     for (const std::string& name : party.namespaces) {
-      rules.services.emplace(config.clusterId + "/" + name, party.service);
+      rules.services.emplace(config.cluster_id + "/" + name, party.service);
     }
   }
   return rules;
@@ -147,21 +146,22 @@ Result<std::shared_ptr<const AdmissionPolicy>> PolicyFrom(
     const Config& config, const std::shared_ptr<const Catalogue>& catalogue) {
   auto policy = std::make_shared<AdmissionPolicy>();
   policy->catalogue = catalogue;
-  policy->identity.cluster = config.clusterId;
+  policy->identity.cluster = config.cluster_id;
   policy->identity.catalogue = catalogue.get();
   TRUCE_ASSIGN_OR_RETURN(policy->identity.mappings, RulesOf(config, *catalogue));
   policy->identity.accounts = AccountsOf(config);
-  policy->identity.service_labels = config.serviceLabels;
-  policy->identity.contact_annotation = config.contactAnnotation;
+  policy->identity.service_labels = config.service_labels;
+  policy->identity.contact_annotation = config.contact_annotation;
   TRUCE_ASSIGN_OR_RETURN(policy->parties, PartiesOf(config));
   TRUCE_ASSIGN_OR_RETURN(policy->modes, ModesOf(config, *catalogue));
   policy->providers = config.providers;
-  policy->composite_controllers = config.compositeControllers;
-  policy->composite_denial_code = static_cast<int>(config.compositeDenialCode);
+  policy->composite_controllers = config.composite_controllers;
+  policy->composite_denial_code = static_cast<int>(config.composite_denial_code);
   policy->disclosure = DisclosureOf(config.disclosure);
   // Without a watch nothing proves reservations: a cap would close a namespace for good.
-  policy->reservation_cap = config.noCluster ? 0 : static_cast<std::size_t>(config.reservationCap);
-  policy->public_url = config.publicURL;
+  policy->reservation_cap =
+      config.no_cluster ? 0 : static_cast<std::size_t>(config.reservation_cap);
+  policy->public_url = config.public_url;
   return std::shared_ptr<const AdmissionPolicy>(std::move(policy));
 }
 

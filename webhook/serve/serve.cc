@@ -59,17 +59,17 @@ Result<std::shared_ptr<const Catalogue>> CatalogueOf(const Config& config) {
 
 CertificateStoreOptions CertificatesOf(const Config& config, Logger& logger) {
   CertificateStoreOptions options;
-  if (config.tlsCertFile.empty()) {
+  if (config.tls_cert_file.empty()) {
     SelfSignedOptions self_signed;
-    self_signed.directory = config.dataDir + "/certs";
-    self_signed.names = config.serverNames;
+    self_signed.directory = config.data_dir + "/certs";
+    self_signed.names = config.server_names;
     options.self_signed = std::move(self_signed);
   } else {
-    options.certificate_file = config.tlsCertFile;
-    options.key_file = config.tlsKeyFile;
+    options.certificate_file = config.tls_cert_file;
+    options.key_file = config.tls_key_file;
   }
-  options.client_ca_file = config.admissionClientCA;
-  options.client_names = config.admissionClientNames;
+  options.client_ca_file = config.admission_client_ca;
+  options.client_names = config.admission_client_names;
   options.on_event = [&logger](const CertificateEvent& event) {
     const bool is_bad = event.kind == CertificateEvent::Kind::kRejected;
     logger.Log(is_bad ? LogLevel::kError : LogLevel::kInfo,
@@ -81,14 +81,14 @@ CertificateStoreOptions CertificatesOf(const Config& config, Logger& logger) {
 
 Result<std::shared_ptr<const AdmissionAccess>> AccessOf(const Config& config) {
   auto access = std::make_shared<AdmissionAccess>();
-  access->loopback = IsLoopback(config.admissionAddress);
-  access->client_certificate = !config.admissionClientCA.empty();
-  if (!config.admissionBearerFile.empty()) {
-    TRUCE_ASSIGN_OR_RETURN(access->bearer, ReadToken(config.admissionBearerFile));
+  access->loopback = IsLoopback(config.admission_address);
+  access->client_certificate = !config.admission_client_ca.empty();
+  if (!config.admission_bearer_file.empty()) {
+    TRUCE_ASSIGN_OR_RETURN(access->bearer, ReadToken(config.admission_bearer_file));
   }
-  const std::string secret_file = config.admissionSecretFile.empty()
-                                      ? config.dataDir + "/admission.secret"
-                                      : config.admissionSecretFile;
+  const std::string secret_file = config.admission_secret_file.empty()
+                                      ? config.data_dir + "/admission.secret"
+                                      : config.admission_secret_file;
   TRUCE_ASSIGN_OR_RETURN(access->secret, ReadOrMakeSecret(secret_file));
   return std::shared_ptr<const AdmissionAccess>(std::move(access));
 }
@@ -113,7 +113,7 @@ class Server {
 
   Result<void> Start() {
     const Config& config = *holder_.Current();
-    TRUCE_ASSIGN_OR_RETURN(data_dir_, DataDir::Open(config.dataDir));
+    TRUCE_ASSIGN_OR_RETURN(data_dir_, DataDir::Open(config.data_dir));
     TRUCE_ASSIGN_OR_RETURN(catalogue_, CatalogueOf(config));
     TRUCE_ASSIGN_OR_RETURN(auto policy, PolicyFrom(config, catalogue_));
     TRUCE_ASSIGN_OR_RETURN(auto access, AccessOf(config));
@@ -152,10 +152,10 @@ class Server {
     logger_.Log(LogLevel::kInfo, "draining", {});
     health_.SetNotReady("drain", "the server is ending");
     listeners_->BeginDrain();
-    signals.Wait(holder_.Current()->drainGrace);
+    signals.Wait(holder_.Current()->drain_grace);
     const bool all_answered = listeners_->Stop(std::chrono::steady_clock::now() + kStopTime);
     metrics_.RemoveCollectors();
-    RemoveAddresses(holder_.Current()->dataDir);
+    RemoveAddresses(holder_.Current()->data_dir);
     logger_.Log(LogLevel::kInfo, "stopped", {{"all_answered", all_answered}});
   }
 
@@ -182,11 +182,11 @@ class Server {
           static_cast<double>(std::chrono::duration_cast<std::chrono::seconds>(end).count()));
     });
     const ListenAddresses& addresses = listeners_->addresses();
-    TRUCE_RETURN_IF_ERROR(WriteAddresses(config.dataDir, addresses));
+    TRUCE_RETURN_IF_ERROR(WriteAddresses(config.data_dir, addresses));
     LogListener("admission", "https://" + addresses.admission + "/validate");
     LogListener("api", "https://" + addresses.api);
     LogListener("metrics", "http://" + addresses.metrics + "/metrics");
-    LogListener("operator", config.dataDir + "/truce.sock");
+    LogListener("operator", config.data_dir + "/truce.sock");
     return {};
   }
 
@@ -276,8 +276,8 @@ Result<void> Serve(ServeOptions options) {
   const Signals signals;
   const SystemClock clock;
   Logger::Options log;
-  log.format = options.loaded.config.logFormat;
-  log.level = options.loaded.config.logLevel;
+  log.format = options.loaded.config.log_format;
+  log.level = options.loaded.config.log_level;
   Logger logger(log, clock);
   Server server(std::move(options), logger, clock);
   TRUCE_RETURN_IF_ERROR(server.Start());
