@@ -119,9 +119,8 @@ Result<ModeRules> ModesOf(const Config& config, const Catalogue& catalogue) {
     }
     modes.unsure_types.emplace(type, ActionOf(action));
   }
-  for (const ConfigOverride& override_ : config.overrides) {
-    modes.overrides.push_back(
-        {override_.name, override_.ns, override_.group, override_.until, override_.reason});
+  for (const ConfigOverride& item : config.overrides) {
+    modes.overrides.push_back({item.name, item.ns, item.group, item.until, item.reason});
   }
   return modes;
 }
