@@ -111,9 +111,8 @@ TEST(Metrics, LabelSetsNeverGrowWithInput) {
   }
   const Exposition out = Parse(metrics.Render());
   EXPECT_EQ(out.samples.size(), before);
-  EXPECT_EQ(
-      out.samples.at("truce_admission_reviews_total{operation=\"none\",verdict=\"allowed\"}"),
-      100);
+  EXPECT_EQ(out.samples.at("truce_admission_reviews_total{operation=\"none\",verdict=\"allowed\"}"),
+            100);
   EXPECT_EQ(out.samples.at("truce_unknown_total{cause=\"other\"}"), 100);
   EXPECT_EQ(out.samples.at("truce_findings{rule=\"other\",mode=\"warn\"}"), 100);
 }
