@@ -127,28 +127,53 @@ class Call final {
     Judgement& judgement = prepared.value();
     if (!judgement.concerns_registry()) return Allowed(review.uid);
     if (!ready) return Unknown(UnknownCause::kNotReady, {});
-    const auto look = [&](const Facts& facts) { decision_ = judgement.Decide(facts, ports_.ids); };
-    const Result<void> read = ports_.store.Read(look, deadline);
-    if (!read.ok()) return Unknown(CauseOf(read.error().code), read.error().message);
-    if (decision_.allowed && !decision_.changes.empty() && !review.dry_run) {
-      const Result<void> written = Write(judgement, deadline);
-      if (!written.ok()) {
-        decision_ = {};
-        return Unknown(CauseOf(written.error().code), written.error().message);
-      }
+    const Result<bool> probable = ProbablyWrites(review, judgement, deadline);
+    if (!probable.ok()) return Unknown(CauseOf(probable.error().code), probable.error().message);
+    if (!probable.value()) {
+      const auto look = [&](const Facts& facts) {
+        decision_ = judgement.Decide(facts, ports_.ids);
+      };
+      const Result<void> read = ports_.store.Read(look, deadline);
+      if (!read.ok()) return Unknown(CauseOf(read.error().code), read.error().message);
+      const bool writes = decision_.allowed && !decision_.changes.empty() && !review.dry_run;
+      if (!writes) return Answer(review.uid, judgement);
+    }
+    const Result<void> written = Write(judgement, deadline);
+    if (!written.ok()) {
+      decision_ = {};
+      return Unknown(CauseOf(written.error().code), written.error().message);
     }
     return Answer(review.uid, judgement);
   }
 
-  // Decides again inside the transaction; that decision counts. Durable on return (I3).
-  Result<void> Write(const Judgement& judgement, Deadline deadline) {
-    const auto shared = std::make_shared<Shared>(Shared{judgement, {}});
+  // A creation none of whose keys has an owner: deciding it beforehand would be done twice, and on
+  // a snapshot, whose caches each commit empties. Asks the store only what it keeps in memory.
+  Result<bool> ProbablyWrites(const AdmissionRequest& review, const Judgement& judgement,
+                              Deadline deadline) const {
+    if (review.dry_run || review.operation != ReviewOperation::kCreate) return false;
+    bool free = true;
+    const auto look = [&](const Facts& facts) {
+      const auto& resources = judgement.request().object.resources;
+      free =
+          std::none_of(resources.begin(), resources.end(), [&](const DeclaredResource& resource) {
+            return !resource.key.empty() && facts.OwnerOf(resource.key).has_value();
+          });
+    };
+    TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, deadline));
+    return free;
+  }
+
+  // Decides inside the transaction; that decision counts. Durable on return (I3).
+  Result<void> Write(Judgement& judgement, Deadline deadline) {
+    const Locks locks = LocksOf(judgement.request());
+    const auto shared = std::make_shared<Shared>(Shared{std::move(judgement), {}});
     // The policy lives as long as the judgement that points into it.
     const auto decide = [shared, policy = policy_, &ids = ports_.ids](const Facts& facts) {
       shared->decision = shared->judgement.Decide(facts, ids);
       return shared->decision.changes;
     };
-    TRUCE_RETURN_IF_ERROR(ports_.store.Apply(LocksOf(judgement.request()), decide, deadline));
+    TRUCE_RETURN_IF_ERROR(ports_.store.Apply(locks, decide, deadline));
+    judgement = std::move(shared->judgement);
     decision_ = std::move(shared->decision);
     record_.wrote = !decision_.changes.empty();
     return {};
