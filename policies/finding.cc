@@ -83,9 +83,12 @@ std::string_view Name(Rule rule) {
 std::string OneLine(std::string_view text, std::size_t bytes_max) {
   constexpr std::string_view kCut = "…";
   const bool usual =
-      text.size() <= bytes_max && text.find("map[") == std::string_view::npos &&
+      text.find("map[") == std::string_view::npos &&
       std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
-  if (usual) return std::string(text);
+  if (usual && text.size() <= bytes_max) return std::string(text);
+  if (usual && bytes_max >= kCut.size()) {
+    return std::string(text.substr(0, bytes_max - kCut.size())).append(kCut);
+  }
   std::string out;
   std::size_t fits = 0;  // length of `out` up to which the cut mark still fits
   while (!text.empty()) {

@@ -127,17 +127,15 @@ class Call final {
     Judgement& judgement = prepared.value();
     if (!judgement.concerns_registry()) return Allowed(review.uid);
     if (!ready) return Unknown(UnknownCause::kNotReady, {});
-    const Result<bool> probable = ProbablyWrites(review, judgement, deadline);
-    if (!probable.ok()) return Unknown(CauseOf(probable.error().code), probable.error().message);
-    if (!probable.value()) {
-      const auto look = [&](const Facts& facts) {
-        decision_ = judgement.Decide(facts, ports_.ids);
-      };
-      const Result<void> read = ports_.store.Read(look, deadline);
-      if (!read.ok()) return Unknown(CauseOf(read.error().code), read.error().message);
-      const bool writes = decision_.allowed && !decision_.changes.empty() && !review.dry_run;
-      if (!writes) return Answer(review.uid, judgement);
-    }
+    bool writes = false;
+    const auto look = [&](const Facts& facts) {
+      writes = ProbablyWrites(review, judgement.request(), facts);
+      if (!writes) decision_ = judgement.Decide(facts, ports_.ids);
+    };
+    const Result<void> read = ports_.store.Read(look, deadline);
+    if (!read.ok()) return Unknown(CauseOf(read.error().code), read.error().message);
+    writes = writes || (decision_.allowed && !decision_.changes.empty() && !review.dry_run);
+    if (!writes) return Answer(review.uid, judgement);
     const Result<void> written = Write(judgement, deadline);
     if (!written.ok()) {
       decision_ = {};
@@ -147,20 +145,14 @@ class Call final {
   }
 
   // A creation none of whose keys has an owner: deciding it beforehand would be done twice, and on
-  // a snapshot, whose caches each commit empties. Asks the store only what it keeps in memory.
-  Result<bool> ProbablyWrites(const AdmissionRequest& review, const Judgement& judgement,
-                              Deadline deadline) const {
+  // a snapshot, whose caches each commit empties. Reads only what a store keeps in memory.
+  static bool ProbablyWrites(const AdmissionRequest& review, const ReviewRequest& request,
+                             const Facts& facts) {
     if (review.dry_run || review.operation != ReviewOperation::kCreate) return false;
-    bool free = true;
-    const auto look = [&](const Facts& facts) {
-      const auto& resources = judgement.request().object.resources;
-      free =
-          std::none_of(resources.begin(), resources.end(), [&](const DeclaredResource& resource) {
-            return !resource.key.empty() && facts.OwnerOf(resource.key).has_value();
-          });
-    };
-    TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, deadline));
-    return free;
+    const auto& resources = request.object.resources;
+    return std::none_of(resources.begin(), resources.end(), [&](const DeclaredResource& resource) {
+      return !resource.key.empty() && facts.OwnerOf(resource.key).has_value();
+    });
   }
 
   // Decides inside the transaction; that decision counts. Durable on return (I3).

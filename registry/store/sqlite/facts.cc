@@ -155,6 +155,8 @@ Connection* BatchFacts::Reader() const {
 }
 
 std::optional<Owner> SnapshotFacts::OwnerOf(const KeyText& key) const {
+  // All answers are of one state, or the caller starts anew.
+  if (last_owner_.has_value() && last_owner_->first == key) return last_owner_->second;
   if (FromSnapshot()) return OwnerOfFromSql(key);
   Result<Known::Seen> seen = known_.OwnerOf(key);
   if (!seen.ok()) {
@@ -162,7 +164,8 @@ std::optional<Owner> SnapshotFacts::OwnerOf(const KeyText& key) const {
     return std::nullopt;
   }
   Saw(seen.value().version);
-  return std::move(seen).value().owner;
+  last_owner_.emplace(key, std::move(seen).value().owner);
+  return last_owner_->second;
 }
 
 std::vector<Row> SnapshotFacts::RowsOfKey(const KeyText& key) const {

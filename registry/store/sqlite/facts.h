@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "registry/ownership/facts.h"
@@ -94,6 +95,9 @@ class SnapshotFacts final : public SqlFacts {
   mutable std::unique_ptr<ReaderPool::Loan> loan_;
   mutable std::optional<std::uint64_t> version_;
   mutable bool overtaken_ = false;
+  // The last answer of OwnerOf: a decision asks for one key several times, and unpacking an owner
+  // costs more than copying it.
+  mutable std::optional<std::pair<KeyText, std::optional<Owner>>> last_owner_;
 };
 
 }  // namespace truce
