@@ -99,11 +99,14 @@ stage_fuzz() { run_ctest release fuzz; }
 stage_tidy() { changed_sources | clang_tidy; }
 stage_lint() { files '*.cc' | clang_tidy; }
 stage_clang() { build clang; }
+# The sanitizers look at the code, the release build at many histories.
 stage_asan() {
+  export TRUCE_MODEL_SEEDS="${TRUCE_MODEL_SEEDS:-60}"
   build dev truce_sanitized_tests
   run_ctest dev 'unit|contract|model|fault|fuzz'
 }
 stage_tsan() {
+  export TRUCE_MODEL_SEEDS="${TRUCE_MODEL_SEEDS:-60}"
   build tsan truce_sanitized_tests
   run_ctest tsan 'unit|contract|model|fault'
 }
