@@ -41,4 +41,4 @@ playground:  ## A real API server with Truce in front, to try kubectl against
 	@PYTHONPATH=tests exec build/venv/bin/python tests/e2e/playground.py
 
 clean:  ## Remove all that was built, except downloaded sources and the Python environment
-	rm -rf build/release build/dev build/tsan build/clang build/fuzz build/coverage build/results
+	rm -rf build/release build/dev build/tsan build/clang build/fuzz build/coverage build/bench build/results

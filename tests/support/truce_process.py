@@ -101,10 +101,10 @@ class TruceProcess:
             f"127.0.0.1:{free_port()}" for _ in range(3)
         )
 
-    def wait_until_ready(self) -> None:
+    def wait_until_ready(self, seconds: float = START_SECONDS) -> None:
         child = self._running()
-        child.wait_until(self._read_addresses, START_SECONDS, "listening")
-        child.wait_until(lambda: self.metrics_get("/readyz")[0] == 200, START_SECONDS, "ready")
+        child.wait_until(self._read_addresses, seconds, "listening")
+        child.wait_until(lambda: self.metrics_get("/readyz")[0] == 200, seconds, "ready")
 
     def stop(self) -> int:
         """SIGTERM and a graceful drain; SIGKILL when that takes too long. Returns the exit code;
