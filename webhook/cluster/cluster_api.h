@@ -188,8 +188,6 @@ struct WatchQuery {
   std::string resource_version;       // events after it
   std::chrono::seconds timeout{300};  // timeoutSeconds asked of the server; jitter is the caller's
 };
-// timeoutSeconds asked of the server, jittered by the caller
-};
 
 // Many watch streams, driven by one thread. Thread-safe; no call blocks on the network.
 class WatchStreams {
