@@ -3,6 +3,7 @@
 #define TRUCE_REGISTRY_OWNERSHIP_FACTS_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,6 +40,21 @@ class Facts {
   // At most `limit` keys that have an owner or a row and follow `after`, in order; for whole
   // passes.
   virtual std::vector<KeyText> KeysAfter(const KeyText& after, std::size_t limit) const = 0;
+  // At most `limit` objects of the cluster, group and kind of `after`, ordered by (namespace, name,
+  // uid), that follow (after.ns, after.name, after_uid); for whole passes. All three empty: from
+  // the start.
+  virtual std::vector<Object> ObjectsOfKind(const Slot& after, const Uid& after_uid,
+                                            std::size_t limit) const = 0;
+  // At most `limit` reserved rows made before `before`, ordered by RowId, that follow `after`.
+  virtual std::vector<Row> ReservedBefore(Timestamp before, const RowId& after,
+                                          std::size_t limit) const = 0;
+  // Number of seen rows of a cluster. May take time in proportion to it: for the brake, once an
+  // hour.
+  virtual std::uint64_t CountSeen(std::string_view cluster) const = 0;
+  // At most `limit` owners of `list` whose key follows `after`, by key. Cheap for contested,
+  // orphaned and imported ones; the others may be found by looking at all.
+  virtual std::vector<Owner> OwnersIn(OwnerList list, const KeyText& after,
+                                      std::size_t limit) const = 0;
   // A setting written by Changes::put_settings.
   virtual std::optional<std::string> Setting(std::string_view name) const = 0;
 };

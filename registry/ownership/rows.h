@@ -96,6 +96,15 @@ struct Owner {
   bool operator==(const Owner&) const = default;
 };
 
+// The owners that people and the watch ask for together.
+enum class OwnerList : std::uint8_t {
+  kAll,
+  kContested,  // Owner::contested
+  kOrphaned,   // records kOrphaned and kTransferring
+  kImported,
+  kReserved,  // without record, and no managing row was seen yet
+};
+
 // A reviewed or seen object of a watched kind, key or not.
 struct Object {
   Uid uid;

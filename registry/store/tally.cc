@@ -19,6 +19,19 @@ std::uint64_t& CounterOf(StoreCounts& counts, Record record, HolderState state) 
 
 }  // namespace
 
+bool IsIn(OwnerList list, const Owner& owner) {
+  switch (list) {
+    case OwnerList::kAll: return true;
+    case OwnerList::kContested: return owner.contested;
+    case OwnerList::kOrphaned:
+      return owner.record == Record::kOrphaned || owner.record == Record::kTransferring;
+    case OwnerList::kImported: return owner.record == Record::kImported;
+    case OwnerList::kReserved:
+      return owner.record == Record::kNone && owner.state == HolderState::kReserved;
+  }
+  return false;
+}
+
 void CountIn(StoreCounts& counts, Record record, HolderState state) {
   ++counts.owners;
   ++CounterOf(counts, record, state);

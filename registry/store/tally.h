@@ -1,4 +1,4 @@
-// Counting ownerships by state, shared by the stores that keep their counts in memory.
+// Sorting ownerships by state, shared by the stores that do it in memory.
 #ifndef TRUCE_REGISTRY_STORE_TALLY_H_
 #define TRUCE_REGISTRY_STORE_TALLY_H_
 
@@ -8,6 +8,9 @@
 #include "registry/store/store.h"
 
 namespace truce {
+
+// True when `owner` belongs to `list`.
+bool IsIn(OwnerList list, const Owner& owner);
 
 // Adds one ownership with this record and state to `counts`.
 void CountIn(StoreCounts& counts, Record record, HolderState state);

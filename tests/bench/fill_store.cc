@@ -54,6 +54,19 @@ class NothingKnown final : public Facts {
   std::vector<KeyText> KeysAfter(const KeyText& /*after*/, std::size_t /*limit*/) const override {
     return {};
   }
+  std::vector<Object> ObjectsOfKind(const Slot& /*after*/, const Uid& /*after_uid*/,
+                                    std::size_t /*limit*/) const override {
+    return {};
+  }
+  std::vector<Row> ReservedBefore(Timestamp /*before*/, const RowId& /*after*/,
+                                  std::size_t /*limit*/) const override {
+    return {};
+  }
+  std::uint64_t CountSeen(std::string_view /*cluster*/) const override { return 0; }
+  std::vector<Owner> OwnersIn(OwnerList /*list*/, const KeyText& /*after*/,
+                              std::size_t /*limit*/) const override {
+    return {};
+  }
   std::optional<std::string> Setting(std::string_view /*name*/) const override {
     return std::nullopt;
   }

@@ -3,95 +3,17 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <latch>
 #include <memory>
+#include <random>
 #include <thread>
 
 #include "registry/store/memory/memory_store.h"
-#include "registry/store/sqlite/sqlite_store.h"
+#include "tests/contract/every_store.h"
 #include "tests/support/store_samples.h"
-#include "tests/support/temporary_folder.h"
 
 namespace truce::testing {
 namespace {
-
-// One kind of store: how to open a fresh one, and the same one again.
-class StoreKind {
- public:
-  virtual ~StoreKind() = default;
-  virtual Store& store() = 0;
-  // Closes the store and opens it again; false for stores that forget.
-  virtual bool Reopen() = 0;
-};
-
-class MemoryKind final : public StoreKind {
- public:
-  Store& store() override { return store_; }
-  bool Reopen() override { return false; }
-
- private:
-  MemoryStore store_;
-};
-
-class SqliteKind final : public StoreKind {
- public:
-  SqliteKind() { Open(); }
-  ~SqliteKind() override { EXPECT_TRUE(store_->Health().ok()); }
-  Store& store() override { return *store_; }
-  bool Reopen() override {
-    store_.reset();
-    Open();
-    return true;
-  }
-
- private:
-  void Open() {
-    SqliteOptions options;
-    options.data_dir = folder_.path().string();
-    auto opened = SqliteStore::Open(options);
-    if (!opened.ok()) {
-      ADD_FAILURE() << opened.error().message;
-      std::abort();
-    }
-    store_ = std::move(opened).value();
-  }
-
-  TemporaryFolder folder_;
-  std::unique_ptr<SqliteStore> store_;
-};
-
-struct Named {
-  std::string name;
-  std::function<std::unique_ptr<StoreKind>()> make;
-};
-
-class StoreContract : public ::testing::TestWithParam<Named> {
- protected:
-  void SetUp() override { kind_ = GetParam().make(); }
-
-  Store& store() { return kind_->store(); }
-  StoreContents Contents() {
-    auto contents = store().Contents();
-    EXPECT_TRUE(contents.ok());
-    return std::move(contents).value();
-  }
-  // Runs `look` on committed facts and on the facts of a decision: both must answer alike.
-  void OnFacts(const Look& look) {
-    ASSERT_TRUE(store().Read(look, Soon()).ok());
-    const Decide decide = [&look](const Facts& facts) {
-      look(facts);
-      return Changes{};
-    };
-    ASSERT_TRUE(store().Apply({}, decide, Soon()).ok());
-  }
-  void WriteAll(const Changes& changes) {
-    const Result<void> written = Write(store(), changes);
-    ASSERT_TRUE(written.ok()) << written.error().message;
-  }
-
-  std::unique_ptr<StoreKind> kind_;
-};
 
 TEST_P(StoreContract, StartsEmptyAndHealthy) {
   EXPECT_EQ(Contents(), StoreContents{});
@@ -146,6 +68,10 @@ TEST_P(StoreContract, AnswersNothingForWhatIsUnknown) {
     EXPECT_TRUE(facts.OwnersOfShape("x", 9).empty());
     EXPECT_TRUE(facts.OwnersOfShape("", 9).empty());
     EXPECT_TRUE(facts.KeysAfter({}, 9).empty());
+    EXPECT_TRUE(facts.ObjectsOfKind(SampleSlot(""), {}, 9).empty());
+    EXPECT_TRUE(facts.ReservedBefore(At(1), {}, 9).empty());
+    EXPECT_EQ(facts.CountSeen("local"), 0U);
+    EXPECT_TRUE(facts.OwnersIn(OwnerList::kAll, {}, 9).empty());
     EXPECT_EQ(facts.Setting("brake"), std::nullopt);
   });
 }
@@ -200,121 +126,6 @@ TEST_P(StoreContract, AReservationStandsBesideTheSeenRow) {
   changes.put_rows.push_back(seen);
   WriteAll(changes);
   EXPECT_EQ(Contents().rows, changes.put_rows);
-}
-
-TEST_P(StoreContract, OrdersRowsByIdAndObjectsByUid) {
-  Changes changes;
-  for (const char* key : {"b", "a", "c"}) {
-    for (const char* uid : {"u2", "u10", "u1"}) {
-      Row row = SampleRow(key, uid);
-      changes.put_rows.push_back(row);
-      row.id.state = RowState::kSeen;
-      changes.put_rows.push_back(row);
-      Object object = SampleObject(uid);
-      object.parent = SampleSlot("parent");
-      changes.put_objects.push_back(object);
-    }
-    changes.put_owners.push_back(SampleOwner(key, "u1"));
-  }
-  WriteAll(changes);
-  std::sort(changes.put_rows.begin(), changes.put_rows.end(),
-            [](const Row& a, const Row& b) { return a.id < b.id; });
-  EXPECT_EQ(Contents().rows, changes.put_rows);
-  const auto ordered = [](const std::vector<Row>& rows) {
-    return std::is_sorted(rows.begin(), rows.end(),
-                          [](const Row& a, const Row& b) { return a.id < b.id; });
-  };
-  OnFacts([&](const Facts& facts) {
-    EXPECT_EQ(facts.RowsOfKey(SampleKey("b")).size(), 6U);
-    EXPECT_TRUE(ordered(facts.RowsOfKey(SampleKey("b"))));
-    EXPECT_EQ(facts.RowsOfUid(Uid{"u10"}).size(), 6U);
-    EXPECT_TRUE(ordered(facts.RowsOfUid(Uid{"u10"})));
-    const std::vector<Object> children = facts.ChildrenOf(SampleSlot("parent"));
-    ASSERT_EQ(children.size(), 3U);
-    EXPECT_EQ(children[0].uid.text, "u1");
-    EXPECT_EQ(children[1].uid.text, "u10");
-    EXPECT_EQ(children[2].uid.text, "u2");
-  });
-}
-
-TEST_P(StoreContract, ObjectBySlotIsTheYoungest) {
-  Changes changes;
-  for (const auto& [uid, at] : {std::pair{"u1", 5}, {"u2", 9}, {"u3", 9}, {"u4", 1}}) {
-    Object object = SampleObject(uid);
-    object.slot = SampleSlot("a");
-    object.at = At(at);
-    changes.put_objects.push_back(object);
-  }
-  WriteAll(changes);
-  OnFacts([](const Facts& facts) {
-    const auto object = facts.ObjectBySlot(SampleSlot("a"));
-    ASSERT_TRUE(object.has_value());
-    EXPECT_EQ(object->uid.text, "u3");
-  });
-}
-
-TEST_P(StoreContract, CountsReservationsOfOneUserInOneNamespaceBeforeATime) {
-  Changes changes;
-  for (const auto& [uid, at] : {std::pair{"u1", 1}, {"u2", 2}, {"u3", 3}}) {
-    Row row = SampleRow("a", uid);
-    row.user = "alice";
-    row.at = At(at);
-    changes.put_rows.push_back(row);
-  }
-  Row seen = changes.put_rows[0];
-  seen.id.state = RowState::kSeen;
-  changes.put_rows.push_back(seen);
-  Row other = SampleRow("a", "u9");
-  other.user = "bob";
-  other.at = At(1);
-  changes.put_rows.push_back(other);
-  changes.put_owners.push_back(SampleOwner("a", "u1"));
-  WriteAll(changes);
-  const std::string ns = SampleSlot("a").ns;
-  OnFacts([&](const Facts& facts) {
-    EXPECT_EQ(facts.CountReserved(ns, "alice", At(3)), 2U);
-    EXPECT_EQ(facts.CountReserved(ns, "alice", At(4)), 3U);
-    EXPECT_EQ(facts.CountReserved(ns, "bob", At(2)), 1U);
-    EXPECT_EQ(facts.CountReserved("elsewhere", "alice", At(4)), 0U);
-  });
-}
-
-TEST_P(StoreContract, FindsOwnersThatDifferInTheAccountOnly) {
-  Changes changes;
-  for (const char* name : {"c", "a", "b", "d"}) {
-    changes.put_owners.push_back(SampleOwner(name, "u1"));
-    changes.put_owners.back().shape = name == std::string_view("d") ? "" : "shape";
-  }
-  WriteAll(changes);
-  OnFacts([](const Facts& facts) {
-    const std::vector<Owner> two = facts.OwnersOfShape("shape", 2);
-    ASSERT_EQ(two.size(), 2U);
-    EXPECT_EQ(two[0].key, SampleKey("a"));
-    EXPECT_EQ(two[1].key, SampleKey("b"));
-    EXPECT_EQ(facts.OwnersOfShape("shape", 9).size(), 3U);
-    EXPECT_TRUE(facts.OwnersOfShape("", 9).empty());
-  });
-}
-
-TEST_P(StoreContract, PagesThroughTheKeysOfOwnersAndRows) {
-  Changes changes;
-  changes.put_owners = {SampleOwner("a", "u1"), SampleOwner("c", "u1")};
-  for (const char* key : {"c", "d", "b", "e"}) {
-    for (const char* uid : {"u1", "u2"}) {
-      Row row = SampleRow(key, uid);
-      row.intent = Intent::kObserves;
-      changes.put_rows.push_back(row);
-    }
-  }
-  WriteAll(changes);
-  OnFacts([](const Facts& facts) {
-    const std::vector<KeyText> all = {SampleKey("a"), SampleKey("b"), SampleKey("c"),
-                                      SampleKey("d"), SampleKey("e")};
-    EXPECT_EQ(facts.KeysAfter({}, 9), all);
-    EXPECT_EQ(facts.KeysAfter(SampleKey("b"), 2), (std::vector{SampleKey("c"), SampleKey("d")}));
-    EXPECT_TRUE(facts.KeysAfter(SampleKey("e"), 2).empty());
-    EXPECT_TRUE(facts.KeysAfter({}, 0).empty());
-  });
 }
 
 TEST_P(StoreContract, CountsOwnershipsByStateAndConflicts) {
@@ -515,11 +326,7 @@ TEST_P(StoreContract, AgreesWithTheReferenceOnRandomChanges) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Stores, StoreContract,
-    ::testing::Values(Named{"Memory", [] { return std::make_unique<MemoryKind>(); }},
-                      Named{"Sqlite", [] { return std::make_unique<SqliteKind>(); }}),
-    [](const auto& tested) { return tested.param.name; });
+INSTANTIATE_TEST_SUITE_P(Stores, StoreContract, EveryStore(), NameOfStore);
 
 }  // namespace
 }  // namespace truce::testing

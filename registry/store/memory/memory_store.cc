@@ -96,6 +96,53 @@ class MemoryStore::State final : public Facts {
     return ordered;
   }
 
+  std::vector<Object> ObjectsOfKind(const Slot& after, const Uid& after_uid,
+                                    std::size_t limit) const override {
+    const auto place = [](const Object& object) {
+      return std::tie(object.slot.ns, object.slot.name, object.uid);
+    };
+    std::vector<Object> objects;
+    for (const auto& [uid, object] : objects_) {
+      const Slot& slot = object.slot;
+      const bool of_kind = std::tie(slot.cluster, slot.group, slot.kind) ==
+                           std::tie(after.cluster, after.group, after.kind);
+      if (of_kind && place(object) > std::tie(after.ns, after.name, after_uid)) {
+        objects.push_back(object);
+      }
+    }
+    std::sort(objects.begin(), objects.end(),
+              [&](const Object& a, const Object& b) { return place(a) < place(b); });
+    if (objects.size() > limit) objects.resize(limit);
+    return objects;
+  }
+
+  std::vector<Row> ReservedBefore(Timestamp before, const RowId& after,
+                                  std::size_t limit) const override {
+    std::vector<Row> rows;
+    for (auto it = rows_.upper_bound(after); it != rows_.end() && rows.size() < limit; ++it) {
+      const Row& row = it->second;
+      if (row.id.state == RowState::kReserved && row.at < before) rows.push_back(row);
+    }
+    return rows;
+  }
+
+  std::uint64_t CountSeen(std::string_view cluster) const override {
+    const auto count = std::count_if(rows_.begin(), rows_.end(), [&](const auto& entry) {
+      const Row& row = entry.second;
+      return row.id.state == RowState::kSeen && row.slot.cluster == cluster;
+    });
+    return static_cast<std::uint64_t>(count);
+  }
+
+  std::vector<Owner> OwnersIn(OwnerList list, const KeyText& after,
+                              std::size_t limit) const override {
+    std::vector<Owner> owners;
+    for (auto it = owners_.upper_bound(after); it != owners_.end() && owners.size() < limit; ++it) {
+      if (IsIn(list, it->second)) owners.push_back(it->second);
+    }
+    return owners;
+  }
+
   std::optional<std::string> Setting(std::string_view name) const override {
     const auto found = settings_.find(name);
     if (found == settings_.end()) return std::nullopt;

@@ -26,6 +26,9 @@ constexpr int kBusyMilliseconds = 5000;
 #define TRUCE_OBJECT_COLUMNS \
   "uid, slot, parent, parent_uid, root, link, names, service, contact, stripped, at"
 #define TRUCE_AUDIT_COLUMNS "at, action, key, id, root, slot, uid, cause, actor, review"
+#define TRUCE_OWNERS_AFTER(condition)                                                              \
+  "SELECT " TRUCE_OWNER_COLUMNS " FROM owners WHERE key > ? AND " condition " ORDER BY key LIMIT " \
+                                                                            "?"
 
 const char* TextOf(Sql sql) {
   switch (sql) {
@@ -60,6 +63,25 @@ const char* TextOf(Sql sql) {
     case Sql::kKeysAfter:
       return "SELECT key FROM owners WHERE key > ?1 UNION "
              "SELECT key FROM declarations WHERE key > ?1 ORDER BY key LIMIT ?2";
+    case Sql::kObjectsOfKind:
+      // A separator below every character of a name gives the order of (namespace, name).
+      return "SELECT " TRUCE_OBJECT_COLUMNS
+             " FROM objects WHERE substr(slot, 1, length(?1)) = ?1 AND "
+             "(replace(substr(slot, length(?1) + 1), '/', char(1)), uid) > (?2 || char(1) || ?3, "
+             "?4) ORDER BY replace(slot, '/', char(1)), uid LIMIT ?5";
+    case Sql::kReservedBefore:
+      return "SELECT " TRUCE_ROW_COLUMNS
+             " FROM declarations WHERE state = 'reserved' AND at < ?1 AND (key, uid) > (?2, ?3) "
+             "ORDER BY key, uid LIMIT ?4";
+    case Sql::kCountSeen:
+      return "SELECT count(*) FROM declarations "
+             "WHERE state = 'seen' AND substr(slot, 1, length(?1)) = ?1";
+    case Sql::kOwnersAfter: return TRUCE_OWNERS_AFTER("1");
+    case Sql::kContestedAfter: return TRUCE_OWNERS_AFTER("contested = 1");
+    case Sql::kOrphanedAfter: return TRUCE_OWNERS_AFTER("record IN ('orphaned', 'transferring')");
+    case Sql::kImportedAfter: return TRUCE_OWNERS_AFTER("record = 'imported'");
+    case Sql::kReservedOwnersAfter:
+      return TRUCE_OWNERS_AFTER("record = 'none' AND state = 'reserved'");
     case Sql::kSetting: return "SELECT value FROM settings WHERE name = ?";
     case Sql::kRootsOfKey:
       return "SELECT count(*), count(DISTINCT CASE WHEN intent <> 'observes' THEN root END) "

@@ -21,6 +21,18 @@ std::optional<T> First(std::vector<T> values) {
 }
 
 Result<std::string> ReadText(const Statement& statement) { return std::string(statement.Text(0)); }
+Result<std::int64_t> ReadInteger(const Statement& statement) { return statement.Integer(0); }
+
+Sql SqlFor(OwnerList list) {
+  switch (list) {
+    case OwnerList::kAll: return Sql::kOwnersAfter;
+    case OwnerList::kContested: return Sql::kContestedAfter;
+    case OwnerList::kOrphaned: return Sql::kOrphanedAfter;
+    case OwnerList::kImported: return Sql::kImportedAfter;
+    case OwnerList::kReserved: return Sql::kReservedOwnersAfter;
+  }
+  return Sql::kOwnersAfter;
+}
 
 }  // namespace
 
@@ -92,10 +104,7 @@ std::size_t SqlFacts::CountReserved(std::string_view ns, std::string_view user,
     statement.BindText(1, user);
     statement.BindInteger(2, before.time_since_epoch().count());
   };
-  const auto read = [](const Statement& statement) -> Result<std::int64_t> {
-    return statement.Integer(0);
-  };
-  const auto count = First(Collect<std::int64_t>(Sql::kCountReserved, bind, read));
+  const auto count = First(Collect<std::int64_t>(Sql::kCountReserved, bind, ReadInteger));
   return static_cast<std::size_t>(count.value_or(0));
 }
 
@@ -117,6 +126,46 @@ std::vector<KeyText> SqlFacts::KeysAfter(const KeyText& after, std::size_t limit
     return KeyText{std::string(statement.Text(0))};
   };
   return Collect<KeyText>(Sql::kKeysAfter, bind, read);
+}
+
+std::vector<Object> SqlFacts::ObjectsOfKind(const Slot& after, const Uid& after_uid,
+                                            std::size_t limit) const {
+  const std::string kind = after.cluster + '/' + after.group + '/' + after.kind + '/';
+  const auto bind = [&](Statement& statement) {
+    statement.BindText(0, kind);
+    statement.BindText(1, after.ns);
+    statement.BindText(2, after.name);
+    statement.BindText(3, after_uid.text);
+    statement.BindInteger(4, LimitOf(limit));
+  };
+  return Collect<Object>(Sql::kObjectsOfKind, bind, ReadObject);
+}
+
+std::vector<Row> SqlFacts::ReservedBefore(Timestamp before, const RowId& after,
+                                          std::size_t limit) const {
+  const auto bind = [&](Statement& statement) {
+    statement.BindInteger(0, before.time_since_epoch().count());
+    statement.BindText(1, after.key.text);
+    statement.BindText(2, after.uid.text);
+    statement.BindInteger(3, LimitOf(limit));
+  };
+  return Collect<Row>(Sql::kReservedBefore, bind, ReadRow);
+}
+
+std::uint64_t SqlFacts::CountSeen(std::string_view cluster) const {
+  const std::string slots = std::string(cluster) + '/';
+  const auto bind = [&](Statement& statement) { statement.BindText(0, slots); };
+  const auto count = First(Collect<std::int64_t>(Sql::kCountSeen, bind, ReadInteger));
+  return static_cast<std::uint64_t>(count.value_or(0));
+}
+
+std::vector<Owner> SqlFacts::OwnersIn(OwnerList list, const KeyText& after,
+                                      std::size_t limit) const {
+  const auto bind = [&](Statement& statement) {
+    statement.BindText(0, after.text);
+    statement.BindInteger(1, LimitOf(limit));
+  };
+  return Collect<Owner>(SqlFor(list), bind, ReadOwner);
 }
 
 std::optional<std::string> SqlFacts::Setting(std::string_view name) const {

@@ -26,6 +26,13 @@ class SqlFacts : public Facts {
                             Timestamp before) const override;
   std::vector<Owner> OwnersOfShape(std::string_view shape, std::size_t limit) const override;
   std::vector<KeyText> KeysAfter(const KeyText& after, std::size_t limit) const override;
+  std::vector<Object> ObjectsOfKind(const Slot& after, const Uid& after_uid,
+                                    std::size_t limit) const override;
+  std::vector<Row> ReservedBefore(Timestamp before, const RowId& after,
+                                  std::size_t limit) const override;
+  std::uint64_t CountSeen(std::string_view cluster) const override;
+  std::vector<Owner> OwnersIn(OwnerList list, const KeyText& after,
+                              std::size_t limit) const override;
   std::optional<std::string> Setting(std::string_view name) const override;
 
   // The first error of any read.

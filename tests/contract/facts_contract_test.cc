@@ -1,0 +1,258 @@
+// The contract of what a decision may read (registry/ownership/facts.h): orders, pages and lists,
+// on every store.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "tests/contract/every_store.h"
+#include "tests/support/store_samples.h"
+
+namespace truce::testing {
+namespace {
+
+using FactsContract = StoreContract;
+
+TEST_P(FactsContract, OrdersRowsByIdAndObjectsByUid) {
+  Changes changes;
+  for (const char* key : {"b", "a", "c"}) {
+    for (const char* uid : {"u2", "u10", "u1"}) {
+      Row row = SampleRow(key, uid);
+      changes.put_rows.push_back(row);
+      row.id.state = RowState::kSeen;
+      changes.put_rows.push_back(row);
+      Object object = SampleObject(uid);
+      object.parent = SampleSlot("parent");
+      changes.put_objects.push_back(object);
+    }
+    changes.put_owners.push_back(SampleOwner(key, "u1"));
+  }
+  WriteAll(changes);
+  std::sort(changes.put_rows.begin(), changes.put_rows.end(),
+            [](const Row& a, const Row& b) { return a.id < b.id; });
+  EXPECT_EQ(Contents().rows, changes.put_rows);
+  const auto ordered = [](const std::vector<Row>& rows) {
+    return std::is_sorted(rows.begin(), rows.end(),
+                          [](const Row& a, const Row& b) { return a.id < b.id; });
+  };
+  OnFacts([&](const Facts& facts) {
+    EXPECT_EQ(facts.RowsOfKey(SampleKey("b")).size(), 6U);
+    EXPECT_TRUE(ordered(facts.RowsOfKey(SampleKey("b"))));
+    EXPECT_EQ(facts.RowsOfUid(Uid{"u10"}).size(), 6U);
+    EXPECT_TRUE(ordered(facts.RowsOfUid(Uid{"u10"})));
+    const std::vector<Object> children = facts.ChildrenOf(SampleSlot("parent"));
+    ASSERT_EQ(children.size(), 3U);
+    EXPECT_EQ(children[0].uid.text, "u1");
+    EXPECT_EQ(children[1].uid.text, "u10");
+    EXPECT_EQ(children[2].uid.text, "u2");
+  });
+}
+
+TEST_P(FactsContract, ObjectBySlotIsTheYoungest) {
+  Changes changes;
+  for (const auto& [uid, at] : {std::pair{"u1", 5}, {"u2", 9}, {"u3", 9}, {"u4", 1}}) {
+    Object object = SampleObject(uid);
+    object.slot = SampleSlot("a");
+    object.at = At(at);
+    changes.put_objects.push_back(object);
+  }
+  WriteAll(changes);
+  OnFacts([](const Facts& facts) {
+    const auto object = facts.ObjectBySlot(SampleSlot("a"));
+    ASSERT_TRUE(object.has_value());
+    EXPECT_EQ(object->uid.text, "u3");
+  });
+}
+
+TEST_P(FactsContract, CountsReservationsOfOneUserInOneNamespaceBeforeATime) {
+  Changes changes;
+  for (const auto& [uid, at] : {std::pair{"u1", 1}, {"u2", 2}, {"u3", 3}}) {
+    Row row = SampleRow("a", uid);
+    row.user = "alice";
+    row.at = At(at);
+    changes.put_rows.push_back(row);
+  }
+  Row seen = changes.put_rows[0];
+  seen.id.state = RowState::kSeen;
+  changes.put_rows.push_back(seen);
+  Row other = SampleRow("a", "u9");
+  other.user = "bob";
+  other.at = At(1);
+  changes.put_rows.push_back(other);
+  changes.put_owners.push_back(SampleOwner("a", "u1"));
+  WriteAll(changes);
+  const std::string ns = SampleSlot("a").ns;
+  OnFacts([&](const Facts& facts) {
+    EXPECT_EQ(facts.CountReserved(ns, "alice", At(3)), 2U);
+    EXPECT_EQ(facts.CountReserved(ns, "alice", At(4)), 3U);
+    EXPECT_EQ(facts.CountReserved(ns, "bob", At(2)), 1U);
+    EXPECT_EQ(facts.CountReserved("elsewhere", "alice", At(4)), 0U);
+  });
+}
+
+TEST_P(FactsContract, FindsOwnersThatDifferInTheAccountOnly) {
+  Changes changes;
+  for (const char* name : {"c", "a", "b", "d"}) {
+    changes.put_owners.push_back(SampleOwner(name, "u1"));
+    changes.put_owners.back().shape = name == std::string_view("d") ? "" : "shape";
+  }
+  WriteAll(changes);
+  OnFacts([](const Facts& facts) {
+    const std::vector<Owner> two = facts.OwnersOfShape("shape", 2);
+    ASSERT_EQ(two.size(), 2U);
+    EXPECT_EQ(two[0].key, SampleKey("a"));
+    EXPECT_EQ(two[1].key, SampleKey("b"));
+    EXPECT_EQ(facts.OwnersOfShape("shape", 9).size(), 3U);
+    EXPECT_TRUE(facts.OwnersOfShape("", 9).empty());
+  });
+}
+
+TEST_P(FactsContract, PagesThroughTheKeysOfOwnersAndRows) {
+  Changes changes;
+  changes.put_owners = {SampleOwner("a", "u1"), SampleOwner("c", "u1")};
+  for (const char* key : {"c", "d", "b", "e"}) {
+    for (const char* uid : {"u1", "u2"}) {
+      Row row = SampleRow(key, uid);
+      row.intent = Intent::kObserves;
+      changes.put_rows.push_back(row);
+    }
+  }
+  WriteAll(changes);
+  OnFacts([](const Facts& facts) {
+    const std::vector<KeyText> all = {SampleKey("a"), SampleKey("b"), SampleKey("c"),
+                                      SampleKey("d"), SampleKey("e")};
+    EXPECT_EQ(facts.KeysAfter({}, 9), all);
+    EXPECT_EQ(facts.KeysAfter(SampleKey("b"), 2), (std::vector{SampleKey("c"), SampleKey("d")}));
+    EXPECT_TRUE(facts.KeysAfter(SampleKey("e"), 2).empty());
+    EXPECT_TRUE(facts.KeysAfter({}, 0).empty());
+  });
+}
+
+TEST_P(FactsContract, PagesThroughTheObjectsOfOneKind) {
+  Changes changes;
+  const auto add = [&](const Slot& slot, const char* uid) {
+    changes.put_objects.push_back(SampleObject(uid));
+    changes.put_objects.back().slot = slot;
+  };
+  const Slot all = {"local", "g", "Bucket", "", ""};
+  const auto slot = [&all](const char* ns, const char* name) {
+    return Slot{all.cluster, all.group, all.kind, ns, name};
+  };
+  // "a-b" comes after "a", although '-' comes before the separator of the text form.
+  add(slot("a-b", "x"), "u1");
+  add(slot("a", "y"), "u2");
+  add(slot("a", "x"), "u4");
+  add(slot("a", "x"), "u3");
+  add(slot("", "z"), "u5");
+  add({"other", all.group, all.kind, "a", "x"}, "u6");
+  add({all.cluster, "g.example", all.kind, "a", "x"}, "u7");
+  add({all.cluster, all.group, "Buckets", "a", "x"}, "u8");
+  WriteAll(changes);
+  OnFacts([&](const Facts& facts) {
+    const auto uids = [&](const Slot& after, const char* uid, std::size_t limit) {
+      std::string text;
+      for (const Object& object : facts.ObjectsOfKind(after, Uid{uid}, limit)) {
+        text += object.uid.text;
+      }
+      return text;
+    };
+    EXPECT_EQ(uids(all, "", 9), "u5u3u4u2u1");
+    EXPECT_EQ(uids(all, "", 2), "u5u3");
+    EXPECT_EQ(uids(slot("a", "x"), "u3", 2), "u4u2");
+    EXPECT_EQ(uids(slot("a", "x"), "u9", 1), "u2");
+    EXPECT_EQ(uids(slot("a-b", "x"), "u1", 9), "");
+    EXPECT_EQ(uids({"third", all.group, all.kind, "", ""}, "", 9), "");
+  });
+}
+
+TEST_P(FactsContract, PagesThroughReservationsMadeBeforeATime) {
+  Changes changes;
+  for (const auto& [name, uid, at] :
+       {std::tuple{"b", "u1", 1}, {"a", "u2", 2}, {"a", "u1", 3}, {"c", "u1", 4}}) {
+    changes.put_owners.push_back(SampleOwner(name, uid));
+    changes.put_rows.push_back(SampleRow(name, uid));
+    changes.put_rows.back().at = At(at);
+  }
+  Row seen = changes.put_rows[0];
+  seen.id.state = RowState::kSeen;
+  changes.put_rows.push_back(seen);
+  WriteAll(changes);
+  const Row b = changes.put_rows[0];
+  const Row a2 = changes.put_rows[1];
+  const Row a1 = changes.put_rows[2];
+  OnFacts([&](const Facts& facts) {
+    EXPECT_EQ(facts.ReservedBefore(At(4), {}, 9), (std::vector{a1, a2, b}));
+    EXPECT_EQ(facts.ReservedBefore(At(3), {}, 9), (std::vector{a2, b}));
+    EXPECT_EQ(facts.ReservedBefore(At(4), {}, 1), (std::vector{a1}));
+    EXPECT_EQ(facts.ReservedBefore(At(4), a1.id, 9), (std::vector{a2, b}));
+    EXPECT_TRUE(facts.ReservedBefore(At(4), b.id, 9).empty());
+    EXPECT_TRUE(facts.ReservedBefore(At(4), seen.id, 9).empty());
+    EXPECT_TRUE(facts.ReservedBefore(At(1), {}, 9).empty());
+  });
+}
+
+TEST_P(FactsContract, CountsTheSeenRowsOfACluster) {
+  Changes changes;
+  const auto add = [&](const char* cluster, const char* uid, RowState state) {
+    changes.put_rows.push_back(SampleRow("a", uid));
+    changes.put_rows.back().slot.cluster = cluster;
+    changes.put_rows.back().id.state = state;
+  };
+  changes.put_owners = {SampleOwner("a", "u1")};
+  add("one", "u1", RowState::kSeen);
+  add("one", "u2", RowState::kSeen);
+  add("one", "u3", RowState::kReserved);
+  add("one-more", "u4", RowState::kSeen);
+  WriteAll(changes);
+  OnFacts([](const Facts& facts) {
+    EXPECT_EQ(facts.CountSeen("one"), 2U);
+    EXPECT_EQ(facts.CountSeen("one-more"), 1U);
+    EXPECT_EQ(facts.CountSeen("on"), 0U);
+  });
+  WriteAll(changes);  // once more: the same rows
+  Changes drop;
+  drop.drop_rows = {changes.put_rows[0].id, changes.put_rows[2].id};
+  WriteAll(drop);
+  OnFacts([](const Facts& facts) { EXPECT_EQ(facts.CountSeen("one"), 1U); });
+}
+
+TEST_P(FactsContract, ListsOwnersByWhatPeopleAskFor) {
+  Changes changes;
+  const auto add = [&](const char* name, Record record, HolderState state) -> Owner& {
+    changes.put_owners.push_back(SampleOwner(name, "u1"));
+    changes.put_owners.back().record = record;
+    changes.put_owners.back().state = state;
+    return changes.put_owners.back();
+  };
+  add("g", Record::kTransferring, HolderState::kHeld);
+  add("f", Record::kOrphaned, HolderState::kReserved);
+  add("e", Record::kImported, HolderState::kReserved);
+  add("d", Record::kImported, HolderState::kHeld).contested = true;
+  add("c", Record::kNone, HolderState::kTerminating);
+  add("b", Record::kNone, HolderState::kHeld).contested = true;
+  add("a", Record::kNone, HolderState::kReserved);
+  WriteAll(changes);
+  OnFacts([](const Facts& facts) {
+    const auto names = [&](OwnerList list, const KeyText& after, std::size_t limit) {
+      std::string text;
+      for (const Owner& owner : facts.OwnersIn(list, after, limit)) text += owner.name;
+      return text;
+    };
+    EXPECT_EQ(names(OwnerList::kAll, {}, 9), "abcdefg");
+    EXPECT_EQ(names(OwnerList::kContested, {}, 9), "bd");
+    EXPECT_EQ(names(OwnerList::kOrphaned, {}, 9), "fg");
+    EXPECT_EQ(names(OwnerList::kImported, {}, 9), "de");
+    EXPECT_EQ(names(OwnerList::kReserved, {}, 9), "a");
+    EXPECT_EQ(names(OwnerList::kAll, SampleKey("b"), 2), "cd");
+    EXPECT_EQ(names(OwnerList::kContested, SampleKey("b"), 9), "d");
+    EXPECT_EQ(names(OwnerList::kOrphaned, SampleKey("f"), 9), "g");
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, FactsContract, EveryStore(), NameOfStore);
+
+}  // namespace
+}  // namespace truce::testing
