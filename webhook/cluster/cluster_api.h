@@ -89,6 +89,9 @@ struct ServedKind {
 // percent-encoded.
 std::string PathOf(const ServedKind& kind, std::string_view ns = {}, std::string_view name = {});
 
+// `text` as it stands in a path segment or a query value.
+std::string PercentEncode(std::string_view text);
+
 struct DiscoveredKind {
   ServedKind kind;
   std::vector<std::string> verbs;  // "list", "watch", …

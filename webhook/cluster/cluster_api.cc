@@ -1,0 +1,75 @@
+#include "webhook/cluster/cluster_api.h"
+
+#include <algorithm>
+#include <array>
+
+namespace truce {
+namespace {
+
+// What RFC 3986 calls unreserved; names of objects hold little else.
+bool IsUnreserved(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+         c == '.' || c == '_' || c == '~';
+}
+
+void AppendSegment(std::string& path, std::string_view segment) {
+  path += '/';
+  path += PercentEncode(segment);
+}
+
+}  // namespace
+
+std::string_view Name(ApiErrorKind kind) {
+  switch (kind) {
+    case ApiErrorKind::kUnauthorized: return "unauthorized";
+    case ApiErrorKind::kForbidden: return "forbidden";
+    case ApiErrorKind::kNoSuchType: return "no_such_type";
+    case ApiErrorKind::kNoSuchObject: return "no_such_object";
+    case ApiErrorKind::kConflict: return "conflict";
+    case ApiErrorKind::kAlreadyExists: return "already_exists";
+    case ApiErrorKind::kExpired: return "expired";
+    case ApiErrorKind::kInvalid: return "invalid";
+    case ApiErrorKind::kThrottled: return "throttled";
+    case ApiErrorKind::kServer: return "server";
+    case ApiErrorKind::kUnreachable: return "unreachable";
+    case ApiErrorKind::kTimeout: return "timeout";
+    case ApiErrorKind::kMalformed: return "malformed";
+  }
+  return "malformed";
+}
+
+std::string PercentEncode(std::string_view text) {
+  static constexpr std::array<char, 16> kHex = {'0', '1', '2', '3', '4', '5', '6', '7',
+                                                '8', '9', 'A', 'B', 'C', 'D', 'E', 'F'};
+  std::string encoded;
+  encoded.reserve(text.size());
+  for (const char c : text) {
+    if (IsUnreserved(c)) {
+      encoded += c;
+      continue;
+    }
+    const auto byte = static_cast<unsigned char>(c);
+    encoded += '%';
+    encoded += kHex[byte >> 4U];
+    encoded += kHex[byte & 15U];
+  }
+  // Segments that a path would lose: the server must see them as names, and refuse them.
+  if (encoded == ".") return "%2E";
+  if (encoded == "..") return "%2E%2E";
+  return encoded;
+}
+
+std::string PathOf(const ServedKind& kind, std::string_view ns, std::string_view name) {
+  std::string path = kind.group.empty() ? "/api" : "/apis";
+  if (!kind.group.empty()) AppendSegment(path, kind.group);
+  AppendSegment(path, kind.version);
+  if (kind.namespaced && !ns.empty()) {
+    path += "/namespaces";
+    AppendSegment(path, ns);
+  }
+  AppendSegment(path, kind.plural);
+  if (!name.empty()) AppendSegment(path, name);
+  return path;
+}
+
+}  // namespace truce
