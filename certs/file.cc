@@ -6,24 +6,11 @@
 
 #include <cerrno>
 #include <system_error>
-#include <utility>
+
+#include "registry/base/descriptor.h"
 
 namespace truce {
 namespace {
-
-class Descriptor final {
- public:
-  explicit Descriptor(int value) : value_(value) {}
-  ~Descriptor() {
-    if (value_ >= 0) ::close(value_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return value_; }
-
- private:
-  int value_;
-};
 
 Error FileError(ErrorCode code, std::string_view verb, const std::filesystem::path& path,
                 std::string_view why) {

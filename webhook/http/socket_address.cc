@@ -14,7 +14,8 @@
 #include <charconv>
 #include <cstring>
 #include <system_error>
-#include <utility>
+
+#include "registry/base/descriptor.h"
 
 namespace truce {
 namespace {
@@ -22,22 +23,6 @@ namespace {
 constexpr int kBacklog =
     1024;  // a burst of new connections waits here and not for a SYN retry of 1 s
 constexpr std::string_view kUnixPrefix = "unix:";
-
-// A descriptor until it is released to its owner.
-class Descriptor final {
- public:
-  explicit Descriptor(int value) : value_(value) {}
-  ~Descriptor() {
-    if (value_ >= 0) ::close(value_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return value_; }
-  int Release() { return std::exchange(value_, -1); }
-
- private:
-  int value_;
-};
 
 Error SystemError(std::string_view address, int code) {
   const std::string quoted = "listen on \"" + std::string(address) + "\": ";
