@@ -1,0 +1,212 @@
+// Reconciler: from what the cluster shows to what the registry holds (design section 4: Confirm,
+// Absence, Brake, Found without reservation). Synchronous: each call does its work on the store and
+// returns. Which list or watch runs is the followers' business.
+#ifndef TRUCE_WEBHOOK_CLUSTER_RECONCILE_RECONCILER_H_
+#define TRUCE_WEBHOOK_CLUSTER_RECONCILE_RECONCILER_H_
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "registry/base/clock.h"
+#include "registry/base/result.h"
+#include "registry/identity/identity.h"
+#include "registry/ownership/brake.h"
+#include "registry/ownership/ledger.h"
+#include "registry/store/store.h"
+#include "webhook/cluster/cluster_api.h"
+#include "webhook/cluster/reconcile/doubts.h"
+#include "webhook/cluster/reconcile/follower.h"
+#include "webhook/cluster/reconcile/json_reader.h"
+#include "webhook/cluster/reconcile/kinds.h"
+#include "webhook/cluster/reconcile/sighting.h"
+
+namespace truce {
+
+// What the reconciler stands on; all must outlive it.
+struct ReconcilePorts {
+  Store& store;
+  const Clock& clock;
+  IdSource ids;
+  std::function<Deadline()> deadline;  // by when the next call of the store must have answered
+  SightObserver* observer = nullptr;   // may be null
+  DoubtBoard* doubts = nullptr;        // may be null
+};
+
+struct ReconcileRules {
+  std::shared_ptr<const Catalogue> catalogue;  // never null; identity.catalogue points to it
+  IdentityRules identity;                      // accounts: configured and learned
+  PartyRules parties;
+  std::chrono::seconds reservation_ttl{180};
+};
+
+// A quorum GET that is wanted: one object, whatever it is asked for.
+struct GetWanted {
+  ServedKind kind;
+  Slot slot;
+
+  auto operator<=>(const GetWanted&) const = default;
+};
+
+// An object that a complete list did not hold.
+struct Nomination {
+  Uid uid;
+  Slot slot;
+  Timestamp first_absent{};  // when the list that first missed it began
+  std::uint64_t lists = 1;   // complete lists that missed it
+  // What the brake answered last; kRelease: not asked yet.
+  BrakeVerdict held_back = BrakeVerdict::kRelease;
+};
+
+struct ReconcileStatus {
+  std::size_t nominated = 0;    // waiting for their quorum GET
+  std::size_t held_back = 0;    // by the brake
+  std::size_t gets = 0;         // quorum GETs wanted or under way
+  std::uint64_t sightings = 0;  // versions that were applied since the start
+  std::uint64_t skipped = 0;    // versions that changed nothing
+};
+
+// External synchronization: one thread drives it. Every call that returns an error has had its
+// effect in part or not at all and is to be repeated with the same arguments: all effects are
+// idempotent (I9). Errors are the store's; what the API server sent wrong is passed over (counted
+// in unreadable()).
+class Reconciler final {
+ public:
+  Reconciler(ReconcilePorts ports, ReconcileRules rules);
+  ~Reconciler();
+
+  // From the next sight on. To be followed by Relist of all recorded kinds (Forget makes the lists
+  // apply everything), and by RekeyAccount where accounts became known.
+  void SetRules(ReconcileRules rules);
+  const ReconcileRules& rules() const { return rules_; }
+  // Moves everything kept under account (or stand-in) `from` to account `to`: rows, owners and
+  // records, at most 64 keys per transaction. Idempotent.
+  Result<void> RekeyAccount(const std::string& from, const std::string& to);
+
+  // --- kinds ---
+  // From now on `kind` is known; needed before anything else about it. Repeating it changes its
+  // version or scope.
+  void Follow(const FollowedKind& kind);
+  // The watch of the kind lost its history, or never had one. Until its list is finished nothing of
+  // it is proved or released; when the list fails everything of it counts as out of sight.
+  void BeginGap(const GroupKind& kind);
+  // The next list of the kind is applied whole, also versions known already.
+  void Forget(const GroupKind& kind);
+  void BeginList(const GroupKind& kind);
+  // Objects of a page (JSON). Held in memory, as facts only, until FinishList.
+  void Listed(const GroupKind& kind, std::span<const std::string> objects);
+  // The list is complete: applied in two passes, lineage first, then declarations, oldest first;
+  // then stored objects that it did not hold are nominated. Before the first start is complete it
+  // only closes the list (FinishStart).
+  Result<void> FinishList(const GroupKind& kind);
+  // The list failed; what it brought so far is given up. Everything stored of the kind counts as
+  // out of sight, so that proofs can go on without it.
+  Result<void> ListFailed(const GroupKind& kind);
+  // All kinds were attempted: applies all finished lists together, so that a claim, its composite
+  // and its managed resources are one chain, and the oldest of all is the incumbent.
+  Result<void> FinishStart();
+  bool started() const { return started_; }
+  // Events of the kind's watch, in order. Objects in them are JSON.
+  Result<void> Events(const GroupKind& kind, std::span<const WatchEvent> events);
+  // The kind's CRD is being removed (or not any more): deletions of its objects witness nothing.
+  void SetTerminating(const GroupKind& kind, bool terminating);
+  // Why nothing of the kind may be released by absence (401, 403, not served); empty: nothing.
+  void Freeze(const GroupKind& kind, std::string reason);
+  // What the kind is frozen for, with the command; empty: it is not.
+  std::string FrozenFor(const GroupKind& kind) const;
+
+  // --- proofs ---
+  // Looks for reservations older than the TTL and asks for their proof. To be called every few
+  // seconds.
+  Result<void> CollectProofs();
+  // Proof of these reserved rows, wherever they stand (Decision::prove).
+  Result<void> Prove(std::span<const RowId> rows);
+  // Looks at a slot: its object, if there is one, is seen.
+  void LookAt(const Slot& slot);
+  // At most `count` GETs that are due at `now`; each is to be answered by Got.
+  std::vector<GetWanted> Gets(Moment now, std::size_t count);
+  // When the next GET is due; nothing while none waits.
+  std::optional<Moment> GetDue() const;
+  // Live: seen, confirms, settles. kNoSuchObject: reservations end, nominated objects are released
+  // under the brake. Anything else: asked again with back-off.
+  Result<void> Got(Moment now, const GetWanted& get, const ApiResult<std::string>& answer);
+
+  // --- the brake ---
+  // Lets go what is nominated or frozen now (of `kind`; nothing: of all), each still after its
+  // quorum GET. Audited. Returns how many objects that concerns.
+  Result<std::size_t> ReleaseBrake(const std::optional<GroupKind>& kind, const std::string& actor,
+                                   const std::string& reason);
+  std::vector<Nomination> Nominations() const;
+  // Kinds of which nominations wait for a second list, and since when the first one missed them.
+  std::map<GroupKind, Timestamp> WaitForSecondList() const;
+
+  ReconcileStatus status() const;
+  // Objects that could not be read: no JSON, no uid, no name.
+  std::uint64_t unreadable() const { return unreadable_; }
+
+ private:
+  struct Version {
+    std::optional<std::uint64_t> number;  // nothing: not a number
+    std::uint64_t list = 0;               // the last list that held it
+  };
+  struct Kind {
+    FollowedKind followed;
+    std::unordered_map<std::string, Version> versions;  // by uid: the last one seen
+    std::vector<Sighting> collected;                    // of the list that runs
+    std::uint64_t list = 0;                             // number of the list that runs or ran last
+    Timestamp list_began{};
+    bool complete = false;     // its list waits for FinishStart
+    bool gap = true;           // history lost since the last complete list
+    bool marked = false;       // this gap is marked: everything stored counts as out of sight
+    bool apply_known = false;  // Forget
+    bool terminating = false;
+    bool empty_frozen = false;  // the last complete list was empty while rows of the kind stand
+    std::string frozen;         // by Freeze
+  };
+  struct Item;
+  struct Ask;
+
+  Kind* Find(const GroupKind& kind);
+  const Kind* Find(const GroupKind& kind) const;
+  // sights (reconciler.cc)
+  Result<void> Write(const std::function<void(Ledger&)>& change);
+  Result<void> Apply(std::span<Item> items);
+  Result<bool> ChangesNothing(const Item& item);
+  Result<void> ApplyLists(std::span<Kind* const> kinds);
+  Result<void> Meet(std::span<Sighting* const> sightings);
+  void Note(Kind& kind, const Sighting& sighting);
+  // absence (absence.cc)
+  Result<void> Nominate(Kind& kind);
+  Result<void> MarkGap(Kind& kind);
+  Result<std::vector<Object>> StoredObjects(const Kind& kind, bool& any_seen);
+  Result<void> Release(const Nomination& nomination);
+  void Settle(const Slot& slot, const Uid& uid);
+  // proofs (proofs.cc)
+  Result<void> SettleLive(const Ask& ask, Sighting sighting);
+  Result<void> SettleGone(const Ask& ask);
+  void AskAgain(Moment now, Ask& ask, const ApiError& error);
+
+  ReconcilePorts ports_;
+  ReconcileRules rules_;
+  JsonReader reader_;
+  std::map<GroupKind, Kind> kinds_;
+  std::map<Slot, Ask> asks_;
+  std::map<Uid, Nomination> nominations_;
+  bool started_ = false;
+  std::uint64_t sightings_ = 0;
+  std::uint64_t skipped_ = 0;
+  std::uint64_t unreadable_ = 0;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_CLUSTER_RECONCILE_RECONCILER_H_

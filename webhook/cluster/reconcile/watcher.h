@@ -1,0 +1,163 @@
+// Watcher: everything that follows one cluster, without threads, sockets or clock of its own. It
+// ties followers, reconciler and accounts together; the engine and the simulator drive it alike:
+// ask Due() and Tick(), do what the wishes say, hand back every answer.
+#ifndef TRUCE_WEBHOOK_CLUSTER_RECONCILE_WATCHER_H_
+#define TRUCE_WEBHOOK_CLUSTER_RECONCILE_WATCHER_H_
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "webhook/cluster/cluster_api.h"
+#include "webhook/cluster/reconcile/accounts.h"
+#include "webhook/cluster/reconcile/doubts.h"
+#include "webhook/cluster/reconcile/follower.h"
+#include "webhook/cluster/reconcile/reconciler.h"
+
+namespace truce {
+
+// A list page or poll that is wanted; answered by Watcher::Listed with the same id.
+struct ListWanted {
+  std::uint64_t id = 0;
+  ListQuery query;
+};
+
+// What to ask the API server now. Each list, get and discovery is answered exactly once, whatever
+// the answer, in any order; each watch by its events and end, unless stopped.
+struct Wishes {
+  bool discover = false;
+  std::vector<ListWanted> lists;
+  std::vector<GetWanted> gets;
+  std::vector<WatchQuery> watches;
+  std::vector<WatchId> stops;
+
+  bool empty() const {
+    return !discover && lists.empty() && gets.empty() && watches.empty() && stops.empty();
+  }
+};
+
+struct WatcherOptions {
+  FollowerTimes times;
+  std::chrono::milliseconds discovery{30'000};
+  std::chrono::milliseconds proofs{5'000};     // how often due reservations are looked for
+  std::chrono::milliseconds store_retry{500};  // after a failed call of the store, doubling to 10 s
+  std::chrono::milliseconds kind_grace{
+      300'000};               // a kind that cannot be listed: unknown, then warns
+  std::size_t lists_max = 4;  // under way at once
+  std::size_t gets_max = 8;
+  std::size_t queue_max = 4096;      // events not applied yet
+  std::vector<FollowedKind> others;  // KindRules::others
+  std::uint64_t seed = 1;            // of all jitter
+};
+
+struct WatcherStatus {
+  bool ready = false;       // every kind was attempted once, and the first lists are applied
+  bool crossplane = false;  // an XRD kind or a kind of the catalogue is served
+  std::size_t followed = 0;
+  std::size_t watched = 0;
+  std::size_t failing = 0;
+  std::size_t queued = 0;  // events not applied yet
+  std::string discovery_problem;
+  std::string store_problem;
+  ReconcileStatus reconcile;
+};
+
+// External synchronization. Deterministic for a seed, the inputs and the store.
+class Watcher final {
+ public:
+  // `inbox` may be null. `on_accounts` is called when learned accounts changed: the admission path
+  // takes IdentityRules::accounts from it.
+  using OnAccounts = std::function<void(const AccountMap& effective)>;
+  Watcher(ReconcilePorts ports, ReconcileRules rules, WatcherOptions options, ReviewInbox* inbox,
+          OnAccounts on_accounts);
+  ~Watcher();
+
+  // Does what is due and returns what to ask. To be called after every answer, when the inbox was
+  // filled, and when Due() has come.
+  Wishes Tick(Moment now);
+  std::optional<Moment> Due() const;
+
+  void Discovered(Moment now, ApiResult<Discovery> answer);
+  void Listed(Moment now, std::uint64_t id, ApiResult<ListPage> answer);
+  // False: no room; nothing was taken. The driver offers them again after the next Tick that left
+  // room() true.
+  bool Events(Moment now, WatchId id, std::vector<WatchEvent>& events);
+  bool room() const;
+  void Ended(Moment now, WatchId id, std::optional<ApiError> error);
+  void Got(Moment now, const GetWanted& get, const ApiResult<std::string>& answer);
+
+  // Configuration changed: mappings, catalogue, accounts, parties. Everything recorded is listed
+  // again and applied whole.
+  void SetRules(Moment now, ReconcileRules rules);
+  // Lists everything again (truce baseline, recovery).
+  void Resync(Moment now);
+  // A complete list of every recorded kind was applied since the start or the last Resync.
+  bool resynced() const;
+  // See Reconciler::ReleaseBrake; kinds frozen for an empty list are listed again.
+  Result<std::size_t> ReleaseBrake(Moment now, const std::optional<GroupKind>& kind,
+                                   const std::string& actor, const std::string& reason);
+
+  bool ready() const { return reconciler_.started(); }
+  std::vector<KindStatus> Kinds() const;
+  WatcherStatus status() const;
+  // Whether a key of `type` that has no owner may be called free: every served kind that can
+  // declare it was listed. kGrace: not yet: unknown. kOver: not for longer than the grace: warn.
+  enum class Known : std::uint8_t { kYes, kGrace, kOver };
+  Known KnownFor(Moment now, std::string_view type) const;
+  Reconciler& reconciler() { return reconciler_; }
+  const Accounts& accounts() const { return accounts_; }
+
+ private:
+  struct Followed;
+  struct Task;
+
+  void Pump(Moment now);
+  Result<void> Run(Moment now, Task& task);
+  void Enqueue(Task task);
+  void TakeNews(Followed& followed, FollowerNews news);
+  void TakeInbox(Moment now);
+  void UpdateKinds(Moment now);
+  void Report(Followed& followed);
+  Result<void> RunObjects(Followed& followed, const Task& task);
+  void SawDefinition(Moment now, Value object, bool gone);
+  void SawComposite(Moment now, Value object, bool gone);
+  void SawProviderConfig(Followed& followed, Value object, bool gone);
+  void TryFinishStart();
+
+  WatcherOptions options_;
+  ReconcilePorts ports_;
+  Reconciler reconciler_;
+  Accounts accounts_;
+  ReviewInbox* inbox_;
+  OnAccounts on_accounts_;
+  JsonReader reader_;
+  std::map<GroupKind, std::unique_ptr<Followed>> kinds_;
+  std::map<std::uint64_t, GroupKind> list_ids_;
+  std::map<WatchId, GroupKind> watch_ids_;
+  std::deque<Task> tasks_;
+  std::size_t queued_ = 0;
+  std::optional<Discovery> discovery_;
+  std::map<std::string, CompositeKinds> composites_;  // by name of the XRD
+  std::uint64_t last_id_ = 0;
+  bool discovering_ = false;
+  Moment discovery_due_{};
+  Moment proofs_due_{};
+  Moment now_{};
+  std::optional<Moment> store_due_;
+  unsigned store_failures_ = 0;
+  std::size_t gets_under_way_ = 0;
+  std::string discovery_problem_;
+  std::string store_problem_;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_CLUSTER_RECONCILE_WATCHER_H_
