@@ -10,11 +10,13 @@
 #include <utility>
 
 #include "registry/ownership/sight.h"
+#include "webhook/api/problem.h"
+#include "webhook/api/resource_json.h"
 
 namespace truce {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 constexpr std::string_view kOperator = "operator";
 constexpr std::chrono::seconds kAnswerWithin{10};  // commands wait longer
@@ -24,90 +26,16 @@ constexpr std::size_t kKeysAtOnce = 1000;
 
 Error Bad(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
 
-std::string Write(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-HttpResponse Answer(const Json& json) {
-  return {.content_type = "application/json", .body = Write(json)};
-}
-
-struct Problem {
-  int status;
-  std::string_view title;
+// A resource that was found, as it is shown.
+struct Found {
+  KeyText key;
+  std::string json;
 };
 
-Problem ProblemOf(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::kInvalidArgument: return {400, "the request is malformed"};
-    case ErrorCode::kNotFound: return {404, "there is no such resource"};
-    case ErrorCode::kConflict: return {409, "the name fits several resources"};
-    case ErrorCode::kResourceExhausted:
-    case ErrorCode::kUnavailable:
-    case ErrorCode::kDeadlineExceeded: return {503, "the store cannot be used now"};
-    case ErrorCode::kDataLoss:
-    case ErrorCode::kInternal: break;
-  }
-  return {500, "the server failed"};
-}
-
-HttpResponse Refusal(const Error& error, const std::vector<KeyText>& keys = {}) {
-  const Problem problem = ProblemOf(error.code);
-  Json json = {{"type", "about:blank"},
-               {"title", problem.title},
-               {"status", problem.status},
-               {"detail", error.message}};
-  for (const KeyText& key : keys) json["keys"].push_back(key.text);
-  HttpResponse response{
-      .status = problem.status, .content_type = "application/problem+json", .body = Write(json)};
-  if (problem.status == 503) response.headers.emplace_back("Retry-After", "1");
-  return response;
-}
-
-Json ObjectJson(const Slot& slot) {
-  return {{"cluster", slot.cluster},
-          {"group", slot.group},
-          {"kind", slot.kind},
-          {"namespace", slot.ns},
-          {"name", slot.name}};
-}
-
-std::string_view StateOf(const Owner& owner) {
-  switch (owner.record) {
-    case Record::kImported: return "imported";
-    case Record::kOrphaned:
-    case Record::kTransferring: return "orphaned";
-    case Record::kNone: break;
-  }
-  return owner.state == HolderState::kReserved ? "reserved" : "held";
-}
-
-Json ResourceJson(const Owner& owner, const std::vector<Row>& rows) {
-  Json out = {{"id", owner.id.text},
-              {"key", owner.key.text},
-              {"type", owner.identity.type},
-              {"name", owner.name},
-              {"arn", owner.arn},
-              {"partition", owner.identity.partition},
-              {"account", owner.identity.account},
-              {"region", owner.identity.region},
-              {"service", owner.service},
-              {"contact", owner.contact},
-              {"root", ObjectJson(owner.root)},
-              {"state", StateOf(owner)},
-              {"since", FormatTimestamp(owner.since)},
-              {"reason", owner.record_reason},
-              {"successor", owner.successor},
-              {"declarations", Json::array()}};
-  for (const Row& row : rows) {
-    out["declarations"].push_back({{"object", ObjectJson(row.slot)},
-                                   {"uid", row.id.uid.text},
-                                   {"intent", Name(row.intent)},
-                                   {"state", Name(row.id.state)},
-                                   {"terminating", row.terminating},
-                                   {"since", FormatTimestamp(row.at)}});
-  }
-  return out;
+Found FoundOf(const Owner& owner, const std::vector<Row>& rows) {
+  JsonWriter json;
+  WriteResource(owner, rows, json);
+  return {owner.key, json.Take()};
 }
 
 // Which resource is meant: by its key, or by type and name.
@@ -180,13 +108,13 @@ class Operator final {
 
   HttpResponse Confirm(const HttpRequest& request) const {
     Result<Json> json = ReadBody(request);
-    if (!json.ok()) return Refusal(json.error());
+    if (!json.ok()) return ProblemResponse(json.error());
     Result<std::string> key = Text(json.value(), "key");
-    if (!key.ok()) return Refusal(key.error());
+    if (!key.ok()) return ProblemResponse(key.error());
     std::optional<Slot> slot;
     if (key.value().empty()) {
       Result<Slot> read = ReadSlot(json.value());
-      if (!read.ok()) return Refusal(read.error());
+      if (!read.ok()) return ProblemResponse(read.error());
       slot = std::move(read).value();
     }
     const auto policy = ports_.policy();
@@ -207,24 +135,25 @@ class Operator final {
       return ledger.Take();
     };
     const auto done = ports_.store.Apply(LocksFor(key.value(), slot), decide, ByWhen());
-    if (!done.ok()) return Refusal(done.error());
-    if (confirmed == 0) return Refusal({ErrorCode::kNotFound, "no reservation waits there"});
-    return Answer({{"confirmed", confirmed}});
+    if (!done.ok()) return ProblemResponse(done.error());
+    if (confirmed == 0) {
+      return ProblemResponse(ProblemType::kNotFound, "no reservation waits there");
+    }
+    return JsonResponse("{\"confirmed\":" + std::to_string(confirmed) + "}");
   }
 
   HttpResponse Release(const HttpRequest& request) const {
     Result<Json> json = ReadBody(request);
-    if (!json.ok()) return Refusal(json.error());
+    if (!json.ok()) return ProblemResponse(json.error());
     Result<Wanted> wanted = ReadWanted(json.value());
-    if (!wanted.ok()) return Refusal(wanted.error());
+    if (!wanted.ok()) return ProblemResponse(wanted.error());
     Result<std::string> reason = Text(json.value(), "reason");
-    if (!reason.ok()) return Refusal(reason.error());
-    if (reason.value().empty()) return Refusal(Bad("\"reason\" is missing"));
-    Result<std::vector<Json>> found = Find(wanted.value());
-    if (!found.ok()) return Refusal(found.error());
+    if (!reason.ok()) return ProblemResponse(reason.error());
+    if (reason.value().empty()) return ProblemResponse(Bad("\"reason\" is missing"));
+    Result<std::vector<Found>> found = Find(wanted.value());
+    if (!found.ok()) return ProblemResponse(found.error());
     if (found.value().size() > 1) return Ambiguous(found.value());
-    const KeyText key{found.value().front().at("key").get<std::string>()};
-    return ReleaseKey(key, reason.value());
+    return ReleaseKey(found.value().front().key, reason.value());
   }
 
   HttpResponse Lookup(const HttpRequest& request) const {
@@ -233,39 +162,44 @@ class Operator final {
     };
     const Wanted wanted{query("key"), query("type"), query("name"), query("account"),
                         query("region")};
-    Result<std::vector<Json>> found = Find(wanted);
-    if (!found.ok()) return Refusal(found.error());
-    return Answer({{"resources", found.value()}});
+    Result<std::vector<Found>> found = Find(wanted);
+    if (!found.ok()) return ProblemResponse(found.error());
+    JsonWriter json;
+    json.BeginObject().Key("resources").BeginArray();
+    for (const Found& resource : found.value()) json.Raw(resource.json);
+    json.EndArray().EndObject();
+    return JsonResponse(json.Take());
   }
 
  private:
   HttpResponse ReleaseKey(const KeyText& key, const std::string& reason) const {
     const auto policy = ports_.policy();
-    std::optional<Json> released;
+    std::optional<std::string> released;
     const auto decide = [&](const Facts& facts) {
       released.reset();
       Ledger ledger(facts, ports_.clock.Now(), ports_.ids, policy->parties);
       const auto owner = ledger.OwnerOf(key);
-      Json before = owner ? ResourceJson(*owner, ledger.RowsOfKey(key)) : Json();
+      if (!owner) return Changes{};
+      std::string before = FoundOf(*owner, ledger.RowsOfKey(key)).json;
       const bool done = ReleaseByOperator(key, std::string(kOperator), reason, ledger);
       if (!done) return Changes{};
       released = std::move(before);
       return ledger.Take();
     };
     const auto done = ports_.store.Apply(LocksFor(key.text, std::nullopt), decide, ByWhen());
-    if (!done.ok()) return Refusal(done.error());
-    if (!released) return Refusal({ErrorCode::kNotFound, "it was released meanwhile"});
-    return Answer({{"released", *released}});
+    if (!done.ok()) return ProblemResponse(done.error());
+    if (!released) return ProblemResponse(ProblemType::kNotFound, "it was released meanwhile");
+    return JsonResponse("{\"released\":" + *released + "}");
   }
 
-  static HttpResponse Ambiguous(const std::vector<Json>& found) {
-    std::vector<KeyText> keys;
-    for (const Json& resource : found) keys.push_back({resource.at("key").get<std::string>()});
-    return Refusal({ErrorCode::kConflict, "name the account and region, or the key"}, keys);
+  static HttpResponse Ambiguous(const std::vector<Found>& found) {
+    Problem problem{ProblemType::kAmbiguous, "name the account and region, or the key", {}, {}};
+    for (const Found& resource : found) problem.keys.push_back(resource.key);
+    return ProblemResponse(problem);
   }
 
   // Errors: kInvalidArgument (neither key nor type and name; unknown type); kNotFound; the store's.
-  Result<std::vector<Json>> Find(const Wanted& wanted) const {
+  Result<std::vector<Found>> Find(const Wanted& wanted) const {
     std::string_view space;
     const auto policy = ports_.policy();
     if (wanted.key.empty()) {
@@ -274,11 +208,11 @@ class Operator final {
       if (type == nullptr) return Bad("there is no type \"" + wanted.type + "\"; see truce types");
       space = type->space;
     }
-    std::vector<Json> found;
+    std::vector<Found> found;
     const auto look = [&](const Facts& facts) {
       found.clear();
       for (const Owner& owner : FindOwners(wanted, space, facts)) {
-        found.push_back(ResourceJson(owner, facts.RowsOfKey(owner.key)));
+        found.push_back(FoundOf(owner, facts.RowsOfKey(owner.key)));
       }
     };
     TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, ByWhen()));

@@ -1,23 +1,18 @@
 // What an operator's commands ask the server over its own socket (design section 6): JSON over
 // HTTP.
 //
-//   POST /api/v1/confirm   {"object": {"group", "kind", "namespace", "name"[, "cluster"]}} or
-//   {"key"}
+//   POST /api/v1/confirm   {"object": {"group", "kind", "namespace", "name"[, "cluster"]}}
+//                          or {"key"}
 //                          → 200 {"confirmed": 1}             reservations that now count as seen
 //   POST /api/v1/release   {"key" or "type" + "name"[, "account", "region"], "reason"}
 //                          → 200 {"released": {resource as below, as it was}}
 //   GET  /api/v1/resources/lookup?key=…  or  ?type=s3/Bucket&name=prod-artifacts
 //                          → 200 {"resources": [resource, …]} never empty
 //
-//   resource: {"id", "key", "type", "name", "arn", "partition", "account", "region", "service",
-//              "contact", "root": object, "state": "reserved|held|orphaned|imported", "since",
-//              "reason", "successor", "declarations": [{"object", "uid", "intent", "state",
-//              "terminating", "since"}]}
-//   object:   {"cluster", "group", "kind", "namespace", "name"}
+//   resource: as in resource_json.h, with its declarations
 //
-// Errors are application/problem+json (RFC 9457) {"type", "title", "status", "detail"}: 400
-// malformed, 404 no such resource or reservation, 409 the name fits several resources ("keys":
-// [...]; name the key), 503 the store cannot be read or written (with Retry-After).
+// Errors are problems (problem.h): 400 malformed, 404 no such resource or reservation, 409 the name
+// fits several resources ("keys": [...]; name the key), 503 the store cannot be read or written.
 #ifndef TRUCE_WEBHOOK_API_OPERATOR_H_
 #define TRUCE_WEBHOOK_API_OPERATOR_H_
 

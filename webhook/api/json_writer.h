@@ -1,0 +1,60 @@
+// JsonWriter: JSON text, written front to back.
+#ifndef TRUCE_WEBHOOK_API_JSON_WRITER_H_
+#define TRUCE_WEBHOOK_API_JSON_WRITER_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace truce {
+
+// Commas are its own business; that begins match ends is the caller's. Bytes that are not UTF-8
+// become U+FFFD. External synchronization.
+class JsonWriter final {
+ public:
+  JsonWriter& BeginObject() { return Begin('{'); }
+  JsonWriter& EndObject() { return End('}'); }
+  JsonWriter& BeginArray() { return Begin('['); }
+  JsonWriter& EndArray() { return End(']'); }
+
+  // The name of the next value of an object.
+  JsonWriter& Key(std::string_view name);
+
+  JsonWriter& Text(std::string_view value);
+  JsonWriter& Number(std::int64_t value);
+  JsonWriter& Bool(bool value);
+  JsonWriter& Null();
+  // A value that is JSON already.
+  JsonWriter& Raw(std::string_view json);
+
+  JsonWriter& Field(std::string_view name, std::string_view value) { return Key(name).Text(value); }
+  JsonWriter& Field(std::string_view name, const std::string& value) {
+    return Key(name).Text(value);
+  }
+  JsonWriter& Field(std::string_view name, const char* value) { return Key(name).Text(value); }
+  JsonWriter& Field(std::string_view name, bool value) { return Key(name).Bool(value); }
+  JsonWriter& NumberField(std::string_view name, std::int64_t value) {
+    return Key(name).Number(value);
+  }
+  JsonWriter& TextsField(std::string_view name, const std::vector<std::string>& values);
+
+  // What was written; the writer is empty again.
+  std::string Take() {
+    needs_comma_ = false;
+    return std::exchange(out_, {});
+  }
+
+ private:
+  JsonWriter& Begin(char bracket);
+  JsonWriter& End(char bracket);
+  void Separate();
+
+  std::string out_;
+  bool needs_comma_ = false;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_API_JSON_WRITER_H_

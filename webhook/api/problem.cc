@@ -1,0 +1,102 @@
+#include "webhook/api/problem.h"
+
+#include <utility>
+
+#include "webhook/api/json_writer.h"
+
+namespace truce {
+namespace {
+
+struct Wording {
+  int status;
+  std::string_view name;
+  std::string_view title;
+  std::string_view remedy;
+};
+
+Wording WordingOf(ProblemType type) {
+  switch (type) {
+    case ProblemType::kMalformed:
+      return {400, "malformed", "the request is malformed",
+              "mend the request; /openapi.yaml describes what is taken"};
+    case ProblemType::kUnauthenticated:
+      return {401, "unauthenticated", "nobody knows who asks",
+              "send a bearer token made for the audience truce"};
+    case ProblemType::kForbidden:
+      return {403, "forbidden", "the caller may not do this",
+              "ask whoever administers Truce, or the namespace, for the permission"};
+    case ProblemType::kNotFound:
+      return {404, "not-found", "there is no such thing", "look for it in the list it belongs to"};
+    case ProblemType::kAmbiguous:
+      return {409, "ambiguous", "the name fits several resources",
+              "name the account and region, or the key"};
+    case ProblemType::kConflict:
+      return {409, "conflict", "the present state forbids it", "read it again, then decide"};
+    case ProblemType::kPreconditionFailed:
+      return {412, "precondition-failed", "it changed since it was read",
+              "read it again, then repeat the request with the new ETag"};
+    case ProblemType::kTooLarge:
+      return {413, "too-large", "the request is too large", "send less at once"};
+    case ProblemType::kPreconditionRequired:
+      return {428, "precondition-required", "the request does not say what it is based on",
+              "send the ETag of what was read as If-Match"};
+    case ProblemType::kTooManyRequests:
+      return {429, "too-many-requests", "too many requests",
+              "wait as long as Retry-After says, then repeat the request"};
+    case ProblemType::kUnavailable:
+      return {503, "unavailable", "Truce cannot answer now",
+              "wait as long as Retry-After says, then repeat the request"};
+    case ProblemType::kInternal: break;
+  }
+  return {500, "internal", "the server failed", "see the server's log"};
+}
+
+}  // namespace
+
+Problem ProblemOf(const Error& error) {
+  switch (error.code) {
+    case ErrorCode::kInvalidArgument: return {ProblemType::kMalformed, error.message, {}, {}};
+    case ErrorCode::kNotFound: return {ProblemType::kNotFound, error.message, {}, {}};
+    case ErrorCode::kConflict: return {ProblemType::kConflict, error.message, {}, {}};
+    case ErrorCode::kResourceExhausted:
+    case ErrorCode::kUnavailable:
+    case ErrorCode::kDeadlineExceeded: return {ProblemType::kUnavailable, error.message, {}, {}};
+    case ErrorCode::kDataLoss:
+    case ErrorCode::kInternal: break;
+  }
+  return {ProblemType::kInternal, error.message, {}, {}};
+}
+
+HttpResponse ProblemResponse(const Problem& problem) {
+  const Wording row = WordingOf(problem.type);
+  JsonWriter json;
+  json.BeginObject();
+  json.Field("type", std::string("/problems/").append(row.name));
+  json.Field("title", row.title);
+  json.NumberField("status", row.status);
+  json.Field("detail", problem.detail);
+  json.Field("remedy", problem.remedy.empty() ? row.remedy : std::string_view(problem.remedy));
+  if (!problem.keys.empty()) {
+    json.Key("keys").BeginArray();
+    for (const KeyText& key : problem.keys) json.Text(key.text);
+    json.EndArray();
+  }
+  json.EndObject();
+  HttpResponse response{
+      .status = row.status, .content_type = "application/problem+json", .body = json.Take()};
+  if (row.status == 429 || row.status == 503) response.headers.emplace_back("Retry-After", "1");
+  if (row.status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
+  return response;
+}
+
+HttpResponse ProblemResponse(const Error& error) { return ProblemResponse(ProblemOf(error)); }
+
+HttpResponse ProblemResponse(ProblemType type, std::string detail) {
+  return ProblemResponse(Problem{type, std::move(detail), {}, {}});
+}
+
+HttpResponse JsonResponse(std::string json) {
+  return {.content_type = "application/json", .body = std::move(json)};
+}
+
+}  // namespace truce

@@ -1,0 +1,52 @@
+// Problems: how the API says no (RFC 9457), with stable types and a remedy.
+#ifndef TRUCE_WEBHOOK_API_PROBLEM_H_
+#define TRUCE_WEBHOOK_API_PROBLEM_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "registry/base/result.h"
+#include "registry/identity/values.h"
+#include "webhook/http/http.h"
+
+namespace truce {
+
+// Every kind of problem; each has one status and one type, "/problems/<name>", that never change.
+enum class ProblemType {
+  kMalformed,             // 400 malformed
+  kUnauthenticated,       // 401 unauthenticated
+  kForbidden,             // 403 forbidden
+  kNotFound,              // 404 not-found
+  kAmbiguous,             // 409 ambiguous: the name fits several resources
+  kConflict,              // 409 conflict: the state of the thing forbids it
+  kPreconditionFailed,    // 412 precondition-failed: it changed since it was read
+  kTooLarge,              // 413 too-large
+  kPreconditionRequired,  // 428 precondition-required: If-Match is missing
+  kTooManyRequests,       // 429 too-many-requests, with Retry-After
+  kInternal,              // 500 internal
+  kUnavailable,           // 503 unavailable, with Retry-After
+};
+
+struct Problem {
+  ProblemType type = ProblemType::kInternal;
+  std::string detail;         // one sentence: what is wrong with this request
+  std::string remedy;         // what to do; empty: the type's own
+  std::vector<KeyText> keys;  // kAmbiguous: what the name fits
+};
+
+// The problem that an error of the registry or the store is.
+Problem ProblemOf(const Error& error);
+
+// {"type", "title", "status", "detail", "remedy"[, "keys"]} as application/problem+json. 429 and
+// 503 carry Retry-After: 1, 401 WWW-Authenticate: Bearer.
+HttpResponse ProblemResponse(const Problem& problem);
+HttpResponse ProblemResponse(const Error& error);
+HttpResponse ProblemResponse(ProblemType type, std::string detail);
+
+// A JSON answer with status 200.
+HttpResponse JsonResponse(std::string json);
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_API_PROBLEM_H_

@@ -1,0 +1,67 @@
+#include "webhook/api/resource_json.h"
+
+#include "registry/base/clock.h"
+
+namespace truce {
+
+std::string_view StateOf(const Owner& owner) {
+  switch (owner.record) {
+    case Record::kImported: return "imported";
+    case Record::kOrphaned:
+    case Record::kTransferring: return "orphaned";
+    case Record::kNone: break;
+  }
+  return owner.state == HolderState::kReserved ? "reserved" : "held";
+}
+
+void WriteObject(const Slot& slot, JsonWriter& json) {
+  json.BeginObject()
+      .Field("cluster", slot.cluster)
+      .Field("group", slot.group)
+      .Field("kind", slot.kind)
+      .Field("namespace", slot.ns)
+      .Field("name", slot.name)
+      .EndObject();
+}
+
+void WriteDeclaration(const Row& row, JsonWriter& json) {
+  json.BeginObject().Key("object");
+  WriteObject(row.slot, json);
+  json.Field("uid", row.id.uid.text)
+      .Field("intent", Name(row.intent))
+      .Field("state", Name(row.id.state))
+      .Field("terminating", row.terminating)
+      .Field("since", FormatTimestamp(row.at))
+      .EndObject();
+}
+
+void WriteResourceMembers(const Owner& owner, JsonWriter& json) {
+  json.Field("id", owner.id.text)
+      .Field("key", owner.key.text)
+      .Field("type", owner.identity.type)
+      .Field("name", owner.name)
+      .Field("arn", owner.arn)
+      .Field("partition", owner.identity.partition)
+      .Field("account", owner.identity.account)
+      .Field("region", owner.identity.region)
+      .Field("service", owner.service)
+      .Field("contact", owner.contact)
+      .Key("root");
+  WriteObject(owner.root, json);
+  json.Field("state", StateOf(owner))
+      .Field("since", FormatTimestamp(owner.since))
+      .Field("contested", owner.contested)
+      .Field("real", owner.real)
+      .Field("reason", owner.record_reason)
+      .Field("successor", owner.successor);
+}
+
+void WriteResource(const Owner& owner, const std::vector<Row>& rows, JsonWriter& json) {
+  json.BeginObject();
+  WriteResourceMembers(owner, json);
+  json.Key("declarations").BeginArray();
+  for (const Row& row : rows) WriteDeclaration(row, json);
+  json.EndArray().EndObject();
+}
+
+}  // namespace truce

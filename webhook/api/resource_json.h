@@ -1,0 +1,32 @@
+// How resources and objects look in JSON, everywhere in the API.
+//
+//   resource: {"id", "key", "type", "name", "arn", "partition", "account", "region", "service",
+//              "contact", "root": object, "state": "reserved|held|orphaned|imported", "since",
+//              "contested", "real", "reason", "successor"[, "declarations": [{"object", "uid",
+//              "intent", "state", "terminating", "since"}]]}
+//   object:   {"cluster", "group", "kind", "namespace", "name"}
+#ifndef TRUCE_WEBHOOK_API_RESOURCE_JSON_H_
+#define TRUCE_WEBHOOK_API_RESOURCE_JSON_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "registry/ownership/rows.h"
+#include "webhook/api/json_writer.h"
+
+namespace truce {
+
+// The ownership's state in the words of the glossary: "reserved", "held", "orphaned", "imported".
+std::string_view StateOf(const Owner& owner);
+
+// Each writes one value.
+void WriteObject(const Slot& slot, JsonWriter& json);
+void WriteDeclaration(const Row& row, JsonWriter& json);
+// The members of a resource without the braces, so that a caller can add its own.
+void WriteResourceMembers(const Owner& owner, JsonWriter& json);
+void WriteResource(const Owner& owner, const std::vector<Row>& rows, JsonWriter& json);
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_API_RESOURCE_JSON_H_
