@@ -13,7 +13,7 @@ readonly ROOT
 readonly MODULES="$ROOT/tests/e2e/peers"
 readonly OUT="${PEERS_DIR:-$ROOT/build/peers}"
 readonly GO_MIN_MAJOR=1 GO_MIN_MINOR=24
-readonly ALL=(etcd kube-apiserver kubectl)
+readonly ALL=(etcd kube-apiserver kubectl helm3 helm4 promtool)
 
 # kubectl cannot parse a server whose version string is empty, so both carry the real one.
 readonly KUBE_VERSION_PACKAGE=k8s.io/component-base/version
@@ -21,12 +21,16 @@ readonly KUBE_VERSION_PACKAGE=k8s.io/component-base/version
 say() { printf 'peers: %s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }
 
-# Prints "<module folder> <main package>" of a peer.
+# Prints "<module folder> <main package> [build tags]" of a peer.
 recipe() {
   case "$1" in
     etcd) echo "etcd go.etcd.io/etcd/server/v3" ;;
     kube-apiserver) echo "apiserver k8s.io/kubernetes/cmd/kube-apiserver" ;;
     kubectl) echo "apiserver k8s.io/kubernetes/cmd/kubectl" ;;
+    helm3) echo "helm3 helm.sh/helm/v3/cmd/helm" ;;
+    helm4) echo "helm4 helm.sh/helm/v4/cmd/helm" ;;
+    # Without service discovery, which checking rules does not need, it builds in a fraction of the time.
+    promtool) echo "promtool github.com/prometheus/prometheus/cmd/promtool remove_all_sd" ;;
     *) die "unknown peer '$1' (known: ${ALL[*]})" ;;
   esac
 }
@@ -35,25 +39,42 @@ recipe() {
 pinned() { awk -v m="$2" '$1 == m {print $2; exit} $1 == "require" && $2 == m {print $3; exit}' "$1/go.mod"; }
 
 link_flags() {
-  local folder="$1" version minor
   echo -n "-s -w"
-  [ "$folder" = apiserver ] || return 0
+  case "$1" in
+    apiserver) kube_version_flags ;;
+    helm3) helm3_version_flags ;;
+  esac
+}
+
+kube_version_flags() {
+  local version minor
   version="$(pinned "$MODULES/apiserver" k8s.io/kubernetes)"
   minor="${version#v1.}"
   echo -n " -X $KUBE_VERSION_PACKAGE.gitVersion=$version -X $KUBE_VERSION_PACKAGE.gitMajor=1"
   echo -n " -X $KUBE_VERSION_PACKAGE.gitMinor=${minor%%.*}"
 }
 
+# As its Makefile: the Kubernetes version that `helm template` takes for granted; else it is 1.20.
+helm3_version_flags() {
+  local version package
+  version="$(pinned "$MODULES/helm3" k8s.io/client-go)"
+  version="${version#v0.}"
+  for package in chartutil lint/rules; do
+    echo -n " -X helm.sh/helm/v3/pkg/$package.k8sVersionMajor=1"
+    echo -n " -X helm.sh/helm/v3/pkg/$package.k8sVersionMinor=${version%%.*}"
+  done
+}
+
 # The stamp is a digest of all that decides what the binary is.
 stamp_of() {
-  local folder="$1" package="$2"
-  { cat "$MODULES/$folder/go.mod" "$MODULES/$folder/go.sum"; echo "$package"; link_flags "$folder"; } |
+  local folder="$1" package="$2" tags="$3"
+  { cat "$MODULES/$folder/go.mod" "$MODULES/$folder/go.sum"; echo "$package${tags:+ $tags}"; link_flags "$folder"; } |
     sha256sum | cut -d' ' -f1
 }
 
 up_to_date() {
-  local peer="$1" folder="$2" package="$3"
-  [ -x "$OUT/bin/$peer" ] && [ "$(cat "$OUT/$peer.stamp" 2>/dev/null)" = "$(stamp_of "$folder" "$package")" ]
+  local peer="$1" folder="$2" package="$3" tags="$4"
+  [ -x "$OUT/bin/$peer" ] && [ "$(cat "$OUT/$peer.stamp" 2>/dev/null)" = "$(stamp_of "$folder" "$package" "$tags")" ]
 }
 
 require_go() {
@@ -72,20 +93,20 @@ require_go() {
 }
 
 build() {
-  local peer="$1" folder="$2" package="$3" started=$SECONDS
+  local peer="$1" folder="$2" package="$3" tags="$4" started=$SECONDS
   say "building $peer ($package; minutes on a cold build cache) ..."
   mkdir -p "$OUT/bin"
   # Beside the target, then renamed: a broken build never leaves half a binary behind.
   (cd "$MODULES/$folder" && nice -n 5 go build -mod=readonly -trimpath -p "${PEERS_JOBS:-2}" \
-    -ldflags "$(link_flags "$folder")" -o "$OUT/bin/.$peer.new" "$package") ||
+    -tags "$tags" -ldflags "$(link_flags "$folder")" -o "$OUT/bin/.$peer.new" "$package") ||
     die "building $peer failed; the compiler's messages are above"
   mv "$OUT/bin/.$peer.new" "$OUT/bin/$peer"
-  stamp_of "$folder" "$package" >"$OUT/$peer.stamp"
+  stamp_of "$folder" "$package" "$tags" >"$OUT/$peer.stamp"
   say "built $peer in $((SECONDS - started)) s"
 }
 
 main() {
-  local peers=("$@") peer folder package list=false
+  local peers=("$@") peer folder package tags list=false
   if [ "${1:-}" = --list ]; then list=true; peers=(); fi
   [ ${#peers[@]} -gt 0 ] || peers=("${ALL[@]}")
   mkdir -p "$OUT"
@@ -93,15 +114,15 @@ main() {
   exec 9>"$OUT/.lock"
   flock 9
   for peer in "${peers[@]}"; do
-    read -r folder package <<<"$(recipe "$peer")"
+    read -r folder package tags <<<"$(recipe "$peer")"
     [ -n "$folder" ] || exit 1
-    if up_to_date "$peer" "$folder" "$package"; then
+    if up_to_date "$peer" "$folder" "$package" "$tags"; then
       if $list; then echo "$peer up to date"; fi
       continue
     fi
     if $list; then echo "$peer to be built"; continue; fi
     require_go
-    build "$peer" "$folder" "$package" 9>&-
+    build "$peer" "$folder" "$package" "$tags" 9>&-
   done
 }
 
