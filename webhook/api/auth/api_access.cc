@@ -1,0 +1,94 @@
+#include "webhook/api/auth/api_access.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace truce {
+namespace {
+
+constexpr std::string_view kSocketAddress = "unix";  // HttpRequest::remote_address of a Unix socket
+constexpr std::size_t kTokenBytesMax = 16 * 1024;
+
+// The token of "Bearer <token>", or nothing when the field is not of that form.
+std::optional<std::string> BearerOf(std::string_view field) {
+  constexpr std::string_view kScheme = "bearer";
+  if (field.size() <= kScheme.size() || field[kScheme.size()] != ' ') return std::nullopt;
+  const bool is_bearer = std::equal(kScheme.begin(), kScheme.end(), field.begin(),
+                                    [](char a, char b) { return a == (b | 0x20); });
+  if (!is_bearer) return std::nullopt;
+  field.remove_prefix(kScheme.size());
+  field.remove_prefix(std::min(field.find_first_not_of(' '), field.size()));
+  if (field.empty() || field.size() > kTokenBytesMax) return std::nullopt;
+  const bool printable =
+      std::all_of(field.begin(), field.end(), [](char c) { return c > 0x20 && c < 0x7f; });
+  if (!printable) return std::nullopt;
+  return std::string(field);
+}
+
+Problem Unauthenticated(std::string detail) {
+  return {ProblemType::kUnauthenticated, std::move(detail), {}, {}};
+}
+
+}  // namespace
+
+void ApiAccess::SetRules(std::shared_ptr<const AccessRules> rules) {
+  rules_.With([&](auto& present) { present = std::move(rules); });
+}
+
+std::shared_ptr<const AccessRules> ApiAccess::rules() const {
+  return rules_.With([](const auto& present) { return present; });
+}
+
+std::variant<Caller, Problem> ApiAccess::Authenticate(const HttpRequest& request) {
+  if (request.remote_address == kSocketAddress) {
+    return Caller{CallerKind::kOperator, "operator", Role::kAdmin, {}, request.remote_address};
+  }
+  const auto rules = this->rules();
+  if (!request.Header("authorization").empty()) return ByToken(request, *rules);
+  if (request.client_name) {
+    const auto client = rules->clients.find(*request.client_name);
+    if (client == rules->clients.end()) {
+      return Unauthenticated("the client certificate's name is not in apiClients");
+    }
+    return Caller{
+        CallerKind::kCertificate, client->first, client->second, {}, request.remote_address};
+  }
+  if (rules->anonymous_read) {
+    return Caller{CallerKind::kAnonymous, "anonymous", Role::kViewer, {}, request.remote_address};
+  }
+  return Unauthenticated("the request carries no bearer token and no client certificate");
+}
+
+std::variant<Caller, Problem> ApiAccess::ByToken(const HttpRequest& request,
+                                                 const AccessRules& rules) {
+  const auto token = BearerOf(request.Header("authorization"));
+  if (!token) return Unauthenticated("the Authorization field is not of the form Bearer TOKEN");
+  if (const auto found = rules.tokens.Find(*token)) {
+    return Caller{CallerKind::kStaticToken, found->name, found->role, {}, request.remote_address};
+  }
+  if (tokens_ == nullptr) return Unauthenticated("the token is not known");
+  Result<std::optional<KubernetesUser>> user = tokens_->Review(*token, request.deadline);
+  if (!user.ok()) {
+    const bool too_many = user.error().code == ErrorCode::kResourceExhausted;
+    return Problem{too_many ? ProblemType::kTooManyRequests : ProblemType::kUnavailable,
+                   user.error().message,
+                   {},
+                   {}};
+  }
+  if (!user.value()) {
+    return Unauthenticated("the token is not good, or not made for the audience truce");
+  }
+  Caller caller{
+      CallerKind::kKubernetes, user.value()->name, Role::kNone, {}, request.remote_address};
+  caller.user = std::move(*std::move(user).value());
+  return caller;
+}
+
+Result<bool> ApiAccess::Allows(const Caller& caller, const Permission& permission,
+                               Deadline deadline) {
+  if (caller.kind != CallerKind::kKubernetes) return caller.role >= RoleFor(permission);
+  if (access_ == nullptr) return false;
+  return access_->Allowed(caller.user, permission, deadline);
+}
+
+}  // namespace truce

@@ -1,0 +1,56 @@
+// ApiAccess: who calls, and may they.
+#ifndef TRUCE_WEBHOOK_API_AUTH_API_ACCESS_H_
+#define TRUCE_WEBHOOK_API_AUTH_API_ACCESS_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "registry/base/guarded.h"
+#include "registry/base/result.h"
+#include "webhook/api/auth/reviews.h"
+#include "webhook/api/auth/static_tokens.h"
+#include "webhook/api/problem.h"
+#include "webhook/http/http.h"
+
+namespace truce {
+
+// What configuration says of callers: a value, replaced as a whole.
+struct AccessRules {
+  StaticTokens tokens;
+  std::map<std::string, Role> clients;  // names of client certificates
+  bool anonymous_read = false;          // callers who show nothing are viewers
+};
+
+// Thread-safe. Fails closed: who cannot be told now is answered 503, never let in.
+class ApiAccess final {
+ public:
+  // The reviewers may be null (no cluster): then tokens are static ones only. They must outlive it.
+  ApiAccess(TokenReviewer* tokens, AccessReviewer* access) : tokens_(tokens), access_(access) {}
+
+  // From the next request on.
+  void SetRules(std::shared_ptr<const AccessRules> rules);
+
+  // Who sends `request`, by the first that it shows: the operator socket, a bearer token (static,
+  // else Kubernetes'), a client certificate, nothing. A token that is no good never counts as
+  // nothing. Problems: kUnauthenticated, kUnavailable, kTooManyRequests. Blocks at most until the
+  // request's deadline.
+  std::variant<Caller, Problem> Authenticate(const HttpRequest& request);
+
+  // Whether `caller` may do it: by its role, or by the API server's word, to which a
+  // right in all namespaces includes each one. Errors: those of AccessReviewer.
+  Result<bool> Allows(const Caller& caller, const Permission& permission, Deadline deadline);
+
+ private:
+  std::variant<Caller, Problem> ByToken(const HttpRequest& request, const AccessRules& rules);
+  std::shared_ptr<const AccessRules> rules() const;
+
+  TokenReviewer* tokens_;
+  AccessReviewer* access_;
+  Guarded<std::shared_ptr<const AccessRules>> rules_{std::make_shared<const AccessRules>()};
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_API_AUTH_API_ACCESS_H_

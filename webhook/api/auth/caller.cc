@@ -1,0 +1,61 @@
+#include "webhook/api/auth/caller.h"
+
+namespace truce {
+namespace {
+
+std::string_view HowKnown(CallerKind kind) {
+  switch (kind) {
+    case CallerKind::kOperator: return "operator socket";
+    case CallerKind::kStaticToken: return "static token";
+    case CallerKind::kCertificate: return "client certificate";
+    case CallerKind::kKubernetes: return "Kubernetes token";
+    case CallerKind::kAnonymous: break;
+  }
+  return "anonymous";
+}
+
+}  // namespace
+
+std::string_view Name(Role role) {
+  switch (role) {
+    case Role::kViewer: return "viewer";
+    case Role::kAuditor: return "auditor";
+    case Role::kAdmin: return "admin";
+    case Role::kNone: break;
+  }
+  return "none";
+}
+
+std::optional<Role> RoleFromName(std::string_view name) {
+  for (const Role role : {Role::kViewer, Role::kAuditor, Role::kAdmin}) {
+    if (Name(role) == name) return role;
+  }
+  return std::nullopt;
+}
+
+std::string ActorOf(const Caller& caller) {
+  if (caller.kind == CallerKind::kOperator) return "operator";
+  std::string out = caller.name;
+  out.append(" (").append(HowKnown(caller.kind)).append(") from ").append(caller.address);
+  return out;
+}
+
+Role RoleFor(const Permission& permission) {
+  const bool reads = permission.verb == "get" || permission.verb == "list";
+  if (permission.resource == "ownerships" && permission.sub_resource.empty() && reads) {
+    return Role::kViewer;
+  }
+  if (permission.resource == "checks") return Role::kViewer;
+  if (permission.resource == "audit" && reads) return Role::kAuditor;
+  return Role::kAdmin;
+}
+
+std::string ToText(const Permission& permission) {
+  std::string out(permission.verb);
+  out.append(" ").append(permission.resource);
+  if (!permission.sub_resource.empty()) out.append("/").append(permission.sub_resource);
+  if (!permission.ns.empty()) out.append(" in namespace ").append(permission.ns);
+  return out;
+}
+
+}  // namespace truce

@@ -1,0 +1,31 @@
+// Digests and comparisons that tell nothing by their timing.
+#ifndef TRUCE_WEBHOOK_API_AUTH_DIGEST_H_
+#define TRUCE_WEBHOOK_API_AUTH_DIGEST_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace truce {
+
+using Digest = std::array<std::uint8_t, 32>;
+
+// SHA-256 of `text`.
+Digest Sha256(std::string_view text);
+// HMAC-SHA-256 of `text` under `key`.
+Digest HmacSha256(std::string_view key, std::string_view text);
+// Takes the same time wherever they differ.
+bool SameDigest(const Digest& a, const Digest& b);
+
+// 64 lower-case hex digits; the inverse takes upper-case ones too.
+std::string HexOf(const Digest& digest);
+std::optional<Digest> DigestFromHex(std::string_view hex);
+
+// `count` random bytes from the system.
+std::string RandomBytes(std::size_t count);
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_API_AUTH_DIGEST_H_
