@@ -1,0 +1,41 @@
+// Detectors orphaned-ownership, never-real, account-unknown: ownerships in the registry that
+// nothing stands behind, or that are known only in part. Facts in, findings out.
+#ifndef TRUCE_WEBHOOK_CLUSTER_DETECT_OWNERSHIP_GAPS_H_
+#define TRUCE_WEBHOOK_CLUSTER_DETECT_OWNERSHIP_GAPS_H_
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "registry/ownership/facts.h"
+#include "webhook/cluster/detect/findings_book.h"
+
+namespace truce {
+
+// How long an object may take to become Ready, or to show an ARN: databases take most of an hour.
+inline constexpr std::chrono::hours kNeverRealAfter{2};
+// A reservation is proved after three minutes; one that stands this long could not be.
+inline constexpr std::chrono::minutes kReservedTooLong{15};
+
+// Rule orphaned-ownership: a resource whose last declaration ended without proof that the resource
+// is gone (record orphaned or transferring). Mode audit.
+std::vector<LiveFinding> FindOrphaned(std::span<const Owner> owners);
+
+// Rule never-real: a reservation that could not be proved for kReservedTooLong, or a declaration
+// that exists for kNeverRealAfter and never showed an ARN, an id or Ready=True. Mode audit.
+std::vector<LiveFinding> FindNeverReal(std::span<const Owner> owners, Timestamp now);
+
+// Owned resources whose account is a stand-in, by ProviderConfig ("prod/aws.upbound.io/
+// ProviderConfig//default"): the text after "?" in the key's account.
+using StandIns = std::map<std::string, std::uint64_t>;
+void CountStandIns(std::span<const Owner> owners, StandIns& stand_ins);
+
+// Rule account-unknown: one finding for each. Mode warn: equal names in one account may pass.
+std::vector<LiveFinding> FindUnknownAccounts(const StandIns& stand_ins);
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_CLUSTER_DETECT_OWNERSHIP_GAPS_H_

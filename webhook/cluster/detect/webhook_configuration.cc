@@ -1,0 +1,316 @@
+#include "webhook/cluster/detect/webhook_configuration.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdint>
+
+#include "policies/finding.h"
+
+namespace truce {
+
+const std::string_view kUpdateCondition =
+    "request.operation != 'UPDATE'"
+    " || has(object.spec) != has(oldObject.spec)"
+    " || (has(object.spec) && object.spec != oldObject.spec)"
+    " || (has(object.metadata.annotations) ? object.metadata.annotations : {})"
+    " != (has(oldObject.metadata.annotations) ? oldObject.metadata.annotations : {})"
+    " || (has(object.metadata.labels) ? object.metadata.labels : {})"
+    " != (has(oldObject.metadata.labels) ? oldObject.metadata.labels : {})"
+    " || (has(object.metadata.ownerReferences) ? object.metadata.ownerReferences : [])"
+    " != (has(oldObject.metadata.ownerReferences) ? oldObject.metadata.ownerReferences : [])"
+    " || (has(object.metadata.deletionTimestamp)"
+    " && (has(object.metadata.finalizers) ? object.metadata.finalizers : [])"
+    " != (has(oldObject.metadata.finalizers) ? oldObject.metadata.finalizers : []))";
+
+namespace {
+
+constexpr std::size_t kTextBytesMax = 200;
+constexpr std::size_t kKindsNamedMax = 5;
+constexpr std::string_view kNameLabel = "kubernetes.io/metadata.name";
+constexpr std::string_view kChart =
+    "Let the chart write the configuration again (helm upgrade, or sync its application)";
+
+std::vector<std::string> TextsOf(Value list) {
+  std::vector<std::string> out;
+  for (Value item = list.first(); item.exists(); item = list.next(item)) {
+    out.emplace_back(item.text());
+  }
+  return out;
+}
+
+// Base64 as Kubernetes writes it; empty when it is none.
+std::string Decode(std::string_view text) {
+  constexpr std::string_view kAlphabet =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  std::uint32_t bits = 0;
+  int count = 0;
+  for (const char c : text) {
+    if (c == '=' || c == '\n' || c == '\r') continue;
+    const std::size_t value = kAlphabet.find(c);
+    if (value == std::string_view::npos) return {};
+    bits = bits << 6U | static_cast<std::uint32_t>(value);
+    count += 6;
+    if (count < 8) continue;
+    count -= 8;
+    out += static_cast<char>(bits >> static_cast<unsigned>(count) & 0xFFU);
+  }
+  return out;
+}
+
+// The path of "https://host:port/path?query".
+std::string PathOfUrl(std::string_view url) {
+  const std::size_t scheme = url.find("://");
+  if (scheme == std::string_view::npos) return {};
+  const std::size_t begin = url.find('/', scheme + 3);
+  if (begin == std::string_view::npos) return "/";
+  return std::string(url.substr(begin, url.find('?', begin) - begin));
+}
+
+std::vector<SelectorTerm> SelectorOf(Value selector) {
+  std::vector<SelectorTerm> out;
+  const Value labels = selector.Child("matchLabels");
+  for (Value label = labels.first(); label.exists(); label = labels.next(label)) {
+    out.push_back({std::string(label.key()), "In", {std::string(label.text())}});
+  }
+  const Value terms = selector.Child("matchExpressions");
+  for (Value term = terms.first(); term.exists(); term = terms.next(term)) {
+    out.push_back({std::string(term.Child("key").text()),
+                   std::string(term.Child("operator").text()), TextsOf(term.Child("values"))});
+  }
+  return out;
+}
+
+WebhookEntry EntryOf(Value webhook) {
+  WebhookEntry out;
+  out.name = webhook.Child("name").text();
+  const Value client = webhook.Child("clientConfig");
+  const Value service = client.Child("service");
+  if (service.is_object()) {
+    out.service = std::string(service.Child("namespace").text()) + "/" +
+                  std::string(service.Child("name").text());
+    const std::string_view port = service.Child("port").text();
+    out.service.append(":").append(port.empty() ? "443" : port);
+    const std::string_view path = service.Child("path").text();
+    out.path = path.empty() ? "/" : path;
+  } else {
+    out.url = client.Child("url").text();
+    out.path = PathOfUrl(out.url);
+  }
+  out.ca_bundle = Decode(client.Child("caBundle").text());
+  out.failure_policy = webhook.Child("failurePolicy").text();
+  out.match_policy = webhook.Child("matchPolicy").text();
+  const Value rules = webhook.Child("rules");
+  for (Value rule = rules.first(); rule.exists(); rule = rules.next(rule)) {
+    out.rules.push_back({TextsOf(rule.Child("apiGroups")), TextsOf(rule.Child("apiVersions")),
+                         TextsOf(rule.Child("resources")), TextsOf(rule.Child("operations")),
+                         std::string(rule.Child("scope").text())});
+  }
+  const Value conditions = webhook.Child("matchConditions");
+  for (Value condition = conditions.first(); condition.exists();
+       condition = conditions.next(condition)) {
+    out.conditions.emplace_back(condition.Child("name").text(),
+                                condition.Child("expression").text());
+  }
+  out.namespace_selector = SelectorOf(webhook.Child("namespaceSelector"));
+  out.object_selector = SelectorOf(webhook.Child("objectSelector"));
+  return out;
+}
+
+bool Has(const std::vector<std::string>& texts, std::string_view wanted) {
+  return std::find(texts.begin(), texts.end(), wanted) != texts.end();
+}
+
+bool Covers(const WebhookRule& rule, const ServedKind& kind, std::string_view operation) {
+  const bool group = Has(rule.groups, "*") || Has(rule.groups, kind.group);
+  const bool resource =
+      Has(rule.resources, "*") || Has(rule.resources, "*/*") || Has(rule.resources, kind.plural);
+  const bool does = Has(rule.operations, "*") || Has(rule.operations, operation);
+  const std::string_view own = kind.namespaced ? "Namespaced" : "Cluster";
+  const bool scope = rule.scope.empty() || rule.scope == "*" || rule.scope == own;
+  return group && resource && does && scope;
+}
+
+// White space has no meaning in a condition outside its texts, and ours has no texts with any.
+std::string Squeezed(std::string_view text) {
+  std::string out;
+  std::copy_if(text.begin(), text.end(), std::back_inserter(out),
+               [](unsigned char c) { return std::isspace(c) == 0; });
+  return out;
+}
+
+std::string TermText(const SelectorTerm& term) {
+  std::string out = term.key + " " + term.op;
+  for (const std::string& value : term.values) out += " " + value;
+  return OneLine(out, kTextBytesMax);
+}
+
+// Collects the findings about one configuration.
+class Check final {
+ public:
+  Check(const WebhookConfiguration* configuration, const ExpectedWebhook& expected)
+      : configuration_(configuration), expected_(expected) {}
+
+  std::vector<LiveFinding> Run() {
+    if (configuration_ == nullptr) {
+      Add("missing", Mode::kEnforce,
+          "The ValidatingWebhookConfiguration \"" + Shown(expected_.name) +
+              "\" does not exist: the API server asks Truce nothing.",
+          std::string(kChart) + ", or name the right one in the setting webhookConfiguration.");
+      return std::move(out_);
+    }
+    const auto entries = DeclarationEntries(*configuration_, expected_.path);
+    if (entries.empty()) {
+      Add("path", Mode::kEnforce,
+          "No webhook of the ValidatingWebhookConfiguration \"" + Shown(expected_.name) +
+              "\" calls the path at which Truce answers reviews.",
+          std::string(kChart) + "; a path with a secret must be the one of admissionSecretFile.");
+      return std::move(out_);
+    }
+    for (const WebhookEntry* entry : entries) CheckEntry(*entry);
+    CheckRules(entries);
+    return std::move(out_);
+  }
+
+ private:
+  static std::string Shown(std::string_view text) { return OneLine(text, kTextBytesMax); }
+
+  void Add(const std::string& fault, Mode mode, std::string cause, std::string remedy) {
+    LiveFinding finding;
+    finding.detector = Detector::kWebhookConfiguration;
+    finding.subject = expected_.name + "/" + fault;
+    finding.mode = mode;
+    finding.resource = "ValidatingWebhookConfiguration \"" + Shown(expected_.name) + "\"";
+    finding.cause = std::move(cause);
+    finding.remedy = std::move(remedy);
+    finding.evidence =
+        configuration_ == nullptr ? "it is not in the cluster" : "its present content";
+    out_.push_back(std::move(finding));
+  }
+
+  void CheckEntry(const WebhookEntry& entry) {
+    const std::string whose = "Webhook \"" + Shown(entry.name) + "\"";
+    const std::string fault = "/" + entry.name;
+    if (expected_.trusts != nullptr && !expected_.trusts(entry.ca_bundle)) {
+      Add("ca-bundle" + fault, Mode::kEnforce,
+          whose +
+              (entry.ca_bundle.empty()
+                   ? " has no CA bundle"
+                   : " has a CA bundle that does not verify Truce's certificate") +
+              ": every call of the API server fails before Truce sees it.",
+          "Write the CA certificate that `truce config` names (default DIR/certs/ca.crt), base64, "
+          "into clientConfig.caBundle.");
+    }
+    if (!expected_.failure_policy.empty() && entry.failure_policy != expected_.failure_policy) {
+      Add("failure-policy" + fault, Mode::kWarn,
+          whose + " has failurePolicy " + Shown(entry.failure_policy) + ", not " +
+              expected_.failure_policy + ".",
+          std::string(kChart) + ".");
+    }
+    if (entry.match_policy == "Exact") {
+      Add("match-policy" + fault, Mode::kWarn,
+          whose + " has matchPolicy Exact: other versions of a kind may pass unseen.",
+          "Set matchPolicy to Equivalent.");
+    }
+    CheckConditions(entry, whose);
+    CheckSelectors(entry, whose);
+  }
+
+  void CheckConditions(const WebhookEntry& entry, const std::string& whose) {
+    for (const auto& [name, expression] : entry.conditions) {
+      if (IsUpdateCondition(expression)) continue;
+      Add("condition/" + entry.name + "/" + name, Mode::kWarn,
+          whose +
+              " has a match condition that Truce does not know; what it leaves out is not "
+              "protected: " +
+              Shown(name) + ": " + Shown(expression),
+          "Remove it unless it is one of your own exclusions.");
+    }
+  }
+
+  void CheckSelectors(const WebhookEntry& entry, const std::string& whose) {
+    for (const SelectorTerm& term : entry.namespace_selector) {
+      if (ExcludesByNameOnly(term)) continue;
+      Add("namespace-selector/" + entry.name, Mode::kWarn,
+          whose + " selects namespaces by what their users may change: " + TermText(term) + ".",
+          "Exclude namespaces by kubernetes.io/metadata.name with NotIn only.");
+    }
+    if (entry.object_selector.empty()) return;
+    Add("object-selector/" + entry.name, Mode::kWarn,
+        whose + " selects objects by labels, which their authors choose: " +
+            TermText(entry.object_selector.front()) + ".",
+        "Remove objectSelector.");
+  }
+
+  void CheckRules(const std::vector<const WebhookEntry*>& entries) {
+    for (const std::string_view operation : {"CREATE", "UPDATE"}) {
+      std::vector<std::string> unsent;
+      for (const ServedKind& kind : expected_.kinds) {
+        if (!IsSent(entries, kind, operation)) unsent.push_back(kind.plural + "." + kind.group);
+      }
+      if (unsent.empty()) continue;
+      std::string named;
+      for (std::size_t i = 0; i < std::min(unsent.size(), kKindsNamedMax); ++i) {
+        named.append(i == 0 ? "" : ", ").append(Shown(unsent[i]));
+      }
+      if (unsent.size() > kKindsNamedMax) {
+        named += " and " + std::to_string(unsent.size() - kKindsNamedMax) + " more";
+      }
+      Add("rule/" + std::string(operation), Mode::kEnforce,
+          "No rule of the webhook sends " + std::string(operation) + " of " + named +
+              " to Truce: they are not checked.",
+          "Add their API groups to the rules of the webhook configuration (the chart's value of "
+          "the "
+          "watched groups).");
+    }
+  }
+
+  const WebhookConfiguration* configuration_;
+  const ExpectedWebhook& expected_;
+  std::vector<LiveFinding> out_;
+};
+
+}  // namespace
+
+std::optional<WebhookConfiguration> ReadWebhookConfiguration(Value object) {
+  if (object.Child("kind").text() != "ValidatingWebhookConfiguration") return std::nullopt;
+  WebhookConfiguration out;
+  out.name = object.Child("metadata").Child("name").text();
+  const Value webhooks = object.Child("webhooks");
+  for (Value webhook = webhooks.first(); webhook.exists(); webhook = webhooks.next(webhook)) {
+    out.entries.push_back(EntryOf(webhook));
+  }
+  return out;
+}
+
+std::vector<const WebhookEntry*> DeclarationEntries(const WebhookConfiguration& configuration,
+                                                    std::string_view path) {
+  std::vector<const WebhookEntry*> out;
+  for (const WebhookEntry& entry : configuration.entries) {
+    if (entry.path == path) out.push_back(&entry);
+  }
+  return out;
+}
+
+bool IsSent(const std::vector<const WebhookEntry*>& entries, const ServedKind& kind,
+            std::string_view operation) {
+  return std::any_of(entries.begin(), entries.end(), [&](const WebhookEntry* entry) {
+    return std::any_of(entry->rules.begin(), entry->rules.end(),
+                       [&](const WebhookRule& rule) { return Covers(rule, kind, operation); });
+  });
+}
+
+bool IsUpdateCondition(std::string_view expression) {
+  return Squeezed(expression) == Squeezed(kUpdateCondition);
+}
+
+bool ExcludesByNameOnly(const SelectorTerm& term) {
+  return term.key == kNameLabel && term.op == "NotIn";
+}
+
+std::vector<LiveFinding> CheckWebhookConfiguration(const WebhookConfiguration* configuration,
+                                                   const ExpectedWebhook& expected) {
+  return Check(configuration, expected).Run();
+}
+
+}  // namespace truce

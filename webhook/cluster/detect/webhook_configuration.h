@@ -1,0 +1,97 @@
+// Detector webhook-configuration: whether the API server really asks Truce. Reads a
+// ValidatingWebhookConfiguration and compares it with what must stand there. Pure.
+#ifndef TRUCE_WEBHOOK_CLUSTER_DETECT_WEBHOOK_CONFIGURATION_H_
+#define TRUCE_WEBHOOK_CLUSTER_DETECT_WEBHOOK_CONFIGURATION_H_
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "registry/identity/document.h"
+#include "webhook/cluster/cluster_api.h"
+#include "webhook/cluster/detect/findings_book.h"
+
+namespace truce {
+
+// The one condition that Truce's rules carry: drops updates that change neither spec, annotations,
+// labels, owner references nor (when terminating) finalizers. Design section 6.
+extern const std::string_view kUpdateCondition;
+
+// Whether `expression` is that condition, white space apart.
+bool IsUpdateCondition(std::string_view expression);
+
+struct WebhookRule {
+  std::vector<std::string> groups;  // "*" = all
+  std::vector<std::string> versions;
+  std::vector<std::string> resources;   // "buckets", "*", "*/*", "buckets/status"
+  std::vector<std::string> operations;  // "CREATE", "*"
+  std::string scope;                    // "Cluster", "Namespaced", "*"; empty = "*"
+};
+
+struct SelectorTerm {
+  std::string key;
+  std::string op;  // "In", "NotIn", "Exists", "DoesNotExist"
+  std::vector<std::string> values;
+
+  bool operator==(const SelectorTerm&) const = default;
+};
+
+struct WebhookEntry {
+  std::string name;     // "declarations.truce.dev"
+  std::string service;  // "namespace/name:port"; empty when `url` is used
+  std::string url;
+  std::string path;       // of the service or the url
+  std::string ca_bundle;  // PEM, decoded; empty: none
+  std::string failure_policy;
+  std::string match_policy;
+  std::vector<WebhookRule> rules;
+  std::vector<std::pair<std::string, std::string>> conditions;  // name, expression
+  std::vector<SelectorTerm> namespace_selector;
+  std::vector<SelectorTerm> object_selector;
+};
+
+struct WebhookConfiguration {
+  std::string name;
+  std::vector<WebhookEntry> entries;
+};
+
+// Nothing when `object` is no ValidatingWebhookConfiguration.
+std::optional<WebhookConfiguration> ReadWebhookConfiguration(Value object);
+
+// What must stand in it.
+struct ExpectedWebhook {
+  std::string name = "truce";  // metadata.name; the setting webhookConfiguration
+  // Where /validate is answered: "/validate" or "/validate/<secret>"; never shown.
+  std::string path;
+  std::vector<ServedKind> kinds;  // whose CREATE and UPDATE must come to Truce
+  std::string failure_policy;     // "Ignore", "Fail"; empty: either
+  // Whether API servers that trust this PEM bundle trust our serving certificate; null: not
+  // checked.
+  std::function<bool(std::string_view)> trusts;
+};
+
+// Entries that send declarations to Truce: their path is `path` or below it.
+std::vector<const WebhookEntry*> DeclarationEntries(const WebhookConfiguration& configuration,
+                                                    std::string_view path);
+
+// Whether one of `entries` sends `operation` ("CREATE") of `kind` to Truce, selectors and
+// conditions apart.
+bool IsSent(const std::vector<const WebhookEntry*>& entries, const ServedKind& kind,
+            std::string_view operation);
+
+// Whether `term` leaves out nothing but namespaces by their immutable name.
+bool ExcludesByNameOnly(const SelectorTerm& term);
+
+// Everything that is wrong, a finding each (subject "<configuration>/<fault>"): missing; no entry
+// for the path; no or wrong CA bundle; kinds without rule; match policy too narrow; a condition
+// that is not kUpdateCondition (none at all only costs calls); selectors by labels; another failure
+// policy. Null: it does not exist.
+std::vector<LiveFinding> CheckWebhookConfiguration(const WebhookConfiguration* configuration,
+                                                   const ExpectedWebhook& expected);
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_CLUSTER_DETECT_WEBHOOK_CONFIGURATION_H_
