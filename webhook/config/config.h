@@ -113,6 +113,10 @@ struct Config {
   std::string admission_client_ca;
   std::vector<std::string> admission_client_names;
   std::string admission_bearer_file;
+  std::string api_token_file;
+  std::string api_client_ca;
+  std::vector<std::string> api_clients;  // "name=role"
+  bool api_anonymous_read = false;
   std::string tls_cert_file;
   std::string tls_key_file;
   std::vector<std::string> server_names;

@@ -218,6 +218,10 @@ class Loader {
     if (!config.admission_client_names.empty() && config.admission_client_ca.empty()) {
       return Together("admissionClientNames", "needs admissionClientCA");
     }
+    if (config.api_clients.empty() != config.api_client_ca.empty()) {
+      return Together(config.api_clients.empty() ? "apiClientCA" : "apiClients",
+                      "apiClientCA and apiClients belong together; set both or none");
+    }
     const int cluster_count = (config.no_cluster ? 1 : 0) + (config.in_cluster ? 1 : 0) +
                               (config.kubeconfig.empty() ? 0 : 1);
     if (cluster_count > 1) {
