@@ -197,8 +197,8 @@ class WatchStreams {
  public:
   virtual ~WatchStreams() = default;
   virtual void Start(WatchQuery query) = 0;
-  // No call of the handler for `id` begins after Stop returned, unless it is called from within the
-  // handler.
+  // No call of the handler for `id` begins after Stop returned. Waits for one that has begun,
+  // unless it is called from within the handler: hold no lock that the handler takes.
   virtual void Stop(WatchId id) = 0;
   // The handler has room again.
   virtual void Resume() = 0;

@@ -63,8 +63,10 @@ class ServerSession final {
   // Never blocks on I/O.
   std::shared_ptr<const SessionState> Current() const;
 
-  // Asks for credentials newer than `generation`, without waiting.
-  void RequestRenewal(std::uint64_t generation);
+  // Asks for credentials newer than `generation`, without waiting. The number is for Renewed.
+  std::uint64_t RequestRenewal(std::uint64_t generation);
+  // Whether the credentials were read after that wish, with success or not.
+  bool Renewed(std::uint64_t wish) const;
   // Asks and waits. True when the credentials were read again after the call began, whether or not
   // they changed; false at `deadline`.
   bool Renew(std::uint64_t generation, Deadline deadline);
