@@ -39,21 +39,24 @@ std::size_t Value::size() const {
   return count;
 }
 
-void Builder::Open(Kind kind, std::string_view key) {
-  TRUCE_ASSERT(kind == Kind::kArray || kind == Kind::kObject);
-  open_.push_back(static_cast<std::uint32_t>(document_.nodes_.size()));
-  document_.nodes_.push_back({key, {}, 0, kind});
+bool Value::Equals(const Value& other) const {
+  if (!exists() || !other.exists()) return exists() == other.exists();
+  const std::uint32_t count = node().end - index_;
+  if (other.node().end - other.index_ != count) return false;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const Document::Node& a = document_->nodes_[index_ + i];
+    const Document::Node& b = other.document_->nodes_[other.index_ + i];
+    if (a.kind != b.kind || a.end - index_ != b.end - other.index_ || a.text != b.text ||
+        (i > 0 && a.key != b.key)) {
+      return false;
+    }
+  }
+  return true;
 }
 
-void Builder::Close() {
-  TRUCE_ASSERT(!open_.empty());
-  document_.nodes_[open_.back()].end = static_cast<std::uint32_t>(document_.nodes_.size());
-  open_.pop_back();
-}
-
-void Builder::Scalar(Kind kind, std::string_view key, std::string_view text) {
-  const auto end = static_cast<std::uint32_t>(document_.nodes_.size()) + 1;
-  document_.nodes_.push_back({key, text, end, kind});
+Builder::Builder(Document used) : document_(std::move(used)) {
+  document_.nodes_.clear();
+  document_.owned_.clear();
 }
 
 std::string_view Builder::Own(std::string text) {
@@ -61,7 +64,7 @@ std::string_view Builder::Own(std::string text) {
 }
 
 Document Builder::Finish() {
-  TRUCE_ASSERT(open_.empty());
+  TRUCE_ASSERT(open_ == kNone);
   return std::exchange(document_, Document());
 }
 

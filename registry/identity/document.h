@@ -13,7 +13,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include "registry/base/assert.h"
 
 namespace truce {
 
@@ -83,6 +86,10 @@ class Value final {
   // Number of children.
   std::size_t size() const;
 
+  // Whether both are the same tree: kinds, texts, and members in the same order. Their own keys do
+  // not count.
+  bool Equals(const Value& other) const;
+
  private:
   friend class Document;
   Value(const Document* document, std::uint32_t index) : document_(document), index_(index) {}
@@ -97,8 +104,10 @@ class Builder final {
  public:
   using Kind = Document::Kind;
 
-  // Reserves room for about `count` values.
-  void Reserve(std::size_t count) { document_.nodes_.reserve(count); }
+  Builder() = default;
+  // Builds in the memory of `used`, whose values end.
+  explicit Builder(Document used);
+
   // Opens an array or object; `key` is empty inside arrays.
   void Open(Kind kind, std::string_view key);
   void Close();
@@ -109,9 +118,30 @@ class Builder final {
   Document Finish();
 
  private:
+  static constexpr std::uint32_t kNone = 0xFFFFFFFF;
+
   Document document_;
-  std::vector<std::uint32_t> open_;
+  // The innermost open value, or kNone. While a value is open, its `end` is the one around it.
+  std::uint32_t open_ = kNone;
 };
+
+inline void Builder::Open(Kind kind, std::string_view key) {
+  TRUCE_ASSERT(kind == Kind::kArray || kind == Kind::kObject);
+  const auto index = static_cast<std::uint32_t>(document_.nodes_.size());
+  document_.nodes_.push_back({key, {}, open_, kind});
+  open_ = index;
+}
+
+inline void Builder::Close() {
+  TRUCE_ASSERT(open_ != kNone);
+  const auto end = static_cast<std::uint32_t>(document_.nodes_.size());
+  open_ = std::exchange(document_.nodes_[open_].end, end);
+}
+
+inline void Builder::Scalar(Kind kind, std::string_view key, std::string_view text) {
+  const auto end = static_cast<std::uint32_t>(document_.nodes_.size()) + 1;
+  document_.nodes_.push_back({key, text, end, kind});
+}
 
 inline Value Document::root() const& { return nodes_.empty() ? Value() : Value(this, 0); }
 

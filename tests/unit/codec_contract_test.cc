@@ -242,7 +242,7 @@ INSTANTIATE_TEST_SUITE_P(Table, CodecContract, testing::ValuesIn(Rows()));
 // Objects of 10 to 100,000 keys, with and without one that stands twice at the far end.
 TEST(Codec, FindsDuplicatesInLargeObjects) {
   ReviewReader reader;
-  for (const int count : {10, 23, 24, 25, 26, 1000, 100000}) {
+  for (const int count : {10, 30, 31, 32, 33, 1000, 100000}) {
     std::string keys;
     for (int i = 0; i < count; ++i) keys += "\"key-" + std::to_string(i) + "\":1,";
     std::string good = WithSpec("{" + keys + "\"last\":1}");
@@ -286,8 +286,8 @@ TEST(Codec, ReadsTheEnvelope) {
   EXPECT_EQ(request.user, "ann");
   EXPECT_EQ(request.groups, (std::vector<std::string_view>{"g1", "g2"}));
   EXPECT_TRUE(request.dry_run);
-  EXPECT_EQ(request.object.root().Child("metadata").Child("name").text(), "b");
-  EXPECT_EQ(request.old_object.root().Child("metadata").Child("uid").text(), "u");
+  EXPECT_EQ(request.object.Child("metadata").Child("name").text(), "b");
+  EXPECT_EQ(request.old_object.Child("metadata").Child("uid").text(), "u");
 }
 
 TEST(Codec, ObjectsAreReadWithoutManagedFields) {
@@ -297,7 +297,7 @@ TEST(Codec, ObjectsAreReadWithoutManagedFields) {
       R"("spec":{"managedFields":true,"n":-5,"u":18446744073709551615,"d":1.25,"t":true,"f":false,"z":null,"l":["x",{}]}})");
   const auto result = reader.Read(body);
   ASSERT_TRUE(result.ok()) << result.error().message;
-  const Value root = result.value().object.root();
+  const Value root = result.value().object;
   EXPECT_FALSE(root.Child("metadata").Child("managedFields").exists());
   EXPECT_EQ(root.Child("metadata").Child("name").text(), "b");
   const Value spec = root.Child("spec");
@@ -316,8 +316,8 @@ TEST(Codec, ADeletionHasOnlyItsOldObject) {
       Request("DELETE", std::string(R"(,"object":)") + kBucket + R"(,"oldObject":)" + kBucket));
   const auto result = reader.Read(body);
   ASSERT_TRUE(result.ok());
-  EXPECT_FALSE(result.value().object.root().exists());
-  EXPECT_TRUE(result.value().old_object.root().exists());
+  EXPECT_FALSE(result.value().object.exists());
+  EXPECT_TRUE(result.value().old_object.exists());
 }
 
 TEST(Codec, ReadsEveryRecordedRequest) {

@@ -65,7 +65,6 @@ TEST(Document, PathsLookThroughListsOfOne) {
 
 TEST(Document, SurvivesMovesOfTheBuilderAndItself) {
   Builder builder;
-  builder.Reserve(4);
   builder.Open(Kind::kObject, "");
   builder.Scalar(Kind::kString, builder.Own("k"), builder.Own("short"));
   builder.Scalar(Kind::kString, "l", builder.Own(std::string(100, 'x')));
@@ -76,6 +75,46 @@ TEST(Document, SurvivesMovesOfTheBuilderAndItself) {
   const Document second = std::move(first);
   EXPECT_EQ(second.root().Child("k").text(), "short");
   EXPECT_EQ(second.root().Child("l").text(), std::string(100, 'x'));
+}
+
+// {"a": [<text>, {"k": "v"}]}, built in the memory of `used`.
+Document Sample(std::string_view text, std::string_view key, Document used = {}) {
+  Builder builder(std::move(used));
+  builder.Open(Kind::kObject, "");
+  builder.Open(Kind::kArray, "a");
+  builder.Scalar(Kind::kString, "", text);
+  builder.Open(Kind::kObject, "");
+  builder.Scalar(Kind::kString, key, "v");
+  builder.Close();
+  builder.Close();
+  builder.Close();
+  return builder.Finish();
+}
+
+TEST(Document, EqualsComparesWholeTrees) {
+  const Document one = Sample("x", "k");
+  const Document same = Sample("x", "k");
+  EXPECT_TRUE(one.root().Equals(same.root()));
+  const Document other_text = Sample("y", "k");
+  const Document other_key = Sample("x", "l");
+  EXPECT_FALSE(one.root().Equals(other_text.root()));
+  EXPECT_FALSE(one.root().Equals(other_key.root()));
+  const auto inner = [](const Document& document) {
+    const Value array = document.root().Child("a");
+    return array.next(array.first());
+  };
+  EXPECT_TRUE(inner(one).Equals(inner(other_text)));
+  EXPECT_FALSE(inner(one).Equals(inner(other_key)));
+  EXPECT_FALSE(one.root().Equals(inner(one)));
+  EXPECT_FALSE(one.root().Equals(Value()));
+  EXPECT_TRUE(Value().Equals(Value()));
+}
+
+TEST(Document, IsBuiltInTheMemoryOfAnother) {
+  Document first = Sample("old", "old");
+  const Document second = Sample("x", "k", std::move(first));
+  const Document fresh = Sample("x", "k");
+  EXPECT_TRUE(second.root().Equals(fresh.root()));
 }
 
 TEST(Document, DepthCostsNoStack) {

@@ -14,8 +14,10 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-// Up to this many members are compared with each other; more are sorted.
-constexpr std::size_t kCompareMembersMax = 24;
+// Objects of up to this many members find a repeated key in a table of places; larger ones are
+// sorted.
+constexpr std::size_t kTabledKeysMax = 32;
+constexpr std::size_t kKeyPlaces = 2 * kTabledKeysMax;
 // Bytes of body for which a new reader has room.
 constexpr std::size_t kCapacityMin = 16 * 1024;
 
@@ -47,63 +49,61 @@ Error ParseFailure(simdjson::error_code code) {
   }
 }
 
-// Finds a key that stands twice in one object. Linear for small objects, n log n for large ones.
-class DuplicateFinder final {
+// A number below kKeyPlaces that differs for most keys: their length and their last bytes tell more
+// than their beginning, which labels and annotations share.
+std::size_t PlaceOf(std::string_view key) {
+  std::uint64_t bytes = 0;
+  if (key.size() >= sizeof(bytes)) {
+    std::memcpy(&bytes, key.data() + key.size() - sizeof(bytes), sizeof(bytes));
+  } else {
+    for (const char c : key) bytes = bytes << 8U | static_cast<unsigned char>(c);
+  }
+  constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15U;  // Fibonacci hashing
+  static_assert(kKeyPlaces == 64);
+  return ((bytes ^ key.size()) * kMultiplier) >> 58U;
+}
+
+// The keys of all objects that are open in a walk, each object's behind those of its parent.
+class OpenKeys final {
  public:
-  // Keys of one object are added between Begin and Find.
-  void Begin() {
-    count_ = 0;
-    many_.clear();
-    bloom_ = 0;
-    suspect_ = false;
-    duplicate_ = {};
-  }
+  // What is known of one open object.
+  struct Object {
+    std::size_t begin;                              // its first key in the list of all
+    std::array<std::uint8_t, kKeyPlaces> places{};  // 1 + number of a key; 0: free
+  };
 
-  void Add(std::string_view key) {
-    if (count_ < kCompareMembersMax) {
-      // A set of 64 bits says for most keys at once that none before was equal.
-      const std::uint64_t bit = std::uint64_t{1} << Mix(key);
-      if ((bloom_ & bit) != 0 && !suspect_) suspect_ = Seen(key);
-      if (suspect_ && duplicate_.empty()) duplicate_ = key;
-      bloom_ |= bit;
-      few_[count_] = key;
-    } else {
-      if (count_ == kCompareMembersMax) many_.assign(few_.begin(), few_.end());
-      many_.push_back(key);
+  Object Open() const { return {.begin = keys_.size()}; }
+
+  // False when the object has the key already and is not a large one, which Close looks at.
+  bool Add(Object& object, std::string_view key) {
+    const std::size_t count = keys_.size() - object.begin;
+    keys_.push_back(key);
+    if (count >= kTabledKeysMax) return true;
+    std::size_t place = PlaceOf(key);
+    for (; object.places[place] != 0; place = (place + 1) % kKeyPlaces) {
+      if (keys_[object.begin + object.places[place] - 1] == key) return false;
     }
-    ++count_;
+    object.places[place] = static_cast<std::uint8_t>(count + 1);
+    return true;
   }
 
-  // The duplicate key of the object, if there is one.
-  std::optional<std::string_view> Find() {
-    if (suspect_) return duplicate_;
-    if (count_ <= kCompareMembersMax) return std::nullopt;
-    std::sort(many_.begin(), many_.end());
-    const auto twice = std::adjacent_find(many_.begin(), many_.end());
-    if (twice == many_.end()) return std::nullopt;
-    return *twice;
+  // Forgets the object's keys. Gives one that stands twice, if the object is a large one.
+  std::optional<std::string_view> Close(const Object& object) {
+    std::optional<std::string_view> found;
+    if (keys_.size() - object.begin > kTabledKeysMax) {
+      const auto begin = keys_.begin() + static_cast<std::ptrdiff_t>(object.begin);
+      std::sort(begin, keys_.end());
+      const auto twice = std::adjacent_find(begin, keys_.end());
+      if (twice != keys_.end()) found = *twice;
+    }
+    keys_.resize(object.begin);
+    return found;
   }
+
+  void Clear() { keys_.clear(); }
 
  private:
-  static unsigned Mix(std::string_view key) {
-    if (key.empty()) return 0;
-    const auto at = [&](std::size_t i) { return static_cast<unsigned char>(key[i]); };
-    const unsigned mixed = static_cast<unsigned>(key.size()) * 7U + at(0) * 3U +
-                           at(key.size() / 2) * 5U + at(key.size() - 1) * 11U;
-    return mixed & 63U;
-  }
-
-  bool Seen(std::string_view key) const {
-    return std::find(few_.begin(), few_.begin() + static_cast<std::ptrdiff_t>(count_), key) !=
-           few_.begin() + static_cast<std::ptrdiff_t>(count_);
-  }
-
-  std::array<std::string_view, kCompareMembersMax> few_;
-  std::vector<std::string_view> many_;
-  std::size_t count_ = 0;
-  std::uint64_t bloom_ = 0;
-  bool suspect_ = false;
-  std::string_view duplicate_;
+  std::vector<std::string_view> keys_;
 };
 
 // By value: a range of a temporary result would dangle.
@@ -124,19 +124,22 @@ dom::array AsArray(dom::element value) {
 // member.
 class TreeReader final {
  public:
-  // Checks all of `value`, which stands at `depth`; with `builder` also builds it there under
-  // `key`.
+  // Checks all of `value`, which stands at `depth`; with `builder` also builds it there.
   Result<void> Check(dom::element value, int depth, Builder* builder) {
-    error_.clear();
+    keys_.Clear();
     if (Walk(value, {}, builder, depth)) return {};
     return Bad(error_);
   }
 
   // Checks the keys of `object` alone.
   Result<void> CheckKeys(dom::object object) {
-    error_.clear();
-    if (KeysDiffer(object)) return {};
-    return Bad(error_);
+    keys_.Clear();
+    OpenKeys::Object open = keys_.Open();
+    for (const auto field : object) {
+      if (!keys_.Add(open, field.key)) return Bad(Twice(field.key));
+    }
+    if (const auto twice = keys_.Close(open)) return Bad(Twice(*twice));
+    return {};
   }
 
  private:
@@ -160,14 +163,16 @@ class TreeReader final {
 
   bool WalkObject(dom::object object, std::string_view key, Builder* builder, int depth) {
     if (depth > kReviewDepthMax) return TooDeep();
-    if (!KeysDiffer(object)) return false;
     if (builder != nullptr) builder->Open(Builder::Kind::kObject, key);
     // managedFields can be most of a body, and no rule reads it.
     const bool metadata = builder != nullptr && depth == kMetadataDepth && key == "metadata";
+    OpenKeys::Object open = keys_.Open();
     for (const auto field : object) {
+      if (!keys_.Add(open, field.key)) return Fail(Twice(field.key));
       const bool skip = metadata && field.key == "managedFields";
       if (!Walk(field.value, field.key, skip ? nullptr : builder, depth + 1)) return false;
     }
+    if (const auto twice = keys_.Close(open)) return Fail(Twice(*twice));
     if (builder != nullptr) builder->Close();
     return true;
   }
@@ -182,17 +187,15 @@ class TreeReader final {
     return true;
   }
 
-  bool KeysDiffer(dom::object object) {
-    finder_.Begin();
-    for (const auto field : object) finder_.Add(field.key);
-    const auto twice = finder_.Find();
-    if (twice) error_ = "the key \"" + Shown(*twice) + "\" stands twice in one object";
-    return !twice;
+  bool Fail(std::string why) {
+    error_ = std::move(why);
+    return false;
   }
 
-  bool TooDeep() {
-    error_ = ParseFailure(simdjson::DEPTH_ERROR).message;
-    return false;
+  bool TooDeep() { return Fail(ParseFailure(simdjson::DEPTH_ERROR).message); }
+
+  static std::string Twice(std::string_view key) {
+    return "the key \"" + Shown(key) + "\" stands twice in one object";
   }
 
   static void Leaf(dom::element value, std::string_view key, Builder& builder) {
@@ -229,7 +232,7 @@ class TreeReader final {
     return std::string(digits.data(), end);
   }
 
-  DuplicateFinder finder_;
+  OpenKeys keys_;
   std::string error_;
 };
 
@@ -250,20 +253,19 @@ struct Envelope {
   bool has_old_object = false;
 };
 
-// A member that must be a string, or null, which counts as empty.
-Result<std::string_view> Text(dom::element value, std::string_view where) {
-  if (value.is_null()) return std::string_view();
+// A member that must be a string, or null, which counts as empty. Its name in messages is `where`
+// and `key` together.
+Result<std::string_view> Text(dom::element value, std::string_view where,
+                              std::string_view key = {}) {
   std::string_view text;
-  if (value.get_string().get(text) != simdjson::SUCCESS) {
-    return Bad(std::string(where) + " is not a string");
-  }
-  return text;
+  if (value.get_string().get(text) == simdjson::SUCCESS || value.is_null()) return text;
+  return Bad(std::string(where).append(key) + " is not a string");
 }
 
-// A member that must be an object, or null: false.
-Result<bool> Member(dom::element value, std::string_view where, dom::element& out) {
+// A member of the request that must be an object, or null: false.
+Result<bool> Member(dom::element value, std::string_view key, dom::element& out) {
   if (value.is_null()) return false;
-  if (!value.is_object()) return Bad(std::string(where) + " is not an object");
+  if (!value.is_object()) return Bad("request." + std::string(key) + " is not an object");
   out = value;
   return true;
 }
@@ -290,6 +292,7 @@ Result<void> ReadUser(dom::element value, AdmissionRequest& out) {
       if (field.value.get_array().get(groups) != simdjson::SUCCESS) {
         return Bad("request.userInfo.groups is not a list");
       }
+      out.groups.reserve(groups.size());
       for (const dom::element group : groups) {
         TRUCE_ASSIGN_OR_RETURN(const auto text, Text(group, "request.userInfo.groups"));
         out.groups.push_back(text);
@@ -311,11 +314,11 @@ std::optional<ReviewOperation> OperationFromName(std::string_view name) {
 Result<void> ReadMember(std::string_view key, dom::element value, Envelope& envelope,
                         AdmissionRequest& out) {
   const auto text = [&](std::string_view& to) -> Result<void> {
-    TRUCE_ASSIGN_OR_RETURN(to, Text(value, "request." + std::string(key)));
+    TRUCE_ASSIGN_OR_RETURN(to, Text(value, "request.", key));
     return {};
   };
   const auto member = [&](bool& has, dom::element& to) -> Result<void> {
-    TRUCE_ASSIGN_OR_RETURN(has, Member(value, "request." + std::string(key), to));
+    TRUCE_ASSIGN_OR_RETURN(has, Member(value, key, to));
     return {};
   };
   if (key == "uid") return text(out.uid);
@@ -397,9 +400,7 @@ Result<dom::object> ReadFrame(dom::element root) {
 }
 
 // An object must be what the request says it is: what decides and what is stored are then the same.
-Result<void> CheckObject(const Document& document, const AdmissionRequest& request,
-                         std::string_view where) {
-  const Value root = document.root();
+Result<void> CheckObject(Value root, const AdmissionRequest& request, std::string_view where) {
   const std::string_view version = root.Child("apiVersion").text();
   const auto slash = version.find('/');
   const auto group = slash == std::string_view::npos ? "" : version.substr(0, slash);
@@ -447,6 +448,9 @@ struct ReviewReader::Impl {
   dom::parser parser{kReviewBytesMax};
   dom::document document;
   TreeReader tree;
+  // Of the request read last.
+  Document object;
+  Document old_object;
 
   // Makes room for a body of `size` bytes. Sizes are rounded up, so that reviews that grow a little
   // do not allocate anew each time.
@@ -476,26 +480,20 @@ struct ReviewReader::Impl {
       const dom::object request = AsObject(field.value);
       TRUCE_RETURN_IF_ERROR(tree.CheckKeys(request));
       for (const auto member : request) {
-        Document* to = nullptr;
-        if (judged && !remove && member.key == "object") to = &out.object;
-        if (judged && !create && member.key == "oldObject") to = &out.old_object;
-        if (to == nullptr || !member.value.is_object()) {
+        const bool is_object = judged && !remove && member.key == "object";
+        const bool is_old = judged && !create && member.key == "oldObject";
+        if ((!is_object && !is_old) || !member.value.is_object()) {
           TRUCE_RETURN_IF_ERROR(tree.Check(member.value, 3, nullptr));
           continue;
         }
-        TRUCE_ASSIGN_OR_RETURN(*to, BuildObject(member.value));
+        Document& to = is_object ? object : old_object;
+        Builder builder(std::move(to));
+        TRUCE_RETURN_IF_ERROR(tree.Check(member.value, 3, &builder));
+        to = builder.Finish();
+        (is_object ? out.object : out.old_object) = to.root();
       }
     }
     return {};
-  }
-
-  Result<Document> BuildObject(dom::element object) {
-    // Most objects of the API have fewer values; larger ones grow as they are built.
-    constexpr std::size_t kUsualValues = 96;
-    Builder builder;
-    builder.Reserve(kUsualValues);
-    TRUCE_RETURN_IF_ERROR(tree.Check(object, 3, &builder));
-    return builder.Finish();
   }
 };
 
@@ -518,10 +516,10 @@ Result<AdmissionRequest> ReviewReader::Read(std::string& body) {
   TRUCE_ASSIGN_OR_RETURN(const Envelope envelope, ReadEnvelope(request, out));
   TRUCE_RETURN_IF_ERROR(CheckPresence(envelope, out));
   TRUCE_RETURN_IF_ERROR(impl_->ReadTree(root, out));
-  if (out.object.root().exists()) {
+  if (out.object.exists()) {
     TRUCE_RETURN_IF_ERROR(CheckObject(out.object, out, "request.object"));
   }
-  if (out.old_object.root().exists()) {
+  if (out.old_object.exists()) {
     TRUCE_RETURN_IF_ERROR(CheckObject(out.old_object, out, "request.oldObject"));
   }
   return out;

@@ -46,10 +46,10 @@ struct AdmissionRequest {
   std::string_view user;
   std::vector<std::string_view> groups;
   bool dry_run = false;
-  // Without metadata.managedFields; empty (no root) where the request has null, where the operation
-  // has none, and for requests that are not judged (subresources, CONNECT).
-  Document object;
-  Document old_object;
+  // Without metadata.managedFields; missing where the request has null, where the operation has
+  // none, and for requests that are not judged (subresources, CONNECT).
+  Value object;
+  Value old_object;
 };
 
 // Reads reviews; keeps its buffers for the next one. External synchronization.

@@ -57,9 +57,9 @@ Result<Judgement> Judgement::Prepare(const AdmissionRequest& request, const Admi
   review.requester.user = request.user;
   review.requester.composite_controller = MatchesAny(request.user, policy.composite_controllers);
   review.requester.provider = MatchesAny(request.user, policy.providers);
-  review.object = Identify(request.object.root(), kind, policy.identity);
+  review.object = Identify(request.object, kind, policy.identity);
   if (request.operation == ReviewOperation::kUpdate) {
-    review.old_object = Identify(request.old_object.root(), kind, policy.identity);
+    review.old_object = Identify(request.old_object, kind, policy.identity);
   }
   out.concerns_registry_ = review.object.known_kind ||
                            IsPartOfLineage(review.object, review.requester.composite_controller);
