@@ -55,6 +55,8 @@ class Facts {
   // orphaned and imported ones; the others may be found by looking at all.
   virtual std::vector<Owner> OwnersIn(OwnerList list, const KeyText& after,
                                       std::size_t limit) const = 0;
+  // At most `limit` lines of the audit log. With an id it passes over the range: bound it.
+  virtual std::vector<AuditLine> AuditLines(const AuditRange& range, std::size_t limit) const = 0;
   // A setting written by Changes::put_settings.
   virtual std::optional<std::string> Setting(std::string_view name) const = 0;
 };

@@ -151,6 +151,22 @@ struct AuditEntry {
   bool operator==(const AuditEntry&) const = default;
 };
 
+// A line as it stands in the log: numbered in the order written, from 1.
+struct AuditLine {
+  std::uint64_t number = 0;
+  AuditEntry entry;
+
+  bool operator==(const AuditLine&) const = default;
+};
+
+// Which lines of the audit log are asked for.
+struct AuditRange {
+  std::uint64_t from = 0;       // numbers not less than this
+  std::uint64_t until = 0;      // numbers less than this; 0: to the end
+  PublicId id;                  // of this resource only; empty: of all
+  bool newest_first = false;    // else oldest first
+};
+
 // Everything one decision changes; applied in one transaction or not at all.
 struct Changes {
   std::vector<Row> put_rows;  // insert or replace by RowId

@@ -67,6 +67,10 @@ class NothingKnown final : public Facts {
                               std::size_t /*limit*/) const override {
     return {};
   }
+  std::vector<AuditLine> AuditLines(const AuditRange& /*range*/,
+                                    std::size_t /*limit*/) const override {
+    return {};
+  }
   std::optional<std::string> Setting(std::string_view /*name*/) const override {
     return std::nullopt;
   }

@@ -252,6 +252,32 @@ TEST_P(FactsContract, ListsOwnersByWhatPeopleAskFor) {
   });
 }
 
+TEST_P(FactsContract, TellsTheAuditLogByNumber) {
+  for (const char* id : {"x", "y", "x", "z"}) {
+    Changes changes;
+    changes.audit.emplace_back();
+    changes.audit.back().id.text = id;
+    changes.audit.back().root = changes.audit.back().slot = SampleSlot("a");
+    WriteAll(changes);
+  }
+  OnFacts([](const Facts& facts) {
+    const auto numbers = [&](const AuditRange& range, std::size_t limit) {
+      std::string text;
+      for (const AuditLine& line : facts.AuditLines(range, limit)) {
+        text += std::to_string(line.number) + line.entry.id.text;
+      }
+      return text;
+    };
+    EXPECT_EQ(numbers({}, 9), "1x2y3x4z");
+    EXPECT_EQ(numbers({.newest_first = true}, 9), "4z3x2y1x");
+    EXPECT_EQ(numbers({.from = 2, .until = 4}, 9), "2y3x");
+    EXPECT_EQ(numbers({.from = 2, .until = 4, .newest_first = true}, 1), "3x");
+    EXPECT_EQ(numbers({.id = PublicId{"x"}}, 9), "1x3x");
+    EXPECT_EQ(numbers({.id = PublicId{"x"}, .newest_first = true}, 1), "3x");
+    EXPECT_EQ(numbers({.from = 5}, 9), "");
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Stores, FactsContract, EveryStore(), NameOfStore);
 
 }  // namespace

@@ -134,6 +134,18 @@ class MemoryStore::State final : public Facts {
     return static_cast<std::uint64_t>(count);
   }
 
+  std::vector<AuditLine> AuditLines(const AuditRange& range, std::size_t limit) const override {
+    std::vector<AuditLine> lines;
+    for (std::size_t i = 0; i < audit_.size() && lines.size() < limit; ++i) {
+      const std::size_t place = range.newest_first ? audit_.size() - 1 - i : i;
+      const std::uint64_t number = place + 1;
+      const bool in_range = number >= range.from && (range.until == 0 || number < range.until);
+      if (!in_range || (!range.id.empty() && audit_[place].id != range.id)) continue;
+      lines.push_back({number, audit_[place]});
+    }
+    return lines;
+  }
+
   std::vector<Owner> OwnersIn(OwnerList list, const KeyText& after,
                               std::size_t limit) const override {
     std::vector<Owner> owners;

@@ -106,6 +106,14 @@ const char* TextOf(Sql sql) {
       return "SELECT " TRUCE_ROW_COLUMNS " FROM declarations ORDER BY key, uid, state";
     case Sql::kAllObjects: return "SELECT " TRUCE_OBJECT_COLUMNS " FROM objects ORDER BY uid";
     case Sql::kAllAudit: return "SELECT " TRUCE_AUDIT_COLUMNS " FROM audit ORDER BY seq";
+    case Sql::kAuditNewestFirst:
+      return "SELECT " TRUCE_AUDIT_COLUMNS
+             ", seq FROM audit WHERE seq >= ?1 AND seq < ?2 AND (?3 = '' OR id = ?3) "
+             "ORDER BY seq DESC LIMIT ?4";
+    case Sql::kAuditOldestFirst:
+      return "SELECT " TRUCE_AUDIT_COLUMNS
+             ", seq FROM audit WHERE seq >= ?1 AND seq < ?2 AND (?3 = '' OR id = ?3) "
+             "ORDER BY seq LIMIT ?4";
     case Sql::kAllSettings: return "SELECT name, value FROM settings ORDER BY name";
     case Sql::kOwnerKeys: return "SELECT key FROM owners ORDER BY key";
     case Sql::kRowRoots: return "SELECT key, root, intent FROM declarations ORDER BY key";

@@ -58,6 +58,8 @@ enum class Sql : std::uint8_t {
   kAllRows,
   kAllObjects,
   kAllAudit,
+  kAuditNewestFirst,
+  kAuditOldestFirst,
   kAllSettings,
   kOwnerKeys,
   kRowRoots,

@@ -168,6 +168,24 @@ std::vector<Owner> SqlFacts::OwnersIn(OwnerList list, const KeyText& after,
   return Collect<Owner>(SqlFor(list), bind, ReadOwner);
 }
 
+std::vector<AuditLine> SqlFacts::AuditLines(const AuditRange& range, std::size_t limit) const {
+  const auto until = range.until == 0 ? std::numeric_limits<std::int64_t>::max()
+                                      : static_cast<std::int64_t>(range.until);
+  const auto bind = [&](Statement& statement) {
+    statement.BindInteger(0, static_cast<std::int64_t>(range.from));
+    statement.BindInteger(1, until);
+    statement.BindText(2, range.id.text);
+    statement.BindInteger(3, LimitOf(limit));
+  };
+  const auto read = [](const Statement& statement) -> Result<AuditLine> {
+    TRUCE_ASSIGN_OR_RETURN(AuditEntry entry, ReadAudit(statement));
+    return AuditLine{static_cast<std::uint64_t>(statement.Integer(kAuditColumnCount)),
+                     std::move(entry)};
+  };
+  const Sql sql = range.newest_first ? Sql::kAuditNewestFirst : Sql::kAuditOldestFirst;
+  return Collect<AuditLine>(sql, bind, read);
+}
+
 std::optional<std::string> SqlFacts::Setting(std::string_view name) const {
   return First(Collect<std::string>(
       Sql::kSetting, [&](Statement& statement) { statement.BindText(0, name); }, ReadText));

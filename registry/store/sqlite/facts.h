@@ -33,6 +33,7 @@ class SqlFacts : public Facts {
   std::uint64_t CountSeen(std::string_view cluster) const override;
   std::vector<Owner> OwnersIn(OwnerList list, const KeyText& after,
                               std::size_t limit) const override;
+  std::vector<AuditLine> AuditLines(const AuditRange& range, std::size_t limit) const override;
   std::optional<std::string> Setting(std::string_view name) const override;
 
   // The first error of any read.

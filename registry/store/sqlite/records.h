@@ -45,6 +45,7 @@ Result<Owner> ReadOwner(const Statement& statement);
 Result<Row> ReadRow(const Statement& statement);
 Result<Object> ReadObject(const Statement& statement);
 Result<AuditEntry> ReadAudit(const Statement& statement);
+inline constexpr int kAuditColumnCount = 10;
 
 std::string_view WordOf(RowState state);
 // The part of the word of an intent that Sql::kRowRoots selects: whether it manages.
