@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""Writes those parts of charts/truce that follow from elsewhere, or tells that one is out of date.
+
+  chart.py write BINARY    writes them
+  chart.py check BINARY    exit 1 and the names of those that differ
+
+BINARY is `truce`; from it come the groups of the catalogue (files/catalogue-groups.yaml). From
+webhook/config/keys.cc come the settings that take effect without restart (files/reloading.yaml),
+from schema/config.schema.json what `config` may hold (values.schema.json, $defs), and from the
+comments "# --" of values.yaml the table of values in README.md.
+"""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+CHART = ROOT / "charts/truce"
+CONFIG_KEYS = ROOT / "webhook/config/keys.cc"
+CONFIG_SCHEMA = ROOT / "schema/config.schema.json"
+
+# What the chart itself sets, from values of their own.
+CHART_SETS = {
+    "dataDir", "store", "clusterId", "noCluster", "kubeconfig", "inCluster", "admissionAddress",
+    "apiAddress", "metricsAddress", "admissionSecretFile", "admissionClientCA",
+    "admissionClientNames", "admissionBearerFile", "tlsCertFile", "tlsKeyFile", "serverNames",
+    "publicURL", "logFormat", "logLevel", "mode",
+}
+TABLE = re.compile(r"(<!-- values: .*? -->\n).*?(<!-- end of values -->)", re.DOTALL)
+LINE = re.compile(r"^(?P<indent> *)(?P<key>[A-Za-z]\w*):(?: (?P<value>.*))?$")
+
+
+def catalogue_groups(binary: str) -> str:
+    listed = subprocess.run(
+        [binary, "types", "--output", "json"], check=True, capture_output=True, text=True).stdout
+    types = json.loads(listed)["items"]
+    groups = sorted({kind["group"] for item in types for kind in item["kinds"]})
+    return "\n".join([
+        "# Every API group of the catalogue: `truce types --output json`, by .tools/chart.py.",
+        "groups:", *(f"  - {group}" for group in groups), ""])
+
+
+def reloading_settings() -> str:
+    entries = re.split(r"\bKey\{", CONFIG_KEYS.read_text(encoding="utf-8"))[1:]
+    names = [re.search(r'"(\w+)"', entry)[1] for entry in entries if ".reloads = true" in entry]
+    return "\n".join([
+        "# Settings that take effect without restart: webhook/config/keys.cc, by .tools/chart.py.",
+        "settings:", *(f"  - {name}" for name in names), ""])
+
+
+def values_schema() -> str:
+    """values.schema.json with its `$defs` made from the schema of the configuration."""
+    schema = json.loads((CHART / "values.schema.json").read_text(encoding="utf-8"))
+    config = json.loads(CONFIG_SCHEMA.read_text(encoding="utf-8"))
+    schema["$defs"] = {
+        "configuration": {
+            "type": "object",
+            "additionalProperties": False,
+            "properties": {key: value for key, value in config["properties"].items()
+                           if key not in CHART_SETS},
+        },
+        **config["$defs"],
+    }
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+
+
+def documented_values(text: str) -> list[tuple[str, str, str]]:
+    """(path, default, description) of every value that has a comment, in the file's order."""
+    rows, path, comment, block = [], [], "", -1
+    lines = text.splitlines()
+    for number, line in enumerate(lines):
+        if line.strip().startswith("# -- "):
+            comment = line.strip()[len("# -- "):]
+            continue
+        found = LINE.match(line)
+        depth = len(found["indent"]) // 2 if found else 99
+        if not found or 0 <= block < depth:  # inside a documented block: part of its default
+            continue
+        block = -1
+        path = [*path[:depth], found["key"]]
+        if comment:
+            default = found["value"] or ""
+            if not default:
+                block, default = depth, block_of(lines[number + 1:], depth)
+            rows.append((".".join(path), default, comment))
+            comment = ""
+    return rows
+
+
+def block_of(lines: list[str], depth: int) -> str:
+    """The first lines' block of deeper indentation, as one line of a table."""
+    taken = []
+    for line in lines:
+        if line.strip() and not line.startswith(" " * (2 * depth + 2)):
+            break
+        if line.strip():
+            taken.append(line.strip())
+    return "see values.yaml" if len(taken) > 2 else "; ".join(taken)
+
+
+def readme() -> str:
+    rows = documented_values((CHART / "values.yaml").read_text(encoding="utf-8"))
+    cells = [f"| `{path}` | `{default}` | {text} |".replace(" `see values.yaml` ", " see values.yaml ")
+             for path, default, text in rows]
+    table = "\n".join(["", "| value | default | what it is |", "|---|---|---|", *cells, "", ""])
+    text = (CHART / "README.md").read_text(encoding="utf-8")
+    if not TABLE.search(text):
+        raise SystemExit("charts/truce/README.md: the markers of the table of values are missing")
+    return TABLE.sub(lambda found: found[1] + table + found[2], text)
+
+
+def main() -> int:
+    if len(sys.argv) != 3 or sys.argv[1] not in ("write", "check"):
+        print(__doc__, file=sys.stderr)
+        return 2
+    wanted = {
+        CHART / "files/catalogue-groups.yaml": catalogue_groups(sys.argv[2]),
+        CHART / "files/reloading.yaml": reloading_settings(),
+        CHART / "values.schema.json": values_schema(),
+        CHART / "README.md": readme(),
+    }
+    stale = [path for path, text in wanted.items()
+             if not path.exists() or path.read_text(encoding="utf-8") != text]
+    for path in stale:
+        print(f"{path.relative_to(ROOT)} is out of date: .tools/chart.py write BINARY")
+        if sys.argv[1] == "write":
+            path.write_text(wanted[path], encoding="utf-8")
+    return 1 if stale and sys.argv[1] == "check" else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

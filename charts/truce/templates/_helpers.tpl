@@ -1,0 +1,248 @@
+{{/* Names */}}
+
+{{- define "truce.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 50 | trimSuffix "-" -}}
+{{- end -}}
+
+{{/* At most 50 characters, so that suffixes fit into 63. */}}
+{{- define "truce.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 50 | trimSuffix "-" -}}
+{{- else if contains (include "truce.name" .) .Release.Name -}}
+{{- .Release.Name | trunc 50 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name (include "truce.name" .) | trunc 50 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "truce.namespace" -}}
+{{- default .Release.Namespace .Values.namespaceOverride -}}
+{{- end -}}
+
+{{/* Cluster-scoped objects of two releases in two namespaces must differ. */}}
+{{- define "truce.clusterName" -}}
+{{- printf "%s-%s" (include "truce.namespace" .) (include "truce.fullname" .) | trunc 63 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- define "truce.serviceAccountName" -}}
+{{- if .Values.serviceAccount.create -}}
+{{- default (include "truce.fullname" .) .Values.serviceAccount.name -}}
+{{- else -}}
+{{- default "default" .Values.serviceAccount.name -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "truce.webhookName" -}}
+{{- default (include "truce.fullname" .) .Values.webhook.name -}}
+{{- end -}}
+
+{{- define "truce.admissionService" -}}
+{{- include "truce.fullname" . -}}
+{{- end -}}
+
+{{- define "truce.tlsSecret" -}}
+{{- if eq .Values.certificates.mode "existingSecret" -}}
+{{- .Values.certificates.existingSecret.name -}}
+{{- else -}}
+{{- include "truce.fullname" . }}-tls
+{{- end -}}
+{{- end -}}
+
+{{- define "truce.pathSecretName" -}}
+{{- default (printf "%s-admission" (include "truce.fullname" .)) .Values.admission.existingSecret -}}
+{{- end -}}
+
+{{- define "truce.image" -}}
+{{- $repository := .Values.image.repository -}}
+{{- with .Values.image.registry }}{{ $repository = printf "%s/%s" . $repository }}{{ end -}}
+{{- if .Values.image.digest -}}
+{{- printf "%s@%s" $repository .Values.image.digest -}}
+{{- else -}}
+{{- printf "%s:%s" $repository (default .Chart.AppVersion .Values.image.tag) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Metadata */}}
+
+{{- define "truce.selectorLabels" -}}
+app.kubernetes.io/name: {{ include "truce.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "truce.labels" -}}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+{{ include "truce.selectorLabels" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/part-of: truce
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- with .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/* Annotations of an object: (dict "root" $ "own" {…}); nothing when there is none. */}}
+{{- define "truce.annotations" -}}
+{{- with merge (dict) (default (dict) .own) .root.Values.commonAnnotations -}}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end -}}
+{{- end -}}
+
+{{/* What is judged */}}
+
+{{/* Groups of the rules, as JSON: {"groups": [...]}; sorted, without duplicates. */}}
+{{- define "truce.groups" -}}
+{{- $groups := .Values.webhook.groups -}}
+{{- if not $groups -}}
+{{- $groups = (.Files.Get "files/catalogue-groups.yaml" | fromYaml).groups -}}
+{{- end -}}
+{{- dict "groups" (concat $groups (include "truce.mappedGroups" . | fromJson).groups | uniq | sortAlpha) | toJson -}}
+{{- end -}}
+
+{{- define "truce.mappedGroups" -}}
+{{- $groups := .Values.webhook.mappedGroups -}}
+{{- range .Values.config.mappings -}}
+{{- with .group }}{{ $groups = append $groups . }}{{ end -}}
+{{- end -}}
+{{- dict "groups" ($groups | uniq | sortAlpha) | toJson -}}
+{{- end -}}
+
+{{/* One field of an exclusion: (dict "field" CEL "value" text); the schema lets no quote in. */}}
+{{- define "truce.excludedField" -}}
+{{- if hasSuffix "*" .value -}}
+{{ .field }}.startsWith('{{ trimSuffix "*" .value }}')
+{{- else -}}
+{{ .field }} == '{{ .value }}'
+{{- end -}}
+{{- end -}}
+
+{{- define "truce.exclusions" -}}
+{{- range $i, $object := .Values.webhook.exclude }}
+{{- $fields := list }}
+{{- range $name, $cel := dict "group" "request.kind.group" "kind" "request.kind.kind" "namespace" "request.namespace" "name" "request.name" "user" "request.userInfo.username" }}
+{{- with get $object $name }}
+{{- $fields = append $fields (include "truce.excludedField" (dict "field" $cel "value" .)) }}
+{{- end }}
+{{- end }}
+- name: exclude-{{ $i }}
+  expression: {{ printf "!(%s)" (join " && " $fields) | quote }}
+{{- end }}
+{{- range .Values.webhook.matchConditions }}
+- name: {{ .name }}
+  expression: {{ .expression | quote }}
+{{- end }}
+{{- end -}}
+
+{{/* Reviews need the path's secret unless the API server shows itself otherwise. */}}
+{{- define "truce.pathNeedsSecret" -}}
+{{- if not (or .Values.admission.clientCA.existingSecret .Values.admission.bearer.existingSecret) }}true{{ end -}}
+{{- end -}}
+
+{{/* clientConfig of an entry: (dict "root" $ "path" "/validate"). */}}
+{{- define "truce.clientConfig" -}}
+{{- $values := .root.Values -}}
+{{- $path := .path -}}
+{{- with $values.admission.pathSecret }}{{ $path = printf "%s/%s" $path . }}{{ end -}}
+{{- if $values.webhook.url -}}
+url: {{ printf "%s%s" (trimSuffix "/" $values.webhook.url) $path | quote }}
+{{- else -}}
+service:
+  name: {{ include "truce.admissionService" .root }}
+  namespace: {{ include "truce.namespace" .root }}
+  port: {{ $values.service.admission.port }}
+  path: {{ $path }}
+{{- end }}
+{{- if and $values.certificates.caBundle (ne $values.certificates.mode "certManager") }}
+caBundle: {{ printf "%s\n" (trim $values.certificates.caBundle) | b64enc }}
+{{- end }}
+{{- end -}}
+
+{{/* Names that the certificate must be valid for, as JSON: {"dns": [...], "addresses": [...]}. */}}
+{{- define "truce.serverNames" -}}
+{{- $service := printf "%s.%s" (include "truce.admissionService" .) (include "truce.namespace" .) -}}
+{{- $api := printf "%s-api.%s" (include "truce.fullname" .) (include "truce.namespace" .) -}}
+{{- $names := list (printf "%s.svc" $service) (printf "%s.svc.cluster.local" $service) $service (printf "%s.svc" $api) -}}
+{{- with .Values.webhook.url -}}
+{{- $names = append $names ((urlParse .).hostname) -}}
+{{- end -}}
+{{- $dns := list -}}{{- $addresses := list -}}
+{{- range concat $names .Values.certificates.extraNames | uniq -}}
+{{- if regexMatch "^([0-9]+[.]){3}[0-9]+$|:" . -}}
+{{- $addresses = append $addresses (trimAll "[]" .) -}}
+{{- else -}}
+{{- $dns = append $dns . -}}
+{{- end -}}
+{{- end -}}
+{{- dict "dns" $dns "addresses" $addresses | toJson -}}
+{{- end -}}
+
+{{/* Configuration */}}
+
+{{/* Whole numbers stay whole in all that follows: Helm reads 67108864 as 6.7108864e+07. */}}
+
+{{- define "truce.reloading" -}}
+{{- .Files.Get "files/reloading.yaml" | fromYaml | toJson -}}
+{{- end -}}
+
+{{/* What needs a restart to change; its digest is an annotation of the Pod. */}}
+{{- define "truce.staticConfig" -}}
+{{- $v := .Values -}}
+{{- $config := dict "clusterId" $v.clusterId "dataDir" "/var/lib/truce" "store" $v.store.type "logFormat" $v.log.format "logLevel" $v.log.level -}}
+{{- range $name, $port := dict "admission" $v.listen.admissionPort "api" $v.listen.apiPort "metrics" $v.listen.metricsPort -}}
+{{- $_ := set $config (printf "%sAddress" $name) (printf "%s:%d" $v.listen.host (int $port)) -}}
+{{- end -}}
+{{- $_ := set $config (ternary "inCluster" "noCluster" $v.watchCluster) true -}}
+{{- with $v.publicURL }}{{ $_ := set $config "publicURL" . }}{{ end -}}
+{{- if eq $v.certificates.mode "selfManaged" -}}
+{{- $names := include "truce.serverNames" . | fromJson -}}
+{{- $_ := set $config "serverNames" (concat $names.dns $names.addresses) -}}
+{{- else -}}
+{{- $existing := eq $v.certificates.mode "existingSecret" -}}
+{{- $_ := set $config "tlsCertFile" (printf "/etc/truce-tls/%s" (ternary $v.certificates.existingSecret.certKey "tls.crt" $existing)) -}}
+{{- $_ := set $config "tlsKeyFile" (printf "/etc/truce-tls/%s" (ternary $v.certificates.existingSecret.keyKey "tls.key" $existing)) -}}
+{{- end -}}
+{{- if or $v.admission.pathSecret $v.admission.existingSecret -}}
+{{- $_ := set $config "admissionSecretFile" (printf "/etc/truce-admission/%s" (ternary $v.admission.existingSecretKey "secret" (ne $v.admission.existingSecret ""))) -}}
+{{- end -}}
+{{- if $v.admission.clientCA.existingSecret -}}
+{{- $_ := set $config "admissionClientCA" (printf "/etc/truce-client-ca/%s" $v.admission.clientCA.key) -}}
+{{- with $v.admission.clientCA.names }}{{ $_ := set $config "admissionClientNames" . }}{{ end -}}
+{{- end -}}
+{{- if $v.admission.bearer.existingSecret -}}
+{{- $_ := set $config "admissionBearerFile" (printf "/etc/truce-bearer/%s" $v.admission.bearer.key) -}}
+{{- end -}}
+{{- if not $v.config.drainGrace }}{{ $_ := set $config "drainGrace" "15s" }}{{ end -}}
+{{- range $key, $value := $v.config -}}
+{{- if not (has $key (include "truce.reloading" $ | fromJson).settings) -}}
+{{- $_ := set $config $key (ternary (int64 (kindIs "float64" $value | ternary $value 0)) $value (kindIs "float64" $value)) -}}
+{{- end -}}
+{{- end -}}
+{{- toYaml $config -}}
+{{- end -}}
+
+{{/* What takes effect without restart. */}}
+{{- define "truce.policyConfig" -}}
+{{- $config := dict "mode" .Values.mode -}}
+{{- range $key, $value := .Values.config -}}
+{{- if has $key (include "truce.reloading" $ | fromJson).settings -}}
+{{- $_ := set $config $key (ternary (int64 (kindIs "float64" $value | ternary $value 0)) $value (kindIs "float64" $value)) -}}
+{{- end -}}
+{{- end -}}
+{{- toYaml $config -}}
+{{- end -}}
+
+{{/* The Secrets that the container reads, as a YAML list. */}}
+{{- define "truce.secretMounts" -}}
+{{- if ne .Values.certificates.mode "selfManaged" }}
+- {name: tls, mountPath: /etc/truce-tls, secretName: {{ include "truce.tlsSecret" . }}}
+{{- end }}
+{{- if or .Values.admission.pathSecret .Values.admission.existingSecret }}
+- {name: admission, mountPath: /etc/truce-admission, secretName: {{ include "truce.pathSecretName" . }}}
+{{- end }}
+{{- with .Values.admission.clientCA.existingSecret }}
+- {name: client-ca, mountPath: /etc/truce-client-ca, secretName: {{ . }}}
+{{- end }}
+{{- with .Values.admission.bearer.existingSecret }}
+- {name: bearer, mountPath: /etc/truce-bearer, secretName: {{ . }}}
+{{- end }}
+{{- end -}}

@@ -1,0 +1,29 @@
+{{/* Combinations that no schema can tell; each message begins with the value's path. */}}
+{{- define "truce.validate" -}}
+{{- $v := .Values -}}
+{{- if eq $v.store.type "postgres" -}}
+{{- fail "store.type: this version of Truce has no PostgreSQL store yet; use sqlite (one replica, a volume)" -}}
+{{- end -}}
+{{- if gt (int $v.replicaCount) 1 -}}
+{{- fail (printf "replicaCount: the %s store allows one replica: two would not know of each other's ownerships; set 1" $v.store.type) -}}
+{{- end -}}
+{{- if and $v.podDisruptionBudget.enabled (lt (int $v.podDisruptionBudget.maxUnavailable) 1) -}}
+{{- fail "podDisruptionBudget.maxUnavailable: with one replica 0 forbids every eviction, so drains of nodes hang; set 1" -}}
+{{- end -}}
+{{- if eq $v.certificates.mode "existingSecret" -}}
+{{- if not $v.certificates.existingSecret.name -}}
+{{- fail "certificates.existingSecret.name: certificates.mode is existingSecret, so name the Secret" -}}
+{{- end -}}
+{{- end -}}
+{{- if $v.webhook.enabled -}}
+{{- if and (include "truce.pathNeedsSecret" .) (not $v.admission.pathSecret) -}}
+{{- fail "admission.pathSecret: reviews need a secret in their path: set 32 hex digits and keep them, for example --set-string admission.pathSecret=$(openssl rand -hex 16)" -}}
+{{- end -}}
+{{- if and (eq $v.certificates.mode "existingSecret") (not $v.certificates.caBundle) (not $v.certificates.publiclyTrusted) -}}
+{{- fail "certificates.caBundle: the API server must know who signed the certificate: give the authorities as PEM (--set-file certificates.caBundle=ca.crt), or set certificates.publiclyTrusted" -}}
+{{- end -}}
+{{- if and (eq $v.certificates.mode "selfManaged") (not $v.certificates.caBundle) -}}
+{{- fail "certificates.mode: this version of Truce cannot publish the authority it makes itself: install with webhook.enabled=false, read ca.crt from the Pod, then give it as certificates.caBundle (README, Without cert-manager); or use certManager or existingSecret" -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}

@@ -1,0 +1,353 @@
+"""The server chart installed by the real Helm on a real API server, with Truce started as its Pod
+would be: same arguments, files, user, rights and read-only root file system.
+
+No kubelet and no kube-proxy run. `support/pod.py` stands in for the one; for the other the admission
+Service is pointed at this machine, so that the API server still finds Truce by the Service's name,
+and checks its certificate against it.
+"""
+
+import json
+import os
+import subprocess
+from datetime import datetime, timedelta, timezone
+
+import pytest
+import yaml
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from support.cluster import PEERS
+from support.helm import NAMESPACE, SERVER_CHART, VERSIONS, Helm
+from support.objects import bucket, claim, namespaced_bucket
+from support.pod import Pod
+from support.processes import free_port, wait_for
+from support.truce_process import BINARY, OBJECT_STORAGE_MAPPINGS, TruceProcess
+from support.verdicts import assert_refused, assert_unknown
+
+SERVICE_NAME = f"truce.{NAMESPACE}.svc"
+REGISTRATION = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/truce"
+
+OWNER = bucket("artifacts", "prod-artifacts", labels={"app.kubernetes.io/part-of": "service-a"})
+COPY = bucket("copy", "prod-artifacts")
+
+
+class Authority:
+    """A certificate authority of the platform team."""
+
+    def __init__(self):
+        self._key = ec.generate_private_key(ec.SECP256R1())
+        self._certificate = self._sign("platform", self._key.public_key(), 3650, is_ca=True)
+        self.pem = self._certificate.public_bytes(serialization.Encoding.PEM).decode()
+
+    def secret(self, name: str, days: int) -> dict:
+        """A kubernetes.io/tls Secret with a fresh certificate of the Service."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        certificate = self._sign(SERVICE_NAME, key.public_key(), days, is_ca=False)
+        return {
+            "apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/tls",
+            "metadata": {"name": name, "namespace": NAMESPACE},
+            "stringData": {
+                "tls.crt": certificate.public_bytes(serialization.Encoding.PEM).decode(),
+                "tls.key": key.private_bytes(
+                    serialization.Encoding.PEM,
+                    serialization.PrivateFormat.PKCS8,
+                    serialization.NoEncryption(),
+                ).decode(),
+            },
+        }
+
+    def _sign(self, name: str, public_key, days: int, is_ca: bool) -> x509.Certificate:
+        now = datetime.now(timezone.utc)
+        issuer = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "platform")])
+        return (
+            x509.CertificateBuilder()
+            .subject_name(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]))
+            .issuer_name(issuer)
+            .public_key(public_key)
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - timedelta(minutes=5))
+            .not_valid_after(now + timedelta(days=days))
+            .add_extension(x509.BasicConstraints(ca=is_ca, path_length=None), critical=True)
+            .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
+            .sign(self._key, hashes.SHA256())
+        )
+
+
+class Release:
+    """The chart as installed in the cluster, and Truce as its Pod."""
+
+    def __init__(self, cluster, helm: Helm, directory):
+        self.cluster = cluster
+        self.helm = helm
+        self.authority = Authority()
+        self.ports = [free_port() for _ in range(3)]
+        self.pod = Pod(directory / "pod", BINARY)
+        # Only asked: the Pod is what runs.
+        self.server = TruceProcess(directory, {}, "asked")
+        self.server._metrics = f"127.0.0.1:{self.ports[2]}"
+        self.values = {
+            "admission": {"pathSecret": os.urandom(16).hex()},
+            "certificates": {
+                "mode": "existingSecret",
+                "existingSecret": {"name": "truce-certificate"},
+                "caBundle": self.authority.pem,
+            },
+            "config": {"mappings": OBJECT_STORAGE_MAPPINGS, "drainGrace": "1s"},
+            "listen": dict(zip(("admissionPort", "apiPort", "metricsPort"), self.ports)),
+            "service": {"admission": {"port": self.ports[0]}, "metrics": {"port": self.ports[2]}},
+            "webhook": {"exclude": [{"group": "s3.aws.upbound.io", "kind": "Bucket", "name": "truce-*"}]},
+        }
+
+    def read(self, kind: str, name: str) -> dict:
+        done = self.cluster.kubectl("get", kind, name, "-n", NAMESPACE, "-o", "json")
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    def apply(self, obj: dict) -> None:
+        done = self.cluster.kubectl("apply", "-f", "-", stdin=obj)
+        assert done.returncode == 0, done.stderr
+
+    def install(self) -> str:
+        self.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
+        self.apply(self.authority.secret("truce-certificate", days=30))
+        printed = self._helm("install")
+        self.follow()
+        return printed
+
+    def upgrade(self, **values) -> None:
+        for key, value in values.items():
+            self.values[key] = {**self.values.get(key, {}), **value} if isinstance(value, dict) else value
+        # The stand-in for kube-proxy has changed the Service.
+        self._helm("upgrade", *(["--force-conflicts"] if self.helm.version == 4 else []))
+        self.follow()
+
+    def upgrade_reusing(self) -> None:
+        """With the values of the installed release, and these."""
+        self._helm("upgrade", "--reset-then-reuse-values", "--force-conflicts")
+        self.follow()
+
+    def follow(self) -> None:
+        """What kubelet and kube-proxy do after a change: the volumes, and the way to the Pod."""
+        self.template = self.read("Deployment", "truce")["spec"]["template"]
+        self.pod.mount(self.template, self.read)
+        done = self.cluster.kubectl(
+            "patch", "service", "truce", "-n", NAMESPACE, "--patch", json.dumps(
+                {"spec": {"type": "ExternalName", "externalName": "localhost", "clusterIP": None,
+                          "clusterIPs": None}}),
+        )
+        assert done.returncode == 0, done.stderr
+
+    def start(self) -> None:
+        child = self.pod.start()
+        child.wait_until(lambda: self.server.metrics_get("/readyz")[0] == 200, 30, "ready")
+
+    def uninstall(self) -> None:
+        self.helm.expect("uninstall", "truce", "--namespace", NAMESPACE)
+
+    def logs(self) -> str:
+        return self.pod.logs()
+
+    def _helm(self, verb: str, *flags: str) -> str:
+        return self.helm.expect(
+            verb, "truce", SERVER_CHART, "--namespace", NAMESPACE, "--values", "-", *flags,
+            stdin=json.dumps(self.values),
+        )
+
+
+both_helms = pytest.mark.parametrize(
+    "release", VERSIONS, indirect=True, ids=lambda version: f"helm{version}"
+)
+
+
+@pytest.fixture
+def release(request, cluster, tmp_path):
+    """The chart, not yet installed. Whatever the test leaves in the cluster is removed."""
+    helm = Helm(getattr(request, "param", 4), tmp_path / "helm", cluster.kubeconfig())
+    release = Release(cluster, helm, tmp_path)
+    yield release
+    release.pod.kill()
+    helm.run("uninstall", "truce", "--namespace", NAMESPACE)
+    cluster.reset()
+    cluster.kubectl("delete", "secret,pvc", "--all", "-n", NAMESPACE, "--wait=false")
+
+
+def eventually_refused(client, obj: dict):
+    """A registration takes effect asynchronously, a changed configuration within seconds."""
+    reply = wait_for(
+        lambda: next((r for r in [client.create(obj, dry_run=True)] if not r.ok), None),
+        30, "a refusal",
+    )
+    assert_refused(reply, "prod-artifacts")
+
+
+def eventually_admitted(client, obj: dict):
+    wait_for(lambda: client.create(obj, dry_run=True).ok, 30, "an admission")
+
+
+@both_helms
+def test_from_audit_to_enforce(release, user):
+    """The roll-out as the README has it, on one running server."""
+    notes = release.install()
+    assert "kubectl delete validatingwebhookconfiguration truce" in notes
+    release.start()
+    owner, other = user("team-a"), user("team-b")
+    reviews = 'truce_admission_reviews_total{operation="CREATE",verdict="allowed"}'
+
+    def judged():
+        assert owner.create(bucket("probe", "probe"), dry_run=True).ok
+        return release.server.metric(reviews) > 0
+
+    wait_for(judged, 30, "the webhook in effect")
+    owner.create(OWNER).expect(201)
+
+    # audit: counted, not told
+    reply = other.create(COPY, dry_run=True).expect(201)
+    assert not reply.warnings
+    assert release.server.metric('truce_findings{rule="duplicate-ownership",mode="audit"}') >= 1
+
+    template = release.template
+    release.upgrade(mode="warn")
+    wait_for(lambda: other.create(COPY, dry_run=True).expect(201).warnings, 30, "a warning")
+    release.upgrade(mode="enforce")
+    eventually_refused(other, COPY)
+    text = assert_refused(other.create(COPY), "prod-artifacts", "service-a")
+    assert "Choose another name" in text
+    assert release.template == template, "a changed mode would have restarted the Pod"
+
+    # Claims are judged because the chart registers the groups of mappings.
+    storage = claim("artifacts", "team-b", "prod-artifacts")
+    assert_refused(other.create(storage), "prod-artifacts")
+    # What the values exclude, and the release's own namespace, are never asked about.
+    other.create(bucket("truce-database-backup", "prod-artifacts")).expect(201)
+    own = namespaced_bucket("own", NAMESPACE, "prod-artifacts")
+    user("admin").create(own).expect(201)
+
+
+def test_as_its_pod(release, user):
+    release.install()
+    release.start()
+    status = release.pod.status()
+    assert status["NoNewPrivs"] == "1"
+    assert int(status["CapEff"], 16) == 0 and int(status["CapBnd"], 16) == 0
+    if os.geteuid() == 0:
+        assert status["Uid"].split() == ["65532"] * 4
+        assert status["Gid"].split() == ["65532"] * 4
+        assert status["Groups"].split() == ["65532"]
+    for path in ("/", "/etc/truce", "/etc/truce-tls", "/usr/local/bin"):
+        assert not release.pod.may_write(path), path
+    for path in ("/var/lib/truce", "/tmp"):
+        assert release.pod.may_write(path), path
+
+    # The script of `helm test`, as its Pod runs it.
+    hook = release.helm.expect("get", "hooks", "truce", "--namespace", NAMESPACE)
+    container = yaml.safe_load(hook)["spec"]["containers"][0]
+    variables = {each["name"]: each["value"] for each in container["env"]}
+    assert variables["ADMISSION_HOST"] == SERVICE_NAME
+    local = {**variables, "ADMISSION_HOST": "127.0.0.1", "METRICS_HOST": "127.0.0.1"}
+    command = [*container["command"], *container["args"]]
+    done = subprocess.run(command, env={**os.environ, **local}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert release.pod.stop() == 0
+    done = subprocess.run(command, env={**os.environ, **local}, capture_output=True, text=True)
+    assert done.returncode != 0
+
+
+def test_a_certificate_renewed_in_its_secret(release, user):
+    release.values["mode"] = "enforce"
+    release.install()
+    release.start()
+    user("team-a").create(OWNER).expect(201)
+    eventually_refused(user("team-b"), COPY)
+    expiry = "truce_certificate_expiry_timestamp_seconds"
+    before = release.server.metric(expiry)
+    release.apply(release.authority.secret("truce-certificate", days=60))
+    release.follow()
+    wait_for(lambda: release.server.metric(expiry) > before, 30, "the new certificate in use")
+    assert_refused(user("team-b").create(COPY), "prod-artifacts")
+
+
+def test_away_under_ignore_and_fail_then_break_glass(release, user):
+    """The failure card's rows on a server that is away, and the one command."""
+    release.values["mode"] = "enforce"
+    release.install()
+    release.start()
+    client = user("team-b")
+    user("team-a").create(OWNER).expect(201)
+    eventually_refused(client, COPY)
+    assert release.pod.stop() == 0
+
+    eventually_admitted(client, COPY)  # failurePolicy Ignore
+    release.upgrade(webhook={"failurePolicy": "Fail"})
+    reply = wait_for(
+        lambda: next((r for r in [client.create(COPY, dry_run=True)] if not r.ok), None),
+        30, "failurePolicy Fail in effect",
+    )
+    assert_unknown(reply)
+    user("team-a").delete(OWNER, dry_run=True).expect(200)  # deletions have Ignore
+
+    done = release.cluster.kubectl("delete", "validatingwebhookconfiguration", "truce")
+    assert done.returncode == 0, done.stderr
+    eventually_admitted(client, COPY)
+
+    # helm upgrade puts it back; the registry was on the volume.
+    release.upgrade()
+    release.start()
+    eventually_refused(client, COPY)
+
+
+@both_helms
+def test_uninstalled_in_the_right_order(release, user):
+    release.values["mode"] = "enforce"
+    release.values["webhook"]["failurePolicy"] = "Fail"
+    release.install()
+    release.start()
+    user("team-a").create(OWNER).expect(201)
+    eventually_refused(user("team-b"), COPY)
+    done = release.cluster.kubectl("delete", "validatingwebhookconfiguration", "truce")
+    assert done.returncode == 0, done.stderr
+    eventually_admitted(user("team-b"), COPY)
+    release.uninstall()
+    left = release.cluster.kubectl(
+        "get", "deployment,service,configmap,secret,pvc,serviceaccount,pdb,networkpolicy", "-n",
+        NAMESPACE, "-l", "app.kubernetes.io/instance=truce", "-o", "name")
+    assert left.stdout.split() == ["persistentvolumeclaim/truce"], "the registry outlives the release"
+    with release.cluster.client() as client:
+        assert client.request("GET", REGISTRATION).status == 404
+
+
+def readme_block(marker: str) -> str:
+    """The commands of the chart's README below "<!-- run: MARKER -->"."""
+    text = (SERVER_CHART / "README.md").read_text()
+    return text.split(f"<!-- run: {marker} -->\n```\n")[1].split("```")[0]
+
+
+def test_the_readme_as_written(release, cluster, user, tmp_path):
+    """"Without cert-manager", run as it stands; then Truce is its Pod, and answers by the Service's
+    name with the certificate that the commands made."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name, peer in (("kubectl", "kubectl"), ("helm", "helm4")):
+        (programs / name).symlink_to(PEERS / peer)
+    environment = {
+        **os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "HOME": str(tmp_path),
+        "KUBECONFIG": str(cluster.kubeconfig()), "TMPDIR": str(tmp_path),
+    }
+    # No controller removes a namespace here: another test may have made it.
+    commands = readme_block("without cert-manager").replace(
+        "kubectl create namespace truce-system", "kubectl create namespace truce-system || true"
+    )
+    done = subprocess.run(
+        ["bash", "-euc", commands], cwd=SERVER_CHART.parents[1], env=environment,
+        capture_output=True, text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    # The ports of this machine instead of those of a Pod's own network.
+    release.values = {
+        key: release.values[key] for key in ("listen", "service", "config")
+    } | {"mode": "enforce"}
+    release.upgrade_reusing()
+    release.start()
+    user("team-a").create(OWNER).expect(201)
+    eventually_refused(user("team-b"), COPY)

@@ -1,0 +1,150 @@
+"""Every object that the server chart renders, as a real API server takes it: strict validation,
+admission and Pod Security included, in dry runs."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from support.helm import NAMESPACE, Helm, is_hook, the, value_files
+from support.processes import wait_for
+
+CRDS = Path(__file__).resolve().parent / "chart/crds"
+NAMESPACES = (NAMESPACE, "platform-ownership")
+MINIMUM = {"admission": {"pathSecret": "0123456789abcdef0123456789abcdef"}}
+# The strictest that Kubernetes has: it refuses Pods that do not keep to it.
+RESTRICTED = {"pod-security.kubernetes.io/enforce": "restricted"}
+
+
+def make(client, obj: dict) -> None:
+    reply = client.create(obj)
+    assert reply.status in (201, 409), reply.body
+
+
+@pytest.fixture(scope="module")
+def namespaces(cluster):
+    """The namespaces that the charts go into, and the kinds of other products."""
+    done = cluster.kubectl("apply", "-f", str(CRDS))
+    assert done.returncode == 0, done.stderr
+    established = cluster.kubectl("wait", "--for=condition=established", "-f", str(CRDS))
+    assert established.returncode == 0, established.stderr
+    with cluster.client() as client:
+        for name in NAMESPACES:
+            make(client, {"apiVersion": "v1", "kind": "Namespace",
+                          "metadata": {"name": name, "labels": RESTRICTED}})
+            # Pods are refused without their accounts; no controller makes the default one.
+            for account in ("default", "truce", "ownership"):
+                make(client, {"apiVersion": "v1", "kind": "ServiceAccount",
+                              "metadata": {"name": account, "namespace": name}})
+
+
+@pytest.fixture
+def helm(tmp_path):
+    # Both Helms render the same objects (test_chart_render.py).
+    return Helm(4, tmp_path)
+
+
+def dry_run(cluster, objects: list[dict]):
+    return cluster.kubectl(
+        "apply", "--server-side", "--dry-run=server", "--validate=strict", "-o", "name", "-f", "-",
+        stdin=[obj for obj in objects if obj["kind"] != "ServiceAccount"],
+    )
+
+
+@pytest.mark.parametrize("values", value_files(), ids=lambda path: path.stem)
+def test_the_api_server_takes_every_object(cluster, namespaces, helm, values):
+    rendered = [obj for obj in yaml.safe_load_all(helm.render(values)) if obj]
+    for account in (obj for obj in rendered if obj["kind"] == "ServiceAccount"):
+        account["metadata"]["name"] += "-fresh"  # the real one stands already, for the Pods
+        done = cluster.kubectl("create", "--dry-run=server", "--validate=strict", "-f", "-", stdin=account)
+        assert done.returncode == 0, done.stderr
+    done = dry_run(cluster, rendered)
+    assert done.returncode == 0, done.stderr
+    assert "Warning" not in done.stderr, done.stderr
+    expected = [obj for obj in rendered if obj["kind"] != "ServiceAccount"]
+    assert len(done.stdout.split()) == len(expected)
+
+
+@pytest.mark.parametrize("values", value_files(), ids=lambda path: path.stem)
+def test_the_pods_are_restricted(cluster, namespaces, helm, values):
+    """A Deployment is only warned about; its Pod is refused."""
+    rendered = [obj for obj in yaml.safe_load_all(helm.render(values)) if obj]
+    deployment = the([obj for obj in rendered if not is_hook(obj)], "Deployment")
+    template = deployment["spec"]["template"]
+    pods = [obj for obj in rendered if obj["kind"] == "Pod"] + [{
+        "apiVersion": "v1", "kind": "Pod", "spec": template["spec"],
+        "metadata": {**template["metadata"], "name": "of-the-deployment",
+                     "namespace": deployment["metadata"]["namespace"]},
+    }]
+    for pod in pods:
+        done = cluster.kubectl("create", "--dry-run=server", "--validate=strict", "-f", "-", stdin=pod)
+        assert done.returncode == 0 and not done.stderr, done.stderr
+
+
+def test_a_weaker_pod_would_be_refused(cluster, namespaces, helm):
+    """The test above is worth something."""
+    weaker = {**MINIMUM, "securityContext": {"allowPrivilegeEscalation": True}}
+    template = the(helm.objects(weaker), "Deployment")["spec"]["template"]
+    pod = {"apiVersion": "v1", "kind": "Pod", "spec": template["spec"],
+           "metadata": {"name": "weaker", "namespace": NAMESPACE}}
+    done = cluster.kubectl("create", "--dry-run=server", "-f", "-", stdin=pod)
+    assert done.returncode != 0 and "violates PodSecurity" in done.stderr
+
+
+def test_an_unknown_field_would_be_refused(cluster, namespaces, helm):
+    objects = helm.objects(MINIMUM)
+    the(objects, "Service", "truce")["spec"]["publishNotReady"] = True
+    done = dry_run(cluster, objects)
+    assert done.returncode != 0 and "publishNotReady" in done.stderr
+
+
+def test_the_account_may_do_what_it_needs_and_nothing_else(cluster, namespaces, helm):
+    """By the API server's own authorizer, with the chart's roles in place."""
+    kinds = ("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding")
+    objects = [
+        obj for obj in helm.objects({**MINIMUM, "watchCluster": True}) if obj["kind"] in kinds
+    ]
+    assert len(objects) == 4
+    applied = cluster.kubectl("apply", "-f", "-", stdin=objects)
+    assert applied.returncode == 0, applied.stderr
+    account = f"system:serviceaccount:{NAMESPACE}:truce"
+
+    def may(*question: str) -> bool:
+        done = cluster.kubectl("auth", "can-i", f"--as={account}", *question)
+        return done.stdout.strip() == "yes"
+
+    try:
+        wait_for(lambda: may("list", "buckets.s3.aws.upbound.io", "-A"), 20, "the roles in effect")
+        for question in (
+            "watch buckets.s3.aws.m.upbound.io -A",
+            "get providerconfigs.aws.upbound.io",
+            "list customresourcedefinitions.apiextensions.k8s.io",
+            "get namespaces/kube-system",
+            "create events -n team-a",
+            "create tokenreviews.authentication.k8s.io",
+            "create subjectaccessreviews.authorization.k8s.io",
+            "get validatingwebhookconfigurations/truce",
+            f"update leases.coordination.k8s.io/truce -n {NAMESPACE}",
+        ):
+            assert may(*question.split()), question
+        for question in (
+            "get secrets -A",
+            f"get secrets -n {NAMESPACE}",
+            f"get secrets/truce-tls -n {NAMESPACE}",
+            "get configmaps -A",
+            "list pods -A",
+            "create buckets.s3.aws.upbound.io",
+            "patch buckets.s3.aws.upbound.io",
+            "delete buckets.s3.aws.upbound.io",
+            "patch validatingwebhookconfigurations/truce",
+            "get validatingwebhookconfigurations/other",
+            f"update leases.coordination.k8s.io/other -n {NAMESPACE}",
+            "create clusterrolebindings",
+            "impersonate users",
+        ):
+            assert not may(*question.split()), question
+    finally:
+        removed = cluster.kubectl("delete", "-f", "-", stdin=json.dumps(
+            {"apiVersion": "v1", "kind": "List", "items": objects}))
+        assert removed.returncode == 0, removed.stderr

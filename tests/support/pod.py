@@ -1,0 +1,167 @@
+"""A Pod without a kubelet: the container of a Deployment as a process, with its own arguments,
+variables, volumes, user and read-only root file system.
+
+Volumes are made from the objects that the API server holds, as a kubelet makes them: ConfigMaps and
+Secrets as files behind a link that is swapped whole, everything owned by the Pod's fsGroup.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import shlex
+import subprocess
+from pathlib import Path
+
+from support.processes import Child, tail
+
+# What the image's entry point runs (Dockerfile), and where the image has it.
+ENTRY_POINT = ["/usr/local/bin/truce", "serve"]
+FILE_MODE = 0o644  # Kubernetes' default for ConfigMaps and Secrets
+
+
+class Pod:
+    """External synchronization; start it from the main thread, on a machine that lets this user
+    make mount namespaces (root, or unprivileged user namespaces)."""
+
+    def __init__(self, directory: Path, binary: Path):
+        self.directory = directory
+        self.log = directory / "pod.log"
+        self._binary = binary
+        self._child: Child | None = None
+        self._is_root = os.geteuid() == 0
+        directory.mkdir(parents=True, exist_ok=True)
+        # pytest keeps its directories to their owner; the container's user must pass.
+        for folder in (directory, *directory.parents):
+            if self._is_root and folder.stat().st_uid == 0 and "pytest" in str(folder):
+                folder.chmod(folder.stat().st_mode | 0o011)
+
+    def mount(self, template: dict, read) -> None:
+        """Makes the volumes of a Pod template; again: what is mounted follows its objects.
+        `read(kind, name)` gives an object of the Pod's namespace."""
+        self._spec = template["spec"]
+        group = self._spec["securityContext"]["fsGroup"]
+        for volume in self._spec["volumes"]:
+            target = self._volume(volume["name"])
+            target.mkdir(parents=True, exist_ok=True)
+            if "configMap" in volume or "secret" in volume:
+                self._project(volume, target, read, group)
+            else:
+                self._own(target, 0o2775, group)
+
+    def start(self) -> Child:
+        container = self._spec["containers"][0]
+        user = self._spec["securityContext"]
+        command = " ".join(map(shlex.quote, [*ENTRY_POINT, *container["args"]]))
+        variables = " ".join(
+            shlex.quote(f"{each['name']}={each['value']}") for each in container.get("env", [])
+        )
+        ids = f"{user['runAsUser']}", f"{user['runAsGroup']}", f"{user['fsGroup']}"
+        # A changed user clears the signal that ends the child with its parent: setpriv sets it anew.
+        limits = "--pdeathsig KILL --no-new-privs --bounding-set=-all --inh-caps=-all"
+        if self._is_root:
+            outside = ["unshare", "--mount"]
+            become = f"setpriv --reuid {ids[0]} --regid {ids[1]} --groups {ids[2]} {limits}"
+        else:
+            outside = ["unshare", "--map-root-user", "--mount"]
+            become = f"unshare --user --map-user={ids[0]} --map-group={ids[1]} setpriv {limits}"
+        script = self._root_script(container) + (
+            f"exec chroot {shlex.quote(str(self.directory / 'root'))} {become} "
+            f"env -i PATH=/usr/local/bin:/usr/bin TRUCE_DATA_DIR=/var/lib/truce {variables} {command}\n"
+        )
+        self._child = Child("pod", [*outside, "bash", "-euc", script], self.log)
+        return self._child
+
+    def stop(self) -> int:
+        """As a kubelet does: SIGTERM, then the grace period, then SIGKILL."""
+        if self._child is None:
+            return 0
+        code = self._child.stop(self._spec["terminationGracePeriodSeconds"])
+        self._child = None
+        return code
+
+    def kill(self) -> None:
+        if self._child is not None:
+            self._child.kill()
+            self._child = None
+
+    def logs(self, lines: int = 60) -> str:
+        return f"--- {self.log}\n{tail(self.log, lines)}"
+
+    def status(self) -> dict[str, str]:
+        """/proc/PID/status: user, groups, capabilities."""
+        lines = Path(f"/proc/{self._child.pid}/status").read_text().splitlines()
+        return {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
+
+    def may_write(self, path: str) -> bool:
+        """Whether the running container could make a file in this folder of its file system."""
+        done = subprocess.run(
+            ["nsenter", f"--target={self._child.pid}", "--mount", "--root", "touch", f"{path}/.try"],
+            capture_output=True,
+        )
+        return done.returncode == 0
+
+    # Inside
+
+    def _volume(self, name: str) -> Path:
+        return self.directory / "volumes" / name
+
+    def _own(self, path: Path, mode: int, group: int) -> None:
+        if self._is_root:
+            os.chown(path, 0, group)
+        path.chmod(mode)
+
+    def _project(self, volume: dict, target: Path, read, group: int) -> None:
+        if "secret" in volume:
+            source = volume["secret"]
+            data = read("Secret", source["secretName"]).get("data", {})
+            content = {key: base64.b64decode(value) for key, value in data.items()}
+        else:
+            source = volume["configMap"]
+            data = read("ConfigMap", source["name"]).get("data", {})
+            content = {key: value.encode() for key, value in data.items()}
+        mode = source.get("defaultMode", FILE_MODE)
+        number = len(list(target.glob("..version-*")))
+        version = target / f"..version-{number}"
+        version.mkdir()
+        self._own(version, 0o2775, group)
+        for key, value in content.items():
+            (version / key).write_bytes(value)
+            self._own(version / key, mode | (mode & 0o400) >> 3, group)
+            link = target / key
+            if not link.is_symlink():
+                link.symlink_to(f"..data/{key}")
+        fresh = target / "..data_new"
+        fresh.symlink_to(version.name)
+        fresh.replace(target / "..data")
+        self._own(target, 0o2775, group)
+
+    def _root_script(self, container: dict) -> str:
+        """Builds the container's root in a mount namespace: the machine's libraries and the binary,
+        read-only; then the mounts."""
+        root = self.directory / "root"
+        root.mkdir(exist_ok=True)
+        quoted = shlex.quote(str(root))
+        lines = [
+            "mount --make-rprivate /",
+            f"mount -t tmpfs -o mode=0755 image {quoted}",
+            f"cd {quoted}",
+            "mkdir -p usr/local/bin etc proc dev",
+            "for entry in /usr/*; do [ $entry = /usr/local ] || "
+            "{ mkdir .$entry; mount --rbind $entry .$entry; }; done",
+            "for entry in /bin /sbin /lib /lib64; do if [ -L $entry ]; then cp -P $entry .$entry; "
+            "elif [ -d $entry ]; then mkdir .$entry; mount --rbind $entry .$entry; fi; done",
+            "mount --rbind /proc proc",
+            "mount --rbind /dev dev",
+            f"touch .{ENTRY_POINT[0]}",
+            f"mount --bind {shlex.quote(str(self._binary))} .{ENTRY_POINT[0]}",
+        ]
+        for mount in container["volumeMounts"]:
+            at = shlex.quote(f".{mount['mountPath']}")
+            source = shlex.quote(str(self._volume(mount["name"])))
+            lines += [f"mkdir -p {at}", f"mount --bind {source} {at}"]
+            if mount.get("readOnly"):
+                lines.append(f"mount -o remount,bind,ro {at}")
+        if container["securityContext"]["readOnlyRootFilesystem"]:
+            lines.append(f"mount -o remount,ro {quoted}")
+        return "\n".join(lines) + "\n"
