@@ -63,7 +63,7 @@ ApiError ErrorOfReply(const ResponseHead& head, std::string_view body, const Ask
         "the server redirects to '" + OneLine(head.location) + "'; redirects are not followed";
   } else if (status && !status->message.empty()) {
     error.message = OneLine(status->message);
-  } else if (head.content_type == "text/plain") {
+  } else if (head.content_type == "text/plain" && !body.empty()) {
     error.message = OneLine(body.substr(0, body.find('\n')));
   } else {
     error.message = "status " + std::to_string(head.status) + " with '" +
