@@ -37,6 +37,13 @@ std::string ToText(const Hour& hour) {
 
 std::uint64_t BrakeLimit(std::uint64_t seen_rows) { return std::max(kBrakeFloor, seen_rows / 20); }
 
+std::optional<BrakeHour> BrakeOf(const std::string& cluster, const Facts& facts) {
+  const auto hour = Parse(facts.Setting("brake/" + cluster).value_or(""));
+  if (!hour) return std::nullopt;
+  return BrakeHour{Timestamp(std::chrono::milliseconds(hour->began)), hour->seen_rows,
+                   hour->released, BrakeLimit(hour->seen_rows)};
+}
+
 BrakeVerdict AskBrake(const BrakeQuestion& question, Ledger& ledger) {
   const std::string name = "brake/" + question.cluster;
   const std::int64_t now = ledger.now().time_since_epoch().count();

@@ -3,6 +3,7 @@
 #define TRUCE_REGISTRY_OWNERSHIP_BRAKE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -35,6 +36,17 @@ struct BrakeQuestion {
   bool second_list = false;     // a later complete list missed it too
   bool commanded = false;       // an operator released the brake
 };
+
+// The hour that runs, for people. Nothing before the first release.
+struct BrakeHour {
+  Timestamp began{};
+  std::uint64_t seen_rows = 0;  // of the cluster, when it began
+  std::uint64_t released = 0;
+  std::uint64_t limit = 0;  // BrakeLimit of seen_rows
+
+  bool operator==(const BrakeHour&) const = default;
+};
+std::optional<BrakeHour> BrakeOf(const std::string& cluster, const Facts& facts);
 
 // Answers and, when the answer is kRelease, counts the release: one counter per cluster, in the
 // store, so that a restart does not reset it.

@@ -28,6 +28,15 @@ struct Affected {
   std::vector<Owner> owners;
 };
 
+Affected Load(std::set<KeyText> keys, const Ledger& ledger) {
+  Affected affected{std::move(keys), {}, {}};
+  for (const KeyText& key : affected.keys) {
+    for (Row& row : ledger.RowsOfKey(key)) affected.rows.push_back(std::move(row));
+    if (auto owner = ledger.OwnerOf(key)) affected.owners.push_back(*std::move(owner));
+  }
+  return affected;
+}
+
 Affected Collect(const NewKey& new_key, const Ledger& ledger) {
   Affected affected;
   KeyText after;
@@ -46,11 +55,7 @@ Affected Collect(const NewKey& new_key, const Ledger& ledger) {
     if (page.size() < kPage) break;
     after = page.back();
   }
-  for (const KeyText& key : affected.keys) {
-    for (Row& row : ledger.RowsOfKey(key)) affected.rows.push_back(std::move(row));
-    if (auto owner = ledger.OwnerOf(key)) affected.owners.push_back(*std::move(owner));
-  }
-  return affected;
+  return Load(std::move(affected.keys), ledger);
 }
 
 // Puts `row` under its new key; of two rows that become one the stronger intent and the older time
@@ -121,12 +126,19 @@ NewKey KeysOf(const Catalogue& catalogue) {
   };
 }
 
-std::size_t RekeyAll(const NewKey& new_key, const std::string& cause, Ledger& ledger) {
-  const Affected affected = Collect(new_key, ledger);
+namespace {
+
+// What an identity becomes when its key changes; it stays by default.
+using NewIdentity = std::function<void(ResourceIdentity&)>;
+
+// Moves everything of `affected` to its new keys.
+std::size_t Move(const Affected& affected, const NewKey& new_key, const NewIdentity& new_identity,
+                 const std::string& cause, Ledger& ledger) {
   std::map<RowId, Row> rows;
   for (Row row : affected.rows) {
     ledger.DropRow(row.id);
     row.id.key = KeyAfter(new_key, row.identity, row.id.key);
+    new_identity(row.identity);
     MergeRow(std::move(row), rows);
   }
   std::map<KeyText, Owner> owners;
@@ -137,6 +149,7 @@ std::size_t RekeyAll(const NewKey& new_key, const std::string& cause, Ledger& le
       Owner moved = owner;
       moved.key = target;
       moved.shape = ShapeOf(target);
+      new_identity(moved.identity);
       if (!first) moved.id = ledger.NewId();
       first = false;
       const auto [at, added] = owners.try_emplace(target, moved);
@@ -164,6 +177,42 @@ std::size_t RekeyAll(const NewKey& new_key, const std::string& cause, Ledger& le
   }
   for (auto& [id, row] : rows) ledger.PutRow(std::move(row));
   return affected.keys.size();
+}
+
+}  // namespace
+
+std::size_t RekeyAll(const NewKey& new_key, const std::string& cause, Ledger& ledger) {
+  return Move(
+      Collect(new_key, ledger), new_key, [](ResourceIdentity&) {}, cause, ledger);
+}
+
+std::size_t RekeyAccount(std::span<const KeyText> keys, const AccountChange& change,
+                         const Catalogue& catalogue, Ledger& ledger) {
+  const NewIdentity renew = [&](ResourceIdentity& identity) {
+    if (identity.account == change.from) identity.account = change.to;
+  };
+  const NewKey new_key = [&](const ResourceIdentity& identity) -> std::optional<KeyText> {
+    const TypeSpec* spec = catalogue.FindType(identity.type);
+    // Only what the change concerns moves; all else keeps the key it has.
+    if (spec == nullptr || identity.account != change.from) return std::nullopt;
+    ResourceIdentity renewed = identity;
+    renew(renewed);
+    return KeyOf(renewed, *spec);
+  };
+  std::set<KeyText> affected;
+  for (const KeyText& key : keys) {
+    const auto visit = [&](const ResourceIdentity& identity) {
+      const KeyText target = KeyAfter(new_key, identity, key);
+      if (identity.account == change.from) affected.insert({key, target});
+    };
+    for (const Row& row : ledger.RowsOfKey(key)) visit(row.identity);
+    if (const auto owner = ledger.OwnerOf(key); owner && owner->record != Record::kNone) {
+      visit(owner->identity);
+    }
+  }
+  if (affected.empty()) return 0;
+  const std::string cause = "account of " + change.from + " is known now: " + change.to;
+  return Move(Load(std::move(affected), ledger), new_key, renew, cause, ledger);
 }
 
 void RekeyObject(const Uid& uid, const KeyText& from, const DeclaredResource& resource,

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <span>
 #include <string>
 
 #include "registry/catalogue/catalogue.h"
@@ -23,6 +24,18 @@ NewKey KeysOf(const Catalogue& catalogue);
 // the old owner first). Public ids stay with the ownership that keeps the first part. Returns how
 // many keys changed.
 std::size_t RekeyAll(const NewKey& new_key, const std::string& cause, Ledger& ledger);
+
+// An account that became known, or another one: what is kept under account (or stand-in) `from`
+// belongs to `to`.
+struct AccountChange {
+  std::string from;
+  std::string to;
+};
+// Moves what is kept of `keys` under `change.from` to the keys with `change.to`, identities too,
+// with the rules of RekeyAll. Idempotent. Returns how many keys changed. For passes of bounded
+// transactions; ResourceIdentity::account says which keys are concerned.
+std::size_t RekeyAccount(std::span<const KeyText> keys, const AccountChange& change,
+                         const Catalogue& catalogue, Ledger& ledger);
 
 // Moves the rows of one object from `from` to the key of `resource`, whose account is better known
 // now. The ownership goes along when nobody else manages `from`; where the new key has another

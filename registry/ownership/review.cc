@@ -207,9 +207,9 @@ void Reserve(const Case& c, const Pair& pair) {
   if (c.request.old_object) row.base = c.request.old_object->version;
   row.user = c.request.requester.user;
   row.created = c.request.object.created;
+  // Its proof is due a TTL after this review, however long the object has been known: asked
+  // earlier, the object would not have changed yet. Incumbency is kept by the seen row.
   row.at = c.ledger.now();
-  if (const auto seen = c.ledger.FindRow({row.id.key, row.id.uid, RowState::kSeen}))
-    row.at = seen->at;
   c.ledger.PutRow(std::move(row));
 }
 

@@ -180,14 +180,28 @@ void OutOfSight(const Uid& uid, Ledger& ledger) {
   }
 }
 
-void See(const ObjectFacts& object, bool out_of_sight, Ledger& ledger) {
-  if (out_of_sight) OutOfSight(object.uid, ledger);
+namespace {
+
+// Records where the object stands by what is known now.
+Object PutPlace(const ObjectFacts& object, Ledger& ledger) {
   const auto known = ledger.ObjectByUid(object.uid);
   Object placed = Place(object, Evidence::kFoundInPlace, known, ledger);
   if (known && known->root != placed.root) {
     MoveChain(*known, placed.root, "lineage changed", ledger);
   }
   ledger.PutObject(placed);
+  return placed;
+}
+
+}  // namespace
+
+void Meet(const ObjectFacts& object, Ledger& ledger) {
+  AdoptNamed(object, PutPlace(object, ledger), ledger);
+}
+
+void See(const ObjectFacts& object, bool out_of_sight, Ledger& ledger) {
+  if (out_of_sight) OutOfSight(object.uid, ledger);
+  const Object placed = PutPlace(object, ledger);
   Grantee grantee{
       placed, ledger.PartyFor(placed.root), "seen without reservation", std::string(kWatch), {}};
   for (const DeclaredResource& resource : object.resources) {

@@ -31,6 +31,12 @@ void EndRow(const RowId& row, End end, const std::string& cause, Ledger& ledger)
 // ended again unseen.
 void OutOfSight(const Uid& uid, Ledger& ledger);
 
+// Only the place of a live object in its lineage: its object row, its parent, the children it
+// names. No declaration row is added, ended or confirmed; rows there are move with their chain. For
+// the first pass over a cluster, so that a claim, its composite and its managed resources are one
+// chain before their declarations are compared. Idempotent.
+void Meet(const ObjectFacts& object, Ledger& ledger);
+
 // A version of a live object was seen (list, watch or quorum GET). Adds or refreshes its seen rows,
 // acquires free keys, records conflicts, confirms reservations by a later version with that uid and
 // that key, drops seen rows of keys it no longer has. Idempotent (I9). Never touches another uid's

@@ -17,10 +17,10 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
-#include <random>
 #include <string>
 #include <vector>
 
+#include "webhook/cluster/backoff.h"
 #include "webhook/cluster/cluster_api.h"
 #include "webhook/cluster/reconcile/kinds.h"
 #include "webhook/cluster/reconcile/sighting.h"
@@ -34,7 +34,7 @@ struct FollowerTimes {
   std::chrono::milliseconds backoff_min{500};
   std::chrono::milliseconds backoff_max{30'000};
   std::chrono::milliseconds poll{300'000};           // of empty kinds
-  std::chrono::milliseconds watch_timeout{300'000};  // asked of the server, plus up to its half
+  std::chrono::milliseconds watch_timeout{300'000};  // asked of the server, more or less a fifth
   std::size_t page = 500;
 };
 
@@ -51,7 +51,6 @@ struct FollowerOrders {
 
 // What an answer means for the reconciler, in this order.
 struct FollowerNews {
-  bool gap = false;                  // a list begins, history was lost: out of sight since before
   bool begins = false;               // the first page of a list
   std::vector<std::string> objects;  // of the page
   std::vector<WatchEvent> events;    // in order, none twice, no bookmarks
@@ -68,6 +67,8 @@ class Follower final {
   FollowerOrders Tick(Moment now);
   // When Tick has something to do at the latest; nothing while an answer is awaited.
   std::optional<Moment> Due() const;
+  // Whether what is due is a list or poll: the driver may put it off.
+  bool WantsList() const;
 
   // The answer to the list or poll that was ordered.
   FollowerNews Listed(Moment now, ApiResult<ListPage> answer);
@@ -82,11 +83,13 @@ class Follower final {
   void Relist(Moment now);
   // Discovery says that the kind is served (maybe in another version or scope), or not any more.
   // Unserved: all stops; served again: listed again, as after a gap.
-  void Served(Moment now, const ServedKind& kind);
-  void Unserved(Moment now);
+  void Served(Moment now, FollowedKind kind);
+  void Unserved();
 
   const FollowedKind& kind() const { return kind_; }
   KindState state() const;
+  // History was lost: until the next list is complete the kind is out of sight.
+  bool gap() const { return gap_; }
   bool attempted() const { return attempted_; }
   bool listed() const { return listed_; }
   // The last failure; cleared by the next success.
@@ -105,27 +108,29 @@ class Follower final {
     kUnserved,
   };
 
-  FollowerNews ListFailed(Moment now, ApiError error);
+  void Go(Phase phase, Moment due);
+  void BeginAnew(Moment now);
   FollowerNews PageTaken(Moment now, ListPage page);
-  FollowerNews Polled(Moment now, const ListPage& page);
+  FollowerNews ListFailed(Moment now, ApiError error);
+  void Polled(Moment now, const ApiResult<ListPage>& answer);
+  bool HistoryLost(const ApiError& error) const;
   ListQuery Query(std::size_t limit) const;
-  Moment AfterBackoff(Moment now, const std::optional<ApiError>& error);
-  std::chrono::milliseconds Jitter(std::chrono::milliseconds time);
+  void Succeeded();
 
   FollowedKind kind_;
   FollowerTimes times_;
-  std::mt19937_64 random_;
+  std::uint64_t random_;
+  Backoff backoff_;
   Phase phase_ = Phase::kListDue;
-  std::optional<Moment> due_;
-  std::string next_;          // token of the page to ask for
+  Moment due_{};
+  bool outstanding_ = false;  // a list or poll is not answered yet
+  bool discard_ = false;      // its answer belongs to something that was given up
+  bool stop_watch_ = false;   // tell the driver at the next Tick
+  std::string next_;          // token of the page to ask for; empty: the first
   std::string list_version_;  // of the list that runs
-  bool list_has_objects_ = false;
-  bool stale_answer_ = false;  // the answer to come belongs to a list that was given up
-  bool stop_watch_ = false;    // tell the driver at the next Tick
-  bool gap_ = true;            // the next list begins after a gap
-  bool ever_watched_ = false;
+  bool list_found_ = false;   // it holds an object
+  bool gap_ = true;           // the next list begins after a gap
   std::string version_;
-  unsigned failures_ = 0;
   Moment watch_began_{};
   bool attempted_ = false;
   bool listed_ = false;

@@ -23,6 +23,7 @@
 #include "registry/ownership/brake.h"
 #include "registry/ownership/ledger.h"
 #include "registry/store/store.h"
+#include "webhook/cluster/backoff.h"
 #include "webhook/cluster/cluster_api.h"
 #include "webhook/cluster/reconcile/doubts.h"
 #include "webhook/cluster/reconcile/follower.h"
@@ -65,6 +66,7 @@ struct Nomination {
   std::uint64_t lists = 1;   // complete lists that missed it
   // What the brake answered last; kRelease: not asked yet.
   BrakeVerdict held_back = BrakeVerdict::kRelease;
+  bool commanded = false;  // an operator released the brake for it
 };
 
 struct ReconcileStatus {
@@ -87,10 +89,14 @@ class Reconciler final {
   // From the next sight on. To be followed by Relist of all recorded kinds (Forget makes the lists
   // apply everything), and by RekeyAccount where accounts became known.
   void SetRules(ReconcileRules rules);
-  const ReconcileRules& rules() const { return rules_; }
+  const ReconcileRules& rules() const { return *rules_; }
   // Moves everything kept under account (or stand-in) `from` to account `to`: rows, owners and
   // records, at most 64 keys per transaction. Idempotent.
   Result<void> RekeyAccount(const std::string& from, const std::string& to);
+
+  // Keeps a text in the registry under `name`.
+  Result<void> Keep(const std::string& name, const std::string& value);
+  Result<std::string> Kept(const std::string& name) const;
 
   // --- kinds ---
   // From now on `kind` is known; needed before anything else about it. Repeating it changes its
@@ -160,47 +166,81 @@ class Reconciler final {
   };
   struct Kind {
     FollowedKind followed;
-    std::unordered_map<std::string, Version> versions;  // by uid: the last one seen
-    std::vector<Sighting> collected;                    // of the list that runs
-    std::uint64_t list = 0;                             // number of the list that runs or ran last
+    std::unordered_map<std::string, Version> versions;       // by uid: the last one seen
+    std::vector<std::shared_ptr<const Sighting>> collected;  // of the list that runs
+    std::uint64_t list = 0;  // number of the list that runs or ran last
     Timestamp list_began{};
-    bool complete = false;     // its list waits for FinishStart
-    bool gap = true;           // history lost since the last complete list
-    bool marked = false;       // this gap is marked: everything stored counts as out of sight
-    bool apply_known = false;  // Forget
-    bool terminating = false;
-    bool empty_frozen = false;  // the last complete list was empty while rows of the kind stand
-    std::string frozen;         // by Freeze
+    bool complete = false;         // its list waits to be applied
+    bool gap = true;               // history lost since the last complete list
+    bool marked = false;           // this gap is marked: everything stored counts as out of sight
+    bool apply_known = false;      // Forget
+    bool terminating = false;      // its CRD is
+    bool empty_frozen = false;     // the last list was empty while seen rows of the kind stand
+    bool empty_commanded = false;  // an operator said that an empty list is to be believed
+    std::string frozen;            // by Freeze
   };
-  struct Item;
-  struct Ask;
+  // One version, or the end, of an object.
+  struct Item {
+    std::shared_ptr<const Sighting> sighting;
+    bool deleted = false;
+    bool out_of_sight = false;
+    bool crd_terminating = false;
+  };
+  // A quorum GET and what it is to settle.
+  struct Ask {
+    GetWanted get;
+    std::map<RowId, ReviewUid> rows;  // reserved rows, and the review that made them then
+    std::set<Uid> nominated;
+    Moment due{};
+    bool under_way = false;
+    Backoff backoff{{std::chrono::seconds{1}, std::chrono::seconds{60}}, 0};
+  };
+  using Change = std::function<void(Ledger&)>;
 
   Kind* Find(const GroupKind& kind);
   const Kind* Find(const GroupKind& kind) const;
   // sights (reconciler.cc)
-  Result<void> Write(const std::function<void(Ledger&)>& change);
-  Result<void> Apply(std::span<Item> items);
-  Result<bool> ChangesNothing(const Item& item);
+  Result<void> Write(Change change);
+  Result<void> Apply(std::vector<Item> items);
+  Result<std::vector<Item>> OnlyChanging(std::span<const Item> items);
   Result<void> ApplyLists(std::span<Kind* const> kinds);
-  Result<void> Meet(std::span<Sighting* const> sightings);
-  void Note(Kind& kind, const Sighting& sighting);
+  Result<void> MeetAll(std::span<const Item> items);
+  void Committed(const Item& item);
   // absence (absence.cc)
+  struct Missing {
+    Object object;
+    bool old_rows = false;  // rows made before the list began: they count as out of sight
+    bool nominated = false;
+    bool seen_rows = false;
+  };
+  Result<std::vector<Missing>> FindMissing(const Kind& kind);
   Result<void> Nominate(Kind& kind);
+  void AddNomination(const Kind& kind, const Object& object, bool commanded);
   Result<void> MarkGap(Kind& kind);
-  Result<std::vector<Object>> StoredObjects(const Kind& kind, bool& any_seen);
-  Result<void> Release(const Nomination& nomination);
-  void Settle(const Slot& slot, const Uid& uid);
+  Result<void> MarkUids(std::span<const Uid> uids);
+  Result<void> Release(const Uid& uid);
+  void SettleNomination(const Uid& uid);
+  void DoubtHeldBack(const Nomination& nomination);
+  bool MayRelease(const Kind& kind) const;
   // proofs (proofs.cc)
-  Result<void> SettleLive(const Ask& ask, Sighting sighting);
-  Result<void> SettleGone(const Ask& ask);
-  void AskAgain(Moment now, Ask& ask, const ApiError& error);
+  Ask* AskFor(const Slot& slot);
+  Result<void> AskForRows(const std::function<std::vector<Row>(const Facts&)>& find,
+                          std::chrono::milliseconds older_than);
+  Result<void> SettleLive(const Kind& kind, const Ask& ask, Sighting sighting);
+  Result<void> SettleGone(const Kind& kind, const Ask& ask);
+  void AskAgain(Moment now, Ask& ask);
+  void Answered(const Slot& slot);
 
   ReconcilePorts ports_;
-  ReconcileRules rules_;
+  std::shared_ptr<const ReconcileRules> rules_;  // shared with decisions that outlive their call
   JsonReader reader_;
   std::map<GroupKind, Kind> kinds_;
   std::map<Slot, Ask> asks_;
   std::map<Uid, Nomination> nominations_;
+  std::uint64_t ask_seeds_ = 0;
+  std::uint64_t proof_passes_ = 0;
+  std::uint64_t seen_rows_ = 0;  // of the cluster, counted at `seen_counted_`
+  std::optional<Timestamp> seen_counted_;
   bool started_ = false;
   std::uint64_t sightings_ = 0;
   std::uint64_t skipped_ = 0;

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "webhook/cluster/backoff.h"
 #include "webhook/cluster/cluster_api.h"
 #include "webhook/cluster/reconcile/accounts.h"
 #include "webhook/cluster/reconcile/doubts.h"
@@ -117,20 +118,37 @@ class Watcher final {
 
  private:
   struct Followed;
-  struct Task;
+  // Work on the store, done in order; repeated until it succeeds.
+  struct Task {
+    std::function<Result<void>()> run;
+    std::size_t events = 0;
+  };
+  enum class Again : std::uint8_t { kAll, kManaged };
 
+  // work (watcher_tasks.cc)
   void Pump(Moment now);
-  Result<void> Run(Moment now, Task& task);
-  void Enqueue(Task task);
+  void Enqueue(std::function<Result<void>()> run, std::size_t events = 0);
   void TakeNews(Followed& followed, FollowerNews news);
+  void TakeRecorded(const GroupKind& kind, FollowerNews news);
   void TakeInbox(Moment now);
+  void SawObjects(Followed& followed, const FollowerNews& news);
+  void SawObject(Followed& followed, Value object, bool gone);
+  void SawAccount(const ProviderConfigName& config, const std::string& account);
+  void UseAccounts(const std::vector<Accounts::Change>& changes);
+  // kinds (watcher.cc)
+  Followed* FindKind(const GroupKind& kind);
   void UpdateKinds(Moment now);
+  void Follow(Moment now, const FollowedKind& kind);
+  void ListAgain(Moment now, Again which);
+  void TellGap(Followed& followed);
+  void Touch(Followed& followed);  // its status may have changed
   void Report(Followed& followed);
-  Result<void> RunObjects(Followed& followed, const Task& task);
-  void SawDefinition(Moment now, Value object, bool gone);
-  void SawComposite(Moment now, Value object, bool gone);
-  void SawProviderConfig(Followed& followed, Value object, bool gone);
-  void TryFinishStart();
+  void ReportAll();
+  bool PrerequisitesKnown() const;
+  bool MayTick(const Followed& followed) const;
+  void TickFollowers(Moment now, Wishes& wishes);
+  void LookTwice(Moment now);
+  KindStatus StatusOf(const Followed& followed) const;
 
   WatcherOptions options_;
   ReconcilePorts ports_;
@@ -140,19 +158,25 @@ class Watcher final {
   OnAccounts on_accounts_;
   JsonReader reader_;
   std::map<GroupKind, std::unique_ptr<Followed>> kinds_;
+  std::vector<Followed*> by_role_;  // what the others need to be understood first
   std::map<std::uint64_t, GroupKind> list_ids_;
   std::map<WatchId, GroupKind> watch_ids_;
   std::deque<Task> tasks_;
   std::size_t queued_ = 0;
   std::optional<Discovery> discovery_;
   std::map<std::string, CompositeKinds> composites_;  // by name of the XRD
+  std::set<std::string> terminating_;                 // names of CRDs
   std::uint64_t last_id_ = 0;
+  bool any_dirty_ = false;
   bool discovering_ = false;
+  bool kinds_stale_ = false;  // what is to be followed must be worked out anew
+  Backoff discovery_backoff_;
   Moment discovery_due_{};
   Moment proofs_due_{};
-  Moment now_{};
+  Moment second_look_due_{};
+  Moment now_{};  // of the call that runs
   std::optional<Moment> store_due_;
-  unsigned store_failures_ = 0;
+  Backoff store_backoff_;
   std::size_t gets_under_way_ = 0;
   std::string discovery_problem_;
   std::string store_problem_;

@@ -1,0 +1,286 @@
+// Absence: what a complete list did not hold (design section 4). It only nominates; a quorum GET
+// releases, under the brake.
+#include <algorithm>
+#include <utility>
+
+#include "registry/ownership/sight.h"
+#include "webhook/cluster/reconcile/reconciler.h"
+
+namespace truce {
+namespace {
+
+constexpr std::size_t kPage = 500;
+constexpr std::size_t kWriteMax = 128;
+// The brake asks for the number of seen rows when an hour begins; older counts are taken anew.
+constexpr std::chrono::minutes kCountAge{1};
+
+std::string KindForPeople(const GroupKind& kind) {
+  return kind.group.empty() ? kind.kind : kind.kind + "." + kind.group;
+}
+
+std::string ReleaseCommand(const GroupKind& kind) {
+  return "`truce brake release --kind " + KindForPeople(kind) + "`";
+}
+
+}  // namespace
+
+void Reconciler::Freeze(const GroupKind& kind, std::string reason) {
+  Kind* found = Find(kind);
+  if (found == nullptr) return;
+  found->frozen = std::move(reason);
+  if (ports_.doubts != nullptr) ports_.doubts->DoubtKind(kind, FrozenFor(kind));
+}
+
+std::string Reconciler::FrozenFor(const GroupKind& kind) const {
+  const Kind* found = Find(kind);
+  if (found == nullptr) return {};
+  if (!found->frozen.empty()) {
+    return "objects of " + KindForPeople(kind) + " cannot be seen (" + found->frozen +
+           "): nothing of it is released until they can";
+  }
+  if (found->terminating) {
+    return "the definition of " + KindForPeople(kind) +
+           " is being deleted: nothing of it is released by that";
+  }
+  if (found->empty_frozen) {
+    return "the cluster lists no " + KindForPeople(kind) +
+           " any more although there were some; if they are really gone: " + ReleaseCommand(kind);
+  }
+  return {};
+}
+
+bool Reconciler::MayRelease(const Kind& kind) const {
+  return kind.frozen.empty() && !kind.terminating && !kind.empty_frozen;
+}
+
+Result<void> Reconciler::MarkUids(std::span<const Uid> uids) {
+  for (std::size_t at = 0; at < uids.size(); at += kWriteMax) {
+    const auto part = uids.subspan(at, std::min(kWriteMax, uids.size() - at));
+    const auto chunk = std::make_shared<const std::vector<Uid>>(part.begin(), part.end());
+    TRUCE_RETURN_IF_ERROR(Write([chunk](Ledger& ledger) {
+      for (const Uid& uid : *chunk) OutOfSight(uid, ledger);
+    }));
+  }
+  return {};
+}
+
+namespace {
+
+// Calls `visit` for every stored object of the kind.
+template <typename Visit>
+void ForEachObject(const Facts& facts, const std::string& cluster, const GroupKind& kind,
+                   const Visit& visit) {
+  Slot after{cluster, kind.group, kind.kind, {}, {}};
+  Uid after_uid;
+  for (;;) {
+    std::vector<Object> page = facts.ObjectsOfKind(after, after_uid, kPage);
+    const bool last = page.size() < kPage;
+    if (!last) {
+      after = page.back().slot;
+      after_uid = page.back().uid;
+    }
+    for (Object& object : page) visit(std::move(object));
+    if (last) return;
+  }
+}
+
+}  // namespace
+
+Result<void> Reconciler::MarkGap(Kind& kind) {
+  if (!kind.gap || kind.marked) return {};
+  std::vector<Uid> uids;
+  const auto look = [&](const Facts& facts) {
+    uids.clear();
+    ForEachObject(facts, rules_->identity.cluster, kind.followed.group_kind(),
+                  [&](Object object) { uids.push_back(std::move(object.uid)); });
+  };
+  TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, ports_.deadline()));
+  TRUCE_RETURN_IF_ERROR(MarkUids(uids));
+  kind.marked = true;
+  return {};
+}
+
+Result<std::vector<Reconciler::Missing>> Reconciler::FindMissing(const Kind& kind) {
+  std::vector<Missing> missing;
+  const auto look = [&](const Facts& facts) {
+    missing.clear();
+    ForEachObject(facts, rules_->identity.cluster, kind.followed.group_kind(), [&](Object object) {
+      const auto known = kind.versions.find(object.uid.text);
+      if (known != kind.versions.end() && known->second.list == kind.list) return;
+      Missing found;
+      const std::vector<Row> rows = facts.RowsOfUid(object.uid);
+      for (const Row& row : rows) {
+        found.old_rows = found.old_rows || row.at < kind.list_began;
+        found.nominated = found.nominated || Nominates(row, kind.list_began);
+        found.seen_rows = found.seen_rows || row.id.state == RowState::kSeen;
+      }
+      found.nominated = found.nominated || (rows.empty() && object.at < kind.list_began);
+      found.object = std::move(object);
+      missing.push_back(std::move(found));
+    });
+  };
+  TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, ports_.deadline()));
+  return missing;
+}
+
+Result<void> Reconciler::Nominate(Kind& kind) {
+  TRUCE_ASSIGN_OR_RETURN(const std::vector<Missing> missing, FindMissing(kind));
+  // A reservation may have come true and ended again unseen.
+  std::vector<Uid> unseen;
+  bool any_seen = false;
+  for (const Missing& one : missing) {
+    if (one.old_rows) unseen.push_back(one.object.uid);
+    any_seen = any_seen || one.seen_rows;
+  }
+  TRUCE_RETURN_IF_ERROR(MarkUids(unseen));
+  std::erase_if(kind.versions, [&](const auto& entry) { return entry.second.list != kind.list; });
+  const bool empty = kind.versions.empty();
+  const bool commanded = std::exchange(kind.empty_commanded, false);
+  kind.empty_frozen = empty && any_seen && !commanded;
+  if (ports_.doubts != nullptr) {
+    ports_.doubts->DoubtKind(kind.followed.group_kind(), FrozenFor(kind.followed.group_kind()));
+  }
+  if (!kind.empty_frozen) {
+    for (const Missing& one : missing) {
+      if (one.nominated) AddNomination(kind, one.object, commanded);
+    }
+  }
+  kind.collected.clear();
+  kind.collected.shrink_to_fit();
+  kind.complete = false;
+  kind.gap = false;
+  kind.marked = false;
+  kind.apply_known = false;
+  return {};
+}
+
+void Reconciler::AddNomination(const Kind& kind, const Object& object, bool commanded) {
+  const auto [at, added] = nominations_.try_emplace(object.uid);
+  Nomination& nomination = at->second;
+  if (added) {
+    nomination.uid = object.uid;
+    nomination.slot = object.slot;
+    nomination.first_absent = kind.list_began;
+  } else {
+    ++nomination.lists;
+  }
+  nomination.commanded = nomination.commanded || commanded;
+  if (added && ports_.doubts != nullptr) {
+    ports_.doubts->Doubt(
+        object.slot, ForPeople(object.slot) + " was not in the last list and is being looked for");
+  }
+  if (Ask* ask = AskFor(object.slot)) ask->nominated.insert(object.uid);
+}
+
+void Reconciler::SettleNomination(const Uid& uid) {
+  if (nominations_.empty()) return;
+  const auto found = nominations_.find(uid);
+  if (found == nominations_.end()) return;
+  if (ports_.doubts != nullptr) ports_.doubts->Settle(found->second.slot);
+  if (const auto ask = asks_.find(found->second.slot); ask != asks_.end()) {
+    ask->second.nominated.erase(uid);
+  }
+  nominations_.erase(found);
+}
+
+void Reconciler::DoubtHeldBack(const Nomination& nomination) {
+  if (ports_.doubts == nullptr) return;
+  const GroupKind kind{nomination.slot.group, nomination.slot.kind};
+  std::string text = ForPeople(nomination.slot) + " is gone, and so are many others: ";
+  text += nomination.held_back == BrakeVerdict::kNeedsSecondList
+              ? "a second list in ten minutes decides, or "
+              : "they are released only by ";
+  ports_.doubts->Doubt(nomination.slot, text + ReleaseCommand(kind));
+}
+
+// The object is known to be gone: its seen rows end as far as the brake lets them.
+Result<void> Reconciler::Release(const Uid& uid) {
+  const auto found = nominations_.find(uid);
+  if (found == nominations_.end()) return {};
+  Nomination& nomination = found->second;
+  const Timestamp now = ports_.clock.Now();
+  if (!seen_counted_ || now - *seen_counted_ > kCountAge || *seen_counted_ > now) {
+    const auto look = [&](const Facts& facts) {
+      seen_rows_ = facts.CountSeen(rules_->identity.cluster);
+    };
+    TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, ports_.deadline()));
+    seen_counted_ = now;
+  }
+  const auto verdict = std::make_shared<BrakeVerdict>(BrakeVerdict::kRelease);
+  const BrakeQuestion question{.cluster = rules_->identity.cluster,
+                               .seen_rows = seen_rows_,
+                               .first_absent = nomination.first_absent,
+                               .second_list = nomination.lists > 1,
+                               .commanded = nomination.commanded};
+  TRUCE_RETURN_IF_ERROR(Write([uid, question, verdict](Ledger& ledger) {
+    *verdict = BrakeVerdict::kRelease;
+    for (const Row& row : ledger.RowsOfUid(uid)) {
+      if (row.id.state != RowState::kSeen) continue;
+      *verdict = AskBrake(question, ledger);
+      if (*verdict != BrakeVerdict::kRelease) return;
+      Absent(row.id, ledger);
+    }
+    if (ledger.RowsOfUid(uid).empty()) ledger.DropObject(uid);
+  }));
+  nomination.held_back = *verdict;
+  if (*verdict != BrakeVerdict::kRelease) {
+    DoubtHeldBack(nomination);
+    return {};
+  }
+  const Slot slot = nomination.slot;
+  if (Kind* kind = Find({slot.group, slot.kind})) kind->versions.erase(uid.text);
+  SettleNomination(uid);
+  if (ports_.observer != nullptr) ports_.observer->OnGone(uid, slot);
+  return {};
+}
+
+Result<std::size_t> Reconciler::ReleaseBrake(const std::optional<GroupKind>& kind,
+                                             const std::string& actor, const std::string& reason) {
+  const auto concerns = [&](const GroupKind& other) { return !kind || *kind == other; };
+  std::size_t count = 0;
+  for (const auto& [uid, nomination] : nominations_) {
+    if (concerns({nomination.slot.group, nomination.slot.kind})) ++count;
+  }
+  for (auto& [name, one] : kinds_) {
+    if (!concerns(name) || !one.empty_frozen) continue;
+    TRUCE_ASSIGN_OR_RETURN(const std::vector<Missing> missing, FindMissing(one));
+    count += missing.size();
+  }
+  TRUCE_RETURN_IF_ERROR(Write([actor, reason, count](Ledger& ledger) {
+    ledger.Audit({.action = AuditAction::kAdministered,
+                  .cause = "brake released for " + std::to_string(count) + " objects: " + reason,
+                  .actor = actor});
+  }));
+  for (auto& [uid, nomination] : nominations_) {
+    if (!concerns({nomination.slot.group, nomination.slot.kind})) continue;
+    nomination.commanded = true;
+    if (Ask* ask = AskFor(nomination.slot)) {
+      ask->nominated.insert(uid);
+      ask->due = Moment{};
+    }
+  }
+  for (auto& [name, one] : kinds_) {
+    if (concerns(name) && one.empty_frozen) one.empty_commanded = true;
+  }
+  return count;
+}
+
+std::vector<Nomination> Reconciler::Nominations() const {
+  std::vector<Nomination> all;
+  all.reserve(nominations_.size());
+  for (const auto& [uid, nomination] : nominations_) all.push_back(nomination);
+  return all;
+}
+
+std::map<GroupKind, Timestamp> Reconciler::WaitForSecondList() const {
+  std::map<GroupKind, Timestamp> waiting;
+  for (const auto& [uid, nomination] : nominations_) {
+    if (nomination.held_back != BrakeVerdict::kNeedsSecondList) continue;
+    const GroupKind kind{nomination.slot.group, nomination.slot.kind};
+    const auto [at, added] = waiting.try_emplace(kind, nomination.first_absent);
+    if (!added) at->second = std::max(at->second, nomination.first_absent);
+  }
+  return waiting;
+}
+
+}  // namespace truce

@@ -1,0 +1,147 @@
+#include "webhook/cluster/reconcile/accounts.h"
+
+#include <array>
+#include <utility>
+
+#include "registry/identity/evidence.h"
+#include "registry/identity/object_view.h"
+
+namespace truce {
+namespace {
+
+// The account of a role ARN, when it is a number.
+std::string AccountOfRole(Value role_arn) {
+  const std::string_view account = AccountOfArn(StringOf(role_arn));
+  return IsAccount(account) ? std::string(account) : std::string();
+}
+
+Value LastOf(Value array) {
+  Value last;
+  if (!array.is_array()) return last;
+  for (Value at = array.first(); at.exists(); at = array.next(at)) last = at;
+  return last;
+}
+
+bool IsClusterScoped(const GroupKind& kind) {
+  return kind.group != "aws.m.upbound.io" || kind.kind == "ClusterProviderConfig";
+}
+
+}  // namespace
+
+bool IsProviderConfig(const GroupKind& kind) {
+  if (kind.kind == "ProviderConfig") {
+    return kind.group == "aws.upbound.io" || kind.group == "aws.m.upbound.io" ||
+           kind.group == "aws.crossplane.io";
+  }
+  return kind.kind == "ClusterProviderConfig" && kind.group == "aws.m.upbound.io";
+}
+
+ProviderConfigName ProviderConfigNameOf(Value object, const GroupKind& kind) {
+  const Value metadata = object.Child("metadata");
+  ProviderConfigName name{kind.group, kind.kind, {}, std::string(StringOf(metadata.Child("name")))};
+  if (!IsClusterScoped(kind)) name.ns = StringOf(metadata.Child("namespace"));
+  return name;
+}
+
+std::string AccountOfProviderConfig(Value object) {
+  const Value spec = object.Child("spec");
+  // A chain ends in its last role, whether its account can be read or not.
+  if (const Value last = LastOf(spec.Child("assumeRoleChain")); last.exists()) {
+    return AccountOfRole(last.Child("roleARN"));
+  }
+  const Value credentials = spec.Child("credentials");
+  const std::array roles{
+      spec.Child("assumeRole").Child("roleARN"),
+      spec.Child("assumeRoleARN"),
+      spec.Child("assumeRoleWithWebIdentity").Child("roleARN"),
+      credentials.Child("webIdentity").Child("roleARN"),
+      credentials.Child("upbound").Child("webIdentity").Child("roleARN"),
+  };
+  for (const Value role : roles) {
+    if (!StringOf(role).empty()) return AccountOfRole(role);
+  }
+  return {};
+}
+
+std::string StandInFor(const ProviderConfigName& config, std::string_view cluster) {
+  std::string text = "?";
+  text += cluster;
+  for (const std::string* part : {&config.group, &config.kind, &config.ns, &config.name}) {
+    text.append("/").append(*part);
+  }
+  return text;
+}
+
+std::vector<Accounts::Change> Accounts::Configure(AccountMap configured) {
+  const AccountMap before = Effective();
+  configured_ = std::move(configured);
+  std::vector<Change> changes;
+  for (const auto& [config, account] : Effective()) {
+    const auto old = before.find(config);
+    const std::string from = old == before.end() ? StandInFor(config, cluster_) : old->second;
+    if (from != account) changes.push_back({config, from, account});
+  }
+  return changes;
+}
+
+std::optional<Accounts::Change> Accounts::Saw(const ProviderConfigName& config,
+                                              const std::string& account) {
+  if (account.empty()) return std::nullopt;
+  const std::string before = AccountFor(config);
+  learned_[config] = account;
+  const std::string after = AccountFor(config);
+  if (before == after) return std::nullopt;
+  return Change{config, before.empty() ? StandInFor(config, cluster_) : before, after};
+}
+
+AccountMap Accounts::Effective() const {
+  AccountMap all = configured_;
+  all.insert(learned_.begin(), learned_.end());  // what is there already stays
+  return all;
+}
+
+std::string Accounts::AccountFor(const ProviderConfigName& config) const {
+  if (const auto found = configured_.find(config); found != configured_.end()) {
+    return found->second;
+  }
+  const auto found = learned_.find(config);
+  return found == learned_.end() ? std::string() : found->second;
+}
+
+std::string ToText(const AccountMap& learned) {
+  std::string text;
+  for (const auto& [config, account] : learned) {
+    text += config.group + "/" + config.kind + "/" + config.ns + "/" + config.name + " " + account +
+            "\n";
+  }
+  return text;
+}
+
+namespace {
+
+// Cuts `text` at the first `mark`: what stands before it; `text` keeps what follows.
+std::string_view CutAt(char mark, std::string_view& text) {
+  const std::size_t at = text.find(mark);
+  const std::string_view before = text.substr(0, at);
+  text.remove_prefix(at == std::string_view::npos ? text.size() : at + 1);
+  return before;
+}
+
+}  // namespace
+
+AccountMap AccountsFromText(std::string_view text) {
+  AccountMap learned;
+  while (!text.empty()) {
+    std::string_view account = CutAt('\n', text);
+    std::string_view name = CutAt(' ', account);
+    ProviderConfigName config;
+    config.group = CutAt('/', name);
+    config.kind = CutAt('/', name);
+    config.ns = CutAt('/', name);
+    config.name = name;
+    if (!config.name.empty() && IsAccount(account)) learned[config] = account;
+  }
+  return learned;
+}
+
+}  // namespace truce

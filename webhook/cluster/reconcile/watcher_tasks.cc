@@ -1,0 +1,187 @@
+// The watcher's work on the store: what answers and events lead to, in their order.
+#include <algorithm>
+#include <utility>
+
+#include "registry/identity/object_view.h"
+#include "webhook/cluster/reconcile/followed.h"
+#include "webhook/cluster/reconcile/watcher.h"
+
+namespace truce {
+namespace {
+
+constexpr std::chrono::seconds kSettle{1};  // CRDs come in crowds: discovered once they are there
+
+}  // namespace
+
+void Watcher::Enqueue(std::function<Result<void>()> run, std::size_t events) {
+  tasks_.push_back({std::move(run), events});
+  queued_ += events;
+}
+
+// Does what waits, in order, until the store fails.
+void Watcher::Pump(Moment now) {
+  if (store_due_ && now < *store_due_) return;
+  store_due_.reset();
+  for (;;) {
+    const bool done = tasks_.empty();
+    Result<void> result;
+    if (!done) {
+      result = tasks_.front().run();
+    } else if (!ready() && PrerequisitesKnown() && !kinds_stale_ &&
+               std::none_of(by_role_.begin(), by_role_.end(),
+                            [](const Followed* followed) { return followed->awaited; })) {
+      result = reconciler_.FinishStart();
+      for (Followed* followed : by_role_) Touch(*followed);
+    }
+    if (!result.ok()) {
+      store_problem_ = result.error().message;
+      store_due_ = now + store_backoff_.Next();
+      return;
+    }
+    if (done) break;
+    queued_ -= tasks_.front().events;
+    tasks_.pop_front();
+  }
+  store_problem_.clear();
+  store_backoff_.Reset();
+}
+
+void Watcher::TakeNews(Followed& followed, FollowerNews news) {
+  const GroupKind kind = followed.follower.kind().group_kind();
+  Touch(followed);
+  if (news.finished || news.failed) followed.awaited = false;
+  if (IsRecorded(followed.role())) {
+    TakeRecorded(kind, std::move(news));
+  } else {
+    SawObjects(followed, news);
+  }
+  followed.gap_told = followed.follower.gap();
+}
+
+void Watcher::TakeRecorded(const GroupKind& kind, FollowerNews news) {
+  if (news.begins || !news.objects.empty()) {
+    const auto objects = std::make_shared<const std::vector<std::string>>(std::move(news.objects));
+    Enqueue([this, kind, objects, begins = news.begins]() -> Result<void> {
+      if (begins) reconciler_.BeginList(kind);
+      reconciler_.Listed(kind, *objects);
+      return {};
+    });
+  }
+  if (news.finished) {
+    Enqueue([this, kind]() -> Result<void> {
+      TRUCE_RETURN_IF_ERROR(reconciler_.FinishList(kind));
+      if (Followed* found = FindKind(kind)) {
+        found->resync = false;
+        Touch(*found);
+      }
+      return {};
+    });
+  }
+  if (news.failed) {
+    Enqueue([this, kind] { return reconciler_.ListFailed(kind); });
+  }
+  if (!news.events.empty()) {
+    const std::size_t count = news.events.size();
+    const auto events = std::make_shared<const std::vector<WatchEvent>>(std::move(news.events));
+    Enqueue([this, kind, events] { return reconciler_.Events(kind, *events); }, count);
+  }
+}
+
+void Watcher::TakeInbox(Moment now) {
+  if (inbox_ == nullptr) return;
+  const auto contents = std::make_shared<const ReviewInbox::Contents>(inbox_->Take());
+  if (contents->empty()) return;
+  for (const GroupKind& kind : contents->admitted) {
+    if (Followed* followed = FindKind(kind)) followed->follower.Wanted(now);
+  }
+  for (const Slot& slot : contents->unknown) {
+    if (Followed* followed = FindKind({slot.group, slot.kind})) followed->follower.Wanted(now);
+    reconciler_.LookAt(slot);
+  }
+  if (contents->prove.empty()) return;
+  Enqueue([this, contents] {
+    const std::vector<RowId> rows(contents->prove.begin(), contents->prove.end());
+    return reconciler_.Prove(rows);
+  });
+}
+
+// Kinds that are not recorded: what they say is small, and taken at once.
+void Watcher::SawObjects(Followed& followed, const FollowerNews& news) {
+  const auto saw = [&](const std::string& json, bool gone) {
+    const Result<Document> document = reader_.Read(json);
+    if (document.ok()) SawObject(followed, document.value().root(), gone);
+  };
+  for (const std::string& object : news.objects) saw(object, false);
+  for (const WatchEvent& event : news.events) {
+    saw(event.object, event.type == WatchEvent::Type::kDeleted);
+  }
+}
+
+void Watcher::SawObject(Followed& followed, Value object, bool gone) {
+  const Value metadata = object.Child("metadata");
+  const std::string name(StringOf(metadata.Child("name")));
+  switch (followed.role()) {
+    case Role::kDefinition:
+      if (gone || metadata.Child("deletionTimestamp").empty()) {
+        terminating_.erase(name);
+      } else {
+        terminating_.insert(name);
+      }
+      kinds_stale_ = true;
+      if (ready()) discovery_due_ = std::min(discovery_due_, now_ + kSettle);
+      return;
+    case Role::kCompositeDefinition:
+      composites_.erase(name);
+      if (auto kinds = ReadCompositeDefinition(object); kinds && !gone) {
+        composites_.emplace(name, *std::move(kinds));
+      }
+      kinds_stale_ = true;
+      return;
+    case Role::kProviderConfig: {
+      const GroupKind kind = followed.follower.kind().group_kind();
+      if (!gone) SawAccount(ProviderConfigNameOf(object, kind), AccountOfProviderConfig(object));
+      return;
+    }
+    case Role::kOther:
+      if (ports_.observer != nullptr) {
+        ports_.observer->OnOther(followed.follower.kind(), object, gone);
+      }
+      return;
+    case Role::kManaged:
+    case Role::kMapped:
+    case Role::kComposite:
+    case Role::kClaim: break;
+  }
+}
+
+void Watcher::SawAccount(const ProviderConfigName& config, const std::string& account) {
+  const auto change = accounts_.Saw(config, account);
+  if (!change) return;
+  ReconcileRules rules = reconciler_.rules();
+  rules.identity.accounts = accounts_.Effective();
+  reconciler_.SetRules(std::move(rules));
+  Enqueue([this] {
+    return reconciler_.Keep("accounts/" + reconciler_.rules().identity.cluster,
+                            ToText(accounts_.learned()));
+  });
+  UseAccounts({*change});
+  // What stood under another account cannot be told apart from what belongs there: read anew.
+  if (!change->from.starts_with('?')) ListAgain(now_, Again::kManaged);
+}
+
+// Moves what is kept under stand-ins to the accounts that are known now, and tells the admission
+// path.
+void Watcher::UseAccounts(const std::vector<Accounts::Change>& changes) {
+  for (const Accounts::Change& change : changes) {
+    if (!change.from.starts_with('?')) continue;
+    Enqueue([this, change] { return reconciler_.RekeyAccount(change.from, change.to); });
+  }
+  ReconcileRules rules = reconciler_.rules();
+  if (rules.identity.accounts != accounts_.Effective()) {
+    rules.identity.accounts = accounts_.Effective();
+    reconciler_.SetRules(std::move(rules));
+  }
+  if (on_accounts_) on_accounts_(accounts_.Effective());
+}
+
+}  // namespace truce
