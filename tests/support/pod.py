@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import os
+import re
 import shlex
 import subprocess
 from pathlib import Path
@@ -21,8 +22,12 @@ FILE_MODE = 0o644  # Kubernetes' default for ConfigMaps and Secrets
 
 
 class Pod:
-    """External synchronization; start it from the main thread, on a machine that lets this user
-    make mount namespaces (root, or unprivileged user namespaces)."""
+    """External synchronization; start it from the main thread.
+
+    Where this user may make no mount namespace (a container without rights), `isolated` is false:
+    the same program then runs with the same files, found at other paths, and only the file system
+    is not the Pod's.
+    """
 
     def __init__(self, directory: Path, binary: Path):
         self.directory = directory
@@ -30,6 +35,9 @@ class Pod:
         self._binary = binary
         self._child: Child | None = None
         self._is_root = os.geteuid() == 0
+        self._outside = ["unshare", "--mount"] if self._is_root else [
+            "unshare", "--map-root-user", "--mount"]
+        self.isolated = subprocess.run([*self._outside, "true"], capture_output=True).returncode == 0
         directory.mkdir(parents=True, exist_ok=True)
         # pytest keeps its directories to their owner; the container's user must pass.
         for folder in (directory, *directory.parents):
@@ -52,24 +60,26 @@ class Pod:
     def start(self) -> Child:
         container = self._spec["containers"][0]
         user = self._spec["securityContext"]
-        command = " ".join(map(shlex.quote, [*ENTRY_POINT, *container["args"]]))
-        variables = " ".join(
-            shlex.quote(f"{each['name']}={each['value']}") for each in container.get("env", [])
-        )
-        ids = f"{user['runAsUser']}", f"{user['runAsGroup']}", f"{user['fsGroup']}"
         # A changed user clears the signal that ends the child with its parent: setpriv sets it anew.
-        limits = "--pdeathsig KILL --no-new-privs --bounding-set=-all --inh-caps=-all"
+        become = ["setpriv", "--pdeathsig", "KILL", "--no-new-privs", "--ambient-caps=-all",
+                  "--inh-caps=-all"]
         if self._is_root:
-            outside = ["unshare", "--mount"]
-            become = f"setpriv --reuid {ids[0]} --regid {ids[1]} --groups {ids[2]} {limits}"
-        else:
-            outside = ["unshare", "--map-root-user", "--mount"]
-            become = f"unshare --user --map-user={ids[0]} --map-group={ids[1]} setpriv {limits}"
-        script = self._root_script(container) + (
-            f"exec chroot {shlex.quote(str(self.directory / 'root'))} {become} "
-            f"env -i PATH=/usr/local/bin:/usr/bin TRUCE_DATA_DIR=/var/lib/truce {variables} {command}\n"
-        )
-        self._child = Child("pod", [*outside, "bash", "-euc", script], self.log)
+            become += ["--bounding-set=-all", f"--reuid={user['runAsUser']}",
+                       f"--regid={user['runAsGroup']}", f"--groups={user['fsGroup']}"]
+        elif self.isolated:
+            become.append("--bounding-set=-all")
+        variables = [f"{each['name']}={each['value']}" for each in container.get("env", [])]
+        program = ENTRY_POINT if self.isolated else [str(self._binary), *ENTRY_POINT[1:]]
+        command = [*become, "env", "-i", "PATH=/usr/local/bin:/usr/bin", *variables,
+                   *program, *map(self._at, container["args"])]
+        if self.isolated:
+            enter = ["chroot", str(self.directory / "root")]
+            if not self._is_root:  # No further namespace of users can be made behind chroot.
+                enter = ["unshare", "--user", f"--map-user={user['runAsUser']}",
+                         f"--map-group={user['runAsGroup']}", "--keep-caps", *enter]
+            script = self._root_script(container) + f"exec {shlex.join([*enter, *command])}\n"
+            command = [*self._outside, "bash", "-euc", script]
+        self._child = Child("pod", command, self.log)
         return self._child
 
     def stop(self) -> int:
@@ -93,15 +103,29 @@ class Pod:
         lines = Path(f"/proc/{self._child.pid}/status").read_text().splitlines()
         return {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
 
-    def may_write(self, path: str) -> bool:
-        """Whether the running container could make a file in this folder of its file system."""
-        done = subprocess.run(
-            ["nsenter", f"--target={self._child.pid}", "--mount", "--root", "touch", f"{path}/.try"],
-            capture_output=True,
-        )
-        return done.returncode == 0
+    def is_writable(self, path: str) -> bool:
+        """Whether the file system at this path of the running container is mounted for writing."""
+        mounts = {}
+        for line in Path(f"/proc/{self._child.pid}/mountinfo").read_text().splitlines():
+            fields = line.split()
+            mounts[fields[4]] = fields[5].split(",")
+        inside = Path(path)
+        for folder in (inside, *inside.parents):
+            if str(folder) in mounts:
+                return "rw" in mounts[str(folder)]
+        raise AssertionError(f"{path} is on no mount")
 
     # Inside
+
+    def _at(self, text: str) -> str:
+        """`text` with paths of the container as they are on this machine."""
+        if self.isolated:
+            return text
+        mounts = {each["mountPath"]: each["name"] for each in self._spec["containers"][0]["volumeMounts"]}
+        paths = "|".join(map(re.escape, sorted(mounts, key=len, reverse=True)))
+        return re.sub(
+            rf"(?<![\w/])({paths})(?=[/\s]|$)", lambda found: str(self._volume(mounts[found[1]])), text
+        )
 
     def _volume(self, name: str) -> Path:
         return self.directory / "volumes" / name
@@ -119,7 +143,7 @@ class Pod:
         else:
             source = volume["configMap"]
             data = read("ConfigMap", source["name"]).get("data", {})
-            content = {key: value.encode() for key, value in data.items()}
+            content = {key: self._at(value).encode() for key, value in data.items()}
         mode = source.get("defaultMode", FILE_MODE)
         number = len(list(target.glob("..version-*")))
         version = target / f"..version-{number}"
@@ -163,5 +187,5 @@ class Pod:
             if mount.get("readOnly"):
                 lines.append(f"mount -o remount,bind,ro {at}")
         if container["securityContext"]["readOnlyRootFilesystem"]:
-            lines.append(f"mount -o remount,ro {quoted}")
+            lines.append(f"mount -o remount,bind,ro {quoted}")
         return "\n".join(lines) + "\n"
