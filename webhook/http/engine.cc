@@ -3,15 +3,13 @@
 #include <httplib.h>
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
-
-#include "registry/base/assert.h"
 
 namespace truce {
 namespace {
 
 constexpr std::string_view kRetrySoon = "Retry-After: 1\r\n";
+constexpr std::size_t kTargetBytesMax = 8192;
 
 std::string_view Reason(int status) {
   switch (status) {
@@ -39,152 +37,102 @@ bool HasMediaType(std::string_view content_type, std::string_view wanted) {
                     [](char a, char b) { return Lower(a) == b; });
 }
 
-// The request line as a stream to read from, and a buffer for the reply to be written to.
-class MemoryStream final : public httplib::Stream {
- public:
-  MemoryStream(std::string_view line, std::string& reply) : line_(line), reply_(reply) {}
+// A plain reply for requests that no handler answers.
+HttpResponse Refuse(EngineReply& reply, HttpRejection rejection, HttpResponse response) {
+  reply.rejection = rejection;
+  return response;
+}
 
-  bool is_readable() const override { return true; }
-  bool wait_readable() const override { return true; }
-  bool wait_writable() const override { return true; }
-  bool is_peer_alive() const override { return true; }
-
-  ssize_t read(char* data, size_t size) override {
-    size_t count = 0;
-    while (count < size && position_ < line_.size() + kEnd.size()) {
-      data[count++] = position_ < line_.size() ? line_[position_] : kEnd[position_ - line_.size()];
-      ++position_;
-    }
-    return static_cast<ssize_t>(count);
+HttpResponse NotFound(EngineReply& reply, const std::string& allow) {
+  if (allow.empty()) {
+    return Refuse(reply, HttpRejection::kNotFound, PlainText(404, "no such path"));
   }
+  HttpResponse response = PlainText(405, "method not allowed");
+  response.headers.emplace_back("Allow", allow);
+  return Refuse(reply, HttpRejection::kNotFound, std::move(response));
+}
 
-  ssize_t write(const char* data, size_t size) override {
-    reply_.append(data, size);
-    return static_cast<ssize_t>(size);
+// Splits the target into path and query, and decodes them.
+void ReadTarget(std::string_view target, HttpRequest& request) {
+  const std::size_t mark = std::min(target.find('?'), target.size());
+  request.path = httplib::decode_path_component(std::string(target.substr(0, mark)));
+  std::string_view rest = target.substr(std::min(mark + 1, target.size()));
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('&'), rest.size());
+    const std::string_view parameter = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const std::size_t equals = std::min(parameter.find('='), parameter.size());
+    if (equals == 0) continue;
+    const std::string_view value = parameter.substr(std::min(equals + 1, parameter.size()));
+    request.query.emplace_back(
+        httplib::decode_query_component(std::string(parameter.substr(0, equals))),
+        httplib::decode_query_component(std::string(value)));
   }
+}
 
-  void get_remote_ip_and_port(std::string& /*ip*/, int& /*port*/) const override {}
-  void get_local_ip_and_port(std::string& /*ip*/, int& /*port*/) const override {}
-  socket_t socket() const override { return INVALID_SOCKET; }
-  time_t duration() const override { return 0; }
+void AppendField(std::string_view name, std::string_view value, std::string& out) {
+  out.append(name).append(": ").append(value).append("\r\n");
+}
 
- private:
-  static constexpr std::string_view kEnd = "\r\n\r\n";
-
-  std::string_view line_;
-  std::string& reply_;
-  size_t position_ = 0;
-};
-
-// One call of Answer, for the library's hooks, which know only its own types.
-struct Call {
-  HttpRequest& request;
-  EngineReply& reply;
-  bool keep_alive;
-  bool minor_version_0;
-};
-
-thread_local Call* current_call = nullptr;
+void AppendReply(const HttpResponse& response, const RequestHead& head, bool keep_alive,
+                 std::string& out) {
+  constexpr std::size_t kUsualHeadBytes = 256;
+  out.reserve(out.size() + kUsualHeadBytes + response.body.size());
+  out.append("HTTP/1.1 ").append(std::to_string(response.status)).append(" ");
+  out.append(httplib::status_message(response.status)).append("\r\n");
+  for (const auto& [name, value] : response.headers) {
+    const bool sound = httplib::detail::fields::is_field_name(name) &&
+                       httplib::detail::fields::is_field_value(value);
+    if (sound) AppendField(name, value, out);
+  }
+  if (httplib::detail::fields::is_field_value(response.content_type)) {
+    AppendField("Content-Type", response.content_type, out);
+  }
+  AppendField("Content-Length", std::to_string(response.body.size()), out);
+  if (!keep_alive) AppendField("Connection", "close", out);
+  if (keep_alive && head.minor_version_0) AppendField("Connection", "keep-alive", out);
+  out.append("\r\n");
+  if (head.method != "HEAD") out.append(response.body);
+}
 
 }  // namespace
-
-class HttpEngine::Server final : public httplib::Server {
- public:
-  explicit Server(Router router) : router_(std::move(router)) {
-    set_pre_routing_handler([this](const httplib::Request& in, httplib::Response& out) {
-      Route(in, out, *current_call);
-      return HandlerResponse::Handled;
-    });
-    set_post_routing_handler([](const httplib::Request& /*in*/, httplib::Response& out) {
-      SetConnection(*current_call, out);
-    });
-    set_exception_handler([](const httplib::Request& /*in*/, httplib::Response& out,
-                             const std::exception_ptr& /*thrown*/) { Fail(*current_call, out); });
-  }
-
-  void Answer(const RequestHead& head, Call& call) {
-    current_call = &call;
-    MemoryStream stream(head.line, call.reply.bytes);
-    bool closed = false;
-    const bool written =
-        process_request(stream, call.request.remote_address, 0, {}, 0, false, closed, nullptr);
-    current_call = nullptr;
-    if (!written || call.reply.bytes.empty()) {
-      call.reply.bytes = ShortReply(400, "malformed request", false);
-      call.reply.rejection = HttpRejection::kBadRequest;
-    }
-  }
-
- private:
-  static void Refuse(Call& call, httplib::Response& out, HttpResponse&& response,
-                     HttpRejection rejection) {
-    call.reply.rejection = rejection;
-    Write(std::move(response), out);
-  }
-
-  static void Write(HttpResponse&& response, httplib::Response& out) {
-    out.status = response.status;
-    for (const auto& [name, value] : response.headers) out.set_header(name, value);
-    if (!response.content_type.empty()) out.set_header("Content-Type", response.content_type);
-    out.body = std::move(response.body);
-  }
-
-  static void Fail(Call& call, httplib::Response& out) {
-    out.headers.clear();
-    HttpResponse response = PlainText(503, "internal error");
-    response.headers.emplace_back("Retry-After", "1");
-    Refuse(call, out, std::move(response), HttpRejection::kHandlerFailed);
-  }
-
-  // The library closes after every status from 400 on, which would cost the API server a handshake
-  // for each answer that says "unknown"; what was read whole can be followed by the next request.
-  static void SetConnection(const Call& call, httplib::Response& out) {
-    out.headers.erase("Keep-Alive");
-    out.headers.erase("Accept-Ranges");
-    out.headers.erase("Connection");
-    if (!call.keep_alive) out.headers.emplace("Connection", "close");
-    if (call.keep_alive && call.minor_version_0) out.headers.emplace("Connection", "keep-alive");
-  }
-
-  void Route(const httplib::Request& in, httplib::Response& out, Call& call) const {
-    HttpRequest& request = call.request;
-    request.method = in.method;
-    request.path = in.path;
-    for (const auto& [name, value] : in.params) request.query.emplace_back(name, value);
-
-    const Router::Match match = router_.Find(request.method, request.path);
-    if (match.route == nullptr) {
-      HttpResponse response = match.allow.empty() ? PlainText(404, "no such path")
-                                                  : PlainText(405, "method not allowed");
-      if (!match.allow.empty()) response.headers.emplace_back("Allow", match.allow);
-      return Refuse(call, out, std::move(response), HttpRejection::kNotFound);
-    }
-    const std::string_view coding = request.Header("content-encoding");
-    if (!coding.empty() && coding != "identity") {
-      return Refuse(call, out, PlainText(415, "Content-Encoding is not supported"),
-                    HttpRejection::kMediaType);
-    }
-    const std::string& media_type = match.route->media_type;
-    if (!media_type.empty() && !HasMediaType(request.Header("content-type"), media_type)) {
-      return Refuse(call, out, PlainText(415, "Content-Type must be " + media_type),
-                    HttpRejection::kMediaType);
-    }
-    Write(match.route->handler(request), out);
-  }
-
-  const Router router_;
-};
-
-HttpEngine::HttpEngine(Router router) : server_(std::make_unique<Server>(std::move(router))) {}
-
-HttpEngine::~HttpEngine() = default;
 
 void HttpEngine::Answer(const RequestHead& head, HttpRequest& request, bool keep_alive,
                         EngineReply& reply) const {
   reply.bytes.clear();
   reply.rejection.reset();
-  Call call{request, reply, keep_alive, head.minor_version_0};
-  server_->Answer(head, call);
+  HttpResponse response;
+  try {
+    response = Route(head, request, reply);
+  } catch (...) {
+    response = Refuse(reply, HttpRejection::kHandlerFailed, PlainText(503, "internal error"));
+    response.headers.emplace_back("Retry-After", "1");
+  }
+  AppendReply(response, head, keep_alive, reply.bytes);
+}
+
+HttpResponse HttpEngine::Route(const RequestHead& head, HttpRequest& request,
+                               EngineReply& reply) const {
+  const std::size_t begin = head.method.size() + 1;
+  const std::string_view target = head.line.substr(begin, head.line.rfind(' ') - begin);
+  if (target.size() > kTargetBytesMax) {
+    return Refuse(reply, HttpRejection::kBadRequest, PlainText(414, "request target too long"));
+  }
+  request.method = head.method;
+  ReadTarget(target, request);
+  const Router::Match match = router_.Find(request.method, request.path);
+  if (match.route == nullptr) return NotFound(reply, match.allow);
+  const std::string_view coding = request.Header("content-encoding");
+  if (!coding.empty() && coding != "identity") {
+    return Refuse(reply, HttpRejection::kMediaType,
+                  PlainText(415, "Content-Encoding is not supported"));
+  }
+  const std::string& media_type = match.route->media_type;
+  if (!media_type.empty() && !HasMediaType(request.Header("content-type"), media_type)) {
+    return Refuse(reply, HttpRejection::kMediaType,
+                  PlainText(415, "Content-Type must be " + media_type));
+  }
+  return match.route->handler(request);
 }
 
 std::string ShortReply(int status, std::string_view line, bool keep_alive) {

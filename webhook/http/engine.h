@@ -1,11 +1,11 @@
-// The seam to cpp-httplib: a complete request in, the bytes of its reply out.
+// A complete request in, the bytes of its reply out; the seam to cpp-httplib.
 #ifndef TRUCE_WEBHOOK_HTTP_ENGINE_H_
 #define TRUCE_WEBHOOK_HTTP_ENGINE_H_
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "webhook/http/http.h"
 #include "webhook/http/request_head.h"
@@ -20,13 +20,12 @@ struct EngineReply {
   std::optional<HttpRejection> rejection;  // when no handler answered, or it threw
 };
 
-// cpp-httplib reads the request line, decodes path and query, and writes the reply; routes are
-// matched in its pre-routing hook. It sees neither header fields nor bodies nor sockets.
-// Thread-safe.
+// Routes a request and writes its reply. cpp-httplib decodes path and query, knows the reasons of
+// status codes, and says which reply fields are sound; it sees neither header fields of requests
+// nor bodies nor sockets. Thread-safe.
 class HttpEngine final {
  public:
-  explicit HttpEngine(Router router);
-  ~HttpEngine();
+  explicit HttpEngine(Router router) : router_(std::move(router)) {}
   HttpEngine(const HttpEngine&) = delete;
   HttpEngine& operator=(const HttpEngine&) = delete;
 
@@ -37,11 +36,12 @@ class HttpEngine final {
               EngineReply& reply) const;
 
  private:
-  class Server;
-  std::unique_ptr<Server> server_;
+  HttpResponse Route(const RequestHead& head, HttpRequest& request, EngineReply& reply) const;
+
+  const Router router_;
 };
 
-// A reply made without the library, for requests that it must not see and for overload.
+// A reply to a request that is not routed: malformed ones, and overload.
 std::string ShortReply(int status, std::string_view line, bool keep_alive);
 
 }  // namespace truce
