@@ -1,6 +1,6 @@
 #include "registry/base/clock.h"
 
-#include <cstdio>
+#include <charconv>
 
 namespace truce {
 namespace {
@@ -26,19 +26,30 @@ std::optional<std::chrono::minutes> Offset(std::string_view text) {
   return text[0] == '-' ? -offset : offset;
 }
 
+// Appends `number` with leading zeros to at least `width` digits, then `mark`.
+void AppendNumber(std::string& out, int number, std::size_t width, char mark) {
+  char digits[12];
+  const char* const end = std::to_chars(digits, digits + sizeof digits, number).ptr;
+  const auto count = static_cast<std::size_t>(end - digits);
+  if (count < width) out.append(width - count, '0');
+  out.append(digits, count).push_back(mark);
+}
+
 }  // namespace
 
 std::string FormatTimestamp(Timestamp time) {
   const auto day = std::chrono::floor<std::chrono::days>(time);
   const std::chrono::year_month_day date{day};
   const std::chrono::hh_mm_ss clock{std::chrono::floor<std::chrono::seconds>(time - day)};
-  char buffer[40];
-  std::snprintf(buffer, sizeof buffer, "%04d-%02u-%02uT%02d:%02d:%02dZ",
-                static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-                static_cast<unsigned>(date.day()), static_cast<int>(clock.hours().count()),
-                static_cast<int>(clock.minutes().count()),
-                static_cast<int>(clock.seconds().count()));
-  return buffer;
+  std::string out;
+  out.reserve(24);
+  AppendNumber(out, static_cast<int>(date.year()), 4, '-');
+  AppendNumber(out, static_cast<int>(static_cast<unsigned>(date.month())), 2, '-');
+  AppendNumber(out, static_cast<int>(static_cast<unsigned>(date.day())), 2, 'T');
+  AppendNumber(out, static_cast<int>(clock.hours().count()), 2, ':');
+  AppendNumber(out, static_cast<int>(clock.minutes().count()), 2, ':');
+  AppendNumber(out, static_cast<int>(clock.seconds().count()), 2, 'Z');
+  return out;
 }
 
 std::optional<Timestamp> ParseTimestamp(std::string_view text) {

@@ -31,10 +31,14 @@ std::size_t SequenceLength(std::string_view text) {
   return 0;
 }
 
-bool IsPlain(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return byte >= 0x20 && byte < 0x7F && c != '"' && c != '\\';
-}
+// Bytes that stand for themselves in a JSON string.
+constexpr std::array<bool, 256> kPlain = [] {
+  std::array<bool, 256> plain{};
+  for (std::size_t c = 0x20; c < 0x7F; ++c) plain[c] = c != '"' && c != '\\';
+  return plain;
+}();
+
+bool IsPlain(char c) { return kPlain[static_cast<unsigned char>(c)]; }
 
 void AppendEscaped(char c, std::string& out) {
   constexpr std::string_view kHex = "0123456789abcdef";

@@ -1,10 +1,14 @@
 
+#include <array>
+
 #include "webhook/log/log.h"
 
 namespace truce {
 namespace {
 
 constexpr std::string_view kHex = "0123456789abcdef";
+// Room for most lines.
+constexpr std::size_t kUsualLineBytes = 768;
 
 // Length of the well-formed UTF-8 sequence at the start of `text`; 0 when there is none.
 std::size_t Utf8Length(std::string_view text) {
@@ -25,6 +29,15 @@ std::size_t Utf8Length(std::string_view text) {
   }
   return 0;
 }
+
+// Bytes that stand for themselves within quotes.
+constexpr std::array<bool, 256> kPlain = [] {
+  std::array<bool, 256> plain{};
+  for (std::size_t c = 0x20; c < 0x7f; ++c) plain[c] = c != '"' && c != '\\';
+  return plain;
+}();
+
+bool IsPlain(char c) { return kPlain[static_cast<unsigned char>(c)]; }
 
 void AppendEscape(std::string& out, unsigned char byte) {
   out += "\\u00";
@@ -50,6 +63,11 @@ void AppendEscaped(std::string& out, std::string_view text) {
   const bool is_cut = text.size() > kLogValueBytesMax;
   text = text.substr(0, kLogValueBytesMax);
   while (!text.empty()) {
+    std::size_t plain = 0;
+    while (plain < text.size() && IsPlain(text[plain])) ++plain;
+    out.append(text.substr(0, plain));
+    text.remove_prefix(plain);
+    if (text.empty()) break;
     const auto byte = static_cast<unsigned char>(text[0]);
     const std::size_t length = Utf8Length(text);
     if (text[0] == '"' || text[0] == '\\') {
@@ -70,8 +88,7 @@ void AppendEscaped(std::string& out, std::string_view text) {
 bool NeedsQuotes(std::string_view text) {
   if (text.empty() || text.size() > kLogValueBytesMax) return true;
   for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte <= 0x20 || byte >= 0x7f || c == '"' || c == '\\' || c == '=') return true;
+    if (!IsPlain(c) || c == ' ' || c == '=') return true;
   }
   return false;
 }
@@ -98,7 +115,9 @@ void AppendValue(std::string& out, const LogField& field, LogFormat format) {
 }
 
 std::string FormatJson(const LogLine& line, std::span<const LogField> fields) {
-  std::string out = "{\"time\":\"" + FormatTimestamp(line.time) + "\",\"level\":\"";
+  std::string out;
+  out.reserve(kUsualLineBytes);
+  out.append("{\"time\":\"").append(FormatTimestamp(line.time)).append("\",\"level\":\"");
   out.append(Name(line.level)).append("\",\"event\":");
   AppendQuoted(out, line.event);
   for (const LogField& field : fields) {
@@ -127,8 +146,9 @@ std::string_view Name(LogLevel level) {
 
 std::string FormatLogLine(const LogLine& line, std::span<const LogField> fields) {
   if (line.format == LogFormat::kJson) return FormatJson(line, fields);
-  std::string out = FormatTimestamp(line.time);
-  out.append(" ").append(Name(line.level)).append(" ");
+  std::string out;
+  out.reserve(kUsualLineBytes);
+  out.append(FormatTimestamp(line.time)).append(" ").append(Name(line.level)).append(" ");
   AppendEscaped(out, line.event);
   for (const LogField& field : fields) {
     out.append(" ").append(field.name).append("=");

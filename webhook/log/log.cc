@@ -117,7 +117,10 @@ void LogDecision(Logger& logger, const DecisionRecord& record) {
   const LogLevel level = record.verdict == "unknown" ? LogLevel::kWarning : LogLevel::kInfo;
   if (!logger.IsOn(level)) return;
   constexpr std::size_t kKeysNamedMax = 16;
+  constexpr std::size_t kUsualKeysBytes = 128;
+  constexpr std::size_t kFieldsMax = 14;
   std::string keys;
+  keys.reserve(kUsualKeysBytes);
   for (std::size_t i = 0; i < record.keys.size() && i < kKeysNamedMax; ++i) {
     keys.append(i == 0 ? "" : " ").append(record.keys[i]);
   }
@@ -128,15 +131,17 @@ void LogDecision(Logger& logger, const DecisionRecord& record) {
   for (const std::string_view rule : record.rules) {
     rules.append(rules.empty() ? "" : ",").append(rule);
   }
-  std::vector<LogField> fields = {{"uid", record.uid},
-                                  {"operation", record.operation},
-                                  {"kind", record.kind},
-                                  {"slot", record.slot},
-                                  {"user", record.user},
-                                  {"keys", std::string_view(keys)},
-                                  {"verdict", record.verdict},
-                                  {"code", record.code},
-                                  {"latency_us", record.latency_microseconds}};
+  std::vector<LogField> fields;
+  fields.reserve(kFieldsMax);
+  fields.insert(fields.end(), {{"uid", record.uid},
+                               {"operation", record.operation},
+                               {"kind", record.kind},
+                               {"slot", record.slot},
+                               {"user", record.user},
+                               {"keys", std::string_view(keys)},
+                               {"verdict", record.verdict},
+                               {"code", record.code},
+                               {"latency_us", record.latency_microseconds}});
   if (!rules.empty()) fields.push_back({"rules", std::string_view(rules)});
   if (!record.cause.empty()) fields.push_back({"cause", record.cause});
   if (!record.detail.empty()) fields.push_back({"detail", record.detail});
