@@ -1,5 +1,6 @@
 #include "registry/identity/values.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
@@ -133,6 +134,11 @@ std::string ToText(const ResourceIdentity& identity) {
 }
 
 std::optional<ResourceIdentity> IdentityFromText(std::string_view text) {
+  // One identity has one text: no separator stands at the end but that of an empty region.
+  const auto separators = static_cast<std::size_t>(std::count(text.begin(), text.end(), '|'));
+  if (text.ends_with('|') && separators >= kIdentityFields) {
+    return std::nullopt;
+  }
   std::array<std::string_view, kIdentityFields> fields;
   std::string_view rest = text;
   for (std::size_t i = 0; i < kIdentityFields; ++i) {
@@ -154,8 +160,6 @@ std::optional<ResourceIdentity> IdentityFromText(std::string_view text) {
     if (!part || !decoded) return std::nullopt;
     identity.parts.emplace_back(std::move(*part), std::move(*decoded));
   }
-  // One identity has one text: a trailing separator, say, is not an identity.
-  if (ToText(identity) != text) return std::nullopt;
   return identity;
 }
 

@@ -22,6 +22,8 @@ class Facts {
 
   // The owner of `key`. Cheap: stores answer it from memory.
   virtual std::optional<Owner> OwnerOf(const KeyText& key) const = 0;
+  // Whether `key` has an owner; cheaper than to have it named.
+  virtual bool HasOwner(const KeyText& key) const { return OwnerOf(key).has_value(); }
   // All rows of `key`, ordered by RowId.
   virtual std::vector<Row> RowsOfKey(const KeyText& key) const = 0;
   // All rows of one object's life, ordered by RowId.

@@ -258,26 +258,27 @@ void JudgePair(const Case& c, const Pair& pair, Decision& decision) {
     if (!IsReplay(c, pair)) Reserve(c, pair);  // a consumer needs no ownership
     return;
   }
-  const auto owner = c.ledger.OwnerOf(pair.resource->key);
+  auto owner = c.ledger.OwnerOf(pair.resource->key);
   if (owner && (owner->root == c.object.root || owner->contested) && IsReplay(c, pair)) return;
   const Obstacle obstacle = owner ? FindObstacle(c, *owner) : Obstacle{};
   if (!obstacle.reason) {
     Grant(c, pair, owner, obstacle, decision);
     return;
   }
+  const bool same_party = owner->party == c.grantee.party;
   Clash clash{.reason = *obstacle.reason,
               .mode = pair.mode,
               .resource = *pair.resource,
-              .holder = *owner,
+              .holder = *std::move(owner),
               .step = obstacle.step,
-              .same_party = owner->party == c.grantee.party,
+              .same_party = same_party,
               .late = pair.late};
   if (pair.mode == Mode::kEnforce && !pair.late) {
-    ProposeProofs(c, *owner, decision);
+    ProposeProofs(c, clash.holder, decision);
     decision.denied.push_back(std::move(clash));
     return;
   }
-  AuditConflict(*owner, c.grantee, c.ledger);
+  AuditConflict(clash.holder, c.grantee, c.ledger);
   Reserve(c, pair);
   if (pair.mode != Mode::kOff) decision.conflicts.push_back(std::move(clash));
 }

@@ -222,8 +222,6 @@ Connection* BatchFacts::Reader() const {
 }
 
 std::optional<Owner> SnapshotFacts::OwnerOf(const KeyText& key) const {
-  // All answers are of one state, or the caller starts anew.
-  if (last_owner_.has_value() && last_owner_->first == key) return last_owner_->second;
   if (FromSnapshot()) return OwnerOfFromSql(key);
   Result<Known::Seen> seen = known_.OwnerOf(key);
   if (!seen.ok()) {
@@ -231,8 +229,14 @@ std::optional<Owner> SnapshotFacts::OwnerOf(const KeyText& key) const {
     return std::nullopt;
   }
   Saw(seen.value().version);
-  last_owner_.emplace(key, std::move(seen).value().owner);
-  return last_owner_->second;
+  return std::move(seen).value().owner;
+}
+
+bool SnapshotFacts::HasOwner(const KeyText& key) const {
+  if (FromSnapshot()) return OwnerOfFromSql(key).has_value();
+  const Known::Presence presence = known_.PresenceOf(key);
+  Saw(presence.version);
+  return presence.has_owner;
 }
 
 std::vector<Row> SnapshotFacts::RowsOfKey(const KeyText& key) const {

@@ -86,6 +86,7 @@ class SnapshotFacts final : public SqlFacts {
       : known_(known), pool_(pool), deadline_(deadline), snapshot_first_(snapshot_first) {}
 
   std::optional<Owner> OwnerOf(const KeyText& key) const override;
+  bool HasOwner(const KeyText& key) const override;
   std::vector<Row> RowsOfKey(const KeyText& key) const override;
 
   // True when a commit came between two answers: they are not of one state.
@@ -103,9 +104,6 @@ class SnapshotFacts final : public SqlFacts {
   mutable std::unique_ptr<ReaderPool::Loan> loan_;
   mutable std::optional<std::uint64_t> version_;
   mutable bool overtaken_ = false;
-  // The last answer of OwnerOf: a decision asks for one key several times, and unpacking an owner
-  // costs more than copying it.
-  mutable std::optional<std::pair<KeyText, std::optional<Owner>>> last_owner_;
 };
 
 }  // namespace truce

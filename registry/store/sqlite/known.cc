@@ -15,7 +15,8 @@ Result<Known::Seen> Known::OwnerOf(const KeyText& key) const {
 
 Known::Presence Known::PresenceOf(const KeyText& key) const {
   std::shared_lock lock(mutex_);
-  return {owners_.Contains(key.text) || without_owner_.contains(key.text), version_};
+  const bool has_owner = owners_.Contains(key.text);
+  return {has_owner, has_owner || without_owner_.contains(key.text), version_};
 }
 
 StoreCounts Known::Counts() const {

@@ -38,6 +38,7 @@ class Known {
   Result<Seen> OwnerOf(const KeyText& key) const;
 
   struct Presence {
+    bool has_owner = false;
     bool may_have_rows = false;  // false: the key has no row
     std::uint64_t version = 0;
   };
