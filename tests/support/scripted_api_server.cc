@@ -14,7 +14,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
+#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <limits>
@@ -30,65 +30,10 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kTick{5};
+constexpr std::size_t kChunkedBytesMin = 2048;
+constexpr std::size_t kChunkBytes = 32 * 1024;
 // What a slow reader may leave unread before its events wait in the history.
 constexpr std::size_t kOutputBytesMax = 4 * 1024 * 1024;
-
-std::string Decode(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '+') {
-      out += ' ';
-    } else if (text[i] == '%' && i + 2 < text.size()) {
-      unsigned value = 0;
-      std::from_chars(text.data() + i + 1, text.data() + i + 3, value, 16);
-      out += static_cast<char>(value);
-      i += 2;
-    } else {
-      out += text[i];
-    }
-  }
-  return out;
-}
-
-// The request at the front of `input`, taken off it; nothing while it is not whole.
-std::optional<ScriptedRequest> TakeRequest(std::string& input) {
-  const std::size_t end = input.find("\r\n\r\n");
-  if (end == std::string::npos) return std::nullopt;
-  ScriptedRequest request;
-  const std::string head = input.substr(0, end);
-  std::size_t line_end = std::min(head.find("\r\n"), head.size());
-  const std::string first = head.substr(0, line_end);
-  const std::size_t space = first.find(' ');
-  request.method = first.substr(0, space);
-  request.target = first.substr(space + 1, first.rfind(' ') - space - 1);
-  while (line_end < head.size()) {
-    const std::size_t begin = line_end + 2;
-    line_end = std::min(head.find("\r\n", begin), head.size());
-    const std::string line = head.substr(begin, line_end - begin);
-    const std::size_t colon = line.find(':');
-    std::string name = line.substr(0, colon);
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    request.fields[name] = line.substr(std::min(colon + 2, line.size()));
-  }
-  std::size_t length = 0;
-  const std::string& announced = request.fields["content-length"];
-  std::from_chars(announced.data(), announced.data() + announced.size(), length);
-  if (input.size() < end + 4 + length) return std::nullopt;
-  request.body = input.substr(end + 4, length);
-  input.erase(0, end + 4 + length);
-  const std::size_t question = request.target.find('?');
-  request.path = Decode(request.target.substr(0, question));
-  std::string query = question == std::string::npos ? "" : request.target.substr(question + 1);
-  while (!query.empty()) {
-    const std::string pair = query.substr(0, query.find('&'));
-    query.erase(0, pair.size() + 1);
-    const std::size_t equal = std::min(pair.find('='), pair.size());
-    request.query[Decode(pair.substr(0, equal))] =
-        Decode(pair.substr(std::min(equal + 1, pair.size())));
-  }
-  return request;
-}
 
 std::string Chunk(std::string_view data) {
   std::array<char, 17> size{};
@@ -347,9 +292,20 @@ std::optional<ApiFault> ScriptedApiServer::Impl::TakeFault(const ScriptedRequest
 
 void ScriptedApiServer::Impl::SendReply(Connection& connection, const ScriptedReply& reply) const {
   connection.output += "HTTP/1.1 " + std::to_string(reply.status) +
-                       " Scripted\r\nContent-Type: " + reply.content_type +
-                       "\r\nContent-Length: " + std::to_string(reply.body.size()) + "\r\n" +
-                       reply.fields + "\r\n" + reply.body;
+                       " Scripted\r\nContent-Type: " + reply.content_type + "\r\n" + reply.fields;
+  // As Go: what is longer than its buffer goes out in chunks.
+  if (reply.body.size() <= kChunkedBytesMin) {
+    connection.output +=
+        "Content-Length: " + std::to_string(reply.body.size()) + "\r\n\r\n" + reply.body;
+    return;
+  }
+  connection.output += "Transfer-Encoding: chunked\r\n\r\n";
+  std::string_view left = reply.body;
+  while (!left.empty()) {
+    connection.output += Chunk(left.substr(0, kChunkBytes));
+    left.remove_prefix(std::min(left.size(), kChunkBytes));
+  }
+  connection.output += "0\r\n\r\n";
 }
 
 void ScriptedApiServer::Impl::Answer(Connection& connection, const ScriptedRequest& request) {

@@ -1,6 +1,7 @@
 #include "tests/support/scripted_api_state.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -42,7 +43,63 @@ ScriptedReply JsonReply(const Json& json, int status = 200) { return {status, js
 
 std::string Text(const Json& object, const char* key) { return object.value(key, std::string()); }
 
+std::string Decode(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '+') {
+      out += ' ';
+    } else if (text[i] == '%' && i + 2 < text.size()) {
+      unsigned value = 0;
+      std::from_chars(text.data() + i + 1, text.data() + i + 3, value, 16);
+      out += static_cast<char>(value);
+      i += 2;
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
 }  // namespace
+
+std::optional<ScriptedRequest> TakeRequest(std::string& input) {
+  const std::size_t end = input.find("\r\n\r\n");
+  if (end == std::string::npos) return std::nullopt;
+  ScriptedRequest request;
+  const std::string head = input.substr(0, end);
+  std::size_t line_end = std::min(head.find("\r\n"), head.size());
+  const std::string first = head.substr(0, line_end);
+  const std::size_t space = first.find(' ');
+  request.method = first.substr(0, space);
+  request.target = first.substr(space + 1, first.rfind(' ') - space - 1);
+  while (line_end < head.size()) {
+    const std::size_t begin = line_end + 2;
+    line_end = std::min(head.find("\r\n", begin), head.size());
+    const std::string line = head.substr(begin, line_end - begin);
+    const std::size_t colon = line.find(':');
+    std::string name = line.substr(0, colon);
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    request.fields[name] = line.substr(std::min(colon + 2, line.size()));
+  }
+  std::size_t length = 0;
+  const std::string& announced = request.fields["content-length"];
+  std::from_chars(announced.data(), announced.data() + announced.size(), length);
+  if (input.size() < end + 4 + length) return std::nullopt;
+  request.body = input.substr(end + 4, length);
+  input.erase(0, end + 4 + length);
+  const std::size_t question = request.target.find('?');
+  request.path = Decode(request.target.substr(0, question));
+  std::string query = question == std::string::npos ? "" : request.target.substr(question + 1);
+  while (!query.empty()) {
+    const std::string pair = query.substr(0, query.find('&'));
+    query.erase(0, pair.size() + 1);
+    const std::size_t equal = std::min(pair.find('='), pair.size());
+    request.query[Decode(pair.substr(0, equal))] =
+        Decode(pair.substr(std::min(equal + 1, pair.size())));
+  }
+  return request;
+}
 
 ScriptedReply StatusReply(int code, std::string_view reason, std::string_view message,
                           std::string_view details) {

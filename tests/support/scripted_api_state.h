@@ -26,6 +26,9 @@ struct ScriptedRequest {
   std::string body;
 };
 
+// The request at the front of `input`, taken off it; nothing while it is not whole.
+std::optional<ScriptedRequest> TakeRequest(std::string& input);
+
 struct ScriptedReply {
   int status = 200;
   std::string body;
