@@ -28,7 +28,7 @@ TEST(PathOfTest, NamesKindsAndObjects) {
   EXPECT_EQ(PathOf(kBucket, "", "a/../b?c=d#e%"),
             "/apis/s3.aws.upbound.io/v1beta2/buckets/a%2F..%2Fb%3Fc%3Dd%23e%25");
   EXPECT_EQ(PathOf(kBucket, "", ".."), "/apis/s3.aws.upbound.io/v1beta2/buckets/%2E%2E");
-  EXPECT_EQ(PercentEncode("a\r\n\xc3\xa9"), "a%0D%0A%C3%A9");
+  EXPECT_EQ(EncodeSegment("a\r\n\xc3\xa9"), "a%0D%0A%C3%A9");
 }
 
 TEST(RequestTargetTest, QueriesAreEncoded) {

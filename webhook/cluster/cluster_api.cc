@@ -14,7 +14,7 @@ bool IsUnreserved(char c) {
 
 void AppendSegment(std::string& path, std::string_view segment) {
   path += '/';
-  path += PercentEncode(segment);
+  path += EncodeSegment(segment);
 }
 
 }  // namespace
@@ -38,7 +38,7 @@ std::string_view Name(ApiErrorKind kind) {
   return "malformed";
 }
 
-std::string PercentEncode(std::string_view text) {
+std::string EncodeSegment(std::string_view text) {
   static constexpr std::array<char, 16> kHex = {'0', '1', '2', '3', '4', '5', '6', '7',
                                                 '8', '9', 'A', 'B', 'C', 'D', 'E', 'F'};
   std::string encoded;

@@ -90,7 +90,7 @@ struct ServedKind {
 std::string PathOf(const ServedKind& kind, std::string_view ns = {}, std::string_view name = {});
 
 // `text` as it stands in a path segment or a query value.
-std::string PercentEncode(std::string_view text);
+std::string EncodeSegment(std::string_view text);
 
 struct DiscoveredKind {
   ServedKind kind;

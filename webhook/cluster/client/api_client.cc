@@ -70,7 +70,7 @@ class HttpClusterApi final : public ClusterApi {
     HttpCall call;
     call.method = "PATCH";
     call.target = PathOf(target.kind, target.ns, target.name);
-    if (!target.subresource.empty()) call.target += "/" + PercentEncode(target.subresource);
+    if (!target.subresource.empty()) call.target += "/" + EncodeSegment(target.subresource);
     call.content_type = "application/merge-patch+json";
     call.body = patch;
     return AskForObject(call, {target.kind.group, target.kind.plural, target.name, true}, deadline);

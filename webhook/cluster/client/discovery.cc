@@ -32,8 +32,8 @@ bool IsOfWholeServer(const ApiError& error) {
 ApiResult<bool> FillGroup(const DiscoveryFetch& fetch, DiscoveredGroup& group) {
   ApiJsonReader json;
   for (DiscoveredGroup::Version& version : group.versions) {
-    std::string target = group.name.empty() ? "/api" : "/apis/" + PercentEncode(group.name);
-    target.append("/").append(PercentEncode(version.name));
+    std::string target = group.name.empty() ? "/api" : "/apis/" + EncodeSegment(group.name);
+    target.append("/").append(EncodeSegment(version.name));
     const ApiResult<HttpReply> reply = fetch(target, kPlain);
     if (!reply.ok()) {
       if (IsOfWholeServer(reply.error())) return reply.error();

@@ -5,7 +5,7 @@ namespace {
 
 void AddSelector(const Selection& selection, std::string& target) {
   if (selection.field_selector.empty()) return;
-  target += "&fieldSelector=" + PercentEncode(selection.field_selector);
+  target += "&fieldSelector=" + EncodeSegment(selection.field_selector);
 }
 
 }  // namespace
@@ -15,7 +15,7 @@ std::string ListTarget(const ListQuery& query) {
   target += "?limit=" + std::to_string(query.limit);
   // A token carries the version that it began with; both together are refused.
   if (!query.next.empty()) {
-    target += "&continue=" + PercentEncode(query.next);
+    target += "&continue=" + EncodeSegment(query.next);
   } else if (!query.quorum) {
     target += "&resourceVersion=0";
   }
@@ -26,7 +26,7 @@ std::string ListTarget(const ListQuery& query) {
 std::string WatchTarget(const WatchQuery& query) {
   std::string target = PathOf(query.selection.kind, query.selection.ns);
   target += "?watch=1&allowWatchBookmarks=true";
-  target += "&resourceVersion=" + PercentEncode(query.resource_version);
+  target += "&resourceVersion=" + EncodeSegment(query.resource_version);
   target += "&timeoutSeconds=" + std::to_string(query.timeout.count());
   AddSelector(query.selection, target);
   return target;
