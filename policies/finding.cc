@@ -76,8 +76,19 @@ std::string_view Name(Rule rule) {
     case Rule::kResourceName: return "resource-name";
     case Rule::kReservationCap: return "reservation-cap";
     case Rule::kUnclearDeclaration: return "unclear-declaration";
+    case Rule::kForeignAttachment: return "foreign-attachment";
+    case Rule::kAwsName: return "aws-name";
+    case Rule::kNamingConvention: return "naming-convention";
   }
   return "";
+}
+
+std::optional<Rule> RuleFromName(std::string_view name) {
+  for (std::size_t i = 0; i < kRuleCount; ++i) {
+    const auto rule = static_cast<Rule>(i);
+    if (Name(rule) == name) return rule;
+  }
+  return std::nullopt;
 }
 
 std::string OneLine(std::string_view text, std::size_t bytes_max) {

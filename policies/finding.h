@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,9 +21,13 @@ enum class Rule : std::uint8_t {
   kResourceName,        // "resource-name"
   kReservationCap,      // "reservation-cap"
   kUnclearDeclaration,  // "unclear-declaration"
+  kForeignAttachment,   // "foreign-attachment"
+  kAwsName,             // "aws-name"
+  kNamingConvention,    // "naming-convention"
 };
-inline constexpr std::size_t kRuleCount = 4;
+inline constexpr std::size_t kRuleCount = 7;
 std::string_view Name(Rule rule);
+std::optional<Rule> RuleFromName(std::string_view name);
 
 // All texts are one line without control characters, whatever the object holds.
 struct Finding {

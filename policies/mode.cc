@@ -17,16 +17,132 @@ bool Names(const Override& rule, const ModeSubject& subject) {
   return !rule.group.empty() && rule.group == object.group;
 }
 
-Mode ConfiguredMode(const ModeRules& rules, const ModeSubject& subject) {
-  const auto type = rules.types.find(subject.type);
-  const Mode mode = type == rules.types.end() ? rules.global : type->second;
-  if (subject.sure) return mode;
+Mode Capped(const ModeRules& rules, const ModeSubject& subject, Mode mode) {
+  if (subject.sure || subject.rule == Rule::kNamingConvention) return mode;
   const auto unsure = rules.unsure_types.find(subject.type);
   const UnsureAction action = unsure == rules.unsure_types.end() ? rules.unsure : unsure->second;
   return action == UnsureAction::kDeny ? mode : std::min(mode, Mode::kWarn);
 }
 
+// Levels of an entry, from the widest.
+enum Level : std::size_t { kEverything, kType, kPlace, kLabels, kService, kLevelCount };
+
+Level LevelOf(const RuleScope& scope) {
+  if (!scope.service.empty()) return kService;
+  if (!scope.selector.empty()) return kLabels;
+  if (!scope.ns.empty() || !scope.kind.empty() || !scope.object.empty()) return kPlace;
+  return scope.type.empty() && scope.name.empty() ? kEverything : kType;
+}
+
+bool IsKind(const Slot& slot, std::string_view wanted) {
+  if (slot.kind == wanted) return true;
+  const std::size_t dot = wanted.find('.');
+  return dot != std::string_view::npos && slot.kind == wanted.substr(0, dot) &&
+         slot.group == wanted.substr(dot + 1);
+}
+
+bool Holds(const RuleScope& scope, const ModeSubject& subject) {
+  const auto on_either = [&](auto test) {
+    return test(*subject.object) || (subject.root != nullptr && test(*subject.root));
+  };
+  if (!scope.type.empty() && scope.type != subject.type) return false;
+  if (!scope.ns.empty()) {
+    const bool rooted = subject.root != nullptr && !subject.root->ns.empty();
+    if (!MatchesGlob(rooted ? subject.root->ns : subject.object->ns, scope.ns)) return false;
+  }
+  if (!scope.kind.empty() && !on_either([&](const Slot& s) { return IsKind(s, scope.kind); })) {
+    return false;
+  }
+  if (!scope.object.empty() &&
+      !on_either([&](const Slot& s) { return MatchesGlob(s.name, scope.object); })) {
+    return false;
+  }
+  if (!scope.name.empty() && !MatchesGlob(subject.resource_name, scope.name)) return false;
+  for (const auto& label : scope.selector) {
+    if (std::find(subject.labels.begin(), subject.labels.end(), label) == subject.labels.end()) {
+      return false;
+    }
+  }
+  return scope.service.empty() || scope.service == subject.service ||
+         scope.service == subject.bound_service;
+}
+
+// Labels are anybody's to write, and with them the name of the service: what goes by
+// them may relax a rule only where configuration ties them to a namespace.
+bool IsTrusted(const RuleScope& scope, const ModeSubject& subject) {
+  const Level level = LevelOf(scope);
+  if (level < kLabels) return true;
+  if (!scope.ns.empty() && scope.ns.find_first_not_of('*') != std::string::npos) return true;
+  if (subject.bound_service.empty()) return false;
+  return level == kService ? scope.service == subject.bound_service
+                           : subject.service == subject.bound_service;
+}
+
+bool IsInForce(const ModeEntry& entry, Timestamp now) {
+  return (!entry.from || *entry.from <= now) && (!entry.until || now < *entry.until);
+}
+
+void ApplyEntries(const ModeRules& rules, const ModeSubject& subject, Timestamp now,
+                  AppliedMode& out) {
+  const std::vector<ModeEntry>& entries = rules.rules[static_cast<std::size_t>(subject.rule)];
+  if (entries.empty()) return;
+  std::array<const ModeEntry*, kLevelCount> last{};
+  for (const ModeEntry& entry : entries) {
+    if (IsInForce(entry, now) && Holds(entry.scope, subject)) last[LevelOf(entry.scope)] = &entry;
+  }
+  for (std::size_t level = 0; level < kLevelCount; ++level) {
+    const ModeEntry* entry = last[level];
+    if (entry == nullptr) continue;
+    if (entry->mode < out.mode && !IsTrusted(entry->scope, subject)) {
+      out.distrusted = true;
+      continue;
+    }
+    out.mode = level == kEverything ? Capped(rules, subject, entry->mode) : entry->mode;
+    out.origin = entry->place;
+  }
+}
+
+bool IsExemptible(Rule rule) {
+  return rule == Rule::kNamingConvention || rule == Rule::kAwsName ||
+         rule == Rule::kForeignAttachment;
+}
+
+void ApplyExemptions(const ModeRules& rules, const ModeSubject& subject, Timestamp now,
+                     AppliedMode& out) {
+  if (out.mode == Mode::kOff) return;
+  for (const Exemption& exemption : rules.exemptions) {
+    const bool meant =
+        exemption.rule ? *exemption.rule == subject.rule : IsExemptible(subject.rule);
+    if (!meant || !Holds(exemption.scope, subject)) continue;
+    if (!IsTrusted(exemption.scope, subject)) {
+      out.distrusted = true;
+    } else if (exemption.until && *exemption.until <= now) {
+      out.expired = &exemption;
+    } else {
+      out.exempt = &exemption;
+      out.mode = Mode::kOff;
+      out.origin = exemption.place;
+      return;
+    }
+  }
+}
+
+// Everything but overrides.
+AppliedMode Configured(const ModeRules& rules, const ModeSubject& subject, Timestamp now) {
+  AppliedMode out;
+  if (!IsOptIn(subject.rule)) {
+    const auto type = rules.types.find(subject.type);
+    out.origin = type == rules.types.end() ? "mode" : "typeModes";
+    out.mode = Capped(rules, subject, type == rules.types.end() ? rules.global : type->second);
+  }
+  ApplyEntries(rules, subject, now, out);
+  if (!rules.exemptions.empty()) ApplyExemptions(rules, subject, now, out);
+  return out;
+}
+
 }  // namespace
+
+bool IsOptIn(Rule rule) { return rule == Rule::kNamingConvention; }
 
 const Override* OverrideFor(const ModeRules& rules, const ModeSubject& subject, Timestamp now) {
   for (const Override& rule : rules.overrides) {
@@ -36,9 +152,39 @@ const Override* OverrideFor(const ModeRules& rules, const ModeSubject& subject, 
 }
 
 Mode ModeFor(const ModeRules& rules, const ModeSubject& subject, Timestamp now) {
-  const Mode mode = ConfiguredMode(rules, subject);
-  if (mode <= Mode::kAudit || OverrideFor(rules, subject, now) == nullptr) return mode;
-  return Mode::kAudit;
+  return Apply(rules, subject, now).mode;
+}
+
+AppliedMode Apply(const ModeRules& rules, const ModeSubject& subject, Timestamp now) {
+  AppliedMode out = Configured(rules, subject, now);
+  if (out.mode <= Mode::kAudit || rules.overrides.empty()) return out;
+  out.overridden = OverrideFor(rules, subject, now);
+  if (out.overridden != nullptr) out.mode = Mode::kAudit;
+  return out;
+}
+
+bool MatchesGlob(std::string_view text, std::string_view pattern) {
+  // On a mismatch the last star takes one character more.
+  std::size_t t = 0;
+  std::size_t p = 0;
+  std::size_t star = std::string_view::npos;
+  std::size_t taken = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      taken = t;
+    } else if (p < pattern.size() && pattern[p] == text[t]) {
+      ++p;
+      ++t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++taken;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
 }
 
 }  // namespace truce

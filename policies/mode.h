@@ -1,14 +1,22 @@
-// How strongly a rule is applied to one resource of one object: global mode, mode of the type, the
-// caution for types whose scope is not researched, and timed overrides (design section 5).
+// How strongly a rule is applied to one resource of one object (design section 5): the global mode,
+// the mode of the type, the caution for types that are not researched, then what configuration says
+// of this rule globally, by type, by namespace, by labels and by service, with dates; exemptions;
+// and timed overrides.
 #ifndef TRUCE_POLICIES_MODE_H_
 #define TRUCE_POLICIES_MODE_H_
 
+#include <array>
+#include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "policies/finding.h"
 #include "registry/base/clock.h"
 #include "registry/identity/values.h"
 #include "registry/ownership/review.h"
@@ -30,31 +38,101 @@ struct Override {
   bool operator==(const Override&) const = default;
 };
 
+// Labels that must all be there with these values; sorted by key.
+using Labels = std::vector<std::pair<std::string, std::string>>;
+
+// What an entry of a rule's modes, or an exemption, is limited to. All conditions that are set must
+// hold. A pattern is a text in which '*' stands for any run of characters.
+struct RuleScope {
+  std::string type;     // "s3/Bucket"
+  std::string ns;       // pattern: namespace of the root, or of the object while it has none
+  std::string kind;     // "Bucket" or "Bucket.s3.aws.upbound.io": of the object or its root
+  std::string object;   // pattern: name of the object or of its root
+  std::string name;     // pattern: name of the resource
+  Labels selector;      // labels of the object
+  std::string service;  // owning service
+
+  bool operator==(const RuleScope&) const = default;
+};
+
+// One step of a rule's roll-out.
+struct ModeEntry {
+  Mode mode = Mode::kEnforce;
+  RuleScope scope;                 // empty: everything
+  std::optional<Timestamp> from;   // first moment at which it holds; none: since ever
+  std::optional<Timestamp> until;  // first moment at which it no longer holds; none: for ever
+  std::string place;               // where it stands: "truce.yaml:12"
+
+  bool operator==(const ModeEntry&) const = default;
+};
+
+// What a rule does not apply to. One whose time is over exempts nothing any more, and says so.
+struct Exemption {
+  std::optional<Rule> rule;  // none: all rules about names and attachments
+  RuleScope scope;           // not empty
+  std::optional<Timestamp> until;
+  std::string reason;
+  std::string place;
+
+  bool operator==(const Exemption&) const = default;
+};
+
 struct ModeRules {
   Mode global = Mode::kEnforce;
   std::map<std::string, Mode, std::less<>> types;  // "s3/Bucket" → mode; wins over `global`
   UnsureAction unsure = UnsureAction::kWarn;
   std::map<std::string, UnsureAction, std::less<>> unsure_types;  // wins over `unsure`
   std::vector<Override> overrides;
+  // Per rule, in the order of configuration. Among entries of one level the last that holds wins;
+  // levels: everything < type < namespace or object < labels < service.
+  std::array<std::vector<ModeEntry>, kRuleCount> rules;
+  std::vector<Exemption> exemptions;
 
   bool operator==(const ModeRules&) const = default;
 };
 
 // What a mode is asked for. The views need to live during the call only.
 struct ModeSubject {
+  Rule rule = Rule::kDuplicateOwnership;
   std::string_view type;           // "s3/Bucket"
-  bool sure = true;                // the scope of the type is researched
+  bool sure = true;                // what the rule relies on is researched for this type
   std::string_view resource_name;  // "prod-artifacts"
-  const Slot* object = nullptr;    // never null
+  const Slot* object = nullptr;    // never null when a mode is asked for
   const Slot* root = nullptr;      // top of the object's lineage; null while not known
+  std::string_view service;        // as the object says
+  std::string_view bound_service;  // that configuration binds to the namespace; empty: none
+  std::span<const std::pair<std::string, std::string>> labels;  // at least those that scopes name
 };
+
+// A mode and where it comes from.
+struct AppliedMode {
+  Mode mode = Mode::kOff;
+  std::string origin;                    // "mode", "typeModes", "truce.yaml:12"
+  const Exemption* exempt = nullptr;     // mode is off because of it
+  const Exemption* expired = nullptr;    // would have exempted, but its time is over
+  const Override* overridden = nullptr;  // lowered the mode to audit
+  // A laxer mode or an exemption was left aside because it goes by service or labels, which anyone
+  // may write, and configuration does not bind the service to the namespace.
+  bool distrusted = false;
+};
+
+// Whether a rule is off until configuration names it.
+bool IsOptIn(Rule rule);
 
 // The override in force at `now` that names `subject`; null when there is none. The first listed
 // wins.
 const Override* OverrideFor(const ModeRules& rules, const ModeSubject& subject, Timestamp now);
 
-// The mode for `subject` at `now`. An override never makes a mode stricter.
+// The mode for `subject` at `now`. An override or exemption never makes a mode stricter; an entry
+// or exemption by labels or service never makes one laxer, unless it names a namespace too or
+// configuration binds the service to the request's namespace.
 Mode ModeFor(const ModeRules& rules, const ModeSubject& subject, Timestamp now);
+// The same with its reasons, for people.
+AppliedMode Apply(const ModeRules& rules, const ModeSubject& subject, Timestamp now);
+
+// True when `text` as a whole matches `pattern`, in which '*' is any run of characters. Time grows
+// with the product of both lengths at most.
+bool MatchesGlob(std::string_view text, std::string_view pattern);
 
 }  // namespace truce
 

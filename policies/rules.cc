@@ -58,4 +58,18 @@ Finding UnclearDeclaration(const DeclaredResource& resource, const Wording& word
   return out;
 }
 
+Finding PerhapsTaken(const DeclaredResource& resource, const Wording& wording) {
+  Finding out;
+  out.rule = Rule::kUnclearDeclaration;
+  out.mode = Mode::kWarn;
+  out.resource = TypeForPeople(resource.identity.type) + " " + Quoted(resource.name);
+  out.key = resource.key;
+  out.cause = out.resource + " of " + ObjectForPeople(wording.object->slot) +
+              " may be taken: Truce cannot list all objects that can declare it.";
+  out.remedy = "An operator finds the reason with `truce coverage`.";
+  out.warning = OneLine("truce: " + out.resource + " may be taken: not all objects can be listed",
+                        kWarningBytesMax);
+  return out;
+}
+
 }  // namespace truce

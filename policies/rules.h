@@ -50,6 +50,10 @@ Finding ReservationCapReached(std::size_t cap, std::string_view user, const Word
 // resource's name, so nothing is protected.
 Finding UnclearDeclaration(const DeclaredResource& resource, const Wording& wording);
 
+// Rule unclear-declaration, always a warning: nobody owns the name as far as the registry knows,
+// but a kind that can declare it cannot be listed.
+Finding PerhapsTaken(const DeclaredResource& resource, const Wording& wording);
+
 }  // namespace truce
 
 #endif  // TRUCE_POLICIES_RULES_H_

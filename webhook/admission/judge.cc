@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "policies/foreign_attachment.h"
 #include "policies/rules.h"
 #include "registry/ownership/resolve.h"
 
@@ -43,6 +44,26 @@ std::vector<const DeclaredResource*> NewPartial(const ReviewRequest& request) {
   return out;
 }
 
+// No denial for what would only do harm: a provider that binds a name late (the cloud resource
+// would be leaked), an object that is going (I10), a registry that may be behind.
+Mode StrictestMode(const ReviewRequest& request, const AdmissionPolicy& policy) {
+  if (request.object.terminating) return Mode::kAudit;
+  const bool late = request.requester.provider && request.operation == Operation::kUpdate;
+  return late || policy.recovering ? Mode::kWarn : Mode::kEnforce;
+}
+
+// The object wrote into `parent` before.
+bool WritesInto(const std::optional<ObjectFacts>& object, const KeyText& parent,
+                const Catalogue& catalogue) {
+  if (!object) return false;
+  const auto writes = [&](const DeclaredResource& resource) {
+    const TypeSpec* type = catalogue.FindType(resource.identity.type);
+    return resource.intent != Intent::kObserves && type != nullptr &&
+           ParentKeyOf(resource.identity, *type, catalogue) == parent;
+  };
+  return std::any_of(object->resources.begin(), object->resources.end(), writes);
+}
+
 }  // namespace
 
 Result<Judgement> Judgement::Prepare(const AdmissionRequest& request, const AdmissionPolicy& policy,
@@ -74,18 +95,24 @@ Result<Judgement> Judgement::Prepare(const AdmissionRequest& request, const Admi
   review.watched = policy.watched;
   // The cap denies, and nothing is denied before the roll-out has come to enforce.
   if (policy.modes.global == Mode::kEnforce) review.reservation_cap = policy.reservation_cap;
+  if (policy.names != nullptr) {
+    out.evidence_ = ReadEvidence(request.object, review.object, *policy.names);
+  }
   out.SetModes(nullptr);
   out.SortBadNames();
+  if (policy.names != nullptr) out.JudgeNames(review.object.slot);
   return out;
 }
 
-Mode Judgement::ModeOf(std::string_view type, std::string_view name, bool sure, const Slot* root) {
-  const ModeSubject subject{.type = type,
-                            .sure = sure,
-                            .resource_name = name,
-                            .object = &request_.object.slot,
-                            .root = root};
-  const Mode mode = ModeFor(policy_->modes, subject, now_);
+Mode Judgement::ModeOf(ModeSubject subject) {
+  subject.object = &request_.object.slot;
+  const std::string& own = request_.object.slot.ns;
+  const bool rooted = subject.root != nullptr && !subject.root->ns.empty();
+  subject.service = DeclaredService(request_.object);
+  subject.bound_service = BoundService(*policy_, rooted ? subject.root->ns : own);
+  subject.labels = evidence_.labels;
+  const Mode mode = std::min(ModeFor(policy_->modes, subject, now_),
+                             policy_->recovering ? Mode::kWarn : Mode::kEnforce);
   if (mode == Mode::kAudit && override_reason_.empty()) {
     const Override* found = OverrideFor(policy_->modes, subject, now_);
     if (found != nullptr) override_reason_ = found->reason;
@@ -96,7 +123,11 @@ Mode Judgement::ModeOf(std::string_view type, std::string_view name, bool sure, 
 void Judgement::SetModes(const Slot* root) {
   request_.modes.clear();
   for (const DeclaredResource& resource : request_.object.resources) {
-    request_.modes.push_back(ModeOf(resource.identity.type, resource.name, resource.sure, root));
+    request_.modes.push_back(ModeOf({.rule = Rule::kDuplicateOwnership,
+                                     .type = resource.identity.type,
+                                     .sure = resource.sure,
+                                     .resource_name = resource.name,
+                                     .root = root}));
   }
 }
 
@@ -108,7 +139,7 @@ void Judgement::SortBadNames() {
       request_.old_object ? request_.old_object->bad_names : std::vector<BadName>();
   for (BadName& bad : request_.object.bad_names) {
     const bool is_new = std::find(before.begin(), before.end(), bad) == before.end();
-    Mode mode = ModeOf(bad.type, bad.shown, true, nullptr);
+    Mode mode = ModeOf({.rule = Rule::kResourceName, .type = bad.type, .resource_name = bad.shown});
     if (request_.object.terminating) mode = std::min(mode, Mode::kAudit);
     if (mode == Mode::kEnforce && is_new) {
       refused.push_back(std::move(bad));
@@ -120,27 +151,132 @@ void Judgement::SortBadNames() {
   if (request_.old_object) request_.old_object->bad_names.clear();
 }
 
+void Judgement::JudgeNames(const Slot& root) {
+  names_root_ = root;
+  const std::string& ns = root.ns.empty() ? request_.object.slot.ns : root.ns;
+  const NameCase names{
+      .policy = policy_->names.get(),
+      .modes = &policy_->modes,
+      .object = &request_.object,
+      .old_object = request_.old_object ? &*request_.old_object : nullptr,
+      .evidence = &evidence_,
+      .root = &root,
+      .bound_service = BoundService(*policy_, ns),
+      .at_most = StrictestMode(request_, *policy_),
+      .now = now_,
+  };
+  name_findings_ = NameFindings(names, WordingFor(root));
+}
+
+// Reads the parents' owners from the same state of the store that decides about the keys.
+void Judgement::JudgeAttachments(const Facts& facts, const Decision& decision) {
+  attachment_findings_.clear();
+  const Catalogue& catalogue = *policy_->catalogue;
+  for (const DeclaredResource& resource : request_.object.resources) {
+    if (resource.intent == Intent::kObserves) continue;
+    const TypeSpec* type = catalogue.FindType(resource.identity.type);
+    if (type == nullptr || !type->attachment) continue;
+    const std::optional<KeyText> parent = ParentKeyOf(resource.identity, *type, catalogue);
+    if (!parent || WritesInto(request_.old_object, *parent, catalogue)) continue;
+    const std::optional<Owner> holder = facts.OwnerOf(*parent);
+    if (!holder) continue;
+    const PartyId party = PartyOf(decision.root, policy_->parties);
+    const AttachmentFacts attachment{
+        .attachment = &resource, .holder = &*holder, .party = party, .shares = {}, .now = now_};
+    std::optional<Finding> finding = ForeignAttachment(attachment, WordingFor(decision.root));
+    if (!finding) continue;
+    const std::string& ns = decision.root.ns.empty() ? request_.object.slot.ns : decision.root.ns;
+    const ModeSubject subject{.rule = Rule::kForeignAttachment,
+                              .type = resource.identity.type,
+                              .sure = resource.sure,
+                              .resource_name = holder->name,
+                              .object = &request_.object.slot,
+                              .root = &decision.root,
+                              .service = DeclaredService(request_.object),
+                              .bound_service = BoundService(*policy_, ns),
+                              .labels = evidence_.labels};
+    const AppliedMode applied = Apply(policy_->modes, subject, now_);
+    finding->mode = std::min({finding->mode, applied.mode, StrictestMode(request_, *policy_)});
+    if (applied.expired != nullptr) NoteExpiry(*applied.expired, *finding);
+    if (finding->mode != Mode::kOff) attachment_findings_.push_back(std::move(*finding));
+  }
+}
+
+// All rules speak at once; one that refuses is enough that nothing is written.
+void Judgement::RefuseByRules(Decision& decision) const {
+  const auto refuses = [](const Finding& finding) { return finding.mode == Mode::kEnforce; };
+  const bool refused =
+      std::any_of(name_findings_.begin(), name_findings_.end(), refuses) ||
+      std::any_of(attachment_findings_.begin(), attachment_findings_.end(), refuses);
+  if (!refused) return;
+  decision.allowed = false;
+  decision.changes = {};
+}
+
+Wording Judgement::WordingFor(const Slot& root) const {
+  return {.disclosure = policy_->disclosure,
+          .public_url = policy_->public_url,
+          .catalogue = policy_->identity.catalogue,
+          .object = &request_.object,
+          .root = &root};
+}
+
 Decision Judgement::Decide(const Facts& facts, const IdSource& ids) {
+  Decision decision = DecideOwnership(facts, ids);
+  if (policy_->names != nullptr && decision.root != names_root_) JudgeNames(decision.root);
+  JudgeAttachments(facts, decision);
+  RefuseByRules(decision);
+  return decision;
+}
+
+Decision Judgement::DecideOwnership(const Facts& facts, const IdSource& ids) {
   ResolveReferences(*policy_->catalogue, facts, request_.object);
   if (request_.old_object) ResolveReferences(*policy_->catalogue, facts, *request_.old_object);
   Decision decision = Review(request_, facts, now_, ids);
-  // An override can name the root, or its namespace, which only the lineage tells.
-  const bool may_be_overridden = !decision.allowed && !policy_->modes.overrides.empty() &&
-                                 decision.root != request_.object.slot;
-  if (!may_be_overridden) return decision;
+  CheckListed(decision, facts);
+  // An override or a mode can name the root, or its namespace, which only the lineage tells.
+  const ModeRules& modes = policy_->modes;
+  const bool by_rule = !modes.exemptions.empty() ||
+                       !modes.rules[static_cast<std::size_t>(Rule::kDuplicateOwnership)].empty();
+  const bool may_change = decision.root != request_.object.slot &&
+                          (by_rule || (!decision.allowed && !modes.overrides.empty()));
+  if (!may_change) return decision;
   const std::vector<Mode> before = request_.modes;
   SetModes(&decision.root);
   return request_.modes == before ? decision : Review(request_, facts, now_, ids);
 }
 
+// A key without owner is free only where every kind that can declare it was listed.
+void Judgement::CheckListed(const Decision& decision, const Facts& facts) {
+  unlisted_.clear();
+  perhaps_taken_.clear();
+  if (policy_->unlisted.empty() || !decision.allowed) return;
+  for (const DeclaredResource& resource : decision.added) {
+    if (resource.key.empty() || resource.intent == Intent::kObserves) continue;
+    const auto found = policy_->unlisted.find(resource.identity.type);
+    if (found == policy_->unlisted.end() || facts.OwnerOf(resource.key)) continue;
+    if (!found->second) {
+      unlisted_ = resource.identity.type;
+      return;
+    }
+    perhaps_taken_.push_back(resource);
+  }
+}
+
 std::vector<Finding> Judgement::FindingsOf(const Decision& decision) const {
   std::vector<Finding> out;
-  const Wording wording{.disclosure = policy_->disclosure,
-                        .public_url = policy_->public_url,
-                        .catalogue = policy_->identity.catalogue,
-                        .object = &request_.object,
-                        .root = &decision.root};
-  for (const Clash& clash : decision.denied) out.push_back(DuplicateOwnership(clash, wording));
+  const Wording wording = WordingFor(decision.root);
+  const auto doubt_of = [&](const Owner& holder) {
+    if (policy_->doubt_of == nullptr) return std::string();
+    return policy_->doubt_of(holder.leaf.value_or(holder.root));
+  };
+  for (const Clash& clash : decision.denied) {
+    out.push_back(DuplicateOwnership(clash, wording));
+    const std::string doubt = doubt_of(clash.holder);
+    if (!doubt.empty()) out.back().remedy += " About the owner: " + doubt + ".";
+  }
+  out.insert(out.end(), attachment_findings_.begin(), attachment_findings_.end());
+  out.insert(out.end(), name_findings_.begin(), name_findings_.end());
   for (const Clash& clash : decision.conflicts) {
     out.push_back(DuplicateOwnership(clash, wording));
     // Allowed although enforced, because the resource exists already: its declarant must know.
@@ -165,6 +301,9 @@ std::vector<Finding> Judgement::FindingsOf(const Decision& decision) const {
   };
   for (const Clash& clash : decision.elsewhere) {
     warn_at_most(PerhapsElsewhere(clash, wording), clash.resource);
+  }
+  for (const DeclaredResource& resource : perhaps_taken_) {
+    warn_at_most(PerhapsTaken(resource, wording), resource);
   }
   if (decision.allowed) {
     for (const DeclaredResource* resource : NewPartial(request_)) {

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "policies/finding.h"
+#include "policies/name_rules.h"
 #include "registry/base/clock.h"
 #include "registry/base/result.h"
 #include "registry/ownership/facts.h"
@@ -35,6 +37,10 @@ class Judgement final {
   // What `decision` (of the last Decide) found, all rules and modes.
   std::vector<Finding> FindingsOf(const Decision& decision) const;
 
+  // Not empty: the decision rests on a key being free, but a kind that can declare this type was
+  // not listed yet: the verdict is unknown, and nothing may be written.
+  const std::string& unlisted() const { return unlisted_; }
+
   // 403, or for composite controllers the configured code.
   int DenialCode() const;
 
@@ -45,14 +51,28 @@ class Judgement final {
   Judgement(const AdmissionPolicy& policy, Timestamp now) : policy_(&policy), now_(now) {}
 
   void SetModes(const Slot* root);
-  Mode ModeOf(std::string_view type, std::string_view name, bool sure, const Slot* root);
+  Mode ModeOf(ModeSubject subject);
   void SortBadNames();
+  Decision DecideOwnership(const Facts& facts, const IdSource& ids);
+  Wording WordingFor(const Slot& root) const;
+  void JudgeNames(const Slot& root);
+  void JudgeAttachments(const Facts& facts, const Decision& decision);
+  void RefuseByRules(Decision& decision) const;
+  void CheckListed(const Decision& decision, const Facts& facts);
 
   const AdmissionPolicy* policy_;
   Timestamp now_;
   ReviewRequest request_;
   std::vector<std::pair<BadName, Mode>> tolerated_;  // bad names under a mode that does not deny
   std::string_view override_reason_;
+  std::string unlisted_;                         // a type; see unlisted()
+  std::vector<DeclaredResource> perhaps_taken_;  // free as far as the registry knows
+  // Names and attachments: what the rules read of the object, and what they found below the root
+  // that `names_root_` is.
+  NameEvidence evidence_;
+  Slot names_root_;
+  std::vector<Finding> name_findings_;
+  std::vector<Finding> attachment_findings_;
   bool concerns_registry_ = false;
 };
 

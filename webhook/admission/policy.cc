@@ -3,40 +3,23 @@
 #include <algorithm>
 
 namespace truce {
-namespace {
 
-// Glob match with '*' only: on a mismatch the last star takes one character more.
-bool Matches(std::string_view text, std::string_view pattern) {
-  std::size_t t = 0;
-  std::size_t p = 0;
-  std::size_t star = std::string_view::npos;
-  std::size_t taken = 0;
-  while (t < text.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      taken = t;
-    } else if (p < pattern.size() && pattern[p] == text[t]) {
-      ++p;
-      ++t;
-    } else if (star != std::string_view::npos) {
-      p = star + 1;
-      t = ++taken;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
+std::string_view BoundService(const AdmissionPolicy& policy, std::string_view ns) {
+  const auto& services = policy.parties.services;
+  if (ns.empty() || services.empty()) return {};
+  const std::string& cluster = policy.identity.cluster;
+  const auto set = policy.parties.cluster_sets.find(cluster);
+  std::string place = set == policy.parties.cluster_sets.end() ? cluster : set->second;
+  const auto found = services.find(place.append(1, '/').append(ns));
+  return found == services.end() ? std::string_view() : std::string_view(found->second);
 }
-
-}  // namespace
 
 bool MatchesAny(std::string_view text, std::span<const std::string> patterns) {
   // No user name of Kubernetes is longer; a longer text could make many stars slow.
   constexpr std::size_t kTextBytesMax = 512;
   if (text.size() > kTextBytesMax) return false;
   return std::any_of(patterns.begin(), patterns.end(),
-                     [&](const std::string& pattern) { return Matches(text, pattern); });
+                     [&](const std::string& pattern) { return MatchesGlob(text, pattern); });
 }
 
 }  // namespace truce

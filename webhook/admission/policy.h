@@ -3,6 +3,8 @@
 #define TRUCE_WEBHOOK_ADMISSION_POLICY_H_
 
 #include <cstddef>
+#include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -10,6 +12,7 @@
 #include <vector>
 
 #include "policies/mode.h"
+#include "policies/name_rules.h"
 #include "policies/rules.h"
 #include "registry/catalogue/catalogue.h"
 #include "registry/identity/identity.h"
@@ -23,14 +26,25 @@ struct AdmissionPolicy {
   IdentityRules identity;
   PartyRules parties;
   ModeRules modes;
-  std::vector<std::string> providers;  // user name patterns: '*' is any run of characters
+  std::shared_ptr<const NamePolicy> names;  // null: names are not judged
+  std::vector<std::string> providers;       // user name patterns: '*' is any run of characters
   std::vector<std::string> composite_controllers;  // user name patterns
   int composite_denial_code = 422;                 // 422 or 403: for composite controllers only
   Disclosure disclosure = Disclosure::kFull;
   std::size_t reservation_cap = 0;  // per namespace and user; 0: off
   bool watched = false;             // a watcher of the cluster is there to prove reservations
-  std::string public_url;           // without trailing slash; empty: texts hold no link
+  // Recovery mode: nothing is denied, only warned of, because the registry may be behind.
+  bool recovering = false;
+  // Types of which a served kind is not listed yet: a key without owner may be taken. False: that
+  // is unknown; true: it takes too long, so it is allowed with a warning.
+  std::map<std::string, bool, std::less<>> unlisted;
+  // One sentence about a holder whose life is in question; empty: none. Thread-safe; may be null.
+  std::function<std::string(const Slot&)> doubt_of;
+  std::string public_url;  // without trailing slash; empty: texts hold no link
 };
+
+// The service that configuration binds to namespace `ns`; empty when there is none.
+std::string_view BoundService(const AdmissionPolicy& policy, std::string_view ns);
 
 // True when `text` matches one of `patterns` as a whole. Linear in the length of `text` per
 // pattern.

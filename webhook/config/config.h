@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -96,6 +97,85 @@ struct ConfigOverride {
   bool operator==(const ConfigOverride&) const = default;
 };
 
+// What a rule's mode, or an exemption, is limited to; all that is set must hold. '*' in a pattern
+// is any run of characters.
+struct ConfigScope {
+  std::string type;    // "s3/Bucket"
+  std::string ns;      // pattern
+  std::string kind;    // "Bucket", "Bucket.s3.aws.upbound.io"
+  std::string object;  // pattern: name of the Kubernetes object
+  std::string name;    // pattern: name of the cloud resource
+  std::string service;
+  std::map<std::string, std::string> selector;  // labels
+
+  bool operator==(const ConfigScope&) const = default;
+};
+
+// One step of a rule's roll-out.
+struct ConfigRuleMode {
+  std::string rule;  // "naming-convention"
+  ConfigMode mode = ConfigMode::kEnforce;
+  ConfigScope scope;
+  std::optional<Timestamp> from;
+  std::optional<Timestamp> until;
+  std::string place;  // "truce.yaml:12"
+
+  // The place is no part of what it says.
+  bool operator==(const ConfigRuleMode& other) const {
+    return rule == other.rule && mode == other.mode && scope == other.scope && from == other.from &&
+           until == other.until;
+  }
+};
+
+struct ConfigExemption {
+  std::string rule;  // "" = all rules about names and attachments
+  ConfigScope scope;
+  std::optional<Timestamp> until;
+  std::string reason;
+  std::string place;
+
+  bool operator==(const ConfigExemption& other) const {
+    return rule == other.rule && scope == other.scope && until == other.until &&
+           reason == other.reason;
+  }
+};
+
+// Where the value of a naming variable comes from: exactly one is set.
+struct ConfigNamingSource {
+  bool declared = false;        // the service as the object says
+  std::string label;            // a label's key
+  std::string ns;               // RE2 with one group, on the namespace
+  std::string provider_config;  // RE2 with one group, on the ProviderConfig's name
+  std::string fixed;            // the value itself
+
+  bool operator==(const ConfigNamingSource&) const = default;
+};
+
+struct ConfigNamingVariable {
+  std::vector<std::string> values;
+  std::string pattern;  // RE2
+  std::vector<ConfigNamingSource> from;
+  std::map<std::string, std::string> spelt;  // key `map`: value of a source -> as names write it
+
+  bool operator==(const ConfigNamingVariable&) const = default;
+};
+
+// The naming convention.
+struct ConfigNaming {
+  bool given = false;
+  std::string form;                                 // key `template`; "" = the default
+  std::map<std::string, std::string> forms;         // key `templates`: type -> template
+  std::map<std::string, std::int64_t> max_lengths;  // type -> bytes
+  std::vector<std::string> types;
+  std::map<std::string, ConfigNamingVariable> variables;
+  std::map<std::string, std::string, std::less<>> places;  // path -> "truce.yaml:12"
+
+  bool operator==(const ConfigNaming& other) const {
+    return given == other.given && form == other.form && forms == other.forms &&
+           max_lengths == other.max_lengths && types == other.types && variables == other.variables;
+  }
+};
+
 // Everything that can be set. A value: immutable once loaded, shared as snapshots.
 struct Config {
   // Where and as what it runs; a change needs a restart.
@@ -105,6 +185,7 @@ struct Config {
   bool no_cluster = false;
   bool in_cluster = false;
   std::string kubeconfig;
+  std::string webhook_configuration;
   std::string types;
   std::string admission_address;
   std::string api_address;
@@ -134,6 +215,9 @@ struct Config {
   UnsureTypes unsure_types = UnsureTypes::kWarn;
   std::map<std::string, UnsureTypes> unsure_type_actions;
   std::vector<ConfigOverride> overrides;
+  std::vector<ConfigRuleMode> rule_modes;
+  std::vector<ConfigExemption> exemptions;
+  ConfigNaming naming;
   std::vector<ConfigMapping> mappings;
   std::vector<ConfigProvider> provider_configs;
   std::vector<ConfigParty> parties;

@@ -1,20 +1,13 @@
 #include "webhook/serve/policy.h"
 
 #include <array>
+#include <optional>
 #include <utility>
+
+#include "webhook/serve/rule_policy.h"
 
 namespace truce {
 namespace {
-
-Mode ModeOf(ConfigMode mode) {
-  switch (mode) {
-    case ConfigMode::kOff: return Mode::kOff;
-    case ConfigMode::kAudit: return Mode::kAudit;
-    case ConfigMode::kWarn: return Mode::kWarn;
-    case ConfigMode::kEnforce: return Mode::kEnforce;
-  }
-  return Mode::kEnforce;
-}
 
 UnsureAction ActionOf(UnsureTypes value) {
   return value == UnsureTypes::kDeny ? UnsureAction::kDeny : UnsureAction::kWarn;
@@ -27,10 +20,6 @@ Disclosure DisclosureOf(ConfigDisclosure value) {
     case ConfigDisclosure::kTaken: return Disclosure::kTaken;
   }
   return Disclosure::kTaken;
-}
-
-Error Refused(std::string_view place, std::string_view what) {
-  return Error{ErrorCode::kInvalidArgument, std::string(place).append(": ").append(what)};
 }
 
 Result<PartSource> SourceOf(const MappedValue& value, FieldPath::Root root) {
@@ -122,6 +111,8 @@ Result<ModeRules> ModesOf(const Config& config, const Catalogue& catalogue) {
   for (const ConfigOverride& item : config.overrides) {
     modes.overrides.push_back({item.name, item.ns, item.group, item.until, item.reason});
   }
+  TRUCE_RETURN_IF_ERROR(AddRuleModes(config, catalogue, modes));
+  TRUCE_RETURN_IF_ERROR(AddExemptions(config, catalogue, modes));
   return modes;
 }
 
@@ -153,6 +144,7 @@ Result<std::shared_ptr<const AdmissionPolicy>> PolicyFrom(
   policy->identity.contact_annotation = config.contact_annotation;
   TRUCE_ASSIGN_OR_RETURN(policy->parties, PartiesOf(config));
   TRUCE_ASSIGN_OR_RETURN(policy->modes, ModesOf(config, *catalogue));
+  TRUCE_ASSIGN_OR_RETURN(policy->names, NamesFrom(config, *catalogue, policy->modes));
   policy->providers = config.providers;
   policy->composite_controllers = config.composite_controllers;
   policy->composite_denial_code = static_cast<int>(config.composite_denial_code);

@@ -1,0 +1,93 @@
+// Rule foreign-attachment.
+//
+// Spec: a declaration of an attachment (a bucket's policy, versioning or notification, a queue's
+// policy, a role's policy, a record of a zone, …) whose parent resource has an owner of another
+// party is refused, unless that owner shares the resource with the attachment's party at level
+// attach. The parent is told by name, or by a reference once the registry or the provider resolves
+// it. Two equal attachments are a matter of duplicate-ownership, in both modes of attachment.
+// Parameters: none; mode "mode" and "typeModes" by the attachment's type, at most warn where its
+// row in the catalogue is not researched.
+// Vectors: tests/unit/policies_attachment_test.cc (owners are no facts of an object).
+#include "policies/foreign_attachment.h"
+
+#include <algorithm>
+
+#include "policies/name_rules.h"
+#include "policies/people.h"
+
+namespace truce {
+namespace {
+
+constexpr std::size_t kNameBytesMax = 256;
+
+std::string Quoted(std::string_view text) { return '"' + OneLine(text, kNameBytesMax) + '"'; }
+
+bool MayAttach(const AttachmentFacts& facts) {
+  return std::any_of(facts.shares.begin(), facts.shares.end(), [&](const Share& share) {
+    return share.key == facts.holder->key && share.party == facts.party &&
+           share.level == ShareLevel::kAttach && (!share.until || facts.now < *share.until);
+  });
+}
+
+bool IsSlotParty(const PartyId& party) { return party.text.starts_with("slot:"); }
+
+// Cluster-scoped objects that people write by hand are parties of their own each, although one team
+// usually writes a bucket and its policy. Composites and claims are evidence; these are not.
+bool IsByHand(const Slot& root, const Wording& wording) {
+  return root.ns.empty() && wording.catalogue->FindKind(root.group, root.kind) != nullptr;
+}
+
+std::string OwnerInWords(const Owner& holder, Disclosure level) {
+  if (level == Disclosure::kTaken) return "which belongs to somebody else";
+  const Slot& root = holder.root;
+  const bool named = !holder.service.empty() && holder.service != root.name &&
+                     holder.service != root.ns + "/" + root.name;
+  std::string out = "which is owned by ";
+  if (level == Disclosure::kService) {
+    out += named ? "service " + Quoted(holder.service) : std::string("another service");
+  } else {
+    if (named) out += "service " + Quoted(holder.service) + ", ";
+    out += OneLine(ObjectForPeople(root), kNameBytesMax);
+  }
+  if (!holder.contact.empty()) out += " (contact " + OneLine(holder.contact, kNameBytesMax) + ")";
+  return out;
+}
+
+}  // namespace
+
+std::optional<Finding> ForeignAttachment(const AttachmentFacts& facts, const Wording& wording) {
+  const Owner& holder = *facts.holder;
+  const DeclaredResource& attachment = *facts.attachment;
+  if (holder.root == *wording.root || holder.party == facts.party || MayAttach(facts)) {
+    return std::nullopt;
+  }
+  const std::string type = TypeForPeople(attachment.identity.type);
+  const std::string parent = TypeForPeople(holder.identity.type) + " " + Quoted(holder.name);
+  Finding out;
+  out.rule = Rule::kForeignAttachment;
+  out.mode = Mode::kEnforce;
+  const bool by_hand = IsSlotParty(holder.party) && IsSlotParty(facts.party) &&
+                       IsByHand(holder.root, wording) && IsByHand(*wording.root, wording);
+  if (by_hand) {
+    const std::string_view service = DeclaredService(*wording.object);
+    out.mode = !service.empty() && service == holder.service ? Mode::kAudit : Mode::kWarn;
+  }
+  out.resource = type + " of " + parent;
+  out.key = attachment.key;
+  out.cause = "This " + type + " writes into " + parent + ", " +
+              OwnerInWords(holder, wording.disclosure) + ".";
+  out.remedy = "Point it at a resource of your own, or ask " +
+               (wording.disclosure == Disclosure::kTaken || holder.contact.empty()
+                    ? std::string("the owner")
+                    : OneLine(holder.contact, kNameBytesMax)) +
+               " to declare it beside the resource.";
+  if (!wording.public_url.empty() && !holder.id.empty()) {
+    out.link = std::string(wording.public_url) + "/r/" + holder.id.text;
+  }
+  out.warning = OneLine("truce: " + type + " writes into " + TypeForPeople(holder.identity.type) +
+                            " " + OneLine(holder.name, 63) + " of another owner",
+                        kWarningBytesMax);
+  return out;
+}
+
+}  // namespace truce
