@@ -42,7 +42,7 @@ TEST(StaticTokensFile, HoldsNamesAndRoles) {
   const auto alice = tokens.value().Find(kAliceToken);
   ASSERT_TRUE(alice.has_value());
   EXPECT_EQ(alice->name, "alice");
-  EXPECT_EQ(alice->role, Role::kAdmin);
+  EXPECT_EQ(alice->role, ApiRole::kAdmin);
   EXPECT_EQ(tokens.value().Find("old")->name, "bob");
   EXPECT_EQ(tokens.value().Find("new")->name, "bob");
   EXPECT_FALSE(tokens.value().Find("").has_value());
@@ -103,7 +103,7 @@ class AccessTest : public ::testing::Test {
   AccessTest() {
     auto rules = std::make_shared<AccessRules>();
     rules->tokens = StaticTokens::Parse(LineOf(kAliceToken, "admin", "alice"), "tokens").value();
-    rules->clients["ci.example.org"] = Role::kViewer;
+    rules->clients["ci.example.org"] = ApiRole::kViewer;
     access_.SetRules(rules);
     tokens_.users["robot"] = {"system:serviceaccount:team-a:robot", "u1", {"g1"}, {}};
   }
@@ -224,11 +224,11 @@ TEST_F(AccessTest, WithoutAClusterOnlyStaticTokensCount) {
 }
 
 TEST(Roles, EachIncludesTheOneBefore) {
-  EXPECT_EQ(RoleFor(kRead), Role::kViewer);
-  EXPECT_EQ(RoleFor({"checks", "", "create", "team-a"}), Role::kViewer);
-  EXPECT_EQ(RoleFor(kReadAudit), Role::kAuditor);
-  EXPECT_EQ(RoleFor(kRelease), Role::kAdmin);
-  EXPECT_EQ(RoleFor({"overrides", "", "create", ""}), Role::kAdmin);
+  EXPECT_EQ(RoleFor(kRead), ApiRole::kViewer);
+  EXPECT_EQ(RoleFor({"checks", "", "create", "team-a"}), ApiRole::kViewer);
+  EXPECT_EQ(RoleFor(kReadAudit), ApiRole::kAuditor);
+  EXPECT_EQ(RoleFor(kRelease), ApiRole::kAdmin);
+  EXPECT_EQ(RoleFor({"overrides", "", "create", ""}), ApiRole::kAdmin);
 }
 
 // ---- the memory of reviews
@@ -320,7 +320,7 @@ class FakeCluster final : public ClusterApi {
 
 TEST(TokenReviews, AskForTheAudienceAndCheckIt) {
   FakeCluster cluster;
-  ClusterTokenReviewer reviewer(cluster);
+  ClusterTokenReviewer reviewer([&] { return &cluster; });
   cluster.answer =
       R"({"status":{"authenticated":true,"audiences":["truce"],"user":{"username":"robot","uid":"u",
           "groups":["g1","g2"],"extra":{"k":["v"]}}}})";
@@ -343,7 +343,7 @@ TEST(TokenReviews, AskForTheAudienceAndCheckIt) {
 
 TEST(TokenReviews, EverythingElseIsNobodyKnows) {
   FakeCluster cluster;
-  ClusterTokenReviewer reviewer(cluster);
+  ClusterTokenReviewer reviewer([&] { return &cluster; });
   for (const char* answer :
        {"", "[]", "{}", R"({"status":1})",
         R"({"status":{"authenticated":true,"audiences":["truce"]}})",
@@ -358,9 +358,16 @@ TEST(TokenReviews, EverythingElseIsNobodyKnows) {
   EXPECT_EQ(user.error().message.find("secret"), std::string::npos);
 }
 
+TEST(TokenReviews, NobodyKnowsBeforeTheClusterWasReached) {
+  ClusterTokenReviewer tokens([]() -> ClusterApi* { return nullptr; });
+  EXPECT_EQ(tokens.Review("secret", {}).error().code, ErrorCode::kUnavailable);
+  ClusterAccessReviewer access([]() -> ClusterApi* { return nullptr; });
+  EXPECT_EQ(access.Allowed({}, kRelease, {}).error().code, ErrorCode::kUnavailable);
+}
+
 TEST(AccessReviews, AskInTheWordsOfTruce) {
   FakeCluster cluster;
-  ClusterAccessReviewer reviewer(cluster);
+  ClusterAccessReviewer reviewer([&] { return &cluster; });
   const KubernetesUser robot{"robot", "u", {"g"}, {{"k", {"v"}}}};
   cluster.answer = R"({"status":{"allowed":true}})";
   EXPECT_TRUE(reviewer.Allowed(robot, kRelease, {}).value());

@@ -41,7 +41,7 @@ std::shared_ptr<const AccessRules> ApiAccess::rules() const {
 
 std::variant<Caller, Problem> ApiAccess::Authenticate(const HttpRequest& request) {
   if (request.remote_address == kSocketAddress) {
-    return Caller{CallerKind::kOperator, "operator", Role::kAdmin, {}, request.remote_address};
+    return Caller{CallerKind::kOperator, "operator", ApiRole::kAdmin, {}, request.remote_address};
   }
   const auto rules = this->rules();
   if (!request.Header("authorization").empty()) return ByToken(request, *rules);
@@ -54,7 +54,7 @@ std::variant<Caller, Problem> ApiAccess::Authenticate(const HttpRequest& request
         CallerKind::kCertificate, client->first, client->second, {}, request.remote_address};
   }
   if (rules->anonymous_read) {
-    return Caller{CallerKind::kAnonymous, "anonymous", Role::kViewer, {}, request.remote_address};
+    return Caller{CallerKind::kAnonymous, "anonymous", ApiRole::kViewer, {}, request.remote_address};
   }
   return Unauthenticated("the request carries no bearer token and no client certificate");
 }
@@ -79,7 +79,7 @@ std::variant<Caller, Problem> ApiAccess::ByToken(const HttpRequest& request,
     return Unauthenticated("the token is not good, or not made for the audience truce");
   }
   Caller caller{
-      CallerKind::kKubernetes, user.value()->name, Role::kNone, {}, request.remote_address};
+      CallerKind::kKubernetes, user.value()->name, ApiRole::kNone, {}, request.remote_address};
   caller.user = std::move(*std::move(user).value());
   return caller;
 }

@@ -19,7 +19,7 @@ namespace truce {
 // What configuration says of callers: a value, replaced as a whole.
 struct AccessRules {
   StaticTokens tokens;
-  std::map<std::string, Role> clients;  // names of client certificates
+  std::map<std::string, ApiRole> clients;  // names of client certificates
   bool anonymous_read = false;          // callers who show nothing are viewers
 };
 

@@ -16,18 +16,18 @@ std::string_view HowKnown(CallerKind kind) {
 
 }  // namespace
 
-std::string_view Name(Role role) {
+std::string_view Name(ApiRole role) {
   switch (role) {
-    case Role::kViewer: return "viewer";
-    case Role::kAuditor: return "auditor";
-    case Role::kAdmin: return "admin";
-    case Role::kNone: break;
+    case ApiRole::kViewer: return "viewer";
+    case ApiRole::kAuditor: return "auditor";
+    case ApiRole::kAdmin: return "admin";
+    case ApiRole::kNone: break;
   }
   return "none";
 }
 
-std::optional<Role> RoleFromName(std::string_view name) {
-  for (const Role role : {Role::kViewer, Role::kAuditor, Role::kAdmin}) {
+std::optional<ApiRole> ApiRoleFromName(std::string_view name) {
+  for (const ApiRole role : {ApiRole::kViewer, ApiRole::kAuditor, ApiRole::kAdmin}) {
     if (Name(role) == name) return role;
   }
   return std::nullopt;
@@ -40,14 +40,14 @@ std::string ActorOf(const Caller& caller) {
   return out;
 }
 
-Role RoleFor(const Permission& permission) {
+ApiRole RoleFor(const Permission& permission) {
   const bool reads = permission.verb == "get" || permission.verb == "list";
   if (permission.resource == "ownerships" && permission.sub_resource.empty() && reads) {
-    return Role::kViewer;
+    return ApiRole::kViewer;
   }
-  if (permission.resource == "checks") return Role::kViewer;
-  if (permission.resource == "audit" && reads) return Role::kAuditor;
-  return Role::kAdmin;
+  if (permission.resource == "checks") return ApiRole::kViewer;
+  if (permission.resource == "audit" && reads) return ApiRole::kAuditor;
+  return ApiRole::kAdmin;
 }
 
 std::string ToText(const Permission& permission) {

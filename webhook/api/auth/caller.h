@@ -13,14 +13,14 @@
 namespace truce {
 
 // What a static token or a client certificate may do; ordered, each role includes those before it.
-enum class Role : std::uint8_t {
+enum class ApiRole : std::uint8_t {
   kNone,
   kViewer,   // "viewer": read ownerships, services and denials; run checks
   kAuditor,  // "auditor": read the audit log too
   kAdmin,    // "admin": everything
 };
-std::string_view Name(Role role);
-std::optional<Role> RoleFromName(std::string_view name);  // not of kNone
+std::string_view Name(ApiRole role);
+std::optional<ApiRole> ApiRoleFromName(std::string_view name);  // not of kNone
 
 // A user as the API server describes it (authentication.k8s.io/v1 UserInfo).
 struct KubernetesUser {
@@ -43,7 +43,7 @@ enum class CallerKind : std::uint8_t {
 struct Caller {
   CallerKind kind = CallerKind::kAnonymous;
   std::string name;
-  Role role = Role::kNone;  // of the kinds other than kKubernetes
+  ApiRole role = ApiRole::kNone;  // of the kinds other than kKubernetes
   KubernetesUser user;      // of kKubernetes
   std::string address;      // where the request came from
 };
@@ -62,7 +62,7 @@ struct Permission {
 };
 
 // The least role that may do it.
-Role RoleFor(const Permission& permission);
+ApiRole RoleFor(const Permission& permission);
 
 // "create ownerships/release in namespace team-a".
 std::string ToText(const Permission& permission);

@@ -19,7 +19,7 @@ inline constexpr std::size_t kStaticTokensMax = 1000;
 // The name and role behind a token.
 struct StaticToken {
   Digest digest{};  // SHA-256 of the token
-  Role role = Role::kNone;
+  ApiRole role = ApiRole::kNone;
   std::string name;
 };
 
