@@ -6,8 +6,9 @@
 
 BINARY is `truce`; from it come the groups of the catalogue (files/catalogue-groups.yaml). From
 webhook/config/keys.cc come the settings that take effect without restart (files/reloading.yaml),
-from schema/config.schema.json what `config` may hold (values.schema.json, $defs), and from the
-comments "# --" of values.yaml the table of values in README.md.
+from schema/config.schema.json what `config` may hold (values.schema.json, $defs), from schema/crds
+the kinds that are installed (files/crds), and from the comments "# --" of values.yaml the table of
+values in README.md.
 """
 
 import json
@@ -20,6 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 CHART = ROOT / "charts/truce"
 CONFIG_KEYS = ROOT / "webhook/config/keys.cc"
 CONFIG_SCHEMA = ROOT / "schema/config.schema.json"
+CRDS = ROOT / "schema/crds"
 
 # What the chart itself sets, from values of their own.
 CHART_SETS = {
@@ -120,14 +122,22 @@ def main() -> int:
         CHART / "files/reloading.yaml": reloading_settings(),
         CHART / "values.schema.json": values_schema(),
         CHART / "README.md": readme(),
+        **{CHART / "files/crds" / file.name: file.read_text(encoding="utf-8")
+           for file in sorted(CRDS.glob("*.yaml"))},
     }
+    unwanted = [path for path in (CHART / "files/crds").glob("*.yaml") if path not in wanted]
     stale = [path for path, text in wanted.items()
              if not path.exists() or path.read_text(encoding="utf-8") != text]
     for path in stale:
         print(f"{path.relative_to(ROOT)} is out of date: .tools/chart.py write BINARY")
         if sys.argv[1] == "write":
+            path.parent.mkdir(exist_ok=True)
             path.write_text(wanted[path], encoding="utf-8")
-    return 1 if stale and sys.argv[1] == "check" else 0
+    for path in unwanted:
+        print(f"{path.relative_to(ROOT)} has no source any more: .tools/chart.py write BINARY")
+        if sys.argv[1] == "write":
+            path.unlink()
+    return 1 if (stale or unwanted) and sys.argv[1] == "check" else 0
 
 
 if __name__ == "__main__":

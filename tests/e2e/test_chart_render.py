@@ -3,8 +3,9 @@
 import json
 import os
 import re
+import shutil
 import subprocess
-import sys
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -62,7 +63,10 @@ def test_every_object_has_its_namespace_and_labels(helm4, values):
     given = yaml.safe_load(values.read_text())
     namespace = given.get("namespaceOverride", "truce-system")
     extra = {obj["kind"] for obj in given.get("extraObjects", [])}
-    cluster_scoped = {"ValidatingWebhookConfiguration", "ClusterRole", "ClusterRoleBinding"}
+    cluster_scoped = {
+        "ValidatingWebhookConfiguration", "ClusterRole", "ClusterRoleBinding",
+        "CustomResourceDefinition",
+    }
     for obj in helm4.objects(values):
         if obj["kind"] in extra and obj["metadata"]["name"].endswith("-more"):
             continue
@@ -83,15 +87,6 @@ def test_the_default_rendering(helm4):
     if os.environ.get("UPDATE_GOLDEN"):
         GOLDEN.write_text(shown)
     assert GOLDEN.read_text() == shown
-
-
-def test_what_is_generated_is_up_to_date():
-    """Groups of the catalogue, the schema of `config`, the table of values."""
-    done = subprocess.run(
-        [sys.executable, REPOSITORY / ".tools/chart.py", "check", BINARY],
-        capture_output=True, text=True,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_table_lists_every_value():
@@ -267,6 +262,32 @@ def test_names_stay_short_enough(helm4):
     )
     for obj in filter(None, yaml.safe_load_all(done)):
         assert len(obj["metadata"]["name"]) <= 63
+
+
+def test_the_package_holds_what_installing_needs(helm, tmp_path):
+    helm.expect("package", SERVER_CHART, "--destination", tmp_path)
+    [package] = tmp_path.glob("truce-*.tgz")
+    with tarfile.open(package) as archive:
+        names = set(archive.getnames())
+    assert {"truce/values.schema.json", "truce/files/catalogue-groups.yaml", "truce/README.md"} <= names
+    assert not any(name.startswith("truce/ci/") for name in names)
+    assert helm.objects(MINIMUM, chart=package)
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_kinds_of_truce_are_upgraded_with_the_chart(helm4, tmp_path, keep):
+    chart = tmp_path / "chart"
+    shutil.copytree(SERVER_CHART, chart, ignore=shutil.ignore_patterns("crds"))
+    (chart / "files/crds").mkdir()
+    source = REPOSITORY / "tests/e2e/crds/sqs.yaml"
+    shutil.copy(source, chart / "files/crds")
+    crd = the(helm4.objects(with_minimum(crds={"keep": keep}), chart), "CustomResourceDefinition")
+    assert crd["spec"] == yaml.safe_load(source.read_text())["spec"]
+    assert crd["metadata"]["labels"]["app.kubernetes.io/instance"] == "truce"
+    kept = crd["metadata"].get("annotations") or {}
+    assert (kept.get("helm.sh/resource-policy") == "keep") is keep
+    without = helm4.objects(with_minimum(crds={"install": False}), chart)
+    assert not [obj for obj in without if obj["kind"] == "CustomResourceDefinition"]
 
 
 def test_the_volume_outlives_the_release(helm4):

@@ -50,7 +50,7 @@ class Pod:
         self._spec = template["spec"]
         group = self._spec["securityContext"]["fsGroup"]
         for volume in self._spec["volumes"]:
-            target = self._volume(volume["name"])
+            target = self.volume(volume["name"])
             target.mkdir(parents=True, exist_ok=True)
             if "configMap" in volume or "secret" in volume:
                 self._project(volume, target, read, group)
@@ -81,6 +81,9 @@ class Pod:
             command = [*self._outside, "bash", "-euc", script]
         self._child = Child("pod", command, self.log)
         return self._child
+
+    def volume(self, name: str) -> Path:
+        return self.directory / "volumes" / name
 
     def stop(self) -> int:
         """As a kubelet does: SIGTERM, then the grace period, then SIGKILL."""
@@ -124,11 +127,8 @@ class Pod:
         mounts = {each["mountPath"]: each["name"] for each in self._spec["containers"][0]["volumeMounts"]}
         paths = "|".join(map(re.escape, sorted(mounts, key=len, reverse=True)))
         return re.sub(
-            rf"(?<![\w/])({paths})(?=[/\s]|$)", lambda found: str(self._volume(mounts[found[1]])), text
+            rf"(?<![\w/])({paths})(?=[/\s]|$)", lambda found: str(self.volume(mounts[found[1]])), text
         )
-
-    def _volume(self, name: str) -> Path:
-        return self.directory / "volumes" / name
 
     def _own(self, path: Path, mode: int, group: int) -> None:
         if self._is_root:
@@ -182,7 +182,7 @@ class Pod:
         ]
         for mount in container["volumeMounts"]:
             at = shlex.quote(f".{mount['mountPath']}")
-            source = shlex.quote(str(self._volume(mount["name"])))
+            source = shlex.quote(str(self.volume(mount["name"])))
             lines += [f"mkdir -p {at}", f"mount --bind {source} {at}"]
             if mount.get("readOnly"):
                 lines.append(f"mount -o remount,bind,ro {at}")

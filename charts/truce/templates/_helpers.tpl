@@ -107,12 +107,15 @@ annotations:
 {{- dict "groups" ($groups | uniq | sortAlpha) | toJson -}}
 {{- end -}}
 
-{{/* One field of an exclusion: (dict "field" CEL "value" text); the schema lets no quote in. */}}
+{{/*
+One field of an exclusion: (dict "field" CEL "value" text); the schema lets no quote in. A request
+has no namespace when its kind has none: asking for it then is an error, and an error under
+failurePolicy Ignore would be an admission.
+*/}}
 {{- define "truce.excludedField" -}}
-{{- if hasSuffix "*" .value -}}
-{{ .field }}.startsWith('{{ trimSuffix "*" .value }}')
-{{- else -}}
-{{ .field }} == '{{ .value }}'
+has({{ .field }}) &&
+{{- if hasSuffix "*" .value }} {{ .field }}.startsWith('{{ trimSuffix "*" .value }}')
+{{- else }} {{ .field }} == '{{ .value }}'
 {{- end -}}
 {{- end -}}
 
@@ -126,10 +129,6 @@ annotations:
 {{- end }}
 - name: exclude-{{ $i }}
   expression: {{ printf "!(%s)" (join " && " $fields) | quote }}
-{{- end }}
-{{- range .Values.webhook.matchConditions }}
-- name: {{ .name }}
-  expression: {{ .expression | quote }}
 {{- end }}
 {{- end -}}
 
