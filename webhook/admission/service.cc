@@ -47,6 +47,8 @@ std::string_view Explain(UnknownCause cause) {
     case UnknownCause::kStoreDamaged: return "truce's store is damaged; see its log";
     case UnknownCause::kDeadline: return "truce had too little time to answer, try again";
     case UnknownCause::kOverload: return "truce has too much to do now, try again";
+    case UnknownCause::kUnlisted:
+      return "truce has not seen all objects of these kinds yet, try again";
     case UnknownCause::kException:
     case UnknownCause::kInternal: break;
   }
@@ -97,7 +99,10 @@ class Call final {
     record_.elapsed = elapsed;
     record_.findings = findings_;
     record_.added = decision_.added;
+    record_.prove = decision_.prove;
     record_.detail = detail_;
+    record_.composite = composite_ ? &*composite_ : nullptr;
+    record_.denial = denial_;
     for (ReviewSink* sink : ports_.sinks) sink->OnReview(record_);
   }
 
@@ -136,13 +141,21 @@ class Call final {
     const Result<void> read = ports_.store.Read(look, deadline);
     if (!read.ok()) return Unknown(CauseOf(read.error().code), read.error().message);
     writes = writes || (decision_.allowed && !decision_.changes.empty() && !review.dry_run);
+    if (!judgement.unlisted().empty()) return Unlisted(judgement);
     if (!writes) return Answer(review.uid, judgement);
     const Result<void> written = Write(judgement, deadline);
     if (!written.ok()) {
       decision_ = {};
       return Unknown(CauseOf(written.error().code), written.error().message);
     }
+    if (!judgement.unlisted().empty()) return Unlisted(judgement);
     return Answer(review.uid, judgement);
+  }
+
+  HttpResponse Unlisted(const Judgement& judgement) {
+    const std::string type = judgement.unlisted();
+    decision_ = {};
+    return Unknown(UnknownCause::kUnlisted, "no complete list yet of the kinds of " + type);
   }
 
   // An update between equal versions, as each look of the composite controller causes one: what it
@@ -176,7 +189,7 @@ class Call final {
     // The policy lives as long as the judgement that points into it.
     const auto decide = [shared, policy = policy_, &ids = ports_.ids](const Facts& facts) {
       shared->decision = shared->judgement.Decide(facts, ids);
-      return shared->decision.changes;
+      return shared->judgement.unlisted().empty() ? shared->decision.changes : Changes();
     };
     TRUCE_RETURN_IF_ERROR(ports_.store.Apply(locks, decide, deadline));
     judgement = std::move(shared->judgement);
@@ -200,8 +213,15 @@ class Call final {
     }
     record_.verdict = Verdict::kDenied;
     record_.code = judgement.DenialCode();
-    const std::string text = DenialText(refused);
-    return Json(WriteReview(uid, {.allowed = false, .code = record_.code, .message = text}));
+    std::string text = DenialText(refused);
+    HttpResponse response =
+        Json(WriteReview(uid, {.allowed = false, .code = record_.code, .message = text}));
+    const ReviewRequest& request = judgement.request();
+    if (request.requester.composite_controller && request.object.lineage.controller) {
+      composite_ = *request.object.lineage.controller;
+      denial_ = std::move(text);
+    }
+    return response;
   }
 
   HttpResponse Allowed(std::string_view uid) {
@@ -259,6 +279,8 @@ class Call final {
   ReviewRecord record_;
   std::string kept_;
   std::string detail_;
+  std::optional<ObjectRef> composite_;
+  std::string denial_;
 };
 
 }  // namespace
@@ -283,6 +305,7 @@ std::string_view Name(UnknownCause cause) {
     case UnknownCause::kOverload: return "overload";
     case UnknownCause::kException: return "exception";
     case UnknownCause::kInternal: return "internal";
+    case UnknownCause::kUnlisted: return "kind_unlisted";
   }
   return "internal";
 }

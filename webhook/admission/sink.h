@@ -31,8 +31,9 @@ enum class UnknownCause : std::uint8_t {
   kOverload,          // "overload": refused before it was handled
   kException,         // "exception": out of memory, a bug
   kInternal,          // "internal": a failed check of our own
+  kUnlisted,          // "kind_unlisted": the key may be taken by an object that was not listed yet
 };
-inline constexpr std::size_t kUnknownCauseCount = 8;
+inline constexpr std::size_t kUnknownCauseCount = 9;
 std::string_view Name(UnknownCause cause);
 
 // The operation of a request, for labels: "CREATE", "UPDATE", "DELETE", "CONNECT", "none" (bad
@@ -60,8 +61,13 @@ struct ReviewRecord {
   bool wrote = false;                       // the store was written
   std::span<const Finding> findings;        // of all modes
   std::span<const DeclaredResource> added;  // what was judged: keys, types, intents
+  std::span<const RowId> prove;             // reservations whose proof is due now
   std::string_view override_reason;         // set when an override lowered a mode
-  std::chrono::nanoseconds elapsed{};       // in the service
+  // Set for a denied request of a composite controller: the object's controller, which is to hear
+  // of it, and the text of the denial.
+  const ObjectRef* composite = nullptr;
+  std::string_view denial;
+  std::chrono::nanoseconds elapsed{};  // in the service
 };
 
 // Port. Thread-safe; must not block, throw or take long: it runs before the answer is sent.

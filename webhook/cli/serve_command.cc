@@ -11,10 +11,12 @@ CommandAction DeclareServe(CLI::App& app) {
   return [flags](CommandIo& io) {
     Result<LoadedConfig> loaded = LoadFor(*flags, io);
     if (!loaded.ok()) return Complain(io, loaded.error().message, ExitCode::kUsage);
-    if (!loaded.value().config.no_cluster) {
-      return Complain(
-          io, "this version serves without a cluster connection only; start it with --no-cluster",
-          ExitCode::kUsage);
+    const Config& config = loaded.value().config;
+    if (!config.no_cluster && !config.in_cluster && config.kubeconfig.empty()) {
+      return Complain(io,
+                      "no cluster is named: start it with --kubeconfig FILE, with --in-cluster in a "
+                      "Pod, or with --no-cluster to keep a registry without watching one",
+                      ExitCode::kUsage);
     }
     const Result<void> served =
         Serve({SourcesOf(*flags, io), std::move(loaded).value(), TruceVersion()});

@@ -151,7 +151,8 @@ Metrics::Metrics(const Options& options)
       review_seconds_("truce_admission_seconds",
                       "Time from a review's first byte to its answer, in seconds."),
       findings_(
-          "truce_findings", "Findings at admission since the start, by rule and mode.",
+          "truce_admission_findings_total",
+          "Findings of reviews since the start, by rule and mode.",
           {{"rule", options.rules.empty() ? std::vector<std::string_view>{"other"} : options.rules},
            {"mode", {"audit", "warn", "enforce"}}}),
       conflicts_("truce_conflicts", "Resource keys with two or more managing chains.", {}),

@@ -138,9 +138,9 @@ class Metrics final {
   // The whole exposition, text format 0.0.4.
   std::string Render() const;
 
-  static constexpr std::array<std::string_view, 9> kUnknownCauses = {
+  static constexpr std::array<std::string_view, 10> kUnknownCauses = {
       "not_ready", "store_unavailable", "store_full", "store_damaged", "deadline",
-      "overload",  "exception",         "internal",   "other"};
+      "overload",  "exception",         "internal",   "kind_unlisted", "other"};
 
  private:
   std::string_view version_;

@@ -77,7 +77,7 @@ std::string WithPort(std::string_view address, int port) {
   return std::string(address.substr(0, address.rfind(':') + 1)) + std::to_string(port);
 }
 
-bool IsLoopback(std::string_view address) {
+bool IsLoopbackAddress(std::string_view address) {
   const std::string_view host = address.substr(0, address.rfind(':'));
   return host.starts_with("127.") || host == "localhost" || host == "[::1]";
 }

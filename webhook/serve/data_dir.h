@@ -47,7 +47,7 @@ void RemoveAddresses(const std::string& directory);
 std::string WithPort(std::string_view address, int port);
 
 // True when only processes of this machine can reach the address.
-bool IsLoopback(std::string_view address);
+bool IsLoopbackAddress(std::string_view address);
 
 }  // namespace truce
 

@@ -59,4 +59,27 @@ void MetricsSink::OnReview(const ReviewRecord& record) noexcept {
   }
 }
 
+void WatchSink::OnReview(const ReviewRecord& record) noexcept {
+  // What is lost here is found by polling and by the proof of old reservations.
+  try {
+    Put(record);
+  } catch (const std::exception&) {
+    return;
+  }
+}
+
+void WatchSink::Put(const ReviewRecord& record) {
+  if (record.dry_run) return;
+  const bool is_unknown = record.verdict == Verdict::kUnknown && !record.name.empty();
+  if (!record.wrote && record.prove.empty() && !is_unknown) return;
+  GroupKind kind{std::string(record.group), std::string(record.kind)};
+  if (!record.prove.empty()) inbox_.Prove({record.prove.begin(), record.prove.end()});
+  if (is_unknown) {
+    inbox_.Unknown(
+        {cluster_, kind.group, kind.kind, std::string(record.ns), std::string(record.name)});
+  }
+  if (record.wrote) inbox_.Admitted(kind);
+  wake_();
+}
+
 }  // namespace truce

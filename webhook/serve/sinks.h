@@ -2,7 +2,12 @@
 #ifndef TRUCE_WEBHOOK_SERVE_SINKS_H_
 #define TRUCE_WEBHOOK_SERVE_SINKS_H_
 
+#include <functional>
+#include <string>
+#include <utility>
+
 #include "webhook/admission/sink.h"
+#include "webhook/cluster/reconcile/doubts.h"
 #include "webhook/log/log.h"
 #include "webhook/metrics/metrics.h"
 
@@ -26,6 +31,23 @@ class MetricsSink final : public ReviewSink {
 
  private:
   Metrics& metrics_;
+};
+
+// Tells the watch what reviews say of the cluster: kinds that have declarations now, reservations
+// whose proof is due, objects that may be created without us. Thread-safe.
+class WatchSink final : public ReviewSink {
+ public:
+  // `wake` is called when something was put into `inbox`; it must not block.
+  WatchSink(ReviewInbox& inbox, std::string cluster, std::function<void()> wake)
+      : inbox_(inbox), cluster_(std::move(cluster)), wake_(std::move(wake)) {}
+  void OnReview(const ReviewRecord& record) noexcept override;
+
+ private:
+  void Put(const ReviewRecord& record);
+
+  ReviewInbox& inbox_;
+  const std::string cluster_;
+  const std::function<void()> wake_;
 };
 
 }  // namespace truce
