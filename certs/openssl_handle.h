@@ -1,4 +1,4 @@
-// Owners of OpenSSL's objects, and the text of its errors; for the .cc files of this folder.
+// Owners of OpenSSL's objects, and the text of its errors; for .cc files only.
 #ifndef TRUCE_CERTS_OPENSSL_HANDLE_H_
 #define TRUCE_CERTS_OPENSSL_HANDLE_H_
 

@@ -523,6 +523,15 @@ TEST_F(ApiClientTls, TrustsWhatItsAuthorityIssuedToThatName) {
   EXPECT_TRUE(any.ok()) << any.error().message;
 }
 
+// As kubectl: what is given is trusted, also when it is no authority.
+TEST_F(ApiClientTls, TrustsAServersOwnCertificate) {
+  const PemPair own = IssueForTest(Valid("api", "IP:127.0.0.1"));
+  const auto got = Ask(own, Trusting(own));
+  EXPECT_TRUE(got.ok()) << got.error().message;
+  const auto other = Ask(IssueForTest(Valid("api", "IP:127.0.0.1")), Trusting(own));
+  EXPECT_FALSE(other.ok());
+}
+
 TEST_F(ApiClientTls, ExpiredServersAreRefused) {
   TestCertificate old = Valid("api", "IP:127.0.0.1");
   old.until = SystemClock().Now() - std::chrono::hours(1);

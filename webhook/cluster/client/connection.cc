@@ -16,6 +16,7 @@
 #include <cstring>
 
 #include "certs/certificate.h"
+#include "certs/openssl_handle.h"
 #include "registry/base/assert.h"
 
 namespace truce {
@@ -71,10 +72,15 @@ Result<void> UseAuthorities(SSL_CTX* context, const TlsMaterial& material,
     if (SSL_CTX_set_default_verify_paths(context) != 1) return Bad(origin, "no system authorities");
     return {};
   }
-  const std::string within = std::string(origin) + ": certificate authority";
-  TRUCE_ASSIGN_OR_RETURN(const std::shared_ptr<const ClientAuthority> parsed,
-                         ClientAuthority::Parse(material.authority, {}, within));
-  if (SSL_CTX_set1_verify_cert_store(context, parsed->store()) != 1) {
+  // Not only authorities: a server's own certificate may be given, as kubectl takes it.
+  const std::vector<CertificateHandle> trusted = ReadCertificates(material.authority);
+  if (trusted.empty()) return Bad(origin, "certificate authority: not a certificate in PEM form");
+  const StoreHandle store(X509_STORE_new());
+  bool is_used = store != nullptr;
+  for (const CertificateHandle& certificate : trusted) {
+    is_used = is_used && X509_STORE_add_cert(store.get(), certificate.get()) == 1;
+  }
+  if (!is_used || SSL_CTX_set1_verify_cert_store(context, store.get()) != 1) {
     return Bad(origin, "the certificate authority cannot be used");
   }
   return {};
