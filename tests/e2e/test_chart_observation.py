@@ -120,4 +120,4 @@ def test_every_label_value_exists(objects, tmp_path):
     for cause in ("store_full", "store_unavailable", "store_damaged", "not_ready", "overload"):
         assert f'truce_unknown_total{{cause="{cause}"}}' in present
     for mode in ("audit", "warn"):
-        assert re.search(rf'truce_findings{{rule="duplicate-ownership",mode="{mode}"}}', present)
+        assert re.search(rf'truce_admission_findings_total{{rule="duplicate-ownership",mode="{mode}"}}', present)

@@ -68,7 +68,9 @@ TEST(Metrics, EverySeriesIsThereFromTheStart) {
   EXPECT_EQ(out.samples.at("truce_build_info{version=\"1.2.3\"}"), 1);
   EXPECT_EQ(out.samples.at("truce_unknown_total{cause=\"store_full\"}"), 0);
   EXPECT_EQ(out.samples.at("truce_conflicts"), 0);
-  EXPECT_EQ(out.samples.at("truce_findings{rule=\"duplicate-ownership\",mode=\"enforce\"}"), 0);
+  EXPECT_EQ(out.samples.at(
+                "truce_admission_findings_total{rule=\"duplicate-ownership\",mode=\"enforce\"}"),
+            0);
   EXPECT_GT(out.samples.at("process_resident_memory_bytes"), 0);
   EXPECT_GE(out.samples.at("process_cpu_seconds_total"), 0);
 }
@@ -89,7 +91,9 @@ TEST(Metrics, CountsBySeries) {
   EXPECT_EQ(
       out.samples.at("truce_admission_reviews_total{operation=\"DELETE\",verdict=\"allowed\"}"), 1);
   EXPECT_EQ(out.samples.at("truce_unknown_total{cause=\"store_full\"}"), 1);
-  EXPECT_EQ(out.samples.at("truce_findings{rule=\"duplicate-ownership\",mode=\"enforce\"}"), 1);
+  EXPECT_EQ(out.samples.at(
+                "truce_admission_findings_total{rule=\"duplicate-ownership\",mode=\"enforce\"}"),
+            1);
   EXPECT_EQ(out.samples.at("truce_conflicts"), 7);
   EXPECT_EQ(out.samples.at("truce_ownerships{state=\"held\"}"), 42);
   EXPECT_EQ(out.samples.at("truce_admission_seconds_bucket{le=\"0.00025\"}"), 0);
@@ -114,7 +118,7 @@ TEST(Metrics, LabelSetsNeverGrowWithInput) {
   EXPECT_EQ(out.samples.at("truce_admission_reviews_total{operation=\"none\",verdict=\"allowed\"}"),
             100);
   EXPECT_EQ(out.samples.at("truce_unknown_total{cause=\"other\"}"), 100);
-  EXPECT_EQ(out.samples.at("truce_findings{rule=\"other\",mode=\"warn\"}"), 100);
+  EXPECT_EQ(out.samples.at("truce_admission_findings_total{rule=\"other\",mode=\"warn\"}"), 100);
 }
 
 TEST(Metrics, CollectorsAreAskedWhenRead) {

@@ -117,7 +117,7 @@ ExitCode Dispatch(std::span<const std::string> arguments, CommandIo& io) {
 }  // namespace
 
 std::span<const Command> Commands() {
-  static constexpr std::array<Command, 6> kCommands = {{
+  static constexpr std::array<Command, 11> kCommands = {{
       {"serve", "answer admission reviews and keep the registry", &DeclareServe},
       {"config", "print the effective configuration and where each value comes from",
        &DeclareConfig},
@@ -127,6 +127,15 @@ std::span<const Command> Commands() {
       {"confirm", "tell a running server without cluster that a declaration's object exists",
        &DeclareConfirm},
       {"release", "end an ownership in a running server", &DeclareRelease},
+      {"conflicts", "list resources with more than one manager, and how to end each",
+       &DeclareConflicts},
+      {"baseline", "report what a live cluster declares and what conflicts already",
+       &DeclareBaseline},
+      {"coverage", "show what is not protected, and why", &DeclareCoverage},
+      {"recovery", "show, start or finish recovery mode, in which conflicts only warn",
+       &DeclareRecovery},
+      {"brake", "show or let go releases that wait because too many objects are missing",
+       &DeclareBrake},
   }};
   return kCommands;
 }

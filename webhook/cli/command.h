@@ -43,6 +43,11 @@ CommandAction DeclareTypes(CLI::App& app);
 CommandAction DeclareExplain(CLI::App& app);
 CommandAction DeclareConfirm(CLI::App& app);
 CommandAction DeclareRelease(CLI::App& app);
+CommandAction DeclareConflicts(CLI::App& app);
+CommandAction DeclareBaseline(CLI::App& app);
+CommandAction DeclareCoverage(CLI::App& app);
+CommandAction DeclareRecovery(CLI::App& app);
+CommandAction DeclareBrake(CLI::App& app);
 
 // Writes "truce: message" to `io.err` and returns `code`.
 ExitCode Complain(CommandIo& io, std::string_view message, ExitCode code);

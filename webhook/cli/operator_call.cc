@@ -42,7 +42,7 @@ OperatorReply CallOperator(const ConfigFlags& flags, const OperatorCall& call, C
   if (!loaded.ok()) return {Complain(io, loaded.error().message, ExitCode::kUsage), {}};
   const std::string socket = loaded.value().config.data_dir + "/truce.sock";
   const Result<SocketAnswer> answer =
-      PostToSocket(socket, call.path, call.body, std::chrono::steady_clock::now() + kCallTime);
+      AskSocket(socket, call.path, call.body, std::chrono::steady_clock::now() + kCallTime);
   if (!answer.ok()) {
     return {Complain(io,
                      "cannot reach the server at " + socket + ": " + answer.error().message +

@@ -10,7 +10,7 @@
 
 namespace truce {
 
-// One call; `body` is JSON text.
+// One call; `body` is JSON text, or empty for a GET.
 struct OperatorCall {
   std::string_view path;
   std::string body;

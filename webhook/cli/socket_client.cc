@@ -14,7 +14,8 @@
 namespace truce {
 namespace {
 
-constexpr std::size_t kAnswerBytesMax = 16 * 1024 * 1024;
+// A report about a large cluster.
+constexpr std::size_t kAnswerBytesMax = 256 * 1024 * 1024;
 
 class Connection {
  public:
@@ -61,7 +62,7 @@ class Connection {
       if (got > 0) all.append(chunk.data(), static_cast<std::size_t>(got));
       if (got < 0 && errno != EAGAIN && errno != EINTR) return Broken();
     }
-    return Error{ErrorCode::kUnavailable, "the answer is larger than 16 MiB"};
+    return Error{ErrorCode::kUnavailable, "the answer is larger than 256 MiB"};
   }
 
  private:
@@ -100,14 +101,17 @@ Result<SocketAnswer> ParseAnswer(std::string_view text) {
 
 }  // namespace
 
-Result<SocketAnswer> PostToSocket(const std::string& socket, std::string_view path,
-                                  std::string_view body, Deadline deadline) {
+Result<SocketAnswer> AskSocket(const std::string& socket, std::string_view path,
+                               std::string_view body, Deadline deadline) {
   Connection connection(deadline);
   TRUCE_RETURN_IF_ERROR(connection.Open(socket));
-  std::string request = "POST ";
+  std::string request = body.empty() ? "GET " : "POST ";
   request.append(path).append(" HTTP/1.1\r\nHost: truce\r\nConnection: close\r\n");
-  request.append("Content-Type: application/json\r\nContent-Length: ");
-  request.append(std::to_string(body.size())).append("\r\n\r\n").append(body);
+  if (!body.empty()) {
+    request.append("Content-Type: application/json\r\nContent-Length: ");
+    request.append(std::to_string(body.size())).append("\r\n");
+  }
+  request.append("\r\n").append(body);
   TRUCE_RETURN_IF_ERROR(connection.Send(request));
   TRUCE_ASSIGN_OR_RETURN(const std::string answer, connection.ReceiveAll());
   return ParseAnswer(answer);

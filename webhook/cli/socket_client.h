@@ -15,12 +15,12 @@ struct SocketAnswer {
   std::string body;
 };
 
-// POSTs the JSON text `body` to `path` at the Unix socket `socket`.
+// POSTs the JSON text `body` to `path` at the Unix socket `socket`; GETs it when `body` is empty.
 // Errors: kUnavailable (no server listens there, it closed early, or the answer is no HTTP);
 //   kDeadlineExceeded (the outcome is unknown); kInvalidArgument (path of the socket too long).
 // Blocks at most until `deadline`.
-Result<SocketAnswer> PostToSocket(const std::string& socket, std::string_view path,
-                                  std::string_view body, Deadline deadline);
+Result<SocketAnswer> AskSocket(const std::string& socket, std::string_view path,
+                               std::string_view body, Deadline deadline);
 
 }  // namespace truce
 

@@ -263,6 +263,14 @@ std::vector<TagWar> TagWarDetector::Running(Timestamp now) {
   return out;
 }
 
+std::vector<TagWar> TagWarDetector::Known() const {
+  std::vector<TagWar> out;
+  for (const auto& [key, contested] : contested_) {
+    if (contested.war) out.push_back(*contested.war);
+  }
+  return out;
+}
+
 std::vector<LiveFinding> TagWarDetector::Find(Timestamp now) {
   std::vector<LiveFinding> out;
   for (const TagWar& war : Running(now)) {

@@ -67,6 +67,9 @@ class TagWarDetector final {
   // The wars that run at `now`, by key.
   std::vector<TagWar> Running(Timestamp now);
 
+  // Those of the last Running or Find.
+  std::vector<TagWar> Known() const;
+
   // Running(), in words.
   std::vector<LiveFinding> Find(Timestamp now);
 

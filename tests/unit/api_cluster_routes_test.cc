@@ -1,0 +1,224 @@
+// Routes about a followed cluster: conflicts, findings, coverage, baseline, recovery, brake.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "webhook/api/cluster_routes.h"
+
+namespace truce {
+namespace {
+
+using nlohmann::json;
+
+const Timestamp kNow = *ParseTimestamp("2026-11-21T08:00:00Z");
+
+Conflict SomeConflict(const std::string& name) {
+  Conflict conflict;
+  conflict.owner.key = {"s3/Bucket|aws|||name=" + name};
+  conflict.owner.identity.type = "s3/Bucket";
+  conflict.owner.name = name;
+  conflict.owner.since = kNow;
+  conflict.resource = "S3 bucket \"" + name + "\"";
+  for (const char* root : {"a", "b"}) {
+    ConflictSide side;
+    side.root = {"prod", "s3.aws.upbound.io", "Bucket", "", root};
+    side.since = kNow;
+    side.incumbent = root[0] == 'a';
+    side.objects = {{.slot = side.root, .uid = {root}, .seen = true, .since = kNow}};
+    conflict.sides.push_back(side);
+  }
+  return conflict;
+}
+
+class ClusterRoutesTest : public ::testing::Test {
+ protected:
+  ClusterRoutesTest() {
+    ports_.conflicts = [this](const KeyText& after, std::size_t limit) -> Result<ConflictPage> {
+      ConflictPage page;
+      for (const Conflict& conflict : conflicts_) {
+        if (conflict.owner.key <= after) continue;
+        if (page.conflicts.size() == limit) {
+          page.last = page.conflicts.back().owner.key;
+          break;
+        }
+        page.conflicts.push_back(conflict);
+      }
+      return page;
+    };
+    ports_.wars = [this] { return wars_; };
+  }
+
+  HttpResponse Call(const std::string& method, const std::string& path,
+                    const std::string& body = "",
+                    std::vector<std::pair<std::string, std::string>> query = {}) {
+    for (const HttpRoute& route : ClusterRoutes(ports_)) {
+      if (route.method != method || route.path != path) continue;
+      HttpRequest request;
+      request.method = method;
+      request.path = path;
+      request.body = body;
+      request.query = std::move(query);
+      return route.handler(request);
+    }
+    return PlainText(500, "no route");
+  }
+
+  std::vector<Conflict> conflicts_;
+  std::vector<TagWar> wars_;
+  ClusterPorts ports_;
+};
+
+TEST_F(ClusterRoutesTest, WithoutClusterEveryRouteSaysSo) {
+  ports_ = {};
+  for (const HttpRoute& route : ClusterRoutes(ports_)) {
+    const HttpResponse response = Call(route.method, route.path, "{}");
+    EXPECT_EQ(response.status, 404) << route.path;
+    EXPECT_EQ(response.content_type, "application/problem+json");
+    EXPECT_NE(response.body.find("follows no cluster"), std::string::npos);
+  }
+}
+
+TEST_F(ClusterRoutesTest, ConflictsInPages) {
+  for (int i = 0; i < 5; ++i) conflicts_.push_back(SomeConflict(std::to_string(i)));
+  TagWar war;
+  war.key = conflicts_[1].owner.key;
+  war.since = war.last = kNow;
+  war.writes = 9;
+  war.writes_per_minute = 10.76;
+  wars_ = {war};
+  std::vector<std::string> names;
+  std::string cursor;
+  do {
+    const auto response =
+        Call("GET", "/api/v1/conflicts", "", {{"limit", "2"}, {"cursor", cursor}});
+    ASSERT_EQ(response.status, 200) << response.body;
+    const json page = json::parse(response.body);
+    for (const json& item : page.at("items")) {
+      names.push_back(item.at("resource").at("name"));
+      EXPECT_EQ(item.at("war").is_null(), names.size() != 2);
+      EXPECT_EQ(item.at("sides").size(), 2U);
+      EXPECT_EQ(item.at("sides").at(0).at("incumbent"), true);
+      EXPECT_EQ(item.at("steps").size(), 4U);
+      EXPECT_TRUE(item.at("war").is_null() || item.at("war").at("writesPerMinute") == 10.8);
+    }
+    cursor = page.value("nextCursor", "");
+  } while (!cursor.empty());
+  EXPECT_EQ(names, (std::vector<std::string>{"0", "1", "2", "3", "4"}));
+}
+
+TEST_F(ClusterRoutesTest, ReportsForPeopleCarryTheirCount) {
+  EXPECT_EQ(json::parse(Call("GET", "/api/v1/conflicts", "", {{"output", "text"}}).body),
+            json::parse(R"({"count":0,"text":"No conflicts: every resource has one owner.\n"})"));
+  for (int i = 0; i < 2500; ++i) conflicts_.push_back(SomeConflict(std::to_string(10000 + i)));
+  const json all = json::parse(Call("GET", "/api/v1/conflicts", "", {{"output", "wide"}}).body);
+  EXPECT_EQ(all.at("count"), 2500);
+  ports_.coverage = []() -> Result<CoverageReport> {
+    return CoverageReport{2, 1, {{GapReason::kNoRule, "Queue.sqs", "w", "r", 0}}};
+  };
+  const json coverage = json::parse(Call("GET", "/api/v1/coverage", "", {{"output", "text"}}).body);
+  EXPECT_EQ(coverage.at("count"), 1);
+  EXPECT_EQ(json::parse(Call("GET", "/api/v1/coverage").body).at("gaps").at(0).at("reason"),
+            "no-rule");
+  ports_.baseline = [this]() -> Result<BaselineReport> {
+    BaselineReport report;
+    report.cluster = "prod";
+    report.conflicts = conflicts_;
+    return report;
+  };
+  for (const char* output : {"text", "junit", "markdown"}) {
+    const json report = json::parse(Call("GET", "/api/v1/baseline", "", {{"output", output}}).body);
+    EXPECT_EQ(report.at("count"), 2500) << output;
+  }
+  EXPECT_EQ(json::parse(Call("GET", "/api/v1/baseline").body).at("conflicts").size(), 2500U);
+}
+
+TEST_F(ClusterRoutesTest, Findings) {
+  ports_.findings = [] {
+    LiveFinding war;
+    war.detector = Detector::kTagWar;
+    war.subject = "key";
+    war.first_seen = war.last_seen = kNow;
+    war.objects = {{"prod", "g", "K", "n", "o"}};
+    LiveFinding other = war;
+    other.detector = Detector::kNotCovered;
+    return std::vector<LiveFinding>{war, other};
+  };
+  EXPECT_EQ(json::parse(Call("GET", "/api/v1/findings").body).at("items").size(), 2U);
+  const json wars = json::parse(Call("GET", "/api/v1/findings", "", {{"rule", "tag-war"}}).body);
+  ASSERT_EQ(wars.at("items").size(), 1U);
+  EXPECT_EQ(wars.at("items").at(0).at("since"), "");
+  EXPECT_EQ(wars.at("items").at(0).at("objects").at(0).at("namespace"), "n");
+}
+
+TEST_F(ClusterRoutesTest, RecoveryStartsAndEnds) {
+  RecoveryView view;
+  ports_.recovery = [&]() -> Result<RecoveryView> { return view; };
+  ports_.start_recovery = [&](const std::string& reason) -> Result<RecoveryView> {
+    view = {true, reason, kNow, false};
+    return view;
+  };
+  ports_.finish_recovery = [&](bool force) -> Result<RecoveryView> {
+    if (!force) return Error{ErrorCode::kConflict, "no full resync is done yet"};
+    view = {};
+    return view;
+  };
+  EXPECT_EQ(json::parse(Call("GET", "/api/v1/recovery").body).at("active"), false);
+  EXPECT_EQ(Call("POST", "/api/v1/recovery/start", "{}").status, 400);
+  EXPECT_EQ(Call("POST", "/api/v1/recovery/start", R"({"reason":"restored"})").status, 200);
+  EXPECT_EQ(json::parse(Call("GET", "/api/v1/recovery").body).at("reason"), "restored");
+  EXPECT_EQ(Call("POST", "/api/v1/recovery/finish", R"({"force":"yes"})").status, 400);
+  const HttpResponse refused = Call("POST", "/api/v1/recovery/finish", "{}");
+  EXPECT_EQ(refused.status, 409);
+  EXPECT_NE(refused.body.find("no full resync"), std::string::npos);
+  EXPECT_EQ(Call("POST", "/api/v1/recovery/finish", R"({"force":true})").status, 200);
+}
+
+TEST_F(ClusterRoutesTest, TheBrake) {
+  ports_.brake = []() -> Result<BrakeView> {
+    BrakeView view;
+    view.nominated = 31;
+    view.held_back = 11;
+    view.frozen = {{"Bucket.s3.aws.upbound.io", "403"}};
+    view.waiting = {{"Queue.sqs.aws.upbound.io", 11, kNow}};
+    return view;
+  };
+  std::optional<GroupKind> released;
+  ports_.release_brake = [&](const std::optional<GroupKind>& kind,
+                             const std::string&) -> Result<std::uint64_t> {
+    released = kind;
+    return std::uint64_t{11};
+  };
+  const json brake = json::parse(Call("GET", "/api/v1/brake").body);
+  EXPECT_EQ(brake.at("heldBack"), 11);
+  EXPECT_EQ(brake.at("frozen").at(0).at("reason"), "403");
+  EXPECT_EQ(brake.at("waiting").at(0).at("since"), "2026-11-21T08:00:00Z");
+  for (const char* bad : {"", "{}", "[]", "x", R"({"reason":"r","kind":"Bucket"})",
+                          R"({"reason":"r","kind":".g"})", R"({"reason":7})"}) {
+    EXPECT_EQ(Call("POST", "/api/v1/brake/release", bad).status, 400) << bad;
+  }
+  const HttpResponse response =
+      Call("POST", "/api/v1/brake/release", R"({"reason":"r","kind":"Bucket.s3.aws.upbound.io"})");
+  EXPECT_EQ(json::parse(response.body), json::parse(R"({"released":11})"));
+  ASSERT_TRUE(released);
+  EXPECT_EQ(*released, (GroupKind{"s3.aws.upbound.io", "Bucket"}));
+}
+
+TEST_F(ClusterRoutesTest, BadQuestions) {
+  for (const char* limit : {"0", "-1", "x", "1x", ""}) {
+    EXPECT_EQ(Call("GET", "/api/v1/conflicts", "", {{"limit", limit}}).status, 400) << limit;
+  }
+  EXPECT_EQ(Call("GET", "/api/v1/conflicts", "", {{"limit", "9999"}}).status, 200);
+  EXPECT_EQ(Call("GET", "/api/v1/conflicts", "", {{"output", "xml"}}).status, 400);
+  ports_.conflicts = [](const KeyText&, std::size_t) -> Result<ConflictPage> {
+    return Error{ErrorCode::kUnavailable, "busy"};
+  };
+  EXPECT_EQ(Call("GET", "/api/v1/conflicts").status, 503);
+  EXPECT_EQ(Call("GET", "/api/v1/conflicts", "", {{"output", "text"}}).status, 503);
+}
+
+}  // namespace
+}  // namespace truce

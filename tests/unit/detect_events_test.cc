@@ -1,0 +1,351 @@
+// Kubernetes Events: what is said, how often, and that nobody waits for it.
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/support/admission_fixture.h"
+#include "tests/support/fake_clock.h"
+#include "webhook/cluster/detect/event_queue.h"
+#include "webhook/cluster/detect/event_writer.h"
+#include "webhook/cluster/detect/object_events.h"
+
+namespace truce {
+namespace {
+
+using nlohmann::json;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+const Timestamp kNow = *ParseTimestamp("2026-11-21T08:00:00Z");
+const Slot kComposite{"prod", "platform.example.org", "XObjectStorage", "", "files-x7f2k"};
+const Slot kClaim{"prod", "platform.example.org", "ObjectStorage", "team-b", "files"};
+
+ObjectEvent EventAbout(const std::string& name, const std::string& note = "n") {
+  ObjectEvent event;
+  event.object = kClaim;
+  event.object.name = name;
+  event.uid = {"uid-" + name};
+  event.version = "v1";
+  event.reason = "OwnershipRefused";
+  event.note = note;
+  return event;
+}
+
+TEST(EventNoteTest, KeepsWholeLinesAndTheFirstOneAtAnyRate) {
+  EXPECT_EQ(EventNote("cause\nremedy\nlink", 1024), "cause\nremedy\nlink");
+  EXPECT_EQ(EventNote("cause\nremedy\nlink", 15), "cause\nremedy…");
+  EXPECT_EQ(EventNote("cause\nremedy", 9), "cause…");
+  EXPECT_EQ(EventNote(std::string(2000, 'x'), 1024).size(), 1024U);
+  EXPECT_EQ(EventNote("", 1024), "");
+  EXPECT_EQ(EventNote("a\x1b[31m\u202e", 1024), "a\\u{1b}[31m\\u{202e}");
+  const std::string lines =
+      EventNote(std::string(400, 'a') + "\n" + std::string(600, 'b') + "\n" + std::string(600, 'c'),
+                kEventNoteBytesMax);
+  EXPECT_LE(lines.size(), kEventNoteBytesMax);
+  EXPECT_TRUE(lines.ends_with("b…")) << lines;
+}
+
+TEST(EventNameTest, IsValidAndSaysTheSameForTheSame) {
+  EXPECT_EQ(EventName(EventAbout("a")), EventName(EventAbout("a")));
+  EXPECT_NE(EventName(EventAbout("a")), EventName(EventAbout("a", "other")));
+  EXPECT_NE(EventName(EventAbout("a")), EventName(EventAbout("b")));
+  for (const std::string& name :
+       {std::string(300, 'x'), std::string("Odd_Name:x"), std::string("...")}) {
+    const std::string event = EventName(EventAbout(name));
+    EXPECT_LE(event.size(), 253U);
+    EXPECT_EQ(event.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-."), std::string::npos);
+    EXPECT_NE(event.front(), '.');
+    EXPECT_EQ(event.find(".."), std::string::npos) << event;
+  }
+}
+
+TEST(EventQueueTest, SaysTheSameOnceAnHour) {
+  EventQueue queue({});
+  EXPECT_EQ(queue.Push(EventAbout("a"), kNow), EventQueue::Outcome::kQueued);
+  EXPECT_EQ(queue.Push(EventAbout("a"), kNow + minutes(59)), EventQueue::Outcome::kRepeated);
+  EXPECT_EQ(queue.Push(EventAbout("a", "other"), kNow), EventQueue::Outcome::kQueued);
+  EXPECT_EQ(queue.Push(EventAbout("a"), kNow + minutes(60)), EventQueue::Outcome::kQueued);
+  queue.Forget(EventAbout("a"));
+  EXPECT_EQ(queue.Push(EventAbout("a"), kNow + minutes(60)), EventQueue::Outcome::kQueued);
+}
+
+TEST(EventQueueTest, BoundedAndAtALimitedRate) {
+  EventQueue queue({.queued_max = 10, .per_second = 2, .burst = 3});
+  int queued = 0;
+  for (int i = 0; i < 20; ++i) {
+    queued += queue.Push(EventAbout(std::to_string(i)), kNow) == EventQueue::Outcome::kQueued;
+  }
+  EXPECT_EQ(queued, 10);
+  EXPECT_EQ(queue.WaitTime(kNow), std::chrono::milliseconds(0));
+  int taken = 0;
+  while (queue.Take(kNow)) ++taken;
+  EXPECT_EQ(taken, 3);
+  const auto wait = queue.WaitTime(kNow);
+  ASSERT_TRUE(wait);
+  EXPECT_GE(*wait, std::chrono::milliseconds(500));
+  EXPECT_LE(*wait, std::chrono::milliseconds(502));
+  EXPECT_FALSE(queue.Take(kNow - seconds(100)));  // a clock set back gives nothing
+  EXPECT_TRUE(queue.Take(kNow + *wait));
+  EXPECT_FALSE(queue.Take(kNow + *wait));
+}
+
+TEST(EventQueueTest, ForgetsRatherThanGrows) {
+  EventQueue queue({.queued_max = 100000, .remembered_max = 100});
+  for (int i = 0; i < 1000; ++i) queue.Push(EventAbout(std::to_string(i)), kNow);
+  EXPECT_EQ(queue.size(), 1000U);
+}
+
+// An API server that takes Events. Thread-safe.
+class FakeApi final : public ClusterApi {
+ public:
+  ApiResult<Discovery> Discover(Deadline /*deadline*/) override { return Discovery{}; }
+  ApiResult<std::string> Get(const ServedKind& /*kind*/, std::string_view /*ns*/,
+                             std::string_view /*name*/, Deadline /*deadline*/) override {
+    return ApiError{ApiErrorKind::kNoSuchObject, 404, "no", {}};
+  }
+  ApiResult<ListPage> List(const ListQuery& /*query*/, Deadline /*deadline*/) override {
+    return ListPage{};
+  }
+  ApiResult<std::string> Create(const ServedKind& kind, std::string_view ns,
+                                std::string_view object, Deadline /*deadline*/) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    EXPECT_EQ(kind.plural, "events");
+    if (!errors_.empty()) {
+      const ApiErrorKind error = errors_.front();
+      errors_.pop_front();
+      return ApiError{error, 0, "refused", std::chrono::milliseconds(1)};
+    }
+    created_.push_back(json::parse(object));
+    EXPECT_EQ(created_.back().at("metadata").at("namespace"), ns);
+    return std::string(object);
+  }
+  ApiResult<std::string> Patch(const PatchTarget& /*target*/, std::string_view /*patch*/,
+                               Deadline /*deadline*/) override {
+    return std::string();
+  }
+  ApiResult<std::string> Delete(const ServedKind& /*kind*/, std::string_view /*ns*/,
+                                std::string_view /*name*/, Deadline /*deadline*/) override {
+    return std::string();
+  }
+
+  std::vector<json> created() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return created_;
+  }
+  void FailWith(std::deque<ApiErrorKind> errors) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    errors_ = std::move(errors);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<json> created_;
+  std::deque<ApiErrorKind> errors_;
+};
+
+Deadline Soon() { return std::chrono::steady_clock::now() + seconds(30); }
+
+std::string MetricsOf(const EventWriter& writer) {
+  MetricWriter metrics;
+  writer.WriteMetrics(metrics);
+  return std::move(metrics).Take();
+}
+
+TEST(EventWriterTest, WritesWhatKubectlShows) {
+  FakeApi api;
+  FakeClock clock(kNow);
+  EventWriter writer(api, clock, {.reporter = "truce-0"});
+  ObjectEvent cluster_scoped = EventAbout("x");
+  cluster_scoped.object = kComposite;
+  writer.Post(EventAbout("files", "refused\nask them"));
+  writer.Post(cluster_scoped);
+  writer.Post(EventAbout("files", "refused\nask them"));
+  ASSERT_TRUE(writer.Flush(Soon()));
+  const auto created = api.created();
+  ASSERT_EQ(created.size(), 2U);
+  const json& event = created[0];
+  EXPECT_EQ(event.at("kind"), "Event");
+  EXPECT_EQ(event.at("type"), "Warning");
+  EXPECT_EQ(event.at("message"), "refused\nask them");
+  EXPECT_EQ(event.at("involvedObject").at("uid"), "uid-files");
+  EXPECT_EQ(event.at("involvedObject").at("apiVersion"), "platform.example.org/v1");
+  EXPECT_EQ(event.at("firstTimestamp"), "2026-11-21T08:00:00Z");
+  EXPECT_EQ(created[1].at("metadata").at("namespace"), "default");
+  EXPECT_FALSE(created[1].at("involvedObject").contains("namespace"));
+  const std::string metrics = MetricsOf(writer);
+  EXPECT_NE(metrics.find("truce_events_total{outcome=\"written\"} 2"), std::string::npos)
+      << metrics;
+  EXPECT_NE(metrics.find("truce_events_total{outcome=\"repeated\"} 1"), std::string::npos);
+}
+
+TEST(EventWriterTest, TriesAgainWhatMayPassAndTellsOnceOfTrouble) {
+  FakeApi api;
+  FakeClock clock(kNow);
+  std::vector<std::string> troubles;
+  api.FailWith({ApiErrorKind::kServer, ApiErrorKind::kTimeout, ApiErrorKind::kForbidden,
+                ApiErrorKind::kAlreadyExists});
+  {
+    EventWriter writer(api, clock, {.on_trouble = [&](const std::string& message) {
+                         troubles.push_back(message);
+                       }});
+    writer.Post(EventAbout("a"));  // 500, time-out, then forbidden: failed
+    writer.Post(EventAbout("b"));  // exists already
+    writer.Post(EventAbout("c"));
+    ASSERT_TRUE(writer.Flush(Soon()));
+    writer.Post(EventAbout("a"));  // it was never said
+    ASSERT_TRUE(writer.Flush(Soon()));
+    EXPECT_NE(MetricsOf(writer).find("truce_events_total{outcome=\"failed\"} 1"),
+              std::string::npos);
+  }
+  EXPECT_EQ(api.created().size(), 2U);
+  EXPECT_EQ(troubles, (std::vector<std::string>{"refused", ""}));
+}
+
+TEST(EventWriterTest, EndsAtOnceWithAFullQueue) {
+  FakeApi api;
+  FakeClock clock(kNow);
+  EventWriter writer(api, clock, {.limits = {.queued_max = 5, .per_second = 0.001, .burst = 1}});
+  for (int i = 0; i < 20; ++i) writer.Post(EventAbout(std::to_string(i)));
+  EXPECT_FALSE(writer.Flush(std::chrono::steady_clock::now()));
+  EXPECT_EQ(MetricsOf(writer).find("outcome=\"dropped\"} 0"), std::string::npos);
+}
+
+// A registry that knows a claim, its composite, and how their kinds are served.
+ObjectLookup Lookup() {
+  Object composite;
+  composite.uid = {"xr-uid"};
+  composite.slot = kComposite;
+  composite.link = "claim:platform.example.org/ObjectStorage/team-b/files";
+  Object claim;
+  claim.uid = {"claim-uid"};
+  claim.slot = kClaim;
+  ObjectLookup lookup;
+  lookup.by_uid = [composite](const Uid& uid) -> std::optional<Object> {
+    if (uid == composite.uid) return composite;
+    return std::nullopt;
+  };
+  lookup.by_slot = [claim, composite](const Slot& slot) -> std::optional<Object> {
+    if (slot == claim.slot) return claim;
+    if (slot == composite.slot) return composite;
+    return std::nullopt;
+  };
+  lookup.kind = [](const GroupKind& kind) -> std::optional<ServedKind> {
+    if (kind.group != "platform.example.org") return std::nullopt;
+    return ServedKind{kind.group, "v1alpha1", kind.kind, "x", kind.kind == "ObjectStorage"};
+  };
+  return lookup;
+}
+
+ObjectRef CompositeRef(const std::string& uid) {
+  return {"platform.example.org", "XObjectStorage", "", "files-x7f2k", {uid}};
+}
+
+TEST(RefusalTest, TheCompositeAndItsClaimAreTold) {
+  const auto events =
+      EventsOf({"prod", "Bucket", CompositeRef("xr-uid"), "cause\nremedy"}, Lookup());
+  ASSERT_EQ(events.size(), 2U);
+  EXPECT_EQ(events[0].object, kComposite);
+  EXPECT_EQ(events[0].uid.text, "xr-uid");
+  EXPECT_EQ(events[1].object, kClaim);
+  EXPECT_EQ(events[1].uid.text, "claim-uid");
+  EXPECT_EQ(events[1].version, "v1alpha1");
+  EXPECT_EQ(events[1].note, "Composed Bucket refused: cause\nremedy");
+  EXPECT_TRUE(events[1].warning);
+}
+
+TEST(RefusalTest, ACompositeNotSeenYetIsToldByItsReference) {
+  ObjectRef reference = CompositeRef("new");
+  reference.ns = "team-b";  // of the namespaced object that it composes; itself it has none
+  const auto events = EventsOf({"prod", "Bucket", reference, "cause"}, Lookup());
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(events[0].object, kComposite);
+  EXPECT_EQ(events[0].uid.text, "new");
+  reference.group = "unknown.example.org";
+  EXPECT_TRUE(EventsOf({"prod", "Bucket", reference, "cause"}, Lookup()).empty());
+}
+
+TEST(FindingEventsTest, OnTheObjectsConcerned) {
+  LiveFinding finding;
+  finding.detector = Detector::kTagWar;
+  finding.cause = "they fight";
+  finding.remedy = "stop it";
+  finding.objects = {kComposite, kClaim, {"prod", "unserved.example.org", "Thing", "", "t"}};
+  const auto events = EventsOf(finding, Lookup());
+  ASSERT_EQ(events.size(), 2U);
+  EXPECT_EQ(events[0].reason, "TagWar");
+  EXPECT_EQ(events[0].note, "they fight\nstop it");
+  finding.detector = Detector::kNotCovered;
+  EXPECT_TRUE(EventsOf(finding, Lookup()).empty());
+}
+
+// From a review to the claim's Event.
+class RefusalEventsTest : public AdmissionFixture {
+ protected:
+  RefusalEventsTest()
+      : writer_(api_, event_clock_, {}),
+        events_("prod", Lookup(), writer_),
+        told_(
+            AdmissionPorts{
+                store_, clock_, [this] { return PublicId{std::to_string(++made_)}; }, {&events_}},
+            service_.policy()) {
+    told_.SetReady(true);
+  }
+  void Review(const Sent& sent) {
+    HttpRequest request;
+    request.body = BodyOf(sent);
+    request.body.reserve(request.body.size() + HttpRequest::kBodyPadding);
+    told_.Validate(request);
+    ASSERT_TRUE(writer_.Flush(Soon()));
+  }
+  Sent Composed() {
+    Sent sent = Bucket("files-x7f2k-9qzlw", "prod-artifacts");
+    sent.uid = "composed-uid";
+    sent.review = "review-2";
+    sent.user = std::string(kCrossplane);
+    sent.metadata =
+        R"(,"ownerReferences":[{"apiVersion":"platform.example.org/v1alpha1","kind":"XObjectStorage","name":"files-x7f2k","uid":"xr-uid","controller":true}])";
+    return sent;
+  }
+
+  FakeApi api_;
+  FakeClock event_clock_{kNow};
+  EventWriter writer_;
+  RefusalEvents events_;
+  int made_ = 0;
+  AdmissionService told_;
+};
+
+TEST_F(RefusalEventsTest, ARefusedComposedResourceIsToldToItsClaim) {
+  Review(Claim("team-a", "artifacts", "prod-artifacts", "service-a"));
+  EXPECT_TRUE(api_.created().empty());
+  Review(Composed());
+  const auto created = api_.created();
+  ASSERT_EQ(created.size(), 2U);
+  EXPECT_EQ(created[1].at("involvedObject").at("name"), "files");
+  const std::string message = created[1].at("message");
+  EXPECT_TRUE(message.starts_with(
+      "Composed Bucket refused: S3 bucket \"prod-artifacts\" is owned by service \"service-a\""))
+      << message;
+  EXPECT_LE(message.size(), kEventNoteBytesMax);
+  Review(Composed());  // Crossplane tries again and again
+  EXPECT_EQ(api_.created().size(), 2U);
+}
+
+TEST_F(RefusalEventsTest, OtherRefusalsAndDryRunsAreTheCallersOwn) {
+  Review(Claim("team-a", "artifacts", "prod-artifacts", "service-a"));
+  Sent dry = Composed();
+  dry.dry_run = true;
+  Review(dry);
+  Sent by_hand = Composed();
+  by_hand.user = "ann";
+  Review(by_hand);
+  EXPECT_TRUE(api_.created().empty());
+}
+
+}  // namespace
+}  // namespace truce

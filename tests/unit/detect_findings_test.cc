@@ -1,0 +1,282 @@
+// The findings book, and the detectors that read the registry: conflicts, orphans, ownerships that
+// never became real, unknown accounts, unreferenced resources.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "registry/store/memory/memory_store.h"
+#include "tests/model/scene.h"
+#include "tests/support/store_samples.h"
+#include "webhook/cluster/detect/conflicts.h"
+#include "webhook/cluster/detect/findings_book.h"
+#include "webhook/cluster/detect/ownership_gaps.h"
+#include "webhook/cluster/detect/unreferenced.h"
+
+namespace truce {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+using testing::At;
+using testing::Soon;
+
+LiveFinding FindingAbout(const std::string& subject, const std::string& cause = "c") {
+  LiveFinding finding;
+  finding.subject = subject;
+  finding.cause = cause;
+  return finding;
+}
+
+TEST(FindingsBookTest, AppearsChangesAndIsResolved) {
+  FindingsBook book;
+  const auto first =
+      book.Replace(Detector::kTagWar, {FindingAbout("a"), FindingAbout("b")}, At(1000));
+  ASSERT_EQ(first.size(), 2U);
+  EXPECT_EQ(first[0].kind, FindingChange::Kind::kAppeared);
+  LiveFinding same = FindingAbout("a");
+  same.evidence = "other numbers";  // no news
+  const auto second = book.Replace(Detector::kTagWar, {same, FindingAbout("b", "worse")}, At(2000));
+  ASSERT_EQ(second.size(), 1U);
+  EXPECT_EQ(second[0].kind, FindingChange::Kind::kChanged);
+  EXPECT_EQ(second[0].finding.first_seen, At(1000));
+  EXPECT_EQ(second[0].finding.last_seen, At(2000));
+  const auto third = book.Replace(Detector::kTagWar, {same}, At(3000));
+  ASSERT_EQ(third.size(), 1U);
+  EXPECT_EQ(third[0].kind, FindingChange::Kind::kResolved);
+  EXPECT_EQ(third[0].finding.subject, "b");
+  // Other detectors are left alone.
+  book.Replace(Detector::kNotCovered, {}, At(4000));
+  EXPECT_EQ(book.Snapshot().size(), 1U);
+  EXPECT_EQ(book.Snapshot(Detector::kNotCovered).size(), 0U);
+}
+
+TEST(FindingsBookTest, IsBoundedAndCountsWhatItDoesNotKeep) {
+  FindingsBook book;
+  std::vector<LiveFinding> many;
+  for (std::size_t i = 0; i < FindingsBook::kFindingsMax + 500; ++i) {
+    many.push_back(FindingAbout(std::to_string(i)));
+  }
+  book.Replace(Detector::kOwnershipConflict, many, At(1));
+  EXPECT_EQ(book.Snapshot().size(), FindingsBook::kFindingsMax);
+  const auto counts = book.Counts();
+  EXPECT_EQ(counts.at({Detector::kOwnershipConflict, Mode::kWarn}), many.size());
+  MetricWriter writer;
+  WriteFindingsMetrics(book, writer);
+  const std::string text = std::move(writer).Take();
+  EXPECT_NE(text.find("truce_findings{rule=\"ownership-conflict\",mode=\"warn\"} 2500"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("truce_findings{rule=\"tag-war\",mode=\"enforce\"} 0"), std::string::npos);
+}
+
+// Objects of a live cluster, seen by the watch.
+class ConflictsTest : public ::testing::Test {
+ protected:
+  std::vector<Conflict> Conflicts(std::size_t limit = 100) {
+    std::vector<Conflict> out;
+    KeyText after;
+    do {
+      ConflictPage page;
+      EXPECT_TRUE(
+          store_
+              .Read([&](const Facts& facts) { page = ConflictsAfter(facts, after, limit); }, Soon())
+              .ok());
+      out.insert(out.end(), page.conflicts.begin(), page.conflicts.end());
+      after = page.last;
+    } while (!after.empty());
+    return out;
+  }
+
+  void SeeBucket(const std::string& name, const std::string& bucket,
+                 Intent intent = Intent::kDeletes) {
+    registry_.See(
+        scene::ManagedBucket(scene::SlotOf("Bucket", "", name), "uid-" + name, bucket, intent, 1));
+    registry_.Advance(minutes(1));
+  }
+
+  MemoryStore store_;
+  scene::Registry registry_{store_};
+};
+
+TEST_F(ConflictsTest, OneManagerAndItsObserverAreNone) {
+  SeeBucket("a", "logs");
+  SeeBucket("b", "logs", Intent::kObserves);
+  SeeBucket("c", "other");
+  EXPECT_TRUE(Conflicts().empty());
+}
+
+TEST_F(ConflictsTest, NamesTheOwnerOfRecordFirst) {
+  SeeBucket("z", "logs");
+  SeeBucket("a", "logs");
+  const auto conflicts = Conflicts();
+  ASSERT_EQ(conflicts.size(), 1U);
+  const Conflict& conflict = conflicts[0];
+  ASSERT_EQ(conflict.sides.size(), 2U);
+  EXPECT_EQ(conflict.sides[0].root.name, "z");
+  EXPECT_TRUE(conflict.sides[0].incumbent);
+  EXPECT_FALSE(conflict.sides[1].incumbent);
+  EXPECT_EQ(DeletionEffect(conflict), "Deleting either deletes the S3 bucket \"logs\" of both.");
+  const std::vector<std::string> steps = ResolutionSteps(conflict);
+  ASSERT_EQ(steps.size(), 4U);
+  EXPECT_NE(steps[1].find("only observe"), std::string::npos) << steps[1];
+  EXPECT_NE(steps[1].find("kubectl patch bucket."), std::string::npos) << steps[1];
+  EXPECT_NE(steps[2].find("Remove Bucket a from Git"), std::string::npos) << steps[2];
+  const LiveFinding finding = FindingOf(conflict);
+  EXPECT_EQ(finding.objects.size(), 2U);
+  EXPECT_NE(finding.cause.find("is managed by 2 owners"), std::string::npos) << finding.cause;
+}
+
+TEST_F(ConflictsTest, ThreeManagersAndManagersThatDeleteNothing) {
+  SeeBucket("a", "logs", Intent::kManages);
+  SeeBucket("b", "logs", Intent::kManages);
+  EXPECT_EQ(DeletionEffect(Conflicts().at(0)),
+            "No declaration deletes it, but each overwrites the settings of the other.");
+  SeeBucket("c", "logs");
+  const auto conflicts = Conflicts();
+  ASSERT_EQ(conflicts.at(0).sides.size(), 3U);
+  EXPECT_EQ(DeletionEffect(conflicts[0]),
+            "Deleting Bucket c deletes the S3 bucket \"logs\" of all.");
+}
+
+TEST_F(ConflictsTest, PagesShowEachOnce) {
+  for (int i = 0; i < 7; ++i) {
+    SeeBucket("a" + std::to_string(i), "logs-" + std::to_string(i));
+    SeeBucket("b" + std::to_string(i), "logs-" + std::to_string(i));
+  }
+  EXPECT_EQ(Conflicts(2).size(), 7U);
+  EXPECT_EQ(Conflicts(7).size(), 7U);
+}
+
+TEST_F(ConflictsTest, TwoBranchesOfOneRootAreTwoSides) {
+  Owner owner;
+  owner.key = scene::BucketKey("logs");
+  owner.identity.type = "s3/Bucket";
+  owner.name = "logs";
+  const Slot claim = scene::SlotOf("ObjectStorage", "team-a", "files");
+  owner.root = claim;
+  Changes changes;
+  changes.put_owners = {owner};
+  for (const char* name : {"one", "two"}) {
+    Row row;
+    row.id = {owner.key, {name}, RowState::kSeen};
+    row.slot = scene::SlotOf("Bucket", "", name);
+    row.root = claim;
+    changes.put_rows.push_back(row);
+  }
+  Row mapped;
+  mapped.id = {owner.key, {"claim"}, RowState::kSeen};
+  mapped.slot = claim;
+  mapped.root = claim;
+  mapped.managed = false;
+  changes.put_rows.push_back(mapped);
+  Conflict conflict;
+  ASSERT_TRUE(testing::Write(store_, changes).ok());
+  ASSERT_TRUE(
+      store_.Read([&](const Facts& facts) { conflict = ConflictAt(owner, facts); }, Soon()).ok());
+  ASSERT_EQ(conflict.sides.size(), 2U);
+  EXPECT_EQ(conflict.sides[0].objects.size(), 1U);
+  EXPECT_EQ(conflict.sides[0].objects[0].slot.name, "one");
+}
+
+Owner SomeOwner(const std::string& name, Record record, bool real, HolderState state) {
+  Owner owner;
+  owner.key = scene::BucketKey(name);
+  owner.identity.type = "s3/Bucket";
+  owner.name = name;
+  owner.root = scene::SlotOf("Bucket", "", name);
+  owner.record = record;
+  owner.real = real;
+  owner.state = state;
+  owner.since = At(0);
+  return owner;
+}
+
+TEST(OwnershipGapsTest, OrphansAreListedWithTheWayOut) {
+  const auto found = FindOrphaned(
+      std::vector<Owner>{SomeOwner("held", Record::kNone, true, HolderState::kHeld),
+                         SomeOwner("gone", Record::kOrphaned, true, HolderState::kHeld),
+                         SomeOwner("outside", Record::kImported, true, HolderState::kHeld)});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].resource, "S3 bucket \"gone\"");
+  EXPECT_NE(found[0].remedy.find("`truce release s3/Bucket gone --reason …`"), std::string::npos);
+}
+
+TEST(OwnershipGapsTest, NeverRealOnlyAfterItsTime) {
+  const std::vector<Owner> owners = {
+      SomeOwner("reserved", Record::kNone, false, HolderState::kReserved),
+      SomeOwner("pending", Record::kNone, false, HolderState::kHeld),
+      SomeOwner("real", Record::kNone, true, HolderState::kHeld),
+      SomeOwner("orphan", Record::kOrphaned, false, HolderState::kHeld)};
+  EXPECT_TRUE(FindNeverReal(owners, At(0) + minutes(14)).empty());
+  EXPECT_EQ(FindNeverReal(owners, At(0) + minutes(16)).size(), 1U);
+  EXPECT_EQ(FindNeverReal(owners, At(0) + hours(3)).size(), 2U);
+}
+
+TEST(OwnershipGapsTest, UnknownAccountsByProviderConfig) {
+  Owner known = SomeOwner("a", Record::kNone, true, HolderState::kHeld);
+  Owner queue = known;
+  queue.key = {"sqs/Queue|aws|%3Fprod|eu-west-1|name=q"};
+  queue.identity.account = "?prod/aws.upbound.io/ProviderConfig//default";
+  queue.key = {"sqs/Queue|aws|?prod/aws.upbound.io/ProviderConfig//default|eu-west-1|name=q"};
+  Owner bucket = known;  // its name is unique in the partition: the account does not matter
+  bucket.identity.account = "?prod/aws.upbound.io/ProviderConfig//default";
+  StandIns stand_ins;
+  CountStandIns(std::vector<Owner>{known, queue, bucket}, stand_ins);
+  const auto found = FindUnknownAccounts(stand_ins);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].evidence, "1 resources");
+}
+
+TEST(UnreferencedTest, OnlyWhatStaysUnreferenced) {
+  MemoryStore store;
+  Object composite;
+  composite.uid = {"xr"};
+  composite.slot = scene::SlotOf("XObjectStorage", "", "files");
+  Object child;
+  child.slot = scene::SlotOf("Bucket", "", "kept");
+  composite.names = {child.slot.group + "/Bucket//kept"};
+  Changes changes;
+  for (const auto& [name, link] :
+       std::vector<std::pair<std::string, std::string>>{{"kept", "uid:xr"},
+                                                        {"dropped", "uid:xr"},
+                                                        {"restored", "composed"},
+                                                        {"by-hand", ""},
+                                                        {"of-another", "uid:nobody-knows"}}) {
+    child.uid = {name};
+    child.slot.name = name;
+    child.link = link;
+    changes.put_objects.push_back(child);
+  }
+  changes.put_objects.push_back(composite);
+  ASSERT_TRUE(testing::Write(store, changes).ok());
+  std::vector<UnreferencedObject> present;
+  Slot after = child.slot;
+  after.name.clear();
+  Uid after_uid;
+  do {
+    UnreferencedPage page;
+    ASSERT_TRUE(
+        store
+            .Read([&](const Facts& facts) { page = UnreferencedAfter(facts, after, after_uid, 2); },
+                  Soon())
+            .ok());
+    present.insert(present.end(), page.objects.begin(), page.objects.end());
+    after = page.next;
+    after_uid = page.next_uid;
+  } while (!after_uid.empty());
+  ASSERT_EQ(present.size(), 2U);
+  EXPECT_EQ(present[0].object.uid.text, "dropped");
+  EXPECT_EQ(present[1].object.uid.text, "restored");
+  UnreferencedDetector detector;
+  EXPECT_TRUE(detector.Find(present, At(0)).empty());
+  EXPECT_TRUE(detector.Find(present, At(0) + minutes(4)).empty());
+  EXPECT_EQ(detector.Find(present, At(0) + minutes(6)).size(), 2U);
+  // Adopted meanwhile: forgotten, and a later lapse begins anew.
+  EXPECT_TRUE(detector.Find({}, At(0) + minutes(7)).empty());
+  EXPECT_TRUE(detector.Find(present, At(0) + minutes(8)).empty());
+}
+
+}  // namespace
+}  // namespace truce

@@ -1,0 +1,246 @@
+// The own webhook configuration, and coverage: what is not protected, and why.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tests/support/json_document.h"
+#include "webhook/cluster/detect/coverage.h"
+#include "webhook/cluster/detect/webhook_configuration.h"
+
+namespace truce {
+namespace {
+
+const ServedKind kBucket{"s3.aws.upbound.io", "v1beta2", "Bucket", "buckets", false};
+const ServedKind kQueue{"sqs.aws.m.upbound.io", "v1beta1", "Queue", "queues", true};
+constexpr char kPath[] = "/validate/0123456789abcdef0123456789abcdef";
+
+// What the chart writes, with parts to replace.
+struct Written {
+  std::string client =
+      R"("service":{"namespace":"truce-system","name":"truce","path":"/validate/0123456789abcdef0123456789abcdef"},"caBundle":"Q0E=")";
+  std::string groups = R"("s3.aws.upbound.io","sqs.aws.m.upbound.io")";
+  std::string operations = R"("CREATE","UPDATE")";
+  std::string resources = R"("*")";
+  std::string scope = "*";
+  std::string failure_policy = "Ignore";
+  std::string match_policy = "Equivalent";
+  std::string condition{kUpdateCondition};
+  std::string selector =
+      R"({"matchExpressions":[{"key":"kubernetes.io/metadata.name","operator":"NotIn","values":["kube-system"]}]})";
+  std::string objects = "{}";
+};
+
+std::string Json(const Written& w) {
+  return R"({"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingWebhookConfiguration","metadata":{"name":"truce"},"webhooks":[{"name":"marker.example.org","clientConfig":{"url":"https://127.0.0.1:1/marker"},"rules":[]},{"name":"declarations.truce.dev","clientConfig":{)" +
+         w.client + R"(},"failurePolicy":")" + w.failure_policy + R"(","matchPolicy":")" +
+         w.match_policy + R"(","namespaceSelector":)" + w.selector + R"(,"objectSelector":)" +
+         w.objects + R"(,"matchConditions":[{"name":"c","expression":")" + w.condition +
+         R"("}],"rules":[{"apiGroups":[)" + w.groups + R"(],"apiVersions":["*"],"operations":[)" +
+         w.operations + R"(],"resources":[)" + w.resources + R"(],"scope":")" + w.scope +
+         R"("}]}]})";
+}
+
+ExpectedWebhook Expected() {
+  ExpectedWebhook expected;
+  expected.path = kPath;
+  expected.kinds = {kBucket, kQueue};
+  expected.failure_policy = "Ignore";
+  expected.trusts = [](std::string_view pem) { return pem == "CA"; };
+  return expected;
+}
+
+std::vector<LiveFinding> CheckJson(const std::string& json) {
+  const Document document = DocumentFromJson(json);
+  const auto configuration = ReadWebhookConfiguration(document.root());
+  EXPECT_TRUE(configuration) << json;
+  return CheckWebhookConfiguration(configuration ? &*configuration : nullptr, Expected());
+}
+
+TEST(WebhookConfigurationTest, AsTheChartWritesItNothingIsWrong) {
+  const auto found = CheckJson(Json({}));
+  EXPECT_TRUE(found.empty()) << found.front().cause;
+}
+
+TEST(WebhookConfigurationTest, Missing) {
+  const auto found = CheckWebhookConfiguration(nullptr, Expected());
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].subject, "truce/missing");
+  EXPECT_EQ(found[0].mode, Mode::kEnforce);
+}
+
+struct FaultRow {
+  const char* subject;
+  void (*spoil)(Written&);
+};
+
+TEST(WebhookConfigurationTest, EachFaultIsFoundAloneAndShowsNoSecret) {
+  const std::vector<FaultRow> rows = {
+      {"truce/path",
+       [](Written& w) { w.client = R"("url":"https://truce.example.org/validate")"; }},
+      {"truce/ca-bundle/declarations.truce.dev",
+       [](Written& w) { w.client.replace(w.client.find("Q0E="), 4, "T0xE"); }},
+      {"truce/ca-bundle/declarations.truce.dev",
+       [](Written& w) { w.client.resize(w.client.find(",\"caBundle\"")); }},
+      {"truce/failure-policy/declarations.truce.dev",
+       [](Written& w) { w.failure_policy = "Fail"; }},
+      {"truce/match-policy/declarations.truce.dev", [](Written& w) { w.match_policy = "Exact"; }},
+      {"truce/condition/declarations.truce.dev/c",
+       [](Written& w) { w.condition = "!has(object.metadata.deletionTimestamp)"; }},
+      {"truce/namespace-selector/declarations.truce.dev",
+       [](Written& w) { w.selector = R"({"matchLabels":{"truce":"on"}})"; }},
+      {"truce/namespace-selector/declarations.truce.dev",
+       [](Written& w) { w.selector.replace(w.selector.find("NotIn"), 5, "In"); }},
+      {"truce/object-selector/declarations.truce.dev",
+       [](Written& w) { w.objects = R"({"matchLabels":{"truce":"on"}})"; }},
+      {"truce/rule/UPDATE", [](Written& w) { w.operations = R"("CREATE")"; }},
+      {"truce/rule/CREATE", [](Written& w) { w.operations = R"("UPDATE","DELETE")"; }},
+  };
+  for (const FaultRow& row : rows) {
+    Written written;
+    row.spoil(written);
+    const auto found = CheckJson(Json(written));
+    ASSERT_EQ(found.size(), 1U) << row.subject;
+    EXPECT_EQ(found[0].subject, row.subject);
+    EXPECT_FALSE(found[0].remedy.empty());
+    for (const std::string& text : {found[0].cause, found[0].evidence, found[0].remedy}) {
+      EXPECT_EQ(text.find("0123456789abcdef"), std::string::npos) << text;
+      EXPECT_EQ(text.find('\n'), std::string::npos) << text;
+    }
+  }
+}
+
+TEST(WebhookConfigurationTest, KindsOutsideTheRulesAreNamed) {
+  for (const auto& [groups, resources, scope] :
+       std::vector<std::tuple<std::string, std::string, std::string>>{
+           {R"("s3.aws.upbound.io")", R"("*")", "*"},
+           {R"("s3.aws.upbound.io","sqs.aws.m.upbound.io")", R"("buckets","queues/status")", "*"},
+           {R"("*")", R"("*/*")", "Cluster"}}) {
+    Written written;
+    written.groups = groups;
+    written.resources = resources;
+    written.scope = scope;
+    const auto found = CheckJson(Json(written));
+    ASSERT_EQ(found.size(), 2U) << groups;  // CREATE and UPDATE
+    EXPECT_NE(found[0].cause.find("queues.sqs.aws.m.upbound.io"), std::string::npos);
+    EXPECT_EQ(found[0].cause.find("buckets.s3"), std::string::npos) << found[0].cause;
+  }
+}
+
+TEST(WebhookConfigurationTest, WhiteSpaceInTheConditionMeansNothing) {
+  Written written;
+  std::size_t at = 0;
+  while ((at = written.condition.find(" || ", at)) != std::string::npos) {
+    written.condition.replace(at, 4, "\\n  || ");
+    at += 6;
+  }
+  EXPECT_TRUE(CheckJson(Json(written)).empty());
+}
+
+TEST(WebhookConfigurationTest, OddObjectsAreNone) {
+  for (const char* json : {"{}", "[]", R"({"kind":"Secret"})", R"("x")"}) {
+    const Document document = DocumentFromJson(json);
+    EXPECT_FALSE(ReadWebhookConfiguration(document.root())) << json;
+  }
+  const Document odd = DocumentFromJson(
+      R"({"kind":"ValidatingWebhookConfiguration","webhooks":[{"clientConfig":{"caBundle":"%%%"},"rules":"x"},7,null]})");
+  const auto configuration = ReadWebhookConfiguration(odd.root());
+  ASSERT_TRUE(configuration);
+  EXPECT_EQ(CheckWebhookConfiguration(&*configuration, Expected()).size(), 1U);
+}
+
+class CoverageTest : public ::testing::Test {
+ protected:
+  CoverageTest() {
+    Read({});
+    facts_.catalogue = &Catalogue::BuiltIn();
+    facts_.mappings = &mappings_;
+    facts_.expected = Expected();
+    kinds_ = {{kBucket, 12, ""}, {kQueue, 3, ""}};
+  }
+  void Read(const Written& written) {
+    const Document document = DocumentFromJson(Json(written));
+    configuration_ = *ReadWebhookConfiguration(document.root());
+    facts_.webhook = &configuration_;
+  }
+  CoverageReport Report() {
+    facts_.kinds = kinds_;
+    facts_.claims = claims_;
+    return MakeCoverage(facts_);
+  }
+  // The gaps but for namespaces excluded by name, which the chart always has.
+  std::vector<std::string> Gaps() {
+    std::vector<std::string> out;
+    for (const CoverageGap& gap : Report().gaps) {
+      if (gap.reason == GapReason::kExcluded &&
+          gap.why.find("metadata.name NotIn") != std::string::npos)
+        continue;
+      out.push_back(std::string(Name(gap.reason)) + " " + gap.subject);
+    }
+    return out;
+  }
+
+  MappingRules mappings_;
+  WebhookConfiguration configuration_;
+  std::vector<CoverageKind> kinds_;
+  std::vector<CoverageClaim> claims_;
+  CoverageFacts facts_;
+};
+
+using Texts = std::vector<std::string>;
+
+TEST_F(CoverageTest, EverythingProtected) {
+  const CoverageReport report = Report();
+  EXPECT_EQ(report.kinds, 2U);
+  EXPECT_EQ(report.protected_kinds, 2U);
+  EXPECT_EQ(Gaps(), Texts{});
+}
+
+TEST_F(CoverageTest, WithoutWebhookThatIsTheOneGap) {
+  facts_.webhook = nullptr;
+  EXPECT_EQ(Gaps(), Texts{"no-webhook truce"});
+  EXPECT_EQ(Report().protected_kinds, 0U);
+}
+
+TEST_F(CoverageTest, KindsOutsideRulesListsAndCatalogue) {
+  Written written;
+  written.groups = R"("s3.aws.upbound.io")";
+  Read(written);
+  kinds_[0].list_problem = "403: forbidden";
+  kinds_.push_back({{"s3.aws.upbound.io", "v1", "Unheard", "unheards", false}, 2, ""});
+  kinds_.push_back({{"aws.upbound.io", "v1", "ProviderConfig", "providerconfigs", false}, 1, ""});
+  EXPECT_EQ(Gaps(),
+            (Texts{"no-rule Queue.sqs.aws.m.upbound.io", "not-listed Bucket.s3.aws.upbound.io",
+                   "unknown-kind Unheard.s3.aws.upbound.io"}));
+  EXPECT_EQ(Report().protected_kinds, 0U);
+}
+
+TEST_F(CoverageTest, ClaimsWithoutMappingAccountsAndModes) {
+  claims_.push_back({{"platform.example.org", "v1", "ObjectStorage", "objectstorages", true},
+                     {"platform.example.org", "XObjectStorage"},
+                     5});
+  facts_.accounts["prod/aws.upbound.io/ProviderConfig//default"] = 3;
+  facts_.mode_of = [](const TypeSpec& type) {
+    return type.name == "sqs/Queue" ? Mode::kAudit : Mode::kEnforce;
+  };
+  EXPECT_EQ(Gaps(),
+            (Texts{"no-mapping ObjectStorage.platform.example.org",
+                   "account-unknown ProviderConfig prod/aws.upbound.io/ProviderConfig//default",
+                   "warns-only sqs/Queue"}));
+  const auto findings = FindingsOf(Report());
+  EXPECT_EQ(std::count_if(findings.begin(), findings.end(),
+                          [](const LiveFinding& finding) { return finding.mode == Mode::kWarn; }),
+            2);  // accounts have a detector of their own
+}
+
+TEST_F(CoverageTest, ExclusionsAreTold) {
+  Written written;
+  written.condition = "request.userInfo.username != 'admin'";
+  written.objects = R"({"matchLabels":{"truce":"on"}})";
+  Read(written);
+  EXPECT_EQ(Gaps(), (Texts{"excluded declarations.truce.dev", "excluded declarations.truce.dev"}));
+}
+
+}  // namespace
+}  // namespace truce

@@ -1,0 +1,145 @@
+#include "webhook/api/cluster_json.h"
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+
+#include "webhook/api/resource_json.h"
+#include "webhook/cluster/detect/report_conflicts.h"
+
+namespace truce {
+namespace {
+
+std::int64_t Signed(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+
+// One decimal place.
+std::string Decimal(double value) {
+  std::array<char, 32> text{};
+  const int length = std::snprintf(text.data(), text.size(), "%.1f", value);
+  return std::string(text.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
+}
+
+void WriteSide(const ConflictSide& side, JsonWriter& json) {
+  json.BeginObject().Key("root");
+  WriteObject(side.root, json);
+  json.Field("service", side.service)
+      .Field("contact", side.contact)
+      .Field("incumbent", side.incumbent)
+      .Field("since", FormatTimestamp(side.since))
+      .Key("objects")
+      .BeginArray();
+  for (const ConflictObject& object : side.objects) {
+    json.BeginObject().Key("object");
+    WriteObject(object.slot, json);
+    json.Field("uid", object.uid.text)
+        .Field("intent", Name(object.intent))
+        .Field("seen", object.seen)
+        .Field("terminating", object.terminating)
+        .Field("managed", object.managed)
+        .Field("since", FormatTimestamp(object.since))
+        .EndObject();
+  }
+  json.EndArray().EndObject();
+}
+
+void WriteWar(const TagWar* war, JsonWriter& json) {
+  if (war == nullptr) {
+    json.Null();
+    return;
+  }
+  json.BeginObject()
+      .Field("since", FormatTimestamp(war->since))
+      .Field("last", FormatTimestamp(war->last))
+      .NumberField("writes", Signed(war->writes))
+      .Key("writesPerMinute")
+      .Raw(Decimal(war->writes_per_minute))
+      .EndObject();
+}
+
+}  // namespace
+
+void WriteConflict(const Conflict& conflict, const TagWar* war, JsonWriter& json) {
+  json.BeginObject().Key("resource").BeginObject();
+  WriteResourceMembers(conflict.owner, json);
+  json.EndObject().Field("name", conflict.resource).Key("sides").BeginArray();
+  for (const ConflictSide& side : conflict.sides) WriteSide(side, json);
+  json.EndArray()
+      .Field("effect", DeletionEffect(conflict))
+      .TextsField("steps", ResolutionSteps(conflict))
+      .Key("war");
+  WriteWar(war, json);
+  json.EndObject();
+}
+
+void WriteFinding(const LiveFinding& finding, JsonWriter& json) {
+  json.BeginObject()
+      .Field("rule", Name(finding.detector))
+      .Field("mode", Name(finding.mode))
+      .Field("subject", finding.subject)
+      .Field("key", finding.key.text)
+      .Field("resource", finding.resource)
+      .Field("cause", finding.cause)
+      .Field("evidence", finding.evidence)
+      .Field("remedy", finding.remedy)
+      .Key("objects")
+      .BeginArray();
+  for (const Slot& slot : finding.objects) WriteObject(slot, json);
+  json.EndArray();
+  // When a state began is not always known.
+  json.Field("since", finding.since == Timestamp{} ? std::string() : FormatTimestamp(finding.since))
+      .Field("firstSeen", FormatTimestamp(finding.first_seen))
+      .Field("lastSeen", FormatTimestamp(finding.last_seen))
+      .EndObject();
+}
+
+std::string CoverageJson(const CoverageReport& report) {
+  JsonWriter json;
+  json.BeginObject()
+      .NumberField("kinds", Signed(report.kinds))
+      .NumberField("protectedKinds", Signed(report.protected_kinds))
+      .Key("gaps")
+      .BeginArray();
+  for (const CoverageGap& gap : report.gaps) {
+    json.BeginObject()
+        .Field("reason", Name(gap.reason))
+        .Field("subject", gap.subject)
+        .NumberField("objects", Signed(gap.objects))
+        .Field("why", gap.why)
+        .Field("remedy", gap.remedy)
+        .EndObject();
+  }
+  json.EndArray().EndObject();
+  return json.Take();
+}
+
+std::string BaselineJson(const BaselineReport& report) {
+  JsonWriter json;
+  json.BeginObject()
+      .Field("cluster", report.cluster)
+      .Field("complete", report.complete)
+      .Field("at", FormatTimestamp(report.at))
+      .Key("seconds")
+      .Raw(Decimal(static_cast<double>(report.took.count()) / 1000))
+      .NumberField("kinds", Signed(report.kinds))
+      .NumberField("objects", Signed(report.objects))
+      .Key("ownerships")
+      .BeginObject()
+      .NumberField("held", Signed(report.counts.held))
+      .NumberField("reserved", Signed(report.counts.reserved))
+      .NumberField("orphaned", Signed(report.counts.orphaned))
+      .NumberField("imported", Signed(report.counts.imported))
+      .EndObject()
+      .Key("conflicts")
+      .BeginArray();
+  for (const Conflict& conflict : report.conflicts) {
+    WriteConflict(conflict, WarAt(report.wars, conflict.owner.key), json);
+  }
+  json.EndArray().Key("problems").BeginArray();
+  for (const BaselineProblem& problem : report.problems) {
+    json.BeginObject().Field("kind", problem.kind).Field("problem", problem.problem).EndObject();
+  }
+  json.EndArray().EndObject();
+  return json.Take();
+}
+
+}  // namespace truce

@@ -1,0 +1,26 @@
+// How conflicts, findings and reports about a cluster look in JSON; shapes in cluster_routes.h.
+#ifndef TRUCE_WEBHOOK_API_CLUSTER_JSON_H_
+#define TRUCE_WEBHOOK_API_CLUSTER_JSON_H_
+
+#include <span>
+#include <string>
+
+#include "webhook/api/json_writer.h"
+#include "webhook/cluster/detect/conflicts.h"
+#include "webhook/cluster/detect/coverage.h"
+#include "webhook/cluster/detect/findings_book.h"
+#include "webhook/cluster/detect/report_baseline.h"
+#include "webhook/cluster/detect/tag_war.h"
+
+namespace truce {
+
+// Each writes one value.
+void WriteConflict(const Conflict& conflict, const TagWar* war, JsonWriter& json);
+void WriteFinding(const LiveFinding& finding, JsonWriter& json);
+
+std::string CoverageJson(const CoverageReport& report);
+std::string BaselineJson(const BaselineReport& report);
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_API_CLUSTER_JSON_H_

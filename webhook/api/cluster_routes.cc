@@ -1,0 +1,270 @@
+#include "webhook/api/cluster_routes.h"
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+
+#include "webhook/api/cluster_json.h"
+#include "webhook/api/json_writer.h"
+#include "webhook/api/problem.h"
+#include "webhook/cluster/detect/report_conflicts.h"
+#include "webhook/cluster/detect/report_coverage.h"
+
+namespace truce {
+namespace {
+
+constexpr std::size_t kPageDefault = 100;
+constexpr std::size_t kPageMax = 1000;
+// A report for people; more conflicts than this are no list any more.
+constexpr std::size_t kReportedMax = 20000;
+constexpr std::size_t kBodyBytesMax = 64 * 1024;
+constexpr std::size_t kReasonBytesMax = 1024;
+
+HttpResponse NotFollowed() {
+  return ProblemResponse(ProblemType::kNotFound, "this server follows no cluster");
+}
+
+HttpResponse Malformed(std::string detail) {
+  return ProblemResponse(ProblemType::kMalformed, std::move(detail));
+}
+
+HttpResponse ForPeople(std::size_t count, std::string_view text) {
+  JsonWriter json;
+  json.BeginObject().NumberField("count", static_cast<std::int64_t>(count)).Field("text", text);
+  return JsonResponse(json.EndObject().Take());
+}
+
+std::string_view Output(const HttpRequest& request) {
+  return request.Query("output").value_or(std::string_view("json"));
+}
+
+// Digits only; nothing when it is no number.
+std::optional<std::size_t> Limit(const HttpRequest& request) {
+  const auto text = request.Query("limit");
+  if (!text) return kPageDefault;
+  std::size_t limit = 0;
+  const auto [end, code] = std::from_chars(text->data(), text->data() + text->size(), limit);
+  if (code != std::errc() || end != text->data() + text->size() || limit == 0) return std::nullopt;
+  return std::min(limit, kPageMax);
+}
+
+Result<nlohmann::json> ReadBody(const HttpRequest& request) {
+  const Error bad{ErrorCode::kInvalidArgument, "the body is not a JSON object"};
+  if (request.body.size() > kBodyBytesMax) return bad;
+  if (request.body.empty()) return nlohmann::json::object();
+  nlohmann::json json = nlohmann::json::parse(request.body, nullptr, false);
+  if (!json.is_object()) return bad;
+  return json;
+}
+
+std::string TextOf(const nlohmann::json& json, const char* name) {
+  const auto found = json.find(name);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+std::optional<GroupKind> KindFrom(std::string_view text) {
+  const std::size_t dot = text.find('.');
+  if (dot == std::string_view::npos || dot == 0 || dot + 1 == text.size()) return std::nullopt;
+  return GroupKind{std::string(text.substr(dot + 1)), std::string(text.substr(0, dot))};
+}
+
+HttpResponse RecoveryAnswer(const Result<RecoveryView>& view) {
+  if (!view.ok()) {
+    if (view.error().code == ErrorCode::kConflict) {
+      return ProblemResponse(ProblemType::kConflict, view.error().message);
+    }
+    return ProblemResponse(view.error());
+  }
+  const RecoveryView& value = view.value();
+  JsonWriter json;
+  json.BeginObject()
+      .Field("active", value.active)
+      .Field("reason", value.reason)
+      .Field("since", value.active ? FormatTimestamp(value.since) : std::string())
+      .Field("resynced", value.resynced)
+      .EndObject();
+  return JsonResponse(json.Take());
+}
+
+class Handlers final {
+ public:
+  explicit Handlers(ClusterPorts ports) : ports_(std::move(ports)) {}
+
+  HttpResponse Conflicts(const HttpRequest& request) const {
+    if (!ports_.conflicts) return NotFollowed();
+    const std::string_view output = Output(request);
+    if (output == "text" || output == "wide") return ConflictReport(output == "wide");
+    if (output != "json") return Malformed("output is json, text or wide");
+    const auto limit = Limit(request);
+    if (!limit) return Malformed("limit is no number above 0");
+    const KeyText after{std::string(request.Query("cursor").value_or(std::string_view()))};
+    const Result<ConflictPage> page = ports_.conflicts(after, *limit);
+    if (!page.ok()) return ProblemResponse(page.error());
+    const std::vector<TagWar> wars = Wars();
+    JsonWriter json;
+    json.BeginObject().Key("items").BeginArray();
+    for (const Conflict& conflict : page.value().conflicts) {
+      WriteConflict(conflict, WarAt(wars, conflict.owner.key), json);
+    }
+    json.EndArray();
+    if (!page.value().last.empty()) json.Field("nextCursor", page.value().last.text);
+    return JsonResponse(json.EndObject().Take());
+  }
+
+  HttpResponse Findings(const HttpRequest& request) const {
+    if (!ports_.findings) return NotFollowed();
+    const auto rule = request.Query("rule");
+    JsonWriter json;
+    json.BeginObject().Key("items").BeginArray();
+    for (const LiveFinding& finding : ports_.findings()) {
+      if (!rule || *rule == Name(finding.detector)) WriteFinding(finding, json);
+    }
+    return JsonResponse(json.EndArray().EndObject().Take());
+  }
+
+  HttpResponse Coverage(const HttpRequest& request) const {
+    if (!ports_.coverage) return NotFollowed();
+    const std::string_view output = Output(request);
+    if (output != "json" && output != "text" && output != "wide") {
+      return Malformed("output is json, text or wide");
+    }
+    const Result<CoverageReport> report = ports_.coverage();
+    if (!report.ok()) return ProblemResponse(report.error());
+    if (output == "json") return JsonResponse(CoverageJson(report.value()));
+    return ForPeople(report.value().gaps.size(), CoverageText(report.value(), output == "wide"));
+  }
+
+  HttpResponse Baseline(const HttpRequest& request) const {
+    if (!ports_.baseline) return NotFollowed();
+    const std::string_view output = Output(request);
+    std::string (*render)(const BaselineReport&) = nullptr;
+    if (output == "text") render = &BaselineText;
+    if (output == "junit") render = &BaselineJunit;
+    if (output == "markdown") render = &BaselineMarkdown;
+    if (render == nullptr && output != "json") {
+      return Malformed("output is json, text, junit or markdown");
+    }
+    const Result<BaselineReport> report = ports_.baseline();
+    if (!report.ok()) return ProblemResponse(report.error());
+    if (render == nullptr) return JsonResponse(BaselineJson(report.value()));
+    return ForPeople(report.value().conflicts.size(), render(report.value()));
+  }
+
+  HttpResponse Recovery() const {
+    if (!ports_.recovery) return NotFollowed();
+    return RecoveryAnswer(ports_.recovery());
+  }
+
+  HttpResponse StartRecovery(const HttpRequest& request) const {
+    if (!ports_.start_recovery) return NotFollowed();
+    const Result<nlohmann::json> body = ReadBody(request);
+    if (!body.ok()) return ProblemResponse(body.error());
+    const std::string reason = TextOf(body.value(), "reason");
+    if (reason.empty() || reason.size() > kReasonBytesMax)
+      return Malformed("\"reason\" is missing");
+    return RecoveryAnswer(ports_.start_recovery(reason));
+  }
+
+  HttpResponse FinishRecovery(const HttpRequest& request) const {
+    if (!ports_.finish_recovery) return NotFollowed();
+    const Result<nlohmann::json> body = ReadBody(request);
+    if (!body.ok()) return ProblemResponse(body.error());
+    const auto force = body.value().find("force");
+    const bool is_set = force != body.value().end();
+    if (is_set && !force->is_boolean()) return Malformed("\"force\" is not true or false");
+    return RecoveryAnswer(ports_.finish_recovery(is_set && force->get<bool>()));
+  }
+
+  HttpResponse Brake() const {
+    if (!ports_.brake) return NotFollowed();
+    const Result<BrakeView> view = ports_.brake();
+    if (!view.ok()) return ProblemResponse(view.error());
+    JsonWriter json;
+    json.BeginObject()
+        .NumberField("nominated", static_cast<std::int64_t>(view.value().nominated))
+        .NumberField("heldBack", static_cast<std::int64_t>(view.value().held_back))
+        .Key("frozen")
+        .BeginArray();
+    for (const BrakeView::Frozen& frozen : view.value().frozen) {
+      json.BeginObject().Field("kind", frozen.kind).Field("reason", frozen.reason).EndObject();
+    }
+    json.EndArray().Key("waiting").BeginArray();
+    for (const BrakeView::Waiting& waiting : view.value().waiting) {
+      json.BeginObject()
+          .Field("kind", waiting.kind)
+          .NumberField("objects", static_cast<std::int64_t>(waiting.objects))
+          .Field("since", FormatTimestamp(waiting.since))
+          .EndObject();
+    }
+    return JsonResponse(json.EndArray().EndObject().Take());
+  }
+
+  HttpResponse ReleaseBrake(const HttpRequest& request) const {
+    if (!ports_.release_brake) return NotFollowed();
+    const Result<nlohmann::json> body = ReadBody(request);
+    if (!body.ok()) return ProblemResponse(body.error());
+    const std::string reason = TextOf(body.value(), "reason");
+    if (reason.empty() || reason.size() > kReasonBytesMax)
+      return Malformed("\"reason\" is missing");
+    std::optional<GroupKind> kind;
+    if (body.value().contains("kind")) {
+      kind = KindFrom(TextOf(body.value(), "kind"));
+      if (!kind) return Malformed("\"kind\" is no KIND.GROUP, as Bucket.s3.aws.upbound.io");
+    }
+    const Result<std::uint64_t> released = ports_.release_brake(kind, reason);
+    if (!released.ok()) return ProblemResponse(released.error());
+    JsonWriter json;
+    json.BeginObject().NumberField("released", static_cast<std::int64_t>(released.value()));
+    return JsonResponse(json.EndObject().Take());
+  }
+
+ private:
+  std::vector<TagWar> Wars() const { return ports_.wars ? ports_.wars() : std::vector<TagWar>(); }
+
+  HttpResponse ConflictReport(bool wide) const {
+    std::vector<Conflict> all;
+    KeyText after;
+    do {
+      Result<ConflictPage> page = ports_.conflicts(after, kPageMax);
+      if (!page.ok()) return ProblemResponse(page.error());
+      after = page.value().last;
+      auto& found = page.value().conflicts;
+      all.insert(all.end(), found.begin(), found.end());
+    } while (!after.empty() && all.size() < kReportedMax);
+    return ForPeople(all.size(), ConflictsText(all, Wars(), wide));
+  }
+
+  ClusterPorts ports_;
+};
+
+}  // namespace
+
+std::vector<HttpRoute> ClusterRoutes(ClusterPorts ports) {
+  const auto shared = std::make_shared<const Handlers>(std::move(ports));
+  using Handler = HttpResponse (Handlers::*)(const HttpRequest&) const;
+  const auto with_request = [&](Handler handler) {
+    return [shared, handler](HttpRequest& request) { return ((*shared).*handler)(request); };
+  };
+  const std::string json = "application/json";
+  return {
+      {"GET", "/api/v1/conflicts", RouteMatch::kExact, "", with_request(&Handlers::Conflicts)},
+      {"GET", "/api/v1/findings", RouteMatch::kExact, "", with_request(&Handlers::Findings)},
+      {"GET", "/api/v1/coverage", RouteMatch::kExact, "", with_request(&Handlers::Coverage)},
+      {"GET", "/api/v1/baseline", RouteMatch::kExact, "", with_request(&Handlers::Baseline)},
+      {"GET", "/api/v1/recovery", RouteMatch::kExact, "",
+       [shared](HttpRequest&) { return shared->Recovery(); }},
+      {"POST", "/api/v1/recovery/start", RouteMatch::kExact, json,
+       with_request(&Handlers::StartRecovery)},
+      {"POST", "/api/v1/recovery/finish", RouteMatch::kExact, json,
+       with_request(&Handlers::FinishRecovery)},
+      {"GET", "/api/v1/brake", RouteMatch::kExact, "",
+       [shared](HttpRequest&) { return shared->Brake(); }},
+      {"POST", "/api/v1/brake/release", RouteMatch::kExact, json,
+       with_request(&Handlers::ReleaseBrake)},
+  };
+}
+
+}  // namespace truce

@@ -1,0 +1,41 @@
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "webhook/cli/command.h"
+#include "webhook/cli/operator_call.h"
+#include "webhook/cli/report_call.h"
+
+namespace truce {
+namespace {
+
+// kNo when the cluster's declarations conflict already.
+ExitCode PrintJson(const ConfigFlags& flags, CommandIo& io) {
+  const OperatorReply reply = CallOperator(flags, {"/api/v1/baseline", {}}, io);
+  if (reply.code != ExitCode::kOk) return reply.code;
+  const auto json = nlohmann::ordered_json::parse(reply.answer, nullptr, false);
+  if (!json.is_object() || !json.contains("conflicts")) {
+    return Complain(io, "the server's answer is no baseline; is it of this version?",
+                    ExitCode::kUnreachable);
+  }
+  io.out << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+  return json["conflicts"].empty() ? ExitCode::kOk : ExitCode::kNo;
+}
+
+}  // namespace
+
+CommandAction DeclareBaseline(CLI::App& app) {
+  const auto flags = AddConfigFlags(app, {"dataDir"});
+  const auto output = std::make_shared<std::string>("text");
+  app.add_option("-o,--output", *output, "text, json, junit or markdown")
+      ->check(CLI::IsMember({"text", "json", "junit", "markdown"}));
+  return [flags, output](CommandIo& io) {
+    if (*output == "json") return PrintJson(*flags, io);
+    std::uint64_t conflicts = 0;
+    const ExitCode code = PrintReport(*flags, "/api/v1/baseline?output=" + *output, io, conflicts);
+    if (code != ExitCode::kOk) return code;
+    return conflicts == 0 ? ExitCode::kOk : ExitCode::kNo;
+  };
+}
+
+}  // namespace truce

@@ -1,0 +1,57 @@
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "webhook/cli/command.h"
+#include "webhook/cli/operator_call.h"
+
+namespace truce {
+namespace {
+
+struct RecoveryArguments {
+  std::string verb = "status";
+  std::string reason;
+  bool force = false;
+};
+
+std::string Told(const std::string& answer) {
+  const auto json = nlohmann::json::parse(answer, nullptr, false);
+  if (!json.is_object()) return "unknown\n";
+  if (!json.value("active", false)) return "not in recovery mode: conflicts are denied\n";
+  return "in recovery mode since " + json.value("since", std::string()) + ": " +
+         json.value("reason", std::string()) + "\nconflicts only warn; a full resync is " +
+         (json.value("resynced", false)
+              ? "done: look at `truce conflicts`, then `truce recovery finish`\n"
+              : "still running\n");
+}
+
+}  // namespace
+
+CommandAction DeclareRecovery(CLI::App& app) {
+  const auto flags = AddConfigFlags(app, {"dataDir"});
+  const auto arguments = std::make_shared<RecoveryArguments>();
+  app.add_option("VERB", arguments->verb, "status (the default), start or finish")
+      ->check(CLI::IsMember({"status", "start", "finish"}));
+  app.add_option("--reason", arguments->reason, "start: why; stands in the audit log");
+  app.add_flag("--force", arguments->force, "finish: also before a full resync is done");
+  return [flags, arguments](CommandIo& io) {
+    const bool starts = arguments->verb == "start";
+    if (starts && arguments->reason.empty()) {
+      return Complain(io, "say why with --reason", ExitCode::kUsage);
+    }
+    std::string path = "/api/v1/recovery";
+    nlohmann::json body;
+    if (starts) body["reason"] = arguments->reason;
+    if (arguments->verb == "finish") body["force"] = arguments->force;
+    if (!body.is_null()) path += "/" + arguments->verb;
+    const std::string text =
+        body.is_null() ? std::string()
+                       : body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    const OperatorReply reply = CallOperator(*flags, {path, text}, io);
+    if (reply.code != ExitCode::kOk) return reply.code;
+    io.out << Told(reply.answer);
+    return ExitCode::kOk;
+  };
+}
+
+}  // namespace truce

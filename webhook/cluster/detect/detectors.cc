@@ -1,0 +1,346 @@
+#include "webhook/cluster/detect/detectors.h"
+
+#include <functional>
+#include <utility>
+
+#include "webhook/cluster/detect/update_event.h"
+
+namespace truce {
+namespace {
+
+constexpr std::size_t kPage = 500;
+// More conflicts than this are read with the passes only.
+constexpr std::size_t kConflictsAtEachLook = 1000;
+constexpr std::size_t kConflictsMax = 20000;
+
+const ServedKind& EventsKind() {
+  static const ServedKind kKind{"", "v1", "Event", "events", true};
+  return kKind;
+}
+
+const ServedKind& WebhooksKind() {
+  static const ServedKind kKind{"admissionregistration.k8s.io", "v1",
+                                "ValidatingWebhookConfiguration", "validatingwebhookconfigurations",
+                                false};
+  return kKind;
+}
+
+bool IsKind(const FollowedKind& kind, const ServedKind& wanted) {
+  return kind.selection.kind.group == wanted.group && kind.selection.kind.kind == wanted.kind;
+}
+
+// A list of the kind is complete.
+bool IsListed(KindState state) {
+  return state == KindState::kWatched || state == KindState::kEmpty;
+}
+
+std::string KindText(const GroupKind& kind) {
+  return kind.group.empty() ? kind.kind : kind.kind + "." + kind.group;
+}
+
+}  // namespace
+
+const std::array<DetectorSpec, kDetectorCount>& DetectorSpecs() {
+  static constexpr std::array<DetectorSpec, kDetectorCount> kSpecs = {{
+      {Detector::kTagWar, "two managed resources overwrite each other now"},
+      {Detector::kOwnershipConflict, "a resource has two managers"},
+      {Detector::kWebhookConfiguration, "the API server does not ask Truce as it should"},
+      {Detector::kUnreferencedResource, "a composed resource that no composite references"},
+      {Detector::kNeverReal, "an ownership whose resource never came to be"},
+      {Detector::kOrphanedOwnership, "a resource that nothing declares any more"},
+      {Detector::kAccountUnknown, "a ProviderConfig whose account is not known"},
+      {Detector::kNotCovered, "something is not protected"},
+  }};
+  return kSpecs;
+}
+
+std::vector<FollowedKind> DetectorKinds(const std::string& name) {
+  FollowedKind events;
+  events.selection.kind = EventsKind();
+  events.selection.field_selector = kUpdateEventSelector;
+  events.role = Role::kOther;
+  events.always = true;
+  FollowedKind webhooks;
+  webhooks.selection.kind = WebhooksKind();
+  webhooks.selection.field_selector = "metadata.name=" + name;
+  webhooks.role = Role::kOther;
+  webhooks.always = true;
+  return {std::move(events), std::move(webhooks)};
+}
+
+Detectors::Detectors(DetectorPorts ports) : ports_(std::move(ports)) {}
+Detectors::~Detectors() = default;
+
+void Detectors::OnSighted(const Sighting& sighting) {
+  const Timestamp now = ports_.clock.Now();
+  const ObjectFacts& facts = sighting.facts;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto kind = known_.kinds.find({facts.slot.group, facts.slot.kind});
+  if (kind != known_.kinds.end()) {
+    kind->second.objects.insert(std::hash<std::string>()(facts.uid.text));
+  }
+  if (sighting.role != Role::kManaged) return;
+  std::optional<std::uint64_t> tags;
+  if (sighting.has_tags) tags = sighting.tags_digest;
+  known_.wars.OnObject(facts.uid, sighting.generation, tags, now);
+}
+
+void Detectors::OnGone(const Uid& uid, const Slot& slot) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto kind = known_.kinds.find({slot.group, slot.kind});
+  if (kind == known_.kinds.end()) return;
+  kind->second.objects.erase(std::hash<std::string>()(uid.text));
+}
+
+void Detectors::OnKindState(const KindStatus& status) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (IsKind(status.kind, EventsKind())) known_.events_live = status.state == KindState::kWatched;
+  if (IsKind(status.kind, WebhooksKind())) {
+    if (IsListed(status.state)) {
+      if (!known_.configuration_listed) known_.configuration.reset();
+      known_.configuration_known = true;
+      // What the watch brings from now on counts; a later list begins anew.
+    } else if (status.state == KindState::kListing || status.state == KindState::kRelisting) {
+      known_.configuration_listed = false;
+    }
+  }
+  if (status.kind.role == Role::kOther) return;
+  known_.kinds[status.kind.group_kind()].status = status;
+}
+
+void Detectors::OnOther(const FollowedKind& kind, Value object, bool gone) {
+  const Timestamp now = ports_.clock.Now();
+  if (IsKind(kind, EventsKind())) {
+    const auto event = gone ? std::nullopt : ReadUpdateEvent(object);
+    if (!event) return;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    known_.wars.OnEvent(*event, !known_.events_live, now);
+    return;
+  }
+  if (!IsKind(kind, WebhooksKind())) return;
+  auto configuration = ReadWebhookConfiguration(object);
+  if (!configuration) return;
+  const std::string name = ports_.surroundings().webhook.name;
+  if (configuration->name != name) return;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  known_.configuration_listed = !gone;
+  known_.configuration.reset();
+  if (!gone) known_.configuration = std::move(*configuration);
+}
+
+void Detectors::SetServed(std::vector<ServedKind> kinds) {
+  std::map<GroupKind, ServedKind> served;
+  for (ServedKind& kind : kinds) {
+    GroupKind name{kind.group, kind.kind};
+    served.insert_or_assign(std::move(name), std::move(kind));
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  known_.served = std::move(served);
+}
+
+void Detectors::SetReady(std::chrono::milliseconds took) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  known_.ready = took;
+}
+
+void Detectors::Report(Detector detector, std::vector<LiveFinding> found) {
+  const auto changes = ports_.book.Replace(detector, std::move(found), ports_.clock.Now());
+  if (ports_.on_change == nullptr) return;
+  for (const FindingChange& change : changes) ports_.on_change(change);
+}
+
+Result<std::vector<Conflict>> Detectors::ReadConflicts(Deadline deadline) const {
+  std::vector<Conflict> out;
+  KeyText after;
+  do {
+    ConflictPage page;
+    const auto look = [&](const Facts& facts) { page = ConflictsAfter(facts, after, kPage); };
+    TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, deadline));
+    out.insert(out.end(), page.conflicts.begin(), page.conflicts.end());
+    after = page.last;
+  } while (!after.empty() && out.size() < kConflictsMax);
+  return out;
+}
+
+Result<void> Detectors::PassOverObjects(const GroupKind& kind, Deadline deadline,
+                                        Pass& pass) const {
+  Slot after{ports_.surroundings().cluster, kind.group, kind.kind, "", ""};
+  Uid after_uid;
+  do {
+    UnreferencedPage page;
+    const auto look = [&](const Facts& facts) {
+      page = UnreferencedAfter(facts, after, after_uid, kPage);
+    };
+    TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, deadline));
+    pass.unreferenced.insert(pass.unreferenced.end(), page.objects.begin(), page.objects.end());
+    after = page.next;
+    after_uid = page.next_uid;
+  } while (!after_uid.empty());
+  return {};
+}
+
+Result<Detectors::Pass> Detectors::PassOver(Deadline deadline) const {
+  Pass pass;
+  KeyText after;
+  std::vector<Owner> owners;
+  do {
+    const auto look = [&](const Facts& facts) {
+      owners = facts.OwnersIn(OwnerList::kAll, after, kPage);
+    };
+    TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, deadline));
+    const auto add = [](std::vector<LiveFinding>& to, std::vector<LiveFinding> found) {
+      to.insert(to.end(), found.begin(), found.end());
+    };
+    add(pass.orphaned, FindOrphaned(owners));
+    add(pass.never_real, FindNeverReal(owners, ports_.clock.Now()));
+    CountStandIns(owners, pass.accounts);
+    if (!owners.empty()) after = owners.back().key;
+  } while (owners.size() == kPage);
+  std::vector<GroupKind> managed;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& [kind, facts] : known_.kinds) {
+      if (facts.status.kind.role == Role::kManaged && !facts.objects.empty())
+        managed.push_back(kind);
+    }
+  }
+  for (const GroupKind& kind : managed) {
+    TRUCE_RETURN_IF_ERROR(PassOverObjects(kind, deadline, pass));
+  }
+  return pass;
+}
+
+Result<void> Detectors::LookAtConflicts(Deadline deadline) {
+  const Timestamp now = ports_.clock.Now();
+  const bool is_due =
+      !conflicts_at_ || conflicts_ <= kConflictsAtEachLook || now - *conflicts_at_ >= kPassEvery;
+  if (is_due) {
+    TRUCE_ASSIGN_OR_RETURN(const std::vector<Conflict> conflicts, ReadConflicts(deadline));
+    conflicts_ = conflicts.size();
+    conflicts_at_ = now;
+    std::vector<LiveFinding> found;
+    for (const Conflict& conflict : conflicts) found.push_back(FindingOf(conflict));
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      known_.wars.SetConflicts(conflicts);
+    }
+    Report(Detector::kOwnershipConflict, std::move(found));
+  }
+  std::vector<LiveFinding> wars;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    wars = known_.wars.Find(now);
+  }
+  Report(Detector::kTagWar, std::move(wars));
+  return {};
+}
+
+std::vector<ServedKind> Detectors::KindsToSend(const Surroundings& around) const {
+  std::vector<ServedKind> out;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& [kind, facts] : known_.kinds) {
+    const bool declares = facts.status.kind.role == Role::kManaged ||
+                          around.mappings.Find(kind.group, kind.kind) != nullptr;
+    if (declares) out.push_back(facts.status.kind.selection.kind);
+  }
+  return out;
+}
+
+void Detectors::LookAtWebhook(const Surroundings& around) {
+  ExpectedWebhook expected = around.webhook;
+  expected.kinds = KindsToSend(around);
+  std::optional<WebhookConfiguration> configuration;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!known_.configuration_known) return;
+    configuration = known_.configuration;
+  }
+  Report(Detector::kWebhookConfiguration,
+         CheckWebhookConfiguration(configuration ? &*configuration : nullptr, expected));
+}
+
+Result<void> Detectors::Look(Deadline deadline) {
+  const Surroundings around = ports_.surroundings();
+  LookAtWebhook(around);
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!known_.ready) return {};
+  }
+  TRUCE_RETURN_IF_ERROR(LookAtConflicts(deadline));
+  const Timestamp now = ports_.clock.Now();
+  if (pass_at_ && now >= *pass_at_ && now - *pass_at_ < kPassEvery) return {};
+  TRUCE_ASSIGN_OR_RETURN(Pass pass, PassOver(deadline));
+  pass_at_ = now;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    known_.accounts = pass.accounts;
+  }
+  Report(Detector::kOrphanedOwnership, std::move(pass.orphaned));
+  Report(Detector::kNeverReal, std::move(pass.never_real));
+  Report(Detector::kAccountUnknown, FindUnknownAccounts(pass.accounts));
+  Report(Detector::kUnreferencedResource, unreferenced_.Find(pass.unreferenced, now));
+  Report(Detector::kNotCovered, FindingsOf(CoverageOf(around)));
+  return {};
+}
+
+CoverageReport Detectors::CoverageOf(const Surroundings& around) const {
+  std::vector<CoverageKind> kinds;
+  std::vector<CoverageClaim> claims;
+  CoverageFacts facts;
+  facts.catalogue = around.catalogue.get();
+  facts.mappings = &around.mappings;
+  facts.expected = around.webhook;
+  facts.mode_of = around.mode_of;
+  std::optional<WebhookConfiguration> configuration;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& [name, kind] : known_.kinds) {
+      const ServedKind& served = kind.status.kind.selection.kind;
+      const std::uint64_t objects = kind.objects.size();
+      if (kind.status.kind.role == Role::kClaim) {
+        const auto composite =
+            around.composite_of ? around.composite_of(name) : std::optional<GroupKind>();
+        claims.push_back({served, composite.value_or(GroupKind{}), objects});
+      }
+      kinds.push_back({served, objects, kind.status.problem});
+    }
+    for (const auto& [name, served] : known_.served) {
+      if (!known_.kinds.contains(name)) kinds.push_back({served, 0, ""});
+    }
+    configuration = known_.configuration;
+    facts.accounts = known_.accounts;
+  }
+  facts.kinds = kinds;
+  facts.claims = claims;
+  facts.webhook = configuration ? &*configuration : nullptr;
+  return MakeCoverage(facts);
+}
+
+CoverageReport Detectors::Coverage() const { return CoverageOf(ports_.surroundings()); }
+
+std::vector<TagWar> Detectors::Wars() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return known_.wars.Known();
+}
+
+Result<BaselineReport> Detectors::Baseline(Deadline deadline) const {
+  BaselineReport report;
+  TRUCE_ASSIGN_OR_RETURN(report.conflicts, ReadConflicts(deadline));
+  report.cluster = ports_.surroundings().cluster;
+  report.at = ports_.clock.Now();
+  report.counts = ports_.store.Counts();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  report.complete = known_.ready.has_value();
+  report.took = known_.ready.value_or(std::chrono::milliseconds(0));
+  report.wars = known_.wars.Known();
+  for (const auto& [kind, facts] : known_.kinds) {
+    ++report.kinds;
+    report.objects += facts.objects.size();
+    if (!facts.status.problem.empty()) {
+      report.problems.push_back({KindText(kind), facts.status.problem});
+    }
+  }
+  return report;
+}
+
+}  // namespace truce
