@@ -112,7 +112,7 @@ TEST_F(StoreOpen, RefusesATruncatedDatabase) {
 
 TEST_F(StoreOpen, RefusesAnUnknownWord) {
   Fill(1);
-  Tamper("PRAGMA ignore_check_constraints = ON; UPDATE owners SET state = 'odd'");
+  Tamper("PRAGMA ignore_check_constraints = ON; UPDATE resources SET state = 'odd'");
   ExpectRefused(ErrorCode::kDataLoss, {"damaged"});
 }
 

@@ -12,7 +12,7 @@ namespace {
 // A page of the database and its header in the log.
 constexpr std::uint64_t kFrameBytes = 4096 + 24;
 // Below this the log is left alone until the pause is over: a checkpoint costs two syncs.
-constexpr int kFramesWorthwhile = 1000;
+constexpr int kFramesWorthwhile = 2000;
 constexpr auto kPause = std::chrono::milliseconds(500);
 // What the writer may have to move itself: about a millisecond.
 constexpr int kFramesForWriter = 256;
@@ -66,6 +66,7 @@ void Checkpointer::Run(const std::stop_token& stop) {
 // A failure (full disk) needs no report here: the log stays as it is, and the commits meet the
 // cause.
 void Checkpointer::Checkpoint() {
+  std::lock_guard lock(moving_);
   int frames = 0;
   int moved = 0;
   for (int pass = 0; pass < kPassesMax; ++pass) {
@@ -83,6 +84,7 @@ std::optional<Error> Checkpointer::BeforeBatch() {
   }
   if (log_bytes() < limits_.bytes_max) return std::nullopt;
   // The last resort blocks the writer, which is what must happen now; but it waits for no reader.
+  std::lock_guard lock(moving_);
   sqlite3_busy_timeout(writer_.handle(), 0);
   const int code = sqlite3_wal_checkpoint_v2(writer_.handle(), nullptr, SQLITE_CHECKPOINT_TRUNCATE,
                                              nullptr, nullptr);

@@ -52,6 +52,7 @@ class Checkpointer {
   const std::unique_ptr<Connection> connection_;  // of the thread
   Connection& writer_;
   const WalLimits limits_;
+  std::mutex moving_;  // held by who moves pages and must not be told that another one does
   std::mutex mutex_;
   std::condition_variable_any grown_;
   std::atomic<int> frames_ = 0;  // in the log after the last commit

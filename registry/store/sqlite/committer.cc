@@ -5,22 +5,29 @@
 #include <string>
 #include <utility>
 
+#include "registry/base/assert.h"
 #include "registry/store/sqlite/records.h"
 
 namespace truce {
 namespace {
 
-Result<void> DropText(Connection& writer, Sql sql, std::string_view text) {
+// The id in the first row of a statement, or nothing.
+Result<Place> PlaceIn(Statement& statement) {
+  TRUCE_ASSIGN_OR_RETURN(const bool found, statement.Step());
+  if (!found) return Place();
+  return Place(statement.Integer(0));
+}
+
+Result<void> DropAt(Connection& writer, Sql sql, std::int64_t place) {
   TRUCE_ASSIGN_OR_RETURN(Statement statement, writer.Use(sql));
-  statement.BindText(0, text);
+  statement.BindInteger(0, place);
   return statement.Run();
 }
 
-Result<void> DropRow(Connection& writer, const RowId& id) {
-  TRUCE_ASSIGN_OR_RETURN(Statement statement, writer.Use(Sql::kDropRow));
-  statement.BindText(0, id.key.text);
-  statement.BindText(1, id.uid.text);
-  statement.BindText(2, WordOf(id.state));
+// A key that has neither owner nor row any more.
+Result<void> Forget(Connection& writer, const KeyText& key) {
+  TRUCE_ASSIGN_OR_RETURN(Statement statement, writer.Use(Sql::kForgetResource));
+  statement.BindText(0, key.text);
   return statement.Run();
 }
 
@@ -68,7 +75,7 @@ void Committer::Run(const RequestQueue::Batch& batch, const std::optional<Error>
   }
   const Result<void> committed = Commit();
   if (!committed.ok()) return;  // Commit has answered them
-  for (const std::shared_ptr<Request>& request : waiting_) request->Finish({});
+  for (const Waiting& waiting : waiting_) waiting.request->Finish({});
   waiting_.clear();
   written_.clear();
 }
@@ -79,7 +86,7 @@ void Committer::Probe() {
 
 void Committer::Decide(const std::shared_ptr<Request>& request,
                        const std::optional<Error>& write_refusal) {
-  BatchFacts facts(writer_, known_, written_);
+  BatchFacts facts(writer_, known_, signposts_, written_);
   Changes changes;
   std::optional<Error> failure;
   try {
@@ -95,14 +102,14 @@ void Committer::Decide(const std::shared_ptr<Request>& request,
     if (!facts.saw_uncommitted()) {
       request->Finish({});
     } else {
-      waiting_.push_back(request);
+      waiting_.push_back({request, {}});
     }
   } else if (write_refusal.has_value()) {
     request->Finish(*write_refusal);
   } else {
     Result<void> written = Write(changes);
     if (written.ok()) {
-      waiting_.push_back(request);
+      waiting_.push_back({request, std::move(changes)});
     } else {
       request->Finish(std::move(written));
     }
@@ -111,59 +118,169 @@ void Committer::Decide(const std::shared_ptr<Request>& request,
 
 // Writes inside the batch's transaction, which it begins; or leaves that as it was.
 Result<void> Committer::Write(const Changes& changes) {
-  if (!writer_.InTransaction()) {
-    Result<void> begun = writer_.Run(Sql::kBegin);
-    if (!begun.ok()) return Report(std::move(begun).error());
-  }
-  KeyChanges written;
-  Result<void> outcome = writer_.Run(Sql::kSavepoint);
-  if (outcome.ok()) outcome = WriteAll(changes, written);
-  if (outcome.ok()) outcome = writer_.Run(Sql::kReleaseSavepoint);
-  if (outcome.ok()) {
-    for (auto& [key, change] : written) {
-      KeyChange& whole = written_[key];
-      if (!change.owner_changed && whole.owner_changed) {
-        change.owner_changed = true;
-        change.owner = std::move(whole.owner);
-      }
-      whole = std::move(change);
-    }
-    return {};
-  }
+  Result<void> outcome;
+  if (!writer_.InTransaction()) outcome = writer_.Run(Sql::kBegin);
+  if (outcome.ok()) outcome = WriteAll(changes);
+  if (outcome.ok()) return {};
   Error error = Report(std::move(outcome).error());
-  // Some failures (full, I/O) end the whole transaction; then the savepoint is gone too.
-  const bool restored = writer_.InTransaction() && writer_.Run(Sql::kRollbackToSavepoint).ok() &&
-                        writer_.Run(Sql::kReleaseSavepoint).ok();
-  if (!restored) Abandon(error);
+  // A broken constraint is about these changes alone, anything else about the whole batch.
+  if (error.code == ErrorCode::kInternal) {
+    const Result<void> again = WriteAgain();
+    if (!again.ok()) Abandon(again.error());
+  } else {
+    Abandon(error);
+  }
   return error;
 }
 
-Result<void> Committer::WriteAll(const Changes& changes, KeyChanges& written) {
+// Takes the transaction back and writes what the batch had written before the last request.
+Result<void> Committer::WriteAgain() {
+  if (writer_.InTransaction()) TRUCE_RETURN_IF_ERROR(writer_.Run(Sql::kRollback));
+  signposts_.Rollback();
+  written_.clear();
+  for (const Waiting& waiting : waiting_) {
+    if (waiting.changes.empty()) continue;
+    if (!writer_.InTransaction()) TRUCE_RETURN_IF_ERROR(writer_.Run(Sql::kBegin));
+    TRUCE_RETURN_IF_ERROR(WriteAll(waiting.changes));
+  }
+  return {};
+}
+
+Result<void> Committer::WriteAll(const Changes& changes) {
   TRUCE_RETURN_IF_ERROR(WriteKeys(changes));
   TRUCE_RETURN_IF_ERROR(WriteOthers(changes));
-  return Measure(changes, written);
+  KeyChanges written;
+  TRUCE_RETURN_IF_ERROR(Measure(changes, written));
+  for (auto& [key, change] : written) {
+    KeyChange& whole = written_[key];
+    if (!change.owner_changed && whole.owner_changed) {
+      change.owner_changed = true;
+      change.owner = std::move(whole.owner);
+    }
+    whole = std::move(change);
+  }
+  return {};
 }
 
 // In an order that keeps the schema's triggers content: an owner stands before its reservations
 // come, and goes after they went.
 Result<void> Committer::WriteKeys(const Changes& changes) {
-  for (const RowId& id : changes.drop_rows) TRUCE_RETURN_IF_ERROR(DropRow(writer_, id));
-  for (const Owner& owner : changes.put_owners) TRUCE_RETURN_IF_ERROR(PutOwner(writer_, owner));
-  for (const Row& row : changes.put_rows) TRUCE_RETURN_IF_ERROR(PutRow(writer_, row));
-  for (const KeyText& key : changes.drop_owners) {
-    if (Puts(changes, key)) continue;
-    TRUCE_RETURN_IF_ERROR(DropText(writer_, Sql::kDropOwner, key.text));
+  for (const RowId& id : changes.drop_rows) TRUCE_RETURN_IF_ERROR(DropRow(id));
+  Resources resources;
+  for (const Owner& owner : changes.put_owners) {
+    TRUCE_RETURN_IF_ERROR(WriteOwner(owner, resources));
   }
+  for (const Row& row : changes.put_rows) TRUCE_RETURN_IF_ERROR(WriteRow(row, resources));
+  for (const KeyText& key : changes.drop_owners) {
+    if (!Puts(changes, key)) TRUCE_RETURN_IF_ERROR(DropOwner(key));
+  }
+  for (const RowId& id : changes.drop_rows) TRUCE_RETURN_IF_ERROR(Forget(writer_, id.key));
+  for (const KeyText& key : changes.drop_owners) TRUCE_RETURN_IF_ERROR(Forget(writer_, key));
+  return {};
+}
+
+// True when the table has no row for `key`, as memory knows.
+bool Committer::IsNew(const KeyText& key) const {
+  return !written_.contains(key) && !known_.PresenceOf(key).may_have_rows;
+}
+
+Result<void> Committer::WriteOwner(const Owner& owner, Resources& resources) {
+  Place place;
+  const auto known = resources.find(owner.key.text);
+  if (known != resources.end()) {
+    place = known->second.place;
+  } else if (!IsNew(owner.key)) {
+    TRUCE_ASSIGN_OR_RETURN(place, FindResource(owner.key));
+  }
+  const bool fresh = !place.has_value();
+  TRUCE_ASSIGN_OR_RETURN(const std::int64_t at, PutOwner(writer_, place, owner));
+  resources.try_emplace(owner.key.text, Resource{at, fresh});
+  return {};
+}
+
+Result<void> Committer::WriteRow(const Row& row, Resources& resources) {
+  auto known = resources.find(row.id.key.text);
+  if (known == resources.end()) {
+    TRUCE_ASSIGN_OR_RETURN(Place place, FindResource(row.id.key));
+    const bool fresh = !place.has_value();
+    if (fresh) {
+      TRUCE_ASSIGN_OR_RETURN(place, PutOwnerless(writer_, place, row.id.key));
+    }
+    known = resources.emplace(row.id.key.text, Resource{*place, fresh}).first;
+  }
+  Resource& resource = known->second;
+  Place place;
+  if (!resource.fresh) {
+    TRUCE_ASSIGN_OR_RETURN(place, FindRow(resource.place, row.id));
+  }
+  resource.fresh = false;
+  TRUCE_ASSIGN_OR_RETURN(const std::int64_t at, PutRow(writer_, place, resource.place, row));
+  if (!place.has_value()) signposts_.rows.Add(row.id.uid.text, at);
+  return {};
+}
+
+Result<void> Committer::DropRow(const RowId& id) {
+  TRUCE_ASSIGN_OR_RETURN(const Place resource, FindResource(id.key));
+  if (!resource.has_value()) return {};
+  TRUCE_ASSIGN_OR_RETURN(const Place place, FindRow(*resource, id));
+  if (!place.has_value()) return {};
+  TRUCE_RETURN_IF_ERROR(DropAt(writer_, Sql::kDropRow, *place));
+  signposts_.rows.Drop(id.uid.text, *place);
+  return {};
+}
+
+Result<void> Committer::DropOwner(const KeyText& key) {
+  TRUCE_ASSIGN_OR_RETURN(const Place place, FindResource(key));
+  if (!place.has_value()) return {};
+  TRUCE_ASSIGN_OR_RETURN([[maybe_unused]] const std::int64_t at, PutOwnerless(writer_, place, key));
+  return {};
+}
+
+Result<Place> Committer::FindResource(const KeyText& key) {
+  TRUCE_ASSIGN_OR_RETURN(Statement statement, writer_.Use(Sql::kFindResource));
+  statement.BindText(0, key.text);
+  return PlaceIn(statement);
+}
+
+Result<Place> Committer::FindRow(std::int64_t resource, const RowId& id) {
+  TRUCE_ASSIGN_OR_RETURN(Statement statement, writer_.Use(Sql::kFindRow));
+  statement.BindInteger(0, resource);
+  statement.BindText(1, id.uid.text);
+  statement.BindText(2, WordOf(id.state));
+  return PlaceIn(statement);
+}
+
+Result<Place> Committer::FindObject(const Uid& uid) {
+  const auto candidates = signposts_.objects.Find(uid.text, version_);
+  TRUCE_ASSERT(candidates.has_value());
+  for (const std::int64_t candidate : *candidates) {
+    TRUCE_ASSIGN_OR_RETURN(Statement statement, writer_.Use(Sql::kFindObject));
+    statement.BindInteger(0, candidate);
+    statement.BindText(1, uid.text);
+    TRUCE_ASSIGN_OR_RETURN(const Place place, PlaceIn(statement));
+    if (place.has_value()) return place;
+  }
+  return Place();
+}
+
+Result<void> Committer::WriteObject(const Object& object) {
+  TRUCE_ASSIGN_OR_RETURN(const Place place, FindObject(object.uid));
+  TRUCE_ASSIGN_OR_RETURN(const std::int64_t at, PutObject(writer_, place, object));
+  if (!place.has_value()) signposts_.objects.Add(object.uid.text, at);
+  return {};
+}
+
+Result<void> Committer::DropObject(const Uid& uid) {
+  TRUCE_ASSIGN_OR_RETURN(const Place place, FindObject(uid));
+  if (!place.has_value()) return {};
+  TRUCE_RETURN_IF_ERROR(DropAt(writer_, Sql::kDropObject, *place));
+  signposts_.objects.Drop(uid.text, *place);
   return {};
 }
 
 Result<void> Committer::WriteOthers(const Changes& changes) {
-  for (const Uid& uid : changes.drop_objects) {
-    TRUCE_RETURN_IF_ERROR(DropText(writer_, Sql::kDropObject, uid.text));
-  }
-  for (const Object& object : changes.put_objects) {
-    TRUCE_RETURN_IF_ERROR(PutObject(writer_, object));
-  }
+  for (const Uid& uid : changes.drop_objects) TRUCE_RETURN_IF_ERROR(DropObject(uid));
+  for (const Object& object : changes.put_objects) TRUCE_RETURN_IF_ERROR(WriteObject(object));
   for (const AuditEntry& entry : changes.audit) TRUCE_RETURN_IF_ERROR(AddAudit(writer_, entry));
   for (const auto& [name, value] : changes.put_settings) {
     TRUCE_RETURN_IF_ERROR(PutSetting(writer_, name, value));
@@ -195,8 +312,7 @@ Result<void> Committer::Measure(const Changes& changes, KeyChanges& written) {
 
 // Without a query for a key that is new: it has the rows that were just put.
 Result<void> Committer::MeasureKey(const KeyText& key, std::size_t rows_put, KeyChange& change) {
-  const bool is_new = !written_.contains(key) && !known_.PresenceOf(key).may_have_rows;
-  if (is_new && rows_put <= 1) {
+  if (IsNew(key) && rows_put <= 1) {
     change.has_rows = rows_put == 1;
     return {};
   }
@@ -221,6 +337,7 @@ Result<void> Committer::Commit() {
   }
   ++version_;
   known_.Commit(written_, version_);
+  signposts_.Commit(version_);
   health_.Worked();
   return {};
 }
@@ -231,7 +348,8 @@ void Committer::Abandon(const Error& error) {
     Result<void> rolled_back = writer_.Run(Sql::kRollback);
     if (!rolled_back.ok()) static_cast<void>(Report(std::move(rolled_back).error()));
   }
-  for (const std::shared_ptr<Request>& request : waiting_) request->Finish(error);
+  signposts_.Rollback();
+  for (const Waiting& waiting : waiting_) waiting.request->Finish(error);
   waiting_.clear();
   written_.clear();
 }

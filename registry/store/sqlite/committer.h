@@ -4,8 +4,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "registry/base/guarded.h"
@@ -13,7 +15,9 @@
 #include "registry/store/sqlite/connection.h"
 #include "registry/store/sqlite/facts.h"
 #include "registry/store/sqlite/known.h"
+#include "registry/store/sqlite/records.h"
 #include "registry/store/sqlite/request_queue.h"
+#include "registry/store/sqlite/signposts.h"
 
 namespace truce {
 
@@ -41,25 +45,51 @@ class WriteHealth {
 class Committer {
  public:
   // All references must outlive this. `version` is the number of commits in the database.
-  Committer(Connection& writer, Known& known, WriteHealth& health, std::uint64_t version)
-      : writer_(writer), known_(known), health_(health), version_(version) {}
+  Committer(Connection& writer, Known& known, SignpostsByUid& signposts, WriteHealth& health)
+      : writer_(writer), known_(known), signposts_(signposts), health_(health) {}
 
-  // Decides the requests in order, each on what the former ones wrote; writes their changes, one
-  // savepoint each, so that a request that breaks a constraint fails alone; commits once; brings
-  // the changes into memory and answers all. A request without changes that rests on committed
-  // facts only is answered at once. `write_refusal`: why requests with changes are refused for the
-  // moment.
+  // The number of commits in the database; before the first batch.
+  void StartAt(std::uint64_t version) { version_ = version; }
+
+  // Decides the requests in order, each on what the former ones wrote; writes their changes;
+  // commits once; brings the changes into memory and answers all. A request that breaks a
+  // constraint fails alone: the transaction is taken back and the changes before it are written
+  // again. A request without changes that rests on committed facts only is answered at once.
+  // `write_refusal`: why requests with changes are refused for the moment.
   void Run(const RequestQueue::Batch& batch, const std::optional<Error>& write_refusal);
 
   // A commit without content, to see whether writing works again.
   void Probe();
 
  private:
+  // A request that waits for the commit, and what it wrote.
+  struct Waiting {
+    std::shared_ptr<Request> request;
+    Changes changes;
+  };
+  // A key in this transaction: its place in the table, and whether it has no row yet.
+  struct Resource {
+    std::int64_t place = 0;
+    bool fresh = false;
+  };
+  using Resources = std::map<std::string_view, Resource>;
+
   void Decide(const std::shared_ptr<Request>& request, const std::optional<Error>& write_refusal);
   Result<void> Write(const Changes& changes);
-  Result<void> WriteAll(const Changes& changes, KeyChanges& written);
+  Result<void> WriteAgain();
+  Result<void> WriteAll(const Changes& changes);
   Result<void> WriteKeys(const Changes& changes);
+  Result<void> WriteOwner(const Owner& owner, Resources& resources);
+  Result<void> WriteRow(const Row& row, Resources& resources);
+  Result<void> DropRow(const RowId& id);
+  Result<void> DropOwner(const KeyText& key);
   Result<void> WriteOthers(const Changes& changes);
+  Result<void> WriteObject(const Object& object);
+  Result<void> DropObject(const Uid& uid);
+  Result<Place> FindResource(const KeyText& key);
+  Result<Place> FindRow(std::int64_t resource, const RowId& id);
+  Result<Place> FindObject(const Uid& uid);
+  bool IsNew(const KeyText& key) const;
   Result<void> Measure(const Changes& changes, KeyChanges& written);
   Result<void> MeasureKey(const KeyText& key, std::size_t rows_put, KeyChange& change);
   Result<void> Commit();
@@ -68,11 +98,12 @@ class Committer {
 
   Connection& writer_;
   Known& known_;
+  SignpostsByUid& signposts_;
   WriteHealth& health_;
-  std::uint64_t version_;
+  std::uint64_t version_ = 0;
 
-  KeyChanges written_;                             // by the requests of this batch
-  std::vector<std::shared_ptr<Request>> waiting_;  // for the commit
+  KeyChanges written_;            // by the requests of this batch
+  std::vector<Waiting> waiting_;  // for the commit
 };
 
 }  // namespace truce

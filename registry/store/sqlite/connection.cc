@@ -17,94 +17,114 @@ static_assert(SQLITE_VERSION_NUMBER >= kSqliteVersionMin, "SQLite 3.51.3 or newe
 // Only a second program on the file can make a connection wait; it should not, and soon be gone.
 constexpr int kBusyMilliseconds = 5000;
 
-#define TRUCE_OWNER_COLUMNS                                                           \
-  "key, id, root, party, service, contact, arn, name, identity, shape, since, real, " \
+// What both INSERT and UPDATE write; the columns that say which row it is stand apart.
+#define TRUCE_OWNER_VALUES                                                                     \
+  "owned, public_id, root, party, service, contact, arn, name, identity, shape, since, real, " \
   "record, record_reason, successor, state, leaf, contested"
-#define TRUCE_ROW_COLUMNS                                                                 \
-  "key, uid, state, slot, root, intent, terminating, managed, identity, review, digest, " \
-  "base, user, at, created"
-#define TRUCE_OBJECT_COLUMNS \
-  "uid, slot, parent, parent_uid, root, link, names, service, contact, stripped, at"
+#define TRUCE_ROW_VALUES                                                                 \
+  "slot, root, intent, terminating, managed, identity, review, digest, base, user, at, " \
+  "created, namespace"
+#define TRUCE_OBJECT_VALUES                                                               \
+  "uid, kind, namespace, name, parent, parent_uid, root, link, names, service, contact, " \
+  "stripped, at"
 #define TRUCE_AUDIT_COLUMNS "at, action, key, id, root, slot, uid, cause, actor, review"
-#define TRUCE_OWNERS_AFTER(condition)                                                              \
-  "SELECT " TRUCE_OWNER_COLUMNS " FROM owners WHERE key > ? AND " condition " ORDER BY key LIMIT " \
-                                                                            "?"
 
+#define TRUCE_SELECT_OWNERS "SELECT key, " TRUCE_OWNER_VALUES " FROM resources "
+#define TRUCE_SELECT_ROWS                                                                        \
+  "SELECT key, uid, declarations.state, slot, declarations.root, intent, terminating, managed, " \
+  "declarations.identity, review, digest, base, user, at, created "
+#define TRUCE_ROWS_BY_ID \
+  "FROM declarations CROSS JOIN resources ON resources.id = declarations.resource "
+#define TRUCE_ROWS_BY_KEY \
+  "FROM resources CROSS JOIN declarations ON declarations.resource = resources.id "
+#define TRUCE_ORDER_ROWS "ORDER BY key, uid, declarations.state"
+#define TRUCE_SELECT_OBJECTS "SELECT " TRUCE_OBJECT_VALUES " FROM objects "
+#define TRUCE_OWNERS_AFTER(condition) \
+  TRUCE_SELECT_OWNERS "WHERE key > ? AND " condition " ORDER BY key LIMIT ?"
+
+// A broken constraint ends the whole transaction (OR ROLLBACK), which the writer repeats without
+// the request that broke it: so no statement needs a journal to be taken back alone.
 const char* TextOf(Sql sql) {
   switch (sql) {
     case Sql::kBegin: return "BEGIN IMMEDIATE";
     case Sql::kBeginRead: return "BEGIN";
     case Sql::kCommit: return "COMMIT";
     case Sql::kRollback: return "ROLLBACK";
-    case Sql::kSavepoint: return "SAVEPOINT request";
-    case Sql::kReleaseSavepoint: return "RELEASE request";
-    case Sql::kRollbackToSavepoint: return "ROLLBACK TO request";
-    case Sql::kCommitCount: return "SELECT count FROM commits";
     case Sql::kCountCommit: return "UPDATE commits SET count = count + 1";
-    case Sql::kOwnerOf: return "SELECT " TRUCE_OWNER_COLUMNS " FROM owners WHERE key = ?";
+    case Sql::kFindResource: return "SELECT id FROM resources WHERE key = ?";
+    case Sql::kAddResource:
+      return "INSERT OR ROLLBACK INTO resources (" TRUCE_OWNER_VALUES
+             ", key) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    case Sql::kChangeResource:
+      return "UPDATE OR ROLLBACK resources SET (" TRUCE_OWNER_VALUES
+             ") = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?";
+    case Sql::kForgetResource:
+      return "DELETE FROM resources WHERE key = ? AND owned = 0 AND NOT EXISTS "
+             "(SELECT 1 FROM declarations WHERE resource = resources.id)";
+    case Sql::kFindRow:
+      return "SELECT id FROM declarations WHERE resource = ? AND uid = ? AND state = ?";
+    case Sql::kAddRow:
+      return "INSERT OR ROLLBACK INTO declarations (" TRUCE_ROW_VALUES
+             ", resource, uid, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    case Sql::kChangeRow:
+      return "UPDATE OR ROLLBACK declarations SET (" TRUCE_ROW_VALUES
+             ") = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?";
+    case Sql::kDropRow: return "DELETE FROM declarations WHERE id = ?";
+    case Sql::kFindObject: return "SELECT id FROM objects WHERE id = ? AND uid = ?";
+    case Sql::kAddObject:
+      return "INSERT OR ROLLBACK INTO objects (" TRUCE_OBJECT_VALUES
+             ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    case Sql::kChangeObject:
+      return "UPDATE OR ROLLBACK objects SET (" TRUCE_OBJECT_VALUES
+             ") = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?";
+    case Sql::kDropObject: return "DELETE FROM objects WHERE id = ?";
+    case Sql::kAddAudit:
+      return "INSERT OR ROLLBACK INTO audit (" TRUCE_AUDIT_COLUMNS
+             ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    case Sql::kPutSetting: return "INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)";
+    case Sql::kCommitCount: return "SELECT count FROM commits";
+    case Sql::kOwnerOf: return TRUCE_SELECT_OWNERS "WHERE key = ? AND owned = 1";
     case Sql::kRowsOfKey:
-      return "SELECT " TRUCE_ROW_COLUMNS
-             " FROM declarations WHERE key = ? ORDER BY key, uid, state";
-    case Sql::kRowsOfUid:
-      return "SELECT " TRUCE_ROW_COLUMNS
-             " FROM declarations WHERE uid = ? ORDER BY key, uid, state";
-    case Sql::kObjectByUid: return "SELECT " TRUCE_OBJECT_COLUMNS " FROM objects WHERE uid = ?";
+      return TRUCE_SELECT_ROWS TRUCE_ROWS_BY_KEY "WHERE key = ? " TRUCE_ORDER_ROWS;
+    case Sql::kRowOfUid:
+      return TRUCE_SELECT_ROWS TRUCE_ROWS_BY_ID "WHERE declarations.id = ? AND uid = ?";
+    case Sql::kSearchRowsOfUid: return TRUCE_SELECT_ROWS TRUCE_ROWS_BY_ID "WHERE uid = ?";
+    case Sql::kObjectOfUid: return TRUCE_SELECT_OBJECTS "WHERE id = ? AND uid = ?";
+    case Sql::kSearchObjectOfUid: return TRUCE_SELECT_OBJECTS "WHERE uid = ?";
     case Sql::kObjectBySlot:
-      return "SELECT " TRUCE_OBJECT_COLUMNS
-             " FROM objects WHERE slot = ? ORDER BY at DESC, uid DESC LIMIT 1";
-    case Sql::kChildrenOf:
-      return "SELECT " TRUCE_OBJECT_COLUMNS " FROM objects WHERE parent = ? ORDER BY uid";
+      return TRUCE_SELECT_OBJECTS
+          "WHERE kind = ? AND namespace = ? AND name = ? ORDER BY at DESC, uid DESC LIMIT 1";
+    case Sql::kChildrenOf: return TRUCE_SELECT_OBJECTS "WHERE parent = ? ORDER BY uid";
     case Sql::kCountReserved:
       return "SELECT count(*) FROM declarations "
              "WHERE state = 'reserved' AND namespace = ? AND user = ? AND at < ?";
     case Sql::kOwnersOfShape:
-      return "SELECT " TRUCE_OWNER_COLUMNS
-             " FROM owners WHERE shape = ? AND shape <> '' ORDER BY key LIMIT ?";
-    case Sql::kKeysAfter:
-      return "SELECT key FROM owners WHERE key > ?1 UNION "
-             "SELECT key FROM declarations WHERE key > ?1 ORDER BY key LIMIT ?2";
+      return TRUCE_SELECT_OWNERS "WHERE shape = ? AND shape <> '' ORDER BY key LIMIT ?";
+    case Sql::kKeysAfter: return "SELECT key FROM resources WHERE key > ? ORDER BY key LIMIT ?";
     case Sql::kObjectsOfKind:
-      // A separator below every character of a name gives the order of (namespace, name).
-      return "SELECT " TRUCE_OBJECT_COLUMNS
-             " FROM objects WHERE substr(slot, 1, length(?1)) = ?1 AND "
-             "(replace(substr(slot, length(?1) + 1), '/', char(1)), uid) > (?2 || char(1) || ?3, "
-             "?4) ORDER BY replace(slot, '/', char(1)), uid LIMIT ?5";
+      return TRUCE_SELECT_OBJECTS
+          "WHERE kind = ? AND (namespace, name, uid) > (?, ?, ?) "
+          "ORDER BY namespace, name, uid LIMIT ?";
     case Sql::kReservedBefore:
-      return "SELECT " TRUCE_ROW_COLUMNS
-             " FROM declarations WHERE state = 'reserved' AND at < ?1 AND (key, uid) > (?2, ?3) "
-             "ORDER BY key, uid LIMIT ?4";
+      return TRUCE_SELECT_ROWS TRUCE_ROWS_BY_ID
+          "WHERE declarations.state = 'reserved' AND at < ? AND (key, uid) > (?, ?) "
+          "ORDER BY key, uid LIMIT ?";
     case Sql::kCountSeen:
       return "SELECT count(*) FROM declarations "
              "WHERE state = 'seen' AND substr(slot, 1, length(?1)) = ?1";
-    case Sql::kOwnersAfter: return TRUCE_OWNERS_AFTER("1");
+    case Sql::kOwnersAfter: return TRUCE_OWNERS_AFTER("owned = 1");
     case Sql::kContestedAfter: return TRUCE_OWNERS_AFTER("contested = 1");
     case Sql::kOrphanedAfter: return TRUCE_OWNERS_AFTER("record IN ('orphaned', 'transferring')");
     case Sql::kImportedAfter: return TRUCE_OWNERS_AFTER("record = 'imported'");
     case Sql::kReservedOwnersAfter:
-      return TRUCE_OWNERS_AFTER("record = 'none' AND state = 'reserved'");
+      return TRUCE_OWNERS_AFTER("owned = 1 AND record = 'none' AND state = 'reserved'");
     case Sql::kSetting: return "SELECT value FROM settings WHERE name = ?";
     case Sql::kRootsOfKey:
-      return "SELECT count(*), count(DISTINCT CASE WHEN intent <> 'observes' THEN root END) "
-             "FROM declarations WHERE key = ?";
-    case Sql::kPutOwner:
-      return "INSERT OR REPLACE INTO owners (" TRUCE_OWNER_COLUMNS
-             ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-    case Sql::kDropOwner: return "DELETE FROM owners WHERE key = ?";
-    case Sql::kPutRow:
-      return "INSERT OR REPLACE INTO declarations (" TRUCE_ROW_COLUMNS
-             ", namespace) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-    case Sql::kDropRow: return "DELETE FROM declarations WHERE key = ? AND uid = ? AND state = ?";
-    case Sql::kPutObject:
-      return "INSERT OR REPLACE INTO objects (" TRUCE_OBJECT_COLUMNS
-             ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-    case Sql::kDropObject: return "DELETE FROM objects WHERE uid = ?";
-    case Sql::kAddAudit:
-      return "INSERT INTO audit (" TRUCE_AUDIT_COLUMNS ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-    case Sql::kPutSetting: return "INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)";
-    case Sql::kAllOwners: return "SELECT " TRUCE_OWNER_COLUMNS " FROM owners ORDER BY key";
-    case Sql::kAllRows:
-      return "SELECT " TRUCE_ROW_COLUMNS " FROM declarations ORDER BY key, uid, state";
-    case Sql::kAllObjects: return "SELECT " TRUCE_OBJECT_COLUMNS " FROM objects ORDER BY uid";
+      return "SELECT count(*), count(DISTINCT CASE WHEN intent <> 'observes' "
+             "THEN coalesce(declarations.root, slot) END) " TRUCE_ROWS_BY_KEY "WHERE key = ?";
+    case Sql::kAllOwners: return TRUCE_SELECT_OWNERS "WHERE owned = 1 ORDER BY key";
+    case Sql::kAllRows: return TRUCE_SELECT_ROWS TRUCE_ROWS_BY_KEY TRUCE_ORDER_ROWS;
+    case Sql::kAllObjects: return TRUCE_SELECT_OBJECTS "ORDER BY uid";
     case Sql::kAllAudit: return "SELECT " TRUCE_AUDIT_COLUMNS " FROM audit ORDER BY seq";
     case Sql::kAuditNewestFirst:
       return "SELECT " TRUCE_AUDIT_COLUMNS
@@ -115,8 +135,13 @@ const char* TextOf(Sql sql) {
              ", seq FROM audit WHERE seq >= ?1 AND seq < ?2 AND (?3 = '' OR id = ?3) "
              "ORDER BY seq LIMIT ?4";
     case Sql::kAllSettings: return "SELECT name, value FROM settings ORDER BY name";
-    case Sql::kOwnerKeys: return "SELECT key FROM owners ORDER BY key";
-    case Sql::kRowRoots: return "SELECT key, root, intent FROM declarations ORDER BY key";
+    case Sql::kAllResources: return TRUCE_SELECT_OWNERS;
+    case Sql::kRowUids: return "SELECT uid, id, resource FROM declarations ORDER BY resource";
+    case Sql::kObjectUids: return "SELECT uid, id FROM objects";
+    case Sql::kRootsOfResource:
+      return "SELECT key, count(DISTINCT CASE WHEN intent <> 'observes' "
+             "THEN coalesce(declarations.root, slot) END) " TRUCE_ROWS_BY_KEY
+             "WHERE resources.id = ?";
   }
   TRUCE_ASSERT(false);
   return nullptr;
@@ -306,6 +331,8 @@ Result<std::string> Connection::Text(std::string_view text) {
   TRUCE_ASSIGN_OR_RETURN(const bool found, statement.Step());
   return found ? std::string(statement.Text(0)) : std::string();
 }
+
+std::int64_t Connection::LastId() const { return sqlite3_last_insert_rowid(database_); }
 
 bool Connection::InTransaction() const { return sqlite3_get_autocommit(database_) == 0; }
 

@@ -22,15 +22,14 @@ enum class Sql : std::uint8_t {
   kBeginRead,
   kCommit,
   kRollback,
-  kSavepoint,
-  kReleaseSavepoint,
-  kRollbackToSavepoint,
   kCommitCount,
   kCountCommit,
   kOwnerOf,
   kRowsOfKey,
-  kRowsOfUid,
-  kObjectByUid,
+  kRowOfUid,
+  kSearchRowsOfUid,
+  kObjectOfUid,
+  kSearchObjectOfUid,
   kObjectBySlot,
   kChildrenOf,
   kCountReserved,
@@ -46,11 +45,17 @@ enum class Sql : std::uint8_t {
   kReservedOwnersAfter,
   kSetting,
   kRootsOfKey,
-  kPutOwner,
-  kDropOwner,
-  kPutRow,
+  kFindResource,
+  kAddResource,
+  kChangeResource,
+  kForgetResource,
+  kFindRow,
+  kAddRow,
+  kChangeRow,
   kDropRow,
-  kPutObject,
+  kFindObject,
+  kAddObject,
+  kChangeObject,
   kDropObject,
   kAddAudit,
   kPutSetting,
@@ -61,10 +66,12 @@ enum class Sql : std::uint8_t {
   kAuditNewestFirst,
   kAuditOldestFirst,
   kAllSettings,
-  kOwnerKeys,
-  kRowRoots,
+  kAllResources,
+  kRowUids,
+  kObjectUids,
+  kRootsOfResource,
 };
-inline constexpr std::size_t kSqlCount = static_cast<std::size_t>(Sql::kRowRoots) + 1;
+inline constexpr std::size_t kSqlCount = static_cast<std::size_t>(Sql::kRootsOfResource) + 1;
 
 // One run of a prepared statement; resets it when destroyed. Parameters and columns are counted
 // from 0. Bound texts are not copied: they must live until the last Step. External synchronization.
@@ -120,6 +127,8 @@ class Connection {
   // Runs every statement of `text` and ignores rows.
   Result<void> Execute(const std::string& text);
   Result<void> Run(Sql sql);
+  // Of the row that the last INSERT made.
+  std::int64_t LastId() const;
   // First column of the first row of `text`.
   Result<std::int64_t> Integer(std::string_view text);
   Result<std::string> Text(std::string_view text);

@@ -74,21 +74,44 @@ std::optional<Owner> SqlFacts::OwnerOfFromSql(const KeyText& key) const {
       Sql::kOwnerOf, [&](Statement& statement) { statement.BindText(0, key.text); }, ReadOwner));
 }
 
+template <typename T, typename Read>
+std::vector<T> SqlFacts::CollectOfUid(const Places& places, const Uid& uid,
+                                      std::pair<Sql, Sql> at_search, const Read& read) const {
+  if (!places.has_value()) {
+    return Collect<T>(
+        at_search.second, [&](Statement& statement) { statement.BindText(0, uid.text); }, read);
+  }
+  std::vector<T> values;
+  for (const std::int64_t place : *places) {
+    const auto bind = [&](Statement& statement) {
+      statement.BindInteger(0, place);
+      statement.BindText(1, uid.text);
+    };
+    for (T& value : Collect<T>(at_search.first, bind, read)) values.push_back(std::move(value));
+  }
+  return values;
+}
+
 std::vector<Row> SqlFacts::RowsOfUid(const Uid& uid) const {
-  return Collect<Row>(
-      Sql::kRowsOfUid, [&](Statement& statement) { statement.BindText(0, uid.text); }, ReadRow);
+  std::vector<Row> rows = CollectOfUid<Row>(PlacesOf(signposts_.rows, uid), uid,
+                                            {Sql::kRowOfUid, Sql::kSearchRowsOfUid}, ReadRow);
+  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.id < b.id; });
+  return rows;
 }
 
 std::optional<Object> SqlFacts::ObjectByUid(const Uid& uid) const {
-  return First(Collect<Object>(
-      Sql::kObjectByUid, [&](Statement& statement) { statement.BindText(0, uid.text); },
-      ReadObject));
+  return First(CollectOfUid<Object>(PlacesOf(signposts_.objects, uid), uid,
+                                    {Sql::kObjectOfUid, Sql::kSearchObjectOfUid}, ReadObject));
 }
 
 std::optional<Object> SqlFacts::ObjectBySlot(const Slot& slot) const {
-  const std::string text = ToText(slot);
-  return First(Collect<Object>(
-      Sql::kObjectBySlot, [&](Statement& statement) { statement.BindText(0, text); }, ReadObject));
+  const std::string kind = KindOf(slot);
+  const auto bind = [&](Statement& statement) {
+    statement.BindText(0, kind);
+    statement.BindText(1, slot.ns);
+    statement.BindText(2, slot.name);
+  };
+  return First(Collect<Object>(Sql::kObjectBySlot, bind, ReadObject));
 }
 
 std::vector<Object> SqlFacts::ChildrenOf(const Slot& slot) const {
@@ -130,7 +153,7 @@ std::vector<KeyText> SqlFacts::KeysAfter(const KeyText& after, std::size_t limit
 
 std::vector<Object> SqlFacts::ObjectsOfKind(const Slot& after, const Uid& after_uid,
                                             std::size_t limit) const {
-  const std::string kind = after.cluster + '/' + after.group + '/' + after.kind + '/';
+  const std::string kind = KindOf(after);
   const auto bind = [&](Statement& statement) {
     statement.BindText(0, kind);
     statement.BindText(1, after.ns);
@@ -221,6 +244,11 @@ Connection* BatchFacts::Reader() const {
   return &writer_;
 }
 
+// The writer's own state is never older than memory.
+SqlFacts::Places BatchFacts::PlacesOf(const Signposts& signposts, const Uid& uid) const {
+  return signposts.Find(uid.text, std::numeric_limits<std::uint64_t>::max() / 2);
+}
+
 std::optional<Owner> SnapshotFacts::OwnerOf(const KeyText& key) const {
   if (FromSnapshot()) return OwnerOfFromSql(key);
   Result<Known::Seen> seen = known_.OwnerOf(key);
@@ -258,6 +286,12 @@ Connection* SnapshotFacts::Reader() const {
   loan_ = std::move(loan).value();
   Saw(loan_->version());
   return &loan_->connection();
+}
+
+// Of the snapshot: memory may have moved on meanwhile, or come behind by a commit.
+SqlFacts::Places SnapshotFacts::PlacesOf(const Signposts& signposts, const Uid& uid) const {
+  if (Reader() == nullptr) return std::vector<std::int64_t>();
+  return signposts.Find(uid.text, loan_->version());
 }
 
 void SnapshotFacts::Saw(std::uint64_t version) const {

@@ -12,12 +12,15 @@
 #include "registry/store/sqlite/connection.h"
 #include "registry/store/sqlite/known.h"
 #include "registry/store/sqlite/reader_pool.h"
+#include "registry/store/sqlite/signposts.h"
 
 namespace truce {
 
 // What both kinds read from SQLite. The first error is kept, later reads answer nothing.
 class SqlFacts : public Facts {
  public:
+  explicit SqlFacts(const SignpostsByUid& signposts) : signposts_(signposts) {}
+
   std::vector<Row> RowsOfUid(const Uid& uid) const override;
   std::optional<Object> ObjectByUid(const Uid& uid) const override;
   std::optional<Object> ObjectBySlot(const Slot& slot) const override;
@@ -43,6 +46,10 @@ class SqlFacts : public Facts {
   // The connection to read from, or null after an error.
   virtual Connection* Reader() const = 0;
 
+  // Where the rows of a uid may stand; nothing: search the table.
+  using Places = std::optional<std::vector<std::int64_t>>;
+  virtual Places PlacesOf(const Signposts& signposts, const Uid& uid) const = 0;
+
   std::vector<Row> RowsOfKeyFromSql(const KeyText& key) const;
   std::optional<Owner> OwnerOfFromSql(const KeyText& key) const;
   void Fail(Error error) const;
@@ -51,7 +58,13 @@ class SqlFacts : public Facts {
   // Binds with `bind` and collects what `read` makes of each row.
   template <typename T, typename Bind, typename Read>
   std::vector<T> Collect(Sql sql, const Bind& bind, const Read& read) const;
+  // All of `uid`: with `at` from the places that are known, else with `search` from the whole
+  // table.
+  template <typename T, typename Read>
+  std::vector<T> CollectOfUid(const Places& places, const Uid& uid, std::pair<Sql, Sql> at_search,
+                              const Read& read) const;
 
+  const SignpostsByUid& signposts_;
   mutable std::optional<Error> error_;
 };
 
@@ -59,8 +72,9 @@ class SqlFacts : public Facts {
 // far. External synchronization: the writer's thread.
 class BatchFacts final : public SqlFacts {
  public:
-  BatchFacts(Connection& writer, const Known& known, const KeyChanges& written)
-      : writer_(writer), known_(known), written_(written) {}
+  BatchFacts(Connection& writer, const Known& known, const SignpostsByUid& signposts,
+             const KeyChanges& written)
+      : SqlFacts(signposts), writer_(writer), known_(known), written_(written) {}
 
   std::optional<Owner> OwnerOf(const KeyText& key) const override;
   std::vector<Row> RowsOfKey(const KeyText& key) const override;
@@ -70,6 +84,7 @@ class BatchFacts final : public SqlFacts {
 
  private:
   Connection* Reader() const override;
+  Places PlacesOf(const Signposts& signposts, const Uid& uid) const override;
 
   Connection& writer_;
   const Known& known_;
@@ -81,9 +96,18 @@ class BatchFacts final : public SqlFacts {
 // snapshot, from which everything is read afterwards. External synchronization.
 class SnapshotFacts final : public SqlFacts {
  public:
+  struct Sources {
+    const Known& known;
+    const SignpostsByUid& signposts;
+    ReaderPool& pool;
+  };
   // `snapshot_first`: read all from the snapshot, which no commit can overtake.
-  SnapshotFacts(const Known& known, ReaderPool& pool, Deadline deadline, bool snapshot_first)
-      : known_(known), pool_(pool), deadline_(deadline), snapshot_first_(snapshot_first) {}
+  SnapshotFacts(const Sources& sources, Deadline deadline, bool snapshot_first)
+      : SqlFacts(sources.signposts),
+        known_(sources.known),
+        pool_(sources.pool),
+        deadline_(deadline),
+        snapshot_first_(snapshot_first) {}
 
   std::optional<Owner> OwnerOf(const KeyText& key) const override;
   bool HasOwner(const KeyText& key) const override;
@@ -94,6 +118,7 @@ class SnapshotFacts final : public SqlFacts {
 
  private:
   Connection* Reader() const override;
+  Places PlacesOf(const Signposts& signposts, const Uid& uid) const override;
   void Saw(std::uint64_t version) const;
   bool FromSnapshot() const { return snapshot_first_ || loan_ != nullptr; }
 

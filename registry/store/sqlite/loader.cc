@@ -25,65 +25,63 @@ constexpr unsigned kThreadsMax = 4;
 constexpr int kProgressSteps = 10000;
 constexpr auto kHoldBackPause = std::chrono::seconds(2);
 
-Result<void> LoadOwners(Connection& connection, Known& known) {
-  TRUCE_ASSIGN_OR_RETURN(Statement owners, connection.Use(Sql::kAllOwners));
+Result<void> LoadResources(Connection& connection, Known& known) {
+  TRUCE_ASSIGN_OR_RETURN(Statement resources, connection.Use(Sql::kAllResources));
   while (true) {
-    TRUCE_ASSIGN_OR_RETURN(const bool more, owners.Step());
+    TRUCE_ASSIGN_OR_RETURN(const bool more, resources.Step());
     if (!more) return {};
-    TRUCE_ASSIGN_OR_RETURN(const OwnerTexts texts, ReadOwnerTexts(owners));
-    known.LoadOwner(texts);
+    TRUCE_ASSIGN_OR_RETURN(const OwnerTexts texts, ReadOwnerTexts(resources));
+    if (texts.owned) {
+      known.LoadOwner(texts);
+    } else {
+      known.LoadRowsWithoutOwner(texts.key);
+    }
   }
 }
 
-// Walks through a sorted list of keys beside a longer walk through the same keys.
-class OwnerKeys {
- public:
-  explicit OwnerKeys(Statement statement) : statement_(std::move(statement)) {}
+Result<void> LoadConflict(Connection& connection, std::int64_t resource, Known& known) {
+  TRUCE_ASSIGN_OR_RETURN(Statement roots, connection.Use(Sql::kRootsOfResource));
+  roots.BindInteger(0, resource);
+  TRUCE_ASSIGN_OR_RETURN(const bool found, roots.Step());
+  if (found && roots.Integer(1) > 1) known.LoadConflict(roots.Text(0));
+  return {};
+}
 
-  // Whether `key` has an owner; the keys asked for must not go back.
-  Result<bool> Has(std::string_view key) {
-    while (!ended_ && (!started_ || statement_.Text(0) < key)) {
-      started_ = true;
-      TRUCE_ASSIGN_OR_RETURN(const bool more, statement_.Step());
-      ended_ = !more;
-    }
-    return !ended_ && statement_.Text(0) == key;
-  }
-
- private:
-  Statement statement_;
-  bool started_ = false;
-  bool ended_ = false;
-};
-
-// Finds the keys in conflict and the keys with rows and no owner.
-Result<void> LoadRows(Connection& connection, Known& known) {
-  TRUCE_ASSIGN_OR_RETURN(Statement owner_keys, connection.Use(Sql::kOwnerKeys));
-  OwnerKeys owners(std::move(owner_keys));
-  TRUCE_ASSIGN_OR_RETURN(Statement rows, connection.Use(Sql::kRowRoots));
-  std::string key;
-  std::string root;  // the first managing one of `key`
-  bool conflicting = false;
+// Only a key with several rows can be in conflict.
+Result<void> LoadRows(Connection& connection, Memory& memory) {
+  TRUCE_ASSIGN_OR_RETURN(Statement rows, connection.Use(Sql::kRowUids));
+  std::int64_t last = 0;
+  bool looked_at = false;
   while (true) {
     TRUCE_ASSIGN_OR_RETURN(const bool more, rows.Step());
     if (!more) return {};
-    if (rows.Text(0) != key) {
-      key = rows.Text(0);
-      root.clear();
-      conflicting = false;
-      TRUCE_ASSIGN_OR_RETURN(const bool owned, owners.Has(key));
-      if (!owned) known.LoadRowsWithoutOwner(key);
+    memory.signposts.rows.Load(rows.Text(0), rows.Integer(1));
+    const std::int64_t resource = rows.Integer(2);
+    if (resource == last && !looked_at) {
+      TRUCE_RETURN_IF_ERROR(LoadConflict(connection, resource, memory.known));
+      looked_at = true;
+    } else if (resource != last) {
+      looked_at = false;
     }
-    if (conflicting || !ManagesByWord(rows.Text(2))) continue;
-    conflicting = !root.empty() && rows.Text(1) != root;
-    if (conflicting) known.LoadConflict(key);
-    root = rows.Text(1);
+    last = resource;
   }
 }
 
-Result<void> LoadVersion(Connection& connection, Known& known) {
+Result<void> LoadObjects(Connection& connection, Signposts& signposts) {
+  TRUCE_ASSIGN_OR_RETURN(Statement objects, connection.Use(Sql::kObjectUids));
+  while (true) {
+    TRUCE_ASSIGN_OR_RETURN(const bool more, objects.Step());
+    if (!more) return {};
+    signposts.Load(objects.Text(0), objects.Integer(1));
+  }
+}
+
+Result<void> LoadVersion(Connection& connection, Memory& memory) {
   TRUCE_ASSIGN_OR_RETURN(const std::int64_t count, connection.Integer("SELECT count FROM commits"));
-  known.LoadVersion(static_cast<std::uint64_t>(count));
+  const auto version = static_cast<std::uint64_t>(count);
+  memory.known.LoadVersion(version);
+  memory.signposts.rows.LoadVersion(version);
+  memory.signposts.objects.LoadVersion(version);
   return {};
 }
 
@@ -160,7 +158,7 @@ void PauseUnlessStopped(const std::stop_token& stop) {
 
 }  // namespace
 
-Result<void> Load(const ConnectionOptions& options, Known& known) {
+Result<void> Load(const ConnectionOptions& options, Memory& memory) {
   ConnectionOptions reading = options;
   reading.read_only = true;
   std::vector<std::string> tables;
@@ -169,9 +167,10 @@ Result<void> Load(const ConnectionOptions& options, Known& known) {
     TRUCE_ASSIGN_OR_RETURN(tables, Tables(*connection));
   }
   std::vector<Task> tasks = {
-      [&known](Connection& connection) { return LoadOwners(connection, known); },
-      [&known](Connection& connection) { return LoadRows(connection, known); },
-      [&known](Connection& connection) { return LoadVersion(connection, known); }};
+      [&](Connection& connection) { return LoadResources(connection, memory.known); },
+      [&](Connection& connection) { return LoadRows(connection, memory); },
+      [&](Connection& connection) { return LoadObjects(connection, memory.signposts.objects); },
+      [&](Connection& connection) { return LoadVersion(connection, memory); }};
   for (const std::string& table : tables) {
     tasks.emplace_back(
         [&table](Connection& connection) { return Check(connection, "quick_check", table); });

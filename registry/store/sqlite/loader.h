@@ -9,13 +9,20 @@
 #include "registry/base/result.h"
 #include "registry/store/sqlite/connection.h"
 #include "registry/store/sqlite/known.h"
+#include "registry/store/sqlite/signposts.h"
 
 namespace truce {
 
-// Fills `known` and checks the structure of every table and index (quick_check), side by side on
+// What is kept in memory.
+struct Memory {
+  Known known;
+  SignpostsByUid signposts;
+};
+
+// Fills `memory` and checks the structure of every table and index (quick_check), side by side on
 // several threads. Nobody may write meanwhile. Errors: kDataLoss (with the first finding),
 // kUnavailable.
-Result<void> Load(const ConnectionOptions& options, Known& known);
+Result<void> Load(const ConnectionOptions& options, Memory& memory);
 
 // The full check (integrity_check: rows against indexes too), table by table on a connection of its
 // own, so that each snapshot is short. Ends early, without error, when `stop` is requested; starts

@@ -79,7 +79,7 @@ Timestamp TimeFrom(std::int64_t milliseconds) {
 
 std::int64_t Milliseconds(Timestamp time) { return time.time_since_epoch().count(); }
 
-void BindSlot(Statement& statement, int parameter, const std::optional<std::string>& text) {
+void BindOptional(Statement& statement, int parameter, const std::optional<std::string>& text) {
   if (text.has_value()) {
     statement.BindText(parameter, *text);
   } else {
@@ -87,16 +87,37 @@ void BindSlot(Statement& statement, int parameter, const std::optional<std::stri
   }
 }
 
-std::optional<std::string> OptionalText(const std::optional<Slot>& slot) {
-  if (!slot.has_value()) return std::nullopt;
-  return ToText(*slot);
+void BindOptional(Statement& statement, int parameter, const std::optional<std::int64_t>& value) {
+  if (value.has_value()) {
+    statement.BindInteger(parameter, *value);
+  } else {
+    statement.BindNull(parameter);
+  }
+}
+
+// A root is mostly the slot beside it, which is then not repeated.
+std::optional<std::string> RootBeside(const Slot& slot, const Slot& root) {
+  if (root == slot) return std::nullopt;
+  return ToText(root);
+}
+
+// The leaf is mostly the root itself: ''.
+std::optional<std::string> LeafBeside(const Slot& root, const std::optional<Slot>& leaf) {
+  if (!leaf.has_value()) return std::nullopt;
+  return *leaf == root ? std::string() : ToText(*leaf);
+}
+
+// Runs an INSERT, or the UPDATE of `place`.
+Result<std::int64_t> Finish(Connection& connection, Statement& statement, Place place) {
+  TRUCE_RETURN_IF_ERROR(statement.Run());
+  return place.has_value() ? *place : connection.LastId();
 }
 
 }  // namespace
 
-std::string_view WordOf(RowState state) { return Word(kRowStates, state); }
+std::string KindOf(const Slot& slot) { return slot.cluster + '/' + slot.group + '/' + slot.kind; }
 
-bool ManagesByWord(std::string_view intent) { return intent != kIntents[0]; }
+std::string_view WordOf(RowState state) { return Word(kRowStates, state); }
 
 Result<Owner> OwnerFrom(const OwnerTexts& texts) {
   Reader reader("owners");
@@ -126,23 +147,25 @@ Result<OwnerTexts> ReadOwnerTexts(const Statement& statement) {
   Reader reader("owners");
   OwnerTexts texts;
   texts.key = statement.Text(0);
-  texts.id = statement.Text(1);
-  texts.root = statement.Text(2);
-  texts.party = statement.Text(3);
-  texts.service = statement.Text(4);
-  texts.contact = statement.Text(5);
-  texts.arn = statement.Text(6);
-  texts.name = statement.Text(7);
-  texts.identity = statement.Text(8);
-  texts.shape = statement.Text(9);
-  texts.since = statement.Integer(10);
-  texts.real = statement.Integer(11) != 0;
-  texts.record = reader.FromWord<Record>(kRecords, statement.Text(12));
-  texts.record_reason = statement.Text(13);
-  texts.successor = statement.Text(14);
-  texts.state = reader.FromWord<HolderState>(kHolderStates, statement.Text(15));
-  texts.leaf = statement.Text(16);
-  texts.contested = statement.Integer(17) != 0;
+  texts.owned = statement.Integer(1) != 0;
+  texts.id = statement.Text(2);
+  texts.root = statement.Text(3);
+  texts.party = statement.Text(4);
+  texts.service = statement.Text(5);
+  texts.contact = statement.Text(6);
+  texts.arn = statement.Text(7);
+  texts.name = statement.Text(8);
+  texts.identity = statement.Text(9);
+  texts.shape = statement.Text(10);
+  texts.since = statement.Integer(11);
+  texts.real = statement.Integer(12) != 0;
+  texts.record = reader.FromWord<Record>(kRecords, statement.Text(13));
+  texts.record_reason = statement.Text(14);
+  texts.successor = statement.Text(15);
+  texts.state = reader.FromWord<HolderState>(kHolderStates, statement.Text(16));
+  if (!statement.IsNull(17)) texts.leaf = statement.Text(17);
+  if (!statement.IsNull(17) && texts.leaf.empty()) texts.leaf = texts.root;
+  texts.contested = statement.Integer(18) != 0;
   return std::move(reader).Finish(texts);
 }
 
@@ -158,7 +181,7 @@ Result<Row> ReadRow(const Statement& statement) {
   row.id.uid.text = statement.Text(1);
   row.id.state = reader.FromWord<RowState>(kRowStates, statement.Text(2));
   row.slot = reader.FromSlot(statement.Text(3));
-  row.root = reader.FromSlot(statement.Text(4));
+  row.root = statement.IsNull(4) ? row.slot : reader.FromSlot(statement.Text(4));
   row.intent = reader.FromWord<Intent>(kIntents, statement.Text(5));
   row.terminating = statement.Integer(6) != 0;
   row.managed = statement.Integer(7) != 0;
@@ -189,16 +212,18 @@ Result<Object> ReadObject(const Statement& statement) {
   Reader reader("objects");
   Object object;
   object.uid.text = statement.Text(0);
-  object.slot = reader.FromSlot(statement.Text(1));
-  object.parent = reader.FromOptionalSlot(statement.Text(2));
-  object.parent_uid.text = statement.Text(3);
-  object.root = reader.FromSlot(statement.Text(4));
-  object.link = statement.Text(5);
-  object.names = LinesOf(statement.Text(6));
-  object.service = statement.Text(7);
-  object.contact = statement.Text(8);
-  object.stripped = statement.Integer(9) != 0;
-  object.at = TimeFrom(statement.Integer(10));
+  std::string slot(statement.Text(1));
+  slot.append(1, '/').append(statement.Text(2)).append(1, '/').append(statement.Text(3));
+  object.slot = reader.FromSlot(slot);
+  object.parent = reader.FromOptionalSlot(statement.Text(4));
+  object.parent_uid.text = statement.Text(5);
+  object.root = statement.IsNull(6) ? object.slot : reader.FromSlot(statement.Text(6));
+  object.link = statement.Text(7);
+  object.names = LinesOf(statement.Text(8));
+  object.service = statement.Text(9);
+  object.contact = statement.Text(10);
+  object.stripped = statement.Integer(11) != 0;
+  object.at = TimeFrom(statement.Integer(12));
   return std::move(reader).Finish(std::move(object));
 }
 
@@ -218,12 +243,14 @@ Result<AuditEntry> ReadAudit(const Statement& statement) {
   return std::move(reader).Finish(std::move(entry));
 }
 
-Result<void> PutOwner(Connection& connection, const Owner& owner) {
+Result<std::int64_t> PutOwner(Connection& connection, Place place, const Owner& owner) {
   const std::string root = ToText(owner.root);
   const std::string identity = ToText(owner.identity);
-  const std::optional<std::string> leaf = OptionalText(owner.leaf);
-  TRUCE_ASSIGN_OR_RETURN(Statement statement, connection.Use(Sql::kPutOwner));
-  statement.BindText(0, owner.key.text);
+  const std::optional<std::string> leaf = LeafBeside(owner.root, owner.leaf);
+  TRUCE_ASSIGN_OR_RETURN(
+      Statement statement,
+      connection.Use(place.has_value() ? Sql::kChangeResource : Sql::kAddResource));
+  statement.BindInteger(0, 1);
   statement.BindText(1, owner.id.text);
   statement.BindText(2, root);
   statement.BindText(3, owner.party.text);
@@ -239,62 +266,91 @@ Result<void> PutOwner(Connection& connection, const Owner& owner) {
   statement.BindText(13, owner.record_reason);
   statement.BindText(14, owner.successor);
   statement.BindText(15, Word(kHolderStates, owner.state));
-  BindSlot(statement, 16, leaf);
+  BindOptional(statement, 16, leaf);
   statement.BindInteger(17, owner.contested ? 1 : 0);
-  return statement.Run();
+  if (place.has_value()) {
+    statement.BindInteger(18, *place);
+  } else {
+    statement.BindText(18, owner.key.text);
+  }
+  return Finish(connection, statement, place);
 }
 
-Result<void> PutRow(Connection& connection, const Row& row) {
+Result<std::int64_t> PutOwnerless(Connection& connection, Place place, const KeyText& key) {
+  TRUCE_ASSIGN_OR_RETURN(
+      Statement statement,
+      connection.Use(place.has_value() ? Sql::kChangeResource : Sql::kAddResource));
+  constexpr int kValues = 18;
+  for (int parameter = 0; parameter < kValues; ++parameter) statement.BindText(parameter, "");
+  for (const int parameter : {0, 10, 11, 17}) statement.BindInteger(parameter, 0);
+  statement.BindText(12, Word(kRecords, Record::kNone));
+  statement.BindText(15, Word(kHolderStates, HolderState::kReserved));
+  statement.BindNull(16);
+  if (place.has_value()) {
+    statement.BindInteger(kValues, *place);
+  } else {
+    statement.BindText(kValues, key.text);
+  }
+  return Finish(connection, statement, place);
+}
+
+Result<std::int64_t> PutRow(Connection& connection, Place place, std::int64_t resource,
+                            const Row& row) {
   const std::string slot = ToText(row.slot);
-  const std::string root = ToText(row.root);
+  const std::optional<std::string> root = RootBeside(row.slot, row.root);
   const std::string identity = ToText(row.identity);
-  TRUCE_ASSIGN_OR_RETURN(Statement statement, connection.Use(Sql::kPutRow));
-  statement.BindText(0, row.id.key.text);
-  statement.BindText(1, row.id.uid.text);
-  statement.BindText(2, Word(kRowStates, row.id.state));
-  statement.BindText(3, slot);
-  statement.BindText(4, root);
-  statement.BindText(5, Word(kIntents, row.intent));
-  statement.BindInteger(6, row.terminating ? 1 : 0);
-  statement.BindInteger(7, row.managed ? 1 : 0);
-  statement.BindText(8, identity);
-  statement.BindText(9, row.review.text);
-  statement.BindText(10, row.digest);
-  if (row.base.has_value()) {
-    statement.BindInteger(11, std::bit_cast<std::int64_t>(*row.base));
+  TRUCE_ASSIGN_OR_RETURN(Statement statement,
+                         connection.Use(place.has_value() ? Sql::kChangeRow : Sql::kAddRow));
+  statement.BindText(0, slot);
+  BindOptional(statement, 1, root);
+  statement.BindText(2, Word(kIntents, row.intent));
+  statement.BindInteger(3, row.terminating ? 1 : 0);
+  statement.BindInteger(4, row.managed ? 1 : 0);
+  statement.BindText(5, identity);
+  statement.BindText(6, row.review.text);
+  statement.BindText(7, row.digest);
+  BindOptional(
+      statement, 8,
+      row.base.has_value() ? std::optional(std::bit_cast<std::int64_t>(*row.base)) : std::nullopt);
+  statement.BindText(9, row.user);
+  statement.BindInteger(10, Milliseconds(row.at));
+  BindOptional(statement, 11,
+               row.created.has_value() ? std::optional(Milliseconds(*row.created)) : std::nullopt);
+  statement.BindText(12, row.slot.ns);
+  if (place.has_value()) {
+    statement.BindInteger(13, *place);
   } else {
-    statement.BindNull(11);
+    statement.BindInteger(13, resource);
+    statement.BindText(14, row.id.uid.text);
+    statement.BindText(15, Word(kRowStates, row.id.state));
   }
-  statement.BindText(12, row.user);
-  statement.BindInteger(13, Milliseconds(row.at));
-  if (row.created.has_value()) {
-    statement.BindInteger(14, Milliseconds(*row.created));
-  } else {
-    statement.BindNull(14);
-  }
-  statement.BindText(15, row.slot.ns);
-  return statement.Run();
+  return Finish(connection, statement, place);
 }
 
-Result<void> PutObject(Connection& connection, const Object& object) {
-  const std::string slot = ToText(object.slot);
-  const std::optional<std::string> parent = OptionalText(object.parent);
-  const std::string root = ToText(object.root);
+Result<std::int64_t> PutObject(Connection& connection, Place place, const Object& object) {
+  const std::string kind = KindOf(object.slot);
+  const std::optional<std::string> parent =
+      object.parent.has_value() ? std::optional(ToText(*object.parent)) : std::nullopt;
+  const std::optional<std::string> root = RootBeside(object.slot, object.root);
   std::string names;
   for (const std::string& name : object.names) names += name + "\n";
-  TRUCE_ASSIGN_OR_RETURN(Statement statement, connection.Use(Sql::kPutObject));
+  TRUCE_ASSIGN_OR_RETURN(Statement statement,
+                         connection.Use(place.has_value() ? Sql::kChangeObject : Sql::kAddObject));
   statement.BindText(0, object.uid.text);
-  statement.BindText(1, slot);
-  BindSlot(statement, 2, parent);
-  statement.BindText(3, object.parent_uid.text);
-  statement.BindText(4, root);
-  statement.BindText(5, object.link);
-  statement.BindText(6, names);
-  statement.BindText(7, object.service);
-  statement.BindText(8, object.contact);
-  statement.BindInteger(9, object.stripped ? 1 : 0);
-  statement.BindInteger(10, Milliseconds(object.at));
-  return statement.Run();
+  statement.BindText(1, kind);
+  statement.BindText(2, object.slot.ns);
+  statement.BindText(3, object.slot.name);
+  BindOptional(statement, 4, parent);
+  statement.BindText(5, object.parent_uid.text);
+  BindOptional(statement, 6, root);
+  statement.BindText(7, object.link);
+  statement.BindText(8, names);
+  statement.BindText(9, object.service);
+  statement.BindText(10, object.contact);
+  statement.BindInteger(11, object.stripped ? 1 : 0);
+  statement.BindInteger(12, Milliseconds(object.at));
+  if (place.has_value()) statement.BindInteger(13, *place);
+  return Finish(connection, statement, place);
 }
 
 Result<void> AddAudit(Connection& connection, const AuditEntry& entry) {

@@ -6,6 +6,8 @@
 #define TRUCE_REGISTRY_STORE_SQLITE_RECORDS_H_
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "registry/base/result.h"
@@ -29,6 +31,7 @@ struct OwnerTexts {
   std::string_view record_reason;
   std::string_view successor;
   std::string_view leaf;  // empty: none
+  bool owned = true;      // false: a key without owner, all else is empty
   bool contested = false;
   std::int64_t since = 0;
   bool real = false;
@@ -48,13 +51,19 @@ Result<AuditEntry> ReadAudit(const Statement& statement);
 inline constexpr int kAuditColumnCount = 10;
 
 std::string_view WordOf(RowState state);
-// The part of the word of an intent that Sql::kRowRoots selects: whether it manages.
-bool ManagesByWord(std::string_view intent);
+// The column `kind` of a slot: "cluster/group/kind".
+std::string KindOf(const Slot& slot);
 
-// Writes one record; an existing one of the same key is replaced.
-Result<void> PutOwner(Connection& connection, const Owner& owner);
-Result<void> PutRow(Connection& connection, const Row& row);
-Result<void> PutObject(Connection& connection, const Object& object);
+// Where a record stands in its table; nothing: it is new.
+using Place = std::optional<std::int64_t>;
+
+// Write one record and give its place. A place of which the table does not agree that it is the
+// record's is a programmer's error.
+Result<std::int64_t> PutOwner(Connection& connection, Place place, const Owner& owner);
+Result<std::int64_t> PutOwnerless(Connection& connection, Place place, const KeyText& key);
+Result<std::int64_t> PutRow(Connection& connection, Place place, std::int64_t resource,
+                            const Row& row);
+Result<std::int64_t> PutObject(Connection& connection, Place place, const Object& object);
 Result<void> AddAudit(Connection& connection, const AuditEntry& entry);
 
 }  // namespace truce

@@ -83,13 +83,14 @@ class SqliteStore::Impl {
   Result<void> Start() {
     TRUCE_ASSIGN_OR_RETURN(writer_, Connection::Open(connection_));
     TRUCE_RETURN_IF_ERROR(Migrate(*writer_, BuiltInMigrations(), connection_.path));
-    TRUCE_RETURN_IF_ERROR(Load(connection_, known_));
+    TRUCE_RETURN_IF_ERROR(Load(connection_, memory_));
     TRUCE_ASSIGN_OR_RETURN(
         checkpointer_, Checkpointer::Start(connection_, *writer_,
                                            {options_.wal_restart_bytes, options_.wal_bytes_max}));
     TRUCE_ASSIGN_OR_RETURN(const std::int64_t commits,
                            writer_->Integer("SELECT count FROM commits"));
-    committer_.emplace(*writer_, known_, health_, static_cast<std::uint64_t>(commits));
+    committer_.emplace(*writer_, memory_.known, memory_.signposts, health_);
+    committer_->StartAt(static_cast<std::uint64_t>(commits));
     writer_thread_ = std::jthread([this] { WriteBatches(); });
     if (options_.full_check) {
       checker_ = std::jthread([this](const std::stop_token& stop) { CheckAll(stop); });
@@ -106,7 +107,8 @@ class SqliteStore::Impl {
       if (std::chrono::steady_clock::now() >= deadline) {
         return Error{ErrorCode::kDeadlineExceeded, "the deadline passed before the look's turn"};
       }
-      const SnapshotFacts facts(known_, readers_, deadline, attempt == kLookAttempts);
+      const SnapshotFacts facts({memory_.known, memory_.signposts, readers_}, deadline,
+                                attempt == kLookAttempts);
       look(facts);
       if (facts.error().has_value()) return *facts.error();
       if (!facts.overtaken()) return {};
@@ -128,7 +130,7 @@ class SqliteStore::Impl {
     return contents;
   }
 
-  const Known& known() const { return known_; }
+  const Known& known() const { return memory_.known; }
   const WriteHealth& health() const { return health_; }
 
  private:
@@ -163,7 +165,7 @@ class SqliteStore::Impl {
   const SqliteOptions options_;
   const DataDirectory directory_;
   const ConnectionOptions connection_;
-  Known known_;
+  Memory memory_;
   WriteHealth health_;
   RequestQueue queue_;
   std::unique_ptr<Connection> writer_;  // of the writer's thread once that runs
