@@ -1,5 +1,6 @@
 // Rule duplicate-ownership: what the developer reads whose object was refused.
 #include <algorithm>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -13,7 +14,19 @@ namespace {
 constexpr std::size_t kNameBytesMax = 256;  // of anything an object says
 constexpr std::size_t kReasonBytesMax = 120;
 
-std::string Quoted(std::string_view text) { return '"' + OneLine(text, kNameBytesMax) + '"'; }
+// The parts in one piece of memory: a text of many takes its room once.
+std::string Join(std::initializer_list<std::string_view> parts) {
+  std::size_t bytes = 0;
+  for (const std::string_view part : parts) bytes += part.size();
+  std::string out;
+  out.reserve(bytes);
+  for (const std::string_view part : parts) out += part;
+  return out;
+}
+
+std::string Quoted(std::string_view text) {
+  return Join({"\"", OneLine(text, kNameBytesMax), "\""});
+}
 
 // The account, once known.
 bool IsAccount(std::string_view account) { return !account.empty() && !account.starts_with('?'); }
@@ -22,7 +35,9 @@ bool IsAccount(std::string_view account) { return !account.empty() && !account.s
 std::string ResourceForPeople(const DeclaredResource& resource, const Wording& wording) {
   const ResourceIdentity& identity = resource.identity;
   std::string out = TypeForPeople(identity.type);
-  if (!resource.name.empty()) out += " " + Quoted(resource.name);
+  if (!resource.name.empty()) {
+    out = Join({out, " \"", OneLine(resource.name, kNameBytesMax), "\""});
+  }
   const TypeSpec* type = wording.catalogue->FindType(identity.type);
   if (type == nullptr) return out;
   std::string_view joint = " in ";
@@ -87,15 +102,15 @@ class Words final {
 
   std::string Warning() const {
     const Owner& holder = clash_.holder;
-    std::string out = "truce: " + TypeForPeople(clash_.resource.identity.type) + " " +
-                      OneLine(clash_.resource.name, kNameBytesMax) + " is already ";
+    std::string out = Join({"truce: ", TypeForPeople(clash_.resource.identity.type), " ",
+                            OneLine(clash_.resource.name, kNameBytesMax), " is already "});
     if (level_ == Disclosure::kTaken) return OneLine(out + "taken", kWarningBytesMax);
-    out += "owned by ";
     if (level_ == Disclosure::kService) {
-      return OneLine(out + "service " + holder.service, kWarningBytesMax);
+      return OneLine(out + "owned by service " + holder.service, kWarningBytesMax);
     }
-    out += ObjectForPeople(holder.root);
-    if (HasService()) out += " (" + holder.service + ")";
+    const bool named = HasService();
+    out = Join({out, "owned by ", ObjectForPeople(holder.root), named ? " (" : "",
+                named ? std::string_view(holder.service) : std::string_view(), named ? ")" : ""});
     return OneLine(out, kWarningBytesMax);
   }
 
@@ -107,23 +122,28 @@ class Words final {
   // A root without labels is its own service; naming it twice helps nobody.
   bool HasService() const {
     const Owner& holder = clash_.holder;
-    const std::string own = holder.root.ns + "/" + holder.root.name;
-    return !holder.service.empty() && holder.service != own && holder.service != holder.root.name;
+    std::string_view name = holder.service;
+    if (name.starts_with(holder.root.ns) && name.substr(holder.root.ns.size()).starts_with('/') &&
+        name.substr(holder.root.ns.size() + 1) == holder.root.name) {
+      return false;
+    }
+    return !name.empty() && name != holder.root.name;
   }
 
-  std::string Where() const { return " in cluster " + Quoted(clash_.holder.root.cluster); }
+  std::string Where() const {
+    return Join({" in cluster \"", OneLine(clash_.holder.root.cluster, kNameBytesMax), "\""});
+  }
 
   // service "a" (contact a@example.org)
   std::string Service() const {
     const Owner& holder = clash_.holder;
-    std::string out = "service " + Quoted(holder.service);
-    if (!holder.contact.empty()) {
-      out += " (contact " + OneLine(holder.contact, kNameBytesMax) + ")";
-    }
-    return out;
+    const std::string service = OneLine(holder.service, kNameBytesMax);
+    if (holder.contact.empty()) return Join({"service \"", service, "\""});
+    return Join(
+        {"service \"", service, "\" (contact ", OneLine(holder.contact, kNameBytesMax), ")"});
   }
 
-  std::string State() const {
+  std::string_view State() const {
     switch (clash_.holder.state) {
       case HolderState::kReserved: return ", reserved and not yet created";
       case HolderState::kTerminating: return ", now being deleted";
@@ -134,12 +154,12 @@ class Words final {
 
   std::string Owned() const {
     if (level_ == Disclosure::kService) {
-      return resource_ + " is owned by " + Service() + State() + ".";
+      return Join({resource_, " is owned by ", Service(), State(), "."});
     }
-    const std::string root =
-        Root() + Where() + " since " + FormatTimestamp(clash_.holder.since) + State() + ".";
-    if (!HasService() && clash_.holder.contact.empty()) return resource_ + " is owned by " + root;
-    return resource_ + " is owned by " + Service() + ", declared by " + root;
+    const bool told = HasService() || !clash_.holder.contact.empty();
+    return Join({resource_, " is owned by ", told ? Service() : std::string(),
+                 told ? ", declared by " : "", Root(), Where(), " since ",
+                 FormatTimestamp(clash_.holder.since), State(), "."});
   }
 
   std::string Orphaned() const {
@@ -178,28 +198,27 @@ class Words final {
 
   std::string OwnedRemedy() const {
     if (clash_.same_party) {
-      return "Both are yours: delete one of the two declarations, or move it with " + Transfer() +
-             Observe() + ".";
+      return Join({"Both are yours: delete one of the two declarations, or move it with ",
+                   Transfer(), Observe(), "."});
     }
     if (level_ != Disclosure::kTaken && clash_.holder.state == HolderState::kTerminating) {
       return "Apply again when it is gone; or " + RenameInSentence() + ".";
     }
     if (level_ == Disclosure::kTaken) return Rename() + ", or ask " + Contact() + " about it.";
-    return Rename() + ", or ask " + Contact() + " to hand it over with " + Transfer() + Observe() +
-           ".";
+    return Join(
+        {Rename(), ", or ask ", Contact(), " to hand it over with ", Transfer(), Observe(), "."});
   }
 
   std::string Transfer() const {
     const Slot& root = *wording_.root;
-    std::string out = "annotation truce.dev/transfer-to: " + root.kind + "/";
-    if (!root.ns.empty()) out += root.ns + "/";
-    out += root.name + " on ";
-    return OneLine(out, kNameBytesMax) +
-           (level_ == Disclosure::kFull ? Root() : std::string("its declaration"));
+    const std::string out = Join({"annotation truce.dev/transfer-to: ", root.kind, "/", root.ns,
+                                  root.ns.empty() ? "" : "/", root.name, " on "});
+    return Join({OneLine(out, kNameBytesMax),
+                 level_ == Disclosure::kFull ? Root() : std::string("its declaration")});
   }
 
   // Only a managed resource that somebody wrote by hand can be made to observe.
-  std::string Observe() const {
+  std::string_view Observe() const {
     const ObjectFacts& object = *wording_.object;
     if (!object.managed || clash_.resource.mapped || *wording_.root != object.slot) return {};
     return "; to only read it, set spec.managementPolicies: [\"Observe\"]";
@@ -216,10 +235,10 @@ class Words final {
                                ? std::string()
                                : " in " + OneLine(ObjectForPeople(*wording_.root), kNameBytesMax);
     if (!IsNamed()) return "declare it for a resource of your own" + in;
-    std::string out = "choose another name" + in;
     const std::string example = Suggestion();
-    if (!example.empty()) out += ", for example " + Quoted(example);
-    return out;
+    if (example.empty()) return "choose another name" + in;
+    return Join(
+        {"choose another name", in, ", for example \"", OneLine(example, kNameBytesMax), "\""});
   }
 
   // The declaration gives the resource its name; it does not point at one by an id or a parent.
@@ -243,14 +262,15 @@ class Words final {
       return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
     };
     if (tail.empty() || name.empty() || !std::all_of(name.begin(), name.end(), plain) ||
-        !std::all_of(tail.begin(), tail.end(), plain) || name.ends_with("-" + tail)) {
+        !std::all_of(tail.begin(), tail.end(), plain) ||
+        (name.ends_with(tail) &&
+         std::string_view(name).substr(0, name.size() - tail.size()).ends_with('-'))) {
       return {};
     }
     const TypeSpec* type = wording_.catalogue->FindType(clash_.resource.identity.type);
     const std::size_t length_max =
         type->name_rule.max_length == 0 ? kUsualLengthMax : type->name_rule.max_length;
-    std::string out = name + "-" + tail;
-    return out.size() <= length_max ? out : std::string();
+    return name.size() + 1 + tail.size() <= length_max ? Join({name, "-", tail}) : std::string();
   }
 
   std::string ReleaseCommand() const {
