@@ -9,6 +9,8 @@ namespace {
 
 // A watch that ends sooner brought nothing and may end at once again: it counts as a failure.
 constexpr std::chrono::seconds kWatchLifeMin{1};
+// A watch that runs for so long is well, also when nothing happens.
+constexpr std::chrono::seconds kHealthyAfter{10};
 // After so many failures of the watch alone its history is taken as lost.
 constexpr int kWatchFailuresMax = 5;
 // What an API server says of a version it has not reached: its etcd was restored.
@@ -65,6 +67,7 @@ ListQuery Follower::Query(std::size_t limit) const {
 std::optional<Moment> Follower::Due() const {
   if (stop_watch_) return Moment{};
   const bool lists = WantsList();
+  if (phase_ == Phase::kWatching && problem_) return watch_began_ + kHealthyAfter;
   if (!lists && phase_ != Phase::kWatchDue) return std::nullopt;
   if (lists && outstanding_) return std::nullopt;
   return due_;
@@ -80,6 +83,8 @@ FollowerOrders Follower::Tick(Moment now) {
     orders.list = Query(poll ? 1 : times_.page);
     phase_ = poll ? Phase::kPolling : Phase::kListing;
     outstanding_ = true;
+  } else if (phase_ == Phase::kWatching && now - watch_began_ >= kHealthyAfter) {
+    Succeeded();
   } else if (phase_ == Phase::kWatchDue && now >= due_) {
     phase_ = Phase::kWatching;
     watch_began_ = now;

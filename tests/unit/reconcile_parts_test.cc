@@ -1,0 +1,247 @@
+// The smaller parts of the reconciliation: kinds, sightings, accounts, recovery, doubts.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "registry/store/memory/memory_store.h"
+#include "webhook/cluster/reconcile/accounts.h"
+#include "webhook/cluster/reconcile/doubts.h"
+#include "webhook/cluster/reconcile/json_reader.h"
+#include "webhook/cluster/reconcile/kinds.h"
+#include "webhook/cluster/reconcile/recovery.h"
+#include "webhook/cluster/reconcile/sighting.h"
+
+namespace truce {
+namespace {
+
+using namespace std::chrono_literals;
+
+Deadline Soon() { return std::chrono::steady_clock::now() + 10s; }
+
+std::string AccountIn(const std::string& spec) {
+  JsonReader reader;
+  const auto document = reader.Read(R"({"metadata":{"name":"x"},"spec":)" + spec + "}");
+  return AccountOfProviderConfig(document.value().root());
+}
+
+TEST(Accounts, TheLastRoleOfTheChainCounts) {
+  EXPECT_EQ(AccountIn(R"({"assumeRoleChain":[{"roleARN":"arn:aws:iam::111111111111:role/a"},
+                          {"roleARN":"arn:aws:iam::222222222222:role/b"}]})"),
+            "222222222222");
+  EXPECT_EQ(AccountIn(R"({"assumeRoleChain":[{"roleARN":"arn:aws:iam::111111111111:role/a"},{}],
+      "credentials":{"webIdentity":{"roleARN":"arn:aws:iam::333333333333:role/c"}}})"),
+            "")
+      << "a last role that is not written out: nothing before it counts";
+}
+
+TEST(Accounts, EveryPlaceOfARole) {
+  const std::string role = R"({"roleARN":"arn:aws-cn:iam::111111111111:role/a"})";
+  for (const std::string& spec :
+       {R"({"credentials":{"webIdentity":)" + role + "}}",
+        R"({"credentials":{"upbound":{"webIdentity":)" + role + "}}}",
+        R"({"assumeRole":)" + role + "}", R"({"assumeRoleWithWebIdentity":)" + role + "}",
+        std::string(R"({"assumeRoleARN":"arn:aws:iam::111111111111:role/a"})")}) {
+    EXPECT_EQ(AccountIn(spec), "111111111111") << spec;
+  }
+}
+
+TEST(Accounts, NothingElseIsEvidence) {
+  for (const char* spec :
+       {R"({})", R"({"credentials":{"source":"IRSA"}})", R"({"assumeRoleChain":[]})",
+        R"({"assumeRoleChain":"x"})", R"({"assumeRoleChain":[{"roleARN":7}]})",
+        R"({"assumeRoleARN":"arn:aws:iam::12:role/a"})", R"({"assumeRoleARN":"role/a"})"}) {
+    EXPECT_EQ(AccountIn(spec), "") << spec;
+  }
+}
+
+TEST(Accounts, ConfigurationWinsAndWhatIsKnownStays) {
+  Accounts accounts("test");
+  const ProviderConfigName config{"aws.upbound.io", "ProviderConfig", "", "prod"};
+  auto change = accounts.Saw(config, "111111111111");
+  ASSERT_TRUE(change);
+  EXPECT_EQ(change->from, "?test/aws.upbound.io/ProviderConfig//prod");
+  EXPECT_FALSE(accounts.Saw(config, "111111111111"));
+  EXPECT_FALSE(accounts.Saw(config, "")) << "it says nothing now";
+  EXPECT_EQ(accounts.Effective().at(config), "111111111111");
+  const auto changes = accounts.Configure({{config, "999999999999"}});
+  ASSERT_EQ(changes.size(), 1U);
+  EXPECT_EQ(changes[0].from, "111111111111");
+  EXPECT_FALSE(accounts.Saw(config, "222222222222")) << "configuration wins";
+  EXPECT_EQ(accounts.Effective().at(config), "999999999999");
+  EXPECT_EQ(AccountsFromText(ToText(accounts.learned())), accounts.learned());
+  EXPECT_TRUE(AccountsFromText("rubbish\n/// 12\na/b/c/d x\n").empty());
+}
+
+TEST(Accounts, ProviderConfigsOfAllGroups) {
+  EXPECT_TRUE(IsProviderConfig({"aws.upbound.io", "ProviderConfig"}));
+  EXPECT_TRUE(IsProviderConfig({"aws.crossplane.io", "ProviderConfig"}));
+  EXPECT_TRUE(IsProviderConfig({"aws.m.upbound.io", "ProviderConfig"}));
+  EXPECT_TRUE(IsProviderConfig({"aws.m.upbound.io", "ClusterProviderConfig"}));
+  EXPECT_FALSE(IsProviderConfig({"aws.upbound.io", "ClusterProviderConfig"}));
+  EXPECT_FALSE(IsProviderConfig({"gcp.upbound.io", "ProviderConfig"}));
+}
+
+Discovery Served() {
+  Discovery discovery;
+  const auto add = [&](const char* group, const char* kind, std::vector<std::string> verbs) {
+    discovery.kinds.push_back({{group, "v1", kind, "plural", false}, std::move(verbs)});
+  };
+  add("s3.aws.upbound.io", "Bucket", {"get", "list", "watch"});
+  add("sqs.aws.upbound.io", "Queue", {"get", "list"});
+  add("acme.example.org", "XStorage", {"list", "watch"});
+  add("acme.example.org", "Storage", {"list", "watch"});
+  add("apps", "Deployment", {"list", "watch"});
+  add("aws.upbound.io", "ProviderConfig", {"list", "watch"});
+  add("apiextensions.k8s.io", "CustomResourceDefinition", {"list", "watch"});
+  return discovery;
+}
+
+TEST(Kinds, RolesAndTheirOrder) {
+  const MappingRules mappings;
+  const CompositeKinds xrd{{"acme.example.org", "XStorage"},
+                           GroupKind{"acme.example.org", "Storage"}};
+  const auto kinds = KindsToFollow(Served(), {&Catalogue::BuiltIn(), &mappings, {}}, {&xrd, 1});
+  std::vector<std::pair<std::string, Role>> found;
+  for (const FollowedKind& kind : kinds) found.emplace_back(kind.selection.kind.kind, kind.role);
+  const std::vector<std::pair<std::string, Role>> expected{
+      {"CustomResourceDefinition", Role::kDefinition},
+      {"ProviderConfig", Role::kProviderConfig},
+      {"Bucket", Role::kManaged},
+      {"XStorage", Role::kComposite},
+      {"Storage", Role::kClaim}};
+  EXPECT_EQ(found, expected) << "what cannot be watched is left out, and so is what nobody knows";
+  EXPECT_TRUE(kinds[0].selection.metadata_only);
+  EXPECT_TRUE(kinds[0].always);
+  EXPECT_FALSE(kinds[2].always);
+}
+
+TEST(Kinds, DefinitionsByName) {
+  const ServedKind bucket{"s3.aws.upbound.io", "v1", "Bucket", "buckets", false};
+  EXPECT_TRUE(IsDefinitionOf("buckets.s3.aws.upbound.io", bucket));
+  EXPECT_FALSE(IsDefinitionOf("buckets.s3.aws.crossplane.io", bucket));
+  EXPECT_FALSE(IsDefinitionOf("s3.aws.upbound.io", bucket));
+}
+
+TEST(Sightings, WhatDetectorsNeed) {
+  JsonReader reader;
+  const auto document = reader.Read(R"({"metadata":{"name":"a","uid":"u","generation":7,
+      "resourceVersion":"12","labels":{"crossplane.io/composite":"x"},"managedFields":[{"a":1}]},
+      "status":{"atProvider":{"tags":{"crossplane-name":"rival","b":"1"}},
+      "conditions":[{"type":"Ready","status":"False","reason":"Creating",
+      "lastTransitionTime":"2026-01-01T00:00:00Z"},{"type":"Synced","status":"True"}]}})");
+  ASSERT_TRUE(document.ok());
+  EXPECT_FALSE(document.value().root().Child("metadata").Child("managedFields").exists());
+  FollowedKind kind;
+  kind.selection.kind = {"s3.aws.upbound.io", "v1", "Bucket", "buckets", false};
+  IdentityRules rules;
+  rules.cluster = "test";
+  rules.catalogue = &Catalogue::BuiltIn();
+  const Sighting seen = ReadSighting(document.value().root(), kind, rules);
+  EXPECT_EQ(seen.generation, 7);
+  EXPECT_EQ(seen.facts.version, 12U);
+  EXPECT_EQ(seen.ready.status, ConditionSeen::Status::kFalse);
+  EXPECT_EQ(seen.ready.reason, "Creating");
+  EXPECT_EQ(seen.synced.status, ConditionSeen::Status::kTrue);
+  EXPECT_TRUE(seen.has_tags);
+  EXPECT_EQ(seen.tags_name, "rival");
+  EXPECT_TRUE(seen.composed_mark);
+}
+
+TEST(Sightings, BadJsonIsAnError) {
+  JsonReader reader;
+  for (const char* json : {"", "{", "[]", "7", "<html>", "{\"a\":\"\xff\"}"}) {
+    EXPECT_FALSE(reader.Read(json).ok()) << json;
+  }
+  std::string deep;
+  for (int i = 0; i < 200; ++i) deep += "{\"a\":";
+  EXPECT_FALSE(reader.Read(deep + "1" + std::string(200, '}')).ok());
+  EXPECT_TRUE(reader.Read("{}").ok()) << "and the reader goes on";
+}
+
+TEST(Recovery, AStoreOfAnotherClusterIsRefusedWithTheWaysOut) {
+  MemoryStore store;
+  ASSERT_TRUE(BindCluster(store, "prod", {"uid-1"}, Soon()).ok());
+  ASSERT_TRUE(BindCluster(store, "prod", {"uid-1"}, Soon()).ok());
+  ASSERT_TRUE(BindCluster(store, "other", {"uid-2"}, Soon()).ok());
+  const auto refused = BindCluster(store, "prod", {"uid-2"}, Soon());
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kConflict);
+  for (const char* part : {"prod", "uid-1", "uid-2", "--cluster-id", "--data-dir", "kubeconfig"}) {
+    EXPECT_NE(refused.error().message.find(part), std::string::npos) << part;
+  }
+}
+
+TEST(Recovery, MarksTellARestoredAndARebuiltRegistry) {
+  MemoryStore store;
+  int ids = 0;
+  const IdSource source = [&] { return PublicId{"id" + std::to_string(++ids)}; };
+  const StoreMark first = CountStart(store, source, Soon()).value();
+  const StoreMark second = CountStart(store, source, Soon()).value();
+  EXPECT_EQ(first.id, second.id);
+  EXPECT_EQ(CompareMarks(first, std::nullopt), Behind::kNo);
+  EXPECT_EQ(CompareMarks(second, first), Behind::kNo);
+  EXPECT_EQ(CompareMarks(second, second), Behind::kOlder) << "this start is remembered already";
+  EXPECT_EQ(CompareMarks(first, second), Behind::kOlder);
+  EXPECT_EQ(CompareMarks({"another", 9}, second), Behind::kOther);
+  EXPECT_EQ(StoreMarkFromText(ToText(second) + "\n"), second);
+  for (const char* text : {"", "x", " 1", "x y", "x 1z"}) EXPECT_FALSE(StoreMarkFromText(text));
+}
+
+TEST(Recovery, EnteredResyncedFinished) {
+  MemoryStore store;
+  const PartyRules parties;
+  const IdSource ids = [] { return PublicId{"id"}; };
+  const auto run = [&](const auto& change) {
+    const auto decide = [&](const Facts& facts) {
+      Ledger ledger(facts, Timestamp(5h), ids, parties);
+      change(ledger);
+      return ledger.Take();
+    };
+    ASSERT_TRUE(store.Apply({}, decide, Soon()).ok());
+  };
+  RecoveryEnd end = RecoveryEnd::kEnded;
+  run([&](Ledger& ledger) { end = FinishRecovery("me", false, ledger); });
+  EXPECT_EQ(end, RecoveryEnd::kNotEntered);
+  run([](Ledger& ledger) { EnterRecovery("restored", "start", ledger); });
+  run([](Ledger& ledger) { EnterRecovery("again", "start", ledger); });
+  auto state = ReadRecovery(store, Soon()).value();
+  ASSERT_TRUE(state);
+  EXPECT_EQ(state->reason, "restored");
+  EXPECT_EQ(state->since, Timestamp(5h));
+  run([&](Ledger& ledger) { end = FinishRecovery("me", false, ledger); });
+  EXPECT_EQ(end, RecoveryEnd::kNotResynced);
+  run([](Ledger& ledger) { NoteResynced(ledger); });
+  EXPECT_TRUE(ReadRecovery(store, Soon()).value()->resynced);
+  run([&](Ledger& ledger) { end = FinishRecovery("me", false, ledger); });
+  EXPECT_EQ(end, RecoveryEnd::kEnded);
+  EXPECT_FALSE(ReadRecovery(store, Soon()).value());
+}
+
+TEST(Doubts, SlotsAndKinds) {
+  DoubtBoard board;
+  const Slot slot{"c", "g", "K", "", "a"};
+  EXPECT_EQ(board.DoubtOf(slot), "");
+  board.DoubtKind({"g", "K"}, "frozen");
+  EXPECT_EQ(board.DoubtOf(slot), "frozen");
+  board.Doubt(slot, "missing");
+  EXPECT_EQ(board.DoubtOf(slot), "missing");
+  board.Settle(slot);
+  board.DoubtKind({"g", "K"}, "");
+  EXPECT_EQ(board.DoubtOf(slot), "");
+  EXPECT_EQ(board.size(), 0U);
+}
+
+TEST(Doubts, TheInboxIsBoundedAndEmptied) {
+  ReviewInbox inbox;
+  for (std::size_t i = 0; i < ReviewInbox::kMax + 10; ++i) {
+    inbox.Unknown({"c", "g", "K", "", std::to_string(i)});
+  }
+  inbox.Admitted({"g", "K"});
+  const ReviewInbox::Contents contents = inbox.Take();
+  EXPECT_EQ(contents.unknown.size(), ReviewInbox::kMax);
+  EXPECT_EQ(contents.admitted.size(), 1U);
+  EXPECT_TRUE(inbox.Take().empty());
+}
+
+}  // namespace
+}  // namespace truce
