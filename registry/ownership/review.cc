@@ -70,15 +70,31 @@ struct Pair {
   bool late;
 };
 
+std::string DigestOf(const std::vector<Pair>& pairs) {
+  std::vector<std::string> texts;
+  for (const Pair& pair : pairs) {
+    texts.push_back(pair.resource->key.text + " " + std::string(Name(pair.resource->intent)));
+  }
+  std::sort(texts.begin(), texts.end());
+  std::string digest;
+  for (const std::string& text : texts) digest += text + "\n";
+  return digest;
+}
+
 // What the judge knows while it goes through the pairs.
 struct Case {
   const ReviewRequest& request;
   Ledger& ledger;
   Object object;                 // placed
   std::optional<Object> before;  // the same life as the registry knew it
-  std::vector<Slot> chain;
   Grantee grantee;
-  std::string digest;
+  const std::vector<Pair>* pairs = nullptr;
+  mutable std::string digest;  // empty until asked for: a plain denial needs none
+
+  const std::string& Digest() const {
+    if (digest.empty()) digest = DigestOf(*pairs);
+    return digest;
+  }
 };
 
 bool DeclaresAnyOfType(const ObjectFacts& object, const std::string& type) {
@@ -111,22 +127,11 @@ std::vector<Pair> AddedPairs(const ReviewRequest& request, bool moved) {
   return added;
 }
 
-std::string DigestOf(const std::vector<Pair>& pairs) {
-  std::vector<std::string> texts;
-  for (const Pair& pair : pairs) {
-    texts.push_back(pair.resource->key.text + " " + std::string(Name(pair.resource->intent)));
-  }
-  std::sort(texts.begin(), texts.end());
-  std::string digest;
-  for (const std::string& text : texts) digest += text + "\n";
-  return digest;
-}
-
 // The same review came before and its row is there: it is allowed again, whatever the modes say
 // now.
 bool IsReplay(const Case& c, const Pair& pair) {
   const auto row = c.ledger.FindRow({pair.resource->key, c.object.uid, RowState::kReserved});
-  return row && row->review == c.request.uid && row->digest == c.digest;
+  return row && row->review == c.request.uid && row->digest == c.Digest();
 }
 
 // The first managing row of the old chain that can still write or delete, in words; empty when
@@ -152,9 +157,10 @@ struct Obstacle {
 };
 
 Obstacle SameRoot(const Case& c, const std::vector<Row>& rows, const Owner& owner) {
+  const std::vector<Slot> chain = ChainOf(c.object, c.ledger);
   for (const Row& row : rows) {
     if (!Manages(row) || row.root != owner.root || Passive(row)) continue;
-    if (!AllowedTogether(c.chain, row, c.ledger)) return {.reason = ClashReason::kSibling};
+    if (!AllowedTogether(chain, row, c.ledger)) return {.reason = ClashReason::kSibling};
   }
   return {};
 }
@@ -203,7 +209,7 @@ void Reserve(const Case& c, const Pair& pair) {
   row.managed = c.request.object.managed;
   row.identity = pair.resource->identity;
   row.review = c.request.uid;
-  row.digest = c.digest;
+  row.digest = c.Digest();
   if (c.request.old_object) row.base = c.request.old_object->version;
   row.user = c.request.requester.user;
   row.created = c.request.object.created;
@@ -348,8 +354,7 @@ Decision Review(const ReviewRequest& request, const Facts& facts, Timestamp now,
          {},      {}};
   const bool moved = before && before->root != c.object.root;
   const std::vector<Pair> pairs = AddedPairs(request, moved);
-  c.chain = ChainOf(c.object, ledger);
-  c.digest = DigestOf(pairs);
+  c.pairs = &pairs;
   if (Strips(request)) c.object.stripped = true;
   decision.root = c.object.root;
   decision.party = ledger.PartyFor(c.object.root);

@@ -220,9 +220,10 @@ std::optional<Owner> BatchFacts::OwnerOf(const KeyText& key) const {
     saw_uncommitted_ = true;
     return written->second.owner;
   }
-  Result<Known::Seen> seen = known_.OwnerOf(key);
-  if (seen.ok()) return std::move(seen).value().owner;
-  Fail(std::move(seen).error());
+  std::uint64_t version = 0;
+  Result<std::optional<Owner>> owner = known_.OwnerOf(key, version);
+  if (owner.ok()) return std::move(owner).value();
+  Fail(std::move(owner).error());
   return std::nullopt;
 }
 
@@ -251,13 +252,14 @@ SqlFacts::Places BatchFacts::PlacesOf(const Signposts& signposts, const Uid& uid
 
 std::optional<Owner> SnapshotFacts::OwnerOf(const KeyText& key) const {
   if (FromSnapshot()) return OwnerOfFromSql(key);
-  Result<Known::Seen> seen = known_.OwnerOf(key);
-  if (!seen.ok()) {
-    Fail(std::move(seen).error());
+  std::uint64_t version = 0;
+  Result<std::optional<Owner>> owner = known_.OwnerOf(key, version);
+  if (!owner.ok()) {
+    Fail(std::move(owner).error());
     return std::nullopt;
   }
-  Saw(seen.value().version);
-  return std::move(seen).value().owner;
+  Saw(version);
+  return std::move(owner).value();
 }
 
 bool SnapshotFacts::HasOwner(const KeyText& key) const {

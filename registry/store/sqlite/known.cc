@@ -7,10 +7,10 @@
 
 namespace truce {
 
-Result<Known::Seen> Known::OwnerOf(const KeyText& key) const {
+Result<std::optional<Owner>> Known::OwnerOf(const KeyText& key, std::uint64_t& version) const {
   std::shared_lock lock(mutex_);
-  TRUCE_ASSIGN_OR_RETURN(std::optional<Owner> owner, owners_.Find(key.text));
-  return Seen{std::move(owner), version_};
+  version = version_;
+  return owners_.Find(key.text);
 }
 
 Known::Presence Known::PresenceOf(const KeyText& key) const {

@@ -30,12 +30,8 @@ using KeyChanges = std::map<KeyText, KeyChange>;
 // that is on the disk.
 class Known {
  public:
-  struct Seen {
-    std::optional<Owner> owner;
-    std::uint64_t version = 0;  // number of commits it is the state after
-  };
-  // Errors: kDataLoss.
-  Result<Seen> OwnerOf(const KeyText& key) const;
+  // `version` becomes the number of commits that the answer is the state after. Errors: kDataLoss.
+  Result<std::optional<Owner>> OwnerOf(const KeyText& key, std::uint64_t& version) const;
 
   struct Presence {
     bool has_owner = false;

@@ -170,9 +170,12 @@ std::size_t OwnerIndex::PlaceOf(std::string_view key, std::uint32_t tag) const {
 
 Result<std::optional<Owner>> OwnerIndex::Find(std::string_view key) const {
   const Blob& blob = blobs_[PlaceOf(key, TagOf(key))];
-  if (blob == nullptr) return std::optional<Owner>();
-  TRUCE_ASSIGN_OR_RETURN(Owner owner, Unpack(blob.get()));
-  return std::optional<Owner>(std::move(owner));
+  Result<std::optional<Owner>> found = std::optional<Owner>();
+  if (blob == nullptr) return found;
+  Result<Owner> owner = Unpack(blob.get());
+  if (!owner.ok()) return std::move(owner).error();
+  found.value() = std::move(owner).value();
+  return found;
 }
 
 bool OwnerIndex::Contains(std::string_view key) const {
