@@ -289,10 +289,11 @@ class RefusalEventsTest : public AdmissionFixture {
   RefusalEventsTest()
       : writer_(api_, event_clock_, {}),
         events_("prod", Lookup(), writer_),
-        told_(
-            AdmissionPorts{
-                store_, clock_, [this] { return PublicId{std::to_string(++made_)}; }, {&events_}},
-            service_.policy()) {
+        told_(AdmissionPorts{store_,
+                             clock_,
+                             [this] { return PublicId{std::to_string(++made_)}; },
+                             {&events_, &sink_}},
+              service_.policy()) {
     told_.SetReady(true);
   }
   void Review(const Sent& sent) {
@@ -307,7 +308,7 @@ class RefusalEventsTest : public AdmissionFixture {
     sent.uid = "composed-uid";
     sent.review = "review-2";
     sent.user = std::string(kCrossplane);
-    sent.metadata =
+    sent.metadata +=
         R"(,"ownerReferences":[{"apiVersion":"platform.example.org/v1alpha1","kind":"XObjectStorage","name":"files-x7f2k","uid":"xr-uid","controller":true}])";
     return sent;
   }
@@ -324,6 +325,7 @@ TEST_F(RefusalEventsTest, ARefusedComposedResourceIsToldToItsClaim) {
   Review(Claim("team-a", "artifacts", "prod-artifacts", "service-a"));
   EXPECT_TRUE(api_.created().empty());
   Review(Composed());
+  ASSERT_EQ(sink_.last().verdict, Verdict::kDenied) << sink_.last().detail;
   const auto created = api_.created();
   ASSERT_EQ(created.size(), 2U);
   EXPECT_EQ(created[1].at("involvedObject").at("name"), "files");

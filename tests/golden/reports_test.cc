@@ -1,0 +1,158 @@
+// The reports of `truce baseline`, `truce conflicts` and `truce coverage`, word by word.
+// TRUCE_UPDATE_GOLDEN=1 writes the files anew.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "webhook/api/cluster_json.h"
+#include "webhook/cluster/detect/report_baseline.h"
+#include "webhook/cluster/detect/report_conflicts.h"
+#include "webhook/cluster/detect/report_coverage.h"
+
+namespace truce {
+namespace {
+
+void ExpectGolden(const std::string& name, const std::string& text) {
+  const std::string path = std::string(TRUCE_SOURCE_DIR) + "/tests/golden/reports/" + name;
+  if (std::getenv("TRUCE_UPDATE_GOLDEN") != nullptr) {
+    std::ofstream(path) << text;
+    return;
+  }
+  std::ifstream file(path);
+  ASSERT_TRUE(file.is_open()) << path;
+  std::stringstream content;
+  content << file.rdbuf();
+  EXPECT_EQ(text, content.str()) << path;
+}
+
+Timestamp Time(const char* text) { return *ParseTimestamp(text); }
+
+// The bucket of team-a, also managed through a claim of team-b; and a queue with a hostile name.
+class Reports : public testing::Test {
+ protected:
+  Reports() {
+    Conflict bucket;
+    bucket.owner.key = {"s3/Bucket|aws|||name=prod-artifacts"};
+    bucket.owner.id = {"k3j5x7q2m4n6p"};
+    bucket.owner.identity = {"s3/Bucket", "aws", "", "us-west-2", {{"name", "prod-artifacts"}}};
+    bucket.owner.name = "prod-artifacts";
+    bucket.owner.arn = "arn:aws:s3:::prod-artifacts";
+    bucket.owner.service = "service-a";
+    bucket.owner.contact = "team-a@example.org";
+    bucket.owner.since = Time("2026-11-21T07:52:08Z");
+    bucket.owner.state = HolderState::kHeld;
+    bucket.owner.real = true;
+    bucket.owner.contested = true;
+    bucket.resource = "S3 bucket \"prod-artifacts\"";
+    bucket.sides = {Side("team-a", "artifacts", "service-a", "2026-11-21T07:52:08Z"),
+                    Side("team-b", "files", "service-b", "2026-11-21T08:50:26Z")};
+    bucket.sides[0].incumbent = true;
+    bucket.owner.root = bucket.sides[0].root;
+    Conflict queue;
+    queue.owner.key = {"sqs/Queue|aws|123456789012|eu-west-1|name=odd%3Cname"};
+    queue.owner.id = {"aaaaaaaaaaaaa"};
+    queue.owner.identity = {
+        "sqs/Queue", "aws", "123456789012", "eu-west-1", {{"name", "odd<name"}}};
+    queue.owner.name = "odd<name|&\"\x1b[31m";
+    queue.owner.since = Time("2026-11-20T00:00:00Z");
+    queue.resource = "SQS queue \"odd<name|&\\u{1b}[31m\"";
+    for (const char* name : {"one", "two"}) {
+      ConflictSide side;
+      side.root = {"prod-eu", "sqs.aws.m.upbound.io", "Queue", "team-c", name};
+      side.since = Time("2026-11-20T00:00:00Z");
+      side.objects = {{.slot = side.root, .uid = {name}, .seen = true, .since = side.since}};
+      queue.sides.push_back(side);
+    }
+    queue.sides[0].incumbent = true;
+    queue.owner.root = queue.sides[0].root;
+    report.conflicts = {bucket, queue};
+    TagWar war;
+    war.key = bucket.owner.key;
+    war.since = Time("2026-11-21T08:50:27Z");
+    war.last = Time("2026-11-21T08:55:55Z");
+    war.writes = 59;
+    war.writes_per_minute = 10.76;
+    report.wars = {war};
+    report.cluster = "prod-eu";
+    report.complete = true;
+    report.at = Time("2026-11-21T09:00:00Z");
+    report.took = std::chrono::milliseconds(12345);
+    report.kinds = 131;
+    report.objects = 20000;
+    report.counts = {.owners = 18000,
+                     .reserved = 1,
+                     .held = 17990,
+                     .orphaned = 8,
+                     .imported = 1,
+                     .conflicts = 2};
+    report.problems = {{"Topic.sns.aws.upbound.io", "403 | <forbidden>"}};
+  }
+
+  static ConflictSide Side(const std::string& ns, const std::string& name,
+                           const std::string& service, const char* since) {
+    ConflictSide side;
+    side.root = {"prod-eu", "platform.example.org", "ObjectStorage", ns, name};
+    side.service = service;
+    side.since = Time(since);
+    const Slot bucket{"prod-eu", "s3.aws.upbound.io", "Bucket", "", name + "-x7f2k-9qzlw"};
+    side.objects = {{.slot = bucket, .uid = {name}, .seen = true, .since = side.since},
+                    {.slot = side.root,
+                     .uid = {name + "-claim"},
+                     .seen = true,
+                     .managed = false,
+                     .since = side.since}};
+    return side;
+  }
+
+  BaselineReport report;
+};
+
+TEST_F(Reports, ConflictsText) {
+  ExpectGolden("conflicts.txt", ConflictsText(report.conflicts, report.wars, false));
+}
+
+TEST_F(Reports, ConflictsWide) {
+  ExpectGolden("conflicts-wide.txt", ConflictsText(report.conflicts, report.wars, true));
+}
+
+TEST_F(Reports, TheFindingOfAConflict) {
+  const LiveFinding finding = FindingOf(report.conflicts[0]);
+  ExpectGolden("finding.txt",
+               finding.cause + "\n" + finding.evidence + "\n" + finding.remedy + "\n");
+}
+
+TEST_F(Reports, Baseline) {
+  ExpectGolden("baseline.txt", BaselineText(report));
+  ExpectGolden("baseline.xml", BaselineJunit(report));
+  ExpectGolden("baseline.md", BaselineMarkdown(report));
+  ExpectGolden("baseline.json", BaselineJson(report) + "\n");
+}
+
+TEST_F(Reports, BaselineOfACleanCluster) {
+  report.conflicts.clear();
+  report.problems.clear();
+  report.complete = false;
+  ExpectGolden("baseline-begun.txt", BaselineText(report) + BaselineJunit(report));
+}
+
+TEST_F(Reports, Coverage) {
+  CoverageReport coverage;
+  coverage.kinds = 131;
+  coverage.protected_kinds = 120;
+  coverage.gaps = {
+      {GapReason::kNoRule, "Queue.sqs.aws.upbound.io", "The webhook's rules do not cover it.",
+       "Add it to the rules.", 7},
+      {GapReason::kNoMapping, "Database.platform.example.org", "No mapping says what it declares.",
+       "Add a rule for it to the setting mappings.", 3},
+      {GapReason::kWarnsOnly, "glue/Job", "Conflicts are not denied.", "Set its mode.", 0}};
+  ExpectGolden("coverage.txt", CoverageText(coverage, false));
+  ExpectGolden("coverage-all.txt", CoverageText(coverage, true));
+  ExpectGolden("coverage.json", CoverageJson(coverage) + "\n");
+}
+
+}  // namespace
+}  // namespace truce
