@@ -59,7 +59,7 @@ def test_every_command_has_help(cli, command):
         (["confirm", "Bucket", "x"],
          "name either an object, as Bucket.s3.aws.upbound.io NAME, or a --key"),
         (["release", "s3/Bucket", "--reason", "r"],
-         "name either type and name, as s3/Bucket prod-artifacts, or a --key"),
+         "name either type and name, as s3/Bucket prod-artifacts, a --key or an --id"),
         (["serve"], "this version serves without a cluster connection only; start it with --no-cluster"),
         (["serve", "--kubeconfig", "x"],
          "this version serves without a cluster connection only; start it with --no-cluster"),

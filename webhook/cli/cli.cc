@@ -117,7 +117,7 @@ ExitCode Dispatch(std::span<const std::string> arguments, CommandIo& io) {
 }  // namespace
 
 std::span<const Command> Commands() {
-  static constexpr std::array<Command, 11> kCommands = {{
+  static constexpr std::array<Command, 17> kCommands = {{
       {"serve", "answer admission reviews and keep the registry", &DeclareServe},
       {"config", "print the effective configuration and where each value comes from",
        &DeclareConfig},
@@ -127,6 +127,12 @@ std::span<const Command> Commands() {
       {"confirm", "tell a running server without cluster that a declaration's object exists",
        &DeclareConfirm},
       {"release", "end an ownership in a running server", &DeclareRelease},
+      {"who-owns", "find the owner of a resource, or that it is free", &DeclareWhoOwns},
+      {"list", "list resources and their owners", &DeclareList},
+      {"describe", "show one resource with everything known of it", &DeclareDescribe},
+      {"services", "list the services that own something", &DeclareServices},
+      {"audit", "show grants, releases and administration", &DeclareAudit},
+      {"denials", "show who was refused what, lately", &DeclareDenials},
       {"conflicts", "list resources with more than one manager, and how to end each",
        &DeclareConflicts},
       {"baseline", "report what a live cluster declares and what conflicts already",

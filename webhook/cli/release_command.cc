@@ -14,8 +14,23 @@ struct ReleaseArguments {
   std::string account;
   std::string region;
   std::string key;
+  std::string id;
   std::string reason;
 };
+
+// The key of the resource of that id, asked of the server; empty after a complaint.
+std::string KeyOfId(const ConfigFlags& flags, const std::string& id, CommandIo& io,
+                    ExitCode& code) {
+  const OperatorReply reply = CallOperator(flags, {"/api/v1/resources/" + id, {}}, io);
+  code = reply.code;
+  const auto resource = nlohmann::json::parse(reply.answer, nullptr, false);
+  if (!resource.is_object() || !resource.contains("key") || !resource["key"].is_string()) return {};
+  return resource["key"].get<std::string>();
+}
+
+bool IsWord(const std::string& id) {
+  return id.find_first_not_of("abcdefghijklmnopqrstuvwxyz234567") == std::string::npos;
+}
 
 void SetUnlessEmpty(nlohmann::json& body, const char* member, const std::string& text) {
   if (!text.empty()) body[member] = text;
@@ -47,12 +62,21 @@ CommandAction DeclareRelease(CLI::App& app) {
   app.add_option("--account", arguments->account, "Its account, when the name is not enough");
   app.add_option("--region", arguments->region, "Its region, when the name is not enough");
   app.add_option("--key", arguments->key, "Its key, instead of type and name");
+  app.add_option("--id", arguments->id, "Its id, instead of type and name");
   app.add_option("--reason", arguments->reason, "Why; stands in the audit log")->required();
   return [flags, arguments](CommandIo& io) {
     const bool has_name = !arguments->type.empty() && !arguments->name.empty();
-    if (has_name == !arguments->key.empty()) {
-      return Complain(io, "name either type and name, as s3/Bucket prod-artifacts, or a --key",
+    const int named = (has_name ? 1 : 0) + (arguments->key.empty() ? 0 : 1) +
+                      (arguments->id.empty() ? 0 : 1);
+    if (named != 1 || !IsWord(arguments->id)) {
+      return Complain(io,
+                      "name either type and name, as s3/Bucket prod-artifacts, a --key or an --id",
                       ExitCode::kUsage);
+    }
+    if (!arguments->id.empty()) {
+      ExitCode code = ExitCode::kOk;
+      arguments->key = KeyOfId(*flags, arguments->id, io, code);
+      if (code != ExitCode::kOk) return code;
     }
     nlohmann::json body;
     SetUnlessEmpty(body, "type", arguments->type);

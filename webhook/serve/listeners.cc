@@ -70,7 +70,7 @@ std::vector<HttpRoute> ApiRoutes(std::string_view version) {
 }
 
 Result<std::unique_ptr<Listeners>> Listeners::Start(const Config& config,
-                                                    const CertificateStore& certificates,
+                                                    const ListenerCertificates& certificates,
                                                     ListenerRoutes routes) {
   std::unique_ptr<Listeners> all(new Listeners);
   HttpServerOptions metrics;
@@ -90,14 +90,15 @@ Result<std::unique_ptr<Listeners>> Listeners::Start(const Config& config,
   HttpServerOptions api;
   api.address = config.api_address;
   api.name = "api";
-  api.certificates = &certificates;
+  api.certificates = certificates.api == nullptr ? &certificates.all : certificates.api;
+  api.client_auth = certificates.api == nullptr ? ClientAuth::kNone : ClientAuth::kOptional;
   api.limits = SmallLimits();
   TRUCE_ASSIGN_OR_RETURN(all->api_, StartOne("apiAddress", api, std::move(routes.api)));
 
   HttpServerOptions admission;
   admission.address = config.admission_address;
   admission.name = "admission";
-  admission.certificates = &certificates;
+  admission.certificates = &certificates.all;
   admission.client_auth =
       config.admission_client_ca.empty() ? ClientAuth::kNone : ClientAuth::kRequired;
   admission.handler_kind = HandlerKind::kQuick;

@@ -25,6 +25,13 @@ struct ListenerRoutes {
   std::vector<HttpRoute> operator_socket;
 };
 
+// What the listeners serve with; `api` is null when the API asks for no client certificates. Both
+// must outlive the listeners.
+struct ListenerCertificates {
+  const CertificateStore& all;
+  const CertificateStore* api = nullptr;
+};
+
 // /livez, /readyz and /metrics; `refresh` is called before metrics are rendered. References must
 // outlive the routes.
 std::vector<HttpRoute> HealthRoutes(const Health& health, const Metrics& metrics,
@@ -36,10 +43,10 @@ std::vector<HttpRoute> ApiRoutes(std::string_view version);
 // Thread-safe.
 class Listeners final {
  public:
-  // Binds all addresses. `certificates` must outlive the listeners.
+  // Binds all addresses.
   // Errors: those of HttpServer::Start, with the setting's name.
   static Result<std::unique_ptr<Listeners>> Start(const Config& config,
-                                                  const CertificateStore& certificates,
+                                                  const ListenerCertificates& certificates,
                                                   ListenerRoutes routes);
 
   const ListenAddresses& addresses() const { return addresses_; }

@@ -1,5 +1,6 @@
 #include "webhook/serve/serve.h"
 
+#include <atomic>
 #include <csignal>
 #include <ctime>
 #include <optional>
@@ -9,10 +10,13 @@
 #include "policies/finding.h"
 #include "webhook/admission/service.h"
 #include "webhook/api/operator.h"
+#include "webhook/cluster/client/kube_config.h"
 #include "webhook/config/reload.h"
 #include "webhook/log/log.h"
 #include "webhook/serve/catalogue_change.h"
+#include "webhook/serve/following.h"
 #include "webhook/serve/late_store.h"
+#include "webhook/serve/api_parts.h"
 #include "webhook/serve/listeners.h"
 #include "webhook/serve/policy.h"
 #include "webhook/serve/sinks.h"
@@ -79,9 +83,26 @@ CertificateStoreOptions CertificatesOf(const Config& config, Logger& logger) {
   return options;
 }
 
+// The same server certificate, with the API's own authorities for clients. Self-made certificates
+// are renewed by the other store; this one reads what it writes.
+CertificateStoreOptions ApiCertificatesOf(const Config& config, Logger& logger) {
+  CertificateStoreOptions options = CertificatesOf(config, logger);
+  if (options.self_signed) {
+    options.self_signed.reset();
+    options.certificate_file = config.data_dir + "/certs/tls.crt";
+    options.key_file = config.data_dir + "/certs/tls.key";
+  }
+  options.client_ca_file = config.api_client_ca;
+  options.client_names.clear();
+  for (const std::string& client : config.api_clients) {
+    options.client_names.push_back(client.substr(0, client.rfind('=')));
+  }
+  return options;
+}
+
 Result<std::shared_ptr<const AdmissionAccess>> AccessOf(const Config& config) {
   auto access = std::make_shared<AdmissionAccess>();
-  access->loopback = IsLoopback(config.admission_address);
+  access->loopback = IsLoopbackAddress(config.admission_address);
   access->client_certificate = !config.admission_client_ca.empty();
   if (!config.admission_bearer_file.empty()) {
     TRUCE_ASSIGN_OR_RETURN(access->bearer, ReadToken(config.admission_bearer_file));
@@ -91,6 +112,20 @@ Result<std::shared_ptr<const AdmissionAccess>> AccessOf(const Config& config) {
                                       : config.admission_secret_file;
   TRUCE_ASSIGN_OR_RETURN(access->secret, ReadOrMakeSecret(secret_file));
   return std::shared_ptr<const AdmissionAccess>(std::move(access));
+}
+
+Result<ServerSettings> ClusterOf(const Config& config) {
+  if (config.in_cluster) return ReadServiceAccount(ServiceAccountOfProcess());
+  return ReadKubeConfig(config.kubeconfig, "");
+}
+
+ReconcileRules ReconcileRulesOf(const AdmissionPolicy& policy, const Config& config) {
+  ReconcileRules rules;
+  rules.catalogue = policy.catalogue;
+  rules.identity = policy.identity;
+  rules.parties = policy.parties;
+  rules.reservation_ttl = std::chrono::duration_cast<std::chrono::seconds>(config.reservation_ttl);
+  return rules;
 }
 
 std::vector<std::string_view> RuleIds() {
@@ -109,30 +144,46 @@ class Server {
         holder_(std::move(options.sources), std::move(options.loaded)),
         metrics_({options.version, RuleIds()}),
         log_sink_(logger),
-        metrics_sink_(metrics_) {}
+        metrics_sink_(metrics_),
+        watch_sink_(inbox_, holder_.Current()->cluster_id, [this] { WakeWatch(); }) {}
 
   Result<void> Start() {
     const Config& config = *holder_.Current();
     TRUCE_ASSIGN_OR_RETURN(data_dir_, DataDir::Open(config.data_dir));
     TRUCE_ASSIGN_OR_RETURN(catalogue_, CatalogueOf(config));
     TRUCE_ASSIGN_OR_RETURN(auto policy, PolicyFrom(config, catalogue_));
+    policies_.With([&](Policies& policies) { policies.configured = policy; });
     TRUCE_ASSIGN_OR_RETURN(auto access, AccessOf(config));
     access_.With([&](auto& current) { current = std::move(access); });
     TRUCE_ASSIGN_OR_RETURN(certificates_,
                            CertificateStore::Open(CertificatesOf(config, logger_), clock_));
-    service_.emplace(AdmissionPorts{store_, clock_, RandomIds(), {&log_sink_, &metrics_sink_}},
+    if (!config.api_client_ca.empty()) {
+      TRUCE_ASSIGN_OR_RETURN(api_certificates_,
+                             CertificateStore::Open(ApiCertificatesOf(config, logger_), clock_));
+    }
+    ClusterSource cluster;
+    if (!config.no_cluster) cluster = [this] { return ReachedCluster(); };
+    api_.emplace(ApiPartsPorts{store_, clock_, logger_, std::move(cluster),
+                               [this] { return service_->policy(); }, version_});
+    TRUCE_RETURN_IF_ERROR(api_->Configure(config));
+    std::vector<ReviewSink*> sinks = {&log_sink_, &metrics_sink_, &api_->denials()};
+    if (!config.no_cluster) sinks.push_back(&watch_sink_);
+    service_.emplace(AdmissionPorts{api_->store(), clock_, RandomIds(), std::move(sinks)},
                      std::move(policy));
     health_.SetNotReady("store", "opening");
+    if (!config.no_cluster) health_.SetNotReady("cluster", "waiting for the store");
     TRUCE_RETURN_IF_ERROR(Listen(config));
     TRUCE_ASSIGN_OR_RETURN(std::unique_ptr<Store> store, OpenStore(config));
     TRUCE_RETURN_IF_ERROR(Follow(*store));
     store_.Set(std::move(store));
+    api_->StartFilling();
     health_.SetReady("store");
-    service_->SetReady(true);
-    logger_.Log(LogLevel::kInfo, "ready",
+    logger_.Log(LogLevel::kInfo, "registry open",
                 {{"version", version_},
                  {"store", std::string_view(config.store)},
                  {"ownerships", static_cast<std::int64_t>(store_.Counts().owners)}});
+    if (!config.no_cluster) return FollowCluster(config);
+    Publish([](Policies& policies) { policies.view.ready = true; });
     return {};
   }
 
@@ -141,7 +192,8 @@ class Server {
     const ReloadOutcome outcome =
         holder_.Poll([this](const std::shared_ptr<const Config>& config) -> Result<void> {
           TRUCE_ASSIGN_OR_RETURN(auto policy, PolicyFrom(*config, catalogue_));
-          service_->SetPolicy(std::move(policy));
+          if (following_ != nullptr) following_->SetRules(ReconcileRulesOf(*policy, *config));
+          Publish([&](Policies& policies) { policies.configured = std::move(policy); });
           return {};
         });
     Report(outcome);
@@ -155,11 +207,77 @@ class Server {
     signals.Wait(holder_.Current()->drain_grace);
     const bool all_answered = listeners_->Stop(std::chrono::steady_clock::now() + kStopTime);
     metrics_.RemoveCollectors();
+    watched_.With([](Following*& following) { following = nullptr; });
+    following_.reset();
     RemoveAddresses(holder_.Current()->data_dir);
     logger_.Log(LogLevel::kInfo, "stopped", {{"all_answered", all_answered}});
   }
 
  private:
+  // What configuration says of reviews, and what the cluster adds.
+  struct Policies {
+    std::shared_ptr<const AdmissionPolicy> configured;
+    ClusterView view;
+  };
+
+  // Changes the policies and hands them to the admission path as one.
+  template <typename Change>
+  void Publish(Change change) {
+    policies_.With([&](Policies& policies) {
+      change(policies);
+      auto policy = std::make_shared<AdmissionPolicy>(*policies.configured);
+      policy->watched = following_started_;
+      policy->recovering = !policies.view.recovery.empty();
+      policy->unlisted = {policies.view.unlisted.begin(), policies.view.unlisted.end()};
+      policy->doubt_of = [this](const Slot& slot) { return doubts_.DoubtOf(slot); };
+      if (following_started_) policy->identity.accounts = policies.view.accounts;
+      service_->SetPolicy(std::move(policy));
+      if (policies.view.ready && !service_->ready()) {
+        service_->SetReady(true);
+        logger_.Log(LogLevel::kInfo, "ready", {});
+      }
+    });
+  }
+
+  Result<void> FollowCluster(const Config& config) {
+    TRUCE_ASSIGN_OR_RETURN(ServerSettings server, ClusterOf(config));
+    FollowingOptions options;
+    options.cluster = config.cluster_id;
+    options.data_dir = config.data_dir;
+    options.lease_namespace = "kube-system";
+    FollowingPorts ports{api_->store(),
+                         clock_,
+                         RandomIds(),
+                         logger_,
+                         health_,
+                         inbox_,
+                         doubts_,
+                         nullptr,
+                         [this](const ClusterView& view) {
+                           Publish([&](Policies& policies) { policies.view = view; });
+                         }};
+    following_started_ = true;
+    const auto policy = service_->policy();
+    TRUCE_ASSIGN_OR_RETURN(following_,
+                           Following::Start(std::move(server), std::move(options),
+                                            ReconcileRulesOf(*policy, config), std::move(ports)));
+    watched_.With([this](Following*& following) { following = following_.get(); });
+    return {};
+  }
+
+  // The cluster's API, once it was reached.
+  ClusterApi* ReachedCluster() {
+    return watched_.With(
+        [](Following* following) { return following == nullptr ? nullptr : following->api(); });
+  }
+
+  // From threads that answer reviews, also before and after there is a watch.
+  void WakeWatch() {
+    watched_.With([](Following* following) {
+      if (following != nullptr) following->Wake();
+    });
+  }
+
   Result<void> Listen(const Config& config) {
     const auto access = [this] {
       return access_.With([](const auto& current) { return current; });
@@ -167,10 +285,14 @@ class Server {
     ListenerRoutes routes;
     routes.admission = AdmissionRoutes(*service_, access);
     routes.api = ApiRoutes(version_);
+    const std::vector<HttpRoute> rest = api_->rest().Routes();
+    routes.api.insert(routes.api.end(), rest.begin(), rest.end());
     routes.metrics = HealthRoutes(health_, metrics_, [this] { Refresh(); });
     routes.operator_socket =
-        OperatorRoutes({store_, clock_, RandomIds(), [this] { return service_->policy(); }});
-    TRUCE_ASSIGN_OR_RETURN(listeners_, Listeners::Start(config, *certificates_, std::move(routes)));
+        OperatorRoutes({api_->store(), clock_, RandomIds(), [this] { return service_->policy(); }});
+    routes.operator_socket.insert(routes.operator_socket.end(), rest.begin(), rest.end());
+    const ListenerCertificates certificates{*certificates_, api_certificates_.get()};
+    TRUCE_ASSIGN_OR_RETURN(listeners_, Listeners::Start(config, certificates, std::move(routes)));
     metrics_.AddCollector([this](MetricWriter& writer) {
       listeners_->WriteMetrics(writer);
       writer.Family("truce_log_dropped_total", "counter", "Log lines dropped, not waited for.");
@@ -241,7 +363,10 @@ class Server {
 
   void PollAccess() {
     Result<std::shared_ptr<const AdmissionAccess>> access = AccessOf(*holder_.Current());
-    const std::string problem = access.ok() ? std::string() : access.error().message;
+    const Result<void> api = api_->Configure(*holder_.Current());
+    const std::string problem = !access.ok() ? access.error().message
+                                : !api.ok()  ? api.error().message
+                                             : std::string();
     if (problem != access_problem_ && !problem.empty()) {
       logger_.Log(LogLevel::kError, "credentials refused",
                   {{"message", std::string_view(problem)}});
@@ -266,7 +391,16 @@ class Server {
   Guarded<std::uint64_t> overload_;
   LateStore store_;
   std::unique_ptr<CertificateStore> certificates_;
+  std::unique_ptr<CertificateStore> api_certificates_;  // null: no client certificates there
+  std::optional<ApiParts> api_;
+  ReviewInbox inbox_;
+  DoubtBoard doubts_;
+  WatchSink watch_sink_;
+  Guarded<Policies> policies_;
   std::optional<AdmissionService> service_;
+  std::atomic<bool> following_started_{false};
+  Guarded<Following*> watched_{nullptr};
+  std::unique_ptr<Following> following_;
   std::unique_ptr<Listeners> listeners_;
 };
 

@@ -54,7 +54,8 @@ std::variant<Caller, Problem> ApiAccess::Authenticate(const HttpRequest& request
         CallerKind::kCertificate, client->first, client->second, {}, request.remote_address};
   }
   if (rules->anonymous_read) {
-    return Caller{CallerKind::kAnonymous, "anonymous", ApiRole::kViewer, {}, request.remote_address};
+    return Caller{
+        CallerKind::kAnonymous, "anonymous", ApiRole::kViewer, {}, request.remote_address};
   }
   return Unauthenticated("the request carries no bearer token and no client certificate");
 }

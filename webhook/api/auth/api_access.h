@@ -20,7 +20,7 @@ namespace truce {
 struct AccessRules {
   StaticTokens tokens;
   std::map<std::string, ApiRole> clients;  // names of client certificates
-  bool anonymous_read = false;          // callers who show nothing are viewers
+  bool anonymous_read = false;             // callers who show nothing are viewers
 };
 
 // Thread-safe. Fails closed: who cannot be told now is answered 503, never let in.

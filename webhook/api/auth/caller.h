@@ -44,8 +44,8 @@ struct Caller {
   CallerKind kind = CallerKind::kAnonymous;
   std::string name;
   ApiRole role = ApiRole::kNone;  // of the kinds other than kKubernetes
-  KubernetesUser user;      // of kKubernetes
-  std::string address;      // where the request came from
+  KubernetesUser user;            // of kKubernetes
+  std::string address;            // where the request came from
 };
 
 // For the audit log: "alice (static token) from 192.0.2.7".

@@ -23,7 +23,7 @@ Result<StaticToken> ParseLine(std::string_view line) {
   if (!digest) return bad("the line does not begin with the 64 hex digits of a SHA-256");
   token.digest = *digest;
   const std::string_view role = TakeWord(line);
-  const auto known = RoleFromName(role);
+  const auto known = ApiRoleFromName(role);
   if (!known) {
     return bad("'" + std::string(role) + "' is no role; use one of viewer, auditor, admin");
   }

@@ -1,0 +1,189 @@
+"""The REST API of a running server: every operation against schema/openapi.yaml, who may call, and
+requests made up from the specification."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from support import objects
+from support.api_client import ApiClient
+from support.openapi import SPECIFICATION, Specification
+from support.truce_process import OBJECT_STORAGE_MAPPINGS, TruceProcess
+
+TOKENS = {"root": ("admin", "token-of-root-0001"), "eve": ("viewer", "token-of-eve-00002")}
+FUZZ_SECONDS = 45
+FUZZ_SECONDS_MAX = 300
+
+
+def creation(obj: dict) -> dict:
+    """The review of an object's creation."""
+    group, _, version = obj["apiVersion"].partition("/")
+    kind = {"group": group, "version": version, "kind": obj["kind"]}
+    metadata = obj["metadata"]
+    uid = f"uid-of-{metadata.get('namespace', '')}-{metadata['name']}"
+    return {
+        "apiVersion": "admission.k8s.io/v1",
+        "kind": "AdmissionReview",
+        "request": {
+            "uid": "review-of-" + uid,
+            "kind": kind,
+            "requestKind": kind,
+            "name": metadata["name"],
+            "namespace": metadata.get("namespace", ""),
+            "operation": "CREATE",
+            "userInfo": {"username": "ann"},
+            "object": obj | {"metadata": metadata | {"uid": uid}},
+        },
+    }
+
+
+def wait_for(condition, seconds: float = 15.0) -> bool:
+    """Polls until `condition()` is true."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        threading.Event().wait(0.05)
+    return True
+
+
+@pytest.fixture
+def api(tmp_path):
+    """A server with three buckets and one denial, and a client with the admin's token."""
+    tokens = tmp_path / "tokens"
+    tokens.write_text("".join(
+        f"{hashlib.sha256(token.encode()).hexdigest()} {role} {name}\n"
+        for name, (role, token) in TOKENS.items()))
+    config = {"mappings": OBJECT_STORAGE_MAPPINGS, "apiTokenFile": str(tokens)}
+    with TruceProcess(tmp_path, config) as truce:
+        with truce.reviewer() as reviewer:
+            for name in ("one", "two", "three"):
+                claim = objects.claim(name, "team-a", f"prod-{name}")
+                assert reviewer.review(creation(claim))[1]["allowed"]
+            stranger = objects.claim("mine", "team-b", "prod-one")
+            assert not reviewer.review(creation(stranger))[1]["allowed"]
+        address = json.loads((truce.data / "addresses.json").read_text())["api"]
+        client = ApiClient(address, truce.ca_file, TOKENS["root"][1])
+        client.truce = truce
+        assert wait_for(lambda: client.get("/api/v1/services").status == 200)
+        yield client
+
+
+def resource_of(api, name: str) -> dict:
+    found = api.get("/api/v1/resources:lookup", type="s3/Bucket", name=name).json
+    assert not found["free"]
+    return found["resources"][0]
+
+
+def test_every_operation_answers_as_described(api):
+    assert api.get("/api/v1/version").json["version"]
+    assert api.get("/openapi.yaml").body.decode() == SPECIFICATION.read_text()
+    assert len(api.get("/api/v1/types").json["items"]) > 100
+    page = api.get("/api/v1/resources", limit=2).json
+    assert len(page["items"]) == 2
+    rest = api.get("/api/v1/resources", cursor=page["nextCursor"]).json
+    assert len(rest["items"]) == 1
+    one = resource_of(api, "prod-one")
+    whole = api.get(f"/api/v1/resources/{one['id']}")
+    assert whole.json["denials"][0]["object"]["namespace"] == "team-b"
+    tag = whole.headers["ETag"]
+    unchanged = api.call("GET", f"/api/v1/resources/{one['id']}", headers={"If-None-Match": tag})
+    assert unchanged.status == 304
+    services = api.get("/api/v1/services").json["items"]
+    assert sum(each["ownerships"] for each in services) == 3
+    service = api.get("/api/v1/services/" + quote(services[0]["service"], safe=""))
+    assert service.json["byState"] == {"reserved": services[0]["ownerships"]}
+    assert api.get("/api/v1/denials").json["items"][0]["count"] == 1
+    assert len(api.get("/api/v1/audit").json["items"]) == 3
+    lines = api.get("/api/v1/audit", format="ndjson", order="oldest").body.splitlines()
+    assert [json.loads(line)["number"] for line in lines] == [1, 2, 3]
+    check = api.call("POST", "/api/v1/checks", {"items": [objects.bucket("x", "prod-two")]}).json
+    assert check["verdict"] == "denied"
+    release = f"/api/v1/resources/{one['id']}:release"
+    assert api.call("POST", release, {"reason": "gone"}).status == 428
+    assert api.call("POST", release, {"reason": "gone"}, {"If-Match": '"old"'}).status == 412
+    assert api.call("POST", release, {"reason": "gone"}, {"If-Match": tag}).status == 200
+    last = api.get("/api/v1/audit", limit=1).json["items"][0]
+    assert last["actor"] == "root (static token) from 127.0.0.1"
+    assert api.get("/api/v1/resources:lookup", name="prod-one").json["free"]
+    answered = {(method, path) for method, path, status in api.seen if status < 400}
+    assert answered == set(Specification().operations())
+
+
+def test_examples_conform():
+    specification = Specification()
+    examples = specification.examples()
+    assert examples
+    for _, schema, value in examples:
+        specification.check_value(schema, value)
+
+
+def test_who_may_call(api):
+    one = resource_of(api, "prod-one")
+    release = f"/api/v1/resources/{one['id']}:release"
+    api.token = ""
+    refused = api.get("/api/v1/resources")
+    assert refused.status == 401 and refused.headers["WWW-Authenticate"] == "Bearer"
+    assert api.get("/api/v1/version").status == 200
+    for token in ("wrong-token-0000000001", "a b", "\xe4"):
+        api.token = token
+        assert api.get("/api/v1/resources").status == 401
+    api.token = TOKENS["eve"][1]
+    assert api.get("/api/v1/resources").status == 200
+    assert api.get("/api/v1/audit").status == 403
+    assert api.call("POST", release, {"reason": "x"}, {"If-Match": "*"}).status == 403
+    # A token replaced in the file holds without a restart.
+    fresh = "token-of-eve-00003"
+    tokens = api.truce.directory / "tokens"
+    tokens.write_text(f"{hashlib.sha256(fresh.encode()).hexdigest()} auditor eve\n")
+    api.token = fresh
+    assert wait_for(lambda: api.get("/api/v1/audit").status == 200)
+    api.token = TOKENS["eve"][1]
+    assert api.get("/api/v1/resources").status == 401
+
+
+@pytest.mark.parametrize("body", [b"", b"[", b"[" * 100_000, b'{"items":[' + b"{" * 70, b"\xff",
+                                  b'{"items": [null]}', b'{"items":[{"a":1}]}'])
+def test_bad_bodies(api, body):
+    assert api.call("POST", "/api/v1/checks", body).status == 400
+
+
+def test_limits_and_paths(api):
+    assert api.raw("POST", "/api/v1/checks", b"x" * 1_100_000).status == 413
+    for path in ("/api/v1/nothing", "/api/v1/resources/../audit", "/api/v1/resources/%2e%2e/audit",
+                 "/api/v1/resources/aaaaaaaaaaaaa/x", "/api/v1/services/"):
+        answer = api.raw("GET", path)
+        assert answer.status in (400, 404), path
+    odd = api.raw("GET", "/api/v1/version", headers={"X-Request-Id": "a b<script>"})
+    assert "script" not in odd.headers["X-Request-Id"]
+    kept = api.raw("GET", "/api/v1/version", headers={"X-Request-Id": "my-id.1"})
+    assert kept.headers["X-Request-Id"] == "my-id.1"
+
+
+def test_requests_made_from_the_specification(api, tmp_path):
+    """No 5xx, no answer that is not described, no crash. The seed is in the output."""
+    report = tmp_path / "schemathesis.txt"
+    seed = os.environ.get("TRUCE_SEED", "1")
+    print(f"seed {seed} (TRUCE_SEED)")
+    with report.open("w") as out:
+        code = subprocess.run(
+            [str(Path(sys.executable).parent / "schemathesis"), "run",
+             "--url", f"https://{api.address}", "--max-time", str(FUZZ_SECONDS),
+             "--header", f"Authorization: Bearer {api.token}",
+             "--tls-verify", str(api.truce.ca_file), "--seed", seed, "--max-examples", "30",
+             "--checks", "not_a_server_error,response_schema_conformance,content_type_conformance,"
+                         "status_code_conformance,response_headers_conformance",
+             "--phases", "examples,coverage,fuzzing", "--no-color",
+             str(SPECIFICATION)],
+            stdout=out, stderr=subprocess.STDOUT, timeout=FUZZ_SECONDS_MAX, check=False).returncode
+    assert code == 0, f"seed {seed}\n" + report.read_text()[-6000:]
+    assert api.truce.running
+    assert api.get("/api/v1/version").status == 200

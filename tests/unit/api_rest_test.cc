@@ -1,0 +1,370 @@
+// The REST API's handlers on a memory store: lists and cursors, one resource, lookup, release,
+// checks, audit; and who may see what.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "tests/support/admission_fixture.h"
+#include "webhook/api/rest/rest_api.h"
+#include "webhook/http/router.h"
+
+namespace truce {
+namespace {
+
+using nlohmann::json;
+
+class NobodyElse final : public AccessReviewer {
+ public:
+  Result<bool> Allowed(const KubernetesUser& user, const Permission& permission,
+                       Deadline) override {
+    return allowed.count(user.name + " " + ToText(permission)) > 0;
+  }
+  std::set<std::string> allowed;
+};
+
+class AnyToken final : public TokenReviewer {
+ public:
+  Result<std::optional<KubernetesUser>> Review(const std::string& token, Deadline) override {
+    return std::optional<KubernetesUser>(KubernetesUser{token, "", {}, {}});
+  }
+};
+
+class RestTest : public AdmissionFixture {
+ protected:
+  RestTest() {
+    const std::atomic<bool> stop{false};
+    EXPECT_TRUE(indexed_.Fill(stop).ok());
+    indexed_service_.SetReady(true);
+  }
+
+  // As the operator, unless `user` is given: then as that Kubernetes user.
+  HttpResponse Call(const std::string& method, const std::string& path,
+                    std::vector<std::pair<std::string, std::string>> query = {},
+                    const std::string& body = "", const std::string& if_match = "") {
+    const Router router = Router::Make(rest_.Routes()).value();
+    const auto match = router.Find(method, path);
+    if (match.route == nullptr) return PlainText(404, "no route");
+    HttpRequest request;
+    request.method = method;
+    request.path = path;
+    request.query = std::move(query);
+    request.body = body;
+    request.remote_address = user_.empty() ? "unix" : "192.0.2.7";
+    const std::string authorization = "Bearer " + user_;
+    if (!user_.empty()) request.headers.push_back({"authorization", authorization});
+    if (!if_match.empty()) request.headers.push_back({"if-match", if_match});
+    return match.route->handler(request);
+  }
+  json Get(const std::string& path, std::vector<std::pair<std::string, std::string>> query = {},
+           int status = 200) {
+    const HttpResponse response = Call("GET", path, std::move(query));
+    EXPECT_EQ(response.status, status) << path << " " << response.body;
+    return json::parse(response.body, nullptr, false);
+  }
+  static std::string HeaderOf(const HttpResponse& response, std::string_view name) {
+    for (const auto& [key, value] : response.headers) {
+      if (key == name) return value;
+    }
+    return "";
+  }
+  // Writes go through the directory, as in the server.
+  void Declare(const std::string& ns, const std::string& bucket, const std::string& service) {
+    Sent sent = Claim(ns, bucket, bucket, service);
+    sent.uid = "uid-" + bucket;
+    sent.review = "review-" + bucket;
+    HttpRequest request;
+    request.body = BodyOf(sent);
+    EXPECT_EQ(json::parse(indexed_service_.Validate(request).body)["response"]["allowed"], true);
+  }
+  std::string IdOf(const std::string& bucket) {
+    return Get("/api/v1/resources:lookup", {{"type", "s3/Bucket"}, {"name", bucket}})
+        .at("resources")
+        .at(0)
+        .at("id");
+  }
+
+  IndexedStore indexed_{store_};
+  DenialBook denials_{clock_};
+  AnyToken tokens_;
+  NobodyElse reviews_;
+  ApiAccess access_{&tokens_, &reviews_};
+  IdSource random_ids_ = RandomIds();
+  AdmissionService indexed_service_{AdmissionPorts{indexed_, clock_, random_ids_, {&denials_}},
+                                    service_.policy()};
+  RestApi rest_{{indexed_, clock_, random_ids_, [this] { return service_.policy(); }, access_,
+                 denials_, "1.2.3"}};
+  std::string user_;
+};
+
+TEST_F(RestTest, ListsEverythingByPages) {
+  for (int i = 0; i < 25; ++i) {
+    Declare("team-a", "bucket-" + std::to_string(100 + i), i % 2 == 0 ? "even" : "odd");
+  }
+  std::set<std::string> seen;
+  std::vector<std::pair<std::string, std::string>> query = {{"limit", "10"}};
+  int pages = 0;
+  while (true) {
+    const json page = Get("/api/v1/resources", query);
+    for (const json& item : page.at("items")) EXPECT_TRUE(seen.insert(item.at("name")).second);
+    ++pages;
+    if (!page.contains("nextCursor")) break;
+    // A write between two pages moves nothing.
+    Declare("team-a", "aaa-" + std::to_string(pages), "late");
+    query = {{"limit", "10"}, {"cursor", page.at("nextCursor")}};
+  }
+  EXPECT_EQ(pages, 3);
+  EXPECT_EQ(seen.size(), 25U);
+  EXPECT_EQ(Get("/api/v1/resources", {{"service", "odd"}}).at("items").size(), 12U);
+  EXPECT_EQ(Get("/api/v1/resources", {{"name", "bucket-103"}}).at("items").size(), 1U);
+  EXPECT_EQ(Get("/api/v1/resources", {{"state", "held"}}).at("items").size(), 0U);
+  EXPECT_EQ(
+      Get("/api/v1/resources", {{"type", "s3/Bucket"}, {"namespace", "team-b"}}).at("items").size(),
+      0U);
+}
+
+TEST_F(RestTest, SortsAndSealsCursors) {
+  for (const char* name : {"bbb", "aaa", "ccc"}) Declare("team-a", name, std::string("s-") + name);
+  const json first = Get("/api/v1/resources", {{"sort", "name"}, {"limit", "2"}});
+  EXPECT_EQ(first.at("items").at(0).at("name"), "aaa");
+  EXPECT_EQ(first.at("items").at(1).at("name"), "bbb");
+  const std::string cursor = first.at("nextCursor");
+  const json second = Get("/api/v1/resources", {{"sort", "name"}, {"cursor", cursor}});
+  ASSERT_EQ(second.at("items").size(), 1U);
+  EXPECT_EQ(second.at("items").at(0).at("name"), "ccc");
+  // Another question, a forged one, one of another list.
+  Get("/api/v1/resources", {{"sort", "service"}, {"cursor", cursor}}, 400);
+  std::string forged = cursor;
+  forged[50] = forged[50] == 'A' ? 'B' : 'A';
+  Get("/api/v1/resources", {{"sort", "name"}, {"cursor", forged}}, 400);
+  Get("/api/v1/services", {{"cursor", cursor}}, 400);
+  Get("/api/v1/audit", {{"cursor", cursor}}, 400);
+  Get("/api/v1/resources", {{"cursor", ""}}, 400);
+}
+
+TEST_F(RestTest, BadParametersAre400) {
+  using Query = std::vector<std::pair<std::string, std::string>>;
+  for (const Query& query :
+       {Query{{"limit", "0"}}, Query{{"limit", "-1"}}, Query{{"limit", "x"}}, Query{{"limit", ""}},
+        Query{{"frob", "1"}}, Query{{"name", "a"}, {"name", "b"}}, Query{{"sort", "size"}},
+        Query{{"state", "gone"}}, Query{{"type", "s3/Nothing"}}, Query{{"contested", "maybe"}},
+        Query{{"name", std::string(3000, 'a')}}, Query{{"name", "a\nb"}},
+        Query{{"name", "\xff"}}}) {
+    const json problem = Get("/api/v1/resources", query, 400);
+    EXPECT_EQ(problem.at("type"), "/problems/malformed");
+    EXPECT_FALSE(problem.at("remedy").get<std::string>().empty());
+  }
+  EXPECT_EQ(Get("/api/v1/resources", {{"limit", "99999999999999999999"}}).at("items").size(), 0U);
+  Get("/api/v1/resources/nonsense", {}, 404);
+  Get("/api/v1/resources/aaaaaaaaaaaaa", {}, 404);
+  Get("/api/v1/nothing", {}, 404);
+}
+
+TEST_F(RestTest, OneResourceWithItsHistory) {
+  Declare("team-a", "prod-artifacts", "service-a");
+  const std::string id = IdOf("prod-artifacts");
+  const HttpResponse response = Call("GET", "/api/v1/resources/" + id);
+  ASSERT_EQ(response.status, 200) << response.body;
+  const json resource = json::parse(response.body);
+  EXPECT_EQ(resource.at("service"), "service-a");
+  EXPECT_EQ(resource.at("declarations").size(), 1U);
+  EXPECT_EQ(resource.at("consumers").size(), 0U);
+  EXPECT_EQ(resource.at("history").at(0).at("action"), "granted");
+  EXPECT_TRUE(resource.at("historyComplete"));
+  EXPECT_FALSE(HeaderOf(response, "ETag").empty());
+  EXPECT_FALSE(HeaderOf(response, "X-Request-Id").empty());
+}
+
+TEST_F(RestTest, DenialsStandAtTheResource) {
+  Declare("team-a", "prod-artifacts", "service-a");
+  Sent second = Claim("team-b", "mine", "prod-artifacts", "service-b");
+  for (int i = 0; i < 2; ++i) {
+    HttpRequest request;
+    request.body = BodyOf(second);
+    indexed_service_.Validate(request);
+  }
+  const json denials = Get("/api/v1/denials").at("items");
+  ASSERT_EQ(denials.size(), 1U);
+  EXPECT_EQ(denials.at(0).at("count"), 2);
+  EXPECT_EQ(denials.at(0).at("object").at("namespace"), "team-b");
+  EXPECT_EQ(Get("/api/v1/denials", {{"namespace", "team-a"}}).at("items").size(), 0U);
+  EXPECT_EQ(Get("/api/v1/resources/" + IdOf("prod-artifacts")).at("denials").size(), 1U);
+}
+
+TEST_F(RestTest, LookupTellsWhetherItIsFree) {
+  Declare("team-a", "prod-artifacts", "service-a");
+  EXPECT_TRUE(Get("/api/v1/resources:lookup", {{"type", "s3/Bucket"}, {"name", "x"}}).at("free"));
+  const json taken = Get("/api/v1/resources:lookup", {{"name", "prod-artifacts"}});
+  EXPECT_FALSE(taken.at("free"));
+  const std::string key = taken.at("resources").at(0).at("key");
+  EXPECT_FALSE(Get("/api/v1/resources:lookup", {{"key", key}}).at("free"));
+  const std::string arn = taken.at("resources").at(0).at("arn");
+  if (!arn.empty()) EXPECT_FALSE(Get("/api/v1/resources:lookup", {{"arn", arn}}).at("free"));
+  Get("/api/v1/resources:lookup", {}, 400);
+}
+
+TEST_F(RestTest, StrangersLearnWhatDisclosureAllows) {
+  Declare("team-a", "prod-artifacts", "service-a");
+  const std::string id = IdOf("prod-artifacts");
+  user_ = "robot";
+  Get("/api/v1/resources", {}, 403);
+  Get("/api/v1/audit", {}, 403);
+  json seen = Get("/api/v1/resources/" + id);
+  EXPECT_TRUE(seen.at("redacted"));
+  EXPECT_EQ(seen.at("service"), "service-a");
+  EXPECT_FALSE(seen.contains("root"));
+  ChangePolicy([](AdmissionPolicy& policy) { policy.disclosure = Disclosure::kTaken; });
+  seen = Get("/api/v1/resources:lookup", {{"name", "prod-artifacts"}}).at("resources").at(0);
+  EXPECT_EQ(seen, json::parse(R"({"type":"s3/Bucket","name":"prod-artifacts","redacted":true})"));
+  reviews_.allowed.insert("robot get ownerships in namespace team-a");
+  EXPECT_FALSE(Get("/api/v1/resources/" + id).at("redacted"));
+  reviews_.allowed.insert("robot list ownerships in namespace team-a");
+  EXPECT_EQ(Get("/api/v1/resources", {{"namespace", "team-a"}}).at("items").size(), 1U);
+}
+
+TEST_F(RestTest, ReleaseNeedsRightStateAndReason) {
+  Declare("team-a", "prod-artifacts", "service-a");
+  const std::string id = IdOf("prod-artifacts");
+  const std::string path = "/api/v1/resources/" + id + ":release";
+  const std::string tag = HeaderOf(Call("GET", "/api/v1/resources/" + id), "ETag");
+  const std::string reason = R"({"reason":"moved away"})";
+  EXPECT_EQ(Call("POST", path, {}, reason).status, 428);
+  EXPECT_EQ(Call("POST", path, {}, reason, "\"other\"").status, 412);
+  EXPECT_EQ(Call("POST", path, {}, "{}", tag).status, 400);
+  EXPECT_EQ(Call("POST", path, {}, R"({"reason":"a\nb"})", tag).status, 400);
+  EXPECT_EQ(Call("POST", path, {}, R"({"reason":"a","force":1})", tag).status, 400);
+  EXPECT_EQ(Call("POST", path, {}, std::string(100, '['), tag).status, 400);
+  EXPECT_EQ(Call("POST", "/api/v1/resources/" + id + ":frob", {}, reason, tag).status, 404);
+  user_ = "robot";
+  EXPECT_EQ(Call("POST", path, {}, reason, tag).status, 403);
+  reviews_.allowed.insert("robot create ownerships/release in namespace team-a");
+  EXPECT_EQ(Call("POST", path, {}, reason, tag).status, 200);
+  user_.clear();
+  EXPECT_EQ(Call("POST", path, {}, reason, tag).status, 404);
+  const json lines = Get("/api/v1/audit", {{"id", id}}).at("items");
+  ASSERT_GE(lines.size(), 2U);
+  EXPECT_EQ(lines.at(0).at("actor"), "robot (Kubernetes token) from 192.0.2.7");
+  EXPECT_NE(lines.at(0).at("cause").get<std::string>().find("moved away"), std::string::npos);
+  EXPECT_TRUE(Get("/api/v1/resources:lookup", {{"name", "prod-artifacts"}}).at("free"));
+}
+
+TEST_F(RestTest, ServicesAreCounted) {
+  Declare("team-a", "one", "service-a");
+  Declare("team-a", "two", "service-a");
+  Declare("team-b", "three", "service-b");
+  const json page = Get("/api/v1/services", {{"limit", "1"}});
+  EXPECT_EQ(page.at("items"), json::parse(R"([{"service":"service-a","ownerships":2}])"));
+  const json next = Get("/api/v1/services", {{"limit", "5"}, {"cursor", page.at("nextCursor")}});
+  EXPECT_EQ(next.at("items").at(0).at("service"), "service-b");
+  const json service = Get("/api/v1/services/service-a");
+  EXPECT_EQ(service.at("byType"), json::parse(R"({"s3/Bucket":2})"));
+  EXPECT_TRUE(service.at("complete"));
+  Get("/api/v1/services/nobody", {}, 404);
+}
+
+TEST_F(RestTest, TheAuditLogIsFilteredPagedAndExported) {
+  for (int i = 0; i < 5; ++i) Declare("team-a", "bucket-" + std::to_string(i), "service-a");
+  const json newest = Get("/api/v1/audit", {{"limit", "2"}});
+  ASSERT_EQ(newest.at("items").size(), 2U);
+  EXPECT_GT(newest.at("items").at(0).at("number"), newest.at("items").at(1).at("number"));
+  std::string text;
+  std::vector<std::pair<std::string, std::string>> query = {
+      {"format", "ndjson"}, {"order", "oldest"}, {"limit", "2"}};
+  for (int pages = 0; pages < 9; ++pages) {
+    const HttpResponse response = Call("GET", "/api/v1/audit", query);
+    ASSERT_EQ(response.status, 200) << response.body;
+    text += response.body;
+    const std::string next = HeaderOf(response, "X-Next-Cursor");
+    if (next.empty()) break;
+    query = {{"format", "ndjson"}, {"order", "oldest"}, {"limit", "2"}, {"cursor", next}};
+  }
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 5);
+  EXPECT_EQ(Get("/api/v1/audit", {{"action", "released"}}).at("items").size(), 0U);
+  EXPECT_EQ(Get("/api/v1/audit", {{"since", "2027-01-01T00:00:00Z"}}).at("items").size(), 0U);
+  Get("/api/v1/audit", {{"action", "frob"}}, 400);
+  Get("/api/v1/audit", {{"since", "yesterday"}}, 400);
+}
+
+TEST_F(RestTest, ChecksSayWhatAdmissionWould) {
+  Declare("team-a", "prod-artifacts", "service-a");
+  const auto bucket = [](const std::string& name, const std::string& external) {
+    return json{{"apiVersion", "s3.aws.upbound.io/v1beta2"},
+                {"kind", "Bucket"},
+                {"metadata",
+                 {{"name", name}, {"annotations", {{"crossplane.io/external-name", external}}}}},
+                {"spec", {{"forProvider", {{"region", "eu-west-1"}}}}}};
+  };
+  const json body = {
+      {"items", {bucket("a", "prod-artifacts"), bucket("b", "free-one"), bucket("c", "free-one")}}};
+  const auto before = Contents();
+  const HttpResponse response = Call("POST", "/api/v1/checks", {}, body.dump());
+  ASSERT_EQ(response.status, 200) << response.body;
+  const json answer = json::parse(response.body);
+  EXPECT_EQ(answer.at("verdict"), "denied");
+  EXPECT_EQ(answer.at("items").at(0).at("verdict"), "denied");
+  EXPECT_EQ(answer.at("items").at(0).at("findings").at(0).at("rule"), "duplicate-ownership");
+  EXPECT_EQ(answer.at("items").at(1).at("verdict"), "allowed");
+  EXPECT_EQ(answer.at("items").at(2).at("verdict"), "denied");
+  EXPECT_EQ(Contents(), before);
+  for (const char* bad : {"", "[]", "{}", R"({"items":1})", R"({"items":[1]})", R"({"items":[{}]})",
+                          R"({"items":[],"x":1})", R"({"items":[],"namespace":1})",
+                          R"({"items":[{"apiVersion":"v1","kind":"K","metadata":{}}]})"}) {
+    EXPECT_EQ(Call("POST", "/api/v1/checks", {}, bad).status, 400) << bad;
+  }
+  user_ = "robot";
+  EXPECT_EQ(Call("POST", "/api/v1/checks", {}, body.dump()).status, 403);
+}
+
+TEST_F(RestTest, AFaultOfTheStoreIs503) {
+  Declare("team-a", "prod-artifacts", "service-a");
+  store_.FailNextRead({ErrorCode::kUnavailable, "busy"});
+  const HttpResponse response = Call("GET", "/api/v1/resources");
+  EXPECT_EQ(response.status, 503);
+  EXPECT_EQ(HeaderOf(response, "Retry-After"), "1");
+}
+
+TEST_F(RestTest, AboutTheServer) {
+  user_ = "robot";
+  EXPECT_EQ(Get("/api/v1/version").at("version"), "1.2.3");
+  EXPECT_GT(Get("/api/v1/types").at("items").size(), 100U);
+  EXPECT_EQ(Call("GET", "/openapi.yaml").body, OpenApiText());
+}
+
+TEST(Directories, FindByAllNamesAndForget) {
+  Directory directory;
+  const auto owner = [](int i) {
+    Owner out;
+    out.key.text = "key-" + std::to_string(1000000 + i);
+    out.id.text = "id-" + std::to_string(i);
+    out.name = "name-" + std::to_string(i % 100);
+    out.service = "service-" + std::to_string(i % 7);
+    return out;
+  };
+  for (int i = 0; i < 5000; ++i) directory.Put(owner(i));
+  for (int i = 0; i < 5000; ++i) directory.Put(owner(i));
+  EXPECT_EQ(directory.size(), 5000U);
+  EXPECT_EQ(directory.WithName("name-3", 1000).size(), 50U);
+  EXPECT_EQ(directory.WithId(PublicId{"id-77"}, 9), std::vector<KeyText>{owner(77).key});
+  EXPECT_TRUE(directory.WithArn("", 9).empty());
+  for (int i = 0; i < 5000; i += 2) directory.Erase(owner(i).key);
+  EXPECT_EQ(directory.size(), 2500U);
+  EXPECT_TRUE(directory.WithId(PublicId{"id-78"}, 9).empty());
+  const auto first = directory.OfService("service-1", {}, 3);
+  ASSERT_EQ(first.size(), 3U);
+  EXPECT_EQ(first[0], owner(1).key);
+  EXPECT_EQ(directory.OfService("service-1", first[2], 1)[0], owner(43).key);
+  Owner moved = owner(1);
+  moved.service = "other";
+  directory.Put(moved);
+  EXPECT_EQ(directory.CountOf("other"), 1U);
+  EXPECT_EQ(directory.OfService("service-1", {}, 1)[0], owner(15).key);
+  for (int i = 0; i < 5000; ++i) directory.Erase(owner(i).key);
+  EXPECT_EQ(directory.size(), 0U);
+  EXPECT_TRUE(directory.Services("", 9).empty());
+}
+
+}  // namespace
+}  // namespace truce

@@ -1,0 +1,96 @@
+// Directory: which keys have this id, name, ARN, service. In memory, about 130 bytes an ownership.
+//
+// It holds where to look, never what is true: whoever asks reads the owners of the keys from the
+// store and passes over those that do not fit (a hash may fit by chance, an owner may have gone).
+#ifndef TRUCE_WEBHOOK_API_DIRECTORY_H_
+#define TRUCE_WEBHOOK_API_DIRECTORY_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "registry/ownership/rows.h"
+
+namespace truce {
+
+// External synchronization.
+class Directory final {
+ public:
+  // Enters the owner of a key, in place of what was entered for the key.
+  void Put(const Owner& owner);
+  void Erase(const KeyText& key);
+
+  // Keys whose owner has, or by chance of hashing seems to have, that id, name or ARN; at most
+  // `limit`.
+  std::vector<KeyText> WithId(const PublicId& id, std::size_t limit) const;
+  std::vector<KeyText> WithName(std::string_view name, std::size_t limit) const;
+  std::vector<KeyText> WithArn(std::string_view arn, std::size_t limit) const;
+  // The first `limit` keys of the service that follow `after`, in order. Passes over all keys of
+  // the service.
+  std::vector<KeyText> OfService(const std::string& service, const KeyText& after,
+                                 std::size_t limit) const;
+
+  // Services by name that follow `after`, with the number of their keys.
+  struct ServiceCount {
+    std::string service;
+    std::size_t keys = 0;
+  };
+  std::vector<ServiceCount> Services(const std::string& after, std::size_t limit) const;
+  std::size_t CountOf(const std::string& service) const;
+
+  std::size_t size() const { return live_; }
+
+ private:
+  // Places in `entries_`; the last one is none.
+  using Place = std::uint32_t;
+  static constexpr Place kNone = 0xFFFFFFFF;
+
+  enum By : std::size_t { kByKey, kById, kByName, kByArn, kByCount };
+
+  struct Entry {
+    std::uint32_t key_begin = 0;  // in the arena
+    std::uint32_t key_bytes = 0;
+    std::array<std::uint32_t, kByCount> hash{};
+    std::array<Place, kByCount> next{};
+    std::uint32_t service = 0;  // place in services_, when live; else next free entry
+    Place service_next = kNone;
+    Place service_before = kNone;
+  };
+
+  struct Service {
+    std::string name;
+    Place first = kNone;
+    std::size_t keys = 0;
+  };
+
+  std::string_view KeyOf(const Entry& entry) const;
+  Place Find(std::string_view key) const;
+  void Link(Place place);
+  void Unlink(Place place);
+  void Grow();
+  void AddKey(std::string_view key, Entry& entry);
+  void CompactKeys();
+  std::uint32_t ServicePlace(const std::string& name);
+  std::vector<KeyText> WithHash(By by, std::uint32_t hash, std::size_t limit) const;
+
+  static constexpr std::size_t kChunkBytes = std::size_t{1} << 20U;
+  std::vector<std::unique_ptr<char[]>> chunks_;  // keys never straddle two chunks
+  std::size_t chunk_used_ = kChunkBytes;         // of the last chunk
+  std::size_t key_bytes_live_ = 0;
+
+  std::vector<Entry> entries_;
+  Place free_ = kNone;
+  std::size_t live_ = 0;
+  std::array<std::vector<Place>, kByCount> buckets_;  // heads of chains; a power of two of them
+  std::vector<Service> services_;
+  std::map<std::string, std::uint32_t, std::less<>> service_places_;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_API_DIRECTORY_H_

@@ -1,0 +1,89 @@
+#include "webhook/api/indexed_store.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace truce {
+namespace {
+
+constexpr std::size_t kPage = 200;
+constexpr std::chrono::seconds kReadWithin{5};
+// A commit that its caller did not wait for has ended by then, or failed.
+constexpr std::chrono::seconds kUnsureFor{60};
+constexpr std::size_t kUnsureMax = 10'000;
+
+Deadline Soon() { return std::chrono::steady_clock::now() + kReadWithin; }
+
+}  // namespace
+
+Result<void> IndexedStore::Fill(const std::atomic<bool>& stop) {
+  KeyText after;
+  bool done = false;
+  while (!done && !stop.load(std::memory_order_relaxed)) {
+    // Under the lock: what is read is not older than what commits enter.
+    TRUCE_RETURN_IF_ERROR(state_.With([&](State& state) {
+      std::vector<Owner> page;
+      const auto look = [&](const Facts& facts) {
+        page = facts.OwnersIn(OwnerList::kAll, after, kPage);
+      };
+      Result<void> read = store_.Read(look, Soon());
+      if (!read.ok()) return read;
+      for (const Owner& owner : page) state.directory.Put(owner);
+      done = page.size() < kPage;
+      if (!page.empty()) after = page.back().key;
+      return read;
+    }));
+  }
+  if (done) filled_.store(true, std::memory_order_release);
+  return {};
+}
+
+Result<void> IndexedStore::Apply(const Locks& locks, const Decide& decide, Deadline deadline) {
+  std::vector<KeyText> keys;
+  const auto note = [&](const Facts& facts) {
+    Changes changes = decide(facts);
+    keys.clear();
+    for (const Owner& owner : changes.put_owners) keys.push_back(owner.key);
+    keys.insert(keys.end(), changes.drop_owners.begin(), changes.drop_owners.end());
+    return changes;
+  };
+  Result<void> applied = store_.Apply(locks, note, deadline);
+  if (keys.empty()) return applied;
+  const bool unsure = !applied.ok() && applied.error().code == ErrorCode::kDeadlineExceeded;
+  if (!applied.ok() && !unsure) return applied;
+  state_.With([&](State& state) {
+    Follow(keys, state);
+    if (!unsure || state.unsure.size() + keys.size() > kUnsureMax) return;
+    const Deadline until = std::chrono::steady_clock::now() + kUnsureFor;
+    for (KeyText& key : keys) state.unsure.emplace_back(std::move(key), until);
+  });
+  return applied;
+}
+
+void IndexedStore::Follow(const std::vector<KeyText>& keys, State& state) const {
+  std::vector<std::optional<Owner>> owners;
+  const auto look = [&](const Facts& facts) {
+    owners.clear();
+    for (const KeyText& key : keys) owners.push_back(facts.OwnerOf(key));
+  };
+  // Owners are in the stores' memory; a store that cannot tell them answers nobody.
+  if (!store_.Read(look, Soon()).ok()) return;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (owners[i]) {
+      state.directory.Put(*owners[i]);
+    } else {
+      state.directory.Erase(keys[i]);
+    }
+  }
+}
+
+void IndexedStore::ReadAgain(State& state) const {
+  if (state.unsure.empty()) return;
+  const Deadline now = std::chrono::steady_clock::now();
+  std::vector<KeyText> keys;
+  for (const auto& [key, until] : state.unsure) keys.push_back(key);
+  Follow(keys, state);
+  std::erase_if(state.unsure, [&](const auto& each) { return each.second <= now; });
+}
+
+}  // namespace truce

@@ -1,0 +1,64 @@
+// IndexedStore: a store whose owners can be found by id, name, ARN and service.
+#ifndef TRUCE_WEBHOOK_API_INDEXED_STORE_H_
+#define TRUCE_WEBHOOK_API_INDEXED_STORE_H_
+
+#include <atomic>
+#include <utility>
+#include <vector>
+
+#include "registry/base/guarded.h"
+#include "registry/store/store.h"
+#include "webhook/api/directory.h"
+
+namespace truce {
+
+// Passes everything on to a store that must outlive it, and after each commit reads the owners of
+// the keys it changed into a Directory. Thread-safe. Every write must go through it.
+class IndexedStore final : public Store {
+ public:
+  explicit IndexedStore(Store& store) : store_(store) {}
+
+  // Enters every owner, page by page; writes go on meanwhile. Once, after the store is open.
+  // Until it is done Ask is kUnavailable. Errors: those of the store; then Fill again.
+  // `stop`, checked between pages, ends it early.
+  Result<void> Fill(const std::atomic<bool>& stop);
+
+  // Runs `ask(const Directory&)` and returns what it returns. `ask` must be short: commits wait
+  // for it. Errors: kUnavailable (not filled yet).
+  template <typename Ask>
+  auto With(Ask ask) const -> Result<decltype(ask(std::declval<const Directory&>()))> {
+    if (!filled_.load(std::memory_order_acquire)) {
+      return Error{ErrorCode::kUnavailable, "the directory of owners is being filled"};
+    }
+    return state_.With([&](State& state) {
+      ReadAgain(state);
+      return ask(std::as_const(state.directory));
+    });
+  }
+
+  Result<void> Apply(const Locks& locks, const Decide& decide, Deadline deadline) override;
+  Result<void> Read(const Look& look, Deadline deadline) const override {
+    return store_.Read(look, deadline);
+  }
+  StoreCounts Counts() const override { return store_.Counts(); }
+  Result<StoreContents> Contents() const override { return store_.Contents(); }
+  Result<void> Health() const override { return store_.Health(); }
+
+ private:
+  struct State {
+    Directory directory;
+    // Keys whose last write may come true yet: read again whenever somebody asks.
+    std::vector<std::pair<KeyText, Deadline>> unsure;
+  };
+
+  void Follow(const std::vector<KeyText>& keys, State& state) const;
+  void ReadAgain(State& state) const;
+
+  Store& store_;
+  mutable Guarded<State> state_;
+  std::atomic<bool> filled_{false};
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_API_INDEXED_STORE_H_

@@ -1,0 +1,97 @@
+#include "webhook/api/rest/call.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace truce {
+namespace {
+
+Error Bad(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
+
+}  // namespace
+
+bool IsUtf8(std::string_view text) {
+  std::size_t i = 0;
+  while (i < text.size()) {
+    const auto lead = static_cast<unsigned char>(text[i]);
+    const std::size_t more = lead < 0x80 ? 0 : lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : 1;
+    if (lead >= 0x80 && (lead < 0xC2 || lead > 0xF4)) return false;
+    if (i + more >= text.size()) return false;
+    std::uint32_t code = more == 0 ? lead : lead & (0x3FU >> more);
+    for (std::size_t k = 1; k <= more; ++k) {
+      const auto next = static_cast<unsigned char>(text[i + k]);
+      if ((next & 0xC0U) != 0x80U) return false;
+      code = (code << 6U) | (next & 0x3FU);
+    }
+    const bool overlong = (more == 2 && code < 0x800) || (more == 3 && code < 0x10000);
+    const bool outside = code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF);
+    if (overlong || outside) return false;
+    i += more + 1;
+  }
+  return true;
+}
+
+bool NestsTooDeep(std::string_view json) {
+  int depth = 0;
+  bool in_text = false;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    if (in_text) {
+      if (c == '\\') ++i;
+      if (c == '"') in_text = false;
+    } else if (c == '"') {
+      in_text = true;
+    } else if (c == '{' || c == '[') {
+      if (++depth > kBodyDepthMax) return true;
+    } else if (c == '}' || c == ']') {
+      --depth;
+    }
+  }
+  return false;
+}
+
+Result<void> RestCall::AllowOnly(std::initializer_list<std::string_view> allowed) const {
+  for (auto it = request.query.begin(); it != request.query.end(); ++it) {
+    const auto& [name, value] = *it;
+    if (std::find(allowed.begin(), allowed.end(), name) == allowed.end()) {
+      std::string list;
+      for (const std::string_view each : allowed) {
+        list.append(list.empty() ? "" : ", ").append(each);
+      }
+      return Bad(list.empty() ? "this takes no parameters"
+                              : "unknown parameter; this takes " + list);
+    }
+    const auto same = [&](const auto& other) { return other.first == name; };
+    if (std::any_of(request.query.begin(), it, same)) return Bad(name + " stands twice");
+    if (value.size() > kParameterBytesMax) return Bad(name + " is longer than 2048 bytes");
+    const bool has_control = std::any_of(value.begin(), value.end(),
+                                         [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+    if (has_control || !IsUtf8(value)) return Bad(name + " holds bytes that are no text");
+  }
+  return {};
+}
+
+std::string RestCall::Parameter(std::string_view name) const {
+  return std::string(request.Query(name).value_or(std::string_view()));
+}
+
+Result<std::optional<bool>> RestCall::Switch(std::string_view name) const {
+  const auto value = request.Query(name);
+  if (!value) return std::optional<bool>();
+  if (*value == "true") return std::optional<bool>(true);
+  if (*value == "false") return std::optional<bool>(false);
+  return Bad(std::string(name) + " is neither true nor false");
+}
+
+Result<std::size_t> RestCall::Limit() const {
+  const auto value = request.Query("limit");
+  if (!value) return kPageDefault;
+  std::int64_t limit = 0;
+  const auto [end, code] = std::from_chars(value->data(), value->data() + value->size(), limit);
+  const bool whole = end == value->data() + value->size() && !value->empty();
+  if (code == std::errc::result_out_of_range && whole && value->front() != '-') return kPageMax;
+  if (code != std::errc() || !whole || limit < 1) return Bad("limit is not a number from 1 on");
+  return std::min(static_cast<std::size_t>(limit), kPageMax);
+}
+
+}  // namespace truce

@@ -1,0 +1,95 @@
+#include "webhook/api/rest/cursor.h"
+
+#include <charconv>
+#include <cstdint>
+#include <optional>
+
+#include "webhook/api/auth/digest.h"
+
+namespace truce {
+namespace {
+
+constexpr std::string_view kAlphabet =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+constexpr std::size_t kSealBytes = 32;
+constexpr std::size_t kCursorBytesMax = 8192;
+
+std::string ToBase64(std::string_view bytes) {
+  std::string out;
+  std::uint32_t bits = 0;
+  int count = 0;
+  for (const char c : bytes) {
+    bits = (bits << 8U) | static_cast<unsigned char>(c);
+    for (count += 8; count >= 6; count -= 6) {
+      out += kAlphabet[(bits >> static_cast<unsigned>(count - 6)) & 63U];
+    }
+  }
+  if (count > 0) out += kAlphabet[(bits << static_cast<unsigned>(6 - count)) & 63U];
+  return out;
+}
+
+std::optional<std::string> FromBase64(std::string_view text) {
+  std::string out;
+  std::uint32_t bits = 0;
+  int count = 0;
+  for (const char c : text) {
+    const std::size_t value = kAlphabet.find(c);
+    if (value == std::string_view::npos) return std::nullopt;
+    bits = (bits << 6U) | static_cast<std::uint32_t>(value);
+    count += 6;
+    if (count < 8) continue;
+    count -= 8;
+    out += static_cast<char>((bits >> static_cast<unsigned>(count)) & 255U);
+  }
+  return out;
+}
+
+std::string Joined(const std::vector<std::string>& texts) {
+  std::string out;
+  for (const std::string& text : texts) {
+    out.append(std::to_string(text.size())).append(":").append(text);
+  }
+  return out;
+}
+
+std::vector<std::string> Parted(std::string_view text) {
+  std::vector<std::string> out;
+  while (!text.empty()) {
+    std::size_t size = 0;
+    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), size);
+    const auto head = static_cast<std::size_t>(end - text.data()) + 1;
+    if (code != std::errc() || head > text.size() || size > text.size() - head) break;
+    out.emplace_back(text.substr(head, size));
+    text.remove_prefix(head + size);
+  }
+  return out;
+}
+
+Error Refused() {
+  return {ErrorCode::kInvalidArgument,
+          "the cursor is not one of this list, or too old; begin again without it"};
+}
+
+}  // namespace
+
+std::string CursorSeal::Seal(std::string_view question,
+                             const std::vector<std::string>& place) const {
+  const std::string joined = Joined(place);
+  const Digest seal = HmacSha256(key_, Joined({std::string(question), joined}));
+  return ToBase64(std::string(seal.begin(), seal.end()) + joined);
+}
+
+Result<std::vector<std::string>> CursorSeal::Open(std::string_view question,
+                                                  std::string_view cursor) const {
+  if (cursor.size() > kCursorBytesMax) return Refused();
+  const auto bytes = FromBase64(cursor);
+  if (!bytes || bytes->size() < kSealBytes) return Refused();
+  const std::string joined = bytes->substr(kSealBytes);
+  Digest given{};
+  for (std::size_t i = 0; i < kSealBytes; ++i) given[i] = static_cast<std::uint8_t>((*bytes)[i]);
+  const Digest seal = HmacSha256(key_, Joined({std::string(question), joined}));
+  if (!SameDigest(seal, given)) return Refused();
+  return Parted(joined);
+}
+
+}  // namespace truce

@@ -1,0 +1,235 @@
+#include "webhook/api/rest/queries.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "webhook/api/resource_json.h"
+
+namespace truce {
+namespace {
+
+constexpr std::size_t kPageOfStore = 500;
+// A name that fits more resources than this is found by listing, not by asking.
+constexpr std::size_t kCandidatesMax = 10'000;
+
+bool Same(const std::string& wanted, std::string_view value) {
+  return wanted.empty() || wanted == value;
+}
+
+OwnerList ListFor(const ResourceFilter& filter) {
+  if (filter.contested == true) return OwnerList::kContested;
+  if (filter.state == "orphaned") return OwnerList::kOrphaned;
+  if (filter.state == "imported") return OwnerList::kImported;
+  return OwnerList::kAll;
+}
+
+bool IsNarrow(const ResourceFilter& filter) {
+  return !filter.name.empty() || !filter.arn.empty() || !filter.service.empty();
+}
+
+// What every key of the type begins with; empty: all keys.
+std::string PrefixFor(const ResourceFilter& filter, const Catalogue& catalogue) {
+  if (filter.type.empty()) return {};
+  const TypeSpec* type = catalogue.FindType(filter.type);
+  return type == nullptr ? std::string() : PercentEncode(type->space) + "|";
+}
+
+}  // namespace
+
+bool Fits(const Owner& owner, const ResourceFilter& filter) {
+  return Same(filter.name, owner.name) && Same(filter.arn, owner.arn) &&
+         Same(filter.type, owner.identity.type) && Same(filter.service, owner.service) &&
+         Same(filter.account, owner.identity.account) &&
+         Same(filter.region, owner.identity.region) && Same(filter.cluster, owner.root.cluster) &&
+         (!filter.ns || *filter.ns == owner.root.ns) && Same(filter.state, StateOf(owner)) &&
+         (!filter.contested || *filter.contested == owner.contested);
+}
+
+std::optional<ResourceOrder> OrderFromName(std::string_view name) {
+  if (name.empty() || name == "key") return ResourceOrder::kKey;
+  if (name == "name") return ResourceOrder::kName;
+  if (name == "service") return ResourceOrder::kService;
+  if (name == "since") return ResourceOrder::kSince;
+  if (name == "-since") return ResourceOrder::kNewest;
+  return std::nullopt;
+}
+
+std::string SortText(const Owner& owner, ResourceOrder order) {
+  const auto digits = [](std::int64_t value) {
+    std::string text = std::to_string(value);
+    return std::string(20 - std::min<std::size_t>(text.size(), 20), '0') + text;
+  };
+  constexpr std::int64_t kEndOfTime = 253'402'300'799'999;  // 9999-12-31
+  const std::int64_t since = owner.since.time_since_epoch().count();
+  switch (order) {
+    case ResourceOrder::kName: return owner.name;
+    case ResourceOrder::kService: return owner.service;
+    case ResourceOrder::kSince: return digits(std::max<std::int64_t>(since, 0));
+    case ResourceOrder::kNewest: return digits(kEndOfTime - std::min(since, kEndOfTime));
+    case ResourceOrder::kKey: break;
+  }
+  return {};
+}
+
+Result<std::vector<KeyText>> RegistryQueries::Candidates(const ResourceFilter& filter,
+                                                         const KeyText& after,
+                                                         std::size_t limit) const {
+  TRUCE_ASSIGN_OR_RETURN(std::vector<KeyText> keys, store_.With([&](const Directory& directory) {
+    if (!filter.arn.empty()) return directory.WithArn(filter.arn, kCandidatesMax);
+    if (!filter.name.empty()) return directory.WithName(filter.name, kCandidatesMax);
+    return directory.OfService(filter.service, after, limit);
+  }));
+  std::erase_if(keys, [&](const KeyText& key) { return key <= after; });
+  if (keys.size() > limit) keys.resize(limit);
+  return keys;
+}
+
+template <typename Visit>
+Result<bool> RegistryQueries::Walk(const ResourceQuery& query, const Catalogue& catalogue,
+                                   std::size_t budget, Deadline deadline, Visit visit) const {
+  const std::string prefix = PrefixFor(query.filter, catalogue);
+  const bool by_key = query.order == ResourceOrder::kKey;
+  KeyText after = by_key ? std::max(query.after_key, KeyText{prefix}) : KeyText{prefix};
+  while (budget > 0) {
+    const std::size_t limit = std::min(budget, kPageOfStore);
+    std::vector<Owner> page;
+    std::size_t looked_at = 0;
+    if (IsNarrow(query.filter)) {
+      TRUCE_ASSIGN_OR_RETURN(const auto keys, Candidates(query.filter, after, limit));
+      const auto look = [&](const Facts& facts) {
+        page.clear();
+        for (const KeyText& key : keys) {
+          if (auto owner = facts.OwnerOf(key)) page.push_back(std::move(*owner));
+        }
+      };
+      TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
+      looked_at = keys.size();
+      if (!keys.empty()) after = keys.back();
+    } else {
+      const OwnerList list = ListFor(query.filter);
+      const auto look = [&](const Facts& facts) { page = facts.OwnersIn(list, after, limit); };
+      TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
+      looked_at = page.size();
+      if (!page.empty()) after = page.back().key;
+    }
+    for (const Owner& owner : page) {
+      if (!prefix.empty() && !owner.key.text.starts_with(prefix)) return false;
+      if (!visit(owner)) return true;
+    }
+    if (looked_at < limit) return false;
+    budget -= std::min(budget, looked_at);
+  }
+  return true;
+}
+
+Result<ResourcePage> RegistryQueries::List(const ResourceQuery& query, const Catalogue& catalogue,
+                                           Deadline deadline) const {
+  if (query.order != ResourceOrder::kKey) return ListSorted(query, catalogue, deadline);
+  ResourcePage out;
+  const auto visit = [&](const Owner& owner) {
+    if (out.owners.size() == query.limit) return false;
+    out.next_key = owner.key;
+    if (Fits(owner, query.filter)) out.owners.push_back(owner);
+    return true;
+  };
+  TRUCE_ASSIGN_OR_RETURN(out.more, Walk(query, catalogue, kScanMax, deadline, visit));
+  return out;
+}
+
+Result<ResourcePage> RegistryQueries::ListSorted(const ResourceQuery& query,
+                                                 const Catalogue& catalogue,
+                                                 Deadline deadline) const {
+  using Placed = std::pair<std::pair<std::string, KeyText>, Owner>;
+  const std::pair<std::string, KeyText> after{query.after, query.after_key};
+  const bool is_first = query.after_key.empty();
+  const auto before = [](const Placed& a, const Placed& b) { return a.first < b.first; };
+  std::vector<Placed> first;  // a heap, the last one in front
+  bool more = false;
+  const auto visit = [&](const Owner& owner) {
+    if (!Fits(owner, query.filter)) return true;
+    Placed placed{{SortText(owner, query.order), owner.key}, owner};
+    if (!is_first && placed.first <= after) return true;
+    if (first.size() == query.limit) {
+      more = true;
+      if (!before(placed, first.front())) return true;
+      std::pop_heap(first.begin(), first.end(), before);
+      first.pop_back();
+    }
+    first.push_back(std::move(placed));
+    std::push_heap(first.begin(), first.end(), before);
+    return true;
+  };
+  TRUCE_ASSIGN_OR_RETURN(const bool cut, Walk(query, catalogue, kSortMax, deadline, visit));
+  if (cut) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "too many resources to sort; filter by type, service or name, or sort by key"};
+  }
+  std::sort_heap(first.begin(), first.end(), before);
+  ResourcePage out;
+  out.more = more;
+  if (!first.empty()) std::tie(out.next, out.next_key) = first.back().first;
+  for (Placed& placed : first) out.owners.push_back(std::move(placed.second));
+  return out;
+}
+
+Result<ResourceView> RegistryQueries::ById(const PublicId& id, Deadline deadline) const {
+  constexpr std::size_t kSameHashMax = 100;
+  TRUCE_ASSIGN_OR_RETURN(const auto keys, store_.With([&](const Directory& directory) {
+    return directory.WithId(id, kSameHashMax);
+  }));
+  std::optional<ResourceView> found;
+  const auto look = [&](const Facts& facts) {
+    found.reset();
+    for (const KeyText& key : keys) {
+      auto owner = facts.OwnerOf(key);
+      if (!owner || owner->id != id) continue;
+      found = ResourceView{std::move(*owner), facts.RowsOfKey(key)};
+      return;
+    }
+  };
+  TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
+  if (!found) return Error{ErrorCode::kNotFound, "no resource has that id"};
+  return std::move(*found);
+}
+
+Result<ResourceView> RegistryQueries::ByKey(const KeyText& key, Deadline deadline) const {
+  std::optional<ResourceView> found;
+  const auto look = [&](const Facts& facts) {
+    found.reset();
+    if (auto owner = facts.OwnerOf(key)) found = {std::move(*owner), facts.RowsOfKey(key)};
+  };
+  TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
+  if (!found) return Error{ErrorCode::kNotFound, "nobody owns it"};
+  return std::move(*found);
+}
+
+Result<std::vector<Owner>> RegistryQueries::Find(const ResourceFilter& filter,
+                                                 Deadline deadline) const {
+  TRUCE_ASSIGN_OR_RETURN(const auto keys, Candidates(filter, {}, kCandidatesMax));
+  std::vector<Owner> found;
+  const auto look = [&](const Facts& facts) {
+    found.clear();
+    for (const KeyText& key : keys) {
+      auto owner = facts.OwnerOf(key);
+      if (owner && Fits(*owner, filter)) found.push_back(std::move(*owner));
+    }
+  };
+  TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
+  return found;
+}
+
+Result<std::vector<Directory::ServiceCount>> RegistryQueries::Services(const std::string& after,
+                                                                       std::size_t limit) const {
+  return store_.With([&](const Directory& directory) { return directory.Services(after, limit); });
+}
+
+Result<std::vector<AuditLine>> RegistryQueries::Audit(const AuditRange& range, std::size_t limit,
+                                                      Deadline deadline) const {
+  std::vector<AuditLine> lines;
+  const auto look = [&](const Facts& facts) { lines = facts.AuditLines(range, limit); };
+  TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
+  return lines;
+}
+
+}  // namespace truce

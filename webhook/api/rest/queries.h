@@ -1,0 +1,98 @@
+// Queries: what the API reads of the registry; the one place that knows how it is found.
+#ifndef TRUCE_WEBHOOK_API_REST_QUERIES_H_
+#define TRUCE_WEBHOOK_API_REST_QUERIES_H_
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "registry/base/result.h"
+#include "registry/catalogue/catalogue.h"
+#include "webhook/api/indexed_store.h"
+
+namespace truce {
+
+// Which resources a list shows; empty fields say nothing.
+struct ResourceFilter {
+  std::string name;
+  std::string arn;
+  std::string type;
+  std::string service;
+  std::string account;
+  std::string region;
+  std::string cluster;            // of the root
+  std::optional<std::string> ns;  // of the root; "" = cluster-scoped ones
+  std::string state;              // "reserved", "held", "orphaned", "imported"
+  std::optional<bool> contested;
+};
+bool Fits(const Owner& owner, const ResourceFilter& filter);
+
+enum class ResourceOrder { kKey, kName, kService, kSince, kNewest };
+std::optional<ResourceOrder> OrderFromName(std::string_view name);
+// What an owner is ordered by, as a text that compares as it should.
+std::string SortText(const Owner& owner, ResourceOrder order);
+
+// Owners that one page looks at, and a list in another order than that of keys at all.
+inline constexpr std::size_t kScanMax = 10'000;
+inline constexpr std::size_t kSortMax = 100'000;
+
+struct ResourceQuery {
+  ResourceFilter filter;
+  ResourceOrder order = ResourceOrder::kKey;
+  std::size_t limit = 0;
+  // Where the page before ended: sort text and key.
+  std::string after;
+  KeyText after_key;
+};
+struct ResourcePage {
+  std::vector<Owner> owners;
+  bool more = false;  // the list goes on, though this page may be short
+  std::string next;   // then: where
+  KeyText next_key;
+};
+
+// One resource with everything that is declared of it.
+struct ResourceView {
+  Owner owner;
+  std::vector<Row> rows;
+};
+
+// Thread-safe. Errors of all: those of the store; kUnavailable also while the directory is filled.
+class RegistryQueries final {
+ public:
+  // `store` must outlive it.
+  explicit RegistryQueries(const IndexedStore& store) : store_(store) {}
+
+  // Stable under writes: what exists from the first page to the last is on exactly one of them.
+  // Errors: kInvalidArgument: an order other than by key over more than kSortMax owners.
+  Result<ResourcePage> List(const ResourceQuery& query, const Catalogue& catalogue,
+                            Deadline deadline) const;
+  // Errors: kNotFound.
+  Result<ResourceView> ById(const PublicId& id, Deadline deadline) const;
+  Result<ResourceView> ByKey(const KeyText& key, Deadline deadline) const;
+  // At most kPageMax, by key.
+  Result<std::vector<Owner>> Find(const ResourceFilter& filter, Deadline deadline) const;
+
+  Result<std::vector<Directory::ServiceCount>> Services(const std::string& after,
+                                                        std::size_t limit) const;
+  Result<std::vector<AuditLine>> Audit(const AuditRange& range, std::size_t limit,
+                                       Deadline deadline) const;
+
+ private:
+  // Calls `visit` with owners in key order from behind `after` until it says false, or `budget`
+  // owners were visited. False: the end was reached.
+  template <typename Visit>
+  Result<bool> Walk(const ResourceQuery& query, const Catalogue& catalogue, std::size_t budget,
+                    Deadline deadline, Visit visit) const;
+  Result<std::vector<KeyText>> Candidates(const ResourceFilter& filter, const KeyText& after,
+                                          std::size_t limit) const;
+  Result<ResourcePage> ListSorted(const ResourceQuery& query, const Catalogue& catalogue,
+                                  Deadline deadline) const;
+
+  const IndexedStore& store_;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_API_REST_QUERIES_H_

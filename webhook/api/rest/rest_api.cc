@@ -1,0 +1,157 @@
+#include "webhook/api/rest/rest_api.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "registry/catalogue/explain.h"
+
+namespace truce {
+namespace {
+
+constexpr std::chrono::seconds kAnswerWithin{10};
+constexpr std::size_t kRequestIdBytesMax = 64;
+
+// The caller's own id, when it can stand in a header and a log; else a fresh one.
+std::string RequestIdOf(const HttpRequest& request) {
+  const std::string_view given = request.Header("x-request-id");
+  const bool usable = !given.empty() && given.size() <= kRequestIdBytesMax &&
+                      std::all_of(given.begin(), given.end(), [](unsigned char c) {
+                        return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+                      });
+  if (usable) return std::string(given);
+  return HexOf(Sha256(RandomBytes(32))).substr(0, 16);
+}
+
+}  // namespace
+
+RestApi::RestApi(RestPorts ports)
+    : ports_(std::move(ports)), queries_(ports_.store), seal_(RandomBytes(32)) {}
+
+HttpResponse RestApi::Serve(HttpRequest& request,
+                            const std::function<HttpResponse(RestCall&)>& handler,
+                            bool is_public) const {
+  RestCall call{request, {}, ports_.policy(), request.deadline};
+  if (call.deadline == Deadline{}) {
+    call.deadline = std::chrono::steady_clock::now() + kAnswerWithin;
+  }
+  const auto answer = [&]() -> HttpResponse {
+    if (is_public) return handler(call);
+    auto known = ports_.access.Authenticate(request);
+    if (std::holds_alternative<Problem>(known)) {
+      return ProblemResponse(std::get<Problem>(known));
+    }
+    call.caller = std::get<Caller>(std::move(known));
+    return handler(call);
+  };
+  HttpResponse response = answer();
+  response.headers.emplace_back("X-Request-Id", RequestIdOf(request));
+  response.headers.emplace_back("Cache-Control", is_public ? "no-cache" : "private, no-cache");
+  return response;
+}
+
+HttpRoute RestApi::At(const char* method, std::string path, RouteMatch match,
+                      Handler handler) const {
+  const bool is_public = handler == &RestApi::Version || handler == &RestApi::Specification;
+  const bool has_body = std::string_view(method) == "POST";
+  return {method, std::move(path), match, has_body ? "application/json" : "",
+          [this, handler, is_public](HttpRequest& request) {
+            return Serve(
+                request, [&](RestCall& call) { return (this->*handler)(call); }, is_public);
+          }};
+}
+
+std::vector<HttpRoute> RestApi::Routes() const {
+  const std::string base = "/api/v1";
+  constexpr RouteMatch kExact = RouteMatch::kExact;
+  constexpr RouteMatch kPrefix = RouteMatch::kPrefix;
+  return {
+      At("GET", base + "/resources", kExact, &RestApi::ListResources),
+      At("GET", base + "/resources:lookup", kExact, &RestApi::Lookup),
+      At("GET", base + "/resources/", kPrefix, &RestApi::GetResource),
+      At("POST", base + "/resources/", kPrefix, &RestApi::ActOnResource),
+      At("GET", base + "/services", kExact, &RestApi::ListServices),
+      At("GET", base + "/services/", kPrefix, &RestApi::GetService),
+      At("GET", base + "/denials", kExact, &RestApi::ListDenials),
+      At("GET", base + "/audit", kExact, &RestApi::ListAudit),
+      At("POST", base + "/checks", kExact, &RestApi::Check),
+      At("GET", base + "/types", kExact, &RestApi::ListTypes),
+      At("GET", base + "/version", kExact, &RestApi::Version),
+      At("GET", "/openapi.yaml", kExact, &RestApi::Specification),
+      At("GET", "/api/", kPrefix, &RestApi::NoSuchPath),
+  };
+}
+
+HttpRoute RestApi::Guarded(HttpRoute route, Permission permission) const {
+  const HttpHandler inner = std::move(route.handler);
+  route.handler = [this, inner, permission](HttpRequest& request) {
+    return Serve(
+        request,
+        [&](RestCall& call) {
+          if (auto refusal = Refuse(call, permission)) return *std::move(refusal);
+          return inner(request);
+        },
+        false);
+  };
+  return route;
+}
+
+std::optional<HttpResponse> RestApi::Refuse(const RestCall& call,
+                                            const Permission& permission) const {
+  const Result<bool> allowed = ports_.access.Allows(call.caller, permission, call.deadline);
+  if (!allowed.ok()) {
+    const bool too_many = allowed.error().code == ErrorCode::kResourceExhausted;
+    return ProblemResponse(too_many ? ProblemType::kTooManyRequests : ProblemType::kUnavailable,
+                           allowed.error().message);
+  }
+  if (allowed.value()) return std::nullopt;
+  return ProblemResponse(ProblemType::kForbidden,
+                         call.caller.name + " may not " + ToText(permission));
+}
+
+Result<bool> RestApi::MayRead(const RestCall& call, const std::string& ns) const {
+  return ports_.access.Allows(call.caller, {"ownerships", "", "get", ns}, call.deadline);
+}
+
+HttpResponse RestApi::ListTypes(RestCall& call) const {
+  const Result<void> checked = call.AllowOnly({});
+  if (!checked.ok()) return ProblemResponse(checked.error());
+  JsonWriter json;
+  const Catalogue& catalogue = *call.policy->catalogue;
+  json.BeginObject().Field("version", std::string(catalogue.version()));
+  json.Key("items").BeginArray();
+  for (const TypeSpec& spec : catalogue.types()) {
+    const TypeSummary line = Summarise(spec);
+    json.BeginObject()
+        .Field("type", line.type)
+        .Field("scope", line.scope)
+        .Field("certainty", line.certainty)
+        .Field("conflict", line.conflict)
+        .Field("key", line.key)
+        .Field("attachment", line.attachment)
+        .EndObject();
+  }
+  json.EndArray().EndObject();
+  return JsonResponse(json.Take());
+}
+
+HttpResponse RestApi::Version(RestCall& call) const {
+  const Result<void> checked = call.AllowOnly({});
+  if (!checked.ok()) return ProblemResponse(checked.error());
+  JsonWriter json;
+  json.BeginObject().Field("version", ports_.version).EndObject();
+  return JsonResponse(json.Take());
+}
+
+HttpResponse RestApi::Specification(RestCall& call) const {
+  const Result<void> checked = call.AllowOnly({});
+  if (!checked.ok()) return ProblemResponse(checked.error());
+  return {.content_type = "application/yaml", .body = std::string(OpenApiText())};
+}
+
+HttpResponse RestApi::NoSuchPath(RestCall& call) const {
+  static_cast<void>(call);
+  return ProblemResponse(ProblemType::kNotFound, "there is no such path");
+}
+
+}  // namespace truce

@@ -1,0 +1,88 @@
+// RestApi: the REST API under /api/v1, with who may call it. schema/openapi.yaml describes it
+// whole.
+#ifndef TRUCE_WEBHOOK_API_REST_REST_API_H_
+#define TRUCE_WEBHOOK_API_REST_REST_API_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "registry/ownership/ledger.h"
+#include "webhook/api/auth/api_access.h"
+#include "webhook/api/indexed_store.h"
+#include "webhook/api/json_writer.h"
+#include "webhook/api/rest/call.h"
+#include "webhook/api/rest/cursor.h"
+#include "webhook/api/rest/denials.h"
+#include "webhook/api/rest/queries.h"
+
+namespace truce {
+
+// What the API stands on; references must outlive it.
+struct RestPorts {
+  IndexedStore& store;
+  const Clock& clock;
+  IdSource ids;                                                    // thread-safe
+  std::function<std::shared_ptr<const AdmissionPolicy>()> policy;  // thread-safe
+  ApiAccess& access;
+  const DenialBook& denials;
+  std::string_view version;  // outlives it
+};
+
+// Thread-safe. Every answer carries X-Request-Id: the caller's, when it sent a usable one.
+class RestApi final {
+ public:
+  explicit RestApi(RestPorts ports);
+
+  // The routes, for the API listener and the operator socket alike. The API must outlive them.
+  std::vector<HttpRoute> Routes() const;
+
+  // `route` behind authentication and `permission` in all namespaces; for routes of others that
+  // share the listener.
+  HttpRoute Guarded(HttpRoute route, Permission permission) const;
+
+ private:
+  using Handler = HttpResponse (RestApi::*)(RestCall&) const;
+
+  HttpRoute At(const char* method, std::string path, RouteMatch match, Handler handler) const;
+  HttpResponse Serve(HttpRequest& request, const std::function<HttpResponse(RestCall&)>& handler,
+                     bool is_public) const;
+  // A response when `call` may not do it, else nothing.
+  std::optional<HttpResponse> Refuse(const RestCall& call, const Permission& permission) const;
+  // Whether the caller may read ownerships whose root is in `ns`.
+  Result<bool> MayRead(const RestCall& call, const std::string& ns) const;
+
+  HttpResponse ListResources(RestCall& call) const;
+  HttpResponse GetResource(RestCall& call) const;
+  HttpResponse Lookup(RestCall& call) const;
+  HttpResponse ActOnResource(RestCall& call) const;
+  HttpResponse Release(RestCall& call, const PublicId& id) const;
+  HttpResponse ListServices(RestCall& call) const;
+  HttpResponse GetService(RestCall& call) const;
+  HttpResponse ListDenials(RestCall& call) const;
+  HttpResponse ListAudit(RestCall& call) const;
+  HttpResponse Check(RestCall& call) const;
+  HttpResponse ListTypes(RestCall& call) const;
+  HttpResponse Version(RestCall& call) const;
+  HttpResponse Specification(RestCall& call) const;
+  HttpResponse NoSuchPath(RestCall& call) const;
+
+  // The resource as the caller may see it.
+  Result<bool> WriteVisible(const RestCall& call, const Owner& owner, JsonWriter& json) const;
+
+  RestPorts ports_;
+  RegistryQueries queries_;
+  CursorSeal seal_;
+};
+
+// The entity tag of a resource: changes whenever the owner or a declaration does.
+std::string EntityTagOf(const ResourceView& view);
+
+// schema/openapi.yaml, as built in.
+std::string_view OpenApiText();
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_API_REST_REST_API_H_

@@ -1,0 +1,219 @@
+// POST /checks: what the admission of manifests would say, with nothing written.
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "webhook/admission/codec.h"
+#include "webhook/admission/judge.h"
+#include "webhook/api/resource_json.h"
+#include "webhook/api/rest/rest_api.h"
+
+namespace truce {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t kItemsMax = 500;
+constexpr std::size_t kNamespacesMax = 20;
+constexpr std::string_view kCheckedUid = "truce-check";
+
+Error Bad(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
+
+std::string TextOf(const Json& json, const char* name) {
+  const auto found = json.find(name);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+// One manifest, and what it is reviewed as.
+struct Item {
+  GroupKind kind;
+  std::string version;
+  std::string ns;
+  std::string name;
+  Json object;
+};
+
+Result<Item> ItemOf(Json object, const std::string& default_ns, std::size_t index) {
+  const std::string place = "items[" + std::to_string(index) + "]";
+  if (!object.is_object()) return Bad(place + " is not an object");
+  Item item;
+  const std::string api_version = TextOf(object, "apiVersion");
+  item.kind.kind = TextOf(object, "kind");
+  if (api_version.empty() || item.kind.kind.empty())
+    return Bad(place + " lacks apiVersion or kind");
+  const std::size_t slash = api_version.find('/');
+  item.kind.group = slash == std::string::npos ? std::string() : api_version.substr(0, slash);
+  item.version = slash == std::string::npos ? api_version : api_version.substr(slash + 1);
+  const auto metadata = object.find("metadata");
+  if (metadata == object.end() || !metadata->is_object()) return Bad(place + " lacks metadata");
+  item.name = TextOf(*metadata, "name");
+  if (item.name.empty()) return Bad(place + " lacks metadata.name");
+  item.ns = TextOf(*metadata, "namespace");
+  if (item.ns.empty() && !default_ns.empty()) {
+    item.ns = default_ns;
+    (*metadata)["namespace"] = default_ns;
+  }
+  (*metadata)["uid"] = std::string(kCheckedUid) + "-" + std::to_string(index);
+  metadata->erase("managedFields");
+  metadata->erase("ownerReferences");
+  item.object = std::move(object);
+  return item;
+}
+
+std::string ReviewOf(const Item& item, const std::string& user, std::size_t index) {
+  const Json kind = {
+      {"group", item.kind.group}, {"version", item.version}, {"kind", item.kind.kind}};
+  Json request = {{"uid", std::string(kCheckedUid) + "-" + std::to_string(index)},
+                  {"kind", kind},
+                  {"requestKind", kind},
+                  {"name", item.name},
+                  {"operation", "CREATE"},
+                  {"userInfo", {{"username", user}}},
+                  {"dryRun", true},
+                  {"object", item.object}};
+  if (!item.ns.empty()) request["namespace"] = item.ns;
+  const Json review = {{"kind", "AdmissionReview"},
+                       {"apiVersion", "admission.k8s.io/v1"},
+                       {"request", std::move(request)}};
+  return review.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Result<std::vector<Item>> ItemsOf(const HttpRequest& request) {
+  if (NestsTooDeep(request.body)) return Bad("the body nests deeper than 64");
+  Json body = Json::parse(request.body, nullptr, false);
+  if (!body.is_object()) return Bad("the body is not a JSON object");
+  for (const auto& [name, value] : body.items()) {
+    if (name != "items" && name != "namespace") {
+      return Bad("the body has a member other than \"items\" and \"namespace\"");
+    }
+  }
+  const auto items = body.find("items");
+  if (items == body.end() || !items->is_array()) return Bad("\"items\" is missing or no list");
+  if (items->size() > kItemsMax) return Bad("more than 500 items");
+  const auto ns = body.find("namespace");
+  if (ns != body.end() && !ns->is_string()) return Bad("\"namespace\" is not a text");
+  const std::string default_ns = ns == body.end() ? std::string() : ns->get<std::string>();
+  std::vector<Item> out;
+  for (Json& object : *items) {
+    TRUCE_ASSIGN_OR_RETURN(Item item, ItemOf(std::move(object), default_ns, out.size()));
+    out.push_back(std::move(item));
+  }
+  return out;
+}
+
+// What the rules say of one item.
+struct Checked {
+  bool allowed = true;
+  std::vector<Finding> findings;
+  std::vector<DeclaredResource> declared;
+};
+
+void WriteFinding(const Finding& finding, JsonWriter& json) {
+  json.BeginObject()
+      .Field("rule", Name(finding.rule))
+      .Field("mode", Name(finding.mode))
+      .Field("resource", finding.resource)
+      .Field("cause", finding.cause)
+      .Field("remedy", finding.remedy)
+      .Field("link", finding.link)
+      .Field("key", finding.key.text)
+      .EndObject();
+}
+
+void WriteChecked(const Item& item, const Checked& checked, JsonWriter& json) {
+  json.BeginObject().Key("object").BeginObject();
+  json.Field("group", item.kind.group)
+      .Field("kind", item.kind.kind)
+      .Field("namespace", item.ns)
+      .Field("name", item.name)
+      .EndObject();
+  json.Field("verdict", checked.allowed ? "allowed" : "denied");
+  json.Key("declares").BeginArray();
+  for (const DeclaredResource& resource : checked.declared) {
+    json.BeginObject()
+        .Field("type", resource.identity.type)
+        .Field("name", resource.name)
+        .Field("key", resource.key.text)
+        .Field("intent", Name(resource.intent))
+        .EndObject();
+  }
+  json.EndArray().Key("findings").BeginArray();
+  for (const Finding& finding : checked.findings) WriteFinding(finding, json);
+  json.EndArray().EndObject();
+}
+
+// Two items of one check that declare one resource: admission would refuse the second.
+void CompareItems(const std::vector<Item>& items, std::vector<Checked>& checked) {
+  std::map<KeyText, std::size_t> first;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    for (const DeclaredResource& resource : checked[i].declared) {
+      if (resource.key.empty() || resource.intent == Intent::kObserves) continue;
+      const auto [found, is_new] = first.try_emplace(resource.key, i);
+      if (is_new || found->second == i) continue;
+      const Item& other = items[found->second];
+      Finding finding;
+      finding.rule = Rule::kDuplicateOwnership;
+      finding.mode = resource.sure ? Mode::kEnforce : Mode::kWarn;
+      finding.resource = OneLine(resource.identity.type + " \"" + resource.name + "\"", 256);
+      finding.cause = OneLine(finding.resource + " is declared by " + other.kind.kind + " " +
+                                  (other.ns.empty() ? "" : other.ns + "/") + other.name +
+                                  " of the same check, too",
+                              1024);
+      finding.remedy = "declare it once";
+      finding.key = resource.key;
+      if (resource.sure) checked[i].allowed = false;
+      checked[i].findings.push_back(std::move(finding));
+    }
+  }
+}
+
+}  // namespace
+
+HttpResponse RestApi::Check(RestCall& call) const {
+  const Result<void> known = call.AllowOnly({});
+  if (!known.ok()) return ProblemResponse(known.error());
+  const Result<std::vector<Item>> items = ItemsOf(call.request);
+  if (!items.ok()) return ProblemResponse(items.error());
+  std::set<std::string> namespaces;
+  for (const Item& item : items.value()) namespaces.insert(item.ns);
+  if (namespaces.empty()) namespaces.insert("");
+  if (namespaces.size() > kNamespacesMax) {
+    return ProblemResponse(Bad("the items are of more than 20 namespaces"));
+  }
+  for (const std::string& ns : namespaces) {
+    if (auto refusal = Refuse(call, {"checks", "", "create", ns})) return *std::move(refusal);
+  }
+  std::vector<Checked> checked(items.value().size());
+  ReviewReader reader;
+  for (std::size_t i = 0; i < checked.size(); ++i) {
+    std::string body = ReviewOf(items.value()[i], call.caller.name, i);
+    const auto review = reader.Read(body);
+    const std::string place = "items[" + std::to_string(i) + "]: ";
+    if (!review.ok()) return ProblemResponse(Bad(place + review.error().message));
+    auto judgement = Judgement::Prepare(review.value(), *call.policy, ports_.clock.Now());
+    if (!judgement.ok()) return ProblemResponse(Bad(place + judgement.error().message));
+    if (!judgement.value().concerns_registry()) continue;
+    Decision decision;
+    const auto look = [&](const Facts& facts) {
+      decision = judgement.value().Decide(facts, ports_.ids);
+    };
+    const Result<void> read = ports_.store.Read(look, call.deadline);
+    if (!read.ok()) return ProblemResponse(read.error());
+    checked[i].allowed = decision.allowed;
+    checked[i].findings = judgement.value().FindingsOf(decision);
+    checked[i].declared = judgement.value().request().object.resources;
+  }
+  CompareItems(items.value(), checked);
+  const bool allowed =
+      std::all_of(checked.begin(), checked.end(), [](const Checked& each) { return each.allowed; });
+  JsonWriter json;
+  json.BeginObject().Field("verdict", allowed ? "allowed" : "denied").Key("items").BeginArray();
+  for (std::size_t i = 0; i < checked.size(); ++i) WriteChecked(items.value()[i], checked[i], json);
+  json.EndArray().EndObject();
+  return JsonResponse(json.Take());
+}
+
+}  // namespace truce

@@ -1,0 +1,364 @@
+// Resources: list, one, lookup, release.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "registry/ownership/sight.h"
+#include "webhook/api/resource_json.h"
+#include "webhook/api/rest/rest_api.h"
+
+namespace truce {
+namespace {
+
+constexpr std::size_t kIdBytes = 13;
+constexpr std::size_t kHistoryLines = 50;
+// Lines of the audit log that a resource's history is looked for in, from the newest.
+constexpr std::uint64_t kHistorySpan = 20'000;
+constexpr std::size_t kDenialsShown = 20;
+constexpr std::size_t kReasonBytesMax = 1024;
+constexpr std::string_view kPath = "/api/v1/resources/";
+
+Error Bad(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
+
+bool IsPublicId(std::string_view text) {
+  return text.size() == kIdBytes && std::all_of(text.begin(), text.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= '2' && c <= '7');
+         });
+}
+
+// The filter that the parameters are. Errors: kInvalidArgument.
+Result<ResourceFilter> FilterOf(const RestCall& call) {
+  ResourceFilter filter;
+  filter.name = call.Parameter("name");
+  filter.arn = call.Parameter("arn");
+  filter.type = call.Parameter("type");
+  filter.service = call.Parameter("service");
+  filter.account = call.Parameter("account");
+  filter.region = call.Parameter("region");
+  filter.cluster = call.Parameter("cluster");
+  filter.state = call.Parameter("state");
+  if (const auto ns = call.request.Query("namespace")) filter.ns = std::string(*ns);
+  TRUCE_ASSIGN_OR_RETURN(filter.contested, call.Switch("contested"));
+  const auto& state = filter.state;
+  const bool known_state = state.empty() || state == "reserved" || state == "held" ||
+                           state == "orphaned" || state == "imported";
+  if (!known_state) return Bad("state is none of reserved, held, orphaned, imported");
+  if (!filter.type.empty() && call.policy->catalogue->FindType(filter.type) == nullptr) {
+    return Bad("there is no such type; /api/v1/types lists them");
+  }
+  return filter;
+}
+
+// Everything that a cursor goes on with: all parameters but itself and the size of a page.
+std::string QuestionOf(const RestCall& call) {
+  std::vector<std::pair<std::string, std::string>> parameters;
+  for (const auto& each : call.request.query) {
+    if (each.first != "cursor" && each.first != "limit") parameters.push_back(each);
+  }
+  std::sort(parameters.begin(), parameters.end());
+  std::string text = "resources";
+  for (const auto& [name, value] : parameters) {
+    text.append("&").append(PercentEncode(name)).append("=").append(PercentEncode(value));
+  }
+  return text;
+}
+
+void WriteDenial(const Denial& denial, JsonWriter& json) {
+  json.BeginObject()
+      .Field("rule", denial.rule)
+      .Field("resource", denial.resource)
+      .Field("cause", denial.cause)
+      .Key("object")
+      .BeginObject()
+      .Field("group", denial.group)
+      .Field("kind", denial.kind)
+      .Field("namespace", denial.ns)
+      .Field("name", denial.name)
+      .EndObject()
+      .Field("user", denial.user)
+      .Field("first", FormatTimestamp(denial.first))
+      .Field("last", FormatTimestamp(denial.last))
+      .NumberField("count", static_cast<std::int64_t>(denial.count))
+      .EndObject();
+}
+
+void WriteHistoryLine(const AuditLine& line, JsonWriter& json) {
+  json.BeginObject()
+      .NumberField("number", static_cast<std::int64_t>(line.number))
+      .Field("at", FormatTimestamp(line.entry.at))
+      .Field("action", Name(line.entry.action))
+      .Field("cause", line.entry.cause)
+      .Field("actor", line.entry.actor)
+      .EndObject();
+}
+
+Result<std::string> ReadReason(const HttpRequest& request) {
+  constexpr std::size_t kBodyBytesMax = 64 * 1024;
+  if (request.body.size() > kBodyBytesMax) return Bad("the body is larger than 64 KiB");
+  if (NestsTooDeep(request.body)) return Bad("the body nests deeper than 64");
+  const auto json = nlohmann::json::parse(request.body, nullptr, false);
+  if (!json.is_object()) return Bad("the body is not a JSON object");
+  for (const auto& [name, value] : json.items()) {
+    if (name != "reason") return Bad("the body has a member other than \"reason\"");
+  }
+  const auto reason = json.find("reason");
+  if (reason == json.end() || !reason->is_string()) return Bad("\"reason\" is missing or no text");
+  std::string text = reason->get<std::string>();
+  const bool has_control =
+      std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+  if (text.empty() || text.size() > kReasonBytesMax || has_control) {
+    return Bad("\"reason\" must be one line of 1 to 1024 bytes");
+  }
+  return text;
+}
+
+bool TagMatches(std::string_view field, const std::string& tag) {
+  return field == "*" || field == tag;
+}
+
+}  // namespace
+
+std::string EntityTagOf(const ResourceView& view) {
+  JsonWriter json;
+  WriteResource(view.owner, view.rows, json);
+  return "\"" + HexOf(Sha256(json.Take())).substr(0, 32) + "\"";
+}
+
+Result<bool> RestApi::WriteVisible(const RestCall& call, const Owner& owner,
+                                   JsonWriter& json) const {
+  TRUCE_ASSIGN_OR_RETURN(const bool whole, MayRead(call, owner.root.ns));
+  if (whole) {
+    WriteResourceMembers(owner, json);
+    json.Field("redacted", false);
+    return true;
+  }
+  const Disclosure disclosure = call.policy->disclosure;
+  json.Field("type", owner.identity.type).Field("name", owner.name);
+  if (disclosure != Disclosure::kTaken) json.Field("service", owner.service);
+  if (disclosure == Disclosure::kFull) json.Field("contact", owner.contact);
+  json.Field("redacted", true);
+  return false;
+}
+
+HttpResponse RestApi::ListResources(RestCall& call) const {
+  const Result<void> checked =
+      call.AllowOnly({"name", "arn", "type", "service", "account", "region", "cluster", "namespace",
+                      "state", "contested", "sort", "limit", "cursor"});
+  if (!checked.ok()) return ProblemResponse(checked.error());
+  Result<ResourceFilter> filter = FilterOf(call);
+  if (!filter.ok()) return ProblemResponse(filter.error());
+  ResourceQuery query;
+  query.filter = std::move(filter).value();
+  const std::string ns = query.filter.ns.value_or(std::string());
+  if (auto refusal = Refuse(call, {"ownerships", "", "list", ns})) return *std::move(refusal);
+  const Result<std::size_t> limit = call.Limit();
+  if (!limit.ok()) return ProblemResponse(limit.error());
+  query.limit = limit.value();
+  const auto order = OrderFromName(call.Parameter("sort"));
+  if (!order) {
+    return ProblemResponse(Bad("sort is none of key, name, service, since, -since"));
+  }
+  query.order = *order;
+  const std::string question = QuestionOf(call);
+  if (const auto cursor = call.request.Query("cursor")) {
+    const auto place = seal_.Open(question, *cursor);
+    if (!place.ok()) return ProblemResponse(place.error());
+    if (place.value().size() != 2) return ProblemResponse(Bad("the cursor is malformed"));
+    query.after = place.value()[0];
+    query.after_key.text = place.value()[1];
+  }
+  const auto page = queries_.List(query, *call.policy->catalogue, call.deadline);
+  if (!page.ok()) return ProblemResponse(page.error());
+  JsonWriter json;
+  json.BeginObject().Key("items").BeginArray();
+  for (const Owner& owner : page.value().owners) {
+    json.BeginObject();
+    WriteResourceMembers(owner, json);
+    json.EndObject();
+  }
+  json.EndArray();
+  if (page.value().more) {
+    json.Field("nextCursor", seal_.Seal(question, {page.value().next, page.value().next_key.text}));
+  }
+  json.EndObject();
+  return JsonResponse(json.Take());
+}
+
+HttpResponse RestApi::GetResource(RestCall& call) const {
+  const Result<void> checked = call.AllowOnly({});
+  if (!checked.ok()) return ProblemResponse(checked.error());
+  const std::string_view id = std::string_view(call.request.path).substr(kPath.size());
+  if (!IsPublicId(id)) {
+    return ProblemResponse(ProblemType::kNotFound, "that is not the id of a resource");
+  }
+  const auto view = queries_.ById(PublicId{std::string(id)}, call.deadline);
+  if (!view.ok()) return ProblemResponse(view.error());
+  const Owner& owner = view.value().owner;
+  const Result<bool> whole = MayRead(call, owner.root.ns);
+  if (!whole.ok()) return ProblemResponse(whole.error());
+  JsonWriter json;
+  json.BeginObject();
+  if (!whole.value()) {
+    // Asked once more, and answered from memory.
+    const Result<bool> written = WriteVisible(call, owner, json);
+    if (!written.ok()) return ProblemResponse(written.error());
+    json.EndObject();
+    return JsonResponse(json.Take());
+  }
+  const std::string tag = EntityTagOf(view.value());
+  if (TagMatches(call.request.Header("if-none-match"), tag)) {
+    HttpResponse unchanged{.status = 304, .content_type = "application/json", .body = {}};
+    unchanged.headers.emplace_back("ETag", tag);
+    return unchanged;
+  }
+  WriteResourceMembers(owner, json);
+  json.Field("redacted", false);
+  json.Key("declarations").BeginArray();
+  for (const Row& row : view.value().rows) {
+    if (Manages(row)) WriteDeclaration(row, json);
+  }
+  json.EndArray().Key("consumers").BeginArray();
+  for (const Row& row : view.value().rows) {
+    if (!Manages(row)) WriteDeclaration(row, json);
+  }
+  json.EndArray();
+  const auto newest = queries_.Audit({.newest_first = true}, 1, call.deadline);
+  if (!newest.ok()) return ProblemResponse(newest.error());
+  const std::uint64_t last = newest.value().empty() ? 0 : newest.value().front().number;
+  const std::uint64_t from = last > kHistorySpan ? last - kHistorySpan : 0;
+  const auto history = queries_.Audit({.from = from, .id = owner.id, .newest_first = true},
+                                      kHistoryLines, call.deadline);
+  if (!history.ok()) return ProblemResponse(history.error());
+  json.Key("history").BeginArray();
+  for (const AuditLine& line : history.value()) WriteHistoryLine(line, json);
+  json.EndArray();
+  json.Field("historyComplete", from == 0 && history.value().size() < kHistoryLines);
+  json.Key("denials").BeginArray();
+  for (const Denial& denial : ports_.denials.OfKey(owner.key, kDenialsShown)) {
+    WriteDenial(denial, json);
+  }
+  json.EndArray().EndObject();
+  HttpResponse response = JsonResponse(json.Take());
+  response.headers.emplace_back("ETag", tag);
+  return response;
+}
+
+HttpResponse RestApi::Lookup(RestCall& call) const {
+  const Result<void> checked = call.AllowOnly({"arn", "type", "name", "account", "region", "key"});
+  if (!checked.ok()) return ProblemResponse(checked.error());
+  Result<ResourceFilter> filter = FilterOf(call);
+  if (!filter.ok()) return ProblemResponse(filter.error());
+  const std::string key = call.Parameter("key");
+  const bool by_name = !filter.value().name.empty();
+  if (key.empty() && filter.value().arn.empty() && !by_name) {
+    return ProblemResponse(Bad("name an arn, a name (with its type), or a key"));
+  }
+  std::vector<Owner> found;
+  if (!key.empty()) {
+    auto view = queries_.ByKey({key}, call.deadline);
+    if (!view.ok() && view.error().code != ErrorCode::kNotFound) {
+      return ProblemResponse(view.error());
+    }
+    if (view.ok()) found.push_back(std::move(view).value().owner);
+  } else {
+    auto owners = queries_.Find(filter.value(), call.deadline);
+    if (!owners.ok()) return ProblemResponse(owners.error());
+    found = std::move(owners).value();
+  }
+  constexpr std::size_t kShownMax = 100;
+  JsonWriter json;
+  json.BeginObject().Field("free", found.empty()).Key("resources").BeginArray();
+  for (std::size_t i = 0; i < std::min(found.size(), kShownMax); ++i) {
+    json.BeginObject();
+    const Result<bool> written = WriteVisible(call, found[i], json);
+    if (!written.ok()) return ProblemResponse(written.error());
+    json.EndObject();
+  }
+  json.EndArray().Field("complete", found.size() <= kShownMax).EndObject();
+  return JsonResponse(json.Take());
+}
+
+HttpResponse RestApi::ActOnResource(RestCall& call) const {
+  const Result<void> checked = call.AllowOnly({});
+  if (!checked.ok()) return ProblemResponse(checked.error());
+  const std::string_view rest = std::string_view(call.request.path).substr(kPath.size());
+  const std::size_t colon = rest.find(':');
+  const std::string_view id = rest.substr(0, colon);
+  const std::string_view verb =
+      colon == std::string_view::npos ? std::string_view() : rest.substr(colon + 1);
+  if (!IsPublicId(id) || verb != "release") {
+    return ProblemResponse(ProblemType::kNotFound, "there is no such resource or action");
+  }
+  return Release(call, PublicId{std::string(id)});
+}
+
+HttpResponse RestApi::Release(RestCall& call, const PublicId& id) const {
+  const auto view = queries_.ById(id, call.deadline);
+  if (!view.ok()) return ProblemResponse(view.error());
+  const Owner& owner = view.value().owner;
+  const Permission permission{"ownerships", "release", "create", owner.root.ns};
+  if (auto refusal = Refuse(call, permission)) return *std::move(refusal);
+  const Result<std::string> reason = ReadReason(call.request);
+  if (!reason.ok()) return ProblemResponse(reason.error());
+  const std::string_view expected = call.request.Header("if-match");
+  if (expected.empty()) {
+    return ProblemResponse(ProblemType::kPreconditionRequired,
+                           "a release must say which state of the resource it ends");
+  }
+  enum class Outcome { kReleased, kGone, kChanged };
+  Outcome outcome = Outcome::kGone;
+  const std::string actor = ActorOf(call.caller);
+  const auto decide = [&](const Facts& facts) {
+    outcome = Outcome::kGone;
+    auto present = facts.OwnerOf(owner.key);
+    if (!present || present->id != id) return Changes{};
+    const ResourceView now{std::move(*present), facts.RowsOfKey(owner.key)};
+    // Decided on what is in the store now, not on what was read before.
+    outcome = Outcome::kChanged;
+    if (!TagMatches(expected, EntityTagOf(now))) return Changes{};
+    Ledger ledger(facts, ports_.clock.Now(), ports_.ids, call.policy->parties);
+    outcome = ReleaseByOperator(owner.key, actor, reason.value(), ledger) ? Outcome::kReleased
+                                                                          : Outcome::kGone;
+    return ledger.Take();
+  };
+  Locks locks;
+  locks.keys.push_back(owner.key);
+  const auto done = ports_.store.Apply(locks, decide, call.deadline);
+  if (!done.ok()) return ProblemResponse(done.error());
+  if (outcome == Outcome::kGone) {
+    return ProblemResponse(ProblemType::kNotFound, "it was released meanwhile");
+  }
+  if (outcome == Outcome::kChanged) {
+    return ProblemResponse(ProblemType::kPreconditionFailed, "the resource changed meanwhile");
+  }
+  JsonWriter json;
+  json.BeginObject().Key("released");
+  WriteResource(owner, view.value().rows, json);
+  json.EndObject();
+  return JsonResponse(json.Take());
+}
+
+HttpResponse RestApi::ListDenials(RestCall& call) const {
+  const Result<void> checked = call.AllowOnly({"namespace", "key", "limit"});
+  if (!checked.ok()) return ProblemResponse(checked.error());
+  const std::string ns = call.Parameter("namespace");
+  if (auto refusal = Refuse(call, {"ownerships", "", "list", ns})) return *std::move(refusal);
+  const Result<std::size_t> limit = call.Limit();
+  if (!limit.ok()) return ProblemResponse(limit.error());
+  const std::string key = call.Parameter("key");
+  JsonWriter json;
+  json.BeginObject().Key("items").BeginArray();
+  std::size_t shown = 0;
+  for (const Denial& denial : ports_.denials.All()) {
+    if (shown == limit.value()) break;
+    if (!ns.empty() && denial.ns != ns) continue;
+    if (!key.empty() && denial.key.text != key) continue;
+    WriteDenial(denial, json);
+    ++shown;
+  }
+  json.EndArray().EndObject();
+  return JsonResponse(json.Take());
+}
+
+}  // namespace truce

@@ -1,0 +1,240 @@
+// Services and the audit log.
+#include <map>
+#include <string>
+#include <utility>
+
+#include "webhook/api/resource_json.h"
+#include "webhook/api/rest/rest_api.h"
+
+namespace truce {
+namespace {
+
+constexpr std::string_view kPath = "/api/v1/services/";
+constexpr std::string_view kNdjson = "application/x-ndjson";
+// Lines that one answer looks at, whatever of them fits.
+constexpr std::size_t kAuditScanMax = 10'000;
+
+Error Bad(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
+
+struct AuditFilter {
+  std::string action;
+  std::string actor;
+  std::string key;
+  std::optional<Timestamp> since;
+  std::optional<Timestamp> until;
+};
+
+bool Fits(const AuditEntry& entry, const AuditFilter& filter) {
+  const auto same = [](const std::string& wanted, std::string_view value) {
+    return wanted.empty() || wanted == value;
+  };
+  return same(filter.action, Name(entry.action)) && same(filter.actor, entry.actor) &&
+         same(filter.key, entry.key.text) && (!filter.since || entry.at >= *filter.since) &&
+         (!filter.until || entry.at < *filter.until);
+}
+
+Result<std::optional<Timestamp>> TimeOf(const RestCall& call, std::string_view name) {
+  const auto text = call.request.Query(name);
+  if (!text) return std::optional<Timestamp>();
+  const auto time = ParseTimestamp(*text);
+  if (!time) return Bad(std::string(name) + " is not a time; write it as 2026-11-21T18:00:00Z");
+  return std::optional<Timestamp>(*time);
+}
+
+Result<AuditFilter> FilterOf(const RestCall& call) {
+  AuditFilter filter{
+      call.Parameter("action"), call.Parameter("actor"), call.Parameter("key"), {}, {}};
+  TRUCE_ASSIGN_OR_RETURN(filter.since, TimeOf(call, "since"));
+  TRUCE_ASSIGN_OR_RETURN(filter.until, TimeOf(call, "until"));
+  if (filter.action.empty()) return filter;
+  for (std::uint8_t i = 0; i <= static_cast<std::uint8_t>(AuditAction::kAdministered); ++i) {
+    if (Name(static_cast<AuditAction>(i)) == filter.action) return filter;
+  }
+  return Bad("there is no such action");
+}
+
+void WriteLine(const AuditLine& line, JsonWriter& json) {
+  const AuditEntry& entry = line.entry;
+  json.BeginObject()
+      .NumberField("number", static_cast<std::int64_t>(line.number))
+      .Field("at", FormatTimestamp(entry.at))
+      .Field("action", Name(entry.action))
+      .Field("key", entry.key.text)
+      .Field("id", entry.id.text)
+      .Key("root");
+  WriteObject(entry.root, json);
+  json.Key("object");
+  WriteObject(entry.slot, json);
+  json.Field("uid", entry.uid.text)
+      .Field("cause", entry.cause)
+      .Field("actor", entry.actor)
+      .Field("review", entry.review.text)
+      .EndObject();
+}
+
+std::string QuestionOf(const RestCall& call) {
+  std::string text = "audit";
+  for (const std::string_view name : {"action", "actor", "id", "key", "since", "until", "order"}) {
+    text.append("&").append(PercentEncode(call.Parameter(name)));
+  }
+  return text;
+}
+
+}  // namespace
+
+HttpResponse RestApi::ListServices(RestCall& call) const {
+  const Result<void> checked = call.AllowOnly({"limit", "cursor"});
+  if (!checked.ok()) return ProblemResponse(checked.error());
+  if (auto refusal = Refuse(call, {"ownerships", "", "list", ""})) return *std::move(refusal);
+  const Result<std::size_t> limit = call.Limit();
+  if (!limit.ok()) return ProblemResponse(limit.error());
+  std::string after;
+  if (const auto cursor = call.request.Query("cursor")) {
+    const auto place = seal_.Open("services", *cursor);
+    if (!place.ok()) return ProblemResponse(place.error());
+    if (!place.value().empty()) after = place.value().front();
+  }
+  const auto services = queries_.Services(after, limit.value());
+  if (!services.ok()) return ProblemResponse(services.error());
+  JsonWriter json;
+  json.BeginObject().Key("items").BeginArray();
+  for (const auto& each : services.value()) {
+    json.BeginObject()
+        .Field("service", each.service)
+        .NumberField("ownerships", static_cast<std::int64_t>(each.keys))
+        .EndObject();
+  }
+  json.EndArray();
+  if (services.value().size() == limit.value()) {
+    json.Field("nextCursor", seal_.Seal("services", {services.value().back().service}));
+  }
+  json.EndObject();
+  return JsonResponse(json.Take());
+}
+
+HttpResponse RestApi::GetService(RestCall& call) const {
+  const Result<void> checked = call.AllowOnly({});
+  if (!checked.ok()) return ProblemResponse(checked.error());
+  if (auto refusal = Refuse(call, {"ownerships", "", "list", ""})) return *std::move(refusal);
+  ResourceQuery query;
+  query.filter.service = call.request.path.substr(kPath.size());
+  if (query.filter.service.empty()) {
+    return ProblemResponse(ProblemType::kNotFound, "the service's name is missing");
+  }
+  query.limit = kScanMax;
+  const auto page = queries_.List(query, *call.policy->catalogue, call.deadline);
+  if (!page.ok()) return ProblemResponse(page.error());
+  if (page.value().owners.empty()) {
+    return ProblemResponse(ProblemType::kNotFound, "no resource belongs to a service of that name");
+  }
+  std::map<std::string, std::int64_t, std::less<>> by_state;
+  std::map<std::string, std::int64_t, std::less<>> by_type;
+  std::vector<const Owner*> contested;
+  std::vector<const Owner*> offered;
+  std::map<std::string, std::int64_t, std::less<>> contacts;
+  for (const Owner& owner : page.value().owners) {
+    ++by_state[std::string(StateOf(owner))];
+    ++by_type[owner.identity.type];
+    if (!owner.contact.empty()) ++contacts[owner.contact];
+    if (owner.contested) contested.push_back(&owner);
+    if (!owner.successor.empty()) offered.push_back(&owner);
+  }
+  JsonWriter json;
+  const auto counts = [&](std::string_view name, const auto& map) {
+    json.Key(name).BeginObject();
+    for (const auto& [key, count] : map) json.NumberField(key, count);
+    json.EndObject();
+  };
+  const auto resources = [&](std::string_view name, const std::vector<const Owner*>& owners) {
+    constexpr std::size_t kShownMax = 100;
+    json.Key(name).BeginArray();
+    for (std::size_t i = 0; i < std::min(owners.size(), kShownMax); ++i) {
+      json.BeginObject();
+      WriteResourceMembers(*owners[i], json);
+      json.EndObject();
+    }
+    json.EndArray();
+  };
+  json.BeginObject()
+      .Field("service", query.filter.service)
+      .NumberField("ownerships", static_cast<std::int64_t>(page.value().owners.size()))
+      .Field("complete", !page.value().more);
+  counts("byState", by_state);
+  counts("byType", by_type);
+  json.Key("contacts").BeginArray();
+  for (const auto& [contact, count] : contacts) json.Text(contact);
+  json.EndArray();
+  resources("contested", contested);
+  resources("offered", offered);
+  json.EndObject();
+  return JsonResponse(json.Take());
+}
+
+HttpResponse RestApi::ListAudit(RestCall& call) const {
+  const Result<void> checked = call.AllowOnly(
+      {"action", "actor", "id", "key", "since", "until", "order", "format", "limit", "cursor"});
+  if (!checked.ok()) return ProblemResponse(checked.error());
+  if (auto refusal = Refuse(call, {"audit", "", "list", ""})) return *std::move(refusal);
+  const Result<AuditFilter> filter = FilterOf(call);
+  if (!filter.ok()) return ProblemResponse(filter.error());
+  const Result<std::size_t> limit = call.Limit();
+  if (!limit.ok()) return ProblemResponse(limit.error());
+  const std::string order = call.Parameter("order");
+  const std::string format = call.Parameter("format");
+  if (!order.empty() && order != "oldest" && order != "newest") {
+    return ProblemResponse(Bad("order is neither newest nor oldest"));
+  }
+  if (!format.empty() && format != "json" && format != "ndjson") {
+    return ProblemResponse(Bad("format is neither json nor ndjson"));
+  }
+  AuditRange range;
+  range.id.text = call.Parameter("id");
+  range.newest_first = order != "oldest";
+  const std::string question = QuestionOf(call);
+  if (const auto cursor = call.request.Query("cursor")) {
+    const auto place = seal_.Open(question, *cursor);
+    if (!place.ok()) return ProblemResponse(place.error());
+    const std::uint64_t number = place.value().empty() ? 0 : std::stoull(place.value().front());
+    (range.newest_first ? range.until : range.from) = range.newest_first ? number : number + 1;
+  }
+  JsonWriter json;
+  const bool lines_only = format == "ndjson";
+  std::string text;
+  if (!lines_only) json.BeginObject().Key("items").BeginArray();
+  std::size_t shown = 0;
+  std::size_t looked_at = 0;
+  std::uint64_t last = 0;
+  bool more = true;
+  while (more && shown < limit.value() && looked_at < kAuditScanMax) {
+    constexpr std::size_t kPage = 500;
+    const auto lines = queries_.Audit(range, kPage, call.deadline);
+    if (!lines.ok()) return ProblemResponse(lines.error());
+    more = lines.value().size() == kPage;
+    for (const AuditLine& line : lines.value()) {
+      if (shown == limit.value()) {
+        more = true;
+        break;
+      }
+      ++looked_at;
+      last = line.number;
+      if (!Fits(line.entry, filter.value())) continue;
+      WriteLine(line, json);
+      if (lines_only) text.append(json.Take()).append("\n");
+      ++shown;
+    }
+    (range.newest_first ? range.until : range.from) = range.newest_first ? last : last + 1;
+    if (range.newest_first && last <= 1) more = false;
+  }
+  const std::string next = more ? seal_.Seal(question, {std::to_string(last)}) : std::string();
+  if (lines_only) {
+    HttpResponse response{.content_type = std::string(kNdjson), .body = std::move(text)};
+    if (more) response.headers.emplace_back("X-Next-Cursor", next);
+    return response;
+  }
+  json.EndArray();
+  if (more) json.Field("nextCursor", next);
+  json.EndObject();
+  return JsonResponse(json.Take());
+}
+
+}  // namespace truce

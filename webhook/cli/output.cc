@@ -1,0 +1,84 @@
+#include "webhook/cli/output.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "webhook/config/yaml.h"
+
+namespace truce {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string Cell(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return std::iscntrl(c) != 0; }, '?');
+  return text;
+}
+
+// The characters of UTF-8 text.
+std::size_t WidthOf(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+  }));
+}
+
+YamlNode NodeOf(const Json& json) {
+  YamlNode node;
+  if (json.is_object()) {
+    node.kind = YamlNode::Kind::kMapping;
+    for (const auto& [name, value] : json.items()) {
+      node.keys.emplace_back();
+      node.keys.back().text = name;
+      node.children.push_back(NodeOf(value));
+    }
+  } else if (json.is_array()) {
+    node.kind = YamlNode::Kind::kSequence;
+    for (const Json& each : json) node.children.push_back(NodeOf(each));
+  } else {
+    node.kind = YamlNode::Kind::kScalar;
+    node.quoted = json.is_string();
+    node.scalar = json.is_string() ? json.get<std::string>() : json.dump();
+  }
+  return node;
+}
+
+}  // namespace
+
+std::shared_ptr<std::string> AddOutputFlag(CLI::App& app) {
+  auto output = std::make_shared<std::string>("table");
+  app.add_option("-o,--output", *output, "Form of the answer; default table")
+      ->type_name("table|wide|json|yaml|name")
+      ->check(CLI::IsMember({"table", "wide", "json", "yaml", "name"}));
+  return output;
+}
+
+void PrintTable(const std::vector<std::vector<std::string>>& rows, std::ostream& out) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], WidthOf(row[i]));
+  }
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      line += Cell(row[i]);
+      if (i + 1 < row.size()) line.append(widths[i] + 3 - WidthOf(row[i]), ' ');
+    }
+    out << line << "\n";
+  }
+}
+
+void PrintJson(const std::string& json, std::ostream& out) {
+  out << Json::parse(json, nullptr, false).dump(2, ' ', false, Json::error_handler_t::replace)
+      << "\n";
+}
+
+void PrintYaml(const std::string& json, std::ostream& out) {
+  out << WriteYaml(NodeOf(Json::parse(json, nullptr, false)), 0);
+}
+
+}  // namespace truce

@@ -1,0 +1,440 @@
+// who-owns, list, describe, services, audit, denials: what the registry knows.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "webhook/cli/api_call.h"
+#include "webhook/cli/command.h"
+#include "webhook/cli/output.h"
+
+namespace truce {
+namespace {
+
+using Json = nlohmann::json;
+using Parameters = std::vector<std::pair<std::string, std::string>>;
+using Rows = std::vector<std::vector<std::string>>;
+
+constexpr std::size_t kItemsMax = 1'000'000;
+
+std::string TextOf(const Json& json, const char* name) {
+  const auto found = json.find(name);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+std::string NumberOf(const Json& json, const char* name) {
+  const auto found = json.find(name);
+  return found != json.end() && found->is_number() ? found->dump() : std::string("0");
+}
+
+bool IsTrue(const Json& json, const char* name) {
+  const auto found = json.find(name);
+  return found != json.end() && found->is_boolean() && found->get<bool>();
+}
+
+std::string OrDash(std::string text) { return text.empty() ? "-" : text; }
+
+// "ObjectStorage team-a/artifacts".
+std::string ObjectText(const Json& parent, const char* name) {
+  const auto object = parent.find(name);
+  if (object == parent.end() || !object->is_object()) return "-";
+  const std::string ns = TextOf(*object, "namespace");
+  return TextOf(*object, "kind") + " " + (ns.empty() ? "" : ns + "/") + TextOf(*object, "name");
+}
+
+std::string NameOf(const Json& resource) {
+  return TextOf(resource, "type") + "/" + TextOf(resource, "name");
+}
+
+std::string Plain(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return std::iscntrl(c) != 0; }, '?');
+  return text;
+}
+
+Rows ResourceRows(const Json& items, bool wide) {
+  Rows rows = {{"TYPE", "NAME", "SERVICE", "OWNER", "STATE", "SINCE"}};
+  if (wide) {
+    rows[0] = {"TYPE",    "NAME",   "SERVICE", "OWNER",     "STATE", "SINCE",
+               "ACCOUNT", "REGION", "CONTACT", "CONTESTED", "ID",    "ARN"};
+  }
+  for (const Json& item : items) {
+    const bool redacted = IsTrue(item, "redacted");
+    std::vector<std::string> row = {TextOf(item, "type"),
+                                    TextOf(item, "name"),
+                                    OrDash(TextOf(item, "service")),
+                                    redacted ? "(not shown)" : ObjectText(item, "root"),
+                                    OrDash(TextOf(item, "state")),
+                                    OrDash(TextOf(item, "since"))};
+    if (wide) {
+      for (const char* name : {"account", "region", "contact"}) {
+        row.push_back(OrDash(TextOf(item, name)));
+      }
+      row.emplace_back(IsTrue(item, "contested") ? "yes" : "no");
+      row.push_back(OrDash(TextOf(item, "id")));
+      row.push_back(OrDash(TextOf(item, "arn")));
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+// Prints `items` in the form asked for; `rows` and `name` make the forms for people.
+template <typename RowsOf, typename NameOfItem>
+void PrintItems(const std::string& output, const Json& items, std::ostream& out,
+                const RowsOf& rows_of, const NameOfItem& name_of) {
+  if (output == "json" || output == "yaml") {
+    const Json list = {{"items", items}};
+    const std::string text = list.dump(-1, ' ', false, Json::error_handler_t::replace);
+    output == "json" ? PrintJson(text, out) : PrintYaml(text, out);
+    return;
+  }
+  if (output == "name") {
+    for (const Json& item : items) out << Plain(name_of(item)) << "\n";
+    return;
+  }
+  PrintTable(rows_of(items, output == "wide"), out);
+}
+
+// All items of a list, page by page, at most `limit`. Something that is not a list of the API is a
+// complaint.
+ExitCode Collect(const ApiFlags& flags, const std::string& path, Parameters parameters,
+                 std::size_t limit, CommandIo& io, Json& items) {
+  items = Json::array();
+  std::string cursor;
+  do {
+    Parameters page_parameters = parameters;
+    const std::size_t page_size = std::min<std::size_t>(1000, limit - items.size());
+    page_parameters.emplace_back("limit", std::to_string(page_size));
+    page_parameters.emplace_back("cursor", cursor);
+    const ApiReply reply = AskApi(flags, {path, std::move(page_parameters)}, io);
+    if (reply.code != ExitCode::kOk) return reply.code;
+    const Json page = Json::parse(reply.answer, nullptr, false);
+    if (!page.is_object() || !page.contains("items") || !page["items"].is_array()) {
+      return Complain(io, "what answers is not a Truce server", ExitCode::kUnreachable);
+    }
+    for (const Json& item : page["items"]) items.push_back(item);
+    cursor = TextOf(page, "nextCursor");
+  } while (!cursor.empty() && items.size() < limit);
+  return ExitCode::kOk;
+}
+
+// How a resource is named on the command line: an ARN, TYPE/NAME, or a name alone.
+Parameters WhichResource(const std::string& word) {
+  if (word.starts_with("arn:")) return {{"arn", word}};
+  const std::size_t first = word.find('/');
+  const std::size_t second = first == std::string::npos ? first : word.find('/', first + 1);
+  if (second == std::string::npos) return {{"name", word}};
+  return {{"type", word.substr(0, second)}, {"name", word.substr(second + 1)}};
+}
+
+struct Selection {
+  std::string resource;
+  std::string account;
+  std::string region;
+};
+
+std::shared_ptr<Selection> AddSelection(CLI::App& app) {
+  auto selection = std::make_shared<Selection>();
+  app.add_option("RESOURCE", selection->resource,
+                 "A name, TYPE/NAME as s3/Bucket/prod-artifacts, or an ARN")
+      ->required();
+  app.add_option("--account", selection->account, "Its account, when the name is not enough");
+  app.add_option("--region", selection->region, "Its region, when the name is not enough");
+  return selection;
+}
+
+// The resources that the selection fits.
+ExitCode Find(const ApiFlags& flags, const Selection& selection, CommandIo& io, Json& resources) {
+  Parameters parameters = WhichResource(selection.resource);
+  parameters.emplace_back("account", selection.account);
+  parameters.emplace_back("region", selection.region);
+  const ApiReply reply = AskApi(flags, {"/api/v1/resources:lookup", std::move(parameters)}, io);
+  if (reply.code != ExitCode::kOk) return reply.code;
+  const Json answer = Json::parse(reply.answer, nullptr, false);
+  if (!answer.is_object() || !answer.contains("resources") || !answer["resources"].is_array()) {
+    return Complain(io, "what answers is not a Truce server", ExitCode::kUnreachable);
+  }
+  resources = answer["resources"];
+  if (!resources.empty()) return ExitCode::kOk;
+  return Complain(io, "nobody owns " + Plain(selection.resource), ExitCode::kNo);
+}
+
+void DescribeResource(const Json& resource, std::ostream& out) {
+  const auto line = [&](const char* label, const std::string& text) {
+    if (text.empty()) return;
+    std::string head(label);
+    head.append(14 - std::min<std::size_t>(head.size(), 13), ' ');
+    out << head << Plain(text) << "\n";
+  };
+  line("Resource:", NameOf(resource));
+  for (const auto& [label, name] : {std::pair{"ARN:", "arn"},
+                                    {"Account:", "account"},
+                                    {"Region:", "region"},
+                                    {"Service:", "service"},
+                                    {"Contact:", "contact"}}) {
+    line(label, TextOf(resource, name));
+  }
+  if (IsTrue(resource, "redacted")) {
+    line("Owner:", "(not shown: you may not read this ownership)");
+    return;
+  }
+  line("Owner:", ObjectText(resource, "root"));
+  line("State:", TextOf(resource, "state") + " since " + TextOf(resource, "since"));
+  line("Reason:", TextOf(resource, "reason"));
+  line("Successor:", TextOf(resource, "successor"));
+  line("Contested:", IsTrue(resource, "contested") ? "yes, a second chain manages it" : "no");
+  line("Id:", TextOf(resource, "id"));
+  line("Key:", TextOf(resource, "key"));
+  const auto section = [&](const char* title, const char* member, Rows rows, const auto& row_of) {
+    const auto found = resource.find(member);
+    if (found == resource.end() || !found->is_array() || found->empty()) return;
+    for (const Json& each : *found) rows.push_back(row_of(each));
+    out << "\n" << title << "\n";
+    PrintTable(rows, out);
+  };
+  const auto declaration = [](const Json& each) -> std::vector<std::string> {
+    const Json empty;
+    const Json& object = each.contains("object") ? each["object"] : empty;
+    return {object.is_object() ? TextOf(object, "cluster") : "", ObjectText(each, "object"),
+            TextOf(each, "intent"), TextOf(each, "state"), TextOf(each, "since")};
+  };
+  const std::vector<std::string> columns = {"CLUSTER", "OBJECT", "INTENT", "STATE", "SINCE"};
+  section("Declarations", "declarations", {columns}, declaration);
+  section("Consumers", "consumers", {columns}, declaration);
+  section("History", "history", {{"AT", "ACTION", "ACTOR", "CAUSE"}},
+          [](const Json& each) -> std::vector<std::string> {
+            return {TextOf(each, "at"), TextOf(each, "action"), TextOf(each, "actor"),
+                    TextOf(each, "cause")};
+          });
+  section("Denied", "denials", {{"LAST", "COUNT", "OBJECT", "USER"}},
+          [](const Json& each) -> std::vector<std::string> {
+            return {TextOf(each, "last"), NumberOf(each, "count"), ObjectText(each, "object"),
+                    TextOf(each, "user")};
+          });
+}
+
+struct ListArguments {
+  std::string name;
+  std::string arn;
+  std::string type;
+  std::string service;
+  std::string account;
+  std::string region;
+  std::string cluster;
+  std::string ns;
+  std::string state;
+  std::string sort;
+  bool contested = false;
+  std::size_t limit = 1000;
+};
+
+void AddLimit(CLI::App& app, std::size_t& limit) {
+  app.add_option("--limit", limit, "Most lines; default 1000")
+      ->type_name("number")
+      ->check(CLI::Range(std::size_t{1}, kItemsMax));
+}
+
+}  // namespace
+
+CommandAction DeclareWhoOwns(CLI::App& app) {
+  const auto flags = AddApiFlags(app);
+  const auto selection = AddSelection(app);
+  const auto output = AddOutputFlag(app);
+  app.footer(
+      "Examples:\n"
+      "  truce who-owns prod-artifacts\n"
+      "  truce who-owns s3/Bucket/prod-artifacts -o yaml\n"
+      "  truce who-owns arn:aws:s3:::prod-artifacts --server https://truce.example.org\n\n"
+      "Exit code 1: nobody owns it, the name is free.");
+  return [=](CommandIo& io) {
+    Json resources;
+    const ExitCode code = Find(*flags, *selection, io, resources);
+    if (code == ExitCode::kOk) PrintItems(*output, resources, io.out, ResourceRows, NameOf);
+    return code;
+  };
+}
+
+CommandAction DeclareDescribe(CLI::App& app) {
+  const auto flags = AddApiFlags(app);
+  const auto selection = AddSelection(app);
+  const auto output = AddOutputFlag(app);
+  app.footer("Example:\n  truce describe s3/Bucket/prod-artifacts\n");
+  return [=](CommandIo& io) {
+    Json resources;
+    const ExitCode code = Find(*flags, *selection, io, resources);
+    if (code != ExitCode::kOk) return code;
+    Json whole = Json::array();
+    for (const Json& resource : resources) {
+      const std::string id = TextOf(resource, "id");
+      if (id.empty()) {
+        whole.push_back(resource);
+        continue;
+      }
+      const ApiReply reply = AskApi(*flags, {"/api/v1/resources/" + id, {}}, io);
+      if (reply.code != ExitCode::kOk) return reply.code;
+      whole.push_back(Json::parse(reply.answer, nullptr, false));
+    }
+    if (*output == "table" || *output == "wide") {
+      for (std::size_t i = 0; i < whole.size(); ++i) {
+        if (i > 0) io.out << "\n";
+        if (whole[i].is_object()) DescribeResource(whole[i], io.out);
+      }
+      return ExitCode::kOk;
+    }
+    PrintItems(*output, whole, io.out, ResourceRows, NameOf);
+    return ExitCode::kOk;
+  };
+}
+
+CommandAction DeclareList(CLI::App& app) {
+  const auto flags = AddApiFlags(app);
+  const auto output = AddOutputFlag(app);
+  const auto given = std::make_shared<ListArguments>();
+  app.add_option("--name", given->name, "Only resources of that name");
+  app.add_option("--arn", given->arn, "Only the one of that ARN");
+  app.add_option("--type", given->type, "Only that type, as s3/Bucket");
+  app.add_option("--service", given->service, "Only what that service owns");
+  app.add_option("--account", given->account, "Only that account");
+  app.add_option("--region", given->region, "Only that region");
+  app.add_option("--cluster", given->cluster, "Only roots of that cluster");
+  app.add_option("-n,--namespace", given->ns, "Only roots of that namespace");
+  app.add_option("--state", given->state, "Only that state")
+      ->type_name("reserved|held|orphaned|imported")
+      ->check(CLI::IsMember({"reserved", "held", "orphaned", "imported"}));
+  app.add_flag("--contested", given->contested, "Only what a second chain manages too");
+  app.add_option("--sort-by", given->sort, "Order; default key")
+      ->type_name("key|name|service|since|-since")
+      ->check(CLI::IsMember({"key", "name", "service", "since", "-since"}));
+  AddLimit(app, given->limit);
+  app.footer(
+      "Examples:\n"
+      "  truce list --service my-srv-one\n"
+      "  truce list --state orphaned --sort-by since -o wide\n");
+  return [=](CommandIo& io) {
+    Json items;
+    const ExitCode code = Collect(*flags, "/api/v1/resources",
+                                  {{"name", given->name},
+                                   {"arn", given->arn},
+                                   {"type", given->type},
+                                   {"service", given->service},
+                                   {"account", given->account},
+                                   {"region", given->region},
+                                   {"cluster", given->cluster},
+                                   {"namespace", given->ns},
+                                   {"state", given->state},
+                                   {"sort", given->sort},
+                                   {"contested", given->contested ? "true" : ""}},
+                                  given->limit, io, items);
+    if (code == ExitCode::kOk) PrintItems(*output, items, io.out, ResourceRows, NameOf);
+    return code;
+  };
+}
+
+CommandAction DeclareServices(CLI::App& app) {
+  const auto flags = AddApiFlags(app);
+  const auto output = AddOutputFlag(app);
+  const auto limit = std::make_shared<std::size_t>(1000);
+  AddLimit(app, *limit);
+  app.footer("Example:\n  truce services\n");
+  return [=](CommandIo& io) {
+    Json items;
+    const ExitCode code = Collect(*flags, "/api/v1/services", {}, *limit, io, items);
+    if (code != ExitCode::kOk) return code;
+    const auto rows_of = [](const Json& services, bool) {
+      Rows rows = {{"SERVICE", "OWNERSHIPS"}};
+      for (const Json& each : services) {
+        rows.push_back({TextOf(each, "service"), NumberOf(each, "ownerships")});
+      }
+      return rows;
+    };
+    PrintItems(*output, items, io.out, rows_of,
+               [](const Json& each) { return TextOf(each, "service"); });
+    return ExitCode::kOk;
+  };
+}
+
+CommandAction DeclareAudit(CLI::App& app) {
+  const auto flags = AddApiFlags(app);
+  const auto output = AddOutputFlag(app);
+  struct Arguments {
+    std::string action;
+    std::string actor;
+    std::string id;
+    std::string since;
+    std::string until;
+    bool oldest = false;
+    std::size_t limit = 1000;
+  };
+  const auto given = std::make_shared<Arguments>();
+  app.add_option("--action", given->action, "Only that action, as granted, released, administered");
+  app.add_option("--actor", given->actor, "Only what that actor did");
+  app.add_option("--id", given->id, "Only of the resource of that id");
+  app.add_option("--since", given->since, "Not before, as 2026-11-21T18:00:00Z");
+  app.add_option("--until", given->until, "Before, as 2026-11-21T18:00:00Z");
+  app.add_flag("--oldest-first", given->oldest, "From the begin instead of from the end");
+  AddLimit(app, given->limit);
+  app.footer(
+      "Examples:\n"
+      "  truce audit --action administered\n"
+      "  truce audit --oldest-first --limit 1000000 -o json > audit.json\n");
+  return [=](CommandIo& io) {
+    Json items;
+    const ExitCode code = Collect(*flags, "/api/v1/audit",
+                                  {{"action", given->action},
+                                   {"actor", given->actor},
+                                   {"id", given->id},
+                                   {"since", given->since},
+                                   {"until", given->until},
+                                   {"order", given->oldest ? "oldest" : ""}},
+                                  given->limit, io, items);
+    if (code != ExitCode::kOk) return code;
+    const auto rows_of = [](const Json& lines, bool wide) {
+      Rows rows = {{"AT", "ACTION", "ACTOR", "ROOT", "CAUSE"}};
+      if (wide) rows[0].emplace_back("KEY");
+      for (const Json& each : lines) {
+        rows.push_back({TextOf(each, "at"), TextOf(each, "action"), TextOf(each, "actor"),
+                        ObjectText(each, "root"), TextOf(each, "cause")});
+        if (wide) rows.back().push_back(TextOf(each, "key"));
+      }
+      return rows;
+    };
+    PrintItems(*output, items, io.out, rows_of,
+               [](const Json& each) { return NumberOf(each, "number"); });
+    return ExitCode::kOk;
+  };
+}
+
+CommandAction DeclareDenials(CLI::App& app) {
+  const auto flags = AddApiFlags(app);
+  const auto output = AddOutputFlag(app);
+  const auto ns = std::make_shared<std::string>();
+  app.add_option("-n,--namespace", *ns, "Only of objects in that namespace");
+  app.footer("Example:\n  truce denials -n team-b\n");
+  return [=](CommandIo& io) {
+    Json items;
+    const ExitCode code = Collect(*flags, "/api/v1/denials", {{"namespace", *ns}}, 1000, io, items);
+    if (code != ExitCode::kOk) return code;
+    const auto rows_of = [](const Json& denials, bool wide) {
+      Rows rows = {{"LAST", "COUNT", "OBJECT", "RESOURCE", "RULE"}};
+      if (wide) rows[0].insert(rows[0].end(), {"USER", "CAUSE"});
+      for (const Json& each : denials) {
+        rows.push_back({TextOf(each, "last"), NumberOf(each, "count"), ObjectText(each, "object"),
+                        TextOf(each, "resource"), TextOf(each, "rule")});
+        if (wide) {
+          rows.back().push_back(TextOf(each, "user"));
+          rows.back().push_back(TextOf(each, "cause"));
+        }
+      }
+      return rows;
+    };
+    PrintItems(*output, items, io.out, rows_of,
+               [](const Json& each) { return TextOf(each, "resource"); });
+    return ExitCode::kOk;
+  };
+}
+
+}  // namespace truce

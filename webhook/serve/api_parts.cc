@@ -1,0 +1,85 @@
+#include "webhook/serve/api_parts.h"
+
+#include <chrono>
+#include <utility>
+
+#include "webhook/admission/service.h"
+#include "webhook/config/load.h"
+
+namespace truce {
+namespace {
+
+constexpr std::chrono::seconds kBetweenFillings{1};
+
+Deadline MonotonicTime() { return std::chrono::steady_clock::now(); }
+
+}  // namespace
+
+Result<AccessRules> AccessRulesOf(const Config& config) {
+  AccessRules rules;
+  rules.anonymous_read = config.api_anonymous_read;
+  if (!config.api_token_file.empty()) {
+    TRUCE_ASSIGN_OR_RETURN(const std::string text, ReadConfigFile(config.api_token_file));
+    TRUCE_ASSIGN_OR_RETURN(rules.tokens, StaticTokens::Parse(text, config.api_token_file));
+  }
+  for (const std::string& client : config.api_clients) {
+    const std::size_t equals = client.rfind('=');
+    const auto role = equals == std::string::npos
+                          ? std::nullopt
+                          : ApiRoleFromName(client.substr(equals + 1));
+    if (!role || equals == 0) {
+      return Error{ErrorCode::kInvalidArgument, "apiClients: '" + client +
+                                                    "' is not of the form name=role, with a role "
+                                                    "of viewer, auditor, admin"};
+    }
+    rules.clients[client.substr(0, equals)] = *role;
+  }
+  return rules;
+}
+
+ApiParts::ApiParts(ApiPartsPorts ports)
+    : ports_(std::move(ports)), store_(ports_.store), denials_(ports_.clock) {
+  if (ports_.cluster) {
+    cluster_tokens_.emplace(ports_.cluster);
+    cluster_access_.emplace(ports_.cluster);
+    tokens_.emplace(*cluster_tokens_, MonotonicTime);
+    access_reviewer_.emplace(*cluster_access_, MonotonicTime);
+    access_.emplace(&*tokens_, &*access_reviewer_);
+  } else {
+    access_.emplace(nullptr, nullptr);
+  }
+  rest_.emplace(RestPorts{store_, ports_.clock, RandomIds(), ports_.policy, *access_, denials_,
+                          ports_.version});
+}
+
+ApiParts::~ApiParts() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stopping_.store(true);
+  }
+  stop_.notify_all();
+  if (filler_.joinable()) filler_.join();
+}
+
+Result<void> ApiParts::Configure(const Config& config) {
+  TRUCE_ASSIGN_OR_RETURN(AccessRules rules, AccessRulesOf(config));
+  access_->SetRules(std::make_shared<const AccessRules>(std::move(rules)));
+  return {};
+}
+
+void ApiParts::StartFilling() {
+  filler_ = std::thread([this] { FillUntilDone(); });
+}
+
+void ApiParts::FillUntilDone() {
+  while (!stopping_.load()) {
+    const Result<void> filled = store_.Fill(stopping_);
+    if (filled.ok()) return;
+    ports_.logger.Log(LogLevel::kWarning, "the API's directory is not filled yet",
+                      {{"message", std::string_view(filled.error().message)}});
+    std::unique_lock<std::mutex> lock(mutex_);
+    stop_.wait_for(lock, kBetweenFillings, [this] { return stopping_.load(); });
+  }
+}
+
+}  // namespace truce

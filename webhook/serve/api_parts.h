@@ -1,0 +1,81 @@
+// ApiParts: what the REST API needs beside the admission service, from settings to routes.
+#ifndef TRUCE_WEBHOOK_SERVE_API_PARTS_H_
+#define TRUCE_WEBHOOK_SERVE_API_PARTS_H_
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "webhook/api/auth/cached_reviews.h"
+#include "webhook/api/auth/cluster_reviews.h"
+#include "webhook/api/indexed_store.h"
+#include "webhook/api/rest/rest_api.h"
+#include "webhook/config/config.h"
+#include "webhook/log/log.h"
+
+namespace truce {
+
+// References must outlive it.
+struct ApiPartsPorts {
+  Store& store;
+  const Clock& clock;
+  Logger& logger;
+  ClusterSource cluster;  // who vouches for Kubernetes tokens; not set: nobody
+  std::function<std::shared_ptr<const AdmissionPolicy>()> policy;
+  std::string_view version;
+};
+
+// Thread-safe but for Configure, which is for one thread.
+class ApiParts final {
+ public:
+  explicit ApiParts(ApiPartsPorts ports);
+  ~ApiParts();  // ends the filling
+  ApiParts(const ApiParts&) = delete;
+  ApiParts& operator=(const ApiParts&) = delete;
+
+  // The store that all writes must go through, so that the API finds what they change.
+  IndexedStore& store() { return store_; }
+  // Reviews report here.
+  DenialBook& denials() { return denials_; }
+  const RestApi& rest() const { return *rest_; }
+
+  // Takes over who may call, from the settings and the token file. On an error nothing changes.
+  // Errors: kInvalidArgument, kNotFound, kUnavailable.
+  Result<void> Configure(const Config& config);
+
+  // Enters what the store holds, beside everything else; again and again until it works. Once,
+  // when the store is open.
+  void StartFilling();
+
+ private:
+  void FillUntilDone();
+
+  const ApiPartsPorts ports_;
+  IndexedStore store_;
+  DenialBook denials_;
+  std::optional<ClusterTokenReviewer> cluster_tokens_;
+  std::optional<ClusterAccessReviewer> cluster_access_;
+  std::optional<CachedTokenReviewer> tokens_;
+  std::optional<CachedAccessReviewer> access_reviewer_;
+  std::optional<ApiAccess> access_;
+  std::optional<RestApi> rest_;
+
+  std::atomic<bool> stopping_{false};
+  std::mutex mutex_;
+  std::condition_variable stop_;
+  std::thread filler_;
+};
+
+// What the settings say of callers. Errors: as Configure.
+Result<AccessRules> AccessRulesOf(const Config& config);
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_SERVE_API_PARTS_H_
