@@ -25,6 +25,10 @@ Error Untold(const ApiError& error, std::string_view what) {
           .append(")")};
 }
 
+Error NotReached() {
+  return {ErrorCode::kUnavailable, "the cluster's API server was not reached yet"};
+}
+
 Error Odd(std::string_view what) {
   return {ErrorCode::kUnavailable,
           std::string("the API server's answer to the ").append(what).append(" cannot be read")};
@@ -69,7 +73,9 @@ Result<std::optional<KubernetesUser>> ClusterTokenReviewer::Review(const std::st
   const Json question = {{"apiVersion", "authentication.k8s.io/v1"},
                          {"kind", "TokenReview"},
                          {"spec", {{"token", token}, {"audiences", {kApiAudience}}}}};
-  const auto created = api_.Create(kKind, "", Dump(question), deadline);
+  ClusterApi* api = api_();
+  if (api == nullptr) return NotReached();
+  const auto created = api->Create(kKind, "", Dump(question), deadline);
   if (!created.ok()) return Untold(created.error(), kWhat);
   const Json answer = Json::parse(created.value(), nullptr, false);
   if (!answer.is_object()) return Odd(kWhat);
@@ -111,7 +117,9 @@ Result<bool> ClusterAccessReviewer::Allowed(const KubernetesUser& user,
                            {"groups", user.groups},
                            {"extra", std::move(extra)},
                            {"resourceAttributes", std::move(attributes)}}}};
-  const auto created = api_.Create(kKind, "", Dump(question), deadline);
+  ClusterApi* api = api_();
+  if (api == nullptr) return NotReached();
+  const auto created = api->Create(kKind, "", Dump(question), deadline);
   if (!created.ok()) return Untold(created.error(), kWhat);
   const Json answer = Json::parse(created.value(), nullptr, false);
   if (!answer.is_object()) return Odd(kWhat);
