@@ -187,7 +187,8 @@ Result<void> Following::CompareWithMemory(ClusterApi& api) {
     const std::string reason = behind == Behind::kOlder
                                    ? "the registry is older than what is remembered of it"
                                    : "the cluster remembers another registry";
-    const auto enter = [&](const Facts& facts) {
+    // By value: the store may still run it when our time is over.
+    const auto enter = [this, reason](const Facts& facts) {
       const PartyRules parties;
       Ledger ledger(facts, ports_.clock.Now(), ports_.ids, parties);
       EnterRecovery(reason, "server", ledger);
@@ -285,7 +286,7 @@ void Following::Look() {
 void Following::NoteRecovery(bool resynced) {
   recovery_ = RecoveryReason(ports_.store, recovery_);
   if (recovery_.empty() || !resynced) return;
-  const auto note = [&](const Facts& facts) {
+  const auto note = [this](const Facts& facts) {
     const PartyRules parties;
     Ledger ledger(facts, ports_.clock.Now(), ports_.ids, parties);
     NoteResynced(ledger);

@@ -7,16 +7,18 @@
 #include <utility>
 
 #include "certs/certificate_store.h"
+#include "certs/trust.h"
 #include "policies/finding.h"
 #include "webhook/admission/service.h"
 #include "webhook/api/operator.h"
 #include "webhook/cluster/client/kube_config.h"
 #include "webhook/config/reload.h"
 #include "webhook/log/log.h"
+#include "webhook/serve/api_parts.h"
 #include "webhook/serve/catalogue_change.h"
+#include "webhook/serve/detection.h"
 #include "webhook/serve/following.h"
 #include "webhook/serve/late_store.h"
-#include "webhook/serve/api_parts.h"
 #include "webhook/serve/listeners.h"
 #include "webhook/serve/policy.h"
 #include "webhook/serve/sinks.h"
@@ -114,6 +116,12 @@ Result<std::shared_ptr<const AdmissionAccess>> AccessOf(const Config& config) {
   return std::shared_ptr<const AdmissionAccess>(std::move(access));
 }
 
+// Where API servers must send reviews.
+std::string AdmissionPath(const AdmissionAccess& access) {
+  const bool plain_serves = access.loopback || access.client_certificate || access.bearer;
+  return plain_serves || !access.secret ? "/validate" : "/validate/" + *access.secret;
+}
+
 Result<ServerSettings> ClusterOf(const Config& config) {
   if (config.in_cluster) return ReadServiceAccount(ServiceAccountOfProcess());
   return ReadKubeConfig(config.kubeconfig, "");
@@ -167,7 +175,11 @@ class Server {
                                [this] { return service_->policy(); }, version_});
     TRUCE_RETURN_IF_ERROR(api_->Configure(config));
     std::vector<ReviewSink*> sinks = {&log_sink_, &metrics_sink_, &api_->denials()};
-    if (!config.no_cluster) sinks.push_back(&watch_sink_);
+    if (!config.no_cluster) {
+      MakeDetection(config);
+      sinks.push_back(&watch_sink_);
+      sinks.push_back(&detection_->refusals());
+    }
     service_.emplace(AdmissionPorts{api_->store(), clock_, RandomIds(), std::move(sinks)},
                      std::move(policy));
     health_.SetNotReady("store", "opening");
@@ -209,6 +221,7 @@ class Server {
     metrics_.RemoveCollectors();
     watched_.With([](Following*& following) { following = nullptr; });
     following_.reset();
+    detection_.reset();
     RemoveAddresses(holder_.Current()->data_dir);
     logger_.Log(LogLevel::kInfo, "stopped", {{"all_answered", all_answered}});
   }
@@ -245,6 +258,7 @@ class Server {
     options.cluster = config.cluster_id;
     options.data_dir = config.data_dir;
     options.lease_namespace = "kube-system";
+    options.others = DetectorKinds(config.webhook_configuration);
     FollowingPorts ports{api_->store(),
                          clock_,
                          RandomIds(),
@@ -252,9 +266,9 @@ class Server {
                          health_,
                          inbox_,
                          doubts_,
-                         nullptr,
-                         [this](const ClusterView& view) {
-                           Publish([&](Policies& policies) { policies.view = view; });
+                         detection_.get(),
+                         [this, begin = std::chrono::steady_clock::now()](const ClusterView& view) {
+                           TakeView(view, begin);
                          }};
     following_started_ = true;
     const auto policy = service_->policy();
@@ -262,7 +276,55 @@ class Server {
                            Following::Start(std::move(server), std::move(options),
                                             ReconcileRulesOf(*policy, config), std::move(ports)));
     watched_.With([this](Following*& following) { following = following_.get(); });
+    detection_->Start();
     return {};
+  }
+
+  void TakeView(const ClusterView& view, Deadline begin) {
+    const bool was_ready = service_->ready();
+    Publish([&](Policies& policies) { policies.view = view; });
+    if (!view.ready || was_ready) return;
+    detection_->SetReady(std::chrono::duration_cast<std::chrono::milliseconds>(
+        std::chrono::steady_clock::now() - begin));
+  }
+
+  void MakeDetection(const Config& config) {
+    detection_ = std::make_unique<Detection>(
+        DetectionPorts{api_->store(), clock_, RandomIds(), logger_, config.cluster_id,
+                       [this] { return ReachedCluster(); }, [this] { return SurroundingsNow(); },
+                       [this](Engine::Work work, Deadline deadline) {
+                         return AskWatch(std::move(work), deadline);
+                       }});
+  }
+
+  // Runs `work` between two steps of the watch.
+  Result<void> AskWatch(Engine::Work work, Deadline deadline) {
+    Following* following = watched_.With([](Following* present) { return present; });
+    if (following != nullptr) return following->Ask(std::move(work), deadline);
+    return Error{ErrorCode::kUnavailable, "the cluster was not reached yet"};
+  }
+
+  // What the detectors compare with.
+  Surroundings SurroundingsNow() {
+    const auto policy = service_->policy();
+    const auto config = holder_.Current();
+    const auto access = access_.With([](const auto& current) { return current; });
+    Surroundings around;
+    around.cluster = config->cluster_id;
+    around.catalogue = policy->catalogue;
+    around.mappings = policy->identity.mappings;
+    around.webhook.name = config->webhook_configuration;
+    around.webhook.path = AdmissionPath(*access);
+    around.webhook.trusts = [pair = certificates_->Current().pair](std::string_view bundle) {
+      return BundleTrusts(bundle, *pair);
+    };
+    around.mode_of = [policy](const TypeSpec& type) {
+      const Slot nowhere;
+      const ModeSubject subject{
+          .type = type.name, .sure = type.certainty == Certainty::kResearched, .object = &nowhere};
+      return ModeFor(policy->modes, subject, SystemClock().Now());
+    };
+    return around;
   }
 
   // The cluster's API, once it was reached.
@@ -291,10 +353,14 @@ class Server {
     routes.operator_socket =
         OperatorRoutes({api_->store(), clock_, RandomIds(), [this] { return service_->policy(); }});
     routes.operator_socket.insert(routes.operator_socket.end(), rest.begin(), rest.end());
+    const std::vector<HttpRoute> cluster =
+        ClusterRoutes(detection_ == nullptr ? ClusterPorts() : detection_->Ports());
+    routes.operator_socket.insert(routes.operator_socket.end(), cluster.begin(), cluster.end());
     const ListenerCertificates certificates{*certificates_, api_certificates_.get()};
     TRUCE_ASSIGN_OR_RETURN(listeners_, Listeners::Start(config, certificates, std::move(routes)));
     metrics_.AddCollector([this](MetricWriter& writer) {
       listeners_->WriteMetrics(writer);
+      if (detection_ != nullptr) detection_->WriteMetrics(writer);
       writer.Family("truce_log_dropped_total", "counter", "Log lines dropped, not waited for.");
       writer.Sample(static_cast<double>(logger_.dropped_count()));
       writer.Family("truce_certificate_expiry_timestamp_seconds", "gauge",
@@ -400,6 +466,7 @@ class Server {
   std::optional<AdmissionService> service_;
   std::atomic<bool> following_started_{false};
   Guarded<Following*> watched_{nullptr};
+  std::unique_ptr<Detection> detection_;  // outlives the watch, which reports to it
   std::unique_ptr<Following> following_;
   std::unique_ptr<Listeners> listeners_;
 };

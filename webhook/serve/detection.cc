@@ -1,0 +1,294 @@
+#include "webhook/serve/detection.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "webhook/cluster/reconcile/recovery.h"
+
+namespace truce {
+namespace {
+
+constexpr std::chrono::seconds kStoreTime{10};
+constexpr std::chrono::seconds kAskTime{8};
+constexpr std::chrono::seconds kDiscoveryTime{30};
+// Kinds that nobody follows come and go rarely; they matter to the coverage report only.
+constexpr std::chrono::minutes kDiscoverEvery{5};
+
+Deadline In(std::chrono::milliseconds time) { return std::chrono::steady_clock::now() + time; }
+
+std::string KindForPeople(const GroupKind& kind) { return kind.kind + "." + kind.group; }
+
+}  // namespace
+
+class Detection::LateApi final : public ClusterApi {
+ public:
+  explicit LateApi(std::function<ClusterApi*()> source) : source_(std::move(source)) {}
+
+  ApiResult<Discovery> Discover(Deadline deadline) override {
+    ClusterApi* api = source_();
+    if (api == nullptr) return Unreached();
+    return api->Discover(deadline);
+  }
+  ApiResult<std::string> Get(const ServedKind& kind, std::string_view ns, std::string_view name,
+                             Deadline deadline) override {
+    ClusterApi* api = source_();
+    if (api == nullptr) return Unreached();
+    return api->Get(kind, ns, name, deadline);
+  }
+  ApiResult<ListPage> List(const ListQuery& query, Deadline deadline) override {
+    ClusterApi* api = source_();
+    if (api == nullptr) return Unreached();
+    return api->List(query, deadline);
+  }
+  ApiResult<std::string> Create(const ServedKind& kind, std::string_view ns,
+                                std::string_view object, Deadline deadline) override {
+    ClusterApi* api = source_();
+    if (api == nullptr) return Unreached();
+    return api->Create(kind, ns, object, deadline);
+  }
+  ApiResult<std::string> Patch(const PatchTarget& target, std::string_view patch,
+                               Deadline deadline) override {
+    ClusterApi* api = source_();
+    if (api == nullptr) return Unreached();
+    return api->Patch(target, patch, deadline);
+  }
+  ApiResult<std::string> Delete(const ServedKind& kind, std::string_view ns, std::string_view name,
+                                Deadline deadline) override {
+    ClusterApi* api = source_();
+    if (api == nullptr) return Unreached();
+    return api->Delete(kind, ns, name, deadline);
+  }
+
+ private:
+  static ApiError Unreached() {
+    return {ApiErrorKind::kUnreachable, 0, "the cluster was not reached yet", std::nullopt};
+  }
+
+  std::function<ClusterApi*()> source_;
+};
+
+Detection::Detection(DetectionPorts ports)
+    : ports_(std::move(ports)),
+      api_(std::make_unique<LateApi>(ports_.api)),
+      events_(*api_, ports_.clock,
+              {.on_trouble =
+                   [this](const std::string& trouble) {
+                     if (trouble.empty()) return;
+                     ports_.logger.Log(LogLevel::kWarning, "events cannot be written",
+                                       {{"message", std::string_view(trouble)}});
+                   }}),
+      refusals_(ports_.cluster, Lookup(), events_),
+      detectors_({ports_.store, ports_.clock, book_, ports_.surroundings,
+                  [this](const FindingChange& change) { Tell(change); }}) {}
+
+Detection::~Detection() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Detection::Start() {
+  thread_ = std::thread([this] { Run(); });
+}
+
+void Detection::SetReady(std::chrono::milliseconds took) {
+  detectors_.SetReady(took);
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    hurry_ = true;
+  }
+  changed_.notify_all();
+}
+
+void Detection::OnKindState(const KindStatus& status) {
+  served_.With([&](auto& served) {
+    if (status.state == KindState::kUnserved) {
+      served.erase(status.kind.group_kind());
+    } else {
+      served[status.kind.group_kind()] = status.kind.selection.kind;
+    }
+  });
+  detectors_.OnKindState(status);
+}
+
+void Detection::OnOther(const FollowedKind& kind, Value object, bool gone) {
+  detectors_.OnOther(kind, object, gone);
+  // An edited webhook configuration is reported within seconds.
+  if (kind.selection.kind.kind != "ValidatingWebhookConfiguration") return;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    hurry_ = true;
+  }
+  changed_.notify_all();
+}
+
+void Detection::Run() {
+  Deadline discover_due{};
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!stopping_) {
+    lock.unlock();
+    if (std::chrono::steady_clock::now() >= discover_due) {
+      DiscoverServed();
+      discover_due = In(kDiscoverEvery);
+    }
+    const Result<void> looked = detectors_.Look(In(kStoreTime));
+    if (!looked.ok()) {
+      ports_.logger.Log(LogLevel::kWarning, "detectors cannot look",
+                        {{"message", std::string_view(looked.error().message)}});
+    }
+    lock.lock();
+    changed_.wait_for(lock, Detectors::kLookEvery, [&] { return stopping_ || hurry_; });
+    hurry_ = false;
+  }
+}
+
+// What fails here is asked again; coverage then tells of the kinds that are followed.
+void Detection::DiscoverServed() {
+  const ApiResult<Discovery> discovery = api_->Discover(In(kDiscoveryTime));
+  if (!discovery.ok()) return;
+  std::vector<ServedKind> kinds;
+  for (const DiscoveredKind& kind : discovery.value().kinds) kinds.push_back(kind.kind);
+  detectors_.SetServed(std::move(kinds));
+}
+
+void Detection::Tell(const FindingChange& change) {
+  const LiveFinding& finding = change.finding;
+  const bool is_over = change.kind == FindingChange::Kind::kResolved;
+  ports_.logger.Log(finding.mode == Mode::kAudit || is_over ? LogLevel::kInfo : LogLevel::kWarning,
+                    is_over ? "finding resolved" : "finding",
+                    {{"rule", Name(finding.detector)},
+                     {"subject", std::string_view(finding.subject)},
+                     {"cause", std::string_view(finding.cause)},
+                     {"evidence", std::string_view(finding.evidence)}});
+  if (is_over) return;
+  events_.PostLater([this, finding] { return EventsOf(finding, Lookup()); });
+}
+
+ObjectLookup Detection::Lookup() const {
+  ObjectLookup lookup;
+  lookup.by_slot = [this](const Slot& slot) {
+    std::optional<Object> found;
+    const auto look = [&](const Facts& facts) { found = facts.ObjectBySlot(slot); };
+    if (!ports_.store.Read(look, In(kStoreTime)).ok()) found.reset();
+    return found;
+  };
+  lookup.by_uid = [this](const Uid& uid) {
+    std::optional<Object> found;
+    const auto look = [&](const Facts& facts) { found = facts.ObjectByUid(uid); };
+    if (!ports_.store.Read(look, In(kStoreTime)).ok()) found.reset();
+    return found;
+  };
+  lookup.kind = [this](const GroupKind& kind) {
+    return served_.With([&](const auto& served) {
+      const auto found = served.find(kind);
+      return found == served.end() ? std::optional<ServedKind>() : found->second;
+    });
+  };
+  return lookup;
+}
+
+Result<RecoveryView> Detection::Recovery() const {
+  TRUCE_ASSIGN_OR_RETURN(const auto state, ReadRecovery(ports_.store, In(kStoreTime)));
+  if (!state) return RecoveryView();
+  return RecoveryView{true, state->reason, state->since, state->resynced};
+}
+
+Result<void> Detection::Administer(const std::function<void(Ledger&)>& change) {
+  // By value: the store may still run it when our time is over.
+  const auto decide = [this, change](const Facts& facts) {
+    const PartyRules parties;  // settings and audit only
+    Ledger ledger(facts, ports_.clock.Now(), ports_.ids, parties);
+    change(ledger);
+    return ledger.Take();
+  };
+  return ports_.store.Apply({}, decide, In(kStoreTime));
+}
+
+namespace {
+
+BrakeView BrakeOf(Watcher& watcher) {
+  BrakeView view;
+  const ReconcileStatus status = watcher.reconciler().status();
+  view.nominated = status.nominated;
+  view.held_back = status.held_back;
+  for (const KindStatus& kind : watcher.Kinds()) {
+    if (kind.frozen.empty()) continue;
+    view.frozen.push_back({KindForPeople(kind.kind.group_kind()), kind.frozen});
+  }
+  std::map<GroupKind, BrakeView::Waiting> waiting;
+  for (const auto& [kind, since] : watcher.reconciler().WaitForSecondList()) {
+    waiting[kind] = {KindForPeople(kind), 0, since};
+  }
+  for (const Nomination& nomination : watcher.reconciler().Nominations()) {
+    const auto found = waiting.find({nomination.slot.group, nomination.slot.kind});
+    if (found != waiting.end()) ++found->second.objects;
+  }
+  for (auto& [kind, one] : waiting) view.waiting.push_back(std::move(one));
+  return view;
+}
+
+}  // namespace
+
+ClusterPorts Detection::Ports() {
+  ClusterPorts out;
+  out.conflicts = [this](const KeyText& after, std::size_t limit) -> Result<ConflictPage> {
+    ConflictPage page;
+    const auto look = [&](const Facts& facts) { page = ConflictsAfter(facts, after, limit); };
+    TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, In(kStoreTime)));
+    return page;
+  };
+  out.wars = [this] { return detectors_.Wars(); };
+  out.findings = [this] { return book_.Snapshot(); };
+  out.coverage = [this]() -> Result<CoverageReport> { return detectors_.Coverage(); };
+  out.baseline = [this] { return detectors_.Baseline(In(kStoreTime)); };
+  out.recovery = [this] { return Recovery(); };
+  out.start_recovery = [this](const std::string& reason) -> Result<RecoveryView> {
+    TRUCE_RETURN_IF_ERROR(
+        Administer([reason](Ledger& ledger) { EnterRecovery(reason, "operator", ledger); }));
+    TRUCE_RETURN_IF_ERROR(
+        ports_.ask([](Watcher& watcher, Moment now) { watcher.Resync(now); }, In(kAskTime)));
+    return Recovery();
+  };
+  out.finish_recovery = [this](bool force) -> Result<RecoveryView> {
+    const auto end = std::make_shared<RecoveryEnd>(RecoveryEnd::kNotEntered);
+    TRUCE_RETURN_IF_ERROR(
+        Administer([=](Ledger& ledger) { *end = FinishRecovery("operator", force, ledger); }));
+    if (*end == RecoveryEnd::kNotEntered) {
+      return Error{ErrorCode::kConflict, "not in recovery mode"};
+    }
+    if (*end == RecoveryEnd::kNotResynced) {
+      return Error{ErrorCode::kConflict,
+                   "the full resync is not done yet: wait for it, or finish with force"};
+    }
+    return Recovery();
+  };
+  out.brake = [this]() -> Result<BrakeView> {
+    const auto view = std::make_shared<BrakeView>();
+    TRUCE_RETURN_IF_ERROR(
+        ports_.ask([view](Watcher& watcher, Moment) { *view = BrakeOf(watcher); }, In(kAskTime)));
+    return *view;
+  };
+  out.release_brake = [this](const std::optional<GroupKind>& kind,
+                             const std::string& reason) -> Result<std::uint64_t> {
+    const auto released = std::make_shared<std::optional<Result<std::size_t>>>();
+    TRUCE_RETURN_IF_ERROR(ports_.ask(
+        [=](Watcher& watcher, Moment now) {
+          *released = watcher.ReleaseBrake(now, kind, "operator", reason);
+        },
+        In(kAskTime)));
+    TRUCE_ASSIGN_OR_RETURN(const std::size_t count, std::move(**released));
+    return std::uint64_t{count};
+  };
+  return out;
+}
+
+void Detection::WriteMetrics(MetricWriter& writer) const {
+  WriteFindingsMetrics(book_, writer);
+  events_.WriteMetrics(writer);
+}
+
+}  // namespace truce

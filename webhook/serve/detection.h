@@ -1,0 +1,92 @@
+// Detection: the server's findings about its cluster: the detectors on a thread of their own,
+// Events on the objects concerned, and what commands ask of them.
+#ifndef TRUCE_WEBHOOK_SERVE_DETECTION_H_
+#define TRUCE_WEBHOOK_SERVE_DETECTION_H_
+
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "registry/base/guarded.h"
+#include "registry/store/store.h"
+#include "webhook/api/cluster_routes.h"
+#include "webhook/cluster/detect/detectors.h"
+#include "webhook/cluster/detect/event_writer.h"
+#include "webhook/cluster/detect/object_events.h"
+#include "webhook/cluster/engine/engine.h"
+#include "webhook/log/log.h"
+#include "webhook/metrics/metrics.h"
+
+namespace truce {
+
+// References must outlive the object; functions are thread-safe.
+struct DetectionPorts {
+  Store& store;
+  const Clock& clock;
+  IdSource ids;
+  Logger& logger;
+  std::string cluster;               // cluster id
+  std::function<ClusterApi*()> api;  // null until the cluster was reached
+  std::function<Surroundings()> surroundings;
+  // Runs work between two steps of the watch (Following::Ask).
+  std::function<Result<void>(Engine::Work, Deadline)> ask;
+};
+
+// Thread-safe.
+class Detection final : public SightObserver {
+ public:
+  explicit Detection(DetectionPorts ports);
+  ~Detection() override;
+  Detection(const Detection&) = delete;
+  Detection& operator=(const Detection&) = delete;
+
+  // Begins to look. Once, when `ports.ask` works.
+  void Start();
+  // The first lists are applied; `took` since the start. Idempotent.
+  void SetReady(std::chrono::milliseconds took);
+
+  // Sink of reviews: Events about refused composed resources.
+  ReviewSink& refusals() { return refusals_; }
+  // What commands ask.
+  ClusterPorts Ports();
+  void WriteMetrics(MetricWriter& writer) const;
+
+  // SightObserver, called by the watch.
+  void OnSighted(const Sighting& sighting) override { detectors_.OnSighted(sighting); }
+  void OnGone(const Uid& uid, const Slot& slot) override { detectors_.OnGone(uid, slot); }
+  void OnKindState(const KindStatus& status) override;
+  void OnOther(const FollowedKind& kind, Value object, bool gone) override;
+
+ private:
+  // The cluster's API as soon as it is reached; unreachable before.
+  class LateApi;
+
+  void Run();
+  void DiscoverServed();
+  void Tell(const FindingChange& change);
+  ObjectLookup Lookup() const;
+  Result<RecoveryView> Recovery() const;
+  Result<void> Administer(const std::function<void(Ledger&)>& change);
+
+  const DetectionPorts ports_;
+  std::unique_ptr<LateApi> api_;
+  Guarded<std::map<GroupKind, ServedKind>> served_;
+  FindingsBook book_;
+  EventWriter events_;
+  RefusalEvents refusals_;
+  Detectors detectors_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stopping_ = false;  // under mutex_
+  bool hurry_ = false;     // under mutex_: look now
+  std::thread thread_;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_SERVE_DETECTION_H_
