@@ -138,6 +138,10 @@ std::string InWords(const Alphabet& alphabet) {
   return out;
 }
 
+std::string Bytes(std::size_t count) {
+  return std::to_string(count) + (count == 1 ? " byte" : " bytes");
+}
+
 std::string Shown(std::string_view text) { return '"' + OneLine(text, 64) + '"'; }
 
 bool IsIpv4(std::string_view name) {
@@ -282,6 +286,8 @@ struct AwsNameRule::Impl {
 
   // Which of AWS's characters are missing where; `name` does not match the pattern.
   std::string PatternFault(std::string_view name) const {
+    if (!fifo_field.empty() && name.ends_with(kFifo)) name.remove_suffix(kFifo.size());
+    if (name.empty()) return "has nothing before \".fifo\"";
     const auto odd =
         std::find_if(name.begin(), name.end(), [this](char c) { return !Has(alphabet, c); });
     if (odd != name.end()) {
@@ -380,6 +386,8 @@ AwsNameRule::AwsNameRule(const TypeSpec& type, const AwsNameRow* row) {
   for (const AwsNameCheck& check : impl->row.checks) {
     if (check.kind == Kind::kFifo) impl->fifo_field = check.texts[0];
   }
+  // The dot of ".fifo" stands nowhere else.
+  if (!impl->fifo_field.empty()) impl->alphabet.reset('.');
   impl_ = std::move(impl);
 }
 
@@ -394,14 +402,14 @@ std::optional<AwsNameFault> AwsNameRule::FaultOf(std::string_view name,
   // The pattern first: it may bound the length too, but says less about it.
   const bool matches = impl_->Matches(name);
   if (rule.max_length != 0 && name.size() > rule.max_length) {
-    return AwsNameFault{"has " + std::to_string(name.size()) + " bytes, and AWS allows at most " +
-                            std::to_string(rule.max_length),
-                        false};
+    return AwsNameFault{
+        "has " + Bytes(name.size()) + ", and AWS allows at most " + std::to_string(rule.max_length),
+        false};
   }
   if (name.size() < rule.min_length) {
-    return AwsNameFault{"has " + std::to_string(name.size()) + " bytes, and AWS wants at least " +
-                            std::to_string(rule.min_length),
-                        false};
+    return AwsNameFault{
+        "has " + Bytes(name.size()) + ", and AWS wants at least " + std::to_string(rule.min_length),
+        false};
   }
   if (!matches) return AwsNameFault{impl_->PatternFault(name), false};
   std::optional<AwsNameFault> caution;
@@ -409,6 +417,9 @@ std::optional<AwsNameFault> AwsNameRule::FaultOf(std::string_view name,
     std::string fault = CheckFault(check, name, fifo);
     if (fault.empty()) continue;
     if (!check.warns) return AwsNameFault{std::move(fault), false};
+    // What is written of a bucket goes to BUCKET.s3.REGION.amazonaws.com.
+    const bool dots = check.kind == Kind::kContains && check.texts[0] == ".";
+    if (dots) fault += ", and AWS's TLS certificates do not cover names with dots";
     if (!caution) caution = AwsNameFault{std::move(fault), true};
   }
   return caution;

@@ -54,16 +54,26 @@ std::string Paragraph(const Finding& finding) {
   return out;
 }
 
-// The first line of a text about several findings.
+// The first line of a text about several findings. Several rules may refuse one resource.
 std::string Headline(std::span<const Finding> findings) {
   constexpr std::size_t kNamedMax = 5;
-  std::string out = std::to_string(findings.size()) + " resources of this object are refused: ";
-  for (std::size_t i = 0; i < std::min(findings.size(), kNamedMax); ++i) {
-    if (i > 0) out += ", ";
-    out += findings[i].resource;
+  std::vector<std::string_view> resources;
+  for (const Finding& finding : findings) {
+    if (std::find(resources.begin(), resources.end(), finding.resource) == resources.end()) {
+      resources.push_back(finding.resource);
+    }
   }
-  if (findings.size() > kNamedMax) {
-    out += " and " + std::to_string(findings.size() - kNamedMax) + " more";
+  if (resources.size() == 1 && !findings.front().resource.empty()) {
+    return findings.front().resource + " is refused for " + std::to_string(findings.size()) +
+           " reasons.";
+  }
+  std::string out = std::to_string(resources.size()) + " resources of this object are refused: ";
+  for (std::size_t i = 0; i < std::min(resources.size(), kNamedMax); ++i) {
+    if (i > 0) out += ", ";
+    out += resources[i];
+  }
+  if (resources.size() > kNamedMax) {
+    out += " and " + std::to_string(resources.size() - kNamedMax) + " more";
   }
   return out + ".";
 }

@@ -25,31 +25,9 @@ bool IsAccountNumber(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-NameFacts FactsOf(const NameCase& c, const DeclaredResource& resource, std::string_view name) {
-  NameFacts facts;
-  facts.type = resource.identity.type;
-  facts.name = name;
-  facts.service = DeclaredService(*c.object);
-  facts.ns = c.root != nullptr && !c.root->ns.empty() ? c.root->ns : c.object->slot.ns;
-  facts.provider_config = c.evidence->provider_config;
-  facts.region = resource.identity.region;
-  if (IsAccountNumber(resource.identity.account)) facts.account = resource.identity.account;
-  facts.labels = c.evidence->labels;
-  if (!resource.mapped) facts.fifo = c.evidence->fifo;
-  return facts;
-}
-
-AppliedMode ModeOf(const NameCase& c, Rule rule, const NameFacts& facts, bool sure) {
-  const ModeSubject subject{.rule = rule,
-                            .type = facts.type,
-                            .sure = sure,
-                            .resource_name = facts.name,
-                            .object = &c.object->slot,
-                            .root = c.root,
-                            .service = facts.service,
-                            .bound_service = c.bound_service,
-                            .labels = facts.labels};
-  AppliedMode applied = Apply(*c.modes, subject, c.now);
+AppliedMode ModeOf(const NameCase& c, Rule rule, const DeclaredResource& resource,
+                   std::string_view name) {
+  AppliedMode applied = Apply(*c.modes, SubjectOf(c, rule, resource, name), c.now);
   applied.mode = std::min(applied.mode, c.at_most);
   return applied;
 }
@@ -68,10 +46,10 @@ void JudgeName(const NameCase& c, const DeclaredResource& resource, const AwsNam
   std::optional<NamingFault> departure;
   AppliedMode naming;
   if (c.policy->convention) departure = c.policy->convention->FaultOf(facts);
-  if (departure) naming = ModeOf(c, Rule::kNamingConvention, facts, true);
+  if (departure) naming = ModeOf(c, Rule::kNamingConvention, resource, facts.name);
   const std::optional<AwsNameFault> fault = rule.FaultOf(facts.name, facts.fifo);
   if (fault) {
-    const AppliedMode applied = ModeOf(c, Rule::kAwsName, facts, rule.researched());
+    const AppliedMode applied = ModeOf(c, Rule::kAwsName, resource, facts.name);
     // One better name for both rules: one that conforms, where the convention applies.
     const bool conforming = departure && naming.mode != Mode::kOff;
     const std::string better =
@@ -129,6 +107,35 @@ std::vector<Finding> NameFindings(const NameCase& c, const Wording& wording) {
     JudgeName(c, resource, *rule, wording, out);
   }
   return out;
+}
+
+ModeSubject SubjectOf(const NameCase& c, Rule rule, const DeclaredResource& resource,
+                      std::string_view name) {
+  const AwsNameRule* aws = c.policy->aws->Find(resource.identity.type);
+  const bool by_name = rule == Rule::kAwsName && aws != nullptr;
+  return {.rule = rule,
+          .type = resource.identity.type,
+          .sure = by_name ? aws->researched() : resource.sure,
+          .resource_name = name,
+          .object = &c.object->slot,
+          .root = c.root,
+          .service = DeclaredService(*c.object),
+          .bound_service = c.bound_service,
+          .labels = c.evidence->labels};
+}
+
+NameFacts FactsOf(const NameCase& c, const DeclaredResource& resource, std::string_view name) {
+  NameFacts facts;
+  facts.type = resource.identity.type;
+  facts.name = name;
+  facts.service = DeclaredService(*c.object);
+  facts.ns = c.root != nullptr && !c.root->ns.empty() ? c.root->ns : c.object->slot.ns;
+  facts.provider_config = c.evidence->provider_config;
+  facts.region = resource.identity.region;
+  if (IsAccountNumber(resource.identity.account)) facts.account = resource.identity.account;
+  facts.labels = c.evidence->labels;
+  if (!resource.mapped) facts.fifo = c.evidence->fifo;
+  return facts;
 }
 
 std::string_view NameOf(const DeclaredResource& resource, const AwsNameRule& rule) {

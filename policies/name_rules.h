@@ -56,6 +56,13 @@ struct NameCase {
 // observed, that are not known yet, or whose names AWS gives, have no finding.
 std::vector<Finding> NameFindings(const NameCase& c, const Wording& wording);
 
+// What the mode of `rule` about `resource`, called `name`, is asked for. Lives as long as `c`.
+ModeSubject SubjectOf(const NameCase& c, Rule rule, const DeclaredResource& resource,
+                      std::string_view name);
+
+// The facts of one name, as the rules see them. Lives as long as `c` and `name`.
+NameFacts FactsOf(const NameCase& c, const DeclaredResource& resource, std::string_view name);
+
 // The name that AWS's rule for the type is about; empty when it is not known or not the user's.
 std::string_view NameOf(const DeclaredResource& resource, const AwsNameRule& rule);
 

@@ -38,7 +38,7 @@ struct Wanted {
       known;  // spellings of the one value, the usual one first; empty: unknown
   const std::vector<std::string>* vocabulary = nullptr;  // longest first; null: none
   const std::vector<std::string>* listed = nullptr;      // the same as configuration lists it
-  const re2::RE2* pattern = nullptr;                          // never null
+  const re2::RE2* pattern = nullptr;                     // never null
   std::string from;                                      // "label env"
 };
 using WantedValues = std::array<Wanted, kNamingVariableCount>;

@@ -99,11 +99,25 @@ class Proposal {
     return values_[static_cast<std::size_t>(variable)];
   }
 
-  void Use(std::string_view value) {
+  // Takes the words of `value` out of the rest; false when none was there.
+  bool Use(std::string_view value) {
+    bool any = false;
     for (const std::string& word : WordsOf(value)) {
       const auto found = std::find(words_.begin(), words_.end(), word);
-      if (found != words_.end()) words_.erase(found);
+      if (found == words_.end()) continue;
+      words_.erase(found);
+      any = true;
     }
+    return any;
+  }
+
+  // What stands in the place of the part that is wrong.
+  std::string_view Got(NamingVariable variable) const {
+    const FormReading& reading = d_.reading;
+    if (reading.matches || reading.element >= d_.way.size()) return {};
+    const FormElement& element = d_.way[reading.element];
+    if (element.is_literal() || element.variable != variable) return {};
+    return d_.name.substr(reading.begin, reading.end - reading.begin);
   }
 
   // What is demanded, what was read, and what the vocabulary finds in the rest of the name.
@@ -112,7 +126,8 @@ class Proposal {
     const auto& read = d_.reading.read[static_cast<std::size_t>(variable)];
     if (!wanted.known.empty()) {
       At(variable) = wanted.known.front();
-      Use(wanted.known.front());
+      // A wrong word gives way to the right one, wherever that stands.
+      if (!Use(wanted.known.front())) Use(Got(variable));
     } else if (read) {
       At(variable) = std::string(*read);
     } else if (wanted.vocabulary != nullptr) {

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "policies/finding.h"
+#include "policies/foreign_attachment.h"
+#include "policies/name_rules.h"
 #include "policies/people.h"
 #include "policies/rules.h"
 
@@ -257,6 +259,176 @@ TEST_F(Texts, Unclear) {
   clash.resource.missing = {"region is not known: no value at spec.parameters.region"};
   const Finding finding = UnclearDeclaration(clash.resource, MakeWording());
   ExpectGolden("unclear", finding.warning + "\n");
+}
+
+// A name that a claim or an object gives, judged by a convention.
+class NameTexts : public Texts {
+ protected:
+  NameTexts() {
+    spec.variables[NamingVariable::kEnv].values = {"dev", "prod"};
+    object.service = "payments";
+    object.slot.name = "files";
+    ByHand();
+  }
+
+  void Name(const std::string& type, const std::string& name) {
+    DeclaredResource resource;
+    resource.identity = {type, "aws", "", "eu-west-1", {{"name", name}}};
+    resource.name = name;
+    object.resources = {resource};
+  }
+
+  std::vector<Finding> Judge() {
+    const auto aws = std::make_shared<const AwsNames>(
+        AwsNames::Compile(Catalogue::BuiltIn(), BuiltInAwsNames()).value());
+    NamePolicy policy;
+    policy.aws = aws;
+    if (naming) {
+      policy.convention.emplace(NamingConvention::Compile(spec, Catalogue::BuiltIn(), aws).value());
+      auto& entries = modes.rules[static_cast<std::size_t>(Rule::kNamingConvention)];
+      if (entries.empty()) entries.push_back({Mode::kEnforce, {}, {}, {}, "truce.yaml:3"});
+    }
+    const NameEvidence evidence;
+    return NameFindings({.policy = &policy,
+                         .modes = &modes,
+                         .object = &object,
+                         .evidence = &evidence,
+                         .root = &root,
+                         .now = *ParseTimestamp("2026-11-21T08:00:00Z")},
+                        MakeWording());
+  }
+
+  void ExpectAll(const std::string& name) {
+    const std::vector<Finding> findings = Judge();
+    ASSERT_FALSE(findings.empty());
+    std::string text = DenialText(findings) + "\n--- warning ---\n";
+    for (const std::string& warning : Warnings(findings)) {
+      EXPECT_LE(warning.size(), kWarningBytesMax);
+      text += warning + "\n";
+    }
+    EXPECT_EQ(text.find("map["), std::string::npos);
+    ExpectGolden(name, text);
+  }
+
+  NamingSpec spec;
+  ModeRules modes;
+  bool naming = true;
+};
+
+TEST_F(NameTexts, RefusedByAws) {
+  naming = false;
+  Name("s3/Bucket", "Payments_Files");
+  ExpectAll("aws-name");
+}
+
+TEST_F(NameTexts, TakenByAwsButUnwise) {
+  naming = false;
+  Name("s3/Bucket", "payments.files");
+  ExpectAll("aws-name-caution");
+}
+
+TEST_F(NameTexts, RefusedByAwsWithNoBetterName) {
+  naming = false;
+  Name("s3/Bucket", "p");
+  ExpectAll("aws-name-alone");
+}
+
+TEST_F(NameTexts, OutOfConvention) {
+  Name("s3/Bucket", "payments-production-bucket");
+  ExpectAll("naming");
+}
+
+TEST_F(NameTexts, OutOfConventionBelowAClaim) {
+  Name("s3/Bucket", "billing-prod-bucket");
+  root = {"prod-eu", "platform.example.org", "ObjectStorage", "team-b", "files"};
+  ExpectAll("naming-composed");
+}
+
+TEST_F(NameTexts, OutOfConventionWithAnOpenPart) {
+  Name("s3/Bucket", "payments-bucket");
+  ExpectAll("naming-open");
+}
+
+TEST_F(NameTexts, OutOfConventionAtItsBegin) {
+  spec.form = "acme-{service}-{env}";
+  Name("s3/Bucket", "payments-prod");
+  ExpectAll("naming-begin");
+}
+
+TEST_F(NameTexts, TooLongForTheConvention) {
+  spec.max_lengths["s3/Bucket"] = 20;
+  spec.variables[NamingVariable::kService].sources = {{NamingSource::Kind::kFixed, "pay"}};
+  spec.form = "{service}-{env}-{suffix}";
+  Name("s3/Bucket", "pay-prod-statements-of-2026");
+  ExpectAll("naming-length");
+}
+
+TEST_F(NameTexts, ShortenedBecauseAwsAllowsNoMore) {
+  object.service = "international-payments-clearing-house";
+  Name("elbv2/LB", "payments-prod-lb");
+  ExpectAll("naming-shortened");
+}
+
+TEST_F(NameTexts, RefusedByAwsAndOutOfConvention) {
+  Name("s3/Bucket", "Payments_Prod");
+  ExpectAll("naming-and-aws");
+}
+
+TEST_F(NameTexts, AnExemptionIsOver) {
+  modes.exemptions.push_back({Rule::kNamingConvention,
+                              {.name = "legacy-*"},
+                              *ParseTimestamp("2026-11-01T00:00:00Z"),
+                              "moves in October",
+                              "truce.yaml:9"});
+  Name("s3/Bucket", "legacy-files");
+  ExpectAll("naming-exemption-over");
+}
+
+TEST_F(NameTexts, HostileNamesStayOnOneLine) {
+  Name("cognitoidp/UserPool", "a\"b map[x]\n" + std::string(300, 'z'));
+  ExpectAll("naming-hostile");
+}
+
+class AttachmentTexts : public Texts {
+ protected:
+  AttachmentTexts() {
+    ByHand();
+    attachment.identity = {
+        "s3/BucketPolicy", "aws", "", "us-west-2", {{"bucket", "prod-artifacts"}}};
+    attachment.name = "prod-artifacts";
+    object.slot.kind = "BucketPolicy";
+    root = object.slot;
+    clash.holder.identity = clash.resource.identity;
+    clash.holder.name = "prod-artifacts";
+    clash.holder.party = {"ns:prod-eu/team-a"};
+  }
+
+  void ExpectForeign(const std::string& name) const {
+    const auto finding = ForeignAttachment({.attachment = &attachment,
+                                            .holder = &clash.holder,
+                                            .party = {"slot:" + ToText(root)},
+                                            .shares = {},
+                                            .now = {}},
+                                           MakeWording());
+    ASSERT_TRUE(finding.has_value());
+    const std::vector<Finding> findings = {*finding};
+    ExpectGolden(name, DenialText(findings) + "\n--- warning ---\n" + Warnings(findings)[0] + "\n");
+  }
+
+  DeclaredResource attachment;
+};
+
+TEST_F(AttachmentTexts, IntoAnothersResource) { ExpectForeign("attachment"); }
+
+TEST_F(AttachmentTexts, DisclosesTheService) {
+  disclosure = Disclosure::kService;
+  ExpectForeign("attachment-service-only");
+}
+
+TEST_F(AttachmentTexts, DisclosesNothing) {
+  disclosure = Disclosure::kTaken;
+  public_url.clear();
+  ExpectForeign("attachment-taken");
 }
 
 struct WordRow {

@@ -44,12 +44,17 @@ std::vector<const DeclaredResource*> NewPartial(const ReviewRequest& request) {
   return out;
 }
 
-// No denial for what would only do harm: a provider that binds a name late (the cloud resource
-// would be leaked), an object that is going (I10), a registry that may be behind.
+// No denial for what would only do harm: an object that is going (I10), a registry that may be
+// behind.
 Mode StrictestMode(const ReviewRequest& request, const AdmissionPolicy& policy) {
   if (request.object.terminating) return Mode::kAudit;
-  const bool late = request.requester.provider && request.operation == Operation::kUpdate;
-  return late || policy.recovering ? Mode::kWarn : Mode::kEnforce;
+  return policy.recovering ? Mode::kWarn : Mode::kEnforce;
+}
+
+// The name that a provider binds late belongs to a cloud resource that exists: refusing it would
+// leak that.
+bool MayBindLate(const ReviewRequest& request) {
+  return request.requester.provider && request.operation == Operation::kUpdate;
 }
 
 // The object wrote into `parent` before.
@@ -162,7 +167,8 @@ void Judgement::JudgeNames(const Slot& root) {
       .evidence = &evidence_,
       .root = &root,
       .bound_service = BoundService(*policy_, ns),
-      .at_most = StrictestMode(request_, *policy_),
+      .at_most = std::min(StrictestMode(request_, *policy_),
+                          MayBindLate(request_) ? Mode::kWarn : Mode::kEnforce),
       .now = now_,
   };
   name_findings_ = NameFindings(names, WordingFor(root));

@@ -214,8 +214,10 @@ class Call final {
     record_.verdict = Verdict::kDenied;
     record_.code = judgement.DenialCode();
     std::string text = DenialText(refused);
-    HttpResponse response =
-        Json(WriteReview(uid, {.allowed = false, .code = record_.code, .message = text}));
+    // What only warns is told too: a developer mends everything in one go.
+    const std::vector<std::string> warnings = WarningsOf(Mode::kWarn, Mode::kWarn);
+    HttpResponse response = Json(WriteReview(
+        uid, {.allowed = false, .code = record_.code, .message = text, .warnings = warnings}));
     const ReviewRequest& request = judgement.request();
     if (request.requester.composite_controller && request.object.lineage.controller) {
       composite_ = *request.object.lineage.controller;
@@ -225,11 +227,16 @@ class Call final {
   }
 
   HttpResponse Allowed(std::string_view uid) {
+    const std::vector<std::string> warnings = WarningsOf(Mode::kWarn, Mode::kEnforce);
+    return Json(WriteReview(uid, {.warnings = warnings}));
+  }
+
+  // Of the findings in modes from `least` to `most`.
+  std::vector<std::string> WarningsOf(Mode least, Mode most) const {
     std::vector<Finding> shown;
     std::copy_if(findings_.begin(), findings_.end(), std::back_inserter(shown),
-                 [](const Finding& finding) { return finding.mode >= Mode::kWarn; });
-    const std::vector<std::string> warnings = Warnings(shown);
-    return Json(WriteReview(uid, {.warnings = warnings}));
+                 [&](const Finding& f) { return f.mode >= least && f.mode <= most; });
+    return Warnings(shown);
   }
 
   HttpResponse BadRequest(std::string_view detail) {

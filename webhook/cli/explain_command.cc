@@ -4,11 +4,15 @@
 #include <ostream>
 #include <vector>
 
+#include "registry/base/clock.h"
 #include "registry/catalogue/explain.h"
 #include "webhook/cli/catalogue_file.h"
 #include "webhook/cli/command.h"
 #include "webhook/cli/config_flags.h"
+#include "webhook/cli/explain_policy.h"
+#include "webhook/cli/manifest.h"
 #include "webhook/config/keys.h"
+#include "webhook/serve/policy.h"
 
 namespace truce {
 namespace {
@@ -53,18 +57,57 @@ ExitCode Ambiguous(const std::vector<const TypeSpec*>& found, const std::string&
   return Complain(io, message, ExitCode::kNo);
 }
 
+// What was given on the command line.
+struct Arguments {
+  std::string word;
+  bool policy = false;
+  std::string file;
+};
+
+ExitCode ExplainObject(const Arguments& arguments, const Config& config, const Catalogue& catalogue,
+                       CommandIo& io) {
+  const std::shared_ptr<const Catalogue> shared(std::shared_ptr<void>(), &catalogue);
+  const auto policy = PolicyFrom(config, shared);
+  if (!policy.ok()) return Complain(io, policy.error().message, ExitCode::kUsage);
+  const Result<std::string> content = ReadConfigFile(arguments.file);
+  if (!content.ok()) return Complain(io, content.error().message, ExitCode::kUsage);
+  const Result<YamlNode> node = ParseYaml(content.value(), arguments.file);
+  if (!node.ok()) return Complain(io, node.error().message, ExitCode::kUsage);
+  const Document document = DocumentFrom(node.value());
+  const Result<std::string> text =
+      ExplainPolicy(document.root(), *policy.value(), SystemClock().Now());
+  if (!text.ok()) {
+    return Complain(io, arguments.file + ": " + text.error().message, ExitCode::kUsage);
+  }
+  io.out << text.value();
+  return ExitCode::kOk;
+}
+
 }  // namespace
 
 CommandAction DeclareExplain(CLI::App& app) {
-  const auto flags = AddConfigFlags(app, {"types"});
-  const auto word = std::make_shared<std::string>();
-  app.add_option("TYPE", *word, "SERVICE/KIND, as s3/Bucket; KIND or KIND.GROUP do too")
-      ->required();
-  return [flags, word](CommandIo& io) {
+  const auto flags = AddConfigFlags(
+      app, {"types", "clusterId", "noCluster", "mode", "unsureTypes", "serviceLabels"});
+  const auto given = std::make_shared<Arguments>();
+  CLI::Option* type =
+      app.add_option("TYPE", given->word, "SERVICE/KIND, as s3/Bucket; KIND or KIND.GROUP do too");
+  CLI::Option* policy = app.add_flag(
+      "--policy", given->policy, "Tell which rule applies to an object, in which mode, and why");
+  CLI::Option* file =
+      app.add_option("-f,--file", given->file, "A Kubernetes object, YAML or JSON; with --policy");
+  type->excludes(policy);
+  file->needs(policy);
+  policy->needs(file);
+  return [flags, given](CommandIo& io) {
+    const std::string* word = &given->word;
+    if (word->empty() && !given->policy) {
+      return Complain(io, "explain needs a TYPE, or --policy -f FILE", ExitCode::kUsage);
+    }
     const Result<LoadedConfig> loaded = LoadFor(*flags, io);
     if (!loaded.ok()) return Complain(io, loaded.error().message, ExitCode::kUsage);
     const Result<Catalogue> catalogue = CatalogueWith(loaded.value().config.types);
     if (!catalogue.ok()) return Complain(io, catalogue.error().message, ExitCode::kUsage);
+    if (given->policy) return ExplainObject(*given, loaded.value().config, catalogue.value(), io);
     const std::vector<const TypeSpec*> found = Candidates(catalogue.value(), *word);
     if (found.empty()) return NotFound(catalogue.value(), *word, io);
     if (found.size() > 1) return Ambiguous(found, *word, io);

@@ -1,0 +1,234 @@
+// Rules about names and attachments on the way of a review: what is refused, what never is, and
+// that a refusal writes nothing.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/support/admission_fixture.h"
+
+namespace truce {
+namespace {
+
+class AdmissionRulesTest : public AdmissionFixture {
+ protected:
+  // Names are judged; the convention is on in `mode`.
+  void JudgeNames(Mode mode) {
+    ChangePolicy([&](AdmissionPolicy& policy) {
+      auto names = std::make_shared<NamePolicy>();
+      names->aws = std::make_shared<const AwsNames>(
+          AwsNames::Compile(*policy.catalogue, BuiltInAwsNames()).value());
+      if (mode != Mode::kOff) {
+        names->convention.emplace(
+            NamingConvention::Compile({}, *policy.catalogue, names->aws).value());
+      }
+      policy.names = std::move(names);
+      auto& entries = policy.modes.rules[static_cast<std::size_t>(Rule::kNamingConvention)];
+      entries = {{mode, {}, {}, {}, "truce.yaml:1"}};
+    });
+  }
+
+  // A policy of the bucket `bucket`, in `ns` (a namespaced kind) or cluster-scoped.
+  static Sent Policy(const std::string& name, const std::string& bucket, const std::string& ns) {
+    Sent sent = Managed("s3", "BucketPolicy", name,
+                        R"({"region":"us-west-2","bucket":")" + bucket + R"(","policy":"{}"})");
+    if (!ns.empty()) {
+      sent.group = "s3.aws.m.upbound.io";
+      sent.ns = ns;
+    }
+    return sent;
+  }
+
+  static Sent BucketIn(const std::string& ns, const std::string& name) {
+    Sent sent = Bucket(name, name);
+    sent.group = "s3.aws.m.upbound.io";
+    sent.ns = ns;
+    return sent;
+  }
+};
+
+TEST_F(AdmissionRulesTest, AnInvalidNameIsRefusedAndWritesNothing) {
+  JudgeNames(Mode::kOff);
+  const Answered answer = Send(Bucket("files", "Team_Files"));
+  EXPECT_FALSE(answer.allowed);
+  EXPECT_EQ(answer.code, 403);
+  EXPECT_NE(answer.message.find("team-files"), std::string::npos) << answer.message;
+  EXPECT_EQ(sink_.last().findings, (std::vector<std::string>{"aws-name enforce"}));
+  EXPECT_TRUE(Contents().rows.empty());
+  EXPECT_TRUE(Contents().owners.empty());
+}
+
+TEST_F(AdmissionRulesTest, TheSuggestedNameIsAcceptedInsteadOfTheRefusedOne) {
+  JudgeNames(Mode::kEnforce);
+  const Answered refused = Send(Claim("team-a", "files", "payments-production-bucket", "payments"));
+  EXPECT_FALSE(refused.allowed);
+  EXPECT_NE(refused.message.find("Name it \"payments-prod-bucket\""), std::string::npos)
+      << refused.message;
+  EXPECT_TRUE(Send(Claim("team-a", "files", "payments-prod-bucket", "payments")).allowed);
+}
+
+TEST_F(AdmissionRulesTest, AllFindingsAreToldAtOnce) {
+  JudgeNames(Mode::kEnforce);
+  ChangePolicy([](AdmissionPolicy& policy) {
+    auto& entries = policy.modes.rules[static_cast<std::size_t>(Rule::kNamingConvention)];
+    entries[0].mode = Mode::kWarn;
+  });
+  ASSERT_TRUE(Send(Claim("team-a", "files", "payments", "payments")).allowed);
+  const Answered answer = Send(Claim("team-b", "files", "payments", "orders"));
+  EXPECT_FALSE(answer.allowed);
+  EXPECT_NE(answer.message.find("owned by service \"payments\""), std::string::npos);
+  ASSERT_EQ(answer.warnings.size(), 1U) << answer.body;
+  EXPECT_NE(answer.warnings[0].find("should be named"), std::string::npos) << answer.warnings[0];
+  JudgeNames(Mode::kEnforce);
+  const Answered both = Send(Claim("team-b", "files", "payments", "orders"));
+  EXPECT_TRUE(both.warnings.empty());
+  EXPECT_TRUE(both.message.starts_with("S3 bucket \"payments\" is refused for 2 reasons.\n"))
+      << both.message;
+}
+
+TEST_F(AdmissionRulesTest, ModesDecideWhatAFindingDoes) {
+  const Sent claim = Claim("team-a", "files", "whatever", "payments");
+  JudgeNames(Mode::kAudit);
+  const Answered audited = Send(claim);
+  EXPECT_TRUE(audited.allowed);
+  EXPECT_TRUE(audited.warnings.empty());
+  EXPECT_EQ(sink_.last().findings, (std::vector<std::string>{"naming-convention audit"}));
+  JudgeNames(Mode::kWarn);
+  const Answered warned = Send(claim);
+  EXPECT_TRUE(warned.allowed);
+  ASSERT_EQ(warned.warnings.size(), 1U);
+  EXPECT_LE(warned.warnings[0].size(), 120U);
+}
+
+TEST_F(AdmissionRulesTest, WhatWasThereBeforeStaysChangeable) {
+  Sent bucket = Bucket("files", "Team_Files");
+  ASSERT_TRUE(Send(bucket).allowed);  // names are not judged yet
+  JudgeNames(Mode::kEnforce);
+  bucket.operation = "UPDATE";
+  bucket.old_metadata = bucket.metadata;
+  bucket.old_spec = bucket.spec;
+  bucket.spec = R"({"forProvider":{"region":"us-west-2","tags":{"a":"b"}}})";
+  bucket.review = "update";
+  EXPECT_TRUE(Send(bucket).allowed);
+}
+
+TEST_F(AdmissionRulesTest, AProviderAndATerminatingObjectAreNeverRefusedForAName) {
+  JudgeNames(Mode::kEnforce);
+  Sent bucket = Bucket("files", "Team_Files");
+  bucket.operation = "UPDATE";
+  bucket.old_metadata = "";
+  bucket.user = kProvider;
+  const Answered late = Send(bucket);
+  EXPECT_TRUE(late.allowed) << late.message;
+  EXPECT_FALSE(late.warnings.empty());
+  bucket.user = "ann";
+  bucket.review = "terminating";
+  bucket.metadata += R"(,"deletionTimestamp":"2026-11-21T07:59:30Z")";
+  EXPECT_TRUE(Send(bucket).allowed);
+}
+
+TEST_F(AdmissionRulesTest, DryRunsGetTheSameAnswer) {
+  JudgeNames(Mode::kEnforce);
+  Sent claim = Claim("team-a", "files", "whatever", "payments");
+  const Answered real = Send(claim);
+  claim.dry_run = true;
+  EXPECT_EQ(Send(claim).body, real.body);
+}
+
+TEST_F(AdmissionRulesTest, AnAttachmentToAnothersBucketIsRefused) {
+  ASSERT_TRUE(Send(Claim("team-a", "files", "prod-artifacts", "service-a")).allowed);
+  const Answered answer = Send(Policy("mine", "prod-artifacts", "team-b"));
+  EXPECT_FALSE(answer.allowed);
+  EXPECT_NE(answer.message.find("writes into S3 bucket \"prod-artifacts\""), std::string::npos)
+      << answer.message;
+  EXPECT_EQ(sink_.last().findings, (std::vector<std::string>{"foreign-attachment enforce"}));
+  EXPECT_EQ(Contents().owners.size(), 1U);
+  EXPECT_TRUE(Send(Policy("own", "prod-artifacts", "team-a")).allowed);
+}
+
+TEST_F(AdmissionRulesTest, AnAttachmentByHandToAClaimsBucketIsRefused) {
+  ASSERT_TRUE(Send(Claim("team-a", "files", "prod-artifacts", "service-a")).allowed);
+  EXPECT_FALSE(Send(Policy("mine", "prod-artifacts", "")).allowed);
+}
+
+TEST_F(AdmissionRulesTest, TwoObjectsByHandMayBelongTogether) {
+  ASSERT_TRUE(Send(Bucket("files", "prod-artifacts")).allowed);
+  const Answered answer = Send(Policy("policy", "prod-artifacts", ""));
+  EXPECT_TRUE(answer.allowed);
+  EXPECT_EQ(answer.warnings.size(), 1U);
+  Sent labelled = Bucket("labelled", "labelled-artifacts");
+  labelled.metadata += R"(,"labels":{"app.kubernetes.io/part-of":"payments"})";
+  ASSERT_TRUE(Send(labelled).allowed);
+  Sent policy = Policy("labelled-policy", "labelled-artifacts", "");
+  policy.metadata = R"(,"labels":{"app.kubernetes.io/part-of":"payments"})";
+  EXPECT_TRUE(Send(policy).warnings.empty());
+}
+
+TEST_F(AdmissionRulesTest, AReferenceIsJudgedOnceItIsKnown) {
+  ASSERT_TRUE(Send(BucketIn("team-a", "prod-artifacts")).allowed);
+  Sent policy = Policy("mine", "", "team-b");
+  policy.spec =
+      R"({"forProvider":{"region":"us-west-2","bucketSelector":{"matchLabels":{"a":"b"}}}})";
+  EXPECT_TRUE(Send(policy).allowed);
+  Sent resolved = policy;
+  resolved.operation = "UPDATE";
+  resolved.old_spec = policy.spec;
+  resolved.spec =
+      R"({"forProvider":{"region":"us-west-2","bucket":"prod-artifacts","bucketSelector":{"matchLabels":{"a":"b"}}}})";
+  resolved.user = kProvider;
+  resolved.review = "resolved";
+  // A provider resolves references before it calls AWS: refusing this does no harm.
+  EXPECT_FALSE(Send(resolved).allowed);
+}
+
+TEST_F(AdmissionRulesTest, AReferenceByNameIsJudgedAtOnce) {
+  ASSERT_TRUE(Send(BucketIn("team-a", "prod-artifacts")).allowed);
+  Sent policy = Policy("mine", "", "team-a");
+  policy.spec = R"({"forProvider":{"region":"us-west-2","bucketRef":{"name":"prod-artifacts"}}})";
+  EXPECT_TRUE(Send(policy).allowed);
+  EXPECT_TRUE(sink_.last().findings.empty());
+}
+
+TEST_F(AdmissionRulesTest, EqualSlotsClashAndOthersDoNot) {
+  ASSERT_TRUE(Send(BucketIn("team-a", "prod-artifacts")).allowed);
+  ASSERT_TRUE(Send(Policy("one", "prod-artifacts", "team-a")).allowed);
+  EXPECT_FALSE(Send(Policy("two", "prod-artifacts", "team-a")).allowed);  // exclusive
+  EXPECT_EQ(sink_.last().findings, (std::vector<std::string>{"duplicate-ownership enforce"}));
+  const auto role_policy = [](const std::string& object, const std::string& name) {
+    Sent sent = Managed("iam", "RolePolicy", object, R"({"role":"payments","policy":"{}"})");
+    sent.group = "iam.aws.m.upbound.io";
+    sent.ns = "team-a";
+    sent.metadata = R"(,"annotations":{"crossplane.io/external-name":")" + name + R"("})";
+    return sent;
+  };
+  ASSERT_TRUE(Send(role_policy("read", "read")).allowed);
+  EXPECT_TRUE(Send(role_policy("write", "write")).allowed);  // additive: stands beside it
+  EXPECT_FALSE(Send(role_policy("again", "read")).allowed);
+}
+
+TEST_F(AdmissionRulesTest, AnAttachmentOfBeforeStaysChangeable) {
+  Sent policy = Policy("mine", "prod-artifacts", "team-b");
+  ASSERT_TRUE(Send(policy).allowed);
+  ASSERT_TRUE(Send(Claim("team-a", "files", "prod-artifacts", "service-a")).allowed);
+  policy.operation = "UPDATE";
+  policy.old_spec = policy.spec;
+  policy.spec =
+      R"({"forProvider":{"region":"us-west-2","bucket":"prod-artifacts","policy":"{\"a\":1}"}})";
+  policy.review = "update";
+  EXPECT_TRUE(Send(policy).allowed);
+}
+
+TEST_F(AdmissionRulesTest, AModeOfTheRuleDecidesAboutAttachments) {
+  ChangePolicy([](AdmissionPolicy& policy) {
+    policy.modes.rules[static_cast<std::size_t>(Rule::kForeignAttachment)] = {
+        {Mode::kWarn, {}, {}, {}, "truce.yaml:1"}};
+  });
+  ASSERT_TRUE(Send(Claim("team-a", "files", "prod-artifacts", "service-a")).allowed);
+  const Answered answer = Send(Policy("mine", "prod-artifacts", "team-b"));
+  EXPECT_TRUE(answer.allowed);
+  EXPECT_EQ(answer.warnings.size(), 1U);
+}
+
+}  // namespace
+}  // namespace truce
