@@ -63,6 +63,30 @@ def start_truce(cluster, tmp_path):
 
 
 @pytest.fixture
+def follow(cluster, tmp_path):
+    """A function that starts Truce following the shared cluster, its webhook registered unless
+    `failure_policy` is empty. What the test leaves in the cluster is removed afterwards."""
+    started = []
+
+    def start(
+        config: dict | None = None, failure_policy: str = "Fail", user: str = "admin"
+    ) -> TruceProcess:
+        directory = tmp_path / f"following-{len(started)}"
+        directory.mkdir()
+        process = TruceProcess(directory, config, kubeconfig=cluster.kubeconfig(user))
+        started.append(process)
+        process.start()
+        if failure_policy:
+            cluster.register_webhook(process.admission_url, process.ca_file, failure_policy)
+        return process
+
+    yield start
+    cluster.reset()
+    for process in started:
+        process.kill()
+
+
+@pytest.fixture
 def truce(start_truce):
     """Truce as the tests configure it (the mapping of the platform's kinds), webhook registered."""
     return start_truce()

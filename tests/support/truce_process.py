@@ -1,22 +1,26 @@
-"""The program under test as a process: `truce serve` on free loopback ports, without a cluster."""
+"""The program under test as a process: `truce serve` on free loopback ports."""
 
 from __future__ import annotations
 
 import http.client
 import json
 import os
+import secrets
 import signal
+import socket
 import ssl
 import subprocess
 from pathlib import Path
+from urllib.parse import urlencode
 
-from support.processes import Child, free_port, tail
+from support.processes import Child, free_port, tail, wait_for
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("TRUCE_BINARY", REPOSITORY / "build/release/truce"))
 
 START_SECONDS = 30.0
 STOP_SECONDS = 30.0  # Draining included.
+FOLLOW_SECONDS = 10.0  # From a stored object to the registry; it takes 0.1 s on an idle machine.
 
 # What the platform team would write: which field of its own kinds names a bucket.
 OBJECT_STORAGE_MAPPINGS = [
@@ -48,10 +52,21 @@ class TruceProcess:
     External synchronization; start it from the main thread.
     """
 
-    def __init__(self, directory: Path, config: dict | None = None, name: str = "truce"):
+    def __init__(
+        self,
+        directory: Path,
+        config: dict | None = None,
+        name: str = "truce",
+        kubeconfig: Path | None = None,
+    ):
         """`directory` must exist. `config` is the configuration file's content (None: the mapping
-        of the platform's kinds, nothing else)."""
+        of the platform's kinds, nothing else). `kubeconfig`: the cluster to follow; none without.
+        """
         self.directory = directory
+        self.kubeconfig = kubeconfig
+        # Each of its own: the cluster remembers the registry of an id, and another one under the
+        # same id means that a registry was lost.
+        self.cluster_id = f"e2e-{secrets.token_hex(6)}"
         self.name = name
         self.data = directory / "data"
         self.log = directory / f"{name}.log"
@@ -82,7 +97,7 @@ class TruceProcess:
             self.name,
             [
                 str(BINARY), "serve",
-                "--no-cluster",
+                *self._cluster_flags(),
                 "--config", str(self._config_file),
                 "--data-dir", str(self.data),
                 "--admission-address", self._admission,
@@ -167,6 +182,32 @@ class TruceProcess:
                 return float(value)
         return 0.0
 
+    def operator_get(self, path: str, **parameters: str) -> tuple[int, dict]:
+        """GET on the operator socket: (status, parsed body)."""
+        connection = _UnixConnection(self.data / "truce.sock")
+        try:
+            connection.request("GET", f"{path}?{urlencode(parameters)}" if parameters else path)
+            response = connection.getresponse()
+            return response.status, json.loads(response.read())
+        finally:
+            connection.close()
+
+    def owner(self, name: str, type_name: str = "s3/Bucket") -> dict:
+        """The resource of that name as `lookup` shows it, {} when nobody has it."""
+        status, body = self.operator_get(
+            "/api/v1/resources/lookup", type=type_name, name=name
+        )
+        return body["resources"][0] if status == 200 else {}
+
+    def state(self, name: str, type_name: str = "s3/Bucket") -> str:
+        """reserved, held, orphaned or free."""
+        return self.owner(name, type_name).get("state", "free")
+
+    def wait_for_state(self, name: str, state: str, seconds: float = FOLLOW_SECONDS) -> dict:
+        """The resource, once it is in that state."""
+        wait_for(lambda: self.state(name) == state, seconds, f"{name} {state}")
+        return self.owner(name)
+
     def reviewer(self) -> "Reviewer":
         return Reviewer(self._admission, self.ca_file)
 
@@ -179,6 +220,11 @@ class TruceProcess:
             text=True,
             timeout=60,
         )
+
+    def _cluster_flags(self) -> list[str]:
+        if self.kubeconfig is None:
+            return ["--no-cluster"]
+        return ["--kubeconfig", str(self.kubeconfig), "--cluster-id", self.cluster_id]
 
     def _running(self) -> Child:
         if self._child is None:
@@ -194,6 +240,17 @@ class TruceProcess:
         self._api = addresses["api"]
         self._metrics = addresses["metrics"]
         return True
+
+
+class _UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path: Path):
+        super().__init__("truce", timeout=10)
+        self._path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(str(self._path))
 
 
 class Reviewer:
