@@ -69,11 +69,14 @@ def follow(cluster, tmp_path):
     started = []
 
     def start(
-        config: dict | None = None, failure_policy: str = "Fail", user: str = "admin"
+        config: dict | None = None,
+        failure_policy: str = "Fail",
+        user: str = "admin",
+        env: dict[str, str] | None = None,
     ) -> TruceProcess:
         directory = tmp_path / f"following-{len(started)}"
         directory.mkdir()
-        process = TruceProcess(directory, config, kubeconfig=cluster.kubeconfig(user))
+        process = TruceProcess(directory, config, kubeconfig=cluster.kubeconfig(user), env=env)
         started.append(process)
         process.start()
         if failure_policy:

@@ -58,12 +58,14 @@ class TruceProcess:
         config: dict | None = None,
         name: str = "truce",
         kubeconfig: Path | None = None,
+        env: dict[str, str] | None = None,
     ):
         """`directory` must exist. `config` is the configuration file's content (None: the mapping
         of the platform's kinds, nothing else). `kubeconfig`: the cluster to follow; none without.
         """
         self.directory = directory
         self.kubeconfig = kubeconfig
+        self.env = env
         # Each of its own: the cluster remembers the registry of an id, and another one under the
         # same id means that a registry was lost.
         self.cluster_id = f"e2e-{secrets.token_hex(6)}"
@@ -105,6 +107,7 @@ class TruceProcess:
                 "--metrics-address", self._metrics,
             ],
             self.log,
+            self.env,
         )
         if wait_until_ready:
             self.wait_until_ready()

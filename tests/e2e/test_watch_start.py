@@ -1,0 +1,159 @@
+"""What Truce finds when it starts on a live cluster, or comes back to one: nothing is refused to
+what exists, and the oldest declaration is the owner."""
+
+import json
+
+import pytest
+
+from support.objects import (
+    COMPOSITION_RESOURCE_NAME,
+    MANAGED_FINALIZER,
+    bucket,
+    claim,
+    claim_labels,
+    composite,
+    controller_reference,
+    namespaced_bucket,
+    object_reference,
+    queue,
+)
+from support.processes import wait_for
+from support.provider import finish_deletion, make_real
+from support.truce_process import FOLLOW_SECONDS, OBJECT_STORAGE_MAPPINGS
+from support.verdicts import assert_refused
+
+NAME = "prod-artifacts"
+FAST = {"mappings": OBJECT_STORAGE_MAPPINGS, "drainGrace": "0s"}
+
+
+def conflicts_of(truce) -> list[dict]:
+    done = truce.command("conflicts", "-o", "json")
+    assert done.returncode in (0, 1), done.stderr
+    return json.loads(done.stdout)["items"]
+
+
+def test_the_oldest_of_two_is_the_owner_and_both_are_told_of(follow, user):
+    """Finding existing duplicates: the best peer shows at most 20, after hours."""
+    first, second = bucket("zz-first", NAME), bucket("aa-second", NAME)
+    stored = user("team-a").create(first).expect(201).body
+    created = stored["metadata"]["creationTimestamp"]
+    # creationTimestamp counts whole seconds; a tie is broken by uid.
+    wait_for(
+        lambda: user("team-b").create(bucket("tick"), dry_run=True).body["metadata"][
+            "creationTimestamp"
+        ]
+        > created,
+        3,
+        "the next second",
+    )
+    user("team-b").create(second).expect(201)
+    user("team-b").create(queue("jobs", "jobs")).expect(201)
+    truce = follow(FAST)
+    assert truce.state("jobs", "sqs/Queue") == "held"
+    assert truce.owner(NAME)["root"]["name"] == "zz-first"
+    assert truce.metric("truce_conflicts") == 1
+    (conflict,) = conflicts_of(truce)
+    assert {side["root"]["name"]: side["incumbent"] for side in conflict["sides"]} == {
+        "zz-first": True,
+        "aa-second": False,
+    }
+    text = truce.command("conflicts", "-o", "wide").stdout
+    assert NAME in text and "zz-first" in text and "aa-second" in text
+    report = truce.command("baseline")
+    assert NAME in report.stdout and "aa-second" in report.stdout, report.stderr
+    assert_refused(user("team-b").create(bucket("third", NAME)), NAME, "zz-first")
+    # Nothing is refused to what exists.
+    for obj in (first, second):
+        user("team-a").patch(obj, {"metadata": {"labels": {"tier": "gold"}}}).expect()
+    make_real(user("provider"), first)
+    user("team-a").delete(first).expect(200)
+    finish_deletion(user("provider"), first)
+    wait_for(
+        lambda: truce.owner(NAME).get("root", {}).get("name") == "aa-second",
+        FOLLOW_SECONDS,
+        "passed to the other",
+    )
+    wait_for(lambda: truce.metric("truce_conflicts") == 0, FOLLOW_SECONDS, "no conflict")
+
+
+def test_a_claim_its_composite_and_its_bucket_are_one_owner(follow, user):
+    crossplane = user("crossplane")
+    owner = user("team-a").create(claim("artifacts", "team-a", NAME)).expect(201).body
+    xr = crossplane.create(composite("artifacts-h9fnb", NAME, owner)).expect(201).body
+    crossplane.patch(owner, {"spec": {"resourceRef": object_reference(xr)}}).expect()
+    composed = bucket(
+        "artifacts-h9fnb-dkspn",
+        NAME,
+        annotations={COMPOSITION_RESOURCE_NAME: "bucket"},
+        labels={**claim_labels(owner), "crossplane.io/composite": xr["metadata"]["name"]},
+        ownerReferences=[controller_reference(xr)],
+        finalizers=[MANAGED_FINALIZER],
+    )
+    crossplane.patch(xr, {"spec": {"resourceRefs": [object_reference(composed)]}}).expect()
+    crossplane.create(composed).expect(201)
+    truce = follow(FAST)
+    found = truce.owner(NAME)
+    assert (found["root"]["kind"], found["root"]["name"]) == ("ObjectStorage", "artifacts")
+    assert found["state"] == "held" and truce.metric("truce_conflicts") == 0
+    assert len(found["declarations"]) == 3
+    crossplane.patch(composed, {"metadata": {"labels": {"tier": "gold"}}}).expect()
+    reply = user("team-b").create(claim("artifacts", "team-b", NAME))
+    assert_refused(reply, NAME, "ObjectStorage", "team-a/artifacts")
+
+
+@pytest.fixture(params=["webhook removed", "Truce down under Ignore"])
+def unseen(request, follow, cluster, user):
+    """A function that stores objects unseen by the webhook; afterwards Truce is asked again."""
+    truce = follow(FAST, failure_policy="Ignore")
+    user("team-a").create(bucket("known", "known-bucket")).expect(201)
+    truce.wait_for_state("known-bucket", "held")
+
+    def store(*objects: dict):
+        if request.param == "webhook removed":
+            cluster.unregister_webhook()
+        else:
+            truce.kill()
+        for obj in objects:
+            user("team-b").create(obj).expect(201)
+        if not truce.running:
+            truce.start()
+        cluster.register_webhook(truce.admission_url, truce.ca_file)
+        return truce
+
+    return store
+
+
+def test_what_was_stored_unseen_is_acquired(unseen, user):
+    truce = unseen(bucket("artifacts", NAME))
+    truce.wait_for_state(NAME, "held")
+    assert_refused(user("team-a").create(bucket("copy", NAME)), NAME, "artifacts")
+
+
+def test_what_was_stored_unseen_beside_an_owner_is_a_conflict(unseen, user):
+    truce = unseen(bucket("double", "known-bucket"))
+    wait_for(lambda: truce.metric("truce_conflicts") == 1, FOLLOW_SECONDS, "the conflict")
+    assert truce.owner("known-bucket")["root"]["name"] == "known"
+    (conflict,) = conflicts_of(truce)
+    assert {side["root"]["name"] for side in conflict["sides"]} == {"known", "double"}
+    user("team-b").delete(bucket("double", "known-bucket")).expect(200)
+    wait_for(lambda: truce.metric("truce_conflicts") == 0, FOLLOW_SECONDS, "no conflict")
+
+
+def test_what_was_deleted_unseen_is_orphaned_and_never_given_away(follow, user):
+    obj = bucket("artifacts", NAME)
+    user("team-a").create(obj).expect(201)
+    user("team-a").create(bucket("other", "other-bucket")).expect(201)
+    truce = follow(FAST, failure_policy="")
+    assert (truce.state(NAME), truce.state("other-bucket")) == ("held", "held")
+    truce.kill()
+    user("team-a").delete(obj).expect(200)
+    truce.start()
+    truce.wait_for_state(NAME, "orphaned")
+    assert truce.state("other-bucket") == "held"
+
+
+def test_every_kind_that_names_a_bucket_is_found(follow, user):
+    user("team-a").create(namespaced_bucket("modern", "team-a", "modern-bucket")).expect(201)
+    user("team-b").create(bucket("legacy", "modern-bucket")).expect(201)
+    truce = follow(FAST)
+    assert truce.metric("truce_conflicts") == 1
