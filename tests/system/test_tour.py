@@ -29,22 +29,23 @@ def run_once(environment: dict, **more: str) -> subprocess.CompletedProcess[str]
                           capture_output=True, text=True, timeout=120)
 
 
-def test_exactly_the_duplicates_are_refused_each_time(environment):
+def test_the_duplicates_and_the_name_are_refused_each_time(environment):
     for _ in range(2):
         done = run_once(environment)
         assert done.returncode == 0, done.stdout + done.stderr
         assert done.stderr == ""
         verdicts = re.findall(r"^   (ALLOWED|REFUSED)", done.stdout, re.M)
-        assert verdicts == ["ALLOWED", "REFUSED", "REFUSED"]
+        assert verdicts == ["ALLOWED", "REFUSED", "REFUSED", "REFUSED", "ALLOWED"]
         text = re.sub(r"\s+", " ", done.stdout)
         assert text.count('S3 bucket "prod-artifacts" is owned by service "service-a"') == 2
+        assert 'Name it "payments-prod-bucket".' in text
         assert "Exactly the 2 duplicates were refused" in text
 
 
 def test_a_tour_that_is_not_as_expected_fails(environment):
     done = run_once(environment, TRUCE_MODE="audit")
     assert done.returncode == 1
-    assert "2 of 3 verdicts are not as expected" in done.stdout
+    assert "2 of 5 verdicts are not as expected" in done.stdout
 
 
 def test_a_server_that_does_not_start_is_told(environment):

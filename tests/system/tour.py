@@ -2,7 +2,7 @@
 """The tour of `make run`: sends a running Truce the declarations of the origin story, as an API
 server would, and prints each verdict with its full text.
 
-  tour.py --data-dir DIR                 the tour; exit 0 only if exactly the duplicates were refused
+  tour.py --data-dir DIR                 the tour; exit 0 only if exactly what must be refused was
   tour.py --data-dir DIR FILE.json ...   these AdmissionReviews; exit 1 if one was refused
   tour.py --data-dir DIR --guide         the server's addresses, and what to try next
 
@@ -24,14 +24,20 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 REVIEWS = Path(__file__).resolve().parent / "tour"
 COLUMNS = 96
 
-# Which review, what happens there, and whether Truce must allow it. Every refusal must say whose
-# the bucket is: BUCKET and OWNER stand in its text.
-STEPS = (
-    ("service-a.json", "Service A claims the bucket prod-artifacts.", True),
-    ("service-b.json", "Service B claims the same bucket, in its own namespace.", False),
-    ("bucket.json", "A developer writes the bucket by hand, under another object name.", False),
-)
 BUCKET, OWNER = "prod-artifacts", "ObjectStorage team-a/artifacts"
+CONFORMING = "payments-prod-bucket"
+DUPLICATE, MISNAMED = (BUCKET, OWNER), ("naming convention", CONFORMING)
+
+# Which review, what happens there, and what Truce must say: nothing, so it is allowed; or a refusal
+# in whose text these words stand: whose the bucket is, or the name that would conform.
+STEPS = (
+    ("service-a.json", "Service A claims the bucket prod-artifacts.", None),
+    ("service-b.json", "Service B claims the same bucket, in its own namespace.", DUPLICATE),
+    ("bucket.json", "A developer writes the bucket by hand, under another object name.", DUPLICATE),
+    ("service-c.json", "Service payments claims a bucket whose name breaks the convention.",
+     MISNAMED),
+    ("service-c-renamed.json", "It takes the name that Truce suggested.", None),
+)
 
 
 class NoAnswer(Exception):
@@ -97,27 +103,27 @@ def colour(number: int) -> str:
     return f"\033[{number}m" if sys.stdout.isatty() and "NO_COLOR" not in os.environ else ""
 
 
-def is_as_expected(response: dict, must_allow: bool) -> bool:
-    if response["allowed"] or must_allow:
-        return response["allowed"] is must_allow
-    text = response["status"]["message"]
-    return BUCKET in text and OWNER in text
+def is_as_expected(response: dict, words: tuple[str, ...] | None) -> bool:
+    if words is None or response["allowed"]:
+        return response["allowed"] is (words is None)
+    return all(word in response["status"]["message"] for word in words)
 
 
 def tour(server: Server) -> int:
     failed = 0
-    for number, (name, story, must_allow) in enumerate(STEPS, 1):
+    for number, (name, story, words) in enumerate(STEPS, 1):
         review = json.loads((REVIEWS / name).read_text())
         print(f"\n{number}. {story}\n   {told(review)}")
         response = server.review(review)
         show(response)
-        if not is_as_expected(response, must_allow):
+        if not is_as_expected(response, words):
             failed += 1
-            expected = "be allowed" if must_allow else f"be refused and name {OWNER}"
+            expected = "be allowed" if words is None else f"be refused and say {', '.join(words)}"
             print(f"   NOT AS EXPECTED: this should {expected}")
-    refused = sum(not must_allow for _, _, must_allow in STEPS)
     if failed == 0:
-        print(f"\nExactly the {refused} duplicates were refused: the bucket has one owner.")
+        duplicates = sum(words is DUPLICATE for _, _, words in STEPS)
+        print(f"\nExactly the {duplicates} duplicates were refused, and the name that breaks the "
+              "convention:\neach bucket has one owner, and says whose it is.")
     else:
         print(f"\nThe tour failed: {failed} of {len(STEPS)} verdicts are not as expected.")
     return 0 if failed == 0 else 1
