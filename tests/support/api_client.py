@@ -53,10 +53,7 @@ class ApiClient:
         fields |= headers or {}
         data = json.dumps(body).encode() if isinstance(body, (dict, list)) else body
         target = path + ("?" + urlencode(parameters) if parameters else "")
-        try:
-            self._connection.request(method, target, data, fields)
-        except (BrokenPipeError, ConnectionResetError):
-            pass  # refused before all of the body was sent: the answer is there already
+        self._connection.request(method, target, data, fields)
         response = self._connection.getresponse()
         answer = Answer(response.status, dict(response.getheaders()), response.read())
         if answer.headers.get("Connection", "").lower() == "close":

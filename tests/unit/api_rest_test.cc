@@ -202,9 +202,8 @@ TEST_F(RestTest, LookupTellsWhetherItIsFree) {
   const std::string key = taken.at("resources").at(0).at("key");
   EXPECT_FALSE(Get("/api/v1/resources:lookup", {{"key", key}}).at("free"));
   const std::string arn = taken.at("resources").at(0).at("arn");
-  if (!arn.empty()) {
-    EXPECT_FALSE(Get("/api/v1/resources:lookup", {{"arn", arn}}).at("free"));
-  }
+  ASSERT_FALSE(arn.empty());
+  EXPECT_FALSE(Get("/api/v1/resources:lookup", {{"arn", arn}}).at("free"));
   Get("/api/v1/resources:lookup", {}, 400);
 }
 
