@@ -152,6 +152,22 @@ def test_what_was_deleted_unseen_is_orphaned_and_never_given_away(follow, user):
     assert truce.state("other-bucket") == "held"
 
 
+def test_a_kind_whose_objects_are_all_gone_waits_for_a_command(follow, user):
+    """An empty list may be a broken one."""
+    obj = bucket("artifacts", NAME)
+    user("team-a").create(obj).expect(201)
+    truce = follow(FAST, failure_policy="")
+    truce.kill()
+    user("team-a").delete(obj).expect(200)
+    truce.start()
+    assert truce.state(NAME) == "held"
+    kind = "Bucket.s3.aws.upbound.io"
+    assert kind in truce.command("brake").stdout
+    done = truce.command("brake", "release", "--kind", kind, "--reason", "deleted by hand")
+    assert done.returncode == 0, done.stderr
+    truce.wait_for_state(NAME, "orphaned")
+
+
 def test_every_kind_that_names_a_bucket_is_found(follow, user):
     user("team-a").create(namespaced_bucket("modern", "team-a", "modern-bucket")).expect(201)
     user("team-b").create(bucket("legacy", "modern-bucket")).expect(201)

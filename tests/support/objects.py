@@ -50,6 +50,11 @@ _BUILT_IN_KINDS = (
     _kind("", "v1", "Namespace", "namespaces"),
     _kind("", "v1", "ConfigMap", "configmaps", True),
     _kind("", "v1", "ServiceAccount", "serviceaccounts", True),
+    _kind("", "v1", "Event", "events", True),
+    _kind("coordination.k8s.io", "v1", "Lease", "leases", True),
+    _kind(
+        "apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions"
+    ),
     _kind("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles"),
     _kind("rbac.authorization.k8s.io", "v1", "ClusterRoleBinding", "clusterrolebindings"),
     _kind(

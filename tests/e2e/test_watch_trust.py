@@ -1,0 +1,147 @@
+"""What Truce must not believe: an old registry, another cluster's registry, an API server that does
+not let it look."""
+
+import shutil
+
+import pytest
+
+from support.objects import bucket, queue
+from support.processes import wait_for
+from support.truce_process import OBJECT_STORAGE_MAPPINGS
+from support.verdicts import assert_refused, assert_unknown
+
+NAME = "prod-artifacts"
+FAST = {"mappings": OBJECT_STORAGE_MAPPINGS, "drainGrace": "0s"}
+
+LOOK = ["get", "list", "watch"]
+LOOK_AT_ALL = [{"apiGroups": ["*"], "resources": ["*"], "verbs": LOOK}]
+LOOK_AT_ALL_BUT_BUCKETS = [
+    {
+        "apiGroups": ["", "apiextensions.k8s.io", "sqs.aws.upbound.io", "platform.example.org"],
+        "resources": ["*"],
+        "verbs": LOOK,
+    }
+]
+BACK_OFF_SECONDS = 40.0  # At most 30 s and half as much again between two attempts.
+
+
+def role(rules: list[dict]) -> dict:
+    return {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": "truce-of-tests"},
+        "rules": rules,
+    }
+
+
+BINDING = {
+    "apiVersion": "rbac.authorization.k8s.io/v1",
+    "kind": "ClusterRoleBinding",
+    "metadata": {"name": "truce-of-tests"},
+    "roleRef": {
+        "apiGroup": "rbac.authorization.k8s.io",
+        "kind": "ClusterRole",
+        "name": "truce-of-tests",
+    },
+    "subjects": [
+        {"kind": "ServiceAccount", "name": "truce", "namespace": "truce-system"}
+    ],
+}
+
+
+@pytest.fixture
+def may(user, cluster):
+    """A function that gives Truce's service account these rights and no others."""
+    admin, truce = user("admin"), user("truce")
+
+    def give(rules: list[dict]) -> None:
+        admin.apply(role(rules)).expect()
+        for path, groups in (
+            ("/apis/s3.aws.upbound.io/v1beta2/buckets", "s3.aws.upbound.io"),
+            ("/apis/sqs.aws.upbound.io/v1beta1/queues", "sqs.aws.upbound.io"),
+        ):
+            allowed = any(set(rule["apiGroups"]) & {"*", groups} for rule in rules)
+            wait_for(lambda: truce.request("GET", path).ok == allowed, 20, "rights in effect")
+
+    admin.create(BINDING).expect(201)
+    yield give
+    admin.delete(BINDING)
+    admin.delete(role([]))
+
+
+def test_kinds_that_may_not_be_listed_any_more_keep_their_owners(may, follow, user):
+    may(LOOK_AT_ALL)
+    truce = follow(FAST, user="truce")
+    obj = bucket("artifacts", NAME)
+    user("team-a").create(obj).expect(201)
+    user("team-a").create(bucket("other", "other-bucket")).expect(201)
+    user("team-a").create(queue("jobs", "jobs")).expect(201)
+    truce.wait_for_state(NAME, "held")
+    assert truce.stop() == 0
+    may(LOOK_AT_ALL_BUT_BUCKETS)
+    truce.start()
+    assert truce.state(NAME) == "held"
+    assert_refused(user("team-b").create(bucket("copy", NAME)), NAME, "artifacts")
+    # Whether anybody else has that name cannot be seen.
+    assert_unknown(user("team-b").create(bucket("new", "new-bucket")))
+    assert_refused(user("team-b").create(queue("copy", "jobs")), "jobs")
+    user("team-b").create(queue("more", "more-jobs")).expect(201)
+    user("team-a").delete(obj).expect(200)
+    may(LOOK_AT_ALL)
+    truce.wait_for_state(NAME, "orphaned", BACK_OFF_SECONDS)
+    user("team-b").create(bucket("new", "new-bucket")).expect(201)
+
+
+def test_without_any_right_it_is_not_ready_and_releases_nothing(may, follow, user):
+    may(LOOK_AT_ALL)
+    user("team-a").create(bucket("artifacts", NAME)).expect(201)
+    truce = follow(FAST, user="truce")
+    assert truce.stop() == 0
+    may([])
+    truce.start(wait_until_ready=False)
+    status, text = wait_for(
+        lambda: (lambda got: got if "orbidden" in got[1] else None)(truce.metrics_get("/readyz")),
+        20,
+        "the reason in /readyz",
+    )
+    assert status == 503 and "kube-system" in text, text
+    assert_unknown(user("team-b").create(bucket("copy", NAME)))
+    may(LOOK_AT_ALL)
+    truce.wait_until_ready(BACK_OFF_SECONDS)
+    assert truce.state(NAME) == "held"
+    assert_refused(user("team-b").create(bucket("copy", NAME)), NAME, "artifacts")
+
+
+@pytest.mark.parametrize("way", ["restored", "lost"])
+def test_an_old_registry_only_warns_until_somebody_has_looked(follow, user, way):
+    user("team-a").create(bucket("artifacts", NAME)).expect(201)
+    truce = follow(FAST)
+    assert truce.stop() == 0
+    backup = truce.directory / "backup"
+    if way == "restored":
+        shutil.copytree(truce.data, backup, ignore=shutil.ignore_patterns("*.sock"))
+    truce.start()
+    user("team-a").create(bucket("later", "later-bucket")).expect(201)
+    truce.wait_for_state("later-bucket", "held")
+    assert truce.stop() == 0
+    for entry in truce.data.iterdir():
+        if entry.name != "certs":  # Else the webhook's registration would have to change.
+            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+    if way == "restored":
+        shutil.copytree(backup, truce.data, dirs_exist_ok=True)
+    truce.start()
+    # What it cannot remember was found.
+    assert truce.state("later-bucket") == "held"
+    shown = truce.command("recovery")
+    assert "recovery" in shown.stdout.lower(), shown
+    reply = user("team-b").create(bucket("copy", NAME)).expect(201)
+    assert any(NAME in warning for warning in reply.warnings), reply.warnings
+    wait_for(
+        lambda: truce.command("recovery", "finish").returncode == 0, 20, "recovery finished"
+    )
+    wait_for(
+        lambda: user("team-b").create(bucket("other", NAME), dry_run=True).status == 403,
+        10,
+        "it denies again",
+    )
+    assert truce.owner(NAME)["root"]["name"] == "artifacts"
