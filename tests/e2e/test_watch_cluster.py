@@ -1,0 +1,115 @@
+"""What happens to the cluster itself: kinds that come and go, history that is lost, another one."""
+
+import pytest
+
+from support.cluster import CRDS, Cluster
+from support.objects import CUSTOM_KINDS, bucket, queue
+from support.processes import wait_for
+from support.provider import make_real
+from support.truce_process import OBJECT_STORAGE_MAPPINGS, TruceProcess
+from support.verdicts import assert_refused
+
+NAME = "prod-artifacts"
+FAST = {"mappings": OBJECT_STORAGE_MAPPINGS, "drainGrace": "0s"}
+BUCKETS = "/apis/s3.aws.upbound.io/v1beta2/buckets"
+NEW_KIND_SECONDS = 30.0
+
+
+@pytest.fixture(scope="module")
+def bare(request):
+    """API servers with nothing in them, for what the shared ones would not survive. Truce follows
+    the first of them."""
+    failed_before = request.session.testsfailed
+    bare_cluster = Cluster(api_servers=2)
+    bare_cluster.start()
+    yield bare_cluster
+    bare_cluster.stop(keep_logs=request.session.testsfailed > failed_before)
+
+
+@pytest.fixture
+def admin(bare):
+    with bare.client() as client:
+        yield client
+
+
+@pytest.fixture
+def truce(bare, tmp_path):
+    with TruceProcess(tmp_path, FAST, kubeconfig=bare.kubeconfig()) as process:
+        yield process
+    bare.unregister_webhook()
+
+
+def remove_crds(bare: Cluster) -> None:
+    done = bare.kubectl("delete", "--ignore-not-found", "-f", str(CRDS))
+    assert done.returncode == 0, done.stderr
+
+
+def test_kinds_come_and_go(bare, admin, tmp_path):
+    remove_crds(bare)
+    with TruceProcess(tmp_path, FAST, kubeconfig=bare.kubeconfig()) as truce:
+        assert "it has no Crossplane" in truce.log.read_text()
+        bare.register_webhook(truce.admission_url, truce.ca_file)
+        # A provider is installed later: seen without a restart, reviewed or not.
+        bare.apply_crds()
+        obj = bucket("artifacts", NAME)
+        admin.create(obj).expect(201)
+        make_real(admin, obj)
+        admin.create(queue("jobs", "jobs")).expect(201)
+        truce.wait_for_state(NAME, "held", NEW_KIND_SECONDS)
+        assert_refused(admin.create(bucket("copy", NAME)), NAME, "artifacts")
+        # A CRD that is removed takes its objects along, and nothing is known of their buckets.
+        path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/buckets.s3.aws.upbound.io"
+        admin.request("DELETE", path).expect()
+        wait_for(
+            lambda: admin.get(obj).body["metadata"].get("deletionTimestamp"), 30, "terminating"
+        )
+        admin.patch(obj, {"metadata": {"finalizers": None}}).expect()
+        wait_for(lambda: admin.request("GET", path).status == 404, 30, "the CRD gone")
+        assert admin.request("GET", BUCKETS).status == 404
+        bare.apply_crds()
+        for _ in range(20):
+            assert truce.state(NAME) in ("held", "orphaned")
+            assert_refused(admin.create(bucket("copy", NAME)), NAME)
+        admin.create(obj).expect(201)
+        truce.wait_for_state(NAME, "held", NEW_KIND_SECONDS)
+        assert truce.state("jobs", "sqs/Queue") == "held"
+    bare.unregister_webhook()
+
+
+def test_lost_history_is_listed_again(bare, admin, truce):
+    """The watch was left behind so far that its version has expired."""
+    bare.apply_crds()
+    bare.register_webhook(truce.admission_url, truce.ca_file)
+    admin.create(bucket("stays", "stays-bucket")).expect(201)
+    admin.create(bucket("goes", "goes-bucket")).expect(201)
+    for name in ("stays-bucket", "goes-bucket"):
+        truce.wait_for_state(name, "held", NEW_KIND_SECONDS)
+    bare.unregister_webhook()
+    bare.stop_api_server(0)
+    with bare.client(server=1) as other:
+        other.delete(bucket("goes")).expect(200)
+        other.create(bucket("comes", "comes-bucket")).expect(201)
+    bare.compact()
+    bare.start_api_server(0)
+    truce.wait_for_state("comes-bucket", "held", NEW_KIND_SECONDS)
+    truce.wait_for_state("goes-bucket", "orphaned", NEW_KIND_SECONDS)
+    assert truce.state("stays-bucket") == "held"
+    with bare.client() as client:
+        client.create(bucket("again", "again-bucket")).expect(201)
+    truce.wait_for_state("again-bucket", "held", NEW_KIND_SECONDS)
+
+
+def test_the_registry_of_another_cluster_is_refused(bare, cluster, truce, tmp_path):
+    assert truce.stop() == 0
+    truce.kubeconfig = cluster.kubeconfig()
+    truce.start(wait_until_ready=False)
+    wait_for(lambda: not truce.running, 20, "it ended")
+    told = truce.logs()
+    for which in (bare, cluster):
+        with which.client() as client:
+            kube_system = client.request("GET", "/api/v1/namespaces/kube-system").expect()
+        assert kube_system.uid in told, told
+    for way_out in ("kubeconfig", "--cluster-id", "--data-dir"):
+        assert way_out in told, told
+    truce.cluster_id += "-other"
+    truce.start()
