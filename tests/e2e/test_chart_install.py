@@ -6,6 +6,7 @@ Service is pointed at this machine, so that the API server still finds Truce by 
 and checks its certificate against it.
 """
 
+import base64
 import json
 import os
 import subprocess
@@ -21,7 +22,7 @@ from cryptography.x509.oid import NameOID
 from support.cluster import PEERS
 from support.helm import NAMESPACE, SERVER_CHART, VERSIONS, Helm
 from support.objects import bucket, claim, namespaced_bucket
-from support.pod import Pod
+from support.pod import Account, Pod
 from support.processes import free_port, wait_for
 from support.truce_process import BINARY, OBJECT_STORAGE_MAPPINGS, TruceProcess
 from support.verdicts import assert_refused, assert_unknown
@@ -88,6 +89,8 @@ class Release:
         self.server = TruceProcess(directory, {}, "asked")
         self.server._metrics = f"127.0.0.1:{self.ports[2]}"
         self.values = {
+            # What the cluster adds has a test of its own.
+            "watchCluster": False,
             "admission": {"pathSecret": os.urandom(16).hex()},
             "certificates": {
                 "mode": "existingSecret",
@@ -137,13 +140,28 @@ class Release:
     def follow(self) -> None:
         """What kubelet and kube-proxy do after a change: the volumes, and the way to the Pod."""
         self.template = self.read("Deployment", "truce")["spec"]["template"]
-        self.pod.mount(self.template, self.read)
+        self.pod.mount(self.template, self.read, self._account())
         done = self.cluster.kubectl(
             "patch", "service", "truce", "-n", NAMESPACE, "--patch", json.dumps(
                 {"spec": {"type": "ExternalName", "externalName": "localhost", "clusterIP": None,
                           "clusterIPs": None}}),
         )
         assert done.returncode == 0, done.stderr
+
+    def _account(self) -> Account | None:
+        if not self.values["watchCluster"]:
+            return None
+        done = self.cluster.kubectl("create", "token", "truce", "-n", NAMESPACE)
+        assert done.returncode == 0, done.stderr
+        kubeconfig = json.loads(self.cluster.kubeconfig().read_text())
+        kubeconfig["users"][0]["user"]["token"] = done.stdout.strip()
+        file = self.pod.directory / "account.json"
+        file.write_text(json.dumps(kubeconfig))
+        file.chmod(0o644)
+        server = kubeconfig["clusters"][0]["cluster"]
+        authority = base64.b64decode(server["certificate-authority-data"]).decode()
+        host, _, port = server["server"].removeprefix("https://").rpartition(":")
+        return Account(done.stdout.strip(), authority, host, int(port), file)
 
     def start(self) -> None:
         child = self.pod.start()
@@ -212,7 +230,7 @@ def test_from_audit_to_enforce(release, user):
     owner.create(OWNER).expect(201)
 
     # audit: counted, not told
-    found = 'truce_findings{rule="duplicate-ownership",mode="audit"}'
+    found = 'truce_admission_findings_total{rule="duplicate-ownership",mode="audit"}'
 
     def counted():
         reply = other.create(COPY, dry_run=True).expect(201)
@@ -303,6 +321,22 @@ def test_an_authority_made_by_truce_itself(release, user):
     eventually_refused(user("team-b"), COPY)
 
 
+def test_it_follows_its_cluster(release, user):
+    """With the rights of the chart's roles and the token of its account: what exists
+    is owned from the first start, a created object is held, and nothing was forbidden."""
+    user("team-a").create(OWNER).expect(201)
+    release.values |= {"mode": "enforce", "watchCluster": True}
+    release.install()
+    release.start()
+    held = 'truce_ownerships{state="held"}'
+    wait_for(lambda: release.server.metric(held) == 1, 30, "the existing bucket held")
+    eventually_refused(user("team-b"), COPY)
+    user("team-b").create(bucket("mine", "name-of-b")).expect(201)
+    wait_for(lambda: release.server.metric(held) == 2, 30, "the new bucket held")
+    log = release.pod.log.read_text().lower()
+    assert "forbidden" not in log and "cannot be used" not in log, log
+
+
 def test_away_under_ignore_and_fail_then_break_glass(release, user):
     """The failure card's rows on a server that is away, and the one command."""
     release.values["mode"] = "enforce"
@@ -380,7 +414,7 @@ def test_the_readme_as_written(release, cluster, user, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     # The ports of this machine instead of those of a Pod's own network.
     release.values = {
-        key: release.values[key] for key in ("listen", "service", "config")
+        key: release.values[key] for key in ("listen", "service", "config", "watchCluster")
     } | {"mode": "enforce"}
     release.upgrade_reusing()
     release.start()

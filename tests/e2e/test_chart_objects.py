@@ -103,7 +103,7 @@ def test_the_account_may_do_what_it_needs_and_nothing_else(cluster, namespaces, 
     """By the API server's own authorizer, with the chart's roles in place."""
     kinds = ("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding")
     objects = [
-        obj for obj in helm.objects({**MINIMUM, "watchCluster": True}) if obj["kind"] in kinds
+        obj for obj in helm.objects(MINIMUM) if obj["kind"] in kinds
     ]
     assert len(objects) == 4
     applied = cluster.kubectl("apply", "-f", "-", stdin=objects)

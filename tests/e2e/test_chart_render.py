@@ -201,9 +201,10 @@ def test_groups_of_mappings_are_judged_and_read(helm4):
 def test_rights_are_few(helm4):
     """No Secrets, no writes beyond Events, own status, old checks, questions about callers and one
     Lease; and none at all for a server without a cluster."""
-    kinds = {obj["kind"] for obj in helm4.objects(MINIMUM)}
+    alone = helm4.objects(with_minimum(watchCluster=False))
+    kinds = {obj["kind"] for obj in alone}
     assert not kinds & {"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"}
-    objects = helm4.objects(with_minimum(watchCluster=True))
+    objects = helm4.objects(MINIMUM)
     rules = the(objects, "ClusterRole")["rules"] + the(objects, "Role")["rules"]
     writes = set()
     for rule in rules:
@@ -221,7 +222,7 @@ def test_rights_are_few(helm4):
     }
     template = the(objects, "Deployment")["spec"]["template"]["spec"]
     assert template["automountServiceAccountToken"] is True
-    without = the(helm4.objects(MINIMUM), "Deployment")["spec"]["template"]["spec"]
+    without = the(alone, "Deployment")["spec"]["template"]["spec"]
     assert without["automountServiceAccountToken"] is False
 
 
@@ -307,6 +308,6 @@ def test_the_notes_say_what_to_do_next(helm4, mode):
     notes = done.split("NOTES:")[1]
     assert f'"{mode}"' in notes
     assert "kubectl delete validatingwebhookconfiguration truce" in notes
-    assert "truce release" in notes
+    assert "truce baseline" in notes
     next_mode = {"off": "audit", "audit": "warn", "warn": "enforce", "enforce": "failurePolicy=Fail"}
     assert next_mode[mode] in notes

@@ -12,6 +12,7 @@ import os
 import re
 import shlex
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 from support.processes import Child, tail
@@ -19,6 +20,18 @@ from support.processes import Child, tail
 # What the image's entry point runs (Dockerfile), and where the image has it.
 ENTRY_POINT = ["/usr/local/bin/truce", "serve"]
 FILE_MODE = 0o644  # Kubernetes' default for ConfigMaps and Secrets
+ACCOUNT_PATH = "/var/run/secrets/kubernetes.io/serviceaccount"
+
+
+@dataclass(frozen=True)
+class Account:
+    """What a Pod gets to speak to its API server."""
+
+    token: str
+    authority: str  # PEM
+    host: str
+    port: int
+    kubeconfig: Path  # the same account; where ACCOUNT_PATH cannot be mounted
 
 
 class Pod:
@@ -44,10 +57,17 @@ class Pod:
             if self._is_root and folder.stat().st_uid == 0 and "pytest" in str(folder):
                 folder.chmod(folder.stat().st_mode | 0o011)
 
-    def mount(self, template: dict, read) -> None:
+    def mount(self, template: dict, read, account: Account | None = None) -> None:
         """Makes the volumes of a Pod template; again: what is mounted follows its objects.
-        `read(kind, name)` gives an object of the Pod's namespace."""
+        `read(kind, name)` gives an object of the Pod's namespace; `account` is needed by a template
+        that asks for a token."""
         self._spec = template["spec"]
+        self._account = account if template["spec"]["automountServiceAccountToken"] else None
+        if self._account is not None:
+            folder = self.volume("account")
+            folder.mkdir(parents=True, exist_ok=True)
+            for name, content in (("token", account.token), ("ca.crt", account.authority)):
+                (folder / name).write_text(content)
         group = self._spec["securityContext"]["fsGroup"]
         for volume in self._spec["volumes"]:
             target = self.volume(volume["name"])
@@ -69,6 +89,9 @@ class Pod:
         elif self.isolated:
             become.append("--bounding-set=-all")
         variables = [f"{each['name']}={each['value']}" for each in container.get("env", [])]
+        if self._account is not None:
+            variables += [f"KUBERNETES_SERVICE_HOST={self._account.host}",
+                          f"KUBERNETES_SERVICE_PORT={self._account.port}"]
         program = ENTRY_POINT if self.isolated else [str(self._binary), *ENTRY_POINT[1:]]
         command = [*become, "env", "-i", "PATH=/usr/local/bin:/usr/bin", *variables,
                    *program, *map(self._at, container["args"])]
@@ -124,6 +147,8 @@ class Pod:
         """`text` with paths of the container as they are on this machine."""
         if self.isolated:
             return text
+        if self._account is not None:
+            text = text.replace("inCluster: true", f"kubeconfig: {self._account.kubeconfig}")
         mounts = {each["mountPath"]: each["name"] for each in self._spec["containers"][0]["volumeMounts"]}
         paths = "|".join(map(re.escape, sorted(mounts, key=len, reverse=True)))
         return re.sub(
@@ -180,7 +205,10 @@ class Pod:
             f"touch .{ENTRY_POINT[0]}",
             f"mount --bind {shlex.quote(str(self._binary))} .{ENTRY_POINT[0]}",
         ]
-        for mount in container["volumeMounts"]:
+        mounts = list(container["volumeMounts"])
+        if self._account is not None:
+            mounts.append({"name": "account", "mountPath": ACCOUNT_PATH, "readOnly": True})
+        for mount in mounts:
             at = shlex.quote(f".{mount['mountPath']}")
             source = shlex.quote(str(self.volume(mount["name"])))
             lines += [f"mkdir -p {at}", f"mount --bind {source} {at}"]
