@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support.cluster import PEERS, Cluster, build_peers
 from support.processes import StartError
-from support.truce_process import OBJECT_STORAGE_MAPPINGS, TruceProcess, require_binary
+from support.truce_process import BINARY, OBJECT_STORAGE_MAPPINGS, TruceProcess, require_binary
 
 EXAMPLES = Path("tests/e2e/playground")
 
@@ -37,7 +37,9 @@ def main() -> int:
         say("starting Truce and registering its webhook ...")
         directory = cluster.directory / "truce"
         directory.mkdir()
-        truce = TruceProcess(directory, {"mappings": OBJECT_STORAGE_MAPPINGS, "drainGrace": "0s"})
+        config = {"mappings": OBJECT_STORAGE_MAPPINGS, "drainGrace": "0s"}
+        truce = TruceProcess(directory, config, kubeconfig=cluster.kubeconfig())
+        truce.cluster_id = "playground"
         truce.start()
         cluster.register_webhook(truce.admission_url, truce.ca_file)
         say(f"ready after {time.monotonic() - started:.0f} s\n")
@@ -71,12 +73,21 @@ def guide(cluster: Cluster, truce: TruceProcess) -> str:
             f"  kubectl apply -f {EXAMPLES}/service-b.yaml    # the second one is refused",
             f"  kubectl apply -f {EXAMPLES}/bucket-b.yaml     # so is a managed resource",
             "  kubectl get claim,managed -A",
+            f"  {list_resources(truce)}    # held: the watch has seen the claim",
+            f"  kubectl delete -f {EXAMPLES}/service-a.yaml   # never made in AWS, so it is released",
+            f"  {list_resources(truce)}    # nothing",
+            f"  kubectl apply -f {EXAMPLES}/service-b.yaml    # now it is service-b's",
             "",
+            "Which kinds are protected, who conflicts: the same with `coverage` and `conflicts`.",
             f"Truce's log: {truce.log}",
             f"Its operator socket: {truce.data}/truce.sock",
             "Ctrl-C ends all of it.",
         ]
     )
+
+
+def list_resources(truce: TruceProcess) -> str:
+    return f"{os.path.relpath(BINARY)} list --data-dir {truce.data}"
 
 
 def watch(cluster: Cluster, truce: TruceProcess) -> int:

@@ -13,7 +13,7 @@ from support.processes import wait_for
 EXAMPLES = REPOSITORY / "tests/e2e/playground"
 
 
-def test_the_playground_refuses_the_second_file_and_leaves_nothing(tmp_path):
+def test_the_playground_shows_a_name_refused_held_and_released_and_leaves_nothing(tmp_path):
     output = tmp_path / "output.txt"
     with open(output, "w") as file:
         playground = subprocess.Popen(
@@ -31,10 +31,17 @@ def test_the_playground_refuses_the_second_file_and_leaves_nothing(tmp_path):
         )
         assert playground.poll() is None, output.read_text()
         directory = Path(shown[1]).parents[1]
-        results = [apply(shown[1], name) for name in ("service-a", "service-b", "bucket-b")]
+        results = [kubectl(shown[1], "apply", name) for name in ("service-a", "service-b", "bucket-b")]
         assert [done.returncode == 0 for done in results] == [True, False, False], results
         for done in results[1:]:
             assert "prod-artifacts" in done.stderr and "team-a/artifacts" in done.stderr
+        listing = re.search(r"^ *(\S+ list --data-dir \S+)", output.read_text(), re.MULTILINE)[1]
+        wait_for(lambda: "held" in shell(listing), 20, "held")
+        assert "service-a" in shell(listing)
+        assert kubectl(shown[1], "delete", "service-a").returncode == 0
+        wait_for(lambda: "prod-artifacts" not in shell(listing), 20, "released")
+        assert kubectl(shown[1], "apply", "service-b").returncode == 0
+        assert "service-b" in shell(listing)
         children = children_of(playground.pid)
         assert len(children) == 3, children
     finally:
@@ -45,9 +52,15 @@ def test_the_playground_refuses_the_second_file_and_leaves_nothing(tmp_path):
     assert [pid for pid in children if Path(f"/proc/{pid}").exists()] == []
 
 
-def apply(kubeconfig: str, name: str):
+def shell(command: str) -> str:
     return subprocess.run(
-        [PEERS / "kubectl", "apply", "-f", EXAMPLES / f"{name}.yaml"],
+        command.split(), cwd=REPOSITORY, capture_output=True, text=True, timeout=60
+    ).stdout
+
+
+def kubectl(kubeconfig: str, verb: str, name: str):
+    return subprocess.run(
+        [PEERS / "kubectl", verb, "-f", EXAMPLES / f"{name}.yaml"],
         env={**os.environ, "KUBECONFIG": kubeconfig},
         capture_output=True,
         text=True,

@@ -1,0 +1,177 @@
+"""What only the watch can show, told where people look: findings, Events, commands, metrics."""
+
+import json
+
+from support.objects import (
+    COMPOSITION_RESOURCE_NAME,
+    bucket,
+    claim,
+    claim_labels,
+    composite,
+    controller_reference,
+    object_reference,
+)
+from support.kube_client import Client
+from support.processes import wait_for
+from support.provider import make_real
+from support.truce_process import OBJECT_STORAGE_MAPPINGS, TruceProcess
+from support.verdicts import assert_refused
+from support.webhook_registration import CONFIGURATION
+
+NAME = "prod-artifacts"
+FAST = {"mappings": OBJECT_STORAGE_MAPPINGS, "drainGrace": "0s"}
+LOOK_SECONDS = 15.0  # Detectors look every 10 s.
+WEBHOOK = (
+    "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/" + CONFIGURATION
+)
+
+
+def findings(truce: TruceProcess, rule: str) -> list[dict]:
+    status, body = truce.operator_get("/api/v1/findings", rule=rule)
+    assert status == 200, body
+    return body["items"]
+
+
+def wait_for_finding(truce: TruceProcess, rule: str, subject: str) -> dict:
+    def find():
+        return [item for item in findings(truce, rule) if subject in item["subject"]]
+
+    return wait_for(find, LOOK_SECONDS, f"finding {rule} about {subject}")[0]
+
+
+def warnings_about(client: Client, obj: dict) -> list[dict]:
+    """The Warning Events of Truce about `obj`, which has its uid."""
+    namespace = obj["metadata"].get("namespace", "default")
+    listed = client.request("GET", f"/api/v1/namespaces/{namespace}/events").expect()
+    return [
+        event
+        for event in listed.body["items"]
+        if event["involvedObject"].get("uid") == obj["metadata"]["uid"]
+        and event["type"] == "Warning"
+        and "truce" in json.dumps(event["source"]) + event.get("reportingComponent", "")
+    ]
+
+
+def test_the_author_of_a_claim_learns_why_its_resource_was_refused(follow, user):
+    follow(FAST)
+    user("team-a").create(bucket("artifacts", NAME)).expect(201)
+    crossplane, admin = user("crossplane"), user("admin")
+    owner = user("team-b").create(claim("other", "team-b", "other-bucket")).expect(201).body
+    xr = crossplane.create(composite("other-x7k2p", "other-bucket", owner)).expect(201).body
+    crossplane.patch(owner, {"spec": {"resourceRef": object_reference(xr)}}).expect()
+    composed = bucket(
+        "other-x7k2p-aaaaa",
+        NAME,
+        annotations={COMPOSITION_RESOURCE_NAME: "bucket"},
+        labels={**claim_labels(owner), "crossplane.io/composite": xr["metadata"]["name"]},
+        ownerReferences=[controller_reference(xr)],
+    )
+    crossplane.patch(xr, {"spec": {"resourceRefs": [object_reference(composed)]}}).expect()
+    for _ in range(3):  # Crossplane tries again and again; it is told once.
+        reply = crossplane.apply(composed, manager="apiextensions.crossplane.io/composed/0a1b")
+        assert_refused(reply, NAME, code=422)
+    for obj in (owner, xr):
+        (event,) = wait_for(
+            lambda: warnings_about(admin, obj), LOOK_SECONDS, f"an Event on {obj['kind']}"
+        )
+        assert NAME in event["message"] and "artifacts" in event["message"], event
+
+
+def test_a_broken_registration_is_told_of(follow, cluster, user):
+    truce, admin = follow(FAST), user("admin")
+    wait_for(lambda: findings(truce, "webhook-configuration") == [], LOOK_SECONDS, "nothing wrong")
+    good = admin.request("GET", WEBHOOK).expect().body["webhooks"]
+    without_authority = json.loads(json.dumps(good))
+    del without_authority[0]["clientConfig"]["caBundle"]
+    admin.request(
+        "PATCH", WEBHOOK, {"webhooks": without_authority}, "application/merge-patch+json"
+    ).expect()
+    found = wait_for_finding(truce, "webhook-configuration", "truce/")
+    assert "CA" in found["cause"] + found["evidence"], found
+    admin.request(
+        "PATCH", WEBHOOK, {"webhooks": good}, "application/merge-patch+json"
+    ).expect()
+    wait_for(lambda: findings(truce, "webhook-configuration") == [], LOOK_SECONDS, "mended")
+    cluster.unregister_webhook()
+    found = wait_for_finding(truce, "webhook-configuration", "truce/missing")
+    assert "asks Truce nothing" in found["cause"]
+    assert "NOT PROTECTED" in truce.command("coverage").stdout
+    assert truce.metric('truce_findings{rule="webhook-configuration",mode="enforce"}') == 1
+
+
+def update_event(obj: dict, count: int) -> dict:
+    """What a provider's event recorder holds after `count` writes to the cloud resource."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"name": f"{obj['metadata']['name']}.1", "namespace": "default"},
+        "involvedObject": {
+            "apiVersion": obj["apiVersion"],
+            "kind": obj["kind"],
+            "name": obj["metadata"]["name"],
+            "uid": obj["metadata"]["uid"],
+        },
+        "reason": "UpdatedExternalResource",
+        "type": "Normal",
+        "message": "Successfully requested update of external resource",
+        "source": {"component": "managed/bucket.s3.aws.upbound.io"},
+        "count": count,
+        "firstTimestamp": "2026-11-21T12:00:00Z",
+        "lastTimestamp": f"2026-11-21T12:{count:02}:00Z",
+    }
+
+
+def test_a_tag_war_is_seen_while_it_runs(follow, cluster, user):
+    admin = user("admin")
+    sides = []
+    for name in ("one", "two"):
+        stored = admin.create(bucket(name, NAME)).expect(201).body
+        make_real(user("provider"), stored)
+        sides.append(stored)
+    lone = admin.create(bucket("lone", "lone-bucket")).expect(201).body
+    truce = follow(FAST)
+    for count in (1, 2, 3, 4):
+        for obj in (*sides, lone):
+            event = update_event(obj, count)
+            reply = admin.create(event) if count == 1 else admin.patch(event, event)
+            reply.expect()
+    found = wait_for_finding(truce, "tag-war", NAME)
+    assert {obj["name"] for obj in found["objects"]} == {"one", "two"}, found
+    assert len(findings(truce, "tag-war")) == 1
+    for obj in sides:
+        wait_for(lambda: warnings_about(admin, obj), LOOK_SECONDS, "an Event on each")
+    assert warnings_about(admin, lone) == []
+    done = truce.command("conflicts", "-o", "json")
+    assert done.returncode == 1, done.stderr  # A conflict: the answer is no.
+    (conflict,) = json.loads(done.stdout)["items"]
+    assert conflict["war"]["writes"] >= 4
+    for obj in (*sides, lone):
+        admin.request(
+            "DELETE", f"/api/v1/namespaces/default/events/{obj['metadata']['name']}.1"
+        ).expect()
+
+
+def test_kinds_outside_of_the_rules_are_not_protected(follow, user):
+    truce, admin = follow(FAST), user("admin")
+
+    def coverage() -> dict:
+        done = truce.command("coverage", "--all", "-o", "json")
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    wait_for(lambda: coverage()["protectedKinds"] == coverage()["kinds"], LOOK_SECONDS, "all")
+    hooks = admin.request("GET", WEBHOOK).expect().body["webhooks"]
+    for rule in hooks[0]["rules"]:
+        rule["apiGroups"].remove("sqs.aws.upbound.io")
+    admin.request(
+        "PATCH", WEBHOOK, {"webhooks": hooks}, "application/merge-patch+json"
+    ).expect()
+    shown = wait_for(
+        lambda: (lambda now: now if now["protectedKinds"] < now["kinds"] else None)(coverage()),
+        LOOK_SECONDS,
+        "a kind less",
+    )
+    assert any("Queue" in gap["subject"] for gap in shown["gaps"]), shown
+    assert truce.command("coverage", "--all", "--fail-on-warn").returncode == 4
+    found = wait_for_finding(truce, "webhook-configuration", "truce/")
+    assert found["subject"].startswith("truce/rule/") and "sqs" in json.dumps(found), found
