@@ -19,8 +19,8 @@ from support.openapi import SPECIFICATION, Specification
 from support.truce_process import OBJECT_STORAGE_MAPPINGS, TruceProcess
 
 TOKENS = {"root": ("admin", "token-of-root-0001"), "eve": ("viewer", "token-of-eve-00002")}
-FUZZ_SECONDS = 45
-FUZZ_SECONDS_MAX = 300
+FUZZ_SECONDS = 30  # its own budget for made-up requests
+FUZZ_SECONDS_MAX = 400  # with loading and examples, on a busy machine
 
 
 def creation(obj: dict) -> dict:
@@ -169,6 +169,7 @@ def test_limits_and_paths(api):
     assert kept.headers["X-Request-Id"] == "my-id.1"
 
 
+@pytest.mark.timeout(FUZZ_SECONDS_MAX + 60)
 def test_requests_made_from_the_specification(api, tmp_path):
     """No 5xx, no answer that is not described, no crash. The seed is in the output."""
     report = tmp_path / "schemathesis.txt"
@@ -179,10 +180,10 @@ def test_requests_made_from_the_specification(api, tmp_path):
             [str(Path(sys.executable).parent / "schemathesis"), "run",
              "--url", f"https://{api.address}", "--max-time", str(FUZZ_SECONDS),
              "--header", f"Authorization: Bearer {api.token}",
-             "--tls-verify", str(api.truce.ca_file), "--seed", seed, "--max-examples", "30",
+             "--tls-verify", str(api.truce.ca_file), "--seed", seed, "--max-examples", "20",
              "--checks", "not_a_server_error,response_schema_conformance,content_type_conformance,"
                          "status_code_conformance,response_headers_conformance",
-             "--phases", "examples,coverage,fuzzing", "--no-color",
+             "--phases", "examples,fuzzing", "--no-color",
              str(SPECIFICATION)],
             stdout=out, stderr=subprocess.STDOUT, timeout=FUZZ_SECONDS_MAX, check=False).returncode
     assert code == 0, f"seed {seed}\n" + report.read_text()[-6000:]
