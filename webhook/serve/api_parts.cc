@@ -24,9 +24,8 @@ Result<AccessRules> AccessRulesOf(const Config& config) {
   }
   for (const std::string& client : config.api_clients) {
     const std::size_t equals = client.rfind('=');
-    const auto role = equals == std::string::npos
-                          ? std::nullopt
-                          : ApiRoleFromName(client.substr(equals + 1));
+    const auto role =
+        equals == std::string::npos ? std::nullopt : ApiRoleFromName(client.substr(equals + 1));
     if (!role || equals == 0) {
       return Error{ErrorCode::kInvalidArgument, "apiClients: '" + client +
                                                     "' is not of the form name=role, with a role "
