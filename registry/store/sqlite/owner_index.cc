@@ -170,12 +170,10 @@ std::size_t OwnerIndex::PlaceOf(std::string_view key, std::uint32_t tag) const {
 
 Result<std::optional<Owner>> OwnerIndex::Find(std::string_view key) const {
   const Blob& blob = blobs_[PlaceOf(key, TagOf(key))];
-  Result<std::optional<Owner>> found = std::optional<Owner>();
-  if (blob == nullptr) return found;
+  if (blob == nullptr) return std::optional<Owner>();
   Result<Owner> owner = Unpack(blob.get());
   if (!owner.ok()) return std::move(owner).error();
-  found.value() = std::move(owner).value();
-  return found;
+  return std::optional<Owner>(std::move(owner).value());
 }
 
 bool OwnerIndex::Contains(std::string_view key) const {
