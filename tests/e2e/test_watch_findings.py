@@ -79,7 +79,13 @@ def test_the_author_of_a_claim_learns_why_its_resource_was_refused(follow, user)
 
 def test_a_broken_registration_is_told_of(follow, cluster, user):
     truce, admin = follow(FAST), user("admin")
+    # At the start there was none.
     wait_for(lambda: findings(truce, "webhook-configuration") == [], LOOK_SECONDS, "nothing wrong")
+    wait_for(
+        lambda: all("no-webhook" not in item["subject"] for item in findings(truce, "not-covered")),
+        LOOK_SECONDS,
+        "coverage knows it too",
+    )
     good = admin.request("GET", WEBHOOK).expect().body["webhooks"]
     without_authority = json.loads(json.dumps(good))
     del without_authority[0]["clientConfig"]["caBundle"]
