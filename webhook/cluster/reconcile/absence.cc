@@ -111,7 +111,9 @@ Result<std::vector<Reconciler::Missing>> Reconciler::FindMissing(const Kind& kin
       const std::vector<Row> rows = facts.RowsOfUid(object.uid);
       for (const Row& row : rows) {
         found.old_rows = found.old_rows || row.at < kind.list_began;
-        found.nominated = found.nominated || Nominates(row, kind.list_began);
+        // Also a row younger than the list: a quorum GET saw it before the list missed it, and no
+        // event tells its end.
+        found.nominated = found.nominated || row.id.state == RowState::kSeen;
         found.seen_rows = found.seen_rows || row.id.state == RowState::kSeen;
       }
       found.nominated = found.nominated || (rows.empty() && object.at < kind.list_began);
@@ -133,6 +135,7 @@ Result<void> Reconciler::Nominate(Kind& kind) {
     any_seen = any_seen || one.seen_rows;
   }
   TRUCE_RETURN_IF_ERROR(MarkUids(unseen));
+  OvertakeAsks(kind.followed.group_kind());
   std::erase_if(kind.versions, [&](const auto& entry) { return entry.second.list != kind.list; });
   const bool empty = kind.versions.empty();
   const bool commanded = std::exchange(kind.empty_commanded, false);

@@ -101,6 +101,7 @@ std::vector<GetWanted> Reconciler::Gets(Moment now, std::size_t count) {
     // During a gap an answer would say nothing about what happened in it.
     if (kind == nullptr || (kind->gap && !kind->marked)) continue;
     ask.under_way = true;
+    ask.overtaken = false;
     ask.get.kind = kind->followed.selection.kind;
     wanted.push_back(ask.get);
   }
@@ -128,12 +129,24 @@ void Reconciler::AskAgain(Moment now, Ask& ask) {
 // next list or by command.
 void Reconciler::Answered(const Slot& slot) { asks_.erase(slot); }
 
+void Reconciler::OvertakeAsks(const GroupKind& kind) {
+  for (auto& [slot, ask] : asks_) {
+    if (slot.group == kind.group && slot.kind == kind.kind) ask.overtaken = ask.under_way;
+  }
+}
+
 Result<void> Reconciler::Got(Moment now, const GetWanted& get,
                              const ApiResult<std::string>& answer) {
   const auto found = asks_.find(get.slot);
   const Kind* kind = Find({get.slot.group, get.slot.kind});
   if (found == asks_.end() || kind == nullptr) return {};
   Ask& ask = found->second;
+  // What it saw alive may have ended since, and nobody would tell again.
+  if (ask.overtaken) {
+    ask.under_way = false;
+    ask.due = now;
+    return {};
+  }
   const bool in_gap = kind->gap && !kind->marked;
   if (!answer.ok()) {
     const bool gone = answer.error().kind == ApiErrorKind::kNoSuchObject;

@@ -118,6 +118,9 @@ void Reconciler::Committed(const Item& item) {
   ++sightings_;
   if (item.deleted) {
     kind->versions.erase(object.uid.text);
+    if (const auto ask = asks_.find(object.slot); ask != asks_.end()) {
+      ask->second.overtaken = ask->second.under_way;
+    }
     SettleNomination(object.uid);
     if (ports_.observer != nullptr) ports_.observer->OnGone(object.uid, object.slot);
     return;

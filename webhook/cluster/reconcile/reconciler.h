@@ -146,6 +146,10 @@ class Reconciler final {
   // under the brake. Anything else: asked again with back-off.
   Result<void> Got(Moment now, const GetWanted& get, const ApiResult<std::string>& answer);
 
+  // GETs of the kind that are under way are asked again, whatever they answer: an end that came
+  // after what they saw is not told any more. FinishList does it by itself.
+  void OvertakeAsks(const GroupKind& kind);
+
   // --- the brake ---
   // Lets go what is nominated or frozen now (of `kind`; nothing: of all), each still after its
   // quorum GET. Audited. Returns how many objects that concerns.
@@ -193,6 +197,7 @@ class Reconciler final {
     std::set<Uid> nominated;
     Moment due{};
     bool under_way = false;
+    bool overtaken = false;  // an end or a list was applied while it was under way
     Backoff backoff{{std::chrono::seconds{1}, std::chrono::seconds{60}}, 0};
   };
   using Change = std::function<void(Ledger&)>;

@@ -287,6 +287,14 @@ void Watcher::Listed(Moment now, std::uint64_t id, ApiResult<ListPage> answer) {
   Followed* followed = FindKind(found->second);
   list_ids_.erase(found);
   if (followed == nullptr) return;
+  if (followed->follower.state() == KindState::kEmpty) {
+    // A poll moves the version from which the kind is watched: what a GET saw before may have ended
+    // before it.
+    Enqueue([this, kind = followed->follower.kind().group_kind()]() -> Result<void> {
+      reconciler_.OvertakeAsks(kind);
+      return {};
+    });
+  }
   TakeNews(*followed, followed->follower.Listed(now, std::move(answer)));
 }
 
@@ -324,7 +332,13 @@ void Watcher::Ended(Moment now, WatchId id, std::optional<ApiError> error) {
 void Watcher::Got(Moment now, const GetWanted& get, const ApiResult<std::string>& answer) {
   now_ = now;
   if (gets_under_way_ > 0) --gets_under_way_;
-  Enqueue([this, get, answer] { return reconciler_.Got(now_, get, answer); });
+  Enqueue([this, get, answer]() -> Result<void> {
+    TRUCE_RETURN_IF_ERROR(reconciler_.Got(now_, get, answer));
+    // An empty kind is not empty: its end must be told.
+    Followed* followed = FindKind({get.slot.group, get.slot.kind});
+    if (answer.ok() && followed != nullptr) followed->follower.Wanted(now_);
+    return {};
+  });
 }
 
 void Watcher::ListAgain(Moment now, Again which) {

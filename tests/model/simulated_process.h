@@ -1,0 +1,104 @@
+// SimulatedProcess: one life of Truce: an admission service and a watcher on one store, with the
+// way to the API server between them: answers come late, in any order, or as errors; streams lag,
+// break off and repeat themselves.
+#ifndef TRUCE_TESTS_MODEL_SIMULATED_PROCESS_H_
+#define TRUCE_TESTS_MODEL_SIMULATED_PROCESS_H_
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/model/simulated_cluster.h"
+#include "tests/support/fake_clock.h"
+#include "webhook/admission/service.h"
+#include "webhook/cluster/reconcile/watcher.h"
+
+namespace truce {
+
+// What all lives of a simulation share.
+struct SimulatedPorts {
+  SimulatedCluster& cluster;
+  Store& store;
+  FakeClock& clock;
+  std::mt19937& random;
+  AdmissionPolicy policy;
+  ReconcileRules rules;
+  WatcherOptions options;
+};
+
+// What a review was answered.
+struct SimulatedAnswer {
+  int status = 0;  // HTTP
+  bool allowed = false;
+  bool warned = false;  // allowed with a finding
+  std::string body;
+};
+
+// External synchronization. Deterministic for its ports and calls.
+class SimulatedProcess final {
+ public:
+  SimulatedProcess(SimulatedPorts ports, Moment now, std::uint64_t& ids);
+  ~SimulatedProcess();
+
+  // One thing happens: the watcher is asked, an answer arrives, or events do. `faults`: the share
+  // of answers that are errors, and of streams that break.
+  void Step(double faults);
+  // Everything that is under way arrives, without faults, until nothing is left to do.
+  void Settle();
+  // Time passes; what becomes due is done, without faults.
+  void Advance(std::chrono::milliseconds time);
+  // Time passes and nothing is done.
+  void Wait(std::chrono::milliseconds time);
+
+  SimulatedAnswer Validate(std::string review);
+  Watcher& watcher() { return *watcher_; }
+  Moment now() const { return now_; }
+  std::string Describe() const;
+
+ private:
+  class Sink;
+  struct Pending {
+    bool discover = false;
+    std::optional<ListWanted> list;
+    std::optional<GetWanted> get;
+    std::optional<ApiError> error;
+    std::optional<Discovery> discovery;
+    std::optional<ListPage> page;
+    std::optional<std::string> object;
+    bool answered = false;
+  };
+  struct Running {
+    Selection selection;
+    std::string version;
+    std::uint64_t life = 0;
+    std::vector<WatchEvent> last;  // delivered last, to be repeated
+  };
+
+  bool Chance(double share);
+  std::size_t Pick(std::size_t count);
+  bool Take(Wishes wishes);
+  void Answer(Pending& pending, double faults);
+  void Deliver(Pending pending);
+  bool Stream(WatchId id, std::size_t count);
+  void Break(WatchId id);
+  ApiError RandomError();
+
+  SimulatedPorts ports_;
+  std::uint64_t& ids_;
+  Moment now_;
+  ReviewInbox inbox_;
+  DoubtBoard doubts_;
+  std::unique_ptr<Sink> sink_;
+  std::unique_ptr<AdmissionService> service_;
+  std::unique_ptr<Watcher> watcher_;
+  std::map<std::string, bool, std::less<>> unlisted_;
+  std::vector<Pending> pending_;
+  std::map<WatchId, Running> running_;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_TESTS_MODEL_SIMULATED_PROCESS_H_

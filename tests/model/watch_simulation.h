@@ -1,0 +1,107 @@
+// WatchSimulation: people, Crossplane, a provider and a cloud around an API server, and Truce with
+// its admission, its registry and its watch between them, driven by a seed.
+#ifndef TRUCE_TESTS_MODEL_WATCH_SIMULATION_H_
+#define TRUCE_TESTS_MODEL_WATCH_SIMULATION_H_
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/model/simulated_cluster.h"
+#include "tests/model/simulated_process.h"
+#include "tests/support/faulty_store.h"
+
+namespace truce {
+
+// Checked after every step (S) and when quiet (Q):
+//   S1  of the objects admitted by an enforcing Truce, one lineage at most manages a bucket (I2)
+//   S2  CheckInvariants, and the audit log only grew (I1, I7, I12)
+//   S3  no DELETE is denied (I10); a dry-run and a denial write nothing (I4)
+//   Q1  every row stands for a live object that declares its key, and none is a reservation (I6)
+//   Q2  every live declaration has its row
+//   Q3  rows, objects and owners equal those of a rebuild: a new store filled by a new watcher from
+//       the same live objects. Kept apart on purpose: recorded incumbents of contested keys,
+//       explicit records, public ids, times, `real` (I5)
+//   Q4  replaying everything (a new process on the same store) changes no row and no owner (I9)
+class WatchSimulation {
+ public:
+  struct Options {
+    double faults = 0;           // share of answers that are errors, and of streams that break
+    double store_faults = 0;     // share of steps before which the store fails once
+    double bypass = 0;           // share of requests that never reach Truce
+    double lost_answers = 0;     // share of requests whose answer is lost
+    double restarts = 0;         // share of steps at which the process starts anew
+    double disasters = 0;        // share of steps with an etcd restore, a CRD removed, a clock jump
+    bool fail_open = false;      // failurePolicy Ignore: what is unknown is admitted
+    bool map_composite = false;  // a rule maps the composite as well
+  };
+  WatchSimulation(Store& store, unsigned seed, Options options);
+  ~WatchSimulation();
+
+  // Runs one random step; returns what is wrong, or nothing.
+  std::optional<std::string> Step();
+  // Lets everything settle and checks Q.
+  std::optional<std::string> Quiet();
+  const std::vector<std::string>& log() const { return log_; }
+
+ private:
+  struct Request {
+    std::string operation;
+    SimulatedObject object;                 // on DELETE the one that goes
+    std::optional<SimulatedObject> before;  // UPDATE
+    std::string user = "dev";
+  };
+
+  bool Chance(double share);
+  std::size_t Pick(std::size_t count);
+  void Say(std::string what) { log_.push_back(std::move(what)); }
+  void Restart();
+
+  // The way of a request through the API server: whether it may be stored; sets object.exempt.
+  bool Admit(Request& request);
+  std::string ReviewOf(const Request& request, const std::string& uid) const;
+  bool Create(SimulatedObject object, const std::string& user);
+  bool Update(const SimulatedObject& before, SimulatedObject after, const std::string& user);
+  void Delete(SimulatedObject object, const std::string& user);
+
+  SimulatedObject NewObject(const GroupKind& kind, const std::string& ns, const std::string& name);
+  const SimulatedObject* Any(const std::vector<GroupKind>& kinds);
+  void People();
+  void Crossplane();
+  void ReconcileClaim(const SimulatedObject& claim);
+  void ReconcileComposite(const SimulatedObject& composite);
+  void Provider();
+  void Disaster();
+  Slot SlotOf(const SimulatedObject& object) const;
+  Slot RootOf(const SimulatedObject& object) const;
+  bool Lives(const Slot& slot);
+
+  std::optional<std::string> CheckStep();
+  std::optional<std::string> CheckRows(const StoreContents& contents);
+  std::optional<std::string> CheckRebuild(const StoreContents& contents);
+
+  Store& real_store_;
+  testing::FaultyStore store_;
+  std::mt19937 random_;
+  Options options_;
+  FakeClock clock_;
+  SimulatedCluster cluster_;
+  AdmissionPolicy policy_;
+  ReconcileRules rules_;
+  Moment now_{std::chrono::hours{1}};
+  std::unique_ptr<SimulatedProcess> process_;
+  std::map<std::string, std::string> cloud_;  // bucket → who made it
+  std::uint64_t uids_ = 0;
+  std::uint64_t reviews_ = 0;
+  std::uint64_t ids_ = 0;
+  std::vector<std::string> log_;
+  std::vector<std::string> broken_;
+  StoreContents before_;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_TESTS_MODEL_WATCH_SIMULATION_H_
