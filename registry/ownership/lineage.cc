@@ -168,12 +168,32 @@ bool RootManages(const std::vector<Row>& rows, const Slot& root) {
                      [&](const Row& row) { return Manages(row) && row.root == root; });
 }
 
+void EndRecord(Owner owner, const std::string& cause, Ledger& ledger) {
+  owner.record = Record::kNone;
+  owner.record_reason.clear();
+  owner.successor.clear();
+  ledger.Audit({.action = AuditAction::kGranted,
+                .key = owner.key,
+                .id = owner.id,
+                .root = owner.root,
+                .slot = owner.root,
+                .cause = cause,
+                .actor = "lineage"});
+  ledger.PutOwner(std::move(owner));
+}
+
 // The ownership follows when no managing row of the old root is left behind.
 void MoveOwner(const KeyText& key, const Slot& from, const Slot& to, const std::string& cause,
                Ledger& ledger) {
   auto owner = ledger.OwnerOf(key);
-  if (!owner || owner->root != from || owner->record != Record::kNone) return;
+  if (!owner || owner->record == Record::kImported) return;
   const std::vector<Row> rows = ledger.RowsOfKey(key);
+  if (owner->record != Record::kNone) {
+    // Orphaned, and its root manages it again.
+    if (owner->root == to && RootManages(rows, to)) EndRecord(*std::move(owner), cause, ledger);
+    return;
+  }
+  if (owner->root != from) return;
   if (RootManages(rows, from) || !RootManages(rows, to)) return;
   owner->root = to;
   owner->party = ledger.PartyFor(to);

@@ -33,6 +33,12 @@ std::optional<Row> OldestOther(const std::vector<Row>& rows, const Slot& root) {
   return oldest;
 }
 
+// The same among those for which the owner's party acts.
+std::optional<Row> OldestOfParty(std::vector<Row> rows, const Owner& owner, const Ledger& ledger) {
+  std::erase_if(rows, [&](const Row& row) { return ledger.PartyFor(row.root) != owner.party; });
+  return OldestOther(rows, owner.root);
+}
+
 AuditEntry Entry(AuditAction action, const Owner& owner, const Row& row, const std::string& cause) {
   return {.action = action,
           .key = owner.key,
@@ -71,6 +77,13 @@ void EndRow(const RowId& id, End end, const std::string& cause, Ledger& ledger) 
   const std::vector<Row> rest = ledger.RowsOfKey(id.key);
   if (AnyManages(rest, owner->root)) return;  // ownership ends with the last row of its chain
   if (end == End::kUnproved && owner->real) {
+    // The party declares it through another chain already.
+    const auto again =
+        owner->successor.empty() ? OldestOfParty(rest, *owner, ledger) : std::nullopt;
+    if (again) {
+      PassTo(*again, cause, *std::move(owner), ledger);
+      return;
+    }
     owner->record = owner->successor.empty() ? Record::kOrphaned : Record::kTransferring;
     owner->record_reason = cause;
     ledger.Audit(Entry(AuditAction::kOrphaned, *owner, *row, cause));

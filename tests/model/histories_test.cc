@@ -467,6 +467,34 @@ TEST_F(Histories, TheRootOfRecordMayReturnInItsSlot) {
   EXPECT_FALSE(registry_.Create(ManagedBucket(b_, "u9", "k", Intent::kDeletes, 9)).allowed);
 }
 
+TEST_F(Histories, AnOrphanedKeyIsOwnedAgainWhenALivingChainComesUnderItsRoot) {
+  const Slot claim_slot = SlotOf("ObjectStorage", "team-a", "artifacts");
+  const Slot composite_slot = SlotOf("XObjectStorage", "", "x");
+  ObjectFacts claim = Composite(claim_slot, "claim-1", "k", 1);
+  claim.real = true;
+  registry_.See(claim);
+  ObjectFacts composite = Composite(composite_slot, "x", "k", 2);
+  composite.lineage.claim = RefTo(claim_slot, "");
+  registry_.See(composite);  // the claim does not name it: a chain of its own, in conflict
+  registry_.SeeDeleted(claim);
+  ASSERT_EQ(registry_.OwnerOf("k")->record, Record::kOrphaned);
+  ObjectFacts returned = Composite(claim_slot, "claim-2", "another", 3);
+  returned.lineage.resources = {RefTo(composite_slot, "")};
+  registry_.See(returned);
+  EXPECT_EQ(registry_.OwnerOf("k")->root, claim_slot);
+  EXPECT_EQ(registry_.OwnerOf("k")->record, Record::kNone);
+}
+
+TEST_F(Histories, AnEndWithoutWitnessPassesToAnotherChainOfTheSameParty) {
+  ObjectFacts first = Live(a_, "u1", "k", 1);
+  const Slot other = SlotOf("Bucket", "team-a", "c");
+  registry_.See(ManagedBucket(b_, "u2", "k", Intent::kDeletes, 2));
+  registry_.See(ManagedBucket(other, "u3", "k", Intent::kDeletes, 3));
+  registry_.SeeDeleted(first);
+  EXPECT_EQ(registry_.OwnerOf("k")->root, other) << "its party declares it still";
+  EXPECT_EQ(registry_.OwnerOf("k")->record, Record::kNone);
+}
+
 TEST_F(Histories, ACompositeFoundLaterBecomesTheAncestor) {
   const Slot composite_slot = SlotOf("XObjectStorage", "", "x");
   ObjectFacts leaf = ManagedBucket(SlotOf("Bucket", "", "x-1"), "leaf", "k", Intent::kDeletes, 3);
