@@ -28,7 +28,7 @@ CHART_SETS = {
     "dataDir", "store", "clusterId", "noCluster", "kubeconfig", "inCluster", "admissionAddress",
     "apiAddress", "metricsAddress", "admissionSecretFile", "admissionClientCA",
     "admissionClientNames", "admissionBearerFile", "tlsCertFile", "tlsKeyFile", "serverNames",
-    "publicURL", "logFormat", "logLevel", "mode",
+    "publicURL", "webhookConfiguration", "logFormat", "logLevel", "mode",
 }
 TABLE = re.compile(r"(<!-- values: .*? -->\n).*?(<!-- end of values -->)", re.DOTALL)
 LINE = re.compile(r"^(?P<indent> *)(?P<key>[A-Za-z]\w*):(?: (?P<value>.*))?$")

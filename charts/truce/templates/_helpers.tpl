@@ -191,6 +191,7 @@ caBundle: {{ printf "%s\n" (trim $values.certificates.caBundle) | b64enc }}
 {{- $_ := set $config (printf "%sAddress" $name) (printf "%s:%d" $v.listen.host (int $port)) -}}
 {{- end -}}
 {{- $_ := set $config (ternary "inCluster" "noCluster" $v.watchCluster) true -}}
+{{- $_ := set $config "webhookConfiguration" (include "truce.webhookName" .) -}}
 {{- with $v.publicURL }}{{ $_ := set $config "publicURL" . }}{{ end -}}
 {{- if eq $v.certificates.mode "selfManaged" -}}
 {{- $names := include "truce.serverNames" . | fromJson -}}
