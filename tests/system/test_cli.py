@@ -60,9 +60,9 @@ def test_every_command_has_help(cli, command):
          "name either an object, as Bucket.s3.aws.upbound.io NAME, or a --key"),
         (["release", "s3/Bucket", "--reason", "r"],
          "name either type and name, as s3/Bucket prod-artifacts, a --key or an --id"),
-        (["serve"], "this version serves without a cluster connection only; start it with --no-cluster"),
-        (["serve", "--kubeconfig", "x"],
-         "this version serves without a cluster connection only; start it with --no-cluster"),
+        (["serve"],
+         "no cluster is named: start it with --kubeconfig FILE, with --in-cluster in a Pod, or with "
+         "--no-cluster to keep a registry without watching one"),
         (["serve", "--no-cluster", "--store", "postgres://u:hidden@host/db"],
          "--store: store: PostgreSQL is not built into this version; use 'sqlite'"),
         (["serve", "--no-cluster", "--in-cluster"],
@@ -105,6 +105,16 @@ def test_malformed_configuration_names_file_line_and_key(cli, text, message):
     result = cli("config", "--config", cli.file("c.yaml", text))
     assert result.returncode == USAGE
     assert complaint(result).startswith(message)
+
+
+def test_a_kubeconfig_that_cannot_be_used_is_refused_at_start(cli):
+    result = cli("serve", "--data-dir", "data", "--kubeconfig", "nowhere.yaml")
+    assert result.returncode == USAGE
+    assert complaint(result).endswith('nowhere.yaml": No such file or directory')
+    torn = cli.file("kube.yaml", "apiVersion: v1\nkind: Config\ncurrent-context: prod\n")
+    result = cli("serve", "--data-dir", "data", "--kubeconfig", torn)
+    assert result.returncode == USAGE
+    assert "prod" in complaint(result)
 
 
 @pytest.mark.parametrize(

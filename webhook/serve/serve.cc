@@ -157,6 +157,9 @@ class Server {
 
   Result<void> Start() {
     const Config& config = *holder_.Current();
+    if (!config.no_cluster) {
+      TRUCE_ASSIGN_OR_RETURN(cluster_server_, ClusterOf(config));
+    }
     TRUCE_ASSIGN_OR_RETURN(data_dir_, DataDir::Open(config.data_dir));
     TRUCE_ASSIGN_OR_RETURN(catalogue_, CatalogueOf(config));
     TRUCE_ASSIGN_OR_RETURN(auto policy, PolicyFrom(config, catalogue_));
@@ -253,7 +256,6 @@ class Server {
   }
 
   Result<void> FollowCluster(const Config& config) {
-    TRUCE_ASSIGN_OR_RETURN(ServerSettings server, ClusterOf(config));
     FollowingOptions options;
     options.cluster = config.cluster_id;
     options.data_dir = config.data_dir;
@@ -273,7 +275,7 @@ class Server {
     following_started_ = true;
     const auto policy = service_->policy();
     TRUCE_ASSIGN_OR_RETURN(following_,
-                           Following::Start(std::move(server), std::move(options),
+                           Following::Start(cluster_server_, std::move(options),
                                             ReconcileRulesOf(*policy, config), std::move(ports)));
     watched_.With([this](Following*& following) { following = following_.get(); });
     detection_->Start();
@@ -466,6 +468,7 @@ class Server {
   std::optional<AdmissionService> service_;
   std::atomic<bool> following_started_{false};
   Guarded<Following*> watched_{nullptr};
+  ServerSettings cluster_server_;
   std::unique_ptr<Detection> detection_;  // outlives the watch, which reports to it
   std::unique_ptr<Following> following_;
   std::unique_ptr<Listeners> listeners_;
