@@ -161,10 +161,10 @@ struct AuditLine {
 
 // Which lines of the audit log are asked for.
 struct AuditRange {
-  std::uint64_t from = 0;       // numbers not less than this
-  std::uint64_t until = 0;      // numbers less than this; 0: to the end
-  PublicId id;                  // of this resource only; empty: of all
-  bool newest_first = false;    // else oldest first
+  std::uint64_t from = 0;     // numbers not less than this
+  std::uint64_t until = 0;    // numbers less than this; 0: to the end
+  PublicId id;                // of this resource only; empty: of all
+  bool newest_first = false;  // else oldest first
 };
 
 // Everything one decision changes; applied in one transaction or not at all.

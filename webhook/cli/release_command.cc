@@ -66,8 +66,8 @@ CommandAction DeclareRelease(CLI::App& app) {
   app.add_option("--reason", arguments->reason, "Why; stands in the audit log")->required();
   return [flags, arguments](CommandIo& io) {
     const bool has_name = !arguments->type.empty() && !arguments->name.empty();
-    const int named = (has_name ? 1 : 0) + (arguments->key.empty() ? 0 : 1) +
-                      (arguments->id.empty() ? 0 : 1);
+    const int named =
+        (has_name ? 1 : 0) + (arguments->key.empty() ? 0 : 1) + (arguments->id.empty() ? 0 : 1);
     if (named != 1 || !IsWord(arguments->id)) {
       return Complain(io,
                       "name either type and name, as s3/Bucket prod-artifacts, a --key or an --id",

@@ -13,10 +13,11 @@ CommandAction DeclareServe(CLI::App& app) {
     if (!loaded.ok()) return Complain(io, loaded.error().message, ExitCode::kUsage);
     const Config& config = loaded.value().config;
     if (!config.no_cluster && !config.in_cluster && config.kubeconfig.empty()) {
-      return Complain(io,
-                      "no cluster is named: start it with --kubeconfig FILE, with --in-cluster in a "
-                      "Pod, or with --no-cluster to keep a registry without watching one",
-                      ExitCode::kUsage);
+      return Complain(
+          io,
+          "no cluster is named: start it with --kubeconfig FILE, with --in-cluster in a "
+          "Pod, or with --no-cluster to keep a registry without watching one",
+          ExitCode::kUsage);
     }
     const Result<void> served =
         Serve({SourcesOf(*flags, io), std::move(loaded).value(), TruceVersion()});
