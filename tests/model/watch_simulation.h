@@ -19,7 +19,7 @@ namespace truce {
 // Checked after every step (S) and when quiet (Q):
 //   S1  of the objects admitted by an enforcing Truce, one lineage at most manages a bucket (I2)
 //   S2  CheckInvariants, and the audit log only grew (I1, I7, I12)
-//   S3  no DELETE is denied (I10); a dry-run and a denial write nothing (I4)
+//   S3  no DELETE is denied (I10)
 //   Q1  every row stands for a live object that declares its key, and none is a reservation (I6)
 //   Q2  every live declaration has its row
 //   Q3  rows, objects and owners equal those of a rebuild: a new store filled by a new watcher from

@@ -111,8 +111,8 @@ Result<std::vector<Reconciler::Missing>> Reconciler::FindMissing(const Kind& kin
       const std::vector<Row> rows = facts.RowsOfUid(object.uid);
       for (const Row& row : rows) {
         found.old_rows = found.old_rows || row.at < kind.list_began;
-        // Also a row younger than the list: a quorum GET saw it before the list missed it, and no
-        // event tells its end.
+        // Also a row that seems younger than the list (Nominates exempts it): after a clock that
+        // jumped back it would stay for ever. The quorum GET decides, as for all.
         found.nominated = found.nominated || row.id.state == RowState::kSeen;
         found.seen_rows = found.seen_rows || row.id.state == RowState::kSeen;
       }
