@@ -67,6 +67,8 @@ class Campaign:
 
     def __init__(self) -> None:
         machine.require_two_cpus()
+        self._awake = machine.keep_awake()
+        self.processors_poll = self._awake is not None
         WORK.mkdir(parents=True, exist_ok=True)
         self._servers: list = []
         templates = Templates()
@@ -91,6 +93,8 @@ class Campaign:
     def stop(self) -> None:
         for server in self._servers:
             server.stop()
+        if self._awake is not None:
+            self._awake.close()
 
     @staticmethod
     def _file(name: str, bodies: list[str]) -> Path:

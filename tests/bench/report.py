@@ -39,7 +39,7 @@ def figures_of(campaign: Campaign) -> dict:
     sizes = {size: truce for size, truce in campaign.truces.items()}
     small, large = sizes[SIZES[0]], sizes[SIZES[-1]]
     return {
-        "machine": machine.description(),
+        "machine": machine.description() | {"idle_processors_poll": campaign.processors_poll},
         "version": _version(),
         "body_bytes": campaign.body_bytes(),
         "compared_ownerships": COMPARED_SIZE,
