@@ -83,6 +83,22 @@ def resource_of(api, name: str) -> dict:
     return found["resources"][0]
 
 
+def break_glass(api) -> None:
+    """An override is audited instead of denied, until it is ended."""
+    buckets = {"items": [objects.bucket("x", "prod-two")]}
+    wanted = {"name": "prod-two", "until": "2000-01-01T00:00:00Z", "reason": "incident 4711"}
+    assert api.call("POST", "/api/v1/overrides", wanted).status == 400
+    wanted["until"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 3600))
+    made = api.call("POST", "/api/v1/overrides", wanted)
+    assert made.status == 201
+    assert api.get("/api/v1/overrides").json["items"] == [made.json]
+    assert api.call("POST", "/api/v1/checks", buckets).json["verdict"] == "allowed"
+    assert api.call("DELETE", f"/api/v1/overrides/{made.json['id']}").status == 200
+    assert api.call("POST", "/api/v1/checks", buckets).json["verdict"] == "denied"
+    audit = api.get("/api/v1/audit", action="administered").json["items"]
+    assert ["ended" in line["cause"] for line in audit] == [True, False]
+
+
 def test_every_operation_answers_as_described(api):
     assert api.get("/api/v1/version").json["version"]
     assert api.get("/openapi.yaml").body.decode() == SPECIFICATION.read_text()
@@ -105,6 +121,10 @@ def test_every_operation_answers_as_described(api):
     assert len(api.get("/api/v1/audit").json["items"]) == 3
     lines = api.get("/api/v1/audit", format="ndjson", order="oldest").body.splitlines()
     assert [json.loads(line)["number"] for line in lines] == [1, 2, 3]
+    assert api.get("/api/v1/conflicts").json == {"items": []}
+    assert api.get("/api/v1/conflicts", output="text").json["count"] == 0
+    assert api.get("/api/v1/findings").json == {"items": []}
+    break_glass(api)
     check = api.call("POST", "/api/v1/checks", {"items": [objects.bucket("x", "prod-two")]}).json
     assert check["verdict"] == "denied"
     release = f"/api/v1/resources/{one['id']}:release"

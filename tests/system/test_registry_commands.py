@@ -36,6 +36,21 @@ def test_commands_beside_the_server(api):  # noqa: F811
     assert actions >= {"granted", "released"}
 
 
+def test_overrides(api):  # noqa: F811
+    truce = api.truce
+    assert truce.command("override").stdout.split() == ["ID", "AUDITS", "UNTIL", "REASON", "BY"]
+    made = truce.command("override", "--namespace", "team-a", "--for", "2h", "--reason", "r", "-o", "name")
+    assert made.returncode == OK, made.stderr
+    assert "namespace team-a" in truce.command("override").stdout
+    ended = truce.command("override", "--end", made.stdout.strip())
+    assert (ended.returncode, ended.stdout) == (OK, f"ended {made.stdout}")
+    assert truce.command("override", "--end", made.stdout.strip()).returncode == NO
+    for bad in (["--name", "x"], ["--name", "x", "--for", "2h"], ["--name", "x", "--for", "2", "--reason", "r"],
+                ["--name", "x", "--group", "g", "--for", "2h", "--reason", "r"], ["--for", "2h"],
+                ["--end", "no id"]):
+        assert truce.command("override", *bad).returncode == USAGE, bad
+
+
 def test_commands_over_the_network(api):  # noqa: F811
     truce = api.truce
     token = truce.directory / "eve.token"
@@ -51,7 +66,7 @@ def test_commands_over_the_network(api):  # noqa: F811
     assert truce.command("list", "--server", "ftp://x").returncode == USAGE
 
 
-@pytest.mark.parametrize("command", ["who-owns", "list", "describe", "services", "audit", "denials"])
+@pytest.mark.parametrize("command", ["who-owns", "list", "describe", "services", "audit", "denials", "override"])
 def test_help_has_an_example(cli, command):
     result = cli(command, "--help")
     assert result.returncode == OK

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <set>
 
 #include "webhook/api/resource_json.h"
 #include "webhook/cluster/detect/report_conflicts.h"
@@ -90,6 +91,17 @@ void WriteFinding(const LiveFinding& finding, JsonWriter& json) {
       .Field("firstSeen", FormatTimestamp(finding.first_seen))
       .Field("lastSeen", FormatTimestamp(finding.last_seen))
       .EndObject();
+}
+
+void WriteFindingsOf(std::vector<LiveFinding> findings, const std::vector<KeyText>& keys,
+                     JsonWriter& json) {
+  constexpr std::size_t kShownMax = 100;
+  const std::set<KeyText> wanted(keys.begin(), keys.end());
+  std::erase_if(findings, [&](const LiveFinding& each) { return wanted.count(each.key) == 0; });
+  if (findings.size() > kShownMax) findings.resize(kShownMax);
+  json.BeginArray();
+  for (const LiveFinding& finding : findings) WriteFinding(finding, json);
+  json.EndArray();
 }
 
 std::string CoverageJson(const CoverageReport& report) {

@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "webhook/api/json_writer.h"
 #include "webhook/cluster/detect/conflicts.h"
@@ -17,6 +18,10 @@ namespace truce {
 // Each writes one value.
 void WriteConflict(const Conflict& conflict, const TagWar* war, JsonWriter& json);
 void WriteFinding(const LiveFinding& finding, JsonWriter& json);
+
+// A list of the findings about any of `keys`, at most 100.
+void WriteFindingsOf(std::vector<LiveFinding> findings, const std::vector<KeyText>& keys,
+                     JsonWriter& json);
 
 std::string CoverageJson(const CoverageReport& report);
 std::string BaselineJson(const BaselineReport& report);

@@ -52,6 +52,11 @@ std::string TargetOf(const ApiQuestion& question) {
   return target;
 }
 
+std::string MethodOf(const ApiQuestion& question) {
+  if (!question.method.empty()) return question.method;
+  return question.body.empty() ? "GET" : "POST";
+}
+
 // Detail and remedy of a problem, on one line.
 std::string ProblemText(const std::string& body, int status) {
   const auto problem = nlohmann::json::parse(body, nullptr, false);
@@ -72,7 +77,7 @@ ExitCode CodeOf(int status) {
   return status >= 429 ? ExitCode::kUnreachable : ExitCode::kUsage;
 }
 
-ApiReply AskServer(const std::string& server, const ApiFlags& flags, const std::string& target,
+ApiReply AskServer(const std::string& server, const ApiFlags& flags, const ApiQuestion& question,
                    CommandIo& io) {
   const auto usage = [&](const std::string& message) {
     return ApiReply{Complain(io, message, ExitCode::kUsage), {}};
@@ -90,7 +95,11 @@ ApiReply AskServer(const std::string& server, const ApiFlags& flags, const std::
   if (!session.ok()) return usage(session.error().message);
   HttpPool pool(session.value(), {});
   HttpCall call;
-  call.target = target;
+  call.target = TargetOf(question);
+  call.method = MethodOf(question);
+  call.body = question.body;
+  if (!call.body.empty()) call.content_type = "application/json";
+  if (!question.if_match.empty()) call.headers.emplace_back("If-Match", question.if_match);
   const auto reply =
       pool.Do(call, session.value()->Current(), std::chrono::steady_clock::now() + kCallTime);
   if (!reply.ok()) {
@@ -101,7 +110,7 @@ ApiReply AskServer(const std::string& server, const ApiFlags& flags, const std::
             {}};
   }
   const int status = reply.value().head.status;
-  if (status == 200) return {ExitCode::kOk, reply.value().body};
+  if (status == 200 || status == 201) return {ExitCode::kOk, reply.value().body};
   return {Complain(io, ProblemText(reply.value().body, status), CodeOf(status)), {}};
 }
 
@@ -124,10 +133,12 @@ std::shared_ptr<ApiFlags> AddApiFlags(CLI::App& app) {
 }
 
 ApiReply AskApi(const ApiFlags& flags, const ApiQuestion& question, CommandIo& io) {
-  const std::string target = TargetOf(question);
   const std::string server = Given(flags.server, "TRUCE_SERVER", io);
-  if (!server.empty()) return AskServer(server, flags, target, io);
-  OperatorReply reply = CallOperator(*flags.config, {target, {}}, io);
+  if (!server.empty()) return AskServer(server, flags, question, io);
+  const std::string method = MethodOf(question);
+  const std::string target = TargetOf(question);
+  OperatorReply reply =
+      CallOperator(*flags.config, {target, question.body, method, question.if_match}, io);
   return {reply.code, std::move(reply.answer)};
 }
 

@@ -1,4 +1,4 @@
-// Commands that read a running server's REST API, over the network or beside it.
+// Commands that use a running server's REST API, over the network or beside it.
 #ifndef TRUCE_WEBHOOK_CLI_API_CALL_H_
 #define TRUCE_WEBHOOK_CLI_API_CALL_H_
 
@@ -24,14 +24,17 @@ struct ApiFlags {
 };
 std::shared_ptr<ApiFlags> AddApiFlags(CLI::App& app);
 
-// One GET: path and parameters, which are encoded here.
+// One call: path and parameters, which are encoded here.
 struct ApiQuestion {
   std::string path;
   std::vector<std::pair<std::string, std::string>> parameters;  // empty values are left out
+  std::string body = {};                                        // JSON; empty: none
+  std::string method = {};                                      // empty: GET, with a body POST
+  std::string if_match = {};                                    // an entity tag; empty: none
 };
 
-// With status 200 `answer` is the body and the code is kOk; otherwise a message was written and the
-// code says what it means. Blocks for at most 30 s.
+// With status 200 or 201 `answer` is the body and the code is kOk; otherwise a message was written
+// and the code says what it means. Blocks for at most 30 s.
 struct ApiReply {
   ExitCode code = ExitCode::kOk;
   std::string answer;

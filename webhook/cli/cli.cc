@@ -117,7 +117,7 @@ ExitCode Dispatch(std::span<const std::string> arguments, CommandIo& io) {
 }  // namespace
 
 std::span<const Command> Commands() {
-  static constexpr std::array<Command, 17> kCommands = {{
+  static constexpr std::array<Command, 18> kCommands = {{
       {"serve", "answer admission reviews and keep the registry", &DeclareServe},
       {"config", "print the effective configuration and where each value comes from",
        &DeclareConfig},
@@ -133,6 +133,8 @@ std::span<const Command> Commands() {
       {"services", "list the services that own something", &DeclareServices},
       {"audit", "show grants, releases and administration", &DeclareAudit},
       {"denials", "show who was refused what, lately", &DeclareDenials},
+      {"override", "show, make or end timed overrides (break-glass): audited, not denied",
+       &DeclareOverride},
       {"conflicts", "list resources with more than one manager, and how to end each",
        &DeclareConflicts},
       {"baseline", "report what a live cluster declares and what conflicts already",

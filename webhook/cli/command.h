@@ -54,6 +54,7 @@ CommandAction DeclareBaseline(CLI::App& app);
 CommandAction DeclareCoverage(CLI::App& app);
 CommandAction DeclareRecovery(CLI::App& app);
 CommandAction DeclareBrake(CLI::App& app);
+CommandAction DeclareOverride(CLI::App& app);
 
 // Writes "truce: message" to `io.err` and returns `code`.
 ExitCode Complain(CommandIo& io, std::string_view message, ExitCode code);

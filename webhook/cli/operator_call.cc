@@ -42,7 +42,8 @@ OperatorReply CallOperator(const ConfigFlags& flags, const OperatorCall& call, C
   if (!loaded.ok()) return {Complain(io, loaded.error().message, ExitCode::kUsage), {}};
   const std::string socket = loaded.value().config.data_dir + "/truce.sock";
   const Result<SocketAnswer> answer =
-      AskSocket(socket, call.path, call.body, std::chrono::steady_clock::now() + kCallTime);
+      AskSocket(socket, {call.method, call.path, call.body, call.if_match},
+                std::chrono::steady_clock::now() + kCallTime);
   if (!answer.ok()) {
     return {Complain(io,
                      "cannot reach the server at " + socket + ": " + answer.error().message +
@@ -50,7 +51,8 @@ OperatorReply CallOperator(const ConfigFlags& flags, const OperatorCall& call, C
                      ExitCodeOf(answer.error().code)),
             {}};
   }
-  if (answer.value().status == 200) return {ExitCode::kOk, answer.value().body};
+  if (answer.value().status == 200 || answer.value().status == 201)
+    return {ExitCode::kOk, answer.value().body};
   return {Complain(io, ProblemText(answer.value()), CodeOfStatus(answer.value().status)), {}};
 }
 

@@ -14,10 +14,12 @@ namespace truce {
 struct OperatorCall {
   std::string_view path;
   std::string body;
+  std::string_view method = {};    // empty: GET, with a body POST
+  std::string_view if_match = {};  // an entity tag; empty: none
 };
 
-// Sends it to DIR/truce.sock of the configured data directory. With status 200 `answer` is the body
-// and the code is kOk; otherwise a message was written and the code says what it means.
+// Sends it to DIR/truce.sock of the configured data directory. With status 200 or 201 `answer` is
+// the body and the code is kOk; otherwise a message was written and the code says what it means.
 struct OperatorReply {
   ExitCode code = ExitCode::kOk;
   std::string answer;

@@ -101,17 +101,20 @@ Result<SocketAnswer> ParseAnswer(std::string_view text) {
 
 }  // namespace
 
-Result<SocketAnswer> AskSocket(const std::string& socket, std::string_view path,
-                               std::string_view body, Deadline deadline) {
+Result<SocketAnswer> AskSocket(const std::string& socket, const SocketCall& call,
+                               Deadline deadline) {
   Connection connection(deadline);
   TRUCE_RETURN_IF_ERROR(connection.Open(socket));
-  std::string request = body.empty() ? "GET " : "POST ";
-  request.append(path).append(" HTTP/1.1\r\nHost: truce\r\nConnection: close\r\n");
-  if (!body.empty()) {
+  const std::string_view usual = call.body.empty() ? "GET" : "POST";
+  std::string request(call.method.empty() ? usual : call.method);
+  request.append(" ").append(call.path);
+  request.append(" HTTP/1.1\r\nHost: truce\r\nConnection: close\r\n");
+  if (!call.if_match.empty()) request.append("If-Match: ").append(call.if_match).append("\r\n");
+  if (!call.body.empty()) {
     request.append("Content-Type: application/json\r\nContent-Length: ");
-    request.append(std::to_string(body.size())).append("\r\n");
+    request.append(std::to_string(call.body.size())).append("\r\n");
   }
-  request.append("\r\n").append(body);
+  request.append("\r\n").append(call.body);
   TRUCE_RETURN_IF_ERROR(connection.Send(request));
   TRUCE_ASSIGN_OR_RETURN(const std::string answer, connection.ReceiveAll());
   return ParseAnswer(answer);

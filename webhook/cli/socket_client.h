@@ -15,12 +15,19 @@ struct SocketAnswer {
   std::string body;
 };
 
-// POSTs the JSON text `body` to `path` at the Unix socket `socket`; GETs it when `body` is empty.
+struct SocketCall {
+  std::string_view method;    // empty: GET, with a body POST
+  std::string_view path;      // with the query, encoded
+  std::string_view body;      // JSON; empty: none
+  std::string_view if_match;  // an entity tag; empty: none
+};
+
+// Sends it to the Unix socket `socket`.
 // Errors: kUnavailable (no server listens there, it closed early, or the answer is no HTTP);
 //   kDeadlineExceeded (the outcome is unknown); kInvalidArgument (path of the socket too long).
 // Blocks at most until `deadline`.
-Result<SocketAnswer> AskSocket(const std::string& socket, std::string_view path,
-                               std::string_view body, Deadline deadline);
+Result<SocketAnswer> AskSocket(const std::string& socket, const SocketCall& call,
+                               Deadline deadline);
 
 }  // namespace truce
 

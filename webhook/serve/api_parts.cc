@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "webhook/admission/service.h"
+#include "webhook/api/rest/rest_overrides.h"
 #include "webhook/config/load.h"
 
 namespace truce {
@@ -37,7 +38,10 @@ Result<AccessRules> AccessRulesOf(const Config& config) {
 }
 
 ApiParts::ApiParts(ApiPartsPorts ports)
-    : ports_(std::move(ports)), store_(ports_.store), denials_(ports_.clock) {
+    : ports_(std::move(ports)),
+      store_(ports_.store),
+      denials_(ports_.clock),
+      overrides_(store_, ports_.clock, RandomIds(), ports_.on_overrides) {
   if (ports_.cluster) {
     cluster_tokens_.emplace(ports_.cluster);
     cluster_access_.emplace(ports_.cluster);
@@ -48,7 +52,7 @@ ApiParts::ApiParts(ApiPartsPorts ports)
     access_.emplace(nullptr, nullptr);
   }
   rest_.emplace(RestPorts{store_, ports_.clock, RandomIds(), ports_.policy, *access_, denials_,
-                          ports_.version});
+                          ports_.version, ports_.findings});
 }
 
 ApiParts::~ApiParts() {
@@ -66,7 +70,23 @@ Result<void> ApiParts::Configure(const Config& config) {
   return {};
 }
 
+std::vector<HttpRoute> ApiParts::Routes() {
+  std::vector<HttpRoute> routes = rest_->Routes();
+  const auto add = [&](std::vector<HttpRoute> more) {
+    for (HttpRoute& route : more) routes.push_back(std::move(route));
+  };
+  add(OverrideRoutes(*rest_, overrides_));
+  return routes;
+}
+
 void ApiParts::StartFilling() {
+  // Without them the server is stricter than it was told, never laxer.
+  constexpr std::chrono::seconds kLoadTime{10};
+  const Result<void> loaded = overrides_.Load(MonotonicTime() + kLoadTime);
+  if (!loaded.ok()) {
+    ports_.logger.Log(LogLevel::kError, "overrides not taken over",
+                      {{"message", std::string_view(loaded.error().message)}});
+  }
   filler_ = std::thread([this] { FillUntilDone(); });
 }
 

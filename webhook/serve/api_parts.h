@@ -16,6 +16,7 @@
 #include "webhook/api/auth/cached_reviews.h"
 #include "webhook/api/auth/cluster_reviews.h"
 #include "webhook/api/indexed_store.h"
+#include "webhook/api/override_book.h"
 #include "webhook/api/rest/rest_api.h"
 #include "webhook/config/config.h"
 #include "webhook/log/log.h"
@@ -30,6 +31,8 @@ struct ApiPartsPorts {
   ClusterSource cluster;  // who vouches for Kubernetes tokens; not set: nobody
   std::function<std::shared_ptr<const AdmissionPolicy>()> policy;
   std::string_view version;
+  OverrideBook::OnChange on_overrides;  // what was made while the server runs
+  std::function<void(const std::vector<KeyText>&, JsonWriter&)> findings;  // as in RestPorts
 };
 
 // Thread-safe but for Configure, which is for one thread.
@@ -45,13 +48,15 @@ class ApiParts final {
   // Reviews report here.
   DenialBook& denials() { return denials_; }
   const RestApi& rest() const { return *rest_; }
+  // What the API listener and the operator socket answer alike.
+  std::vector<HttpRoute> Routes();
 
   // Takes over who may call, from the settings and the token file. On an error nothing changes.
   // Errors: kInvalidArgument, kNotFound, kUnavailable.
   Result<void> Configure(const Config& config);
 
-  // Enters what the store holds, beside everything else; again and again until it works. Once,
-  // when the store is open.
+  // Takes over the overrides that the store holds, and enters its owners, beside everything else;
+  // again and again until it works. Once, when the store is open.
   void StartFilling();
 
  private:
@@ -65,6 +70,7 @@ class ApiParts final {
   std::optional<CachedTokenReviewer> tokens_;
   std::optional<CachedAccessReviewer> access_reviewer_;
   std::optional<ApiAccess> access_;
+  OverrideBook overrides_;
   std::optional<RestApi> rest_;
 
   std::atomic<bool> stopping_{false};

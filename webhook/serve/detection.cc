@@ -233,14 +233,20 @@ BrakeView BrakeOf(Watcher& watcher) {
 
 }  // namespace
 
-ClusterPorts Detection::Ports() {
+ClusterPorts PortsWithoutCluster(const Store& store) {
   ClusterPorts out;
-  out.conflicts = [this](const KeyText& after, std::size_t limit) -> Result<ConflictPage> {
+  out.conflicts = [&store](const KeyText& after, std::size_t limit) -> Result<ConflictPage> {
     ConflictPage page;
     const auto look = [&](const Facts& facts) { page = ConflictsAfter(facts, after, limit); };
-    TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, In(kStoreTime)));
+    TRUCE_RETURN_IF_ERROR(store.Read(look, In(kStoreTime)));
     return page;
   };
+  out.findings = [] { return std::vector<LiveFinding>(); };
+  return out;
+}
+
+ClusterPorts Detection::Ports() {
+  ClusterPorts out = PortsWithoutCluster(ports_.store);
   out.wars = [this] { return detectors_.Wars(); };
   out.findings = [this] { return book_.Snapshot(); };
   out.coverage = [this]() -> Result<CoverageReport> { return detectors_.Coverage(); };

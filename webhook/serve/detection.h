@@ -23,6 +23,10 @@
 
 namespace truce {
 
+// What commands may ask of a server that follows no cluster: the conflicts in its registry.
+// `store` must outlive it.
+ClusterPorts PortsWithoutCluster(const Store& store);
+
 // References must outlive the object; functions are thread-safe.
 struct DetectionPorts {
   Store& store;

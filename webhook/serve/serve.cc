@@ -10,7 +10,9 @@
 #include "certs/trust.h"
 #include "policies/finding.h"
 #include "webhook/admission/service.h"
+#include "webhook/api/cluster_json.h"
 #include "webhook/api/operator.h"
+#include "webhook/api/rest/rest_cluster.h"
 #include "webhook/cluster/client/kube_config.h"
 #include "webhook/config/reload.h"
 #include "webhook/log/log.h"
@@ -175,7 +177,14 @@ class Server {
     ClusterSource cluster;
     if (!config.no_cluster) cluster = [this] { return ReachedCluster(); };
     api_.emplace(ApiPartsPorts{store_, clock_, logger_, std::move(cluster),
-                               [this] { return service_->policy(); }, version_});
+                               [this] { return service_->policy(); }, version_,
+                               [this](const std::vector<Override>& overrides) {
+                                 Publish(
+                                     [&](Policies& policies) { policies.overrides = overrides; });
+                               },
+                               [this](const std::vector<KeyText>& keys, JsonWriter& json) {
+                                 WriteFindingsOf(ClusterPortsNow().findings(), keys, json);
+                               }});
     TRUCE_RETURN_IF_ERROR(api_->Configure(config));
     std::vector<ReviewSink*> sinks = {&log_sink_, &metrics_sink_, &api_->denials()};
     if (!config.no_cluster) {
@@ -234,6 +243,7 @@ class Server {
   struct Policies {
     std::shared_ptr<const AdmissionPolicy> configured;
     ClusterView view;
+    std::vector<Override> overrides;  // made while the server runs
   };
 
   // Changes the policies and hands them to the admission path as one.
@@ -247,6 +257,8 @@ class Server {
       policy->unlisted = {policies.view.unlisted.begin(), policies.view.unlisted.end()};
       policy->doubt_of = [this](const Slot& slot) { return doubts_.DoubtOf(slot); };
       if (following_started_) policy->identity.accounts = policies.view.accounts;
+      auto& overrides = policy->modes.overrides;
+      overrides.insert(overrides.end(), policies.overrides.begin(), policies.overrides.end());
       service_->SetPolicy(std::move(policy));
       if (policies.view.ready && !service_->ready()) {
         service_->SetReady(true);
@@ -349,15 +361,16 @@ class Server {
     ListenerRoutes routes;
     routes.admission = AdmissionRoutes(*service_, access);
     routes.api = ApiRoutes(version_);
-    const std::vector<HttpRoute> rest = api_->rest().Routes();
+    const std::vector<HttpRoute> rest = api_->Routes();
     routes.api.insert(routes.api.end(), rest.begin(), rest.end());
     routes.metrics = HealthRoutes(health_, metrics_, [this] { Refresh(); });
     routes.operator_socket =
         OperatorRoutes({api_->store(), clock_, RandomIds(), [this] { return service_->policy(); }});
     routes.operator_socket.insert(routes.operator_socket.end(), rest.begin(), rest.end());
-    const std::vector<HttpRoute> cluster =
-        ClusterRoutes(detection_ == nullptr ? ClusterPorts() : detection_->Ports());
+    const std::vector<HttpRoute> cluster = ClusterRoutes(ClusterPortsNow());
     routes.operator_socket.insert(routes.operator_socket.end(), cluster.begin(), cluster.end());
+    const std::vector<HttpRoute> read = ClusterReadRoutes(api_->rest(), ClusterPortsNow());
+    routes.api.insert(routes.api.end(), read.begin(), read.end());
     const ListenerCertificates certificates{*certificates_, api_certificates_.get()};
     TRUCE_ASSIGN_OR_RETURN(listeners_, Listeners::Start(config, certificates, std::move(routes)));
     metrics_.AddCollector([this](MetricWriter& writer) {
@@ -378,6 +391,10 @@ class Server {
     LogListener("metrics", "http://" + addresses.metrics + "/metrics");
     LogListener("operator", config.data_dir + "/truce.sock");
     return {};
+  }
+
+  ClusterPorts ClusterPortsNow() {
+    return detection_ == nullptr ? PortsWithoutCluster(api_->store()) : detection_->Ports();
   }
 
   Result<void> Follow(Store& store) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <nlohmann/json.hpp>
 
 namespace truce {
 namespace {
@@ -48,6 +49,36 @@ bool NestsTooDeep(std::string_view json) {
     }
   }
   return false;
+}
+
+bool IsLine(std::string_view text, std::size_t bytes_max) {
+  const bool has_control =
+      std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+  return !text.empty() && text.size() <= bytes_max && !has_control && IsUtf8(text);
+}
+
+Result<std::map<std::string, std::string>> ReadTexts(
+    const HttpRequest& request, std::initializer_list<std::string_view> allowed) {
+  if (request.body.size() > kSmallBodyBytesMax) return Bad("the body is larger than 64 KiB");
+  if (NestsTooDeep(request.body)) return Bad("the body nests deeper than 64");
+  const auto json = nlohmann::json::parse(request.body, nullptr, false);
+  if (!json.is_object()) return Bad("the body is not a JSON object");
+  std::map<std::string, std::string> texts;
+  for (const auto& [name, value] : json.items()) {
+    if (std::find(allowed.begin(), allowed.end(), name) == allowed.end()) {
+      std::string list;
+      for (const std::string_view each : allowed) {
+        list.append(list.empty() ? "" : ", ").append(each);
+      }
+      return Bad("the body has an unknown member; it takes " + list);
+    }
+    constexpr std::size_t kTextBytesMax = 1024;
+    if (!value.is_string() || !IsLine(value.get_ref<const std::string&>(), kTextBytesMax)) {
+      return Bad("\"" + name + "\" is no line of text of 1 to 1024 bytes");
+    }
+    texts.emplace(name, value.get<std::string>());
+  }
+  return texts;
 }
 
 Result<void> RestCall::AllowOnly(std::initializer_list<std::string_view> allowed) const {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,6 +43,16 @@ struct RestCall {
   // Errors: kInvalidArgument.
   Result<std::size_t> Limit() const;
 };
+
+inline constexpr std::size_t kSmallBodyBytesMax = 64 * 1024;
+
+// The members of a body that is one JSON object of texts; no other ones than `allowed`.
+// Errors: kInvalidArgument: larger than kSmallBodyBytesMax, no such object, or a member that is no
+// line of text.
+Result<std::map<std::string, std::string>> ReadTexts(
+    const HttpRequest& request, std::initializer_list<std::string_view> allowed);
+// Whether `text` is one line of valid UTF-8 without control characters, of 1 to `bytes_max` bytes.
+bool IsLine(std::string_view text, std::size_t bytes_max);
 
 // Whether `text` is valid UTF-8.
 bool IsUtf8(std::string_view text);

@@ -96,6 +96,15 @@ HttpRoute RestApi::Guarded(HttpRoute route, Permission permission) const {
   return route;
 }
 
+HttpRoute RestApi::Authenticated(const char* method, std::string path, RouteMatch match,
+                                 Operation operation) const {
+  const bool has_body = std::string_view(method) == "POST";
+  return {method, std::move(path), match, has_body ? "application/json" : "",
+          [this, operation = std::move(operation)](HttpRequest& request) {
+            return Serve(request, operation, false);
+          }};
+}
+
 std::optional<HttpResponse> RestApi::Refuse(const RestCall& call,
                                             const Permission& permission) const {
   const Result<bool> allowed = ports_.access.Allows(call.caller, permission, call.deadline);

@@ -29,6 +29,8 @@ struct RestPorts {
   ApiAccess& access;
   const DenialBook& denials;
   std::string_view version;  // outlives it
+  // Writes the findings about these keys as a list of JSON; not set: no cluster is followed.
+  std::function<void(const std::vector<KeyText>&, JsonWriter&)> findings = {};
 };
 
 // Thread-safe. Every answer carries X-Request-Id: the caller's, when it sent a usable one.
@@ -43,16 +45,22 @@ class RestApi final {
   // share the listener.
   HttpRoute Guarded(HttpRoute route, Permission permission) const;
 
+  // For operations that live in files of their own: a route of a known caller. What he may do is
+  // the handler's business, by Refuse and MayRead. A POST route takes application/json.
+  using Operation = std::function<HttpResponse(RestCall&)>;
+  HttpRoute Authenticated(const char* method, std::string path, RouteMatch match,
+                          Operation operation) const;
+  // A response when `call` may not do it, else nothing.
+  std::optional<HttpResponse> Refuse(const RestCall& call, const Permission& permission) const;
+  // Whether the caller may read ownerships whose root is in `ns`.
+  Result<bool> MayRead(const RestCall& call, const std::string& ns) const;
+
  private:
   using Handler = HttpResponse (RestApi::*)(RestCall&) const;
 
   HttpRoute At(const char* method, std::string path, RouteMatch match, Handler handler) const;
   HttpResponse Serve(HttpRequest& request, const std::function<HttpResponse(RestCall&)>& handler,
                      bool is_public) const;
-  // A response when `call` may not do it, else nothing.
-  std::optional<HttpResponse> Refuse(const RestCall& call, const Permission& permission) const;
-  // Whether the caller may read ownerships whose root is in `ns`.
-  Result<bool> MayRead(const RestCall& call, const std::string& ns) const;
 
   HttpResponse ListResources(RestCall& call) const;
   HttpResponse GetResource(RestCall& call) const;

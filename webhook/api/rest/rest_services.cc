@@ -166,6 +166,14 @@ HttpResponse RestApi::GetService(RestCall& call) const {
   json.EndArray();
   resources("contested", contested);
   resources("offered", offered);
+  std::vector<KeyText> keys;
+  for (const Owner& owner : page.value().owners) keys.push_back(owner.key);
+  json.Key("findings");
+  if (ports_.findings) {
+    ports_.findings(keys, json);
+  } else {
+    json.BeginArray().EndArray();
+  }
   json.EndObject();
   return JsonResponse(json.Take());
 }

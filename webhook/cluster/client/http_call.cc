@@ -210,6 +210,7 @@ class PooledClient final : public httplib::ClientImpl {
     request.set_header("Host", HostAndPort(settings.address));
     request.set_header("User-Agent", "truce");
     request.set_header("Accept", call.accept);
+    for (const auto& [name, value] : call.headers) request.set_header(name, value);
     // The library would wait up to a second for an interim answer; WriteFields drops the field.
     request.set_header("Expect", "");
     if (!state_->token.empty()) request.set_header("Authorization", "Bearer " + state_->token);

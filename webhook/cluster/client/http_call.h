@@ -6,6 +6,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "webhook/cluster/client/response_reader.h"
 #include "webhook/cluster/client/session.h"
@@ -19,6 +21,7 @@ struct HttpCall {
   std::string accept = "application/json";
   std::string content_type;  // of the body; empty: there is none
   std::string body;
+  std::vector<std::pair<std::string, std::string>> headers = {};  // further ones
 };
 
 struct HttpReply {

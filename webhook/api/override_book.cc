@@ -1,0 +1,168 @@
+#include "webhook/api/override_book.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+namespace truce {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr char kSetting[] = "overrides";
+
+std::string TextOf(const Json& json, const char* name) {
+  const auto found = json.find(name);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+// Nothing when `text` is not what ToText wrote.
+std::optional<std::vector<StoredOverride>> FromText(const std::string& text) {
+  std::vector<StoredOverride> out;
+  if (text.empty()) return out;
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_array()) return std::nullopt;
+  for (const Json& item : json) {
+    if (!item.is_object()) return std::nullopt;
+    const auto until = ParseTimestamp(TextOf(item, "until"));
+    const auto at = ParseTimestamp(TextOf(item, "at"));
+    if (!until || !at) return std::nullopt;
+    out.push_back({TextOf(item, "id"),
+                   {TextOf(item, "name"), TextOf(item, "namespace"), TextOf(item, "group"), *until,
+                    TextOf(item, "reason")},
+                   TextOf(item, "by"),
+                   *at});
+  }
+  return out;
+}
+
+std::string ToText(const std::vector<StoredOverride>& overrides) {
+  Json json = Json::array();
+  for (const StoredOverride& each : overrides) {
+    json.push_back({{"id", each.id},
+                    {"name", each.what.name},
+                    {"namespace", each.what.ns},
+                    {"group", each.what.group},
+                    {"until", FormatTimestamp(each.what.until)},
+                    {"reason", each.what.reason},
+                    {"by", each.by},
+                    {"at", FormatTimestamp(each.at)}});
+  }
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+void DropPast(std::vector<StoredOverride>& overrides, Timestamp now) {
+  std::erase_if(overrides, [&](const StoredOverride& each) { return each.what.until <= now; });
+}
+
+Error Bad(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
+
+}  // namespace
+
+std::string TargetText(const Override& what) {
+  if (!what.name.empty()) return "name " + what.name;
+  if (!what.ns.empty()) return "namespace " + what.ns;
+  return "group " + what.group;
+}
+
+Result<void> OverrideBook::LoadLocked(Deadline deadline) {
+  std::string text;
+  const auto look = [&](const Facts& facts) { text = facts.Setting(kSetting).value_or(""); };
+  TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
+  auto read = FromText(text);
+  if (!read) return Error{ErrorCode::kDataLoss, "the overrides in the registry cannot be read"};
+  DropPast(*read, clock_.Now());
+  std::vector<Override> overrides;
+  for (const StoredOverride& each : *read) overrides.push_back(each.what);
+  present_.With([&](auto& present) { present = *std::move(read); });
+  on_change_(overrides);
+  return {};
+}
+
+Result<void> OverrideBook::Load(Deadline deadline) {
+  const std::lock_guard<std::mutex> lock(changing_);
+  return LoadLocked(deadline);
+}
+
+Result<void> OverrideBook::Change(
+    const std::function<void(std::vector<StoredOverride>&, Ledger&)>& change, Deadline deadline) {
+  const std::lock_guard<std::mutex> lock(changing_);
+  bool readable = true;
+  const auto decide = [&](const Facts& facts) {
+    const PartyRules parties;  // settings and audit only
+    Ledger ledger(facts, clock_.Now(), ids_, parties);
+    auto overrides = FromText(ledger.Setting(kSetting).value_or(""));
+    readable = overrides.has_value();
+    if (!readable) return Changes{};
+    DropPast(*overrides, ledger.now());
+    const auto before = *overrides;
+    change(*overrides, ledger);
+    if (*overrides != before) ledger.PutSetting(kSetting, ToText(*overrides));
+    return ledger.Take();
+  };
+  TRUCE_RETURN_IF_ERROR(store_.Apply({}, decide, deadline));
+  if (!readable) {
+    return Error{ErrorCode::kDataLoss, "the overrides in the registry cannot be read"};
+  }
+  return LoadLocked(deadline);
+}
+
+Result<StoredOverride> OverrideBook::Add(const Override& what, const std::string& by,
+                                         Deadline deadline) {
+  const int named =
+      (what.name.empty() ? 0 : 1) + (what.ns.empty() ? 0 : 1) + (what.group.empty() ? 0 : 1);
+  if (named != 1) return Bad("name exactly one of name, namespace and group");
+  if (what.reason.empty()) return Bad("\"reason\" is missing");
+  const Timestamp now = clock_.Now();
+  if (what.until <= now) return Bad("\"until\" is not in the future");
+  if (what.until > now + kLongest) {
+    return Bad(
+        "\"until\" is more than 7 days ahead; what holds longer stands in the configuration");
+  }
+  StoredOverride made{ids_().text, what, by, now};
+  bool too_many = false;
+  TRUCE_RETURN_IF_ERROR(Change(
+      [&](std::vector<StoredOverride>& overrides, Ledger& ledger) {
+        too_many = overrides.size() >= kOverridesMax;
+        if (too_many) return;
+        overrides.push_back(made);
+        ledger.Audit({.action = AuditAction::kAdministered,
+                      .cause = "override of " + TargetText(what) + " until " +
+                               FormatTimestamp(what.until) + ": " + what.reason,
+                      .actor = by});
+      },
+      deadline));
+  if (too_many) {
+    return Error{ErrorCode::kConflict, "100 overrides hold already; end some of them first"};
+  }
+  return made;
+}
+
+Result<StoredOverride> OverrideBook::End(const std::string& id, const std::string& by,
+                                         Deadline deadline) {
+  std::optional<StoredOverride> ended;
+  TRUCE_RETURN_IF_ERROR(Change(
+      [&](std::vector<StoredOverride>& overrides, Ledger& ledger) {
+        ended.reset();
+        const auto found = std::find_if(overrides.begin(), overrides.end(),
+                                        [&](const StoredOverride& each) { return each.id == id; });
+        if (found == overrides.end()) return;
+        ended = *found;
+        overrides.erase(found);
+        ledger.Audit({.action = AuditAction::kAdministered,
+                      .cause = "override of " + TargetText(ended->what) + " ended",
+                      .actor = by});
+      },
+      deadline));
+  if (!ended) return Error{ErrorCode::kNotFound, "there is no override of that id, or it is over"};
+  return *std::move(ended);
+}
+
+std::vector<StoredOverride> OverrideBook::Present() const {
+  auto overrides = present_.With([](const auto& present) { return present; });
+  DropPast(overrides, clock_.Now());
+  return overrides;
+}
+
+}  // namespace truce

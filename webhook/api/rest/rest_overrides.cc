@@ -1,0 +1,115 @@
+#include "webhook/api/rest/rest_overrides.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace truce {
+namespace {
+
+constexpr std::string_view kPath = "/api/v1/overrides";
+
+void WriteOverride(const StoredOverride& override_, std::string_view source, JsonWriter& json) {
+  json.BeginObject()
+      .Field("id", override_.id)
+      .Field("source", source)
+      .Field("name", override_.what.name)
+      .Field("namespace", override_.what.ns)
+      .Field("group", override_.what.group)
+      .Field("until", FormatTimestamp(override_.what.until))
+      .Field("reason", override_.what.reason)
+      .Field("by", override_.by)
+      .Field("at", override_.at == Timestamp{} ? std::string() : FormatTimestamp(override_.at))
+      .EndObject();
+}
+
+class Overrides final {
+ public:
+  Overrides(const RestApi& rest, OverrideBook& book) : rest_(rest), book_(book) {}
+
+  HttpResponse List(RestCall& call) const {
+    const Result<void> checked = call.AllowOnly({});
+    if (!checked.ok()) return ProblemResponse(checked.error());
+    if (auto refusal = rest_.Refuse(call, {"overrides", "", "list", ""})) {
+      return *std::move(refusal);
+    }
+    const std::vector<StoredOverride> made = book_.Present();
+    JsonWriter json;
+    json.BeginObject().Key("items").BeginArray();
+    for (const StoredOverride& each : made) WriteOverride(each, "api", json);
+    for (const Override& each : call.policy->modes.overrides) {
+      const auto same = [&](const StoredOverride& other) { return other.what == each; };
+      const bool is_made = std::any_of(made.begin(), made.end(), same);
+      const bool holds = each.until > SystemClock().Now();
+      if (!is_made && holds) WriteOverride({"", each, "", {}}, "configuration", json);
+    }
+    json.EndArray().EndObject();
+    return JsonResponse(json.Take());
+  }
+
+  HttpResponse Make(RestCall& call) const {
+    const Result<void> checked = call.AllowOnly({});
+    if (!checked.ok()) return ProblemResponse(checked.error());
+    auto texts = ReadTexts(call.request, {"name", "namespace", "group", "until", "reason"});
+    if (!texts.ok()) return ProblemResponse(texts.error());
+    auto& given = texts.value();
+    Override what{given["name"], given["namespace"], given["group"], {}, given["reason"]};
+    if (auto refusal = rest_.Refuse(call, {"overrides", "", "create", what.ns})) {
+      return *std::move(refusal);
+    }
+    const auto until = ParseTimestamp(given["until"]);
+    if (!until) {
+      return ProblemResponse(ProblemType::kMalformed,
+                             "\"until\" is no time; write it as 2026-11-21T18:00:00Z");
+    }
+    what.until = std::chrono::floor<std::chrono::seconds>(*until);
+    const auto made = book_.Add(what, ActorOf(call.caller), call.deadline);
+    if (!made.ok()) return ProblemResponse(made.error());
+    return Answer(made.value(), 201);
+  }
+
+  HttpResponse End(RestCall& call) const {
+    const Result<void> checked = call.AllowOnly({});
+    if (!checked.ok()) return ProblemResponse(checked.error());
+    const std::string id = call.request.path.substr(kPath.size() + 1);
+    const auto present = book_.Present();
+    const auto found = std::find_if(present.begin(), present.end(),
+                                    [&](const StoredOverride& each) { return each.id == id; });
+    // Whoever may end none learns nothing of which there are.
+    const std::string ns = found == present.end() ? std::string() : found->what.ns;
+    if (auto refusal = rest_.Refuse(call, {"overrides", "", "delete", ns})) {
+      return *std::move(refusal);
+    }
+    const auto ended = book_.End(id, ActorOf(call.caller), call.deadline);
+    if (!ended.ok()) return ProblemResponse(ended.error());
+    return Answer(ended.value(), 200);
+  }
+
+ private:
+  static HttpResponse Answer(const StoredOverride& override_, int status) {
+    JsonWriter json;
+    WriteOverride(override_, "api", json);
+    HttpResponse response = JsonResponse(json.Take());
+    response.status = status;
+    return response;
+  }
+
+  const RestApi& rest_;
+  OverrideBook& book_;
+};
+
+}  // namespace
+
+std::vector<HttpRoute> OverrideRoutes(const RestApi& rest, OverrideBook& book) {
+  const auto shared = std::make_shared<const Overrides>(rest, book);
+  const std::string path(kPath);
+  return {
+      rest.Authenticated("GET", path, RouteMatch::kExact,
+                         [shared](RestCall& call) { return shared->List(call); }),
+      rest.Authenticated("POST", path, RouteMatch::kExact,
+                         [shared](RestCall& call) { return shared->Make(call); }),
+      rest.Authenticated("DELETE", path + "/", RouteMatch::kPrefix,
+                         [shared](RestCall& call) { return shared->End(call); }),
+  };
+}
+
+}  // namespace truce
