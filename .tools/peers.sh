@@ -13,7 +13,7 @@ readonly ROOT
 readonly MODULES="$ROOT/tests/e2e/peers"
 readonly OUT="${PEERS_DIR:-$ROOT/build/peers}"
 readonly GO_MIN_MAJOR=1 GO_MIN_MINOR=24
-readonly ALL=(etcd kube-apiserver kubectl helm3 helm4 promtool)
+readonly ALL=(etcd kube-apiserver kubectl helm3 helm4 promtool gator gitops-agent)
 
 # kubectl cannot parse a server whose version string is empty, so both carry the real one.
 readonly KUBE_VERSION_PACKAGE=k8s.io/component-base/version
@@ -31,6 +31,9 @@ recipe() {
     helm4) echo "helm4 helm.sh/helm/v4/cmd/helm" ;;
     # Without service discovery, which checking rules does not need, it builds in a fraction of the time.
     promtool) echo "promtool github.com/prometheus/prometheus/cmd/promtool remove_all_sd" ;;
+    gator) echo "gator github.com/open-policy-agent/gatekeeper/v3/cmd/gator" ;;
+    # The sync engine of Argo CD as a program: syncs a folder of a git repository.
+    gitops-agent) echo "gitops-agent github.com/argoproj/gitops-engine/agent" ;;
     *) die "unknown peer '$1' (known: ${ALL[*]})" ;;
   esac
 }
