@@ -7,8 +7,9 @@
 BINARY is `truce`; from it come the groups of the catalogue (files/catalogue-groups.yaml). From
 webhook/config/keys.cc come the settings that take effect without restart (files/reloading.yaml),
 from schema/config.schema.json what `config` may hold (values.schema.json, $defs), from schema/crds
-the kinds that are installed (files/crds), and from the comments "# --" of values.yaml the table of
-values in README.md.
+the kinds that are installed (files/crds), from files/argocd/*.lua the patch that gives them to Argo
+CD (files/argocd/argocd-cm.yaml), and from the comments "# --" of values.yaml the table of values in
+README.md.
 """
 
 import json
@@ -31,6 +32,11 @@ CHART_SETS = {
     "publicURL", "webhookConfiguration", "logFormat", "logLevel", "mode",
 }
 TABLE = re.compile(r"(<!-- values: .*? -->\n).*?(<!-- end of values -->)", re.DOTALL)
+# The kinds that each health check of Argo CD is for.
+HEALTH = {
+    "accepted": ("DeclarationMapping", "NamingPolicy", "OwnershipGrant"),
+    "ownershipcheck": ("OwnershipCheck",),
+}
 LINE = re.compile(r"^(?P<indent> *)(?P<key>[A-Za-z]\w*):(?: (?P<value>.*))?$")
 
 
@@ -50,6 +56,16 @@ def reloading_settings() -> str:
     return "\n".join([
         "# Settings that take effect without restart: webhook/config/keys.cc, by .tools/chart.py.",
         "settings:", *(f"  - {name}" for name in names), ""])
+
+
+def argocd_patch() -> str:
+    lines = ["# For Argo CD's ConfigMap argocd-cm: files/argocd/*.lua, by .tools/chart.py.", "data:"]
+    for name, kinds in HEALTH.items():
+        text = (CHART / f"files/argocd/{name}.lua").read_text(encoding="utf-8").splitlines()
+        for kind in kinds:
+            lines.append(f"  resource.customizations.health.truce.dev_{kind}: |")
+            lines += [f"    {line}" for line in text]
+    return "\n".join([*lines, ""])
 
 
 def values_schema() -> str:
@@ -120,6 +136,7 @@ def main() -> int:
     wanted = {
         CHART / "files/catalogue-groups.yaml": catalogue_groups(sys.argv[2]),
         CHART / "files/reloading.yaml": reloading_settings(),
+        CHART / "files/argocd/argocd-cm.yaml": argocd_patch(),
         CHART / "values.schema.json": values_schema(),
         CHART / "README.md": readme(),
         **{CHART / "files/crds" / file.name: file.read_text(encoding="utf-8")
