@@ -102,11 +102,13 @@ stage_clang() { build clang; }
 # The sanitizers look at the code, the release build at many histories.
 stage_asan() {
   export TRUCE_MODEL_SEEDS="${TRUCE_MODEL_SEEDS:-60}"
+  export TRUCE_SIMULATION_SEEDS="${TRUCE_SIMULATION_SEEDS:-150}"
   build dev truce_sanitized_tests
   run_ctest dev 'unit|contract|model|fault|fuzz'
 }
 stage_tsan() {
   export TRUCE_MODEL_SEEDS="${TRUCE_MODEL_SEEDS:-60}"
+  export TRUCE_SIMULATION_SEEDS="${TRUCE_SIMULATION_SEEDS:-150}"
   build tsan truce_sanitized_tests
   run_ctest tsan 'unit|contract|model|fault'
 }

@@ -213,6 +213,14 @@ void MoveOwner(const KeyText& key, const Slot& from, const Slot& to, const std::
 
 }  // namespace
 
+void GatherChildren(const Object& object, const std::string& cause, Ledger& ledger) {
+  if (object.root == object.slot) return;
+  for (const Object& child : ledger.ChildrenOf(object.slot)) {
+    const bool same_life = child.parent_uid.empty() || child.parent_uid == object.uid;
+    if (same_life && child.root == object.slot) MoveChain(child, object.root, cause, ledger);
+  }
+}
+
 void MoveChain(const Object& object, const Slot& root, const std::string& cause, Ledger& ledger) {
   for (Object& moved : Subtree(object, ledger)) {
     const Slot from = moved.root;

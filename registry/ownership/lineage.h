@@ -46,6 +46,11 @@ std::vector<Slot> ChainOf(const Object& object, const Ledger& ledger);
 // of the other. `chain` is ChainOf the object at `a`.
 bool AllowedTogether(const std::vector<Slot>& chain, const Row& b, const Ledger& ledger);
 
+// Gives the root of `object`, placed for the first time, to what waits below it: children admitted
+// before their parent was known, for which its slot is the root for the time being. `cause` goes to
+// the audit log.
+void GatherChildren(const Object& object, const std::string& cause, Ledger& ledger);
+
 // Moves `object` and everything below it to `root`: objects, rows, and every ownership whose
 // managing rows all moved. The ownership's party follows. Audited as `moved` with `cause`.
 void MoveChain(const Object& object, const Slot& root, const std::string& cause, Ledger& ledger);

@@ -379,6 +379,7 @@ Decision Review(const ReviewRequest& request, const Facts& facts, Timestamp now,
   ledger.PutObject(c.object);
   if (moved) MoveChain(*before, c.object.root, c.grantee.cause, ledger);
   if (moved) ledger.PutObject(c.object);
+  if (!before) GatherChildren(c.object, c.grantee.cause, ledger);
   if (c.object.root == c.object.slot) NameSuccessor(request.object, c.object.root, ledger);
   decision.changes = ledger.Take();
   return decision;

@@ -203,6 +203,7 @@ Object PutPlace(const ObjectFacts& object, Ledger& ledger) {
     MoveChain(*known, placed.root, "lineage changed", ledger);
   }
   ledger.PutObject(placed);
+  if (!known) GatherChildren(placed, "its parent became known", ledger);
   return placed;
 }
 
@@ -300,10 +301,6 @@ void Prove(const RowId& reserved, const Proof& proof, Ledger& ledger) {
   EndRow(reserved, End::kUnproved,
          same_life ? "proved: confirmed or not declared" : "proved: never created", ledger);
   if (!same_life) ForgetIfEmpty(reserved.uid, ledger);
-}
-
-bool Nominates(const Row& seen, Timestamp list_began) {
-  return seen.id.state == RowState::kSeen && seen.at < list_began;
 }
 
 void Absent(const RowId& seen, Ledger& ledger) {

@@ -66,10 +66,6 @@ struct Proof {
 // Ends or confirms a reserved row by proof. A row that is gone already is left alone.
 void Prove(const RowId& reserved, const Proof& proof, Ledger& ledger);
 
-// Whether the absence of `seen`'s object in a complete list that began at `list_began` says
-// anything: rows younger than the list are exempt. It only nominates; a quorum GET decides.
-bool Nominates(const Row& seen, Timestamp list_began);
-
 // A seen row whose object a complete list did not hold and whose quorum GET said gone: released,
 // counted against the brake by the caller. Out of sight, so it counts as real: it is left orphaned.
 void Absent(const RowId& seen, Ledger& ledger);

@@ -63,6 +63,42 @@ TEST_F(ClusterHistories, LineageMetFirstMakesOneOwnerOfALiveChain) {
   EXPECT_EQ(registry_.Contents(), once) << "met again: nothing changes";
 }
 
+// The composite came past the webhook, or the registry lost it in a restored etcd: its resource was
+// admitted below a composite that nobody knew, which was its root for the time being.
+TEST_F(ClusterHistories, AParentMadeKnownLaterGivesItsRootToWhatWaitedBelow) {
+  const Slot claim = SlotOf("Storage", "team-a", "data");
+  const Slot composite = SlotOf("XStorage", "", "data-x");
+  ObjectFacts top = Composite(claim, "u1", "k", 1);
+  top.lineage.resources = {RefTo(composite, "")};
+  ObjectFacts xr = Composite(composite, "u2", "", 2);
+  xr.lineage.claim = RefTo(claim, "");
+  xr.lineage.resources = {RefTo(SlotOf("Bucket", "", "data-x-1"), "")};
+  ObjectFacts bucket =
+      ManagedBucket(SlotOf("Bucket", "", "data-x-1"), "u3", "j", Intent::kDeletes, 3);
+  bucket.lineage.controller = RefTo(composite, "u2");
+  registry_.See(top);
+  ASSERT_TRUE(registry_.Create(bucket, scene::kCrossplane).allowed);
+  ASSERT_EQ(registry_.OwnerOf("j")->root, composite);
+  registry_.See(xr);
+  EXPECT_EQ(registry_.OwnerOf("j")->root, claim) << "by the watch";
+}
+
+TEST_F(ClusterHistories, AParentReviewedLaterGivesItsRootToWhatWaitedBelow) {
+  const Slot claim = SlotOf("Storage", "team-a", "data");
+  const Slot composite = SlotOf("XStorage", "", "data-x");
+  registry_.See(Composite(claim, "u1", "k", 1));
+  ObjectFacts bucket =
+      ManagedBucket(SlotOf("Bucket", "", "data-x-1"), "u3", "j", Intent::kDeletes, 3);
+  bucket.lineage.controller = RefTo(composite, "u2");
+  ASSERT_TRUE(registry_.Create(bucket, scene::kCrossplane).allowed);
+  ObjectFacts xr = Composite(composite, "u2", "", 2);
+  xr.lineage.claim = RefTo(claim, "");
+  ObjectFacts later = xr;
+  later.service = "data";
+  ASSERT_TRUE(registry_.Update(xr, later, scene::kCrossplane).allowed);
+  EXPECT_EQ(registry_.OwnerOf("j")->root, claim);
+}
+
 TEST_F(ClusterHistories, AnAccountThatBecomesKnownMovesOwnerRowsAndRecords) {
   const auto queue = [](const Slot& slot, const std::string& uid, const std::string& account) {
     ObjectFacts object = ManagedBucket(slot, uid, "unused", Intent::kDeletes, 1);

@@ -123,15 +123,6 @@ TEST_F(Histories, ACreateThatFailedAfterAdmissionIsDroppedByProof) {
   EXPECT_TRUE(registry_.Create(ManagedBucket(b_, "u2", "k", Intent::kDeletes, 3)).allowed);
 }
 
-TEST_F(Histories, AListOlderThanANewObjectNominatesNothing) {
-  const Timestamp list_began = registry_.now();
-  registry_.Advance(std::chrono::seconds{1});
-  Live(a_, "u1", "k", 10);
-  EXPECT_FALSE(Nominates(registry_.RowsOf("k").front(), list_began))
-      << "younger than the list: exempt";
-  EXPECT_TRUE(Nominates(registry_.RowsOf("k").front(), registry_.now() + std::chrono::seconds{1}));
-}
-
 TEST_F(Histories, AFreedKeyGoesToTheOldestLivingConflict) {
   const ObjectFacts first = Live(a_, "u1", "k", 10);
   ObjectFacts second = ManagedBucket(b_, "u2", "k", Intent::kDeletes, 11);  // created unseen

@@ -112,11 +112,12 @@ void SimulatedCluster::Remove(SimulatedObject last) {
       {version_, {WatchEvent::Type::kDeleted, std::to_string(version_), JsonOf(last)}});
 }
 
-SimulatedObject* SimulatedCluster::Find(const GroupKind& kind, const std::string& ns,
-                                        const std::string& name) {
-  auto& places = objects_[kind];
-  const auto found = places.find({ns, name});
-  return found == places.end() ? nullptr : &found->second;
+const SimulatedObject* SimulatedCluster::Find(const GroupKind& kind, const std::string& ns,
+                                              const std::string& name) const {
+  const auto places = objects_.find(kind);
+  if (places == objects_.end()) return nullptr;
+  const auto found = places->second.find({ns, name});
+  return found == places->second.end() ? nullptr : &found->second;
 }
 
 void SimulatedCluster::Compact() {

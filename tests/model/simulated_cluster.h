@@ -56,13 +56,18 @@ class SimulatedCluster final {
   const SimulatedObject& Put(SimulatedObject object);
   // Ends it; DELETED carries `last`.
   void Remove(SimulatedObject last);
-  SimulatedObject* Find(const GroupKind& kind, const std::string& ns, const std::string& name);
+  const SimulatedObject* Find(const GroupKind& kind, const std::string& ns,
+                              const std::string& name) const;
   const Objects& objects() const { return objects_; }
 
   // History up to now is forgotten: watches and lists that began earlier end with kExpired.
   void Compact();
-  // Remembers this moment.
-  void Backup() { backup_ = {objects_, version_}; }
+  // Remembers this moment. Versions count all writes of the cluster: after a backup come more than
+  // streams would ever wait for, so that one set back to it is told "too large" for long.
+  void Backup() {
+    backup_ = {objects_, version_};
+    version_ += 1'000'000;
+  }
   bool has_backup() const { return backup_.has_value(); }
   // Goes back to it. `bump`: versions go on, as with `etcdutl --bump-revision --mark-compacted`;
   // else they go back too, and watches from before are answered "too large resource version".

@@ -2,26 +2,18 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 #include <utility>
 
-#include "registry/ownership/invariants.h"
-#include "registry/store/memory/memory_store.h"
 #include "tests/model/scene.h"
+#include "tests/model/simulated_kinds.h"
 
 namespace truce {
 namespace {
 
-const GroupKind kBucket{"s3.aws.upbound.io", "Bucket"};
-const GroupKind kOwnBucket{"s3.aws.m.upbound.io", "Bucket"};
-const GroupKind kXrd{"apiextensions.crossplane.io", "CompositeResourceDefinition"};
-const GroupKind kComposite{"acme.example.org", "XStorage"};
-const GroupKind kClaim{"acme.example.org", "Storage"};
 constexpr const char* kProviderFinalizer = "finalizer.managedresource.crossplane.io";
 constexpr const char* kCrossplaneFinalizer = "finalizer.apiextensions.crossplane.io";
 constexpr std::array kBuckets{"alpha", "beta", "gamma"};
 constexpr std::array kNamespaces{"team-a", "team-b"};
-constexpr std::chrono::seconds kTtl{180};
 
 MappingRule RuleFor(const GroupKind& kind, const Catalogue& catalogue) {
   MappingRule rule;
@@ -41,19 +33,13 @@ AdmissionPolicy PolicyOf(bool map_composite) {
   policy.catalogue = catalogue;
   policy.identity.cluster = "local";
   policy.identity.catalogue = catalogue.get();
-  std::vector<MappingRule> rules{RuleFor(kClaim, *catalogue)};
-  if (map_composite) rules.push_back(RuleFor(kComposite, *catalogue));
+  std::vector<MappingRule> rules{RuleFor(kClaimKind, *catalogue)};
+  if (map_composite) rules.push_back(RuleFor(kCompositeKind, *catalogue));
   policy.identity.mappings = MappingRules::Create(std::move(rules), *catalogue).value();
   policy.providers = {"system:serviceaccount:crossplane-system:provider-*"};
   policy.composite_controllers = {scene::kCrossplane};
   policy.watched = true;
   return policy;
-}
-
-WatcherOptions QuickOptions() {
-  WatcherOptions options;
-  options.times.page = 3;
-  return options;
 }
 
 bool Has(const SimulatedObject& object, const std::string& finalizer) {
@@ -73,12 +59,12 @@ WatchSimulation::WatchSimulation(Store& store, unsigned seed, Options options)
   rules_.catalogue = policy_.catalogue;
   rules_.identity = policy_.identity;
   rules_.reservation_ttl = kTtl;
-  cluster_.Serve({kBucket.group, "v1beta2", kBucket.kind, "buckets", false});
-  cluster_.Serve({kOwnBucket.group, "v1beta1", kOwnBucket.kind, "buckets", true});
-  cluster_.Serve({kXrd.group, "v1", kXrd.kind, "compositeresourcedefinitions", false});
-  cluster_.Serve({kComposite.group, "v1", kComposite.kind, "xstorages", false});
-  cluster_.Serve({kClaim.group, "v1", kClaim.kind, "storages", true});
-  SimulatedObject definition = NewObject(kXrd, "", "xstorages.acme.example.org");
+  cluster_.Serve({kBucketKind.group, "v1beta2", kBucketKind.kind, "buckets", false});
+  cluster_.Serve({kOwnBucketKind.group, "v1beta1", kOwnBucketKind.kind, "buckets", true});
+  cluster_.Serve({kXrdKind.group, "v1", kXrdKind.kind, "compositeresourcedefinitions", false});
+  cluster_.Serve({kCompositeKind.group, "v1", kCompositeKind.kind, "xstorages", false});
+  cluster_.Serve({kClaimKind.group, "v1", kClaimKind.kind, "storages", true});
+  SimulatedObject definition = NewObject(kXrdKind, "", "xstorages.acme.example.org");
   definition.extra =
       R"("spec":{"group":"acme.example.org","names":{"kind":"XStorage"},"claimNames":{"kind":"Storage"}})";
   cluster_.Put(std::move(definition));
@@ -86,6 +72,12 @@ WatchSimulation::WatchSimulation(Store& store, unsigned seed, Options options)
   if (Chance(0.7)) process_->Settle();
 }
 WatchSimulation::~WatchSimulation() = default;
+
+WatcherOptions WatchSimulation::Quick() {
+  WatcherOptions options;
+  options.times.page = 3;
+  return options;
+}
 
 bool WatchSimulation::Chance(double share) {
   return std::uniform_real_distribution<>(0, 1)(random_) < share;
@@ -98,8 +90,7 @@ void WatchSimulation::Restart() {
   if (process_) now_ = process_->now();
   process_.reset();
   process_ = std::make_unique<SimulatedProcess>(
-      SimulatedPorts{cluster_, store_, clock_, random_, policy_, rules_, QuickOptions()}, now_,
-      ids_);
+      SimulatedPorts{cluster_, store_, clock_, random_, policy_, rules_, Quick()}, now_, ids_);
 }
 
 Slot WatchSimulation::SlotOf(const SimulatedObject& object) const {
@@ -236,29 +227,30 @@ void WatchSimulation::People() {
   const std::string name = Chance(0.5) ? "one" : "two";
   const std::size_t what = Pick(12);
   if (what < 2) {
-    SimulatedObject claim = NewObject(kClaim, ns, name);
+    SimulatedObject claim = NewObject(kClaimKind, ns, name);
     claim.bucket = bucket;
     claim.finalizers = {kCrossplaneFinalizer};
     Create(std::move(claim), "dev");
   } else if (what < 6) {
     const bool own = Chance(0.5);
-    SimulatedObject managed = NewObject(own ? kOwnBucket : kBucket, own ? ns : "", name);
+    SimulatedObject managed = NewObject(own ? kOwnBucketKind : kBucketKind, own ? ns : "", name);
     managed.bucket = bucket;
     managed.intent = kIntents[Pick(kIntents.size())];
     Create(std::move(managed), "dev");
   } else if (what < 8) {
-    if (const SimulatedObject* object = Any({kClaim, kBucket, kOwnBucket})) {
+    if (const SimulatedObject* object = Any({kClaimKind, kBucketKind, kOwnBucketKind})) {
       SimulatedObject after = *object;
       after.bucket = bucket;
-      if (after.kind != kClaim) after.intent = kIntents[Pick(kIntents.size())];
+      if (after.kind != kClaimKind) after.intent = kIntents[Pick(kIntents.size())];
       if (after.bucket != object->bucket) after.real = after.deleting = false;
       Update(*object, std::move(after), "dev");
     }
   } else if (what < 11) {
-    if (const SimulatedObject* object = Any({kClaim, kBucket, kOwnBucket, kComposite}))
+    if (const SimulatedObject* object =
+            Any({kClaimKind, kBucketKind, kOwnBucketKind, kCompositeKind}))
       Delete(*object, "dev");
   } else if (Chance(0.2)) {
-    const SimulatedObject* object = Any({kClaim, kBucket, kOwnBucket, kComposite});
+    const SimulatedObject* object = Any({kClaimKind, kBucketKind, kOwnBucketKind, kCompositeKind});
     if (object != nullptr && object->terminating) {
       SimulatedObject after = *object;
       after.finalizers.clear();
@@ -270,7 +262,7 @@ void WatchSimulation::People() {
 void WatchSimulation::ReconcileClaim(const SimulatedObject& claim) {
   const SimulatedObject* composite =
       claim.resources.empty() ? nullptr
-                              : cluster_.Find(kComposite, "", claim.resources.front().name);
+                              : cluster_.Find(kCompositeKind, "", claim.resources.front().name);
   if (claim.terminating) {
     if (composite != nullptr) return Delete(*composite, scene::kCrossplane);
     SimulatedObject after = claim;
@@ -278,11 +270,11 @@ void WatchSimulation::ReconcileClaim(const SimulatedObject& claim) {
     Update(claim, std::move(after), scene::kCrossplane);
   } else if (claim.resources.empty()) {
     SimulatedObject after = claim;
-    after.resources = {{kComposite.group, kComposite.kind, "",
+    after.resources = {{kCompositeKind.group, kCompositeKind.kind, "",
                         claim.name + "-" + claim.ns + "-" + std::to_string(++uids_), Uid{}}};
     Update(claim, std::move(after), scene::kCrossplane);
   } else if (composite == nullptr) {
-    SimulatedObject made = NewObject(kComposite, "", claim.resources.front().name);
+    SimulatedObject made = NewObject(kCompositeKind, "", claim.resources.front().name);
     made.bucket = claim.bucket;
     made.claim = RefTo(claim);
     made.claim->uid = Uid{};
@@ -297,8 +289,9 @@ void WatchSimulation::ReconcileClaim(const SimulatedObject& claim) {
 
 void WatchSimulation::ReconcileComposite(const SimulatedObject& composite) {
   const SimulatedObject* managed =
-      composite.resources.empty() ? nullptr
-                                  : cluster_.Find(kBucket, "", composite.resources.front().name);
+      composite.resources.empty()
+          ? nullptr
+          : cluster_.Find(kBucketKind, "", composite.resources.front().name);
   if (managed != nullptr &&
       (!managed->controller || managed->controller->uid.text != composite.uid)) {
     return;
@@ -310,11 +303,11 @@ void WatchSimulation::ReconcileComposite(const SimulatedObject& composite) {
     Update(composite, std::move(after), scene::kCrossplane);
   } else if (composite.resources.empty()) {
     SimulatedObject after = composite;
-    after.resources = {
-        {kBucket.group, kBucket.kind, "", composite.name + "-" + std::to_string(++uids_), Uid{}}};
+    after.resources = {{kBucketKind.group, kBucketKind.kind, "",
+                        composite.name + "-" + std::to_string(++uids_), Uid{}}};
     Update(composite, std::move(after), scene::kCrossplane);
   } else if (managed == nullptr) {
-    SimulatedObject made = NewObject(kBucket, "", composite.resources.front().name);
+    SimulatedObject made = NewObject(kBucketKind, "", composite.resources.front().name);
     made.bucket = composite.bucket;
     made.controller = RefTo(composite);
     made.claim = composite.claim;
@@ -329,16 +322,16 @@ void WatchSimulation::ReconcileComposite(const SimulatedObject& composite) {
 }
 
 void WatchSimulation::Crossplane() {
-  const SimulatedObject* object = Any({kClaim, kComposite});
+  const SimulatedObject* object = Any({kClaimKind, kCompositeKind});
   if (object == nullptr) return;
-  if (object->kind == kClaim) return ReconcileClaim(*object);
+  if (object->kind == kClaimKind) return ReconcileClaim(*object);
   ReconcileComposite(*object);
 }
 
 // As a provider does it: while terminating observe, delete what exists, look again, then let go.
 // Its status updates are not reviewed: the webhook's rules leave the subresource out.
 void WatchSimulation::Provider() {
-  const SimulatedObject* object = Any({kBucket, kOwnBucket});
+  const SimulatedObject* object = Any({kBucketKind, kOwnBucketKind});
   if (object == nullptr) return;
   SimulatedObject after = *object;
   if (object->terminating) {
@@ -404,194 +397,6 @@ std::optional<std::string> WatchSimulation::Step() {
   process_->Step(options_.faults);
   process_->Wait(std::chrono::milliseconds{500 + 100 * Pick(50)});
   return CheckStep();
-}
-
-// What people would call the owner: a composed resource remembers its claim, also when that or the
-// composite is gone.
-Slot WatchSimulation::RootOf(const SimulatedObject& object) const {
-  if (!object.claim) return SlotOf(object);
-  return {"local", kClaim.group, kClaim.kind, object.claim->ns, object.claim->name};
-}
-
-bool WatchSimulation::Lives(const Slot& slot) {
-  return cluster_.Find({slot.group, slot.kind}, slot.ns, slot.name) != nullptr;
-}
-
-std::optional<std::string> WatchSimulation::CheckStep() {
-  std::map<std::string, std::set<Slot>> managers;
-  for (const auto& [kind, places] : cluster_.objects()) {
-    for (const auto& [place, object] : places) {
-      if (object.exempt || object.bucket.empty() || object.intent == Intent::kObserves) continue;
-      if (kind == kComposite && !options_.map_composite) continue;
-      managers[object.bucket].insert(RootOf(object));
-    }
-  }
-  if (options_.disasters == 0) {
-    for (const auto& [bucket, roots] : managers) {
-      if (roots.size() > 1)
-        broken_.push_back("S1: bucket " + bucket + " has " + std::to_string(roots.size()) +
-                          " managers");
-    }
-  }
-  StoreContents after = real_store_.Contents().value();
-  for (const std::string& breach : CheckInvariants(after)) broken_.push_back("S2: " + breach);
-  if (!AuditOnlyGrew(before_, after)) broken_.push_back("I12: the audit log was changed");
-  before_ = std::move(after);
-  if (broken_.empty()) return std::nullopt;
-  return broken_.front();
-}
-
-std::optional<std::string> WatchSimulation::CheckRows(const StoreContents& contents) {
-  std::set<std::pair<std::string, std::string>> rows;  // uid, bucket
-  for (const Row& row : contents.rows) {
-    const SimulatedObject* live =
-        cluster_.Find({row.slot.group, row.slot.kind}, row.slot.ns, row.slot.name);
-    const std::string key = scene::BucketKey(live == nullptr ? "" : live->bucket).text;
-    if (live == nullptr || live->uid != row.id.uid.text || key != row.id.key.text ||
-        row.id.state != RowState::kSeen) {
-      return "Q1: phantom row " + row.id.key.text + " of " + ForPeople(row.slot) + " " +
-             row.id.uid.text + " " + std::string(Name(row.id.state));
-    }
-    rows.emplace(live->uid, live->bucket);
-  }
-  for (const auto& [kind, places] : cluster_.objects()) {
-    if (kind == kXrd || (kind == kComposite && !options_.map_composite)) continue;
-    for (const auto& [place, object] : places) {
-      if (!object.bucket.empty() && !rows.contains({object.uid, object.bucket}))
-        return "Q2: no row of " + ForPeople(SlotOf(object)) + " for " + object.bucket;
-    }
-  }
-  return std::nullopt;
-}
-namespace {
-std::string Describe(const Row& row) {
-  return row.id.key.text + " " + row.id.uid.text + " " + std::string(Name(row.id.state)) + " " +
-         ForPeople(row.slot) + " below " + ForPeople(row.root) + " " +
-         std::string(Name(row.intent)) + (row.terminating ? " terminating" : "") +
-         (row.managed ? " managed" : "");
-}
-// `real` is left out: what a process has not seen since its start may have come true meanwhile.
-std::string Describe(const Owner& owner) {
-  return owner.key.text + " " + owner.id.text + " " + ForPeople(owner.root) + " " +
-         owner.party.text + " " + std::string(Name(owner.record)) + " " +
-         std::string(Name(owner.state)) + " " + (owner.leaf ? ForPeople(*owner.leaf) : "no leaf") +
-         (owner.contested ? " contested" : "");
-}
-std::string Describe(const Object& object) {
-  return object.uid.text + " " + ForPeople(object.slot) + " below " +
-         (object.parent ? ForPeople(*object.parent) : "none") + " root " + ForPeople(object.root);
-}
-
-template <typename T>
-std::optional<std::string> Difference(const std::vector<T>& actual, const std::vector<T>& rebuilt) {
-  std::set<std::string> ours;
-  std::set<std::string> theirs;
-  for (const T& item : actual) ours.insert(Describe(item));
-  for (const T& item : rebuilt) theirs.insert(Describe(item));
-  for (const std::string& item : ours) {
-    if (theirs.contains(item)) continue;
-    std::string text = "ours only: " + item;
-    for (const std::string& other : theirs) {
-      if (!ours.contains(other)) text += "\n  theirs only: " + other;
-    }
-    return text;
-  }
-  for (const std::string& item : theirs) {
-    if (!ours.contains(item)) return "theirs only: " + item;
-  }
-  return std::nullopt;
-}
-
-}  // namespace
-
-std::optional<std::string> WatchSimulation::CheckRebuild(const StoreContents& contents) {
-  MemoryStore fresh;
-  FakeClock clock(clock_.Now());
-  std::uint64_t ids = 0;
-  SimulatedProcess rebuild({cluster_, fresh, clock, random_, policy_, rules_, QuickOptions()}, now_,
-                           ids);
-  rebuild.Advance(kTtl * 2);
-  const StoreContents rebuilt = fresh.Contents().value();
-  // A root of record stays while a descendant lives; a rebuild cannot know it once it is gone.
-  std::set<std::string> orphans;
-  for (const Object& object : contents.objects) {
-    if (!Lives(object.root) || (object.parent && !Lives(*object.parent)))
-      orphans.insert(object.uid.text);
-  }
-  const auto without = [&](std::vector<Row> rows) {
-    for (Row& row : rows) {
-      if (orphans.contains(row.id.uid.text)) row.root = {};
-    }
-    return rows;
-  };
-  if (const auto rows = Difference(without(contents.rows), without(rebuilt.rows)))
-    return "Q3: row " + *rows;
-  // Those of creates that never came, without any declaration, wait for the next list.
-  std::vector<Object> objects_here;
-  for (const Object& object : contents.objects) {
-    const Slot& slot = object.slot;
-    const SimulatedObject* live = cluster_.Find({slot.group, slot.kind}, slot.ns, slot.name);
-    if (live != nullptr && live->uid == object.uid.text && !orphans.contains(live->uid))
-      objects_here.push_back(object);
-  }
-  std::vector<Object> objects_there = rebuilt.objects;
-  std::erase_if(objects_there,
-                [&](const Object& object) { return orphans.contains(object.uid.text); });
-  if (const auto objects = Difference(objects_here, objects_there)) return "Q3: object " + *objects;
-  std::set<KeyText> unsettled;
-  for (const Row& row : contents.rows) {
-    if (orphans.contains(row.id.uid.text)) unsettled.insert(row.id.key);
-  }
-  std::map<KeyText, const Owner*> theirs;
-  for (const Owner& owner : rebuilt.owners) theirs[owner.key] = &owner;
-  for (const Owner& owner : contents.owners) {
-    const auto other = theirs.find(owner.key);
-    if (other == theirs.end()) {
-      if (owner.record == Record::kNone) return "Q3: owned without declaration: " + owner.name;
-      continue;
-    }
-    const bool same = owner.root == other->second->root && owner.party == other->second->party;
-    if (!same && !owner.contested && owner.record == Record::kNone && Lives(owner.root) &&
-        !unsettled.contains(owner.key)) {
-      return "Q3: " + owner.name + " is owned by " + ForPeople(owner.root) +
-             ", in the rebuild by " + ForPeople(other->second->root);
-    }
-    theirs.erase(other);
-  }
-  if (!theirs.empty()) return "Q3: owned in the rebuild only: " + theirs.begin()->second->name;
-  return std::nullopt;
-}
-
-std::optional<std::string> WatchSimulation::Quiet() {
-  Say("quiet");
-  store_.Mend();
-  process_->Advance(kTtl * 3);
-  if (!process_->watcher().ReleaseBrake(process_->now(), std::nullopt, "operator", "quiet").ok())
-    return "the brake could not be released";
-  process_->Advance(kTtl * 3);
-  now_ = process_->now();
-  const auto told = [&](const std::string& what) { return what + "\n" + process_->Describe(); };
-  if (auto broken = CheckStep()) return broken;
-  const StoreContents contents = real_store_.Contents().value();
-  if (auto broken = CheckRows(contents)) return told(*broken);
-  if (auto broken = CheckRebuild(contents)) return told(*broken);
-  Restart();
-  process_->Advance(kTtl);
-  const StoreContents again = real_store_.Contents().value();
-  if (const auto rows = Difference(contents.rows, again.rows)) return "Q4: row " + *rows;
-  // A living conflict of the old party takes an orphaned key over when it is seen again.
-  std::set<KeyText> open;
-  for (const Owner& owner : contents.owners) {
-    if (owner.record != Record::kNone) open.insert(owner.key);
-  }
-  const auto settled = [&](std::vector<Owner> owners) {
-    std::erase_if(owners, [&](const Owner& owner) { return open.contains(owner.key); });
-    return owners;
-  };
-  if (const auto owners = Difference(settled(contents.owners), settled(again.owners)))
-    return "Q4: owner " + *owners;
-  before_ = again;
-  return std::nullopt;
 }
 
 }  // namespace truce

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,9 +24,11 @@ namespace truce {
 //   Q1  every row stands for a live object that declares its key, and none is a reservation (I6)
 //   Q2  every live declaration has its row
 //   Q3  rows, objects and owners equal those of a rebuild: a new store filled by a new watcher from
-//       the same live objects. Kept apart on purpose: recorded incumbents of contested keys,
-//       explicit records, public ids, times, `real` (I5)
-//   Q4  replaying everything (a new process on the same store) changes no row and no owner (I9)
+//       the same live objects. Kept apart on purpose, because the design calls them recorded: the
+//       incumbent where more than one root manages a key, explicit records, the chain above an
+//       object whose parent is gone or does not name it (Adoption), public ids, times, `real` (I5)
+//   Q4  replaying everything (a new process on the same store) changes no row, owner or object,
+//       except that a resource may be known to be real (I9)
 class WatchSimulation {
  public:
   struct Options {
@@ -55,6 +58,7 @@ class WatchSimulation {
     std::string user = "dev";
   };
 
+  static WatcherOptions Quick();
   bool Chance(double share);
   std::size_t Pick(std::size_t count);
   void Say(std::string what) { log_.push_back(std::move(what)); }
@@ -77,11 +81,16 @@ class WatchSimulation {
   void Disaster();
   Slot SlotOf(const SimulatedObject& object) const;
   Slot RootOf(const SimulatedObject& object) const;
-  bool Lives(const Slot& slot);
 
   std::optional<std::string> CheckStep();
   std::optional<std::string> CheckRows(const StoreContents& contents);
   std::optional<std::string> CheckRebuild(const StoreContents& contents);
+  std::optional<std::string> CheckOwners(const StoreContents& contents,
+                                         const StoreContents& rebuilt,
+                                         const std::set<std::string>& of_record);
+  std::optional<std::string> CheckReplay(const StoreContents& contents);
+  bool IsOfRecord(const SimulatedObject& object) const;
+  std::string Told(const std::string& what) const;
 
   Store& real_store_;
   testing::FaultyStore store_;

@@ -138,6 +138,9 @@ bool Driver::Perform(Wishes wishes) {
   for (GetWanted& get : wishes.gets) {
     if (hold_gets) {
       held_gets_.push_back(std::move(get));
+    } else if (hold_answers) {
+      ApiResult<std::string> answer = cluster_.Get(get);
+      held_answers_.emplace_back(std::move(get), std::move(answer));
     } else {
       watcher_->Got(now, get, cluster_.Get(get));
     }
@@ -151,6 +154,12 @@ bool Driver::Deliver() {
     for (const GetWanted& get : std::exchange(held_gets_, {})) {
       any = true;
       watcher_->Got(now, get, cluster_.Get(get));
+    }
+  }
+  if (!hold_answers) {
+    for (const auto& [get, answer] : std::exchange(held_answers_, {})) {
+      any = true;
+      watcher_->Got(now, get, answer);
     }
   }
   if (hold_events) return any;

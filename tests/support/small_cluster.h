@@ -88,8 +88,10 @@ class Driver final {
   void EndWatches(std::optional<ApiError> error);
   // Events are kept back (a lagging watch) until they are let through.
   bool hold_events = false;
-  // Answers to GETs are kept back, too.
+  // GETs are kept back, too: asked when they are let through.
   bool hold_gets = false;
+  // GETs are asked at once, and their answers come when they are let through.
+  bool hold_answers = false;
 
   Watcher& watcher() { return *watcher_; }
   ReviewInbox inbox;
@@ -111,6 +113,7 @@ class Driver final {
   std::unique_ptr<Watcher> watcher_;
   std::map<WatchId, Running> watches_;
   std::vector<GetWanted> held_gets_;
+  std::vector<std::pair<GetWanted, ApiResult<std::string>>> held_answers_;
   std::uint64_t ids_ = 0;
 };
 

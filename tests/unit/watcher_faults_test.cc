@@ -110,6 +110,40 @@ TEST_F(WatcherTest, AQuorumGetAheadOfTheStreamFencesOlderEvents) {
   EXPECT_EQ(OwnerOf("gamma")->record, Record::kNone);
 }
 
+TEST_F(WatcherTest, AnAnswerThatSawAnObjectBeforeItsEndDoesNotBringItBack) {
+  driver_->Settle();
+  Admit(Bucket("a", "u1", "alpha"));
+  driver_->Settle();
+  driver_->hold_events = true;
+  driver_->hold_answers = true;
+  cluster_.Put(Real(Bucket("a", "u1", "alpha")));
+  driver_->Advance(190s);  // its reservation is due: the GET sees it alive
+  cluster_.Remove(kBucket, "", "a");
+  driver_->hold_events = false;
+  driver_->Settle();
+  ASSERT_TRUE(RowsOf("u1").empty()) << "the watch told its end";
+  driver_->hold_answers = false;
+  driver_->Advance(60s);
+  EXPECT_TRUE(RowsOf("u1").empty());
+  EXPECT_TRUE(Contents().objects.empty());
+  EXPECT_EQ(OwnerOf("alpha")->record, Record::kOrphaned);
+}
+
+TEST_F(WatcherTest, AnAnswerOlderThanThePollOfAnEmptyKindIsAskedForAgain) {
+  driver_->Settle();
+  cluster_.Put(Real(Bucket("a", "u1", "alpha")));
+  driver_->hold_answers = true;
+  driver_->watcher().reconciler().LookAt({"test", kBucket.group, kBucket.kind, "", "a"});
+  driver_->Settle();
+  cluster_.Remove(kBucket, "", "a");
+  driver_->Advance(
+      700s);  // polled: what comes after this version is watched, the end before is not
+  driver_->hold_answers = false;
+  driver_->Advance(60s);
+  EXPECT_FALSE(OwnerOf("alpha")) << "nobody would ever tell of its end";
+  EXPECT_TRUE(Contents().objects.empty());
+}
+
 TEST_F(WatcherTest, AFailingStoreLosesNothing) {
   driver_->Settle();
   Admit(Bucket("a", "u1", "alpha"));

@@ -96,6 +96,39 @@ TEST_F(WatcherTest, AReservationThatNeverCameTrueIsDroppedByProof) {
   EXPECT_TRUE(Contents().objects.empty());
 }
 
+TEST_F(WatcherTest, ACreateWithoutDeclarationsThatNeverCameTrueIsForgotten) {
+  SmallObject nameless = Bucket("a", "u1", "");
+  nameless.metadata.clear();
+  nameless.rest = R"("spec":{"forProvider":{"bucketRef":{"name":"b"},"region":"eu-west-1"}})";
+  nameless.kind = {"s3.aws.upbound.io", "BucketPolicy"};
+  cluster_.Serve({nameless.kind.group, "v1beta1", nameless.kind.kind, "bucketpolicies", false});
+  driver_->Advance(60s);
+  Admit(nameless);
+  ASSERT_EQ(Contents().objects.size(), 1U);
+  ASSERT_TRUE(Contents().rows.empty());
+  driver_->Advance(170s);
+  EXPECT_EQ(Contents().objects.size(), 1U) << "it may still come";
+  driver_->Advance(120s);
+  EXPECT_TRUE(Contents().objects.empty());
+  EXPECT_TRUE(driver_->watcher().reconciler().Nominations().empty());
+}
+
+TEST_F(WatcherTest, AnObjectWithoutDeclarationsThatLivesIsKept) {
+  SmallObject nameless = Bucket("a", "u1", "");
+  nameless.rest = R"("spec":{"forProvider":{"bucketRef":{"name":"b"},"region":"eu-west-1"}})";
+  nameless.kind = {"s3.aws.upbound.io", "BucketPolicy"};
+  cluster_.Serve({nameless.kind.group, "v1beta1", nameless.kind.kind, "bucketpolicies", false});
+  driver_->Advance(60s);
+  Admit(nameless);
+  cluster_.Put(nameless);
+  driver_->hold_events = true;  // the watch lags for longer than the TTL
+  driver_->Advance(600s);
+  EXPECT_EQ(Contents().objects.size(), 1U);
+  driver_->hold_events = false;
+  driver_->Advance(600s);
+  EXPECT_EQ(Contents().objects.size(), 1U);
+}
+
 TEST_F(WatcherTest, ADenialAsksForTheProofAtOnce) {
   driver_->Settle();
   Admit(Bucket("a", "u1", "alpha"));
@@ -178,6 +211,22 @@ TEST_F(WatcherTest, ANominatedObjectThatLivesStays) {
   EXPECT_EQ(OwnerOf("alpha")->record, Record::kNone);
   EXPECT_EQ(driver_->watcher().status().reconcile.nominated, 0U);
   EXPECT_EQ(driver_->doubts.size(), 0U);
+}
+
+TEST_F(WatcherTest, ARowThatSeemsYoungerThanTheListIsLookedForAsWell) {
+  clock_.Advance(48h);
+  cluster_.Put(Real(Bucket("a", "u1", "alpha")));
+  cluster_.Put(Real(Bucket("b", "u2", "beta")));
+  driver_->Settle();
+  ASSERT_TRUE(OwnerOf("alpha"));
+  clock_.Set(clock_.Now() - 24h);  // from now on its row is from the future
+  cluster_.Remove(kBucket, "", "a");
+  cluster_.Compact();
+  driver_->EndWatches(std::nullopt);
+  driver_->Advance(60s);
+  EXPECT_TRUE(RowsOf("u1").empty());
+  EXPECT_EQ(OwnerOf("alpha")->record, Record::kOrphaned);
+  EXPECT_EQ(RowsOf("u2").size(), 1U);
 }
 
 TEST_F(WatcherTest, AnotherLifeInTheSlotEndsTheOldOne) {

@@ -111,8 +111,8 @@ Result<std::vector<Reconciler::Missing>> Reconciler::FindMissing(const Kind& kin
       const std::vector<Row> rows = facts.RowsOfUid(object.uid);
       for (const Row& row : rows) {
         found.old_rows = found.old_rows || row.at < kind.list_began;
-        // Also a row that seems younger than the list (Nominates exempts it): after a clock that
-        // jumped back it would stay for ever. The quorum GET decides, as for all.
+        // Also a row that seems younger than the list: after a clock that jumped back it would stay
+        // for ever. The quorum GET decides, as for all.
         found.nominated = found.nominated || row.id.state == RowState::kSeen;
         found.seen_rows = found.seen_rows || row.id.state == RowState::kSeen;
       }
@@ -173,6 +173,52 @@ void Reconciler::AddNomination(const Kind& kind, const Object& object, bool comm
         object.slot, ForPeople(object.slot) + " was not in the last list and is being looked for");
   }
   if (Ask* ask = AskFor(object.slot)) ask->nominated.insert(object.uid);
+}
+
+// Stored for a while, without declarations, and never shown by the watch. Times in the future: the
+// clock jumped back.
+bool Reconciler::IsStrange(const Kind& kind, const Object& object, const Facts& facts) const {
+  if (kind.versions.contains(object.uid.text) || nominations_.contains(object.uid)) return false;
+  const Timestamp now = ports_.clock.Now();
+  const bool due =
+      object.at + rules_->reservation_ttl <= now || object.at > now + rules_->reservation_ttl;
+  return due && facts.RowsOfUid(object.uid).empty();
+}
+
+Result<void> Reconciler::Sweep() {
+  if (!started_ || kinds_.empty()) return {};
+  const std::string& cluster = rules_->identity.cluster;
+  auto at = kinds_.find({sweep_after_.group, sweep_after_.kind});
+  if (at == kinds_.end()) at = kinds_.begin();
+  const GroupKind name = at->first;
+  const Slot after =
+      sweep_after_.cluster.empty() ? Slot{cluster, name.group, name.kind, {}, {}} : sweep_after_;
+  std::vector<Object> page;
+  std::vector<Object> strange;
+  const auto look = [&, &kind = at->second](const Facts& facts) {
+    strange.clear();
+    page = facts.ObjectsOfKind(after, sweep_after_uid_, kPage);
+    for (const Object& object : page) {
+      if (IsStrange(kind, object, facts)) strange.push_back(object);
+    }
+  };
+  const bool lost = at->second.gap || !at->second.frozen.empty();
+  if (!lost) TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, ports_.deadline()));
+  for (const Object& object : strange) {
+    Ask* ask = AskFor(object.slot);
+    if (ask == nullptr) continue;
+    nominations_[object.uid] = {.uid = object.uid, .slot = object.slot};
+    ask->nominated.insert(object.uid);
+  }
+  if (page.size() == kPage) {
+    sweep_after_ = page.back().slot;
+    sweep_after_uid_ = page.back().uid;
+  } else {
+    if (++at == kinds_.end()) at = kinds_.begin();
+    sweep_after_ = {cluster, at->first.group, at->first.kind, {}, {}};
+    sweep_after_uid_ = {};
+  }
+  return {};
 }
 
 void Reconciler::SettleNomination(const Uid& uid) {

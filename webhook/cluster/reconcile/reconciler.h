@@ -134,6 +134,10 @@ class Reconciler final {
   // Looks for reservations older than the TTL and asks for their proof. To be called every few
   // seconds.
   Result<void> CollectProofs();
+  // Looks at the next page of stored objects, kind by kind: one without declarations that is older
+  // than the TTL and that the watch never showed is asked for, and forgotten when it is gone (a
+  // CREATE that never came, and had no reservation to be proved). To be called with CollectProofs.
+  Result<void> Sweep();
   // Proof of these reserved rows, wherever they stand (Decision::prove).
   Result<void> Prove(std::span<const RowId> rows);
   // Looks at a slot: its object, if there is one, is seen.
@@ -225,6 +229,7 @@ class Reconciler final {
   Result<void> MarkUids(std::span<const Uid> uids);
   Result<void> Release(const Uid& uid);
   void SettleNomination(const Uid& uid);
+  bool IsStrange(const Kind& kind, const Object& object, const Facts& facts) const;
   void DoubtHeldBack(const Nomination& nomination);
   bool MayRelease(const Kind& kind) const;
   // proofs (proofs.cc)
@@ -244,6 +249,8 @@ class Reconciler final {
   std::map<Uid, Nomination> nominations_;
   std::uint64_t ask_seeds_ = 0;
   std::uint64_t proof_passes_ = 0;
+  Slot sweep_after_;  // where the next Sweep goes on
+  Uid sweep_after_uid_;
   std::uint64_t seen_rows_ = 0;  // of the cluster, counted at `seen_counted_`
   std::optional<Timestamp> seen_counted_;
   bool started_ = false;

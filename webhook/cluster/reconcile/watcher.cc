@@ -226,6 +226,7 @@ Wishes Watcher::Tick(Moment now) {
     if (now >= proofs_due_) {
       proofs_due_ = now + options_.proofs;
       (void)reconciler_.CollectProofs();  // a store that fails is asked again
+      (void)reconciler_.Sweep();
     }
   }
   TickFollowers(now, wishes);

@@ -1,0 +1,20 @@
+// The kinds that the simulator's API server serves, and the times it runs by.
+#ifndef TRUCE_TESTS_MODEL_SIMULATED_KINDS_H_
+#define TRUCE_TESTS_MODEL_SIMULATED_KINDS_H_
+
+#include <chrono>
+
+#include "registry/identity/identity.h"
+
+namespace truce {
+
+inline const GroupKind kBucketKind{"s3.aws.upbound.io", "Bucket"};
+inline const GroupKind kOwnBucketKind{"s3.aws.m.upbound.io", "Bucket"};
+inline const GroupKind kXrdKind{"apiextensions.crossplane.io", "CompositeResourceDefinition"};
+inline const GroupKind kCompositeKind{"acme.example.org", "XStorage"};
+inline const GroupKind kClaimKind{"acme.example.org", "Storage"};
+inline constexpr std::chrono::seconds kTtl{180};
+
+}  // namespace truce
+
+#endif  // TRUCE_TESTS_MODEL_SIMULATED_KINDS_H_

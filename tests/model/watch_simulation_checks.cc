@@ -1,0 +1,238 @@
+// What must hold in the simulation, after every step and when it is quiet.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "registry/ownership/invariants.h"
+#include "registry/store/memory/memory_store.h"
+#include "tests/model/scene.h"
+#include "tests/model/simulated_kinds.h"
+#include "tests/model/watch_simulation.h"
+
+namespace truce {
+
+// What people would call the owner: a composed resource remembers its claim, also when that or the
+// composite is gone.
+Slot WatchSimulation::RootOf(const SimulatedObject& object) const {
+  if (!object.claim) return SlotOf(object);
+  return {"local", kClaimKind.group, kClaimKind.kind, object.claim->ns, object.claim->name};
+}
+
+std::optional<std::string> WatchSimulation::CheckStep() {
+  std::map<std::string, std::set<Slot>> managers;
+  for (const auto& [kind, places] : cluster_.objects()) {
+    for (const auto& [place, object] : places) {
+      if (object.exempt || object.bucket.empty() || object.intent == Intent::kObserves) continue;
+      if (kind == kCompositeKind && !options_.map_composite) continue;
+      managers[object.bucket].insert(RootOf(object));
+    }
+  }
+  if (options_.disasters == 0) {
+    for (const auto& [bucket, roots] : managers) {
+      if (roots.size() > 1)
+        broken_.push_back("S1: bucket " + bucket + " has " + std::to_string(roots.size()) +
+                          " managers");
+    }
+  }
+  StoreContents after = real_store_.Contents().value();
+  for (const std::string& breach : CheckInvariants(after)) broken_.push_back("S2: " + breach);
+  if (!AuditOnlyGrew(before_, after)) broken_.push_back("I12: the audit log was changed");
+  before_ = std::move(after);
+  if (broken_.empty()) return std::nullopt;
+  return broken_.front();
+}
+
+std::optional<std::string> WatchSimulation::CheckRows(const StoreContents& contents) {
+  std::set<std::pair<std::string, std::string>> rows;  // uid, bucket
+  for (const Row& row : contents.rows) {
+    const SimulatedObject* live =
+        cluster_.Find({row.slot.group, row.slot.kind}, row.slot.ns, row.slot.name);
+    const std::string key = scene::BucketKey(live == nullptr ? "" : live->bucket).text;
+    if (live == nullptr || live->uid != row.id.uid.text || key != row.id.key.text ||
+        row.id.state != RowState::kSeen) {
+      return "Q1: phantom row " + row.id.key.text + " of " + ForPeople(row.slot) + " " +
+             row.id.uid.text + " " + std::string(Name(row.id.state));
+    }
+    rows.emplace(live->uid, live->bucket);
+  }
+  for (const auto& [kind, places] : cluster_.objects()) {
+    if (kind == kXrdKind || (kind == kCompositeKind && !options_.map_composite)) continue;
+    for (const auto& [place, object] : places) {
+      if (!object.bucket.empty() && !rows.contains({object.uid, object.bucket}))
+        return "Q2: no row of " + ForPeople(SlotOf(object)) + " for " + object.bucket;
+    }
+  }
+  return std::nullopt;
+}
+namespace {
+std::string Describe(const Row& row) {
+  return row.id.key.text + " " + row.id.uid.text + " " + std::string(Name(row.id.state)) + " " +
+         ForPeople(row.slot) + " below " + ForPeople(row.root) + " " +
+         std::string(Name(row.intent)) + (row.terminating ? " terminating" : "") +
+         (row.managed ? " managed" : "");
+}
+// `real` is left out: what a process has not seen since its start may have come true meanwhile.
+std::string Describe(const Owner& owner) {
+  return owner.key.text + " " + owner.id.text + " " + ForPeople(owner.root) + " " +
+         owner.party.text + " " + std::string(Name(owner.record)) + " " +
+         std::string(Name(owner.state)) + " " + (owner.leaf ? ForPeople(*owner.leaf) : "no leaf") +
+         (owner.contested ? " contested" : "");
+}
+std::string Describe(const Object& object) {
+  return object.uid.text + " " + ForPeople(object.slot) + " below " +
+         (object.parent ? ForPeople(*object.parent) : "none") + " root " + ForPeople(object.root);
+}
+
+template <typename T>
+std::optional<std::string> Difference(const std::vector<T>& actual, const std::vector<T>& rebuilt) {
+  std::set<std::string> ours;
+  std::set<std::string> theirs;
+  for (const T& item : actual) ours.insert(Describe(item));
+  for (const T& item : rebuilt) theirs.insert(Describe(item));
+  for (const std::string& item : ours) {
+    if (theirs.contains(item)) continue;
+    std::string text = "ours only: " + item;
+    for (const std::string& other : theirs) {
+      if (!ours.contains(other)) text += "\n  theirs only: " + other;
+    }
+    return text;
+  }
+  for (const std::string& item : theirs) {
+    if (!ours.contains(item)) return "theirs only: " + item;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+// Whether a link above the object is of record only: it states a parent that is not there, or that
+// does not name it back. Its chain stays as it was recorded (Adoption); a rebuild cannot know it.
+bool WatchSimulation::IsOfRecord(const SimulatedObject& object) const {
+  const std::optional<ObjectRef>& stated =
+      object.kind.kind == kBucketKind.kind ? object.controller : object.claim;
+  if (!stated) return false;
+  const SimulatedObject* parent =
+      cluster_.Find({stated->group, stated->kind}, stated->ns, stated->name);
+  if (parent == nullptr || (!stated->uid.empty() && parent->uid != stated->uid.text)) return true;
+  const bool named =
+      std::any_of(parent->resources.begin(), parent->resources.end(), [&](const ObjectRef& ref) {
+        return ref.group == object.kind.group && ref.kind == object.kind.kind &&
+               ref.name == object.name && ref.ns == object.ns;
+      });
+  return !named || IsOfRecord(*parent);
+}
+
+std::optional<std::string> WatchSimulation::CheckRebuild(const StoreContents& contents) {
+  MemoryStore fresh;
+  FakeClock clock(clock_.Now());
+  std::uint64_t ids = 0;
+  SimulatedProcess rebuild({cluster_, fresh, clock, random_, policy_, rules_, Quick()}, now_, ids);
+  rebuild.Advance(kTtl * 2);
+  const StoreContents rebuilt = fresh.Contents().value();
+  std::set<std::string> of_record;  // uids
+  for (const auto& [kind, places] : cluster_.objects()) {
+    for (const auto& [place, object] : places) {
+      if (IsOfRecord(object)) of_record.insert(object.uid);
+    }
+  }
+  const auto rows_of = [&](std::vector<Row> rows) {
+    for (Row& row : rows) {
+      if (of_record.contains(row.id.uid.text)) row.root = {};
+    }
+    return rows;
+  };
+  if (const auto rows = Difference(rows_of(contents.rows), rows_of(rebuilt.rows)))
+    return "Q3: row " + *rows;
+  const auto objects_of = [&](std::vector<Object> objects) {
+    for (Object& object : objects) {
+      if (!of_record.contains(object.uid.text)) continue;
+      object.root = {};
+      object.parent.reset();
+    }
+    return objects;
+  };
+  if (const auto objects = Difference(objects_of(contents.objects), objects_of(rebuilt.objects)))
+    return "Q3: object " + *objects;
+  return CheckOwners(contents, rebuilt, of_record);
+}
+
+std::optional<std::string> WatchSimulation::CheckOwners(const StoreContents& contents,
+                                                        const StoreContents& rebuilt,
+                                                        const std::set<std::string>& of_record) {
+  // Which of several managers is the incumbent is recorded, and who is above an object of record.
+  std::map<KeyText, std::set<Slot>> managers;
+  std::set<KeyText> unsettled;
+  for (const Row& row : contents.rows) {
+    if (Manages(row)) managers[row.id.key].insert(row.root);
+    if (of_record.contains(row.id.uid.text)) unsettled.insert(row.id.key);
+  }
+  std::map<KeyText, const Owner*> theirs;
+  for (const Owner& owner : rebuilt.owners) theirs[owner.key] = &owner;
+  for (const Owner& owner : contents.owners) {
+    const auto other = theirs.find(owner.key);
+    if (other == theirs.end()) {
+      if (owner.record == Record::kNone) return "Q3: owned without declaration: " + owner.name;
+      continue;
+    }
+    const bool same = owner.root == other->second->root && owner.party == other->second->party;
+    const bool recorded = owner.record != Record::kNone || managers[owner.key].size() > 1 ||
+                          unsettled.contains(owner.key);
+    if (!same && !recorded) {
+      return "Q3: " + owner.name + " is owned by " + ForPeople(owner.root) +
+             ", in the rebuild by " + ForPeople(other->second->root);
+    }
+    theirs.erase(other);
+  }
+  if (!theirs.empty()) return "Q3: owned in the rebuild only: " + theirs.begin()->second->name;
+  return std::nullopt;
+}
+
+// A new process on the same store sees everything again: nothing may change by that. Only that a
+// resource exists may have become known.
+std::optional<std::string> WatchSimulation::CheckReplay(const StoreContents& contents) {
+  Restart();
+  process_->Advance(kTtl);
+  const StoreContents again = real_store_.Contents().value();
+  if (const auto rows = Difference(contents.rows, again.rows)) return "Q4: row " + *rows;
+  if (const auto owners = Difference(contents.owners, again.owners)) return "Q4: owner " + *owners;
+  if (const auto objects = Difference(contents.objects, again.objects))
+    return "Q4: object " + *objects;
+  std::set<PublicId> real;
+  for (const Owner& owner : again.owners) {
+    if (owner.real) real.insert(owner.id);
+  }
+  for (const Owner& owner : contents.owners) {
+    if (owner.real && !real.contains(owner.id)) return "Q4: not real any more: " + owner.name;
+  }
+  before_ = again;
+  return std::nullopt;
+}
+
+std::string WatchSimulation::Told(const std::string& what) const {
+  std::string text = what + "\n" + process_->Describe();
+  const StoreContents contents = real_store_.Contents().value();
+  for (const Owner& owner : contents.owners)
+    text += "\n    owner " + Describe(owner) + (owner.real ? " real" : "");
+  for (const Row& row : contents.rows) text += "\n    row " + Describe(row);
+  for (const Object& object : contents.objects) text += "\n    object " + Describe(object);
+  return text;
+}
+
+std::optional<std::string> WatchSimulation::Quiet() {
+  Say("quiet");
+  store_.Mend();
+  process_->Advance(kTtl * 3);
+  if (!process_->watcher().ReleaseBrake(process_->now(), std::nullopt, "operator", "quiet").ok())
+    return "the brake could not be released";
+  process_->Advance(kTtl * 3);
+  now_ = process_->now();
+  if (auto broken = CheckStep()) return broken;
+  const StoreContents contents = real_store_.Contents().value();
+  if (auto broken = CheckRows(contents)) return Told(*broken);
+  if (auto broken = CheckRebuild(contents)) return Told(*broken);
+  if (auto broken = CheckReplay(contents)) return Told(*broken);
+  return std::nullopt;
+}
+
+}  // namespace truce
