@@ -33,6 +33,7 @@ from support.webhook_registration import CONFIGURATION, MARKER_NAMESPACE, config
 REPOSITORY = Path(__file__).resolve().parents[2]
 PEERS = Path(os.environ.get("PEERS_DIR", REPOSITORY / "build/peers")) / "bin"
 CRDS = REPOSITORY / "tests/e2e/crds"
+OWN_CRDS = REPOSITORY / "schema/crds"
 
 START_SECONDS = 60.0
 START_ATTEMPTS = 3  # Each with new ports: another test run may have taken one in between.
@@ -170,10 +171,11 @@ class Cluster:
         )
 
     def apply_crds(self) -> None:
-        """Applies tests/e2e/crds and waits until every API server serves all of them."""
-        done = self.kubectl("apply", "-f", str(CRDS))
+        """Applies tests/e2e/crds and Truce's own, and waits until every API server serves all."""
+        # Truce's own are larger than the annotation of a client-side apply may be.
+        done = self.kubectl("apply", "--server-side", "-f", str(CRDS), "-f", str(OWN_CRDS))
         if done.returncode != 0:
-            raise StartError(f"applying {CRDS}: {done.stderr}")
+            raise StartError(f"applying {CRDS} and {OWN_CRDS}: {done.stderr}")
         for server in range(self._api_servers):
             with self.client("admin", server) as client:
                 for kind in objects.CUSTOM_KINDS:

@@ -28,7 +28,7 @@ def _kind(group: str, versions: str, kind: str, plural: str, namespaced: bool = 
     return Kind(group, tuple(versions.split()), kind, plural, namespaced)
 
 
-# The kinds of tests/e2e/crds.
+# The kinds of tests/e2e/crds and schema/crds.
 CUSTOM_KINDS = (
     _kind("s3.aws.upbound.io", "v1beta1 v1beta2", "Bucket", "buckets"),
     _kind("s3.aws.upbound.io", "v1beta1", "BucketPolicy", "bucketpolicies"),
@@ -44,6 +44,7 @@ CUSTOM_KINDS = (
     _kind("aws.m.upbound.io", "v1beta1", "ClusterProviderConfig", "clusterproviderconfigs"),
     _kind("platform.example.org", "v1alpha1", "ObjectStorage", "objectstorages", True),
     _kind("platform.example.org", "v1alpha1", "XObjectStorage", "xobjectstorages"),
+    _kind("truce.dev", "v1alpha1", "NamingPolicy", "namingpolicies"),
 )
 
 _BUILT_IN_KINDS = (
@@ -69,7 +70,7 @@ _KINDS = {(kind.group, kind.kind): kind for kind in CUSTOM_KINDS + _BUILT_IN_KIN
 
 # The groups that Truce's webhook covers in the tests: the declarations, not the accounts.
 WATCHED_GROUPS = sorted(
-    {kind.group for kind in CUSTOM_KINDS} - {"aws.upbound.io", "aws.m.upbound.io"}
+    {kind.group for kind in CUSTOM_KINDS} - {"aws.upbound.io", "aws.m.upbound.io", "truce.dev"}
 )
 
 

@@ -14,6 +14,7 @@
 #include "webhook/api/operator.h"
 #include "webhook/api/rest/rest_cluster.h"
 #include "webhook/cluster/client/kube_config.h"
+#include "webhook/cluster/own/own_objects.h"
 #include "webhook/config/reload.h"
 #include "webhook/log/log.h"
 #include "webhook/serve/api_parts.h"
@@ -22,7 +23,8 @@
 #include "webhook/serve/following.h"
 #include "webhook/serve/late_store.h"
 #include "webhook/serve/listeners.h"
-#include "webhook/serve/policy.h"
+#include "webhook/serve/observer_list.h"
+#include "webhook/serve/policy_source.h"
 #include "webhook/serve/sinks.h"
 
 namespace truce {
@@ -33,6 +35,8 @@ constexpr std::chrono::milliseconds kPollInterval{1000};
 // What begun requests get after the grace: the API server's longest webhook timeout is 30 s, but it
 // has been told to close its connections for the whole grace.
 constexpr std::chrono::seconds kStopTime{10};
+// How long readiness waits for the status of Truce's own objects to be written.
+constexpr std::chrono::seconds kSettleTime{5};
 
 // The signals that end or wake the server; blocked in all threads, taken by Wait() only.
 class Signals {
@@ -138,6 +142,18 @@ ReconcileRules ReconcileRulesOf(const AdmissionPolicy& policy, const Config& con
   return rules;
 }
 
+// Whether both lead to the same identities, parties and times: what is recorded need not be read
+// again.
+bool SaysTheSameOfObjects(Config a, Config b) {
+  for (Config* config : {&a, &b}) {
+    config->rule_modes.clear();
+    config->exemptions.clear();
+    config->naming = {};
+    config->overrides.clear();
+  }
+  return a == b;
+}
+
 std::vector<std::string_view> RuleIds() {
   std::vector<std::string_view> ids;
   for (std::size_t i = 0; i < kRuleCount; ++i) ids.push_back(Name(static_cast<Rule>(i)));
@@ -164,8 +180,8 @@ class Server {
     }
     TRUCE_ASSIGN_OR_RETURN(data_dir_, DataDir::Open(config.data_dir));
     TRUCE_ASSIGN_OR_RETURN(catalogue_, CatalogueOf(config));
-    TRUCE_ASSIGN_OR_RETURN(auto policy, PolicyFrom(config, catalogue_));
-    policies_.With([&](Policies& policies) { policies.configured = policy; });
+    source_.emplace(catalogue_, [this](const EffectivePolicy& policy) { TakePolicy(policy); });
+    TRUCE_RETURN_IF_ERROR(source_->Configure(config));
     TRUCE_ASSIGN_OR_RETURN(auto access, AccessOf(config));
     access_.With([&](auto& current) { current = std::move(access); });
     TRUCE_ASSIGN_OR_RETURN(certificates_,
@@ -193,7 +209,7 @@ class Server {
       sinks.push_back(&detection_->refusals());
     }
     service_.emplace(AdmissionPorts{api_->store(), clock_, RandomIds(), std::move(sinks)},
-                     std::move(policy));
+                     Effective().policy);
     health_.SetNotReady("store", "opening");
     if (!config.no_cluster) health_.SetNotReady("cluster", "waiting for the store");
     TRUCE_RETURN_IF_ERROR(Listen(config));
@@ -215,11 +231,9 @@ class Server {
   void Poll() {
     const ReloadOutcome outcome =
         holder_.Poll([this](const std::shared_ptr<const Config>& config) -> Result<void> {
-          TRUCE_ASSIGN_OR_RETURN(auto policy, PolicyFrom(*config, catalogue_));
-          if (following_ != nullptr) following_->SetRules(ReconcileRulesOf(*policy, *config));
-          Publish([&](Policies& policies) { policies.configured = std::move(policy); });
-          return {};
+          return source_->Configure(*config);
         });
+    if (outcome.kind == ReloadOutcome::Kind::kReloaded && own_ != nullptr) own_->Refresh();
     Report(outcome);
     PollAccess();
   }
@@ -232,7 +246,9 @@ class Server {
     const bool all_answered = listeners_->Stop(std::chrono::steady_clock::now() + kStopTime);
     metrics_.RemoveCollectors();
     watched_.With([](Following*& following) { following = nullptr; });
+    if (own_ != nullptr) own_->Stop();
     following_.reset();
+    own_.reset();
     detection_.reset();
     RemoveAddresses(holder_.Current()->data_dir);
     logger_.Log(LogLevel::kInfo, "stopped", {{"all_answered", all_answered}});
@@ -241,17 +257,40 @@ class Server {
  private:
   // What configuration says of reviews, and what the cluster adds.
   struct Policies {
-    std::shared_ptr<const AdmissionPolicy> configured;
+    EffectivePolicy configured;
     ClusterView view;
     std::vector<Override> overrides;  // made while the server runs
   };
+
+  EffectivePolicy Effective() {
+    return policies_.With([](const Policies& policies) { return policies.configured; });
+  }
+
+  // Another policy is in force: of the configuration, of objects.
+  void TakePolicy(const EffectivePolicy& policy) {
+    const EffectivePolicy before = Effective();
+    if (!service_) {
+      policies_.With([&](Policies& policies) { policies.configured = policy; });
+      return;
+    }
+    Publish([&](Policies& policies) { policies.configured = policy; });
+    FollowRules(*before.config, policy);
+  }
+
+  void FollowRules(const Config& before, const EffectivePolicy& policy) {
+    if (SaysTheSameOfObjects(before, *policy.config)) return;
+    watched_.With([&](Following* following) {
+      if (following == nullptr) return;
+      following->SetRules(ReconcileRulesOf(*policy.policy, *policy.config));
+    });
+  }
 
   // Changes the policies and hands them to the admission path as one.
   template <typename Change>
   void Publish(Change change) {
     policies_.With([&](Policies& policies) {
       change(policies);
-      auto policy = std::make_shared<AdmissionPolicy>(*policies.configured);
+      auto policy = std::make_shared<AdmissionPolicy>(*policies.configured.policy);
       policy->watched = following_started_;
       policy->recovering = !policies.view.recovery.empty();
       policy->unlisted = {policies.view.unlisted.begin(), policies.view.unlisted.end()};
@@ -268,11 +307,23 @@ class Server {
   }
 
   Result<void> FollowCluster(const Config& config) {
+    own_ = std::make_unique<OwnObjects>(
+        OwnPorts{clock_, [this] { return ReachedCluster(); },
+                 [this](const OwnObject& object, const OwnVerdict& verdict) {
+                   LogVerdict(object, verdict);
+                 },
+                 [this](const std::string& message) {
+                   logger_.Log(LogLevel::kWarning, "status cannot be written",
+                               {{"message", std::string_view(message)}});
+                 }},
+        std::vector<OwnHandler*>{&*source_});
+    observers_.emplace(std::vector<SightObserver*>{detection_.get(), own_.get()});
     FollowingOptions options;
     options.cluster = config.cluster_id;
     options.data_dir = config.data_dir;
     options.lease_namespace = "kube-system";
     options.others = DetectorKinds(config.webhook_configuration);
+    for (FollowedKind& kind : own_->kinds()) options.others.push_back(std::move(kind));
     FollowingPorts ports{api_->store(),
                          clock_,
                          RandomIds(),
@@ -280,22 +331,34 @@ class Server {
                          health_,
                          inbox_,
                          doubts_,
-                         detection_.get(),
+                         &*observers_,
                          [this, begin = std::chrono::steady_clock::now()](const ClusterView& view) {
                            TakeView(view, begin);
                          }};
     following_started_ = true;
-    const auto policy = service_->policy();
-    TRUCE_ASSIGN_OR_RETURN(following_,
-                           Following::Start(cluster_server_, std::move(options),
-                                            ReconcileRulesOf(*policy, config), std::move(ports)));
+    const EffectivePolicy present = Effective();
+    TRUCE_ASSIGN_OR_RETURN(
+        following_,
+        Following::Start(cluster_server_, std::move(options),
+                         ReconcileRulesOf(*present.policy, *present.config), std::move(ports)));
     watched_.With([this](Following*& following) { following = following_.get(); });
+    // Objects that were taken over meanwhile found nobody to tell.
+    FollowRules(*present.config, Effective());
     detection_->Start();
     return {};
   }
 
+  void LogVerdict(const OwnObject& object, const OwnVerdict& verdict) {
+    logger_.Log(verdict.accepted ? LogLevel::kInfo : LogLevel::kError,
+                verdict.accepted ? "object taken over" : "object refused",
+                {{"object", std::string_view(object.Label())},
+                 {"message", std::string_view(verdict.message)}});
+  }
+
   void TakeView(const ClusterView& view, Deadline begin) {
     const bool was_ready = service_->ready();
+    // The first review is judged by the policies that are there.
+    if (view.ready && !was_ready) own_->Settle(std::chrono::steady_clock::now() + kSettleTime);
     Publish([&](Policies& policies) { policies.view = view; });
     if (!view.ready || was_ready) return;
     detection_->SetReady(std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -477,6 +540,7 @@ class Server {
   LateStore store_;
   std::unique_ptr<CertificateStore> certificates_;
   std::unique_ptr<CertificateStore> api_certificates_;  // null: no client certificates there
+  std::optional<PolicySource> source_;
   std::optional<ApiParts> api_;
   ReviewInbox inbox_;
   DoubtBoard doubts_;
@@ -487,6 +551,8 @@ class Server {
   Guarded<Following*> watched_{nullptr};
   ServerSettings cluster_server_;
   std::unique_ptr<Detection> detection_;  // outlives the watch, which reports to it
+  std::unique_ptr<OwnObjects> own_;
+  std::optional<ObserverList> observers_;
   std::unique_ptr<Following> following_;
   std::unique_ptr<Listeners> listeners_;
 };

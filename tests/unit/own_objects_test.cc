@@ -1,0 +1,197 @@
+// Truce's own objects: what of the watch counts, when their handler is called, how their status
+// answers.
+#include "webhook/cluster/own/own_objects.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "registry/base/guarded.h"
+#include "webhook/cluster/reconcile/json_reader.h"
+
+namespace truce {
+namespace {
+
+const ServedKind kPolicies{"truce.dev", "v1alpha1", "NamingPolicy", "namingpolicies", false};
+
+Deadline Soon() { return std::chrono::steady_clock::now() + std::chrono::seconds(20); }
+
+// Keeps the patches; fails as often as told.
+class FakeApi final : public ClusterApi {
+ public:
+  ApiResult<Discovery> Discover(Deadline) override { return Discovery{}; }
+  ApiResult<std::string> Get(const ServedKind&, std::string_view, std::string_view,
+                             Deadline) override {
+    return std::string();
+  }
+  ApiResult<ListPage> List(const ListQuery&, Deadline) override { return ListPage{}; }
+  ApiResult<std::string> Create(const ServedKind&, std::string_view, std::string_view,
+                                Deadline) override {
+    return std::string();
+  }
+  ApiResult<std::string> Patch(const PatchTarget& target, std::string_view patch,
+                               Deadline) override {
+    if (failures > 0) {
+      --failures;
+      return ApiError{ApiErrorKind::kServer, 500, "not now", std::nullopt};
+    }
+    patches.With([&](auto& all) {
+      all.push_back(target.name + "/" + target.subresource + " " + std::string(patch));
+    });
+    return std::string();
+  }
+  ApiResult<std::string> Delete(const ServedKind&, std::string_view, std::string_view,
+                                Deadline) override {
+    return std::string();
+  }
+
+  std::vector<std::string> all() const {
+    return patches.With([](const auto& present) { return present; });
+  }
+
+  std::atomic<int> failures{0};
+  Guarded<std::vector<std::string>> patches;
+};
+
+// Refuses the objects of these names.
+class FakeHandler final : public OwnHandler {
+ public:
+  std::vector<ServedKind> kinds() const override { return {kPolicies}; }
+  std::vector<OwnVerdict> Take(std::span<const OwnObject> objects) override {
+    std::vector<OwnVerdict> out;
+    std::vector<std::string> names;
+    for (const OwnObject& object : objects) {
+      names.push_back(object.name);
+      out.push_back(object.name == "bad" ? OwnVerdict{false, "spec.x: is bad"}
+                                         : OwnVerdict{true, "in force"});
+    }
+    taken.With([&](auto& all) { all.push_back(names); });
+    return out;
+  }
+  std::vector<std::vector<std::string>> calls() const {
+    return taken.With([](const auto& present) { return present; });
+  }
+
+  Guarded<std::vector<std::vector<std::string>>> taken;
+};
+
+class OwnObjectsTest : public ::testing::Test {
+ protected:
+  static FollowedKind Kind() {
+    FollowedKind kind;
+    kind.selection.kind = kPolicies;
+    kind.role = Role::kOther;
+    return kind;
+  }
+
+  void See(const std::string& name, int generation, const std::string& status = "null",
+           bool gone = false) {
+    JsonReader reader;
+    const std::string json = R"({"metadata": {"name": ")" + name + R"(", "uid": "uid-)" + name +
+                             R"(", "generation": )" + std::to_string(generation) +
+                             R"(, "creationTimestamp": "2026-11-21T12:00:0)" +
+                             std::to_string(name.size()) +
+                             R"(Z"}, "spec": {"a": ["1", 2, true]}, "status": )" + status + "}";
+    const auto document = reader.Read(json);
+    ASSERT_TRUE(document.ok()) << document.error().message;
+    own_.OnOther(Kind(), document.value().root(), gone);
+  }
+
+  void State(KindState state) {
+    KindStatus status;
+    status.kind = Kind();
+    status.state = state;
+    own_.OnKindState(status);
+  }
+
+  FakeApi api_;
+  FakeHandler handler_;
+  SystemClock clock_;
+  Guarded<std::vector<std::string>> told_;
+  OwnObjects own_{OwnPorts{clock_, [this] { return &api_; },
+                           [this](const OwnObject& object, const OwnVerdict& verdict) {
+                             told_.With([&](auto& all) {
+                               all.push_back(object.Label() + ": " + verdict.message);
+                             });
+                           },
+                           nullptr},
+                  {&handler_}};
+};
+
+TEST_F(OwnObjectsTest, EachObjectIsAnsweredOnceInItsStatus) {
+  See("good", 1);
+  See("bad", 3);
+  ASSERT_TRUE(own_.Settle(Soon()));
+  EXPECT_EQ(handler_.calls().back(), (std::vector<std::string>{"bad", "good"}));  // the older first
+  const std::vector<std::string> patches = api_.all();
+  std::string all;
+  for (const std::string& patch : patches) all += patch + "\n";
+  EXPECT_NE(all.find(R"(good/status {"status":{"conditions":[{"type":"Accepted","status":"True",)"
+                     R"("reason":"InForce","message":"in force","observedGeneration":1,)"),
+            std::string::npos)
+      << all;
+  EXPECT_NE(all.find(R"("status":"False","reason":"Refused","message":"spec.x: is bad",)"
+                     R"("observedGeneration":3)"),
+            std::string::npos)
+      << all;
+  // The watch brings the status back: nothing is asked or written again.
+  const std::size_t calls = handler_.calls().size();
+  See("good", 1,
+      R"({"conditions": [{"type": "Accepted", "status": "True", "message": "in force",
+          "observedGeneration": 1}]})");
+  ASSERT_TRUE(own_.Settle(Soon()));
+  EXPECT_EQ(handler_.calls().size(), calls);
+  own_.Refresh();
+  ASSERT_TRUE(own_.Settle(Soon()));
+  EXPECT_GT(handler_.calls().size(), calls);
+  const auto told = told_.With([](const auto& all_told) { return all_told; });
+  EXPECT_EQ(
+      std::set<std::string>(told.begin(), told.end()),
+      (std::set<std::string>{"NamingPolicy good: in force", "NamingPolicy bad: spec.x: is bad"}));
+  EXPECT_EQ(told.size(), 2U);
+}
+
+TEST_F(OwnObjectsTest, WhatASecondListDoesNotHaveIsGone) {
+  See("one", 1);
+  See("three", 1);
+  State(KindState::kWatched);
+  State(KindState::kFailing);  // the watch is lost: all stays
+  ASSERT_TRUE(own_.Settle(Soon()));
+  EXPECT_EQ(handler_.calls().back().size(), 2U);
+  State(KindState::kRelisting);
+  See("one", 1);
+  State(KindState::kWatched);
+  ASSERT_TRUE(own_.Settle(Soon()));
+  EXPECT_EQ(handler_.calls().back(), std::vector<std::string>{"one"});
+  See("one", 1, "null", true);
+  ASSERT_TRUE(own_.Settle(Soon()));
+  EXPECT_TRUE(handler_.calls().back().empty());
+}
+
+TEST_F(OwnObjectsTest, AStatusThatCannotBeWrittenIsTriedAgain) {
+  api_.failures = 2;
+  See("good", 1);
+  const Deadline end = Soon();
+  while (api_.all().empty() && std::chrono::steady_clock::now() < end) {
+    own_.Settle(std::chrono::steady_clock::now() + std::chrono::milliseconds(20));
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(api_.all().size(), 1U);
+}
+
+TEST_F(OwnObjectsTest, AnUnservedKindTakesNothingAway) {
+  See("one", 1);
+  ASSERT_TRUE(own_.Settle(Soon()));
+  const std::size_t calls = handler_.calls().size();
+  State(KindState::kUnserved);
+  ASSERT_TRUE(own_.Settle(Soon()));
+  EXPECT_EQ(handler_.calls().size(), calls);
+  own_.Stop();
+  EXPECT_FALSE(own_.kinds().empty());
+}
+
+}  // namespace
+}  // namespace truce

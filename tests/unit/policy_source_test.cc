@@ -1,0 +1,157 @@
+// The policy in force: what configuration and objects say together, and what of it is refused.
+#include "webhook/serve/policy_source.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "webhook/config/load.h"
+
+namespace truce {
+namespace {
+
+constexpr std::string_view kOn = "rules: {naming-convention: {mode: enforce}}\n";
+
+// As read from an object: without places.
+YamlNode WithoutPlaces(YamlNode node) {
+  node.place = {};
+  for (YamlKey& key : node.keys) key.place = {};
+  for (YamlNode& child : node.children) child = WithoutPlaces(child);
+  return node;
+}
+
+class PolicySourceTest : public ::testing::Test {
+ protected:
+  static Config ConfigOf(const std::string& text) {
+    const auto loaded = LoadConfigFrom({.file = "t.yaml", .flags = {}, .variables = {}}, text);
+    EXPECT_TRUE(loaded.ok()) << loaded.error().message;
+    return loaded.value().config;
+  }
+
+  // `age`: the greater, the younger.
+  static OwnObject Policy(const std::string& name, int generation, int age,
+                          const std::string& spec) {
+    OwnObject out;
+    out.kind = {"truce.dev", "v1alpha1", "NamingPolicy", "namingpolicies", false};
+    out.name = name;
+    out.uid = "uid-" + name;
+    out.generation = generation;
+    out.created = "2026-11-21T12:00:0" + std::to_string(age) + "Z";
+    const auto parsed = ParseYaml(spec, "spec");
+    EXPECT_TRUE(parsed.ok()) << spec;
+    out.spec = WithoutPlaces(parsed.value());
+    return out;
+  }
+
+  std::string FormInForce() const {
+    if (!in_force_ || !in_force_->policy->names->convention) return "";
+    return std::string(in_force_->policy->names->convention->FormOf("s3/Bucket"));
+  }
+
+  void SetUp() override { ASSERT_TRUE(source_.Configure(ConfigOf("mode: warn\n")).ok()); }
+
+  std::optional<EffectivePolicy> in_force_;
+  PolicySource source_{
+      std::shared_ptr<const Catalogue>(std::shared_ptr<void>(), &Catalogue::BuiltIn()),
+      [this](const EffectivePolicy& policy) { in_force_ = policy; }};
+};
+
+TEST_F(PolicySourceTest, AnObjectAddsToTheConfiguration) {
+  EXPECT_EQ(FormInForce(), "");
+  const auto verdicts = source_.Take(std::vector{
+      Policy("a", 1, 1, std::string(kOn) + "naming: {template: \"{env}-{service}\"}\n")});
+  ASSERT_EQ(verdicts.size(), 1U);
+  EXPECT_EQ(verdicts[0], (OwnVerdict{true, "in force"}));
+  EXPECT_EQ(FormInForce(), "{env}-{service}");
+  EXPECT_EQ(in_force_->policy->modes.global, Mode::kWarn);
+  source_.Take({});
+  EXPECT_EQ(FormInForce(), "");
+}
+
+struct Refusal {
+  std::string spec;
+  std::string message;  // its begin
+};
+
+TEST_F(PolicySourceTest, FaultyObjectsAreRefusedWithPathAndRemedy) {
+  const std::string on(kOn);
+  const std::vector<Refusal> rows = {
+      {"x: 1\n", "spec.x: unknown key"},
+      {"naming: {template: \"{service}\"}\n", "naming: has no effect while the rule is off"},
+      {on + "naming: {template: \"{service}-{stage}\"}\n",
+       "naming.template: unknown variable {stage}"},
+      {on + "naming: {types: [s3/Bukcet]}\n", "naming.types: no type 's3/Bukcet'"},
+      {on + "naming: {variables: {env: {pattern: \"(prod\"}}}\n",
+       "naming.variables.env.pattern: RE2 refuses the pattern"},
+      {on + "naming: {variables: {env: {pattern: \"((a{100}){100}){100}\"}}}\n",
+       "naming.variables.env.pattern: RE2 refuses the pattern"},
+      {on + "naming: {types: [elbv2/LB], template: "
+            "\"{service}-these-load-balancers-of-the-{env}\"}\n",
+       "naming.template: cannot name elbv2/LB"},
+      {on + "naming: {maxLengths: {s3/Bucket: many}}\n",
+       "naming.maxLengths.s3/Bucket: must be a whole number"},
+      {"rules: {duplicate-ownership: {mode: warn}}\n",
+       "rules.duplicate-ownership: is not a rule about names"},
+      {"rules: {aws-name: {mode: strict}}\n", "rules.aws-name.mode: must be one of"},
+      {"rules: {aws-name: {modes: [{mode: warn, type: s3/Bucket}, {mode: off, type: "
+       "s3/Bucket}]}}\n",
+       "rules.aws-name: clashes with the mode for the same objects and time at NamingPolicy a"},
+      {"exemptions: [{name: x, reason: r}]\n", "exemptions[0].rule: must be naming-convention"},
+      {"exemptions: [{rule: aws-name, service: s, reason: r}]\n", "the exemption would never hold"},
+  };
+  for (const Refusal& row : rows) {
+    const auto verdicts = source_.Take(std::vector{Policy("a", 1, 1, row.spec)});
+    ASSERT_EQ(verdicts.size(), 1U);
+    EXPECT_FALSE(verdicts[0].accepted) << row.spec;
+    EXPECT_TRUE(verdicts[0].message.starts_with(row.message)) << verdicts[0].message;
+    EXPECT_FALSE(source_.Try(Policy("a", 1, 1, row.spec)).ok());
+  }
+  EXPECT_EQ(FormInForce(), "");
+}
+
+TEST_F(PolicySourceTest, TheLastGoodVersionStays) {
+  const std::string on(kOn);
+  const OwnObject good = Policy("a", 1, 2, on + "naming: {template: \"{env}-{service}\"}\n");
+  source_.Take(std::vector{good});
+  const OwnObject bad = Policy("a", 2, 2, on + "naming: {template: \"{env}{service}\"}\n");
+  // Older by age, but new: it does not displace what is in force.
+  const OwnObject other = Policy("b", 1, 1, "naming: {template: \"{type}-{env}\"}\n");
+  const auto verdicts = source_.Take(std::vector{other, bad});
+  ASSERT_EQ(verdicts.size(), 2U);
+  EXPECT_NE(verdicts[0].message.find("stands in NamingPolicy a already"), std::string::npos);
+  EXPECT_TRUE(verdicts[1].message.ends_with("; generation 1 stays in force"));
+  EXPECT_EQ(FormInForce(), "{env}-{service}");
+  // Still so at the next look, and when configuration changes.
+  EXPECT_EQ(source_.Take(std::vector{other, bad}), verdicts);
+  ASSERT_TRUE(source_.Configure(ConfigOf("mode: audit\n")).ok());
+  EXPECT_EQ(FormInForce(), "{env}-{service}");
+  EXPECT_EQ(in_force_->policy->modes.global, Mode::kAudit);
+}
+
+TEST_F(PolicySourceTest, ConfigurationGoesBeforeObjects) {
+  const std::string on(kOn);
+  const OwnObject object = Policy("a", 1, 1, on + "naming: {template: \"{env}-{service}\"}\n");
+  ASSERT_TRUE(source_.Take(std::vector{object})[0].accepted);
+  EXPECT_FALSE(source_.Configure(ConfigOf("naming: {template: \"{service}\"}\n")).ok());
+  EXPECT_EQ(FormInForce(), "{env}-{service}");
+  const auto taken = source_.Configure(ConfigOf(on + "naming: {template: \"{type}-{service}\"}\n"));
+  ASSERT_TRUE(taken.ok()) << taken.error().message;
+  EXPECT_EQ(FormInForce(), "{type}-{service}");
+  const auto verdicts = source_.Take(std::vector{object});
+  EXPECT_TRUE(verdicts[0].message.starts_with("naming: stands in t.yaml:2 already"))
+      << verdicts[0].message;
+}
+
+TEST_F(PolicySourceTest, ExplanationsNameTheObject) {
+  source_.Take(std::vector{Policy("a", 1, 1, std::string(kOn))});
+  const Slot slot{"local", "s3.aws.upbound.io", "Bucket", "", "x"};
+  const ModeSubject subject{.rule = Rule::kNamingConvention, .type = "s3/Bucket", .object = &slot};
+  const AppliedMode applied = Apply(in_force_->policy->modes, subject, SystemClock().Now());
+  EXPECT_EQ(applied.mode, Mode::kEnforce);
+  EXPECT_EQ(applied.origin, "NamingPolicy a");
+}
+
+}  // namespace
+}  // namespace truce

@@ -1,0 +1,32 @@
+// Own kinds that add to the configuration: each is a file of its own and a line in PolicyKinds.
+#ifndef TRUCE_WEBHOOK_SERVE_POLICY_OBJECTS_H_
+#define TRUCE_WEBHOOK_SERVE_POLICY_OBJECTS_H_
+
+#include <span>
+
+#include "registry/base/result.h"
+#include "webhook/cluster/own/own_object.h"
+#include "webhook/config/config.h"
+
+namespace truce {
+
+// How objects of one kind become configuration. `add` appends what `object` says to `config`, with
+// object.Label() as the place; its error is kInvalidArgument, "PLACE: PATH: what is wrong; how to
+// mend it", and then `config` is dropped. What types, rules and patterns mean is checked
+// afterwards, by PolicyFrom on the whole.
+struct PolicyKind {
+  ServedKind kind;
+  Result<void> (*add)(const OwnObject& object, Config& config);
+};
+
+// All of them, in the order in which objects of one age are applied.
+std::span<const PolicyKind> PolicyKinds();
+
+// NamingPolicy (naming_policy.cc): `spec` has the keys naming, rules and exemptions, as the
+// configuration file does. Only one NamingPolicy, or the file, may give `naming`; rules are
+// naming-convention and aws-name.
+Result<void> AddNamingPolicy(const OwnObject& object, Config& config);
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_SERVE_POLICY_OBJECTS_H_

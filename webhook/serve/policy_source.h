@@ -1,0 +1,69 @@
+// PolicySource: the policy in force: the configuration and what Truce's own objects add to it.
+#ifndef TRUCE_WEBHOOK_SERVE_POLICY_SOURCE_H_
+#define TRUCE_WEBHOOK_SERVE_POLICY_SOURCE_H_
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "registry/base/result.h"
+#include "webhook/admission/policy.h"
+#include "webhook/cluster/own/own_object.h"
+#include "webhook/config/config.h"
+
+namespace truce {
+
+// A policy and the configuration it was made of: the file's, with the objects applied.
+struct EffectivePolicy {
+  std::shared_ptr<const AdmissionPolicy> policy;
+  std::shared_ptr<const Config> config;
+};
+
+// What holds: the configuration must be good by itself. Objects are applied on top of it, and the
+// whole is checked before it takes effect. An object that does not fit is refused, alone: its last
+// accepted version stays in force while it fits, objects accepted before go before new ones, and
+// older objects before younger ones. A changed configuration goes before all objects.
+//
+// Thread-safe. `on_change` is called under the lock whenever another policy is in force; it must
+// not call back.
+class PolicySource final : public OwnHandler {
+ public:
+  using OnChange = std::function<void(const EffectivePolicy&)>;
+  PolicySource(std::shared_ptr<const Catalogue> catalogue, OnChange on_change);
+
+  // Takes over a configuration, with the objects known. Errors: kInvalidArgument: it is bad by
+  // itself; nothing changes.
+  Result<void> Configure(const Config& config);
+
+  // What would be said of `object` if it came now; changes nothing. kInvalidArgument: as the
+  // verdict.
+  Result<void> Try(const OwnObject& object) const;
+
+  std::vector<ServedKind> kinds() const override;
+  std::vector<OwnVerdict> Take(std::span<const OwnObject> objects) override;
+
+ private:
+  using Objects = std::vector<const OwnObject*>;
+
+  Result<EffectivePolicy> Build(const Config& config, const Objects& objects) const;
+  std::vector<std::size_t> OrderOf(std::span<const OwnObject> objects) const;
+  bool IsInForce(const OwnObject& object) const;
+  OwnVerdict Admit(const OwnObject& object, Objects& accepted) const;
+  std::vector<OwnVerdict> Apply(std::span<const OwnObject> objects);
+
+  const std::shared_ptr<const Catalogue> catalogue_;
+  const OnChange on_change_;
+  mutable std::mutex mutex_;
+  Config config_;                              // under mutex_: without objects
+  std::vector<OwnObject> objects_;             // under mutex_: as taken last
+  std::map<std::string, OwnObject> in_force_;  // under mutex_: by uid
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_SERVE_POLICY_SOURCE_H_
