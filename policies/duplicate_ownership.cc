@@ -56,10 +56,7 @@ std::string ResourceForPeople(const DeclaredResource& resource, const Wording& w
 class Words final {
  public:
   Words(const Clash& clash, const Wording& wording) : clash_(clash), wording_(wording) {
-    // Who was chosen as successor, or acts for the owner, may know everything of it.
-    const bool akin = clash.same_party || clash.reason == ClashReason::kSibling ||
-                      clash.reason == ClashReason::kTransferring;
-    level_ = akin ? Disclosure::kFull : wording.disclosure;
+    level_ = DisclosureOf(clash, wording.disclosure);
     resource_ = ResourceForPeople(clash.resource, wording);
   }
 
@@ -295,6 +292,13 @@ std::string LinkTo(const Owner& holder, const Wording& wording) {
 }
 
 }  // namespace
+
+Disclosure DisclosureOf(const Clash& clash, Disclosure configured) {
+  // Who was chosen as successor, or acts for the owner, may know everything of it.
+  const bool akin = clash.same_party || clash.reason == ClashReason::kSibling ||
+                    clash.reason == ClashReason::kTransferring;
+  return akin ? Disclosure::kFull : configured;
+}
 
 Finding DuplicateOwnership(const Clash& clash, const Wording& wording) {
   const Words words(clash, wording);

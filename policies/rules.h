@@ -30,6 +30,10 @@ struct Wording {
   const Slot* root = nullptr;            // top of its lineage; never null
 };
 
+// What may be said of the holder of `clash` where `configured` is the rule (I8): everything to its
+// own party and to its chosen successor.
+Disclosure DisclosureOf(const Clash& clash, Disclosure configured);
+
 // Rule duplicate-ownership: `clash.resource` has an owner other than the object's root. The holder
 // is named as far as the disclosure level allows; in full to its own party and to its chosen
 // successor.

@@ -1,5 +1,7 @@
 """What happens to the cluster itself: kinds that come and go, history that is lost, another one."""
 
+import json
+
 import pytest
 
 from support.cluster import CRDS, Cluster
@@ -12,6 +14,7 @@ from support.verdicts import assert_refused
 NAME = "prod-artifacts"
 FAST = {"mappings": OBJECT_STORAGE_MAPPINGS, "drainGrace": "0s"}
 BUCKETS = "/apis/s3.aws.upbound.io/v1beta2/buckets"
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 NEW_KIND_SECONDS = 30.0
 
 
@@ -74,6 +77,110 @@ def test_kinds_come_and_go(bare, admin, tmp_path):
         truce.wait_for_state(NAME, "held", NEW_KIND_SECONDS)
         assert truce.state("jobs", "sqs/Queue") == "held"
     bare.unregister_webhook()
+
+
+def definition(group: str, kind: str, plural: str, scope: str) -> dict:
+    """A CRD that keeps whatever it is given."""
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    version = {
+        "name": "v1",
+        "served": True,
+        "storage": True,
+        "schema": {"openAPIV3Schema": schema},
+    }
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{group}"},
+        "spec": {
+            "group": group,
+            "scope": scope,
+            "names": {"kind": kind, "plural": plural, "singular": kind.lower()},
+            "versions": [version],
+        },
+    }
+
+
+def serve(bare: Cluster, admin, crd: dict) -> None:
+    spec = crd["spec"]
+    admin.request("POST", DEFINITIONS, crd).expect(201)
+    path = f"/apis/{spec['group']}/v1/{spec['names']['plural']}"
+    wait_for(lambda: admin.request("GET", path).status == 200, 30, f"{path} served")
+
+
+def remove(admin, crd_name: str) -> None:
+    path = f"{DEFINITIONS}/{crd_name}"
+    admin.request("DELETE", path)
+    wait_for(lambda: admin.request("GET", path).status == 404, 30, f"{crd_name} gone")
+
+
+def test_a_kind_changes_its_scope(bare, admin, tmp_path):
+    """Its objects go with its definition; those of the new one stand in other places."""
+    group, plural = "platform.example.org", "objectstorages"
+    name = f"{plural}.{group}"
+    remove(admin, name)
+    serve(bare, admin, definition(group, "ObjectStorage", plural, "Namespaced"))
+    with TruceProcess(tmp_path, FAST, kubeconfig=bare.kubeconfig()) as truce:
+        bare.register_webhook(truce.admission_url, truce.ca_file)
+        store = {
+            "apiVersion": f"{group}/v1",
+            "kind": "ObjectStorage",
+            "metadata": {"name": "orders", "namespace": "team-a"},
+            "spec": {"parameters": {"name": "orders-prod", "region": "eu-central-1"}},
+            "status": {"conditions": [{"type": "Ready", "status": "True"}]},  # It exists.
+        }
+        admin.request("POST", f"/apis/{group}/v1/namespaces/team-a/{plural}", store).expect(201)
+        truce.wait_for_state("orders-prod", "held", NEW_KIND_SECONDS)
+        remove(admin, name)
+        serve(bare, admin, definition(group, "ObjectStorage", plural, "Cluster"))
+        del store["metadata"]["namespace"]
+        store["spec"]["parameters"]["name"] = "invoices-prod"
+        admin.request("POST", f"/apis/{group}/v1/{plural}", store).expect(201)
+        owner = truce.wait_for_state("invoices-prod", "held", NEW_KIND_SECONDS)
+        assert not owner["root"].get("namespace")
+        # Nothing is known of the bucket of the object that went with the old definition.
+        assert truce.state("orders-prod") in ("held", "orphaned")
+    bare.unregister_webhook()
+    remove(admin, name)
+    bare.apply_crds()
+
+
+def test_claims_without_mapping_are_told_of(bare, admin, tmp_path):
+    """CRDs that are served with an XRD, but no rule says what they declare."""
+    group = "unmapped.example.org"
+    crossplane = "apiextensions.crossplane.io"
+    xrds = "compositeresourcedefinitions"
+    definitions = (
+        definition(crossplane, "CompositeResourceDefinition", xrds, "Cluster"),
+        definition(group, "XDatabase", "xdatabases", "Cluster"),
+        definition(group, "Database", "databases", "Namespaced"),
+    )
+    for crd in definitions:
+        serve(bare, admin, crd)
+    xrd = {
+        "apiVersion": f"{crossplane}/v1",
+        "kind": "CompositeResourceDefinition",
+        "metadata": {"name": f"xdatabases.{group}"},
+        "spec": {
+            "group": group,
+            "names": {"kind": "XDatabase", "plural": "xdatabases"},
+            "claimNames": {"kind": "Database", "plural": "databases"},
+        },
+    }
+    admin.request("POST", f"/apis/{crossplane}/v1/{xrds}", xrd).expect(201)
+    with TruceProcess(tmp_path, FAST, kubeconfig=bare.kubeconfig()) as truce:
+        bare.register_webhook(truce.admission_url, truce.ca_file)
+
+        def unmapped() -> list[str]:
+            done = truce.command("coverage", "-o", "json")
+            gaps = json.loads(done.stdout)["gaps"]
+            return [gap["subject"] for gap in gaps if gap["reason"] == "no-mapping"]
+
+        wait_for(lambda: f"Database.{group}" in unmapped(), NEW_KIND_SECONDS, "the claim kind told")
+        assert f"Database.{group}" in truce.command("coverage", "--all").stdout
+    bare.unregister_webhook()
+    for crd in definitions:
+        admin.request("DELETE", f"{DEFINITIONS}/{crd['metadata']['name']}").expect()
 
 
 def test_lost_history_is_listed_again(bare, admin, truce):

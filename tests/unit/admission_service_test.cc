@@ -48,6 +48,24 @@ TEST_F(AdmissionServiceTest, ObservingATakenBucketIsAllowed) {
   EXPECT_FALSE(Send(raised).allowed);
 }
 
+TEST_F(AdmissionServiceTest, ADoubtNamesTheHolderOnlyAsFarAsMayBeDisclosed) {
+  Send(Claim("team-a", "artifacts", "prod-artifacts", "service-a"));
+  ChangePolicy([](AdmissionPolicy& policy) {
+    policy.doubt_of = [](const Slot& slot) {
+      return ForPeople(slot) + " was not in the last list";
+    };
+  });
+  const Sent second = Claim("team-b", "artifacts", "prod-artifacts", "service-b");
+  EXPECT_NE(Send(second).message.find("team-a/artifacts was not in the last list"),
+            std::string::npos);
+  ChangePolicy([](AdmissionPolicy& policy) { policy.disclosure = Disclosure::kTaken; });
+  const Answered discreet = Send(second);
+  EXPECT_FALSE(discreet.allowed);
+  EXPECT_EQ(discreet.message.find("team-a"), std::string::npos) << discreet.message;
+  EXPECT_NE(discreet.message.find("whether it still exists is being looked at"), std::string::npos)
+      << discreet.message;
+}
+
 TEST_F(AdmissionServiceTest, ACompositeControllerGets422) {
   Send(Bucket("one", "prod-artifacts"));
   Sent composed = Bucket("two", "prod-artifacts");

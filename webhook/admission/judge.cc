@@ -272,13 +272,16 @@ void Judgement::CheckListed(const Decision& decision, const Facts& facts) {
 std::vector<Finding> Judgement::FindingsOf(const Decision& decision) const {
   std::vector<Finding> out;
   const Wording wording = WordingFor(decision.root);
-  const auto doubt_of = [&](const Owner& holder) {
+  const auto doubt_of = [&](const Clash& clash) {
     if (policy_->doubt_of == nullptr) return std::string();
-    return policy_->doubt_of(holder.leaf.value_or(holder.root));
+    std::string doubt = policy_->doubt_of(clash.holder.leaf.value_or(clash.holder.root));
+    // It names the holder (I8).
+    const bool names = DisclosureOf(clash, policy_->disclosure) == Disclosure::kFull;
+    return doubt.empty() || names ? doubt : "whether it still exists is being looked at";
   };
   for (const Clash& clash : decision.denied) {
     out.push_back(DuplicateOwnership(clash, wording));
-    const std::string doubt = doubt_of(clash.holder);
+    const std::string doubt = doubt_of(clash);
     if (!doubt.empty()) out.back().remedy += " About the owner: " + doubt + ".";
   }
   out.insert(out.end(), attachment_findings_.begin(), attachment_findings_.end());
