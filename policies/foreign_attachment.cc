@@ -3,17 +3,17 @@
 // Spec: a declaration of an attachment (a bucket's policy, versioning or notification, a queue's
 // policy, a role's policy, a record of a zone, …) whose parent resource has an owner of another
 // party is refused, unless that owner shares the resource with the attachment's party at level
-// attach. The parent is told by name, or by a reference once the registry or the provider resolves
-// it. Two equal attachments are a matter of duplicate-ownership, in both modes of attachment.
-// Parameters: none; mode "mode" and "typeModes" by the attachment's type, at most warn where its
-// row in the catalogue is not researched.
-// Vectors: tests/unit/policies_attachment_test.cc (owners are no facts of an object).
+// attach; that a share ends soon is told as a warning, and one that has ended lets what relied on
+// it go on with a warning. The parent is told by name, or by a reference once the registry or the
+// provider resolves it. Two equal attachments are a matter of duplicate-ownership, in both modes of
+// attachment. Parameters: none; mode "mode" and "typeModes" by the attachment's type, at most warn
+// where its row in the catalogue is not researched. Vectors: tests/unit/policies_attachment_test.cc
+// (owners are no facts of an object).
 #include "policies/foreign_attachment.h"
-
-#include <algorithm>
 
 #include "policies/name_rules.h"
 #include "policies/people.h"
+#include "registry/ownership/sharing.h"
 
 namespace truce {
 namespace {
@@ -21,13 +21,6 @@ namespace {
 constexpr std::size_t kNameBytesMax = 256;
 
 std::string Quoted(std::string_view text) { return '"' + OneLine(text, kNameBytesMax) + '"'; }
-
-bool MayAttach(const AttachmentFacts& facts) {
-  return std::any_of(facts.shares.begin(), facts.shares.end(), [&](const Share& share) {
-    return share.key == facts.holder->key && share.party == facts.party &&
-           share.level == ShareLevel::kAttach && (!share.until || facts.now < *share.until);
-  });
-}
 
 bool IsSlotParty(const PartyId& party) { return party.text.starts_with("slot:"); }
 
@@ -53,14 +46,43 @@ std::string OwnerInWords(const Owner& holder, Disclosure level) {
   return out;
 }
 
+// What the attachment relies on ends soon, or has ended.
+Finding ShareEnds(const AttachmentFacts& facts, const Agreement& share, const Wording& wording) {
+  const Owner& holder = *facts.holder;
+  const std::string type = TypeForPeople(facts.attachment->identity.type);
+  const bool ended = !HoldsAt(share, facts.now);
+  const std::string when = FormatTimestamp(*share.until);
+  Finding out;
+  out.rule = Rule::kForeignAttachment;
+  out.mode = Mode::kWarn;
+  out.resource = type + " of " + TypeForPeople(holder.identity.type) + " " + Quoted(holder.name);
+  out.key = facts.attachment->key;
+  out.cause = "The share by which this " + type + " may write into " +
+              TypeForPeople(holder.identity.type) + " " + Quoted(holder.name) +
+              (ended ? " ended on " : " ends on ") + when + ".";
+  out.remedy = std::string(ended ? "It goes on as it is, but not when it is created anew"
+                                 : "After that it goes on, but nothing new may be attached") +
+               "; ask the owner to share it for longer.";
+  if (!wording.public_url.empty() && !holder.id.empty()) {
+    out.link = std::string(wording.public_url) + "/r/" + holder.id.text;
+  }
+  out.warning = OneLine("truce: the share of " + TypeForPeople(holder.identity.type) + " " +
+                            OneLine(holder.name, 63) + (ended ? " ended on " : " ends on ") + when,
+                        kWarningBytesMax);
+  return out;
+}
+
 }  // namespace
 
 std::optional<Finding> ForeignAttachment(const AttachmentFacts& facts, const Wording& wording) {
   const Owner& holder = *facts.holder;
   const DeclaredResource& attachment = *facts.attachment;
-  if (holder.root == *wording.root || holder.party == facts.party || MayAttach(facts)) {
-    return std::nullopt;
-  }
+  if (holder.root == *wording.root || holder.party == facts.party) return std::nullopt;
+  const Agreement* share = ShareFor(facts.agreements, facts.party, ShareLevel::kAttach);
+  const bool holds = share != nullptr && HoldsAt(*share, facts.now);
+  if (holds && (!share->until || facts.now + kShareNotice < *share->until)) return std::nullopt;
+  if (holds || (share != nullptr && facts.existed)) return ShareEnds(facts, *share, wording);
+  if (facts.existed) return std::nullopt;
   const std::string type = TypeForPeople(attachment.identity.type);
   const std::string parent = TypeForPeople(holder.identity.type) + " " + Quoted(holder.name);
   Finding out;
@@ -80,7 +102,7 @@ std::optional<Finding> ForeignAttachment(const AttachmentFacts& facts, const Wor
                (wording.disclosure == Disclosure::kTaken || holder.contact.empty()
                     ? std::string("the owner")
                     : OneLine(holder.contact, kNameBytesMax)) +
-               " to declare it beside the resource.";
+               " to declare it beside the resource, or to share it with you at level attach.";
   if (!wording.public_url.empty() && !holder.id.empty()) {
     out.link = std::string(wording.public_url) + "/r/" + holder.id.text;
   }

@@ -59,6 +59,12 @@ class Facts {
                                       std::size_t limit) const = 0;
   // At most `limit` lines of the audit log. With an id it passes over the range: bound it.
   virtual std::vector<AuditLine> AuditLines(const AuditRange& range, std::size_t limit) const = 0;
+  // All agreements of `key`, ordered by id.
+  virtual std::vector<Agreement> AgreementsOf(const KeyText& key) const = 0;
+  virtual std::optional<Agreement> AgreementById(const PublicId& id) const = 0;
+  // At most `limit` agreements of `kind` whose id follows `after`, by id.
+  virtual std::vector<Agreement> AgreementsAfter(AgreementKind kind, const PublicId& after,
+                                                 std::size_t limit) const = 0;
   // A setting written by Changes::put_settings.
   virtual std::optional<std::string> Setting(std::string_view name) const = 0;
 };

@@ -84,6 +84,25 @@ void CheckAudit(const StoreContents& contents, Breaches& breaches) {
   }
 }
 
+void CheckAgreements(const StoreContents& contents, const Index& index, Breaches& breaches) {
+  std::set<std::pair<AgreementKind, KeyText>> single;
+  for (const Agreement& agreement : contents.agreements) {
+    const auto owner = index.owners.find(agreement.key);
+    if (owner == index.owners.end()) {
+      breaches.push_back("agreement without owner: " + agreement.key.text);
+      continue;
+    }
+    const bool is_share = agreement.kind == AgreementKind::kShare;
+    if (!is_share && !single.emplace(agreement.kind, agreement.key).second) {
+      breaches.push_back("two of " + std::string(Name(agreement.kind)) + ": " + agreement.key.text);
+    }
+    const bool is_transfer = agreement.kind == AgreementKind::kTransfer;
+    if (is_transfer && agreement.accepted && agreement.successor != owner->second->successor) {
+      breaches.push_back("accepted transfer is not the owner's word: " + agreement.key.text);
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> CheckInvariants(const StoreContents& contents) {
@@ -95,6 +114,7 @@ std::vector<std::string> CheckInvariants(const StoreContents& contents) {
   CheckOwners(contents, index, breaches);
   CheckRows(contents, index, breaches);
   CheckAudit(contents, breaches);
+  CheckAgreements(contents, index, breaches);
   std::sort(breaches.begin(), breaches.end());
   return breaches;
 }

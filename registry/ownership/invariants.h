@@ -15,7 +15,7 @@ namespace truce {
 //   I12 every owner has an audit entry that made its root the owner
 //   and: a managed key has an owner · an owner has a managing row or an explicit record, never both
 //   · derived fields agree with the rows · a row's root is its object's root · replays keep one row
-//   per id
+//   per id · agreements have an owner, and an accepted transfer is its word
 std::vector<std::string> CheckInvariants(const StoreContents& contents);
 
 // I12: `before` is a prefix of `after`'s audit log.

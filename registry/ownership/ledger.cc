@@ -103,6 +103,22 @@ std::vector<Object> Ledger::ChildrenOf(const Slot& slot) const {
   return children;
 }
 
+std::vector<Agreement> Ledger::AgreementsOf(const KeyText& key) const {
+  std::vector<Agreement> found = facts_.AgreementsOf(key);
+  std::erase_if(found, [&](const Agreement& each) { return agreements_.contains(each.id); });
+  for (const auto& [id, agreement] : agreements_) {
+    if (agreement && agreement->key == key) found.push_back(*agreement);
+  }
+  std::sort(found.begin(), found.end(),
+            [](const Agreement& a, const Agreement& b) { return a.id < b.id; });
+  return found;
+}
+
+std::optional<Agreement> Ledger::AgreementById(const PublicId& id) const {
+  const auto found = agreements_.find(id);
+  return found != agreements_.end() ? found->second : facts_.AgreementById(id);
+}
+
 std::optional<std::string> Ledger::Setting(const std::string& name) const {
   const auto found = settings_.find(name);
   return found != settings_.end() ? found->second : facts_.Setting(name);
@@ -135,6 +151,13 @@ void Ledger::PutObject(Object object) {
 
 void Ledger::DropObject(const Uid& uid) { objects_.insert_or_assign(uid, std::nullopt); }
 
+void Ledger::PutAgreement(Agreement agreement) {
+  PublicId id = agreement.id;
+  agreements_.insert_or_assign(std::move(id), std::move(agreement));
+}
+
+void Ledger::DropAgreement(const PublicId& id) { agreements_.insert_or_assign(id, std::nullopt); }
+
 void Ledger::PutSetting(const std::string& name, std::string value) {
   settings_.insert_or_assign(name, std::move(value));
 }
@@ -142,6 +165,53 @@ void Ledger::PutSetting(const std::string& name, std::string value) {
 void Ledger::Audit(AuditEntry entry) {
   entry.at = now_;
   audit_.push_back(std::move(entry));
+}
+
+// The ownership of `stored` left its key: re-keyed, or ended.
+void Ledger::MoveAgreements(const Owner& stored) {
+  const auto moved = std::find_if(owners_.begin(), owners_.end(), [&](const auto& entry) {
+    return entry.second && entry.second->id == stored.id;
+  });
+  for (Agreement agreement : AgreementsOf(stored.key)) {
+    if (moved == owners_.end()) {
+      DropAgreement(agreement.id);
+      continue;
+    }
+    agreement.key = moved->first;
+    PutAgreement(std::move(agreement));
+  }
+}
+
+void Ledger::EndWhatIsDone(const Owner& stored, const Owner& owner) {
+  const bool same_party = stored.party == owner.party;
+  if (same_party && stored.successor == owner.successor) return;
+  for (const Agreement& agreement : AgreementsOf(owner.key)) {
+    const bool is_transfer = agreement.kind == AgreementKind::kTransfer;
+    const bool outdated = agreement.accepted && agreement.successor != owner.successor;
+    const bool own_share =
+        agreement.kind == AgreementKind::kShare && agreement.party == owner.party;
+    if ((is_transfer && (outdated || !same_party)) || own_share) DropAgreement(agreement.id);
+  }
+}
+
+void Ledger::FollowOwners() {
+  for (const auto& [key, owner] : owners_) {
+    const auto stored = facts_.OwnerOf(key);
+    if (!stored) continue;
+    if (!owner || owner->id != stored->id) {
+      MoveAgreements(*stored);
+    } else {
+      EndWhatIsDone(*stored, *owner);
+    }
+  }
+}
+
+void Ledger::TakeAgreements(Changes& changes) {
+  for (auto& [id, agreement] : agreements_) {
+    const auto stored = facts_.AgreementById(id);
+    if (!agreement && stored) changes.drop_agreements.push_back(id);
+    if (agreement && agreement != stored) changes.put_agreements.push_back(*std::move(agreement));
+  }
 }
 
 Changes Ledger::Take() {
@@ -154,7 +224,9 @@ Changes Ledger::Take() {
       PutOwner(*std::move(owner));
     }
   }
+  FollowOwners();
   Changes changes;
+  TakeAgreements(changes);
   for (auto& [key, owner] : owners_) {
     const auto stored = facts_.OwnerOf(key);
     if (!owner && stored) changes.drop_owners.push_back(key);

@@ -34,6 +34,8 @@ class Ledger final {
   std::optional<Object> ObjectByUid(const Uid& uid) const;
   std::optional<Object> ObjectBySlot(const Slot& slot) const;
   std::vector<Object> ChildrenOf(const Slot& slot) const;
+  std::vector<Agreement> AgreementsOf(const KeyText& key) const;  // ordered by id
+  std::optional<Agreement> AgreementById(const PublicId& id) const;
   std::optional<std::string> Setting(const std::string& name) const;
 
   void PutRow(Row row);
@@ -42,6 +44,8 @@ class Ledger final {
   void DropOwner(const KeyText& key);
   void PutObject(Object object);
   void DropObject(const Uid& uid);
+  void PutAgreement(Agreement agreement);
+  void DropAgreement(const PublicId& id);
   void PutSetting(const std::string& name, std::string value);
   void Audit(AuditEntry entry);  // sets `at`
 
@@ -49,11 +53,18 @@ class Ledger final {
   // The party that may act for `root`.
   PartyId PartyFor(const Slot& root) const { return PartyOf(root, parties_); }
 
-  // The changes, with the owners' derived fields (state, leaf) recomputed from their rows; values
-  // equal to the stored ones are left out. The ledger must not be used afterwards.
+  // The changes, with the owners' derived fields (state, leaf) recomputed from their rows, and
+  // agreements brought after their ownerships: they move with a key, end with the ownership, and a
+  // transfer ends when it is done or the owner names somebody else. Values equal to the stored ones
+  // are left out. The ledger must not be used afterwards.
   Changes Take();
 
  private:
+  void FollowOwners();
+  void MoveAgreements(const Owner& stored);
+  void EndWhatIsDone(const Owner& stored, const Owner& owner);
+  void TakeAgreements(Changes& changes);
+
   const Facts& facts_;
   Timestamp now_;
   const IdSource& ids_;
@@ -61,6 +72,7 @@ class Ledger final {
   std::map<RowId, std::optional<Row>> rows_;  // nothing: dropped
   std::map<KeyText, std::optional<Owner>> owners_;
   std::map<Uid, std::optional<Object>> objects_;
+  std::map<PublicId, std::optional<Agreement>> agreements_;
   std::map<std::string, std::string> settings_;
   std::vector<AuditEntry> audit_;
 };

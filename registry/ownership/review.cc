@@ -7,6 +7,7 @@
 
 #include "registry/base/assert.h"
 #include "registry/ownership/grant.h"
+#include "registry/ownership/hand_over.h"
 #include "registry/ownership/lineage.h"
 #include "registry/ownership/sight.h"
 
@@ -132,20 +133,6 @@ std::vector<Pair> AddedPairs(const ReviewRequest& request, bool moved) {
 bool IsReplay(const Case& c, const Pair& pair) {
   const auto row = c.ledger.FindRow({pair.resource->key, c.object.uid, RowState::kReserved});
   return row && row->review == c.request.uid && row->digest == c.Digest();
-}
-
-// The first managing row of the old chain that can still write or delete, in words; empty when
-// there is none.
-std::string MissingStep(const std::vector<Row>& rows, const Slot& root) {
-  for (const Row& row : rows) {
-    if (!Manages(row) || row.root != root || Passive(row)) continue;
-    if (row.id.state == RowState::kReserved)
-      return "wait until " + ForPeople(row.slot) + " is settled";
-    if (!row.managed) return "delete " + ForPeople(row.slot) + " in a way that keeps the resource";
-    return "set spec.managementPolicies of " + ForPeople(row.slot) +
-           " to [\"Observe\"], or delete it with a policy that keeps the resource";
-  }
-  return {};
 }
 
 // What stands between the pair and its grant.
@@ -380,7 +367,11 @@ Decision Review(const ReviewRequest& request, const Facts& facts, Timestamp now,
   if (moved) MoveChain(*before, c.object.root, c.grantee.cause, ledger);
   if (moved) ledger.PutObject(c.object);
   if (!before) GatherChildren(c.object, c.grantee.cause, ledger);
-  if (c.object.root == c.object.slot) NameSuccessor(request.object, c.object.root, ledger);
+  // Only a change is the owner's word: what was agreed otherwise stays.
+  const std::string before_word = request.old_object ? request.old_object->transfer_to : "";
+  if (c.object.root == c.object.slot && request.object.transfer_to != before_word) {
+    NameSuccessor(request.object, c.object.root, ledger);
+  }
   decision.changes = ledger.Take();
   return decision;
 }

@@ -53,4 +53,28 @@ std::string_view Name(AuditAction action) {
   return "";
 }
 
+std::string_view Name(AgreementKind kind) {
+  switch (kind) {
+    case AgreementKind::kShare: return "share";
+    case AgreementKind::kTransfer: return "transfer";
+    case AgreementKind::kProtection: return "protection";
+  }
+  return "";
+}
+
+std::string_view Name(ShareLevel level) {
+  switch (level) {
+    case ShareLevel::kObserve: return "observe";
+    case ShareLevel::kAttach: return "attach";
+  }
+  return "";
+}
+
+std::optional<ShareLevel> ShareLevelFromName(std::string_view name) {
+  for (const ShareLevel level : std::array{ShareLevel::kObserve, ShareLevel::kAttach}) {
+    if (Name(level) == name) return level;
+  }
+  return std::nullopt;
+}
+
 }  // namespace truce

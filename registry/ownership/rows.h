@@ -14,6 +14,7 @@
 
 #include "registry/base/clock.h"
 #include "registry/identity/values.h"
+#include "registry/ownership/agreement.h"
 
 namespace truce {
 
@@ -175,13 +176,16 @@ struct Changes {
   std::vector<KeyText> drop_owners;
   std::vector<Object> put_objects;  // insert or replace by uid
   std::vector<Uid> drop_objects;
+  std::vector<Agreement> put_agreements;  // insert or replace by id
+  std::vector<PublicId> drop_agreements;
   std::vector<AuditEntry> audit;
   std::vector<std::pair<std::string, std::string>>
       put_settings;  // brake, cluster binding, catalogue version
 
   bool empty() const {
     return put_rows.empty() && drop_rows.empty() && put_owners.empty() && drop_owners.empty() &&
-           put_objects.empty() && drop_objects.empty() && audit.empty() && put_settings.empty();
+           put_objects.empty() && drop_objects.empty() && put_agreements.empty() &&
+           drop_agreements.empty() && audit.empty() && put_settings.empty();
   }
   bool operator==(const Changes&) const = default;
 };

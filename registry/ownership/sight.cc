@@ -1,6 +1,7 @@
 #include "registry/ownership/sight.h"
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -39,6 +40,12 @@ std::optional<Row> OldestOfParty(std::vector<Row> rows, const Owner& owner, cons
   return OldestOther(rows, owner.root);
 }
 
+// The same among those that the owner named as its successor.
+std::optional<Row> OldestSuccessor(std::vector<Row> rows, const Owner& owner) {
+  std::erase_if(rows, [&](const Row& row) { return !NamesSuccessor(owner.successor, row.root); });
+  return OldestOther(rows, owner.root);
+}
+
 AuditEntry Entry(AuditAction action, const Owner& owner, const Row& row, const std::string& cause) {
   return {.action = action,
           .key = owner.key,
@@ -51,6 +58,7 @@ AuditEntry Entry(AuditAction action, const Owner& owner, const Row& row, const s
 }
 
 void PassTo(const Row& heir, const std::string& cause, Owner owner, Ledger& ledger) {
+  const bool chosen = NamesSuccessor(owner.successor, heir.root);
   owner.root = heir.root;
   owner.party = ledger.PartyFor(heir.root);
   owner.since = ledger.now();
@@ -61,7 +69,8 @@ void PassTo(const Row& heir, const std::string& cause, Owner owner, Ledger& ledg
     owner.service = top->service;
     owner.contact = top->contact;
   }
-  ledger.Audit(Entry(AuditAction::kPassed, owner, heir, cause));
+  ledger.Audit(
+      Entry(chosen ? AuditAction::kTransferred : AuditAction::kPassed, owner, heir, cause));
   ledger.PutOwner(std::move(owner));
 }
 
@@ -77,9 +86,9 @@ void EndRow(const RowId& id, End end, const std::string& cause, Ledger& ledger) 
   const std::vector<Row> rest = ledger.RowsOfKey(id.key);
   if (AnyManages(rest, owner->root)) return;  // ownership ends with the last row of its chain
   if (end == End::kUnproved && owner->real) {
-    // The party declares it through another chain already.
-    const auto again =
-        owner->successor.empty() ? OldestOfParty(rest, *owner, ledger) : std::nullopt;
+    // The successor, or the party through another chain, declares it already.
+    const auto again = owner->successor.empty() ? OldestOfParty(rest, *owner, ledger)
+                                                : OldestSuccessor(rest, *owner);
     if (again) {
       PassTo(*again, cause, *std::move(owner), ledger);
       return;
@@ -108,6 +117,9 @@ void Acquire(const DeclaredResource& resource, const Grantee& grantee, bool real
   } else if (owner->record != Record::kNone && owner->record != Record::kImported &&
              owner->party == grantee.party) {
     GrantInPlace(*std::move(owner), resource, grantee, AuditAction::kGranted, ledger);
+  } else if (owner->record == Record::kTransferring &&
+             NamesSuccessor(owner->successor, grantee.object.root)) {
+    GrantInPlace(*std::move(owner), resource, grantee, AuditAction::kTransferred, ledger);
   }
   owner = ledger.OwnerOf(resource.key);
   if (owner->root == grantee.object.root) {
@@ -244,9 +256,31 @@ void See(const ObjectFacts& object, bool out_of_sight, Ledger& ledger) {
   AdoptNamed(object, placed, ledger);
 }
 
+std::set<KeyText> KeysBelow(const Uid& uid, const Slot& slot, const Ledger& ledger) {
+  std::set<KeyText> keys;
+  std::vector<std::pair<Uid, Slot>> open = {{uid, slot}};
+  std::set<Uid> met = {uid};
+  while (!open.empty()) {
+    const auto [at, place] = std::move(open.back());
+    open.pop_back();
+    for (const Row& row : ledger.RowsOfUid(at)) {
+      if (Manages(row)) keys.insert(row.id.key);
+    }
+    if (met.size() >= kBelowMax) continue;
+    for (const Object& child : ledger.ChildrenOf(place)) {
+      if (met.insert(child.uid).second) open.emplace_back(child.uid, child.slot);
+    }
+  }
+  return keys;
+}
+
 void NameSuccessor(const ObjectFacts& object, const Slot& root, Ledger& ledger) {
+  std::set<KeyText> keys = KeysBelow(object.uid, object.slot, ledger);
   for (const DeclaredResource& resource : object.resources) {
-    auto owner = resource.key.empty() ? std::nullopt : ledger.OwnerOf(resource.key);
+    if (!resource.key.empty()) keys.insert(resource.key);
+  }
+  for (const KeyText& key : keys) {
+    auto owner = ledger.OwnerOf(key);
     if (!owner || owner->root != root || owner->successor == object.transfer_to) continue;
     owner->successor = object.transfer_to;
     ledger.PutOwner(*std::move(owner));

@@ -4,7 +4,9 @@
 #ifndef TRUCE_REGISTRY_OWNERSHIP_SIGHT_H_
 #define TRUCE_REGISTRY_OWNERSHIP_SIGHT_H_
 
+#include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,8 +45,13 @@ void Meet(const ObjectFacts& object, Ledger& ledger);
 // rows (I7). `out_of_sight`: it changed while nobody watched (OutOfSight).
 void See(const ObjectFacts& object, bool out_of_sight, Ledger& ledger);
 
+// Objects below a root that are looked at, at most.
+inline constexpr std::size_t kBelowMax = 4096;
+// The keys that the object and everything below it manage; of at most kBelowMax objects.
+std::set<KeyText> KeysBelow(const Uid& uid, const Slot& slot, const Ledger& ledger);
+
 // Writes the successor that the root's annotation names (truce.dev/transfer-to) to what the root
-// owns.
+// owns, directly or through what it is composed of.
 void NameSuccessor(const ObjectFacts& object, const Slot& root, Ledger& ledger);
 
 // The last version of an object whose DELETED event arrived. `crd_terminating`: its CRD is being

@@ -48,6 +48,7 @@ struct StoreContents {
   std::vector<Owner> owners;
   std::vector<Row> rows;
   std::vector<Object> objects;
+  std::vector<Agreement> agreements;
   std::vector<AuditEntry> audit;  // in the order written
   std::vector<std::pair<std::string, std::string>> settings;
 
@@ -61,14 +62,15 @@ class Store {
 
   // Locks the rows of `locks`, calls `decide` on them and writes its changes, all or nothing. Drops
   // come before puts; dropping what is not there is no error; of two puts of one thing the last one
-  // counts. Constraints: rows have a key and a uid, owners a key, objects a uid, settings a name
-  // (all not empty); a key with a managing reservation has an owner (backs I1 and I2). Durable on
-  // return (SQLite: synchronous=FULL): an answer sent after it survives a power cut (I3). Errors:
-  // kUnavailable (busy, disk full, read-only: nothing was written); kResourceExhausted (queue full:
-  // nothing was written); kDeadlineExceeded (the outcome is unknown: repeat the review, which is
-  // idempotent); kDataLoss (the database is damaged); kInternal (the changes break a constraint:
-  // nothing was written). Blocks at most until `deadline`. When `decide` returns no changes nothing
-  // is written and the call needs no working disk.
+  // counts. Constraints: rows have a key and a uid, owners a key, objects a uid, agreements an id
+  // and a key, settings a name (all not empty); a key with a managing reservation has an owner
+  // (backs I1 and I2). Durable on return (SQLite: synchronous=FULL): an answer sent after it
+  // survives a power cut (I3). Errors: kUnavailable (busy, disk full, read-only: nothing was
+  // written); kResourceExhausted (queue full: nothing was written); kDeadlineExceeded (the outcome
+  // is unknown: repeat the review, which is idempotent); kDataLoss (the database is damaged);
+  // kInternal (the changes break a constraint: nothing was written). Blocks at most until
+  // `deadline`. When `decide` returns no changes nothing is written and the call needs no working
+  // disk.
   virtual Result<void> Apply(const Locks& locks, const Decide& decide, Deadline deadline) = 0;
 
   // Calls `look` on one consistent committed state. Never writes, never waits for a writer's

@@ -71,6 +71,12 @@ class NothingKnown final : public Facts {
                                     std::size_t /*limit*/) const override {
     return {};
   }
+  std::vector<Agreement> AgreementsOf(const KeyText& /*key*/) const override { return {}; }
+  std::optional<Agreement> AgreementById(const PublicId& /*id*/) const override { return {}; }
+  std::vector<Agreement> AgreementsAfter(AgreementKind /*kind*/, const PublicId& /*after*/,
+                                         std::size_t /*limit*/) const override {
+    return {};
+  }
   std::optional<std::string> Setting(std::string_view /*name*/) const override {
     return std::nullopt;
   }

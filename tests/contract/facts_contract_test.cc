@@ -278,6 +278,52 @@ TEST_P(FactsContract, TellsTheAuditLogByNumber) {
   });
 }
 
+Agreement SampleAgreement(const std::string& id, AgreementKind kind, const std::string& key) {
+  Agreement agreement;
+  agreement.id = {id};
+  agreement.kind = kind;
+  agreement.key = SampleKey(key);
+  agreement.party = {"ns:local/team-b"};
+  agreement.level = ShareLevel::kAttach;
+  agreement.accepted = false;
+  agreement.successor = "Bucket/team-b/x";
+  agreement.reason = "reads \"it\"";
+  agreement.actor = "ann";
+  agreement.at = At(7);
+  return agreement;
+}
+
+TEST_P(FactsContract, AgreementsAreFoundByKeyIdAndKind) {
+  Agreement first = SampleAgreement("b", AgreementKind::kShare, "k");
+  first.until = At(99);
+  const Agreement second = SampleAgreement("a", AgreementKind::kTransfer, "k");
+  const Agreement other = SampleAgreement("c", AgreementKind::kShare, "other");
+  Changes changes;
+  changes.put_agreements = {first, second, other};
+  WriteAll(changes);
+  OnFacts([&](const Facts& facts) {
+    EXPECT_EQ(facts.AgreementsOf(SampleKey("k")), (std::vector<Agreement>{second, first}));
+    EXPECT_TRUE(facts.AgreementsOf(SampleKey("none")).empty());
+    EXPECT_EQ(facts.AgreementById({"b"}), first);
+    EXPECT_EQ(facts.AgreementById({"z"}), std::nullopt);
+    const auto shares = [&](const char* after, std::size_t limit) {
+      return facts.AgreementsAfter(AgreementKind::kShare, {after}, limit);
+    };
+    EXPECT_EQ(shares("", 10), (std::vector<Agreement>{first, other}));
+    EXPECT_EQ(shares("", 1), (std::vector<Agreement>{first}));
+    EXPECT_EQ(shares("b", 10), (std::vector<Agreement>{other}));
+  });
+  first.reason = "changed";
+  Changes again;
+  again.put_agreements = {first};
+  again.drop_agreements = {{"a"}, {"none"}};
+  WriteAll(again);
+  EXPECT_EQ(Contents().agreements, (std::vector<Agreement>{first, other}));
+  Changes nameless;
+  nameless.put_agreements = {SampleAgreement("", AgreementKind::kShare, "k")};
+  EXPECT_EQ(Write(store(), nameless).error().code, ErrorCode::kInternal);
+}
+
 INSTANTIATE_TEST_SUITE_P(Stores, FactsContract, EveryStore(), NameOfStore);
 
 }  // namespace

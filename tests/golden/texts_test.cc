@@ -13,6 +13,7 @@
 #include "policies/name_rules.h"
 #include "policies/people.h"
 #include "policies/rules.h"
+#include "registry/ownership/sharing.h"
 
 namespace truce {
 namespace {
@@ -407,16 +408,61 @@ class AttachmentTexts : public Texts {
     const auto finding = ForeignAttachment({.attachment = &attachment,
                                             .holder = &clash.holder,
                                             .party = {"slot:" + ToText(root)},
-                                            .shares = {},
-                                            .now = {}},
+                                            .agreements = agreements,
+                                            .now = now},
                                            MakeWording());
     ASSERT_TRUE(finding.has_value());
     const std::vector<Finding> findings = {*finding};
     ExpectGolden(name, DenialText(findings) + "\n--- warning ---\n" + Warnings(findings)[0] + "\n");
   }
 
+  // A share with the attachment's party at level attach.
+  void ShareUntil(Timestamp until) {
+    Agreement share;
+    share.id = {"share"};
+    share.key = clash.holder.key;
+    share.party = {"slot:" + ToText(root)};
+    share.level = ShareLevel::kAttach;
+    share.until = until;
+    agreements = {share};
+  }
+
   DeclaredResource attachment;
+  std::vector<Agreement> agreements;
+  Timestamp now{std::chrono::hours{24 * 20'000}};
 };
+
+TEST_F(AttachmentTexts, AShareIsEnough) {
+  ShareUntil(now + kShareNotice + std::chrono::hours{1});
+  const AttachmentFacts facts{.attachment = &attachment,
+                              .holder = &clash.holder,
+                              .party = {"slot:" + ToText(root)},
+                              .agreements = agreements,
+                              .now = now};
+  EXPECT_EQ(ForeignAttachment(facts, MakeWording()), std::nullopt);
+  agreements[0].level = ShareLevel::kObserve;
+  EXPECT_NE(ForeignAttachment(facts, MakeWording()), std::nullopt);
+}
+
+TEST_F(AttachmentTexts, AShareThatEndsSoonWarns) {
+  ShareUntil(now + std::chrono::hours{24});
+  ExpectForeign("attachment-share-ends");
+}
+
+TEST_F(AttachmentTexts, AShareThatEndedLetsWhatExistedGoOn) {
+  ShareUntil(now);
+  AttachmentFacts facts{.attachment = &attachment,
+                        .holder = &clash.holder,
+                        .party = {"slot:" + ToText(root)},
+                        .agreements = agreements,
+                        .now = now};
+  EXPECT_EQ(ForeignAttachment(facts, MakeWording())->cause.find("share"), std::string::npos);
+  facts.existed = true;
+  const auto finding = ForeignAttachment(facts, MakeWording());
+  ASSERT_TRUE(finding.has_value());
+  EXPECT_EQ(finding->mode, Mode::kWarn);
+  EXPECT_NE(finding->cause.find("ended on"), std::string::npos) << finding->cause;
+}
 
 TEST_F(AttachmentTexts, IntoAnothersResource) { ExpectForeign("attachment"); }
 

@@ -160,6 +160,26 @@ std::optional<Owner> OwnerIn(const Store& store, const KeyText& key) {
   return owner;
 }
 
+namespace {
+
+Agreement RandomAgreement(std::mt19937_64& random) {
+  Agreement agreement;
+  agreement.id = {"g" + std::to_string(Below(random, 9))};
+  agreement.kind = static_cast<AgreementKind>(Below(random, 3));
+  agreement.key = SampleKey(NameOf(random));
+  agreement.party = {OddText(random)};
+  agreement.level = static_cast<ShareLevel>(Below(random, 2));
+  agreement.accepted = OneIn(random, 2);
+  agreement.successor = OddText(random);
+  agreement.reason = OddText(random);
+  agreement.actor = OddText(random);
+  agreement.at = At(static_cast<std::int64_t>(Below(random, 1000)));
+  if (OneIn(random, 2)) agreement.until = At(static_cast<std::int64_t>(Below(random, 1000)));
+  return agreement;
+}
+
+}  // namespace
+
 Changes RandomChanges(std::mt19937_64& random) {
   Changes changes;
   for (std::size_t i = Below(random, 3); i > 0; --i) changes.put_rows.push_back(RandomRow(random));
@@ -188,6 +208,8 @@ Changes RandomChanges(std::mt19937_64& random) {
     entry.cause = OddText(random);
     changes.audit.push_back(std::move(entry));
   }
+  if (OneIn(random, 3)) changes.put_agreements.push_back(RandomAgreement(random));
+  if (OneIn(random, 5)) changes.drop_agreements.push_back(RandomAgreement(random).id);
   if (OneIn(random, 4)) changes.put_settings.emplace_back("s" + NameOf(random), OddText(random));
   return changes;
 }

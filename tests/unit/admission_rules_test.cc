@@ -147,6 +147,29 @@ TEST_F(AdmissionRulesTest, AnAttachmentToAnothersBucketIsRefused) {
   EXPECT_TRUE(Send(Policy("own", "prod-artifacts", "team-a")).allowed);
 }
 
+TEST_F(AdmissionRulesTest, AShareLetsAnAttachmentIn) {
+  ASSERT_TRUE(Send(Claim("team-a", "files", "prod-artifacts", "service-a")).allowed);
+  Agreement share;
+  share.id = {"aaaaaaaaaaaaa"};
+  share.key = Contents().owners.at(0).key;
+  share.party = {"ns:local/team-b"};
+  Changes changes;
+  changes.put_agreements = {share};
+  const auto write = [&] {
+    return memory_
+        .Apply(
+            {}, [&](const Facts&) { return changes; }, Deadline::max())
+        .ok();
+  };
+  ASSERT_TRUE(write());
+  EXPECT_FALSE(Send(Policy("mine", "prod-artifacts", "team-b")).allowed) << "observe only";
+  changes.put_agreements[0].level = ShareLevel::kAttach;
+  ASSERT_TRUE(write());
+  EXPECT_TRUE(Send(Policy("mine", "prod-artifacts", "team-b")).allowed);
+  EXPECT_TRUE(sink_.last().findings.empty());
+  EXPECT_FALSE(Send(Policy("theirs", "prod-artifacts", "team-c")).allowed);
+}
+
 TEST_F(AdmissionRulesTest, AnAttachmentByHandToAClaimsBucketIsRefused) {
   ASSERT_TRUE(Send(Claim("team-a", "files", "prod-artifacts", "service-a")).allowed);
   EXPECT_FALSE(Send(Policy("mine", "prod-artifacts", "")).allowed);

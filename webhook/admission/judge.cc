@@ -183,12 +183,17 @@ void Judgement::JudgeAttachments(const Facts& facts, const Decision& decision) {
     const TypeSpec* type = catalogue.FindType(resource.identity.type);
     if (type == nullptr || !type->attachment) continue;
     const std::optional<KeyText> parent = ParentKeyOf(resource.identity, *type, catalogue);
-    if (!parent || WritesInto(request_.old_object, *parent, catalogue)) continue;
-    const std::optional<Owner> holder = facts.OwnerOf(*parent);
-    if (!holder) continue;
+    const std::optional<Owner> holder = parent ? facts.OwnerOf(*parent) : std::nullopt;
     const PartyId party = PartyOf(decision.root, policy_->parties);
-    const AttachmentFacts attachment{
-        .attachment = &resource, .holder = &*holder, .party = party, .shares = {}, .now = now_};
+    // Agreements are read only where they can matter.
+    if (!holder || holder->party == party || holder->root == decision.root) continue;
+    const std::vector<Agreement> agreements = facts.AgreementsOf(*parent);
+    const AttachmentFacts attachment{.attachment = &resource,
+                                     .holder = &*holder,
+                                     .party = party,
+                                     .agreements = agreements,
+                                     .existed = WritesInto(request_.old_object, *parent, catalogue),
+                                     .now = now_};
     std::optional<Finding> finding = ForeignAttachment(attachment, WordingFor(decision.root));
     if (!finding) continue;
     const std::string& ns = decision.root.ns.empty() ? request_.object.slot.ns : decision.root.ns;

@@ -155,6 +155,30 @@ class MemoryStore::State final : public Facts {
     return owners;
   }
 
+  std::vector<Agreement> AgreementsOf(const KeyText& key) const override {
+    std::vector<Agreement> found;
+    for (const auto& [id, agreement] : agreements_) {
+      if (agreement.key == key) found.push_back(agreement);
+    }
+    return found;
+  }
+
+  std::optional<Agreement> AgreementById(const PublicId& id) const override {
+    const auto found = agreements_.find(id);
+    if (found == agreements_.end()) return std::nullopt;
+    return found->second;
+  }
+
+  std::vector<Agreement> AgreementsAfter(AgreementKind kind, const PublicId& after,
+                                         std::size_t limit) const override {
+    std::vector<Agreement> found;
+    for (auto it = agreements_.upper_bound(after); it != agreements_.end() && found.size() < limit;
+         ++it) {
+      if (it->second.kind == kind) found.push_back(it->second);
+    }
+    return found;
+  }
+
   std::optional<std::string> Setting(std::string_view name) const override {
     const auto found = settings_.find(name);
     if (found == settings_.end()) return std::nullopt;
@@ -176,6 +200,7 @@ class MemoryStore::State final : public Facts {
   std::map<RowId, Row> rows_;
   std::map<KeyText, Owner> owners_;
   std::map<Uid, Object> objects_;
+  std::map<PublicId, Agreement> agreements_;
   std::map<std::string, std::string, std::less<>> settings_;
   std::vector<AuditEntry> audit_;
   StoreCounts counts_;
@@ -198,6 +223,10 @@ Result<void> CheckNames(const Changes& changes) {
   }
   for (const Object& object : changes.put_objects) {
     if (object.uid.empty()) return Broken("an object has a uid", ToText(object.slot));
+  }
+  for (const Agreement& agreement : changes.put_agreements) {
+    if (agreement.id.empty()) return Broken("an agreement has an id", agreement.key.text);
+    if (agreement.key.empty()) return Broken("an agreement has a key", agreement.id.text);
   }
   for (const auto& [name, value] : changes.put_settings) {
     if (name.empty()) return Broken("a setting has a name", value);
@@ -254,6 +283,10 @@ void MemoryStore::State::DropAndPutOwners(const Changes& changes) {
 void MemoryStore::State::Replace(const Changes& changes) {
   for (const Uid& uid : changes.drop_objects) objects_.erase(uid);
   for (const Object& object : changes.put_objects) objects_.insert_or_assign(object.uid, object);
+  for (const PublicId& id : changes.drop_agreements) agreements_.erase(id);
+  for (const Agreement& agreement : changes.put_agreements) {
+    agreements_.insert_or_assign(agreement.id, agreement);
+  }
   audit_.insert(audit_.end(), changes.audit.begin(), changes.audit.end());
   for (const auto& [name, value] : changes.put_settings) settings_.insert_or_assign(name, value);
 }
@@ -293,6 +326,7 @@ StoreContents MemoryStore::State::Copy() const {
   for (const auto& [key, owner] : owners_) contents.owners.push_back(owner);
   for (const auto& [id, row] : rows_) contents.rows.push_back(row);
   for (const auto& [uid, object] : objects_) contents.objects.push_back(object);
+  for (const auto& [id, agreement] : agreements_) contents.agreements.push_back(agreement);
   contents.audit = audit_;
   contents.settings.assign(settings_.begin(), settings_.end());
   return contents;

@@ -31,6 +31,12 @@ Result<void> Forget(Connection& writer, const KeyText& key) {
   return statement.Run();
 }
 
+Result<void> DropAgreement(Connection& writer, const PublicId& id) {
+  TRUCE_ASSIGN_OR_RETURN(Statement statement, writer.Use(Sql::kDropAgreement));
+  statement.BindText(0, id.text);
+  return statement.Run();
+}
+
 Result<void> PutSetting(Connection& writer, std::string_view name, std::string_view value) {
   TRUCE_ASSIGN_OR_RETURN(Statement statement, writer.Use(Sql::kPutSetting));
   statement.BindText(0, name);
@@ -281,6 +287,12 @@ Result<void> Committer::DropObject(const Uid& uid) {
 Result<void> Committer::WriteOthers(const Changes& changes) {
   for (const Uid& uid : changes.drop_objects) TRUCE_RETURN_IF_ERROR(DropObject(uid));
   for (const Object& object : changes.put_objects) TRUCE_RETURN_IF_ERROR(WriteObject(object));
+  for (const PublicId& id : changes.drop_agreements) {
+    TRUCE_RETURN_IF_ERROR(DropAgreement(writer_, id));
+  }
+  for (const Agreement& agreement : changes.put_agreements) {
+    TRUCE_RETURN_IF_ERROR(PutAgreement(writer_, agreement));
+  }
   for (const AuditEntry& entry : changes.audit) TRUCE_RETURN_IF_ERROR(AddAudit(writer_, entry));
   for (const auto& [name, value] : changes.put_settings) {
     TRUCE_RETURN_IF_ERROR(PutSetting(writer_, name, value));

@@ -29,6 +29,9 @@ constexpr int kBusyMilliseconds = 5000;
   "stripped, at"
 #define TRUCE_AUDIT_COLUMNS "at, action, key, id, root, slot, uid, cause, actor, review"
 
+#define TRUCE_AGREEMENT_COLUMNS \
+  "id, kind, key, party, level, accepted, successor, reason, actor, at, until"
+
 #define TRUCE_SELECT_OWNERS "SELECT key, " TRUCE_OWNER_VALUES " FROM resources "
 #define TRUCE_SELECT_ROWS                                                                        \
   "SELECT key, uid, declarations.state, slot, declarations.root, intent, terminating, managed, " \
@@ -135,6 +138,19 @@ const char* TextOf(Sql sql) {
              ", seq FROM audit WHERE seq >= ?1 AND seq < ?2 AND (?3 = '' OR id = ?3) "
              "ORDER BY seq LIMIT ?4";
     case Sql::kAllSettings: return "SELECT name, value FROM settings ORDER BY name";
+    case Sql::kAgreementsOf:
+      return "SELECT " TRUCE_AGREEMENT_COLUMNS " FROM agreements WHERE key = ? ORDER BY id";
+    case Sql::kAgreementById:
+      return "SELECT " TRUCE_AGREEMENT_COLUMNS " FROM agreements WHERE id = ?";
+    case Sql::kAgreementsAfter:
+      return "SELECT " TRUCE_AGREEMENT_COLUMNS
+             " FROM agreements WHERE kind = ? AND id > ? ORDER BY id LIMIT ?";
+    case Sql::kAllAgreements:
+      return "SELECT " TRUCE_AGREEMENT_COLUMNS " FROM agreements ORDER BY id";
+    case Sql::kPutAgreement:
+      return "INSERT OR REPLACE INTO agreements (" TRUCE_AGREEMENT_COLUMNS
+             ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    case Sql::kDropAgreement: return "DELETE FROM agreements WHERE id = ?";
     case Sql::kAllResources: return TRUCE_SELECT_OWNERS;
     case Sql::kRowUids: return "SELECT uid, id, resource FROM declarations ORDER BY resource";
     case Sql::kObjectUids: return "SELECT uid, id FROM objects";

@@ -209,6 +209,28 @@ std::vector<AuditLine> SqlFacts::AuditLines(const AuditRange& range, std::size_t
   return Collect<AuditLine>(sql, bind, read);
 }
 
+std::vector<Agreement> SqlFacts::AgreementsOf(const KeyText& key) const {
+  return Collect<Agreement>(
+      Sql::kAgreementsOf, [&](Statement& statement) { statement.BindText(0, key.text); },
+      ReadAgreement);
+}
+
+std::optional<Agreement> SqlFacts::AgreementById(const PublicId& id) const {
+  return First(Collect<Agreement>(
+      Sql::kAgreementById, [&](Statement& statement) { statement.BindText(0, id.text); },
+      ReadAgreement));
+}
+
+std::vector<Agreement> SqlFacts::AgreementsAfter(AgreementKind kind, const PublicId& after,
+                                                 std::size_t limit) const {
+  const auto bind = [&](Statement& statement) {
+    statement.BindText(0, WordOf(kind));
+    statement.BindText(1, after.text);
+    statement.BindInteger(2, LimitOf(limit));
+  };
+  return Collect<Agreement>(Sql::kAgreementsAfter, bind, ReadAgreement);
+}
+
 std::optional<std::string> SqlFacts::Setting(std::string_view name) const {
   return First(Collect<std::string>(
       Sql::kSetting, [&](Statement& statement) { statement.BindText(0, name); }, ReadText));

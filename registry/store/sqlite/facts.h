@@ -37,6 +37,10 @@ class SqlFacts : public Facts {
   std::vector<Owner> OwnersIn(OwnerList list, const KeyText& after,
                               std::size_t limit) const override;
   std::vector<AuditLine> AuditLines(const AuditRange& range, std::size_t limit) const override;
+  std::vector<Agreement> AgreementsOf(const KeyText& key) const override;
+  std::optional<Agreement> AgreementById(const PublicId& id) const override;
+  std::vector<Agreement> AgreementsAfter(AgreementKind kind, const PublicId& after,
+                                         std::size_t limit) const override;
   std::optional<std::string> Setting(std::string_view name) const override;
 
   // The first error of any read.

@@ -25,6 +25,8 @@ std::string_view Word(const std::array<std::string_view, kSize>& words, Enum val
   // A value outside the enumeration becomes a word that the schema's CHECK refuses.
   return index < kSize ? words[index] : "?"sv;
 }
+constexpr std::array kAgreementKinds = {"share"sv, "transfer"sv, "protection"sv};
+constexpr std::array kShareLevels = {"observe"sv, "attach"sv};
 
 // Collects the first thing that cannot be read.
 class Reader {
@@ -118,6 +120,7 @@ Result<std::int64_t> Finish(Connection& connection, Statement& statement, Place 
 std::string KindOf(const Slot& slot) { return slot.cluster + '/' + slot.group + '/' + slot.kind; }
 
 std::string_view WordOf(RowState state) { return Word(kRowStates, state); }
+std::string_view WordOf(AgreementKind kind) { return Word(kAgreementKinds, kind); }
 
 Result<Owner> OwnerFrom(const OwnerTexts& texts) {
   Reader reader("owners");
@@ -241,6 +244,23 @@ Result<AuditEntry> ReadAudit(const Statement& statement) {
   entry.actor = statement.Text(8);
   entry.review.text = statement.Text(9);
   return std::move(reader).Finish(std::move(entry));
+}
+
+Result<Agreement> ReadAgreement(const Statement& statement) {
+  Reader reader("agreements");
+  Agreement agreement;
+  agreement.id.text = statement.Text(0);
+  agreement.kind = reader.FromWord<AgreementKind>(kAgreementKinds, statement.Text(1));
+  agreement.key.text = statement.Text(2);
+  agreement.party.text = statement.Text(3);
+  agreement.level = reader.FromWord<ShareLevel>(kShareLevels, statement.Text(4));
+  agreement.accepted = statement.Integer(5) != 0;
+  agreement.successor = statement.Text(6);
+  agreement.reason = statement.Text(7);
+  agreement.actor = statement.Text(8);
+  agreement.at = TimeFrom(statement.Integer(9));
+  if (!statement.IsNull(10)) agreement.until = TimeFrom(statement.Integer(10));
+  return std::move(reader).Finish(std::move(agreement));
 }
 
 Result<std::int64_t> PutOwner(Connection& connection, Place place, const Owner& owner) {
@@ -367,6 +387,23 @@ Result<void> AddAudit(Connection& connection, const AuditEntry& entry) {
   statement.BindText(7, entry.cause);
   statement.BindText(8, entry.actor);
   statement.BindText(9, entry.review.text);
+  return statement.Run();
+}
+
+Result<void> PutAgreement(Connection& connection, const Agreement& agreement) {
+  TRUCE_ASSIGN_OR_RETURN(Statement statement, connection.Use(Sql::kPutAgreement));
+  statement.BindText(0, agreement.id.text);
+  statement.BindText(1, Word(kAgreementKinds, agreement.kind));
+  statement.BindText(2, agreement.key.text);
+  statement.BindText(3, agreement.party.text);
+  statement.BindText(4, Word(kShareLevels, agreement.level));
+  statement.BindInteger(5, agreement.accepted ? 1 : 0);
+  statement.BindText(6, agreement.successor);
+  statement.BindText(7, agreement.reason);
+  statement.BindText(8, agreement.actor);
+  statement.BindInteger(9, Milliseconds(agreement.at));
+  BindOptional(statement, 10,
+               agreement.until ? std::optional(Milliseconds(*agreement.until)) : std::nullopt);
   return statement.Run();
 }
 

@@ -48,9 +48,11 @@ Result<Owner> ReadOwner(const Statement& statement);
 Result<Row> ReadRow(const Statement& statement);
 Result<Object> ReadObject(const Statement& statement);
 Result<AuditEntry> ReadAudit(const Statement& statement);
+Result<Agreement> ReadAgreement(const Statement& statement);
 inline constexpr int kAuditColumnCount = 10;
 
 std::string_view WordOf(RowState state);
+std::string_view WordOf(AgreementKind kind);
 // The column `kind` of a slot: "cluster/group/kind".
 std::string KindOf(const Slot& slot);
 
@@ -65,6 +67,7 @@ Result<std::int64_t> PutRow(Connection& connection, Place place, std::int64_t re
                             const Row& row);
 Result<std::int64_t> PutObject(Connection& connection, Place place, const Object& object);
 Result<void> AddAudit(Connection& connection, const AuditEntry& entry);
+Result<void> PutAgreement(Connection& connection, const Agreement& agreement);
 
 }  // namespace truce
 

@@ -1,0 +1,226 @@
+#include "registry/ownership/hand_over.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "registry/ownership/grant.h"
+
+namespace truce {
+namespace {
+
+Error Bad(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
+
+void AuditAct(const Owner& owner, std::string cause, const ByWhom& by, Ledger& ledger) {
+  if (!by.reason.empty()) cause += ": " + by.reason;
+  ledger.Audit({.action = AuditAction::kAdministered,
+                .key = owner.key,
+                .id = owner.id,
+                .root = owner.root,
+                .cause = std::move(cause),
+                .actor = by.actor});
+}
+
+// Parts of "<kind>/<namespace>/<name>" or "<kind>/<name>"; nothing when it has another form.
+struct SuccessorParts {
+  std::string kind;
+  std::string ns;
+  std::string name;
+};
+std::optional<SuccessorParts> PartsOf(const std::string& text) {
+  const std::size_t first = text.find('/');
+  if (first == 0 || first == std::string::npos) return std::nullopt;
+  const std::size_t second = text.find('/', first + 1);
+  SuccessorParts parts{text.substr(0, first), {}, {}};
+  if (second == std::string::npos) {
+    parts.name = text.substr(first + 1);
+  } else {
+    parts.ns = text.substr(first + 1, second - first - 1);
+    parts.name = text.substr(second + 1);
+  }
+  const bool has_blank =
+      std::any_of(text.begin(), text.end(), [](unsigned char c) { return c <= 0x20 || c == 0x7f; });
+  const bool fits = !parts.name.empty() && !has_blank && parts.name.find('/') == std::string::npos;
+  return fits ? std::optional(std::move(parts)) : std::nullopt;
+}
+
+Result<void> CheckSuccessor(const Owner& owner, const std::string& successor,
+                            const PartyId& party) {
+  if (!IsSuccessorOf(successor, party)) {
+    return Bad("\"" + successor + "\" names no object of " + ForPeople(party) +
+               "; write <kind>/<namespace>/<name>, or <kind>/<name> of a cluster-scoped one");
+  }
+  if (NamesSuccessor(successor, owner.root)) {
+    return Bad("\"" + successor + "\" is the owner itself");
+  }
+  return {};
+}
+
+// The owner's word: from now on this object may take over.
+void Name(Owner owner, const std::string& successor, Ledger& ledger) {
+  owner.successor = successor;
+  if (owner.record == Record::kOrphaned) owner.record = Record::kTransferring;
+  ledger.PutOwner(std::move(owner));
+}
+
+}  // namespace
+
+bool IsSuccessorOf(const std::string& text, const PartyId& party) {
+  const auto parts = PartsOf(text);
+  if (!parts) return false;
+  if (party.text.starts_with("slot:")) {
+    const auto slot = SlotFromText(party.text.substr(5));
+    return slot && parts->ns.empty() && slot->kind == parts->kind && slot->name == parts->name;
+  }
+  if (parts->ns.empty()) return false;
+  // A service stands for several namespaces; which, the receiver's admission decides.
+  return party.text.starts_with("service:") || party.text.ends_with("/" + parts->ns);
+}
+
+std::optional<Agreement> TransferOf(const KeyText& key, const Ledger& ledger) {
+  for (Agreement& each : ledger.AgreementsOf(key)) {
+    if (each.kind == AgreementKind::kTransfer) return std::move(each);
+  }
+  return std::nullopt;
+}
+
+Result<Agreement> OfferTransfer(const KeyText& key, const TransferTerms& terms, bool forced,
+                                const ByWhom& by, Ledger& ledger) {
+  const auto owner = ledger.OwnerOf(key);
+  if (!owner) return Error{ErrorCode::kNotFound, "nobody owns that resource"};
+  if (owner->record == Record::kImported) {
+    return Error{ErrorCode::kConflict,
+                 "the resource is owned outside the cluster; release it instead"};
+  }
+  const bool at_once = forced || terms.party == owner->party;
+  if (at_once && terms.successor.empty()) {
+    return Bad("name the successor, as <kind>/<namespace>/<name>");
+  }
+  if (!terms.successor.empty()) {
+    TRUCE_RETURN_IF_ERROR(CheckSuccessor(*owner, terms.successor, terms.party));
+  }
+  const auto open = TransferOf(key, ledger);
+  if (open && open->party != terms.party && !forced) {
+    return Error{ErrorCode::kConflict,
+                 "it is offered to " + ForPeople(open->party) + " already; withdraw that first"};
+  }
+  if (!open && !forced && !owner->successor.empty() && owner->successor != terms.successor) {
+    return Error{ErrorCode::kConflict, "annotation truce.dev/transfer-to of the owner names " +
+                                           owner->successor + "; change it there"};
+  }
+  Agreement offer;
+  offer.id = open ? open->id : ledger.NewId();
+  offer.kind = AgreementKind::kTransfer;
+  offer.key = key;
+  offer.party = terms.party;
+  offer.accepted = at_once;
+  offer.successor = terms.successor;
+  offer.reason = by.reason;
+  offer.actor = by.actor;
+  offer.at = ledger.now();
+  std::string cause = forced ? "transfer forced to " : at_once ? "transfer to " : "offered to ";
+  cause += ForPeople(terms.party);
+  if (!terms.successor.empty()) cause += ", successor " + terms.successor;
+  AuditAct(*owner, std::move(cause), by, ledger);
+  ledger.PutAgreement(offer);
+  if (at_once) {
+    Name(*owner, terms.successor, ledger);
+  } else if (open && open->accepted) {
+    Name(*owner, "", ledger);
+  }
+  return offer;
+}
+
+Result<Agreement> AcceptTransfer(const PublicId& id, const std::string& successor, const ByWhom& by,
+                                 Ledger& ledger) {
+  auto offer = ledger.AgreementById(id);
+  const auto owner = offer ? ledger.OwnerOf(offer->key) : std::nullopt;
+  if (!owner || offer->kind != AgreementKind::kTransfer) {
+    return Error{ErrorCode::kNotFound, "there is no such offer"};
+  }
+  if (!successor.empty() && !offer->successor.empty() && successor != offer->successor) {
+    return Error{ErrorCode::kConflict,
+                 "the offer names " + offer->successor + " as the successor; ask the owner"};
+  }
+  if (offer->accepted) return *std::move(offer);
+  if (!successor.empty()) offer->successor = successor;
+  if (offer->successor.empty()) return Bad("name the successor, as <kind>/<namespace>/<name>");
+  TRUCE_RETURN_IF_ERROR(CheckSuccessor(*owner, offer->successor, offer->party));
+  offer->accepted = true;
+  AuditAct(*owner, "transfer accepted, successor " + offer->successor, by, ledger);
+  ledger.PutAgreement(*offer);
+  Name(*owner, offer->successor, ledger);
+  return *std::move(offer);
+}
+
+Result<Agreement> EndTransfer(const PublicId& id, std::string_view how, const ByWhom& by,
+                              Ledger& ledger) {
+  auto offer = ledger.AgreementById(id);
+  if (!offer || offer->kind != AgreementKind::kTransfer) {
+    return Error{ErrorCode::kNotFound, "there is no such offer"};
+  }
+  ledger.DropAgreement(id);
+  if (auto owner = ledger.OwnerOf(offer->key)) {
+    AuditAct(*owner, "offer to " + ForPeople(offer->party) + " " + std::string(how), by, ledger);
+    if (offer->accepted && owner->successor == offer->successor) {
+      owner->successor.clear();
+      if (owner->record == Record::kTransferring) owner->record = Record::kOrphaned;
+      ledger.PutOwner(*std::move(owner));
+    }
+  }
+  return *std::move(offer);
+}
+
+namespace {
+
+// What must still happen to `row` before another chain may manage its resource; empty: nothing.
+std::string StepFor(const Row& row) {
+  if (Passive(row)) return {};
+  if (row.id.state == RowState::kReserved)
+    return "wait until " + ForPeople(row.slot) + " is settled";
+  if (!row.managed) return "delete " + ForPeople(row.slot) + " in a way that keeps the resource";
+  return "set spec.managementPolicies of " + ForPeople(row.slot) +
+         " to [\"Observe\"], or delete it with a policy that keeps the resource";
+}
+
+}  // namespace
+
+std::string MissingStep(const std::vector<Row>& rows, const Slot& root) {
+  for (const Row& row : rows) {
+    if (!Manages(row) || row.root != root) continue;
+    if (std::string step = StepFor(row); !step.empty()) return step;
+  }
+  return {};
+}
+
+std::vector<Step> StepsOf(const Owner& owner, const std::vector<Row>& rows,
+                          const std::optional<Agreement>& transfer) {
+  std::vector<Step> steps;
+  const bool offered = transfer.has_value() || !owner.successor.empty();
+  const std::string to = transfer                  ? ForPeople(transfer->party)
+                         : owner.successor.empty() ? "the new owner"
+                                                   : owner.successor;
+  steps.push_back({"the owner offers it to " + to, offered});
+  if (!transfer || !transfer->accepted || transfer->party != owner.party) {
+    const bool accepted = !owner.successor.empty();
+    const std::string who = transfer ? ForPeople(transfer->party) : std::string("the new owner");
+    steps.push_back({accepted ? "the successor is named: " + owner.successor
+                              : who + " accepts, and names the object that takes over",
+                     accepted});
+  }
+  bool living = false;
+  for (const Row& row : rows) {
+    if (!Manages(row) || row.root != owner.root) continue;
+    std::string text = StepFor(row);
+    living = living || !text.empty();
+    if (text.empty()) text = ForPeople(row.slot) + " is going, and keeps the resource";
+    steps.push_back({std::move(text), Passive(row)});
+  }
+  if (!living) {
+    steps.push_back({"nothing of the old owner can write or delete any more", true});
+  }
+  const std::string last = owner.successor.empty() ? std::string("the successor") : owner.successor;
+  steps.push_back({"deploy " + last + " with the same name; it becomes the owner", false});
+  return steps;
+}
+
+}  // namespace truce

@@ -1,0 +1,69 @@
+// Hand-over: from the owner's word to the successor's turn, without two managers and without losing
+// the resource (design section 4, Transfer).
+//
+// The owner names a successor, by annotation (NameSuccessor in sight.h) or by an agreed transfer
+// (here). That alone changes nobody's rights: the successor is admitted when nothing of the old
+// chain can write or delete any more.
+#ifndef TRUCE_REGISTRY_OWNERSHIP_HAND_OVER_H_
+#define TRUCE_REGISTRY_OWNERSHIP_HAND_OVER_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "registry/base/result.h"
+#include "registry/ownership/ledger.h"
+#include "registry/ownership/sharing.h"
+
+namespace truce {
+
+struct TransferTerms {
+  PartyId party;          // to whom
+  std::string successor;  // "<kind>/<namespace>/<name>", "<kind>/<name>"; empty: the receiver says
+};
+
+// Offers the ownership of `key`. Within one party no acceptance is needed. An open offer to the
+// same party is changed in place and keeps its id. `forced`: an administrator speaks for both
+// sides. Errors: kNotFound (nobody owns the key); kInvalidArgument (no successor where nobody else
+// will name one, it is not of the receiving party, it is the owner); kConflict (imported; offered
+// to another party; a successor is named already by annotation).
+Result<Agreement> OfferTransfer(const KeyText& key, const TransferTerms& terms, bool forced,
+                                const ByWhom& by, Ledger& ledger);
+
+// Accepts an offer; `successor` (may be empty when the offer names one) is the object that takes
+// over. Repeating it changes nothing. Errors: kNotFound; kInvalidArgument as above; kConflict (the
+// offer names another successor).
+Result<Agreement> AcceptTransfer(const PublicId& id, const std::string& successor, const ByWhom& by,
+                                 Ledger& ledger);
+
+// Ends an offer, accepted or not: "declined" by the receiver, "withdrawn" by the owner. The owner
+// stays. Errors: kNotFound.
+Result<Agreement> EndTransfer(const PublicId& id, std::string_view how, const ByWhom& by,
+                              Ledger& ledger);
+
+// True when `text` can name a successor of `party`: right form, and of its namespace.
+bool IsSuccessorOf(const std::string& text, const PartyId& party);
+
+// One step of a hand-over, in the order in which they are taken.
+struct Step {
+  std::string text;
+  bool done = false;
+
+  bool operator==(const Step&) const = default;
+};
+
+// The first managing row of the owner's chain that can still write or delete, and what ends that,
+// in words; empty when there is none.
+std::string MissingStep(const std::vector<Row>& rows, const Slot& root);
+
+// All steps from the owner's word to the successor's turn. `transfer` is the agreed one, if any.
+// Without any word the first step is to give it.
+std::vector<Step> StepsOf(const Owner& owner, const std::vector<Row>& rows,
+                          const std::optional<Agreement>& transfer);
+
+// The open transfer of `key`, if any.
+std::optional<Agreement> TransferOf(const KeyText& key, const Ledger& ledger);
+
+}  // namespace truce
+
+#endif  // TRUCE_REGISTRY_OWNERSHIP_HAND_OVER_H_
