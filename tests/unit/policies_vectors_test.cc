@@ -8,7 +8,7 @@
 #include "policies/name_rules.h"
 #include "tests/support/policy_vectors.h"
 #include "webhook/admission/policy.h"
-#include "webhook/cli/manifest.h"
+#include "webhook/check/manifest_reader.h"
 #include "webhook/config/load.h"
 #include "webhook/serve/policy.h"
 
@@ -54,11 +54,11 @@ ObjectFacts FactsOf(const Document& document, const AdmissionPolicy& policy) {
 }
 
 std::vector<Finding> Judge(const PolicyVector& vector, const AdmissionPolicy& policy) {
-  const Document document = DocumentFrom(vector.object);
+  const Document document = ReadDocument(vector.object);
   const ObjectFacts object = FactsOf(document, policy);
   std::optional<ObjectFacts> old;
   if (vector.before) {
-    const Document before = DocumentFrom(*vector.before);
+    const Document before = ReadDocument(*vector.before);
     old = FactsOf(before, policy);
   }
   EXPECT_TRUE(object.known_kind) << vector.id;

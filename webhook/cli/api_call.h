@@ -1,28 +1,37 @@
-// Commands that use a running server's REST API, over the network or beside it.
+// Commands that ask a running server's REST API, over the network or beside it.
 #ifndef TRUCE_WEBHOOK_CLI_API_CALL_H_
 #define TRUCE_WEBHOOK_CLI_API_CALL_H_
 
+#include <chrono>
+#include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "registry/base/clock.h"
+#include "registry/base/result.h"
 #include "webhook/cli/command.h"
 #include "webhook/cli/config_flags.h"
 
 namespace truce {
 
 // Where the server is and what the caller shows it. With --server (else TRUCE_SERVER) it is the API
-// at that address, with the token of --token-file (else TRUCE_TOKEN_FILE) and the authority of
-// --ca-file (else TRUCE_CA_FILE, else the system's); otherwise DIR/truce.sock of --data-dir, which
-// needs no token.
+// at that address, with the token of --token-file (else TRUCE_TOKEN_FILE, else the text of
+// TRUCE_TOKEN) and the authority of --ca-file (else TRUCE_CA_FILE, else the system's); otherwise
+// DIR/truce.sock of --data-dir, which needs no token.
 struct ApiFlags {
   std::shared_ptr<ConfigFlags> config;
   std::string server;
   std::string token_file;
   std::string ca_file;
 };
-std::shared_ptr<ApiFlags> AddApiFlags(CLI::App& app);
+// With the flags of the settings `settings`, which must hold dataDir.
+std::shared_ptr<ApiFlags> AddApiFlags(CLI::App& app,
+                                      std::initializer_list<std::string_view> settings = {
+                                          "dataDir"});
 
 // One call: path and parameters, which are encoded here.
 struct ApiQuestion {
@@ -32,6 +41,32 @@ struct ApiQuestion {
   std::string method = {};                                      // empty: GET, with a body POST
   std::string if_match = {};                                    // an entity tag; empty: none
 };
+
+// What came back.
+struct ApiResponse {
+  int status = 0;
+  std::string body;
+  std::optional<std::chrono::milliseconds> retry_after;
+};
+
+// The server that the flags name. External synchronization.
+class ApiConnection {
+ public:
+  virtual ~ApiConnection() = default;
+  // Errors: kInvalidArgument: an address that is none, a file of token or authority that cannot be
+  // read.
+  static Result<std::unique_ptr<ApiConnection>> Open(const ApiFlags& flags, CommandIo& io);
+
+  // The address, or the path of the socket.
+  virtual const std::string& name() const = 0;
+  // Blocks at most until `deadline`.
+  // Errors: kUnavailable, kDeadlineExceeded; kInvalidArgument: another attempt will not help (its
+  // certificate is not accepted).
+  virtual Result<ApiResponse> Send(const ApiQuestion& question, Deadline deadline) = 0;
+};
+
+// Detail and remedy of a problem (RFC 9457), on one line.
+std::string ProblemText(const std::string& body, int status);
 
 // With status 200 or 201 `answer` is the body and the code is kOk; otherwise a message was written
 // and the code says what it means. Blocks for at most 30 s.

@@ -124,6 +124,7 @@ std::span<const Command> Commands() {
       {"types", "list the known types of cloud resources", &DeclareTypes},
       {"explain", "explain one type: what makes its name unique, and how it is found",
        &DeclareExplain},
+      {"check", "check manifests or a chart's values before they are deployed", &DeclareCheck},
       {"confirm", "tell a running server without cluster that a declaration's object exists",
        &DeclareConfirm},
       {"release", "end an ownership in a running server", &DeclareRelease},

@@ -41,6 +41,7 @@ CommandAction DeclareServe(CLI::App& app);
 CommandAction DeclareConfig(CLI::App& app);
 CommandAction DeclareTypes(CLI::App& app);
 CommandAction DeclareExplain(CLI::App& app);
+CommandAction DeclareCheck(CLI::App& app);
 CommandAction DeclareConfirm(CLI::App& app);
 CommandAction DeclareRelease(CLI::App& app);
 CommandAction DeclareWhoOwns(CLI::App& app);

@@ -8,13 +8,14 @@ std::span<const ExitCodeRow> ExitCodes() {
   static constexpr std::array<ExitCodeRow, 7> kRows = {{
       {ExitCode::kOk, "done", "all"},
       {ExitCode::kNo, "the answer is no: nothing found, refused, a conflict",
-       "explain, confirm, release, who-owns, list, describe, services, audit, denials, conflicts, "
+       "explain, check, confirm, release, who-owns, list, describe, services, audit, denials, "
+       "conflicts, "
        "baseline, recovery, brake"},
       {ExitCode::kUsage, "wrong arguments, configuration or input", "all"},
       {ExitCode::kUnreachable, "the server cannot be reached; nothing was decided",
-       "confirm, release, who-owns, list, describe, services, audit, denials, conflicts, "
+       "check, confirm, release, who-owns, list, describe, services, audit, denials, conflicts, "
        "baseline, coverage, recovery, brake"},
-      {ExitCode::kWarnings, "only warnings, where they were asked to count", "coverage"},
+      {ExitCode::kWarnings, "only warnings, where they were asked to count", "check, coverage"},
       {ExitCode::kCannotRun,
        "cannot start or go on: address in use, data directory, database, certificates", "serve"},
       {ExitCode::kBug, "a fault of Truce itself; please report it", "all"},

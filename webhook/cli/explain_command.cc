@@ -6,11 +6,11 @@
 
 #include "registry/base/clock.h"
 #include "registry/catalogue/explain.h"
+#include "webhook/check/manifest_reader.h"
 #include "webhook/cli/catalogue_file.h"
 #include "webhook/cli/command.h"
 #include "webhook/cli/config_flags.h"
 #include "webhook/cli/explain_policy.h"
-#include "webhook/cli/manifest.h"
 #include "webhook/config/keys.h"
 #include "webhook/serve/policy.h"
 
@@ -73,7 +73,7 @@ ExitCode ExplainObject(const Arguments& arguments, const Config& config, const C
   if (!content.ok()) return Complain(io, content.error().message, ExitCode::kUsage);
   const Result<YamlNode> node = ParseYaml(content.value(), arguments.file);
   if (!node.ok()) return Complain(io, node.error().message, ExitCode::kUsage);
-  const Document document = DocumentFrom(node.value());
+  const Document document = ReadDocument(node.value());
   const Result<std::string> text =
       ExplainPolicy(document.root(), *policy.value(), SystemClock().Now());
   if (!text.ok()) {

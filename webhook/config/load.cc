@@ -186,7 +186,9 @@ class Loader {
   // A mistyped variable would silently do nothing. Kubernetes itself adds variables for a Service
   // named "truce" to every container; these are no slips.
   void WarnOfUnknownVariables() {
-    std::vector<std::string> known = {"TRUCE_CONFIG"};
+    // Besides the settings' own: what commands read.
+    std::vector<std::string> known = {"TRUCE_CONFIG",     "TRUCE_SERVER",  "TRUCE_TOKEN",
+                                      "TRUCE_TOKEN_FILE", "TRUCE_CA_FILE", "TRUCE_NAMESPACE"};
     for (const Key& key : Keys()) known.push_back(VariableOf(key.name));
     const std::vector<std::string_view> candidates(known.begin(), known.end());
     for (const auto& [name, value] : sources_.variables) {

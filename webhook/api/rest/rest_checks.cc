@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -36,7 +37,18 @@ struct Item {
   Json object;
 };
 
-Result<Item> ItemOf(Json object, const std::string& default_ns, std::size_t index) {
+// What objects that name no namespace are taken to be in; kinds that have none are left alone.
+struct Defaults {
+  std::string ns;
+  const Catalogue* catalogue;
+};
+
+bool IsClusterScoped(const GroupKind& kind, const Catalogue& catalogue) {
+  const KindEntry* entry = catalogue.FindKind(kind.group, kind.kind);
+  return entry != nullptr && entry->flavour != Flavour::kUpjetNamespaced;
+}
+
+Result<Item> ItemOf(Json object, const Defaults& defaults, std::size_t index) {
   const std::string place = "items[" + std::to_string(index) + "]";
   if (!object.is_object()) return Bad(place + " is not an object");
   Item item;
@@ -52,9 +64,9 @@ Result<Item> ItemOf(Json object, const std::string& default_ns, std::size_t inde
   item.name = TextOf(*metadata, "name");
   if (item.name.empty()) return Bad(place + " lacks metadata.name");
   item.ns = TextOf(*metadata, "namespace");
-  if (item.ns.empty() && !default_ns.empty()) {
-    item.ns = default_ns;
-    (*metadata)["namespace"] = default_ns;
+  if (item.ns.empty() && !defaults.ns.empty() && !IsClusterScoped(item.kind, *defaults.catalogue)) {
+    item.ns = defaults.ns;
+    (*metadata)["namespace"] = defaults.ns;
   }
   (*metadata)["uid"] = std::string(kCheckedUid) + "-" + std::to_string(index);
   metadata->erase("managedFields");
@@ -81,7 +93,7 @@ std::string ReviewOf(const Item& item, const std::string& user, std::size_t inde
   return review.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-Result<std::vector<Item>> ItemsOf(const HttpRequest& request) {
+Result<std::vector<Item>> ItemsOf(const HttpRequest& request, const Catalogue& catalogue) {
   if (NestsTooDeep(request.body)) return Bad("the body nests deeper than 64");
   Json body = Json::parse(request.body, nullptr, false);
   if (!body.is_object()) return Bad("the body is not a JSON object");
@@ -95,10 +107,10 @@ Result<std::vector<Item>> ItemsOf(const HttpRequest& request) {
   if (items->size() > kItemsMax) return Bad("more than 500 items");
   const auto ns = body.find("namespace");
   if (ns != body.end() && !ns->is_string()) return Bad("\"namespace\" is not a text");
-  const std::string default_ns = ns == body.end() ? std::string() : ns->get<std::string>();
+  const Defaults defaults{ns == body.end() ? std::string() : ns->get<std::string>(), &catalogue};
   std::vector<Item> out;
   for (Json& object : *items) {
-    TRUCE_ASSIGN_OR_RETURN(Item item, ItemOf(std::move(object), default_ns, out.size()));
+    TRUCE_ASSIGN_OR_RETURN(Item item, ItemOf(std::move(object), defaults, out.size()));
     out.push_back(std::move(item));
   }
   return out;
@@ -109,9 +121,10 @@ struct Checked {
   bool allowed = true;
   std::vector<Finding> findings;
   std::vector<DeclaredResource> declared;
+  std::map<std::size_t, std::size_t> same_check;  // index of a finding → the other item
 };
 
-void WriteFinding(const Finding& finding, JsonWriter& json) {
+void WriteFinding(const Finding& finding, std::optional<std::size_t> same_check, JsonWriter& json) {
   json.BeginObject()
       .Field("rule", Name(finding.rule))
       .Field("mode", Name(finding.mode))
@@ -119,8 +132,9 @@ void WriteFinding(const Finding& finding, JsonWriter& json) {
       .Field("cause", finding.cause)
       .Field("remedy", finding.remedy)
       .Field("link", finding.link)
-      .Field("key", finding.key.text)
-      .EndObject();
+      .Field("key", finding.key.text);
+  if (same_check) json.NumberField("sameCheck", static_cast<std::int64_t>(*same_check));
+  json.EndObject();
 }
 
 void WriteChecked(const Item& item, const Checked& checked, JsonWriter& json) {
@@ -141,7 +155,12 @@ void WriteChecked(const Item& item, const Checked& checked, JsonWriter& json) {
         .EndObject();
   }
   json.EndArray().Key("findings").BeginArray();
-  for (const Finding& finding : checked.findings) WriteFinding(finding, json);
+  for (std::size_t i = 0; i < checked.findings.size(); ++i) {
+    const auto other = checked.same_check.find(i);
+    WriteFinding(checked.findings[i],
+                 other == checked.same_check.end() ? std::nullopt : std::optional(other->second),
+                 json);
+  }
   json.EndArray().EndObject();
 }
 
@@ -165,6 +184,7 @@ void CompareItems(const std::vector<Item>& items, std::vector<Checked>& checked)
       finding.remedy = "declare it once";
       finding.key = resource.key;
       if (resource.sure) checked[i].allowed = false;
+      checked[i].same_check.emplace(checked[i].findings.size(), found->second);
       checked[i].findings.push_back(std::move(finding));
     }
   }
@@ -175,7 +195,7 @@ void CompareItems(const std::vector<Item>& items, std::vector<Checked>& checked)
 HttpResponse RestApi::Check(RestCall& call) const {
   const Result<void> known = call.AllowOnly({});
   if (!known.ok()) return ProblemResponse(known.error());
-  const Result<std::vector<Item>> items = ItemsOf(call.request);
+  const Result<std::vector<Item>> items = ItemsOf(call.request, *call.policy->catalogue);
   if (!items.ok()) return ProblemResponse(items.error());
   std::set<std::string> namespaces;
   for (const Item& item : items.value()) namespaces.insert(item.ns);

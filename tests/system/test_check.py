@@ -1,0 +1,280 @@
+"""truce check: input, registry, formats, exit codes."""
+
+import http.server
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+import xml.etree.ElementTree
+from pathlib import Path
+
+import pytest
+import yaml
+
+from support import objects
+from support.truce_process import BINARY
+from system.test_api import TOKENS, api  # noqa: F401  (api is a fixture)
+
+OK, NO, USAGE, UNREACHABLE, WARNINGS = 0, 1, 2, 3, 4
+SECONDS_MAX = 3.0  # for 10,000 documents
+BYTES_MAX = 256 * 1024 * 1024
+
+
+def documents(*each: dict) -> str:
+    return yaml.safe_dump_all(each, sort_keys=False)
+
+
+class Check:
+    """Runs `truce check` with manifests on standard input."""
+
+    def __init__(self, directory: Path):
+        self.directory = directory
+
+    def __call__(self, text: str | bytes, *args: str, **variables: str):
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("TRUCE_")}
+        data = text.encode() if isinstance(text, str) else text
+        result = subprocess.run(
+            [str(BINARY), "check", *args], input=data, capture_output=True, timeout=60,
+            cwd=self.directory, env=environment | variables)
+        result.stdout, result.stderr = result.stdout.decode(), result.stderr.decode()
+        return result
+
+
+@pytest.fixture
+def check(tmp_path: Path) -> Check:
+    return Check(tmp_path)
+
+
+BUCKET = documents(objects.bucket("mine", "free-bucket"))
+
+
+def remote(api) -> tuple[list[str], dict[str, str]]:  # noqa: F811
+    """Flags and variables that reach the server over the network."""
+    flags = ["--server", f"https://{api.address}", "--ca-file", str(api.truce.ca_file)]
+    return flags, {"TRUCE_TOKEN": TOKENS["eve"][1]}
+
+
+def test_against_the_registry(check, api):  # noqa: F811
+    flags, token = remote(api)
+    clean = check(BUCKET, *flags, **token)
+    assert (clean.returncode, clean.stderr) == (OK, ""), clean.stderr
+    taken = documents(objects.claim("new", "team-b", "prod-one"), objects.bucket("mine", "free"))
+    refused = check(taken, *flags, **token)
+    assert refused.returncode == NO
+    first = refused.stdout.splitlines()[0]
+    assert first.startswith("stdin:") and ": error: S3 bucket \"prod-one\" is owned by" in first
+    line = int(first.split(":")[1])
+    assert "prod-one" in taken.splitlines()[line - 1]
+    # The owner's own claim, as it stands in its chart, is no conflict; its namespace may be a flag.
+    own = objects.claim("one", "team-a", "prod-one")
+    del own["metadata"]["namespace"]
+    assert check(documents(own), "-n", "team-a", *flags, **token).returncode == OK
+    assert check(documents(own), "-n", "team-b", *flags, **token).returncode == NO
+    # Claims are known to the registry's mapping only: the input is compared by its answer.
+    both = documents(objects.claim("x", "team-b", "same-name"), objects.claim("y", "team-b", "same-name"))
+    twice = check(both, "-o", "json", *flags, **token)
+    report = json.loads(twice.stdout)
+    assert twice.returncode == NO and report["verdict"] == "refused"
+    assert [f["rule"] for f in report["findings"]] == ["duplicate-ownership"]
+    assert "declared twice in the input" in report["findings"][0]["cause"]
+    # Nothing was written.
+    assert api.get("/api/v1/resources:lookup", type="s3/Bucket", name="free-bucket").json["free"]
+
+
+def test_many_documents_in_several_requests(check, api):  # noqa: F811
+    flags, token = remote(api)
+    many = [objects.claim(f"c{i}", f"team-{i % 50}", f"bucket-{i}") for i in range(1200)]
+    many.append(objects.claim("last", "team-z", "bucket-3"))
+    result = check(documents(*many), "-o", "json", *flags, **token)
+    report = json.loads(result.stdout)
+    assert result.returncode == NO, result.stderr
+    assert (report["documents"], len(report["declarations"]), len(report["findings"])) == (1201, 1201, 1)
+
+
+def test_who_may_not_ask_learns_what_to_do(check, api):  # noqa: F811
+    flags, token = remote(api)
+    without = check(BUCKET, *flags)
+    assert without.returncode == UNREACHABLE and "--token-file" in without.stderr
+    wrong = check(BUCKET, *flags, TRUCE_TOKEN="wrong-token-00001")
+    assert wrong.returncode == UNREACHABLE and "does not accept the token" in wrong.stderr
+    other = subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+         "-nodes", "-keyout", "/dev/null", "-subj", "/CN=other", "-out", "-"],
+        capture_output=True, check=True).stdout
+    (check.directory / "other.crt").write_bytes(other)
+    begin = time.monotonic()
+    untrusted = check(BUCKET, "--server", flags[1], "--ca-file", "other.crt", **token)
+    assert untrusted.returncode == UNREACHABLE and "--ca-file" in untrusted.stderr
+    assert time.monotonic() - begin < 20, "a wrong authority does not get better by waiting"
+    missing = check(BUCKET, "--server", flags[1], "--ca-file", "no-such.crt", **token)
+    assert missing.returncode == USAGE and "no-such.crt" in missing.stderr
+
+
+class Moody(http.server.BaseHTTPRequestHandler):
+    """Answers a script of (status, Retry-After), then a clean check."""
+
+    script: list = []
+    seen: list = []
+
+    def do_POST(self):
+        length = int(self.headers["Content-Length"])
+        items = json.loads(self.rfile.read(length))["items"]
+        type(self).seen.append(time.monotonic())
+        status, after = type(self).script.pop(0) if type(self).script else (200, None)
+        each = {"object": {}, "verdict": "allowed", "declares": [], "findings": []}
+        body = json.dumps({"verdict": "allowed", "items": [each] * len(items)}
+                          if status == 200 else {"detail": "not now"}).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        if after is not None:
+            self.send_header("Retry-After", str(after))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def moody():
+    handler = type("Handler", (Moody,), {"script": [], "seen": []})
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    handler.url = f"http://127.0.0.1:{server.server_port}"
+    yield handler
+    server.shutdown()
+
+
+def test_tries_again(check, moody):
+    moody.script[:] = [(503, None), (429, 1), (502, None)]
+    result = check(BUCKET, "--server", moody.url)
+    assert result.returncode == OK, result.stderr
+    assert len(moody.seen) == 4
+    assert moody.seen[2] - moody.seen[1] >= 1.0, "Retry-After is the least it waits"
+
+
+def test_gives_up_in_time(check, moody):
+    moody.script[:] = [(503, None)] * 100
+    begin = time.monotonic()
+    result = check(BUCKET, "--server", moody.url, "--timeout", "2", "--termination-log", "message")
+    assert result.returncode == UNREACHABLE
+    assert time.monotonic() - begin < 10
+    assert "not now (503)" in result.stderr and "--timeout is over" in result.stderr
+    message = (check.directory / "message").read_text().splitlines()[0]
+    assert message.startswith("truce check: nothing was decided, the registry did not answer: not now")
+    moody.script[:] = [(503, 300)] * 100
+    lenient = check(BUCKET, "--server", moody.url, "--timeout", "1", "--on-unreachable", "warn")
+    assert (lenient.returncode, "warning" in lenient.stderr) == (OK, True)
+    moody.script[:] = [(404, None)] * 2
+    assert check(BUCKET, "--server", moody.url).returncode == UNREACHABLE
+    assert len(moody.script) == 1, "what will not get better is not repeated"
+
+
+def test_bad_input(check):
+    for text, word in ((b"", "no document"), (b"---\n---\n# nothing\n", "no document"),
+                       (b"a: [", "stdin:2"), (b"\x00\x01", "stdin:1"), (b"a: \xff\xfe", "stdin:1"),
+                       (b"just: values\n", "stdin:1: is no Kubernetes object"),
+                       (b"- a\n", "is no Kubernetes object"),
+                       (b"apiVersion: a.b/v1\nkind: K\nmetadata: {}\n", "lacks metadata.name"),
+                       (b"a: 1\na: 2\n", "stands here a second time"),
+                       (b"[" * 100_000, "nested deeper than"),
+                       (b"a: &a [" + b"*b," * 3 + b"]", "names no anchor")):
+        result = check(text, "--offline")
+        assert (result.returncode, word in result.stderr) == (USAGE, True), (text[:40], result.stderr)
+    for path, word in (("no-such-file", "No such file"), ("/proc/self/mem", "cannot be read")):
+        result = check("", "--offline", path)
+        assert (result.returncode, word in result.stderr) == (USAGE, True), result.stderr
+    nothing = check("{apiVersion: v1, kind: ConfigMap, metadata: {name: x}}", "--offline")
+    assert nothing.returncode == OK and "nothing in the input declares" in nothing.stdout
+    assert check("{apiVersion: v1, kind: ConfigMap, metadata: {name: x}}", "--offline",
+                 "--fail-on-warn").returncode == WARNINGS
+    huge = check(b'a: "' + b"x" * 100_000_000 + b'"', "--offline")
+    assert huge.returncode == USAGE and "larger than 8 MiB" in huge.stderr
+
+
+def test_folders(check):
+    folder = check.directory / "deploy"
+    (folder / "sub").mkdir(parents=True)
+    (folder / ".hidden").mkdir()
+    (folder / "a.yaml").write_text(BUCKET)
+    (folder / "sub" / "b.yml").write_text(documents(objects.bucket("other", "free-bucket")))
+    (folder / "sub" / "c.json").write_text(json.dumps(objects.bucket("third", "another-bucket")))
+    (folder / ".hidden" / "d.yaml").write_text("a: [")
+    (folder / "values.yaml").write_text("appName: a\n")
+    (folder / "README.md").write_text("not yaml: [")
+    result = check("", "--offline", "deploy", "-o", "sarif")
+    assert result.returncode == NO, result.stderr
+    run = json.loads(result.stdout)["runs"][0]
+    clash, passed_over = run["results"]
+    where = clash["locations"][0]["physicalLocation"]
+    assert where["artifactLocation"]["uri"] == "deploy/sub/b.yml"
+    line = (folder / "sub" / "b.yml").read_text().splitlines()[where["region"]["startLine"] - 1]
+    assert "free-bucket" in line
+    assert "passed over" in passed_over["message"]["text"] and passed_over["level"] == "note"
+    junit = xml.etree.ElementTree.fromstring(check("", "--offline", "deploy", "-o", "junit").stdout)
+    assert junit.get("failures") == "1"
+
+
+def test_names_stay_what_was_written(check):
+    text = """
+apiVersion: s3.aws.m.upbound.io/v1beta1
+kind: Bucket
+metadata: {name: plain, annotations: {crossplane.io/external-name: %s}}
+spec: {forProvider: {region: eu-west-1}}
+"""
+    for name in ("0123", "1.10", "0x1f", "1e3", "123"):
+        report = json.loads(check(text % name, "--offline", "-o", "json").stdout)
+        assert [d["name"] for d in report["declarations"]] == [name]
+        assert "plain-scalar" in {f["rule"] for f in report["findings"]}
+        quoted = json.loads(check(text % f'"{name}"', "--offline", "-o", "json").stdout)
+        assert [d["name"] for d in quoted["declarations"]] == [name]
+        assert "plain-scalar" not in {f["rule"] for f in quoted["findings"]}
+
+
+VALUES_RULE = {
+    "mappings": [{
+        "chartValues": True,
+        "service": "appName",
+        "declares": [{"type": "s3/Bucket", "parts": {"name": "objectStorage.*.name"}}],
+    }]
+}
+
+
+def test_values(check):
+    (check.directory / "truce.yaml").write_text(json.dumps(VALUES_RULE))
+    (check.directory / "values.yaml").write_text(
+        "appName: my-srv\nobjectStorage:\n  my-key: {name: shared-bucket}\n  other:\n    name: shared-bucket\n")
+    flags = ["--values", "values.yaml", "--config", "truce.yaml", "--offline"]
+    result = check("", *flags)
+    assert result.returncode == NO
+    assert result.stdout.startswith('values.yaml:5: error: S3 bucket "shared-bucket" is declared twice')
+    without = check("", "--values", "values.yaml", "--offline")
+    assert without.returncode == USAGE and "chartValues" in without.stderr
+    (check.directory / "values.yaml").write_text("[]")
+    assert check("", *flags).returncode == USAGE
+
+
+def test_ten_thousand_documents(check):
+    bucket = documents(objects.bucket("NAME", "EXTERNAL"))
+    text = "---\n".join(bucket.replace("NAME", f"b{i}").replace("EXTERNAL", f"bucket-{i}")
+                        for i in range(10_000))
+    (check.directory / "many.yaml").write_text(text)
+    # From a small process: what a child has used at most counts its parent's memory, too.
+    measure = ("import json, resource, subprocess, sys; "
+               "done = subprocess.run(sys.argv[1:], capture_output=True, text=True); "
+               "used = resource.getrusage(resource.RUSAGE_CHILDREN); "
+               "print(json.dumps([done.returncode, done.stdout, used.ru_utime + used.ru_stime,"
+               " used.ru_maxrss * 1024]))")
+    begin = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-c", measure, str(BINARY), "check", "--offline", "many.yaml"],
+        cwd=check.directory, capture_output=True, check=True, timeout=60)
+    elapsed = time.monotonic() - begin
+    code, output, seconds, memory = json.loads(done.stdout)
+    assert (code, output.splitlines()[-1].split(":")[0]) == (
+        OK, "10000 documents, 10000 declared resources")
+    assert seconds < SECONDS_MAX and memory < BYTES_MAX
+    assert elapsed < 3 * SECONDS_MAX  # on a busy machine; a quarter of a second on an idle one

@@ -1,0 +1,76 @@
+#include "webhook/check/answer.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "policies/finding.h"
+
+namespace truce {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t kTextBytesMax = 2048;
+
+std::string TextOf(const Json& json, const char* name) {
+  const auto found = json.find(name);
+  if (found == json.end() || !found->is_string()) return {};
+  return OneLine(found->get_ref<const std::string&>(), kTextBytesMax);
+}
+
+CheckFinding FindingOf(const Json& json) {
+  CheckFinding finding;
+  finding.severity = SeverityOf(TextOf(json, "mode"));
+  finding.rule = TextOf(json, "rule");
+  finding.resource = TextOf(json, "resource");
+  finding.cause = TextOf(json, "cause");
+  finding.remedy = TextOf(json, "remedy");
+  finding.link = TextOf(json, "link");
+  finding.key = TextOf(json, "key");
+  return finding;
+}
+
+const Json* ListOf(const Json& json, const char* name) {
+  const auto found = json.find(name);
+  return found == json.end() || !found->is_array() ? nullptr : &*found;
+}
+
+}  // namespace
+
+CheckSeverity SeverityOf(std::string_view mode) {
+  if (mode == "enforce") return CheckSeverity::kError;
+  return mode == "warn" ? CheckSeverity::kWarning : CheckSeverity::kNote;
+}
+
+Result<std::vector<AnsweredItem>> ReadAnswer(const std::string& text, std::size_t items) {
+  const Error strange{ErrorCode::kUnavailable,
+                      "its answer is no check's; is it a Truce server of this version?"};
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) return strange;
+  const Json* list = ListOf(json, "items");
+  if (list == nullptr || list->size() != items) return strange;
+  std::vector<AnsweredItem> out;
+  for (const Json& each : *list) {
+    AnsweredItem item;
+    const Json* declares = each.is_object() ? ListOf(each, "declares") : nullptr;
+    const Json* findings = each.is_object() ? ListOf(each, "findings") : nullptr;
+    if (declares == nullptr || findings == nullptr) return strange;
+    for (const Json& resource : *declares) {
+      if (!resource.is_object()) return strange;
+      DeclaredResource declared;
+      declared.identity.type = TextOf(resource, "type");
+      declared.name = TextOf(resource, "name");
+      declared.key.text = TextOf(resource, "key");
+      declared.intent = IntentFromName(TextOf(resource, "intent")).value_or(Intent::kDeletes);
+      item.declares.push_back(std::move(declared));
+    }
+    for (const Json& finding : *findings) {
+      if (!finding.is_object()) return strange;
+      if (!finding.contains("sameCheck")) item.findings.push_back(FindingOf(finding));
+    }
+    out.push_back(std::move(item));
+  }
+  return out;
+}
+
+}  // namespace truce

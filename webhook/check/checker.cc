@@ -1,0 +1,553 @@
+#include "webhook/check/checker.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "policies/name_rules.h"
+#include "policies/people.h"
+#include "policies/rules.h"
+#include "webhook/admission/codec.h"
+#include "webhook/check/answer.h"
+#include "webhook/check/places.h"
+#include "webhook/check/plain_scalar.h"
+
+namespace truce {
+namespace {
+
+// What one request to the API may hold: 500 items of 20 namespaces in 1 MiB.
+constexpr std::size_t kBatchItemsMax = 500;
+constexpr std::size_t kBatchNamespacesMax = 20;
+constexpr std::size_t kBatchBytesMax = 900 * 1024;
+constexpr std::size_t kItemBytesMax = kBatchBytesMax;
+constexpr int kItemDepthMax = 60;
+// One `List` is many objects; lists in lists are not Kubernetes'.
+constexpr std::size_t kFindingTextMax = 2048;
+constexpr std::string_view kCheckGroup = "truce.dev";
+constexpr std::string_view kCheckVersion = "truce.dev/v1alpha1";
+constexpr std::string_view kCheckKind = "OwnershipCheck";
+
+// A resource that an object of the input declares, and where its name stands.
+struct Declared {
+  DeclaredResource resource;
+  YamlPlace place;
+  // What kubectl reads at that place, when it stands without quotes and is no text for kubectl.
+  Document::Kind read_as = Document::Kind::kString;
+  std::string written;
+};
+
+// `resource`, named at `node` of the input; null when that is not known.
+Declared DeclaredAt(DeclaredResource resource, const YamlNode* node, const YamlPlace& otherwise) {
+  Declared out{std::move(resource), otherwise, Document::Kind::kString, {}};
+  if (node == nullptr) return out;
+  out.place = node->place;
+  if (node->kind != YamlNode::Kind::kScalar || node->quoted) return out;
+  out.read_as = ReadPlain(node->scalar).kind;
+  if (out.read_as != Document::Kind::kString) out.written = node->scalar;
+  return out;
+}
+
+// One object of the input, or one set of values.
+struct Subject {
+  CheckPlace place;
+  Slot slot;
+  std::string object;  // for people
+  bool apart = false;  // declares what others are about to: compared with itself only
+  bool answered = false;
+  std::vector<Declared> declared;
+  std::vector<CheckFinding> own;    // about the input, whoever is asked
+  std::vector<CheckFinding> local;  // what the rules say here; the registry's answer replaces it
+  std::vector<CheckFinding> answers;
+};
+
+// An object that the registry is still to be asked about.
+struct Pending {
+  std::size_t subject = 0;
+  YamlNode object;
+  std::string json;
+};
+
+Error Bad(const std::string& file, const YamlPlace& place, const std::string& what) {
+  return Error{ErrorCode::kInvalidArgument, ForPeople(CheckPlace{file, {}, place}) + ": " + what};
+}
+
+std::string TextAt(const YamlNode& object, std::initializer_list<std::string_view> path) {
+  const YamlNode* node = FindNode(object, path);
+  return node == nullptr || node->kind != YamlNode::Kind::kScalar ? std::string() : node->scalar;
+}
+
+int DepthOf(const YamlNode& node) {
+  int deepest = 0;
+  for (const YamlNode& child : node.children) deepest = std::max(deepest, DepthOf(child));
+  return deepest + 1;
+}
+
+// Kubernetes' own groups have no dot or end in k8s.io: nothing of theirs declares a cloud resource,
+// and what they hold (Secrets) stays here.
+bool MayDeclare(std::string_view group) {
+  return group.find('.') != std::string_view::npos && !group.ends_with(".k8s.io");
+}
+
+void AppendMember(std::string_view name, const std::string& json, std::string& out) {
+  if (!out.ends_with('{')) out += ',';
+  AppendJsonString(name, out);
+  out.append(":").append(json);
+}
+
+std::string JsonOf(const YamlNode& node) {
+  std::string out;
+  AppendJson(node, out);
+  return out;
+}
+
+std::string JsonOf(std::string_view text) {
+  std::string out;
+  AppendJsonString(text, out);
+  return out;
+}
+
+// What the registry reads of an object: identity, labels, annotations, spec.
+std::string RequestItem(const YamlNode& object, const Slot& slot) {
+  std::string metadata = "{";
+  AppendMember("name", JsonOf(slot.name), metadata);
+  if (!slot.ns.empty()) AppendMember("namespace", JsonOf(slot.ns), metadata);
+  for (const std::string_view part : {"labels", "annotations"}) {
+    const YamlNode* node = FindNode(object, {"metadata", part});
+    if (node == nullptr || node->kind != YamlNode::Kind::kMapping) continue;
+    YamlNode kept = *node;
+    for (std::size_t i = 0; i < kept.keys.size(); ++i) {
+      if (kept.keys[i].text == "kubectl.kubernetes.io/last-applied-configuration") {
+        kept.children[i] = YamlNode::Scalar("", true);
+      }
+      kept.children[i].quoted = true;  // all of it is text to Kubernetes
+    }
+    AppendMember(part, JsonOf(kept), metadata);
+  }
+  std::string out = "{";
+  AppendMember("apiVersion", JsonOf(TextAt(object, {"apiVersion"})), out);
+  AppendMember("kind", JsonOf(slot.kind), out);
+  AppendMember("metadata", metadata + "}", out);
+  if (const YamlNode* spec = object.Find("spec")) AppendMember("spec", JsonOf(*spec), out);
+  return out + "}";
+}
+
+CheckFinding FromRule(const Finding& finding) {
+  CheckFinding out;
+  out.severity = SeverityOf(Name(finding.mode));
+  out.rule = Name(finding.rule);
+  out.resource = finding.resource;
+  out.cause = finding.cause;
+  out.remedy = finding.remedy;
+  out.link = finding.link;
+  out.key = finding.key.text;
+  return out;
+}
+
+std::string ResourceForPeople(const DeclaredResource& resource) {
+  return OneLine(TypeForPeople(resource.identity.type) + " \"" + resource.name + "\"", 256);
+}
+
+// A name that Truce takes as text while kubectl reads something else.
+CheckFinding PlainScalar(const Subject& subject, const Declared& declared) {
+  CheckFinding finding;
+  finding.severity = CheckSeverity::kWarning;
+  finding.rule = "plain-scalar";
+  finding.place = {subject.place.file, subject.place.source, declared.place};
+  finding.object = subject.object;
+  finding.resource = ResourceForPeople(declared.resource);
+  finding.cause = OneLine("the name " + declared.written +
+                              " stands without quotes: Truce takes it "
+                              "as text, kubectl and Helm as a " +
+                              (declared.read_as == Document::Kind::kBool ? "boolean" : "number"),
+                          kFindingTextMax);
+  finding.remedy = "Write \"" + declared.written + "\".";
+  return finding;
+}
+
+// An object of the input made of values, for the registry.
+std::string ItemOfValues(const Slot& slot, const std::string& service,
+                         const std::vector<Declared>& declared) {
+  std::string list = "[";
+  for (const Declared& each : declared) {
+    const ResourceIdentity& identity = each.resource.identity;
+    if (each.resource.partial || each.resource.key.empty()) continue;
+    if (list.size() > 1) list += ',';
+    std::string item = "{";
+    AppendMember("type", JsonOf(identity.type), item);
+    std::string parts = "{";
+    for (const auto& [name, value] : identity.parts) AppendMember(name, JsonOf(value), parts);
+    AppendMember("parts", parts + "}", item);
+    if (!identity.account.empty()) AppendMember("account", JsonOf(identity.account), item);
+    if (!identity.region.empty()) AppendMember("region", JsonOf(identity.region), item);
+    AppendMember("intent", JsonOf(Name(each.resource.intent)), item);
+    list += item + "}";
+  }
+  std::string metadata = "{";
+  AppendMember("name", JsonOf(slot.name), metadata);
+  AppendMember("namespace", JsonOf(slot.ns), metadata);
+  std::string spec = "{";
+  if (!service.empty()) AppendMember("service", JsonOf(service), spec);
+  AppendMember("declarations", list + "]", spec);
+  std::string out = "{";
+  AppendMember("apiVersion", JsonOf(kCheckVersion), out);
+  AppendMember("kind", JsonOf(kCheckKind), out);
+  AppendMember("metadata", metadata + "}", out);
+  AppendMember("spec", spec + "}", out);
+  return out + "}";
+}
+
+}  // namespace
+
+struct Checker::Impl {
+  Impl(CheckSettings given, const AdmissionPolicy& rules, CheckRegistry* asked, Timestamp time)
+      : settings(std::move(given)), policy(rules), registry(asked), now(time) {
+    if (registry != nullptr) report.registry = registry->name();
+  }
+
+  Result<void> AddObject(const YamlNode& object, const CheckPlace& place);
+  void JudgeHere(const YamlNode& object, const ObjectFacts& facts, Subject& subject) const;
+  Result<void> Enqueue(std::size_t subject, YamlNode object, std::string json);
+  Result<void> Flush();
+  void TakeAnswer(Pending& pending, AnsweredItem answer);
+  void CompareAll();
+  void Compare(std::size_t subject,
+               std::map<std::string, std::pair<std::size_t, std::size_t>>& seen);
+  void Collect();
+
+  CheckSettings settings;
+  const AdmissionPolicy& policy;
+  CheckRegistry* registry;
+  Timestamp now;
+  CheckReport report;
+  std::vector<CheckFinding> notes;
+  std::vector<Subject> subjects;
+  std::vector<Pending> batch;
+  std::set<std::string> batch_namespaces;
+  std::size_t batch_bytes = 0;
+  std::map<Slot, std::size_t> slots;
+};
+
+Result<void> Checker::Impl::AddObject(const YamlNode& object, const CheckPlace& place) {
+  const YamlNode* items = object.kind == YamlNode::Kind::kMapping ? object.Find("items") : nullptr;
+  const std::string version = TextAt(object, {"apiVersion"});
+  const std::string kind = TextAt(object, {"kind"});
+  if (version.empty() || kind.empty()) {
+    return Bad(place.file, place.at, "is no Kubernetes object: apiVersion and kind are needed");
+  }
+  if (kind == "List" && version == "v1" && items != nullptr) {
+    for (const YamlNode& item : items->children) {
+      TRUCE_RETURN_IF_ERROR(AddObject(item, {place.file, place.source, item.place}));
+    }
+    return {};
+  }
+  ++report.documents;
+  Subject subject;
+  subject.place = place;
+  const std::size_t slash = version.find('/');
+  subject.slot.group = slash == std::string::npos ? std::string() : version.substr(0, slash);
+  subject.slot.kind = kind;
+  if (!MayDeclare(subject.slot.group)) return {};
+  const KindEntry* entry = policy.catalogue->FindKind(subject.slot.group, kind);
+  const bool clustered = entry != nullptr && entry->flavour != Flavour::kUpjetNamespaced;
+  subject.slot.ns = TextAt(object, {"metadata", "namespace"});
+  if (subject.slot.ns.empty() && !clustered) subject.slot.ns = settings.ns;
+  subject.slot.name = TextAt(object, {"metadata", "name"});
+  const std::string generated = TextAt(object, {"metadata", "generateName"});
+  if (subject.slot.name.empty() && !generated.empty()) subject.slot.name = generated + "00000";
+  if (subject.slot.name.empty()) {
+    return Bad(place.file, place.at, kind + " lacks metadata.name");
+  }
+  subject.object = ObjectForPeople(subject.slot);
+  subject.apart = subject.slot.group == kCheckGroup;
+  if (DepthOf(object) > kItemDepthMax) {
+    return Bad(place.file, place.at, "nested deeper than 60 levels");
+  }
+  const Document document = ReadDocument(object);
+  ObjectFacts facts = Identify(document.root(), {subject.slot.group, kind}, policy.identity);
+  facts.slot = subject.slot;
+  for (DeclaredResource& resource : facts.resources) {
+    subject.declared.push_back(
+        DeclaredAt(resource, FindName(object, entry, resource.name), place.at));
+  }
+  JudgeHere(object, facts, subject);
+  const auto [first, is_new] = slots.try_emplace(subject.slot, subjects.size());
+  if (!is_new && generated.empty()) {
+    CheckFinding twice;
+    twice.severity = CheckSeverity::kWarning;
+    twice.rule = "input";
+    twice.place = place;
+    twice.object = subject.object;
+    twice.cause = OneLine(subject.object + " stands twice in the input; the first is at " +
+                              ForPeople(subjects[first->second].place),
+                          kFindingTextMax);
+    twice.remedy = "Keep one: whichever is applied last wins.";
+    subject.own.push_back(std::move(twice));
+  }
+  std::string json = RequestItem(object, subject.slot);
+  subjects.push_back(std::move(subject));
+  return Enqueue(subjects.size() - 1, object, std::move(json));
+}
+
+// What the rules say without the registry.
+void Checker::Impl::JudgeHere(const YamlNode& object, const ObjectFacts& facts,
+                              Subject& subject) const {
+  const Document document = ReadDocument(object);
+  const Wording wording{.disclosure = policy.disclosure,
+                        .public_url = policy.public_url,
+                        .catalogue = policy.catalogue.get(),
+                        .object = &facts,
+                        .root = &facts.slot};
+  const auto add = [&](const Finding& finding, const YamlPlace& at) {
+    CheckFinding out = FromRule(finding);
+    out.place = {subject.place.file, subject.place.source, at};
+    out.object = subject.object;
+    subject.local.push_back(std::move(out));
+  };
+  const KindEntry* entry = policy.catalogue->FindKind(subject.slot.group, subject.slot.kind);
+  for (const BadName& bad : facts.bad_names) {
+    add(BadResourceName(bad, Mode::kEnforce, wording), FindName(object, entry, bad.shown)->place);
+  }
+  for (const DeclaredResource& resource : facts.resources) {
+    if (resource.partial) add(UnclearDeclaration(resource, wording), subject.place.at);
+  }
+  if (policy.names == nullptr || facts.resources.empty()) return;
+  const NameEvidence evidence = ReadEvidence(document.root(), facts, *policy.names);
+  const NameCase names{.policy = policy.names.get(),
+                       .modes = &policy.modes,
+                       .object = &facts,
+                       .evidence = &evidence,
+                       .root = &facts.slot,
+                       .bound_service = BoundService(policy, facts.slot.ns),
+                       .now = now};
+  for (const Finding& finding : NameFindings(names, wording)) {
+    YamlPlace at = subject.place.at;
+    for (const Declared& declared : subject.declared) {
+      const std::string quoted = "\"" + declared.resource.name + "\"";
+      if (finding.resource.find(quoted) != std::string::npos) at = declared.place;
+    }
+    add(finding, at);
+  }
+}
+
+Result<void> Checker::Impl::Enqueue(std::size_t subject, YamlNode object, std::string json) {
+  if (registry == nullptr || !report.unreachable.empty()) return {};
+  if (json.size() > kItemBytesMax) {
+    return Bad(subjects[subject].place.file, subjects[subject].place.at, "is larger than 900 KiB");
+  }
+  const std::string& ns = subjects[subject].slot.ns;
+  const bool is_full = batch.size() == kBatchItemsMax ||
+                       batch_bytes + json.size() > kBatchBytesMax ||
+                       (batch_namespaces.size() == kBatchNamespacesMax &&
+                        batch_namespaces.find(ns) == batch_namespaces.end());
+  if (is_full) TRUCE_RETURN_IF_ERROR(Flush());
+  batch_bytes += json.size() + 1;
+  batch_namespaces.insert(ns);
+  batch.push_back({subject, std::move(object), std::move(json)});
+  return {};
+}
+
+Result<void> Checker::Impl::Flush() {
+  if (batch.empty()) return {};
+  std::string body = "{\"items\":[";
+  for (const Pending& pending : batch) {
+    if (!body.ends_with('[')) body += ',';
+    body += pending.json;
+  }
+  body += "]}";
+  std::vector<AnsweredItem> answers;
+  if (report.unreachable.empty()) {
+    const Result<std::string> answer = registry->Ask(body);
+    if (answer.ok()) {
+      Result<std::vector<AnsweredItem>> items = ReadAnswer(answer.value(), batch.size());
+      if (items.ok()) {
+        answers = std::move(items).value();
+      } else {
+        report.unreachable = items.error().message;
+      }
+    } else if (answer.error().code == ErrorCode::kInvalidArgument) {
+      return answer.error();
+    } else {
+      report.unreachable = OneLine(answer.error().message, kFindingTextMax);
+    }
+  }
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    if (!answers.empty()) TakeAnswer(batch[i], std::move(answers[i]));
+  }
+  batch.clear();
+  batch_namespaces.clear();
+  batch_bytes = 0;
+  return {};
+}
+
+void Checker::Impl::TakeAnswer(Pending& pending, AnsweredItem answer) {
+  Subject& subject = subjects[pending.subject];
+  subject.answered = true;
+  const bool is_values = pending.object.kind != YamlNode::Kind::kMapping ||
+                         pending.object.Find("apiVersion") == nullptr;
+  const KindEntry* entry = policy.catalogue->FindKind(subject.slot.group, subject.slot.kind);
+  if (!is_values) {
+    subject.declared.clear();
+    for (DeclaredResource& resource : answer.declares) {
+      const TypeSpec* type = policy.catalogue->FindType(resource.identity.type);
+      resource.sure = type != nullptr && type->certainty == Certainty::kResearched;
+      const YamlNode* node = FindName(pending.object, entry, resource.name);
+      subject.declared.push_back(DeclaredAt(std::move(resource), node, subject.place.at));
+    }
+  }
+  for (CheckFinding& finding : answer.findings) {
+    finding.object = subject.object;
+    finding.place = subject.place;
+    for (const Declared& declared : subject.declared) {
+      const bool same_key = !finding.key.empty() && finding.key == declared.resource.key.text;
+      const bool same_name =
+          finding.key.empty() &&
+          finding.resource.find("\"" + declared.resource.name + "\"") != std::string::npos;
+      if (!same_key && !same_name) continue;
+      finding.place.at = declared.place;
+      break;
+    }
+    subject.answers.push_back(std::move(finding));
+  }
+}
+
+// One subject against what came before: a resource is managed by one declaration.
+void Checker::Impl::Compare(std::size_t index,
+                            std::map<std::string, std::pair<std::size_t, std::size_t>>& seen) {
+  Subject& subject = subjects[index];
+  for (std::size_t i = 0; i < subject.declared.size(); ++i) {
+    const Declared& declared = subject.declared[i];
+    const DeclaredResource& resource = declared.resource;
+    if (resource.key.empty() || resource.intent == Intent::kObserves) continue;
+    const auto [found, is_new] = seen.try_emplace(resource.key.text, index, i);
+    const auto [other_index, other_i] = found->second;
+    const Subject& other = subjects[other_index];
+    if (is_new || (other_index == index && !subject.apart)) continue;
+    if (other_index != index && other.slot == subject.slot) continue;
+    CheckPlace first = other.place;
+    first.at = other.declared[other_i].place;
+    CheckFinding finding;
+    finding.severity = resource.sure ? CheckSeverity::kError : CheckSeverity::kWarning;
+    finding.rule = Name(Rule::kDuplicateOwnership);
+    finding.place = {subject.place.file, subject.place.source, declared.place};
+    finding.object = subject.object;
+    finding.resource = ResourceForPeople(resource);
+    finding.cause = OneLine(finding.resource + " is declared twice in the input; first by " +
+                                other.object + " at " + ForPeople(first),
+                            kFindingTextMax);
+    finding.remedy = "Give each its own name, or declare it once.";
+    finding.key = resource.key.text;
+    subject.own.push_back(std::move(finding));
+  }
+}
+
+void Checker::Impl::CompareAll() {
+  std::map<std::string, std::pair<std::size_t, std::size_t>> seen;
+  for (std::size_t i = 0; i < subjects.size(); ++i) {
+    if (subjects[i].apart) {
+      std::map<std::string, std::pair<std::size_t, std::size_t>> alone;
+      Compare(i, alone);
+    } else {
+      Compare(i, seen);
+    }
+  }
+}
+
+void Checker::Impl::Collect() {
+  for (Subject& subject : subjects) {
+    for (Declared& declared : subject.declared) {
+      if (!declared.written.empty()) subject.own.push_back(PlainScalar(subject, declared));
+      CheckPlace place = subject.place;
+      place.at = declared.place;
+      report.declarations.push_back({std::move(place), subject.object,
+                                     declared.resource.identity.type, declared.resource.name,
+                                     declared.resource.key.text,
+                                     std::string(Name(declared.resource.intent))});
+    }
+    std::vector<CheckFinding>& rules = subject.answered ? subject.answers : subject.local;
+    for (std::vector<CheckFinding>* list : {&rules, &subject.own}) {
+      for (CheckFinding& finding : *list) report.findings.push_back(std::move(finding));
+    }
+  }
+  for (CheckFinding& note : notes) report.findings.push_back(std::move(note));
+  if (!report.declarations.empty()) return;
+  CheckFinding nothing;
+  nothing.severity = CheckSeverity::kWarning;
+  nothing.rule = "no-declaration";
+  nothing.cause = "nothing in the input declares a cloud resource that Truce knows";
+  nothing.remedy =
+      "If it should: a kind of your own (a claim) and a chart's values declare nothing until a "
+      "mapping rule says which field names what.";
+  report.findings.push_back(std::move(nothing));
+}
+
+Checker::Checker(CheckSettings settings, const AdmissionPolicy& policy, CheckRegistry* registry,
+                 Timestamp now)
+    : impl_(std::make_unique<Impl>(std::move(settings), policy, registry, now)) {}
+
+Checker::~Checker() = default;
+
+Result<void> Checker::Add(const Manifest& manifest, const std::string& file) {
+  return impl_->AddObject(manifest.root, {file, manifest.source, manifest.root.place});
+}
+
+Result<void> Checker::AddValues(const YamlNode& values, const std::string& file) {
+  const MappingRule* rule = impl_->policy.identity.mappings.Find("", "");
+  if (rule == nullptr) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "no mapping rule says which values declare what; name a configuration file with "
+                 "--config whose mappings have one with chartValues: true"};
+  }
+  if (values.kind != YamlNode::Kind::kMapping) {
+    return Bad(file, values.place, "values must be a mapping");
+  }
+  ++impl_->report.documents;
+  const Document document = ReadDocument(values);
+  MappedFacts mapped = ReadMapping(document.root(), *rule, *impl_->policy.catalogue);
+  Subject subject;
+  subject.place = {file, {}, values.place};
+  subject.apart = true;
+  const std::string service =
+      impl_->settings.service.empty() ? mapped.service : impl_->settings.service;
+  subject.slot = {.cluster = {},
+                  .group = std::string(kCheckGroup),
+                  .kind = std::string(kCheckKind),
+                  .ns = impl_->settings.ns,
+                  .name = "values"};
+  subject.object = service.empty() ? "the values" : "the values of service \"" + service + "\"";
+  subject.object = OneLine(subject.object, kFindingTextMax);
+  std::map<std::string, std::size_t> count;
+  for (DeclaredResource& resource : mapped.resources) {
+    const YamlNode* node = FindText(values, resource.name, count[resource.name]++);
+    subject.declared.push_back(DeclaredAt(std::move(resource), node, values.place));
+  }
+  ObjectFacts facts;
+  facts.slot = subject.slot;
+  facts.service = service;
+  facts.known_kind = true;
+  facts.bad_names = std::move(mapped.bad_names);
+  for (const Declared& declared : subject.declared) facts.resources.push_back(declared.resource);
+  impl_->JudgeHere(values, facts, subject);
+  std::string json = ItemOfValues(subject.slot, service, subject.declared);
+  impl_->subjects.push_back(std::move(subject));
+  return impl_->Enqueue(impl_->subjects.size() - 1, values, std::move(json));
+}
+
+void Checker::AddNote(const std::string& file, std::string text) {
+  CheckFinding note;
+  note.severity = CheckSeverity::kNote;
+  note.rule = "input";
+  note.place.file = file;
+  note.cause = OneLine(text, kFindingTextMax);
+  impl_->notes.push_back(std::move(note));
+}
+
+Result<CheckReport> Checker::Finish() {
+  TRUCE_RETURN_IF_ERROR(impl_->Flush());
+  impl_->CompareAll();
+  impl_->Collect();
+  return std::move(impl_->report);
+}
+
+}  // namespace truce

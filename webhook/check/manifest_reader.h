@@ -1,0 +1,63 @@
+// ManifestReader: YAML or JSON documents one after another, read as kubectl reads them, with the
+// place of every value.
+//
+// Where it departs from kubectl, on purpose: a key twice in one mapping is refused; names stay what
+// was written (`no`, 0123, 1.10 are text), see NodeKind; keys stay what was written.
+#ifndef TRUCE_WEBHOOK_CHECK_MANIFEST_READER_H_
+#define TRUCE_WEBHOOK_CHECK_MANIFEST_READER_H_
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "registry/base/result.h"
+#include "registry/identity/document.h"
+#include "webhook/config/yaml.h"
+#include "webhook/config/yaml_events.h"
+
+namespace truce {
+
+// Limits of one document: far above what etcd stores (1.5 MiB).
+inline constexpr std::size_t kManifestBytesMax = 8 * 1024 * 1024;  // of its scalars
+inline constexpr std::size_t kManifestNodesMax = 200'000;          // aliases written out
+inline constexpr int kManifestDepthMax = 200;
+
+struct Manifest {
+  YamlNode root;
+  std::string source;  // of Helm's comment above: "# Source: chart/templates/x.yaml"; or empty
+};
+
+// External synchronization.
+class ManifestReader final {
+ public:
+  ManifestReader(YamlSource source, std::string name);
+  ~ManifestReader();
+  ManifestReader(const ManifestReader&) = delete;
+  ManifestReader& operator=(const ManifestReader&) = delete;
+
+  // The next document that is not empty; nothing at the end. After an error the rest of the stream
+  // is not read.
+  // Errors: kInvalidArgument, "name:line: what is wrong": syntax, not UTF-8, a key twice, a key
+  //   that is no scalar, an alias to nothing or to what contains it, a merge of what is no mapping,
+  //   a tag that changes a value's meaning, a limit above.
+  Result<std::optional<Manifest>> Next();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// How a scalar is taken: as kubectl does where its value is written the same way, else as text.
+Document::Kind NodeKind(const YamlNode& scalar);
+
+// `node`, a whole object, as a document for the core; all that stands in its metadata is text.
+// `node` must outlive it.
+Document ReadDocument(const YamlNode& node);
+
+// `node` as JSON text, appended to `out`.
+void AppendJson(const YamlNode& node, std::string& out);
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_CHECK_MANIFEST_READER_H_

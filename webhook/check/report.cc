@@ -1,0 +1,133 @@
+#include "webhook/check/report.h"
+
+#include <algorithm>
+
+#include "policies/finding.h"
+
+namespace truce {
+namespace {
+
+constexpr std::size_t kTerminationBytesMax = 4096;
+
+std::string Counted(std::size_t count, std::string_view one, std::string_view many) {
+  std::string text = std::to_string(count);
+  return text.append(" ").append(count == 1 ? one : many);
+}
+
+std::string Size(const CheckReport& report) {
+  return Counted(report.documents, "document", "documents") + ", " +
+         Counted(report.declarations.size(), "declared resource", "declared resources");
+}
+
+const CheckFinding* First(const CheckReport& report, CheckSeverity severity) {
+  const auto found =
+      std::find_if(report.findings.begin(), report.findings.end(),
+                   [&](const CheckFinding& finding) { return finding.severity == severity; });
+  return found == report.findings.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::string_view Name(CheckSeverity severity) {
+  switch (severity) {
+    case CheckSeverity::kError: return "error";
+    case CheckSeverity::kWarning: return "warning";
+    case CheckSeverity::kNote: return "note";
+  }
+  return "";
+}
+
+std::string_view Name(CheckVerdict verdict) {
+  switch (verdict) {
+    case CheckVerdict::kClean: return "clean";
+    case CheckVerdict::kWarned: return "warned";
+    case CheckVerdict::kRefused: return "refused";
+    case CheckVerdict::kUnknown: return "unknown";
+  }
+  return "";
+}
+
+std::string ForPeople(const CheckPlace& place) {
+  std::string text = OneLine(place.file, 512);
+  if (place.at.line > 0) text.append(":").append(std::to_string(place.at.line));
+  if (!place.source.empty()) text.append(" (").append(OneLine(place.source, 512)).append(")");
+  return text;
+}
+
+std::size_t CheckReport::Count(CheckSeverity severity) const {
+  return static_cast<std::size_t>(std::count_if(
+      findings.begin(), findings.end(),
+      [severity](const CheckFinding& finding) { return finding.severity == severity; }));
+}
+
+CheckVerdict VerdictOf(const CheckReport& report) {
+  if (report.Count(CheckSeverity::kError) > 0) return CheckVerdict::kRefused;
+  if (!report.unreachable.empty()) return CheckVerdict::kUnknown;
+  return report.Count(CheckSeverity::kWarning) > 0 ? CheckVerdict::kWarned : CheckVerdict::kClean;
+}
+
+std::string Headline(const CheckReport& report) {
+  std::string text = "truce check: ";
+  const CheckFinding* error = First(report, CheckSeverity::kError);
+  const std::size_t errors = report.Count(CheckSeverity::kError);
+  const std::size_t warnings = report.Count(CheckSeverity::kWarning);
+  switch (VerdictOf(report)) {
+    case CheckVerdict::kRefused:
+      text.append("refused: ").append(error->cause);
+      if (!text.ends_with('.')) text += '.';
+      if (!error->remedy.empty()) text.append(" ").append(error->remedy);
+      if (!error->place.file.empty()) text.append(" [").append(ForPeople(error->place)).append("]");
+      if (errors > 1) text.append(" (and ").append(std::to_string(errors - 1)).append(" more)");
+      return text;
+    case CheckVerdict::kUnknown:
+      return text.append("nothing was decided, the registry did not answer: ")
+          .append(report.unreachable);
+    case CheckVerdict::kWarned:
+      text.append(Size(report)).append(", ").append(Counted(warnings, "warning", "warnings"));
+      return text.append(": ").append(First(report, CheckSeverity::kWarning)->cause);
+    case CheckVerdict::kClean:
+      return text.append(Size(report))
+          .append(report.registry.empty()
+                      ? ", nothing wrong by themselves (the registry was not asked)"
+                      : ", nobody else owns any of them");
+  }
+  return text;
+}
+
+std::string TextReport(const CheckReport& report) {
+  std::string out;
+  for (const CheckFinding& finding : report.findings) {
+    if (!finding.place.file.empty()) out.append(ForPeople(finding.place)).append(": ");
+    out.append(Name(finding.severity)).append(": ").append(finding.cause).append("\n");
+    if (!finding.object.empty()) out.append("    in ").append(finding.object).append("\n");
+    if (!finding.remedy.empty()) out.append("    ").append(finding.remedy).append("\n");
+    if (!finding.link.empty()) out.append("    ").append(finding.link).append("\n");
+  }
+  out.append(Size(report)).append(": ");
+  out.append(Counted(report.Count(CheckSeverity::kError), "error", "errors")).append(", ");
+  out.append(Counted(report.Count(CheckSeverity::kWarning), "warning", "warnings"));
+  if (report.registry.empty()) {
+    out.append("; the registry was not asked");
+  } else if (!report.unreachable.empty()) {
+    out.append("; the registry at ").append(report.registry).append(" did not answer: ");
+    out.append(report.unreachable);
+  } else {
+    out.append("; asked ").append(report.registry);
+  }
+  return out + "\n";
+}
+
+std::string TerminationMessage(const CheckReport& report) {
+  std::string out = OneLine(Headline(report), kTerminationBytesMax - 1) + "\n";
+  for (const CheckFinding& finding : report.findings) {
+    if (finding.severity != CheckSeverity::kError) continue;
+    std::string line = ForPeople(finding.place) + ": " + finding.cause;
+    if (!finding.remedy.empty()) line.append(" ").append(finding.remedy);
+    if (!finding.link.empty()) line.append(" ").append(finding.link);
+    if (out.size() + line.size() + 1 > kTerminationBytesMax) break;
+    out.append(line).append("\n");
+  }
+  return out;
+}
+
+}  // namespace truce

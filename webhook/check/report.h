@@ -1,0 +1,80 @@
+// CheckReport: what a check of manifests or values found, and the forms in which it is printed.
+#ifndef TRUCE_WEBHOOK_CHECK_REPORT_H_
+#define TRUCE_WEBHOOK_CHECK_REPORT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "webhook/config/yaml.h"
+
+namespace truce {
+
+enum class CheckSeverity : std::uint8_t { kError, kWarning, kNote };
+// "error", "warning", "note".
+std::string_view Name(CheckSeverity severity);
+
+// Where something stands in the input.
+struct CheckPlace {
+  std::string file;    // as given; "stdin"
+  std::string source;  // the chart's template, by Helm's comment above; or empty
+  YamlPlace at;
+};
+// "deploy/bucket.yaml:12", "stdin:12 (chart/templates/bucket.yaml)".
+std::string ForPeople(const CheckPlace& place);
+
+// All texts are one line.
+struct CheckFinding {
+  CheckSeverity severity = CheckSeverity::kError;
+  std::string rule;  // "duplicate-ownership"
+  CheckPlace place;
+  std::string object;  // "ObjectStorage team-a/artifacts"; empty for the input as a whole
+  std::string resource;
+  std::string cause;
+  std::string remedy;
+  std::string link;
+  std::string key;
+};
+
+// One declared resource.
+struct CheckedDeclaration {
+  CheckPlace place;
+  std::string object;
+  std::string type;
+  std::string name;
+  std::string key;
+  std::string intent;
+};
+
+struct CheckReport {
+  std::size_t documents = 0;
+  std::vector<CheckedDeclaration> declarations;
+  std::string registry;                // who was asked; empty: nobody (--offline)
+  std::string unreachable;             // why it did not answer; empty: it did
+  std::vector<CheckFinding> findings;  // in order of input
+
+  std::size_t Count(CheckSeverity severity) const;
+};
+
+// What the report comes to. Refused counts more than unknown.
+enum class CheckVerdict : std::uint8_t { kClean, kWarned, kRefused, kUnknown };
+std::string_view Name(CheckVerdict verdict);  // "clean", "warned", "refused", "unknown"
+CheckVerdict VerdictOf(const CheckReport& report);
+
+// One line that can stand alone: what was refused and where, or that nothing was.
+std::string Headline(const CheckReport& report);
+
+std::string TextReport(const CheckReport& report);
+std::string JsonReport(const CheckReport& report);   // kind CheckReport of truce.dev/v1alpha1
+std::string JunitReport(const CheckReport& report);  // a test case per object, and per finding
+std::string SarifReport(const CheckReport& report);  // 2.1.0
+
+// For /dev/termination-log: the headline, then the errors; at most 4096 bytes, which is what
+// Kubernetes keeps.
+std::string TerminationMessage(const CheckReport& report);
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_CHECK_REPORT_H_

@@ -1,0 +1,195 @@
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <fstream>
+#include <ostream>
+#include <random>
+
+#include "registry/base/clock.h"
+#include "webhook/check/checker.h"
+#include "webhook/check/report.h"
+#include "webhook/cli/api_call.h"
+#include "webhook/cli/catalogue_file.h"
+#include "webhook/cli/check_input.h"
+#include "webhook/cli/check_registry.h"
+#include "webhook/serve/policy.h"
+
+namespace truce {
+namespace {
+
+constexpr const char* kTerminationLog = "/dev/termination-log";
+
+struct Arguments {
+  std::vector<std::string> files;
+  std::string values;
+  std::string service;
+  std::string ns;
+  std::string output = "text";
+  std::string on_unreachable = "fail";
+  std::string termination_log;
+  int timeout = 60;
+  bool offline = false;
+  bool fail_on_warn = false;
+  std::shared_ptr<ApiFlags> api;
+};
+
+std::string Namespace(const Arguments& arguments, const CommandIo& io) {
+  if (!arguments.ns.empty()) return arguments.ns;
+  const auto variable = io.variables.find("TRUCE_NAMESPACE");
+  return variable == io.variables.end() || variable->second.empty() ? "default" : variable->second;
+}
+
+std::string Printed(const CheckReport& report, const std::string& form) {
+  if (form == "json") return JsonReport(report);
+  if (form == "junit") return JunitReport(report);
+  return form == "sarif" ? SarifReport(report) : TextReport(report);
+}
+
+// Kubernetes shows it as the reason why the container ended.
+void WriteTermination(const Arguments& arguments, const std::string& message, CommandIo& io) {
+  const bool given = !arguments.termination_log.empty();
+  const std::string path = given ? arguments.termination_log : kTerminationLog;
+  if (!given && ::access(path.c_str(), W_OK) != 0) return;
+  std::ofstream file(path, std::ios::trunc);
+  file << message;
+  file.flush();
+  if (!file && given) io.err << "truce: warning: " << path << " cannot be written\n";
+}
+
+ExitCode Refuse(const Arguments& arguments, const std::string& message, ExitCode code,
+                CommandIo& io) {
+  WriteTermination(arguments, "truce check: " + message + "\n", io);
+  return Complain(io, message, code);
+}
+
+ExitCode CodeOf(const CheckReport& report, const Arguments& arguments) {
+  const bool warns = arguments.fail_on_warn;
+  switch (VerdictOf(report)) {
+    case CheckVerdict::kRefused: return ExitCode::kNo;
+    case CheckVerdict::kUnknown:
+      if (arguments.on_unreachable == "fail") return ExitCode::kUnreachable;
+      return warns ? ExitCode::kWarnings : ExitCode::kOk;
+    case CheckVerdict::kWarned: return warns ? ExitCode::kWarnings : ExitCode::kOk;
+    case CheckVerdict::kClean: return ExitCode::kOk;
+  }
+  return ExitCode::kBug;
+}
+
+// Reads everything, and asks.
+ExitCode Run(const Arguments& arguments, Checker& checker, CommandIo& io) {
+  CheckInput input(checker);
+  if (!arguments.values.empty()) input.ReadValues(arguments.values);
+  for (const std::string& file : arguments.files) input.Read(file);
+  const bool nothing_given = arguments.values.empty() && arguments.files.empty();
+  if (nothing_given) input.Read("-");
+  Result<CheckReport> report = checker.Finish();
+  if (!report.ok()) {
+    return Refuse(arguments, "the registry does not take the question: " + report.error().message,
+                  ExitCode::kUsage, io);
+  }
+  std::vector<std::string> errors = input.errors();
+  if (errors.empty() && input.documents() == 0) {
+    errors.emplace_back("the input holds no document; did the command that writes it fail?");
+  }
+  if (errors.empty() || input.documents() > 0) {
+    io.out << Printed(report.value(), arguments.output);
+  }
+  if (errors.empty()) {
+    WriteTermination(arguments, TerminationMessage(report.value()), io);
+    const ExitCode code = CodeOf(report.value(), arguments);
+    if (VerdictOf(report.value()) == CheckVerdict::kUnknown) {
+      io.err << "truce: " << (code == ExitCode::kUnreachable ? "" : "warning: ")
+             << "the registry did not answer: " << report.value().unreachable << "\n";
+    }
+    return code;
+  }
+  for (std::size_t i = 1; i < errors.size(); ++i) io.err << "truce: " << errors[i] << "\n";
+  return Refuse(arguments, errors.front(), ExitCode::kUsage, io);
+}
+
+ExitCode Check(const Arguments& arguments, CommandIo& io) {
+  const bool reads_terminal =
+      arguments.files.empty() && arguments.values.empty() && ::isatty(STDIN_FILENO) == 1;
+  if (reads_terminal) {
+    return Complain(io, "check needs FILE, a folder, --values, or manifests on standard input",
+                    ExitCode::kUsage);
+  }
+  if (!arguments.values.empty() && !arguments.offline) {
+    return Complain(io, "--values needs --offline in this version; pipe `helm template` instead",
+                    ExitCode::kUsage);
+  }
+  const auto refuse = [&](const Error& error) {
+    return Refuse(arguments, error.message, ExitCode::kUsage, io);
+  };
+  const Result<LoadedConfig> loaded = LoadFor(*arguments.api->config, io);
+  if (!loaded.ok()) return refuse(loaded.error());
+  const Result<Catalogue> catalogue = CatalogueWith(loaded.value().config.types);
+  if (!catalogue.ok()) return refuse(catalogue.error());
+  const std::shared_ptr<const Catalogue> shared(std::shared_ptr<void>(), &catalogue.value());
+  const auto policy = PolicyFrom(loaded.value().config, shared);
+  if (!policy.ok()) return refuse(policy.error());
+  std::unique_ptr<ApiConnection> api;
+  std::optional<PatientRegistry> registry;
+  if (!arguments.offline) {
+    auto opened = ApiConnection::Open(*arguments.api, io);
+    if (!opened.ok()) return refuse(opened.error());
+    api = std::move(opened).value();
+    PatienceOptions patience;
+    patience.end = std::chrono::steady_clock::now() + std::chrono::seconds(arguments.timeout);
+    patience.seed = std::random_device()();
+    registry.emplace(*api, std::move(patience));
+  }
+  Checker checker({Namespace(arguments, io), arguments.service}, *policy.value(),
+                  registry.has_value() ? &*registry : nullptr, SystemClock().Now());
+  return Run(arguments, checker, io);
+}
+
+}  // namespace
+
+CommandAction DeclareCheck(CLI::App& app) {
+  const auto given = std::make_shared<Arguments>();
+  given->api =
+      AddApiFlags(app, {"dataDir", "types", "clusterId", "mode", "unsureTypes", "serviceLabels"});
+  app.add_option("-f,--file,FILE", given->files,
+                 "Manifests: a file, a folder, or - for standard input, which is the default; may "
+                 "be given several times")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->type_name("file");
+  app.add_option("--values", given->values,
+                 "A chart's values, read by the mapping rule with chartValues of --config")
+      ->type_name("file");
+  app.add_option("--service", given->service, "Service that the values belong to")
+      ->type_name("name");
+  app.add_option("-n,--namespace", given->ns,
+                 "Namespace of objects that name none; the check acts for its party; also "
+                 "TRUCE_NAMESPACE; default default")
+      ->type_name("name");
+  app.add_flag("--offline", given->offline,
+               "Ask no registry: judge the names, and the input against itself");
+  app.add_option("-o,--output", given->output, "Form of the report; default text")
+      ->type_name("text|json|junit|sarif")
+      ->check(CLI::IsMember({"text", "json", "junit", "sarif"}));
+  app.add_option("--timeout", given->timeout,
+                 "Seconds to try for, all attempts together; default 60")
+      ->type_name("seconds")
+      ->check(CLI::Range(1, 3600));
+  app.add_option("--on-unreachable", given->on_unreachable,
+                 "When the registry does not answer: fail (exit code 3) or warn; default fail")
+      ->type_name("fail|warn")
+      ->check(CLI::IsMember({"fail", "warn"}));
+  app.add_flag("--fail-on-warn", given->fail_on_warn, "Exit code 4 when there are only warnings");
+  app.add_option("--termination-log", given->termination_log,
+                 "File for the message that Kubernetes shows; default /dev/termination-log where "
+                 "it exists")
+      ->type_name("file");
+  app.footer(
+      "Example:\n  helm template . | truce check --server https://truce.example.org -n team-a\n"
+      "  truce check deploy/ --offline\n"
+      "  truce check --values values.yaml --config truce.yaml --offline -o sarif\n"
+      "Exit code 0: nothing stands against it, 1: refused, 2: bad input, 3: the registry did not "
+      "answer, 4: only warnings, with --fail-on-warn.");
+  return [given](CommandIo& io) { return Check(*given, io); };
+}
+
+}  // namespace truce

@@ -1,0 +1,48 @@
+// What `truce check` reads: files, folders, standard input.
+#ifndef TRUCE_WEBHOOK_CLI_CHECK_INPUT_H_
+#define TRUCE_WEBHOOK_CLI_CHECK_INPUT_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "registry/base/result.h"
+#include "webhook/check/checker.h"
+
+namespace truce {
+
+// Limits of one check.
+inline constexpr std::size_t kCheckBytesMax = 512 * 1024 * 1024;
+inline constexpr std::size_t kCheckDocumentsMax = 200'000;
+
+// Reads and hands on, never holding more than one document. External synchronization.
+class CheckInput final {
+ public:
+  explicit CheckInput(Checker& checker) : checker_(checker) {}
+
+  // Adds every document of `path`: a file; a folder with all .yaml, .yml and .json below it, in
+  // order of their names, without hidden ones; "-" for standard input. In a folder, what is no
+  // Kubernetes object is passed over with a note.
+  void Read(const std::string& path);
+  // Adds a chart's values.
+  void ReadValues(const std::string& path);
+
+  // What could not be read, one line each: "file:line: what is wrong".
+  const std::vector<std::string>& errors() const { return errors_; }
+  // Documents that were read.
+  std::size_t documents() const { return documents_; }
+
+ private:
+  void ReadFolder(const std::string& path);
+  Result<void> ReadStream(const std::string& path, const std::string& name, bool in_folder);
+  void Note(const Result<void>& result);
+
+  Checker& checker_;
+  std::vector<std::string> errors_;
+  std::size_t bytes_ = 0;
+  std::size_t documents_ = 0;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_CLI_CHECK_INPUT_H_

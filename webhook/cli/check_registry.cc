@@ -1,0 +1,78 @@
+#include "webhook/cli/check_registry.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+namespace truce {
+namespace {
+
+constexpr std::string_view kPath = "/api/v1/checks";
+
+bool MayPass(int status) { return status == 408 || status == 429 || status >= 500; }
+
+bool IsMalformed(int status) {
+  return status == 400 || status == 413 || status == 415 || status == 422;
+}
+
+Error Refused(const ApiResponse& response) {
+  const std::string text = ProblemText(response.body, response.status);
+  const std::string code = " (" + std::to_string(response.status) + ")";
+  switch (response.status) {
+    case 401:
+      return {ErrorCode::kUnavailable, "it does not accept the token" + code + ": " + text +
+                                           "; give one with --token-file or TRUCE_TOKEN"};
+    case 403: return {ErrorCode::kUnavailable, "it refuses to answer" + code + ": " + text};
+    case 404:
+      return {ErrorCode::kUnavailable,
+              "it knows no " + std::string(kPath) + code + "; is --server the address of the API?"};
+    default: return {ErrorCode::kUnavailable, text};
+  }
+}
+
+}  // namespace
+
+PatientRegistry::PatientRegistry(ApiConnection& api, PatienceOptions options)
+    : api_(api), options_(std::move(options)) {
+  if (options_.wait == nullptr) {
+    options_.wait = [](std::chrono::milliseconds time) { std::this_thread::sleep_for(time); };
+  }
+}
+
+Result<std::string> PatientRegistry::Ask(const std::string& body) {
+  Backoff backoff(options_.backoff, options_.seed);
+  const ApiQuestion question{std::string(kPath), {}, body};
+  while (true) {
+    const Deadline now = std::chrono::steady_clock::now();
+    const Result<ApiResponse> reply =
+        api_.Send(question, std::min(options_.end, now + options_.attempt_max));
+    std::string trouble;
+    std::optional<std::chrono::milliseconds> asked;
+    if (!reply.ok()) {
+      if (reply.error().code == ErrorCode::kInvalidArgument) {
+        return Error{ErrorCode::kUnavailable, reply.error().message + "; check --ca-file"};
+      }
+      trouble = reply.error().message;
+    } else {
+      const ApiResponse& response = reply.value();
+      if (response.status == 200) return response.body;
+      if (IsMalformed(response.status)) {
+        return Error{ErrorCode::kInvalidArgument, ProblemText(response.body, response.status)};
+      }
+      if (!MayPass(response.status)) return Refused(response);
+      trouble = ProblemText(response.body, response.status) + " (" +
+                std::to_string(response.status) + ")";
+      asked = response.retry_after;
+    }
+    const std::chrono::milliseconds wait = backoff.Next(asked);
+    if (std::chrono::steady_clock::now() + wait >= options_.end) {
+      const int attempts = backoff.failures();
+      return Error{ErrorCode::kUnavailable, trouble + " (" + std::to_string(attempts) +
+                                                (attempts == 1 ? " attempt" : " attempts") +
+                                                ", --timeout is over)"};
+    }
+    options_.wait(wait);
+  }
+}
+
+}  // namespace truce

@@ -1,0 +1,66 @@
+// YamlEvents: libyaml's events, one at a time, for the readers of configuration and of manifests.
+#ifndef TRUCE_WEBHOOK_CONFIG_YAML_EVENTS_H_
+#define TRUCE_WEBHOOK_CONFIG_YAML_EVENTS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "registry/base/result.h"
+#include "webhook/config/yaml.h"
+
+namespace truce {
+
+// Puts at most `size` bytes into `buffer`; 0: the end. Must not fail otherwise.
+using YamlSource = std::function<std::size_t(char* buffer, std::size_t size)>;
+
+// Reads one stream forwards; holds one event and libyaml's small look-ahead, never the whole text.
+// External synchronization.
+class YamlEvents final {
+ public:
+  enum class Kind : std::uint8_t {
+    kStreamStart,
+    kStreamEnd,
+    kDocumentStart,
+    kDocumentEnd,
+    kScalar,
+    kSequenceStart,
+    kSequenceEnd,
+    kMappingStart,
+    kMappingEnd,
+    kAlias,
+  };
+
+  // `name` stands in messages. `text` must outlive the reader.
+  YamlEvents(std::string_view text, std::string name);
+  YamlEvents(YamlSource source, std::string name);
+  ~YamlEvents();
+  YamlEvents(const YamlEvents&) = delete;
+  YamlEvents& operator=(const YamlEvents&) = delete;
+
+  // Moves to the next event; before the first call there is none.
+  // Errors: kInvalidArgument, "name:line: what is wrong": syntax, not UTF-8.
+  Result<void> Next();
+
+  Kind kind() const;
+  YamlPlace Place() const;
+  // Of the present event, until the next one; empty where it has none.
+  std::string_view scalar() const;
+  bool plain() const;  // a scalar without quotes or block
+  std::string_view anchor() const;
+  std::string_view tag() const;
+
+  // "name:line: what".
+  Error Fail(int line, std::string_view what) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_CONFIG_YAML_EVENTS_H_
