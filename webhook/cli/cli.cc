@@ -117,7 +117,7 @@ ExitCode Dispatch(std::span<const std::string> arguments, CommandIo& io) {
 }  // namespace
 
 std::span<const Command> Commands() {
-  static constexpr std::array<Command, 18> kCommands = {{
+  static constexpr std::array<Command, 19> kCommands = {{
       {"serve", "answer admission reviews and keep the registry", &DeclareServe},
       {"config", "print the effective configuration and where each value comes from",
        &DeclareConfig},
