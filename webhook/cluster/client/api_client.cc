@@ -62,7 +62,10 @@ class HttpClusterApi final : public ClusterApi {
     call.target = PathOf(kind, ns);
     call.content_type = "application/json";
     call.body = object;
-    return AskForObject(call, {kind.group, kind.plural, {}, true}, deadline);
+    // Reviews (TokenReview, SubjectAccessReview) are answered, not stored.
+    const bool stored =
+        kind.group != "authentication.k8s.io" && kind.group != "authorization.k8s.io";
+    return AskForObject(call, {kind.group, kind.plural, {}, true}, deadline, stored);
   }
 
   ApiResult<std::string> Patch(const PatchTarget& target, std::string_view patch,
@@ -118,11 +121,11 @@ class HttpClusterApi final : public ClusterApi {
   }
 
   ApiResult<std::string> AskForObject(const HttpCall& call, const AskedFor& asked,
-                                      Deadline deadline) {
+                                      Deadline deadline, bool stored = true) {
     ApiResult<HttpReply> reply = Ask(call, asked, deadline);
     if (!reply.ok()) return reply.error();
     ApiJsonReader json;
-    const Result<void> checked = json.CheckObject(reply.value().body);
+    const Result<void> checked = json.CheckObject(reply.value().body, stored);
     if (!checked.ok()) return Malformed(checked.error().message);
     return std::move(reply).value().body;
   }

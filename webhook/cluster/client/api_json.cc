@@ -258,7 +258,7 @@ Result<ListPage> ApiJsonReader::List(std::string_view text) {
   return page;
 }
 
-Result<void> ApiJsonReader::CheckObject(std::string_view text) {
+Result<void> ApiJsonReader::CheckObject(std::string_view text, bool stored) {
   od::object root;
   if (impl_->Root(text, root) != simdjson::SUCCESS) return Bad("no JSON object");
   std::string version;
@@ -266,7 +266,7 @@ Result<void> ApiJsonReader::CheckObject(std::string_view text) {
     return key != "metadata" || ReadMetadata(value, version, nullptr);
   });
   if (!is_whole || !impl_->AtEnd()) return Bad("an object that is cut off or no JSON");
-  if (version.empty()) return Bad("an object without metadata.resourceVersion");
+  if (stored && version.empty()) return Bad("an object without metadata.resourceVersion");
   return {};
 }
 

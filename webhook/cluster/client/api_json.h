@@ -61,8 +61,8 @@ class ApiJsonReader final {
 
   // A list of any kind: its version, continue token and each item as it was sent.
   Result<ListPage> List(std::string_view text);
-  // Whether `text` is one JSON object with metadata.resourceVersion.
-  Result<void> CheckObject(std::string_view text);
+  // Whether `text` is one JSON object, and a `stored` one with metadata.resourceVersion.
+  Result<void> CheckObject(std::string_view text, bool stored);
   Result<WatchLine> Watch(std::string_view text);
   // Nothing when `text` is no Status.
   std::optional<ApiStatus> Status(std::string_view text);

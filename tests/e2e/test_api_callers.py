@@ -1,0 +1,168 @@
+"""Who may ask the REST API: real ServiceAccount tokens, real roles, and an API server that is gone."""
+
+import base64
+import json
+import time
+
+import pytest
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec, utils
+
+from support.api_client import ApiClient
+from support.objects import claim
+from support.processes import wait_for
+from support.truce_process import OBJECT_STORAGE_MAPPINGS, TruceProcess
+
+RELEASE = {"reason": "moved"}
+RIGHTS = {
+    "reader": [{"apiGroups": ["truce.dev"], "resources": ["ownerships"], "verbs": ["get", "list"]}],
+    "owner": [
+        {"apiGroups": ["truce.dev"], "resources": ["ownerships"], "verbs": ["get", "list"]},
+        {"apiGroups": ["truce.dev"], "resources": ["ownerships/release"], "verbs": ["create"]},
+    ],
+}
+RBAC = "/apis/rbac.authorization.k8s.io/v1"
+
+
+def make_account(client, namespace: str, name: str, rights: str = "") -> None:
+    """A ServiceAccount with the rights in its own namespace; none: no rights at all."""
+    path = f"/api/v1/namespaces/{namespace}/serviceaccounts"
+    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name}}
+    assert client.request("POST", path, account).status in (201, 409)
+    if not rights:
+        return
+    role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role",
+            "metadata": {"name": name}, "rules": RIGHTS[rights]}
+    binding = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding",
+               "metadata": {"name": name},
+               "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": name},
+               "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": namespace}]}
+    for plural, obj in (("roles", role), ("rolebindings", binding)):
+        reply = client.request("POST", f"{RBAC}/namespaces/{namespace}/{plural}", obj)
+        assert reply.status in (201, 409), reply.body
+
+
+def token_of(client, namespace: str, name: str, audience: str = "truce") -> str:
+    path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{name}/token"
+    wish = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest",
+            "spec": {"audiences": [audience], "expirationSeconds": 600}}
+    return client.request("POST", path, wish).expect(201).body["status"]["token"]
+
+
+def expired(cluster, token: str) -> str:
+    """The same token, its time over, signed with the API server's own key."""
+    def part(value: bytes) -> str:
+        return base64.urlsafe_b64encode(value).rstrip(b"=").decode()
+
+    head, body, _ = token.split(".")
+    claims = json.loads(base64.urlsafe_b64decode(body + "=="))
+    claims |= {"iat": claims["iat"] - 7200, "nbf": claims["nbf"] - 7200, "exp": claims["iat"] - 3600}
+    signed = f"{head}.{part(json.dumps(claims).encode())}"
+    file = cluster.directory / "credentials" / "service-account.key"
+    key = serialization.load_pem_private_key(file.read_bytes(), password=None)
+    r, s = utils.decode_dss_signature(key.sign(signed.encode(), ec.ECDSA(hashes.SHA256())))
+    return f"{signed}.{part(r.to_bytes(32, 'big') + s.to_bytes(32, 'big'))}"
+
+
+def client_of(truce: TruceProcess, token: str) -> ApiClient:
+    address = json.loads((truce.data / "addresses.json").read_text())["api"]
+    return ApiClient(address, truce.ca_file, token)
+
+
+@pytest.fixture
+def accounts(cluster, user):
+    """Two teams' ServiceAccounts, and one without any right."""
+    admin = user("admin")
+    make_account(admin, "team-a", "team-a-owner", "owner")
+    make_account(admin, "team-b", "team-b-owner", "owner")
+    make_account(admin, "team-a", "nobody")
+    return admin
+
+
+@pytest.fixture
+def served(follow, user, accounts):
+    """A server that follows the cluster, with a bucket of team-a."""
+    truce = follow({"mappings": OBJECT_STORAGE_MAPPINGS, "disclosure": "service"})
+    user("team-a").create(claim("artifacts", "team-a", "prod-artifacts")).expect(201)
+    return truce
+
+
+def ask(truce, token: str, path: str = "/api/v1/resources", **parameters):
+    return client_of(truce, token).get(path, **parameters)
+
+
+def lookup(truce, token: str) -> dict:
+    found = ask(truce, token, "/api/v1/resources:lookup", type="s3/Bucket", name="prod-artifacts")
+    assert found.status == 200, found.body
+    return found.json["resources"][0]
+
+
+def test_tokens_that_are_no_good(served, cluster, accounts):
+    good = token_of(accounts, "team-a", "team-a-owner")
+    assert lookup(served, good)["redacted"] is False
+    elsewhere = token_of(accounts, "team-a", "team-a-owner", "https://kubernetes.default.svc")
+    for bad in (elsewhere, expired(cluster, good), good[:-8] + "AAAAAAAA", "not-a-token"):
+        refused = ask(served, bad, namespace="team-a")
+        assert refused.status == 401, refused.body
+        assert refused.headers["WWW-Authenticate"] == "Bearer"
+    make_account(accounts, "team-a", "short-lived")
+    deleted = token_of(accounts, "team-a", "short-lived")
+    path = "/api/v1/namespaces/team-a/serviceaccounts/short-lived"
+    accounts.request("DELETE", path).expect()
+    wait_for(lambda: ask(served, deleted, namespace="team-a").status == 401, 30,
+             "the token of a deleted account refused")
+
+
+def test_rights_hold_in_their_namespace_only(served, accounts):
+    mine = token_of(accounts, "team-a", "team-a-owner")
+    theirs = token_of(accounts, "team-b", "team-b-owner")
+    nobody = token_of(accounts, "team-a", "nobody")
+    resource = lookup(served, mine)
+    assert ask(served, mine, namespace="team-a").status == 200
+    assert ask(served, mine).status == 403
+    assert ask(served, theirs, namespace="team-a").status == 403
+    assert ask(served, mine, "/api/v1/audit").status == 403
+    release = f"/api/v1/resources/{resource['id']}:release"
+    for token in (theirs, nobody):
+        refused = client_of(served, token).call("POST", release, RELEASE, {"If-Match": "*"})
+        assert refused.status == 403, refused.body
+        assert "team-a" in refused.json["detail"]
+        assert ask(served, token, f"/api/v1/resources/{resource['id']}").json["redacted"] is True
+    done = client_of(served, mine).call("POST", release, RELEASE, {"If-Match": "*"})
+    assert done.status == 200, done.body
+    status, audit = served.operator_get("/api/v1/audit", action="released")
+    assert status == 200
+    actor = "system:serviceaccount:team-a:team-a-owner (Kubernetes token) from 127.0.0.1"
+    assert [line["actor"] for line in audit["items"]] == [actor]
+
+
+@pytest.mark.parametrize("disclosure, shown", [
+    ("full", {"type", "name", "service", "contact", "redacted"}),
+    ("service", {"type", "name", "service", "redacted"}),
+    ("taken", {"type", "name", "redacted"}),
+])
+def test_what_a_stranger_learns(follow, user, accounts, disclosure, shown):
+    truce = follow({"mappings": OBJECT_STORAGE_MAPPINGS, "disclosure": disclosure})
+    user("team-a").create(claim("artifacts", "team-a", "prod-artifacts")).expect(201)
+    nobody = token_of(accounts, "team-a", "nobody")
+    assert set(lookup(truce, nobody)) == shown
+    denied = user("team-b").create(claim("mine", "team-b", "prod-artifacts"))
+    assert denied.status == 403
+    assert ("team-a" in denied.message) == (disclosure != "taken"), denied.message
+
+
+def test_an_api_server_that_is_gone_lets_nobody_in(own_cluster, tmp_path):
+    with own_cluster.client("admin") as admin:
+        make_account(admin, "team-a", "team-a-owner", "owner")
+        known, fresh = (token_of(admin, "team-a", "team-a-owner") for _ in range(2))
+    truce = TruceProcess(tmp_path, {"mappings": OBJECT_STORAGE_MAPPINGS},
+                         kubeconfig=own_cluster.kubeconfig("admin"))
+    with truce:
+        assert ask(truce, known, namespace="team-a").status == 200
+        own_cluster.stop_api_server(0)
+        for token, parameters in ((fresh, {"namespace": "team-a"}), (known, {"namespace": "team-b"})):
+            begin = time.monotonic()
+            refused = ask(truce, token, **parameters)
+            assert refused.status == 503, refused.body
+            assert refused.headers["Retry-After"]
+            assert time.monotonic() - begin < 15
