@@ -117,7 +117,7 @@ TEST_F(PolicySourceTest, TheLastGoodVersionStays) {
   source_.Take(std::vector{good});
   const OwnObject bad = Policy("a", 2, 2, on + "naming: {template: \"{env}{service}\"}\n");
   // Older by age, but new: it does not displace what is in force.
-  const OwnObject other = Policy("b", 1, 1, "naming: {template: \"{type}-{env}\"}\n");
+  const OwnObject other = Policy("b", 1, 1, "naming: {template: \"{env}-{type}\"}\n");
   const auto verdicts = source_.Take(std::vector{other, bad});
   ASSERT_EQ(verdicts.size(), 2U);
   EXPECT_NE(verdicts[0].message.find("stands in NamingPolicy a already"), std::string::npos);
@@ -136,9 +136,10 @@ TEST_F(PolicySourceTest, ConfigurationGoesBeforeObjects) {
   ASSERT_TRUE(source_.Take(std::vector{object})[0].accepted);
   EXPECT_FALSE(source_.Configure(ConfigOf("naming: {template: \"{service}\"}\n")).ok());
   EXPECT_EQ(FormInForce(), "{env}-{service}");
-  const auto taken = source_.Configure(ConfigOf(on + "naming: {template: \"{type}-{service}\"}\n"));
+  const auto taken =
+      source_.Configure(ConfigOf(on + "naming: {template: \"{env}-{type}-{service}\"}\n"));
   ASSERT_TRUE(taken.ok()) << taken.error().message;
-  EXPECT_EQ(FormInForce(), "{type}-{service}");
+  EXPECT_EQ(FormInForce(), "{env}-{type}-{service}");
   const auto verdicts = source_.Take(std::vector{object});
   EXPECT_TRUE(verdicts[0].message.starts_with("naming: stands in t.yaml:2 already"))
       << verdicts[0].message;

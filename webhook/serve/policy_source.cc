@@ -37,10 +37,8 @@ PolicySource::PolicySource(std::shared_ptr<const Catalogue> catalogue, OnChange 
     : catalogue_(std::move(catalogue)), on_change_(std::move(on_change)) {}
 
 Result<EffectivePolicy> PolicySource::Build(const Config& config, const Objects& objects) const {
-  Objects ordered = objects;
-  std::sort(ordered.begin(), ordered.end(), IsOlder);
   auto merged = std::make_shared<Config>(config);
-  for (const OwnObject* object : ordered) TRUCE_RETURN_IF_ERROR(Add(*object, *merged));
+  for (const OwnObject* object : objects) TRUCE_RETURN_IF_ERROR(Add(*object, *merged));
   TRUCE_ASSIGN_OR_RETURN(auto policy, PolicyFrom(*merged, catalogue_));
   return EffectivePolicy{std::move(policy), std::move(merged)};
 }
@@ -60,12 +58,13 @@ Result<void> PolicySource::Configure(const Config& config) {
 
 Result<void> PolicySource::Try(const OwnObject& object) const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  Objects objects = {&object};
+  Objects objects;
   for (const auto& [uid, other] : in_force_) {
     const bool same =
         other.kind == object.kind && other.ns == object.ns && other.name == object.name;
     if (!same) objects.push_back(&other);
   }
+  objects.push_back(&object);
   const Result<EffectivePolicy> built = Build(config_, objects);
   if (built.ok()) return {};
   return Error{built.error().code, MessageFor(object, built.error())};
@@ -101,7 +100,8 @@ bool PolicySource::IsInForce(const OwnObject& object) const {
   return found != in_force_.end() && found->second.generation == object.generation;
 }
 
-// Adds `object`, or else its last good version, to `accepted`.
+// Adds `object`, or else its last good version, to `accepted`: last, so that what clashes is said
+// of it and not of what it clashes with.
 OwnVerdict PolicySource::Admit(const OwnObject& object, Objects& accepted) const {
   accepted.push_back(&object);
   const Result<EffectivePolicy> with = Build(config_, accepted);
@@ -127,6 +127,7 @@ std::vector<OwnVerdict> PolicySource::Apply(std::span<const OwnObject> objects) 
   if (!built.ok()) {
     accepted.clear();
     for (const std::size_t i : OrderOf(objects)) verdicts[i] = Admit(objects[i], accepted);
+    std::sort(accepted.begin(), accepted.end(), IsOlder);
     built = Build(config_, accepted);
   }
   std::map<std::string, OwnObject> in_force;
