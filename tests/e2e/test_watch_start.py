@@ -2,6 +2,7 @@
 what exists, and the oldest declaration is the owner."""
 
 import json
+from xml.etree import ElementTree
 
 import pytest
 
@@ -74,6 +75,30 @@ def test_the_oldest_of_two_is_the_owner_and_both_are_told_of(follow, user):
         "passed to the other",
     )
     wait_for(lambda: truce.metric("truce_conflicts") == 0, FOLLOW_SECONDS, "no conflict")
+
+
+def test_the_baseline_is_told_in_the_forms_of_ci(follow, user):
+    for team, name in (("team-a", "one"), ("team-b", "two")):
+        user(team).create(bucket(name, NAME)).expect(201)
+    user("team-b").create(queue("jobs", "jobs")).expect(201)
+    truce = follow(FAST)
+    done = truce.command("baseline", "-o", "junit")
+    assert done.returncode == 1, done.stderr  # There are conflicts.
+    root = ElementTree.fromstring(done.stdout)
+    assert (root.tag, root.get("failures"), root.get("errors")) == ("testsuites", "1", "0")
+    cases = {case.get("name"): case for case in root.iter("testcase")}
+    assert set(cases) == {"complete", NAME} and cases["complete"].find("failure") is None
+    failure = cases[NAME].find("failure")
+    assert failure.get("type") == "ownership-conflict"
+    assert "one" in failure.get("message") and "two" in failure.get("message")
+    assert "kubectl" in failure.text
+    done = truce.command("baseline", "-o", "markdown")
+    assert done.returncode == 1, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == f"# Baseline of cluster {truce.cluster_id}"
+    (row,) = [line for line in lines if line.startswith("|") and NAME in line]
+    assert row.count("|") == 5 and "one" in row and "two" in row
+    assert "3 objects" in lines[2], lines[2]
 
 
 def test_a_claim_its_composite_and_its_bucket_are_one_owner(follow, user):

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "tests/model/simulated_kinds.h"
+
 namespace truce {
 namespace {
 
@@ -10,6 +12,10 @@ std::uint64_t NumberOf(const std::string& text) {
   std::uint64_t number = 0;
   std::from_chars(text.data(), text.data() + text.size(), number);
   return number;
+}
+
+bool IsManaged(const SimulatedObject& object) {
+  return object.kind.kind == kBucketKind.kind || object.kind == kTableKind;
 }
 
 std::string RefJson(const ObjectRef& ref) {
@@ -32,7 +38,7 @@ std::string MetadataJson(const SimulatedObject& object) {
       json += (json.back() == '[' ? "\"" : ",\"") + finalizer + "\"";
     json += "]";
   }
-  const bool is_managed = object.kind.kind == "Bucket";
+  const bool is_managed = IsManaged(object);
   if (is_managed && (object.composed || !object.bucket.empty())) {
     json += R"(,"annotations":{"crossplane.io/external-name":")" + object.bucket + "\"";
     if (object.composed) json += R"(,"crossplane.io/composition-resource-name":"bucket")";
@@ -47,8 +53,13 @@ std::string MetadataJson(const SimulatedObject& object) {
   return json + "}";
 }
 
+std::string ArnOf(const SimulatedObject& object) {
+  if (object.kind != kTableKind) return "arn:aws:s3:::x";
+  return std::string("arn:aws:dynamodb:eu-west-1:") + kAccountNumber + ":table/" + object.bucket;
+}
+
 std::string SpecJson(const SimulatedObject& object) {
-  if (object.kind.kind == "Bucket") {
+  if (IsManaged(object)) {
     const char* policies = R"(["*"])";
     if (object.intent == Intent::kManages)
       policies = R"(["Create","Update","Observe","LateInitialize"])";
@@ -79,11 +90,11 @@ std::string JsonOf(const SimulatedObject& object) {
   if (!object.extra.empty()) return json + "," + object.extra + "}";
   json += R"(,"spec":)" + SpecJson(object);
   if (object.deleting) {
-    json += R"(,"status":{"atProvider":{"arn":"arn:aws:s3:::x"},"conditions":[
+    json += R"(,"status":{"atProvider":{"arn":")" + ArnOf(object) + R"("},"conditions":[
         {"type":"Ready","status":"False","reason":"Deleting"},
         {"type":"Synced","status":"True","reason":"ReconcileSuccess"}]})";
   } else if (object.real) {
-    json += R"(,"status":{"atProvider":{"arn":"arn:aws:s3:::x"},"conditions":[
+    json += R"(,"status":{"atProvider":{"arn":")" + ArnOf(object) + R"("},"conditions":[
         {"type":"Ready","status":"True","reason":"Available"},
         {"type":"Synced","status":"True","reason":"ReconcileSuccess"}]})";
   }
@@ -118,6 +129,14 @@ const SimulatedObject* SimulatedCluster::Find(const GroupKind& kind, const std::
   if (places == objects_.end()) return nullptr;
   const auto found = places->second.find({ns, name});
   return found == places->second.end() ? nullptr : &found->second;
+}
+
+std::vector<SimulatedObject> SimulatedCluster::ObjectsOf(const GroupKind& kind) const {
+  std::vector<SimulatedObject> all;
+  if (const auto places = objects_.find(kind); places != objects_.end()) {
+    for (const auto& [place, object] : places->second) all.push_back(object);
+  }
+  return all;
 }
 
 void SimulatedCluster::Compact() {

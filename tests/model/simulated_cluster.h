@@ -18,7 +18,7 @@
 
 namespace truce {
 
-// A claim, composite or managed bucket, or a definition.
+// A claim, composite, managed bucket or table, or a definition.
 struct SimulatedObject {
   GroupKind kind;
   std::string ns;
@@ -28,7 +28,7 @@ struct SimulatedObject {
   std::uint64_t version = 0;  // 0: not stored yet
   bool terminating = false;
   std::vector<std::string> finalizers;
-  std::string bucket;  // what it declares; empty: nothing
+  std::string bucket;  // name of what it declares; empty: nothing
   Intent intent = Intent::kDeletes;
   std::optional<ObjectRef> controller;  // owner reference
   std::optional<ObjectRef> claim;       // spec.claimRef
@@ -59,6 +59,7 @@ class SimulatedCluster final {
   const SimulatedObject* Find(const GroupKind& kind, const std::string& ns,
                               const std::string& name) const;
   const Objects& objects() const { return objects_; }
+  std::vector<SimulatedObject> ObjectsOf(const GroupKind& kind) const;
 
   // History up to now is forgotten: watches and lists that began earlier end with kExpired.
   void Compact();

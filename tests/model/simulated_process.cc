@@ -34,6 +34,7 @@ SimulatedProcess::SimulatedProcess(SimulatedPorts ports, Moment now, std::uint64
     std::string text = std::to_string(++ids_);
     return PublicId{std::string(13 - text.size(), 'a') + text};
   };
+  ports_.policy.doubt_of = [this](const Slot& slot) { return doubts_.DoubtOf(slot); };
   sink_ = std::make_unique<Sink>(inbox_, ports_.policy.identity.cluster);
   service_ = std::make_unique<AdmissionService>(
       AdmissionPorts{ports_.store, ports_.clock, id_source, {sink_.get()}},
@@ -44,7 +45,10 @@ SimulatedProcess::SimulatedProcess(SimulatedPorts ports, Moment now, std::uint64
       id_source,    [] { return std::chrono::steady_clock::now() + std::chrono::minutes(1); },
       nullptr,      &doubts_};
   watcher_ = std::make_unique<Watcher>(std::move(reconcile), ports_.rules, ports_.options, &inbox_,
-                                       [](const AccountMap&) {});
+                                       [this](const AccountMap& all) {
+                                         ports_.policy.identity.accounts = all;
+                                         policy_changed_ = true;
+                                       });
 }
 SimulatedProcess::~SimulatedProcess() = default;
 
@@ -58,9 +62,11 @@ std::size_t SimulatedProcess::Pick(std::size_t count) {
 SimulatedAnswer SimulatedProcess::Validate(std::string review) {
   service_->SetReady(watcher_->ready());
   std::map<std::string, bool, std::less<>> unlisted;
-  const Watcher::Known known = watcher_->KnownFor(now_, "s3/Bucket");
-  if (known != Watcher::Known::kYes) unlisted["s3/Bucket"] = known == Watcher::Known::kOver;
-  if (unlisted != unlisted_) {
+  for (const char* type : {"s3/Bucket", "dynamodb/Table"}) {
+    const Watcher::Known known = watcher_->KnownFor(now_, type);
+    if (known != Watcher::Known::kYes) unlisted[type] = known == Watcher::Known::kOver;
+  }
+  if (std::exchange(policy_changed_, false) || unlisted != unlisted_) {
     unlisted_ = unlisted;
     ports_.policy.unlisted = std::move(unlisted);
     service_->SetPolicy(std::make_shared<const AdmissionPolicy>(ports_.policy));

@@ -95,6 +95,7 @@ class SimulatedProcess final {
   std::unique_ptr<AdmissionService> service_;
   std::unique_ptr<Watcher> watcher_;
   std::map<std::string, bool, std::less<>> unlisted_;
+  bool policy_changed_ = false;  // accounts were learned
   std::vector<Pending> pending_;
   std::map<WatchId, Running> running_;
 };

@@ -42,6 +42,10 @@ AdmissionPolicy PolicyOf(bool map_composite) {
   return policy;
 }
 
+std::string CloudName(const SimulatedObject& object) {
+  return (object.kind == kTableKind ? "table " : "bucket ") + object.bucket;
+}
+
 bool Has(const SimulatedObject& object, const std::string& finalizer) {
   return std::find(object.finalizers.begin(), object.finalizers.end(), finalizer) !=
          object.finalizers.end();
@@ -56,26 +60,38 @@ WatchSimulation::WatchSimulation(Store& store, unsigned seed, Options options)
       options_(options),
       clock_(*ParseTimestamp("2026-11-21T08:00:00Z")),
       policy_(PolicyOf(options.map_composite)) {
+  if (options.discreet) policy_.disclosure = Disclosure::kTaken;
   rules_.catalogue = policy_.catalogue;
   rules_.identity = policy_.identity;
   rules_.reservation_ttl = kTtl;
-  cluster_.Serve({kBucketKind.group, "v1beta2", kBucketKind.kind, "buckets", false});
-  cluster_.Serve({kOwnBucketKind.group, "v1beta1", kOwnBucketKind.kind, "buckets", true});
   cluster_.Serve({kXrdKind.group, "v1", kXrdKind.kind, "compositeresourcedefinitions", false});
-  cluster_.Serve({kCompositeKind.group, "v1", kCompositeKind.kind, "xstorages", false});
-  cluster_.Serve({kClaimKind.group, "v1", kClaimKind.kind, "storages", true});
+  cluster_.Serve(
+      {kDefinitionKind.group, "v1", kDefinitionKind.kind, "customresourcedefinitions", false});
+  defined_ = {{kBucketKind.group, "v1beta2", kBucketKind.kind, "buckets", false},
+              {kOwnBucketKind.group, "v1beta1", kOwnBucketKind.kind, "buckets", true},
+              {kTableKind.group, "v1beta2", kTableKind.kind, "tables", false},
+              {kCompositeKind.group, "v1", kCompositeKind.kind, "xstorages", false},
+              {kClaimKind.group, "v1", kClaimKind.kind, "storages", true}};
+  for (const ServedKind& kind : defined_) MakeDefinition(kind);
+  cluster_.Serve({kConfigKind.group, "v1beta1", kConfigKind.kind, "providerconfigs", false});
+  PutConfig();
   SimulatedObject definition = NewObject(kXrdKind, "", "xstorages.acme.example.org");
   definition.extra =
       R"("spec":{"group":"acme.example.org","names":{"kind":"XStorage"},"claimNames":{"kind":"Storage"}})";
   cluster_.Put(std::move(definition));
+  for (std::size_t i = 0; i < options_.crowd; ++i) {
+    SimulatedObject one = NewObject(kBucketKind, "", "crowd-" + std::to_string(i));
+    one.bucket = one.name;
+    cluster_.Put(std::move(one));
+  }
   Restart();
   if (Chance(0.7)) process_->Settle();
 }
 WatchSimulation::~WatchSimulation() = default;
 
-WatcherOptions WatchSimulation::Quick() {
+WatcherOptions WatchSimulation::Quick() const {
   WatcherOptions options;
-  options.times.page = 3;
+  options.times.page = options_.crowd == 0 ? 3 : 50;
   return options;
 }
 
@@ -108,7 +124,8 @@ SimulatedObject WatchSimulation::NewObject(const GroupKind& kind, const std::str
   return object;
 }
 
-std::string WatchSimulation::ReviewOf(const Request& request, const std::string& uid) const {
+std::string WatchSimulation::ReviewOf(const Request& request, const std::string& uid,
+                                      bool dry_run) const {
   const SimulatedObject& object = request.object;
   const std::string kind = R"({"group":")" + object.kind.group +
                            R"(","version":"v1beta1","kind":")" + object.kind.kind + R"("})";
@@ -118,12 +135,23 @@ std::string WatchSimulation::ReviewOf(const Request& request, const std::string&
   const bool is_delete = request.operation == "DELETE";
   std::string out = R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{)";
   out += R"("uid":")" + uid + R"(","kind":)" + kind + R"(,"requestKind":)" + kind + R"(,"name":")" +
-         object.name + "\"";
+         (request.generated ? "" : object.name) + "\"";
   if (!object.ns.empty()) out += R"(,"namespace":")" + object.ns + "\"";
   out += R"(,"operation":")" + request.operation + R"(","userInfo":{"username":")" + request.user +
          R"(","groups":["system:authenticated"]},"object":)" + (is_delete ? "null" : now) +
-         R"(,"oldObject":)" + (is_delete ? now : before) + R"(,"dryRun":false,"options":null}})";
+         R"(,"oldObject":)" + (is_delete ? now : before) + R"(,"dryRun":)" +
+         (dry_run ? "true" : "false") + R"(,"options":null}})";
   return out;
+}
+
+// Before the review that was answered with `answer`; nothing happens between the two.
+void WatchSimulation::DryRun(const Request& request, const SimulatedAnswer& answer) {
+  const StoreContents before = real_store_.Contents().value();
+  const SimulatedAnswer dry =
+      process_->Validate(ReviewOf(request, "dry-" + std::to_string(reviews_), true));
+  if (real_store_.Contents().value() != before) broken_.push_back("I4: a dry run changed a row");
+  if (dry.status == 200 && answer.status == 200 && dry.allowed != answer.allowed)
+    broken_.push_back("I4: a dry run was answered otherwise: " + dry.body);
 }
 
 bool WatchSimulation::Admit(Request& request) {
@@ -136,7 +164,10 @@ bool WatchSimulation::Admit(Request& request) {
     return true;
   }
   const std::string review = ReviewOf(request, "review-" + std::to_string(++reviews_));
+  const bool dry_run_first = Chance(0.05);
+  if (dry_run_first) DryRun(request, {});
   SimulatedAnswer answer = process_->Validate(review);
+  if (!answer.allowed && dry_run_first) DryRun(request, answer);
   if (Chance(0.05)) {
     const SimulatedAnswer again = process_->Validate(review);
     if (answer.status == 200 && again.status == 200 && answer.allowed && !again.allowed)
@@ -150,6 +181,9 @@ bool WatchSimulation::Admit(Request& request) {
     return true;
   }
   if (!answer.allowed) {
+    const std::string others = object.ns == "team-a" ? "team-b" : "team-a";
+    if (options_.discreet && !object.ns.empty() && answer.body.find(others) != std::string::npos)
+      broken_.push_back("I8: the holder is named: " + answer.body);
     if (is_delete) broken_.push_back("I10: a DELETE was denied: " + answer.body);
     if (request.before && request.before->terminating && !adds)
       broken_.push_back("I10: an update of a terminating object was denied: " + answer.body);
@@ -160,10 +194,11 @@ bool WatchSimulation::Admit(Request& request) {
 }
 
 bool WatchSimulation::Create(SimulatedObject object, const std::string& user) {
+  if (!MayCreate(object.kind)) return false;
   Request request{"CREATE", std::move(object), std::nullopt, user};
   if (!Admit(request)) return false;
   if (cluster_.Find(request.object.kind, request.object.ns, request.object.name) != nullptr ||
-      !cluster_.Serves(request.object.kind) || Chance(0.1)) {
+      Chance(0.1)) {
     Say("create failed after admission: " + ForPeople(SlotOf(request.object)));
     return false;
   }
@@ -174,11 +209,38 @@ bool WatchSimulation::Create(SimulatedObject object, const std::string& user) {
   return true;
 }
 
+// As the API server does it: the whole create again, validation too, with another name and uid.
+void WatchSimulation::CreateGenerated(SimulatedObject object, const std::string& user) {
+  constexpr int kRetriesMax = 8;
+  if (!MayCreate(object.kind)) return;
+  for (int i = 0; i < kRetriesMax; ++i) {
+    object.name = Chance(0.5) ? "one" : "two";
+    object.uid = "uid-" + std::to_string(++uids_);
+    Request request{"CREATE", object, std::nullopt, user, true};
+    if (!Admit(request)) return;
+    if (cluster_.Find(object.kind, object.ns, object.name) != nullptr) {
+      Say("generated name taken: " + ForPeople(SlotOf(object)) + " " + object.uid);
+      continue;
+    }
+    Say("create generated " + ForPeople(SlotOf(object)) + " " + object.uid + " " + object.bucket);
+    cluster_.Put(std::move(request.object));
+    return;
+  }
+}
+
 bool WatchSimulation::Update(const SimulatedObject& before, SimulatedObject after,
                              const std::string& user) {
-  const SimulatedObject old = before;
+  SimulatedObject old = before;
   Request request{"UPDATE", std::move(after), old, user};
   if (!Admit(request)) return false;
+  // 409: somebody wrote meanwhile; a PATCH is repeated on what is there now, validation too.
+  for (int i = 0; i < 5 && Chance(0.05); ++i) {
+    Say("conflict, patched again: " + ForPeople(SlotOf(old)));
+    old = cluster_.Put(old);
+    request.object.version = old.version;
+    request.before = old;
+    if (!Admit(request)) return false;
+  }
   if (Chance(0.05)) {
     Say("update failed after admission: " + ForPeople(SlotOf(old)));
     return false;
@@ -236,9 +298,11 @@ void WatchSimulation::People() {
     SimulatedObject managed = NewObject(own ? kOwnBucketKind : kBucketKind, own ? ns : "", name);
     managed.bucket = bucket;
     managed.intent = kIntents[Pick(kIntents.size())];
+    if (Chance(0.2)) return CreateGenerated(std::move(managed), "dev");
     Create(std::move(managed), "dev");
   } else if (what < 8) {
-    if (const SimulatedObject* object = Any({kClaimKind, kBucketKind, kOwnBucketKind})) {
+    if (const SimulatedObject* object =
+            Any({kClaimKind, kBucketKind, kOwnBucketKind, kTableKind})) {
       SimulatedObject after = *object;
       after.bucket = bucket;
       if (after.kind != kClaimKind) after.intent = kIntents[Pick(kIntents.size())];
@@ -247,10 +311,11 @@ void WatchSimulation::People() {
     }
   } else if (what < 11) {
     if (const SimulatedObject* object =
-            Any({kClaimKind, kBucketKind, kOwnBucketKind, kCompositeKind}))
+            Any({kClaimKind, kBucketKind, kOwnBucketKind, kTableKind, kCompositeKind}))
       Delete(*object, "dev");
   } else if (Chance(0.2)) {
-    const SimulatedObject* object = Any({kClaimKind, kBucketKind, kOwnBucketKind, kCompositeKind});
+    const SimulatedObject* object =
+        Any({kClaimKind, kBucketKind, kOwnBucketKind, kTableKind, kCompositeKind});
     if (object != nullptr && object->terminating) {
       SimulatedObject after = *object;
       after.finalizers.clear();
@@ -331,13 +396,13 @@ void WatchSimulation::Crossplane() {
 // As a provider does it: while terminating observe, delete what exists, look again, then let go.
 // Its status updates are not reviewed: the webhook's rules leave the subresource out.
 void WatchSimulation::Provider() {
-  const SimulatedObject* object = Any({kBucketKind, kOwnBucketKind});
+  const SimulatedObject* object = Any({kBucketKind, kOwnBucketKind, kTableKind});
   if (object == nullptr) return;
   SimulatedObject after = *object;
   if (object->terminating) {
-    if (object->intent == Intent::kDeletes && cloud_.contains(object->bucket) &&
+    if (object->intent == Intent::kDeletes && cloud_.contains(CloudName(*object)) &&
         !object->deleting && Has(*object, kProviderFinalizer)) {
-      cloud_.erase(object->bucket);
+      cloud_.erase(CloudName(*object));
       after.deleting = true;
       Say("provider deletes bucket of " + ForPeople(SlotOf(after)));
       cluster_.Put(std::move(after));
@@ -354,18 +419,96 @@ void WatchSimulation::Provider() {
     return;
   }
   if (object->real) return;
-  cloud_.try_emplace(object->bucket, ForPeople(SlotOf(*object)));
+  cloud_.insert(CloudName(*object));
   after.real = true;
   Say("provider has the bucket of " + ForPeople(SlotOf(after)));
   cluster_.Put(std::move(after));
 }
 
+// All at once, and the history with it: nobody tells.
+void WatchSimulation::LoseCrowd() {
+  Say("the crowd is gone, unseen");
+  for (std::size_t i = 0; i < options_.crowd; ++i) {
+    const SimulatedObject* one = cluster_.Find(kBucketKind, "", "crowd-" + std::to_string(i));
+    if (one != nullptr) cluster_.Remove(*one);
+  }
+  cluster_.Compact();
+}
+
+void WatchSimulation::PutConfig() {
+  SimulatedObject config = NewObject(kConfigKind, "", "default");
+  config.extra = R"("spec":{})";
+  if (account_known_) {
+    config.extra = std::string(R"("spec":{"assumeRoleChain":[{"roleARN":"arn:aws:iam::)") +
+                   kAccountNumber + R"(:role/provider"}]})";
+  }
+  cluster_.Put(std::move(config));
+}
+
+void WatchSimulation::MakeDefinition(const ServedKind& kind) {
+  cluster_.Serve(kind);
+  SimulatedObject made = NewObject(kDefinitionKind, "", kind.plural + "." + kind.group);
+  made.extra = R"("spec":{})";
+  cluster_.Put(std::move(made));
+}
+
+bool WatchSimulation::MayCreate(const GroupKind& kind) const {
+  const auto defined = std::find_if(defined_.begin(), defined_.end(), [&](const ServedKind& one) {
+    return GroupKind{one.group, one.kind} == kind;
+  });
+  const SimulatedObject* definition =
+      cluster_.Find(kDefinitionKind, "", defined->plural + "." + defined->group);
+  return definition != nullptr && !definition->terminating;
+}
+
+void WatchSimulation::RemoveDefinition(const ServedKind& kind) {
+  const SimulatedObject* found = cluster_.Find(kDefinitionKind, "", kind.plural + "." + kind.group);
+  if (found == nullptr || found->terminating) return;
+  Say("definition removed: " + found->name);
+  SimulatedObject definition = *found;
+  definition.terminating = true;
+  cluster_.Put(std::move(definition));
+  for (SimulatedObject& object : cluster_.ObjectsOf({kind.group, kind.kind})) {
+    if (object.finalizers.empty()) {
+      cluster_.Remove(std::move(object));
+    } else if (!object.terminating) {
+      object.terminating = true;
+      cluster_.Put(std::move(object));
+    }
+  }
+}
+
+void WatchSimulation::FinishDefinitions(bool all) {
+  for (const ServedKind& kind : defined_) {
+    const GroupKind name{kind.group, kind.kind};
+    const SimulatedObject* definition =
+        cluster_.Find(kDefinitionKind, "", kind.plural + "." + kind.group);
+    if (definition == nullptr) {
+      cluster_.Unserve(name);
+      if (all || Chance(0.05)) MakeDefinition(kind);
+      continue;
+    }
+    if (!cluster_.Serves(name)) cluster_.Serve(kind);  // by a restored etcd
+    if (!definition->terminating) continue;
+    if (all) {
+      for (SimulatedObject& object : cluster_.ObjectsOf(name)) cluster_.Remove(std::move(object));
+    }
+    if (!cluster_.ObjectsOf(name).empty()) continue;
+    Say("definition gone: " + definition->name);
+    cluster_.Remove(*definition);
+    cluster_.Unserve(name);
+  }
+}
+
 void WatchSimulation::Disaster() {
-  switch (Pick(4)) {
+  switch (Pick(options_.crowd == 0 ? 5 : 6)) {
+    case 5: return LoseCrowd();
+    case 4: return RemoveDefinition(defined_[Pick(defined_.size())]);
     case 0:
       if (!cluster_.has_backup()) return cluster_.Backup();
       Say("etcd restored");
       cluster_.Restore(Chance(0.5));
+      PutConfig();  // what was learned stays learned: people write it again
       return;
     case 1: Say("history compacted"); return cluster_.Compact();
     case 2: {
@@ -383,12 +526,18 @@ std::optional<std::string> WatchSimulation::Step() {
     Restart();
   }
   if (Chance(options_.disasters)) Disaster();
+  if (options_.disasters > 0) FinishDefinitions(false);
   if (Chance(options_.store_faults)) {
     if (Chance(0.5)) {
       store_.FailNextApply({ErrorCode::kUnavailable, "disk full"});
     } else {
       store_.LoseNextAnswer({ErrorCode::kDeadlineExceeded, "too slow"});
     }
+  }
+  if (options_.tables && !account_known_ && Chance(0.01)) {
+    Say("the account becomes known");
+    account_known_ = true;
+    PutConfig();
   }
   const std::size_t who = Pick(10);
   if (who < 2) People();

@@ -20,7 +20,10 @@ namespace truce {
 // Checked after every step (S) and when quiet (Q):
 //   S1  of the objects admitted by an enforcing Truce, one lineage at most manages a bucket (I2)
 //   S2  CheckInvariants, and the audit log only grew (I1, I7, I12)
-//   S3  no DELETE is denied (I10)
+//   S3  no DELETE is denied (I10), a dry run changes nothing and answers as the review after it
+//       (I4), and where the holder is not disclosed no answer names it (I8)
+//   S4  unless commanded no more is released by absence in an hour than the brake allows (I11)
+//   Q0  before the brake is released: what stands for nothing is held back by it
 //   Q1  every row stands for a live object that declares its key, and none is a reservation (I6)
 //   Q2  every live declaration has its row
 //   Q3  rows, objects and owners equal those of a rebuild: a new store filled by a new watcher from
@@ -40,6 +43,9 @@ class WatchSimulation {
     double disasters = 0;        // share of steps with an etcd restore, a CRD removed, a clock jump
     bool fail_open = false;      // failurePolicy Ignore: what is unknown is admitted
     bool map_composite = false;  // a rule maps the composite as well
+    bool discreet = false;       // answers do not name holders of other parties
+    bool tables = false;         // some declare tables, whose account becomes known later
+    std::size_t crowd = 0;       // so many buckets are there, and go together
   };
   WatchSimulation(Store& store, unsigned seed, Options options);
   ~WatchSimulation();
@@ -56,9 +62,10 @@ class WatchSimulation {
     SimulatedObject object;                 // on DELETE the one that goes
     std::optional<SimulatedObject> before;  // UPDATE
     std::string user = "dev";
+    bool generated = false;  // its name: the request has none
   };
 
-  static WatcherOptions Quick();
+  WatcherOptions Quick() const;
   bool Chance(double share);
   std::size_t Pick(std::size_t count);
   void Say(std::string what) { log_.push_back(std::move(what)); }
@@ -66,8 +73,10 @@ class WatchSimulation {
 
   // The way of a request through the API server: whether it may be stored; sets object.exempt.
   bool Admit(Request& request);
-  std::string ReviewOf(const Request& request, const std::string& uid) const;
+  std::string ReviewOf(const Request& request, const std::string& uid, bool dry_run = false) const;
+  void DryRun(const Request& request, const SimulatedAnswer& answer);
   bool Create(SimulatedObject object, const std::string& user);
+  void CreateGenerated(SimulatedObject object, const std::string& user);
   bool Update(const SimulatedObject& before, SimulatedObject after, const std::string& user);
   void Delete(SimulatedObject object, const std::string& user);
 
@@ -79,6 +88,13 @@ class WatchSimulation {
   void ReconcileComposite(const SimulatedObject& composite);
   void Provider();
   void Disaster();
+  void LoseCrowd();
+  void PutConfig();
+  // Definitions (CRDs) go with all their objects, and come back; all of them when `all`.
+  void RemoveDefinition(const ServedKind& kind);
+  void FinishDefinitions(bool all);
+  void MakeDefinition(const ServedKind& kind);
+  bool MayCreate(const GroupKind& kind) const;
   Slot SlotOf(const SimulatedObject& object) const;
   Slot RootOf(const SimulatedObject& object) const;
 
@@ -88,6 +104,8 @@ class WatchSimulation {
   std::optional<std::string> CheckOwners(const StoreContents& contents,
                                          const StoreContents& rebuilt,
                                          const std::set<std::string>& of_record);
+  std::optional<std::string> CheckBrake(const StoreContents& contents) const;
+  std::optional<std::string> CheckHeldBack(const StoreContents& contents) const;
   std::optional<std::string> CheckReplay(const StoreContents& contents);
   bool IsOfRecord(const SimulatedObject& object) const;
   std::string Told(const std::string& what) const;
@@ -98,11 +116,13 @@ class WatchSimulation {
   Options options_;
   FakeClock clock_;
   SimulatedCluster cluster_;
+  std::vector<ServedKind> defined_;  // kinds that definitions serve
   AdmissionPolicy policy_;
   ReconcileRules rules_;
   Moment now_{std::chrono::hours{1}};
   std::unique_ptr<SimulatedProcess> process_;
-  std::map<std::string, std::string> cloud_;  // bucket → who made it
+  std::set<std::string> cloud_;  // what exists there
+  bool account_known_ = false;   // the ProviderConfig says it
   std::uint64_t uids_ = 0;
   std::uint64_t reviews_ = 0;
   std::uint64_t ids_ = 0;

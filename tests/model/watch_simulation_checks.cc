@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "registry/ownership/brake.h"
 #include "registry/ownership/invariants.h"
 #include "registry/store/memory/memory_store.h"
 #include "tests/model/scene.h"
@@ -11,60 +12,6 @@
 #include "tests/model/watch_simulation.h"
 
 namespace truce {
-
-// What people would call the owner: a composed resource remembers its claim, also when that or the
-// composite is gone.
-Slot WatchSimulation::RootOf(const SimulatedObject& object) const {
-  if (!object.claim) return SlotOf(object);
-  return {"local", kClaimKind.group, kClaimKind.kind, object.claim->ns, object.claim->name};
-}
-
-std::optional<std::string> WatchSimulation::CheckStep() {
-  std::map<std::string, std::set<Slot>> managers;
-  for (const auto& [kind, places] : cluster_.objects()) {
-    for (const auto& [place, object] : places) {
-      if (object.exempt || object.bucket.empty() || object.intent == Intent::kObserves) continue;
-      if (kind == kCompositeKind && !options_.map_composite) continue;
-      managers[object.bucket].insert(RootOf(object));
-    }
-  }
-  if (options_.disasters == 0) {
-    for (const auto& [bucket, roots] : managers) {
-      if (roots.size() > 1)
-        broken_.push_back("S1: bucket " + bucket + " has " + std::to_string(roots.size()) +
-                          " managers");
-    }
-  }
-  StoreContents after = real_store_.Contents().value();
-  for (const std::string& breach : CheckInvariants(after)) broken_.push_back("S2: " + breach);
-  if (!AuditOnlyGrew(before_, after)) broken_.push_back("I12: the audit log was changed");
-  before_ = std::move(after);
-  if (broken_.empty()) return std::nullopt;
-  return broken_.front();
-}
-
-std::optional<std::string> WatchSimulation::CheckRows(const StoreContents& contents) {
-  std::set<std::pair<std::string, std::string>> rows;  // uid, bucket
-  for (const Row& row : contents.rows) {
-    const SimulatedObject* live =
-        cluster_.Find({row.slot.group, row.slot.kind}, row.slot.ns, row.slot.name);
-    const std::string key = scene::BucketKey(live == nullptr ? "" : live->bucket).text;
-    if (live == nullptr || live->uid != row.id.uid.text || key != row.id.key.text ||
-        row.id.state != RowState::kSeen) {
-      return "Q1: phantom row " + row.id.key.text + " of " + ForPeople(row.slot) + " " +
-             row.id.uid.text + " " + std::string(Name(row.id.state));
-    }
-    rows.emplace(live->uid, live->bucket);
-  }
-  for (const auto& [kind, places] : cluster_.objects()) {
-    if (kind == kXrdKind || (kind == kCompositeKind && !options_.map_composite)) continue;
-    for (const auto& [place, object] : places) {
-      if (!object.bucket.empty() && !rows.contains({object.uid, object.bucket}))
-        return "Q2: no row of " + ForPeople(SlotOf(object)) + " for " + object.bucket;
-    }
-  }
-  return std::nullopt;
-}
 namespace {
 std::string Describe(const Row& row) {
   return row.id.key.text + " " + row.id.uid.text + " " + std::string(Name(row.id.state)) + " " +
@@ -83,6 +30,104 @@ std::string Describe(const Object& object) {
   return object.uid.text + " " + ForPeople(object.slot) + " below " +
          (object.parent ? ForPeople(*object.parent) : "none") + " root " + ForPeople(object.root);
 }
+
+}  // namespace
+
+// What people would call the owner: a composed resource remembers its claim, also when that or the
+// composite is gone.
+Slot WatchSimulation::RootOf(const SimulatedObject& object) const {
+  if (!object.claim) return SlotOf(object);
+  return {"local", kClaimKind.group, kClaimKind.kind, object.claim->ns, object.claim->name};
+}
+
+std::optional<std::string> WatchSimulation::CheckStep() {
+  std::map<std::string, std::set<Slot>> managers;
+  for (const auto& [kind, places] : cluster_.objects()) {
+    for (const auto& [place, object] : places) {
+      if (object.exempt || object.bucket.empty() || object.intent == Intent::kObserves) continue;
+      if (kind == kCompositeKind && !options_.map_composite) continue;
+      managers[object.kind.kind == kTableKind.kind ? "table " + object.bucket : object.bucket]
+          .insert(RootOf(object));
+    }
+  }
+  if (options_.disasters == 0) {
+    for (const auto& [bucket, roots] : managers) {
+      if (roots.size() > 1)
+        broken_.push_back("S1: bucket " + bucket + " has " + std::to_string(roots.size()) +
+                          " managers");
+    }
+  }
+  StoreContents after = real_store_.Contents().value();
+  for (const std::string& breach : CheckInvariants(after)) broken_.push_back("S2: " + breach);
+  if (!AuditOnlyGrew(before_, after)) broken_.push_back("I12: the audit log was changed");
+  if (const auto breach = CheckBrake(after)) broken_.push_back(*breach);
+  before_ = std::move(after);
+  if (broken_.empty()) return std::nullopt;
+  return broken_.front();
+}
+
+// Of real keys, whose end is in the audit log. Two hours of the brake may touch.
+std::optional<std::string> WatchSimulation::CheckBrake(const StoreContents& contents) const {
+  std::size_t released = 0;
+  for (std::size_t i = contents.audit.size(); i-- > 0;) {
+    const AuditEntry& entry = contents.audit[i];
+    if (clock_.Now() - entry.at >= kBrakePeriod) break;
+    if (entry.cause.starts_with("brake released")) return std::nullopt;
+    if (entry.cause.starts_with("absent from the cluster")) ++released;
+  }
+  const std::size_t limit = 2 * 2 * BrakeLimit(options_.crowd + 20);
+  if (released <= limit) return std::nullopt;
+  return "I11: " + std::to_string(released) + " released by absence without command";
+}
+
+std::optional<std::string> WatchSimulation::CheckHeldBack(const StoreContents& contents) const {
+  const Reconciler& reconciler = process_->watcher().reconciler();
+  std::set<Uid> nominated;
+  for (const Nomination& nomination : reconciler.Nominations()) nominated.insert(nomination.uid);
+  for (const Row& row : contents.rows) {
+    const SimulatedObject* live =
+        cluster_.Find({row.slot.group, row.slot.kind}, row.slot.ns, row.slot.name);
+    if (live != nullptr && live->uid == row.id.uid.text) continue;
+    if (nominated.contains(row.id.uid)) continue;
+    if (!reconciler.FrozenFor({row.slot.group, row.slot.kind}).empty()) continue;
+    return "Q0: phantom row that nobody holds back: " + Describe(row);
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+bool IsKeyOf(const KeyText& key, const SimulatedObject& object) {
+  if (object.kind != kTableKind) return key == scene::BucketKey(object.bucket);
+  return key.text.starts_with("dynamodb/Table|") && key.text.ends_with("|name=" + object.bucket);
+}
+
+}  // namespace
+
+std::optional<std::string> WatchSimulation::CheckRows(const StoreContents& contents) {
+  std::set<std::pair<std::string, std::string>> rows;  // uid, bucket
+  for (const Row& row : contents.rows) {
+    const SimulatedObject* live =
+        cluster_.Find({row.slot.group, row.slot.kind}, row.slot.ns, row.slot.name);
+    if (live == nullptr || live->uid != row.id.uid.text || !IsKeyOf(row.id.key, *live) ||
+        row.id.state != RowState::kSeen) {
+      return "Q1: phantom row " + row.id.key.text + " of " + ForPeople(row.slot) + " " +
+             row.id.uid.text + " " + std::string(Name(row.id.state));
+    }
+    rows.emplace(live->uid, live->bucket);
+  }
+  for (const auto& [kind, places] : cluster_.objects()) {
+    if (kind == kXrdKind || kind == kDefinitionKind || kind == kConfigKind ||
+        (kind == kCompositeKind && !options_.map_composite))
+      continue;
+    for (const auto& [place, object] : places) {
+      if (!object.bucket.empty() && !rows.contains({object.uid, object.bucket}))
+        return "Q2: no row of " + ForPeople(SlotOf(object)) + " for " + object.bucket;
+    }
+  }
+  return std::nullopt;
+}
+namespace {
 
 template <typename T>
 std::optional<std::string> Difference(const std::vector<T>& actual, const std::vector<T>& rebuilt) {
@@ -109,8 +154,8 @@ std::optional<std::string> Difference(const std::vector<T>& actual, const std::v
 // Whether a link above the object is of record only: it states a parent that is not there, or that
 // does not name it back. Its chain stays as it was recorded (Adoption); a rebuild cannot know it.
 bool WatchSimulation::IsOfRecord(const SimulatedObject& object) const {
-  const std::optional<ObjectRef>& stated =
-      object.kind.kind == kBucketKind.kind ? object.controller : object.claim;
+  const bool is_managed = object.kind.kind == kBucketKind.kind || object.kind == kTableKind;
+  const std::optional<ObjectRef>& stated = is_managed ? object.controller : object.claim;
   if (!stated) return false;
   const SimulatedObject* parent =
       cluster_.Find({stated->group, stated->kind}, stated->ns, stated->name);
@@ -222,7 +267,12 @@ std::string WatchSimulation::Told(const std::string& what) const {
 std::optional<std::string> WatchSimulation::Quiet() {
   Say("quiet");
   store_.Mend();
+  FinishDefinitions(true);  // those half gone go
+  process_->Advance(kTtl);
+  FinishDefinitions(true);  // and come back, empty
   process_->Advance(kTtl * 3);
+  if (auto broken = CheckStep()) return broken;
+  if (auto broken = CheckHeldBack(real_store_.Contents().value())) return Told(*broken);
   if (!process_->watcher().ReleaseBrake(process_->now(), std::nullopt, "operator", "quiet").ok())
     return "the brake could not be released";
   process_->Advance(kTtl * 3);

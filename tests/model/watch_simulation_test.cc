@@ -33,7 +33,8 @@ std::string Tail(const WatchSimulation& simulation) {
 // What a seed exposes the world to: each kind of fault in every second seed, so that all come alone
 // and combined. TRUCE_SIMULATION_FAULTS says which may occur at all, as a sum:
 // 1 restarts, 2 the API server's errors and broken streams, 4 the store's, 8 requests that bypass
-// Truce, 16 lost answers, 32 etcd restores, compactions, clock jumps; 255 all.
+// Truce, 16 lost answers, 32 etcd restores, compactions, definitions removed, mass deletions
+// unseen, clock jumps; 64 accounts that become known late; 255 all.
 WatchSimulation::Options OptionsOf(unsigned seed, unsigned level) {
   std::mt19937 random(seed);
   const auto share = [&](unsigned bit, double value) {
@@ -46,8 +47,11 @@ WatchSimulation::Options OptionsOf(unsigned seed, unsigned level) {
   options.bypass = share(8, 0.1);
   options.lost_answers = share(16, 0.05);
   options.disasters = share(32, 0.02);
+  options.tables = share(64, 1) > 0;
   options.fail_open = random() % 2 == 0;
   options.map_composite = random() % 2 == 0;
+  options.discreet = random() % 2 == 0;
+  if (options.disasters > 0 && random() % 8 == 0) options.crowd = 100;
   return options;
 }
 

@@ -6,7 +6,8 @@
 // Serves N kinds with M managed resources in all, spread evenly; changes R of them per second. The
 // first kind is s3.aws.upbound.io/v1beta2 Bucket. Prints one line {"port":…,"url":…,"kubeconfig":…}
 // when all of them are there, then one line {"version":…,"changes":…} per second, until its
-// standard input ends.
+// standard input ends. Lines of it are commands: `rate R`: from now on so many changes per second;
+// `relist`: the history is compacted and every connection cut, so that all watchers list again.
 #include <poll.h>
 #include <unistd.h>
 
@@ -16,7 +17,9 @@
 #include <cstdio>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <random>
+#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -101,12 +104,72 @@ void WriteKubeConfig(const std::filesystem::path& file, const ScriptedApiServer&
       << "users:\n- name: scripted\n  user:\n    token: \"" << options.token << "\"\n";
 }
 
-// True once standard input has ended.
-bool IsOver(std::chrono::milliseconds wait) {
+// What standard input said within `wait`.
+struct Commands {
+  bool over = false;  // it ended
+  bool relist = false;
+  std::optional<int> rate;
+};
+
+Commands Read(std::chrono::milliseconds wait) {
+  Commands commands;
   pollfd polled{STDIN_FILENO, POLLIN, 0};
-  if (::poll(&polled, 1, static_cast<int>(wait.count())) <= 0) return false;
-  char ignored[256];
-  return ::read(STDIN_FILENO, ignored, sizeof(ignored)) <= 0;
+  if (::poll(&polled, 1, static_cast<int>(wait.count())) <= 0) return commands;
+  char text[256];
+  const ssize_t size = ::read(STDIN_FILENO, text, sizeof(text));
+  commands.over = size <= 0;
+  std::istringstream lines(std::string(text, size > 0 ? static_cast<std::size_t>(size) : 0));
+  for (std::string word; lines >> word;) {
+    commands.relist = commands.relist || word == "relist";
+    int rate = 0;
+    if (word == "rate" && lines >> rate) commands.rate = rate;
+  }
+  return commands;
+}
+
+void Relist(ScriptedApiServer& server) {
+  server.Change([](ScriptedApiState& state) {
+    state.SetVersion(state.version() + 1);
+    state.Compact();
+  });
+  server.CutConnections();
+}
+
+// Changes objects at the rate wanted and tells so, until standard input ends.
+void Report(ScriptedApiServer& server, const Options& options) {
+  std::mt19937 random(static_cast<std::mt19937::result_type>(options.seed));
+  auto begin = steady_clock::now();  // of the rate that holds
+  auto told = begin;
+  int rate = options.rate;
+  std::int64_t changes = 0;
+  std::int64_t before = 0;  // changes when it began
+  for (;;) {
+    const Commands commands = Read(std::chrono::milliseconds(5));
+    if (commands.over) return;
+    if (commands.relist) Relist(server);
+    const auto now = steady_clock::now();
+    if (commands.rate) {
+      rate = *commands.rate;
+      begin = now;
+      before = changes;
+    }
+    const auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(now - begin);
+    const std::int64_t due = options.objects == 0 ? 0 : before + passed.count() * rate / 1000;
+    std::uint64_t version = 0;
+    server.Change([&](ScriptedApiState& state) {
+      for (; changes < due; ++changes) {
+        const int number = static_cast<int>(random() % static_cast<unsigned>(options.objects));
+        state.Put(KindOf(number % options.kinds),
+                  ManagedJson(number, 2 + static_cast<int>(changes)));
+      }
+      version = state.version();
+    });
+    if (now - told < std::chrono::seconds(1)) continue;
+    told = now;
+    std::printf("{\"version\":%llu,\"changes\":%lld}\n", static_cast<unsigned long long>(version),
+                static_cast<long long>(changes));
+    std::fflush(stdout);
+  }
 }
 
 int Run(const Options& options) {
@@ -135,29 +198,7 @@ int Run(const Options& options) {
               server->url().c_str(), kubeconfig.c_str());
   std::fflush(stdout);
 
-  std::mt19937 random(static_cast<std::mt19937::result_type>(options.seed));
-  const auto begin = steady_clock::now();
-  std::int64_t changes = 0;
-  std::int64_t reported = 0;
-  while (!IsOver(std::chrono::milliseconds(5))) {
-    const auto passed =
-        std::chrono::duration_cast<std::chrono::milliseconds>(steady_clock::now() - begin);
-    const std::int64_t due = options.objects == 0 ? 0 : passed.count() * options.rate / 1000;
-    std::uint64_t version = 0;
-    server->Change([&](ScriptedApiState& state) {
-      for (; changes < due; ++changes) {
-        const int number = static_cast<int>(random() % static_cast<unsigned>(options.objects));
-        state.Put(KindOf(number % options.kinds),
-                  ManagedJson(number, 2 + static_cast<int>(changes)));
-      }
-      version = state.version();
-    });
-    if (passed.count() / 1000 == reported) continue;
-    reported = passed.count() / 1000;
-    std::printf("{\"version\":%llu,\"changes\":%lld}\n", static_cast<unsigned long long>(version),
-                static_cast<long long>(changes));
-    std::fflush(stdout);
-  }
+  Report(*server, options);
   return 0;
 }
 

@@ -1,0 +1,154 @@
+// Detectors behind a watcher: what they are told, when they judge, and what they find together.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/support/watcher_fixture.h"
+#include "webhook/cluster/detect/detectors.h"
+
+namespace truce::testing {
+namespace {
+
+class DetectorsTest : public WatcherTest {
+ protected:
+  DetectorsTest() {
+    cluster_.Serve({kXrd.group, "v1", kXrd.kind, "compositeresourcedefinitions", false});
+    cluster_.Serve({kComposite.group, "v1", kComposite.kind, "xstorages", false});
+    cluster_.Serve({kClaim.group, "v1", kClaim.kind, "storages", true});
+    cluster_.Serve({"admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration",
+                    "validatingwebhookconfigurations", false});
+    options_.others = DetectorKinds("truce");
+    driver_ = std::make_unique<Driver>(cluster_, faulty_, clock_, rules_, options_, &detectors_);
+  }
+
+  ~DetectorsTest() override { driver_.reset(); }
+
+  Surroundings Around() const {
+    Surroundings around;
+    around.cluster = "test";
+    around.catalogue = rules_.catalogue;
+    around.webhook.name = "truce";
+    around.composite_of = [](const GroupKind& kind) {
+      return kind == kClaim ? std::optional(kComposite) : std::nullopt;
+    };
+    return around;
+  }
+  // The first lists are there, and everything is judged.
+  void Ready() {
+    driver_->Settle();
+    detectors_.SetReady(2s);
+    Look();
+  }
+  void Look() { ASSERT_TRUE(detectors_.Look(std::chrono::steady_clock::now() + 10s).ok()); }
+  std::vector<std::string> Subjects(Detector detector) const {
+    std::vector<std::string> subjects;
+    for (const LiveFinding& finding : book_.Snapshot(detector)) subjects.push_back(finding.subject);
+    return subjects;
+  }
+  static SmallObject Definition() {
+    SmallObject xrd{kXrd, "", "xstorages.acme.example.org", "xrd", {}, {}};
+    xrd.rest =
+        R"("spec":{"group":"acme.example.org","names":{"kind":"XStorage"},"claimNames":{"kind":"Storage"}})";
+    return xrd;
+  }
+
+  FindingsBook book_;
+  std::vector<FindingChange> changes_;
+  Detectors detectors_{{faulty_, clock_, book_, [this] { return Around(); },
+                        [this](const FindingChange& change) { changes_.push_back(change); }}};
+};
+
+TEST_F(DetectorsTest, BeforeTheFirstListsOnlyTheWebhookIsJudged) {
+  cluster_.Put(Real(Bucket("a", "u1", "alpha")));
+  cluster_.Put(Real(Bucket("b", "u2", "alpha")));
+  driver_->Settle();
+  Look();
+  EXPECT_TRUE(Subjects(Detector::kOwnershipConflict).empty());
+  EXPECT_EQ(Subjects(Detector::kWebhookConfiguration).size(), 1U) << "it does not exist";
+  detectors_.SetReady(2s);
+  Look();
+  EXPECT_EQ(Subjects(Detector::kOwnershipConflict).size(), 1U);
+}
+
+TEST_F(DetectorsTest, AConflictAppearsAndIsResolved) {
+  cluster_.Put(Real(Bucket("a", "u1", "alpha")));
+  Ready();
+  EXPECT_TRUE(Subjects(Detector::kOwnershipConflict).empty());
+  cluster_.Put(Real(Bucket("b", "u2", "alpha")));
+  driver_->Settle();
+  changes_.clear();
+  Look();
+  ASSERT_EQ(Subjects(Detector::kOwnershipConflict).size(), 1U);
+  ASSERT_FALSE(changes_.empty());
+  EXPECT_EQ(changes_.front().kind, FindingChange::Kind::kAppeared);
+  cluster_.Remove(kBucket, "", "b");
+  driver_->Settle();
+  changes_.clear();
+  Look();
+  EXPECT_TRUE(Subjects(Detector::kOwnershipConflict).empty());
+  EXPECT_TRUE(std::any_of(changes_.begin(), changes_.end(), [](const FindingChange& change) {
+    return change.kind == FindingChange::Kind::kResolved &&
+           change.finding.detector == Detector::kOwnershipConflict;
+  }));
+}
+
+TEST_F(DetectorsTest, AnOrphanIsFoundByTheNextPassOverTheRegistry) {
+  cluster_.Put(Real(Bucket("a", "u1", "alpha")));
+  Ready();
+  cluster_.Remove(kBucket, "", "a");
+  driver_->Settle();
+  clock_.Advance(Detectors::kPassEvery);
+  Look();
+  EXPECT_EQ(Subjects(Detector::kOrphanedOwnership).size(), 1U);
+}
+
+TEST_F(DetectorsTest, CoverageNamesClaimsWithoutMappingAndKindsThatCannotBeListed) {
+  cluster_.Put(Definition());
+  cluster_.Put({kClaim, "team-a", "data", "c1", {}, R"("spec":{"parameters":{"name":"alpha"}})"});
+  cluster_.FailLists(kQueue, ApiError{ApiErrorKind::kForbidden, 403, "no right", {}});
+  Ready();
+  driver_->Advance(30s);
+  const CoverageReport report = detectors_.Coverage();
+  const auto gap = [&](GapReason reason, const std::string& subject) {
+    return std::find_if(report.gaps.begin(), report.gaps.end(), [&](const CoverageGap& one) {
+      return one.reason == reason && one.subject == subject;
+    });
+  };
+  const auto claim = gap(GapReason::kNoMapping, "Storage.acme.example.org");
+  ASSERT_NE(claim, report.gaps.end());
+  EXPECT_EQ(claim->objects, 1U);
+  EXPECT_NE(gap(GapReason::kNotListed, "Queue.sqs.aws.upbound.io"), report.gaps.end());
+}
+
+TEST_F(DetectorsTest, TheBaselineCountsWhatWasReadAndNamesWhatWasNot) {
+  cluster_.Put(Real(Bucket("a", "u1", "alpha")));
+  cluster_.Put(Real(Bucket("b", "u2", "alpha")));
+  cluster_.FailLists(kQueue, ApiError{ApiErrorKind::kForbidden, 403, "no right", {}});
+  driver_->Settle();
+  const auto deadline = std::chrono::steady_clock::now() + 10s;
+  EXPECT_FALSE(detectors_.Baseline(deadline).value().complete);
+  detectors_.SetReady(2s);
+  const BaselineReport report = detectors_.Baseline(deadline).value();
+  EXPECT_TRUE(report.complete);
+  EXPECT_EQ(report.took, 2s);
+  EXPECT_EQ(report.objects, 2U);
+  EXPECT_EQ(report.conflicts.size(), 1U);
+  ASSERT_EQ(report.problems.size(), 1U);
+  EXPECT_EQ(report.problems[0].kind, "Queue.sqs.aws.upbound.io");
+}
+
+TEST_F(DetectorsTest, AStoreThatFailsLeavesTheFindingsAsTheyWere) {
+  cluster_.Put(Real(Bucket("a", "u1", "alpha")));
+  cluster_.Put(Real(Bucket("b", "u2", "alpha")));
+  Ready();
+  ASSERT_EQ(Subjects(Detector::kOwnershipConflict).size(), 1U);
+  faulty_.FailNextRead({ErrorCode::kUnavailable, "disk failure"});
+  EXPECT_FALSE(detectors_.Look(std::chrono::steady_clock::now() + 10s).ok());
+  EXPECT_EQ(Subjects(Detector::kOwnershipConflict).size(), 1U);
+}
+
+}  // namespace
+}  // namespace truce::testing
