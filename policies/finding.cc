@@ -89,6 +89,8 @@ std::string_view Name(Rule rule) {
     case Rule::kForeignAttachment: return "foreign-attachment";
     case Rule::kAwsName: return "aws-name";
     case Rule::kNamingConvention: return "naming-convention";
+    case Rule::kObserverWithoutShare: return "observer-without-share";
+    case Rule::kDeletionProtection: return "deletion-protection";
   }
   return "";
 }

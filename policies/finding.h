@@ -17,15 +17,17 @@ namespace truce {
 
 // Every rule there is. Ids are stable: they stand in metrics, logs and configuration.
 enum class Rule : std::uint8_t {
-  kDuplicateOwnership,  // "duplicate-ownership"
-  kResourceName,        // "resource-name"
-  kReservationCap,      // "reservation-cap"
-  kUnclearDeclaration,  // "unclear-declaration"
-  kForeignAttachment,   // "foreign-attachment"
-  kAwsName,             // "aws-name"
-  kNamingConvention,    // "naming-convention"
+  kDuplicateOwnership,    // "duplicate-ownership"
+  kResourceName,          // "resource-name"
+  kReservationCap,        // "reservation-cap"
+  kUnclearDeclaration,    // "unclear-declaration"
+  kForeignAttachment,     // "foreign-attachment"
+  kAwsName,               // "aws-name"
+  kNamingConvention,      // "naming-convention"
+  kObserverWithoutShare,  // "observer-without-share"
+  kDeletionProtection,    // "deletion-protection"
 };
-inline constexpr std::size_t kRuleCount = 7;
+inline constexpr std::size_t kRuleCount = 9;
 std::string_view Name(Rule rule);
 std::optional<Rule> RuleFromName(std::string_view name);
 

@@ -13,7 +13,6 @@
 
 #include "policies/name_rules.h"
 #include "policies/people.h"
-#include "registry/ownership/sharing.h"
 
 namespace truce {
 namespace {
@@ -46,42 +45,17 @@ std::string OwnerInWords(const Owner& holder, Disclosure level) {
   return out;
 }
 
-// What the attachment relies on ends soon, or has ended.
-Finding ShareEnds(const AttachmentFacts& facts, const Agreement& share, const Wording& wording) {
-  const Owner& holder = *facts.holder;
-  const std::string type = TypeForPeople(facts.attachment->identity.type);
-  const bool ended = !HoldsAt(share, facts.now);
-  const std::string when = FormatTimestamp(*share.until);
-  Finding out;
-  out.rule = Rule::kForeignAttachment;
-  out.mode = Mode::kWarn;
-  out.resource = type + " of " + TypeForPeople(holder.identity.type) + " " + Quoted(holder.name);
-  out.key = facts.attachment->key;
-  out.cause = "The share by which this " + type + " may write into " +
-              TypeForPeople(holder.identity.type) + " " + Quoted(holder.name) +
-              (ended ? " ended on " : " ends on ") + when + ".";
-  out.remedy = std::string(ended ? "It goes on as it is, but not when it is created anew"
-                                 : "After that it goes on, but nothing new may be attached") +
-               "; ask the owner to share it for longer.";
-  if (!wording.public_url.empty() && !holder.id.empty()) {
-    out.link = std::string(wording.public_url) + "/r/" + holder.id.text;
-  }
-  out.warning = OneLine("truce: the share of " + TypeForPeople(holder.identity.type) + " " +
-                            OneLine(holder.name, 63) + (ended ? " ended on " : " ends on ") + when,
-                        kWarningBytesMax);
-  return out;
-}
-
 }  // namespace
 
-std::optional<Finding> ForeignAttachment(const AttachmentFacts& facts, const Wording& wording) {
+std::optional<Finding> ForeignAttachment(const UseFacts& facts, const Wording& wording) {
   const Owner& holder = *facts.holder;
-  const DeclaredResource& attachment = *facts.attachment;
+  const DeclaredResource& attachment = *facts.use;
   if (holder.root == *wording.root || holder.party == facts.party) return std::nullopt;
-  const Agreement* share = ShareFor(facts.agreements, facts.party, ShareLevel::kAttach);
-  const bool holds = share != nullptr && HoldsAt(*share, facts.now);
-  if (holds && (!share->until || facts.now + kShareNotice < *share->until)) return std::nullopt;
-  if (holds || (share != nullptr && facts.existed)) return ShareEnds(facts, *share, wording);
+  const Standing standing = StandingOf(facts, ShareLevel::kAttach);
+  if (standing == Standing::kShared) return std::nullopt;
+  if (standing == Standing::kEndsSoon || (standing == Standing::kEnded && facts.existed)) {
+    return ShareEnds(Rule::kForeignAttachment, facts, standing == Standing::kEnded, wording);
+  }
   if (facts.existed) return std::nullopt;
   const std::string type = TypeForPeople(attachment.identity.type);
   const std::string parent = TypeForPeople(holder.identity.type) + " " + Quoted(holder.name);

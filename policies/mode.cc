@@ -104,7 +104,8 @@ void ApplyEntries(const ModeRules& rules, const ModeSubject& subject, Timestamp 
 
 bool IsExemptible(Rule rule) {
   return rule == Rule::kNamingConvention || rule == Rule::kAwsName ||
-         rule == Rule::kForeignAttachment;
+         rule == Rule::kForeignAttachment || rule == Rule::kObserverWithoutShare ||
+         rule == Rule::kDeletionProtection;
 }
 
 void ApplyExemptions(const ModeRules& rules, const ModeSubject& subject, Timestamp now,
@@ -142,7 +143,10 @@ AppliedMode Configured(const ModeRules& rules, const ModeSubject& subject, Times
 
 }  // namespace
 
-bool IsOptIn(Rule rule) { return rule == Rule::kNamingConvention; }
+bool IsOptIn(Rule rule) {
+  return rule == Rule::kNamingConvention || rule == Rule::kObserverWithoutShare ||
+         rule == Rule::kDeletionProtection;
+}
 
 const Override* OverrideFor(const ModeRules& rules, const ModeSubject& subject, Timestamp now) {
   for (const Override& rule : rules.overrides) {

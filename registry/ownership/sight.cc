@@ -256,26 +256,27 @@ void See(const ObjectFacts& object, bool out_of_sight, Ledger& ledger) {
   AdoptNamed(object, placed, ledger);
 }
 
-std::set<KeyText> KeysBelow(const Uid& uid, const Slot& slot, const Ledger& ledger) {
-  std::set<KeyText> keys;
+std::vector<Row> RowsBelow(const Uid& uid, const Slot& slot, const Ledger& ledger) {
+  std::vector<Row> rows;
   std::vector<std::pair<Uid, Slot>> open = {{uid, slot}};
   std::set<Uid> met = {uid};
   while (!open.empty()) {
     const auto [at, place] = std::move(open.back());
     open.pop_back();
-    for (const Row& row : ledger.RowsOfUid(at)) {
-      if (Manages(row)) keys.insert(row.id.key);
+    for (Row& row : ledger.RowsOfUid(at)) {
+      if (Manages(row)) rows.push_back(std::move(row));
     }
     if (met.size() >= kBelowMax) continue;
     for (const Object& child : ledger.ChildrenOf(place)) {
       if (met.insert(child.uid).second) open.emplace_back(child.uid, child.slot);
     }
   }
-  return keys;
+  return rows;
 }
 
 void NameSuccessor(const ObjectFacts& object, const Slot& root, Ledger& ledger) {
-  std::set<KeyText> keys = KeysBelow(object.uid, object.slot, ledger);
+  std::set<KeyText> keys;
+  for (const Row& row : RowsBelow(object.uid, object.slot, ledger)) keys.insert(row.id.key);
   for (const DeclaredResource& resource : object.resources) {
     if (!resource.key.empty()) keys.insert(resource.key);
   }

@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -47,8 +46,8 @@ void See(const ObjectFacts& object, bool out_of_sight, Ledger& ledger);
 
 // Objects below a root that are looked at, at most.
 inline constexpr std::size_t kBelowMax = 4096;
-// The keys that the object and everything below it manage; of at most kBelowMax objects.
-std::set<KeyText> KeysBelow(const Uid& uid, const Slot& slot, const Ledger& ledger);
+// The managing rows of the object and of everything below it; of at most kBelowMax objects.
+std::vector<Row> RowsBelow(const Uid& uid, const Slot& slot, const Ledger& ledger);
 
 // Writes the successor that the root's annotation names (truce.dev/transfer-to) to what the root
 // owns, directly or through what it is composed of.

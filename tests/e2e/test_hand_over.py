@@ -1,22 +1,32 @@
 """Ownership changes hands: never two managers, never a lost resource. Each run is what a team would
-do, on the real API server; the provider's part is played in the order of a real one's writes."""
+type, on the real API server; the provider's part is played in the order of a real one's writes."""
 
 import pytest
 
 from e2e.test_lineage import compose, composed_bucket, render
-from support.objects import bucket, claim, community_bucket, namespaced_bucket
+from support.objects import (bucket, bucket_policy, claim, community_bucket,
+                             namespaced_bucket)
 from support.processes import wait_for
 from support.provider import make_real, orphan
-from support.verdicts import assert_refused
+from support.verdicts import PREFIX, assert_refused
 
 NAME = "prod-artifacts"
+RESOURCE = f"s3/Bucket/{NAME}"
 OBSERVE = {"spec": {"managementPolicies": ["Observe"]}}
+DONE, MISSING = 0, 1
 
 
 @pytest.fixture
-def truce(follow):
-    """Truce following the cluster."""
-    return follow()
+def run(follow):
+    """Truce following the cluster, and its command line beside it: (truce, function)."""
+    truce = follow()
+
+    def command(*args: str, code: int = DONE) -> str:
+        result = truce.command(*args)
+        assert result.returncode == code, (args, result.stdout, result.stderr)
+        return result.stdout
+
+    return truce, command
 
 
 def owned_by(truce, namespace: str, name: str) -> bool:
@@ -24,8 +34,8 @@ def owned_by(truce, namespace: str, name: str) -> bool:
     return (root.get("namespace", ""), root.get("name")) == (namespace, name)
 
 
-def successor_of(name: str) -> dict:
-    return {"metadata": {"annotations": {"truce.dev/transfer-to": name}}}
+def successor_of(obj: dict) -> dict:
+    return {"metadata": {"annotations": {"truce.dev/transfer-to": obj}}}
 
 
 def real(user, actor: str, obj: dict) -> dict:
@@ -41,36 +51,50 @@ def let_go(user, actor: str, obj: dict) -> None:
     orphan(user("provider"), obj)
 
 
-def test_hand_over_to_another_team(truce, user):
+def test_hand_over_to_another_team(run, user):
+    truce, command = run
     old = real(user, "team-a", namespaced_bucket("artifacts", "team-a", NAME))
+    truce.wait_for_state(NAME, "held")
     new = namespaced_bucket("artifacts", "team-b", NAME)
     assert_refused(user("team-b").create(new), NAME)
-    user("team-a").patch(old, successor_of("Bucket/team-b/artifacts")).expect()
+    offer = ("transfer", RESOURCE, "--to", "team-b", "--reason", "team-b runs it")
+    assert "[todo] 2. namespace team-b accepts" in command(*offer)
+    ident = command("transfer", "-o", "name").strip()
+    assert_refused(user("team-b").create(new), NAME)  # An offer gives nothing yet.
+    accepted = command("transfer", "--accept", ident, "--successor", "Bucket/team-b/artifacts")
+    assert '[todo] 3. set spec.managementPolicies of Bucket' in accepted
     assert_refused(user("team-b").create(new), "Observe")  # Never two managers.
+    command("transfer", RESOURCE, code=MISSING)
     user("team-a").patch(old, OBSERVE).expect()
-    truce.wait_for_state(NAME, "orphaned")
+    wait_for(lambda: truce.command("transfer", RESOURCE).returncode == DONE, 20, "nothing missing")
     assert_refused(user("team-b").create(namespaced_bucket("x", "team-b", NAME)), NAME)
     user("team-b").create(new).expect(201)
     assert owned_by(truce, "team-b", "artifacts")
-    assert_refused(user("team-a").patch(old, {"spec": {"managementPolicies": ["*"]}}), NAME)
+    assert command("transfer", "-o", "name") == ""
+    history = command("audit", "--action", "transferred")
+    assert "team-b/artifacts" in history
 
 
-def test_helm_renames_a_release(truce, user):
-    """The new object comes before the old one goes."""
+def test_helm_renames_a_release(run, user):
+    """The new object comes before the old one goes; both are of one namespace, so nobody needs to
+    accept."""
+    truce, command = run
     old = real(user, "team-a", namespaced_bucket("release-1-files", "team-a", NAME))
     new = namespaced_bucket("release-2-files", "team-a", NAME)
     assert_refused(user("team-a").create(new), NAME)
-    user("team-a").patch(old, successor_of("Bucket/team-a/release-2-files")).expect()
+    command("transfer", RESOURCE, "--to", "team-a", "--successor", "Bucket/team-a/release-2-files",
+            "--reason", "renamed")
     user("team-a").patch(old, OBSERVE).expect()
-    truce.wait_for_state(NAME, "orphaned")
+    wait_for(lambda: truce.command("transfer", RESOURCE).returncode == DONE, 20, "nothing missing")
     user("team-a").create(new).expect(201)
     user("team-a").delete(old).expect()
     orphan(user("provider"), old)
     assert owned_by(truce, "team-a", "release-2-files")
 
 
-def test_a_claim_moves_between_namespaces(truce, user):
+def test_a_claim_moves_between_namespaces(run, user):
     """With everything that is composed of it; the bucket itself is only let go of."""
+    truce, _ = run
     crossplane = user("crossplane")
     old = user("team-a").create(claim("files", "team-a", NAME)).expect(201).body
     xr = compose(crossplane, old, "h9fnb")
@@ -92,7 +116,8 @@ def test_a_claim_moves_between_namespaces(truce, user):
     render(crossplane, xr, composed_bucket(xr, stored, "files-r2ln7-pmkxl")).expect(201)
 
 
-def test_from_cluster_scoped_to_namespaced(truce, user):
+def test_from_cluster_scoped_to_namespaced(run, user):
+    truce, _ = run
     old = real(user, "team-a", bucket("artifacts", NAME))
     new = namespaced_bucket("artifacts", "team-a", NAME)
     assert_refused(user("team-a").create(new), NAME)
@@ -105,7 +130,8 @@ def test_from_cluster_scoped_to_namespaced(truce, user):
     assert owned_by(truce, "team-a", "artifacts")
 
 
-def test_from_community_to_upjet(truce, user):
+def test_from_community_to_upjet(run, user):
+    truce, _ = run
     old = real(user, "team-a", community_bucket("files", NAME))
     new = bucket("artifacts", NAME)
     assert_refused(user("team-a").create(new), NAME)
@@ -115,3 +141,29 @@ def test_from_community_to_upjet(truce, user):
     assert_refused(user("team-b").create(namespaced_bucket("x", "team-b", NAME)), NAME)
     user("team-a").create(new).expect(201)
     assert owned_by(truce, "", "artifacts")
+
+
+def test_a_share_lets_an_attachment_in(run, user):
+    _, command = run
+    user("team-a").create(namespaced_bucket("artifacts", "team-a", NAME)).expect(201)
+    policy = bucket_policy("theirs", bucket=NAME)
+    policy["apiVersion"] = "s3.aws.m.upbound.io/v1beta1"
+    policy["metadata"]["namespace"] = "team-b"
+    assert_refused(user("team-b").create(policy), "share it with you")
+    command("share", RESOURCE, "--with", "team-b", "--level", "attach", "--for", "90d",
+            "--reason", "ticket 4711")
+    user("team-b").create(policy).expect(201)
+    ident = command("share", RESOURCE, "-o", "name").strip()
+    command("share", "--end", ident, "--reason", "done")
+    user("team-b").patch(policy, {"metadata": {"labels": {"a": "b"}}}).expect()
+
+
+def test_a_protected_bucket_is_not_deleted(follow, user):
+    truce = follow({"rules": {"deletion-protection": {"mode": "enforce"}}})
+    old = user("team-a").create(namespaced_bucket("artifacts", "team-a", NAME)).expect(201).body
+    assert truce.command("protect", RESOURCE, "--reason", "customer data").returncode == DONE
+    reply = user("team-a").delete(old)
+    assert reply.status == 403 and "which is protected: customer data" in reply.message
+    assert not reply.message.startswith(PREFIX)  # It is the entry for deletions that refuses.
+    assert truce.command("protect", RESOURCE, "--off", "--reason", "moved").returncode == DONE
+    user("team-a").delete(old).expect()

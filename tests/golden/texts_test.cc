@@ -405,7 +405,7 @@ class AttachmentTexts : public Texts {
   }
 
   void ExpectForeign(const std::string& name) const {
-    const auto finding = ForeignAttachment({.attachment = &attachment,
+    const auto finding = ForeignAttachment({.use = &attachment,
                                             .holder = &clash.holder,
                                             .party = {"slot:" + ToText(root)},
                                             .agreements = agreements,
@@ -434,11 +434,11 @@ class AttachmentTexts : public Texts {
 
 TEST_F(AttachmentTexts, AShareIsEnough) {
   ShareUntil(now + kShareNotice + std::chrono::hours{1});
-  const AttachmentFacts facts{.attachment = &attachment,
-                              .holder = &clash.holder,
-                              .party = {"slot:" + ToText(root)},
-                              .agreements = agreements,
-                              .now = now};
+  const UseFacts facts{.use = &attachment,
+                       .holder = &clash.holder,
+                       .party = {"slot:" + ToText(root)},
+                       .agreements = agreements,
+                       .now = now};
   EXPECT_EQ(ForeignAttachment(facts, MakeWording()), std::nullopt);
   agreements[0].level = ShareLevel::kObserve;
   EXPECT_NE(ForeignAttachment(facts, MakeWording()), std::nullopt);
@@ -451,11 +451,11 @@ TEST_F(AttachmentTexts, AShareThatEndsSoonWarns) {
 
 TEST_F(AttachmentTexts, AShareThatEndedLetsWhatExistedGoOn) {
   ShareUntil(now);
-  AttachmentFacts facts{.attachment = &attachment,
-                        .holder = &clash.holder,
-                        .party = {"slot:" + ToText(root)},
-                        .agreements = agreements,
-                        .now = now};
+  UseFacts facts{.use = &attachment,
+                 .holder = &clash.holder,
+                 .party = {"slot:" + ToText(root)},
+                 .agreements = agreements,
+                 .now = now};
   EXPECT_EQ(ForeignAttachment(facts, MakeWording())->cause.find("share"), std::string::npos);
   facts.existed = true;
   const auto finding = ForeignAttachment(facts, MakeWording());

@@ -99,6 +99,37 @@ def break_glass(api) -> None:
     assert ["ended" in line["cause"] for line in audit] == [True, False]
 
 
+def agree(api, resource: str) -> None:
+    """A share, a hand-over and a protection, each from its begin to its end."""
+    say, any_state = {"reason": "agreed"}, {"If-Match": "*"}
+    wanted = {"resource": resource, "namespace": "team-b", "reason": "reads it"}
+    share = api.call("POST", "/api/v1/shares", {**wanted, "level": "attach"})
+    assert share.status == 201 and share.json["state"] == "active"
+    at = f"/api/v1/shares/{share.json['id']}"
+    assert api.get("/api/v1/shares", to="team-b").json["items"] == [share.json]
+    assert api.get(at).headers["ETag"] == share.headers["ETag"]
+    assert api.call("DELETE", at).status == 428
+    assert api.call("DELETE", at, headers={"If-Match": '"old"'}).status == 412
+    assert api.call("DELETE", at, headers={"If-Match": share.headers["ETag"]}).status == 200
+    offer = api.call("POST", "/api/v1/transfers", wanted)
+    assert offer.status == 201 and [step["done"] for step in offer.json["steps"]][:2] == [True, False]
+    at = f"/api/v1/transfers/{offer.json['id']}"
+    assert api.get("/api/v1/transfers", resource=resource).json["items"] == [offer.json]
+    successor = {"successor": "ObjectStorage/team-b/files"}
+    accepted = api.call("POST", at + ":accept", successor, {"If-Match": offer.headers["ETag"]})
+    assert accepted.json["state"] == "accepted"
+    assert api.get(at).json == accepted.json
+    assert api.call("POST", at + ":decline", say, any_state).status == 200
+    assert api.get(at).status == 404
+    again = api.call("POST", "/api/v1/transfers", wanted).json["id"]
+    assert api.call("POST", f"/api/v1/transfers/{again}:withdraw", say, any_state).status == 200
+    at = f"/api/v1/resources/{resource}"
+    assert api.call("POST", at + ":protect", say, any_state).json["protection"]["reason"] == "agreed"
+    assert api.get(at).json["protection"]["by"].startswith("root (static token)")
+    assert api.call("POST", at + ":unprotect", say, any_state).json["protection"] is None
+    assert api.call("POST", at + ":unprotect", say, any_state).status == 404
+
+
 def test_every_operation_answers_as_described(api):
     assert api.get("/api/v1/version").json["version"]
     assert api.get("/openapi.yaml").body.decode() == SPECIFICATION.read_text()
@@ -127,7 +158,9 @@ def test_every_operation_answers_as_described(api):
     break_glass(api)
     check = api.call("POST", "/api/v1/checks", {"items": [objects.bucket("x", "prod-two")]}).json
     assert check["verdict"] == "denied"
+    agree(api, one["id"])
     release = f"/api/v1/resources/{one['id']}:release"
+    tag = api.get(f"/api/v1/resources/{one['id']}").headers["ETag"]
     assert api.call("POST", release, {"reason": "gone"}).status == 428
     assert api.call("POST", release, {"reason": "gone"}, {"If-Match": '"old"'}).status == 412
     assert api.call("POST", release, {"reason": "gone"}, {"If-Match": tag}).status == 200

@@ -36,6 +36,39 @@ def test_commands_beside_the_server(api):  # noqa: F811
     assert actions >= {"granted", "released"}
 
 
+def test_what_owners_agree_to(api):  # noqa: F811
+    truce = api.truce
+    given = truce.command("share", "s3/Bucket/prod-one", "--with", "team-b", "--level", "attach", "--for", "90d",
+                          "--reason", "r", "-o", "name")
+    assert given.returncode == OK, given.stderr
+    listed = truce.command("share", "prod-one").stdout
+    assert "namespace team-b" in listed and "active" in listed
+    assert json.loads(truce.command("share", "-o", "json").stdout)["items"][0]["level"] == "attach"
+    assert truce.command("share", "prod-two", "-o", "name").stdout == ""
+    ended = truce.command("share", "--end", given.stdout.strip(), "--reason", "r")
+    assert (ended.returncode, ended.stdout) == (OK, "ended the share of s3/Bucket prod-one with namespace team-b\n")
+    assert truce.command("share", "--end", given.stdout.strip()).returncode == NO
+    offered = truce.command("transfer", "prod-one", "--to", "team-b", "--reason", "r")
+    assert offered.returncode == OK and "[todo] 2. namespace team-b accepts" in offered.stdout, offered.stderr
+    ident = truce.command("transfer", "-o", "name").stdout.strip()
+    accepted = truce.command("transfer", "--accept", ident, "--successor", "ObjectStorage/team-b/one")
+    assert "[done] 2." in accepted.stdout, accepted.stderr
+    assert truce.command("transfer", "prod-one").returncode == NO
+    assert "stays with its owner" in truce.command("transfer", "--decline", ident, "--reason", "r").stdout
+    assert "no transfer of s3/Bucket prod-one is under way" in truce.command("transfer", "prod-one").stdout
+    assert truce.command("protect", "prod-one").returncode == NO
+    assert "is protected" in truce.command("protect", "prod-one", "--reason", "customer data").stdout
+    assert "customer data" in truce.command("protect", "prod-one").stdout
+    assert truce.command("protect", "prod-one", "--off", "--reason", "r").returncode == OK
+    assert "nothing to resolve" in truce.command("resolve", "prod-one").stdout
+    assert truce.command("resolve", "prod-nothing").returncode == NO
+    for bad in (["share", "--with", "team-b"], ["share", "prod-one", "--with", "team-b"], ["protect"], ["resolve"],
+                ["share", "prod-one", "--with", "team-b", "--reason", "r", "--for", "soon"],
+                ["transfer", "prod-one", "--to", "team-b"], ["transfer", "--decline", "x"],
+                ["transfer", "prod-one", "--accept", "a", "--decline", "b"]):
+        assert truce.command(*bad).returncode == USAGE, bad
+
+
 def test_overrides(api):  # noqa: F811
     truce = api.truce
     assert truce.command("override").stdout.split() == ["ID", "AUDITS", "UNTIL", "REASON", "BY"]
@@ -66,7 +99,8 @@ def test_commands_over_the_network(api):  # noqa: F811
     assert truce.command("list", "--server", "ftp://x").returncode == USAGE
 
 
-@pytest.mark.parametrize("command", ["who-owns", "list", "describe", "services", "audit", "denials", "override"])
+@pytest.mark.parametrize("command", ["who-owns", "list", "describe", "services", "audit", "denials", "override",
+                                     "share", "transfer", "protect", "resolve"])
 def test_help_has_an_example(cli, command):
     result = cli(command, "--help")
     assert result.returncode == OK

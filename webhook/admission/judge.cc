@@ -1,11 +1,15 @@
 #include "webhook/admission/judge.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "policies/foreign_attachment.h"
 #include "policies/rules.h"
+#include "policies/sharing_rules.h"
+#include "registry/ownership/grant.h"
 #include "registry/ownership/resolve.h"
+#include "registry/ownership/sight.h"
 
 namespace truce {
 namespace {
@@ -74,8 +78,11 @@ bool WritesInto(const std::optional<ObjectFacts>& object, const KeyText& parent,
 Result<Judgement> Judgement::Prepare(const AdmissionRequest& request, const AdmissionPolicy& policy,
                                      Timestamp now) {
   Judgement out(policy, now);
-  // A deletion ends no row before it is seen, and is never denied (I10).
-  if (request.operation == ReviewOperation::kDelete) return out;
+  // A deletion ends no row before it is seen, and no rule of ownership denies it (I10).
+  if (request.operation == ReviewOperation::kDelete) {
+    out.PrepareDeletion(request);
+    return out;
+  }
   ReviewRequest& review = out.request_;
   const GroupKind kind{std::string(request.kind.group), std::string(request.kind.kind)};
   review.operation = OperationOf(request.operation);
@@ -107,6 +114,19 @@ Result<Judgement> Judgement::Prepare(const AdmissionRequest& request, const Admi
   out.SortBadNames();
   if (policy.names != nullptr) out.JudgeNames(review.object.slot);
   return out;
+}
+
+// Only the rule deletion-protection has a say, and none about an object that goes already (I10).
+void Judgement::PrepareDeletion(const AdmissionRequest& request) {
+  const auto rule = static_cast<std::size_t>(Rule::kDeletionProtection);
+  if (policy_->modes.rules[rule].empty()) return;
+  const GroupKind kind{std::string(request.kind.group), std::string(request.kind.kind)};
+  request_.operation = Operation::kDelete;
+  request_.uid.text = request.uid;
+  request_.requester.user = request.user;
+  request_.object = Identify(request.old_object, kind, policy_->identity);
+  request_.parties = policy_->parties;
+  concerns_registry_ = !request_.object.terminating && !request_.object.uid.empty();
 }
 
 Mode Judgement::ModeOf(ModeSubject subject) {
@@ -176,7 +196,6 @@ void Judgement::JudgeNames(const Slot& root) {
 
 // Reads the parents' owners from the same state of the store that decides about the keys.
 void Judgement::JudgeAttachments(const Facts& facts, const Decision& decision) {
-  attachment_findings_.clear();
   const Catalogue& catalogue = *policy_->catalogue;
   for (const DeclaredResource& resource : request_.object.resources) {
     if (resource.intent == Intent::kObserves) continue;
@@ -188,12 +207,12 @@ void Judgement::JudgeAttachments(const Facts& facts, const Decision& decision) {
     // Agreements are read only where they can matter.
     if (!holder || holder->party == party || holder->root == decision.root) continue;
     const std::vector<Agreement> agreements = facts.AgreementsOf(*parent);
-    const AttachmentFacts attachment{.attachment = &resource,
-                                     .holder = &*holder,
-                                     .party = party,
-                                     .agreements = agreements,
-                                     .existed = WritesInto(request_.old_object, *parent, catalogue),
-                                     .now = now_};
+    const UseFacts attachment{.use = &resource,
+                              .holder = &*holder,
+                              .party = party,
+                              .agreements = agreements,
+                              .existed = WritesInto(request_.old_object, *parent, catalogue),
+                              .now = now_};
     std::optional<Finding> finding = ForeignAttachment(attachment, WordingFor(decision.root));
     if (!finding) continue;
     const std::string& ns = decision.root.ns.empty() ? request_.object.slot.ns : decision.root.ns;
@@ -206,19 +225,86 @@ void Judgement::JudgeAttachments(const Facts& facts, const Decision& decision) {
                               .service = DeclaredService(request_.object),
                               .bound_service = BoundService(*policy_, ns),
                               .labels = evidence_.labels};
-    const AppliedMode applied = Apply(policy_->modes, subject, now_);
-    finding->mode = std::min({finding->mode, applied.mode, StrictestMode(request_, *policy_)});
-    if (applied.expired != nullptr) NoteExpiry(*applied.expired, *finding);
-    if (finding->mode != Mode::kOff) attachment_findings_.push_back(std::move(*finding));
+    Keep(*std::move(finding), subject);
+  }
+}
+
+void Judgement::Keep(Finding finding, const ModeSubject& subject) {
+  const AppliedMode applied = Apply(policy_->modes, subject, now_);
+  finding.mode = std::min({finding.mode, applied.mode, StrictestMode(request_, *policy_)});
+  if (applied.expired != nullptr) NoteExpiry(*applied.expired, finding);
+  if (finding.mode != Mode::kOff) agreement_findings_.push_back(std::move(finding));
+}
+
+void Judgement::JudgeObservers(const Facts& facts, const Decision& decision) {
+  const auto rule = static_cast<std::size_t>(Rule::kObserverWithoutShare);
+  if (policy_->modes.rules[rule].empty()) return;
+  const PartyId party = PartyOf(decision.root, policy_->parties);
+  for (const DeclaredResource& resource : request_.object.resources) {
+    if (resource.intent != Intent::kObserves || resource.key.empty()) continue;
+    const std::optional<Owner> holder = facts.OwnerOf(resource.key);
+    if (!holder || holder->party == party || holder->root == decision.root) continue;
+    const std::vector<Agreement> agreements = facts.AgreementsOf(resource.key);
+    const UseFacts use{
+        .use = &resource,
+        .holder = &*holder,
+        .party = party,
+        .agreements = agreements,
+        .existed = request_.old_object && Declares(*request_.old_object, resource.key) != nullptr,
+        .now = now_};
+    auto finding = ObserverWithoutShare(use, WordingFor(decision.root));
+    if (!finding) continue;
+    const std::string& ns = decision.root.ns.empty() ? request_.object.slot.ns : decision.root.ns;
+    Keep(*std::move(finding), {.rule = Rule::kObserverWithoutShare,
+                               .type = resource.identity.type,
+                               .sure = resource.sure,
+                               .resource_name = holder->name,
+                               .object = &request_.object.slot,
+                               .root = &decision.root,
+                               .service = DeclaredService(request_.object),
+                               .bound_service = BoundService(*policy_, ns),
+                               .labels = evidence_.labels});
+  }
+}
+
+// What the end of the object, and of what is composed below it, would delete.
+void Judgement::JudgeDeletion(const Facts& facts, const IdSource& ids, Decision& decision) {
+  constexpr std::size_t kShownMax = 20;
+  const Ledger ledger(facts, now_, ids, policy_->parties);
+  if (const auto known = facts.ObjectByUid(request_.object.uid)) decision.root = known->root;
+  decision.party = PartyOf(decision.root, policy_->parties);
+  std::set<KeyText> keys;
+  for (const Row& row : RowsBelow(request_.object.uid, request_.object.slot, ledger)) {
+    if (row.intent == Intent::kDeletes && !row.terminating) keys.insert(row.id.key);
+  }
+  for (const KeyText& key : keys) {
+    const std::optional<Owner> owner = facts.OwnerOf(key);
+    if (!owner || agreement_findings_.size() == kShownMax) continue;
+    const std::vector<Agreement> agreements = facts.AgreementsOf(key);
+    const std::vector<Row> rows = facts.RowsOfKey(key);
+    auto finding = DeletionProtection({.owner = &*owner,
+                                       .agreements = agreements,
+                                       .rows = rows,
+                                       .parties = &policy_->parties,
+                                       .now = now_},
+                                      WordingFor(decision.root));
+    if (!finding) continue;
+    const std::string& ns = decision.root.ns.empty() ? request_.object.slot.ns : decision.root.ns;
+    Keep(*std::move(finding), {.rule = Rule::kDeletionProtection,
+                               .type = owner->identity.type,
+                               .resource_name = owner->name,
+                               .object = &request_.object.slot,
+                               .root = &decision.root,
+                               .service = owner->service,
+                               .bound_service = BoundService(*policy_, ns)});
   }
 }
 
 // All rules speak at once; one that refuses is enough that nothing is written.
 void Judgement::RefuseByRules(Decision& decision) const {
   const auto refuses = [](const Finding& finding) { return finding.mode == Mode::kEnforce; };
-  const bool refused =
-      std::any_of(name_findings_.begin(), name_findings_.end(), refuses) ||
-      std::any_of(attachment_findings_.begin(), attachment_findings_.end(), refuses);
+  const bool refused = std::any_of(name_findings_.begin(), name_findings_.end(), refuses) ||
+                       std::any_of(agreement_findings_.begin(), agreement_findings_.end(), refuses);
   if (!refused) return;
   decision.allowed = false;
   decision.changes = {};
@@ -233,9 +319,18 @@ Wording Judgement::WordingFor(const Slot& root) const {
 }
 
 Decision Judgement::Decide(const Facts& facts, const IdSource& ids) {
+  agreement_findings_.clear();
+  if (request_.operation == Operation::kDelete) {
+    Decision deletion;
+    deletion.root = request_.object.slot;
+    JudgeDeletion(facts, ids, deletion);
+    RefuseByRules(deletion);
+    return deletion;
+  }
   Decision decision = DecideOwnership(facts, ids);
   if (policy_->names != nullptr && decision.root != names_root_) JudgeNames(decision.root);
   JudgeAttachments(facts, decision);
+  JudgeObservers(facts, decision);
   RefuseByRules(decision);
   return decision;
 }
@@ -289,7 +384,7 @@ std::vector<Finding> Judgement::FindingsOf(const Decision& decision) const {
     const std::string doubt = doubt_of(clash);
     if (!doubt.empty()) out.back().remedy += " About the owner: " + doubt + ".";
   }
-  out.insert(out.end(), attachment_findings_.begin(), attachment_findings_.end());
+  out.insert(out.end(), agreement_findings_.begin(), agreement_findings_.end());
   out.insert(out.end(), name_findings_.begin(), name_findings_.end());
   for (const Clash& clash : decision.conflicts) {
     out.push_back(DuplicateOwnership(clash, wording));

@@ -57,6 +57,11 @@ class Judgement final {
   Wording WordingFor(const Slot& root) const;
   void JudgeNames(const Slot& root);
   void JudgeAttachments(const Facts& facts, const Decision& decision);
+  void JudgeObservers(const Facts& facts, const Decision& decision);
+  void JudgeDeletion(const Facts& facts, const IdSource& ids, Decision& decision);
+  // Keeps `finding` in the mode that `subject` asks for.
+  void Keep(Finding finding, const ModeSubject& subject);
+  void PrepareDeletion(const AdmissionRequest& request);
   void RefuseByRules(Decision& decision) const;
   void CheckListed(const Decision& decision, const Facts& facts);
 
@@ -72,7 +77,7 @@ class Judgement final {
   NameEvidence evidence_;
   Slot names_root_;
   std::vector<Finding> name_findings_;
-  std::vector<Finding> attachment_findings_;
+  std::vector<Finding> agreement_findings_;  // attachments, observers, deletions
   bool concerns_registry_ = false;
 };
 

@@ -117,7 +117,7 @@ ExitCode Dispatch(std::span<const std::string> arguments, CommandIo& io) {
 }  // namespace
 
 std::span<const Command> Commands() {
-  static constexpr std::array<Command, 19> kCommands = {{
+  static constexpr std::array<Command, 23> kCommands = {{
       {"serve", "answer admission reviews and keep the registry", &DeclareServe},
       {"config", "print the effective configuration and where each value comes from",
        &DeclareConfig},
@@ -134,10 +134,14 @@ std::span<const Command> Commands() {
       {"services", "list the services that own something", &DeclareServices},
       {"audit", "show grants, releases and administration", &DeclareAudit},
       {"denials", "show who was refused what, lately", &DeclareDenials},
+      {"share", "let another team observe a resource or attach to it, for a time", &DeclareShare},
+      {"transfer", "hand an ownership over: its steps, and which are done", &DeclareTransfer},
+      {"protect", "mark a resource as not to be deleted", &DeclareProtect},
       {"override", "show, make or end timed overrides (break-glass): audited, not denied",
        &DeclareOverride},
       {"conflicts", "list resources with more than one manager, and how to end each",
        &DeclareConflicts},
+      {"resolve", "say who of several managers must step back, in which order", &DeclareResolve},
       {"baseline", "report what a live cluster declares and what conflicts already",
        &DeclareBaseline},
       {"coverage", "show what is not protected, and why", &DeclareCoverage},

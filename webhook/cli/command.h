@@ -56,6 +56,10 @@ CommandAction DeclareCoverage(CLI::App& app);
 CommandAction DeclareRecovery(CLI::App& app);
 CommandAction DeclareBrake(CLI::App& app);
 CommandAction DeclareOverride(CLI::App& app);
+CommandAction DeclareShare(CLI::App& app);
+CommandAction DeclareTransfer(CLI::App& app);
+CommandAction DeclareProtect(CLI::App& app);
+CommandAction DeclareResolve(CLI::App& app);
 
 // Writes "truce: message" to `io.err` and returns `code`.
 ExitCode Complain(CommandIo& io, std::string_view message, ExitCode code);

@@ -126,7 +126,9 @@ class Explanation {
       case Rule::kDuplicateOwnership:
       case Rule::kResourceName:
       case Rule::kReservationCap:
-      case Rule::kUnclearDeclaration: break;
+      case Rule::kUnclearDeclaration:
+      case Rule::kObserverWithoutShare:
+      case Rule::kDeletionProtection: break;
     }
     return "";
   }

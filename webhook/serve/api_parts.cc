@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "webhook/admission/service.h"
+#include "webhook/api/rest/rest_agreements.h"
 #include "webhook/api/rest/rest_overrides.h"
 #include "webhook/config/load.h"
 
@@ -76,6 +77,9 @@ std::vector<HttpRoute> ApiParts::Routes() {
     for (HttpRoute& route : more) routes.push_back(std::move(route));
   };
   add(OverrideRoutes(*rest_, overrides_));
+  const AgreementPorts agreements{*rest_, store_, ports_.clock, RandomIds()};
+  add(ShareRoutes(agreements));
+  add(TransferRoutes(agreements));
   return routes;
 }
 

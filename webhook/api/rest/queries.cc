@@ -184,7 +184,7 @@ Result<ResourceView> RegistryQueries::ById(const PublicId& id, Deadline deadline
     for (const KeyText& key : keys) {
       auto owner = facts.OwnerOf(key);
       if (!owner || owner->id != id) continue;
-      found = ResourceView{std::move(*owner), facts.RowsOfKey(key)};
+      found = ResourceView{std::move(*owner), facts.RowsOfKey(key), facts.AgreementsOf(key)};
       return;
     }
   };
@@ -197,7 +197,9 @@ Result<ResourceView> RegistryQueries::ByKey(const KeyText& key, Deadline deadlin
   std::optional<ResourceView> found;
   const auto look = [&](const Facts& facts) {
     found.reset();
-    if (auto owner = facts.OwnerOf(key)) found = {std::move(*owner), facts.RowsOfKey(key)};
+    if (auto owner = facts.OwnerOf(key)) {
+      found = {std::move(*owner), facts.RowsOfKey(key), facts.AgreementsOf(key)};
+    }
   };
   TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
   if (!found) return Error{ErrorCode::kNotFound, "nobody owns it"};

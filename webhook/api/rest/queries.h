@@ -56,6 +56,7 @@ struct ResourcePage {
 struct ResourceView {
   Owner owner;
   std::vector<Row> rows;
+  std::vector<Agreement> agreements;
 };
 
 // Thread-safe. Errors of all: those of the store; kUnavailable also while the directory is filled.

@@ -67,6 +67,7 @@ class RestApi final {
   HttpResponse Lookup(RestCall& call) const;
   HttpResponse ActOnResource(RestCall& call) const;
   HttpResponse Release(RestCall& call, const PublicId& id) const;
+  HttpResponse SetProtection(RestCall& call, const PublicId& id, bool on) const;
   HttpResponse ListServices(RestCall& call) const;
   HttpResponse GetService(RestCall& call) const;
   HttpResponse ListDenials(RestCall& call) const;
@@ -85,7 +86,7 @@ class RestApi final {
   CursorSeal seal_;
 };
 
-// The entity tag of a resource: changes whenever the owner or a declaration does.
+// The entity tag of a resource: changes whenever the owner, a declaration or an agreement does.
 std::string EntityTagOf(const ResourceView& view);
 
 // schema/openapi.yaml, as built in.

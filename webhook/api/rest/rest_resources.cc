@@ -4,8 +4,10 @@
 #include <optional>
 #include <utility>
 
+#include "registry/ownership/sharing.h"
 #include "registry/ownership/sight.h"
 #include "webhook/api/resource_json.h"
+#include "webhook/api/rest/agreement_json.h"
 #include "webhook/api/rest/rest_api.h"
 
 namespace truce {
@@ -122,7 +124,9 @@ bool TagMatches(std::string_view field, const std::string& tag) {
 std::string EntityTagOf(const ResourceView& view) {
   JsonWriter json;
   WriteResource(view.owner, view.rows, json);
-  return "\"" + HexOf(Sha256(json.Take())).substr(0, 32) + "\"";
+  std::string text = json.Take();
+  for (const Agreement& each : view.agreements) text += "\n" + ToText(each);
+  return "\"" + HexOf(Sha256(text)).substr(0, 32) + "\"";
 }
 
 Result<bool> RestApi::WriteVisible(const RestCall& call, const Owner& owner,
@@ -223,6 +227,8 @@ HttpResponse RestApi::GetResource(RestCall& call) const {
     if (!Manages(row)) WriteDeclaration(row, json);
   }
   json.EndArray();
+  WriteAgreementMembers(owner, view.value().rows, view.value().agreements, ports_.clock.Now(),
+                        json);
   const auto newest = queries_.Audit({.newest_first = true}, 1, call.deadline);
   if (!newest.ok()) return ProblemResponse(newest.error());
   const std::uint64_t last = newest.value().empty() ? 0 : newest.value().front().number;
@@ -287,10 +293,12 @@ HttpResponse RestApi::ActOnResource(RestCall& call) const {
   const std::string_view id = rest.substr(0, colon);
   const std::string_view verb =
       colon == std::string_view::npos ? std::string_view() : rest.substr(colon + 1);
-  if (!IsPublicId(id) || verb != "release") {
+  const bool known = verb == "release" || verb == "protect" || verb == "unprotect";
+  if (!IsPublicId(id) || !known) {
     return ProblemResponse(ProblemType::kNotFound, "there is no such resource or action");
   }
-  return Release(call, PublicId{std::string(id)});
+  if (verb == "release") return Release(call, PublicId{std::string(id)});
+  return SetProtection(call, PublicId{std::string(id)}, verb == "protect");
 }
 
 HttpResponse RestApi::Release(RestCall& call, const PublicId& id) const {
@@ -313,7 +321,8 @@ HttpResponse RestApi::Release(RestCall& call, const PublicId& id) const {
     outcome = Outcome::kGone;
     auto present = facts.OwnerOf(owner.key);
     if (!present || present->id != id) return Changes{};
-    const ResourceView now{std::move(*present), facts.RowsOfKey(owner.key)};
+    const ResourceView now{std::move(*present), facts.RowsOfKey(owner.key),
+                           facts.AgreementsOf(owner.key)};
     // Decided on what is in the store now, not on what was read before.
     outcome = Outcome::kChanged;
     if (!TagMatches(expected, EntityTagOf(now))) return Changes{};
@@ -337,6 +346,57 @@ HttpResponse RestApi::Release(RestCall& call, const PublicId& id) const {
   WriteResource(owner, view.value().rows, json);
   json.EndObject();
   return JsonResponse(json.Take());
+}
+
+HttpResponse RestApi::SetProtection(RestCall& call, const PublicId& id, bool on) const {
+  const auto view = queries_.ById(id, call.deadline);
+  if (!view.ok()) return ProblemResponse(view.error());
+  const Owner& owner = view.value().owner;
+  const Permission permission{"ownerships", "", "update", owner.root.ns};
+  if (auto refusal = Refuse(call, permission)) return *std::move(refusal);
+  const Result<std::string> reason = ReadReason(call.request);
+  if (!reason.ok()) return ProblemResponse(reason.error());
+  const std::string_view expected = call.request.Header("if-match");
+  if (expected.empty()) {
+    return ProblemResponse(ProblemType::kPreconditionRequired,
+                           "a protection must say which state of the resource it is about");
+  }
+  const ByWhom by{ActorOf(call.caller), reason.value()};
+  std::optional<Result<Agreement>> outcome;
+  bool changed = false;
+  ResourceView after;
+  const auto decide = [&](const Facts& facts) {
+    outcome.reset();
+    changed = false;
+    auto present = facts.OwnerOf(owner.key);
+    if (!present || present->id != id) {
+      outcome = Error{ErrorCode::kNotFound, "it was released meanwhile"};
+      return Changes{};
+    }
+    after = {*std::move(present), facts.RowsOfKey(owner.key), facts.AgreementsOf(owner.key)};
+    changed = !TagMatches(expected, EntityTagOf(after));
+    if (changed) return Changes{};
+    Ledger ledger(facts, ports_.clock.Now(), ports_.ids, call.policy->parties);
+    outcome = on ? Protect(owner.key, by, ledger) : Unprotect(owner.key, by, ledger);
+    after.agreements = ledger.AgreementsOf(owner.key);
+    return outcome->ok() ? ledger.Take() : Changes{};
+  };
+  Locks locks;
+  locks.keys.push_back(owner.key);
+  const auto done = ports_.store.Apply(locks, decide, call.deadline);
+  if (!done.ok()) return ProblemResponse(done.error());
+  if (changed) {
+    return ProblemResponse(ProblemType::kPreconditionFailed, "the resource changed meanwhile");
+  }
+  if (!outcome->ok()) return ProblemResponse(outcome->error());
+  JsonWriter json;
+  json.BeginObject();
+  WriteResourceMembers(after.owner, json);
+  WriteAgreementMembers(after.owner, after.rows, after.agreements, ports_.clock.Now(), json);
+  json.EndObject();
+  HttpResponse response = JsonResponse(json.Take());
+  response.headers.emplace_back("ETag", EntityTagOf(after));
+  return response;
 }
 
 HttpResponse RestApi::ListDenials(RestCall& call) const {

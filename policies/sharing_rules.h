@@ -1,0 +1,62 @@
+// Rules about what an owner agreed to: observer-without-share, deletion-protection; and the words
+// for a share that ends.
+#ifndef TRUCE_POLICIES_SHARING_RULES_H_
+#define TRUCE_POLICIES_SHARING_RULES_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "policies/finding.h"
+#include "policies/rules.h"
+#include "registry/base/clock.h"
+#include "registry/identity/identity.h"
+#include "registry/ownership/agreement.h"
+#include "registry/ownership/rows.h"
+
+namespace truce {
+
+// Facts of one use of another party's resource: an attachment to it, or an observer of it. The
+// pointees must live during the call only.
+struct UseFacts {
+  const DeclaredResource* use = nullptr;  // the attachment, or what is observed
+  const Owner* holder = nullptr;          // of the resource that is used
+  PartyId party;                          // of the user's root
+  std::span<const Agreement> agreements;  // of the holder's key
+  bool existed = false;                   // the declaration used it before this version
+  Timestamp now{};
+};
+
+// What a share says of a use.
+enum class Standing : std::uint8_t {
+  kShared,    // it holds
+  kEndsSoon,  // it holds, and ends within kShareNotice
+  kEnded,     // it held once
+  kNone,
+};
+Standing StandingOf(const UseFacts& facts, ShareLevel level);
+
+// A warning that the share on which the use relies ends soon, or has ended.
+Finding ShareEnds(Rule rule, const UseFacts& facts, bool ended, const Wording& wording);
+
+// Rule observer-without-share, off until configured: a declaration observes a resource of another
+// party that does not share it. Nothing for observers that existed, but a warning when their share
+// has ended; a warning when it ends soon.
+std::optional<Finding> ObserverWithoutShare(const UseFacts& facts, const Wording& wording);
+
+// Facts of one resource that the deletion of an object would delete.
+struct DeletionFacts {
+  const Owner* owner = nullptr;
+  std::span<const Agreement> agreements;  // of its key
+  std::span<const Row> rows;              // of its key
+  const PartyRules* parties = nullptr;    // never null
+  Timestamp now{};
+};
+
+// Rule deletion-protection, off until configured: the deletion of an object would delete a resource
+// that is protected, shared, or observed by other parties. In mode enforce; the caller lowers it.
+std::optional<Finding> DeletionProtection(const DeletionFacts& facts, const Wording& wording);
+
+}  // namespace truce
+
+#endif  // TRUCE_POLICIES_SHARING_RULES_H_

@@ -1,0 +1,147 @@
+// Rules that rest on agreements, on the way of a review: attachments and observers with and without
+// share, and deletions of what is protected or in use.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/support/admission_fixture.h"
+
+namespace truce {
+namespace {
+
+constexpr std::chrono::hours kDay{24};
+
+class AdmissionSharingTest : public AdmissionFixture {
+ protected:
+  void Judge(Rule rule, Mode mode = Mode::kEnforce) {
+    ChangePolicy([&](AdmissionPolicy& policy) {
+      policy.modes.rules[static_cast<std::size_t>(rule)] = {{mode, {}, {}, {}, "truce.yaml:1"}};
+    });
+  }
+
+  // A namespaced bucket of `ns`.
+  static Sent BucketIn(const std::string& ns, const std::string& object) {
+    Sent sent = Bucket(object, "prod-artifacts");
+    sent.group = "s3.aws.m.upbound.io";
+    sent.ns = ns;
+    sent.uid = "uid-" + object;
+    sent.review = "review-" + object;
+    return sent;
+  }
+  static Sent Observer(const std::string& ns) {
+    Sent sent = BucketIn(ns, "observer-" + ns);
+    sent.spec = R"({"managementPolicies":["Observe"],"forProvider":{"region":"us-west-2"}})";
+    return sent;
+  }
+  static Sent Deletion(Sent sent) {
+    sent.operation = "DELETE";
+    sent.review = "delete";
+    return sent;
+  }
+
+  void Agree(AgreementKind kind, ShareLevel level, std::optional<Timestamp> until) {
+    Agreement agreement;
+    agreement.id = {"aaaaaaaaaaaaa"};
+    agreement.kind = kind;
+    agreement.key = Contents().owners.at(0).key;
+    if (kind == AgreementKind::kShare) agreement.party = {"ns:local/team-b"};
+    agreement.level = level;
+    agreement.until = until;
+    agreement.reason = "customer data";
+    Changes changes;
+    changes.put_agreements = {agreement};
+    const auto decide = [&](const Facts&) { return changes; };
+    ASSERT_TRUE(memory_.Apply({}, decide, Deadline::max()).ok());
+  }
+};
+
+TEST_F(AdmissionSharingTest, ObserversNeedAShareWhereTheRuleIsOn) {
+  ASSERT_TRUE(Send(BucketIn("team-a", "mine")).allowed);
+  EXPECT_TRUE(Send(Observer("team-d")).allowed) << "off until configured";
+  Judge(Rule::kObserverWithoutShare);
+  const Answered refused = Send(Observer("team-b"));
+  EXPECT_FALSE(refused.allowed);
+  EXPECT_NE(refused.message.find("does not share it with namespace team-b"), std::string::npos)
+      << refused.message;
+  EXPECT_TRUE(Send(Observer("team-a")).allowed) << "one's own";
+  Agree(AgreementKind::kShare, ShareLevel::kObserve, {});
+  EXPECT_TRUE(Send(Observer("team-b")).allowed);
+  EXPECT_TRUE(sink_.last().findings.empty());
+  EXPECT_FALSE(Send(Observer("team-c")).allowed);
+}
+
+TEST_F(AdmissionSharingTest, AShareWarnsBeforeItEndsAndBreaksNothingThatRuns) {
+  ASSERT_TRUE(Send(BucketIn("team-a", "mine")).allowed);
+  Judge(Rule::kObserverWithoutShare);
+  Agree(AgreementKind::kShare, ShareLevel::kObserve, clock_.Now() + kDay);
+  const Sent observer = Observer("team-b");
+  const Answered soon = Send(observer);
+  EXPECT_TRUE(soon.allowed);
+  ASSERT_EQ(soon.warnings.size(), 1U);
+  EXPECT_NE(soon.warnings[0].find("ends on 2026-11-22"), std::string::npos) << soon.warnings[0];
+  clock_.Advance(kDay);
+  Sent update = observer;
+  update.operation = "UPDATE";
+  update.review = "update";
+  update.old_spec = observer.spec;
+  update.spec =
+      R"({"managementPolicies":["Observe"],"forProvider":{"region":"us-west-2","tags":{"a":"b"}}})";
+  update.old_metadata = update.metadata;
+  const Answered goes_on = Send(update);
+  EXPECT_TRUE(goes_on.allowed) << "a running consumer is never broken by time alone";
+  EXPECT_EQ(goes_on.warnings.size(), 1U);
+  Sent anew = observer;
+  anew.uid = "another-life";
+  anew.review = "anew";
+  EXPECT_FALSE(Send(anew).allowed);
+}
+
+TEST_F(AdmissionSharingTest, AProtectedResourceIsNotDeleted) {
+  const Sent bucket = BucketIn("team-a", "mine");
+  ASSERT_TRUE(Send(bucket).allowed);
+  Agree(AgreementKind::kProtection, ShareLevel::kObserve, {});
+  EXPECT_TRUE(Send(Deletion(bucket)).allowed) << "off until configured";
+  Judge(Rule::kDeletionProtection);
+  const Answered refused = Send(Deletion(bucket));
+  EXPECT_FALSE(refused.allowed);
+  EXPECT_NE(refused.message.find("which is protected: customer data."), std::string::npos)
+      << refused.message;
+  EXPECT_NE(refused.message.find("truce protect s3/Bucket/prod-artifacts --off"),
+            std::string::npos);
+  Sent going = Deletion(bucket);
+  going.metadata += R"(,"deletionTimestamp":"2026-11-21T07:59:30Z")";
+  EXPECT_TRUE(Send(going).allowed) << "I10";
+  Judge(Rule::kDeletionProtection, Mode::kWarn);
+  EXPECT_EQ(Send(Deletion(bucket)).warnings.size(), 1U);
+  Judge(Rule::kDeletionProtection);
+  Sent other = BucketIn("team-a", "other");
+  EXPECT_TRUE(Send(Deletion(other)).allowed) << "unknown objects delete nothing known";
+}
+
+TEST_F(AdmissionSharingTest, WhatKeepsTheResourceMayBeDeleted) {
+  Sent bucket = BucketIn("team-a", "mine");
+  bucket.spec = R"({"managementPolicies":["Create","Update","Observe"],)"
+                R"("forProvider":{"region":"us-west-2"}})";
+  ASSERT_TRUE(Send(bucket).allowed);
+  Agree(AgreementKind::kProtection, ShareLevel::kObserve, {});
+  Judge(Rule::kDeletionProtection);
+  EXPECT_TRUE(Send(Deletion(bucket)).allowed);
+}
+
+TEST_F(AdmissionSharingTest, SharedAndObservedResourcesAreProtectedToo) {
+  const Sent bucket = BucketIn("team-a", "mine");
+  ASSERT_TRUE(Send(bucket).allowed);
+  Judge(Rule::kDeletionProtection);
+  EXPECT_TRUE(Send(Deletion(bucket)).allowed);
+  Agree(AgreementKind::kShare, ShareLevel::kAttach, clock_.Now() + kDay);
+  EXPECT_NE(Send(Deletion(bucket)).message.find("shared with namespace team-b"), std::string::npos);
+  clock_.Advance(kDay);
+  EXPECT_TRUE(Send(Deletion(bucket)).allowed) << "the share has ended";
+  ASSERT_TRUE(Send(Observer("team-b")).allowed);
+  EXPECT_NE(Send(Deletion(bucket)).message.find("observed by 1 declaration of others"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace truce

@@ -1,0 +1,209 @@
+#include "webhook/api/rest/agreement_desk.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "registry/identity/identity.h"
+
+namespace truce {
+namespace {
+
+// Agreements that one page looks at.
+constexpr std::size_t kLookedAtMax = 5000;
+constexpr std::size_t kStep = 500;
+constexpr std::size_t kNameBytesMax = 253;
+
+Error Bad(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
+
+bool IsName(std::string_view text) {
+  return !text.empty() && text.size() <= kNameBytesMax &&
+         std::all_of(text.begin(), text.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
+         });
+}
+
+bool Matches(const std::string& if_match, const std::string& tag) {
+  return if_match.empty() || if_match == "*" || if_match == tag;
+}
+
+// "Bucket.s3.aws.upbound.io/artifacts" in `cluster`.
+std::optional<Slot> SlotOfObject(const std::string& text, const std::string& cluster) {
+  const std::size_t slash = text.find('/');
+  const std::size_t dot = text.find('.');
+  if (slash == std::string::npos || dot == 0 || dot > slash) return std::nullopt;
+  Slot slot{cluster, text.substr(dot + 1, slash - dot - 1), text.substr(0, dot), "",
+            text.substr(slash + 1)};
+  if (!IsName(slot.group) || !IsName(slot.name)) return std::nullopt;
+  const bool is_kind = std::all_of(slot.kind.begin(), slot.kind.end(),
+                                   [](unsigned char c) { return std::isalnum(c) != 0; });
+  return is_kind ? std::optional(std::move(slot)) : std::nullopt;
+}
+
+}  // namespace
+
+AgreementDesk::AgreementDesk(const AgreementPorts& ports, AgreementKind kind)
+    : ports_(ports), kind_(kind), queries_(ports_.store), seal_(RandomBytes(32)) {}
+
+std::string AgreementDesk::NamespaceOf(const PartyId& party) {
+  const std::size_t slash = party.text.find('/');
+  const bool is_namespace = party.text.starts_with("ns:") && slash != std::string::npos;
+  return is_namespace ? party.text.substr(slash + 1) : std::string();
+}
+
+Result<PartyId> AgreementDesk::PartyIn(const Texts& texts, const Slot& root, const RestCall& call) {
+  const auto text = [&](const char* name) {
+    const auto found = texts.find(name);
+    return found == texts.end() ? std::string() : found->second;
+  };
+  const std::string given = text("cluster");
+  const std::string cluster = given.empty() ? root.cluster : given;
+  if (!IsName(cluster)) return Bad("\"cluster\" is no id of a cluster");
+  const std::string ns = text("namespace");
+  const std::string object = text("object");
+  if (ns.empty() == object.empty()) return Bad("name one of \"namespace\" and \"object\"");
+  Slot receiver{cluster, "", "", ns, ""};
+  if (!ns.empty()) {
+    if (!IsName(ns)) return Bad("\"namespace\" is no name of a namespace");
+  } else {
+    auto slot = SlotOfObject(object, cluster);
+    if (!slot) return Bad("\"object\" is not of the form Kind.group/name");
+    receiver = *std::move(slot);
+  }
+  return PartyOf(receiver, call.policy->parties);
+}
+
+Result<ResourceView> AgreementDesk::Resource(const std::string& id, Deadline deadline) const {
+  if (id.empty()) return Bad("\"resource\" is missing: the id of a resource");
+  return queries_.ById(PublicId{id}, deadline);
+}
+
+Result<AgreementView> AgreementDesk::ById(const std::string& id, Deadline deadline) const {
+  std::optional<AgreementView> found;
+  const auto look = [&](const Facts& facts) {
+    found.reset();
+    auto agreement = facts.AgreementById({id});
+    if (!agreement || agreement->kind != kind_) return;
+    auto owner = facts.OwnerOf(agreement->key);
+    if (!owner) return;
+    std::vector<Row> rows = facts.RowsOfKey(owner->key);
+    found = AgreementView{*std::move(agreement), *std::move(owner), std::move(rows)};
+  };
+  TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, deadline));
+  if (found) return *std::move(found);
+  return Error{ErrorCode::kNotFound, "there is no such " + std::string(Name(kind_))};
+}
+
+HttpResponse AgreementDesk::Answer(const AgreementView& view, int status) const {
+  JsonWriter json;
+  WriteAgreement(view, ports_.clock.Now(), json);
+  HttpResponse response = JsonResponse(json.Take());
+  response.status = status;
+  response.headers.emplace_back("ETag", EntityTagOf(view.agreement));
+  return response;
+}
+
+std::optional<HttpResponse> AgreementDesk::NeedsMatch(const RestCall& call) {
+  if (!call.request.Header("if-match").empty()) return std::nullopt;
+  return ProblemResponse(ProblemType::kPreconditionRequired,
+                         "a change must say which state of the thing it changes");
+}
+
+HttpResponse AgreementDesk::Apply(RestCall& call, const Expected& expected, const Act& act,
+                                  int status) const {
+  std::optional<Result<Agreement>> outcome;
+  bool stale = false;
+  AgreementView view;
+  const auto decide = [&](const Facts& facts) {
+    outcome.reset();
+    stale = false;
+    auto owner = facts.OwnerOf(expected.key);
+    std::vector<Row> rows = facts.RowsOfKey(expected.key);
+    if (!owner || owner->id != expected.resource) {
+      outcome = Error{ErrorCode::kNotFound, "the ownership ended meanwhile"};
+      return Changes{};
+    }
+    std::string tag;
+    if (expected.agreement) {
+      const auto present = facts.AgreementById(*expected.agreement);
+      if (present) tag = EntityTagOf(*present);
+    } else {
+      tag = EntityTagOf(ResourceView{*owner, rows, facts.AgreementsOf(expected.key)});
+    }
+    stale = !tag.empty() && !Matches(expected.if_match, tag);
+    if (stale) return Changes{};
+    Ledger ledger(facts, ports_.clock.Now(), ports_.ids, call.policy->parties);
+    outcome = act(ledger);
+    if (!outcome->ok()) return Changes{};
+    const auto after = ledger.OwnerOf(expected.key);
+    view = {outcome->value(), after.value_or(*owner), std::move(rows)};
+    return ledger.Take();
+  };
+  Locks locks;
+  locks.keys.push_back(expected.key);
+  const auto done = ports_.store.Apply(locks, decide, call.deadline);
+  if (!done.ok()) return ProblemResponse(done.error());
+  if (stale) {
+    return ProblemResponse(ProblemType::kPreconditionFailed, "it changed since it was read");
+  }
+  if (!outcome->ok()) return ProblemResponse(outcome->error());
+  return Answer(view, status);
+}
+
+HttpResponse AgreementDesk::List(RestCall& call) const {
+  const Result<void> checked = call.AllowOnly({"namespace", "to", "resource", "limit", "cursor"});
+  if (!checked.ok()) return ProblemResponse(checked.error());
+  const auto to = call.request.Query("to");
+  const auto ns = call.request.Query("namespace");
+  const std::string scope(to ? *to : ns.value_or(""));
+  if (auto refusal = rest().Refuse(call, {"ownerships", "", "list", scope})) {
+    return *std::move(refusal);
+  }
+  const Result<std::size_t> limit = call.Limit();
+  if (!limit.ok()) return ProblemResponse(limit.error());
+  const std::string resource = call.Parameter("resource");
+  const std::string question =
+      std::string(Name(kind_)) + "&" + PercentEncode(to ? "to=" + std::string(*to) : "") + "&" +
+      PercentEncode(ns ? "ns=" + std::string(*ns) : "") + "&" + PercentEncode(resource);
+  PublicId start;
+  if (const auto cursor = call.request.Query("cursor")) {
+    const auto place = seal_.Open(question, *cursor);
+    if (!place.ok()) return ProblemResponse(place.error());
+    if (place.value().size() != 1) return ProblemResponse(Bad("the cursor is malformed"));
+    start.text = place.value()[0];
+  }
+  std::vector<AgreementView> views;
+  PublicId after;
+  bool more = false;
+  const auto look = [&](const Facts& facts) {
+    views.clear();
+    after = start;
+    more = true;
+    for (std::size_t looked = 0; more && looked < kLookedAtMax; looked += kStep) {
+      const std::vector<Agreement> page = facts.AgreementsAfter(kind_, after, kStep);
+      more = page.size() == kStep;
+      for (const Agreement& each : page) {
+        if (views.size() == limit.value()) {
+          more = true;
+          return;
+        }
+        after = each.id;
+        const auto owner = facts.OwnerOf(each.key);
+        const bool fits = owner && (!to || NamespaceOf(each.party) == *to) &&
+                          (!ns || owner->root.ns == *ns) &&
+                          (resource.empty() || owner->id.text == resource);
+        if (fits) views.push_back({each, *owner, facts.RowsOfKey(each.key)});
+      }
+    }
+  };
+  const auto read = ports_.store.Read(look, call.deadline);
+  if (!read.ok()) return ProblemResponse(read.error());
+  JsonWriter json;
+  json.BeginObject().Key("items").BeginArray();
+  for (const AgreementView& view : views) WriteAgreement(view, ports_.clock.Now(), json);
+  json.EndArray();
+  if (more) json.Field("nextCursor", seal_.Seal(question, {after.text}));
+  json.EndObject();
+  return JsonResponse(json.Take());
+}
+
+}  // namespace truce

@@ -1,0 +1,66 @@
+// What the operations on shares and transfers have in common: finding, listing, and acting inside
+// one transaction. Only rest_shares.cc and rest_transfers.cc include it.
+#ifndef TRUCE_WEBHOOK_API_REST_AGREEMENT_DESK_H_
+#define TRUCE_WEBHOOK_API_REST_AGREEMENT_DESK_H_
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "registry/ownership/sharing.h"
+#include "webhook/api/rest/agreement_json.h"
+#include "webhook/api/rest/rest_agreements.h"
+
+namespace truce {
+
+using Texts = std::map<std::string, std::string>;
+
+// Thread-safe.
+class AgreementDesk final {
+ public:
+  AgreementDesk(const AgreementPorts& ports, AgreementKind kind);
+
+  const RestApi& rest() const { return ports_.rest; }
+
+  // GET of the list: parameters namespace (of the owner's root), to (the receiver's), resource,
+  // limit, cursor. Needs list on ownerships in `to` when it is given, else in `namespace` or all.
+  HttpResponse List(RestCall& call) const;
+
+  // The agreement of that id. Errors: kNotFound.
+  Result<AgreementView> ById(const std::string& id, Deadline deadline) const;
+  // The resource of that public id. Errors: kNotFound, kInvalidArgument.
+  Result<ResourceView> Resource(const std::string& id, Deadline deadline) const;
+
+  // The party that the texts "namespace" (with "cluster") or "object" (as Bucket.group/name) name.
+  // Errors: kInvalidArgument.
+  static Result<PartyId> PartyIn(const Texts& texts, const Slot& root, const RestCall& call);
+  // The namespace of a party; empty for a cluster-scoped object or a service.
+  static std::string NamespaceOf(const PartyId& party);
+
+  using Act = std::function<Result<Agreement>(Ledger&)>;
+  // What must not have changed meanwhile.
+  struct Expected {
+    KeyText key;
+    PublicId resource;
+    std::optional<PublicId> agreement;  // then its tag is compared, else the resource's
+    std::string if_match;               // empty: nothing is compared
+  };
+  // Runs `act` in one transaction and answers with the agreement as it is then (or was, when it has
+  // ended).
+  HttpResponse Apply(RestCall& call, const Expected& expected, const Act& act, int status) const;
+
+  HttpResponse Answer(const AgreementView& view, int status) const;
+  // Whether a caller who changes something says which state of it; a problem when not.
+  static std::optional<HttpResponse> NeedsMatch(const RestCall& call);
+
+ private:
+  AgreementPorts ports_;
+  AgreementKind kind_;
+  RegistryQueries queries_;
+  CursorSeal seal_;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_API_REST_AGREEMENT_DESK_H_

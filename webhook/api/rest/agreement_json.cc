@@ -1,0 +1,116 @@
+#include "webhook/api/rest/agreement_json.h"
+
+#include <algorithm>
+
+#include "registry/ownership/hand_over.h"
+#include "registry/ownership/sharing.h"
+#include "webhook/api/auth/digest.h"
+#include "webhook/api/resource_json.h"
+
+namespace truce {
+namespace {
+
+std::string_view StateOf(const Agreement& agreement, Timestamp now) {
+  if (agreement.kind == AgreementKind::kTransfer) {
+    return agreement.accepted ? "accepted" : "offered";
+  }
+  if (!HoldsAt(agreement, now)) return "ended";
+  return HoldsAt(agreement, now + kShareNotice) ? "active" : "ending";
+}
+
+std::string TimeOrEmpty(const std::optional<Timestamp>& time) {
+  return time ? FormatTimestamp(*time) : std::string();
+}
+
+void WriteWhose(const Owner& owner, JsonWriter& json) {
+  json.Key("resource")
+      .BeginObject()
+      .Field("id", owner.id.text)
+      .Field("type", owner.identity.type)
+      .Field("name", owner.name)
+      .Field("arn", owner.arn)
+      .EndObject()
+      .Key("owner");
+  WriteObject(owner.root, json);
+}
+
+void WriteSteps(const AgreementView& view, JsonWriter& json) {
+  json.Key("steps").BeginArray();
+  for (const Step& step : StepsOf(view.owner, view.rows, view.agreement)) {
+    json.BeginObject().Field("text", step.text).Field("done", step.done).EndObject();
+  }
+  json.EndArray();
+}
+
+}  // namespace
+
+std::string ToText(const Agreement& agreement) {
+  JsonWriter json;
+  json.BeginArray()
+      .Text(agreement.id.text)
+      .Text(Name(agreement.kind))
+      .Text(agreement.key.text)
+      .Text(agreement.party.text)
+      .Text(Name(agreement.level))
+      .Bool(agreement.accepted)
+      .Text(agreement.successor)
+      .Text(agreement.reason)
+      .Text(agreement.actor)
+      .Text(FormatTimestamp(agreement.at))
+      .Text(TimeOrEmpty(agreement.until))
+      .EndArray();
+  return json.Take();
+}
+
+std::string EntityTagOf(const Agreement& agreement) {
+  return "\"" + HexOf(Sha256(ToText(agreement))).substr(0, 32) + "\"";
+}
+
+void WriteAgreement(const AgreementView& view, Timestamp now, JsonWriter& json) {
+  const Agreement& agreement = view.agreement;
+  json.BeginObject().Field("id", agreement.id.text);
+  WriteWhose(view.owner, json);
+  json.Field("party", agreement.party.text)
+      .Field("to", ForPeople(agreement.party))
+      .Field("state", StateOf(agreement, now))
+      .Field("reason", agreement.reason)
+      .Field("by", agreement.actor)
+      .Field("at", FormatTimestamp(agreement.at));
+  if (agreement.kind == AgreementKind::kTransfer) {
+    json.Field("successor", agreement.successor);
+    WriteSteps(view, json);
+  } else {
+    json.Field("level", Name(agreement.level)).Field("until", TimeOrEmpty(agreement.until));
+  }
+  json.EndObject();
+}
+
+void WriteAgreementMembers(const Owner& owner, const std::vector<Row>& rows,
+                           const std::vector<Agreement>& agreements, Timestamp now,
+                           JsonWriter& json) {
+  json.Key("shares").BeginArray();
+  const Agreement* transfer = nullptr;
+  for (const Agreement& each : agreements) {
+    if (each.kind == AgreementKind::kShare) WriteAgreement({each, owner, rows}, now, json);
+    if (each.kind == AgreementKind::kTransfer) transfer = &each;
+  }
+  json.EndArray().Key("transfer");
+  if (transfer == nullptr) {
+    json.Null();
+  } else {
+    WriteAgreement({*transfer, owner, rows}, now, json);
+  }
+  json.Key("protection");
+  const Agreement* protection = ProtectionIn(agreements);
+  if (protection == nullptr) {
+    json.Null();
+    return;
+  }
+  json.BeginObject()
+      .Field("reason", protection->reason)
+      .Field("by", protection->actor)
+      .Field("at", FormatTimestamp(protection->at))
+      .EndObject();
+}
+
+}  // namespace truce

@@ -1,0 +1,42 @@
+// How shares, transfers and protections look in JSON.
+//
+//   share:    {"id", "resource": {"id", "type", "name", "arn"}, "owner": object, "party", "to",
+//              "level": "observe|attach", "state": "active|ending|ended", "reason", "by", "at",
+//              "until"}
+//   transfer: {"id", "resource", "owner", "party", "to", "state": "offered|accepted", "successor",
+//              "reason", "by", "at", "steps": [{"text", "done"}]}
+//   "party" is "ns:<cluster>/<namespace>", "slot:…" or "service:…", "to" the same for people;
+//   "until" is empty for a share without end.
+#ifndef TRUCE_WEBHOOK_API_REST_AGREEMENT_JSON_H_
+#define TRUCE_WEBHOOK_API_REST_AGREEMENT_JSON_H_
+
+#include <string>
+#include <vector>
+
+#include "registry/ownership/rows.h"
+#include "webhook/api/json_writer.h"
+
+namespace truce {
+
+// One agreement with what it is about.
+struct AgreementView {
+  Agreement agreement;
+  Owner owner;
+  std::vector<Row> rows;  // of the key; for the steps of a transfer
+};
+
+// Writes a share or a transfer as one value.
+void WriteAgreement(const AgreementView& view, Timestamp now, JsonWriter& json);
+// The members "shares", "transfer" and "protection" of a resource; the latter two null when there
+// is none.
+void WriteAgreementMembers(const Owner& owner, const std::vector<Row>& rows,
+                           const std::vector<Agreement>& agreements, Timestamp now,
+                           JsonWriter& json);
+// The entity tag: changes whenever the agreement does.
+std::string EntityTagOf(const Agreement& agreement);
+// The agreement as one text that tells two of them apart.
+std::string ToText(const Agreement& agreement);
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_API_REST_AGREEMENT_JSON_H_

@@ -1,0 +1,91 @@
+// GET, POST, DELETE /shares.
+#include <utility>
+
+#include "webhook/api/rest/agreement_desk.h"
+
+namespace truce {
+namespace {
+
+constexpr std::string_view kPath = "/api/v1/shares";
+
+HttpResponse Refused(ProblemType type, const char* detail) { return ProblemResponse(type, detail); }
+
+HttpResponse Give(const AgreementDesk& desk, RestCall& call) {
+  const Result<void> checked = call.AllowOnly({});
+  if (!checked.ok()) return ProblemResponse(checked.error());
+  auto texts = ReadTexts(
+      call.request, {"resource", "namespace", "object", "cluster", "level", "until", "reason"});
+  if (!texts.ok()) return ProblemResponse(texts.error());
+  Texts& given = texts.value();
+  const auto view = desk.Resource(given["resource"], call.deadline);
+  if (!view.ok()) return ProblemResponse(view.error());
+  const Owner& owner = view.value().owner;
+  const Permission permission{"ownerships", "share", "create", owner.root.ns};
+  if (auto refusal = desk.rest().Refuse(call, permission)) return *std::move(refusal);
+  const auto party = AgreementDesk::PartyIn(given, owner.root, call);
+  if (!party.ok()) return ProblemResponse(party.error());
+  const auto level = ShareLevelFromName(given["level"]);
+  if (!level) return Refused(ProblemType::kMalformed, "\"level\" is neither observe nor attach");
+  if (given["reason"].empty()) return Refused(ProblemType::kMalformed, "\"reason\" is missing");
+  ShareTerms terms{party.value(), *level, {}};
+  if (!given["until"].empty()) {
+    terms.until = ParseTimestamp(given["until"]);
+    if (!terms.until) {
+      return Refused(ProblemType::kMalformed,
+                     "\"until\" is no time; write it as 2026-11-21T18:00:00Z");
+    }
+  }
+  const ByWhom by{ActorOf(call.caller), given["reason"]};
+  const std::string if_match(call.request.Header("if-match"));
+  return desk.Apply(
+      call, {owner.key, owner.id, {}, if_match},
+      [&](Ledger& ledger) { return GiveShare(owner.key, terms, by, ledger); }, 201);
+}
+
+HttpResponse GetOne(const AgreementDesk& desk, RestCall& call) {
+  const Result<void> checked = call.AllowOnly({});
+  if (!checked.ok()) return ProblemResponse(checked.error());
+  const auto view = desk.ById(call.request.path.substr(kPath.size() + 1), call.deadline);
+  if (!view.ok()) return ProblemResponse(view.error());
+  const Permission permission{"ownerships", "", "get", view.value().owner.root.ns};
+  if (auto refusal = desk.rest().Refuse(call, permission)) return *std::move(refusal);
+  return desk.Answer(view.value(), 200);
+}
+
+HttpResponse End(const AgreementDesk& desk, RestCall& call) {
+  const Result<void> checked = call.AllowOnly({"reason"});
+  if (!checked.ok()) return ProblemResponse(checked.error());
+  const auto view = desk.ById(call.request.path.substr(kPath.size() + 1), call.deadline);
+  if (!view.ok()) return ProblemResponse(view.error());
+  const Owner& owner = view.value().owner;
+  const PublicId id = view.value().agreement.id;
+  const Permission permission{"ownerships", "share", "update", owner.root.ns};
+  if (auto refusal = desk.rest().Refuse(call, permission)) return *std::move(refusal);
+  if (auto refusal = AgreementDesk::NeedsMatch(call)) return *std::move(refusal);
+  const ByWhom by{ActorOf(call.caller), call.Parameter("reason")};
+  const std::string if_match(call.request.Header("if-match"));
+  return desk.Apply(
+      call, {owner.key, owner.id, id, if_match},
+      [&](Ledger& ledger) { return EndShare(id, by, ledger); }, 200);
+}
+
+}  // namespace
+
+std::vector<HttpRoute> ShareRoutes(const AgreementPorts& ports) {
+  const auto desk = std::make_shared<const AgreementDesk>(ports, AgreementKind::kShare);
+  const std::string path(kPath);
+  constexpr RouteMatch kExact = RouteMatch::kExact;
+  constexpr RouteMatch kPrefix = RouteMatch::kPrefix;
+  const RestApi& rest = ports.rest;
+  return {
+      rest.Authenticated("GET", path, kExact, [desk](RestCall& call) { return desk->List(call); }),
+      rest.Authenticated("POST", path, kExact,
+                         [desk](RestCall& call) { return Give(*desk, call); }),
+      rest.Authenticated("GET", path + "/", kPrefix,
+                         [desk](RestCall& call) { return GetOne(*desk, call); }),
+      rest.Authenticated("DELETE", path + "/", kPrefix,
+                         [desk](RestCall& call) { return End(*desk, call); }),
+  };
+}
+
+}  // namespace truce

@@ -1,0 +1,118 @@
+// GET, POST /transfers, and what becomes of an offer: accept, decline, withdraw.
+#include <utility>
+
+#include "registry/ownership/hand_over.h"
+#include "webhook/api/rest/agreement_desk.h"
+
+namespace truce {
+namespace {
+
+constexpr std::string_view kPath = "/api/v1/transfers";
+
+HttpResponse Malformed(const char* detail) {
+  return ProblemResponse(ProblemType::kMalformed, detail);
+}
+
+HttpResponse Offer(const AgreementDesk& desk, RestCall& call) {
+  const Result<void> checked = call.AllowOnly({});
+  if (!checked.ok()) return ProblemResponse(checked.error());
+  auto texts = ReadTexts(
+      call.request, {"resource", "namespace", "object", "cluster", "successor", "reason", "force"});
+  if (!texts.ok()) return ProblemResponse(texts.error());
+  Texts& given = texts.value();
+  const auto view = desk.Resource(given["resource"], call.deadline);
+  if (!view.ok()) return ProblemResponse(view.error());
+  const Owner& owner = view.value().owner;
+  const std::string& force = given["force"];
+  if (!force.empty() && force != "true" && force != "false") {
+    return Malformed("\"force\" is neither \"true\" nor \"false\"");
+  }
+  // Speaking for both sides needs the right everywhere.
+  const bool forced = force == "true";
+  const Permission permission{"ownerships", "transfer", "create",
+                              forced ? std::string_view() : std::string_view(owner.root.ns)};
+  if (auto refusal = desk.rest().Refuse(call, permission)) return *std::move(refusal);
+  const auto party = AgreementDesk::PartyIn(given, owner.root, call);
+  if (!party.ok()) return ProblemResponse(party.error());
+  if (given["reason"].empty()) return Malformed("\"reason\" is missing");
+  const TransferTerms terms{party.value(), given["successor"]};
+  const ByWhom by{ActorOf(call.caller), given["reason"]};
+  const std::string if_match(call.request.Header("if-match"));
+  return desk.Apply(
+      call, {owner.key, owner.id, {}, if_match},
+      [&](Ledger& ledger) { return OfferTransfer(owner.key, terms, forced, by, ledger); }, 201);
+}
+
+// A right over ownerships in the owner's or the receiver's namespace.
+std::optional<HttpResponse> RefuseBoth(const AgreementDesk& desk, const RestCall& call,
+                                       const AgreementView& view) {
+  auto refusal = desk.rest().Refuse(call, {"ownerships", "", "get", view.owner.root.ns});
+  const std::string receiver = AgreementDesk::NamespaceOf(view.agreement.party);
+  if (!refusal || receiver.empty()) return refusal;
+  return desk.rest().Refuse(call, {"ownerships", "", "get", receiver});
+}
+
+HttpResponse GetOne(const AgreementDesk& desk, RestCall& call) {
+  const Result<void> checked = call.AllowOnly({});
+  if (!checked.ok()) return ProblemResponse(checked.error());
+  const auto view = desk.ById(call.request.path.substr(kPath.size() + 1), call.deadline);
+  if (!view.ok()) return ProblemResponse(view.error());
+  if (auto refusal = RefuseBoth(desk, call, view.value())) return *std::move(refusal);
+  return desk.Answer(view.value(), 200);
+}
+
+HttpResponse ActOn(const AgreementDesk& desk, RestCall& call) {
+  const Result<void> checked = call.AllowOnly({});
+  if (!checked.ok()) return ProblemResponse(checked.error());
+  const std::string rest = call.request.path.substr(kPath.size() + 1);
+  const std::size_t colon = rest.find(':');
+  const std::string verb = colon == std::string::npos ? std::string() : rest.substr(colon + 1);
+  const bool accepts = verb == "accept";
+  const bool declines = verb == "decline";
+  if (!accepts && !declines && verb != "withdraw") {
+    return ProblemResponse(ProblemType::kNotFound, "there is no such transfer or action");
+  }
+  const auto view = desk.ById(rest.substr(0, colon), call.deadline);
+  if (!view.ok()) return ProblemResponse(view.error());
+  const Owner& owner = view.value().owner;
+  const PublicId id = view.value().agreement.id;
+  const std::string receiver = AgreementDesk::NamespaceOf(view.value().agreement.party);
+  const Permission permission{"ownerships", "transfer", "update",
+                              accepts || declines ? receiver : owner.root.ns};
+  if (auto refusal = desk.rest().Refuse(call, permission)) return *std::move(refusal);
+  auto texts = ReadTexts(call.request, {"successor", "reason"});
+  if (!texts.ok()) return ProblemResponse(texts.error());
+  Texts& given = texts.value();
+  if (given["reason"].empty() && !accepts) return Malformed("\"reason\" is missing");
+  if (!given["successor"].empty() && !accepts)
+    return Malformed("only accept takes a \"successor\"");
+  if (auto refusal = AgreementDesk::NeedsMatch(call)) return *std::move(refusal);
+  const ByWhom by{ActorOf(call.caller), given["reason"]};
+  const std::string if_match(call.request.Header("if-match"));
+  const auto act = [&](Ledger& ledger) {
+    if (accepts) return AcceptTransfer(id, given["successor"], by, ledger);
+    return EndTransfer(id, declines ? "declined" : "withdrawn", by, ledger);
+  };
+  return desk.Apply(call, {owner.key, owner.id, id, if_match}, act, 200);
+}
+
+}  // namespace
+
+std::vector<HttpRoute> TransferRoutes(const AgreementPorts& ports) {
+  const auto desk = std::make_shared<const AgreementDesk>(ports, AgreementKind::kTransfer);
+  const std::string path(kPath);
+  constexpr RouteMatch kExact = RouteMatch::kExact;
+  constexpr RouteMatch kPrefix = RouteMatch::kPrefix;
+  const RestApi& rest = ports.rest;
+  return {
+      rest.Authenticated("GET", path, kExact, [desk](RestCall& call) { return desk->List(call); }),
+      rest.Authenticated("POST", path, kExact,
+                         [desk](RestCall& call) { return Offer(*desk, call); }),
+      rest.Authenticated("GET", path + "/", kPrefix,
+                         [desk](RestCall& call) { return GetOne(*desk, call); }),
+      rest.Authenticated("POST", path + "/", kPrefix,
+                         [desk](RestCall& call) { return ActOn(*desk, call); }),
+  };
+}
+
+}  // namespace truce

@@ -1,0 +1,131 @@
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "webhook/cli/named_resource.h"
+#include "webhook/cli/output.h"
+
+namespace truce {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr char kPath[] = "/api/v1/shares";
+
+struct ShareArguments {
+  std::string ns;
+  std::string object;
+  std::string level = "observe";
+  std::string until;
+  std::string duration;
+  std::string reason;
+  std::string end;
+};
+
+void Print(const std::string& output, const Json& items, CommandIo& io) {
+  std::vector<std::vector<std::string>> rows = {
+      {"ID", "RESOURCE", "WITH", "LEVEL", "STATE", "UNTIL", "REASON"}};
+  for (const Json& item : items) {
+    const Json resource = item.value("resource", Json::object());
+    const std::string until = TextIn(item, "until");
+    rows.push_back({TextIn(item, "id"), TypeAndName(resource), TextIn(item, "to"),
+                    TextIn(item, "level"), TextIn(item, "state"), until.empty() ? "-" : until,
+                    TextIn(item, "reason")});
+  }
+  PrintForm(output, items, rows, io);
+}
+
+ExitCode List(const ApiFlags& flags, const NamedResource& named, const std::string& output,
+              CommandIo& io) {
+  std::string id;
+  if (!named.resource.empty()) {
+    Json resource;
+    const ExitCode found = FindOne(flags, named, io, resource);
+    if (found != ExitCode::kOk) return found;
+    id = TextIn(resource, "id");
+  }
+  Json items;
+  const ExitCode code = AskForItems(flags, kPath, {{"resource", id}}, io, items);
+  if (code == ExitCode::kOk) Print(output, items, io);
+  return code;
+}
+
+ExitCode End(const ApiFlags& flags, const ShareArguments& given, CommandIo& io) {
+  ApiQuestion question{std::string(kPath) + "/" + given.end, {{"reason", given.reason}}};
+  question.method = "DELETE";
+  question.if_match = "*";
+  Json share;
+  const ExitCode code = AskForObject(flags, question, io, share);
+  if (code == ExitCode::kOk) {
+    io.out << "ended the share of " << TypeAndName(share.value("resource", Json::object()))
+           << " with " << OnOneLine(TextIn(share, "to")) << "\n";
+  }
+  return code;
+}
+
+ExitCode Give(const ApiFlags& flags, const NamedResource& named, const ShareArguments& given,
+              const std::string& output, CommandIo& io) {
+  std::string until = given.until;
+  if (!given.duration.empty()) {
+    until = TimeAfter(given.duration);
+    if (until.empty()) {
+      return Complain(io, "--for '" + given.duration + "' is no time; write it as 2h or 90d",
+                      ExitCode::kUsage);
+    }
+  }
+  if (given.reason.empty()) return Complain(io, "say why with --reason", ExitCode::kUsage);
+  Json resource;
+  const ExitCode found = FindOne(flags, named, io, resource);
+  if (found != ExitCode::kOk) return found;
+  ApiQuestion question{kPath, {}};
+  question.body = BodyOf({{"resource", TextIn(resource, "id")},
+                          {"namespace", given.ns},
+                          {"object", given.object},
+                          {"level", given.level},
+                          {"until", until},
+                          {"reason", given.reason}});
+  Json share;
+  const ExitCode code = AskForObject(flags, question, io, share);
+  if (code == ExitCode::kOk) Print(output, Json::array({share}), io);
+  return code;
+}
+
+}  // namespace
+
+CommandAction DeclareShare(CLI::App& app) {
+  const auto flags = AddApiFlags(app);
+  const auto named = AddNamedResource(app);
+  const auto output = AddOutputFlag(app);
+  const auto given = std::make_shared<ShareArguments>();
+  app.add_option("--with", given->ns, "Namespace to share it with");
+  app.add_option("--with-object", given->object,
+                 "Cluster-scoped root to share it with, as Bucket.s3.aws.upbound.io/artifacts")
+      ->excludes("--with");
+  app.add_option("--level", given->level, "What it may do; default observe")
+      ->type_name("observe|attach")
+      ->check(CLI::IsMember({"observe", "attach"}));
+  app.add_option("--for", given->duration, "How long, as 2h or 90d; without it for ever");
+  app.add_option("--until", given->until, "Until when, as 2026-11-21T18:00:00Z")->excludes("--for");
+  app.add_option("--reason", given->reason, "Why; stands in the audit log");
+  app.add_option("--end", given->end, "End the share of that id");
+  app.footer(
+      "Lets another team observe a resource, or attach to it (bucket policies, queue policies, "
+      "…).\n"
+      "Without --with it lists shares: all, or those of RESOURCE.\n\n"
+      "Examples:\n"
+      "  truce share prod-artifacts --with team-b --level attach --for 90d --reason 'ticket 4711'\n"
+      "  truce share prod-artifacts\n"
+      "  truce share --end c4wx2kq7dnh5a --reason 'no longer used'\n");
+  return [=](CommandIo& io) {
+    const bool gives = !given->ns.empty() || !given->object.empty();
+    if (gives && (named->resource.empty() || !given->end.empty())) {
+      return Complain(io, "name the resource to share, as s3/Bucket/prod-artifacts",
+                      ExitCode::kUsage);
+    }
+    if (!given->end.empty()) return End(*flags, *given, io);
+    if (gives) return Give(*flags, *named, *given, *output, io);
+    return List(*flags, *named, *output, io);
+  };
+}
+
+}  // namespace truce
