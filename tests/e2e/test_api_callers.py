@@ -3,16 +3,18 @@
 import base64
 import json
 import time
+from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, utils
 
 from support.api_client import ApiClient
-from support.objects import claim
+from support.objects import bucket, claim
 from support.processes import wait_for
 from support.truce_process import OBJECT_STORAGE_MAPPINGS, TruceProcess
 
+TERRAFORM = Path(__file__).parents[1] / "system" / "outside" / "terraform.json"
 RELEASE = {"reason": "moved"}
 RIGHTS = {
     "reader": [{"apiGroups": ["truce.dev"], "resources": ["ownerships"], "verbs": ["get", "list"]}],
@@ -166,3 +168,34 @@ def test_an_api_server_that_is_gone_lets_nobody_in(own_cluster, tmp_path):
             assert refused.status == 503, refused.body
             assert refused.headers["Retry-After"]
             assert time.monotonic() - begin < 15
+
+
+def test_what_terraform_keeps_is_not_adopted(follow, user):
+    truce = follow()
+    done = truce.command("import", str(TERRAFORM), "--source", "terraform:network",
+                         "--service", "network", "--apply")
+    assert done.returncode == 0, done.stderr
+    for actor, obj in (("team-a", claim("logs", "team-a", "flow-logs")), ("team-b", bucket("b", "flow-logs"))):
+        denied = user(actor).create(obj)
+        assert denied.status == 403 and "network" in denied.message, denied.body
+    user("team-a").create(claim("other", "team-a", "other-logs")).expect(201)
+
+
+def test_doctor_of_a_healthy_installation(follow, user):
+    truce = follow()
+    user("team-a").create(claim("other", "team-a", "other-logs")).expect(201)
+    looked = truce.command("doctor", "-o", "json")
+    items = json.loads(looked.stdout)["items"]
+    failed = [each for each in items if each["state"] == "failed"]
+    assert not failed and looked.returncode == 0, failed
+    states = {each["name"]: each["state"] for each in items}
+    for name in ("version", "store", "readiness", "cluster", "time", "permissions", "reachability"):
+        assert states[name] == "ok", items
+
+
+def test_doctor_names_what_is_missing(follow, user, cluster):
+    truce = follow(failure_policy="")
+    wait_for(lambda: "does not exist" in truce.command("doctor").stdout, 30, "the finding")
+    looked = truce.command("doctor")
+    assert "[warn] reachability" in looked.stdout
+    assert "webhook-configuration: The ValidatingWebhookConfiguration" in looked.stdout

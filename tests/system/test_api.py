@@ -155,7 +155,17 @@ def test_every_operation_answers_as_described(api):
     assert api.get("/api/v1/conflicts").json == {"items": []}
     assert api.get("/api/v1/conflicts", output="text").json["count"] == 0
     assert api.get("/api/v1/findings").json == {"items": []}
+    states = {each["name"]: each["state"] for each in api.get("/api/v1/doctor").json["items"]}
+    assert states == {"store": "ok", "readiness": "ok", "certificate": "ok", "cluster": "warning"}
     break_glass(api)
+    outside = {"source": "terraform:net",
+               "resources": [{"type": "s3/Bucket", "name": "outside"}, {"type": "s3/Bucket", "name": "prod-two"}]}
+    plan = api.call("POST", "/api/v1/imports", outside)
+    assert (plan.json["counts"]["new"], plan.json["counts"]["conflicting"]) == (1, 1)
+    outside |= {"apply": True, "skip": ["conflicting"]}
+    assert api.call("POST", "/api/v1/imports", outside).status == 428
+    assert api.call("POST", "/api/v1/imports", outside, {"If-Match": plan.headers["ETag"]}).json["applied"]
+    assert api.get("/api/v1/imports").json["items"] == [{"source": "terraform:net", "resources": 1}]
     check = api.call("POST", "/api/v1/checks", {"items": [objects.bucket("x", "prod-two")]}).json
     assert check["verdict"] == "denied"
     agree(api, one["id"])
@@ -210,7 +220,7 @@ def test_bad_bodies(api, body):
 
 
 def test_limits_and_paths(api):
-    announced = {"Content-Length": "2000000", "Content-Type": "application/json"}
+    announced = {"Content-Length": "5000000", "Content-Type": "application/json"}
     assert api.raw("POST", "/api/v1/checks", b"x", announced).status == 413
     for path in ("/api/v1/nothing", "/api/v1/resources/../audit", "/api/v1/resources/%2e%2e/audit",
                  "/api/v1/resources/aaaaaaaaaaaaa/x", "/api/v1/services/"):

@@ -64,4 +64,23 @@ void WriteResource(const Owner& owner, const std::vector<Row>& rows, JsonWriter&
   json.EndArray().EndObject();
 }
 
+void WriteAuditLine(const AuditLine& line, JsonWriter& json) {
+  const AuditEntry& entry = line.entry;
+  json.BeginObject()
+      .NumberField("number", static_cast<std::int64_t>(line.number))
+      .Field("at", FormatTimestamp(entry.at))
+      .Field("action", Name(entry.action))
+      .Field("key", entry.key.text)
+      .Field("id", entry.id.text)
+      .Key("root");
+  WriteObject(entry.root, json);
+  json.Key("object");
+  WriteObject(entry.slot, json);
+  json.Field("uid", entry.uid.text)
+      .Field("cause", entry.cause)
+      .Field("actor", entry.actor)
+      .Field("review", entry.review.text)
+      .EndObject();
+}
+
 }  // namespace truce

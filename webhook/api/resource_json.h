@@ -27,6 +27,10 @@ void WriteDeclaration(const Row& row, JsonWriter& json);
 void WriteResourceMembers(const Owner& owner, JsonWriter& json);
 void WriteResource(const Owner& owner, const std::vector<Row>& rows, JsonWriter& json);
 
+// A line of the audit log: {"number", "at", "action", "key", "id", "root", "object", "uid",
+// "cause", "actor", "review"}.
+void WriteAuditLine(const AuditLine& line, JsonWriter& json);
+
 }  // namespace truce
 
 #endif  // TRUCE_WEBHOOK_API_RESOURCE_JSON_H_

@@ -117,7 +117,7 @@ ExitCode Dispatch(std::span<const std::string> arguments, CommandIo& io) {
 }  // namespace
 
 std::span<const Command> Commands() {
-  static constexpr std::array<Command, 23> kCommands = {{
+  static constexpr std::array<Command, 29> kCommands = {{
       {"serve", "answer admission reviews and keep the registry", &DeclareServe},
       {"config", "print the effective configuration and where each value comes from",
        &DeclareConfig},
@@ -139,6 +139,14 @@ std::span<const Command> Commands() {
       {"protect", "mark a resource as not to be deleted", &DeclareProtect},
       {"override", "show, make or end timed overrides (break-glass): audited, not denied",
        &DeclareOverride},
+      {"import", "record resources that are owned outside the cluster (Terraform, AWS lists, CSV)",
+       &DeclareImport},
+      {"export", "write all ownerships as NDJSON, JSON or CSV", &DeclareExport},
+      {"backup", "copy the registry while the server runs, and verify the copy", &DeclareBackup},
+      {"restore", "put a copy of the registry back", &DeclareRestore},
+      {"doctor", "check the whole installation, each failure with its remedy", &DeclareDoctor},
+      {"completion", "write a script that completes commands and flags in a shell",
+       &DeclareCompletion},
       {"conflicts", "list resources with more than one manager, and how to end each",
        &DeclareConflicts},
       {"resolve", "say who of several managers must step back, in which order", &DeclareResolve},

@@ -60,6 +60,12 @@ CommandAction DeclareShare(CLI::App& app);
 CommandAction DeclareTransfer(CLI::App& app);
 CommandAction DeclareProtect(CLI::App& app);
 CommandAction DeclareResolve(CLI::App& app);
+CommandAction DeclareDoctor(CLI::App& app);
+CommandAction DeclareCompletion(CLI::App& app);
+CommandAction DeclareImport(CLI::App& app);
+CommandAction DeclareBackup(CLI::App& app);
+CommandAction DeclareRestore(CLI::App& app);
+CommandAction DeclareExport(CLI::App& app);
 
 // Writes "truce: message" to `io.err` and returns `code`.
 ExitCode Complain(CommandIo& io, std::string_view message, ExitCode code);

@@ -9,15 +9,17 @@ std::span<const ExitCodeRow> ExitCodes() {
       {ExitCode::kOk, "done", "all"},
       {ExitCode::kNo, "the answer is no: nothing found, refused, a conflict",
        "explain, check, confirm, release, who-owns, list, describe, services, audit, denials, "
-       "conflicts, "
+       "import, export, doctor, conflicts, "
        "baseline, recovery, brake"},
       {ExitCode::kUsage, "wrong arguments, configuration or input", "all"},
       {ExitCode::kUnreachable, "the server cannot be reached; nothing was decided",
        "check, confirm, release, who-owns, list, describe, services, audit, denials, conflicts, "
        "baseline, coverage, recovery, brake"},
-      {ExitCode::kWarnings, "only warnings, where they were asked to count", "check, coverage"},
+      {ExitCode::kWarnings, "only warnings, where they were asked to count",
+       "check, coverage, doctor"},
       {ExitCode::kCannotRun,
-       "cannot start or go on: address in use, data directory, database, certificates", "serve"},
+       "cannot start or go on: address in use, data directory, database, certificates",
+       "serve, backup, restore"},
       {ExitCode::kBug, "a fault of Truce itself; please report it", "all"},
   }};
   return kRows;

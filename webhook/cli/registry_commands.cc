@@ -9,6 +9,7 @@
 
 #include "webhook/cli/api_call.h"
 #include "webhook/cli/command.h"
+#include "webhook/cli/declared_keys.h"
 #include "webhook/cli/output.h"
 
 namespace truce {
@@ -135,13 +136,14 @@ struct Selection {
   std::string resource;
   std::string account;
   std::string region;
+  std::string manifest;  // of who-owns
 };
 
-std::shared_ptr<Selection> AddSelection(CLI::App& app) {
+std::shared_ptr<Selection> AddSelection(CLI::App& app, bool required) {
   auto selection = std::make_shared<Selection>();
   app.add_option("RESOURCE", selection->resource,
                  "A name, TYPE/NAME as s3/Bucket/prod-artifacts, or an ARN")
-      ->required();
+      ->required(required);
   app.add_option("--account", selection->account, "Its account, when the name is not enough");
   app.add_option("--region", selection->region, "Its region, when the name is not enough");
   return selection;
@@ -161,6 +163,24 @@ ExitCode Find(const ApiFlags& flags, const Selection& selection, CommandIo& io, 
   resources = answer["resources"];
   if (!resources.empty()) return ExitCode::kOk;
   return Complain(io, "nobody owns " + Plain(selection.resource), ExitCode::kNo);
+}
+
+// What the manifests of a file declare and somebody owns.
+ExitCode FindDeclared(const ApiFlags& flags, const std::string& file, CommandIo& io,
+                      Json& resources) {
+  std::vector<std::string> keys;
+  const ExitCode declared = KeysDeclaredIn(flags, file, io, keys);
+  if (declared != ExitCode::kOk) return declared;
+  resources = Json::array();
+  for (const std::string& key : keys) {
+    const ApiReply reply = AskApi(flags, {"/api/v1/resources:lookup", {{"key", key}}}, io);
+    if (reply.code != ExitCode::kOk) return reply.code;
+    const Json answer = Json::parse(reply.answer, nullptr, false);
+    if (!answer.is_object() || !answer.contains("resources")) continue;
+    for (const Json& resource : answer["resources"]) resources.push_back(resource);
+  }
+  if (!resources.empty()) return ExitCode::kOk;
+  return Complain(io, "nobody owns what " + Plain(file) + " declares", ExitCode::kNo);
 }
 
 void DescribeResource(const Json& resource, std::ostream& out) {
@@ -242,17 +262,25 @@ void AddLimit(CLI::App& app, std::size_t& limit) {
 
 CommandAction DeclareWhoOwns(CLI::App& app) {
   const auto flags = AddApiFlags(app);
-  const auto selection = AddSelection(app);
+  const auto selection = AddSelection(app, false);
   const auto output = AddOutputFlag(app);
+  app.add_option("-f,--file", selection->manifest,
+                 "What the manifests of this file declare; - reads standard input");
   app.footer(
       "Examples:\n"
       "  truce who-owns prod-artifacts\n"
+      "  truce who-owns -f bucket.yaml\n"
       "  truce who-owns s3/Bucket/prod-artifacts -o yaml\n"
       "  truce who-owns arn:aws:s3:::prod-artifacts --server https://truce.example.org\n\n"
       "Exit code 1: nobody owns it, the name is free.");
   return [=](CommandIo& io) {
+    if (selection->resource.empty() == selection->manifest.empty()) {
+      return Complain(io, "name a resource, or manifests with -f", ExitCode::kUsage);
+    }
     Json resources;
-    const ExitCode code = Find(*flags, *selection, io, resources);
+    const ExitCode code = selection->manifest.empty()
+                              ? Find(*flags, *selection, io, resources)
+                              : FindDeclared(*flags, selection->manifest, io, resources);
     if (code == ExitCode::kOk) PrintItems(*output, resources, io.out, ResourceRows, NameOf);
     return code;
   };
@@ -260,7 +288,7 @@ CommandAction DeclareWhoOwns(CLI::App& app) {
 
 CommandAction DeclareDescribe(CLI::App& app) {
   const auto flags = AddApiFlags(app);
-  const auto selection = AddSelection(app);
+  const auto selection = AddSelection(app, true);
   const auto output = AddOutputFlag(app);
   app.footer("Example:\n  truce describe s3/Bucket/prod-artifacts\n");
   return [=](CommandIo& io) {

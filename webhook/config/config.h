@@ -208,6 +208,8 @@ struct Config {
   std::int64_t in_flight_max = 0;
   std::int64_t in_flight_bytes_max = 0;
   std::chrono::milliseconds drain_grace{};
+  std::chrono::milliseconds audit_age_max{};
+  std::int64_t audit_lines_max = 0;
 
   // Policy; taken over while running when the file changes.
   ConfigMode mode = ConfigMode::kEnforce;

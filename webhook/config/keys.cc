@@ -89,6 +89,12 @@ const std::array kKeys = {
   Key{.name = "drainGrace", .field = &Config::drain_grace, .fallback = "1s", .type = "duration",
       .help = "How long requests are still accepted after SIGTERM, 0s to 5m; 15s when a cluster is served",
       .maximum = 5 * kMinute, .cluster_fallback = "15s"},
+  Key{.name = "auditAgeMax", .field = &Config::audit_age_max, .fallback = "0s", .type = "duration",
+      .help = "Age beyond which lines of the audit log go, once they stand in a file of DIR/audit; 0s keeps all",
+      .maximum = 10 * 365 * 24 * 60 * kMinute, .reloads = true},
+  Key{.name = "auditLinesMax", .field = &Config::audit_lines_max, .fallback = "0", .type = "number",
+      .help = "Lines of the audit log that are kept, the older ones going as with auditAgeMax; 0 keeps all",
+      .maximum = 1'000'000'000, .reloads = true},
   // Policy: a changed file takes effect without restart.
   Key{.name = "mode", .field = &Config::mode, .fallback = "enforce", .type = "off|audit|warn|enforce",
       .help = "What a finding does: nothing, count, warn, deny", .reloads = true},

@@ -5,6 +5,7 @@
 
 #include "webhook/admission/service.h"
 #include "webhook/api/rest/rest_agreements.h"
+#include "webhook/api/rest/rest_imports.h"
 #include "webhook/api/rest/rest_overrides.h"
 #include "webhook/config/load.h"
 
@@ -80,6 +81,7 @@ std::vector<HttpRoute> ApiParts::Routes() {
   const AgreementPorts agreements{*rest_, store_, ports_.clock, RandomIds()};
   add(ShareRoutes(agreements));
   add(TransferRoutes(agreements));
+  add(ImportRoutes({*rest_, store_, ports_.clock, RandomIds()}));
   return routes;
 }
 

@@ -18,8 +18,11 @@
 #include "webhook/config/reload.h"
 #include "webhook/log/log.h"
 #include "webhook/serve/api_parts.h"
+#include "webhook/serve/audit_keeper.h"
 #include "webhook/serve/catalogue_change.h"
+#include "webhook/serve/certificate_options.h"
 #include "webhook/serve/detection.h"
+#include "webhook/serve/examination.h"
 #include "webhook/serve/following.h"
 #include "webhook/serve/late_store.h"
 #include "webhook/serve/listeners.h"
@@ -67,45 +70,6 @@ Result<std::shared_ptr<const Catalogue>> CatalogueOf(const Config& config) {
   TRUCE_ASSIGN_OR_RETURN(Catalogue catalogue,
                          Catalogue::BuiltIn().WithOverrides(text, config.types));
   return std::make_shared<const Catalogue>(std::move(catalogue));
-}
-
-CertificateStoreOptions CertificatesOf(const Config& config, Logger& logger) {
-  CertificateStoreOptions options;
-  if (config.tls_cert_file.empty()) {
-    SelfSignedOptions self_signed;
-    self_signed.directory = config.data_dir + "/certs";
-    self_signed.names = config.server_names;
-    options.self_signed = std::move(self_signed);
-  } else {
-    options.certificate_file = config.tls_cert_file;
-    options.key_file = config.tls_key_file;
-  }
-  options.client_ca_file = config.admission_client_ca;
-  options.client_names = config.admission_client_names;
-  options.on_event = [&logger](const CertificateEvent& event) {
-    const bool is_bad = event.kind == CertificateEvent::Kind::kRejected;
-    logger.Log(is_bad ? LogLevel::kError : LogLevel::kInfo,
-               is_bad ? "certificates refused" : "certificates loaded",
-               {{"message", std::string_view(event.message)}});
-  };
-  return options;
-}
-
-// The same server certificate, with the API's own authorities for clients. Self-made certificates
-// are renewed by the other store; this one reads what it writes.
-CertificateStoreOptions ApiCertificatesOf(const Config& config, Logger& logger) {
-  CertificateStoreOptions options = CertificatesOf(config, logger);
-  if (options.self_signed) {
-    options.self_signed.reset();
-    options.certificate_file = config.data_dir + "/certs/tls.crt";
-    options.key_file = config.data_dir + "/certs/tls.key";
-  }
-  options.client_ca_file = config.api_client_ca;
-  options.client_names.clear();
-  for (const std::string& client : config.api_clients) {
-    options.client_names.push_back(client.substr(0, client.rfind('=')));
-  }
-  return options;
 }
 
 Result<std::shared_ptr<const AdmissionAccess>> AccessOf(const Config& config) {
@@ -202,7 +166,8 @@ class Server {
                                  WriteFindingsOf(ClusterPortsNow().findings(), keys, json);
                                }});
     TRUCE_RETURN_IF_ERROR(api_->Configure(config));
-    std::vector<ReviewSink*> sinks = {&log_sink_, &metrics_sink_, &api_->denials()};
+    std::vector<ReviewSink*> sinks = {&log_sink_, &metrics_sink_, &review_counter_,
+                                      &api_->denials()};
     if (!config.no_cluster) {
       MakeDetection(config);
       sinks.push_back(&watch_sink_);
@@ -236,6 +201,7 @@ class Server {
     if (outcome.kind == ReloadOutcome::Kind::kReloaded && own_ != nullptr) own_->Refresh();
     Report(outcome);
     PollAccess();
+    KeepAudit();
   }
 
   void Drain(const Signals& signals) {
@@ -424,7 +390,10 @@ class Server {
     ListenerRoutes routes;
     routes.admission = AdmissionRoutes(*service_, access);
     routes.api = ApiRoutes(version_);
-    const std::vector<HttpRoute> rest = api_->Routes();
+    std::vector<HttpRoute> rest = api_->Routes();
+    rest.push_back(DoctorRoute(api_->rest(), [this](Deadline deadline) {
+      return ExamineInstallation(Surveyed(), deadline);
+    }));
     routes.api.insert(routes.api.end(), rest.begin(), rest.end());
     routes.metrics = HealthRoutes(health_, metrics_, [this] { Refresh(); });
     routes.operator_socket =
@@ -454,6 +423,20 @@ class Server {
     LogListener("metrics", "http://" + addresses.metrics + "/metrics");
     LogListener("operator", config.data_dir + "/truce.sock");
     return {};
+  }
+
+  ExaminationPorts Surveyed() {
+    const ClusterPorts cluster = ClusterPortsNow();
+    return {store_,
+            health_,
+            clock_,
+            [this] { return certificates_->Current().pair->not_after(); },
+            detection_ != nullptr,
+            holder_.Current()->cluster_id,
+            [this] { return ReachedCluster(); },
+            [this] { return review_counter_.count(); },
+            cluster.findings,
+            cluster.coverage};
   }
 
   ClusterPorts ClusterPortsNow() {
@@ -509,6 +492,21 @@ class Server {
     }
   }
 
+  // One segment at a time, so that reloading never waits long.
+  void KeepAudit() {
+    const auto config = holder_.Current();
+    AuditKeeper keeper(api_->store(), clock_, config->data_dir + "/audit");
+    const Result<bool> done =
+        keeper.Step({config->audit_age_max, config->audit_lines_max},
+                    std::chrono::steady_clock::now() + std::chrono::seconds(10));
+    const std::string problem = done.ok() ? std::string() : done.error().message;
+    if (problem != audit_problem_ && !problem.empty()) {
+      logger_.Log(LogLevel::kError, "audit log not exported",
+                  {{"message", std::string_view(problem)}});
+    }
+    audit_problem_ = problem;
+  }
+
   void PollAccess() {
     Result<std::shared_ptr<const AdmissionAccess>> access = AccessOf(*holder_.Current());
     const Result<void> api = api_->Configure(*holder_.Current());
@@ -533,9 +531,11 @@ class Server {
   std::unique_ptr<DataDir> data_dir_;
   LogSink log_sink_;
   MetricsSink metrics_sink_;
+  ReviewCounter review_counter_;
   std::shared_ptr<const Catalogue> catalogue_;
   Guarded<std::shared_ptr<const AdmissionAccess>> access_;
   std::string access_problem_;  // the last one told; used by Poll() only
+  std::string audit_problem_;   // the same
   Guarded<std::uint64_t> overload_;
   LateStore store_;
   std::unique_ptr<CertificateStore> certificates_;

@@ -2,6 +2,8 @@
 #ifndef TRUCE_WEBHOOK_SERVE_SINKS_H_
 #define TRUCE_WEBHOOK_SERVE_SINKS_H_
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <utility>
@@ -21,6 +23,18 @@ class LogSink final : public ReviewSink {
 
  private:
   Logger& logger_;
+};
+
+// How many reviews were answered, of whatever verdict. Thread-safe.
+class ReviewCounter final : public ReviewSink {
+ public:
+  void OnReview(const ReviewRecord&) noexcept override {
+    count_.fetch_add(1, std::memory_order_relaxed);
+  }
+  std::uint64_t count() const { return count_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> count_{0};
 };
 
 // Counts reviews, causes of unknown verdicts and findings. Thread-safe.

@@ -53,25 +53,6 @@ Result<AuditFilter> FilterOf(const RestCall& call) {
   return Bad("there is no such action");
 }
 
-void WriteLine(const AuditLine& line, JsonWriter& json) {
-  const AuditEntry& entry = line.entry;
-  json.BeginObject()
-      .NumberField("number", static_cast<std::int64_t>(line.number))
-      .Field("at", FormatTimestamp(entry.at))
-      .Field("action", Name(entry.action))
-      .Field("key", entry.key.text)
-      .Field("id", entry.id.text)
-      .Key("root");
-  WriteObject(entry.root, json);
-  json.Key("object");
-  WriteObject(entry.slot, json);
-  json.Field("uid", entry.uid.text)
-      .Field("cause", entry.cause)
-      .Field("actor", entry.actor)
-      .Field("review", entry.review.text)
-      .EndObject();
-}
-
 std::string QuestionOf(const RestCall& call) {
   std::string text = "audit";
   for (const std::string_view name : {"action", "actor", "id", "key", "since", "until", "order"}) {
@@ -226,7 +207,7 @@ HttpResponse RestApi::ListAudit(RestCall& call) const {
       ++looked_at;
       last = line.number;
       if (!Fits(line.entry, filter.value())) continue;
-      WriteLine(line, json);
+      WriteAuditLine(line, json);
       if (lines_only) text.append(json.Take()).append("\n");
       ++shown;
     }

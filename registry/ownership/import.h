@@ -1,0 +1,65 @@
+// Import: lists of resources that are owned outside the cluster, taken in as a whole.
+#ifndef TRUCE_REGISTRY_OWNERSHIP_IMPORT_H_
+#define TRUCE_REGISTRY_OWNERSHIP_IMPORT_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "registry/ownership/ledger.h"
+
+namespace truce {
+
+// One resource of a list. `resource.key` is not empty.
+struct ImportedResource {
+  DeclaredResource resource;
+  std::string service;
+  std::string contact;
+  std::string address;  // where it stands at its source: "aws_s3_bucket.artifacts"
+};
+
+struct ImportList {
+  std::string source;  // its name, for ever the same: "terraform:network"
+  std::vector<ImportedResource> resources;
+  bool retire = false;  // what the source named before and names no longer is released
+};
+
+enum class ImportAction : std::uint8_t {
+  kNew,          // nobody owns it
+  kOwned,        // imported from this source already
+  kChanged,      // the same, with another service, contact, ARN or address
+  kConflicting,  // somebody else owns it, or may: the same name in an account not known yet
+};
+std::string_view Name(ImportAction action);
+
+struct ImportPlan {
+  // One for each resource of the list, in its order. A key that stands twice is kOwned the second
+  // time.
+  struct Line {
+    ImportAction action = ImportAction::kNew;
+    std::optional<Owner> holder;  // who owns it at present
+  };
+  std::vector<Line> lines;
+  std::vector<Owner> retired;  // by key; empty unless the list retires
+
+  // Whether applying it would change anything.
+  bool empty() const;
+};
+
+// The root that stands for a source: kind Import of group truce.dev.
+Slot ImportRoot(std::string_view source);
+// The source of an imported owner; empty for any other owner.
+std::string_view SourceOf(const Owner& owner);
+
+// What `list` would do on `facts`. Passes over all imported owners when the list retires.
+ImportPlan PlanImport(const ImportList& list, const Facts& facts);
+
+// Does all of `plan` but its conflicting lines, each with a line in the audit log. `plan` was made
+// of the same list on the ledger's facts.
+void ApplyImport(const ImportList& list, const ImportPlan& plan, const std::string& actor,
+                 Ledger& ledger);
+
+}  // namespace truce
+
+#endif  // TRUCE_REGISTRY_OWNERSHIP_IMPORT_H_

@@ -1,0 +1,185 @@
+"""What is owned outside the cluster: a Terraform state imported as the README has it, exported again;
+copies of the registry; and the other commands around an installation."""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from support import objects
+from support.truce_process import BINARY, TruceProcess
+from system.test_api import api, creation  # noqa: F401  (api is a fixture)
+
+OK, NO, USAGE, CANNOT_RUN = 0, 1, 2, 5
+STATE = Path(__file__).parent / "outside" / "terraform.json"
+
+
+def bring_in(truce, *more: str, file=STATE, source: str = "terraform:network"):
+    return truce.command("import", str(file), "--source", source, "--service-tag", "service",
+                         "--service", "platform", *more)
+
+
+def test_a_terraform_state(api, tmp_path):  # noqa: F811
+    truce = api.truce
+    plan = bring_in(truce)
+    assert plan.returncode == OK, plan.stderr
+    assert "aws_s3_bucket.flow_logs" in plan.stdout and "module.jobs.aws_sqs_queue.this" in plan.stdout
+    assert "2 new, 0 changed, 0 retired, 0 owned already, 0 conflicting, 0 unknown; 1 not of AWS" in plan.stdout
+    assert truce.command("who-owns", "flow-logs").returncode == NO
+    assert bring_in(truce, "--apply").returncode == OK
+    owner = json.loads(truce.command("who-owns", "s3/Bucket/flow-logs", "-o", "json").stdout)["items"][0]
+    assert (owner["state"], owner["service"]) == ("imported", "network")
+    assert owner["reason"] == "terraform:network aws_s3_bucket.flow_logs"
+    queue = truce.command("who-owns", "arn:aws:sqs:eu-west-1:123456789012:jobs")
+    assert queue.returncode == OK and "platform" in queue.stdout
+    assert "0 new, 0 changed, 0 retired, 2 owned already" in bring_in(truce, "--apply").stdout
+    with truce.reviewer() as reviewer:
+        adopts = creation(objects.claim("mine", "team-b", "flow-logs"))
+        denied = reviewer.review(adopts)[1]
+    assert not denied["allowed"] and "network" in denied["status"]["message"]
+    # What vanished from the state is let go when asked for.
+    state = json.loads(STATE.read_text())
+    del state["values"]["root_module"]["child_modules"]
+    less = tmp_path / "less.json"
+    less.write_text(json.dumps(state))
+    assert "0 retired" in bring_in(truce, file=less).stdout
+    assert bring_in(truce, "--retire", "--apply", file=less).returncode == OK
+    assert truce.command("who-owns", "sqs/Queue/jobs").returncode == NO
+
+
+def test_a_list_is_taken_whole_or_not_at_all(api, tmp_path):  # noqa: F811
+    truce = api.truce
+    rows = tmp_path / "list.csv"
+    rows.write_text("type,name\ns3/Bucket,by-hand\ns3/Bucket,prod-one\nno/Type,x\n")
+    plan = bring_in(truce, file=rows, source="by-hand")
+    assert plan.returncode == NO
+    assert "1 new, 0 changed, 0 retired, 0 owned already, 1 conflicting, 1 unknown" in plan.stdout
+    assert bring_in(truce, "--apply", file=rows, source="by-hand").returncode == NO
+    assert truce.command("who-owns", "by-hand").returncode == NO
+    done = bring_in(truce, "--apply", "--skip", "conflicting,unknown", file=rows, source="by-hand")
+    assert done.returncode == OK, done.stderr
+    assert truce.command("who-owns", "by-hand").returncode == OK
+
+
+def test_an_export_is_imported_again(api, tmp_path):  # noqa: F811
+    truce = api.truce
+    assert bring_in(truce, "--apply").returncode == OK
+    lines = truce.command("export").stdout.splitlines()
+    assert len([json.loads(line) for line in lines]) == 5
+    assert len(json.loads(truce.command("export", "-o", "json").stdout)["items"]) == 5
+    rows = tmp_path / "export.csv"
+    rows.write_text(truce.command("export", "-o", "csv", "--state", "imported").stdout)
+    directory = tmp_path / "other"
+    directory.mkdir()
+    with TruceProcess(directory) as other:
+        taken = other.command("import", str(rows), "--source", "terraform:network", "--apply")
+        assert taken.returncode == OK, taken.stderr
+        assert other.command("export", "-o", "csv").stdout.count("\n") == 3
+
+        def told(server, name):
+            found = server.command("who-owns", name, "-o", "json").stdout
+            item = json.loads(found)["items"][0]
+            return {key: item[key] for key in ("key", "arn", "service", "account", "region", "state", "root")}
+
+        for name in ("s3/Bucket/flow-logs", "sqs/Queue/jobs"):
+            assert told(other, name) == told(truce, name)
+
+
+def test_a_copy_is_put_back(api, tmp_path):  # noqa: F811
+    truce = api.truce
+    copy = tmp_path / "registry.db"
+    made = truce.command("backup", str(copy))
+    assert made.returncode == OK, made.stderr
+    assert made.stdout == f"{copy}: 3 ownerships and 3 lines of audit log, verified\n"
+    assert copy.stat().st_mode & 0o077 == 0
+    assert truce.command("backup", str(copy)).returncode == USAGE  # never over another file
+    before = truce.command("export").stdout
+    assert truce.command("restore", str(copy)).returncode == NO  # a server runs there
+    assert bring_in(truce, "--apply").returncode == OK
+    truce.stop()
+    restored = truce.command("restore", str(copy))
+    assert restored.returncode == OK, restored.stderr
+    truce.start()
+    assert truce.command("export").stdout == before
+
+
+def test_a_bad_copy_is_refused(api, tmp_path):  # noqa: F811
+    truce = api.truce
+    copy = tmp_path / "registry.db"
+    assert truce.command("backup", str(copy)).returncode == OK
+    damaged = tmp_path / "damaged.db"
+    content = bytearray(copy.read_bytes())
+    for place in range(4096, len(content), 4096):
+        content[place:place + 200] = b"\xff" * 200
+    damaged.write_bytes(content)
+    assert truce.command("backup", "--verify", str(damaged)).returncode == CANNOT_RUN
+    nothing = tmp_path / "nothing.db"
+    shutil.copy(STATE, nothing)
+    for bad, code in ((damaged, CANNOT_RUN), (nothing, CANNOT_RUN), (tmp_path / "none", USAGE)):
+        truce.stop()
+        result = truce.command("restore", str(bad))
+        assert result.returncode == code, result.stderr
+        assert len(result.stderr.splitlines()) == 1
+        truce.start()
+        assert truce.command("who-owns", "prod-one").returncode == OK
+
+
+def test_doctor(api):  # noqa: F811
+    looked = api.truce.command("doctor")
+    assert looked.returncode == OK, looked.stderr
+    assert "[ok]   store: the registry can be written" in looked.stdout
+    assert "[warn] cluster: the server follows no cluster" in looked.stdout
+    assert "start it with --kubeconfig or --in-cluster" in looked.stdout
+    assert api.truce.command("doctor", "--fail-on-warn").returncode == 4
+
+
+def test_who_owns_what_a_manifest_declares(api, tmp_path):  # noqa: F811
+    manifest = tmp_path / "manifests.yaml"
+    manifest.write_text("".join(f"---\n{json.dumps(objects.claim('x', 'team-z', name))}\n"
+                                for name in ("prod-one", "prod-two", "free-name")))
+    found = api.truce.command("who-owns", "-f", str(manifest), "-o", "name")
+    assert (found.returncode, found.stdout) == (OK, "s3/Bucket/prod-one\ns3/Bucket/prod-two\n")
+    assert api.truce.command("who-owns", "-f", str(manifest), "x").returncode == USAGE
+    manifest.write_text("a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n")
+    bomb = api.truce.command("who-owns", "-f", str(manifest))
+    assert bomb.returncode == USAGE and "anchors and aliases" in bomb.stderr
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion(cli, shell):
+    script = cli("completion", shell).stdout
+    for word in ("who-owns", "import", "--service-tag" if shell != "fish" else "-l service-tag"):
+        assert word in script
+    if shell == "bash":
+        asked = script + '\nCOMP_WORDS=(truce imp); COMP_CWORD=1; _truce; echo "${COMPREPLY[@]}"\n' \
+            'COMP_WORDS=(truce import --ret); COMP_CWORD=2; _truce; echo "${COMPREPLY[@]}"\n'
+        told = subprocess.run(["bash", "-c", asked], capture_output=True, text=True, check=True)
+        assert told.stdout == "import\n--retire\n"
+
+
+def test_inputs_beyond_all_bounds(cli, tmp_path):
+    large = tmp_path / "large.json"
+    with large.open("wb") as file:
+        file.write(b'{"format_version":"1.0","values":{"root_module":{"resources":[' + b"[" * 1000)
+        file.truncate(129 << 20)
+    over = cli("import", str(large), "--source", "x")
+    assert over.returncode == USAGE and "larger than 128 MiB" in over.stderr
+    deep = tmp_path / "deep.json"
+    deep.write_bytes(b'{"format_version":"1.0","values":' + b'{"a":' * 100_000)
+    assert cli("import", str(deep), "--source", "x").returncode == USAGE
+    unreadable = tmp_path / "none.json"
+    assert "cannot be read" in cli("import", str(unreadable), "--source", "x").stderr
+    assert cli("import", str(tmp_path), "--source", "x").returncode == USAGE
+
+
+def test_a_reader_that_goes_away(api):  # noqa: F811
+    command = [str(BINARY), "export", "--data-dir", str(api.truce.data)]
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, timeout=30,
+                          check=False)
+    os.close(write)
+    assert done.returncode in (OK, NO) and "internal" not in done.stderr

@@ -1,0 +1,120 @@
+// Retention of the audit log: what goes stands in a file first, and nothing else goes.
+#include "webhook/serve/audit_keeper.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+
+#include "registry/store/memory/memory_store.h"
+#include "registry/store/sqlite/sqlite_store.h"
+#include "tests/support/fake_clock.h"
+#include "tests/support/temporary_folder.h"
+
+namespace truce {
+namespace {
+
+constexpr std::size_t kSegment = AuditKeeper::kSegmentLines;
+
+Deadline Soon() { return std::chrono::steady_clock::now() + std::chrono::seconds(20); }
+
+class AuditRetentionTest : public ::testing::TestWithParam<bool> {
+ protected:
+  void SetUp() override {
+    if (!GetParam()) return;
+    auto store = SqliteStore::Open({.data_dir = folder_.path().string(), .full_check = false});
+    ASSERT_TRUE(store.ok()) << store.error().message;
+    sqlite_ = std::move(store).value();
+  }
+  Store& store() { return GetParam() ? static_cast<Store&>(*sqlite_) : memory_; }
+  AuditKeeper Keeper() { return {store(), clock_, Files().string()}; }
+  std::filesystem::path Files() const { return folder_.path() / "audit"; }
+
+  void Fill(std::size_t count) {
+    const auto decide = [&](const Facts&) {
+      Changes changes;
+      for (std::size_t i = 0; i < count; ++i) {
+        changes.audit.push_back({.at = clock_.Now(), .cause = "made", .actor = "test"});
+      }
+      return changes;
+    };
+    ASSERT_TRUE(store().Apply({}, decide, Soon()).ok());
+  }
+  std::vector<AuditLine> Lines(bool newest_first = false, std::size_t limit = 1) {
+    std::vector<AuditLine> lines;
+    const auto look = [&](const Facts& facts) {
+      lines = facts.AuditLines({.newest_first = newest_first}, limit);
+    };
+    EXPECT_TRUE(store().Read(look, Soon()).ok());
+    return lines;
+  }
+  bool Step(const AuditRetention& retention) {
+    const Result<bool> done = Keeper().Step(retention, Soon());
+    EXPECT_TRUE(done.ok()) << (done.ok() ? "" : done.error().message);
+    return done.ok() && done.value();
+  }
+
+  TemporaryFolder folder_;
+  FakeClock clock_{*ParseTimestamp("2026-11-21T08:00:00Z")};
+  MemoryStore memory_;
+  std::unique_ptr<SqliteStore> sqlite_;
+};
+
+TEST_P(AuditRetentionTest, OldSegmentsGoOnceTheyAreExported) {
+  Fill(kSegment + 10);
+  const AuditRetention day{.age_max = std::chrono::hours(24)};
+  EXPECT_FALSE(Step({}));
+  EXPECT_FALSE(Step(day));
+  clock_.Advance(std::chrono::hours(25));
+  EXPECT_TRUE(Step(day));
+  EXPECT_EQ(Lines().at(0).number, kSegment + 1);
+  const AuditLine last = Lines(true).at(0);
+  EXPECT_EQ(last.number, kSegment + 11);
+  EXPECT_EQ(last.entry.cause, "audit log exported to audit-000000000001-000000005000.ndjson");
+  EXPECT_FALSE(Step(day));  // what is left is no segment
+  std::ifstream file(Files() / "audit-000000000001-000000005000.ndjson");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), static_cast<std::ptrdiff_t>(kSegment));
+  EXPECT_TRUE(text.starts_with(R"({"number":1,"at":"2026-11-21T08:00:00Z")")) << text.substr(0, 99);
+}
+
+TEST_P(AuditRetentionTest, ALongLogIsCutToItsBound) {
+  Fill(3 * kSegment);
+  const AuditRetention bound{.lines_max = static_cast<std::int64_t>(kSegment)};
+  EXPECT_TRUE(Step(bound));
+  EXPECT_TRUE(Step(bound));
+  EXPECT_FALSE(Step(bound));
+  EXPECT_EQ(Lines().at(0).number, 2 * kSegment + 1);
+}
+
+TEST_P(AuditRetentionTest, NothingGoesWhenItCannotBeExported) {
+  Fill(2 * kSegment);
+  std::ofstream(Files()) << "a file where the folder should be";
+  const Result<bool> done = Keeper().Step({.lines_max = 1}, Soon());
+  ASSERT_FALSE(done.ok());
+  EXPECT_EQ(done.error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(Lines().at(0).number, 1U);
+}
+
+TEST_P(AuditRetentionTest, TheNewestLineStaysAndNumbersGoOn) {
+  Fill(3);
+  const auto decide = [](const Facts&) {
+    Changes changes;
+    changes.put_settings.emplace_back("audit.exported", "99");
+    return changes;
+  };
+  ASSERT_TRUE(store().Apply({}, decide, Soon()).ok());
+  ASSERT_EQ(Lines(false, 9).size(), 1U);
+  Fill(1);
+  EXPECT_EQ(Lines(true).at(0).number, 4U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, AuditRetentionTest, ::testing::Bool(), [](const auto& each) {
+  return std::string(each.param ? "Sqlite" : "Memory");
+});
+
+}  // namespace
+}  // namespace truce

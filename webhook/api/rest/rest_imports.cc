@@ -1,0 +1,390 @@
+#include "webhook/api/rest/rest_imports.h"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "registry/ownership/import.h"
+#include "webhook/api/auth/digest.h"
+
+namespace truce {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t kResourcesAtOnce = 10'000;
+constexpr std::size_t kTextBytesMax = 1024;
+constexpr std::size_t kSourceBytesMax = 128;
+
+Error Bad(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
+
+// A resource of the body that makes no key, and why.
+struct Unknown {
+  std::size_t index = 0;
+  std::string type;
+  std::string address;
+  std::string why;
+};
+
+struct ImportRequest {
+  ImportList list;
+  std::vector<std::size_t> indices;  // where each resource of `list` stands in the body
+  std::vector<Unknown> unknown;
+  bool apply = false;
+  bool skip_conflicting = false;
+  bool skip_unknown = false;
+};
+
+// A text member; empty when it is missing. Errors: kInvalidArgument.
+Result<std::string> Text(const Json& json, const char* name) {
+  const auto found = json.find(name);
+  if (found == json.end()) return std::string();
+  const bool is_line =
+      found->is_string() && (found->get_ref<const std::string&>().empty() ||
+                             IsLine(found->get_ref<const std::string&>(), kTextBytesMax));
+  if (!is_line) return Bad("\"" + std::string(name) + "\" is no line of text");
+  return found->get<std::string>();
+}
+
+Result<bool> Flag(const Json& json, const char* name) {
+  const auto found = json.find(name);
+  if (found == json.end()) return false;
+  if (!found->is_boolean()) return Bad("\"" + std::string(name) + "\" is neither true nor false");
+  return found->get<bool>();
+}
+
+Result<void> OnlyMembers(const Json& json, std::initializer_list<std::string_view> allowed,
+                         const std::string& place) {
+  for (const auto& [name, value] : json.items()) {
+    if (std::find(allowed.begin(), allowed.end(), name) == allowed.end()) {
+      return Bad(place + " has an unknown member; /openapi.yaml lists what it takes");
+    }
+  }
+  return {};
+}
+
+bool IsSource(std::string_view text) {
+  return !text.empty() && text.size() <= kSourceBytesMax &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) {
+           return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.' || c == ':';
+         });
+}
+
+PartSource Constant(std::string text) {
+  PartSource source;
+  source.constant = std::move(text);
+  return source;
+}
+
+// What the entry names, as a rule of constants.
+Result<MappedResource> RuleOf(const Json& json) {
+  MappedResource rule;
+  rule.intent = Intent::kDeletes;
+  TRUCE_ASSIGN_OR_RETURN(rule.type, Text(json, "type"));
+  TRUCE_ASSIGN_OR_RETURN(std::string region, Text(json, "region"));
+  TRUCE_ASSIGN_OR_RETURN(std::string account, Text(json, "account"));
+  if (!region.empty()) rule.region = Constant(std::move(region));
+  if (!account.empty()) rule.account = Constant(std::move(account));
+  const auto parts = json.find("parts");
+  if (parts == json.end()) return rule;
+  if (!parts->is_object()) return Bad("\"parts\" is no object");
+  for (const auto& [name, value] : parts->items()) {
+    if (!value.is_string() || !IsLine(value.get_ref<const std::string&>(), kTextBytesMax)) {
+      return Bad("\"parts\" holds something that is no line of text");
+    }
+    rule.parts.emplace(name, Constant(value.get<std::string>()));
+  }
+  return rule;
+}
+
+// The resource that the rule names, or why it names none.
+std::string Declare(MappedResource rule, const std::string& name, const Catalogue& catalogue,
+                    DeclaredResource& resource) {
+  const TypeSpec* spec = catalogue.FindType(rule.type);
+  if (spec == nullptr) return rule.type.empty() ? "it has no type" : "there is no such type";
+  if (!name.empty() && rule.parts.empty() && !spec->parts.empty()) {
+    rule.parts.emplace(spec->parts.front().name, Constant(name));
+  }
+  MappingRule whole;
+  whole.declares.push_back(std::move(rule));
+  const Document nothing;
+  MappedFacts facts = ReadMapping(nothing.root(), whole, catalogue);
+  if (!facts.bad_names.empty()) {
+    return facts.bad_names.front().part + " " + facts.bad_names.front().reason;
+  }
+  if (facts.resources.empty()) return "it names nothing";
+  resource = std::move(facts.resources.front());
+  if (!resource.key.empty()) return {};
+  return resource.missing.empty() ? "AWS lets its name repeat" : resource.missing.front();
+}
+
+Result<void> ReadResource(const Json& json, std::size_t index, const Catalogue& catalogue,
+                          ImportRequest& request) {
+  const std::string place = "resources[" + std::to_string(index) + "]";
+  if (!json.is_object()) return Bad(place + " is not an object");
+  TRUCE_RETURN_IF_ERROR(OnlyMembers(json,
+                                    {"type", "name", "parts", "region", "account", "arn", "service",
+                                     "contact", "address", "problem"},
+                                    place));
+  ImportedResource item;
+  TRUCE_ASSIGN_OR_RETURN(MappedResource rule, RuleOf(json));
+  TRUCE_ASSIGN_OR_RETURN(const std::string name, Text(json, "name"));
+  TRUCE_ASSIGN_OR_RETURN(const std::string arn, Text(json, "arn"));
+  TRUCE_ASSIGN_OR_RETURN(item.service, Text(json, "service"));
+  TRUCE_ASSIGN_OR_RETURN(item.contact, Text(json, "contact"));
+  TRUCE_ASSIGN_OR_RETURN(item.address, Text(json, "address"));
+  TRUCE_ASSIGN_OR_RETURN(std::string why, Text(json, "problem"));
+  const std::string type = rule.type;
+  if (why.empty()) why = Declare(std::move(rule), name, catalogue, item.resource);
+  if (!why.empty()) {
+    request.unknown.push_back({index, type, item.address.empty() ? name : item.address, why});
+    return {};
+  }
+  if (arn.starts_with("arn:")) item.resource.arn = arn;
+  request.list.resources.push_back(std::move(item));
+  request.indices.push_back(index);
+  return {};
+}
+
+Result<void> ReadSkip(const Json& body, ImportRequest& request) {
+  const auto skip = body.find("skip");
+  if (skip == body.end()) return {};
+  if (!skip->is_array()) return Bad("\"skip\" is no list");
+  for (const Json& each : *skip) {
+    if (each == "conflicting") {
+      request.skip_conflicting = true;
+    } else if (each == "unknown") {
+      request.skip_unknown = true;
+    } else {
+      return Bad("\"skip\" takes \"conflicting\" and \"unknown\"");
+    }
+  }
+  return {};
+}
+
+Result<ImportRequest> ReadRequest(const HttpRequest& http, const Catalogue& catalogue) {
+  if (NestsTooDeep(http.body)) return Bad("the body nests deeper than 64");
+  const Json body = Json::parse(http.body, nullptr, false);
+  if (!body.is_object()) return Bad("the body is not a JSON object");
+  TRUCE_RETURN_IF_ERROR(
+      OnlyMembers(body, {"source", "resources", "retire", "apply", "skip"}, "the body"));
+  ImportRequest request;
+  TRUCE_ASSIGN_OR_RETURN(request.list.source, Text(body, "source"));
+  if (!IsSource(request.list.source)) {
+    return Bad("\"source\" is not 1 to 128 of letters, digits, '-', '_', '.', ':'");
+  }
+  TRUCE_ASSIGN_OR_RETURN(request.list.retire, Flag(body, "retire"));
+  TRUCE_ASSIGN_OR_RETURN(request.apply, Flag(body, "apply"));
+  TRUCE_RETURN_IF_ERROR(ReadSkip(body, request));
+  const auto resources = body.find("resources");
+  if (resources == body.end() || !resources->is_array()) {
+    return Bad("\"resources\" is missing or no list");
+  }
+  if (resources->size() > kResourcesAtOnce) {
+    return Bad("more than 10,000 resources; give each part of the list a source of its own");
+  }
+  for (std::size_t i = 0; i < resources->size(); ++i) {
+    TRUCE_RETURN_IF_ERROR(ReadResource((*resources)[i], i, catalogue, request));
+  }
+  return request;
+}
+
+// Changes with everything that the plan would do.
+std::string TagOf(const ImportRequest& request, const ImportPlan& plan) {
+  std::string text = request.list.source;
+  for (std::size_t i = 0; i < plan.lines.size(); ++i) {
+    const ImportedResource& item = request.list.resources[i];
+    text.append("\n").append(Name(plan.lines[i].action)).append(" ");
+    text.append(item.resource.key.text).append(" ").append(item.resource.arn).append(" ");
+    text.append(PercentEncode(item.service)).append(" ").append(PercentEncode(item.contact));
+    text.append(" ").append(PercentEncode(item.address));
+    if (plan.lines[i].holder) text.append(" ").append(plan.lines[i].holder->id.text);
+  }
+  for (const Owner& owner : plan.retired) text.append("\nretire ").append(owner.key.text);
+  for (const Unknown& each : request.unknown) text.append("\n?").append(std::to_string(each.index));
+  return "\"" + HexOf(Sha256(text)).substr(0, 32) + "\"";
+}
+
+std::size_t CountOf(const ImportPlan& plan, ImportAction action) {
+  return static_cast<std::size_t>(
+      std::count_if(plan.lines.begin(), plan.lines.end(),
+                    [&](const ImportPlan::Line& line) { return line.action == action; }));
+}
+
+void WriteLine(const ImportPlan::Line& line, const ImportedResource& item, std::size_t index,
+               JsonWriter& json) {
+  json.BeginObject()
+      .NumberField("index", static_cast<std::int64_t>(index))
+      .Field("action", Name(line.action))
+      .Field("address", item.address)
+      .Field("type", item.resource.identity.type)
+      .Field("name", item.resource.name)
+      .Field("key", item.resource.key.text);
+  if (line.action == ImportAction::kConflicting && line.holder) {
+    json.Field("owner", SourceOf(*line.holder).empty() ? ForPeople(line.holder->root)
+                                                       : std::string(SourceOf(*line.holder)));
+    json.Field("service", line.holder->service);
+  }
+  json.EndObject();
+}
+
+HttpResponse PlanResponse(const ImportRequest& request, const ImportPlan& plan, bool applied) {
+  JsonWriter json;
+  const auto number = [&](std::string_view name, std::size_t count) {
+    json.NumberField(name, static_cast<std::int64_t>(count));
+  };
+  json.BeginObject().Field("source", request.list.source).Field("applied", applied);
+  json.Key("counts").BeginObject();
+  for (const ImportAction action : {ImportAction::kNew, ImportAction::kOwned,
+                                    ImportAction::kChanged, ImportAction::kConflicting}) {
+    number(Name(action), CountOf(plan, action));
+  }
+  number("unknown", request.unknown.size());
+  number("retired", plan.retired.size());
+  json.EndObject().Key("items").BeginArray();
+  for (std::size_t i = 0; i < plan.lines.size(); ++i) {
+    WriteLine(plan.lines[i], request.list.resources[i], request.indices[i], json);
+  }
+  for (const Unknown& each : request.unknown) {
+    json.BeginObject()
+        .NumberField("index", static_cast<std::int64_t>(each.index))
+        .Field("action", "unknown")
+        .Field("address", each.address)
+        .Field("type", each.type)
+        .Field("why", each.why)
+        .EndObject();
+  }
+  for (const Owner& owner : plan.retired) {
+    json.BeginObject()
+        .Field("action", "retired")
+        .Field("type", owner.identity.type)
+        .Field("name", owner.name)
+        .Field("key", owner.key.text)
+        .EndObject();
+  }
+  json.EndArray().EndObject();
+  HttpResponse response = JsonResponse(json.Take());
+  response.headers.emplace_back("ETag", TagOf(request, plan));
+  return response;
+}
+
+class Imports final {
+ public:
+  explicit Imports(ImportPorts ports) : ports_(std::move(ports)) {}
+
+  HttpResponse List(RestCall& call) const {
+    const Result<void> checked = call.AllowOnly({});
+    if (!checked.ok()) return ProblemResponse(checked.error());
+    if (auto refusal = Refuse(call, "list")) return *std::move(refusal);
+    std::map<std::string, std::int64_t, std::less<>> sources;
+    KeyText after;
+    bool is_last = false;
+    while (!is_last) {
+      constexpr std::size_t kPage = 1000;
+      std::vector<Owner> page;
+      const auto look = [&](const Facts& facts) {
+        page = facts.OwnersIn(OwnerList::kImported, after, kPage);
+      };
+      const Result<void> read = ports_.store.Read(look, call.deadline);
+      if (!read.ok()) return ProblemResponse(read.error());
+      for (const Owner& owner : page) ++sources[std::string(SourceOf(owner))];
+      is_last = page.size() < kPage;
+      if (!page.empty()) after = page.back().key;
+    }
+    JsonWriter json;
+    json.BeginObject().Key("items").BeginArray();
+    for (const auto& [source, count] : sources) {
+      json.BeginObject().Field("source", source).NumberField("resources", count).EndObject();
+    }
+    json.EndArray().EndObject();
+    return JsonResponse(json.Take());
+  }
+
+  HttpResponse Take(RestCall& call) const {
+    const Result<void> checked = call.AllowOnly({});
+    if (!checked.ok()) return ProblemResponse(checked.error());
+    if (auto refusal = Refuse(call, "create")) return *std::move(refusal);
+    const Result<ImportRequest> request = ReadRequest(call.request, *call.policy->catalogue);
+    if (!request.ok()) return ProblemResponse(request.error());
+    ImportPlan plan;
+    const auto look = [&](const Facts& facts) { plan = PlanImport(request.value().list, facts); };
+    const Result<void> read = ports_.store.Read(look, call.deadline);
+    if (!read.ok()) return ProblemResponse(read.error());
+    if (!request.value().apply) return PlanResponse(request.value(), plan, false);
+    return Apply(call, request.value(), plan);
+  }
+
+ private:
+  std::optional<HttpResponse> Refuse(const RestCall& call, std::string_view verb) const {
+    if (auto refusal = ports_.rest.Refuse(call, {"imports", "", verb, ""})) return refusal;
+    return ports_.rest.Refuse(call, {"ownerships", "", "list", ""});
+  }
+
+  HttpResponse Apply(const RestCall& call, const ImportRequest& request,
+                     const ImportPlan& planned) const {
+    const std::string expected(call.request.Header("if-match"));
+    if (expected.empty()) {
+      return ProblemResponse(ProblemType::kPreconditionRequired,
+                             "an import must say which plan it carries out");
+    }
+    enum class Outcome { kDone, kChanged, kConflicting };
+    Outcome outcome = Outcome::kDone;
+    ImportPlan plan;
+    const std::string actor = ActorOf(call.caller);
+    const auto decide = [&](const Facts& facts) {
+      plan = PlanImport(request.list, facts);
+      const bool fits = expected == "*" || expected == TagOf(request, plan);
+      const bool conflicts =
+          !request.skip_conflicting && CountOf(plan, ImportAction::kConflicting) > 0;
+      outcome = !fits ? Outcome::kChanged : conflicts ? Outcome::kConflicting : Outcome::kDone;
+      if (outcome != Outcome::kDone) return Changes{};
+      Ledger ledger(facts, ports_.clock.Now(), ports_.ids, call.policy->parties);
+      ApplyImport(request.list, plan, actor, ledger);
+      return ledger.Take();
+    };
+    if (!request.unknown.empty() && !request.skip_unknown) {
+      return ProblemResponse(Problem{ProblemType::kConflict,
+                                     "the list holds resources that cannot be told; nothing was "
+                                     "imported",
+                                     "leave them out, or skip \"unknown\"",
+                                     {}});
+    }
+    Locks locks;
+    for (const ImportedResource& item : request.list.resources) {
+      locks.keys.push_back(item.resource.key);
+    }
+    for (const Owner& owner : planned.retired) locks.keys.push_back(owner.key);
+    const Result<void> done = ports_.store.Apply(locks, decide, call.deadline);
+    if (!done.ok()) return ProblemResponse(done.error());
+    if (outcome == Outcome::kChanged) {
+      return ProblemResponse(ProblemType::kPreconditionFailed, "the plan is another one by now");
+    }
+    if (outcome == Outcome::kConflicting) {
+      return ProblemResponse(Problem{ProblemType::kConflict,
+                                     "others own resources of the list; nothing was imported",
+                                     "settle who owns them, or skip \"conflicting\"",
+                                     {}});
+    }
+    return PlanResponse(request, plan, true);
+  }
+
+  ImportPorts ports_;
+};
+
+}  // namespace
+
+std::vector<HttpRoute> ImportRoutes(ImportPorts ports) {
+  const auto shared = std::make_shared<const Imports>(std::move(ports));
+  const std::string path = "/api/v1/imports";
+  const RestApi& rest = ports.rest;
+  return {
+      rest.Authenticated("GET", path, RouteMatch::kExact,
+                         [shared](RestCall& call) { return shared->List(call); }),
+      rest.Authenticated("POST", path, RouteMatch::kExact,
+                         [shared](RestCall& call) { return shared->Take(call); }),
+  };
+}
+
+}  // namespace truce

@@ -1,0 +1,203 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "webhook/cli/api_call.h"
+#include "webhook/cli/catalogue_file.h"
+#include "webhook/cli/command.h"
+#include "webhook/cli/output.h"
+#include "webhook/imports/import_list.h"
+
+namespace truce {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr char kPath[] = "/api/v1/imports";
+// Lines of a plan that people are shown; -o json has all.
+constexpr std::size_t kShownMax = 50;
+
+struct ImportArguments {
+  std::string file;
+  std::string source;
+  std::string format;
+  ImportDefaults defaults;
+  std::string types;
+  std::vector<std::string> skip;
+  bool retire = false;
+  bool apply = false;
+};
+
+std::string TextOf(const Json& json, const char* name) {
+  const auto found = json.find(name);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+std::size_t CountOf(const Json& plan, const char* name) {
+  const auto counts = plan.find("counts");
+  if (counts == plan.end() || !counts->is_object()) return 0;
+  const auto found = counts->find(name);
+  return found != counts->end() && found->is_number_unsigned() ? found->get<std::size_t>() : 0;
+}
+
+Result<std::string> ReadWhole(const std::string& path) {
+  std::ifstream file;
+  if (path != "-") {
+    file.open(path, std::ios::binary);
+    if (!file) return Error{ErrorCode::kNotFound, path + ": the file cannot be read"};
+  }
+  std::istream& in = path == "-" ? std::cin : file;
+  std::string text;
+  std::vector<char> chunk(std::size_t{1} << 20U);
+  while (in && text.size() <= kImportBytesMax) {
+    in.read(chunk.data(), static_cast<std::streamsize>(chunk.size()));
+    text.append(chunk.data(), static_cast<std::size_t>(in.gcount()));
+  }
+  if (in.bad()) return Error{ErrorCode::kUnavailable, path + ": the file cannot be read"};
+  return text;
+}
+
+std::string BodyOf(const ImportFile& file, const ImportArguments& given) {
+  Json resources = Json::array();
+  for (const ImportEntry& entry : file.entries) {
+    Json item = {{"type", entry.type}};
+    const auto set = [&](const char* name, const std::string& value) {
+      if (!value.empty()) item[name] = value;
+    };
+    set("region", entry.region);
+    set("account", entry.account);
+    set("arn", entry.arn);
+    set("service", entry.service);
+    set("contact", entry.contact);
+    set("address", entry.address);
+    set("problem", entry.problem);
+    for (const auto& [part, value] : entry.parts) item["parts"][part] = value;
+    resources.push_back(std::move(item));
+  }
+  Json body = {{"source", given.source}, {"resources", std::move(resources)}};
+  if (given.retire) body["retire"] = true;
+  if (!given.skip.empty()) body["skip"] = given.skip;
+  if (given.apply) body["apply"] = true;
+  return body.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// One line for each resource that is not owned already, then the sums.
+void PrintPlan(const Json& plan, const ImportFile& file, std::ostream& out) {
+  std::vector<std::vector<std::string>> rows = {{"ACTION", "RESOURCE", "ADDRESS", "NOTE"}};
+  std::size_t more = 0;
+  for (const Json& item : plan["items"]) {
+    const std::string action = TextOf(item, "action");
+    if (action == "owned") continue;
+    if (rows.size() > kShownMax) {
+      ++more;
+      continue;
+    }
+    const std::string name = TextOf(item, "name");
+    std::string note = TextOf(item, "why");
+    if (action == "conflicting") note = "owned by " + TextOf(item, "owner");
+    rows.push_back({action, TextOf(item, "type") + (name.empty() ? "" : "/" + name),
+                    TextOf(item, "address"), note});
+  }
+  if (rows.size() > 1) PrintTable(rows, out);
+  if (more > 0) out << "and " << more << " more; -o json shows all\n";
+  out << CountOf(plan, "new") << " new, " << CountOf(plan, "changed") << " changed, "
+      << CountOf(plan, "retired") << " retired, " << CountOf(plan, "owned") << " owned already, "
+      << CountOf(plan, "conflicting") << " conflicting, " << CountOf(plan, "unknown") << " unknown";
+  if (file.foreign > 0) out << "; " << file.foreign << " not of AWS left out";
+  out << "\n";
+}
+
+bool Skips(const ImportArguments& given, const char* what) {
+  return std::find(given.skip.begin(), given.skip.end(), what) != given.skip.end();
+}
+
+ExitCode Show(const Json& plan, const ImportFile& file, const ImportArguments& given,
+              const std::string& output, CommandIo& io) {
+  if (output == "json" || output == "yaml") {
+    const std::string text = plan.dump(-1, ' ', false, Json::error_handler_t::replace);
+    output == "json" ? PrintJson(text, io.out) : PrintYaml(text, io.out);
+  } else {
+    PrintPlan(plan, file, io.out);
+  }
+  const bool is_clean = (CountOf(plan, "conflicting") == 0 || Skips(given, "conflicting")) &&
+                        (CountOf(plan, "unknown") == 0 || Skips(given, "unknown"));
+  if (output == "table" || output == "wide") {
+    if (given.apply) io.out << "imported\n";
+    if (!given.apply && is_clean) io.out << "nothing is done yet: repeat it with --apply\n";
+    if (!given.apply && !is_clean) {
+      io.out << "it would be refused: settle these, or leave them out with --skip\n";
+    }
+  }
+  return is_clean ? ExitCode::kOk : ExitCode::kNo;
+}
+
+ExitCode Run(const ApiFlags& flags, const ImportArguments& given, const std::string& output,
+             CommandIo& io) {
+  const Result<Catalogue> catalogue = CatalogueWith(given.types);
+  if (!catalogue.ok()) return Complain(io, catalogue.error().message, ExitCode::kUsage);
+  const Result<std::string> text = ReadWhole(given.file);
+  if (!text.ok()) return Complain(io, text.error().message, ExitCode::kUsage);
+  const Result<ImportFile> file = ReadImportList(text.value(), ImportFormatFromName(given.format),
+                                                 given.defaults, catalogue.value());
+  if (!file.ok()) {
+    return Complain(io, given.file + ": " + file.error().message, ExitCode::kUsage);
+  }
+  ApiQuestion question{kPath, {}, BodyOf(file.value(), given)};
+  // What is applied is what stands in the plan that the server made of this very list.
+  if (given.apply) question.if_match = "*";
+  const ApiReply reply = AskApi(flags, question, io);
+  if (reply.code != ExitCode::kOk) return reply.code;
+  const Json plan = Json::parse(reply.answer, nullptr, false);
+  if (!plan.is_object() || !plan.contains("items") || !plan["items"].is_array()) {
+    return Complain(io, "what answers is not a Truce server", ExitCode::kUnreachable);
+  }
+  return Show(plan, file.value(), given, output, io);
+}
+
+}  // namespace
+
+CommandAction DeclareImport(CLI::App& app) {
+  const auto flags = AddApiFlags(app);
+  const auto output = AddOutputFlag(app);
+  const auto given = std::make_shared<ImportArguments>();
+  app.add_option("FILE", given->file, "The list; - reads standard input")->required();
+  app.add_option("--source", given->source,
+                 "Name of the list, for ever the same, as terraform:network")
+      ->required();
+  app.add_option("--format", given->format, "Form of the list; told by its content when left out")
+      ->type_name("terraform|terraform-state|cloudformation|tagging|config|csv")
+      ->check(CLI::IsMember(
+          {"terraform", "terraform-state", "cloudformation", "tagging", "config", "csv"}));
+  app.add_option("--account", given->defaults.account, "Account of what does not say its own");
+  app.add_option("--region", given->defaults.region, "Region of what does not say its own");
+  app.add_option("--service", given->defaults.service, "Service that owns it");
+  app.add_option("--service-tag", given->defaults.service_tag, "Tag that holds the service");
+  app.add_option("--contact", given->defaults.contact, "Whom to ask about it");
+  app.add_option("--types", given->types, "File with further types, as the server's setting types");
+  app.add_flag("--retire", given->retire,
+               "Release what this source named before and names no longer");
+  app.add_option("--skip", given->skip, "Leave these out instead of refusing the list")
+      ->type_name("conflicting,unknown")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"conflicting", "unknown"}));
+  app.add_flag("--apply", given->apply, "Do it, whole or not at all; without it the plan is shown");
+  app.footer(
+      "Records resources that are owned outside the cluster, so that a declaration that would "
+      "adopt\n"
+      "one is refused. Only names, ARNs, accounts and regions are sent, never other attributes.\n\n"
+      "Examples:\n"
+      "  terraform show -json | truce import - --source terraform:network --service network\n"
+      "  truce import state.json --source terraform:network --retire --skip unknown --apply\n"
+      "  truce import stack.json --source cfn:base --format cloudformation --account 123456789012\n"
+      "  truce import buckets.csv --source by-hand --apply\n\n"
+      "Exit code 1: something conflicts or cannot be told, or the list was refused.");
+  return [=](CommandIo& io) { return Run(*flags, *given, *output, io); };
+}
+
+}  // namespace truce

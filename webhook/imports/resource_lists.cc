@@ -1,0 +1,245 @@
+// CloudFormation, the Resource Groups Tagging API and AWS Config: lists of names and ARNs.
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "webhook/imports/readers.h"
+
+namespace truce {
+namespace {
+
+using Json = nlohmann::json;
+
+Error Bad(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
+
+std::string TextOf(const Json& json, const char* name) {
+  const auto found = json.find(name);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+std::string FirstOf(const Json& json, std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    std::string text = TextOf(json, name);
+    if (!text.empty()) return text;
+  }
+  return {};
+}
+
+std::string Lower(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+// Where CloudFormation's words are not the catalogue's.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kOtherWords = {{
+    {"AWS::RDS::DBInstance", "rds/Instance"},
+    {"AWS::RDS::DBCluster", "rds/Cluster"},
+    {"AWS::RDS::DBSubnetGroup", "rds/SubnetGroup"},
+    {"AWS::RDS::DBParameterGroup", "rds/ParameterGroup"},
+    {"AWS::Logs::LogGroup", "cloudwatchlogs/Group"},
+    {"AWS::CloudWatch::Alarm", "cloudwatch/MetricAlarm"},
+    {"AWS::ElasticLoadBalancingV2::LoadBalancer", "elbv2/LB"},
+    {"AWS::ElasticLoadBalancingV2::TargetGroup", "elbv2/LBTargetGroup"},
+    {"AWS::Route53::HostedZone", "route53/Zone"},
+    {"AWS::IAM::ManagedPolicy", "iam/Policy"},
+    {"AWS::StepFunctions::StateMachine", "sfn/StateMachine"},
+    {"AWS::Events::EventBus", "cloudwatchevents/Bus"},
+    {"AWS::Events::Rule", "cloudwatchevents/Rule"},
+    {"AWS::ElastiCache::SubnetGroup", "elasticache/SubnetGroup"},
+}};
+
+// The list below one of `members`; null when none of them is one.
+const Json* ListOf(const Json& json, std::initializer_list<const char*> members) {
+  for (const char* member : members) {
+    const auto found = json.find(member);
+    if (found != json.end() && found->is_array()) return &*found;
+  }
+  return nullptr;
+}
+
+Tags TagsOf(const Json& json) {
+  Tags tags;
+  for (const char* member : {"Tags", "tags"}) {
+    const auto found = json.find(member);
+    if (found == json.end()) continue;
+    if (found->is_object()) {
+      for (const auto& [name, value] : found->items()) {
+        if (value.is_string()) tags[name] = value.get<std::string>();
+      }
+    } else if (found->is_array()) {
+      for (const Json& each : *found) {
+        if (!each.is_object()) continue;
+        tags[FirstOf(each, {"Key", "key"})] = FirstOf(each, {"Value", "value"});
+      }
+    }
+  }
+  return tags;
+}
+
+void AddConfigItem(const Json& item, const ReadContext& context, ImportFile& file) {
+  const std::string type = TextOf(item, "resourceType");
+  NamedResource named;
+  named.address = type + " " + FirstOf(item, {"resourceName", "resourceId"});
+  named.type = TypeOfCloudFormation(type, context.catalogue);
+  named.name = FirstOf(item, {"resourceName", "resourceId"});
+  named.arn = FirstOf(item, {"arn", "ARN"});
+  named.region = TextOf(item, "awsRegion");
+  named.account = FirstOf(item, {"accountId", "awsAccountId"});
+  ImportEntry entry = EntryOfNamed(named, context);
+  Describe(TagsOf(item), context, entry);
+  file.entries.push_back(std::move(entry));
+}
+
+}  // namespace
+
+std::string ArnField(std::string_view arn, int colons) {
+  if (!arn.starts_with("arn:")) return {};
+  for (int i = 0; i < colons; ++i) {
+    const std::size_t at = arn.find(':');
+    if (at == std::string_view::npos) return {};
+    arn.remove_prefix(at + 1);
+  }
+  return std::string(arn.substr(0, arn.find(':')));
+}
+
+std::string TypeOfCloudFormation(std::string_view name, const Catalogue& catalogue) {
+  for (const auto& [theirs, ours] : kOtherWords) {
+    if (theirs == name) return catalogue.FindType(ours) == nullptr ? "" : std::string(ours);
+  }
+  constexpr std::string_view kPrefix = "AWS::";
+  const std::size_t kind = name.rfind("::");
+  if (!name.starts_with(kPrefix) || kind <= kPrefix.size()) return {};
+  const std::string wanted = Lower(name.substr(kPrefix.size(), kind - kPrefix.size())) + "/" +
+                             Lower(name.substr(kind + 2));
+  for (const TypeSpec& spec : catalogue.types()) {
+    if (Lower(spec.name) == wanted) return spec.name;
+  }
+  return {};
+}
+
+void Describe(const Tags& tags, const ReadContext& context, ImportEntry& entry) {
+  if (entry.service.empty()) entry.service = context.defaults.service;
+  if (entry.contact.empty()) entry.contact = context.defaults.contact;
+  const auto tag = tags.find(context.defaults.service_tag);
+  if (tag != tags.end() && !context.defaults.service_tag.empty() && !tag->second.empty()) {
+    entry.service = tag->second;
+  }
+}
+
+ImportEntry EntryOfNamed(const NamedResource& named, const ReadContext& context) {
+  const std::string arn =
+      named.arn.empty() && named.name.starts_with("arn:") ? named.name : named.arn;
+  if (!arn.empty()) {
+    if (auto entry = EntryFromArn(arn, named.type, context.catalogue)) {
+      entry->address = named.address;
+      if (entry->region.empty()) entry->region = named.region;
+      if (entry->account.empty()) entry->account = named.account;
+      return *std::move(entry);
+    }
+  }
+  ImportEntry entry;
+  entry.address = named.address;
+  entry.type = named.type;
+  entry.arn = arn;
+  entry.region = named.region;
+  if (entry.region.empty()) entry.region = ArnField(arn, 3);
+  if (entry.region.empty()) entry.region = context.defaults.region;
+  entry.account = named.account;
+  if (entry.account.empty()) entry.account = ArnField(arn, 4);
+  if (entry.account.empty()) entry.account = context.defaults.account;
+  const TypeSpec* spec = context.catalogue.FindType(named.type);
+  if (spec == nullptr) {
+    entry.problem = arn.empty() ? "the catalogue has no such type"
+                                : "the catalogue has no type that this ARN names alone";
+    return entry;
+  }
+  if (spec->parts.size() != 1) {
+    entry.problem = "a name alone does not tell which " + spec->name + " it is";
+    return entry;
+  }
+  std::string name = named.name;
+  // A queue's id is its URL.
+  if (name.starts_with("https://")) name = name.substr(name.rfind('/') + 1);
+  if (name.empty() || name.starts_with("arn:")) {
+    entry.problem = "the list does not say its name";
+    return entry;
+  }
+  entry.parts.emplace(spec->parts.front().name, std::move(name));
+  if (entry.account.empty() && spec->KeyHasAccount()) {
+    entry.problem = "its account is not known; name it with --account";
+  }
+  if (entry.region.empty() && spec->KeyHasRegion()) {
+    entry.problem = "its region is not known; name it with --region";
+  }
+  return entry;
+}
+
+Result<void> ReadCloudFormation(std::string_view text, const ReadContext& context,
+                                ImportFile& file) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) return Bad("the file is not a JSON object");
+  const Json* list = ListOf(json, {"StackResources", "StackResourceSummaries"});
+  if (list == nullptr) return Bad("\"StackResources\" is missing");
+  for (const Json& item : *list) {
+    if (!item.is_object()) return Bad("\"StackResources\" holds something that is no object");
+    const std::string type = TextOf(item, "ResourceType");
+    const std::string id = TextOf(item, "PhysicalResourceId");
+    const std::string status = TextOf(item, "ResourceStatus");
+    if (!type.starts_with("AWS::") || id.empty() || status == "DELETE_COMPLETE") {
+      ++file.foreign;
+      continue;
+    }
+    NamedResource named;
+    const std::string stack = TextOf(item, "StackName");
+    named.address = (stack.empty() ? "" : stack + "/") + TextOf(item, "LogicalResourceId");
+    named.type = TypeOfCloudFormation(type, context.catalogue);
+    named.name = id;
+    const std::string stack_id = TextOf(item, "StackId");
+    named.region = ArnField(stack_id, 3);
+    named.account = ArnField(stack_id, 4);
+    ImportEntry entry = EntryOfNamed(named, context);
+    if (entry.type.empty()) entry.problem = "the catalogue has no type for " + type;
+    Describe({}, context, entry);
+    file.entries.push_back(std::move(entry));
+  }
+  return {};
+}
+
+Result<void> ReadTagging(std::string_view text, const ReadContext& context, ImportFile& file) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) return Bad("the file is not a JSON object");
+  const Json* list = ListOf(json, {"ResourceTagMappingList"});
+  if (list == nullptr) return Bad("\"ResourceTagMappingList\" is missing");
+  for (const Json& item : *list) {
+    if (!item.is_object()) return Bad("\"ResourceTagMappingList\" holds what is no object");
+    NamedResource named;
+    named.arn = TextOf(item, "ResourceARN");
+    named.address = named.arn;
+    ImportEntry entry = EntryOfNamed(named, context);
+    Describe(TagsOf(item), context, entry);
+    file.entries.push_back(std::move(entry));
+  }
+  return {};
+}
+
+Result<void> ReadConfigItems(std::string_view text, const ReadContext& context, ImportFile& file) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) return Bad("the file is not a JSON object");
+  const Json* list = ListOf(
+      json, {"resourceIdentifiers", "configurationItems", "baseConfigurationItems", "Results"});
+  if (list == nullptr) return Bad("\"resourceIdentifiers\" is missing");
+  for (const Json& item : *list) {
+    // select-resource-config writes each result as a text of JSON.
+    const Json parsed =
+        item.is_string() ? Json::parse(item.get<std::string>(), nullptr, false) : Json();
+    const Json& one = item.is_string() ? parsed : item;
+    if (!one.is_object()) return Bad("the list holds something that is no object");
+    AddConfigItem(one, context, file);
+  }
+  return {};
+}
+
+}  // namespace truce

@@ -1,0 +1,110 @@
+#include "webhook/serve/audit_keeper.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "registry/ownership/ledger.h"
+#include "webhook/api/resource_json.h"
+
+namespace truce {
+namespace {
+
+constexpr char kExported[] = "audit.exported";  // see schema/sqlite: writing it lets lines go
+
+Error Failed(const std::string& file, const std::string& what) {
+  return {ErrorCode::kUnavailable, file + ": " + what};
+}
+
+std::string Digits(std::uint64_t number) {
+  std::string text = std::to_string(number);
+  return std::string(12 - std::min<std::size_t>(text.size(), 12), '0') + text;
+}
+
+Result<void> WriteAll(int file, const std::string& path, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(file, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return Failed(path, std::strerror(errno));
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  if (fsync(file) != 0) return Failed(path, std::strerror(errno));
+  return {};
+}
+
+// The file is whole under its name, and survives a power cut, or it is not there.
+Result<void> WriteWhole(const std::string& folder, const std::string& name,
+                        const std::string& text) {
+  std::error_code problem;
+  std::filesystem::create_directories(folder, problem);
+  if (problem) return Failed(folder, problem.message());
+  const std::string path = folder + "/" + name;
+  const std::string part = path + ".part";
+  const int file = open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (file < 0) return Failed(part, std::strerror(errno));
+  Result<void> written = WriteAll(file, part, text);
+  close(file);
+  if (!written.ok()) return written;
+  if (std::rename(part.c_str(), path.c_str()) != 0) return Failed(path, std::strerror(errno));
+  const int directory = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const bool synced = directory >= 0 && fsync(directory) == 0;
+  if (directory >= 0) close(directory);
+  return synced ? Result<void>() : Failed(folder, std::strerror(errno));
+}
+
+std::string TextOf(const std::vector<AuditLine>& lines) {
+  JsonWriter json;
+  std::string text;
+  for (const AuditLine& line : lines) {
+    WriteAuditLine(line, json);
+    text.append(json.Take()).append("\n");
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<bool> AuditKeeper::Step(const AuditRetention& retention, Deadline deadline) {
+  if (retention.age_max.count() == 0 && retention.lines_max == 0) return false;
+  std::vector<AuditLine> segment;
+  std::uint64_t newest = 0;
+  const auto look = [&](const Facts& facts) {
+    segment = facts.AuditLines({}, kSegmentLines);
+    const auto last = facts.AuditLines({.newest_first = true}, 1);
+    newest = last.empty() ? 0 : last.front().number;
+  };
+  TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
+  // The newest line always stays.
+  if (segment.size() < kSegmentLines || segment.back().number >= newest) return false;
+  const std::uint64_t last = segment.back().number;
+  const Timestamp now = clock_.Now();
+  const bool is_old =
+      retention.age_max.count() > 0 && segment.back().entry.at < now - retention.age_max;
+  const bool is_long =
+      retention.lines_max > 0 && newest - last >= static_cast<std::uint64_t>(retention.lines_max);
+  if (!is_old && !is_long) return false;
+  const std::string name =
+      "audit-" + Digits(segment.front().number) + "-" + Digits(last) + ".ndjson";
+  TRUCE_RETURN_IF_ERROR(WriteWhole(folder_, name, TextOf(segment)));
+  const auto decide = [&](const Facts&) {
+    Changes changes;
+    changes.put_settings.emplace_back(kExported, std::to_string(last));
+    changes.audit.push_back({.at = now,
+                             .action = AuditAction::kAdministered,
+                             .cause = "audit log exported to " + name,
+                             .actor = "retention"});
+    return changes;
+  };
+  TRUCE_RETURN_IF_ERROR(store_.Apply({}, decide, deadline));
+  return true;
+}
+
+}  // namespace truce

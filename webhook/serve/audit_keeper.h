@@ -1,0 +1,47 @@
+// AuditKeeper: bounds the audit log by age and length; what goes is exported first.
+#ifndef TRUCE_WEBHOOK_SERVE_AUDIT_KEEPER_H_
+#define TRUCE_WEBHOOK_SERVE_AUDIT_KEEPER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "registry/base/clock.h"
+#include "registry/base/result.h"
+#include "registry/store/store.h"
+
+namespace truce {
+
+// How long lines are kept; 0: without bound.
+struct AuditRetention {
+  std::chrono::milliseconds age_max{};
+  std::int64_t lines_max = 0;
+};
+
+// External synchronization.
+class AuditKeeper final {
+ public:
+  // Lines of one segment; fewer are never let go.
+  static constexpr std::size_t kSegmentLines = 5000;
+
+  // Segments become files "audit-<first>-<last>.ndjson" of `folder`, which is made when needed, one
+  // line of JSON each as GET /audit writes it. References must outlive it.
+  AuditKeeper(Store& store, const Clock& clock, std::string folder)
+      : store_(store), clock_(clock), folder_(std::move(folder)) {}
+
+  // Exports the oldest segment and lets its lines go, if all of them are older than the retention
+  // allows or more lines follow it than it allows. The file is whole and on the disk before the
+  // lines go; after a crash between the two it is written again. True: it did. A line of the audit
+  // log tells of it. Errors: those of the store; kUnavailable (the file cannot be written: nothing
+  // went).
+  Result<bool> Step(const AuditRetention& retention, Deadline deadline);
+
+ private:
+  Store& store_;
+  const Clock& clock_;
+  const std::string folder_;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_SERVE_AUDIT_KEEPER_H_

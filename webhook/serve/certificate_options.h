@@ -1,0 +1,19 @@
+// Which certificates a server's listeners serve with, as the settings say.
+#ifndef TRUCE_WEBHOOK_SERVE_CERTIFICATE_OPTIONS_H_
+#define TRUCE_WEBHOOK_SERVE_CERTIFICATE_OPTIONS_H_
+
+#include "certs/certificate_store.h"
+#include "webhook/config/config.h"
+#include "webhook/log/log.h"
+
+namespace truce {
+
+// Those of the admission listener. `logger` must outlive the store that is opened with them.
+CertificateStoreOptions CertificatesOf(const Config& config, Logger& logger);
+// The same server certificate, with the API's own authorities for clients. Self-made certificates
+// are renewed by the other store; this one reads what it writes.
+CertificateStoreOptions ApiCertificatesOf(const Config& config, Logger& logger);
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_SERVE_CERTIFICATE_OPTIONS_H_

@@ -1,0 +1,231 @@
+#include "webhook/serve/examination.h"
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace truce {
+namespace {
+
+using Json = nlohmann::json;
+using State = Checkup::State;
+
+constexpr std::chrono::seconds kSkewMax{5};  // leases, tokens and Events suffer beyond
+constexpr std::chrono::hours kRenewBefore{7 * 24};
+
+Checkup Ok(std::string name, std::string what) {
+  return {std::move(name), State::kOk, std::move(what), {}};
+}
+
+std::string Dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string Days(std::chrono::milliseconds time) {
+  return std::to_string(std::chrono::duration_cast<std::chrono::hours>(time).count() / 24) +
+         " days";
+}
+
+void ExamineServer(const ExaminationPorts& ports, std::vector<Checkup>& out) {
+  const Result<void> store = ports.store.Health();
+  out.push_back(store.ok() ? Ok("store", "the registry can be written")
+                           : Checkup{"store", State::kFailed, store.error().message,
+                                     "make room or repair the volume of the data directory; see "
+                                     "the server's log"});
+  if (ports.health.IsReady()) {
+    out.push_back(Ok("readiness", "every part is ready"));
+  } else {
+    std::string report = ports.health.Report();
+    std::string bad;
+    while (!report.empty()) {
+      const std::string line = report.substr(0, report.find('\n'));
+      report.erase(0, line.size() + 1);
+      if (line.starts_with("[-] ")) bad.append(bad.empty() ? "" : "; ").append(line.substr(4));
+    }
+    out.push_back({"readiness", State::kFailed, bad,
+                   "until then reviews are answered 503; wait, or mend what the reason names"});
+  }
+  const auto left = ports.certificate_end() - ports.clock.Now();
+  if (left > kRenewBefore) {
+    out.push_back(Ok("certificate", "valid for another " + Days(left)));
+  } else {
+    out.push_back({"certificate", left.count() <= 0 ? State::kFailed : State::kWarning,
+                   left.count() <= 0 ? "the server certificate is over"
+                                     : "the server certificate ends in " + Days(left),
+                   "renew it; the server takes changed files over without a restart"});
+  }
+}
+
+// The API server's answer to the creation of a review of ourselves.
+ApiResult<Json> Ask(ClusterApi& api, const ServedKind& kind, const Json& question,
+                    Deadline deadline) {
+  const auto answer = api.Create(kind, "", Dump(question), deadline);
+  if (!answer.ok()) return answer.error();
+  Json json = Json::parse(answer.value(), nullptr, false);
+  if (json.is_object()) return json;
+  return ApiError{ApiErrorKind::kMalformed, 200, "the answer is no JSON object", std::nullopt};
+}
+
+std::string TextAt(const Json& json, const char* pointer) {
+  const Json::json_pointer path(pointer);
+  const bool is_text = json.contains(path) && json[path].is_string();
+  return is_text ? json[path].get<std::string>() : std::string();
+}
+
+// Whether the API server answers, as whom it knows us, and what time it has.
+bool ExamineCluster(const ExaminationPorts& ports, ClusterApi& api, Deadline deadline,
+                    std::vector<Checkup>& out) {
+  static const ServedKind kKind{"authentication.k8s.io", "v1", "SelfSubjectReview",
+                                "selfsubjectreviews", false};
+  const Json question = {{"apiVersion", "authentication.k8s.io/v1"}, {"kind", "SelfSubjectReview"}};
+  const Timestamp before = ports.clock.Now();
+  const auto answer = Ask(api, kKind, question, deadline);
+  const Timestamp after = ports.clock.Now();
+  if (!answer.ok()) {
+    const bool is_old = answer.error().kind == ApiErrorKind::kNoSuchType;
+    out.push_back({"cluster", is_old ? State::kWarning : State::kFailed,
+                   is_old ? "the API server is older than 1.28: its time cannot be compared"
+                          : "the API server does not answer: " + answer.error().message,
+                   is_old ? "compare the clocks of the nodes by hand"
+                          : "check the network policy, the kubeconfig and the service account"});
+    return is_old;
+  }
+  out.push_back(Ok(
+      "cluster", "the API server answers " + TextAt(answer.value(), "/status/userInfo/username")));
+  const auto theirs = ParseTimestamp(TextAt(answer.value(), "/metadata/creationTimestamp"));
+  if (!theirs) return true;
+  // The API server writes whole seconds.
+  const auto behind = before - *theirs - std::chrono::seconds(1);
+  const auto ahead = *theirs - after;
+  const auto skew = std::chrono::duration_cast<std::chrono::seconds>(std::max(behind, ahead));
+  if (skew <= kSkewMax) {
+    out.push_back(Ok("time", "this clock and the API server's agree"));
+  } else {
+    out.push_back(
+        {"time", State::kFailed,
+         "this clock and the API server's are " + std::to_string(skew.count()) + " s apart",
+         "let the nodes follow one time server (NTP)"});
+  }
+  return true;
+}
+
+void ExamineRights(const ExaminationPorts& ports, ClusterApi& api, Deadline deadline,
+                   std::vector<Checkup>& out) {
+  static const ServedKind kKind{"authorization.k8s.io", "v1", "SelfSubjectAccessReview",
+                                "selfsubjectaccessreviews", false};
+  const std::vector<NeededRight> needed = NeededRights(ports.cluster);
+  std::size_t missing = 0;
+  for (const NeededRight& right : needed) {
+    const Json question = {{"apiVersion", "authorization.k8s.io/v1"},
+                           {"kind", "SelfSubjectAccessReview"},
+                           {"spec",
+                            {{"resourceAttributes",
+                              {{"group", right.group},
+                               {"resource", right.resource},
+                               {"verb", right.verb},
+                               {"namespace", right.ns},
+                               {"name", right.name}}}}}};
+    const auto answer = Ask(api, kKind, question, deadline);
+    const std::string what = right.verb + " " + right.resource +
+                             (right.group.empty() ? "" : "." + right.group) +
+                             (right.ns.empty() ? "" : " in namespace " + right.ns);
+    const Json::json_pointer allowed("/status/allowed");
+    if (answer.ok() && answer.value().contains(allowed) && answer.value()[allowed] == true)
+      continue;
+    ++missing;
+    out.push_back({"permissions", State::kFailed,
+                   answer.ok() ? "the server may not " + what + ": " + right.why
+                               : "it cannot be told whether the server may " + what + ": " +
+                                     answer.error().message,
+                   "grant it to the server's user; the chart's ClusterRole and Role have all that "
+                   "is needed"});
+  }
+  if (missing == 0) {
+    out.push_back(Ok("permissions", "all " + std::to_string(needed.size()) + " are granted"));
+  }
+}
+
+void ExamineWebhook(const ExaminationPorts& ports, std::vector<Checkup>& out) {
+  std::size_t faults = 0;
+  for (const LiveFinding& finding : ports.findings()) {
+    if (finding.detector != Detector::kWebhookConfiguration) continue;
+    ++faults;
+    out.push_back({"webhook-configuration",
+                   finding.mode == Mode::kEnforce ? State::kFailed : State::kWarning, finding.cause,
+                   finding.remedy});
+  }
+  if (faults == 0) {
+    out.push_back(Ok("webhook-configuration",
+                     "authority, rules, selectors and matchConditions are as they should be"));
+  }
+  if (ports.reviews() > 0) {
+    out.push_back(Ok("reachability", "reviews arrive"));
+  } else {
+    out.push_back(
+        {"reachability", State::kWarning, "no review has arrived since the start",
+         "send one: kubectl create --dry-run=server -f a manifest of a covered kind; when "
+         "none arrives, look at the network policy and the webhook's Service or URL"});
+  }
+  const Result<CoverageReport> coverage = ports.coverage();
+  if (!coverage.ok()) {
+    out.push_back({"coverage", State::kWarning, coverage.error().message,
+                   "wait until the kinds of the cluster are listed"});
+  } else if (coverage.value().gaps.empty()) {
+    out.push_back(
+        Ok("coverage", "all " + std::to_string(coverage.value().kinds) + " kinds are protected"));
+  } else {
+    out.push_back({"coverage", State::kWarning,
+                   std::to_string(coverage.value().gaps.size()) + " gaps in what is protected",
+                   "`truce coverage -o wide` names each with its remedy"});
+  }
+}
+
+}  // namespace
+
+std::vector<NeededRight> NeededRights(const std::string& cluster) {
+  const std::string lease = "truce-" + cluster;
+  const std::string core;
+  return {
+      {core, "namespaces", "get", "", "kube-system", "it tells which cluster this is"},
+      {core, "namespaces", "watch", "", "", "namespaces that end are not noticed"},
+      {core, "events", "watch", "", "", "tag wars are not noticed"},
+      {core, "events", "create", "", "", "conflicts are not told on the objects"},
+      {"apiextensions.k8s.io", "customresourcedefinitions", "watch", "", "",
+       "kinds that come and go are not noticed"},
+      {"s3.aws.upbound.io", "buckets", "list", "", "", "what exists is not known"},
+      {"s3.aws.upbound.io", "buckets", "watch", "", "", "what exists is not known"},
+      {"aws.upbound.io", "providerconfigs", "list", "", "", "accounts are not known"},
+      {"authentication.k8s.io", "tokenreviews", "create", "", "",
+       "callers with Kubernetes tokens are answered 503"},
+      {"authorization.k8s.io", "subjectaccessreviews", "create", "", "",
+       "callers with Kubernetes tokens are answered 503"},
+      {"coordination.k8s.io", "leases", "create", "kube-system", "",
+       "a restored registry is not noticed"},
+      {"coordination.k8s.io", "leases", "patch", "kube-system", lease,
+       "a restored registry is not noticed"},
+  };
+}
+
+std::vector<Checkup> ExamineInstallation(const ExaminationPorts& ports, Deadline deadline) {
+  std::vector<Checkup> out;
+  ExamineServer(ports, out);
+  if (!ports.follows_cluster) {
+    out.push_back({"cluster", State::kWarning, "the server follows no cluster",
+                   "start it with --kubeconfig or --in-cluster"});
+    return out;
+  }
+  ClusterApi* api = ports.api();
+  if (api == nullptr) {
+    out.push_back({"cluster", State::kFailed, "the API server was not reached yet",
+                   "check its address, the network policy and the credentials; the server's log "
+                   "has the cause"});
+    return out;
+  }
+  if (ExamineCluster(ports, *api, deadline, out)) ExamineRights(ports, *api, deadline, out);
+  ExamineWebhook(ports, out);
+  return out;
+}
+
+}  // namespace truce
