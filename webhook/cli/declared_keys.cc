@@ -5,7 +5,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "webhook/cli/manifest.h"
+#include "webhook/check/manifest_reader.h"
 
 namespace truce {
 namespace {
@@ -81,7 +81,7 @@ Result<Json> ReadManifests(const std::string& file) {
   for (const std::string& document : DocumentsOf(text)) {
     TRUCE_ASSIGN_OR_RETURN(const YamlNode node, ParseYaml(document, file));
     if (node.children.empty()) continue;
-    const Document tree = DocumentFrom(node);
+    const Document tree = ReadDocument(node);
     Json object = ToJson(tree.root());
     const bool is_list = object.is_object() && object.contains("items") &&
                          object["items"].is_array() && !object.contains("spec");
