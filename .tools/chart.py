@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes those parts of charts/truce that follow from elsewhere, or tells that one is out of date.
+"""Writes those parts of the charts that follow from elsewhere, or tells that one is out of date.
 
   chart.py write BINARY    writes them
   chart.py check BINARY    exit 1 and the names of those that differ
@@ -20,6 +20,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 CHART = ROOT / "charts/truce"
+CHECK_CHART = ROOT / "charts/truce-check"
 CONFIG_KEYS = ROOT / "webhook/config/keys.cc"
 CONFIG_SCHEMA = ROOT / "schema/config.schema.json"
 CRDS = ROOT / "schema/crds"
@@ -118,14 +119,14 @@ def block_of(lines: list[str], depth: int) -> str:
     return "see values.yaml" if len(taken) > 2 else "; ".join(taken)
 
 
-def readme() -> str:
-    rows = documented_values((CHART / "values.yaml").read_text(encoding="utf-8"))
+def readme(chart: Path) -> str:
+    rows = documented_values((chart / "values.yaml").read_text(encoding="utf-8"))
     cells = [f"| `{path}` | `{default}` | {text} |".replace(" `see values.yaml` ", " see values.yaml ")
              for path, default, text in rows]
     table = "\n".join(["", "| value | default | what it is |", "|---|---|---|", *cells, "", ""])
-    text = (CHART / "README.md").read_text(encoding="utf-8")
+    text = (chart / "README.md").read_text(encoding="utf-8")
     if not TABLE.search(text):
-        raise SystemExit("charts/truce/README.md: the markers of the table of values are missing")
+        raise SystemExit(f"{chart.name}/README.md: the markers of the table of values are missing")
     return TABLE.sub(lambda found: found[1] + table + found[2], text)
 
 
@@ -138,7 +139,8 @@ def main() -> int:
         CHART / "files/reloading.yaml": reloading_settings(),
         CHART / "files/argocd/argocd-cm.yaml": argocd_patch(),
         CHART / "values.schema.json": values_schema(),
-        CHART / "README.md": readme(),
+        CHART / "README.md": readme(CHART),
+        CHECK_CHART / "README.md": readme(CHECK_CHART),
         **{CHART / "files/crds" / file.name: file.read_text(encoding="utf-8")
            for file in sorted(CRDS.glob("*.yaml"))},
     }

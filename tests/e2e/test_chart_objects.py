@@ -106,7 +106,7 @@ def test_the_account_may_do_what_it_needs_and_nothing_else(cluster, namespaces, 
     objects = [
         obj for obj in helm.objects(MINIMUM) if obj["kind"] in kinds
     ]
-    assert len(objects) == 4
+    assert len(objects) == 6
     applied = cluster.kubectl("apply", "-f", "-", stdin=objects)
     assert applied.returncode == 0, applied.stderr
     account = f"system:serviceaccount:{NAMESPACE}:truce"

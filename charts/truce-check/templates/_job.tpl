@@ -1,0 +1,116 @@
+{{/*
+The Job. It needs nothing that the deployment makes: the default service account, whose own token is
+not mounted, a token for Truce alone, and its input as annotations of its Pod.
+*/}}
+{{- define "truce-check.job" -}}
+apiVersion: batch/v1
+kind: Job
+metadata:
+  {{- include "truce-check.metadata" . | nindent 2 }}
+spec:
+  backoffLimit: 0
+  activeDeadlineSeconds: {{ .check.job.activeDeadlineSeconds }}
+  ttlSecondsAfterFinished: {{ .check.job.ttlSecondsAfterFinished }}
+  podFailurePolicy:
+    rules:
+      # A node that goes away says nothing about the check.
+      - action: Ignore
+        onPodConditions:
+          - type: DisruptionTarget
+      - action: FailJob
+        onExitCodes:
+          containerName: check
+          operator: NotIn
+          values: [0]
+  template:
+    metadata:
+      labels:
+        app.kubernetes.io/name: truce-check
+        app.kubernetes.io/instance: {{ .root.Release.Name }}
+        {{- with .check.job.podLabels }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
+      annotations:
+        truce.dev/manifests: {{ .input | quote }}
+        {{- with .check.server.caBundle }}
+        truce.dev/authorities: {{ . | quote }}
+        {{- end }}
+    spec:
+      restartPolicy: Never
+      automountServiceAccountToken: false
+      enableServiceLinks: false
+      securityContext:
+        runAsNonRoot: true
+        runAsUser: 65532
+        runAsGroup: 65532
+        fsGroup: 65532
+        seccompProfile: {type: RuntimeDefault}
+      {{- with .check.job.imagePullSecrets }}
+      imagePullSecrets:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
+      {{- with .check.job.nodeSelector }}
+      nodeSelector:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
+      {{- with .check.job.tolerations }}
+      tolerations:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
+      containers:
+        - name: check
+          image: {{ .check.job.image | quote }}
+          imagePullPolicy: {{ .check.job.imagePullPolicy }}
+          command: [/usr/local/bin/truce, check]
+          args:
+            - --file=/etc/truce-check/manifests.yaml
+            - --on-unreachable={{ .check.server.onUnreachable }}
+            - --timeout={{ .check.server.timeoutSeconds }}
+          env:
+            - name: TRUCE_SERVER
+              value: {{ .check.server.url | quote }}
+            - name: TRUCE_NAMESPACE
+              value: {{ .root.Release.Namespace | quote }}
+            - name: TRUCE_TOKEN_FILE
+              value: /var/run/truce/token
+            {{- if .check.server.caBundle }}
+            - name: TRUCE_CA_FILE
+              value: /etc/truce-check/authorities.pem
+            {{- end }}
+          # What is written to /dev/termination-log, else the end of the log, is the Job's message.
+          terminationMessagePolicy: FallbackToLogsOnError
+          securityContext:
+            allowPrivilegeEscalation: false
+            readOnlyRootFilesystem: true
+            capabilities: {drop: [ALL]}
+          {{- with .check.job.resources }}
+          resources:
+            {{- toYaml . | nindent 12 }}
+          {{- end }}
+          volumeMounts:
+            - name: input
+              mountPath: /etc/truce-check
+              readOnly: true
+            - name: token
+              mountPath: /var/run/truce
+              readOnly: true
+      volumes:
+        - name: input
+          downwardAPI:
+            items:
+              - path: manifests.yaml
+                fieldRef:
+                  fieldPath: metadata.annotations['truce.dev/manifests']
+              {{- if .check.server.caBundle }}
+              - path: authorities.pem
+                fieldRef:
+                  fieldPath: metadata.annotations['truce.dev/authorities']
+              {{- end }}
+        - name: token
+          projected:
+            sources:
+              - serviceAccountToken:
+                  path: token
+                  audience: {{ .check.server.audience | quote }}
+                  expirationSeconds: 600
+{{- end -}}

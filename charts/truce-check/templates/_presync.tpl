@@ -1,0 +1,75 @@
+{{/*
+The check of this chart's release, as a hook that runs before anything else is touched:
+  {{ include "truce-check.presync" . }}
+Settings are the values under "truce-check".
+*/}}
+{{- define "truce-check.presync" -}}
+{{- include "truce-check.of" (dict "root" . "check" (index .Values "truce-check")) -}}
+{{- end -}}
+
+{{/* The same for settings from elsewhere: (dict "root" $ "check" {…}). */}}
+{{- define "truce-check.of" -}}
+{{- if .check.enabled -}}
+{{- $input := include "truce-check.manifests" . -}}
+{{- if not $input -}}
+{{- fail "truce-check: nothing to check; name templates of this chart that declare resources (templates: [bucket.yaml]), or give manifests" -}}
+{{- end -}}
+{{- if gt (len $input) 65536 -}}
+{{- fail (printf "truce-check.templates: they render to %d bytes, an annotation holds 65536; name fewer" (len $input)) -}}
+{{- end -}}
+{{- include (printf "truce-check.%s" .check.mode) (merge (dict "input" $input) .) -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "truce-check.name" -}}
+{{- default (printf "%s-ownership-check" (.root.Release.Name | trunc 46 | trimSuffix "-")) .check.name -}}
+{{- end -}}
+
+{{- define "truce-check.service" -}}
+{{- default .root.Release.Name .check.service -}}
+{{- end -}}
+
+{{/* One family of annotations: an object with Argo CD's is no hook of Helm's. */}}
+{{- define "truce-check.metadata" -}}
+name: {{ include "truce-check.name" . }}
+namespace: {{ .root.Release.Namespace }}
+labels:
+  app.kubernetes.io/name: truce-check
+  app.kubernetes.io/instance: {{ .root.Release.Name }}
+  app.kubernetes.io/part-of: {{ include "truce-check.service" . | quote }}
+  app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+  {{- with .check.labels }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+annotations:
+  {{- if eq .check.deployer "argocd" }}
+  argocd.argoproj.io/hook: PreSync
+  # The last one stays for who looks; never HookFailed, which would remove the evidence.
+  argocd.argoproj.io/hook-delete-policy: BeforeHookCreation
+  argocd.argoproj.io/sync-wave: {{ .check.wave | quote }}
+  {{- else }}
+  helm.sh/hook: pre-install,pre-upgrade
+  helm.sh/hook-delete-policy: before-hook-creation
+  helm.sh/hook-weight: {{ .check.wave | quote }}
+  {{- end }}
+  {{- with .check.annotations }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- end -}}
+
+{{/*
+What is checked: the chart's own templates, rendered, and text; nothing when all of it is empty, as
+when a template is switched off.
+*/}}
+{{- define "truce-check.manifests" -}}
+{{- $root := .root -}}
+{{- $parts := list -}}
+{{- range .check.templates -}}
+{{- $parts = append $parts (include (printf "%s/%s" $root.Template.BasePath .) $root | trim) -}}
+{{- end -}}
+{{- $parts = append $parts (trim .check.manifests) -}}
+{{- range compact $parts }}
+---
+{{ trimPrefix "---" . | trim }}
+{{- end -}}
+{{- end -}}
