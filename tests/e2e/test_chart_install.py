@@ -121,7 +121,8 @@ class Release:
     def install(self) -> str:
         self.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
         self.apply(self.authority.secret("truce-certificate", days=30))
-        printed = self._helm("install")
+        # The shared cluster has the CRDs already.
+        printed = self._helm("install", "--take-ownership")
         self.follow()
         return printed
 
