@@ -1,29 +1,18 @@
 // The reports of `truce check`, word by word. TRUCE_UPDATE_GOLDEN=1 writes the files anew.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <sstream>
 #include <string>
 
+#include "tests/support/golden.h"
 #include "webhook/check/answer.h"
 #include "webhook/check/checker.h"
 
 namespace truce {
 namespace {
 
-void ExpectGolden(const std::string& name, const std::string& text) {
-  const std::string path = std::string(TRUCE_SOURCE_DIR) + "/tests/golden/checks/" + name;
-  if (std::getenv("TRUCE_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(path) << text;
-    return;
-  }
-  std::ifstream file(path);
-  ASSERT_TRUE(file.is_open()) << path;
-  std::stringstream content;
-  content << file.rdbuf();
-  EXPECT_EQ(text, content.str()) << path;
+void Expect(const std::string& name, const std::string& text) {
+  ExpectGolden("checks/" + name, text);
 }
 
 constexpr const char* kInput = R"(---
@@ -140,11 +129,11 @@ TEST_F(CheckReports, OfARefusal) {
   EXPECT_EQ(VerdictOf(report), CheckVerdict::kRefused);
   EXPECT_EQ(registry.asked.find("never-sent"), std::string::npos);
   EXPECT_NE(registry.asked.find(R"("name":"0123")"), std::string::npos) << registry.asked;
-  ExpectGolden("refused.txt", TextReport(report));
-  ExpectGolden("refused.json", JsonReport(report));
-  ExpectGolden("refused.xml", JunitReport(report));
-  ExpectGolden("refused.sarif", SarifReport(report));
-  ExpectGolden("refused-termination.txt", TerminationMessage(report));
+  Expect("refused.txt", TextReport(report));
+  Expect("refused.json", JsonReport(report));
+  Expect("refused.xml", JunitReport(report));
+  Expect("refused.sarif", SarifReport(report));
+  Expect("refused-termination.txt", TerminationMessage(report));
 }
 
 TEST_F(CheckReports, WithoutTheRegistry) {
@@ -152,12 +141,12 @@ TEST_F(CheckReports, WithoutTheRegistry) {
   const std::string one = std::string(kInput).substr(0, std::string(kInput).find("apiVersion: s3"));
   const CheckReport unknown = Check(&away, one);
   EXPECT_EQ(VerdictOf(unknown), CheckVerdict::kUnknown);
-  ExpectGolden("unknown.txt", TextReport(unknown) + TerminationMessage(unknown));
-  ExpectGolden("unknown.xml", JunitReport(unknown));
-  ExpectGolden("unknown.sarif", SarifReport(unknown));
+  Expect("unknown.txt", TextReport(unknown) + TerminationMessage(unknown));
+  Expect("unknown.xml", JunitReport(unknown));
+  Expect("unknown.sarif", SarifReport(unknown));
   // The input against itself needs nobody.
   EXPECT_EQ(VerdictOf(Check(&away)), CheckVerdict::kRefused);
-  ExpectGolden("offline.txt", TextReport(Check(nullptr)));
+  Expect("offline.txt", TextReport(Check(nullptr)));
 }
 
 TEST_F(CheckReports, AnswersOfSomethingElse) {

@@ -2,12 +2,10 @@
 // TRUCE_UPDATE_GOLDEN=1 writes the files anew.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
+#include "tests/support/golden.h"
 #include "webhook/api/cluster_json.h"
 #include "webhook/cluster/detect/report_baseline.h"
 #include "webhook/cluster/detect/report_conflicts.h"
@@ -16,17 +14,8 @@
 namespace truce {
 namespace {
 
-void ExpectGolden(const std::string& name, const std::string& text) {
-  const std::string path = std::string(TRUCE_SOURCE_DIR) + "/tests/golden/reports/" + name;
-  if (std::getenv("TRUCE_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(path) << text;
-    return;
-  }
-  std::ifstream file(path);
-  ASSERT_TRUE(file.is_open()) << path;
-  std::stringstream content;
-  content << file.rdbuf();
-  EXPECT_EQ(text, content.str()) << path;
+void Expect(const std::string& name, const std::string& text) {
+  ExpectGolden("reports/" + name, text);
 }
 
 Timestamp Time(const char* text) { return *ParseTimestamp(text); }
@@ -112,31 +101,30 @@ class Reports : public testing::Test {
 };
 
 TEST_F(Reports, ConflictsText) {
-  ExpectGolden("conflicts.txt", ConflictsText(report.conflicts, report.wars, false));
+  Expect("conflicts.txt", ConflictsText(report.conflicts, report.wars, false));
 }
 
 TEST_F(Reports, ConflictsWide) {
-  ExpectGolden("conflicts-wide.txt", ConflictsText(report.conflicts, report.wars, true));
+  Expect("conflicts-wide.txt", ConflictsText(report.conflicts, report.wars, true));
 }
 
 TEST_F(Reports, TheFindingOfAConflict) {
   const LiveFinding finding = FindingOf(report.conflicts[0]);
-  ExpectGolden("finding.txt",
-               finding.cause + "\n" + finding.evidence + "\n" + finding.remedy + "\n");
+  Expect("finding.txt", finding.cause + "\n" + finding.evidence + "\n" + finding.remedy + "\n");
 }
 
 TEST_F(Reports, Baseline) {
-  ExpectGolden("baseline.txt", BaselineText(report));
-  ExpectGolden("baseline.xml", BaselineJunit(report));
-  ExpectGolden("baseline.md", BaselineMarkdown(report));
-  ExpectGolden("baseline.json", BaselineJson(report) + "\n");
+  Expect("baseline.txt", BaselineText(report));
+  Expect("baseline.xml", BaselineJunit(report));
+  Expect("baseline.md", BaselineMarkdown(report));
+  Expect("baseline.json", BaselineJson(report) + "\n");
 }
 
 TEST_F(Reports, BaselineOfACleanCluster) {
   report.conflicts.clear();
   report.problems.clear();
   report.complete = false;
-  ExpectGolden("baseline-begun.txt", BaselineText(report) + BaselineJunit(report));
+  Expect("baseline-begun.txt", BaselineText(report) + BaselineJunit(report));
 }
 
 TEST_F(Reports, Coverage) {
@@ -149,9 +137,9 @@ TEST_F(Reports, Coverage) {
       {GapReason::kNoMapping, "Database.platform.example.org", "No mapping says what it declares.",
        "Add a rule for it to the setting mappings.", 3},
       {GapReason::kWarnsOnly, "glue/Job", "Conflicts are not denied.", "Set its mode.", 0}};
-  ExpectGolden("coverage.txt", CoverageText(coverage, false));
-  ExpectGolden("coverage-all.txt", CoverageText(coverage, true));
-  ExpectGolden("coverage.json", CoverageJson(coverage) + "\n");
+  Expect("coverage.txt", CoverageText(coverage, false));
+  Expect("coverage-all.txt", CoverageText(coverage, true));
+  Expect("coverage.json", CoverageJson(coverage) + "\n");
 }
 
 }  // namespace

@@ -2,9 +2,6 @@
 // as the developer whose deployment was refused at five in the afternoon.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -14,21 +11,13 @@
 #include "policies/people.h"
 #include "policies/rules.h"
 #include "registry/ownership/sharing.h"
+#include "tests/support/golden.h"
 
 namespace truce {
 namespace {
 
-void ExpectGolden(const std::string& name, const std::string& text) {
-  const std::string path = std::string(TRUCE_SOURCE_DIR) + "/tests/golden/texts/" + name + ".txt";
-  if (std::getenv("TRUCE_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(path) << text;
-    return;
-  }
-  std::ifstream file(path);
-  ASSERT_TRUE(file.is_open()) << path;
-  std::stringstream content;
-  content << file.rdbuf();
-  EXPECT_EQ(text, content.str()) << path;
+void ExpectStored(const std::string& name, const std::string& text) {
+  ExpectGolden("texts/" + name + ".txt", text);
 }
 
 // A bucket of team-a, refused to a claim of team-b.
@@ -86,7 +75,7 @@ class Texts : public testing::Test {
     EXPECT_LE(warnings[0].size(), kWarningBytesMax);
     EXPECT_EQ(text.find("map["), std::string::npos);
     EXPECT_EQ(warnings[0].find('\n'), std::string::npos);
-    ExpectGolden(name, text + "\n--- warning ---\n" + warnings[0] + "\n");
+    ExpectStored(name, text + "\n--- warning ---\n" + warnings[0] + "\n");
   }
 
   Clash clash;
@@ -225,7 +214,7 @@ TEST_F(Texts, SeveralFindings) {
   const Finding bucket = DuplicateOwnership(clash, MakeWording());
   Queue();
   const Finding queue = DuplicateOwnership(clash, MakeWording());
-  ExpectGolden("several", DenialText(std::vector<Finding>{bucket, queue}) + "\n");
+  ExpectStored("several", DenialText(std::vector<Finding>{bucket, queue}) + "\n");
 }
 
 TEST_F(Texts, VeryManyFindingsAreCounted) {
@@ -240,26 +229,26 @@ TEST_F(Texts, Elsewhere) {
   Queue();
   clash.resource.identity.account = "?prod-eu/aws.upbound.io/ProviderConfig//prod";
   const Finding finding = PerhapsElsewhere(clash, MakeWording());
-  ExpectGolden("elsewhere", Warnings(std::vector<Finding>{finding}).front() + "\n");
+  ExpectStored("elsewhere", Warnings(std::vector<Finding>{finding}).front() + "\n");
 }
 
 TEST_F(Texts, BadName) {
   const BadName bad{"s3/Bucket", "name", "prod\\u{200b}artifacts",
                     "contains U+200B (zero width space)"};
   const Finding finding = BadResourceName(bad, Mode::kEnforce, MakeWording());
-  ExpectGolden("bad-name", DenialText(std::vector<Finding>{finding}) + "\n--- warning ---\n" +
+  ExpectStored("bad-name", DenialText(std::vector<Finding>{finding}) + "\n--- warning ---\n" +
                                finding.warning + "\n");
 }
 
 TEST_F(Texts, CapReached) {
   const Finding finding = ReservationCapReached(100, "ann@example.org", MakeWording());
-  ExpectGolden("cap", DenialText(std::vector<Finding>{finding}) + "\n");
+  ExpectStored("cap", DenialText(std::vector<Finding>{finding}) + "\n");
 }
 
 TEST_F(Texts, Unclear) {
   clash.resource.missing = {"region is not known: no value at spec.parameters.region"};
   const Finding finding = UnclearDeclaration(clash.resource, MakeWording());
-  ExpectGolden("unclear", finding.warning + "\n");
+  ExpectStored("unclear", finding.warning + "\n");
 }
 
 // A name that a claim or an object gives, judged by a convention.
@@ -308,7 +297,7 @@ class NameTexts : public Texts {
       text += warning + "\n";
     }
     EXPECT_EQ(text.find("map["), std::string::npos);
-    ExpectGolden(name, text);
+    ExpectStored(name, text);
   }
 
   NamingSpec spec;
@@ -413,7 +402,7 @@ class AttachmentTexts : public Texts {
                                            MakeWording());
     ASSERT_TRUE(finding.has_value());
     const std::vector<Finding> findings = {*finding};
-    ExpectGolden(name, DenialText(findings) + "\n--- warning ---\n" + Warnings(findings)[0] + "\n");
+    ExpectStored(name, DenialText(findings) + "\n--- warning ---\n" + Warnings(findings)[0] + "\n");
   }
 
   // A share with the attachment's party at level attach.
