@@ -10,16 +10,6 @@ namespace {
 
 Error Bad(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
 
-void AuditAct(const Owner& owner, std::string cause, const ByWhom& by, Ledger& ledger) {
-  if (!by.reason.empty()) cause += ": " + by.reason;
-  ledger.Audit({.action = AuditAction::kAdministered,
-                .key = owner.key,
-                .id = owner.id,
-                .root = owner.root,
-                .cause = std::move(cause),
-                .actor = by.actor});
-}
-
 // Parts of "<kind>/<namespace>/<name>" or "<kind>/<name>"; nothing when it has another form.
 struct SuccessorParts {
   std::string kind;

@@ -8,6 +8,15 @@ namespace {
 
 Error NobodyOwns() { return {ErrorCode::kNotFound, "nobody owns that resource"}; }
 
+std::string InWords(const Agreement& share) {
+  std::string out =
+      "with " + ForPeople(share.party) + " at level " + std::string(Name(share.level));
+  if (share.until) out += " until " + FormatTimestamp(*share.until);
+  return out;
+}
+
+}  // namespace
+
 void AuditAct(const Owner& owner, std::string cause, const ByWhom& by, Ledger& ledger) {
   if (!by.reason.empty()) cause += ": " + by.reason;
   ledger.Audit({.action = AuditAction::kAdministered,
@@ -17,15 +26,6 @@ void AuditAct(const Owner& owner, std::string cause, const ByWhom& by, Ledger& l
                 .cause = std::move(cause),
                 .actor = by.actor});
 }
-
-std::string InWords(const Agreement& share) {
-  std::string out =
-      "with " + ForPeople(share.party) + " at level " + std::string(Name(share.level));
-  if (share.until) out += " until " + FormatTimestamp(*share.until);
-  return out;
-}
-
-}  // namespace
 
 const Agreement* ShareFor(std::span<const Agreement> agreements, const PartyId& party,
                           ShareLevel level) {

@@ -18,6 +18,9 @@ struct ByWhom {
   std::string reason;
 };
 
+// Writes what was done about an ownership, and why, to the audit log (kAdministered).
+void AuditAct(const Owner& owner, std::string cause, const ByWhom& by, Ledger& ledger);
+
 struct ShareTerms {
   PartyId party;
   ShareLevel level = ShareLevel::kObserve;
