@@ -65,6 +65,7 @@ class FakeHandler final : public OwnHandler {
     std::vector<std::string> names;
     for (const OwnObject& object : objects) {
       names.push_back(object.name);
+      if (object.was_accepted) accepted_before.With([&](auto& all) { all.insert(object.name); });
       out.push_back(object.name == "bad" ? OwnVerdict{false, "spec.x: is bad"}
                                          : OwnVerdict{true, "in force"});
     }
@@ -75,7 +76,12 @@ class FakeHandler final : public OwnHandler {
     return taken.With([](const auto& present) { return present; });
   }
 
+  std::set<std::string> accepted() const {
+    return accepted_before.With([](const auto& present) { return present; });
+  }
+
   Guarded<std::vector<std::vector<std::string>>> taken;
+  Guarded<std::set<std::string>> accepted_before;
 };
 
 class OwnObjectsTest : public ::testing::Test {
@@ -169,6 +175,20 @@ TEST_F(OwnObjectsTest, WhatASecondListDoesNotHaveIsGone) {
   See("one", 1, "null", true);
   ASSERT_TRUE(own_.Settle(Soon()));
   EXPECT_TRUE(handler_.calls().back().empty());
+}
+
+// Of half a list the wrong one of two that clash would be taken.
+TEST_F(OwnObjectsTest, HalfAListIsNotTaken) {
+  State(KindState::kListing);
+  See("one", 1);
+  ASSERT_TRUE(own_.Settle(Soon()));
+  EXPECT_TRUE(handler_.calls().empty());
+  See("three", 1, R"({"conditions": [{"type": "Accepted", "status": "True", "message": "in force",
+                      "observedGeneration": 1}]})");
+  State(KindState::kWatched);
+  ASSERT_TRUE(own_.Settle(Soon()));
+  EXPECT_EQ(handler_.calls(), (std::vector<std::vector<std::string>>{{"one", "three"}}));
+  EXPECT_EQ(handler_.accepted(), std::set<std::string>{"three"});
 }
 
 TEST_F(OwnObjectsTest, AStatusThatCannotBeWrittenIsTriedAgain) {

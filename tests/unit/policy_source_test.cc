@@ -145,6 +145,18 @@ TEST_F(PolicySourceTest, ConfigurationGoesBeforeObjects) {
       << verdicts[0].message;
 }
 
+// Times of creation are whole seconds: of two made in one second the name would decide.
+TEST_F(PolicySourceTest, WhatWasInForceStaysOverARestart) {
+  const std::string on(kOn);
+  const OwnObject other = Policy("other", 1, 1, on + "naming: {template: \"{env}-{service}\"}\n");
+  OwnObject standard = Policy("standard", 1, 1, on + "naming: {template: \"{service}-{env}\"}\n");
+  standard.was_accepted = true;
+  const auto verdicts = source_.Take(std::vector{other, standard});
+  EXPECT_FALSE(verdicts[0].accepted);
+  EXPECT_TRUE(verdicts[1].accepted) << verdicts[1].message;
+  EXPECT_EQ(FormInForce(), "{service}-{env}");
+}
+
 TEST_F(PolicySourceTest, ExplanationsNameTheObject) {
   source_.Take(std::vector{Policy("a", 1, 1, std::string(kOn))});
   const Slot slot{"local", "s3.aws.upbound.io", "Bucket", "", "x"};

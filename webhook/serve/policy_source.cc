@@ -83,12 +83,15 @@ std::vector<OwnVerdict> PolicySource::Take(std::span<const OwnObject> objects) {
 }
 
 // Nothing that changes displaces what is in force, and nothing new what was there: objects in force
-// as they are, then changed ones, then new ones; each by age.
+// as they are, then changed ones, then what was in force before a restart, then new ones; each by
+// age, which counts in whole seconds.
 std::vector<std::size_t> PolicySource::OrderOf(std::span<const OwnObject> objects) const {
   std::vector<std::size_t> order(objects.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   const auto rank = [&](std::size_t i) {
-    return IsInForce(objects[i]) ? 0 : in_force_.contains(objects[i].uid) ? 1 : 2;
+    if (IsInForce(objects[i])) return 0;
+    if (in_force_.contains(objects[i].uid)) return 1;
+    return objects[i].was_accepted ? 2 : 3;
   };
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });

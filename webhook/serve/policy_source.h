@@ -26,8 +26,9 @@ struct EffectivePolicy {
 
 // What holds: the configuration must be good by itself. Objects are applied on top of it, and the
 // whole is checked before it takes effect. An object that does not fit is refused, alone: its last
-// accepted version stays in force while it fits, objects accepted before go before new ones, and
-// older objects before younger ones. A changed configuration goes before all objects.
+// accepted version stays in force while it fits, objects accepted before (also by a server before
+// this one: their condition says it) go before new ones, and older objects before younger ones. A
+// changed configuration goes before all objects.
 //
 // Thread-safe. `on_change` is called under the lock whenever another policy is in force; it must
 // not call back.

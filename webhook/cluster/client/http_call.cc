@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <condition_variable>
+#include <limits>
+#include <locale>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -21,6 +23,19 @@ using std::chrono::steady_clock;
 
 // Below the two minutes after which load balancers and API servers forget idle connections.
 constexpr std::chrono::seconds kIdleMax{60};
+
+// libstdc++ fills a facet's table of narrow characters without a lock, one character at its first
+// use; the library's regular expressions use them on every thread. A full table is only read.
+void FillNarrowTable() {
+  static const bool filled = [] {
+    const auto& facet = std::use_facet<std::ctype<char>>(std::locale());
+    for (int c = std::numeric_limits<char>::min(); c <= std::numeric_limits<char>::max(); ++c) {
+      static_cast<void>(facet.narrow(static_cast<char>(c), ' '));
+    }
+    return true;
+  }();
+  static_cast<void>(filled);
+}
 
 ApiError Failure(ApiErrorKind kind, std::string message) {
   ApiError error;
@@ -316,7 +331,9 @@ struct HttpPool::Impl {
 };
 
 HttpPool::HttpPool(std::shared_ptr<ServerSession> session, HttpPoolOptions options)
-    : impl_(std::make_unique<Impl>(std::move(session), options)) {}
+    : impl_(std::make_unique<Impl>(std::move(session), options)) {
+  FillNarrowTable();
+}
 HttpPool::~HttpPool() = default;
 
 ApiResult<HttpReply> HttpPool::Do(const HttpCall& call, std::shared_ptr<const SessionState> state,

@@ -46,6 +46,8 @@ std::optional<OwnObject> ReadOwnObject(const ServedKind& kind, Value object) {
   out.generation = NumberOf(metadata.Child("generation"));
   out.created = metadata.Child("creationTimestamp").text();
   if (out.name.empty() || out.uid.empty()) return std::nullopt;
+  const std::optional<OwnCondition> said = ReadOwnCondition(object);
+  out.was_accepted = said && said->verdict.accepted && said->generation == out.generation;
   out.spec = YamlFrom(object.Child("spec"));
   return out;
 }

@@ -23,6 +23,7 @@ struct OwnObject {
   std::string uid;
   std::int64_t generation = 0;  // counts versions of spec
   std::string created;          // metadata.creationTimestamp
+  bool was_accepted = false;    // its condition Accepted holds for this generation
   YamlNode spec;                // as the configuration's readers take it, without places
 
   // "NamingPolicy standard", "OwnershipGrant team-a/files": for messages.

@@ -95,7 +95,8 @@ void OwnObjects::OnKindState(const KindStatus& status) {
     if (!complete || !std::exchange(kind->listing, false)) return;
     const std::size_t gone =
         std::erase_if(kind->entries, [](const auto& item) { return !item.second.listed; });
-    if (gone == 0) return;
+    const bool changed = std::exchange(kind->changed, false);
+    if (gone == 0 && !changed) return;
     dirty_[kind->handler] = true;
   }
   changed_.notify_all();
@@ -124,6 +125,10 @@ void OwnObjects::OnOther(const FollowedKind& kind, Value object, bool gone) {
       entry.listed = true;
       entry.object = std::move(*seen);
       if (same) return;
+    }
+    if (known->listing) {
+      known->changed = true;
+      return;
     }
     dirty_[known->handler] = true;
   }

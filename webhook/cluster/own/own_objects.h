@@ -78,6 +78,7 @@ class OwnObjects final : public SightObserver {
     std::size_t handler = 0;
     std::map<Place, Entry> entries;
     bool listing = false;
+    bool changed = false;  // during the list: half a list is never taken
   };
   struct Work {
     std::size_t handler = 0;
