@@ -30,7 +30,7 @@ CHART_SETS = {
     "dataDir", "store", "clusterId", "noCluster", "kubeconfig", "inCluster", "admissionAddress",
     "apiAddress", "metricsAddress", "admissionSecretFile", "admissionClientCA",
     "admissionClientNames", "admissionBearerFile", "tlsCertFile", "tlsKeyFile", "serverNames",
-    "publicURL", "webhookConfiguration", "logFormat", "logLevel", "mode",
+    "publicURL", "webhookConfiguration", "certificateSecret", "logFormat", "logLevel", "mode",
 }
 TABLE = re.compile(r"(<!-- values: .*? -->\n).*?(<!-- end of values -->)", re.DOTALL)
 # The kinds that each health check of Argo CD is for.

@@ -1,4 +1,4 @@
-// Certificates that Truce makes for itself: a long-lived authority and a short-lived leaf.
+// Self-made certificates in a folder.
 #ifndef TRUCE_CERTS_SELF_SIGNED_H_
 #define TRUCE_CERTS_SELF_SIGNED_H_
 
@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "certs/self_made.h"
 #include "registry/base/clock.h"
 #include "registry/base/result.h"
 
@@ -39,6 +40,14 @@ struct CertificateFiles {
 //   read or written; names file and cause). Thread-safe, also against another process (locks the
 //   folder).
 Result<CertificateFiles> EnsureSelfSigned(const SelfSignedOptions& options, Timestamp now);
+
+// What the folder holds; empty parts for missing or unreadable files.
+SelfMadeCertificates ReadSelfMade(const std::filesystem::path& directory);
+
+// Makes the folder (mode 0700) hold `certificates`; replaces only files that differ, durably.
+// Errors: kUnavailable. Thread-safe, also against another process.
+Result<void> WriteSelfMade(const std::filesystem::path& directory,
+                           const SelfMadeCertificates& certificates);
 
 }  // namespace truce
 

@@ -195,6 +195,8 @@ def release(request, cluster, tmp_path):
     release.pod.kill()
     helm.run("uninstall", "truce", "--namespace", NAMESPACE)
     cluster.reset()
+    # The next release has another registry: to this one's Lease it would be a restored backup.
+    cluster.kubectl("delete", "lease", "truce-local", "-n", "kube-system", "--ignore-not-found")
     # Its finalizer waits for a controller that does not run here.
     free = json.dumps({"metadata": {"finalizers": None}})
     cluster.kubectl("patch", "pvc", "truce", "-n", NAMESPACE, "--type=merge", f"--patch={free}")
@@ -305,8 +307,8 @@ def test_a_certificate_renewed_in_its_secret(release, user):
     assert_refused(user("team-b").create(COPY), "prod-artifacts")
 
 
-def test_an_authority_made_by_truce_itself(release, user):
-    """certificates.mode selfManaged, in the two steps of the README."""
+def test_an_authority_made_by_truce_without_a_cluster(release, user):
+    """certificates.mode selfManaged without watchCluster, in the two steps of the README."""
     release.values["certificates"] = {"mode": "selfManaged"}
     release.values["mode"] = "enforce"
     webhook = release.values.pop("webhook")
@@ -320,6 +322,85 @@ def test_an_authority_made_by_truce_itself(release, user):
     release.upgrade(webhook={"enabled": True}, certificates={"caBundle": bundle.read_text()})
     user("team-a").create(OWNER).expect(201)
     eventually_refused(user("team-b"), COPY)
+
+
+def self_managed(release) -> None:
+    """The default: no certificate, no secret, no second tool among the values."""
+    for given in ("certificates", "admission"):
+        release.values.pop(given)
+    release.values |= {"mode": "enforce", "watchCluster": True}
+
+
+def entries(release) -> dict[str, dict]:
+    read = release.read("validatingwebhookconfiguration", "truce")
+    return {entry["name"]: entry for entry in read["webhooks"]}
+
+
+@both_helms
+def test_certificates_kept_by_truce(release, user):
+    """Bundle and path are written by Truce with the rights of the chart's roles, repaired within a
+    second when they are lost, survive an upgrade, and outlive the volume."""
+    self_managed(release)
+    release.install()
+    assert "caBundle" not in entries(release)["declarations.truce.dev"]["clientConfig"]
+    release.start()
+    user("team-a").create(OWNER).expect(201)
+    eventually_refused(user("team-b"), COPY)
+    good = entries(release)
+    path = good["declarations.truce.dev"]["clientConfig"]["service"]["path"]
+    assert path.startswith("/validate/") and len(path) == len("/validate/") + 32
+
+    with release.cluster.client() as client:
+        lost = [{"op": "remove", "path": f"/webhooks/{i}/clientConfig/caBundle"} for i in (0, 1)]
+        took = client.request(
+            "PATCH", REGISTRATION, body=lost, content_type="application/json-patch+json")
+        assert took.status == 200, took.body
+        wait_for(lambda: entries(release) == good, 3, "the bundle back")
+    assert release.server.metric("truce_webhook_repairs_total") >= 2
+    assert release.server.metric("truce_self_management_trouble") == 0
+
+    release.upgrade(webhook={"timeoutSeconds": 29})
+    assert entries(release)["declarations.truce.dev"]["timeoutSeconds"] == 29
+    wait_for(
+        lambda: entries(release)["declarations.truce.dev"]["clientConfig"]
+        == good["declarations.truce.dev"]["clientConfig"], 5, "bundle and path as they were")
+    eventually_refused(user("team-b"), COPY)
+
+    # Another volume: the same authority, certificate and path come from the Secret.
+    assert release.pod.stop() == 0
+    certificates = release.pod.volume("data") / "certs"
+    served = (certificates / "tls.crt").read_text()
+    for file in [*certificates.iterdir(), certificates.parent / "admission.secret"]:
+        file.unlink()
+    release.start()
+    assert (certificates / "tls.crt").read_text() == served
+    eventually_refused(user("team-b"), COPY)
+    log = release.pod.log.read_text().lower()
+    assert "forbidden" not in log and "self-management fails" not in log, log
+
+
+def test_groups_of_later_mapping_rules(release, user):
+    """A mapping rule whose group the chart did not register gets entries of its own, and loses them
+    with the rule."""
+    self_managed(release)
+    del release.values["config"]["mappings"]
+    release.install()
+    release.start()
+    user("team-a").create(OWNER).expect(201)
+    eventually_refused(user("team-b"), COPY)
+    storage = claim("artifacts", "team-b", "prod-artifacts")
+    assert user("team-b").create(storage, dry_run=True).ok
+    # What a mapping rule that comes later does; the chart would have registered its group.
+    file = release.pod.volume("configuration") / "truce.yaml"
+    before = file.read_text()
+    file.write_text(before + yaml.safe_dump({"mappings": OBJECT_STORAGE_MAPPINGS}))
+    wait_for(lambda: "mapped-declarations.truce.dev" in entries(release), 10, "an entry of its own")
+    wait_for(lambda: not user("team-b").create(storage, dry_run=True).ok, 30, "a refusal")
+    refused = user("team-b").create(storage)
+    assert refused.message.startswith('admission webhook "mapped-declarations.truce.dev" denied')
+    assert "prod-artifacts" in refused.message
+    file.write_text(before)
+    wait_for(lambda: "mapped-declarations.truce.dev" not in entries(release), 10, "the entry gone")
 
 
 def test_it_follows_its_cluster(release, user):
@@ -336,6 +417,7 @@ def test_it_follows_its_cluster(release, user):
     wait_for(lambda: release.server.metric(held) == 2, 30, "the new bucket held")
     log = release.pod.log.read_text().lower()
     assert "forbidden" not in log and "cannot be used" not in log, log
+    assert "truce/missing" not in log, log
 
 
 def test_away_under_ignore_and_fail_then_break_glass(release, user):
@@ -394,7 +476,7 @@ def readme_block(marker: str) -> str:
 
 
 def test_the_readme_as_written(release, cluster, user, tmp_path):
-    """"Without cert-manager", run as it stands; then Truce is its Pod, and answers by the Service's
+    """"With a certificate of your own", run as it stands; then Truce is its Pod, and answers by the Service's
     name with the certificate that the commands made."""
     programs = tmp_path / "bin"
     programs.mkdir()
@@ -405,7 +487,7 @@ def test_the_readme_as_written(release, cluster, user, tmp_path):
         "KUBECONFIG": str(cluster.kubeconfig()), "TMPDIR": str(tmp_path),
     }
     # No controller removes a namespace here: another test may have made it.
-    commands = readme_block("without cert-manager").replace(
+    commands = readme_block("a certificate of your own").replace(
         "kubectl create namespace truce-system", "kubectl create namespace truce-system || true"
     )
     done = subprocess.run(

@@ -106,7 +106,7 @@ def test_the_account_may_do_what_it_needs_and_nothing_else(cluster, namespaces, 
     objects = [
         obj for obj in helm.objects(MINIMUM) if obj["kind"] in kinds
     ]
-    assert len(objects) == 6
+    assert len(objects) == 8
     applied = cluster.kubectl("apply", "-f", "-", stdin=objects)
     assert applied.returncode == 0, applied.stderr
     account = f"system:serviceaccount:{NAMESPACE}:truce"
@@ -126,6 +126,9 @@ def test_the_account_may_do_what_it_needs_and_nothing_else(cluster, namespaces, 
             "create tokenreviews.authentication.k8s.io",
             "create subjectaccessreviews.authorization.k8s.io",
             "get validatingwebhookconfigurations/truce",
+            "patch validatingwebhookconfigurations/truce",
+            f"get secrets/truce-self -n {NAMESPACE}",
+            f"patch secrets/truce-self -n {NAMESPACE}",
             "create leases.coordination.k8s.io -n kube-system",
             "patch leases.coordination.k8s.io/truce-local -n kube-system",
         ):
@@ -139,7 +142,11 @@ def test_the_account_may_do_what_it_needs_and_nothing_else(cluster, namespaces, 
             "create buckets.s3.aws.upbound.io",
             "patch buckets.s3.aws.upbound.io",
             "delete buckets.s3.aws.upbound.io",
-            "patch validatingwebhookconfigurations/truce",
+            f"create secrets -n {NAMESPACE}",
+            f"list secrets -n {NAMESPACE}",
+            "get secrets/truce-self -n kube-system",
+            "patch validatingwebhookconfigurations/other",
+            "create validatingwebhookconfigurations",
             "get validatingwebhookconfigurations/other",
             "patch leases.coordination.k8s.io/kube-scheduler -n kube-system",
             "get leases.coordination.k8s.io/kube-scheduler -n kube-system",

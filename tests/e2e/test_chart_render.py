@@ -72,7 +72,9 @@ def test_every_object_has_its_namespace_and_labels(helm4, values):
             continue
         expected = None if obj["kind"] in cluster_scoped else namespace
         if obj["kind"] in ("Role", "RoleBinding"):
-            expected = "kube-system"  # The Lease is where there is one per cluster.
+            # The Lease is where there is one per cluster; Truce's own Secret is beside it.
+            own = obj["metadata"]["name"].endswith("-self")
+            expected = namespace if own else "kube-system"
         assert obj["metadata"].get("namespace") == expected, obj["kind"]
         labels = obj["metadata"]["labels"]
         assert labels["app.kubernetes.io/instance"] == "truce"
@@ -207,14 +209,20 @@ def test_groups_of_mappings_are_judged_and_read(helm4):
 def test_rights_are_few(helm4):
     """No Secrets, no writes beyond Events, own status, old checks, questions about callers and one
     Lease; and none at all for a server without a cluster."""
-    alone = helm4.objects(with_minimum(watchCluster=False))
+    alone = helm4.objects(
+        with_minimum(watchCluster=False, certificates={"mode": "certManager"}))
     kinds = {obj["kind"] for obj in alone}
     assert not kinds & {"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"}
     objects = helm4.objects(MINIMUM)
-    rules = role_of_truce(objects)["rules"] + the(objects, "Role")["rules"]
+    roles = [obj for obj in objects if obj["kind"] in ("ClusterRole", "Role")
+             and not obj["metadata"]["name"].endswith("-checks")]  # of those who deploy
+    rules = [rule for role in roles for rule in role["rules"]]
+    of_secrets = [rule for rule in rules if "secrets" in rule["resources"]]
+    assert of_secrets == [{"verbs": ["get", "patch"], "apiGroups": [""], "resources": ["secrets"],
+                           "resourceNames": ["truce-self"]}]
     writes = set()
     for rule in rules:
-        assert "secrets" not in rule["resources"] and "*" not in rule["verbs"]
+        assert "*" not in rule["verbs"]
         assert "*" not in rule["apiGroups"]
         for resource in rule["resources"]:
             for verb in set(rule["verbs"]) - {"get", "list", "watch"}:
@@ -224,6 +232,7 @@ def test_rights_are_few(helm4):
         "create events", "patch events", "delete ownershipchecks",
         "create tokenreviews", "create subjectaccessreviews",
         "create leases", "patch leases",
+        "patch secrets", "patch validatingwebhookconfigurations",  # its own, by name
         *(f"patch {kind}/status" for kind in own),
     }
     template = the(objects, "Deployment")["spec"]["template"]["spec"]

@@ -61,10 +61,14 @@ UNKNOWN = [
 
 # What no schema can tell: the beginning of the message, and a word of what to do.
 IMPOSSIBLE = [
-    ("admission.pathSecret: ", "openssl rand -hex 16", {"admission": {"pathSecret": ""}}),
+    ("admission.pathSecret: ", "openssl rand -hex 16",
+     {"admission": {"pathSecret": ""}, "certificates": {"mode": "certManager"}}),
+    ("admission.pathSecret: ", "openssl rand -hex 16",
+     {"admission": {"pathSecret": ""}, "webhook": {"url": "https://truce.example.org"}}),
     ("store.type: ", "sqlite", {"store": {"type": "postgres"}}),
     ("replicaCount: ", "set 1", {"replicaCount": 2}),
-    ("certificates.mode: ", "webhook.enabled=false", {"certificates": {"mode": "selfManaged"}}),
+    ("certificates.mode: ", "webhook.enabled=false", {"watchCluster": False}),
+    ("certificates.caBundle: ", "remove the value", {"certificates": {"caBundle": CERTIFICATE}}),
     ("certificates.existingSecret.name: ", "name the Secret",
      {"certificates": {"mode": "existingSecret", "caBundle": CERTIFICATE}}),
     ("certificates.caBundle: ", "publiclyTrusted",

@@ -98,6 +98,17 @@ std::unique_ptr<HttpClient> HttpClient::ConnectTls(int port, const ClientTls& tl
     if (SSL_CTX_load_verify_file(client->context_, tls.authority_file.c_str()) != 1) return nullptr;
     SSL_CTX_set_verify(client->context_, SSL_VERIFY_PEER, nullptr);
   }
+  if (tls.clock != nullptr) {
+    SSL_CTX_set_cert_verify_callback(
+        client->context_,
+        [](X509_STORE_CTX* context, void* clock) {
+          const auto now = static_cast<const Clock*>(clock)->Now().time_since_epoch();
+          X509_STORE_CTX_set_time(context, 0,
+                                  std::chrono::duration_cast<std::chrono::seconds>(now).count());
+          return X509_verify_cert(context);
+        },
+        const_cast<Clock*>(tls.clock));
+  }
   if (!tls.certificate_file.empty()) {
     if (SSL_CTX_use_certificate_chain_file(client->context_, tls.certificate_file.c_str()) != 1 ||
         SSL_CTX_use_PrivateKey_file(client->context_, tls.key_file.c_str(), SSL_FILETYPE_PEM) !=

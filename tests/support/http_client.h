@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "registry/base/clock.h"
+
 struct ssl_st;
 struct ssl_ctx_st;
 
@@ -26,8 +28,9 @@ struct ClientTls {
   std::string authority_file;    // what the client trusts; empty: anybody
   std::string certificate_file;  // its own, optional
   std::string key_file;
-  int version_max = 0;  // e.g. TLS1_1_VERSION; 0: no limit
-  std::string ciphers;  // TLS 1.2 cipher list; empty: OpenSSL's
+  int version_max = 0;           // e.g. TLS1_1_VERSION; 0: no limit
+  std::string ciphers;           // TLS 1.2 cipher list; empty: OpenSSL's
+  const Clock* clock = nullptr;  // what validity is measured against; null: the system's
 };
 
 // One connection. Reads and writes give up after `kPatience`. External synchronization.

@@ -139,15 +139,26 @@ TEST(WebhookConfigurationTest, WhiteSpaceInTheConditionMeansNothing) {
 }
 
 TEST(WebhookConfigurationTest, OddObjectsAreNone) {
-  for (const char* json : {"{}", "[]", R"({"kind":"Secret"})", R"("x")"}) {
+  for (const char* json :
+       {"{}", "[]", R"({"kind":"Secret","metadata":{"name":"truce"}})", R"("x")"}) {
     const Document document = DocumentFromJson(json);
     EXPECT_FALSE(ReadWebhookConfiguration(document.root())) << json;
   }
   const Document odd = DocumentFromJson(
-      R"({"kind":"ValidatingWebhookConfiguration","webhooks":[{"clientConfig":{"caBundle":"%%%"},"rules":"x"},7,null]})");
+      R"({"metadata":{"name":"truce"},"webhooks":[{"clientConfig":{"caBundle":"%%%"},"rules":"x"},7,null]})");
   const auto configuration = ReadWebhookConfiguration(odd.root());
   ASSERT_TRUE(configuration);
   EXPECT_EQ(CheckWebhookConfiguration(&*configuration, Expected()).size(), 1U);
+}
+
+// As the API server has it: items of a list do not name their kind.
+TEST(WebhookConfigurationTest, AnItemOfAListIsOne) {
+  std::string json = Json({});
+  const std::string kind = R"("kind":"ValidatingWebhookConfiguration",)";
+  const std::size_t at = json.find(kind);
+  ASSERT_NE(at, std::string::npos) << json;
+  json.erase(at, kind.size());
+  EXPECT_TRUE(CheckJson(json).empty());
 }
 
 class CoverageTest : public ::testing::Test {

@@ -186,6 +186,7 @@ struct Config {
   bool in_cluster = false;
   std::string kubeconfig;
   std::string webhook_configuration;
+  std::string certificate_secret;  // "namespace/name"; empty: none
   std::string types;
   std::string admission_address;
   std::string api_address;

@@ -25,6 +25,7 @@ enum class Check : std::uint8_t {
   kServerName,  // DNS name or IP address
   kPattern,     // one or more characters, '*' for any
   kLabelKey,    // Kubernetes label key
+  kObjectName,  // namespace/name of a Kubernetes object
 };
 
 // A setting given as text (one line): flags and variables can set it too.

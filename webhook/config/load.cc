@@ -230,6 +230,14 @@ class Loader {
       const std::string_view key = config.no_cluster ? "noCluster" : "inCluster";
       return Together(key, "only one of noCluster, inCluster and kubeconfig can be set");
     }
+    if (!config.certificate_secret.empty() && !config.tls_cert_file.empty()) {
+      return Together(
+          "certificateSecret",
+          "is for certificates that Truce makes; remove it, or tlsCertFile and tlsKeyFile");
+    }
+    if (!config.certificate_secret.empty() && config.no_cluster) {
+      return Together("certificateSecret", "needs a cluster; remove it or noCluster");
+    }
     if (config.data_dir.empty()) return Together("dataDir", "must name a directory");
     return {};
   }

@@ -106,6 +106,16 @@ bool IsLabelKey(std::string_view text) {
          (slash == std::string_view::npos || is_good(text.substr(0, slash), 253));
 }
 
+// NAMESPACE/NAME, of the characters that Kubernetes allows in them.
+bool IsObjectName(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  const auto is_good = [](std::string_view part) {
+    return !part.empty() && part.size() <= 253 &&
+           part.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-.") == part.npos;
+  };
+  return slash != text.npos && is_good(text.substr(0, slash)) && is_good(text.substr(slash + 1));
+}
+
 Result<void> RunCheck(Check check, std::string_view text) {
   const bool has_control =
       std::any_of(text.begin(), text.end(), [](unsigned char c) { return std::iscntrl(c) != 0; });
@@ -125,6 +135,9 @@ Result<void> RunCheck(Check check, std::string_view text) {
     case Check::kLabelKey:
       if (IsLabelKey(text)) return {};
       return Wrong(InQuotes(text) + " is no key of a label or annotation; write [DOMAIN/]NAME");
+    case Check::kObjectName:
+      if (text.empty() || IsObjectName(text)) return {};
+      return Wrong(InQuotes(text) + " is no object of a namespace; write NAMESPACE/NAME");
   }
   return Error{ErrorCode::kInternal, "unknown check"};
 }

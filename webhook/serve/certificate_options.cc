@@ -1,6 +1,5 @@
 #include "webhook/serve/certificate_options.h"
 
-#include <string>
 #include <string_view>
 #include <utility>
 
@@ -8,7 +7,10 @@ namespace truce {
 
 CertificateStoreOptions CertificatesOf(const Config& config, Logger& logger) {
   CertificateStoreOptions options;
-  if (config.tls_cert_file.empty()) {
+  if (!config.certificate_secret.empty()) {  // written by SelfManagement
+    options.certificate_file = config.data_dir + "/certs/tls.crt";
+    options.key_file = config.data_dir + "/certs/tls.key";
+  } else if (config.tls_cert_file.empty()) {
     SelfSignedOptions self_signed;
     self_signed.directory = config.data_dir + "/certs";
     self_signed.names = config.server_names;

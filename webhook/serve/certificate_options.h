@@ -1,4 +1,4 @@
-// Which certificates a server's listeners serve with, as the settings say.
+// Where a configuration's certificates come from.
 #ifndef TRUCE_WEBHOOK_SERVE_CERTIFICATE_OPTIONS_H_
 #define TRUCE_WEBHOOK_SERVE_CERTIFICATE_OPTIONS_H_
 
@@ -8,8 +8,9 @@
 
 namespace truce {
 
-// Those of the admission listener. `logger` must outlive the store that is opened with them.
+// For the admission listener. `logger` must outlive the store.
 CertificateStoreOptions CertificatesOf(const Config& config, Logger& logger);
+
 // The same server certificate, with the API's own authorities for clients. Self-made certificates
 // are renewed by the other store; this one reads what it writes.
 CertificateStoreOptions ApiCertificatesOf(const Config& config, Logger& logger);

@@ -119,6 +119,7 @@ void Detection::OnOther(const FollowedKind& kind, Value object, bool gone) {
   detectors_.OnOther(kind, object, gone);
   // An edited webhook configuration is reported within seconds.
   if (kind.selection.kind.kind != "ValidatingWebhookConfiguration") return;
+  if (ports_.on_webhook_changed) ports_.on_webhook_changed();
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     hurry_ = true;

@@ -38,6 +38,7 @@ struct DetectionPorts {
   std::function<Surroundings()> surroundings;
   // Runs work between two steps of the watch (Following::Ask).
   std::function<Result<void>(Engine::Work, Deadline)> ask;
+  std::function<void()> on_webhook_changed;  // its configuration; on the watch's thread; optional
 };
 
 // Thread-safe.

@@ -1,8 +1,6 @@
 #include "webhook/serve/serve.h"
 
 #include <atomic>
-#include <csignal>
-#include <ctime>
 #include <optional>
 #include <utility>
 
@@ -28,6 +26,8 @@
 #include "webhook/serve/listeners.h"
 #include "webhook/serve/observer_list.h"
 #include "webhook/serve/policy_source.h"
+#include "webhook/serve/self_management.h"
+#include "webhook/serve/signals.h"
 #include "webhook/serve/sinks.h"
 
 namespace truce {
@@ -40,29 +40,6 @@ constexpr std::chrono::milliseconds kPollInterval{1000};
 constexpr std::chrono::seconds kStopTime{10};
 // How long readiness waits for the status of Truce's own objects to be written.
 constexpr std::chrono::seconds kSettleTime{5};
-
-// The signals that end or wake the server; blocked in all threads, taken by Wait() only.
-class Signals {
- public:
-  Signals() {
-    sigemptyset(&set_);
-    for (const int number : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set_, number);
-    pthread_sigmask(SIG_BLOCK, &set_, nullptr);
-  }
-
-  // True when the server was asked to end; false after `time`, or at once for SIGHUP.
-  bool Wait(std::chrono::milliseconds time) const {
-    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time);
-    timespec limit{};
-    limit.tv_sec = seconds.count();
-    limit.tv_nsec = std::chrono::nanoseconds(time - seconds).count();
-    const int number = sigtimedwait(&set_, nullptr, &limit);
-    return number == SIGTERM || number == SIGINT;
-  }
-
- private:
-  sigset_t set_;
-};
 
 Result<std::shared_ptr<const Catalogue>> CatalogueOf(const Config& config) {
   if (config.types.empty()) return std::make_shared<const Catalogue>(Catalogue::BuiltIn());
@@ -148,6 +125,7 @@ class Server {
     TRUCE_RETURN_IF_ERROR(source_->Configure(config));
     TRUCE_ASSIGN_OR_RETURN(auto access, AccessOf(config));
     access_.With([&](auto& current) { current = std::move(access); });
+    TRUCE_RETURN_IF_ERROR(BeginSelfManagement(config));
     TRUCE_ASSIGN_OR_RETURN(certificates_,
                            CertificateStore::Open(CertificatesOf(config, logger_), clock_));
     if (!config.api_client_ca.empty()) {
@@ -178,6 +156,7 @@ class Server {
     health_.SetNotReady("store", "opening");
     if (!config.no_cluster) health_.SetNotReady("cluster", "waiting for the store");
     TRUCE_RETURN_IF_ERROR(Listen(config));
+    if (self_management_ != nullptr) self_management_->Start();
     TRUCE_ASSIGN_OR_RETURN(std::unique_ptr<Store> store, OpenStore(config));
     TRUCE_RETURN_IF_ERROR(Follow(*store));
     store_.Set(std::move(store));
@@ -215,6 +194,7 @@ class Server {
     if (own_ != nullptr) own_->Stop();
     following_.reset();
     own_.reset();
+    self_management_.reset();
     detection_.reset();
     RemoveAddresses(holder_.Current()->data_dir);
     logger_.Log(LogLevel::kInfo, "stopped", {{"all_answered", all_answered}});
@@ -241,6 +221,7 @@ class Server {
     }
     Publish([&](Policies& policies) { policies.configured = policy; });
     FollowRules(*before.config, policy);
+    WakeSelfManagement();
   }
 
   void FollowRules(const Config& before, const EffectivePolicy& policy) {
@@ -270,6 +251,27 @@ class Server {
         logger_.Log(LogLevel::kInfo, "ready", {});
       }
     });
+  }
+
+  Result<void> BeginSelfManagement(const Config& config) {
+    if (config.certificate_secret.empty()) return {};
+    auto poll = [this] {
+      if (certificates_ != nullptr) static_cast<void>(certificates_->Poll().ok());
+    };
+    self_management_ = std::make_unique<SelfManagement>(
+        config, cluster_server_,
+        SelfManagementPorts{logger_, clock_, [this] { return GroupsOfMappings(); },
+                            std::move(poll)});
+    return self_management_->Begin();
+  }
+
+  MappedGroups GroupsOfMappings() const {
+    if (!service_) return {};
+    return GroupsOf(service_->policy()->identity.mappings, service_->ready());
+  }
+
+  void WakeSelfManagement() {
+    if (self_management_ != nullptr) self_management_->Wake();
   }
 
   Result<void> FollowCluster(const Config& config) {
@@ -337,7 +339,8 @@ class Server {
                        [this] { return ReachedCluster(); }, [this] { return SurroundingsNow(); },
                        [this](Engine::Work work, Deadline deadline) {
                          return AskWatch(std::move(work), deadline);
-                       }});
+                       },
+                       [this] { WakeSelfManagement(); }});
   }
 
   // Runs `work` between two steps of the watch.
@@ -408,6 +411,7 @@ class Server {
     metrics_.AddCollector([this](MetricWriter& writer) {
       listeners_->WriteMetrics(writer);
       if (detection_ != nullptr) detection_->WriteMetrics(writer);
+      if (self_management_ != nullptr) self_management_->WriteMetrics(writer);
       writer.Family("truce_log_dropped_total", "counter", "Log lines dropped, not waited for.");
       writer.Sample(static_cast<double>(logger_.dropped_count()));
       writer.Family("truce_certificate_expiry_timestamp_seconds", "gauge",
@@ -547,6 +551,7 @@ class Server {
   WatchSink watch_sink_;
   Guarded<Policies> policies_;
   std::optional<AdmissionService> service_;
+  std::unique_ptr<SelfManagement> self_management_;  // null: others keep certificates
   std::atomic<bool> following_started_{false};
   Guarded<Following*> watched_{nullptr};
   ServerSettings cluster_server_;

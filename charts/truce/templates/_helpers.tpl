@@ -48,6 +48,15 @@
 {{- end -}}
 {{- end -}}
 
+{{/* Truce keeps certificates and webhook configuration itself, in a Secret and by the API. */}}
+{{- define "truce.keepsItself" -}}
+{{- if and (eq .Values.certificates.mode "selfManaged") .Values.watchCluster }}true{{ end -}}
+{{- end -}}
+
+{{- define "truce.ownSecret" -}}
+{{- printf "%s-self" (include "truce.fullname" .) -}}
+{{- end -}}
+
 {{- define "truce.pathSecretName" -}}
 {{- default (printf "%s-admission" (include "truce.fullname" .)) .Values.admission.existingSecret -}}
 {{- end -}}
@@ -141,7 +150,12 @@ has({{ .field }}) &&
 {{- define "truce.clientConfig" -}}
 {{- $values := .root.Values -}}
 {{- $path := .path -}}
-{{- with $values.admission.pathSecret }}{{ $path = printf "%s/%s" $path . }}{{ end -}}
+{{- $written := "" -}}
+{{- if $values.admission.pathSecret -}}
+{{- $path = printf "%s/%s" $path $values.admission.pathSecret -}}
+{{- else if and (include "truce.keepsItself" .root) (include "truce.pathNeedsSecret" .root) (not $values.webhook.url) -}}
+{{- $written = "by Truce" -}}
+{{- end -}}
 {{- if $values.webhook.url -}}
 url: {{ printf "%s%s" (trimSuffix "/" $values.webhook.url) $path | quote }}
 {{- else -}}
@@ -149,7 +163,11 @@ service:
   name: {{ include "truce.admissionService" .root }}
   namespace: {{ include "truce.namespace" .root }}
   port: {{ $values.service.admission.port }}
+  {{- if $written }}
+  # path and caBundle are written by Truce itself, never here.
+  {{- else }}
   path: {{ $path }}
+  {{- end }}
 {{- end }}
 {{- if and $values.certificates.caBundle (ne $values.certificates.mode "certManager") }}
 caBundle: {{ printf "%s\n" (trim $values.certificates.caBundle) | b64enc }}
@@ -196,6 +214,9 @@ caBundle: {{ printf "%s\n" (trim $values.certificates.caBundle) | b64enc }}
 {{- if eq $v.certificates.mode "selfManaged" -}}
 {{- $names := include "truce.serverNames" . | fromJson -}}
 {{- $_ := set $config "serverNames" (concat $names.dns $names.addresses) -}}
+{{- if include "truce.keepsItself" . -}}
+{{- $_ := set $config "certificateSecret" (printf "%s/%s" (include "truce.namespace" .) (include "truce.ownSecret" .)) -}}
+{{- end -}}
 {{- else -}}
 {{- $existing := eq $v.certificates.mode "existingSecret" -}}
 {{- $_ := set $config "tlsCertFile" (printf "/etc/truce-tls/%s" (ternary $v.certificates.existingSecret.certKey "tls.crt" $existing)) -}}

@@ -16,14 +16,18 @@
 {{- end -}}
 {{- end -}}
 {{- if $v.webhook.enabled -}}
-{{- if and (include "truce.pathNeedsSecret" .) (not $v.admission.pathSecret) -}}
+{{- $writesPath := and (include "truce.keepsItself" .) (not $v.webhook.url) (not $v.admission.existingSecret) -}}
+{{- if and (include "truce.pathNeedsSecret" .) (not $v.admission.pathSecret) (not $writesPath) -}}
 {{- fail "admission.pathSecret: reviews need a secret in their path: set 32 hex digits and keep them, for example --set-string admission.pathSecret=$(openssl rand -hex 16)" -}}
 {{- end -}}
 {{- if and (eq $v.certificates.mode "existingSecret") (not $v.certificates.caBundle) (not $v.certificates.publiclyTrusted) -}}
 {{- fail "certificates.caBundle: the API server must know who signed the certificate: give the authorities as PEM (--set-file certificates.caBundle=ca.crt), or set certificates.publiclyTrusted" -}}
 {{- end -}}
-{{- if and (eq $v.certificates.mode "selfManaged") (not $v.certificates.caBundle) -}}
-{{- fail "certificates.mode: this version of Truce cannot publish the authority it makes itself: install with webhook.enabled=false, read ca.crt from the Pod, then give it as certificates.caBundle (README, Without cert-manager); or use certManager or existingSecret" -}}
+{{- if and (include "truce.keepsItself" .) $v.certificates.caBundle -}}
+{{- fail "certificates.caBundle: with certificates.mode selfManaged Truce writes its authority itself; remove the value" -}}
+{{- end -}}
+{{- if and (eq $v.certificates.mode "selfManaged") (not $v.watchCluster) (not $v.certificates.caBundle) -}}
+{{- fail "certificates.mode: without watchCluster Truce cannot publish the authority that it makes itself: set watchCluster, or install with webhook.enabled=false, read ca.crt from the Pod, then give it as certificates.caBundle (README, Without following the cluster); or use certManager or existingSecret" -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -273,9 +273,12 @@ class Check final {
 }  // namespace
 
 std::optional<WebhookConfiguration> ReadWebhookConfiguration(Value object) {
-  if (object.Child("kind").text() != "ValidatingWebhookConfiguration") return std::nullopt;
+  // Items of a list do not name their kind.
+  const std::string_view kind = object.Child("kind").text();
+  if (!kind.empty() && kind != "ValidatingWebhookConfiguration") return std::nullopt;
   WebhookConfiguration out;
   out.name = object.Child("metadata").Child("name").text();
+  if (out.name.empty()) return std::nullopt;
   const Value webhooks = object.Child("webhooks");
   for (Value webhook = webhooks.first(); webhook.exists(); webhook = webhooks.next(webhook)) {
     out.entries.push_back(EntryOf(webhook));

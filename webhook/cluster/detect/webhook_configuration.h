@@ -58,7 +58,7 @@ struct WebhookConfiguration {
   std::vector<WebhookEntry> entries;
 };
 
-// Nothing when `object` is no ValidatingWebhookConfiguration.
+// Nothing when `object` names another kind, or itself not.
 std::optional<WebhookConfiguration> ReadWebhookConfiguration(Value object);
 
 // What must stand in it.

@@ -1,0 +1,330 @@
+// A self-managed installation: what it keeps in its Secret and its webhook configuration.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "certs/file.h"
+#include "certs/self_signed.h"
+#include "certs/trust.h"
+#include "tests/support/fake_clock.h"
+#include "tests/support/memory_cluster_api.h"
+#include "tests/support/temporary_folder.h"
+#include "webhook/cluster/client/base64.h"
+#include "webhook/cluster/publish/installation_keeper.h"
+
+namespace truce {
+namespace {
+
+using Json = nlohmann::json;
+using std::chrono::hours;
+using std::chrono::seconds;
+
+const ServedKind kSecrets{"", "v1", "Secret", "secrets", true};
+const ServedKind kWebhooks{"admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration",
+                           "validatingwebhookconfigurations", false};
+const std::string kLocalPath = "0123456789abcdef0123456789abcdef";
+
+// As the chart renders it: no bundle, no path.
+std::string Rendered() {
+  const auto entry = [](const std::string& name, const std::string& operation) {
+    return Json{{"name", name},
+                {"failurePolicy", "Ignore"},
+                {"clientConfig", {{"service", {{"name", "truce"}, {"namespace", "ns"}}}}},
+                {"rules", {{{"operations", {operation}}, {"apiGroups", {"s3.aws.upbound.io"}}}}}};
+  };
+  return Json{{"kind", "ValidatingWebhookConfiguration"},
+              {"metadata", {{"name", "truce"}}},
+              {"webhooks",
+               {entry("declarations.truce.dev", "CREATE"), entry("deletions.truce.dev", "DELETE"),
+                entry("checks.truce.dev", "CREATE"), entry("strangers.example.org", "CREATE")}}}
+      .dump();
+}
+
+class Keeper : public testing::Test {
+ protected:
+  Keeper() {
+    WritePath(kLocalPath);
+    api_.Put(kSecrets, "ns", R"({"kind":"Secret","metadata":{"name":"truce-self"}})");
+    api_.Put(kWebhooks, "", Rendered());
+    options_.secret_namespace = "ns";
+    options_.secret_name = "truce-self";
+    options_.webhook = "truce";
+    options_.directory = folder_.path() / "certs";
+    options_.path_secret_file = folder_.path() / "admission.secret";
+    options_.rules.names = {"truce.ns.svc"};
+    Restart();
+  }
+
+  void WritePath(const std::string& secret) {
+    std::ofstream(folder_.path() / "admission.secret") << secret << "\n";
+  }
+
+  // A new process.
+  void Restart() {
+    keeper_.emplace(options_,
+                    KeeperPorts{[this] { return reachable_ ? &api_ : nullptr; }, clock_,
+                                [this] { return groups_; }, [this] { ++told_; },
+                                [this](const KeeperEvent& event) { events_.push_back(event); }});
+  }
+
+  void Step() {
+    const auto kept = keeper_->Step(std::chrono::steady_clock::now() + seconds(5));
+    ASSERT_TRUE(kept.ok()) << kept.error().message;
+  }
+
+  OwnedSecret Secret() {
+    auto secret = ReadOwnedSecret(api_.Object(kSecrets, "ns", "truce-self"));
+    EXPECT_TRUE(secret.ok());
+    return secret.ok() ? secret.value() : OwnedSecret();
+  }
+  SelfMadeCertificates Served() { return ReadSelfMade(options_.directory); }
+  Json Webhooks() { return Json::parse(api_.Object(kWebhooks, "", "truce"))["webhooks"]; }
+  Json Entry(const std::string& name) {
+    for (const Json& entry : Webhooks()) {
+      if (entry["name"] == name) return entry;
+    }
+    return nullptr;
+  }
+  std::string Bundle(const std::string& name = "declarations.truce.dev") {
+    return DecodeBase64(Entry(name)["clientConfig"].value("caBundle", "")).value_or("");
+  }
+  bool ServedIsTrusted() {
+    const auto served = Served();
+    const auto pair = CertificatePair::Parse(served.certificate, served.key, "test", clock_.Now());
+    return pair.ok() && BundleTrusts(Bundle(), *pair.value());
+  }
+  void LoseFolder() {
+    std::filesystem::remove_all(options_.directory);
+    WritePath("ffffffffffffffffffffffffffffffff");
+  }
+  // Lets the authority come to its end, and publishes the next one.
+  void RenewAuthority() {
+    clock_.Advance(hours(24 * 365 * 10) - hours(24 * 80));
+    Step();
+  }
+
+  TemporaryFolder folder_;
+  FakeClock clock_{*ParseTimestamp("2026-11-21T08:00:00Z")};
+  MemoryClusterApi api_;
+  bool reachable_ = true;
+  MappedGroups groups_{{}, true};
+  int told_ = 0;
+  std::vector<KeeperEvent> events_;
+  KeeperOptions options_;
+  std::optional<InstallationKeeper> keeper_;
+};
+
+TEST_F(Keeper, FillsAnEmptySecretAndPublishesBundleAndPath) {
+  Step();
+  EXPECT_TRUE(IsCompleteSelfMade(Secret().certificates));
+  EXPECT_EQ(Secret().certificates, Served());
+  EXPECT_EQ(Secret().path_secret, kLocalPath);
+  EXPECT_TRUE(ServedIsTrusted());
+  const auto path = [&](const std::string& name) {
+    return Entry(name)["clientConfig"]["service"].value("path", "");
+  };
+  EXPECT_EQ(path("declarations.truce.dev"), "/validate/" + kLocalPath);
+  EXPECT_EQ(path("deletions.truce.dev"), "/validate/" + kLocalPath);
+  EXPECT_EQ(path("checks.truce.dev"), "/validate-check/" + kLocalPath);
+  EXPECT_EQ(Entry("strangers.example.org"), Json::parse(Rendered())["webhooks"][3]);
+  const auto writes = api_.writes();
+  Step();
+  EXPECT_EQ(api_.writes(), writes) << "idempotent";
+  EXPECT_EQ(told_, 1);
+}
+
+TEST_F(Keeper, MakesTheSecretWhereItMay) {
+  api_.Remove(kSecrets, "ns", "truce-self");
+  Step();
+  EXPECT_EQ(Secret().certificates, Served());
+}
+
+TEST_F(Keeper, RepairsWhatOthersChanged) {
+  Step();
+  const Json good = Webhooks();
+  struct Row {
+    const char* reason;
+    std::function<void(Json&)> damage;
+  };
+  const std::vector<Row> rows = {
+      {"a lost bundle", [](Json& all) { all[0]["clientConfig"].erase("caBundle"); }},
+      {"a foreign bundle", [](Json& all) { all[2]["clientConfig"]["caBundle"] = "Zm9v"; }},
+      {"a lost path", [](Json& all) { all[1]["clientConfig"]["service"].erase("path"); }},
+      {"rendered anew", [](Json& all) { all = Json::parse(Rendered())["webhooks"]; }},
+  };
+  for (const Row& row : rows) {
+    Json object = Json::parse(api_.Object(kWebhooks, "", "truce"));
+    row.damage(object["webhooks"]);
+    api_.Put(kWebhooks, "", object.dump());
+    Step();
+    EXPECT_EQ(Webhooks(), good) << row.reason;
+  }
+}
+
+TEST_F(Keeper, GroupsOfMappingsGetEntriesOfTheirOwn) {
+  groups_ = {{"platform.example.org", "s3.aws.upbound.io"}, true};
+  Step();
+  const Json mapped = Entry("mapped-declarations.truce.dev");
+  EXPECT_EQ(mapped["rules"][0]["apiGroups"], Json({"platform.example.org"}));
+  EXPECT_EQ(mapped["clientConfig"], Entry("declarations.truce.dev")["clientConfig"]);
+  EXPECT_EQ(Entry("mapped-deletions.truce.dev")["rules"][0]["operations"], Json({"DELETE"}));
+  EXPECT_EQ(Entry("declarations.truce.dev")["rules"],
+            Json::parse(Rendered())["webhooks"][0]["rules"]);
+
+  groups_ = {{}, false};  // a restart: the rules are not all known yet
+  Step();
+  EXPECT_EQ(Entry("mapped-declarations.truce.dev"), mapped);
+  groups_ = {{"other.example.org"}, false};
+  Step();
+  EXPECT_EQ(Entry("mapped-declarations.truce.dev")["rules"][0]["apiGroups"],
+            Json({"other.example.org", "platform.example.org"}));
+  groups_ = {{}, true};
+  Step();
+  EXPECT_EQ(Webhooks().size(), 4U);
+}
+
+TEST_F(Keeper, ALeafIsRenewedAtTwoThirdsOfItsLife) {
+  Step();
+  const std::string leaf = Served().certificate;
+  clock_.Advance(hours(24 * 59));
+  Step();
+  EXPECT_EQ(Served().certificate, leaf);
+  clock_.Advance(hours(24 * 2));
+  Step();
+  EXPECT_NE(Served().certificate, leaf);
+  EXPECT_EQ(Secret().certificates, Served());
+  EXPECT_TRUE(ServedIsTrusted());
+}
+
+TEST_F(Keeper, ANewAuthorityIsPublishedBeforeItsLeafIsServed) {
+  Step();
+  const std::string old_bundle = Bundle();
+  // The present leaf outlives its renewal by an authority that ends with it.
+  clock_.Advance(hours(24 * 365 * 10) - hours(24 * 91));
+  Step();
+  clock_.Advance(hours(24 * 2));
+  const SelfMadeCertificates before = Served();
+  Step();
+  EXPECT_EQ(Served().certificate, before.certificate) << "the old leaf is served on";
+  EXPECT_NE(Bundle(), old_bundle);
+  EXPECT_TRUE(Bundle().ends_with(old_bundle)) << "old and new authority overlap";
+  EXPECT_TRUE(ServedIsTrusted());
+  clock_.Advance(seconds(29));
+  Step();
+  EXPECT_EQ(Served().certificate, before.certificate) << "API servers learn of it asynchronously";
+  Restart();  // which does not remember when it was published
+  Step();
+  EXPECT_EQ(Served().certificate, before.certificate);
+  clock_.Advance(seconds(31));
+  Step();
+  EXPECT_NE(Served().certificate, before.certificate);
+  EXPECT_TRUE(ServedIsTrusted());
+  EXPECT_EQ(Secret().certificates, Served());
+}
+
+TEST_F(Keeper, WithoutWebhookConfigurationNobodyWaits) {
+  Step();
+  api_.Remove(kWebhooks, "", "truce");
+  Step();
+  const std::string leaf = Served().certificate;
+  RenewAuthority();
+  Step();
+  EXPECT_NE(Served().certificate, leaf);
+  api_.Put(kWebhooks, "", Rendered());  // helm upgrade
+  Step();
+  EXPECT_TRUE(ServedIsTrusted());
+}
+
+TEST_F(Keeper, ALostFolderComesBackFromTheSecretAndTheOtherWayRound) {
+  Step();
+  const SelfMadeCertificates first = Served();
+  LoseFolder();
+  Restart();
+  Step();
+  EXPECT_EQ(Served(), first);
+  EXPECT_EQ(ReadSmallFile(options_.path_secret_file).value(), kLocalPath + "\n");
+
+  api_.Put(kSecrets, "ns", R"({"kind":"Secret","metadata":{"name":"truce-self"}})");
+  Restart();
+  Step();
+  EXPECT_EQ(Secret().certificates, first);
+  EXPECT_EQ(Secret().path_secret, kLocalPath);
+}
+
+TEST_F(Keeper, DamageInTheSecretIsNotTakenOver) {
+  Step();
+  const SelfMadeCertificates first = Served();
+  Json object = Json::parse(api_.Object(kSecrets, "ns", "truce-self"));
+  object["data"]["tls.key"] = "bm8ga2V5";
+  object["data"]["admission.secret"] = "Li4vLi4=";
+  api_.Put(kSecrets, "ns", object.dump());
+  Step();
+  EXPECT_EQ(Served(), first);
+  EXPECT_EQ(Secret().certificates, first);
+  EXPECT_EQ(Secret().path_secret, kLocalPath);
+}
+
+TEST_F(Keeper, ListensWhileTheClusterIsAwayAndCatchesUp) {
+  reachable_ = false;
+  Step();
+  EXPECT_TRUE(IsCompleteSelfMade(Served()));
+  const SelfMadeCertificates first = Served();
+  reachable_ = true;
+  Step();
+  EXPECT_EQ(Secret().certificates, first) << "the first ones are as good as any";
+  EXPECT_TRUE(ServedIsTrusted());
+}
+
+TEST_F(Keeper, TellsTroubleOnceAndItsEnd) {
+  api_.SetFault([](std::string_view verb, std::string_view plural) -> std::optional<ApiError> {
+    if (verb != "patch" || plural != "secrets") return std::nullopt;
+    return ApiError{ApiErrorKind::kForbidden, 403, "no", std::nullopt};
+  });
+  Step();
+  Step();
+  ASSERT_EQ(events_.size(), 1U);
+  EXPECT_EQ(events_[0].kind, KeeperEvent::Kind::kTrouble);
+  EXPECT_NE(events_[0].message.find("Secret ns/truce-self"), std::string::npos);
+  EXPECT_TRUE(IsCompleteSelfMade(Served())) << "it listens all the same";
+  EXPECT_EQ(Bundle(), "") << "nothing is published that the Secret does not hold";
+  api_.SetFault(nullptr);
+  Step();
+  EXPECT_EQ(events_.back().kind, KeeperEvent::Kind::kTroubleOver);
+  EXPECT_TRUE(ServedIsTrusted());
+}
+
+TEST_F(Keeper, AWriteInBetweenIsReadAgain) {
+  int conflicts = 0;
+  api_.SetFault([&](std::string_view verb, std::string_view) -> std::optional<ApiError> {
+    if (verb != "patch" || conflicts++ > 0) return std::nullopt;
+    return ApiError{ApiErrorKind::kConflict, 409, "modified", std::nullopt};
+  });
+  Step();
+  Step();
+  EXPECT_TRUE(ServedIsTrusted());
+  for (const KeeperEvent& event : events_) {
+    EXPECT_NE(event.kind, KeeperEvent::Kind::kTrouble) << event.message;
+  }
+}
+
+TEST_F(Keeper, AGivenPathIsSomebodyElses) {
+  options_.path_secret_file.clear();
+  Restart();
+  Step();
+  EXPECT_FALSE(Entry("declarations.truce.dev")["clientConfig"]["service"].contains("path"));
+  EXPECT_TRUE(ServedIsTrusted());
+}
+
+TEST(WebhookRepair, RefusesWhatIsNotIts) {
+  for (const char* text :
+       {"", "[]", "{}", R"({"metadata":{},"webhooks":[]})", R"({"metadata":{},"webhooks":[1]})",
+        R"({"metadata":{},"webhooks":[{"name":"strangers.example.org"}]})"}) {
+    const auto repair = RepairWebhook(text, {});
+    ASSERT_FALSE(repair.ok()) << text;
+    EXPECT_EQ(repair.error().code, ErrorCode::kInvalidArgument) << text;
+  }
+}
+
+}  // namespace
+}  // namespace truce

@@ -1,0 +1,174 @@
+#include "webhook/cluster/publish/webhook_repair.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "webhook/cluster/client/base64.h"
+
+namespace truce {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::string_view kSuffix = ".truce.dev";
+constexpr std::string_view kMappedPrefix = "mapped-";
+constexpr std::string_view kDeclarations = "declarations.truce.dev";
+constexpr std::string_view kDeletions = "deletions.truce.dev";
+
+std::string TextOf(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+std::string NameOf(const Json& entry) { return TextOf(entry, "name"); }
+
+// Where Truce answers what an entry sends; empty: not known.
+std::string_view EndpointOf(std::string_view name) {
+  if (name.starts_with(kMappedPrefix)) name.remove_prefix(kMappedPrefix.size());
+  if (name == kDeclarations || name == kDeletions) return "/validate";
+  if (name == "checks.truce.dev") return "/validate-check";
+  return {};
+}
+
+// Groups that the rules of an entry name.
+std::set<std::string> GroupsOf(const Json& entry) {
+  std::set<std::string> groups;
+  const auto rules = entry.find("rules");
+  if (rules == entry.end()) return groups;
+  for (const Json& rule : *rules) {
+    const auto named = rule.is_object() ? rule.find("apiGroups") : rule.end();
+    if (named == rule.end()) continue;
+    for (const Json& group : *named) {
+      if (group.is_string()) groups.insert(group.get<std::string>());
+    }
+  }
+  return groups;
+}
+
+const Json* Find(const Json& entries, std::string_view name) {
+  const auto found = std::find_if(entries.begin(), entries.end(),
+                                  [&](const Json& entry) { return NameOf(entry) == name; });
+  return found == entries.end() ? nullptr : &*found;
+}
+
+// Works on the list of entries.
+class Repair final {
+ public:
+  Repair(Json entries, const PublishedWebhook& wanted)
+      : entries_(std::move(entries)), wanted_(wanted), bundle64_(EncodeBase64(wanted.bundle)) {}
+
+  void Run() {
+    NoteBundle();
+    for (Json& entry : entries_) {
+      if (!NameOf(entry).ends_with(kSuffix)) continue;
+      RepairClient(entry);
+    }
+    RepairMapped(kDeclarations);
+    RepairMapped(kDeletions);
+  }
+
+  WebhookRepair Take(const std::string& version) && {
+    WebhookRepair out;
+    out.bundle = std::move(bundle_);
+    out.changes = std::move(changes_);
+    if (out.changes.empty()) return out;
+    const Json patch = {{"metadata", {{"resourceVersion", version}}}, {"webhooks", entries_}};
+    out.patch = patch.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return out;
+  }
+
+ private:
+  void NoteBundle() {
+    std::set<std::string> bundles;
+    for (const Json& entry : entries_) {
+      if (!NameOf(entry).ends_with(kSuffix)) continue;
+      const auto client = entry.find("clientConfig");
+      const bool is_object = client != entry.end() && client->is_object();
+      bundles.insert(is_object ? TextOf(*client, "caBundle") : std::string());
+    }
+    if (bundles.size() == 1) bundle_ = DecodeBase64(*bundles.begin()).value_or("");
+  }
+
+  void Note(const Json& entry, std::string_view what) {
+    changes_.push_back(NameOf(entry) + ": " + std::string(what));
+  }
+
+  void RepairClient(Json& entry) {
+    Json& client = entry["clientConfig"];
+    if (!client.is_object()) client = Json::object();
+    if (TextOf(client, "caBundle") != bundle64_) {
+      client["caBundle"] = bundle64_;
+      Note(entry, "caBundle");
+    }
+    const std::string_view endpoint = EndpointOf(NameOf(entry));
+    if (!wanted_.path_secret || endpoint.empty()) return;
+    const std::string path = std::string(endpoint) + "/" + *wanted_.path_secret;
+    if (client.contains("service") && client["service"].is_object()) {
+      if (TextOf(client["service"], "path") == path) return;
+      client["service"]["path"] = path;
+      Note(entry, "path");
+    }
+  }
+
+  // The entry for groups that `base` does not name.
+  void RepairMapped(std::string_view base) {
+    const Json* const model = Find(entries_, base);
+    const std::string name = std::string(kMappedPrefix) + std::string(base);
+    const Json* const present = Find(entries_, name);
+    std::set<std::string> groups;
+    if (model != nullptr) {
+      groups.insert(wanted_.groups.begin(), wanted_.groups.end());
+      if (!wanted_.groups_complete && present != nullptr) groups.merge(GroupsOf(*present));
+      for (const std::string& group : GroupsOf(*model)) groups.erase(group);
+    }
+    if (groups.empty() && present == nullptr) return;
+    Json entry;
+    if (!groups.empty()) {
+      entry = *model;
+      entry["name"] = name;
+      for (Json& rule : entry["rules"]) {
+        if (rule.is_object()) rule["apiGroups"] = groups;
+      }
+      if (present != nullptr && *present == entry) return;
+    }
+    changes_.push_back(name + ": rules");
+    for (auto each = entries_.begin(); each != entries_.end(); ++each) {
+      if (NameOf(*each) != name) continue;
+      entries_.erase(each);
+      break;
+    }
+    if (!groups.empty()) entries_.push_back(std::move(entry));
+  }
+
+  Json entries_;
+  const PublishedWebhook& wanted_;
+  const std::string bundle64_;
+  std::string bundle_;
+  std::vector<std::string> changes_;
+};
+
+}  // namespace
+
+Result<WebhookRepair> RepairWebhook(std::string_view configuration,
+                                    const PublishedWebhook& wanted) {
+  const Json object = Json::parse(configuration, nullptr, false);
+  const auto malformed = [](std::string_view what) {
+    return Error{ErrorCode::kInvalidArgument, "webhook configuration: " + std::string(what)};
+  };
+  if (!object.is_object() || !object.contains("metadata")) return malformed("not an object");
+  const auto entries = object.find("webhooks");
+  if (entries == object.end() || !entries->is_array()) return malformed("it has no entries");
+  const bool has_ours = std::any_of(entries->begin(), entries->end(), [](const Json& entry) {
+    return entry.is_object() && NameOf(entry).ends_with(kSuffix);
+  });
+  const bool all_objects = std::all_of(entries->begin(), entries->end(),
+                                       [](const Json& entry) { return entry.is_object(); });
+  if (!has_ours || !all_objects) return malformed("none of its entries is Truce's (*.truce.dev)");
+  Repair repair(*entries, wanted);
+  repair.Run();
+  return std::move(repair).Take(TextOf(object["metadata"], "resourceVersion"));
+}
+
+}  // namespace truce

@@ -1,0 +1,40 @@
+// What of a ValidatingWebhookConfiguration Truce writes itself, and the patch that puts it right.
+#ifndef TRUCE_WEBHOOK_CLUSTER_PUBLISH_WEBHOOK_REPAIR_H_
+#define TRUCE_WEBHOOK_CLUSTER_PUBLISH_WEBHOOK_REPAIR_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "registry/base/result.h"
+
+namespace truce {
+
+// What every entry whose name ends with ".truce.dev" must say.
+struct PublishedWebhook {
+  std::string bundle;  // PEM: clientConfig.caBundle
+  // The secret that its path ends with; nothing: the paths are somebody else's.
+  std::optional<std::string> path_secret;
+  // API groups of mapping rules. Those that the declarations' entry does not name get entries of
+  // their own, copies of it and of the deletions': the rules of an entry are one list, whose owner
+  // is whoever installed it.
+  std::vector<std::string> groups;
+  bool groups_complete = false;  // false: groups that are there already stay
+};
+
+struct WebhookRepair {
+  std::string patch;  // JSON merge patch with the resourceVersion; empty: nothing to do
+  std::vector<std::string> changes;  // "declarations.truce.dev: caBundle", in order
+  // What all of Truce's entries said before, when they agreed; else empty.
+  std::string bundle;
+};
+
+// Entries are known by their names: declarations.truce.dev and deletions.truce.dev call /validate,
+// checks.truce.dev calls /validate-check; others keep their path. Errors: kInvalidArgument (not
+// such a configuration, or none of its entries is Truce's).
+Result<WebhookRepair> RepairWebhook(std::string_view configuration, const PublishedWebhook& wanted);
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_CLUSTER_PUBLISH_WEBHOOK_REPAIR_H_
