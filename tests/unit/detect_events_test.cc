@@ -183,6 +183,20 @@ TEST(EventWriterTest, WritesWhatKubectlShows) {
   EXPECT_NE(metrics.find("truce_events_total{outcome=\"repeated\"} 1"), std::string::npos);
 }
 
+// The end of a server: what it asks by goes before the writer does.
+TEST(EventWriterTest, AStoppedWriterAsksNothing) {
+  FakeApi api;
+  FakeClock clock(kNow);
+  EventWriter writer(api, clock, {});
+  writer.Post(EventAbout("before"));
+  ASSERT_TRUE(writer.Flush(Soon()));
+  writer.Stop();
+  writer.Post(EventAbout("after"));
+  writer.PostLater([] { return std::vector<ObjectEvent>{EventAbout("later")}; });
+  writer.Stop();
+  EXPECT_EQ(api.created().size(), 1U);
+}
+
 TEST(EventWriterTest, TriesAgainWhatMayPassAndTellsOnceOfTrouble) {
   FakeApi api;
   FakeClock clock(kNow);

@@ -82,13 +82,16 @@ Detection::Detection(DetectionPorts ports)
       detectors_({ports_.store, ports_.clock, book_, ports_.surroundings,
                   [this](const FindingChange& change) { Tell(change); }}) {}
 
-Detection::~Detection() {
+Detection::~Detection() { Stop(); }
+
+void Detection::Stop() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     stopping_ = true;
   }
   changed_.notify_all();
   if (thread_.joinable()) thread_.join();
+  events_.Stop();
 }
 
 void Detection::Start() {

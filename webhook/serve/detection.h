@@ -51,6 +51,8 @@ class Detection final : public SightObserver {
 
   // Begins to look. Once, when `ports.ask` works.
   void Start();
+  // Ends what asks the cluster. Afterwards `ports.api` is not called by it. Idempotent.
+  void Stop();
   // The first lists are applied; `took` since the start. Idempotent.
   void SetReady(std::chrono::milliseconds took);
 

@@ -191,7 +191,9 @@ class Server {
     const bool all_answered = listeners_->Stop(std::chrono::steady_clock::now() + kStopTime);
     metrics_.RemoveCollectors();
     watched_.With([](Following*& following) { following = nullptr; });
+    // They ask the cluster by what ends with the watch.
     if (own_ != nullptr) own_->Stop();
+    if (detection_ != nullptr) detection_->Stop();
     following_.reset();
     own_.reset();
     self_management_.reset();

@@ -70,13 +70,15 @@ EventWriter::EventWriter(ClusterApi& api, const Clock& clock, Options options)
   thread_ = std::thread([this] { Run(); });
 }
 
-EventWriter::~EventWriter() {
+EventWriter::~EventWriter() { Stop(); }
+
+void EventWriter::Stop() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     is_ending_ = true;
   }
   changed_.notify_all();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 void EventWriter::Queue(ObjectEvent event) {

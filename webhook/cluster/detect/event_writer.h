@@ -40,10 +40,13 @@ class EventWriter final {
   };
   // `api` and `clock` must outlive the writer. Starts the thread.
   EventWriter(ClusterApi& api, const Clock& clock, Options options);
-  // Ends the thread; what is queued is dropped. Blocks at most for the call under way.
-  ~EventWriter();
+  ~EventWriter();  // as Stop
   EventWriter(const EventWriter&) = delete;
   EventWriter& operator=(const EventWriter&) = delete;
+
+  // Ends the thread; what is queued is dropped, and `api` is not asked any more. Blocks at most for
+  // the call under way. Idempotent.
+  void Stop();
 
   // Queues one; never blocks. What cannot be queued is counted.
   void Post(ObjectEvent event);
