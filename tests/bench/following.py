@@ -29,7 +29,7 @@ from support.truce_process import REPOSITORY, TruceProcess
 # A quick look while developing.
 QUICK = os.environ.get("TRUCE_BENCH_QUICK") == "1"
 
-SCRIPTED_API = REPOSITORY / "build/release/tests/fault/truce_scripted_api"
+SCRIPTED_API = REPOSITORY / "build/release/truce_scripted_api"
 REAL_OBJECTS = 2_000 if QUICK else 20_000
 SCRIPTED_OBJECTS = 20_000 if QUICK else 200_000
 RELISTED_OBJECTS = 2_000 if QUICK else 20_000
@@ -208,7 +208,7 @@ def real_server() -> dict:
         began = time.monotonic()
         _fill(cluster, REAL_OBJECTS)
         filled = time.monotonic() - began
-        with _following(cluster.kubeconfig("truce")) as (truce, cost):
+        with _following(cluster.kubeconfig()) as (truce, cost):
             with cluster.client("provider") as client:
                 lag = _lag(truce, lambda name: client.create(bucket(name, name)).expect(201))
             return {"objects": REAL_OBJECTS, "fill_seconds": filled, "start": cost, "lag": lag}
@@ -321,13 +321,19 @@ def beside_relist() -> dict:
         api.stop()
 
 
+PARTS = {
+    "real": real_server,
+    "scripted": scripted_start,
+    "events": events,
+    "relist": beside_relist,
+}
+
+
 def figures() -> dict:
+    """All of it, each part told as soon as it is measured."""
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-    return {
-        "machine": machine.description(),
-        "quick": QUICK,
-        "real": real_server(),
-        "scripted": scripted_start(),
-        "events": events(),
-        "relist": beside_relist(),
-    }
+    found = {"machine": machine.description(), "quick": QUICK}
+    for name, measure in PARTS.items():
+        found[name] = measure()
+        print(f"{name}: {json.dumps(found[name], indent=2)}", flush=True)
+    return found

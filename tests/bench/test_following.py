@@ -19,7 +19,6 @@ RATIO_MAX = 20.0 if following.QUICK else 2.0
 def figures() -> dict:
     found = following.figures()
     (REPOSITORY / "build/bench-following.json").write_text(json.dumps(found, indent=2) + "\n")
-    print(json.dumps(found, indent=2), flush=True)
     return found
 
 
@@ -35,7 +34,6 @@ def test_every_write_was_found(figures: dict) -> None:
 
 def test_no_review_was_unknown(figures: dict) -> None:
     assert figures["relist"]["unknown"] == 0
-
 
 
 def test_reviews_do_not_wait_for_a_relist(figures: dict) -> None:
