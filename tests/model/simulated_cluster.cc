@@ -148,7 +148,8 @@ void SimulatedCluster::Compact() {
 void SimulatedCluster::Restore(bool bump) {
   ++life_;
   objects_ = backup_->first;
-  version_ = bump ? version_ + 1000 : backup_->second;
+  if (!bump) writes_since_ /= 2;
+  version_ = bump ? version_ + 1000 : backup_->second + writes_since_;
   compacted_ = version_;
   past_.clear();
   snapshots_.clear();

@@ -63,15 +63,16 @@ class SimulatedCluster final {
 
   // History up to now is forgotten: watches and lists that began earlier end with kExpired.
   void Compact();
-  // Remembers this moment. Versions count all writes of the cluster: after a backup come more than
-  // streams would ever wait for, so that one set back to it is told "too large" for long.
+  // Remembers this moment; once. Versions count all writes of the cluster: after a backup come more
+  // than streams would ever wait for, so that one set back to it is told "too large" for long.
   void Backup() {
     backup_ = {objects_, version_};
-    version_ += 1'000'000;
+    version_ += writes_since_;
   }
   bool has_backup() const { return backup_.has_value(); }
   // Goes back to it. `bump`: versions go on, as with `etcdutl --bump-revision --mark-compacted`;
-  // else they go back too, and watches from before are answered "too large resource version".
+  // else they go back too, each time to less than the life before had reached, and watches from any
+  // life before are answered "too large resource version".
   void Restore(bool bump);
 
   ApiResult<Discovery> Discover(bool lose_one) const;
@@ -98,6 +99,7 @@ class SimulatedCluster final {
   std::map<std::string, std::vector<std::string>> snapshots_;  // by token of the list
   std::optional<std::pair<Objects, std::uint64_t>> backup_;
   std::uint64_t version_ = 100;
+  std::uint64_t writes_since_ = std::uint64_t{1} << 40;  // since the backup, of others; per life
   std::uint64_t compacted_ = 0;
   std::uint64_t life_ = 0;
   std::uint64_t tokens_ = 0;
