@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from support.processes import StartError
 from support.truce_process import BINARY, OBJECT_STORAGE_MAPPINGS, TruceProcess, require_binary
 
 EXAMPLES = Path("tests/e2e/playground")
+LOOK_SECONDS = 0.1
 
 
 def main() -> int:
@@ -26,6 +28,7 @@ def main() -> int:
     started = time.monotonic()
     cluster: Cluster | None = None
     truce: TruceProcess | None = None
+    over = threading.Event()
     try:
         require_binary()
         build_peers()
@@ -44,6 +47,7 @@ def main() -> int:
         cluster.register_webhook(truce.admission_url, truce.ca_file)
         say(f"ready after {time.monotonic() - started:.0f} s\n")
         print(guide(cluster, truce), flush=True)
+        threading.Thread(target=tell_changes, args=(truce, over), daemon=True).start()
         return watch(cluster, truce)
     except KeyboardInterrupt:
         return 0
@@ -53,6 +57,7 @@ def main() -> int:
     finally:
         # A second Ctrl-C must not leave half of it running.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        over.set()
         if truce is not None:
             truce.stop()
         if cluster is not None:
@@ -78,6 +83,7 @@ def guide(cluster: Cluster, truce: TruceProcess) -> str:
             f"  {list_resources(truce)}    # nothing",
             f"  kubectl apply -f {EXAMPLES}/service-b.yaml    # now it is service-b's",
             "",
+            "What becomes of each name is told below: reserved, held, released or orphaned.",
             "Which kinds are protected, who conflicts: the same with `coverage` and `conflicts`.",
             f"Truce's log: {truce.log}",
             f"Its operator socket: {truce.data}/truce.sock",
@@ -88,6 +94,40 @@ def guide(cluster: Cluster, truce: TruceProcess) -> str:
 
 def list_resources(truce: TruceProcess) -> str:
     return f"{os.path.relpath(BINARY)} list --data-dir {truce.data}"
+
+
+def tell_changes(truce: TruceProcess, over: threading.Event) -> None:
+    """Tells each state of each name, until it is over. A reservation lasts for milliseconds only;
+    the audit log has it all the same."""
+    told = 0
+    reserved: set[str] = set()  # ids of resources
+    try:
+        while not over.wait(LOOK_SECONDS):
+            _, page = truce.operator_get("/api/v1/audit", limit="1000")
+            for line in reversed(page["items"]):
+                if line["number"] <= told:
+                    continue
+                told = line["number"]
+                if line["action"] == "granted":
+                    root = line["root"]
+                    place = "/".join(filter(None, (root.get("namespace"), root["name"])))
+                    say(f"{name_in(line['key'])}: reserved for {root['kind']} {place}")
+                    reserved.add(line["id"])
+                elif line["action"] in ("released", "orphaned"):
+                    say(f"{name_in(line['key'])}: {line['action']}, {line['cause']}")
+                    reserved.discard(line["id"])
+            _, page = truce.operator_get("/api/v1/resources", state="held", limit="1000")
+            for resource in page["items"]:
+                if resource["id"] in reserved:
+                    say(f"{name_in(resource['key'])}: held, seen in the cluster")
+                    reserved.remove(resource["id"])
+    except (OSError, RuntimeError, ValueError, KeyError):
+        return  # Truce has ended: the main thread tells.
+
+
+def name_in(key: str) -> str:
+    """`s3/Bucket|aws|||name=orders` as `s3/Bucket orders`."""
+    return f"{key.partition('|')[0]} {key.rpartition('=')[2]}"
 
 
 def watch(cluster: Cluster, truce: TruceProcess) -> int:

@@ -42,6 +42,7 @@ def test_the_playground_shows_a_name_refused_held_and_released_and_leaves_nothin
         wait_for(lambda: "prod-artifacts" not in shell(listing), 20, "released")
         assert kubectl(shown[1], "apply", "service-b").returncode == 0
         assert "service-b" in shell(listing)
+        wait_for(lambda: states_told(output)[:3] == ["reserved", "held", "released"], 20, "told")
         children = children_of(playground.pid)
         assert len(children) == 3, children
     finally:
@@ -50,6 +51,10 @@ def test_the_playground_shows_a_name_refused_held_and_released_and_leaves_nothin
     assert code == 0, output.read_text()
     assert not directory.exists()
     assert [pid for pid in children if Path(f"/proc/{pid}").exists()] == []
+
+
+def states_told(output: Path) -> list[str]:
+    return re.findall(r"s3/Bucket prod-artifacts: (\w+)", output.read_text())
 
 
 def shell(command: str) -> str:
