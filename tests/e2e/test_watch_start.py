@@ -33,6 +33,14 @@ def conflicts_of(truce) -> list[dict]:
     return json.loads(done.stdout)["items"]
 
 
+def reasons(truce, action: str, bucket_name: str) -> list[str]:
+    """Why, as the audit log has it."""
+    done = truce.command("audit", "--action", action, "-o", "json")
+    assert done.returncode == 0, done.stderr
+    lines = json.loads(done.stdout)["items"]
+    return [line["cause"] for line in lines if line["key"].endswith(f"name={bucket_name}")]
+
+
 def test_the_oldest_of_two_is_the_owner_and_both_are_told_of(follow, user):
     """Finding existing duplicates: the best peer shows at most 20, after hours."""
     first, second = bucket("zz-first", NAME), bucket("aa-second", NAME)
@@ -151,6 +159,7 @@ def unseen(request, follow, cluster, user):
 def test_what_was_stored_unseen_is_acquired(unseen, user):
     truce = unseen(bucket("artifacts", NAME))
     truce.wait_for_state(NAME, "held")
+    assert reasons(truce, "granted", NAME) == ["seen without reservation"]
     assert_refused(user("team-a").create(bucket("copy", NAME)), NAME, "artifacts")
 
 
@@ -160,6 +169,7 @@ def test_what_was_stored_unseen_beside_an_owner_is_a_conflict(unseen, user):
     assert truce.owner("known-bucket")["root"]["name"] == "known"
     (conflict,) = conflicts_of(truce)
     assert {side["root"]["name"] for side in conflict["sides"]} == {"known", "double"}
+    assert reasons(truce, "conflict", "known-bucket") == ["seen without reservation"]
     user("team-b").delete(bucket("double", "known-bucket")).expect(200)
     wait_for(lambda: truce.metric("truce_conflicts") == 0, FOLLOW_SECONDS, "no conflict")
 
