@@ -32,15 +32,36 @@ bool HasLineage(const ObjectFacts& object) {
   return lineage.controller || lineage.claim || lineage.composed || !lineage.resources.empty();
 }
 
-void SeeVersion(const ObjectFacts& object, bool out_of_sight, const ReconcileRules& rules,
+// How a version came to be seen.
+struct Circumstances {
+  bool out_of_sight = false;
+  bool reread = false;
+};
+
+bool LosesAKey(const ObjectFacts& object, const Ledger& ledger) {
+  const std::vector<Row> rows = ledger.RowsOfUid(object.uid);
+  return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
+    return row.id.state == RowState::kSeen &&
+           std::none_of(object.resources.begin(), object.resources.end(),
+                        [&](const DeclaredResource& one) { return one.key == row.id.key; });
+  });
+}
+
+// An object that is as it was and declares less: the rules changed, which says nothing of the
+// resource. What it owned counts as real, and is left orphaned instead of free.
+void SeeWhole(const ObjectFacts& object, Circumstances how, Ledger& ledger) {
+  See(object, how.out_of_sight || (how.reread && LosesAKey(object, ledger)), ledger);
+}
+
+void SeeVersion(const ObjectFacts& object, Circumstances how, const ReconcileRules& rules,
                 Ledger& ledger) {
   if (!HasReferences(object)) {
-    See(object, out_of_sight, ledger);
+    SeeWhole(object, how, ledger);
     return;
   }
   ObjectFacts resolved = object;
   ResolveReferences(*rules.catalogue, ledger.facts(), resolved);
-  See(resolved, out_of_sight, ledger);
+  SeeWhole(resolved, how, ledger);
 }
 
 }  // namespace
@@ -98,7 +119,7 @@ Result<std::vector<Reconciler::Item>> Reconciler::OnlyChanging(std::span<const I
         if (item.deleted && !known && facts.RowsOfUid(object.uid).empty()) continue;
         if (!item.deleted && known) {
           Ledger ledger(facts, ports_.clock.Now(), ports_.ids, rules_->parties);
-          SeeVersion(object, item.out_of_sight, *rules_, ledger);
+          SeeVersion(object, {item.out_of_sight, item.reread}, *rules_, ledger);
           if (ledger.Take().empty()) continue;
         }
       }
@@ -149,7 +170,7 @@ Result<void> Reconciler::Apply(std::vector<Item> items) {
           if (item.deleted) {
             SeeDeleted(item.sighting->facts, item.crd_terminating, ledger);
           } else {
-            SeeVersion(item.sighting->facts, item.out_of_sight, *rules, ledger);
+            SeeVersion(item.sighting->facts, {item.out_of_sight, item.reread}, *rules, ledger);
           }
         }
       }));
@@ -228,7 +249,7 @@ Result<void> Reconciler::ApplyLists(std::span<Kind* const> kinds) {
       const auto known = kind->versions.find(sighting->facts.uid.text);
       const bool same = known != kind->versions.end() && known->second.number &&
                         known->second.number == sighting->facts.version;
-      items.push_back({.sighting = sighting, .out_of_sight = !same});
+      items.push_back({.sighting = sighting, .out_of_sight = !same, .reread = same});
     }
   }
   // Oldest first: among those that nobody recorded yet the oldest is the incumbent. What waits for

@@ -87,7 +87,8 @@ class Reconciler final {
   ~Reconciler();
 
   // From the next sight on. To be followed by Relist of all recorded kinds (Forget makes the lists
-  // apply everything), and by RekeyAccount where accounts became known.
+  // apply everything), and by RekeyAccount where accounts became known. What an object that has not
+  // changed does not declare any more is left orphaned, never free.
   void SetRules(ReconcileRules rules);
   const ReconcileRules& rules() const { return *rules_; }
   // Moves everything kept under account (or stand-in) `from` to account `to`: rows, owners and
@@ -192,6 +193,7 @@ class Reconciler final {
     std::shared_ptr<const Sighting> sighting;
     bool deleted = false;
     bool out_of_sight = false;
+    bool reread = false;  // a version applied before, by rules that may have changed since
     bool crd_terminating = false;
   };
   // A quorum GET and what it is to settle.
