@@ -317,6 +317,7 @@ Finding DuplicateOwnership(const Clash& clash, const Wording& wording) {
 Finding PerhapsElsewhere(const Clash& clash, const Wording& wording) {
   Finding out = DuplicateOwnership(clash, wording);
   out.mode = Mode::kWarn;
+  out.at_most = Mode::kWarn;
   const std::string resource = OneLine(
       TypeForPeople(clash.resource.identity.type) + " " + clash.resource.name, kNameBytesMax);
   out.cause = "Perhaps the same resource in another account: " + out.cause;

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdio>
 
+#include "policies/rule_list.h"
+
 namespace truce {
 namespace {
 
@@ -80,25 +82,11 @@ std::string Headline(std::span<const Finding> findings) {
 
 }  // namespace
 
-std::string_view Name(Rule rule) {
-  switch (rule) {
-    case Rule::kDuplicateOwnership: return "duplicate-ownership";
-    case Rule::kResourceName: return "resource-name";
-    case Rule::kReservationCap: return "reservation-cap";
-    case Rule::kUnclearDeclaration: return "unclear-declaration";
-    case Rule::kForeignAttachment: return "foreign-attachment";
-    case Rule::kAwsName: return "aws-name";
-    case Rule::kNamingConvention: return "naming-convention";
-    case Rule::kObserverWithoutShare: return "observer-without-share";
-    case Rule::kDeletionProtection: return "deletion-protection";
-  }
-  return "";
-}
+std::string_view Name(Rule rule) { return RuleList()[static_cast<std::size_t>(rule)].id; }
 
 std::optional<Rule> RuleFromName(std::string_view name) {
-  for (std::size_t i = 0; i < kRuleCount; ++i) {
-    const auto rule = static_cast<Rule>(i);
-    if (Name(rule) == name) return rule;
+  for (const RuleSpec& spec : RuleList()) {
+    if (spec.id == name) return spec.rule;
   }
   return std::nullopt;
 }

@@ -35,12 +35,13 @@ std::optional<Rule> RuleFromName(std::string_view name);
 struct Finding {
   Rule rule = Rule::kDuplicateOwnership;
   Mode mode = Mode::kEnforce;
-  std::string resource;  // what it is about: S3 bucket "prod-artifacts"
-  std::string cause;     // one sentence: what is wrong
-  std::string remedy;    // what the reader can do
-  std::string link;      // a URL; empty: none
-  std::string warning;   // the cause for a warning header: at most kWarningBytesMax bytes
-  KeyText key;           // empty where there is none
+  Mode at_most = Mode::kEnforce;  // whatever is configured: what warns in any mode says so here
+  std::string resource;           // what it is about: S3 bucket "prod-artifacts"
+  std::string cause;              // one sentence: what is wrong
+  std::string remedy;             // what the reader can do
+  std::string link;               // a URL; empty: none
+  std::string warning;            // the cause for a warning header: at most kWarningBytesMax bytes
+  KeyText key;                    // empty where there is none
 
   bool operator==(const Finding&) const = default;
 };

@@ -58,7 +58,7 @@ std::optional<Finding> ForeignAttachment(const UseFacts& facts, const Wording& w
   }
   if (facts.existed) return std::nullopt;
   const std::string type = TypeForPeople(attachment.identity.type);
-  const std::string parent = TypeForPeople(holder.identity.type) + " " + Quoted(holder.name);
+  const std::string parent = ResourceInWords(holder);
   Finding out;
   out.rule = Rule::kForeignAttachment;
   out.mode = Mode::kEnforce;
@@ -77,9 +77,7 @@ std::optional<Finding> ForeignAttachment(const UseFacts& facts, const Wording& w
                     ? std::string("the owner")
                     : OneLine(holder.contact, kNameBytesMax)) +
                " to declare it beside the resource, or to share it with you at level attach.";
-  if (!wording.public_url.empty() && !holder.id.empty()) {
-    out.link = std::string(wording.public_url) + "/r/" + holder.id.text;
-  }
+  AddLink(holder, wording, out);
   out.warning = OneLine("truce: " + type + " writes into " + TypeForPeople(holder.identity.type) +
                             " " + OneLine(holder.name, 63) + " of another owner",
                         kWarningBytesMax);

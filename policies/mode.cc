@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "policies/rule_list.h"
+
 namespace truce {
 namespace {
 
@@ -102,11 +104,7 @@ void ApplyEntries(const ModeRules& rules, const ModeSubject& subject, Timestamp 
   }
 }
 
-bool IsExemptible(Rule rule) {
-  return rule == Rule::kNamingConvention || rule == Rule::kAwsName ||
-         rule == Rule::kForeignAttachment || rule == Rule::kObserverWithoutShare ||
-         rule == Rule::kDeletionProtection;
-}
+bool IsExemptible(Rule rule) { return RuleList()[static_cast<std::size_t>(rule)].exemptible; }
 
 void ApplyExemptions(const ModeRules& rules, const ModeSubject& subject, Timestamp now,
                      AppliedMode& out) {
@@ -131,6 +129,7 @@ void ApplyExemptions(const ModeRules& rules, const ModeSubject& subject, Timesta
 // Everything but overrides.
 AppliedMode Configured(const ModeRules& rules, const ModeSubject& subject, Timestamp now) {
   AppliedMode out;
+  out.at_most = Capped(rules, subject, Mode::kEnforce);
   if (!IsOptIn(subject.rule)) {
     const auto type = rules.types.find(subject.type);
     out.origin = type == rules.types.end() ? "mode" : "typeModes";
@@ -143,10 +142,7 @@ AppliedMode Configured(const ModeRules& rules, const ModeSubject& subject, Times
 
 }  // namespace
 
-bool IsOptIn(Rule rule) {
-  return rule == Rule::kNamingConvention || rule == Rule::kObserverWithoutShare ||
-         rule == Rule::kDeletionProtection;
-}
+bool IsOptIn(Rule rule) { return RuleList()[static_cast<std::size_t>(rule)].opt_in; }
 
 const Override* OverrideFor(const ModeRules& rules, const ModeSubject& subject, Timestamp now) {
   for (const Override& rule : rules.overrides) {

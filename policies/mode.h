@@ -107,6 +107,7 @@ struct ModeSubject {
 // A mode and where it comes from.
 struct AppliedMode {
   Mode mode = Mode::kOff;
+  Mode at_most = Mode::kEnforce;         // warn where "enforce" would not refuse: what is unsure
   std::string origin;                    // "mode", "typeModes", "truce.yaml:12"
   const Exemption* exempt = nullptr;     // mode is off because of it
   const Exemption* expired = nullptr;    // would have exempted, but its time is over

@@ -29,10 +29,12 @@ AppliedMode ModeOf(const NameCase& c, Rule rule, const DeclaredResource& resourc
                    std::string_view name) {
   AppliedMode applied = Apply(*c.modes, SubjectOf(c, rule, resource, name), c.now);
   applied.mode = std::min(applied.mode, c.at_most);
+  applied.at_most = std::min(applied.at_most, c.at_most);
   return applied;
 }
 
 void Keep(Finding finding, const AppliedMode& applied, std::vector<Finding>& out) {
+  finding.at_most = std::min(finding.mode, applied.at_most);
   finding.mode = std::min(finding.mode, applied.mode);
   if (finding.mode == Mode::kOff) return;
   if (applied.expired != nullptr) NoteExpiry(*applied.expired, finding);

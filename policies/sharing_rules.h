@@ -3,9 +3,11 @@
 #ifndef TRUCE_POLICIES_SHARING_RULES_H_
 #define TRUCE_POLICIES_SHARING_RULES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "policies/finding.h"
 #include "policies/rules.h"
@@ -15,6 +17,14 @@
 #include "registry/ownership/rows.h"
 
 namespace truce {
+
+// Of a name in the texts of these rules.
+inline constexpr std::size_t kOwnerTextBytesMax = 256;
+
+// S3 bucket "orders-files"
+std::string ResourceInWords(const Owner& owner);
+// The page about the resource, where there is one.
+void AddLink(const Owner& owner, const Wording& wording, Finding& finding);
 
 // Facts of one use of another party's resource: an attachment to it, or an observer of it. The
 // pointees must live during the call only.

@@ -79,6 +79,26 @@ class Reports : public testing::Test {
                      .imported = 1,
                      .conflicts = 2};
     report.problems = {{"Topic.sns.aws.upbound.io", "403 | <forbidden>"}};
+    report.names = Names();
+  }
+
+  static NameReport Names() {
+    NameReport names;
+    names.at = Time("2026-11-21T09:00:00Z");
+    names.convention = true;
+    names.counts = {{{"payments", "s3/Bucket"}, {3, 1, 2}}, {{"", "sqs/Queue"}, {0, 0, 1}}};
+    names.conforming = 3;
+    names.exempt = 1;
+    names.violating = 3;
+    names.violations = {
+        {"", "sqs/Queue", "Queue odd", "odd<name|", "aws-name", "enforce", "odd-name"},
+        {"payments", "s3/Bucket", "Bucket a", "payments-production-bucket", "naming-convention",
+         "audit", "payments-prod-bucket"}};
+    names.uses = {{"foreign-attachment", "warn", "BucketPolicy theirs",
+                   "This S3 bucket policy writes into S3 bucket \"a|b\", which is owned by <b>.",
+                   "Ask the owner."}};
+    names.problems = {{"Topic.sns.aws.upbound.io", "403 | <forbidden>"}};
+    return names;
   }
 
   static ConflictSide Side(const std::string& ns, const std::string& name,
@@ -120,7 +140,16 @@ TEST_F(Reports, Baseline) {
   Expect("baseline.json", BaselineJson(report) + "\n");
 }
 
+TEST_F(Reports, Names) {
+  Expect("names.txt", NameReportText(*report.names));
+  Expect("names.json", NamesJson(*report.names) + "\n");
+  report.names->violations.pop_back();
+  report.names->convention = false;
+  Expect("names-cut.txt", NameReportText(*report.names));
+}
+
 TEST_F(Reports, BaselineOfACleanCluster) {
+  report.names.reset();
   report.conflicts.clear();
   report.problems.clear();
   report.complete = false;

@@ -136,6 +136,33 @@ TEST_F(ClusterRoutesTest, ReportsForPeopleCarryTheirCount) {
   EXPECT_EQ(json::parse(Call("GET", "/api/v1/baseline").body).at("conflicts").size(), 2500U);
 }
 
+TEST_F(ClusterRoutesTest, NamesStandAloneAndInTheBaseline) {
+  const auto names = []() -> Result<NameReport> {
+    NameReport report;
+    report.counts = {{{"payments", "s3/Bucket"}, {1, 0, 1}}};
+    report.conforming = report.violating = 1;
+    report.violations = {{"payments", "s3/Bucket", "Bucket a", "a", "naming-convention", "audit",
+                          "payments-prod-bucket"}};
+    return report;
+  };
+  ports_.names = names;
+  const json alone = json::parse(Call("GET", "/api/v1/names").body);
+  EXPECT_EQ(alone.at("violating"), 1);
+  EXPECT_EQ(alone.at("items").at(0).at("conforming"), 1);
+  EXPECT_EQ(alone.at("violations").at(0).at("suggested"), "payments-prod-bucket");
+  const json text = json::parse(Call("GET", "/api/v1/names", "", {{"output", "text"}}).body);
+  EXPECT_EQ(text.at("count"), 1);
+  EXPECT_EQ(Call("GET", "/api/v1/names", "", {{"output", "junit"}}).status, 400);
+  ports_.baseline = []() -> Result<BaselineReport> { return BaselineReport{}; };
+  EXPECT_EQ(json::parse(Call("GET", "/api/v1/baseline").body).at("names"), alone);
+  const json report = json::parse(Call("GET", "/api/v1/baseline", "", {{"output", "text"}}).body);
+  EXPECT_EQ(report.at("count"), 0);  // conflicts
+  EXPECT_NE(report.at("text").get<std::string>().find("1 of 2 names conform"), std::string::npos);
+  ports_.names = []() -> Result<NameReport> { return Error{ErrorCode::kUnavailable, "not now"}; };
+  EXPECT_EQ(Call("GET", "/api/v1/names").status, 503);
+  EXPECT_EQ(Call("GET", "/api/v1/baseline").status, 503);
+}
+
 TEST_F(ClusterRoutesTest, Findings) {
   ports_.findings = [] {
     LiveFinding war;

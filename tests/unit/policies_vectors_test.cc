@@ -112,7 +112,7 @@ TEST(PolicyVectors, AllAgree) {
   }
 }
 
-TEST(PolicyVectors, AreEnough) { EXPECT_GE(Vectors().size(), 30U); }
+TEST(PolicyVectors, AreEnough) { EXPECT_GE(Vectors().size(), 150U); }
 
 // A name that a text proposes is accepted under the same policy.
 TEST(PolicyVectors, EverySuggestionIsAccepted) {

@@ -231,7 +231,9 @@ void Judgement::JudgeAttachments(const Facts& facts, const Decision& decision) {
 
 void Judgement::Keep(Finding finding, const ModeSubject& subject) {
   const AppliedMode applied = Apply(policy_->modes, subject, now_);
-  finding.mode = std::min({finding.mode, applied.mode, StrictestMode(request_, *policy_)});
+  const Mode strictest = StrictestMode(request_, *policy_);
+  finding.at_most = std::min({finding.mode, applied.at_most, strictest});
+  finding.mode = std::min({finding.mode, applied.mode, strictest});
   if (applied.expired != nullptr) NoteExpiry(*applied.expired, finding);
   if (finding.mode != Mode::kOff) agreement_findings_.push_back(std::move(finding));
 }
@@ -388,8 +390,15 @@ std::vector<Finding> Judgement::FindingsOf(const Decision& decision) const {
   out.insert(out.end(), name_findings_.begin(), name_findings_.end());
   for (const Clash& clash : decision.conflicts) {
     out.push_back(DuplicateOwnership(clash, wording));
+    const ModeSubject subject{.type = clash.resource.identity.type,
+                              .sure = clash.resource.sure,
+                              .resource_name = clash.resource.name,
+                              .object = &request_.object.slot};
+    out.back().at_most = Apply(policy_->modes, subject, now_).at_most;
+    if (!clash.late) continue;
     // Allowed although enforced, because the resource exists already: its declarant must know.
-    if (clash.late) out.back().mode = Mode::kWarn;
+    out.back().mode = Mode::kWarn;
+    out.back().at_most = Mode::kWarn;
   }
   for (const BadName& bad : decision.bad_names) {
     out.push_back(BadResourceName(bad, Mode::kEnforce, wording));

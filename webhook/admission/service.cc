@@ -72,6 +72,20 @@ struct Shared {
   Decision decision;
 };
 
+// The rule about attachments reads their parents' owners, which must not change meanwhile.
+void LockParents(const ObjectFacts& object, const Catalogue& catalogue,
+                 std::vector<KeyText>& keys) {
+  for (const DeclaredResource& resource : object.resources) {
+    const TypeSpec* type = catalogue.FindType(resource.identity.type);
+    if (type == nullptr || !type->attachment) continue;
+    if (auto parent = ParentKeyOf(resource.identity, *type, catalogue)) {
+      keys.push_back(*std::move(parent));
+    }
+  }
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+}
+
 // One call from begin to end: what it says of itself, and its answer.
 class Call final {
  public:
@@ -184,7 +198,8 @@ class Call final {
 
   // Decides inside the transaction; that decision counts. Durable on return (I3).
   Result<void> Write(Judgement& judgement, Deadline deadline) {
-    const Locks locks = LocksOf(judgement.request());
+    Locks locks = LocksOf(judgement.request());
+    LockParents(judgement.request().object, *policy_->catalogue, locks.keys);
     const auto shared = std::make_shared<Shared>(Shared{std::move(judgement), {}});
     // The policy lives as long as the judgement that points into it.
     const auto decide = [shared, policy = policy_, &ids = ports_.ids](const Facts& facts) {
@@ -204,6 +219,8 @@ class Call final {
     }
     findings_ = judgement.FindingsOf(decision_);
     record_.override_reason = judgement.override_reason();
+    service_ = DeclaredService(judgement.request().object);
+    record_.service = service_;
     if (decision_.allowed) return Allowed(uid);
     std::vector<Finding> refused;
     std::copy_if(findings_.begin(), findings_.end(), std::back_inserter(refused),
@@ -285,6 +302,7 @@ class Call final {
   std::vector<Finding> findings_;
   ReviewRecord record_;
   std::string kept_;
+  std::string service_;
   std::string detail_;
   std::optional<ObjectRef> composite_;
   std::string denial_;

@@ -57,6 +57,7 @@ struct ReviewRecord {
   std::string_view ns;
   std::string_view name;
   std::string_view user;
+  std::string_view service;  // as the object says; empty for what was not judged
   bool dry_run = false;
   bool wrote = false;                       // the store was written
   std::span<const Finding> findings;        // of all modes

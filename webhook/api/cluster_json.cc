@@ -124,6 +124,63 @@ std::string CoverageJson(const CoverageReport& report) {
   return json.Take();
 }
 
+namespace {
+
+void WriteNames(const NameReport& report, JsonWriter& json) {
+  json.BeginObject()
+      .Field("at", FormatTimestamp(report.at))
+      .Field("convention", report.convention)
+      .NumberField("conforming", Signed(report.conforming))
+      .NumberField("exempt", Signed(report.exempt))
+      .NumberField("violating", Signed(report.violating))
+      .Key("items")
+      .BeginArray();
+  for (const auto& [place, counts] : report.counts) {
+    json.BeginObject()
+        .Field("service", place.first)
+        .Field("type", place.second)
+        .NumberField("conforming", Signed(counts.conforming))
+        .NumberField("exempt", Signed(counts.exempt))
+        .NumberField("violating", Signed(counts.violating))
+        .EndObject();
+  }
+  json.EndArray().Key("violations").BeginArray();
+  for (const NameViolation& one : report.violations) {
+    json.BeginObject()
+        .Field("service", one.service)
+        .Field("type", one.type)
+        .Field("name", one.name)
+        .Field("suggested", one.better)
+        .Field("rule", one.rule)
+        .Field("mode", one.mode)
+        .Field("object", one.object)
+        .EndObject();
+  }
+  json.EndArray().Key("uses").BeginArray();
+  for (const UseFault& one : report.uses) {
+    json.BeginObject()
+        .Field("rule", one.rule)
+        .Field("mode", one.mode)
+        .Field("object", one.object)
+        .Field("cause", one.cause)
+        .Field("remedy", one.remedy)
+        .EndObject();
+  }
+  json.EndArray().Key("problems").BeginArray();
+  for (const NameProblem& problem : report.problems) {
+    json.BeginObject().Field("kind", problem.kind).Field("problem", problem.problem).EndObject();
+  }
+  json.EndArray().EndObject();
+}
+
+}  // namespace
+
+std::string NamesJson(const NameReport& report) {
+  JsonWriter json;
+  WriteNames(report, json);
+  return json.Take();
+}
+
 std::string BaselineJson(const BaselineReport& report) {
   JsonWriter json;
   json.BeginObject()
@@ -150,7 +207,12 @@ std::string BaselineJson(const BaselineReport& report) {
   for (const BaselineProblem& problem : report.problems) {
     json.BeginObject().Field("kind", problem.kind).Field("problem", problem.problem).EndObject();
   }
-  json.EndArray().EndObject();
+  json.EndArray();
+  if (report.names) {
+    json.Key("names");
+    WriteNames(*report.names, json);
+  }
+  json.EndObject();
   return json.Take();
 }
 

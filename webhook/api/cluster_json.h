@@ -10,6 +10,7 @@
 #include "webhook/cluster/detect/conflicts.h"
 #include "webhook/cluster/detect/coverage.h"
 #include "webhook/cluster/detect/findings_book.h"
+#include "webhook/cluster/detect/name_census.h"
 #include "webhook/cluster/detect/report_baseline.h"
 #include "webhook/cluster/detect/tag_war.h"
 
@@ -25,6 +26,7 @@ void WriteFindingsOf(std::vector<LiveFinding> findings, const std::vector<KeyTex
 
 std::string CoverageJson(const CoverageReport& report);
 std::string BaselineJson(const BaselineReport& report);
+std::string NamesJson(const NameReport& report);
 
 }  // namespace truce
 

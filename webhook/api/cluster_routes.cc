@@ -147,10 +147,25 @@ class Handlers final {
     if (render == nullptr && output != "json") {
       return Malformed("output is json, text, junit or markdown");
     }
-    const Result<BaselineReport> report = ports_.baseline();
+    Result<BaselineReport> report = ports_.baseline();
     if (!report.ok()) return ProblemResponse(report.error());
+    if (ports_.names) {
+      Result<NameReport> names = ports_.names();
+      if (!names.ok()) return ProblemResponse(names.error());
+      report.value().names = std::move(names).value();
+    }
     if (render == nullptr) return JsonResponse(BaselineJson(report.value()));
     return ForPeople(report.value().conflicts.size(), render(report.value()));
+  }
+
+  HttpResponse Names(const HttpRequest& request) const {
+    if (!ports_.names) return NotFollowed();
+    const std::string_view output = Output(request);
+    if (output != "json" && output != "text") return Malformed("output is json or text");
+    const Result<NameReport> report = ports_.names();
+    if (!report.ok()) return ProblemResponse(report.error());
+    if (output == "json") return JsonResponse(NamesJson(report.value()));
+    return ForPeople(report.value().violating, NameReportText(report.value()));
   }
 
   HttpResponse Recovery() const {
@@ -254,6 +269,7 @@ std::vector<HttpRoute> ClusterRoutes(ClusterPorts ports) {
       {"GET", "/api/v1/findings", RouteMatch::kExact, "", with_request(&Handlers::Findings)},
       {"GET", "/api/v1/coverage", RouteMatch::kExact, "", with_request(&Handlers::Coverage)},
       {"GET", "/api/v1/baseline", RouteMatch::kExact, "", with_request(&Handlers::Baseline)},
+      {"GET", "/api/v1/names", RouteMatch::kExact, "", with_request(&Handlers::Names)},
       {"GET", "/api/v1/recovery", RouteMatch::kExact, "",
        [shared](HttpRequest&) { return shared->Recovery(); }},
       {"POST", "/api/v1/recovery/start", RouteMatch::kExact, json,

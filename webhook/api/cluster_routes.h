@@ -11,6 +11,13 @@
 //          "objects", "ownerships": {"held", "reserved", "orphaned", "imported"},
 //          "conflicts": [conflict, …], "problems": [{"kind", "problem"}, …]}
 //   GET  /api/v1/baseline?output=text|junit|markdown → 200 {"count", "text"}  count: conflicts
+//          and "names", as the next
+//   GET  /api/v1/names                      → 200 {"at", "convention", "conforming", "exempt",
+//          "violating", "items": [{"service", "type", "conforming", "exempt", "violating"}, …],
+//          "violations": [{"service", "type", "name", "suggested", "rule", "mode", "object"}, …],
+//          "uses": [{"rule", "mode", "object", "cause", "remedy"}, …]  of others' resources,
+//          "problems": [{"kind", "problem"}, …]}   lists the cluster; at most 1000 of each
+//   GET  /api/v1/names?output=text          → 200 {"count", "text"}       count: violations
 //   GET  /api/v1/recovery                   → 200 recovery
 //   POST /api/v1/recovery/start   {"reason"}           → 200 recovery
 //   POST /api/v1/recovery/finish  {"force": false}     → 200 recovery; 409 while no full resync is
@@ -48,6 +55,7 @@
 #include "webhook/cluster/detect/conflicts.h"
 #include "webhook/cluster/detect/coverage.h"
 #include "webhook/cluster/detect/findings_book.h"
+#include "webhook/cluster/detect/name_census.h"
 #include "webhook/cluster/detect/report_baseline.h"
 #include "webhook/cluster/detect/tag_war.h"
 #include "webhook/http/http.h"
@@ -85,6 +93,8 @@ struct ClusterPorts {
   std::function<std::vector<LiveFinding>()> findings;
   std::function<Result<CoverageReport>()> coverage;
   std::function<Result<BaselineReport>()> baseline;
+  // Lists the cluster: answers within half a minute. The baseline holds it too, where it is set.
+  std::function<Result<NameReport>()> names;
   std::function<Result<RecoveryView>()> recovery;
   std::function<Result<RecoveryView>(const std::string& reason)> start_recovery;
   // Errors: kConflict: not in recovery mode, or no full resync is done yet and not `force`.

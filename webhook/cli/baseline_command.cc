@@ -22,6 +22,25 @@ ExitCode PrintJson(const ConfigFlags& flags, CommandIo& io) {
   return json["conflicts"].empty() ? ExitCode::kOk : ExitCode::kNo;
 }
 
+// kNo when names violate a rule.
+ExitCode PrintNames(const ConfigFlags& flags, bool as_json, CommandIo& io) {
+  std::uint64_t violating = 0;
+  if (!as_json) {
+    const ExitCode code = PrintReport(flags, "/api/v1/names?output=text", io, violating);
+    if (code != ExitCode::kOk) return code;
+    return violating == 0 ? ExitCode::kOk : ExitCode::kNo;
+  }
+  const OperatorReply reply = CallOperator(flags, {"/api/v1/names", {}}, io);
+  if (reply.code != ExitCode::kOk) return reply.code;
+  const auto json = nlohmann::ordered_json::parse(reply.answer, nullptr, false);
+  if (!json.is_object() || !json.contains("violating")) {
+    return Complain(io, "the server's answer is no naming report; is it of this version?",
+                    ExitCode::kUnreachable);
+  }
+  io.out << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+  return json["violating"] == 0 ? ExitCode::kOk : ExitCode::kNo;
+}
+
 }  // namespace
 
 CommandAction DeclareBaseline(CLI::App& app) {
@@ -29,7 +48,22 @@ CommandAction DeclareBaseline(CLI::App& app) {
   const auto output = std::make_shared<std::string>("text");
   app.add_option("-o,--output", *output, "text, json, junit or markdown")
       ->check(CLI::IsMember({"text", "json", "junit", "markdown"}));
-  return [flags, output](CommandIo& io) {
+  const auto names = std::make_shared<bool>(false);
+  app.add_flag("--names", *names,
+               "Only the naming report, text or json: per service and type how many names conform, "
+               "are exempt, violate; a better name for each that violates");
+  app.footer(
+      "Lists what the cluster declares and applies the rules to it; nothing is refused or "
+      "changed.\n"
+      "Exit code 1: there are conflicts; with --names: names violate a rule.\n\n"
+      "Example:\n  truce baseline --names\n");
+  return [flags, output, names](CommandIo& io) {
+    if (*names) {
+      if (*output != "text" && *output != "json") {
+        return Complain(io, "--names is written as text or json", ExitCode::kUsage);
+      }
+      return PrintNames(*flags, *output == "json", io);
+    }
     if (*output == "json") return PrintJson(*flags, io);
     std::uint64_t conflicts = 0;
     const ExitCode code = PrintReport(*flags, "/api/v1/baseline?output=" + *output, io, conflicts);

@@ -117,7 +117,7 @@ ExitCode Dispatch(std::span<const std::string> arguments, CommandIo& io) {
 }  // namespace
 
 std::span<const Command> Commands() {
-  static constexpr std::array<Command, 29> kCommands = {{
+  static constexpr std::array<Command, 30> kCommands = {{
       {"serve", "answer admission reviews and keep the registry", &DeclareServe},
       {"config", "print the effective configuration and where each value comes from",
        &DeclareConfig},
@@ -152,6 +152,8 @@ std::span<const Command> Commands() {
       {"resolve", "say who of several managers must step back, in which order", &DeclareResolve},
       {"baseline", "report what a live cluster declares and what conflicts already",
        &DeclareBaseline},
+      {"simulate", "show what enforcing would have refused, per service and rule",
+       &DeclareSimulate},
       {"coverage", "show what is not protected, and why", &DeclareCoverage},
       {"recovery", "show, start or finish recovery mode, in which conflicts only warn",
        &DeclareRecovery},

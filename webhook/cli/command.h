@@ -52,6 +52,7 @@ CommandAction DeclareAudit(CLI::App& app);
 CommandAction DeclareDenials(CLI::App& app);
 CommandAction DeclareConflicts(CLI::App& app);
 CommandAction DeclareBaseline(CLI::App& app);
+CommandAction DeclareSimulate(CLI::App& app);
 CommandAction DeclareCoverage(CLI::App& app);
 CommandAction DeclareRecovery(CLI::App& app);
 CommandAction DeclareBrake(CLI::App& app);

@@ -1,16 +1,19 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
+#include <nlohmann/json.hpp>
 #include <ostream>
 #include <vector>
 
 #include "registry/base/clock.h"
 #include "registry/catalogue/explain.h"
+#include "webhook/admission/explain_policy.h"
 #include "webhook/check/manifest_reader.h"
 #include "webhook/cli/catalogue_file.h"
 #include "webhook/cli/command.h"
 #include "webhook/cli/config_flags.h"
-#include "webhook/cli/explain_policy.h"
+#include "webhook/cli/operator_call.h"
 #include "webhook/config/keys.h"
 #include "webhook/serve/policy.h"
 
@@ -61,21 +64,36 @@ ExitCode Ambiguous(const std::vector<const TypeSpec*>& found, const std::string&
 struct Arguments {
   std::string word;
   bool policy = false;
+  bool offline = false;
   std::string file;
 };
 
-ExitCode ExplainObject(const Arguments& arguments, const Config& config, const Catalogue& catalogue,
-                       CommandIo& io) {
-  const std::shared_ptr<const Catalogue> shared(std::shared_ptr<void>(), &catalogue);
+// What the running server says: it knows NamingPolicies, overrides and owners.
+ExitCode AskServer(const YamlNode& object, const ConfigFlags& flags, CommandIo& io) {
+  std::string body;
+  AppendJson(object, body);
+  const OperatorReply reply = CallOperator(flags, {"/api/v1/explain", body}, io);
+  if (reply.code != ExitCode::kOk) return reply.code;
+  const auto json = nlohmann::json::parse(reply.answer, nullptr, false);
+  if (!json.is_object() || !json.contains("text") || !json["text"].is_string()) {
+    return Complain(io, "the server's answer is no explanation; is it of this version?",
+                    ExitCode::kUnreachable);
+  }
+  io.out << json["text"].get<std::string>();
+  return ExitCode::kOk;
+}
+
+// By the configuration alone.
+ExitCode ExplainHere(const YamlNode& object, const Arguments& arguments, const Config& config,
+                     CommandIo& io) {
+  const Result<Catalogue> catalogue = CatalogueWith(config.types);
+  if (!catalogue.ok()) return Complain(io, catalogue.error().message, ExitCode::kUsage);
+  const std::shared_ptr<const Catalogue> shared(std::shared_ptr<void>(), &catalogue.value());
   const auto policy = PolicyFrom(config, shared);
   if (!policy.ok()) return Complain(io, policy.error().message, ExitCode::kUsage);
-  const Result<std::string> content = ReadConfigFile(arguments.file);
-  if (!content.ok()) return Complain(io, content.error().message, ExitCode::kUsage);
-  const Result<YamlNode> node = ParseYaml(content.value(), arguments.file);
-  if (!node.ok()) return Complain(io, node.error().message, ExitCode::kUsage);
-  const Document document = ReadDocument(node.value());
+  const Document document = ReadDocument(object);
   const Result<std::string> text =
-      ExplainPolicy(document.root(), *policy.value(), SystemClock().Now());
+      ExplainPolicy(document.root(), *policy.value(), SystemClock().Now(), nullptr);
   if (!text.ok()) {
     return Complain(io, arguments.file + ": " + text.error().message, ExitCode::kUsage);
   }
@@ -83,11 +101,28 @@ ExitCode ExplainObject(const Arguments& arguments, const Config& config, const C
   return ExitCode::kOk;
 }
 
+ExitCode ExplainObject(const Arguments& arguments, const ConfigFlags& flags, const Config& config,
+                       CommandIo& io) {
+  const Result<std::string> content = ReadConfigFile(arguments.file);
+  if (!content.ok()) return Complain(io, content.error().message, ExitCode::kUsage);
+  const Result<YamlNode> node = ParseYaml(content.value(), arguments.file);
+  if (!node.ok()) return Complain(io, node.error().message, ExitCode::kUsage);
+  std::error_code unknown;
+  const bool serves =
+      !arguments.offline && std::filesystem::exists(config.data_dir + "/truce.sock", unknown);
+  if (serves) return AskServer(node.value(), flags, io);
+  if (!arguments.offline) {
+    io.err << "no server runs on " << config.data_dir
+           << ": by the configuration alone, without NamingPolicy objects and overrides\n";
+  }
+  return ExplainHere(node.value(), arguments, config, io);
+}
+
 }  // namespace
 
 CommandAction DeclareExplain(CLI::App& app) {
   const auto flags = AddConfigFlags(
-      app, {"types", "clusterId", "noCluster", "mode", "unsureTypes", "serviceLabels"});
+      app, {"dataDir", "types", "clusterId", "noCluster", "mode", "unsureTypes", "serviceLabels"});
   const auto given = std::make_shared<Arguments>();
   CLI::Option* type =
       app.add_option("TYPE", given->word, "SERVICE/KIND, as s3/Bucket; KIND or KIND.GROUP do too");
@@ -95,6 +130,9 @@ CommandAction DeclareExplain(CLI::App& app) {
       "--policy", given->policy, "Tell which rule applies to an object, in which mode, and why");
   CLI::Option* file =
       app.add_option("-f,--file", given->file, "A Kubernetes object, YAML or JSON; with --policy");
+  app.add_flag("--offline", given->offline,
+               "With --policy: by the configuration alone, also while a server runs on --data-dir")
+      ->needs(policy);
   type->excludes(policy);
   file->needs(policy);
   policy->needs(file);
@@ -105,9 +143,9 @@ CommandAction DeclareExplain(CLI::App& app) {
     }
     const Result<LoadedConfig> loaded = LoadFor(*flags, io);
     if (!loaded.ok()) return Complain(io, loaded.error().message, ExitCode::kUsage);
+    if (given->policy) return ExplainObject(*given, *flags, loaded.value().config, io);
     const Result<Catalogue> catalogue = CatalogueWith(loaded.value().config.types);
     if (!catalogue.ok()) return Complain(io, catalogue.error().message, ExitCode::kUsage);
-    if (given->policy) return ExplainObject(*given, loaded.value().config, catalogue.value(), io);
     const std::vector<const TypeSpec*> found = Candidates(catalogue.value(), *word);
     if (found.empty()) return NotFound(catalogue.value(), *word, io);
     if (found.size() > 1) return Ambiguous(found, *word, io);

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "webhook/cluster/detect/name_survey.h"
 #include "webhook/cluster/reconcile/recovery.h"
 
 namespace truce {
@@ -11,6 +12,8 @@ namespace {
 
 constexpr std::chrono::seconds kStoreTime{10};
 constexpr std::chrono::seconds kAskTime{8};
+// Commands wait half a minute for an answer.
+constexpr std::chrono::seconds kSurveyTime{20};
 constexpr std::chrono::seconds kDiscoveryTime{30};
 // Kinds that nobody follows come and go rarely; they matter to the coverage report only.
 constexpr std::chrono::minutes kDiscoverEvery{5};
@@ -255,6 +258,11 @@ ClusterPorts Detection::Ports() {
   out.findings = [this] { return book_.Snapshot(); };
   out.coverage = [this]() -> Result<CoverageReport> { return detectors_.Coverage(); };
   out.baseline = [this] { return detectors_.Baseline(In(kStoreTime)); };
+  out.names = [this]() -> Result<NameReport> {
+    return SurveyNames(
+        {*api_, ports_.store, ports_.policy(), detectors_.KindsWithObjects(), ports_.clock.Now()},
+        In(kSurveyTime));
+  };
   out.recovery = [this] { return Recovery(); };
   out.start_recovery = [this](const std::string& reason) -> Result<RecoveryView> {
     TRUCE_RETURN_IF_ERROR(

@@ -13,6 +13,7 @@
 
 #include "registry/base/guarded.h"
 #include "registry/store/store.h"
+#include "webhook/admission/policy.h"
 #include "webhook/api/cluster_routes.h"
 #include "webhook/cluster/detect/detectors.h"
 #include "webhook/cluster/detect/event_writer.h"
@@ -36,6 +37,7 @@ struct DetectionPorts {
   std::string cluster;               // cluster id
   std::function<ClusterApi*()> api;  // null until the cluster was reached
   std::function<Surroundings()> surroundings;
+  std::function<std::shared_ptr<const AdmissionPolicy>()> policy;  // the one in force
   // Runs work between two steps of the watch (Following::Ask).
   std::function<Result<void>(Engine::Work, Deadline)> ask;
   std::function<void()> on_webhook_changed;  // its configuration; on the watch's thread; optional

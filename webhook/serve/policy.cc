@@ -132,8 +132,20 @@ Result<PartyRules> PartiesOf(const Config& config) {
 
 }  // namespace
 
+Result<NamedCatalogue> WithNames(std::shared_ptr<const Catalogue> catalogue) {
+  TRUCE_ASSIGN_OR_RETURN(AwsNames names, AwsNames::Compile(*catalogue, BuiltInAwsNames()));
+  return NamedCatalogue{std::move(catalogue), std::make_shared<const AwsNames>(std::move(names))};
+}
+
 Result<std::shared_ptr<const AdmissionPolicy>> PolicyFrom(
     const Config& config, const std::shared_ptr<const Catalogue>& catalogue) {
+  TRUCE_ASSIGN_OR_RETURN(const NamedCatalogue types, WithNames(catalogue));
+  return PolicyFrom(config, types);
+}
+
+Result<std::shared_ptr<const AdmissionPolicy>> PolicyFrom(const Config& config,
+                                                          const NamedCatalogue& types) {
+  const std::shared_ptr<const Catalogue>& catalogue = types.catalogue;
   auto policy = std::make_shared<AdmissionPolicy>();
   policy->catalogue = catalogue;
   policy->identity.cluster = config.cluster_id;
@@ -144,7 +156,7 @@ Result<std::shared_ptr<const AdmissionPolicy>> PolicyFrom(
   policy->identity.contact_annotation = config.contact_annotation;
   TRUCE_ASSIGN_OR_RETURN(policy->parties, PartiesOf(config));
   TRUCE_ASSIGN_OR_RETURN(policy->modes, ModesOf(config, *catalogue));
-  TRUCE_ASSIGN_OR_RETURN(policy->names, NamesFrom(config, *catalogue, policy->modes));
+  TRUCE_ASSIGN_OR_RETURN(policy->names, NamesFrom(config, *catalogue, policy->modes, types.names));
   policy->providers = config.providers;
   policy->composite_controllers = config.composite_controllers;
   policy->composite_denial_code = static_cast<int>(config.composite_denial_code);

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "policies/aws_names.h"
 #include "registry/base/result.h"
 #include "registry/catalogue/catalogue.h"
 #include "webhook/admission/policy.h"
@@ -15,6 +16,17 @@ namespace truce {
 // refuses, a type that it does not know, a setting that this version cannot honour.
 Result<std::shared_ptr<const AdmissionPolicy>> PolicyFrom(
     const Config& config, const std::shared_ptr<const Catalogue>& catalogue);
+
+// A catalogue with AWS's rules for the names of its types, compiled once for many policies: that
+// takes longer than all the rest.
+struct NamedCatalogue {
+  std::shared_ptr<const Catalogue> catalogue;  // never null
+  std::shared_ptr<const AwsNames> names;       // never null
+};
+// Errors: those of AwsNames::Compile.
+Result<NamedCatalogue> WithNames(std::shared_ptr<const Catalogue> catalogue);
+Result<std::shared_ptr<const AdmissionPolicy>> PolicyFrom(const Config& config,
+                                                          const NamedCatalogue& types);
 
 }  // namespace truce
 

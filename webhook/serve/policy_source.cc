@@ -4,7 +4,6 @@
 #include <tuple>
 #include <utility>
 
-#include "webhook/serve/policy.h"
 #include "webhook/serve/policy_objects.h"
 
 namespace truce {
@@ -33,13 +32,26 @@ std::string MessageFor(const OwnObject& object, const Error& error) {
 
 }  // namespace
 
+bool SaysTheSameOfObjects(Config a, Config b) {
+  for (Config* config : {&a, &b}) {
+    config->rule_modes.clear();
+    config->exemptions.clear();
+    config->naming = {};
+    config->overrides.clear();
+  }
+  return a == b;
+}
+
 PolicySource::PolicySource(std::shared_ptr<const Catalogue> catalogue, OnChange on_change)
-    : catalogue_(std::move(catalogue)), on_change_(std::move(on_change)) {}
+    : on_change_(std::move(on_change)), types_{std::move(catalogue), nullptr} {}
 
 Result<EffectivePolicy> PolicySource::Build(const Config& config, const Objects& objects) const {
   auto merged = std::make_shared<Config>(config);
   for (const OwnObject* object : objects) TRUCE_RETURN_IF_ERROR(Add(*object, *merged));
-  TRUCE_ASSIGN_OR_RETURN(auto policy, PolicyFrom(*merged, catalogue_));
+  if (types_.names == nullptr) {
+    TRUCE_ASSIGN_OR_RETURN(types_, WithNames(types_.catalogue));
+  }
+  TRUCE_ASSIGN_OR_RETURN(auto policy, PolicyFrom(*merged, types_));
   return EffectivePolicy{std::move(policy), std::move(merged)};
 }
 

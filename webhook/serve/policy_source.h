@@ -15,6 +15,7 @@
 #include "webhook/admission/policy.h"
 #include "webhook/cluster/own/own_object.h"
 #include "webhook/config/config.h"
+#include "webhook/serve/policy.h"
 
 namespace truce {
 
@@ -23,6 +24,10 @@ struct EffectivePolicy {
   std::shared_ptr<const AdmissionPolicy> policy;
   std::shared_ptr<const Config> config;
 };
+
+// Whether both lead to the same identities, parties and times: what is recorded need not be read
+// again.
+bool SaysTheSameOfObjects(Config a, Config b);
 
 // What holds: the configuration must be good by itself. Objects are applied on top of it, and the
 // whole is checked before it takes effect. An object that does not fit is refused, alone: its last
@@ -57,9 +62,9 @@ class PolicySource final : public OwnHandler {
   OwnVerdict Admit(const OwnObject& object, Objects& accepted) const;
   std::vector<OwnVerdict> Apply(std::span<const OwnObject> objects);
 
-  const std::shared_ptr<const Catalogue> catalogue_;
   const OnChange on_change_;
   mutable std::mutex mutex_;
+  mutable NamedCatalogue types_;               // under mutex_: names once they were needed
   Config config_;                              // under mutex_: without objects
   std::vector<OwnObject> objects_;             // under mutex_: as taken last
   std::map<std::string, OwnObject> in_force_;  // under mutex_: by uid

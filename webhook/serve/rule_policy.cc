@@ -139,10 +139,10 @@ Result<void> AddExemptions(const Config& config, const Catalogue& catalogue, Mod
 
 Result<std::shared_ptr<const NamePolicy>> NamesFrom(const Config& config,
                                                     const Catalogue& catalogue,
-                                                    const ModeRules& modes) {
+                                                    const ModeRules& modes,
+                                                    std::shared_ptr<const AwsNames> aws) {
   auto names = std::make_shared<NamePolicy>();
-  TRUCE_ASSIGN_OR_RETURN(AwsNames aws, AwsNames::Compile(catalogue, BuiltInAwsNames()));
-  names->aws = std::make_shared<const AwsNames>(std::move(aws));
+  names->aws = std::move(aws);
   const bool mentioned = !modes.rules[static_cast<std::size_t>(Rule::kNamingConvention)].empty();
   if (config.naming.given && !mentioned) {
     return Refused(PlaceOf(config.naming, "naming"),

@@ -25,11 +25,12 @@ Result<void> AddRuleModes(const Config& config, const Catalogue& catalogue, Mode
 // Adds the exemptions. Errors: an unknown type, an exemption that could never hold.
 Result<void> AddExemptions(const Config& config, const Catalogue& catalogue, ModeRules& modes);
 
-// Compiles everything about names; `modes` says whether the convention is on. Errors:
-// kInvalidArgument, "file:line: path: what is wrong; how to mend it".
+// Compiles everything about names; `modes` says whether the convention is on, `aws` is what AWS
+// says of them. Errors: kInvalidArgument, "file:line: path: what is wrong; how to mend it".
 Result<std::shared_ptr<const NamePolicy>> NamesFrom(const Config& config,
                                                     const Catalogue& catalogue,
-                                                    const ModeRules& modes);
+                                                    const ModeRules& modes,
+                                                    std::shared_ptr<const AwsNames> aws);
 
 }  // namespace truce
 

@@ -9,8 +9,10 @@
 #include "policies/finding.h"
 #include "webhook/admission/service.h"
 #include "webhook/api/cluster_json.h"
+#include "webhook/api/explain_route.h"
 #include "webhook/api/operator.h"
 #include "webhook/api/rest/rest_cluster.h"
+#include "webhook/api/trial_book.h"
 #include "webhook/cluster/client/kube_config.h"
 #include "webhook/cluster/own/own_objects.h"
 #include "webhook/config/reload.h"
@@ -29,6 +31,7 @@
 #include "webhook/serve/self_management.h"
 #include "webhook/serve/signals.h"
 #include "webhook/serve/sinks.h"
+#include "webhook/serve/trial_keeper.h"
 
 namespace truce {
 namespace {
@@ -83,18 +86,6 @@ ReconcileRules ReconcileRulesOf(const AdmissionPolicy& policy, const Config& con
   return rules;
 }
 
-// Whether both lead to the same identities, parties and times: what is recorded need not be read
-// again.
-bool SaysTheSameOfObjects(Config a, Config b) {
-  for (Config* config : {&a, &b}) {
-    config->rule_modes.clear();
-    config->exemptions.clear();
-    config->naming = {};
-    config->overrides.clear();
-  }
-  return a == b;
-}
-
 std::vector<std::string_view> RuleIds() {
   std::vector<std::string_view> ids;
   for (std::size_t i = 0; i < kRuleCount; ++i) ids.push_back(Name(static_cast<Rule>(i)));
@@ -144,8 +135,10 @@ class Server {
                                  WriteFindingsOf(ClusterPortsNow().findings(), keys, json);
                                }});
     TRUCE_RETURN_IF_ERROR(api_->Configure(config));
+    trials_.emplace(api_->store(), clock_, RandomIds());
+    trial_keeper_.emplace(*trials_, logger_);
     std::vector<ReviewSink*> sinks = {&log_sink_, &metrics_sink_, &review_counter_,
-                                      &api_->denials()};
+                                      &api_->denials(), &*trials_};
     if (!config.no_cluster) {
       MakeDetection(config);
       sinks.push_back(&watch_sink_);
@@ -161,6 +154,7 @@ class Server {
     TRUCE_RETURN_IF_ERROR(Follow(*store));
     store_.Set(std::move(store));
     api_->StartFilling();
+    trial_keeper_->Load();
     health_.SetReady("store");
     logger_.Log(LogLevel::kInfo, "registry open",
                 {{"version", version_},
@@ -181,6 +175,7 @@ class Server {
     Report(outcome);
     PollAccess();
     KeepAudit();
+    trial_keeper_->Step();
   }
 
   void Drain(const Signals& signals) {
@@ -191,6 +186,7 @@ class Server {
     const bool all_answered = listeners_->Stop(std::chrono::steady_clock::now() + kStopTime);
     metrics_.RemoveCollectors();
     watched_.With([](Following*& following) { following = nullptr; });
+    trial_keeper_->Keep();
     // They ask the cluster by what ends with the watch.
     if (own_ != nullptr) own_->Stop();
     if (detection_ != nullptr) detection_->Stop();
@@ -339,6 +335,7 @@ class Server {
     detection_ = std::make_unique<Detection>(
         DetectionPorts{api_->store(), clock_, RandomIds(), logger_, config.cluster_id,
                        [this] { return ReachedCluster(); }, [this] { return SurroundingsNow(); },
+                       [this] { return service_->policy(); },
                        [this](Engine::Work work, Deadline deadline) {
                          return AskWatch(std::move(work), deadline);
                        },
@@ -404,6 +401,11 @@ class Server {
     routes.operator_socket =
         OperatorRoutes({api_->store(), clock_, RandomIds(), [this] { return service_->policy(); }});
     routes.operator_socket.insert(routes.operator_socket.end(), rest.begin(), rest.end());
+    for (HttpRoute& route : TrialRoutes(*trials_)) {
+      routes.operator_socket.push_back(std::move(route));
+    }
+    routes.operator_socket.push_back(
+        ExplainRoute({api_->store(), clock_, [this] { return service_->policy(); }}));
     const std::vector<HttpRoute> cluster = ClusterRoutes(ClusterPortsNow());
     routes.operator_socket.insert(routes.operator_socket.end(), cluster.begin(), cluster.end());
     const std::vector<HttpRoute> read = ClusterReadRoutes(api_->rest(), ClusterPortsNow());
@@ -548,6 +550,8 @@ class Server {
   std::unique_ptr<CertificateStore> api_certificates_;  // null: no client certificates there
   std::optional<PolicySource> source_;
   std::optional<ApiParts> api_;
+  std::optional<TrialBook> trials_;
+  std::optional<TrialKeeper> trial_keeper_;
   ReviewInbox inbox_;
   DoubtBoard doubts_;
   WatchSink watch_sink_;

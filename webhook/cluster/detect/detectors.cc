@@ -328,6 +328,16 @@ std::vector<TagWar> Detectors::Wars() const {
   return known_.wars.Known();
 }
 
+std::vector<FollowedKind> Detectors::KindsWithObjects() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<FollowedKind> kinds;
+  for (const auto& [kind, facts] : known_.kinds) {
+    const bool may_have = !facts.objects.empty() || !facts.status.listed;
+    if (may_have && facts.status.state != KindState::kUnserved) kinds.push_back(facts.status.kind);
+  }
+  return kinds;
+}
+
 Result<BaselineReport> Detectors::Baseline(Deadline deadline) const {
   BaselineReport report;
   TRUCE_ASSIGN_OR_RETURN(report.conflicts, ReadConflicts(deadline));

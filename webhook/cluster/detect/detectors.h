@@ -89,6 +89,8 @@ class Detectors final : public SightObserver {
   Result<void> Look(Deadline deadline);
 
   std::vector<TagWar> Wars() const;
+  // Followed kinds that have objects, or may have: not listed yet.
+  std::vector<FollowedKind> KindsWithObjects() const;
   CoverageReport Coverage() const;
   // Conflicts are read anew. Errors: the store's.
   Result<BaselineReport> Baseline(Deadline deadline) const;

@@ -1,5 +1,6 @@
 #include "webhook/cluster/detect/report_baseline.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include "policies/finding.h"
@@ -61,6 +62,77 @@ std::string Summary(const BaselineReport& report) {
          " of them more than one manager.";
 }
 
+// Names that a rule in mode enforce would refuse if they came today.
+bool IsRefused(const NameViolation& one) { return one.mode == Name(Mode::kEnforce); }
+
+const std::vector<UseFault>& UsesOf(const BaselineReport& report) {
+  static const std::vector<UseFault> kNone;
+  return report.names ? report.names->uses : kNone;
+}
+
+const std::vector<NameViolation>& ViolationsOf(const BaselineReport& report) {
+  static const std::vector<NameViolation> kNone;
+  return report.names ? report.names->violations : kNone;
+}
+
+std::string NamesJunit(const std::vector<NameViolation>& violations) {
+  std::string out;
+  for (const NameViolation& one : violations) {
+    const std::string told =
+        one.rule + " (" + one.mode + ")" + (one.better.empty() ? "" : ": better " + one.better);
+    out += "    <testcase classname=\"" + Xml(one.type) + "\" name=\"" + Xml(one.name) +
+           "\" time=\"0\">\n      ";
+    out += IsRefused(one) ? "<failure type=\"name\" message=\"" + Xml(told) + "\">" +
+                                Xml(one.object) + "</failure>"
+                          : "<skipped message=\"" + Xml(told) + "\"/>";
+    out += "\n    </testcase>\n";
+  }
+  return out;
+}
+
+// What attachments and observers rely on never ends by enforcing: no case fails.
+std::string UsesJunit(const std::vector<UseFault>& uses) {
+  std::string out;
+  for (const UseFault& one : uses) {
+    out += "    <testcase classname=\"" + one.rule + "\" name=\"" + Xml(one.object) +
+           "\" time=\"0\">\n      <skipped message=\"" + Xml(one.cause) + "\"/>\n    </testcase>\n";
+  }
+  return out;
+}
+
+std::string NamesMarkdown(const NameReport& names) {
+  std::string out = "\n## Names\n\n" + NameSummary(names) + "\n";
+  if (!names.counts.empty()) {
+    out +=
+        "\n| service | type | conforming | exempt | violating | done "
+        "|\n|---|---|---|---|---|---|\n";
+  }
+  for (const auto& [place, counts] : names.counts) {
+    out += "| " + Cell(place.first) + " | " + Cell(place.second) + " | " +
+           std::to_string(counts.conforming) + " | " + std::to_string(counts.exempt) + " | " +
+           std::to_string(counts.violating) + " | " + std::to_string(PercentDone(counts)) +
+           " % |\n";
+  }
+  if (!names.violations.empty()) {
+    out += "\n| service | type | name | suggested | rule | mode |\n|---|---|---|---|---|---|\n";
+  }
+  for (const NameViolation& one : names.violations) {
+    out += "| " + Cell(one.service) + " | " + Cell(one.type) + " | " + Cell(one.name) + " | " +
+           Cell(one.better) + " | " + one.rule + " | " + one.mode + " |\n";
+  }
+  if (!names.uses.empty()) {
+    out += "\n## Uses of others' resources\n\n| rule | mode | what | remedy |\n|---|---|---|---|\n";
+  }
+  for (const UseFault& one : names.uses) {
+    out += "| " + one.rule + " | " + one.mode + " | " + Cell(one.cause) + " | " + Cell(one.remedy) +
+           " |\n";
+  }
+  for (const NameProblem& problem : names.problems) {
+    out += "\nNot counted: " + Cell(problem.kind) + ": " + Cell(problem.problem) + "\n";
+  }
+  return out;
+}
+
 std::string Progress(const BaselineReport& report) {
   if (!report.complete) return "The baseline is not complete yet: lists are still running.";
   return std::to_string(report.objects) + " objects of " + std::to_string(report.kinds) +
@@ -86,15 +158,26 @@ std::string BaselineText(const BaselineReport& report) {
     }
     out += "\n" + TextTable({"NOT READ", "WHY"}, rows);
   }
+  if (report.names) {
+    out += "\n" + NameReportText(*report.names);
+    if (!report.names->uses.empty()) out += "\n" + UseFaultsText(*report.names);
+  }
   return out;
 }
 
 std::string BaselineJunit(const BaselineReport& report) {
-  const std::size_t tests = report.conflicts.size() + report.problems.size() + 1;
+  const std::vector<NameViolation>& names = ViolationsOf(report);
+  const std::vector<UseFault>& uses = UsesOf(report);
+  const auto refused =
+      static_cast<std::size_t>(std::count_if(names.begin(), names.end(), IsRefused));
+  const std::size_t tests =
+      report.conflicts.size() + names.size() + uses.size() + report.problems.size() + 1;
   const std::string numbers = "tests=\"" + std::to_string(tests) + "\" failures=\"" +
-                              std::to_string(report.conflicts.size()) + "\" errors=\"" +
+                              std::to_string(report.conflicts.size() + refused) + "\" errors=\"" +
                               std::to_string(report.problems.size() + (report.complete ? 0 : 1)) +
-                              "\" time=\"" + Seconds(report.took) + "\"";
+                              "\" skipped=\"" +
+                              std::to_string(names.size() - refused + uses.size()) + "\" time=\"" +
+                              Seconds(report.took) + "\"";
   std::string out =
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"truce baseline\" " + numbers +
       ">\n  <testsuite name=\"cluster " + Xml(report.cluster) + "\" " + numbers + " timestamp=\"" +
@@ -112,6 +195,7 @@ std::string BaselineJunit(const BaselineReport& report) {
     for (const std::string& step : ResolutionSteps(conflict)) out += Xml(step) + "\n";
     out += "</failure>\n    </testcase>\n";
   }
+  out += NamesJunit(names) + UsesJunit(uses);
   for (const BaselineProblem& problem : report.problems) {
     out += "    <testcase classname=\"kind\" name=\"" + Xml(problem.kind) +
            "\" time=\"0\">\n      <error type=\"not-listed\" message=\"" + Xml(problem.problem) +
@@ -141,6 +225,7 @@ std::string BaselineMarkdown(const BaselineReport& report) {
       out += "| " + Cell(problem.kind) + " | " + Cell(problem.problem) + " |\n";
     }
   }
+  if (report.names) out += NamesMarkdown(*report.names);
   return out;
 }
 

@@ -5,11 +5,13 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "registry/store/store.h"
 #include "webhook/cluster/detect/conflicts.h"
+#include "webhook/cluster/detect/name_census.h"
 #include "webhook/cluster/detect/tag_war.h"
 
 namespace truce {
@@ -33,11 +35,12 @@ struct BaselineReport {
   std::vector<Conflict> conflicts;  // by key
   std::vector<TagWar> wars;
   std::vector<BaselineProblem> problems;
+  std::optional<NameReport> names;  // what the rules about names say; none: not asked
 };
 
 std::string BaselineText(const BaselineReport& report);
-// One failed case per conflict, one error per kind that could not be looked at, one case for the
-// rest.
+// One failed case per conflict, and per name that violates a rule in mode enforce (a skipped one in
+// the other modes); one error per kind that could not be looked at, one case for the rest.
 std::string BaselineJunit(const BaselineReport& report);
 std::string BaselineMarkdown(const BaselineReport& report);
 

@@ -1,4 +1,4 @@
-#include "webhook/cli/explain_policy.h"
+#include "webhook/admission/explain_policy.h"
 
 #include <array>
 #include <string_view>
@@ -12,9 +12,11 @@
 namespace truce {
 namespace {
 
-constexpr std::array kShownRules = {Rule::kDuplicateOwnership, Rule::kForeignAttachment,
-                                    Rule::kAwsName, Rule::kNamingConvention};
-constexpr std::size_t kRuleWidth = 21;
+// In the order of a review. The others have no mode of their own, or speak above.
+constexpr std::array kShownRules = {
+    Rule::kDuplicateOwnership, Rule::kForeignAttachment,    Rule::kAwsName,
+    Rule::kNamingConvention,   Rule::kObserverWithoutShare, Rule::kDeletionProtection};
+constexpr std::size_t kRuleWidth = 24;
 constexpr std::size_t kModeWidth = 9;
 constexpr std::size_t kTextBytesMax = 400;
 
@@ -60,6 +62,7 @@ class Explanation {
   std::string Text() {
     const ObjectFacts& object = *names_.object;
     out_ = ForPeople(object.slot) + "\n";
+    if (*names_.root != object.slot) Line("owner", ForPeople(*names_.root));
     const std::string_view service = DeclaredService(object);
     Line("service", service.empty() ? "none: no label says which"
                                     : Quoted(service) + (names_.bound_service == service
@@ -123,18 +126,24 @@ class Explanation {
         if (!names_.policy->convention) return "off until configured (rules)";
         if (!names_.policy->convention->Covers(type)) return "the type is not in naming.types";
         return name.empty() ? "the name is not known yet" : "";
+      case Rule::kObserverWithoutShare:
+        return resource.intent == Intent::kObserves ? "" : "the object does not only observe";
+      case Rule::kDeletionProtection:
+        return resource.intent == Intent::kDeletes ? "" : "its deletion keeps the resource";
       case Rule::kDuplicateOwnership:
       case Rule::kResourceName:
       case Rule::kReservationCap:
-      case Rule::kUnclearDeclaration:
-      case Rule::kObserverWithoutShare:
-      case Rule::kDeletionProtection: break;
+      case Rule::kUnclearDeclaration: break;
     }
     return "";
   }
 
   void Findings(Rule rule, const DeclaredResource& resource, std::string_view name) {
-    if (rule == Rule::kDuplicateOwnership || rule == Rule::kForeignAttachment) {
+    if (rule == Rule::kDeletionProtection) {
+      Note("decided against the registry when the object is deleted");
+      return;
+    }
+    if (rule != Rule::kAwsName && rule != Rule::kNamingConvention) {
       Note("decided against the registry when the object comes");
       return;
     }
@@ -165,7 +174,8 @@ class Explanation {
 
 }  // namespace
 
-Result<std::string> ExplainPolicy(Value object, const AdmissionPolicy& policy, Timestamp now) {
+Result<std::string> ExplainPolicy(Value object, const AdmissionPolicy& policy, Timestamp now,
+                                  const RootLookup& root_of) {
   const std::string_view version = object.Child("apiVersion").text();
   const std::size_t slash = version.find('/');
   const GroupKind kind{
@@ -177,13 +187,16 @@ Result<std::string> ExplainPolicy(Value object, const AdmissionPolicy& policy, T
   }
   const ObjectFacts facts = Identify(object, kind, policy.identity);
   const NameEvidence evidence = ReadEvidence(object, facts, *policy.names);
-  const NameCase names{.policy = policy.names.get(),
-                       .modes = &policy.modes,
-                       .object = &facts,
-                       .evidence = &evidence,
-                       .root = &facts.slot,
-                       .bound_service = BoundService(policy, facts.slot.ns),
-                       .now = now};
+  const std::optional<Slot> known = root_of ? root_of(facts.slot) : std::nullopt;
+  const Slot& root = known ? *known : facts.slot;
+  const NameCase names{
+      .policy = policy.names.get(),
+      .modes = &policy.modes,
+      .object = &facts,
+      .evidence = &evidence,
+      .root = &root,
+      .bound_service = BoundService(policy, root.ns.empty() ? facts.slot.ns : root.ns),
+      .now = now};
   return Explanation(names, policy).Text();
 }
 

@@ -1,0 +1,55 @@
+// Rule deletion-protection: what is protected, or what others need, is not deleted.
+//
+// Spec: a DELETE of an object that does not terminate yet is refused while it, or anything composed
+// below it, deletes with its end a resource that is marked as protected, that a holding share gives
+// to another party, or that other parties observe.
+// Parameters: none; off until `rules` names it. Vectors: tests/unit/admission_sharing_test.cc
+// (agreements are no facts of an object).
+#include <algorithm>
+#include <string>
+
+#include "policies/people.h"
+#include "policies/sharing_rules.h"
+#include "registry/ownership/sharing.h"
+
+namespace truce {
+
+std::optional<Finding> DeletionProtection(const DeletionFacts& facts, const Wording& wording) {
+  const Owner& owner = *facts.owner;
+  const std::string resource = ResourceInWords(owner);
+  const std::string command = owner.identity.type + "/" + OneLine(owner.name, kOwnerTextBytesMax);
+  Finding out;
+  out.rule = Rule::kDeletionProtection;
+  out.resource = resource;
+  out.key = owner.key;
+  const std::string begin = "The deletion of " + ObjectForPeople(wording.object->slot) +
+                            " would delete " + resource + ", which is ";
+  const auto holds = [&](const Agreement& each) {
+    return each.kind == AgreementKind::kShare && HoldsAt(each, facts.now);
+  };
+  const auto share = std::find_if(facts.agreements.begin(), facts.agreements.end(), holds);
+  const auto observers = std::count_if(facts.rows.begin(), facts.rows.end(), [&](const Row& row) {
+    return !Manages(row) && PartyOf(row.root, *facts.parties) != owner.party;
+  });
+  if (const Agreement* mark = ProtectionIn(facts.agreements)) {
+    out.cause = begin + "protected: " + OneLine(mark->reason, kOwnerTextBytesMax) + ".";
+    out.remedy = "Take the protection away with `truce protect " + command + " --off`";
+  } else if (share != facts.agreements.end()) {
+    out.cause = begin + "shared with " + ForPeople(share->party) + ".";
+    out.remedy = "End its shares (`truce share " + command + "` lists them)";
+  } else if (observers > 0) {
+    out.cause = begin + "observed by " + std::to_string(observers) +
+                (observers == 1 ? " declaration" : " declarations") + " of others.";
+    out.remedy = "Ask them to let go of it (`truce describe " + command + "` names them)";
+  } else {
+    return std::nullopt;
+  }
+  out.remedy += ", or delete with a policy that keeps the resource.";
+  AddLink(owner, wording, out);
+  out.warning = OneLine("truce: would delete " + TypeForPeople(owner.identity.type) + " " +
+                            OneLine(owner.name, 63) + ", which is protected or in use",
+                        kWarningBytesMax);
+  return out;
+}
+
+}  // namespace truce

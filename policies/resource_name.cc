@@ -1,0 +1,36 @@
+// Rule resource-name: a name that cannot be a cloud resource's, or looks like another one.
+//
+// Spec: no part of a resource's key that an object gives holds invisible, control or confusable
+// characters, or is longer than any cloud resource's (BadName of registry/identity tells which).
+// Parameters: none; mode "mode" and "typeModes". Vectors: tests/unit/identity_names_test.cc, texts
+// in tests/golden/texts.
+#include "policies/rules.h"
+
+#include "policies/people.h"
+
+namespace truce {
+namespace {
+
+constexpr std::size_t kTextBytesMax = 256;  // of anything an object says
+
+std::string Quoted(std::string_view text) { return '"' + OneLine(text, kTextBytesMax) + '"'; }
+
+}  // namespace
+
+Finding BadResourceName(const BadName& bad, Mode mode, const Wording& wording) {
+  const std::string type = TypeForPeople(bad.type);
+  const std::string shown = Quoted(bad.shown);
+  Finding out;
+  out.rule = Rule::kResourceName;
+  out.mode = mode;
+  out.resource = type + " " + shown;
+  out.cause = "The " + OneLine(bad.part, kTextBytesMax) + " of this " + type + ", " + shown + ", " +
+              OneLine(bad.reason, kTextBytesMax) + ".";
+  out.remedy =
+      "Write it again in " + ObjectForPeople(*wording.root) +
+      " with the characters that AWS allows there; copied text often brings invisible ones.";
+  out.warning = OneLine("truce: " + out.resource + " " + bad.reason, kWarningBytesMax);
+  return out;
+}
+
+}  // namespace truce

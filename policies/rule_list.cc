@@ -1,0 +1,37 @@
+#include "policies/rule_list.h"
+
+#include <array>
+
+namespace truce {
+namespace {
+
+constexpr std::array<RuleSpec, kRuleCount> kRules = {{
+    {Rule::kDuplicateOwnership, "duplicate-ownership", "a resource has one owner", false, false},
+    {Rule::kResourceName, "resource-name", "a name holds no characters that deceive", false, false},
+    {Rule::kReservationCap, "reservation-cap", "a user reserves no more than it creates", false,
+     false},
+    {Rule::kUnclearDeclaration, "unclear-declaration", "what is declared is protected", false,
+     false},
+    {Rule::kForeignAttachment, "foreign-attachment", "nothing is written into another's resource",
+     false, true},
+    {Rule::kAwsName, "aws-name", "AWS takes the name", false, true},
+    {Rule::kNamingConvention, "naming-convention", "the name follows the template", true, true},
+    {Rule::kObserverWithoutShare, "observer-without-share",
+     "another's resource is observed where its owner shares it", true, true},
+    {Rule::kDeletionProtection, "deletion-protection", "what others need is not deleted", true,
+     true},
+}};
+
+constexpr bool IsOrdered() {
+  for (std::size_t i = 0; i < kRules.size(); ++i) {
+    if (kRules[i].rule != static_cast<Rule>(i) || kRules[i].id.empty()) return false;
+  }
+  return true;
+}
+static_assert(IsOrdered(), "the list has one line per enumerator of Rule, in their order");
+
+}  // namespace
+
+std::span<const RuleSpec> RuleList() { return kRules; }
+
+}  // namespace truce

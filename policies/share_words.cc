@@ -1,0 +1,53 @@
+#include <string>
+
+#include "policies/people.h"
+#include "policies/sharing_rules.h"
+#include "registry/ownership/sharing.h"
+
+namespace truce {
+
+std::string ResourceInWords(const Owner& owner) {
+  return TypeForPeople(owner.identity.type) + " \"" + OneLine(owner.name, kOwnerTextBytesMax) + '"';
+}
+
+void AddLink(const Owner& owner, const Wording& wording, Finding& finding) {
+  if (wording.public_url.empty() || owner.id.empty()) return;
+  finding.link = std::string(wording.public_url) + "/r/" + owner.id.text;
+}
+
+Standing StandingOf(const UseFacts& facts, ShareLevel level) {
+  const Agreement* share = ShareFor(facts.agreements, facts.party, level);
+  if (share == nullptr) return Standing::kNone;
+  if (!HoldsAt(*share, facts.now)) return Standing::kEnded;
+  return HoldsAt(*share, facts.now + kShareNotice) ? Standing::kShared : Standing::kEndsSoon;
+}
+
+Finding ShareEnds(Rule rule, const UseFacts& facts, bool ended, const Wording& wording) {
+  const Owner& holder = *facts.holder;
+  const Agreement* share = ShareFor(facts.agreements, facts.party, ShareLevel::kObserve);
+  const bool has_time = share != nullptr && share->until.has_value();
+  const std::string when =
+      (ended ? " ended on " : " ends on ") + (has_time ? FormatTimestamp(*share->until) : "?");
+  const bool attaches = rule == Rule::kForeignAttachment;
+  const std::string type = TypeForPeople(facts.use->identity.type);
+  const std::string resource = ResourceInWords(holder);
+  Finding out;
+  out.rule = rule;
+  out.mode = Mode::kWarn;
+  out.resource = attaches ? type + " of " + resource : resource;
+  out.key = facts.use->key;
+  out.cause = attaches
+                  ? "The share by which this " + type + " may write into " + resource + when + "."
+                  : "The share by which " + ObjectForPeople(wording.object->slot) +
+                        " may observe " + resource + when + ".";
+  out.remedy = std::string(ended ? "It goes on as it is, but not when it is created anew"
+                                 : "After that it goes on, but nothing new may rely on it") +
+               "; ask the owner to share it for longer.";
+  AddLink(holder, wording, out);
+  out.warning = OneLine("truce: the share of " + TypeForPeople(holder.identity.type) + " " +
+                            OneLine(holder.name, 63) + when,
+                        kWarningBytesMax);
+  return out;
+}
+
+}  // namespace truce

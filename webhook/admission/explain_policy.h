@@ -1,0 +1,27 @@
+// Which rule applies to an object in which mode, from where, and what it finds.
+#ifndef TRUCE_WEBHOOK_ADMISSION_EXPLAIN_POLICY_H_
+#define TRUCE_WEBHOOK_ADMISSION_EXPLAIN_POLICY_H_
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "registry/base/clock.h"
+#include "registry/base/result.h"
+#include "registry/identity/document.h"
+#include "webhook/admission/policy.h"
+
+namespace truce {
+
+// The top of the lineage of the object in a slot, as far as known.
+using RootLookup = std::function<std::optional<Slot>(const Slot&)>;
+
+// For people. `object` is a whole Kubernetes object. Where its root is not known (`root_of` may be
+// null), what a mode says of the owner's namespace is judged by the object's own. Errors:
+// kInvalidArgument: no apiVersion, kind or metadata.name.
+Result<std::string> ExplainPolicy(Value object, const AdmissionPolicy& policy, Timestamp now,
+                                  const RootLookup& root_of);
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_ADMISSION_EXPLAIN_POLICY_H_

@@ -1,0 +1,191 @@
+#include "webhook/api/trial_book.h"
+
+#include <algorithm>
+#include <exception>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "webhook/api/problem.h"
+
+namespace truce {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr char kSetting[] = "trial";
+constexpr std::size_t kTextBytesMax = 600;
+constexpr std::size_t kNameBytesMax = 253;
+
+Json ToJson(const Trial& trial) {
+  return {{"service", trial.service},
+          {"rule", trial.rule},
+          {"mode", trial.mode},
+          {"resource", trial.resource},
+          {"group", trial.group},
+          {"kind", trial.kind},
+          {"namespace", trial.ns},
+          {"name", trial.name},
+          {"user", trial.user},
+          {"text", trial.text},
+          {"first", FormatTimestamp(trial.first)},
+          {"last", FormatTimestamp(trial.last)},
+          {"count", trial.count}};
+}
+
+std::string TextOf(const Json& json, const char* name) {
+  const auto found = json.find(name);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+// Nothing for what ToJson did not write.
+std::optional<Trial> FromJson(const Json& json) {
+  if (!json.is_object()) return std::nullopt;
+  const auto first = ParseTimestamp(TextOf(json, "first"));
+  const auto last = ParseTimestamp(TextOf(json, "last"));
+  const auto count = json.find("count");
+  if (!first || !last || count == json.end() || !count->is_number_unsigned()) return std::nullopt;
+  return Trial{TextOf(json, "service"),
+               TextOf(json, "rule"),
+               TextOf(json, "mode"),
+               TextOf(json, "resource"),
+               TextOf(json, "group"),
+               TextOf(json, "kind"),
+               TextOf(json, "namespace"),
+               TextOf(json, "name"),
+               TextOf(json, "user"),
+               TextOf(json, "text"),
+               *first,
+               *last,
+               count->get<std::uint64_t>()};
+}
+
+std::string ToText(const std::vector<Trial>& trials) {
+  Json json = Json::array();
+  for (const Trial& trial : trials) json.push_back(ToJson(trial));
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::pair<std::string, std::string> IdOf(const Trial& trial) {
+  return {trial.rule + " " + trial.service, trial.resource + " " + trial.group + "/" + trial.kind +
+                                                "/" + trial.ns + "/" + trial.name};
+}
+
+// Whether the finding would refuse under `enforce`: not what refused, nor what warns in any mode.
+bool WouldRefuse(const Finding& finding) {
+  return finding.at_most == Mode::kEnforce &&
+         (finding.mode == Mode::kAudit || finding.mode == Mode::kWarn);
+}
+
+}  // namespace
+
+void TrialBook::OnReview(const ReviewRecord& record) noexcept {
+  if (record.dry_run || record.findings.empty()) return;
+  // Without memory for it there is no note; the answer is worth more.
+  try {
+    Note(record);
+  } catch (const std::exception&) {
+    return;
+  }
+}
+
+void TrialBook::Note(const ReviewRecord& record) {
+  const Timestamp now = clock_.Now();
+  for (const Finding& finding : record.findings) {
+    if (!WouldRefuse(finding)) continue;
+    Trial trial{.service = OneLine(record.service, kNameBytesMax),
+                .rule = std::string(Name(finding.rule)),
+                .mode = std::string(Name(finding.mode)),
+                .resource = finding.resource,
+                .group = OneLine(record.group, kNameBytesMax),
+                .kind = OneLine(record.kind, kNameBytesMax),
+                .ns = OneLine(record.ns, kNameBytesMax),
+                .name = OneLine(record.name, kNameBytesMax),
+                .user = OneLine(record.user, kNameBytesMax),
+                .text = OneLine(finding.cause + " " + finding.remedy, kTextBytesMax),
+                .first = now,
+                .last = now,
+                .count = 1};
+    Id id = IdOf(trial);
+    book_.With([&](Book& book) { Enter(book, std::move(id), std::move(trial)); });
+  }
+}
+
+void TrialBook::Enter(Book& book, Id id, Trial trial) {
+  const auto known = book.places.find(id);
+  if (known != book.places.end()) {
+    trial.first = std::min(trial.first, known->second->second.first);
+    trial.count += known->second->second.count;
+    book.trials.erase(known->second);
+    book.places.erase(known);
+  }
+  book.trials.emplace_front(id, std::move(trial));
+  book.places.emplace(std::move(id), book.trials.begin());
+  book.changed = true;
+  if (book.trials.size() <= kTrialsKept) return;
+  book.places.erase(book.trials.back().first);
+  book.trials.pop_back();
+}
+
+Result<void> TrialBook::Load(Deadline deadline) {
+  std::string text;
+  const auto look = [&](const Facts& facts) { text = facts.Setting(kSetting).value_or(""); };
+  TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
+  if (text.empty()) return {};
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_array()) return Error{ErrorCode::kDataLoss, "the trial's record cannot be read"};
+  book_.With([&](Book& book) {
+    // The oldest first, so that the latest stands in front.
+    for (auto item = json.rbegin(); item != json.rend(); ++item) {
+      std::optional<Trial> trial = FromJson(*item);
+      if (!trial) continue;
+      Id id = IdOf(*trial);
+      Enter(book, std::move(id), *std::move(trial));
+    }
+    book.changed = false;
+  });
+  return {};
+}
+
+Result<void> TrialBook::Flush(Deadline deadline) {
+  const bool changed = book_.With([](Book& book) { return std::exchange(book.changed, false); });
+  if (!changed) return {};
+  const std::string text = ToText(Since(Timestamp{}));
+  // By value: the store may still run it when our time is over.
+  const auto decide = [text, now = clock_.Now(), ids = ids_](const Facts& facts) {
+    const PartyRules parties;  // settings only
+    Ledger ledger(facts, now, ids, parties);
+    ledger.PutSetting(kSetting, text);
+    return ledger.Take();
+  };
+  const Result<void> written = store_.Apply({}, decide, deadline);
+  if (!written.ok()) book_.With([](Book& book) { book.changed = true; });
+  return written;
+}
+
+std::vector<Trial> TrialBook::Since(Timestamp since) const {
+  return book_.With([&](const Book& book) {
+    std::vector<Trial> out;
+    for (const auto& [id, trial] : book.trials) {
+      if (trial.last >= since) out.push_back(trial);
+    }
+    return out;
+  });
+}
+
+std::vector<HttpRoute> TrialRoutes(const TrialBook& book) {
+  return {
+      {"GET", "/api/v1/trial", RouteMatch::kExact, "", [&book](HttpRequest& request) {
+         Timestamp since{};
+         if (const auto text = request.Query("since")) {
+           const auto time = ParseTimestamp(*text);
+           if (!time) {
+             return ProblemResponse(Error{ErrorCode::kInvalidArgument, "\"since\" is not a time"});
+           }
+           since = *time;
+         }
+         return HttpResponse{.content_type = "application/json",
+                             .body = "{\"items\":" + ToText(book.Since(since)) + "}"};
+       }}};
+}
+
+}  // namespace truce
