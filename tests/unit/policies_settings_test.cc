@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "policies/rule_list.h"
 #include "webhook/config/load.h"
 #include "webhook/serve/policy.h"
 
@@ -128,6 +129,23 @@ TEST(PolicySettings, TheDefaultTemplateNamesEveryTypeWithAnAbbreviation) {
     EXPECT_EQ(names.convention->Covers(row.type), !row.abbreviation.empty()) << row.type;
   }
   EXPECT_GE(covered, 60U);
+}
+
+// A rule that the list knows and configuration does not could never be switched on.
+TEST(PolicySettings, EveryRuleHasAModeButThoseThatRefuseNothingByThemselves) {
+  for (const RuleSpec& spec : RuleList()) {
+    const std::string id(spec.id);
+    const auto policy = Build("rules: {" + id + ": {mode: warn}}\n");
+    const bool fixed = spec.rule == Rule::kReservationCap || spec.rule == Rule::kUnclearDeclaration;
+    EXPECT_EQ(policy.ok(), !fixed) << id;
+    EXPECT_EQ(RuleFromName(id), spec.rule);
+    EXPECT_EQ(Name(spec.rule), id);
+    EXPECT_EQ(IsOptIn(spec.rule), spec.opt_in);
+    if (!policy.ok()) continue;
+    const auto& entries = policy.value()->modes.rules[static_cast<std::size_t>(spec.rule)];
+    ASSERT_EQ(entries.size(), 1U) << id;
+    EXPECT_EQ(entries[0].mode, Mode::kWarn);
+  }
 }
 
 TEST(PolicySettings, WithoutRulesOnlyAwsIsAsked) {

@@ -1,0 +1,220 @@
+// What every rule says, as kubectl and Argo CD show it: one file a rule in texts/, of its denials
+// and warnings. A rule without samples does not compile. TRUCE_UPDATE_GOLDEN=1 writes them anew.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <regex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "policies/foreign_attachment.h"
+#include "policies/name_rules.h"
+#include "policies/rule_list.h"
+#include "policies/rules.h"
+#include "policies/sharing_rules.h"
+#include "registry/ownership/sharing.h"
+#include "tests/support/golden.h"
+
+namespace truce {
+namespace {
+
+// Deletions have an entry of their own.
+std::string Denied(const Finding& finding) {
+  const bool is_deletion = finding.rule == Rule::kDeletionProtection;
+  return std::string("admission webhook \"") + (is_deletion ? "deletions" : "declarations") +
+         ".truce.dev\" denied the request: ";
+}
+
+std::string AsKubectl(const Finding& finding, const std::string& text) {
+  const bool is_deletion = finding.rule == Rule::kDeletionProtection;
+  return std::string("Error from server (Forbidden): ") +
+         (is_deletion ? "" : "error when creating \"files.yaml\": ") + Denied(finding) + text;
+}
+
+// Argo CD strips what kubectl puts in front, deletes Go's maps to the end of the line, and shows
+// one line.
+std::string AsArgoCd(const Finding& finding, const std::string& text) {
+  std::string out = Denied(finding) + std::regex_replace(text, std::regex("map\\[.*\\]"), "");
+  std::replace(out.begin(), out.end(), '\n', ' ');
+  return out;
+}
+
+struct Sample {
+  std::string what;
+  Finding finding;
+};
+
+// A bucket of team-a in another party's hands; an object of team-b that is judged.
+class EveryRule : public testing::Test {
+ protected:
+  EveryRule() {
+    holder.identity = {"s3/Bucket", "aws", "", "us-west-2", {{"name", "prod-artifacts"}}};
+    holder.name = "prod-artifacts";
+    holder.key = {"s3/Bucket|aws|||name=prod-artifacts"};
+    holder.id = {"k3j5x7q2m4n6p"};
+    holder.root = {"prod-eu", "platform.example.org", "ObjectStorage", "team-a", "artifacts"};
+    holder.party = {"ns:prod-eu/team-a"};
+    holder.service = "service-a";
+    holder.contact = "team-a@example.org";
+    holder.since = now - std::chrono::hours{24};
+    holder.state = HolderState::kHeld;
+    resource.identity = holder.identity;
+    resource.name = holder.name;
+    resource.key = holder.key;
+    object.slot = {"prod-eu", "s3.aws.upbound.io", "Bucket", "", "files"};
+    object.service = "service-b";
+    attachment.identity = {
+        "s3/BucketPolicy", "aws", "", "us-west-2", {{"bucket", "prod-artifacts"}}};
+    attachment.name = "prod-artifacts";
+    share.id = {"share"};
+    share.key = holder.key;
+    share.party = {"ns:prod-eu/team-b"};
+    share.level = ShareLevel::kAttach;
+  }
+
+  Wording Words() const {
+    return {.disclosure = disclosure,
+            .public_url = "https://truce.example.org",
+            .catalogue = &Catalogue::BuiltIn(),
+            .object = &object,
+            .root = &object.slot};
+  }
+
+  // `used` by team-b, below a share that ends in `left`; nothing: there is none.
+  UseFacts Use(const DeclaredResource& used, std::optional<std::chrono::hours> left) {
+    agreements.clear();
+    if (left) {
+      share.until = now + *left;
+      agreements.push_back(share);
+    }
+    return {.use = &used,
+            .holder = &holder,
+            .party = share.party,
+            .agreements = agreements,
+            .existed = left.has_value(),
+            .now = now};
+  }
+
+  Finding Deletion(const std::vector<Agreement>& of, const std::vector<Row>& rows) const {
+    return *DeletionProtection(
+        {.owner = &holder, .agreements = of, .rows = rows, .parties = &parties, .now = now},
+        Words());
+  }
+
+  std::vector<Sample> Uses(const DeclaredResource& used,
+                           std::optional<Finding> (*rule)(const UseFacts&, const Wording&)) {
+    std::vector<Sample> out;
+    out.push_back({"refused", *rule(Use(used, {}), Words())});
+    out.push_back({"its share ends soon", *rule(Use(used, std::chrono::hours{24}), Words())});
+    out.push_back({"its share has ended", *rule(Use(used, std::chrono::hours{-24}), Words())});
+    disclosure = Disclosure::kTaken;
+    out.push_back({"refused, disclosure taken", *rule(Use(used, {}), Words())});
+    return out;
+  }
+
+  std::vector<Sample> Ownership() {
+    Clash clash;
+    clash.resource = resource;
+    clash.holder = holder;
+    return {{"refused", DuplicateOwnership(clash, Words())},
+            {"perhaps another account's", PerhapsElsewhere(clash, Words())}};
+  }
+
+  std::vector<Sample> Names() const {
+    return {{"refused", AwsNameRefused(resource, "Prod_Artifacts", {"contains \"_\"", false},
+                                       "prod-artifacts", Words())},
+            {"a caution", AwsNameRefused(resource, "prod.artifacts", {"contains \".\"", true},
+                                         "prod-artifacts", Words())}};
+  }
+
+  std::vector<Sample> Convention() const {
+    const NamingFault fault{.part = "env",
+                            .got = "production",
+                            .expected = "be prod (from the label env)",
+                            .form = "{service}-{env}-{type}",
+                            .suggestion = "service-b-prod-bucket"};
+    return {
+        {"refused", NameOutOfConvention(resource, "service-b-production-bucket", fault, Words())}};
+  }
+
+  std::vector<Sample> Deletions() const {
+    Agreement mark = share;
+    mark.kind = AgreementKind::kProtection;
+    mark.reason = "invoices of ten years";
+    Agreement lasting = share;
+    lasting.until.reset();
+    Row observer;
+    observer.root = {"prod-eu", "platform.example.org", "ObjectStorage", "team-b", "files"};
+    observer.intent = Intent::kObserves;
+    return {{"protected", Deletion({mark}, {})},
+            {"shared", Deletion({lasting}, {})},
+            {"observed", Deletion({}, {observer})}};
+  }
+
+  std::vector<Sample> SamplesOf(Rule rule) {
+    const BadName bad{"s3/Bucket", "name", "prod\\u{200b}artifacts",
+                      "contains U+200B (zero width space)"};
+    DeclaredResource part = resource;
+    part.missing = {"spec.parameters.name is missing"};
+    switch (rule) {
+      case Rule::kDuplicateOwnership: return Ownership();
+      case Rule::kResourceName: return {{"refused", BadResourceName(bad, Mode::kEnforce, Words())}};
+      case Rule::kReservationCap:
+        return {{"refused", ReservationCapReached(100, "ann@example.org", Words())}};
+      case Rule::kUnclearDeclaration:
+        return {{"a part is missing", UnclearDeclaration(part, Words())},
+                {"kinds cannot be listed", PerhapsTaken(resource, Words())}};
+      case Rule::kForeignAttachment: return Uses(attachment, &ForeignAttachment);
+      case Rule::kAwsName: return Names();
+      case Rule::kNamingConvention: return Convention();
+      case Rule::kObserverWithoutShare: return Uses(resource, &ObserverWithoutShare);
+      case Rule::kDeletionProtection: return Deletions();
+    }
+    return {};
+  }
+
+  const Timestamp now = *ParseTimestamp("2026-11-21T08:00:00Z");
+  Owner holder;
+  DeclaredResource resource;
+  DeclaredResource attachment;
+  ObjectFacts object;
+  Agreement share;
+  std::vector<Agreement> agreements;
+  PartyRules parties;
+  Disclosure disclosure = Disclosure::kFull;
+};
+
+TEST_F(EveryRule, IsShownByKubectlAndArgoCd) {
+  for (const RuleSpec& spec : RuleList()) {
+    SCOPED_TRACE(spec.id);
+    disclosure = Disclosure::kFull;
+    const std::vector<Sample> samples = SamplesOf(spec.rule);
+    ASSERT_FALSE(samples.empty());
+    std::string shown = "rule " + std::string(spec.id) + ": " + std::string(spec.about) + "\n";
+    for (const auto& [what, finding] : samples) {
+      EXPECT_EQ(finding.rule, spec.rule);
+      const std::vector<Finding> alone = {finding};
+      const std::vector<std::string> warnings = Warnings(alone);
+      ASSERT_EQ(warnings.size(), 1U);
+      EXPECT_LE(warnings[0].size(), kWarningBytesMax);
+      shown += "\n== " + what + "\n";
+      if (finding.mode == Mode::kEnforce) {
+        const std::string text = DenialText(alone);
+        // The first line says it all: conditions and lists show no more.
+        EXPECT_EQ(text.substr(0, text.find('\n')), finding.cause);
+        EXPECT_TRUE(finding.cause.ends_with('.')) << finding.cause;
+        shown += "-- kubectl\n" + AsKubectl(finding, text) + "\n-- Argo CD\n" +
+                 AsArgoCd(finding, text) + "\n";
+      }
+      if (spec.rule == Rule::kReservationCap) continue;  // it never only warns
+      shown += "-- kubectl, in mode warn\nWarning: " + warnings[0] + "\n";
+    }
+    ExpectGolden("texts/rule-" + std::string(spec.id) + ".txt", shown);
+  }
+}
+
+}  // namespace
+}  // namespace truce
