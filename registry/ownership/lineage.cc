@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "registry/ownership/grant.h"
+
 namespace truce {
 namespace {
 
@@ -168,11 +170,25 @@ bool RootManages(const std::vector<Row>& rows, const Slot& root) {
                      [&](const Row& row) { return Manages(row) && row.root == root; });
 }
 
-void EndRecord(Owner owner, const std::string& cause, Ledger& ledger) {
+void DescribeTop(Owner& owner, const Ledger& ledger) {
+  if (const auto top = ledger.ObjectBySlot(owner.root)) {
+    owner.service = top->service;
+    owner.contact = top->contact;
+  }
+}
+
+// The key that was left orphaned is `to`'s: as if the chain were declared anew under it.
+void EndRecord(Owner owner, const Slot& to, const std::string& cause, Ledger& ledger) {
+  const PartyId party = ledger.PartyFor(to);
+  const bool handed_over = party != owner.party;
+  if (owner.root != to) owner.since = ledger.now();
+  owner.root = to;
+  owner.party = party;
+  DescribeTop(owner, ledger);
   owner.record = Record::kNone;
   owner.record_reason.clear();
   owner.successor.clear();
-  ledger.Audit({.action = AuditAction::kGranted,
+  ledger.Audit({.action = handed_over ? AuditAction::kTransferred : AuditAction::kGranted,
                 .key = owner.key,
                 .id = owner.id,
                 .root = owner.root,
@@ -189,18 +205,18 @@ void MoveOwner(const KeyText& key, const Slot& from, const Slot& to, const std::
   if (!owner || owner->record == Record::kImported) return;
   const std::vector<Row> rows = ledger.RowsOfKey(key);
   if (owner->record != Record::kNone) {
-    // Orphaned, and its root manages it again.
-    if (owner->root == to && RootManages(rows, to)) EndRecord(*std::move(owner), cause, ledger);
+    // Orphaned, and its party or its successor manages it again.
+    const bool may =
+        owner->root == to || owner->party == ledger.PartyFor(to) ||
+        (owner->record == Record::kTransferring && NamesSuccessor(owner->successor, to));
+    if (may && RootManages(rows, to)) EndRecord(*std::move(owner), to, cause, ledger);
     return;
   }
   if (owner->root != from) return;
   if (RootManages(rows, from) || !RootManages(rows, to)) return;
   owner->root = to;
   owner->party = ledger.PartyFor(to);
-  if (const auto top = ledger.ObjectBySlot(to)) {
-    owner->service = top->service;
-    owner->contact = top->contact;
-  }
+  DescribeTop(*owner, ledger);
   ledger.Audit({.action = AuditAction::kMoved,
                 .key = key,
                 .id = owner->id,

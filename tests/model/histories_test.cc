@@ -476,6 +476,23 @@ TEST_F(Histories, AnOrphanedKeyIsOwnedAgainWhenALivingChainComesUnderItsRoot) {
   EXPECT_EQ(registry_.OwnerOf("k")->record, Record::kNone);
 }
 
+TEST_F(Histories, AnOrphanedKeyIsOwnedAgainWhenALivingChainComesUnderItsParty) {
+  const Slot claim_slot = SlotOf("ObjectStorage", "team-a", "artifacts");
+  const Slot composite_slot = SlotOf("XObjectStorage", "", "x");
+  const ObjectFacts first = Live(a_, "u1", "k", 1);
+  registry_.SeeDeleted(first);
+  ASSERT_EQ(registry_.OwnerOf("k")->record, Record::kOrphaned);
+  ObjectFacts composite = Composite(composite_slot, "x", "k", 2);
+  composite.lineage.claim = RefTo(claim_slot, "");
+  registry_.See(composite);  // the claim is not known yet: a party of its own
+  ASSERT_EQ(registry_.OwnerOf("k")->record, Record::kOrphaned);
+  ObjectFacts claim = Composite(claim_slot, "claim-1", "another", 3);
+  claim.lineage.resources = {RefTo(composite_slot, "")};
+  registry_.See(claim);
+  EXPECT_EQ(registry_.OwnerOf("k")->root, claim_slot) << "as a sight of the composite would";
+  EXPECT_EQ(registry_.OwnerOf("k")->record, Record::kNone);
+}
+
 TEST_F(Histories, AnEndWithoutWitnessPassesToAnotherChainOfTheSameParty) {
   ObjectFacts first = Live(a_, "u1", "k", 1);
   const Slot other = SlotOf("Bucket", "team-a", "c");
