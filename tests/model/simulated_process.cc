@@ -81,6 +81,13 @@ SimulatedAnswer SimulatedProcess::Validate(std::string review) {
           sink_->warned, response.body};
 }
 
+void SimulatedProcess::SetMappings(const MappingRules& mappings) {
+  ports_.policy.identity.mappings = mappings;
+  ports_.rules.identity.mappings = mappings;
+  policy_changed_ = true;
+  watcher_->SetRules(now_, ports_.rules);
+}
+
 bool SimulatedProcess::Take(Wishes wishes) {
   const bool any = !wishes.empty();
   for (const WatchId id : wishes.stops) running_.erase(id);

@@ -54,6 +54,8 @@ class SimulatedProcess final {
   void Wait(std::chrono::milliseconds time);
 
   SimulatedAnswer Validate(std::string review);
+  // The configuration file was changed.
+  void SetMappings(const MappingRules& mappings);
   Watcher& watcher() { return *watcher_; }
   Moment now() const { return now_; }
   std::string Describe() const;
@@ -95,7 +97,7 @@ class SimulatedProcess final {
   std::unique_ptr<AdmissionService> service_;
   std::unique_ptr<Watcher> watcher_;
   std::map<std::string, bool, std::less<>> unlisted_;
-  bool policy_changed_ = false;  // accounts were learned
+  bool policy_changed_ = false;  // accounts were learned, or mappings changed
   std::vector<Pending> pending_;
   std::map<WatchId, Running> running_;
 };

@@ -15,16 +15,24 @@ constexpr const char* kCrossplaneFinalizer = "finalizer.apiextensions.crossplane
 constexpr std::array kBuckets{"alpha", "beta", "gamma"};
 constexpr std::array kNamespaces{"team-a", "team-b"};
 
-MappingRule RuleFor(const GroupKind& kind, const Catalogue& catalogue) {
+MappingRule RuleFor(const GroupKind& kind, const Catalogue& catalogue,
+                    const char* path = "spec.parameters.name") {
   MappingRule rule;
   rule.kind = kind;
   MappedResource bucket;
   bucket.type = "s3/Bucket";
   PartSource name;
-  name.path = FieldPath::Parse("spec.parameters.name", FieldPath::Root::kObject).value();
+  name.path = FieldPath::Parse(path, FieldPath::Root::kObject).value();
   bucket.parts[catalogue.FindType("s3/Bucket")->parts.front().name] = std::move(name);
   rule.declares.push_back(std::move(bucket));
   return rule;
+}
+
+MappingRules MappingsOf(const Catalogue& catalogue, bool whole, bool map_composite) {
+  std::vector<MappingRule> rules{
+      RuleFor(kClaimKind, catalogue, whole ? "spec.parameters.name" : "spec.parameters.nmae")};
+  if (map_composite) rules.push_back(RuleFor(kCompositeKind, catalogue));
+  return MappingRules::Create(std::move(rules), catalogue).value();
 }
 
 AdmissionPolicy PolicyOf(bool map_composite) {
@@ -33,9 +41,7 @@ AdmissionPolicy PolicyOf(bool map_composite) {
   policy.catalogue = catalogue;
   policy.identity.cluster = "local";
   policy.identity.catalogue = catalogue.get();
-  std::vector<MappingRule> rules{RuleFor(kClaimKind, *catalogue)};
-  if (map_composite) rules.push_back(RuleFor(kCompositeKind, *catalogue));
-  policy.identity.mappings = MappingRules::Create(std::move(rules), *catalogue).value();
+  policy.identity.mappings = MappingsOf(*catalogue, true, map_composite);
   policy.providers = {"system:serviceaccount:crossplane-system:provider-*"};
   policy.composite_controllers = {scene::kCrossplane};
   policy.watched = true;
@@ -445,6 +451,14 @@ void WatchSimulation::PutConfig() {
   cluster_.Put(std::move(config));
 }
 
+void WatchSimulation::SetMapping(bool whole) {
+  Say(whole ? "the mapping is mended" : "the mapping is broken");
+  mapped_ = whole;
+  policy_.identity.mappings = MappingsOf(*policy_.catalogue, whole, options_.map_composite);
+  rules_.identity.mappings = policy_.identity.mappings;
+  process_->SetMappings(rules_.identity.mappings);
+}
+
 void WatchSimulation::MakeDefinition(const ServedKind& kind) {
   cluster_.Serve(kind);
   SimulatedObject made = NewObject(kDefinitionKind, "", kind.plural + "." + kind.group);
@@ -539,6 +553,7 @@ std::optional<std::string> WatchSimulation::Step() {
     account_known_ = true;
     PutConfig();
   }
+  if (options_.remaps && Chance(0.02)) SetMapping(!mapped_);
   const std::size_t who = Pick(10);
   if (who < 2) People();
   if (who >= 2 && who < 4) Crossplane();

@@ -18,7 +18,8 @@
 namespace truce {
 
 // Checked after every step (S) and when quiet (Q):
-//   S1  of the objects admitted by an enforcing Truce, one lineage at most manages a bucket (I2)
+//   S1  of the objects admitted by an enforcing Truce, one lineage at most manages a bucket (I2);
+//       not where mappings change: what a claim loses by that, its party may take
 //   S2  CheckInvariants, and the audit log only grew (I1, I7, I12)
 //   S3  no DELETE is denied (I10), a dry run changes nothing and answers as the review after it
 //       (I4), and where the holder is not disclosed no answer names it (I8)
@@ -45,6 +46,7 @@ class WatchSimulation {
     bool map_composite = false;  // a rule maps the composite as well
     bool discreet = false;       // answers do not name holders of other parties
     bool tables = false;         // some declare tables, whose account becomes known later
+    bool remaps = false;         // the mapping of claims is broken and mended
     std::size_t crowd = 0;       // so many buckets are there, and go together
   };
   WatchSimulation(Store& store, unsigned seed, Options options);
@@ -90,6 +92,8 @@ class WatchSimulation {
   void Disaster();
   void LoseCrowd();
   void PutConfig();
+  // With the rule for claims, or with one whose path leads nowhere.
+  void SetMapping(bool whole);
   // Definitions (CRDs) go with all their objects, and come back; all of them when `all`.
   void RemoveDefinition(const ServedKind& kind);
   void FinishDefinitions(bool all);
@@ -123,6 +127,7 @@ class WatchSimulation {
   std::unique_ptr<SimulatedProcess> process_;
   std::set<std::string> cloud_;  // what exists there
   bool account_known_ = false;   // the ProviderConfig says it
+  bool mapped_ = true;           // the mapping of claims is whole
   std::uint64_t uids_ = 0;
   std::uint64_t reviews_ = 0;
   std::uint64_t ids_ = 0;

@@ -50,7 +50,7 @@ std::optional<std::string> WatchSimulation::CheckStep() {
           .insert(RootOf(object));
     }
   }
-  if (options_.disasters == 0) {
+  if (options_.disasters == 0 && !options_.remaps) {
     for (const auto& [bucket, roots] : managers) {
       if (roots.size() > 1)
         broken_.push_back("S1: bucket " + bucket + " has " + std::to_string(roots.size()) +
@@ -267,6 +267,7 @@ std::string WatchSimulation::Told(const std::string& what) const {
 std::optional<std::string> WatchSimulation::Quiet() {
   Say("quiet");
   store_.Mend();
+  if (!mapped_) SetMapping(true);
   FinishDefinitions(true);  // those half gone go
   process_->Advance(kTtl);
   FinishDefinitions(true);  // and come back, empty

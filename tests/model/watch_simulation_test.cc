@@ -36,7 +36,7 @@ std::string Tail(const WatchSimulation& simulation) {
 // and combined. TRUCE_SIMULATION_FAULTS says which may occur at all, as a sum:
 // 1 restarts, 2 the API server's errors and broken streams, 4 the store's, 8 requests that bypass
 // Truce, 16 lost answers, 32 etcd restores, compactions, definitions removed, mass deletions
-// unseen, clock jumps; 64 accounts that become known late; 255 all.
+// unseen, clock jumps; 64 accounts that become known late, 128 mapping rules that change; 255 all.
 WatchSimulation::Options OptionsOf(unsigned seed, unsigned level) {
   std::mt19937 random(seed);
   const auto share = [&](unsigned bit, double value) {
@@ -54,6 +54,7 @@ WatchSimulation::Options OptionsOf(unsigned seed, unsigned level) {
   options.map_composite = random() % 2 == 0;
   options.discreet = random() % 2 == 0;
   if (options.disasters > 0 && random() % 8 == 0) options.crowd = 100;
+  options.remaps = share(128, 1) > 0;
   return options;
 }
 
