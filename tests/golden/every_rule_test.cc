@@ -51,56 +51,56 @@ struct Sample {
 class EveryRule : public testing::Test {
  protected:
   EveryRule() {
-    holder.identity = {"s3/Bucket", "aws", "", "us-west-2", {{"name", "prod-artifacts"}}};
-    holder.name = "prod-artifacts";
-    holder.key = {"s3/Bucket|aws|||name=prod-artifacts"};
-    holder.id = {"k3j5x7q2m4n6p"};
-    holder.root = {"prod-eu", "platform.example.org", "ObjectStorage", "team-a", "artifacts"};
-    holder.party = {"ns:prod-eu/team-a"};
-    holder.service = "service-a";
-    holder.contact = "team-a@example.org";
-    holder.since = now - std::chrono::hours{24};
-    holder.state = HolderState::kHeld;
-    resource.identity = holder.identity;
-    resource.name = holder.name;
-    resource.key = holder.key;
-    object.slot = {"prod-eu", "s3.aws.upbound.io", "Bucket", "", "files"};
-    object.service = "service-b";
-    attachment.identity = {
+    holder_.identity = {"s3/Bucket", "aws", "", "us-west-2", {{"name", "prod-artifacts"}}};
+    holder_.name = "prod-artifacts";
+    holder_.key = {"s3/Bucket|aws|||name=prod-artifacts"};
+    holder_.id = {"k3j5x7q2m4n6p"};
+    holder_.root = {"prod-eu", "platform.example.org", "ObjectStorage", "team-a", "artifacts"};
+    holder_.party = {"ns:prod-eu/team-a"};
+    holder_.service = "service-a";
+    holder_.contact = "team-a@example.org";
+    holder_.since = now_ - std::chrono::hours{24};
+    holder_.state = HolderState::kHeld;
+    resource_.identity = holder_.identity;
+    resource_.name = holder_.name;
+    resource_.key = holder_.key;
+    object_.slot = {"prod-eu", "s3.aws.upbound.io", "Bucket", "", "files"};
+    object_.service = "service-b";
+    attachment_.identity = {
         "s3/BucketPolicy", "aws", "", "us-west-2", {{"bucket", "prod-artifacts"}}};
-    attachment.name = "prod-artifacts";
-    share.id = {"share"};
-    share.key = holder.key;
-    share.party = {"ns:prod-eu/team-b"};
-    share.level = ShareLevel::kAttach;
+    attachment_.name = "prod-artifacts";
+    share_.id = {"share"};
+    share_.key = holder_.key;
+    share_.party = {"ns:prod-eu/team-b"};
+    share_.level = ShareLevel::kAttach;
   }
 
   Wording Words() const {
-    return {.disclosure = disclosure,
+    return {.disclosure = disclosure_,
             .public_url = "https://truce.example.org",
             .catalogue = &Catalogue::BuiltIn(),
-            .object = &object,
-            .root = &object.slot};
+            .object = &object_,
+            .root = &object_.slot};
   }
 
   // `used` by team-b, below a share that ends in `left`; nothing: there is none.
   UseFacts Use(const DeclaredResource& used, std::optional<std::chrono::hours> left) {
-    agreements.clear();
+    agreements_.clear();
     if (left) {
-      share.until = now + *left;
-      agreements.push_back(share);
+      share_.until = now_ + *left;
+      agreements_.push_back(share_);
     }
     return {.use = &used,
-            .holder = &holder,
-            .party = share.party,
-            .agreements = agreements,
+            .holder = &holder_,
+            .party = share_.party,
+            .agreements = agreements_,
             .existed = left.has_value(),
-            .now = now};
+            .now = now_};
   }
 
   Finding Deletion(const std::vector<Agreement>& of, const std::vector<Row>& rows) const {
     return *DeletionProtection(
-        {.owner = &holder, .agreements = of, .rows = rows, .parties = &parties, .now = now},
+        {.owner = &holder_, .agreements = of, .rows = rows, .parties = &parties_, .now = now_},
         Words());
   }
 
@@ -110,23 +110,23 @@ class EveryRule : public testing::Test {
     out.push_back({"refused", *rule(Use(used, {}), Words())});
     out.push_back({"its share ends soon", *rule(Use(used, std::chrono::hours{24}), Words())});
     out.push_back({"its share has ended", *rule(Use(used, std::chrono::hours{-24}), Words())});
-    disclosure = Disclosure::kTaken;
+    disclosure_ = Disclosure::kTaken;
     out.push_back({"refused, disclosure taken", *rule(Use(used, {}), Words())});
     return out;
   }
 
   std::vector<Sample> Ownership() {
     Clash clash;
-    clash.resource = resource;
-    clash.holder = holder;
+    clash.resource = resource_;
+    clash.holder = holder_;
     return {{"refused", DuplicateOwnership(clash, Words())},
             {"perhaps another account's", PerhapsElsewhere(clash, Words())}};
   }
 
   std::vector<Sample> Names() const {
-    return {{"refused", AwsNameRefused(resource, "Prod_Artifacts", {"contains \"_\"", false},
+    return {{"refused", AwsNameRefused(resource_, "Prod_Artifacts", {"contains \"_\"", false},
                                        "prod-artifacts", Words())},
-            {"a caution", AwsNameRefused(resource, "prod.artifacts", {"contains \".\"", true},
+            {"a caution", AwsNameRefused(resource_, "prod.artifacts", {"contains \".\"", true},
                                          "prod-artifacts", Words())}};
   }
 
@@ -137,14 +137,14 @@ class EveryRule : public testing::Test {
                             .form = "{service}-{env}-{type}",
                             .suggestion = "service-b-prod-bucket"};
     return {
-        {"refused", NameOutOfConvention(resource, "service-b-production-bucket", fault, Words())}};
+        {"refused", NameOutOfConvention(resource_, "service-b-production-bucket", fault, Words())}};
   }
 
   std::vector<Sample> Deletions() const {
-    Agreement mark = share;
+    Agreement mark = share_;
     mark.kind = AgreementKind::kProtection;
     mark.reason = "invoices of ten years";
-    Agreement lasting = share;
+    Agreement lasting = share_;
     lasting.until.reset();
     Row observer;
     observer.root = {"prod-eu", "platform.example.org", "ObjectStorage", "team-b", "files"};
@@ -157,7 +157,7 @@ class EveryRule : public testing::Test {
   std::vector<Sample> SamplesOf(Rule rule) {
     const BadName bad{"s3/Bucket", "name", "prod\\u{200b}artifacts",
                       "contains U+200B (zero width space)"};
-    DeclaredResource part = resource;
+    DeclaredResource part = resource_;
     part.missing = {"spec.parameters.name is missing"};
     switch (rule) {
       case Rule::kDuplicateOwnership: return Ownership();
@@ -166,31 +166,31 @@ class EveryRule : public testing::Test {
         return {{"refused", ReservationCapReached(100, "ann@example.org", Words())}};
       case Rule::kUnclearDeclaration:
         return {{"a part is missing", UnclearDeclaration(part, Words())},
-                {"kinds cannot be listed", PerhapsTaken(resource, Words())}};
-      case Rule::kForeignAttachment: return Uses(attachment, &ForeignAttachment);
+                {"kinds cannot be listed", PerhapsTaken(resource_, Words())}};
+      case Rule::kForeignAttachment: return Uses(attachment_, &ForeignAttachment);
       case Rule::kAwsName: return Names();
       case Rule::kNamingConvention: return Convention();
-      case Rule::kObserverWithoutShare: return Uses(resource, &ObserverWithoutShare);
+      case Rule::kObserverWithoutShare: return Uses(resource_, &ObserverWithoutShare);
       case Rule::kDeletionProtection: return Deletions();
     }
     return {};
   }
 
-  const Timestamp now = *ParseTimestamp("2026-11-21T08:00:00Z");
-  Owner holder;
-  DeclaredResource resource;
-  DeclaredResource attachment;
-  ObjectFacts object;
-  Agreement share;
-  std::vector<Agreement> agreements;
-  PartyRules parties;
-  Disclosure disclosure = Disclosure::kFull;
+  const Timestamp now_ = *ParseTimestamp("2026-11-21T08:00:00Z");
+  Owner holder_;
+  DeclaredResource resource_;
+  DeclaredResource attachment_;
+  ObjectFacts object_;
+  Agreement share_;
+  std::vector<Agreement> agreements_;
+  PartyRules parties_;
+  Disclosure disclosure_ = Disclosure::kFull;
 };
 
 TEST_F(EveryRule, IsShownByKubectlAndArgoCd) {
   for (const RuleSpec& spec : RuleList()) {
     SCOPED_TRACE(spec.id);
-    disclosure = Disclosure::kFull;
+    disclosure_ = Disclosure::kFull;
     const std::vector<Sample> samples = SamplesOf(spec.rule);
     ASSERT_FALSE(samples.empty());
     std::string shown = "rule " + std::string(spec.id) + ": " + std::string(spec.about) + "\n";

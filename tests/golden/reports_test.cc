@@ -58,28 +58,28 @@ class Reports : public testing::Test {
     }
     queue.sides[0].incumbent = true;
     queue.owner.root = queue.sides[0].root;
-    report.conflicts = {bucket, queue};
+    report_.conflicts = {bucket, queue};
     TagWar war;
     war.key = bucket.owner.key;
     war.since = Time("2026-11-21T08:50:27Z");
     war.last = Time("2026-11-21T08:55:55Z");
     war.writes = 59;
     war.writes_per_minute = 10.76;
-    report.wars = {war};
-    report.cluster = "prod-eu";
-    report.complete = true;
-    report.at = Time("2026-11-21T09:00:00Z");
-    report.took = std::chrono::milliseconds(12345);
-    report.kinds = 131;
-    report.objects = 20000;
-    report.counts = {.owners = 18000,
-                     .reserved = 1,
-                     .held = 17990,
-                     .orphaned = 8,
-                     .imported = 1,
-                     .conflicts = 2};
-    report.problems = {{"Topic.sns.aws.upbound.io", "403 | <forbidden>"}};
-    report.names = Names();
+    report_.wars = {war};
+    report_.cluster = "prod-eu";
+    report_.complete = true;
+    report_.at = Time("2026-11-21T09:00:00Z");
+    report_.took = std::chrono::milliseconds(12345);
+    report_.kinds = 131;
+    report_.objects = 20000;
+    report_.counts = {.owners = 18000,
+                      .reserved = 1,
+                      .held = 17990,
+                      .orphaned = 8,
+                      .imported = 1,
+                      .conflicts = 2};
+    report_.problems = {{"Topic.sns.aws.upbound.io", "403 | <forbidden>"}};
+    report_.names = Names();
   }
 
   static NameReport Names() {
@@ -117,43 +117,43 @@ class Reports : public testing::Test {
     return side;
   }
 
-  BaselineReport report;
+  BaselineReport report_;
 };
 
 TEST_F(Reports, ConflictsText) {
-  Expect("conflicts.txt", ConflictsText(report.conflicts, report.wars, false));
+  Expect("conflicts.txt", ConflictsText(report_.conflicts, report_.wars, false));
 }
 
 TEST_F(Reports, ConflictsWide) {
-  Expect("conflicts-wide.txt", ConflictsText(report.conflicts, report.wars, true));
+  Expect("conflicts-wide.txt", ConflictsText(report_.conflicts, report_.wars, true));
 }
 
 TEST_F(Reports, TheFindingOfAConflict) {
-  const LiveFinding finding = FindingOf(report.conflicts[0]);
+  const LiveFinding finding = FindingOf(report_.conflicts[0]);
   Expect("finding.txt", finding.cause + "\n" + finding.evidence + "\n" + finding.remedy + "\n");
 }
 
 TEST_F(Reports, Baseline) {
-  Expect("baseline.txt", BaselineText(report));
-  Expect("baseline.xml", BaselineJunit(report));
-  Expect("baseline.md", BaselineMarkdown(report));
-  Expect("baseline.json", BaselineJson(report) + "\n");
+  Expect("baseline.txt", BaselineText(report_));
+  Expect("baseline.xml", BaselineJunit(report_));
+  Expect("baseline.md", BaselineMarkdown(report_));
+  Expect("baseline.json", BaselineJson(report_) + "\n");
 }
 
 TEST_F(Reports, Names) {
-  Expect("names.txt", NameReportText(*report.names));
-  Expect("names.json", NamesJson(*report.names) + "\n");
-  report.names->violations.pop_back();
-  report.names->convention = false;
-  Expect("names-cut.txt", NameReportText(*report.names));
+  Expect("names.txt", NameReportText(*report_.names));
+  Expect("names.json", NamesJson(*report_.names) + "\n");
+  report_.names->violations.pop_back();
+  report_.names->convention = false;
+  Expect("names-cut.txt", NameReportText(*report_.names));
 }
 
 TEST_F(Reports, BaselineOfACleanCluster) {
-  report.names.reset();
-  report.conflicts.clear();
-  report.problems.clear();
-  report.complete = false;
-  Expect("baseline-begun.txt", BaselineText(report) + BaselineJunit(report));
+  report_.names.reset();
+  report_.conflicts.clear();
+  report_.problems.clear();
+  report_.complete = false;
+  Expect("baseline-begun.txt", BaselineText(report_) + BaselineJunit(report_));
 }
 
 TEST_F(Reports, Coverage) {

@@ -13,10 +13,11 @@ namespace truce {
 namespace {
 
 Result<std::shared_ptr<const AdmissionPolicy>> Build(const std::string& text) {
-  const std::shared_ptr<const Catalogue> catalogue(std::shared_ptr<void>(), &Catalogue::BuiltIn());
+  static const NamedCatalogue kTypes =
+      WithNames({std::shared_ptr<void>(), &Catalogue::BuiltIn()}).value();
   TRUCE_ASSIGN_OR_RETURN(const LoadedConfig loaded,
                          LoadConfigFrom({.file = "t.yaml", .flags = {}, .variables = {}}, text));
-  return PolicyFrom(loaded.config, catalogue);
+  return PolicyFrom(loaded.config, kTypes);
 }
 
 struct Row {
