@@ -208,7 +208,10 @@ class Words final {
 
   std::string Transfer() const {
     const Slot& root = *wording_.root;
-    const std::string out = Join({"annotation truce.dev/transfer-to: ", root.kind, "/", root.ns,
+    // Cluster-scoped objects of one kind and name in two groups are strangers to each other.
+    const std::string kind =
+        root.ns.empty() && !root.group.empty() ? root.kind + "." + root.group : root.kind;
+    const std::string out = Join({"annotation truce.dev/transfer-to: ", kind, "/", root.ns,
                                   root.ns.empty() ? "" : "/", root.name, " on "});
     return Join({OneLine(out, kNameBytesMax),
                  level_ == Disclosure::kFull ? Root() : std::string("its declaration")});

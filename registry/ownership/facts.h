@@ -57,7 +57,7 @@ class Facts {
   // orphaned and imported ones; the others may be found by looking at all.
   virtual std::vector<Owner> OwnersIn(OwnerList list, const KeyText& after,
                                       std::size_t limit) const = 0;
-  // At most `limit` lines of the audit log. With an id it passes over the range: bound it.
+  // At most `limit` lines of the audit log.
   virtual std::vector<AuditLine> AuditLines(const AuditRange& range, std::size_t limit) const = 0;
   // All agreements of `key`, ordered by id.
   virtual std::vector<Agreement> AgreementsOf(const KeyText& key) const = 0;

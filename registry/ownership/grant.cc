@@ -69,9 +69,13 @@ void AuditConflict(const Owner& owner, const Grantee& grantee, Ledger& ledger) {
 }
 
 bool NamesSuccessor(const std::string& successor, const Slot& root) {
-  if (successor.empty()) return false;
-  if (successor == root.kind + "/" + root.ns + "/" + root.name) return true;
-  return root.ns.empty() && successor == root.kind + "/" + root.name;
+  const std::string_view text = successor;
+  const std::size_t slash = text.find('/');
+  if (slash == std::string_view::npos) return false;
+  const std::string_view kind = text.substr(0, slash);
+  const std::string_view rest = text.substr(slash + 1);
+  if (kind != root.kind && kind != root.kind + "." + root.group) return false;
+  return rest == root.ns + "/" + root.name || (root.ns.empty() && rest == root.name);
 }
 
 const DeclaredResource* Declares(const ObjectFacts& object, const KeyText& key) {

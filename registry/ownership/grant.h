@@ -31,7 +31,7 @@ void GrantInPlace(Owner owner, const DeclaredResource& resource, const Grantee& 
 void AuditConflict(const Owner& owner, const Grantee& grantee, Ledger& ledger);
 
 // True when `successor` ("<kind>/<namespace>/<name>", or "<kind>/<name>" when cluster-scoped) names
-// `root`.
+// `root`. <kind> is "Kind.group", or "Kind" alone, which fits the kinds of that name of all groups.
 bool NamesSuccessor(const std::string& successor, const Slot& root);
 
 // The declared resource of `key` in `object`, or null.

@@ -45,6 +45,15 @@ Result<void> CheckSuccessor(const Owner& owner, const std::string& successor,
   return {};
 }
 
+// `successor` with its group where `party` is one object and thereby says which: kinds of one name
+// in two groups are two parties.
+std::string WithGroup(std::string successor, const PartyId& party) {
+  if (successor.empty() || !party.text.starts_with("slot:")) return successor;
+  const auto slot = SlotFromText(party.text.substr(5));
+  if (!slot || slot->group.empty() || !NamesSuccessor(successor, *slot)) return successor;
+  return slot->kind + "." + slot->group + "/" + slot->name;
+}
+
 // The owner's word: from now on this object may take over.
 void Name(Owner owner, const std::string& successor, Ledger& ledger) {
   owner.successor = successor;
@@ -59,7 +68,7 @@ bool IsSuccessorOf(const std::string& text, const PartyId& party) {
   if (!parts) return false;
   if (party.text.starts_with("slot:")) {
     const auto slot = SlotFromText(party.text.substr(5));
-    return slot && parts->ns.empty() && slot->kind == parts->kind && slot->name == parts->name;
+    return slot && parts->ns.empty() && NamesSuccessor(text, *slot);
   }
   if (parts->ns.empty()) return false;
   // A service stands for several namespaces; which, the receiver's admission decides.
@@ -82,18 +91,19 @@ Result<Agreement> OfferTransfer(const KeyText& key, const TransferTerms& terms, 
                  "the resource is owned outside the cluster; release it instead"};
   }
   const bool at_once = forced || terms.party == owner->party;
-  if (at_once && terms.successor.empty()) {
+  const std::string successor = WithGroup(terms.successor, terms.party);
+  if (at_once && successor.empty()) {
     return Bad("name the successor, as <kind>/<namespace>/<name>");
   }
-  if (!terms.successor.empty()) {
-    TRUCE_RETURN_IF_ERROR(CheckSuccessor(*owner, terms.successor, terms.party));
+  if (!successor.empty()) {
+    TRUCE_RETURN_IF_ERROR(CheckSuccessor(*owner, successor, terms.party));
   }
   const auto open = TransferOf(key, ledger);
   if (open && open->party != terms.party && !forced) {
     return Error{ErrorCode::kConflict,
                  "it is offered to " + ForPeople(open->party) + " already; withdraw that first"};
   }
-  if (!open && !forced && !owner->successor.empty() && owner->successor != terms.successor) {
+  if (!open && !forced && !owner->successor.empty() && owner->successor != successor) {
     return Error{ErrorCode::kConflict, "annotation truce.dev/transfer-to of the owner names " +
                                            owner->successor + "; change it there"};
   }
@@ -103,30 +113,31 @@ Result<Agreement> OfferTransfer(const KeyText& key, const TransferTerms& terms, 
   offer.key = key;
   offer.party = terms.party;
   offer.accepted = at_once;
-  offer.successor = terms.successor;
+  offer.successor = successor;
   offer.reason = by.reason;
   offer.actor = by.actor;
   offer.at = ledger.now();
   std::string cause = forced ? "transfer forced to " : at_once ? "transfer to " : "offered to ";
   cause += ForPeople(terms.party);
-  if (!terms.successor.empty()) cause += ", successor " + terms.successor;
+  if (!successor.empty()) cause += ", successor " + successor;
   AuditAct(*owner, std::move(cause), by, ledger);
   ledger.PutAgreement(offer);
   if (at_once) {
-    Name(*owner, terms.successor, ledger);
+    Name(*owner, successor, ledger);
   } else if (open && open->accepted) {
     Name(*owner, "", ledger);
   }
   return offer;
 }
 
-Result<Agreement> AcceptTransfer(const PublicId& id, const std::string& successor, const ByWhom& by,
+Result<Agreement> AcceptTransfer(const PublicId& id, const std::string& named, const ByWhom& by,
                                  Ledger& ledger) {
   auto offer = ledger.AgreementById(id);
   const auto owner = offer ? ledger.OwnerOf(offer->key) : std::nullopt;
   if (!owner || offer->kind != AgreementKind::kTransfer) {
     return Error{ErrorCode::kNotFound, "there is no such offer"};
   }
+  const std::string successor = WithGroup(named, offer->party);
   if (!successor.empty() && !offer->successor.empty() && successor != offer->successor) {
     return Error{ErrorCode::kConflict,
                  "the offer names " + offer->successor + " as the successor; ask the owner"};

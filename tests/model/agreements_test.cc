@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "registry/ownership/grant.h"
 #include "registry/ownership/hand_over.h"
 #include "registry/ownership/sharing.h"
 #include "registry/store/memory/memory_store.h"
@@ -264,6 +265,37 @@ TEST_F(Agreements, AClaimNamesTheSuccessorOfWhatItIsComposedOf) {
   named.transfer_to = "Storage/team-b/c";
   ASSERT_TRUE(registry_.Update(claim, named).allowed);
   EXPECT_EQ(registry_.OwnerOf("k")->successor, "Storage/team-b/c");
+}
+
+TEST_F(Agreements, ASuccessorWithAGroupIsNobodyOfAnotherGroup) {
+  const Slot upjet{"local", "s3.aws.upbound.io", "Bucket", "", "b"};
+  const Slot stranger{"local", "s3.aws.crossplane.io", "Bucket", "", "b"};
+  EXPECT_TRUE(NamesSuccessor("Bucket.s3.aws.upbound.io/b", upjet));
+  EXPECT_FALSE(NamesSuccessor("Bucket.s3.aws.upbound.io/b", stranger));
+  EXPECT_TRUE(NamesSuccessor("Bucket/b", stranger)) << "without a group: any";
+  const Slot scoped{"local", "s3.aws.m.upbound.io", "Bucket", "team-b", "b"};
+  EXPECT_TRUE(NamesSuccessor("Bucket.s3.aws.m.upbound.io/team-b/b", scoped));
+  EXPECT_FALSE(NamesSuccessor("Bucket.s3.aws.m.upbound.io/b", scoped));
+  EXPECT_FALSE(NamesSuccessor("Bucket.s3/team-b/b", scoped));
+}
+
+TEST_F(Agreements, AnObjectThatAcceptsIsNotItsNamesakeOfAnotherGroup) {
+  const ObjectFacts old = Live(a_, "u1");
+  const Slot upjet{"local", "s3.aws.upbound.io", "Bucket", "", "b"};
+  const Slot stranger{"local", "s3.aws.crossplane.io", "Bucket", "", "b"};
+  const PartyId party{"slot:" + ToText(upjet)};
+  const auto offer = Give({party, ""});
+  ASSERT_TRUE(offer.ok());
+  const auto accepted = Accept(offer.value().id, "Bucket/b");
+  ASSERT_TRUE(accepted.ok());
+  EXPECT_EQ(accepted.value().successor, "Bucket.s3.aws.upbound.io/b");
+  registry_.See(Observing(old));
+  const auto taken = [&](const Slot& slot) {
+    return registry_.Create(ManagedBucket(slot, "u-" + slot.group, "k", Intent::kDeletes, 20))
+        .allowed;
+  };
+  EXPECT_FALSE(taken(stranger)) << "the offer was not for this one";
+  EXPECT_TRUE(taken(upjet));
 }
 
 }  // namespace

@@ -414,6 +414,57 @@ TEST_F(RestTest, SharesAreGivenByWhoMay) {
   EXPECT_EQ(Call("DELETE", at, {}, "", "*").status, 404);
 }
 
+TEST_F(RestTest, ListsWhatIsSharedAndWhatAServiceUses) {
+  Declare("team-a", "artifacts", "storage");
+  Declare("team-a", "backups", "storage");
+  Declare("team-b", "reports", "reporting");
+  const auto share = [&](const char* bucket, const char* until) {
+    const std::string body = R"({"resource":")" + IdOf(bucket) +
+                             R"(","namespace":"team-b","level":"observe","reason":"reads it")" +
+                             until + "}";
+    ASSERT_EQ(Call("POST", "/api/v1/shares", {}, body).status, 201);
+  };
+  share("artifacts", "");
+  share("backups", R"(,"until":"2026-11-21T20:00:00Z")");
+  const auto names = [&](const char* shared) {
+    std::string text;
+    const json page = Get("/api/v1/resources", {{"shared", shared}});
+    for (const json& item : page.at("items")) {
+      text += item.at("name").get<std::string>() + " ";
+    }
+    return text;
+  };
+  EXPECT_EQ(names("true"), "artifacts backups ");
+  EXPECT_EQ(names("false"), "reports ");
+  const std::string offer =
+      R"({"resource":")" + IdOf("backups") + R"(","namespace":"team-b","reason":"theirs by now"})";
+  ASSERT_EQ(Call("POST", "/api/v1/transfers", {}, offer).status, 201);
+  const json user = Get("/api/v1/services/reporting");
+  EXPECT_EQ(user.at("used").size(), 2U);
+  ASSERT_EQ(user.at("pendingOffers").size(), 1U);
+  EXPECT_EQ(user.at("pendingOffers")[0].at("resource").at("name"), "backups");
+  const json owner = Get("/api/v1/services/storage");
+  EXPECT_EQ(owner.at("used").size(), 0U);
+  EXPECT_EQ(owner.at("pendingOffers").size(), 1U);
+  clock_.Advance(std::chrono::hours{24 * 365});
+  EXPECT_EQ(names("true"), "artifacts ") << "a share that ended is none";
+}
+
+TEST_F(RestTest, SortsByEachColumnWithoutLosingAny) {
+  for (int i = 0; i < 7; ++i) Declare("team-a", "bucket-" + std::to_string(i), "storage");
+  for (const char* order : {"type", "account", "region"}) {
+    std::set<std::string> seen;
+    std::vector<std::pair<std::string, std::string>> query = {{"sort", order}, {"limit", "3"}};
+    for (bool more = true; more;) {
+      const json page = Get("/api/v1/resources", query);
+      for (const json& item : page.at("items")) EXPECT_TRUE(seen.insert(item.at("id")).second);
+      more = page.contains("nextCursor");
+      if (more) query = {{"sort", order}, {"limit", "3"}, {"cursor", page.at("nextCursor")}};
+    }
+    EXPECT_EQ(seen.size(), 7U) << order;
+  }
+}
+
 TEST_F(RestTest, ListsOfAgreementsGoByPages) {
   Declare("team-a", "artifacts", "storage");
   const std::string id = IdOf("artifacts");

@@ -249,6 +249,7 @@ struct ListArguments {
   std::string state;
   std::string sort;
   bool contested = false;
+  bool shared = false;
   std::size_t limit = 1000;
 };
 
@@ -334,9 +335,11 @@ CommandAction DeclareList(CLI::App& app) {
       ->type_name("reserved|held|orphaned|imported")
       ->check(CLI::IsMember({"reserved", "held", "orphaned", "imported"}));
   app.add_flag("--contested", given->contested, "Only what a second chain manages too");
+  app.add_flag("--shared", given->shared, "Only what is shared with another party");
   app.add_option("--sort-by", given->sort, "Order; default key")
-      ->type_name("key|name|service|since|-since")
-      ->check(CLI::IsMember({"key", "name", "service", "since", "-since"}));
+      ->type_name("key|name|type|service|account|region|since|-since")
+      ->check(CLI::IsMember(
+          {"key", "name", "type", "service", "account", "region", "since", "-since"}));
   AddLimit(app, given->limit);
   app.footer(
       "Examples:\n"
@@ -355,7 +358,8 @@ CommandAction DeclareList(CLI::App& app) {
                                    {"namespace", given->ns},
                                    {"state", given->state},
                                    {"sort", given->sort},
-                                   {"contested", given->contested ? "true" : ""}},
+                                   {"contested", given->contested ? "true" : ""},
+                                   {"shared", given->shared ? "true" : ""}},
                                   given->limit, io, items);
     if (code == ExitCode::kOk) PrintItems(*output, items, io.out, ResourceRows, NameOf);
     return code;

@@ -131,12 +131,18 @@ const char* TextOf(Sql sql) {
     case Sql::kAllAudit: return "SELECT " TRUCE_AUDIT_COLUMNS " FROM audit ORDER BY seq";
     case Sql::kAuditNewestFirst:
       return "SELECT " TRUCE_AUDIT_COLUMNS
-             ", seq FROM audit WHERE seq >= ?1 AND seq < ?2 AND (?3 = '' OR id = ?3) "
-             "ORDER BY seq DESC LIMIT ?4";
+             ", seq FROM audit WHERE seq >= ?1 AND seq < ?2 ORDER BY seq DESC LIMIT ?3";
     case Sql::kAuditOldestFirst:
       return "SELECT " TRUCE_AUDIT_COLUMNS
-             ", seq FROM audit WHERE seq >= ?1 AND seq < ?2 AND (?3 = '' OR id = ?3) "
-             "ORDER BY seq LIMIT ?4";
+             ", seq FROM audit WHERE seq >= ?1 AND seq < ?2 ORDER BY seq LIMIT ?3";
+    case Sql::kAuditOfIdNewestFirst:
+      return "SELECT " TRUCE_AUDIT_COLUMNS
+             ", seq FROM audit WHERE id = ?4 AND id <> '' AND seq >= ?1 AND seq < ?2 ORDER BY seq "
+             "DESC LIMIT ?3";
+    case Sql::kAuditOfIdOldestFirst:
+      return "SELECT " TRUCE_AUDIT_COLUMNS
+             ", seq FROM audit WHERE id = ?4 AND id <> '' AND seq >= ?1 AND seq < ?2 ORDER BY seq "
+             "LIMIT ?3";
     case Sql::kAllSettings: return "SELECT name, value FROM settings ORDER BY name";
     case Sql::kAgreementsOf:
       return "SELECT " TRUCE_AGREEMENT_COLUMNS " FROM agreements WHERE key = ? ORDER BY id";

@@ -65,6 +65,8 @@ enum class Sql : std::uint8_t {
   kAllAudit,
   kAuditNewestFirst,
   kAuditOldestFirst,
+  kAuditOfIdNewestFirst,
+  kAuditOfIdOldestFirst,
   kAllSettings,
   kAgreementsOf,
   kAgreementById,

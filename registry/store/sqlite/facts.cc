@@ -197,16 +197,17 @@ std::vector<AuditLine> SqlFacts::AuditLines(const AuditRange& range, std::size_t
   const auto bind = [&](Statement& statement) {
     statement.BindInteger(0, static_cast<std::int64_t>(range.from));
     statement.BindInteger(1, until);
-    statement.BindText(2, range.id.text);
-    statement.BindInteger(3, LimitOf(limit));
+    statement.BindInteger(2, LimitOf(limit));
+    if (!range.id.empty()) statement.BindText(3, range.id.text);
   };
   const auto read = [](const Statement& statement) -> Result<AuditLine> {
     TRUCE_ASSIGN_OR_RETURN(AuditEntry entry, ReadAudit(statement));
     return AuditLine{static_cast<std::uint64_t>(statement.Integer(kAuditColumnCount)),
                      std::move(entry)};
   };
-  const Sql sql = range.newest_first ? Sql::kAuditNewestFirst : Sql::kAuditOldestFirst;
-  return Collect<AuditLine>(sql, bind, read);
+  const Sql of_all = range.newest_first ? Sql::kAuditNewestFirst : Sql::kAuditOldestFirst;
+  const Sql of_id = range.newest_first ? Sql::kAuditOfIdNewestFirst : Sql::kAuditOfIdOldestFirst;
+  return Collect<AuditLine>(range.id.empty() ? of_all : of_id, bind, read);
 }
 
 std::vector<Agreement> SqlFacts::AgreementsOf(const KeyText& key) const {

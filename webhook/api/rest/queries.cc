@@ -35,6 +35,26 @@ std::string PrefixFor(const ResourceFilter& filter, const Catalogue& catalogue) 
   return type == nullptr ? std::string() : PercentEncode(type->space) + "|";
 }
 
+bool IsShared(const KeyText& key, const Facts& facts, Timestamp now) {
+  const std::vector<Agreement> agreements = facts.AgreementsOf(key);
+  return std::any_of(agreements.begin(), agreements.end(), [&](const Agreement& each) {
+    return each.kind == AgreementKind::kShare && HoldsAt(each, now);
+  });
+}
+
+// An owner that was looked at.
+struct Seen {
+  Owner owner;
+  bool fits = false;
+};
+
+Seen See(Owner owner, const ResourceQuery& query, const Facts& facts) {
+  const std::optional<bool>& shared = query.filter.shared;
+  const bool fits =
+      Fits(owner, query.filter) && (!shared || *shared == IsShared(owner.key, facts, query.now));
+  return {std::move(owner), fits};
+}
+
 }  // namespace
 
 bool Fits(const Owner& owner, const ResourceFilter& filter) {
@@ -49,7 +69,10 @@ bool Fits(const Owner& owner, const ResourceFilter& filter) {
 std::optional<ResourceOrder> OrderFromName(std::string_view name) {
   if (name.empty() || name == "key") return ResourceOrder::kKey;
   if (name == "name") return ResourceOrder::kName;
+  if (name == "type") return ResourceOrder::kType;
   if (name == "service") return ResourceOrder::kService;
+  if (name == "account") return ResourceOrder::kAccount;
+  if (name == "region") return ResourceOrder::kRegion;
   if (name == "since") return ResourceOrder::kSince;
   if (name == "-since") return ResourceOrder::kNewest;
   return std::nullopt;
@@ -64,7 +87,10 @@ std::string SortText(const Owner& owner, ResourceOrder order) {
   const std::int64_t since = owner.since.time_since_epoch().count();
   switch (order) {
     case ResourceOrder::kName: return owner.name;
+    case ResourceOrder::kType: return owner.identity.type;
     case ResourceOrder::kService: return owner.service;
+    case ResourceOrder::kAccount: return owner.identity.account;
+    case ResourceOrder::kRegion: return owner.identity.region;
     case ResourceOrder::kSince: return digits(std::max<std::int64_t>(since, 0));
     case ResourceOrder::kNewest: return digits(kEndOfTime - std::min(since, kEndOfTime));
     case ResourceOrder::kKey: break;
@@ -93,14 +119,14 @@ Result<bool> RegistryQueries::Walk(const ResourceQuery& query, const Catalogue& 
   KeyText after = by_key ? std::max(query.after_key, KeyText{prefix}) : KeyText{prefix};
   while (budget > 0) {
     const std::size_t limit = std::min(budget, kPageOfStore);
-    std::vector<Owner> page;
+    std::vector<Seen> page;
     std::size_t looked_at = 0;
     if (IsNarrow(query.filter)) {
       TRUCE_ASSIGN_OR_RETURN(const auto keys, Candidates(query.filter, after, limit));
       const auto look = [&](const Facts& facts) {
         page.clear();
         for (const KeyText& key : keys) {
-          if (auto owner = facts.OwnerOf(key)) page.push_back(std::move(*owner));
+          if (auto owner = facts.OwnerOf(key)) page.push_back(See(*std::move(owner), query, facts));
         }
       };
       TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
@@ -108,14 +134,19 @@ Result<bool> RegistryQueries::Walk(const ResourceQuery& query, const Catalogue& 
       if (!keys.empty()) after = keys.back();
     } else {
       const OwnerList list = ListFor(query.filter);
-      const auto look = [&](const Facts& facts) { page = facts.OwnersIn(list, after, limit); };
+      const auto look = [&](const Facts& facts) {
+        page.clear();
+        for (Owner& owner : facts.OwnersIn(list, after, limit)) {
+          page.push_back(See(std::move(owner), query, facts));
+        }
+      };
       TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
       looked_at = page.size();
-      if (!page.empty()) after = page.back().key;
+      if (!page.empty()) after = page.back().owner.key;
     }
-    for (const Owner& owner : page) {
-      if (!prefix.empty() && !owner.key.text.starts_with(prefix)) return false;
-      if (!visit(owner)) return true;
+    for (const Seen& seen : page) {
+      if (!prefix.empty() && !seen.owner.key.text.starts_with(prefix)) return false;
+      if (!visit(seen.owner, seen.fits)) return true;
     }
     if (looked_at < limit) return false;
     budget -= std::min(budget, looked_at);
@@ -127,10 +158,10 @@ Result<ResourcePage> RegistryQueries::List(const ResourceQuery& query, const Cat
                                            Deadline deadline) const {
   if (query.order != ResourceOrder::kKey) return ListSorted(query, catalogue, deadline);
   ResourcePage out;
-  const auto visit = [&](const Owner& owner) {
+  const auto visit = [&](const Owner& owner, bool fits) {
     if (out.owners.size() == query.limit) return false;
     out.next_key = owner.key;
-    if (Fits(owner, query.filter)) out.owners.push_back(owner);
+    if (fits) out.owners.push_back(owner);
     return true;
   };
   TRUCE_ASSIGN_OR_RETURN(out.more, Walk(query, catalogue, kScanMax, deadline, visit));
@@ -146,8 +177,8 @@ Result<ResourcePage> RegistryQueries::ListSorted(const ResourceQuery& query,
   const auto before = [](const Placed& a, const Placed& b) { return a.first < b.first; };
   std::vector<Placed> first;  // a heap, the last one in front
   bool more = false;
-  const auto visit = [&](const Owner& owner) {
-    if (!Fits(owner, query.filter)) return true;
+  const auto visit = [&](const Owner& owner, bool fits) {
+    if (!fits) return true;
     Placed placed{{SortText(owner, query.order), owner.key}, owner};
     if (!is_first && placed.first <= after) return true;
     if (first.size() == query.limit) {
@@ -215,6 +246,34 @@ Result<std::vector<Owner>> RegistryQueries::Find(const ResourceFilter& filter,
     for (const KeyText& key : keys) {
       auto owner = facts.OwnerOf(key);
       if (owner && Fits(*owner, filter)) found.push_back(std::move(*owner));
+    }
+  };
+  TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
+  return found;
+}
+
+Result<std::vector<AgreementView>> RegistryQueries::Dealings(const std::string& service,
+                                                             const std::set<PartyId>& parties,
+                                                             Deadline deadline) const {
+  std::vector<AgreementView> found;
+  const auto look = [&](const Facts& facts) {
+    found.clear();
+    for (const AgreementKind kind : {AgreementKind::kShare, AgreementKind::kTransfer}) {
+      const bool share = kind == AgreementKind::kShare;
+      PublicId after;
+      std::size_t looked_at = 0;
+      for (bool more = true; more && looked_at < kScanMax; looked_at += kPageOfStore) {
+        const auto page = facts.AgreementsAfter(kind, after, kPageOfStore);
+        more = page.size() == kPageOfStore;
+        if (more) after = page.back().id;
+        for (const Agreement& each : page) {
+          if (!share && each.accepted) continue;
+          const auto owner = facts.OwnerOf(each.key);
+          const bool theirs = owner && !share && owner->service == service;
+          if (!owner || (!theirs && parties.count(each.party) == 0)) continue;
+          found.push_back({each, *owner, facts.RowsOfKey(each.key)});
+        }
+      }
     }
   };
   TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));

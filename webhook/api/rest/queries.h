@@ -4,12 +4,14 @@
 
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "registry/base/result.h"
 #include "registry/catalogue/catalogue.h"
 #include "webhook/api/indexed_store.h"
+#include "webhook/api/rest/agreement_json.h"
 
 namespace truce {
 
@@ -25,10 +27,12 @@ struct ResourceFilter {
   std::optional<std::string> ns;  // of the root; "" = cluster-scoped ones
   std::string state;              // "reserved", "held", "orphaned", "imported"
   std::optional<bool> contested;
+  std::optional<bool> shared;  // with another party, at this moment
 };
+// What the owner alone tells: all but `shared`.
 bool Fits(const Owner& owner, const ResourceFilter& filter);
 
-enum class ResourceOrder { kKey, kName, kService, kSince, kNewest };
+enum class ResourceOrder { kKey, kName, kType, kService, kAccount, kRegion, kSince, kNewest };
 std::optional<ResourceOrder> OrderFromName(std::string_view name);
 // What an owner is ordered by, as a text that compares as it should.
 std::string SortText(const Owner& owner, ResourceOrder order);
@@ -44,6 +48,7 @@ struct ResourceQuery {
   // Where the page before ended: sort text and key.
   std::string after;
   KeyText after_key;
+  Timestamp now{};  // for `shared`
 };
 struct ResourcePage {
   std::vector<Owner> owners;
@@ -75,14 +80,21 @@ class RegistryQueries final {
   // At most kPageMax, by key.
   Result<std::vector<Owner>> Find(const ResourceFilter& filter, Deadline deadline) const;
 
+  // What the service has to do with others by agreement: what is shared with one of `parties`, and
+  // the transfers that nobody accepted yet from the service or to one of `parties`. Of the first
+  // kScanMax agreements of each kind.
+  Result<std::vector<AgreementView>> Dealings(const std::string& service,
+                                              const std::set<PartyId>& parties,
+                                              Deadline deadline) const;
+
   Result<std::vector<Directory::ServiceCount>> Services(const std::string& after,
                                                         std::size_t limit) const;
   Result<std::vector<AuditLine>> Audit(const AuditRange& range, std::size_t limit,
                                        Deadline deadline) const;
 
  private:
-  // Calls `visit` with owners in key order from behind `after` until it says false, or `budget`
-  // owners were visited. False: the end was reached.
+  // Calls `visit` with owners in key order from behind `after`, and whether each fits the filter,
+  // until it says false, or `budget` owners were visited. False: the end was reached.
   template <typename Visit>
   Result<bool> Walk(const ResourceQuery& query, const Catalogue& catalogue, std::size_t budget,
                     Deadline deadline, Visit visit) const;

@@ -15,8 +15,6 @@ namespace {
 
 constexpr std::size_t kIdBytes = 13;
 constexpr std::size_t kHistoryLines = 50;
-// Lines of the audit log that a resource's history is looked for in, from the newest.
-constexpr std::uint64_t kHistorySpan = 20'000;
 constexpr std::size_t kDenialsShown = 20;
 constexpr std::size_t kReasonBytesMax = 1024;
 constexpr std::string_view kPath = "/api/v1/resources/";
@@ -42,6 +40,7 @@ Result<ResourceFilter> FilterOf(const RestCall& call) {
   filter.state = call.Parameter("state");
   if (const auto ns = call.request.Query("namespace")) filter.ns = std::string(*ns);
   TRUCE_ASSIGN_OR_RETURN(filter.contested, call.Switch("contested"));
+  TRUCE_ASSIGN_OR_RETURN(filter.shared, call.Switch("shared"));
   const auto& state = filter.state;
   const bool known_state = state.empty() || state == "reserved" || state == "held" ||
                            state == "orphaned" || state == "imported";
@@ -148,7 +147,7 @@ Result<bool> RestApi::WriteVisible(const RestCall& call, const Owner& owner,
 HttpResponse RestApi::ListResources(RestCall& call) const {
   const Result<void> checked =
       call.AllowOnly({"name", "arn", "type", "service", "account", "region", "cluster", "namespace",
-                      "state", "contested", "sort", "limit", "cursor"});
+                      "state", "contested", "shared", "sort", "limit", "cursor"});
   if (!checked.ok()) return ProblemResponse(checked.error());
   Result<ResourceFilter> filter = FilterOf(call);
   if (!filter.ok()) return ProblemResponse(filter.error());
@@ -161,9 +160,11 @@ HttpResponse RestApi::ListResources(RestCall& call) const {
   query.limit = limit.value();
   const auto order = OrderFromName(call.Parameter("sort"));
   if (!order) {
-    return ProblemResponse(Bad("sort is none of key, name, service, since, -since"));
+    return ProblemResponse(
+        Bad("sort is none of key, name, type, service, account, region, since, -since"));
   }
   query.order = *order;
+  query.now = ports_.clock.Now();
   const std::string question = QuestionOf(call);
   if (const auto cursor = call.request.Query("cursor")) {
     const auto place = seal_.Open(question, *cursor);
@@ -229,17 +230,13 @@ HttpResponse RestApi::GetResource(RestCall& call) const {
   json.EndArray();
   WriteAgreementMembers(owner, view.value().rows, view.value().agreements, ports_.clock.Now(),
                         json);
-  const auto newest = queries_.Audit({.newest_first = true}, 1, call.deadline);
-  if (!newest.ok()) return ProblemResponse(newest.error());
-  const std::uint64_t last = newest.value().empty() ? 0 : newest.value().front().number;
-  const std::uint64_t from = last > kHistorySpan ? last - kHistorySpan : 0;
-  const auto history = queries_.Audit({.from = from, .id = owner.id, .newest_first = true},
-                                      kHistoryLines, call.deadline);
+  const auto history =
+      queries_.Audit({.id = owner.id, .newest_first = true}, kHistoryLines, call.deadline);
   if (!history.ok()) return ProblemResponse(history.error());
   json.Key("history").BeginArray();
   for (const AuditLine& line : history.value()) WriteHistoryLine(line, json);
   json.EndArray();
-  json.Field("historyComplete", from == 0 && history.value().size() < kHistoryLines);
+  json.Field("historyComplete", history.value().size() < kHistoryLines);
   json.Key("denials").BeginArray();
   for (const Denial& denial : ports_.denials.OfKey(owner.key, kDenialsShown)) {
     WriteDenial(denial, json);

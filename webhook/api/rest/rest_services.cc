@@ -1,9 +1,11 @@
 // Services and the audit log.
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
 #include "webhook/api/resource_json.h"
+#include "webhook/api/rest/agreement_json.h"
 #include "webhook/api/rest/rest_api.h"
 
 namespace truce {
@@ -105,8 +107,13 @@ HttpResponse RestApi::GetService(RestCall& call) const {
   query.limit = kScanMax;
   const auto page = queries_.List(query, *call.policy->catalogue, call.deadline);
   if (!page.ok()) return ProblemResponse(page.error());
-  if (page.value().owners.empty()) {
-    return ProblemResponse(ProblemType::kNotFound, "no resource belongs to a service of that name");
+  std::set<PartyId> parties = {PartyId{"service:" + query.filter.service}};
+  for (const Owner& owner : page.value().owners) parties.insert(owner.party);
+  const auto dealings = queries_.Dealings(query.filter.service, parties, call.deadline);
+  if (!dealings.ok()) return ProblemResponse(dealings.error());
+  if (page.value().owners.empty() && dealings.value().empty()) {
+    return ProblemResponse(ProblemType::kNotFound,
+                           "no resource belongs to a service of that name, or is shared with it");
   }
   std::map<std::string, std::int64_t, std::less<>> by_state;
   std::map<std::string, std::int64_t, std::less<>> by_type;
@@ -147,6 +154,19 @@ HttpResponse RestApi::GetService(RestCall& call) const {
   json.EndArray();
   resources("contested", contested);
   resources("offered", offered);
+  const auto agreements = [&](std::string_view name, AgreementKind kind) {
+    constexpr std::size_t kShownMax = 100;
+    json.Key(name).BeginArray();
+    std::size_t shown = 0;
+    for (const AgreementView& view : dealings.value()) {
+      if (view.agreement.kind != kind || shown == kShownMax) continue;
+      WriteAgreement(view, ports_.clock.Now(), json);
+      ++shown;
+    }
+    json.EndArray();
+  };
+  agreements("used", AgreementKind::kShare);
+  agreements("pendingOffers", AgreementKind::kTransfer);
   std::vector<KeyText> keys;
   for (const Owner& owner : page.value().owners) keys.push_back(owner.key);
   json.Key("findings");
