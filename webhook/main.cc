@@ -1,5 +1,6 @@
 // The program: arguments and environment in, exit code out. Everything else is in webhook/cli.
 #include <csignal>
+#include <cstdlib>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -14,6 +15,9 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   truce::CommandIo io{std::cout, std::cerr, truce::TruceVariables(environ)};
+  for (const char* name : {"HOME", "KUBECONFIG", "KUBERNETES_SERVICE_HOST"}) {
+    if (const char* value = std::getenv(name); value != nullptr) io.variables.emplace(name, value);
+  }
   const truce::ExitCode code = truce::RunCli(arguments, io);
   std::cout.flush();
   return static_cast<int>(code);

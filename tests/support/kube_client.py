@@ -88,8 +88,10 @@ class Client:
         if self._connection.sock is None:
             self._connection.connect()
 
-    def request(self, method: str, path: str, body=None, content_type="application/json") -> Reply:
+    def request(self, method: str, path: str, body=None, content_type="application/json",
+                fields: dict[str, str] | None = None) -> Reply:
         headers = {"Authorization": f"Bearer {self._token}", "Accept": "application/json"}
+        headers |= fields or {}
         payload = None
         if body is not None:
             payload = body if isinstance(body, bytes) else json.dumps(body).encode()

@@ -45,6 +45,7 @@ CUSTOM_KINDS = (
     _kind("platform.example.org", "v1alpha1", "ObjectStorage", "objectstorages", True),
     _kind("platform.example.org", "v1alpha1", "XObjectStorage", "xobjectstorages"),
     _kind("truce.dev", "v1alpha1", "NamingPolicy", "namingpolicies"),
+    _kind("truce.dev", "v1alpha1", "OwnershipGrant", "ownershipgrants", True),
 )
 
 _BUILT_IN_KINDS = (

@@ -74,7 +74,8 @@ class TruceProcess:
         self.log = directory / f"{name}.log"
         self._config_file = directory / "truce.yaml"
         self._child: Child | None = None
-        self._admission = self._api = self._metrics = "127.0.0.1:0"
+        self._admission = self._metrics = "127.0.0.1:0"
+        self._api = (config or {}).get("apiAddress", "127.0.0.1:0")
         self.write_config(config)
 
     def __enter__(self) -> "TruceProcess":

@@ -169,6 +169,9 @@ def test_every_operation_answers_as_described(api):
     check = api.call("POST", "/api/v1/checks", {"items": [objects.bucket("x", "prod-two")]}).json
     assert check["verdict"] == "denied"
     agree(api, one["id"])
+    orphaned = api.call("POST", "/api/v1/releases", {"type": "s3/Bucket"})
+    assert (orphaned.json["items"], orphaned.json["applied"]) == ([], False)
+    assert api.call("POST", "/api/v1/releases", {"reason": "all of them"}).status == 400
     release = f"/api/v1/resources/{one['id']}:release"
     tag = api.get(f"/api/v1/resources/{one['id']}").headers["ETag"]
     assert api.call("POST", release, {"reason": "gone"}).status == 428

@@ -34,12 +34,21 @@ def test_help_lists_commands_and_exit_codes(cli):
     assert bare.stderr == result.stdout
 
 
-@pytest.mark.parametrize("command", ["serve", "config", "types", "explain", "confirm", "release"])
-def test_every_command_has_help(cli, command):
-    result = cli(command, "--help")
-    assert result.returncode == OK
-    assert f"truce {command}" in result.stdout
-    assert "--config" in result.stdout
+def test_every_command_has_help_with_examples(cli):
+    listed = cli("--help").stdout.split("Commands:\n")[1].split("\n\n")[0]
+    commands = [line.split()[0] for line in listed.splitlines()]
+    assert len(commands) >= 29
+    for command in commands:
+        result = cli(command, "--help")
+        assert (result.returncode, result.stderr) == (OK, ""), command
+        _, found, examples = result.stdout.partition("Example")
+        assert found and f"truce {command}" in examples, command
+        # Whoever mistypes it is told.
+        typo = cli(command[:-1] + "~")
+        assert typo.returncode == USAGE
+        assert f"did you mean '{command}'?" in complaint(typo) or "did you mean" in complaint(typo)
+        flag = cli(command, "--hlep")
+        assert flag.returncode == USAGE and "did you mean '--help'?" in complaint(flag), command
 
 
 @pytest.mark.parametrize(
@@ -59,7 +68,7 @@ def test_every_command_has_help(cli, command):
         (["confirm", "Bucket", "x"],
          "name either an object, as Bucket.s3.aws.upbound.io NAME, or a --key"),
         (["release", "s3/Bucket", "--reason", "r"],
-         "name either type and name, as s3/Bucket prod-artifacts, a --key or an --id"),
+         "name either type and name, as s3/Bucket prod-artifacts, a --key, an --id, or --orphaned"),
         (["serve"],
          "no cluster is named: start it with --kubeconfig FILE, with --in-cluster in a Pod, or with "
          "--no-cluster to keep a registry without watching one"),

@@ -64,7 +64,7 @@ class RestTest : public AdmissionFixture {
   // Kept: cursors are sealed by the routes that gave them.
   std::vector<HttpRoute> AllRoutes() {
     std::vector<HttpRoute> routes = rest_.Routes();
-    const AgreementPorts ports{rest_, indexed_, clock_, random_ids_};
+    const OperationPorts ports{rest_, indexed_, clock_, random_ids_};
     for (HttpRoute& route : ShareRoutes(ports)) routes.push_back(std::move(route));
     for (HttpRoute& route : TransferRoutes(ports)) routes.push_back(std::move(route));
     return routes;

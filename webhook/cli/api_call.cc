@@ -4,107 +4,22 @@
 #include <algorithm>
 #include <cctype>
 #include <chrono>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "webhook/cli/operator_call.h"
+#include "webhook/cli/server_finder.h"
 #include "webhook/cli/socket_client.h"
-#include "webhook/cluster/client/http_call.h"
 
 namespace truce {
 namespace {
 
 constexpr std::chrono::seconds kCallTime{30};
 
-// What the flag says, else the variable.
-std::string Given(const std::string& flag, const char* variable, const CommandIo& io) {
-  if (!flag.empty()) return flag;
-  const auto found = io.variables.find(variable);
-  return found == io.variables.end() ? std::string() : found->second;
-}
-
-// `text` as it stands in a query.
-std::string Encoded(std::string_view text) {
-  constexpr std::string_view kHex = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte) != 0 || c == '-' || c == '_' || c == '.' || c == '~') {
-      out += c;
-    } else {
-      out += '%';
-      out += kHex[byte >> 4U];
-      out += kHex[byte & 15U];
-    }
-  }
-  return out;
-}
-
-std::string TargetOf(const ApiQuestion& question) {
-  std::string target = question.path;
-  char separator = '?';
-  for (const auto& [name, value] : question.parameters) {
-    if (value.empty()) continue;
-    target += separator;
-    target.append(name).append("=").append(Encoded(value));
-    separator = '&';
-  }
-  return target;
-}
-
-std::string MethodOf(const ApiQuestion& question) {
-  if (!question.method.empty()) return question.method;
-  return question.body.empty() ? "GET" : "POST";
-}
-
 ExitCode CodeOf(int status) {
   if (status == 401 || status == 403 || status == 404 || status == 409) return ExitCode::kNo;
   return status >= 429 ? ExitCode::kUnreachable : ExitCode::kUsage;
 }
-
-// Over the network.
-class RemoteApi final : public ApiConnection {
- public:
-  static Result<std::unique_ptr<ApiConnection>> Open(const std::string& server,
-                                                     ServerSettings settings) {
-    std::unique_ptr<RemoteApi> out(new RemoteApi(server));
-    TRUCE_ASSIGN_OR_RETURN(out->session_,
-                           ServerSession::Open(std::move(settings), out->clock_, {}));
-    out->pool_.emplace(out->session_, HttpPoolOptions{});
-    return std::unique_ptr<ApiConnection>(std::move(out));
-  }
-
-  const std::string& name() const override { return name_; }
-
-  Result<ApiResponse> Send(const ApiQuestion& question, Deadline deadline) override {
-    HttpCall call;
-    call.target = TargetOf(question);
-    call.method = MethodOf(question);
-    call.body = question.body;
-    if (!call.body.empty()) call.content_type = "application/json";
-    if (!question.if_match.empty()) call.headers.emplace_back("If-Match", question.if_match);
-    const auto reply = pool_->Do(call, session_->Current(), deadline);
-    if (reply.ok()) {
-      const HttpReply& got = reply.value();
-      return ApiResponse{got.head.status, got.body, got.head.retry_after};
-    }
-    const bool refused = reply.error().message.find(kNotAccepted) != std::string::npos;
-    return Error{refused ? ErrorCode::kInvalidArgument : ErrorCode::kUnavailable,
-                 reply.error().message};
-  }
-
- private:
-  // Of the client below: the server's certificate does not fit the authority.
-  static constexpr std::string_view kNotAccepted = "its certificate is not accepted";
-
-  explicit RemoteApi(std::string name) : name_(std::move(name)) {}
-
-  const SystemClock clock_;
-  const std::string name_;
-  std::shared_ptr<ServerSession> session_;
-  std::optional<HttpPool> pool_;
-};
 
 // Beside the server.
 class LocalApi final : public ApiConnection {
@@ -126,31 +41,19 @@ class LocalApi final : public ApiConnection {
   const std::string socket_;
 };
 
-Result<ServerSettings> SettingsOf(const std::string& server, const ApiFlags& flags,
-                                  const CommandIo& io) {
-  ServerSettings settings;
-  Result<ServerAddress> address =
-      ParseServerAddress(server.find("://") == std::string::npos ? "https://" + server : server);
-  if (!address.ok()) return std::move(address).error().Within("--server");
-  settings.address = std::move(address).value();
-  settings.origin = "--server";
-  settings.authority.file = Given(flags.ca_file, "TRUCE_CA_FILE", io);
-  settings.user.token.file = Given(flags.token_file, "TRUCE_TOKEN_FILE", io);
-  if (settings.user.token.file.empty()) settings.user.token.text = Given({}, "TRUCE_TOKEN", io);
-  return settings;
-}
-
-ApiReply AskServer(const std::string& server, const ApiFlags& flags, const ApiQuestion& question,
-                   CommandIo& io) {
-  const auto connection = ApiConnection::Open(flags, io);
+ApiReply AskRemote(const ServerPlace& place, const ApiQuestion& question, CommandIo& io) {
+  const Deadline deadline = std::chrono::steady_clock::now() + kCallTime;
+  const auto connection = ConnectTo(place, deadline);
   if (!connection.ok()) {
-    return {Complain(io, connection.error().message, ExitCode::kUsage), {}};
+    const bool is_usage = connection.error().code == ErrorCode::kInvalidArgument;
+    return {Complain(io, connection.error().message,
+                     is_usage ? ExitCode::kUsage : ExitCode::kUnreachable),
+            {}};
   }
-  const Result<ApiResponse> reply =
-      connection.value()->Send(question, std::chrono::steady_clock::now() + kCallTime);
+  const Result<ApiResponse> reply = connection.value()->Send(question, deadline);
   if (!reply.ok()) {
     return {Complain(io,
-                     "cannot reach the server at " + server + ": " + reply.error().message +
+                     "cannot reach the server at " + place.name + ": " + reply.error().message +
                          "; check the address and --ca-file",
                      ExitCode::kUnreachable),
             {}};
@@ -163,14 +66,16 @@ ApiReply AskServer(const std::string& server, const ApiFlags& flags, const ApiQu
 }  // namespace
 
 Result<std::unique_ptr<ApiConnection>> ApiConnection::Open(const ApiFlags& flags, CommandIo& io) {
-  const std::string server = Given(flags.server, "TRUCE_SERVER", io);
-  if (!server.empty()) {
-    TRUCE_ASSIGN_OR_RETURN(ServerSettings settings, SettingsOf(server, flags, io));
-    return RemoteApi::Open(server, std::move(settings));
+  TRUCE_ASSIGN_OR_RETURN(ServerPlace place, FindServer(flags, io));
+  if (!place.socket.empty()) {
+    return std::unique_ptr<ApiConnection>(std::make_unique<LocalApi>(std::move(place.socket)));
   }
-  TRUCE_ASSIGN_OR_RETURN(const LoadedConfig loaded, LoadConfig(SourcesOf(*flags.config, io)));
-  return std::unique_ptr<ApiConnection>(
-      std::make_unique<LocalApi>(loaded.config.data_dir + "/truce.sock"));
+  return ConnectTo(std::move(place), std::chrono::steady_clock::now() + kCallTime);
+}
+
+bool IsRemote(const ApiFlags& flags, const CommandIo& io) {
+  const auto place = FindServer(flags, io);
+  return place.ok() && place.value().socket.empty();
 }
 
 std::string ProblemText(const std::string& body, int status) {
@@ -181,6 +86,8 @@ std::string ProblemText(const std::string& body, int status) {
     if (problem.contains("remedy") && problem["remedy"].is_string()) {
       text += "; " + problem["remedy"].get<std::string>();
     }
+  } else if (problem.is_object() && problem.contains("message") && problem["message"].is_string()) {
+    text = "the API server answered: " + problem["message"].get<std::string>();
   }
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return std::iscntrl(c) != 0; }, ' ');
@@ -191,10 +98,23 @@ std::shared_ptr<ApiFlags> AddApiFlags(CLI::App& app,
                                       std::initializer_list<std::string_view> settings) {
   auto flags = std::make_shared<ApiFlags>();
   flags->config = AddConfigFlags(app, settings);
-  app.add_option("--server", flags->server,
-                 "Address of the API, as https://truce.example.org; also TRUCE_SERVER; without it "
-                 "the server beside --data-dir is asked")
+  app.add_option(
+         "--server", flags->server,
+         "Address of the API, as https://truce.example.org; also TRUCE_SERVER; without it "
+         "the server beside --data-dir is asked, else the one in the cluster of a kubeconfig")
       ->type_name("URL");
+  app.add_option("--via", flags->via,
+                 "Service of the API, asked through the Kubernetes API server; also TRUCE_VIA; "
+                 "default truce-system/truce-api")
+      ->type_name("NAMESPACE/NAME");
+  app.add_option("--as", flags->as,
+                 "With --via: the ServiceAccount whose token to request and show; also TRUCE_AS")
+      ->type_name("NAMESPACE/NAME");
+  app.add_option("--kubeconfig", flags->kubeconfig,
+                 "Kubeconfig of the API server; default KUBECONFIG, else ~/.kube/config")
+      ->type_name("file");
+  app.add_option("--context", flags->context, "Context of the kubeconfig; default its current one")
+      ->type_name("name");
   app.add_option(
          "--token-file", flags->token_file,
          "File with the token to show; also TRUCE_TOKEN_FILE, or the token itself in TRUCE_TOKEN")
@@ -206,8 +126,9 @@ std::shared_ptr<ApiFlags> AddApiFlags(CLI::App& app,
 }
 
 ApiReply AskApi(const ApiFlags& flags, const ApiQuestion& question, CommandIo& io) {
-  const std::string server = Given(flags.server, "TRUCE_SERVER", io);
-  if (!server.empty()) return AskServer(server, flags, question, io);
+  const Result<ServerPlace> place = FindServer(flags, io);
+  if (!place.ok()) return {Complain(io, place.error().message, ExitCode::kUsage), {}};
+  if (place.value().socket.empty()) return AskRemote(place.value(), question, io);
   const std::string method = MethodOf(question);
   const std::string target = TargetOf(question);
   OperatorReply reply =

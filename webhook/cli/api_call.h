@@ -18,20 +18,26 @@
 
 namespace truce {
 
-// Where the server is and what the caller shows it. With --server (else TRUCE_SERVER) it is the API
-// at that address, with the token of --token-file (else TRUCE_TOKEN_FILE, else the text of
-// TRUCE_TOKEN) and the authority of --ca-file (else TRUCE_CA_FILE, else the system's); otherwise
-// DIR/truce.sock of --data-dir, which needs no token.
+// Which server is meant, and what the caller shows it (FindServer in server_finder.h): an address
+// with a token and an authority, a Service behind the API server, or DIR/truce.sock of --data-dir,
+// which needs no token.
 struct ApiFlags {
   std::shared_ptr<ConfigFlags> config;
   std::string server;
   std::string token_file;
   std::string ca_file;
+  std::string via;
+  std::string as;
+  std::string kubeconfig;
+  std::string context;
 };
 // With the flags of the settings `settings`, which must hold dataDir.
 std::shared_ptr<ApiFlags> AddApiFlags(CLI::App& app,
                                       std::initializer_list<std::string_view> settings = {
                                           "dataDir"});
+
+// Whether the server is reached over the network, not beside --data-dir.
+bool IsRemote(const ApiFlags& flags, const CommandIo& io);
 
 // One call: path and parameters, which are encoded here.
 struct ApiQuestion {
@@ -41,6 +47,10 @@ struct ApiQuestion {
   std::string method = {};                                      // empty: GET, with a body POST
   std::string if_match = {};                                    // an entity tag; empty: none
 };
+
+// Path and parameters, as they stand in a request line.
+std::string TargetOf(const ApiQuestion& question);
+std::string MethodOf(const ApiQuestion& question);
 
 // What came back.
 struct ApiResponse {
@@ -53,8 +63,8 @@ struct ApiResponse {
 class ApiConnection {
  public:
   virtual ~ApiConnection() = default;
-  // Errors: kInvalidArgument: an address that is none, a file of token or authority that cannot be
-  // read.
+  // Blocks for at most 30 s. Errors: kInvalidArgument: an address that is none, a file of token or
+  // authority that cannot be read, nothing to show; kUnavailable: the API server gives no token.
   static Result<std::unique_ptr<ApiConnection>> Open(const ApiFlags& flags, CommandIo& io);
 
   // The address, or the path of the socket.
@@ -65,7 +75,7 @@ class ApiConnection {
   virtual Result<ApiResponse> Send(const ApiQuestion& question, Deadline deadline) = 0;
 };
 
-// Detail and remedy of a problem (RFC 9457), on one line.
+// Detail and remedy of a problem (RFC 9457), or the message of an API server's Status, on one line.
 std::string ProblemText(const std::string& body, int status);
 
 // With status 200 or 201 `answer` is the body and the code is kOk; otherwise a message was written

@@ -56,7 +56,8 @@ CommandAction DeclareBaseline(CLI::App& app) {
       "Lists what the cluster declares and applies the rules to it; nothing is refused or "
       "changed.\n"
       "Exit code 1: there are conflicts; with --names: names violate a rule.\n\n"
-      "Example:\n  truce baseline --names\n");
+      "Examples:\n  truce baseline\n  truce baseline -o junit > baseline.xml\n"
+      "  truce baseline --names\n");
   return [flags, output, names](CommandIo& io) {
     if (*names) {
       if (*output != "text" && *output != "json") {

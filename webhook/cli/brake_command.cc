@@ -45,6 +45,10 @@ CommandAction DeclareBrake(CLI::App& app) {
   app.add_option("--kind", arguments->kind,
                  "release: only this kind, as Bucket.s3.aws.upbound.io; default all");
   app.add_option("--reason", arguments->reason, "release: why; stands in the audit log");
+  app.footer(
+      "Examples:\n"
+      "  truce brake\n"
+      "  truce brake release --reason 'the namespace was deleted on purpose'\n");
   return [flags, arguments](CommandIo& io) {
     const bool releases = arguments->verb == "release";
     if (!releases) {

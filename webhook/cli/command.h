@@ -21,7 +21,7 @@ namespace truce {
 struct CommandIo {
   std::ostream& out;
   std::ostream& err;
-  std::map<std::string, std::string> variables;  // TRUCE_… of the environment
+  std::map<std::string, std::string> variables;  // TRUCE_…, HOME, KUBE… of the environment
 };
 
 // Runs a command whose arguments were read.

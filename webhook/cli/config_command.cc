@@ -11,6 +11,10 @@ CommandAction DeclareConfig(CLI::App& app) {
   const auto lists_keys = std::make_shared<bool>(false);
   app.add_flag("--keys", *lists_keys,
                "List every setting instead, with flag, variable and default");
+  app.footer(
+      "Examples:\n"
+      "  truce config --config truce.yaml\n"
+      "  truce config --keys\n");
   return [flags, lists_keys](CommandIo& io) {
     if (*lists_keys) {
       io.out << PrintKeys();

@@ -48,6 +48,9 @@ CommandAction DeclareConfirm(CLI::App& app) {
   app.add_option("--cluster", arguments->cluster,
                  "Cluster of the object; default the server's own");
   app.add_option("--key", arguments->key, "Key of the resource, instead of an object");
+  app.footer(
+      "Example:\n"
+      "  truce confirm ObjectStorage.platform.example.org team-a/artifacts\n");
   return [flags, arguments](CommandIo& io) {
     const std::optional<std::string> body = BodyOf(*arguments);
     if (!body.has_value()) {

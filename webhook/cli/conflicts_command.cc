@@ -46,6 +46,10 @@ CommandAction DeclareConflicts(CLI::App& app) {
   const auto output = std::make_shared<std::string>("text");
   app.add_option("-o,--output", *output, "text, wide (with the steps that end each) or json")
       ->check(CLI::IsMember({"text", "wide", "json"}));
+  app.footer(
+      "Examples:\n"
+      "  truce conflicts\n"
+      "  truce conflicts -o wide\n");
   return [flags, output](CommandIo& io) {
     if (*output == "json") return PrintAllAsJson(*flags, io);
     std::uint64_t count = 0;

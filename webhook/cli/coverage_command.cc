@@ -37,6 +37,10 @@ CommandAction DeclareCoverage(CLI::App& app) {
       ->check(CLI::IsMember({"text", "json"}));
   app.add_flag("--all", arguments->all, "Also gaps that concern no object at present");
   app.add_flag("--fail-on-warn", arguments->fail_on_gaps, "Exit 4 when something is not protected");
+  app.footer(
+      "Examples:\n"
+      "  truce coverage\n"
+      "  truce coverage --all --fail-on-warn\n");
   return [flags, arguments](CommandIo& io) {
     std::uint64_t count = 0;
     const std::string path =

@@ -136,6 +136,10 @@ CommandAction DeclareExplain(CLI::App& app) {
   type->excludes(policy);
   file->needs(policy);
   policy->needs(file);
+  app.footer(
+      "Examples:\n"
+      "  truce explain s3/Bucket\n"
+      "  truce explain --policy -f bucket.yaml --config truce.yaml\n");
   return [flags, given](CommandIo& io) {
     const std::string* word = &given->word;
     if (word->empty() && !given->policy) {

@@ -1,11 +1,16 @@
 #include <CLI/CLI.hpp>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
 
+#include "registry/identity/values.h"
 #include "webhook/cli/api_call.h"
 #include "webhook/cli/command.h"
+#include "webhook/cli/named_resource.h"
+#include "webhook/cli/output.h"
 
 namespace truce {
 namespace {
@@ -19,11 +24,6 @@ struct ExportArguments {
   std::string ns;
   std::string state;
 };
-
-std::string TextOf(const Json& json, const char* name) {
-  const auto found = json.find(name);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
 
 std::string Dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -41,9 +41,9 @@ std::string Cell(const std::string& text) {
 std::string RootOf(const Json& item) {
   const auto root = item.find("root");
   if (root == item.end() || !root->is_object()) return {};
-  const std::string ns = TextOf(*root, "namespace");
-  return TextOf(*root, "kind") + "." + TextOf(*root, "group") + " " + (ns.empty() ? "" : ns + "/") +
-         TextOf(*root, "name");
+  const std::string ns = TextIn(*root, "namespace");
+  return TextIn(*root, "kind") + "." + TextIn(*root, "group") + " " + (ns.empty() ? "" : ns + "/") +
+         TextIn(*root, "name");
 }
 
 constexpr const char* kColumns[] = {"type",    "name",  "account", "region", "arn", "service",
@@ -61,7 +61,7 @@ class Writer {
 
   void Write(const Json& item) {
     if (output_ == "csv") {
-      for (const char* column : kColumns) out_ << Cell(TextOf(item, column)) << ",";
+      for (const char* column : kColumns) out_ << Cell(TextIn(item, column)) << ",";
       out_ << Cell(RootOf(item)) << "\n";
       return;
     }
@@ -100,10 +100,68 @@ ExitCode Run(const ApiFlags& flags, const ExportArguments& given, CommandIo& io)
       return Complain(io, "what answers is not a Truce server", ExitCode::kUnreachable);
     }
     for (const Json& item : page["items"]) writer.Write(item);
-    cursor = TextOf(page, "nextCursor");
+    cursor = TextIn(page, "nextCursor");
     if (!io.out) return ExitCode::kOk;  // nobody reads on
   } while (!cursor.empty());
   writer.End();
+  return ExitCode::kOk;
+}
+
+// The party of a share as the keys of an OwnershipGrant; empty when it has no such name.
+Json PartyOf(const Json& share) {
+  const std::string party = TextIn(share, "party");
+  const Json owner = share.value("owner", Json::object());
+  const auto with_cluster = [&](Json keys, const std::string& cluster) {
+    if (cluster != TextIn(owner, "cluster")) keys["cluster"] = cluster;
+    return keys;
+  };
+  if (party.starts_with("ns:")) {
+    const std::size_t slash = party.find('/');
+    if (slash == std::string::npos) return Json::object();
+    return with_cluster({{"namespace", party.substr(slash + 1)}}, party.substr(3, slash - 3));
+  }
+  const auto slot =
+      party.starts_with("slot:") ? SlotFromText(party.substr(5)) : std::optional<Slot>();
+  if (!slot) return Json::object();
+  return with_cluster({{"object", slot->kind + "." + slot->group + "/" + slot->name}},
+                      slot->cluster);
+}
+
+// One OwnershipGrant for each resource that a namespace shares, in the order of first shares.
+ExitCode RunGrants(const ApiFlags& flags, const ExportArguments& given, CommandIo& io) {
+  Json shares;
+  const ExitCode code = AskForItems(flags, "/api/v1/shares", {{"namespace", given.ns}}, io, shares);
+  if (code != ExitCode::kOk) return code;
+  std::map<std::string, Json> grants;
+  for (const Json& share : shares) {
+    const Json resource = share.value("resource", Json::object());
+    const std::string ns = TextIn(share.value("owner", Json::object()), "namespace");
+    Json said = PartyOf(share);
+    if (ns.empty() || said.empty()) {
+      io.err << "truce: share " << OnOneLine(TextIn(share, "id")) << " of " << TypeAndName(resource)
+             << " left out: no OwnershipGrant can say it\n";
+      continue;
+    }
+    said["level"] = TextIn(share, "level");
+    for (const char* name : {"until", "reason"}) {
+      if (const std::string text = TextIn(share, name); !text.empty()) said[name] = text;
+    }
+    const std::string id = TextIn(resource, "id");
+    Json& grant = grants[id];
+    if (grant.is_null()) {
+      Json which = {{"type", TextIn(resource, "type")}, {"name", TextIn(resource, "name")}};
+      if (const std::string arn = TextIn(resource, "arn"); !arn.empty()) which = {{"arn", arn}};
+      grant = {{"apiVersion", "truce.dev/v1alpha1"},
+               {"kind", "OwnershipGrant"},
+               {"metadata", {{"name", "shares-" + id}, {"namespace", ns}}},
+               {"spec", {{"resource", which}, {"shares", Json::array()}}}};
+    }
+    grant["spec"]["shares"].push_back(std::move(said));
+  }
+  for (const auto& [id, grant] : grants) {
+    io.out << "---\n";
+    PrintYaml(Dump(grant), io.out);
+  }
   return ExitCode::kOk;
 }
 
@@ -113,8 +171,8 @@ CommandAction DeclareExport(CLI::App& app) {
   const auto flags = AddApiFlags(app);
   const auto given = std::make_shared<ExportArguments>();
   app.add_option("-o,--output", given->output, "Form; default ndjson")
-      ->type_name("json|ndjson|csv")
-      ->check(CLI::IsMember({"json", "ndjson", "csv"}));
+      ->type_name("json|ndjson|csv|grants")
+      ->check(CLI::IsMember({"json", "ndjson", "csv", "grants"}));
   app.add_option("--type", given->type, "Only that type, as s3/Bucket");
   app.add_option("--service", given->service, "Only what that service owns");
   app.add_option("-n,--namespace", given->ns, "Only roots of that namespace");
@@ -123,11 +181,20 @@ CommandAction DeclareExport(CLI::App& app) {
       ->check(CLI::IsMember({"reserved", "held", "orphaned", "imported"}));
   app.footer(
       "All ownerships, in the order of their keys. `truce import` reads the CSV form again, as a\n"
-      "source of its own; a copy of the whole registry is made with `truce backup`.\n\n"
+      "source of its own; a copy of the whole registry is made with `truce backup`. The form "
+      "grants\n"
+      "is what namespaces share, as OwnershipGrant manifests for Git.\n\n"
       "Examples:\n"
       "  truce export > ownerships.ndjson\n"
-      "  truce export -o csv --state imported > imported.csv\n");
-  return [=](CommandIo& io) { return Run(*flags, *given, io); };
+      "  truce export -o csv --state imported > imported.csv\n"
+      "  truce export -o grants -n team-a > grants.yaml\n");
+  return [=](CommandIo& io) {
+    if (given->output != "grants") return Run(*flags, *given, io);
+    if (given->type.empty() && given->service.empty() && given->state.empty()) {
+      return RunGrants(*flags, *given, io);
+    }
+    return Complain(io, "-o grants takes no filter but --namespace", ExitCode::kUsage);
+  };
 }
 
 }  // namespace truce

@@ -34,6 +34,11 @@ CommandAction DeclareRecovery(CLI::App& app) {
       ->check(CLI::IsMember({"status", "start", "finish"}));
   app.add_option("--reason", arguments->reason, "start: why; stands in the audit log");
   app.add_flag("--force", arguments->force, "finish: also before a full resync is done");
+  app.footer(
+      "Examples:\n"
+      "  truce recovery\n"
+      "  truce recovery start --reason 'restored from yesterday'\n"
+      "  truce recovery finish\n");
   return [flags, arguments](CommandIo& io) {
     const bool starts = arguments->verb == "start";
     if (starts && arguments->reason.empty()) {

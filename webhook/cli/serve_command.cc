@@ -8,6 +8,11 @@ namespace truce {
 
 CommandAction DeclareServe(CLI::App& app) {
   const auto flags = AddConfigFlags(app);
+  app.footer(
+      "Examples:\n"
+      "  truce serve --no-cluster --data-dir data\n"
+      "  truce serve --kubeconfig ~/.kube/config --cluster-id prod-1 --mode audit --data-dir "
+      "/var/lib/truce\n");
   return [flags](CommandIo& io) {
     Result<LoadedConfig> loaded = LoadFor(*flags, io);
     if (!loaded.ok()) return Complain(io, loaded.error().message, ExitCode::kUsage);

@@ -66,6 +66,10 @@ CommandAction DeclareTypes(CLI::App& app) {
   app.add_option("-o,--output", *output, "Form of the list; default table")
       ->type_name("table|json")
       ->check(CLI::IsMember({"table", "json"}));
+  app.footer(
+      "Examples:\n"
+      "  truce types\n"
+      "  truce types -o json\n");
   return [flags, output](CommandIo& io) {
     const Result<LoadedConfig> loaded = LoadFor(*flags, io);
     if (!loaded.ok()) return Complain(io, loaded.error().message, ExitCode::kUsage);

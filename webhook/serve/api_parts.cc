@@ -7,6 +7,7 @@
 #include "webhook/api/rest/rest_agreements.h"
 #include "webhook/api/rest/rest_imports.h"
 #include "webhook/api/rest/rest_overrides.h"
+#include "webhook/api/rest/rest_releases.h"
 #include "webhook/config/load.h"
 
 namespace truce {
@@ -78,10 +79,11 @@ std::vector<HttpRoute> ApiParts::Routes() {
     for (HttpRoute& route : more) routes.push_back(std::move(route));
   };
   add(OverrideRoutes(*rest_, overrides_));
-  const AgreementPorts agreements{*rest_, store_, ports_.clock, RandomIds()};
-  add(ShareRoutes(agreements));
-  add(TransferRoutes(agreements));
-  add(ImportRoutes({*rest_, store_, ports_.clock, RandomIds()}));
+  const OperationPorts operations{*rest_, store_, ports_.clock, RandomIds()};
+  add(ShareRoutes(operations));
+  add(TransferRoutes(operations));
+  add(ImportRoutes(operations));
+  add(ReleaseRoutes(operations));
   return routes;
 }
 

@@ -27,6 +27,7 @@
 #include "webhook/serve/late_store.h"
 #include "webhook/serve/listeners.h"
 #include "webhook/serve/observer_list.h"
+#include "webhook/serve/ownership_grants.h"
 #include "webhook/serve/policy_source.h"
 #include "webhook/serve/self_management.h"
 #include "webhook/serve/signals.h"
@@ -273,6 +274,9 @@ class Server {
   }
 
   Result<void> FollowCluster(const Config& config) {
+    grants_ = std::make_unique<OwnershipGrants>(
+        OwnershipGrantPorts{api_->store(), clock_, RandomIds(),
+                            [this] { return service_->policy(); }, config.cluster_id});
     own_ = std::make_unique<OwnObjects>(
         OwnPorts{clock_, [this] { return ReachedCluster(); },
                  [this](const OwnObject& object, const OwnVerdict& verdict) {
@@ -282,7 +286,7 @@ class Server {
                    logger_.Log(LogLevel::kWarning, "status cannot be written",
                                {{"message", std::string_view(message)}});
                  }},
-        std::vector<OwnHandler*>{&*source_});
+        std::vector<OwnHandler*>{&*source_, grants_.get()});
     observers_.emplace(std::vector<SightObserver*>{detection_.get(), own_.get()});
     FollowingOptions options;
     options.cluster = config.cluster_id;
@@ -562,6 +566,7 @@ class Server {
   Guarded<Following*> watched_{nullptr};
   ServerSettings cluster_server_;
   std::unique_ptr<Detection> detection_;  // outlives the watch, which reports to it
+  std::unique_ptr<OwnershipGrants> grants_;
   std::unique_ptr<OwnObjects> own_;
   std::optional<ObserverList> observers_;
   std::unique_ptr<Following> following_;

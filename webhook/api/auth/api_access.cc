@@ -44,7 +44,13 @@ std::variant<Caller, Problem> ApiAccess::Authenticate(const HttpRequest& request
     return Caller{CallerKind::kOperator, "operator", ApiRole::kAdmin, {}, request.remote_address};
   }
   const auto rules = this->rules();
-  if (!request.Header("authorization").empty()) return ByToken(request, *rules);
+  const std::string_view direct = request.Header("authorization");
+  const std::string_view forwarded = request.Header("x-truce-authorization");
+  if (!direct.empty() && !forwarded.empty()) {
+    return Unauthenticated("Authorization and X-Truce-Authorization are both given; leave one out");
+  }
+  if (!direct.empty()) return ByToken(direct, request, *rules);
+  if (!forwarded.empty()) return ByToken(forwarded, request, *rules);
   if (request.client_name) {
     const auto client = rules->clients.find(*request.client_name);
     if (client == rules->clients.end()) {
@@ -60,10 +66,11 @@ std::variant<Caller, Problem> ApiAccess::Authenticate(const HttpRequest& request
   return Unauthenticated("the request carries no bearer token and no client certificate");
 }
 
-std::variant<Caller, Problem> ApiAccess::ByToken(const HttpRequest& request,
+std::variant<Caller, Problem> ApiAccess::ByToken(std::string_view field, const HttpRequest& request,
                                                  const AccessRules& rules) {
-  const auto token = BearerOf(request.Header("authorization"));
-  if (!token) return Unauthenticated("the Authorization field is not of the form Bearer TOKEN");
+  const auto token = BearerOf(field);
+  if (!token)
+    return Unauthenticated("the field that holds the token is not of the form Bearer TOKEN");
   if (const auto found = rules.tokens.Find(*token)) {
     return Caller{CallerKind::kStaticToken, found->name, found->role, {}, request.remote_address};
   }

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include "registry/base/guarded.h"
@@ -15,6 +16,10 @@
 #include "webhook/http/http.h"
 
 namespace truce {
+
+// Carries "Bearer <token>" where a proxy keeps Authorization to itself, as the API server's service
+// proxy does. What it holds is proved like any token; no other field says who calls.
+inline constexpr std::string_view kForwardedToken = "X-Truce-Authorization";
 
 // What configuration says of callers: a value, replaced as a whole.
 struct AccessRules {
@@ -43,7 +48,8 @@ class ApiAccess final {
   Result<bool> Allows(const Caller& caller, const Permission& permission, Deadline deadline);
 
  private:
-  std::variant<Caller, Problem> ByToken(const HttpRequest& request, const AccessRules& rules);
+  std::variant<Caller, Problem> ByToken(std::string_view field, const HttpRequest& request,
+                                        const AccessRules& rules);
   std::shared_ptr<const AccessRules> rules() const;
 
   TokenReviewer* tokens_;

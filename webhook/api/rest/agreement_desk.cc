@@ -41,7 +41,21 @@ std::optional<Slot> SlotOfObject(const std::string& text, const std::string& clu
 
 }  // namespace
 
-AgreementDesk::AgreementDesk(const AgreementPorts& ports, AgreementKind kind)
+Result<PartyId> PartyNamed(const PartyName& name, const PartyRules& parties) {
+  if (!IsName(name.cluster)) return Bad("\"cluster\" is no id of a cluster");
+  if (name.ns.empty() == name.object.empty()) {
+    return Bad("name one of \"namespace\" and \"object\"");
+  }
+  if (!name.ns.empty()) {
+    if (!IsName(name.ns)) return Bad("\"namespace\" is no name of a namespace");
+    return PartyOf(Slot{name.cluster, "", "", name.ns, ""}, parties);
+  }
+  const auto slot = SlotOfObject(name.object, name.cluster);
+  if (!slot) return Bad("\"object\" is not of the form Kind.group/name");
+  return PartyOf(*slot, parties);
+}
+
+AgreementDesk::AgreementDesk(const OperationPorts& ports, AgreementKind kind)
     : ports_(ports), kind_(kind), queries_(ports_.store), seal_(RandomBytes(32)) {}
 
 std::string AgreementDesk::NamespaceOf(const PartyId& party) {
@@ -55,21 +69,9 @@ Result<PartyId> AgreementDesk::PartyIn(const Texts& texts, const Slot& root, con
     const auto found = texts.find(name);
     return found == texts.end() ? std::string() : found->second;
   };
-  const std::string given = text("cluster");
-  const std::string cluster = given.empty() ? root.cluster : given;
-  if (!IsName(cluster)) return Bad("\"cluster\" is no id of a cluster");
-  const std::string ns = text("namespace");
-  const std::string object = text("object");
-  if (ns.empty() == object.empty()) return Bad("name one of \"namespace\" and \"object\"");
-  Slot receiver{cluster, "", "", ns, ""};
-  if (!ns.empty()) {
-    if (!IsName(ns)) return Bad("\"namespace\" is no name of a namespace");
-  } else {
-    auto slot = SlotOfObject(object, cluster);
-    if (!slot) return Bad("\"object\" is not of the form Kind.group/name");
-    receiver = *std::move(slot);
-  }
-  return PartyOf(receiver, call.policy->parties);
+  PartyName name{text("cluster"), text("namespace"), text("object")};
+  if (name.cluster.empty()) name.cluster = root.cluster;
+  return PartyNamed(name, call.policy->parties);
 }
 
 Result<ResourceView> AgreementDesk::Resource(const std::string& id, Deadline deadline) const {
@@ -204,6 +206,21 @@ HttpResponse AgreementDesk::List(RestCall& call) const {
   if (more) json.Field("nextCursor", seal_.Seal(question, {after.text}));
   json.EndObject();
   return JsonResponse(json.Take());
+}
+
+std::vector<HttpRoute> DeskRoutes(const OperationPorts& ports, AgreementKind kind,
+                                  const std::string& path, const DeskActions& actions) {
+  const auto desk = std::make_shared<const AgreementDesk>(ports, kind);
+  const auto at = [&](const char* method, const std::string& place, RouteMatch match,
+                      DeskAction action) {
+    return ports.rest.Authenticated(method, place, match,
+                                    [desk, action](RestCall& call) { return action(*desk, call); });
+  };
+  const DeskAction list = [](const AgreementDesk& each, RestCall& call) { return each.List(call); };
+  return {at("GET", path, RouteMatch::kExact, list),
+          at("POST", path, RouteMatch::kExact, actions.add),
+          at("GET", path + "/", RouteMatch::kPrefix, actions.get),
+          at(actions.change_method, path + "/", RouteMatch::kPrefix, actions.change)};
 }
 
 }  // namespace truce

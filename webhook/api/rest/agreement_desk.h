@@ -1,5 +1,6 @@
 // What the operations on shares and transfers have in common: finding, listing, and acting inside
-// one transaction. Only rest_shares.cc and rest_transfers.cc include it.
+// one transaction. For rest_shares.cc, rest_transfers.cc and
+// grants declared in the cluster.
 #ifndef TRUCE_WEBHOOK_API_REST_AGREEMENT_DESK_H_
 #define TRUCE_WEBHOOK_API_REST_AGREEMENT_DESK_H_
 
@@ -7,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "registry/ownership/sharing.h"
 #include "webhook/api/rest/agreement_json.h"
@@ -16,10 +18,19 @@ namespace truce {
 
 using Texts = std::map<std::string, std::string>;
 
+// How a party is named: one of the two, of a cluster.
+struct PartyName {
+  std::string cluster;
+  std::string ns;
+  std::string object;  // as Bucket.s3.aws.upbound.io/artifacts
+};
+// Errors: kInvalidArgument.
+Result<PartyId> PartyNamed(const PartyName& name, const PartyRules& parties);
+
 // Thread-safe.
 class AgreementDesk final {
  public:
-  AgreementDesk(const AgreementPorts& ports, AgreementKind kind);
+  AgreementDesk(const OperationPorts& ports, AgreementKind kind);
 
   const RestApi& rest() const { return ports_.rest; }
 
@@ -55,11 +66,23 @@ class AgreementDesk final {
   static std::optional<HttpResponse> NeedsMatch(const RestCall& call);
 
  private:
-  AgreementPorts ports_;
+  OperationPorts ports_;
   AgreementKind kind_;
   RegistryQueries queries_;
   CursorSeal seal_;
 };
+
+// What is asked of a desk, beside the list.
+using DeskAction = HttpResponse (*)(const AgreementDesk&, RestCall&);
+struct DeskActions {
+  DeskAction add;             // POST of the list
+  DeskAction get;             // GET of one
+  const char* change_method;  // of one: DELETE, or POST with a verb
+  DeskAction change;
+};
+// The routes of "/api/v1/<plural>" and of what is below it.
+std::vector<HttpRoute> DeskRoutes(const OperationPorts& ports, AgreementKind kind,
+                                  const std::string& path, const DeskActions& actions);
 
 }  // namespace truce
 

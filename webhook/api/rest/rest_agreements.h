@@ -13,16 +13,8 @@
 
 namespace truce {
 
-// The references must outlive the routes.
-struct AgreementPorts {
-  const RestApi& rest;
-  IndexedStore& store;
-  const Clock& clock;
-  IdSource ids;  // thread-safe
-};
-
-std::vector<HttpRoute> ShareRoutes(const AgreementPorts& ports);
-std::vector<HttpRoute> TransferRoutes(const AgreementPorts& ports);
+std::vector<HttpRoute> ShareRoutes(const OperationPorts& ports);
+std::vector<HttpRoute> TransferRoutes(const OperationPorts& ports);
 
 }  // namespace truce
 

@@ -86,6 +86,14 @@ class RestApi final {
   CursorSeal seal_;
 };
 
+// What operations in files of their own stand on; references must outlive their routes.
+struct OperationPorts {
+  const RestApi& rest;
+  IndexedStore& store;
+  const Clock& clock;
+  IdSource ids;  // thread-safe
+};
+
 // The entity tag of a resource: changes whenever the owner, a declaration or an agreement does.
 std::string EntityTagOf(const ResourceView& view);
 

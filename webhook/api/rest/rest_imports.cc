@@ -272,7 +272,7 @@ HttpResponse PlanResponse(const ImportRequest& request, const ImportPlan& plan, 
 
 class Imports final {
  public:
-  explicit Imports(ImportPorts ports) : ports_(std::move(ports)) {}
+  explicit Imports(OperationPorts ports) : ports_(std::move(ports)) {}
 
   HttpResponse List(RestCall& call) const {
     const Result<void> checked = call.AllowOnly({});
@@ -370,12 +370,12 @@ class Imports final {
     return PlanResponse(request, plan, true);
   }
 
-  ImportPorts ports_;
+  OperationPorts ports_;
 };
 
 }  // namespace
 
-std::vector<HttpRoute> ImportRoutes(ImportPorts ports) {
+std::vector<HttpRoute> ImportRoutes(OperationPorts ports) {
   const auto shared = std::make_shared<const Imports>(std::move(ports));
   const std::string path = "/api/v1/imports";
   const RestApi& rest = ports.rest;

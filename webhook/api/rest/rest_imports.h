@@ -8,16 +8,8 @@
 
 namespace truce {
 
-// References must outlive the routes.
-struct ImportPorts {
-  const RestApi& rest;
-  IndexedStore& store;
-  const Clock& clock;
-  IdSource ids;  // thread-safe
-};
-
 // Needs `imports` with the verb list or create, and list on ownerships, in all namespaces.
-std::vector<HttpRoute> ImportRoutes(ImportPorts ports);
+std::vector<HttpRoute> ImportRoutes(OperationPorts ports);
 
 }  // namespace truce
 

@@ -71,21 +71,9 @@ HttpResponse End(const AgreementDesk& desk, RestCall& call) {
 
 }  // namespace
 
-std::vector<HttpRoute> ShareRoutes(const AgreementPorts& ports) {
-  const auto desk = std::make_shared<const AgreementDesk>(ports, AgreementKind::kShare);
-  const std::string path(kPath);
-  constexpr RouteMatch kExact = RouteMatch::kExact;
-  constexpr RouteMatch kPrefix = RouteMatch::kPrefix;
-  const RestApi& rest = ports.rest;
-  return {
-      rest.Authenticated("GET", path, kExact, [desk](RestCall& call) { return desk->List(call); }),
-      rest.Authenticated("POST", path, kExact,
-                         [desk](RestCall& call) { return Give(*desk, call); }),
-      rest.Authenticated("GET", path + "/", kPrefix,
-                         [desk](RestCall& call) { return GetOne(*desk, call); }),
-      rest.Authenticated("DELETE", path + "/", kPrefix,
-                         [desk](RestCall& call) { return End(*desk, call); }),
-  };
+std::vector<HttpRoute> ShareRoutes(const OperationPorts& ports) {
+  return DeskRoutes(ports, AgreementKind::kShare, std::string(kPath),
+                    {&Give, &GetOne, "DELETE", &End});
 }
 
 }  // namespace truce

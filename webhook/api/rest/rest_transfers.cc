@@ -98,21 +98,9 @@ HttpResponse ActOn(const AgreementDesk& desk, RestCall& call) {
 
 }  // namespace
 
-std::vector<HttpRoute> TransferRoutes(const AgreementPorts& ports) {
-  const auto desk = std::make_shared<const AgreementDesk>(ports, AgreementKind::kTransfer);
-  const std::string path(kPath);
-  constexpr RouteMatch kExact = RouteMatch::kExact;
-  constexpr RouteMatch kPrefix = RouteMatch::kPrefix;
-  const RestApi& rest = ports.rest;
-  return {
-      rest.Authenticated("GET", path, kExact, [desk](RestCall& call) { return desk->List(call); }),
-      rest.Authenticated("POST", path, kExact,
-                         [desk](RestCall& call) { return Offer(*desk, call); }),
-      rest.Authenticated("GET", path + "/", kPrefix,
-                         [desk](RestCall& call) { return GetOne(*desk, call); }),
-      rest.Authenticated("POST", path + "/", kPrefix,
-                         [desk](RestCall& call) { return ActOn(*desk, call); }),
-  };
+std::vector<HttpRoute> TransferRoutes(const OperationPorts& ports) {
+  return DeskRoutes(ports, AgreementKind::kTransfer, std::string(kPath),
+                    {&Offer, &GetOne, "POST", &ActOn});
 }
 
 }  // namespace truce

@@ -67,6 +67,8 @@ class OwnHandler {
   // each, in the same order. Idempotent; may block for a few seconds. What is refused changes
   // nothing.
   virtual std::vector<OwnVerdict> Take(std::span<const OwnObject> objects) = 0;
+  // Before the first Take that has all objects of the kinds: what is not among them is no more.
+  virtual void SetComplete() {}
   // How often Take is to be repeated although no object changed; nothing: never.
   virtual std::optional<std::chrono::milliseconds> again() const { return std::nullopt; }
 };

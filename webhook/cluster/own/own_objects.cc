@@ -96,7 +96,8 @@ void OwnObjects::OnKindState(const KindStatus& status) {
     const std::size_t gone =
         std::erase_if(kind->entries, [](const auto& item) { return !item.second.listed; });
     const bool changed = std::exchange(kind->changed, false);
-    if (gone == 0 && !changed) return;
+    const bool is_first = !std::exchange(kind->complete, true);
+    if (gone == 0 && !changed && !is_first) return;
     dirty_[kind->handler] = true;
   }
   changed_.notify_all();
@@ -141,9 +142,10 @@ std::optional<OwnObjects::Work> OwnObjects::NextWork(Deadline now) {
     dirty_[i] = false;
     const auto again = handlers_[i]->again();
     due_[i] = again ? now + *again : kNever;
-    Work work{i, {}};
+    Work work{i, {}, true};
     for (const auto& [name, kind] : kinds_) {
       if (kind.handler != i) continue;
+      work.complete = work.complete && kind.complete;
       for (const auto& [place, entry] : kind.entries) work.objects.push_back(entry.object);
     }
     std::sort(work.objects.begin(), work.objects.end(), IsOlder);
@@ -180,6 +182,7 @@ void OwnObjects::Run() {
 }
 
 void OwnObjects::Do(const Work& work) {
+  if (work.complete) handlers_[work.handler]->SetComplete();
   const std::vector<OwnVerdict> verdicts = handlers_[work.handler]->Take(work.objects);
   bool failed = false;
   for (std::size_t i = 0; i < std::min(verdicts.size(), work.objects.size()); ++i) {

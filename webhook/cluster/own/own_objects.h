@@ -24,7 +24,7 @@
 namespace truce {
 
 // Objects of one kind that are kept; those beyond are neither taken over nor answered.
-inline constexpr std::size_t kOwnObjectsMax = 500;
+inline constexpr std::size_t kOwnObjectsMax = 5000;
 
 struct OwnPorts {
   const Clock& clock;
@@ -78,11 +78,13 @@ class OwnObjects final : public SightObserver {
     std::size_t handler = 0;
     std::map<Place, Entry> entries;
     bool listing = false;
-    bool changed = false;  // during the list: half a list is never taken
+    bool complete = false;  // was listed once
+    bool changed = false;   // during the list: half a list is never taken
   };
   struct Work {
     std::size_t handler = 0;
     std::vector<OwnObject> objects;
+    bool complete = false;  // all of the handler's kinds were listed
   };
 
   Kind* Find(const GroupKind& kind);

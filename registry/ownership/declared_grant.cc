@@ -1,0 +1,109 @@
+#include "registry/ownership/declared_grant.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace truce {
+namespace {
+
+void Add(std::string& message, const std::string& text) {
+  if (!message.empty()) message += "; ";
+  message += text;
+}
+
+void Refuse(GrantOutcome& outcome, const std::string& text) {
+  outcome.accepted = false;
+  Add(outcome.message, text);
+}
+
+bool SaysTheSame(const Agreement& share, const DeclaredShare& wanted, const std::string& actor) {
+  return share.actor == actor && share.level == wanted.terms.level &&
+         share.until == wanted.terms.until && share.reason == wanted.reason;
+}
+
+void Share(const KeyText& key, const DeclaredGrant& grant, const DeclaredShare& wanted,
+           Ledger& ledger, GrantOutcome& outcome) {
+  const std::string whom = ForPeople(wanted.terms.party);
+  const std::vector<Agreement> present = ledger.AgreementsOf(key);
+  const Agreement* share = ShareFor(present, wanted.terms.party, ShareLevel::kObserve);
+  if (share != nullptr && share->actor != grant.actor && share->actor.starts_with(kDeclaredActor)) {
+    return Refuse(outcome, "it is shared with " + whom + " by " + share->actor + " already");
+  }
+  if (wanted.terms.until && *wanted.terms.until <= ledger.now()) {
+    return Add(outcome.message, "the share with " + whom + " has ended");
+  }
+  if (share == nullptr || !SaysTheSame(*share, wanted, grant.actor)) {
+    const auto given = GiveShare(key, wanted.terms, {grant.actor, wanted.reason}, ledger);
+    if (!given.ok()) return Refuse(outcome, given.error().message);
+  }
+  Add(outcome.message, "shared with " + whom);
+}
+
+// Ends the shares that the grant gave and does not say any more.
+void Unshare(const KeyText& key, const DeclaredGrant& grant, Ledger& ledger) {
+  for (const Agreement& each : ledger.AgreementsOf(key)) {
+    if (each.kind != AgreementKind::kShare || each.actor != grant.actor) continue;
+    const bool is_said =
+        std::any_of(grant.shares.begin(), grant.shares.end(),
+                    [&](const DeclaredShare& one) { return one.terms.party == each.party; });
+    if (!is_said)
+      static_cast<void>(EndShare(each.id, {grant.actor, "not declared any more"}, ledger));
+  }
+}
+
+void HandOver(const KeyText& key, const DeclaredGrant& grant, Ledger& ledger,
+              GrantOutcome& outcome) {
+  const auto open = TransferOf(key, ledger);
+  const bool is_said = grant.transfer && ledger.Setting(grant.transfer_mark).has_value();
+  if (open && open->actor == grant.actor && !is_said) {
+    static_cast<void>(
+        EndTransfer(open->id, "withdrawn", {grant.actor, "not declared any more"}, ledger));
+  }
+  if (!grant.transfer) return;
+  const std::string whom = ForPeople(grant.transfer->party);
+  if (is_said && !open) {
+    return Add(outcome.message, "the hand-over to " + whom +
+                                    " was said once and is not repeated; remove transferTo");
+  }
+  if (!is_said) {
+    const auto offer =
+        OfferTransfer(key, *grant.transfer, false, {grant.actor, grant.reason}, ledger);
+    if (!offer.ok()) return Refuse(outcome, offer.error().message);
+    ledger.PutSetting(grant.transfer_mark, FormatTimestamp(ledger.now()));
+    return Add(outcome.message, "offered to " + whom);
+  }
+  Add(outcome.message, open->accepted ? "being handed over to " + open->successor
+                                      : "offered to " + ForPeople(open->party));
+}
+
+}  // namespace
+
+GrantOutcome CarryOut(const KeyText& key, const DeclaredGrant& grant, Ledger& ledger) {
+  GrantOutcome outcome;
+  const auto owner = ledger.OwnerOf(key);
+  if (!owner || owner->party != grant.party) {
+    if (grant.transfer && ledger.Setting(grant.transfer_mark)) {
+      outcome.message = "handed over; this object says nothing any more";
+      return outcome;
+    }
+    return {false,
+            "nothing of it is in force: the resource is not owned by " + ForPeople(grant.party)};
+  }
+  Unshare(key, grant, ledger);
+  for (const DeclaredShare& share : grant.shares) Share(key, grant, share, ledger, outcome);
+  HandOver(key, grant, ledger, outcome);
+  return outcome;
+}
+
+void TakeBack(const KeyText& key, const std::string& actor, const PartyId& party, Ledger& ledger) {
+  const auto owner = ledger.OwnerOf(key);
+  if (!owner || owner->party != party) return;
+  DeclaredGrant nothing;
+  nothing.actor = actor;
+  nothing.party = party;
+  GrantOutcome unused;
+  Unshare(key, nothing, ledger);
+  HandOver(key, nothing, ledger, unused);
+}
+
+}  // namespace truce

@@ -1,0 +1,55 @@
+// DeclaredGrant: what an owner's party declares about one resource, to be brought about and kept:
+// with whom it is shared, and who shall own it (OwnershipGrant in Git; design section 6).
+//
+// A declaration is intent: whether its party is the present owner's is asked each time it is
+// carried out. A hand-over is said once: whatever becomes of it, it is not said again.
+#ifndef TRUCE_REGISTRY_OWNERSHIP_DECLARED_GRANT_H_
+#define TRUCE_REGISTRY_OWNERSHIP_DECLARED_GRANT_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "registry/ownership/hand_over.h"
+#include "registry/ownership/ledger.h"
+#include "registry/ownership/sharing.h"
+
+namespace truce {
+
+// What the actors of all declared grants begin with; no caller of the API has such a name.
+inline constexpr std::string_view kDeclaredActor = "OwnershipGrant ";
+
+struct DeclaredShare {
+  ShareTerms terms;
+  std::string reason;
+};
+struct DeclaredGrant {
+  std::string actor;  // kDeclaredActor and what tells it apart; marks what it gave
+  PartyId party;      // in whose name it speaks
+  std::vector<DeclaredShare> shares;
+  std::optional<TransferTerms> transfer;
+  std::string transfer_mark;  // name of the setting that says that the hand-over was said
+  std::string reason;
+};
+
+// What became of it, for people.
+struct GrantOutcome {
+  bool accepted = true;
+  std::string message;  // one line
+
+  bool operator==(const GrantOutcome&) const = default;
+};
+
+// Gives the shares that are not there yet, ends those it gave and does not say any more, and says
+// the hand-over. What is refused changes nothing; the rest takes effect. Repeating it changes
+// nothing.
+GrantOutcome CarryOut(const KeyText& key, const DeclaredGrant& grant, Ledger& ledger);
+
+// Ends what `actor` gave of `key`, while the owner's party is `party`: shares, and an offer that
+// was not carried out yet.
+void TakeBack(const KeyText& key, const std::string& actor, const PartyId& party, Ledger& ledger);
+
+}  // namespace truce
+
+#endif  // TRUCE_REGISTRY_OWNERSHIP_DECLARED_GRANT_H_

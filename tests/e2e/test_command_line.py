@@ -1,0 +1,116 @@
+"""The command line finds the server: through the API server's service proxy, with a token of its own."""
+
+import json
+import os
+import socket
+import subprocess
+
+import pytest
+
+from e2e.test_api_callers import make_account, token_of
+from support.kube_client import MERGE_PATCH
+from support.objects import claim
+from support.truce_process import BINARY, OBJECT_STORAGE_MAPPINGS
+
+NAMESPACE = "truce-system"
+SERVICE = "truce-api"
+
+
+def address_of_this_machine() -> str:
+    """One that is not loopback: the API server's proxy goes to no other. Nothing is sent."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(("198.51.100.1", 9))
+        return probe.getsockname()[0]
+
+
+@pytest.fixture
+def proxied(follow, user):
+    """A server whose API is a Service of the cluster."""
+    admin = user("admin")
+    truce = follow({"mappings": OBJECT_STORAGE_MAPPINGS, "disclosure": "service",
+                    "apiAddress": f"{address_of_this_machine()}:0"})
+    host, _, port = json.loads((truce.data / "addresses.json").read_text())["api"].rpartition(":")
+    admin.request("POST", "/api/v1/namespaces",
+                  {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
+    ports = [{"name": "api", "port": int(port)}]
+    # No controllers and no kubelet run here: what they would make of a Deployment is written by hand.
+    # The proxy goes to addresses of Pods only.
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": SERVICE},
+           "spec": {"automountServiceAccountToken": False, "nodeName": "here",
+                    "containers": [{"name": "truce", "image": "truce"}]}}
+    target = {"kind": "Pod", "namespace": NAMESPACE, "name": SERVICE}
+    core = f"/api/v1/namespaces/{NAMESPACE}"
+    admin.request("POST", f"{core}/serviceaccounts",
+                  {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}})
+    made = []
+    for plural, obj in (
+        ("pods", pod),
+        ("services", {"apiVersion": "v1", "kind": "Service", "metadata": {"name": SERVICE},
+                      "spec": {"ports": ports}}),
+        ("endpoints", {"apiVersion": "v1", "kind": "Endpoints", "metadata": {"name": SERVICE},
+                       "subsets": [{"addresses": [{"ip": host, "targetRef": target}],
+                                    "ports": ports}]})):
+        admin.request("POST", f"{core}/{plural}", obj).expect(201)
+        made.append(f"{core}/{plural}/{SERVICE}")
+    running = {"status": {"phase": "Running", "podIP": host, "podIPs": [{"ip": host}]}}
+    admin.request("PATCH", f"{core}/pods/{SERVICE}/status", running, MERGE_PATCH).expect(200)
+    user("team-a").create(claim("artifacts", "team-a", "prod-artifacts")).expect(201)
+    yield truce
+    for path in made:  # The endpoints go with their Service.
+        admin.request("DELETE", path, {"gracePeriodSeconds": 0})
+
+
+def run(cluster, *args: str, actor: str = "admin", env: dict | None = None):
+    """Far from the server's data directory, with nothing but a kubeconfig."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("TRUCE_")}
+    return subprocess.run(
+        [str(BINARY), *args], capture_output=True, text=True, timeout=60, cwd="/",
+        env=clean | {"KUBECONFIG": str(cluster.kubeconfig(actor))} | (env or {}))
+
+
+def test_the_server_is_asked_through_the_api_server(cluster, proxied, user):
+    admin = user("admin")
+    make_account(admin, "team-a", "team-a-owner", "owner")
+    make_account(admin, "team-a", "nobody")
+    found = run(cluster, "who-owns", "s3/Bucket/prod-artifacts", "--as", "team-a/team-a-owner")
+    assert found.returncode == 0, found.stderr
+    assert "ObjectStorage team-a/artifacts" in found.stdout
+    # Through the proxy the caller is the token alone, whatever the kubeconfig's user may do.
+    stranger = run(cluster, "who-owns", "s3/Bucket/prod-artifacts", "--as", "team-a/nobody")
+    assert "(not shown)" in stranger.stdout
+    refused = run(cluster, "list", "-n", "team-a", env={"TRUCE_AS": "team-a/nobody"})
+    assert refused.returncode == 1 and "may not list ownerships" in refused.stderr
+    token = token_of(admin, "team-a", "team-a-owner")
+    given = run(cluster, "list", "-n", "team-a", "-o", "name", env={"TRUCE_TOKEN": token})
+    assert given.stdout == "s3/Bucket/prod-artifacts\n", given.stderr
+    released = run(cluster, "release", "s3/Bucket", "prod-artifacts", "--reason", "moved", "--as",
+                   "team-a/team-a-owner")
+    assert released.returncode == 0, released.stderr
+    audit = proxied.command("audit", "-o", "json").stdout
+    assert "system:serviceaccount:team-a:team-a-owner (Kubernetes token)" in audit
+
+
+def test_what_stands_in_the_way_is_said(cluster, proxied, user):
+    admin = user("admin")
+    make_account(admin, "team-a", "nobody")
+    nothing = run(cluster, "list")
+    assert nothing.returncode == 2 and "--as NAMESPACE/NAME" in nothing.stderr
+    no_account = run(cluster, "list", "--as", "team-a/missing")
+    assert no_account.returncode == 3 and "no token of ServiceAccount team-a/missing" in no_account.stderr
+    elsewhere = run(cluster, "list", "--as", "team-a/nobody", "--via", "team-a/missing")
+    assert elsewhere.returncode != 0 and "missing" in elsewhere.stderr
+    no_right = run(cluster, "list", "--as", "team-a/nobody", actor="team-b")
+    assert no_right.returncode == 3 and "bob@example.org" in no_right.stderr
+    bad = run(cluster, "list", "--via", "truce-api")
+    assert bad.returncode == 2 and "NAMESPACE/NAME" in bad.stderr
+
+
+def test_forged_fields_are_not_believed(cluster, proxied, user):
+    """What a caller writes about himself counts for nothing, through the proxy and beside it."""
+    admin = user("admin")
+    path = f"/api/v1/namespaces/{NAMESPACE}/services/https:{SERVICE}:api/proxy/api/v1/resources"
+    forged = {"X-Remote-User": "system:admin", "X-Remote-Group": "system:masters",
+              "X-Forwarded-User": "admin"}
+    for fields in ({}, forged, {"X-Truce-Authorization": "Bearer admin"},
+                   {"X-Truce-Authorization": "Basic YTpi"}):
+        assert admin.request("GET", path, fields=fields).status == 401, fields

@@ -1,0 +1,160 @@
+// Histories of grants declared in Git: given, changed, withdrawn, void, and never said twice.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "registry/ownership/declared_grant.h"
+#include "registry/store/memory/memory_store.h"
+#include "tests/model/scene.h"
+
+namespace truce {
+namespace {
+
+using scene::BucketKey;
+using scene::ManagedBucket;
+using scene::SlotOf;
+
+class DeclaredGrants : public ::testing::Test {
+ protected:
+  DeclaredGrants() {
+    grant_.actor = std::string(kDeclaredActor) + "local/team-a/files";
+    grant_.party = {"ns:local/team-a"};
+    grant_.reason = "declared";
+    grant_.transfer_mark = "grant.said.1";
+  }
+
+  ObjectFacts Live(const Slot& slot, const std::string& uid) {
+    ObjectFacts object = ManagedBucket(slot, uid, "k", Intent::kDeletes, 10);
+    EXPECT_TRUE(registry_.Create(object).allowed);
+    object.real = true;
+    object.version = 11;
+    registry_.See(object);
+    return object;
+  }
+  GrantOutcome Out(const DeclaredGrant& grant) {
+    GrantOutcome outcome;
+    registry_.Run([&](Ledger& ledger) { outcome = CarryOut(BucketKey("k"), grant, ledger); });
+    return outcome;
+  }
+  void Back(const DeclaredGrant& grant) {
+    registry_.Run(
+        [&](Ledger& ledger) { TakeBack(BucketKey("k"), grant.actor, grant.party, ledger); });
+  }
+  std::vector<Agreement> All() const { return registry_.Contents().agreements; }
+  std::size_t AuditLines() const { return registry_.Contents().audit.size(); }
+
+  const PartyId team_b_{"ns:local/team-b"};
+  const PartyId team_c_{"ns:local/team-c"};
+  DeclaredGrant grant_;
+  MemoryStore store_;
+  scene::Registry registry_{store_};
+};
+
+TEST_F(DeclaredGrants, SharesAreGivenOnceChangedAndTakenBack) {
+  Live(SlotOf("Bucket", "team-a", "a"), "u1");
+  grant_.shares = {{{team_b_, ShareLevel::kObserve, {}}, "reads"},
+                   {{team_c_, ShareLevel::kAttach, {}}, "policy"}};
+  EXPECT_EQ(Out(grant_),
+            (GrantOutcome{true, "shared with namespace team-b; shared with namespace team-c"}));
+  const std::size_t lines = AuditLines();
+  EXPECT_TRUE(Out(grant_).accepted);
+  EXPECT_EQ(AuditLines(), lines) << "carried out again: nothing happens";
+  grant_.shares.pop_back();
+  grant_.shares[0].terms.level = ShareLevel::kAttach;
+  EXPECT_TRUE(Out(grant_).accepted);
+  ASSERT_EQ(All().size(), 1U);
+  EXPECT_EQ(All()[0].level, ShareLevel::kAttach);
+  Back(grant_);
+  EXPECT_TRUE(All().empty());
+}
+
+TEST_F(DeclaredGrants, SharesOfOthersStay) {
+  Live(SlotOf("Bucket", "team-a", "a"), "u1");
+  registry_.Run([&](Ledger& ledger) {
+    EXPECT_TRUE(
+        GiveShare(BucketKey("k"), {team_c_, ShareLevel::kObserve, {}}, {"ann", "by hand"}, ledger)
+            .ok());
+  });
+  DeclaredGrant other = grant_;
+  other.actor += "-2";
+  other.shares = {{{team_b_, ShareLevel::kAttach, {}}, "r"}};
+  EXPECT_TRUE(Out(other).accepted);
+  grant_.shares = {{{team_b_, ShareLevel::kObserve, {}}, "r"}};
+  const GrantOutcome refused = Out(grant_);
+  EXPECT_FALSE(refused.accepted);
+  EXPECT_NE(refused.message.find("by OwnershipGrant local/team-a/files-2 already"),
+            std::string::npos)
+      << refused.message;
+  Back(grant_);
+  EXPECT_EQ(All().size(), 2U);
+}
+
+TEST_F(DeclaredGrants, AShareThatEndedIsNotGivenAgain) {
+  Live(SlotOf("Bucket", "team-a", "a"), "u1");
+  grant_.shares = {{{team_b_, ShareLevel::kObserve, registry_.now()}, "r"}};
+  EXPECT_EQ(Out(grant_), (GrantOutcome{true, "the share with namespace team-b has ended"}));
+  EXPECT_TRUE(All().empty());
+}
+
+TEST_F(DeclaredGrants, IsVoidWhileAnotherPartyOwns) {
+  grant_.shares = {{{team_b_, ShareLevel::kObserve, {}}, "r"}};
+  grant_.transfer = TransferTerms{team_b_, "Bucket/team-b/b"};
+  EXPECT_FALSE(Out(grant_).accepted);
+  Live(SlotOf("Bucket", "team-c", "c"), "u1");
+  const GrantOutcome refused = Out(grant_);
+  EXPECT_EQ(refused.message,
+            "nothing of it is in force: the resource is not owned by namespace team-a");
+  EXPECT_TRUE(All().empty());
+  Back(grant_);
+}
+
+TEST_F(DeclaredGrants, AHandOverIsSaidOnce) {
+  const ObjectFacts old = Live(SlotOf("Bucket", "team-a", "a"), "u1");
+  grant_.transfer = TransferTerms{team_b_, "Bucket/team-b/b"};
+  EXPECT_EQ(Out(grant_).message, "offered to namespace team-b");
+  EXPECT_EQ(Out(grant_).message, "offered to namespace team-b");
+  ASSERT_EQ(All().size(), 1U);
+  const PublicId offer = All()[0].id;
+  registry_.Run([&](Ledger& ledger) {
+    EXPECT_TRUE(AcceptTransfer(offer, "", {"bob", "thanks"}, ledger).ok());
+  });
+  EXPECT_EQ(Out(grant_).message, "being handed over to Bucket/team-b/b");
+  ObjectFacts observing = old;
+  observing.version = 12;
+  observing.resources = {scene::Bucket("k", Intent::kObserves)};
+  registry_.See(observing);
+  const Slot successor = SlotOf("Bucket", "team-b", "b");
+  EXPECT_TRUE(registry_.Create(ManagedBucket(successor, "u2", "k", Intent::kDeletes, 20)).allowed);
+  EXPECT_EQ(registry_.OwnerOf("k")->root, successor);
+  EXPECT_EQ(Out(grant_).message, "handed over; this object says nothing any more");
+  EXPECT_TRUE(All().empty());
+}
+
+TEST_F(DeclaredGrants, AHandOverThatWasDeclinedIsNotRepeated) {
+  Live(SlotOf("Bucket", "team-a", "a"), "u1");
+  grant_.transfer = TransferTerms{team_b_, ""};
+  EXPECT_TRUE(Out(grant_).accepted);
+  const PublicId offer = All()[0].id;
+  registry_.Run([&](Ledger& ledger) {
+    EXPECT_TRUE(EndTransfer(offer, "declined", {"bob", "no room"}, ledger).ok());
+  });
+  const GrantOutcome outcome = Out(grant_);
+  EXPECT_NE(outcome.message.find("said once and is not repeated"), std::string::npos);
+  EXPECT_TRUE(All().empty());
+}
+
+TEST_F(DeclaredGrants, AnOpenOfferFollowsWhatIsDeclared) {
+  Live(SlotOf("Bucket", "team-a", "a"), "u1");
+  grant_.transfer = TransferTerms{team_b_, ""};
+  EXPECT_TRUE(Out(grant_).accepted);
+  grant_.transfer = TransferTerms{team_c_, ""};
+  grant_.transfer_mark = "grant.said.2";
+  EXPECT_TRUE(Out(grant_).accepted);
+  ASSERT_EQ(All().size(), 1U);
+  EXPECT_EQ(All()[0].party, team_c_);
+  Back(grant_);
+  EXPECT_TRUE(All().empty()) << "withdrawn with the object";
+}
+
+}  // namespace
+}  // namespace truce

@@ -1,0 +1,130 @@
+// POST /api/v1/releases: the plan of what is orphaned, all or nothing, or each by itself.
+#include "webhook/api/rest/rest_releases.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/support/admission_fixture.h"
+#include "webhook/http/router.h"
+
+namespace truce {
+namespace {
+
+using nlohmann::json;
+
+class ReleasesTest : public AdmissionFixture {
+ protected:
+  ReleasesTest() {
+    const std::atomic<bool> stop{false};
+    EXPECT_TRUE(indexed_.Fill(stop).ok());
+    for (const char* name : {"logs", "media", "backups"}) Put(name, Record::kOrphaned);
+    Put("artifacts", Record::kNone);
+  }
+
+  void Put(const std::string& name, Record record) {
+    const auto decide = [&](const Facts&) {
+      Owner owner;
+      owner.key.text = "s3/Bucket|aws|||name=" + name;
+      owner.id.text = (name + "aaaaaaaaaaaaa").substr(0, 13);
+      owner.identity.type = "s3/Bucket";
+      owner.name = name;
+      owner.root = {"local", "platform.example.org", "ObjectStorage", "team-a", name};
+      owner.party = {"ns:local/team-a"};
+      owner.service = "storage";
+      owner.record = record;
+      Changes changes;
+      changes.put_owners.push_back(owner);
+      return changes;
+    };
+    ASSERT_TRUE(
+        indexed_.Apply({}, decide, std::chrono::steady_clock::now() + std::chrono::seconds(20))
+            .ok());
+  }
+
+  HttpResponse Give(const json& body, const std::string& if_match = "") {
+    const Router router =
+        Router::Make(ReleaseRoutes({rest_, indexed_, clock_, random_ids_})).value();
+    HttpRequest request;
+    request.method = "POST";
+    request.path = "/api/v1/releases";
+    request.body = body.dump();
+    request.remote_address = "unix";
+    if (!if_match.empty()) request.headers.push_back({"if-match", if_match});
+    return router.Find("POST", request.path).route->handler(request);
+  }
+  static std::string TagOf(const HttpResponse& response) {
+    for (const auto& [name, value] : response.headers) {
+      if (name == "ETag") return value;
+    }
+    return "";
+  }
+  std::size_t Owned() const { return Contents().owners.size(); }
+
+  const json plan_ = {{"service", "storage"}};
+  IndexedStore indexed_{store_};
+  DenialBook denials_{clock_};
+  ApiAccess access_{nullptr, nullptr};
+  IdSource random_ids_ = RandomIds();
+  RestApi rest_{{indexed_, clock_, random_ids_, [this] { return service_.policy(); }, access_,
+                 denials_, "1.2.3"}};
+};
+
+TEST_F(ReleasesTest, ThePlanHoldsWhatIsOrphanedAndWritesNothing) {
+  const HttpResponse response = Give(plan_);
+  ASSERT_EQ(response.status, 200) << response.body;
+  const json plan = json::parse(response.body);
+  EXPECT_EQ(plan.at("applied"), false);
+  EXPECT_EQ(plan.at("complete"), true);
+  ASSERT_EQ(plan.at("items").size(), 3U);
+  EXPECT_EQ(plan.at("items")[0].at("result"), "planned");
+  EXPECT_EQ(Owned(), 4U);
+  EXPECT_EQ(json::parse(Give({{"service", "storage"}, {"name", "logs"}}).body)["items"].size(), 1U);
+  EXPECT_TRUE(json::parse(Give({{"service", "nobody"}}).body)["items"].empty());
+}
+
+TEST_F(ReleasesTest, WholeIsAllOrNothingAndOnlyWhatWasPlanned) {
+  const std::string tag = TagOf(Give(plan_));
+  json apply = plan_;
+  apply["apply"] = "whole";
+  EXPECT_EQ(Give(apply, tag).status, 400) << "without a reason";
+  apply["reason"] = "deleted by hand";
+  EXPECT_EQ(Give(apply).status, 428);
+  EXPECT_EQ(Give(apply, "\"other\"").status, 412);
+  Put("further", Record::kOrphaned);
+  EXPECT_EQ(Give(apply, tag).status, 412) << "one more than planned";
+  EXPECT_EQ(Owned(), 5U);
+  const HttpResponse done = Give(apply, TagOf(Give(plan_)));
+  ASSERT_EQ(done.status, 200) << done.body;
+  EXPECT_EQ(json::parse(done.body).at("released"), 4);
+  EXPECT_EQ(Owned(), 1U) << "what is not orphaned stays";
+  const AuditEntry last = Contents().audit.back();
+  EXPECT_EQ(last.actor, "operator");
+  EXPECT_NE(last.cause.find("deleted by hand"), std::string::npos);
+}
+
+TEST_F(ReleasesTest, EachByItselfTellsTheResults) {
+  json apply = plan_;
+  apply["apply"] = "each";
+  apply["reason"] = "r";
+  const HttpResponse done = Give(apply, "*");
+  ASSERT_EQ(done.status, 200) << done.body;
+  const json result = json::parse(done.body);
+  EXPECT_EQ(result.at("released"), 3);
+  for (const json& item : result.at("items")) EXPECT_EQ(item.at("result"), "released");
+  EXPECT_EQ(Owned(), 1U);
+}
+
+TEST_F(ReleasesTest, BadRequestsAreRefused) {
+  for (const json& body :
+       {json::object(), json{{"reason", "r"}}, json{{"service", ""}}, json{{"type", "s3/Bukcet"}},
+        json{{"service", "a"}, {"apply", "all"}, {"reason", "r"}}, json{{"state", "held"}},
+        json{{"service", 7}}, json::array()}) {
+    EXPECT_EQ(Give(body, "*").status, 400) << body;
+  }
+}
+
+}  // namespace
+}  // namespace truce

@@ -1,0 +1,205 @@
+#include "webhook/api/rest/rest_releases.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "registry/ownership/sight.h"
+#include "webhook/api/resource_json.h"
+#include "webhook/api/rest/queries.h"
+
+namespace truce {
+namespace {
+
+Error Bad(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
+
+struct ReleaseRequest {
+  ResourceFilter filter;
+  std::string reason;
+  std::string apply;  // "", "whole" or "each"
+};
+
+// One orphaned ownership of the plan, and what became of it.
+struct ReleaseItem {
+  ResourceView view;
+  std::string tag;
+  std::string_view result;  // "planned", "released", "changed" or "failed"
+  std::string detail;
+};
+struct ReleasePlan {
+  std::vector<ReleaseItem> items;
+  bool complete = true;
+};
+
+Result<ReleaseRequest> ReadRequest(const RestCall& call) {
+  TRUCE_ASSIGN_OR_RETURN(auto texts,
+                         ReadTexts(call.request, {"service", "type", "name", "account", "region",
+                                                  "cluster", "namespace", "reason", "apply"}));
+  ReleaseRequest request;
+  request.filter.service = texts["service"];
+  request.filter.type = texts["type"];
+  request.filter.name = texts["name"];
+  request.filter.account = texts["account"];
+  request.filter.region = texts["region"];
+  request.filter.cluster = texts["cluster"];
+  if (texts.count("namespace") > 0) request.filter.ns = texts["namespace"];
+  request.filter.state = "orphaned";
+  request.reason = texts["reason"];
+  request.apply = texts["apply"];
+  texts.erase("reason");
+  texts.erase("apply");
+  const bool says_which = std::any_of(texts.begin(), texts.end(),
+                                      [](const auto& each) { return !each.second.empty(); });
+  if (!says_which) return Bad("say of which service, type, name, account, region or namespace");
+  if (!request.filter.type.empty() &&
+      call.policy->catalogue->FindType(request.filter.type) == nullptr) {
+    return Bad("there is no such type; /api/v1/types lists them");
+  }
+  const bool known = request.apply.empty() || request.apply == "whole" || request.apply == "each";
+  if (!known) return Bad("\"apply\" is neither \"whole\" nor \"each\"");
+  if (!request.apply.empty() && request.reason.empty()) return Bad("\"reason\" is missing");
+  return request;
+}
+
+std::string TagOf(const ReleasePlan& plan) {
+  std::string text;
+  for (const ReleaseItem& item : plan.items) text += item.view.owner.key.text + item.tag + "\n";
+  return "\"" + HexOf(Sha256(text)).substr(0, 32) + "\"";
+}
+
+HttpResponse Answer(const ReleasePlan& plan, bool applied) {
+  JsonWriter json;
+  json.BeginObject().Field("applied", applied).Field("complete", plan.complete);
+  const auto released = std::count_if(plan.items.begin(), plan.items.end(),
+                                      [](const auto& item) { return item.result == "released"; });
+  json.NumberField("released", released).Key("items").BeginArray();
+  for (const ReleaseItem& item : plan.items) {
+    json.BeginObject().Field("result", item.result).Field("detail", item.detail).Key("resource");
+    json.BeginObject();
+    WriteResourceMembers(item.view.owner, json);
+    json.EndObject().EndObject();
+  }
+  json.EndArray().EndObject();
+  HttpResponse response = JsonResponse(json.Take());
+  response.headers.emplace_back("ETag", TagOf(plan));
+  return response;
+}
+
+class Releases final {
+ public:
+  explicit Releases(OperationPorts ports) : ports_(std::move(ports)), queries_(ports_.store) {}
+
+  HttpResponse Take(RestCall& call) const {
+    const Result<void> checked = call.AllowOnly({});
+    if (!checked.ok()) return ProblemResponse(checked.error());
+    const Result<ReleaseRequest> request = ReadRequest(call);
+    if (!request.ok()) return ProblemResponse(request.error());
+    const std::string ns = request.value().filter.ns.value_or(std::string());
+    for (const Permission& permission : {Permission{"ownerships", "release", "create", ns},
+                                         Permission{"ownerships", "", "list", ns}}) {
+      if (auto refusal = ports_.rest.Refuse(call, permission)) return *std::move(refusal);
+    }
+    Result<ReleasePlan> plan = Plan(call, request.value());
+    if (!plan.ok()) return ProblemResponse(plan.error());
+    if (request.value().apply.empty()) return Answer(plan.value(), false);
+    const std::string expected(call.request.Header("if-match"));
+    if (expected.empty()) {
+      return ProblemResponse(ProblemType::kPreconditionRequired,
+                             "a release must say which plan it carries out");
+    }
+    if (expected != "*" && expected != TagOf(plan.value())) return Changed();
+    const bool whole = request.value().apply == "whole";
+    return whole ? Whole(call, request.value(), plan.value())
+                 : Each(call, request.value(), plan.value());
+  }
+
+ private:
+  static HttpResponse Changed() {
+    return ProblemResponse(ProblemType::kPreconditionFailed,
+                           "the plan is another one by now; nothing was released");
+  }
+
+  Result<ReleasePlan> Plan(const RestCall& call, const ReleaseRequest& request) const {
+    ReleasePlan plan;
+    ResourceQuery query;
+    query.filter = request.filter;
+    query.limit = kReleasesMax;
+    for (bool more = true; more;) {
+      TRUCE_ASSIGN_OR_RETURN(const ResourcePage page,
+                             queries_.List(query, *call.policy->catalogue, call.deadline));
+      for (const Owner& owner : page.owners) {
+        auto view = queries_.ById(owner.id, call.deadline);
+        // It may have gone meanwhile; what was found is what is released.
+        if (!view.ok() || view.value().owner.record != owner.record) continue;
+        std::string tag = EntityTagOf(view.value());
+        plan.items.push_back({std::move(view).value(), std::move(tag), "planned", {}});
+      }
+      query.after_key = page.next_key;
+      query.limit = kReleasesMax - plan.items.size();
+      plan.complete = !page.more;
+      more = page.more && query.limit > 0;
+    }
+    return plan;
+  }
+
+  // Releases the item when it is still what was planned; decided on what is in the store now.
+  static bool Release(const ReleaseItem& item, const std::string& actor, const std::string& reason,
+                      Ledger& ledger) {
+    const KeyText& key = item.view.owner.key;
+    auto present = ledger.OwnerOf(key);
+    if (!present) return false;
+    const ResourceView now{*std::move(present), ledger.RowsOfKey(key), ledger.AgreementsOf(key)};
+    return EntityTagOf(now) == item.tag && ReleaseByOperator(key, actor, reason, ledger);
+  }
+
+  // All items in one transaction; false: one of them changed, and nothing was written.
+  Result<bool> Release(const RestCall& call, const std::vector<const ReleaseItem*>& items,
+                       const std::string& reason) const {
+    bool fits = true;
+    const std::string actor = ActorOf(call.caller);
+    const auto decide = [&](const Facts& facts) {
+      Ledger ledger(facts, ports_.clock.Now(), ports_.ids, call.policy->parties);
+      fits = std::all_of(items.begin(), items.end(), [&](const ReleaseItem* item) {
+        return Release(*item, actor, reason, ledger);
+      });
+      return fits ? ledger.Take() : Changes{};
+    };
+    Locks locks;
+    for (const ReleaseItem* item : items) locks.keys.push_back(item->view.owner.key);
+    TRUCE_RETURN_IF_ERROR(ports_.store.Apply(locks, decide, call.deadline));
+    return fits;
+  }
+
+  HttpResponse Whole(const RestCall& call, const ReleaseRequest& request, ReleasePlan& plan) const {
+    std::vector<const ReleaseItem*> all;
+    for (const ReleaseItem& item : plan.items) all.push_back(&item);
+    const Result<bool> done = Release(call, all, request.reason);
+    if (!done.ok()) return ProblemResponse(done.error());
+    if (!done.value()) return Changed();
+    for (ReleaseItem& item : plan.items) item.result = "released";
+    return Answer(plan, true);
+  }
+
+  HttpResponse Each(const RestCall& call, const ReleaseRequest& request, ReleasePlan& plan) const {
+    for (ReleaseItem& item : plan.items) {
+      const Result<bool> done = Release(call, {&item}, request.reason);
+      item.result = !done.ok() ? "failed" : done.value() ? "released" : "changed";
+      if (!done.ok()) item.detail = done.error().message;
+      if (done.ok() && !done.value()) item.detail = "it is another one by now; look at it again";
+    }
+    return Answer(plan, true);
+  }
+
+  OperationPorts ports_;
+  RegistryQueries queries_;
+};
+
+}  // namespace
+
+std::vector<HttpRoute> ReleaseRoutes(OperationPorts ports) {
+  const RestApi& rest = ports.rest;
+  const auto shared = std::make_shared<const Releases>(std::move(ports));
+  return {rest.Authenticated("POST", "/api/v1/releases", RouteMatch::kExact,
+                             [shared](RestCall& call) { return shared->Take(call); })};
+}
+
+}  // namespace truce

@@ -1,0 +1,262 @@
+#include "webhook/cli/server_finder.h"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "webhook/api/auth/api_access.h"
+#include "webhook/cluster/client/http_call.h"
+#include "webhook/cluster/client/kube_config.h"
+
+namespace truce {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::string_view kPodToken = "/var/run/secrets/truce.dev/token";
+constexpr int kTokenSeconds = 600;
+constexpr std::size_t kNameBytesMax = 253;
+
+// `text` as it stands in a query.
+std::string Encoded(std::string_view text) {
+  constexpr std::string_view kHex = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0 || c == '-' || c == '_' || c == '.' || c == '~') {
+      out += c;
+    } else {
+      out += '%';
+      out += kHex[byte >> 4U];
+      out += kHex[byte & 15U];
+    }
+  }
+  return out;
+}
+
+// "namespace/name", both names of Kubernetes.
+struct NamespacedName {
+  std::string ns;
+  std::string name;
+};
+Result<NamespacedName> NameIn(const std::string& text, const char* flag) {
+  const std::size_t slash = text.find('/');
+  const bool good =
+      slash != std::string::npos && slash > 0 && slash + 1 < text.size() &&
+      text.size() <= 2 * kNameBytesMax && text.find('/', slash + 1) == std::string::npos &&
+      std::all_of(text.begin(), text.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '/';
+      });
+  if (good) return NamespacedName{text.substr(0, slash), text.substr(slash + 1)};
+  return Error{ErrorCode::kInvalidArgument,
+               std::string(flag) + ": '" + text + "' is not of the form NAMESPACE/NAME"};
+}
+
+// What is shown to Truce: a file, or the text itself.
+TextSource TokenOf(const ApiFlags& flags, const CommandIo& io) {
+  TextSource token;
+  token.file = FlagOr(flags.token_file, "TRUCE_TOKEN_FILE", io);
+  if (token.file.empty()) token.text = FlagOr({}, "TRUCE_TOKEN", io);
+  return token;
+}
+
+Result<ServerPlace> AtAddress(const std::string& server, const ApiFlags& flags,
+                              const CommandIo& io) {
+  ServerPlace place;
+  place.name = server;
+  Result<ServerAddress> address =
+      ParseServerAddress(server.find("://") == std::string::npos ? "https://" + server : server);
+  if (!address.ok()) return std::move(address).error().Within("--server");
+  place.network.address = std::move(address).value();
+  place.network.origin = "--server";
+  place.network.authority.file = FlagOr(flags.ca_file, "TRUCE_CA_FILE", io);
+  place.network.user.token = TokenOf(flags, io);
+  return place;
+}
+
+Result<ServerPlace> BehindApiServer(const std::filesystem::path& kubeconfig, const ApiFlags& flags,
+                                    const CommandIo& io) {
+  std::string via = FlagOr(flags.via, "TRUCE_VIA", io);
+  if (via.empty()) via = kDefaultVia;
+  TRUCE_ASSIGN_OR_RETURN(const NamespacedName service, NameIn(via, "--via"));
+  ServerPlace place;
+  TRUCE_ASSIGN_OR_RETURN(place.network, ReadKubeConfig(kubeconfig, flags.context));
+  place.name = "service " + via + " behind " + place.network.origin;
+  place.prefix =
+      "/api/v1/namespaces/" + service.ns + "/services/https:" + service.name + ":api/proxy";
+  place.token = TokenOf(flags, io);
+  place.account = FlagOr(flags.as, "TRUCE_AS", io);
+  if (!place.account.empty()) TRUCE_RETURN_IF_ERROR(NameIn(place.account, "--as"));
+  return place;
+}
+
+ServerPlace AtSocket(std::string data_dir) {
+  ServerPlace place;
+  place.socket = std::move(data_dir) + "/truce.sock";
+  place.name = place.socket;
+  return place;
+}
+
+std::filesystem::path KubeConfigOf(const ApiFlags& flags, const CommandIo& io) {
+  if (!flags.kubeconfig.empty()) return flags.kubeconfig;
+  const std::string named = FlagOr({}, "KUBECONFIG", io);
+  if (!named.empty()) return named;
+  const std::string home = FlagOr({}, "HOME", io);
+  return home.empty() ? std::filesystem::path() : std::filesystem::path(home) / ".kube/config";
+}
+
+// Over the network.
+class RemoteApi final : public ApiConnection {
+ public:
+  static Result<std::unique_ptr<RemoteApi>> Open(ServerPlace place) {
+    std::unique_ptr<RemoteApi> out(new RemoteApi(place.name, place.prefix));
+    TRUCE_ASSIGN_OR_RETURN(out->session_,
+                           ServerSession::Open(std::move(place.network), out->clock_, {}));
+    out->pool_.emplace(out->session_, HttpPoolOptions{});
+    return out;
+  }
+
+  const std::string& name() const override { return name_; }
+
+  // The token that Truce is shown where the API server keeps Authorization to itself.
+  void ShowToken(std::string token) { token_ = std::move(token); }
+
+  Result<ApiResponse> Send(const ApiQuestion& question, Deadline deadline) override {
+    return Send(prefix_ + TargetOf(question), question, deadline);
+  }
+  Result<ApiResponse> Send(std::string target, const ApiQuestion& question, Deadline deadline) {
+    HttpCall call;
+    call.target = std::move(target);
+    call.method = MethodOf(question);
+    call.body = question.body;
+    if (!call.body.empty()) call.content_type = "application/json";
+    if (!question.if_match.empty()) call.headers.emplace_back("If-Match", question.if_match);
+    if (!token_.empty()) call.headers.emplace_back(kForwardedToken, "Bearer " + token_);
+    const auto reply = pool_->Do(call, session_->Current(), deadline);
+    if (reply.ok()) {
+      const HttpReply& got = reply.value();
+      return ApiResponse{got.head.status, got.body, got.head.retry_after};
+    }
+    const bool refused = reply.error().message.find(kNotAccepted) != std::string::npos;
+    return Error{refused ? ErrorCode::kInvalidArgument : ErrorCode::kUnavailable,
+                 reply.error().message};
+  }
+
+ private:
+  // Of the client below: the server's certificate does not fit the authority.
+  static constexpr std::string_view kNotAccepted = "its certificate is not accepted";
+
+  RemoteApi(std::string name, std::string prefix)
+      : name_(std::move(name)), prefix_(std::move(prefix)) {}
+
+  const SystemClock clock_;
+  const std::string name_;
+  const std::string prefix_;
+  std::string token_;
+  std::shared_ptr<ServerSession> session_;
+  std::optional<HttpPool> pool_;
+};
+
+// A token of the account, of audience truce, as the API server gives it to this user.
+Result<std::string> RequestToken(RemoteApi& cluster, const std::string& account,
+                                 Deadline deadline) {
+  TRUCE_ASSIGN_OR_RETURN(const NamespacedName name, NameIn(account, "--as"));
+  ApiQuestion question{};
+  question.body = Json{{"apiVersion", "authentication.k8s.io/v1"},
+                       {"kind", "TokenRequest"},
+                       {"spec", {{"audiences", {"truce"}}, {"expirationSeconds", kTokenSeconds}}}}
+                      .dump();
+  TRUCE_ASSIGN_OR_RETURN(
+      const ApiResponse reply,
+      cluster.Send("/api/v1/namespaces/" + name.ns + "/serviceaccounts/" + name.name + "/token",
+                   question, deadline));
+  const Json answer = Json::parse(reply.body, nullptr, false);
+  const Json::json_pointer place("/status/token");
+  if (reply.status == 201 && answer.is_object() && answer.contains(place) &&
+      answer[place].is_string()) {
+    return answer[place].get<std::string>();
+  }
+  return Error{ErrorCode::kUnavailable, "no token of ServiceAccount " + account + ": " +
+                                            ProblemText(reply.body, reply.status)};
+}
+
+}  // namespace
+
+std::string TargetOf(const ApiQuestion& question) {
+  std::string target = question.path;
+  char separator = '?';
+  for (const auto& [name, value] : question.parameters) {
+    if (value.empty()) continue;
+    target += separator;
+    target.append(name).append("=").append(Encoded(value));
+    separator = '&';
+  }
+  return target;
+}
+
+std::string MethodOf(const ApiQuestion& question) {
+  if (!question.method.empty()) return question.method;
+  return question.body.empty() ? "GET" : "POST";
+}
+
+std::string FlagOr(const std::string& flag, const char* variable, const CommandIo& io) {
+  if (!flag.empty()) return flag;
+  const auto found = io.variables.find(variable);
+  return found == io.variables.end() ? std::string() : found->second;
+}
+
+Result<ServerPlace> FindServer(const ApiFlags& flags, const CommandIo& io) {
+  const std::string server = FlagOr(flags.server, "TRUCE_SERVER", io);
+  if (!server.empty()) return AtAddress(server, flags, io);
+  const std::filesystem::path kubeconfig = KubeConfigOf(flags, io);
+  const bool says_cluster = !flags.kubeconfig.empty() || !flags.context.empty() ||
+                            !FlagOr(flags.via, "TRUCE_VIA", io).empty();
+  if (says_cluster) return BehindApiServer(kubeconfig, flags, io);
+  TRUCE_ASSIGN_OR_RETURN(const LoadedConfig loaded, LoadConfig(SourcesOf(*flags.config, io)));
+  ServerPlace local = AtSocket(loaded.config.data_dir);
+  const bool says_local =
+      !flags.config->file.empty() || flags.config->values.count("dataDir") > 0 ||
+      io.variables.count("TRUCE_DATA_DIR") > 0 || io.variables.count("TRUCE_CONFIG") > 0;
+  std::error_code ignored;
+  if (says_local || std::filesystem::exists(local.socket, ignored)) return local;
+  if (!kubeconfig.empty() && std::filesystem::exists(kubeconfig, ignored)) {
+    return BehindApiServer(kubeconfig, flags, io);
+  }
+  if (FlagOr({}, "KUBERNETES_SERVICE_HOST", io).empty()) return local;
+  TRUCE_ASSIGN_OR_RETURN(const NamespacedName service, NameIn(std::string(kDefaultVia), "--via"));
+  TRUCE_ASSIGN_OR_RETURN(
+      ServerPlace place,
+      AtAddress("https://" + service.name + "." + service.ns + ".svc:8444", flags, io));
+  if (!place.network.user.token.given()) place.network.user.token.file = kPodToken;
+  return place;
+}
+
+Result<std::unique_ptr<ApiConnection>> ConnectTo(ServerPlace place, Deadline deadline) {
+  const bool is_proxied = !place.prefix.empty();
+  const std::string account = place.account;
+  TextSource token = place.token;
+  TRUCE_ASSIGN_OR_RETURN(std::unique_ptr<RemoteApi> api, RemoteApi::Open(std::move(place)));
+  if (!is_proxied) return std::unique_ptr<ApiConnection>(std::move(api));
+  if (token.text.empty() && !token.file.empty()) {
+    TRUCE_ASSIGN_OR_RETURN(token.text, ReadConfigFile(token.file.string()));
+    while (!token.text.empty() &&
+           std::isspace(static_cast<unsigned char>(token.text.back())) != 0) {
+      token.text.pop_back();
+    }
+  }
+  if (token.text.empty() && account.empty()) {
+    return Error{
+        ErrorCode::kInvalidArgument,
+        "the API server does not pass on who you are: name a ServiceAccount whose token you "
+        "may request with --as NAMESPACE/NAME, or give a token with --token-file"};
+  }
+  if (token.text.empty()) {
+    TRUCE_ASSIGN_OR_RETURN(token.text, RequestToken(*api, account, deadline));
+  }
+  api->ShowToken(std::move(token.text));
+  return std::unique_ptr<ApiConnection>(std::move(api));
+}
+
+}  // namespace truce

@@ -1,0 +1,49 @@
+// Where the server is that a command asks, and what the caller shows it there.
+#ifndef TRUCE_WEBHOOK_CLI_SERVER_FINDER_H_
+#define TRUCE_WEBHOOK_CLI_SERVER_FINDER_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "registry/base/clock.h"
+#include "registry/base/result.h"
+#include "webhook/cli/api_call.h"
+#include "webhook/cluster/client/server_settings.h"
+
+namespace truce {
+
+// The Service of the API as the chart installs it: --via when nothing else is said.
+inline constexpr std::string_view kDefaultVia = "truce-system/truce-api";
+
+struct ServerPlace {
+  std::string name;        // for messages
+  std::string socket;      // the server beside --data-dir; empty: over the network
+  ServerSettings network;  // Truce's own address, or the Kubernetes API server's
+  std::string prefix;      // of every path: of the Service behind the API server; empty: none
+  std::string account;     // behind the API server: "namespace/name" of whose token is shown
+  TextSource token;        // behind the API server: shown instead
+};
+
+// The first of these that is given or there:
+//   1. --server, TRUCE_SERVER: the address of the API;
+//   2. --via, --kubeconfig, --context, TRUCE_VIA: through the API server's service proxy;
+//   3. --data-dir, --config, TRUCE_DATA_DIR, or DIR/truce.sock: the server on this machine;
+//   4. the kubeconfig of KUBECONFIG or ~/.kube/config: as 2;
+//   5. in a Pod: https://NAME.NAMESPACE.svc:8444 of --via, with the token of
+//      /var/run/secrets/truce.dev/token unless another is given.
+// Errors: kInvalidArgument.
+Result<ServerPlace> FindServer(const ApiFlags& flags, const CommandIo& io);
+
+// Opens a place that is not a socket. Through the API server it first asks for a token of the
+// account, of audience truce and ten minutes' life, unless one is given. Errors: as
+// ApiConnection::Open; kUnavailable: the API server gives none.
+Result<std::unique_ptr<ApiConnection>> ConnectTo(ServerPlace place, Deadline deadline);
+
+// What the flag says, else the variable.
+std::string FlagOr(const std::string& flag, const char* variable, const CommandIo& io);
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_CLI_SERVER_FINDER_H_

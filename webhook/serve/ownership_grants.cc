@@ -1,0 +1,239 @@
+#include "webhook/serve/ownership_grants.h"
+
+#include <utility>
+
+#include "webhook/api/auth/digest.h"
+#include "webhook/api/rest/agreement_desk.h"
+#include "webhook/config/structured.h"
+
+namespace truce {
+namespace {
+
+constexpr std::chrono::seconds kAgain{10};
+constexpr std::chrono::milliseconds kSoon{500};
+constexpr std::chrono::seconds kCallTime{5};
+constexpr std::size_t kPage = 500;
+constexpr std::string_view kMark = "grant.said.";
+
+Deadline Soon() { return std::chrono::steady_clock::now() + kCallTime; }
+
+std::string ActorOf(const std::string& cluster, const OwnObject& object) {
+  return std::string(kDeclaredActor) + cluster + "/" + object.ns + "/" + object.name;
+}
+
+// The party that the keys namespace or object (and cluster) of `node` name.
+Result<PartyId> ReadParty(const NodeReader& reader, const YamlNode& node, const std::string& path,
+                          const std::string& cluster, const PartyRules& parties) {
+  PartyName name;
+  TRUCE_ASSIGN_OR_RETURN(name.ns, reader.Optional(node, "namespace", path));
+  TRUCE_ASSIGN_OR_RETURN(name.object, reader.Optional(node, "object", path));
+  TRUCE_ASSIGN_OR_RETURN(name.cluster, reader.Optional(node, "cluster", path));
+  if (name.cluster.empty()) name.cluster = cluster;
+  Result<PartyId> party = PartyNamed(name, parties);
+  if (!party.ok()) return reader.Fail(node, path, party.error().message);
+  return party;
+}
+
+Result<ResourceFilter> ReadResource(const NodeReader& reader, const YamlNode& spec,
+                                    const Catalogue& catalogue) {
+  const std::string path = "spec.resource";
+  const YamlNode* node = spec.Find("resource");
+  if (node == nullptr) return reader.Fail(spec, path, "is missing; give type and name, or arn");
+  TRUCE_RETURN_IF_ERROR(
+      reader.RequireMapping(*node, path, {"arn", "type", "name", "account", "region"}));
+  ResourceFilter filter;
+  TRUCE_ASSIGN_OR_RETURN(filter.arn, reader.Optional(*node, "arn", path));
+  TRUCE_ASSIGN_OR_RETURN(filter.type, reader.Optional(*node, "type", path));
+  TRUCE_ASSIGN_OR_RETURN(filter.name, reader.Optional(*node, "name", path));
+  TRUCE_ASSIGN_OR_RETURN(filter.account, reader.Optional(*node, "account", path));
+  TRUCE_ASSIGN_OR_RETURN(filter.region, reader.Optional(*node, "region", path));
+  if (filter.arn.empty() && (filter.type.empty() || filter.name.empty())) {
+    return reader.Fail(*node, path, "names nothing; give type and name, or arn");
+  }
+  if (!filter.type.empty() && catalogue.FindType(filter.type) == nullptr) {
+    return reader.Fail(*node, path + ".type", "is no type; `truce types` lists them, as s3/Bucket");
+  }
+  return filter;
+}
+
+Result<DeclaredShare> ReadShare(const NodeReader& reader, const YamlNode& node,
+                                const std::string& path, const ReadGrant& read,
+                                const std::string& cluster, const PartyRules& parties) {
+  TRUCE_RETURN_IF_ERROR(reader.RequireMapping(
+      node, path, {"namespace", "object", "cluster", "level", "until", "reason"}));
+  DeclaredShare share;
+  TRUCE_ASSIGN_OR_RETURN(share.terms.party, ReadParty(reader, node, path, cluster, parties));
+  TRUCE_ASSIGN_OR_RETURN(const std::string level, reader.Required(node, "level", path));
+  const auto known = ShareLevelFromName(level);
+  if (!known) return reader.Fail(node, path + ".level", "is neither observe nor attach");
+  share.terms.level = *known;
+  TRUCE_ASSIGN_OR_RETURN(const std::string until, reader.Optional(node, "until", path));
+  if (!until.empty()) {
+    share.terms.until = ParseTimestamp(until);
+    if (!share.terms.until) {
+      return reader.Fail(node, path + ".until", "is no time; write it as 2027-01-15T00:00:00Z");
+    }
+  }
+  TRUCE_ASSIGN_OR_RETURN(share.reason, reader.Optional(node, "reason", path));
+  if (share.reason.empty()) share.reason = read.grant.reason;
+  return share;
+}
+
+Result<void> ReadTransfer(const NodeReader& reader, const YamlNode& node,
+                          const std::string& cluster, const PartyRules& parties, ReadGrant& read) {
+  const std::string path = "spec.transferTo";
+  TRUCE_RETURN_IF_ERROR(
+      reader.RequireMapping(node, path, {"namespace", "object", "cluster", "successor"}));
+  TransferTerms terms;
+  TRUCE_ASSIGN_OR_RETURN(terms.party, ReadParty(reader, node, path, cluster, parties));
+  TRUCE_ASSIGN_OR_RETURN(terms.successor, reader.Optional(node, "successor", path));
+  // Who, to whom, what and why: said once, also when the object is made anew or restored.
+  const std::string said = read.grant.actor + "\n" + read.resource.arn + "\n" + read.resource.type +
+                           "\n" + read.resource.name + "\n" + read.resource.account + "\n" +
+                           read.resource.region + "\n" + terms.party.text + "\n" + terms.successor +
+                           "\n" + read.grant.reason;
+  read.grant.transfer_mark = std::string(kMark) + HexOf(Sha256(said)).substr(0, 32);
+  read.grant.transfer = std::move(terms);
+  return {};
+}
+
+}  // namespace
+
+Result<ReadGrant> ReadOwnershipGrant(const OwnObject& object, const std::string& cluster,
+                                     const AdmissionPolicy& policy) {
+  const std::string place = object.Label();
+  const NodeReader reader(place);
+  const YamlNode& spec = object.spec;
+  TRUCE_RETURN_IF_ERROR(
+      reader.RequireMapping(spec, "spec", {"resource", "shares", "transferTo", "reason"}));
+  ReadGrant read;
+  TRUCE_ASSIGN_OR_RETURN(read.resource, ReadResource(reader, spec, *policy.catalogue));
+  read.grant.actor = ActorOf(cluster, object);
+  read.grant.party = PartyOf(Slot{cluster, "", "", object.ns, ""}, policy.parties);
+  TRUCE_ASSIGN_OR_RETURN(read.grant.reason, reader.Optional(spec, "reason", "spec"));
+  if (read.grant.reason.empty()) read.grant.reason = "declared";
+  if (const YamlNode* shares = spec.Find("shares"); shares != nullptr) {
+    TRUCE_RETURN_IF_ERROR(reader.RequireList(*shares, "spec.shares"));
+    for (std::size_t i = 0; i < shares->children.size(); ++i) {
+      TRUCE_ASSIGN_OR_RETURN(DeclaredShare share,
+                             ReadShare(reader, shares->children[i], ItemPath("spec.shares", i),
+                                       read, cluster, policy.parties));
+      read.grant.shares.push_back(std::move(share));
+    }
+  }
+  if (const YamlNode* transfer = spec.Find("transferTo"); transfer != nullptr) {
+    TRUCE_RETURN_IF_ERROR(ReadTransfer(reader, *transfer, cluster, policy.parties, read));
+  }
+  if (read.grant.shares.empty() && !read.grant.transfer) {
+    return reader.Fail(spec, "spec", "says nothing; write shares or transferTo");
+  }
+  return read;
+}
+
+std::vector<ServedKind> OwnershipGrants::kinds() const {
+  return {{"truce.dev", "v1alpha1", "OwnershipGrant", "ownershipgrants", true}};
+}
+
+std::optional<std::chrono::milliseconds> OwnershipGrants::again() const {
+  return works_ ? std::chrono::milliseconds(kAgain) : kSoon;
+}
+
+std::vector<OwnVerdict> OwnershipGrants::Take(std::span<const OwnObject> objects) {
+  const auto policy = ports_.policy();
+  works_ = false;
+  Living living;
+  std::vector<OwnVerdict> verdicts;
+  for (const OwnObject& object : objects) {
+    Result<OwnVerdict> verdict = TakeOne(object, *policy, living);
+    if (!verdict.ok()) return {};
+    verdicts.push_back(std::move(verdict).value());
+  }
+  if (complete_ && settled_ != living) {
+    if (!TakeBackAll(living, *policy).ok()) return {};
+    settled_ = std::move(living);
+  }
+  works_ = true;
+  return verdicts;
+}
+
+Result<OwnVerdict> OwnershipGrants::TakeOne(const OwnObject& object, const AdmissionPolicy& policy,
+                                            Living& living) {
+  std::optional<KeyText>& lives = living[ActorOf(ports_.cluster, object)];
+  const Result<ReadGrant> read = ReadOwnershipGrant(object, ports_.cluster, policy);
+  if (!read.ok()) return OwnVerdict{false, read.error().message};
+  TRUCE_ASSIGN_OR_RETURN(const std::optional<KeyText> key, KeyFor(read.value()));
+  if (!key) {
+    return OwnVerdict{false, "nobody owns the resource, or several fit: give account and region"};
+  }
+  lives = *key;
+  GrantOutcome outcome;
+  const auto act = [&](Ledger& ledger) { outcome = CarryOut(*key, read.value().grant, ledger); };
+  TRUCE_RETURN_IF_ERROR(Write(*key, policy, act));
+  return OwnVerdict{outcome.accepted, outcome.message};
+}
+
+// The resource that fits, rather one of the grant's own party.
+Result<std::optional<KeyText>> OwnershipGrants::KeyFor(const ReadGrant& read) const {
+  TRUCE_ASSIGN_OR_RETURN(const std::vector<Owner> found, queries_.Find(read.resource, Soon()));
+  std::vector<KeyText> own;
+  for (const Owner& owner : found) {
+    if (owner.party == read.grant.party) own.push_back(owner.key);
+  }
+  if (own.size() == 1) return std::optional(own.front());
+  if (own.empty() && found.size() == 1) return std::optional(found.front().key);
+  return std::optional<KeyText>();
+}
+
+// Ends what grants gave that are no more, or are about another resource now.
+Result<void> OwnershipGrants::TakeBackAll(const Living& living, const AdmissionPolicy& policy) {
+  const std::string prefix = std::string(kDeclaredActor) + ports_.cluster + "/";
+  std::vector<std::pair<KeyText, std::string>> stale;
+  const auto look = [&](const Facts& facts) {
+    stale.clear();
+    for (const AgreementKind kind : {AgreementKind::kShare, AgreementKind::kTransfer}) {
+      PublicId after;
+      for (bool more = true; more;) {
+        const std::vector<Agreement> page = facts.AgreementsAfter(kind, after, kPage);
+        more = page.size() == kPage;
+        if (more) after = page.back().id;
+        for (const Agreement& each : page) {
+          if (!each.actor.starts_with(prefix)) continue;
+          const auto lives = living.find(each.actor);
+          const bool is_said =
+              lives != living.end() && (!lives->second || *lives->second == each.key);
+          if (!is_said) stale.emplace_back(each.key, each.actor);
+        }
+      }
+    }
+  };
+  TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, Soon()));
+  for (const auto& each : stale) {
+    const KeyText& key = each.first;
+    const std::string& actor = each.second;
+    const std::string ns =
+        actor.substr(prefix.size(), actor.find('/', prefix.size()) - prefix.size());
+    const PartyId party = PartyOf(Slot{ports_.cluster, "", "", ns, ""}, policy.parties);
+    TRUCE_RETURN_IF_ERROR(
+        Write(key, policy, [&](Ledger& ledger) { TakeBack(key, actor, party, ledger); }));
+  }
+  return {};
+}
+
+// In one transaction; most of the time there is nothing to write.
+Result<void> OwnershipGrants::Write(const KeyText& key, const AdmissionPolicy& policy,
+                                    const std::function<void(Ledger&)>& act) {
+  const auto decide = [&](const Facts& facts) {
+    Ledger ledger(facts, ports_.clock.Now(), ports_.ids, policy.parties);
+    act(ledger);
+    return ledger.Take();
+  };
+  bool changes = false;
+  const auto look = [&](const Facts& facts) { changes = !decide(facts).empty(); };
+  TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, Soon()));
+  if (!changes) return {};
+  Locks locks;
+  locks.keys.push_back(key);
+  return ports_.store.Apply(locks, decide, Soon());
+}
+
+}  // namespace truce

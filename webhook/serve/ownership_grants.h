@@ -1,0 +1,72 @@
+// OwnershipGrants: shares and hand-overs declared in Git (OwnershipGrant), brought about in the
+// registry. An object speaks for its namespace only: it is void while another party owns the
+// resource. What it gave ends when it does not say so any more or is deleted.
+#ifndef TRUCE_WEBHOOK_SERVE_OWNERSHIP_GRANTS_H_
+#define TRUCE_WEBHOOK_SERVE_OWNERSHIP_GRANTS_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "registry/ownership/declared_grant.h"
+#include "webhook/admission/policy.h"
+#include "webhook/api/indexed_store.h"
+#include "webhook/api/rest/queries.h"
+#include "webhook/cluster/own/own_object.h"
+
+namespace truce {
+
+// References must outlive the handler.
+struct OwnershipGrantPorts {
+  IndexedStore& store;
+  const Clock& clock;
+  IdSource ids;                                                    // thread-safe
+  std::function<std::shared_ptr<const AdmissionPolicy>()> policy;  // thread-safe
+  std::string cluster;
+};
+
+// One OwnershipGrant as a grant about a resource that is still to be found.
+struct ReadGrant {
+  ResourceFilter resource;
+  DeclaredGrant grant;
+};
+// Errors: kInvalidArgument: "PATH: what is wrong; how to mend it".
+Result<ReadGrant> ReadOwnershipGrant(const OwnObject& object, const std::string& cluster,
+                                     const AdmissionPolicy& policy);
+
+// For one thread at a time.
+class OwnershipGrants final : public OwnHandler {
+ public:
+  explicit OwnershipGrants(OwnershipGrantPorts ports)
+      : ports_(std::move(ports)), queries_(ports_.store) {}
+
+  std::vector<ServedKind> kinds() const override;
+  // Gives no verdicts while the registry cannot be read.
+  std::vector<OwnVerdict> Take(std::span<const OwnObject> objects) override;
+  void SetComplete() override { complete_ = true; }
+  std::optional<std::chrono::milliseconds> again() const override;
+
+ private:
+  // What an actor may have given; no key: unknown, and nothing is taken back.
+  using Living = std::map<std::string, std::optional<KeyText>>;
+
+  Result<OwnVerdict> TakeOne(const OwnObject& object, const AdmissionPolicy& policy,
+                             Living& living);
+  Result<std::optional<KeyText>> KeyFor(const ReadGrant& read) const;
+  Result<void> TakeBackAll(const Living& living, const AdmissionPolicy& policy);
+  Result<void> Write(const KeyText& key, const AdmissionPolicy& policy,
+                     const std::function<void(Ledger&)>& act);
+
+  const OwnershipGrantPorts ports_;
+  const RegistryQueries queries_;
+  bool complete_ = false;          // all objects were listed once
+  bool works_ = false;             // the registry answered the last time
+  std::optional<Living> settled_;  // what there was when all was taken back the last time
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_SERVE_OWNERSHIP_GRANTS_H_
