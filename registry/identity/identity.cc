@@ -168,8 +168,13 @@ void ReadManaged(const ObjectView& view, const KindEntry& kind, const IdentityRu
 
 }  // namespace
 
-ObjectFacts Identify(Value object, const GroupKind& kind, const IdentityRules& rules) {
-  const ObjectView view = ViewObject(object);
+ObjectFacts Identify(Value object, const GroupKind& kind, const IdentityRules& rules,
+                     std::string_view default_ns) {
+  const KindEntry* entry =
+      rules.catalogue == nullptr ? nullptr : rules.catalogue->FindKind(kind.group, kind.kind);
+  const bool has_namespace = entry == nullptr || entry->flavour == Flavour::kUpjetNamespaced;
+  ObjectView view = ViewObject(object);
+  if (view.ns.empty() && has_namespace) view.ns = default_ns;
   ObjectFacts facts;
   facts.slot =
       Slot{rules.cluster, kind.group, kind.kind, std::string(view.ns), std::string(view.name)};
@@ -178,13 +183,11 @@ ObjectFacts Identify(Value object, const GroupKind& kind, const IdentityRules& r
   facts.lineage = ReadLineage(view);
   facts.contact = PresentableAnnotation(view, rules.contact_annotation);
   facts.transfer_to = PresentableAnnotation(view, "truce.dev/transfer-to");
-  const KindEntry* entry =
-      rules.catalogue == nullptr ? nullptr : rules.catalogue->FindKind(kind.group, kind.kind);
   if (entry != nullptr) {
     facts.known_kind = true;
     facts.managed = true;
     ReadManaged(view, *entry, rules, facts);
-  } else if (const MappingRule* rule = rules.mappings.Find(kind.group, kind.kind);
+  } else if (const MappingRule* rule = rules.mappings.Find(kind.group, kind.kind, view.ns);
              rule != nullptr && rules.catalogue != nullptr) {
     facts.known_kind = true;
     MappedFacts mapped = ReadMapping(object, *rule, *rules.catalogue);

@@ -136,8 +136,10 @@ inline constexpr std::size_t kResourcesMax = 1024;
 
 // Reads `object` (the whole Kubernetes object) of kind `kind`. Never fails: an object that declares
 // nothing known gives facts without resources. Pure, deterministic; time grows with the object's
-// size only.
-ObjectFacts Identify(Value object, const GroupKind& kind, const IdentityRules& rules);
+// size only. `default_ns` is the namespace of an object that names none, of a kind that has one;
+// kinds beyond the catalogue are taken to have one.
+ObjectFacts Identify(Value object, const GroupKind& kind, const IdentityRules& rules,
+                     std::string_view default_ns = {});
 
 // What one mapping rule reads from `root`: a whole Kubernetes object, or a chart's values.
 struct MappedFacts {

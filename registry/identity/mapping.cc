@@ -20,7 +20,7 @@ class Checker {
     if (catalogue_.FindKind(rule.kind.group, rule.kind.kind) != nullptr) {
       Report("is a kind of the catalogue, which needs no mapping");
     }
-    if (!kinds_.insert(rule.kind).second) Report("is mapped twice");
+    CheckTwice(rule);
     if (rule.declares.empty()) Report("declares nothing");
     if (rule.service.has_value() && rule.service->stars() > 0) {
       Report("service: \"" + rule.service->text() + "\" must not hold \"*\"");
@@ -39,6 +39,17 @@ class Checker {
   void Report(std::string_view problem) {
     if (!problems_.empty()) problems_ += "; ";
     problems_.append(subject_).append(1, ' ').append(problem);
+  }
+
+  void CheckTwice(const MappingRule& rule) {
+    if (rule.namespaces.empty() && !kinds_.insert({rule.kind, {}}).second) {
+      Report("is mapped twice");
+    }
+    for (const std::string& ns : rule.namespaces) {
+      if (!kinds_.insert({rule.kind, ns}).second) {
+        Report("is mapped twice for namespace \"" + ns + "\"");
+      }
+    }
   }
 
   void CheckResource(const MappedResource& resource) {
@@ -95,7 +106,7 @@ class Checker {
   }
 
   const Catalogue& catalogue_;
-  std::set<GroupKind> kinds_;
+  std::set<std::pair<GroupKind, std::string>> kinds_;  // with a namespace, or everywhere
   std::string subject_;
   std::string problems_;
 };
@@ -110,19 +121,39 @@ Result<MappingRules> MappingRules::Create(std::vector<MappingRule> rules,
   if (!problems.empty()) return Error{ErrorCode::kInvalidArgument, std::move(problems)};
   MappingRules result;
   result.rules_ = std::move(rules);
-  std::sort(result.rules_.begin(), result.rules_.end(),
-            [](const MappingRule& a, const MappingRule& b) { return a.kind < b.kind; });
+  std::stable_sort(result.rules_.begin(), result.rules_.end(),
+                   [](const MappingRule& a, const MappingRule& b) { return a.kind < b.kind; });
   return result;
 }
 
-const MappingRule* MappingRules::Find(std::string_view group, std::string_view kind) const {
-  const auto before = [group, kind](const MappingRule& rule) {
-    const int order = std::string_view(rule.kind.group).compare(group);
-    return order < 0 || (order == 0 && rule.kind.kind < kind);
+std::span<const MappingRule> MappingRules::Of(std::string_view group, std::string_view kind) const {
+  const auto order = [group, kind](const MappingRule& rule) {
+    const int groups = std::string_view(rule.kind.group).compare(group);
+    return groups != 0 ? groups : std::string_view(rule.kind.kind).compare(kind);
   };
-  const auto at = std::partition_point(rules_.begin(), rules_.end(), before);
-  const bool found = at != rules_.end() && at->kind.group == group && at->kind.kind == kind;
-  return found ? &*at : nullptr;
+  const auto first = std::partition_point(rules_.begin(), rules_.end(),
+                                          [&](const MappingRule& rule) { return order(rule) < 0; });
+  const auto last = std::partition_point(first, rules_.end(),
+                                         [&](const MappingRule& rule) { return order(rule) == 0; });
+  return {first, last};
+}
+
+const MappingRule* MappingRules::Find(std::string_view group, std::string_view kind,
+                                      std::string_view ns) const {
+  const MappingRule* everywhere = nullptr;
+  for (const MappingRule& rule : Of(group, kind)) {
+    if (rule.namespaces.empty()) {
+      everywhere = &rule;
+    } else if (rule.HoldsIn(ns)) {
+      return &rule;
+    }
+  }
+  return everywhere;
+}
+
+bool MappingRule::HoldsIn(std::string_view ns) const {
+  return namespaces.empty() ||
+         std::find(namespaces.begin(), namespaces.end(), ns) != namespaces.end();
 }
 
 }  // namespace truce

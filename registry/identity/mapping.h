@@ -91,6 +91,9 @@ struct MappingRule {
   GroupKind kind;
   std::optional<FieldPath> service;
   std::vector<MappedResource> declares;
+  std::vector<std::string> namespaces = {};  // where it holds; empty: everywhere
+
+  bool HoldsIn(std::string_view ns) const;
 };
 
 // All rules, by kind. Immutable, thread-safe.
@@ -98,11 +101,16 @@ class MappingRules final {
  public:
   MappingRules() = default;
   // Errors: kInvalidArgument, one sentence per problem joined by "; ": unknown type or part, a kind
-  // of the catalogue itself, a kind mapped twice, stars that do not agree, a rule that declares
-  // nothing.
+  // of the catalogue itself, a kind mapped twice for one namespace or twice for all, stars that do
+  // not agree, a rule that declares nothing.
   static Result<MappingRules> Create(std::vector<MappingRule> rules, const Catalogue& catalogue);
 
-  const MappingRule* Find(std::string_view group, std::string_view kind) const;
+  // The rule for an object of the kind in namespace `ns`: the one that names `ns`, else the one
+  // that holds everywhere. Null: there is none.
+  const MappingRule* Find(std::string_view group, std::string_view kind,
+                          std::string_view ns = {}) const;
+  // All rules of the kind, whatever their namespaces.
+  std::span<const MappingRule> Of(std::string_view group, std::string_view kind) const;
   std::span<const MappingRule> all() const { return rules_; }
 
  private:

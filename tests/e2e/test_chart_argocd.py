@@ -71,7 +71,12 @@ def test_what_truce_has_not_read_is_progressing(health, kind):
 
 @pytest.mark.parametrize(
     ("verdict", "expected"),
-    [("allowed", "Healthy"), ("denied", "Degraded"), ("unknown", "Progressing")],
+    [
+        ("allowed", "Healthy"),
+        ("denied", "Degraded"),
+        ("unverified", "Degraded"),
+        ("unknown", "Progressing"),
+    ],
 )
 def test_a_check_has_its_verdict(health, verdict, expected):
     obj = {"metadata": {}, "status": {"verdict": verdict, "message": "the text"}}

@@ -106,7 +106,7 @@ def test_the_account_may_do_what_it_needs_and_nothing_else(cluster, namespaces, 
     objects = [
         obj for obj in helm.objects(MINIMUM) if obj["kind"] in kinds
     ]
-    assert len(objects) == 8
+    assert len(objects) == 9
     applied = cluster.kubectl("apply", "-f", "-", stdin=objects)
     assert applied.returncode == 0, applied.stderr
     account = f"system:serviceaccount:{NAMESPACE}:truce"
@@ -131,6 +131,9 @@ def test_the_account_may_do_what_it_needs_and_nothing_else(cluster, namespaces, 
             f"patch secrets/truce-self -n {NAMESPACE}",
             "create leases.coordination.k8s.io -n kube-system",
             "patch leases.coordination.k8s.io/truce-local -n kube-system",
+            "delete ownershipchecks.truce.dev -n team-a",
+            "patch ownershipchecks.truce.dev --subresource=status -n team-a",
+            "patch declarationmappings.truce.dev --subresource=status",
         ):
             assert may(*question.split()), question
         for question in (
@@ -150,6 +153,9 @@ def test_the_account_may_do_what_it_needs_and_nothing_else(cluster, namespaces, 
             "get validatingwebhookconfigurations/other",
             "patch leases.coordination.k8s.io/kube-scheduler -n kube-system",
             "get leases.coordination.k8s.io/kube-scheduler -n kube-system",
+            "create ownershipchecks.truce.dev -n team-a",
+            "patch ownershipchecks.truce.dev -n team-a",
+            "patch declarationmappings.truce.dev",
             "create clusterrolebindings",
             "impersonate users",
         ):

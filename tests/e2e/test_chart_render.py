@@ -160,15 +160,19 @@ def test_what_a_running_server_takes_over_does_not_restart_it(helm4):
 
 def test_the_webhook_configuration(helm4):
     hook = the(helm4.objects(MINIMUM), "ValidatingWebhookConfiguration")
-    declarations, deletions = hook["webhooks"]
-    assert declarations["name"] == "declarations.truce.dev"
-    assert deletions["name"] == "deletions.truce.dev"
+    assert [entry["name"] for entry in hook["webhooks"]] == [
+        f"{name}.truce.dev" for name in ("declarations", "deletions", "checks", "policies")
+    ]
+    declarations, deletions, checks, policies = hook["webhooks"]
+    assert (checks["failurePolicy"], policies["failurePolicy"]) == ("Fail", "Ignore")
+    for entry in (checks, policies):
+        assert entry["clientConfig"]["service"]["path"] == f"/validate-check/{PATH_SECRET}"
     [condition] = declarations["matchConditions"]
     assert condition["expression"] == CHANGES_A_DECLARATION
     assert "matchConditions" not in deletions
     assert declarations["rules"][0]["operations"] == ["CREATE", "UPDATE"]
     assert deletions["rules"][0]["operations"] == ["DELETE"]
-    for entry in hook["webhooks"]:
+    for entry in (declarations, deletions):
         assert entry["failurePolicy"] == "Ignore"
         assert entry["clientConfig"]["service"]["path"] == f"/validate/{PATH_SECRET}"
         # Subresources are never asked about.
@@ -188,6 +192,7 @@ def test_failure_policy_is_for_declarations_only(helm4):
         "declarations.truce.dev": "Fail",
         "deletions.truce.dev": "Ignore",
         "checks.truce.dev": "Fail",
+        "policies.truce.dev": "Ignore",
     }
 
 
@@ -215,7 +220,7 @@ def test_rights_are_few(helm4):
     assert not kinds & {"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"}
     objects = helm4.objects(MINIMUM)
     roles = [obj for obj in objects if obj["kind"] in ("ClusterRole", "Role")
-             and not obj["metadata"]["name"].endswith("-checks")]  # of those who deploy
+             and not obj["metadata"]["name"].endswith("checks")]  # of those who deploy
     rules = [rule for role in roles for rule in role["rules"]]
     of_secrets = [rule for rule in rules if "secrets" in rule["resources"]]
     assert of_secrets == [{"verbs": ["get", "patch"], "apiGroups": [""], "resources": ["secrets"],

@@ -35,9 +35,13 @@ def proxied(follow, user):
     ports = [{"name": "api", "port": int(port)}]
     # No controllers and no kubelet run here: what they would make of a Deployment is written by hand.
     # The proxy goes to addresses of Pods only.
+    # Another test may have installed the chart, whose namespace takes restricted Pods only.
+    restricted = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"},
+                  "allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": SERVICE},
            "spec": {"automountServiceAccountToken": False, "nodeName": "here",
-                    "containers": [{"name": "truce", "image": "truce"}]}}
+                    "containers": [{"name": "truce", "image": "truce",
+                                    "securityContext": restricted}]}}
     target = {"kind": "Pod", "namespace": NAMESPACE, "name": SERVICE}
     core = f"/api/v1/namespaces/{NAMESPACE}"
     admin.request("POST", f"{core}/serviceaccounts",

@@ -134,7 +134,9 @@ AdmissionFixture::AdmissionFixture()
                   std::string number = std::to_string(++ids_);
                   return PublicId{std::string(13 - number.size(), 'a') + number};
                 },
-                {&sink_}},
+                {&sink_},
+                [this](const Uid& uid) { admitted_checks_.push_back(uid); },
+                [this](const AdmissionRequest&) { return own_objects_; }},
                std::make_shared<const AdmissionPolicy>(present_)) {
   service_.SetReady(true);
 }
@@ -144,13 +146,18 @@ void AdmissionFixture::ChangePolicy(const std::function<void(AdmissionPolicy&)>&
   service_.SetPolicy(std::make_shared<const AdmissionPolicy>(present_));
 }
 
-Answered AdmissionFixture::Post(std::string body, std::string timeout) {
+namespace {
+
+HttpRequest RequestOf(std::string path, std::string body, std::string timeout) {
   HttpRequest request;
   request.method = "POST";
-  request.path = "/validate";
+  request.path = std::move(path);
   request.query.emplace_back("timeout", std::move(timeout));
   request.body = std::move(body);
-  const HttpResponse response = service_.Validate(request);
+  return request;
+}
+
+Answered AnswerOf(const HttpResponse& response) {
   Answered out;
   out.status = response.status;
   out.body = response.body;
@@ -168,6 +175,18 @@ Answered AdmissionFixture::Post(std::string body, std::string timeout) {
   }
   if (json.contains("warnings")) out.warnings = json["warnings"].get<std::vector<std::string>>();
   return out;
+}
+
+}  // namespace
+
+Answered AdmissionFixture::Post(std::string body, std::string timeout) {
+  HttpRequest request = RequestOf("/validate", std::move(body), std::move(timeout));
+  return AnswerOf(service_.Validate(request));
+}
+
+Answered AdmissionFixture::Check(const Sent& sent) {
+  HttpRequest request = RequestOf("/validate-check", BodyOf(sent), "10s");
+  return AnswerOf(service_.ValidateCheck(request));
 }
 
 }  // namespace truce

@@ -103,6 +103,8 @@ class AdmissionFixture : public ::testing::Test {
 
   Answered Send(const Sent& sent) { return Post(BodyOf(sent)); }
   Answered Post(std::string body, std::string timeout = "10s");
+  // To /validate-check.
+  Answered Check(const Sent& sent);
 
   StoreContents Contents() const { return memory_.Contents().value(); }
 
@@ -111,6 +113,8 @@ class AdmissionFixture : public ::testing::Test {
   truce::testing::FaultyStore store_{memory_};
   RecordingSink sink_;
   AdmissionPolicy present_;
+  std::vector<Uid> admitted_checks_;
+  Result<void> own_objects_;  // what is said of Truce's other kinds
   AdmissionService service_;
   int ids_ = 0;
 };

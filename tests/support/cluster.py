@@ -185,11 +185,13 @@ class Cluster:
                         f"{kind.kind} of {kind.group} served",
                     )
 
-    def register_webhook(self, url: str, ca_file: Path, failure_policy: str = "Fail") -> None:
+    def register_webhook(
+        self, url: str, ca_file: Path, failure_policy: str = "Fail", own_kinds: bool = False
+    ) -> None:
         """Registers (or changes) the webhook and waits until every API server uses it so."""
         self._markers += 1
         self._marker = f"marker-{self._markers}.truce.dev"
-        wanted = configuration(url, ca_file, failure_policy, self._marker)
+        wanted = configuration(url, ca_file, failure_policy, self._marker, own_kinds)
         with self.client() as client:
             present = client.get(wanted)
             if present.status == 404:

@@ -46,6 +46,8 @@ CUSTOM_KINDS = (
     _kind("platform.example.org", "v1alpha1", "XObjectStorage", "xobjectstorages"),
     _kind("truce.dev", "v1alpha1", "NamingPolicy", "namingpolicies"),
     _kind("truce.dev", "v1alpha1", "OwnershipGrant", "ownershipgrants", True),
+    _kind("truce.dev", "v1alpha1", "DeclarationMapping", "declarationmappings"),
+    _kind("truce.dev", "v1alpha1", "OwnershipCheck", "ownershipchecks", True),
 )
 
 _BUILT_IN_KINDS = (

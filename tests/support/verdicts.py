@@ -5,15 +5,22 @@ from __future__ import annotations
 from support.kube_client import Reply
 from support.webhook_registration import DECLARATIONS
 
-PREFIX = f'admission webhook "{DECLARATIONS}" denied the request: '
+def _prefix(webhook: str) -> str:
+    return f'admission webhook "{webhook}" denied the request: '
 
 
-def assert_refused(reply: Reply, *mentions: str, code: int = 403) -> str:
+PREFIX = _prefix(DECLARATIONS)
+
+
+def assert_refused(
+    reply: Reply, *mentions: str, code: int = 403, webhook: str = DECLARATIONS
+) -> str:
     """The reply is Truce's denial and its text has every one of `mentions`. Returns the text."""
+    prefix = _prefix(webhook)
     assert reply.status == code, f"expected a denial with {code}, got {reply.status}: {reply.body}"
     assert reply.reason == ("Forbidden" if code == 403 else "Invalid"), reply.body
-    assert reply.message.startswith(PREFIX), reply.message
-    text = reply.message[len(PREFIX):]
+    assert reply.message.startswith(prefix), reply.message
+    text = reply.message[len(prefix):]
     for mention in mentions:
         assert mention in text, f"{mention!r} is not in: {text}"
     # Argo CD deletes everything that looks like a printed Go map.

@@ -10,6 +10,8 @@ from support.objects import WATCHED_GROUPS
 CONFIGURATION = "truce"
 DECLARATIONS = "declarations.truce.dev"  # The name that kubectl shows in a refusal.
 DELETIONS = "deletions.truce.dev"
+CHECKS = "checks.truce.dev"
+POLICIES = "policies.truce.dev"
 
 MARKER_NAMESPACE = "webhook-marker"
 TIMEOUT_SECONDS = 5
@@ -32,8 +34,11 @@ CHANGES_A_DECLARATION = (
 )
 
 
-def configuration(url: str, ca_file: Path, failure_policy: str, marker: str) -> dict:
-    """The whole configuration. `marker` names one more entry, see marker_entry()."""
+def configuration(
+    url: str, ca_file: Path, failure_policy: str, marker: str, own_kinds: bool = False
+) -> dict:
+    """The whole configuration. `marker` names one more entry, see marker_entry(). `own_kinds`: with
+    the entries about Truce's own kinds."""
     client = {"url": url, "caBundle": base64.b64encode(ca_file.read_bytes()).decode()}
     common = {
         "clientConfig": client,
@@ -68,9 +73,30 @@ def configuration(url: str, ca_file: Path, failure_policy: str, marker: str) -> 
             },
             # Nothing that Truce does not know may keep a user from deleting.
             {**common, "name": DELETIONS, "failurePolicy": "Ignore", "rules": [_rule(["DELETE"])]},
+            *(_own_entries(client) if own_kinds else []),
             marker_entry(marker),
         ],
     }
+
+
+def _own_entries(client: dict) -> list[dict]:
+    common = {
+        "clientConfig": {**client, "url": client["url"] + "-check"},
+        "admissionReviewVersions": ["v1"],
+        "sideEffects": "NoneOnDryRun",
+        "timeoutSeconds": TIMEOUT_SECONDS,
+    }
+
+    def rule(operations: list[str], *resources: str) -> dict:
+        return {"apiGroups": ["truce.dev"], "apiVersions": ["*"], "operations": operations,
+                "resources": list(resources)}
+
+    return [
+        {**common, "name": CHECKS, "failurePolicy": "Fail",
+         "rules": [rule(["CREATE"], "ownershipchecks")]},
+        {**common, "name": POLICIES, "failurePolicy": "Ignore",
+         "rules": [rule(["CREATE", "UPDATE"], "declarationmappings", "namingpolicies")]},
+    ]
 
 
 def _rule(operations: list[str]) -> dict:

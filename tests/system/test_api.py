@@ -72,7 +72,7 @@ def api(tmp_path):
             assert not reviewer.review(creation(stranger))[1]["allowed"]
         address = json.loads((truce.data / "addresses.json").read_text())["api"]
         client = ApiClient(address, truce.ca_file, TOKENS["root"][1])
-        client.truce = truce
+        client.truce, client.config = truce, config
         assert wait_for(lambda: client.get("/api/v1/services").status == 200)
         yield client
 

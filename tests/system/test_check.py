@@ -15,7 +15,7 @@ import yaml
 
 from support import objects
 from support.truce_process import BINARY
-from system.test_api import TOKENS, api  # noqa: F401  (api is a fixture)
+from system.test_api import TOKENS, api, wait_for  # noqa: F401  (api is a fixture)
 
 OK, NO, USAGE, UNREACHABLE, WARNINGS = 0, 1, 2, 3, 4
 SECONDS_MAX = 3.0  # for 10,000 documents
@@ -255,6 +255,28 @@ def test_values(check):
     assert without.returncode == USAGE and "chartValues" in without.stderr
     (check.directory / "values.yaml").write_text("[]")
     assert check("", *flags).returncode == USAGE
+
+
+def test_values_by_the_rule_of_the_registry(check, api):  # noqa: F811
+    (check.directory / "values.yaml").write_text(
+        "appName: my-srv\nobjectStorage:\n  a: {name: prod-one}\n  b:\n    name: free-bucket\n")
+    flags, token = remote(api)
+    command = ["--values", "values.yaml", "-n", "team-b", *flags]
+    without = check("", *command, **token)
+    assert without.returncode == USAGE and "no mapping rule says" in without.stderr
+    named = check("", *command, "--mapping", "charts", **token)
+    assert named.returncode == USAGE and "no DeclarationMapping 'charts'" in named.stderr
+    offline = check("", "--values", "values.yaml", "--mapping", "charts", "--offline")
+    assert offline.returncode == USAGE and "--config" in offline.stderr
+
+    api.truce.write_config({**api.config, "mappings": api.config["mappings"] + VALUES_RULE["mappings"]})
+    assert wait_for(lambda: check("", *command, **token).returncode != USAGE)
+    refused = check("", *command, **token)
+    assert refused.returncode == NO, refused.stderr
+    assert refused.stdout.startswith('values.yaml:3: error: S3 bucket "prod-one" is owned by')
+    report = json.loads(check("", *command, "-o", "json", **token).stdout)
+    assert [each["name"] for each in report["declarations"]] == ["prod-one", "free-bucket"]
+    assert check("", *command[:2], "-n", "team-a", *flags, **token).returncode == OK
 
 
 def test_ten_thousand_documents(check):

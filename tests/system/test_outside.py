@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from support import objects
+from support.processes import wait_for
 from support.truce_process import BINARY, TruceProcess
 from system.test_api import api, creation  # noqa: F401  (api is a fixture)
 
@@ -124,7 +125,8 @@ def test_a_bad_copy_is_refused(api, tmp_path):  # noqa: F811
         assert result.returncode == code, result.stderr
         assert len(result.stderr.splitlines()) == 1
         truce.start()
-        assert truce.command("who-owns", "prod-one").returncode == OK
+        # The directory by names is filled after the start.
+        wait_for(lambda: truce.command("who-owns", "prod-one").returncode == OK, 60, "its owner")
 
 
 def test_doctor(api):  # noqa: F811

@@ -109,6 +109,7 @@ mappings:
         intent: manages
   - chartValues: true
     service: appName
+    namespaces: [team-a, team-b]
     declares:
       - type: s3/Bucket
         parts: {name: objectStorage.*.name}
@@ -132,6 +133,7 @@ parties:
   EXPECT_EQ(bucket.intent, "manages");
   EXPECT_EQ(config.mappings[0].place, "truce.yaml:12");
   EXPECT_TRUE(config.mappings[1].kind.empty());
+  EXPECT_EQ(config.mappings[1].namespaces, (std::vector<std::string>{"team-a", "team-b"}));
   EXPECT_EQ(config.mappings[1].declares[0].intent, "deletes");
   EXPECT_EQ(config.provider_configs[0].kind, "ProviderConfig");
   EXPECT_EQ(config.parties[0].users.size(), 1U);
@@ -232,6 +234,15 @@ TEST(ConfigLoad, RefusesWithFileLineKeyAndRemedy) {
       {"mapping twice",
        "mappings:\n  - {group: g, kind: K, declares: [{type: a/B, parts: {name: spec.x}}]}\n  - "
        "{group: g, kind: K, declares: [{type: a/B, parts: {name: spec.x}}]}\n",
+       "truce.yaml:3: mappings[1]: maps a kind that is mapped above"},
+      {"mapping for no namespace",
+       "mappings:\n  - {group: g, kind: K, namespaces: [], declares: [{type: a/B, parts: {name: "
+       "spec.x}}]}\n",
+       "truce.yaml:2: mappings[0].namespaces: is empty; leave it out"},
+      {"mapping twice for a namespace",
+       "mappings:\n  - {group: g, kind: K, namespaces: [a], declares: [{type: a/B, parts: {name: "
+       "spec.x}}]}\n  - {group: g, kind: K, namespaces: [b, a], declares: [{type: a/B, parts: "
+       "{name: spec.x}}]}\n",
        "truce.yaml:3: mappings[1]: maps a kind that is mapped above"},
       {"mapping without parts", kRule, "truce.yaml:5: mappings[0].declares[0].parts: is missing"},
       {"path root", kRule + "        parts: {name: status.name}\n",

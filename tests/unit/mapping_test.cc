@@ -209,6 +209,32 @@ TEST(MappingRules, AreCheckedAsAWhole) {
   }
 }
 
+TEST(MappingRules, AreFoundByNamespace) {
+  const auto rule = [](std::vector<std::string> namespaces) {
+    return MappingRule{
+        kClaim, {}, {Declares("s3/Bucket", {{"name", From("spec.name")}})}, std::move(namespaces)};
+  };
+  const auto found = [](const MappingRules& rules, std::string_view ns) {
+    return rules.Find(kClaim.group, kClaim.kind, ns);
+  };
+  const Result<MappingRules> some = Create({rule({"a", "b"})});
+  ASSERT_TRUE(some.ok()) << some.error().message;
+  EXPECT_NE(found(some.value(), "a"), nullptr);
+  EXPECT_EQ(found(some.value(), "c"), nullptr);
+  EXPECT_EQ(found(some.value(), ""), nullptr);
+  EXPECT_EQ(some.value().Of(kClaim.group, kClaim.kind).size(), 1U);
+  const Result<MappingRules> both = Create({rule({}), rule({"a"})});
+  ASSERT_TRUE(both.ok()) << both.error().message;
+  EXPECT_EQ(found(both.value(), "a")->namespaces.size(), 1U);
+  EXPECT_TRUE(found(both.value(), "c")->namespaces.empty());
+  EXPECT_EQ(both.value().Of(kClaim.group, kClaim.kind).size(), 2U);
+  EXPECT_TRUE(both.value().Of("g.io", "Other").empty());
+  const Result<MappingRules> twice = Create({rule({"a", "b"}), rule({"b"})});
+  ASSERT_FALSE(twice.ok());
+  EXPECT_EQ(twice.error().message,
+            "mapping of ObjectStorage.platform.example.org is mapped twice for namespace \"b\"");
+}
+
 TEST(MappingRules, AreFoundByKind) {
   std::vector<MappingRule> rules;
   for (const char* kind : {"C", "A", "B"}) {

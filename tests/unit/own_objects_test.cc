@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "registry/base/guarded.h"
+#include "tests/support/fake_cluster_api.h"
 #include "webhook/cluster/reconcile/json_reader.h"
 
 namespace truce {
@@ -18,43 +19,6 @@ namespace {
 const ServedKind kPolicies{"truce.dev", "v1alpha1", "NamingPolicy", "namingpolicies", false};
 
 Deadline Soon() { return std::chrono::steady_clock::now() + std::chrono::seconds(20); }
-
-// Keeps the patches; fails as often as told.
-class FakeApi final : public ClusterApi {
- public:
-  ApiResult<Discovery> Discover(Deadline) override { return Discovery{}; }
-  ApiResult<std::string> Get(const ServedKind&, std::string_view, std::string_view,
-                             Deadline) override {
-    return std::string();
-  }
-  ApiResult<ListPage> List(const ListQuery&, Deadline) override { return ListPage{}; }
-  ApiResult<std::string> Create(const ServedKind&, std::string_view, std::string_view,
-                                Deadline) override {
-    return std::string();
-  }
-  ApiResult<std::string> Patch(const PatchTarget& target, std::string_view patch,
-                               Deadline) override {
-    if (failures > 0) {
-      --failures;
-      return ApiError{ApiErrorKind::kServer, 500, "not now", std::nullopt};
-    }
-    patches.With([&](auto& all) {
-      all.push_back(target.name + "/" + target.subresource + " " + std::string(patch));
-    });
-    return std::string();
-  }
-  ApiResult<std::string> Delete(const ServedKind&, std::string_view, std::string_view,
-                                Deadline) override {
-    return std::string();
-  }
-
-  std::vector<std::string> all() const {
-    return patches.With([](const auto& present) { return present; });
-  }
-
-  std::atomic<int> failures{0};
-  Guarded<std::vector<std::string>> patches;
-};
 
 // Refuses the objects of these names.
 class FakeHandler final : public OwnHandler {
@@ -65,7 +29,8 @@ class FakeHandler final : public OwnHandler {
     std::vector<std::string> names;
     for (const OwnObject& object : objects) {
       names.push_back(object.name);
-      if (object.was_accepted) accepted_before.With([&](auto& all) { all.insert(object.name); });
+      if (object.said && object.said->accepted)
+        accepted_before.With([&](auto& all) { all.insert(object.name); });
       out.push_back(object.name == "bad" ? OwnVerdict{false, "spec.x: is bad"}
                                          : OwnVerdict{true, "in force"});
     }
@@ -113,7 +78,7 @@ class OwnObjectsTest : public ::testing::Test {
     own_.OnKindState(status);
   }
 
-  FakeApi api_;
+  FakeClusterApi api_;
   FakeHandler handler_;
   SystemClock clock_;
   Guarded<std::vector<std::string>> told_;

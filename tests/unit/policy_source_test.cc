@@ -111,6 +111,30 @@ TEST_F(PolicySourceTest, FaultyObjectsAreRefusedWithPathAndRemedy) {
   EXPECT_EQ(FormInForce(), "");
 }
 
+TEST_F(PolicySourceTest, MappingsAreKnownByKindOrByName) {
+  const auto mapping = [](const std::string& name, int age, const std::string& spec) {
+    OwnObject out = Policy(name, 1, age, spec);
+    out.kind = {"truce.dev", "v1alpha1", "DeclarationMapping", "declarationmappings", false};
+    out.uid = "uid-mapping-" + name;
+    return out;
+  };
+  const std::string bucket = "declares: [{type: s3/Bucket, parts: {name: spec.name}}]\n";
+  const std::string claim = "{group: g.io, kind: K, " + bucket.substr(0, bucket.size() - 1) + "}";
+  const std::string values =
+      "chartValues: true\ndeclares: [{type: s3/Bucket, parts: {name: '*.name'}}]\n";
+  const auto verdicts = source_.Take(std::vector{
+      mapping("claims", 1, claim), mapping("charts", 2, values), mapping("other", 3, values),
+      mapping("again", 4, claim), mapping("bad", 5, "chartValues: true\n")});
+  ASSERT_EQ(verdicts.size(), 5U);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_TRUE(verdicts[i].accepted) << verdicts[i].message;
+  EXPECT_EQ(verdicts[3].message, "spec: maps a kind that is mapped already; remove one of the two");
+  EXPECT_EQ(verdicts[4].message, "spec.declares: is missing");
+  const AdmissionPolicy& policy = *in_force_->policy;
+  EXPECT_NE(policy.identity.mappings.Find("g.io", "K"), nullptr);
+  EXPECT_EQ(policy.identity.mappings.Find("", ""), nullptr);
+  EXPECT_EQ(policy.values.size(), 2U);
+}
+
 TEST_F(PolicySourceTest, TheLastGoodVersionStays) {
   const std::string on(kOn);
   const OwnObject good = Policy("a", 1, 2, on + "naming: {template: \"{env}-{service}\"}\n");
@@ -150,7 +174,7 @@ TEST_F(PolicySourceTest, WhatWasInForceStaysOverARestart) {
   const std::string on(kOn);
   const OwnObject other = Policy("other", 1, 1, on + "naming: {template: \"{env}-{service}\"}\n");
   OwnObject standard = Policy("standard", 1, 1, on + "naming: {template: \"{service}-{env}\"}\n");
-  standard.was_accepted = true;
+  standard.said = OwnVerdict{true, "in force"};
   const auto verdicts = source_.Take(std::vector{other, standard});
   EXPECT_FALSE(verdicts[0].accepted);
   EXPECT_TRUE(verdicts[1].accepted) << verdicts[1].message;

@@ -10,11 +10,13 @@
 #include "registry/ownership/grant.h"
 #include "registry/ownership/resolve.h"
 #include "registry/ownership/sight.h"
+#include "webhook/admission/ownership_check.h"
 
 namespace truce {
 namespace {
 
 constexpr int kForbidden = 403;
+constexpr std::string_view kManifestUid = "truce-check";  // no manifest has one
 
 Operation OperationOf(ReviewOperation operation) {
   switch (operation) {
@@ -77,7 +79,20 @@ bool WritesInto(const std::optional<ObjectFacts>& object, const KeyText& parent,
 
 Result<Judgement> Judgement::Prepare(const AdmissionRequest& request, const AdmissionPolicy& policy,
                                      Timestamp now) {
+  return PrepareFor(Asker::kAdmission, request, policy, now);
+}
+
+Result<Judgement> Judgement::PrepareQuestion(const AdmissionRequest& request,
+                                             const AdmissionPolicy& policy, Timestamp now) {
+  const GroupKind& check = OwnershipCheckKind();
+  const bool is_check = request.kind.group == check.group && request.kind.kind == check.kind;
+  return PrepareFor(is_check ? Asker::kCheck : Asker::kManifest, request, policy, now);
+}
+
+Result<Judgement> Judgement::PrepareFor(Asker asker, const AdmissionRequest& request,
+                                        const AdmissionPolicy& policy, Timestamp now) {
   Judgement out(policy, now);
+  out.asker_ = asker;
   // A deletion ends no row before it is seen, and no rule of ownership denies it (I10).
   if (request.operation == ReviewOperation::kDelete) {
     out.PrepareDeletion(request);
@@ -90,7 +105,18 @@ Result<Judgement> Judgement::Prepare(const AdmissionRequest& request, const Admi
   review.requester.user = request.user;
   review.requester.composite_controller = MatchesAny(request.user, policy.composite_controllers);
   review.requester.provider = MatchesAny(request.user, policy.providers);
-  review.object = Identify(request.object, kind, policy.identity);
+  if (asker == Asker::kCheck) {
+    TRUCE_ASSIGN_OR_RETURN(review.object, ReadOwnershipCheck(request.object, policy));
+  } else {
+    const bool is_manifest = asker == Asker::kManifest;
+    review.object = Identify(request.object, kind, policy.identity,
+                             is_manifest ? request.ns : std::string_view());
+    if (is_manifest) {
+      // Whoever writes a manifest can claim any parent.
+      review.object.lineage.controller.reset();
+      if (review.object.uid.empty()) review.object.uid.text = kManifestUid;
+    }
+  }
   if (request.operation == ReviewOperation::kUpdate) {
     review.old_object = Identify(request.old_object, kind, policy.identity);
   }
@@ -106,7 +132,8 @@ Result<Judgement> Judgement::Prepare(const AdmissionRequest& request, const Admi
   review.parties = policy.parties;
   review.watched = policy.watched;
   // The cap denies, and nothing is denied before the roll-out has come to enforce.
-  if (policy.modes.global == Mode::kEnforce) review.reservation_cap = policy.reservation_cap;
+  const bool may_cap = policy.modes.global == Mode::kEnforce && asker == Asker::kAdmission;
+  if (may_cap) review.reservation_cap = policy.reservation_cap;
   if (policy.names != nullptr) {
     out.evidence_ = ReadEvidence(request.object, review.object, *policy.names);
   }
@@ -211,7 +238,8 @@ void Judgement::JudgeAttachments(const Facts& facts, const Decision& decision) {
                               .holder = &*holder,
                               .party = party,
                               .agreements = agreements,
-                              .existed = WritesInto(request_.old_object, *parent, catalogue),
+                              .existed = WritesInto(request_.old_object, *parent, catalogue) ||
+                                         IsOnRecord(resource.key, party, facts),
                               .now = now_};
     std::optional<Finding> finding = ForeignAttachment(attachment, WordingFor(decision.root));
     if (!finding) continue;
@@ -330,11 +358,63 @@ Decision Judgement::Decide(const Facts& facts, const IdSource& ids) {
     return deletion;
   }
   Decision decision = DecideOwnership(facts, ids);
-  if (policy_->names != nullptr && decision.root != names_root_) JudgeNames(decision.root);
+  if (asker_ != Asker::kAdmission) SettleQuestion(facts, decision);
+  const bool asks = asker_ != Asker::kAdmission;
+  if (policy_->names != nullptr && (asks || decision.root != names_root_))
+    JudgeNames(decision.root);
+  if (asks) SettleNames(facts);
   JudgeAttachments(facts, decision);
   JudgeObservers(facts, decision);
   RefuseByRules(decision);
   return decision;
+}
+
+// The registry has it on record as a manager of `key`: of a check the party, of a manifest its own
+// object.
+bool Judgement::IsOnRecord(const KeyText& key, const PartyId& party, const Facts& facts) const {
+  if (asker_ == Asker::kAdmission || key.empty()) return false;
+  const std::vector<Row> rows = facts.RowsOfKey(key);
+  return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
+    if (!Manages(row)) return false;
+    const Slot& own = request_.object.slot;
+    if (asker_ == Asker::kManifest) return row.slot == own || row.root == own;
+    return PartyOf(row.root, policy_->parties) == party;
+  });
+}
+
+// Only what is new is refused; what the party of a check owns is its own.
+void Judgement::SettleQuestion(const Facts& facts, Decision& decision) const {
+  decision.changes = {};
+  decision.prove.clear();
+  const PartyId party = PartyOf(request_.object.slot, policy_->parties);
+  const auto is_own = [&](const Clash& clash) {
+    return asker_ == Asker::kCheck && clash.holder.party == party;
+  };
+  std::vector<Clash> denied;
+  for (Clash& clash : decision.denied) {
+    if (is_own(clash)) continue;
+    if (IsOnRecord(clash.resource.key, party, facts)) {
+      clash.mode = Mode::kWarn;
+      decision.conflicts.push_back(std::move(clash));
+    } else {
+      denied.push_back(std::move(clash));
+    }
+  }
+  decision.denied = std::move(denied);
+  for (std::vector<Clash>* list : {&decision.conflicts, &decision.elsewhere}) {
+    list->erase(std::remove_if(list->begin(), list->end(), is_own), list->end());
+  }
+  decision.allowed = decision.denied.empty() && decision.bad_names.empty() && !decision.cap_reached;
+}
+
+// What exists keeps its name.
+void Judgement::SettleNames(const Facts& facts) {
+  const PartyId party = PartyOf(request_.object.slot, policy_->parties);
+  for (Finding& finding : name_findings_) {
+    if (finding.mode == Mode::kEnforce && IsOnRecord(finding.key, party, facts)) {
+      finding.mode = Mode::kWarn;
+    }
+  }
 }
 
 Decision Judgement::DecideOwnership(const Facts& facts, const IdSource& ids) {

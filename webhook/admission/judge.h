@@ -3,6 +3,7 @@
 #ifndef TRUCE_WEBHOOK_ADMISSION_JUDGE_H_
 #define TRUCE_WEBHOOK_ADMISSION_JUDGE_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,15 @@ class Judgement final {
   static Result<Judgement> Prepare(const AdmissionRequest& request, const AdmissionPolicy& policy,
                                    Timestamp now);
 
+  // As Prepare, for one who asks before anything is created. `request` is about an OwnershipCheck,
+  // which acts for the party of its namespace: what the party owns it may declare, and where it is
+  // a recorded second manager already it is only warned; or about a manifest, whose own object may
+  // exist as a recorded second manager. What is on record keeps its name and its attachments.
+  // Decide then never changes anything.
+  // Errors: kInvalidArgument: as Prepare, or an OwnershipCheck that cannot be read.
+  static Result<Judgement> PrepareQuestion(const AdmissionRequest& request,
+                                           const AdmissionPolicy& policy, Timestamp now);
+
   // False: nothing of the registry bears on the request; it is allowed.
   bool concerns_registry() const { return concerns_registry_; }
   const ReviewRequest& request() const { return request_; }
@@ -48,8 +58,16 @@ class Judgement final {
   std::string_view override_reason() const { return override_reason_; }
 
  private:
+  // Who wants to know.
+  enum class Asker : std::uint8_t { kAdmission, kManifest, kCheck };
+
   Judgement(const AdmissionPolicy& policy, Timestamp now) : policy_(&policy), now_(now) {}
 
+  static Result<Judgement> PrepareFor(Asker asker, const AdmissionRequest& request,
+                                      const AdmissionPolicy& policy, Timestamp now);
+  void SettleQuestion(const Facts& facts, Decision& decision) const;
+  void SettleNames(const Facts& facts);
+  bool IsOnRecord(const KeyText& key, const PartyId& party, const Facts& facts) const;
   void SetModes(const Slot* root);
   Mode ModeOf(ModeSubject subject);
   void SortBadNames();
@@ -67,6 +85,7 @@ class Judgement final {
 
   const AdmissionPolicy* policy_;
   Timestamp now_;
+  Asker asker_ = Asker::kAdmission;
   ReviewRequest request_;
   std::vector<std::pair<BadName, Mode>> tolerated_;  // bad names under a mode that does not deny
   std::string_view override_reason_;

@@ -24,6 +24,7 @@ namespace truce {
 struct AdmissionPolicy {
   std::shared_ptr<const Catalogue> catalogue;  // never null; identity.catalogue points to it
   IdentityRules identity;
+  std::map<std::string, MappingRule> values;  // rules about charts' values, by name
   PartyRules parties;
   ModeRules modes;
   std::shared_ptr<const NamePolicy> names;  // null: names are not judged

@@ -11,8 +11,10 @@
 #include <random>
 #include <utility>
 
+#include "webhook/admission/check_judgement.h"
 #include "webhook/admission/codec.h"
 #include "webhook/admission/judge.h"
+#include "webhook/admission/ownership_check.h"
 
 namespace truce {
 namespace {
@@ -66,6 +68,8 @@ std::optional<std::chrono::seconds> TimeoutOf(const HttpRequest& request) {
   return std::min(std::chrono::seconds(seconds), kTimeoutMax);
 }
 
+constexpr int kForbidden = 403;
+
 // A judgement shared with the store, which may still run it when the caller's time is over.
 struct Shared {
   Judgement judgement;
@@ -89,8 +93,9 @@ void LockParents(const ObjectFacts& object, const Catalogue& catalogue,
 // One call from begin to end: what it says of itself, and its answer.
 class Call final {
  public:
-  Call(AdmissionPorts& ports, std::shared_ptr<const AdmissionPolicy> policy)
-      : ports_(ports), policy_(std::move(policy)) {}
+  // `is_check`: an OwnershipCheck is asked about.
+  Call(AdmissionPorts& ports, std::shared_ptr<const AdmissionPolicy> policy, bool is_check)
+      : ports_(ports), policy_(std::move(policy)), is_check_(is_check) {}
 
   HttpResponse Run(HttpRequest& request, bool ready) {
     static thread_local ReviewReader shared;
@@ -131,10 +136,65 @@ class Call final {
     }
     const AdmissionRequest& review = parsed.value();
     Describe(review);
-    HttpResponse response = Judge(review, BudgetOf(request), ready);
+    HttpResponse response = is_check_ ? JudgeOwn(review, BudgetOf(request), ready)
+                                      : Judge(review, BudgetOf(request), ready);
     // The record's views end with the reader's next document, not before the report.
     KeepDescription();
     return response;
+  }
+
+  // Whoever registered it for other kinds or operations is answered that nothing stands against it.
+  HttpResponse JudgeOwn(const AdmissionRequest& review, Deadline deadline, bool ready) {
+    const GroupKind& check = OwnershipCheckKind();
+    if (review.kind.group != check.group || !review.sub_resource.empty()) {
+      return Allowed(review.uid);
+    }
+    const bool is_creation = review.operation == ReviewOperation::kCreate;
+    if (review.kind.kind != check.kind) {
+      const bool is_new = is_creation || ChangesSpec(review);
+      return is_new ? JudgeOther(review) : Allowed(review.uid);
+    }
+    return is_creation ? JudgeCheck(review, deadline, ready) : Allowed(review.uid);
+  }
+
+  HttpResponse JudgeCheck(const AdmissionRequest& review, Deadline deadline, bool ready) {
+    if (!ready) return Unknown(UnknownCause::kNotReady, {});
+    Result<CheckJudgement> prepared = CheckJudgement::Prepare(review, *policy_, ports_.clock.Now());
+    if (!prepared.ok()) return Unfit(review.uid, prepared.error());
+    CheckJudgement& judgement = prepared.value();
+    const auto look = [&](const Facts& facts) { judgement.Decide(facts, ports_.ids); };
+    const Result<void> read = ports_.store.Read(look, deadline);
+    if (!read.ok()) return Unknown(CauseOf(read.error().code), read.error().message);
+    if (!judgement.unlisted().empty()) return Unlisted(judgement.unlisted());
+    findings_ = judgement.findings();
+    if (!judgement.allowed()) return Denied(review.uid, kForbidden);
+    if (!review.dry_run && ports_.on_check_admitted) {
+      const Value uid = review.object.Child("metadata").Child("uid");
+      ports_.on_check_admitted(Uid{std::string(uid.text())});
+    }
+    return Allowed(review.uid);
+  }
+
+  HttpResponse JudgeOther(const AdmissionRequest& review) {
+    if (!ports_.try_own_object) return Allowed(review.uid);
+    const Result<void> tried = ports_.try_own_object(review);
+    if (tried.ok()) return Allowed(review.uid);
+    if (tried.error().code == ErrorCode::kInvalidArgument) return Unfit(review.uid, tried.error());
+    return Unknown(CauseOf(tried.error().code), tried.error().message);
+  }
+
+  // Not of an object that goes: what it says may be as bad as it was.
+  static bool ChangesSpec(const AdmissionRequest& review) {
+    return review.operation == ReviewOperation::kUpdate &&
+           review.object.Child("metadata").Child("deletionTimestamp").text().empty() &&
+           !review.object.Child("spec").Equals(review.old_object.Child("spec"));
+  }
+
+  HttpResponse Unfit(std::string_view uid, const Error& error) {
+    record_.verdict = Verdict::kDenied;
+    record_.code = kForbidden;
+    return Json(WriteReview(
+        uid, {.allowed = false, .code = record_.code, .message = error.message, .warnings = {}}));
   }
 
   HttpResponse Judge(const AdmissionRequest& review, Deadline deadline, bool ready) {
@@ -155,19 +215,18 @@ class Call final {
     const Result<void> read = ports_.store.Read(look, deadline);
     if (!read.ok()) return Unknown(CauseOf(read.error().code), read.error().message);
     writes = writes || (decision_.allowed && !decision_.changes.empty() && !review.dry_run);
-    if (!judgement.unlisted().empty()) return Unlisted(judgement);
+    if (!judgement.unlisted().empty()) return Unlisted(std::string(judgement.unlisted()));
     if (!writes) return Answer(review.uid, judgement);
     const Result<void> written = Write(judgement, deadline);
     if (!written.ok()) {
       decision_ = {};
       return Unknown(CauseOf(written.error().code), written.error().message);
     }
-    if (!judgement.unlisted().empty()) return Unlisted(judgement);
+    if (!judgement.unlisted().empty()) return Unlisted(std::string(judgement.unlisted()));
     return Answer(review.uid, judgement);
   }
 
-  HttpResponse Unlisted(const Judgement& judgement) {
-    const std::string type = judgement.unlisted();
+  HttpResponse Unlisted(const std::string& type) {
     decision_ = {};
     return Unknown(UnknownCause::kUnlisted, "no complete list yet of the kinds of " + type);
   }
@@ -222,6 +281,16 @@ class Call final {
     service_ = DeclaredService(judgement.request().object);
     record_.service = service_;
     if (decision_.allowed) return Allowed(uid);
+    HttpResponse response = Denied(uid, judgement.DenialCode());
+    const ReviewRequest& request = judgement.request();
+    if (request.requester.composite_controller && request.object.lineage.controller) {
+      composite_ = *request.object.lineage.controller;
+    }
+    return response;
+  }
+
+  // By the findings in mode enforce.
+  HttpResponse Denied(std::string_view uid, int code) {
     std::vector<Finding> refused;
     std::copy_if(findings_.begin(), findings_.end(), std::back_inserter(refused),
                  [](const Finding& finding) { return finding.mode == Mode::kEnforce; });
@@ -229,18 +298,12 @@ class Call final {
       return Unknown(UnknownCause::kInternal, "a denial without reason");
     }
     record_.verdict = Verdict::kDenied;
-    record_.code = judgement.DenialCode();
-    std::string text = DenialText(refused);
+    record_.code = code;
+    denial_ = DenialText(refused);
     // What only warns is told too: a developer mends everything in one go.
     const std::vector<std::string> warnings = WarningsOf(Mode::kWarn, Mode::kWarn);
-    HttpResponse response = Json(WriteReview(
-        uid, {.allowed = false, .code = record_.code, .message = text, .warnings = warnings}));
-    const ReviewRequest& request = judgement.request();
-    if (request.requester.composite_controller && request.object.lineage.controller) {
-      composite_ = *request.object.lineage.controller;
-      denial_ = std::move(text);
-    }
-    return response;
+    return Json(WriteReview(
+        uid, {.allowed = false, .code = record_.code, .message = denial_, .warnings = warnings}));
   }
 
   HttpResponse Allowed(std::string_view uid) {
@@ -298,6 +361,7 @@ class Call final {
 
   AdmissionPorts& ports_;
   std::shared_ptr<const AdmissionPolicy> policy_;
+  const bool is_check_;
   Decision decision_;
   std::vector<Finding> findings_;
   ReviewRecord record_;
@@ -339,9 +403,13 @@ AdmissionService::AdmissionService(AdmissionPorts ports,
                                    std::shared_ptr<const AdmissionPolicy> policy)
     : ports_(std::move(ports)), policy_(std::move(policy)) {}
 
-HttpResponse AdmissionService::Validate(HttpRequest& request) {
+HttpResponse AdmissionService::Validate(HttpRequest& request) { return Answer(request, false); }
+
+HttpResponse AdmissionService::ValidateCheck(HttpRequest& request) { return Answer(request, true); }
+
+HttpResponse AdmissionService::Answer(HttpRequest& request, bool is_check) {
   const auto begin = std::chrono::steady_clock::now();
-  Call call(ports_, policy());
+  Call call(ports_, policy(), is_check);
   HttpResponse response;
   // The one place where exceptions end: allocation failure, or a library's.
   try {
@@ -389,26 +457,33 @@ IdSource RandomIds() {
 }
 
 std::vector<HttpRoute> AdmissionRoutes(AdmissionService& service, AccessSource access) {
-  constexpr std::string_view kPath = "/validate";
-  const HttpHandler handler = [&service, access = std::move(access), kPath](HttpRequest& request) {
-    std::string_view secret = std::string_view(request.path).substr(kPath.size());
-    if (secret.starts_with('/')) secret.remove_prefix(1);
-    switch (CheckAccess(*access(), request, secret)) {
-      case AccessVerdict::kGranted: return service.Validate(request);
-      case AccessVerdict::kUnauthorized: {
-        HttpResponse response = PlainText(401, "a bearer token is needed");
-        response.headers.emplace_back("WWW-Authenticate", "Bearer");
-        return response;
+  using Validator = HttpResponse (AdmissionService::*)(HttpRequest&);
+  const auto behind = [&](std::string_view path, Validator validate) -> HttpHandler {
+    return [&service, access, path, validate](HttpRequest& request) {
+      std::string_view secret = std::string_view(request.path).substr(path.size());
+      if (secret.starts_with('/')) secret.remove_prefix(1);
+      switch (CheckAccess(*access(), request, secret)) {
+        case AccessVerdict::kGranted: return (service.*validate)(request);
+        case AccessVerdict::kUnauthorized: {
+          HttpResponse response = PlainText(401, "a bearer token is needed");
+          response.headers.emplace_back("WWW-Authenticate", "Bearer");
+          return response;
+        }
+        case AccessVerdict::kForbidden: break;
       }
-      case AccessVerdict::kForbidden: break;
-    }
-    return PlainText(403, "forbidden");
+      return PlainText(403, "forbidden");
+    };
   };
   const std::string media_type = "application/json";
-  return {
-      {"POST", std::string(kPath), RouteMatch::kExact, media_type, handler},
-      {"POST", std::string(kPath) + "/", RouteMatch::kPrefix, media_type, handler},
+  std::vector<HttpRoute> routes;
+  const auto add = [&](std::string_view path, Validator validate) {
+    const HttpHandler handler = behind(path, validate);
+    routes.push_back({"POST", std::string(path), RouteMatch::kExact, media_type, handler});
+    routes.push_back({"POST", std::string(path) + "/", RouteMatch::kPrefix, media_type, handler});
   };
+  add("/validate", &AdmissionService::Validate);
+  add("/validate-check", &AdmissionService::ValidateCheck);
+  return routes;
 }
 
 }  // namespace truce

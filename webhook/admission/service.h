@@ -21,12 +21,18 @@
 
 namespace truce {
 
+struct AdmissionRequest;
+
 // What the service stands on; the references must outlive it.
 struct AdmissionPorts {
   Store& store;
   const Clock& clock;
   IdSource ids;                    // thread-safe
   std::vector<ReviewSink*> sinks;  // called for every review, in this order
+  // Of /validate-check; thread-safe, must not block, may be null.
+  std::function<void(const Uid&)> on_check_admitted = {};  // an OwnershipCheck that may be stored
+  // Says of an object of one of Truce's other kinds why it cannot take effect (kInvalidArgument).
+  std::function<Result<void>(const AdmissionRequest&)> try_own_object = {};
 };
 
 // Thread-safe. The three outcomes are never mixed: allowed and denied are HTTP 200, unknown is 503
@@ -43,6 +49,11 @@ class AdmissionService final {
   // nothing new. Blocks at most until BudgetOf the request.
   HttpResponse Validate(HttpRequest& request);
 
+  // Answers for Truce's own kinds. The creation of an OwnershipCheck is refused with the full text
+  // when anything conflicts or breaks an enforced rule; another object whose spec is new is refused
+  // when it cannot take effect. Writes nothing, ever. Blocks as Validate.
+  HttpResponse ValidateCheck(HttpRequest& request);
+
   // Until ready every answer is unknown (cause not_ready).
   void SetReady(bool ready) { ready_.store(ready, std::memory_order_release); }
   bool ready() const { return ready_.load(std::memory_order_acquire); }
@@ -52,6 +63,8 @@ class AdmissionService final {
   std::shared_ptr<const AdmissionPolicy> policy() const;
 
  private:
+  HttpResponse Answer(HttpRequest& request, bool is_check);
+
   AdmissionPorts ports_;
   Guarded<std::shared_ptr<const AdmissionPolicy>> policy_;
   std::atomic<bool> ready_{false};
@@ -69,7 +82,8 @@ IdSource RandomIds();
 // The access rules in force; thread-safe, never gives null.
 using AccessSource = std::function<std::shared_ptr<const AdmissionAccess>()>;
 
-// The routes of the admission listener: POST /validate and /validate/<secret>. Refused callers get
+// The routes of the admission listener: POST /validate and /validate-check, and each with
+// /<secret>. Refused callers get
 // 403, or 401 when a bearer token is asked for. `service` must outlive the routes.
 std::vector<HttpRoute> AdmissionRoutes(AdmissionService& service, AccessSource access);
 

@@ -54,8 +54,9 @@ Result<std::vector<AnsweredItem>> ReadAnswer(const std::string& text, std::size_
     AnsweredItem item;
     const Json* declares = each.is_object() ? ListOf(each, "declares") : nullptr;
     const Json* findings = each.is_object() ? ListOf(each, "findings") : nullptr;
-    if (declares == nullptr || findings == nullptr) return strange;
-    for (const Json& resource : *declares) {
+    if (findings == nullptr) return strange;
+    item.tells_declarations = declares != nullptr;
+    for (const Json& resource : declares == nullptr ? Json::array() : *declares) {
       if (!resource.is_object()) return strange;
       DeclaredResource declared;
       declared.identity.type = TextOf(resource, "type");

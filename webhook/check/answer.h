@@ -14,6 +14,7 @@
 namespace truce {
 
 struct AnsweredItem {
+  bool tells_declarations = false;         // else `declares` says nothing
   std::vector<DeclaredResource> declares;  // type, name, key and intent only
   std::vector<CheckFinding> findings;      // without place and object
 };

@@ -13,6 +13,7 @@
 #include "webhook/check/answer.h"
 #include "webhook/check/places.h"
 #include "webhook/check/plain_scalar.h"
+#include "webhook/check/question.h"
 
 namespace truce {
 namespace {
@@ -26,7 +27,6 @@ constexpr int kItemDepthMax = 60;
 // One `List` is many objects; lists in lists are not Kubernetes'.
 constexpr std::size_t kFindingTextMax = 2048;
 constexpr std::string_view kCheckGroup = "truce.dev";
-constexpr std::string_view kCheckVersion = "truce.dev/v1alpha1";
 constexpr std::string_view kCheckKind = "OwnershipCheck";
 
 // A resource that an object of the input declares, and where its name stands.
@@ -53,8 +53,9 @@ Declared DeclaredAt(DeclaredResource resource, const YamlNode* node, const YamlP
 struct Subject {
   CheckPlace place;
   Slot slot;
-  std::string object;  // for people
-  bool apart = false;  // declares what others are about to: compared with itself only
+  std::string object;        // for people
+  bool apart = false;        // declares what others are about to: compared with itself only
+  bool asks_values = false;  // the registry says what the values declare
   bool answered = false;
   std::vector<Declared> declared;
   std::vector<CheckFinding> own;    // about the input, whoever is asked
@@ -90,49 +91,6 @@ bool MayDeclare(std::string_view group) {
   return group.find('.') != std::string_view::npos && !group.ends_with(".k8s.io");
 }
 
-void AppendMember(std::string_view name, const std::string& json, std::string& out) {
-  if (!out.ends_with('{')) out += ',';
-  AppendJsonString(name, out);
-  out.append(":").append(json);
-}
-
-std::string JsonOf(const YamlNode& node) {
-  std::string out;
-  AppendJson(node, out);
-  return out;
-}
-
-std::string JsonOf(std::string_view text) {
-  std::string out;
-  AppendJsonString(text, out);
-  return out;
-}
-
-// What the registry reads of an object: identity, labels, annotations, spec.
-std::string RequestItem(const YamlNode& object, const Slot& slot) {
-  std::string metadata = "{";
-  AppendMember("name", JsonOf(slot.name), metadata);
-  if (!slot.ns.empty()) AppendMember("namespace", JsonOf(slot.ns), metadata);
-  for (const std::string_view part : {"labels", "annotations"}) {
-    const YamlNode* node = FindNode(object, {"metadata", part});
-    if (node == nullptr || node->kind != YamlNode::Kind::kMapping) continue;
-    YamlNode kept = *node;
-    for (std::size_t i = 0; i < kept.keys.size(); ++i) {
-      if (kept.keys[i].text == "kubectl.kubernetes.io/last-applied-configuration") {
-        kept.children[i] = YamlNode::Scalar("", true);
-      }
-      kept.children[i].quoted = true;  // all of it is text to Kubernetes
-    }
-    AppendMember(part, JsonOf(kept), metadata);
-  }
-  std::string out = "{";
-  AppendMember("apiVersion", JsonOf(TextAt(object, {"apiVersion"})), out);
-  AppendMember("kind", JsonOf(slot.kind), out);
-  AppendMember("metadata", metadata + "}", out);
-  if (const YamlNode* spec = object.Find("spec")) AppendMember("spec", JsonOf(*spec), out);
-  return out + "}";
-}
-
 CheckFinding FromRule(const Finding& finding) {
   CheckFinding out;
   out.severity = SeverityOf(Name(finding.mode));
@@ -143,6 +101,12 @@ CheckFinding FromRule(const Finding& finding) {
   out.link = finding.link;
   out.key = finding.key.text;
   return out;
+}
+
+// The answer does not say it.
+void SetSure(DeclaredResource& resource, const Catalogue& catalogue) {
+  const TypeSpec* type = catalogue.FindType(resource.identity.type);
+  resource.sure = type != nullptr && type->certainty == Certainty::kResearched;
 }
 
 std::string ResourceForPeople(const DeclaredResource& resource) {
@@ -166,36 +130,27 @@ CheckFinding PlainScalar(const Subject& subject, const Declared& declared) {
   return finding;
 }
 
-// An object of the input made of values, for the registry.
-std::string ItemOfValues(const Slot& slot, const std::string& service,
-                         const std::vector<Declared>& declared) {
-  std::string list = "[";
-  for (const Declared& each : declared) {
-    const ResourceIdentity& identity = each.resource.identity;
-    if (each.resource.partial || each.resource.key.empty()) continue;
-    if (list.size() > 1) list += ',';
-    std::string item = "{";
-    AppendMember("type", JsonOf(identity.type), item);
-    std::string parts = "{";
-    for (const auto& [name, value] : identity.parts) AppendMember(name, JsonOf(value), parts);
-    AppendMember("parts", parts + "}", item);
-    if (!identity.account.empty()) AppendMember("account", JsonOf(identity.account), item);
-    if (!identity.region.empty()) AppendMember("region", JsonOf(identity.region), item);
-    AppendMember("intent", JsonOf(Name(each.resource.intent)), item);
-    list += item + "}";
+std::string ValuesForPeople(const std::string& service) {
+  const std::string of = service.empty() ? "" : " of service \"" + service + "\"";
+  return OneLine("the values" + of, kFindingTextMax);
+}
+
+// The first name that `text` has in quotes; empty: none.
+std::string_view QuotedIn(std::string_view text) {
+  const std::size_t begin = text.find('"');
+  const std::size_t end = begin == text.npos ? text.npos : text.find('"', begin + 1);
+  return end == text.npos ? std::string_view() : text.substr(begin + 1, end - begin - 1);
+}
+
+// The places of what `values` declare: the nth resource of a name is the nth text that reads so.
+std::vector<Declared> DeclaredIn(const YamlNode& values, std::vector<DeclaredResource> resources) {
+  std::vector<Declared> out;
+  std::map<std::string, std::size_t> count;
+  for (DeclaredResource& resource : resources) {
+    const YamlNode* node = FindText(values, resource.name, count[resource.name]++);
+    out.push_back(DeclaredAt(std::move(resource), node, values.place));
   }
-  std::string metadata = "{";
-  AppendMember("name", JsonOf(slot.name), metadata);
-  AppendMember("namespace", JsonOf(slot.ns), metadata);
-  std::string spec = "{";
-  if (!service.empty()) AppendMember("service", JsonOf(service), spec);
-  AppendMember("declarations", list + "]", spec);
-  std::string out = "{";
-  AppendMember("apiVersion", JsonOf(kCheckVersion), out);
-  AppendMember("kind", JsonOf(kCheckKind), out);
-  AppendMember("metadata", metadata + "}", out);
-  AppendMember("spec", spec + "}", out);
-  return out + "}";
+  return out;
 }
 
 }  // namespace
@@ -207,6 +162,7 @@ struct Checker::Impl {
   }
 
   Result<void> AddObject(const YamlNode& object, const CheckPlace& place);
+  Result<void> AddReadValues(const YamlNode& values, const MappingRule& rule, Subject subject);
   void JudgeHere(const YamlNode& object, const ObjectFacts& facts, Subject& subject) const;
   Result<void> Enqueue(std::size_t subject, YamlNode object, std::string json);
   Result<void> Flush();
@@ -227,6 +183,7 @@ struct Checker::Impl {
   std::set<std::string> batch_namespaces;
   std::size_t batch_bytes = 0;
   std::map<Slot, std::size_t> slots;
+  bool is_blind = false;  // what the registry's rules read is not known here
 };
 
 Result<void> Checker::Impl::AddObject(const YamlNode& object, const CheckPlace& place) {
@@ -387,11 +344,15 @@ void Checker::Impl::TakeAnswer(Pending& pending, AnsweredItem answer) {
   const bool is_values = pending.object.kind != YamlNode::Kind::kMapping ||
                          pending.object.Find("apiVersion") == nullptr;
   const KindEntry* entry = policy.catalogue->FindKind(subject.slot.group, subject.slot.kind);
-  if (!is_values) {
+  if (!answer.tells_declarations) {
+    is_blind = is_blind || subject.asks_values || !entry;
+  } else if (subject.asks_values) {
+    subject.declared = DeclaredIn(pending.object, std::move(answer.declares));
+    for (Declared& declared : subject.declared) SetSure(declared.resource, *policy.catalogue);
+  } else if (!is_values) {
     subject.declared.clear();
     for (DeclaredResource& resource : answer.declares) {
-      const TypeSpec* type = policy.catalogue->FindType(resource.identity.type);
-      resource.sure = type != nullptr && type->certainty == Certainty::kResearched;
+      SetSure(resource, *policy.catalogue);
       const YamlNode* node = FindName(pending.object, entry, resource.name);
       subject.declared.push_back(DeclaredAt(std::move(resource), node, subject.place.at));
     }
@@ -399,6 +360,10 @@ void Checker::Impl::TakeAnswer(Pending& pending, AnsweredItem answer) {
   for (CheckFinding& finding : answer.findings) {
     finding.object = subject.object;
     finding.place = subject.place;
+    const std::string_view name = QuotedIn(finding.resource);
+    if (subject.declared.empty() && !name.empty()) {
+      finding.place.at = FindName(pending.object, entry, name)->place;
+    }
     for (const Declared& declared : subject.declared) {
       const bool same_key = !finding.key.empty() && finding.key == declared.resource.key.text;
       const bool same_name =
@@ -471,7 +436,7 @@ void Checker::Impl::Collect() {
     }
   }
   for (CheckFinding& note : notes) report.findings.push_back(std::move(note));
-  if (!report.declarations.empty()) return;
+  if (!report.declarations.empty() || is_blind) return;
   CheckFinding nothing;
   nothing.severity = CheckSeverity::kWarning;
   nothing.rule = "no-declaration";
@@ -493,8 +458,10 @@ Result<void> Checker::Add(const Manifest& manifest, const std::string& file) {
 }
 
 Result<void> Checker::AddValues(const YamlNode& values, const std::string& file) {
-  const MappingRule* rule = impl_->policy.identity.mappings.Find("", "");
-  if (rule == nullptr) {
+  const std::string& mapping = impl_->settings.mapping;
+  const MappingRule* rule =
+      mapping.empty() ? impl_->policy.identity.mappings.Find("", "", impl_->settings.ns) : nullptr;
+  if (rule == nullptr && impl_->registry == nullptr) {
     return Error{ErrorCode::kInvalidArgument,
                  "no mapping rule says which values declare what; name a configuration file with "
                  "--config whose mappings have one with chartValues: true"};
@@ -503,35 +470,41 @@ Result<void> Checker::AddValues(const YamlNode& values, const std::string& file)
     return Bad(file, values.place, "values must be a mapping");
   }
   ++impl_->report.documents;
-  const Document document = ReadDocument(values);
-  MappedFacts mapped = ReadMapping(document.root(), *rule, *impl_->policy.catalogue);
   Subject subject;
   subject.place = {file, {}, values.place};
   subject.apart = true;
-  const std::string service =
-      impl_->settings.service.empty() ? mapped.service : impl_->settings.service;
   subject.slot = {.cluster = {},
                   .group = std::string(kCheckGroup),
                   .kind = std::string(kCheckKind),
                   .ns = impl_->settings.ns,
                   .name = "values"};
-  subject.object = service.empty() ? "the values" : "the values of service \"" + service + "\"";
-  subject.object = OneLine(subject.object, kFindingTextMax);
-  std::map<std::string, std::size_t> count;
-  for (DeclaredResource& resource : mapped.resources) {
-    const YamlNode* node = FindText(values, resource.name, count[resource.name]++);
-    subject.declared.push_back(DeclaredAt(std::move(resource), node, values.place));
-  }
+  if (rule != nullptr) return impl_->AddReadValues(values, *rule, std::move(subject));
+  subject.asks_values = true;
+  subject.object = ValuesForPeople(impl_->settings.service);
+  const std::string spec = SpecOfValues(values, impl_->settings.service, mapping);
+  std::string json = CheckItem(subject.slot, spec);
+  impl_->subjects.push_back(std::move(subject));
+  return impl_->Enqueue(impl_->subjects.size() - 1, values, std::move(json));
+}
+
+// Values that a rule at hand reads.
+Result<void> Checker::Impl::AddReadValues(const YamlNode& values, const MappingRule& rule,
+                                          Subject subject) {
+  const Document document = ReadDocument(values);
+  MappedFacts mapped = ReadMapping(document.root(), rule, *policy.catalogue);
+  const std::string service = settings.service.empty() ? mapped.service : settings.service;
+  subject.object = ValuesForPeople(service);
+  subject.declared = DeclaredIn(values, std::move(mapped.resources));
   ObjectFacts facts;
   facts.slot = subject.slot;
   facts.service = service;
   facts.known_kind = true;
   facts.bad_names = std::move(mapped.bad_names);
   for (const Declared& declared : subject.declared) facts.resources.push_back(declared.resource);
-  impl_->JudgeHere(values, facts, subject);
-  std::string json = ItemOfValues(subject.slot, service, subject.declared);
-  impl_->subjects.push_back(std::move(subject));
-  return impl_->Enqueue(impl_->subjects.size() - 1, values, std::move(json));
+  JudgeHere(values, facts, subject);
+  std::string json = CheckItem(subject.slot, SpecOfDeclared(service, facts.resources));
+  subjects.push_back(std::move(subject));
+  return Enqueue(subjects.size() - 1, values, std::move(json));
 }
 
 void Checker::AddNote(const std::string& file, std::string text) {

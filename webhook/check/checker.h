@@ -30,8 +30,10 @@ class CheckRegistry {
 };
 
 struct CheckSettings {
-  std::string ns;       // of objects that name none; the check acts for its party
-  std::string service;  // that the values belong to; empty: what the mapping rule says
+  std::string ns;            // of objects that name none; the check acts for its party
+  std::string service;       // that the values belong to; empty: what the mapping rule says
+  std::string mapping = {};  // the registry's rule of the values, by name; empty: the rule of
+                             // `policy`, else the registry's own
 };
 
 // Objects are judged in order of their Add. External synchronization.
@@ -51,7 +53,8 @@ class Checker final {
   //   name.
   Result<void> Add(const Manifest& manifest, const std::string& file);
 
-  // A chart's values, read by the mapping rule of values.
+  // A chart's values, read by the mapping rule of values: here, or by the registry, which is then
+  // sent all of them.
   // Errors: kInvalidArgument: no such rule; the values are no mapping.
   Result<void> AddValues(const YamlNode& values, const std::string& file);
 

@@ -78,6 +78,14 @@ bool IsRemote(const ApiFlags& flags, const CommandIo& io) {
   return place.ok() && place.value().socket.empty();
 }
 
+Result<std::unique_ptr<ApiConnection>> ApiConnection::OpenAt(std::string name,
+                                                             ServerSettings settings) {
+  ServerPlace place;
+  place.name = std::move(name);
+  place.network = std::move(settings);
+  return ConnectTo(std::move(place), std::chrono::steady_clock::now() + kCallTime);
+}
+
 std::string ProblemText(const std::string& body, int status) {
   const auto problem = nlohmann::json::parse(body, nullptr, false);
   std::string text = "the server answered " + std::to_string(status);

@@ -15,6 +15,7 @@
 #include "registry/base/result.h"
 #include "webhook/cli/command.h"
 #include "webhook/cli/config_flags.h"
+#include "webhook/cluster/client/server_settings.h"
 
 namespace truce {
 
@@ -66,6 +67,9 @@ class ApiConnection {
   // Blocks for at most 30 s. Errors: kInvalidArgument: an address that is none, a file of token or
   // authority that cannot be read, nothing to show; kUnavailable: the API server gives no token.
   static Result<std::unique_ptr<ApiConnection>> Open(const ApiFlags& flags, CommandIo& io);
+
+  // The server that `settings` describe, whichever it is. Errors: those of its credentials.
+  static Result<std::unique_ptr<ApiConnection>> OpenAt(std::string name, ServerSettings settings);
 
   // The address, or the path of the socket.
   virtual const std::string& name() const = 0;

@@ -11,6 +11,7 @@
 #include "webhook/check/report.h"
 #include "webhook/cli/api_call.h"
 #include "webhook/cli/catalogue_file.h"
+#include "webhook/cli/check_cluster.h"
 #include "webhook/cli/check_input.h"
 #include "webhook/cli/check_registry.h"
 #include "webhook/serve/policy.h"
@@ -24,12 +25,14 @@ struct Arguments {
   std::vector<std::string> files;
   std::string values;
   std::string service;
+  std::string mapping;
   std::string ns;
   std::string output = "text";
   std::string on_unreachable = "fail";
   std::string termination_log;
   int timeout = 60;
   bool offline = false;
+  bool admission = false;
   bool fail_on_warn = false;
   std::shared_ptr<ApiFlags> api;
 };
@@ -115,8 +118,10 @@ ExitCode Check(const Arguments& arguments, CommandIo& io) {
     return Complain(io, "check needs FILE, a folder, --values, or manifests on standard input",
                     ExitCode::kUsage);
   }
-  if (!arguments.values.empty() && !arguments.offline) {
-    return Complain(io, "--values needs --offline in this version; pipe `helm template` instead",
+  if (!arguments.mapping.empty() && (arguments.offline || arguments.values.empty())) {
+    return Complain(io,
+                    "--mapping names a rule of the registry for --values; without the registry "
+                    "name a file with --config",
                     ExitCode::kUsage);
   }
   const auto refuse = [&](const Error& error) {
@@ -132,7 +137,9 @@ ExitCode Check(const Arguments& arguments, CommandIo& io) {
   std::unique_ptr<ApiConnection> api;
   std::optional<PatientRegistry> registry;
   if (!arguments.offline) {
-    auto opened = ApiConnection::Open(*arguments.api, io);
+    auto opened = arguments.admission
+                      ? ClusterChecks::Open(*arguments.api, io, Namespace(arguments, io))
+                      : ApiConnection::Open(*arguments.api, io);
     if (!opened.ok()) return refuse(opened.error());
     api = std::move(opened).value();
     PatienceOptions patience;
@@ -140,7 +147,7 @@ ExitCode Check(const Arguments& arguments, CommandIo& io) {
     patience.seed = std::random_device()();
     registry.emplace(*api, std::move(patience));
   }
-  Checker checker({Namespace(arguments, io), arguments.service}, *policy.value(),
+  Checker checker({Namespace(arguments, io), arguments.service, arguments.mapping}, *policy.value(),
                   registry.has_value() ? &*registry : nullptr, SystemClock().Now());
   return Run(arguments, checker, io);
 }
@@ -157,14 +164,21 @@ CommandAction DeclareCheck(CLI::App& app) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->type_name("file");
   app.add_option("--values", given->values,
-                 "A chart's values, read by the mapping rule with chartValues of --config")
+                 "A chart's values, read by the mapping rule with chartValues of --config, else by "
+                 "the registry's, which is then sent all of them")
       ->type_name("file");
+  app.add_option("--mapping", given->mapping, "The registry's DeclarationMapping for --values")
+      ->type_name("name");
   app.add_option("--service", given->service, "Service that the values belong to")
       ->type_name("name");
   app.add_option("-n,--namespace", given->ns,
                  "Namespace of objects that name none; the check acts for its party; also "
                  "TRUCE_NAMESPACE; default default")
       ->type_name("name");
+  app.add_flag(
+      "--admission", given->admission,
+      "Ask the cluster of the kubeconfig by OwnershipChecks in dry-run, with the rights of "
+      "kubectl and no way to Truce itself");
   app.add_flag("--offline", given->offline,
                "Ask no registry: judge the names, and the input against itself");
   app.add_option("-o,--output", given->output, "Form of the report; default text")
@@ -185,7 +199,9 @@ CommandAction DeclareCheck(CLI::App& app) {
       ->type_name("file");
   app.footer(
       "Example:\n  helm template . | truce check --server https://truce.example.org -n team-a\n"
+      "  helm template . | truce check --admission -n team-a\n"
       "  truce check deploy/ --offline\n"
+      "  truce check --values values.yaml --mapping charts -n team-a\n"
       "  truce check --values values.yaml --config truce.yaml --offline -o sarif\n"
       "Exit code 0: nothing stands against it, 1: refused, 2: bad input, 3: the registry did not "
       "answer, 4: only warnings, with --fail-on-warn.");

@@ -86,7 +86,7 @@ ExitCode RunCommand(const Command& command, std::span<const std::string> argumen
   try {
     app.parse(reversed);
   } catch (const CLI::CallForHelp&) {
-    io.out << app.help("truce " + std::string(command.name));
+    io.out << app.help("truce");
     return ExitCode::kOk;
   } catch (const CLI::ParseError& error) {
     return UsageError(app, error, io);

@@ -99,14 +99,6 @@ ServerPlace AtSocket(std::string data_dir) {
   return place;
 }
 
-std::filesystem::path KubeConfigOf(const ApiFlags& flags, const CommandIo& io) {
-  if (!flags.kubeconfig.empty()) return flags.kubeconfig;
-  const std::string named = FlagOr({}, "KUBECONFIG", io);
-  if (!named.empty()) return named;
-  const std::string home = FlagOr({}, "HOME", io);
-  return home.empty() ? std::filesystem::path() : std::filesystem::path(home) / ".kube/config";
-}
-
 // Over the network.
 class RemoteApi final : public ApiConnection {
  public:
@@ -231,6 +223,14 @@ Result<ServerPlace> FindServer(const ApiFlags& flags, const CommandIo& io) {
       AtAddress("https://" + service.name + "." + service.ns + ".svc:8444", flags, io));
   if (!place.network.user.token.given()) place.network.user.token.file = kPodToken;
   return place;
+}
+
+std::filesystem::path KubeConfigOf(const ApiFlags& flags, const CommandIo& io) {
+  if (!flags.kubeconfig.empty()) return flags.kubeconfig;
+  const std::string named = FlagOr({}, "KUBECONFIG", io);
+  if (!named.empty()) return named;
+  const std::string home = FlagOr({}, "HOME", io);
+  return home.empty() ? std::filesystem::path() : std::filesystem::path(home) / ".kube/config";
 }
 
 Result<std::unique_ptr<ApiConnection>> ConnectTo(ServerPlace place, Deadline deadline) {

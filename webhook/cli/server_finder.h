@@ -2,6 +2,7 @@
 #ifndef TRUCE_WEBHOOK_CLI_SERVER_FINDER_H_
 #define TRUCE_WEBHOOK_CLI_SERVER_FINDER_H_
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,6 +41,9 @@ Result<ServerPlace> FindServer(const ApiFlags& flags, const CommandIo& io);
 // account, of audience truce and ten minutes' life, unless one is given. Errors: as
 // ApiConnection::Open; kUnavailable: the API server gives none.
 Result<std::unique_ptr<ApiConnection>> ConnectTo(ServerPlace place, Deadline deadline);
+
+// --kubeconfig, else KUBECONFIG, else ~/.kube/config; empty: no home either.
+std::filesystem::path KubeConfigOf(const ApiFlags& flags, const CommandIo& io);
 
 // What the flag says, else the variable.
 std::string FlagOr(const std::string& flag, const char* variable, const CommandIo& io);

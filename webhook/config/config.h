@@ -54,14 +54,16 @@ struct MappedDeclaration {
 struct ConfigMapping {
   std::string group;  // group and kind are empty for a rule about charts' values
   std::string kind;
+  std::string name;  // of a rule about values that an object gives; empty: the configuration's
   std::optional<std::string> service;  // path of the owning service's name
   std::vector<MappedDeclaration> declares;
-  std::string place;  // "truce.yaml:12", for messages
+  std::vector<std::string> namespaces;  // where it holds; empty: everywhere
+  std::string place;                    // "truce.yaml:12", for messages
 
   // The place is no part of what a rule says.
   bool operator==(const ConfigMapping& other) const {
-    return group == other.group && kind == other.kind && service == other.service &&
-           declares == other.declares;
+    return group == other.group && kind == other.kind && name == other.name &&
+           service == other.service && declares == other.declares && namespaces == other.namespaces;
   }
 };
 

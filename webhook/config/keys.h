@@ -90,6 +90,9 @@ Result<void> ReadRules(const YamlNode& node, std::string_view where, Config& con
 Result<void> ReadExemptions(const YamlNode& node, std::string_view where, Config& config);
 Result<void> ReadNaming(const YamlNode& node, std::string_view where, Config& config);
 Result<void> ReadMappings(const YamlNode& node, std::string_view where, Config& config);
+// One item of `mappings`, standing alone; about values, it is known by `name`.
+Result<void> ReadMappingObject(const YamlNode& node, std::string_view where,
+                               const std::string& name, Config& config);
 Result<void> ReadProviderConfigs(const YamlNode& node, std::string_view where, Config& config);
 Result<void> ReadParties(const YamlNode& node, std::string_view where, Config& config);
 

@@ -119,10 +119,19 @@ Result<bool> ReadSubject(const NodeReader& reader, const YamlNode& node, const s
   return false;
 }
 
+Result<std::vector<std::string>> ReadNamespaces(const NodeReader& reader, const YamlNode& node,
+                                                const std::string& path) {
+  const YamlNode* list = node.Find("namespaces");
+  if (list == nullptr) return std::vector<std::string>();
+  TRUCE_ASSIGN_OR_RETURN(std::vector<std::string> out, reader.Texts(*list, path));
+  if (!out.empty()) return out;
+  return reader.Fail(*list, path, "is empty; leave it out where the rule holds everywhere");
+}
+
 Result<ConfigMapping> ReadMapping(const NodeReader& reader, const YamlNode& node,
                                   const std::string& path) {
-  TRUCE_RETURN_IF_ERROR(
-      reader.RequireMapping(node, path, {"group", "kind", "chartValues", "service", "declares"}));
+  TRUCE_RETURN_IF_ERROR(reader.RequireMapping(
+      node, path, {"group", "kind", "chartValues", "service", "namespaces", "declares"}));
   ConfigMapping out;
   out.place = reader.PlaceOf(node);
   TRUCE_ASSIGN_OR_RETURN(const bool is_values, ReadSubject(reader, node, path, out));
@@ -130,6 +139,7 @@ Result<ConfigMapping> ReadMapping(const NodeReader& reader, const YamlNode& node
   if (const YamlNode* service = node.Find("service"); service != nullptr) {
     TRUCE_ASSIGN_OR_RETURN(out.service, ReadPath(rule, *service, path + ".service"));
   }
+  TRUCE_ASSIGN_OR_RETURN(out.namespaces, ReadNamespaces(reader, node, path + ".namespaces"));
   const YamlNode* declares = node.Find("declares");
   if (declares == nullptr) return reader.Fail(node, path + ".declares", "is missing");
   TRUCE_RETURN_IF_ERROR(reader.RequireList(*declares, path + ".declares"));
@@ -143,6 +153,24 @@ Result<ConfigMapping> ReadMapping(const NodeReader& reader, const YamlNode& node
     out.declares.push_back(std::move(item));
   }
   return out;
+}
+
+// Both hold for one namespace, or both everywhere.
+bool IsOneOfBoth(const ConfigMapping& a, const ConfigMapping& b) {
+  if (a.namespaces.empty() || b.namespaces.empty()) {
+    return a.namespaces.empty() && b.namespaces.empty();
+  }
+  return std::any_of(a.namespaces.begin(), a.namespaces.end(), [&](const std::string& ns) {
+    return std::find(b.namespaces.begin(), b.namespaces.end(), ns) != b.namespaces.end();
+  });
+}
+
+bool IsMapped(const ConfigMapping& item, const Config& config) {
+  return std::any_of(config.mappings.begin(), config.mappings.end(),
+                     [&](const ConfigMapping& other) {
+                       return other.group == item.group && other.kind == item.kind &&
+                              other.name == item.name && IsOneOfBoth(other, item);
+                     });
 }
 
 bool IsNameByte(char c) {
@@ -186,16 +214,25 @@ bool IsFieldPath(std::string_view path, bool any_start) {
   return steps.size() > 1 && (root == "spec" || root == "labels" || root == "annotations");
 }
 
+Result<void> ReadMappingObject(const YamlNode& node, std::string_view where,
+                               const std::string& name, Config& config) {
+  const NodeReader reader(where);
+  TRUCE_ASSIGN_OR_RETURN(ConfigMapping item, ReadMapping(reader, node, "spec"));
+  if (item.kind.empty()) item.name = name;
+  if (IsMapped(item, config)) {
+    return reader.Fail(node, "spec", "maps a kind that is mapped already; remove one of the two");
+  }
+  config.mappings.push_back(std::move(item));
+  return {};
+}
+
 Result<void> ReadMappings(const YamlNode& node, std::string_view where, Config& config) {
   const NodeReader reader(where);
   TRUCE_RETURN_IF_ERROR(reader.RequireList(node, "mappings"));
   for (std::size_t i = 0; i < node.children.size(); ++i) {
     const std::string path = ItemPath("mappings", i);
     TRUCE_ASSIGN_OR_RETURN(ConfigMapping item, ReadMapping(reader, node.children[i], path));
-    const auto same_kind = [&](const ConfigMapping& other) {
-      return other.group == item.group && other.kind == item.kind;
-    };
-    if (std::any_of(config.mappings.begin(), config.mappings.end(), same_kind)) {
+    if (IsMapped(item, config)) {
       return reader.Fail(node.children[i], path,
                          "maps a kind that is mapped above already; add to its 'declares'");
     }

@@ -35,8 +35,8 @@ void AddTypes(const KindStatus& status, const ReconcileRules& rules, std::set<st
   if (const KindEntry* entry = rules.catalogue->FindKind(kind.group, kind.kind)) {
     types.insert(entry->type->name);
   }
-  if (const MappingRule* rule = rules.identity.mappings.Find(kind.group, kind.kind)) {
-    for (const MappedResource& resource : rule->declares) types.insert(resource.type);
+  for (const MappingRule& rule : rules.identity.mappings.Of(kind.group, kind.kind)) {
+    for (const MappedResource& resource : rule.declares) types.insert(resource.type);
   }
 }
 

@@ -43,6 +43,7 @@ Result<MappingRule> RuleOf(const ConfigMapping& mapping) {
   const auto root = mapping.kind.empty() ? FieldPath::Root::kValues : FieldPath::Root::kObject;
   MappingRule rule;
   rule.kind = {mapping.group, mapping.kind};
+  rule.namespaces = mapping.namespaces;
   if (mapping.service.has_value()) {
     TRUCE_ASSIGN_OR_RETURN(rule.service, FieldPath::Parse(*mapping.service, root));
   }
@@ -61,7 +62,9 @@ Result<MappingRule> RuleOf(const ConfigMapping& mapping) {
   return rule;
 }
 
-Result<MappingRules> RulesOf(const Config& config, const Catalogue& catalogue) {
+// Rules about values that have a name go to `values`.
+Result<MappingRules> RulesOf(const Config& config, const Catalogue& catalogue,
+                             std::map<std::string, MappingRule>& values) {
   std::vector<MappingRule> rules;
   for (const ConfigMapping& mapping : config.mappings) {
     Result<MappingRule> rule = RuleOf(mapping);
@@ -69,6 +72,10 @@ Result<MappingRules> RulesOf(const Config& config, const Catalogue& catalogue) {
     // Alone first, so that the message can say where the faulty rule stands.
     const Result<MappingRules> alone = MappingRules::Create({rule.value()}, catalogue);
     if (!alone.ok()) return Refused(mapping.place, alone.error().message);
+    if (!mapping.name.empty()) {
+      values.emplace(mapping.name, std::move(rule).value());
+      continue;
+    }
     rules.push_back(std::move(rule).value());
   }
   return MappingRules::Create(std::move(rules), catalogue);
@@ -150,7 +157,7 @@ Result<std::shared_ptr<const AdmissionPolicy>> PolicyFrom(const Config& config,
   policy->catalogue = catalogue;
   policy->identity.cluster = config.cluster_id;
   policy->identity.catalogue = catalogue.get();
-  TRUCE_ASSIGN_OR_RETURN(policy->identity.mappings, RulesOf(config, *catalogue));
+  TRUCE_ASSIGN_OR_RETURN(policy->identity.mappings, RulesOf(config, *catalogue, policy->values));
   policy->identity.accounts = AccountsOf(config);
   policy->identity.service_labels = config.service_labels;
   policy->identity.contact_annotation = config.contact_annotation;

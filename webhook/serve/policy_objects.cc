@@ -8,6 +8,8 @@ std::span<const PolicyKind> PolicyKinds() {
   static const std::array kKinds = {
       PolicyKind{{"truce.dev", "v1alpha1", "NamingPolicy", "namingpolicies", false},
                  &AddNamingPolicy},
+      PolicyKind{{"truce.dev", "v1alpha1", "DeclarationMapping", "declarationmappings", false},
+                 &AddDeclarationMapping},
   };
   return kKinds;
 }

@@ -27,6 +27,11 @@ std::span<const PolicyKind> PolicyKinds();
 // naming-convention and aws-name.
 Result<void> AddNamingPolicy(const OwnObject& object, Config& config);
 
+// DeclarationMapping (declaration_mapping.cc): `spec` is one item of the configuration's
+// `mappings`. A rule with chartValues is known by the object's name, of which there can be many; a
+// kind is mapped once, here or in the configuration.
+Result<void> AddDeclarationMapping(const OwnObject& object, Config& config);
+
 }  // namespace truce
 
 #endif  // TRUCE_WEBHOOK_SERVE_POLICY_OBJECTS_H_

@@ -103,7 +103,7 @@ std::vector<std::size_t> PolicySource::OrderOf(std::span<const OwnObject> object
   const auto rank = [&](std::size_t i) {
     if (IsInForce(objects[i])) return 0;
     if (in_force_.contains(objects[i].uid)) return 1;
-    return objects[i].was_accepted ? 2 : 3;
+    return objects[i].said && objects[i].said->accepted ? 2 : 3;
   };
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });

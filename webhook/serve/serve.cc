@@ -27,9 +27,12 @@
 #include "webhook/serve/late_store.h"
 #include "webhook/serve/listeners.h"
 #include "webhook/serve/observer_list.h"
+#include "webhook/serve/own_review.h"
+#include "webhook/serve/ownership_checks.h"
 #include "webhook/serve/ownership_grants.h"
 #include "webhook/serve/policy_source.h"
 #include "webhook/serve/self_management.h"
+#include "webhook/serve/server_parts.h"
 #include "webhook/serve/signals.h"
 #include "webhook/serve/sinks.h"
 #include "webhook/serve/trial_keeper.h"
@@ -44,54 +47,6 @@ constexpr std::chrono::milliseconds kPollInterval{1000};
 constexpr std::chrono::seconds kStopTime{10};
 // How long readiness waits for the status of Truce's own objects to be written.
 constexpr std::chrono::seconds kSettleTime{5};
-
-Result<std::shared_ptr<const Catalogue>> CatalogueOf(const Config& config) {
-  if (config.types.empty()) return std::make_shared<const Catalogue>(Catalogue::BuiltIn());
-  TRUCE_ASSIGN_OR_RETURN(const std::string text, ReadConfigFile(config.types));
-  TRUCE_ASSIGN_OR_RETURN(Catalogue catalogue,
-                         Catalogue::BuiltIn().WithOverrides(text, config.types));
-  return std::make_shared<const Catalogue>(std::move(catalogue));
-}
-
-Result<std::shared_ptr<const AdmissionAccess>> AccessOf(const Config& config) {
-  auto access = std::make_shared<AdmissionAccess>();
-  access->loopback = IsLoopbackAddress(config.admission_address);
-  access->client_certificate = !config.admission_client_ca.empty();
-  if (!config.admission_bearer_file.empty()) {
-    TRUCE_ASSIGN_OR_RETURN(access->bearer, ReadToken(config.admission_bearer_file));
-  }
-  const std::string secret_file = config.admission_secret_file.empty()
-                                      ? config.data_dir + "/admission.secret"
-                                      : config.admission_secret_file;
-  TRUCE_ASSIGN_OR_RETURN(access->secret, ReadOrMakeSecret(secret_file));
-  return std::shared_ptr<const AdmissionAccess>(std::move(access));
-}
-
-// Where API servers must send reviews.
-std::string AdmissionPath(const AdmissionAccess& access) {
-  const bool plain_serves = access.loopback || access.client_certificate || access.bearer;
-  return plain_serves || !access.secret ? "/validate" : "/validate/" + *access.secret;
-}
-
-Result<ServerSettings> ClusterOf(const Config& config) {
-  if (config.in_cluster) return ReadServiceAccount(ServiceAccountOfProcess());
-  return ReadKubeConfig(config.kubeconfig, "");
-}
-
-ReconcileRules ReconcileRulesOf(const AdmissionPolicy& policy, const Config& config) {
-  ReconcileRules rules;
-  rules.catalogue = policy.catalogue;
-  rules.identity = policy.identity;
-  rules.parties = policy.parties;
-  rules.reservation_ttl = std::chrono::duration_cast<std::chrono::seconds>(config.reservation_ttl);
-  return rules;
-}
-
-std::vector<std::string_view> RuleIds() {
-  std::vector<std::string_view> ids;
-  for (std::size_t i = 0; i < kRuleCount; ++i) ids.push_back(Name(static_cast<Rule>(i)));
-  return ids;
-}
 
 // One running server. Members stand in the order in which they need each other.
 class Server {
@@ -140,12 +95,20 @@ class Server {
     trial_keeper_.emplace(*trials_, logger_);
     std::vector<ReviewSink*> sinks = {&log_sink_, &metrics_sink_, &review_counter_,
                                       &api_->denials(), &*trials_};
+    checks_.emplace(
+        OwnershipCheckPorts{api_->store(), clock_, RandomIds(),
+                            [this] { return service_->ready() ? service_->policy() : nullptr; },
+                            [this] { return ReachedCluster(); }});
     if (!config.no_cluster) {
       MakeDetection(config);
       sinks.push_back(&watch_sink_);
       sinks.push_back(&detection_->refusals());
     }
-    service_.emplace(AdmissionPorts{api_->store(), clock_, RandomIds(), std::move(sinks)},
+    service_.emplace(AdmissionPorts{api_->store(), clock_, RandomIds(), std::move(sinks),
+                                    [this](const Uid& uid) { checks_->NoteAdmitted(uid); },
+                                    [this](const AdmissionRequest& review) {
+                                      return TryPolicyObject(*source_, review);
+                                    }},
                      Effective().policy);
     health_.SetNotReady("store", "opening");
     if (!config.no_cluster) health_.SetNotReady("cluster", "waiting for the store");
@@ -286,7 +249,7 @@ class Server {
                    logger_.Log(LogLevel::kWarning, "status cannot be written",
                                {{"message", std::string_view(message)}});
                  }},
-        std::vector<OwnHandler*>{&*source_, grants_.get()});
+        std::vector<OwnHandler*>{&*source_, &*checks_, grants_.get()});
     observers_.emplace(std::vector<SightObserver*>{detection_.get(), own_.get()});
     FollowingOptions options;
     options.cluster = config.cluster_id;
@@ -567,6 +530,7 @@ class Server {
   ServerSettings cluster_server_;
   std::unique_ptr<Detection> detection_;  // outlives the watch, which reports to it
   std::unique_ptr<OwnershipGrants> grants_;
+  std::optional<OwnershipChecks> checks_;
   std::unique_ptr<OwnObjects> own_;
   std::optional<ObserverList> observers_;
   std::unique_ptr<Following> following_;

@@ -3,6 +3,13 @@ The Job. It needs nothing that the deployment makes: the default service account
 not mounted, a token for Truce alone, and its input as annotations of its Pod.
 */}}
 {{- define "truce-check.job" -}}
+{{- $input := .input -}}
+{{- if or .check.declarations .check.values -}}
+{{- $input = printf "%s\n---\n%s" $input (include "truce-check.asked" .) -}}
+{{- end -}}
+{{- if gt (len $input) 65536 -}}
+{{- fail (printf "truce-check: what is checked has %d bytes, an annotation holds 65536; name fewer templates or values, or use mode admission" (len $input)) -}}
+{{- end -}}
 apiVersion: batch/v1
 kind: Job
 metadata:
@@ -31,7 +38,7 @@ spec:
         {{- toYaml . | nindent 8 }}
         {{- end }}
       annotations:
-        truce.dev/manifests: {{ .input | quote }}
+        truce.dev/manifests: {{ $input | quote }}
         {{- with .check.server.caBundle }}
         truce.dev/authorities: {{ . | quote }}
         {{- end }}
@@ -113,4 +120,14 @@ spec:
                   path: token
                   audience: {{ .check.server.audience | quote }}
                   expirationSeconds: 600
+{{- end -}}
+
+{{/* Declarations and values as a document beside the manifests. */}}
+{{- define "truce-check.asked" -}}
+apiVersion: truce.dev/v1alpha1
+kind: OwnershipCheck
+metadata:
+  name: {{ include "truce-check.name" . }}
+spec:
+  {{- include "truce-check.question" . | nindent 2 }}
 {{- end -}}

@@ -11,13 +11,24 @@ Settings are the values under "truce-check".
 {{- define "truce-check.of" -}}
 {{- if .check.enabled -}}
 {{- $input := include "truce-check.manifests" . -}}
-{{- if not $input -}}
-{{- fail "truce-check: nothing to check; name templates of this chart that declare resources (templates: [bucket.yaml]), or give manifests" -}}
+{{- if not (or $input .check.declarations .check.values) -}}
+{{- fail "truce-check: nothing to check; name templates of this chart that declare resources (templates: [bucket.yaml]), or give manifests, values or declarations" -}}
 {{- end -}}
-{{- if gt (len $input) 65536 -}}
-{{- fail (printf "truce-check.templates: they render to %d bytes, an annotation holds 65536; name fewer" (len $input)) -}}
+{{- if and .check.mapping (not .check.values) -}}
+{{- fail (printf "truce-check.mapping: %s says what values declare; name the values (values: [objectStorage])" .check.mapping) -}}
 {{- end -}}
-{{- include (printf "truce-check.%s" .check.mode) (merge (dict "input" $input) .) -}}
+{{- include (printf "truce-check.%s" (include "truce-check.mode" .)) (merge (dict "input" $input) .) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Argo CD and Helm say which kinds the cluster has. */}}
+{{- define "truce-check.mode" -}}
+{{- if ne .check.mode "auto" -}}
+{{- .check.mode -}}
+{{- else if .root.Capabilities.APIVersions.Has "truce.dev/v1alpha1/OwnershipCheck" -}}
+admission
+{{- else -}}
+job
 {{- end -}}
 {{- end -}}
 

@@ -9,6 +9,7 @@
 
 #include "webhook/admission/codec.h"
 #include "webhook/admission/judge.h"
+#include "webhook/admission/ownership_check.h"
 #include "webhook/api/resource_json.h"
 #include "webhook/api/rest/rest_api.h"
 
@@ -168,6 +169,7 @@ void WriteChecked(const Item& item, const Checked& checked, JsonWriter& json) {
 void CompareItems(const std::vector<Item>& items, std::vector<Checked>& checked) {
   std::map<KeyText, std::size_t> first;
   for (std::size_t i = 0; i < items.size(); ++i) {
+    if (items[i].kind == OwnershipCheckKind()) continue;  // asks about what others declare
     for (const DeclaredResource& resource : checked[i].declared) {
       if (resource.key.empty() || resource.intent == Intent::kObserves) continue;
       const auto [found, is_new] = first.try_emplace(resource.key, i);
@@ -213,7 +215,7 @@ HttpResponse RestApi::Check(RestCall& call) const {
     const auto review = reader.Read(body);
     const std::string place = "items[" + std::to_string(i) + "]: ";
     if (!review.ok()) return ProblemResponse(Bad(place + review.error().message));
-    auto judgement = Judgement::Prepare(review.value(), *call.policy, ports_.clock.Now());
+    auto judgement = Judgement::PrepareQuestion(review.value(), *call.policy, ports_.clock.Now());
     if (!judgement.ok()) return ProblemResponse(Bad(place + judgement.error().message));
     if (!judgement.value().concerns_registry()) continue;
     Decision decision;

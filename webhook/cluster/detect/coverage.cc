@@ -103,7 +103,7 @@ class Coverage final {
 
   void AddKind(const CoverageKind& kind) {
     const KindEntry* entry = facts_.catalogue->FindKind(kind.kind.group, kind.kind.kind);
-    const bool is_mapped = facts_.mappings->Find(kind.kind.group, kind.kind.kind) != nullptr;
+    const bool is_mapped = !facts_.mappings->Of(kind.kind.group, kind.kind.kind).empty();
     if (entry == nullptr && !is_mapped) {
       if (IsProviderKind(kind.kind.group)) AddUnknown(kind);
       return;
@@ -131,8 +131,8 @@ class Coverage final {
 
   void AddClaim(const CoverageClaim& claim) {
     const bool is_mapped =
-        facts_.mappings->Find(claim.claim.group, claim.claim.kind) != nullptr ||
-        facts_.mappings->Find(claim.composite.group, claim.composite.kind) != nullptr;
+        !facts_.mappings->Of(claim.claim.group, claim.claim.kind).empty() ||
+        !facts_.mappings->Of(claim.composite.group, claim.composite.kind).empty();
     if (is_mapped) return;
     Add({GapReason::kNoMapping, KindText(claim.claim),
          "No mapping says what this claim declares: a conflict is refused only when it is "

@@ -240,7 +240,7 @@ std::vector<ServedKind> Detectors::KindsToSend(const Surroundings& around) const
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const auto& [kind, facts] : known_.kinds) {
     const bool declares = facts.status.kind.role == Role::kManaged ||
-                          around.mappings.Find(kind.group, kind.kind) != nullptr;
+                          !around.mappings.Of(kind.group, kind.kind).empty();
     if (declares) out.push_back(facts.status.kind.selection.kind);
   }
   return out;

@@ -46,9 +46,11 @@ std::optional<OwnObject> ReadOwnObject(const ServedKind& kind, Value object) {
   out.generation = NumberOf(metadata.Child("generation"));
   out.created = metadata.Child("creationTimestamp").text();
   if (out.name.empty() || out.uid.empty()) return std::nullopt;
-  const std::optional<OwnCondition> said = ReadOwnCondition(object);
-  out.was_accepted = said && said->verdict.accepted && said->generation == out.generation;
   out.spec = YamlFrom(object.Child("spec"));
+  std::optional<OwnCondition> condition = ReadOwnCondition(object);
+  if (condition && condition->generation == out.generation) {
+    out.said = std::move(condition->verdict);
+  }
   return out;
 }
 
@@ -57,7 +59,8 @@ std::optional<OwnCondition> ReadOwnCondition(Value object) {
   for (Value one = conditions.first(); one.exists(); one = conditions.next(one)) {
     if (one.Child("type").text() != kCondition) continue;
     return OwnCondition{
-        {one.Child("status").text() == "True", std::string(one.Child("message").text())},
+        {one.Child("status").text() == "True", std::string(one.Child("message").text()),
+         std::string(object.Child("status").Child("verdict").text())},
         NumberOf(one.Child("observedGeneration"))};
   }
   return std::nullopt;
@@ -71,8 +74,13 @@ std::string OwnStatusPatch(const OwnVerdict& verdict, std::int64_t generation,
                                             {"message", verdict.message},
                                             {"observedGeneration", generation},
                                             {"lastTransitionTime", now}};
-  const nlohmann::ordered_json patch = {
-      {"status", {{"conditions", nlohmann::ordered_json::array({condition})}}}};
+  nlohmann::ordered_json status = {{"conditions", nlohmann::ordered_json::array({condition})}};
+  if (!verdict.outcome.empty()) {
+    status["verdict"] = verdict.outcome;
+    status["message"] = verdict.message;
+    status["checked"] = now;
+  }
+  const nlohmann::ordered_json patch = {{"status", std::move(status)}};
   return patch.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

@@ -15,27 +15,28 @@
 
 namespace truce {
 
+// What became of one object: its condition Accepted.
+struct OwnVerdict {
+  bool accepted = true;
+  std::string message;       // one line: "in force", or what is wrong and how to mend it
+  std::string outcome = {};  // status.verdict, beside status.message; empty: neither
+
+  bool operator==(const OwnVerdict&) const = default;
+};
+
 // One object as it was last seen. A value.
 struct OwnObject {
   ServedKind kind;
   std::string ns;  // empty: cluster-scoped
   std::string name;
   std::string uid;
-  std::int64_t generation = 0;  // counts versions of spec
-  std::string created;          // metadata.creationTimestamp
-  bool was_accepted = false;    // its condition Accepted holds for this generation
-  YamlNode spec;                // as the configuration's readers take it, without places
+  std::int64_t generation = 0;          // counts versions of spec
+  std::string created;                  // metadata.creationTimestamp
+  YamlNode spec;                        // as the configuration's readers take it, without places
+  std::optional<OwnVerdict> said = {};  // by its condition Accepted, of this generation
 
   // "NamingPolicy standard", "OwnershipGrant team-a/files": for messages.
   std::string Label() const;
-};
-
-// What became of one object: its condition Accepted.
-struct OwnVerdict {
-  bool accepted = true;
-  std::string message;  // one line: "in force", or what is wrong and how to mend it
-
-  bool operator==(const OwnVerdict&) const = default;
 };
 
 // The condition Accepted as an object's status has it.

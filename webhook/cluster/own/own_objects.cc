@@ -140,8 +140,7 @@ std::optional<OwnObjects::Work> OwnObjects::NextWork(Deadline now) {
   for (std::size_t i = 0; i < handlers_.size(); ++i) {
     if (!dirty_[i] && due_[i] > now) continue;
     dirty_[i] = false;
-    const auto again = handlers_[i]->again();
-    due_[i] = again ? now + *again : kNever;
+    due_[i] = kNever;
     Work work{i, {}, true};
     for (const auto& [name, kind] : kinds_) {
       if (kind.handler != i) continue;
@@ -202,13 +201,13 @@ void OwnObjects::Do(const Work& work) {
     if (is_news && ports_.on_verdict) ports_.on_verdict(object, verdicts[i]);
     if (!is_said && !WriteStatus(object, verdicts[i])) failed = true;
   }
+  if (!failed) backoff_.Reset();
+  const auto wanted = handlers_[work.handler]->again();
+  const Deadline now = std::chrono::steady_clock::now();
+  Deadline due = wanted ? now + *wanted : kNever;
+  if (failed) due = std::min(due, now + backoff_.Next());
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (!failed) {
-    backoff_.Reset();
-    return;
-  }
-  const Deadline again = std::chrono::steady_clock::now() + backoff_.Next();
-  due_[work.handler] = std::min(due_[work.handler], again);
+  due_[work.handler] = due;
 }
 
 // False: it is to be tried again.

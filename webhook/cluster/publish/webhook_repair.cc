@@ -28,7 +28,7 @@ std::string NameOf(const Json& entry) { return TextOf(entry, "name"); }
 std::string_view EndpointOf(std::string_view name) {
   if (name.starts_with(kMappedPrefix)) name.remove_prefix(kMappedPrefix.size());
   if (name == kDeclarations || name == kDeletions) return "/validate";
-  if (name == "checks.truce.dev") return "/validate-check";
+  if (name == "checks.truce.dev" || name == "policies.truce.dev") return "/validate-check";
   return {};
 }
 

@@ -40,7 +40,7 @@ std::optional<Role> RoleOf(const GroupKind& kind, const KindRules& rules,
   if (IsProviderConfig(kind)) return Role::kProviderConfig;
   if (rules.catalogue->FindKind(kind.group, kind.kind) != nullptr) return Role::kManaged;
   if (const auto found = composites.find(kind); found != composites.end()) return found->second;
-  if (rules.mappings->Find(kind.group, kind.kind) != nullptr) return Role::kMapped;
+  if (!rules.mappings->Of(kind.group, kind.kind).empty()) return Role::kMapped;
   return std::nullopt;
 }
 

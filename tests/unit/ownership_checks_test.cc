@@ -1,0 +1,96 @@
+// OwnershipChecks that exist: what their status says, and when they go.
+#include "webhook/serve/ownership_checks.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/support/admission_fixture.h"
+#include "tests/support/fake_cluster_api.h"
+
+namespace truce {
+namespace {
+
+class OwnershipChecksTest : public AdmissionFixture {
+ protected:
+  OwnObject CheckOf(const std::string& ns, const std::string& bucket) const {
+    OwnObject out;
+    out.kind = checks_.kinds().front();
+    out.ns = ns;
+    out.name = "before";
+    out.uid = "uid-" + ns + "-" + bucket;
+    out.generation = 1;
+    out.created = FormatTimestamp(clock_.Now());
+    out.spec = ParseYaml("declarations: [{type: s3/Bucket, name: " + bucket + "}]", "t").value();
+    return out;
+  }
+
+  OwnVerdict Take(const OwnObject& object) { return checks_.Take(std::vector{object}).front(); }
+
+  FakeClusterApi api_;
+  bool is_ready_ = true;
+  OwnershipChecks checks_{{store_, clock_, [] { return PublicId{"aaaaaaaaaaaaa"}; },
+                           [this] { return is_ready_ ? service_.policy() : nullptr; },
+                           [this] { return &api_; }}};
+};
+
+TEST_F(OwnershipChecksTest, WhatWasReviewedSaysWhatWasChecked) {
+  const OwnObject check = CheckOf("team-a", "reports");
+  checks_.NoteAdmitted(Uid{check.uid});
+  const OwnVerdict verdict = Take(check);
+  EXPECT_EQ(verdict.outcome, "allowed");
+  EXPECT_TRUE(verdict.accepted);
+  EXPECT_EQ(verdict.message, "1 declaration checked, nothing stands against it");
+  EXPECT_TRUE(Contents().owners.empty());
+}
+
+TEST_F(OwnershipChecksTest, WhatNobodyAskedAboutIsNeverAllowed) {
+  const OwnVerdict free = Take(CheckOf("team-a", "reports"));
+  EXPECT_EQ(free.outcome, "unverified");
+  EXPECT_FALSE(free.accepted);
+  EXPECT_NE(free.message.find("webhook configuration is missing"), std::string::npos);
+  ASSERT_TRUE(Send(Claim("team-b", "files", "taken", "reporting")).allowed);
+  const OwnVerdict taken = Take(CheckOf("team-a", "taken"));
+  EXPECT_EQ(taken.outcome, "unverified");
+  EXPECT_NE(taken.message.find("S3 bucket \"taken\" is owned by service \"reporting\""),
+            std::string::npos)
+      << taken.message;
+}
+
+TEST_F(OwnershipChecksTest, WhatWasSaidStays) {
+  OwnObject check = CheckOf("team-a", "reports");
+  check.said = OwnVerdict{true, "1 declaration checked", "allowed"};
+  EXPECT_EQ(Take(check), *check.said);
+  check.uid = "uid-other";
+  check.said->outcome = "unknown";
+  EXPECT_EQ(Take(check).outcome, "unverified");
+}
+
+TEST_F(OwnershipChecksTest, WhatCannotBeToldYetIsLookedAtSoonAgain) {
+  const OwnObject check = CheckOf("team-a", "reports");
+  checks_.NoteAdmitted(Uid{check.uid});
+  is_ready_ = false;
+  EXPECT_EQ(Take(check).outcome, "unknown");
+  EXPECT_LE(*checks_.again(), std::chrono::seconds(5));
+  is_ready_ = true;
+  EXPECT_EQ(Take(check).outcome, "allowed");
+  EXPECT_GE(*checks_.again(), std::chrono::seconds(30));
+}
+
+TEST_F(OwnershipChecksTest, OldOnesAreDeletedAFewAtOnce) {
+  std::vector<OwnObject> many;
+  for (int i = 0; i < 150; ++i) many.push_back(CheckOf("team-a", "b-" + std::to_string(i)));
+  const auto deleted = [&] {
+    return api_.deleted.With([](const auto& all) { return all.size(); });
+  };
+  checks_.Take(many);
+  EXPECT_EQ(deleted(), 0U);
+  clock_.Advance(kOwnershipCheckLife + std::chrono::seconds(1));
+  many.push_back(CheckOf("team-a", "young"));
+  checks_.Take(many);
+  EXPECT_EQ(deleted(), 100U);
+}
+
+}  // namespace
+}  // namespace truce

@@ -1,0 +1,104 @@
+#include "webhook/admission/check_judgement.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include "webhook/admission/ownership_check.h"
+
+namespace truce {
+namespace {
+
+constexpr std::size_t kTextMax = 256;
+constexpr std::size_t kCauseMax = 1024;
+
+std::string NameOf(const ResourceIdentity& identity, const std::string& name) {
+  return OneLine(identity.type + " \"" + name + "\"", kTextMax);
+}
+
+std::string ObjectOf(const Slot& slot) {
+  return slot.kind + " " + (slot.ns.empty() ? "" : slot.ns + "/") + slot.name;
+}
+
+}  // namespace
+
+Result<CheckJudgement> CheckJudgement::Prepare(const AdmissionRequest& check,
+                                               const AdmissionPolicy& policy, Timestamp now) {
+  CheckJudgement out;
+  TRUCE_ASSIGN_OR_RETURN(const std::vector<AdmissionRequest> manifests, ManifestsOf(check));
+  TRUCE_ASSIGN_OR_RETURN(Judgement own, Judgement::PrepareQuestion(check, policy, now));
+  out.parts_.push_back(std::move(own));
+  for (std::size_t i = 0; i < manifests.size(); ++i) {
+    Result<Judgement> part = Judgement::PrepareQuestion(manifests[i], policy, now);
+    if (!part.ok()) {
+      return Error{part.error().code,
+                   "spec.manifests[" + std::to_string(i) + "]: " + part.error().message};
+    }
+    if (part.value().concerns_registry()) out.parts_.push_back(std::move(part).value());
+  }
+  return out;
+}
+
+void CheckJudgement::Decide(const Facts& facts, const IdSource& ids) {
+  allowed_ = true;
+  findings_.clear();
+  for (Judgement& part : parts_) {
+    const Decision decision = part.Decide(facts, ids);
+    allowed_ = allowed_ && decision.allowed;
+    std::vector<Finding> found = part.FindingsOf(decision);
+    std::move(found.begin(), found.end(), std::back_inserter(findings_));
+  }
+  CompareWithItself();
+}
+
+std::string CheckJudgement::unlisted() const {
+  const auto found = std::find_if(parts_.begin(), parts_.end(),
+                                  [](const Judgement& part) { return !part.unlisted().empty(); });
+  return found == parts_.end() ? std::string() : found->unlisted();
+}
+
+std::size_t CheckJudgement::declared() const {
+  std::size_t count = 0;
+  for (const Judgement& part : parts_) count += part.request().object.resources.size();
+  return count;
+}
+
+// Two objects of one deployment that declare one resource: admission would refuse the second. What
+// the declarations say, the manifests may say again.
+void CheckJudgement::CompareWithItself() {
+  first_.clear();
+  for (std::size_t part = 0; part < parts_.size(); ++part) {
+    const std::size_t count = parts_[part].request().object.resources.size();
+    for (std::size_t resource = 0; resource < count; ++resource) CompareOne(part, resource);
+    if (part == 0) first_.clear();
+  }
+}
+
+void CheckJudgement::CompareOne(std::size_t part, std::size_t resource) {
+  const ReviewRequest& request = parts_[part].request();
+  const DeclaredResource& declared = request.object.resources[resource];
+  if (declared.key.empty() || declared.intent == Intent::kObserves) return;
+  // One manifest may say the same twice; each declaration stands for an object of its own.
+  const Place here{part, part == 0 ? resource : 0};
+  const auto [found, is_new] = first_.try_emplace(declared.key, here);
+  if (is_new || (found->second.part == here.part && found->second.item == here.item)) return;
+  const Mode mode = std::min(request.modes[resource], declared.sure ? Mode::kEnforce : Mode::kWarn);
+  if (mode == Mode::kOff) return;
+  Finding finding;
+  finding.rule = Rule::kDuplicateOwnership;
+  finding.mode = mode;
+  finding.resource = NameOf(declared.identity, declared.name);
+  const std::string who = part == 0 ? "" : ObjectOf(request.object.slot) + " and ";
+  const std::string other =
+      part == 0 ? "twice in this check"
+                : "by " + who + ObjectOf(parts_[found->second.part].request().object.slot) +
+                      " of this check";
+  finding.cause = OneLine(finding.resource + " is declared " + other, kCauseMax);
+  finding.remedy = "Declare it once.";
+  finding.key = declared.key;
+  allowed_ = allowed_ && mode != Mode::kEnforce;
+  findings_.push_back(std::move(finding));
+}
+
+}  // namespace truce

@@ -1,0 +1,161 @@
+#include "webhook/admission/ownership_check.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "policies/finding.h"
+
+namespace truce {
+namespace {
+
+constexpr std::size_t kDeclarationsMax = 500;
+constexpr std::size_t kManifestsMax = 500;
+
+Error Bad(const std::string& path, const std::string& what) {
+  return Error{ErrorCode::kInvalidArgument, OneLine(path + ": " + what, 1024)};
+}
+
+PartSource Constant(std::string_view text) { return {std::nullopt, std::string(text)}; }
+
+std::string NamesOf(const TypeSpec& type) {
+  std::string out;
+  for (const KeyPart& part : type.parts) out += (out.empty() ? "" : ", ") + part.name;
+  return out;
+}
+
+// name: the type's only part; parts: all of them by name.
+Result<void> ReadParts(Value declaration, const TypeSpec& type, const std::string& path,
+                       MappedResource& out) {
+  const Value parts = declaration.Child("parts");
+  const std::string_view name = declaration.Child("name").text();
+  if (name.empty() == parts.empty()) {
+    return Bad(path, "must have exactly one of name and parts");
+  }
+  if (!name.empty()) {
+    if (type.parts.size() != 1) {
+      return Bad(path + ".name", "does not name a resource of type " + type.name +
+                                     "; write parts: " + NamesOf(type));
+    }
+    out.parts.emplace(type.parts.front().name, Constant(name));
+    return {};
+  }
+  for (Value part = parts.first(); part.exists(); part = parts.next(part)) {
+    const auto known = [&](const KeyPart& each) { return each.name == part.key(); };
+    if (std::none_of(type.parts.begin(), type.parts.end(), known)) {
+      return Bad(path + ".parts", "type " + type.name + " has no part '" + std::string(part.key()) +
+                                      "'; its parts are " + NamesOf(type));
+    }
+    out.parts.emplace(part.key(), Constant(part.text()));
+  }
+  return {};
+}
+
+Result<MappedResource> ReadDeclaration(Value declaration, const Catalogue& catalogue,
+                                       const std::string& path) {
+  MappedResource out;
+  out.type = declaration.Child("type").text();
+  const TypeSpec* type = catalogue.FindType(out.type);
+  if (type == nullptr) {
+    return Bad(path + ".type",
+               "no type '" + out.type + "'; write SERVICE/KIND, `truce types` lists all");
+  }
+  TRUCE_RETURN_IF_ERROR(ReadParts(declaration, *type, path, out));
+  const std::string_view region = declaration.Child("region").text();
+  const std::string_view account = declaration.Child("account").text();
+  if (!region.empty()) out.region = Constant(region);
+  if (!account.empty()) out.account = Constant(account);
+  const Value intent = declaration.Child("intent");
+  const std::optional<Intent> read = IntentFromName(intent.text());
+  if (!intent.empty() && !read) {
+    return Bad(path + ".intent", "must be one of observes, manages, deletes");
+  }
+  out.intent = read.value_or(Intent::kDeletes);
+  return out;
+}
+
+Result<const MappingRule*> RuleFor(Value spec, std::string_view ns, const AdmissionPolicy& policy) {
+  const std::string name(spec.Child("mapping").text());
+  if (name.empty()) {
+    const MappingRule* rule = policy.identity.mappings.Find("", "", ns);
+    if (rule != nullptr) return rule;
+    return Bad("spec.values", "no mapping rule says what values declare; name one in spec.mapping");
+  }
+  const auto found = policy.values.find(name);
+  if (found != policy.values.end() && found->second.HoldsIn(ns)) return &found->second;
+  if (found != policy.values.end()) {
+    return Bad("spec.mapping", "DeclarationMapping '" + name + "' does not hold in namespace '" +
+                                   std::string(ns) + "'; name another one");
+  }
+  return Bad("spec.mapping", "no DeclarationMapping '" + name + "' with chartValues is in force");
+}
+
+void Append(MappedFacts mapped, ObjectFacts& facts) {
+  std::move(mapped.resources.begin(), mapped.resources.end(), std::back_inserter(facts.resources));
+  std::move(mapped.bad_names.begin(), mapped.bad_names.end(), std::back_inserter(facts.bad_names));
+  if (!mapped.service.empty()) facts.service = mapped.service;
+}
+
+}  // namespace
+
+const GroupKind& OwnershipCheckKind() {
+  static const GroupKind kKind{"truce.dev", "OwnershipCheck"};
+  return kKind;
+}
+
+Result<std::vector<AdmissionRequest>> ManifestsOf(const AdmissionRequest& check) {
+  std::vector<AdmissionRequest> out;
+  const GroupKind& kind = OwnershipCheckKind();
+  if (check.kind.group != kind.group || check.kind.kind != kind.kind) return out;
+  const Value manifests = check.object.Child("spec").Child("manifests");
+  if (manifests.size() > kManifestsMax) return Bad("spec.manifests", "more than 500");
+  for (Value each = manifests.first(); each.exists(); each = manifests.next(each)) {
+    const std::string path = "spec.manifests[" + std::to_string(out.size()) + "]";
+    const std::string_view version = each.Child("apiVersion").text();
+    const std::size_t slash = version.find('/');
+    AdmissionRequest request = check;
+    request.kind.group = slash == std::string_view::npos ? "" : version.substr(0, slash);
+    request.kind.version = slash == std::string_view::npos ? version : version.substr(slash + 1);
+    request.kind.kind = each.Child("kind").text();
+    request.request_kind = request.kind;
+    request.name = each.Child("metadata").Child("name").text();
+    request.object = each;
+    if (request.kind.version.empty() || request.kind.kind.empty() || request.name.empty()) {
+      return Bad(path, "has no apiVersion, kind or metadata.name; write a whole object");
+    }
+    if (request.kind.kind == kind.kind && request.kind.group == kind.group) {
+      return Bad(path, "is an OwnershipCheck itself; leave it out");
+    }
+    out.push_back(request);
+  }
+  return out;
+}
+
+Result<ObjectFacts> ReadOwnershipCheck(Value object, const AdmissionPolicy& policy) {
+  const IdentityRules& rules = policy.identity;
+  ObjectFacts facts = Identify(object, OwnershipCheckKind(), rules);
+  facts.known_kind = true;
+  facts.lineage = {};
+  const Value spec = object.Child("spec");
+  const Value declarations = spec.Child("declarations");
+  if (declarations.size() > kDeclarationsMax) {
+    return Bad("spec.declarations", "more than 500");
+  }
+  std::size_t index = 0;
+  for (Value each = declarations.first(); each.exists(); each = declarations.next(each)) {
+    const std::string path = "spec.declarations[" + std::to_string(index++) + "]";
+    MappingRule rule;
+    TRUCE_ASSIGN_OR_RETURN(MappedResource resource, ReadDeclaration(each, *rules.catalogue, path));
+    rule.declares.push_back(std::move(resource));
+    Append(ReadMapping(Value(), rule, *rules.catalogue), facts);
+  }
+  if (const Value values = spec.Child("values"); !values.empty()) {
+    TRUCE_ASSIGN_OR_RETURN(const MappingRule* rule, RuleFor(spec, facts.slot.ns, policy));
+    Append(ReadMapping(values, *rule, *rules.catalogue), facts);
+  }
+  const std::string_view service = spec.Child("service").text();
+  if (!service.empty()) facts.service = OneLine(service, 256);
+  return facts;
+}
+
+}  // namespace truce

@@ -1,0 +1,194 @@
+#include "webhook/cli/check_cluster.h"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "webhook/cli/server_finder.h"
+#include "webhook/cluster/client/kube_config.h"
+#include "webhook/cluster/cluster_api.h"
+
+namespace truce {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::string_view kDenied = "denied the request: ";
+// No type of the catalogue: only Truce refuses it, the schema does not.
+constexpr const char* kProbeType = "truce/Probe";
+
+// One creation: admitted, refused with `text`, or neither.
+struct Tried {
+  bool admitted = false;
+  std::string text;
+  std::optional<ApiResponse> failure;
+};
+
+std::string Dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+ApiResponse Problem(int status, std::string detail, const ApiResponse& reply) {
+  return {status, Dump({{"detail", std::move(detail)}}), reply.retry_after};
+}
+
+std::string TextOf(const Json& json, const char* name) {
+  const auto found = json.find(name);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+bool IsCheck(const Json& item) {
+  return TextOf(item, "kind") == "OwnershipCheck" &&
+         TextOf(item, "apiVersion").starts_with("truce.dev/");
+}
+
+Json CheckOf(Json spec) {
+  return {{"apiVersion", "truce.dev/v1alpha1"},
+          {"kind", "OwnershipCheck"},
+          {"metadata", {{"generateName", "truce-check-"}}},
+          {"spec", std::move(spec)}};
+}
+
+// A check asks for itself; other objects are its manifests.
+Json CheckAbout(const Json& item) {
+  return IsCheck(item) ? CheckOf(item.value("spec", Json::object()))
+                       : CheckOf({{"manifests", Json::array({item})}});
+}
+
+Tried Read(const ApiResponse& reply) {
+  if (reply.status == 200 || reply.status == 201) return {true, {}, {}};
+  const Json status = Json::parse(reply.body, nullptr, false);
+  const std::string message = status.is_object() ? TextOf(status, "message") : std::string();
+  const std::size_t denied = message.find(kDenied);
+  if (denied != std::string::npos) return {false, message.substr(denied + kDenied.size()), {}};
+  const std::string detail =
+      "the API server answered " + std::to_string(reply.status) + ": " + message;
+  switch (reply.status) {
+    case 404: return {false, {}, Problem(403, detail + "; is Truce installed there?", reply)};
+    case 422: return {false, {}, Problem(422, detail, reply)};
+    case 408:
+    case 429: return {false, {}, Problem(reply.status, detail, reply)};
+    default: break;
+  }
+  return {false, {}, Problem(reply.status >= 500 ? reply.status : 403, detail, reply)};
+}
+
+// One line of cause, the rest is the remedy.
+Json FindingOf(const std::string& text) {
+  const std::size_t end = text.find('\n');
+  const std::string cause = text.substr(0, end);
+  std::string remedy = end == std::string::npos ? std::string() : text.substr(end + 1);
+  std::replace(remedy.begin(), remedy.end(), '\n', ' ');
+  return {{"rule", "admission"},
+          {"mode", "enforce"},
+          {"resource", cause},
+          {"cause", cause},
+          {"remedy", std::move(remedy)}};
+}
+
+// Asks about a batch in few creations.
+class Batch final {
+ public:
+  Batch(ApiConnection& server, const Json& items, Deadline deadline)
+      : server_(server),
+        items_(items),
+        deadline_(deadline),
+        findings_(items.size(), Json::array()) {}
+
+  // Those of one namespace: together, and each alone only where something stands against them.
+  Result<std::optional<ApiResponse>> Ask(const std::string& ns,
+                                         const std::vector<std::size_t>& which) {
+    Json manifests = Json::array();
+    for (const std::size_t i : which) {
+      if (!IsCheck(items_[i])) manifests.push_back(items_[i]);
+    }
+    std::optional<std::string> refused;
+    if (manifests.size() > 1) {
+      TRUCE_ASSIGN_OR_RETURN(Tried all, Try(ns, CheckOf({{"manifests", std::move(manifests)}})));
+      if (all.failure) return std::move(all.failure);
+      if (!all.admitted) refused = std::move(all.text);
+    } else {
+      refused.emplace();
+    }
+    bool is_found = false;
+    for (const std::size_t i : which) {
+      if (!IsCheck(items_[i]) && !refused) continue;
+      TRUCE_ASSIGN_OR_RETURN(Tried one, Try(ns, CheckAbout(items_[i])));
+      if (one.failure) return std::move(one.failure);
+      if (one.admitted) continue;
+      is_found = true;
+      findings_[i].push_back(FindingOf(one.text));
+    }
+    // Only what they are together.
+    const bool only_together = refused && !refused->empty() && !is_found;
+    if (only_together) findings_[which.back()].push_back(FindingOf(*refused));
+    return std::optional<ApiResponse>();
+  }
+
+  Result<Tried> Try(const std::string& ns, const Json& check) {
+    ApiQuestion question;
+    question.path = "/apis/truce.dev/v1alpha1/namespaces/" + EncodeSegment(ns) + "/ownershipchecks";
+    question.parameters = {{"dryRun", "All"}};
+    question.body = Dump(check);
+    TRUCE_ASSIGN_OR_RETURN(const ApiResponse reply, server_.Send(question, deadline_));
+    return Read(reply);
+  }
+
+  std::string Answer() const {
+    Json items = Json::array();
+    for (const Json& findings : findings_) items.push_back({{"findings", findings}});
+    return Dump({{"items", std::move(items)}});
+  }
+
+ private:
+  ApiConnection& server_;
+  const Json& items_;
+  const Deadline deadline_;
+  std::vector<Json> findings_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ApiConnection>> ClusterChecks::Open(const ApiFlags& flags,
+                                                           const CommandIo& io, std::string ns) {
+  TRUCE_ASSIGN_OR_RETURN(ServerSettings settings,
+                         ReadKubeConfig(KubeConfigOf(flags, io), flags.context));
+  const std::string name = settings.origin;
+  TRUCE_ASSIGN_OR_RETURN(auto server, ApiConnection::OpenAt(name, std::move(settings)));
+  return std::unique_ptr<ApiConnection>(
+      std::make_unique<ClusterChecks>(std::move(server), std::move(ns)));
+}
+
+Result<ApiResponse> ClusterChecks::Send(const ApiQuestion& question, Deadline deadline) {
+  const Json body = Json::parse(question.body, nullptr, false);
+  const Json items = body.is_object() ? body.value("items", Json::array()) : Json::array();
+  Batch batch(*server_, items, deadline);
+  if (!is_judged_) {
+    const Json asked = {{"type", kProbeType}, {"name", "probe"}};
+    const Json probe = CheckOf({{"declarations", Json::array({asked})}});
+    TRUCE_ASSIGN_OR_RETURN(Tried tried, batch.Try(ns_, probe));
+    if (tried.failure) return *std::move(tried.failure);
+    if (tried.admitted) {
+      return Problem(403,
+                     "the cluster does not ask Truce about OwnershipChecks: its webhook "
+                     "configuration is missing or leaves them out",
+                     {});
+    }
+    is_judged_ = true;
+  }
+  std::map<std::string, std::vector<std::size_t>> by_namespace;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const std::string ns = TextOf(items[i].value("metadata", Json::object()), "namespace");
+    by_namespace[ns.empty() ? ns_ : ns].push_back(i);
+  }
+  for (const auto& [ns, which] : by_namespace) {
+    TRUCE_ASSIGN_OR_RETURN(std::optional<ApiResponse> failure, batch.Ask(ns, which));
+    if (failure) return *std::move(failure);
+  }
+  return ApiResponse{200, batch.Answer(), std::nullopt};
+}
+
+}  // namespace truce

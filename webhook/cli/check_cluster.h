@@ -1,0 +1,40 @@
+// Checks through a cluster's API server: OwnershipChecks that are judged and never stored.
+#ifndef TRUCE_WEBHOOK_CLI_CHECK_CLUSTER_H_
+#define TRUCE_WEBHOOK_CLI_CHECK_CLUSTER_H_
+
+#include <memory>
+#include <string>
+
+#include "webhook/cli/api_call.h"
+
+namespace truce {
+
+// Answers POST /api/v1/checks as a Truce server does, by creations in dry-run: with what kubectl
+// may do, and without a way to Truce itself. What the answer lacks: what an object declares, and
+// warnings. External synchronization.
+class ClusterChecks final : public ApiConnection {
+ public:
+  // Reads the kubeconfig of `flags`, else the one that kubectl would take. `ns` is where objects
+  // without namespace are asked about. Errors: kInvalidArgument, kNotFound, kUnavailable (a
+  // credential plugin failed).
+  static Result<std::unique_ptr<ApiConnection>> Open(const ApiFlags& flags, const CommandIo& io,
+                                                     std::string ns);
+  // `server` is the API server.
+  ClusterChecks(std::unique_ptr<ApiConnection> server, std::string ns)
+      : server_(std::move(server)), ns_(std::move(ns)) {}
+
+  const std::string& name() const override { return server_->name(); }
+  // Status 200, the API server's own when another attempt may succeed, 422 for what it takes for
+  // malformed, and 403 for everything else: nothing was decided. Before the first answer it makes
+  // sure that Truce is asked at all.
+  Result<ApiResponse> Send(const ApiQuestion& question, Deadline deadline) override;
+
+ private:
+  const std::unique_ptr<ApiConnection> server_;
+  const std::string ns_;
+  bool is_judged_ = false;  // the cluster asks Truce about checks
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_CLI_CHECK_CLUSTER_H_

@@ -1,0 +1,163 @@
+#include "webhook/serve/ownership_checks.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "policies/finding.h"
+#include "webhook/admission/check_judgement.h"
+#include "webhook/admission/ownership_check.h"
+#include "webhook/check/manifest_reader.h"
+
+namespace truce {
+namespace {
+
+constexpr std::chrono::seconds kJudgeTime{5};
+constexpr std::chrono::seconds kDeleteTime{5};
+constexpr std::chrono::minutes kLookAgain{1};
+constexpr std::chrono::seconds kTryAgain{2};
+constexpr std::size_t kMessageMax = 4096;
+constexpr std::size_t kAdmittedMax = 10'000;  // between two looks there are a few
+constexpr std::size_t kDeletedAtOnceMax = 100;
+constexpr std::string_view kVersion = "v1alpha1";
+
+const ServedKind& CheckKind() {
+  static const ServedKind kKind{OwnershipCheckKind().group, std::string(kVersion),
+                                OwnershipCheckKind().kind, "ownershipchecks", true};
+  return kKind;
+}
+
+OwnVerdict Unknown(std::string why) {
+  return {false, OneLine("not judged yet: " + std::move(why), kMessageMax), "unknown"};
+}
+
+YamlNode Mapping(std::vector<std::pair<std::string, YamlNode>> members) {
+  YamlNode node;
+  node.kind = YamlNode::Kind::kMapping;
+  for (auto& [name, child] : members) {
+    node.keys.push_back({name, {}});
+    node.children.push_back(std::move(child));
+  }
+  return node;
+}
+
+// The object as far as a check is read.
+YamlNode WholeOf(const OwnObject& object) {
+  const auto text = [](const std::string& value) { return YamlNode::Scalar(value, true); };
+  return Mapping({{"metadata", Mapping({{"name", text(object.name)},
+                                        {"namespace", text(object.ns)},
+                                        {"uid", text(object.uid)}})},
+                  {"spec", object.spec}});
+}
+
+OwnVerdict VerdictOf(const CheckJudgement& judgement) {
+  std::vector<Finding> refused;
+  std::vector<Finding> warned;
+  for (const Finding& finding : judgement.findings()) {
+    if (finding.mode == Mode::kEnforce) refused.push_back(finding);
+    if (finding.mode == Mode::kWarn) warned.push_back(finding);
+  }
+  if (!refused.empty()) return {false, OneLine(DenialText(refused), kMessageMax), "denied"};
+  const std::size_t count = judgement.declared();
+  std::string message = std::to_string(count) + (count == 1 ? " declaration" : " declarations") +
+                        " checked, nothing stands against " + (count == 1 ? "it" : "them");
+  for (const Finding& finding : warned) message += "; warning: " + finding.cause;
+  return {true, OneLine(message, kMessageMax), "allowed"};
+}
+
+}  // namespace
+
+std::vector<ServedKind> OwnershipChecks::kinds() const { return {CheckKind()}; }
+
+bool OwnershipChecks::IsOld(const OwnObject& object) const {
+  const std::optional<Timestamp> created = ParseTimestamp(object.created);
+  return created.has_value() && *created + kOwnershipCheckLife < ports_.clock.Now();
+}
+
+OwnVerdict OwnershipChecks::Judge(const OwnObject& object) const {
+  const std::shared_ptr<const AdmissionPolicy> policy = ports_.policy();
+  if (policy == nullptr) return Unknown("the server is starting");
+  const YamlNode whole = WholeOf(object);
+  const Document document = ReadDocument(whole);
+  AdmissionRequest request;
+  request.uid = object.uid;
+  request.kind = {object.kind.group, object.kind.version, object.kind.kind};
+  request.request_kind = request.kind;
+  request.name = object.name;
+  request.ns = object.ns;
+  request.dry_run = true;
+  request.object = document.root();
+  Result<CheckJudgement> judgement = CheckJudgement::Prepare(request, *policy, ports_.clock.Now());
+  if (!judgement.ok()) return {false, judgement.error().message, "denied"};
+  const auto look = [&](const Facts& facts) { judgement.value().Decide(facts, ports_.ids); };
+  const Result<void> read = ports_.store.Read(look, std::chrono::steady_clock::now() + kJudgeTime);
+  if (!read.ok()) return Unknown(read.error().message);
+  if (!judgement.value().unlisted().empty()) {
+    return Unknown("no complete list yet of the kinds of " + judgement.value().unlisted());
+  }
+  return VerdictOf(judgement.value());
+}
+
+OwnVerdict OwnershipChecks::VerdictFor(const OwnObject& object) const {
+  if (object.said && !object.said->outcome.empty() && object.said->outcome != "unknown") {
+    return *object.said;
+  }
+  OwnVerdict verdict = Judge(object);
+  const bool was_asked = admitted_.With(
+      [&](const Admitted& admitted) { return admitted.uids.contains(Uid{object.uid}); });
+  if (was_asked || verdict.outcome == "unknown") return verdict;
+  return {false,
+          OneLine("Truce was not asked when this check was created: its webhook configuration is "
+                  "missing or leaves checks out, or Truce was restarted that moment; "
+                  "create the check again. What it would say: " +
+                      verdict.message,
+                  kMessageMax),
+          "unverified"};
+}
+
+void OwnershipChecks::NoteAdmitted(const Uid& uid) {
+  admitted_.With([&](Admitted& admitted) {
+    if (!admitted.uids.insert(uid).second) return;
+    admitted.order.push_back(uid);
+    if (admitted.order.size() <= kAdmittedMax) return;
+    admitted.uids.erase(admitted.order.front());
+    admitted.order.pop_front();
+  });
+}
+
+std::vector<OwnVerdict> OwnershipChecks::Take(std::span<const OwnObject> objects) {
+  std::map<Version, OwnVerdict> told;
+  std::vector<OwnVerdict> verdicts;
+  waits_ = false;
+  for (const OwnObject& object : objects) {
+    const Version version{object.uid, object.generation};
+    const auto before = told_.find(version);
+    OwnVerdict verdict = before != told_.end() ? before->second : VerdictFor(object);
+    const bool is_known = verdict.outcome != "unknown";
+    waits_ = waits_ || !is_known;
+    if (is_known) told.emplace(version, verdict);
+    verdicts.push_back(std::move(verdict));
+  }
+  told_ = std::move(told);
+  DeleteOld(objects);
+  return verdicts;
+}
+
+// What cannot be deleted now is tried again at the next look.
+void OwnershipChecks::DeleteOld(std::span<const OwnObject> objects) const {
+  ClusterApi* api = ports_.api();
+  std::size_t left = api == nullptr ? 0 : kDeletedAtOnceMax;
+  for (const OwnObject& object : objects) {
+    if (!IsOld(object) || left == 0) continue;
+    --left;
+    const Deadline deadline = std::chrono::steady_clock::now() + kDeleteTime;
+    const auto deleted = api->Delete(object.kind, object.ns, object.name, deadline);
+    if (!deleted.ok() && deleted.error().kind != ApiErrorKind::kNoSuchObject) return;
+  }
+}
+
+std::optional<std::chrono::milliseconds> OwnershipChecks::again() const {
+  if (waits_) return kTryAgain;
+  return kLookAgain;
+}
+
+}  // namespace truce

@@ -1,0 +1,76 @@
+// OwnershipChecks: OwnershipCheck objects that exist are judged, answered in their status, and
+// deleted when they are old.
+#ifndef TRUCE_WEBHOOK_SERVE_OWNERSHIP_CHECKS_H_
+#define TRUCE_WEBHOOK_SERVE_OWNERSHIP_CHECKS_H_
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "registry/base/clock.h"
+#include "registry/base/guarded.h"
+#include "registry/ownership/ledger.h"
+#include "registry/store/store.h"
+#include "webhook/admission/policy.h"
+#include "webhook/cluster/cluster_api.h"
+#include "webhook/cluster/own/own_object.h"
+
+namespace truce {
+
+// From its creation on; a deployment looks at it within minutes, people perhaps the day after.
+inline constexpr std::chrono::hours kOwnershipCheckLife{24};
+
+struct OwnershipCheckPorts {
+  Store& store;
+  const Clock& clock;
+  IdSource ids;
+  // The policy in force; null while reviews are not answered yet.
+  std::function<std::shared_ptr<const AdmissionPolicy>()> policy;
+  std::function<ClusterApi*()> api;  // null until the cluster was reached
+};
+
+// What the status of a check says: status.verdict is "allowed" or "denied" when its creation was
+// reviewed, and "unknown" while it cannot be told; "unverified" when this process was not asked,
+// because the webhook configuration is missing or Truce was restarted that very moment. What was
+// said of a check stays. External synchronization, but for NoteAdmitted.
+class OwnershipChecks final : public OwnHandler {
+ public:
+  explicit OwnershipChecks(OwnershipCheckPorts ports) : ports_(std::move(ports)) {}
+
+  std::vector<ServedKind> kinds() const override;
+  std::vector<OwnVerdict> Take(std::span<const OwnObject> objects) override;
+  std::optional<std::chrono::milliseconds> again() const override;
+
+  // The creation of the check with this uid was reviewed and not refused. Thread-safe.
+  void NoteAdmitted(const Uid& uid);
+
+ private:
+  using Version = std::pair<std::string, std::int64_t>;  // uid, generation
+
+  // Which checks were admitted, the last ones.
+  struct Admitted {
+    std::set<Uid> uids;
+    std::deque<Uid> order;
+  };
+
+  OwnVerdict VerdictFor(const OwnObject& object) const;
+  OwnVerdict Judge(const OwnObject& object) const;
+  bool IsOld(const OwnObject& object) const;
+  void DeleteOld(std::span<const OwnObject> objects) const;
+
+  const OwnershipCheckPorts ports_;
+  Guarded<Admitted> admitted_;
+  std::map<Version, OwnVerdict> told_;  // of the objects of the last Take
+  bool waits_ = false;                  // something could not be told
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_SERVE_OWNERSHIP_CHECKS_H_

@@ -1,0 +1,60 @@
+#include "webhook/serve/server_parts.h"
+
+#include <chrono>
+#include <utility>
+
+#include "policies/finding.h"
+#include "webhook/cluster/client/kube_config.h"
+#include "webhook/config/load.h"
+#include "webhook/serve/data_dir.h"
+
+namespace truce {
+
+Result<std::shared_ptr<const Catalogue>> CatalogueOf(const Config& config) {
+  if (config.types.empty()) return std::make_shared<const Catalogue>(Catalogue::BuiltIn());
+  TRUCE_ASSIGN_OR_RETURN(const std::string text, ReadConfigFile(config.types));
+  TRUCE_ASSIGN_OR_RETURN(Catalogue catalogue,
+                         Catalogue::BuiltIn().WithOverrides(text, config.types));
+  return std::make_shared<const Catalogue>(std::move(catalogue));
+}
+
+Result<std::shared_ptr<const AdmissionAccess>> AccessOf(const Config& config) {
+  auto access = std::make_shared<AdmissionAccess>();
+  access->loopback = IsLoopbackAddress(config.admission_address);
+  access->client_certificate = !config.admission_client_ca.empty();
+  if (!config.admission_bearer_file.empty()) {
+    TRUCE_ASSIGN_OR_RETURN(access->bearer, ReadToken(config.admission_bearer_file));
+  }
+  const std::string secret_file = config.admission_secret_file.empty()
+                                      ? config.data_dir + "/admission.secret"
+                                      : config.admission_secret_file;
+  TRUCE_ASSIGN_OR_RETURN(access->secret, ReadOrMakeSecret(secret_file));
+  return std::shared_ptr<const AdmissionAccess>(std::move(access));
+}
+
+std::string AdmissionPath(const AdmissionAccess& access) {
+  const bool plain_serves = access.loopback || access.client_certificate || access.bearer;
+  return plain_serves || !access.secret ? "/validate" : "/validate/" + *access.secret;
+}
+
+Result<ServerSettings> ClusterOf(const Config& config) {
+  if (config.in_cluster) return ReadServiceAccount(ServiceAccountOfProcess());
+  return ReadKubeConfig(config.kubeconfig, "");
+}
+
+ReconcileRules ReconcileRulesOf(const AdmissionPolicy& policy, const Config& config) {
+  ReconcileRules rules;
+  rules.catalogue = policy.catalogue;
+  rules.identity = policy.identity;
+  rules.parties = policy.parties;
+  rules.reservation_ttl = std::chrono::duration_cast<std::chrono::seconds>(config.reservation_ttl);
+  return rules;
+}
+
+std::vector<std::string_view> RuleIds() {
+  std::vector<std::string_view> ids;
+  for (std::size_t i = 0; i < kRuleCount; ++i) ids.push_back(Name(static_cast<Rule>(i)));
+  return ids;
+}
+
+}  // namespace truce

@@ -1,0 +1,35 @@
+// What a server is made of, as its configuration says.
+#ifndef TRUCE_WEBHOOK_SERVE_SERVER_PARTS_H_
+#define TRUCE_WEBHOOK_SERVE_SERVER_PARTS_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "registry/base/result.h"
+#include "registry/catalogue/catalogue.h"
+#include "webhook/admission/access.h"
+#include "webhook/admission/policy.h"
+#include "webhook/cluster/client/server_settings.h"
+#include "webhook/cluster/reconcile/reconciler.h"
+#include "webhook/config/config.h"
+
+namespace truce {
+
+// The built-in catalogue, with the file of `types`. Errors: kInvalidArgument, kNotFound.
+Result<std::shared_ptr<const Catalogue>> CatalogueOf(const Config& config);
+// Who may call the admission listener; makes the path's secret in the data directory when there is
+// none. Errors: those of its files.
+Result<std::shared_ptr<const AdmissionAccess>> AccessOf(const Config& config);
+// Where API servers must send reviews.
+std::string AdmissionPath(const AdmissionAccess& access);
+// The API server to follow, and the way to it. Errors: those of its files.
+Result<ServerSettings> ClusterOf(const Config& config);
+ReconcileRules ReconcileRulesOf(const AdmissionPolicy& policy, const Config& config);
+// Names of the rules, in their order.
+std::vector<std::string_view> RuleIds();
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_SERVE_SERVER_PARTS_H_
