@@ -105,7 +105,9 @@ class Server {
       sinks.push_back(&detection_->refusals());
     }
     service_.emplace(AdmissionPorts{api_->store(), clock_, RandomIds(), std::move(sinks),
-                                    [this](const Uid& uid) { checks_->NoteAdmitted(uid); },
+                                    [this](const Uid& uid) {
+                                      if (checks_) checks_->NoteAdmitted(uid);
+                                    },
                                     [this](const AdmissionRequest& review) {
                                       return TryPolicyObject(*source_, review);
                                     }},
