@@ -14,8 +14,8 @@ import pytest
 import yaml
 
 from support import objects
-from support.truce_process import BINARY
-from system.test_api import TOKENS, api, wait_for  # noqa: F401  (api is a fixture)
+from support.truce_process import BINARY, TruceProcess
+from system.test_api import TOKENS, api, creation, wait_for  # noqa: F401  (api is a fixture)
 
 OK, NO, USAGE, UNREACHABLE, WARNINGS = 0, 1, 2, 3, 4
 SECONDS_MAX = 3.0  # for 10,000 documents
@@ -300,3 +300,14 @@ def test_ten_thousand_documents(check):
         OK, "10000 documents, 10000 declared resources")
     assert seconds < SECONDS_MAX and memory < BYTES_MAX
     assert elapsed < 3 * SECONDS_MAX  # on a busy machine; a quarter of a second on an idle one
+
+
+def test_a_server_without_cluster_judges_checks_too(tmp_path):
+    """Nothing keeps the object there; the verdict is the same."""
+    check = {"apiVersion": "truce.dev/v1alpha1", "kind": "OwnershipCheck",
+             "metadata": {"name": "mine", "namespace": "team-a"},
+             "spec": {"declarations": [{"type": "s3/Bucket", "name": "free-bucket"}]}}
+    with TruceProcess(tmp_path, {"mode": "enforce"}) as truce, truce.reviewer() as reviewer:
+        for _ in range(2):
+            status, answer = reviewer.post(json.dumps(creation(check)).encode(), "/validate-check")
+            assert status == 200 and answer["response"]["allowed"], answer
