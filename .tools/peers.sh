@@ -13,7 +13,7 @@ readonly ROOT
 readonly MODULES="$ROOT/tests/e2e/peers"
 readonly OUT="${PEERS_DIR:-$ROOT/build/peers}"
 readonly GO_MIN_MAJOR=1 GO_MIN_MINOR=24
-readonly ALL=(etcd kube-apiserver kubectl helm3 helm4 promtool gator gitops-agent)
+readonly ALL=(etcd kube-apiserver kubectl helm3 helm4 promtool gator argocd-sync)
 
 # kubectl cannot parse a server whose version string is empty, so both carry the real one.
 readonly KUBE_VERSION_PACKAGE=k8s.io/component-base/version
@@ -32,8 +32,8 @@ recipe() {
     # Without service discovery, which checking rules does not need, it builds in a fraction of the time.
     promtool) echo "promtool github.com/prometheus/prometheus/cmd/promtool remove_all_sd" ;;
     gator) echo "gator github.com/open-policy-agent/gatekeeper/v3/cmd/gator" ;;
-    # The sync engine of Argo CD as a program: syncs a folder of a git repository.
-    gitops-agent) echo "gitops-agent github.com/argoproj/gitops-engine/agent" ;;
+    # The sync engine of Argo CD as its application controller drives it; the main package is ours.
+    argocd-sync) echo "argocd-sync ." ;;
     *) die "unknown peer '$1' (known: ${ALL[*]})" ;;
   esac
 }
@@ -71,7 +71,9 @@ helm3_version_flags() {
 # The stamp is a digest of all that decides what the binary is.
 stamp_of() {
   local folder="$1" package="$2" tags="$3"
-  { cat "$MODULES/$folder/go.mod" "$MODULES/$folder/go.sum"; echo "$package${tags:+ $tags}"; link_flags "$folder"; } |
+  { cat "$MODULES/$folder/go.mod" "$MODULES/$folder/go.sum"; echo "$package${tags:+ $tags}"; link_flags "$folder"
+    # A main package of our own.
+    if [ "$package" = . ]; then cat "$MODULES/$folder"/*.go; fi; } |
     sha256sum | cut -d' ' -f1
 }
 

@@ -8,6 +8,7 @@ No kubelet runs: the Job's container is run as a process with its command, envir
 import json
 import shutil
 import tempfile
+from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from support.cluster import REPOSITORY
 from support.helm import NAMESPACE, Helm
 from support.job import JobRun
 from support.processes import wait_for
-from support.sync_engine import Application
+from support.sync_engine import Outcome, Sync
 from support.truce_process import OBJECT_STORAGE_MAPPINGS
 
 CHARTS = REPOSITORY / "charts"
@@ -80,36 +81,28 @@ class Service:
             "template", self.name, self.chart, "--namespace", self.namespace, "--values", "-",
             stdin=json.dumps(values))
 
-    def check(self, bucket: str) -> JobRun:
-        """The check as it renders for this bucket, run."""
-        jobs = [obj for obj in yaml.safe_load_all(self.render(bucket)) if obj["kind"] == "Job"]
-        return self.run(jobs[0])
-
     def run(self, job: dict) -> JobRun:
         directory = Path(tempfile.mkdtemp(dir=self.directory))
         return JobRun(self.cluster, job, directory).run()
 
-    def sync(self, engine: Application, bucket: str) -> dict[str, str]:
-        """Synced by Argo CD's engine, in mode admission: what became of each resource."""
-        engine.sync(self.render(bucket, "admission"))
-        return engine.result()
+    def begin_sync(self, bucket: str, mode: str = "admission") -> Sync:
+        """A sync by Argo CD's engine."""
+        directory = Path(tempfile.mkdtemp(dir=self.directory)) / "sync"
+        sync = Sync(self.cluster.kubeconfig("argocd"), self.name, self.namespace, directory)
+        return sync.begin(self.render(bucket, mode))
 
-    def deploy(self, bucket: str) -> str:
-        """The check in mode admission, then what a sync does after its hooks. What was warned of."""
-        objects = list(yaml.safe_load_all(self.render(bucket, "admission")))
-        check = [obj for obj in objects if obj["kind"] == "OwnershipCheck"]
-        self.cluster.kubectl(
-            "delete", "ownershipcheck", "--all", "-n", self.namespace, "--ignore-not-found")
-        done = self.cluster.kubectl("create", "-f", "-", stdin=check)
-        assert done.returncode == 0, done.stderr
-        self.apply(bucket)
-        return done.stderr
+    def sync(self, bucket: str) -> Outcome:
+        """Synced to its end by Argo CD's engine, in mode admission."""
+        return self.begin_sync(bucket).end(self.collect_garbage)
 
-    def apply(self, bucket: str) -> None:
-        """What a sync does after its hooks."""
-        objects = [obj for obj in yaml.safe_load_all(self.render(bucket)) if obj["kind"] != "Job"]
-        done = self.cluster.kubectl("apply", "-n", self.namespace, "-f", "-", stdin=objects)
-        assert done.returncode == 0, done.stderr
+    def collect_garbage(self) -> None:
+        """What the cluster's garbage collector does with what Argo CD deletes in the foreground."""
+        with self.cluster.client() as client:
+            for api, kind in (("truce.dev/v1alpha1", "OwnershipCheck"), ("batch/v1", "Job")):
+                for item in client.list(api, kind, self.namespace).expect().body["items"]:
+                    if "foregroundDeletion" in item["metadata"].get("finalizers", []):
+                        client.patch({"apiVersion": api, "kind": kind, **item},
+                                     {"metadata": {"finalizers": None}})
 
     def objects(self) -> set[str]:
         """What of the service exists, besides its check."""
@@ -123,57 +116,91 @@ class Service:
             "--ignore-not-found")
         return json.loads(done.stdout) if done.stdout.strip() else None
 
+    def finish(self, job: dict, run: JobRun) -> None:
+        """What the Job controller writes when the Job's container has ended so."""
+        now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+        def condition(kind: str, reason: str = "", message: str = "") -> dict:
+            return {"type": kind, "status": "True", "reason": reason, "message": message,
+                    "lastProbeTime": now, "lastTransitionTime": now}
+
+        status = {"startTime": now, "uncountedTerminatedPods": {}}
+        if run.code == 0:
+            status |= {"succeeded": 1, "completionTime": now, "conditions": [
+                condition("SuccessCriteriaMet"), condition("Complete")]}
+        else:
+            rules = job["spec"]["podFailurePolicy"]["rules"]
+            rule = next(number for number, rule in enumerate(rules) if "onExitCodes" in rule)
+            assert run.code not in rules[rule]["onExitCodes"]["values"]
+            why = ("PodFailurePolicy", f"Container check for pod {self.namespace}/check failed with "
+                   f"exit code {run.code} matching FailJob rule at index {rule}")
+            status |= {"failed": 1, "conditions": [
+                condition("FailureTarget", *why), condition("Failed", *why)]}
+        with self.cluster.client() as client:
+            client.patch_status(job, status).expect()
+
 
 @pytest.fixture(scope="module")
-def engine(cluster, tmp_path_factory):
-    """Argo CD's engine for an application in team-b's namespace."""
-    application = Application(
-        "engine", "team-b", tmp_path_factory.mktemp("engine"), cluster.kubeconfig())
-    yield application
-    application.stop()
+def argocd(cluster):
+    """Argo CD's controller as its installation makes it: the cluster's administrator."""
+    name = "argocd-application-controller"
+    binding = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
+               "metadata": {"name": name},
+               "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole",
+                           "name": "cluster-admin"},
+               "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": "argocd"}]}
+    done = cluster.kubectl("apply", "-f", "-", stdin=binding)
+    assert done.returncode == 0, done.stderr
+    yield
+    cluster.kubectl("delete", "clusterrolebinding", name)
 
 
 @pytest.fixture
-def service(cluster, truce_with_api, example, tmp_path):
+def service(cluster, truce_with_api, argocd, example, tmp_path):
     return lambda namespace: Service(cluster, truce_with_api, example, namespace, tmp_path)
 
 
-def test_a_sync_fails_before_anything_is_touched_and_goes_on_with_another_name(
-    cluster, service, engine
-):
+def test_a_sync_fails_before_anything_is_touched_and_goes_on_with_another_name(service):
     first, second = service("team-a"), service("team-b")
-    first.deploy("shared-prod-artifacts")
+    done = first.sync("shared-prod-artifacts")
+    assert done.phase == "Succeeded" and len(first.objects()) == 2, done
+    check = done.row("OwnershipCheck")
+    assert (check["syncPhase"], check["hookPhase"]) == ("PreSync", "Succeeded"), done
 
-    result = second.sync(engine, "shared-prod-artifacts")
-    message = next(iter(result.values()))
-    assert len(result) == 1 and "OwnershipCheck" in next(iter(result)), result
-    for part in ('admission webhook "checks.truce.dev" denied the request',
-                 'S3 bucket "shared-prod-artifacts" is owned by service "service-of-team-a"',
-                 "since", "Choose another name"):
-        assert part in message, message
-    assert "-> Failed" in engine.log()
+    done = second.sync("shared-prod-artifacts")
+    assert done.phase == "Failed", done
+    assert [row["syncPhase"] for row in done.resources] == ["PreSync"], done
+    for message in (done.message, done.row("OwnershipCheck")["message"]):
+        for part in ('admission webhook "checks.truce.dev" denied the request',
+                     'S3 bucket "shared-prod-artifacts" is owned by service "service-of-team-a"',
+                     "since", "Choose another name"):
+            assert part in message, done
     assert second.objects() == set()
 
-    second.deploy("other-prod-artifacts")
+    done = second.sync("other-prod-artifacts")
+    assert done.phase == "Succeeded" and done.row("Bucket")["status"] == "Synced", done
     assert len(second.objects()) == 2
     # A's own later syncs are no conflict.
-    first.deploy("shared-prod-artifacts")
+    first.log_level = "debug"
+    done = first.sync("shared-prod-artifacts")
+    assert done.phase == "Succeeded" and len(first.objects()) == 2, done
+    assert "warning" not in done.row("OwnershipCheck")["message"], done
 
 
-def test_without_the_kind_nothing_is_touched(cluster, engine, example, tmp_path):
+def test_without_the_kind_nothing_is_touched(cluster, argocd, example, tmp_path):
     service = Service(cluster, None, example, "team-b", tmp_path)
     done = cluster.kubectl("delete", "crd", "ownershipchecks.truce.dev", "--wait")
     assert done.returncode == 0, done.stderr
     try:
-        result = service.sync(engine, "shared-prod-artifacts")
+        done = service.begin_sync("shared-prod-artifacts").end()
     finally:
         cluster.apply_crds()
-    assert any("OwnershipCheck" in resource and "not found" in message
-               for resource, message in result.items()), result
+    assert done.phase == "Failed", done
+    assert "not found" in done.row("OwnershipCheck")["message"], done
     assert service.objects() == set()
 
 
-def test_a_service_whose_conflict_is_recorded_is_not_frozen(
+def test_a_service_whose_conflict_is_recorded_is_warned_and_not_frozen(
     cluster, service, truce_with_api
 ):
     first, second = service("team-a"), service("team-b")
@@ -187,44 +214,54 @@ def test_a_service_whose_conflict_is_recorded_is_not_frozen(
     def refuses() -> bool:
         return cluster.kubectl("create", "--dry-run=server", "-f", "-", stdin=probe).returncode != 0
 
-    first.deploy("shared-prod-artifacts")
+    assert first.sync("shared-prod-artifacts").phase == "Succeeded"
     wait_for(lambda: not refuses(), 60, "mode warn")
-    second.deploy("shared-prod-artifacts")
-    assert len(second.objects()) == 2
+    done = second.sync("shared-prod-artifacts")
+    assert done.phase == "Succeeded" and len(second.objects()) == 2, done
     truce_with_api.write_config({**config, "mode": "enforce"})
     wait_for(refuses, 60, "mode enforce")
 
     second.log_level = "debug"
-    assert "Warning: " in second.deploy("shared-prod-artifacts")
-    assert len(second.objects()) == 2
+    done = second.sync("shared-prod-artifacts")
+    assert done.phase == "Succeeded" and len(second.objects()) == 2, done
+    warned = 'warning: S3 bucket "shared-prod-artifacts" is owned by service "service-of-team-a"'
+    assert warned in done.row("OwnershipCheck")["message"], done
+    settings = cluster.kubectl("get", "configmap", "-n", "team-b", "-o", "json").stdout
+    assert "debug" in settings
 
 
-def test_a_taken_name_is_refused_before_anything_is_touched(cluster, service, tmp_path):
+def test_a_job_refuses_before_anything_is_touched_and_goes_on_with_another_name(service):
     first, second = service("team-a"), service("team-b")
-    run = first.check("my-service-prod-artifacts")
-    assert run.code == 0, run.output
-    first.apply("my-service-prod-artifacts")
-    assert len(first.objects()) == 2
 
-    engine = Application("engine", "team-b", tmp_path, cluster.kubeconfig())
-    try:
-        engine.sync(second.render("my-service-prod-artifacts"))
-        job = wait_for(second.job, 90, "the Job of the check")
-        run = second.run(job)
-        assert run.code == 1, run.output
-        for text in (run.message, run.output):
-            assert 'S3 bucket "my-service-prod-artifacts" is owned by service "service-of-team-a"' in text
-        assert "PreSync/-100 hook" in engine.log()
-        assert second.objects() == set()
-    finally:
-        engine.stop()
+    def sync(one: Service, bucket: str) -> tuple[JobRun, Outcome]:
+        """A sync in mode job, with what a kubelet and the Job controller do."""
+        syncing = one.begin_sync(bucket, "job")
+        ended = []
 
-    # B renames, and goes on; A's own later syncs are no conflict.
-    run = second.check("service-b-prod-artifacts")
-    assert run.code == 0, run.output
-    second.apply("service-b-prod-artifacts")
-    run = first.check("my-service-prod-artifacts")
-    assert run.code == 0, run.output
+        def controllers() -> None:
+            one.collect_garbage()
+            job = one.job()
+            if job and not job.get("status") and not job["metadata"].get("deletionTimestamp"):
+                ended.append(one.run(job))
+                one.finish(job, ended[-1])
+
+        done = syncing.end(controllers)
+        assert len(ended) == 1
+        return ended[0], done
+
+    run, done = sync(first, "my-service-prod-artifacts")
+    assert run.code == 0 and done.phase == "Succeeded" and len(first.objects()) == 2, done
+
+    run, done = sync(second, "my-service-prod-artifacts")
+    assert run.code == 1, run.output
+    for text in (run.message, run.output):
+        assert 'S3 bucket "my-service-prod-artifacts" is owned by service "service-of-team-a"' in text
+    assert done.phase == "Failed" and second.objects() == set(), done
+    assert "exit code 1" in done.row("Job")["message"], done
+    assert [row["syncPhase"] for row in done.resources] == ["PreSync"], done
+
+    run, done = sync(second, "service-b-prod-artifacts")
+    assert run.code == 0 and done.phase == "Succeeded" and len(second.objects()) == 2, done
 
 
 def test_truce_away(service, truce_with_api):

@@ -55,6 +55,7 @@ _BUILT_IN_KINDS = (
     _kind("", "v1", "ConfigMap", "configmaps", True),
     _kind("", "v1", "ServiceAccount", "serviceaccounts", True),
     _kind("", "v1", "Event", "events", True),
+    _kind("batch", "v1", "Job", "jobs", True),
     _kind("coordination.k8s.io", "v1", "Lease", "leases", True),
     _kind(
         "apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions"
