@@ -164,6 +164,7 @@ void Registry::Apply(const Decide& decide) {
 
 PublicId Registry::NewId() {
   std::string text = std::to_string(++ids_);
+  for (char& digit : text) digit = static_cast<char>(digit - '0' + 'b');
   return {std::string(13 - text.size(), 'a') + text};
 }
 

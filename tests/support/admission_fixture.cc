@@ -132,6 +132,7 @@ AdmissionFixture::AdmissionFixture()
                 clock_,
                 [this] {
                   std::string number = std::to_string(++ids_);
+                  for (char& digit : number) digit = static_cast<char>(digit - '0' + 'b');
                   return PublicId{std::string(13 - number.size(), 'a') + number};
                 },
                 {&sink_},

@@ -166,6 +166,11 @@ def test_every_operation_answers_as_described(api):
     assert api.call("POST", "/api/v1/imports", outside).status == 428
     assert api.call("POST", "/api/v1/imports", outside, {"If-Match": plan.headers["ETag"]}).json["applied"]
     assert api.get("/api/v1/imports").json["items"] == [{"source": "terraform:net", "resources": 1}]
+    whole = api.get("/api/v1/registry", limit=3).json["items"]
+    whole += api.get("/api/v1/registry", cursor=api.get("/api/v1/registry", limit=3).json["nextCursor"]).json["items"]
+    assert [item["resource"]["name"] for item in whole] == ["outside", "prod-one", "prod-three", "prod-two"]
+    again = api.call("POST", "/api/v1/registry", {"copies": [item["keyCopy"] for item in whole]})
+    assert again.json["counts"] == {"new": 0, "owned": 4, "conflicting": 0, "unknown": 0}
     check = api.call("POST", "/api/v1/checks", {"items": [objects.bucket("x", "prod-two")]}).json
     assert check["verdict"] == "denied"
     agree(api, one["id"])
@@ -223,7 +228,7 @@ def test_bad_bodies(api, body):
 
 
 def test_limits_and_paths(api):
-    announced = {"Content-Length": "5000000", "Content-Type": "application/json"}
+    announced = {"Content-Length": "9000000", "Content-Type": "application/json"}
     assert api.raw("POST", "/api/v1/checks", b"x", announced).status == 413
     for path in ("/api/v1/nothing", "/api/v1/resources/../audit", "/api/v1/resources/%2e%2e/audit",
                  "/api/v1/resources/aaaaaaaaaaaaa/x", "/api/v1/services/"):

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "tests/support/admission_fixture.h"
+#include "tests/support/operator_calls.h"
 #include "webhook/api/rest/rest_imports.h"
-#include "webhook/http/router.h"
 
 namespace truce {
 namespace {
@@ -15,31 +15,13 @@ using nlohmann::json;
 
 class ImportsTest : public AdmissionFixture {
  protected:
-  HttpResponse Call(const std::string& method, const std::string& body,
-                    const std::string& if_match = "") {
-    const Router router =
-        Router::Make(ImportRoutes({rest_, indexed_, clock_, random_ids_})).value();
-    HttpRequest request;
-    request.method = method;
-    request.path = "/api/v1/imports";
-    request.body = body;
-    request.remote_address = "unix";
-    if (!if_match.empty()) request.headers.push_back({"if-match", if_match});
-    return router.Find(method, request.path).route->handler(request);
-  }
   HttpResponse Give(const json& body, const std::string& if_match = "") {
-    return Call("POST", body.dump(), if_match);
+    return calls_.Post(kPath, body.dump(), if_match);
   }
   json Plan(const json& body) {
     const HttpResponse response = Give(body);
     EXPECT_EQ(response.status, 200) << response.body;
     return json::parse(response.body, nullptr, false);
-  }
-  static std::string TagOf(const HttpResponse& response) {
-    for (const auto& [name, value] : response.headers) {
-      if (name == "ETag") return value;
-    }
-    return "";
   }
   json ListOf(std::initializer_list<const char*> buckets) {
     json resources = json::array();
@@ -53,12 +35,8 @@ class ImportsTest : public AdmissionFixture {
     return Give(body, "*");
   }
 
-  IndexedStore indexed_{store_};
-  DenialBook denials_{clock_};
-  ApiAccess access_{nullptr, nullptr};
-  IdSource random_ids_ = RandomIds();
-  RestApi rest_{{indexed_, clock_, random_ids_, [this] { return service_.policy(); }, access_,
-                 denials_, "1.2.3"}};
+  static constexpr char kPath[] = "/api/v1/imports";
+  OperatorCalls calls_{store_, clock_, [this] { return service_.policy(); }, ImportRoutes};
 };
 
 TEST_F(ImportsTest, PlanThenWholeThenNothingMore) {
@@ -72,7 +50,7 @@ TEST_F(ImportsTest, PlanThenWholeThenNothingMore) {
   EXPECT_EQ(Give(apply).status, 428);
   EXPECT_EQ(Give(apply, "\"other\"").status, 412);
   EXPECT_EQ(Contents(), before);
-  ASSERT_EQ(Give(apply, TagOf(plan)).status, 200);
+  ASSERT_EQ(Give(apply, OperatorCalls::TagOf(plan)).status, 200);
   const auto after = Contents();
   ASSERT_EQ(after.owners.size(), 2U);
   EXPECT_EQ(after.owners[0].record, Record::kImported);
@@ -81,7 +59,7 @@ TEST_F(ImportsTest, PlanThenWholeThenNothingMore) {
   EXPECT_EQ(Plan(list).at("counts").at("owned"), 2);
   EXPECT_EQ(Apply(list).status, 200);
   EXPECT_EQ(Contents(), after);
-  const json sources = json::parse(Call("GET", "").body);
+  const json sources = json::parse(calls_.Get(kPath).body);
   EXPECT_EQ(sources.at("items"), json::parse(R"([{"source":"terraform:net","resources":2}])"));
 }
 
@@ -162,7 +140,7 @@ TEST_F(ImportsTest, BadBodies) {
         R"({"source":"a","resources":[],"apply":"yes"})",
         R"({"source":"a","resources":[],"other":1})",
         R"({"source":"a","resources":[{"type":"s3/Bucket","name":"a\nb"}]})"}) {
-    EXPECT_EQ(Call("POST", body).status, 400) << body;
+    EXPECT_EQ(calls_.Post(kPath, body).status, 400) << body;
   }
 }
 

@@ -3,12 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "tests/support/admission_fixture.h"
-#include "webhook/http/router.h"
+#include "tests/support/operator_calls.h"
 
 namespace truce {
 namespace {
@@ -18,8 +17,6 @@ using nlohmann::json;
 class ReleasesTest : public AdmissionFixture {
  protected:
   ReleasesTest() {
-    const std::atomic<bool> stop{false};
-    EXPECT_TRUE(indexed_.Fill(stop).ok());
     for (const char* name : {"logs", "media", "backups"}) Put(name, Record::kOrphaned);
     Put("artifacts", Record::kNone);
   }
@@ -39,37 +36,18 @@ class ReleasesTest : public AdmissionFixture {
       changes.put_owners.push_back(owner);
       return changes;
     };
-    ASSERT_TRUE(
-        indexed_.Apply({}, decide, std::chrono::steady_clock::now() + std::chrono::seconds(20))
-            .ok());
+    ASSERT_TRUE(calls_.store()
+                    .Apply({}, decide, std::chrono::steady_clock::now() + std::chrono::seconds(20))
+                    .ok());
   }
 
   HttpResponse Give(const json& body, const std::string& if_match = "") {
-    const Router router =
-        Router::Make(ReleaseRoutes({rest_, indexed_, clock_, random_ids_})).value();
-    HttpRequest request;
-    request.method = "POST";
-    request.path = "/api/v1/releases";
-    request.body = body.dump();
-    request.remote_address = "unix";
-    if (!if_match.empty()) request.headers.push_back({"if-match", if_match});
-    return router.Find("POST", request.path).route->handler(request);
-  }
-  static std::string TagOf(const HttpResponse& response) {
-    for (const auto& [name, value] : response.headers) {
-      if (name == "ETag") return value;
-    }
-    return "";
+    return calls_.Post("/api/v1/releases", body.dump(), if_match);
   }
   std::size_t Owned() const { return Contents().owners.size(); }
 
   const json plan_ = {{"service", "storage"}};
-  IndexedStore indexed_{store_};
-  DenialBook denials_{clock_};
-  ApiAccess access_{nullptr, nullptr};
-  IdSource random_ids_ = RandomIds();
-  RestApi rest_{{indexed_, clock_, random_ids_, [this] { return service_.policy(); }, access_,
-                 denials_, "1.2.3"}};
+  OperatorCalls calls_{store_, clock_, [this] { return service_.policy(); }, ReleaseRoutes};
 };
 
 TEST_F(ReleasesTest, ThePlanHoldsWhatIsOrphanedAndWritesNothing) {
@@ -86,7 +64,7 @@ TEST_F(ReleasesTest, ThePlanHoldsWhatIsOrphanedAndWritesNothing) {
 }
 
 TEST_F(ReleasesTest, WholeIsAllOrNothingAndOnlyWhatWasPlanned) {
-  const std::string tag = TagOf(Give(plan_));
+  const std::string tag = OperatorCalls::TagOf(Give(plan_));
   json apply = plan_;
   apply["apply"] = "whole";
   EXPECT_EQ(Give(apply, tag).status, 400) << "without a reason";
@@ -96,7 +74,7 @@ TEST_F(ReleasesTest, WholeIsAllOrNothingAndOnlyWhatWasPlanned) {
   Put("further", Record::kOrphaned);
   EXPECT_EQ(Give(apply, tag).status, 412) << "one more than planned";
   EXPECT_EQ(Owned(), 5U);
-  const HttpResponse done = Give(apply, TagOf(Give(plan_)));
+  const HttpResponse done = Give(apply, OperatorCalls::TagOf(Give(plan_)));
   ASSERT_EQ(done.status, 200) << done.body;
   EXPECT_EQ(json::parse(done.body).at("released"), 4);
   EXPECT_EQ(Owned(), 1U) << "what is not orphaned stays";

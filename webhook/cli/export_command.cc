@@ -81,12 +81,21 @@ class Writer {
   bool is_first_ = true;
 };
 
+// What people read of a key, with the copy that `truce import` reads beside it.
+Json Joined(const Json& item) {
+  Json joined = item.value("resource", Json::object());
+  joined["key"] = item.value("key", std::string());
+  joined["keyCopy"] = item.value("keyCopy", Json::object());
+  return joined;
+}
+
 ExitCode Run(const ApiFlags& flags, const ExportArguments& given, CommandIo& io) {
+  const bool is_csv = given.output == "csv";
   Writer writer(given.output, io.out);
   std::string cursor;
   do {
     const ApiReply reply = AskApi(flags,
-                                  {"/api/v1/resources",
+                                  {is_csv ? "/api/v1/resources" : "/api/v1/registry",
                                    {{"type", given.type},
                                     {"service", given.service},
                                     {"namespace", given.ns},
@@ -99,7 +108,7 @@ ExitCode Run(const ApiFlags& flags, const ExportArguments& given, CommandIo& io)
     if (!page.is_object() || !page.contains("items") || !page["items"].is_array()) {
       return Complain(io, "what answers is not a Truce server", ExitCode::kUnreachable);
     }
-    for (const Json& item : page["items"]) writer.Write(item);
+    for (const Json& item : page["items"]) writer.Write(is_csv ? item : Joined(item));
     cursor = TextIn(page, "nextCursor");
     if (!io.out) return ExitCode::kOk;  // nobody reads on
   } while (!cursor.empty());
@@ -180,12 +189,16 @@ CommandAction DeclareExport(CLI::App& app) {
       ->type_name("reserved|held|orphaned|imported")
       ->check(CLI::IsMember({"reserved", "held", "orphaned", "imported"}));
   app.footer(
-      "All ownerships, in the order of their keys. `truce import` reads the CSV form again, as a\n"
-      "source of its own; a copy of the whole registry is made with `truce backup`. The form "
-      "grants\n"
-      "is what namespaces share, as OwnershipGrant manifests for Git.\n\n"
+      "All ownerships, in the order of their keys. `truce import` takes ndjson and json into "
+      "another\n"
+      "registry as they are: owners, declarations, shares, transfers and protections, with their "
+      "ids\n"
+      "and times. The audit log stays; a copy with it, of one moment, is made with `truce "
+      "backup`.\n"
+      "csv is imported as a source of its own. The form grants is what namespaces share, as\n"
+      "OwnershipGrant manifests for Git.\n\n"
       "Examples:\n"
-      "  truce export > ownerships.ndjson\n"
+      "  truce export > registry.ndjson\n"
       "  truce export -o csv --state imported > imported.csv\n"
       "  truce export -o grants -n team-a > grants.yaml\n");
   return [=](CommandIo& io) {

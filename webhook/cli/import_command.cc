@@ -20,6 +20,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr char kPath[] = "/api/v1/imports";
+constexpr char kRegistryPath[] = "/api/v1/registry";
+constexpr std::size_t kCopiesMax = 10'000;  // as /openapi.yaml has it
 // Lines of a plan that people are shown; -o json has all.
 constexpr std::size_t kShownMax = 50;
 
@@ -87,6 +89,27 @@ std::string BodyOf(const ImportFile& file, const ImportArguments& given) {
   return body.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+// The copies as they stand in the file.
+std::string BodyOfCopies(const ImportFile& file, const ImportArguments& given) {
+  Json rest = {{"apply", given.apply}, {"skip", given.skip}};
+  std::string body = "{\"copies\":[";
+  for (const std::string& copy : file.copies) body.append(copy).append(",");
+  if (!file.copies.empty()) body.pop_back();
+  return body + "]," + rest.dump().substr(1);
+}
+
+// What is wrong with the arguments for this file; empty: nothing.
+std::string Misfit(const ImportFile& file, const ImportArguments& given) {
+  const bool is_registry = file.format == ImportFormat::kRegistry;
+  if (!is_registry) return given.source.empty() ? "--source is missing: the list's name" : "";
+  if (!given.source.empty() || given.retire) {
+    return "the export of a registry is no list of a source: leave --source and --retire out";
+  }
+  if (file.copies.size() <= kCopiesMax) return "";
+  return "the export holds more than 10,000 keys; copy a larger registry with truce backup and "
+         "truce restore";
+}
+
 // One line for each resource that is not owned already, then the sums.
 void PrintPlan(const Json& plan, const ImportFile& file, std::ostream& out) {
   std::vector<std::vector<std::string>> rows = {{"ACTION", "RESOURCE", "ADDRESS", "NOTE"}};
@@ -100,7 +123,7 @@ void PrintPlan(const Json& plan, const ImportFile& file, std::ostream& out) {
     }
     const std::string name = TextOf(item, "name");
     std::string note = TextOf(item, "why");
-    if (action == "conflicting") note = "owned by " + TextOf(item, "owner");
+    if (action == "conflicting" && note.empty()) note = "owned by " + TextOf(item, "owner");
     rows.push_back({action, TextOf(item, "type") + (name.empty() ? "" : "/" + name),
                     TextOf(item, "address"), note});
   }
@@ -148,7 +171,16 @@ ExitCode Run(const ApiFlags& flags, const ImportArguments& given, const std::str
   if (!file.ok()) {
     return Complain(io, given.file + ": " + file.error().message, ExitCode::kUsage);
   }
-  ApiQuestion question{kPath, {}, BodyOf(file.value(), given)};
+  if (const std::string misfit = Misfit(file.value(), given); !misfit.empty()) {
+    return Complain(io, misfit, ExitCode::kUsage);
+  }
+  ApiQuestion question{kPath, {}, {}};
+  if (file.value().format == ImportFormat::kRegistry) {
+    question.path = kRegistryPath;
+    question.body = BodyOfCopies(file.value(), given);
+  } else {
+    question.body = BodyOf(file.value(), given);
+  }
   // What is applied is what stands in the plan that the server made of this very list.
   if (given.apply) question.if_match = "*";
   const ApiReply reply = AskApi(flags, question, io);
@@ -168,12 +200,11 @@ CommandAction DeclareImport(CLI::App& app) {
   const auto given = std::make_shared<ImportArguments>();
   app.add_option("FILE", given->file, "The list; - reads standard input")->required();
   app.add_option("--source", given->source,
-                 "Name of the list, for ever the same, as terraform:network")
-      ->required();
+                 "Name of the list, for ever the same, as terraform:network; not for registry");
   app.add_option("--format", given->format, "Form of the list; told by its content when left out")
-      ->type_name("terraform|terraform-state|cloudformation|tagging|config|csv")
-      ->check(CLI::IsMember(
-          {"terraform", "terraform-state", "cloudformation", "tagging", "config", "csv"}));
+      ->type_name("terraform|terraform-state|cloudformation|tagging|config|csv|registry")
+      ->check(CLI::IsMember({"terraform", "terraform-state", "cloudformation", "tagging", "config",
+                             "csv", "registry"}));
   app.add_option("--account", given->defaults.account, "Account of what does not say its own");
   app.add_option("--region", given->defaults.region, "Region of what does not say its own");
   app.add_option("--service", given->defaults.service, "Service that owns it");
@@ -190,12 +221,17 @@ CommandAction DeclareImport(CLI::App& app) {
   app.footer(
       "Records resources that are owned outside the cluster, so that a declaration that would "
       "adopt\n"
-      "one is refused. Only names, ARNs, accounts and regions are sent, never other attributes.\n\n"
+      "one is refused. Only names, ARNs, accounts and regions are sent, never other attributes. "
+      "What\n"
+      "`truce export` wrote as ndjson or json is taken over as it is: into an empty registry it "
+      "gives\n"
+      "the same one; the audit log stays behind.\n\n"
       "Examples:\n"
       "  terraform show -json | truce import - --source terraform:network --service network\n"
       "  truce import state.json --source terraform:network --retire --skip unknown --apply\n"
       "  truce import stack.json --source cfn:base --format cloudformation --account 123456789012\n"
-      "  truce import buckets.csv --source by-hand --apply\n\n"
+      "  truce import buckets.csv --source by-hand --apply\n"
+      "  truce import registry.ndjson --apply\n\n"
       "Exit code 1: something conflicts or cannot be told, or the list was refused.");
   return [=](CommandIo& io) { return Run(*flags, *given, *output, io); };
 }

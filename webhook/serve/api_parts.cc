@@ -7,6 +7,7 @@
 #include "webhook/api/rest/rest_agreements.h"
 #include "webhook/api/rest/rest_imports.h"
 #include "webhook/api/rest/rest_overrides.h"
+#include "webhook/api/rest/rest_registry.h"
 #include "webhook/api/rest/rest_releases.h"
 #include "webhook/config/load.h"
 
@@ -84,6 +85,7 @@ std::vector<HttpRoute> ApiParts::Routes() {
   add(TransferRoutes(operations));
   add(ImportRoutes(operations));
   add(ReleaseRoutes(operations));
+  add(RegistryRoutes(operations));
   return routes;
 }
 

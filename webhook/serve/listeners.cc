@@ -20,8 +20,8 @@ HttpLimits SmallLimits() {
   HttpLimits limits;
   limits.connections_max = 64;
   limits.in_flight_max = 16;
-  limits.body_bytes_max = 4 * 1024 * 1024;  // an import of 10,000 resources
-  limits.body_bytes_in_flight_max = 8 * 1024 * 1024;
+  limits.body_bytes_max = 8 * 1024 * 1024;  // an export of 10,000 keys, imported again
+  limits.body_bytes_in_flight_max = 16 * 1024 * 1024;
   return limits;
 }
 

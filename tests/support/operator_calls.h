@@ -1,0 +1,84 @@
+// The REST API on a store, called as over the operator socket.
+#ifndef TRUCE_TESTS_SUPPORT_OPERATOR_CALLS_H_
+#define TRUCE_TESTS_SUPPORT_OPERATOR_CALLS_H_
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "webhook/admission/service.h"
+#include "webhook/api/rest/rest_api.h"
+#include "webhook/http/router.h"
+
+namespace truce {
+
+// External synchronization.
+class OperatorCalls final {
+ public:
+  // One of the functions that make the routes of an operation.
+  using Routes = std::vector<HttpRoute> (*)(OperationPorts);
+  using Policy = std::function<std::shared_ptr<const AdmissionPolicy>()>;
+
+  // `store` and `clock` must outlive it; `store` is written through it alone.
+  OperatorCalls(Store& store, const Clock& clock, Policy policy, Routes routes)
+      : clock_(clock),
+        indexed_(store),
+        denials_(clock),
+        rest_({indexed_, clock_, ids_, std::move(policy), access_, denials_, "1.2.3"}),
+        router_(Router::Make(routes(ports())).value()) {
+    const std::atomic<bool> stop{false};
+    EXPECT_TRUE(indexed_.Fill(stop).ok());
+  }
+
+  IndexedStore& store() { return indexed_; }
+  const RestApi& rest() const { return rest_; }
+  OperationPorts ports() { return {rest_, indexed_, clock_, ids_}; }
+
+  HttpResponse Get(const std::string& path,
+                   std::vector<std::pair<std::string, std::string>> query = {}) {
+    return Call("GET", path, "", "", std::move(query));
+  }
+  HttpResponse Post(const std::string& path, const std::string& body,
+                    const std::string& if_match = "") {
+    return Call("POST", path, body, if_match, {});
+  }
+
+  static std::string TagOf(const HttpResponse& response) {
+    for (const auto& [name, value] : response.headers) {
+      if (name == "ETag") return value;
+    }
+    return "";
+  }
+
+ private:
+  HttpResponse Call(const std::string& method, const std::string& path, const std::string& body,
+                    const std::string& if_match,
+                    std::vector<std::pair<std::string, std::string>> query) {
+    HttpRequest request;
+    request.method = method;
+    request.path = path;
+    request.query = std::move(query);
+    request.body = body;
+    request.remote_address = "unix";
+    if (!if_match.empty()) request.headers.push_back({"if-match", if_match});
+    return router_.Find(method, path).route->handler(request);
+  }
+
+  const Clock& clock_;
+  IdSource ids_ = RandomIds();
+  IndexedStore indexed_;
+  DenialBook denials_;
+  ApiAccess access_{nullptr, nullptr};
+  RestApi rest_;
+  Router router_;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_TESTS_SUPPORT_OPERATOR_CALLS_H_

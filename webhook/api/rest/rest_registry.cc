@@ -1,0 +1,351 @@
+#include "webhook/api/rest/rest_registry.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "webhook/api/auth/digest.h"
+#include "webhook/api/resource_json.h"
+#include "webhook/api/rest/key_copy_json.h"
+
+namespace truce {
+namespace {
+
+Error Bad(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
+
+// A copy that this server's catalogue cannot hold, and why.
+struct Unknown {
+  std::size_t index = 0;
+  std::string type;
+  KeyText key;
+  std::string why;
+};
+
+struct Request {
+  CopiesRequest body;                // the copies that can be held
+  std::vector<std::size_t> indices;  // where each of them stands in the body
+  std::vector<Unknown> unknown;
+  KeysOfId ids;
+};
+
+std::string WhyUnknown(const ResourceIdentity& identity, const KeyText& key,
+                       const Catalogue& catalogue) {
+  const TypeSpec* spec = catalogue.FindType(identity.type);
+  if (spec == nullptr) return "there is no type " + identity.type;
+  return KeyOf(identity, *spec) == key ? "" : "its key is not what its identity makes";
+}
+
+std::string WhyUnknown(const KeyCopy& copy, const Catalogue& catalogue) {
+  if (copy.owner) {
+    std::string why = WhyUnknown(copy.owner->identity, copy.key, catalogue);
+    if (!why.empty()) return why;
+  }
+  for (const Row& row : copy.rows) {
+    std::string why = WhyUnknown(row.identity, copy.key, catalogue);
+    if (!why.empty()) return why;
+  }
+  return {};
+}
+
+const ResourceIdentity& IdentityOf(const KeyCopy& copy) {
+  TRUCE_ASSERT(copy.owner || !copy.rows.empty());
+  return copy.owner ? copy.owner->identity : copy.rows.front().identity;
+}
+
+Result<Request> ReadRequest(const RestCall& call) {
+  Request request;
+  TRUCE_ASSIGN_OR_RETURN(request.body, ReadCopies(call.request.body));
+  if (const auto fault = FaultOf(request.body.copies)) {
+    return Bad("the copies are no state of a registry: " + *fault);
+  }
+  std::vector<KeyCopy> known;
+  for (std::size_t i = 0; i < request.body.copies.size(); ++i) {
+    KeyCopy& copy = request.body.copies[i];
+    std::string why = WhyUnknown(copy, *call.policy->catalogue);
+    if (!why.empty()) {
+      request.unknown.push_back({i, IdentityOf(copy).type, copy.key, std::move(why)});
+      continue;
+    }
+    known.push_back(std::move(copy));
+    request.indices.push_back(i);
+  }
+  request.body.copies = std::move(known);
+  return request;
+}
+
+std::string TagOf(const Request& request, const CopyPlan& plan) {
+  JsonWriter json;
+  json.BeginArray();
+  for (std::size_t i = 0; i < plan.lines.size(); ++i) {
+    json.Text(Name(plan.lines[i].action)).Text(plan.lines[i].why);
+    WriteKeyCopy(request.body.copies[i], json);
+  }
+  for (const Unknown& each : request.unknown) json.Text(each.key.text);
+  json.EndArray();
+  return "\"" + HexOf(Sha256(json.Take())).substr(0, 32) + "\"";
+}
+
+std::size_t CountOf(const CopyPlan& plan, CopyAction action) {
+  return static_cast<std::size_t>(
+      std::count_if(plan.lines.begin(), plan.lines.end(),
+                    [&](const CopyPlan::Line& line) { return line.action == action; }));
+}
+
+HttpResponse PlanResponse(const Request& request, const CopyPlan& plan, bool applied) {
+  JsonWriter json;
+  json.BeginObject().Field("applied", applied).Key("counts").BeginObject();
+  for (const CopyAction action : {CopyAction::kNew, CopyAction::kOwned, CopyAction::kConflicting}) {
+    json.NumberField(Name(action), static_cast<std::int64_t>(CountOf(plan, action)));
+  }
+  json.NumberField("unknown", static_cast<std::int64_t>(request.unknown.size()));
+  json.EndObject().Key("items").BeginArray();
+  const auto begin = [&](std::size_t index, std::string_view action, const std::string& type) {
+    json.BeginObject()
+        .NumberField("index", static_cast<std::int64_t>(index))
+        .Field("action", action)
+        .Field("type", type);
+  };
+  for (std::size_t i = 0; i < plan.lines.size(); ++i) {
+    const KeyCopy& copy = request.body.copies[i];
+    begin(request.indices[i], Name(plan.lines[i].action), IdentityOf(copy).type);
+    json.Field("name", copy.owner ? copy.owner->name : std::string()).Field("key", copy.key.text);
+    if (!plan.lines[i].why.empty()) json.Field("why", plan.lines[i].why);
+    json.EndObject();
+  }
+  for (const Unknown& each : request.unknown) {
+    begin(each.index, "unknown", each.type);
+    json.Field("key", each.key.text).Field("why", each.why).EndObject();
+  }
+  json.EndArray().EndObject();
+  HttpResponse response = JsonResponse(json.Take());
+  response.headers.emplace_back("ETag", TagOf(request, plan));
+  return response;
+}
+
+HttpResponse Refusal(const char* what, const char* remedy) {
+  return ProblemResponse(Problem{ProblemType::kConflict, what, remedy, {}});
+}
+
+// One page of an export.
+struct Page {
+  std::vector<KeyCopy> copies;
+  std::vector<std::optional<Owner>> owners;  // with what copies leave out
+  KeyText next;
+  bool more = false;
+};
+
+class Registry final {
+ public:
+  explicit Registry(OperationPorts ports)
+      : ports_(std::move(ports)), queries_(ports_.store), seal_(SealKey(ports_.ids)) {}
+
+  HttpResponse Give(RestCall& call) const {
+    const Result<void> checked =
+        call.AllowOnly({"type", "service", "namespace", "state", "limit", "cursor"});
+    if (!checked.ok()) return ProblemResponse(checked.error());
+    Result<ResourceFilter> filter = FilterOf(call);
+    if (!filter.ok()) return ProblemResponse(filter.error());
+    const std::string ns = filter.value().ns.value_or(std::string());
+    if (auto refusal = ports_.rest.Refuse(call, {"ownerships", "", "list", ns})) {
+      return *std::move(refusal);
+    }
+    const Result<std::size_t> limit = call.Limit();
+    if (!limit.ok()) return ProblemResponse(limit.error());
+    ResourceQuery query;
+    query.filter = std::move(filter).value();
+    query.limit = limit.value();
+    const std::string question = QuestionOf(call);
+    if (const auto cursor = call.request.Query("cursor")) {
+      const auto place = seal_.Open(question, *cursor);
+      if (!place.ok()) return ProblemResponse(place.error());
+      if (place.value().size() != 1) return ProblemResponse(Bad("the cursor is malformed"));
+      query.after_key.text = place.value()[0];
+    }
+    const Result<Page> page = PageOf(query, call);
+    if (!page.ok()) return ProblemResponse(page.error());
+    return PageResponse(page.value(), question);
+  }
+
+  HttpResponse Take(RestCall& call) const {
+    const Result<void> checked = call.AllowOnly({});
+    if (!checked.ok()) return ProblemResponse(checked.error());
+    if (auto refusal = ports_.rest.Refuse(call, {"imports", "registry", "create", ""})) {
+      return *std::move(refusal);
+    }
+    if (auto refusal = ports_.rest.Refuse(call, {"ownerships", "", "list", ""})) {
+      return *std::move(refusal);
+    }
+    Result<Request> request = ReadRequest(call);
+    if (!request.ok()) return ProblemResponse(request.error());
+    Result<KeysOfId> ids = IdsOf(request.value().body.copies);
+    if (!ids.ok()) return ProblemResponse(ids.error());
+    request.value().ids = std::move(ids).value();
+    if (request.value().body.apply) return Apply(call, request.value());
+    CopyPlan plan;
+    const auto look = [&](const Facts& facts) {
+      plan = PlanCopies(request.value().body.copies, request.value().ids, facts);
+    };
+    const Result<void> read = ports_.store.Read(look, call.deadline);
+    if (!read.ok()) return ProblemResponse(read.error());
+    return PlanResponse(request.value(), plan, false);
+  }
+
+ private:
+  static std::string SealKey(const IdSource& ids) {
+    std::string key;
+    for (int i = 0; i < 4; ++i) key += ids().text;
+    return key;
+  }
+
+  static Result<ResourceFilter> FilterOf(const RestCall& call) {
+    ResourceFilter filter;
+    filter.type = call.Parameter("type");
+    filter.service = call.Parameter("service");
+    filter.state = call.Parameter("state");
+    if (const auto ns = call.request.Query("namespace")) filter.ns = std::string(*ns);
+    const auto& state = filter.state;
+    const bool known_state = state.empty() || state == "reserved" || state == "held" ||
+                             state == "orphaned" || state == "imported";
+    if (!known_state) return Bad("state is none of reserved, held, orphaned, imported");
+    if (!filter.type.empty() && call.policy->catalogue->FindType(filter.type) == nullptr) {
+      return Bad("there is no such type; /api/v1/types lists them");
+    }
+    return filter;
+  }
+
+  static std::string QuestionOf(const RestCall& call) {
+    std::string text = "registry";
+    for (const char* name : {"type", "service", "namespace", "state"}) {
+      const auto value = call.request.Query(name);
+      text.append(value ? "&=" : "&").append(PercentEncode(value.value_or(std::string_view())));
+    }
+    return text;
+  }
+
+  // Without filter all keys, also those that are only observed; else those of the owners that fit.
+  Result<Page> PageOf(const ResourceQuery& query, const RestCall& call) const {
+    const ResourceFilter& filter = query.filter;
+    const bool is_whole =
+        filter.type.empty() && filter.service.empty() && filter.state.empty() && !filter.ns;
+    Page page;
+    std::vector<KeyText> keys;
+    if (!is_whole) {
+      TRUCE_ASSIGN_OR_RETURN(const ResourcePage found,
+                             queries_.List(query, *call.policy->catalogue, call.deadline));
+      for (const Owner& owner : found.owners) keys.push_back(owner.key);
+      page.more = found.more;
+      page.next = found.next_key;
+    }
+    const auto look = [&](const Facts& facts) {
+      if (is_whole) keys = facts.KeysAfter(query.after_key, query.limit);
+      page.copies.clear();
+      page.owners.clear();
+      for (const KeyText& key : keys) {
+        KeyCopy copy = CopyOf(key, facts);
+        if (!copy.owner && copy.rows.empty()) continue;
+        page.copies.push_back(std::move(copy));
+        page.owners.push_back(facts.OwnerOf(key));
+      }
+    };
+    TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, call.deadline));
+    if (is_whole) {
+      page.more = keys.size() == query.limit;
+      if (!keys.empty()) page.next = keys.back();
+    }
+    return page;
+  }
+
+  HttpResponse PageResponse(const Page& page, const std::string& question) const {
+    JsonWriter json;
+    json.BeginObject().Key("items").BeginArray();
+    for (std::size_t i = 0; i < page.copies.size(); ++i) {
+      json.BeginObject().Field("key", page.copies[i].key.text);
+      if (page.owners[i]) {
+        json.Key("resource").BeginObject();
+        WriteResourceMembers(*page.owners[i], json);
+        json.EndObject();
+      }
+      json.Key("keyCopy");
+      WriteKeyCopy(page.copies[i], json);
+      json.EndObject();
+    }
+    json.EndArray();
+    if (page.more) json.Field("nextCursor", seal_.Seal(question, {page.next.text}));
+    json.EndObject();
+    return JsonResponse(json.Take());
+  }
+
+  Result<KeysOfId> IdsOf(const std::vector<KeyCopy>& copies) const {
+    constexpr std::size_t kSameHashMax = 100;
+    return ports_.store.With([&](const Directory& directory) {
+      KeysOfId ids;
+      for (const KeyCopy& copy : copies) {
+        if (!copy.owner) continue;
+        ids.emplace(copy.owner->id, directory.WithId(copy.owner->id, kSameHashMax));
+      }
+      return ids;
+    });
+  }
+
+  HttpResponse Apply(const RestCall& call, const Request& request) const {
+    const std::string expected(call.request.Header("if-match"));
+    if (expected.empty()) {
+      return ProblemResponse(ProblemType::kPreconditionRequired,
+                             "an import must say which plan it carries out");
+    }
+    if (!request.unknown.empty() && !request.body.skip_unknown) {
+      return Refusal("the export holds keys that this server cannot tell; nothing was imported",
+                     "give it the same types, or skip \"unknown\"");
+    }
+    enum class Outcome { kDone, kChanged, kConflicting };
+    Outcome outcome = Outcome::kDone;
+    CopyPlan plan;
+    const std::string actor = ActorOf(call.caller);
+    const auto decide = [&](const Facts& facts) {
+      plan = PlanCopies(request.body.copies, request.ids, facts);
+      const bool fits = expected == "*" || expected == TagOf(request, plan);
+      const bool conflicts =
+          !request.body.skip_conflicting && CountOf(plan, CopyAction::kConflicting) > 0;
+      outcome = !fits ? Outcome::kChanged : conflicts ? Outcome::kConflicting : Outcome::kDone;
+      if (outcome != Outcome::kDone) return Changes{};
+      Ledger ledger(facts, ports_.clock.Now(), ports_.ids, call.policy->parties);
+      return TakeCopies(request.body.copies, plan, actor, ledger);
+    };
+    Locks locks;
+    for (const KeyCopy& copy : request.body.copies) {
+      locks.keys.push_back(copy.key);
+      for (const Object& object : copy.objects) locks.uids.push_back(object.uid);
+    }
+    const Result<void> done = ports_.store.Apply(locks, decide, call.deadline);
+    if (!done.ok()) return ProblemResponse(done.error());
+    if (outcome == Outcome::kChanged) {
+      return ProblemResponse(ProblemType::kPreconditionFailed, "the plan is another one by now");
+    }
+    if (outcome == Outcome::kConflicting) {
+      return Refusal("the registry knows keys of the export otherwise; nothing was imported",
+                     "import into an empty registry, or skip \"conflicting\"");
+    }
+    return PlanResponse(request, plan, true);
+  }
+
+  OperationPorts ports_;
+  RegistryQueries queries_;
+  CursorSeal seal_;
+};
+
+}  // namespace
+
+std::vector<HttpRoute> RegistryRoutes(OperationPorts ports) {
+  const RestApi& rest = ports.rest;
+  const auto shared = std::make_shared<const Registry>(std::move(ports));
+  const std::string path = "/api/v1/registry";
+  return {
+      rest.Authenticated("GET", path, RouteMatch::kExact,
+                         [shared](RestCall& call) { return shared->Give(call); }),
+      rest.Authenticated("POST", path, RouteMatch::kExact,
+                         [shared](RestCall& call) { return shared->Take(call); }),
+  };
+}
+
+}  // namespace truce
