@@ -16,7 +16,7 @@ from support.processes import wait_for
 from support.provider import make_real
 from support.truce_process import OBJECT_STORAGE_MAPPINGS, TruceProcess
 from support.verdicts import assert_refused
-from support.webhook_registration import CONFIGURATION
+from support.webhook_registration import CHECKS, CONFIGURATION
 
 NAME = "prod-artifacts"
 FAST = {"mappings": OBJECT_STORAGE_MAPPINGS, "drainGrace": "0s"}
@@ -78,8 +78,9 @@ def test_the_author_of_a_claim_learns_why_its_resource_was_refused(follow, user)
 
 
 def test_a_broken_registration_is_told_of(follow, cluster, user):
-    truce, admin = follow(FAST), user("admin")
+    truce, admin = follow(FAST, failure_policy=""), user("admin")
     # At the start there was none.
+    cluster.register_webhook(truce.admission_url, truce.ca_file, own_kinds=True)
     wait_for(lambda: findings(truce, "webhook-configuration") == [], LOOK_SECONDS, "nothing wrong")
     wait_for(
         lambda: all("no-webhook" not in item["subject"] for item in findings(truce, "not-covered")),
@@ -98,6 +99,16 @@ def test_a_broken_registration_is_told_of(follow, cluster, user):
         "PATCH", WEBHOOK, {"webhooks": good}, "application/merge-patch+json"
     ).expect()
     wait_for(lambda: findings(truce, "webhook-configuration") == [], LOOK_SECONDS, "mended")
+    for part, subject, mark in (
+        ({"failurePolicy": "Ignore"}, "truce/failure-policy/checks.truce.dev", "[FAIL]"),
+        (None, "truce/ownershipchecks/missing", "[warn]"),
+    ):
+        hooks = [hook if hook["name"] != CHECKS else part and hook | part for hook in good]
+        admin.request("PATCH", WEBHOOK, {"webhooks": [hook for hook in hooks if hook]},
+                      "application/merge-patch+json").expect()
+        found = wait_for_finding(truce, "webhook-configuration", subject)
+        assert found["remedy"], found
+        assert f"{mark} webhook-configuration: {found['cause']}" in truce.command("doctor").stdout
     cluster.unregister_webhook()
     found = wait_for_finding(truce, "webhook-configuration", "truce/missing")
     assert "asks Truce nothing" in found["cause"]
@@ -179,5 +190,5 @@ def test_kinds_outside_of_the_rules_are_not_protected(follow, user):
     )
     assert any("Queue" in gap["subject"] for gap in shown["gaps"]), shown
     assert truce.command("coverage", "--all", "--fail-on-warn").returncode == 4
-    found = wait_for_finding(truce, "webhook-configuration", "truce/")
-    assert found["subject"].startswith("truce/rule/") and "sqs" in json.dumps(found), found
+    found = wait_for_finding(truce, "webhook-configuration", "truce/rule/")
+    assert "sqs" in json.dumps(found), found

@@ -14,6 +14,8 @@ namespace {
 
 const ServedKind kBucket{"s3.aws.upbound.io", "v1beta2", "Bucket", "buckets", false};
 const ServedKind kQueue{"sqs.aws.m.upbound.io", "v1beta1", "Queue", "queues", true};
+const ServedKind kCheck{"truce.dev", "v1alpha1", "OwnershipCheck", "ownershipchecks", true};
+const ServedKind kPolicy{"truce.dev", "v1alpha1", "NamingPolicy", "namingpolicies", false};
 constexpr char kPath[] = "/validate/0123456789abcdef0123456789abcdef";
 
 // What the chart writes, with parts to replace.
@@ -30,7 +32,20 @@ struct Written {
   std::string selector =
       R"({"matchExpressions":[{"key":"kubernetes.io/metadata.name","operator":"NotIn","values":["kube-system"]}]})";
   std::string objects = "{}";
+  // The entries besides the one for declarations.
+  std::string deletions =
+      R"({"name":"deletions.truce.dev","failurePolicy":"Ignore","clientConfig":{"service":{"namespace":"truce-system","name":"truce","path":"/validate/0123456789abcdef0123456789abcdef"},"caBundle":"Q0E="},"rules":[{"apiGroups":["*"],"apiVersions":["*"],"operations":["DELETE"],"resources":["*"]}]})";
+  std::string checks =
+      R"({"name":"checks.truce.dev","failurePolicy":"Fail","clientConfig":{"service":{"namespace":"truce-system","name":"truce","path":"/validate-check/0123456789abcdef0123456789abcdef"},"caBundle":"Q0E="},"rules":[{"apiGroups":["truce.dev"],"apiVersions":["v1alpha1"],"operations":["CREATE"],"resources":["ownershipchecks"],"scope":"Namespaced"}]})";
+  std::string policies =
+      R"({"name":"policies.truce.dev","failurePolicy":"Ignore","clientConfig":{"service":{"namespace":"truce-system","name":"truce","path":"/validate-check/0123456789abcdef0123456789abcdef"},"caBundle":"Q0E="},"rules":[{"apiGroups":["truce.dev"],"apiVersions":["v1alpha1"],"operations":["CREATE","UPDATE"],"resources":["namingpolicies"],"scope":"Cluster"}]})";
 };
+
+void Replace(std::string& text, const std::string& part, const std::string& with) {
+  const std::size_t at = text.find(part);
+  ASSERT_NE(at, std::string::npos) << part;
+  text.replace(at, part.size(), with);
+}
 
 std::string Json(const Written& w) {
   return R"({"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingWebhookConfiguration","metadata":{"name":"truce"},"webhooks":[{"name":"marker.example.org","clientConfig":{"url":"https://127.0.0.1:1/marker"},"rules":[]},{"name":"declarations.truce.dev","clientConfig":{)" +
@@ -39,13 +54,14 @@ std::string Json(const Written& w) {
          w.objects + R"(,"matchConditions":[{"name":"c","expression":")" + w.condition +
          R"("}],"rules":[{"apiGroups":[)" + w.groups + R"(],"apiVersions":["*"],"operations":[)" +
          w.operations + R"(],"resources":[)" + w.resources + R"(],"scope":")" + w.scope +
-         R"("}]}]})";
+         R"("}]},)" + w.deletions + "," + w.checks + "," + w.policies + "]}";
 }
 
 ExpectedWebhook Expected() {
   ExpectedWebhook expected;
   expected.path = kPath;
   expected.kinds = {kBucket, kQueue};
+  expected.own_kinds = {kCheck, kPolicy};
   expected.failure_policy = "Ignore";
   expected.trusts = [](std::string_view pem) { return pem == "CA"; };
   return expected;
@@ -78,9 +94,12 @@ struct FaultRow {
 TEST(WebhookConfigurationTest, EachFaultIsFoundAloneAndShowsNoSecret) {
   const std::vector<FaultRow> rows = {
       {"truce/path",
-       [](Written& w) { w.client = R"("url":"https://truce.example.org/validate")"; }},
+       [](Written& w) {
+         w.client = R"("url":"https://truce.example.org/validate")";
+         w.deletions = "null";
+       }},
       {"truce/ca-bundle/declarations.truce.dev",
-       [](Written& w) { w.client.replace(w.client.find("Q0E="), 4, "T0xE"); }},
+       [](Written& w) { Replace(w.client, "Q0E=", "T0xE"); }},
       {"truce/ca-bundle/declarations.truce.dev",
        [](Written& w) { w.client.resize(w.client.find(",\"caBundle\"")); }},
       {"truce/failure-policy/declarations.truce.dev",
@@ -96,6 +115,26 @@ TEST(WebhookConfigurationTest, EachFaultIsFoundAloneAndShowsNoSecret) {
        [](Written& w) { w.objects = R"({"matchLabels":{"truce":"on"}})"; }},
       {"truce/rule/UPDATE", [](Written& w) { w.operations = R"("CREATE")"; }},
       {"truce/rule/CREATE", [](Written& w) { w.operations = R"("UPDATE","DELETE")"; }},
+      {"truce/rule/DELETE", [](Written& w) { w.deletions = "null"; }},
+      {"truce/ownershipchecks/missing", [](Written& w) { w.checks = "null"; }},
+      {"truce/ownershipchecks/missing",
+       [](Written& w) { Replace(w.checks, "\"CREATE\"", "\"UPDATE\""); }},
+      {"truce/ownershipchecks/elsewhere",
+       [](Written& w) { Replace(w.checks, "validate-check/", "other/"); }},
+      {"truce/ownershipchecks/elsewhere",
+       [](Written& w) { Replace(w.checks, "truce-system", "other"); }},
+      {"truce/failure-policy/checks.truce.dev",
+       [](Written& w) { Replace(w.checks, "Fail", "Ignore"); }},
+      {"truce/ca-bundle/checks.truce.dev", [](Written& w) { Replace(w.checks, "Q0E=", "T0xE"); }},
+      {"truce/object-selector/checks.truce.dev",
+       [](Written& w) {
+         Replace(w.checks, "\"rules\"",
+                 R"("objectSelector":{"matchLabels":{"truce":"on"}},"rules")");
+       }},
+      {"truce/namingpolicies/missing", [](Written& w) { w.policies = "null"; }},
+      {"truce/namingpolicies/missing", [](Written& w) { Replace(w.policies, "\"CREATE\",", ""); }},
+      {"truce/namingpolicies/elsewhere",
+       [](Written& w) { Replace(w.policies, "validate-check/", "other/"); }},
   };
   for (const FaultRow& row : rows) {
     Written written;
@@ -109,6 +148,31 @@ TEST(WebhookConfigurationTest, EachFaultIsFoundAloneAndShowsNoSecret) {
       EXPECT_EQ(text.find('\n'), std::string::npos) << text;
     }
   }
+}
+
+TEST(WebhookConfigurationTest, DeletionsThatFailWithTruce) {
+  Written written;
+  Replace(written.deletions, "Ignore", "Fail");
+  const Document document = DocumentFromJson(Json(written));
+  const auto configuration = ReadWebhookConfiguration(document.root());
+  ASSERT_TRUE(configuration);
+  ExpectedWebhook expected = Expected();
+  expected.failure_policy.clear();
+  const auto found = CheckWebhookConfiguration(&*configuration, expected);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].subject, "truce/deletions/deletions.truce.dev");
+  EXPECT_EQ(found[0].mode, Mode::kWarn);
+}
+
+TEST(WebhookConfigurationTest, KindsThatAreNotServedAreNotAskedFor) {
+  Written written;
+  written.checks = written.policies = "null";
+  const Document document = DocumentFromJson(Json(written));
+  const auto configuration = ReadWebhookConfiguration(document.root());
+  ASSERT_TRUE(configuration);
+  ExpectedWebhook expected = Expected();
+  expected.own_kinds.clear();
+  EXPECT_TRUE(CheckWebhookConfiguration(&*configuration, expected).empty());
 }
 
 TEST(WebhookConfigurationTest, KindsOutsideTheRulesAreNamed) {

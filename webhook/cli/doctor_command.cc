@@ -92,7 +92,8 @@ CommandAction DeclareDoctor(CLI::App& app) {
   app.footer(
       "Checks the whole installation as its server sees it: registry, readiness, certificate, the\n"
       "API server and its time, permissions, webhook configuration (authority, rules against the\n"
-      "catalogue, selectors, matchConditions), whether reviews arrive, coverage, version.\n\n"
+      "catalogue, selectors, matchConditions, deletions, OwnershipChecks and policies), whether\n"
+      "reviews arrive, coverage, version.\n\n"
       "Examples:\n"
       "  truce doctor\n"
       "  truce doctor --server https://truce.example.org --token-file token -o json\n\n"

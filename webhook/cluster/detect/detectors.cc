@@ -254,6 +254,10 @@ void Detectors::LookAtWebhook(const Surroundings& around) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!known_.configuration_known) return;
     configuration = known_.configuration;
+    for (const char* kind : {"OwnershipCheck", "DeclarationMapping", "NamingPolicy"}) {
+      const auto served = known_.served.find({"truce.dev", kind});
+      if (served != known_.served.end()) expected.own_kinds.push_back(served->second);
+    }
   }
   Report(Detector::kWebhookConfiguration,
          CheckWebhookConfiguration(configuration ? &*configuration : nullptr, expected));

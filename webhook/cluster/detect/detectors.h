@@ -43,7 +43,7 @@ struct Surroundings {
   std::string cluster;
   std::shared_ptr<const Catalogue> catalogue;  // never null
   MappingRules mappings;
-  ExpectedWebhook webhook;  // `kinds` is filled from what is followed
+  ExpectedWebhook webhook;  // the kinds are filled from what is followed and served
   std::function<Mode(const TypeSpec&)> mode_of;
   // The composite of a claim kind; may be null.
   std::function<std::optional<GroupKind>(const GroupKind&)> composite_of;

@@ -27,6 +27,7 @@ namespace {
 constexpr std::size_t kTextBytesMax = 200;
 constexpr std::size_t kKindsNamedMax = 5;
 constexpr std::string_view kNameLabel = "kubernetes.io/metadata.name";
+constexpr std::string_view kReviewPath = "/validate";
 constexpr std::string_view kChart =
     "Let the chart write the configuration again (helm upgrade, or sync its application)";
 
@@ -131,6 +132,12 @@ bool Covers(const WebhookRule& rule, const ServedKind& kind, std::string_view op
   return group && resource && does && scope;
 }
 
+// What an entry calls, without the path.
+std::string ServerOf(const WebhookEntry& entry) {
+  if (entry.url.empty()) return entry.service;
+  return entry.url.substr(0, entry.url.find('/', entry.url.find("://") + 3));
+}
+
 // White space has no meaning in a condition outside its texts, and ours has no texts with any.
 std::string Squeezed(std::string_view text) {
   std::string out;
@@ -169,11 +176,17 @@ class Check final {
     }
     for (const WebhookEntry* entry : entries) CheckEntry(*entry);
     CheckRules(entries);
+    CheckDeletions(entries);
+    for (const ServedKind& kind : expected_.own_kinds) CheckOwnKind(kind, ServerOf(*entries[0]));
     return std::move(out_);
   }
 
  private:
   static std::string Shown(std::string_view text) { return OneLine(text, kTextBytesMax); }
+
+  static std::string Whose(const WebhookEntry& entry) {
+    return "Webhook \"" + Shown(entry.name) + "\"";
+  }
 
   void Add(const std::string& fault, Mode mode, std::string cause, std::string remedy) {
     LiveFinding finding;
@@ -188,19 +201,22 @@ class Check final {
     out_.push_back(std::move(finding));
   }
 
+  void CheckTrust(const WebhookEntry& entry) {
+    if (expected_.trusts == nullptr || expected_.trusts(entry.ca_bundle)) return;
+    Add("ca-bundle/" + entry.name, Mode::kEnforce,
+        Whose(entry) +
+            (entry.ca_bundle.empty()
+                 ? " has no CA bundle"
+                 : " has a CA bundle that does not verify Truce's certificate") +
+            ": every call of the API server fails before Truce sees it.",
+        "Write the CA certificate that `truce config` names (default DIR/certs/ca.crt), base64, "
+        "into clientConfig.caBundle.");
+  }
+
   void CheckEntry(const WebhookEntry& entry) {
-    const std::string whose = "Webhook \"" + Shown(entry.name) + "\"";
+    const std::string whose = Whose(entry);
     const std::string fault = "/" + entry.name;
-    if (expected_.trusts != nullptr && !expected_.trusts(entry.ca_bundle)) {
-      Add("ca-bundle" + fault, Mode::kEnforce,
-          whose +
-              (entry.ca_bundle.empty()
-                   ? " has no CA bundle"
-                   : " has a CA bundle that does not verify Truce's certificate") +
-              ": every call of the API server fails before Truce sees it.",
-          "Write the CA certificate that `truce config` names (default DIR/certs/ca.crt), base64, "
-          "into clientConfig.caBundle.");
-    }
+    CheckTrust(entry);
     if (!expected_.failure_policy.empty() && entry.failure_policy != expected_.failure_policy) {
       Add("failure-policy" + fault, Mode::kWarn,
           whose + " has failurePolicy " + Shown(entry.failure_policy) + ", not " +
@@ -243,7 +259,7 @@ class Check final {
   }
 
   void CheckRules(const std::vector<const WebhookEntry*>& entries) {
-    for (const std::string_view operation : {"CREATE", "UPDATE"}) {
+    for (const std::string_view operation : {"CREATE", "UPDATE", "DELETE"}) {
       std::vector<std::string> unsent;
       for (const ServedKind& kind : expected_.kinds) {
         if (!IsSent(entries, kind, operation)) unsent.push_back(kind.plural + "." + kind.group);
@@ -251,22 +267,86 @@ class Check final {
       if (unsent.empty()) continue;
       std::string named;
       for (std::size_t i = 0; i < std::min(unsent.size(), kKindsNamedMax); ++i) {
-        named.append(i == 0 ? "" : ", ").append(Shown(unsent[i]));
+        named.append(i == 0 ? "" : ", ").append(unsent[i]);
       }
       if (unsent.size() > kKindsNamedMax) {
         named += " and " + std::to_string(unsent.size() - kKindsNamedMax) + " more";
       }
-      Add("rule/" + std::string(operation), Mode::kEnforce,
+      const bool deletes = operation == "DELETE";
+      Add("rule/" + std::string(operation), deletes ? Mode::kWarn : Mode::kEnforce,
           "No rule of the webhook sends " + std::string(operation) + " of " + named +
-              " to Truce: they are not checked.",
+              " to Truce: " +
+              (deletes ? "what is protected against deletion is not." : "they are not checked."),
           "Add their API groups to the rules of the webhook configuration (the chart's value of "
           "the "
           "watched groups).");
     }
   }
 
+  void CheckDeletions(const std::vector<const WebhookEntry*>& entries) {
+    for (const WebhookEntry* entry : entries) {
+      const bool deletes =
+          std::any_of(entry->rules.begin(), entry->rules.end(), [](const WebhookRule& rule) {
+            return Has(rule.operations, "*") || Has(rule.operations, "DELETE");
+          });
+      if (!deletes || entry->failure_policy != "Fail") continue;
+      Add("deletions/" + entry->name, Mode::kWarn,
+          Whose(*entry) +
+              " sends DELETE with failurePolicy Fail: while Truce does not answer nobody can "
+              "delete anything.",
+          "Send DELETE in an entry of its own with failurePolicy Ignore, as the chart does.");
+    }
+  }
+
+  // `server`: what the entries for declarations call.
+  void CheckOwnKind(const ServedKind& kind, const std::string& server) {
+    const bool is_check = kind.kind == "OwnershipCheck";
+    const std::string fault = kind.plural;
+    std::vector<const WebhookEntry*> asked;
+    std::vector<const WebhookEntry*> elsewhere;
+    for (const WebhookEntry& entry : configuration_->entries) {
+      const bool sends =
+          IsSent({&entry}, kind, "CREATE") && (is_check || IsSent({&entry}, kind, "UPDATE"));
+      if (!sends) continue;
+      const bool ours = entry.path == OwnPath(expected_.path) && ServerOf(entry) == server;
+      (ours ? asked : elsewhere).push_back(&entry);
+    }
+    const std::string unasked =
+        is_check ? "every check before a deployment passes unchecked, its status unverified."
+                 : "a bad one is stored, and refused in its status only.";
+    if (asked.empty() && elsewhere.empty()) {
+      Add(fault + "/missing", Mode::kWarn,
+          "No webhook sends " + kind.kind + " objects to Truce: " + unasked,
+          std::string(kChart) + (is_check ? ", with webhook.ownershipChecks.enabled." : "."));
+    } else if (asked.empty()) {
+      Add(fault + "/elsewhere", Mode::kEnforce,
+          Whose(*elsewhere.front()) + " sends " + kind.kind +
+              " objects elsewhere than to Truce's path for them: " +
+              (is_check ? "no check before a deployment is Truce's." : unasked),
+          std::string(kChart) + "; its clientConfig is that of declarations.truce.dev, with " +
+              "/validate-check in place of /validate.");
+    }
+    for (const WebhookEntry* entry : asked) CheckOwnEntry(*entry, is_check);
+  }
+
+  void CheckOwnEntry(const WebhookEntry& entry, bool is_check) {
+    const auto noted = std::find(own_entries_.begin(), own_entries_.end(), &entry);
+    if (noted != own_entries_.end()) return;
+    own_entries_.push_back(&entry);
+    CheckTrust(entry);
+    CheckConditions(entry, Whose(entry));
+    CheckSelectors(entry, Whose(entry));
+    if (!is_check || entry.failure_policy != "Ignore") return;
+    Add("failure-policy/" + entry.name, Mode::kEnforce,
+        Whose(entry) +
+            " has failurePolicy Ignore: while Truce does not answer, checks before deployments "
+            "pass unchecked.",
+        "Set its failurePolicy to Fail: it holds up nothing but the deployments that ask.");
+  }
+
   const WebhookConfiguration* configuration_;
   const ExpectedWebhook& expected_;
+  std::vector<const WebhookEntry*> own_entries_;  // looked at
   std::vector<LiveFinding> out_;
 };
 
@@ -293,6 +373,11 @@ std::vector<const WebhookEntry*> DeclarationEntries(const WebhookConfiguration& 
     if (entry.path == path) out.push_back(&entry);
   }
   return out;
+}
+
+std::string OwnPath(std::string_view path) {
+  if (!path.starts_with(kReviewPath)) return std::string(path);
+  return std::string(kReviewPath) + "-check" + std::string(path.substr(kReviewPath.size()));
 }
 
 bool IsSent(const std::vector<const WebhookEntry*>& entries, const ServedKind& kind,

@@ -66,8 +66,11 @@ struct ExpectedWebhook {
   std::string name = "truce";  // metadata.name; the setting webhookConfiguration
   // Where /validate is answered: "/validate" or "/validate/<secret>"; never shown.
   std::string path;
-  std::vector<ServedKind> kinds;  // whose CREATE and UPDATE must come to Truce
-  std::string failure_policy;     // "Ignore", "Fail"; empty: either
+  std::vector<ServedKind> kinds;  // whose CREATE, UPDATE and DELETE must come to Truce
+  // Those of truce.dev that the API server serves; what is asked of them: OwnershipCheck CREATE,
+  // DeclarationMapping and NamingPolicy CREATE and UPDATE.
+  std::vector<ServedKind> own_kinds;
+  std::string failure_policy;  // "Ignore", "Fail"; empty: either
   // Whether API servers that trust this PEM bundle trust our serving certificate; null: not
   // checked.
   std::function<bool(std::string_view)> trusts;
@@ -85,10 +88,14 @@ bool IsSent(const std::vector<const WebhookEntry*>& entries, const ServedKind& k
 // Whether `term` leaves out nothing but namespaces by their immutable name.
 bool ExcludesByNameOnly(const SelectorTerm& term);
 
+// Where Truce answers reviews of its own kinds: "/validate-check" or "/validate-check/<secret>".
+std::string OwnPath(std::string_view path);
+
 // Everything that is wrong, a finding each (subject "<configuration>/<fault>"): missing; no entry
 // for the path; no or wrong CA bundle; kinds without rule; match policy too narrow; a condition
 // that is not kUpdateCondition (none at all only costs calls); selectors by labels; another failure
-// policy. Null: it does not exist.
+// policy; deletions that fail with Truce; own kinds that are not sent, sent elsewhere, or
+// OwnershipChecks that pass while Truce is away. Null: it does not exist.
 std::vector<LiveFinding> CheckWebhookConfiguration(const WebhookConfiguration* configuration,
                                                    const ExpectedWebhook& expected);
 
