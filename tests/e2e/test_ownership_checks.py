@@ -1,6 +1,7 @@
 """OwnershipCheck and DeclarationMapping on a real API server: what is refused at creation, what the
 status says, and how mapping rules are followed live."""
 
+import json
 import re
 import subprocess
 
@@ -274,6 +275,31 @@ def test_the_command_line_asks_through_the_api_server(cluster, start, user):
     cluster.unregister_webhook()
     done = asked("team-a", mine)[1]
     assert done.returncode == 3 and "does not ask Truce about OwnershipChecks" in done.stderr
+
+
+def test_the_command_line_shows_what_the_api_server_warned_of(cluster, start, user):
+    start({"mode": "warn", "mappings": OBJECT_STORAGE_MAPPINGS})
+    user("team-a").create(claim("files", "team-a", "reports")).expect(201)
+    manifests = yaml.safe_dump_all([bucket("free", "free"), claim("x", "team-b", "reports")])
+    line = manifests.splitlines().index("---") + 2
+
+    def asked(*args: str) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            [BINARY, "check", "--admission", "--kubeconfig", cluster.kubeconfig("team-b"),
+             "-n", "team-b", *args],
+            input=manifests, capture_output=True, text=True, timeout=60)
+
+    taken = "truce: S3 bucket reports is already owned by ObjectStorage team-a/files"
+    done = asked()
+    assert done.returncode == 0, done
+    assert f"stdin:{line}: warning: {taken}" in done.stdout, done.stdout
+    assert asked("--fail-on-warn").returncode == 4
+    findings = json.loads(asked("-o", "json").stdout)["findings"]
+    assert [each["severity"] for each in findings] == ["warning"], findings
+    assert findings[0]["cause"].startswith(taken) and findings[0]["line"] == line, findings
+    (result,) = json.loads(asked("-o", "sarif").stdout)["runs"][0]["results"]
+    assert result["level"] == "warning" and taken in result["message"]["text"], result
+    assert taken in asked("-o", "junit").stdout
 
 
 def test_the_readmes_objects_are_as_they_should_be(start, user):

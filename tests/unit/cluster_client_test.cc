@@ -83,6 +83,15 @@ TEST(ResponseHeadTest, ReadsWhatIsNeeded) {
   EXPECT_TRUE(head.value().closes);
 }
 
+TEST(ResponseHeadTest, WarningsThatAreWellFormed) {
+  const auto head = ParseResponseHead(
+      "HTTP/1.1 201 Created\r\nWarning: 299 - \"a \\\"b\\\" c\"\r\nWarning: 299 - \"open\r\n"
+      "Warning: 299\r\nwarning: 299 - \"d\" \"Sat, 21 Nov 2026 00:00:00 GMT\"\r\n"
+      "Warning: 299 - \"e\\\r\nWarning: 299 - \"\"\r\n\r\n");
+  ASSERT_TRUE(head.ok()) << head.error().message;
+  EXPECT_EQ(head.value().warnings, (std::vector<std::string>{"a \"b\" c", "d"}));
+}
+
 TEST(ResponseHeadTest, RefusesWhatIsMalformed) {
   const std::string ok = "HTTP/1.1 200 OK\r\n";
   const std::vector<std::string> rows = {

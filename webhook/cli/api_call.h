@@ -58,6 +58,7 @@ struct ApiResponse {
   int status = 0;
   std::string body;
   std::optional<std::chrono::milliseconds> retry_after;
+  std::vector<std::string> warnings = {};  // of an API server, one line each
 };
 
 // The server that the flags name. External synchronization.

@@ -25,6 +25,7 @@ struct Tried {
   bool admitted = false;
   std::string text;
   std::optional<ApiResponse> failure;
+  std::vector<std::string> warnings = {};
 };
 
 std::string Dump(const Json& json) {
@@ -59,11 +60,13 @@ Json CheckAbout(const Json& item) {
 }
 
 Tried Read(const ApiResponse& reply) {
-  if (reply.status == 200 || reply.status == 201) return {true, {}, {}};
+  if (reply.status == 200 || reply.status == 201) return {true, {}, {}, reply.warnings};
   const Json status = Json::parse(reply.body, nullptr, false);
   const std::string message = status.is_object() ? TextOf(status, "message") : std::string();
   const std::size_t denied = message.find(kDenied);
-  if (denied != std::string::npos) return {false, message.substr(denied + kDenied.size()), {}};
+  if (denied != std::string::npos) {
+    return {false, message.substr(denied + kDenied.size()), {}, reply.warnings};
+  }
   const std::string detail =
       "the API server answered " + std::to_string(reply.status) + ": " + message;
   switch (reply.status) {
@@ -77,13 +80,13 @@ Tried Read(const ApiResponse& reply) {
 }
 
 // One line of cause, the rest is the remedy.
-Json FindingOf(const std::string& text) {
+Json FindingOf(const std::string& text, const char* mode) {
   const std::size_t end = text.find('\n');
   const std::string cause = text.substr(0, end);
   std::string remedy = end == std::string::npos ? std::string() : text.substr(end + 1);
   std::replace(remedy.begin(), remedy.end(), '\n', ' ');
   return {{"rule", "admission"},
-          {"mode", "enforce"},
+          {"mode", mode},
           {"resource", cause},
           {"cause", cause},
           {"remedy", std::move(remedy)}};
@@ -98,33 +101,34 @@ class Batch final {
         deadline_(deadline),
         findings_(items.size(), Json::array()) {}
 
-  // Those of one namespace: together, and each alone only where something stands against them.
+  // Those of one namespace: together, and each alone only where something is said of them.
   Result<std::optional<ApiResponse>> Ask(const std::string& ns,
                                          const std::vector<std::size_t>& which) {
     Json manifests = Json::array();
     for (const std::size_t i : which) {
       if (!IsCheck(items_[i])) manifests.push_back(items_[i]);
     }
-    std::optional<std::string> refused;
-    if (manifests.size() > 1) {
-      TRUCE_ASSIGN_OR_RETURN(Tried all, Try(ns, CheckOf({{"manifests", std::move(manifests)}})));
+    Tried all;
+    const bool is_asked = manifests.size() > 1;
+    if (is_asked) {
+      TRUCE_ASSIGN_OR_RETURN(all, Try(ns, CheckOf({{"manifests", std::move(manifests)}})));
       if (all.failure) return std::move(all.failure);
-      if (!all.admitted) refused = std::move(all.text);
-    } else {
-      refused.emplace();
     }
-    bool is_found = false;
+    const bool is_clean = is_asked && all.admitted && all.warnings.empty();
+    bool is_refused = false;
+    bool is_warned = false;
     for (const std::size_t i : which) {
-      if (!IsCheck(items_[i]) && !refused) continue;
+      if (!IsCheck(items_[i]) && is_clean) continue;
       TRUCE_ASSIGN_OR_RETURN(Tried one, Try(ns, CheckAbout(items_[i])));
       if (one.failure) return std::move(one.failure);
-      if (one.admitted) continue;
-      is_found = true;
-      findings_[i].push_back(FindingOf(one.text));
+      is_refused = is_refused || !one.admitted;
+      is_warned = is_warned || !one.warnings.empty();
+      Note(i, one);
     }
     // Only what they are together.
-    const bool only_together = refused && !refused->empty() && !is_found;
-    if (only_together) findings_[which.back()].push_back(FindingOf(*refused));
+    if (is_refused || all.admitted) all.text.clear();
+    if (is_warned) all.warnings.clear();
+    if (is_asked) Note(which.back(), all);
     return std::optional<ApiResponse>();
   }
 
@@ -144,6 +148,13 @@ class Batch final {
   }
 
  private:
+  void Note(std::size_t item, const Tried& tried) {
+    if (!tried.text.empty()) findings_[item].push_back(FindingOf(tried.text, "enforce"));
+    for (const std::string& warning : tried.warnings) {
+      findings_[item].push_back(FindingOf(warning, "warn"));
+    }
+  }
+
   ApiConnection& server_;
   const Json& items_;
   const Deadline deadline_;

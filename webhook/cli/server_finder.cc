@@ -129,7 +129,7 @@ class RemoteApi final : public ApiConnection {
     const auto reply = pool_->Do(call, session_->Current(), deadline);
     if (reply.ok()) {
       const HttpReply& got = reply.value();
-      return ApiResponse{got.head.status, got.body, got.head.retry_after};
+      return ApiResponse{got.head.status, got.body, got.head.retry_after, got.head.warnings};
     }
     const bool refused = reply.error().message.find(kNotAccepted) != std::string::npos;
     return Error{refused ? ErrorCode::kInvalidArgument : ErrorCode::kUnavailable,

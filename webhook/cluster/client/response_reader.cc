@@ -59,6 +59,19 @@ Result<void> ParseStatusLine(std::string_view line, ResponseHead& head) {
   return {};
 }
 
+// The quoted text of `299 - "text"`, as an API server writes it, one a field.
+std::optional<std::string> ParseWarning(std::string_view value) {
+  const std::size_t begin = value.find('"');
+  if (begin == std::string_view::npos) return std::nullopt;
+  std::string text;
+  for (std::size_t at = begin + 1; at < value.size(); ++at) {
+    if (value[at] == '"') return text;
+    if (value[at] == '\\' && ++at == value.size()) break;
+    text += value[at];
+  }
+  return std::nullopt;
+}
+
 Result<void> TakeField(const std::string& name, std::string_view value, ResponseHead& head) {
   if (name == "content-length") {
     if (head.length) return Bad("an answer with Content-Length twice");
@@ -82,6 +95,9 @@ Result<void> TakeField(const std::string& name, std::string_view value, Response
       head.retry_after = std::chrono::seconds(
           std::min<std::uint64_t>(*seconds, std::chrono::seconds(kRetryAfterMax).count()));
     }
+  } else if (name == "warning") {
+    std::optional<std::string> text = ParseWarning(value);
+    if (text && !text->empty()) head.warnings.push_back(*std::move(text));
   }
   return {};
 }

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "registry/base/result.h"
 
@@ -25,6 +26,7 @@ struct ResponseHead {
   bool encoded = false;                                  // a Content-Encoding other than identity
   bool closes = false;                                   // the connection ends after this answer
   bool chunked = false;
+  std::vector<std::string> warnings;  // texts of the Warning fields; what is malformed is left out
   std::optional<std::uint64_t> length;  // none, and not chunked: the body ends with the connection
 };
 
