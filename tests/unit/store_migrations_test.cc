@@ -54,6 +54,19 @@ TEST_F(Migrations, ThatFailLeaveTheDatabaseAsItWas) {
   EXPECT_NE(failed.error().message.find("0002_broken"), std::string::npos);
   EXPECT_EQ(Open(File())->Integer("PRAGMA user_version").value(), 1);
   EXPECT_FALSE(Open(File())->Integer("SELECT y FROM a").ok());
+  // The next attempt makes its copy in place of this one's.
+  EXPECT_TRUE(Run(kTwo).ok());
+}
+
+TEST_F(Migrations, ADowngradeAndAnUpgradeAgain) {
+  ASSERT_TRUE(Run({kTwo.data(), 1}).ok());
+  for (int times = 0; times < 2; ++times) {
+    ASSERT_TRUE(Run(kTwo).ok());
+    EXPECT_FALSE(Run({kTwo.data(), 1}).ok());
+    std::filesystem::remove(File());
+    std::filesystem::copy_file(File() + ".before-2", File());
+    ASSERT_TRUE(Run({kTwo.data(), 1}).ok());
+  }
 }
 
 TEST_F(Migrations, RefuseANewerSchemaAndAnEditedOne) {

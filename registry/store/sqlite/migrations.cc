@@ -1,6 +1,8 @@
 #include "registry/store/sqlite/migrations.h"
 
 #include <cstdint>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 namespace truce {
@@ -73,12 +75,20 @@ Result<void> RunOne(Connection& connection, const Migration& migration) {
   return std::move(changed).error().Within("migration \"" + std::string(migration.name) + "\"");
 }
 
+// A copy of an earlier attempt, or of an upgrade that was taken back, is replaced.
 Result<void> CopyBefore(Connection& connection, std::int64_t version, const std::string& path) {
-  TRUCE_ASSIGN_OR_RETURN(Statement copy, connection.Prepare("VACUUM INTO ?"));
   const std::string target = path + ".before-" + std::to_string(version + 1);
-  copy.BindText(0, target);
+  const std::string part = target + ".part";
+  std::error_code problem;
+  std::filesystem::remove(part, problem);
+  TRUCE_ASSIGN_OR_RETURN(Statement copy, connection.Prepare("VACUUM INTO ?"));
+  copy.BindText(0, part);
   Result<void> copied = copy.Run();
-  if (copied.ok()) return {};
+  if (copied.ok()) {
+    std::filesystem::rename(part, target, problem);
+    if (!problem) return {};
+    copied = Error{ErrorCode::kUnavailable, problem.message()};
+  }
   return std::move(copied).error().Within("copy to \"" + target + "\" before the migration");
 }
 

@@ -23,9 +23,9 @@ std::span<const Migration> BuiltInMigrations();
 
 // Brings the database to the last of `migrations`, each in a transaction of its own; an empty file
 // becomes a database of Truce. Before an older one is changed, a copy is made at
-// `path`.before-<version>. Errors: kInvalidArgument (not a database of Truce; written by a newer
-// Truce; a migration was edited after it ran); kUnavailable; kDataLoss. Each message names what to
-// do.
+// `path`.before-<version>, in place of one that is there. Errors: kInvalidArgument (not a database
+// of Truce; written by a newer Truce; a migration was edited after it ran); kUnavailable;
+// kDataLoss. Each message names what to do.
 Result<void> Migrate(Connection& connection, std::span<const Migration> migrations,
                      const std::string& path);
 
