@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from support.helm import NAMESPACE, Helm, is_hook, the, value_files
+from support.helm import NAMESPACE, SERVER_CHART, Helm, is_hook, the, value_files
 from support.processes import wait_for
 
 CRDS = Path(__file__).resolve().parent / "chart/crds"
@@ -81,6 +81,14 @@ def test_the_pods_are_restricted(cluster, namespaces, helm, values):
     for pod in pods:
         done = cluster.kubectl("create", "--dry-run=server", "--validate=strict", "-f", "-", stdin=pod)
         assert done.returncode == 0 and not done.stderr, done.stderr
+
+
+def test_the_readmes_pod_of_a_downgrade_is_restricted(cluster, namespaces):
+    text = (SERVER_CHART / "README.md").read_text().split("### Downgrade")[1].split("EOF")[1]
+    pod = yaml.safe_load(text.removeprefix("\n"))
+    done = cluster.kubectl("create", "-n", NAMESPACE, "--dry-run=server", "--validate=strict", "-f",
+                           "-", stdin=pod)
+    assert done.returncode == 0 and not done.stderr, done.stderr
 
 
 def test_a_weaker_pod_would_be_refused(cluster, namespaces, helm):

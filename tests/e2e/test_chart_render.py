@@ -329,5 +329,121 @@ def test_the_notes_say_what_to_do_next(helm4, mode):
     assert f'"{mode}"' in notes
     assert "kubectl delete validatingwebhookconfiguration truce" in notes
     assert "truce baseline" in notes
+    last = notes.split("Uninstall in this order")[1]
+    places = [last.index(word) for word in ("webhook", "helm uninstall", "delete crd", "delete pvc")]
+    assert places == sorted(places)
     next_mode = {"off": "audit", "audit": "warn", "warn": "enforce", "enforce": "failurePolicy=Fail"}
     assert next_mode[mode] in notes
+
+
+def test_a_server_outside_the_cluster(helm4):
+    values = SERVER_CHART / "ci/existing-secret-values.yaml"
+    hook = the(helm4.objects(values), "ValidatingWebhookConfiguration")
+    urls = [entry["clientConfig"]["url"] for entry in hook["webhooks"]]
+    base = "https://truce.example.org:8443"
+    assert urls == [f"{base}{path}/{PATH_SECRET}" for path in (
+        "/validate", "/validate", "/validate-check", "/validate-check")]
+    for entry in hook["webhooks"]:
+        assert "service" not in entry["clientConfig"] and entry["clientConfig"]["caBundle"]
+
+
+def test_exclusions_are_conditions_of_declarations_and_deletions(helm4):
+    objects = helm4.objects(SERVER_CHART / "ci/everything-values.yaml")
+    hook = the(objects, "ValidatingWebhookConfiguration")
+    declarations, deletions, checks, policies = hook["webhooks"]
+    instance = {"group": "== 'rds.aws.m.upbound.io'", "kind": "== 'Instance'"}
+    fields = [f"has(request.kind.{name}) && request.kind.{name} {value}"
+              for name, value in instance.items()]
+    fields += ["has(request.name) && request.name.startsWith('truce-')",
+               "has(request.namespace) && request.namespace == 'platform'"]
+    user = "request.userInfo.username"
+    account = "system:serviceaccount:crossplane-system:provider-kubernetes-"
+    excluded = [f"!({' && '.join(fields)})",
+                f"!(has({user}) && {user}.startsWith('{account}'))"]
+    conditions = [each["expression"] for each in declarations["matchConditions"]]
+    assert len(conditions) == 4 and conditions[0] == CHANGES_A_DECLARATION
+    assert [each["expression"] for each in deletions["matchConditions"]] == conditions[1:3]
+    assert conditions[1:3] == excluded, conditions
+    assert "drill" in conditions[3]
+    for entry in (checks, policies):
+        assert "matchConditions" not in entry and "namespaceSelector" not in entry
+    [selector] = declarations["namespaceSelector"]["matchExpressions"]
+    assert selector["values"] == ["kube-system", "truce-system", "sandbox"]
+
+
+def test_every_value_of_the_pod_reaches_its_place(helm4):
+    path = SERVER_CHART / "ci/everything-values.yaml"
+    given = yaml.safe_load(path.read_text())
+    deployment = the(helm4.objects(path), "Deployment")
+    template = deployment["spec"]["template"]
+    pod, container = template["spec"], template["spec"]["containers"][0]
+    same = ("priorityClassName", "nodeSelector", "tolerations", "affinity", "dnsPolicy",
+            "hostAliases", "imagePullSecrets", "initContainers")
+    for name in same:
+        assert pod[name] == given[name], name
+    [spread] = pod["topologySpreadConstraints"]
+    selector = spread.pop("labelSelector")["matchLabels"]
+    assert spread == given["topologySpreadConstraints"][0]
+    assert selector == deployment["spec"]["selector"]["matchLabels"]
+    assert pod["containers"][1:] == given["extraContainers"]
+    assert pod["volumes"][-1] == given["extraVolumes"][0]
+    assert container["volumeMounts"][-1] == given["extraVolumeMounts"][0]
+    assert container["args"][-2:] == given["extraArgs"]
+    assert container["env"] == given["extraEnv"]
+    assert container["envFrom"] == given["extraEnvFrom"]
+    for name, value in {**given["podLabels"], **given["commonLabels"]}.items():
+        assert template["metadata"]["labels"][name] == value
+    for name, value in {**given["podAnnotations"], **given["commonAnnotations"]}.items():
+        assert template["metadata"]["annotations"][name] == value
+    assert given["deploymentAnnotations"].items() <= deployment["metadata"]["annotations"].items()
+    assert container["image"].startswith("registry.example.org/platform/truce@sha256:")
+    for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
+        assert container[probe]["httpGet"]["port"] == "metrics"
+    assert container["securityContext"]["readOnlyRootFilesystem"] is True
+    assert deployment["spec"]["strategy"] == {"type": "Recreate"}
+
+
+def test_the_objects_around_the_pod(helm4):
+    path = SERVER_CHART / "ci/everything-values.yaml"
+    objects = helm4.objects(path)
+    labels = the(objects, "Deployment")["spec"]["template"]["metadata"]["labels"]
+    budget = the(objects, "PodDisruptionBudget")["spec"]
+    assert budget["maxUnavailable"] == 1
+    assert budget["selector"]["matchLabels"].items() <= labels.items()
+    monitor = the(objects, "ServiceMonitor")["spec"]
+    metrics = the(objects, "Service", "truce-metrics")
+    assert monitor["selector"]["matchLabels"].items() <= metrics["metadata"]["labels"].items()
+    assert the(objects, "PrometheusRule")["metadata"]["labels"]["release"] == "prometheus"
+    [dashboard] = [obj for obj in objects if obj["kind"] == "ConfigMap"
+                   and obj["metadata"].get("labels", {}).get("grafana_dashboard") == "1"]
+    assert json.loads(next(iter(dashboard["data"].values())))["panels"]
+    assert the(objects, "ConfigMap", "truce-more")["data"] == {"note": "of truce"}
+
+
+def test_the_network_policy(helm4):
+    optional = {"NetworkPolicy", "PodDisruptionBudget", "ServiceMonitor", "PrometheusRule"}
+    assert not optional & {obj["kind"] for obj in helm4.objects(MINIMUM)}, "off by default"
+
+    def policy(**values) -> dict:
+        values["networkPolicy"] = {"enabled": True, **values.get("networkPolicy", {})}
+        objects = helm4.objects(with_minimum(**values))
+        spec = the(objects, "NetworkPolicy")["spec"]
+        labels = the(objects, "Deployment")["spec"]["template"]["metadata"]["labels"]
+        assert spec["podSelector"]["matchLabels"].items() <= labels.items()
+        assert spec["policyTypes"] == ["Ingress", "Egress"]
+        return spec
+
+    spec = policy()
+    reviews, api, metrics = spec["ingress"]
+    # No selector matches an API server: the path's secret protects the port.
+    assert reviews == {"ports": [{"port": "admission"}]}
+    assert api == {"ports": [{"port": "api"}], "from": [{"podSelector": {}}]}
+    assert metrics == {"ports": [{"port": "metrics"}], "from": [{"namespaceSelector": {}}]}
+    names, server = spec["egress"]
+    assert {each["port"] for each in names["ports"]} == {53}
+    assert [each["port"] for each in server["ports"]] == [443, 6443] and "to" not in server
+    block = [{"ipBlock": {"cidr": "192.0.2.0/24"}}]
+    spec = policy(networkPolicy={"admissionFrom": block, "apiServerTo": block})
+    assert spec["ingress"][0]["from"] == spec["egress"][1]["to"] == block
+    unwatched = {"watchCluster": False, "certificates": {"mode": "certManager"}}
+    assert policy(**unwatched)["egress"] == []
