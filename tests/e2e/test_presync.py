@@ -18,6 +18,7 @@ from support.cluster import REPOSITORY
 from support.helm import NAMESPACE, Helm
 from support.job import JobRun
 from support.processes import wait_for
+from support.release import COPY, OWNER, eventually_refused, release  # noqa: F401
 from support.sync_engine import Outcome, Sync
 from support.truce_process import OBJECT_STORAGE_MAPPINGS
 
@@ -38,7 +39,9 @@ def example(tmp_path_factory) -> Path:
 def truce_with_api(cluster, follow):
     """Truce following the cluster, and the rights and accounts that its chart and the cluster's
     controllers would make."""
-    process = follow({"mode": "enforce", "mappings": OBJECT_STORAGE_MAPPINGS}, failure_policy="")
+    process = follow(
+        {"mode": "enforce", "mappings": OBJECT_STORAGE_MAPPINGS, "drainGrace": "0s"},
+        failure_policy="")
     cluster.register_webhook(process.admission_url, process.ca_file, own_kinds=True)
     helm = Helm(4, process.directory)
     checks = [obj for obj in helm.objects({}) if obj["metadata"]["name"].endswith("-checks")]
@@ -160,8 +163,9 @@ def service(cluster, truce_with_api, argocd, example, tmp_path):
     return lambda namespace: Service(cluster, truce_with_api, example, namespace, tmp_path)
 
 
-def test_a_sync_fails_before_anything_is_touched_and_goes_on_with_another_name(service):
-    first, second = service("team-a"), service("team-b")
+def tell(first: Service, second: Service) -> None:
+    """A syncs; B's sync of the same bucket fails before anything of it exists; B renames the bucket
+    and syncs."""
     done = first.sync("shared-prod-artifacts")
     assert done.phase == "Succeeded" and len(first.objects()) == 2, done
     check = done.row("OwnershipCheck")
@@ -187,6 +191,28 @@ def test_a_sync_fails_before_anything_is_touched_and_goes_on_with_another_name(s
     assert "warning" not in done.row("OwnershipCheck")["message"], done
 
 
+def test_a_sync_fails_before_anything_is_touched_and_goes_on_with_another_name(service):
+    tell(service("team-a"), service("team-b"))
+
+
+def test_the_same_with_the_chart_as_installed(release, cluster, user, argocd, example, tmp_path):  # noqa: F811
+    """With the chart's webhook configuration, rights, certificates and Pod."""
+    for given in ("certificates", "admission"):
+        release.values.pop(given)
+    release.values |= {"mode": "enforce", "watchCluster": True}
+    release.install()
+    release.start()
+    user("team-a").create(OWNER).expect(201)
+    eventually_refused(user("team-b"), COPY)
+    services = [Service(cluster, None, example, namespace, tmp_path)
+                for namespace in ("team-a", "team-b")]
+    try:
+        tell(*services)
+    finally:
+        for each in services:
+            cluster.kubectl("delete", "configmap", "--all", "-n", each.namespace, "--wait=false")
+
+
 def test_without_the_kind_nothing_is_touched(cluster, argocd, example, tmp_path):
     service = Service(cluster, None, example, "team-b", tmp_path)
     done = cluster.kubectl("delete", "crd", "ownershipchecks.truce.dev", "--wait")
@@ -198,6 +224,15 @@ def test_without_the_kind_nothing_is_touched(cluster, argocd, example, tmp_path)
     assert done.phase == "Failed", done
     assert "not found" in done.row("OwnershipCheck")["message"], done
     assert service.objects() == set()
+
+
+def test_a_check_that_nobody_judged_does_not_pass(cluster, service):
+    cluster.unregister_webhook()
+    one = service("team-a")
+    done = one.sync("shared-prod-artifacts")
+    assert done.phase == "Failed", done
+    assert "webhook configuration is missing" in done.row("OwnershipCheck")["message"], done
+    assert one.objects() == set()
 
 
 def test_a_service_whose_conflict_is_recorded_is_warned_and_not_frozen(
