@@ -254,7 +254,7 @@ def events() -> dict:
         api.stop()
 
 
-class _Reviews:
+class Reviews:
     """Reviews at REVIEW_RATE on one connection: denials and creations in turn."""
 
     def __init__(self, truce: TruceProcess):
@@ -294,7 +294,7 @@ def beside_relist() -> dict:
     api = ScriptedApi(RELISTED_OBJECTS)
     try:
         with _following(api.kubeconfig) as (truce, _):
-            load = _Reviews(truce)
+            load = Reviews(truce)
             load.run(1)
             idle = load.run(REVIEW_SECONDS)
             over = threading.Event()

@@ -4,6 +4,9 @@
 --   wrk ... -s load.lua URL -- fresh FILE     one body; in each request its marks are replaced:
 --                                             @REVIEW@ and @OBJECT@ by fresh uids, @NAME@ by a
 --                                             fresh name of kNameLength characters
+--   wrk ... -s load.lua URL -- paths FILE [TOKEN [MS]]  GETs of the paths of FILE, one a line, in
+--                                             turn, with a bearer token; each connection waits MS
+--                                             milliseconds between two
 --
 -- Prints one line of JSON when done.
 
@@ -31,6 +34,17 @@ local function rotate(file)
   for body in io.lines(file) do
     requests[#requests + 1] = wrk.format("POST", PATH, HEADERS, body)
   end
+  return function()
+    turn = turn % #requests + 1
+    return requests[turn]
+  end
+end
+
+local function paths(file, token)
+  local requests, turn = {}, 0
+  local headers = { ["Accept"] = "application/json" }
+  if token and token ~= "" then headers["Authorization"] = "Bearer " .. token end
+  for path in io.lines(file) do requests[#requests + 1] = wrk.format("GET", path, headers) end
   return function()
     turn = turn % #requests + 1
     return requests[turn]
@@ -75,7 +89,13 @@ function init(args)
   local a, b, c, d = urandom:read(4):byte(1, 4)
   urandom:close()
   math.randomseed(((a * 256 + b) * 256 + c) * 256 + d)
-  request = args[1] == "fresh" and fresh(args[2]) or rotate(args[2])
+  if args[1] == "paths" then
+    request = paths(args[2], args[3])
+    local pause = tonumber(args[4] or "0")
+    if pause > 0 then delay = function() return pause end end
+  else
+    request = args[1] == "fresh" and fresh(args[2]) or rotate(args[2])
+  end
 end
 
 function done(summary, latency, _)

@@ -37,8 +37,9 @@ class Run:
 class Load:
     """What to send: a file of bodies and the mode in which load.lua uses it."""
 
-    mode: str  # "rotate" or "fresh"
+    mode: str  # "rotate", "fresh" or "paths"
     bodies: Path
+    more: tuple[str, ...] = ()  # further arguments of the mode
 
 
 def measure(server, load: Load, connections: int, seconds: int) -> Run:
@@ -88,6 +89,7 @@ def _wrk(server, load: Load, connections: int, seconds: int) -> dict:
             [
                 "wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "10s",
                 "-s", str(_SCRIPT), server.url, "--", load.mode, str(load.bodies),
+                *load.more,
             ],
             capture_output=True,
             text=True,

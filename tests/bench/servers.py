@@ -93,13 +93,13 @@ class Truce:
     """`truce serve` on a registry of a given size, with its own defaults but for the addresses.
     External synchronization."""
 
-    def __init__(self, templates: Templates, ownerships: int):
+    def __init__(self, templates: Templates, ownerships: int, config: dict | None = None):
         self.ownerships = ownerships
         directory = WORK / f"truce-{ownerships}"
         shutil.rmtree(directory, ignore_errors=True)
         directory.mkdir(parents=True)
         self.samples: list[Sample] = templates.copy(ownerships, directory / "data")
-        self._process = TruceProcess(directory, name="truce")
+        self._process = TruceProcess(directory, config, name="truce")
         self.ready_seconds = self._time_start()
         # Bound before it starts, so that it makes as many threads as suit one processor.
         with machine.bound_to(machine.SERVER_CPU):
@@ -124,6 +124,10 @@ class Truce:
     @property
     def url(self) -> str:
         return self._process.admission_url
+
+    @property
+    def process(self) -> TruceProcess:
+        return self._process
 
     @property
     def certificates(self) -> Path:

@@ -36,6 +36,7 @@ class Templates:
         sources += sorted((REPOSITORY / "schema" / "sqlite").glob("*.sql"))
         version = hashlib.sha256(b"".join(source.read_bytes() for source in sources))
         self._folder = WORK / "stores" / version.hexdigest()[:12]
+        (WORK / "stores").mkdir(parents=True, exist_ok=True)
         for old in (WORK / "stores").glob("*"):
             if old != self._folder:
                 shutil.rmtree(old)

@@ -2,6 +2,8 @@
 
 import base64
 import json
+import os
+import subprocess
 import time
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, utils
 from support.api_client import ApiClient
 from support.objects import bucket, claim
 from support.processes import wait_for
-from support.truce_process import OBJECT_STORAGE_MAPPINGS, TruceProcess
+from support.truce_process import BINARY, OBJECT_STORAGE_MAPPINGS, TruceProcess
 
 TERRAFORM = Path(__file__).parents[1] / "system" / "outside" / "terraform.json"
 RELEASE = {"reason": "moved"}
@@ -113,6 +115,44 @@ def test_tokens_that_are_no_good(served, cluster, accounts):
     accounts.request("DELETE", path).expect()
     wait_for(lambda: ask(served, deleted, namespace="team-a").status == 401, 30,
              "the token of a deleted account refused")
+
+
+IN_POD = """
+mount --make-rprivate /
+mount --bind "$1/hosts" /etc/hosts
+mount -t tmpfs secrets /run
+mkdir -p /run/secrets/truce.dev
+mount --bind "$1" /run/secrets/truce.dev
+shift
+exec env -i KUBERNETES_SERVICE_HOST=10.0.0.1 "$@"
+"""
+
+
+def test_a_command_in_a_pod_finds_the_server(follow, user, accounts, tmp_path):
+    """By the Service's name, with the mounted token and authority, nothing else said."""
+    server = {"apiAddress": "127.0.0.77:8444", "serverNames": ["truce-api.truce-system.svc"]}
+    truce = follow({"mappings": OBJECT_STORAGE_MAPPINGS, **server})
+    user("team-a").create(claim("artifacts", "team-a", "prod-artifacts")).expect(201)
+    (tmp_path / "hosts").write_text("127.0.0.77 truce-api.truce-system.svc\n")
+    (tmp_path / "ca.crt").write_text(truce.ca_file.read_text())
+    token = tmp_path / "token"
+    token.write_text(token_of(accounts, "team-a", "team-a-owner"))
+    apart = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--map-root-user", "--mount"]
+
+    def in_pod(*arguments: str):
+        return subprocess.run([*apart, "bash", "-euc", IN_POD, "bash", str(tmp_path), str(BINARY), *arguments],
+                              capture_output=True, text=True, timeout=60, check=False)
+
+    found = in_pod("who-owns", "s3/Bucket/prod-artifacts", "-o", "json")
+    assert found.returncode == 0, found.stderr
+    assert json.loads(found.stdout)["items"][0]["root"]["namespace"] == "team-a"
+    assert in_pod("list", "-n", "team-b").returncode == 1, "no right there"
+    token.write_text("not-a-token")
+    refused = in_pod("who-owns", "s3/Bucket/prod-artifacts")
+    assert refused.returncode != 0 and "token" in refused.stderr
+    (tmp_path / "ca.crt").unlink()
+    unknown = in_pod("who-owns", "s3/Bucket/prod-artifacts")
+    assert unknown.returncode == 3 and "certificate is not accepted" in unknown.stderr, unknown.stderr
 
 
 def test_rights_hold_in_their_namespace_only(served, accounts):

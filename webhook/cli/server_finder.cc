@@ -15,7 +15,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::string_view kPodToken = "/var/run/secrets/truce.dev/token";
 constexpr int kTokenSeconds = 600;
 constexpr std::size_t kNameBytesMax = 253;
 
@@ -76,10 +75,28 @@ Result<ServerPlace> AtAddress(const std::string& server, const ApiFlags& flags,
   return place;
 }
 
+std::string ViaOr(std::string_view otherwise, const ApiFlags& flags, const CommandIo& io) {
+  const std::string via = FlagOr(flags.via, "TRUCE_VIA", io);
+  return via.empty() ? std::string(otherwise) : via;
+}
+
+Result<ServerPlace> InPod(const ApiFlags& flags, const CommandIo& io, const PodFiles& pod) {
+  TRUCE_ASSIGN_OR_RETURN(const NamespacedName service,
+                         NameIn(ViaOr(kDefaultVia, flags, io), "--via"));
+  TRUCE_ASSIGN_OR_RETURN(
+      ServerPlace place,
+      AtAddress("https://" + service.name + "." + service.ns + ".svc:8444", flags, io));
+  if (!place.network.user.token.given()) place.network.user.token.file = pod.token;
+  std::error_code ignored;
+  if (!place.network.authority.given() && std::filesystem::exists(pod.authority, ignored)) {
+    place.network.authority.file = pod.authority;
+  }
+  return place;
+}
+
 Result<ServerPlace> BehindApiServer(const std::filesystem::path& kubeconfig, const ApiFlags& flags,
                                     const CommandIo& io) {
-  std::string via = FlagOr(flags.via, "TRUCE_VIA", io);
-  if (via.empty()) via = kDefaultVia;
+  const std::string via = ViaOr(kDefaultVia, flags, io);
   TRUCE_ASSIGN_OR_RETURN(const NamespacedName service, NameIn(via, "--via"));
   ServerPlace place;
   TRUCE_ASSIGN_OR_RETURN(place.network, ReadKubeConfig(kubeconfig, flags.context));
@@ -199,30 +216,27 @@ std::string FlagOr(const std::string& flag, const char* variable, const CommandI
   return found == io.variables.end() ? std::string() : found->second;
 }
 
-Result<ServerPlace> FindServer(const ApiFlags& flags, const CommandIo& io) {
+Result<ServerPlace> FindServer(const ApiFlags& flags, const CommandIo& io, const PodFiles& pod) {
   const std::string server = FlagOr(flags.server, "TRUCE_SERVER", io);
   if (!server.empty()) return AtAddress(server, flags, io);
   const std::filesystem::path kubeconfig = KubeConfigOf(flags, io);
-  const bool says_cluster = !flags.kubeconfig.empty() || !flags.context.empty() ||
-                            !FlagOr(flags.via, "TRUCE_VIA", io).empty();
-  if (says_cluster) return BehindApiServer(kubeconfig, flags, io);
+  std::error_code ignored;
+  const bool has_kubeconfig = !kubeconfig.empty() && std::filesystem::exists(kubeconfig, ignored);
+  const bool in_pod = !has_kubeconfig && flags.kubeconfig.empty() && flags.context.empty() &&
+                      !FlagOr({}, "KUBERNETES_SERVICE_HOST", io).empty();
+  const bool says_via = !ViaOr({}, flags, io).empty();
+  if (in_pod && says_via) return InPod(flags, io, pod);
+  if (says_via || !flags.kubeconfig.empty() || !flags.context.empty()) {
+    return BehindApiServer(kubeconfig, flags, io);
+  }
   TRUCE_ASSIGN_OR_RETURN(const LoadedConfig loaded, LoadConfig(SourcesOf(*flags.config, io)));
   ServerPlace local = AtSocket(loaded.config.data_dir);
   const bool says_local =
       !flags.config->file.empty() || flags.config->values.count("dataDir") > 0 ||
       io.variables.count("TRUCE_DATA_DIR") > 0 || io.variables.count("TRUCE_CONFIG") > 0;
-  std::error_code ignored;
   if (says_local || std::filesystem::exists(local.socket, ignored)) return local;
-  if (!kubeconfig.empty() && std::filesystem::exists(kubeconfig, ignored)) {
-    return BehindApiServer(kubeconfig, flags, io);
-  }
-  if (FlagOr({}, "KUBERNETES_SERVICE_HOST", io).empty()) return local;
-  TRUCE_ASSIGN_OR_RETURN(const NamespacedName service, NameIn(std::string(kDefaultVia), "--via"));
-  TRUCE_ASSIGN_OR_RETURN(
-      ServerPlace place,
-      AtAddress("https://" + service.name + "." + service.ns + ".svc:8444", flags, io));
-  if (!place.network.user.token.given()) place.network.user.token.file = kPodToken;
-  return place;
+  if (has_kubeconfig) return BehindApiServer(kubeconfig, flags, io);
+  return in_pod ? InPod(flags, io, pod) : Result<ServerPlace>(std::move(local));
 }
 
 std::filesystem::path KubeConfigOf(const ApiFlags& flags, const CommandIo& io) {

@@ -27,15 +27,23 @@ struct ServerPlace {
   TextSource token;        // behind the API server: shown instead
 };
 
+// What a Pod that asks Truce has mounted.
+struct PodFiles {
+  std::filesystem::path token = "/var/run/secrets/truce.dev/token";       // of audience truce
+  std::filesystem::path authority = "/var/run/secrets/truce.dev/ca.crt";  // of Truce's API
+};
+
 // The first of these that is given or there:
 //   1. --server, TRUCE_SERVER: the address of the API;
-//   2. --via, --kubeconfig, --context, TRUCE_VIA: through the API server's service proxy;
+//   2. --via, --kubeconfig, --context, TRUCE_VIA: through the API server's service proxy; in a Pod
+//      without kubeconfig --via is the Service itself, as 5;
 //   3. --data-dir, --config, TRUCE_DATA_DIR, or DIR/truce.sock: the server on this machine;
 //   4. the kubeconfig of KUBECONFIG or ~/.kube/config: as 2;
-//   5. in a Pod: https://NAME.NAMESPACE.svc:8444 of --via, with the token of
-//      /var/run/secrets/truce.dev/token unless another is given.
+//   5. in a Pod (KUBERNETES_SERVICE_HOST): https://NAME.NAMESPACE.svc:8444 of --via, with the token
+//      of `pod` unless another is given, and its authority where one is mounted.
 // Errors: kInvalidArgument.
-Result<ServerPlace> FindServer(const ApiFlags& flags, const CommandIo& io);
+Result<ServerPlace> FindServer(const ApiFlags& flags, const CommandIo& io,
+                               const PodFiles& pod = {});
 
 // Opens a place that is not a socket. Through the API server it first asks for a token of the
 // account, of audience truce and ten minutes' life, unless one is given. Errors: as

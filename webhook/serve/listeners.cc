@@ -92,6 +92,7 @@ Result<std::unique_ptr<Listeners>> Listeners::Start(const Config& config,
   api.name = "api";
   api.certificates = certificates.api == nullptr ? &certificates.all : certificates.api;
   api.client_auth = certificates.api == nullptr ? ClientAuth::kNone : ClientAuth::kOptional;
+  api.handler_kind = HandlerKind::kQuick;
   api.limits = SmallLimits();
   TRUCE_ASSIGN_OR_RETURN(all->api_, StartOne("apiAddress", api, std::move(routes.api)));
 

@@ -3,6 +3,8 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "registry/base/blocking.h"
+
 namespace truce {
 namespace {
 
@@ -54,6 +56,7 @@ Result<std::optional<KubernetesUser>> CachedTokenReviewer::Review(const std::str
   if (auto known = memory_.Find(question, asked)) return *known;
   const Turn turn(turnstile_);
   if (!turn.inside()) return TooMany();
+  const BlockingRegion blocking;
   TRUCE_ASSIGN_OR_RETURN(std::optional<KubernetesUser> user, source_.Review(token, deadline));
   // Counted from before the question: the answer was true at some moment since.
   const auto believed = user ? kYesIsBelieved : kNoIsBelieved;
@@ -68,6 +71,7 @@ Result<bool> CachedAccessReviewer::Allowed(const KubernetesUser& user, const Per
   if (const auto known = memory_.Find(question, asked)) return *known;
   const Turn turn(turnstile_);
   if (!turn.inside()) return TooMany();
+  const BlockingRegion blocking;
   TRUCE_ASSIGN_OR_RETURN(const bool allowed, source_.Allowed(user, permission, deadline));
   memory_.Keep(question, allowed, asked, asked + (allowed ? kYesIsBelieved : kNoIsBelieved));
   return allowed;

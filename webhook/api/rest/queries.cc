@@ -117,8 +117,11 @@ Result<bool> RegistryQueries::Walk(const ResourceQuery& query, const Catalogue& 
   const std::string prefix = PrefixFor(query.filter, catalogue);
   const bool by_key = query.order == ResourceOrder::kKey;
   KeyText after = by_key ? std::max(query.after_key, KeyText{prefix}) : KeyText{prefix};
+  // First no more than what fills the page when all fit, and whether there is more.
+  std::size_t step = by_key ? std::min(query.limit + 1, kPageOfStore) : kPageOfStore;
   while (budget > 0) {
-    const std::size_t limit = std::min(budget, kPageOfStore);
+    const std::size_t limit = std::min(budget, step);
+    step = kPageOfStore;
     std::vector<Seen> page;
     std::size_t looked_at = 0;
     if (IsNarrow(query.filter)) {
@@ -144,9 +147,9 @@ Result<bool> RegistryQueries::Walk(const ResourceQuery& query, const Catalogue& 
       looked_at = page.size();
       if (!page.empty()) after = page.back().owner.key;
     }
-    for (const Seen& seen : page) {
+    for (Seen& seen : page) {
       if (!prefix.empty() && !seen.owner.key.text.starts_with(prefix)) return false;
-      if (!visit(seen.owner, seen.fits)) return true;
+      if (!visit(std::move(seen.owner), seen.fits)) return true;
     }
     if (looked_at < limit) return false;
     budget -= std::min(budget, looked_at);
@@ -158,10 +161,10 @@ Result<ResourcePage> RegistryQueries::List(const ResourceQuery& query, const Cat
                                            Deadline deadline) const {
   if (query.order != ResourceOrder::kKey) return ListSorted(query, catalogue, deadline);
   ResourcePage out;
-  const auto visit = [&](const Owner& owner, bool fits) {
+  const auto visit = [&](Owner owner, bool fits) {
     if (out.owners.size() == query.limit) return false;
     out.next_key = owner.key;
-    if (fits) out.owners.push_back(owner);
+    if (fits) out.owners.push_back(std::move(owner));
     return true;
   };
   TRUCE_ASSIGN_OR_RETURN(out.more, Walk(query, catalogue, kScanMax, deadline, visit));
@@ -177,9 +180,10 @@ Result<ResourcePage> RegistryQueries::ListSorted(const ResourceQuery& query,
   const auto before = [](const Placed& a, const Placed& b) { return a.first < b.first; };
   std::vector<Placed> first;  // a heap, the last one in front
   bool more = false;
-  const auto visit = [&](const Owner& owner, bool fits) {
+  const auto visit = [&](Owner owner, bool fits) {
     if (!fits) return true;
-    Placed placed{{SortText(owner, query.order), owner.key}, owner};
+    std::pair<std::string, KeyText> place{SortText(owner, query.order), owner.key};
+    Placed placed{std::move(place), std::move(owner)};
     if (!is_first && placed.first <= after) return true;
     if (first.size() == query.limit) {
       more = true;

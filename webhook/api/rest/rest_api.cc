@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "registry/base/blocking.h"
 #include "registry/catalogue/explain.h"
 
 namespace truce {
@@ -13,14 +14,14 @@ constexpr std::chrono::seconds kAnswerWithin{10};
 constexpr std::size_t kRequestIdBytesMax = 64;
 
 // The caller's own id, when it can stand in a header and a log; else a fresh one.
-std::string RequestIdOf(const HttpRequest& request) {
+std::string RequestIdOf(const HttpRequest& request, const IdSource& ids) {
   const std::string_view given = request.Header("x-request-id");
   const bool usable = !given.empty() && given.size() <= kRequestIdBytesMax &&
                       std::all_of(given.begin(), given.end(), [](unsigned char c) {
                         return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
                       });
   if (usable) return std::string(given);
-  return HexOf(Sha256(RandomBytes(32))).substr(0, 16);
+  return ids().text;
 }
 
 }  // namespace
@@ -28,9 +29,8 @@ std::string RequestIdOf(const HttpRequest& request) {
 RestApi::RestApi(RestPorts ports)
     : ports_(std::move(ports)), queries_(ports_.store), seal_(RandomBytes(32)) {}
 
-HttpResponse RestApi::Serve(HttpRequest& request,
-                            const std::function<HttpResponse(RestCall&)>& handler,
-                            bool is_public) const {
+HttpResponse RestApi::Serve(HttpRequest& request, const Operation& handler, Kind kind) const {
+  const bool is_public = kind == Kind::kPublic;
   RestCall call{request, {}, ports_.policy(), request.deadline};
   if (call.deadline == Deadline{}) {
     call.deadline = std::chrono::steady_clock::now() + kAnswerWithin;
@@ -42,10 +42,12 @@ HttpResponse RestApi::Serve(HttpRequest& request,
       return ProblemResponse(std::get<Problem>(known));
     }
     call.caller = std::get<Caller>(std::move(known));
+    if (kind == Kind::kQuick) return handler(call);
+    const BlockingRegion blocking;
     return handler(call);
   };
   HttpResponse response = answer();
-  response.headers.emplace_back("X-Request-Id", RequestIdOf(request));
+  response.headers.emplace_back("X-Request-Id", RequestIdOf(request, ports_.ids));
   response.headers.emplace_back("Cache-Control", is_public ? "no-cache" : "private, no-cache");
   return response;
 }
@@ -53,11 +55,14 @@ HttpResponse RestApi::Serve(HttpRequest& request,
 HttpRoute RestApi::At(const char* method, std::string path, RouteMatch match,
                       Handler handler) const {
   const bool is_public = handler == &RestApi::Version || handler == &RestApi::Specification;
+  // What is asked most, and costs less than handing its thread's place to another one and back.
+  const bool is_quick = handler == &RestApi::Lookup || handler == &RestApi::GetResource;
+  const Kind kind = is_public ? Kind::kPublic : is_quick ? Kind::kQuick : Kind::kOrdinary;
   const bool has_body = std::string_view(method) == "POST";
   return {method, std::move(path), match, has_body ? "application/json" : "",
-          [this, handler, is_public](HttpRequest& request) {
+          [this, handler, kind](HttpRequest& request) {
             return Serve(
-                request, [&](RestCall& call) { return (this->*handler)(call); }, is_public);
+                request, [&](RestCall& call) { return (this->*handler)(call); }, kind);
           }};
 }
 
@@ -91,7 +96,7 @@ HttpRoute RestApi::Guarded(HttpRoute route, Permission permission) const {
           if (auto refusal = Refuse(call, permission)) return *std::move(refusal);
           return inner(request);
         },
-        false);
+        Kind::kOrdinary);
   };
   return route;
 }
@@ -101,7 +106,7 @@ HttpRoute RestApi::Authenticated(const char* method, std::string path, RouteMatc
   const bool has_body = std::string_view(method) == "POST";
   return {method, std::move(path), match, has_body ? "application/json" : "",
           [this, operation = std::move(operation)](HttpRequest& request) {
-            return Serve(request, operation, false);
+            return Serve(request, operation, Kind::kOrdinary);
           }};
 }
 

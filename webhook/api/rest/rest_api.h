@@ -58,9 +58,14 @@ class RestApi final {
  private:
   using Handler = HttpResponse (RestApi::*)(RestCall&) const;
 
+  enum class Kind {
+    kPublic,    // answers anybody
+    kQuick,     // of a known caller; marks its waits by a BlockingRegion
+    kOrdinary,  // of a known caller; may wait at any time
+  };
+
   HttpRoute At(const char* method, std::string path, RouteMatch match, Handler handler) const;
-  HttpResponse Serve(HttpRequest& request, const std::function<HttpResponse(RestCall&)>& handler,
-                     bool is_public) const;
+  HttpResponse Serve(HttpRequest& request, const Operation& handler, Kind kind) const;
 
   HttpResponse ListResources(RestCall& call) const;
   HttpResponse GetResource(RestCall& call) const;

@@ -1,0 +1,110 @@
+// Which server a command asks: by flags, variables, files, and in a Pod.
+#include "webhook/cli/server_finder.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+
+#include "tests/support/temporary_folder.h"
+
+namespace truce {
+namespace {
+
+constexpr char kKubeConfig[] = R"(
+apiVersion: v1
+kind: Config
+current-context: here
+contexts: [{name: here, context: {cluster: c, user: u}}]
+clusters: [{name: c, cluster: {server: "https://192.0.2.1:6443"}}]
+users: [{name: u, user: {token: from-kubeconfig}}]
+)";
+
+class ServerFinder : public ::testing::Test {
+ protected:
+  ServerFinder() {
+    flags_.config = std::make_shared<ConfigFlags>();
+    pod_ = {Path("pod-token"), Path("pod-ca")};
+  }
+  std::string Path(const std::string& name) const { return (folder_.path() / name).string(); }
+  std::string Write(const std::string& name, const std::string& text) const {
+    std::ofstream(Path(name)) << text;
+    return Path(name);
+  }
+  ServerPlace Find() {
+    auto place = FindServer(flags_, {out_, err_, variables_}, pod_);
+    EXPECT_TRUE(place.ok()) << (place.ok() ? "" : place.error().message);
+    return place.ok() ? std::move(place).value() : ServerPlace{};
+  }
+  std::string ErrorOf() {
+    const auto place = FindServer(flags_, {out_, err_, variables_}, pod_);
+    return place.ok() ? "" : place.error().message;
+  }
+  void BeInPod() { variables_["KUBERNETES_SERVICE_HOST"] = "10.0.0.1"; }
+
+  const TemporaryFolder folder_;
+  ApiFlags flags_;
+  PodFiles pod_;
+  std::map<std::string, std::string> variables_;
+  std::ostringstream out_;
+  std::ostringstream err_;
+};
+
+TEST_F(ServerFinder, InAPodTheServiceItselfWithWhatIsMounted) {
+  BeInPod();
+  const ServerPlace bare = Find();
+  EXPECT_EQ(bare.name, "https://truce-api.truce-system.svc:8444");
+  EXPECT_EQ(bare.network.address.host, "truce-api.truce-system.svc");
+  EXPECT_EQ(bare.network.address.port, 8444);
+  EXPECT_EQ(bare.network.user.token.file, Path("pod-token"));
+  EXPECT_FALSE(bare.network.authority.given()) << "none is mounted";
+  EXPECT_EQ(bare.prefix + bare.socket + bare.account, "");
+  Write("pod-ca", "x");
+  EXPECT_EQ(Find().network.authority.file, Path("pod-ca"));
+}
+
+TEST_F(ServerFinder, InAPodWhatIsSaidWins) {
+  BeInPod();
+  Write("pod-ca", "x");
+  variables_["TRUCE_VIA"] = "platform/ownership";
+  variables_["TRUCE_TOKEN_FILE"] = "/my/token";
+  variables_["TRUCE_CA_FILE"] = "/my/ca";
+  const ServerPlace place = Find();
+  EXPECT_EQ(place.name, "https://ownership.platform.svc:8444");
+  EXPECT_EQ(place.network.user.token.file, "/my/token");
+  EXPECT_EQ(place.network.authority.file, "/my/ca");
+  variables_["TRUCE_VIA"] = "no-namespace";
+  EXPECT_EQ(ErrorOf(), "--via: 'no-namespace' is not of the form NAMESPACE/NAME");
+  variables_["TRUCE_SERVER"] = "https://truce.example.org";
+  EXPECT_EQ(Find().name, "https://truce.example.org");
+  variables_.erase("TRUCE_SERVER");
+  variables_.erase("TRUCE_VIA");
+  flags_.config->values["dataDir"] = "/data";
+  EXPECT_EQ(Find().socket, "/data/truce.sock") << "the server's own machine";
+}
+
+TEST_F(ServerFinder, AKubeconfigIsBehindTheApiServerAlsoInAPod) {
+  variables_["KUBECONFIG"] = Write("kubeconfig", kKubeConfig);
+  for (const bool in_pod : {false, true}) {
+    if (in_pod) BeInPod();
+    const ServerPlace place = Find();
+    EXPECT_EQ(place.network.address.host, "192.0.2.1");
+    EXPECT_EQ(place.prefix, "/api/v1/namespaces/truce-system/services/https:truce-api:api/proxy");
+  }
+  flags_.via = "platform/ownership";
+  flags_.as = "ci/robot";
+  const ServerPlace named = Find();
+  EXPECT_EQ(named.prefix, "/api/v1/namespaces/platform/services/https:ownership:api/proxy");
+  EXPECT_EQ(named.account, "ci/robot");
+}
+
+TEST_F(ServerFinder, OutsideOfAPodWithoutAnythingTheServerBesideTheDefaults) {
+  EXPECT_TRUE(Find().socket.ends_with("/truce.sock"));
+  flags_.kubeconfig = Path("missing");
+  EXPECT_NE(ErrorOf(), "");
+}
+
+}  // namespace
+}  // namespace truce
