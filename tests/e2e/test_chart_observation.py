@@ -103,7 +103,8 @@ def test_every_metric_exists(objects, dashboard, tmp_path):
     with TruceProcess(tmp_path) as truce:
         present = truce.metrics_get("/metrics")[1]
     families = set(re.findall(r"^# TYPE (\S+)", present, re.MULTILINE))
-    families.add("truce_self_management_trouble")  # needs a cluster: test_chart_install.py reads it
+    # These need a cluster: test_chart_install.py and test_watch_findings.py read them.
+    families |= {"truce_self_management_trouble", "truce_findings"}
     rules = [
         rule["expr"]
         for group in the(objects, "PrometheusRule")["spec"]["groups"] for rule in group["rules"]
