@@ -280,10 +280,14 @@ def test_the_command_line_asks_through_the_api_server(cluster, start, user):
 def test_the_command_line_shows_what_the_api_server_warned_of(cluster, start, user):
     start({"mode": "warn", "mappings": OBJECT_STORAGE_MAPPINGS})
     user("team-a").create(claim("files", "team-a", "reports")).expect(201)
-    manifests = yaml.safe_dump_all([bucket("free", "free"), claim("x", "team-b", "reports")])
-    line = manifests.splitlines().index("---") + 2
+    # The command line knows what a Bucket declares, hence the line of its name; of a claim it does not.
+    named = yaml.safe_dump_all([bucket("free", "free"), bucket("x", "reports")])
+    named_line = next(number for number, text in enumerate(named.splitlines(), 1)
+                      if text.endswith(": reports"))
+    claims = yaml.safe_dump_all([bucket("free", "free"), claim("x", "team-b", "reports")])
+    line = claims.splitlines().index("---") + 2
 
-    def asked(*args: str) -> subprocess.CompletedProcess:
+    def asked(*args: str, manifests: str = claims) -> subprocess.CompletedProcess:
         return subprocess.run(
             [BINARY, "check", "--admission", "--kubeconfig", cluster.kubeconfig("team-b"),
              "-n", "team-b", *args],
@@ -293,6 +297,8 @@ def test_the_command_line_shows_what_the_api_server_warned_of(cluster, start, us
     done = asked()
     assert done.returncode == 0, done
     assert f"stdin:{line}: warning: {taken}" in done.stdout, done.stdout
+    done = asked(manifests=named)
+    assert f"stdin:{named_line}: warning: {taken}" in done.stdout, done.stdout
     assert asked("--fail-on-warn").returncode == 4
     findings = json.loads(asked("-o", "json").stdout)["findings"]
     assert [each["severity"] for each in findings] == ["warning"], findings

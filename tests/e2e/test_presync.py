@@ -7,6 +7,7 @@ No kubelet runs: the Job's container is run as a process with its command, envir
 
 import json
 import shutil
+import subprocess
 import tempfile
 from datetime import datetime, timezone
 from pathlib import Path
@@ -20,7 +21,7 @@ from support.job import JobRun
 from support.processes import wait_for
 from support.release import COPY, OWNER, eventually_refused, release  # noqa: F401
 from support.sync_engine import Outcome, Sync
-from support.truce_process import OBJECT_STORAGE_MAPPINGS
+from support.truce_process import BINARY, OBJECT_STORAGE_MAPPINGS
 
 CHARTS = REPOSITORY / "charts"
 
@@ -214,16 +215,22 @@ def test_the_same_with_the_chart_as_installed(release, cluster, user, argocd, ex
 
 
 def test_without_the_kind_nothing_is_touched(cluster, argocd, example, tmp_path):
+    """Nor does the command line take an API server without it for one that said yes."""
     service = Service(cluster, None, example, "team-b", tmp_path)
     done = cluster.kubectl("delete", "crd", "ownershipchecks.truce.dev", "--wait")
     assert done.returncode == 0, done.stderr
     try:
         done = service.begin_sync("shared-prod-artifacts").end()
+        asked = subprocess.run(
+            [BINARY, "check", "--admission", "--kubeconfig", cluster.kubeconfig()],
+            input=service.render("shared-prod-artifacts", "admission"),
+            capture_output=True, text=True, timeout=60)
     finally:
         cluster.apply_crds()
     assert done.phase == "Failed", done
     assert "not found" in done.row("OwnershipCheck")["message"], done
     assert service.objects() == set()
+    assert asked.returncode == 3 and "is Truce installed there?" in asked.stderr, asked
 
 
 def test_a_check_that_nobody_judged_does_not_pass(cluster, service):

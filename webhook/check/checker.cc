@@ -104,6 +104,12 @@ CheckFinding FromRule(const Finding& finding) {
 }
 
 // The answer does not say it.
+// Refusals quote names; warnings, which are short, do not.
+bool NamesIt(const std::string& text, const std::string& name) {
+  return text.find("\"" + name + "\"") != std::string::npos ||
+         text.find(" " + name + " ") != std::string::npos;
+}
+
 void SetSure(DeclaredResource& resource, const Catalogue& catalogue) {
   const TypeSpec* type = catalogue.FindType(resource.identity.type);
   resource.sure = type != nullptr && type->certainty == Certainty::kResearched;
@@ -367,8 +373,7 @@ void Checker::Impl::TakeAnswer(Pending& pending, AnsweredItem answer) {
     for (const Declared& declared : subject.declared) {
       const bool same_key = !finding.key.empty() && finding.key == declared.resource.key.text;
       const bool same_name =
-          finding.key.empty() &&
-          finding.resource.find("\"" + declared.resource.name + "\"") != std::string::npos;
+          finding.key.empty() && NamesIt(finding.resource, declared.resource.name);
       if (!same_key && !same_name) continue;
       finding.place.at = declared.place;
       break;
