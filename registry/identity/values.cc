@@ -23,6 +23,15 @@ constexpr std::array<bool, 256> MakePlain() {
 }
 constexpr std::array<bool, 256> kPlain = MakePlain();
 
+// The characters at the begin that stand for themselves; `rest` moves behind them.
+std::string_view TakePlain(std::string_view& rest) {
+  std::size_t length = 0;
+  while (length < rest.size() && kPlain[static_cast<unsigned char>(rest[length])]) ++length;
+  const std::string_view plain = rest.substr(0, length);
+  rest.remove_prefix(length);
+  return plain;
+}
+
 int HexValue(char c) {
   const std::size_t at = kHexDigits.find(c);
   return at == std::string_view::npos ? -1 : static_cast<int>(at);
@@ -46,15 +55,14 @@ std::optional<std::string> DecodeAccount(std::string_view field) {
 }  // namespace
 
 void AppendEncoded(std::string& out, std::string_view text) {
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (kPlain[byte]) {
-      out.push_back(c);
-    } else {
-      out.push_back('%');
-      out.push_back(kHexDigits[byte >> 4U]);
-      out.push_back(kHexDigits[byte & 0xFU]);
-    }
+  while (true) {
+    out.append(TakePlain(text));
+    if (text.empty()) return;
+    const auto byte = static_cast<unsigned char>(text.front());
+    out.push_back('%');
+    out.push_back(kHexDigits[byte >> 4U]);
+    out.push_back(kHexDigits[byte & 0xFU]);
+    text.remove_prefix(1);
   }
 }
 
@@ -171,22 +179,18 @@ std::string PercentEncode(std::string_view text) {
 }
 
 std::optional<std::string> PercentDecode(std::string_view text) {
-  std::string decoded;
-  decoded.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    if (kPlain[byte]) {
-      decoded.push_back(text[i]);
-      continue;
-    }
-    if (text[i] != '%' || text.size() - i < 3) return std::nullopt;
-    const int high = HexValue(text[i + 1]);
-    const int low = HexValue(text[i + 2]);
+  constexpr std::size_t kEscapeBytes = 3;
+  std::string decoded(TakePlain(text));
+  while (!text.empty()) {
+    if (text.front() != '%' || text.size() < kEscapeBytes) return std::nullopt;
+    const int high = HexValue(text[1]);
+    const int low = HexValue(text[2]);
     if (high < 0 || low < 0) return std::nullopt;
     const auto value = static_cast<unsigned char>(high * 16 + low);
     if (kPlain[value]) return std::nullopt;
     decoded.push_back(static_cast<char>(value));
-    i += 2;
+    text.remove_prefix(kEscapeBytes);
+    decoded.append(TakePlain(text));
   }
   return decoded;
 }

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <optional>
 #include <random>
+#include <span>
 #include <utility>
 
 #include "webhook/admission/check_judgement.h"
@@ -73,7 +75,8 @@ constexpr int kForbidden = 403;
 // A judgement shared with the store, which may still run it when the caller's time is over.
 struct Shared {
   Judgement judgement;
-  Decision decision;
+  Decision decision;  // without its changes, which the store has
+  bool wrote = false;
 };
 
 // The rule about attachments reads their parents' owners, which must not change meanwhile.
@@ -259,21 +262,24 @@ class Call final {
   Result<void> Write(Judgement& judgement, Deadline deadline) {
     Locks locks = LocksOf(judgement.request());
     LockParents(judgement.request().object, *policy_->catalogue, locks.keys);
-    const auto shared = std::make_shared<Shared>(Shared{std::move(judgement), {}});
+    const auto shared = std::make_shared<Shared>(Shared{std::move(judgement), {}, false});
     // The policy lives as long as the judgement that points into it.
     const auto decide = [shared, policy = policy_, &ids = ports_.ids](const Facts& facts) {
       shared->decision = shared->judgement.Decide(facts, ids);
-      return shared->judgement.unlisted().empty() ? shared->decision.changes : Changes();
+      Changes changes = std::exchange(shared->decision.changes, {});
+      if (!shared->judgement.unlisted().empty()) changes = {};
+      shared->wrote = !changes.empty();
+      return changes;
     };
     TRUCE_RETURN_IF_ERROR(ports_.store.Apply(locks, decide, deadline));
     judgement = std::move(shared->judgement);
     decision_ = std::move(shared->decision);
-    record_.wrote = !decision_.changes.empty();
+    record_.wrote = shared->wrote;
     return {};
   }
 
   HttpResponse Answer(std::string_view uid, const Judgement& judgement) {
-    if (TRUCE_NEVER(!decision_.allowed && !decision_.changes.empty())) {
+    if (TRUCE_NEVER(!decision_.allowed && (record_.wrote || !decision_.changes.empty()))) {
       return Unknown(UnknownCause::kInternal, "a denial with changes");
     }
     findings_ = judgement.FindingsOf(decision_);
@@ -291,9 +297,13 @@ class Call final {
 
   // By the findings in mode enforce.
   HttpResponse Denied(std::string_view uid, int code) {
-    std::vector<Finding> refused;
-    std::copy_if(findings_.begin(), findings_.end(), std::back_inserter(refused),
-                 [](const Finding& finding) { return finding.mode == Mode::kEnforce; });
+    const auto refuses = [](const Finding& finding) { return finding.mode == Mode::kEnforce; };
+    std::vector<Finding> some;
+    std::span<const Finding> refused = findings_;
+    if (!std::all_of(findings_.begin(), findings_.end(), refuses)) {
+      std::copy_if(findings_.begin(), findings_.end(), std::back_inserter(some), refuses);
+      refused = some;
+    }
     if (TRUCE_NEVER(refused.empty())) {
       return Unknown(UnknownCause::kInternal, "a denial without reason");
     }
@@ -443,13 +453,19 @@ Deadline BudgetOf(const HttpRequest& request) {
 
 IdSource RandomIds() {
   return [] {
-    constexpr std::size_t kLength = 13;  // 65 bits
+    constexpr std::size_t kLength = 13;
+    constexpr std::int64_t kSpanSeconds = 1024;
     constexpr std::string_view kAlphabet = "abcdefghijklmnopqrstuvwxyz234567";
     std::array<std::uint8_t, kLength> bytes{};
     if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
       std::random_device device;
       for (auto& byte : bytes) byte = static_cast<std::uint8_t>(device());
     }
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    const std::int64_t window =
+        std::chrono::duration_cast<std::chrono::seconds>(now).count() / kSpanSeconds;
+    bytes[0] = static_cast<std::uint8_t>((window >> 5) & 31);
+    bytes[1] = static_cast<std::uint8_t>(window & 31);
     PublicId id;
     for (const std::uint8_t byte : bytes) id.text += kAlphabet[byte & 31U];
     return id;

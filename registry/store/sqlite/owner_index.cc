@@ -1,8 +1,11 @@
 #include "registry/store/sqlite/owner_index.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <functional>
+#include <memory_resource>
+#include <span>
 #include <string>
 
 #include "registry/base/assert.h"
@@ -58,7 +61,8 @@ class Packer {
 
 class Unpacker {
  public:
-  explicit Unpacker(const char* at) : at_(at) {}
+  // Relative texts are put together in `memory`.
+  Unpacker(const char* at, std::pmr::memory_resource& memory) : at_(at), memory_(memory) {}
 
   std::size_t Length() {
     std::size_t length = 0;
@@ -76,21 +80,29 @@ class Unpacker {
     return text;
   }
 
-  std::string Relative(std::string_view base) {
+  // Lives as long as the memory.
+  std::string_view Relative(std::string_view base) {
     const std::size_t prefix = Length();
     const std::size_t suffix = Length();
     const std::string_view rest = Text();
-    std::string text;
-    text.reserve(prefix + rest.size() + suffix);
-    text.append(base.substr(0, prefix)).append(rest).append(base.substr(base.size() - suffix));
-    return text;
+    const std::size_t bytes = prefix + rest.size() + suffix;
+    if (bytes == 0) return {};
+    if (prefix == base.size() && rest.empty()) return base;
+    const std::span<char> text(static_cast<char*>(memory_.allocate(bytes, 1)), bytes);
+    base.copy(text.data(), prefix);
+    rest.copy(text.data() + prefix, rest.size());
+    base.copy(text.data() + prefix + rest.size(), suffix, base.size() - suffix);
+    return {text.data(), bytes};
   }
 
  private:
   const char* at_;
+  std::pmr::memory_resource& memory_;
 };
 
-std::string_view KeyIn(const char* blob) { return Unpacker(blob + kKeyOffset).Text(); }
+std::string_view KeyIn(const char* blob) {
+  return Unpacker(blob + kKeyOffset, *std::pmr::null_memory_resource()).Text();
+}
 
 std::uint32_t TagOf(std::string_view key) {
   return static_cast<std::uint32_t>(std::hash<std::string_view>{}(key));
@@ -126,33 +138,30 @@ void Pack(const OwnerTexts& texts, std::string& out) {
 }
 
 Result<Owner> Unpack(const char* blob) {
+  // Texts of usual length need no memory of the heap.
+  constexpr std::size_t kUsualBytes = 1024;
+  std::array<std::byte, kUsualBytes> usual;
+  std::pmr::monotonic_buffer_resource memory(usual.data(), usual.size());
   OwnerTexts texts;
   std::memcpy(&texts.since, blob, sizeof(texts.since));
   const auto flags = static_cast<unsigned char>(blob[sizeof(texts.since)]);
   texts.real = (flags & kRealBit) != 0U;
   texts.contested = (flags & kContestedBit) != 0U;
   std::tie(texts.record, texts.state) = StateIn(blob);
-  Unpacker unpacker(blob + kKeyOffset);
+  Unpacker unpacker(blob + kKeyOffset, memory);
   texts.key = unpacker.Text();
   texts.id = unpacker.Text();
-  const std::string root = unpacker.Relative(texts.key);
-  const std::string party = unpacker.Relative(root);
+  texts.root = unpacker.Relative(texts.key);
+  texts.party = unpacker.Relative(texts.root);
   texts.service = unpacker.Text();
   texts.contact = unpacker.Text();
-  const std::string arn = unpacker.Relative(texts.key);
-  const std::string name = unpacker.Relative(texts.key);
-  const std::string identity = unpacker.Relative(texts.key);
-  const std::string shape = unpacker.Relative(texts.key);
+  texts.arn = unpacker.Relative(texts.key);
+  texts.name = unpacker.Relative(texts.key);
+  texts.identity = unpacker.Relative(texts.key);
+  texts.shape = unpacker.Relative(texts.key);
   texts.record_reason = unpacker.Text();
   texts.successor = unpacker.Text();
-  const std::string leaf = unpacker.Relative(root);
-  texts.root = root;
-  texts.party = party;
-  texts.arn = arn;
-  texts.name = name;
-  texts.identity = identity;
-  texts.shape = shape;
-  texts.leaf = leaf;
+  texts.leaf = unpacker.Relative(texts.root);
   return OwnerFrom(texts);
 }
 
