@@ -11,9 +11,9 @@ namespace truce::testing {
 namespace {
 
 std::optional<Owner> Find(const OwnerIndex& index, const KeyText& key) {
-  auto found = index.Find(key.text);
-  EXPECT_TRUE(found.ok());
-  return std::move(found).value();
+  std::optional<Owner> owner;
+  EXPECT_TRUE(index.Find(key.text, owner).ok());
+  return owner;
 }
 
 TEST(OwnerIndex, UnpacksWhatItPacked) {

@@ -243,11 +243,10 @@ std::optional<Owner> BatchFacts::OwnerOf(const KeyText& key) const {
     saw_uncommitted_ = true;
     return written->second.owner;
   }
-  std::uint64_t version = 0;
-  Result<std::optional<Owner>> owner = known_.OwnerOf(key, version);
-  if (owner.ok()) return std::move(owner).value();
-  Fail(std::move(owner).error());
-  return std::nullopt;
+  Known::OwnerView view;
+  Result<void> found = known_.OwnerOf(key, view);
+  if (!found.ok()) Fail(std::move(found).error());
+  return std::move(view.owner);
 }
 
 std::vector<Row> BatchFacts::RowsOfKey(const KeyText& key) const {
@@ -275,14 +274,14 @@ SqlFacts::Places BatchFacts::PlacesOf(const Signposts& signposts, const Uid& uid
 
 std::optional<Owner> SnapshotFacts::OwnerOf(const KeyText& key) const {
   if (FromSnapshot()) return OwnerOfFromSql(key);
-  std::uint64_t version = 0;
-  Result<std::optional<Owner>> owner = known_.OwnerOf(key, version);
-  if (!owner.ok()) {
-    Fail(std::move(owner).error());
+  Known::OwnerView view;
+  Result<void> found = known_.OwnerOf(key, view);
+  if (!found.ok()) {
+    Fail(std::move(found).error());
     return std::nullopt;
   }
-  Saw(version);
-  return std::move(owner).value();
+  Saw(view.version);
+  return std::move(view.owner);
 }
 
 bool SnapshotFacts::HasOwner(const KeyText& key) const {

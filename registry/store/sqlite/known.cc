@@ -7,10 +7,10 @@
 
 namespace truce {
 
-Result<std::optional<Owner>> Known::OwnerOf(const KeyText& key, std::uint64_t& version) const {
+Result<void> Known::OwnerOf(const KeyText& key, OwnerView& view) const {
   std::shared_lock lock(mutex_);
-  version = version_;
-  return owners_.Find(key.text);
+  view.version = version_;
+  return owners_.Find(key.text, view.owner);
 }
 
 Known::Presence Known::PresenceOf(const KeyText& key) const {

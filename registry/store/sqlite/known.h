@@ -30,8 +30,13 @@ using KeyChanges = std::map<KeyText, KeyChange>;
 // that is on the disk.
 class Known {
  public:
-  // `version` becomes the number of commits that the answer is the state after. Errors: kDataLoss.
-  Result<std::optional<Owner>> OwnerOf(const KeyText& key, std::uint64_t& version) const;
+  // What is known of a key's owner.
+  struct OwnerView {
+    std::optional<Owner> owner;
+    std::uint64_t version = 0;  // the number of commits that this is the state after
+  };
+  // Fills in `view`. Errors: kDataLoss; the owner is then none.
+  Result<void> OwnerOf(const KeyText& key, OwnerView& view) const;
 
   struct Presence {
     bool has_owner = false;

@@ -137,7 +137,7 @@ void Pack(const OwnerTexts& texts, std::string& out) {
   packer.Relative(texts.root, texts.leaf);
 }
 
-Result<Owner> Unpack(const char* blob) {
+Result<void> Unpack(const char* blob, Owner& owner) {
   // Texts of usual length need no memory of the heap.
   constexpr std::size_t kUsualBytes = 1024;
   std::array<std::byte, kUsualBytes> usual;
@@ -162,7 +162,7 @@ Result<Owner> Unpack(const char* blob) {
   texts.record_reason = unpacker.Text();
   texts.successor = unpacker.Text();
   texts.leaf = unpacker.Relative(texts.root);
-  return OwnerFrom(texts);
+  return FillOwner(texts, owner);
 }
 
 }  // namespace
@@ -177,12 +177,15 @@ std::size_t OwnerIndex::PlaceOf(std::string_view key, std::uint32_t tag) const {
   return place;
 }
 
-Result<std::optional<Owner>> OwnerIndex::Find(std::string_view key) const {
+Result<void> OwnerIndex::Find(std::string_view key, std::optional<Owner>& owner) const {
   const Blob& blob = blobs_[PlaceOf(key, TagOf(key))];
-  if (blob == nullptr) return std::optional<Owner>();
-  Result<Owner> owner = Unpack(blob.get());
-  if (!owner.ok()) return std::move(owner).error();
-  return std::optional<Owner>(std::move(owner).value());
+  if (blob == nullptr) {
+    owner.reset();
+    return {};
+  }
+  Result<void> unpacked = Unpack(blob.get(), owner.emplace());
+  if (!unpacked.ok()) owner.reset();
+  return unpacked;
 }
 
 bool OwnerIndex::Contains(std::string_view key) const {

@@ -24,8 +24,9 @@ class OwnerIndex {
   OwnerIndex(const OwnerIndex&) = delete;
   OwnerIndex& operator=(const OwnerIndex&) = delete;
 
-  // Errors: kDataLoss when the texts cannot be read back as an owner.
-  Result<std::optional<Owner>> Find(std::string_view key) const;
+  // `owner` becomes the owner of the key, or none. Errors: kDataLoss when the texts cannot be read
+  // back as an owner; `owner` is then none.
+  Result<void> Find(std::string_view key, std::optional<Owner>& owner) const;
   bool Contains(std::string_view key) const;
   // The record and state of an owner, for counting; nothing when there is none.
   std::optional<std::pair<Record, HolderState>> StateOf(std::string_view key) const;

@@ -65,6 +65,11 @@ class Reader {
     return Error{ErrorCode::kDataLoss, std::move(error_)};
   }
 
+  Result<void> Finish() && {
+    if (error_.empty()) return {};
+    return Error{ErrorCode::kDataLoss, std::move(error_)};
+  }
+
  private:
   void Fail(std::string_view text) {
     if (!error_.empty()) return;
@@ -122,9 +127,8 @@ std::string KindOf(const Slot& slot) { return slot.cluster + '/' + slot.group + 
 std::string_view WordOf(RowState state) { return Word(kRowStates, state); }
 std::string_view WordOf(AgreementKind kind) { return Word(kAgreementKinds, kind); }
 
-Result<Owner> OwnerFrom(const OwnerTexts& texts) {
+Result<void> FillOwner(const OwnerTexts& texts, Owner& owner) {
   Reader reader("owners");
-  Owner owner;
   owner.key.text = texts.key;
   owner.id.text = texts.id;
   owner.root = reader.FromSlot(texts.root);
@@ -143,7 +147,7 @@ Result<Owner> OwnerFrom(const OwnerTexts& texts) {
   owner.state = texts.state;
   owner.leaf = reader.FromOptionalSlot(texts.leaf);
   owner.contested = texts.contested;
-  return std::move(reader).Finish(std::move(owner));
+  return std::move(reader).Finish();
 }
 
 Result<OwnerTexts> ReadOwnerTexts(const Statement& statement) {
@@ -174,7 +178,9 @@ Result<OwnerTexts> ReadOwnerTexts(const Statement& statement) {
 
 Result<Owner> ReadOwner(const Statement& statement) {
   TRUCE_ASSIGN_OR_RETURN(const OwnerTexts texts, ReadOwnerTexts(statement));
-  return OwnerFrom(texts);
+  Owner owner;
+  TRUCE_RETURN_IF_ERROR(FillOwner(texts, owner));
+  return owner;
 }
 
 Result<Row> ReadRow(const Statement& statement) {

@@ -39,8 +39,9 @@ struct OwnerTexts {
   HolderState state = HolderState::kReserved;
 };
 
-// Errors: kDataLoss when a slot, an identity or a word cannot be read.
-Result<Owner> OwnerFrom(const OwnerTexts& texts);
+// Fills in a fresh `owner`: most readers read many, and moving one is not cheap. Errors: kDataLoss
+// when a slot, an identity or a word cannot be read; the owner is then of no use.
+Result<void> FillOwner(const OwnerTexts& texts, Owner& owner);
 
 // The readers take the present row of a statement that selects all columns of the table.
 Result<OwnerTexts> ReadOwnerTexts(const Statement& statement);  // valid until the next Step
