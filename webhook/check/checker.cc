@@ -512,7 +512,7 @@ Result<void> Checker::Impl::AddReadValues(const YamlNode& values, const MappingR
   return Enqueue(subjects.size() - 1, values, std::move(json));
 }
 
-void Checker::AddNote(const std::string& file, std::string text) {
+void Checker::AddNote(const std::string& file, const std::string& text) {
   CheckFinding note;
   note.severity = CheckSeverity::kNote;
   note.rule = "input";

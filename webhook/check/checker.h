@@ -59,7 +59,7 @@ class Checker final {
   Result<void> AddValues(const YamlNode& values, const std::string& file);
 
   // A note about the input that decides nothing.
-  void AddNote(const std::string& file, std::string text);
+  void AddNote(const std::string& file, const std::string& text);
 
   // Asks about what is left. Once.
   // Errors: kInvalidArgument: the registry refused the request as malformed.

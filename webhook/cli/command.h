@@ -11,7 +11,7 @@
 
 #include "webhook/cli/exit_code.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): the name that the library has
 class App;
 }  // namespace CLI
 
