@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from e2e.test_api_callers import make_account, token_of
+from support.cluster import PEERS
 from support.kube_client import MERGE_PATCH
 from support.objects import claim
 from support.truce_process import BINARY, OBJECT_STORAGE_MAPPINGS
@@ -92,6 +93,18 @@ def test_the_server_is_asked_through_the_api_server(cluster, proxied, user):
     assert released.returncode == 0, released.stderr
     audit = proxied.command("audit", "-o", "json").stdout
     assert "system:serviceaccount:team-a:team-a-owner (Kubernetes token)" in audit
+
+
+def test_kubectl_truce(cluster, proxied, user, tmp_path):
+    """The program linked as kubectl-truce is a command of the real kubectl."""
+    make_account(user("admin"), "team-a", "team-a-owner", "owner")
+    (tmp_path / "kubectl-truce").symlink_to(BINARY)
+    found = subprocess.run(
+        [str(PEERS / "kubectl"), "truce", "who-owns", "s3/Bucket/prod-artifacts", "--as", "team-a/team-a-owner"],
+        capture_output=True, text=True, timeout=60, cwd="/", check=False,
+        env={"PATH": f"{tmp_path}:/usr/bin:/bin", "KUBECONFIG": str(cluster.kubeconfig("admin"))})
+    assert found.returncode == 0, found.stderr
+    assert "ObjectStorage team-a/artifacts" in found.stdout
 
 
 def test_what_stands_in_the_way_is_said(cluster, proxied, user):
