@@ -50,6 +50,9 @@ class Facts {
   // At most `limit` reserved rows made before `before`, ordered by RowId, that follow `after`.
   virtual std::vector<Row> ReservedBefore(Timestamp before, const RowId& after,
                                           std::size_t limit) const = 0;
+  // At most `limit` rows that observe, ordered by RowId, that follow `after`. Takes time in
+  // proportion to all that observe.
+  virtual std::vector<Row> ObserversAfter(const RowId& after, std::size_t limit) const = 0;
   // Number of seen rows of a cluster. May take time in proportion to it: for the brake, once an
   // hour.
   virtual std::uint64_t CountSeen(std::string_view cluster) const = 0;

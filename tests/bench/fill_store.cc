@@ -62,6 +62,9 @@ class NothingKnown final : public Facts {
                                   std::size_t /*limit*/) const override {
     return {};
   }
+  std::vector<Row> ObserversAfter(const RowId& /*after*/, std::size_t /*limit*/) const override {
+    return {};
+  }
   std::uint64_t CountSeen(std::string_view /*cluster*/) const override { return 0; }
   std::vector<Owner> OwnersIn(OwnerList /*list*/, const KeyText& /*after*/,
                               std::size_t /*limit*/) const override {

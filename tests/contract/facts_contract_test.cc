@@ -168,6 +168,32 @@ TEST_P(FactsContract, PagesThroughTheObjectsOfOneKind) {
   });
 }
 
+TEST_P(FactsContract, PagesThroughWhatObserves) {
+  Changes changes;
+  for (const auto& [name, uid, intent] : {std::tuple{"b", "u1", Intent::kObserves},
+                                          {"a", "u2", Intent::kObserves},
+                                          {"a", "u1", Intent::kDeletes},
+                                          {"a", "u0", Intent::kObserves}}) {
+    changes.put_owners.push_back(SampleOwner(name, uid));
+    changes.put_rows.push_back(SampleRow(name, uid));
+    changes.put_rows.back().intent = intent;
+  }
+  Row again = changes.put_rows[1];
+  again.id.state = RowState::kSeen;
+  changes.put_rows.push_back(again);
+  WriteAll(changes);
+  const Row b = changes.put_rows[0];
+  const Row a2 = changes.put_rows[1];
+  const Row a0 = changes.put_rows[3];
+  OnFacts([&](const Facts& facts) {
+    EXPECT_EQ(facts.ObserversAfter({}, 9), (std::vector{a0, a2, again, b}));
+    EXPECT_EQ(facts.ObserversAfter({}, 1), (std::vector{a0}));
+    EXPECT_EQ(facts.ObserversAfter(a0.id, 2), (std::vector{a2, again}));
+    EXPECT_EQ(facts.ObserversAfter(a2.id, 9), (std::vector{again, b}));
+    EXPECT_TRUE(facts.ObserversAfter(b.id, 9).empty());
+  });
+}
+
 TEST_P(FactsContract, PagesThroughReservationsMadeBeforeATime) {
   Changes changes;
   for (const auto& [name, uid, at] :

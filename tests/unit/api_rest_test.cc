@@ -414,6 +414,39 @@ TEST_F(RestTest, SharesAreGivenByWhoMay) {
   EXPECT_EQ(Call("DELETE", at, {}, "", "*").status, 404);
 }
 
+TEST_F(RestTest, ListsWhatAServiceObserves) {
+  Declare("team-a", "artifacts", "storage");
+  Declare("team-b", "reports", "reporting");
+  const auto observe = [&](const std::string& uid, const std::string& service) {
+    const auto decide = [&](const Facts& facts) {
+      Changes changes;
+      const Slot slot{"local", "s3.aws.upbound.io", "Bucket", "", "reader-" + uid};
+      changes.put_objects.push_back({.uid = {uid}, .slot = slot, .root = slot, .service = service});
+      for (const RowState state : {RowState::kReserved, RowState::kSeen}) {
+        Row row{.id = {{"s3/Bucket|aws|||name=artifacts"}, {uid}, state}, .slot = slot};
+        row.root = slot;
+        row.intent = Intent::kObserves;
+        row.identity = facts.OwnerOf(row.id.key)->identity;
+        changes.put_rows.push_back(row);
+      }
+      return changes;
+    };
+    const Deadline soon = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    ASSERT_TRUE(indexed_.Apply({}, decide, soon).ok());
+  };
+  observe("u1", "reporting");
+  observe("u2", "storage");
+  observe("u3", "dashboards");
+  const json reporting = Get("/api/v1/services/reporting");
+  ASSERT_EQ(reporting.at("observed").size(), 1U);
+  EXPECT_EQ(reporting.at("observed")[0].at("resource").at("name"), "artifacts");
+  EXPECT_EQ(reporting.at("observed")[0].at("observer").at("name"), "reader-u1");
+  EXPECT_EQ(reporting.at("observedComplete"), true);
+  EXPECT_TRUE(Get("/api/v1/services/storage").at("observed").empty()) << "its own";
+  EXPECT_EQ(Get("/api/v1/services/dashboards").at("observed").size(), 1U) << "owns nothing";
+  Get("/api/v1/services/nobody", {}, 404);
+}
+
 TEST_F(RestTest, ListsWhatIsSharedAndWhatAServiceUses) {
   Declare("team-a", "artifacts", "storage");
   Declare("team-a", "backups", "storage");

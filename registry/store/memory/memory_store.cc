@@ -127,6 +127,14 @@ class MemoryStore::State final : public Facts {
     return rows;
   }
 
+  std::vector<Row> ObserversAfter(const RowId& after, std::size_t limit) const override {
+    std::vector<Row> rows;
+    for (auto it = rows_.upper_bound(after); it != rows_.end() && rows.size() < limit; ++it) {
+      if (!Manages(it->second)) rows.push_back(it->second);
+    }
+    return rows;
+  }
+
   std::uint64_t CountSeen(std::string_view cluster) const override {
     const auto count = std::count_if(rows_.begin(), rows_.end(), [&](const auto& entry) {
       const Row& row = entry.second;

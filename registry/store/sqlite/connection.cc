@@ -112,6 +112,10 @@ const char* TextOf(Sql sql) {
       return TRUCE_SELECT_ROWS TRUCE_ROWS_BY_ID
           "WHERE declarations.state = 'reserved' AND at < ? AND (key, uid) > (?, ?) "
           "ORDER BY key, uid LIMIT ?";
+    case Sql::kObserversAfter:
+      return TRUCE_SELECT_ROWS TRUCE_ROWS_BY_ID
+          "WHERE intent = 'observes' AND (key, uid, declarations.state) > (?, ?, ?) "
+          "ORDER BY key, uid, declarations.state LIMIT ?";
     case Sql::kCountSeen:
       return "SELECT count(*) FROM declarations "
              "WHERE state = 'seen' AND substr(slot, 1, length(?1)) = ?1";

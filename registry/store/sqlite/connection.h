@@ -37,6 +37,7 @@ enum class Sql : std::uint8_t {
   kKeysAfter,
   kObjectsOfKind,
   kReservedBefore,
+  kObserversAfter,
   kCountSeen,
   kOwnersAfter,
   kContestedAfter,

@@ -175,6 +175,16 @@ std::vector<Row> SqlFacts::ReservedBefore(Timestamp before, const RowId& after,
   return Collect<Row>(Sql::kReservedBefore, bind, ReadRow);
 }
 
+std::vector<Row> SqlFacts::ObserversAfter(const RowId& after, std::size_t limit) const {
+  const auto bind = [&](Statement& statement) {
+    statement.BindText(0, after.key.text);
+    statement.BindText(1, after.uid.text);
+    statement.BindText(2, after.state == RowState::kSeen ? "seen" : "reserved");
+    statement.BindInteger(3, LimitOf(limit));
+  };
+  return Collect<Row>(Sql::kObserversAfter, bind, ReadRow);
+}
+
 std::uint64_t SqlFacts::CountSeen(std::string_view cluster) const {
   const std::string slots = std::string(cluster) + '/';
   const auto bind = [&](Statement& statement) { statement.BindText(0, slots); };

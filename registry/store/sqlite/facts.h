@@ -33,6 +33,7 @@ class SqlFacts : public Facts {
                                     std::size_t limit) const override;
   std::vector<Row> ReservedBefore(Timestamp before, const RowId& after,
                                   std::size_t limit) const override;
+  std::vector<Row> ObserversAfter(const RowId& after, std::size_t limit) const override;
   std::uint64_t CountSeen(std::string_view cluster) const override;
   std::vector<Owner> OwnersIn(OwnerList list, const KeyText& after,
                               std::size_t limit) const override;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <utility>
 
 #include "webhook/api/resource_json.h"
@@ -278,6 +279,42 @@ Result<std::vector<AgreementView>> RegistryQueries::Dealings(const std::string& 
           found.push_back({each, *owner, facts.RowsOfKey(each.key)});
         }
       }
+    }
+  };
+  TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
+  return found;
+}
+
+Result<RegistryQueries::ObservedList> RegistryQueries::ObservedBy(const std::string& service,
+                                                                  std::size_t limit,
+                                                                  Deadline deadline) const {
+  ObservedList found;
+  const auto look = [&](const Facts& facts) {
+    found = {};
+    std::map<Slot, bool> ours;  // roots: of the service
+    const auto is_ours = [&](const Slot& root) {
+      const auto [place, is_new] = ours.try_emplace(root, false);
+      if (is_new) {
+        const auto object = facts.ObjectBySlot(root);
+        place->second = object && object->service == service;
+      }
+      return place->second;
+    };
+    const std::vector<Row> rows = facts.ObserversAfter({}, kScanMax + 1);
+    found.complete = rows.size() <= kScanMax;
+    std::optional<RowId> before;  // seen and reserved rows of one object count once
+    for (std::size_t i = 0; i < std::min(rows.size(), kScanMax); ++i) {
+      const Row& row = rows[i];
+      const bool is_same = before && before->key == row.id.key && before->uid == row.id.uid;
+      before = row.id;
+      if (is_same || !is_ours(row.root)) continue;
+      auto owner = facts.OwnerOf(row.id.key);
+      if (!owner || owner->service == service) continue;
+      if (found.items.size() == limit) {
+        found.complete = false;
+        return;
+      }
+      found.items.push_back({*std::move(owner), row.slot});
     }
   };
   TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));

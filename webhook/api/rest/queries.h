@@ -87,6 +87,19 @@ class RegistryQueries final {
                                               const std::set<PartyId>& parties,
                                               Deadline deadline) const;
 
+  // What roots of the service observe and others own. Of the first kScanMax observers in the order
+  // of keys, and at most `limit`.
+  struct Observed {
+    Owner owner;
+    Slot observer;
+  };
+  struct ObservedList {
+    std::vector<Observed> items;
+    bool complete = true;
+  };
+  Result<ObservedList> ObservedBy(const std::string& service, std::size_t limit,
+                                  Deadline deadline) const;
+
   Result<std::vector<Directory::ServiceCount>> Services(const std::string& after,
                                                         std::size_t limit) const;
   Result<std::vector<AuditLine>> Audit(const AuditRange& range, std::size_t limit,

@@ -12,6 +12,8 @@ namespace truce {
 namespace {
 
 constexpr std::string_view kPath = "/api/v1/services/";
+// Of each list in the answer about a service.
+constexpr std::size_t kShownMax = 100;
 constexpr std::string_view kNdjson = "application/x-ndjson";
 // Lines that one answer looks at, whatever of them fits.
 constexpr std::size_t kAuditScanMax = 10'000;
@@ -63,6 +65,18 @@ std::string QuestionOf(const RestCall& call) {
   return text;
 }
 
+void WriteObserved(const RegistryQueries::ObservedList& observed, JsonWriter& json) {
+  json.Key("observed").BeginArray();
+  for (const auto& each : observed.items) {
+    json.BeginObject().Key("resource").BeginObject();
+    WriteResourceMembers(each.owner, json);
+    json.EndObject().Key("observer");
+    WriteObject(each.observer, json);
+    json.EndObject();
+  }
+  json.EndArray().Field("observedComplete", observed.complete);
+}
+
 }  // namespace
 
 HttpResponse RestApi::ListServices(RestCall& call) const {
@@ -111,9 +125,12 @@ HttpResponse RestApi::GetService(RestCall& call) const {
   for (const Owner& owner : page.value().owners) parties.insert(owner.party);
   const auto dealings = queries_.Dealings(query.filter.service, parties, call.deadline);
   if (!dealings.ok()) return ProblemResponse(dealings.error());
-  if (page.value().owners.empty() && dealings.value().empty()) {
-    return ProblemResponse(ProblemType::kNotFound,
-                           "no resource belongs to a service of that name, or is shared with it");
+  const auto observed = queries_.ObservedBy(query.filter.service, kShownMax, call.deadline);
+  if (!observed.ok()) return ProblemResponse(observed.error());
+  if (page.value().owners.empty() && dealings.value().empty() && observed.value().items.empty()) {
+    return ProblemResponse(
+        ProblemType::kNotFound,
+        "no resource belongs to a service of that name, is shared with it or observed by it");
   }
   std::map<std::string, std::int64_t, std::less<>> by_state;
   std::map<std::string, std::int64_t, std::less<>> by_type;
@@ -134,7 +151,6 @@ HttpResponse RestApi::GetService(RestCall& call) const {
     json.EndObject();
   };
   const auto resources = [&](std::string_view name, const std::vector<const Owner*>& owners) {
-    constexpr std::size_t kShownMax = 100;
     json.Key(name).BeginArray();
     for (std::size_t i = 0; i < std::min(owners.size(), kShownMax); ++i) {
       json.BeginObject();
@@ -155,7 +171,6 @@ HttpResponse RestApi::GetService(RestCall& call) const {
   resources("contested", contested);
   resources("offered", offered);
   const auto agreements = [&](std::string_view name, AgreementKind kind) {
-    constexpr std::size_t kShownMax = 100;
     json.Key(name).BeginArray();
     std::size_t shown = 0;
     for (const AgreementView& view : dealings.value()) {
@@ -167,6 +182,7 @@ HttpResponse RestApi::GetService(RestCall& call) const {
   };
   agreements("used", AgreementKind::kShare);
   agreements("pendingOffers", AgreementKind::kTransfer);
+  WriteObserved(observed.value(), json);
   std::vector<KeyText> keys;
   for (const Owner& owner : page.value().owners) keys.push_back(owner.key);
   json.Key("findings");
