@@ -1,4 +1,6 @@
 // The program: arguments and environment in, exit code out. Everything else is in webhook/cli.
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
@@ -14,7 +16,8 @@ int main(int argc, char** argv) {
   // A reader that went away (`truce types | head`) is an error of that write, not the end.
   std::signal(SIGPIPE, SIG_IGN);
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
-  truce::CommandIo io{std::cout, std::cerr, truce::TruceVariables(environ)};
+  truce::CommandIo io{std::cout, std::cerr, truce::TruceVariables(environ),
+                      ::isatty(STDOUT_FILENO) == 1, ::isatty(STDERR_FILENO) == 1};
   for (const char* name : {"HOME", "KUBECONFIG", "KUBERNETES_SERVICE_HOST"}) {
     if (const char* value = std::getenv(name); value != nullptr) io.variables.emplace(name, value);
   }

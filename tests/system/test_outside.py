@@ -126,6 +126,24 @@ def test_a_registry_is_taken_over_whole(api, tmp_path):  # noqa: F811
     assert truce.command("import", str(file), "--source", "x").returncode == USAGE
 
 
+def test_long_work_tells_how_far_it_is(api, tmp_path):  # noqa: F811
+    """On a terminal only, and gone when it is done."""
+    rows = tmp_path / "many.csv"
+    rows.write_text("type,name\n" + "".join(f"s3/Bucket,many-{number}\n" for number in range(1500)))
+    assert bring_in(api.truce, "--apply", file=rows, source="by-hand").returncode == OK
+    for command in (["export"], ["list", "--limit", "5000"]):
+        arguments = [str(BINARY), *command, "--data-dir", str(api.truce.data)]
+        watched, terminal = os.openpty()
+        with os.fdopen(watched, "rb", buffering=0) as shown:
+            done = subprocess.run(arguments, stdout=subprocess.PIPE, stderr=terminal, timeout=60, check=True)
+            os.close(terminal)
+            text = shown.read(4096).decode()
+        assert text.startswith("\r1000 ") and text.endswith("\r\x1b[K"), (command, text)
+        assert done.stdout.count(b"\n") >= 1503
+        quiet = subprocess.run(arguments, capture_output=True, timeout=60, check=True)
+        assert (quiet.stdout, quiet.stderr) == (done.stdout, b"")
+
+
 def test_shares_as_manifests(api):  # noqa: F811
     truce = api.truce
     for name, level in (("team-b", "attach"), ("team-c", "observe")):

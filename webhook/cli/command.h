@@ -22,6 +22,8 @@ struct CommandIo {
   std::ostream& out;
   std::ostream& err;
   std::map<std::string, std::string> variables;  // TRUCE_…, HOME, KUBE… of the environment
+  bool out_is_terminal = false;
+  bool err_is_terminal = false;
 };
 
 // Runs a command whose arguments were read.

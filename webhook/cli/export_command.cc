@@ -92,6 +92,8 @@ Json Joined(const Json& item) {
 ExitCode Run(const ApiFlags& flags, const ExportArguments& given, CommandIo& io) {
   const bool is_csv = given.output == "csv";
   Writer writer(given.output, io.out);
+  Progress progress(io, "resources");
+  std::size_t count = 0;
   std::string cursor;
   do {
     const ApiReply reply = AskApi(flags,
@@ -110,6 +112,8 @@ ExitCode Run(const ApiFlags& flags, const ExportArguments& given, CommandIo& io)
     }
     for (const Json& item : page["items"]) writer.Write(is_csv ? item : Joined(item));
     cursor = TextIn(page, "nextCursor");
+    count += page["items"].size();
+    if (!cursor.empty() && !io.out_is_terminal) progress.Show(count);
     if (!io.out) return ExitCode::kOk;  // nobody reads on
   } while (!cursor.empty());
   writer.End();

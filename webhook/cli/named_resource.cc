@@ -92,6 +92,7 @@ ExitCode AskForList(const ApiFlags& flags, const std::string& path,
                     std::vector<std::pair<std::string, std::string>> parameters, CommandIo& io,
                     std::string& items) {
   Json all = Json::array();
+  Progress progress(io, "found");
   parameters.emplace_back("limit", "1000");
   parameters.emplace_back("cursor", "");
   do {
@@ -101,6 +102,7 @@ ExitCode AskForList(const ApiFlags& flags, const std::string& path,
     if (!page.contains("items") || !page["items"].is_array()) return NoServer(io);
     for (const Json& item : page["items"]) all.push_back(item);
     parameters.back().second = TextIn(page, "nextCursor");
+    if (!parameters.back().second.empty()) progress.Show(all.size());
   } while (!parameters.back().second.empty() && all.size() < kItemsMax);
   items = all.dump(-1, ' ', false, Json::error_handler_t::replace);
   return ExitCode::kOk;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "webhook/cli/command.h"
 #include "webhook/config/yaml.h"
 
 namespace truce {
@@ -79,6 +80,17 @@ void PrintJson(const std::string& json, std::ostream& out) {
 
 void PrintYaml(const std::string& json, std::ostream& out) {
   out << WriteYaml(NodeOf(Json::parse(json, nullptr, false)), 0);
+}
+
+void Progress::Show(std::size_t count) {
+  if (!io_.err_is_terminal) return;
+  io_.err << "\r" << count << " " << what_ << " …" << std::flush;
+  shown_ = true;
+}
+
+Progress::~Progress() {
+  constexpr const char* kEraseLine = "\r\x1b[K";
+  if (shown_) io_.err << kEraseLine << std::flush;
 }
 
 }  // namespace truce

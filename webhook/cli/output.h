@@ -2,6 +2,7 @@
 #ifndef TRUCE_WEBHOOK_CLI_OUTPUT_H_
 #define TRUCE_WEBHOOK_CLI_OUTPUT_H_
 
+#include <cstddef>
 #include <iosfwd>
 #include <memory>
 #include <string>
@@ -13,6 +14,8 @@ class App;
 
 namespace truce {
 
+struct CommandIo;
+
 // Adds -o, --output with its five forms; the default is a table.
 std::shared_ptr<std::string> AddOutputFlag(CLI::App& app);
 
@@ -23,6 +26,24 @@ void PrintTable(const std::vector<std::vector<std::string>>& rows, std::ostream&
 // The JSON text indented, or as YAML.
 void PrintJson(const std::string& json, std::ostream& out);
 void PrintYaml(const std::string& json, std::ostream& out);
+
+// How far long work has come, on one line of messages that is written over and gone at its end.
+// Only where somebody watches. External synchronization.
+class Progress final {
+ public:
+  // `what` is counted: "resources". Must outlive it.
+  Progress(CommandIo& io, const char* what) : io_(io), what_(what) {}
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void Show(std::size_t count);
+
+ private:
+  CommandIo& io_;
+  const char* const what_;
+  bool shown_ = false;
+};
 
 }  // namespace truce
 

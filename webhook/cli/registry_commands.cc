@@ -105,6 +105,7 @@ void PrintItems(const std::string& output, const Json& items, std::ostream& out,
 ExitCode Collect(const ApiFlags& flags, const std::string& path, Parameters parameters,
                  std::size_t limit, CommandIo& io, Json& items) {
   items = Json::array();
+  Progress progress(io, "found");
   std::string cursor;
   do {
     Parameters page_parameters = parameters;
@@ -119,6 +120,7 @@ ExitCode Collect(const ApiFlags& flags, const std::string& path, Parameters para
     }
     for (const Json& item : page["items"]) items.push_back(item);
     cursor = TextOf(page, "nextCursor");
+    if (!cursor.empty()) progress.Show(items.size());
   } while (!cursor.empty() && items.size() < limit);
   return ExitCode::kOk;
 }
