@@ -23,14 +23,8 @@ constexpr std::chrono::hours kDay{24};
 
 class Agreements : public ::testing::Test {
  protected:
-  // An object that was created and seen to exist.
   ObjectFacts Live(const Slot& slot, const std::string& uid) {
-    ObjectFacts object = ManagedBucket(slot, uid, "k", Intent::kDeletes, 10);
-    EXPECT_TRUE(registry_.Create(object).allowed);
-    object.real = true;
-    object.version = 11;
-    registry_.See(object);
-    return object;
+    return registry_.Live(slot, uid, "k");
   }
 
   template <typename Act>

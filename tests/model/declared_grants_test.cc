@@ -24,12 +24,7 @@ class DeclaredGrants : public ::testing::Test {
   }
 
   ObjectFacts Live(const Slot& slot, const std::string& uid) {
-    ObjectFacts object = ManagedBucket(slot, uid, "k", Intent::kDeletes, 10);
-    EXPECT_TRUE(registry_.Create(object).allowed);
-    object.real = true;
-    object.version = 11;
-    registry_.See(object);
-    return object;
+    return registry_.Live(slot, uid, "k");
   }
   GrantOutcome Out(const DeclaredGrant& grant) {
     GrantOutcome outcome;

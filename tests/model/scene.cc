@@ -162,6 +162,15 @@ void Registry::Apply(const Decide& decide) {
   ASSERT_TRUE(applied.ok()) << applied.error().message;
 }
 
+ObjectFacts Registry::Live(const Slot& slot, const std::string& uid, const std::string& bucket) {
+  ObjectFacts object = ManagedBucket(slot, uid, bucket, Intent::kDeletes, 10);
+  EXPECT_TRUE(Create(object).allowed);
+  object.real = true;
+  object.version = 11;
+  See(object);
+  return object;
+}
+
 PublicId Registry::NewId() {
   std::string text = std::to_string(++ids_);
   for (char& digit : text) digit = static_cast<char>(digit - '0' + 'b');

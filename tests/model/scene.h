@@ -54,6 +54,9 @@ class Registry {
   void Absent(const RowId& row);
   void Run(const std::function<void(Ledger&)>& change);
 
+  // An object that manages `bucket`, created and seen to exist.
+  ObjectFacts Live(const Slot& slot, const std::string& uid, const std::string& bucket);
+
   void Advance(std::chrono::milliseconds time) { now_ += time; }
   Timestamp now() const { return now_; }
   StoreContents Contents() const;

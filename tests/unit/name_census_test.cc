@@ -5,21 +5,11 @@
 
 #include <string>
 
+#include "tests/support/policy_of.h"
 #include "webhook/cluster/reconcile/json_reader.h"
-#include "webhook/config/load.h"
-#include "webhook/serve/policy.h"
 
 namespace truce {
 namespace {
-
-std::shared_ptr<const AdmissionPolicy> Policy(const std::string& text) {
-  const std::shared_ptr<const Catalogue> catalogue(std::shared_ptr<void>(), &Catalogue::BuiltIn());
-  const auto loaded = LoadConfigFrom({.file = "t.yaml", .flags = {}, .variables = {}}, text);
-  EXPECT_TRUE(loaded.ok()) << loaded.error().message;
-  auto policy = PolicyFrom(loaded.value().config, catalogue);
-  EXPECT_TRUE(policy.ok()) << policy.error().message;
-  return policy.value();
-}
 
 void AddBucket(NameCensus& census, const std::string& object, const std::string& name,
                const std::string& service) {
@@ -34,9 +24,10 @@ void AddBucket(NameCensus& census, const std::string& object, const std::string&
 }
 
 TEST(NameCensus, CountsPerServiceAndType) {
-  NameCensus census(Policy("rules: {naming-convention: {mode: audit}}\n"
-                           "exemptions: [{rule: naming-convention, name: \"old-*\", reason: r}]\n"),
-                    {}, {});
+  NameCensus census(
+      PolicyOf("rules: {naming-convention: {mode: audit}}\n"
+               "exemptions: [{rule: naming-convention, name: \"old-*\", reason: r}]\n"),
+      {}, {});
   AddBucket(census, "a", "payments-prod-bucket", "payments");
   AddBucket(census, "a2", "payments-prod-bucket", "payments");  // the same resource
   AddBucket(census, "b", "payments-production-bucket", "payments");
@@ -60,7 +51,7 @@ TEST(NameCensus, CountsPerServiceAndType) {
 }
 
 TEST(NameCensus, WithoutAConventionAwsAloneSpeaks) {
-  NameCensus census(Policy("mode: warn\n"), {}, {});
+  NameCensus census(PolicyOf("mode: warn\n"), {}, {});
   AddBucket(census, "a", "anything", "payments");
   AddBucket(census, "b", "Not_A_Bucket", "payments");
   const NameReport report = census.Take();

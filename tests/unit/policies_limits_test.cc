@@ -12,23 +12,13 @@
 
 #include "policies/name_rules.h"
 #include "registry/identity/characters.h"
-#include "webhook/config/load.h"
-#include "webhook/serve/policy.h"
+#include "tests/support/policy_of.h"
 
 namespace truce {
 namespace {
 
-std::shared_ptr<const AdmissionPolicy> Policy(const std::string& text) {
-  const std::shared_ptr<const Catalogue> catalogue(std::shared_ptr<void>(), &Catalogue::BuiltIn());
-  const auto loaded = LoadConfigFrom({.file = "t.yaml", .flags = {}, .variables = {}}, text);
-  EXPECT_TRUE(loaded.ok()) << loaded.error().message;
-  auto policy = PolicyFrom(loaded.value().config, catalogue);
-  EXPECT_TRUE(policy.ok()) << policy.error().message;
-  return policy.value();
-}
-
 const AdmissionPolicy& Everything() {
-  static const auto kPolicy = Policy("rules: {naming-convention: {mode: enforce}}\n");
+  static const auto kPolicy = PolicyOf("rules: {naming-convention: {mode: enforce}}\n");
   return *kPolicy;
 }
 
@@ -170,7 +160,7 @@ TEST(NameLimits, ControlCharactersAreNoNamesAnywhere) {
 }
 
 TEST(NameLimits, SuggestionsOfTheConventionConformAndAreTakenByAws) {
-  const auto policy = Policy(
+  const auto policy = PolicyOf(
       "rules: {naming-convention: {mode: enforce}}\n"
       "naming: {variables: {env: {from: [{label: env}]}}}\n");
   const NamePolicy& names = *policy->names;
@@ -224,7 +214,7 @@ constexpr double kFactorMax = 96;
 TEST(NameTime, PatternsThatBlowUpElsewhereTakeLinearTime) {
   for (const std::string pattern :
        {"(a+)+", "(a|aa)+", "(a|a)*b?", "(.*a){12}", "([a-z]+)*", "a*a*a*a*a*a*a*b?"}) {
-    const auto policy = Policy(
+    const auto policy = PolicyOf(
         "rules: {naming-convention: {mode: enforce}}\n"
         "naming: {types: [s3/Bucket], variables: {service: {pattern: \"" +
         pattern + "\"}}}\n");
@@ -238,7 +228,7 @@ TEST(NameTime, PatternsThatBlowUpElsewhereTakeLinearTime) {
 }
 
 TEST(NameTime, SourcesThroughPatternsTakeLinearTime) {
-  const auto policy = Policy(
+  const auto policy = PolicyOf(
       "rules: {naming-convention: {mode: enforce}}\n"
       "naming: {types: [s3/Bucket], variables: {env: {from: [{namespace: "
       "\"(?:a+)+-([a-z]+)\"}]}}}\n");

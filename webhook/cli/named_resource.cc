@@ -88,16 +88,17 @@ ExitCode AskForText(const ApiFlags& flags, const ApiQuestion& question, CommandI
   return ExitCode::kOk;
 }
 
-ExitCode AskForList(const ApiFlags& flags, const std::string& path,
-                    std::vector<std::pair<std::string, std::string>> parameters, CommandIo& io,
+ExitCode AskForList(const ApiFlags& flags, const ApiQuestion& question, CommandIo& io,
                     std::string& items) {
   Json all = Json::array();
   Progress progress(io, "found");
+  ApiQuestion of_page = question;
+  auto& parameters = of_page.parameters;
   parameters.emplace_back("limit", "1000");
   parameters.emplace_back("cursor", "");
   do {
     Json page;
-    const ExitCode code = AskForObject(flags, {path, parameters}, io, page);
+    const ExitCode code = AskForObject(flags, of_page, io, page);
     if (code != ExitCode::kOk) return code;
     if (!page.contains("items") || !page["items"].is_array()) return NoServer(io);
     for (const Json& item : page["items"]) all.push_back(item);

@@ -25,9 +25,8 @@ std::shared_ptr<NamedResource> AddNamedResource(CLI::App& app);
 // that is no object is kUnreachable.
 ExitCode AskForText(const ApiFlags& flags, const ApiQuestion& question, CommandIo& io,
                     std::string& answer);
-// All items of the list at `path`, page by page, as the text of a JSON list.
-ExitCode AskForList(const ApiFlags& flags, const std::string& path,
-                    std::vector<std::pair<std::string, std::string>> parameters, CommandIo& io,
+// All items of the list that `question` asks for, page by page, as the text of a JSON list.
+ExitCode AskForList(const ApiFlags& flags, const ApiQuestion& question, CommandIo& io,
                     std::string& items);
 // The one resource that is named, with everything known of it (GET /resources/{id}), as JSON text.
 // kNo after a complaint: nobody owns it, several fit, or the caller may not read it.
@@ -55,11 +54,10 @@ ExitCode AskForObject(const ApiFlags& flags, const ApiQuestion& question, Comman
   return code;
 }
 template <typename Json>
-ExitCode AskForItems(const ApiFlags& flags, const std::string& path,
-                     std::vector<std::pair<std::string, std::string>> parameters, CommandIo& io,
+ExitCode AskForItems(const ApiFlags& flags, const ApiQuestion& question, CommandIo& io,
                      Json& items) {
   std::string text;
-  const ExitCode code = AskForList(flags, path, std::move(parameters), io, text);
+  const ExitCode code = AskForList(flags, question, io, text);
   if (code == ExitCode::kOk) items = Json::parse(text, nullptr, false);
   return code;
 }

@@ -36,7 +36,7 @@ bool IsTrue(const Json& json, const char* name) {
   return found != json.end() && found->is_boolean() && found->get<bool>();
 }
 
-std::string OrDash(std::string text) { return text.empty() ? "-" : text; }
+std::string OrDash(const std::string& text) { return text.empty() ? "-" : text; }
 
 // "ObjectStorage team-a/artifacts".
 std::string ObjectText(const Json& parent, const char* name) {
@@ -83,10 +83,11 @@ Rows ResourceRows(const Json& items, bool wide) {
   return rows;
 }
 
-// Prints `items` in the form asked for; `rows` and `name` make the forms for people.
+// Prints `items` in the form asked for; `forms`, rows and a name, are those for people.
 template <typename RowsOf, typename NameOfItem>
 void PrintItems(const std::string& output, const Json& items, std::ostream& out,
-                const RowsOf& rows_of, const NameOfItem& name_of) {
+                const std::pair<RowsOf, NameOfItem>& forms) {
+  const auto& [rows_of, name_of] = forms;
   if (output == "json" || output == "yaml") {
     const Json list = {{"items", items}};
     const std::string text = list.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -100,19 +101,23 @@ void PrintItems(const std::string& output, const Json& items, std::ostream& out,
   PrintTable(rows_of(items, output == "wide"), out);
 }
 
-// All items of a list, page by page, at most `limit`. Something that is not a list of the API is a
-// complaint.
-ExitCode Collect(const ApiFlags& flags, const std::string& path, Parameters parameters,
-                 std::size_t limit, CommandIo& io, Json& items) {
+struct ListQuestion {
+  std::string path;
+  Parameters parameters;
+  std::size_t limit;  // of all pages together
+};
+
+// All items of a list, page by page. Something that is not a list of the API is a complaint.
+ExitCode Collect(const ApiFlags& flags, const ListQuestion& question, CommandIo& io, Json& items) {
   items = Json::array();
   Progress progress(io, "found");
   std::string cursor;
   do {
-    Parameters page_parameters = parameters;
-    const std::size_t page_size = std::min<std::size_t>(1000, limit - items.size());
+    Parameters page_parameters = question.parameters;
+    const std::size_t page_size = std::min<std::size_t>(1000, question.limit - items.size());
     page_parameters.emplace_back("limit", std::to_string(page_size));
     page_parameters.emplace_back("cursor", cursor);
-    const ApiReply reply = AskApi(flags, {path, std::move(page_parameters)}, io);
+    const ApiReply reply = AskApi(flags, {question.path, std::move(page_parameters)}, io);
     if (reply.code != ExitCode::kOk) return reply.code;
     const Json page = Json::parse(reply.answer, nullptr, false);
     if (!page.is_object() || !page.contains("items") || !page["items"].is_array()) {
@@ -121,7 +126,7 @@ ExitCode Collect(const ApiFlags& flags, const std::string& path, Parameters para
     for (const Json& item : page["items"]) items.push_back(item);
     cursor = TextOf(page, "nextCursor");
     if (!cursor.empty()) progress.Show(items.size());
-  } while (!cursor.empty() && items.size() < limit);
+  } while (!cursor.empty() && items.size() < question.limit);
   return ExitCode::kOk;
 }
 
@@ -284,7 +289,8 @@ CommandAction DeclareWhoOwns(CLI::App& app) {
     const ExitCode code = selection->manifest.empty()
                               ? Find(*flags, *selection, io, resources)
                               : FindDeclared(*flags, selection->manifest, io, resources);
-    if (code == ExitCode::kOk) PrintItems(*output, resources, io.out, ResourceRows, NameOf);
+    if (code == ExitCode::kOk)
+      PrintItems(*output, resources, io.out, std::make_pair(ResourceRows, NameOf));
     return code;
   };
 }
@@ -316,7 +322,7 @@ CommandAction DeclareDescribe(CLI::App& app) {
       }
       return ExitCode::kOk;
     }
-    PrintItems(*output, whole, io.out, ResourceRows, NameOf);
+    PrintItems(*output, whole, io.out, std::make_pair(ResourceRows, NameOf));
     return ExitCode::kOk;
   };
 }
@@ -349,21 +355,24 @@ CommandAction DeclareList(CLI::App& app) {
       "  truce list --state orphaned --sort-by since -o wide\n");
   return [=](CommandIo& io) {
     Json items;
-    const ExitCode code = Collect(*flags, "/api/v1/resources",
-                                  {{"name", given->name},
-                                   {"arn", given->arn},
-                                   {"type", given->type},
-                                   {"service", given->service},
-                                   {"account", given->account},
-                                   {"region", given->region},
-                                   {"cluster", given->cluster},
-                                   {"namespace", given->ns},
-                                   {"state", given->state},
-                                   {"sort", given->sort},
-                                   {"contested", given->contested ? "true" : ""},
-                                   {"shared", given->shared ? "true" : ""}},
-                                  given->limit, io, items);
-    if (code == ExitCode::kOk) PrintItems(*output, items, io.out, ResourceRows, NameOf);
+    const ExitCode code = Collect(*flags,
+                                  {"/api/v1/resources",
+                                   {{"name", given->name},
+                                    {"arn", given->arn},
+                                    {"type", given->type},
+                                    {"service", given->service},
+                                    {"account", given->account},
+                                    {"region", given->region},
+                                    {"cluster", given->cluster},
+                                    {"namespace", given->ns},
+                                    {"state", given->state},
+                                    {"sort", given->sort},
+                                    {"contested", given->contested ? "true" : ""},
+                                    {"shared", given->shared ? "true" : ""}},
+                                   given->limit},
+                                  io, items);
+    if (code == ExitCode::kOk)
+      PrintItems(*output, items, io.out, std::make_pair(ResourceRows, NameOf));
     return code;
   };
 }
@@ -376,7 +385,7 @@ CommandAction DeclareServices(CLI::App& app) {
   app.footer("Example:\n  truce services\n");
   return [=](CommandIo& io) {
     Json items;
-    const ExitCode code = Collect(*flags, "/api/v1/services", {}, *limit, io, items);
+    const ExitCode code = Collect(*flags, {"/api/v1/services", {}, *limit}, io, items);
     if (code != ExitCode::kOk) return code;
     const auto rows_of = [](const Json& services, bool) {
       Rows rows = {{"SERVICE", "OWNERSHIPS"}};
@@ -385,8 +394,8 @@ CommandAction DeclareServices(CLI::App& app) {
       }
       return rows;
     };
-    PrintItems(*output, items, io.out, rows_of,
-               [](const Json& each) { return TextOf(each, "service"); });
+    const auto name_of = [](const Json& each) { return TextOf(each, "service"); };
+    PrintItems(*output, items, io.out, std::make_pair(rows_of, name_of));
     return ExitCode::kOk;
   };
 }
@@ -417,14 +426,16 @@ CommandAction DeclareAudit(CLI::App& app) {
       "  truce audit --oldest-first --limit 1000000 -o json > audit.json\n");
   return [=](CommandIo& io) {
     Json items;
-    const ExitCode code = Collect(*flags, "/api/v1/audit",
-                                  {{"action", given->action},
-                                   {"actor", given->actor},
-                                   {"id", given->id},
-                                   {"since", given->since},
-                                   {"until", given->until},
-                                   {"order", given->oldest ? "oldest" : ""}},
-                                  given->limit, io, items);
+    const ExitCode code = Collect(*flags,
+                                  {"/api/v1/audit",
+                                   {{"action", given->action},
+                                    {"actor", given->actor},
+                                    {"id", given->id},
+                                    {"since", given->since},
+                                    {"until", given->until},
+                                    {"order", given->oldest ? "oldest" : ""}},
+                                   given->limit},
+                                  io, items);
     if (code != ExitCode::kOk) return code;
     const auto rows_of = [](const Json& lines, bool wide) {
       Rows rows = {{"AT", "ACTION", "ACTOR", "ROOT", "CAUSE"}};
@@ -436,8 +447,8 @@ CommandAction DeclareAudit(CLI::App& app) {
       }
       return rows;
     };
-    PrintItems(*output, items, io.out, rows_of,
-               [](const Json& each) { return NumberOf(each, "number"); });
+    const auto name_of = [](const Json& each) { return NumberOf(each, "number"); };
+    PrintItems(*output, items, io.out, std::make_pair(rows_of, name_of));
     return ExitCode::kOk;
   };
 }
@@ -450,7 +461,8 @@ CommandAction DeclareDenials(CLI::App& app) {
   app.footer("Example:\n  truce denials -n team-b\n");
   return [=](CommandIo& io) {
     Json items;
-    const ExitCode code = Collect(*flags, "/api/v1/denials", {{"namespace", *ns}}, 1000, io, items);
+    const ExitCode code =
+        Collect(*flags, {"/api/v1/denials", {{"namespace", *ns}}, 1000}, io, items);
     if (code != ExitCode::kOk) return code;
     const auto rows_of = [](const Json& denials, bool wide) {
       Rows rows = {{"LAST", "COUNT", "OBJECT", "RESOURCE", "RULE"}};
@@ -465,8 +477,8 @@ CommandAction DeclareDenials(CLI::App& app) {
       }
       return rows;
     };
-    PrintItems(*output, items, io.out, rows_of,
-               [](const Json& each) { return TextOf(each, "resource"); });
+    const auto name_of = [](const Json& each) { return TextOf(each, "resource"); };
+    PrintItems(*output, items, io.out, std::make_pair(rows_of, name_of));
     return ExitCode::kOk;
   };
 }

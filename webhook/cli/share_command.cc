@@ -45,7 +45,7 @@ ExitCode List(const ApiFlags& flags, const NamedResource& named, const std::stri
     id = TextIn(resource, "id");
   }
   Json items;
-  const ExitCode code = AskForItems(flags, kPath, {{"resource", id}}, io, items);
+  const ExitCode code = AskForItems(flags, {kPath, {{"resource", id}}}, io, items);
   if (code == ExitCode::kOk) Print(output, items, io);
   return code;
 }

@@ -49,7 +49,7 @@ ExitCode Show(const Json& transfer, const std::string& output, CommandIo& io) {
 
 ExitCode List(const ApiFlags& flags, const std::string& output, CommandIo& io) {
   Json items;
-  const ExitCode code = AskForItems(flags, kPath, {}, io, items);
+  const ExitCode code = AskForItems(flags, {kPath, {}}, io, items);
   if (code != ExitCode::kOk) return code;
   std::vector<std::vector<std::string>> rows = {
       {"ID", "RESOURCE", "TO", "STATE", "SUCCESSOR", "REASON"}};
