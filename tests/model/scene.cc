@@ -44,6 +44,7 @@ ObjectFacts Object(const Slot& slot, const std::string& uid, std::uint64_t versi
 
 }  // namespace
 
+// NOLINTNEXTLINE(readability-function-size): what a history says of a bucket, on one line.
 ObjectFacts ManagedBucket(const Slot& slot, const std::string& uid, const std::string& bucket,
                           Intent intent, std::uint64_t version) {
   ObjectFacts object = Object(slot, uid, version);

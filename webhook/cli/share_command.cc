@@ -13,6 +13,7 @@ using Json = nlohmann::json;
 constexpr char kPath[] = "/api/v1/shares";
 
 struct ShareArguments {
+  std::string output;  // form of the answer
   std::string ns;
   std::string object;
   std::string level = "observe";
@@ -64,7 +65,7 @@ ExitCode End(const ApiFlags& flags, const ShareArguments& given, CommandIo& io) 
 }
 
 ExitCode Give(const ApiFlags& flags, const NamedResource& named, const ShareArguments& given,
-              const std::string& output, CommandIo& io) {
+              CommandIo& io) {
   std::string until = given.until;
   if (!given.duration.empty()) {
     until = TimeAfter(given.duration);
@@ -86,7 +87,7 @@ ExitCode Give(const ApiFlags& flags, const NamedResource& named, const ShareArgu
                           {"reason", given.reason}});
   Json share;
   const ExitCode code = AskForObject(flags, question, io, share);
-  if (code == ExitCode::kOk) Print(output, Json::array({share}), io);
+  if (code == ExitCode::kOk) Print(given.output, Json::array({share}), io);
   return code;
 }
 
@@ -123,7 +124,8 @@ CommandAction DeclareShare(CLI::App& app) {
                       ExitCode::kUsage);
     }
     if (!given->end.empty()) return End(*flags, *given, io);
-    if (gives) return Give(*flags, *named, *given, *output, io);
+    given->output = *output;
+    if (gives) return Give(*flags, *named, *given, io);
     return List(*flags, *named, *output, io);
   };
 }

@@ -13,6 +13,7 @@ using Json = nlohmann::json;
 constexpr char kPath[] = "/api/v1/transfers";
 
 struct TransferArguments {
+  std::string output;  // form of the answer
   std::string ns;
   std::string object;
   std::string successor;
@@ -87,7 +88,7 @@ ExitCode Check(const ApiFlags& flags, const NamedResource& named, const std::str
 }
 
 ExitCode Offer(const ApiFlags& flags, const NamedResource& named, const TransferArguments& given,
-               const std::string& output, CommandIo& io) {
+               CommandIo& io) {
   Json resource;
   const ExitCode found = FindOne(flags, named, io, resource);
   if (found != ExitCode::kOk) return found;
@@ -101,12 +102,11 @@ ExitCode Offer(const ApiFlags& flags, const NamedResource& named, const Transfer
   Json transfer;
   const ExitCode code = AskForObject(flags, question, io, transfer);
   if (code != ExitCode::kOk) return code;
-  static_cast<void>(Show(transfer, output, io));
+  static_cast<void>(Show(transfer, given.output, io));
   return ExitCode::kOk;
 }
 
-ExitCode ActOn(const ApiFlags& flags, const TransferArguments& given, const std::string& output,
-               CommandIo& io) {
+ExitCode ActOn(const ApiFlags& flags, const TransferArguments& given, CommandIo& io) {
   const bool accepts = !given.accept.empty();
   const std::string& id = accepts                 ? given.accept
                           : given.decline.empty() ? given.withdraw
@@ -119,7 +119,7 @@ ExitCode ActOn(const ApiFlags& flags, const TransferArguments& given, const std:
   const ExitCode code = AskForObject(flags, question, io, transfer);
   if (code != ExitCode::kOk) return code;
   if (accepts) {
-    static_cast<void>(Show(transfer, output, io));
+    static_cast<void>(Show(transfer, given.output, io));
   } else {
     io.out << (given.decline.empty() ? "withdrawn" : "declined") << ": "
            << TypeAndName(transfer.value("resource", Json::object())) << " stays with its owner\n";
@@ -165,8 +165,9 @@ CommandAction DeclareTransfer(CLI::App& app) {
     if ((offers || acts) && given->reason.empty() && given->accept.empty()) {
       return Complain(io, "say why with --reason", ExitCode::kUsage);
     }
-    if (offers) return Offer(*flags, *named, *given, *output, io);
-    if (acts) return ActOn(*flags, *given, *output, io);
+    given->output = *output;
+    if (offers) return Offer(*flags, *named, *given, io);
+    if (acts) return ActOn(*flags, *given, io);
     if (named->resource.empty()) return List(*flags, *output, io);
     return Check(*flags, *named, *output, io);
   };
