@@ -99,6 +99,10 @@ struct OperationPorts {
   IdSource ids;  // thread-safe
 };
 
+// The filter that the call's parameters are; those that it does not allow are missing. Errors:
+// kInvalidArgument.
+Result<ResourceFilter> ResourceFilterOf(const RestCall& call);
+
 // The entity tag of a resource: changes whenever the owner, a declaration or an agreement does.
 std::string EntityTagOf(const ResourceView& view);
 

@@ -144,7 +144,7 @@ class Registry final {
     const Result<void> checked =
         call.AllowOnly({"type", "service", "namespace", "state", "limit", "cursor"});
     if (!checked.ok()) return ProblemResponse(checked.error());
-    Result<ResourceFilter> filter = FilterOf(call);
+    Result<ResourceFilter> filter = ResourceFilterOf(call);
     if (!filter.ok()) return ProblemResponse(filter.error());
     const std::string ns = filter.value().ns.value_or(std::string());
     if (auto refusal = ports_.rest.Refuse(call, {"ownerships", "", "list", ns})) {
@@ -196,22 +196,6 @@ class Registry final {
     std::string key;
     for (int i = 0; i < 4; ++i) key += ids().text;
     return key;
-  }
-
-  static Result<ResourceFilter> FilterOf(const RestCall& call) {
-    ResourceFilter filter;
-    filter.type = call.Parameter("type");
-    filter.service = call.Parameter("service");
-    filter.state = call.Parameter("state");
-    if (const auto ns = call.request.Query("namespace")) filter.ns = std::string(*ns);
-    const auto& state = filter.state;
-    const bool known_state = state.empty() || state == "reserved" || state == "held" ||
-                             state == "orphaned" || state == "imported";
-    if (!known_state) return Bad("state is none of reserved, held, orphaned, imported");
-    if (!filter.type.empty() && call.policy->catalogue->FindType(filter.type) == nullptr) {
-      return Bad("there is no such type; /api/v1/types lists them");
-    }
-    return filter;
   }
 
   static std::string QuestionOf(const RestCall& call) {

@@ -27,30 +27,6 @@ bool IsPublicId(std::string_view text) {
          });
 }
 
-// The filter that the parameters are. Errors: kInvalidArgument.
-Result<ResourceFilter> FilterOf(const RestCall& call) {
-  ResourceFilter filter;
-  filter.name = call.Parameter("name");
-  filter.arn = call.Parameter("arn");
-  filter.type = call.Parameter("type");
-  filter.service = call.Parameter("service");
-  filter.account = call.Parameter("account");
-  filter.region = call.Parameter("region");
-  filter.cluster = call.Parameter("cluster");
-  filter.state = call.Parameter("state");
-  if (const auto ns = call.request.Query("namespace")) filter.ns = std::string(*ns);
-  TRUCE_ASSIGN_OR_RETURN(filter.contested, call.Switch("contested"));
-  TRUCE_ASSIGN_OR_RETURN(filter.shared, call.Switch("shared"));
-  const auto& state = filter.state;
-  const bool known_state = state.empty() || state == "reserved" || state == "held" ||
-                           state == "orphaned" || state == "imported";
-  if (!known_state) return Bad("state is none of reserved, held, orphaned, imported");
-  if (!filter.type.empty() && call.policy->catalogue->FindType(filter.type) == nullptr) {
-    return Bad("there is no such type; /api/v1/types lists them");
-  }
-  return filter;
-}
-
 // Everything that a cursor goes on with: all parameters but itself and the size of a page.
 std::string QuestionOf(const RestCall& call) {
   std::vector<std::pair<std::string, std::string>> parameters;
@@ -120,6 +96,29 @@ bool TagMatches(std::string_view field, const std::string& tag) {
 
 }  // namespace
 
+Result<ResourceFilter> ResourceFilterOf(const RestCall& call) {
+  ResourceFilter filter;
+  filter.name = call.Parameter("name");
+  filter.arn = call.Parameter("arn");
+  filter.type = call.Parameter("type");
+  filter.service = call.Parameter("service");
+  filter.account = call.Parameter("account");
+  filter.region = call.Parameter("region");
+  filter.cluster = call.Parameter("cluster");
+  filter.state = call.Parameter("state");
+  if (const auto ns = call.request.Query("namespace")) filter.ns = std::string(*ns);
+  TRUCE_ASSIGN_OR_RETURN(filter.contested, call.Switch("contested"));
+  TRUCE_ASSIGN_OR_RETURN(filter.shared, call.Switch("shared"));
+  const auto& state = filter.state;
+  const bool known_state = state.empty() || state == "reserved" || state == "held" ||
+                           state == "orphaned" || state == "imported";
+  if (!known_state) return Bad("state is none of reserved, held, orphaned, imported");
+  if (!filter.type.empty() && call.policy->catalogue->FindType(filter.type) == nullptr) {
+    return Bad("there is no such type; /api/v1/types lists them");
+  }
+  return filter;
+}
+
 std::string EntityTagOf(const ResourceView& view) {
   JsonWriter json;
   WriteResource(view.owner, view.rows, json);
@@ -149,7 +148,7 @@ HttpResponse RestApi::ListResources(RestCall& call) const {
       call.AllowOnly({"name", "arn", "type", "service", "account", "region", "cluster", "namespace",
                       "state", "contested", "shared", "sort", "limit", "cursor"});
   if (!checked.ok()) return ProblemResponse(checked.error());
-  Result<ResourceFilter> filter = FilterOf(call);
+  Result<ResourceFilter> filter = ResourceFilterOf(call);
   if (!filter.ok()) return ProblemResponse(filter.error());
   ResourceQuery query;
   query.filter = std::move(filter).value();
@@ -250,7 +249,7 @@ HttpResponse RestApi::GetResource(RestCall& call) const {
 HttpResponse RestApi::Lookup(RestCall& call) const {
   const Result<void> checked = call.AllowOnly({"arn", "type", "name", "account", "region", "key"});
   if (!checked.ok()) return ProblemResponse(checked.error());
-  Result<ResourceFilter> filter = FilterOf(call);
+  Result<ResourceFilter> filter = ResourceFilterOf(call);
   if (!filter.ok()) return ProblemResponse(filter.error());
   const std::string key = call.Parameter("key");
   const bool by_name = !filter.value().name.empty();
