@@ -26,6 +26,7 @@
 #include "registry/ownership/sight.h"
 #include "registry/store/sqlite/sqlite_store.h"
 #include "tests/support/json_document.h"
+#include "webhook/serve/catalogue_change.h"
 
 namespace truce {
 namespace {
@@ -190,6 +191,10 @@ class Filler {
   }
 
   Result<void> Run() {
+    // As a server of this version leaves it: its next start has no keys to look through.
+    const auto followed =
+        FollowCatalogue(store_, {*rules_.catalogue, parties_, ids_, clock_.Now()});
+    if (!followed.ok()) return followed.error();
     const std::uint64_t step = count_ < kPrintedMax ? 1 : count_ / kPrintedMax;
     for (std::uint64_t number = 0; number < count_; ++number) {
       const Made made = Make(number, count_);

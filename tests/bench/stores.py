@@ -34,6 +34,7 @@ class Templates:
         # What decides how a registry looks on disk; other changes are not worth filling it anew.
         sources = [Path(__file__).with_name("fill_store.cc")]
         sources += sorted((REPOSITORY / "schema" / "sqlite").glob("*.sql"))
+        sources += [REPOSITORY / "schema" / "aws-types.tsv"]
         version = hashlib.sha256(b"".join(source.read_bytes() for source in sources))
         self._folder = WORK / "stores" / version.hexdigest()[:12]
         (WORK / "stores").mkdir(parents=True, exist_ok=True)
