@@ -8,6 +8,7 @@
 #include <new>
 
 #include "registry/base/assert.h"
+#include "registry/store/sqlite/vfs_layer.h"
 
 namespace truce::testing {
 
@@ -45,96 +46,68 @@ struct FaultyVfs::State {
 
 namespace {
 
-// SQLite allocates this; the real file's own memory follows it.
 struct File {
-  sqlite3_file base;
   FaultyVfs::State* state;
   std::string* path;  // null for files without a name
 };
 
-constexpr std::size_t kRealOffset = (sizeof(File) + 15U) / 16U * 16U;
-
-File* Mine(sqlite3_file* file) { return static_cast<File*>(static_cast<void*>(file)); }
-
-sqlite3_file* Real(sqlite3_file* file) {
-  return static_cast<sqlite3_file*>(
-      static_cast<void*>(static_cast<char*>(static_cast<void*>(file)) + kRealOffset));
-}
-
-template <auto kMethod, typename... Args>
-auto Pass(sqlite3_file* file, Args... args) {
-  sqlite3_file* const real = Real(file);
-  return (real->pMethods->*kMethod)(real, args...);
-}
+using Layer = VfsLayer<File>;
 
 int Close(sqlite3_file* file) {
-  delete Mine(file)->path;
-  Mine(file)->path = nullptr;
-  return Pass<&sqlite3_io_methods::xClose>(file);
+  delete Layer::Mine(file).path;
+  Layer::Mine(file).path = nullptr;
+  return Layer::Pass<&sqlite3_io_methods::xClose>(file);
 }
 
 int Write(sqlite3_file* file, const void* data, int size, sqlite3_int64 offset) {
-  const int fault = Mine(file)->state->Next();
+  const int fault = Layer::Mine(file).state->Next();
   if (fault != SQLITE_OK) return fault;
-  return Pass<&sqlite3_io_methods::xWrite>(file, data, size, offset);
+  return Layer::Pass<&sqlite3_io_methods::xWrite>(file, data, size, offset);
 }
 
 int Truncate(sqlite3_file* file, sqlite3_int64 size) {
-  const int fault = Mine(file)->state->Next();
+  const int fault = Layer::Mine(file).state->Next();
   if (fault != SQLITE_OK) return fault;
-  return Pass<&sqlite3_io_methods::xTruncate>(file, size);
+  return Layer::Pass<&sqlite3_io_methods::xTruncate>(file, size);
 }
 
 // Through the open file: opening and closing it once more would drop the process's locks on it.
 std::string ContentOf(sqlite3_file* file) {
   sqlite3_int64 size = 0;
-  TRUCE_ASSERT(Pass<&sqlite3_io_methods::xFileSize>(file, &size) == SQLITE_OK);
+  TRUCE_ASSERT(Layer::Pass<&sqlite3_io_methods::xFileSize>(file, &size) == SQLITE_OK);
   std::string content(static_cast<std::size_t>(size), '\0');
-  const int code = Pass<&sqlite3_io_methods::xRead, void*, int, sqlite3_int64>(
+  const int code = Layer::Pass<&sqlite3_io_methods::xRead, void*, int, sqlite3_int64>(
       file, content.data(), static_cast<int>(size), 0);
   TRUCE_ASSERT(code == SQLITE_OK || code == SQLITE_IOERR_SHORT_READ);
   return content;
 }
 
 int Sync(sqlite3_file* file, int flags) {
-  const int fault = Mine(file)->state->Next();
+  const int fault = Layer::Mine(file).state->Next();
   if (fault != SQLITE_OK) return fault;
-  const int code = Pass<&sqlite3_io_methods::xSync>(file, flags);
-  if (code == SQLITE_OK && Mine(file)->path != nullptr) {
-    Mine(file)->state->Synced(*Mine(file)->path, ContentOf(file));
+  const int code = Layer::Pass<&sqlite3_io_methods::xSync>(file, flags);
+  if (code == SQLITE_OK && Layer::Mine(file).path != nullptr) {
+    Layer::Mine(file).state->Synced(*Layer::Mine(file).path, ContentOf(file));
   }
   return code;
 }
 
-const sqlite3_io_methods kMethods = {
-    3,
-    Close,
-    Pass<&sqlite3_io_methods::xRead, void*, int, sqlite3_int64>,
-    Write,
-    Truncate,
-    Sync,
-    Pass<&sqlite3_io_methods::xFileSize, sqlite3_int64*>,
-    Pass<&sqlite3_io_methods::xLock, int>,
-    Pass<&sqlite3_io_methods::xUnlock, int>,
-    Pass<&sqlite3_io_methods::xCheckReservedLock, int*>,
-    Pass<&sqlite3_io_methods::xFileControl, int, void*>,
-    Pass<&sqlite3_io_methods::xSectorSize>,
-    Pass<&sqlite3_io_methods::xDeviceCharacteristics>,
-    Pass<&sqlite3_io_methods::xShmMap, int, int, int, void volatile**>,
-    Pass<&sqlite3_io_methods::xShmLock, int, int, int>,
-    Pass<&sqlite3_io_methods::xShmBarrier>,
-    Pass<&sqlite3_io_methods::xShmUnmap, int>,
-    Pass<&sqlite3_io_methods::xFetch, sqlite3_int64, int, void**>,
-    Pass<&sqlite3_io_methods::xUnfetch, sqlite3_int64, void*>,
-};
+const sqlite3_io_methods kMethods = [] {
+  sqlite3_io_methods methods = Layer::kPassAll;
+  methods.xClose = Close;
+  methods.xWrite = Write;
+  methods.xTruncate = Truncate;
+  methods.xSync = Sync;
+  return methods;
+}();
 
 int Open(sqlite3_vfs* vfs, sqlite3_filename name, sqlite3_file* file, int flags, int* out_flags) {
   auto* const state = static_cast<FaultyVfs::State*>(vfs->pAppData);
-  Mine(file)->state = state;
-  Mine(file)->path = nullptr;
-  const int code = state->real->xOpen(state->real, name, Real(file), flags, out_flags);
-  file->pMethods = Real(file)->pMethods == nullptr ? nullptr : &kMethods;
-  if (code == SQLITE_OK && name != nullptr) Mine(file)->path = new std::string(name);
+  Layer::Mine(file).state = state;
+  Layer::Mine(file).path = nullptr;
+  const int code = state->real->xOpen(state->real, name, Layer::Real(file), flags, out_flags);
+  file->pMethods = Layer::Real(file)->pMethods == nullptr ? nullptr : &kMethods;
+  if (code == SQLITE_OK && name != nullptr) Layer::Mine(file).path = new std::string(name);
   return code;
 }
 
@@ -151,14 +124,11 @@ int Delete(sqlite3_vfs* vfs, const char* name, int sync_folder) {
 FaultyVfs::FaultyVfs() : state_(std::make_unique<State>()) {
   state_->real = sqlite3_vfs_find(nullptr);
   TRUCE_ASSERT(state_->real != nullptr);
-  state_->vfs = *state_->real;
   state_->name = "faulty-" + std::to_string(std::hash<const void*>{}(state_.get()));
-  state_->vfs.zName = state_->name.c_str();
-  state_->vfs.szOsFile = static_cast<int>(kRealOffset) + state_->real->szOsFile;
+  Layer::Place(*state_->real, state_->name, state_->vfs);
   state_->vfs.pAppData = state_.get();
   state_->vfs.xOpen = Open;
   state_->vfs.xDelete = Delete;
-  // The real layer's other methods use their pAppData only to open files.
   TRUCE_ASSERT(sqlite3_vfs_register(&state_->vfs, 0) == SQLITE_OK);
 }
 

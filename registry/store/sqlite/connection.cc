@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "registry/base/assert.h"
+#include "registry/store/sqlite/writing_vfs.h"
 
 namespace truce {
 namespace {
@@ -281,17 +282,26 @@ Result<std::unique_ptr<Connection>> Connection::Open(const ConnectionOptions& op
     return Error{ErrorCode::kInternal, "SQLite 3.51.3 or newer is needed, this process runs " +
                                            std::string(sqlite3_libversion())};
   }
+  std::unique_ptr<WritingVfs> vfs;
+  std::string layer = options.vfs;
+  if (!options.read_only) {
+    TRUCE_ASSIGN_OR_RETURN(vfs, WritingVfs::Make(options.vfs));
+    layer = vfs->name();
+  }
   sqlite3* database = nullptr;
   const int access =
       options.read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   const int code = sqlite3_open_v2(options.path.c_str(), &database,
                                    access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
-                                   options.vfs.empty() ? nullptr : options.vfs.c_str());
-  std::unique_ptr<Connection> connection(new Connection(database));
+                                   layer.empty() ? nullptr : layer.c_str());
+  std::unique_ptr<Connection> connection(new Connection(std::move(vfs), database));
   if (code != SQLITE_OK) return ErrorOf(database, code);
   TRUCE_RETURN_IF_ERROR(connection->Configure(options.read_only));
   return connection;
 }
+
+Connection::Connection(std::unique_ptr<WritingVfs> vfs, sqlite3* database)
+    : vfs_(std::move(vfs)), database_(database) {}
 
 Connection::~Connection() {
   for (sqlite3_stmt* statement : statements_) sqlite3_finalize(statement);

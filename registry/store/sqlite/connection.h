@@ -16,6 +16,8 @@ struct sqlite3_stmt;
 
 namespace truce {
 
+class WritingVfs;
+
 // Every statement that is run more than once; its text stands in connection.cc.
 enum class Sql : std::uint8_t {
   kBegin,
@@ -146,9 +148,10 @@ class Connection {
   sqlite3* handle() const { return database_; }
 
  private:
-  explicit Connection(sqlite3* database) : database_(database) {}
+  Connection(std::unique_ptr<WritingVfs> vfs, sqlite3* database);
   Result<void> Configure(bool read_only);
 
+  const std::unique_ptr<WritingVfs> vfs_;  // null: reads only
   sqlite3* database_;
   std::array<sqlite3_stmt*, kSqlCount> statements_{};
 };

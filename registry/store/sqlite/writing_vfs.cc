@@ -1,0 +1,133 @@
+#include "registry/store/sqlite/writing_vfs.h"
+
+#include <sqlite3.h>
+
+#include <exception>
+#include <functional>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "registry/store/sqlite/vfs_layer.h"
+
+namespace truce {
+
+struct WritingVfs::State {
+  static int Open(sqlite3_vfs* vfs, sqlite3_filename name, sqlite3_file* file, int flags,
+                  int* out_flags);
+
+  sqlite3_vfs vfs{};  // first: what SQLite hands to Open is the state too
+  sqlite3_vfs* real = nullptr;
+  std::string name;
+};
+
+namespace {
+
+// SQLite's layer for Unix cuts larger writes off.
+constexpr std::size_t kGatheredBytesMax = 0x1FFFF;
+
+// Bytes of the log that SQLite has written and the file below has not.
+struct Gathered {
+  std::string bytes;
+  sqlite3_int64 begin = 0;  // where in the file
+};
+
+struct File {
+  Gathered* gathered;  // of the log; else null
+};
+
+using Layer = VfsLayer<File>;
+
+int Flush(sqlite3_file* file) {
+  Gathered& gathered = *Layer::Mine(file).gathered;
+  if (gathered.bytes.empty()) return SQLITE_OK;
+  const int code = Layer::Pass<&sqlite3_io_methods::xWrite>(
+      file, static_cast<const void*>(gathered.bytes.data()),
+      static_cast<int>(gathered.bytes.size()), gathered.begin);
+  gathered.bytes.clear();
+  return code;
+}
+
+// A method of the log that finds everything written.
+template <auto kMethod, typename... Args>
+int PassFlushed(sqlite3_file* file, Args... args) {
+  const int code = Flush(file);
+  return code != SQLITE_OK ? code : Layer::Pass<kMethod>(file, args...);
+}
+
+int WriteLog(sqlite3_file* file, const void* data, int size, sqlite3_int64 offset) {
+  Gathered& gathered = *Layer::Mine(file).gathered;
+  const auto bytes = static_cast<std::size_t>(size);
+  const auto end = gathered.begin + static_cast<sqlite3_int64>(gathered.bytes.size());
+  if (offset != end || gathered.bytes.size() + bytes > kGatheredBytesMax) {
+    const int code = Flush(file);
+    if (code != SQLITE_OK) return code;
+    gathered.begin = offset;
+  }
+  try {
+    gathered.bytes.append(static_cast<const char*>(data), bytes);
+  } catch (const std::exception&) {
+    return SQLITE_IOERR_NOMEM;
+  }
+  return SQLITE_OK;
+}
+
+int CloseLog(sqlite3_file* file) {
+  delete std::exchange(Layer::Mine(file).gathered, nullptr);
+  return Layer::Pass<&sqlite3_io_methods::xClose>(file);
+}
+
+const sqlite3_io_methods kLogMethods = [] {
+  sqlite3_io_methods methods = Layer::kPassAll;
+  methods.xClose = CloseLog;
+  methods.xRead = PassFlushed<&sqlite3_io_methods::xRead, void*, int, sqlite3_int64>;
+  methods.xWrite = WriteLog;
+  methods.xTruncate = PassFlushed<&sqlite3_io_methods::xTruncate, sqlite3_int64>;
+  methods.xSync = PassFlushed<&sqlite3_io_methods::xSync, int>;
+  methods.xFileSize = PassFlushed<&sqlite3_io_methods::xFileSize, sqlite3_int64*>;
+  return methods;
+}();
+
+}  // namespace
+
+int WritingVfs::State::Open(sqlite3_vfs* vfs, sqlite3_filename name, sqlite3_file* file, int flags,
+                            int* out_flags) {
+  sqlite3_vfs* const real = static_cast<State*>(static_cast<void*>(vfs))->real;
+  Layer::Mine(file) = File{nullptr};
+  file->pMethods = nullptr;
+  const bool is_log = (flags & SQLITE_OPEN_WAL) != 0;
+  std::unique_ptr<Gathered> gathered;
+  if (is_log) {
+    gathered.reset(new (std::nothrow) Gathered);
+    if (gathered == nullptr) return SQLITE_NOMEM;
+  }
+  const int code = real->xOpen(real, name, Layer::Real(file), flags, out_flags);
+  // SQLite closes what has methods, even when opening it failed.
+  if (Layer::Real(file)->pMethods == nullptr) return code;
+  Layer::Mine(file).gathered = gathered.release();
+  file->pMethods = is_log ? &kLogMethods : &Layer::kPassAll;
+  return code;
+}
+
+Result<std::unique_ptr<WritingVfs>> WritingVfs::Make(const std::string& real) {
+  auto state = std::make_unique<State>();
+  state->real = sqlite3_vfs_find(real.empty() ? nullptr : real.c_str());
+  if (state->real == nullptr) {
+    return Error{ErrorCode::kInternal, "SQLite has no file layer \"" + real + "\""};
+  }
+  state->name = "truce-" + std::to_string(std::hash<const void*>{}(state.get()));
+  static_assert(std::is_standard_layout_v<State>);
+  Layer::Place(*state->real, state->name, state->vfs);
+  state->vfs.xOpen = State::Open;
+  const int code = sqlite3_vfs_register(&state->vfs, 0);
+  if (code != SQLITE_OK) return Error{ErrorCode::kInternal, sqlite3_errstr(code)};
+  return std::unique_ptr<WritingVfs>(new WritingVfs(std::move(state)));
+}
+
+WritingVfs::WritingVfs(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+WritingVfs::~WritingVfs() { sqlite3_vfs_unregister(&state_->vfs); }
+
+const std::string& WritingVfs::name() const { return state_->name; }
+
+}  // namespace truce

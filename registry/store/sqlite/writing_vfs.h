@@ -1,0 +1,37 @@
+// WritingVfs: a file layer under a connection that writes, with fewer system calls.
+#ifndef TRUCE_REGISTRY_STORE_SQLITE_WRITING_VFS_H_
+#define TRUCE_REGISTRY_STORE_SQLITE_WRITING_VFS_H_
+
+#include <memory>
+#include <string>
+
+#include "registry/base/result.h"
+
+namespace truce {
+
+// SQLite writes each page of the write-ahead log in two calls. Here what follows each other is
+// gathered, up to 128 KiB, and written in one call before the next sync, so the sync still covers
+// all that SQLite wrote; an error of that write is the sync's. What no sync follows belongs to no
+// commit, and is dropped when the file is closed.
+//
+// One connection's; must outlive it. External synchronization.
+class WritingVfs {
+ public:
+  // Over the layer `real` ("": the default one). Errors: kInternal (no such layer).
+  static Result<std::unique_ptr<WritingVfs>> Make(const std::string& real);
+  ~WritingVfs();
+  WritingVfs(const WritingVfs&) = delete;
+  WritingVfs& operator=(const WritingVfs&) = delete;
+
+  const std::string& name() const;
+
+ private:
+  struct State;
+  explicit WritingVfs(std::unique_ptr<State> state);
+
+  const std::unique_ptr<State> state_;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_REGISTRY_STORE_SQLITE_WRITING_VFS_H_
