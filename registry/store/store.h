@@ -31,6 +31,8 @@ using Decide = std::function<Changes(const Facts&)>;
 // Runs on committed facts. May run more than once, when a commit overtakes it: only what the last
 // run saw counts, so it starts its captures anew. Must not block and not call the store.
 using Look = std::function<void(const Facts&)>;
+// How a Submit ended. Must be short and must not block.
+using OnDone = std::function<void(Result<void>)>;
 
 struct StoreCounts {
   std::uint64_t owners = 0;
@@ -72,6 +74,15 @@ class Store {
   // `deadline`. When `decide` returns no changes nothing is written and the call needs no working
   // disk.
   virtual Result<void> Apply(const Locks& locks, const Decide& decide, Deadline deadline) = 0;
+
+  // As Apply, for callers that have more to do than to wait: calls `done` once with what Apply
+  // would have returned, before Submit returns or later from a thread of the store, also when the
+  // store closes. `decide` is kept until then. After `deadline` no decision begins; a commit that
+  // has begun is waited for, so `done` may come later than `deadline`. This default applies at
+  // once.
+  virtual void Submit(const Locks& locks, Decide decide, Deadline deadline, OnDone done) {
+    done(Apply(locks, decide, deadline));
+  }
 
   // Calls `look` on one consistent committed state. Never writes, never waits for a writer's
   // commit. Errors: kUnavailable, kDeadlineExceeded, kDataLoss.

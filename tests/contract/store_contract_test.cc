@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <latch>
 #include <memory>
+#include <mutex>
 #include <random>
 #include <thread>
 
@@ -211,6 +213,65 @@ TEST_P(StoreContract, APassedDeadlineWritesNothing) {
   const Result<void> look = store().Read([](const Facts& /*facts*/) {}, Past());
   ASSERT_FALSE(look.ok());
   EXPECT_EQ(look.error().code, ErrorCode::kDeadlineExceeded);
+}
+
+// Waits for what was submitted.
+class Told {
+ public:
+  OnDone Teller() {
+    return [this](Result<void> result) {
+      const std::lock_guard lock(mutex_);
+      results_.push_back(std::move(result));
+      told_.notify_all();
+    };
+  }
+  std::vector<Result<void>> Wait(std::size_t count) {
+    std::unique_lock lock(mutex_);
+    EXPECT_TRUE(told_.wait_until(lock, Soon(), [&] { return results_.size() >= count; }));
+    return results_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable told_;
+  std::vector<Result<void>> results_;
+};
+
+TEST_P(StoreContract, WhatIsSubmittedIsToldWhatApplyReturns) {
+  Told told;
+  store().Submit(
+      {}, [](const Facts&) { return SampleCreate("a", "u1"); }, Soon(), told.Teller());
+  ASSERT_TRUE(told.Wait(1)[0].ok());
+  EXPECT_EQ(Contents().owners, SampleCreate("a", "u1").put_owners);
+  Changes nameless;
+  nameless.put_settings.emplace_back("", "x");
+  store().Submit(
+      {}, [&](const Facts&) { return nameless; }, Soon(), told.Teller());
+  EXPECT_EQ(told.Wait(2)[1].error().code, ErrorCode::kInternal);
+}
+
+TEST_P(StoreContract, WhatIsSubmittedTooLateWritesNothing) {
+  Told told;
+  store().Submit(
+      {}, [](const Facts&) { return SampleCreate("a", "u1"); }, Past(), told.Teller());
+  EXPECT_EQ(told.Wait(1)[0].error().code, ErrorCode::kDeadlineExceeded);
+  EXPECT_EQ(Contents(), StoreContents{});
+}
+
+TEST_P(StoreContract, WhatIsSubmittedIsWrittenBeforeTheStoreCloses) {
+  constexpr std::size_t kCount = 50;
+  Told told;
+  for (std::size_t i = 0; i < kCount; ++i) {
+    const std::string name = "n" + std::to_string(i);
+    store().Submit(
+        {}, [name](const Facts&) { return SampleCreate(name, "u-" + name); }, Soon(),
+        told.Teller());
+  }
+  kind_->Reopen();
+  const auto results = told.Wait(kCount);
+  EXPECT_EQ(results.size(), kCount);
+  EXPECT_TRUE(std::all_of(results.begin(), results.end(), [](const auto& r) { return r.ok(); }));
+  EXPECT_EQ(Contents().owners.size(), kCount);
 }
 
 TEST_P(StoreContract, ADecisionSeesWhatEarlierOnesWrote) {

@@ -9,6 +9,7 @@
 
 #include "registry/base/assert.h"
 #include "registry/store/memory/memory_store.h"
+#include "tests/support/validate_now.h"
 #include "webhook/admission/codec.h"
 #include "webhook/admission/service.h"
 
@@ -33,7 +34,7 @@ std::shared_ptr<const truce::AdmissionPolicy> Policy() {
 truce::HttpResponse Answer(truce::AdmissionService& service, std::string body) {
   truce::HttpRequest request;
   request.body = std::move(body);
-  truce::HttpResponse response = service.Validate(request);
+  truce::HttpResponse response = ValidateNow(service, request);
   TRUCE_ASSERT(response.status == 200 || response.status == 400);
   return response;
 }

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "tests/support/validate_now.h"
+
 namespace truce {
 
 // What the watch must know of reviews.
@@ -76,7 +78,7 @@ SimulatedAnswer SimulatedProcess::Validate(std::string review) {
   request.path = "/validate";
   request.query.emplace_back("timeout", "10s");
   request.body = std::move(review);
-  const HttpResponse response = service_->Validate(request);
+  const HttpResponse response = ValidateNow(*service_, request);
   return {response.status, response.body.find("\"allowed\":true") != std::string::npos,
           sink_->warned, response.body};
 }

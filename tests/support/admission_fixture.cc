@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "tests/support/validate_now.h"
 #include "webhook/admission/codec.h"
 
 namespace truce {
@@ -182,7 +183,7 @@ Answered AnswerOf(const HttpResponse& response) {
 
 Answered AdmissionFixture::Post(std::string body, std::string timeout) {
   HttpRequest request = RequestOf("/validate", std::move(body), std::move(timeout));
-  return AnswerOf(service_.Validate(request));
+  return AnswerOf(ValidateNow(service_, request));
 }
 
 Answered AdmissionFixture::Check(const Sent& sent) {

@@ -53,6 +53,26 @@ Result<void> FaultyStore::Apply(const Locks& locks, const Decide& decide, Deadli
   return {};
 }
 
+void FaultyStore::HoldSubmitted() {
+  faults_.With([](Faults& faults) { faults.held.emplace(); });
+}
+
+void FaultyStore::Release() {
+  const auto held = faults_.With([](Faults& faults) { return std::exchange(faults.held, {}); });
+  for (const auto& submit : held.value()) submit();
+}
+
+void FaultyStore::Submit(const Locks& locks, Decide decide, Deadline deadline, OnDone done) {
+  auto submit = [this, locks, decide = std::move(decide), deadline, done = std::move(done)] {
+    done(Apply(locks, decide, deadline));
+  };
+  const bool is_held = faults_.With([&](Faults& faults) {
+    if (faults.held.has_value()) faults.held->emplace_back(submit);
+    return faults.held.has_value();
+  });
+  if (!is_held) submit();
+}
+
 Result<void> FaultyStore::Read(const Look& look, Deadline deadline) const {
   std::optional<Error> fault = faults_.With([](Faults& faults) { return Take(faults.reads); });
   if (fault.has_value()) return *std::move(fault);

@@ -3,7 +3,9 @@
 #define TRUCE_TESTS_SUPPORT_FAULTY_STORE_H_
 
 #include <deque>
+#include <functional>
 #include <optional>
+#include <vector>
 
 #include "registry/base/guarded.h"
 #include "registry/store/store.h"
@@ -23,9 +25,13 @@ class FaultyStore final : public Store {
   // answers.
   void BreakWrites(Error error);
   void FailNextRead(Error error);
+  // What is submitted waits until Release.
+  void HoldSubmitted();
+  void Release();
   void Mend();
 
   Result<void> Apply(const Locks& locks, const Decide& decide, Deadline deadline) override;
+  void Submit(const Locks& locks, Decide decide, Deadline deadline, OnDone done) override;
   Result<void> Read(const Look& look, Deadline deadline) const override;
   StoreCounts Counts() const override { return store_.Counts(); }
   Result<StoreContents> Contents() const override { return store_.Contents(); }
@@ -40,6 +46,7 @@ class FaultyStore final : public Store {
     std::deque<Fault> applies;
     std::deque<Error> reads;
     std::optional<Error> broken;
+    std::optional<std::vector<std::function<void()>>> held;
   };
 
   Store& store_;

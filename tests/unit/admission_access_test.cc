@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/support/admission_fixture.h"
+#include "tests/support/validate_now.h"
 #include "webhook/admission/access.h"
 
 namespace truce {
@@ -133,7 +134,9 @@ class AccessRoutes : public AdmissionFixture {
       HttpRequest request;
       request.path = path;
       request.body = BodyOf(Bucket("one", "prod-artifacts"));
-      return route.handler(request);
+      TestDeferral deferral;
+      auto response = route.deferring(request, deferral);
+      return response ? *std::move(response) : deferral.Wait();
     }
     return PlainText(404, "no route");
   }

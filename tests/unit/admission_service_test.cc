@@ -229,6 +229,19 @@ TEST_F(AdmissionServiceTest, ALostAnswerIsUnknownAndItsRepetitionAllowed) {
   EXPECT_EQ(Contents().owners.size(), 1U);
 }
 
+TEST_F(AdmissionServiceTest, AStoreThatHangsIsUnknownAtTheDeadline) {
+  store_.HoldSubmitted();
+  const Answered answer = Post(BodyOf(Bucket("one", "prod-artifacts")), "1s");
+  EXPECT_EQ(answer.status, 503);
+  EXPECT_EQ(answer.retry_after, "1");
+  EXPECT_EQ(sink_.last().unknown, UnknownCause::kDeadline);
+  EXPECT_EQ(sink_.last().name, "one");
+  store_.Release();  // whatever comes of it now
+  EXPECT_EQ(sink_.all().size(), 1U) << "a review is told once";
+  EXPECT_TRUE(Send(Bucket("one", "prod-artifacts")).allowed);
+  EXPECT_EQ(Contents().owners.size(), 1U);
+}
+
 TEST_F(AdmissionServiceTest, WithoutDiskWhatNeedsNoWriteIsAnswered) {
   Send(Bucket("one", "prod-artifacts"));
   store_.BreakWrites({ErrorCode::kUnavailable, "disk full"});

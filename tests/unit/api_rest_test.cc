@@ -10,6 +10,7 @@
 #include <string>
 
 #include "tests/support/admission_fixture.h"
+#include "tests/support/validate_now.h"
 #include "webhook/api/rest/rest_agreements.h"
 #include "webhook/api/rest/rest_api.h"
 #include "webhook/http/router.h"
@@ -88,7 +89,8 @@ class RestTest : public AdmissionFixture {
     sent.review = "review-" + bucket;
     HttpRequest request;
     request.body = BodyOf(sent);
-    EXPECT_EQ(json::parse(indexed_service_.Validate(request).body)["response"]["allowed"], true);
+    EXPECT_EQ(json::parse(ValidateNow(indexed_service_, request).body)["response"]["allowed"],
+              true);
   }
   std::string IdOf(const std::string& bucket) {
     return Get("/api/v1/resources:lookup", {{"type", "s3/Bucket"}, {"name", bucket}})
@@ -195,7 +197,7 @@ TEST_F(RestTest, DenialsStandAtTheResource) {
   for (int i = 0; i < 2; ++i) {
     HttpRequest request;
     request.body = BodyOf(second);
-    indexed_service_.Validate(request);
+    ValidateNow(indexed_service_, request);
   }
   const json denials = Get("/api/v1/denials").at("items");
   ASSERT_EQ(denials.size(), 1U);

@@ -10,6 +10,7 @@
 
 #include "tests/support/admission_fixture.h"
 #include "tests/support/fake_clock.h"
+#include "tests/support/validate_now.h"
 #include "webhook/cluster/detect/event_queue.h"
 #include "webhook/cluster/detect/event_writer.h"
 #include "webhook/cluster/detect/object_events.h"
@@ -314,7 +315,7 @@ class RefusalEventsTest : public AdmissionFixture {
     HttpRequest request;
     request.body = BodyOf(sent);
     request.body.reserve(request.body.size() + HttpRequest::kBodyPadding);
-    told_.Validate(request);
+    ValidateNow(told_, request);
     ASSERT_TRUE(writer_.Flush(Soon()));
   }
   Sent Composed() {

@@ -71,8 +71,10 @@ std::optional<std::chrono::seconds> TimeoutOf(const HttpRequest& request) {
 }
 
 constexpr int kForbidden = 403;
+constexpr std::string_view kValidate = "/validate";
+constexpr std::string_view kValidateCheck = "/validate-check";
 
-// A judgement shared with the store, which may still run it when the caller's time is over.
+// A judgement lent to the store, which may still run it when the caller's time is over.
 struct Shared {
   Judgement judgement;
   Decision decision;  // without its changes, which the store has
@@ -93,18 +95,37 @@ void LockParents(const ObjectFacts& object, const Catalogue& catalogue,
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
 }
 
-// One call from begin to end: what it says of itself, and its answer.
-class Call final {
+// One call from begin to end: what it says of itself, and its answer. External synchronization.
+class Call final : public std::enable_shared_from_this<Call> {
  public:
-  // `is_check`: an OwnershipCheck is asked about.
-  Call(AdmissionPorts& ports, std::shared_ptr<const AdmissionPolicy> policy, bool is_check)
-      : ports_(ports), policy_(std::move(policy)), is_check_(is_check) {}
+  // `deferral` is used by Run; null: an OwnershipCheck is asked about.
+  Call(AdmissionPorts& ports, std::shared_ptr<const AdmissionPolicy> policy, HttpDeferral* deferral)
+      : ports_(ports), policy_(std::move(policy)), deferral_(deferral) {}
 
-  HttpResponse Run(HttpRequest& request, bool ready) {
-    static thread_local ReviewReader shared;
-    if (request.body.size() <= kSharedReaderBytesMax) return Read(request, shared, ready);
-    ReviewReader own;
-    return Read(request, own, ready);
+  // Nothing: the answer comes by `deferral`. Never throws.
+  std::optional<HttpResponse> Run(HttpRequest& request, bool ready) {
+    return Reported([&]() -> std::optional<HttpResponse> {
+      static thread_local ReviewReader shared;
+      if (request.body.size() <= kSharedReaderBytesMax) return Read(request, shared, ready);
+      ReviewReader own;
+      return Read(request, own, ready);
+    });
+  }
+
+ private:
+  // The one place where exceptions end: allocation failure, or a library's.
+  template <typename Answer>
+  std::optional<HttpResponse> Reported(const Answer& answer) {
+    std::optional<HttpResponse> response;
+    try {
+      response = answer();
+    } catch (const std::exception& e) {
+      response = Unknown(UnknownCause::kException, e.what());
+    } catch (...) {
+      response = Unknown(UnknownCause::kException, "unknown exception");
+    }
+    if (response.has_value()) Report(std::chrono::steady_clock::now() - begin_);
+    return response;
   }
 
   HttpResponse Unknown(UnknownCause cause, std::string_view detail) {
@@ -128,8 +149,7 @@ class Call final {
     for (ReviewSink* sink : ports_.sinks) sink->OnReview(record_);
   }
 
- private:
-  HttpResponse Read(HttpRequest& request, ReviewReader& reader, bool ready) {
+  std::optional<HttpResponse> Read(HttpRequest& request, ReviewReader& reader, bool ready) {
     Result<AdmissionRequest> parsed = reader.Read(request.body);
     if (!parsed.ok()) {
       if (parsed.error().code != ErrorCode::kInvalidArgument) {
@@ -139,8 +159,9 @@ class Call final {
     }
     const AdmissionRequest& review = parsed.value();
     Describe(review);
-    HttpResponse response = is_check_ ? JudgeOwn(review, BudgetOf(request), ready)
-                                      : Judge(review, BudgetOf(request), ready);
+    std::optional<HttpResponse> response = deferral_ == nullptr
+                                               ? JudgeOwn(review, BudgetOf(request), ready)
+                                               : Judge(review, BudgetOf(request), ready);
     // The record's views end with the reader's next document, not before the report.
     KeepDescription();
     return response;
@@ -200,7 +221,7 @@ class Call final {
         uid, {.allowed = false, .code = record_.code, .message = error.message, .warnings = {}}));
   }
 
-  HttpResponse Judge(const AdmissionRequest& review, Deadline deadline, bool ready) {
+  std::optional<HttpResponse> Judge(const AdmissionRequest& review, Deadline deadline, bool ready) {
     if (!review.sub_resource.empty() || review.operation == ReviewOperation::kConnect) {
       return Allowed(review.uid);
     }
@@ -220,13 +241,8 @@ class Call final {
     writes = writes || (decision_.allowed && !decision_.changes.empty() && !review.dry_run);
     if (!judgement.unlisted().empty()) return Unlisted(std::string(judgement.unlisted()));
     if (!writes) return Answer(review.uid, judgement);
-    const Result<void> written = Write(judgement, deadline);
-    if (!written.ok()) {
-      decision_ = {};
-      return Unknown(CauseOf(written.error().code), written.error().message);
-    }
-    if (!judgement.unlisted().empty()) return Unlisted(std::string(judgement.unlisted()));
-    return Answer(review.uid, judgement);
+    Write(std::move(judgement), deadline);
+    return std::nullopt;
   }
 
   HttpResponse Unlisted(const std::string& type) {
@@ -258,24 +274,42 @@ class Call final {
     });
   }
 
-  // Decides inside the transaction; that decision counts. Durable on return (I3).
-  Result<void> Write(Judgement& judgement, Deadline deadline) {
+  // Decides inside the transaction; that decision counts. Answered when it is durable (I3).
+  void Write(Judgement judgement, Deadline deadline) {
+    decision_ = {};
     Locks locks = LocksOf(judgement.request());
     LockParents(judgement.request().object, *policy_->catalogue, locks.keys);
     const auto shared = std::make_shared<Shared>(Shared{std::move(judgement), {}, false});
     // The policy lives as long as the judgement that points into it.
-    const auto decide = [shared, policy = policy_, &ids = ports_.ids](const Facts& facts) {
+    auto decide = [shared, policy = policy_, ids = ports_.ids](const Facts& facts) {
       shared->decision = shared->judgement.Decide(facts, ids);
       Changes changes = std::exchange(shared->decision.changes, {});
       if (!shared->judgement.unlisted().empty()) changes = {};
       shared->wrote = !changes.empty();
       return changes;
     };
-    TRUCE_RETURN_IF_ERROR(ports_.store.Apply(locks, decide, deadline));
-    judgement = std::move(shared->judgement);
-    decision_ = std::move(shared->decision);
-    record_.wrote = shared->wrote;
-    return {};
+    // While the store still has the judgement it is not looked at.
+    const auto late = [self = shared_from_this()] {
+      return *self->Reported([&] {
+        return self->Unknown(UnknownCause::kDeadline,
+                             "the deadline passed before the commit was done");
+      });
+    };
+    const std::shared_ptr<HttpDeferred> deferred = deferral_->Defer(deadline, late);
+    auto done = [self = shared_from_this(), shared, deferred](Result<void> written) {
+      deferred->Resume([self, shared, written = std::move(written)] {
+        return *self->Reported([&] { return self->Written(*shared, written); });
+      });
+    };
+    ports_.store.Submit(locks, std::move(decide), deadline, std::move(done));
+  }
+
+  HttpResponse Written(Shared& shared, const Result<void>& written) {
+    if (!written.ok()) return Unknown(CauseOf(written.error().code), written.error().message);
+    if (!shared.judgement.unlisted().empty()) return Unlisted(shared.judgement.unlisted());
+    decision_ = std::move(shared.decision);
+    record_.wrote = shared.wrote;
+    return Answer(record_.uid, shared.judgement);
   }
 
   HttpResponse Answer(std::string_view uid, const Judgement& judgement) {
@@ -371,7 +405,8 @@ class Call final {
 
   AdmissionPorts& ports_;
   std::shared_ptr<const AdmissionPolicy> policy_;
-  const bool is_check_;
+  HttpDeferral* const deferral_;
+  const Deadline begin_ = std::chrono::steady_clock::now();
   Decision decision_;
   std::vector<Finding> findings_;
   ReviewRecord record_;
@@ -413,24 +448,13 @@ AdmissionService::AdmissionService(AdmissionPorts ports,
                                    std::shared_ptr<const AdmissionPolicy> policy)
     : ports_(std::move(ports)), policy_(std::move(policy)) {}
 
-HttpResponse AdmissionService::Validate(HttpRequest& request) { return Answer(request, false); }
+std::optional<HttpResponse> AdmissionService::Validate(HttpRequest& request,
+                                                       HttpDeferral& deferral) {
+  return std::make_shared<Call>(ports_, policy(), &deferral)->Run(request, ready());
+}
 
-HttpResponse AdmissionService::ValidateCheck(HttpRequest& request) { return Answer(request, true); }
-
-HttpResponse AdmissionService::Answer(HttpRequest& request, bool is_check) {
-  const auto begin = std::chrono::steady_clock::now();
-  Call call(ports_, policy(), is_check);
-  HttpResponse response;
-  // The one place where exceptions end: allocation failure, or a library's.
-  try {
-    response = call.Run(request, ready());
-  } catch (const std::exception& e) {
-    response = call.Unknown(UnknownCause::kException, e.what());
-  } catch (...) {
-    response = call.Unknown(UnknownCause::kException, "unknown exception");
-  }
-  call.Report(std::chrono::steady_clock::now() - begin);
-  return response;
+HttpResponse AdmissionService::ValidateCheck(HttpRequest& request) {
+  return *std::make_shared<Call>(ports_, policy(), nullptr)->Run(request, ready());
 }
 
 void AdmissionService::SetPolicy(std::shared_ptr<const AdmissionPolicy> policy) {
@@ -473,32 +497,44 @@ IdSource RandomIds() {
 }
 
 std::vector<HttpRoute> AdmissionRoutes(AdmissionService& service, AccessSource access) {
-  using Validator = HttpResponse (AdmissionService::*)(HttpRequest&);
-  const auto behind = [&](std::string_view path, Validator validate) -> HttpHandler {
-    return [&service, access, path, validate](HttpRequest& request) {
-      std::string_view secret = std::string_view(request.path).substr(path.size());
-      if (secret.starts_with('/')) secret.remove_prefix(1);
-      switch (CheckAccess(*access(), request, secret)) {
-        case AccessVerdict::kGranted: return (service.*validate)(request);
-        case AccessVerdict::kUnauthorized: {
-          HttpResponse response = PlainText(401, "a bearer token is needed");
-          response.headers.emplace_back("WWW-Authenticate", "Bearer");
-          return response;
-        }
-        case AccessVerdict::kForbidden: break;
+  // Answers itself a caller that may not ask.
+  const auto refused = [access](const HttpRequest& request,
+                                std::string_view path) -> std::optional<HttpResponse> {
+    std::string_view secret = std::string_view(request.path).substr(path.size());
+    if (secret.starts_with('/')) secret.remove_prefix(1);
+    switch (CheckAccess(*access(), request, secret)) {
+      case AccessVerdict::kGranted: return std::nullopt;
+      case AccessVerdict::kUnauthorized: {
+        HttpResponse response = PlainText(401, "a bearer token is needed");
+        response.headers.emplace_back("WWW-Authenticate", "Bearer");
+        return response;
       }
-      return PlainText(403, "forbidden");
-    };
+      case AccessVerdict::kForbidden: break;
+    }
+    return PlainText(403, "forbidden");
   };
-  const std::string media_type = "application/json";
   std::vector<HttpRoute> routes;
-  const auto add = [&](std::string_view path, Validator validate) {
-    const HttpHandler handler = behind(path, validate);
-    routes.push_back({"POST", std::string(path), RouteMatch::kExact, media_type, handler});
-    routes.push_back({"POST", std::string(path) + "/", RouteMatch::kPrefix, media_type, handler});
+  const auto add = [&](const std::string& path, HttpRoute route) {
+    route.method = "POST";
+    route.media_type = "application/json";
+    route.path = path;
+    routes.push_back(route);
+    route.path += "/";
+    route.match = RouteMatch::kPrefix;
+    routes.push_back(std::move(route));
   };
-  add("/validate", &AdmissionService::Validate);
-  add("/validate-check", &AdmissionService::ValidateCheck);
+  HttpRoute validate;
+  validate.deferring = [&service, refused](HttpRequest& request, HttpDeferral& deferral) {
+    auto refusal = refused(request, kValidate);
+    return refusal ? std::move(refusal) : service.Validate(request, deferral);
+  };
+  add(std::string(kValidate), std::move(validate));
+  HttpRoute check;
+  check.handler = [&service, refused](HttpRequest& request) {
+    auto refusal = refused(request, kValidateCheck);
+    return refusal ? *std::move(refusal) : service.ValidateCheck(request);
+  };
+  add(std::string(kValidateCheck), std::move(check));
   return routes;
 }
 

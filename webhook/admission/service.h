@@ -6,6 +6,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,14 +45,15 @@ class AdmissionService final {
   AdmissionService(const AdmissionService&) = delete;
   AdmissionService& operator=(const AdmissionService&) = delete;
 
-  // Answers one review. "allowed" is returned only after the reservations are durable (I3);
-  // dry-runs and denials write nothing (I4). Repeating a review gives the same answer and writes
-  // nothing new. Blocks at most until BudgetOf the request.
-  HttpResponse Validate(HttpRequest& request);
+  // Answers one review. "allowed" is said only after the reservations are durable (I3): the answer
+  // to a review that writes comes by `deferral`, at BudgetOf the request at the latest. Dry-runs
+  // and denials write nothing (I4). Repeating a review gives the same answer and writes nothing
+  // new.
+  std::optional<HttpResponse> Validate(HttpRequest& request, HttpDeferral& deferral);
 
   // Answers for Truce's own kinds. The creation of an OwnershipCheck is refused with the full text
   // when anything conflicts or breaks an enforced rule; another object whose spec is new is refused
-  // when it cannot take effect. Writes nothing, ever. Blocks as Validate.
+  // when it cannot take effect. Writes nothing, ever. Blocks at most until BudgetOf the request.
   HttpResponse ValidateCheck(HttpRequest& request);
 
   // Until ready every answer is unknown (cause not_ready).
@@ -63,8 +65,6 @@ class AdmissionService final {
   std::shared_ptr<const AdmissionPolicy> policy() const;
 
  private:
-  HttpResponse Answer(HttpRequest& request, bool is_check);
-
   AdmissionPorts ports_;
   Guarded<std::shared_ptr<const AdmissionPolicy>> policy_;
   std::atomic<bool> ready_{false};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 
 namespace truce {
 namespace {
@@ -11,6 +12,12 @@ constexpr std::chrono::seconds kReadWithin{5};
 // A commit that its caller did not wait for has ended by then, or failed.
 constexpr std::chrono::seconds kUnsureFor{60};
 constexpr std::size_t kUnsureMax = 10'000;
+
+std::vector<KeyText> OwnersOf(const Changes& changes) {
+  std::vector<KeyText> keys = changes.drop_owners;
+  for (const Owner& owner : changes.put_owners) keys.push_back(owner.key);
+  return keys;
+}
 
 Deadline Soon() { return std::chrono::steady_clock::now() + kReadWithin; }
 
@@ -42,9 +49,7 @@ Result<void> IndexedStore::Apply(const Locks& locks, const Decide& decide, Deadl
   std::vector<KeyText> keys;
   const auto note = [&](const Facts& facts) {
     Changes changes = decide(facts);
-    keys.clear();
-    for (const Owner& owner : changes.put_owners) keys.push_back(owner.key);
-    keys.insert(keys.end(), changes.drop_owners.begin(), changes.drop_owners.end());
+    keys = OwnersOf(changes);
     return changes;
   };
   Result<void> applied = store_.Apply(locks, note, deadline);
@@ -58,6 +63,40 @@ Result<void> IndexedStore::Apply(const Locks& locks, const Decide& decide, Deadl
     for (KeyText& key : keys) state.unsure.emplace_back(std::move(key), until);
   });
   return applied;
+}
+
+void IndexedStore::Submit(const Locks& locks, Decide decide, Deadline deadline, OnDone done) {
+  const std::shared_ptr<void> submitted = Count();
+  const auto keys = std::make_shared<std::vector<KeyText>>();
+  auto note = [decide = std::move(decide), keys](const Facts& facts) {
+    Changes changes = decide(facts);
+    *keys = OwnersOf(changes);
+    return changes;
+  };
+  auto follow = [this, submitted, keys, done = std::move(done)](Result<void> applied) {
+    if (applied.ok() && !keys->empty()) {
+      state_.With([&](State& state) { Follow(*keys, state); });
+    }
+    done(std::move(applied));
+  };
+  store_.Submit(locks, std::move(note), deadline, std::move(follow));
+}
+
+// Counts a call as submitted for as long as the result lives.
+std::shared_ptr<void> IndexedStore::Count() {
+  {
+    std::lock_guard lock(submitted_mutex_);
+    ++submitted_;
+  }
+  return {nullptr, [this](void*) {
+            std::lock_guard lock(submitted_mutex_);
+            if (--submitted_ == 0) none_submitted_.notify_all();
+          }};
+}
+
+IndexedStore::~IndexedStore() {
+  std::unique_lock lock(submitted_mutex_);
+  none_submitted_.wait(lock, [this] { return submitted_ == 0; });
 }
 
 void IndexedStore::Follow(const std::vector<KeyText>& keys, State& state) const {

@@ -3,6 +3,10 @@
 #define TRUCE_WEBHOOK_API_INDEXED_STORE_H_
 
 #include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -17,6 +21,9 @@ namespace truce {
 class IndexedStore final : public Store {
  public:
   explicit IndexedStore(Store& store) : store_(store) {}
+  ~IndexedStore() override;  // waits for what was submitted
+  IndexedStore(const IndexedStore&) = delete;
+  IndexedStore& operator=(const IndexedStore&) = delete;
 
   // Enters every owner, page by page; writes go on meanwhile. Once, after the store is open.
   // Until it is done Ask is kUnavailable. Errors: those of the store; then Fill again.
@@ -37,6 +44,7 @@ class IndexedStore final : public Store {
   }
 
   Result<void> Apply(const Locks& locks, const Decide& decide, Deadline deadline) override;
+  void Submit(const Locks& locks, Decide decide, Deadline deadline, OnDone done) override;
   Result<void> Read(const Look& look, Deadline deadline) const override {
     return store_.Read(look, deadline);
   }
@@ -51,12 +59,16 @@ class IndexedStore final : public Store {
     std::vector<std::pair<KeyText, Deadline>> unsure;
   };
 
+  std::shared_ptr<void> Count();
   void Follow(const std::vector<KeyText>& keys, State& state) const;
   void ReadAgain(State& state) const;
 
   Store& store_;
   mutable Guarded<State> state_;
   std::atomic<bool> filled_{false};
+  std::mutex submitted_mutex_;
+  std::condition_variable none_submitted_;
+  std::size_t submitted_ = 0;  // guarded by submitted_mutex_
 };
 
 }  // namespace truce

@@ -25,6 +25,51 @@ Deadline Now() { return std::chrono::steady_clock::now(); }
 
 }  // namespace
 
+// What a connection and the one who will answer share.
+class DeferredAnswer final : public HttpDeferred {
+ public:
+  DeferredAnswer(HttpConnection& connection, EventLoop& loop, HttpContinuation at_deadline)
+      : at_deadline_(std::move(at_deadline)), connection_(&connection), loop_(loop) {}
+
+  void Resume(HttpContinuation answer) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (connection_ == nullptr || answer_) return;
+    answer_.swap(answer);
+    loop_.Post(*connection_);
+  }
+
+  // The rest is called by the connection, with the turn.
+
+  // The answer; empty as long as there is none.
+  HttpContinuation Take() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return std::exchange(answer_, nullptr);
+  }
+  // The answer, or what is said without one.
+  HttpContinuation TakeAtDeadline() {
+    HttpContinuation answer = Take();
+    return answer ? answer : at_deadline_;
+  }
+  // The connection goes on to something else. Whoever would have answered may live in the
+  // continuations, so they end here.
+  void Abandon() {
+    HttpContinuation answer;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      connection_ = nullptr;
+      answer.swap(answer_);
+    }
+    at_deadline_ = nullptr;
+  }
+
+ private:
+  HttpContinuation at_deadline_;  // of the connection
+  std::mutex mutex_;
+  HttpConnection* connection_;  // guarded by mutex_; null: nobody waits
+  HttpContinuation answer_;     // guarded by mutex_
+  EventLoop& loop_;             // lives as long as the connection
+};
+
 HttpConnection::~HttpConnection() {
   if (!IsFree()) Close();
 }
@@ -78,6 +123,7 @@ void HttpConnection::Advance() {
       case Phase::kIdle:
       case Phase::kHead: step = ReadHead(); break;
       case Phase::kBody: step = ReadBody(); break;
+      case Phase::kDeferred: step = LookForAnswer(); break;
       case Phase::kReply: step = SendReply(); break;
       case Phase::kLinger: step = Linger(); break;
     }
@@ -125,6 +171,8 @@ void HttpConnection::Close() {
   if (tls_ != nullptr && phase_ != Phase::kLinger && phase_ != Phase::kHandshake) tls_->Close();
   // Best effort: an alert, or the notice that nothing follows.
   if (!output_.empty()) static_cast<void>(socket_->Send(output_, sent_));
+  Forget();
+  if (phase_ == Phase::kDeferred) context_.in_flight.fetch_sub(1);
   ReleaseRequest();
   tls_.reset();
   socket_.reset();
@@ -154,6 +202,7 @@ void HttpConnection::Sweep(Deadline now) {
       case Phase::kBody:
         static_cast<void>(Refuse({408, "request took too long", HttpRejection::kSlow}));
         break;
+      case Phase::kDeferred: static_cast<void>(Resume(deferred_->TakeAtDeadline())); break;
     }
   }
   Work();
@@ -289,28 +338,69 @@ HttpConnection::Step HttpConnection::ReadBody() {
 
 HttpConnection::Step HttpConnection::AnswerRequest() {
   ++request_count_;
-  const bool keep_alive =
-      head_.keep_alive && !context_.draining.load() && !context_.stopping.load();
-  close_after_reply_ = !keep_alive;
   reply_.rejection.reset();
+  const bool keep_alive = SettleKeepAlive();
   const auto limit = static_cast<uint64_t>(context_.options.limits.in_flight_max);
   if (context_.in_flight.fetch_add(1) >= limit) {
     reply_.bytes = ShortReply(503, "too many requests at once", keep_alive);
     reply_.rejection = HttpRejection::kInFlight;
-  } else if (context_.options.client_auth == ClientAuth::kRequired && !client_name_.has_value()) {
+    return Reply();
+  }
+  if (context_.options.client_auth == ClientAuth::kRequired && !client_name_.has_value()) {
     reply_.bytes = ShortReply(403, "client certificate is not allowed", keep_alive);
     reply_.rejection = HttpRejection::kClientName;
-  } else {
-    request_.headers = std::move(head_.fields);
-    request_.client_name = client_name_;
-    request_.remote_address = remote_address_;
-    if (context_.options.handler_kind == HandlerKind::kBlocking) {
-      const BlockingRegion blocking;
-      context_.engine.Answer(head_, request_, keep_alive, reply_);
-    } else {
-      context_.engine.Answer(head_, request_, keep_alive, reply_);
-    }
+    return Reply();
   }
+  request_.headers = std::move(head_.fields);
+  request_.client_name = client_name_;
+  request_.remote_address = remote_address_;
+  std::optional<BlockingRegion> blocking;
+  if (context_.options.handler_kind == HandlerKind::kBlocking) blocking.emplace();
+  const bool answered = context_.engine.Answer(head_, request_, keep_alive, *this, reply_);
+  blocking.reset();
+  if (answered) return Reply();
+  if (TRUCE_NEVER(deferred_ == nullptr)) {
+    reply_.bytes = ShortReply(503, "internal error", keep_alive);
+    reply_.rejection = HttpRejection::kHandlerFailed;
+    return Reply();
+  }
+  phase_ = Phase::kDeferred;
+  EndAt(deferred_until_);
+  return Step::kGoOn;
+}
+
+std::shared_ptr<HttpDeferred> HttpConnection::Defer(Deadline deadline,
+                                                    HttpContinuation at_deadline) {
+  Forget();
+  deferred_until_ = deadline;
+  deferred_ = std::make_shared<DeferredAnswer>(*this, *context_.loop, std::move(at_deadline));
+  return deferred_;
+}
+
+HttpConnection::Step HttpConnection::LookForAnswer() {
+  const HttpContinuation answer = deferred_->Take();
+  return answer ? Resume(answer) : Step::kWait;
+}
+
+HttpConnection::Step HttpConnection::Resume(const HttpContinuation& answer) {
+  context_.engine.Resume(answer, head_, SettleKeepAlive(), reply_);
+  return Reply();
+}
+
+void HttpConnection::Forget() {
+  if (deferred_ != nullptr) std::exchange(deferred_, nullptr)->Abandon();
+}
+
+// Whether another request may follow this one.
+bool HttpConnection::SettleKeepAlive() {
+  const bool leave = context_.draining.load() || context_.stopping.load();
+  close_after_reply_ = leave || !head_.keep_alive;
+  return !close_after_reply_;
+}
+
+// What reply_ says leaves.
+HttpConnection::Step HttpConnection::Reply() {
+  Forget();
   context_.in_flight.fetch_sub(1);
   if (reply_.rejection.has_value()) {
     context_.Count(*reply_.rejection);

@@ -22,6 +22,7 @@
 
 namespace truce {
 
+class DeferredAnswer;
 class HttpConnection;
 
 // What all connections of a server share. Thread-safe.
@@ -50,7 +51,7 @@ struct ConnectionContext {
 // A place for a connection; it outlives the connections that use it one after the other, so a late
 // event finds at worst a stranger, who has nothing to read. At any moment at most one thread has
 // the turn; the others leave a mark, and the one that has it looks again. Thread-safe.
-class HttpConnection final : public EventSink {
+class HttpConnection final : public EventSink, private HttpDeferral {
  public:
   explicit HttpConnection(ConnectionContext& context) : context_(context) {}
   ~HttpConnection() override;
@@ -78,7 +79,7 @@ class HttpConnection final : public EventSink {
 
  private:
   enum class Turn : uint8_t { kFree, kNobody, kSomebody, kSomebodyAgain };
-  enum class Phase : uint8_t { kHandshake, kIdle, kHead, kBody, kReply, kLinger };
+  enum class Phase : uint8_t { kHandshake, kIdle, kHead, kBody, kDeferred, kReply, kLinger };
   enum class Step : uint8_t { kGoOn, kWait, kClose };
 
   bool TakeTurn(bool look_again);
@@ -97,6 +98,12 @@ class HttpConnection final : public EventSink {
   Step Queue(std::string& bytes);
   void BeginRequest();
   Step AnswerRequest();
+  std::shared_ptr<HttpDeferred> Defer(Deadline deadline, HttpContinuation at_deadline) override;
+  Step LookForAnswer();
+  Step Resume(const HttpContinuation& answer);
+  Step Reply();
+  bool SettleKeepAlive();
+  void Forget();
   Step Refuse(const HeadRefusal& refusal);
   bool GrowBody();
   void ReleaseRequest();
@@ -125,6 +132,8 @@ class HttpConnection final : public EventSink {
   HttpRequest request_;
   size_t body_size_ = 0;      // bytes of request_.body received
   size_t body_reserved_ = 0;  // bytes counted in context_.body_bytes
+  std::shared_ptr<DeferredAnswer> deferred_;
+  Deadline deferred_until_;  // while there is a deferred_
   EngineReply reply_;
   std::string output_;
   size_t sent_ = 0;

@@ -95,24 +95,37 @@ void AppendReply(const HttpResponse& response, const RequestHead& head, bool kee
   if (head.method != "HEAD") out.append(response.body);
 }
 
-}  // namespace
-
-void HttpEngine::Answer(const RequestHead& head, HttpRequest& request, bool keep_alive,
-                        EngineReply& reply) const {
+// What a handler answers, or that it failed.
+template <typename Handler>
+std::optional<HttpResponse> Guarded(const Handler& handler, EngineReply& reply) {
   reply.bytes.clear();
   reply.rejection.reset();
-  HttpResponse response;
   try {
-    response = Route(head, request, reply);
+    return handler();
   } catch (...) {
-    response = Refuse(reply, HttpRejection::kHandlerFailed, PlainText(503, "internal error"));
-    response.headers.emplace_back("Retry-After", "1");
+    HttpResponse failed =
+        Refuse(reply, HttpRejection::kHandlerFailed, PlainText(503, "internal error"));
+    failed.headers.emplace_back("Retry-After", "1");
+    return failed;
   }
-  AppendReply(response, head, keep_alive, reply.bytes);
 }
 
-HttpResponse HttpEngine::Route(const RequestHead& head, HttpRequest& request,
-                               EngineReply& reply) const {
+}  // namespace
+
+bool HttpEngine::Answer(const RequestHead& head, HttpRequest& request, bool keep_alive,
+                        HttpDeferral& deferral, EngineReply& reply) const {
+  const auto response = Guarded([&] { return Route(head, request, deferral, reply); }, reply);
+  if (response.has_value()) AppendReply(*response, head, keep_alive, reply.bytes);
+  return response.has_value();
+}
+
+void HttpEngine::Resume(const HttpContinuation& answer, const RequestHead& head, bool keep_alive,
+                        EngineReply& reply) const {
+  AppendReply(*Guarded(answer, reply), head, keep_alive, reply.bytes);
+}
+
+std::optional<HttpResponse> HttpEngine::Route(const RequestHead& head, HttpRequest& request,
+                                              HttpDeferral& deferral, EngineReply& reply) const {
   const std::size_t begin = head.method.size() + 1;
   const std::string_view target = head.line.substr(begin, head.line.rfind(' ') - begin);
   if (target.size() > kTargetBytesMax) {
@@ -132,7 +145,8 @@ HttpResponse HttpEngine::Route(const RequestHead& head, HttpRequest& request,
     return Refuse(reply, HttpRejection::kMediaType,
                   PlainText(415, "Content-Type must be " + media_type));
   }
-  return match.route->handler(request);
+  if (match.route->handler) return match.route->handler(request);
+  return match.route->deferring(request, deferral);
 }
 
 std::string ShortReply(int status, std::string_view line, bool keep_alive) {

@@ -31,12 +31,18 @@ class HttpEngine final {
 
   // Lets the route's handler answer. `request` holds everything but method, path and query, which
   // are set here; `keep_alive` decides the reply's Connection field. The bytes of `reply` are
-  // replaced, its storage reused.
-  void Answer(const RequestHead& head, HttpRequest& request, bool keep_alive,
+  // replaced, its storage reused. False: the handler returned without an answer, and `reply` is
+  // empty.
+  bool Answer(const RequestHead& head, HttpRequest& request, bool keep_alive,
+              HttpDeferral& deferral, EngineReply& reply) const;
+
+  // The same for an answer that was left for later.
+  void Resume(const HttpContinuation& answer, const RequestHead& head, bool keep_alive,
               EngineReply& reply) const;
 
  private:
-  HttpResponse Route(const RequestHead& head, HttpRequest& request, EngineReply& reply) const;
+  std::optional<HttpResponse> Route(const RequestHead& head, HttpRequest& request,
+                                    HttpDeferral& deferral, EngineReply& reply) const;
 
   const Router router_;
 };

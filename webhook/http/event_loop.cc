@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "registry/base/assert.h"
+#include "registry/base/burst.h"
 
 namespace truce {
 namespace {
@@ -30,17 +31,44 @@ void NameThread(const std::string& name) {
 
 }  // namespace
 
-EventLoop::EventLoop(EventLoopOptions options, int epoll, int wake)
-    : options_(std::move(options)), epoll_(epoll), wake_(wake) {}
+// A descriptor that makes the threads in epoll_wait return.
+class EventLoop::WakeSignal final : public Waker {
+ public:
+  WakeSignal() : descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+  ~WakeSignal() override {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+
+  int descriptor() const { return descriptor_; }
+
+  void Wake() noexcept override {
+    if (raised_.exchange(true)) return;
+    const uint64_t one = 1;
+    static_cast<void>(!::write(descriptor_, &one, sizeof one));
+  }
+  // Whoever lowers it looks at the queue afterwards.
+  void Lower() {
+    uint64_t drained = 0;
+    static_cast<void>(!::read(descriptor_, &drained, sizeof drained));
+    raised_.store(false);
+  }
+
+ private:
+  const int descriptor_;
+  std::atomic<bool> raised_ = false;
+};
+
+EventLoop::EventLoop(EventLoopOptions options, int epoll, std::shared_ptr<WakeSignal> wake)
+    : options_(std::move(options)), epoll_(epoll), wake_(std::move(wake)) {}
 
 Result<std::unique_ptr<EventLoop>> EventLoop::Start(EventLoopOptions options,
                                                     std::function<void()> on_tick) {
   const int epoll = ::epoll_create1(EPOLL_CLOEXEC);
-  const int wake = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  const auto wake = std::make_shared<WakeSignal>();
   std::unique_ptr<EventLoop> loop(new EventLoop(std::move(options), epoll, wake));
   epoll_event event{};
-  event.events = EPOLLIN;  // level-triggered and never read: wakes every thread
-  if (epoll < 0 || wake < 0 || ::epoll_ctl(epoll, EPOLL_CTL_ADD, wake, &event) != 0) {
+  event.events = EPOLLIN;  // level-triggered: wakes every thread until it is lowered
+  if (epoll < 0 || ::epoll_ctl(epoll, EPOLL_CTL_ADD, wake->descriptor(), &event) != 0) {
     return Error{ErrorCode::kUnavailable,
                  "set up polling: " + std::generic_category().message(errno)};
   }
@@ -60,7 +88,6 @@ Result<std::unique_ptr<EventLoop>> EventLoop::Start(EventLoopOptions options,
 
 EventLoop::~EventLoop() {
   Stop();
-  if (wake_ >= 0) ::close(wake_);
   if (epoll_ >= 0) ::close(epoll_);
 }
 
@@ -76,10 +103,7 @@ void EventLoop::Post(EventSink& sink) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ready_.push_back({&sink, false});
   }
-  if (polling_.load() > 0) {
-    const uint64_t one = 1;
-    static_cast<void>(!::write(wake_, &one, sizeof one));
-  }
+  if (polling_.load() > 0) WakeAfterBurst(wake_);
 }
 
 void EventLoop::Stop() {
@@ -93,8 +117,7 @@ void EventLoop::Stop() {
     ready_.clear();
   }
   parked_changed_.notify_all();
-  const uint64_t one = 1;
-  if (wake_ >= 0) static_cast<void>(!::write(wake_, &one, sizeof one));
+  wake_->Wake();
   for (std::thread& thread : threads) thread.join();
 }
 
@@ -188,8 +211,7 @@ EventLoop::Event EventLoop::Poll() {
     if (event.sink == nullptr) {
       const std::lock_guard<std::mutex> lock(mutex_);
       if (stopping_) continue;  // stays readable for the others
-      uint64_t drained = 0;
-      static_cast<void>(!::read(wake_, &drained, sizeof drained));
+      wake_->Lower();
       continue;
     }
     if (first.sink == nullptr) {

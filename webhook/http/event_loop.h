@@ -62,7 +62,9 @@ class EventLoop final : private BlockingObserver {
   int threads() const;
 
  private:
-  EventLoop(EventLoopOptions options, int epoll, int wake);
+  class WakeSignal;
+
+  EventLoop(EventLoopOptions options, int epoll, std::shared_ptr<WakeSignal> wake);
 
   void EnterBlocking() noexcept override;
   void LeaveBlocking() noexcept override;
@@ -81,7 +83,7 @@ class EventLoop final : private BlockingObserver {
 
   const EventLoopOptions options_;
   const int epoll_;
-  const int wake_;  // readable once the loop stops
+  const std::shared_ptr<WakeSignal> wake_;  // raised for good once the loop stops
 
   mutable std::mutex mutex_;
   std::condition_variable parked_changed_;

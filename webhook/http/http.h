@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -63,6 +64,31 @@ struct HttpResponse {
 // registry/base). An exception becomes 503 with Retry-After: 1, and its text is not sent.
 using HttpHandler = std::function<HttpResponse(HttpRequest&)>;
 
+// What is left to do for an answer.
+using HttpContinuation = std::function<HttpResponse()>;
+
+// The answer to a request whose handler has returned without one. Thread-safe.
+class HttpDeferred {
+ public:
+  virtual ~HttpDeferred() = default;
+  // Has `answer` called by a thread of the server and sends what it returns. Never blocks. Without
+  // effect when the deadline came first, the connection is gone, or it was called before.
+  virtual void Resume(HttpContinuation answer) = 0;
+};
+
+// Offered to handlers that may answer later, for the time of the call. External synchronization.
+class HttpDeferral {
+ public:
+  virtual ~HttpDeferral() = default;
+  // At most once. Of `at_deadline` and what Resume is given exactly one is called, after the
+  // handler has returned; none when the connection ends before. Exceptions: as of handlers.
+  virtual std::shared_ptr<HttpDeferred> Defer(Deadline deadline, HttpContinuation at_deadline) = 0;
+};
+
+// As HttpHandler, and may leave the answer for later: it then returns nothing, having called Defer.
+using HttpDeferringHandler =
+    std::function<std::optional<HttpResponse>(HttpRequest&, HttpDeferral&)>;
+
 enum class RouteMatch {
   kExact,   // the path is `path`
   kPrefix,  // the path begins with `path`
@@ -77,6 +103,7 @@ struct HttpRoute {
   // When set, a request whose Content-Type is not this media type (parameters ignored) is 415.
   std::string media_type;
   HttpHandler handler;
+  HttpDeferringHandler deferring = {};  // instead of `handler`
 };
 
 // A response with a one-line text body, e.g. PlainText(404, "no such path").

@@ -25,7 +25,9 @@ void Append(std::string& list, std::string_view method) {
 
 Result<Router> Router::Make(std::vector<HttpRoute> routes) {
   for (const HttpRoute& route : routes) {
-    if (!route.handler || route.method.empty() || route.path.empty() || route.path.front() != '/') {
+    const bool has_one_handler = bool(route.handler) != bool(route.deferring);
+    if (!has_one_handler || route.method.empty() || route.path.empty() ||
+        route.path.front() != '/') {
       return Error{ErrorCode::kInvalidArgument, "malformed route \"" + route.path + "\""};
     }
   }

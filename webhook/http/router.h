@@ -14,7 +14,8 @@ namespace truce {
 // Immutable, hence thread-safe. Matches without regular expressions: no recursion over input.
 class Router final {
  public:
-  // Errors: kInvalidArgument (a route without handler, method or leading '/', or given twice).
+  // Errors: kInvalidArgument (a route without handler or with both kinds, without method or leading
+  // '/', or given twice).
   static Result<Router> Make(std::vector<HttpRoute> routes);
 
   struct Match {

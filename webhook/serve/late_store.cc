@@ -35,6 +35,12 @@ Result<void> LateStore::Apply(const Locks& locks, const Decide& decide, Deadline
   return store == nullptr ? Result<void>(NotOpen()) : store->Apply(locks, decide, deadline);
 }
 
+void LateStore::Submit(const Locks& locks, Decide decide, Deadline deadline, OnDone done) {
+  Store* store = store_.load(std::memory_order_acquire);
+  if (store == nullptr) return done(NotOpen());
+  store->Submit(locks, std::move(decide), deadline, std::move(done));
+}
+
 Result<void> LateStore::Read(const Look& look, Deadline deadline) const {
   const Store* store = store_.load(std::memory_order_acquire);
   return store == nullptr ? Result<void>(NotOpen()) : store->Read(look, deadline);

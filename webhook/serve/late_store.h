@@ -22,6 +22,7 @@ class LateStore final : public Store {
   void Set(std::unique_ptr<Store> store);
 
   Result<void> Apply(const Locks& locks, const Decide& decide, Deadline deadline) override;
+  void Submit(const Locks& locks, Decide decide, Deadline deadline, OnDone done) override;
   Result<void> Read(const Look& look, Deadline deadline) const override;
   StoreCounts Counts() const override;
   Result<StoreContents> Contents() const override;

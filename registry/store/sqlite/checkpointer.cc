@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "registry/base/priority.h"
+
 namespace truce {
 namespace {
 
@@ -49,6 +51,8 @@ int Checkpointer::Committed(void* self, sqlite3* /*database*/, const char* /*nam
 }
 
 void Checkpointer::Run(const std::stop_token& stop) {
+  // A checkpoint in one piece would hold the commits of its processor up for as long.
+  WorkInBackground();
   int done = 0;  // length of the log that the last checkpoint saw
   while (!stop.stop_requested()) {
     std::unique_lock lock(mutex_);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "registry/base/assert.h"
+#include "registry/base/burst.h"
 #include "registry/store/sqlite/records.h"
 
 namespace truce {
@@ -81,6 +82,7 @@ void Committer::Run(const RequestQueue::Batch& batch, const std::optional<Error>
   }
   const Result<void> committed = Commit();
   if (!committed.ok()) return;  // Commit has answered them
+  const Burst burst;
   for (const Waiting& waiting : waiting_) waiting.request->Finish({});
   waiting_.clear();
   written_.clear();

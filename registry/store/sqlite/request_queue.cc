@@ -1,6 +1,7 @@
 #include "registry/store/sqlite/request_queue.h"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "registry/base/blocking.h"
@@ -26,9 +27,8 @@ bool Request::Start() {
     stage_ = Stage::kDeciding;
     return true;
   }
-  stage_ = Stage::kFinished;
-  result_ = TooLate();
-  changed_.notify_one();
+  lock.unlock();
+  Finish(TooLate());
   return false;
 }
 
@@ -40,6 +40,14 @@ void Request::Decided() {
 }
 
 void Request::Finish(Result<void> result) {
+  if (done_) {
+    // Without memory to be told, it learns nothing before its deadline.
+    try {
+      done_(std::move(result));
+    } catch (const std::exception&) {
+    }
+    return;
+  }
   std::lock_guard lock(mutex_);
   stage_ = Stage::kFinished;
   result_ = std::move(result);
@@ -60,19 +68,30 @@ Result<void> Request::Wait() {
   return OutcomeUnknown();
 }
 
-Result<void> RequestQueue::Submit(const Decide& decide, Deadline deadline) {
-  const auto request = std::make_shared<Request>(decide, deadline);
+Result<void> RequestQueue::Queue(std::shared_ptr<Request> request) {
   {
     std::lock_guard lock(mutex_);
     if (closed_) return Error{ErrorCode::kUnavailable, "the store is closing"};
     if (requests_.size() >= length_max_) {
       return Error{ErrorCode::kResourceExhausted, "too many writes wait for the disk"};
     }
-    requests_.push_back(request);
+    requests_.push_back(std::move(request));
   }
   arrived_.notify_one();
+  return {};
+}
+
+Result<void> RequestQueue::Apply(const Decide& decide, Deadline deadline) {
+  const auto request = std::make_shared<Request>(decide, deadline);
+  TRUCE_RETURN_IF_ERROR(Queue(request));
   BlockingRegion blocking;
   return request->Wait();
+}
+
+void RequestQueue::Submit(Decide decide, Deadline deadline, OnDone done) {
+  const auto request = std::make_shared<Request>(std::move(decide), deadline, std::move(done));
+  Result<void> queued = Queue(request);
+  if (!queued.ok()) request->Finish(std::move(queued));
 }
 
 std::optional<RequestQueue::Batch> RequestQueue::Take(std::size_t length_max, Deadline deadline) {

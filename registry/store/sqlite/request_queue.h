@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "registry/base/clock.h"
@@ -16,10 +17,16 @@
 
 namespace truce {
 
-// One call of Store::Apply between its caller and the writer. Thread-safe.
+// One call of Store::Apply or Submit between its caller and the writer. Thread-safe.
 class Request {
  public:
+  // Of a caller that waits: `decide` lives in its frame.
   Request(const Decide& decide, Deadline deadline) : decide_(decide), deadline_(deadline) {}
+  // Of a caller that is told.
+  Request(Decide decide, Deadline deadline, OnDone done)
+      : owned_(std::move(decide)), decide_(owned_), done_(std::move(done)), deadline_(deadline) {}
+  Request(const Request&) = delete;
+  Request& operator=(const Request&) = delete;
 
   // Writer: starts the decision. False when the caller has gone, or its deadline passed (it is
   // answered): then nothing of this request may be touched any more.
@@ -28,7 +35,7 @@ class Request {
   const Decide& decide() const { return decide_; }
   // Writer: the decision has run and is not needed any more; the caller may now go at its deadline.
   void Decided();
-  // Writer: the answer. Once.
+  // Writer: the answer. Once. Tells a caller that does not wait.
   void Finish(Result<void> result);
 
   // Caller: blocks until the answer, or until the deadline; then kDeadlineExceeded, which says
@@ -39,8 +46,10 @@ class Request {
  private:
   enum class Stage { kQueued, kDeciding, kDecided, kFinished, kGone };
 
+  const Decide owned_;
   const Decide&
-      decide_;  // lives in the caller's frame: valid while the stage is kQueued or kDeciding
+      decide_;         // in a waiting caller's frame: valid while the stage is kQueued or kDeciding
+  const OnDone done_;  // empty: the caller waits
   const Deadline deadline_;
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -55,7 +64,9 @@ class RequestQueue {
 
   // Caller: queues and waits for the answer. Errors: kResourceExhausted (queue full), kUnavailable
   // (closed), and what the writer answers.
-  Result<void> Submit(const Decide& decide, Deadline deadline);
+  Result<void> Apply(const Decide& decide, Deadline deadline);
+  // Caller: queues; `done` is told the same, by the caller's thread or the writer's.
+  void Submit(Decide decide, Deadline deadline, OnDone done);
 
   using Batch = std::vector<std::shared_ptr<Request>>;
   // Writer: up to `length_max` requests as soon as there is one; none at `deadline`; nothing when
@@ -67,6 +78,8 @@ class RequestQueue {
   void Close();
 
  private:
+  Result<void> Queue(std::shared_ptr<Request> request);
+
   const std::size_t length_max_;
   std::mutex mutex_;
   std::condition_variable arrived_;

@@ -4,6 +4,7 @@
 #include <thread>
 #include <utility>
 
+#include "registry/base/priority.h"
 #include "registry/store/sqlite/checkpointer.h"
 #include "registry/store/sqlite/committer.h"
 #include "registry/store/sqlite/connection.h"
@@ -99,7 +100,11 @@ class SqliteStore::Impl {
   }
 
   Result<void> Apply(const Decide& decide, Deadline deadline) {
-    return queue_.Submit(decide, deadline);
+    return queue_.Apply(decide, deadline);
+  }
+
+  void Submit(Decide decide, Deadline deadline, OnDone done) {
+    queue_.Submit(std::move(decide), deadline, std::move(done));
   }
 
   Result<void> Read(const Look& look, Deadline deadline) {
@@ -136,6 +141,8 @@ class SqliteStore::Impl {
 
  private:
   void WriteBatches() {
+    // On one processor a batch would often be a single request, and each batch costs a sync.
+    WorkInBatches();
     while (true) {
       const bool failing = !health_.Get().ok();
       const auto wake = std::chrono::steady_clock::now() +
@@ -154,6 +161,7 @@ class SqliteStore::Impl {
   }
 
   void CheckAll(const std::stop_token& stop) {
+    WorkInBackground();
     const auto hold_back = [this] {
       return checkpointer_->log_bytes() > 2 * options_.wal_restart_bytes;
     };
@@ -195,6 +203,10 @@ SqliteStore::~SqliteStore() = default;
 
 Result<void> SqliteStore::Apply(const Locks& /*locks*/, const Decide& decide, Deadline deadline) {
   return impl_->Apply(decide, deadline);
+}
+
+void SqliteStore::Submit(const Locks& /*locks*/, Decide decide, Deadline deadline, OnDone done) {
+  impl_->Submit(std::move(decide), deadline, std::move(done));
 }
 
 Result<void> SqliteStore::Read(const Look& look, Deadline deadline) const {

@@ -1,0 +1,59 @@
+// ValidateNow: a review's answer, waited for.
+#ifndef TRUCE_TESTS_SUPPORT_VALIDATE_NOW_H_
+#define TRUCE_TESTS_SUPPORT_VALIDATE_NOW_H_
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "webhook/admission/service.h"
+
+namespace truce {
+
+// Plays the server: keeps what a handler left for later.
+class TestDeferral final : public HttpDeferral {
+ public:
+  std::shared_ptr<HttpDeferred> Defer(Deadline deadline, HttpContinuation at_deadline) override {
+    deadline_ = deadline;
+    at_deadline_ = std::move(at_deadline);
+    slot_ = std::make_shared<Slot>();
+    return slot_;
+  }
+
+  // The answer, or at the deadline what is said without one.
+  HttpResponse Wait() {
+    std::unique_lock lock(slot_->mutex);
+    slot_->changed.wait_until(lock, deadline_, [this] { return bool(slot_->answer); });
+    const HttpContinuation answer = slot_->answer ? slot_->answer : at_deadline_;
+    lock.unlock();
+    return answer();
+  }
+
+ private:
+  struct Slot final : HttpDeferred {
+    void Resume(HttpContinuation resumed) override {
+      std::lock_guard lock(mutex);
+      answer = std::move(resumed);
+      changed.notify_one();
+    }
+
+    std::mutex mutex;
+    std::condition_variable changed;
+    HttpContinuation answer;  // guarded by mutex
+  };
+
+  Deadline deadline_;
+  HttpContinuation at_deadline_;
+  std::shared_ptr<Slot> slot_;
+};
+
+inline HttpResponse ValidateNow(AdmissionService& service, HttpRequest& request) {
+  TestDeferral deferral;
+  auto response = service.Validate(request, deferral);
+  return response ? *std::move(response) : deferral.Wait();
+}
+
+}  // namespace truce
+
+#endif  // TRUCE_TESTS_SUPPORT_VALIDATE_NOW_H_
