@@ -218,8 +218,13 @@ EventLoop::Event EventLoop::Poll() {
       first = event;
       continue;
     }
-    const std::lock_guard<std::mutex> lock(mutex_);
-    ready_.push_back(event);
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      ready_.push_back(event);
+    }
+    // Another thread that polls, as extra ones do, would not look at the queue: the report was
+    // ours.
+    if (polling_.load() > 1) wake_->Wake();
   }
   return first;
 }
@@ -245,7 +250,10 @@ void EventLoop::RescueStalled() {
   last_progress_ = progress;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!stalled) {
-    if (polling_.load() > 0) extra_ = 0;
+    if (polling_.load() == 0) return;
+    extra_ = 0;
+    // Whoever was to take these may have met a wait on its way to them.
+    if (!ready_.empty()) wake_->Wake();
     return;
   }
   if (running_ == 0) return;
