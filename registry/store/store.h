@@ -80,6 +80,7 @@ class Store {
   // store closes. `decide` is kept until then. After `deadline` no decision begins; a commit that
   // has begun is waited for, so `done` may come later than `deadline`. This default applies at
   // once.
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): for stores that keep them.
   virtual void Submit(const Locks& locks, Decide decide, Deadline deadline, OnDone done) {
     done(Apply(locks, decide, deadline));
   }

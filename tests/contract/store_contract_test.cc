@@ -204,7 +204,7 @@ TEST_P(StoreContract, RefusesNamelessThingsAndWritesNothing) {
 }
 
 TEST_P(StoreContract, APassedDeadlineWritesNothing) {
-  const Changes changes = SampleCreate("a", "u1");
+  Changes changes = SampleCreate("a", "u1");
   const Result<void> late = store().Apply(
       {}, [&](const Facts& /*facts*/) { return changes; }, Past());
   ASSERT_FALSE(late.ok());

@@ -101,6 +101,7 @@ const sqlite3_io_methods kMethods = [] {
   return methods;
 }();
 
+// NOLINTNEXTLINE(readability-function-size): SQLite's signature.
 int Open(sqlite3_vfs* vfs, sqlite3_filename name, sqlite3_file* file, int flags, int* out_flags) {
   auto* const state = static_cast<FaultyVfs::State*>(vfs->pAppData);
   Layer::Mine(file).state = state;

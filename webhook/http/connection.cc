@@ -356,7 +356,7 @@ HttpConnection::Step HttpConnection::AnswerRequest() {
   request_.remote_address = remote_address_;
   std::optional<BlockingRegion> blocking;
   if (context_.options.handler_kind == HandlerKind::kBlocking) blocking.emplace();
-  const bool answered = context_.engine.Answer(head_, request_, keep_alive, *this, reply_);
+  const bool answered = context_.engine.Answer(head_, request_, *this, reply_);
   blocking.reset();
   if (answered) return Reply();
   if (TRUCE_NEVER(deferred_ == nullptr)) {
@@ -383,7 +383,8 @@ HttpConnection::Step HttpConnection::LookForAnswer() {
 }
 
 HttpConnection::Step HttpConnection::Resume(const HttpContinuation& answer) {
-  context_.engine.Resume(answer, head_, SettleKeepAlive(), reply_);
+  SettleKeepAlive();
+  context_.engine.Resume(answer, head_, reply_);
   return Reply();
 }
 
@@ -395,7 +396,8 @@ void HttpConnection::Forget() {
 bool HttpConnection::SettleKeepAlive() {
   const bool leave = context_.draining.load() || context_.stopping.load();
   close_after_reply_ = leave || !head_.keep_alive;
-  return !close_after_reply_;
+  reply_.keep_alive = !close_after_reply_;
+  return reply_.keep_alive;
 }
 
 // What reply_ says leaves.

@@ -74,8 +74,8 @@ void AppendField(std::string_view name, std::string_view value, std::string& out
   out.append(name).append(": ").append(value).append("\r\n");
 }
 
-void AppendReply(const HttpResponse& response, const RequestHead& head, bool keep_alive,
-                 std::string& out) {
+void AppendReply(const HttpResponse& response, const RequestHead& head, EngineReply& reply) {
+  std::string& out = reply.bytes;
   constexpr std::size_t kUsualHeadBytes = 256;
   out.reserve(out.size() + kUsualHeadBytes + response.body.size());
   out.append("HTTP/1.1 ").append(std::to_string(response.status)).append(" ");
@@ -89,8 +89,8 @@ void AppendReply(const HttpResponse& response, const RequestHead& head, bool kee
     AppendField("Content-Type", response.content_type, out);
   }
   AppendField("Content-Length", std::to_string(response.body.size()), out);
-  if (!keep_alive) AppendField("Connection", "close", out);
-  if (keep_alive && head.minor_version_0) AppendField("Connection", "keep-alive", out);
+  if (!reply.keep_alive) AppendField("Connection", "close", out);
+  if (reply.keep_alive && head.minor_version_0) AppendField("Connection", "keep-alive", out);
   out.append("\r\n");
   if (head.method != "HEAD") out.append(response.body);
 }
@@ -112,16 +112,16 @@ std::optional<HttpResponse> Guarded(const Handler& handler, EngineReply& reply) 
 
 }  // namespace
 
-bool HttpEngine::Answer(const RequestHead& head, HttpRequest& request, bool keep_alive,
-                        HttpDeferral& deferral, EngineReply& reply) const {
+bool HttpEngine::Answer(const RequestHead& head, HttpRequest& request, HttpDeferral& deferral,
+                        EngineReply& reply) const {
   const auto response = Guarded([&] { return Route(head, request, deferral, reply); }, reply);
-  if (response.has_value()) AppendReply(*response, head, keep_alive, reply.bytes);
+  if (response.has_value()) AppendReply(*response, head, reply);
   return response.has_value();
 }
 
-void HttpEngine::Resume(const HttpContinuation& answer, const RequestHead& head, bool keep_alive,
+void HttpEngine::Resume(const HttpContinuation& answer, const RequestHead& head,
                         EngineReply& reply) const {
-  AppendReply(*Guarded(answer, reply), head, keep_alive, reply.bytes);
+  AppendReply(*Guarded(answer, reply), head, reply);
 }
 
 std::optional<HttpResponse> HttpEngine::Route(const RequestHead& head, HttpRequest& request,

@@ -16,6 +16,7 @@ namespace truce {
 
 // What became of one request.
 struct EngineReply {
+  bool keep_alive = false;                 // set beforehand: what the Connection field says
   std::string bytes;                       // status line, fields, body
   std::optional<HttpRejection> rejection;  // when no handler answered, or it threw
 };
@@ -30,15 +31,13 @@ class HttpEngine final {
   HttpEngine& operator=(const HttpEngine&) = delete;
 
   // Lets the route's handler answer. `request` holds everything but method, path and query, which
-  // are set here; `keep_alive` decides the reply's Connection field. The bytes of `reply` are
-  // replaced, its storage reused. False: the handler returned without an answer, and `reply` is
-  // empty.
-  bool Answer(const RequestHead& head, HttpRequest& request, bool keep_alive,
-              HttpDeferral& deferral, EngineReply& reply) const;
+  // are set here. The bytes of `reply` are replaced, its storage reused. False: the handler
+  // returned without an answer, and `reply` is empty.
+  bool Answer(const RequestHead& head, HttpRequest& request, HttpDeferral& deferral,
+              EngineReply& reply) const;
 
   // The same for an answer that was left for later.
-  void Resume(const HttpContinuation& answer, const RequestHead& head, bool keep_alive,
-              EngineReply& reply) const;
+  void Resume(const HttpContinuation& answer, const RequestHead& head, EngineReply& reply) const;
 
  private:
   std::optional<HttpResponse> Route(const RequestHead& head, HttpRequest& request,

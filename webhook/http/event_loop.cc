@@ -82,7 +82,7 @@ Result<std::unique_ptr<EventLoop>> EventLoop::Start(EventLoopOptions options,
     if (loop->running_ == 0) return Error{ErrorCode::kUnavailable, "the system gives no thread"};
   }
   loop->ticker_ = std::jthread([self = loop.get(), on_tick = std::move(on_tick)](
-                                   std::stop_token stop) { self->Tick(on_tick, std::move(stop)); });
+                                   const std::stop_token& stop) { self->Tick(on_tick, stop); });
   return loop;
 }
 
@@ -229,7 +229,7 @@ EventLoop::Event EventLoop::Poll() {
   return first;
 }
 
-void EventLoop::Tick(const std::function<void()>& on_tick, std::stop_token stop) {
+void EventLoop::Tick(const std::function<void()>& on_tick, const std::stop_token& stop) {
   NameThread(options_.name + "-tick");
   std::mutex mutex;
   std::condition_variable_any wake;

@@ -70,7 +70,7 @@ class EventLoop final : private BlockingObserver {
   void LeaveBlocking() noexcept override;
 
   void Run();
-  void Tick(const std::function<void()>& on_tick, std::stop_token stop);
+  void Tick(const std::function<void()>& on_tick, const std::stop_token& stop);
   struct Event {
     EventSink* sink = nullptr;
     bool hung_up = false;

@@ -48,6 +48,7 @@ constexpr int kBusyMilliseconds = 5000;
 
 // A broken constraint ends the whole transaction (OR ROLLBACK), which the writer repeats without
 // the request that broke it: so no statement needs a journal to be taken back alone.
+// NOLINTNEXTLINE(readability-function-size): a list.
 const char* TextOf(Sql sql) {
   switch (sql) {
     case Sql::kBegin: return "BEGIN IMMEDIATE";

@@ -90,6 +90,7 @@ const sqlite3_io_methods kLogMethods = [] {
 
 }  // namespace
 
+// NOLINTNEXTLINE(readability-function-size): SQLite's signature.
 int WritingVfs::State::Open(sqlite3_vfs* vfs, sqlite3_filename name, sqlite3_file* file, int flags,
                             int* out_flags) {
   sqlite3_vfs* const real = static_cast<State*>(static_cast<void*>(vfs))->real;
