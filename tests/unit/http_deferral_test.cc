@@ -61,12 +61,17 @@ class Kept {
   std::vector<std::shared_ptr<HttpDeferred>> all_;
 };
 
+// Leaves every answer to the test.
+HttpDeferringHandler KeepIn(Kept& kept) {
+  return [&kept](HttpRequest&, HttpDeferral& deferral) {
+    kept.Add(deferral.Defer(In(kPatience), Says(503, "too late")));
+    return std::optional<HttpResponse>();
+  };
+}
+
 TEST(HttpDeferral, AnAnswerComesFromAnotherThreadAndTheConnectionGoesOn) {
   Kept kept;
-  auto server = StartServer(LoopbackOptions(), With([&](HttpRequest&, HttpDeferral& deferral) {
-                              kept.Add(deferral.Defer(In(kPatience), Says(503, "too late")));
-                              return std::optional<HttpResponse>();
-                            }));
+  auto server = StartServer(LoopbackOptions(), With(KeepIn(kept)));
   auto client = HttpClient::Connect(server->port());
   ASSERT_TRUE(client->Send(Request("POST", "/later", "one") + Request("GET", "/ok")));
   const auto waiting = kept.Take(1);
@@ -148,10 +153,7 @@ TEST(HttpDeferral, AnAnswerThatThrowsIsA503) {
 
 TEST(HttpDeferral, AServerThatStopsWaitsForAnswersUntilItsDeadline) {
   Kept kept;
-  auto server = StartServer(LoopbackOptions(), With([&](HttpRequest&, HttpDeferral& deferral) {
-                              kept.Add(deferral.Defer(In(kPatience), Says(503, "too late")));
-                              return std::optional<HttpResponse>();
-                            }));
+  auto server = StartServer(LoopbackOptions(), With(KeepIn(kept)));
   auto answered = HttpClient::Connect(server->port());
   ASSERT_TRUE(answered->Send(Request("POST", "/later", "")));
   const auto first = kept.Take(1);
@@ -186,10 +188,7 @@ TEST(HttpDeferral, ManyWaitWithoutAThreadEach) {
   HttpServerOptions options = LoopbackOptions();
   options.handler_kind = HandlerKind::kQuick;
   options.threads_running_max = 2;
-  auto server = StartServer(std::move(options), With([&](HttpRequest&, HttpDeferral& deferral) {
-                              kept.Add(deferral.Defer(In(kPatience), Says(503, "too late")));
-                              return std::optional<HttpResponse>();
-                            }));
+  auto server = StartServer(std::move(options), With(KeepIn(kept)));
   std::vector<std::unique_ptr<HttpClient>> clients;
   for (std::size_t i = 0; i < kClients; ++i) {
     clients.push_back(HttpClient::Connect(server->port()));
