@@ -13,12 +13,12 @@ namespace {
 
 // A page of the database and its header in the log.
 constexpr std::uint64_t kFrameBytes = 4096 + 24;
-// Below this the log is left alone until the pause is over: a checkpoint costs two syncs.
-constexpr int kFramesWorthwhile = 2000;
-constexpr auto kPause = std::chrono::milliseconds(500);
-// What the writer may have to move itself: about a millisecond.
-constexpr int kFramesForWriter = 256;
-constexpr int kPassesMax = 5;
+// A shorter log is left alone until the pause is over: the longer it is, the more of its pages come
+// twice and are moved once.
+constexpr auto kPause = std::chrono::seconds(5);
+// What the writer may have to move itself: a few milliseconds.
+constexpr int kFramesForWriter = 128;
+constexpr int kPassesMax = 8;
 
 std::uint64_t BytesOf(int frames) { return static_cast<std::uint64_t>(frames) * kFrameBytes; }
 
@@ -46,7 +46,9 @@ Checkpointer::~Checkpointer() {
 int Checkpointer::Committed(void* self, sqlite3* /*database*/, const char* /*name*/, int frames) {
   auto* const checkpointer = static_cast<Checkpointer*>(self);
   checkpointer->frames_ = frames;
-  if (frames >= kFramesWorthwhile) checkpointer->grown_.notify_one();
+  if (checkpointer->log_bytes() >= checkpointer->limits_.restart_bytes) {
+    checkpointer->grown_.notify_one();
+  }
   return SQLITE_OK;
 }
 
@@ -58,7 +60,8 @@ void Checkpointer::Run(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     grown_.wait_for(lock, stop, kPause, [&] {
       const int frames = frames_;
-      return frames >= kFramesWorthwhile && (frames < done || frames - done >= kFramesWorthwhile);
+      const int grown = frames < done ? frames : frames - done;  // it may have started anew
+      return grown > 0 && BytesOf(grown) >= limits_.restart_bytes;
     });
     lock.unlock();
     if (stop.stop_requested() || frames_ == done) continue;
@@ -76,9 +79,19 @@ void Checkpointer::Checkpoint() {
   for (int pass = 0; pass < kPassesMax; ++pass) {
     const int code = sqlite3_wal_checkpoint_v2(connection_->handle(), nullptr,
                                                SQLITE_CHECKPOINT_PASSIVE, &frames, &moved);
-    if (code != SQLITE_OK || frames - moved < kFramesForWriter) break;
+    // A pass that commits overtake is synced by whoever moves the last page, for all before it:
+    // better here than by the writer.
+    if (code != SQLITE_OK || !SyncDatabase() || moved < frames) break;
+    if (frames_ - moved < kFramesForWriter) break;
   }
   if (BytesOf(frames) >= limits_.restart_bytes) finish_wanted_ = true;
+}
+
+bool Checkpointer::SyncDatabase() {
+  sqlite3_file* file = nullptr;
+  return sqlite3_file_control(connection_->handle(), "main", SQLITE_FCNTL_FILE_POINTER, &file) ==
+             SQLITE_OK &&
+         file->pMethods->xSync(file, SQLITE_SYNC_NORMAL) == SQLITE_OK;
 }
 
 std::optional<Error> Checkpointer::BeforeBatch() {

@@ -48,6 +48,7 @@ class Checkpointer {
   static int Committed(void* self, sqlite3* database, const char* name, int frames);
   void Run(const std::stop_token& stop);
   void Checkpoint();
+  bool SyncDatabase();
 
   const std::unique_ptr<Connection> connection_;  // of the thread
   Connection& writer_;
