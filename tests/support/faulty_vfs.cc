@@ -8,6 +8,7 @@
 #include <new>
 
 #include "registry/base/assert.h"
+#include "registry/store/sqlite/page_cache.h"
 #include "registry/store/sqlite/vfs_layer.h"
 
 namespace truce::testing {
@@ -123,6 +124,7 @@ int Delete(sqlite3_vfs* vfs, const char* name, int sync_folder) {
 }  // namespace
 
 FaultyVfs::FaultyVfs() : state_(std::make_unique<State>()) {
+  LayerPageCache();  // which SQLite takes only before its first use, and that is the next line
   state_->real = sqlite3_vfs_find(nullptr);
   TRUCE_ASSERT(state_->real != nullptr);
   state_->name = "faulty-" + std::to_string(std::hash<const void*>{}(state_.get()));

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "registry/base/assert.h"
+#include "registry/store/sqlite/page_cache.h"
 #include "registry/store/sqlite/writing_vfs.h"
 
 namespace truce {
@@ -283,6 +284,7 @@ Result<std::unique_ptr<Connection>> Connection::Open(const ConnectionOptions& op
     return Error{ErrorCode::kInternal, "SQLite 3.51.3 or newer is needed, this process runs " +
                                            std::string(sqlite3_libversion())};
   }
+  LayerPageCache();
   std::unique_ptr<WritingVfs> vfs;
   std::string layer = options.vfs;
   if (!options.read_only) {
