@@ -79,10 +79,11 @@ void Checkpointer::Checkpoint() {
   for (int pass = 0; pass < kPassesMax; ++pass) {
     const int code = sqlite3_wal_checkpoint_v2(connection_->handle(), nullptr,
                                                SQLITE_CHECKPOINT_PASSIVE, &frames, &moved);
+    // Held back by a reader, or nothing is left: then SQLite has synced.
+    if (code != SQLITE_OK || moved < frames || frames_ <= moved) break;
     // A pass that commits overtake is synced by whoever moves the last page, for all before it:
     // better here than by the writer.
-    if (code != SQLITE_OK || !SyncDatabase() || moved < frames) break;
-    if (frames_ - moved < kFramesForWriter) break;
+    if (!SyncDatabase() || frames_ - moved < kFramesForWriter) break;
   }
   if (BytesOf(frames) >= limits_.restart_bytes) finish_wanted_ = true;
 }
