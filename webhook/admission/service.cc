@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <charconv>
 #include <chrono>
 #include <cstdint>
@@ -417,6 +418,44 @@ class Call final : public std::enable_shared_from_this<Call> {
   std::string denial_;
 };
 
+std::uint32_t RandomBits() {
+  std::uint32_t bits = 0;
+  if (getrandom(&bits, sizeof(bits), 0) == static_cast<ssize_t>(sizeof(bits))) return bits;
+  return std::random_device()();
+}
+
+// The second in the upper half; below it a random number, then steps of random length. A full
+// second runs over into the next one, and a clock that is set back is not followed.
+std::uint64_t NextNumber() {
+  constexpr unsigned kSecondShift = 32;
+  constexpr std::uint32_t kBeginMask = 0x7FFFFFFF;  // room for steps behind it
+  constexpr std::uint32_t kStepMask = 0x3FFF;
+  static std::atomic<std::uint64_t> last = 0;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const auto second =
+      static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count());
+  const std::uint32_t random = RandomBits();
+  std::uint64_t before = last.load(std::memory_order_relaxed);
+  std::uint64_t next = 0;
+  do {
+    next = before >> kSecondShift < second ? second << kSecondShift | (random & kBeginMask)
+                                           : before + 1 + (random & kStepMask);
+  } while (!last.compare_exchange_weak(before, next, std::memory_order_relaxed));
+  return next;
+}
+
+// Texts are in the order of their numbers.
+std::string InBase32(std::uint64_t number) {
+  constexpr std::size_t kLength = 13;
+  constexpr std::string_view kAlphabet = "234567abcdefghijklmnopqrstuvwxyz";
+  std::string text(kLength, kAlphabet.front());
+  for (auto digit = text.rbegin(); digit != text.rend(); ++digit) {
+    *digit = kAlphabet[number & 31U];
+    number >>= 5U;
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string_view Name(Verdict verdict) {
@@ -476,24 +515,7 @@ Deadline BudgetOf(const HttpRequest& request) {
 }
 
 IdSource RandomIds() {
-  return [] {
-    constexpr std::size_t kLength = 13;
-    constexpr std::int64_t kSpanSeconds = 1024;
-    constexpr std::string_view kAlphabet = "abcdefghijklmnopqrstuvwxyz234567";
-    std::array<std::uint8_t, kLength> bytes{};
-    if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-      std::random_device device;
-      for (auto& byte : bytes) byte = static_cast<std::uint8_t>(device());
-    }
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    const std::int64_t window =
-        std::chrono::duration_cast<std::chrono::seconds>(now).count() / kSpanSeconds;
-    bytes[0] = static_cast<std::uint8_t>((window >> 5) & 31);
-    bytes[1] = static_cast<std::uint8_t>(window & 31);
-    PublicId id;
-    for (const std::uint8_t byte : bytes) id.text += kAlphabet[byte & 31U];
-    return id;
-  };
+  return [] { return PublicId{InBase32(NextNumber())}; };
 }
 
 std::vector<HttpRoute> AdmissionRoutes(AdmissionService& service, AccessSource access) {

@@ -76,9 +76,9 @@ class AdmissionService final {
 // `request.deadline`, when set.
 Deadline BudgetOf(const HttpRequest& request);
 
-// Public ids of 55 random bits behind 10 bits of the time: thread-safe, never repeats. Ids that are
-// made together stand together in an index, so that making one changes a page that is at hand; the
-// time comes round in twelve days, which does no harm.
+// Public ids in the order in which they are made (seconds since 1970, until 2106, and 32 bits that
+// begin at random in each second and grow by random steps): an index of them grows at its end.
+// Thread-safe; never repeats in a process, and not between two for all that is likely.
 IdSource RandomIds();
 
 // The access rules in force; thread-safe, never gives null.
