@@ -520,8 +520,9 @@ IdSource RandomIds() {
 
 std::vector<HttpRoute> AdmissionRoutes(AdmissionService& service, AccessSource access) {
   // Answers itself a caller that may not ask.
-  const auto refused = [access](const HttpRequest& request,
-                                std::string_view path) -> std::optional<HttpResponse> {
+  const auto refused = [access = std::move(access)](
+                           const HttpRequest& request,
+                           std::string_view path) -> std::optional<HttpResponse> {
     std::string_view secret = std::string_view(request.path).substr(path.size());
     if (secret.starts_with('/')) secret.remove_prefix(1);
     switch (CheckAccess(*access(), request, secret)) {

@@ -17,8 +17,11 @@ constexpr std::uint64_t kFrameBytes = 4096 + 24;
 // twice and are moved once.
 constexpr auto kPause = std::chrono::seconds(5);
 // What the writer may have to move itself: a few milliseconds.
-constexpr int kFramesForWriter = 128;
+constexpr int kFramesForWriter = 512;
 constexpr int kPassesMax = 8;
+// So few pages that a commit waits about a millisecond for them, and so many that a pass is faster
+// than the commits beside it.
+constexpr int kPagesPerSync = 64;
 
 std::uint64_t BytesOf(int frames) { return static_cast<std::uint64_t>(frames) * kFrameBytes; }
 
@@ -26,7 +29,9 @@ std::uint64_t BytesOf(int frames) { return static_cast<std::uint64_t>(frames) * 
 
 Result<std::unique_ptr<Checkpointer>> Checkpointer::Start(const ConnectionOptions& options,
                                                           Connection& writer, WalLimits limits) {
-  TRUCE_ASSIGN_OR_RETURN(std::unique_ptr<Connection> connection, Connection::Open(options));
+  ConnectionOptions portioned = options;
+  portioned.pages_per_sync = kPagesPerSync;
+  TRUCE_ASSIGN_OR_RETURN(std::unique_ptr<Connection> connection, Connection::Open(portioned));
   return std::unique_ptr<Checkpointer>(new Checkpointer(std::move(connection), writer, limits));
 }
 
@@ -61,7 +66,8 @@ void Checkpointer::Run(const std::stop_token& stop) {
     grown_.wait_for(lock, stop, kPause, [&] {
       const int frames = frames_;
       const int grown = frames < done ? frames : frames - done;  // it may have started anew
-      return grown > 0 && BytesOf(grown) >= limits_.restart_bytes;
+      // First the writer does its part: beside another checkpoint it could not.
+      return !finish_wanted_ && grown > 0 && BytesOf(grown) >= limits_.restart_bytes;
     });
     lock.unlock();
     if (stop.stop_requested() || frames_ == done) continue;
@@ -96,10 +102,7 @@ bool Checkpointer::SyncDatabase() {
 }
 
 std::optional<Error> Checkpointer::BeforeBatch() {
-  if (finish_wanted_.exchange(false)) {
-    sqlite3_wal_checkpoint_v2(writer_.handle(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr,
-                              nullptr);
-  }
+  if (finish_wanted_) Finish();
   if (log_bytes() < limits_.bytes_max) return std::nullopt;
   // The last resort blocks the writer, which is what must happen now; but it waits for no reader.
   std::lock_guard lock(moving_);
@@ -114,6 +117,13 @@ std::optional<Error> Checkpointer::BeforeBatch() {
   return Error{ErrorCode::kResourceExhausted,
                "the write-ahead log has grown to " + std::to_string(log_bytes() >> 20U) +
                    " MiB and a reader or the disk keeps it from shrinking"};
+}
+
+void Checkpointer::Finish() {
+  const std::unique_lock lock(moving_, std::try_to_lock);
+  if (!lock.owns_lock()) return;
+  sqlite3_wal_checkpoint_v2(writer_.handle(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+  finish_wanted_ = false;
 }
 
 std::uint64_t Checkpointer::log_bytes() const { return BytesOf(frames_); }

@@ -17,7 +17,7 @@
 namespace truce {
 
 struct WalLimits {
-  std::uint64_t restart_bytes = 32ULL << 20;  // from here on the log is emptied as soon as possible
+  std::uint64_t restart_bytes = 64ULL << 20;  // from here on the log is emptied as soon as possible
   std::uint64_t bytes_max = 512ULL << 20;     // beyond, writes are refused until it shrinks
 };
 
@@ -49,6 +49,7 @@ class Checkpointer {
   void Run(const std::stop_token& stop);
   void Checkpoint();
   bool SyncDatabase();
+  void Finish();
 
   const std::unique_ptr<Connection> connection_;  // of the thread
   Connection& writer_;

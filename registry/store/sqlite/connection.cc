@@ -288,7 +288,7 @@ Result<std::unique_ptr<Connection>> Connection::Open(const ConnectionOptions& op
   std::unique_ptr<WritingVfs> vfs;
   std::string layer = options.vfs;
   if (!options.read_only) {
-    TRUCE_ASSIGN_OR_RETURN(vfs, WritingVfs::Make(options.vfs));
+    TRUCE_ASSIGN_OR_RETURN(vfs, WritingVfs::Make(options.vfs, options.pages_per_sync));
     layer = vfs->name();
   }
   sqlite3* database = nullptr;
@@ -326,7 +326,8 @@ Result<void> Connection::Configure(bool read_only) {
   // checkpointer's.
   return Execute(
       "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;"
-      "PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -16000");
+      // A log that starts anew keeps its file: writing over it costs less than making it grow.
+      "PRAGMA journal_size_limit = 268435456; PRAGMA cache_size = -16000");
 }
 
 Result<Statement> Connection::Use(Sql sql) {

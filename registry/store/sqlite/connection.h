@@ -120,6 +120,7 @@ struct ConnectionOptions {
   std::string path;
   std::string vfs;         // empty: the default one
   bool read_only = false;  // opened for reading, and refuses every write
+  int pages_per_sync = 0;  // see WritingVfs
 };
 
 // A database connection with Truce's settings. External synchronization: one thread at a time.

@@ -17,7 +17,7 @@ struct SqliteOptions {
   std::size_t queue_length_max = 4096;            // callers that wait; more are refused
   std::size_t batch_length_max = 256;             // requests in one transaction
   std::size_t readers_max = 8;                    // connections for reading
-  std::uint64_t wal_restart_bytes = 32ULL << 20;  // see WalLimits
+  std::uint64_t wal_restart_bytes = 64ULL << 20;  // see WalLimits
   std::uint64_t wal_bytes_max = 512ULL << 20;
   bool full_check = true;  // integrity_check in the background after opening
 };

@@ -19,6 +19,7 @@ struct WritingVfs::State {
   sqlite3_vfs vfs{};  // first: what SQLite hands to Open is the state too
   sqlite3_vfs* real = nullptr;
   std::string name;
+  int pages_per_sync = 0;
 };
 
 namespace {
@@ -34,6 +35,8 @@ struct Gathered {
 
 struct File {
   Gathered* gathered;  // of the log; else null
+  int pages_per_sync;
+  int unsynced;  // pages of the database, when they are counted
 };
 
 using Layer = VfsLayer<File>;
@@ -88,17 +91,37 @@ const sqlite3_io_methods kLogMethods = [] {
   return methods;
 }();
 
+int WritePage(sqlite3_file* file, const void* data, int size, sqlite3_int64 offset) {
+  const int code = Layer::Pass<&sqlite3_io_methods::xWrite>(file, data, size, offset);
+  File& mine = Layer::Mine(file);
+  if (code != SQLITE_OK || ++mine.unsynced < mine.pages_per_sync) return code;
+  mine.unsynced = 0;
+  return Layer::Pass<&sqlite3_io_methods::xSync>(file, SQLITE_SYNC_NORMAL);
+}
+
+const sqlite3_io_methods kPortionedMethods = [] {
+  sqlite3_io_methods methods = Layer::kPassAll;
+  methods.xWrite = WritePage;
+  return methods;
+}();
+
+const sqlite3_io_methods* MethodsFor(int flags, int pages_per_sync) {
+  if ((flags & SQLITE_OPEN_WAL) != 0) return &kLogMethods;
+  const bool is_portioned = (flags & SQLITE_OPEN_MAIN_DB) != 0 && pages_per_sync > 0;
+  return is_portioned ? &kPortionedMethods : &Layer::kPassAll;
+}
+
 }  // namespace
 
 // NOLINTNEXTLINE(readability-function-size): SQLite's signature.
 int WritingVfs::State::Open(sqlite3_vfs* vfs, sqlite3_filename name, sqlite3_file* file, int flags,
                             int* out_flags) {
-  sqlite3_vfs* const real = static_cast<State*>(static_cast<void*>(vfs))->real;
-  Layer::Mine(file) = File{nullptr};
+  const State& state = *static_cast<State*>(static_cast<void*>(vfs));
+  sqlite3_vfs* const real = state.real;
+  Layer::Mine(file) = File{nullptr, state.pages_per_sync, 0};
   file->pMethods = nullptr;
-  const bool is_log = (flags & SQLITE_OPEN_WAL) != 0;
   std::unique_ptr<Gathered> gathered;
-  if (is_log) {
+  if ((flags & SQLITE_OPEN_WAL) != 0) {
     gathered.reset(new (std::nothrow) Gathered);
     if (gathered == nullptr) return SQLITE_NOMEM;
   }
@@ -106,12 +129,13 @@ int WritingVfs::State::Open(sqlite3_vfs* vfs, sqlite3_filename name, sqlite3_fil
   // SQLite closes what has methods, even when opening it failed.
   if (Layer::Real(file)->pMethods == nullptr) return code;
   Layer::Mine(file).gathered = gathered.release();
-  file->pMethods = is_log ? &kLogMethods : &Layer::kPassAll;
+  file->pMethods = MethodsFor(flags, state.pages_per_sync);
   return code;
 }
 
-Result<std::unique_ptr<WritingVfs>> WritingVfs::Make(const std::string& real) {
+Result<std::unique_ptr<WritingVfs>> WritingVfs::Make(const std::string& real, int pages_per_sync) {
   auto state = std::make_unique<State>();
+  state->pages_per_sync = pages_per_sync;
   state->real = sqlite3_vfs_find(real.empty() ? nullptr : real.c_str());
   if (state->real == nullptr) {
     return Error{ErrorCode::kInternal, "SQLite has no file layer \"" + real + "\""};

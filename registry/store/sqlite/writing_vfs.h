@@ -1,4 +1,5 @@
-// WritingVfs: a file layer under a connection that writes, with fewer system calls.
+// WritingVfs: a file layer under a connection that writes: the log in few system calls, the
+// database in small portions.
 #ifndef TRUCE_REGISTRY_STORE_SQLITE_WRITING_VFS_H_
 #define TRUCE_REGISTRY_STORE_SQLITE_WRITING_VFS_H_
 
@@ -14,11 +15,15 @@ namespace truce {
 // all that SQLite wrote; an error of that write is the sync's. What no sync follows belongs to no
 // commit, and is dropped when the file is closed.
 //
+// SQLite syncs the database once, after the last page of a checkpoint: thousands of pages are then
+// on their way to the disk at once, and a commit's sync waits behind them. Here the database is
+// also synced each time `pages_per_sync` pages were written; 0: only when SQLite asks.
+//
 // One connection's; must outlive it. External synchronization.
 class WritingVfs {
  public:
   // Over the layer `real` ("": the default one). Errors: kInternal (no such layer).
-  static Result<std::unique_ptr<WritingVfs>> Make(const std::string& real);
+  static Result<std::unique_ptr<WritingVfs>> Make(const std::string& real, int pages_per_sync);
   ~WritingVfs();
   WritingVfs(const WritingVfs&) = delete;
   WritingVfs& operator=(const WritingVfs&) = delete;
