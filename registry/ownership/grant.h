@@ -10,10 +10,10 @@
 
 namespace truce {
 
-// Who receives an ownership, and why.
+// Who receives an ownership, and why. The object and its party must outlive it.
 struct Grantee {
-  Object object;  // placed; its root receives
-  PartyId party;
+  const Object& object;  // placed; its root receives
+  const PartyId& party;
   std::string cause;  // for the audit log
   std::string actor;
   ReviewUid review;  // empty unless a review grants

@@ -7,27 +7,31 @@
 namespace truce {
 namespace {
 
-// Recomputes what people are told about `owner` from the rows of its key.
-void Derive(const std::vector<Row>& rows, Owner& owner) {
+// Recomputes what people are told about `owner` from the rows of its key, in the order of RowIds.
+void Derive(const std::vector<const Row*>& rows, Owner& owner) {
   bool seen = false;
   bool living = false;
   bool foreign = false;
-  std::set<Slot> managers;
-  std::optional<Slot> leaf;
-  for (const Row& row : rows) {
+  bool several = false;
+  const Slot* manager = nullptr;
+  const Slot* leaf = nullptr;
+  for (const Row* each : rows) {
+    const Row& row = *each;
     if (!Manages(row)) continue;
     if (row.root == owner.root) {
       const bool is_seen = row.id.state == RowState::kSeen;
       seen = seen || is_seen;
       living = living || (is_seen && !row.terminating);
-      if (row.managed && (!leaf || is_seen)) leaf = row.slot;
+      if (row.managed && (leaf == nullptr || is_seen)) leaf = &row.slot;
     } else if (!Passive(row)) {
       foreign = true;
     }
-    if (row.managed && !Passive(row)) managers.insert(row.slot);
+    if (!row.managed || Passive(row)) continue;
+    several = several || (manager != nullptr && *manager != row.slot);
+    manager = &row.slot;
   }
-  owner.leaf = leaf;
-  owner.contested = foreign || managers.size() > 1;
+  owner.leaf = leaf == nullptr ? std::nullopt : std::optional<Slot>(*leaf);
+  owner.contested = foreign || several;
   if (owner.record != Record::kNone || living) {
     owner.state = HolderState::kHeld;
   } else {
@@ -43,14 +47,25 @@ std::optional<Owner> Ledger::OwnerOf(const KeyText& key) const {
 }
 
 std::vector<Row> Ledger::RowsOfKey(const KeyText& key) const {
-  std::vector<Row> rows = facts_.RowsOfKey(key);
+  std::vector<Row> stored = facts_.RowsOfKey(key);
   const auto first = rows_.lower_bound(RowId{key, {}, RowState::kReserved});
-  if (first == rows_.end() || first->first.key != key) return rows;
-  std::erase_if(rows, [&](const Row& row) { return rows_.contains(row.id); });
-  for (auto it = first; it != rows_.end() && it->first.key == key; ++it) {
-    if (it->second) rows.push_back(*it->second);
+  if (first == rows_.end() || first->first.key != key) return stored;
+  std::vector<Row> rows;
+  for (const Row* row : ChangedRows(key, stored)) rows.push_back(*row);
+  return rows;
+}
+
+std::vector<const Row*> Ledger::ChangedRows(const KeyText& key,
+                                            const std::vector<Row>& stored) const {
+  std::vector<const Row*> rows;
+  for (const Row& row : stored) {
+    if (!rows_.contains(row.id)) rows.push_back(&row);
   }
-  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.id < b.id; });
+  const auto first = rows_.lower_bound(RowId{key, {}, RowState::kReserved});
+  for (auto it = first; it != rows_.end() && it->first.key == key; ++it) {
+    if (it->second) rows.push_back(&*it->second);
+  }
+  std::sort(rows.begin(), rows.end(), [](const Row* a, const Row* b) { return a->id < b->id; });
   return rows;
 }
 
@@ -194,6 +209,23 @@ void Ledger::EndWhatIsDone(const Owner& stored, const Owner& owner) {
   }
 }
 
+void Ledger::DeriveOwners() {
+  std::set<KeyText> touched;
+  for (const auto& [id, row] : rows_) touched.insert(id.key);
+  for (const auto& [key, owner] : owners_) touched.insert(key);
+  for (const KeyText& key : touched) {
+    auto found = owners_.find(key);
+    if (found == owners_.end()) {
+      std::optional<Owner> owner = facts_.OwnerOf(key);
+      if (!owner) continue;
+      found = owners_.emplace(key, std::move(owner)).first;
+    }
+    if (!found->second) continue;
+    const std::vector<Row> stored = facts_.RowsOfKey(key);
+    Derive(ChangedRows(key, stored), *found->second);
+  }
+}
+
 void Ledger::FollowOwners() {
   for (const auto& [key, owner] : owners_) {
     const auto stored = facts_.OwnerOf(key);
@@ -215,15 +247,7 @@ void Ledger::TakeAgreements(Changes& changes) {
 }
 
 Changes Ledger::Take() {
-  std::set<KeyText> touched;
-  for (const auto& [id, row] : rows_) touched.insert(id.key);
-  for (const auto& [key, owner] : owners_) touched.insert(key);
-  for (const KeyText& key : touched) {
-    if (auto owner = OwnerOf(key)) {
-      Derive(RowsOfKey(key), *owner);
-      PutOwner(*std::move(owner));
-    }
-  }
+  DeriveOwners();
   FollowOwners();
   Changes changes;
   TakeAgreements(changes);

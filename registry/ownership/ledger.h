@@ -60,6 +60,10 @@ class Ledger final {
   Changes Take();
 
  private:
+  // The rows of `key`, ordered by RowId: those of `stored` that this ledger left alone, and its
+  // own.
+  std::vector<const Row*> ChangedRows(const KeyText& key, const std::vector<Row>& stored) const;
+  void DeriveOwners();
   void FollowOwners();
   void MoveAgreements(const Owner& stored);
   void EndWhatIsDone(const Owner& stored, const Owner& owner);

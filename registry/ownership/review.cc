@@ -72,13 +72,15 @@ struct Pair {
 };
 
 std::string DigestOf(const std::vector<Pair>& pairs) {
-  std::vector<std::string> texts;
+  std::vector<std::string> lines;
+  lines.reserve(pairs.size());
   for (const Pair& pair : pairs) {
-    texts.push_back(pair.resource->key.text + " " + std::string(Name(pair.resource->intent)));
+    std::string& line = lines.emplace_back(pair.resource->key.text);
+    line.append(1, ' ').append(Name(pair.resource->intent)).append(1, '\n');
   }
-  std::sort(texts.begin(), texts.end());
+  std::sort(lines.begin(), lines.end());
   std::string digest;
-  for (const std::string& text : texts) digest += text + "\n";
+  for (const std::string& line : lines) digest += line;
   return digest;
 }
 
@@ -86,14 +88,14 @@ std::string DigestOf(const std::vector<Pair>& pairs) {
 struct Case {
   const ReviewRequest& request;
   Ledger& ledger;
-  Object object;                 // placed
-  std::optional<Object> before;  // the same life as the registry knew it
-  Grantee grantee;
-  const std::vector<Pair>* pairs = nullptr;
+  const Object& object;                 // placed
+  const std::optional<Object>& before;  // the same life as the registry knew it
+  const Grantee& grantee;
+  const std::vector<Pair>& pairs;
   mutable std::string digest;  // empty until asked for: a plain denial needs none
 
   const std::string& Digest() const {
-    if (digest.empty()) digest = DigestOf(*pairs);
+    if (digest.empty()) digest = DigestOf(pairs);
     return digest;
   }
 };
@@ -223,10 +225,9 @@ void FindElsewhere(const Case& c, const Pair& pair, Decision& decision) {
 }
 
 void Grant(const Case& c, const Pair& pair, const std::optional<Owner>& owner,
-           const Obstacle& obstacle, Decision& decision) {
+           const Obstacle& obstacle) {
   if (!owner) {
     GrantNew(*pair.resource, c.grantee, c.ledger);
-    FindElsewhere(c, pair, decision);
   } else if (obstacle.transfers) {
     GrantInPlace(*owner, *pair.resource, c.grantee, AuditAction::kTransferred, c.ledger);
   } else if (owner->record != Record::kNone) {
@@ -255,7 +256,8 @@ void JudgePair(const Case& c, const Pair& pair, Decision& decision) {
   if (owner && (owner->root == c.object.root || owner->contested) && IsReplay(c, pair)) return;
   const Obstacle obstacle = owner ? FindObstacle(c, *owner) : Obstacle{};
   if (!obstacle.reason) {
-    Grant(c, pair, owner, obstacle, decision);
+    Grant(c, pair, owner, obstacle);
+    if (!owner) FindElsewhere(c, pair, decision);
     return;
   }
   const bool same_party = owner->party == c.grantee.party;
@@ -337,17 +339,17 @@ Decision Review(const ReviewRequest& request, const Facts& facts, Timestamp now,
   Ledger ledger(facts, now, ids, request.parties);
   std::optional<Object> before;  // a CREATE has none: its uid is fresh
   if (request.operation == Operation::kUpdate) before = ledger.ObjectByUid(request.object.uid);
-  Case c{request, ledger, Place(request.object, EvidenceOf(request), before, ledger), before, {},
-         {},      {}};
-  const bool moved = before && before->root != c.object.root;
+  Object object = Place(request.object, EvidenceOf(request), before, ledger);
+  if (Strips(request)) object.stripped = true;
+  const bool moved = before && before->root != object.root;
+  decision.root = object.root;
+  decision.party = ledger.PartyFor(object.root);
+  std::string cause = "review " + request.uid.text;
+  cause.append(1, ' ').append(Name(request.operation));
+  const Grantee grantee{object, decision.party, std::move(cause), request.requester.user,
+                        request.uid};
   const std::vector<Pair> pairs = AddedPairs(request, moved);
-  c.pairs = &pairs;
-  if (Strips(request)) c.object.stripped = true;
-  decision.root = c.object.root;
-  decision.party = ledger.PartyFor(c.object.root);
-  c.grantee = {c.object, decision.party,
-               "review " + request.uid.text + " " + std::string(Name(request.operation)),
-               request.requester.user, request.uid};
+  const Case c{request, ledger, object, before, grantee, pairs, {}};
   if (CapReached(c, pairs)) {
     decision.cap_reached = true;
     decision.allowed = false;
@@ -363,14 +365,14 @@ Decision Review(const ReviewRequest& request, const Facts& facts, Timestamp now,
     decision.elsewhere.clear();
     return decision;
   }
-  ledger.PutObject(c.object);
-  if (moved) MoveChain(*before, c.object.root, c.grantee.cause, ledger);
-  if (moved) ledger.PutObject(c.object);
-  if (!before) GatherChildren(c.object, c.grantee.cause, ledger);
+  ledger.PutObject(object);
+  if (moved) MoveChain(*before, object.root, grantee.cause, ledger);
+  if (moved) ledger.PutObject(object);
+  if (!before) GatherChildren(object, grantee.cause, ledger);
   // Only a change is the owner's word: what was agreed otherwise stays.
   const std::string before_word = request.old_object ? request.old_object->transfer_to : "";
-  if (c.object.root == c.object.slot && request.object.transfer_to != before_word) {
-    NameSuccessor(request.object, c.object.root, ledger);
+  if (object.root == object.slot && request.object.transfer_to != before_word) {
+    NameSuccessor(request.object, object.root, ledger);
   }
   decision.changes = ledger.Take();
   return decision;

@@ -228,8 +228,8 @@ void Meet(const ObjectFacts& object, Ledger& ledger) {
 void See(const ObjectFacts& object, bool out_of_sight, Ledger& ledger) {
   if (out_of_sight) OutOfSight(object.uid, ledger);
   const Object placed = PutPlace(object, ledger);
-  Grantee grantee{
-      placed, ledger.PartyFor(placed.root), "seen without reservation", std::string(kWatch), {}};
+  const PartyId party = ledger.PartyFor(placed.root);
+  const Grantee grantee{placed, party, "seen without reservation", std::string(kWatch), {}};
   for (const DeclaredResource& resource : object.resources) {
     if (resource.key.empty() || resource.partial) continue;
     FollowAccount(object, resource, ledger);

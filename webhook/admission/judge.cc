@@ -456,7 +456,8 @@ std::vector<Finding> Judgement::FindingsOf(const Decision& decision) const {
   const Wording wording = WordingFor(decision.root);
   const auto doubt_of = [&](const Clash& clash) {
     if (policy_->doubt_of == nullptr) return std::string();
-    std::string doubt = policy_->doubt_of(clash.holder.leaf.value_or(clash.holder.root));
+    const Owner& holder = clash.holder;
+    std::string doubt = policy_->doubt_of(holder.leaf ? *holder.leaf : holder.root);
     // It names the holder (I8).
     const bool names = DisclosureOf(clash, policy_->disclosure) == Disclosure::kFull;
     return doubt.empty() || names ? doubt : "whether it still exists is being looked at";

@@ -16,47 +16,54 @@ void DenialBook::OnReview(const ReviewRecord& record) noexcept {
 
 void DenialBook::Note(const ReviewRecord& record) {
   const Timestamp now = clock_.Now();
-  std::string object(record.group);
-  object.append("/").append(record.kind).append("/").append(record.ns).append("/");
-  object.append(record.name);
+  std::string id;
   for (const Finding& finding : record.findings) {
     if (finding.mode != Mode::kEnforce) continue;
-    const std::string about =
-        finding.key.empty() ? std::string(Name(finding.rule)) : finding.key.text;
-    Denial fresh{.key = finding.key,
-                 .resource = finding.resource,
-                 .rule = std::string(Name(finding.rule)),
-                 .cause = finding.cause,
-                 .group = std::string(record.group),
-                 .kind = std::string(record.kind),
-                 .ns = std::string(record.ns),
-                 .name = std::string(record.name),
-                 .user = std::string(record.user),
-                 .first = now,
-                 .last = now,
-                 .count = 1};
+    id = finding.key.empty() ? Name(finding.rule) : std::string_view(finding.key.text);
+    id.append(1, '\n').append(record.group).append(1, '/').append(record.kind);
+    id.append(1, '/').append(record.ns).append(1, '/').append(record.name);
     book_.With([&](Book& book) {
-      const Id id{about, object};
-      const auto known = book.places.find(id);
-      if (known != book.places.end()) {
-        fresh.first = known->second->second.first;
-        fresh.count = known->second->second.count + 1;
-        book.denials.erase(known->second);
-        book.places.erase(known);
-      }
-      book.denials.emplace_front(id, std::move(fresh));
-      book.places.emplace(id, book.denials.begin());
-      if (book.denials.size() <= kDenialsKept) return;
-      book.places.erase(book.denials.back().first);
-      book.denials.pop_back();
+      Denial& denial = Enter(id, record, finding, book);
+      if (denial.count == 1) denial.first = now;
+      denial.last = now;
     });
   }
+}
+
+// The same refusal comes again and again: its entry is written over, which takes no memory.
+Denial& DenialBook::Enter(const std::string& id, const ReviewRecord& record, const Finding& finding,
+                          Book& book) {
+  const auto known = book.places.find(id);
+  if (known != book.places.end()) {
+    book.entries.splice(book.entries.begin(), book.entries, known->second);
+  } else {
+    Entries fresh(1);
+    fresh.front().id = id;
+    book.places.emplace(fresh.front().id, fresh.begin());
+    book.entries.splice(book.entries.begin(), fresh);
+    if (book.entries.size() > kDenialsKept) {
+      book.places.erase(book.entries.back().id);
+      book.entries.pop_back();
+    }
+  }
+  Denial& denial = book.entries.front().denial;
+  denial.key = finding.key;
+  denial.resource = finding.resource;
+  denial.rule = Name(finding.rule);
+  denial.cause = finding.cause;
+  denial.group = record.group;
+  denial.kind = record.kind;
+  denial.ns = record.ns;
+  denial.name = record.name;
+  denial.user = record.user;
+  ++denial.count;
+  return denial;
 }
 
 std::vector<Denial> DenialBook::All() const {
   return book_.With([](const Book& book) {
     std::vector<Denial> out;
-    for (const auto& [id, denial] : book.denials) out.push_back(denial);
+    for (const Entry& entry : book.entries) out.push_back(entry.denial);
     return out;
   });
 }
@@ -64,9 +71,9 @@ std::vector<Denial> DenialBook::All() const {
 std::vector<Denial> DenialBook::OfKey(const KeyText& key, std::size_t limit) const {
   return book_.With([&](const Book& book) {
     std::vector<Denial> out;
-    for (const auto& [id, denial] : book.denials) {
+    for (const Entry& entry : book.entries) {
       if (out.size() == limit) break;
-      if (denial.key == key) out.push_back(denial);
+      if (entry.denial.key == key) out.push_back(entry.denial);
     }
     return out;
   });

@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <list>
-#include <map>
 #include <string>
-#include <utility>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "registry/base/clock.h"
@@ -51,13 +51,20 @@ class DenialBook final : public ReviewSink {
   std::vector<Denial> OfKey(const KeyText& key, std::size_t limit) const;
 
  private:
-  using Id = std::pair<std::string, std::string>;  // key or rule, object
+  struct Entry {
+    std::string id;  // key or rule, and object
+    Denial denial;
+  };
+  using Entries = std::list<Entry>;
   struct Book {
-    std::list<std::pair<Id, Denial>> denials;  // the latest first
-    std::map<Id, std::list<std::pair<Id, Denial>>::iterator> places;
+    Entries entries;                                                 // the latest first
+    std::unordered_map<std::string_view, Entries::iterator> places;  // by the entry's own id
   };
 
   void Note(const ReviewRecord& record);
+  // The refusal's entry, first in the book, with one more counted. Its times are the caller's.
+  static Denial& Enter(const std::string& id, const ReviewRecord& record, const Finding& finding,
+                       Book& book);
 
   const Clock& clock_;
   Guarded<Book> book_;
