@@ -35,7 +35,7 @@ class DeferredAnswer final : public HttpDeferred {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (connection_ == nullptr || answer_) return;
     answer_.swap(answer);
-    loop_.Post(*connection_);
+    loop_.Post(*connection_, Report::kNothing);
   }
 
   // The rest is called by the connection, with the turn.
@@ -97,15 +97,16 @@ bool HttpConnection::GiveTurn() {
   return false;
 }
 
-void HttpConnection::OnEvent(bool hung_up) {
-  if (hung_up) hung_up_.store(true);
+void HttpConnection::OnEvent(Report report) {
+  if (report == Report::kHungUp) hung_up_.store(true);
+  if (report != Report::kNothing) reported_.store(true);
   if (TakeTurn(true)) Work();
 }
 
 // Holds the turn on entry; on return it is given, or the place is free.
 void HttpConnection::Work() {
   do {
-    socket_->MarkReadable(hung_up_.load());
+    if (reported_.exchange(false)) socket_->MarkReadable(hung_up_.load());
     try {
       Advance();
     } catch (const std::exception&) {  // out of memory
@@ -136,6 +137,7 @@ void HttpConnection::Advance() {
 void HttpConnection::Open(int descriptor, std::shared_ptr<const TlsContext> tls,
                           std::string remote_address) {
   turn_.store(Turn::kSomebody);
+  reported_.store(false);
   hung_up_.store(false);
   evicted_.store(false);
   socket_.emplace(descriptor);
@@ -216,7 +218,7 @@ std::optional<HttpConnection::Idle> HttpConnection::IdleState() const {
 
 void HttpConnection::Evict() {
   evicted_.store(true);
-  context_.loop->Post(*this);
+  context_.loop->Post(*this, Report::kReady);  // what has arrived meanwhile is looked for
 }
 
 void HttpConnection::Abort() {
@@ -400,7 +402,8 @@ bool HttpConnection::SettleKeepAlive() {
   return reply_.keep_alive;
 }
 
-// What reply_ says leaves.
+// What reply_ says leaves: behind the replies that others are about to make, when they wait for
+// their turn. One after the other the replies find in the caches what encrypting and sending needs.
 HttpConnection::Step HttpConnection::Reply() {
   Forget();
   context_.in_flight.fetch_sub(1);
@@ -411,7 +414,7 @@ HttpConnection::Step HttpConnection::Reply() {
   }
   phase_ = Phase::kReply;
   EndAt(Now() + context_.options.limits.write_timeout);
-  return Queue(reply_.bytes);
+  return context_.loop->PostBehindOthers(*this) ? Step::kWait : Step::kGoOn;
 }
 
 HttpConnection::Step HttpConnection::Refuse(const HeadRefusal& refusal) {
@@ -439,6 +442,7 @@ HttpConnection::Step HttpConnection::Queue(std::string& bytes) {
 }
 
 HttpConnection::Step HttpConnection::SendReply() {
+  if (!reply_.bytes.empty() && Queue(reply_.bytes) == Step::kClose) return Step::kClose;
   switch (socket_->Send(output_, sent_)) {
     case IoStatus::kDone: break;
     case IoStatus::kWouldBlock: return Step::kWait;
@@ -459,7 +463,7 @@ HttpConnection::Step HttpConnection::SendReply() {
   head_size_ = scanned_ = 0;
   EnterIdle();
   if (input_size_ == 0) return Step::kGoOn;
-  context_.loop->Post(*this);  // others come first
+  context_.loop->Post(*this, Report::kNothing);  // others come first
   return Step::kWait;
 }
 
@@ -484,7 +488,7 @@ HttpConnection::Step HttpConnection::Linger() {
     if (got.status == IoStatus::kWouldBlock) return Step::kWait;
     if (got.status != IoStatus::kDone) return Step::kClose;
   }
-  context_.loop->Post(*this);
+  context_.loop->Post(*this, Report::kNothing);
   return Step::kWait;
 }
 

@@ -60,7 +60,7 @@ class HttpConnection final : public EventSink, private HttpDeferral {
   void Open(int descriptor, std::shared_ptr<const TlsContext> tls, std::string remote_address);
   bool IsFree() const { return turn_.load(std::memory_order_acquire) == Turn::kFree; }
 
-  void OnEvent(bool hung_up) override;
+  void OnEvent(Report report) override;
 
   // Ends what has passed its deadline. Called by the ticking thread.
   void Sweep(Deadline now);
@@ -113,6 +113,7 @@ class HttpConnection final : public EventSink, private HttpDeferral {
 
   ConnectionContext& context_;
   std::atomic<Turn> turn_ = Turn::kFree;
+  std::atomic<bool> reported_ = false;  // since the last look, something came or can be sent
   std::atomic<bool> hung_up_ = false;
   std::atomic<bool> evicted_ = false;
   std::atomic<Deadline::rep> deadline_ = 0;  // steady clock; the sweeper reads it without the turn

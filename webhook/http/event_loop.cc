@@ -98,12 +98,20 @@ bool EventLoop::Watch(int descriptor, EventSink& sink) {
   return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &event) == 0;
 }
 
-void EventLoop::Post(EventSink& sink) {
+void EventLoop::Post(EventSink& sink, Report report) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    ready_.push_back({&sink, false});
+    ready_.push_back({&sink, report});
   }
   if (polling_.load() > 0) WakeAfterBurst(wake_);
+}
+
+// Wakes nobody: who took the events before it looks at the queue again.
+bool EventLoop::PostBehindOthers(EventSink& sink) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (ready_.empty()) return false;
+  ready_.push_back({&sink, Report::kNothing});
+  return true;
 }
 
 void EventLoop::Stop() {
@@ -163,7 +171,7 @@ void EventLoop::Run() {
   ObserveBlocking(this);
   for (Event event = Next(); event.sink != nullptr; event = Next()) {
     progress_.fetch_add(1, std::memory_order_relaxed);
-    event.sink->OnEvent(event.hung_up);
+    event.sink->OnEvent(event.report);
   }
 }
 
@@ -206,8 +214,9 @@ EventLoop::Event EventLoop::Poll() {
   Event first;
   for (int i = 0; i < count; ++i) {
     const epoll_event& report = reports[static_cast<size_t>(i)];
+    const bool hung_up = (report.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
     const Event event{static_cast<EventSink*>(report.data.ptr),
-                      (report.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0};
+                      hung_up ? Report::kHungUp : Report::kReady};
     if (event.sink == nullptr) {
       const std::lock_guard<std::mutex> lock(mutex_);
       if (stopping_) continue;  // stays readable for the others

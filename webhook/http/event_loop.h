@@ -21,12 +21,18 @@
 
 namespace truce {
 
+// What is known of the descriptor when a sink is called.
+enum class Report : std::uint8_t {
+  kNothing,  // the call was posted
+  kReady,    // something came, or can be sent
+  kHungUp,   // the peer will send no more (what it sent before may still be unread)
+};
+
 // Port: something with a descriptor. Called by any thread of the loop, by several at once.
 class EventSink {
  public:
   virtual ~EventSink() = default;
-  // `hung_up`: the peer will send no more (what it sent before may still be unread).
-  virtual void OnEvent(bool hung_up) = 0;
+  virtual void OnEvent(Report report) = 0;
 };
 
 struct EventLoopOptions {
@@ -53,8 +59,11 @@ class EventLoop final : private BlockingObserver {
   // refused.
   bool Watch(int descriptor, EventSink& sink);
 
-  // Calls `sink` soon, as if something had happened. Never blocks.
-  void Post(EventSink& sink);
+  // Calls `sink` soon, with `report`. Never blocks.
+  void Post(EventSink& sink, Report report);
+  // Calls `sink` after the events that wait already, with kNothing. False when none does. Never
+  // blocks.
+  bool PostBehindOthers(EventSink& sink);
 
   // Joins all threads; events not yet delivered are dropped. Waits for sinks that still run.
   void Stop();
@@ -73,7 +82,7 @@ class EventLoop final : private BlockingObserver {
   void Tick(const std::function<void()>& on_tick, const std::stop_token& stop);
   struct Event {
     EventSink* sink = nullptr;
-    bool hung_up = false;
+    Report report = Report::kNothing;
   };
   Event Next();
   Event Poll();

@@ -25,7 +25,7 @@ namespace {
 constexpr int kRunningMax = 4;
 constexpr int kNameBytesMax = 10;
 // Places above connections_max, for connections that take the place of one that is being closed.
-constexpr int kSparePlaces = 64;
+constexpr size_t kSparePlaces = 64;
 // An idle connection is not closed for a new one before it had a chance to be used.
 constexpr std::chrono::seconds kEvictAfter{1};
 
@@ -96,7 +96,7 @@ class HttpServer::Impl final : private EventSink {
       tls_.emplace(*context_.options.certificates, context_.options.client_auth);
     }
     context_.on_close = [this](HttpConnection& connection) { TakeBack(connection); };
-    places_.resize(static_cast<size_t>(context_.options.limits.connections_max + kSparePlaces));
+    places_.resize(static_cast<size_t>(context_.options.limits.connections_max) + kSparePlaces);
   }
 
   ~Impl() override { Stop(std::chrono::steady_clock::now()); }
@@ -127,7 +127,7 @@ class HttpServer::Impl final : private EventSink {
     Accept();  // who waits in the backlog is served
     context_.stopping.store(true);
     listening_.With([](auto& listening) { listening.reset(); });
-    ForEach([this](HttpConnection& connection) { loop_->Post(connection); });
+    ForEach([this](HttpConnection& connection) { loop_->Post(connection, Report::kReady); });
     const bool whole = WaitForClose(deadline);
     loop_->Stop();
     ForEach([](HttpConnection& connection) { connection.Abort(); });
@@ -148,7 +148,7 @@ class HttpServer::Impl final : private EventSink {
   }
 
  private:
-  void OnEvent(bool /*hung_up*/) override { Accept(); }
+  void OnEvent(Report /*report*/) override { Accept(); }
 
   // Takes all that wait. Another thread may do the same: accept itself shares them out.
   void Accept() {
