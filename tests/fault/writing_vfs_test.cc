@@ -33,7 +33,6 @@ class WritingVfsTest : public ::testing::Test {
     ConnectionOptions options;
     options.path = directory_ / ("truce-" + std::to_string(pages_per_sync) + ".db");
     options.vfs = disk_.name();
-    options.pages_per_sync = pages_per_sync;
     auto opened = Connection::Open(options);
     EXPECT_TRUE(opened.ok()) << opened.error().message;
     std::unique_ptr<Connection> connection = std::move(opened).value();
@@ -42,6 +41,7 @@ class WritingVfsTest : public ::testing::Test {
         "FROM n WHERE i < " +
         std::to_string(kTexts) + ") INSERT INTO texts SELECT hex(zeroblob(1500)) || i FROM n");
     EXPECT_TRUE(filled.ok()) << filled.error().message;
+    connection->SyncEvery(pages_per_sync);
     return connection;
   }
 

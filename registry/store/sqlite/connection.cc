@@ -288,7 +288,7 @@ Result<std::unique_ptr<Connection>> Connection::Open(const ConnectionOptions& op
   std::unique_ptr<WritingVfs> vfs;
   std::string layer = options.vfs;
   if (!options.read_only) {
-    TRUCE_ASSIGN_OR_RETURN(vfs, WritingVfs::Make(options.vfs, options.pages_per_sync));
+    TRUCE_ASSIGN_OR_RETURN(vfs, WritingVfs::Make(options.vfs));
     layer = vfs->name();
   }
   sqlite3* database = nullptr;
@@ -373,6 +373,8 @@ Result<std::string> Connection::Text(std::string_view text) {
 }
 
 std::int64_t Connection::LastId() const { return sqlite3_last_insert_rowid(database_); }
+
+void Connection::SyncEvery(int pages) { vfs_->SyncEvery(pages); }
 
 bool Connection::InTransaction() const { return sqlite3_get_autocommit(database_) == 0; }
 

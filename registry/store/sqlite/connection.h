@@ -120,7 +120,6 @@ struct ConnectionOptions {
   std::string path;
   std::string vfs;         // empty: the default one
   bool read_only = false;  // opened for reading, and refuses every write
-  int pages_per_sync = 0;  // see WritingVfs
 };
 
 // A database connection with Truce's settings. External synchronization: one thread at a time.
@@ -146,6 +145,8 @@ class Connection {
   Result<std::string> Text(std::string_view text);
 
   bool InTransaction() const;
+  // See WritingVfs. Only of a connection that writes.
+  void SyncEvery(int pages);
   sqlite3* handle() const { return database_; }
 
  private:

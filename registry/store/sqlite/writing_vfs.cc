@@ -34,9 +34,9 @@ struct Gathered {
 };
 
 struct File {
-  Gathered* gathered;  // of the log; else null
-  int pages_per_sync;
-  int unsynced;  // pages of the database, when they are counted
+  Gathered* gathered;         // of the log; else null
+  const int* pages_per_sync;  // of the layer
+  int unsynced;               // pages of the database, when they are counted
 };
 
 using Layer = VfsLayer<File>;
@@ -94,21 +94,21 @@ const sqlite3_io_methods kLogMethods = [] {
 int WritePage(sqlite3_file* file, const void* data, int size, sqlite3_int64 offset) {
   const int code = Layer::Pass<&sqlite3_io_methods::xWrite>(file, data, size, offset);
   File& mine = Layer::Mine(file);
-  if (code != SQLITE_OK || ++mine.unsynced < mine.pages_per_sync) return code;
+  const int portion = *mine.pages_per_sync;
+  if (code != SQLITE_OK || portion == 0 || ++mine.unsynced < portion) return code;
   mine.unsynced = 0;
   return Layer::Pass<&sqlite3_io_methods::xSync>(file, SQLITE_SYNC_NORMAL);
 }
 
-const sqlite3_io_methods kPortionedMethods = [] {
+const sqlite3_io_methods kDatabaseMethods = [] {
   sqlite3_io_methods methods = Layer::kPassAll;
   methods.xWrite = WritePage;
   return methods;
 }();
 
-const sqlite3_io_methods* MethodsFor(int flags, int pages_per_sync) {
+const sqlite3_io_methods* MethodsFor(int flags) {
   if ((flags & SQLITE_OPEN_WAL) != 0) return &kLogMethods;
-  const bool is_portioned = (flags & SQLITE_OPEN_MAIN_DB) != 0 && pages_per_sync > 0;
-  return is_portioned ? &kPortionedMethods : &Layer::kPassAll;
+  return (flags & SQLITE_OPEN_MAIN_DB) != 0 ? &kDatabaseMethods : &Layer::kPassAll;
 }
 
 }  // namespace
@@ -118,7 +118,7 @@ int WritingVfs::State::Open(sqlite3_vfs* vfs, sqlite3_filename name, sqlite3_fil
                             int* out_flags) {
   const State& state = *static_cast<State*>(static_cast<void*>(vfs));
   sqlite3_vfs* const real = state.real;
-  Layer::Mine(file) = File{nullptr, state.pages_per_sync, 0};
+  Layer::Mine(file) = File{nullptr, &state.pages_per_sync, 0};
   file->pMethods = nullptr;
   std::unique_ptr<Gathered> gathered;
   if ((flags & SQLITE_OPEN_WAL) != 0) {
@@ -129,13 +129,12 @@ int WritingVfs::State::Open(sqlite3_vfs* vfs, sqlite3_filename name, sqlite3_fil
   // SQLite closes what has methods, even when opening it failed.
   if (Layer::Real(file)->pMethods == nullptr) return code;
   Layer::Mine(file).gathered = gathered.release();
-  file->pMethods = MethodsFor(flags, state.pages_per_sync);
+  file->pMethods = MethodsFor(flags);
   return code;
 }
 
-Result<std::unique_ptr<WritingVfs>> WritingVfs::Make(const std::string& real, int pages_per_sync) {
+Result<std::unique_ptr<WritingVfs>> WritingVfs::Make(const std::string& real) {
   auto state = std::make_unique<State>();
-  state->pages_per_sync = pages_per_sync;
   state->real = sqlite3_vfs_find(real.empty() ? nullptr : real.c_str());
   if (state->real == nullptr) {
     return Error{ErrorCode::kInternal, "SQLite has no file layer \"" + real + "\""};
@@ -154,5 +153,7 @@ WritingVfs::WritingVfs(std::unique_ptr<State> state) : state_(std::move(state)) 
 WritingVfs::~WritingVfs() { sqlite3_vfs_unregister(&state_->vfs); }
 
 const std::string& WritingVfs::name() const { return state_->name; }
+
+void WritingVfs::SyncEvery(int pages) { state_->pages_per_sync = pages; }
 
 }  // namespace truce

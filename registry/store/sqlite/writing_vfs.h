@@ -16,19 +16,23 @@ namespace truce {
 // commit, and is dropped when the file is closed.
 //
 // SQLite syncs the database once, after the last page of a checkpoint: thousands of pages are then
-// on their way to the disk at once, and a commit's sync waits behind them. Here the database is
-// also synced each time `pages_per_sync` pages were written; 0: only when SQLite asks.
+// on their way to the disk at once, and a commit's sync waits behind them. Here the database
+// can be synced in between (SyncEvery).
 //
 // One connection's; must outlive it. External synchronization.
 class WritingVfs {
  public:
   // Over the layer `real` ("": the default one). Errors: kInternal (no such layer).
-  static Result<std::unique_ptr<WritingVfs>> Make(const std::string& real, int pages_per_sync);
+  static Result<std::unique_ptr<WritingVfs>> Make(const std::string& real);
   ~WritingVfs();
   WritingVfs(const WritingVfs&) = delete;
   WritingVfs& operator=(const WritingVfs&) = delete;
 
   const std::string& name() const;
+
+  // From now on syncs the database each time so many pages of it were written; 0, as at the
+  // beginning: only when SQLite asks.
+  void SyncEvery(int pages);
 
  private:
   struct State;
