@@ -13,6 +13,12 @@
 
 namespace truce {
 
+// A part of a whole pass over objects, and where the next part begins.
+struct ObjectPage {
+  std::vector<Object> objects;
+  std::string next;  // for the same store only; empty: nothing follows
+};
+
 // Port, given by a store to a decision while it runs; not kept afterwards. External
 // synchronization. A read that fails makes the whole call of the store fail: the decision itself
 // needs no error handling, its result is discarded.
@@ -42,11 +48,12 @@ class Facts {
   // At most `limit` keys that have an owner or a row and follow `after`, in order; for whole
   // passes.
   virtual std::vector<KeyText> KeysAfter(const KeyText& after, std::size_t limit) const = 0;
-  // At most `limit` objects of the cluster, group and kind of `after`, ordered by (namespace, name,
-  // uid), that follow (after.ns, after.name, after_uid); for whole passes. All three empty: from
-  // the start.
-  virtual std::vector<Object> ObjectsOfKind(const Slot& after, const Uid& after_uid,
-                                            std::size_t limit) const = 0;
+  // At most `limit` (1 or more) objects of the cluster, group and kind of `slot`; for whole passes.
+  // In an order of the store's: an object that is there throughout a pass stands in exactly one of
+  // its pages, also when each page is read from a later state. `after`: the former page's `next`;
+  // empty: from the start.
+  virtual ObjectPage ObjectsOfKind(const Slot& slot, std::string_view after,
+                                   std::size_t limit) const = 0;
   // At most `limit` reserved rows made before `before`, ordered by RowId, that follow `after`.
   virtual std::vector<Row> ReservedBefore(Timestamp before, const RowId& after,
                                           std::size_t limit) const = 0;

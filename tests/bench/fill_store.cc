@@ -55,8 +55,8 @@ class NothingKnown final : public Facts {
   std::vector<KeyText> KeysAfter(const KeyText& /*after*/, std::size_t /*limit*/) const override {
     return {};
   }
-  std::vector<Object> ObjectsOfKind(const Slot& /*after*/, const Uid& /*after_uid*/,
-                                    std::size_t /*limit*/) const override {
+  ObjectPage ObjectsOfKind(const Slot& /*slot*/, std::string_view /*after*/,
+                           std::size_t /*limit*/) const override {
     return {};
   }
   std::vector<Row> ReservedBefore(Timestamp /*before*/, const RowId& /*after*/,

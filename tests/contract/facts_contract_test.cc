@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -141,8 +143,7 @@ TEST_P(FactsContract, PagesThroughTheObjectsOfOneKind) {
   const auto slot = [&all](const char* ns, const char* name) {
     return Slot{all.cluster, all.group, all.kind, ns, name};
   };
-  // "a-b" comes after "a", although '-' comes before the separator of the text form.
-  add(slot("a-b", "x"), "u1");
+  add(slot("b", "x"), "u1");
   add(slot("a", "y"), "u2");
   add(slot("a", "x"), "u4");
   add(slot("a", "x"), "u3");
@@ -151,21 +152,95 @@ TEST_P(FactsContract, PagesThroughTheObjectsOfOneKind) {
   add({all.cluster, "g.example", all.kind, "a", "x"}, "u7");
   add({all.cluster, all.group, "Buckets", "a", "x"}, "u8");
   WriteAll(changes);
-  OnFacts([&](const Facts& facts) {
-    const auto uids = [&](const Slot& after, const char* uid, std::size_t limit) {
-      std::string text;
-      for (const Object& object : facts.ObjectsOfKind(after, Uid{uid}, limit)) {
-        text += object.uid.text;
-      }
-      return text;
-    };
-    EXPECT_EQ(uids(all, "", 9), "u5u3u4u2u1");
-    EXPECT_EQ(uids(all, "", 2), "u5u3");
-    EXPECT_EQ(uids(slot("a", "x"), "u3", 2), "u4u2");
-    EXPECT_EQ(uids(slot("a", "x"), "u9", 1), "u2");
-    EXPECT_EQ(uids(slot("a-b", "x"), "u1", 9), "");
-    EXPECT_EQ(uids({"third", all.group, all.kind, "", ""}, "", 9), "");
-  });
+  const auto page_after = [&](const Slot& of_kind, const std::string& after, std::size_t limit) {
+    ObjectPage page;
+    OnFacts([&](const Facts& facts) { page = facts.ObjectsOfKind(of_kind, after, limit); });
+    EXPECT_LE(page.objects.size(), limit);
+    return page;
+  };
+  const auto uids = [](const ObjectPage& page) {
+    std::vector<std::string> all_uids;
+    for (const Object& object : page.objects) all_uids.push_back(object.uid.text);
+    return all_uids;
+  };
+  for (std::size_t limit = 1; limit <= 6; ++limit) {
+    std::vector<std::string> seen;
+    ObjectPage page;
+    do {
+      page = page_after(slot("any", "name"), page.next, limit);
+      std::ranges::copy(uids(page), std::back_inserter(seen));
+    } while (!page.next.empty());
+    std::ranges::sort(seen);
+    EXPECT_EQ(seen, (std::vector<std::string>{"u1", "u2", "u3", "u4", "u5"})) << limit;
+  }
+  const ObjectPage of_none = page_after({"third", all.group, all.kind, "", ""}, "", 9);
+  EXPECT_TRUE(of_none.objects.empty());
+  EXPECT_TRUE(of_none.next.empty());
+}
+
+TEST_P(FactsContract, APassOverAKindOutlivesWhatChangesMeanwhile) {
+  Changes changes;
+  for (const char* uid : {"u1", "u2", "u3", "u4", "u5"}) {
+    changes.put_objects.push_back(SampleObject(uid));
+  }
+  WriteAll(changes);
+  const Slot of_kind = changes.put_objects[0].slot;
+  const auto page_after = [&](const std::string& after) {
+    ObjectPage page;
+    OnFacts([&](const Facts& facts) { page = facts.ObjectsOfKind(of_kind, after, 2); });
+    return page;
+  };
+  ObjectPage page = page_after("");
+  ASSERT_EQ(page.objects.size(), 2U);
+  // The page's last object goes, another is written anew: the pass goes on behind them.
+  Changes meanwhile;
+  meanwhile.drop_objects = {page.objects[1].uid};
+  meanwhile.put_objects = {page.objects[0]};
+  meanwhile.put_objects[0].service = "renamed";
+  WriteAll(meanwhile);
+  std::set<std::string> seen = {page.objects[0].uid.text, page.objects[1].uid.text};
+  while (!page.next.empty()) {
+    page = page_after(page.next);
+    for (const Object& object : page.objects) {
+      EXPECT_TRUE(seen.insert(object.uid.text).second) << object.uid.text;
+    }
+  }
+  EXPECT_EQ(seen.size(), 5U);
+}
+
+TEST_P(FactsContract, AnObjectIsFoundInItsSlotAlone) {
+  Changes changes;
+  changes.put_objects = {SampleObject("u1"), SampleObject("u2")};
+  Object& older = changes.put_objects[0];
+  Object& younger = changes.put_objects[1];
+  const Slot here = older.slot;
+  Slot there = here;
+  there.name = "there";
+  younger.slot = here;
+  younger.at = older.at + std::chrono::seconds(1);
+  const auto uid_in = [&](const Slot& slot) {
+    std::string uid;
+    OnFacts([&](const Facts& facts) {
+      const auto object = facts.ObjectBySlot(slot);
+      uid = object ? object->uid.text : "";
+    });
+    return uid;
+  };
+  WriteAll(changes);
+  EXPECT_EQ(uid_in(here), "u2");
+  EXPECT_EQ(uid_in(there), "");
+  younger.slot = there;
+  WriteAll(changes);
+  EXPECT_EQ(uid_in(here), "u1");
+  EXPECT_EQ(uid_in(there), "u2");
+  younger.slot = here;
+  WriteAll(changes);
+  EXPECT_EQ(uid_in(here), "u2");
+  EXPECT_EQ(uid_in(there), "");
+  Changes drop;
+  drop.drop_objects = {younger.uid};
+  WriteAll(drop);
+  EXPECT_EQ(uid_in(here), "u1");
 }
 
 TEST_P(FactsContract, PagesThroughWhatObserves) {

@@ -70,7 +70,7 @@ TEST_P(StoreContract, AnswersNothingForWhatIsUnknown) {
     EXPECT_TRUE(facts.OwnersOfShape("x", 9).empty());
     EXPECT_TRUE(facts.OwnersOfShape("", 9).empty());
     EXPECT_TRUE(facts.KeysAfter({}, 9).empty());
-    EXPECT_TRUE(facts.ObjectsOfKind(SampleSlot(""), {}, 9).empty());
+    EXPECT_TRUE(facts.ObjectsOfKind(SampleSlot(""), {}, 9).objects.empty());
     EXPECT_TRUE(facts.ReservedBefore(At(1), {}, 9).empty());
     EXPECT_EQ(facts.CountSeen("local"), 0U);
     EXPECT_TRUE(facts.OwnersIn(OwnerList::kAll, {}, 9).empty());

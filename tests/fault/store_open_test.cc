@@ -151,7 +151,7 @@ TEST_F(StoreOpen, TheFullCheckFindsAnIndexThatDisagrees) {
     auto connection = Connection::Open({File(), "", false});
     ASSERT_TRUE(connection.ok());
     const auto root = connection.value()->Integer(
-        "SELECT rootpage FROM sqlite_schema WHERE name = 'objects_by_slot'");
+        "SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_autoindex_resources_1'");
     ASSERT_TRUE(root.ok());
     connection.value().reset();
     std::fstream file(File(), std::ios::binary | std::ios::in | std::ios::out);

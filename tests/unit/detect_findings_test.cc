@@ -252,20 +252,16 @@ TEST(UnreferencedTest, OnlyWhatStaysUnreferenced) {
   changes.put_objects.push_back(composite);
   ASSERT_TRUE(testing::Write(store, changes).ok());
   std::vector<UnreferencedObject> present;
-  Slot after = child.slot;
-  after.name.clear();
-  Uid after_uid;
+  std::string after;
   do {
     UnreferencedPage page;
-    ASSERT_TRUE(
-        store
-            .Read([&](const Facts& facts) { page = UnreferencedAfter(facts, after, after_uid, 2); },
-                  Soon())
-            .ok());
+    const auto look = [&](const Facts& facts) {
+      page = UnreferencedAfter(facts, child.slot, after, 2);
+    };
+    ASSERT_TRUE(store.Read(look, Soon()).ok());
     present.insert(present.end(), page.objects.begin(), page.objects.end());
     after = page.next;
-    after_uid = page.next_uid;
-  } while (!after_uid.empty());
+  } while (!after.empty());
   ASSERT_EQ(present.size(), 2U);
   EXPECT_EQ(present[0].object.uid.text, "dropped");
   EXPECT_EQ(present[1].object.uid.text, "restored");

@@ -97,24 +97,19 @@ class MemoryStore::State final : public Facts {
     return ordered;
   }
 
-  std::vector<Object> ObjectsOfKind(const Slot& after, const Uid& after_uid,
-                                    std::size_t limit) const override {
-    const auto place = [](const Object& object) {
-      return std::tie(object.slot.ns, object.slot.name, object.uid);
-    };
-    std::vector<Object> objects;
-    for (const auto& [uid, object] : objects_) {
-      const Slot& slot = object.slot;
-      const bool of_kind = std::tie(slot.cluster, slot.group, slot.kind) ==
-                           std::tie(after.cluster, after.group, after.kind);
-      if (of_kind && place(object) > std::tie(after.ns, after.name, after_uid)) {
-        objects.push_back(object);
-      }
+  // By uid.
+  ObjectPage ObjectsOfKind(const Slot& slot, std::string_view after,
+                           std::size_t limit) const override {
+    const auto kind = [](const Slot& of) { return std::tie(of.cluster, of.group, of.kind); };
+    ObjectPage page;
+    for (auto it = objects_.upper_bound(Uid{std::string(after)}); it != objects_.end(); ++it) {
+      if (kind(it->second.slot) != kind(slot)) continue;
+      page.objects.push_back(it->second);
+      if (page.objects.size() < limit) continue;
+      page.next = it->first.text;
+      break;
     }
-    std::sort(objects.begin(), objects.end(),
-              [&](const Object& a, const Object& b) { return place(a) < place(b); });
-    if (objects.size() > limit) objects.resize(limit);
-    return objects;
+    return page;
   }
 
   std::vector<Row> ReservedBefore(Timestamp before, const RowId& after,

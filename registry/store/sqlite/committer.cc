@@ -223,7 +223,7 @@ Result<void> Committer::WriteRow(const Row& row, Resources& resources) {
   }
   resource.fresh = false;
   TRUCE_ASSIGN_OR_RETURN(const std::int64_t at, PutRow(writer_, place, resource.place, row));
-  if (!place.has_value()) signposts_.rows.Add(row.id.uid.text, at);
+  if (!place.has_value()) signposts_.rows_by_uid.Add(row.id.uid.text, at);
   return {};
 }
 
@@ -233,7 +233,7 @@ Result<void> Committer::DropRow(const RowId& id) {
   TRUCE_ASSIGN_OR_RETURN(const Place place, FindRow(*resource, id));
   if (!place.has_value()) return {};
   TRUCE_RETURN_IF_ERROR(DropAt(writer_, Sql::kDropRow, *place));
-  signposts_.rows.Drop(id.uid.text, *place);
+  signposts_.rows_by_uid.Drop(id.uid.text, *place);
   return {};
 }
 
@@ -258,31 +258,37 @@ Result<Place> Committer::FindRow(std::int64_t resource, const RowId& id) {
   return PlaceIn(statement);
 }
 
-Result<Place> Committer::FindObject(const Uid& uid) {
-  const auto candidates = signposts_.objects.Find(uid.text, version_);
+Result<std::optional<Committer::StoredObject>> Committer::FindObject(const Uid& uid) {
+  const auto candidates = signposts_.objects_by_uid.Find(uid.text, version_);
   TRUCE_ASSERT(candidates.has_value());
   for (const std::int64_t candidate : *candidates) {
     TRUCE_ASSIGN_OR_RETURN(Statement statement, writer_.Use(Sql::kFindObject));
     statement.BindInteger(0, candidate);
     statement.BindText(1, uid.text);
-    TRUCE_ASSIGN_OR_RETURN(const Place place, PlaceIn(statement));
-    if (place.has_value()) return place;
+    TRUCE_ASSIGN_OR_RETURN(const bool found, statement.Step());
+    if (found) return std::optional(StoredObject{candidate, std::string(statement.Text(1))});
   }
-  return Place();
+  return std::optional<StoredObject>();
 }
 
 Result<void> Committer::WriteObject(const Object& object) {
-  TRUCE_ASSIGN_OR_RETURN(const Place place, FindObject(object.uid));
+  TRUCE_ASSIGN_OR_RETURN(const auto stored, FindObject(object.uid));
+  const Place place = stored ? Place(stored->place) : Place();
   TRUCE_ASSIGN_OR_RETURN(const std::int64_t at, PutObject(writer_, place, object));
-  if (!place.has_value()) signposts_.objects.Add(object.uid.text, at);
+  if (!stored) signposts_.objects_by_uid.Add(object.uid.text, at);
+  const std::string slot = ToText(object.slot);
+  if (stored && stored->slot == slot) return {};
+  signposts_.objects_by_slot.Add(slot, at);
+  if (stored) signposts_.objects_by_slot.Drop(stored->slot, at);
   return {};
 }
 
 Result<void> Committer::DropObject(const Uid& uid) {
-  TRUCE_ASSIGN_OR_RETURN(const Place place, FindObject(uid));
-  if (!place.has_value()) return {};
-  TRUCE_RETURN_IF_ERROR(DropAt(writer_, Sql::kDropObject, *place));
-  signposts_.objects.Drop(uid.text, *place);
+  TRUCE_ASSIGN_OR_RETURN(const auto stored, FindObject(uid));
+  if (!stored) return {};
+  TRUCE_RETURN_IF_ERROR(DropAt(writer_, Sql::kDropObject, stored->place));
+  signposts_.objects_by_uid.Drop(uid.text, stored->place);
+  signposts_.objects_by_slot.Drop(stored->slot, stored->place);
   return {};
 }
 

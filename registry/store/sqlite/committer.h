@@ -45,7 +45,7 @@ class WriteHealth {
 class Committer {
  public:
   // All references must outlive this. `version` is the number of commits in the database.
-  Committer(Connection& writer, Known& known, SignpostsByUid& signposts, WriteHealth& health)
+  Committer(Connection& writer, Known& known, SignpostsOfTables& signposts, WriteHealth& health)
       : writer_(writer), known_(known), signposts_(signposts), health_(health) {}
 
   // The number of commits in the database; before the first batch.
@@ -88,7 +88,11 @@ class Committer {
   Result<void> DropObject(const Uid& uid);
   Result<Place> FindResource(const KeyText& key);
   Result<Place> FindRow(std::int64_t resource, const RowId& id);
-  Result<Place> FindObject(const Uid& uid);
+  struct StoredObject {
+    std::int64_t place = 0;
+    std::string slot;
+  };
+  Result<std::optional<StoredObject>> FindObject(const Uid& uid);
   bool IsNew(const KeyText& key) const;
   Result<void> Measure(const Changes& changes, KeyChanges& written);
   Result<void> MeasureKey(const KeyText& key, std::size_t rows_put, KeyChange& change);
@@ -98,7 +102,7 @@ class Committer {
 
   Connection& writer_;
   Known& known_;
-  SignpostsByUid& signposts_;
+  SignpostsOfTables& signposts_;
   WriteHealth& health_;
   std::uint64_t version_ = 0;
 

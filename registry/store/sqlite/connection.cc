@@ -29,6 +29,7 @@ constexpr int kBusyMilliseconds = 5000;
 #define TRUCE_OBJECT_VALUES                                                               \
   "uid, kind, namespace, name, parent, parent_uid, root, link, names, service, contact, " \
   "stripped, at"
+#define TRUCE_OBJECT_SLOT "kind || '/' || namespace || '/' || name"  // as ToText(Slot)
 #define TRUCE_AUDIT_COLUMNS "at, action, key, id, root, slot, uid, cause, actor, review"
 
 #define TRUCE_AGREEMENT_COLUMNS \
@@ -76,7 +77,8 @@ const char* TextOf(Sql sql) {
       return "UPDATE OR ROLLBACK declarations SET (" TRUCE_ROW_VALUES
              ") = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?";
     case Sql::kDropRow: return "DELETE FROM declarations WHERE id = ?";
-    case Sql::kFindObject: return "SELECT id FROM objects WHERE id = ? AND uid = ?";
+    case Sql::kFindObject:
+      return "SELECT id, " TRUCE_OBJECT_SLOT " FROM objects WHERE id = ? AND uid = ?";
     case Sql::kAddObject:
       return "INSERT OR ROLLBACK INTO objects (" TRUCE_OBJECT_VALUES
              ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
@@ -97,9 +99,10 @@ const char* TextOf(Sql sql) {
     case Sql::kSearchRowsOfUid: return TRUCE_SELECT_ROWS TRUCE_ROWS_BY_ID "WHERE uid = ?";
     case Sql::kObjectOfUid: return TRUCE_SELECT_OBJECTS "WHERE id = ? AND uid = ?";
     case Sql::kSearchObjectOfUid: return TRUCE_SELECT_OBJECTS "WHERE uid = ?";
-    case Sql::kObjectBySlot:
-      return TRUCE_SELECT_OBJECTS
-          "WHERE kind = ? AND namespace = ? AND name = ? ORDER BY at DESC, uid DESC LIMIT 1";
+    case Sql::kObjectOfSlot:
+      return TRUCE_SELECT_OBJECTS "WHERE id = ? AND kind = ? AND namespace = ? AND name = ?";
+    case Sql::kSearchObjectsOfSlot:
+      return TRUCE_SELECT_OBJECTS "WHERE kind = ? AND namespace = ? AND name = ?";
     case Sql::kChildrenOf: return TRUCE_SELECT_OBJECTS "WHERE parent = ? ORDER BY uid";
     case Sql::kCountReserved:
       return "SELECT count(*) FROM declarations "
@@ -108,9 +111,8 @@ const char* TextOf(Sql sql) {
       return TRUCE_SELECT_OWNERS "WHERE shape = ? AND shape <> '' ORDER BY key LIMIT ?";
     case Sql::kKeysAfter: return "SELECT key FROM resources WHERE key > ? ORDER BY key LIMIT ?";
     case Sql::kObjectsOfKind:
-      return TRUCE_SELECT_OBJECTS
-          "WHERE kind = ? AND (namespace, name, uid) > (?, ?, ?) "
-          "ORDER BY namespace, name, uid LIMIT ?";
+      return "SELECT " TRUCE_OBJECT_VALUES
+             ", id FROM objects WHERE kind = ? AND id > ? ORDER BY id LIMIT ?";
     case Sql::kReservedBefore:
       return TRUCE_SELECT_ROWS TRUCE_ROWS_BY_ID
           "WHERE declarations.state = 'reserved' AND at < ? AND (key, uid) > (?, ?) "
@@ -166,7 +168,7 @@ const char* TextOf(Sql sql) {
     case Sql::kDropAgreement: return "DELETE FROM agreements WHERE id = ?";
     case Sql::kAllResources: return TRUCE_SELECT_OWNERS;
     case Sql::kRowUids: return "SELECT uid, id, resource FROM declarations ORDER BY resource";
-    case Sql::kObjectUids: return "SELECT uid, id FROM objects";
+    case Sql::kObjectTexts: return "SELECT uid, id, " TRUCE_OBJECT_SLOT " FROM objects";
     case Sql::kRootsOfResource:
       return "SELECT key, count(DISTINCT CASE WHEN intent <> 'observes' "
              "THEN coalesce(declarations.root, slot) END) " TRUCE_ROWS_BY_KEY

@@ -32,7 +32,8 @@ enum class Sql : std::uint8_t {
   kSearchRowsOfUid,
   kObjectOfUid,
   kSearchObjectOfUid,
-  kObjectBySlot,
+  kObjectOfSlot,
+  kSearchObjectsOfSlot,
   kChildrenOf,
   kCountReserved,
   kOwnersOfShape,
@@ -79,7 +80,7 @@ enum class Sql : std::uint8_t {
   kDropAgreement,
   kAllResources,
   kRowUids,
-  kObjectUids,
+  kObjectTexts,
   kRootsOfResource,
 };
 inline constexpr std::size_t kSqlCount = static_cast<std::size_t>(Sql::kRootsOfResource) + 1;

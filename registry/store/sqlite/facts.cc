@@ -1,7 +1,9 @@
 #include "registry/store/sqlite/facts.h"
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "registry/store/sqlite/records.h"
@@ -74,44 +76,54 @@ std::optional<Owner> SqlFacts::OwnerOfFromSql(const KeyText& key) const {
       Sql::kOwnerOf, [&](Statement& statement) { statement.BindText(0, key.text); }, ReadOwner));
 }
 
-template <typename T, typename Read>
-std::vector<T> SqlFacts::CollectOfUid(const Places& places, const Uid& uid,
-                                      std::pair<Sql, Sql> at_search, const Read& read) const {
+template <typename T, typename Bind, typename Read>
+std::vector<T> SqlFacts::CollectAt(const Places& places, std::pair<Sql, Sql> at_search,
+                                   const Bind& bind, const Read& read) const {
   if (!places.has_value()) {
     return Collect<T>(
-        at_search.second, [&](Statement& statement) { statement.BindText(0, uid.text); }, read);
+        at_search.second, [&](Statement& statement) { bind(statement, 0); }, read);
   }
   std::vector<T> values;
   for (const std::int64_t place : *places) {
-    const auto bind = [&](Statement& statement) {
+    const auto bind_all = [&](Statement& statement) {
       statement.BindInteger(0, place);
-      statement.BindText(1, uid.text);
+      bind(statement, 1);
     };
-    for (T& value : Collect<T>(at_search.first, bind, read)) values.push_back(std::move(value));
+    for (T& value : Collect<T>(at_search.first, bind_all, read)) values.push_back(std::move(value));
   }
   return values;
 }
 
 std::vector<Row> SqlFacts::RowsOfUid(const Uid& uid) const {
-  std::vector<Row> rows = CollectOfUid<Row>(PlacesOf(signposts_.rows, uid), uid,
-                                            {Sql::kRowOfUid, Sql::kSearchRowsOfUid}, ReadRow);
+  const auto bind = [&](Statement& statement, int first) { statement.BindText(first, uid.text); };
+  std::vector<Row> rows = CollectAt<Row>(PlacesOf(signposts_.rows_by_uid, uid.text),
+                                         {Sql::kRowOfUid, Sql::kSearchRowsOfUid}, bind, ReadRow);
   std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.id < b.id; });
   return rows;
 }
 
 std::optional<Object> SqlFacts::ObjectByUid(const Uid& uid) const {
-  return First(CollectOfUid<Object>(PlacesOf(signposts_.objects, uid), uid,
-                                    {Sql::kObjectOfUid, Sql::kSearchObjectOfUid}, ReadObject));
+  const auto bind = [&](Statement& statement, int first) { statement.BindText(first, uid.text); };
+  return First(CollectAt<Object>(PlacesOf(signposts_.objects_by_uid, uid.text),
+                                 {Sql::kObjectOfUid, Sql::kSearchObjectOfUid}, bind, ReadObject));
 }
 
 std::optional<Object> SqlFacts::ObjectBySlot(const Slot& slot) const {
   const std::string kind = KindOf(slot);
-  const auto bind = [&](Statement& statement) {
-    statement.BindText(0, kind);
-    statement.BindText(1, slot.ns);
-    statement.BindText(2, slot.name);
+  const auto bind = [&](Statement& statement, int first) {
+    statement.BindText(first, kind);
+    statement.BindText(first + 1, slot.ns);
+    statement.BindText(first + 2, slot.name);
   };
-  return First(Collect<Object>(Sql::kObjectBySlot, bind, ReadObject));
+  std::vector<Object> objects =
+      CollectAt<Object>(PlacesOf(signposts_.objects_by_slot, ToText(slot)),
+                        {Sql::kObjectOfSlot, Sql::kSearchObjectsOfSlot}, bind, ReadObject);
+  const auto older = [](const Object& a, const Object& b) {
+    return std::tie(a.at, a.uid) < std::tie(b.at, b.uid);
+  };
+  const auto youngest = std::max_element(objects.begin(), objects.end(), older);
+  if (youngest == objects.end()) return std::nullopt;
+  return std::move(*youngest);
 }
 
 std::vector<Object> SqlFacts::ChildrenOf(const Slot& slot) const {
@@ -151,17 +163,25 @@ std::vector<KeyText> SqlFacts::KeysAfter(const KeyText& after, std::size_t limit
   return Collect<KeyText>(Sql::kKeysAfter, bind, read);
 }
 
-std::vector<Object> SqlFacts::ObjectsOfKind(const Slot& after, const Uid& after_uid,
-                                            std::size_t limit) const {
-  const std::string kind = KindOf(after);
+// By place: the order in which they came.
+ObjectPage SqlFacts::ObjectsOfKind(const Slot& slot, std::string_view after,
+                                   std::size_t limit) const {
+  const std::string kind = KindOf(slot);
+  std::int64_t last = 0;
+  std::from_chars(after.data(), after.data() + after.size(), last);
   const auto bind = [&](Statement& statement) {
     statement.BindText(0, kind);
-    statement.BindText(1, after.ns);
-    statement.BindText(2, after.name);
-    statement.BindText(3, after_uid.text);
-    statement.BindInteger(4, LimitOf(limit));
+    statement.BindInteger(1, last);
+    statement.BindInteger(2, LimitOf(limit));
   };
-  return Collect<Object>(Sql::kObjectsOfKind, bind, ReadObject);
+  const auto read = [&last](const Statement& statement) {
+    last = statement.Integer(kObjectColumnCount);
+    return ReadObject(statement);
+  };
+  ObjectPage page;
+  page.objects = Collect<Object>(Sql::kObjectsOfKind, bind, read);
+  if (page.objects.size() == limit) page.next = std::to_string(last);
+  return page;
 }
 
 std::vector<Row> SqlFacts::ReservedBefore(Timestamp before, const RowId& after,
@@ -278,8 +298,8 @@ Connection* BatchFacts::Reader() const {
 }
 
 // The writer's own state is never older than memory.
-SqlFacts::Places BatchFacts::PlacesOf(const Signposts& signposts, const Uid& uid) const {
-  return signposts.Find(uid.text, std::numeric_limits<std::uint64_t>::max() / 2);
+SqlFacts::Places BatchFacts::PlacesOf(const Signposts& signposts, std::string_view text) const {
+  return signposts.Find(text, std::numeric_limits<std::uint64_t>::max() / 2);
 }
 
 std::optional<Owner> SnapshotFacts::OwnerOf(const KeyText& key) const {
@@ -323,9 +343,9 @@ Connection* SnapshotFacts::Reader() const {
 }
 
 // Of the snapshot: memory may have moved on meanwhile, or come behind by a commit.
-SqlFacts::Places SnapshotFacts::PlacesOf(const Signposts& signposts, const Uid& uid) const {
+SqlFacts::Places SnapshotFacts::PlacesOf(const Signposts& signposts, std::string_view text) const {
   if (Reader() == nullptr) return std::vector<std::int64_t>();
-  return signposts.Find(uid.text, loan_->version());
+  return signposts.Find(text, loan_->version());
 }
 
 void SnapshotFacts::Saw(std::uint64_t version) const {

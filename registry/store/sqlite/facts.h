@@ -19,7 +19,7 @@ namespace truce {
 // What both kinds read from SQLite. The first error is kept, later reads answer nothing.
 class SqlFacts : public Facts {
  public:
-  explicit SqlFacts(const SignpostsByUid& signposts) : signposts_(signposts) {}
+  explicit SqlFacts(const SignpostsOfTables& signposts) : signposts_(signposts) {}
 
   std::vector<Row> RowsOfUid(const Uid& uid) const override;
   std::optional<Object> ObjectByUid(const Uid& uid) const override;
@@ -29,8 +29,8 @@ class SqlFacts : public Facts {
                             Timestamp before) const override;
   std::vector<Owner> OwnersOfShape(std::string_view shape, std::size_t limit) const override;
   std::vector<KeyText> KeysAfter(const KeyText& after, std::size_t limit) const override;
-  std::vector<Object> ObjectsOfKind(const Slot& after, const Uid& after_uid,
-                                    std::size_t limit) const override;
+  ObjectPage ObjectsOfKind(const Slot& slot, std::string_view after,
+                           std::size_t limit) const override;
   std::vector<Row> ReservedBefore(Timestamp before, const RowId& after,
                                   std::size_t limit) const override;
   std::vector<Row> ObserversAfter(const RowId& after, std::size_t limit) const override;
@@ -51,9 +51,9 @@ class SqlFacts : public Facts {
   // The connection to read from, or null after an error.
   virtual Connection* Reader() const = 0;
 
-  // Where the rows of a uid may stand; nothing: search the table.
+  // Where the rows of a text may stand; nothing: search the table.
   using Places = std::optional<std::vector<std::int64_t>>;
-  virtual Places PlacesOf(const Signposts& signposts, const Uid& uid) const = 0;
+  virtual Places PlacesOf(const Signposts& signposts, std::string_view text) const = 0;
 
   std::vector<Row> RowsOfKeyFromSql(const KeyText& key) const;
   std::optional<Owner> OwnerOfFromSql(const KeyText& key) const;
@@ -63,13 +63,13 @@ class SqlFacts : public Facts {
   // Binds with `bind` and collects what `read` makes of each row.
   template <typename T, typename Bind, typename Read>
   std::vector<T> Collect(Sql sql, const Bind& bind, const Read& read) const;
-  // All of `uid`: with `at` from the places that are known, else with `search` from the whole
-  // table.
-  template <typename T, typename Read>
-  std::vector<T> CollectOfUid(const Places& places, const Uid& uid, std::pair<Sql, Sql> at_search,
-                              const Read& read) const;
+  // What `bind` asks for: with `at` from the places that are known, else with `search` from the
+  // whole table. `bind` gets the number of the first parameter that it binds.
+  template <typename T, typename Bind, typename Read>
+  std::vector<T> CollectAt(const Places& places, std::pair<Sql, Sql> at_search, const Bind& bind,
+                           const Read& read) const;
 
-  const SignpostsByUid& signposts_;
+  const SignpostsOfTables& signposts_;
   mutable std::optional<Error> error_;
 };
 
@@ -77,7 +77,7 @@ class SqlFacts : public Facts {
 // far. External synchronization: the writer's thread.
 class BatchFacts final : public SqlFacts {
  public:
-  BatchFacts(Connection& writer, const Known& known, const SignpostsByUid& signposts,
+  BatchFacts(Connection& writer, const Known& known, const SignpostsOfTables& signposts,
              const KeyChanges& written)
       : SqlFacts(signposts), writer_(writer), known_(known), written_(written) {}
 
@@ -89,7 +89,7 @@ class BatchFacts final : public SqlFacts {
 
  private:
   Connection* Reader() const override;
-  Places PlacesOf(const Signposts& signposts, const Uid& uid) const override;
+  Places PlacesOf(const Signposts& signposts, std::string_view text) const override;
 
   Connection& writer_;
   const Known& known_;
@@ -103,7 +103,7 @@ class SnapshotFacts final : public SqlFacts {
  public:
   struct Sources {
     const Known& known;
-    const SignpostsByUid& signposts;
+    const SignpostsOfTables& signposts;
     ReaderPool& pool;
   };
   // `snapshot_first`: read all from the snapshot, which no commit can overtake.
@@ -123,7 +123,7 @@ class SnapshotFacts final : public SqlFacts {
 
  private:
   Connection* Reader() const override;
-  Places PlacesOf(const Signposts& signposts, const Uid& uid) const override;
+  Places PlacesOf(const Signposts& signposts, std::string_view text) const override;
   void Saw(std::uint64_t version) const;
   bool FromSnapshot() const { return snapshot_first_ || loan_ != nullptr; }
 

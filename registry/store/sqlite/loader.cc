@@ -55,7 +55,7 @@ Result<void> LoadRows(Connection& connection, Memory& memory) {
   while (true) {
     TRUCE_ASSIGN_OR_RETURN(const bool more, rows.Step());
     if (!more) return {};
-    memory.signposts.rows.Load(rows.Text(0), rows.Integer(1));
+    memory.signposts.rows_by_uid.Load(rows.Text(0), rows.Integer(1));
     const std::int64_t resource = rows.Integer(2);
     if (resource == last && !looked_at) {
       TRUCE_RETURN_IF_ERROR(LoadConflict(connection, resource, memory.known));
@@ -67,12 +67,13 @@ Result<void> LoadRows(Connection& connection, Memory& memory) {
   }
 }
 
-Result<void> LoadObjects(Connection& connection, Signposts& signposts) {
-  TRUCE_ASSIGN_OR_RETURN(Statement objects, connection.Use(Sql::kObjectUids));
+Result<void> LoadObjects(Connection& connection, SignpostsOfTables& signposts) {
+  TRUCE_ASSIGN_OR_RETURN(Statement objects, connection.Use(Sql::kObjectTexts));
   while (true) {
     TRUCE_ASSIGN_OR_RETURN(const bool more, objects.Step());
     if (!more) return {};
-    signposts.Load(objects.Text(0), objects.Integer(1));
+    signposts.objects_by_uid.Load(objects.Text(0), objects.Integer(1));
+    signposts.objects_by_slot.Load(objects.Text(2), objects.Integer(1));
   }
 }
 
@@ -80,8 +81,7 @@ Result<void> LoadVersion(Connection& connection, Memory& memory) {
   TRUCE_ASSIGN_OR_RETURN(const std::int64_t count, connection.Integer("SELECT count FROM commits"));
   const auto version = static_cast<std::uint64_t>(count);
   memory.known.LoadVersion(version);
-  memory.signposts.rows.LoadVersion(version);
-  memory.signposts.objects.LoadVersion(version);
+  memory.signposts.LoadVersion(version);
   return {};
 }
 
@@ -169,7 +169,7 @@ Result<void> Load(const ConnectionOptions& options, Memory& memory) {
   std::vector<Task> tasks = {
       [&](Connection& connection) { return LoadResources(connection, memory.known); },
       [&](Connection& connection) { return LoadRows(connection, memory); },
-      [&](Connection& connection) { return LoadObjects(connection, memory.signposts.objects); },
+      [&](Connection& connection) { return LoadObjects(connection, memory.signposts); },
       [&](Connection& connection) { return LoadVersion(connection, memory); }};
   for (const std::string& table : tables) {
     tasks.emplace_back(
@@ -187,7 +187,7 @@ Result<void> CheckIntegrity(const ConnectionOptions& options, const std::stop_to
   sqlite3_progress_handler(connection->handle(), kProgressSteps, &Interruption::Ask, &interruption);
   TRUCE_ASSIGN_OR_RETURN(const std::vector<std::string> tables, Tables(*connection));
   for (auto table = tables.begin(); table != tables.end() && !stop.stop_requested();) {
-    const Result<void> checked = Check(*connection, "integrity_check", *table);
+    Result<void> checked = Check(*connection, "integrity_check", *table);
     if (checked.ok()) {
       ++table;
     } else if (!Interruption::Ask(&interruption)) {

@@ -16,7 +16,7 @@ namespace truce {
 // What is kept in memory.
 struct Memory {
   Known known;
-  SignpostsByUid signposts;
+  SignpostsOfTables signposts;
 };
 
 // Fills `memory` and checks the structure of every table and index (quick_check), side by side on

@@ -50,6 +50,7 @@ Result<Row> ReadRow(const Statement& statement);
 Result<Object> ReadObject(const Statement& statement);
 Result<AuditEntry> ReadAudit(const Statement& statement);
 Result<Agreement> ReadAgreement(const Statement& statement);
+inline constexpr int kObjectColumnCount = 13;
 inline constexpr int kAuditColumnCount = 10;
 
 std::string_view WordOf(RowState state);

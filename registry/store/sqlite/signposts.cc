@@ -12,17 +12,17 @@ constexpr std::size_t kPlacesMin = 64;
 // memory.
 constexpr std::uint64_t kCommitsKept = 1000;
 
-std::uint32_t HashOf(std::string_view uid) {
-  return static_cast<std::uint32_t>(std::hash<std::string_view>{}(uid));
+std::uint32_t HashOf(std::string_view text) {
+  return static_cast<std::uint32_t>(std::hash<std::string_view>{}(text));
 }
 
 }  // namespace
 
 Signposts::Signposts() : mask_(kPlacesMin - 1), hashes_(kPlacesMin), ids_(kPlacesMin) {}
 
-std::optional<std::vector<std::int64_t>> Signposts::Find(std::string_view uid,
+std::optional<std::vector<std::int64_t>> Signposts::Find(std::string_view text,
                                                          std::uint64_t version) const {
-  const Hash hash = HashOf(uid);
+  const Hash hash = HashOf(text);
   std::vector<std::int64_t> found;
   std::shared_lock lock(mutex_);
   if (version + kCommitsKept < version_) return std::nullopt;
@@ -34,16 +34,16 @@ std::optional<std::vector<std::int64_t>> Signposts::Find(std::string_view uid,
   return found;
 }
 
-void Signposts::Add(std::string_view uid, std::int64_t id) {
-  const Entry entry(HashOf(uid), id);
+void Signposts::Add(std::string_view text, std::int64_t id) {
+  const Entry entry(HashOf(text), id);
   std::unique_lock lock(mutex_);
   Insert(entry);
   added_.push_back(entry);
 }
 
-void Signposts::Drop(std::string_view uid, std::int64_t id) {
+void Signposts::Drop(std::string_view text, std::int64_t id) {
   std::unique_lock lock(mutex_);
-  dropped_.emplace_back(HashOf(uid), id);
+  dropped_.emplace_back(HashOf(text), id);
 }
 
 void Signposts::Commit(std::uint64_t version) {
@@ -65,9 +65,9 @@ void Signposts::Rollback() {
   dropped_.clear();
 }
 
-void Signposts::Load(std::string_view uid, std::int64_t id) {
+void Signposts::Load(std::string_view text, std::int64_t id) {
   std::unique_lock lock(mutex_);
-  Insert({HashOf(uid), id});
+  Insert({HashOf(text), id});
 }
 
 void Signposts::LoadVersion(std::uint64_t version) {

@@ -164,18 +164,17 @@ Result<std::vector<Conflict>> Detectors::ReadConflicts(Deadline deadline) const 
 
 Result<void> Detectors::PassOverObjects(const GroupKind& kind, Deadline deadline,
                                         Pass& pass) const {
-  Slot after{ports_.surroundings().cluster, kind.group, kind.kind, "", ""};
-  Uid after_uid;
+  const Slot slot{ports_.surroundings().cluster, kind.group, kind.kind, "", ""};
+  std::string after;
   do {
     UnreferencedPage page;
     const auto look = [&](const Facts& facts) {
-      page = UnreferencedAfter(facts, after, after_uid, kPage);
+      page = UnreferencedAfter(facts, slot, after, kPage);
     };
     TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, deadline));
     pass.unreferenced.insert(pass.unreferenced.end(), page.objects.begin(), page.objects.end());
     after = page.next;
-    after_uid = page.next_uid;
-  } while (!after_uid.empty());
+  } while (!after.empty());
   return {};
 }
 

@@ -1,7 +1,6 @@
 #include "webhook/cluster/detect/unreferenced.h"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
 #include "policies/finding.h"
@@ -33,17 +32,14 @@ std::optional<UnreferencedObject> Examine(const Object& object, const Facts& fac
 
 }  // namespace
 
-UnreferencedPage UnreferencedAfter(const Facts& facts, const Slot& after, const Uid& after_uid,
+UnreferencedPage UnreferencedAfter(const Facts& facts, const Slot& slot, std::string_view after,
                                    std::size_t limit) {
+  ObjectPage all = facts.ObjectsOfKind(slot, after, limit);
   UnreferencedPage page;
-  const std::vector<Object> objects = facts.ObjectsOfKind(after, after_uid, limit);
-  for (const Object& object : objects) {
+  page.next = std::move(all.next);
+  for (const Object& object : all.objects) {
     auto found = Examine(object, facts);
     if (found) page.objects.push_back(std::move(*found));
-  }
-  if (objects.size() == limit && limit > 0) {
-    page.next = objects.back().slot;
-    page.next_uid = objects.back().uid;
   }
   return page;
 }

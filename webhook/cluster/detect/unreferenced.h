@@ -15,6 +15,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "registry/ownership/facts.h"
@@ -31,14 +32,13 @@ struct UnreferencedObject {
   bool operator==(const UnreferencedObject&) const = default;
 };
 
-// Those among at most `limit` objects of the kind of `after` (as Facts::ObjectsOfKind). `next` is
-// set to go on; its uid is empty at the end.
+// Those on one page of the objects of the kind of `slot`; parameters and `next` as of
+// Facts::ObjectsOfKind.
 struct UnreferencedPage {
   std::vector<UnreferencedObject> objects;
-  Slot next;
-  Uid next_uid;
+  std::string next;
 };
-UnreferencedPage UnreferencedAfter(const Facts& facts, const Slot& after, const Uid& after_uid,
+UnreferencedPage UnreferencedAfter(const Facts& facts, const Slot& slot, std::string_view after,
                                    std::size_t limit);
 
 // Remembers since when an object is unreferenced. External synchronization.

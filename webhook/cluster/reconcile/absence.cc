@@ -70,18 +70,12 @@ namespace {
 template <typename Visit>
 void ForEachObject(const Facts& facts, const std::string& cluster, const GroupKind& kind,
                    const Visit& visit) {
-  Slot after{cluster, kind.group, kind.kind, {}, {}};
-  Uid after_uid;
-  for (;;) {
-    std::vector<Object> page = facts.ObjectsOfKind(after, after_uid, kPage);
-    const bool last = page.size() < kPage;
-    if (!last) {
-      after = page.back().slot;
-      after_uid = page.back().uid;
-    }
-    for (Object& object : page) visit(std::move(object));
-    if (last) return;
-  }
+  const Slot slot{cluster, kind.group, kind.kind, {}, {}};
+  ObjectPage page;
+  do {
+    page = facts.ObjectsOfKind(slot, page.next, kPage);
+    for (Object& object : page.objects) visit(std::move(object));
+  } while (!page.next.empty());
 }
 
 }  // namespace
@@ -187,18 +181,18 @@ bool Reconciler::IsStrange(const Kind& kind, const Object& object, const Facts& 
 
 Result<void> Reconciler::Sweep() {
   if (!started_ || kinds_.empty()) return {};
-  const std::string& cluster = rules_->identity.cluster;
-  auto at = kinds_.find({sweep_after_.group, sweep_after_.kind});
-  if (at == kinds_.end()) at = kinds_.begin();
-  const GroupKind name = at->first;
-  const Slot after =
-      sweep_after_.cluster.empty() ? Slot{cluster, name.group, name.kind, {}, {}} : sweep_after_;
-  std::vector<Object> page;
+  auto at = kinds_.find(sweep_kind_);
+  if (at == kinds_.end()) {
+    at = kinds_.begin();
+    sweep_after_.clear();
+  }
+  const Slot slot{rules_->identity.cluster, at->first.group, at->first.kind, {}, {}};
+  ObjectPage page;
   std::vector<Object> strange;
   const auto look = [&, &kind = at->second](const Facts& facts) {
     strange.clear();
-    page = facts.ObjectsOfKind(after, sweep_after_uid_, kPage);
-    for (const Object& object : page) {
+    page = facts.ObjectsOfKind(slot, sweep_after_, kPage);
+    for (const Object& object : page.objects) {
       if (IsStrange(kind, object, facts)) strange.push_back(object);
     }
   };
@@ -210,14 +204,9 @@ Result<void> Reconciler::Sweep() {
     nominations_[object.uid] = {.uid = object.uid, .slot = object.slot};
     ask->nominated.insert(object.uid);
   }
-  if (page.size() == kPage) {
-    sweep_after_ = page.back().slot;
-    sweep_after_uid_ = page.back().uid;
-  } else {
-    if (++at == kinds_.end()) at = kinds_.begin();
-    sweep_after_ = {cluster, at->first.group, at->first.kind, {}, {}};
-    sweep_after_uid_ = {};
-  }
+  sweep_after_ = page.next;
+  if (sweep_after_.empty() && ++at == kinds_.end()) at = kinds_.begin();
+  sweep_kind_ = at->first;
   return {};
 }
 

@@ -251,8 +251,8 @@ class Reconciler final {
   std::map<Uid, Nomination> nominations_;
   std::uint64_t ask_seeds_ = 0;
   std::uint64_t proof_passes_ = 0;
-  Slot sweep_after_;  // where the next Sweep goes on
-  Uid sweep_after_uid_;
+  GroupKind sweep_kind_;  // where the next Sweep goes on
+  std::string sweep_after_;
   std::uint64_t seen_rows_ = 0;  // of the cluster, counted at `seen_counted_`
   std::optional<Timestamp> seen_counted_;
   bool started_ = false;
