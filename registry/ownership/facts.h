@@ -49,9 +49,9 @@ class Facts {
   // passes.
   virtual std::vector<KeyText> KeysAfter(const KeyText& after, std::size_t limit) const = 0;
   // At most `limit` (1 or more) objects of the cluster, group and kind of `slot`; for whole passes.
-  // In an order of the store's: an object that is there throughout a pass stands in exactly one of
-  // its pages, also when each page is read from a later state. `after`: the former page's `next`;
-  // empty: from the start.
+  // In an order of the store's: an object whose record is neither dropped nor made meanwhile stands
+  // in exactly one page of a pass, also when each page is read from a later state. `after`: the
+  // former page's `next`; empty: from the start.
   virtual ObjectPage ObjectsOfKind(const Slot& slot, std::string_view after,
                                    std::size_t limit) const = 0;
   // At most `limit` reserved rows made before `before`, ordered by RowId, that follow `after`.

@@ -3,15 +3,18 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <set>
 #include <thread>
 
 #include "registry/store/sqlite/connection.h"
 #include "registry/store/sqlite/sqlite_store.h"
 #include "tests/support/faulty_vfs.h"
+#include "tests/support/small_disk.h"
 #include "tests/support/store_samples.h"
 #include "tests/support/temporary_folder.h"
 
@@ -159,6 +162,126 @@ TEST(StoreDiskAtOpen, FailsWithoutDamage) {
     ASSERT_TRUE(reopened.ok()) << reopened.error().message;
     EXPECT_TRUE(Write(*reopened.value(), SampleCreate("a", "u1")).ok());
   }
+}
+
+// SQLite takes the open transaction back when one of its reads meets a broken disk: the requests of
+// the batch that had written already must not be told that it is durable.
+TEST(StoreDiskInABatch, I3AReadThatFailsFailsWhatTheBatchHasWritten) {
+  TemporaryFolder folder;
+  FaultyVfs disk;
+  {
+    auto opened = SqliteStore::Open(OptionsFor(folder, disk));
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    Changes many;  // more than a page of objects, so that the oldest is not read with the newest
+    for (int i = 0; i < 200; ++i) many.put_objects.push_back(SampleObject("u" + std::to_string(i)));
+    ASSERT_TRUE(Write(*opened.value(), many).ok());
+  }
+  auto opened = SqliteStore::Open(OptionsFor(folder, disk));
+  ASSERT_TRUE(opened.ok()) << opened.error().message;
+  SqliteStore& store = *opened.value();
+  std::promise<void> queued;
+  std::shared_future<void> all_queued = queued.get_future().share();
+  std::array<std::promise<Result<void>>, 4> ends;
+  const auto submit = [&](std::size_t which, Decide decide) {
+    store.Submit({}, std::move(decide), Soon(),
+                 [&ends, which](Result<void> end) { ends[which].set_value(std::move(end)); });
+  };
+  submit(0, [all_queued](const Facts&) {
+    all_queued.wait();  // the others make one batch
+    return Changes{};
+  });
+  submit(1, [](const Facts&) { return SampleCreate("before", "before"); });
+  submit(2, [&disk](const Facts& facts) {
+    disk.FailReads(SQLITE_IOERR_READ);
+    static_cast<void>(facts.ObjectByUid(Uid{"u0"}));
+    disk.Heal();
+    return Changes{};
+  });
+  submit(3, [](const Facts&) { return SampleCreate("after", "after"); });
+  queued.set_value();
+  const auto code_of = [&ends](std::size_t which) {
+    const Result<void> end = ends[which].get_future().get();
+    return end.ok() ? std::optional<ErrorCode>() : end.error().code;
+  };
+  EXPECT_EQ(code_of(0), std::nullopt);
+  EXPECT_EQ(code_of(1), ErrorCode::kUnavailable);
+  EXPECT_EQ(code_of(2), ErrorCode::kUnavailable);
+  EXPECT_EQ(code_of(3), std::nullopt);
+  EXPECT_FALSE(OwnerIn(store, SampleKey("before")).has_value());
+  EXPECT_TRUE(OwnerIn(store, SampleKey("after")).has_value());
+  const auto contents = store.Contents();
+  ASSERT_TRUE(contents.ok());
+  EXPECT_FALSE(Has(contents.value(), "before"));
+  EXPECT_TRUE(Has(contents.value(), "after"));
+  EXPECT_TRUE(Write(store, SampleCreate("before", "before")).ok());
+}
+
+SqliteOptions OptionsOn(const SmallDisk& disk) {
+  SqliteOptions options;
+  options.data_dir = disk.path();
+  options.full_check = false;
+  return options;
+}
+
+TEST(StoreRealDisk, AFullOneAnswersWhatNeedsNoWriteAndRecoversByItself) {
+  constexpr std::size_t kBytes = 8 << 20;
+  SmallDisk disk(kBytes);
+  std::set<std::string> acknowledged;
+  const auto create = [&acknowledged](SqliteStore& store, int number) {
+    const std::string name = "n" + std::to_string(number);
+    Result<void> written = Write(store, SampleCreate(name, name));
+    if (written.ok()) acknowledged.insert(name);
+    return written;
+  };
+  {
+    auto opened = SqliteStore::Open(OptionsOn(disk));
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    SqliteStore& store = *opened.value();
+    int number = 0;
+    ASSERT_TRUE(create(store, number++).ok());
+    disk.Fill();
+    Result<void> refused = create(store, number++);
+    // What the log's file has room for may still be written.
+    while (refused.ok() && number < 1000) refused = create(store, number++);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable);
+    EXPECT_NE(refused.error().message.find("full"), std::string::npos) << refused.error().message;
+    EXPECT_FALSE(store.Health().ok());
+    EXPECT_TRUE(OwnerIn(store, SampleKey("n0")).has_value());
+    EXPECT_TRUE(store
+                    .Apply(
+                        {}, [](const Facts&) { return Changes{}; }, Soon())
+                    .ok());
+    const auto contents = store.Contents();
+    ASSERT_TRUE(contents.ok());
+    ExpectWhole(contents.value());
+    EXPECT_EQ(contents.value().owners.size(), acknowledged.size());
+    disk.Free();
+    const Deadline deadline = Soon();
+    while (!store.Health().ok() && std::chrono::steady_clock::now() < deadline) {
+      std::this_thread::yield();
+    }
+    EXPECT_TRUE(store.Health().ok()) << "a probe finds out without any request";
+    EXPECT_TRUE(create(store, number++).ok());
+  }
+  auto reopened = SqliteStore::Open(OptionsOn(disk));
+  ASSERT_TRUE(reopened.ok()) << reopened.error().message;
+  const auto contents = reopened.value()->Contents();
+  ASSERT_TRUE(contents.ok());
+  ExpectWhole(contents.value());
+  for (const std::string& name : acknowledged) EXPECT_TRUE(Has(contents.value(), name)) << name;
+}
+
+TEST(StoreRealDisk, AReadOnlyOneIsRefusedInWords) {
+  constexpr std::size_t kBytes = 8 << 20;
+  SmallDisk disk(kBytes);
+  ASSERT_TRUE(SqliteStore::Open(OptionsOn(disk)).ok());
+  disk.MakeReadOnly();
+  const auto refused = SqliteStore::Open(OptionsOn(disk));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable);
+  EXPECT_NE(refused.error().message.find("ead-only"), std::string::npos) << refused.error().message;
+  EXPECT_NE(refused.error().message.find(disk.path()), std::string::npos);
 }
 
 // Everything that was not synced is lost; every acknowledged create must have been.

@@ -22,6 +22,7 @@ struct FaultyVfs::State {
   std::uint64_t fail_first = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t fail_last = 0;
   int code = SQLITE_OK;
+  int read_code = SQLITE_OK;
   std::map<std::string, std::string> synced;
 
   // The code that the next operation fails with, or SQLITE_OK.
@@ -31,9 +32,15 @@ struct FaultyVfs::State {
     return operations >= fail_first && operations <= fail_last ? code : SQLITE_OK;
   }
 
+  int OfRead() const {
+    std::lock_guard lock(mutex);
+    return read_code;
+  }
+
   void Set(std::uint64_t first, std::uint64_t last, int fault) {
     std::lock_guard lock(mutex);
     operations = 0;
+    read_code = SQLITE_OK;
     fail_first = first;
     fail_last = last;
     code = fault;
@@ -58,6 +65,12 @@ int Close(sqlite3_file* file) {
   delete Layer::Mine(file).path;
   Layer::Mine(file).path = nullptr;
   return Layer::Pass<&sqlite3_io_methods::xClose>(file);
+}
+
+int Read(sqlite3_file* file, void* data, int size, sqlite3_int64 offset) {
+  const int fault = Layer::Mine(file).state->OfRead();
+  if (fault != SQLITE_OK) return fault;
+  return Layer::Pass<&sqlite3_io_methods::xRead>(file, data, size, offset);
 }
 
 int Write(sqlite3_file* file, const void* data, int size, sqlite3_int64 offset) {
@@ -96,6 +109,7 @@ int Sync(sqlite3_file* file, int flags) {
 const sqlite3_io_methods kMethods = [] {
   sqlite3_io_methods methods = Layer::kPassAll;
   methods.xClose = Close;
+  methods.xRead = Read;
   methods.xWrite = Write;
   methods.xTruncate = Truncate;
   methods.xSync = Sync;
@@ -149,6 +163,11 @@ void FaultyVfs::FailFrom(std::uint64_t nth, int code) {
 }
 
 void FaultyVfs::FailOnce(std::uint64_t nth, int code) { state_->Set(nth, nth, code); }
+
+void FaultyVfs::FailReads(int code) {
+  std::lock_guard lock(state_->mutex);
+  state_->read_code = code;
+}
 
 void FaultyVfs::Heal() { state_->Set(std::numeric_limits<std::uint64_t>::max(), 0, SQLITE_OK); }
 

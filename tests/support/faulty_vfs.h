@@ -27,6 +27,8 @@ class FaultyVfs {
   void FailFrom(std::uint64_t nth, int code);
   // Only the n-th one fails.
   void FailOnce(std::uint64_t nth, int code);
+  // Each reading of a file fails; writing works.
+  void FailReads(int code);
   void Heal();
 
   // What a power cut leaves now: the content of each file at its last sync, by path.

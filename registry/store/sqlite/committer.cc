@@ -95,6 +95,7 @@ void Committer::Probe() {
 void Committer::Decide(const std::shared_ptr<Request>& request,
                        const std::optional<Error>& write_refusal) {
   BatchFacts facts(writer_, known_, signposts_, written_);
+  const bool in_transaction = writer_.InTransaction();
   Changes changes;
   std::optional<Error> failure;
   try {
@@ -103,7 +104,11 @@ void Committer::Decide(const std::shared_ptr<Request>& request,
     failure = Error{ErrorCode::kInternal, "the decision failed: " + std::string(exception.what())};
   }
   request->Decided();
-  if (!failure.has_value() && facts.error().has_value()) failure = Report(*facts.error());
+  if (facts.error().has_value()) {
+    failure = Report(*facts.error());
+    // SQLite takes the transaction back when one of its reads meets a broken disk.
+    if (in_transaction && !writer_.InTransaction()) Abandon(*failure);
+  }
   if (failure.has_value()) {
     request->Finish(*std::move(failure));
   } else if (changes.empty()) {
@@ -347,7 +352,10 @@ Result<void> Committer::MeasureKey(const KeyText& key, std::size_t rows_put, Key
 
 // The disk first, then memory: nobody is told of what a crash could take back (I3).
 Result<void> Committer::Commit() {
-  if (!writer_.InTransaction()) return {};
+  if (!writer_.InTransaction()) {
+    TRUCE_ASSERT(waiting_.empty());
+    return {};
+  }
   Result<void> outcome = writer_.Run(Sql::kCountCommit);
   if (outcome.ok()) outcome = writer_.Run(Sql::kCommit);
   if (!outcome.ok()) {
