@@ -34,9 +34,38 @@ def test_help_lists_commands_and_exit_codes(cli):
     assert bare.stderr == result.stdout
 
 
-def test_every_command_has_help_with_examples(cli):
+def commands_of(cli) -> list[str]:
     listed = cli("--help").stdout.split("Commands:\n")[1].split("\n\n")[0]
-    commands = [line.split()[0] for line in listed.splitlines()]
+    return [line.split()[0] for line in listed.splitlines()]
+
+
+ASK_NO_SERVER = {"serve", "config", "types", "explain", "backup", "restore", "completion"}
+NEEDS = {  # what a command wants to be told beside the server
+    "check": ["manifest.yaml", "--server", "https://127.0.0.1:9", "--timeout", "1"],
+    "confirm": ["Bucket.s3.aws.upbound.io", "team-a/b"],
+    "release": ["s3/Bucket", "b", "--reason", "test"],
+    "who-owns": ["b"],
+    "describe": ["b"],
+    "share": ["b", "--with", "team-b", "--reason", "test"],
+    "transfer": ["b"],
+    "protect": ["b", "--reason", "test"],
+    "import": ["list.csv", "--source", "csv:test"],
+    "resolve": ["b"],
+}
+
+
+def test_without_a_server_every_command_that_asks_one_exits_3(cli):
+    cli.file("list.csv", "type,name\ns3/Bucket,b\n")
+    cli.file("manifest.yaml", "apiVersion: s3.aws.upbound.io/v1beta1\nkind: Bucket\n"
+             "metadata: {name: a-bucket}\n")
+    for command in sorted(set(commands_of(cli)) - ASK_NO_SERVER):
+        where = [] if command == "check" else ["--data-dir", "nobody"]
+        result = cli(command, *NEEDS.get(command, []), *where)
+        assert result.returncode == UNREACHABLE, (command, result.stderr)
+
+
+def test_every_command_has_help_with_examples(cli):
+    commands = commands_of(cli)
     assert len(commands) >= 29
     for command in commands:
         result = cli(command, "--help")

@@ -4,6 +4,7 @@ import json
 import re
 import signal
 import socket
+import sqlite3
 import stat
 import subprocess
 import threading
@@ -125,9 +126,65 @@ def test_second_server_in_one_data_directory(truce, cli):
 def test_bad_certificate_files(cli, content, word):
     pair = (cli.file("tls.crt", content), cli.file("tls.key", content))
     result = serve(cli, "--data-dir", "data", "--tls-cert-file", pair[0], "--tls-key-file", pair[1])
-    assert result.returncode in (USAGE, CANNOT_RUN)
+    assert result.returncode == CANNOT_RUN
     assert word in result.stderr.lower()
     assert len(result.stderr.splitlines()) == 1
+
+
+def test_missing_certificate_files(cli):
+    result = serve(cli, "--data-dir", "data", "--tls-cert-file", "tls.crt", "--tls-key-file", "tls.key")
+    assert result.returncode == CANNOT_RUN
+    assert "tls.crt" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def of_another_program(database):
+    database.unlink()
+    with sqlite3.connect(database) as connection:
+        connection.execute("CREATE TABLE recipes (name TEXT)")
+
+
+def newer(database):
+    with sqlite3.connect(database) as connection:
+        connection.execute("PRAGMA user_version = 9999")
+
+
+def edited(database):
+    with sqlite3.connect(database) as connection:
+        connection.execute("UPDATE migrations SET checksum = 'edited'")
+
+
+def damaged(database):
+    content = bytearray(database.read_bytes())
+    for at in range(4096, len(content), 3):
+        content[at] ^= 0x5A
+    database.write_bytes(content)
+
+
+def no_file(database):
+    database.unlink()
+    database.mkdir()
+
+
+@pytest.mark.parametrize(
+    "spoil, words",
+    [
+        (of_another_program, "of another program"),
+        (newer, "run the newer Truce that wrote it"),
+        (edited, "is not the one of this program"),
+        (damaged, "is damaged"),
+        (no_file, "truce.db"),
+    ],
+)
+def test_database_that_cannot_be_opened(truce, cli, spoil, words):
+    truce.start()
+    assert truce.stop() == 0
+    spoil(truce.data / "truce.db")
+    result = serve(cli, "--data-dir", str(truce.data))
+    assert result.returncode == CANNOT_RUN
+    complaints = [line for line in result.stderr.splitlines() if line.startswith("truce: ")]
+    assert len(complaints) == 1
+    assert words in complaints[0] and "truce.db" in complaints[0]
 
 
 def test_secret_file_with_other_content_is_refused(cli):

@@ -8,13 +8,10 @@ std::span<const ExitCodeRow> ExitCodes() {
   static constexpr std::array<ExitCodeRow, 7> kRows = {{
       {ExitCode::kOk, "done", "all"},
       {ExitCode::kNo, "the answer is no: nothing found, refused, a conflict",
-       "explain, check, confirm, release, who-owns, list, describe, services, audit, denials, "
-       "import, export, doctor, conflicts, "
-       "baseline, recovery, brake"},
+       "all but serve, config, types, completion"},
       {ExitCode::kUsage, "wrong arguments, configuration or input", "all"},
       {ExitCode::kUnreachable, "the server cannot be reached; nothing was decided",
-       "check, confirm, release, who-owns, list, describe, services, audit, denials, conflicts, "
-       "baseline, coverage, recovery, brake"},
+       "all that ask a server"},
       {ExitCode::kWarnings, "only warnings, where they were asked to count",
        "check, coverage, doctor"},
       {ExitCode::kCannotRun,

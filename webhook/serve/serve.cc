@@ -48,6 +48,17 @@ constexpr std::chrono::seconds kStopTime{10};
 // How long readiness waits for the status of Truce's own objects to be written.
 constexpr std::chrono::seconds kSettleTime{5};
 
+// What lies on the machine, not what was asked for: whatever is wrong with it, the server cannot
+// run.
+template <typename T>
+Result<T> OfMachine(Result<T> found) {
+  if (found.ok()) return found;
+  Error error = std::move(found).error();
+  const bool is_input = error.code == ErrorCode::kInvalidArgument;
+  if (is_input || error.code == ErrorCode::kNotFound) error.code = ErrorCode::kUnavailable;
+  return error;
+}
+
 // One running server. Members stand in the order in which they need each other.
 class Server {
  public:
@@ -73,11 +84,11 @@ class Server {
     TRUCE_ASSIGN_OR_RETURN(auto access, AccessOf(config));
     access_.With([&](auto& current) { current = std::move(access); });
     TRUCE_RETURN_IF_ERROR(BeginSelfManagement(config));
-    TRUCE_ASSIGN_OR_RETURN(certificates_,
-                           CertificateStore::Open(CertificatesOf(config, logger_), clock_));
+    TRUCE_ASSIGN_OR_RETURN(
+        certificates_, OfMachine(CertificateStore::Open(CertificatesOf(config, logger_), clock_)));
     if (!config.api_client_ca.empty()) {
-      TRUCE_ASSIGN_OR_RETURN(api_certificates_,
-                             CertificateStore::Open(ApiCertificatesOf(config, logger_), clock_));
+      TRUCE_ASSIGN_OR_RETURN(api_certificates_, OfMachine(CertificateStore::Open(
+                                                    ApiCertificatesOf(config, logger_), clock_)));
     }
     ClusterSource cluster;
     if (!config.no_cluster) cluster = [this] { return ReachedCluster(); };
@@ -116,7 +127,7 @@ class Server {
     if (!config.no_cluster) health_.SetNotReady("cluster", "waiting for the store");
     TRUCE_RETURN_IF_ERROR(Listen(config));
     if (self_management_ != nullptr) self_management_->Start();
-    TRUCE_ASSIGN_OR_RETURN(std::unique_ptr<Store> store, OpenStore(config));
+    TRUCE_ASSIGN_OR_RETURN(std::unique_ptr<Store> store, OfMachine(OpenStore(config)));
     TRUCE_RETURN_IF_ERROR(Follow(*store));
     store_.Set(std::move(store));
     api_->StartFilling();

@@ -19,8 +19,8 @@ struct ServeOptions {
 // `drainGrace` no connection is accepted any more and what has begun is finished. A second signal
 // skips the grace. Call it from the only thread of the process: it blocks the signals for all.
 // Errors: kInvalidArgument (a setting or file), kNotFound (a file), kConflict (address in use, data
-//   directory in use), kUnavailable (data directory, listeners, store), kDataLoss (damaged
-//   database).
+//   directory in use), kUnavailable (data directory, listeners, certificates, database), kDataLoss
+//   (damaged database).
 Result<void> Serve(ServeOptions options);
 
 }  // namespace truce
