@@ -46,5 +46,5 @@ playground:  ## A real API server with Truce in front, to try kubectl against
 	@.tools/test.sh build
 	@PYTHONPATH=tests exec build/venv/bin/python tests/e2e/playground.py
 
-clean:  ## Remove all that was built, except downloaded sources and the Python environment
+clean:  ## Remove what was built; the test peers, downloaded sources and the Python environment stay
 	rm -rf build/release build/dev build/tsan build/clang build/fuzz build/coverage build/bench build/results

@@ -66,9 +66,12 @@ def main() -> int:
 
 
 def guide(cluster: Cluster, truce: TruceProcess) -> str:
-    lines = [f"export KUBECONFIG={cluster.kubeconfig()}"]
-    if shutil.which("kubectl") is None:
-        lines.append(f"export PATH=$PATH:{PEERS}")
+    programs = [BINARY.parent] if shutil.which("kubectl") else [BINARY.parent, PEERS]
+    lines = [
+        f"export KUBECONFIG={cluster.kubeconfig()}",
+        f"export TRUCE_DATA_DIR={truce.data}",
+        f"export PATH=$PATH:{':'.join(map(str, programs))}",
+    ]
     return "\n".join(
         [
             "In another terminal, in this directory:",
@@ -78,22 +81,18 @@ def guide(cluster: Cluster, truce: TruceProcess) -> str:
             f"  kubectl apply -f {EXAMPLES}/service-b.yaml    # the second one is refused",
             f"  kubectl apply -f {EXAMPLES}/bucket-b.yaml     # so is a managed resource",
             "  kubectl get claim,managed -A",
-            f"  {list_resources(truce)}    # held: the watch has seen the claim",
+            "  truce list    # held: the watch has seen the claim",
             f"  kubectl delete -f {EXAMPLES}/service-a.yaml   # never made in AWS, so it is released",
-            f"  {list_resources(truce)}    # nothing",
+            "  truce list    # nothing",
             f"  kubectl apply -f {EXAMPLES}/service-b.yaml    # now it is service-b's",
             "",
             "What becomes of each name is told below: reserved, held, released or orphaned.",
-            "Which kinds are protected, who conflicts: the same with `coverage` and `conflicts`.",
+            "Which kinds are protected, who conflicts: `truce coverage` and `truce conflicts`.",
             f"Truce's log: {truce.log}",
             f"Its operator socket: {truce.data}/truce.sock",
             "Ctrl-C ends all of it.",
         ]
     )
-
-
-def list_resources(truce: TruceProcess) -> str:
-    return f"{os.path.relpath(BINARY)} list --data-dir {truce.data}"
 
 
 def tell_changes(truce: TruceProcess, over: threading.Event) -> None:

@@ -35,13 +35,17 @@ def test_the_playground_shows_a_name_refused_held_and_released_and_leaves_nothin
         assert [done.returncode == 0 for done in results] == [True, False, False], results
         for done in results[1:]:
             assert "prod-artifacts" in done.stderr and "team-a/artifacts" in done.stderr
-        listing = re.search(r"^ *(\S+ list --data-dir \S+)", output.read_text(), re.MULTILINE)[1]
-        wait_for(lambda: "held" in shell(listing), 20, "held")
-        assert "service-a" in shell(listing)
+        exports = "\n".join(re.findall(r"^ *(export .*)$", output.read_text(), re.MULTILINE))
+
+        def listing() -> str:
+            return shell(f"{exports}\ntruce list")
+
+        wait_for(lambda: "held" in listing(), 20, "held")
+        assert "service-a" in listing()
         assert kubectl(shown[1], "delete", "service-a").returncode == 0
-        wait_for(lambda: "prod-artifacts" not in shell(listing), 20, "released")
+        wait_for(lambda: "prod-artifacts" not in listing(), 20, "released")
         assert kubectl(shown[1], "apply", "service-b").returncode == 0
-        assert "service-b" in shell(listing)
+        assert "service-b" in listing()
         wait_for(lambda: states_told(output)[:3] == ["reserved", "held", "released"], 20, "told")
         children = children_of(playground.pid)
         assert len(children) == 3, children
@@ -57,9 +61,9 @@ def states_told(output: Path) -> list[str]:
     return re.findall(r"s3/Bucket prod-artifacts: (\w+)", output.read_text())
 
 
-def shell(command: str) -> str:
+def shell(script: str) -> str:
     return subprocess.run(
-        command.split(), cwd=REPOSITORY, capture_output=True, text=True, timeout=60
+        ["bash", "-ec", script], cwd=REPOSITORY, capture_output=True, text=True, timeout=60
     ).stdout
 
 
