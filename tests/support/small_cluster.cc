@@ -109,8 +109,7 @@ ApiResult<std::vector<WatchEvent>> SmallCluster::EventsAfter(const Selection& se
   return events;
 }
 
-Driver::Driver(SmallCluster& cluster, Store& store, FakeClock& clock, ReconcileRules rules,
-               WatcherOptions options, SightObserver* observer)
+Driver::Driver(SmallCluster& cluster, Store& store, FakeClock& clock, Options options)
     : cluster_(cluster), clock_(clock) {
   ReconcilePorts ports{store,
                        clock,
@@ -119,10 +118,11 @@ Driver::Driver(SmallCluster& cluster, Store& store, FakeClock& clock, ReconcileR
                          return PublicId{std::string(13 - text.size(), 'a') + text};
                        },
                        [] { return std::chrono::steady_clock::now() + std::chrono::minutes(1); },
-                       observer,
+                       options.observer,
                        &doubts};
-  watcher_ = std::make_unique<Watcher>(std::move(ports), std::move(rules), std::move(options),
-                                       &inbox, [this](const AccountMap& all) { accounts = all; });
+  watcher_ = std::make_unique<Watcher>(std::move(ports), std::move(options.rules),
+                                       std::move(options.watcher), &inbox,
+                                       [this](const AccountMap& all) { accounts = all; });
 }
 
 bool Driver::Perform(Wishes wishes) {
@@ -133,7 +133,9 @@ bool Driver::Perform(Wishes wishes) {
   }
   if (wishes.discover) watcher_->Discovered(now, cluster_.Discover());
   for (const ListWanted& list : wishes.lists) {
-    watcher_->Listed(now, list.id, cluster_.List(list.query));
+    const ApiResult<ListPage> page = cluster_.List(list.query);
+    if (const auto meanwhile = std::exchange(while_listing, nullptr)) meanwhile();
+    watcher_->Listed(now, list.id, page);
   }
   for (GetWanted& get : wishes.gets) {
     if (hold_gets) {
@@ -202,7 +204,7 @@ void Driver::Advance(std::chrono::milliseconds time) {
   }
 }
 
-void Driver::EndWatches(std::optional<ApiError> error) {
+void Driver::EndWatches(const std::optional<ApiError>& error) {
   const std::map<WatchId, Running> running = std::exchange(watches_, {});
   for (const auto& [id, watch] : running) watcher_->Ended(now, id, error);
 }

@@ -4,6 +4,7 @@
 #define TRUCE_TESTS_SUPPORT_SMALL_CLUSTER_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -77,21 +78,27 @@ class SmallCluster final {
 // External synchronization.
 class Driver final {
  public:
-  Driver(SmallCluster& cluster, Store& store, FakeClock& clock, ReconcileRules rules,
-         WatcherOptions options, SightObserver* observer = nullptr);
+  struct Options {
+    ReconcileRules rules;
+    WatcherOptions watcher;
+    SightObserver* observer = nullptr;
+  };
+  Driver(SmallCluster& cluster, Store& store, FakeClock& clock, Options options);
 
   // Does all that can be done without time passing.
   void Settle();
   // Lets time pass, in steps, and settles at each.
   void Advance(std::chrono::milliseconds time);
   // All watches end: in order, or with `error`.
-  void EndWatches(std::optional<ApiError> error);
+  void EndWatches(const std::optional<ApiError>& error);
   // Events are kept back (a lagging watch) until they are let through.
   bool hold_events = false;
   // GETs are kept back, too: asked when they are let through.
   bool hold_gets = false;
   // GETs are asked at once, and their answers come when they are let through.
   bool hold_answers = false;
+  // Called once between a list and its answer.
+  std::function<void()> while_listing;
 
   Watcher& watcher() { return *watcher_; }
   ReviewInbox inbox;

@@ -86,7 +86,8 @@ class WatcherTest : public ::testing::Test {
 
   // A new process on the same store.
   void Start() {
-    driver_ = std::make_unique<Driver>(cluster_, faulty_, clock_, rules_, options_, &seen_);
+    driver_ = std::make_unique<Driver>(cluster_, faulty_, clock_,
+                                       Driver::Options{rules_, options_, &seen_});
   }
   StoreContents Contents() const { return std::move(store_.Contents()).value(); }
   static KeyText KeyOfBucket(const std::string& name) { return {"s3/Bucket|aws|||name=" + name}; }

@@ -21,7 +21,8 @@ class DetectorsTest : public WatcherTest {
     cluster_.Serve({"admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration",
                     "validatingwebhookconfigurations", false});
     options_.others = DetectorKinds("truce");
-    driver_ = std::make_unique<Driver>(cluster_, faulty_, clock_, rules_, options_, &detectors_);
+    driver_ = std::make_unique<Driver>(cluster_, faulty_, clock_,
+                                       Driver::Options{rules_, options_, &detectors_});
   }
 
   ~DetectorsTest() override { driver_.reset(); }

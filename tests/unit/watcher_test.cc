@@ -213,6 +213,32 @@ TEST_F(WatcherTest, ANominatedObjectThatLivesStays) {
   EXPECT_EQ(driver_->doubts.size(), 0U);
 }
 
+TEST_F(WatcherTest, AListOlderThanANewObjectDoesNotEndIt) {
+  cluster_.Put(Real(Bucket("b", "u2", "beta")));
+  driver_->Settle();
+  cluster_.Compact();
+  driver_->hold_events = true;  // only the list and GETs speak
+  const SmallObject born = Bucket("a", "u1", "alpha");
+  bool stored = false;
+  driver_->while_listing = [&] {
+    Admit(born);
+    cluster_.Put(Real(born));
+    stored = true;
+  };
+  driver_->EndWatches(ApiError{ApiErrorKind::kExpired, 410, "too old", {}});
+  driver_->Advance(60s);
+  ASSERT_TRUE(stored);
+  EXPECT_EQ(RowsOf("u1").size(), 1U);
+  EXPECT_EQ(OwnerOf("alpha")->record, Record::kNone);
+  driver_->hold_events = false;
+  driver_->Settle();
+  ASSERT_EQ(RowsOf("u1").size(), 1U);
+  EXPECT_EQ(RowsOf("u1")[0].id.state, RowState::kSeen);
+  EXPECT_EQ(OwnerOf("alpha")->record, Record::kNone);
+  EXPECT_EQ(driver_->doubts.size(), 0U);
+  EXPECT_EQ(driver_->watcher().status().reconcile.nominated, 0U);
+}
+
 TEST_F(WatcherTest, ARowThatSeemsYoungerThanTheListIsLookedForAsWell) {
   clock_.Advance(48h);
   cluster_.Put(Real(Bucket("a", "u1", "alpha")));
