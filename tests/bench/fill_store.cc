@@ -247,10 +247,13 @@ class Filler {
   std::future<Result<void>> writing_;
   std::uint64_t last_id_ = 0;
   const IdSource ids_ = [this] {
-    std::uint64_t bits = Scatter(++last_id_);
-    PublicId id;
-    for (int i = 0; i < 13; ++i, bits >>= 5) {
-      id.text += "abcdefghijklmnopqrstuvwxyz234567"[bits & 31U];
+    // In the order of their making, as those of the product.
+    constexpr std::uint64_t kStep = 0x2000;
+    ++last_id_;
+    std::uint64_t number = kStep * last_id_ + Scatter(last_id_) % kStep;
+    PublicId id{std::string(13, '2')};
+    for (auto digit = id.text.rbegin(); digit != id.text.rend(); ++digit, number >>= 5) {
+      *digit = "234567abcdefghijklmnopqrstuvwxyz"[number & 31U];
     }
     return id;
   };

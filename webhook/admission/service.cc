@@ -418,10 +418,17 @@ class Call final : public std::enable_shared_from_this<Call> {
   std::string denial_;
 };
 
+// Fetched many at a time: one system call for each is not free.
 std::uint32_t RandomBits() {
-  std::uint32_t bits = 0;
-  if (getrandom(&bits, sizeof(bits), 0) == static_cast<ssize_t>(sizeof(bits))) return bits;
-  return std::random_device()();
+  static thread_local std::array<std::uint32_t, 64> bits;
+  static thread_local std::size_t left = 0;
+  if (left == 0) {
+    if (getrandom(bits.data(), sizeof(bits), 0) != static_cast<ssize_t>(sizeof(bits))) {
+      return std::random_device()();
+    }
+    left = bits.size();
+  }
+  return bits[--left];
 }
 
 // The second in the upper half; below it a random number, then steps of random length. A full

@@ -168,9 +168,9 @@ Result<void> Committer::WriteAll(const Changes& changes) {
     KeyChange& whole = written_[key];
     if (!change.owner_changed && whole.owner_changed) {
       change.owner_changed = true;
-      change.owner = std::move(whole.owner);
+      change.owner = whole.owner;
     }
-    whole = std::move(change);
+    whole = change;
   }
   return {};
 }
@@ -326,7 +326,7 @@ Result<void> Committer::Measure(const Changes& changes, KeyChanges& written) {
   for (const Owner& owner : changes.put_owners) {
     KeyChange& change = written[owner.key];
     change.owner_changed = true;
-    change.owner = owner;
+    change.owner = &owner;
     rows_put.try_emplace(owner.key, 0);
   }
   for (const auto& [key, count] : rows_put) {

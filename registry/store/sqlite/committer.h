@@ -62,7 +62,7 @@ class Committer {
   void Probe();
 
  private:
-  // A request that waits for the commit, and what it wrote.
+  // A request that waits for the commit, and what it wrote, to which `written_` points.
   struct Waiting {
     std::shared_ptr<Request> request;
     Changes changes;

@@ -268,15 +268,17 @@ std::optional<std::string> SqlFacts::Setting(std::string_view name) const {
 }
 
 std::optional<Owner> BatchFacts::OwnerOf(const KeyText& key) const {
+  std::optional<Owner> owner;
   const auto written = written_.find(key);
   if (written != written_.end() && written->second.owner_changed) {
     saw_uncommitted_ = true;
-    return written->second.owner;
+    if (written->second.owner != nullptr) owner = *written->second.owner;
+    return owner;
   }
-  Known::OwnerView view;
-  Result<void> found = known_.OwnerOf(key, view);
+  std::uint64_t version = 0;
+  Result<void> found = known_.OwnerOf(key, owner, version);
   if (!found.ok()) Fail(std::move(found).error());
-  return std::move(view.owner);
+  return owner;
 }
 
 std::vector<Row> BatchFacts::RowsOfKey(const KeyText& key) const {
@@ -303,15 +305,19 @@ SqlFacts::Places BatchFacts::PlacesOf(const Signposts& signposts, std::string_vi
 }
 
 std::optional<Owner> SnapshotFacts::OwnerOf(const KeyText& key) const {
-  if (FromSnapshot()) return OwnerOfFromSql(key);
-  Known::OwnerView view;
-  Result<void> found = known_.OwnerOf(key, view);
-  if (!found.ok()) {
-    Fail(std::move(found).error());
-    return std::nullopt;
+  std::optional<Owner> owner;
+  if (FromSnapshot()) {
+    owner = OwnerOfFromSql(key);
+    return owner;
   }
-  Saw(view.version);
-  return std::move(view.owner);
+  std::uint64_t version = 0;
+  Result<void> found = known_.OwnerOf(key, owner, version);
+  if (found.ok()) {
+    Saw(version);
+  } else {
+    Fail(std::move(found).error());
+  }
+  return owner;
 }
 
 bool SnapshotFacts::HasOwner(const KeyText& key) const {

@@ -7,10 +7,11 @@
 
 namespace truce {
 
-Result<void> Known::OwnerOf(const KeyText& key, OwnerView& view) const {
+Result<void> Known::OwnerOf(const KeyText& key, std::optional<Owner>& owner,
+                            std::uint64_t& version) const {
   std::shared_lock lock(mutex_);
-  view.version = version_;
-  return owners_.Find(key.text, view.owner);
+  version = version_;
+  return owners_.Find(key.text, owner);
 }
 
 Known::Presence Known::PresenceOf(const KeyText& key) const {
@@ -37,7 +38,7 @@ void Known::Bring(const KeyText& key, const KeyChange& change) {
     if (const auto before = owners_.StateOf(key.text)) {
       CountOut(counts_, before->first, before->second);
     }
-    if (change.owner.has_value()) {
+    if (change.owner != nullptr) {
       CountIn(counts_, change.owner->record, change.owner->state);
       owners_.Put(*change.owner);
     } else {

@@ -16,10 +16,10 @@
 
 namespace truce {
 
-// What a transaction leaves of one key.
+// What a transaction leaves of one key. Lives no longer than the changes of its requests.
 struct KeyChange {
   bool owner_changed = false;
-  std::optional<Owner> owner;  // meaningful when owner_changed
+  const Owner* owner = nullptr;  // meaningful when owner_changed; in the changes; null: none
   bool has_rows = false;
   bool conflicting = false;  // two or more managing roots
 };
@@ -30,13 +30,10 @@ using KeyChanges = std::map<KeyText, KeyChange>;
 // that is on the disk.
 class Known {
  public:
-  // What is known of a key's owner.
-  struct OwnerView {
-    std::optional<Owner> owner;
-    std::uint64_t version = 0;  // the number of commits that this is the state after
-  };
-  // Fills in `view`. Errors: kDataLoss; the owner is then none.
-  Result<void> OwnerOf(const KeyText& key, OwnerView& view) const;
+  // Fills in the owner of a key, and the number of commits that this is the state after. Errors:
+  // kDataLoss; the owner is then none.
+  Result<void> OwnerOf(const KeyText& key, std::optional<Owner>& owner,
+                       std::uint64_t& version) const;
 
   struct Presence {
     bool has_owner = false;
