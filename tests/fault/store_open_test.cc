@@ -192,7 +192,7 @@ TEST_F(StoreOpen, ACallerLeavesAtItsDeadlineWhenAnotherProgramLocksTheDatabase) 
   auto other = Connection::Open({File(), "", false});
   ASSERT_TRUE(other.ok());
   ASSERT_TRUE(other.value()->Execute("BEGIN IMMEDIATE").ok());
-  const Changes changes = SampleCreate("a", "u1");
+  Changes changes = SampleCreate("a", "u1");
   const auto start = std::chrono::steady_clock::now();
   const Result<void> late = store->Apply(
       {}, [&](const Facts& /*facts*/) { return changes; }, start + std::chrono::milliseconds(200));
@@ -252,6 +252,52 @@ TEST_F(StoreOpen, AFullQueueShedsAndALateCallerIsDropped) {
   EXPECT_TRUE(later.ok());
   EXPECT_FALSE(ran) << "a decision must not run after its caller has gone";
   EXPECT_FALSE(OwnerIn(*store, SampleKey("a")).has_value());
+}
+
+// Signposts of rows that went are forgotten after 1,000 commits; a snapshot from before searches.
+TEST_F(StoreOpen, ASnapshotOlderThanTheSignpostsFindsWhatItHeld) {
+  constexpr int kCommits = 1'001;
+  const auto store = Open(Options());
+  const Changes kept = SampleCreate("kept", "kept");
+  const Changes gone = SampleCreate("gone", "gone");
+  const Object& object = gone.put_objects.at(0);
+  ASSERT_TRUE(Write(*store, kept).ok());
+  ASSERT_TRUE(Write(*store, gone).ok());
+  const auto expect_both = [&](const Facts& facts) {
+    EXPECT_EQ(facts.ObjectByUid(object.uid), object);
+    EXPECT_EQ(facts.ObjectBySlot(object.slot), object);
+    EXPECT_EQ(facts.RowsOfUid(object.uid), gone.put_rows);
+    EXPECT_EQ(facts.ObjectBySlot(kept.put_objects.at(0).slot), kept.put_objects.at(0));
+  };
+  std::latch reading(1);
+  std::latch go_on(1);
+  std::jthread reader([&] {
+    const Look look = [&](const Facts& facts) {
+      EXPECT_EQ(facts.KeysAfter({}, 9).size(), 2U);
+      reading.count_down();
+      go_on.wait();
+      expect_both(facts);
+    };
+    EXPECT_TRUE(store->Read(look, Soon()).ok());
+  });
+  reading.wait();
+  Changes drop;
+  drop.drop_objects = {object.uid};
+  drop.drop_rows = {gone.put_rows.at(0).id};
+  drop.drop_owners = {gone.put_owners.at(0).key};
+  EXPECT_TRUE(Write(*store, drop).ok());
+  Changes setting;
+  for (int i = 0; i < kCommits; ++i) {
+    setting.put_settings = {{"number", std::to_string(i)}};
+    EXPECT_TRUE(Write(*store, setting).ok());
+  }
+  go_on.count_down();
+  reader.join();
+  const Look after = [&](const Facts& facts) {
+    EXPECT_EQ(facts.ObjectBySlot(object.slot), std::nullopt);
+    EXPECT_TRUE(facts.RowsOfUid(object.uid).empty());
+  };
+  EXPECT_TRUE(store->Read(after, Soon()).ok());
 }
 
 TEST_F(StoreOpen, AReaderCannotMakeTheLogGrowWithoutBound) {
