@@ -254,6 +254,38 @@ TEST_F(StoreOpen, AFullQueueShedsAndALateCallerIsDropped) {
   EXPECT_FALSE(OwnerIn(*store, SampleKey("a")).has_value());
 }
 
+// A look that holds its snapshot until Release, which runs `last` on it.
+class HeldSnapshot {
+ public:
+  HeldSnapshot(const Store& store, const Look& last)
+      : reader_([this, &store, last] {
+          const Look look = [&](const Facts& facts) {
+            static_cast<void>(facts.KeysAfter({}, 1));  // takes the snapshot
+            reading_.count_down();
+            go_on_.wait();
+            last(facts);
+          };
+          EXPECT_TRUE(store.Read(look, Soon()).ok());
+        }) {
+    reading_.wait();
+  }
+  ~HeldSnapshot() {
+    if (reader_.joinable()) Release();
+  }
+  HeldSnapshot(const HeldSnapshot&) = delete;
+  HeldSnapshot& operator=(const HeldSnapshot&) = delete;
+
+  void Release() {
+    go_on_.count_down();
+    reader_.join();
+  }
+
+ private:
+  std::latch reading_{1};
+  std::latch go_on_{1};
+  std::jthread reader_;
+};
+
 // Signposts of rows that went are forgotten after 1,000 commits; a snapshot from before searches.
 TEST_F(StoreOpen, ASnapshotOlderThanTheSignpostsFindsWhatItHeld) {
   constexpr int kCommits = 1'001;
@@ -263,24 +295,12 @@ TEST_F(StoreOpen, ASnapshotOlderThanTheSignpostsFindsWhatItHeld) {
   const Object& object = gone.put_objects.at(0);
   ASSERT_TRUE(Write(*store, kept).ok());
   ASSERT_TRUE(Write(*store, gone).ok());
-  const auto expect_both = [&](const Facts& facts) {
+  HeldSnapshot snapshot(*store, [&](const Facts& facts) {
     EXPECT_EQ(facts.ObjectByUid(object.uid), object);
     EXPECT_EQ(facts.ObjectBySlot(object.slot), object);
     EXPECT_EQ(facts.RowsOfUid(object.uid), gone.put_rows);
     EXPECT_EQ(facts.ObjectBySlot(kept.put_objects.at(0).slot), kept.put_objects.at(0));
-  };
-  std::latch reading(1);
-  std::latch go_on(1);
-  std::jthread reader([&] {
-    const Look look = [&](const Facts& facts) {
-      EXPECT_EQ(facts.KeysAfter({}, 9).size(), 2U);
-      reading.count_down();
-      go_on.wait();
-      expect_both(facts);
-    };
-    EXPECT_TRUE(store->Read(look, Soon()).ok());
   });
-  reading.wait();
   Changes drop;
   drop.drop_objects = {object.uid};
   drop.drop_rows = {gone.put_rows.at(0).id};
@@ -291,8 +311,7 @@ TEST_F(StoreOpen, ASnapshotOlderThanTheSignpostsFindsWhatItHeld) {
     setting.put_settings = {{"number", std::to_string(i)}};
     EXPECT_TRUE(Write(*store, setting).ok());
   }
-  go_on.count_down();
-  reader.join();
+  snapshot.Release();
   const Look after = [&](const Facts& facts) {
     EXPECT_EQ(facts.ObjectBySlot(object.slot), std::nullopt);
     EXPECT_TRUE(facts.RowsOfUid(object.uid).empty());
@@ -306,18 +325,9 @@ TEST_F(StoreOpen, AReaderCannotMakeTheLogGrowWithoutBound) {
   options.wal_bytes_max = 400'000;
   const auto store = Open(options);
   ASSERT_TRUE(Write(*store, SampleCreate("first", "first")).ok());
-  std::latch reading(1);
-  std::latch go_on(1);
-  std::jthread reader([&] {
-    const Look look = [&](const Facts& facts) {
-      EXPECT_EQ(facts.KeysAfter({}, 9).size(), 1U);
-      reading.count_down();
-      go_on.wait();
-      EXPECT_EQ(facts.KeysAfter({}, 9).size(), 1U) << "a snapshot stays what it was";
-    };
-    EXPECT_TRUE(store->Read(look, Soon()).ok());
+  HeldSnapshot snapshot(*store, [](const Facts& facts) {
+    EXPECT_EQ(facts.KeysAfter({}, 9).size(), 1U) << "a snapshot stays what it was";
   });
-  reading.wait();
   int written = 0;
   Result<void> last;
   for (; written < 500 && last.ok(); ++written) {
@@ -326,8 +336,7 @@ TEST_F(StoreOpen, AReaderCannotMakeTheLogGrowWithoutBound) {
   ASSERT_FALSE(last.ok());
   EXPECT_EQ(last.error().code, ErrorCode::kResourceExhausted);
   EXPECT_LT(std::filesystem::file_size(File() + "-wal"), 1'000'000U);
-  go_on.count_down();
-  reader.join();
+  snapshot.Release();
   for (int i = 0; i < 300; ++i) {
     const std::string name = "later" + std::to_string(i);
     ASSERT_TRUE(Write(*store, SampleCreate(name, name)).ok());

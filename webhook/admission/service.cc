@@ -418,7 +418,7 @@ class Call final : public std::enable_shared_from_this<Call> {
   std::string denial_;
 };
 
-// Fetched many at a time: one system call for each is not free.
+// Fetched many at a time, to spare each id a system call.
 std::uint32_t RandomBits() {
   static thread_local std::array<std::uint32_t, 64> bits;
   static thread_local std::size_t left = 0;
