@@ -235,8 +235,9 @@ IoResult HttpConnection::Read(std::span<char> buffer) {
 
 HttpConnection::Step HttpConnection::DoHandshake() {
   const IoStatus status = tls_->Handshake();
-  const IoStatus sent = socket_->Send(output_, sent_);
+  // As everywhere: counted before the caller can know.
   if (status == IoStatus::kFailed) context_.Count(HttpRejection::kHandshake);
+  const IoStatus sent = socket_->Send(output_, sent_);
   if (status == IoStatus::kFailed || status == IoStatus::kClosed) return Step::kClose;
   if (sent == IoStatus::kFailed) return Step::kClose;
   if (status == IoStatus::kWouldBlock || sent == IoStatus::kWouldBlock) return Step::kWait;
