@@ -1,6 +1,5 @@
 // Rule duplicate-ownership: what the developer reads whose object was refused.
 #include <algorithm>
-#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -14,18 +13,15 @@ namespace {
 constexpr std::size_t kNameBytesMax = 256;  // of anything an object says
 constexpr std::size_t kReasonBytesMax = 120;
 
-// The parts in one piece of memory: a text of many takes its room once.
-std::string Join(std::initializer_list<std::string_view> parts) {
-  std::size_t bytes = 0;
-  for (const std::string_view part : parts) bytes += part.size();
-  std::string out;
-  out.reserve(bytes);
-  for (const std::string_view part : parts) out += part;
-  return out;
-}
+constexpr std::size_t kUsualTextBytes = 320;
 
-std::string Quoted(std::string_view text) {
-  return Join({"\"", OneLine(text, kNameBytesMax), "\""});
+// What an object says, safe on one line.
+void AppendSaid(std::string_view text, std::string& out) { AppendLine(text, kNameBytesMax, out); }
+
+void AppendQuoted(std::string_view text, std::string& out) {
+  out += '"';
+  AppendSaid(text, out);
+  out += '"';
 }
 
 // The account, once known.
@@ -34,88 +30,111 @@ bool IsAccount(std::string_view account) { return !account.empty() && !account.s
 // S3 bucket "prod-artifacts"; SQS queue "jobs" in account 123456789012, region eu-west-1.
 std::string ResourceForPeople(const DeclaredResource& resource, const Wording& wording) {
   const ResourceIdentity& identity = resource.identity;
-  std::string out = TypeForPeople(identity.type);
+  std::string out;
+  out.reserve(identity.type.size() + resource.name.size() + 16);
+  AppendType(identity.type, out);
   if (!resource.name.empty()) {
-    out = Join({out, " \"", OneLine(resource.name, kNameBytesMax), "\""});
+    out += ' ';
+    AppendQuoted(resource.name, out);
   }
   const TypeSpec* type = wording.catalogue->FindType(identity.type);
   if (type == nullptr) return out;
   std::string_view joint = " in ";
   if (type->KeyHasAccount() && IsAccount(identity.account)) {
-    out += " in account " + OneLine(identity.account, kNameBytesMax);
+    out += " in account ";
+    AppendSaid(identity.account, out);
     joint = ", ";
   }
   if (type->KeyHasRegion() && !identity.region.empty()) {
-    out += joint;
-    out += "region " + OneLine(identity.region, kNameBytesMax);
+    out.append(joint).append("region ");
+    AppendSaid(identity.region, out);
   }
   return out;
 }
 
-// The words in which one clash may be told.
+// The words in which one clash may be told. Each sentence is put together in one piece of memory: a
+// denial is mostly this text.
 class Words final {
  public:
   Words(const Clash& clash, const Wording& wording) : clash_(clash), wording_(wording) {
     level_ = DisclosureOf(clash, wording.disclosure);
     resource_ = ResourceForPeople(clash.resource, wording);
+    root_ = OneLine(ObjectForPeople(clash.holder.root), kNameBytesMax);
   }
 
   const std::string& resource() const { return resource_; }
 
   std::string Cause() const {
+    std::string out;
+    out.reserve(kUsualTextBytes);
+    out += resource_;
     switch (clash_.reason) {
-      case ClashReason::kOwned: return level_ == Disclosure::kTaken ? Taken() : Owned();
       case ClashReason::kSibling:
-        return resource_ + " is declared twice under " + Root() +
-               ": two objects of one owner must not manage one resource.";
-      case ClashReason::kOrphaned: return level_ == Disclosure::kTaken ? Taken() : Orphaned();
-      case ClashReason::kImported: return level_ == Disclosure::kTaken ? Taken() : Imported();
+        out.append(" is declared twice under ").append(root_);
+        out += ": two objects of one owner must not manage one resource.";
+        return out;
       case ClashReason::kTransferring:
-        return resource_ + " is offered to " + ObjectForPeople(*wording_.root) + ", but " + Root() +
-               Where() + " can still change or delete it.";
+        out.append(" is offered to ").append(ObjectForPeople(*wording_.root)).append(", but ");
+        out += root_;
+        AppendWhere(out);
+        out += " can still change or delete it.";
+        return out;
+      case ClashReason::kOwned:
+      case ClashReason::kOrphaned:
+      case ClashReason::kImported: break;
     }
-    return Taken();
+    if (level_ == Disclosure::kTaken) {
+      out += " is already taken.";
+    } else if (clash_.reason == ClashReason::kOwned) {
+      AppendOwned(out);
+    } else if (clash_.reason == ClashReason::kOrphaned) {
+      AppendOrphaned(out);
+    } else {
+      AppendImported(out);
+    }
+    return out;
   }
 
   std::string Remedy() const {
+    std::string out;
+    out.reserve(kUsualTextBytes);
     switch (clash_.reason) {
-      case ClashReason::kSibling: return "Remove one of the two, or give them different names.";
+      case ClashReason::kSibling:
+        out += "Remove one of the two, or give them different names.";
+        break;
       case ClashReason::kTransferring:
-        return "Before it can move: " + OneLine(clash_.step, kNameBytesMax) + ".";
-      case ClashReason::kOwned: return OwnedRemedy();
-      case ClashReason::kOrphaned:
-        return Rename() + ", or ask " + Contact() +
-               " for it; when it is known to be gone, an "
-               "operator frees the name with `" +
-               ReleaseCommand() + "`.";
-      case ClashReason::kImported:
-        return Rename() + ", or ask " + Contact() +
-               " for it; when they have given it up, an "
-               "operator frees the name with `" +
-               ReleaseCommand() + "`.";
+        out += "Before it can move: ";
+        AppendSaid(clash_.step, out);
+        out += '.';
+        break;
+      case ClashReason::kOwned: AppendOwnedRemedy(out); break;
+      case ClashReason::kOrphaned: AppendRelease("when it is known to be gone", out); break;
+      case ClashReason::kImported: AppendRelease("when they have given it up", out); break;
     }
-    return Rename() + ".";
+    return out;
   }
 
   std::string Warning() const {
     const Owner& holder = clash_.holder;
-    std::string out = Join({"truce: ", TypeForPeople(clash_.resource.identity.type), " ",
-                            OneLine(clash_.resource.name, kNameBytesMax), " is already "});
-    if (level_ == Disclosure::kTaken) return OneLine(out + "taken", kWarningBytesMax);
-    if (level_ == Disclosure::kService) {
-      return OneLine(out + "owned by service " + holder.service, kWarningBytesMax);
+    std::string out;
+    out.reserve(kUsualTextBytes);
+    out += "truce: ";
+    AppendType(clash_.resource.identity.type, out);
+    out += ' ';
+    AppendSaid(clash_.resource.name, out);
+    out += " is already ";
+    switch (level_) {
+      case Disclosure::kTaken: out += "taken"; break;
+      case Disclosure::kService: out.append("owned by service ").append(holder.service); break;
+      case Disclosure::kFull:
+        out.append("owned by ").append(root_);
+        if (HasService()) out.append(" (").append(holder.service).append(")");
+        break;
     }
-    const bool named = HasService();
-    out = Join({out, "owned by ", ObjectForPeople(holder.root), named ? " (" : "",
-                named ? std::string_view(holder.service) : std::string_view(), named ? ")" : ""});
     return OneLine(out, kWarningBytesMax);
   }
 
  private:
-  std::string Taken() const { return resource_ + " is already taken."; }
-
-  std::string Root() const { return OneLine(ObjectForPeople(clash_.holder.root), kNameBytesMax); }
-
   // A root without labels is its own service; naming it twice helps nobody.
   bool HasService() const {
     const Owner& holder = clash_.holder;
@@ -127,17 +146,20 @@ class Words final {
     return !name.empty() && name != holder.root.name;
   }
 
-  std::string Where() const {
-    return Join({" in cluster \"", OneLine(clash_.holder.root.cluster, kNameBytesMax), "\""});
+  void AppendWhere(std::string& out) const {
+    out += " in cluster ";
+    AppendQuoted(clash_.holder.root.cluster, out);
   }
 
   // service "a" (contact a@example.org)
-  std::string Service() const {
+  void AppendService(std::string& out) const {
     const Owner& holder = clash_.holder;
-    const std::string service = OneLine(holder.service, kNameBytesMax);
-    if (holder.contact.empty()) return Join({"service \"", service, "\""});
-    return Join(
-        {"service \"", service, "\" (contact ", OneLine(holder.contact, kNameBytesMax), ")"});
+    out += "service ";
+    AppendQuoted(holder.service, out);
+    if (holder.contact.empty()) return;
+    out += " (contact ";
+    AppendSaid(holder.contact, out);
+    out += ')';
   }
 
   std::string_view State() const {
@@ -149,77 +171,115 @@ class Words final {
     return {};
   }
 
-  std::string Owned() const {
+  void AppendOwned(std::string& out) const {
+    out += " is owned by ";
     if (level_ == Disclosure::kService) {
-      return Join({resource_, " is owned by ", Service(), State(), "."});
+      AppendService(out);
+    } else {
+      if (HasService() || !clash_.holder.contact.empty()) {
+        AppendService(out);
+        out += ", declared by ";
+      }
+      out += root_;
+      AppendWhere(out);
+      out.append(" since ").append(FormatTimestamp(clash_.holder.since));
     }
-    const bool told = HasService() || !clash_.holder.contact.empty();
-    return Join({resource_, " is owned by ", told ? Service() : std::string(),
-                 told ? ", declared by " : "", Root(), Where(), " since ",
-                 FormatTimestamp(clash_.holder.since), State(), "."});
+    out.append(State()).append(".");
   }
 
-  std::string Orphaned() const {
+  void AppendOrphaned(std::string& out) const {
     const Owner& holder = clash_.holder;
-    std::string out = resource_ + " is orphaned and may still exist: ";
-    out += level_ == Disclosure::kFull ? Root() + Where() + " of " + Service() : Service();
+    const bool full = level_ == Disclosure::kFull;
+    out += " is orphaned and may still exist: ";
+    if (full) {
+      out += root_;
+      AppendWhere(out);
+      out += " of ";
+    }
+    AppendService(out);
     out += " declared it last";
-    if (level_ == Disclosure::kFull && !holder.record_reason.empty()) {
-      out += " (" + OneLine(holder.record_reason, kReasonBytesMax) + ")";
+    if (full && !holder.record_reason.empty()) {
+      out += " (";
+      AppendLine(holder.record_reason, kReasonBytesMax, out);
+      out += ')';
     }
-    if (level_ == Disclosure::kFull && !holder.successor.empty()) {
-      out += " and offered it to " + OneLine(holder.successor, kNameBytesMax);
+    if (full && !holder.successor.empty()) {
+      out += " and offered it to ";
+      AppendSaid(holder.successor, out);
     }
-    return out + ".";
+    out += '.';
   }
 
-  std::string Imported() const {
+  void AppendImported(std::string& out) const {
     const Owner& holder = clash_.holder;
-    std::string out = resource_ + " is managed outside Kubernetes by " + Service();
+    out += " is managed outside Kubernetes by ";
+    AppendService(out);
     if (level_ == Disclosure::kFull) {
       if (!holder.record_reason.empty()) {
-        out += ", " + OneLine(holder.record_reason, kReasonBytesMax);
+        out += ", ";
+        AppendLine(holder.record_reason, kReasonBytesMax, out);
       }
-      out += ", imported at " + FormatTimestamp(holder.since);
+      out.append(", imported at ").append(FormatTimestamp(holder.since));
     }
-    return out + ".";
+    out += '.';
   }
 
   // Whom to ask.
-  std::string Contact() const {
+  void AppendContact(std::string& out) const {
     const Owner& holder = clash_.holder;
-    if (level_ == Disclosure::kTaken) return "your platform team";
-    if (!holder.contact.empty()) return OneLine(holder.contact, kNameBytesMax);
-    return HasService() ? "service " + Quoted(holder.service) : "its owner";
+    if (level_ == Disclosure::kTaken) {
+      out += "your platform team";
+    } else if (!holder.contact.empty()) {
+      AppendSaid(holder.contact, out);
+    } else if (HasService()) {
+      out += "service ";
+      AppendQuoted(holder.service, out);
+    } else {
+      out += "its owner";
+    }
   }
 
-  std::string OwnedRemedy() const {
+  void AppendOwnedRemedy(std::string& out) const {
+    const bool taken = level_ == Disclosure::kTaken;
     if (clash_.same_party) {
-      return Join({"Both are yours: delete one of the two declarations, or move it with ",
-                   Transfer(), Observe(), "."});
+      out += "Both are yours: delete one of the two declarations, or move it with ";
+      AppendTransfer(out);
+      out.append(Observe()).append(".");
+    } else if (!taken && clash_.holder.state == HolderState::kTerminating) {
+      out += "Apply again when it is gone; or ";
+      AppendRename(out);
+      out += '.';
+    } else {
+      AppendRenameFirst(out);
+      out += ", or ask ";
+      AppendContact(out);
+      if (taken) {
+        out += " about it.";
+        return;
+      }
+      out += " to hand it over with ";
+      AppendTransfer(out);
+      out.append(Observe()).append(".");
     }
-    if (level_ != Disclosure::kTaken && clash_.holder.state == HolderState::kTerminating) {
-      return "Apply again when it is gone; or " + RenameInSentence() + ".";
-    }
-    if (level_ == Disclosure::kTaken) return Rename() + ", or ask " + Contact() + " about it.";
-    return Join(
-        {Rename(), ", or ask ", Contact(), " to hand it over with ", Transfer(), Observe(), "."});
   }
 
-  std::string Transfer() const {
+  void AppendTransfer(std::string& out) const {
     const Slot& root = *wording_.root;
+    std::string way;
     if (root.group == "truce.dev") {  // A check: what will declare it is not known.
-      return OneLine(Join({"`truce transfer ", clash_.resource.identity.type, "/",
-                           clash_.resource.name, " --to ", root.ns, "`"}),
-                     kNameBytesMax);
+      way.append("`truce transfer ").append(clash_.resource.identity.type).append("/");
+      way.append(clash_.resource.name).append(" --to ").append(root.ns).append("`");
+      AppendSaid(way, out);
+      return;
     }
+    way.reserve(root.kind.size() + root.group.size() + root.ns.size() + root.name.size() + 48);
+    way.append("annotation truce.dev/transfer-to: ").append(root.kind);
     // Cluster-scoped objects of one kind and name in two groups are strangers to each other.
-    const std::string kind =
-        root.ns.empty() && !root.group.empty() ? root.kind + "." + root.group : root.kind;
-    const std::string out = Join({"annotation truce.dev/transfer-to: ", kind, "/", root.ns,
-                                  root.ns.empty() ? "" : "/", root.name, " on "});
-    return Join({OneLine(out, kNameBytesMax),
-                 level_ == Disclosure::kFull ? Root() : std::string("its declaration")});
+    if (root.ns.empty() && !root.group.empty()) way.append(".").append(root.group);
+    way.append("/").append(root.ns).append(root.ns.empty() ? "" : "/").append(root.name);
+    way += " on ";
+    AppendSaid(way, out);
+    out += level_ == Disclosure::kFull ? std::string_view(root_) : "its declaration";
   }
 
   // Only a managed resource that somebody wrote by hand can be made to observe.
@@ -229,21 +289,24 @@ class Words final {
     return "; to only read it, set spec.managementPolicies: [\"Observe\"]";
   }
 
-  std::string Rename() const {
-    std::string out = RenameInSentence();
-    out.front() = static_cast<char>(out.front() - 'a' + 'A');
-    return out;
+  // At the begin of a sentence.
+  void AppendRenameFirst(std::string& out) const {
+    const std::size_t begin = out.size();
+    AppendRename(out);
+    out[begin] = static_cast<char>(out[begin] - 'a' + 'A');
   }
 
-  std::string RenameInSentence() const {
-    const std::string in = *wording_.root == wording_.object->slot
-                               ? std::string()
-                               : " in " + OneLine(ObjectForPeople(*wording_.root), kNameBytesMax);
-    if (!IsNamed()) return "declare it for a resource of your own" + in;
-    const std::string example = Suggestion();
-    if (example.empty()) return "choose another name" + in;
-    return Join(
-        {"choose another name", in, ", for example \"", OneLine(example, kNameBytesMax), "\""});
+  void AppendRename(std::string& out) const {
+    const bool named = IsNamed();
+    out += named ? "choose another name" : "declare it for a resource of your own";
+    if (*wording_.root != wording_.object->slot) {
+      out += " in ";
+      AppendSaid(ObjectForPeople(*wording_.root), out);
+    }
+    const std::string example = named ? Suggestion() : std::string();
+    if (example.empty()) return;
+    out += ", for example ";
+    AppendQuoted(example, out);
   }
 
   // The declaration gives the resource its name; it does not point at one by an id or a parent.
@@ -275,23 +338,35 @@ class Words final {
     const TypeSpec* type = wording_.catalogue->FindType(clash_.resource.identity.type);
     const std::size_t length_max =
         type->name_rule.max_length == 0 ? kUsualLengthMax : type->name_rule.max_length;
-    return name.size() + 1 + tail.size() <= length_max ? Join({name, "-", tail}) : std::string();
+    std::string out;
+    if (name.size() + 1 + tail.size() > length_max) return out;
+    out.reserve(name.size() + 1 + tail.size());
+    return out.append(name).append("-").append(tail);
   }
 
-  std::string ReleaseCommand() const {
+  // Whom to ask, and what an operator can do `then`.
+  void AppendRelease(std::string_view then, std::string& out) const {
     const std::string& name = clash_.resource.name;
     const bool plain = std::all_of(name.begin(), name.end(), [](char c) {
       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
              std::string_view("-_./:").find(c) != std::string_view::npos;
     });
-    const std::string shown = plain ? OneLine(name, kNameBytesMax) : "NAME";
-    return "truce release " + clash_.resource.identity.type + " " + shown + " --reason TEXT";
+    AppendRenameFirst(out);
+    out += ", or ask ";
+    AppendContact(out);
+    out.append(" for it; ")
+        .append(then)
+        .append(", an operator frees the name with `truce release ");
+    out.append(clash_.resource.identity.type).append(" ");
+    AppendSaid(plain ? std::string_view(name) : "NAME", out);
+    out += " --reason TEXT`.";
   }
 
   const Clash& clash_;
   const Wording& wording_;
   Disclosure level_ = Disclosure::kFull;
   std::string resource_;
+  std::string root_;
 };
 
 std::string LinkTo(const Owner& holder, const Wording& wording) {

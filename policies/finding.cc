@@ -50,9 +50,12 @@ std::string Escaped(std::uint32_t code) {
 }
 
 std::string Paragraph(const Finding& finding) {
-  std::string out = finding.cause;
-  if (!finding.remedy.empty()) out += "\n" + finding.remedy;
-  if (!finding.link.empty()) out += "\n" + finding.link;
+  std::string out;
+  out.reserve(finding.cause.size() + finding.remedy.size() + finding.link.size() + 2);
+  out += finding.cause;
+  for (const std::string* line : {&finding.remedy, &finding.link}) {
+    if (!line->empty()) out.append(1, '\n').append(*line);
+  }
   return out;
 }
 
@@ -91,17 +94,21 @@ std::optional<Rule> RuleFromName(std::string_view name) {
   return std::nullopt;
 }
 
-std::string OneLine(std::string_view text, std::size_t bytes_max) {
+void AppendLine(std::string_view text, std::size_t bytes_max, std::string& out) {
   constexpr std::string_view kCut = "…";
   const bool usual =
       text.find("map[") == std::string_view::npos &&
       std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
-  if (usual && text.size() <= bytes_max) return std::string(text);
-  if (usual && bytes_max >= kCut.size()) {
-    return std::string(text.substr(0, bytes_max - kCut.size())).append(kCut);
+  if (usual && text.size() <= bytes_max) {
+    out += text;
+    return;
   }
-  std::string out;
-  std::size_t fits = 0;  // length of `out` up to which the cut mark still fits
+  if (usual && bytes_max >= kCut.size()) {
+    out.append(text.substr(0, bytes_max - kCut.size())).append(kCut);
+    return;
+  }
+  const std::size_t begin = out.size();
+  std::size_t fits = 0;  // length of the line up to which the cut mark still fits
   while (!text.empty()) {
     const Character next = FirstCharacter(text);
     std::string shown;
@@ -113,16 +120,22 @@ std::string OneLine(std::string_view text, std::size_t bytes_max) {
       shown = text.substr(0, next.length);
     }
     // Argo CD deletes what looks like Go's print of a map.
-    if (shown == "[" && out.ends_with("map")) shown = " [";
-    if (out.size() + shown.size() > bytes_max) {
-      out.resize(fits);
+    if (shown == "[" && std::string_view(out).substr(begin).ends_with("map")) shown = " [";
+    const std::size_t length = out.size() - begin;
+    if (length + shown.size() > bytes_max) {
+      out.resize(begin + fits);
       if (bytes_max >= kCut.size()) out += kCut;
-      return out;
+      return;
     }
     out += shown;
-    if (out.size() + kCut.size() <= bytes_max) fits = out.size();
+    if (length + shown.size() + kCut.size() <= bytes_max) fits = length + shown.size();
     text.remove_prefix(next.length);
   }
+}
+
+std::string OneLine(std::string_view text, std::size_t bytes_max) {
+  std::string out;
+  AppendLine(text, bytes_max, out);
   return out;
 }
 

@@ -64,6 +64,9 @@ std::vector<std::string> Warnings(std::span<const Finding> findings);
 // bytes, cut between characters with "…".
 std::string OneLine(std::string_view text, std::size_t bytes_max);
 
+// The same, behind `out`.
+void AppendLine(std::string_view text, std::size_t bytes_max, std::string& out);
+
 }  // namespace truce
 
 #endif  // TRUCE_POLICIES_FINDING_H_

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <iterator>
 #include <utility>
 
 namespace truce {
@@ -61,22 +62,28 @@ bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
 char Upper(char c) { return IsLower(c) ? static_cast<char>(c - 'a' + 'A') : c; }
 char Lower(char c) { return IsUpper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
 
-std::string ServiceForPeople(std::string_view service) {
+void AppendService(std::string_view service, std::string& out) {
   constexpr std::size_t kAcronymMax = 4;  // "sqs", "iam", "ec2", "wafv"
   const auto found = std::find_if(kServices.begin(), kServices.end(),
                                   [&](const auto& entry) { return entry.first == service; });
-  if (found != kServices.end()) return std::string(found->second);
-  std::string out(service);
-  if (service.size() <= kAcronymMax) std::transform(out.begin(), out.end(), out.begin(), Upper);
-  return out;
+  if (found != kServices.end()) {
+    out += found->second;
+  } else if (service.size() <= kAcronymMax) {
+    std::transform(service.begin(), service.end(), std::back_inserter(out), Upper);
+  } else {
+    out += service;
+  }
 }
 
 }  // namespace
 
-std::string TypeForPeople(std::string_view type) {
+void AppendType(std::string_view type, std::string& out) {
   const auto slash = type.find('/');
-  if (slash == std::string_view::npos) return std::string(type);
-  std::string out = ServiceForPeople(type.substr(0, slash));
+  if (slash == std::string_view::npos) {
+    out += type;
+    return;
+  }
+  AppendService(type.substr(0, slash), out);
   const std::string_view kind = type.substr(slash + 1);
   for (std::size_t i = 0; i < kind.size(); ++i) {
     const char c = kind[i];
@@ -88,17 +95,28 @@ std::string TypeForPeople(std::string_view type) {
     if (begins) out += ' ';
     out += (begins && before_lower) ? Lower(c) : c;
   }
+}
+
+std::string TypeForPeople(std::string_view type) {
+  std::string out;
+  AppendType(type, out);
   return out;
 }
 
-std::string ObjectForPeople(const Slot& slot) {
-  std::string out = slot.kind;
+void AppendObject(const Slot& slot, std::string& out) {
+  out += slot.kind;
   out += ' ';
   if (!slot.ns.empty()) {
     out += slot.ns;
     out += '/';
   }
   out += slot.name;
+}
+
+std::string ObjectForPeople(const Slot& slot) {
+  std::string out;
+  out.reserve(slot.kind.size() + slot.ns.size() + slot.name.size() + 2);
+  AppendObject(slot, out);
   return out;
 }
 

@@ -11,9 +11,11 @@ namespace truce {
 
 // "s3/Bucket" → "S3 bucket", "rds/DBInstance" → "RDS DB instance".
 std::string TypeForPeople(std::string_view type);
+void AppendType(std::string_view type, std::string& out);  // the same, behind `out`
 
 // "ObjectStorage team-a/artifacts"; "Bucket artifacts" when cluster-scoped.
 std::string ObjectForPeople(const Slot& slot);
+void AppendObject(const Slot& slot, std::string& out);  // the same, behind `out`
 
 }  // namespace truce
 
