@@ -66,6 +66,7 @@ bool HasFinalizer(const ObjectFacts& object) {
 
 // One added pair (key, intent) with its mode.
 struct Pair {
+  std::size_t place;  // in object.resources
   const DeclaredResource* resource;
   Mode mode;
   bool late;
@@ -125,7 +126,7 @@ std::vector<Pair> AddedPairs(const ReviewRequest& request, bool moved) {
       if (old != nullptr && old->intent >= resource.intent) continue;
     }
     const Mode mode = i < request.modes.size() ? request.modes[i] : Mode::kEnforce;
-    added.push_back({&resource, mode, IsLate(request, resource)});
+    added.push_back({i, &resource, mode, IsLate(request, resource)});
   }
   return added;
 }
@@ -356,7 +357,7 @@ Decision Review(const ReviewRequest& request, const Facts& facts, Timestamp now,
     return decision;
   }
   for (const Pair& pair : pairs) {
-    decision.added.push_back(*pair.resource);
+    decision.added.push_back(pair.place);
     JudgePair(c, pair, decision);
   }
   if (!decision.denied.empty()) {

@@ -78,8 +78,8 @@ struct Decision {
   std::vector<RowId> prove;
   Slot root;  // of the object, by the accepted links
   PartyId party;
-  std::vector<DeclaredResource> added;  // what was judged
-  Changes changes;                      // empty when denied
+  std::vector<std::size_t> added;  // what was judged: places in the request's object.resources
+  Changes changes;                 // empty when denied
 
   bool operator==(const Decision&) const = default;
 };

@@ -51,6 +51,7 @@ void RecordingSink::OnReview(const ReviewRecord& record) noexcept {
                .user = std::string(record.user),
                .override_reason = std::string(record.override_reason),
                .detail = std::string(record.detail),
+               .keys = std::string(record.keys),
                .wrote = record.wrote,
                .findings = {}};
   for (const Finding& finding : record.findings) {

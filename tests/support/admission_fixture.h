@@ -33,6 +33,7 @@ struct Reported {
   std::string user;
   std::string override_reason;
   std::string detail;
+  std::string keys;
   bool wrote = false;
   std::vector<std::string> findings;  // "duplicate-ownership enforce"
 };

@@ -567,5 +567,18 @@ TEST(RandomIdsTest, DifferBetweenThreads) {
   EXPECT_EQ(all.size(), made.size() * kEach);
 }
 
+TEST_F(AdmissionServiceTest, TheRecordNamesTheKeysThatWereJudged) {
+  Send(Bucket("files", "prod-files"));
+  EXPECT_EQ(sink_.last().keys, "s3/Bucket|aws|||name=prod-files");
+  std::string groups;
+  for (char c = 'a'; c < 'a' + 20; ++c) groups += std::string(c == 'a' ? "\"" : ",\"") + c + "\"";
+  Send(Managed("iam", "UserGroupMembership", "m", R"({"user":"u","groups":[)" + groups + "]}"));
+  const std::string keys = sink_.last().keys;
+  EXPECT_EQ(std::count(keys.begin(), keys.end(), '|'), 16 * 5) << keys;
+  EXPECT_TRUE(keys.ends_with(" and 4 more")) << keys;
+  Send(Managed("ec2", "VPC", "vpc", R"({"region":"us-west-2","cidrBlock":"10.0.0.0/16"})"));
+  EXPECT_EQ(sink_.last().keys, "");
+}
+
 }  // namespace
 }  // namespace truce

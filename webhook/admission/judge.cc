@@ -91,24 +91,29 @@ Result<Judgement> Judgement::PrepareQuestion(const AdmissionRequest& request,
 
 Result<Judgement> Judgement::PrepareFor(Asker asker, const AdmissionRequest& request,
                                         const AdmissionPolicy& policy, Timestamp now) {
-  Judgement out(policy, now);
-  out.asker_ = asker;
+  Result<Judgement> out(Judgement(asker, policy, now));  // filled in place: it is large
+  if (const Result<void> read = out.value().Read(request); !read.ok()) out = read.error();
+  return out;
+}
+
+Result<void> Judgement::Read(const AdmissionRequest& request) {
+  const AdmissionPolicy& policy = *policy_;
   // A deletion ends no row before it is seen, and no rule of ownership denies it (I10).
   if (request.operation == ReviewOperation::kDelete) {
-    out.PrepareDeletion(request);
-    return out;
+    PrepareDeletion(request);
+    return {};
   }
-  ReviewRequest& review = out.request_;
+  ReviewRequest& review = request_;
   const GroupKind kind{std::string(request.kind.group), std::string(request.kind.kind)};
   review.operation = OperationOf(request.operation);
   review.uid.text = request.uid;
   review.requester.user = request.user;
   review.requester.composite_controller = MatchesAny(request.user, policy.composite_controllers);
   review.requester.provider = MatchesAny(request.user, policy.providers);
-  if (asker == Asker::kCheck) {
+  if (asker_ == Asker::kCheck) {
     TRUCE_ASSIGN_OR_RETURN(review.object, ReadOwnershipCheck(request.object, policy));
   } else {
-    const bool is_manifest = asker == Asker::kManifest;
+    const bool is_manifest = asker_ == Asker::kManifest;
     review.object = Identify(request.object, kind, policy.identity,
                              is_manifest ? request.ns : std::string_view());
     if (is_manifest) {
@@ -120,9 +125,9 @@ Result<Judgement> Judgement::PrepareFor(Asker asker, const AdmissionRequest& req
   if (request.operation == ReviewOperation::kUpdate) {
     review.old_object = Identify(request.old_object, kind, policy.identity);
   }
-  out.concerns_registry_ = review.object.known_kind ||
-                           IsPartOfLineage(review.object, review.requester.composite_controller);
-  if (!out.concerns_registry_) return out;
+  concerns_registry_ = review.object.known_kind ||
+                       IsPartOfLineage(review.object, review.requester.composite_controller);
+  if (!concerns_registry_) return {};
   if (review.object.uid.empty()) {
     return Error{ErrorCode::kInvalidArgument, "request.object.metadata.uid is missing"};
   }
@@ -132,15 +137,15 @@ Result<Judgement> Judgement::PrepareFor(Asker asker, const AdmissionRequest& req
   review.parties = policy.parties;
   review.watched = policy.watched;
   // The cap denies, and nothing is denied before the roll-out has come to enforce.
-  const bool may_cap = policy.modes.global == Mode::kEnforce && asker == Asker::kAdmission;
+  const bool may_cap = policy.modes.global == Mode::kEnforce && asker_ == Asker::kAdmission;
   if (may_cap) review.reservation_cap = policy.reservation_cap;
   if (policy.names != nullptr) {
-    out.evidence_ = ReadEvidence(request.object, review.object, *policy.names);
+    evidence_ = ReadEvidence(request.object, review.object, *policy.names);
   }
-  out.SetModes(nullptr);
-  out.SortBadNames();
-  if (policy.names != nullptr) out.JudgeNames(review.object.slot);
-  return out;
+  SetModes(nullptr);
+  SortBadNames();
+  if (policy.names != nullptr) JudgeNames(review.object.slot);
+  return {};
 }
 
 // Only the rule deletion-protection has a say, and none about an object that goes already (I10).
@@ -439,7 +444,8 @@ void Judgement::CheckListed(const Decision& decision, const Facts& facts) {
   unlisted_.clear();
   perhaps_taken_.clear();
   if (policy_->unlisted.empty() || !decision.allowed) return;
-  for (const DeclaredResource& resource : decision.added) {
+  for (const std::size_t place : decision.added) {
+    const DeclaredResource& resource = request_.object.resources[place];
     if (resource.key.empty() || resource.intent == Intent::kObserves) continue;
     const auto found = policy_->unlisted.find(resource.identity.type);
     if (found == policy_->unlisted.end() || facts.OwnerOf(resource.key)) continue;

@@ -61,10 +61,12 @@ class Judgement final {
   // Who wants to know.
   enum class Asker : std::uint8_t { kAdmission, kManifest, kCheck };
 
-  Judgement(const AdmissionPolicy& policy, Timestamp now) : policy_(&policy), now_(now) {}
+  Judgement(Asker asker, const AdmissionPolicy& policy, Timestamp now)
+      : policy_(&policy), now_(now), asker_(asker) {}
 
   static Result<Judgement> PrepareFor(Asker asker, const AdmissionRequest& request,
                                       const AdmissionPolicy& policy, Timestamp now);
+  Result<void> Read(const AdmissionRequest& request);
   void SettleQuestion(const Facts& facts, Decision& decision) const;
   void SettleNames(const Facts& facts);
   bool IsOnRecord(const KeyText& key, const PartyId& party, const Facts& facts) const;
@@ -85,7 +87,7 @@ class Judgement final {
 
   const AdmissionPolicy* policy_;
   Timestamp now_;
-  Asker asker_ = Asker::kAdmission;
+  Asker asker_;
   ReviewRequest request_;
   std::vector<std::pair<BadName, Mode>> tolerated_;  // bad names under a mode that does not deny
   std::string_view override_reason_;

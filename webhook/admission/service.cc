@@ -96,6 +96,29 @@ void LockParents(const ObjectFacts& object, const Catalogue& catalogue,
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
 }
 
+// As the record of the review tells them. No key is known yet of late names and of partial
+// declarations.
+std::string JudgedKeys(const ObjectFacts& object, const Decision& decision) {
+  constexpr std::size_t kNamedMax = 16;
+  constexpr std::size_t kUsualBytes = 128;
+  const std::size_t count = decision.added.size();
+  std::string out;
+  out.reserve(kUsualBytes);
+  for (std::size_t i = 0; i < std::min(count, kNamedMax); ++i) {
+    const DeclaredResource& resource = object.resources[decision.added[i]];
+    if (i > 0) out += ' ';
+    if (resource.key.empty()) {
+      out.append(resource.identity.type).append("|?");
+    } else {
+      out += resource.key.text;
+    }
+  }
+  if (count > kNamedMax) {
+    out.append(" and ").append(std::to_string(count - kNamedMax)).append(" more");
+  }
+  return out;
+}
+
 // One call from begin to end: what it says of itself, and its answer. External synchronization.
 class Call final : public std::enable_shared_from_this<Call> {
  public:
@@ -142,7 +165,7 @@ class Call final : public std::enable_shared_from_this<Call> {
   void Report(std::chrono::nanoseconds elapsed) {
     record_.elapsed = elapsed;
     record_.findings = findings_;
-    record_.added = decision_.added;
+    record_.keys = keys_;
     record_.prove = decision_.prove;
     record_.detail = detail_;
     record_.composite = composite_ ? &*composite_ : nullptr;
@@ -319,6 +342,7 @@ class Call final : public std::enable_shared_from_this<Call> {
     }
     findings_ = judgement.FindingsOf(decision_);
     record_.override_reason = judgement.override_reason();
+    keys_ = JudgedKeys(judgement.request().object, decision_);
     service_ = DeclaredService(judgement.request().object);
     record_.service = service_;
     if (decision_.allowed) return Allowed(uid);
@@ -412,6 +436,7 @@ class Call final : public std::enable_shared_from_this<Call> {
   std::vector<Finding> findings_;
   ReviewRecord record_;
   std::string kept_;
+  std::string keys_;
   std::string service_;
   std::string detail_;
   std::optional<ObjectRef> composite_;

@@ -59,11 +59,11 @@ struct ReviewRecord {
   std::string_view user;
   std::string_view service;  // as the object says; empty for what was not judged
   bool dry_run = false;
-  bool wrote = false;                       // the store was written
-  std::span<const Finding> findings;        // of all modes
-  std::span<const DeclaredResource> added;  // what was judged: keys, types, intents
-  std::span<const RowId> prove;             // reservations whose proof is due now
-  std::string_view override_reason;         // set when an override lowered a mode
+  bool wrote = false;                 // the store was written
+  std::span<const Finding> findings;  // of all modes
+  std::string_view keys;         // what was judged, joined by spaces: at most 16, the rest counted
+  std::span<const RowId> prove;  // reservations whose proof is due now
+  std::string_view override_reason;  // set when an override lowered a mode
   // Set for a denied request of a composite controller: the object's controller, which is to hear
   // of it, and the text of the denial.
   const ObjectRef* composite = nullptr;

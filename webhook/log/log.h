@@ -12,7 +12,6 @@
 #include <string>
 #include <string_view>
 #include <variant>
-#include <vector>
 
 #include "registry/base/clock.h"
 
@@ -52,7 +51,7 @@ class Logger final {
     LogFormat format = LogFormat::kText;
     LogLevel level = LogLevel::kInfo;  // lines below are not written
     int file = 2;                      // descriptor that lines are written to; not closed
-    std::size_t queue_lines_max = 8192;
+    std::size_t queue_bytes_max = 4 * 1024 * 1024;
   };
 
   Logger(const Options& options, const Clock& clock);
@@ -84,7 +83,7 @@ struct DecisionRecord {
   std::string_view kind;       // "s3.aws.upbound.io/Bucket"
   std::string_view slot;       // "namespace/name" or "name"
   std::string_view user;
-  std::span<const std::string> keys;
+  std::string_view keys;                    // what was judged
   std::string_view verdict;                 // allowed, denied, unknown
   std::span<const std::string_view> rules;  // ids of the rules with a finding
   std::int64_t code = 200;                  // of the answer
@@ -95,8 +94,7 @@ struct DecisionRecord {
   bool dry_run = false;
 };
 
-// Writes `record` at level info, unknown ones at warning. At most 16 keys are named, the rest
-// counted.
+// Writes `record` at level info, unknown ones at warning.
 void LogDecision(Logger& logger, const DecisionRecord& record);
 
 }  // namespace truce

@@ -8,26 +8,24 @@ namespace truce {
 namespace {
 
 void WriteLine(Logger& logger, const ReviewRecord& record) {
-  std::vector<std::string> keys;
-  for (const DeclaredResource& resource : record.added) {
-    // No key is known yet of late names and partial declarations.
-    keys.push_back(resource.key.empty() ? resource.identity.type + "|?" : resource.key.text);
-  }
   std::vector<std::string_view> rules;
   for (const Finding& finding : record.findings) {
     const std::string_view id = Name(finding.rule);
     if (std::find(rules.begin(), rules.end(), id) == rules.end()) rules.push_back(id);
   }
-  const std::string kind = std::string(record.group).append("/").append(record.kind);
-  std::string slot(record.ns);
-  slot.append(slot.empty() ? "" : "/").append(record.name);
+  std::string names;
+  names.reserve(record.group.size() + record.kind.size() + record.ns.size() + record.name.size() +
+                2);
+  names.append(record.group).append("/").append(record.kind);
+  const std::size_t kind_size = names.size();
+  names.append(record.ns).append(record.ns.empty() ? "" : "/").append(record.name);
   DecisionRecord line;
   line.uid = record.uid;
   line.operation = record.operation;
-  line.kind = kind;
-  line.slot = slot;
+  line.kind = std::string_view(names).substr(0, kind_size);
+  line.slot = std::string_view(names).substr(kind_size);
   line.user = record.user;
-  line.keys = keys;
+  line.keys = record.keys;
   line.verdict = Name(record.verdict);
   line.rules = rules;
   line.code = record.code != 0 ? record.code : record.status;
