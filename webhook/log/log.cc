@@ -103,8 +103,7 @@ struct Logger::Impl {
   Impl& operator=(const Impl&) = delete;
   ~Impl() {
     sink->StopWaiting();
-    logger.reset();
-    pool.reset();  // ends when its thread has handled all calls
+    pool.reset();  // ends when its thread has handled all calls; those use the logger
   }
 
   std::shared_ptr<spdlog::details::thread_pool> pool;
