@@ -96,8 +96,7 @@ void LockParents(const ObjectFacts& object, const Catalogue& catalogue,
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
 }
 
-// As the record of the review tells them. No key is known yet of late names and of partial
-// declarations.
+// As the record of the review tells them.
 std::string JudgedKeys(const ObjectFacts& object, const Decision& decision) {
   constexpr std::size_t kNamedMax = 16;
   constexpr std::size_t kUsualBytes = 128;
@@ -105,13 +104,7 @@ std::string JudgedKeys(const ObjectFacts& object, const Decision& decision) {
   std::string out;
   out.reserve(kUsualBytes);
   for (std::size_t i = 0; i < std::min(count, kNamedMax); ++i) {
-    const DeclaredResource& resource = object.resources[decision.added[i]];
-    if (i > 0) out += ' ';
-    if (resource.key.empty()) {
-      out.append(resource.identity.type).append("|?");
-    } else {
-      out += resource.key.text;
-    }
+    out.append(i == 0 ? "" : " ").append(object.resources[decision.added[i]].key.text);
   }
   if (count > kNamedMax) {
     out.append(" and ").append(std::to_string(count - kNamedMax)).append(" more");

@@ -89,9 +89,9 @@ void TrialBook::OnReview(const ReviewRecord& record) noexcept {
 }
 
 void TrialBook::Note(const ReviewRecord& record) {
-  const Timestamp now = clock_.Now();
   for (const Finding& finding : record.findings) {
     if (!WouldRefuse(finding)) continue;
+    const Timestamp now = clock_.Now();
     Trial trial{.service = OneLine(record.service, kNameBytesMax),
                 .rule = std::string(Name(finding.rule)),
                 .mode = std::string(Name(finding.mode)),
@@ -157,7 +157,7 @@ Result<void> TrialBook::Flush(Deadline deadline) {
     ledger.PutSetting(kSetting, text);
     return ledger.Take();
   };
-  const Result<void> written = store_.Apply({}, decide, deadline);
+  Result<void> written = store_.Apply({}, decide, deadline);
   if (!written.ok()) book_.With([](Book& book) { book.changed = true; });
   return written;
 }

@@ -30,7 +30,8 @@ void DenialBook::Note(const ReviewRecord& record) {
   }
 }
 
-// The same refusal comes again and again: its entry is written over, which takes no memory.
+// The same refusal comes again and again: what its id does not tell is written over, which takes no
+// memory.
 Denial& DenialBook::Enter(const std::string& id, const ReviewRecord& record, const Finding& finding,
                           Book& book) {
   const auto known = book.places.find(id);
@@ -39,6 +40,12 @@ Denial& DenialBook::Enter(const std::string& id, const ReviewRecord& record, con
   } else {
     Entries fresh(1);
     fresh.front().id = id;
+    Denial& denial = fresh.front().denial;
+    denial.key = finding.key;
+    denial.group = record.group;
+    denial.kind = record.kind;
+    denial.ns = record.ns;
+    denial.name = record.name;
     book.places.emplace(fresh.front().id, fresh.begin());
     book.entries.splice(book.entries.begin(), fresh);
     if (book.entries.size() > kDenialsKept) {
@@ -47,14 +54,9 @@ Denial& DenialBook::Enter(const std::string& id, const ReviewRecord& record, con
     }
   }
   Denial& denial = book.entries.front().denial;
-  denial.key = finding.key;
   denial.resource = finding.resource;
   denial.rule = Name(finding.rule);
   denial.cause = finding.cause;
-  denial.group = record.group;
-  denial.kind = record.kind;
-  denial.ns = record.ns;
-  denial.name = record.name;
   denial.user = record.user;
   ++denial.count;
   return denial;
