@@ -18,8 +18,9 @@ std::string Quoted(std::string_view text) { return '"' + OneLine(text, kNameByte
 
 }  // namespace
 
-Finding AwsNameRefused(const DeclaredResource& resource, std::string_view name,
-                       const AwsNameFault& fault, std::string_view better, const Wording& wording) {
+Finding AwsNameRefused(const DeclaredResource& resource, const BadAwsName& bad,
+                       const Wording& wording) {
+  const auto& [name, fault, better] = bad;
   const std::string type = TypeForPeople(resource.identity.type);
   Finding out;
   out.rule = Rule::kAwsName;

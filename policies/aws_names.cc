@@ -73,8 +73,8 @@ class AlphabetReader {
     return c;
   }
   void Add(char first, char last) {
-    for (int c = first; c <= last; ++c) {
-      if (c >= 0 && c < 128) alphabet_.set(static_cast<std::size_t>(c));
+    for (int c = static_cast<unsigned char>(first); c <= static_cast<unsigned char>(last); ++c) {
+      if (c < 128) alphabet_.set(static_cast<std::size_t>(c));
     }
   }
   void Escape(char c) {

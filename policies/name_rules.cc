@@ -41,8 +41,9 @@ void Keep(Finding finding, const AppliedMode& applied, std::vector<Finding>& out
   out.push_back(std::move(finding));
 }
 
-void JudgeName(const NameCase& c, const DeclaredResource& resource, const AwsNameRule& rule,
-               const Wording& wording, std::vector<Finding>& out) {
+std::vector<Finding> JudgeName(const NameCase& c, const DeclaredResource& resource,
+                               const AwsNameRule& rule, const Wording& wording) {
+  std::vector<Finding> out;
   const NameFacts facts = FactsOf(c, resource, NameOf(resource, rule));
   // Modes cost more than rules: they are asked only about a fault.
   std::optional<NamingFault> departure;
@@ -56,12 +57,13 @@ void JudgeName(const NameCase& c, const DeclaredResource& resource, const AwsNam
     const bool conforming = departure && naming.mode != Mode::kOff;
     const std::string better =
         conforming ? departure->suggestion : rule.Near(facts.name, facts.fifo);
-    Finding finding = AwsNameRefused(resource, facts.name, *fault, better, wording);
+    Finding finding = AwsNameRefused(resource, {facts.name, *fault, better}, wording);
     if (applied.mode != Mode::kOff) Keep(std::move(finding), applied, out);
   }
   if (departure && naming.mode != Mode::kOff) {
     Keep(NameOutOfConvention(resource, facts.name, *departure, wording), naming, out);
   }
+  return out;
 }
 
 // The value of a boolean field of the managed resource.
@@ -106,7 +108,7 @@ std::vector<Finding> NameFindings(const NameCase& c, const Wording& wording) {
     if (rule == nullptr || NameOf(resource, *rule).empty() || !IsAdded(c, resource, *rule)) {
       continue;
     }
-    JudgeName(c, resource, *rule, wording, out);
+    for (Finding& each : JudgeName(c, resource, *rule, wording)) out.push_back(std::move(each));
   }
   return out;
 }

@@ -69,10 +69,16 @@ std::string_view NameOf(const DeclaredResource& resource, const AwsNameRule& rul
 // The service that the object itself names; empty when it is only its own name, for want of labels.
 std::string_view DeclaredService(const ObjectFacts& object);
 
-// Rule aws-name: AWS would refuse this name, or something would fail with it (`fault.warns`).
-// `better`: a name that AWS takes, empty when none is known.
-Finding AwsNameRefused(const DeclaredResource& resource, std::string_view name,
-                       const AwsNameFault& fault, std::string_view better, const Wording& wording);
+// A name that AWS would refuse, or with which something would fail (`fault.warns`).
+struct BadAwsName {
+  std::string_view name;
+  const AwsNameFault& fault;
+  std::string_view better;  // a name that AWS takes; empty when none is known
+};
+
+// Rule aws-name.
+Finding AwsNameRefused(const DeclaredResource& resource, const BadAwsName& bad,
+                       const Wording& wording);
 
 // Rule naming-convention: the name departs from its template.
 Finding NameOutOfConvention(const DeclaredResource& resource, std::string_view name,

@@ -517,13 +517,13 @@ std::optional<NamingFault> NamingConvention::FaultOf(const NameFacts& facts) con
     best_way = &way;
   }
   NamingFault fault;
-  fault.form = form->text;
   if (best.matches) {
     fault.part = "length";
     fault.expected = TooLong(facts.name.size(), form->length_max);
   } else {
-    Explain(name, best, *best_way, wanted, fault);
+    fault = Explain(name, best, *best_way, wanted);
   }
+  fault.form = form->text;
   const bool is_fifo = !form->aws->fifo_field().empty() && facts.fifo.value_or(fifo);
   Suggest({.name = name,
            .form = *form,

@@ -218,25 +218,27 @@ std::string TypeForm::Write(std::string_view value) const {
   return out;
 }
 
-void Explain(std::string_view name, const FormReading& reading, const FormElements& way,
-             const WantedValues& wanted, NamingFault& fault) {
+NamingFault Explain(std::string_view name, const FormReading& reading, const FormElements& way,
+                    const WantedValues& wanted) {
+  NamingFault fault;
   const std::string_view got = name.substr(reading.begin, reading.end - reading.begin);
   fault.got = OneLine(got, kShownBytesMax);
   if (reading.element >= way.size()) {
     fault.part = "end";
     fault.expected = "hold nothing more";
-    return;
+    return fault;
   }
   const FormElement& element = way[reading.element];
   if (!element.is_literal()) {
     fault.part = Name(element.variable);
     fault.expected = Demand(Of(wanted, element.variable));
-    return;
+    return fault;
   }
   fault.part = reading.element == 0                ? "begin"
                : reading.element + 1 == way.size() ? "end"
                                                    : "middle";
   fault.expected = "be " + Shown(element.literal);
+  return fault;
 }
 
 void Suggest(const Departure& departure, NamingFault& fault) { Proposal(departure).Fill(fault); }

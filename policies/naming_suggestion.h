@@ -40,9 +40,9 @@ struct Departure {
   bool fifo = false;  // a conforming name ends with ".fifo"
 };
 
-// Fills `part`, `got` and `expected`.
-void Explain(std::string_view name, const FormReading& reading, const FormElements& way,
-             const WantedValues& wanted, NamingFault& fault);
+// A fault with `part`, `got` and `expected`.
+NamingFault Explain(std::string_view name, const FormReading& reading, const FormElements& way,
+                    const WantedValues& wanted);
 
 // Fills `suggestion`, or `pattern` and `choice`.
 void Suggest(const Departure& departure, NamingFault& fault);

@@ -21,22 +21,24 @@ bool SaysTheSame(const Agreement& share, const DeclaredShare& wanted, const std:
          share.until == wanted.terms.until && share.reason == wanted.reason;
 }
 
-void Share(const KeyText& key, const DeclaredGrant& grant, const DeclaredShare& wanted,
-           Ledger& ledger, GrantOutcome& outcome) {
+// What was done, in words.
+Result<std::string> Share(const KeyText& key, const DeclaredGrant& grant,
+                          const DeclaredShare& wanted, Ledger& ledger) {
   const std::string whom = ForPeople(wanted.terms.party);
   const std::vector<Agreement> present = ledger.AgreementsOf(key);
   const Agreement* share = ShareFor(present, wanted.terms.party, ShareLevel::kObserve);
   if (share != nullptr && share->actor != grant.actor && share->actor.starts_with(kDeclaredActor)) {
-    return Refuse(outcome, "it is shared with " + whom + " by " + share->actor + " already");
+    return Error{ErrorCode::kConflict,
+                 "it is shared with " + whom + " by " + share->actor + " already"};
   }
   if (wanted.terms.until && *wanted.terms.until <= ledger.now()) {
-    return Add(outcome.message, "the share with " + whom + " has ended");
+    return "the share with " + whom + " has ended";
   }
   if (share == nullptr || !SaysTheSame(*share, wanted, grant.actor)) {
     const auto given = GiveShare(key, wanted.terms, {grant.actor, wanted.reason}, ledger);
-    if (!given.ok()) return Refuse(outcome, given.error().message);
+    if (!given.ok()) return given.error();
   }
-  Add(outcome.message, "shared with " + whom);
+  return "shared with " + whom;
 }
 
 // Ends the shares that the grant gave and does not say any more.
@@ -66,8 +68,7 @@ void HandOver(const KeyText& key, const DeclaredGrant& grant, Ledger& ledger,
                                     " was said once and is not repeated; remove transferTo");
   }
   if (!is_said) {
-    const auto offer =
-        OfferTransfer(key, *grant.transfer, false, {grant.actor, grant.reason}, ledger);
+    const auto offer = OfferTransfer(key, *grant.transfer, {grant.actor, grant.reason}, ledger);
     if (!offer.ok()) return Refuse(outcome, offer.error().message);
     ledger.PutSetting(grant.transfer_mark, FormatTimestamp(ledger.now()));
     return Add(outcome.message, "offered to " + whom);
@@ -90,7 +91,14 @@ GrantOutcome CarryOut(const KeyText& key, const DeclaredGrant& grant, Ledger& le
             "nothing of it is in force: the resource is not owned by " + ForPeople(grant.party)};
   }
   Unshare(key, grant, ledger);
-  for (const DeclaredShare& share : grant.shares) Share(key, grant, share, ledger, outcome);
+  for (const DeclaredShare& share : grant.shares) {
+    const auto shared = Share(key, grant, share, ledger);
+    if (shared.ok()) {
+      Add(outcome.message, shared.value());
+    } else {
+      Refuse(outcome, shared.error().message);
+    }
+  }
   HandOver(key, grant, ledger, outcome);
   return outcome;
 }

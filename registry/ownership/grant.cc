@@ -50,8 +50,10 @@ void GrantNew(const DeclaredResource& resource, const Grantee& grantee, Ledger& 
   ledger.PutOwner(std::move(owner));
 }
 
-void GrantInPlace(Owner owner, const DeclaredResource& resource, const Grantee& grantee,
-                  AuditAction action, Ledger& ledger) {
+namespace {
+
+Owner InPlace(Owner owner, const DeclaredResource& resource, const Grantee& grantee,
+              const Ledger& ledger) {
   owner.root = grantee.object.root;
   owner.party = grantee.party;
   owner.record = Record::kNone;
@@ -60,7 +62,22 @@ void GrantInPlace(Owner owner, const DeclaredResource& resource, const Grantee& 
   owner.since = ledger.now();
   Describe(resource, owner);
   DescribeRoot(grantee, ledger, owner);
-  AuditGrant(owner, grantee, action, ledger);
+  return owner;
+}
+
+}  // namespace
+
+void GrantInPlace(Owner owner, const DeclaredResource& resource, const Grantee& grantee,
+                  Ledger& ledger) {
+  owner = InPlace(std::move(owner), resource, grantee, ledger);
+  AuditGrant(owner, grantee, AuditAction::kGranted, ledger);
+  ledger.PutOwner(std::move(owner));
+}
+
+void GrantToSuccessor(Owner owner, const DeclaredResource& resource, const Grantee& grantee,
+                      Ledger& ledger) {
+  owner = InPlace(std::move(owner), resource, grantee, ledger);
+  AuditGrant(owner, grantee, AuditAction::kTransferred, ledger);
   ledger.PutOwner(std::move(owner));
 }
 

@@ -25,7 +25,10 @@ void GrantNew(const DeclaredResource& resource, const Grantee& grantee, Ledger& 
 // Makes the grantee's root the owner in place of `owner`'s: an orphaned key re-declared by its
 // party, or the named successor. The record and the successor end; what is real stays real.
 void GrantInPlace(Owner owner, const DeclaredResource& resource, const Grantee& grantee,
-                  AuditAction action, Ledger& ledger);
+                  Ledger& ledger);
+// The same for the successor that the owner named; audited as a transfer.
+void GrantToSuccessor(Owner owner, const DeclaredResource& resource, const Grantee& grantee,
+                      Ledger& ledger);
 
 // Records that the grantee manages `key` beside its owner.
 void AuditConflict(const Owner& owner, const Grantee& grantee, Ledger& ledger);

@@ -82,15 +82,15 @@ std::optional<Agreement> TransferOf(const KeyText& key, const Ledger& ledger) {
   return std::nullopt;
 }
 
-Result<Agreement> OfferTransfer(const KeyText& key, const TransferTerms& terms, bool forced,
-                                const ByWhom& by, Ledger& ledger) {
+Result<Agreement> OfferTransfer(const KeyText& key, const TransferTerms& terms, const ByWhom& by,
+                                Ledger& ledger) {
   const auto owner = ledger.OwnerOf(key);
   if (!owner) return Error{ErrorCode::kNotFound, "nobody owns that resource"};
   if (owner->record == Record::kImported) {
     return Error{ErrorCode::kConflict,
                  "the resource is owned outside the cluster; release it instead"};
   }
-  const bool at_once = forced || terms.party == owner->party;
+  const bool at_once = terms.forced || terms.party == owner->party;
   const std::string successor = WithGroup(terms.successor, terms.party);
   if (at_once && successor.empty()) {
     return Bad("name the successor, as <kind>/<namespace>/<name>");
@@ -99,11 +99,11 @@ Result<Agreement> OfferTransfer(const KeyText& key, const TransferTerms& terms, 
     TRUCE_RETURN_IF_ERROR(CheckSuccessor(*owner, successor, terms.party));
   }
   const auto open = TransferOf(key, ledger);
-  if (open && open->party != terms.party && !forced) {
+  if (open && open->party != terms.party && !terms.forced) {
     return Error{ErrorCode::kConflict,
                  "it is offered to " + ForPeople(open->party) + " already; withdraw that first"};
   }
-  if (!open && !forced && !owner->successor.empty() && owner->successor != successor) {
+  if (!open && !terms.forced && !owner->successor.empty() && owner->successor != successor) {
     return Error{ErrorCode::kConflict, "annotation truce.dev/transfer-to of the owner names " +
                                            owner->successor + "; change it there"};
   }
@@ -117,7 +117,9 @@ Result<Agreement> OfferTransfer(const KeyText& key, const TransferTerms& terms, 
   offer.reason = by.reason;
   offer.actor = by.actor;
   offer.at = ledger.now();
-  std::string cause = forced ? "transfer forced to " : at_once ? "transfer to " : "offered to ";
+  std::string cause = terms.forced ? "transfer forced to "
+                      : at_once    ? "transfer to "
+                                   : "offered to ";
   cause += ForPeople(terms.party);
   if (!successor.empty()) cause += ", successor " + successor;
   AuditAct(*owner, std::move(cause), by, ledger);

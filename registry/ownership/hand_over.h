@@ -20,15 +20,16 @@ namespace truce {
 struct TransferTerms {
   PartyId party;          // to whom
   std::string successor;  // "<kind>/<namespace>/<name>", "<kind>/<name>"; empty: the receiver says
+  bool forced = false;    // an administrator speaks for both sides
 };
 
 // Offers the ownership of `key`. Within one party no acceptance is needed. An open offer to the
-// same party is changed in place and keeps its id. `forced`: an administrator speaks for both
-// sides. Errors: kNotFound (nobody owns the key); kInvalidArgument (no successor where nobody else
-// will name one, it is not of the receiving party, it is the owner); kConflict (imported; offered
-// to another party; a successor is named already by annotation).
-Result<Agreement> OfferTransfer(const KeyText& key, const TransferTerms& terms, bool forced,
-                                const ByWhom& by, Ledger& ledger);
+// same party is changed in place and keeps its id. Errors: kNotFound (nobody owns the key);
+// kInvalidArgument (no successor where nobody else will name one, it is not of the receiving party,
+// it is the owner); kConflict (imported; offered to another party; a successor is named already by
+// annotation).
+Result<Agreement> OfferTransfer(const KeyText& key, const TransferTerms& terms, const ByWhom& by,
+                                Ledger& ledger);
 
 // Accepts an offer; `successor` (may be empty when the offer names one) is the object that takes
 // over. Repeating it changes nothing. Errors: kNotFound; kInvalidArgument as above; kConflict (the

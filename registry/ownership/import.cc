@@ -123,7 +123,10 @@ void ApplyImport(const ImportList& list, const ImportPlan& plan, const std::stri
   for (std::size_t i = 0; i < plan.lines.size(); ++i) {
     const ImportPlan::Line& line = plan.lines[i];
     Owner owner = OwnerOf(list, list.resources[i], ledger);
-    if (line.action == ImportAction::kNew) Import(std::move(owner), actor, ledger);
+    if (line.action == ImportAction::kNew) {
+      Import(std::move(owner), actor, ledger);
+      continue;
+    }
     if (line.action != ImportAction::kChanged) continue;
     Owner present = *line.holder;
     present.service = std::move(owner.service);

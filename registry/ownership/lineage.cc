@@ -198,9 +198,16 @@ void EndRecord(Owner owner, const Slot& to, const std::string& cause, Ledger& le
   ledger.PutOwner(std::move(owner));
 }
 
+// Of what an object declares, from one root to another.
+struct RootChange {
+  const Slot& from;
+  const Slot& to;
+  const std::string& cause;
+};
+
 // The ownership follows when no managing row of the old root is left behind.
-void MoveOwner(const KeyText& key, const Slot& from, const Slot& to, const std::string& cause,
-               Ledger& ledger) {
+void MoveOwner(const KeyText& key, const RootChange& change, Ledger& ledger) {
+  const auto& [from, to, cause] = change;
   auto owner = ledger.OwnerOf(key);
   if (!owner || owner->record == Record::kImported) return;
   const std::vector<Row> rows = ledger.RowsOfKey(key);
@@ -248,7 +255,7 @@ void MoveChain(const Object& object, const Slot& root, const std::string& cause,
       row.root = root;
       const KeyText key = row.id.key;
       ledger.PutRow(std::move(row));
-      MoveOwner(key, from, root, cause, ledger);
+      MoveOwner(key, {from, root, cause}, ledger);
     }
   }
 }

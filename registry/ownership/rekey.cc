@@ -131,9 +131,16 @@ namespace {
 // What an identity becomes when its key changes; it stays by default.
 using NewIdentity = std::function<void(ResourceIdentity&)>;
 
+struct Rekeying {
+  const NewKey& new_key;
+  const NewIdentity& new_identity;
+  const std::string& cause;
+};
+
 // Moves everything of `affected` to its new keys.
-std::size_t Move(const Affected& affected, const NewKey& new_key, const NewIdentity& new_identity,
-                 const std::string& cause, Ledger& ledger) {
+std::size_t Move(const Affected& affected, const Rekeying& rekeying, Ledger& ledger) {
+  const NewKey& new_key = rekeying.new_key;
+  const NewIdentity& new_identity = rekeying.new_identity;
   std::map<RowId, Row> rows;
   for (Row row : affected.rows) {
     ledger.DropRow(row.id);
@@ -172,7 +179,7 @@ std::size_t Move(const Affected& affected, const NewKey& new_key, const NewIdent
                                      [&root](const Row* row) { return row->root == root; });
     // Merged into a record of its own root: the living declaration stands.
     if (managed) owner.record = Record::kNone;
-    AuditMove(owner, cause, ledger);
+    AuditMove(owner, rekeying.cause, ledger);
     ledger.PutOwner(std::move(owner));
   }
   for (auto& [id, row] : rows) ledger.PutRow(std::move(row));
@@ -182,8 +189,8 @@ std::size_t Move(const Affected& affected, const NewKey& new_key, const NewIdent
 }  // namespace
 
 std::size_t RekeyAll(const NewKey& new_key, const std::string& cause, Ledger& ledger) {
-  return Move(
-      Collect(new_key, ledger), new_key, [](ResourceIdentity&) {}, cause, ledger);
+  const NewIdentity same = [](ResourceIdentity&) {};
+  return Move(Collect(new_key, ledger), {new_key, same, cause}, ledger);
 }
 
 std::size_t RekeyAccount(std::span<const KeyText> keys, const AccountChange& change,
@@ -212,7 +219,7 @@ std::size_t RekeyAccount(std::span<const KeyText> keys, const AccountChange& cha
   }
   if (affected.empty()) return 0;
   const std::string cause = "account of " + change.from + " is known now: " + change.to;
-  return Move(Load(std::move(affected), ledger), new_key, renew, cause, ledger);
+  return Move(Load(std::move(affected), ledger), {new_key, renew, cause}, ledger);
 }
 
 void RekeyObject(const Uid& uid, const KeyText& from, const DeclaredResource& resource,

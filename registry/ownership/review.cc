@@ -230,9 +230,9 @@ void Grant(const Case& c, const Pair& pair, const std::optional<Owner>& owner,
   if (!owner) {
     GrantNew(*pair.resource, c.grantee, c.ledger);
   } else if (obstacle.transfers) {
-    GrantInPlace(*owner, *pair.resource, c.grantee, AuditAction::kTransferred, c.ledger);
+    GrantToSuccessor(*owner, *pair.resource, c.grantee, c.ledger);
   } else if (owner->record != Record::kNone) {
-    GrantInPlace(*owner, *pair.resource, c.grantee, AuditAction::kGranted, c.ledger);
+    GrantInPlace(*owner, *pair.resource, c.grantee, c.ledger);
   }
   Reserve(c, pair);
 }

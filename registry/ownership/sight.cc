@@ -116,10 +116,10 @@ void Acquire(const DeclaredResource& resource, const Grantee& grantee, bool real
     GrantNew(resource, grantee, ledger);
   } else if (owner->record != Record::kNone && owner->record != Record::kImported &&
              owner->party == grantee.party) {
-    GrantInPlace(*std::move(owner), resource, grantee, AuditAction::kGranted, ledger);
+    GrantInPlace(*std::move(owner), resource, grantee, ledger);
   } else if (owner->record == Record::kTransferring &&
              NamesSuccessor(owner->successor, grantee.object.root)) {
-    GrantInPlace(*std::move(owner), resource, grantee, AuditAction::kTransferred, ledger);
+    GrantToSuccessor(*std::move(owner), resource, grantee, ledger);
   }
   owner = ledger.OwnerOf(resource.key);
   if (owner->root == grantee.object.root) {

@@ -39,7 +39,7 @@ class ApiClient : public testing::Test {
     return api_->Get(BucketKind(), "", name, In(kPatience));
   }
 
-  ApiResult<ListPage> List(ListQuery query = {.selection = {.kind = BucketKind()}}) {
+  ApiResult<ListPage> List(const ListQuery& query = {.selection = {.kind = BucketKind()}}) {
     return api_->List(query, In(kPatience));
   }
 
@@ -435,21 +435,21 @@ TEST_F(ApiClient, ATokenFileIsReadAgainBeforeItExpires) {
 }
 
 TEST_F(ApiClient, NoTokenGoesOverTheNetworkInClear) {
-  static const SystemClock clock;
+  static const SystemClock kClock;
   ServerSettings settings;
   settings.address = {false, "192.0.2.1", 80, ""};
   settings.user.token.text = "secret-token";
-  const auto session = ServerSession::Open(settings, clock, {});
+  const auto session = ServerSession::Open(settings, kClock, {});
   ASSERT_FALSE(session.ok());
   EXPECT_EQ(session.error().code, ErrorCode::kInvalidArgument);
   EXPECT_EQ(session.error().message.find("secret-token"), std::string::npos);
 }
 
 TEST_F(ApiClient, ATokenWithALineEndInsideIsRefused) {
-  static const SystemClock clock;
+  static const SystemClock kClock;
   ServerSettings settings = SettingsFor(*server_);
   settings.user.token.text = "a\r\nX-Evil: 1";
-  EXPECT_FALSE(ServerSession::Open(settings, clock, {}).ok());
+  EXPECT_FALSE(ServerSession::Open(settings, kClock, {}).ok());
 }
 
 // TLS.

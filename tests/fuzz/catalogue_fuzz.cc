@@ -26,14 +26,14 @@ void Use(const truce::Catalogue& catalogue) {
 }
 
 const truce::Catalogue& Base() {
-  static const truce::Catalogue base =
+  static const truce::Catalogue kBase =
       truce::Catalogue::Parse(
           "type\tkinds\tscope\tcertainty\tparts\n"
           "s3/Bucket\t@upjet\tpartition\tresearched\tname=@external-name\n"
           "s3/BucketPolicy\t@upjet\tparent@partition\tresearched\tbucket,ref:s3/Bucket\n",
           "base.tsv")
           .value();
-  return base;
+  return kBase;
 }
 
 }  // namespace

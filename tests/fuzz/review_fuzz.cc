@@ -42,13 +42,13 @@ truce::HttpResponse Answer(truce::AdmissionService& service, std::string body) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const auto policy = Policy();
-  static const StandingClock clock;
+  static const auto kPolicy = Policy();
+  static const StandingClock kClock;
   const std::string body(reinterpret_cast<const char*>(data), size);
   truce::MemoryStore store;
   int next = 0;
   truce::AdmissionService service(
-      {store, clock, [&next] { return truce::PublicId{std::to_string(++next)}; }, {}}, policy);
+      {store, kClock, [&next] { return truce::PublicId{std::to_string(++next)}; }, {}}, kPolicy);
   service.SetReady(true);
   const truce::HttpResponse first = Answer(service, body);
   if (first.status != 200) return 0;

@@ -1,7 +1,6 @@
 // The reports of `truce check`, word by word. TRUCE_UPDATE_GOLDEN=1 writes the files anew.
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <string>
 
 #include "tests/support/golden.h"
@@ -103,7 +102,7 @@ class CheckReports : public testing::Test {
     ManifestReader reader(
         [&](char* buffer, std::size_t size) {
           const std::size_t count = std::min(size, input.size() - at);
-          std::memcpy(buffer, input.data() + at, count);
+          input.copy(buffer, count, at);
           at += count;
           return count;
         },

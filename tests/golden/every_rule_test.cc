@@ -124,10 +124,13 @@ class EveryRule : public testing::Test {
   }
 
   std::vector<Sample> Names() const {
-    return {{"refused", AwsNameRefused(resource_, "Prod_Artifacts", {"contains \"_\"", false},
-                                       "prod-artifacts", Words())},
-            {"a caution", AwsNameRefused(resource_, "prod.artifacts", {"contains \".\"", true},
-                                         "prod-artifacts", Words())}};
+    return {
+        {"refused",
+         AwsNameRefused(resource_, {"Prod_Artifacts", {"contains \"_\"", false}, "prod-artifacts"},
+                        Words())},
+        {"a caution",
+         AwsNameRefused(resource_, {"prod.artifacts", {"contains \".\"", true}, "prod-artifacts"},
+                        Words())}};
   }
 
   std::vector<Sample> Convention() const {

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -28,7 +27,7 @@ std::string Content(const fs::path& path) {
 YamlSource Pieces(const std::string& text, std::size_t piece) {
   return [&text, piece, at = std::size_t{0}](char* buffer, std::size_t size) mutable {
     const std::size_t count = std::min({piece, size, text.size() - at});
-    std::memcpy(buffer, text.data() + at, count);
+    text.copy(buffer, count, at);
     at += count;
     return count;
   };

@@ -21,8 +21,7 @@ void ExpectStored(const std::string& name, const std::string& text) {
 }
 
 // A bucket of team-a, refused to a claim of team-b.
-class Texts : public testing::Test {
- protected:
+struct Texts : testing::Test {
   Texts() {
     clash.resource.identity = {"s3/Bucket", "aws", "", "us-west-2", {{"name", "prod-artifacts"}}};
     clash.resource.name = "prod-artifacts";
@@ -252,8 +251,7 @@ TEST_F(Texts, Unclear) {
 }
 
 // A name that a claim or an object gives, judged by a convention.
-class NameTexts : public Texts {
- protected:
+struct NameTexts : Texts {
   NameTexts() {
     spec.variables[NamingVariable::kEnv].values = {"dev", "prod"};
     object.service = "payments";
@@ -379,8 +377,7 @@ TEST_F(NameTexts, HostileNamesStayOnOneLine) {
   ExpectAll("naming-hostile");
 }
 
-class AttachmentTexts : public Texts {
- protected:
+struct AttachmentTexts : Texts {
   AttachmentTexts() {
     ByHand();
     attachment.identity = {

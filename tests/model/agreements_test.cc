@@ -33,9 +33,10 @@ class Agreements : public ::testing::Test {
     registry_.Run([&](Ledger& ledger) { out = act(ledger); });
     return *std::move(out);
   }
-  Result<Agreement> Give(const TransferTerms& terms, bool forced = false) {
+  Result<Agreement> Give(TransferTerms terms, bool forced = false) {
+    terms.forced = forced;
     return Do([&](Ledger& ledger) {
-      return OfferTransfer(BucketKey("k"), terms, forced, {"ann", "moving"}, ledger);
+      return OfferTransfer(BucketKey("k"), terms, {"ann", "moving"}, ledger);
     });
   }
   Result<Agreement> Accept(const PublicId& id, const std::string& successor) {

@@ -155,7 +155,7 @@ bool SimulatedProcess::Stream(WatchId id, std::size_t count) {
   const GroupKind kind{watch.selection.kind.group, watch.selection.kind.kind};
   auto events = ports_.cluster.EventsAfter(kind, watch.version, watch.life, count);
   if (!events.ok()) {
-    const ApiError error = events.error();
+    const ApiError& error = events.error();
     running_.erase(id);
     watcher_->Ended(now_, id, error);
     return true;

@@ -36,12 +36,12 @@ MappingRules MappingsOf(const Catalogue& catalogue, bool whole, bool map_composi
 }
 
 AdmissionPolicy PolicyOf(bool map_composite) {
-  static const auto catalogue = std::make_shared<const Catalogue>(Catalogue::BuiltIn());
+  static const auto kCatalogue = std::make_shared<const Catalogue>(Catalogue::BuiltIn());
   AdmissionPolicy policy;
-  policy.catalogue = catalogue;
+  policy.catalogue = kCatalogue;
   policy.identity.cluster = "local";
-  policy.identity.catalogue = catalogue.get();
-  policy.identity.mappings = MappingsOf(*catalogue, true, map_composite);
+  policy.identity.catalogue = kCatalogue.get();
+  policy.identity.mappings = MappingsOf(*kCatalogue, true, map_composite);
   policy.providers = {"system:serviceaccount:crossplane-system:provider-*"};
   policy.composite_controllers = {scene::kCrossplane};
   policy.watched = true;

@@ -44,8 +44,8 @@ inline ServerSettings SettingsFor(const ScriptedApiServer& server) {
 // Null, with a failure, when it cannot be opened.
 inline std::shared_ptr<ServerSession> OpenSession(ServerSettings settings,
                                                   SessionOptions options = {}) {
-  static const SystemClock clock;
-  auto session = ServerSession::Open(std::move(settings), clock, options);
+  static const SystemClock kClock;
+  auto session = ServerSession::Open(std::move(settings), kClock, options);
   if (!session.ok()) {
     ADD_FAILURE() << session.error().message;
     return nullptr;

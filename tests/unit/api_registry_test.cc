@@ -75,7 +75,7 @@ class RegistryTest : public AdmissionFixture {
         }
         if (random() % 2 == 0) (void)Protect(owner.key, by, ledger);
         if (random() % 2 == 0) {
-          (void)OfferTransfer(owner.key, {{"ns:local/z"}, "Bucket/z/next"}, random() % 2 == 0, by,
+          (void)OfferTransfer(owner.key, {{"ns:local/z"}, "Bucket/z/next", random() % 2 == 0}, by,
                               ledger);
         }
       });

@@ -83,7 +83,8 @@ Result<std::map<std::string, std::string>> ReadTexts(
 
 Result<void> RestCall::AllowOnly(std::initializer_list<std::string_view> allowed) const {
   for (auto it = request.query.begin(); it != request.query.end(); ++it) {
-    const auto& [name, value] = *it;
+    const std::string& name = it->first;
+    const std::string& value = it->second;
     if (std::find(allowed.begin(), allowed.end(), name) == allowed.end()) {
       std::string list;
       for (const std::string_view each : allowed) {

@@ -35,12 +35,12 @@ HttpResponse Offer(const AgreementDesk& desk, RestCall& call) {
   const auto party = AgreementDesk::PartyIn(given, owner.root, call);
   if (!party.ok()) return ProblemResponse(party.error());
   if (given["reason"].empty()) return Malformed("\"reason\" is missing");
-  const TransferTerms terms{party.value(), given["successor"]};
+  const TransferTerms terms{party.value(), given["successor"], forced};
   const ByWhom by{ActorOf(call.caller), given["reason"]};
   const std::string if_match(call.request.Header("if-match"));
   return desk.Apply(
       call, {owner.key, owner.id, {}, if_match},
-      [&](Ledger& ledger) { return OfferTransfer(owner.key, terms, forced, by, ledger); }, 201);
+      [&](Ledger& ledger) { return OfferTransfer(owner.key, terms, by, ledger); }, 201);
 }
 
 // A right over ownerships in the owner's or the receiver's namespace.
