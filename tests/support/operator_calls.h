@@ -42,11 +42,20 @@ class OperatorCalls final {
 
   HttpResponse Get(const std::string& path,
                    std::vector<std::pair<std::string, std::string>> query = {}) {
-    return Call("GET", path, "", "", std::move(query));
+    HttpRequest request;
+    request.method = "GET";
+    request.path = path;
+    request.query = std::move(query);
+    return Call(std::move(request));
   }
   HttpResponse Post(const std::string& path, const std::string& body,
                     const std::string& if_match = "") {
-    return Call("POST", path, body, if_match, {});
+    HttpRequest request;
+    request.method = "POST";
+    request.path = path;
+    request.body = body;
+    if (!if_match.empty()) request.headers.push_back({"if-match", if_match});
+    return Call(std::move(request));
   }
 
   static std::string TagOf(const HttpResponse& response) {
@@ -57,17 +66,9 @@ class OperatorCalls final {
   }
 
  private:
-  HttpResponse Call(const std::string& method, const std::string& path, const std::string& body,
-                    const std::string& if_match,
-                    std::vector<std::pair<std::string, std::string>> query) {
-    HttpRequest request;
-    request.method = method;
-    request.path = path;
-    request.query = std::move(query);
-    request.body = body;
+  HttpResponse Call(HttpRequest request) {
     request.remote_address = "unix";
-    if (!if_match.empty()) request.headers.push_back({"if-match", if_match});
-    return router_.Find(method, path).route->handler(request);
+    return router_.Find(request.method, request.path).route->handler(request);
   }
 
   const Clock& clock_;

@@ -83,8 +83,10 @@ TEST_P(CodecContract, EachBodyHasItsAnswer) {
   EXPECT_TRUE(reader.Read(good).ok());
 }
 
+// One row for each way in which a body can be wrong, and for some in which it is not.
+// NOLINTNEXTLINE(readability-function-size): a table
 const std::vector<Row>& Rows() {
-  static const std::vector<Row> rows = {
+  static const std::vector<Row> kRows = {
       {"a whole review", Create(kBucket), ""},
       {"white space around", " \n" + Create(kBucket) + "\r\n ", ""},
       {"empty body", "", "empty"},
@@ -234,7 +236,7 @@ const std::vector<Row>& Rows() {
       {"odd bytes in a duplicate key are not printed",
        WithSpec("{\"\xc3\xa9\\n\":1,\"\xc3\xa9\\n\":1}"), "\"???\""},
   };
-  return rows;
+  return kRows;
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, CodecContract, testing::ValuesIn(Rows()));

@@ -49,28 +49,28 @@ class Replay {
   }
 
   void LookUntil(Timestamp end) {
-    if (now_ == Timestamp{}) now_ = end;
-    while (now_ + seconds(10) <= end) {
-      now_ += seconds(10);
-      const std::vector<TagWar> running = detector_.Running(now_);
-      if (!running.empty() && !found_) found_ = now_;
-      if (running.empty() && found_ && !over_) over_ = now_;
+    if (now == Timestamp{}) now = end;
+    while (now + seconds(10) <= end) {
+      now += seconds(10);
+      const std::vector<TagWar> running = detector.Running(now);
+      if (!running.empty() && !found) found = now;
+      if (running.empty() && found && !over) over = now;
     }
   }
 
   void Event(const Document& document, Timestamp at) {
     const auto event = ReadUpdateEvent(document.root());
-    if (event) detector_.OnEvent(*event, listed_, at);
+    if (event) detector.OnEvent(*event, listed, at);
   }
 
-  std::vector<LiveFinding> Find() { return detector_.Find(now_); }
+  std::vector<LiveFinding> Find() { return detector.Find(now); }
 
   void Bucket(const Document& document, Timestamp at) {
     const IdentityRules rules{.cluster = "prod", .catalogue = &Catalogue::BuiltIn()};
     const ObjectFacts object = Identify(document.root(), {"s3.aws.crossplane.io", "Bucket"}, rules);
     int ids = 0;
     const IdSource source = [&ids, this] {
-      return PublicId{std::to_string(now_.time_since_epoch().count() + ids++)};
+      return PublicId{std::to_string(now.time_since_epoch().count() + ids++)};
     };
     const auto decide = [&](const Facts& facts) {
       Ledger ledger(facts, at, source, parties_);
@@ -84,16 +84,16 @@ class Replay {
             .Read([&](const Facts& facts) { conflicts = ConflictsAfter(facts, {}, 100).conflicts; },
                   Soon())
             .ok());
-    detector_.SetConflicts(conflicts);
+    detector.SetConflicts(conflicts);
     const Value generation = document.root().Child("metadata").Child("generation");
-    detector_.OnObject(object.uid, std::stoll(std::string(generation.text())), std::nullopt, at);
+    detector.OnObject(object.uid, std::stoll(std::string(generation.text())), std::nullopt, at);
   }
 
-  std::optional<Timestamp> found_;
-  std::optional<Timestamp> over_;
-  bool listed_ = false;
-  TagWarDetector detector_;
-  Timestamp now_{};
+  std::optional<Timestamp> found;
+  std::optional<Timestamp> over;
+  bool listed = false;
+  TagWarDetector detector;
+  Timestamp now{};
 
  private:
   MemoryStore store_;
@@ -103,19 +103,19 @@ class Replay {
 TEST(TagWarRecorded, TheLoneBucketIsNeverAtWar) {
   Replay replay;
   replay.Play("lone");
-  replay.LookUntil(replay.now_ + minutes(60));
-  EXPECT_FALSE(replay.found_);
+  replay.LookUntil(replay.now + minutes(60));
+  EXPECT_FALSE(replay.found);
 }
 
 TEST(TagWarRecorded, TheWarIsFoundWithinTwoMinutesAndStays) {
   Replay replay;
   replay.Play("lone");
-  ASSERT_FALSE(replay.found_);
+  ASSERT_FALSE(replay.found);
   replay.Play("war");
   const Timestamp begin = *ParseTimestamp("2026-11-21T08:50:26Z");  // the second bucket was created
-  ASSERT_TRUE(replay.found_);
-  EXPECT_LE(*replay.found_ - begin, minutes(2));
-  EXPECT_FALSE(replay.over_) << FormatTimestamp(*replay.over_);
+  ASSERT_TRUE(replay.found);
+  EXPECT_LE(*replay.found - begin, minutes(2));
+  EXPECT_FALSE(replay.over) << FormatTimestamp(*replay.over);
   const auto findings = replay.Find();
   ASSERT_EQ(findings.size(), 1U);
   const LiveFinding& war = findings[0];
@@ -133,8 +133,8 @@ TEST(TagWarRecorded, TheWarIsFoundWithinTwoMinutesAndStays) {
   EXPECT_EQ(war.objects.size(), 2U);
   EXPECT_EQ(war.mode, Mode::kEnforce);
   // One event in five minutes is enough to go on.
-  replay.LookUntil(replay.now_ + minutes(5));
-  EXPECT_FALSE(replay.over_);
+  replay.LookUntil(replay.now + minutes(5));
+  EXPECT_FALSE(replay.over);
 }
 
 TEST(TagWarRecorded, AfterEqualTagsItIsOver) {
@@ -142,43 +142,43 @@ TEST(TagWarRecorded, AfterEqualTagsItIsOver) {
   replay.Play("lone");
   replay.Play("war");
   replay.Play("after");  // one writes, deletes and re-creates; no UpdatedExternalResource any more
-  replay.LookUntil(replay.now_ + minutes(20));
-  ASSERT_TRUE(replay.over_);
-  EXPECT_LE(*replay.over_ - *ParseTimestamp("2026-11-21T08:55:56Z"), minutes(20));
+  replay.LookUntil(replay.now + minutes(20));
+  ASSERT_TRUE(replay.over);
+  EXPECT_LE(*replay.over - *ParseTimestamp("2026-11-21T08:55:56Z"), minutes(20));
 }
 
 TEST(TagWarRecorded, AfterARestartOfTheProviderInStep) {
   Replay replay;
   replay.Play("lone");
   replay.Play("war");
-  replay.found_.reset();
-  replay.over_.reset();
-  replay.detector_ = TagWarDetector();  // Truce restarted too: nothing is remembered
-  replay.Play("after");                 // brings the conflict back
-  EXPECT_FALSE(replay.found_);
+  replay.found.reset();
+  replay.over.reset();
+  replay.detector = TagWarDetector();  // Truce restarted too: nothing is remembered
+  replay.Play("after");                // brings the conflict back
+  EXPECT_FALSE(replay.found);
   // Its owner made the second object again before this recording began.
   std::string again = RecordedWatch("tag-war-war-buckets").back().object;
   again.replace(again.find(kSearch), sizeof(kSearch) - 1, kSearchAgain);
   replay.Bucket(DocumentFromJson(again), *ParseTimestamp("2026-11-21T09:06:30Z"));
   replay.Play("instep");
-  ASSERT_TRUE(replay.found_);
-  EXPECT_LE(*replay.found_ - *ParseTimestamp("2026-11-21T09:06:57Z"), minutes(2));
+  ASSERT_TRUE(replay.found);
+  EXPECT_LE(*replay.found - *ParseTimestamp("2026-11-21T09:06:57Z"), minutes(2));
 }
 
 TEST(TagWarRecorded, WhatAListBringsIsHistory) {
   Replay replay;
   replay.Play("lone");
-  replay.listed_ = true;
+  replay.listed = true;
   replay.Play("war");
   // Truce starts after the war: counts of 31 and 28 in a list say that there was one.
   TagWarDetector fresh;
-  replay.detector_ = fresh;
+  replay.detector = fresh;
   replay.Play("after");
   for (const RecordedLine& line : RecordedWatch("tag-war-war-events")) {
     const Document document = DocumentFromJson(line.object);
-    replay.Event(document, replay.now_);
+    replay.Event(document, replay.now);
   }
-  EXPECT_FALSE(replay.found_ && *replay.found_ >= replay.now_);
+  EXPECT_FALSE(replay.found && *replay.found >= replay.now);
 }
 
 // Made-up streams: two managed buckets of one name, or one.

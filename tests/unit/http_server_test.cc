@@ -72,13 +72,13 @@ TEST(HttpServer, HeadIsAnsweredWithoutBody) {
 }
 
 TEST(HttpServer, NothingOfTheRequestChangesTheReply) {
+  constexpr const char* kUpgrade =
+      "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+      "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==";
   auto server = StartServer(LoopbackOptions(), EchoRoutes());
-  for (const char* field :
-       {"Range: bytes=0-0", "Accept-Encoding: gzip, br", "If-None-Match: *",
-        "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
-        "Accept: ;;;=", "Range: bytes=z", "X-Forwarded-For: ,", "REMOTE_ADDR: 1.2.3.4",
-        "Expect: 100-continue"}) {
+  for (const char* field : {"Range: bytes=0-0", "Accept-Encoding: gzip, br", "If-None-Match: *",
+                            kUpgrade, "Accept: ;;;=", "Range: bytes=z", "X-Forwarded-For: ,",
+                            "REMOTE_ADDR: 1.2.3.4", "Expect: 100-continue"}) {
     auto client = HttpClient::Connect(server->port());
     const auto reply =
         client->Ask(std::string("GET /ok HTTP/1.1\r\nHost: a\r\n") + field + "\r\n\r\n");

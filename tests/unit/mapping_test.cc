@@ -261,6 +261,7 @@ struct MappedRow {
   const char* declared;
 };
 
+// NOLINTNEXTLINE(readability-function-size): a table
 std::vector<MappedRow> MappedRows() {
   MappedResource bucket = Declares("s3/Bucket", {{"name", From("spec.parameters.name")}});
   bucket.region = From("spec.parameters.region");
