@@ -50,7 +50,7 @@ def remove_crds(bare: Cluster) -> None:
 def test_kinds_come_and_go(bare, admin, tmp_path):
     remove_crds(bare)
     with TruceProcess(tmp_path, FAST, kubeconfig=bare.kubeconfig()) as truce:
-        assert "it has no Crossplane" in truce.log.read_text()
+        wait_for(lambda: "it has no Crossplane" in truce.log.read_text(), 10, "told so")
         bare.register_webhook(truce.admission_url, truce.ca_file)
         # A provider is installed later: seen without a restart, reviewed or not.
         bare.apply_crds()

@@ -128,17 +128,23 @@ def wait_for(condition, timeout: float, what: str):
         time.sleep(0.02)
 
 
+_DRAWN_PORTS: set[int] = set()
+
+
 def free_port() -> int:
-    """A loopback port nobody listens on. Below the ephemeral range, so no outgoing connection of
-    another test can take it between this call and its use; drawn at random, so that parallel test
-    runs seldom meet. Whoever uses it must still be ready to try another one."""
+    """A loopback port nobody listens on, another one each time. Below the ephemeral range, so no
+    outgoing connection of another test can take it between this call and its use; drawn at random,
+    so that parallel test runs seldom meet. For programs that cannot take port 0."""
     draw = random.SystemRandom()
     for _ in range(200):
         port = draw.randrange(20000, 32000)
+        if port in _DRAWN_PORTS:
+            continue
         with socket.socket() as probe:
             try:
                 probe.bind(("127.0.0.1", port))
             except OSError:
                 continue
+            _DRAWN_PORTS.add(port)
             return port
     raise StartError("no free loopback port between 20000 and 32000")

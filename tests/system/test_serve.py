@@ -26,8 +26,9 @@ def wait_for(condition, seconds: float = 15.0):
 
 
 def log_lines(truce) -> list[dict]:
-    lines = truce.log.read_text().splitlines()
-    return [json.loads(line) for line in lines if line.startswith("{")]
+    """The whole ones: the server writes them a moment after what they tell."""
+    lines = truce.log.read_text().splitlines(keepends=True)
+    return [json.loads(line) for line in lines if line.startswith("{") and line.endswith("\n")]
 
 
 def events(truce, event: str) -> list[dict]:
@@ -57,6 +58,7 @@ def test_health_metrics_and_files(truce):
         assert stat.S_IMODE((truce.data / name).stat().st_mode) == 0o600, name
     assert stat.S_IMODE(truce.data.stat().st_mode) == 0o700
     assert truce.ca_file.exists()
+    assert wait_for(lambda: len(events(truce, "listening")) == 4)
     listening = {line["listener"]: line["address"] for line in events(truce, "listening")}
     assert listening["admission"] == f"https://{addresses['admission']}/validate"
     assert set(listening) == {"admission", "api", "metrics", "operator"}
@@ -201,8 +203,9 @@ def test_reload_takes_good_files_and_keeps_the_last_good_one(truce):
     assert "mode: 'strict' is not allowed" in refused[0]["message"]
     assert truce.metrics_get("/readyz")[0] == 200
     truce.write_config({"logFormat": "json", "mode": "audit", "inFlightMax": 7})
-    assert wait_for(lambda: events(truce, "configuration loaded"))
-    assert [line["key"] for line in events(truce, "setting needs a restart")] == ["inFlightMax"]
+    restart = wait_for(lambda: events(truce, "setting needs a restart"))
+    assert [line["key"] for line in restart] == ["inFlightMax"]
+    assert events(truce, "configuration loaded")
     assert len(events(truce, "configuration refused")) == 1
 
 

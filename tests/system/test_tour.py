@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from support.processes import free_port, wait_for
+from support.processes import wait_for
 from support.truce_process import BINARY, REPOSITORY, require_binary
 
 RUN = REPOSITORY / ".tools/run.sh"
@@ -16,11 +16,10 @@ RUN = REPOSITORY / ".tools/run.sh"
 
 @pytest.fixture
 def environment(tmp_path):
-    """A folder and ports of its own, so that the tour of a person can go on meanwhile."""
+    """A folder and free ports, so that the tour of a person can go on meanwhile."""
     require_binary()
     kept = {k: v for k, v in os.environ.items() if not k.startswith("TRUCE_")}
-    addresses = {f"TRUCE_{name}_ADDRESS": f"127.0.0.1:{free_port()}"
-                 for name in ("ADMISSION", "API", "METRICS")}
+    addresses = {f"TRUCE_{name}_ADDRESS": "127.0.0.1:0" for name in ("ADMISSION", "API", "METRICS")}
     return kept | addresses | {"TRUCE_BINARY": str(BINARY), "TRUCE_RUN_DIR": str(tmp_path / "run")}
 
 
