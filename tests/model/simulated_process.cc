@@ -42,15 +42,15 @@ SimulatedProcess::SimulatedProcess(SimulatedPorts ports, Moment now, std::uint64
       AdmissionPorts{ports_.store, ports_.clock, id_source, {sink_.get()}},
       std::make_shared<const AdmissionPolicy>(ports_.policy));
   ports_.options.seed = ports_.random();
-  ReconcilePorts reconcile{
-      ports_.store, ports_.clock,
-      id_source,    [] { return std::chrono::steady_clock::now() + std::chrono::minutes(1); },
-      nullptr,      &doubts_};
-  watcher_ = std::make_unique<Watcher>(std::move(reconcile), ports_.rules, ports_.options, &inbox_,
-                                       [this](const AccountMap& all) {
-                                         ports_.policy.identity.accounts = all;
-                                         policy_changed_ = true;
-                                       });
+  WatcherPorts watched{{ports_.store, ports_.clock, id_source,
+                        [] { return std::chrono::steady_clock::now() + std::chrono::minutes(1); },
+                        nullptr, &doubts_},
+                       &inbox_,
+                       [this](const AccountMap& all) {
+                         ports_.policy.identity.accounts = all;
+                         policy_changed_ = true;
+                       }};
+  watcher_ = std::make_unique<Watcher>(std::move(watched), ports_.rules, ports_.options);
 }
 SimulatedProcess::~SimulatedProcess() = default;
 

@@ -111,18 +111,16 @@ ApiResult<std::vector<WatchEvent>> SmallCluster::EventsAfter(const Selection& se
 
 Driver::Driver(SmallCluster& cluster, Store& store, FakeClock& clock, Options options)
     : cluster_(cluster), clock_(clock) {
-  ReconcilePorts ports{store,
-                       clock,
-                       [this] {
-                         std::string text = std::to_string(++ids_);
-                         return PublicId{std::string(13 - text.size(), 'a') + text};
-                       },
-                       [] { return std::chrono::steady_clock::now() + std::chrono::minutes(1); },
-                       options.observer,
-                       &doubts};
-  watcher_ = std::make_unique<Watcher>(std::move(ports), std::move(options.rules),
-                                       std::move(options.watcher), &inbox,
-                                       [this](const AccountMap& all) { accounts = all; });
+  WatcherPorts ports{{store, clock,
+                      [this] {
+                        std::string text = std::to_string(++ids_);
+                        return PublicId{std::string(13 - text.size(), 'a') + text};
+                      },
+                      [] { return std::chrono::steady_clock::now() + std::chrono::minutes(1); },
+                      options.observer, &doubts},
+                     &inbox,
+                     [this](const AccountMap& all) { accounts = all; }};
+  watcher_ = std::make_unique<Watcher>(std::move(ports), options.rules, std::move(options.watcher));
 }
 
 bool Driver::Perform(Wishes wishes) {

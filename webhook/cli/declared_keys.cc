@@ -85,9 +85,10 @@ Result<Json> ReadManifests(const std::string& file) {
     Json object = ToJson(tree.root());
     const bool is_list = object.is_object() && object.contains("items") &&
                          object["items"].is_array() && !object.contains("spec");
-    if (!is_list) items.push_back(std::move(object));
     if (is_list) {
       for (Json& each : object["items"]) items.push_back(std::move(each));
+    } else {
+      items.push_back(std::move(object));
     }
     if (items.size() > kManifestsMax) {
       return Error{ErrorCode::kInvalidArgument, file + ": more than 500 manifests"};

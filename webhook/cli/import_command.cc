@@ -140,24 +140,20 @@ bool Skips(const ImportArguments& given, const char* what) {
   return std::find(given.skip.begin(), given.skip.end(), what) != given.skip.end();
 }
 
-ExitCode Show(const Json& plan, const ImportFile& file, const ImportArguments& given,
-              const std::string& output, CommandIo& io) {
-  if (output == "json" || output == "yaml") {
-    const std::string text = plan.dump(-1, ' ', false, Json::error_handler_t::replace);
-    output == "json" ? PrintJson(text, io.out) : PrintYaml(text, io.out);
+bool IsClean(const Json& plan, const ImportArguments& given) {
+  return (CountOf(plan, "conflicting") == 0 || Skips(given, "conflicting")) &&
+         (CountOf(plan, "unknown") == 0 || Skips(given, "unknown"));
+}
+
+// What was done, or what to do now.
+void PrintOutcome(bool is_clean, const ImportArguments& given, std::ostream& out) {
+  if (given.apply) {
+    out << "imported\n";
+  } else if (is_clean) {
+    out << "nothing is done yet: repeat it with --apply\n";
   } else {
-    PrintPlan(plan, file, io.out);
+    out << "it would be refused: settle these, or leave them out with --skip\n";
   }
-  const bool is_clean = (CountOf(plan, "conflicting") == 0 || Skips(given, "conflicting")) &&
-                        (CountOf(plan, "unknown") == 0 || Skips(given, "unknown"));
-  if (output == "table" || output == "wide") {
-    if (given.apply) io.out << "imported\n";
-    if (!given.apply && is_clean) io.out << "nothing is done yet: repeat it with --apply\n";
-    if (!given.apply && !is_clean) {
-      io.out << "it would be refused: settle these, or leave them out with --skip\n";
-    }
-  }
-  return is_clean ? ExitCode::kOk : ExitCode::kNo;
 }
 
 ExitCode Run(const ApiFlags& flags, const ImportArguments& given, const std::string& output,
@@ -189,7 +185,15 @@ ExitCode Run(const ApiFlags& flags, const ImportArguments& given, const std::str
   if (!plan.is_object() || !plan.contains("items") || !plan["items"].is_array()) {
     return Complain(io, "what answers is not a Truce server", ExitCode::kUnreachable);
   }
-  return Show(plan, file.value(), given, output, io);
+  const bool is_clean = IsClean(plan, given);
+  if (output == "json" || output == "yaml") {
+    const std::string shown = plan.dump(-1, ' ', false, Json::error_handler_t::replace);
+    output == "json" ? PrintJson(shown, io.out) : PrintYaml(shown, io.out);
+  } else {
+    PrintPlan(plan, file.value(), io.out);
+    PrintOutcome(is_clean, given, io.out);
+  }
+  return is_clean ? ExitCode::kOk : ExitCode::kNo;
 }
 
 }  // namespace

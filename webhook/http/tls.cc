@@ -32,6 +32,7 @@ Error OpenSslError(std::string_view what) {
 }
 
 // HTTP/1.1 is all that is spoken; a client that offers only something else goes on without ALPN.
+// NOLINTNEXTLINE(readability-function-size): the library gives the parameters
 int SelectProtocol(SSL* /*session*/, const unsigned char** out, unsigned char* out_length,
                    const unsigned char* offered, unsigned int offered_length, void* /*argument*/) {
   static constexpr std::string_view kHttp11 = "http/1.1";
@@ -151,7 +152,7 @@ struct TlsBio {
   }
 
   static const BIO_METHOD* Methods() {
-    static BIO_METHOD* const methods = [] {
+    static BIO_METHOD* const kMethods = [] {
       BIO_METHOD* made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "truce");
       TRUCE_ASSERT(made != nullptr);
       BIO_meth_set_read(made, Read);
@@ -159,7 +160,7 @@ struct TlsBio {
       BIO_meth_set_ctrl(made, Control);
       return made;
     }();
-    return methods;
+    return kMethods;
   }
 };
 

@@ -214,20 +214,19 @@ Result<void> Following::Watch() {
   WatcherOptions options;
   options.others = options_.others;
   options.seed = std::hash<std::string>()(session_->settings().origin + options_.cluster);
-  const ReconcilePorts ports{ports_.store,    ports_.clock,
-                             ports_.ids,      [] { return In(kStoreTime); },
-                             ports_.observer, &ports_.doubts};
-  const auto on_accounts = [this](const AccountMap& accounts) {
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      accounts_ = accounts;
-      looking_due_ = true;
-    }
-    changed_.notify_all();
-  };
+  WatcherPorts ports{{ports_.store, ports_.clock, ports_.ids, [] { return In(kStoreTime); },
+                      ports_.observer, &ports_.doubts},
+                     &ports_.inbox,
+                     [this](const AccountMap& accounts) {
+                       {
+                         const std::lock_guard<std::mutex> lock(mutex_);
+                         accounts_ = accounts;
+                         looking_due_ = true;
+                       }
+                       changed_.notify_all();
+                     }};
   const std::lock_guard<std::mutex> lock(mutex_);
-  auto watcher =
-      std::make_unique<Watcher>(ports, rules_, std::move(options), &ports_.inbox, on_accounts);
+  auto watcher = std::make_unique<Watcher>(std::move(ports), rules_, std::move(options));
   auto engine = std::make_unique<Engine>(std::move(watcher), *api_, EngineOptions{});
   TRUCE_ASSIGN_OR_RETURN(streams_, StartWatchClient(session_, *engine, {}));
   engine_ = std::move(engine);

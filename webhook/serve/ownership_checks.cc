@@ -33,9 +33,9 @@ OwnVerdict Unknown(std::string why) {
 YamlNode Mapping(std::vector<std::pair<std::string, YamlNode>> members) {
   YamlNode node;
   node.kind = YamlNode::Kind::kMapping;
-  for (auto& [name, child] : members) {
-    node.keys.push_back({name, {}});
-    node.children.push_back(std::move(child));
+  for (auto& member : members) {
+    node.keys.push_back({std::move(member.first), {}});
+    node.children.push_back(std::move(member.second));
   }
   return node;
 }

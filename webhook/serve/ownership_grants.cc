@@ -21,15 +21,22 @@ std::string ActorOf(const std::string& cluster, const OwnObject& object) {
   return std::string(kDeclaredActor) + cluster + "/" + object.ns + "/" + object.name;
 }
 
+// How the grants of one cluster are read.
+struct GrantReader {
+  NodeReader nodes;
+  const std::string& cluster;
+  const PartyRules& parties;
+};
+
 // The party that the keys namespace or object (and cluster) of `node` name.
-Result<PartyId> ReadParty(const NodeReader& reader, const YamlNode& node, const std::string& path,
-                          const std::string& cluster, const PartyRules& parties) {
+Result<PartyId> ReadParty(const GrantReader& grant, const YamlNode& node, const std::string& path) {
+  const NodeReader& reader = grant.nodes;
   PartyName name;
   TRUCE_ASSIGN_OR_RETURN(name.ns, reader.Optional(node, "namespace", path));
   TRUCE_ASSIGN_OR_RETURN(name.object, reader.Optional(node, "object", path));
   TRUCE_ASSIGN_OR_RETURN(name.cluster, reader.Optional(node, "cluster", path));
-  if (name.cluster.empty()) name.cluster = cluster;
-  Result<PartyId> party = PartyNamed(name, parties);
+  if (name.cluster.empty()) name.cluster = grant.cluster;
+  Result<PartyId> party = PartyNamed(name, grant.parties);
   if (!party.ok()) return reader.Fail(node, path, party.error().message);
   return party;
 }
@@ -56,13 +63,13 @@ Result<ResourceFilter> ReadResource(const NodeReader& reader, const YamlNode& sp
   return filter;
 }
 
-Result<DeclaredShare> ReadShare(const NodeReader& reader, const YamlNode& node,
-                                const std::string& path, const ReadGrant& read,
-                                const std::string& cluster, const PartyRules& parties) {
+Result<DeclaredShare> ReadShare(const GrantReader& grant, const YamlNode& node,
+                                const std::string& path, const ReadGrant& read) {
+  const NodeReader& reader = grant.nodes;
   TRUCE_RETURN_IF_ERROR(reader.RequireMapping(
       node, path, {"namespace", "object", "cluster", "level", "until", "reason"}));
   DeclaredShare share;
-  TRUCE_ASSIGN_OR_RETURN(share.terms.party, ReadParty(reader, node, path, cluster, parties));
+  TRUCE_ASSIGN_OR_RETURN(share.terms.party, ReadParty(grant, node, path));
   TRUCE_ASSIGN_OR_RETURN(const std::string level, reader.Required(node, "level", path));
   const auto known = ShareLevelFromName(level);
   if (!known) return reader.Fail(node, path + ".level", "is neither observe nor attach");
@@ -79,13 +86,13 @@ Result<DeclaredShare> ReadShare(const NodeReader& reader, const YamlNode& node,
   return share;
 }
 
-Result<void> ReadTransfer(const NodeReader& reader, const YamlNode& node,
-                          const std::string& cluster, const PartyRules& parties, ReadGrant& read) {
+Result<void> ReadTransfer(const GrantReader& grant, const YamlNode& node, ReadGrant& read) {
+  const NodeReader& reader = grant.nodes;
   const std::string path = "spec.transferTo";
   TRUCE_RETURN_IF_ERROR(
       reader.RequireMapping(node, path, {"namespace", "object", "cluster", "successor"}));
   TransferTerms terms;
-  TRUCE_ASSIGN_OR_RETURN(terms.party, ReadParty(reader, node, path, cluster, parties));
+  TRUCE_ASSIGN_OR_RETURN(terms.party, ReadParty(grant, node, path));
   TRUCE_ASSIGN_OR_RETURN(terms.successor, reader.Optional(node, "successor", path));
   // Who, to whom, what and why: said once, also when the object is made anew or restored.
   const std::string said = read.grant.actor + "\n" + read.resource.arn + "\n" + read.resource.type +
@@ -102,7 +109,8 @@ Result<void> ReadTransfer(const NodeReader& reader, const YamlNode& node,
 Result<ReadGrant> ReadOwnershipGrant(const OwnObject& object, const std::string& cluster,
                                      const AdmissionPolicy& policy) {
   const std::string place = object.Label();
-  const NodeReader reader(place);
+  const GrantReader grant{NodeReader(place), cluster, policy.parties};
+  const NodeReader& reader = grant.nodes;
   const YamlNode& spec = object.spec;
   TRUCE_RETURN_IF_ERROR(
       reader.RequireMapping(spec, "spec", {"resource", "shares", "transferTo", "reason"}));
@@ -115,14 +123,13 @@ Result<ReadGrant> ReadOwnershipGrant(const OwnObject& object, const std::string&
   if (const YamlNode* shares = spec.Find("shares"); shares != nullptr) {
     TRUCE_RETURN_IF_ERROR(reader.RequireList(*shares, "spec.shares"));
     for (std::size_t i = 0; i < shares->children.size(); ++i) {
-      TRUCE_ASSIGN_OR_RETURN(DeclaredShare share,
-                             ReadShare(reader, shares->children[i], ItemPath("spec.shares", i),
-                                       read, cluster, policy.parties));
+      TRUCE_ASSIGN_OR_RETURN(DeclaredShare share, ReadShare(grant, shares->children[i],
+                                                            ItemPath("spec.shares", i), read));
       read.grant.shares.push_back(std::move(share));
     }
   }
   if (const YamlNode* transfer = spec.Find("transferTo"); transfer != nullptr) {
-    TRUCE_RETURN_IF_ERROR(ReadTransfer(reader, *transfer, cluster, policy.parties, read));
+    TRUCE_RETURN_IF_ERROR(ReadTransfer(grant, *transfer, read));
   }
   if (read.grant.shares.empty() && !read.grant.transfer) {
     return reader.Fail(spec, "spec", "says nothing; write shares or transferTo");

@@ -85,9 +85,8 @@ void WriteAgreement(const AgreementView& view, Timestamp now, JsonWriter& json) 
   json.EndObject();
 }
 
-void WriteAgreementMembers(const Owner& owner, const std::vector<Row>& rows,
-                           const std::vector<Agreement>& agreements, Timestamp now,
-                           JsonWriter& json) {
+void WriteAgreementMembers(const ResourceView& view, Timestamp now, JsonWriter& json) {
+  const auto& [owner, rows, agreements] = view;
   json.Key("shares").BeginArray();
   const Agreement* transfer = nullptr;
   for (const Agreement& each : agreements) {

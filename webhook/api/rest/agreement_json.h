@@ -25,13 +25,18 @@ struct AgreementView {
   std::vector<Row> rows;  // of the key; for the steps of a transfer
 };
 
+// One resource with everything that is declared of it.
+struct ResourceView {
+  Owner owner;
+  std::vector<Row> rows;
+  std::vector<Agreement> agreements;
+};
+
 // Writes a share or a transfer as one value.
 void WriteAgreement(const AgreementView& view, Timestamp now, JsonWriter& json);
 // The members "shares", "transfer" and "protection" of a resource; the latter two null when there
 // is none.
-void WriteAgreementMembers(const Owner& owner, const std::vector<Row>& rows,
-                           const std::vector<Agreement>& agreements, Timestamp now,
-                           JsonWriter& json);
+void WriteAgreementMembers(const ResourceView& view, Timestamp now, JsonWriter& json);
 // The entity tag: changes whenever the agreement does.
 std::string EntityTagOf(const Agreement& agreement);
 // The agreement as one text that tells two of them apart.

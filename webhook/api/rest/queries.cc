@@ -114,9 +114,10 @@ Result<std::vector<KeyText>> RegistryQueries::Candidates(const ResourceFilter& f
 
 template <typename Visit>
 Result<bool> RegistryQueries::Walk(const ResourceQuery& query, const Catalogue& catalogue,
-                                   std::size_t budget, Deadline deadline, Visit visit) const {
+                                   Deadline deadline, Visit visit) const {
   const std::string prefix = PrefixFor(query.filter, catalogue);
   const bool by_key = query.order == ResourceOrder::kKey;
+  std::size_t budget = by_key ? kScanMax : kSortMax;
   KeyText after = by_key ? std::max(query.after_key, KeyText{prefix}) : KeyText{prefix};
   // First no more than what fills the page when all fit, and whether there is more.
   std::size_t step = by_key ? std::min(query.limit + 1, kPageOfStore) : kPageOfStore;
@@ -168,7 +169,7 @@ Result<ResourcePage> RegistryQueries::List(const ResourceQuery& query, const Cat
     if (fits) out.owners.push_back(std::move(owner));
     return true;
   };
-  TRUCE_ASSIGN_OR_RETURN(out.more, Walk(query, catalogue, kScanMax, deadline, visit));
+  TRUCE_ASSIGN_OR_RETURN(out.more, Walk(query, catalogue, deadline, visit));
   return out;
 }
 
@@ -196,7 +197,7 @@ Result<ResourcePage> RegistryQueries::ListSorted(const ResourceQuery& query,
     std::push_heap(first.begin(), first.end(), before);
     return true;
   };
-  TRUCE_ASSIGN_OR_RETURN(const bool cut, Walk(query, catalogue, kSortMax, deadline, visit));
+  TRUCE_ASSIGN_OR_RETURN(const bool cut, Walk(query, catalogue, deadline, visit));
   if (cut) {
     return Error{ErrorCode::kInvalidArgument,
                  "too many resources to sort; filter by type, service or name, or sort by key"};

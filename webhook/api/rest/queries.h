@@ -57,13 +57,6 @@ struct ResourcePage {
   KeyText next_key;
 };
 
-// One resource with everything that is declared of it.
-struct ResourceView {
-  Owner owner;
-  std::vector<Row> rows;
-  std::vector<Agreement> agreements;
-};
-
 // Thread-safe. Errors of all: those of the store; kUnavailable also while the directory is filled.
 class RegistryQueries final {
  public:
@@ -107,10 +100,11 @@ class RegistryQueries final {
 
  private:
   // Calls `visit` with owners in key order from behind `after`, and whether each fits the filter,
-  // until it says false, or `budget` owners were visited. False: the end was reached.
+  // until it says false, or as many were visited as the query's order allows. False: the end was
+  // reached.
   template <typename Visit>
-  Result<bool> Walk(const ResourceQuery& query, const Catalogue& catalogue, std::size_t budget,
-                    Deadline deadline, Visit visit) const;
+  Result<bool> Walk(const ResourceQuery& query, const Catalogue& catalogue, Deadline deadline,
+                    Visit visit) const;
   Result<std::vector<KeyText>> Candidates(const ResourceFilter& filter, const KeyText& after,
                                           std::size_t limit) const;
   Result<ResourcePage> ListSorted(const ResourceQuery& query, const Catalogue& catalogue,

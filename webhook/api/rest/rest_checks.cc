@@ -30,6 +30,7 @@ std::string TextOf(const Json& json, const char* name) {
 }
 
 // One manifest, and what it is reviewed as.
+// NOLINTNEXTLINE(bugprone-exception-escape): moving a Json does not throw
 struct Item {
   GroupKind kind;
   std::string version;

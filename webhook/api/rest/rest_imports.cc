@@ -376,9 +376,9 @@ class Imports final {
 }  // namespace
 
 std::vector<HttpRoute> ImportRoutes(OperationPorts ports) {
+  const RestApi& rest = ports.rest;
   const auto shared = std::make_shared<const Imports>(std::move(ports));
   const std::string path = "/api/v1/imports";
-  const RestApi& rest = ports.rest;
   return {
       rest.Authenticated("GET", path, RouteMatch::kExact,
                          [shared](RestCall& call) { return shared->List(call); }),

@@ -8,17 +8,17 @@ namespace {
 
 constexpr std::string_view kPath = "/api/v1/overrides";
 
-void WriteOverride(const StoredOverride& override_, std::string_view source, JsonWriter& json) {
+void WriteOverride(const StoredOverride& stored, std::string_view source, JsonWriter& json) {
   json.BeginObject()
-      .Field("id", override_.id)
+      .Field("id", stored.id)
       .Field("source", source)
-      .Field("name", override_.what.name)
-      .Field("namespace", override_.what.ns)
-      .Field("group", override_.what.group)
-      .Field("until", FormatTimestamp(override_.what.until))
-      .Field("reason", override_.what.reason)
-      .Field("by", override_.by)
-      .Field("at", override_.at == Timestamp{} ? std::string() : FormatTimestamp(override_.at))
+      .Field("name", stored.what.name)
+      .Field("namespace", stored.what.ns)
+      .Field("group", stored.what.group)
+      .Field("until", FormatTimestamp(stored.what.until))
+      .Field("reason", stored.what.reason)
+      .Field("by", stored.by)
+      .Field("at", stored.at == Timestamp{} ? std::string() : FormatTimestamp(stored.at))
       .EndObject();
 }
 
@@ -85,9 +85,9 @@ class Overrides final {
   }
 
  private:
-  static HttpResponse Answer(const StoredOverride& override_, int status) {
+  static HttpResponse Answer(const StoredOverride& stored, int status) {
     JsonWriter json;
-    WriteOverride(override_, "api", json);
+    WriteOverride(stored, "api", json);
     HttpResponse response = JsonResponse(json.Take());
     response.status = status;
     return response;

@@ -227,8 +227,7 @@ HttpResponse RestApi::GetResource(RestCall& call) const {
     if (!Manages(row)) WriteDeclaration(row, json);
   }
   json.EndArray();
-  WriteAgreementMembers(owner, view.value().rows, view.value().agreements, ports_.clock.Now(),
-                        json);
+  WriteAgreementMembers(view.value(), ports_.clock.Now(), json);
   const auto history =
       queries_.Audit({.id = owner.id, .newest_first = true}, kHistoryLines, call.deadline);
   if (!history.ok()) return ProblemResponse(history.error());
@@ -388,7 +387,7 @@ HttpResponse RestApi::SetProtection(RestCall& call, const PublicId& id, bool on)
   JsonWriter json;
   json.BeginObject();
   WriteResourceMembers(after.owner, json);
-  WriteAgreementMembers(after.owner, after.rows, after.agreements, ports_.clock.Now(), json);
+  WriteAgreementMembers(after, ports_.clock.Now(), json);
   json.EndObject();
   HttpResponse response = JsonResponse(json.Take());
   response.headers.emplace_back("ETag", EntityTagOf(after));

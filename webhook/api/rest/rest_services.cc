@@ -65,6 +65,54 @@ std::string QuestionOf(const RestCall& call) {
   return text;
 }
 
+// What a service owns, summed up.
+struct Sums {
+  using Counts = std::map<std::string, std::int64_t, std::less<>>;
+  Counts by_state;
+  Counts by_type;
+  std::set<std::string, std::less<>> contacts;
+  std::vector<const Owner*> contested;
+  std::vector<const Owner*> offered;
+};
+
+Sums SumsOf(const std::vector<Owner>& owners) {
+  Sums sums;
+  for (const Owner& owner : owners) {
+    ++sums.by_state[std::string(StateOf(owner))];
+    ++sums.by_type[owner.identity.type];
+    if (!owner.contact.empty()) sums.contacts.insert(owner.contact);
+    if (owner.contested) sums.contested.push_back(&owner);
+    if (!owner.successor.empty()) sums.offered.push_back(&owner);
+  }
+  return sums;
+}
+
+void WriteCounts(std::string_view name, const Sums::Counts& counts, JsonWriter& json) {
+  json.Key(name).BeginObject();
+  for (const auto& [key, count] : counts) json.NumberField(key, count);
+  json.EndObject();
+}
+
+void WriteShown(std::string_view name, const std::vector<const Owner*>& owners, JsonWriter& json) {
+  json.Key(name).BeginArray();
+  for (std::size_t i = 0; i < std::min(owners.size(), kShownMax); ++i) {
+    json.BeginObject();
+    WriteResourceMembers(*owners[i], json);
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
+void WriteSums(const Sums& sums, JsonWriter& json) {
+  WriteCounts("byState", sums.by_state, json);
+  WriteCounts("byType", sums.by_type, json);
+  json.Key("contacts").BeginArray();
+  for (const std::string& contact : sums.contacts) json.Text(contact);
+  json.EndArray();
+  WriteShown("contested", sums.contested, json);
+  WriteShown("offered", sums.offered, json);
+}
+
 void WriteObserved(const RegistryQueries::ObservedList& observed, JsonWriter& json) {
   json.Key("observed").BeginArray();
   for (const auto& each : observed.items) {
@@ -132,44 +180,12 @@ HttpResponse RestApi::GetService(RestCall& call) const {
         ProblemType::kNotFound,
         "no resource belongs to a service of that name, is shared with it or observed by it");
   }
-  std::map<std::string, std::int64_t, std::less<>> by_state;
-  std::map<std::string, std::int64_t, std::less<>> by_type;
-  std::vector<const Owner*> contested;
-  std::vector<const Owner*> offered;
-  std::map<std::string, std::int64_t, std::less<>> contacts;
-  for (const Owner& owner : page.value().owners) {
-    ++by_state[std::string(StateOf(owner))];
-    ++by_type[owner.identity.type];
-    if (!owner.contact.empty()) ++contacts[owner.contact];
-    if (owner.contested) contested.push_back(&owner);
-    if (!owner.successor.empty()) offered.push_back(&owner);
-  }
   JsonWriter json;
-  const auto counts = [&](std::string_view name, const auto& map) {
-    json.Key(name).BeginObject();
-    for (const auto& [key, count] : map) json.NumberField(key, count);
-    json.EndObject();
-  };
-  const auto resources = [&](std::string_view name, const std::vector<const Owner*>& owners) {
-    json.Key(name).BeginArray();
-    for (std::size_t i = 0; i < std::min(owners.size(), kShownMax); ++i) {
-      json.BeginObject();
-      WriteResourceMembers(*owners[i], json);
-      json.EndObject();
-    }
-    json.EndArray();
-  };
   json.BeginObject()
       .Field("service", query.filter.service)
       .NumberField("ownerships", static_cast<std::int64_t>(page.value().owners.size()))
       .Field("complete", !page.value().more);
-  counts("byState", by_state);
-  counts("byType", by_type);
-  json.Key("contacts").BeginArray();
-  for (const auto& [contact, count] : contacts) json.Text(contact);
-  json.EndArray();
-  resources("contested", contested);
-  resources("offered", offered);
+  WriteSums(SumsOf(page.value().owners), json);
   const auto agreements = [&](std::string_view name, AgreementKind kind) {
     json.Key(name).BeginArray();
     std::size_t shown = 0;

@@ -21,9 +21,9 @@ ApiError Malformed(std::string message) {
 
 class HttpClusterApi final : public ClusterApi {
  public:
-  HttpClusterApi(const std::shared_ptr<ServerSession>& session, const ApiClientOptions& options)
-      : session_(session),
-        pool_(session,
+  HttpClusterApi(std::shared_ptr<ServerSession> session, const ApiClientOptions& options)
+      : session_(std::move(session)),
+        pool_(session_,
               {.calls_max = options.calls_max, .response_bytes_max = options.response_bytes_max}) {}
 
   ApiResult<Discovery> Discover(Deadline deadline) override {
@@ -138,7 +138,7 @@ class HttpClusterApi final : public ClusterApi {
 
 std::unique_ptr<ClusterApi> MakeApiClient(std::shared_ptr<ServerSession> session,
                                           const ApiClientOptions& options) {
-  return std::make_unique<HttpClusterApi>(session, options);
+  return std::make_unique<HttpClusterApi>(std::move(session), options);
 }
 
 }  // namespace truce

@@ -150,7 +150,7 @@ struct ConnectionBio {
   }
 
   static const BIO_METHOD* Methods() {
-    static BIO_METHOD* const methods = [] {
+    static BIO_METHOD* const kMethods = [] {
       BIO_METHOD* made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "truce client");
       TRUCE_ASSERT(made != nullptr);
       BIO_meth_set_read(made, Read);
@@ -158,7 +158,7 @@ struct ConnectionBio {
       BIO_meth_set_ctrl(made, Control);
       return made;
     }();
-    return methods;
+    return kMethods;
   }
 };
 

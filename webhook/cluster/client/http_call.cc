@@ -27,14 +27,14 @@ constexpr std::chrono::seconds kIdleMax{60};
 // libstdc++ fills a facet's table of narrow characters without a lock, one character at its first
 // use; the library's regular expressions use them on every thread. A full table is only read.
 void FillNarrowTable() {
-  static const bool filled = [] {
+  static const bool kFilled = [] {
     const auto& facet = std::use_facet<std::ctype<char>>(std::locale());
-    for (int c = std::numeric_limits<char>::min(); c <= std::numeric_limits<char>::max(); ++c) {
+    for (unsigned c = 0; c <= std::numeric_limits<unsigned char>::max(); ++c) {
       static_cast<void>(facet.narrow(static_cast<char>(c), ' '));
     }
     return true;
   }();
-  static_cast<void>(filled);
+  static_cast<void>(kFilled);
 }
 
 ApiError Failure(ApiErrorKind kind, std::string message) {

@@ -14,14 +14,11 @@ constexpr std::chrono::milliseconds kStoreBackoffMax{10'000};
 
 }  // namespace
 
-Watcher::Watcher(ReconcilePorts ports, ReconcileRules rules, WatcherOptions options,
-                 ReviewInbox* inbox, OnAccounts on_accounts)
+Watcher::Watcher(WatcherPorts ports, const ReconcileRules& rules, WatcherOptions options)
     : options_(std::move(options)),
-      ports_(ports),
-      reconciler_(ports, rules),
+      ports_(std::move(ports)),
+      reconciler_(ports_.reconcile, rules),
       accounts_(rules.identity.cluster),
-      inbox_(inbox),
-      on_accounts_(std::move(on_accounts)),
       discovery_backoff_({options_.times.backoff_min, options_.times.backoff_max}, options_.seed),
       store_backoff_({options_.store_retry, kStoreBackoffMax}, options_.seed) {
   (void)accounts_.Configure(rules.identity.accounts);
@@ -136,7 +133,7 @@ void Watcher::Report(Followed& followed) {
   if (!out) {
     followed.problem_since.reset();
   } else if (!followed.problem_since) {
-    followed.problem_since = ports_.clock.Now();
+    followed.problem_since = ports_.reconcile.clock.Now();
   }
   KindStatus status = StatusOf(followed);
   if (IsRecorded(followed.role())) {
@@ -150,7 +147,7 @@ void Watcher::Report(Followed& followed) {
   }
   if (followed.reported == status) return;
   followed.reported = status;
-  if (ports_.observer != nullptr) ports_.observer->OnKindState(status);
+  if (ports_.reconcile.observer != nullptr) ports_.reconcile.observer->OnKindState(status);
 }
 
 void Watcher::ReportAll() {
@@ -198,7 +195,7 @@ void Watcher::TickFollowers(Moment now, Wishes& wishes) {
 void Watcher::LookTwice(Moment now) {
   if (now < second_look_due_) return;
   second_look_due_ = now + kSecondLook;
-  const Timestamp time = ports_.clock.Now();
+  const Timestamp time = ports_.reconcile.clock.Now();
   for (const auto& [kind, first_absent] : reconciler_.WaitForSecondList()) {
     if (time - first_absent < kBrakeSecondLook) continue;
     Followed* followed = FindKind(kind);

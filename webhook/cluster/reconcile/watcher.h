@@ -71,14 +71,17 @@ struct WatcherStatus {
   ReconcileStatus reconcile;
 };
 
+struct WatcherPorts {
+  ReconcilePorts reconcile;
+  ReviewInbox* inbox = nullptr;  // may be null
+  // Called when learned accounts changed: the admission path takes IdentityRules::accounts from it.
+  std::function<void(const AccountMap& effective)> on_accounts;
+};
+
 // External synchronization. Deterministic for a seed, the inputs and the store.
 class Watcher final {
  public:
-  // `inbox` may be null. `on_accounts` is called when learned accounts changed: the admission path
-  // takes IdentityRules::accounts from it.
-  using OnAccounts = std::function<void(const AccountMap& effective)>;
-  Watcher(ReconcilePorts ports, ReconcileRules rules, WatcherOptions options, ReviewInbox* inbox,
-          OnAccounts on_accounts);
+  Watcher(WatcherPorts ports, const ReconcileRules& rules, WatcherOptions options);
   ~Watcher();
 
   // Does what is due and returns what to ask. To be called after every answer, when the inbox was
@@ -151,11 +154,9 @@ class Watcher final {
   KindStatus StatusOf(const Followed& followed) const;
 
   WatcherOptions options_;
-  ReconcilePorts ports_;
+  WatcherPorts ports_;
   Reconciler reconciler_;
   Accounts accounts_;
-  ReviewInbox* inbox_;
-  OnAccounts on_accounts_;
   JsonReader reader_;
   std::map<GroupKind, std::unique_ptr<Followed>> kinds_;
   std::vector<Followed*> by_role_;  // what the others need to be understood first

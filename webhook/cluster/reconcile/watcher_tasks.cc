@@ -88,8 +88,8 @@ void Watcher::TakeRecorded(const GroupKind& kind, FollowerNews news) {
 }
 
 void Watcher::TakeInbox(Moment now) {
-  if (inbox_ == nullptr) return;
-  const auto contents = std::make_shared<const ReviewInbox::Contents>(inbox_->Take());
+  if (ports_.inbox == nullptr) return;
+  const auto contents = std::make_shared<const ReviewInbox::Contents>(ports_.inbox->Take());
   if (contents->empty()) return;
   for (const GroupKind& kind : contents->admitted) {
     if (Followed* followed = FindKind(kind)) followed->follower.Wanted(now);
@@ -143,8 +143,8 @@ void Watcher::SawObject(Followed& followed, Value object, bool gone) {
       return;
     }
     case Role::kOther:
-      if (ports_.observer != nullptr) {
-        ports_.observer->OnOther(followed.follower.kind(), object, gone);
+      if (ports_.reconcile.observer != nullptr) {
+        ports_.reconcile.observer->OnOther(followed.follower.kind(), object, gone);
       }
       return;
     case Role::kManaged:
@@ -181,7 +181,7 @@ void Watcher::UseAccounts(const std::vector<Accounts::Change>& changes) {
     rules.identity.accounts = accounts_.Effective();
     reconciler_.SetRules(std::move(rules));
   }
-  if (on_accounts_) on_accounts_(accounts_.Effective());
+  if (ports_.on_accounts) ports_.on_accounts(accounts_.Effective());
 }
 
 }  // namespace truce
