@@ -115,9 +115,9 @@ class File {
     TRUCE_ASSIGN_OR_RETURN(const std::string kind, reader_.Required(facts, "kind", id));
     const std::size_t dot = kind.find('.');
     if (dot == std::string::npos) return reader_.Fail(facts, id, "kind must be KIND.GROUP");
-    const auto text = [&](std::string_view key, std::string fallback) {
+    const auto text = [&](std::string_view key, const std::string& fallback) {
       const YamlNode* node = facts.Find(key);
-      return node == nullptr ? std::move(fallback) : node->scalar;
+      return node == nullptr ? fallback : node->scalar;
     };
     YamlNode object = Mapping();
     Put(object, "apiVersion", Text(kind.substr(dot + 1) + "/" + text("version", "v1beta1")));

@@ -383,7 +383,7 @@ ScriptedReply ScriptedApiState::Discovery(const ScriptedRequest& request) {
     return JsonReply({{"kind", "APIGroupList"}, {"apiVersion", "v1"}, {"groups", listed}});
   }
   const std::string group = is_core ? "" : parts[1];
-  const std::string version = parts.back();
+  const std::string& version = parts.back();
   if (stale_.count(group) != 0) {
     return {503, "service unavailable\n", "text/plain; charset=utf-8"};
   }

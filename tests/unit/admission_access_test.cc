@@ -82,7 +82,7 @@ class AccessFiles : public ::testing::Test {
   ~AccessFiles() override { std::filesystem::remove_all(folder_); }
 
   std::string File(const std::string& content) const {
-    const std::string path = folder_ + "/file";
+    std::string path = folder_ + "/file";
     std::ofstream(path) << content;
     return path;
   }

@@ -44,23 +44,33 @@ class RestTest : public AdmissionFixture {
     indexed_service_.SetReady(true);
   }
 
-  // As the operator, unless `user` is given: then as that Kubernetes user.
-  HttpResponse Call(const std::string& method, const std::string& path,
-                    std::vector<std::pair<std::string, std::string>> query = {},
-                    const std::string& body = "", const std::string& if_match = "") {
+  using Query = std::vector<std::pair<std::string, std::string>>;
+
+  // As the operator, unless user_ is set: then as that Kubernetes user.
+  HttpResponse Send(HttpRequest request) {
     if (!router_) router_ = Router::Make(AllRoutes()).value();
-    const auto match = router_->Find(method, path);
+    const auto match = router_->Find(request.method, request.path);
     if (match.route == nullptr) return PlainText(404, "no route");
-    HttpRequest request;
-    request.method = method;
-    request.path = path;
-    request.query = std::move(query);
-    request.body = body;
     request.remote_address = user_.empty() ? "unix" : "192.0.2.7";
     const std::string authorization = "Bearer " + user_;
     if (!user_.empty()) request.headers.push_back({"authorization", authorization});
-    if (!if_match.empty()) request.headers.push_back({"if-match", if_match});
     return match.route->handler(request);
+  }
+  HttpResponse Call(const std::string& method, const std::string& path,
+                    const std::string& body = "", const std::string& if_match = "") {
+    HttpRequest request;
+    request.method = method;
+    request.path = path;
+    request.body = body;
+    if (!if_match.empty()) request.headers.push_back({"if-match", if_match});
+    return Send(std::move(request));
+  }
+  HttpResponse Ask(const std::string& path, Query query) {
+    HttpRequest request;
+    request.method = "GET";
+    request.path = path;
+    request.query = std::move(query);
+    return Send(std::move(request));
   }
   // Kept: cursors are sealed by the routes that gave them.
   std::vector<HttpRoute> AllRoutes() {
@@ -70,9 +80,8 @@ class RestTest : public AdmissionFixture {
     for (HttpRoute& route : TransferRoutes(ports)) routes.push_back(std::move(route));
     return routes;
   }
-  json Get(const std::string& path, std::vector<std::pair<std::string, std::string>> query = {},
-           int status = 200) {
-    const HttpResponse response = Call("GET", path, std::move(query));
+  json Get(const std::string& path, Query query = {}, int status = 200) {
+    const HttpResponse response = Ask(path, std::move(query));
     EXPECT_EQ(response.status, status) << path << " " << response.body;
     return json::parse(response.body, nullptr, false);
   }
@@ -159,7 +168,6 @@ TEST_F(RestTest, SortsAndSealsCursors) {
 }
 
 TEST_F(RestTest, BadParametersAre400) {
-  using Query = std::vector<std::pair<std::string, std::string>>;
   for (const Query& query :
        {Query{{"limit", "0"}}, Query{{"limit", "-1"}}, Query{{"limit", "x"}}, Query{{"limit", ""}},
         Query{{"frob", "1"}}, Query{{"name", "a"}, {"name", "b"}}, Query{{"sort", "size"}},
@@ -245,19 +253,19 @@ TEST_F(RestTest, ReleaseNeedsRightStateAndReason) {
   const std::string path = "/api/v1/resources/" + id + ":release";
   const std::string tag = HeaderOf(Call("GET", "/api/v1/resources/" + id), "ETag");
   const std::string reason = R"({"reason":"moved away"})";
-  EXPECT_EQ(Call("POST", path, {}, reason).status, 428);
-  EXPECT_EQ(Call("POST", path, {}, reason, "\"other\"").status, 412);
-  EXPECT_EQ(Call("POST", path, {}, "{}", tag).status, 400);
-  EXPECT_EQ(Call("POST", path, {}, R"({"reason":"a\nb"})", tag).status, 400);
-  EXPECT_EQ(Call("POST", path, {}, R"({"reason":"a","force":1})", tag).status, 400);
-  EXPECT_EQ(Call("POST", path, {}, std::string(100, '['), tag).status, 400);
-  EXPECT_EQ(Call("POST", "/api/v1/resources/" + id + ":frob", {}, reason, tag).status, 404);
+  EXPECT_EQ(Call("POST", path, reason).status, 428);
+  EXPECT_EQ(Call("POST", path, reason, "\"other\"").status, 412);
+  EXPECT_EQ(Call("POST", path, "{}", tag).status, 400);
+  EXPECT_EQ(Call("POST", path, R"({"reason":"a\nb"})", tag).status, 400);
+  EXPECT_EQ(Call("POST", path, R"({"reason":"a","force":1})", tag).status, 400);
+  EXPECT_EQ(Call("POST", path, std::string(100, '['), tag).status, 400);
+  EXPECT_EQ(Call("POST", "/api/v1/resources/" + id + ":frob", reason, tag).status, 404);
   user_ = "robot";
-  EXPECT_EQ(Call("POST", path, {}, reason, tag).status, 403);
+  EXPECT_EQ(Call("POST", path, reason, tag).status, 403);
   reviews_.allowed.insert("robot create ownerships/release in namespace team-a");
-  EXPECT_EQ(Call("POST", path, {}, reason, tag).status, 200);
+  EXPECT_EQ(Call("POST", path, reason, tag).status, 200);
   user_.clear();
-  EXPECT_EQ(Call("POST", path, {}, reason, tag).status, 404);
+  EXPECT_EQ(Call("POST", path, reason, tag).status, 404);
   const json lines = Get("/api/v1/audit", {{"id", id}}).at("items");
   ASSERT_GE(lines.size(), 2U);
   EXPECT_EQ(lines.at(0).at("actor"), "robot (Kubernetes token) from 192.0.2.7");
@@ -288,7 +296,7 @@ TEST_F(RestTest, TheAuditLogIsFilteredPagedAndExported) {
   std::vector<std::pair<std::string, std::string>> query = {
       {"format", "ndjson"}, {"order", "oldest"}, {"limit", "2"}};
   for (int pages = 0; pages < 9; ++pages) {
-    const HttpResponse response = Call("GET", "/api/v1/audit", query);
+    const HttpResponse response = Ask("/api/v1/audit", query);
     ASSERT_EQ(response.status, 200) << response.body;
     text += response.body;
     const std::string next = HeaderOf(response, "X-Next-Cursor");
@@ -314,7 +322,7 @@ TEST_F(RestTest, ChecksSayWhatAdmissionWould) {
   const json body = {
       {"items", {bucket("a", "prod-artifacts"), bucket("b", "free-one"), bucket("c", "free-one")}}};
   const auto before = Contents();
-  const HttpResponse response = Call("POST", "/api/v1/checks", {}, body.dump());
+  const HttpResponse response = Call("POST", "/api/v1/checks", body.dump());
   ASSERT_EQ(response.status, 200) << response.body;
   const json answer = json::parse(response.body);
   EXPECT_EQ(answer.at("verdict"), "denied");
@@ -326,10 +334,10 @@ TEST_F(RestTest, ChecksSayWhatAdmissionWould) {
   for (const char* bad : {"", "[]", "{}", R"({"items":1})", R"({"items":[1]})", R"({"items":[{}]})",
                           R"({"items":[],"x":1})", R"({"items":[],"namespace":1})",
                           R"({"items":[{"apiVersion":"v1","kind":"K","metadata":{}}]})"}) {
-    EXPECT_EQ(Call("POST", "/api/v1/checks", {}, bad).status, 400) << bad;
+    EXPECT_EQ(Call("POST", "/api/v1/checks", bad).status, 400) << bad;
   }
   user_ = "robot";
-  EXPECT_EQ(Call("POST", "/api/v1/checks", {}, body.dump()).status, 403);
+  EXPECT_EQ(Call("POST", "/api/v1/checks", body.dump()).status, 403);
 }
 
 TEST_F(RestTest, AFaultOfTheStoreIs503) {
@@ -389,31 +397,31 @@ TEST_F(RestTest, SharesAreGivenByWhoMay) {
   };
   const std::string path = "/api/v1/shares";
   user_ = "ann";
-  EXPECT_EQ(Call("POST", path, {}, share("")).status, 403);
+  EXPECT_EQ(Call("POST", path, share("")).status, 403);
   reviews_.allowed.insert("ann create ownerships/share in namespace team-a");
-  const HttpResponse made = Call("POST", path, {}, share(""));
+  const HttpResponse made = Call("POST", path, share(""));
   ASSERT_EQ(made.status, 201) << made.body;
   const json given = json::parse(made.body);
   EXPECT_EQ(given.at("to"), "namespace team-b");
   EXPECT_EQ(given.at("by"), "ann (Kubernetes token) from 192.0.2.7");
   for (const char* bad : {R"(,"until":"2000-01-01T00:00:00Z")", R"(,"until":"tomorrow")",
                           R"(,"cluster":"a/b")", R"(,"object":"x")", R"(,"color":"red")"}) {
-    EXPECT_EQ(Call("POST", path, {}, share(bad)).status, 400) << bad;
+    EXPECT_EQ(Call("POST", path, share(bad)).status, 400) << bad;
   }
-  EXPECT_EQ(Call("POST", path, {}, share(""), "\"stale\"").status, 412);
+  EXPECT_EQ(Call("POST", path, share(""), "\"stale\"").status, 412);
   user_ = "bob";
   const std::string at = path + "/" + given.at("id").get<std::string>();
   EXPECT_EQ(Call("GET", at).status, 403);
-  EXPECT_EQ(Call("GET", path, {{"to", "team-b"}}).status, 403);
+  EXPECT_EQ(Ask(path, {{"to", "team-b"}}).status, 403);
   reviews_.allowed.insert("bob list ownerships in namespace team-b");
   EXPECT_EQ(Get(path, {{"to", "team-b"}}).at("items").size(), 1U);
-  EXPECT_EQ(Call("DELETE", at, {}, "", "*").status, 403);
+  EXPECT_EQ(Call("DELETE", at, "", "*").status, 403);
   user_.clear();
   EXPECT_EQ(Get(path, {{"to", "team-c"}}).at("items").size(), 0U);
   EXPECT_EQ(Get(path, {{"resource", id}, {"namespace", "team-a"}}).at("items").size(), 1U);
   EXPECT_EQ(Call("DELETE", at).status, 428);
-  EXPECT_EQ(Call("DELETE", at, {}, "", HeaderOf(made, "ETag")).status, 200);
-  EXPECT_EQ(Call("DELETE", at, {}, "", "*").status, 404);
+  EXPECT_EQ(Call("DELETE", at, "", HeaderOf(made, "ETag")).status, 200);
+  EXPECT_EQ(Call("DELETE", at, "", "*").status, 404);
 }
 
 TEST_F(RestTest, ListsWhatAServiceObserves) {
@@ -457,7 +465,7 @@ TEST_F(RestTest, ListsWhatIsSharedAndWhatAServiceUses) {
     const std::string body = R"({"resource":")" + IdOf(bucket) +
                              R"(","namespace":"team-b","level":"observe","reason":"reads it")" +
                              until + "}";
-    ASSERT_EQ(Call("POST", "/api/v1/shares", {}, body).status, 201);
+    ASSERT_EQ(Call("POST", "/api/v1/shares", body).status, 201);
   };
   share("artifacts", "");
   share("backups", R"(,"until":"2026-11-21T20:00:00Z")");
@@ -473,7 +481,7 @@ TEST_F(RestTest, ListsWhatIsSharedAndWhatAServiceUses) {
   EXPECT_EQ(names("false"), "reports ");
   const std::string offer =
       R"({"resource":")" + IdOf("backups") + R"(","namespace":"team-b","reason":"theirs by now"})";
-  ASSERT_EQ(Call("POST", "/api/v1/transfers", {}, offer).status, 201);
+  ASSERT_EQ(Call("POST", "/api/v1/transfers", offer).status, 201);
   const json user = Get("/api/v1/services/reporting");
   EXPECT_EQ(user.at("used").size(), 2U);
   ASSERT_EQ(user.at("pendingOffers").size(), 1U);
@@ -506,7 +514,7 @@ TEST_F(RestTest, ListsOfAgreementsGoByPages) {
   for (int i = 0; i < 5; ++i) {
     const std::string body = R"({"resource":")" + id + R"(","namespace":"n)" + std::to_string(i) +
                              R"(","level":"observe","reason":"r"})";
-    ASSERT_EQ(Call("POST", "/api/v1/shares", {}, body).status, 201);
+    ASSERT_EQ(Call("POST", "/api/v1/shares", body).status, 201);
   }
   std::set<std::string> seen;
   std::vector<std::pair<std::string, std::string>> query = {{"limit", "2"}};
@@ -529,48 +537,47 @@ TEST_F(RestTest, EachSideOfATransferNeedsItsOwnRight) {
     return R"({"resource":")" + id + R"(","namespace":"team-b","reason":"r")" + more + "}";
   };
   user_ = "ann";
-  EXPECT_EQ(Call("POST", path, {}, offer("")).status, 403);
+  EXPECT_EQ(Call("POST", path, offer("")).status, 403);
   reviews_.allowed.insert("ann create ownerships/transfer in namespace team-a");
-  const HttpResponse made = Call("POST", path, {}, offer(""));
+  const HttpResponse made = Call("POST", path, offer(""));
   ASSERT_EQ(made.status, 201) << made.body;
-  EXPECT_EQ(
-      Call("POST", path, {}, offer(R"(,"force":"true","successor":"Bucket/team-b/x")")).status, 403)
+  EXPECT_EQ(Call("POST", path, offer(R"(,"force":"true","successor":"Bucket/team-b/x")")).status,
+            403)
       << "speaking for both sides needs the right everywhere";
   const std::string at = path + "/" + json::parse(made.body).at("id").get<std::string>();
   const std::string accepts = R"({"successor":"Bucket/team-b/x"})";
-  EXPECT_EQ(Call("POST", at + ":accept", {}, accepts, "*").status, 403);
+  EXPECT_EQ(Call("POST", at + ":accept", accepts, "*").status, 403);
   user_ = "bob";
   reviews_.allowed.insert("bob update ownerships/transfer in namespace team-b");
-  EXPECT_EQ(Call("POST", at + ":accept", {}, accepts).status, 428);
-  EXPECT_EQ(Call("POST", at + ":accept", {}, R"({"successor":"x"})", "*").status, 400);
-  EXPECT_EQ(Call("POST", at + ":accept", {}, accepts, HeaderOf(made, "ETag")).status, 200);
-  EXPECT_EQ(Call("POST", at + ":withdraw", {}, R"({"reason":"r"})", "*").status, 403);
-  EXPECT_EQ(Call("POST", at + ":explode", {}, R"({"reason":"r"})", "*").status, 404);
+  EXPECT_EQ(Call("POST", at + ":accept", accepts).status, 428);
+  EXPECT_EQ(Call("POST", at + ":accept", R"({"successor":"x"})", "*").status, 400);
+  EXPECT_EQ(Call("POST", at + ":accept", accepts, HeaderOf(made, "ETag")).status, 200);
+  EXPECT_EQ(Call("POST", at + ":withdraw", R"({"reason":"r"})", "*").status, 403);
+  EXPECT_EQ(Call("POST", at + ":explode", R"({"reason":"r"})", "*").status, 404);
   user_.clear();
   EXPECT_EQ(Get("/api/v1/resources/" + id).at("transfer").at("state"), "accepted");
   EXPECT_EQ(Get("/api/v1/resources/" + id).at("successor"), "Bucket/team-b/x");
-  EXPECT_EQ(Call("POST", at + ":withdraw", {}, R"({"reason":"r"})", "*").status, 200);
+  EXPECT_EQ(Call("POST", at + ":withdraw", R"({"reason":"r"})", "*").status, 200);
   EXPECT_EQ(Get("/api/v1/resources/" + id).at("successor"), "");
-  EXPECT_EQ(Call("POST", path, {}, offer(R"(,"force":"yes")")).status, 400);
-  EXPECT_EQ(
-      Call("POST", path, {}, offer(R"(,"force":"true","successor":"Bucket/team-b/x")")).status,
-      201);
+  EXPECT_EQ(Call("POST", path, offer(R"(,"force":"yes")")).status, 400);
+  EXPECT_EQ(Call("POST", path, offer(R"(,"force":"true","successor":"Bucket/team-b/x")")).status,
+            201);
 }
 
 TEST_F(RestTest, ProtectionIsAuditedAndConditional) {
   Declare("team-a", "artifacts", "storage");
   const std::string at = "/api/v1/resources/" + IdOf("artifacts");
   const std::string tag = HeaderOf(Call("GET", at), "ETag");
-  EXPECT_EQ(Call("POST", at + ":protect", {}, R"({"reason":"data"})").status, 428);
-  EXPECT_EQ(Call("POST", at + ":protect", {}, R"({"reason":"data"})", tag).status, 200);
-  EXPECT_EQ(Call("POST", at + ":protect", {}, R"({"reason":"data"})", tag).status, 412)
+  EXPECT_EQ(Call("POST", at + ":protect", R"({"reason":"data"})").status, 428);
+  EXPECT_EQ(Call("POST", at + ":protect", R"({"reason":"data"})", tag).status, 200);
+  EXPECT_EQ(Call("POST", at + ":protect", R"({"reason":"data"})", tag).status, 412)
       << "the tag changes with what is agreed";
   EXPECT_EQ(Get(at).at("protection").at("reason"), "data");
   EXPECT_EQ(Get(at).at("history").at(0).at("cause"), "protected against deletion: data");
   user_ = "eve";
-  EXPECT_EQ(Call("POST", at + ":unprotect", {}, R"({"reason":"r"})", "*").status, 403);
+  EXPECT_EQ(Call("POST", at + ":unprotect", R"({"reason":"r"})", "*").status, 403);
   user_.clear();
-  EXPECT_EQ(Call("POST", at + ":unprotect", {}, R"({"reason":"r"})", "*").status, 200);
+  EXPECT_EQ(Call("POST", at + ":unprotect", R"({"reason":"r"})", "*").status, 200);
   EXPECT_EQ(Get(at).at("protection"), nullptr);
 }
 
