@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 import subprocess
 import time
@@ -43,11 +44,14 @@ class Templates:
                 shutil.rmtree(old)
 
     def copy(self, ownerships: int, directory: Path) -> list[Sample]:
-        """Puts a registry of this size into `directory`, which must not exist."""
+        """Puts a registry of this size into `directory`, which must not exist. It is on the disk
+        when this returns."""
         template = self._template(ownerships)
         subprocess.run(
             ["cp", "-r", "--reflink=auto", str(template), str(directory)], check=True
         )
+        # Else the kernel writes it during a run, whose commits wait up to 0.2 s for that.
+        os.sync()
         lines = (directory / "samples.txt").read_text().splitlines()
         return [Sample(*line.split()) for line in lines]
 
