@@ -355,39 +355,6 @@ TEST_F(RestTest, AboutTheServer) {
   EXPECT_EQ(Call("GET", "/openapi.yaml").body, OpenApiText());
 }
 
-TEST(Directories, FindByAllNamesAndForget) {
-  Directory directory;
-  const auto owner = [](int i) {
-    Owner out;
-    out.key.text = "key-" + std::to_string(1000000 + i);
-    out.id.text = "id-" + std::to_string(i);
-    out.name = "name-" + std::to_string(i % 100);
-    out.service = "service-" + std::to_string(i % 7);
-    return out;
-  };
-  for (int i = 0; i < 5000; ++i) directory.Put(owner(i));
-  for (int i = 0; i < 5000; ++i) directory.Put(owner(i));
-  EXPECT_EQ(directory.size(), 5000U);
-  EXPECT_EQ(directory.WithName("name-3", 1000).size(), 50U);
-  EXPECT_EQ(directory.WithId(PublicId{"id-77"}, 9), std::vector<KeyText>{owner(77).key});
-  EXPECT_TRUE(directory.WithArn("", 9).empty());
-  for (int i = 0; i < 5000; i += 2) directory.Erase(owner(i).key);
-  EXPECT_EQ(directory.size(), 2500U);
-  EXPECT_TRUE(directory.WithId(PublicId{"id-78"}, 9).empty());
-  const auto first = directory.OfService("service-1", {}, 3);
-  ASSERT_EQ(first.size(), 3U);
-  EXPECT_EQ(first[0], owner(1).key);
-  EXPECT_EQ(directory.OfService("service-1", first[2], 1)[0], owner(43).key);
-  Owner moved = owner(1);
-  moved.service = "other";
-  directory.Put(moved);
-  EXPECT_EQ(directory.CountOf("other"), 1U);
-  EXPECT_EQ(directory.OfService("service-1", {}, 1)[0], owner(15).key);
-  for (int i = 0; i < 5000; ++i) directory.Erase(owner(i).key);
-  EXPECT_EQ(directory.size(), 0U);
-  EXPECT_TRUE(directory.Services("", 9).empty());
-}
-
 TEST_F(RestTest, SharesAreGivenByWhoMay) {
   Declare("team-a", "artifacts", "storage");
   const std::string id = IdOf("artifacts");

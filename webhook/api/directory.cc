@@ -1,31 +1,58 @@
 #include "webhook/api/directory.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <functional>
+#include <utility>
 
 namespace truce {
 namespace {
 
-constexpr std::size_t kBucketsMin = 1024;
-constexpr std::size_t kKeyBytesMax = std::size_t{1} << 19U;  // a key is a few hundred bytes
+// What an owner lacks is not linked: all that lack it would share a chain.
+constexpr std::uint32_t kNothing = 0;
 
 std::uint32_t HashOf(std::string_view text) {
+  if (text.empty()) return kNothing;
   const std::uint64_t hash = std::hash<std::string_view>{}(text);
-  return static_cast<std::uint32_t>(hash ^ (hash >> 32U));
+  return std::max(static_cast<std::uint32_t>(hash ^ (hash >> 32U)), kNothing + 1);
 }
 
 }  // namespace
 
-std::string_view Directory::KeyOf(const Entry& entry) const {
-  const char* chunk = chunks_[entry.key_begin / kChunkBytes].get();
-  return {chunk + entry.key_begin % kChunkBytes, entry.key_bytes};
+Directory::Directory() {
+  for (std::deque<Place>& heads : buckets_) heads.push_back(kNone);
+}
+
+std::string_view Directory::KeyOf(const Entry& entry) { return {entry.key.get(), entry.key_bytes}; }
+
+// Linear hashing: buckets that the last doubling has not reached yet are still part of the one
+// that they will be split from.
+std::size_t Directory::BucketOf(std::uint32_t hash) const {
+  const std::size_t count = buckets_[kByKey].size();
+  const std::size_t mask = std::bit_ceil(count) - 1;
+  const std::size_t bucket = hash & mask;
+  return bucket < count ? bucket : hash & (mask >> 1U);
+}
+
+void Directory::AddBucket() {
+  const std::size_t added = buckets_[kByKey].size();
+  const std::size_t split = added - std::bit_floor(added);
+  for (std::deque<Place>& heads : buckets_) heads.push_back(kNone);
+  for (std::size_t by = 0; by < kByCount; ++by) {
+    Place place = std::exchange(buckets_[by][split], kNone);
+    while (place != kNone) {
+      Entry& entry = entries_[place];
+      Place& head = buckets_[by][BucketOf(entry.hash[by])];
+      const Place next = std::exchange(entry.next[by], head);
+      head = std::exchange(place, next);
+    }
+  }
 }
 
 Directory::Place Directory::Find(std::string_view key) const {
-  if (buckets_[kByKey].empty()) return kNone;
   const std::uint32_t hash = HashOf(key);
-  Place place = buckets_[kByKey][hash & (buckets_[kByKey].size() - 1)];
+  Place place = buckets_[kByKey][BucketOf(hash)];
   while (place != kNone) {
     const Entry& entry = entries_[place];
     if (entry.hash[kByKey] == hash && KeyOf(entry) == key) return place;
@@ -34,16 +61,19 @@ Directory::Place Directory::Find(std::string_view key) const {
   return kNone;
 }
 
-void Directory::AddKey(std::string_view key, Entry& entry) {
-  if (chunk_used_ + key.size() > kChunkBytes) {
-    chunks_.push_back(std::make_unique<char[]>(kChunkBytes));
-    chunk_used_ = 0;
+Directory::Place Directory::TakeEntry(std::string_view key) {
+  Place place = free_;
+  if (place == kNone) {
+    place = static_cast<Place>(entries_.size());
+    entries_.emplace_back();
+  } else {
+    free_ = entries_[place].service;
   }
-  std::memcpy(chunks_.back().get() + chunk_used_, key.data(), key.size());
-  entry.key_begin = static_cast<std::uint32_t>((chunks_.size() - 1) * kChunkBytes + chunk_used_);
+  Entry& entry = entries_[place];
+  entry.key = std::make_unique_for_overwrite<char[]>(key.size());
+  std::memcpy(entry.key.get(), key.data(), key.size());
   entry.key_bytes = static_cast<std::uint32_t>(key.size());
-  chunk_used_ += key.size();
-  key_bytes_live_ += key.size();
+  return place;
 }
 
 std::uint32_t Directory::ServicePlace(const std::string& name) {
@@ -54,7 +84,6 @@ std::uint32_t Directory::ServicePlace(const std::string& name) {
 }
 
 void Directory::Put(const Owner& owner) {
-  if (owner.key.text.size() > kKeyBytesMax) return;
   const std::array<std::uint32_t, kByCount> hash = {HashOf(owner.key.text), HashOf(owner.id.text),
                                                     HashOf(owner.name), HashOf(owner.arn)};
   const std::uint32_t service = ServicePlace(owner.service);
@@ -63,15 +92,8 @@ void Directory::Put(const Owner& owner) {
     if (entries_[place].hash == hash && entries_[place].service == service) return;
     Unlink(place);
   } else {
-    if (live_ >= buckets_[kByKey].size()) Grow();
-    place = free_;
-    if (place == kNone) {
-      place = static_cast<Place>(entries_.size());
-      entries_.emplace_back();
-    } else {
-      free_ = entries_[place].service;
-    }
-    AddKey(owner.key.text, entries_[place]);
+    if (live_ >= buckets_[kByKey].size()) AddBucket();
+    place = TakeEntry(owner.key.text);
     ++live_;
   }
   entries_[place].hash = hash;
@@ -83,20 +105,18 @@ void Directory::Erase(const KeyText& key) {
   const Place place = Find(key.text);
   if (place == kNone) return;
   Unlink(place);
-  key_bytes_live_ -= entries_[place].key_bytes;
-  entries_[place].key_bytes = 0;
+  entries_[place].key.reset();
   entries_[place].service = free_;
   free_ = place;
   --live_;
-  if (chunks_.size() * kChunkBytes > 4 * kChunkBytes + 2 * key_bytes_live_) CompactKeys();
 }
 
 void Directory::Link(Place place) {
   Entry& entry = entries_[place];
   for (std::size_t by = 0; by < kByCount; ++by) {
-    Place& head = buckets_[by][entry.hash[by] & (buckets_[by].size() - 1)];
-    entry.next[by] = head;
-    head = place;
+    if (entry.hash[by] == kNothing) continue;
+    Place& head = buckets_[by][BucketOf(entry.hash[by])];
+    entry.next[by] = std::exchange(head, place);
   }
   Service& service = services_[entry.service];
   entry.service_before = kNone;
@@ -109,7 +129,8 @@ void Directory::Link(Place place) {
 void Directory::Unlink(Place place) {
   Entry& entry = entries_[place];
   for (std::size_t by = 0; by < kByCount; ++by) {
-    Place* link = &buckets_[by][entry.hash[by] & (buckets_[by].size() - 1)];
+    if (entry.hash[by] == kNothing) continue;
+    Place* link = &buckets_[by][BucketOf(entry.hash[by])];
     while (*link != place) link = &entries_[*link].next[by];
     *link = entry.next[by];
   }
@@ -124,41 +145,10 @@ void Directory::Unlink(Place place) {
   --service.keys;
 }
 
-void Directory::Grow() {
-  const std::size_t size = std::max(kBucketsMin, 2 * buckets_[kByKey].size());
-  for (std::size_t by = 0; by < kByCount; ++by) {
-    std::vector<Place> heads(size, kNone);
-    for (const Place old_head : buckets_[by]) {
-      Place place = old_head;
-      while (place != kNone) {
-        Place& head = heads[entries_[place].hash[by] & (size - 1)];
-        const Place next = entries_[place].next[by];
-        entries_[place].next[by] = head;
-        head = place;
-        place = next;
-      }
-    }
-    buckets_[by] = std::move(heads);
-  }
-}
-
-// Keys of entries that went leave holes; all living ones move together.
-void Directory::CompactKeys() {
-  const auto old_chunks = std::move(chunks_);
-  chunks_.clear();
-  chunk_used_ = kChunkBytes;
-  key_bytes_live_ = 0;
-  for (Entry& entry : entries_) {
-    if (entry.key_bytes == 0) continue;
-    const char* chunk = old_chunks[entry.key_begin / kChunkBytes].get();
-    AddKey({chunk + entry.key_begin % kChunkBytes, entry.key_bytes}, entry);
-  }
-}
-
 std::vector<KeyText> Directory::WithHash(By by, std::uint32_t hash, std::size_t limit) const {
   std::vector<KeyText> keys;
-  if (buckets_[by].empty()) return keys;
-  Place place = buckets_[by][hash & (buckets_[by].size() - 1)];
+  if (hash == kNothing) return keys;
+  Place place = buckets_[by][BucketOf(hash)];
   while (place != kNone && keys.size() < limit) {
     const Entry& entry = entries_[place];
     if (entry.hash[by] == hash) keys.push_back({std::string(KeyOf(entry))});
@@ -177,8 +167,6 @@ std::vector<KeyText> Directory::WithName(std::string_view name, std::size_t limi
 }
 
 std::vector<KeyText> Directory::WithArn(std::string_view arn, std::size_t limit) const {
-  // Owners without ARN all have the same one, the empty one.
-  if (arn.empty()) return {};
   return WithHash(kByArn, HashOf(arn), limit);
 }
 

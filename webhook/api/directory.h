@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -18,9 +19,12 @@
 
 namespace truce {
 
-// External synchronization.
+// External synchronization. A change costs the same with few entries and with millions, but for
+// keys that share a name or an ARN.
 class Directory final {
  public:
+  Directory();
+
   // Enters the owner of a key, in place of what was entered for the key.
   void Put(const Owner& owner);
   void Erase(const KeyText& key);
@@ -53,7 +57,7 @@ class Directory final {
   enum By : std::size_t { kByKey, kById, kByName, kByArn, kByCount };
 
   struct Entry {
-    std::uint32_t key_begin = 0;  // in the arena
+    std::unique_ptr<char[]> key;
     std::uint32_t key_bytes = 0;
     std::array<std::uint32_t, kByCount> hash{};
     std::array<Place, kByCount> next{};
@@ -68,25 +72,22 @@ class Directory final {
     std::size_t keys = 0;
   };
 
-  std::string_view KeyOf(const Entry& entry) const;
+  static std::string_view KeyOf(const Entry& entry);
+  std::size_t BucketOf(std::uint32_t hash) const;
+  void AddBucket();
   Place Find(std::string_view key) const;
+  Place TakeEntry(std::string_view key);
   void Link(Place place);
   void Unlink(Place place);
-  void Grow();
-  void AddKey(std::string_view key, Entry& entry);
-  void CompactKeys();
   std::uint32_t ServicePlace(const std::string& name);
   std::vector<KeyText> WithHash(By by, std::uint32_t hash, std::size_t limit) const;
 
-  static constexpr std::size_t kChunkBytes = std::size_t{1} << 20U;
-  std::vector<std::unique_ptr<char[]>> chunks_;  // keys never straddle two chunks
-  std::size_t chunk_used_ = kChunkBytes;         // of the last chunk
-  std::size_t key_bytes_live_ = 0;
-
-  std::vector<Entry> entries_;
+  // Deques grow without moving what they hold: commits wait for a change.
+  std::deque<Entry> entries_;
   Place free_ = kNone;
   std::size_t live_ = 0;
-  std::array<std::vector<Place>, kByCount> buckets_;  // heads of chains; a power of two of them
+  // Heads of chains, as many for each of the hashes.
+  std::array<std::deque<Place>, kByCount> buckets_;
   std::vector<Service> services_;
   std::map<std::string, std::uint32_t, std::less<>> service_places_;
 };
