@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <functional>
 #include <memory_resource>
 #include <span>
 #include <string>
@@ -12,8 +11,6 @@
 
 namespace truce {
 namespace {
-
-constexpr std::size_t kPlacesMin = 64;
 
 // Layout of a blob: since (8 bytes), flags (1), then texts. A text is a length and its bytes; a
 // relative text is the lengths of the prefix and suffix it shares with its base, and the rest as a
@@ -104,8 +101,9 @@ std::string_view KeyIn(const char* blob) {
   return Unpacker(blob + kKeyOffset, *std::pmr::null_memory_resource()).Text();
 }
 
-std::uint32_t TagOf(std::string_view key) {
-  return static_cast<std::uint32_t>(std::hash<std::string_view>{}(key));
+// Whether a blob is that of the key.
+auto IsOf(std::string_view key) {
+  return [key](const auto& blob) { return KeyIn(blob.get()) == key; };
 }
 
 std::pair<Record, HolderState> StateIn(const char* blob) {
@@ -167,35 +165,27 @@ Result<void> Unpack(const char* blob, Owner& owner) {
 
 }  // namespace
 
-OwnerIndex::OwnerIndex() : mask_(kPlacesMin - 1), tags_(kPlacesMin), blobs_(kPlacesMin) {}
-
-std::size_t OwnerIndex::PlaceOf(std::string_view key, std::uint32_t tag) const {
-  std::size_t place = tag & mask_;
-  while (blobs_[place] != nullptr && (tags_[place] != tag || KeyIn(blobs_[place].get()) != key)) {
-    place = (place + 1) & mask_;
-  }
-  return place;
+const OwnerIndex::Blob* OwnerIndex::BlobOf(std::string_view key) const {
+  return blobs_.Find(HashOf(key), IsOf(key));
 }
 
 Result<void> OwnerIndex::Find(std::string_view key, std::optional<Owner>& owner) const {
-  const Blob& blob = blobs_[PlaceOf(key, TagOf(key))];
+  const Blob* const blob = BlobOf(key);
   if (blob == nullptr) {
     owner.reset();
     return {};
   }
-  Result<void> unpacked = Unpack(blob.get(), owner.emplace());
+  Result<void> unpacked = Unpack(blob->get(), owner.emplace());
   if (!unpacked.ok()) owner.reset();
   return unpacked;
 }
 
-bool OwnerIndex::Contains(std::string_view key) const {
-  return blobs_[PlaceOf(key, TagOf(key))] != nullptr;
-}
+bool OwnerIndex::Contains(std::string_view key) const { return BlobOf(key) != nullptr; }
 
 std::optional<std::pair<Record, HolderState>> OwnerIndex::StateOf(std::string_view key) const {
-  const Blob& blob = blobs_[PlaceOf(key, TagOf(key))];
+  const Blob* const blob = BlobOf(key);
   if (blob == nullptr) return std::nullopt;
-  return StateIn(blob.get());
+  return StateIn(blob->get());
 }
 
 void OwnerIndex::Put(const Owner& owner) {
@@ -225,51 +215,19 @@ void OwnerIndex::Put(const Owner& owner) {
 }
 
 void OwnerIndex::Put(const OwnerTexts& texts) {
-  // At most 3 of 4 places are taken: probes stay short, and one of them is always free.
-  if ((size_ + 1) * 4 > (mask_ + 1) * 3) Grow();
   std::string packed;
   packed.reserve(512);
   Pack(texts, packed);
-  const std::uint32_t tag = TagOf(texts.key);
-  const std::size_t place = PlaceOf(texts.key, tag);
-  if (blobs_[place] == nullptr) ++size_;
-  blobs_[place] = Blob(new char[packed.size()]);
-  std::memcpy(blobs_[place].get(), packed.data(), packed.size());
-  tags_[place] = tag;
-}
-
-void OwnerIndex::Erase(std::string_view key) {
-  std::size_t hole = PlaceOf(key, TagOf(key));
-  if (blobs_[hole] == nullptr) return;
-  blobs_[hole].reset();
-  --size_;
-  // Followers that were pushed beyond the hole move back into it, so that a probe never ends too
-  // early.
-  for (std::size_t place = (hole + 1) & mask_; blobs_[place] != nullptr;
-       place = (place + 1) & mask_) {
-    const std::size_t home = tags_[place] & mask_;
-    if (((place - home) & mask_) < ((place - hole) & mask_)) continue;
-    blobs_[hole] = std::move(blobs_[place]);
-    tags_[hole] = tags_[place];
-    hole = place;
+  Blob blob(new char[packed.size()]);
+  std::memcpy(blob.get(), packed.data(), packed.size());
+  const TextHash hash = HashOf(texts.key);
+  if (Blob* const found = blobs_.Find(hash, IsOf(texts.key))) {
+    *found = std::move(blob);
+  } else {
+    blobs_.Insert(hash, std::move(blob));
   }
 }
 
-void OwnerIndex::Grow() {
-  const std::size_t places = (mask_ + 1) * 2;
-  std::vector<std::uint32_t> tags(places);
-  std::vector<Blob> blobs(places);
-  const std::size_t mask = places - 1;
-  for (std::size_t old = 0; old <= mask_; ++old) {
-    if (blobs_[old] == nullptr) continue;
-    std::size_t place = tags_[old] & mask;
-    while (blobs[place] != nullptr) place = (place + 1) & mask;
-    tags[place] = tags_[old];
-    blobs[place] = std::move(blobs_[old]);
-  }
-  tags_ = std::move(tags);
-  blobs_ = std::move(blobs);
-  mask_ = mask;
-}
+void OwnerIndex::Erase(std::string_view key) { blobs_.Erase(HashOf(key), IsOf(key)); }
 
 }  // namespace truce

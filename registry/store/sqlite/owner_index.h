@@ -8,19 +8,19 @@
 #include <optional>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "registry/base/result.h"
+#include "registry/store/sqlite/hash_table.h"
 #include "registry/store/sqlite/records.h"
 
 namespace truce {
 
-// An open-addressing table of one allocation per owner. Texts that repeat parts of the key or the
+// One allocation for each owner. Texts that repeat parts of the key or the
 // root (ARN, name, identity, shape, leaf, party) are kept as differences: about 250 bytes an owner
 // with everyday names, where a map of Owner takes over 1,000. External synchronization.
 class OwnerIndex {
  public:
-  OwnerIndex();
+  OwnerIndex() = default;
   OwnerIndex(const OwnerIndex&) = delete;
   OwnerIndex& operator=(const OwnerIndex&) = delete;
 
@@ -35,19 +35,14 @@ class OwnerIndex {
   void Put(const OwnerTexts& texts);
   void Erase(std::string_view key);
 
-  std::size_t size() const { return size_; }
+  std::size_t size() const { return blobs_.size(); }
 
  private:
   using Blob = std::unique_ptr<char[]>;
 
-  // The place of `key`, or the free place where it belongs.
-  std::size_t PlaceOf(std::string_view key, std::uint32_t tag) const;
-  void Grow();
+  const Blob* BlobOf(std::string_view key) const;
 
-  std::size_t size_ = 0;
-  std::size_t mask_;
-  std::vector<std::uint32_t> tags_;  // the hash of the key in the same place
-  std::vector<Blob> blobs_;          // null: the place is free
+  HashTable<Blob> blobs_;
 };
 
 }  // namespace truce

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "registry/store/sqlite/hash_table.h"
+
 namespace truce {
 
 // Uids and slots come in no order: an index of them changes another page with every new object,
@@ -21,7 +23,7 @@ namespace truce {
 // it reads. About 24 bytes for each row. Thread-safe: one writer, any number of readers.
 class Signposts {
  public:
-  Signposts();
+  Signposts() = default;
   Signposts(const Signposts&) = delete;
   Signposts& operator=(const Signposts&) = delete;
 
@@ -41,19 +43,13 @@ class Signposts {
   void LoadVersion(std::uint64_t version);
 
  private:
-  using Hash = std::uint32_t;
-  using Entry = std::pair<Hash, std::int64_t>;
+  using Entry = std::pair<TextHash, std::int64_t>;
 
-  void Insert(Entry entry);
-  void Erase(Entry entry);
-  void Grow();
+  void Erase(const Entry& entry);
 
   mutable std::shared_mutex mutex_;
-  // An open-addressing table; all guarded by mutex_.
-  std::size_t size_ = 0;
-  std::size_t mask_;
-  std::vector<Hash> hashes_;
-  std::vector<std::int64_t> ids_;  // 0: the place is free
+  // Ids by the text's hash; all guarded by mutex_.
+  HashTable<std::int64_t> table_;
   std::uint64_t version_ = 0;
   // Of the transaction under way.
   std::vector<Entry> added_;
