@@ -1,7 +1,5 @@
 #include "webhook/api/directory.h"
 
-#include <ctime>
-
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -11,7 +9,9 @@
 
 #include <gtest/gtest.h>
 
-namespace truce {
+#include "tests/support/cpu_time.h"
+
+namespace truce::testing {
 namespace {
 
 Owner OwnerAt(int i) {
@@ -21,13 +21,6 @@ Owner OwnerAt(int i) {
   out.name = "name-" + std::to_string(i % 100);
   out.service = "service-" + std::to_string(i % 7);
   return out;
-}
-
-// Of this thread, so that others on the machine do not count.
-double CpuSeconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
 }
 
 TEST(DirectoryTest, FindsByAllNamesAndForgets) {
@@ -140,4 +133,4 @@ TEST(DirectoryTest, OwnersWithoutArnAreErasedAsFastAsOthers) {
 }
 
 }  // namespace
-}  // namespace truce
+}  // namespace truce::testing

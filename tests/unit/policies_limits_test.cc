@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <ctime>
 #include <limits>
 #include <memory>
 #include <set>
@@ -12,6 +11,7 @@
 
 #include "policies/name_rules.h"
 #include "registry/identity/characters.h"
+#include "tests/support/cpu_time.h"
 #include "tests/support/policy_of.h"
 
 namespace truce {
@@ -190,18 +190,14 @@ TEST(NameLimits, SuggestionsOfTheConventionConformAndAreTakenByAws) {
   EXPECT_GE(types.size(), 60U);
 }
 
-// CPU time of `work`, the least of several runs: what else runs on the machine does not count.
+// CPU seconds of `work`, the least of several runs.
 template <typename Work>
 double Cost(const Work& work) {
   double least = std::numeric_limits<double>::max();
   for (int run = 0; run < 5; ++run) {
-    timespec before{};
-    timespec after{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before);
+    const double began = testing::CpuSeconds();
     work();
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after);
-    least = std::min(least, static_cast<double>(after.tv_sec - before.tv_sec) * 1e9 +
-                                static_cast<double>(after.tv_nsec - before.tv_nsec));
+    least = std::min(least, testing::CpuSeconds() - began);
   }
   return least;
 }

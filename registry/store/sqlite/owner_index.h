@@ -15,9 +15,9 @@
 
 namespace truce {
 
-// One allocation for each owner. Texts that repeat parts of the key or the
-// root (ARN, name, identity, shape, leaf, party) are kept as differences: about 250 bytes an owner
-// with everyday names, where a map of Owner takes over 1,000. External synchronization.
+// One allocation for each owner. Texts that repeat parts of the key or the root (ARN, name,
+// identity, shape, leaf, party) are kept as differences: about 250 bytes an owner with everyday
+// names, where a map of Owner takes over 1,000. External synchronization.
 class OwnerIndex {
  public:
   OwnerIndex() = default;
