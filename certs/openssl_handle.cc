@@ -15,7 +15,7 @@ namespace {
 // A key with a pass phrase is refused instead of asking the terminal for it.
 int NoPassPhrase(char* /*buffer*/, int /*size*/, int /*writing*/, void* /*argument*/) { return -1; }
 
-std::string Contents(BIO* bio) {
+std::string ContentsOf(BIO* bio) {
   char* data = nullptr;
   const long size = BIO_get_mem_data(bio, &data);
   return std::string(data, static_cast<size_t>(size));
@@ -75,7 +75,7 @@ KeyHandle ReadKey(std::string_view pem) {
 std::string ToPem(X509* certificate) {
   const BioHandle bio(BIO_new(BIO_s_mem()));
   if (bio == nullptr || PEM_write_bio_X509(bio.get(), certificate) != 1) return {};
-  return Contents(bio.get());
+  return ContentsOf(bio.get());
 }
 
 std::string ToPem(EVP_PKEY* key) {
@@ -84,7 +84,7 @@ std::string ToPem(EVP_PKEY* key) {
   if (PEM_write_bio_PKCS8PrivateKey(bio.get(), key, nullptr, nullptr, 0, nullptr, nullptr) != 1) {
     return {};
   }
-  return Contents(bio.get());
+  return ContentsOf(bio.get());
 }
 
 Timestamp NotBefore(const X509* certificate) {

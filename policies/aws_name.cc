@@ -10,13 +10,7 @@
 #include "policies/people.h"
 
 namespace truce {
-namespace {
-
-constexpr std::size_t kNameBytesMax = 256;
-
-std::string Quoted(std::string_view text) { return '"' + OneLine(text, kNameBytesMax) + '"'; }
-
-}  // namespace
+namespace {}  // namespace
 
 Finding AwsNameRefused(const DeclaredResource& resource, const BadAwsName& bad,
                        const Wording& wording) {
@@ -36,7 +30,7 @@ Finding AwsNameRefused(const DeclaredResource& resource, const BadAwsName& bad,
   }
   const std::string in = *wording.root == wording.object->slot
                              ? std::string()
-                             : " in " + OneLine(ObjectForPeople(*wording.root), kNameBytesMax);
+                             : " in " + OneLine(ObjectForPeople(*wording.root), kShownTextBytesMax);
   out.remedy = better.empty()
                    ? "Choose another name" + in + "."
                    : "Choose another name" + in + ", for example " + Quoted(better) + ".";

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "policies/finding.h"
+#include "registry/base/text.h"
 
 namespace truce {
 
@@ -21,15 +22,9 @@ namespace {
 using Kind = AwsNameCheck::Kind;
 using Alphabet = std::bitset<128>;
 
-constexpr std::string_view kFifo = ".fifo";
 constexpr std::size_t kLabelBytesMax = 63;
 
-bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-bool IsAlnum(char c) { return IsUpper(c) || (c >= 'a' && c <= 'z') || IsDigit(c); }
-char Lower(char c) { return IsUpper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
-
-std::string Lower(std::string_view text) {
+std::string Lowered(std::string_view text) {
   std::string out(text);
   std::transform(out.begin(), out.end(), out.begin(), [](char c) { return Lower(c); });
   return out;
@@ -184,7 +179,7 @@ std::string LabelFault(std::string_view name, Kind kind) {
 }
 
 std::string FifoFault(std::string_view name, std::optional<bool> fifo, const std::string& field) {
-  if (!fifo.has_value() || *fifo == name.ends_with(kFifo)) return {};
+  if (!fifo.has_value() || *fifo == name.ends_with(kFifoSuffix)) return {};
   if (*fifo) return "does not end with \".fifo\", although " + field + " is true";
   return "ends with \".fifo\", although " + field + " is not true";
 }
@@ -256,7 +251,7 @@ std::string CheckFault(const AwsNameCheck& check, std::string_view name, std::op
     }
     case Kind::kPathPrefix: {
       if (name.starts_with('/')) name.remove_prefix(1);
-      const std::string lower = Lower(name.substr(0, 32));
+      const std::string lower = Lowered(name.substr(0, 32));
       const std::string fault =
           FirstOf(texts, "begins with", [&](const std::string& t) { return lower.starts_with(t); });
       return fault.empty() ? fault : fault + ", which AWS reserves";
@@ -286,7 +281,7 @@ struct AwsNameRule::Impl {
 
   // Which of AWS's characters are missing where; `name` does not match the pattern.
   std::string PatternFault(std::string_view name) const {
-    if (!fifo_field.empty() && name.ends_with(kFifo)) name.remove_suffix(kFifo.size());
+    if (!fifo_field.empty() && name.ends_with(kFifoSuffix)) name.remove_suffix(kFifoSuffix.size());
     if (name.empty()) return "has nothing before \".fifo\"";
     const auto odd =
         std::find_if(name.begin(), name.end(), [this](char c) { return !Has(alphabet, c); });
@@ -429,16 +424,16 @@ std::string AwsNameRule::Writable(std::string_view text) const { return impl_->W
 
 std::string AwsNameRule::Near(std::string_view name, std::optional<bool> fifo) const {
   constexpr std::size_t kTriesMax = 16;
-  const bool is_fifo = !fifo_field().empty() && fifo.value_or(name.ends_with(kFifo));
-  if (!fifo_field().empty() && name.ends_with(kFifo)) name.remove_suffix(kFifo.size());
+  const bool is_fifo = !fifo_field().empty() && fifo.value_or(name.ends_with(kFifoSuffix));
+  if (!fifo_field().empty() && name.ends_with(kFifoSuffix)) name.remove_suffix(kFifoSuffix.size());
   std::string out = impl_->Cleaned(name);
   // What may not begin or end a name is mostly punctuation; digits come off where letters must
   // begin.
   while (!out.empty() && !IsAlnum(out.back())) out.pop_back();
   for (std::size_t i = 0; i < kTriesMax && !out.empty(); ++i) {
-    std::string fit = impl_->Fit(is_fifo ? out + std::string(kFifo) : out);
-    if (is_fifo && !fit.ends_with(kFifo)) {
-      fit = Shortened(out, max_length() - kFifo.size(), "-").append(kFifo);
+    std::string fit = impl_->Fit(is_fifo ? out + std::string(kFifoSuffix) : out);
+    if (is_fifo && !fit.ends_with(kFifoSuffix)) {
+      fit = Shortened(out, max_length() - kFifoSuffix.size(), "-").append(kFifoSuffix);
     }
     if (!FaultOf(fit, fifo).has_value()) return fit;
     out.erase(0, 1);

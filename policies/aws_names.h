@@ -18,6 +18,9 @@
 
 namespace truce {
 
+// What the name of a first-in-first-out queue or topic ends with.
+inline constexpr std::string_view kFifoSuffix = ".fifo";
+
 // One check of a name beyond its pattern and length.
 struct AwsNameCheck {
   enum class Kind : std::uint8_t {

@@ -10,13 +10,14 @@
 namespace truce {
 namespace {
 
-constexpr std::size_t kNameBytesMax = 256;  // of anything an object says
 constexpr std::size_t kReasonBytesMax = 120;
 
 constexpr std::size_t kUsualTextBytes = 320;
 
 // What an object says, safe on one line.
-void AppendSaid(std::string_view text, std::string& out) { AppendLine(text, kNameBytesMax, out); }
+void AppendSaid(std::string_view text, std::string& out) {
+  AppendLine(text, kShownTextBytesMax, out);
+}
 
 void AppendQuoted(std::string_view text, std::string& out) {
   out += '"';
@@ -59,7 +60,7 @@ class Words final {
   Words(const Clash& clash, const Wording& wording) : clash_(clash), wording_(wording) {
     level_ = DisclosureOf(clash, wording.disclosure);
     resource_ = ResourceForPeople(clash.resource, wording);
-    root_ = OneLine(ObjectForPeople(clash.holder.root), kNameBytesMax);
+    root_ = OneLine(ObjectForPeople(clash.holder.root), kShownTextBytesMax);
   }
 
   const std::string& resource() const { return resource_; }
@@ -402,7 +403,7 @@ Finding PerhapsElsewhere(const Clash& clash, const Wording& wording) {
   out.mode = Mode::kWarn;
   out.at_most = Mode::kWarn;
   const std::string resource = OneLine(
-      TypeForPeople(clash.resource.identity.type) + " " + clash.resource.name, kNameBytesMax);
+      TypeForPeople(clash.resource.identity.type) + " " + clash.resource.name, kShownTextBytesMax);
   out.cause = "Perhaps the same resource in another account: " + out.cause;
   out.remedy = "Tell Truce the account of the ProviderConfig (providerConfigs).";
   std::string who = "another declaration";

@@ -139,6 +139,8 @@ std::string OneLine(std::string_view text, std::size_t bytes_max) {
   return out;
 }
 
+std::string Quoted(std::string_view text) { return '"' + OneLine(text, kShownTextBytesMax) + '"'; }
+
 std::string DenialText(std::span<const Finding> findings) {
   if (findings.size() == 1) return Paragraph(findings[0]);
   constexpr std::size_t kTailBytes = 64;  // room for the line that counts what was left out

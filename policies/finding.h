@@ -64,6 +64,12 @@ std::vector<std::string> Warnings(std::span<const Finding> findings);
 // bytes, cut between characters with "…".
 std::string OneLine(std::string_view text, std::size_t bytes_max);
 
+// The most of a name or another text of an object that a finding shows.
+inline constexpr std::size_t kShownTextBytesMax = 256;
+
+// OneLine of `text` between quotation marks.
+std::string Quoted(std::string_view text);
+
 // The same, behind `out`.
 void AppendLine(std::string_view text, std::size_t bytes_max, std::string& out);
 

@@ -17,10 +17,6 @@
 namespace truce {
 namespace {
 
-constexpr std::size_t kNameBytesMax = 256;
-
-std::string Quoted(std::string_view text) { return '"' + OneLine(text, kNameBytesMax) + '"'; }
-
 bool IsSlotParty(const PartyId& party) { return party.text.starts_with("slot:"); }
 
 // Cluster-scoped objects that people write by hand are parties of their own each, although one team
@@ -39,9 +35,10 @@ std::string OwnerInWords(const Owner& holder, Disclosure level) {
     out += named ? "service " + Quoted(holder.service) : std::string("another service");
   } else {
     if (named) out += "service " + Quoted(holder.service) + ", ";
-    out += OneLine(ObjectForPeople(root), kNameBytesMax);
+    out += OneLine(ObjectForPeople(root), kShownTextBytesMax);
   }
-  if (!holder.contact.empty()) out += " (contact " + OneLine(holder.contact, kNameBytesMax) + ")";
+  if (!holder.contact.empty())
+    out += " (contact " + OneLine(holder.contact, kShownTextBytesMax) + ")";
   return out;
 }
 
@@ -75,7 +72,7 @@ std::optional<Finding> ForeignAttachment(const UseFacts& facts, const Wording& w
   out.remedy = "Point it at a resource of your own, or ask " +
                (wording.disclosure == Disclosure::kTaken || holder.contact.empty()
                     ? std::string("the owner")
-                    : OneLine(holder.contact, kNameBytesMax)) +
+                    : OneLine(holder.contact, kShownTextBytesMax)) +
                " to declare it beside the resource, or to share it with you at level attach.";
   AddLink(holder, wording, out);
   out.warning = OneLine("truce: " + type + " writes into " + TypeForPeople(holder.identity.type) +

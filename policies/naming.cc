@@ -18,7 +18,6 @@ constexpr std::array<std::string_view, kNamingVariableCount> kNames = {
     "service", "env", "type", "team", "region", "account", "suffix"};
 constexpr std::array<std::string_view, 4> kEnvironments = {"dev", "test", "staging", "prod"};
 
-constexpr std::string_view kFifo = ".fifo";
 constexpr std::size_t kPatternBytesMax = 512;
 constexpr std::int64_t kPatternMemoryMax = 1 << 18;  // a pattern that needs more is no name's
 
@@ -398,7 +397,7 @@ class Compiler {
   static void MakeRoom(TypeForm& form, const Variables& variables) {
     form.room.fill(std::numeric_limits<std::size_t>::max());
     if (form.length_max == 0) return;
-    const std::size_t fifo = form.aws->fifo_field().empty() ? 0 : kFifo.size();
+    const std::size_t fifo = form.aws->fifo_field().empty() ? 0 : kFifoSuffix.size();
     for (const NamingVariable soft :
          {NamingVariable::kService, NamingVariable::kTeam, NamingVariable::kSuffix}) {
       std::size_t others = fifo;
@@ -497,10 +496,10 @@ bool NamingConvention::Covers(std::string_view type) const { return impl_->Find(
 std::optional<NamingFault> NamingConvention::FaultOf(const NameFacts& facts) const {
   const TypeForm* form = impl_->Find(facts.type);
   if (form == nullptr || facts.name.empty()) return std::nullopt;
-  const bool fifo = !form->aws->fifo_field().empty() && facts.name.ends_with(kFifo);
+  const bool fifo = !form->aws->fifo_field().empty() && facts.name.ends_with(kFifoSuffix);
   // AWS demands this end: it is no part of the convention.
   const std::string_view name =
-      fifo ? facts.name.substr(0, facts.name.size() - kFifo.size()) : facts.name;
+      fifo ? facts.name.substr(0, facts.name.size() - kFifoSuffix.size()) : facts.name;
   const WantedValues wanted = impl_->AllWanted(facts, *form);
   FormReading best;
   const FormElements* best_way = nullptr;

@@ -13,10 +13,6 @@
 namespace truce {
 namespace {
 
-constexpr std::size_t kNameBytesMax = 256;
-
-std::string Quoted(std::string_view text) { return '"' + OneLine(text, kNameBytesMax) + '"'; }
-
 // the env must be "prod" (label env), not "production"
 std::string WhatIsWrong(const NamingFault& fault) {
   if (fault.part == "length") return "it must " + fault.expected;
@@ -44,7 +40,7 @@ Finding NameOutOfConvention(const DeclaredResource& resource, std::string_view n
               ": " + wrong + ".";
   const std::string in = *wording.root == wording.object->slot
                              ? std::string()
-                             : " in " + OneLine(ObjectForPeople(*wording.root), kNameBytesMax);
+                             : " in " + OneLine(ObjectForPeople(*wording.root), kShownTextBytesMax);
   if (!fault.suggestion.empty()) {
     out.remedy = "Name it " + Quoted(fault.suggestion) + in + ".";
     out.warning = "truce: " + type + " " + OneLine(name, 63) + " should be named " +

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "registry/base/result.h"
+
 namespace truce {
 namespace {
 
@@ -12,19 +14,17 @@ constexpr std::size_t kFormBytesMax = 256;
 constexpr std::size_t kElementsMax = 24;
 constexpr std::size_t kOptionalMax = 2;  // each doubles the ways to read a template
 
-Error Fault(std::string message) { return Error{ErrorCode::kInvalidArgument, std::move(message)}; }
-
 // A template as it is written: elements, and which of them stand in which brackets.
 class FormParser {
  public:
   explicit FormParser(std::string_view text) : text_(text) {}
 
   Result<std::vector<FormElements>> Parse() {
-    if (text_.empty()) return Fault("is empty; write {service}-{env}-{type}");
-    if (text_.size() > kFormBytesMax) return Fault("is longer than 256 bytes");
+    if (text_.empty()) return InvalidArgument("is empty; write {service}-{env}-{type}");
+    if (text_.size() > kFormBytesMax) return InvalidArgument("is longer than 256 bytes");
     while (at_ < text_.size()) TRUCE_RETURN_IF_ERROR(Next());
-    if (open_) return Fault("has a '[' without ']'");
-    if (elements_.size() > kElementsMax) return Fault("has more than 24 parts");
+    if (open_) return InvalidArgument("has a '[' without ']'");
+    if (elements_.size() > kElementsMax) return InvalidArgument("has more than 24 parts");
     return Expand();
   }
 
@@ -33,18 +33,19 @@ class FormParser {
     const char c = text_[at_++];
     if (c == '{') return Variable();
     if (c == '[') {
-      if (open_) return Fault("has brackets within brackets");
-      if (++groups_ > kOptionalMax) return Fault("has more than two parts in brackets");
+      if (open_) return InvalidArgument("has brackets within brackets");
+      if (++groups_ > kOptionalMax) return InvalidArgument("has more than two parts in brackets");
       open_ = true;
       return {};
     }
     if (c == ']') {
-      if (!open_) return Fault("has a ']' without '['");
+      if (!open_) return InvalidArgument("has a ']' without '['");
       open_ = false;
       return {};
     }
     const bool plain = c > ' ' && c < 0x7F && c != '}' && c != '"' && c != '\\';
-    if (!plain) return Fault("holds a character that no name has; use letters, digits, - _ . /");
+    if (!plain)
+      return InvalidArgument("holds a character that no name has; use letters, digits, - _ . /");
     const std::size_t group = open_ ? groups_ : 0;
     if (elements_.empty() || !elements_.back().is_literal() || group_of_.back() != group) {
       Add({});
@@ -55,7 +56,7 @@ class FormParser {
 
   Result<void> Variable() {
     const std::size_t end = text_.find('}', at_);
-    if (end == std::string_view::npos) return Fault("has a '{' without '}'");
+    if (end == std::string_view::npos) return InvalidArgument("has a '{' without '}'");
     const std::string name(text_.substr(at_, end - at_));
     at_ = end + 1;
     const auto variable = NamingVariableFromName(name);
@@ -64,11 +65,12 @@ class FormParser {
       for (std::size_t i = 0; i < kNamingVariableCount; ++i) {
         all.append(i == 0 ? "" : ", ").append(Name(static_cast<NamingVariable>(i)));
       }
-      return Fault("unknown variable {" + name.substr(0, 64) + "}; the variables are " + all);
+      return InvalidArgument("unknown variable {" + name.substr(0, 64) + "}; the variables are " +
+                             all);
     }
     for (const FormElement& element : elements_) {
       if (!element.is_literal() && element.variable == *variable) {
-        return Fault("has {" + name + "} twice");
+        return InvalidArgument("has {" + name + "} twice");
       }
     }
     FormElement element;
@@ -94,15 +96,16 @@ class FormParser {
           continue;
         }
         if (!way.empty() && !way.back().is_literal() && !elements_[i].is_literal()) {
-          return Fault("has {" + std::string(Name(way.back().variable)) + "} and {" +
-                       std::string(Name(elements_[i].variable)) +
-                       "} side by side; put a separator between them");
+          return InvalidArgument("has {" + std::string(Name(way.back().variable)) + "} and {" +
+                                 std::string(Name(elements_[i].variable)) +
+                                 "} side by side; put a separator between them");
         }
         way.push_back(elements_[i]);
       }
       const bool named = std::any_of(
           way.begin(), way.end(), [](const FormElement& element) { return !element.is_literal(); });
-      if (!named) return Fault("has no variable outside brackets; all names would be one");
+      if (!named)
+        return InvalidArgument("has no variable outside brackets; all names would be one");
       out.push_back(std::move(way));
     }
     return out;

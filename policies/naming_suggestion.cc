@@ -7,19 +7,17 @@
 #include <utility>
 
 #include "policies/finding.h"
+#include "registry/base/text.h"
 
 namespace truce {
 namespace {
 
-constexpr std::string_view kFifo = ".fifo";
-constexpr std::size_t kShownBytesMax = 120;
+constexpr std::size_t kQuotedBytesMax = 120;
 constexpr std::size_t kListedMax = 12;
 
-bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
-char Lower(char c) { return IsUpper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
 bool IsWordCharacter(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
 
-std::string Shown(std::string_view text) { return '"' + OneLine(text, kShownBytesMax) + '"'; }
+std::string ShownWord(std::string_view text) { return '"' + OneLine(text, kQuotedBytesMax) + '"'; }
 
 const Wanted& Of(const WantedValues& wanted, NamingVariable variable) {
   return wanted[static_cast<std::size_t>(variable)];
@@ -32,21 +30,21 @@ std::string Listed(const std::vector<std::string>& values) {
       return out + " and " + std::to_string(values.size() - i) + " more";
     }
     if (i > 0) out += i + 1 == values.size() ? " or " : ", ";
-    out += OneLine(values[i], kShownBytesMax);
+    out += OneLine(values[i], kQuotedBytesMax);
   }
   return out;
 }
 
 std::string Demand(const Wanted& wanted) {
   if (!wanted.known.empty()) {
-    std::string out = "be " + Shown(wanted.known.front());
-    if (!wanted.from.empty()) out += " (" + OneLine(wanted.from, kShownBytesMax) + ")";
+    std::string out = "be " + ShownWord(wanted.known.front());
+    if (!wanted.from.empty()) out += " (" + OneLine(wanted.from, kQuotedBytesMax) + ")";
     return out;
   }
   if (wanted.listed != nullptr) {
     return (wanted.listed->size() == 1 ? "be " : "be one of ") + Listed(*wanted.listed);
   }
-  return "match " + OneLine(wanted.pattern->pattern(), kShownBytesMax);
+  return "match " + OneLine(wanted.pattern->pattern(), kQuotedBytesMax);
 }
 
 // Lower-case words of a text: "Payments_prod" → payments, prod.
@@ -89,7 +87,7 @@ class Proposal {
     for (const bool shorten : {false, true}) {
       const std::string name = Joined(shorten, nullptr);
       if (!Conforms(name)) continue;
-      fault.suggestion = name + (d_.fifo ? std::string(kFifo) : std::string());
+      fault.suggestion = name + (d_.fifo ? std::string(kFifoSuffix) : std::string());
       return;
     }
   }
@@ -197,7 +195,7 @@ class Proposal {
   }
 
   bool Conforms(const std::string& name) const {
-    const std::string whole = name + (d_.fifo ? std::string(kFifo) : std::string());
+    const std::string whole = name + (d_.fifo ? std::string(kFifoSuffix) : std::string());
     if (whole.empty() || (d_.form.length_max != 0 && whole.size() > d_.form.length_max)) {
       return false;
     }
@@ -222,7 +220,7 @@ NamingFault Explain(std::string_view name, const FormReading& reading, const For
                     const WantedValues& wanted) {
   NamingFault fault;
   const std::string_view got = name.substr(reading.begin, reading.end - reading.begin);
-  fault.got = OneLine(got, kShownBytesMax);
+  fault.got = OneLine(got, kQuotedBytesMax);
   if (reading.element >= way.size()) {
     fault.part = "end";
     fault.expected = "hold nothing more";
@@ -237,7 +235,7 @@ NamingFault Explain(std::string_view name, const FormReading& reading, const For
   fault.part = reading.element == 0                ? "begin"
                : reading.element + 1 == way.size() ? "end"
                                                    : "middle";
-  fault.expected = "be " + Shown(element.literal);
+  fault.expected = "be " + ShownWord(element.literal);
   return fault;
 }
 

@@ -6,6 +6,8 @@
 #include <iterator>
 #include <utility>
 
+#include "registry/base/text.h"
+
 namespace truce {
 namespace {
 
@@ -56,11 +58,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 44> kService
     {"sesv2", "SES"},
     {"transfer", "Transfer"},
 }};
-
-bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
-bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
-char Upper(char c) { return IsLower(c) ? static_cast<char>(c - 'a' + 'A') : c; }
-char Lower(char c) { return IsUpper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
 
 void AppendService(std::string_view service, std::string& out) {
   constexpr std::size_t kAcronymMax = 4;  // "sqs", "iam", "ec2", "wafv"

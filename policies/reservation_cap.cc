@@ -9,13 +9,7 @@
 #include "policies/people.h"
 
 namespace truce {
-namespace {
-
-constexpr std::size_t kTextBytesMax = 256;  // of anything an object says
-
-std::string Quoted(std::string_view text) { return '"' + OneLine(text, kTextBytesMax) + '"'; }
-
-}  // namespace
+namespace {}  // namespace
 
 Finding ReservationCapReached(std::size_t cap, std::string_view user, const Wording& wording) {
   const Slot& object = wording.object->slot;

@@ -9,13 +9,7 @@
 #include "policies/people.h"
 
 namespace truce {
-namespace {
-
-constexpr std::size_t kTextBytesMax = 256;  // of anything an object says
-
-std::string Quoted(std::string_view text) { return '"' + OneLine(text, kTextBytesMax) + '"'; }
-
-}  // namespace
+namespace {}  // namespace
 
 Finding BadResourceName(const BadName& bad, Mode mode, const Wording& wording) {
   const std::string type = TypeForPeople(bad.type);
@@ -24,8 +18,8 @@ Finding BadResourceName(const BadName& bad, Mode mode, const Wording& wording) {
   out.rule = Rule::kResourceName;
   out.mode = mode;
   out.resource = type + " " + shown;
-  out.cause = "The " + OneLine(bad.part, kTextBytesMax) + " of this " + type + ", " + shown + ", " +
-              OneLine(bad.reason, kTextBytesMax) + ".";
+  out.cause = "The " + OneLine(bad.part, kShownTextBytesMax) + " of this " + type + ", " + shown +
+              ", " + OneLine(bad.reason, kShownTextBytesMax) + ".";
   out.remedy =
       "Write it again in " + ObjectForPeople(*wording.root) +
       " with the characters that AWS allows there; copied text often brings invisible ones.";

@@ -9,13 +9,7 @@
 #include "policies/people.h"
 
 namespace truce {
-namespace {
-
-constexpr std::size_t kTextBytesMax = 256;  // of anything an object says
-
-std::string Quoted(std::string_view text) { return '"' + OneLine(text, kTextBytesMax) + '"'; }
-
-}  // namespace
+namespace {}  // namespace
 
 Finding UnclearDeclaration(const DeclaredResource& resource, const Wording& wording) {
   const std::string type = TypeForPeople(resource.identity.type);
@@ -27,7 +21,7 @@ Finding UnclearDeclaration(const DeclaredResource& resource, const Wording& word
   out.at_most = Mode::kWarn;
   out.resource = type;
   out.cause = "Which " + type + " " + ObjectForPeople(wording.object->slot) +
-              " declares is not clear: " + OneLine(missing, kTextBytesMax) + ".";
+              " declares is not clear: " + OneLine(missing, kShownTextBytesMax) + ".";
   out.remedy = "Until then it is not protected.";
   out.warning = OneLine("truce: " + type + " not protected: " + missing, kWarningBytesMax);
   return out;

@@ -15,6 +15,11 @@ using Timestamp = std::chrono::sys_time<std::chrono::milliseconds>;
 // A point of the monotonic clock by which a call must have answered.
 using Deadline = std::chrono::steady_clock::time_point;
 
+// The deadline `time` from now.
+inline Deadline In(std::chrono::milliseconds time) {
+  return std::chrono::steady_clock::now() + time;
+}
+
 // "2026-11-21T07:52:08Z" (RFC 3339, UTC, whole seconds).
 std::string FormatTimestamp(Timestamp time);
 

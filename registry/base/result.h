@@ -38,6 +38,11 @@ struct [[nodiscard]] Error {
   bool operator==(const Error&) const = default;
 };
 
+// The request is at fault; `message` says how.
+inline Error InvalidArgument(std::string_view message) {
+  return Error{ErrorCode::kInvalidArgument, std::string(message)};
+}
+
 // A value or an error. `value()` of an error and `error()` of a value are programmer errors
 // (abort).
 template <typename T>

@@ -15,8 +15,6 @@ Error Fault(const TypeSpec& spec, std::string_view column, std::string message) 
   return Error{ErrorCode::kInvalidArgument, std::move(message)}.Within(column).Within(spec.origin);
 }
 
-std::string Quoted(std::string_view text) { return std::string("\"").append(text).append("\""); }
-
 const TypeSpec* Find(std::span<const TypeSpec> types, std::string_view name) {
   const auto at = std::lower_bound(
       types.begin(), types.end(), name,
@@ -61,7 +59,7 @@ Result<void> CheckParts(const TypeSpec& spec) {
   }
   for (const KeyPart& part : spec.extra) {
     if (HasPart(spec.parts, part.name)) {
-      return Fault(spec, "extra", Quoted(part.name) + " is a part of the key already");
+      return Fault(spec, "extra", InQuotes(part.name) + " is a part of the key already");
     }
   }
   const auto lists = std::count_if(spec.parts.begin(), spec.parts.end(),
@@ -116,7 +114,7 @@ Result<void> CheckNameRule(const TypeSpec& spec) {
     return Fault(spec, "name_part", "a rule for names needs the part that it rules");
   }
   if (!HasValue(spec, rule.part)) {
-    return Fault(spec, "name_part", Quoted(rule.part) + " is neither a part nor an extra");
+    return Fault(spec, "name_part", InQuotes(rule.part) + " is neither a part nor an extra");
   }
   if (rule.max_length != 0 && rule.min_length > rule.max_length) {
     return Fault(spec, "name_max", "less than name_min");
@@ -133,16 +131,16 @@ Result<void> CheckAttachment(const TypeSpec& spec, std::span<const TypeSpec> typ
   }
   const TypeSpec* const parent = Find(types, attachment.parent);
   if (parent == nullptr) {
-    return Fault(spec, "attachment", "there is no type " + Quoted(attachment.parent));
+    return Fault(spec, "attachment", "there is no type " + InQuotes(attachment.parent));
   }
   for (const Attachment::Link& link : attachment.links) {
     if (!HasPart(parent->parts, link.parent_part)) {
       return Fault(spec, "attachment",
-                   Quoted(link.parent_part) + " is not a key part of " + parent->name +
+                   InQuotes(link.parent_part) + " is not a key part of " + parent->name +
                        ", whose are " + NamesOf(parent->parts));
     }
     if (!HasValue(spec, link.own_part)) {
-      return Fault(spec, "attachment", Quoted(link.own_part) + " is neither a part nor an extra");
+      return Fault(spec, "attachment", InQuotes(link.own_part) + " is neither a part nor an extra");
     }
   }
   if (!attachment.links.empty() && attachment.links.size() != parent->parts.size()) {
@@ -160,7 +158,7 @@ Result<void> CheckReferences(const TypeSpec& spec, std::span<const TypeSpec> typ
       if (part.refers_to.empty()) continue;
       const TypeSpec* const target = Find(types, part.refers_to);
       if (target == nullptr) {
-        return Fault(spec, "parts", "ref: there is no type " + Quoted(part.refers_to));
+        return Fault(spec, "parts", "ref: there is no type " + InQuotes(part.refers_to));
       }
       if (target->parts.size() != 1) {
         return Fault(spec, "parts",
@@ -178,7 +176,7 @@ Result<void> CheckUnique(std::span<const TypeSpec> types) {
   for (const TypeSpec& spec : types) {
     if (previous != nullptr && previous->name == spec.name) {
       return Fault(spec, "type",
-                   Quoted(spec.name) + " is there twice, first at " + previous->origin);
+                   InQuotes(spec.name) + " is there twice, first at " + previous->origin);
     }
     previous = &spec;
     for (const KindSpec& kind : spec.kinds) {

@@ -8,6 +8,9 @@
 #include <string>
 #include <utility>
 
+#include "registry/base/result.h"
+#include "registry/base/text.h"
+
 namespace truce {
 namespace {
 
@@ -17,12 +20,6 @@ constexpr std::size_t kRowsMax = 20'000;
 constexpr std::size_t kPartsMax = 16;
 constexpr std::string_view kNone = "-";
 constexpr std::string_view kUpjetKinds = "@upjet";
-
-Error Invalid(std::string message) {
-  return Error{ErrorCode::kInvalidArgument, std::move(message)};
-}
-
-std::string Quoted(std::string_view text) { return std::string("\"").append(text).append("\""); }
 
 // `text` cut at every `separator`: n separators make n + 1 pieces, none is dropped.
 std::vector<std::string_view> Split(std::string_view text, char separator) {
@@ -35,11 +32,6 @@ std::vector<std::string_view> Split(std::string_view text, char separator) {
     begin = end + 1;
   }
 }
-
-bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
-bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-bool IsAlnum(char c) { return IsLower(c) || IsUpper(c) || IsDigit(c); }
 
 // [A-Za-z][A-Za-z0-9]*: a part, a field, a kind.
 bool IsIdentifier(std::string_view text) {
@@ -62,9 +54,9 @@ Result<std::vector<std::string>> ParsePath(std::string_view text) {
   std::vector<std::string> path;
   for (const std::string_view step : Split(text, '.')) {
     if (!IsIdentifier(step)) {
-      return Invalid(Quoted(text) +
-                     " is not a field path; write field names joined by dots, below "
-                     "spec.forProvider");
+      return InvalidArgument(InQuotes(text) +
+                             " is not a field path; write field names joined by dots, below "
+                             "spec.forProvider");
     }
     path.emplace_back(step);
   }
@@ -73,7 +65,7 @@ Result<std::vector<std::string>> ParsePath(std::string_view text) {
 
 Result<void> ParseType(std::string_view cell, TypeSpec& spec) {
   if (!IsTypeName(cell, false)) {
-    return Invalid(Quoted(cell) + " is not a type; write service/Kind, as in s3/Bucket");
+    return InvalidArgument(InQuotes(cell) + " is not a type; write service/Kind, as in s3/Bucket");
   }
   spec.name = cell;
   return {};
@@ -104,16 +96,16 @@ Result<void> ParseKinds(std::string_view cell, TypeSpec& spec) {
     const std::size_t dot = word.find('.');
     if (dot == std::string_view::npos || !IsIdentifier(word.substr(0, dot)) ||
         !IsGroup(word.substr(dot + 1))) {
-      return Invalid(Quoted(word) +
-                     " is not a kind; write Kind.group, or @upjet for this kind in "
-                     "both upjet groups, with one space between");
+      return InvalidArgument(InQuotes(word) +
+                             " is not a kind; write Kind.group, or @upjet for this kind in "
+                             "both upjet groups, with one space between");
     }
     const std::string_view group = word.substr(dot + 1);
     const std::optional<Flavour> flavour = FlavourOf(group);
     if (!flavour) {
-      return Invalid("group " + Quoted(group) +
-                     " ends in none of .aws.upbound.io, "
-                     ".aws.m.upbound.io, .aws.crossplane.io");
+      return InvalidArgument("group " + InQuotes(group) +
+                             " ends in none of .aws.upbound.io, "
+                             ".aws.m.upbound.io, .aws.crossplane.io");
     }
     spec.kinds.push_back({std::string(group), std::string(word.substr(0, dot)), *flavour});
   }
@@ -130,9 +122,9 @@ Result<void> ParseScope(std::string_view cell, TypeSpec& spec) {
       return {};
     }
   }
-  return Invalid(Quoted(cell) +
-                 " is not a scope; write partition, account, account+region, parent, "
-                 "parent@partition or assigned-id");
+  return InvalidArgument(InQuotes(cell) +
+                         " is not a scope; write partition, account, account+region, parent, "
+                         "parent@partition or assigned-id");
 }
 
 Result<void> ParseCertainty(std::string_view cell, TypeSpec& spec) {
@@ -142,7 +134,7 @@ Result<void> ParseCertainty(std::string_view cell, TypeSpec& spec) {
       return {};
     }
   }
-  return Invalid(Quoted(cell) + " is no certainty; write researched, judged or rule");
+  return InvalidArgument(InQuotes(cell) + " is no certainty; write researched, judged or rule");
 }
 
 Result<void> ParseRegion(std::string_view cell, TypeSpec& spec) {
@@ -150,7 +142,7 @@ Result<void> ParseRegion(std::string_view cell, TypeSpec& spec) {
   spec.community_region_path.clear();
   if (cell == kNone) return {};
   const std::vector<std::string_view> paths = Split(cell, '|');
-  if (paths.size() > 2) return Invalid("at most two paths: upjet|community");
+  if (paths.size() > 2) return InvalidArgument("at most two paths: upjet|community");
   TRUCE_ASSIGN_OR_RETURN(spec.region_path, ParsePath(paths.front()));
   TRUCE_ASSIGN_OR_RETURN(spec.community_region_path, ParsePath(paths.back()));
   return {};
@@ -192,15 +184,16 @@ Result<void> ParseOption(std::string_view option, KeyPart& part) {
   } else if (option.starts_with("ref:")) {
     part.refers_to = option.substr(option.find(':') + 1);
     if (!IsTypeName(part.refers_to, false)) {
-      return Invalid(Quoted(option) + " does not name a type; write ref:service/Kind");
+      return InvalidArgument(InQuotes(option) + " does not name a type; write ref:service/Kind");
     }
   } else if (const std::optional<Normaliser> normaliser = ParseNormaliser(option)) {
     part.normalisers.push_back(*normaliser);
   } else {
-    return Invalid(Quoted(option) +
-                   " is no option; write list, default:VALUE, ref:TYPE, lower, dns, "
-                   "basename, arn-resource, secret-name, strip-prefix:X, strip-suffix:X, until:X, "
-                   "add-prefix:X or map:FROM>TO");
+    return InvalidArgument(
+        InQuotes(option) +
+        " is no option; write list, default:VALUE, ref:TYPE, lower, dns, "
+        "basename, arn-resource, secret-name, strip-prefix:X, strip-suffix:X, until:X, "
+        "add-prefix:X or map:FROM>TO");
   }
   return {};
 }
@@ -211,9 +204,9 @@ Result<KeyPart> ParsePart(std::string_view text) {
   KeyPart part;
   part.name = words.front().substr(0, equals);
   if (!IsIdentifier(part.name)) {
-    return Invalid(Quoted(part.name) +
-                   " is not the name of a part; write letters and digits, as in "
-                   "name=@external-name");
+    return InvalidArgument(InQuotes(part.name) +
+                           " is not the name of a part; write letters and digits, as in "
+                           "name=@external-name");
   }
   const bool has_source = equals != std::string_view::npos;
   TRUCE_RETURN_IF_ERROR(
@@ -222,10 +215,11 @@ Result<KeyPart> ParsePart(std::string_view text) {
     TRUCE_RETURN_IF_ERROR(ParseOption(words[i], part));
   }
   if (part.source == KeyPart::Source::kConstant && !part.default_value) {
-    return Invalid(Quoted(part.name) + " is @constant without a value; add default:VALUE");
+    return InvalidArgument(InQuotes(part.name) +
+                           " is @constant without a value; add default:VALUE");
   }
   if (part.list && part.source != KeyPart::Source::kField) {
-    return Invalid(Quoted(part.name) + " is a list of something that is not a field");
+    return InvalidArgument(InQuotes(part.name) + " is a list of something that is not a field");
   }
   return part;
 }
@@ -237,10 +231,10 @@ Result<std::vector<KeyPart>> ParseParts(std::string_view cell) {
     TRUCE_ASSIGN_OR_RETURN(KeyPart part, ParsePart(text));
     const bool twice = std::any_of(parts.begin(), parts.end(),
                                    [&](const KeyPart& other) { return other.name == part.name; });
-    if (twice) return Invalid("part " + Quoted(part.name) + " is there twice");
+    if (twice) return InvalidArgument("part " + InQuotes(part.name) + " is there twice");
     parts.push_back(std::move(part));
   }
-  if (parts.size() > kPartsMax) return Invalid("more than 16 parts");
+  if (parts.size() > kPartsMax) return InvalidArgument("more than 16 parts");
   return parts;
 }
 
@@ -267,7 +261,8 @@ Result<void> ParseCommunityExtra(std::string_view cell, TypeSpec& spec) {
 Result<void> ParseSpace(std::string_view cell, TypeSpec& spec) {
   spec.space = cell == kNone ? spec.name : std::string(cell);
   if (!IsTypeName(spec.space, true)) {
-    return Invalid(Quoted(cell) + " is not a space; write - for the type's own, or service/name");
+    return InvalidArgument(InQuotes(cell) +
+                           " is not a space; write - for the type's own, or service/name");
   }
   return {};
 }
@@ -276,7 +271,7 @@ Result<void> ParseArn(std::string_view cell, TypeSpec& spec) {
   spec.arn_template.clear();
   if (cell == kNone) return {};
   if (!cell.starts_with("arn:{partition}:")) {
-    return Invalid("an ARN template begins with arn:{partition}:");
+    return InvalidArgument("an ARN template begins with arn:{partition}:");
   }
   spec.arn_template = cell;
   return {};
@@ -286,14 +281,14 @@ Result<Attachment::Link> ParseLink(std::string_view text) {
   const std::vector<std::string_view> words = Split(text, ',');
   const std::size_t equals = words.front().find('=');
   if (equals == std::string_view::npos) {
-    return Invalid(Quoted(text) + " is not a link; write PARENT_PART=OWN_PART");
+    return InvalidArgument(InQuotes(text) + " is not a link; write PARENT_PART=OWN_PART");
   }
   Attachment::Link link{std::string(words.front().substr(0, equals)),
                         std::string(words.front().substr(equals + 1)),
                         {}};
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::optional<Normaliser> normaliser = ParseNormaliser(words[i]);
-    if (!normaliser) return Invalid(Quoted(words[i]) + " is not a normaliser");
+    if (!normaliser) return InvalidArgument(InQuotes(words[i]) + " is not a normaliser");
     link.normalisers.push_back(*normaliser);
   }
   return link;
@@ -304,16 +299,16 @@ Result<void> ParseAttachment(std::string_view cell, TypeSpec& spec) {
   if (cell == kNone) return {};
   const std::vector<std::string_view> words = Split(cell, ' ');
   if (words.size() < 2 || words.size() > 3) {
-    return Invalid("write PARENT MODE [LINKS], as in: s3/Bucket exclusive name=bucket");
+    return InvalidArgument("write PARENT MODE [LINKS], as in: s3/Bucket exclusive name=bucket");
   }
   Attachment attachment;
   attachment.parent = words[0];
   if (attachment.parent != "account" && attachment.parent != "*" &&
       !IsTypeName(attachment.parent, false)) {
-    return Invalid(Quoted(words[0]) + " is not a parent; write a type, account or *");
+    return InvalidArgument(InQuotes(words[0]) + " is not a parent; write a type, account or *");
   }
   if (words[1] != "exclusive" && words[1] != "additive") {
-    return Invalid(Quoted(words[1]) + " is not a mode; write exclusive or additive");
+    return InvalidArgument(InQuotes(words[1]) + " is not a mode; write exclusive or additive");
   }
   attachment.mode =
       words[1] == "exclusive" ? Attachment::Mode::kExclusive : Attachment::Mode::kAdditive;
@@ -333,7 +328,7 @@ Result<void> ParseLength(std::string_view cell, std::size_t& length) {
   const char* const end = cell.data() + cell.size();
   const auto [rest, error] = std::from_chars(cell.data(), end, length);
   if (error != std::errc() || rest != end) {
-    return Invalid(Quoted(cell) + " is not a length; write a number of bytes, or -");
+    return InvalidArgument(InQuotes(cell) + " is not a length; write a number of bytes, or -");
   }
   return {};
 }
@@ -399,24 +394,25 @@ Result<Header> ParseHeader(std::string_view line) {
     const auto* const column = std::find_if(kColumns.begin(), kColumns.end(),
                                             [&](const Column& c) { return c.name == name; });
     if (column == kColumns.end()) {
-      return Invalid("header: " + Quoted(name) +
-                     " is not a column; the first row that is no comment "
-                     "names the columns, with one tab between");
+      return InvalidArgument("header: " + InQuotes(name) +
+                             " is not a column; the first row that is no comment "
+                             "names the columns, with one tab between");
     }
     if (std::find(header.begin(), header.end(), column) != header.end()) {
-      return Invalid("header: column " + Quoted(name) + " is there twice");
+      return InvalidArgument("header: column " + InQuotes(name) + " is there twice");
     }
     header.push_back(column);
   }
-  if (header.front() != kColumns.data()) return Invalid("header: the first column must be type");
+  if (header.front() != kColumns.data())
+    return InvalidArgument("header: the first column must be type");
   return header;
 }
 
 Result<void> CheckBytes(std::string_view line) {
-  if (line.size() > kLineBytesMax) return Invalid("line: longer than 16384 bytes");
+  if (line.size() > kLineBytesMax) return InvalidArgument("line: longer than 16384 bytes");
   for (const char c : line) {
     if (c != '\t' && (c < ' ' || c > '~')) {
-      return Invalid("line: only printable ASCII and tabs are allowed");
+      return InvalidArgument("line: only printable ASCII and tabs are allowed");
     }
   }
   return {};
@@ -425,9 +421,9 @@ Result<void> CheckBytes(std::string_view line) {
 Result<void> CheckNeeded(const Header& header) {
   for (const Column& column : kColumns) {
     if (column.needed && std::find(header.begin(), header.end(), &column) == header.end()) {
-      return Invalid(std::string(column.name) +
-                     ": a new type needs the columns type, kinds, scope, "
-                     "certainty and parts");
+      return InvalidArgument(std::string(column.name) +
+                             ": a new type needs the columns type, kinds, scope, "
+                             "certainty and parts");
     }
   }
   return {};
@@ -443,15 +439,17 @@ Result<TypeSpec> ParseRow(std::string_view line, const Header& header,
                           std::span<const TypeSpec> known) {
   const std::vector<std::string_view> cells = Split(line, '\t');
   if (cells.size() != header.size()) {
-    return Invalid("row: " + std::to_string(cells.size()) + " cells under " +
-                   std::to_string(header.size()) + " columns; write - for a cell that is empty");
+    return InvalidArgument("row: " + std::to_string(cells.size()) + " cells under " +
+                           std::to_string(header.size()) +
+                           " columns; write - for a cell that is empty");
   }
   const TypeSpec* const base = FindByName(known, cells.front());
   if (base == nullptr) TRUCE_RETURN_IF_ERROR(CheckNeeded(header));
   TypeSpec spec = base == nullptr ? TypeSpec{} : *base;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (cells[i].empty()) {
-      return Invalid(std::string(header[i]->name) + ": the cell is empty; write - for none");
+      return InvalidArgument(std::string(header[i]->name) +
+                             ": the cell is empty; write - for none");
     }
     Result<void> parsed = header[i]->parse(cells[i], spec);
     if (!parsed.ok()) return std::move(parsed).error().Within(header[i]->name);
@@ -462,10 +460,12 @@ Result<TypeSpec> ParseRow(std::string_view line, const Header& header,
 
 }  // namespace
 
+std::string InQuotes(std::string_view text) { return std::string("\"").append(text).append("\""); }
+
 Result<std::vector<TypeSpec>> ParseTypes(std::string_view text, std::string_view file_name,
                                          std::span<const TypeSpec> known) {
   if (text.size() > kTextBytesMax) {
-    return Invalid(std::string(file_name) + ": larger than 8 MiB; this is no type file");
+    return InvalidArgument(std::string(file_name) + ": larger than 8 MiB; this is no type file");
   }
   std::vector<TypeSpec> types;
   Header header;
@@ -487,14 +487,14 @@ Result<std::vector<TypeSpec>> ParseTypes(std::string_view text, std::string_view
     }
     Result<TypeSpec> row = ParseRow(line, header, known);
     if (!row.ok()) return std::move(row).error().Within(place);
-    if (types.size() == kRowsMax) return Invalid(place + ": row: more than 20000 rows");
+    if (types.size() == kRowsMax) return InvalidArgument(place + ": row: more than 20000 rows");
     types.push_back(std::move(row).value());
     types.back().origin = place;
   }
   if (header.empty()) {
-    return Invalid(std::string(file_name) +
-                   ":1: header: there is no header row; the first row that "
-                   "is no comment names the columns, beginning with type");
+    return InvalidArgument(std::string(file_name) +
+                           ":1: header: there is no header row; the first row that "
+                           "is no comment names the columns, beginning with type");
   }
   return types;
 }

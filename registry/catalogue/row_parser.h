@@ -3,6 +3,7 @@
 #define TRUCE_REGISTRY_CATALOGUE_ROW_PARSER_H_
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -10,6 +11,9 @@
 #include "registry/catalogue/catalogue.h"
 
 namespace truce {
+
+// `text` between quotation marks, as messages about a type file show it.
+std::string InQuotes(std::string_view text);
 
 // The types that `text` states, in its order. A row of a type that `known` holds starts from it and
 // changes the columns that the file has; other rows start empty. Every row is checked by itself.

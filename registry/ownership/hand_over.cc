@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "registry/base/result.h"
 #include "registry/ownership/grant.h"
 
 namespace truce {
 namespace {
-
-Error Bad(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
 
 // Parts of "<kind>/<namespace>/<name>" or "<kind>/<name>"; nothing when it has another form.
 struct SuccessorParts {
@@ -36,11 +35,12 @@ std::optional<SuccessorParts> PartsOf(const std::string& text) {
 Result<void> CheckSuccessor(const Owner& owner, const std::string& successor,
                             const PartyId& party) {
   if (!IsSuccessorOf(successor, party)) {
-    return Bad("\"" + successor + "\" names no object of " + ForPeople(party) +
-               "; write <kind>/<namespace>/<name>, or <kind>/<name> of a cluster-scoped one");
+    return InvalidArgument(
+        "\"" + successor + "\" names no object of " + ForPeople(party) +
+        "; write <kind>/<namespace>/<name>, or <kind>/<name> of a cluster-scoped one");
   }
   if (NamesSuccessor(successor, owner.root)) {
-    return Bad("\"" + successor + "\" is the owner itself");
+    return InvalidArgument("\"" + successor + "\" is the owner itself");
   }
   return {};
 }
@@ -93,7 +93,7 @@ Result<Agreement> OfferTransfer(const KeyText& key, const TransferTerms& terms, 
   const bool at_once = terms.forced || terms.party == owner->party;
   const std::string successor = WithGroup(terms.successor, terms.party);
   if (at_once && successor.empty()) {
-    return Bad("name the successor, as <kind>/<namespace>/<name>");
+    return InvalidArgument("name the successor, as <kind>/<namespace>/<name>");
   }
   if (!successor.empty()) {
     TRUCE_RETURN_IF_ERROR(CheckSuccessor(*owner, successor, terms.party));
@@ -146,7 +146,8 @@ Result<Agreement> AcceptTransfer(const PublicId& id, const std::string& named, c
   }
   if (offer->accepted) return *std::move(offer);
   if (!successor.empty()) offer->successor = successor;
-  if (offer->successor.empty()) return Bad("name the successor, as <kind>/<namespace>/<name>");
+  if (offer->successor.empty())
+    return InvalidArgument("name the successor, as <kind>/<namespace>/<name>");
   TRUCE_RETURN_IF_ERROR(CheckSuccessor(*owner, offer->successor, offer->party));
   offer->accepted = true;
   AuditAct(*owner, "transfer accepted, successor " + offer->successor, by, ledger);

@@ -9,6 +9,8 @@
 #include <optional>
 #include <utility>
 
+#include "registry/base/result.h"
+
 namespace truce {
 namespace {
 
@@ -21,8 +23,6 @@ constexpr std::size_t kKeyPlaces = 2 * kTabledKeysMax;
 // Bytes of body for which a new reader has room.
 constexpr std::size_t kCapacityMin = 16 * 1024;
 
-Error Bad(std::string message) { return Error{ErrorCode::kInvalidArgument, std::move(message)}; }
-
 // `text` as it may stand in an error message: printable ASCII, cut.
 std::string Shown(std::string_view text) {
   constexpr std::size_t kShownMax = 64;
@@ -34,18 +34,20 @@ std::string Shown(std::string_view text) {
 
 Error ParseFailure(simdjson::error_code code) {
   switch (static_cast<int>(code)) {
-    case simdjson::EMPTY: return Bad("the body is empty");
-    case simdjson::UTF8_ERROR: return Bad("the body is not valid UTF-8");
+    case simdjson::EMPTY: return InvalidArgument("the body is empty");
+    case simdjson::UTF8_ERROR: return InvalidArgument("the body is not valid UTF-8");
     case simdjson::DEPTH_ERROR:
-      return Bad("the body is nested deeper than " + std::to_string(kReviewDepthMax) + " levels");
-    case simdjson::CAPACITY: return Bad("the body is larger than 8 MiB");
+      return InvalidArgument("the body is nested deeper than " + std::to_string(kReviewDepthMax) +
+                             " levels");
+    case simdjson::CAPACITY: return InvalidArgument("the body is larger than 8 MiB");
     case simdjson::NUMBER_ERROR:
-      return Bad("the body is not JSON: a number out of range or malformed");
+      return InvalidArgument("the body is not JSON: a number out of range or malformed");
     case simdjson::STRING_ERROR:
     case simdjson::UNESCAPED_CHARS:
-    case simdjson::UNCLOSED_STRING: return Bad("the body is not JSON: a malformed string");
+    case simdjson::UNCLOSED_STRING:
+      return InvalidArgument("the body is not JSON: a malformed string");
     case simdjson::MEMALLOC: return Error{ErrorCode::kResourceExhausted, "out of memory"};
-    default: return Bad("the body is not JSON");
+    default: return InvalidArgument("the body is not JSON");
   }
 }
 
@@ -128,7 +130,7 @@ class TreeReader final {
   Result<void> Check(dom::element value, int depth, Builder* builder) {
     keys_.Clear();
     if (Walk(value, {}, builder, depth)) return {};
-    return Bad(error_);
+    return InvalidArgument(error_);
   }
 
   // Checks the keys of `object` alone.
@@ -136,9 +138,9 @@ class TreeReader final {
     keys_.Clear();
     OpenKeys::Object open = keys_.Open();
     for (const auto field : object) {
-      if (!keys_.Add(open, field.key)) return Bad(Twice(field.key));
+      if (!keys_.Add(open, field.key)) return InvalidArgument(Twice(field.key));
     }
-    if (const auto twice = keys_.Close(open)) return Bad(Twice(*twice));
+    if (const auto twice = keys_.Close(open)) return InvalidArgument(Twice(*twice));
     return {};
   }
 
@@ -259,13 +261,14 @@ Result<std::string_view> Text(dom::element value, std::string_view where,
                               std::string_view key = {}) {
   std::string_view text;
   if (value.get_string().get(text) == simdjson::SUCCESS || value.is_null()) return text;
-  return Bad(std::string(where).append(key) + " is not a string");
+  return InvalidArgument(std::string(where).append(key) + " is not a string");
 }
 
 // A member of the request that must be an object, or null: false.
 Result<bool> Member(dom::element value, std::string_view key, dom::element& out) {
   if (value.is_null()) return false;
-  if (!value.is_object()) return Bad("request." + std::string(key) + " is not an object");
+  if (!value.is_object())
+    return InvalidArgument("request." + std::string(key) + " is not an object");
   out = value;
   return true;
 }
@@ -290,7 +293,7 @@ Result<void> ReadUser(dom::element value, AdmissionRequest& out) {
     } else if (field.key == "groups" && !field.value.is_null()) {
       dom::array groups;
       if (field.value.get_array().get(groups) != simdjson::SUCCESS) {
-        return Bad("request.userInfo.groups is not a list");
+        return InvalidArgument("request.userInfo.groups is not a list");
       }
       out.groups.reserve(groups.size());
       for (const dom::element group : groups) {
@@ -334,7 +337,7 @@ Result<void> ReadMember(std::string_view key, dom::element value, Envelope& enve
   if (key == "oldObject") return member(envelope.has_old_object, envelope.old_object);
   if (key == "dryRun" && !value.is_null()) {
     if (value.get_bool().get(out.dry_run) != simdjson::SUCCESS) {
-      return Bad("request.dryRun is not true or false");
+      return InvalidArgument("request.dryRun is not true or false");
     }
   }
   return {};
@@ -346,18 +349,19 @@ Result<Envelope> ReadEnvelope(dom::object request, AdmissionRequest& out) {
   for (const auto field : request) {
     TRUCE_RETURN_IF_ERROR(ReadMember(field.key, field.value, envelope, out));
   }
-  if (out.uid.empty()) return Bad("request.uid is missing");
-  if (out.uid.size() > kReviewUidBytesMax) return Bad("request.uid is longer than 128 bytes");
+  if (out.uid.empty()) return InvalidArgument("request.uid is missing");
+  if (out.uid.size() > kReviewUidBytesMax)
+    return InvalidArgument("request.uid is longer than 128 bytes");
   const auto operation = OperationFromName(envelope.operation);
   if (!operation) {
-    return Bad("request.operation \"" + Shown(envelope.operation) +
-               "\" is not CREATE, UPDATE, DELETE or CONNECT");
+    return InvalidArgument("request.operation \"" + Shown(envelope.operation) +
+                           "\" is not CREATE, UPDATE, DELETE or CONNECT");
   }
   out.operation = *operation;
   if (envelope.has_kind) {
     TRUCE_ASSIGN_OR_RETURN(out.kind, ReadKind(envelope.kind, "request.kind"));
   }
-  if (out.kind.kind.empty()) return Bad("request.kind is missing");
+  if (out.kind.kind.empty()) return InvalidArgument("request.kind is missing");
   out.request_kind = out.kind;
   if (envelope.has_request_kind) {
     TRUCE_ASSIGN_OR_RETURN(out.request_kind,
@@ -376,7 +380,8 @@ Result<Envelope> ReadEnvelope(dom::object request, AdmissionRequest& out) {
 // The review that `root` is, or why it is none; gives its request.
 Result<dom::object> ReadFrame(dom::element root) {
   dom::object review;
-  if (root.get_object().get(review) != simdjson::SUCCESS) return Bad("the body is not an object");
+  if (root.get_object().get(review) != simdjson::SUCCESS)
+    return InvalidArgument("the body is not an object");
   std::string_view version;
   std::string_view kind;
   std::optional<dom::element> request;
@@ -389,13 +394,15 @@ Result<dom::object> ReadFrame(dom::element root) {
       request = field.value;
     }
   }
-  if (kind != "AdmissionReview") return Bad("kind \"" + Shown(kind) + "\" is not AdmissionReview");
+  if (kind != "AdmissionReview")
+    return InvalidArgument("kind \"" + Shown(kind) + "\" is not AdmissionReview");
   if (version != "admission.k8s.io/v1") {
-    return Bad("apiVersion \"" + Shown(version) + "\" is not admission.k8s.io/v1");
+    return InvalidArgument("apiVersion \"" + Shown(version) + "\" is not admission.k8s.io/v1");
   }
-  if (!request) return Bad("request is missing");
+  if (!request) return InvalidArgument("request is missing");
   dom::object out;
-  if (request->get_object().get(out) != simdjson::SUCCESS) return Bad("request is not an object");
+  if (request->get_object().get(out) != simdjson::SUCCESS)
+    return InvalidArgument("request is not an object");
   return out;
 }
 
@@ -407,11 +414,12 @@ Result<void> CheckObject(Value root, const AdmissionRequest& request, std::strin
   const auto plain = slash == std::string_view::npos ? version : version.substr(slash + 1);
   if (root.Child("kind").text() != request.kind.kind || group != request.kind.group ||
       plain != request.kind.version) {
-    return Bad(std::string(where) + " is not of the kind that request.kind says");
+    return InvalidArgument(std::string(where) + " is not of the kind that request.kind says");
   }
   const std::string_view ns = root.Child("metadata").Child("namespace").text();
   if (!ns.empty() && !request.ns.empty() && ns != request.ns) {
-    return Bad(std::string(where) + " is not in the namespace that request.namespace says");
+    return InvalidArgument(std::string(where) +
+                           " is not in the namespace that request.namespace says");
   }
   return {};
 }
@@ -424,10 +432,10 @@ bool IsJudged(const AdmissionRequest& request) {
 Result<void> CheckPresence(const Envelope& envelope, const AdmissionRequest& request) {
   if (!IsJudged(request)) return {};
   if (request.operation != ReviewOperation::kDelete && !envelope.has_object) {
-    return Bad("request.object is missing");
+    return InvalidArgument("request.object is missing");
   }
   if (request.operation == ReviewOperation::kUpdate && !envelope.has_old_object) {
-    return Bad("request.oldObject is missing");
+    return InvalidArgument("request.oldObject is missing");
   }
   return {};
 }
@@ -503,7 +511,8 @@ ReviewReader::ReviewReader(ReviewReader&&) noexcept = default;
 ReviewReader& ReviewReader::operator=(ReviewReader&&) noexcept = default;
 
 Result<AdmissionRequest> ReviewReader::Read(std::string& body) {
-  if (body.starts_with("\xEF\xBB\xBF")) return Bad("the body begins with a byte order mark");
+  if (body.starts_with("\xEF\xBB\xBF"))
+    return InvalidArgument("the body begins with a byte order mark");
   body.reserve(body.size() + simdjson::SIMDJSON_PADDING);
   if (body.size() > kReviewBytesMax) return ParseFailure(simdjson::CAPACITY);
   if (!impl_->Reserve(body.size())) return Error{ErrorCode::kResourceExhausted, "out of memory"};

@@ -15,7 +15,6 @@
 namespace truce {
 namespace {
 
-constexpr int kForbidden = 403;
 constexpr std::string_view kManifestUid = "truce-check";  // no manifest has one
 
 Operation OperationOf(ReviewOperation operation) {
@@ -519,7 +518,7 @@ std::vector<Finding> Judgement::FindingsOf(const Decision& decision) const {
 }
 
 int Judgement::DenialCode() const {
-  return request_.requester.composite_controller ? policy_->composite_denial_code : kForbidden;
+  return request_.requester.composite_controller ? policy_->composite_denial_code : kDeniedCode;
 }
 
 }  // namespace truce

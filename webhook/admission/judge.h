@@ -20,6 +20,9 @@
 
 namespace truce {
 
+// The status of a denial in the review's answer.
+inline constexpr int kDeniedCode = 403;
+
 // A value once made. External synchronization.
 class Judgement final {
  public:

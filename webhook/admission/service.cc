@@ -71,7 +71,6 @@ std::optional<std::chrono::seconds> TimeoutOf(const HttpRequest& request) {
   return std::min(std::chrono::seconds(seconds), kTimeoutMax);
 }
 
-constexpr int kForbidden = 403;
 constexpr std::string_view kValidate = "/validate";
 constexpr std::string_view kValidateCheck = "/validate-check";
 
@@ -208,7 +207,7 @@ class Call final : public std::enable_shared_from_this<Call> {
     if (!read.ok()) return Unknown(CauseOf(read.error().code), read.error().message);
     if (!judgement.unlisted().empty()) return Unlisted(judgement.unlisted());
     findings_ = judgement.findings();
-    if (!judgement.allowed()) return Denied(review.uid, kForbidden);
+    if (!judgement.allowed()) return Denied(review.uid, kDeniedCode);
     if (!review.dry_run && ports_.on_check_admitted) {
       const Value uid = review.object.Child("metadata").Child("uid");
       ports_.on_check_admitted(Uid{std::string(uid.text())});
@@ -233,7 +232,7 @@ class Call final : public std::enable_shared_from_this<Call> {
 
   HttpResponse Unfit(std::string_view uid, const Error& error) {
     record_.verdict = Verdict::kDenied;
-    record_.code = kForbidden;
+    record_.code = kDeniedCode;
     return Json(WriteReview(
         uid, {.allowed = false, .code = record_.code, .message = error.message, .warnings = {}}));
   }

@@ -12,6 +12,7 @@
 #include "webhook/api/problem.h"
 #include "webhook/cluster/detect/report_conflicts.h"
 #include "webhook/cluster/detect/report_coverage.h"
+#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
@@ -55,14 +56,9 @@ Result<nlohmann::json> ReadBody(const HttpRequest& request) {
   const Error bad{ErrorCode::kInvalidArgument, "the body is not a JSON object"};
   if (request.body.size() > kBodyBytesMax) return bad;
   if (request.body.empty()) return nlohmann::json::object();
-  nlohmann::json json = nlohmann::json::parse(request.body, nullptr, false);
+  nlohmann::json json = ParseJson(request.body);
   if (!json.is_object()) return bad;
   return json;
-}
-
-std::string TextOf(const nlohmann::json& json, const char* name) {
-  const auto found = json.find(name);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
 std::optional<GroupKind> KindFrom(std::string_view text) {
@@ -177,7 +173,7 @@ class Handlers final {
     if (!ports_.start_recovery) return NotFollowed();
     const Result<nlohmann::json> body = ReadBody(request);
     if (!body.ok()) return ProblemResponse(body.error());
-    const std::string reason = TextOf(body.value(), "reason");
+    const std::string reason = TextIn(body.value(), "reason");
     if (reason.empty() || reason.size() > kReasonBytesMax)
       return Malformed("\"reason\" is missing");
     return RecoveryAnswer(ports_.start_recovery(reason));
@@ -221,12 +217,12 @@ class Handlers final {
     if (!ports_.release_brake) return NotFollowed();
     const Result<nlohmann::json> body = ReadBody(request);
     if (!body.ok()) return ProblemResponse(body.error());
-    const std::string reason = TextOf(body.value(), "reason");
+    const std::string reason = TextIn(body.value(), "reason");
     if (reason.empty() || reason.size() > kReasonBytesMax)
       return Malformed("\"reason\" is missing");
     std::optional<GroupKind> kind;
     if (body.value().contains("kind")) {
-      kind = KindFrom(TextOf(body.value(), "kind"));
+      kind = KindFrom(TextIn(body.value(), "kind"));
       if (!kind) return Malformed("\"kind\" is no KIND.GROUP, as Bucket.s3.aws.upbound.io");
     }
     const Result<std::uint64_t> released = ports_.release_brake(kind, reason);

@@ -7,7 +7,7 @@
 namespace truce {
 namespace {
 
-constexpr std::size_t kPage = 200;
+constexpr std::size_t kLoadPage = 200;
 constexpr std::chrono::seconds kReadWithin{5};
 // A commit that its caller did not wait for has ended by then, or failed.
 constexpr std::chrono::seconds kUnsureFor{60};
@@ -31,12 +31,12 @@ Result<void> IndexedStore::Fill(const std::atomic<bool>& stop) {
     TRUCE_RETURN_IF_ERROR(state_.With([&](State& state) {
       std::vector<Owner> page;
       const auto look = [&](const Facts& facts) {
-        page = facts.OwnersIn(OwnerList::kAll, after, kPage);
+        page = facts.OwnersIn(OwnerList::kAll, after, kLoadPage);
       };
       Result<void> read = store_.Read(look, Soon());
       if (!read.ok()) return read;
       for (const Owner& owner : page) state.directory.Put(owner);
-      done = page.size() < kPage;
+      done = page.size() < kLoadPage;
       if (!page.empty()) after = page.back().key;
       return read;
     }));

@@ -9,9 +9,11 @@
 #include <string_view>
 #include <utility>
 
+#include "registry/base/result.h"
 #include "registry/ownership/sight.h"
 #include "webhook/api/problem.h"
 #include "webhook/api/resource_json.h"
+#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
@@ -19,12 +21,10 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::string_view kOperator = "operator";
-constexpr std::chrono::seconds kAnswerWithin{10};  // commands wait longer
+constexpr std::chrono::seconds kCommandWithin{10};  // commands wait longer
 // A name that fits more resources than this is no name.
 constexpr std::size_t kFoundMax = 100;
 constexpr std::size_t kKeysAtOnce = 1000;
-
-Error Bad(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
 
 // A resource that was found, as it is shown.
 struct Found {
@@ -77,28 +77,29 @@ std::vector<Owner> FindOwners(const Wanted& wanted, std::string_view space, cons
 }
 
 // A member that must be a text; empty when it is missing.
-Result<std::string> Text(const Json& json, const char* name) {
+Result<std::string> OptionalText(const Json& json, const char* name) {
   const auto found = json.find(name);
   if (found == json.end() || found->is_null()) return std::string();
-  if (!found->is_string()) return Bad("\"" + std::string(name) + "\" is not a text");
+  if (!found->is_string()) return InvalidArgument("\"" + std::string(name) + "\" is not a text");
   return found->get<std::string>();
 }
 
 Result<Json> ReadBody(const HttpRequest& request) {
   constexpr std::size_t kBodyBytesMax = 64 * 1024;
-  if (request.body.size() > kBodyBytesMax) return Bad("the body is larger than 64 KiB");
-  Json json = Json::parse(request.body, nullptr, false);
-  if (json.is_discarded() || !json.is_object()) return Bad("the body is not a JSON object");
+  if (request.body.size() > kBodyBytesMax) return InvalidArgument("the body is larger than 64 KiB");
+  Json json = ParseJson(request.body);
+  if (json.is_discarded() || !json.is_object())
+    return InvalidArgument("the body is not a JSON object");
   return json;
 }
 
 Result<Wanted> ReadWanted(const Json& json) {
   Wanted out;
-  TRUCE_ASSIGN_OR_RETURN(out.key, Text(json, "key"));
-  TRUCE_ASSIGN_OR_RETURN(out.type, Text(json, "type"));
-  TRUCE_ASSIGN_OR_RETURN(out.name, Text(json, "name"));
-  TRUCE_ASSIGN_OR_RETURN(out.account, Text(json, "account"));
-  TRUCE_ASSIGN_OR_RETURN(out.region, Text(json, "region"));
+  TRUCE_ASSIGN_OR_RETURN(out.key, OptionalText(json, "key"));
+  TRUCE_ASSIGN_OR_RETURN(out.type, OptionalText(json, "type"));
+  TRUCE_ASSIGN_OR_RETURN(out.name, OptionalText(json, "name"));
+  TRUCE_ASSIGN_OR_RETURN(out.account, OptionalText(json, "account"));
+  TRUCE_ASSIGN_OR_RETURN(out.region, OptionalText(json, "region"));
   return out;
 }
 
@@ -109,7 +110,7 @@ class Operator final {
   HttpResponse Confirm(const HttpRequest& request) const {
     Result<Json> json = ReadBody(request);
     if (!json.ok()) return ProblemResponse(json.error());
-    Result<std::string> key = Text(json.value(), "key");
+    Result<std::string> key = OptionalText(json.value(), "key");
     if (!key.ok()) return ProblemResponse(key.error());
     std::optional<Slot> slot;
     if (key.value().empty()) {
@@ -147,9 +148,9 @@ class Operator final {
     if (!json.ok()) return ProblemResponse(json.error());
     Result<Wanted> wanted = ReadWanted(json.value());
     if (!wanted.ok()) return ProblemResponse(wanted.error());
-    Result<std::string> reason = Text(json.value(), "reason");
+    Result<std::string> reason = OptionalText(json.value(), "reason");
     if (!reason.ok()) return ProblemResponse(reason.error());
-    if (reason.value().empty()) return ProblemResponse(Bad("\"reason\" is missing"));
+    if (reason.value().empty()) return ProblemResponse(InvalidArgument("\"reason\" is missing"));
     Result<std::vector<Found>> found = Find(wanted.value());
     if (!found.ok()) return ProblemResponse(found.error());
     if (found.value().size() > 1) return Ambiguous(found.value());
@@ -203,9 +204,11 @@ class Operator final {
     std::string_view space;
     const auto policy = ports_.policy();
     if (wanted.key.empty()) {
-      if (wanted.type.empty() || wanted.name.empty()) return Bad("name a key, or type and name");
+      if (wanted.type.empty() || wanted.name.empty())
+        return InvalidArgument("name a key, or type and name");
       const TypeSpec* type = policy->identity.catalogue->FindType(wanted.type);
-      if (type == nullptr) return Bad("there is no type \"" + wanted.type + "\"; see truce types");
+      if (type == nullptr)
+        return InvalidArgument("there is no type \"" + wanted.type + "\"; see truce types");
       space = type->space;
     }
     std::vector<Found> found;
@@ -222,14 +225,16 @@ class Operator final {
 
   Result<Slot> ReadSlot(const Json& json) const {
     const auto object = json.find("object");
-    if (object == json.end() || !object->is_object()) return Bad("name an \"object\" or a \"key\"");
+    if (object == json.end() || !object->is_object())
+      return InvalidArgument("name an \"object\" or a \"key\"");
     Slot slot;
-    TRUCE_ASSIGN_OR_RETURN(slot.cluster, Text(*object, "cluster"));
-    TRUCE_ASSIGN_OR_RETURN(slot.group, Text(*object, "group"));
-    TRUCE_ASSIGN_OR_RETURN(slot.kind, Text(*object, "kind"));
-    TRUCE_ASSIGN_OR_RETURN(slot.ns, Text(*object, "namespace"));
-    TRUCE_ASSIGN_OR_RETURN(slot.name, Text(*object, "name"));
-    if (slot.kind.empty() || slot.name.empty()) return Bad("\"object\" lacks kind or name");
+    TRUCE_ASSIGN_OR_RETURN(slot.cluster, OptionalText(*object, "cluster"));
+    TRUCE_ASSIGN_OR_RETURN(slot.group, OptionalText(*object, "group"));
+    TRUCE_ASSIGN_OR_RETURN(slot.kind, OptionalText(*object, "kind"));
+    TRUCE_ASSIGN_OR_RETURN(slot.ns, OptionalText(*object, "namespace"));
+    TRUCE_ASSIGN_OR_RETURN(slot.name, OptionalText(*object, "name"));
+    if (slot.kind.empty() || slot.name.empty())
+      return InvalidArgument("\"object\" lacks kind or name");
     if (slot.cluster.empty()) slot.cluster = ports_.policy()->identity.cluster;
     return slot;
   }
@@ -241,7 +246,7 @@ class Operator final {
     return locks;
   }
 
-  static Deadline ByWhen() { return std::chrono::steady_clock::now() + kAnswerWithin; }
+  static Deadline ByWhen() { return std::chrono::steady_clock::now() + kCommandWithin; }
 
   OperatorPorts ports_;
 };

@@ -1,4 +1,6 @@
 #include "webhook/api/override_book.h"
+#include "registry/base/result.h"
+#include "webhook/wire/json_text.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -10,28 +12,23 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr char kSetting[] = "overrides";
-
-std::string TextOf(const Json& json, const char* name) {
-  const auto found = json.find(name);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
+constexpr char kOverridesSetting[] = "overrides";
 
 // Nothing when `text` is not what ToText wrote.
 std::optional<std::vector<StoredOverride>> FromText(const std::string& text) {
   std::vector<StoredOverride> out;
   if (text.empty()) return out;
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = ParseJson(text);
   if (!json.is_array()) return std::nullopt;
   for (const Json& item : json) {
     if (!item.is_object()) return std::nullopt;
-    const auto until = ParseTimestamp(TextOf(item, "until"));
-    const auto at = ParseTimestamp(TextOf(item, "at"));
+    const auto until = ParseTimestamp(TextIn(item, "until"));
+    const auto at = ParseTimestamp(TextIn(item, "at"));
     if (!until || !at) return std::nullopt;
-    out.push_back({TextOf(item, "id"),
-                   {TextOf(item, "name"), TextOf(item, "namespace"), TextOf(item, "group"), *until,
-                    TextOf(item, "reason")},
-                   TextOf(item, "by"),
+    out.push_back({TextIn(item, "id"),
+                   {TextIn(item, "name"), TextIn(item, "namespace"), TextIn(item, "group"), *until,
+                    TextIn(item, "reason")},
+                   TextIn(item, "by"),
                    *at});
   }
   return out;
@@ -49,14 +46,12 @@ std::string ToText(const std::vector<StoredOverride>& overrides) {
                     {"by", each.by},
                     {"at", FormatTimestamp(each.at)}});
   }
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Dump(json);
 }
 
 void DropPast(std::vector<StoredOverride>& overrides, Timestamp now) {
   std::erase_if(overrides, [&](const StoredOverride& each) { return each.what.until <= now; });
 }
-
-Error Bad(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
 
 }  // namespace
 
@@ -68,7 +63,9 @@ std::string TargetText(const Override& what) {
 
 Result<void> OverrideBook::LoadLocked(Deadline deadline) {
   std::string text;
-  const auto look = [&](const Facts& facts) { text = facts.Setting(kSetting).value_or(""); };
+  const auto look = [&](const Facts& facts) {
+    text = facts.Setting(kOverridesSetting).value_or("");
+  };
   TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
   auto read = FromText(text);
   if (!read) return Error{ErrorCode::kDataLoss, "the overrides in the registry cannot be read"};
@@ -92,13 +89,13 @@ Result<void> OverrideBook::Change(
   const auto decide = [&](const Facts& facts) {
     const PartyRules parties;  // settings and audit only
     Ledger ledger(facts, clock_.Now(), ids_, parties);
-    auto overrides = FromText(ledger.Setting(kSetting).value_or(""));
+    auto overrides = FromText(ledger.Setting(kOverridesSetting).value_or(""));
     readable = overrides.has_value();
     if (!readable) return Changes{};
     DropPast(*overrides, ledger.now());
     const auto before = *overrides;
     change(*overrides, ledger);
-    if (*overrides != before) ledger.PutSetting(kSetting, ToText(*overrides));
+    if (*overrides != before) ledger.PutSetting(kOverridesSetting, ToText(*overrides));
     return ledger.Take();
   };
   TRUCE_RETURN_IF_ERROR(store_.Apply({}, decide, deadline));
@@ -112,12 +109,12 @@ Result<StoredOverride> OverrideBook::Add(const Override& what, const std::string
                                          Deadline deadline) {
   const int named =
       (what.name.empty() ? 0 : 1) + (what.ns.empty() ? 0 : 1) + (what.group.empty() ? 0 : 1);
-  if (named != 1) return Bad("name exactly one of name, namespace and group");
-  if (what.reason.empty()) return Bad("\"reason\" is missing");
+  if (named != 1) return InvalidArgument("name exactly one of name, namespace and group");
+  if (what.reason.empty()) return InvalidArgument("\"reason\" is missing");
   const Timestamp now = clock_.Now();
-  if (what.until <= now) return Bad("\"until\" is not in the future");
+  if (what.until <= now) return InvalidArgument("\"until\" is not in the future");
   if (what.until > now + kLongest) {
-    return Bad(
+    return InvalidArgument(
         "\"until\" is more than 7 days ahead; what holds longer stands in the configuration");
   }
   StoredOverride made{ids_().text, what, by, now};

@@ -7,14 +7,14 @@
 namespace truce {
 namespace {
 
-struct Wording {
+struct StatusRow {
   int status;
   std::string_view name;
   std::string_view title;
   std::string_view remedy;
 };
 
-Wording WordingOf(ProblemType type) {
+StatusRow WordingOf(ProblemType type) {
   switch (type) {
     case ProblemType::kMalformed:
       return {400, "malformed", "the request is malformed",
@@ -68,7 +68,7 @@ Problem ProblemOf(const Error& error) {
 }
 
 HttpResponse ProblemResponse(const Problem& problem) {
-  const Wording row = WordingOf(problem.type);
+  const StatusRow row = WordingOf(problem.type);
   JsonWriter json;
   json.BeginObject();
   json.Field("type", std::string("/problems/").append(row.name));

@@ -6,17 +6,18 @@
 #include <optional>
 
 #include "webhook/api/problem.h"
+#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-constexpr char kSetting[] = "trial";
-constexpr std::size_t kTextBytesMax = 600;
-constexpr std::size_t kNameBytesMax = 253;
+constexpr char kTrialSetting[] = "trial";
+constexpr std::size_t kTrialTextBytesMax = 600;
+constexpr std::size_t kTrialNameBytesMax = 253;
 
-Json ToJson(const Trial& trial) {
+OrderedJson ToJson(const Trial& trial) {
   return {{"service", trial.service},
           {"rule", trial.rule},
           {"mode", trial.mode},
@@ -32,37 +33,32 @@ Json ToJson(const Trial& trial) {
           {"count", trial.count}};
 }
 
-std::string TextOf(const Json& json, const char* name) {
-  const auto found = json.find(name);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 // Nothing for what ToJson did not write.
-std::optional<Trial> FromJson(const Json& json) {
+std::optional<Trial> FromJson(const OrderedJson& json) {
   if (!json.is_object()) return std::nullopt;
-  const auto first = ParseTimestamp(TextOf(json, "first"));
-  const auto last = ParseTimestamp(TextOf(json, "last"));
+  const auto first = ParseTimestamp(TextIn(json, "first"));
+  const auto last = ParseTimestamp(TextIn(json, "last"));
   const auto count = json.find("count");
   if (!first || !last || count == json.end() || !count->is_number_unsigned()) return std::nullopt;
-  return Trial{TextOf(json, "service"),
-               TextOf(json, "rule"),
-               TextOf(json, "mode"),
-               TextOf(json, "resource"),
-               TextOf(json, "group"),
-               TextOf(json, "kind"),
-               TextOf(json, "namespace"),
-               TextOf(json, "name"),
-               TextOf(json, "user"),
-               TextOf(json, "text"),
+  return Trial{TextIn(json, "service"),
+               TextIn(json, "rule"),
+               TextIn(json, "mode"),
+               TextIn(json, "resource"),
+               TextIn(json, "group"),
+               TextIn(json, "kind"),
+               TextIn(json, "namespace"),
+               TextIn(json, "name"),
+               TextIn(json, "user"),
+               TextIn(json, "text"),
                *first,
                *last,
                count->get<std::uint64_t>()};
 }
 
 std::string ToText(const std::vector<Trial>& trials) {
-  Json json = Json::array();
+  OrderedJson json = OrderedJson::array();
   for (const Trial& trial : trials) json.push_back(ToJson(trial));
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Dump(json);
 }
 
 std::pair<std::string, std::string> IdOf(const Trial& trial) {
@@ -92,16 +88,16 @@ void TrialBook::Note(const ReviewRecord& record) {
   for (const Finding& finding : record.findings) {
     if (!WouldRefuse(finding)) continue;
     const Timestamp now = clock_.Now();
-    Trial trial{.service = OneLine(record.service, kNameBytesMax),
+    Trial trial{.service = OneLine(record.service, kTrialNameBytesMax),
                 .rule = std::string(Name(finding.rule)),
                 .mode = std::string(Name(finding.mode)),
                 .resource = finding.resource,
-                .group = OneLine(record.group, kNameBytesMax),
-                .kind = OneLine(record.kind, kNameBytesMax),
-                .ns = OneLine(record.ns, kNameBytesMax),
-                .name = OneLine(record.name, kNameBytesMax),
-                .user = OneLine(record.user, kNameBytesMax),
-                .text = OneLine(finding.cause + " " + finding.remedy, kTextBytesMax),
+                .group = OneLine(record.group, kTrialNameBytesMax),
+                .kind = OneLine(record.kind, kTrialNameBytesMax),
+                .ns = OneLine(record.ns, kTrialNameBytesMax),
+                .name = OneLine(record.name, kTrialNameBytesMax),
+                .user = OneLine(record.user, kTrialNameBytesMax),
+                .text = OneLine(finding.cause + " " + finding.remedy, kTrialTextBytesMax),
                 .first = now,
                 .last = now,
                 .count = 1};
@@ -128,10 +124,10 @@ void TrialBook::Enter(Book& book, Id id, Trial trial) {
 
 Result<void> TrialBook::Load(Deadline deadline) {
   std::string text;
-  const auto look = [&](const Facts& facts) { text = facts.Setting(kSetting).value_or(""); };
+  const auto look = [&](const Facts& facts) { text = facts.Setting(kTrialSetting).value_or(""); };
   TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
   if (text.empty()) return {};
-  const Json json = Json::parse(text, nullptr, false);
+  const OrderedJson json = ParseOrderedJson(text);
   if (!json.is_array()) return Error{ErrorCode::kDataLoss, "the trial's record cannot be read"};
   book_.With([&](Book& book) {
     // The oldest first, so that the latest stands in front.
@@ -154,7 +150,7 @@ Result<void> TrialBook::Flush(Deadline deadline) {
   const auto decide = [text, now = clock_.Now(), ids = ids_](const Facts& facts) {
     const PartyRules parties;  // settings only
     Ledger ledger(facts, now, ids, parties);
-    ledger.PutSetting(kSetting, text);
+    ledger.PutSetting(kTrialSetting, text);
     return ledger.Take();
   };
   Result<void> written = store_.Apply({}, decide, deadline);

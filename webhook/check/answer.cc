@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "policies/finding.h"
+#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
@@ -45,7 +46,7 @@ CheckSeverity SeverityOf(std::string_view mode) {
 Result<std::vector<AnsweredItem>> ReadAnswer(const std::string& text, std::size_t items) {
   const Error strange{ErrorCode::kUnavailable,
                       "its answer is no check's; is it a Truce server of this version?"};
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = ParseJson(text);
   if (!json.is_object()) return strange;
   const Json* list = ListOf(json, "items");
   if (list == nullptr || list->size() != items) return strange;

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string>
 
+#include "registry/base/text.h"
+
 namespace truce {
 namespace {
 
@@ -22,8 +24,6 @@ template <std::size_t kSize>
 bool IsOneOf(std::string_view text, const std::array<std::string_view, kSize>& words) {
   return std::find(words.begin(), words.end(), text) != words.end();
 }
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 bool AllDigits(std::string_view text, int base) {
   const auto fits = [base](char c) {

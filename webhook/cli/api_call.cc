@@ -1,15 +1,16 @@
 #include "webhook/cli/api_call.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "webhook/cli/command_line.h"
 #include "webhook/cli/operator_call.h"
 #include "webhook/cli/server_finder.h"
 #include "webhook/cli/socket_client.h"
+#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
@@ -87,7 +88,7 @@ Result<std::unique_ptr<ApiConnection>> ApiConnection::OpenAt(std::string name,
 }
 
 std::string ProblemText(const std::string& body, int status) {
-  const auto problem = nlohmann::json::parse(body, nullptr, false);
+  const auto problem = ParseJson(body);
   std::string text = "the server answered " + std::to_string(status);
   if (problem.is_object() && problem.contains("detail") && problem["detail"].is_string()) {
     text = problem["detail"].get<std::string>();
@@ -102,34 +103,34 @@ std::string ProblemText(const std::string& body, int status) {
   return text;
 }
 
-std::shared_ptr<ApiFlags> AddApiFlags(CLI::App& app,
+std::shared_ptr<ApiFlags> AddApiFlags(CommandLine& app,
                                       std::initializer_list<std::string_view> settings) {
   auto flags = std::make_shared<ApiFlags>();
   flags->config = AddConfigFlags(app, settings);
-  app.add_option(
+  app.AddOption(
          "--server", flags->server,
          "Address of the API, as https://truce.example.org; also TRUCE_SERVER; without it "
          "the server beside --data-dir is asked, else the one in the cluster of a kubeconfig")
-      ->type_name("URL");
-  app.add_option("--via", flags->via,
-                 "Service of the API, asked through the Kubernetes API server; also TRUCE_VIA; "
-                 "default truce-system/truce-api")
-      ->type_name("NAMESPACE/NAME");
-  app.add_option("--as", flags->as,
-                 "With --via: the ServiceAccount whose token to request and show; also TRUCE_AS")
-      ->type_name("NAMESPACE/NAME");
-  app.add_option("--kubeconfig", flags->kubeconfig,
-                 "Kubeconfig of the API server; default KUBECONFIG, else ~/.kube/config")
-      ->type_name("file");
-  app.add_option("--context", flags->context, "Context of the kubeconfig; default its current one")
-      ->type_name("name");
-  app.add_option(
+      .Type("URL");
+  app.AddOption("--via", flags->via,
+                "Service of the API, asked through the Kubernetes API server; also TRUCE_VIA; "
+                "default truce-system/truce-api")
+      .Type("NAMESPACE/NAME");
+  app.AddOption("--as", flags->as,
+                "With --via: the ServiceAccount whose token to request and show; also TRUCE_AS")
+      .Type("NAMESPACE/NAME");
+  app.AddOption("--kubeconfig", flags->kubeconfig,
+                "Kubeconfig of the API server; default KUBECONFIG, else ~/.kube/config")
+      .Type("file");
+  app.AddOption("--context", flags->context, "Context of the kubeconfig; default its current one")
+      .Type("name");
+  app.AddOption(
          "--token-file", flags->token_file,
          "File with the token to show; also TRUCE_TOKEN_FILE, or the token itself in TRUCE_TOKEN")
-      ->type_name("file");
-  app.add_option("--ca-file", flags->ca_file,
-                 "PEM file of the server's authority; also TRUCE_CA_FILE; default the system's")
-      ->type_name("file");
+      .Type("file");
+  app.AddOption("--ca-file", flags->ca_file,
+                "PEM file of the server's authority; also TRUCE_CA_FILE; default the system's")
+      .Type("file");
   return flags;
 }
 

@@ -19,6 +19,8 @@
 
 namespace truce {
 
+class CommandLine;
+
 // Which server is meant, and what the caller shows it (FindServer in server_finder.h): an address
 // with a token and an authority, a Service behind the API server, or DIR/truce.sock of --data-dir,
 // which needs no token.
@@ -33,7 +35,7 @@ struct ApiFlags {
   std::string context;
 };
 // With the flags of the settings `settings`, which must hold dataDir.
-std::shared_ptr<ApiFlags> AddApiFlags(CLI::App& app,
+std::shared_ptr<ApiFlags> AddApiFlags(CommandLine& app,
                                       std::initializer_list<std::string_view> settings = {
                                           "dataDir"});
 

@@ -1,14 +1,14 @@
-#include <CLI/CLI.hpp>
 #include <ostream>
 
 #include "registry/store/sqlite/backup.h"
 #include "webhook/cli/command.h"
+#include "webhook/cli/command_line.h"
 #include "webhook/cli/config_flags.h"
 
 namespace truce {
 namespace {
 
-std::string Told(const BackupContents& contents) {
+std::string ContentsText(const BackupContents& contents) {
   return std::to_string(contents.ownerships) + " ownerships and " +
          std::to_string(contents.audit_lines) + " lines of audit log, verified";
 }
@@ -29,13 +29,13 @@ std::string DataDirOf(const ConfigFlags& flags, CommandIo& io) {
 
 }  // namespace
 
-CommandAction DeclareBackup(CLI::App& app) {
+CommandAction DeclareBackup(CommandLine& app) {
   const auto flags = AddConfigFlags(app, {"dataDir"});
   const auto file = std::make_shared<std::string>();
   const auto verify = std::make_shared<bool>(false);
-  app.add_option("FILE", *file, "Where the copy goes; must not exist")->required();
-  app.add_flag("--verify", *verify, "Copy nothing: check the copy FILE");
-  app.footer(
+  app.AddOption("FILE", *file, "Where the copy goes; must not exist").Required();
+  app.AddFlag("--verify", *verify, "Copy nothing: check the copy FILE");
+  app.Footer(
       "A consistent copy of the registry, made while the server runs and without holding it up. "
       "It\n"
       "is checked as a whole before it gets its name.\n\n"
@@ -50,16 +50,16 @@ CommandAction DeclareBackup(CLI::App& app) {
     if (!contents.ok()) {
       return Complain(io, contents.error().message, CodeOf(contents.error().code));
     }
-    io.out << *file << ": " << Told(contents.value()) << "\n";
+    io.out << *file << ": " << ContentsText(contents.value()) << "\n";
     return ExitCode::kOk;
   };
 }
 
-CommandAction DeclareRestore(CLI::App& app) {
+CommandAction DeclareRestore(CommandLine& app) {
   const auto flags = AddConfigFlags(app, {"dataDir"});
   const auto file = std::make_shared<std::string>();
-  app.add_option("FILE", *file, "The copy that `truce backup` made")->required();
-  app.footer(
+  app.AddOption("FILE", *file, "The copy that `truce backup` made").Required();
+  app.Footer(
       "Puts a copy in the place of the registry. No server may run on the data directory; what "
       "stood\n"
       "there is kept as truce.db.replaced. A server that follows a cluster then only warns, until "
@@ -74,7 +74,7 @@ CommandAction DeclareRestore(CLI::App& app) {
     if (!contents.ok()) {
       return Complain(io, contents.error().message, CodeOf(contents.error().code));
     }
-    io.out << data_dir << ": " << Told(contents.value()) << "\n";
+    io.out << data_dir << ": " << ContentsText(contents.value()) << "\n";
     return ExitCode::kOk;
   };
 }

@@ -1,24 +1,25 @@
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "webhook/cli/command.h"
+#include "webhook/cli/command_line.h"
 #include "webhook/cli/operator_call.h"
 #include "webhook/cli/report_call.h"
+#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
 
 // kNo when the cluster's declarations conflict already.
-ExitCode PrintJson(const ConfigFlags& flags, CommandIo& io) {
+ExitCode PrintBaselineJson(const ConfigFlags& flags, CommandIo& io) {
   const OperatorReply reply = CallOperator(flags, {"/api/v1/baseline", {}}, io);
   if (reply.code != ExitCode::kOk) return reply.code;
-  const auto json = nlohmann::ordered_json::parse(reply.answer, nullptr, false);
+  const auto json = ParseOrderedJson(reply.answer);
   if (!json.is_object() || !json.contains("conflicts")) {
     return Complain(io, "the server's answer is no baseline; is it of this version?",
                     ExitCode::kUnreachable);
   }
-  io.out << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+  io.out << DumpIndented(json) << "\n";
   return json["conflicts"].empty() ? ExitCode::kOk : ExitCode::kNo;
 }
 
@@ -32,27 +33,27 @@ ExitCode PrintNames(const ConfigFlags& flags, bool as_json, CommandIo& io) {
   }
   const OperatorReply reply = CallOperator(flags, {"/api/v1/names", {}}, io);
   if (reply.code != ExitCode::kOk) return reply.code;
-  const auto json = nlohmann::ordered_json::parse(reply.answer, nullptr, false);
+  const auto json = ParseOrderedJson(reply.answer);
   if (!json.is_object() || !json.contains("violating")) {
     return Complain(io, "the server's answer is no naming report; is it of this version?",
                     ExitCode::kUnreachable);
   }
-  io.out << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+  io.out << DumpIndented(json) << "\n";
   return json["violating"] == 0 ? ExitCode::kOk : ExitCode::kNo;
 }
 
 }  // namespace
 
-CommandAction DeclareBaseline(CLI::App& app) {
+CommandAction DeclareBaseline(CommandLine& app) {
   const auto flags = AddConfigFlags(app, {"dataDir"});
   const auto output = std::make_shared<std::string>("text");
-  app.add_option("-o,--output", *output, "text, json, junit or markdown")
-      ->check(CLI::IsMember({"text", "json", "junit", "markdown"}));
+  app.AddOption("-o,--output", *output, "text, json, junit or markdown")
+      .OneOf({"text", "json", "junit", "markdown"});
   const auto names = std::make_shared<bool>(false);
-  app.add_flag("--names", *names,
-               "Only the naming report, text or json: per service and type how many names conform, "
-               "are exempt, violate; a better name for each that violates");
-  app.footer(
+  app.AddFlag("--names", *names,
+              "Only the naming report, text or json: per service and type how many names conform, "
+              "are exempt, violate; a better name for each that violates");
+  app.Footer(
       "Lists what the cluster declares and applies the rules to it; nothing is refused or "
       "changed.\n"
       "Exit code 1: there are conflicts; with --names: names violate a rule.\n\n"
@@ -65,7 +66,7 @@ CommandAction DeclareBaseline(CLI::App& app) {
       }
       return PrintNames(*flags, *output == "json", io);
     }
-    if (*output == "json") return PrintJson(*flags, io);
+    if (*output == "json") return PrintBaselineJson(*flags, io);
     std::uint64_t conflicts = 0;
     const ExitCode code = PrintReport(*flags, "/api/v1/baseline?output=" + *output, io, conflicts);
     if (code != ExitCode::kOk) return code;

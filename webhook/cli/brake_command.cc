@@ -1,9 +1,10 @@
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "webhook/cli/command.h"
+#include "webhook/cli/command_line.h"
 #include "webhook/cli/operator_call.h"
+#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
@@ -18,8 +19,8 @@ std::string Field(const nlohmann::json& json, const char* name) {
   return json.is_object() ? json.value(name, std::string()) : std::string();
 }
 
-std::string Told(const std::string& answer) {
-  const auto json = nlohmann::json::parse(answer, nullptr, false);
+std::string BrakeText(const std::string& answer) {
+  const auto json = ParseJson(answer);
   if (!json.is_object()) return "unknown\n";
   std::string out = std::to_string(json.value("nominated", 0)) +
                     " objects are missing from their lists, " +
@@ -37,15 +38,15 @@ std::string Told(const std::string& answer) {
 
 }  // namespace
 
-CommandAction DeclareBrake(CLI::App& app) {
+CommandAction DeclareBrake(CommandLine& app) {
   const auto flags = AddConfigFlags(app, {"dataDir"});
   const auto arguments = std::make_shared<BrakeArguments>();
-  app.add_option("VERB", arguments->verb, "status (the default) or release")
-      ->check(CLI::IsMember({"status", "release"}));
-  app.add_option("--kind", arguments->kind,
-                 "release: only this kind, as Bucket.s3.aws.upbound.io; default all");
-  app.add_option("--reason", arguments->reason, "release: why; stands in the audit log");
-  app.footer(
+  app.AddOption("VERB", arguments->verb, "status (the default) or release")
+      .OneOf({"status", "release"});
+  app.AddOption("--kind", arguments->kind,
+                "release: only this kind, as Bucket.s3.aws.upbound.io; default all");
+  app.AddOption("--reason", arguments->reason, "release: why; stands in the audit log");
+  app.Footer(
       "Examples:\n"
       "  truce brake\n"
       "  truce brake release --reason 'the namespace was deleted on purpose'\n");
@@ -53,16 +54,16 @@ CommandAction DeclareBrake(CLI::App& app) {
     const bool releases = arguments->verb == "release";
     if (!releases) {
       const OperatorReply reply = CallOperator(*flags, {"/api/v1/brake", {}}, io);
-      if (reply.code == ExitCode::kOk) io.out << Told(reply.answer);
+      if (reply.code == ExitCode::kOk) io.out << BrakeText(reply.answer);
       return reply.code;
     }
     if (arguments->reason.empty()) return Complain(io, "say why with --reason", ExitCode::kUsage);
     nlohmann::json body{{"reason", arguments->reason}};
     if (!arguments->kind.empty()) body["kind"] = arguments->kind;
-    const std::string text = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    const std::string text = Dump(body);
     const OperatorReply reply = CallOperator(*flags, {"/api/v1/brake/release", text}, io);
     if (reply.code != ExitCode::kOk) return reply.code;
-    const auto json = nlohmann::json::parse(reply.answer, nullptr, false);
+    const auto json = ParseJson(reply.answer);
     const int released = json.is_object() ? json.value("released", 0) : 0;
     io.out << "the brake lets " << released
            << " objects go; each is released after it was looked at once more\n";

@@ -10,6 +10,7 @@
 #include "webhook/cli/server_finder.h"
 #include "webhook/cluster/client/kube_config.h"
 #include "webhook/cluster/cluster_api.h"
+#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
@@ -28,22 +29,13 @@ struct Tried {
   std::vector<std::string> warnings = {};
 };
 
-std::string Dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-ApiResponse Problem(int status, std::string detail, const ApiResponse& reply) {
-  return {status, Dump({{"detail", std::move(detail)}}), reply.retry_after};
-}
-
-std::string TextOf(const Json& json, const char* name) {
-  const auto found = json.find(name);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+ApiResponse ProblemReply(int status, std::string detail, const ApiResponse& reply) {
+  return {status, Dump(Json{{"detail", std::move(detail)}}), reply.retry_after};
 }
 
 bool IsCheck(const Json& item) {
-  return TextOf(item, "kind") == "OwnershipCheck" &&
-         TextOf(item, "apiVersion").starts_with("truce.dev/");
+  return TextIn(item, "kind") == "OwnershipCheck" &&
+         TextIn(item, "apiVersion").starts_with("truce.dev/");
 }
 
 Json CheckOf(Json spec) {
@@ -61,8 +53,8 @@ Json CheckAbout(const Json& item) {
 
 Tried Read(const ApiResponse& reply) {
   if (reply.status == 200 || reply.status == 201) return {true, {}, {}, reply.warnings};
-  const Json status = Json::parse(reply.body, nullptr, false);
-  const std::string message = status.is_object() ? TextOf(status, "message") : std::string();
+  const Json status = ParseJson(reply.body);
+  const std::string message = status.is_object() ? TextIn(status, "message") : std::string();
   const std::size_t denied = message.find(kDenied);
   if (denied != std::string::npos) {
     return {false, message.substr(denied + kDenied.size()), {}, reply.warnings};
@@ -70,13 +62,13 @@ Tried Read(const ApiResponse& reply) {
   const std::string detail =
       "the API server answered " + std::to_string(reply.status) + ": " + message;
   switch (reply.status) {
-    case 404: return {false, {}, Problem(403, detail + "; is Truce installed there?", reply)};
-    case 422: return {false, {}, Problem(422, detail, reply)};
+    case 404: return {false, {}, ProblemReply(403, detail + "; is Truce installed there?", reply)};
+    case 422: return {false, {}, ProblemReply(422, detail, reply)};
     case 408:
-    case 429: return {false, {}, Problem(reply.status, detail, reply)};
+    case 429: return {false, {}, ProblemReply(reply.status, detail, reply)};
     default: break;
   }
-  return {false, {}, Problem(reply.status >= 500 ? reply.status : 403, detail, reply)};
+  return {false, {}, ProblemReply(reply.status >= 500 ? reply.status : 403, detail, reply)};
 }
 
 // One line of cause, the rest is the remedy.
@@ -144,7 +136,7 @@ class Batch final {
   std::string Answer() const {
     Json items = Json::array();
     for (const Json& findings : findings_) items.push_back({{"findings", findings}});
-    return Dump({{"items", std::move(items)}});
+    return Dump(Json{{"items", std::move(items)}});
   }
 
  private:
@@ -174,7 +166,7 @@ Result<std::unique_ptr<ApiConnection>> ClusterChecks::Open(const ApiFlags& flags
 }
 
 Result<ApiResponse> ClusterChecks::Send(const ApiQuestion& question, Deadline deadline) {
-  const Json body = Json::parse(question.body, nullptr, false);
+  const Json body = ParseJson(question.body);
   const Json items = body.is_object() ? body.value("items", Json::array()) : Json::array();
   Batch batch(*server_, items, deadline);
   if (!is_judged_) {
@@ -183,16 +175,16 @@ Result<ApiResponse> ClusterChecks::Send(const ApiQuestion& question, Deadline de
     TRUCE_ASSIGN_OR_RETURN(Tried tried, batch.Try(ns_, probe));
     if (tried.failure) return *std::move(tried.failure);
     if (tried.admitted) {
-      return Problem(403,
-                     "the cluster does not ask Truce about OwnershipChecks: its webhook "
-                     "configuration is missing or leaves them out",
-                     {});
+      return ProblemReply(403,
+                          "the cluster does not ask Truce about OwnershipChecks: its webhook "
+                          "configuration is missing or leaves them out",
+                          {});
     }
     is_judged_ = true;
   }
   std::map<std::string, std::vector<std::size_t>> by_namespace;
   for (std::size_t i = 0; i < items.size(); ++i) {
-    const std::string ns = TextOf(items[i].value("metadata", Json::object()), "namespace");
+    const std::string ns = TextIn(items[i].value("metadata", Json::object()), "namespace");
     by_namespace[ns.empty() ? ns_ : ns].push_back(i);
   }
   for (const auto& [ns, which] : by_namespace) {

@@ -1,6 +1,5 @@
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <fstream>
 #include <ostream>
@@ -14,6 +13,7 @@
 #include "webhook/cli/check_cluster.h"
 #include "webhook/cli/check_input.h"
 #include "webhook/cli/check_registry.h"
+#include "webhook/cli/command_line.h"
 #include "webhook/serve/policy.h"
 
 namespace truce {
@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* kTerminationLog = "/dev/termination-log";
 
-struct Arguments {
+struct CheckArguments {
   std::vector<std::string> files;
   std::string values;
   std::string service;
@@ -37,7 +37,7 @@ struct Arguments {
   std::shared_ptr<ApiFlags> api;
 };
 
-std::string Namespace(const Arguments& arguments, const CommandIo& io) {
+std::string Namespace(const CheckArguments& arguments, const CommandIo& io) {
   if (!arguments.ns.empty()) return arguments.ns;
   const auto variable = io.variables.find("TRUCE_NAMESPACE");
   return variable == io.variables.end() || variable->second.empty() ? "default" : variable->second;
@@ -50,7 +50,7 @@ std::string Printed(const CheckReport& report, const std::string& form) {
 }
 
 // Kubernetes shows it as the reason why the container ended.
-void WriteTermination(const Arguments& arguments, const std::string& message, CommandIo& io) {
+void WriteTermination(const CheckArguments& arguments, const std::string& message, CommandIo& io) {
   const bool given = !arguments.termination_log.empty();
   const std::string path = given ? arguments.termination_log : kTerminationLog;
   if (!given && ::access(path.c_str(), W_OK) != 0) return;
@@ -60,13 +60,13 @@ void WriteTermination(const Arguments& arguments, const std::string& message, Co
   if (!file && given) io.err << "truce: warning: " << path << " cannot be written\n";
 }
 
-ExitCode Refuse(const Arguments& arguments, const std::string& message, ExitCode code,
+ExitCode Refuse(const CheckArguments& arguments, const std::string& message, ExitCode code,
                 CommandIo& io) {
   WriteTermination(arguments, "truce check: " + message + "\n", io);
   return Complain(io, message, code);
 }
 
-ExitCode CodeOf(const CheckReport& report, const Arguments& arguments) {
+ExitCode CodeOf(const CheckReport& report, const CheckArguments& arguments) {
   const bool warns = arguments.fail_on_warn;
   switch (VerdictOf(report)) {
     case CheckVerdict::kRefused: return ExitCode::kNo;
@@ -80,7 +80,7 @@ ExitCode CodeOf(const CheckReport& report, const Arguments& arguments) {
 }
 
 // Reads everything, and asks.
-ExitCode Run(const Arguments& arguments, Checker& checker, CommandIo& io) {
+ExitCode Run(const CheckArguments& arguments, Checker& checker, CommandIo& io) {
   CheckInput input(checker);
   if (!arguments.values.empty()) input.ReadValues(arguments.values);
   for (const std::string& file : arguments.files) input.Read(file);
@@ -111,7 +111,7 @@ ExitCode Run(const Arguments& arguments, Checker& checker, CommandIo& io) {
   return Refuse(arguments, errors.front(), ExitCode::kUsage, io);
 }
 
-ExitCode Check(const Arguments& arguments, CommandIo& io) {
+ExitCode RunCheck(const CheckArguments& arguments, CommandIo& io) {
   const bool reads_terminal =
       arguments.files.empty() && arguments.values.empty() && ::isatty(STDIN_FILENO) == 1;
   if (reads_terminal) {
@@ -154,50 +154,48 @@ ExitCode Check(const Arguments& arguments, CommandIo& io) {
 
 }  // namespace
 
-CommandAction DeclareCheck(CLI::App& app) {
-  const auto given = std::make_shared<Arguments>();
+CommandAction DeclareCheck(CommandLine& app) {
+  const auto given = std::make_shared<CheckArguments>();
   given->api =
       AddApiFlags(app, {"dataDir", "types", "clusterId", "mode", "unsureTypes", "serviceLabels"});
-  app.add_option("-f,--file,FILE", given->files,
-                 "Manifests: a file, a folder, or - for standard input, which is the default; may "
-                 "be given several times")
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->type_name("file");
-  app.add_option("--values", given->values,
-                 "A chart's values, read by the mapping rule with chartValues of --config, else by "
-                 "the registry's, which is then sent all of them")
-      ->type_name("file");
-  app.add_option("--mapping", given->mapping, "The registry's DeclarationMapping for --values")
-      ->type_name("name");
-  app.add_option("--service", given->service, "Service that the values belong to")
-      ->type_name("name");
-  app.add_option("-n,--namespace", given->ns,
-                 "Namespace of objects that name none; the check acts for its party; also "
-                 "TRUCE_NAMESPACE; default default")
-      ->type_name("name");
-  app.add_flag(
-      "--admission", given->admission,
-      "Ask the cluster of the kubeconfig by OwnershipChecks in dry-run, with the rights of "
-      "kubectl and no way to Truce itself");
-  app.add_flag("--offline", given->offline,
-               "Ask no registry: judge the names, and the input against itself");
-  app.add_option("-o,--output", given->output, "Form of the report; default text")
-      ->type_name("text|json|junit|sarif")
-      ->check(CLI::IsMember({"text", "json", "junit", "sarif"}));
-  app.add_option("--timeout", given->timeout,
-                 "Seconds to try for, all attempts together; default 60")
-      ->type_name("seconds")
-      ->check(CLI::Range(1, 3600));
-  app.add_option("--on-unreachable", given->on_unreachable,
-                 "When the registry does not answer: fail (exit code 3) or warn; default fail")
-      ->type_name("fail|warn")
-      ->check(CLI::IsMember({"fail", "warn"}));
-  app.add_flag("--fail-on-warn", given->fail_on_warn, "Exit code 4 when there are only warnings");
-  app.add_option("--termination-log", given->termination_log,
-                 "File for the message that Kubernetes shows; default /dev/termination-log where "
-                 "it exists")
-      ->type_name("file");
-  app.footer(
+  app.AddOption("-f,--file,FILE", given->files,
+                "Manifests: a file, a folder, or - for standard input, which is the default; may "
+                "be given several times")
+      .Repeats()
+      .Type("file");
+  app.AddOption("--values", given->values,
+                "A chart's values, read by the mapping rule with chartValues of --config, else by "
+                "the registry's, which is then sent all of them")
+      .Type("file");
+  app.AddOption("--mapping", given->mapping, "The registry's DeclarationMapping for --values")
+      .Type("name");
+  app.AddOption("--service", given->service, "Service that the values belong to").Type("name");
+  app.AddOption("-n,--namespace", given->ns,
+                "Namespace of objects that name none; the check acts for its party; also "
+                "TRUCE_NAMESPACE; default default")
+      .Type("name");
+  app.AddFlag("--admission", given->admission,
+              "Ask the cluster of the kubeconfig by OwnershipChecks in dry-run, with the rights of "
+              "kubectl and no way to Truce itself");
+  app.AddFlag("--offline", given->offline,
+              "Ask no registry: judge the names, and the input against itself");
+  app.AddOption("-o,--output", given->output, "Form of the report; default text")
+      .Type("text|json|junit|sarif")
+      .OneOf({"text", "json", "junit", "sarif"});
+  app.AddOption("--timeout", given->timeout,
+                "Seconds to try for, all attempts together; default 60")
+      .Type("seconds")
+      .Between(1, 3600);
+  app.AddOption("--on-unreachable", given->on_unreachable,
+                "When the registry does not answer: fail (exit code 3) or warn; default fail")
+      .Type("fail|warn")
+      .OneOf({"fail", "warn"});
+  app.AddFlag("--fail-on-warn", given->fail_on_warn, "Exit code 4 when there are only warnings");
+  app.AddOption("--termination-log", given->termination_log,
+                "File for the message that Kubernetes shows; default /dev/termination-log where "
+                "it exists")
+      .Type("file");
+  app.Footer(
       "Example:\n  helm template . | truce check --server https://truce.example.org -n team-a\n"
       "  helm template . | truce check --admission -n team-a\n"
       "  truce check deploy/ --offline\n"
@@ -205,7 +203,7 @@ CommandAction DeclareCheck(CLI::App& app) {
       "  truce check --values values.yaml --config truce.yaml --offline -o sarif\n"
       "Exit code 0: nothing stands against it, 1: refused, 2: bad input, 3: the registry did not "
       "answer, 4: only warnings, with --fail-on-warn.");
-  return [given](CommandIo& io) { return Check(*given, io); };
+  return [given](CommandIo& io) { return RunCheck(*given, io); };
 }
 
 }  // namespace truce

@@ -7,7 +7,7 @@
 namespace truce {
 namespace {
 
-constexpr std::string_view kPath = "/api/v1/checks";
+constexpr std::string_view kChecksPath = "/api/v1/checks";
 
 bool MayPass(int status) { return status == 408 || status == 429 || status >= 500; }
 
@@ -24,8 +24,8 @@ Error Refused(const ApiResponse& response) {
                                            "; give one with --token-file or TRUCE_TOKEN"};
     case 403: return {ErrorCode::kUnavailable, "it refuses to answer" + code + ": " + text};
     case 404:
-      return {ErrorCode::kUnavailable,
-              "it knows no " + std::string(kPath) + code + "; is --server the address of the API?"};
+      return {ErrorCode::kUnavailable, "it knows no " + std::string(kChecksPath) + code +
+                                           "; is --server the address of the API?"};
     default: return {ErrorCode::kUnavailable, text};
   }
 }
@@ -41,7 +41,7 @@ PatientRegistry::PatientRegistry(ApiConnection& api, PatienceOptions options)
 
 Result<std::string> PatientRegistry::Ask(const std::string& body) {
   Backoff backoff(options_.backoff, options_.seed);
-  const ApiQuestion question{std::string(kPath), {}, body};
+  const ApiQuestion question{std::string(kChecksPath), {}, body};
   while (true) {
     const Deadline now = std::chrono::steady_clock::now();
     const Result<ApiResponse> reply =

@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <exception>
@@ -7,6 +6,7 @@
 #include <vector>
 
 #include "webhook/cli/command.h"
+#include "webhook/cli/command_line.h"
 #include "webhook/config/keys.h"
 
 namespace truce {
@@ -23,34 +23,22 @@ std::string ExitCodeTable() {
          "\nSettings: `truce config --keys` lists every one with flag, variable and default.\n";
 }
 
-// Names of the options of `app`, as the user writes them.
-std::vector<std::string> FlagsOf(const CLI::App& app) {
-  std::vector<std::string> flags;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
-  }
-  return flags;
-}
-
 std::string Suggestion(std::string_view word, const std::vector<std::string>& candidates) {
   const std::vector<std::string_view> views(candidates.begin(), candidates.end());
   const std::string_view nearest = Nearest(word.substr(0, word.find('=')), views);
   return nearest.empty() ? std::string() : "; did you mean '" + std::string(nearest) + "'?";
 }
 
-ExitCode UsageError(const CLI::App& command, const CLI::ParseError& error, CommandIo& io) {
-  std::string message = error.what();
-  if (const std::size_t newline = message.find('\n'); newline != std::string::npos) {
-    message.resize(newline);
-  }
-  const std::vector<std::string> extras = command.remaining();
-  if (!extras.empty()) {
-    const bool is_flag = extras.front().starts_with("-");
-    message =
-        std::string(is_flag ? "unknown flag '" : "unexpected argument '") + extras.front() + "'";
-    const std::string hint = is_flag ? Suggestion(extras.front(), FlagsOf(command)) : std::string();
+ExitCode UsageError(std::string_view command, const CommandLine& line,
+                    const CommandLine::Reading& refused, CommandIo& io) {
+  std::string message = refused.text;
+  if (!refused.unknown.empty()) {
+    const std::string& word = refused.unknown.front();
+    const bool is_flag = word.starts_with("-");
+    message = std::string(is_flag ? "unknown flag '" : "unexpected argument '") + word + "'";
+    const std::string hint = is_flag ? Suggestion(word, line.Flags()) : std::string();
     message +=
-        hint.empty() ? "; `truce " + command.get_name() + " --help` lists what it takes" : hint;
+        hint.empty() ? "; `truce " + std::string(command) + " --help` lists what it takes" : hint;
   }
   return Complain(io, message, ExitCode::kUsage);
 }
@@ -78,20 +66,15 @@ std::string Help() {
 }
 
 ExitCode RunCommand(const Command& command, std::span<const std::string> arguments, CommandIo& io) {
-  CLI::App app{std::string(command.summary), std::string(command.name)};
-  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::Throw);
-  const CommandAction action = command.declare(app);
-  // The parser takes its arguments in reverse order.
-  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
-  try {
-    app.parse(reversed);
-  } catch (const CLI::CallForHelp&) {
-    io.out << app.help("truce");
-    return ExitCode::kOk;
-  } catch (const CLI::ParseError& error) {
-    return UsageError(app, error, io);
+  CommandLine line(command.name, command.summary);
+  const CommandAction action = command.declare(line);
+  const CommandLine::Reading reading = line.Read(arguments);
+  switch (reading.outcome) {
+    case CommandLine::Outcome::kRead: return action(io);
+    case CommandLine::Outcome::kHelp: io.out << reading.text; return ExitCode::kOk;
+    case CommandLine::Outcome::kRefused: break;
   }
-  return action(io);
+  return UsageError(command.name, line, reading, io);
 }
 
 ExitCode Dispatch(std::span<const std::string> arguments, CommandIo& io) {

@@ -11,11 +11,9 @@
 
 #include "webhook/cli/exit_code.h"
 
-namespace CLI {  // NOLINT(readability-identifier-naming): the name that the library has
-class App;
-}  // namespace CLI
-
 namespace truce {
+
+class CommandLine;
 
 // Where a command reads and writes. Data goes to `out`, messages to `err`.
 struct CommandIo {
@@ -33,42 +31,42 @@ struct Command {
   std::string_view name;
   std::string_view summary;  // one line
   // Adds the command's arguments to its own parser and returns what it does with them.
-  CommandAction (*declare)(CLI::App& app);
+  CommandAction (*declare)(CommandLine& app);
 };
 
 // All commands, in the order of the help text.
 std::span<const Command> Commands();
 
-CommandAction DeclareServe(CLI::App& app);
-CommandAction DeclareConfig(CLI::App& app);
-CommandAction DeclareTypes(CLI::App& app);
-CommandAction DeclareExplain(CLI::App& app);
-CommandAction DeclareCheck(CLI::App& app);
-CommandAction DeclareConfirm(CLI::App& app);
-CommandAction DeclareRelease(CLI::App& app);
-CommandAction DeclareWhoOwns(CLI::App& app);
-CommandAction DeclareList(CLI::App& app);
-CommandAction DeclareDescribe(CLI::App& app);
-CommandAction DeclareServices(CLI::App& app);
-CommandAction DeclareAudit(CLI::App& app);
-CommandAction DeclareDenials(CLI::App& app);
-CommandAction DeclareConflicts(CLI::App& app);
-CommandAction DeclareBaseline(CLI::App& app);
-CommandAction DeclareSimulate(CLI::App& app);
-CommandAction DeclareCoverage(CLI::App& app);
-CommandAction DeclareRecovery(CLI::App& app);
-CommandAction DeclareBrake(CLI::App& app);
-CommandAction DeclareOverride(CLI::App& app);
-CommandAction DeclareShare(CLI::App& app);
-CommandAction DeclareTransfer(CLI::App& app);
-CommandAction DeclareProtect(CLI::App& app);
-CommandAction DeclareResolve(CLI::App& app);
-CommandAction DeclareDoctor(CLI::App& app);
-CommandAction DeclareCompletion(CLI::App& app);
-CommandAction DeclareImport(CLI::App& app);
-CommandAction DeclareBackup(CLI::App& app);
-CommandAction DeclareRestore(CLI::App& app);
-CommandAction DeclareExport(CLI::App& app);
+CommandAction DeclareServe(CommandLine& app);
+CommandAction DeclareConfig(CommandLine& app);
+CommandAction DeclareTypes(CommandLine& app);
+CommandAction DeclareExplain(CommandLine& app);
+CommandAction DeclareCheck(CommandLine& app);
+CommandAction DeclareConfirm(CommandLine& app);
+CommandAction DeclareRelease(CommandLine& app);
+CommandAction DeclareWhoOwns(CommandLine& app);
+CommandAction DeclareList(CommandLine& app);
+CommandAction DeclareDescribe(CommandLine& app);
+CommandAction DeclareServices(CommandLine& app);
+CommandAction DeclareAudit(CommandLine& app);
+CommandAction DeclareDenials(CommandLine& app);
+CommandAction DeclareConflicts(CommandLine& app);
+CommandAction DeclareBaseline(CommandLine& app);
+CommandAction DeclareSimulate(CommandLine& app);
+CommandAction DeclareCoverage(CommandLine& app);
+CommandAction DeclareRecovery(CommandLine& app);
+CommandAction DeclareBrake(CommandLine& app);
+CommandAction DeclareOverride(CommandLine& app);
+CommandAction DeclareShare(CommandLine& app);
+CommandAction DeclareTransfer(CommandLine& app);
+CommandAction DeclareProtect(CommandLine& app);
+CommandAction DeclareResolve(CommandLine& app);
+CommandAction DeclareDoctor(CommandLine& app);
+CommandAction DeclareCompletion(CommandLine& app);
+CommandAction DeclareImport(CommandLine& app);
+CommandAction DeclareBackup(CommandLine& app);
+CommandAction DeclareRestore(CommandLine& app);
+CommandAction DeclareExport(CommandLine& app);
 
 // Writes "truce: message" to `io.err` and returns `code`.
 ExitCode Complain(CommandIo& io, std::string_view message, ExitCode code);

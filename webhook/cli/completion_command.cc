@@ -1,10 +1,10 @@
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <ostream>
 #include <string>
 #include <vector>
 
 #include "webhook/cli/command.h"
+#include "webhook/cli/command_line.h"
 
 namespace truce {
 namespace {
@@ -19,20 +19,16 @@ struct Words {
 std::vector<Words> AllWords() {
   std::vector<Words> all;
   for (const Command& command : Commands()) {
-    CLI::App app;
-    command.declare(app);
-    Words words{std::string(command.name), std::string(command.summary), {}};
-    for (const CLI::Option* option : app.get_options()) {
-      for (const std::string& name : option->get_lnames()) words.flags.push_back("--" + name);
-      for (const std::string& name : option->get_snames()) words.flags.push_back("-" + name);
-    }
+    CommandLine line(command.name, command.summary);
+    command.declare(line);
+    Words words{std::string(command.name), std::string(command.summary), line.Flags()};
     std::sort(words.flags.begin(), words.flags.end());
     all.push_back(std::move(words));
   }
   return all;
 }
 
-std::string Joined(const std::vector<std::string>& texts) {
+std::string SpaceJoined(const std::vector<std::string>& texts) {
   std::string out;
   for (const std::string& text : texts) out.append(out.empty() ? "" : " ").append(text);
   return out;
@@ -53,7 +49,7 @@ void WriteBash(std::ostream& out) {
          "    case \"${COMP_WORDS[1]}\" in\n";
   for (const Words& each : AllWords()) {
     commands += " " + each.command;
-    out << "      " << each.command << ") words=" << Quoted(Joined(each.flags)) << " ;;\n";
+    out << "      " << each.command << ") words=" << Quoted(SpaceJoined(each.flags)) << " ;;\n";
   }
   out << "    esac\n"
          "    case \"$word\" in -*) ;; *) return ;; esac\n"
@@ -77,7 +73,7 @@ void WriteZsh(std::ostream& out) {
   out << "  )\n  if (( CURRENT == 2 )); then\n    _describe command commands\n    return\n  fi\n"
          "  case \"$words[2]\" in\n";
   for (const Words& each : all) {
-    out << "    " << each.command << ") flags=(" << Joined(each.flags) << ") ;;\n";
+    out << "    " << each.command << ") flags=(" << SpaceJoined(each.flags) << ") ;;\n";
   }
   out << "  esac\n"
          "  if [[ \"$PREFIX\" == -* ]]; then\n    compadd -- $flags\n  else\n    _files\n  fi\n}\n"
@@ -99,12 +95,10 @@ void WriteFish(std::ostream& out) {
 
 }  // namespace
 
-CommandAction DeclareCompletion(CLI::App& app) {
+CommandAction DeclareCompletion(CommandLine& app) {
   const auto shell = std::make_shared<std::string>();
-  app.add_option("SHELL", *shell, "bash, zsh or fish")
-      ->required()
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
-  app.footer(
+  app.AddOption("SHELL", *shell, "bash, zsh or fish").Required().OneOf({"bash", "zsh", "fish"});
+  app.Footer(
       "Writes a script that completes commands and flags.\n\n"
       "Examples:\n"
       "  source <(truce completion bash)\n"

@@ -1,17 +1,16 @@
-#include <CLI/CLI.hpp>
 #include <ostream>
 
 #include "webhook/cli/command.h"
+#include "webhook/cli/command_line.h"
 #include "webhook/cli/config_flags.h"
 
 namespace truce {
 
-CommandAction DeclareConfig(CLI::App& app) {
+CommandAction DeclareConfig(CommandLine& app) {
   const auto flags = AddConfigFlags(app);
   const auto lists_keys = std::make_shared<bool>(false);
-  app.add_flag("--keys", *lists_keys,
-               "List every setting instead, with flag, variable and default");
-  app.footer(
+  app.AddFlag("--keys", *lists_keys, "List every setting instead, with flag, variable and default");
+  app.Footer(
       "Examples:\n"
       "  truce config --config truce.yaml\n"
       "  truce config --keys\n");

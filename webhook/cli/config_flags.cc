@@ -1,9 +1,9 @@
 #include "webhook/cli/config_flags.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <ostream>
 
+#include "webhook/cli/command_line.h"
 #include "webhook/config/keys.h"
 
 namespace truce {
@@ -13,12 +13,12 @@ bool IsSwitch(const Key& key) {
   return std::holds_alternative<bool Config::*>(std::get<ScalarField>(key.field));
 }
 
-void AddFlag(CLI::App& app, const Key& key, const std::shared_ptr<ConfigFlags>& flags) {
+void AddFlag(CommandLine& app, const Key& key, const std::shared_ptr<ConfigFlags>& flags) {
   const std::string name(key.name);
   if (IsSwitch(key)) {
-    app.add_flag_function(
+    app.AddFlag(
         FlagOf(key.name),
-        [flags, name](std::int64_t count) { flags->values[name] = count > 0 ? "true" : "false"; },
+        [flags, name](bool given) { flags->values[name] = given ? "true" : "false"; },
         std::string(key.help));
     return;
   }
@@ -27,22 +27,22 @@ void AddFlag(CLI::App& app, const Key& key, const std::shared_ptr<ConfigFlags>& 
   std::string help(key.help);
   if (is_list) help += "; separated by commas";
   if (!key.fallback.empty()) help.append("; default ").append(key.fallback);
-  app.add_option_function<std::string>(
+  app.AddOption(
          FlagOf(key.name), [flags, name](const std::string& text) { flags->values[name] = text; },
          help)
-      ->type_name(std::string(key.type));
+      .Type(std::string(key.type));
 }
 
-std::shared_ptr<ConfigFlags> AddFile(CLI::App& app) {
+std::shared_ptr<ConfigFlags> AddFile(CommandLine& app) {
   auto flags = std::make_shared<ConfigFlags>();
-  app.add_option("--config", flags->file, "Configuration file, YAML; also TRUCE_CONFIG")
-      ->type_name("file");
+  app.AddOption("--config", flags->file, "Configuration file, YAML; also TRUCE_CONFIG")
+      .Type("file");
   return flags;
 }
 
 }  // namespace
 
-std::shared_ptr<ConfigFlags> AddConfigFlags(CLI::App& app) {
+std::shared_ptr<ConfigFlags> AddConfigFlags(CommandLine& app) {
   auto flags = AddFile(app);
   for (const Key& key : Keys()) {
     if (!key.IsStructured()) AddFlag(app, key, flags);
@@ -50,7 +50,7 @@ std::shared_ptr<ConfigFlags> AddConfigFlags(CLI::App& app) {
   return flags;
 }
 
-std::shared_ptr<ConfigFlags> AddConfigFlags(CLI::App& app,
+std::shared_ptr<ConfigFlags> AddConfigFlags(CommandLine& app,
                                             std::initializer_list<std::string_view> only) {
   auto flags = AddFile(app);
   for (const std::string_view name : only) AddFlag(app, *FindKey(name), flags);

@@ -13,6 +13,8 @@
 
 namespace truce {
 
+class CommandLine;
+
 // What was given on the command line; lives as long as the parser.
 struct ConfigFlags {
   std::string file;                           // --config
@@ -20,8 +22,8 @@ struct ConfigFlags {
 };
 
 // Adds --config and the flag of every setting (or of `only` that one) to `app`.
-std::shared_ptr<ConfigFlags> AddConfigFlags(CLI::App& app);
-std::shared_ptr<ConfigFlags> AddConfigFlags(CLI::App& app,
+std::shared_ptr<ConfigFlags> AddConfigFlags(CommandLine& app);
+std::shared_ptr<ConfigFlags> AddConfigFlags(CommandLine& app,
                                             std::initializer_list<std::string_view> only);
 
 // The sources that the flags and variables name: the file is --config, else TRUCE_CONFIG.

@@ -1,10 +1,11 @@
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
 
 #include "webhook/cli/command.h"
+#include "webhook/cli/command_line.h"
 #include "webhook/cli/operator_call.h"
+#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
@@ -17,12 +18,12 @@ struct ConfirmArguments {
 };
 
 // The request's body, or nothing when the arguments name neither an object nor a key.
-std::optional<std::string> BodyOf(const ConfirmArguments& arguments) {
+std::optional<std::string> ConfirmBody(const ConfirmArguments& arguments) {
   nlohmann::json body;
   if (!arguments.key.empty()) {
     if (!arguments.kind.empty()) return std::nullopt;
     body["key"] = arguments.key;
-    return body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    return Dump(body);
   }
   const std::size_t dot = arguments.kind.find('.');
   if (dot == std::string::npos || dot == 0 || arguments.name.empty()) return std::nullopt;
@@ -35,31 +36,30 @@ std::optional<std::string> BodyOf(const ConfirmArguments& arguments) {
   object["name"] = has_namespace ? arguments.name.substr(slash + 1) : arguments.name;
   if (!arguments.cluster.empty()) object["cluster"] = arguments.cluster;
   body["object"] = std::move(object);
-  return body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return Dump(body);
 }
 
 }  // namespace
 
-CommandAction DeclareConfirm(CLI::App& app) {
+CommandAction DeclareConfirm(CommandLine& app) {
   const auto flags = AddConfigFlags(app, {"dataDir"});
   const auto arguments = std::make_shared<ConfirmArguments>();
-  app.add_option("KIND", arguments->kind, "KIND.GROUP, as Bucket.s3.aws.upbound.io");
-  app.add_option("NAME", arguments->name, "[NAMESPACE/]NAME of the object");
-  app.add_option("--cluster", arguments->cluster,
-                 "Cluster of the object; default the server's own");
-  app.add_option("--key", arguments->key, "Key of the resource, instead of an object");
-  app.footer(
+  app.AddOption("KIND", arguments->kind, "KIND.GROUP, as Bucket.s3.aws.upbound.io");
+  app.AddOption("NAME", arguments->name, "[NAMESPACE/]NAME of the object");
+  app.AddOption("--cluster", arguments->cluster, "Cluster of the object; default the server's own");
+  app.AddOption("--key", arguments->key, "Key of the resource, instead of an object");
+  app.Footer(
       "Example:\n"
       "  truce confirm ObjectStorage.platform.example.org team-a/artifacts\n");
   return [flags, arguments](CommandIo& io) {
-    const std::optional<std::string> body = BodyOf(*arguments);
+    const std::optional<std::string> body = ConfirmBody(*arguments);
     if (!body.has_value()) {
       return Complain(io, "name either an object, as Bucket.s3.aws.upbound.io NAME, or a --key",
                       ExitCode::kUsage);
     }
     const OperatorReply reply = CallOperator(*flags, {"/api/v1/confirm", *body}, io);
     if (reply.code != ExitCode::kOk) return reply.code;
-    const auto answer = nlohmann::json::parse(reply.answer, nullptr, false);
+    const auto answer = ParseJson(reply.answer);
     const bool is_known = answer.is_object() && answer.value("confirmed", 0) > 0;
     io.out << "confirmed " << (is_known ? answer.value("confirmed", 0) : 0) << "\n";
     return ExitCode::kOk;

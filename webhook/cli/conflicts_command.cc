@@ -1,11 +1,12 @@
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "registry/identity/values.h"
 #include "webhook/cli/command.h"
+#include "webhook/cli/command_line.h"
 #include "webhook/cli/operator_call.h"
 #include "webhook/cli/report_call.h"
+#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
@@ -19,7 +20,7 @@ ExitCode PrintAllAsJson(const ConfigFlags& flags, CommandIo& io) {
   while (!path.empty()) {
     const OperatorReply reply = CallOperator(flags, {path, {}}, io);
     if (reply.code != ExitCode::kOk) return reply.code;
-    const auto page = nlohmann::ordered_json::parse(reply.answer, nullptr, false);
+    const auto page = ParseOrderedJson(reply.answer);
     if (!page.is_object() || !page.contains("items") || !page["items"].is_array()) {
       return Complain(io, "the server's answer is no list; is it of this version?",
                       ExitCode::kUnreachable);
@@ -33,20 +34,18 @@ ExitCode PrintAllAsJson(const ConfigFlags& flags, CommandIo& io) {
     }
   }
   const bool is_empty = all.empty();
-  io.out << nlohmann::ordered_json{{"items", std::move(all)}}.dump(
-                2, ' ', false, nlohmann::json::error_handler_t::replace)
-         << "\n";
+  io.out << DumpIndented(nlohmann::ordered_json{{"items", std::move(all)}}) << "\n";
   return is_empty ? ExitCode::kOk : ExitCode::kNo;
 }
 
 }  // namespace
 
-CommandAction DeclareConflicts(CLI::App& app) {
+CommandAction DeclareConflicts(CommandLine& app) {
   const auto flags = AddConfigFlags(app, {"dataDir"});
   const auto output = std::make_shared<std::string>("text");
-  app.add_option("-o,--output", *output, "text, wide (with the steps that end each) or json")
-      ->check(CLI::IsMember({"text", "wide", "json"}));
-  app.footer(
+  app.AddOption("-o,--output", *output, "text, wide (with the steps that end each) or json")
+      .OneOf({"text", "wide", "json"});
+  app.Footer(
       "Examples:\n"
       "  truce conflicts\n"
       "  truce conflicts -o wide\n");

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "webhook/check/manifest_reader.h"
+#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
@@ -31,7 +32,7 @@ Json ToJson(Value value) {
     case Document::Kind::kString: return std::string(value.text());
     case Document::Kind::kBool: return value.is_true();
     case Document::Kind::kNumber: {
-      Json number = Json::parse(value.text(), nullptr, false);
+      Json number = ParseJson(value.text());
       return number.is_number() ? number : Json(std::string(value.text()));
     }
     case Document::Kind::kNull:
@@ -40,7 +41,7 @@ Json ToJson(Value value) {
   return nullptr;
 }
 
-Result<std::string> ReadWhole(const std::string& path) {
+Result<std::string> ReadManifestFile(const std::string& path) {
   std::ifstream file;
   if (path != "-") {
     file.open(path, std::ios::binary);
@@ -76,7 +77,7 @@ std::vector<std::string> DocumentsOf(const std::string& text) {
 }
 
 Result<Json> ReadManifests(const std::string& file) {
-  TRUCE_ASSIGN_OR_RETURN(const std::string text, ReadWhole(file));
+  TRUCE_ASSIGN_OR_RETURN(const std::string text, ReadManifestFile(file));
   Json items = Json::array();
   for (const std::string& document : DocumentsOf(text)) {
     TRUCE_ASSIGN_OR_RETURN(const YamlNode node, ParseYaml(document, file));
@@ -104,10 +105,9 @@ ExitCode KeysDeclaredIn(const ApiFlags& flags, const std::string& file, CommandI
   const Result<Json> items = ReadManifests(file);
   if (!items.ok()) return Complain(io, items.error().message, ExitCode::kUsage);
   const Json body = {{"items", items.value()}};
-  const ApiReply reply = AskApi(
-      flags, {"/api/v1/checks", {}, body.dump(-1, ' ', false, Json::error_handler_t::replace)}, io);
+  const ApiReply reply = AskApi(flags, {"/api/v1/checks", {}, Dump(body)}, io);
   if (reply.code != ExitCode::kOk) return reply.code;
-  const Json answer = Json::parse(reply.answer, nullptr, false);
+  const Json answer = ParseJson(reply.answer);
   if (!answer.is_object() || !answer.contains("items") || !answer["items"].is_array()) {
     return Complain(io, "what answers is not a Truce server", ExitCode::kUnreachable);
   }

@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -12,10 +11,12 @@
 #include "webhook/check/manifest_reader.h"
 #include "webhook/cli/catalogue_file.h"
 #include "webhook/cli/command.h"
+#include "webhook/cli/command_line.h"
 #include "webhook/cli/config_flags.h"
 #include "webhook/cli/operator_call.h"
 #include "webhook/config/keys.h"
 #include "webhook/serve/policy.h"
+#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
@@ -61,7 +62,7 @@ ExitCode Ambiguous(const std::vector<const TypeSpec*>& found, const std::string&
 }
 
 // What was given on the command line.
-struct Arguments {
+struct ExplainArguments {
   std::string word;
   bool policy = false;
   bool offline = false;
@@ -74,7 +75,7 @@ ExitCode AskServer(const YamlNode& object, const ConfigFlags& flags, CommandIo& 
   AppendJson(object, body);
   const OperatorReply reply = CallOperator(flags, {"/api/v1/explain", body}, io);
   if (reply.code != ExitCode::kOk) return reply.code;
-  const auto json = nlohmann::json::parse(reply.answer, nullptr, false);
+  const auto json = ParseJson(reply.answer);
   if (!json.is_object() || !json.contains("text") || !json["text"].is_string()) {
     return Complain(io, "the server's answer is no explanation; is it of this version?",
                     ExitCode::kUnreachable);
@@ -84,8 +85,8 @@ ExitCode AskServer(const YamlNode& object, const ConfigFlags& flags, CommandIo& 
 }
 
 // By the configuration alone.
-ExitCode ExplainHere(const YamlNode& object, const Arguments& arguments, const Config& config,
-                     CommandIo& io) {
+ExitCode ExplainHere(const YamlNode& object, const ExplainArguments& arguments,
+                     const Config& config, CommandIo& io) {
   const Result<Catalogue> catalogue = CatalogueWith(config.types);
   if (!catalogue.ok()) return Complain(io, catalogue.error().message, ExitCode::kUsage);
   const std::shared_ptr<const Catalogue> shared(std::shared_ptr<void>(), &catalogue.value());
@@ -101,8 +102,8 @@ ExitCode ExplainHere(const YamlNode& object, const Arguments& arguments, const C
   return ExitCode::kOk;
 }
 
-ExitCode ExplainObject(const Arguments& arguments, const ConfigFlags& flags, const Config& config,
-                       CommandIo& io) {
+ExitCode ExplainObject(const ExplainArguments& arguments, const ConfigFlags& flags,
+                       const Config& config, CommandIo& io) {
   const Result<std::string> content = ReadConfigFile(arguments.file);
   if (!content.ok()) return Complain(io, content.error().message, ExitCode::kUsage);
   const Result<YamlNode> node = ParseYaml(content.value(), arguments.file);
@@ -120,23 +121,23 @@ ExitCode ExplainObject(const Arguments& arguments, const ConfigFlags& flags, con
 
 }  // namespace
 
-CommandAction DeclareExplain(CLI::App& app) {
+CommandAction DeclareExplain(CommandLine& app) {
   const auto flags = AddConfigFlags(
       app, {"dataDir", "types", "clusterId", "noCluster", "mode", "unsureTypes", "serviceLabels"});
-  const auto given = std::make_shared<Arguments>();
-  CLI::Option* type =
-      app.add_option("TYPE", given->word, "SERVICE/KIND, as s3/Bucket; KIND or KIND.GROUP do too");
-  CLI::Option* policy = app.add_flag(
-      "--policy", given->policy, "Tell which rule applies to an object, in which mode, and why");
-  CLI::Option* file =
-      app.add_option("-f,--file", given->file, "A Kubernetes object, YAML or JSON; with --policy");
-  app.add_flag("--offline", given->offline,
-               "With --policy: by the configuration alone, also while a server runs on --data-dir")
-      ->needs(policy);
-  type->excludes(policy);
-  file->needs(policy);
-  policy->needs(file);
-  app.footer(
+  const auto given = std::make_shared<ExplainArguments>();
+  Argument type =
+      app.AddOption("TYPE", given->word, "SERVICE/KIND, as s3/Bucket; KIND or KIND.GROUP do too");
+  Argument policy = app.AddFlag("--policy", given->policy,
+                                "Tell which rule applies to an object, in which mode, and why");
+  Argument file =
+      app.AddOption("-f,--file", given->file, "A Kubernetes object, YAML or JSON; with --policy");
+  app.AddFlag("--offline", given->offline,
+              "With --policy: by the configuration alone, also while a server runs on --data-dir")
+      .Needs(policy);
+  type.Excludes(policy);
+  file.Needs(policy);
+  policy.Needs(file);
+  app.Footer(
       "Examples:\n"
       "  truce explain s3/Bucket\n"
       "  truce explain --policy -f bucket.yaml --config truce.yaml\n");

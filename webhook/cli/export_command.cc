@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -9,8 +8,10 @@
 #include "registry/identity/values.h"
 #include "webhook/cli/api_call.h"
 #include "webhook/cli/command.h"
+#include "webhook/cli/command_line.h"
 #include "webhook/cli/named_resource.h"
 #include "webhook/cli/output.h"
+#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
@@ -25,12 +26,8 @@ struct ExportArguments {
   std::string state;
 };
 
-std::string Dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 // In quotes where RFC 4180 wants them.
-std::string Cell(const std::string& text) {
+std::string CsvCell(const std::string& text) {
   const bool is_plain = text.find_first_of(",\"\r\n") == std::string::npos;
   if (is_plain) return text;
   std::string out = "\"";
@@ -46,8 +43,8 @@ std::string RootOf(const Json& item) {
          TextIn(*root, "name");
 }
 
-constexpr const char* kColumns[] = {"type",    "name",  "account", "region", "arn", "service",
-                                    "contact", "state", "since",   "id",     "key"};
+constexpr const char* kExportColumns[] = {"type",    "name",  "account", "region", "arn", "service",
+                                          "contact", "state", "since",   "id",     "key"};
 
 // Writes items in the form asked for, as they come.
 class Writer {
@@ -55,14 +52,14 @@ class Writer {
   Writer(std::string output, std::ostream& out) : output_(std::move(output)), out_(out) {
     if (output_ == "json") out_ << "{\"items\":[";
     if (output_ != "csv") return;
-    for (const char* column : kColumns) out_ << column << ",";
+    for (const char* column : kExportColumns) out_ << column << ",";
     out_ << "root\n";
   }
 
   void Write(const Json& item) {
     if (output_ == "csv") {
-      for (const char* column : kColumns) out_ << Cell(TextIn(item, column)) << ",";
-      out_ << Cell(RootOf(item)) << "\n";
+      for (const char* column : kExportColumns) out_ << CsvCell(TextIn(item, column)) << ",";
+      out_ << CsvCell(RootOf(item)) << "\n";
       return;
     }
     if (output_ == "json") out_ << (is_first_ ? "\n" : ",\n");
@@ -89,7 +86,7 @@ Json Joined(const Json& item) {
   return joined;
 }
 
-ExitCode Run(const ApiFlags& flags, const ExportArguments& given, CommandIo& io) {
+ExitCode RunExport(const ApiFlags& flags, const ExportArguments& given, CommandIo& io) {
   const bool is_csv = given.output == "csv";
   Writer writer(given.output, io.out);
   Progress progress(io, "resources");
@@ -106,7 +103,7 @@ ExitCode Run(const ApiFlags& flags, const ExportArguments& given, CommandIo& io)
                                     {"cursor", cursor}}},
                                   io);
     if (reply.code != ExitCode::kOk) return reply.code;
-    const Json page = Json::parse(reply.answer, nullptr, false);
+    const Json page = ParseJson(reply.answer);
     if (!page.is_object() || !page.contains("items") || !page["items"].is_array()) {
       return Complain(io, "what answers is not a Truce server", ExitCode::kUnreachable);
     }
@@ -181,19 +178,19 @@ ExitCode RunGrants(const ApiFlags& flags, const ExportArguments& given, CommandI
 
 }  // namespace
 
-CommandAction DeclareExport(CLI::App& app) {
+CommandAction DeclareExport(CommandLine& app) {
   const auto flags = AddApiFlags(app);
   const auto given = std::make_shared<ExportArguments>();
-  app.add_option("-o,--output", given->output, "Form; default ndjson")
-      ->type_name("json|ndjson|csv|grants")
-      ->check(CLI::IsMember({"json", "ndjson", "csv", "grants"}));
-  app.add_option("--type", given->type, "Only that type, as s3/Bucket");
-  app.add_option("--service", given->service, "Only what that service owns");
-  app.add_option("-n,--namespace", given->ns, "Only roots of that namespace");
-  app.add_option("--state", given->state, "Only that state")
-      ->type_name("reserved|held|orphaned|imported")
-      ->check(CLI::IsMember({"reserved", "held", "orphaned", "imported"}));
-  app.footer(
+  app.AddOption("-o,--output", given->output, "Form; default ndjson")
+      .Type("json|ndjson|csv|grants")
+      .OneOf({"json", "ndjson", "csv", "grants"});
+  app.AddOption("--type", given->type, "Only that type, as s3/Bucket");
+  app.AddOption("--service", given->service, "Only what that service owns");
+  app.AddOption("-n,--namespace", given->ns, "Only roots of that namespace");
+  app.AddOption("--state", given->state, "Only that state")
+      .Type("reserved|held|orphaned|imported")
+      .OneOf({"reserved", "held", "orphaned", "imported"});
+  app.Footer(
       "All ownerships, in the order of their keys. `truce import` takes ndjson and json into "
       "another\n"
       "registry as they are: owners, declarations, shares, transfers and protections, with their "
@@ -207,7 +204,7 @@ CommandAction DeclareExport(CLI::App& app) {
       "  truce export -o csv --state imported > imported.csv\n"
       "  truce export -o grants -n team-a > grants.yaml\n");
   return [=](CommandIo& io) {
-    if (given->output != "grants") return Run(*flags, *given, io);
+    if (given->output != "grants") return RunExport(*flags, *given, io);
     if (given->type.empty() && given->service.empty() && given->state.empty()) {
       return RunGrants(*flags, *given, io);
     }

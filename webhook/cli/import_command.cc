@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fstream>
 #include <iostream>
@@ -11,15 +10,17 @@
 #include "webhook/cli/api_call.h"
 #include "webhook/cli/catalogue_file.h"
 #include "webhook/cli/command.h"
+#include "webhook/cli/command_line.h"
 #include "webhook/cli/output.h"
 #include "webhook/imports/import_list.h"
+#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
 
 using Json = nlohmann::json;
 
-constexpr char kPath[] = "/api/v1/imports";
+constexpr char kImportsPath[] = "/api/v1/imports";
 constexpr char kRegistryPath[] = "/api/v1/registry";
 constexpr std::size_t kCopiesMax = 10'000;  // as /openapi.yaml has it
 // Lines of a plan that people are shown; -o json has all.
@@ -35,11 +36,6 @@ struct ImportArguments {
   bool retire = false;
   bool apply = false;
 };
-
-std::string TextOf(const Json& json, const char* name) {
-  const auto found = json.find(name);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
 
 std::size_t CountOf(const Json& plan, const char* name) {
   const auto counts = plan.find("counts");
@@ -65,7 +61,7 @@ Result<std::string> ReadWhole(const std::string& path) {
   return text;
 }
 
-std::string BodyOf(const ImportFile& file, const ImportArguments& given) {
+std::string ImportBody(const ImportFile& file, const ImportArguments& given) {
   Json resources = Json::array();
   for (const ImportEntry& entry : file.entries) {
     Json item = {{"type", entry.type}};
@@ -86,11 +82,11 @@ std::string BodyOf(const ImportFile& file, const ImportArguments& given) {
   if (given.retire) body["retire"] = true;
   if (!given.skip.empty()) body["skip"] = given.skip;
   if (given.apply) body["apply"] = true;
-  return body.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Dump(body);
 }
 
 // The copies as they stand in the file.
-std::string BodyOfCopies(const ImportFile& file, const ImportArguments& given) {
+std::string ImportBodyOfCopies(const ImportFile& file, const ImportArguments& given) {
   Json rest = {{"apply", given.apply}, {"skip", given.skip}};
   std::string body = "{\"copies\":[";
   for (const std::string& copy : file.copies) body.append(copy).append(",");
@@ -115,17 +111,17 @@ void PrintPlan(const Json& plan, const ImportFile& file, std::ostream& out) {
   std::vector<std::vector<std::string>> rows = {{"ACTION", "RESOURCE", "ADDRESS", "NOTE"}};
   std::size_t more = 0;
   for (const Json& item : plan["items"]) {
-    const std::string action = TextOf(item, "action");
+    const std::string action = TextIn(item, "action");
     if (action == "owned") continue;
     if (rows.size() > kShownMax) {
       ++more;
       continue;
     }
-    const std::string name = TextOf(item, "name");
-    std::string note = TextOf(item, "why");
-    if (action == "conflicting" && note.empty()) note = "owned by " + TextOf(item, "owner");
-    rows.push_back({action, TextOf(item, "type") + (name.empty() ? "" : "/" + name),
-                    TextOf(item, "address"), note});
+    const std::string name = TextIn(item, "name");
+    std::string note = TextIn(item, "why");
+    if (action == "conflicting" && note.empty()) note = "owned by " + TextIn(item, "owner");
+    rows.push_back({action, TextIn(item, "type") + (name.empty() ? "" : "/" + name),
+                    TextIn(item, "address"), note});
   }
   if (rows.size() > 1) PrintTable(rows, out);
   if (more > 0) out << "and " << more << " more; -o json shows all\n";
@@ -156,8 +152,8 @@ void PrintOutcome(bool is_clean, const ImportArguments& given, std::ostream& out
   }
 }
 
-ExitCode Run(const ApiFlags& flags, const ImportArguments& given, const std::string& output,
-             CommandIo& io) {
+ExitCode RunImport(const ApiFlags& flags, const ImportArguments& given, const std::string& output,
+                   CommandIo& io) {
   const Result<Catalogue> catalogue = CatalogueWith(given.types);
   if (!catalogue.ok()) return Complain(io, catalogue.error().message, ExitCode::kUsage);
   const Result<std::string> text = ReadWhole(given.file);
@@ -170,24 +166,24 @@ ExitCode Run(const ApiFlags& flags, const ImportArguments& given, const std::str
   if (const std::string misfit = Misfit(file.value(), given); !misfit.empty()) {
     return Complain(io, misfit, ExitCode::kUsage);
   }
-  ApiQuestion question{kPath, {}, {}};
+  ApiQuestion question{kImportsPath, {}, {}};
   if (file.value().format == ImportFormat::kRegistry) {
     question.path = kRegistryPath;
-    question.body = BodyOfCopies(file.value(), given);
+    question.body = ImportBodyOfCopies(file.value(), given);
   } else {
-    question.body = BodyOf(file.value(), given);
+    question.body = ImportBody(file.value(), given);
   }
   // What is applied is what stands in the plan that the server made of this very list.
   if (given.apply) question.if_match = "*";
   const ApiReply reply = AskApi(flags, question, io);
   if (reply.code != ExitCode::kOk) return reply.code;
-  const Json plan = Json::parse(reply.answer, nullptr, false);
+  const Json plan = ParseJson(reply.answer);
   if (!plan.is_object() || !plan.contains("items") || !plan["items"].is_array()) {
     return Complain(io, "what answers is not a Truce server", ExitCode::kUnreachable);
   }
   const bool is_clean = IsClean(plan, given);
   if (output == "json" || output == "yaml") {
-    const std::string shown = plan.dump(-1, ' ', false, Json::error_handler_t::replace);
+    const std::string shown = Dump(plan);
     output == "json" ? PrintJson(shown, io.out) : PrintYaml(shown, io.out);
   } else {
     PrintPlan(plan, file.value(), io.out);
@@ -198,31 +194,31 @@ ExitCode Run(const ApiFlags& flags, const ImportArguments& given, const std::str
 
 }  // namespace
 
-CommandAction DeclareImport(CLI::App& app) {
+CommandAction DeclareImport(CommandLine& app) {
   const auto flags = AddApiFlags(app);
   const auto output = AddOutputFlag(app);
   const auto given = std::make_shared<ImportArguments>();
-  app.add_option("FILE", given->file, "The list; - reads standard input")->required();
-  app.add_option("--source", given->source,
-                 "Name of the list, for ever the same, as terraform:network; not for registry");
-  app.add_option("--format", given->format, "Form of the list; told by its content when left out")
-      ->type_name("terraform|terraform-state|cloudformation|tagging|config|csv|registry")
-      ->check(CLI::IsMember({"terraform", "terraform-state", "cloudformation", "tagging", "config",
-                             "csv", "registry"}));
-  app.add_option("--account", given->defaults.account, "Account of what does not say its own");
-  app.add_option("--region", given->defaults.region, "Region of what does not say its own");
-  app.add_option("--service", given->defaults.service, "Service that owns it");
-  app.add_option("--service-tag", given->defaults.service_tag, "Tag that holds the service");
-  app.add_option("--contact", given->defaults.contact, "Whom to ask about it");
-  app.add_option("--types", given->types, "File with further types, as the server's setting types");
-  app.add_flag("--retire", given->retire,
-               "Release what this source named before and names no longer");
-  app.add_option("--skip", given->skip, "Leave these out instead of refusing the list")
-      ->type_name("conflicting,unknown")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"conflicting", "unknown"}));
-  app.add_flag("--apply", given->apply, "Do it, whole or not at all; without it the plan is shown");
-  app.footer(
+  app.AddOption("FILE", given->file, "The list; - reads standard input").Required();
+  app.AddOption("--source", given->source,
+                "Name of the list, for ever the same, as terraform:network; not for registry");
+  app.AddOption("--format", given->format, "Form of the list; told by its content when left out")
+      .Type("terraform|terraform-state|cloudformation|tagging|config|csv|registry")
+      .OneOf({"terraform", "terraform-state", "cloudformation", "tagging", "config", "csv",
+              "registry"});
+  app.AddOption("--account", given->defaults.account, "Account of what does not say its own");
+  app.AddOption("--region", given->defaults.region, "Region of what does not say its own");
+  app.AddOption("--service", given->defaults.service, "Service that owns it");
+  app.AddOption("--service-tag", given->defaults.service_tag, "Tag that holds the service");
+  app.AddOption("--contact", given->defaults.contact, "Whom to ask about it");
+  app.AddOption("--types", given->types, "File with further types, as the server's setting types");
+  app.AddFlag("--retire", given->retire,
+              "Release what this source named before and names no longer");
+  app.AddOption("--skip", given->skip, "Leave these out instead of refusing the list")
+      .Type("conflicting,unknown")
+      .SplitAt(',')
+      .OneOf({"conflicting", "unknown"});
+  app.AddFlag("--apply", given->apply, "Do it, whole or not at all; without it the plan is shown");
+  app.Footer(
       "Records resources that are owned outside the cluster, so that a declaration that would "
       "adopt\n"
       "one is refused. Only names, ARNs, accounts and regions are sent, never other attributes. "
@@ -237,7 +233,7 @@ CommandAction DeclareImport(CLI::App& app) {
       "  truce import buckets.csv --source by-hand --apply\n"
       "  truce import registry.ndjson --apply\n\n"
       "Exit code 1: something conflicts or cannot be told, or the list was refused.");
-  return [=](CommandIo& io) { return Run(*flags, *given, *output, io); };
+  return [=](CommandIo& io) { return RunImport(*flags, *given, *output, io); };
 }
 
 }  // namespace truce

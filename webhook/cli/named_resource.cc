@@ -1,15 +1,17 @@
 #include "webhook/cli/named_resource.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
 
 #include "registry/base/clock.h"
+#include "webhook/cli/command_line.h"
+#include "webhook/cli/duration.h"
 #include "webhook/cli/output.h"
+#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
@@ -42,12 +44,12 @@ std::vector<std::pair<std::string, std::string>> ParametersOf(const NamedResourc
 
 }  // namespace
 
-std::shared_ptr<NamedResource> AddNamedResource(CLI::App& app) {
+std::shared_ptr<NamedResource> AddNamedResource(CommandLine& app) {
   auto named = std::make_shared<NamedResource>();
-  app.add_option("RESOURCE", named->resource,
-                 "A name, TYPE/NAME as s3/Bucket/prod-artifacts, or an ARN");
-  app.add_option("--account", named->account, "Its account, when the name is not enough");
-  app.add_option("--region", named->region, "Its region, when the name is not enough");
+  app.AddOption("RESOURCE", named->resource,
+                "A name, TYPE/NAME as s3/Bucket/prod-artifacts, or an ARN");
+  app.AddOption("--account", named->account, "Its account, when the name is not enough");
+  app.AddOption("--region", named->region, "Its region, when the name is not enough");
   return named;
 }
 
@@ -58,17 +60,8 @@ std::string OnOneLine(std::string text) {
 }
 
 std::string TimeAfter(const std::string& duration) {
-  std::int64_t count = 0;
-  const char* end = duration.data() + duration.size();
-  const auto [rest, code] = std::from_chars(duration.data(), end, count);
-  constexpr std::int64_t kCountMax = 100'000;
-  if (code != std::errc() || rest + 1 != end || count < 1 || count > kCountMax) return {};
-  std::chrono::minutes unit{0};
-  if (*rest == 'm') unit = std::chrono::minutes{1};
-  if (*rest == 'h') unit = std::chrono::hours{1};
-  if (*rest == 'd') unit = std::chrono::hours{24};
-  if (unit.count() == 0) return {};
-  return FormatTimestamp(SystemClock().Now() + unit * count);
+  const std::optional<std::chrono::minutes> minutes = DurationFrom(duration);
+  return minutes ? FormatTimestamp(SystemClock().Now() + *minutes) : std::string();
 }
 
 std::string BodyOf(const std::vector<std::pair<const char*, std::string>>& texts) {
@@ -76,20 +69,21 @@ std::string BodyOf(const std::vector<std::pair<const char*, std::string>>& texts
   for (const auto& [name, value] : texts) {
     if (!value.empty()) body[name] = value;
   }
-  return body.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Dump(body);
 }
 
-ExitCode AskForText(const ApiFlags& flags, const ApiQuestion& question, CommandIo& io,
-                    std::string& answer) {
-  ApiReply reply = AskApi(flags, question, io);
+ExitCode AskForObject(const ApiFlags& flags, const ApiQuestion& question, CommandIo& io,
+                      nlohmann::json& answer) {
+  const ApiReply reply = AskApi(flags, question, io);
   if (reply.code != ExitCode::kOk) return reply.code;
-  if (!Json::parse(reply.answer, nullptr, false).is_object()) return NoServer(io);
-  answer = std::move(reply.answer);
+  Json object = ParseJson(reply.answer);
+  if (!object.is_object()) return NoServer(io);
+  answer = std::move(object);
   return ExitCode::kOk;
 }
 
-ExitCode AskForList(const ApiFlags& flags, const ApiQuestion& question, CommandIo& io,
-                    std::string& items) {
+ExitCode AskForItems(const ApiFlags& flags, const ApiQuestion& question, CommandIo& io,
+                     nlohmann::json& items) {
   Json all = Json::array();
   Progress progress(io, "found");
   ApiQuestion of_page = question;
@@ -101,16 +95,16 @@ ExitCode AskForList(const ApiFlags& flags, const ApiQuestion& question, CommandI
     const ExitCode code = AskForObject(flags, of_page, io, page);
     if (code != ExitCode::kOk) return code;
     if (!page.contains("items") || !page["items"].is_array()) return NoServer(io);
-    for (const Json& item : page["items"]) all.push_back(item);
+    for (Json& item : page["items"]) all.push_back(std::move(item));
     parameters.back().second = TextIn(page, "nextCursor");
     if (!parameters.back().second.empty()) progress.Show(all.size());
   } while (!parameters.back().second.empty() && all.size() < kItemsMax);
-  items = all.dump(-1, ' ', false, Json::error_handler_t::replace);
+  items = std::move(all);
   return ExitCode::kOk;
 }
 
-ExitCode FindText(const ApiFlags& flags, const NamedResource& named, CommandIo& io,
-                  std::string& resource) {
+ExitCode FindOne(const ApiFlags& flags, const NamedResource& named, CommandIo& io,
+                 nlohmann::json& resource) {
   Json answer;
   const ApiQuestion lookup{"/api/v1/resources:lookup", ParametersOf(named)};
   const ExitCode code = AskForObject(flags, lookup, io, answer);
@@ -129,23 +123,26 @@ ExitCode FindText(const ApiFlags& flags, const NamedResource& named, CommandIo& 
   if (id.empty()) {
     return Complain(io, "you may not read the ownership of " + word, ExitCode::kNo);
   }
-  return AskForText(flags, {"/api/v1/resources/" + id, {}}, io, resource);
+  return AskForObject(flags, {"/api/v1/resources/" + id, {}}, io, resource);
 }
 
-void PrintForm(const std::string& output, const std::string& items,
+void PrintForm(const std::string& output, const nlohmann::json& items,
                const std::vector<std::vector<std::string>>& rows, CommandIo& io) {
-  const std::string list = "{\"items\":" + items + "}";
   if (output == "json") {
-    PrintJson(list, io.out);
+    PrintJson(Dump(Json{{"items", items}}), io.out);
   } else if (output == "yaml") {
-    PrintYaml(list, io.out);
+    PrintYaml(Dump(Json{{"items", items}}), io.out);
   } else if (output == "name") {
-    for (const Json& item : Json::parse(items, nullptr, false)) {
+    for (const Json& item : items) {
       io.out << OnOneLine(TextIn(item, "id")) << "\n";
     }
   } else {
     PrintTable(rows, io.out);
   }
+}
+
+std::string TypeAndName(const nlohmann::json& resource) {
+  return OnOneLine(TextIn(resource, "type") + " " + TextIn(resource, "name"));
 }
 
 }  // namespace truce

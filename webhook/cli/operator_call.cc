@@ -6,11 +6,12 @@
 #include <nlohmann/json.hpp>
 
 #include "webhook/cli/socket_client.h"
+#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
 
-constexpr std::chrono::seconds kCallTime{30};
+constexpr std::chrono::seconds kOperatorCallTime{30};
 
 ExitCode CodeOfStatus(int status) {
   if (status == 404 || status == 409) return ExitCode::kNo;
@@ -19,8 +20,8 @@ ExitCode CodeOfStatus(int status) {
 }
 
 // The detail of a problem document, on one line, with the keys it names.
-std::string ProblemText(const SocketAnswer& answer) {
-  const auto problem = nlohmann::json::parse(answer.body, nullptr, false);
+std::string AnswerProblem(const SocketAnswer& answer) {
+  const auto problem = ParseJson(answer.body);
   std::string text = "the server answered " + std::to_string(answer.status);
   if (!problem.is_object()) return text;
   if (problem.contains("detail") && problem["detail"].is_string()) text = problem["detail"];
@@ -43,7 +44,7 @@ OperatorReply CallOperator(const ConfigFlags& flags, const OperatorCall& call, C
   const std::string socket = loaded.value().config.data_dir + "/truce.sock";
   const Result<SocketAnswer> answer =
       AskSocket(socket, {call.method, call.path, call.body, call.if_match},
-                std::chrono::steady_clock::now() + kCallTime);
+                std::chrono::steady_clock::now() + kOperatorCallTime);
   if (!answer.ok()) {
     return {Complain(io,
                      "cannot reach the server at " + socket + ": " + answer.error().message +
@@ -53,7 +54,7 @@ OperatorReply CallOperator(const ConfigFlags& flags, const OperatorCall& call, C
   }
   if (answer.value().status == 200 || answer.value().status == 201)
     return {ExitCode::kOk, answer.value().body};
-  return {Complain(io, ProblemText(answer.value()), CodeOfStatus(answer.value().status)), {}};
+  return {Complain(io, AnswerProblem(answer.value()), CodeOfStatus(answer.value().status)), {}};
 }
 
 }  // namespace truce

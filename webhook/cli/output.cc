@@ -1,18 +1,19 @@
 #include "webhook/cli/output.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "webhook/cli/command.h"
+#include "webhook/cli/command_line.h"
 #include "webhook/config/yaml.h"
+#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 std::string Cell(std::string text) {
   std::replace_if(
@@ -27,7 +28,7 @@ std::size_t WidthOf(std::string_view text) {
   }));
 }
 
-YamlNode NodeOf(const Json& json) {
+YamlNode NodeOf(const OrderedJson& json) {
   YamlNode node;
   if (json.is_object()) {
     node.kind = YamlNode::Kind::kMapping;
@@ -38,7 +39,7 @@ YamlNode NodeOf(const Json& json) {
     }
   } else if (json.is_array()) {
     node.kind = YamlNode::Kind::kSequence;
-    for (const Json& each : json) node.children.push_back(NodeOf(each));
+    for (const OrderedJson& each : json) node.children.push_back(NodeOf(each));
   } else {
     node.kind = YamlNode::Kind::kScalar;
     node.quoted = json.is_string();
@@ -49,11 +50,11 @@ YamlNode NodeOf(const Json& json) {
 
 }  // namespace
 
-std::shared_ptr<std::string> AddOutputFlag(CLI::App& app) {
+std::shared_ptr<std::string> AddOutputFlag(CommandLine& app) {
   auto output = std::make_shared<std::string>("table");
-  app.add_option("-o,--output", *output, "Form of the answer; default table")
-      ->type_name("table|wide|json|yaml|name")
-      ->check(CLI::IsMember({"table", "wide", "json", "yaml", "name"}));
+  app.AddOption("-o,--output", *output, "Form of the answer; default table")
+      .Type("table|wide|json|yaml|name")
+      .OneOf({"table", "wide", "json", "yaml", "name"});
   return output;
 }
 
@@ -74,12 +75,11 @@ void PrintTable(const std::vector<std::vector<std::string>>& rows, std::ostream&
 }
 
 void PrintJson(const std::string& json, std::ostream& out) {
-  out << Json::parse(json, nullptr, false).dump(2, ' ', false, Json::error_handler_t::replace)
-      << "\n";
+  out << DumpIndented(ParseOrderedJson(json)) << "\n";
 }
 
 void PrintYaml(const std::string& json, std::ostream& out) {
-  out << WriteYaml(NodeOf(Json::parse(json, nullptr, false)), 0);
+  out << WriteYaml(NodeOf(ParseOrderedJson(json)), 0);
 }
 
 void Progress::Show(std::size_t count) {

@@ -8,16 +8,14 @@
 #include <string>
 #include <vector>
 
-namespace CLI {  // NOLINT(readability-identifier-naming): the name that the library has
-class App;
-}  // namespace CLI
-
 namespace truce {
+
+class CommandLine;
 
 struct CommandIo;
 
 // Adds -o, --output with its five forms; the default is a table.
-std::shared_ptr<std::string> AddOutputFlag(CLI::App& app);
+std::shared_ptr<std::string> AddOutputFlag(CommandLine& app);
 
 // Columns three spaces apart, the first row in capitals; control characters of cells as '?'. The
 // last column is not padded.

@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <charconv>
 #include <chrono>
 #include <nlohmann/json.hpp>
@@ -7,14 +6,17 @@
 #include "registry/base/clock.h"
 #include "webhook/cli/api_call.h"
 #include "webhook/cli/command.h"
+#include "webhook/cli/command_line.h"
+#include "webhook/cli/duration.h"
 #include "webhook/cli/output.h"
+#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
 
 using Json = nlohmann::json;
 
-constexpr char kPath[] = "/api/v1/overrides";
+constexpr char kOverridesPath[] = "/api/v1/overrides";
 
 struct OverrideArguments {
   std::string name;
@@ -26,27 +28,9 @@ struct OverrideArguments {
   std::string end;
 };
 
-std::string TextOf(const Json& json, const char* name) {
-  const auto found = json.find(name);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-// "90m", "2h", "3d". Nothing: none of them.
-std::optional<std::chrono::minutes> DurationFrom(const std::string& text) {
-  std::int64_t count = 0;
-  const char* end = text.data() + text.size();
-  const auto [rest, code] = std::from_chars(text.data(), end, count);
-  constexpr std::int64_t kCountMax = 100'000;
-  if (code != std::errc() || rest + 1 != end || count < 1 || count > kCountMax) return std::nullopt;
-  if (*rest == 'm') return std::chrono::minutes(count);
-  if (*rest == 'h') return std::chrono::hours(count);
-  if (*rest == 'd') return std::chrono::hours(24 * count);
-  return std::nullopt;
-}
-
 std::string TargetOf(const Json& item) {
   for (const char* member : {"name", "namespace", "group"}) {
-    const std::string value = TextOf(item, member);
+    const std::string value = TextIn(item, member);
     if (!value.empty()) return std::string(member) + " " + value;
   }
   return "-";
@@ -54,27 +38,26 @@ std::string TargetOf(const Json& item) {
 
 ExitCode Print(const Json& items, const std::string& output, CommandIo& io) {
   if (output == "json" || output == "yaml") {
-    const std::string text =
-        Json{{"items", items}}.dump(-1, ' ', false, Json::error_handler_t::replace);
+    const std::string text = Dump(Json{{"items", items}});
     output == "json" ? PrintJson(text, io.out) : PrintYaml(text, io.out);
     return ExitCode::kOk;
   }
   std::vector<std::vector<std::string>> rows = {{"ID", "AUDITS", "UNTIL", "REASON", "BY"}};
   for (const Json& item : items) {
-    const std::string id = TextOf(item, "id");
+    const std::string id = TextIn(item, "id");
     if (output == "name" && !id.empty()) io.out << id << "\n";
-    const std::string by = TextOf(item, "by");
-    rows.push_back({id.empty() ? "-" : id, TargetOf(item), TextOf(item, "until"),
-                    TextOf(item, "reason"), by.empty() ? "configuration" : by});
+    const std::string by = TextIn(item, "by");
+    rows.push_back({id.empty() ? "-" : id, TargetOf(item), TextIn(item, "until"),
+                    TextIn(item, "reason"), by.empty() ? "configuration" : by});
   }
   if (output != "name") PrintTable(rows, io.out);
   return ExitCode::kOk;
 }
 
-ExitCode List(const ApiFlags& flags, const std::string& output, CommandIo& io) {
-  const ApiReply reply = AskApi(flags, {kPath, {}}, io);
+ExitCode ListOverrides(const ApiFlags& flags, const std::string& output, CommandIo& io) {
+  const ApiReply reply = AskApi(flags, {kOverridesPath, {}}, io);
   if (reply.code != ExitCode::kOk) return reply.code;
-  const Json answer = Json::parse(reply.answer, nullptr, false);
+  const Json answer = ParseJson(reply.answer);
   if (!answer.is_object() || !answer.contains("items") || !answer["items"].is_array()) {
     return Complain(io, "what answers is not a Truce server", ExitCode::kUnreachable);
   }
@@ -99,10 +82,9 @@ ExitCode Make(const ApiFlags& flags, const OverrideArguments& given, const std::
   if (!given.name.empty()) body["name"] = given.name;
   if (!given.ns.empty()) body["namespace"] = given.ns;
   if (!given.group.empty()) body["group"] = given.group;
-  const ApiReply reply =
-      AskApi(flags, {kPath, {}, body.dump(-1, ' ', false, Json::error_handler_t::replace)}, io);
+  const ApiReply reply = AskApi(flags, {kOverridesPath, {}, Dump(body)}, io);
   if (reply.code != ExitCode::kOk) return reply.code;
-  const Json made = Json::parse(reply.answer, nullptr, false);
+  const Json made = ParseJson(reply.answer);
   if (!made.is_object()) {
     return Complain(io, "what answers is not a Truce server", ExitCode::kUnreachable);
   }
@@ -113,25 +95,26 @@ ExitCode End(const ApiFlags& flags, const std::string& id, CommandIo& io) {
   if (id.find_first_not_of("abcdefghijklmnopqrstuvwxyz234567") != std::string::npos) {
     return Complain(io, "--end takes the id that `truce override` shows", ExitCode::kUsage);
   }
-  const ApiReply reply = AskApi(flags, {std::string(kPath) + "/" + id, {}, {}, "DELETE"}, io);
+  const ApiReply reply =
+      AskApi(flags, {std::string(kOverridesPath) + "/" + id, {}, {}, "DELETE"}, io);
   if (reply.code == ExitCode::kOk) io.out << "ended " << id << "\n";
   return reply.code;
 }
 
 }  // namespace
 
-CommandAction DeclareOverride(CLI::App& app) {
+CommandAction DeclareOverride(CommandLine& app) {
   const auto flags = AddApiFlags(app);
   const auto output = AddOutputFlag(app);
   const auto given = std::make_shared<OverrideArguments>();
-  app.add_option("--name", given->name, "Audit declarations or resources of that name");
-  app.add_option("-n,--namespace", given->ns, "Audit that namespace");
-  app.add_option("--group", given->group, "Audit that API group, as s3.aws.upbound.io");
-  app.add_option("--for", given->duration, "How long, as 90m, 2h or 3d; at most 7d");
-  app.add_option("--until", given->until, "Until when, as 2026-11-21T18:00:00Z")->excludes("--for");
-  app.add_option("--reason", given->reason, "Why; stands in the audit log");
-  app.add_option("--end", given->end, "End the override of that id before its time");
-  app.footer(
+  app.AddOption("--name", given->name, "Audit declarations or resources of that name");
+  app.AddOption("-n,--namespace", given->ns, "Audit that namespace");
+  app.AddOption("--group", given->group, "Audit that API group, as s3.aws.upbound.io");
+  app.AddOption("--for", given->duration, "How long, as 90m, 2h or 3d; at most 7d");
+  app.AddOption("--until", given->until, "Until when, as 2026-11-21T18:00:00Z").Excludes("--for");
+  app.AddOption("--reason", given->reason, "Why; stands in the audit log");
+  app.AddOption("--end", given->end, "End the override of that id before its time");
+  app.Footer(
       "Break-glass: what an override names is audited instead of denied, until its time is over.\n"
       "Without flags it lists those that hold.\n\n"
       "Examples:\n"
@@ -144,7 +127,7 @@ CommandAction DeclareOverride(CLI::App& app) {
     if (!given->end.empty() && named == 0) return End(*flags, given->end, io);
     const bool lists = named == 0 && given->until.empty() && given->duration.empty() &&
                        given->reason.empty() && given->end.empty();
-    if (lists) return List(*flags, *output, io);
+    if (lists) return ListOverrides(*flags, *output, io);
     if (named != 1 || !given->end.empty()) {
       return Complain(io, "name one of --name, --namespace and --group, or --end alone",
                       ExitCode::kUsage);

@@ -1,8 +1,9 @@
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "webhook/cli/command_line.h"
 #include "webhook/cli/named_resource.h"
+#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
@@ -23,14 +24,14 @@ ExitCode Tell(const Json& resource, CommandIo& io) {
 
 }  // namespace
 
-CommandAction DeclareProtect(CLI::App& app) {
+CommandAction DeclareProtect(CommandLine& app) {
   const auto flags = AddApiFlags(app);
   const auto named = AddNamedResource(app);
   const auto reason = std::make_shared<std::string>();
   const auto off = std::make_shared<bool>(false);
-  app.add_option("--reason", *reason, "Why; stands in the audit log and in refusals");
-  app.add_flag("--off", *off, "Take the protection away");
-  app.footer(
+  app.AddOption("--reason", *reason, "Why; stands in the audit log and in refusals");
+  app.AddFlag("--off", *off, "Take the protection away");
+  app.Footer(
       "Marks a resource as not to be deleted; the rule deletion-protection, where it is on, "
       "refuses\n"
       "what would delete it. Without --reason it tells whether RESOURCE is protected (exit code "

@@ -1,9 +1,10 @@
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "webhook/cli/command.h"
+#include "webhook/cli/command_line.h"
 #include "webhook/cli/operator_call.h"
+#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
@@ -14,8 +15,8 @@ struct RecoveryArguments {
   bool force = false;
 };
 
-std::string Told(const std::string& answer) {
-  const auto json = nlohmann::json::parse(answer, nullptr, false);
+std::string RecoveryText(const std::string& answer) {
+  const auto json = ParseJson(answer);
   if (!json.is_object()) return "unknown\n";
   if (!json.value("active", false)) return "not in recovery mode: conflicts are denied\n";
   return "in recovery mode since " + json.value("since", std::string()) + ": " +
@@ -27,14 +28,14 @@ std::string Told(const std::string& answer) {
 
 }  // namespace
 
-CommandAction DeclareRecovery(CLI::App& app) {
+CommandAction DeclareRecovery(CommandLine& app) {
   const auto flags = AddConfigFlags(app, {"dataDir"});
   const auto arguments = std::make_shared<RecoveryArguments>();
-  app.add_option("VERB", arguments->verb, "status (the default), start or finish")
-      ->check(CLI::IsMember({"status", "start", "finish"}));
-  app.add_option("--reason", arguments->reason, "start: why; stands in the audit log");
-  app.add_flag("--force", arguments->force, "finish: also before a full resync is done");
-  app.footer(
+  app.AddOption("VERB", arguments->verb, "status (the default), start or finish")
+      .OneOf({"status", "start", "finish"});
+  app.AddOption("--reason", arguments->reason, "start: why; stands in the audit log");
+  app.AddFlag("--force", arguments->force, "finish: also before a full resync is done");
+  app.Footer(
       "Examples:\n"
       "  truce recovery\n"
       "  truce recovery start --reason 'restored from yesterday'\n"
@@ -49,12 +50,10 @@ CommandAction DeclareRecovery(CLI::App& app) {
     if (starts) body["reason"] = arguments->reason;
     if (arguments->verb == "finish") body["force"] = arguments->force;
     if (!body.is_null()) path += "/" + arguments->verb;
-    const std::string text =
-        body.is_null() ? std::string()
-                       : body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    const std::string text = body.is_null() ? std::string() : Dump(body);
     const OperatorReply reply = CallOperator(*flags, {path, text}, io);
     if (reply.code != ExitCode::kOk) return reply.code;
-    io.out << Told(reply.answer);
+    io.out << RecoveryText(reply.answer);
     return ExitCode::kOk;
   };
 }

@@ -1,5 +1,4 @@
 // who-owns, list, describe, services, audit, denials: what the registry knows.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -9,8 +8,10 @@
 
 #include "webhook/cli/api_call.h"
 #include "webhook/cli/command.h"
+#include "webhook/cli/command_line.h"
 #include "webhook/cli/declared_keys.h"
 #include "webhook/cli/output.h"
+#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
@@ -19,12 +20,7 @@ using Json = nlohmann::json;
 using Parameters = std::vector<std::pair<std::string, std::string>>;
 using Rows = std::vector<std::vector<std::string>>;
 
-constexpr std::size_t kItemsMax = 1'000'000;
-
-std::string TextOf(const Json& json, const char* name) {
-  const auto found = json.find(name);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
+constexpr std::size_t kLimitMax = 1'000'000;
 
 std::string NumberOf(const Json& json, const char* name) {
   const auto found = json.find(name);
@@ -42,12 +38,12 @@ std::string OrDash(const std::string& text) { return text.empty() ? "-" : text; 
 std::string ObjectText(const Json& parent, const char* name) {
   const auto object = parent.find(name);
   if (object == parent.end() || !object->is_object()) return "-";
-  const std::string ns = TextOf(*object, "namespace");
-  return TextOf(*object, "kind") + " " + (ns.empty() ? "" : ns + "/") + TextOf(*object, "name");
+  const std::string ns = TextIn(*object, "namespace");
+  return TextIn(*object, "kind") + " " + (ns.empty() ? "" : ns + "/") + TextIn(*object, "name");
 }
 
-std::string NameOf(const Json& resource) {
-  return TextOf(resource, "type") + "/" + TextOf(resource, "name");
+std::string ResourceName(const Json& resource) {
+  return TextIn(resource, "type") + "/" + TextIn(resource, "name");
 }
 
 std::string Plain(std::string text) {
@@ -64,19 +60,19 @@ Rows ResourceRows(const Json& items, bool wide) {
   }
   for (const Json& item : items) {
     const bool redacted = IsTrue(item, "redacted");
-    std::vector<std::string> row = {TextOf(item, "type"),
-                                    TextOf(item, "name"),
-                                    OrDash(TextOf(item, "service")),
+    std::vector<std::string> row = {TextIn(item, "type"),
+                                    TextIn(item, "name"),
+                                    OrDash(TextIn(item, "service")),
                                     redacted ? "(not shown)" : ObjectText(item, "root"),
-                                    OrDash(TextOf(item, "state")),
-                                    OrDash(TextOf(item, "since"))};
+                                    OrDash(TextIn(item, "state")),
+                                    OrDash(TextIn(item, "since"))};
     if (wide) {
       for (const char* name : {"account", "region", "contact"}) {
-        row.push_back(OrDash(TextOf(item, name)));
+        row.push_back(OrDash(TextIn(item, name)));
       }
       row.emplace_back(IsTrue(item, "contested") ? "yes" : "no");
-      row.push_back(OrDash(TextOf(item, "id")));
-      row.push_back(OrDash(TextOf(item, "arn")));
+      row.push_back(OrDash(TextIn(item, "id")));
+      row.push_back(OrDash(TextIn(item, "arn")));
     }
     rows.push_back(std::move(row));
   }
@@ -90,7 +86,7 @@ void PrintItems(const std::string& output, const Json& items, std::ostream& out,
   const auto& [rows_of, name_of] = forms;
   if (output == "json" || output == "yaml") {
     const Json list = {{"items", items}};
-    const std::string text = list.dump(-1, ' ', false, Json::error_handler_t::replace);
+    const std::string text = Dump(list);
     output == "json" ? PrintJson(text, out) : PrintYaml(text, out);
     return;
   }
@@ -119,12 +115,12 @@ ExitCode Collect(const ApiFlags& flags, const ListQuestion& question, CommandIo&
     page_parameters.emplace_back("cursor", cursor);
     const ApiReply reply = AskApi(flags, {question.path, std::move(page_parameters)}, io);
     if (reply.code != ExitCode::kOk) return reply.code;
-    const Json page = Json::parse(reply.answer, nullptr, false);
+    const Json page = ParseJson(reply.answer);
     if (!page.is_object() || !page.contains("items") || !page["items"].is_array()) {
       return Complain(io, "what answers is not a Truce server", ExitCode::kUnreachable);
     }
     for (const Json& item : page["items"]) items.push_back(item);
-    cursor = TextOf(page, "nextCursor");
+    cursor = TextIn(page, "nextCursor");
     if (!cursor.empty()) progress.Show(items.size());
   } while (!cursor.empty() && items.size() < question.limit);
   return ExitCode::kOk;
@@ -139,31 +135,32 @@ Parameters WhichResource(const std::string& word) {
   return {{"type", word.substr(0, second)}, {"name", word.substr(second + 1)}};
 }
 
-struct Selection {
+struct ResourceChoice {
   std::string resource;
   std::string account;
   std::string region;
   std::string manifest;  // of who-owns
 };
 
-std::shared_ptr<Selection> AddSelection(CLI::App& app, bool required) {
-  auto selection = std::make_shared<Selection>();
-  app.add_option("RESOURCE", selection->resource,
-                 "A name, TYPE/NAME as s3/Bucket/prod-artifacts, or an ARN")
-      ->required(required);
-  app.add_option("--account", selection->account, "Its account, when the name is not enough");
-  app.add_option("--region", selection->region, "Its region, when the name is not enough");
+std::shared_ptr<ResourceChoice> AddSelection(CommandLine& app, bool required) {
+  auto selection = std::make_shared<ResourceChoice>();
+  Argument resource = app.AddOption("RESOURCE", selection->resource,
+                                    "A name, TYPE/NAME as s3/Bucket/prod-artifacts, or an ARN");
+  if (required) resource.Required();
+  app.AddOption("--account", selection->account, "Its account, when the name is not enough");
+  app.AddOption("--region", selection->region, "Its region, when the name is not enough");
   return selection;
 }
 
 // The resources that the selection fits.
-ExitCode Find(const ApiFlags& flags, const Selection& selection, CommandIo& io, Json& resources) {
+ExitCode Find(const ApiFlags& flags, const ResourceChoice& selection, CommandIo& io,
+              Json& resources) {
   Parameters parameters = WhichResource(selection.resource);
   parameters.emplace_back("account", selection.account);
   parameters.emplace_back("region", selection.region);
   const ApiReply reply = AskApi(flags, {"/api/v1/resources:lookup", std::move(parameters)}, io);
   if (reply.code != ExitCode::kOk) return reply.code;
-  const Json answer = Json::parse(reply.answer, nullptr, false);
+  const Json answer = ParseJson(reply.answer);
   if (!answer.is_object() || !answer.contains("resources") || !answer["resources"].is_array()) {
     return Complain(io, "what answers is not a Truce server", ExitCode::kUnreachable);
   }
@@ -182,7 +179,7 @@ ExitCode FindDeclared(const ApiFlags& flags, const std::string& file, CommandIo&
   for (const std::string& key : keys) {
     const ApiReply reply = AskApi(flags, {"/api/v1/resources:lookup", {{"key", key}}}, io);
     if (reply.code != ExitCode::kOk) return reply.code;
-    const Json answer = Json::parse(reply.answer, nullptr, false);
+    const Json answer = ParseJson(reply.answer);
     if (!answer.is_object() || !answer.contains("resources")) continue;
     for (const Json& resource : answer["resources"]) resources.push_back(resource);
   }
@@ -197,25 +194,25 @@ void DescribeResource(const Json& resource, std::ostream& out) {
     head.append(14 - std::min<std::size_t>(head.size(), 13), ' ');
     out << head << Plain(text) << "\n";
   };
-  line("Resource:", NameOf(resource));
+  line("Resource:", ResourceName(resource));
   for (const auto& [label, name] : {std::pair{"ARN:", "arn"},
                                     {"Account:", "account"},
                                     {"Region:", "region"},
                                     {"Service:", "service"},
                                     {"Contact:", "contact"}}) {
-    line(label, TextOf(resource, name));
+    line(label, TextIn(resource, name));
   }
   if (IsTrue(resource, "redacted")) {
     line("Owner:", "(not shown: you may not read this ownership)");
     return;
   }
   line("Owner:", ObjectText(resource, "root"));
-  line("State:", TextOf(resource, "state") + " since " + TextOf(resource, "since"));
-  line("Reason:", TextOf(resource, "reason"));
-  line("Successor:", TextOf(resource, "successor"));
+  line("State:", TextIn(resource, "state") + " since " + TextIn(resource, "since"));
+  line("Reason:", TextIn(resource, "reason"));
+  line("Successor:", TextIn(resource, "successor"));
   line("Contested:", IsTrue(resource, "contested") ? "yes, a second chain manages it" : "no");
-  line("Id:", TextOf(resource, "id"));
-  line("Key:", TextOf(resource, "key"));
+  line("Id:", TextIn(resource, "id"));
+  line("Key:", TextIn(resource, "key"));
   const auto section = [&](const char* title, const char* member, Rows rows, const auto& row_of) {
     const auto found = resource.find(member);
     if (found == resource.end() || !found->is_array() || found->empty()) return;
@@ -226,21 +223,21 @@ void DescribeResource(const Json& resource, std::ostream& out) {
   const auto declaration = [](const Json& each) -> std::vector<std::string> {
     const Json empty;
     const Json& object = each.contains("object") ? each["object"] : empty;
-    return {object.is_object() ? TextOf(object, "cluster") : "", ObjectText(each, "object"),
-            TextOf(each, "intent"), TextOf(each, "state"), TextOf(each, "since")};
+    return {object.is_object() ? TextIn(object, "cluster") : "", ObjectText(each, "object"),
+            TextIn(each, "intent"), TextIn(each, "state"), TextIn(each, "since")};
   };
   const std::vector<std::string> columns = {"CLUSTER", "OBJECT", "INTENT", "STATE", "SINCE"};
   section("Declarations", "declarations", {columns}, declaration);
   section("Consumers", "consumers", {columns}, declaration);
   section("History", "history", {{"AT", "ACTION", "ACTOR", "CAUSE"}},
           [](const Json& each) -> std::vector<std::string> {
-            return {TextOf(each, "at"), TextOf(each, "action"), TextOf(each, "actor"),
-                    TextOf(each, "cause")};
+            return {TextIn(each, "at"), TextIn(each, "action"), TextIn(each, "actor"),
+                    TextIn(each, "cause")};
           });
   section("Denied", "denials", {{"LAST", "COUNT", "OBJECT", "USER"}},
           [](const Json& each) -> std::vector<std::string> {
-            return {TextOf(each, "last"), NumberOf(each, "count"), ObjectText(each, "object"),
-                    TextOf(each, "user")};
+            return {TextIn(each, "last"), NumberOf(each, "count"), ObjectText(each, "object"),
+                    TextIn(each, "user")};
           });
 }
 
@@ -260,21 +257,19 @@ struct ListArguments {
   std::size_t limit = 1000;
 };
 
-void AddLimit(CLI::App& app, std::size_t& limit) {
-  app.add_option("--limit", limit, "Most lines; default 1000")
-      ->type_name("number")
-      ->check(CLI::Range(std::size_t{1}, kItemsMax));
+void AddLimit(CommandLine& app, std::size_t& limit) {
+  app.AddOption("--limit", limit, "Most lines; default 1000").Type("number").Between(1, kLimitMax);
 }
 
 }  // namespace
 
-CommandAction DeclareWhoOwns(CLI::App& app) {
+CommandAction DeclareWhoOwns(CommandLine& app) {
   const auto flags = AddApiFlags(app);
   const auto selection = AddSelection(app, false);
   const auto output = AddOutputFlag(app);
-  app.add_option("-f,--file", selection->manifest,
-                 "What the manifests of this file declare; - reads standard input");
-  app.footer(
+  app.AddOption("-f,--file", selection->manifest,
+                "What the manifests of this file declare; - reads standard input");
+  app.Footer(
       "Examples:\n"
       "  truce who-owns prod-artifacts\n"
       "  truce who-owns -f bucket.yaml\n"
@@ -290,30 +285,30 @@ CommandAction DeclareWhoOwns(CLI::App& app) {
                               ? Find(*flags, *selection, io, resources)
                               : FindDeclared(*flags, selection->manifest, io, resources);
     if (code == ExitCode::kOk)
-      PrintItems(*output, resources, io.out, std::make_pair(ResourceRows, NameOf));
+      PrintItems(*output, resources, io.out, std::make_pair(ResourceRows, ResourceName));
     return code;
   };
 }
 
-CommandAction DeclareDescribe(CLI::App& app) {
+CommandAction DeclareDescribe(CommandLine& app) {
   const auto flags = AddApiFlags(app);
   const auto selection = AddSelection(app, true);
   const auto output = AddOutputFlag(app);
-  app.footer("Example:\n  truce describe s3/Bucket/prod-artifacts\n");
+  app.Footer("Example:\n  truce describe s3/Bucket/prod-artifacts\n");
   return [=](CommandIo& io) {
     Json resources;
     const ExitCode code = Find(*flags, *selection, io, resources);
     if (code != ExitCode::kOk) return code;
     Json whole = Json::array();
     for (const Json& resource : resources) {
-      const std::string id = TextOf(resource, "id");
+      const std::string id = TextIn(resource, "id");
       if (id.empty()) {
         whole.push_back(resource);
         continue;
       }
       const ApiReply reply = AskApi(*flags, {"/api/v1/resources/" + id, {}}, io);
       if (reply.code != ExitCode::kOk) return reply.code;
-      whole.push_back(Json::parse(reply.answer, nullptr, false));
+      whole.push_back(ParseJson(reply.answer));
     }
     if (*output == "table" || *output == "wide") {
       for (std::size_t i = 0; i < whole.size(); ++i) {
@@ -322,34 +317,33 @@ CommandAction DeclareDescribe(CLI::App& app) {
       }
       return ExitCode::kOk;
     }
-    PrintItems(*output, whole, io.out, std::make_pair(ResourceRows, NameOf));
+    PrintItems(*output, whole, io.out, std::make_pair(ResourceRows, ResourceName));
     return ExitCode::kOk;
   };
 }
 
-CommandAction DeclareList(CLI::App& app) {
+CommandAction DeclareList(CommandLine& app) {
   const auto flags = AddApiFlags(app);
   const auto output = AddOutputFlag(app);
   const auto given = std::make_shared<ListArguments>();
-  app.add_option("--name", given->name, "Only resources of that name");
-  app.add_option("--arn", given->arn, "Only the one of that ARN");
-  app.add_option("--type", given->type, "Only that type, as s3/Bucket");
-  app.add_option("--service", given->service, "Only what that service owns");
-  app.add_option("--account", given->account, "Only that account");
-  app.add_option("--region", given->region, "Only that region");
-  app.add_option("--cluster", given->cluster, "Only roots of that cluster");
-  app.add_option("-n,--namespace", given->ns, "Only roots of that namespace");
-  app.add_option("--state", given->state, "Only that state")
-      ->type_name("reserved|held|orphaned|imported")
-      ->check(CLI::IsMember({"reserved", "held", "orphaned", "imported"}));
-  app.add_flag("--contested", given->contested, "Only what a second chain manages too");
-  app.add_flag("--shared", given->shared, "Only what is shared with another party");
-  app.add_option("--sort-by", given->sort, "Order; default key")
-      ->type_name("key|name|type|service|account|region|since|-since")
-      ->check(CLI::IsMember(
-          {"key", "name", "type", "service", "account", "region", "since", "-since"}));
+  app.AddOption("--name", given->name, "Only resources of that name");
+  app.AddOption("--arn", given->arn, "Only the one of that ARN");
+  app.AddOption("--type", given->type, "Only that type, as s3/Bucket");
+  app.AddOption("--service", given->service, "Only what that service owns");
+  app.AddOption("--account", given->account, "Only that account");
+  app.AddOption("--region", given->region, "Only that region");
+  app.AddOption("--cluster", given->cluster, "Only roots of that cluster");
+  app.AddOption("-n,--namespace", given->ns, "Only roots of that namespace");
+  app.AddOption("--state", given->state, "Only that state")
+      .Type("reserved|held|orphaned|imported")
+      .OneOf({"reserved", "held", "orphaned", "imported"});
+  app.AddFlag("--contested", given->contested, "Only what a second chain manages too");
+  app.AddFlag("--shared", given->shared, "Only what is shared with another party");
+  app.AddOption("--sort-by", given->sort, "Order; default key")
+      .Type("key|name|type|service|account|region|since|-since")
+      .OneOf({"key", "name", "type", "service", "account", "region", "since", "-since"});
   AddLimit(app, given->limit);
-  app.footer(
+  app.Footer(
       "Examples:\n"
       "  truce list --service my-srv-one\n"
       "  truce list --state orphaned --sort-by since -o wide\n");
@@ -372,17 +366,17 @@ CommandAction DeclareList(CLI::App& app) {
                                    given->limit},
                                   io, items);
     if (code == ExitCode::kOk)
-      PrintItems(*output, items, io.out, std::make_pair(ResourceRows, NameOf));
+      PrintItems(*output, items, io.out, std::make_pair(ResourceRows, ResourceName));
     return code;
   };
 }
 
-CommandAction DeclareServices(CLI::App& app) {
+CommandAction DeclareServices(CommandLine& app) {
   const auto flags = AddApiFlags(app);
   const auto output = AddOutputFlag(app);
   const auto limit = std::make_shared<std::size_t>(1000);
   AddLimit(app, *limit);
-  app.footer("Example:\n  truce services\n");
+  app.Footer("Example:\n  truce services\n");
   return [=](CommandIo& io) {
     Json items;
     const ExitCode code = Collect(*flags, {"/api/v1/services", {}, *limit}, io, items);
@@ -390,17 +384,17 @@ CommandAction DeclareServices(CLI::App& app) {
     const auto rows_of = [](const Json& services, bool) {
       Rows rows = {{"SERVICE", "OWNERSHIPS"}};
       for (const Json& each : services) {
-        rows.push_back({TextOf(each, "service"), NumberOf(each, "ownerships")});
+        rows.push_back({TextIn(each, "service"), NumberOf(each, "ownerships")});
       }
       return rows;
     };
-    const auto name_of = [](const Json& each) { return TextOf(each, "service"); };
+    const auto name_of = [](const Json& each) { return TextIn(each, "service"); };
     PrintItems(*output, items, io.out, std::make_pair(rows_of, name_of));
     return ExitCode::kOk;
   };
 }
 
-CommandAction DeclareAudit(CLI::App& app) {
+CommandAction DeclareAudit(CommandLine& app) {
   const auto flags = AddApiFlags(app);
   const auto output = AddOutputFlag(app);
   struct Arguments {
@@ -413,14 +407,14 @@ CommandAction DeclareAudit(CLI::App& app) {
     std::size_t limit = 1000;
   };
   const auto given = std::make_shared<Arguments>();
-  app.add_option("--action", given->action, "Only that action, as granted, released, administered");
-  app.add_option("--actor", given->actor, "Only what that actor did");
-  app.add_option("--id", given->id, "Only of the resource of that id");
-  app.add_option("--since", given->since, "Not before, as 2026-11-21T18:00:00Z");
-  app.add_option("--until", given->until, "Before, as 2026-11-21T18:00:00Z");
-  app.add_flag("--oldest-first", given->oldest, "From the begin instead of from the end");
+  app.AddOption("--action", given->action, "Only that action, as granted, released, administered");
+  app.AddOption("--actor", given->actor, "Only what that actor did");
+  app.AddOption("--id", given->id, "Only of the resource of that id");
+  app.AddOption("--since", given->since, "Not before, as 2026-11-21T18:00:00Z");
+  app.AddOption("--until", given->until, "Before, as 2026-11-21T18:00:00Z");
+  app.AddFlag("--oldest-first", given->oldest, "From the begin instead of from the end");
   AddLimit(app, given->limit);
-  app.footer(
+  app.Footer(
       "Examples:\n"
       "  truce audit --action administered\n"
       "  truce audit --oldest-first --limit 1000000 -o json > audit.json\n");
@@ -441,9 +435,9 @@ CommandAction DeclareAudit(CLI::App& app) {
       Rows rows = {{"AT", "ACTION", "ACTOR", "ROOT", "CAUSE"}};
       if (wide) rows[0].emplace_back("KEY");
       for (const Json& each : lines) {
-        rows.push_back({TextOf(each, "at"), TextOf(each, "action"), TextOf(each, "actor"),
-                        ObjectText(each, "root"), TextOf(each, "cause")});
-        if (wide) rows.back().push_back(TextOf(each, "key"));
+        rows.push_back({TextIn(each, "at"), TextIn(each, "action"), TextIn(each, "actor"),
+                        ObjectText(each, "root"), TextIn(each, "cause")});
+        if (wide) rows.back().push_back(TextIn(each, "key"));
       }
       return rows;
     };
@@ -453,12 +447,12 @@ CommandAction DeclareAudit(CLI::App& app) {
   };
 }
 
-CommandAction DeclareDenials(CLI::App& app) {
+CommandAction DeclareDenials(CommandLine& app) {
   const auto flags = AddApiFlags(app);
   const auto output = AddOutputFlag(app);
   const auto ns = std::make_shared<std::string>();
-  app.add_option("-n,--namespace", *ns, "Only of objects in that namespace");
-  app.footer("Example:\n  truce denials -n team-b\n");
+  app.AddOption("-n,--namespace", *ns, "Only of objects in that namespace");
+  app.Footer("Example:\n  truce denials -n team-b\n");
   return [=](CommandIo& io) {
     Json items;
     const ExitCode code =
@@ -468,16 +462,16 @@ CommandAction DeclareDenials(CLI::App& app) {
       Rows rows = {{"LAST", "COUNT", "OBJECT", "RESOURCE", "RULE"}};
       if (wide) rows[0].insert(rows[0].end(), {"USER", "CAUSE"});
       for (const Json& each : denials) {
-        rows.push_back({TextOf(each, "last"), NumberOf(each, "count"), ObjectText(each, "object"),
-                        TextOf(each, "resource"), TextOf(each, "rule")});
+        rows.push_back({TextIn(each, "last"), NumberOf(each, "count"), ObjectText(each, "object"),
+                        TextIn(each, "resource"), TextIn(each, "rule")});
         if (wide) {
-          rows.back().push_back(TextOf(each, "user"));
-          rows.back().push_back(TextOf(each, "cause"));
+          rows.back().push_back(TextIn(each, "user"));
+          rows.back().push_back(TextIn(each, "cause"));
         }
       }
       return rows;
     };
-    const auto name_of = [](const Json& each) { return TextOf(each, "resource"); };
+    const auto name_of = [](const Json& each) { return TextIn(each, "resource"); };
     PrintItems(*output, items, io.out, std::make_pair(rows_of, name_of));
     return ExitCode::kOk;
   };

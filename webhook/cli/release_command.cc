@@ -1,12 +1,13 @@
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "webhook/cli/api_call.h"
 #include "webhook/cli/command.h"
+#include "webhook/cli/command_line.h"
 #include "webhook/cli/named_resource.h"
 #include "webhook/cli/operator_call.h"
 #include "webhook/cli/output.h"
+#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
@@ -34,7 +35,7 @@ std::string KeyOfId(const ConfigFlags& flags, const std::string& id, CommandIo& 
                     ExitCode& code) {
   const OperatorReply reply = CallOperator(flags, {"/api/v1/resources/" + id, {}}, io);
   code = reply.code;
-  const auto resource = nlohmann::json::parse(reply.answer, nullptr, false);
+  const auto resource = ParseJson(reply.answer);
   if (!resource.is_object() || !resource.contains("key") || !resource["key"].is_string()) return {};
   return resource["key"].get<std::string>();
 }
@@ -45,7 +46,7 @@ bool IsWord(const std::string& id) {
 
 // One line about the resource as it was.
 std::string Released(const std::string& answer) {
-  const Json parsed = Json::parse(answer, nullptr, false);
+  const Json parsed = ParseJson(answer);
   if (!parsed.is_object() || !parsed.contains("released") || !parsed["released"].is_object()) {
     return "released";
   }
@@ -103,7 +104,7 @@ ExitCode ReleaseBesideServer(const ApiFlags& flags, const ReleaseArguments& give
 
 void PrintPlan(const Json& plan, const std::string& output, CommandIo& io) {
   if (output == "json" || output == "yaml") {
-    const std::string text = plan.dump(-1, ' ', false, Json::error_handler_t::replace);
+    const std::string text = Dump(plan);
     output == "json" ? PrintJson(text, io.out) : PrintYaml(text, io.out);
     return;
   }
@@ -165,23 +166,23 @@ ExitCode ReleaseOrphaned(const ApiFlags& flags, const ReleaseArguments& given,
 
 }  // namespace
 
-CommandAction DeclareRelease(CLI::App& app) {
+CommandAction DeclareRelease(CommandLine& app) {
   const auto flags = AddApiFlags(app);
   const auto output = AddOutputFlag(app);
   const auto given = std::make_shared<ReleaseArguments>();
-  app.add_option("TYPE,--type", given->type, "Type of the resource, as s3/Bucket");
-  app.add_option("NAME,--name", given->name, "Name of the resource");
-  app.add_option("--account", given->account, "Its account, when the name is not enough");
-  app.add_option("--region", given->region, "Its region, when the name is not enough");
-  app.add_option("--key", given->key, "Its key, instead of type and name");
-  app.add_option("--id", given->id, "Its id, instead of type and name");
-  app.add_option("--reason", given->reason, "Why; stands in the audit log");
-  app.add_flag("--orphaned", given->orphaned, "All orphaned ownerships that fit, by a plan");
-  app.add_option("--service", given->service, "With --orphaned: only what that service owned");
-  app.add_option("-n,--namespace", given->ns, "With --orphaned: only roots of that namespace");
-  app.add_flag("--yes", given->yes, "With --orphaned: do it, all or none; else the plan is shown");
-  app.add_flag("--each", given->each, "With --yes: each by itself, with a result each");
-  app.footer(
+  app.AddOption("TYPE,--type", given->type, "Type of the resource, as s3/Bucket");
+  app.AddOption("NAME,--name", given->name, "Name of the resource");
+  app.AddOption("--account", given->account, "Its account, when the name is not enough");
+  app.AddOption("--region", given->region, "Its region, when the name is not enough");
+  app.AddOption("--key", given->key, "Its key, instead of type and name");
+  app.AddOption("--id", given->id, "Its id, instead of type and name");
+  app.AddOption("--reason", given->reason, "Why; stands in the audit log");
+  app.AddFlag("--orphaned", given->orphaned, "All orphaned ownerships that fit, by a plan");
+  app.AddOption("--service", given->service, "With --orphaned: only what that service owned");
+  app.AddOption("-n,--namespace", given->ns, "With --orphaned: only roots of that namespace");
+  app.AddFlag("--yes", given->yes, "With --orphaned: do it, all or none; else the plan is shown");
+  app.AddFlag("--each", given->each, "With --yes: each by itself, with a result each");
+  app.Footer(
       "Ends an ownership: whoever declares the resource next becomes its owner.\n\n"
       "Examples:\n"
       "  truce release s3/Bucket prod-artifacts --reason 'service A gave it up'\n"

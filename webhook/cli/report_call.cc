@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "webhook/cli/operator_call.h"
+#include "webhook/wire/json_text.h"
 
 namespace truce {
 
@@ -11,7 +12,7 @@ ExitCode PrintReport(const ConfigFlags& flags, const std::string& path, CommandI
                      std::uint64_t& count) {
   const OperatorReply reply = CallOperator(flags, {path, {}}, io);
   if (reply.code != ExitCode::kOk) return reply.code;
-  const auto json = nlohmann::json::parse(reply.answer, nullptr, false);
+  const auto json = ParseJson(reply.answer);
   const bool is_report = json.is_object() && json.contains("text") && json["text"].is_string() &&
                          json.contains("count") && json["count"].is_number_unsigned();
   if (!is_report) {

@@ -1,9 +1,10 @@
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "webhook/cli/command_line.h"
 #include "webhook/cli/named_resource.h"
 #include "webhook/cli/output.h"
+#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
@@ -40,11 +41,11 @@ void Print(const Json& conflict, CommandIo& io) {
 
 }  // namespace
 
-CommandAction DeclareResolve(CLI::App& app) {
+CommandAction DeclareResolve(CommandLine& app) {
   const auto flags = AddApiFlags(app);
   const auto named = AddNamedResource(app);
   const auto output = AddOutputFlag(app);
-  app.footer(
+  app.Footer(
       "Says who of several managers of RESOURCE must step back, in which order, without losing "
       "it.\n\n"
       "Example:\n"

@@ -1,14 +1,14 @@
-#include <CLI/CLI.hpp>
 
 #include "webhook/cli/command.h"
+#include "webhook/cli/command_line.h"
 #include "webhook/cli/config_flags.h"
 #include "webhook/serve/serve.h"
 
 namespace truce {
 
-CommandAction DeclareServe(CLI::App& app) {
+CommandAction DeclareServe(CommandLine& app) {
   const auto flags = AddConfigFlags(app);
-  app.footer(
+  app.Footer(
       "Examples:\n"
       "  truce serve --no-cluster --data-dir data\n"
       "  truce serve --kubeconfig ~/.kube/config --cluster-id prod-1 --mode audit --data-dir "

@@ -9,6 +9,7 @@
 #include "webhook/api/auth/api_access.h"
 #include "webhook/cluster/client/http_call.h"
 #include "webhook/cluster/client/kube_config.h"
+#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
@@ -181,7 +182,7 @@ Result<std::string> RequestToken(RemoteApi& cluster, const std::string& account,
       const ApiResponse reply,
       cluster.Send("/api/v1/namespaces/" + name.ns + "/serviceaccounts/" + name.name + "/token",
                    question, deadline));
-  const Json answer = Json::parse(reply.body, nullptr, false);
+  const Json answer = ParseJson(reply.body);
   const Json::json_pointer place("/status/token");
   if (reply.status == 201 && answer.is_object() && answer.contains(place) &&
       answer[place].is_string()) {

@@ -1,16 +1,17 @@
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "webhook/cli/command_line.h"
 #include "webhook/cli/named_resource.h"
 #include "webhook/cli/output.h"
+#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
 
 using Json = nlohmann::json;
 
-constexpr char kPath[] = "/api/v1/shares";
+constexpr char kSharesPath[] = "/api/v1/shares";
 
 struct ShareArguments {
   std::string output;  // form of the answer
@@ -36,8 +37,8 @@ void Print(const std::string& output, const Json& items, CommandIo& io) {
   PrintForm(output, items, rows, io);
 }
 
-ExitCode List(const ApiFlags& flags, const NamedResource& named, const std::string& output,
-              CommandIo& io) {
+ExitCode ListShares(const ApiFlags& flags, const NamedResource& named, const std::string& output,
+                    CommandIo& io) {
   std::string id;
   if (!named.resource.empty()) {
     Json resource;
@@ -46,13 +47,13 @@ ExitCode List(const ApiFlags& flags, const NamedResource& named, const std::stri
     id = TextIn(resource, "id");
   }
   Json items;
-  const ExitCode code = AskForItems(flags, {kPath, {{"resource", id}}}, io, items);
+  const ExitCode code = AskForItems(flags, {kSharesPath, {{"resource", id}}}, io, items);
   if (code == ExitCode::kOk) Print(output, items, io);
   return code;
 }
 
 ExitCode End(const ApiFlags& flags, const ShareArguments& given, CommandIo& io) {
-  ApiQuestion question{std::string(kPath) + "/" + given.end, {{"reason", given.reason}}};
+  ApiQuestion question{std::string(kSharesPath) + "/" + given.end, {{"reason", given.reason}}};
   question.method = "DELETE";
   question.if_match = "*";
   Json share;
@@ -78,7 +79,7 @@ ExitCode Give(const ApiFlags& flags, const NamedResource& named, const ShareArgu
   Json resource;
   const ExitCode found = FindOne(flags, named, io, resource);
   if (found != ExitCode::kOk) return found;
-  ApiQuestion question{kPath, {}};
+  ApiQuestion question{kSharesPath, {}};
   question.body = BodyOf({{"resource", TextIn(resource, "id")},
                           {"namespace", given.ns},
                           {"object", given.object},
@@ -93,23 +94,23 @@ ExitCode Give(const ApiFlags& flags, const NamedResource& named, const ShareArgu
 
 }  // namespace
 
-CommandAction DeclareShare(CLI::App& app) {
+CommandAction DeclareShare(CommandLine& app) {
   const auto flags = AddApiFlags(app);
   const auto named = AddNamedResource(app);
   const auto output = AddOutputFlag(app);
   const auto given = std::make_shared<ShareArguments>();
-  app.add_option("--with", given->ns, "Namespace to share it with");
-  app.add_option("--with-object", given->object,
-                 "Cluster-scoped root to share it with, as Bucket.s3.aws.upbound.io/artifacts")
-      ->excludes("--with");
-  app.add_option("--level", given->level, "What it may do; default observe")
-      ->type_name("observe|attach")
-      ->check(CLI::IsMember({"observe", "attach"}));
-  app.add_option("--for", given->duration, "How long, as 2h or 90d; without it for ever");
-  app.add_option("--until", given->until, "Until when, as 2026-11-21T18:00:00Z")->excludes("--for");
-  app.add_option("--reason", given->reason, "Why; stands in the audit log");
-  app.add_option("--end", given->end, "End the share of that id");
-  app.footer(
+  app.AddOption("--with", given->ns, "Namespace to share it with");
+  app.AddOption("--with-object", given->object,
+                "Cluster-scoped root to share it with, as Bucket.s3.aws.upbound.io/artifacts")
+      .Excludes("--with");
+  app.AddOption("--level", given->level, "What it may do; default observe")
+      .Type("observe|attach")
+      .OneOf({"observe", "attach"});
+  app.AddOption("--for", given->duration, "How long, as 2h or 90d; without it for ever");
+  app.AddOption("--until", given->until, "Until when, as 2026-11-21T18:00:00Z").Excludes("--for");
+  app.AddOption("--reason", given->reason, "Why; stands in the audit log");
+  app.AddOption("--end", given->end, "End the share of that id");
+  app.Footer(
       "Lets another team observe a resource, or attach to it (bucket policies, queue policies, "
       "…).\n"
       "Without --with it lists shares: all, or those of RESOURCE.\n\n"
@@ -126,7 +127,7 @@ CommandAction DeclareShare(CLI::App& app) {
     if (!given->end.empty()) return End(*flags, *given, io);
     given->output = *output;
     if (gives) return Give(*flags, *named, *given, io);
-    return List(*flags, *named, *output, io);
+    return ListShares(*flags, *named, *output, io);
   };
 }
 

@@ -1,5 +1,4 @@
 // simulate: what `enforce` would have refused, from what rules in audit and warn have found.
-#include <CLI/CLI.hpp>
 #include <charconv>
 #include <chrono>
 #include <map>
@@ -13,34 +12,16 @@
 
 #include "registry/base/clock.h"
 #include "webhook/cli/command.h"
+#include "webhook/cli/command_line.h"
+#include "webhook/cli/duration.h"
 #include "webhook/cli/operator_call.h"
 #include "webhook/cli/output.h"
+#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-// "90m", "2h", "7d"; nothing for what is not, or longer than a year.
-std::optional<std::chrono::minutes> DurationFrom(const std::string& text) {
-  std::int64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || number < 1 || number > 525'600 || rest + 1 != end) {
-    return std::nullopt;
-  }
-  switch (*rest) {
-    case 'm': return std::chrono::minutes(number);
-    case 'h': return std::chrono::hours(number);
-    case 'd': return std::chrono::hours(24 * number);
-    default: return std::nullopt;
-  }
-}
-
-std::string TextOf(const Json& json, const char* name) {
-  const auto found = json.find(name);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
+using OrderedJson = nlohmann::ordered_json;
 
 struct Group {
   std::uint64_t count = 0;
@@ -49,24 +30,24 @@ struct Group {
   std::vector<std::string> texts;
 };
 
-std::string ObjectOf(const Json& item) {
-  const std::string ns = TextOf(item, "namespace");
-  return TextOf(item, "kind") + " " + (ns.empty() ? "" : ns + "/") + TextOf(item, "name");
+std::string ObjectOf(const OrderedJson& item) {
+  const std::string ns = TextIn(item, "namespace");
+  return TextIn(item, "kind") + " " + (ns.empty() ? "" : ns + "/") + TextIn(item, "name");
 }
 
-void PrintGroups(const Json& items, const std::string& since, std::ostream& out) {
+void PrintGroups(const OrderedJson& items, const std::string& since, std::ostream& out) {
   std::map<std::pair<std::string, std::string>, Group> groups;
-  for (const Json& item : items) {
-    const std::string service = TextOf(item, "service");
-    Group& group = groups[{service.empty() ? "-" : service, TextOf(item, "rule")}];
+  for (const OrderedJson& item : items) {
+    const std::string service = TextIn(item, "service");
+    Group& group = groups[{service.empty() ? "-" : service, TextIn(item, "rule")}];
     const std::string object = ObjectOf(item);
     const auto count = item.find("count");
     if (count != item.end() && count->is_number_unsigned()) {
       group.count += count->get<std::uint64_t>();
     }
     group.objects.insert(object);
-    group.last = std::max(group.last, TextOf(item, "last"));
-    group.texts.push_back(object + ": " + TextOf(item, "text"));
+    group.last = std::max(group.last, TextIn(item, "last"));
+    group.texts.push_back(object + ": " + TextIn(item, "text"));
   }
   if (groups.empty()) {
     out << "Since " << since << " enforce would have refused nothing.\n";
@@ -87,15 +68,15 @@ void PrintGroups(const Json& items, const std::string& since, std::ostream& out)
 
 }  // namespace
 
-CommandAction DeclareSimulate(CLI::App& app) {
+CommandAction DeclareSimulate(CommandLine& app) {
   const auto flags = AddConfigFlags(app, {"dataDir"});
   const auto since = std::make_shared<std::string>("7d");
   const auto mode = std::make_shared<std::string>("enforce");
   const auto output = std::make_shared<std::string>("text");
-  app.add_option("--since", *since, "How far back, as 90m, 24h or 7d");
-  app.add_option("--mode", *mode, "The mode to try: enforce")->check(CLI::IsMember({"enforce"}));
-  app.add_option("-o,--output", *output, "text or json")->check(CLI::IsMember({"text", "json"}));
-  app.footer(
+  app.AddOption("--since", *since, "How far back, as 90m, 24h or 7d");
+  app.AddOption("--mode", *mode, "The mode to try: enforce").OneOf({"enforce"});
+  app.AddOption("-o,--output", *output, "text or json").OneOf({"text", "json"});
+  app.Footer(
       "What the rules in audit and warn found and enforce would have refused, per service and "
       "rule:\n"
       "the evidence on which a team switches a rule on. The server keeps 500 findings, each "
@@ -112,14 +93,14 @@ CommandAction DeclareSimulate(CLI::App& app) {
     const std::string path = "/api/v1/trial?since=" + from;
     const OperatorReply reply = CallOperator(*flags, {path, {}}, io);
     if (reply.code != ExitCode::kOk) return reply.code;
-    const Json json = Json::parse(reply.answer, nullptr, false);
+    const OrderedJson json = ParseOrderedJson(reply.answer);
     if (!json.is_object() || !json.contains("items") || !json["items"].is_array()) {
       return Complain(io, "the server's answer is no trial; is it of this version?",
                       ExitCode::kUnreachable);
     }
-    const Json& items = json["items"];
+    const OrderedJson& items = json["items"];
     if (*output == "json") {
-      io.out << items.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+      io.out << DumpIndented(items) << "\n";
     } else {
       PrintGroups(items, from, io.out);
     }

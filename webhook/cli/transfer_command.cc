@@ -1,16 +1,17 @@
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "webhook/cli/command_line.h"
 #include "webhook/cli/named_resource.h"
 #include "webhook/cli/output.h"
+#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
 
 using Json = nlohmann::json;
 
-constexpr char kPath[] = "/api/v1/transfers";
+constexpr char kTransfersPath[] = "/api/v1/transfers";
 
 struct TransferArguments {
   std::string output;  // form of the answer
@@ -48,9 +49,9 @@ ExitCode Show(const Json& transfer, const std::string& output, CommandIo& io) {
   return ExitCode::kOk;
 }
 
-ExitCode List(const ApiFlags& flags, const std::string& output, CommandIo& io) {
+ExitCode ListTransfers(const ApiFlags& flags, const std::string& output, CommandIo& io) {
   Json items;
-  const ExitCode code = AskForItems(flags, {kPath, {}}, io, items);
+  const ExitCode code = AskForItems(flags, {kTransfersPath, {}}, io, items);
   if (code != ExitCode::kOk) return code;
   std::vector<std::vector<std::string>> rows = {
       {"ID", "RESOURCE", "TO", "STATE", "SUCCESSOR", "REASON"}};
@@ -65,8 +66,8 @@ ExitCode List(const ApiFlags& flags, const std::string& output, CommandIo& io) {
 }
 
 // Prints the steps of what is under way for RESOURCE.
-ExitCode Check(const ApiFlags& flags, const NamedResource& named, const std::string& output,
-               CommandIo& io) {
+ExitCode ShowReadiness(const ApiFlags& flags, const NamedResource& named, const std::string& output,
+                       CommandIo& io) {
   Json resource;
   const ExitCode found = FindOne(flags, named, io, resource);
   if (found != ExitCode::kOk) return found;
@@ -92,7 +93,7 @@ ExitCode Offer(const ApiFlags& flags, const NamedResource& named, const Transfer
   Json resource;
   const ExitCode found = FindOne(flags, named, io, resource);
   if (found != ExitCode::kOk) return found;
-  ApiQuestion question{kPath, {}};
+  ApiQuestion question{kTransfersPath, {}};
   question.body = BodyOf({{"resource", TextIn(resource, "id")},
                           {"namespace", given.ns},
                           {"object", given.object},
@@ -112,7 +113,7 @@ ExitCode ActOn(const ApiFlags& flags, const TransferArguments& given, CommandIo&
                           : given.decline.empty() ? given.withdraw
                                                   : given.decline;
   const char* verb = accepts ? ":accept" : given.decline.empty() ? ":withdraw" : ":decline";
-  ApiQuestion question{std::string(kPath) + "/" + id + verb, {}};
+  ApiQuestion question{std::string(kTransfersPath) + "/" + id + verb, {}};
   question.body = BodyOf({{"successor", accepts ? given.successor : ""}, {"reason", given.reason}});
   question.if_match = "*";
   Json transfer;
@@ -129,25 +130,25 @@ ExitCode ActOn(const ApiFlags& flags, const TransferArguments& given, CommandIo&
 
 }  // namespace
 
-CommandAction DeclareTransfer(CLI::App& app) {
+CommandAction DeclareTransfer(CommandLine& app) {
   const auto flags = AddApiFlags(app);
   const auto named = AddNamedResource(app);
   const auto output = AddOutputFlag(app);
   const auto given = std::make_shared<TransferArguments>();
-  app.add_option("--to", given->ns, "Namespace that shall own it");
-  app.add_option("--to-object", given->object,
-                 "Cluster-scoped root that shall own it, as Bucket.s3.aws.upbound.io/artifacts")
-      ->excludes("--to");
-  app.add_option("--successor", given->successor,
-                 "Object that takes over, as KIND/NAMESPACE/NAME or KIND/NAME");
-  app.add_option("--reason", given->reason, "Why; stands in the audit log");
-  app.add_flag("--force", given->force, "As administrator: speak for both sides");
-  app.add_option("--accept", given->accept, "Accept the offer of that id");
-  app.add_option("--decline", given->decline, "Decline the offer of that id")->excludes("--accept");
-  app.add_option("--withdraw", given->withdraw, "Withdraw the offer of that id")
-      ->excludes("--accept")
-      ->excludes("--decline");
-  app.footer(
+  app.AddOption("--to", given->ns, "Namespace that shall own it");
+  app.AddOption("--to-object", given->object,
+                "Cluster-scoped root that shall own it, as Bucket.s3.aws.upbound.io/artifacts")
+      .Excludes("--to");
+  app.AddOption("--successor", given->successor,
+                "Object that takes over, as KIND/NAMESPACE/NAME or KIND/NAME");
+  app.AddOption("--reason", given->reason, "Why; stands in the audit log");
+  app.AddFlag("--force", given->force, "As administrator: speak for both sides");
+  app.AddOption("--accept", given->accept, "Accept the offer of that id");
+  app.AddOption("--decline", given->decline, "Decline the offer of that id").Excludes("--accept");
+  app.AddOption("--withdraw", given->withdraw, "Withdraw the offer of that id")
+      .Excludes("--accept")
+      .Excludes("--decline");
+  app.Footer(
       "Hands an ownership over, never to two managers and never without one: prints the steps and\n"
       "which are done. Without --to it checks the steps of RESOURCE, or lists all transfers.\n\n"
       "Examples:\n"
@@ -168,8 +169,8 @@ CommandAction DeclareTransfer(CLI::App& app) {
     given->output = *output;
     if (offers) return Offer(*flags, *named, *given, io);
     if (acts) return ActOn(*flags, *given, io);
-    if (named->resource.empty()) return List(*flags, *output, io);
-    return Check(*flags, *named, *output, io);
+    if (named->resource.empty()) return ListTransfers(*flags, *output, io);
+    return ShowReadiness(*flags, *named, *output, io);
   };
 }
 

@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
@@ -8,7 +7,9 @@
 #include "registry/catalogue/explain.h"
 #include "webhook/cli/catalogue_file.h"
 #include "webhook/cli/command.h"
+#include "webhook/cli/command_line.h"
 #include "webhook/cli/config_flags.h"
+#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 constexpr std::size_t kColumns = 6;
 using TableRow = std::array<std::string, kColumns>;
 
-void PrintTable(const Catalogue& catalogue, std::ostream& out) {
+void PrintTypeTable(const Catalogue& catalogue, std::ostream& out) {
   std::vector<TableRow> rows = {{"TYPE", "SCOPE", "CERTAINTY", "CONFLICT", "KEY", "ATTACHMENT"}};
   for (const TypeSpec& spec : catalogue.types()) {
     const TypeSummary line = Summarise(spec);
@@ -37,7 +38,7 @@ void PrintTable(const Catalogue& catalogue, std::ostream& out) {
   }
 }
 
-void PrintJson(const Catalogue& catalogue, std::ostream& out) {
+void PrintTypesJson(const Catalogue& catalogue, std::ostream& out) {
   nlohmann::ordered_json list;
   list["apiVersion"] = "truce.dev/v1alpha1";
   list["kind"] = "TypeList";
@@ -55,18 +56,18 @@ void PrintJson(const Catalogue& catalogue, std::ostream& out) {
     }
     list["items"].push_back(std::move(item));
   }
-  out << list.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << "\n";
+  out << DumpIndented(list) << "\n";
 }
 
 }  // namespace
 
-CommandAction DeclareTypes(CLI::App& app) {
+CommandAction DeclareTypes(CommandLine& app) {
   const auto flags = AddConfigFlags(app, {"types"});
   const auto output = std::make_shared<std::string>("table");
-  app.add_option("-o,--output", *output, "Form of the list; default table")
-      ->type_name("table|json")
-      ->check(CLI::IsMember({"table", "json"}));
-  app.footer(
+  app.AddOption("-o,--output", *output, "Form of the list; default table")
+      .Type("table|json")
+      .OneOf({"table", "json"});
+  app.Footer(
       "Examples:\n"
       "  truce types\n"
       "  truce types -o json\n");
@@ -76,9 +77,9 @@ CommandAction DeclareTypes(CLI::App& app) {
     const Result<Catalogue> catalogue = CatalogueWith(loaded.value().config.types);
     if (!catalogue.ok()) return Complain(io, catalogue.error().message, ExitCode::kUsage);
     if (*output == "json") {
-      PrintJson(catalogue.value(), io.out);
+      PrintTypesJson(catalogue.value(), io.out);
     } else {
-      PrintTable(catalogue.value(), io.out);
+      PrintTypeTable(catalogue.value(), io.out);
     }
     return ExitCode::kOk;
   };

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "registry/base/text.h"
+
 namespace truce {
 namespace {
 
@@ -26,8 +28,6 @@ std::string_view Reason(int status) {
     default: return "Error";
   }
 }
-
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 // Whether `content_type` is the media type `wanted` (lower-case), whatever its parameters.
 bool HasMediaType(std::string_view content_type, std::string_view wanted) {
@@ -56,11 +56,10 @@ HttpResponse NotFound(EngineReply& reply, const std::string& allow) {
 void ReadTarget(std::string_view target, HttpRequest& request) {
   const std::size_t mark = std::min(target.find('?'), target.size());
   request.path = httplib::decode_path_component(std::string(target.substr(0, mark)));
-  std::string_view rest = target.substr(std::min(mark + 1, target.size()));
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find('&'), rest.size());
-    const std::string_view parameter = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+  for (std::size_t begin = mark + 1; begin < target.size();) {
+    const std::size_t end = std::min(target.find('&', begin), target.size());
+    const std::string_view parameter = target.substr(begin, end - begin);
+    begin = end + 1;
     const std::size_t equals = std::min(parameter.find('='), parameter.size());
     if (equals == 0) continue;
     const std::string_view value = parameter.substr(std::min(equals + 1, parameter.size()));
@@ -97,7 +96,7 @@ void AppendReply(const HttpResponse& response, const RequestHead& head, EngineRe
 
 // What a handler answers, or that it failed.
 template <typename Handler>
-std::optional<HttpResponse> Guarded(const Handler& handler, EngineReply& reply) {
+std::optional<HttpResponse> AnswerOrFailure(const Handler& handler, EngineReply& reply) {
   reply.bytes.clear();
   reply.rejection.reset();
   try {
@@ -114,14 +113,15 @@ std::optional<HttpResponse> Guarded(const Handler& handler, EngineReply& reply) 
 
 bool HttpEngine::Answer(const RequestHead& head, HttpRequest& request, HttpDeferral& deferral,
                         EngineReply& reply) const {
-  const auto response = Guarded([&] { return Route(head, request, deferral, reply); }, reply);
+  const auto response =
+      AnswerOrFailure([&] { return Route(head, request, deferral, reply); }, reply);
   if (response.has_value()) AppendReply(*response, head, reply);
   return response.has_value();
 }
 
 void HttpEngine::Resume(const HttpContinuation& answer, const RequestHead& head,
                         EngineReply& reply) const {
-  AppendReply(*Guarded(answer, reply), head, reply);
+  AppendReply(*AnswerOrFailure(answer, reply), head, reply);
 }
 
 std::optional<HttpResponse> HttpEngine::Route(const RequestHead& head, HttpRequest& request,

@@ -4,6 +4,8 @@
 #include <array>
 #include <optional>
 
+#include "registry/base/text.h"
+
 namespace truce {
 namespace {
 
@@ -14,9 +16,6 @@ constexpr size_t kContentLengthDigitsMax = 18;  // always fits 64 bits
 constexpr size_t kChunkSizeDigitsMax = 8;
 constexpr size_t kMethodBytesMax = 16;  // longer than any registered method that a web server meets
 
-constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-constexpr bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
-constexpr bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
 constexpr char ToLower(char c) { return IsUpper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
 constexpr bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 

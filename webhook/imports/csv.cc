@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kColumnsMax = 64;
 
-Error Bad(std::size_t line, const std::string& message) {
+Error BadLine(std::size_t line, const std::string& message) {
   return {ErrorCode::kInvalidArgument, "line " + std::to_string(line) + ": " + message};
 }
 
@@ -45,7 +45,7 @@ class CsvReader {
       }
       return cells;
     }
-    return Bad(line_, "more than 64 columns");
+    return BadLine(line_, "more than 64 columns");
   }
 
  private:
@@ -54,13 +54,13 @@ class CsvReader {
       const std::size_t end = std::min(rest_.find_first_of(",\r\n"), rest_.size());
       cell = rest_.substr(0, end);
       rest_.remove_prefix(end);
-      if (cell.find('"') != std::string::npos) return Bad(line_, "a quote inside a cell");
+      if (cell.find('"') != std::string::npos) return BadLine(line_, "a quote inside a cell");
       return {};
     }
     rest_.remove_prefix(1);
     while (true) {
       const std::size_t quote = rest_.find('"');
-      if (quote == std::string_view::npos) return Bad(line_, "a quote is not closed");
+      if (quote == std::string_view::npos) return BadLine(line_, "a quote is not closed");
       cell.append(rest_.substr(0, quote));
       next_line_ += static_cast<std::size_t>(
           std::count(rest_.begin(), rest_.begin() + static_cast<std::ptrdiff_t>(quote), '\n'));
@@ -70,7 +70,7 @@ class CsvReader {
       rest_.remove_prefix(1);
     }
     const bool ends = rest_.empty() || rest_.find_first_of(",\r\n") == 0;
-    if (!ends) return Bad(line_, "text behind a closing quote");
+    if (!ends) return BadLine(line_, "text behind a closing quote");
     return {};
   }
 
@@ -158,25 +158,26 @@ Result<void> ReadCsv(std::string_view text, const ReadContext& context, ImportFi
     return std::find(header.begin(), header.end(), column) != header.end();
   };
   if (!has("type") && !has("arn")) {
-    return Bad(1, "the header has neither \"type\" nor \"arn\"");
+    return BadLine(1, "the header has neither \"type\" nor \"arn\"");
   }
   for (auto it = header.begin(); it != header.end(); ++it) {
     Row probe;
     // What export adds for people is passed over.
     const bool passes = *it == "state" || *it == "since" || *it == "id" || *it == "root";
     if (CellFor(*it, probe) == nullptr && !passes) {
-      return Bad(1,
-                 "unknown column; there are type, name, region, account, arn, service, contact, "
-                 "address, part:NAME");
+      return BadLine(
+          1,
+          "unknown column; there are type, name, region, account, arn, service, contact, "
+          "address, part:NAME");
     }
-    if (std::find(header.begin(), it, *it) != it) return Bad(1, "a column stands twice");
+    if (std::find(header.begin(), it, *it) != it) return BadLine(1, "a column stands twice");
   }
   while (!reader.at_end()) {
     TRUCE_ASSIGN_OR_RETURN(std::vector<std::string> cells, reader.Next());
     if (cells.size() == 1 && cells.front().empty()) continue;
     if (cells.size() != header.size()) {
-      return Bad(reader.line(), std::to_string(cells.size()) + " cells instead of " +
-                                    std::to_string(header.size()));
+      return BadLine(reader.line(), std::to_string(cells.size()) + " cells instead of " +
+                                        std::to_string(header.size()));
     }
     Row row;
     for (std::size_t i = 0; i < cells.size(); ++i) {

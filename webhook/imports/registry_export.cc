@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "webhook/imports/readers.h"
+#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
@@ -14,7 +15,7 @@ using Json = nlohmann::json;
 // An export nests five deep; what nests deeper is none, and would be read as deep as it goes.
 constexpr int kDepthMax = 32;
 
-Error Bad(std::size_t item, const std::string& message) {
+Error BadItem(std::size_t item, const std::string& message) {
   return {ErrorCode::kInvalidArgument, "item " + std::to_string(item) + ": " + message};
 }
 
@@ -63,17 +64,18 @@ Result<void> ReadRegistryExport(std::string_view text, ImportFile& file) {
   while (rest.starts_with('{')) {
     const std::size_t number = file.copies.size() + 1;
     const std::string_view item = FirstObject(rest);
-    if (item.empty()) return Bad(number, "it does not end, or nests too deep");
-    const Json json = Json::parse(item, nullptr, false);
+    if (item.empty()) return BadItem(number, "it does not end, or nests too deep");
+    const Json json = ParseJson(item);
     const auto copy = json.is_object() ? json.find("keyCopy") : json.end();
-    if (copy == json.end()) return Bad(number, "it is not JSON with a member keyCopy");
+    if (copy == json.end()) return BadItem(number, "it is not JSON with a member keyCopy");
     file.copies.push_back(copy->dump(-1, ' ', false, Json::error_handler_t::replace));
     rest.remove_prefix(item.size());
     SkipBetween(rest);
   }
   if (is_list && Take({"]", "}"}, rest) && rest.empty()) return {};
-  if (is_list) return Bad(file.copies.size() + 1, "the list is cut off, or not as export wrote it");
-  if (!rest.empty()) return Bad(file.copies.size() + 1, "it is not an object");
+  if (is_list)
+    return BadItem(file.copies.size() + 1, "the list is cut off, or not as export wrote it");
+  if (!rest.empty()) return BadItem(file.copies.size() + 1, "it is not an object");
   return {};
 }
 

@@ -4,23 +4,18 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "registry/base/result.h"
 #include "webhook/imports/readers.h"
+#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
 
 using Json = nlohmann::json;
 
-Error Bad(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
-
-std::string TextOf(const Json& json, const char* name) {
-  const auto found = json.find(name);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 std::string FirstOf(const Json& json, std::initializer_list<const char*> names) {
   for (const char* name : names) {
-    std::string text = TextOf(json, name);
+    std::string text = TextIn(json, name);
     if (!text.empty()) return text;
   }
   return {};
@@ -80,13 +75,13 @@ Tags TagsOf(const Json& json) {
 }
 
 void AddConfigItem(const Json& item, const ReadContext& context, ImportFile& file) {
-  const std::string type = TextOf(item, "resourceType");
+  const std::string type = TextIn(item, "resourceType");
   NamedResource named;
   named.address = type + " " + FirstOf(item, {"resourceName", "resourceId"});
   named.type = TypeOfCloudFormation(type, context.catalogue);
   named.name = FirstOf(item, {"resourceName", "resourceId"});
   named.arn = FirstOf(item, {"arn", "ARN"});
-  named.region = TextOf(item, "awsRegion");
+  named.region = TextIn(item, "awsRegion");
   named.account = FirstOf(item, {"accountId", "awsAccountId"});
   ImportEntry entry = EntryOfNamed(named, context);
   Describe(TagsOf(item), context, entry);
@@ -179,25 +174,26 @@ ImportEntry EntryOfNamed(const NamedResource& named, const ReadContext& context)
 
 Result<void> ReadCloudFormation(std::string_view text, const ReadContext& context,
                                 ImportFile& file) {
-  const Json json = Json::parse(text, nullptr, false);
-  if (!json.is_object()) return Bad("the file is not a JSON object");
+  const Json json = ParseJson(text);
+  if (!json.is_object()) return InvalidArgument("the file is not a JSON object");
   const Json* list = ListOf(json, {"StackResources", "StackResourceSummaries"});
-  if (list == nullptr) return Bad("\"StackResources\" is missing");
+  if (list == nullptr) return InvalidArgument("\"StackResources\" is missing");
   for (const Json& item : *list) {
-    if (!item.is_object()) return Bad("\"StackResources\" holds something that is no object");
-    const std::string type = TextOf(item, "ResourceType");
-    const std::string id = TextOf(item, "PhysicalResourceId");
-    const std::string status = TextOf(item, "ResourceStatus");
+    if (!item.is_object())
+      return InvalidArgument("\"StackResources\" holds something that is no object");
+    const std::string type = TextIn(item, "ResourceType");
+    const std::string id = TextIn(item, "PhysicalResourceId");
+    const std::string status = TextIn(item, "ResourceStatus");
     if (!type.starts_with("AWS::") || id.empty() || status == "DELETE_COMPLETE") {
       ++file.foreign;
       continue;
     }
     NamedResource named;
-    const std::string stack = TextOf(item, "StackName");
-    named.address = (stack.empty() ? "" : stack + "/") + TextOf(item, "LogicalResourceId");
+    const std::string stack = TextIn(item, "StackName");
+    named.address = (stack.empty() ? "" : stack + "/") + TextIn(item, "LogicalResourceId");
     named.type = TypeOfCloudFormation(type, context.catalogue);
     named.name = id;
-    const std::string stack_id = TextOf(item, "StackId");
+    const std::string stack_id = TextIn(item, "StackId");
     named.region = ArnField(stack_id, 3);
     named.account = ArnField(stack_id, 4);
     ImportEntry entry = EntryOfNamed(named, context);
@@ -209,14 +205,15 @@ Result<void> ReadCloudFormation(std::string_view text, const ReadContext& contex
 }
 
 Result<void> ReadTagging(std::string_view text, const ReadContext& context, ImportFile& file) {
-  const Json json = Json::parse(text, nullptr, false);
-  if (!json.is_object()) return Bad("the file is not a JSON object");
+  const Json json = ParseJson(text);
+  if (!json.is_object()) return InvalidArgument("the file is not a JSON object");
   const Json* list = ListOf(json, {"ResourceTagMappingList"});
-  if (list == nullptr) return Bad("\"ResourceTagMappingList\" is missing");
+  if (list == nullptr) return InvalidArgument("\"ResourceTagMappingList\" is missing");
   for (const Json& item : *list) {
-    if (!item.is_object()) return Bad("\"ResourceTagMappingList\" holds what is no object");
+    if (!item.is_object())
+      return InvalidArgument("\"ResourceTagMappingList\" holds what is no object");
     NamedResource named;
-    named.arn = TextOf(item, "ResourceARN");
+    named.arn = TextIn(item, "ResourceARN");
     named.address = named.arn;
     ImportEntry entry = EntryOfNamed(named, context);
     Describe(TagsOf(item), context, entry);
@@ -226,17 +223,16 @@ Result<void> ReadTagging(std::string_view text, const ReadContext& context, Impo
 }
 
 Result<void> ReadConfigItems(std::string_view text, const ReadContext& context, ImportFile& file) {
-  const Json json = Json::parse(text, nullptr, false);
-  if (!json.is_object()) return Bad("the file is not a JSON object");
+  const Json json = ParseJson(text);
+  if (!json.is_object()) return InvalidArgument("the file is not a JSON object");
   const Json* list = ListOf(
       json, {"resourceIdentifiers", "configurationItems", "baseConfigurationItems", "Results"});
-  if (list == nullptr) return Bad("\"resourceIdentifiers\" is missing");
+  if (list == nullptr) return InvalidArgument("\"resourceIdentifiers\" is missing");
   for (const Json& item : *list) {
     // select-resource-config writes each result as a text of JSON.
-    const Json parsed =
-        item.is_string() ? Json::parse(item.get<std::string>(), nullptr, false) : Json();
+    const Json parsed = item.is_string() ? ParseJson(item.get<std::string>()) : Json();
     const Json& one = item.is_string() ? parsed : item;
-    if (!one.is_object()) return Bad("the list holds something that is no object");
+    if (!one.is_object()) return InvalidArgument("the list holds something that is no object");
     AddConfigItem(one, context, file);
   }
   return {};

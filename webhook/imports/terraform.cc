@@ -6,23 +6,18 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "registry/base/result.h"
 #include "registry/identity/identity.h"
 #include "webhook/imports/readers.h"
+#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kDepthMax = 32;
+constexpr int kNestingMax = 32;
 constexpr std::size_t kModulesMax = 10'000;
-
-Error Bad(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
-
-std::string TextOf(const Json& json, const char* name) {
-  const auto found = json.find(name);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
 
 // "bucket_prefix" -> "bucketPrefix".
 std::string CamelCase(std::string_view name) {
@@ -41,7 +36,7 @@ std::string CamelCase(std::string_view name) {
 
 void Copy(const Json& json, std::string_view key, int depth, Builder& builder) {
   using Kind = Document::Kind;
-  if (depth > kDepthMax || json.is_null()) {
+  if (depth > kNestingMax || json.is_null()) {
     builder.Scalar(Kind::kNull, key, {});
   } else if (json.is_object()) {
     builder.Open(Kind::kObject, key);
@@ -81,8 +76,8 @@ Document ObjectOf(const Json& attributes, const std::string& external_name,
     if (name == "region") continue;
     Copy(value, builder.Own(CamelCase(name)), 0, builder);
   }
-  std::string region = TextOf(attributes, "region");
-  const std::string arn = TextOf(attributes, "arn");
+  std::string region = TextIn(attributes, "region");
+  const std::string arn = TextIn(attributes, "arn");
   if (region.empty()) region = ArnField(arn, 3);
   if (region.empty()) region = defaults.region;
   builder.Scalar(Kind::kString, "region", builder.Own(region));
@@ -111,7 +106,7 @@ class TerraformReader {
   Result<void> ReadShow(const Json& json) {
     const auto values = json.find("values");
     if (values == json.end() || !values->is_object()) {
-      return Bad(
+      return InvalidArgument(
           "the state is empty: \"values\" is missing; was it made by `terraform show -json`?");
     }
     const auto root = values->find("root_module");
@@ -121,22 +116,24 @@ class TerraformReader {
 
   Result<void> ReadState(const Json& json) {
     const auto resources = json.find("resources");
-    if (resources == json.end() || !resources->is_array()) return Bad("\"resources\" is no list");
+    if (resources == json.end() || !resources->is_array())
+      return InvalidArgument("\"resources\" is no list");
     for (const Json& resource : *resources) {
-      if (!resource.is_object()) return Bad("\"resources\" holds something that is no object");
+      if (!resource.is_object())
+        return InvalidArgument("\"resources\" holds something that is no object");
       const auto instances = resource.find("instances");
       if (instances == resource.end() || !instances->is_array()) continue;
-      const std::string module = TextOf(resource, "module");
-      const std::string type = TextOf(resource, "type");
+      const std::string module = TextIn(resource, "module");
+      const std::string type = TextIn(resource, "type");
       const std::string address =
-          (module.empty() ? "" : module + ".") + type + "." + TextOf(resource, "name");
+          (module.empty() ? "" : module + ".") + type + "." + TextIn(resource, "name");
       for (const Json& instance : *instances) {
         std::string at = address;
         if (instance.is_object() && instance.contains("index_key")) {
           at.append("[").append(instance["index_key"].dump()).append("]");
         }
         const bool has = instance.is_object() && instance.contains("attributes");
-        Add(TextOf(resource, "mode"), type, at, has ? instance["attributes"] : Json());
+        Add(TextIn(resource, "mode"), type, at, has ? instance["attributes"] : Json());
       }
     }
     return {};
@@ -144,13 +141,15 @@ class TerraformReader {
 
  private:
   Result<void> ReadModule(const Json& module, int depth) {
-    if (depth > kDepthMax || ++modules_ > kModulesMax) return Bad("the modules nest too deep");
-    if (!module.is_object()) return Bad("a module is no object");
+    if (depth > kNestingMax || ++modules_ > kModulesMax)
+      return InvalidArgument("the modules nest too deep");
+    if (!module.is_object()) return InvalidArgument("a module is no object");
     if (const auto found = module.find("resources"); found != module.end() && found->is_array()) {
       for (const Json& resource : *found) {
-        if (!resource.is_object()) return Bad("\"resources\" holds something that is no object");
+        if (!resource.is_object())
+          return InvalidArgument("\"resources\" holds something that is no object");
         const bool has = resource.contains("values");
-        Add(TextOf(resource, "mode"), TextOf(resource, "type"), TextOf(resource, "address"),
+        Add(TextIn(resource, "mode"), TextIn(resource, "type"), TextIn(resource, "address"),
             has ? resource["values"] : Json());
       }
     }
@@ -179,7 +178,7 @@ class TerraformReader {
         }
       }
       Describe(tags, context_, entry);
-      entry.arn = TextOf(attributes, "arn");
+      entry.arn = TextIn(attributes, "arn");
     }
     const TypeSpec* spec = context_.catalogue.FindType(entry.type);
     if (spec == nullptr || !attributes.is_object()) {
@@ -194,10 +193,10 @@ class TerraformReader {
   // Under which external name the provider knows it is not told: the one whose ARN is the right one
   // wins, else the first that makes a key.
   void AddKnown(const TypeSpec& spec, const Json& attributes, ImportEntry entry) {
-    const std::string id = TextOf(attributes, "id");
+    const std::string id = TextIn(attributes, "id");
     std::vector<std::string> names;
     if (!id.starts_with("arn:")) names.push_back(id);
-    names.push_back(TextOf(attributes, "name"));
+    names.push_back(TextIn(attributes, "name"));
     names.push_back(id.substr(id.find_last_of("/:") + 1));
     std::vector<DeclaredResource> best;
     std::string missing = "the state does not say its name";
@@ -275,13 +274,14 @@ std::string_view TypeOfTerraform(std::string_view name) {
 }
 
 Result<void> ReadTerraform(std::string_view text, const ReadContext& context, ImportFile& file) {
-  const Json json = Json::parse(text, nullptr, false);
-  if (!json.is_object()) return Bad("the file is not a JSON object");
+  const Json json = ParseJson(text);
+  if (!json.is_object()) return InvalidArgument("the file is not a JSON object");
   TerraformReader reader(context, file);
   if (file.format == ImportFormat::kTerraformShow) return reader.ReadShow(json);
   const auto version = json.find("version");
   if (version == json.end() || *version != 4) {
-    return Bad("the state file is not of version 4; write it with `terraform show -json`");
+    return InvalidArgument(
+        "the state file is not of version 4; write it with `terraform show -json`");
   }
   return reader.ReadState(json);
 }

@@ -18,8 +18,6 @@ constexpr std::chrono::seconds kDiscoveryTime{30};
 // Kinds that nobody follows come and go rarely; they matter to the coverage report only.
 constexpr std::chrono::minutes kDiscoverEvery{5};
 
-Deadline In(std::chrono::milliseconds time) { return std::chrono::steady_clock::now() + time; }
-
 std::string KindForPeople(const GroupKind& kind) { return kind.kind + "." + kind.group; }
 
 }  // namespace

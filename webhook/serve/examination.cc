@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "webhook/wire/json_text.h"
+
 namespace truce {
 namespace {
 
@@ -17,10 +19,6 @@ constexpr std::chrono::hours kRenewBefore{7 * 24};
 
 Checkup Ok(std::string name, std::string what) {
   return {std::move(name), State::kOk, std::move(what), {}};
-}
-
-std::string Dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 std::string Days(std::chrono::milliseconds time) {
@@ -63,7 +61,7 @@ ApiResult<Json> Ask(ClusterApi& api, const ServedKind& kind, const Json& questio
                     Deadline deadline) {
   const auto answer = api.Create(kind, "", Dump(question), deadline);
   if (!answer.ok()) return answer.error();
-  Json json = Json::parse(answer.value(), nullptr, false);
+  Json json = ParseJson(answer.value());
   if (json.is_object()) return json;
   return ApiError{ApiErrorKind::kMalformed, 200, "the answer is no JSON object", std::nullopt};
 }

@@ -10,12 +10,10 @@
 namespace truce {
 namespace {
 
-constexpr std::chrono::seconds kCallTime{10};   // of one call of the API server while opening
-constexpr std::chrono::seconds kStoreTime{30};  // a registry that was just opened may be slow
+constexpr std::chrono::seconds kOpeningCallTime{10};  // of one call of the API server while opening
+constexpr std::chrono::seconds kOpenedStoreTime{30};  // a registry that was just opened may be slow
 constexpr std::chrono::milliseconds kLookInterval{1000};
 constexpr std::chrono::milliseconds kFirstLookInterval{50};  // until ready
-
-Deadline In(std::chrono::milliseconds time) { return std::chrono::steady_clock::now() + time; }
 
 Error Unreachable(const ServerSettings& server, const ApiError& error) {
   return {ErrorCode::kUnavailable, "the API server (" + server.origin + ") cannot be used: " +
@@ -24,7 +22,7 @@ Error Unreachable(const ServerSettings& server, const ApiError& error) {
 
 // Reads from the registry whether and why Truce is in recovery mode.
 std::string RecoveryReason(const Store& store, const std::string& before) {
-  const auto state = ReadRecovery(store, In(kStoreTime));
+  const auto state = ReadRecovery(store, In(kOpenedStoreTime));
   if (!state.ok()) return before;
   return state.value() ? state.value()->reason : std::string();
 }
@@ -161,7 +159,7 @@ Result<void> Following::Open() {
 
 Result<void> Following::Bind(ClusterApi& api) {
   const ServedKind kind{"", "v1", "Namespace", "namespaces", false};
-  const ApiResult<std::string> answer = api.Get(kind, "", "kube-system", In(kCallTime));
+  const ApiResult<std::string> answer = api.Get(kind, "", "kube-system", In(kOpeningCallTime));
   if (!answer.ok()) return Unreachable(server_, answer.error());
   JsonReader reader;
   TRUCE_ASSIGN_OR_RETURN(const Document document, reader.Read(answer.value()));
@@ -170,7 +168,7 @@ Result<void> Following::Bind(ClusterApi& api) {
     return Error{ErrorCode::kUnavailable, "the API server (" + server_.origin +
                                               ") gave its kube-system namespace without a uid"};
   }
-  return BindCluster(ports_.store, options_.cluster, uid, In(kStoreTime));
+  return BindCluster(ports_.store, options_.cluster, uid, In(kOpenedStoreTime));
 }
 
 // A registry that is older than what is remembered of it, or another one, may be behind the
@@ -178,9 +176,9 @@ Result<void> Following::Bind(ClusterApi& api) {
 Result<void> Following::CompareWithMemory(ClusterApi& api) {
   if (remembered_) return {};
   LeaseMemory lease(api, options_.lease_namespace, options_.cluster);
-  const auto of_lease = lease.Read(In(kCallTime));
+  const auto of_lease = lease.Read(In(kOpeningCallTime));
   TRUCE_ASSIGN_OR_RETURN(const StoreMark present,
-                         CountStart(ports_.store, ports_.ids, In(kStoreTime)));
+                         CountStart(ports_.store, ports_.ids, In(kOpenedStoreTime)));
   Behind behind = CompareMarks(present, ReadMarkFile(options_.data_dir));
   if (behind == Behind::kNo && of_lease.ok()) behind = CompareMarks(present, of_lease.value());
   if (behind != Behind::kNo) {
@@ -194,11 +192,11 @@ Result<void> Following::CompareWithMemory(ClusterApi& api) {
       EnterRecovery(reason, "server", ledger);
       return ledger.Take();
     };
-    TRUCE_RETURN_IF_ERROR(ports_.store.Apply({}, enter, In(kStoreTime)));
+    TRUCE_RETURN_IF_ERROR(ports_.store.Apply({}, enter, In(kOpenedStoreTime)));
     ports_.logger.Log(LogLevel::kWarning, "recovery mode", {{"reason", std::string_view(reason)}});
   }
   TRUCE_RETURN_IF_ERROR(WriteMarkFile(options_.data_dir, present));
-  const std::optional<ApiError> failed = lease.Write(present, In(kCallTime));
+  const std::optional<ApiError> failed = lease.Write(present, In(kOpeningCallTime));
   if (failed || !of_lease.ok()) {
     // The file remembers too: only a registry that was lost with its volume goes unnoticed.
     const ApiError& error = failed ? *failed : of_lease.error();
@@ -214,7 +212,7 @@ Result<void> Following::Watch() {
   WatcherOptions options;
   options.others = options_.others;
   options.seed = std::hash<std::string>()(session_->settings().origin + options_.cluster);
-  WatcherPorts ports{{ports_.store, ports_.clock, ports_.ids, [] { return In(kStoreTime); },
+  WatcherPorts ports{{ports_.store, ports_.clock, ports_.ids, [] { return In(kOpenedStoreTime); },
                       ports_.observer, &ports_.doubts},
                      &ports_.inbox,
                      [this](const AccountMap& accounts) {
@@ -256,8 +254,9 @@ bool Following::Sleep(std::chrono::milliseconds time) {
 
 void Following::Look() {
   const auto looked = std::make_shared<Looked>();
-  const Result<void> asked = engine()->Ask(
-      [looked](Watcher& watcher, Moment now) { *looked = LookAt(watcher, now); }, In(kStoreTime));
+  const Result<void> asked =
+      engine()->Ask([looked](Watcher& watcher, Moment now) { *looked = LookAt(watcher, now); },
+                    In(kOpenedStoreTime));
   if (!asked.ok()) return;
   Report(looked->ready ? std::string() : Progress(looked->status));
   NoteRecovery(looked->resynced);
@@ -292,7 +291,7 @@ void Following::NoteRecovery(bool resynced) {
     if (options_.finish_recovery) FinishRecovery("server", false, ledger);
     return ledger.Take();
   };
-  const Result<void> noted = ports_.store.Apply({}, note, In(kStoreTime));
+  const Result<void> noted = ports_.store.Apply({}, note, In(kOpenedStoreTime));
   if (noted.ok()) recovery_ = RecoveryReason(ports_.store, recovery_);
 }
 

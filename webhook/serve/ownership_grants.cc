@@ -11,11 +11,11 @@ namespace {
 
 constexpr std::chrono::seconds kAgain{10};
 constexpr std::chrono::milliseconds kSoon{500};
-constexpr std::chrono::seconds kCallTime{5};
+constexpr std::chrono::seconds kGrantCallTime{5};
 constexpr std::size_t kPage = 500;
 constexpr std::string_view kMark = "grant.said.";
 
-Deadline Soon() { return std::chrono::steady_clock::now() + kCallTime; }
+Deadline Soon() { return In(kGrantCallTime); }
 
 std::string ActorOf(const std::string& cluster, const OwnObject& object) {
   return std::string(kDeclaredActor) + cluster + "/" + object.ns + "/" + object.name;

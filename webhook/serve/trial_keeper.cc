@@ -7,14 +7,12 @@ namespace truce {
 namespace {
 
 constexpr std::chrono::seconds kKeepEvery{60};
-constexpr std::chrono::seconds kStoreTime{5};
-
-Deadline In(std::chrono::seconds time) { return std::chrono::steady_clock::now() + time; }
+constexpr std::chrono::seconds kTrialTime{5};
 
 }  // namespace
 
 void TrialKeeper::Load() {
-  const Result<void> loaded = book_.Load(In(kStoreTime));
+  const Result<void> loaded = book_.Load(In(kTrialTime));
   if (loaded.ok()) return;
   logger_.Log(LogLevel::kWarning, "trial begins anew",
               {{"message", std::string_view(loaded.error().message)}});
@@ -26,7 +24,7 @@ void TrialKeeper::Step() {
 
 void TrialKeeper::Keep() {
   due_ = In(kKeepEvery);
-  const Result<void> kept = book_.Flush(In(kStoreTime));
+  const Result<void> kept = book_.Flush(In(kTrialTime));
   if (kept.ok()) return;
   logger_.Log(LogLevel::kWarning, "trial not kept",
               {{"message", std::string_view(kept.error().message)}});

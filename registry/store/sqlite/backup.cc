@@ -20,8 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kApplicationId = 0x54525543;  // as in migrations.cc
-
 Error Failed(ErrorCode code, const std::string& file, const std::string& what) {
   return {code, file + ": " + what};
 }

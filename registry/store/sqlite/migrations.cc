@@ -5,13 +5,12 @@
 #include <system_error>
 #include <utility>
 
+#include "registry/base/result.h"
+
 namespace truce {
 namespace {
 
 // "TRUC": marks the file as Truce's for `file` and for this check.
-constexpr std::int64_t kApplicationId = 0x54525543;
-
-Error Refusal(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
 
 // The version of the schema: 0 for an empty file.
 Result<std::int64_t> VersionOf(Connection& connection) {
@@ -21,7 +20,7 @@ Result<std::int64_t> VersionOf(Connection& connection) {
                          connection.Integer("SELECT count(*) FROM sqlite_schema"));
   if (tables == 0) return 0;
   if (application != kApplicationId) {
-    return Refusal("it is a database of another program: choose another data directory");
+    return InvalidArgument("it is a database of another program: choose another data directory");
   }
   return connection.Integer("PRAGMA user_version");
 }
@@ -34,9 +33,10 @@ Result<void> CheckApplied(Connection& connection, std::span<const Migration> mig
     TRUCE_ASSIGN_OR_RETURN(const bool found, applied.Step());
     if (!found) return {};
     if (applied.Integer(0) == migration.version && applied.Text(2) == migration.checksum) continue;
-    return Refusal("its migration \"" + std::string(applied.Text(1)) +
-                   "\" is not the one of this program: run the Truce that wrote it, or a newer "
-                   "release");
+    return InvalidArgument(
+        "its migration \"" + std::string(applied.Text(1)) +
+        "\" is not the one of this program: run the Truce that wrote it, or a newer "
+        "release");
   }
   return {};
 }
@@ -99,10 +99,10 @@ Result<void> Migrate(Connection& connection, std::span<const Migration> migratio
   TRUCE_ASSIGN_OR_RETURN(const std::int64_t version, VersionOf(connection));
   const auto latest = static_cast<std::int64_t>(migrations.size());
   if (version > latest) {
-    return Refusal("its schema has version " + std::to_string(version) +
-                   ", this program knows versions up to " + std::to_string(latest) +
-                   ": run the newer Truce that wrote it, or restore the copy \"" + path +
-                   ".before-" + std::to_string(latest + 1) + "\"");
+    return InvalidArgument("its schema has version " + std::to_string(version) +
+                           ", this program knows versions up to " + std::to_string(latest) +
+                           ": run the newer Truce that wrote it, or restore the copy \"" + path +
+                           ".before-" + std::to_string(latest + 1) + "\"");
   }
   if (version > 0) TRUCE_RETURN_IF_ERROR(CheckApplied(connection, migrations));
   if (version > 0 && version < latest) {

@@ -2,6 +2,7 @@
 #ifndef TRUCE_REGISTRY_STORE_SQLITE_MIGRATIONS_H_
 #define TRUCE_REGISTRY_STORE_SQLITE_MIGRATIONS_H_
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +11,9 @@
 #include "registry/store/sqlite/connection.h"
 
 namespace truce {
+
+// "TRUC": SQLite's application_id of a registry.
+inline constexpr std::int64_t kApplicationId = 0x54525543;
 
 struct Migration {
   int version;                // from 1, without gaps

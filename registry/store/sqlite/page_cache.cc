@@ -50,7 +50,7 @@ void Truncate(sqlite3_pcache* cache, unsigned limit) {
   Of(cache).numbers.Cut(limit);
 }
 
-int Layer() {
+int InstallLayer() {
   const int code = sqlite3_config(SQLITE_CONFIG_GETPCACHE2, &real);
   if (code != SQLITE_OK) return code;
   sqlite3_pcache_methods2 methods = real;
@@ -72,6 +72,6 @@ int Layer() {
 
 }  // namespace
 
-void LayerPageCache() { [[maybe_unused]] static const int kOnce = Layer(); }
+void LayerPageCache() { [[maybe_unused]] static const int kOnce = InstallLayer(); }
 
 }  // namespace truce

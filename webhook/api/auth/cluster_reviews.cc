@@ -1,4 +1,5 @@
 #include "webhook/api/auth/cluster_reviews.h"
+#include "webhook/wire/json_text.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -8,10 +9,6 @@ namespace truce {
 namespace {
 
 using Json = nlohmann::json;
-
-std::string Dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 // Whatever went wrong between Truce and the API server: nobody can tell now (fail closed). Its own
 // credentials' failures are told apart in the message only.
@@ -34,11 +31,6 @@ Error Odd(std::string_view what) {
           std::string("the API server's answer to the ").append(what).append(" cannot be read")};
 }
 
-std::string TextOf(const Json& json, const char* name) {
-  const auto found = json.find(name);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 std::vector<std::string> TextsOf(const Json& json) {
   std::vector<std::string> out;
   if (!json.is_array()) return out;
@@ -51,7 +43,7 @@ std::vector<std::string> TextsOf(const Json& json) {
 std::optional<KubernetesUser> UserOf(const Json& status) {
   const auto user = status.find("user");
   if (user == status.end() || !user->is_object()) return std::nullopt;
-  KubernetesUser out{TextOf(*user, "username"), TextOf(*user, "uid"), {}, {}};
+  KubernetesUser out{TextIn(*user, "username"), TextIn(*user, "uid"), {}, {}};
   if (out.name.empty()) return std::nullopt;
   if (const auto groups = user->find("groups"); groups != user->end()) {
     out.groups = TextsOf(*groups);
@@ -77,7 +69,7 @@ Result<std::optional<KubernetesUser>> ClusterTokenReviewer::Review(const std::st
   if (api == nullptr) return NotReached();
   const auto created = api->Create(kKind, "", Dump(question), deadline);
   if (!created.ok()) return Untold(created.error(), kWhat);
-  const Json answer = Json::parse(created.value(), nullptr, false);
+  const Json answer = ParseJson(created.value());
   if (!answer.is_object()) return Odd(kWhat);
   const auto status = answer.find("status");
   if (status == answer.end() || !status->is_object()) return Odd(kWhat);
@@ -121,7 +113,7 @@ Result<bool> ClusterAccessReviewer::Allowed(const KubernetesUser& user,
   if (api == nullptr) return NotReached();
   const auto created = api->Create(kKind, "", Dump(question), deadline);
   if (!created.ok()) return Untold(created.error(), kWhat);
-  const Json answer = Json::parse(created.value(), nullptr, false);
+  const Json answer = ParseJson(created.value());
   if (!answer.is_object()) return Odd(kWhat);
   const auto status = answer.find("status");
   if (status == answer.end() || !status->is_object()) return Odd(kWhat);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "registry/base/result.h"
 #include "registry/identity/identity.h"
 
 namespace truce {
@@ -12,8 +13,6 @@ namespace {
 constexpr std::size_t kLookedAtMax = 5000;
 constexpr std::size_t kStep = 500;
 constexpr std::size_t kNameBytesMax = 253;
-
-Error Bad(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
 
 bool IsName(std::string_view text) {
   return !text.empty() && text.size() <= kNameBytesMax &&
@@ -42,16 +41,16 @@ std::optional<Slot> SlotOfObject(const std::string& text, const std::string& clu
 }  // namespace
 
 Result<PartyId> PartyNamed(const PartyName& name, const PartyRules& parties) {
-  if (!IsName(name.cluster)) return Bad("\"cluster\" is no id of a cluster");
+  if (!IsName(name.cluster)) return InvalidArgument("\"cluster\" is no id of a cluster");
   if (name.ns.empty() == name.object.empty()) {
-    return Bad("name one of \"namespace\" and \"object\"");
+    return InvalidArgument("name one of \"namespace\" and \"object\"");
   }
   if (!name.ns.empty()) {
-    if (!IsName(name.ns)) return Bad("\"namespace\" is no name of a namespace");
+    if (!IsName(name.ns)) return InvalidArgument("\"namespace\" is no name of a namespace");
     return PartyOf(Slot{name.cluster, "", "", name.ns, ""}, parties);
   }
   const auto slot = SlotOfObject(name.object, name.cluster);
-  if (!slot) return Bad("\"object\" is not of the form Kind.group/name");
+  if (!slot) return InvalidArgument("\"object\" is not of the form Kind.group/name");
   return PartyOf(*slot, parties);
 }
 
@@ -75,7 +74,7 @@ Result<PartyId> AgreementDesk::PartyIn(const Texts& texts, const Slot& root, con
 }
 
 Result<ResourceView> AgreementDesk::Resource(const std::string& id, Deadline deadline) const {
-  if (id.empty()) return Bad("\"resource\" is missing: the id of a resource");
+  if (id.empty()) return InvalidArgument("\"resource\" is missing: the id of a resource");
   return queries_.ById(PublicId{id}, deadline);
 }
 
@@ -170,7 +169,8 @@ HttpResponse AgreementDesk::List(RestCall& call) const {
   if (const auto cursor = call.request.Query("cursor")) {
     const auto place = seal_.Open(question, *cursor);
     if (!place.ok()) return ProblemResponse(place.error());
-    if (place.value().size() != 1) return ProblemResponse(Bad("the cursor is malformed"));
+    if (place.value().size() != 1)
+      return ProblemResponse(InvalidArgument("the cursor is malformed"));
     start.text = place.value()[0];
   }
   std::vector<AgreementView> views;

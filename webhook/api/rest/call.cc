@@ -4,13 +4,10 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "registry/base/result.h"
+#include "webhook/wire/json_text.h"
+
 namespace truce {
-namespace {
-
-Error Bad(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
-
-}  // namespace
-
 bool IsUtf8(std::string_view text) {
   std::size_t i = 0;
   while (i < text.size()) {
@@ -59,10 +56,11 @@ bool IsLine(std::string_view text, std::size_t bytes_max) {
 
 Result<std::map<std::string, std::string>> ReadTexts(
     const HttpRequest& request, std::initializer_list<std::string_view> allowed) {
-  if (request.body.size() > kSmallBodyBytesMax) return Bad("the body is larger than 64 KiB");
-  if (NestsTooDeep(request.body)) return Bad("the body nests deeper than 64");
-  const auto json = nlohmann::json::parse(request.body, nullptr, false);
-  if (!json.is_object()) return Bad("the body is not a JSON object");
+  if (request.body.size() > kSmallBodyBytesMax)
+    return InvalidArgument("the body is larger than 64 KiB");
+  if (NestsTooDeep(request.body)) return InvalidArgument("the body nests deeper than 64");
+  const auto json = ParseJson(request.body);
+  if (!json.is_object()) return InvalidArgument("the body is not a JSON object");
   std::map<std::string, std::string> texts;
   for (const auto& [name, value] : json.items()) {
     if (std::find(allowed.begin(), allowed.end(), name) == allowed.end()) {
@@ -70,11 +68,11 @@ Result<std::map<std::string, std::string>> ReadTexts(
       for (const std::string_view each : allowed) {
         list.append(list.empty() ? "" : ", ").append(each);
       }
-      return Bad("the body has an unknown member; it takes " + list);
+      return InvalidArgument("the body has an unknown member; it takes " + list);
     }
     constexpr std::size_t kTextBytesMax = 1024;
     if (!value.is_string() || !IsLine(value.get_ref<const std::string&>(), kTextBytesMax)) {
-      return Bad("\"" + name + "\" is no line of text of 1 to 1024 bytes");
+      return InvalidArgument("\"" + name + "\" is no line of text of 1 to 1024 bytes");
     }
     texts.emplace(name, value.get<std::string>());
   }
@@ -90,15 +88,18 @@ Result<void> RestCall::AllowOnly(std::initializer_list<std::string_view> allowed
       for (const std::string_view each : allowed) {
         list.append(list.empty() ? "" : ", ").append(each);
       }
-      return Bad(list.empty() ? "this takes no parameters"
-                              : "unknown parameter; this takes " + list);
+      return InvalidArgument(list.empty() ? "this takes no parameters"
+                                          : "unknown parameter; this takes " + list);
     }
     const auto same = [&](const auto& other) { return other.first == name; };
-    if (std::any_of(request.query.begin(), it, same)) return Bad(name + " stands twice");
-    if (value.size() > kParameterBytesMax) return Bad(name + " is longer than 2048 bytes");
+    if (std::any_of(request.query.begin(), it, same))
+      return InvalidArgument(name + " stands twice");
+    if (value.size() > kParameterBytesMax)
+      return InvalidArgument(name + " is longer than 2048 bytes");
     const bool has_control = std::any_of(value.begin(), value.end(),
                                          [](unsigned char c) { return c < 0x20 || c == 0x7f; });
-    if (has_control || !IsUtf8(value)) return Bad(name + " holds bytes that are no text");
+    if (has_control || !IsUtf8(value))
+      return InvalidArgument(name + " holds bytes that are no text");
   }
   return {};
 }
@@ -112,7 +113,7 @@ Result<std::optional<bool>> RestCall::Switch(std::string_view name) const {
   if (!value) return std::optional<bool>();
   if (*value == "true") return std::optional<bool>(true);
   if (*value == "false") return std::optional<bool>(false);
-  return Bad(std::string(name) + " is neither true nor false");
+  return InvalidArgument(std::string(name) + " is neither true nor false");
 }
 
 Result<std::size_t> RestCall::Limit() const {
@@ -122,7 +123,8 @@ Result<std::size_t> RestCall::Limit() const {
   const auto [end, code] = std::from_chars(value->data(), value->data() + value->size(), limit);
   const bool whole = end == value->data() + value->size() && !value->empty();
   if (code == std::errc::result_out_of_range && whole && value->front() != '-') return kPageMax;
-  if (code != std::errc() || !whole || limit < 1) return Bad("limit is not a number from 1 on");
+  if (code != std::errc() || !whole || limit < 1)
+    return InvalidArgument("limit is not a number from 1 on");
   return std::min(static_cast<std::size_t>(limit), kPageMax);
 }
 

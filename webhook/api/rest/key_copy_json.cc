@@ -8,14 +8,15 @@
 #include <utility>
 
 #include "webhook/api/rest/call.h"
+#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kTextBytesMax = 4096;
-constexpr std::size_t kIdBytes = 13;
+constexpr std::size_t kCopyTextBytesMax = 4096;
+constexpr std::size_t kCopyIdBytes = 13;
 constexpr std::int64_t kEndOfTime = 253'402'300'799'999;  // 9999-12-31
 
 void Say(JsonWriter& json, std::string_view name, std::string_view value) {
@@ -101,7 +102,7 @@ class Members {
   std::string Text(const char* name, bool is_needed = false) {
     const Json* value = Find(name, is_needed);
     if (value == nullptr) return {};
-    if (!value->is_string() || !IsLine(value->get_ref<const std::string&>(), kTextBytesMax)) {
+    if (!value->is_string() || !IsLine(value->get_ref<const std::string&>(), kCopyTextBytesMax)) {
       Fail("." + std::string(name) + " is no line of text");
       return {};
     }
@@ -149,7 +150,7 @@ class Members {
   std::vector<std::string> Texts(const char* name) {
     std::vector<std::string> texts;
     Each(name, [&](const Json& value, const std::string& place) {
-      if (value.is_string() && IsLine(value.get_ref<const std::string&>(), kTextBytesMax)) {
+      if (value.is_string() && IsLine(value.get_ref<const std::string&>(), kCopyTextBytesMax)) {
         texts.push_back(value.get<std::string>());
       } else if (fault_.empty()) {
         fault_ = place + " is no line of text";
@@ -202,7 +203,7 @@ class Members {
 };
 
 bool IsId(const PublicId& id) {
-  return id.text.size() == kIdBytes && std::all_of(id.text.begin(), id.text.end(), [](char c) {
+  return id.text.size() == kCopyIdBytes && std::all_of(id.text.begin(), id.text.end(), [](char c) {
            return (c >= 'a' && c <= 'z') || (c >= '2' && c <= '7');
          });
 }
@@ -377,7 +378,7 @@ Result<CopiesRequest> ReadCopies(std::string_view body) {
     return Error{ErrorCode::kInvalidArgument, std::move(message)};
   };
   if (NestsTooDeep(body)) return bad("the body nests deeper than 64");
-  const Json json = Json::parse(body, nullptr, false);
+  const Json json = ParseJson(body);
   if (!json.is_object()) return bad("the body is not a JSON object");
   Members members(json, "the body");
   CopiesRequest request;

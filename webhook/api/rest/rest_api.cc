@@ -10,7 +10,7 @@
 namespace truce {
 namespace {
 
-constexpr std::chrono::seconds kAnswerWithin{10};
+constexpr std::chrono::seconds kRestWithin{10};
 constexpr std::size_t kRequestIdBytesMax = 64;
 
 // The caller's own id, when it can stand in a header and a log; else a fresh one.
@@ -33,7 +33,7 @@ HttpResponse RestApi::Serve(HttpRequest& request, const Operation& handler, Kind
   const bool is_public = kind == Kind::kPublic;
   RestCall call{request, {}, ports_.policy(), request.deadline};
   if (call.deadline == Deadline{}) {
-    call.deadline = std::chrono::steady_clock::now() + kAnswerWithin;
+    call.deadline = std::chrono::steady_clock::now() + kRestWithin;
   }
   const auto answer = [&]() -> HttpResponse {
     if (is_public) return handler(call);

@@ -7,11 +7,13 @@
 #include <string>
 #include <utility>
 
+#include "registry/base/result.h"
 #include "webhook/admission/codec.h"
 #include "webhook/admission/judge.h"
 #include "webhook/admission/ownership_check.h"
 #include "webhook/api/resource_json.h"
 #include "webhook/api/rest/rest_api.h"
+#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
@@ -21,13 +23,6 @@ using Json = nlohmann::json;
 constexpr std::size_t kItemsMax = 500;
 constexpr std::size_t kNamespacesMax = 20;
 constexpr std::string_view kCheckedUid = "truce-check";
-
-Error Bad(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
-
-std::string TextOf(const Json& json, const char* name) {
-  const auto found = json.find(name);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
 
 // One manifest, and what it is reviewed as.
 // NOLINTNEXTLINE(bugprone-exception-escape): moving a Json does not throw
@@ -52,20 +47,21 @@ bool IsClusterScoped(const GroupKind& kind, const Catalogue& catalogue) {
 
 Result<Item> ItemOf(Json object, const Defaults& defaults, std::size_t index) {
   const std::string place = "items[" + std::to_string(index) + "]";
-  if (!object.is_object()) return Bad(place + " is not an object");
+  if (!object.is_object()) return InvalidArgument(place + " is not an object");
   Item item;
-  const std::string api_version = TextOf(object, "apiVersion");
-  item.kind.kind = TextOf(object, "kind");
+  const std::string api_version = TextIn(object, "apiVersion");
+  item.kind.kind = TextIn(object, "kind");
   if (api_version.empty() || item.kind.kind.empty())
-    return Bad(place + " lacks apiVersion or kind");
+    return InvalidArgument(place + " lacks apiVersion or kind");
   const std::size_t slash = api_version.find('/');
   item.kind.group = slash == std::string::npos ? std::string() : api_version.substr(0, slash);
   item.version = slash == std::string::npos ? api_version : api_version.substr(slash + 1);
   const auto metadata = object.find("metadata");
-  if (metadata == object.end() || !metadata->is_object()) return Bad(place + " lacks metadata");
-  item.name = TextOf(*metadata, "name");
-  if (item.name.empty()) return Bad(place + " lacks metadata.name");
-  item.ns = TextOf(*metadata, "namespace");
+  if (metadata == object.end() || !metadata->is_object())
+    return InvalidArgument(place + " lacks metadata");
+  item.name = TextIn(*metadata, "name");
+  if (item.name.empty()) return InvalidArgument(place + " lacks metadata.name");
+  item.ns = TextIn(*metadata, "namespace");
   if (item.ns.empty() && !defaults.ns.empty() && !IsClusterScoped(item.kind, *defaults.catalogue)) {
     item.ns = defaults.ns;
     (*metadata)["namespace"] = defaults.ns;
@@ -92,23 +88,24 @@ std::string ReviewOf(const Item& item, const std::string& user, std::size_t inde
   const Json review = {{"kind", "AdmissionReview"},
                        {"apiVersion", "admission.k8s.io/v1"},
                        {"request", std::move(request)}};
-  return review.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Dump(review);
 }
 
 Result<std::vector<Item>> ItemsOf(const HttpRequest& request, const Catalogue& catalogue) {
-  if (NestsTooDeep(request.body)) return Bad("the body nests deeper than 64");
-  Json body = Json::parse(request.body, nullptr, false);
-  if (!body.is_object()) return Bad("the body is not a JSON object");
+  if (NestsTooDeep(request.body)) return InvalidArgument("the body nests deeper than 64");
+  Json body = ParseJson(request.body);
+  if (!body.is_object()) return InvalidArgument("the body is not a JSON object");
   for (const auto& [name, value] : body.items()) {
     if (name != "items" && name != "namespace") {
-      return Bad("the body has a member other than \"items\" and \"namespace\"");
+      return InvalidArgument("the body has a member other than \"items\" and \"namespace\"");
     }
   }
   const auto items = body.find("items");
-  if (items == body.end() || !items->is_array()) return Bad("\"items\" is missing or no list");
-  if (items->size() > kItemsMax) return Bad("more than 500 items");
+  if (items == body.end() || !items->is_array())
+    return InvalidArgument("\"items\" is missing or no list");
+  if (items->size() > kItemsMax) return InvalidArgument("more than 500 items");
   const auto ns = body.find("namespace");
-  if (ns != body.end() && !ns->is_string()) return Bad("\"namespace\" is not a text");
+  if (ns != body.end() && !ns->is_string()) return InvalidArgument("\"namespace\" is not a text");
   const Defaults defaults{ns == body.end() ? std::string() : ns->get<std::string>(), &catalogue};
   std::vector<Item> out;
   for (Json& object : *items) {
@@ -204,7 +201,7 @@ HttpResponse RestApi::Check(RestCall& call) const {
   for (const Item& item : items.value()) namespaces.insert(item.ns);
   if (namespaces.empty()) namespaces.insert("");
   if (namespaces.size() > kNamespacesMax) {
-    return ProblemResponse(Bad("the items are of more than 20 namespaces"));
+    return ProblemResponse(InvalidArgument("the items are of more than 20 namespaces"));
   }
   for (const std::string& ns : namespaces) {
     if (auto refusal = Refuse(call, {"checks", "", "create", ns})) return *std::move(refusal);
@@ -215,9 +212,9 @@ HttpResponse RestApi::Check(RestCall& call) const {
     std::string body = ReviewOf(items.value()[i], call.caller.name, i);
     const auto review = reader.Read(body);
     const std::string place = "items[" + std::to_string(i) + "]: ";
-    if (!review.ok()) return ProblemResponse(Bad(place + review.error().message));
+    if (!review.ok()) return ProblemResponse(InvalidArgument(place + review.error().message));
     auto judgement = Judgement::PrepareQuestion(review.value(), *call.policy, ports_.clock.Now());
-    if (!judgement.ok()) return ProblemResponse(Bad(place + judgement.error().message));
+    if (!judgement.ok()) return ProblemResponse(InvalidArgument(place + judgement.error().message));
     if (!judgement.value().concerns_registry()) continue;
     Decision decision;
     const auto look = [&](const Facts& facts) {

@@ -6,8 +6,10 @@
 #include <set>
 #include <utility>
 
+#include "registry/base/result.h"
 #include "registry/ownership/import.h"
 #include "webhook/api/auth/digest.h"
+#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
@@ -15,13 +17,11 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t kResourcesAtOnce = 10'000;
-constexpr std::size_t kTextBytesMax = 1024;
+constexpr std::size_t kImportTextBytesMax = 1024;
 constexpr std::size_t kSourceBytesMax = 128;
 
-Error Bad(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
-
 // A resource of the body that makes no key, and why.
-struct Unknown {
+struct UnknownImport {
   std::size_t index = 0;
   std::string type;
   std::string address;
@@ -31,27 +31,28 @@ struct Unknown {
 struct ImportRequest {
   ImportList list;
   std::vector<std::size_t> indices;  // where each resource of `list` stands in the body
-  std::vector<Unknown> unknown;
+  std::vector<UnknownImport> unknown;
   bool apply = false;
   bool skip_conflicting = false;
   bool skip_unknown = false;
 };
 
 // A text member; empty when it is missing. Errors: kInvalidArgument.
-Result<std::string> Text(const Json& json, const char* name) {
+Result<std::string> LineOf(const Json& json, const char* name) {
   const auto found = json.find(name);
   if (found == json.end()) return std::string();
   const bool is_line =
       found->is_string() && (found->get_ref<const std::string&>().empty() ||
-                             IsLine(found->get_ref<const std::string&>(), kTextBytesMax));
-  if (!is_line) return Bad("\"" + std::string(name) + "\" is no line of text");
+                             IsLine(found->get_ref<const std::string&>(), kImportTextBytesMax));
+  if (!is_line) return InvalidArgument("\"" + std::string(name) + "\" is no line of text");
   return found->get<std::string>();
 }
 
 Result<bool> Flag(const Json& json, const char* name) {
   const auto found = json.find(name);
   if (found == json.end()) return false;
-  if (!found->is_boolean()) return Bad("\"" + std::string(name) + "\" is neither true nor false");
+  if (!found->is_boolean())
+    return InvalidArgument("\"" + std::string(name) + "\" is neither true nor false");
   return found->get<bool>();
 }
 
@@ -59,7 +60,7 @@ Result<void> OnlyMembers(const Json& json, std::initializer_list<std::string_vie
                          const std::string& place) {
   for (const auto& [name, value] : json.items()) {
     if (std::find(allowed.begin(), allowed.end(), name) == allowed.end()) {
-      return Bad(place + " has an unknown member; /openapi.yaml lists what it takes");
+      return InvalidArgument(place + " has an unknown member; /openapi.yaml lists what it takes");
     }
   }
   return {};
@@ -82,17 +83,17 @@ PartSource Constant(std::string text) {
 Result<MappedResource> RuleOf(const Json& json) {
   MappedResource rule;
   rule.intent = Intent::kDeletes;
-  TRUCE_ASSIGN_OR_RETURN(rule.type, Text(json, "type"));
-  TRUCE_ASSIGN_OR_RETURN(std::string region, Text(json, "region"));
-  TRUCE_ASSIGN_OR_RETURN(std::string account, Text(json, "account"));
+  TRUCE_ASSIGN_OR_RETURN(rule.type, LineOf(json, "type"));
+  TRUCE_ASSIGN_OR_RETURN(std::string region, LineOf(json, "region"));
+  TRUCE_ASSIGN_OR_RETURN(std::string account, LineOf(json, "account"));
   if (!region.empty()) rule.region = Constant(std::move(region));
   if (!account.empty()) rule.account = Constant(std::move(account));
   const auto parts = json.find("parts");
   if (parts == json.end()) return rule;
-  if (!parts->is_object()) return Bad("\"parts\" is no object");
+  if (!parts->is_object()) return InvalidArgument("\"parts\" is no object");
   for (const auto& [name, value] : parts->items()) {
-    if (!value.is_string() || !IsLine(value.get_ref<const std::string&>(), kTextBytesMax)) {
-      return Bad("\"parts\" holds something that is no line of text");
+    if (!value.is_string() || !IsLine(value.get_ref<const std::string&>(), kImportTextBytesMax)) {
+      return InvalidArgument("\"parts\" holds something that is no line of text");
     }
     rule.parts.emplace(name, Constant(value.get<std::string>()));
   }
@@ -123,19 +124,19 @@ std::string Declare(MappedResource rule, const std::string& name, const Catalogu
 Result<void> ReadResource(const Json& json, std::size_t index, const Catalogue& catalogue,
                           ImportRequest& request) {
   const std::string place = "resources[" + std::to_string(index) + "]";
-  if (!json.is_object()) return Bad(place + " is not an object");
+  if (!json.is_object()) return InvalidArgument(place + " is not an object");
   TRUCE_RETURN_IF_ERROR(OnlyMembers(json,
                                     {"type", "name", "parts", "region", "account", "arn", "service",
                                      "contact", "address", "problem"},
                                     place));
   ImportedResource item;
   TRUCE_ASSIGN_OR_RETURN(MappedResource rule, RuleOf(json));
-  TRUCE_ASSIGN_OR_RETURN(const std::string name, Text(json, "name"));
-  TRUCE_ASSIGN_OR_RETURN(const std::string arn, Text(json, "arn"));
-  TRUCE_ASSIGN_OR_RETURN(item.service, Text(json, "service"));
-  TRUCE_ASSIGN_OR_RETURN(item.contact, Text(json, "contact"));
-  TRUCE_ASSIGN_OR_RETURN(item.address, Text(json, "address"));
-  TRUCE_ASSIGN_OR_RETURN(std::string why, Text(json, "problem"));
+  TRUCE_ASSIGN_OR_RETURN(const std::string name, LineOf(json, "name"));
+  TRUCE_ASSIGN_OR_RETURN(const std::string arn, LineOf(json, "arn"));
+  TRUCE_ASSIGN_OR_RETURN(item.service, LineOf(json, "service"));
+  TRUCE_ASSIGN_OR_RETURN(item.contact, LineOf(json, "contact"));
+  TRUCE_ASSIGN_OR_RETURN(item.address, LineOf(json, "address"));
+  TRUCE_ASSIGN_OR_RETURN(std::string why, LineOf(json, "problem"));
   const std::string type = rule.type;
   if (why.empty()) why = Declare(std::move(rule), name, catalogue, item.resource);
   if (!why.empty()) {
@@ -151,39 +152,40 @@ Result<void> ReadResource(const Json& json, std::size_t index, const Catalogue& 
 Result<void> ReadSkip(const Json& body, ImportRequest& request) {
   const auto skip = body.find("skip");
   if (skip == body.end()) return {};
-  if (!skip->is_array()) return Bad("\"skip\" is no list");
+  if (!skip->is_array()) return InvalidArgument("\"skip\" is no list");
   for (const Json& each : *skip) {
     if (each == "conflicting") {
       request.skip_conflicting = true;
     } else if (each == "unknown") {
       request.skip_unknown = true;
     } else {
-      return Bad("\"skip\" takes \"conflicting\" and \"unknown\"");
+      return InvalidArgument("\"skip\" takes \"conflicting\" and \"unknown\"");
     }
   }
   return {};
 }
 
-Result<ImportRequest> ReadRequest(const HttpRequest& http, const Catalogue& catalogue) {
-  if (NestsTooDeep(http.body)) return Bad("the body nests deeper than 64");
-  const Json body = Json::parse(http.body, nullptr, false);
-  if (!body.is_object()) return Bad("the body is not a JSON object");
+Result<ImportRequest> ReadImport(const HttpRequest& http, const Catalogue& catalogue) {
+  if (NestsTooDeep(http.body)) return InvalidArgument("the body nests deeper than 64");
+  const Json body = ParseJson(http.body);
+  if (!body.is_object()) return InvalidArgument("the body is not a JSON object");
   TRUCE_RETURN_IF_ERROR(
       OnlyMembers(body, {"source", "resources", "retire", "apply", "skip"}, "the body"));
   ImportRequest request;
-  TRUCE_ASSIGN_OR_RETURN(request.list.source, Text(body, "source"));
+  TRUCE_ASSIGN_OR_RETURN(request.list.source, LineOf(body, "source"));
   if (!IsSource(request.list.source)) {
-    return Bad("\"source\" is not 1 to 128 of letters, digits, '-', '_', '.', ':'");
+    return InvalidArgument("\"source\" is not 1 to 128 of letters, digits, '-', '_', '.', ':'");
   }
   TRUCE_ASSIGN_OR_RETURN(request.list.retire, Flag(body, "retire"));
   TRUCE_ASSIGN_OR_RETURN(request.apply, Flag(body, "apply"));
   TRUCE_RETURN_IF_ERROR(ReadSkip(body, request));
   const auto resources = body.find("resources");
   if (resources == body.end() || !resources->is_array()) {
-    return Bad("\"resources\" is missing or no list");
+    return InvalidArgument("\"resources\" is missing or no list");
   }
   if (resources->size() > kResourcesAtOnce) {
-    return Bad("more than 10,000 resources; give each part of the list a source of its own");
+    return InvalidArgument(
+        "more than 10,000 resources; give each part of the list a source of its own");
   }
   for (std::size_t i = 0; i < resources->size(); ++i) {
     TRUCE_RETURN_IF_ERROR(ReadResource((*resources)[i], i, catalogue, request));
@@ -203,7 +205,8 @@ std::string TagOf(const ImportRequest& request, const ImportPlan& plan) {
     if (plan.lines[i].holder) text.append(" ").append(plan.lines[i].holder->id.text);
   }
   for (const Owner& owner : plan.retired) text.append("\nretire ").append(owner.key.text);
-  for (const Unknown& each : request.unknown) text.append("\n?").append(std::to_string(each.index));
+  for (const UnknownImport& each : request.unknown)
+    text.append("\n?").append(std::to_string(each.index));
   return "\"" + HexOf(Sha256(text)).substr(0, 32) + "\"";
 }
 
@@ -247,7 +250,7 @@ HttpResponse PlanResponse(const ImportRequest& request, const ImportPlan& plan, 
   for (std::size_t i = 0; i < plan.lines.size(); ++i) {
     WriteLine(plan.lines[i], request.list.resources[i], request.indices[i], json);
   }
-  for (const Unknown& each : request.unknown) {
+  for (const UnknownImport& each : request.unknown) {
     json.BeginObject()
         .NumberField("index", static_cast<std::int64_t>(each.index))
         .Field("action", "unknown")
@@ -282,15 +285,15 @@ class Imports final {
     KeyText after;
     bool is_last = false;
     while (!is_last) {
-      constexpr std::size_t kPage = 1000;
+      constexpr std::size_t kImportedPage = 1000;
       std::vector<Owner> page;
       const auto look = [&](const Facts& facts) {
-        page = facts.OwnersIn(OwnerList::kImported, after, kPage);
+        page = facts.OwnersIn(OwnerList::kImported, after, kImportedPage);
       };
       const Result<void> read = ports_.store.Read(look, call.deadline);
       if (!read.ok()) return ProblemResponse(read.error());
       for (const Owner& owner : page) ++sources[std::string(SourceOf(owner))];
-      is_last = page.size() < kPage;
+      is_last = page.size() < kImportedPage;
       if (!page.empty()) after = page.back().key;
     }
     JsonWriter json;
@@ -306,7 +309,7 @@ class Imports final {
     const Result<void> checked = call.AllowOnly({});
     if (!checked.ok()) return ProblemResponse(checked.error());
     if (auto refusal = Refuse(call, "create")) return *std::move(refusal);
-    const Result<ImportRequest> request = ReadRequest(call.request, *call.policy->catalogue);
+    const Result<ImportRequest> request = ReadImport(call.request, *call.policy->catalogue);
     if (!request.ok()) return ProblemResponse(request.error());
     ImportPlan plan;
     const auto look = [&](const Facts& facts) { plan = PlanImport(request.value().list, facts); };

@@ -6,7 +6,7 @@
 namespace truce {
 namespace {
 
-constexpr std::string_view kPath = "/api/v1/overrides";
+constexpr std::string_view kOverridesPath = "/api/v1/overrides";
 
 void WriteOverride(const StoredOverride& stored, std::string_view source, JsonWriter& json) {
   json.BeginObject()
@@ -70,7 +70,7 @@ class Overrides final {
   HttpResponse End(RestCall& call) const {
     const Result<void> checked = call.AllowOnly({});
     if (!checked.ok()) return ProblemResponse(checked.error());
-    const std::string id = call.request.path.substr(kPath.size() + 1);
+    const std::string id = call.request.path.substr(kOverridesPath.size() + 1);
     const auto present = book_.Present();
     const auto found = std::find_if(present.begin(), present.end(),
                                     [&](const StoredOverride& each) { return each.id == id; });
@@ -101,7 +101,7 @@ class Overrides final {
 
 std::vector<HttpRoute> OverrideRoutes(const RestApi& rest, OverrideBook& book) {
   const auto shared = std::make_shared<const Overrides>(rest, book);
-  const std::string path(kPath);
+  const std::string path(kOverridesPath);
   return {
       rest.Authenticated("GET", path, RouteMatch::kExact,
                          [shared](RestCall& call) { return shared->List(call); }),

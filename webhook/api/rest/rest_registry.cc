@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "registry/base/result.h"
 #include "webhook/api/auth/digest.h"
 #include "webhook/api/resource_json.h"
 #include "webhook/api/rest/key_copy_json.h"
@@ -12,10 +13,8 @@
 namespace truce {
 namespace {
 
-Error Bad(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
-
 // A copy that this server's catalogue cannot hold, and why.
-struct Unknown {
+struct UnknownCopy {
   std::size_t index = 0;
   std::string type;
   KeyText key;
@@ -25,7 +24,7 @@ struct Unknown {
 struct Request {
   CopiesRequest body;                // the copies that can be held
   std::vector<std::size_t> indices;  // where each of them stands in the body
-  std::vector<Unknown> unknown;
+  std::vector<UnknownCopy> unknown;
   KeysOfId ids;
 };
 
@@ -53,11 +52,11 @@ const ResourceIdentity& IdentityOf(const KeyCopy& copy) {
   return copy.owner ? copy.owner->identity : copy.rows.front().identity;
 }
 
-Result<Request> ReadRequest(const RestCall& call) {
+Result<Request> ReadRegistry(const RestCall& call) {
   Request request;
   TRUCE_ASSIGN_OR_RETURN(request.body, ReadCopies(call.request.body));
   if (const auto fault = FaultOf(request.body.copies)) {
-    return Bad("the copies are no state of a registry: " + *fault);
+    return InvalidArgument("the copies are no state of a registry: " + *fault);
   }
   std::vector<KeyCopy> known;
   for (std::size_t i = 0; i < request.body.copies.size(); ++i) {
@@ -81,7 +80,7 @@ std::string TagOf(const Request& request, const CopyPlan& plan) {
     json.Text(Name(plan.lines[i].action)).Text(plan.lines[i].why);
     WriteKeyCopy(request.body.copies[i], json);
   }
-  for (const Unknown& each : request.unknown) json.Text(each.key.text);
+  for (const UnknownCopy& each : request.unknown) json.Text(each.key.text);
   json.EndArray();
   return "\"" + HexOf(Sha256(json.Take())).substr(0, 32) + "\"";
 }
@@ -113,7 +112,7 @@ HttpResponse PlanResponse(const Request& request, const CopyPlan& plan, bool app
     if (!plan.lines[i].why.empty()) json.Field("why", plan.lines[i].why);
     json.EndObject();
   }
-  for (const Unknown& each : request.unknown) {
+  for (const UnknownCopy& each : request.unknown) {
     begin(each.index, "unknown", each.type);
     json.Field("key", each.key.text).Field("why", each.why).EndObject();
   }
@@ -159,7 +158,8 @@ class Registry final {
     if (const auto cursor = call.request.Query("cursor")) {
       const auto place = seal_.Open(question, *cursor);
       if (!place.ok()) return ProblemResponse(place.error());
-      if (place.value().size() != 1) return ProblemResponse(Bad("the cursor is malformed"));
+      if (place.value().size() != 1)
+        return ProblemResponse(InvalidArgument("the cursor is malformed"));
       query.after_key.text = place.value()[0];
     }
     const Result<Page> page = PageOf(query, call);
@@ -176,7 +176,7 @@ class Registry final {
     if (auto refusal = ports_.rest.Refuse(call, {"ownerships", "", "list", ""})) {
       return *std::move(refusal);
     }
-    Result<Request> request = ReadRequest(call);
+    Result<Request> request = ReadRegistry(call);
     if (!request.ok()) return ProblemResponse(request.error());
     Result<KeysOfId> ids = IdsOf(request.value().body.copies);
     if (!ids.ok()) return ProblemResponse(ids.error());

@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "registry/base/result.h"
 #include "registry/ownership/sight.h"
 #include "webhook/api/resource_json.h"
 #include "webhook/api/rest/queries.h"
 
 namespace truce {
 namespace {
-
-Error Bad(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
 
 struct ReleaseRequest {
   ResourceFilter filter;
@@ -30,7 +29,7 @@ struct ReleasePlan {
   bool complete = true;
 };
 
-Result<ReleaseRequest> ReadRequest(const RestCall& call) {
+Result<ReleaseRequest> ReadRelease(const RestCall& call) {
   TRUCE_ASSIGN_OR_RETURN(auto texts,
                          ReadTexts(call.request, {"service", "type", "name", "account", "region",
                                                   "cluster", "namespace", "reason", "apply"}));
@@ -49,14 +48,16 @@ Result<ReleaseRequest> ReadRequest(const RestCall& call) {
   texts.erase("apply");
   const bool says_which = std::any_of(texts.begin(), texts.end(),
                                       [](const auto& each) { return !each.second.empty(); });
-  if (!says_which) return Bad("say of which service, type, name, account, region or namespace");
+  if (!says_which)
+    return InvalidArgument("say of which service, type, name, account, region or namespace");
   if (!request.filter.type.empty() &&
       call.policy->catalogue->FindType(request.filter.type) == nullptr) {
-    return Bad("there is no such type; /api/v1/types lists them");
+    return InvalidArgument("there is no such type; /api/v1/types lists them");
   }
   const bool known = request.apply.empty() || request.apply == "whole" || request.apply == "each";
-  if (!known) return Bad("\"apply\" is neither \"whole\" nor \"each\"");
-  if (!request.apply.empty() && request.reason.empty()) return Bad("\"reason\" is missing");
+  if (!known) return InvalidArgument("\"apply\" is neither \"whole\" nor \"each\"");
+  if (!request.apply.empty() && request.reason.empty())
+    return InvalidArgument("\"reason\" is missing");
   return request;
 }
 
@@ -91,7 +92,7 @@ class Releases final {
   HttpResponse Take(RestCall& call) const {
     const Result<void> checked = call.AllowOnly({});
     if (!checked.ok()) return ProblemResponse(checked.error());
-    const Result<ReleaseRequest> request = ReadRequest(call);
+    const Result<ReleaseRequest> request = ReadRelease(call);
     if (!request.ok()) return ProblemResponse(request.error());
     const std::string ns = request.value().filter.ns.value_or(std::string());
     for (const Permission& permission : {Permission{"ownerships", "release", "create", ns},

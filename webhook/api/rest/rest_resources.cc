@@ -4,11 +4,13 @@
 #include <optional>
 #include <utility>
 
+#include "registry/base/result.h"
 #include "registry/ownership/sharing.h"
 #include "registry/ownership/sight.h"
 #include "webhook/api/resource_json.h"
 #include "webhook/api/rest/agreement_json.h"
 #include "webhook/api/rest/rest_api.h"
+#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
@@ -17,9 +19,7 @@ constexpr std::size_t kIdBytes = 13;
 constexpr std::size_t kHistoryLines = 50;
 constexpr std::size_t kDenialsShown = 20;
 constexpr std::size_t kReasonBytesMax = 1024;
-constexpr std::string_view kPath = "/api/v1/resources/";
-
-Error Bad(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
+constexpr std::string_view kResourcesPath = "/api/v1/resources/";
 
 bool IsPublicId(std::string_view text) {
   return text.size() == kIdBytes && std::all_of(text.begin(), text.end(), [](char c) {
@@ -28,7 +28,7 @@ bool IsPublicId(std::string_view text) {
 }
 
 // Everything that a cursor goes on with: all parameters but itself and the size of a page.
-std::string QuestionOf(const RestCall& call) {
+std::string ResourcesQuestion(const RestCall& call) {
   std::vector<std::pair<std::string, std::string>> parameters;
   for (const auto& each : call.request.query) {
     if (each.first != "cursor" && each.first != "limit") parameters.push_back(each);
@@ -72,20 +72,21 @@ void WriteHistoryLine(const AuditLine& line, JsonWriter& json) {
 
 Result<std::string> ReadReason(const HttpRequest& request) {
   constexpr std::size_t kBodyBytesMax = 64 * 1024;
-  if (request.body.size() > kBodyBytesMax) return Bad("the body is larger than 64 KiB");
-  if (NestsTooDeep(request.body)) return Bad("the body nests deeper than 64");
-  const auto json = nlohmann::json::parse(request.body, nullptr, false);
-  if (!json.is_object()) return Bad("the body is not a JSON object");
+  if (request.body.size() > kBodyBytesMax) return InvalidArgument("the body is larger than 64 KiB");
+  if (NestsTooDeep(request.body)) return InvalidArgument("the body nests deeper than 64");
+  const auto json = ParseJson(request.body);
+  if (!json.is_object()) return InvalidArgument("the body is not a JSON object");
   for (const auto& [name, value] : json.items()) {
-    if (name != "reason") return Bad("the body has a member other than \"reason\"");
+    if (name != "reason") return InvalidArgument("the body has a member other than \"reason\"");
   }
   const auto reason = json.find("reason");
-  if (reason == json.end() || !reason->is_string()) return Bad("\"reason\" is missing or no text");
+  if (reason == json.end() || !reason->is_string())
+    return InvalidArgument("\"reason\" is missing or no text");
   std::string text = reason->get<std::string>();
   const bool has_control =
       std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
   if (text.empty() || text.size() > kReasonBytesMax || has_control) {
-    return Bad("\"reason\" must be one line of 1 to 1024 bytes");
+    return InvalidArgument("\"reason\" must be one line of 1 to 1024 bytes");
   }
   return text;
 }
@@ -112,9 +113,9 @@ Result<ResourceFilter> ResourceFilterOf(const RestCall& call) {
   const auto& state = filter.state;
   const bool known_state = state.empty() || state == "reserved" || state == "held" ||
                            state == "orphaned" || state == "imported";
-  if (!known_state) return Bad("state is none of reserved, held, orphaned, imported");
+  if (!known_state) return InvalidArgument("state is none of reserved, held, orphaned, imported");
   if (!filter.type.empty() && call.policy->catalogue->FindType(filter.type) == nullptr) {
-    return Bad("there is no such type; /api/v1/types lists them");
+    return InvalidArgument("there is no such type; /api/v1/types lists them");
   }
   return filter;
 }
@@ -159,16 +160,17 @@ HttpResponse RestApi::ListResources(RestCall& call) const {
   query.limit = limit.value();
   const auto order = OrderFromName(call.Parameter("sort"));
   if (!order) {
-    return ProblemResponse(
-        Bad("sort is none of key, name, type, service, account, region, since, -since"));
+    return ProblemResponse(InvalidArgument(
+        "sort is none of key, name, type, service, account, region, since, -since"));
   }
   query.order = *order;
   query.now = ports_.clock.Now();
-  const std::string question = QuestionOf(call);
+  const std::string question = ResourcesQuestion(call);
   if (const auto cursor = call.request.Query("cursor")) {
     const auto place = seal_.Open(question, *cursor);
     if (!place.ok()) return ProblemResponse(place.error());
-    if (place.value().size() != 2) return ProblemResponse(Bad("the cursor is malformed"));
+    if (place.value().size() != 2)
+      return ProblemResponse(InvalidArgument("the cursor is malformed"));
     query.after = place.value()[0];
     query.after_key.text = place.value()[1];
   }
@@ -192,7 +194,7 @@ HttpResponse RestApi::ListResources(RestCall& call) const {
 HttpResponse RestApi::GetResource(RestCall& call) const {
   const Result<void> checked = call.AllowOnly({});
   if (!checked.ok()) return ProblemResponse(checked.error());
-  const std::string_view id = std::string_view(call.request.path).substr(kPath.size());
+  const std::string_view id = std::string_view(call.request.path).substr(kResourcesPath.size());
   if (!IsPublicId(id)) {
     return ProblemResponse(ProblemType::kNotFound, "that is not the id of a resource");
   }
@@ -253,7 +255,7 @@ HttpResponse RestApi::Lookup(RestCall& call) const {
   const std::string key = call.Parameter("key");
   const bool by_name = !filter.value().name.empty();
   if (key.empty() && filter.value().arn.empty() && !by_name) {
-    return ProblemResponse(Bad("name an arn, a name (with its type), or a key"));
+    return ProblemResponse(InvalidArgument("name an arn, a name (with its type), or a key"));
   }
   std::vector<Owner> found;
   if (!key.empty()) {
@@ -283,7 +285,7 @@ HttpResponse RestApi::Lookup(RestCall& call) const {
 HttpResponse RestApi::ActOnResource(RestCall& call) const {
   const Result<void> checked = call.AllowOnly({});
   if (!checked.ok()) return ProblemResponse(checked.error());
-  const std::string_view rest = std::string_view(call.request.path).substr(kPath.size());
+  const std::string_view rest = std::string_view(call.request.path).substr(kResourcesPath.size());
   const std::size_t colon = rest.find(':');
   const std::string_view id = rest.substr(0, colon);
   const std::string_view verb =

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "registry/base/result.h"
 #include "webhook/api/resource_json.h"
 #include "webhook/api/rest/agreement_json.h"
 #include "webhook/api/rest/rest_api.h"
@@ -11,14 +12,12 @@
 namespace truce {
 namespace {
 
-constexpr std::string_view kPath = "/api/v1/services/";
+constexpr std::string_view kServicesPath = "/api/v1/services/";
 // Of each list in the answer about a service.
 constexpr std::size_t kShownMax = 100;
 constexpr std::string_view kNdjson = "application/x-ndjson";
 // Lines that one answer looks at, whatever of them fits.
 constexpr std::size_t kAuditScanMax = 10'000;
-
-Error Bad(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
 
 struct AuditFilter {
   std::string action;
@@ -41,7 +40,8 @@ Result<std::optional<Timestamp>> TimeOf(const RestCall& call, std::string_view n
   const auto text = call.request.Query(name);
   if (!text) return std::optional<Timestamp>();
   const auto time = ParseTimestamp(*text);
-  if (!time) return Bad(std::string(name) + " is not a time; write it as 2026-11-21T18:00:00Z");
+  if (!time)
+    return InvalidArgument(std::string(name) + " is not a time; write it as 2026-11-21T18:00:00Z");
   return std::optional<Timestamp>(*time);
 }
 
@@ -54,10 +54,10 @@ Result<AuditFilter> FilterOf(const RestCall& call) {
   for (std::uint8_t i = 0; i <= static_cast<std::uint8_t>(AuditAction::kAdministered); ++i) {
     if (Name(static_cast<AuditAction>(i)) == filter.action) return filter;
   }
-  return Bad("there is no such action");
+  return InvalidArgument("there is no such action");
 }
 
-std::string QuestionOf(const RestCall& call) {
+std::string AuditQuestion(const RestCall& call) {
   std::string text = "audit";
   for (const std::string_view name : {"action", "actor", "id", "key", "since", "until", "order"}) {
     text.append("&").append(PercentEncode(call.Parameter(name)));
@@ -162,7 +162,7 @@ HttpResponse RestApi::GetService(RestCall& call) const {
   if (!checked.ok()) return ProblemResponse(checked.error());
   if (auto refusal = Refuse(call, {"ownerships", "", "list", ""})) return *std::move(refusal);
   ResourceQuery query;
-  query.filter.service = call.request.path.substr(kPath.size());
+  query.filter.service = call.request.path.substr(kServicesPath.size());
   if (query.filter.service.empty()) {
     return ProblemResponse(ProblemType::kNotFound, "the service's name is missing");
   }
@@ -223,15 +223,15 @@ HttpResponse RestApi::ListAudit(RestCall& call) const {
   const std::string order = call.Parameter("order");
   const std::string format = call.Parameter("format");
   if (!order.empty() && order != "oldest" && order != "newest") {
-    return ProblemResponse(Bad("order is neither newest nor oldest"));
+    return ProblemResponse(InvalidArgument("order is neither newest nor oldest"));
   }
   if (!format.empty() && format != "json" && format != "ndjson") {
-    return ProblemResponse(Bad("format is neither json nor ndjson"));
+    return ProblemResponse(InvalidArgument("format is neither json nor ndjson"));
   }
   AuditRange range;
   range.id.text = call.Parameter("id");
   range.newest_first = order != "oldest";
-  const std::string question = QuestionOf(call);
+  const std::string question = AuditQuestion(call);
   if (const auto cursor = call.request.Query("cursor")) {
     const auto place = seal_.Open(question, *cursor);
     if (!place.ok()) return ProblemResponse(place.error());

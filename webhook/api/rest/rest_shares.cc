@@ -6,7 +6,7 @@
 namespace truce {
 namespace {
 
-constexpr std::string_view kPath = "/api/v1/shares";
+constexpr std::string_view kSharesPath = "/api/v1/shares";
 
 HttpResponse Refused(ProblemType type, const char* detail) { return ProblemResponse(type, detail); }
 
@@ -42,20 +42,20 @@ HttpResponse Give(const AgreementDesk& desk, RestCall& call) {
       [&](Ledger& ledger) { return GiveShare(owner.key, terms, by, ledger); }, 201);
 }
 
-HttpResponse GetOne(const AgreementDesk& desk, RestCall& call) {
+HttpResponse GetShare(const AgreementDesk& desk, RestCall& call) {
   const Result<void> checked = call.AllowOnly({});
   if (!checked.ok()) return ProblemResponse(checked.error());
-  const auto view = desk.ById(call.request.path.substr(kPath.size() + 1), call.deadline);
+  const auto view = desk.ById(call.request.path.substr(kSharesPath.size() + 1), call.deadline);
   if (!view.ok()) return ProblemResponse(view.error());
   const Permission permission{"ownerships", "", "get", view.value().owner.root.ns};
   if (auto refusal = desk.rest().Refuse(call, permission)) return *std::move(refusal);
   return desk.Answer(view.value(), 200);
 }
 
-HttpResponse End(const AgreementDesk& desk, RestCall& call) {
+HttpResponse EndShare(const AgreementDesk& desk, RestCall& call) {
   const Result<void> checked = call.AllowOnly({"reason"});
   if (!checked.ok()) return ProblemResponse(checked.error());
-  const auto view = desk.ById(call.request.path.substr(kPath.size() + 1), call.deadline);
+  const auto view = desk.ById(call.request.path.substr(kSharesPath.size() + 1), call.deadline);
   if (!view.ok()) return ProblemResponse(view.error());
   const Owner& owner = view.value().owner;
   const PublicId id = view.value().agreement.id;
@@ -72,8 +72,8 @@ HttpResponse End(const AgreementDesk& desk, RestCall& call) {
 }  // namespace
 
 std::vector<HttpRoute> ShareRoutes(const OperationPorts& ports) {
-  return DeskRoutes(ports, AgreementKind::kShare, std::string(kPath),
-                    {&Give, &GetOne, "DELETE", &End});
+  return DeskRoutes(ports, AgreementKind::kShare, std::string(kSharesPath),
+                    {&Give, &GetShare, "DELETE", &EndShare});
 }
 
 }  // namespace truce

@@ -7,7 +7,7 @@
 namespace truce {
 namespace {
 
-constexpr std::string_view kPath = "/api/v1/transfers";
+constexpr std::string_view kTransfersPath = "/api/v1/transfers";
 
 HttpResponse Malformed(const char* detail) {
   return ProblemResponse(ProblemType::kMalformed, detail);
@@ -52,10 +52,10 @@ std::optional<HttpResponse> RefuseBoth(const AgreementDesk& desk, const RestCall
   return desk.rest().Refuse(call, {"ownerships", "", "get", receiver});
 }
 
-HttpResponse GetOne(const AgreementDesk& desk, RestCall& call) {
+HttpResponse GetTransfer(const AgreementDesk& desk, RestCall& call) {
   const Result<void> checked = call.AllowOnly({});
   if (!checked.ok()) return ProblemResponse(checked.error());
-  const auto view = desk.ById(call.request.path.substr(kPath.size() + 1), call.deadline);
+  const auto view = desk.ById(call.request.path.substr(kTransfersPath.size() + 1), call.deadline);
   if (!view.ok()) return ProblemResponse(view.error());
   if (auto refusal = RefuseBoth(desk, call, view.value())) return *std::move(refusal);
   return desk.Answer(view.value(), 200);
@@ -64,7 +64,7 @@ HttpResponse GetOne(const AgreementDesk& desk, RestCall& call) {
 HttpResponse ActOn(const AgreementDesk& desk, RestCall& call) {
   const Result<void> checked = call.AllowOnly({});
   if (!checked.ok()) return ProblemResponse(checked.error());
-  const std::string rest = call.request.path.substr(kPath.size() + 1);
+  const std::string rest = call.request.path.substr(kTransfersPath.size() + 1);
   const std::size_t colon = rest.find(':');
   const std::string verb = colon == std::string::npos ? std::string() : rest.substr(colon + 1);
   const bool accepts = verb == "accept";
@@ -99,8 +99,8 @@ HttpResponse ActOn(const AgreementDesk& desk, RestCall& call) {
 }  // namespace
 
 std::vector<HttpRoute> TransferRoutes(const OperationPorts& ports) {
-  return DeskRoutes(ports, AgreementKind::kTransfer, std::string(kPath),
-                    {&Offer, &GetOne, "POST", &ActOn});
+  return DeskRoutes(ports, AgreementKind::kTransfer, std::string(kTransfersPath),
+                    {&Offer, &GetTransfer, "POST", &ActOn});
 }
 
 }  // namespace truce

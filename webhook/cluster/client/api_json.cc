@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <array>
 
+#include "registry/base/result.h"
+
 namespace truce {
 namespace {
 
 namespace od = simdjson::ondemand;
 
 static_assert(kJsonPadding >= simdjson::SIMDJSON_PADDING);
-
-Error Bad(std::string_view what) { return Error{ErrorCode::kInvalidArgument, std::string(what)}; }
 
 // The text of a value; empty when it is null or no text.
 std::string_view Text(od::value value) {
@@ -239,7 +239,8 @@ ApiJsonReader::~ApiJsonReader() = default;
 
 Result<ListPage> ApiJsonReader::List(std::string_view text) {
   od::object root;
-  if (impl_->Root(text, root) != simdjson::SUCCESS) return Bad("a list that is no JSON object");
+  if (impl_->Root(text, root) != simdjson::SUCCESS)
+    return InvalidArgument("a list that is no JSON object");
   ListPage page;
   bool has_items = false;
   const bool is_whole = EachMember(root, [&](std::string_view key, od::value value) {
@@ -252,27 +253,30 @@ Result<ListPage> ApiJsonReader::List(std::string_view text) {
       return !raw.empty();
     });
   });
-  if (!is_whole || !impl_->AtEnd()) return Bad("a list that is cut off or no JSON");
-  if (!has_items) return Bad("a list without items");
-  if (page.resource_version.empty()) return Bad("a list without metadata.resourceVersion");
+  if (!is_whole || !impl_->AtEnd()) return InvalidArgument("a list that is cut off or no JSON");
+  if (!has_items) return InvalidArgument("a list without items");
+  if (page.resource_version.empty())
+    return InvalidArgument("a list without metadata.resourceVersion");
   return page;
 }
 
 Result<void> ApiJsonReader::CheckObject(std::string_view text, bool stored) {
   od::object root;
-  if (impl_->Root(text, root) != simdjson::SUCCESS) return Bad("no JSON object");
+  if (impl_->Root(text, root) != simdjson::SUCCESS) return InvalidArgument("no JSON object");
   std::string version;
   const bool is_whole = EachMember(root, [&](std::string_view key, od::value value) {
     return key != "metadata" || ReadMetadata(value, version, nullptr);
   });
-  if (!is_whole || !impl_->AtEnd()) return Bad("an object that is cut off or no JSON");
-  if (stored && version.empty()) return Bad("an object without metadata.resourceVersion");
+  if (!is_whole || !impl_->AtEnd()) return InvalidArgument("an object that is cut off or no JSON");
+  if (stored && version.empty())
+    return InvalidArgument("an object without metadata.resourceVersion");
   return {};
 }
 
 Result<WatchLine> ApiJsonReader::Watch(std::string_view text) {
   od::object root;
-  if (impl_->Root(text, root) != simdjson::SUCCESS) return Bad("an event that is no JSON object");
+  if (impl_->Root(text, root) != simdjson::SUCCESS)
+    return InvalidArgument("an event that is no JSON object");
   std::string type;
   std::string_view raw;
   const bool is_whole = EachMember(root, [&](std::string_view key, od::value value) {
@@ -281,11 +285,11 @@ Result<WatchLine> ApiJsonReader::Watch(std::string_view text) {
     return key != "object" || !raw.empty();
   });
   if (!is_whole || raw.empty() || !impl_->AtEnd()) {
-    return Bad("an event that is cut off or no JSON");
+    return InvalidArgument("an event that is cut off or no JSON");
   }
   if (type == "ERROR") {
     const std::optional<ApiStatus> status = Status(raw);
-    if (!status) return Bad("an ERROR event without Status");
+    if (!status) return InvalidArgument("an ERROR event without Status");
     return WatchLine(*status);
   }
   static constexpr std::array<std::pair<std::string_view, WatchEvent::Type>, 4> kTypes = {
@@ -295,7 +299,7 @@ Result<WatchLine> ApiJsonReader::Watch(std::string_view text) {
        {"BOOKMARK", WatchEvent::Type::kBookmark}}};
   const auto* found = std::find_if(kTypes.begin(), kTypes.end(),
                                    [&](const auto& known) { return known.first == type; });
-  if (found == kTypes.end()) return Bad("an event of unknown type");
+  if (found == kTypes.end()) return InvalidArgument("an event of unknown type");
   WatchEvent event;
   event.type = found->second;
   od::object object;
@@ -303,8 +307,8 @@ Result<WatchLine> ApiJsonReader::Watch(std::string_view text) {
   is_read = is_read && EachMember(object, [&](std::string_view key, od::value value) {
               return key != "metadata" || ReadMetadata(value, event.resource_version, nullptr);
             });
-  if (!is_read) return Bad("an event whose object is broken");
-  if (event.resource_version.empty()) return Bad("an event without resourceVersion");
+  if (!is_read) return InvalidArgument("an event whose object is broken");
+  if (event.resource_version.empty()) return InvalidArgument("an event without resourceVersion");
   if (event.type != WatchEvent::Type::kBookmark) event.object = raw;
   return WatchLine(std::move(event));
 }
@@ -319,7 +323,8 @@ std::optional<ApiStatus> ApiJsonReader::Status(std::string_view text) {
 
 Result<DiscoveryAnswer> ApiJsonReader::Groups(std::string_view text) {
   od::object root;
-  if (impl_->Root(text, root) != simdjson::SUCCESS) return Bad("discovery that is no JSON object");
+  if (impl_->Root(text, root) != simdjson::SUCCESS)
+    return InvalidArgument("discovery that is no JSON object");
   DiscoveryAnswer answer;
   std::string kind;
   const bool is_whole = EachMember(root, [&](std::string_view key, od::value value) {
@@ -338,7 +343,7 @@ Result<DiscoveryAnswer> ApiJsonReader::Groups(std::string_view text) {
   answer.aggregated = kind == "APIGroupDiscoveryList";
   const bool is_known = answer.aggregated || kind == "APIGroupList" || kind == "APIVersions";
   if (!is_whole || !is_known || !impl_->AtEnd()) {
-    return Bad("discovery that is cut off or not as promised");
+    return InvalidArgument("discovery that is cut off or not as promised");
   }
   return answer;
 }
@@ -347,7 +352,8 @@ Result<std::vector<DiscoveredKind>> ApiJsonReader::Resources(std::string_view te
                                                              std::string_view group,
                                                              std::string_view version) {
   od::object root;
-  if (impl_->Root(text, root) != simdjson::SUCCESS) return Bad("discovery that is no JSON object");
+  if (impl_->Root(text, root) != simdjson::SUCCESS)
+    return InvalidArgument("discovery that is no JSON object");
   std::vector<DiscoveredKind> kinds;
   bool is_list = false;
   const bool is_whole = EachMember(root, [&](std::string_view key, od::value value) {
@@ -371,7 +377,7 @@ Result<std::vector<DiscoveredKind>> ApiJsonReader::Resources(std::string_view te
     });
   });
   if (!is_whole || !is_list || !impl_->AtEnd()) {
-    return Bad("discovery that is cut off or not as promised");
+    return InvalidArgument("discovery that is cut off or not as promised");
   }
   return kinds;
 }

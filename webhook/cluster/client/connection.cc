@@ -30,7 +30,7 @@ constexpr int kUnacknowledgedMilliseconds = 30'000;
 
 constexpr std::array<unsigned char, 9> kAlpn = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
 
-Error Bad(std::string_view origin, std::string_view what) {
+Error BadMaterial(std::string_view origin, std::string_view what) {
   std::string message(origin);
   message.append(": ").append(what);
   ERR_clear_error();
@@ -69,19 +69,21 @@ Result<void> UseAuthorities(SSL_CTX* context, const TlsMaterial& material,
   // As Go, and so kubectl: every certificate given is trusted, also an intermediate one.
   X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context), X509_V_FLAG_PARTIAL_CHAIN);
   if (material.authority.empty()) {
-    if (SSL_CTX_set_default_verify_paths(context) != 1) return Bad(origin, "no system authorities");
+    if (SSL_CTX_set_default_verify_paths(context) != 1)
+      return BadMaterial(origin, "no system authorities");
     return {};
   }
   // Not only authorities: a server's own certificate may be given, as kubectl takes it.
   const std::vector<CertificateHandle> trusted = ReadCertificates(material.authority);
-  if (trusted.empty()) return Bad(origin, "certificate authority: not a certificate in PEM form");
+  if (trusted.empty())
+    return BadMaterial(origin, "certificate authority: not a certificate in PEM form");
   const StoreHandle store(X509_STORE_new());
   bool is_used = store != nullptr;
   for (const CertificateHandle& certificate : trusted) {
     is_used = is_used && X509_STORE_add_cert(store.get(), certificate.get()) == 1;
   }
   if (!is_used || SSL_CTX_set1_verify_cert_store(context, store.get()) != 1) {
-    return Bad(origin, "the certificate authority cannot be used");
+    return BadMaterial(origin, "the certificate authority cannot be used");
   }
   return {};
 }
@@ -97,7 +99,7 @@ Result<void> UseCertificate(SSL_CTX* context, const TlsMaterial& material, std::
   for (X509* issuer : pair->chain()) {
     is_used = is_used && SSL_CTX_add1_chain_cert(context, issuer) == 1;
   }
-  if (!is_used) return Bad(origin, "the client certificate cannot be used");
+  if (!is_used) return BadMaterial(origin, "the client certificate cannot be used");
   return {};
 }
 
@@ -107,7 +109,7 @@ Result<std::shared_ptr<ssl_ctx_st>> MakeClientTls(const TlsMaterial& material,
                                                   std::string_view origin, Timestamp now) {
   const std::shared_ptr<SSL_CTX> context(SSL_CTX_new(TLS_client_method()),
                                          [](SSL_CTX* made) { SSL_CTX_free(made); });
-  if (context == nullptr) return Bad(origin, "TLS: " + OpenSslText());
+  if (context == nullptr) return BadMaterial(origin, "TLS: " + OpenSslText());
   SSL_CTX_set_options(context.get(), SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
   SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
   // A thousand idle streams keep no buffers.
@@ -115,7 +117,7 @@ Result<std::shared_ptr<ssl_ctx_st>> MakeClientTls(const TlsMaterial& material,
                                       SSL_MODE_ENABLE_PARTIAL_WRITE);
   if (SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION) != 1 ||
       SSL_CTX_set_alpn_protos(context.get(), kAlpn.data(), kAlpn.size()) != 0) {
-    return Bad(origin, "TLS: " + OpenSslText());
+    return BadMaterial(origin, "TLS: " + OpenSslText());
   }
   TRUCE_RETURN_IF_ERROR(UseAuthorities(context.get(), material, origin));
   TRUCE_RETURN_IF_ERROR(UseCertificate(context.get(), material, origin, now));

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "webhook/cluster/client/base64.h"
+#include "webhook/wire/json_text.h"
 
 extern char** environ;
 
@@ -214,7 +215,7 @@ std::string ExecInfo(const ServerSettings& settings, std::string_view authority)
   const Json info = {{"kind", "ExecCredential"},
                      {"apiVersion", settings.user.exec->api_version},
                      {"spec", std::move(spec)}};
-  return info.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Dump(info);
 }
 
 // The text of `key`; empty when it is missing or no text.
@@ -227,7 +228,7 @@ std::string Text(const Json& object, const char* key) {
 // What is wrong with the output, or the credential.
 Result<ExecCredential> ReadCredential(const std::string& output, const std::string& version) {
   const auto bad = [](std::string what) { return Error{ErrorCode::kUnavailable, std::move(what)}; };
-  const Json parsed = Json::parse(output, nullptr, false);
+  const Json parsed = ParseJson(output);
   if (parsed.is_discarded() || !parsed.is_object()) return bad("printed no JSON object");
   if (Text(parsed, "kind") != "ExecCredential") return bad("printed no ExecCredential");
   if (Text(parsed, "apiVersion") != version) {

@@ -4,14 +4,14 @@
 #include <cctype>
 #include <charconv>
 
+#include "registry/base/result.h"
+
 namespace truce {
 namespace {
 
 constexpr std::size_t kChunkLineBytesMax = 4096;
 constexpr std::size_t kTrailerBytesMax = 8192;
 constexpr std::chrono::minutes kRetryAfterMax{5};
-
-Error Bad(std::string_view what) { return Error{ErrorCode::kInvalidArgument, std::string(what)}; }
 
 std::string Lower(std::string_view text) {
   std::string lower(text);
@@ -47,13 +47,13 @@ bool IsFieldValue(std::string_view value) {
 Result<void> ParseStatusLine(std::string_view line, ResponseHead& head) {
   const bool is_http = line.starts_with("HTTP/1.1 ") || line.starts_with("HTTP/1.0 ");
   if (!is_http || line.size() < 12 || line.size() > kResponseStatusLineBytesMax) {
-    return Bad("an answer that is no HTTP/1.1");
+    return InvalidArgument("an answer that is no HTTP/1.1");
   }
   head.closes = line[7] == '0';
   const std::optional<std::uint64_t> status = ParseDigits(line.substr(9, 3), 10);
   const bool is_ended = line.size() == 12 || line[12] == ' ';
   if (!status || *status < 100 || *status > 599 || !is_ended || !IsFieldValue(line)) {
-    return Bad("an answer with a malformed status line");
+    return InvalidArgument("an answer with a malformed status line");
   }
   head.status = static_cast<int>(*status);
   return {};
@@ -74,11 +74,12 @@ std::optional<std::string> ParseWarning(std::string_view value) {
 
 Result<void> TakeField(const std::string& name, std::string_view value, ResponseHead& head) {
   if (name == "content-length") {
-    if (head.length) return Bad("an answer with Content-Length twice");
+    if (head.length) return InvalidArgument("an answer with Content-Length twice");
     head.length = ParseDigits(value, 10);
-    if (!head.length) return Bad("an answer with a malformed Content-Length");
+    if (!head.length) return InvalidArgument("an answer with a malformed Content-Length");
   } else if (name == "transfer-encoding") {
-    if (head.chunked || Lower(value) != "chunked") return Bad("an unknown transfer coding");
+    if (head.chunked || Lower(value) != "chunked")
+      return InvalidArgument("an unknown transfer coding");
     head.chunked = true;
   } else if (name == "content-type") {
     head.content_type = Lower(Trim(value.substr(0, value.find(';'))));
@@ -111,11 +112,11 @@ std::size_t HeadSize(std::string_view bytes) {
 
 Result<ResponseHead> ParseResponseHead(std::string_view text) {
   ResponseHead head;
-  if (text.size() > kResponseHeadBytesMax) return Bad("an answer with too long a head");
+  if (text.size() > kResponseHeadBytesMax) return InvalidArgument("an answer with too long a head");
   int lines = 0;
   while (true) {
     const std::size_t end = text.find("\r\n");
-    if (end == std::string_view::npos) return Bad("an answer with half a head");
+    if (end == std::string_view::npos) return InvalidArgument("an answer with half a head");
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(end + 2);
     if (line.empty()) break;
@@ -123,18 +124,19 @@ Result<ResponseHead> ParseResponseHead(std::string_view text) {
       TRUCE_RETURN_IF_ERROR(ParseStatusLine(line, head));
       continue;
     }
-    if (lines > kResponseFieldsMax + 1) return Bad("an answer with too many fields");
+    if (lines > kResponseFieldsMax + 1) return InvalidArgument("an answer with too many fields");
     const std::size_t colon = line.find(':');
     const std::string_view name = line.substr(0, colon);
     if (colon == std::string_view::npos || !IsFieldName(name)) {
-      return Bad("an answer with a malformed field");
+      return InvalidArgument("an answer with a malformed field");
     }
     const std::string_view value = Trim(line.substr(colon + 1));
-    if (!IsFieldValue(value)) return Bad("an answer with a malformed field");
+    if (!IsFieldValue(value)) return InvalidArgument("an answer with a malformed field");
     TRUCE_RETURN_IF_ERROR(TakeField(Lower(name), value, head));
   }
-  if (lines == 0) return Bad("an answer that is no HTTP/1.1");
-  if (head.chunked && head.length) return Bad("an answer with Content-Length and chunks");
+  if (lines == 0) return InvalidArgument("an answer that is no HTTP/1.1");
+  if (head.chunked && head.length)
+    return InvalidArgument("an answer with Content-Length and chunks");
   if (head.status == 204 || head.status == 304) head.length = 0;
   return head;
 }
@@ -144,29 +146,29 @@ Result<void> ChunkDecoder::TakeLine(std::string_view line) {
     case Step::kSize: {
       const std::string_view digits = Trim(line.substr(0, line.find(';')));
       const std::optional<std::uint64_t> size = ParseDigits(digits, 16);
-      if (!size || digits.size() > 8) return Bad("a malformed chunk size");
+      if (!size || digits.size() > 8) return InvalidArgument("a malformed chunk size");
       left_ = *size;
       step_ = left_ == 0 ? Step::kTrailer : Step::kData;
       return {};
     }
     case Step::kDataEnd:
-      if (!line.empty()) return Bad("a chunk longer than its size");
+      if (!line.empty()) return InvalidArgument("a chunk longer than its size");
       step_ = Step::kSize;
       return {};
     case Step::kTrailer:
       trailer_bytes_ += line.size();
-      if (trailer_bytes_ > kTrailerBytesMax) return Bad("too long trailers");
+      if (trailer_bytes_ > kTrailerBytesMax) return InvalidArgument("too long trailers");
       if (line.empty()) step_ = Step::kDone;
       return {};
     case Step::kData:
     case Step::kDone: break;
   }
-  return Bad("bytes after the end of the body");
+  return InvalidArgument("bytes after the end of the body");
 }
 
 Result<void> ChunkDecoder::Decode(std::string_view bytes, std::string& payload) {
   while (!bytes.empty()) {
-    if (step_ == Step::kDone) return Bad("bytes after the end of the body");
+    if (step_ == Step::kDone) return InvalidArgument("bytes after the end of the body");
     if (step_ == Step::kData) {
       const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(left_, bytes.size()));
       payload.append(bytes.substr(0, count));
@@ -177,10 +179,10 @@ Result<void> ChunkDecoder::Decode(std::string_view bytes, std::string& payload) 
     }
     const std::size_t end = bytes.find('\n');
     line_.append(bytes.substr(0, end));
-    if (line_.size() > kChunkLineBytesMax) return Bad("too long a line between chunks");
+    if (line_.size() > kChunkLineBytesMax) return InvalidArgument("too long a line between chunks");
     if (end == std::string_view::npos) return {};
     bytes.remove_prefix(end + 1);
-    if (!line_.ends_with('\r')) return Bad("a line between chunks without its end");
+    if (!line_.ends_with('\r')) return InvalidArgument("a line between chunks without its end");
     line_.pop_back();
     TRUCE_RETURN_IF_ERROR(TakeLine(line_));
     line_.clear();

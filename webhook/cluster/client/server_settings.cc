@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kHostBytesMax = 253;  // RFC 1035, section 2.3.4
 
-Error Bad(std::string_view url, std::string_view what) {
+Error BadAddress(std::string_view url, std::string_view what) {
   std::string message = "server address '";
   message.append(url.substr(0, 200)).append("': ").append(what);
   return Error{ErrorCode::kInvalidArgument, std::move(message)};
@@ -42,20 +42,20 @@ Result<void> ParseAuthority(std::string_view url, std::string_view authority,
   std::string_view port;
   if (authority.starts_with('[')) {
     const std::size_t end = authority.find(']');
-    if (end == std::string_view::npos) return Bad(url, "'[' without ']'");
+    if (end == std::string_view::npos) return BadAddress(url, "'[' without ']'");
     address.host = authority.substr(1, end - 1);
-    if (!IsIpv6(address.host)) return Bad(url, "no IPv6 address between the brackets");
+    if (!IsIpv6(address.host)) return BadAddress(url, "no IPv6 address between the brackets");
     port = authority.substr(end + 1);
-    if (!port.empty() && !port.starts_with(':')) return Bad(url, "text after ']'");
+    if (!port.empty() && !port.starts_with(':')) return BadAddress(url, "text after ']'");
   } else {
     const std::size_t colon = authority.find(':');
     address.host = authority.substr(0, colon);
-    if (!IsHost(address.host)) return Bad(url, "no valid host");
+    if (!IsHost(address.host)) return BadAddress(url, "no valid host");
     if (colon != std::string_view::npos) port = authority.substr(colon);
   }
   if (port.empty()) return {};
   const std::optional<std::uint16_t> parsed = ParsePort(port.substr(1));
-  if (!parsed) return Bad(url, "the port must be between 1 and 65535");
+  if (!parsed) return BadAddress(url, "the port must be between 1 and 65535");
   address.port = *parsed;
   return {};
 }
@@ -72,13 +72,15 @@ Result<ServerAddress> ParseServerAddress(std::string_view url) {
     address.tls = false;
     address.port = 80;
   } else if (rest.find("://") != std::string_view::npos) {
-    return Bad(url, "only https:// and http:// are spoken");
+    return BadAddress(url, "only https:// and http:// are spoken");
   }
   // What kubectl takes too: a missing scheme means http, which no cluster of today speaks.
-  if (rest.size() == url.size()) return Bad(url, "it must begin with https:// or http://");
-  if (rest.find_first_of("?#") != std::string_view::npos) return Bad(url, "a query or fragment");
+  if (rest.size() == url.size()) return BadAddress(url, "it must begin with https:// or http://");
+  if (rest.find_first_of("?#") != std::string_view::npos)
+    return BadAddress(url, "a query or fragment");
   const auto is_unsafe = [](unsigned char c) { return c <= ' ' || c >= 0x7f; };
-  if (std::any_of(rest.begin(), rest.end(), is_unsafe)) return Bad(url, "a space or odd character");
+  if (std::any_of(rest.begin(), rest.end(), is_unsafe))
+    return BadAddress(url, "a space or odd character");
   const std::size_t slash = rest.find('/');
   const std::string_view authority = rest.substr(0, slash);
   if (authority.find('@') != std::string_view::npos) {

@@ -14,11 +14,7 @@
 namespace truce {
 namespace {
 
-constexpr std::size_t kNameBytesMax = 256;
-
-std::string Quoted(std::string_view text) { return '"' + OneLine(text, kNameBytesMax) + '"'; }
-
-std::string ForText(const Slot& slot) { return OneLine(ObjectForPeople(slot), kNameBytesMax); }
+std::string ForText(const Slot& slot) { return OneLine(ObjectForPeople(slot), kShownBytesMax); }
 
 // bucket.s3.aws.upbound.io as kubectl takes it.
 std::string KubectlKind(const Slot& slot) {
@@ -30,9 +26,9 @@ std::string KubectlKind(const Slot& slot) {
 }
 
 std::string KubectlPatch(const Slot& slot) {
-  std::string out = "kubectl patch " + OneLine(KubectlKind(slot), kNameBytesMax) + " " +
-                    OneLine(slot.name, kNameBytesMax);
-  if (!slot.ns.empty()) out += " -n " + OneLine(slot.ns, kNameBytesMax);
+  std::string out = "kubectl patch " + OneLine(KubectlKind(slot), kShownBytesMax) + " " +
+                    OneLine(slot.name, kShownBytesMax);
+  if (!slot.ns.empty()) out += " -n " + OneLine(slot.ns, kShownBytesMax);
   return out + R"( --type merge -p '{"spec":{"managementPolicies":["Observe"]}}')";
 }
 

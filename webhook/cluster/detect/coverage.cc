@@ -8,14 +8,13 @@
 
 #include "policies/finding.h"
 #include "policies/people.h"
+#include "webhook/cluster/detect/findings_book.h"
 
 namespace truce {
 namespace {
 
-constexpr std::size_t kTextBytesMax = 256;
-
 std::string KindText(const ServedKind& kind) {
-  return OneLine(kind.group.empty() ? kind.kind : kind.kind + "." + kind.group, kTextBytesMax);
+  return OneLine(kind.group.empty() ? kind.kind : kind.kind + "." + kind.group, kShownBytesMax);
 }
 
 class Coverage final {
@@ -57,27 +56,27 @@ class Coverage final {
   }
 
   void AddExclusions(const WebhookEntry& entry) {
-    const std::string subject = OneLine(entry.name, kTextBytesMax);
+    const std::string subject = OneLine(entry.name, kShownBytesMax);
     for (const SelectorTerm& term : entry.namespace_selector) {
       std::string text = term.key + " " + term.op;
       for (const std::string& value : term.values) text += " " + value;
       Add({GapReason::kExcluded, subject,
            "Objects in other namespaces than those selected are not checked: namespaceSelector " +
-               OneLine(text, kTextBytesMax) + ".",
+               OneLine(text, kShownBytesMax) + ".",
            "Take namespaces off the selector that hold declarations.", 0});
     }
     for (const SelectorTerm& term : entry.object_selector) {
       Add({GapReason::kExcluded, subject,
            "Only objects with certain labels are checked: objectSelector " +
-               OneLine(term.key + " " + term.op, kTextBytesMax) + ".",
+               OneLine(term.key + " " + term.op, kShownBytesMax) + ".",
            "Remove objectSelector.", 0});
     }
     for (const auto& [name, expression] : entry.conditions) {
       // The one that every installation has leaves out nothing that could declare something.
       if (IsUpdateCondition(expression)) continue;
       Add({GapReason::kExcluded, subject,
-           "Requests that do not meet match condition " + OneLine(name, kTextBytesMax) +
-               " are not checked: " + OneLine(expression, kTextBytesMax),
+           "Requests that do not meet match condition " + OneLine(name, kShownBytesMax) +
+               " are not checked: " + OneLine(expression, kShownBytesMax),
            "Remove the condition unless the exclusion is meant.", 0});
     }
   }
@@ -95,7 +94,7 @@ class Coverage final {
     Add({GapReason::kNoRule, KindText(kind),
          "The webhook's rules do not cover it: new declarations are found only by the watch, after "
          "they exist.",
-         "Add " + OneLine(kind.plural + "." + kind.group, kTextBytesMax) +
+         "Add " + OneLine(kind.plural + "." + kind.group, kShownBytesMax) +
              " to the rules of the webhook configuration.",
          objects});
     return false;
@@ -113,7 +112,7 @@ class Coverage final {
     if (!kind.list_problem.empty()) {
       Add({GapReason::kNotListed, KindText(kind.kind),
            "Its objects cannot be listed, so what they declare is not known: " +
-               OneLine(kind.list_problem, kTextBytesMax),
+               OneLine(kind.list_problem, kShownBytesMax),
            "Mend what the message says; until then names of its types are answered with a warning.",
            kind.objects});
     }
@@ -155,7 +154,7 @@ class Coverage final {
   }
 
   void AddAccount(const std::string& config, std::uint64_t count) {
-    Add({GapReason::kAccountUnknown, "ProviderConfig " + OneLine(config, kTextBytesMax),
+    Add({GapReason::kAccountUnknown, "ProviderConfig " + OneLine(config, kShownBytesMax),
          "Its AWS account is not known: equal names under another ProviderConfig only warn.",
          "Name its account in the setting providerConfigs.", count});
   }

@@ -12,7 +12,7 @@ namespace truce {
 namespace {
 
 constexpr std::string_view kCut = "…";
-constexpr std::size_t kNameBytesMax = 253;
+constexpr std::size_t kEventNameBytesMax = 253;
 
 std::uint64_t Hash(std::string_view text, std::uint64_t seed) {
   std::uint64_t hash = seed;  // FNV-1a: stable over restarts and versions
@@ -65,7 +65,7 @@ std::string EventName(const ObjectEvent& event) {
     name += is_valid ? c : '-';
   }
   const std::string tail = ".truce-" + Hex(hash);
-  name.resize(std::min(name.size(), kNameBytesMax - tail.size()));
+  name.resize(std::min(name.size(), kEventNameBytesMax - tail.size()));
   // Each label of a name begins and ends with a letter or digit.
   while (!name.empty() && (name.back() == '.' || name.back() == '-')) name.pop_back();
   while (!name.empty() && (name.front() == '.' || name.front() == '-')) name.erase(0, 1);

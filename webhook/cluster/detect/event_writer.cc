@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "webhook/wire/json_text.h"
+
 namespace truce {
 namespace {
 
@@ -62,7 +64,7 @@ std::string EventJson(const ObjectEvent& event, Timestamp now, const std::string
       {"firstTimestamp", time},
       {"lastTimestamp", time},
       {"count", 1}};
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return Dump(json);
 }
 
 EventWriter::EventWriter(ClusterApi& api, const Clock& clock, Options options)

@@ -32,6 +32,9 @@ enum class Detector : std::uint8_t {
 inline constexpr std::size_t kDetectorCount = 8;
 std::string_view Name(Detector detector);
 
+// The most of a name or an expression that a finding shows.
+inline constexpr std::size_t kShownBytesMax = 256;
+
 // One finding of a detector, as it stands now. Texts are one line each, without control characters.
 struct LiveFinding {
   Detector detector = Detector::kOwnershipConflict;

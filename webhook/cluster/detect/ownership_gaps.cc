@@ -9,9 +9,7 @@
 namespace truce {
 namespace {
 
-constexpr std::size_t kNameBytesMax = 256;
-
-std::string Root(const Owner& owner) { return OneLine(ForPeople(owner.root), kNameBytesMax); }
+std::string Root(const Owner& owner) { return OneLine(ForPeople(owner.root), kShownBytesMax); }
 
 LiveFinding Begin(Detector detector, const Owner& owner) {
   LiveFinding finding;
@@ -25,7 +23,7 @@ LiveFinding Begin(Detector detector, const Owner& owner) {
 }
 
 std::string ReleaseCommand(const Owner& owner) {
-  return "`truce release " + owner.identity.type + " " + OneLine(owner.name, kNameBytesMax) +
+  return "`truce release " + owner.identity.type + " " + OneLine(owner.name, kShownBytesMax) +
          " --reason …`";
 }
 
@@ -42,9 +40,9 @@ std::vector<LiveFinding> FindOrphaned(std::span<const Owner> owners) {
                     " may still exist in AWS, but nothing declares it any more; " + Root(owner) +
                     " did last.";
     finding.evidence = owner.record_reason.empty() ? "its last declaration ended without proof"
-                                                   : OneLine(owner.record_reason, kNameBytesMax);
+                                                   : OneLine(owner.record_reason, kShownBytesMax);
     if (!owner.successor.empty()) {
-      finding.evidence += "; offered to " + OneLine(owner.successor, kNameBytesMax);
+      finding.evidence += "; offered to " + OneLine(owner.successor, kShownBytesMax);
     }
     finding.remedy = "Declare it again from " + Root(owner) +
                      " or its namespace, or, when it is known to be gone, free the name with " +
@@ -96,7 +94,7 @@ std::vector<LiveFinding> FindUnknownAccounts(const StandIns& stand_ins) {
     finding.detector = Detector::kAccountUnknown;
     finding.subject = config;
     finding.mode = Mode::kWarn;
-    finding.resource = "ProviderConfig " + OneLine(config, kNameBytesMax);
+    finding.resource = "ProviderConfig " + OneLine(config, kShownBytesMax);
     finding.cause = "The AWS account of " + finding.resource +
                     " is not known: the same name declared through another ProviderConfig of the "
                     "same account only warns.";

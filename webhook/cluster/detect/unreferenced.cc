@@ -9,7 +9,6 @@
 namespace truce {
 namespace {
 
-constexpr std::size_t kNameBytesMax = 256;
 constexpr std::string_view kControllerLink = "uid:";
 constexpr std::string_view kRestoredLink = "composed";
 
@@ -53,7 +52,7 @@ std::vector<LiveFinding> UnreferencedDetector::Find(const std::vector<Unreferenc
     const Timestamp begin = known == since_.end() ? now : known->second;
     since[found.object.uid] = begin;
     if (now - begin < kUnreferencedAfter) continue;
-    const std::string name = OneLine(ForPeople(found.object.slot), kNameBytesMax);
+    const std::string name = OneLine(ForPeople(found.object.slot), kShownBytesMax);
     LiveFinding finding;
     finding.detector = Detector::kUnreferencedResource;
     finding.subject = ToText(found.object.slot);
@@ -62,7 +61,7 @@ std::vector<LiveFinding> UnreferencedDetector::Find(const std::vector<Unreferenc
     finding.resource = name;
     finding.since = begin;
     if (found.composite) {
-      const std::string composite = OneLine(ForPeople(*found.composite), kNameBytesMax);
+      const std::string composite = OneLine(ForPeople(*found.composite), kShownBytesMax);
       finding.objects.push_back(*found.composite);
       finding.cause = name + " is controlled by " + composite +
                       ", which does not reference it: nobody updates or deletes it any more, and a "

@@ -24,7 +24,7 @@ const std::string_view kUpdateCondition =
 
 namespace {
 
-constexpr std::size_t kTextBytesMax = 200;
+constexpr std::size_t kSettingBytesMax = 200;
 constexpr std::size_t kKindsNamedMax = 5;
 constexpr std::string_view kNameLabel = "kubernetes.io/metadata.name";
 constexpr std::string_view kReviewPath = "/validate";
@@ -149,7 +149,7 @@ std::string Squeezed(std::string_view text) {
 std::string TermText(const SelectorTerm& term) {
   std::string out = term.key + " " + term.op;
   for (const std::string& value : term.values) out += " " + value;
-  return OneLine(out, kTextBytesMax);
+  return OneLine(out, kSettingBytesMax);
 }
 
 // Collects the findings about one configuration.
@@ -182,7 +182,7 @@ class Check final {
   }
 
  private:
-  static std::string Shown(std::string_view text) { return OneLine(text, kTextBytesMax); }
+  static std::string Shown(std::string_view text) { return OneLine(text, kSettingBytesMax); }
 
   static std::string Whose(const WebhookEntry& entry) {
     return "Webhook \"" + Shown(entry.name) + "\"";

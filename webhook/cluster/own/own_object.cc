@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "webhook/wire/json_text.h"
+
 namespace truce {
 namespace {
 
@@ -81,7 +83,7 @@ std::string OwnStatusPatch(const OwnVerdict& verdict, std::int64_t generation,
     status["checked"] = now;
   }
   const nlohmann::ordered_json patch = {{"status", std::move(status)}};
-  return patch.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return Dump(patch);
 }
 
 }  // namespace truce

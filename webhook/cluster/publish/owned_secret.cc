@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "webhook/cluster/client/base64.h"
+#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
@@ -11,11 +12,6 @@ namespace {
 using Json = nlohmann::json;
 
 // The part of that name; empty, or an object without members, when there is none of that type.
-std::string TextOf(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 Json ObjectOf(const Json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_object() ? *found : Json::object();
@@ -37,18 +33,18 @@ Json DataOf(const OwnedSecret& secret) {
 }  // namespace
 
 Result<OwnedSecret> ReadOwnedSecret(std::string_view json) {
-  const Json object = Json::parse(json, nullptr, false);
-  if (!object.is_object() || TextOf(object, "kind") != "Secret") {
+  const Json object = ParseJson(json);
+  if (!object.is_object() || TextIn(object, "kind") != "Secret") {
     return Error{ErrorCode::kInvalidArgument, "the answer is no Secret"};
   }
   const auto part = [data = ObjectOf(object, "data")](const char* key) {
-    return DecodeBase64(TextOf(data, key)).value_or("");
+    return DecodeBase64(TextIn(data, key)).value_or("");
   };
   OwnedSecret secret;
   secret.certificates = {part("ca.crt"), part("ca.key"), part("tls.crt"), part("tls.key")};
   secret.path_secret = part("admission.secret");
   if (!IsPathSecret(secret.path_secret)) secret.path_secret.clear();
-  secret.resource_version = TextOf(ObjectOf(object, "metadata"), "resourceVersion");
+  secret.resource_version = TextIn(ObjectOf(object, "metadata"), "resourceVersion");
   return secret;
 }
 

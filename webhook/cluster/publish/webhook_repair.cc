@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "webhook/cluster/client/base64.h"
+#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
@@ -17,12 +18,7 @@ constexpr std::string_view kMappedPrefix = "mapped-";
 constexpr std::string_view kDeclarations = "declarations.truce.dev";
 constexpr std::string_view kDeletions = "deletions.truce.dev";
 
-std::string TextOf(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-std::string NameOf(const Json& entry) { return TextOf(entry, "name"); }
+std::string NameOf(const Json& entry) { return TextIn(entry, "name"); }
 
 // Where Truce answers what an entry sends; empty: not known.
 std::string_view EndpointOf(std::string_view name) {
@@ -75,7 +71,7 @@ class Repair final {
     out.changes = std::move(changes_);
     if (out.changes.empty()) return out;
     const Json patch = {{"metadata", {{"resourceVersion", version}}}, {"webhooks", entries_}};
-    out.patch = patch.dump(-1, ' ', false, Json::error_handler_t::replace);
+    out.patch = Dump(patch);
     return out;
   }
 
@@ -86,7 +82,7 @@ class Repair final {
       if (!NameOf(entry).ends_with(kSuffix)) continue;
       const auto client = entry.find("clientConfig");
       const bool is_object = client != entry.end() && client->is_object();
-      bundles.insert(is_object ? TextOf(*client, "caBundle") : std::string());
+      bundles.insert(is_object ? TextIn(*client, "caBundle") : std::string());
     }
     if (bundles.size() == 1) bundle_ = DecodeBase64(*bundles.begin()).value_or("");
   }
@@ -98,7 +94,7 @@ class Repair final {
   void RepairClient(Json& entry) {
     Json& client = entry["clientConfig"];
     if (!client.is_object()) client = Json::object();
-    if (TextOf(client, "caBundle") != bundle64_) {
+    if (TextIn(client, "caBundle") != bundle64_) {
       client["caBundle"] = bundle64_;
       Note(entry, "caBundle");
     }
@@ -106,7 +102,7 @@ class Repair final {
     if (!wanted_.path_secret || endpoint.empty()) return;
     const std::string path = std::string(endpoint) + "/" + *wanted_.path_secret;
     if (client.contains("service") && client["service"].is_object()) {
-      if (TextOf(client["service"], "path") == path) return;
+      if (TextIn(client["service"], "path") == path) return;
       client["service"]["path"] = path;
       Note(entry, "path");
     }
@@ -153,7 +149,7 @@ class Repair final {
 
 Result<WebhookRepair> RepairWebhook(std::string_view configuration,
                                     const PublishedWebhook& wanted) {
-  const Json object = Json::parse(configuration, nullptr, false);
+  const Json object = ParseJson(configuration);
   const auto malformed = [](std::string_view what) {
     return Error{ErrorCode::kInvalidArgument, "webhook configuration: " + std::string(what)};
   };
@@ -168,7 +164,7 @@ Result<WebhookRepair> RepairWebhook(std::string_view configuration,
   if (!has_ours || !all_objects) return malformed("none of its entries is Truce's (*.truce.dev)");
   Repair repair(*entries, wanted);
   repair.Run();
-  return std::move(repair).Take(TextOf(object["metadata"], "resourceVersion"));
+  return std::move(repair).Take(TextIn(object["metadata"], "resourceVersion"));
 }
 
 }  // namespace truce

@@ -9,8 +9,7 @@
 namespace truce {
 namespace {
 
-constexpr std::size_t kPage = 500;
-constexpr std::size_t kWriteMax = 128;
+constexpr std::size_t kObjectsPage = 500;
 // The brake asks for the number of seen rows when an hour begins; older counts are taken anew.
 constexpr std::chrono::minutes kCountAge{1};
 
@@ -54,8 +53,8 @@ bool Reconciler::MayRelease(const Kind& kind) const {
 }
 
 Result<void> Reconciler::MarkUids(std::span<const Uid> uids) {
-  for (std::size_t at = 0; at < uids.size(); at += kWriteMax) {
-    const auto part = uids.subspan(at, std::min(kWriteMax, uids.size() - at));
+  for (std::size_t at = 0; at < uids.size(); at += kSightingsAtOnce) {
+    const auto part = uids.subspan(at, std::min(kSightingsAtOnce, uids.size() - at));
     const auto chunk = std::make_shared<const std::vector<Uid>>(part.begin(), part.end());
     TRUCE_RETURN_IF_ERROR(Write([chunk](Ledger& ledger) {
       for (const Uid& uid : *chunk) OutOfSight(uid, ledger);
@@ -73,7 +72,7 @@ void ForEachObject(const Facts& facts, const std::string& cluster, const GroupKi
   const Slot slot{cluster, kind.group, kind.kind, {}, {}};
   ObjectPage page;
   do {
-    page = facts.ObjectsOfKind(slot, page.next, kPage);
+    page = facts.ObjectsOfKind(slot, page.next, kObjectsPage);
     for (Object& object : page.objects) visit(std::move(object));
   } while (!page.next.empty());
 }
@@ -191,7 +190,7 @@ Result<void> Reconciler::Sweep() {
   std::vector<Object> strange;
   const auto look = [&, &kind = at->second](const Facts& facts) {
     strange.clear();
-    page = facts.ObjectsOfKind(slot, sweep_after_, kPage);
+    page = facts.ObjectsOfKind(slot, sweep_after_, kObjectsPage);
     for (const Object& object : page.objects) {
       if (IsStrange(kind, object, facts)) strange.push_back(object);
     }

@@ -2,12 +2,16 @@
 #ifndef TRUCE_WEBHOOK_CLUSTER_RECONCILE_FOLLOWED_H_
 #define TRUCE_WEBHOOK_CLUSTER_RECONCILE_FOLLOWED_H_
 
+#include <chrono>
 #include <optional>
 #include <utility>
 
 #include "webhook/cluster/reconcile/watcher.h"
 
 namespace truce {
+
+// CRDs come in crowds: discovered once they are there.
+inline constexpr std::chrono::seconds kCrdsSettle{1};
 
 struct Watcher::Followed {
   Followed(FollowedKind kind, FollowerTimes times, std::uint64_t seed, Moment now)

@@ -10,7 +10,7 @@
 namespace truce {
 namespace {
 
-constexpr std::size_t kPage = 500;
+constexpr std::size_t kReservedPage = 500;
 // A denial against a reservation older than this asks for its proof at once; younger ones may still
 // be on their way into the cluster.
 constexpr std::chrono::seconds kProveAfter{60};
@@ -66,8 +66,8 @@ Result<void> Reconciler::CollectProofs() {
     std::vector<Row> rows;
     RowId after;
     for (;;) {
-      std::vector<Row> page = facts.ReservedBefore(before, after, kPage);
-      const bool last = page.size() < kPage;
+      std::vector<Row> page = facts.ReservedBefore(before, after, kReservedPage);
+      const bool last = page.size() < kReservedPage;
       if (!last) after = page.back().id;
       std::move(page.begin(), page.end(), std::back_inserter(rows));
       if (last) return rows;

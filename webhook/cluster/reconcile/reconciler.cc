@@ -14,9 +14,6 @@
 namespace truce {
 namespace {
 
-// Sightings in one transaction: enough to share its commit, few enough that reviews, which the same
-// writer serves, do not wait long.
-constexpr std::size_t kWriteMax = 128;
 // Sightings looked at on one snapshot before.
 constexpr std::size_t kLookMax = 512;
 constexpr std::size_t kKeysPage = 1000;
@@ -159,10 +156,10 @@ Result<void> Reconciler::Apply(std::vector<Item> items) {
     const std::span<const Item> page = std::span<const Item>(items).subspan(begin, count);
     TRUCE_ASSIGN_OR_RETURN(std::vector<Item> changing, OnlyChanging(page));
     skipped_ += page.size() - changing.size();
-    for (std::size_t at = 0; at < changing.size(); at += kWriteMax) {
+    for (std::size_t at = 0; at < changing.size(); at += kSightingsAtOnce) {
       const auto first = changing.begin() + static_cast<std::ptrdiff_t>(at);
-      const auto last =
-          changing.begin() + static_cast<std::ptrdiff_t>(std::min(at + kWriteMax, changing.size()));
+      const auto last = changing.begin() + static_cast<std::ptrdiff_t>(
+                                               std::min(at + kSightingsAtOnce, changing.size()));
       const auto chunk = std::make_shared<const std::vector<Item>>(std::make_move_iterator(first),
                                                                    std::make_move_iterator(last));
       TRUCE_RETURN_IF_ERROR(Write([chunk, rules = rules_](Ledger& ledger) {
@@ -231,7 +228,7 @@ void Reconciler::Listed(const GroupKind& kind, std::span<const std::string> obje
 Result<void> Reconciler::MeetAll(std::span<const Item> items) {
   for (std::size_t at = 0; at < items.size();) {
     const auto chunk = std::make_shared<std::vector<ObjectFacts>>();
-    for (; at < items.size() && chunk->size() < kWriteMax; ++at) {
+    for (; at < items.size() && chunk->size() < kSightingsAtOnce; ++at) {
       if (HasLineage(items[at].sighting->facts)) chunk->push_back(items[at].sighting->facts);
     }
     if (chunk->empty()) break;

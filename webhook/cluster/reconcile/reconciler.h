@@ -33,6 +33,10 @@
 
 namespace truce {
 
+// Sightings in one transaction: enough to share its commit, few enough that reviews, which the same
+// writer serves, do not wait long.
+inline constexpr std::size_t kSightingsAtOnce = 128;
+
 // What the reconciler stands on; all must outlive it.
 struct ReconcilePorts {
   Store& store;

@@ -8,7 +8,6 @@
 namespace truce {
 namespace {
 
-constexpr std::chrono::seconds kSettle{1};  // CRDs come in crowds: discovered once they are there
 constexpr std::chrono::seconds kSecondLook{30};  // how often kinds are looked for that need one
 constexpr std::chrono::milliseconds kStoreBackoffMax{10'000};
 
@@ -323,7 +322,7 @@ void Watcher::Ended(Moment now, WatchId id, std::optional<ApiError> error) {
   TellGap(*followed);
   // A type that is gone, or a right that was taken: discovery tells more.
   if (error && error->kind == ApiErrorKind::kNoSuchType) {
-    discovery_due_ = std::min(discovery_due_, now + kSettle);
+    discovery_due_ = std::min(discovery_due_, now + kCrdsSettle);
   }
 }
 

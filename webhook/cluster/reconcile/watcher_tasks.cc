@@ -7,11 +7,7 @@
 #include "webhook/cluster/reconcile/watcher.h"
 
 namespace truce {
-namespace {
-
-constexpr std::chrono::seconds kSettle{1};  // CRDs come in crowds: discovered once they are there
-
-}  // namespace
+namespace {}  // namespace
 
 void Watcher::Enqueue(std::function<Result<void>()> run, std::size_t events) {
   tasks_.push_back({std::move(run), events});
@@ -128,7 +124,7 @@ void Watcher::SawObject(Followed& followed, Value object, bool gone) {
         terminating_.insert(name);
       }
       kinds_stale_ = true;
-      if (ready()) discovery_due_ = std::min(discovery_due_, now_ + kSettle);
+      if (ready()) discovery_due_ = std::min(discovery_due_, now_ + kCrdsSettle);
       return;
     case Role::kCompositeDefinition:
       composites_.erase(name);
