@@ -14,7 +14,7 @@
 #include "tests/support/store_samples.h"
 
 namespace truce::testing {
-namespace {
+namespace facts_contract_test {
 
 using FactsContract = StoreContract;
 
@@ -427,5 +427,5 @@ TEST_P(FactsContract, AgreementsAreFoundByKeyIdAndKind) {
 
 INSTANTIATE_TEST_SUITE_P(Stores, FactsContract, EveryStore(), NameOfStore);
 
-}  // namespace
+}  // namespace facts_contract_test
 }  // namespace truce::testing

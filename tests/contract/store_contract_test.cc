@@ -15,7 +15,7 @@
 #include "tests/support/store_samples.h"
 
 namespace truce::testing {
-namespace {
+namespace store_contract_test {
 
 TEST_P(StoreContract, StartsEmptyAndHealthy) {
   EXPECT_EQ(Contents(), StoreContents{});
@@ -389,5 +389,5 @@ TEST_P(StoreContract, AgreesWithTheReferenceOnRandomChanges) {
 
 INSTANTIATE_TEST_SUITE_P(Stores, StoreContract, EveryStore(), NameOfStore);
 
-}  // namespace
+}  // namespace store_contract_test
 }  // namespace truce::testing

@@ -13,7 +13,7 @@
 #include "tests/support/temporary_folder.h"
 
 namespace truce::testing {
-namespace {
+namespace store_migration_test {
 
 // What a store wrote under 0001_ownership.sql: "a" owned through a composed object and by its own
 // root, "b" orphaned without rows, "c" observed only.
@@ -132,5 +132,5 @@ TEST(StoreMigration, KeepsWhatTheFirstSchemaHeld) {
   EXPECT_TRUE(std::filesystem::exists(file + ".before-2"));
 }
 
-}  // namespace
+}  // namespace store_migration_test
 }  // namespace truce::testing

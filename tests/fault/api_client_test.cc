@@ -12,7 +12,7 @@
 #include "webhook/cluster/client/api_client.h"
 
 namespace truce {
-namespace {
+namespace api_client_test {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
@@ -568,5 +568,5 @@ TEST_F(ApiClientTls, APlainServerBehindHttpsIsUnreachable) {
   EXPECT_NE(got.error().kind, ApiErrorKind::kMalformed);
 }
 
-}  // namespace
+}  // namespace api_client_test
 }  // namespace truce

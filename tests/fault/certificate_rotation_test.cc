@@ -19,7 +19,7 @@
 #include "webhook/cluster/publish/installation_keeper.h"
 
 namespace truce {
-namespace {
+namespace certificate_rotation_test {
 
 using std::chrono::minutes;
 using std::chrono::seconds;
@@ -144,5 +144,5 @@ TEST_F(CertificateRotation, FailsNoHandshake) {
   EXPECT_EQ(rotations, Rotations());
 }
 
-}  // namespace
+}  // namespace certificate_rotation_test
 }  // namespace truce

@@ -12,7 +12,7 @@
 #include "webhook/cluster/client/session.h"
 
 namespace truce {
-namespace {
+namespace exec_plugin_test {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
@@ -183,5 +183,5 @@ TEST_F(ExecPlugin, ASessionWithoutCredentialsDoesNotOpen) {
   EXPECT_EQ(session.error().code, ErrorCode::kUnavailable);
 }
 
-}  // namespace
+}  // namespace exec_plugin_test
 }  // namespace truce

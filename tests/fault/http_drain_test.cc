@@ -9,12 +9,10 @@
 #include "tests/support/http_fixture.h"
 
 namespace truce {
-namespace {
+namespace http_drain_test {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-Deadline In(milliseconds delay) { return std::chrono::steady_clock::now() + delay; }
 
 TEST(HttpDrain, RepliesSayCloseAndNewConnectionsAreStillServed) {
   auto server = StartServer(LoopbackOptions(), EchoRoutes());
@@ -124,5 +122,5 @@ TEST(HttpDrain, TheDeadlineCutsOffWhoNeverFinishes) {
   EXPECT_TRUE(server->Stop(In(milliseconds(0)))) << "nothing is left to cut off";
 }
 
-}  // namespace
+}  // namespace http_drain_test
 }  // namespace truce

@@ -12,7 +12,7 @@
 #include "tests/support/temporary_folder.h"
 
 namespace truce {
-namespace {
+namespace http_limits_test {
 
 using std::chrono::milliseconds;
 using Time = std::chrono::steady_clock::time_point;
@@ -398,5 +398,5 @@ TEST(HttpLimits, ManyClientsAtOnceAreAllAnswered) {
   EXPECT_TRUE(Eventually([&] { return tls.server().Counters().connections_open == 0; }));
 }
 
-}  // namespace
+}  // namespace http_limits_test
 }  // namespace truce

@@ -11,7 +11,7 @@
 #include "tests/support/temporary_folder.h"
 
 namespace truce {
-namespace {
+namespace http_tls_test {
 
 using std::chrono::milliseconds;
 
@@ -240,5 +240,5 @@ TEST_F(HttpClientCertificates, TheClientAuthorityIsReloadedForNewConnections) {
   EXPECT_EQ(StatusAs(apiserver_), 0) << "a bad file opens nothing";
 }
 
-}  // namespace
+}  // namespace http_tls_test
 }  // namespace truce

@@ -19,7 +19,7 @@
 #include "tests/support/temporary_folder.h"
 
 namespace truce::testing {
-namespace {
+namespace store_disk_test {
 
 SqliteOptions OptionsFor(const TemporaryFolder& folder, const FaultyVfs& disk) {
   SqliteOptions options;
@@ -320,5 +320,5 @@ TEST(StorePowerCut, I3LosesNoAcknowledgedCreate) {
   }
 }
 
-}  // namespace
+}  // namespace store_disk_test
 }  // namespace truce::testing

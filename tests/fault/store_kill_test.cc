@@ -22,7 +22,7 @@
 extern char** environ;
 
 namespace truce::testing {
-namespace {
+namespace store_kill_test {
 
 constexpr int kFolders = 8;
 constexpr int kKillsPerFolder = 26;  // 208 kills in all
@@ -151,5 +151,5 @@ TEST(StoreKill, I3NoAcknowledgedGrantIsLost) {
   EXPECT_GT(acknowledged, 1000U) << "the children hardly wrote anything";
 }
 
-}  // namespace
+}  // namespace store_kill_test
 }  // namespace truce::testing

@@ -14,7 +14,7 @@
 #include "tests/support/temporary_folder.h"
 
 namespace truce::testing {
-namespace {
+namespace store_open_test {
 
 class StoreOpen : public ::testing::Test {
  protected:
@@ -344,5 +344,5 @@ TEST_F(StoreOpen, AReaderCannotMakeTheLogGrowWithoutBound) {
   EXPECT_LT(std::filesystem::file_size(File() + "-wal"), 1'000'000U);
 }
 
-}  // namespace
+}  // namespace store_open_test
 }  // namespace truce::testing

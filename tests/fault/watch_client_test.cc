@@ -16,7 +16,7 @@
 #include "webhook/cluster/client/watch_client.h"
 
 namespace truce {
-namespace {
+namespace watch_client_test {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
@@ -528,5 +528,5 @@ INSTANTIATE_TEST_SUITE_P(PlainAndTls, ManyStreams, testing::Bool(), [](const aut
   return tls.param ? std::string("Tls") : std::string("Plain");
 });
 
-}  // namespace
+}  // namespace watch_client_test
 }  // namespace truce

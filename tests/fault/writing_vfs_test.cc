@@ -15,7 +15,7 @@
 #include "tests/support/faulty_vfs.h"
 
 namespace truce::testing {
-namespace {
+namespace writing_vfs_test {
 
 constexpr int kTexts = 300;
 
@@ -80,5 +80,5 @@ TEST_F(WritingVfsTest, SyncThatFailsEndsTheCheckpointAndTheNextOneDoesAll) {
   EXPECT_EQ(connection->Text("PRAGMA integrity_check").value(), "ok");
 }
 
-}  // namespace
+}  // namespace writing_vfs_test
 }  // namespace truce::testing

@@ -8,7 +8,7 @@
 #include "webhook/check/checker.h"
 
 namespace truce {
-namespace {
+namespace check_reports_test {
 
 void Expect(const std::string& name, const std::string& text) {
   ExpectGolden("checks/" + name, text);
@@ -171,5 +171,5 @@ TEST_F(CheckReports, TerminationMessageIsBounded) {
   EXPECT_TRUE(message.starts_with("truce check: refused: xxx"));
 }
 
-}  // namespace
+}  // namespace check_reports_test
 }  // namespace truce

@@ -19,7 +19,7 @@
 #include "tests/support/golden.h"
 
 namespace truce {
-namespace {
+namespace every_rule_test {
 
 // Deletions have an entry of their own.
 std::string Denied(const Finding& finding) {
@@ -219,5 +219,5 @@ TEST_F(EveryRule, IsShownByKubectlAndArgoCd) {
   }
 }
 
-}  // namespace
+}  // namespace every_rule_test
 }  // namespace truce

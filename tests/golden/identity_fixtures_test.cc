@@ -7,7 +7,7 @@
 #include "tests/support/recorded_review.h"
 
 namespace truce {
-namespace {
+namespace identity_fixtures_test {
 
 constexpr ReviewPart kObject = ReviewPart::kObject;
 constexpr ReviewPart kOldObject = ReviewPart::kOldObject;
@@ -118,5 +118,5 @@ TEST(IdentityFixtures, AComposedObjectAndItsCompositeStateTheirLinks) {
             (ObjectRef{"platform.example.org", "ObjectStorage", "team-a", "artifacts", {}}));
 }
 
-}  // namespace
+}  // namespace identity_fixtures_test
 }  // namespace truce

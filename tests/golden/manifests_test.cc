@@ -12,7 +12,7 @@
 #include "webhook/check/plain_scalar.h"
 
 namespace truce {
-namespace {
+namespace manifests_test {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
@@ -114,5 +114,5 @@ INSTANTIATE_TEST_SUITE_P(Corpus, Manifests, testing::ValuesIn(Corpus()), [](cons
   return name;
 });
 
-}  // namespace
+}  // namespace manifests_test
 }  // namespace truce

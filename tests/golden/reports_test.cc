@@ -12,7 +12,7 @@
 #include "webhook/cluster/detect/report_coverage.h"
 
 namespace truce {
-namespace {
+namespace reports_test {
 
 void Expect(const std::string& name, const std::string& text) {
   ExpectGolden("reports/" + name, text);
@@ -171,5 +171,5 @@ TEST_F(Reports, Coverage) {
   Expect("coverage.json", CoverageJson(coverage) + "\n");
 }
 
-}  // namespace
+}  // namespace reports_test
 }  // namespace truce

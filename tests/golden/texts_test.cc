@@ -14,7 +14,7 @@
 #include "tests/support/golden.h"
 
 namespace truce {
-namespace {
+namespace texts_test {
 
 void ExpectStored(const std::string& name, const std::string& text) {
   ExpectGolden("texts/" + name + ".txt", text);
@@ -497,5 +497,5 @@ TEST(OneLineTest, ShowsOddCharactersAndCutsBetweenCharacters) {
   EXPECT_EQ(OneLine("", 5), "");
 }
 
-}  // namespace
+}  // namespace texts_test
 }  // namespace truce

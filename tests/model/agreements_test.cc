@@ -13,7 +13,7 @@
 #include "tests/model/scene.h"
 
 namespace truce {
-namespace {
+namespace agreements_test {
 
 using scene::BucketKey;
 using scene::ManagedBucket;
@@ -293,5 +293,5 @@ TEST_F(Agreements, AnObjectThatAcceptsIsNotItsNamesakeOfAnotherGroup) {
   EXPECT_TRUE(taken(upjet));
 }
 
-}  // namespace
+}  // namespace agreements_test
 }  // namespace truce

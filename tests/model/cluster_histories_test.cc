@@ -9,7 +9,7 @@
 #include "tests/model/scene.h"
 
 namespace truce {
-namespace {
+namespace cluster_histories_test {
 
 using scene::Composite;
 using scene::ManagedBucket;
@@ -135,5 +135,5 @@ TEST_F(ClusterHistories, AnAccountThatBecomesKnownMovesOwnerRowsAndRecords) {
   EXPECT_EQ(registry_.Contents().owners, once.owners);
 }
 
-}  // namespace
+}  // namespace cluster_histories_test
 }  // namespace truce

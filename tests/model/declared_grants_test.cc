@@ -8,7 +8,7 @@
 #include "tests/model/scene.h"
 
 namespace truce {
-namespace {
+namespace declared_grants_test {
 
 using scene::BucketKey;
 using scene::ManagedBucket;
@@ -151,5 +151,5 @@ TEST_F(DeclaredGrants, AnOpenOfferFollowsWhatIsDeclared) {
   EXPECT_TRUE(All().empty()) << "withdrawn with the object";
 }
 
-}  // namespace
+}  // namespace declared_grants_test
 }  // namespace truce

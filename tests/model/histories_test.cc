@@ -11,7 +11,7 @@
 #include "tests/model/scene.h"
 
 namespace truce {
-namespace {
+namespace histories_test {
 
 using scene::Composite;
 using scene::ManagedBucket;
@@ -583,5 +583,5 @@ TEST_F(Histories, AnImportedResourceIsRefusedToEverybody) {
   EXPECT_EQ(decision.denied[0].reason, ClashReason::kImported);
 }
 
-}  // namespace
+}  // namespace histories_test
 }  // namespace truce

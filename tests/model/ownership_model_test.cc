@@ -12,7 +12,7 @@
 #include "tests/support/temporary_folder.h"
 
 namespace truce {
-namespace {
+namespace ownership_model_test {
 
 unsigned Setting(const char* name, unsigned otherwise) {
   const char* text = std::getenv(name);
@@ -80,5 +80,5 @@ TEST(OwnershipModel, SqliteAgreesWithTheReference) {
 
 TEST(OwnershipModel, BothAtOnce) { RunMany({.bypass = 0.1, .unenforced = 0.2}); }
 
-}  // namespace
+}  // namespace ownership_model_test
 }  // namespace truce

@@ -11,7 +11,7 @@
 #include <string>
 
 namespace truce::testing {
-namespace {
+namespace page_cache_test {
 
 constexpr unsigned kFar = 1'000'000;  // as the number that SQLite lends pages while it splits
 
@@ -112,5 +112,5 @@ TEST(PageCacheTest, WhatIsCutOffIsGone) {
   }
 }
 
-}  // namespace
+}  // namespace page_cache_test
 }  // namespace truce::testing

@@ -16,7 +16,7 @@
 #include "tests/support/temporary_folder.h"
 
 namespace truce {
-namespace {
+namespace watch_simulation_test {
 
 unsigned Setting(const char* name, unsigned otherwise) {
   const char* text = std::getenv(name);
@@ -141,5 +141,5 @@ TEST(SimulatedCluster, AStreamFromBeforeARestoreIsToldSoAlsoWhenItIsNotTheFirst)
   }
 }
 
-}  // namespace
+}  // namespace watch_simulation_test
 }  // namespace truce

@@ -53,10 +53,6 @@ inline std::shared_ptr<ServerSession> OpenSession(ServerSettings settings,
   return std::move(session).value();
 }
 
-inline Deadline In(std::chrono::milliseconds time) {
-  return std::chrono::steady_clock::now() + time;
-}
-
 }  // namespace truce
 
 #endif  // TRUCE_TESTS_SUPPORT_SCRIPTED_API_SESSION_H_

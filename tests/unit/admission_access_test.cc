@@ -14,7 +14,7 @@
 #include "webhook/admission/access.h"
 
 namespace truce {
-namespace {
+namespace admission_access_test {
 
 constexpr char kSecret[] = "0123456789abcdef0123456789abcdef";
 constexpr char kToken[] = "a-token-of-some-length";
@@ -155,5 +155,5 @@ TEST_F(AccessRoutes, ServeThePathsOfTheDesign) {
   EXPECT_EQ(unauthorized.headers.size(), 1U);
 }
 
-}  // namespace
+}  // namespace admission_access_test
 }  // namespace truce

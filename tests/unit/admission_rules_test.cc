@@ -9,7 +9,7 @@
 #include "tests/support/admission_fixture.h"
 
 namespace truce {
-namespace {
+namespace admission_rules_test {
 
 class AdmissionRulesTest : public AdmissionFixture {
  protected:
@@ -253,5 +253,5 @@ TEST_F(AdmissionRulesTest, AModeOfTheRuleDecidesAboutAttachments) {
   EXPECT_EQ(answer.warnings.size(), 1U);
 }
 
-}  // namespace
+}  // namespace admission_rules_test
 }  // namespace truce

@@ -11,7 +11,7 @@
 #include "tests/support/admission_fixture.h"
 
 namespace truce {
-namespace {
+namespace admission_service_test {
 
 using AdmissionServiceTest = AdmissionFixture;
 
@@ -580,5 +580,5 @@ TEST_F(AdmissionServiceTest, TheRecordNamesTheKeysThatWereJudged) {
   EXPECT_EQ(sink_.last().keys, "");
 }
 
-}  // namespace
+}  // namespace admission_service_test
 }  // namespace truce

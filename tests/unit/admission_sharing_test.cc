@@ -8,7 +8,7 @@
 #include "tests/support/admission_fixture.h"
 
 namespace truce {
-namespace {
+namespace admission_sharing_test {
 
 constexpr std::chrono::hours kDay{24};
 
@@ -143,5 +143,5 @@ TEST_F(AdmissionSharingTest, SharedAndObservedResourcesAreProtectedToo) {
             std::string::npos);
 }
 
-}  // namespace
+}  // namespace admission_sharing_test
 }  // namespace truce

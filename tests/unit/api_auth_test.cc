@@ -10,7 +10,7 @@
 #include "webhook/api/auth/cluster_reviews.h"
 
 namespace truce {
-namespace {
+namespace api_auth_test {
 
 using nlohmann::json;
 
@@ -385,5 +385,5 @@ TEST(AccessReviews, AskInTheWordsOfTruce) {
   EXPECT_EQ(reviewer.Allowed(robot, kRelease, {}).error().code, ErrorCode::kDeadlineExceeded);
 }
 
-}  // namespace
+}  // namespace api_auth_test
 }  // namespace truce

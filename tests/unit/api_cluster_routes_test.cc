@@ -10,7 +10,7 @@
 #include "webhook/api/cluster_routes.h"
 
 namespace truce {
-namespace {
+namespace api_cluster_routes_test {
 
 using nlohmann::json;
 
@@ -247,5 +247,5 @@ TEST_F(ClusterRoutesTest, BadQuestions) {
   EXPECT_EQ(Call("GET", "/api/v1/conflicts", "", {{"output", "text"}}).status, 503);
 }
 
-}  // namespace
+}  // namespace api_cluster_routes_test
 }  // namespace truce

@@ -12,7 +12,7 @@
 #include "tests/support/cpu_time.h"
 
 namespace truce::testing {
-namespace {
+namespace api_directory_test {
 
 Owner OwnerAt(int i) {
   Owner out;
@@ -132,5 +132,5 @@ TEST(DirectoryTest, OwnersWithoutArnAreErasedAsFastAsOthers) {
   EXPECT_LT(seconds_to_erase(false), 10 * seconds_to_erase(true));
 }
 
-}  // namespace
+}  // namespace api_directory_test
 }  // namespace truce::testing

@@ -9,7 +9,7 @@
 #include "webhook/api/rest/rest_imports.h"
 
 namespace truce {
-namespace {
+namespace api_imports_test {
 
 using nlohmann::json;
 
@@ -150,5 +150,5 @@ TEST_F(ImportsTest, AFullDiskImportsNothing) {
   EXPECT_TRUE(Contents().owners.empty());
 }
 
-}  // namespace
+}  // namespace api_imports_test
 }  // namespace truce

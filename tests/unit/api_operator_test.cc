@@ -8,7 +8,7 @@
 #include "webhook/api/operator.h"
 
 namespace truce {
-namespace {
+namespace api_operator_test {
 
 using nlohmann::json;
 
@@ -142,5 +142,5 @@ TEST_F(OperatorTest, AFaultOfTheStoreIs503) {
   EXPECT_EQ(Lookup({{"key", "k"}}).status, 500);
 }
 
-}  // namespace
+}  // namespace api_operator_test
 }  // namespace truce

@@ -10,7 +10,7 @@
 #include "webhook/http/router.h"
 
 namespace truce {
-namespace {
+namespace api_overrides_test {
 
 using nlohmann::json;
 
@@ -123,5 +123,5 @@ TEST_F(OverridesTest, AFullDiskKeepsWhatHeld) {
   EXPECT_EQ(List().size(), 1U);
 }
 
-}  // namespace
+}  // namespace api_overrides_test
 }  // namespace truce

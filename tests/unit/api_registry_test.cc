@@ -15,7 +15,7 @@
 #include "webhook/api/rest/rest_registry.h"
 
 namespace truce {
-namespace {
+namespace api_registry_test {
 
 using nlohmann::json;
 
@@ -280,5 +280,5 @@ TEST_F(OneBucketTest, FiltersAndCursorsAreReadStrictly) {
   }
 }
 
-}  // namespace
+}  // namespace api_registry_test
 }  // namespace truce

@@ -10,7 +10,7 @@
 #include "tests/support/operator_calls.h"
 
 namespace truce {
-namespace {
+namespace api_releases_test {
 
 using nlohmann::json;
 
@@ -104,5 +104,5 @@ TEST_F(ReleasesTest, BadRequestsAreRefused) {
   }
 }
 
-}  // namespace
+}  // namespace api_releases_test
 }  // namespace truce

@@ -16,7 +16,7 @@
 #include "webhook/http/router.h"
 
 namespace truce {
-namespace {
+namespace api_rest_test {
 
 using nlohmann::json;
 
@@ -548,5 +548,5 @@ TEST_F(RestTest, ProtectionIsAuditedAndConditional) {
   EXPECT_EQ(Get(at).at("protection"), nullptr);
 }
 
-}  // namespace
+}  // namespace api_rest_test
 }  // namespace truce

@@ -15,7 +15,7 @@
 #include "tests/support/temporary_folder.h"
 
 namespace truce {
-namespace {
+namespace audit_keeper_test {
 
 constexpr std::size_t kSegment = AuditKeeper::kSegmentLines;
 
@@ -116,5 +116,5 @@ INSTANTIATE_TEST_SUITE_P(Stores, AuditRetentionTest, ::testing::Bool(), [](const
   return std::string(each.param ? "Sqlite" : "Memory");
 });
 
-}  // namespace
+}  // namespace audit_keeper_test
 }  // namespace truce

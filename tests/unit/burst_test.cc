@@ -6,7 +6,7 @@
 #include <memory>
 
 namespace truce {
-namespace {
+namespace burst_test {
 
 class CountingWaker final : public Waker {
  public:
@@ -46,5 +46,5 @@ TEST(Burst, OutlivesThoseWhoAskedForIt) {
   EXPECT_TRUE(watched.expired());
 }
 
-}  // namespace
+}  // namespace burst_test
 }  // namespace truce

@@ -4,7 +4,7 @@
 #include "webhook/serve/catalogue_change.h"
 
 namespace truce {
-namespace {
+namespace catalogue_change_test {
 
 constexpr Timestamp kNow{std::chrono::hours{1}};
 
@@ -61,5 +61,5 @@ TEST_F(CatalogueChangeTest, ATypeThatIsNoLongerKnownKeepsItsKey) {
   EXPECT_EQ(Keys(), std::vector<std::string>{"gone/Type|aws|||name=x"});
 }
 
-}  // namespace
+}  // namespace catalogue_change_test
 }  // namespace truce

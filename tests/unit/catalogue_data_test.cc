@@ -13,7 +13,7 @@
 #include "registry/catalogue/catalogue.h"
 
 namespace truce {
-namespace {
+namespace catalogue_data_test {
 
 const TypeSpec& Type(std::string_view name) {
   const TypeSpec* const spec = Catalogue::BuiltIn().FindType(name);
@@ -311,5 +311,5 @@ TEST(CatalogueData, RepeatingNamesAndLateIdsAreTold) {
   EXPECT_FALSE(Type("sqs/Queue").Late(Flavour::kUpjetCluster));
 }
 
-}  // namespace
+}  // namespace catalogue_data_test
 }  // namespace truce

@@ -6,7 +6,7 @@
 #include "registry/catalogue/explain.h"
 
 namespace truce {
-namespace {
+namespace catalogue_explain_test {
 
 TEST(Explain, ShowsTheRowOfABucketPolicy) {
   const TypeSpec& spec = *Catalogue::BuiltIn().FindType("s3/BucketPolicy");
@@ -64,5 +64,5 @@ TEST(Explain, SummarisesATypeInOneLine) {
   EXPECT_EQ(singleton.attachment, "account (exclusive)");
 }
 
-}  // namespace
+}  // namespace catalogue_explain_test
 }  // namespace truce

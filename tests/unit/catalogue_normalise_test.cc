@@ -7,7 +7,7 @@
 #include "registry/catalogue/normalise.h"
 
 namespace truce {
-namespace {
+namespace catalogue_normalise_test {
 
 std::string Through(const std::vector<std::string>& steps, std::string_view value) {
   std::vector<Normaliser> normalisers;
@@ -84,5 +84,5 @@ TEST(Normalise, RefusesWhatIsNoOp) {
   }
 }
 
-}  // namespace
+}  // namespace catalogue_normalise_test
 }  // namespace truce

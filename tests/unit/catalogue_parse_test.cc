@@ -9,7 +9,7 @@
 #include "registry/catalogue/catalogue.h"
 
 namespace truce {
-namespace {
+namespace catalogue_parse_test {
 
 const std::vector<std::string> kColumns = {
     "type",       "kinds",           "scope",      "certainty",       "region",   "account",
@@ -307,5 +307,5 @@ TEST(CatalogueVersion, FollowsWhatShapesKeys) {
   EXPECT_NE(version, version_of({{"parts", "name=@external-name,default:"}}));
 }
 
-}  // namespace
+}  // namespace catalogue_parse_test
 }  // namespace truce

@@ -12,7 +12,7 @@
 #include "tests/support/temporary_folder.h"
 
 namespace truce {
-namespace {
+namespace certs_self_signed_test {
 
 using std::chrono::hours;
 
@@ -135,5 +135,5 @@ TEST_F(SelfSigned, SaysWhichFolderCannotBeWritten) {
   EXPECT_NE(refused.error().message.find(options_.directory.string()), std::string::npos);
 }
 
-}  // namespace
+}  // namespace certs_self_signed_test
 }  // namespace truce

@@ -11,7 +11,7 @@
 #include "tests/support/temporary_folder.h"
 
 namespace truce {
-namespace {
+namespace certs_store_test {
 
 const Timestamp kNow = *ParseTimestamp("2026-11-21T08:00:00Z");
 constexpr std::chrono::hours kDay{24};
@@ -243,5 +243,5 @@ TEST(ClientAuthority, NamesComeFromTheSanBeforeTheCommonName) {
   EXPECT_EQ(name({"A.example.org"}), "");
 }
 
-}  // namespace
+}  // namespace certs_store_test
 }  // namespace truce

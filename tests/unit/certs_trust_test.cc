@@ -5,7 +5,7 @@
 #include "tests/support/certificates.h"
 
 namespace truce {
-namespace {
+namespace certs_trust_test {
 
 const Timestamp kNow = *ParseTimestamp("2026-11-21T08:00:00Z");
 const Timestamp kEnd = *ParseTimestamp("2027-11-21T08:00:00Z");
@@ -27,5 +27,5 @@ TEST(BundleTrustsTest, OnlyTheIssuersBundle) {
   EXPECT_FALSE(BundleTrusts("not PEM", *pair.value()));
 }
 
-}  // namespace
+}  // namespace certs_trust_test
 }  // namespace truce

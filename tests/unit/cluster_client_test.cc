@@ -12,7 +12,7 @@
 #include "webhook/cluster/cluster_api.h"
 
 namespace truce {
-namespace {
+namespace cluster_client_test {
 
 using std::chrono::milliseconds;
 
@@ -212,5 +212,5 @@ TEST(ApiJsonTest, ReadsStatus) {
   EXPECT_FALSE(json.Status(Padded("<html>")));
 }
 
-}  // namespace
+}  // namespace cluster_client_test
 }  // namespace truce

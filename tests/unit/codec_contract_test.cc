@@ -10,7 +10,7 @@
 #include "webhook/admission/codec.h"
 
 namespace truce {
-namespace {
+namespace codec_contract_test {
 
 constexpr char kBucket[] =
     R"({"apiVersion":"s3.aws.upbound.io/v1beta2","kind":"Bucket","metadata":{"name":"b","uid":"u"}})";
@@ -64,7 +64,7 @@ struct Row {
 
 void PrintTo(const Row& row, std::ostream* out) { *out << row.reason; }
 
-class CodecContract : public testing::TestWithParam<Row> {};
+class CodecContract : public ::testing::TestWithParam<Row> {};
 
 TEST_P(CodecContract, EachBodyHasItsAnswer) {
   ReviewReader reader;
@@ -239,7 +239,7 @@ const std::vector<Row>& Rows() {
   return kRows;
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, CodecContract, testing::ValuesIn(Rows()));
+INSTANTIATE_TEST_SUITE_P(Table, CodecContract, ::testing::ValuesIn(Rows()));
 
 // Objects of 10 to 100,000 keys, with and without one that stands twice at the far end.
 TEST(Codec, FindsDuplicatesInLargeObjects) {
@@ -383,5 +383,5 @@ TEST(Codec, EscapesEverythingThatJsonForbids) {
   EXPECT_EQ(json("\xf4\x90\x80\x80"), "\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\"");
 }
 
-}  // namespace
+}  // namespace codec_contract_test
 }  // namespace truce

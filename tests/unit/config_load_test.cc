@@ -12,7 +12,7 @@
 #include "webhook/config/reload.h"
 
 namespace truce {
-namespace {
+namespace config_load_test {
 
 constexpr const char* kFile = "truce.yaml";
 
@@ -442,5 +442,5 @@ TEST_F(ConfigFileTest, WhatFollowsFromItCanRefuseAFile) {
   EXPECT_EQ(holder.Current()->mode, ConfigMode::kWarn);
 }
 
-}  // namespace
+}  // namespace config_load_test
 }  // namespace truce

@@ -10,7 +10,7 @@
 #include "webhook/config/load.h"
 
 namespace truce {
-namespace {
+namespace config_schema_test {
 
 nlohmann::json Schema() {
   std::ifstream file(std::string(TRUCE_SOURCE_DIR) + "/schema/config.schema.json");
@@ -59,5 +59,5 @@ TEST(ConfigSchema, DefaultsAndChoicesAreThoseOfTheTable) {
   }
 }
 
-}  // namespace
+}  // namespace config_schema_test
 }  // namespace truce

@@ -5,7 +5,7 @@
 #include <string>
 
 namespace truce {
-namespace {
+namespace config_yaml_test {
 
 YamlNode Parsed(std::string_view text) {
   Result<YamlNode> node = ParseYaml(text, "t.yaml");
@@ -133,5 +133,5 @@ TEST(Yaml, WritesWhatItReads) {
   }
 }
 
-}  // namespace
+}  // namespace config_yaml_test
 }  // namespace truce

@@ -10,7 +10,7 @@
 #include "tests/support/fake_clock.h"
 
 namespace truce {
-namespace {
+namespace denial_book_test {
 
 class DenialBookTest : public ::testing::Test {
  protected:
@@ -85,5 +85,5 @@ TEST_F(DenialBookTest, TheOneSeenLongestAgoGivesWay) {
   EXPECT_TRUE(book_.OfKey(KeyText{"key 0"}, 1).empty());
 }
 
-}  // namespace
+}  // namespace denial_book_test
 }  // namespace truce

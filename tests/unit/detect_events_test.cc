@@ -16,7 +16,7 @@
 #include "webhook/cluster/detect/object_events.h"
 
 namespace truce {
-namespace {
+namespace detect_events_test {
 
 using nlohmann::json;
 using std::chrono::minutes;
@@ -364,5 +364,5 @@ TEST_F(RefusalEventsTest, OtherRefusalsAndDryRunsAreTheCallersOwn) {
   EXPECT_TRUE(api_.created().empty());
 }
 
-}  // namespace
+}  // namespace detect_events_test
 }  // namespace truce

@@ -15,7 +15,7 @@
 #include "webhook/cluster/detect/unreferenced.h"
 
 namespace truce {
-namespace {
+namespace detect_findings_test {
 
 using std::chrono::hours;
 using std::chrono::minutes;
@@ -274,5 +274,5 @@ TEST(UnreferencedTest, OnlyWhatStaysUnreferenced) {
   EXPECT_TRUE(detector.Find(present, At(0) + minutes(8)).empty());
 }
 
-}  // namespace
+}  // namespace detect_findings_test
 }  // namespace truce

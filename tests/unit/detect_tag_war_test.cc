@@ -15,7 +15,7 @@
 #include "webhook/cluster/detect/tag_war.h"
 
 namespace truce {
-namespace {
+namespace detect_tag_war_test {
 
 using std::chrono::minutes;
 using std::chrono::seconds;
@@ -419,5 +419,5 @@ TEST(UpdateEventTest, ReadsBothKindsOfEvents) {
   }
 }
 
-}  // namespace
+}  // namespace detect_tag_war_test
 }  // namespace truce

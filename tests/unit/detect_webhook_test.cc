@@ -10,7 +10,7 @@
 #include "webhook/cluster/detect/webhook_configuration.h"
 
 namespace truce {
-namespace {
+namespace detect_webhook_test {
 
 const ServedKind kBucket{"s3.aws.upbound.io", "v1beta2", "Bucket", "buckets", false};
 const ServedKind kQueue{"sqs.aws.m.upbound.io", "v1beta1", "Queue", "queues", true};
@@ -317,5 +317,5 @@ TEST_F(CoverageTest, ExclusionsAreTold) {
   EXPECT_EQ(Gaps(), (Texts{"excluded declarations.truce.dev", "excluded declarations.truce.dev"}));
 }
 
-}  // namespace
+}  // namespace detect_webhook_test
 }  // namespace truce

@@ -10,7 +10,7 @@
 #include "webhook/cluster/detect/detectors.h"
 
 namespace truce::testing {
-namespace {
+namespace detectors_test {
 
 class DetectorsTest : public WatcherTest {
  protected:
@@ -151,5 +151,5 @@ TEST_F(DetectorsTest, AStoreThatFailsLeavesTheFindingsAsTheyWere) {
   EXPECT_EQ(Subjects(Detector::kOwnershipConflict).size(), 1U);
 }
 
-}  // namespace
+}  // namespace detectors_test
 }  // namespace truce::testing

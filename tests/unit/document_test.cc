@@ -9,7 +9,7 @@
 #include "tests/support/json_document.h"
 
 namespace truce {
-namespace {
+namespace document_test {
 
 using Kind = Document::Kind;
 
@@ -128,5 +128,5 @@ TEST(Document, DepthCostsNoStack) {
   EXPECT_EQ(depth, kDepth);
 }
 
-}  // namespace
+}  // namespace document_test
 }  // namespace truce

@@ -12,7 +12,7 @@
 #include <vector>
 
 namespace truce {
-namespace {
+namespace event_loop_test {
 
 class Sink final : public EventSink {
  public:
@@ -60,5 +60,5 @@ TEST(EventLoopTest, WhoGoesBehindOthersIsCalledAfterThem) {
   EXPECT_EQ(calls, (std::vector<std::string>{"first", "second", "first again"}));
 }
 
-}  // namespace
+}  // namespace event_loop_test
 }  // namespace truce

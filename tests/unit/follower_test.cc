@@ -8,7 +8,7 @@
 #include <vector>
 
 namespace truce {
-namespace {
+namespace follower_test {
 
 using namespace std::chrono_literals;
 
@@ -230,5 +230,5 @@ TEST_F(FollowerTest, AListWithoutVersionIsNoList) {
   EXPECT_FALSE(follower_.listed());
 }
 
-}  // namespace
+}  // namespace follower_test
 }  // namespace truce

@@ -16,11 +16,9 @@
 #include "tests/support/http_fixture.h"
 
 namespace truce {
-namespace {
+namespace http_deferral_test {
 
 constexpr std::chrono::seconds kPatience{20};
-
-Deadline In(std::chrono::milliseconds time) { return std::chrono::steady_clock::now() + time; }
 
 HttpRoute Deferring(HttpDeferringHandler handler) {
   HttpRoute route;
@@ -208,5 +206,5 @@ TEST(HttpDeferral, ManyWaitWithoutAThreadEach) {
   }
 }
 
-}  // namespace
+}  // namespace http_deferral_test
 }  // namespace truce

@@ -7,7 +7,7 @@
 #include "webhook/http/request_head.h"
 
 namespace truce {
-namespace {
+namespace http_head_test {
 
 using HeadOrRefusal = std::variant<RequestHead, HeadRefusal>;
 
@@ -179,5 +179,5 @@ TEST(RequestHead, NonsenseIsRefusedBeforeItIsComplete) {
   EXPECT_EQ(status("GET /" + std::string(16384, 'a')), 431);
 }
 
-}  // namespace
+}  // namespace http_head_test
 }  // namespace truce

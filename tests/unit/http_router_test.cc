@@ -4,7 +4,7 @@
 #include "webhook/http/router.h"
 
 namespace truce {
-namespace {
+namespace http_router_test {
 
 HttpRoute Route(const char* method, const char* path, RouteMatch match = RouteMatch::kExact) {
   HttpRoute route;
@@ -45,5 +45,5 @@ TEST(Router, RefusesMalformedRoutes) {
   EXPECT_FALSE(Router::Make({Route("GET", "/a"), Route("GET", "/a")}).ok());
 }
 
-}  // namespace
+}  // namespace http_router_test
 }  // namespace truce

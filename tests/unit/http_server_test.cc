@@ -9,7 +9,7 @@
 #include "tests/support/temporary_folder.h"
 
 namespace truce {
-namespace {
+namespace http_server_test {
 
 TEST(HttpServer, HandlersSeeTheWholeRequest) {
   HttpRequest seen;
@@ -287,5 +287,5 @@ TEST(HttpServer, ImpossibleOptionsAreRefused) {
   EXPECT_EQ(HttpServer::Start(options, {}).error().code, ErrorCode::kInvalidArgument);
 }
 
-}  // namespace
+}  // namespace http_server_test
 }  // namespace truce

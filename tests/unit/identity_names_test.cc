@@ -8,7 +8,7 @@
 #include "tests/support/json_document.h"
 
 namespace truce {
-namespace {
+namespace identity_names_test {
 
 IdentityRules Rules() {
   IdentityRules rules;
@@ -235,5 +235,5 @@ TEST(IdentityNames, PatternsThatOnlyAsciiMatchesAreTold) {
   }
 }
 
-}  // namespace
+}  // namespace identity_names_test
 }  // namespace truce

@@ -8,7 +8,7 @@
 #include "tests/support/json_document.h"
 
 namespace truce {
-namespace {
+namespace identity_object_test {
 
 const GroupKind kBucket{"s3.aws.upbound.io", "Bucket"};
 const GroupKind kTable{"dynamodb.aws.upbound.io", "Table"};
@@ -452,5 +452,5 @@ TEST(IdentityObject, PartyIsTheNamespaceOrTheSlot) {
   EXPECT_EQ(PartyOf(composite, rules).text, "slot:blue/g.io/XR//x");
 }
 
-}  // namespace
+}  // namespace identity_object_test
 }  // namespace truce

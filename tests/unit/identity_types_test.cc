@@ -14,7 +14,7 @@
 #include "tests/support/json_document.h"
 
 namespace truce {
-namespace {
+namespace identity_types_test {
 
 constexpr const char* kPath = TRUCE_SOURCE_DIR "/tests/golden/identity/types.tsv";
 constexpr const char* kAccount = "111111111111";
@@ -155,5 +155,5 @@ TEST(IdentityTypes, EveryKindOfTheCatalogueIsReadable) {
   EXPECT_GT(kinds, 2000U);
 }
 
-}  // namespace
+}  // namespace identity_types_test
 }  // namespace truce

@@ -6,7 +6,7 @@
 #include <string>
 
 namespace truce {
-namespace {
+namespace identity_values_test {
 
 TEST(IdentityValues, PercentEncodingHasOneInverse) {
   std::string all;
@@ -58,5 +58,5 @@ TEST(IdentityValues, IntentsAreOrderedAndNamed) {
   EXPECT_FALSE(IntentFromName("owns").has_value());
 }
 
-}  // namespace
+}  // namespace identity_values_test
 }  // namespace truce

@@ -7,7 +7,7 @@
 #include "webhook/imports/import_list.h"
 
 namespace truce {
-namespace {
+namespace import_list_test {
 
 constexpr char kAccount[] = "123456789012";
 
@@ -202,5 +202,5 @@ TEST(BadLists, AreRefusedWithTheirPlace) {
   EXPECT_NE(ErrorOf("{\"StackResources\":" + std::string(100'000, '[')), "");
 }
 
-}  // namespace
+}  // namespace import_list_test
 }  // namespace truce

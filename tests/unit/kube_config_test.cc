@@ -9,7 +9,7 @@
 #include "webhook/cluster/client/kube_config.h"
 
 namespace truce {
-namespace {
+namespace kube_config_test {
 
 class KubeConfig : public testing::Test {
  protected:
@@ -226,5 +226,5 @@ TEST(ServerAddressTest, LoopbackIsKnownByAddress) {
   }
 }
 
-}  // namespace
+}  // namespace kube_config_test
 }  // namespace truce

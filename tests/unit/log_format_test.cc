@@ -10,7 +10,7 @@
 #include "webhook/log/log.h"
 
 namespace truce {
-namespace {
+namespace log_format_test {
 
 class FixedClock final : public Clock {
  public:
@@ -180,5 +180,5 @@ TEST(Logger, OneLinePerDecision) {
   EXPECT_EQ(unknown["cause"], "store_full");
 }
 
-}  // namespace
+}  // namespace log_format_test
 }  // namespace truce

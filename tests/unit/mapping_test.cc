@@ -10,7 +10,7 @@
 #include "tests/support/json_document.h"
 
 namespace truce {
-namespace {
+namespace mapping_test {
 
 using Root = FieldPath::Root;
 
@@ -423,5 +423,5 @@ TEST(Mapping, MoreElementsThanAreReadAreRefused) {
   EXPECT_EQ(refused.bad_names[0].reason, "has more than 100 values");
 }
 
-}  // namespace
+}  // namespace mapping_test
 }  // namespace truce

@@ -10,7 +10,7 @@
 #include "webhook/metrics/metrics.h"
 
 namespace truce {
-namespace {
+namespace metrics_text_test {
 
 // A strict reader of the text format: every sample belongs to the family announced above it.
 struct Exposition {
@@ -167,5 +167,5 @@ TEST(Health, IsReadyWhenEveryPartIs) {
   EXPECT_FALSE(health.IsReady());
 }
 
-}  // namespace
+}  // namespace metrics_text_test
 }  // namespace truce

@@ -9,7 +9,7 @@
 #include "webhook/cluster/reconcile/json_reader.h"
 
 namespace truce {
-namespace {
+namespace name_census_test {
 
 void AddBucket(NameCensus& census, const std::string& object, const std::string& name,
                const std::string& service) {
@@ -61,5 +61,5 @@ TEST(NameCensus, WithoutAConventionAwsAloneSpeaks) {
   EXPECT_EQ(report.violations[0].better, "not-a-bucket");
 }
 
-}  // namespace
+}  // namespace name_census_test
 }  // namespace truce

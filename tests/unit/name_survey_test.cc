@@ -14,7 +14,7 @@
 #include "webhook/serve/policy.h"
 
 namespace truce {
-namespace {
+namespace name_survey_test {
 
 // Lists what it is given, two objects a page; fails for kinds without a list.
 class ListApi final : public ClusterApi {
@@ -117,5 +117,5 @@ TEST_F(NameSurveyTest, WithoutTimeNothingIsClaimed) {
   EXPECT_EQ(report.problems[0].problem, "there was no time left");
 }
 
-}  // namespace
+}  // namespace name_survey_test
 }  // namespace truce

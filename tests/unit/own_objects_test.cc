@@ -14,7 +14,7 @@
 #include "webhook/cluster/reconcile/json_reader.h"
 
 namespace truce {
-namespace {
+namespace own_objects_test {
 
 const ServedKind kPolicies{"truce.dev", "v1alpha1", "NamingPolicy", "namingpolicies", false};
 
@@ -178,5 +178,5 @@ TEST_F(OwnObjectsTest, AnUnservedKindTakesNothingAway) {
   EXPECT_FALSE(own_.kinds().empty());
 }
 
-}  // namespace
+}  // namespace own_objects_test
 }  // namespace truce

@@ -10,7 +10,7 @@
 #include "tests/support/admission_fixture.h"
 
 namespace truce {
-namespace {
+namespace ownership_check_test {
 
 Sent CheckOf(std::string_view ns, std::string spec) {
   Sent sent;
@@ -304,5 +304,5 @@ TEST_F(OwnershipCheckTest, OtherOwnKindsAreRefusedWhenTheyCannotTakeEffect) {
   EXPECT_TRUE(Check(sent).allowed);
 }
 
-}  // namespace
+}  // namespace ownership_check_test
 }  // namespace truce

@@ -10,7 +10,7 @@
 #include "tests/support/fake_cluster_api.h"
 
 namespace truce {
-namespace {
+namespace ownership_checks_test {
 
 class OwnershipChecksTest : public AdmissionFixture {
  protected:
@@ -92,5 +92,5 @@ TEST_F(OwnershipChecksTest, OldOnesAreDeletedAFewAtOnce) {
   EXPECT_EQ(deleted(), 100U);
 }
 
-}  // namespace
+}  // namespace ownership_checks_test
 }  // namespace truce

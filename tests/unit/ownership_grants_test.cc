@@ -10,7 +10,7 @@
 #include "tests/support/admission_fixture.h"
 
 namespace truce {
-namespace {
+namespace ownership_grants_test {
 
 class OwnershipGrantsTest : public AdmissionFixture {
  protected:
@@ -104,5 +104,5 @@ TEST_F(OwnershipGrantsTest, TellsNothingWhileTheRegistryIsBeingRead) {
   EXPECT_LT(*grants.again(), std::chrono::seconds(1));
 }
 
-}  // namespace
+}  // namespace ownership_grants_test
 }  // namespace truce

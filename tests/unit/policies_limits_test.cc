@@ -15,7 +15,7 @@
 #include "tests/support/policy_of.h"
 
 namespace truce {
-namespace {
+namespace policies_limits_test {
 
 const AdmissionPolicy& Everything() {
   static const auto kPolicy = PolicyOf("rules: {naming-convention: {mode: enforce}}\n");
@@ -258,5 +258,5 @@ TEST(NameTime, AwsRulesTakeLinearTime) {
   EXPECT_LT(cost(kLong), kFactorMax * cost(kShort));
 }
 
-}  // namespace
+}  // namespace policies_limits_test
 }  // namespace truce

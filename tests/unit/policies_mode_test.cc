@@ -6,7 +6,7 @@
 #include "policies/mode.h"
 
 namespace truce {
-namespace {
+namespace policies_mode_test {
 
 struct Row {
   const char* reason;
@@ -95,5 +95,5 @@ TEST(OverrideForTest, AClusterScopedObjectIsInNoNamespace) {
   EXPECT_EQ(OverrideFor(rules, subject, kNow), nullptr);
 }
 
-}  // namespace
+}  // namespace policies_mode_test
 }  // namespace truce

@@ -10,7 +10,7 @@
 #include "webhook/serve/policy.h"
 
 namespace truce {
-namespace {
+namespace policies_settings_test {
 
 Result<std::shared_ptr<const AdmissionPolicy>> Build(const std::string& text) {
   static const NamedCatalogue kTypes =
@@ -219,5 +219,5 @@ TEST(ShortenedTest, LongTextsStayTwo) {
   EXPECT_EQ(Shortened("abcdefghijkl", 7, "-"), "");
 }
 
-}  // namespace
+}  // namespace policies_settings_test
 }  // namespace truce

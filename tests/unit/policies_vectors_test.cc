@@ -13,7 +13,7 @@
 #include "webhook/serve/policy.h"
 
 namespace truce {
-namespace {
+namespace policies_vectors_test {
 
 const std::vector<PolicyVector>& Vectors() {
   static const auto kVectors =
@@ -147,5 +147,5 @@ TEST(PolicyVectors, EverySuggestionIsAccepted) {
   }
 }
 
-}  // namespace
+}  // namespace policies_vectors_test
 }  // namespace truce

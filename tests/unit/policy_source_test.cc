@@ -10,7 +10,7 @@
 #include "webhook/config/load.h"
 
 namespace truce {
-namespace {
+namespace policy_source_test {
 
 constexpr std::string_view kOn = "rules: {naming-convention: {mode: enforce}}\n";
 
@@ -190,5 +190,5 @@ TEST_F(PolicySourceTest, ExplanationsNameTheObject) {
   EXPECT_EQ(applied.origin, "NamingPolicy a");
 }
 
-}  // namespace
+}  // namespace policy_source_test
 }  // namespace truce

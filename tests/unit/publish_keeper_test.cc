@@ -14,7 +14,7 @@
 #include "webhook/cluster/publish/installation_keeper.h"
 
 namespace truce {
-namespace {
+namespace publish_keeper_test {
 
 using Json = nlohmann::json;
 using std::chrono::hours;
@@ -326,5 +326,5 @@ TEST(WebhookRepair, RefusesWhatIsNotIts) {
   }
 }
 
-}  // namespace
+}  // namespace publish_keeper_test
 }  // namespace truce

@@ -12,7 +12,7 @@
 #include "webhook/cluster/reconcile/sighting.h"
 
 namespace truce {
-namespace {
+namespace reconcile_parts_test {
 
 using namespace std::chrono_literals;
 
@@ -243,5 +243,5 @@ TEST(Doubts, TheInboxIsBoundedAndEmptied) {
   EXPECT_TRUE(inbox.Take().empty());
 }
 
-}  // namespace
+}  // namespace reconcile_parts_test
 }  // namespace truce

@@ -9,7 +9,7 @@
 #include "tests/support/json_document.h"
 
 namespace truce {
-namespace {
+namespace resolve_test {
 
 class ResolveTest : public ::testing::Test {
  protected:
@@ -77,5 +77,5 @@ TEST_F(ResolveTest, ASelectorStaysUnknown) {
             "");
 }
 
-}  // namespace
+}  // namespace resolve_test
 }  // namespace truce

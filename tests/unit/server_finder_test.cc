@@ -11,7 +11,7 @@
 #include "tests/support/temporary_folder.h"
 
 namespace truce {
-namespace {
+namespace server_finder_test {
 
 constexpr char kKubeConfig[] = R"(
 apiVersion: v1
@@ -106,5 +106,5 @@ TEST_F(ServerFinder, OutsideOfAPodWithoutAnythingTheServerBesideTheDefaults) {
   EXPECT_NE(ErrorOf(), "");
 }
 
-}  // namespace
+}  // namespace server_finder_test
 }  // namespace truce

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 namespace truce {
-namespace {
+namespace store_hash_table_test {
 
 std::vector<int> ValuesUnder(const HashTable<int>& table, TextHash hash) {
   std::vector<int> values;
@@ -91,5 +91,5 @@ TEST(HashTable, NoInsertMovesMoreThanAHundredth) {
   EXPECT_LT(most, kValues / 100);
 }
 
-}  // namespace
+}  // namespace store_hash_table_test
 }  // namespace truce

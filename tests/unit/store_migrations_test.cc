@@ -9,7 +9,7 @@
 #include "tests/support/temporary_folder.h"
 
 namespace truce::testing {
-namespace {
+namespace store_migrations_test {
 
 const std::vector<Migration> kTwo = {
     {1, "0001_first", "sum1", "CREATE TABLE a (x INTEGER) STRICT; INSERT INTO a VALUES (1)"},
@@ -100,5 +100,5 @@ TEST(NetworkFileSystem, KnowsTheOnesWhereLocksAreNotReliable) {
   EXPECT_EQ(NetworkFileSystem(0x794C7630), std::nullopt) << "overlayfs";
 }
 
-}  // namespace
+}  // namespace store_migrations_test
 }  // namespace truce::testing

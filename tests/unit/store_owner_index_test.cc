@@ -8,7 +8,7 @@
 #include "tests/support/store_samples.h"
 
 namespace truce::testing {
-namespace {
+namespace store_owner_index_test {
 
 std::optional<Owner> Find(const OwnerIndex& index, const KeyText& key) {
   std::optional<Owner> owner;
@@ -68,5 +68,5 @@ TEST(OwnerIndex, AgreesWithAMapWhileItGrowsAndShrinks) {
   }
 }
 
-}  // namespace
+}  // namespace store_owner_index_test
 }  // namespace truce::testing

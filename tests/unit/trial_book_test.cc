@@ -12,7 +12,7 @@
 #include "webhook/admission/service.h"
 
 namespace truce {
-namespace {
+namespace trial_book_test {
 
 class TrialBookTest : public ::testing::Test {
  protected:
@@ -84,5 +84,5 @@ TEST_F(TrialBookTest, ItIsKeptOverARestart) {
   EXPECT_TRUE(next.Since(clock_.Now() + std::chrono::hours(1)).empty());
 }
 
-}  // namespace
+}  // namespace trial_book_test
 }  // namespace truce

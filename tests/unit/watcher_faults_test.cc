@@ -10,7 +10,7 @@
 #include "tests/support/watcher_fixture.h"
 
 namespace truce::testing {
-namespace {
+namespace watcher_faults_test {
 
 TEST_F(WatcherTest, AKindThatCannotBeListedDoesNotStopTheStart) {
   cluster_.Put(Real(Bucket("a", "u1", "alpha")));
@@ -281,5 +281,5 @@ TEST_F(WatcherTest, MemoryOfEventsIsBounded) {
   EXPECT_EQ(store_.Counts().held, 600U);
 }
 
-}  // namespace
+}  // namespace watcher_faults_test
 }  // namespace truce::testing

@@ -15,7 +15,7 @@
 #include "tests/support/watcher_fixture.h"
 
 namespace truce::testing {
-namespace {
+namespace watcher_mutations_test {
 
 using nlohmann::json;
 
@@ -141,5 +141,5 @@ TEST_F(WatcherTest, AThousandMutatedObjectsCrashNothingAndReleaseNothing) {
   EXPECT_EQ(RowsOf("u1").size(), 1U);
 }
 
-}  // namespace
+}  // namespace watcher_mutations_test
 }  // namespace truce::testing

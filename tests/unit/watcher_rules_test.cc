@@ -6,7 +6,7 @@
 #include "tests/support/watcher_fixture.h"
 
 namespace truce::testing {
-namespace {
+namespace watcher_rules_test {
 
 class WatcherRulesTest : public WatcherTest {
  protected:
@@ -91,5 +91,5 @@ TEST_F(WatcherRulesTest, AMappingThatIsRemovedReleasesNothing) {
   EXPECT_FALSE(driver_->watcher().reconciler().FrozenFor(kClaim).empty());
 }
 
-}  // namespace
+}  // namespace watcher_rules_test
 }  // namespace truce::testing

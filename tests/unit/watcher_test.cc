@@ -9,7 +9,7 @@
 #include "tests/support/watcher_fixture.h"
 
 namespace truce::testing {
-namespace {
+namespace watcher_test {
 
 TEST_F(WatcherTest, TheFirstStartRecordsWhatIsThereAndOnlyThenIsReady) {
   cluster_.Put(Real(Bucket("a", "u1", "alpha")));
@@ -379,5 +379,5 @@ TEST_F(WatcherTest, TheRegistryEqualsARebuildAfterARestartAtAnyPoint) {
   EXPECT_EQ(held, living);
 }
 
-}  // namespace
+}  // namespace watcher_test
 }  // namespace truce::testing
