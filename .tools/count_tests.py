@@ -2,6 +2,7 @@
 """Adds up the JUnit reports of ctest and pytest.
 
   count_tests.py --line FILE            one line for one report; nothing without a report
+  count_tests.py --slowest FOLDER       the ten slowest tests of all reports
   count_tests.py FOLDER [FAILED_STAGE]  all reports, closing with "N passed, N failed"
 
 Exit code 1 when a test failed. A skipped test counts as failed. So does a failed stage whose report shows no failure (it has none,
@@ -30,7 +31,25 @@ def count(report: Path) -> tuple[int, int, list[str]]:
     return passed, len(failed), failed
 
 
+def slowest(folder: Path) -> list[str]:
+    """Returns a line for each of the ten slowest tests, the slowest first."""
+    times = []
+    for report in folder.glob("*.xml"):
+        try:
+            cases = ElementTree.parse(report).getroot().iter("testcase")
+        except (OSError, ElementTree.ParseError):
+            continue
+        for case in cases:
+            # ctest adds the bytes of a parameter that cannot be printed.
+            name = case.get("name", "?").split("  #")[0]
+            times.append((float(case.get("time") or 0), report.stem, name))
+    return [f"{seconds:6.1f} s  {stage:8} {name}" for seconds, stage, name in sorted(times)[:-11:-1]]
+
+
 def main(arguments: list[str]) -> int:
+    if arguments[0] == "--slowest":
+        print("\n".join(slowest(Path(arguments[1]))))
+        return 0
     if arguments[0] == "--line":
         passed, failed, names = count(Path(arguments[1]))
         if passed + failed:

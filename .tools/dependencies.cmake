@@ -104,9 +104,10 @@ endmacro()
 # Third-party code that is compiled here gets the memory or thread sanitizer of the build, and
 # optimisation in every build: nobody steps through it.
 function(truce_third_party target)
-  target_compile_options(${target} PRIVATE -w -O2)
   if(TRUCE_SANITIZE MATCHES "address|thread")
-    target_compile_options(${target} PRIVATE -fsanitize=${CMAKE_MATCH_0} -fno-omit-frame-pointer)
+    target_compile_options(${target} PRIVATE -w -O1 -fsanitize=${CMAKE_MATCH_0} -fno-omit-frame-pointer)
+  else()
+    target_compile_options(${target} PRIVATE -w -O2)
   endif()
 endfunction()
 

@@ -101,6 +101,19 @@ def check_targets(names: list[str]) -> list[str]:
     return found
 
 
+def check_type_names(names: list[str]) -> list[str]:
+    """No two headers define a type of one name: the linker would take either of them for both."""
+    first, found = {}, []
+    for name in names:
+        if not name.endswith(".h"):
+            continue
+        for number, line in enumerate((ROOT / name).read_text(encoding="utf-8").splitlines(), 1):
+            match = re.match(r"(?:struct|class|enum class) (\w+)\b(?!::)[^;]*\{", line)
+            if match and first.setdefault(match.group(1), name) != name:
+                found.append(f"{name}:{number}: {first[match.group(1)]} has a type {match.group(1)} too")
+    return found
+
+
 def check_single_includes(names: list[str]) -> list[str]:
     """Costly headers stay behind ours: spdlog in the log, CLI11 in the command line, and so on."""
     found = []
@@ -135,7 +148,7 @@ def main() -> int:
                 continue
             lines = (ROOT / name).read_text(encoding="utf-8", errors="replace").splitlines()
             found += check_lines(name, lines) + check_file(name, lines)
-        found += check_targets(names) + check_single_includes(names)
+        found += check_targets(names) + check_single_includes(names) + check_type_names(names)
     for finding in found:
         print(finding)
     print(f"style: {len(found)} findings")

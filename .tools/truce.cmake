@@ -33,8 +33,8 @@ target_compile_options(
     # Of a source in a unity file g++ believes that it is a header.
     $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${TRUCE_UNITY}>>:-Wno-subobject-linkage>
     $<$<BOOL:${TRUCE_WERROR}>:-Werror>
-    # Memory for time: a batch is compiled without a search for garbage.
-    $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=600000>
+    # Memory for time: a batch is compiled without a search for garbage. And for ccache.
+    $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=600000;-fpch-preprocess>
     -pthread -fno-omit-frame-pointer)
 target_link_libraries(truce_flags INTERFACE Threads::Threads)
 
@@ -66,9 +66,10 @@ if(TRUCE_COVERAGE)
   target_link_options(truce_flags INTERFACE --coverage)
 endif()
 
-# What nearly every source includes of the standard library.
+# What nearly every source includes of the standard library. Not for clang: what it compiles with such
+# a header ccache finds again in the same folder only.
 function(truce_precompile target)
-  if(NOT TRUCE_UNITY)
+  if(NOT TRUCE_UNITY OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     return()
   endif()
   if(TARGET truce_precompiled)

@@ -1,11 +1,30 @@
 """Shared by every pytest suite: where the helpers are, and logs of what failed."""
 
+import os
 import sys
 from pathlib import Path
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+ROTATING_SHARES = 4
+
+
+def pytest_configure(config):
+    config.addinivalue_line(
+        "markers", "rotating: slow; where ROTATE is set, one share of these tests runs, or all of them")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leaves the share of the rotating tests that ROTATE names; .tools/test.sh takes it from HEAD's tree."""
+    share = os.environ.get("ROTATE", "all")
+    if share == "all":
+        return
+    rotating = [item for item in items if item.get_closest_marker("rotating")]
+    left_out = [item for at, item in enumerate(rotating) if at % ROTATING_SHARES != int(share)]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.hookimpl(hookwrapper=True)

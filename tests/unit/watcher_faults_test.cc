@@ -263,22 +263,22 @@ TEST_F(WatcherTest, ASlotWhoseReviewEndedUnknownIsLookedAtFirst) {
 }
 
 TEST_F(WatcherTest, MemoryOfEventsIsBounded) {
-  options_.queue_max = 256;
+  options_.queue_max = 64;
   Start();
   driver_->Settle();
   faulty_.BreakWrites({ErrorCode::kUnavailable, "disk full"});
-  for (int i = 0; i < 600; ++i) {
+  for (int i = 0; i < 150; ++i) {
     const std::string n = std::to_string(i);
     cluster_.Put(Bucket("a" + n, "u" + n, "name-" + n));
     if (i == 0) driver_->inbox.Admitted(kBucket);
-    if (i % 50 == 0) driver_->Advance(100ms);
+    if (i % 10 == 0) driver_->Advance(100ms);
   }
   driver_->Advance(1s);
   EXPECT_FALSE(driver_->watcher().room());
-  EXPECT_LE(driver_->watcher().status().queued, 600U);
+  EXPECT_LT(driver_->watcher().status().queued, 64U + 10U);
   faulty_.Mend();
   driver_->Advance(30s);
-  EXPECT_EQ(store_.Counts().held, 600U);
+  EXPECT_EQ(store_.Counts().held, 150U);
 }
 
 }  // namespace watcher_faults_test

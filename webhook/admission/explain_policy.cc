@@ -18,7 +18,7 @@ constexpr std::array kShownRules = {
     Rule::kNamingConvention,   Rule::kObserverWithoutShare, Rule::kDeletionProtection};
 constexpr std::size_t kRuleWidth = 24;
 constexpr std::size_t kModeWidth = 9;
-constexpr std::size_t kTextBytesMax = 400;
+constexpr std::size_t kExplainedBytesMax = 400;
 
 std::string Padded(std::string_view text, std::size_t width) {
   std::string out(text);
@@ -35,12 +35,12 @@ std::string UntilOf(const std::optional<Timestamp>& until) {
 
 std::string OriginOf(const AppliedMode& applied, Rule rule) {
   if (applied.overridden != nullptr) {
-    return "override: " + OneLine(applied.overridden->reason, kTextBytesMax) +
+    return "override: " + OneLine(applied.overridden->reason, kExplainedBytesMax) +
            UntilOf(applied.overridden->until);
   }
   if (applied.exempt != nullptr) {
-    return "exempt by " + applied.origin + ": " + OneLine(applied.exempt->reason, kTextBytesMax) +
-           UntilOf(applied.exempt->until);
+    return "exempt by " + applied.origin + ": " +
+           OneLine(applied.exempt->reason, kExplainedBytesMax) + UntilOf(applied.exempt->until);
   }
   if (applied.origin.empty() && IsOptIn(rule)) return "off until configured (rules)";
   return applied.origin;

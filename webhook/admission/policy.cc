@@ -16,8 +16,8 @@ std::string_view BoundService(const AdmissionPolicy& policy, std::string_view ns
 
 bool MatchesAny(std::string_view text, std::span<const std::string> patterns) {
   // No user name of Kubernetes is longer; a longer text could make many stars slow.
-  constexpr std::size_t kTextBytesMax = 512;
-  if (text.size() > kTextBytesMax) return false;
+  constexpr std::size_t kUserBytesMax = 512;
+  if (text.size() > kUserBytesMax) return false;
   return std::any_of(patterns.begin(), patterns.end(),
                      [&](const std::string& pattern) { return MatchesGlob(text, pattern); });
 }

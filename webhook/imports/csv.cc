@@ -80,7 +80,7 @@ class CsvReader {
 };
 
 struct Row {
-  NamedResource named;
+  ListedResource named;
   std::map<std::string, std::string> parts;
   std::string service;
   std::string contact;

@@ -36,7 +36,7 @@ Result<void> ReadCsv(std::string_view text, const ReadContext& context, ImportFi
 Result<void> ReadRegistryExport(std::string_view text, ImportFile& file);
 
 // What a list says of one resource without naming its parts.
-struct NamedResource {
+struct ListedResource {
   std::string address;
   std::string type;  // empty: not known
   std::string name;  // physical id: a name, an ARN or a URL
@@ -45,7 +45,7 @@ struct NamedResource {
   std::string account;
 };
 // The entry that it makes: by its ARN, else by its name where a name is all that the type needs.
-ImportEntry EntryOfNamed(const NamedResource& named, const ReadContext& context);
+ImportEntry EntryOfNamed(const ListedResource& named, const ReadContext& context);
 
 // Service and contact: what a tag says, else the defaults.
 using Tags = std::map<std::string, std::string, std::less<>>;

@@ -76,7 +76,7 @@ Tags TagsOf(const Json& json) {
 
 void AddConfigItem(const Json& item, const ReadContext& context, ImportFile& file) {
   const std::string type = TextIn(item, "resourceType");
-  NamedResource named;
+  ListedResource named;
   named.address = type + " " + FirstOf(item, {"resourceName", "resourceId"});
   named.type = TypeOfCloudFormation(type, context.catalogue);
   named.name = FirstOf(item, {"resourceName", "resourceId"});
@@ -124,7 +124,7 @@ void Describe(const Tags& tags, const ReadContext& context, ImportEntry& entry) 
   }
 }
 
-ImportEntry EntryOfNamed(const NamedResource& named, const ReadContext& context) {
+ImportEntry EntryOfNamed(const ListedResource& named, const ReadContext& context) {
   const std::string arn =
       named.arn.empty() && named.name.starts_with("arn:") ? named.name : named.arn;
   if (!arn.empty()) {
@@ -188,7 +188,7 @@ Result<void> ReadCloudFormation(std::string_view text, const ReadContext& contex
       ++file.foreign;
       continue;
     }
-    NamedResource named;
+    ListedResource named;
     const std::string stack = TextIn(item, "StackName");
     named.address = (stack.empty() ? "" : stack + "/") + TextIn(item, "LogicalResourceId");
     named.type = TypeOfCloudFormation(type, context.catalogue);
@@ -212,7 +212,7 @@ Result<void> ReadTagging(std::string_view text, const ReadContext& context, Impo
   for (const Json& item : *list) {
     if (!item.is_object())
       return InvalidArgument("\"ResourceTagMappingList\" holds what is no object");
-    NamedResource named;
+    ListedResource named;
     named.arn = TextIn(item, "ResourceARN");
     named.address = named.arn;
     ImportEntry entry = EntryOfNamed(named, context);

@@ -17,7 +17,6 @@ using Json = nlohmann::json;
 
 constexpr std::size_t kCopyTextBytesMax = 4096;
 constexpr std::size_t kCopyIdBytes = 13;
-constexpr std::int64_t kEndOfTime = 253'402'300'799'999;  // 9999-12-31
 
 void Say(JsonWriter& json, std::string_view name, std::string_view value) {
   if (!value.empty()) json.Field(name, value);

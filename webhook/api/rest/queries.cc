@@ -84,7 +84,6 @@ std::string SortText(const Owner& owner, ResourceOrder order) {
     std::string text = std::to_string(value);
     return std::string(20 - std::min<std::size_t>(text.size(), 20), '0') + text;
   };
-  constexpr std::int64_t kEndOfTime = 253'402'300'799'999;  // 9999-12-31
   const std::int64_t since = owner.since.time_since_epoch().count();
   switch (order) {
     case ResourceOrder::kName: return owner.name;

@@ -174,9 +174,9 @@ ServerConnection::~ServerConnection() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-Progress ServerConnection::Fail(std::string message) {
+SocketProgress ServerConnection::Fail(std::string message) {
   failure_ = std::move(message);
-  return Progress::kFailed;
+  return SocketProgress::kFailed;
 }
 
 // Opens a socket to the next address. False when there is none left.
@@ -201,23 +201,23 @@ bool ServerConnection::NextAddress() {
   return false;
 }
 
-Progress ServerConnection::Connect() {
+SocketProgress ServerConnection::Connect() {
   if (descriptor_ < 0 && !NextAddress()) {
     if (failure_.empty()) return Fail("no address of '" + settings_.address.host + "' is known");
-    return Progress::kFailed;
+    return SocketProgress::kFailed;
   }
   while (true) {
     pollfd polled{descriptor_, POLLOUT, 0};
-    if (::poll(&polled, 1, 0) <= 0) return Progress::kWantWrite;
+    if (::poll(&polled, 1, 0) <= 0) return SocketProgress::kWantWrite;
     int error = 0;
     socklen_t size = sizeof(error);
     ::getsockopt(descriptor_, SOL_SOCKET, SO_ERROR, &error, &size);
     if (error == 0) break;
     Fail("connect to " + HostAndPort(settings_.address) + ": " + std::strerror(error));
-    if (!NextAddress()) return Progress::kFailed;
+    if (!NextAddress()) return SocketProgress::kFailed;
   }
   connected_ = true;
-  return Progress::kDone;
+  return SocketProgress::kDone;
 }
 
 bool ServerConnection::StartTls() {
@@ -244,11 +244,11 @@ bool ServerConnection::StartTls() {
 }
 
 // What a result of OpenSSL that is no success means.
-Progress ServerConnection::TlsProgress(int result, std::string_view doing) {
+SocketProgress ServerConnection::TlsProgress(int result, std::string_view doing) {
   const int error = SSL_get_error(session_, result);
-  if (error == SSL_ERROR_WANT_READ) return Progress::kWantRead;
-  if (error == SSL_ERROR_WANT_WRITE) return Progress::kWantWrite;
-  if (error == SSL_ERROR_ZERO_RETURN) return Progress::kClosed;
+  if (error == SSL_ERROR_WANT_READ) return SocketProgress::kWantRead;
+  if (error == SSL_ERROR_WANT_WRITE) return SocketProgress::kWantWrite;
+  if (error == SSL_ERROR_ZERO_RETURN) return SocketProgress::kClosed;
   std::string message(doing);
   message.append(" ").append(HostAndPort(settings_.address)).append(": ");
   const long verdict = SSL_get_verify_result(session_);
@@ -267,22 +267,22 @@ Progress ServerConnection::TlsProgress(int result, std::string_view doing) {
   return Fail(std::move(message));
 }
 
-Progress ServerConnection::Handshake() {
+SocketProgress ServerConnection::Handshake() {
   if (session_ == nullptr && !StartTls()) return Fail("TLS: " + OpenSslText());
   ERR_clear_error();
   const int result = SSL_do_handshake(session_);
-  return result == 1 ? Progress::kDone : TlsProgress(result, "TLS with");
+  return result == 1 ? SocketProgress::kDone : TlsProgress(result, "TLS with");
 }
 
-Progress ServerConnection::Establish() {
+SocketProgress ServerConnection::Establish() {
   if (!connected_) {
-    const Progress progress = Connect();
-    if (progress != Progress::kDone) return progress;
+    const SocketProgress progress = Connect();
+    if (progress != SocketProgress::kDone) return progress;
   }
-  if (!settings_.address.tls) return Progress::kDone;
-  const Progress progress = Handshake();
+  if (!settings_.address.tls) return SocketProgress::kDone;
+  const SocketProgress progress = Handshake();
   // Before the end of the handshake nothing ends in order.
-  if (progress == Progress::kClosed)
+  if (progress == SocketProgress::kClosed)
     return Fail("TLS with " + HostAndPort(settings_.address) + ": closed by the server");
   return progress;
 }
@@ -292,14 +292,14 @@ Moved ServerConnection::Read(std::span<char> buffer) {
     ERR_clear_error();
     std::size_t count = 0;
     const int result = SSL_read_ex(session_, buffer.data(), buffer.size(), &count);
-    if (result == 1) return {Progress::kDone, count};
+    if (result == 1) return {SocketProgress::kDone, count};
     return {TlsProgress(result, "read from")};
   }
   while (true) {
     const ssize_t count = ::recv(descriptor_, buffer.data(), buffer.size(), 0);
-    if (count > 0) return {Progress::kDone, static_cast<std::size_t>(count)};
-    if (count == 0) return {Progress::kClosed};
-    if (errno == EAGAIN) return {Progress::kWantRead};
+    if (count > 0) return {SocketProgress::kDone, static_cast<std::size_t>(count)};
+    if (count == 0) return {SocketProgress::kClosed};
+    if (errno == EAGAIN) return {SocketProgress::kWantRead};
     if (errno == EINTR) continue;
     return {Fail("read from " + HostAndPort(settings_.address) + ": " + std::strerror(errno))};
   }
@@ -310,13 +310,13 @@ Moved ServerConnection::Write(std::string_view data) {
     ERR_clear_error();
     std::size_t count = 0;
     const int result = SSL_write_ex(session_, data.data(), data.size(), &count);
-    if (result == 1) return {Progress::kDone, count};
+    if (result == 1) return {SocketProgress::kDone, count};
     return {TlsProgress(result, "write to")};
   }
   while (true) {
     const ssize_t count = ::send(descriptor_, data.data(), data.size(), MSG_NOSIGNAL);
-    if (count >= 0) return {Progress::kDone, static_cast<std::size_t>(count)};
-    if (errno == EAGAIN) return {Progress::kWantWrite};
+    if (count >= 0) return {SocketProgress::kDone, static_cast<std::size_t>(count)};
+    if (errno == EAGAIN) return {SocketProgress::kWantWrite};
     if (errno == EINTR) continue;
     return {Fail("write to " + HostAndPort(settings_.address) + ": " + std::strerror(errno))};
   }
@@ -326,8 +326,8 @@ bool ServerConnection::HasPending() const {
   return session_ != nullptr && SSL_has_pending(session_) == 1;
 }
 
-bool ServerConnection::Await(int descriptor, Progress wanted, Deadline deadline) {
-  const short events = wanted == Progress::kWantWrite ? POLLOUT : POLLIN;
+bool ServerConnection::Await(int descriptor, SocketProgress wanted, Deadline deadline) {
+  const short events = wanted == SocketProgress::kWantWrite ? POLLOUT : POLLIN;
   while (true) {
     const auto left =
         std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());

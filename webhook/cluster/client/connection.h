@@ -32,7 +32,7 @@ Result<std::shared_ptr<ssl_ctx_st>> MakeClientTls(const TlsMaterial& material,
                                                   std::string_view origin, Timestamp now);
 
 // How a non-blocking step ended.
-enum class Progress : std::uint8_t {
+enum class SocketProgress : std::uint8_t {
   kDone,
   kWantRead,   // go on when the socket is readable
   kWantWrite,  // go on when it is writable
@@ -41,7 +41,7 @@ enum class Progress : std::uint8_t {
 };
 
 struct Moved {
-  Progress progress;
+  SocketProgress progress;
   std::size_t bytes = 0;  // with kDone
 };
 
@@ -56,7 +56,7 @@ class ServerConnection final {
   ServerConnection& operator=(const ServerConnection&) = delete;
 
   // Connects, and shakes hands. May change the descriptor.
-  Progress Establish();
+  SocketProgress Establish();
   Moved Read(std::span<char> buffer);
   Moved Write(std::string_view data);
   // Whether decrypted bytes wait that no event of the socket will announce.
@@ -68,17 +68,17 @@ class ServerConnection final {
   const std::string& failure() const { return failure_; }
 
   // Waits until the socket is ready for `wanted`. False at `deadline`.
-  static bool Await(int descriptor, Progress wanted, Deadline deadline);
+  static bool Await(int descriptor, SocketProgress wanted, Deadline deadline);
 
  private:
   friend struct ConnectionBio;
 
-  Progress Connect();
+  SocketProgress Connect();
   bool NextAddress();
   bool StartTls();
-  Progress Handshake();
-  Progress TlsProgress(int result, std::string_view doing);
-  Progress Fail(std::string message);
+  SocketProgress Handshake();
+  SocketProgress TlsProgress(int result, std::string_view doing);
+  SocketProgress Fail(std::string message);
 
   const ServerSettings& settings_;
   std::shared_ptr<const SessionState> state_;

@@ -70,7 +70,7 @@ class CallStream final : public httplib::Stream {
     std::string_view left(data, size);
     while (!left.empty()) {
       const Moved moved = connection_.Write(left);
-      if (moved.progress == Progress::kDone) {
+      if (moved.progress == SocketProgress::kDone) {
         left.remove_prefix(moved.bytes);
       } else if (!GoOn(moved.progress)) {
         return -1;
@@ -98,11 +98,11 @@ class CallStream final : public httplib::Stream {
   }
 
   // Waits for what the last step asked for. False: failed.
-  bool GoOn(Progress progress) {
-    if (progress == Progress::kFailed) {
+  bool GoOn(SocketProgress progress) {
+    if (progress == SocketProgress::kFailed) {
       return Fail(ApiErrorKind::kUnreachable, connection_.failure());
     }
-    if (progress == Progress::kClosed) {
+    if (progress == SocketProgress::kClosed) {
       return Fail(ApiErrorKind::kUnreachable, "the server closed the connection");
     }
     if (ServerConnection::Await(connection_.descriptor(), progress, deadline_)) return true;
@@ -120,8 +120,8 @@ class CallStream final : public httplib::Stream {
         return -1;
       }
       const Moved moved = connection_.Read(into);
-      if (moved.progress == Progress::kDone) return static_cast<ssize_t>(moved.bytes);
-      if (moved.progress == Progress::kClosed) return 0;
+      if (moved.progress == SocketProgress::kDone) return static_cast<ssize_t>(moved.bytes);
+      if (moved.progress == SocketProgress::kClosed) return 0;
       if (!GoOn(moved.progress)) return -1;
     }
   }
@@ -251,9 +251,9 @@ class PooledClient final : public httplib::ClientImpl {
     connection_ = std::make_unique<ServerConnection>(session_.settings(), state_,
                                                      session_.AwaitAddresses(deadline_));
     while (true) {
-      const Progress progress = connection_->Establish();
-      if (progress == Progress::kDone) break;
-      if (progress == Progress::kFailed || progress == Progress::kClosed) {
+      const SocketProgress progress = connection_->Establish();
+      if (progress == SocketProgress::kDone) break;
+      if (progress == SocketProgress::kFailed || progress == SocketProgress::kClosed) {
         connect_failure_ = Failure(ApiErrorKind::kUnreachable, connection_->failure());
         return false;
       }

@@ -54,14 +54,14 @@ bool WatchStream::HoldLarge(bool wanted) {
   return true;
 }
 
-WatchStream::Want WatchStream::WantOf(Progress progress) {
+WatchStream::Want WatchStream::WantOf(SocketProgress progress) {
   switch (progress) {
-    case Progress::kWantRead: return Want::kRead;
-    case Progress::kWantWrite: return Want::kWrite;
-    case Progress::kFailed: return Fail(ApiErrorKind::kUnreachable, connection_->failure());
-    case Progress::kClosed:
+    case SocketProgress::kWantRead: return Want::kRead;
+    case SocketProgress::kWantWrite: return Want::kWrite;
+    case SocketProgress::kFailed: return Fail(ApiErrorKind::kUnreachable, connection_->failure());
+    case SocketProgress::kClosed:
       return Fail(ApiErrorKind::kUnreachable, "the server closed the connection");
-    case Progress::kDone: break;
+    case SocketProgress::kDone: break;
   }
   return Want::kTurn;
 }
@@ -114,8 +114,8 @@ WatchStream::Want WatchStream::Connect(Deadline now) {
         shared_.session.settings(), shared_.session.Current(), std::move(addresses));
     phase_ = Phase::kConnect;  // the time for the look-up counts
   }
-  const Progress progress = connection_->Establish();
-  if (progress != Progress::kDone) return WantOf(progress);
+  const SocketProgress progress = connection_->Establish();
+  if (progress != SocketProgress::kDone) return WantOf(progress);
   output_ = Request();
   Enter(Phase::kSend, now);
   return Send(now);
@@ -124,7 +124,7 @@ WatchStream::Want WatchStream::Connect(Deadline now) {
 WatchStream::Want WatchStream::Send(Deadline now) {
   while (!output_.empty()) {
     const Moved moved = connection_->Write(output_);
-    if (moved.progress != Progress::kDone) return WantOf(moved.progress);
+    if (moved.progress != SocketProgress::kDone) return WantOf(moved.progress);
     output_.erase(0, moved.bytes);
   }
   Enter(Phase::kHead, now);
@@ -138,8 +138,8 @@ WatchStream::Want WatchStream::Receive(Deadline now) {
       return Want::kLarge;
     }
     const Moved moved = connection_->Read(shared_.piece);
-    if (moved.progress == Progress::kClosed) return TakeEndOfConnection(now);
-    if (moved.progress != Progress::kDone) {
+    if (moved.progress == SocketProgress::kClosed) return TakeEndOfConnection(now);
+    if (moved.progress != SocketProgress::kDone) {
       const Want want = WantOf(moved.progress);
       return events_.empty() ? want : Want::kDelivery;
     }

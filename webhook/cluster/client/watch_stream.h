@@ -94,7 +94,7 @@ class WatchStream final {
   Want End(std::optional<ApiError> error);
   Want Fail(ApiErrorKind kind, std::string message);
   bool HoldLarge(bool wanted);
-  Want WantOf(Progress progress);
+  Want WantOf(SocketProgress progress);
   std::string Request() const;
 
   const WatchQuery query_;
