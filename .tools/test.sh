@@ -106,8 +106,8 @@ stage_lint() { files '*.cc' | clang_tidy; }
 stage_clang() { build clang; }
 # The sanitizers look at the code, the release build at many histories.
 few_histories() {
-  export TRUCE_MODEL_SEEDS="${TRUCE_MODEL_SEEDS:-40}"
-  export TRUCE_SIMULATION_SEEDS="${TRUCE_SIMULATION_SEEDS:-100}"
+  export TRUCE_MODEL_SEEDS="${TRUCE_MODEL_SEEDS:-60}"
+  export TRUCE_SIMULATION_SEEDS="${TRUCE_SIMULATION_SEEDS:-150}"
 }
 stage_asan() {
   few_histories
