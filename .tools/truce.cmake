@@ -88,13 +88,14 @@ function(truce_precompile target)
   truce_precompile(${target})
 endfunction()
 
-# truce_library(<target> SOURCES a.cc HEADERS a.h LINK targets [PRIVATE_LINK third_party] [BATCH n])
+# truce_library(<target> SOURCES a.cc HEADERS a.h LINK targets [PRIVATE_LINK third_party] [BATCH n] [HOT])
 #
-# BATCH sources are compiled as one, in their order; fewer where they are long.
+# BATCH sources are compiled as one, in their order; fewer where they are long. HOT: what judges a
+# review is compiled source by source; g++ inlines less in a batch (4 % more instructions a review).
 # A static library, or an interface library when there are only headers. Headers are included from
 # the root of the repository, and each must compile alone (target all_verify_interface_header_sets).
 function(truce_library target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "BATCH" "SOURCES;HEADERS;LINK;PRIVATE_LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "HOT" "BATCH" "SOURCES;HEADERS;LINK;PRIVATE_LINK")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "truce_library(${target}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -109,6 +110,9 @@ function(truce_library target)
     truce_precompile(${target})
     if(arg_BATCH)
       set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE ${arg_BATCH})
+    endif()
+    if(arg_HOT AND CMAKE_BUILD_TYPE STREQUAL "Release")
+      set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
     endif()
   else()
     add_library(${target} INTERFACE)
