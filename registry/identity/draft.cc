@@ -55,6 +55,52 @@ std::string ArnOf(const ResourceIdentity& identity, std::string_view arn_templat
   return arn;
 }
 
+bool IsObserved(std::string_view further_account) { return IsAccount(further_account); }
+
+// With the account that is known, by whatever evidence.
+ResourceIdentity LocatedIdentity(const DeclaredResource& resource) {
+  ResourceIdentity located = resource.identity;
+  if (IsObserved(resource.further_account)) located.account = resource.further_account;
+  return located;
+}
+
+// Whether AWS may show `shown` for what is written `arn` from its parts: the same place, and the
+// name as a piece of its own. Paths before it and suffixes that AWS adds are not known here.
+bool MayBeOf(std::string_view arn, std::string_view shown) {
+  if (arn == shown) return true;
+  constexpr int kPlaceFields = 5;  // arn:partition:service:region:account:
+  std::size_t end = 0;
+  for (int field = 0; field < kPlaceFields; ++field) {
+    end = arn.find(':', end);
+    if (end == std::string_view::npos) return false;
+    ++end;
+  }
+  if (shown.substr(0, end) != arn.substr(0, end)) return false;
+  const std::string_view name = arn.substr(arn.find_last_of("/:") + 1);
+  for (std::size_t at = shown.find(name, end); at != std::string_view::npos;
+       at = shown.find(name, at + 1)) {
+    const std::size_t after = at + name.size();
+    const bool begins = std::string_view("/:").find(shown[at - 1]) != std::string_view::npos;
+    const bool ends = after == shown.size() ||
+                      std::string_view("/:-").find(shown[after]) != std::string_view::npos;
+    if (begins && ends) return true;
+  }
+  return false;
+}
+
+// The names and the ARN, once the parts are there.
+void FillNames(DeclaredResource& resource, const TypeSpec& spec) {
+  if (resource.missing.empty()) {
+    if (std::optional<KeyText> key = KeyOf(resource.identity, spec)) resource.key = std::move(*key);
+  }
+  if (!resource.key.empty() && !resource.further_account.empty()) {
+    ResourceIdentity further = resource.identity;
+    further.account = resource.further_account;
+    if (std::optional<KeyText> name = KeyOf(further, spec)) resource.further = std::move(*name);
+  }
+  resource.arn = ArnOf(LocatedIdentity(resource), spec.arn_template);
+}
+
 // What people call the value: as they wrote it, unless normalising changed more than its case.
 std::string_view ForReaders(const Element& element) {
   return element.shown.size() == element.value.size() ? element.shown : element.value;
@@ -93,6 +139,7 @@ class Assembly {
     resource.identity = draft_.place;
     resource.identity.parts.reserve(draft_.parts.size() + draft_.extra.size());
     resource.missing = draft_.missing;
+    resource.further_account = draft_.further_account;
     resource.intent = draft_.intent;
     resource.sure = draft_.type->certainty == Certainty::kResearched;
     resource.late = draft_.late;
@@ -114,10 +161,6 @@ class Assembly {
       AddPart(resource, draft_.parts[i], draft_.parts[i].elements[chosen_[i]]);
     }
     Finish(resource);
-    if (!draft_.missing.empty()) return;
-    if (std::optional<KeyText> key = KeyOf(resource.identity, *draft_.type)) {
-      resource.key = std::move(*key);
-    }
   }
 
   void Finish(DeclaredResource& resource) const {
@@ -130,7 +173,13 @@ class Assembly {
     if (!resource.name.empty() && !Presentable(resource.name)) {
       resource.name = Printable(resource.name);
     }
-    resource.arn = ArnOf(resource.identity, draft_.type->arn_template);
+    FillNames(resource, *draft_.type);
+    const bool observed = IsObserved(resource.further_account) && !resource.arn.empty();
+    if (observed && !MayBeOf(resource.arn, draft_.own_arn)) {
+      resource.further_account.clear();
+      resource.further = {};
+      resource.arn.clear();
+    }
     resource.partial = draft_.mapped && !resource.missing.empty();
   }
 
@@ -205,10 +254,13 @@ void Resolve(DeclaredResource& resource, const Reference& reference, std::string
   resource.identity.parts.emplace_back(part->name, Normalise(part->normalisers, value));
   if (!resource.name.empty()) resource.name.push_back('/');
   resource.name.append(value);
-  if (resource.missing.empty()) {
-    if (std::optional<KeyText> key = KeyOf(resource.identity, spec)) resource.key = std::move(*key);
-  }
-  resource.arn = ArnOf(resource.identity, spec.arn_template);
+  FillNames(resource, spec);
+}
+
+ResourceIdentity DeclaredIdentity(const DeclaredResource& resource) {
+  ResourceIdentity declared = resource.identity;
+  if (resource.further_account.starts_with('?')) declared.account = resource.further_account;
+  return declared;
 }
 
 std::optional<KeyText> ParentKeyOf(const ResourceIdentity& identity, const TypeSpec& spec,

@@ -19,13 +19,16 @@ struct Draft {
   std::vector<std::string> missing;  // of the place: account, region
   std::vector<Reading> parts;        // of the key, in the catalogue's order
   std::vector<Reading> extra;        // beside the key
+  std::string further_account;       // DeclaredResource::further_account
+  std::string_view own_arn;          // that of the object's status; empty: none
   Intent intent = Intent::kDeletes;
   bool late = false;
   bool mapped = false;
 };
 
 // Appends one resource per combination of the parts' elements, and one without key for what is not
-// known yet. More than kResourcesMax combinations make one bad name and no key.
+// known yet. An observed account is left out where the object's own ARN names another resource.
+// More than kResourcesMax combinations make one bad name and no key.
 void AppendResources(const Draft& draft, std::vector<DeclaredResource>& resources,
                      std::vector<BadName>& bad_names);
 

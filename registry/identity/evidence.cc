@@ -109,9 +109,9 @@ void AppendStandInPart(std::string& text, std::string_view part) {
   }
 }
 
-std::string_view OwnArn(const ObjectView& view) { return StringOf(view.at_provider.Child("arn")); }
-
 }  // namespace
+
+std::string_view OwnArn(const ObjectView& view) { return StringOf(view.at_provider.Child("arn")); }
 
 std::string_view ArgoApplication(std::string_view tracking_id) {
   std::string_view rest = tracking_id;
@@ -184,6 +184,7 @@ AccountEvidence AccountOf(const ObjectView& view, const KindEntry& kind,
   if (const std::string_view field = FieldOf(view, kind.type->account_path); !field.empty()) {
     evidence.foreign = !IsAccount(field);
     if (!evidence.foreign) evidence.account = field;
+    evidence.own_field = !evidence.foreign;
   }
   if (evidence.account.empty() && !rules.accounts.empty()) {
     const ProviderConfigView config = ProviderConfigOf(view, kind);
@@ -195,7 +196,7 @@ AccountEvidence AccountOf(const ObjectView& view, const KindEntry& kind,
   const std::string_view own = AccountOfArn(OwnArn(view));
   if (own.empty() || own == evidence.account) return evidence;
   if (evidence.account.empty()) {
-    evidence.account = own;
+    evidence.observed = own;
     return evidence;
   }
   evidence.disagreement.append("status.atProvider.arn names account ").append(own);

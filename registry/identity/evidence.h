@@ -35,14 +35,19 @@ bool IsAccount(std::string_view text);
 std::string_view AccountOfArn(std::string_view arn);
 
 struct AccountEvidence {
-  std::string account;       // 12 digits, or empty: not known
+  std::string account;       // 12 digits, from the object's own field or configuration; else empty
+  std::string observed;      // 12 digits, from its status, where `account` is not known
+  bool own_field = false;    // `account` is that of the type's own account field
   bool foreign = false;      // the type's own account field names no account (a federated catalog)
   std::string disagreement;  // see ObjectFacts::account_disagreement
 };
 // The account of a managed resource of kind `kind`: the type's own account field, else
-// configuration, else the object's own ARN.
+// configuration; beside them what the object's own ARN shows.
 AccountEvidence AccountOf(const ObjectView& view, const KindEntry& kind,
                           const IdentityRules& rules);
+
+// The ARN that the object's own status shows; empty: none.
+std::string_view OwnArn(const ObjectView& view);
 
 // "?cluster/group/kind/namespace/name" of the ProviderConfig: what stands in a key for an unknown
 // account.

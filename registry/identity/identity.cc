@@ -151,8 +151,17 @@ void ReadManaged(const ObjectView& view, const KindEntry& kind, const IdentityRu
   }
   facts.account_disagreement = std::move(account.disagreement);
   if (!account.foreign) draft.place.account = std::move(account.account);
-  if (draft.place.account.empty() && !account.foreign && type.KeyHasAccount()) {
-    draft.place.account = StandInOf(view, kind, rules);
+  if (!account.foreign && !account.own_field && type.KeyHasAccount()) {
+    std::string stand_in = StandInOf(view, kind, rules);
+    draft.own_arn = OwnArn(view);
+    if (draft.place.account.empty()) {
+      draft.place.account = std::move(stand_in);
+      draft.further_account = std::move(account.observed);
+    } else {
+      draft.further_account = std::move(stand_in);
+    }
+  } else if (!account.foreign && draft.place.account.empty()) {
+    draft.place.account = std::move(account.observed);
   }
   const std::vector<KeyPart>& parts = type.PartsFor(kind.flavour);
   draft.parts.reserve(parts.size());
@@ -163,7 +172,14 @@ void ReadManaged(const ObjectView& view, const KindEntry& kind, const IdentityRu
   const std::vector<KeyPart>& extra = type.ExtraFor(kind.flavour);
   draft.extra.reserve(extra.size());
   for (const KeyPart& part : extra) draft.extra.push_back(ReadPart(part, view, beside));
+  const std::size_t first = facts.resources.size();
   AppendResources(draft, facts.resources, facts.bad_names);
+  for (std::size_t i = first; i < facts.resources.size(); ++i) {
+    const DeclaredResource& resource = facts.resources[i];
+    if (!IsAccount(draft.further_account) || !resource.further_account.empty()) continue;
+    facts.account_disagreement =
+        "status.atProvider.arn names another resource: " + Printable(draft.own_arn);
+  }
 }
 
 }  // namespace

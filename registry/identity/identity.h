@@ -37,6 +37,11 @@ struct DeclaredResource {
   // for names that AWS lets repeat. No key exists until all its parts (the account excepted) are
   // known.
   KeyText key;
+  // A second name of it, under another account: beside a known account the stand-in of its
+  // ProviderConfig, beside a stand-in the account that the object's own status shows. Empty without
+  // `key`, and where the type's key has no account.
+  KeyText further;
+  std::string further_account;        // in `further`: 12 digits or "?<stand-in>"; empty: none
   std::vector<std::string> missing;   // "spec.forProvider.bucketRef is not resolved yet"
   std::vector<Reference> references;  // those of `missing` that are references
   bool partial =
@@ -98,7 +103,8 @@ struct ObjectFacts {
   std::string transfer_to;  // annotation truce.dev/transfer-to: "<kind>/<namespace>/<name>"
   std::vector<DeclaredResource> resources;
   std::vector<BadName> bad_names;
-  // Not empty: the object's own ARN names another account than the stronger evidence that was used.
+  // Not empty: the object's own ARN names another account than the stronger evidence that was used,
+  // or another resource than its fields do. It is no name of the resource then.
   std::string account_disagreement;
   bool known_kind = false;  // the catalogue or a mapping rule knows the kind
   bool managed = false;     // a managed resource (catalogue), not a mapped claim or composite
@@ -148,6 +154,10 @@ struct MappedFacts {
   std::string service;  // from the rule's path; empty: none
 };
 MappedFacts ReadMapping(Value root, const MappingRule& rule, const Catalogue& catalogue);
+
+// The identity under the ProviderConfig's stand-in where the object has one, whatever is known of
+// the account: what its own fields declare.
+ResourceIdentity DeclaredIdentity(const DeclaredResource& resource);
 
 // Fills the part that `reference` stands for with `value` (the name of the resource that the
 // referenced object declares) and makes the key if that was the last missing part. Only for a

@@ -69,6 +69,10 @@ class Facts {
                                       std::size_t limit) const = 0;
   // At most `limit` lines of the audit log.
   virtual std::vector<AuditLine> AuditLines(const AuditRange& range, std::size_t limit) const = 0;
+  // The further name `name` and whose it is. Cheap: stores answer it from memory.
+  virtual std::optional<ResourceName> FurtherName(const KeyText& name) const = 0;
+  // All further names of the resource at `key`, ordered by name. Cheap, as FurtherName.
+  virtual std::vector<ResourceName> FurtherNamesOf(const KeyText& key) const = 0;
   // All agreements of `key`, ordered by id.
   virtual std::vector<Agreement> AgreementsOf(const KeyText& key) const = 0;
   virtual std::optional<Agreement> AgreementById(const PublicId& id) const = 0;

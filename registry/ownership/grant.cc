@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "registry/identity/evidence.h"
+
 namespace truce {
 namespace {
 
@@ -30,19 +32,24 @@ void AuditGrant(const Owner& owner, const Grantee& grantee, AuditAction action, 
 
 void Describe(const DeclaredResource& resource, Owner& owner) {
   owner.name = resource.name;
+  // An account that was known stays known.
+  std::string account = owner.identity.account;
   owner.identity = resource.identity;
+  if (IsAccount(resource.further_account)) owner.identity.account = resource.further_account;
+  if (IsAccount(account)) owner.identity.account = std::move(account);
   if (!resource.arn.empty()) owner.arn = resource.arn;
 }
 
 }  // namespace
 
-void GrantNew(const DeclaredResource& resource, const Grantee& grantee, Ledger& ledger) {
+void GrantNew(const KeyText& key, const DeclaredResource& resource, const Grantee& grantee,
+              Ledger& ledger) {
   Owner owner;
-  owner.key = resource.key;
+  owner.key = key;
   owner.id = ledger.NewId();
   owner.root = grantee.object.root;
   owner.party = grantee.party;
-  owner.shape = ShapeOf(resource.key);
+  owner.shape = ShapeOf(key);
   owner.since = ledger.now();
   Describe(resource, owner);
   DescribeRoot(grantee, ledger, owner);
@@ -95,9 +102,9 @@ bool NamesSuccessor(const std::string& successor, const Slot& root) {
   return rest == root.ns + "/" + root.name || (root.ns.empty() && rest == root.name);
 }
 
-const DeclaredResource* Declares(const ObjectFacts& object, const KeyText& key) {
+const DeclaredResource* Declares(const ObjectFacts& object, const KeyText& name) {
   for (const DeclaredResource& resource : object.resources) {
-    if (resource.key == key && !key.empty()) return &resource;
+    if (!name.empty() && (resource.key == name || resource.further == name)) return &resource;
   }
   return nullptr;
 }

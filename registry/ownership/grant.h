@@ -19,8 +19,9 @@ struct Grantee {
   ReviewUid review;  // empty unless a review grants
 };
 
-// Makes the grantee's root the owner of a free key.
-void GrantNew(const DeclaredResource& resource, const Grantee& grantee, Ledger& ledger);
+// Makes the grantee's root the owner of a new resource, kept under `key`, one of its names.
+void GrantNew(const KeyText& key, const DeclaredResource& resource, const Grantee& grantee,
+              Ledger& ledger);
 
 // Makes the grantee's root the owner in place of `owner`'s: an orphaned key re-declared by its
 // party, or the named successor. The record and the successor end; what is real stays real.
@@ -37,8 +38,8 @@ void AuditConflict(const Owner& owner, const Grantee& grantee, Ledger& ledger);
 // `root`. <kind> is "Kind.group", or "Kind" alone, which fits the kinds of that name of all groups.
 bool NamesSuccessor(const std::string& successor, const Slot& root);
 
-// The declared resource of `key` in `object`, or null.
-const DeclaredResource* Declares(const ObjectFacts& object, const KeyText& key);
+// The resource that `object` declares by exactly this name, or null.
+const DeclaredResource* Declares(const ObjectFacts& object, const KeyText& name);
 
 // The key with its account left out: what two declarations share that differ in the account alone.
 // Empty when the key has no account.

@@ -103,6 +103,36 @@ void CheckAgreements(const StoreContents& contents, const Index& index, Breaches
   }
 }
 
+// A key or name whose account is known: 12 digits in the third field.
+bool IsLocated(std::string_view text) {
+  constexpr std::size_t kAccountDigits = 12;
+  for (int fields = 0; fields < 2; ++fields) {
+    const std::size_t end = text.find('|');
+    if (end == std::string_view::npos) return false;
+    text.remove_prefix(end + 1);
+  }
+  const std::string_view account = text.substr(0, text.find('|'));
+  return account.size() == kAccountDigits &&
+         account.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+void CheckNames(const StoreContents& contents, const Index& index, Breaches& breaches) {
+  const auto exists = [&](const KeyText& key) {
+    return index.owners.contains(key) || index.rows.contains(key);
+  };
+  std::set<KeyText> names;
+  std::set<KeyText> located;
+  for (const ResourceName& name : contents.names) {
+    if (!names.insert(name.name).second) breaches.push_back("I13: name twice: " + name.name.text);
+    if (exists(name.name)) breaches.push_back("I13: a name is a key too: " + name.name.text);
+    if (!exists(name.key)) breaches.push_back("I13: name without resource: " + name.name.text);
+    if (name.sort != NameSort::kLocated) continue;
+    if (IsLocated(name.key.text) || !located.insert(name.key).second) {
+      breaches.push_back("I17: two located names: " + name.key.text);
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> CheckInvariants(const StoreContents& contents) {
@@ -115,6 +145,7 @@ std::vector<std::string> CheckInvariants(const StoreContents& contents) {
   CheckRows(contents, index, breaches);
   CheckAudit(contents, breaches);
   CheckAgreements(contents, index, breaches);
+  CheckNames(contents, index, breaches);
   std::sort(breaches.begin(), breaches.end());
   return breaches;
 }

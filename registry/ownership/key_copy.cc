@@ -43,6 +43,7 @@ void AddTo(StoreContents& contents, const KeyCopy& copy) {
   contents.rows.insert(contents.rows.end(), copy.rows.begin(), copy.rows.end());
   contents.agreements.insert(contents.agreements.end(), copy.agreements.begin(),
                              copy.agreements.end());
+  contents.names.insert(contents.names.end(), copy.names.begin(), copy.names.end());
   if (!copy.owner) return;
   Owner owner = *copy.owner;
   const bool is_seen = std::any_of(copy.rows.begin(), copy.rows.end(), [&](const Row& row) {
@@ -78,12 +79,25 @@ bool ObjectIsOther(const KeyCopy& copy, const Facts& facts) {
   });
 }
 
+// The first of the copy's names that is one of another resource here.
+std::optional<KeyText> TakenName(const KeyCopy& copy, const Facts& facts) {
+  if (facts.FurtherName(copy.key)) return copy.key;
+  for (const ResourceName& name : copy.names) {
+    const auto known = facts.FurtherName(name.name);
+    const bool further = known && known->key != copy.key;
+    if (further || facts.HasOwner(name.name) || !facts.RowsOfKey(name.name).empty()) {
+      return name.name;
+    }
+  }
+  return std::nullopt;
+}
+
 CopyPlan::Line LineOf(const KeyCopy& copy, const KeysOfId& ids, const Facts& facts) {
   CopyPlan::Line line;
   line.holder = facts.OwnerOf(copy.key);
   const KeyCopy present = CopyOf(copy.key, facts);
   const bool is_same = present.owner == copy.owner && present.rows == copy.rows &&
-                       present.agreements == copy.agreements;
+                       present.agreements == copy.agreements && present.names == copy.names;
   if (is_same && (present.owner || !present.rows.empty())) {
     line.action = CopyAction::kOwned;
     return line;
@@ -95,6 +109,8 @@ CopyPlan::Line LineOf(const KeyCopy& copy, const KeysOfId& ids, const Facts& fac
     line.why = "owned by " + ForPeople(present.owner->root);
   } else if (!present.rows.empty()) {
     line.why = "declared by " + ForPeople(present.rows.front().slot);
+  } else if (const auto name = TakenName(copy, facts)) {
+    line.why = "another resource has its name " + name->text;
   } else if (IdIsTaken(copy, ids, facts)) {
     line.why = "its id stands for something else";
   } else if (ObjectIsOther(copy, facts)) {
@@ -122,6 +138,7 @@ KeyCopy CopyOf(const KeyText& key, const Facts& facts) {
   copy.owner = facts.OwnerOf(key);
   copy.rows = facts.RowsOfKey(key);
   copy.agreements = facts.AgreementsOf(key);
+  copy.names = facts.FurtherNamesOf(key);
   Objects objects;
   for (const Row& row : copy.rows) AddChain(row.id.uid, facts, objects);
   for (auto& [uid, object] : objects) copy.objects.push_back(std::move(object));
@@ -170,6 +187,7 @@ Changes TakeCopies(const std::vector<KeyCopy>& copies, const CopyPlan& plan,
     const KeyCopy& copy = copies[i];
     for (const Row& row : copy.rows) ledger.PutRow(row);
     for (const Agreement& agreement : copy.agreements) ledger.PutAgreement(agreement);
+    for (const ResourceName& name : copy.names) ledger.PutName(name);
     for (const Object& object : copy.objects) {
       if (!ledger.ObjectByUid(object.uid)) objects.insert(*youngest.find(object.uid));
     }

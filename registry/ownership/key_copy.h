@@ -21,6 +21,7 @@ struct KeyCopy {
   std::vector<Row> rows;              // by RowId
   std::vector<Object> objects;        // of the rows, and what stands above those, by uid
   std::vector<Agreement> agreements;  // by id
+  std::vector<ResourceName> names;    // further ones, by name
 
   bool operator==(const KeyCopy&) const = default;
 };

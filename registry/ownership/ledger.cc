@@ -46,6 +46,11 @@ std::optional<Owner> Ledger::OwnerOf(const KeyText& key) const {
   return found != owners_.end() ? found->second : facts_.OwnerOf(key);
 }
 
+bool Ledger::HasOwner(const KeyText& key) const {
+  const auto found = owners_.find(key);
+  return found != owners_.end() ? found->second.has_value() : facts_.HasOwner(key);
+}
+
 std::vector<Row> Ledger::RowsOfKey(const KeyText& key) const {
   std::vector<Row> stored = facts_.RowsOfKey(key);
   const auto first = rows_.lower_bound(RowId{key, {}, RowState::kReserved});
@@ -134,6 +139,22 @@ std::optional<Agreement> Ledger::AgreementById(const PublicId& id) const {
   return found != agreements_.end() ? found->second : facts_.AgreementById(id);
 }
 
+std::optional<ResourceName> Ledger::FurtherName(const KeyText& name) const {
+  const auto found = names_.find(name);
+  return found != names_.end() ? found->second : facts_.FurtherName(name);
+}
+
+std::vector<ResourceName> Ledger::FurtherNamesOf(const KeyText& key) const {
+  std::vector<ResourceName> found = facts_.FurtherNamesOf(key);
+  std::erase_if(found, [&](const ResourceName& each) { return names_.contains(each.name); });
+  for (const auto& [text, name] : names_) {
+    if (name && name->key == key) found.push_back(*name);
+  }
+  std::sort(found.begin(), found.end(),
+            [](const ResourceName& a, const ResourceName& b) { return a.name < b.name; });
+  return found;
+}
+
 std::optional<std::string> Ledger::Setting(const std::string& name) const {
   const auto found = settings_.find(name);
   return found != settings_.end() ? found->second : facts_.Setting(name);
@@ -172,6 +193,18 @@ void Ledger::PutAgreement(Agreement agreement) {
 }
 
 void Ledger::DropAgreement(const PublicId& id) { agreements_.insert_or_assign(id, std::nullopt); }
+
+void Ledger::PutName(ResourceName name) {
+  if (const auto known = FurtherName(name.name)) {
+    // Seen again it is the same, so that a repeated sight writes nothing.
+    const Timestamp at = std::exchange(name.at, known->at);
+    if (name != *known) name.at = at;
+  }
+  KeyText text = name.name;
+  names_.insert_or_assign(std::move(text), std::move(name));
+}
+
+void Ledger::DropName(const KeyText& name) { names_.insert_or_assign(name, std::nullopt); }
 
 void Ledger::PutSetting(const std::string& name, std::string value) {
   settings_.insert_or_assign(name, std::move(value));
@@ -238,6 +271,29 @@ void Ledger::FollowOwners() {
   }
 }
 
+void Ledger::DropNamesOfTheGone() {
+  std::set<KeyText> left;
+  for (const auto& [id, row] : rows_) {
+    if (!row) left.insert(id.key);
+  }
+  for (const auto& [key, owner] : owners_) {
+    if (!owner) left.insert(key);
+  }
+  for (const KeyText& key : left) {
+    const std::vector<ResourceName> names = FurtherNamesOf(key);
+    if (names.empty() || OwnerOf(key) || !RowsOfKey(key).empty()) continue;
+    for (const ResourceName& name : names) DropName(name.name);
+  }
+}
+
+void Ledger::TakeNames(Changes& changes) {
+  for (auto& [text, name] : names_) {
+    const auto stored = facts_.FurtherName(text);
+    if (!name && stored) changes.drop_names.push_back(text);
+    if (name && name != stored) changes.put_names.push_back(*std::move(name));
+  }
+}
+
 void Ledger::TakeAgreements(Changes& changes) {
   for (auto& [id, agreement] : agreements_) {
     const auto stored = facts_.AgreementById(id);
@@ -249,8 +305,10 @@ void Ledger::TakeAgreements(Changes& changes) {
 Changes Ledger::Take() {
   DeriveOwners();
   FollowOwners();
+  DropNamesOfTheGone();
   Changes changes;
   TakeAgreements(changes);
+  TakeNames(changes);
   for (auto& [key, owner] : owners_) {
     const auto stored = facts_.OwnerOf(key);
     if (!owner && stored) changes.drop_owners.push_back(key);

@@ -28,6 +28,7 @@ class Ledger final {
   const Facts& facts() const { return facts_; }
 
   std::optional<Owner> OwnerOf(const KeyText& key) const;
+  bool HasOwner(const KeyText& key) const;               // cheaper than to have it named
   std::vector<Row> RowsOfKey(const KeyText& key) const;  // ordered by RowId
   std::vector<Row> RowsOfUid(const Uid& uid) const;      // ordered by RowId
   std::optional<Row> FindRow(const RowId& id) const;
@@ -36,6 +37,8 @@ class Ledger final {
   std::vector<Object> ChildrenOf(const Slot& slot) const;
   std::vector<Agreement> AgreementsOf(const KeyText& key) const;  // ordered by id
   std::optional<Agreement> AgreementById(const PublicId& id) const;
+  std::optional<ResourceName> FurtherName(const KeyText& name) const;
+  std::vector<ResourceName> FurtherNamesOf(const KeyText& key) const;  // ordered by name
   std::optional<std::string> Setting(const std::string& name) const;
 
   void PutRow(Row row);
@@ -46,6 +49,8 @@ class Ledger final {
   void DropObject(const Uid& uid);
   void PutAgreement(Agreement agreement);
   void DropAgreement(const PublicId& id);
+  void PutName(ResourceName name);  // known in the same words it keeps its `at`
+  void DropName(const KeyText& name);
   void PutSetting(const std::string& name, std::string value);
   void Audit(AuditEntry entry);  // sets `at`
 
@@ -55,8 +60,9 @@ class Ledger final {
 
   // The changes, with the owners' derived fields (state, leaf) recomputed from their rows, and
   // agreements brought after their ownerships: they move with a key, end with the ownership, and a
-  // transfer ends when it is done or the owner names somebody else. Values equal to the stored ones
-  // are left out. The ledger must not be used afterwards.
+  // transfer ends when it is done or the owner names somebody else. The further names of a key that
+  // is left with neither owner nor row go with it, all at once. Values equal to the stored ones are
+  // left out. The ledger must not be used afterwards.
   Changes Take();
 
  private:
@@ -67,7 +73,9 @@ class Ledger final {
   void FollowOwners();
   void MoveAgreements(const Owner& stored);
   void EndWhatIsDone(const Owner& stored, const Owner& owner);
+  void DropNamesOfTheGone();
   void TakeAgreements(Changes& changes);
+  void TakeNames(Changes& changes);
 
   const Facts& facts_;
   Timestamp now_;
@@ -77,6 +85,7 @@ class Ledger final {
   std::map<KeyText, std::optional<Owner>> owners_;
   std::map<Uid, std::optional<Object>> objects_;
   std::map<PublicId, std::optional<Agreement>> agreements_;
+  std::map<KeyText, std::optional<ResourceName>> names_;
   std::map<std::string, std::string> settings_;
   std::vector<AuditEntry> audit_;
 };

@@ -9,13 +9,16 @@
 #include <vector>
 
 #include "registry/ownership/grant.h"
+#include "registry/ownership/names.h"
 
 namespace truce {
 namespace {
 
 constexpr std::size_t kPage = 1000;
 
-KeyText KeyAfter(const NewKey& new_key, const ResourceIdentity& identity, const KeyText& old) {
+// The account is that of the old key: an identity may know another one (DeclaredIdentity).
+KeyText KeyAfter(const NewKey& new_key, ResourceIdentity identity, const KeyText& old) {
+  if (std::string account = AccountIn(old); !account.empty()) identity.account = std::move(account);
   const auto key = new_key(identity);
   return key ? *key : old;
 }
@@ -128,24 +131,26 @@ NewKey KeysOf(const Catalogue& catalogue) {
 
 namespace {
 
-// What an identity becomes when its key changes; it stays by default.
-using NewIdentity = std::function<void(ResourceIdentity&)>;
-
-struct Rekeying {
-  const NewKey& new_key;
-  const NewIdentity& new_identity;
-  const std::string& cause;
-};
+// The further names of what stands at `old`, as the new catalogue spells them. They follow what
+// described the ownership; a name that is taken there stays where it is.
+void MoveNames(const KeyText& old, const ResourceIdentity& identity, const NewKey& new_key,
+               Ledger& ledger) {
+  const KeyText key = KeyAfter(new_key, identity, old);
+  for (ResourceName& name : ledger.FurtherNamesOf(old)) {
+    ledger.DropName(name.name);
+    name.name = WithAccount(key, AccountIn(name.name));
+    name.key = key;
+    if (name.name != key && !ResourceOf(name.name, ledger)) ledger.PutName(std::move(name));
+  }
+}
 
 // Moves everything of `affected` to its new keys.
-std::size_t Move(const Affected& affected, const Rekeying& rekeying, Ledger& ledger) {
-  const NewKey& new_key = rekeying.new_key;
-  const NewIdentity& new_identity = rekeying.new_identity;
+std::size_t Move(const Affected& affected, const NewKey& new_key, const std::string& cause,
+                 Ledger& ledger) {
   std::map<RowId, Row> rows;
   for (Row row : affected.rows) {
     ledger.DropRow(row.id);
     row.id.key = KeyAfter(new_key, row.identity, row.id.key);
-    new_identity(row.identity);
     MergeRow(std::move(row), rows);
   }
   std::map<KeyText, Owner> owners;
@@ -156,7 +161,6 @@ std::size_t Move(const Affected& affected, const Rekeying& rekeying, Ledger& led
       Owner moved = owner;
       moved.key = target;
       moved.shape = ShapeOf(target);
-      new_identity(moved.identity);
       if (!first) moved.id = ledger.NewId();
       first = false;
       const auto [at, added] = owners.try_emplace(target, moved);
@@ -179,84 +183,32 @@ std::size_t Move(const Affected& affected, const Rekeying& rekeying, Ledger& led
                                      [&root](const Row* row) { return row->root == root; });
     // Merged into a record of its own root: the living declaration stands.
     if (managed) owner.record = Record::kNone;
-    AuditMove(owner, rekeying.cause, ledger);
+    AuditMove(owner, cause, ledger);
     ledger.PutOwner(std::move(owner));
   }
   for (auto& [id, row] : rows) ledger.PutRow(std::move(row));
+  for (const Owner& owner : affected.owners) MoveNames(owner.key, owner.identity, new_key, ledger);
   return affected.keys.size();
 }
 
 }  // namespace
 
 std::size_t RekeyAll(const NewKey& new_key, const std::string& cause, Ledger& ledger) {
-  const NewIdentity same = [](ResourceIdentity&) {};
-  return Move(Collect(new_key, ledger), {new_key, same, cause}, ledger);
+  return Move(Collect(new_key, ledger), new_key, cause, ledger);
 }
 
-std::size_t RekeyAccount(std::span<const KeyText> keys, const AccountChange& change,
-                         const Catalogue& catalogue, Ledger& ledger) {
-  const NewIdentity renew = [&](ResourceIdentity& identity) {
-    if (identity.account == change.from) identity.account = change.to;
-  };
-  const NewKey new_key = [&](const ResourceIdentity& identity) -> std::optional<KeyText> {
-    const TypeSpec* spec = catalogue.FindType(identity.type);
-    // Only what the change concerns moves; all else keeps the key it has.
-    if (spec == nullptr || identity.account != change.from) return std::nullopt;
-    ResourceIdentity renewed = identity;
-    renew(renewed);
-    return KeyOf(renewed, *spec);
-  };
-  std::set<KeyText> affected;
+std::size_t LocateResources(std::span<const KeyText> keys, const AccountChange& change,
+                            Ledger& ledger) {
+  std::size_t changed = 0;
   for (const KeyText& key : keys) {
-    const auto visit = [&](const ResourceIdentity& identity) {
-      const KeyText target = KeyAfter(new_key, identity, key);
-      if (identity.account == change.from) affected.insert({key, target});
-    };
-    for (const Row& row : ledger.RowsOfKey(key)) visit(row.identity);
-    if (const auto owner = ledger.OwnerOf(key); owner && owner->record != Record::kNone) {
-      visit(owner->identity);
-    }
+    const std::vector<Row> rows = ledger.RowsOfKey(key);
+    const bool concerned =
+        AccountIn(key) == change.from || std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
+          return row.identity.account == change.from;
+        });
+    if (concerned && LocateResource(key, change.to, ledger)) ++changed;
   }
-  if (affected.empty()) return 0;
-  const std::string cause = "account of " + change.from + " is known now: " + change.to;
-  return Move(Load(std::move(affected), ledger), {new_key, renew, cause}, ledger);
-}
-
-void RekeyObject(const Uid& uid, const KeyText& from, const DeclaredResource& resource,
-                 Ledger& ledger) {
-  std::optional<Slot> root;
-  for (Row row : ledger.RowsOfUid(uid)) {
-    if (row.id.key != from) continue;
-    if (Manages(row)) root = row.root;
-    ledger.DropRow(row.id);
-    row.id.key = resource.key;
-    row.identity = resource.identity;
-    ledger.PutRow(std::move(row));
-  }
-  auto owner = ledger.OwnerOf(from);
-  if (!root || !owner || owner->root != *root || owner->record != Record::kNone) return;
-  std::vector<const Row*> others;
-  const std::vector<Row> rest = ledger.RowsOfKey(from);
-  for (const Row& row : rest) {
-    if (!Manages(row)) continue;
-    if (row.root == *root) return;  // another declaration of the chain still names the old key
-    others.push_back(&row);
-  }
-  const std::string cause = "account of " + uid.text + " is known now";
-  if (!others.empty()) {
-    Owner heir = OldestOwns(from, others, ledger);
-    AuditMove(heir, cause, ledger);
-    ledger.PutOwner(std::move(heir));
-  } else {
-    ledger.DropOwner(from);
-  }
-  if (ledger.OwnerOf(resource.key)) return;  // owned there already: this object is a conflict now
-  owner->key = resource.key;
-  owner->identity = resource.identity;
-  owner->shape = ShapeOf(resource.key);
-  if (!resource.arn.empty()) owner->arn = resource.arn;
-  AuditMove(*owner, cause, ledger);
-  ledger.PutOwner(*std::move(owner));
+  return changed;
 }
 
 }  // namespace truce

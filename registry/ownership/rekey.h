@@ -1,4 +1,4 @@
-// Re-keying: a catalogue that computes other keys, or a better known account (design section 3).
+// Re-keying: a catalogue that computes other keys; an account that became known.
 #ifndef TRUCE_REGISTRY_OWNERSHIP_REKEY_H_
 #define TRUCE_REGISTRY_OWNERSHIP_REKEY_H_
 
@@ -25,23 +25,15 @@ NewKey KeysOf(const Catalogue& catalogue);
 // many keys changed.
 std::size_t RekeyAll(const NewKey& new_key, const std::string& cause, Ledger& ledger);
 
-// An account that became known, or another one: what is kept under account (or stand-in) `from`
-// belongs to `to`.
+// An account that became known: what is kept under the stand-in `from` ("?…") is in `to`.
 struct AccountChange {
   std::string from;
   std::string to;
 };
-// Moves what is kept of `keys` under `change.from` to the keys with `change.to`, identities too,
-// with the rules of RekeyAll. Idempotent. Returns how many keys changed. For passes of bounded
-// transactions; ResourceIdentity::account says which keys are concerned.
-std::size_t RekeyAccount(std::span<const KeyText> keys, const AccountChange& change,
-                         const Catalogue& catalogue, Ledger& ledger);
-
-// Moves the rows of one object from `from` to the key of `resource`, whose account is better known
-// now. The ownership goes along when nobody else manages `from`; where the new key has another
-// owner, the object becomes a conflict there.
-void RekeyObject(const Uid& uid, const KeyText& from, const DeclaredResource& resource,
-                 Ledger& ledger);
+// Gives each resource of `keys` that is kept under the stand-in, or declared by it, its located
+// name (LocateResource). Idempotent. Returns how many changed. For passes of bounded transactions.
+std::size_t LocateResources(std::span<const KeyText> keys, const AccountChange& change,
+                            Ledger& ledger);
 
 }  // namespace truce
 

@@ -6,9 +6,11 @@
 #include <utility>
 
 #include "registry/base/assert.h"
+#include "registry/identity/evidence.h"
 #include "registry/ownership/grant.h"
 #include "registry/ownership/hand_over.h"
 #include "registry/ownership/lineage.h"
+#include "registry/ownership/names.h"
 #include "registry/ownership/sight.h"
 
 namespace truce {
@@ -123,7 +125,9 @@ std::vector<Pair> AddedPairs(const ReviewRequest& request, bool moved) {
     if (resource.key.empty() || resource.partial) continue;
     if (request.old_object && !moved) {
       const DeclaredResource* old = Declares(*request.old_object, resource.key);
-      if (old != nullptr && old->intent >= resource.intent) continue;
+      const bool same = old != nullptr && old->key == resource.key &&
+                        (resource.further == old->further || resource.further.empty());
+      if (same && old->intent >= resource.intent) continue;
     }
     const Mode mode = i < request.modes.size() ? request.modes[i] : Mode::kEnforce;
     added.push_back({i, &resource, mode, IsLate(request, resource)});
@@ -133,8 +137,8 @@ std::vector<Pair> AddedPairs(const ReviewRequest& request, bool moved) {
 
 // The same review came before and its row is there: it is allowed again, whatever the modes say
 // now.
-bool IsReplay(const Case& c, const Pair& pair) {
-  const auto row = c.ledger.FindRow({pair.resource->key, c.object.uid, RowState::kReserved});
+bool IsReplay(const Case& c, const KeyText& key) {
+  const auto row = c.ledger.FindRow({key, c.object.uid, RowState::kReserved});
   return row && row->review == c.request.uid && row->digest == c.Digest();
 }
 
@@ -143,6 +147,7 @@ struct Obstacle {
   std::optional<ClashReason> reason;
   std::string step;
   bool transfers = false;  // no obstacle: the successor takes over
+  bool held = false;       // no obstacle: held before, as owner or beside it
   bool moves = false;      // no obstacle: this very object moves to another root
 };
 
@@ -171,6 +176,19 @@ Obstacle OtherRoot(const Case& c, const Owner& owner) {
   return {.reason = ClashReason::kTransferring, .step = std::move(step)};
 }
 
+// The old object had the intent and named the resource literally: by all the names by which the new
+// one means it (R1). A row alone does not count: it may be one that a weaker mode let in.
+bool HeldBefore(const Case& c, const Pair& pair, const KeyText& key) {
+  if (!c.request.old_object) return false;
+  const DeclaredResource& resource = *pair.resource;
+  for (const KeyText* name : {&resource.key, &resource.further}) {
+    if (name->empty() || ResourceOf(*name, c.ledger) != key) continue;
+    const DeclaredResource* old = Declares(*c.request.old_object, *name);
+    if (old == nullptr || old->intent < resource.intent) return false;
+  }
+  return true;
+}
+
 Obstacle FindObstacle(const Case& c, const Owner& owner) {
   switch (owner.record) {
     case Record::kImported: return {.reason = ClashReason::kImported};
@@ -187,9 +205,9 @@ Obstacle FindObstacle(const Case& c, const Owner& owner) {
 
 // Adds the reserved row. One that an earlier review of this object left, and that may still come
 // true, is not weakened: the stronger intent stays.
-void Reserve(const Case& c, const Pair& pair) {
+void Reserve(const Case& c, const Pair& pair, const KeyText& key) {
   Row row;
-  row.id = {pair.resource->key, c.object.uid, RowState::kReserved};
+  row.id = {key, c.object.uid, RowState::kReserved};
   row.slot = c.object.slot;
   row.root = c.object.root;
   row.intent = pair.resource->intent;
@@ -197,7 +215,7 @@ void Reserve(const Case& c, const Pair& pair) {
     row.intent = std::max(row.intent, earlier->intent);
   row.terminating = c.request.object.terminating;
   row.managed = c.request.object.managed;
-  row.identity = pair.resource->identity;
+  row.identity = DeclaredIdentity(*pair.resource);
   row.review = c.request.uid;
   row.digest = c.Digest();
   if (c.request.old_object) row.base = c.request.old_object->version;
@@ -213,10 +231,11 @@ void Reserve(const Case& c, const Pair& pair) {
 void FindElsewhere(const Case& c, const Pair& pair, Decision& decision) {
   const std::string shape = ShapeOf(pair.resource->key);
   if (shape.empty() || pair.mode == Mode::kOff) return;
-  const bool unknown = pair.resource->identity.account.starts_with('?');
+  const bool unknown = !IsAccount(pair.resource->identity.account);
   for (Owner& other : c.ledger.facts().OwnersOfShape(shape, kElsewhereMax)) {
-    if (other.key == pair.resource->key || other.root == c.object.root) continue;
-    if (!unknown && !other.identity.account.starts_with('?')) continue;
+    const bool meant = Declares(c.request.object, other.key) == pair.resource;
+    if (meant || other.root == c.object.root) continue;
+    if (!unknown && IsAccount(other.identity.account)) continue;
     decision.elsewhere.push_back({.mode = Mode::kWarn,
                                   .resource = *pair.resource,
                                   .holder = std::move(other),
@@ -225,16 +244,44 @@ void FindElsewhere(const Case& c, const Pair& pair, Decision& decision) {
   }
 }
 
-void Grant(const Case& c, const Pair& pair, const std::optional<Owner>& owner,
-           const Obstacle& obstacle) {
-  if (!owner) {
-    GrantNew(*pair.resource, c.grantee, c.ledger);
-  } else if (obstacle.transfers) {
-    GrantToSuccessor(*owner, *pair.resource, c.grantee, c.ledger);
-  } else if (owner->record != Record::kNone) {
-    GrantInPlace(*owner, *pair.resource, c.grantee, c.ledger);
+// A resource that the pair means, and what stands between them.
+struct Meaning {
+  MeantResource meant;
+  std::optional<Owner> owner;  // none: it is only observed
+  Obstacle obstacle;
+};
+
+std::vector<Meaning> MeaningsOf(const Case& c, const Pair& pair) {
+  std::vector<Meaning> meanings;
+  for (MeantResource& meant : ResourcesMeant(*pair.resource, c.ledger)) {
+    Meaning& meaning = meanings.emplace_back(Meaning{std::move(meant), std::nullopt, {}});
+    meaning.owner = c.ledger.OwnerOf(meaning.meant.key);
+    if (!meaning.owner) continue;
+    meaning.obstacle = FindObstacle(c, *meaning.owner);
+    if (meaning.obstacle.reason && HeldBefore(c, pair, meaning.meant.key)) {
+      meaning.obstacle = {.held = true};
+    }
   }
-  Reserve(c, pair);
+  return meanings;
+}
+
+// Names first: what is one resource must be one before it is granted.
+void Grant(const Case& c, const Pair& pair, const std::vector<Meaning>& meanings) {
+  const KeyText home = JoinNames(*pair.resource, c.object.root, c.ledger);
+  if (!c.ledger.OwnerOf(home)) GrantNew(home, *pair.resource, c.grantee, c.ledger);
+  for (const Meaning& meaning : meanings) {
+    const auto owner = c.ledger.OwnerOf(meaning.meant.key);  // none: merged
+    if (!owner || meaning.obstacle.reason || meaning.obstacle.held) continue;
+    if (meaning.obstacle.transfers) {
+      GrantToSuccessor(*owner, *pair.resource, c.grantee, c.ledger);
+    } else if (owner->record != Record::kNone) {
+      GrantInPlace(*owner, *pair.resource, c.grantee, c.ledger);
+    }
+  }
+  Reserve(c, pair, home);
+  for (const MeantResource& meant : ResourcesMeant(*pair.resource, c.ledger)) {
+    if (meant.key != home) Reserve(c, pair, meant.key);
+  }
 }
 
 void ProposeProofs(const Case& c, const Owner& holder, Decision& decision) {
@@ -248,35 +295,54 @@ void ProposeProofs(const Case& c, const Owner& holder, Decision& decision) {
   }
 }
 
+void JudgeObserver(const Case& c, const Pair& pair) {
+  const std::vector<MeantResource> meant = ResourcesMeant(*pair.resource, c.ledger);
+  const KeyText& key = meant.empty() ? pair.resource->key : meant.front().key;
+  if (!IsReplay(c, key)) Reserve(c, pair, key);  // a consumer needs no ownership
+}
+
+// Whether the clash may deny: names known from a status alone do not, since whoever may write the
+// status could take any account's names (W5).
+bool Denies(const Case& c, const Pair& pair, const Meaning& meaning) {
+  if (pair.mode != Mode::kEnforce || pair.late) return false;
+  return !meaning.meant.observed || c.request.status_guarded;
+}
+
 void JudgePair(const Case& c, const Pair& pair, Decision& decision) {
   if (pair.resource->intent == Intent::kObserves) {
-    if (!IsReplay(c, pair)) Reserve(c, pair);  // a consumer needs no ownership
+    JudgeObserver(c, pair);
     return;
   }
-  auto owner = c.ledger.OwnerOf(pair.resource->key);
-  if (owner && (owner->root == c.object.root || owner->contested) && IsReplay(c, pair)) return;
-  const Obstacle obstacle = owner ? FindObstacle(c, *owner) : Obstacle{};
-  if (!obstacle.reason) {
-    Grant(c, pair, owner, obstacle);
-    if (!owner) FindElsewhere(c, pair, decision);
-    return;
+  std::vector<Meaning> meanings = MeaningsOf(c, pair);
+  const bool replay = std::any_of(meanings.begin(), meanings.end(), [&](const Meaning& meaning) {
+    const auto& owner = meaning.owner;
+    return owner && (owner->root == c.object.root || owner->contested) &&
+           IsReplay(c, meaning.meant.key);
+  });
+  if (replay) return;
+  bool denied = false;
+  for (Meaning& meaning : meanings) {
+    if (!meaning.obstacle.reason) continue;
+    const bool denies = Denies(c, pair, meaning);
+    denied = denied || denies;
+    Clash clash{.reason = *meaning.obstacle.reason,
+                .mode = denies || pair.late ? pair.mode : std::min(pair.mode, Mode::kWarn),
+                .resource = *pair.resource,
+                .holder = *meaning.owner,
+                .step = meaning.obstacle.step,
+                .same_party = meaning.owner->party == c.grantee.party,
+                .late = pair.late};
+    if (denies) {
+      ProposeProofs(c, clash.holder, decision);
+      decision.denied.push_back(std::move(clash));
+      continue;
+    }
+    AuditConflict(clash.holder, c.grantee, c.ledger);
+    if (pair.mode != Mode::kOff) decision.conflicts.push_back(std::move(clash));
   }
-  const bool same_party = owner->party == c.grantee.party;
-  Clash clash{.reason = *obstacle.reason,
-              .mode = pair.mode,
-              .resource = *pair.resource,
-              .holder = *std::move(owner),
-              .step = obstacle.step,
-              .same_party = same_party,
-              .late = pair.late};
-  if (pair.mode == Mode::kEnforce && !pair.late) {
-    ProposeProofs(c, clash.holder, decision);
-    decision.denied.push_back(std::move(clash));
-    return;
-  }
-  AuditConflict(clash.holder, c.grantee, c.ledger);
-  Reserve(c, pair);
-  if (pair.mode != Mode::kOff) decision.conflicts.push_back(std::move(clash));
+  if (denied) return;  // nothing is written
+  if (meanings.empty()) FindElsewhere(c, pair, decision);
+  Grant(c, pair, meanings);
 }
 
 // Too many unproved reservations of one user in one namespace are an attack on names, or a broken
@@ -288,8 +354,10 @@ bool CapReached(const Case& c, const std::vector<Pair>& pairs) {
   const std::size_t count = c.ledger.facts().CountReserved(
       c.object.slot.ns, c.request.requester.user, c.ledger.now() - kProveAfter);
   if (count < c.request.reservation_cap) return false;
-  return !std::all_of(pairs.begin(), pairs.end(),
-                      [&](const Pair& pair) { return IsReplay(c, pair); });
+  return !std::all_of(pairs.begin(), pairs.end(), [&](const Pair& pair) {
+    const auto meant = ResourcesMeant(*pair.resource, c.ledger);
+    return !meant.empty() && IsReplay(c, meant.front().key);
+  });
 }
 
 std::vector<BadName> NewBadNames(const ReviewRequest& request) {
@@ -384,6 +452,7 @@ Locks LocksOf(const ReviewRequest& request) {
   const auto add = [&](const ObjectFacts& object) {
     for (const DeclaredResource& resource : object.resources) {
       if (!resource.key.empty()) locks.keys.push_back(resource.key);
+      if (!resource.further.empty()) locks.keys.push_back(resource.further);
     }
     if (object.lineage.controller) locks.uids.push_back(object.lineage.controller->uid);
     if (object.lineage.claim) {

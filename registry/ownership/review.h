@@ -41,7 +41,9 @@ struct ReviewRequest {
   std::vector<Mode> modes;  // one per object.resources, already lowered for unsure types
   PartyRules parties;
   std::size_t reservation_cap = 0;  // per namespace and user; 0: off
-  bool watched = false;             // a watcher of the cluster is there to prove reservations
+  // Status writes are reviewed: names known from a status alone deny, else they warn (W5).
+  bool status_guarded = false;
+  bool watched = false;  // a watcher of the cluster is there to prove reservations
 };
 
 // Why a pair cannot simply be granted.

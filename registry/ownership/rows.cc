@@ -39,6 +39,15 @@ std::string_view Name(HolderState state) {
   return "";
 }
 
+std::string_view Name(NameSort sort) {
+  switch (sort) {
+    case NameSort::kDeclared: return "declared";
+    case NameSort::kLocated: return "located";
+    case NameSort::kAssigned: return "assigned";
+  }
+  return "";
+}
+
 std::string_view Name(AuditAction action) {
   switch (action) {
     case AuditAction::kGranted: return "granted";

@@ -168,6 +168,25 @@ struct AuditRange {
   bool newest_first = false;  // else oldest first
 };
 
+// How a resource came to a name.
+enum class NameSort : std::uint8_t {
+  kDeclared,  // as an object spells it, without the account that the credentials tell
+  kLocated,   // with its account: what AWS itself would call it
+  kAssigned,  // an id that AWS gave
+};
+std::string_view Name(NameSort sort);
+
+// A name of a resource beside its key. A name that is itself a key is not kept as one of these.
+struct ResourceName {
+  KeyText name;  // unique (I13)
+  KeyText key;   // where the resource stands: has an owner or rows
+  NameSort sort = NameSort::kDeclared;
+  bool observed = false;  // known from a status only
+  Timestamp at{};
+
+  bool operator==(const ResourceName&) const = default;
+};
+
 // Everything one decision changes; applied in one transaction or not at all.
 struct Changes {
   std::vector<Row> put_rows;  // insert or replace by RowId
@@ -178,6 +197,8 @@ struct Changes {
   std::vector<Uid> drop_objects;
   std::vector<Agreement> put_agreements;  // insert or replace by id
   std::vector<PublicId> drop_agreements;
+  std::vector<ResourceName> put_names;  // insert or replace by name
+  std::vector<KeyText> drop_names;
   std::vector<AuditEntry> audit;
   std::vector<std::pair<std::string, std::string>>
       put_settings;  // brake, cluster binding, catalogue version
@@ -185,7 +206,8 @@ struct Changes {
   bool empty() const {
     return put_rows.empty() && drop_rows.empty() && put_owners.empty() && drop_owners.empty() &&
            put_objects.empty() && drop_objects.empty() && put_agreements.empty() &&
-           drop_agreements.empty() && audit.empty() && put_settings.empty();
+           drop_agreements.empty() && put_names.empty() && drop_names.empty() && audit.empty() &&
+           put_settings.empty();
   }
   bool operator==(const Changes&) const = default;
 };

@@ -1,13 +1,14 @@
 #include "registry/ownership/sight.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
 #include "registry/ownership/grant.h"
-#include "registry/ownership/rekey.h"
+#include "registry/ownership/names.h"
 
 namespace truce {
 namespace {
@@ -109,11 +110,21 @@ void EndRow(const RowId& id, End end, const std::string& cause, Ledger& ledger) 
 
 namespace {
 
-// Gives `object` the ownership of a key it manages, where nobody else has it.
-void Acquire(const DeclaredResource& resource, const Grantee& grantee, bool real, Ledger& ledger) {
-  auto owner = ledger.OwnerOf(resource.key);
+// A resource as a version of an object declares it.
+struct SeenDeclaration {
+  const ObjectFacts& object;
+  const DeclaredResource& resource;
+  const Grantee& grantee;
+  bool real;  // the resource is known to exist
+};
+
+// Gives the object the ownership of the resource at `key`, which it manages, where nobody else has
+// it.
+void Acquire(const KeyText& key, const SeenDeclaration& seen, Ledger& ledger) {
+  const auto& [object, resource, grantee, real] = seen;
+  auto owner = ledger.OwnerOf(key);
   if (!owner) {
-    GrantNew(resource, grantee, ledger);
+    GrantNew(key, resource, grantee, ledger);
   } else if (owner->record != Record::kNone && owner->record != Record::kImported &&
              owner->party == grantee.party) {
     GrantInPlace(*std::move(owner), resource, grantee, ledger);
@@ -121,7 +132,7 @@ void Acquire(const DeclaredResource& resource, const Grantee& grantee, bool real
              NamesSuccessor(owner->successor, grantee.object.root)) {
     GrantToSuccessor(*std::move(owner), resource, grantee, ledger);
   }
-  owner = ledger.OwnerOf(resource.key);
+  owner = ledger.OwnerOf(key);
   if (owner->root == grantee.object.root) {
     owner->real = owner->real || real;
     if (!resource.arn.empty()) owner->arn = resource.arn;
@@ -129,27 +140,27 @@ void Acquire(const DeclaredResource& resource, const Grantee& grantee, bool real
   }
 }
 
-// The seen row of `resource`; keeps the time of the first declaration.
-void PutSeen(const ObjectFacts& object, const DeclaredResource& resource, const Grantee& grantee,
-             Ledger& ledger) {
+// The seen row at `key`; keeps the time of the first declaration.
+void PutSeen(const KeyText& key, const SeenDeclaration& seen, Ledger& ledger) {
+  const auto& [object, resource, grantee, real] = seen;
   Row row;
-  row.id = {resource.key, object.uid, RowState::kSeen};
+  row.id = {key, object.uid, RowState::kSeen};
   row.slot = object.slot;
   row.root = grantee.object.root;
   row.intent = resource.intent;
   row.terminating = object.terminating;
   row.managed = object.managed;
-  row.identity = resource.identity;
+  row.identity = DeclaredIdentity(resource);
   row.created = object.created;
   row.at = ledger.now();
   const auto before = ledger.FindRow(row.id);
-  const auto reserved = ledger.FindRow({resource.key, object.uid, RowState::kReserved});
+  const auto reserved = ledger.FindRow({key, object.uid, RowState::kReserved});
   if (before) {
     row.at = before->at;
   } else if (reserved) {
     row.at = reserved->at;
   }
-  const auto owner = ledger.OwnerOf(resource.key);
+  const auto owner = ledger.OwnerOf(key);
   const bool conflict = owner && Manages(row) && owner->root != row.root;
   if (conflict && !before && !reserved) AuditConflict(*owner, grantee, ledger);
   ledger.PutRow(std::move(row));
@@ -173,20 +184,29 @@ void AdoptNamed(const ObjectFacts& object, const Object& placed, Ledger& ledger)
   }
 }
 
-// A slot holds one live object: of earlier lives only what their own end still has to say remains.
-bool SeesKey(const ObjectFacts& object, const Row& row) {
-  const DeclaredResource* declared = Declares(object, row.id.key);
-  return declared != nullptr && (!Manages(row) || declared->intent != Intent::kObserves);
+// What an object declares, by the keys of the resources that it means.
+using DeclaredAt = std::map<KeyText, const DeclaredResource*>;
+
+DeclaredAt DeclaredBy(const ObjectFacts& object, const Ledger& ledger) {
+  DeclaredAt declared;
+  for (const DeclaredResource& resource : object.resources) {
+    if (resource.key.empty()) continue;
+    for (MeantResource& meant : ResourcesMeant(resource, ledger)) {
+      declared.emplace(std::move(meant.key), &resource);
+    }
+  }
+  return declared;
 }
 
-// Rows of this object under a key that differs in the account alone follow what is known of it now.
-void FollowAccount(const ObjectFacts& object, const DeclaredResource& resource, Ledger& ledger) {
-  for (const Row& row : ledger.RowsOfUid(object.uid)) {
-    if (row.id.key == resource.key) continue;
-    ResourceIdentity same = row.identity;
-    same.account = resource.identity.account;
-    if (same == resource.identity) RekeyObject(object.uid, row.id.key, resource, ledger);
-  }
+const DeclaredResource* At(const DeclaredAt& declared, const KeyText& key) {
+  const auto at = declared.find(key);
+  return at == declared.end() ? nullptr : at->second;
+}
+
+// The version is one in which the row is true.
+bool SeesRow(const DeclaredAt& declared, const Row& row) {
+  const DeclaredResource* resource = At(declared, row.id.key);
+  return resource != nullptr && (!Manages(row) || resource->intent != Intent::kObserves);
 }
 
 bool Confirms(const ObjectFacts& object, const Row& reserved) {
@@ -219,6 +239,27 @@ Object PutPlace(const ObjectFacts& object, Ledger& ledger) {
   return placed;
 }
 
+void SeeObserver(const SeenDeclaration& seen, Ledger& ledger) {
+  std::vector<MeantResource> meant = ResourcesMeant(seen.resource, ledger);
+  if (meant.empty()) meant.push_back({seen.resource.key, false});
+  for (const MeantResource& each : meant) {
+    const auto row = ledger.FindRow({each.key, seen.object.uid, RowState::kSeen});
+    if (row && Manages(*row)) EndRow(row->id, End::kUnproved, "demoted to Observe", ledger);
+    PutSeen(each.key, seen, ledger);
+  }
+}
+
+void SeeManager(const SeenDeclaration& seen, Ledger& ledger) {
+  const KeyText home = JoinNames(seen.resource, seen.grantee.object.root, ledger);
+  Acquire(home, seen, ledger);
+  PutSeen(home, seen, ledger);
+  for (const MeantResource& meant : ResourcesMeant(seen.resource, ledger)) {
+    if (meant.key == home) continue;
+    Acquire(meant.key, seen, ledger);
+    PutSeen(meant.key, seen, ledger);
+  }
+}
+
 }  // namespace
 
 void Meet(const ObjectFacts& object, Ledger& ledger) {
@@ -232,18 +273,16 @@ void See(const ObjectFacts& object, bool out_of_sight, Ledger& ledger) {
   const Grantee grantee{placed, party, "seen without reservation", std::string(kWatch), {}};
   for (const DeclaredResource& resource : object.resources) {
     if (resource.key.empty() || resource.partial) continue;
-    FollowAccount(object, resource, ledger);
-    const RowId seen{resource.key, object.uid, RowState::kSeen};
+    const SeenDeclaration seen{object, resource, grantee, object.real || out_of_sight};
     if (resource.intent == Intent::kObserves) {
-      const auto row = ledger.FindRow(seen);
-      if (row && Manages(*row)) EndRow(seen, End::kUnproved, "demoted to Observe", ledger);
+      SeeObserver(seen, ledger);
     } else {
-      Acquire(resource, grantee, object.real || out_of_sight, ledger);
+      SeeManager(seen, ledger);
     }
-    PutSeen(object, resource, grantee, ledger);
   }
+  const DeclaredAt declared = DeclaredBy(object, ledger);
   for (const Row& row : ledger.RowsOfUid(object.uid)) {
-    const bool has = SeesKey(object, row);
+    const bool has = SeesRow(declared, row);
     if (row.id.state == RowState::kSeen && !has) {
       EndRow(row.id, End::kUnproved, "no longer declared", ledger);
     } else if (row.id.state == RowState::kReserved && has && Confirms(object, row)) {
@@ -277,9 +316,7 @@ std::vector<Row> RowsBelow(const Uid& uid, const Slot& slot, const Ledger& ledge
 void NameSuccessor(const ObjectFacts& object, const Slot& root, Ledger& ledger) {
   std::set<KeyText> keys;
   for (const Row& row : RowsBelow(object.uid, object.slot, ledger)) keys.insert(row.id.key);
-  for (const DeclaredResource& resource : object.resources) {
-    if (!resource.key.empty()) keys.insert(resource.key);
-  }
+  for (const auto& [key, resource] : DeclaredBy(object, ledger)) keys.insert(key);
   for (const KeyText& key : keys) {
     auto owner = ledger.OwnerOf(key);
     if (!owner || owner->root != root || owner->successor == object.transfer_to) continue;
@@ -292,10 +329,11 @@ void SeeDeleted(const ObjectFacts& last, bool crd_terminating, Ledger& ledger) {
   const auto object = ledger.ObjectByUid(last.uid);
   const bool stripped = object && object->stripped;
   const bool witnessed = last.terminating && last.deleting && !stripped && !crd_terminating;
+  const DeclaredAt all = DeclaredBy(last, ledger);
   std::vector<Row> rows = ledger.RowsOfUid(last.uid);
   for (const Row& row : rows) {
     auto owner = ledger.OwnerOf(row.id.key);
-    const DeclaredResource* declared = Declares(last, row.id.key);
+    const DeclaredResource* declared = At(all, row.id.key);
     if (owner && owner->root == row.root && last.real && declared != nullptr &&
         declared->intent != Intent::kObserves && !owner->real) {
       owner->real = true;
@@ -307,8 +345,10 @@ void SeeDeleted(const ObjectFacts& last, bool crd_terminating, Ledger& ledger) {
     return a.id.state == RowState::kReserved && b.id.state == RowState::kSeen;
   });
   for (const Row& row : rows) {
-    const DeclaredResource* declared = Declares(last, row.id.key);
-    const bool free = witnessed && declared != nullptr && declared->intent == Intent::kDeletes;
+    const DeclaredResource* declared = At(all, row.id.key);
+    const auto owner = ledger.OwnerOf(row.id.key);
+    const bool free = witnessed && declared != nullptr && declared->intent == Intent::kDeletes &&
+                      !(owner && InAnotherAccount(*declared, *owner));
     EndRow(row.id, free ? End::kWitnessed : End::kUnproved,
            free ? "deleted, and its resource with it"
                 : "deleted without proof that its resource is gone",
@@ -400,7 +440,8 @@ bool ReleaseByOperator(const KeyText& key, const std::string& actor, const std::
 }
 
 bool Import(Owner imported, const std::string& actor, Ledger& ledger) {
-  if (ledger.OwnerOf(imported.key)) return false;
+  const auto at = ResourceOf(imported.key, ledger);
+  if (at && (*at != imported.key || ledger.OwnerOf(*at))) return false;
   imported.record = Record::kImported;
   imported.real = true;
   imported.since = ledger.now();

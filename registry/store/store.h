@@ -51,6 +51,7 @@ struct StoreContents {
   std::vector<Row> rows;
   std::vector<Object> objects;
   std::vector<Agreement> agreements;
+  std::vector<ResourceName> names;
   std::vector<AuditEntry> audit;  // in the order written
   std::vector<std::pair<std::string, std::string>> settings;
 
@@ -66,13 +67,14 @@ class Store {
   // come before puts; dropping what is not there is no error; of two puts of one thing the last one
   // counts. Constraints: rows have a key and a uid, owners a key, objects a uid, agreements an id
   // and a key, settings a name (all not empty); a key with a managing reservation has an owner
-  // (backs I1 and I2). Durable on return (SQLite: synchronous=FULL): an answer sent after it
-  // survives a power cut (I3). Errors: kUnavailable (busy, disk full, read-only: nothing was
-  // written); kResourceExhausted (queue full: nothing was written); kDeadlineExceeded (the outcome
-  // is unknown: repeat the review, which is idempotent); kDataLoss (the database is damaged);
-  // kInternal (the changes break a constraint: nothing was written). Blocks at most until
-  // `deadline`. When `decide` returns no changes nothing is written and the call needs no working
-  // disk.
+  // (backs I1 and I2); a further name is not empty and not itself a key with owner or rows, and the
+  // key it points to has an owner or a row, once the change is done (I13). Durable on return
+  // (SQLite: synchronous=FULL): an answer sent after it survives a power cut (I3). Errors:
+  // kUnavailable (busy, disk full, read-only: nothing was written); kResourceExhausted (queue full:
+  // nothing was written); kDeadlineExceeded (the outcome is unknown: repeat the review, which is
+  // idempotent); kDataLoss (the database is damaged); kInternal (the changes break a constraint:
+  // nothing was written). Blocks at most until `deadline`. When `decide` returns no changes nothing
+  // is written and the call needs no working disk.
   virtual Result<void> Apply(const Locks& locks, const Decide& decide, Deadline deadline) = 0;
 
   // As Apply, for callers that have more to do than to wait: calls `done` once with what Apply

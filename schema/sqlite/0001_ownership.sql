@@ -1,9 +1,16 @@
 -- What the registry keeps (registry/ownership/rows.h). Slots, identities and keys are in their text form;
 -- times are milliseconds since 1970, UTC. An absent optional value is NULL, an empty text ''.
+--
+-- Tables are heaps to which new rows are appended: what a grant costs is the number of pages it changes at random
+-- places. A CHECK of three words or more says OR: for IN SQLite fills a table of its own in each statement, which
+-- costs as much as the rest of an insertion.
 
-CREATE TABLE owners (
-  key           TEXT    PRIMARY KEY CHECK (key <> ''),  -- I1: one owner for each key
-  id            TEXT    NOT NULL,
+-- One row for each resource key that has an owner or declarations (I1: one owner for each key).
+CREATE TABLE resources (
+  id            INTEGER PRIMARY KEY,
+  key           TEXT    NOT NULL UNIQUE CHECK (key <> ''),
+  owned         INTEGER NOT NULL CHECK (owned IN (0, 1)),  -- 0: all below is empty, observers only
+  public_id     TEXT    NOT NULL,
   root          TEXT    NOT NULL,
   party         TEXT    NOT NULL,
   service       TEXT    NOT NULL,
@@ -14,24 +21,31 @@ CREATE TABLE owners (
   shape         TEXT    NOT NULL,
   since         INTEGER NOT NULL,
   real          INTEGER NOT NULL CHECK (real IN (0, 1)),
-  record        TEXT    NOT NULL CHECK (record IN ('none', 'orphaned', 'imported', 'transferring')),
+  record        TEXT    NOT NULL CHECK (record = 'none' OR record = 'orphaned' OR record = 'imported'
+                                        OR record = 'transferring'),
   record_reason TEXT    NOT NULL,
   successor     TEXT    NOT NULL,
-  state         TEXT    NOT NULL CHECK (state IN ('reserved', 'held', 'terminating')),
-  leaf          TEXT,
+  state         TEXT    NOT NULL CHECK (state = 'held' OR state = 'reserved' OR state = 'terminating'),
+  leaf          TEXT,  -- '': the root
   contested     INTEGER NOT NULL CHECK (contested IN (0, 1))
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
-CREATE INDEX owners_by_shape ON owners (shape) WHERE shape <> '';
+CREATE INDEX resources_by_shape ON resources (shape) WHERE shape <> '';
+CREATE INDEX resources_contested ON resources (key) WHERE contested = 1;
+CREATE INDEX resources_orphaned ON resources (key) WHERE record IN ('orphaned', 'transferring');
+CREATE INDEX resources_imported ON resources (key) WHERE record = 'imported';
 
+-- Where the rows of a uid stand is known in memory (registry/store/sqlite/signposts.h).
 CREATE TABLE declarations (
-  key         TEXT    NOT NULL CHECK (key <> ''),
+  id          INTEGER PRIMARY KEY,
+  -- Deferred: checked when the transaction ends, so that no statement needs a journal of its own.
+  resource    INTEGER NOT NULL REFERENCES resources (id) DEFERRABLE INITIALLY DEFERRED,
   uid         TEXT    NOT NULL CHECK (uid <> ''),
   state       TEXT    NOT NULL CHECK (state IN ('reserved', 'seen')),
   slot        TEXT    NOT NULL,
   namespace   TEXT    NOT NULL,  -- of the slot, for caps
-  root        TEXT    NOT NULL,
-  intent      TEXT    NOT NULL CHECK (intent IN ('observes', 'manages', 'deletes')),
+  root        TEXT,              -- NULL: the slot itself
+  intent      TEXT    NOT NULL CHECK (intent = 'deletes' OR intent = 'manages' OR intent = 'observes'),
   terminating INTEGER NOT NULL CHECK (terminating IN (0, 1)),
   managed     INTEGER NOT NULL CHECK (managed IN (0, 1)),
   identity    TEXT    NOT NULL,
@@ -41,49 +55,120 @@ CREATE TABLE declarations (
   user        TEXT    NOT NULL,
   at          INTEGER NOT NULL,
   created     INTEGER,
-  PRIMARY KEY (key, uid, state)
-) STRICT, WITHOUT ROWID;
+  UNIQUE (resource, uid, state)
+) STRICT;
 
-CREATE INDEX declarations_by_uid ON declarations (uid);
 CREATE INDEX declarations_reserved ON declarations (user, namespace, at) WHERE state = 'reserved';
+-- Who observes what, without passing over all declarations; those that manage stand in no page of it.
+CREATE INDEX declarations_observing ON declarations (resource) WHERE intent = 'observes';
 
 -- I1, I2: a reservation is an answer "allowed"; while one that manages stands, its key has an owner.
+-- ROLLBACK, not ABORT: the writer takes the whole transaction back, and SQLite keeps no journal of
+-- each statement.
 CREATE TRIGGER reservation_has_owner BEFORE INSERT ON declarations
 WHEN NEW.state = 'reserved' AND NEW.intent <> 'observes'
-  AND NOT EXISTS (SELECT 1 FROM owners WHERE key = NEW.key)
+  AND (SELECT owned FROM resources WHERE id = NEW.resource) IS NOT 1
 BEGIN
-  SELECT RAISE(ABORT, 'a managing reservation has an owner');
+  SELECT RAISE(ROLLBACK, 'a managing reservation has an owner');
 END;
 
-CREATE TRIGGER owner_stays_with_reservation BEFORE DELETE ON owners
-WHEN EXISTS (SELECT 1 FROM declarations
-             WHERE key = OLD.key AND state = 'reserved' AND intent <> 'observes')
+CREATE TRIGGER raised_reservation_has_owner BEFORE UPDATE ON declarations
+WHEN NEW.state = 'reserved' AND NEW.intent <> 'observes'
+  AND (SELECT owned FROM resources WHERE id = NEW.resource) IS NOT 1
 BEGIN
-  SELECT RAISE(ABORT, 'a managing reservation has an owner');
+  SELECT RAISE(ROLLBACK, 'a managing reservation has an owner');
 END;
 
+CREATE TRIGGER owner_stays_with_reservation BEFORE UPDATE OF owned ON resources
+WHEN NEW.owned = 0 AND EXISTS (SELECT 1 FROM declarations
+                               WHERE resource = OLD.id AND state = 'reserved' AND intent <> 'observes')
+BEGIN
+  SELECT RAISE(ROLLBACK, 'a managing reservation has an owner');
+END;
+
+-- The further names of a resource, beside its key; found in memory (registry/store/sqlite/name_index.h).
+CREATE TABLE names (
+  id       INTEGER PRIMARY KEY,
+  name     TEXT    NOT NULL UNIQUE CHECK (name <> ''),
+  resource INTEGER NOT NULL REFERENCES resources (id) DEFERRABLE INITIALLY DEFERRED,
+  sort     TEXT    NOT NULL CHECK (sort = 'declared' OR sort = 'located' OR sort = 'assigned'),
+  observed INTEGER NOT NULL CHECK (observed IN (0, 1)),  -- 1: known from a status only
+  at       INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX names_by_resource ON names (resource);
+
+-- I13: a name belongs to one resource: it is no other's key, and goes before or with its own.
+CREATE TRIGGER name_is_no_key BEFORE INSERT ON names
+WHEN EXISTS (SELECT 1 FROM resources WHERE key = NEW.name
+             AND (owned = 1 OR EXISTS (SELECT 1 FROM declarations WHERE resource = resources.id)))
+BEGIN
+  SELECT RAISE(ROLLBACK, 'a name belongs to one resource');
+END;
+
+CREATE TRIGGER key_is_no_name BEFORE INSERT ON resources
+WHEN EXISTS (SELECT 1 FROM names WHERE name = NEW.key)
+BEGIN
+  SELECT RAISE(ROLLBACK, 'a name belongs to one resource');
+END;
+
+CREATE TRIGGER name_has_its_resource BEFORE DELETE ON resources
+WHEN EXISTS (SELECT 1 FROM names WHERE resource = OLD.id)
+BEGIN
+  SELECT RAISE(ROLLBACK, 'a name has its resource');
+END;
+
+-- Where the objects of a uid or a slot stand is known in memory, too. Passes over a kind go by the order in which
+-- its objects came.
 CREATE TABLE objects (
-  uid        TEXT    PRIMARY KEY CHECK (uid <> ''),
-  slot       TEXT    NOT NULL,
+  id         INTEGER PRIMARY KEY,
+  uid        TEXT    NOT NULL CHECK (uid <> ''),
+  kind       TEXT    NOT NULL,  -- of the slot: "cluster/group/kind"
+  namespace  TEXT    NOT NULL,
+  name       TEXT    NOT NULL,
   parent     TEXT,
   parent_uid TEXT    NOT NULL,
-  root       TEXT    NOT NULL,
+  root       TEXT,              -- NULL: the slot itself
   link       TEXT    NOT NULL,
   names      TEXT    NOT NULL,  -- one a line
   service    TEXT    NOT NULL,
   contact    TEXT    NOT NULL,
   stripped   INTEGER NOT NULL CHECK (stripped IN (0, 1)),
   at         INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX objects_by_kind ON objects (kind);
+CREATE INDEX objects_by_parent ON objects (parent) WHERE parent IS NOT NULL;
+
+-- What was settled about a resource beside its ownership (registry/ownership/agreement.h): shares, offered
+-- hand-overs, protections. Few and small, read by key.
+CREATE TABLE agreements (
+  id        TEXT    PRIMARY KEY CHECK (id <> ''),
+  kind      TEXT    NOT NULL CHECK (kind IN ('share', 'transfer', 'protection')),
+  key       TEXT    NOT NULL CHECK (key <> ''),
+  party     TEXT    NOT NULL,
+  level     TEXT    NOT NULL CHECK (level IN ('observe', 'attach')),
+  accepted  INTEGER NOT NULL CHECK (accepted IN (0, 1)),
+  successor TEXT    NOT NULL,
+  reason    TEXT    NOT NULL,
+  actor     TEXT    NOT NULL,
+  at        INTEGER NOT NULL,
+  until     INTEGER
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX objects_by_slot ON objects (slot, at);
-CREATE INDEX objects_by_parent ON objects (parent) WHERE parent IS NOT NULL;
+CREATE INDEX agreements_by_key ON agreements (key);
+
+CREATE TABLE settings (
+  name  TEXT PRIMARY KEY CHECK (name <> ''),
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE audit (
   seq    INTEGER PRIMARY KEY,
   at     INTEGER NOT NULL,
-  action TEXT    NOT NULL CHECK (action IN ('granted', 'conflict', 'released', 'passed', 'orphaned',
-                                            'transferred', 'moved', 'administered')),
+  action TEXT    NOT NULL CHECK (action = 'granted' OR action = 'conflict' OR action = 'released'
+                                 OR action = 'passed' OR action = 'orphaned' OR action = 'transferred'
+                                 OR action = 'moved' OR action = 'administered'),
   key    TEXT    NOT NULL,
   id     TEXT    NOT NULL,
   root   TEXT    NOT NULL,
@@ -94,21 +179,29 @@ CREATE TABLE audit (
   review TEXT    NOT NULL
 ) STRICT;
 
--- I12: the audit log only grows.
+-- The history of one resource, without passing over the whole log.
+CREATE INDEX audit_by_id ON audit (id) WHERE id <> '';
+
+-- I12: the audit log only grows. Retention: the setting audit.exported names the last line that stands in an exported
+-- segment; writing it lets those lines go, in the same transaction; no other deletion is possible.
 CREATE TRIGGER audit_is_not_changed BEFORE UPDATE ON audit
 BEGIN
   SELECT RAISE(ABORT, 'the audit log is append-only');
 END;
 
 CREATE TRIGGER audit_is_not_deleted BEFORE DELETE ON audit
+WHEN OLD.seq > (SELECT coalesce(max(CAST(value AS INTEGER)), 0) FROM settings WHERE name = 'audit.exported')
+  -- The newest line stays: the next one is numbered after it.
+  OR OLD.seq >= (SELECT max(seq) FROM audit)
 BEGIN
   SELECT RAISE(ABORT, 'the audit log is append-only');
 END;
 
-CREATE TABLE settings (
-  name  TEXT PRIMARY KEY CHECK (name <> ''),
-  value TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
+CREATE TRIGGER exported_audit_goes AFTER INSERT ON settings
+WHEN NEW.name = 'audit.exported'
+BEGIN
+  DELETE FROM audit WHERE seq <= CAST(NEW.value AS INTEGER) AND seq < (SELECT max(seq) FROM audit);
+END;
 
 -- How many transactions were committed: tells a reader whether its memory and its snapshot are one state.
 CREATE TABLE commits (

@@ -75,6 +75,10 @@ class NothingKnown final : public Facts {
                                     std::size_t /*limit*/) const override {
     return {};
   }
+  std::optional<ResourceName> FurtherName(const KeyText& /*name*/) const override {
+    return std::nullopt;
+  }
+  std::vector<ResourceName> FurtherNamesOf(const KeyText& /*key*/) const override { return {}; }
   std::vector<Agreement> AgreementsOf(const KeyText& /*key*/) const override { return {}; }
   std::optional<Agreement> AgreementById(const PublicId& /*id*/) const override { return {}; }
   std::vector<Agreement> AgreementsAfter(AgreementKind /*kind*/, const PublicId& /*after*/,

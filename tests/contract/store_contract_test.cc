@@ -9,6 +9,7 @@
 #include <mutex>
 #include <random>
 #include <thread>
+#include <tuple>
 
 #include "registry/store/memory/memory_store.h"
 #include "tests/contract/every_store.h"
@@ -325,6 +326,8 @@ TEST_P(StoreContract, AReaderSeesWholeDecisionsOnly) {
         Row row = SampleRow(name, "u1");
         row.at = At(i);
         changes.put_rows.push_back(row);
+        changes.put_names.push_back(SampleName(name));
+        changes.put_names.back().at = At(i);
       }
       EXPECT_TRUE(Write(store(), changes).ok());
     }
@@ -337,6 +340,10 @@ TEST_P(StoreContract, AReaderSeesWholeDecisionsOnly) {
       if (!facts.OwnerOf(SampleKey("a"))) return;
       times.push_back(facts.OwnerOf(SampleKey("a"))->since);
       for (const Row& row : facts.RowsOfKey(SampleKey("b"))) times.push_back(row.at);
+      times.push_back(facts.FurtherName(SampleName("a").name)->at);
+      for (const ResourceName& name : facts.FurtherNamesOf(SampleKey("b"))) {
+        times.push_back(name.at);
+      }
       times.push_back(facts.OwnerOf(SampleKey("b"))->since);
     };
     ASSERT_TRUE(store().Read(look, Soon()).ok());
@@ -344,8 +351,15 @@ TEST_P(StoreContract, AReaderSeesWholeDecisionsOnly) {
   }
 }
 
+std::vector<ResourceName> NamesIn(const Store& store, const KeyText& key) {
+  std::vector<ResourceName> names;
+  const Look look = [&](const Facts& facts) { names = facts.FurtherNamesOf(key); };
+  EXPECT_TRUE(store.Read(look, Soon()).ok());
+  return names;
+}
+
 TEST_P(StoreContract, SurvivesReopening) {
-  WriteAll(SampleCreate("a", "u1"));
+  WriteAll(SampleNamedCreate("a", "u1"));
   Changes more = SampleCreate("b", "u2");
   more.put_rows.push_back(SampleRow("b", "u3"));
   more.put_settings.emplace_back("catalogue", "2");
@@ -356,38 +370,43 @@ TEST_P(StoreContract, SurvivesReopening) {
   EXPECT_EQ(Contents(), before);
   EXPECT_EQ(store().Counts(), counts);
   EXPECT_EQ(OwnerIn(store(), SampleKey("a")), before.owners[0]);
-}
-
-// Whatever is written, a store holds what the reference holds, refuses what it refuses, and counts
-// alike.
-TEST_P(StoreContract, AgreesWithTheReferenceOnRandomChanges) {
-  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
-    SetUp();
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    MemoryStore reference;
-    std::mt19937_64 random(seed);
-    for (int step = 0; step < 120; ++step) {
-      const Changes changes = RandomChanges(random);
-      const Result<void> expected = Write(reference, changes);
-      const Result<void> actual = Write(store(), changes);
-      ASSERT_EQ(actual.ok(), expected.ok()) << "step " << step;
-      if (!expected.ok()) {
-        ASSERT_EQ(actual.error().code, expected.error().code);
-      }
-      ASSERT_EQ(Contents(), reference.Contents().value()) << "step " << step;
-      ASSERT_EQ(store().Counts(), reference.Counts()) << "step " << step;
-      for (const char* name : {"a", "b", "c", "d", "e"}) {
-        const KeyText key = SampleKey(name);
-        ASSERT_EQ(OwnerIn(store(), key), OwnerIn(reference, key)) << "step " << step;
-      }
-    }
-    if (!kind_->Reopen()) continue;
-    ASSERT_EQ(Contents(), reference.Contents().value());
-    ASSERT_EQ(store().Counts(), reference.Counts());
-  }
+  EXPECT_EQ(NamesIn(store(), SampleKey("a")), before.names);
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, StoreContract, EveryStore(), NameOfStore);
+
+// Whatever is written, a store holds what the reference holds, refuses what it refuses, and counts
+// alike.
+class RandomChangesContract : public ::testing::TestWithParam<std::tuple<Named, std::uint64_t>> {};
+
+TEST_P(RandomChangesContract, AgreesWithTheReference) {
+  const auto& [named, seed] = GetParam();
+  const std::unique_ptr<StoreKind> kind = named.make();
+  MemoryStore reference;
+  std::mt19937_64 random(seed);
+  for (int step = 0; step < 120; ++step) {
+    const Changes changes = RandomChanges(random);
+    const Result<void> expected = Write(reference, changes);
+    const Result<void> actual = Write(kind->store(), changes);
+    ASSERT_EQ(actual.ok(), expected.ok()) << "step " << step;
+    if (!expected.ok()) {
+      ASSERT_EQ(actual.error().code, expected.error().code);
+    }
+    ASSERT_EQ(kind->store().Contents().value(), reference.Contents().value()) << "step " << step;
+    ASSERT_EQ(kind->store().Counts(), reference.Counts()) << "step " << step;
+    for (const char* name : {"a", "b", "c", "d", "e"}) {
+      const KeyText key = SampleKey(name);
+      ASSERT_EQ(OwnerIn(kind->store(), key), OwnerIn(reference, key)) << "step " << step;
+      ASSERT_EQ(NamesIn(kind->store(), key), NamesIn(reference, key)) << "step " << step;
+    }
+  }
+  if (!kind->Reopen()) return;
+  ASSERT_EQ(kind->store().Contents().value(), reference.Contents().value());
+  ASSERT_EQ(kind->store().Counts(), reference.Counts());
+}
+
+INSTANTIATE_TEST_SUITE_P(Rotating, RandomChangesContract,
+                         ::testing::Combine(EveryStore(), ::testing::Range<std::uint64_t>(1, 7)));
 
 }  // namespace store_contract_test
 }  // namespace truce::testing

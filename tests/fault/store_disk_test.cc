@@ -7,6 +7,7 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <future>
 #include <set>
 #include <thread>
@@ -38,6 +39,7 @@ void ExpectWhole(const StoreContents& contents) {
   EXPECT_EQ(owners, rows);
   EXPECT_EQ(contents.objects.size(), rows.size());
   EXPECT_EQ(contents.audit.size(), rows.size());
+  EXPECT_EQ(contents.names.size(), rows.size());
 }
 
 bool Has(const StoreContents& contents, const std::string& name) {
@@ -64,9 +66,9 @@ TEST_P(StoreDisk, AnswersWhatNeedsNoWriteAndRecoversByItself) {
   auto opened = SqliteStore::Open(OptionsFor(folder, disk));
   ASSERT_TRUE(opened.ok()) << opened.error().message;
   SqliteStore& store = *opened.value();
-  ASSERT_TRUE(Write(store, SampleCreate("a", "u1")).ok());
+  ASSERT_TRUE(Write(store, SampleNamedCreate("a", "u1")).ok());
   disk.FailFrom(1, GetParam().code);
-  const Result<void> refused = Write(store, SampleCreate("b", "u2"));
+  const Result<void> refused = Write(store, SampleNamedCreate("b", "u2"));
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable);
   EXPECT_FALSE(store.Health().ok());
@@ -88,7 +90,7 @@ TEST_P(StoreDisk, AnswersWhatNeedsNoWriteAndRecoversByItself) {
     std::this_thread::yield();
   }
   EXPECT_TRUE(store.Health().ok()) << "a probe finds out without any request";
-  EXPECT_TRUE(Write(store, SampleCreate("b", "u2")).ok());
+  EXPECT_TRUE(Write(store, SampleNamedCreate("b", "u2")).ok());
 }
 
 // Fails each disk operation in turn, once or for good; whatever was acknowledged stays, whatever
@@ -113,7 +115,7 @@ TEST_P(StoreDisk, I3NothingAcknowledgedIsLostWhicheverOperationFails) {
         for_good ? disk.FailFrom(nth, GetParam().code) : disk.FailOnce(nth, GetParam().code);
         for (int i = 0; i < kCreates; ++i) {
           const std::string name = "n" + std::to_string(i);
-          const Result<void> written = Write(*opened.value(), SampleCreate(name, name));
+          const Result<void> written = Write(*opened.value(), SampleNamedCreate(name, name));
           if (written.ok()) acknowledged.insert(name);
           const auto contents = opened.value()->Contents();
           ASSERT_TRUE(contents.ok());
@@ -123,7 +125,7 @@ TEST_P(StoreDisk, I3NothingAcknowledgedIsLostWhicheverOperationFails) {
         }
         reached_end = disk.operations() < nth;
         disk.Heal();
-        EXPECT_TRUE(Write(*opened.value(), SampleCreate("after", "after")).ok());
+        EXPECT_TRUE(Write(*opened.value(), SampleNamedCreate("after", "after")).ok());
         acknowledged.insert("after");
       }
       auto reopened = SqliteStore::Open(OptionsFor(folder, disk));
@@ -160,7 +162,7 @@ TEST(StoreDiskAtOpen, FailsWithoutDamage) {
     disk.Heal();
     auto reopened = SqliteStore::Open(OptionsFor(folder, disk));
     ASSERT_TRUE(reopened.ok()) << reopened.error().message;
-    EXPECT_TRUE(Write(*reopened.value(), SampleCreate("a", "u1")).ok());
+    EXPECT_TRUE(Write(*reopened.value(), SampleNamedCreate("a", "u1")).ok());
   }
 }
 
@@ -190,14 +192,14 @@ TEST(StoreDiskInABatch, I3AReadThatFailsFailsWhatTheBatchHasWritten) {
     all_queued.wait();  // the others make one batch
     return Changes{};
   });
-  submit(1, [](const Facts&) { return SampleCreate("before", "before"); });
+  submit(1, [](const Facts&) { return SampleNamedCreate("before", "before"); });
   submit(2, [&disk](const Facts& facts) {
     disk.FailReads(SQLITE_IOERR_READ);
     static_cast<void>(facts.ObjectByUid(Uid{"u0"}));
     disk.Heal();
     return Changes{};
   });
-  submit(3, [](const Facts&) { return SampleCreate("after", "after"); });
+  submit(3, [](const Facts&) { return SampleNamedCreate("after", "after"); });
   queued.set_value();
   const auto code_of = [&ends](std::size_t which) {
     const Result<void> end = ends[which].get_future().get();
@@ -213,7 +215,65 @@ TEST(StoreDiskInABatch, I3AReadThatFailsFailsWhatTheBatchHasWritten) {
   ASSERT_TRUE(contents.ok());
   EXPECT_FALSE(Has(contents.value(), "before"));
   EXPECT_TRUE(Has(contents.value(), "after"));
-  EXPECT_TRUE(Write(store, SampleCreate("before", "before")).ok());
+  EXPECT_TRUE(Write(store, SampleNamedCreate("before", "before")).ok());
+}
+
+// Whoever saw a name that its batch had only just written is not told before the name is durable.
+TEST(StoreDiskInABatch, I3AnAnswerThatRestsOnANameOfItsBatchWaitsForTheCommit) {
+  TemporaryFolder folder;
+  FaultyVfs disk;
+  auto opened = SqliteStore::Open(OptionsFor(folder, disk));
+  ASSERT_TRUE(opened.ok()) << opened.error().message;
+  SqliteStore& store = *opened.value();
+  ASSERT_TRUE(Write(store, SampleNamedCreate("old", "old")).ok());
+  ASSERT_TRUE(Write(store, SampleNamedCreate("going", "going")).ok());
+  std::promise<void> queued;
+  std::shared_future<void> all_queued = queued.get_future().share();
+  std::array<std::promise<Result<void>>, 6> ends;
+  const auto submit = [&](std::size_t which, Decide decide) {
+    store.Submit({}, std::move(decide), Soon(),
+                 [&ends, which](Result<void> end) { ends[which].set_value(std::move(end)); });
+  };
+  // Without changes, on memory alone.
+  const auto submit_look = [&](std::size_t which, const std::function<void(const Facts&)>& look) {
+    submit(which, [look](const Facts& facts) {
+      look(facts);
+      return Changes{};
+    });
+  };
+  submit_look(0, [all_queued](const Facts&) { all_queued.wait(); });  // the others make one batch
+  submit(1, [](const Facts&) {
+    Changes changes = SampleNamedCreate("new", "new");
+    changes.drop_names = {SampleName("going").name};
+    return changes;
+  });
+  submit_look(2, [](const Facts& facts) {
+    EXPECT_EQ(facts.FurtherName(SampleName("new").name), SampleName("new"));
+  });
+  submit_look(3, [](const Facts& facts) {
+    EXPECT_EQ(facts.FurtherNamesOf(SampleKey("new")), std::vector{SampleName("new")});
+  });
+  submit_look(
+      4, [](const Facts& facts) { EXPECT_TRUE(facts.FurtherNamesOf(SampleKey("going")).empty()); });
+  submit_look(5, [](const Facts& facts) {
+    EXPECT_EQ(facts.FurtherName(SampleName("old").name), SampleName("old"));
+    EXPECT_EQ(facts.FurtherNamesOf(SampleKey("old")), std::vector{SampleName("old")});
+    EXPECT_EQ(facts.FurtherName(SampleName("unknown").name), std::nullopt);
+  });
+  disk.FailFrom(1, SQLITE_FULL);
+  queued.set_value();
+  for (const std::size_t which : {1U, 2U, 3U, 4U}) {
+    const Result<void> end = ends[which].get_future().get();
+    ASSERT_FALSE(end.ok()) << which;
+    EXPECT_EQ(end.error().code, ErrorCode::kUnavailable) << which;
+  }
+  EXPECT_TRUE(ends[5].get_future().get().ok());
+  disk.Heal();
+  const Look look = [](const Facts& facts) {
+    EXPECT_EQ(facts.FurtherName(SampleName("new").name), std::nullopt);
+    EXPECT_EQ(facts.FurtherName(SampleName("going").name), SampleName("going"));
+  };
+  EXPECT_TRUE(store.Read(look, Soon()).ok());
 }
 
 SqliteOptions OptionsOn(const SmallDisk& disk) {
@@ -229,7 +289,7 @@ TEST(StoreRealDisk, AFullOneAnswersWhatNeedsNoWriteAndRecoversByItself) {
   std::set<std::string> acknowledged;
   const auto create = [&acknowledged](SqliteStore& store, int number) {
     const std::string name = "n" + std::to_string(number);
-    Result<void> written = Write(store, SampleCreate(name, name));
+    Result<void> written = Write(store, SampleNamedCreate(name, name));
     if (written.ok()) acknowledged.insert(name);
     return written;
   };
@@ -299,7 +359,7 @@ TEST(StorePowerCut, I3LosesNoAcknowledgedCreate) {
       callers.emplace_back([&] {
         for (int i = next++; i < 20; i = next++) {
           const std::string name = std::to_string(round) + "-" + std::to_string(i);
-          EXPECT_TRUE(Write(*opened.value(), SampleCreate(name, name)).ok());
+          EXPECT_TRUE(Write(*opened.value(), SampleNamedCreate(name, name)).ok());
         }
       });
     }

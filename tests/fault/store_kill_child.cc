@@ -29,6 +29,7 @@ void End(Store& store, const std::string& name) {
   changes.drop_rows = {SampleRow(name, name).id};
   changes.drop_owners = {SampleKey(name)};
   changes.drop_objects = {Uid{name}};
+  changes.drop_names = {SampleName(name).name};
   Say("ending", name);
   if (!Write(store, changes).ok()) std::_Exit(4);
   Say("ended", name);
@@ -38,7 +39,7 @@ void CreateForEver(Store& store, std::atomic<long>& next) {
   while (true) {
     const long number = next++;
     const std::string name = std::to_string(number);
-    if (!Write(store, SampleCreate(name, name)).ok()) std::_Exit(5);
+    if (!Write(store, SampleNamedCreate(name, name)).ok()) std::_Exit(5);
     Say("created", name);
     if (number % 5 == 0) End(store, name);
   }

@@ -88,10 +88,14 @@ TEST_F(StoreOpen, RefusesANewerSchema) {
   ExpectRefused(ErrorCode::kInvalidArgument, {"version 99", "newer Truce"});
 }
 
-TEST_F(StoreOpen, RefusesAnEditedMigration) {
+TEST_F(StoreOpen, RefusesWhatADevelopmentVersionWrote) {
   Fill(1);
   Tamper("UPDATE migrations SET checksum = 'edited'");
-  ExpectRefused(ErrorCode::kInvalidArgument, {"0001_ownership", "not the one of this program"});
+  const std::vector<std::string> words = {"0001_ownership", "development version",
+                                          "before the first release", "empty data directory"};
+  ExpectRefused(ErrorCode::kInvalidArgument, words);
+  Tamper("PRAGMA user_version = 8");
+  ExpectRefused(ErrorCode::kInvalidArgument, words);
 }
 
 TEST_F(StoreOpen, RefusesADatabaseOfAnotherProgram) {

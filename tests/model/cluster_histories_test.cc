@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "registry/ownership/rekey.h"
 #include "registry/store/memory/memory_store.h"
 #include "tests/model/scene.h"
 
@@ -97,42 +96,6 @@ TEST_F(ClusterHistories, AParentReviewedLaterGivesItsRootToWhatWaitedBelow) {
   later.service = "data";
   ASSERT_TRUE(registry_.Update(xr, later, scene::kCrossplane).allowed);
   EXPECT_EQ(registry_.OwnerOf("j")->root, claim);
-}
-
-TEST_F(ClusterHistories, AnAccountThatBecomesKnownMovesOwnerRowsAndRecords) {
-  const auto queue = [](const Slot& slot, const std::string& uid, const std::string& account) {
-    ObjectFacts object = ManagedBucket(slot, uid, "unused", Intent::kDeletes, 1);
-    DeclaredResource& resource = object.resources.front();
-    resource.identity = {"sqs/Queue", "aws", account, "eu-west-1", {{"name", "orders"}}};
-    resource.key = *KeyOf(resource.identity, *Catalogue::BuiltIn().FindType("sqs/Queue"));
-    return object;
-  };
-  const std::string unknown = "?c/aws.upbound.io/ProviderConfig//prod";
-  const ObjectFacts before = queue(a_, "u1", unknown);
-  registry_.See(before);
-  const KeyText old_key = before.resources.front().key;
-  const KeyText new_key = queue(a_, "u1", "111111111111").resources.front().key;
-  const PublicId id = registry_.Contents().owners.front().id;
-  const auto rekey = [&] {
-    registry_.Run([&](Ledger& ledger) {
-      const std::vector<KeyText> keys{old_key};
-      (void)RekeyAccount(keys, {unknown, "111111111111"}, Catalogue::BuiltIn(), ledger);
-    });
-  };
-  rekey();
-  const StoreContents once = registry_.Contents();
-  ASSERT_EQ(once.owners.size(), 1U);
-  EXPECT_EQ(once.owners.front().key, new_key);
-  EXPECT_EQ(once.owners.front().id, id);
-  EXPECT_EQ(once.owners.front().identity.account, "111111111111");
-  ASSERT_EQ(once.rows.size(), 1U);
-  EXPECT_EQ(once.rows.front().id.key, new_key);
-  EXPECT_EQ(once.rows.front().identity.account, "111111111111");
-  rekey();
-  EXPECT_EQ(registry_.Contents(), once) << "again: nothing changes";
-  // A sight with the old stand-in lags behind: the row follows what the object says of itself last.
-  registry_.See(queue(a_, "u1", "111111111111"));
-  EXPECT_EQ(registry_.Contents().owners, once.owners);
 }
 
 }  // namespace cluster_histories_test

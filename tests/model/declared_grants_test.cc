@@ -17,7 +17,8 @@ using scene::SlotOf;
 class DeclaredGrants : public ::testing::Test {
  protected:
   DeclaredGrants() {
-    grant_.actor = std::string(kDeclaredActor) + "local/team-a/files";
+    grant_.actor = kDeclaredActor;
+    grant_.actor += "local/team-a/files";
     grant_.party = {"ns:local/team-a"};
     grant_.reason = "declared";
     grant_.transfer_mark = "grant.said.1";

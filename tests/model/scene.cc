@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "registry/ownership/grant.h"
+#include "registry/ownership/names.h"
 
 namespace truce::scene {
 namespace {
@@ -43,6 +44,32 @@ ObjectFacts Object(const Slot& slot, const std::string& uid, std::uint64_t versi
 }
 
 }  // namespace
+
+std::string Queue::StandIn() const { return "?local/aws.upbound.io/ProviderConfig//" + config; }
+
+KeyText QueueName(const std::string& name, const std::string& account) {
+  return WithAccount({"sqs/Queue|aws||eu-west-1|name=" + name}, account);
+}
+
+// NOLINTNEXTLINE(readability-function-size): as below.
+ObjectFacts ManagedQueue(const Slot& slot, const std::string& uid, const Queue& queue,
+                         Intent intent, std::uint64_t version) {
+  ObjectFacts object = Object(slot, uid, version);
+  object.managed = true;
+  object.real = !queue.observed.empty();
+  DeclaredResource& resource = object.resources.emplace_back();
+  const bool known = !queue.account.empty();
+  const std::string account = known ? queue.account : queue.StandIn();
+  resource.identity = {"sqs/Queue", "aws", account, "eu-west-1", {{"name", queue.name}}};
+  resource.key = QueueName(queue.name, account);
+  resource.further_account = known ? queue.StandIn() : queue.observed;
+  if (!resource.further_account.empty()) {
+    resource.further = QueueName(queue.name, resource.further_account);
+  }
+  resource.intent = intent;
+  resource.name = queue.name;
+  return object;
+}
 
 // NOLINTNEXTLINE(readability-function-size): what a history says of a bucket, on one line.
 ObjectFacts ManagedBucket(const Slot& slot, const std::string& uid, const std::string& bucket,
@@ -102,6 +129,7 @@ Decision Registry::Ask(const ReviewRequest& request) {
   last_request_.parties = parties;
   last_request_.reservation_cap = reservation_cap;
   last_request_.watched = true;
+  last_request_.status_guarded = status_guarded;
   Decision decision;
   Apply([&](const Facts& facts) {
     decision = Review(last_request_, facts, now_, [this] { return NewId(); });
@@ -147,6 +175,13 @@ std::optional<Owner> Registry::OwnerOf(const std::string& bucket) const {
   EXPECT_TRUE(
       store_.Read([&](const Facts& facts) { owner = facts.OwnerOf(BucketKey(bucket)); }, Soon())
           .ok());
+  return owner;
+}
+
+std::optional<Owner> Registry::OwnerNamed(const KeyText& name) const {
+  std::optional<Owner> owner;
+  EXPECT_TRUE(
+      store_.Read([&](const Facts& facts) { owner = OwnerByName(name, facts); }, Soon()).ok());
   return owner;
 }
 

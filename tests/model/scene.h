@@ -30,6 +30,21 @@ Slot SlotOf(const std::string& kind, const std::string& ns, const std::string& n
 // A managed resource that declares one bucket. `version` is its resourceVersion.
 ObjectFacts ManagedBucket(const Slot& slot, const std::string& uid, const std::string& bucket,
                           Intent intent, std::uint64_t version);
+// A queue as an object declares it: a type whose key has an account.
+struct Queue {
+  std::string name;
+  std::string config;    // its ProviderConfig
+  std::string account;   // known by configuration; empty: not
+  std::string observed;  // shown by its status; empty: not
+
+  // "?local/aws.upbound.io/ProviderConfig//<config>"
+  std::string StandIn() const;
+};
+// The name of the queue under an account or stand-in.
+KeyText QueueName(const std::string& name, const std::string& account);
+// A managed resource that declares one queue. `version` is its resourceVersion.
+ObjectFacts ManagedQueue(const Slot& slot, const std::string& uid, const Queue& queue,
+                         Intent intent, std::uint64_t version);
 // A claim or composite; `bucket` empty: declares nothing.
 ObjectFacts Composite(const Slot& slot, const std::string& uid, const std::string& bucket,
                       std::uint64_t version);
@@ -61,11 +76,14 @@ class Registry {
   Timestamp now() const { return now_; }
   StoreContents Contents() const;
   std::optional<Owner> OwnerOf(const std::string& bucket) const;
+  // The owner of the resource to which the name belongs.
+  std::optional<Owner> OwnerNamed(const KeyText& name) const;
   std::vector<Row> RowsOf(const std::string& bucket) const;
   // The request of the last Create or Update, to be sent again.
   const ReviewRequest& last_request() const { return last_request_; }
 
   PartyRules parties;
+  bool status_guarded = true;
   std::size_t reservation_cap = 0;
 
  private:

@@ -119,7 +119,7 @@ TEST_P(WatchSimulationShare, WhenQuietTheRegistryIsWhatARebuildWouldGive) {
   for (unsigned at = first + share; at < first + seeds; at += kShares) Check(at, false);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, WatchSimulationShare, ::testing::Range(0U, kShares));
+INSTANTIATE_TEST_SUITE_P(Rotating, WatchSimulationShare, ::testing::Range(0U, kShares));
 
 // Else Truce, which knows a cluster by its versions alone, could not tell that history was lost.
 TEST(SimulatedCluster, AStreamFromBeforeARestoreIsToldSoAlsoWhenItIsNotTheFirst) {

@@ -147,6 +147,22 @@ Changes SampleCreate(std::string_view name, std::string_view uid) {
   return changes;
 }
 
+ResourceName SampleName(std::string_view name) {
+  ResourceName further;
+  further.name = KeyText{"s3/Bucket|aws|123456789012||name=" + std::string(name)};
+  further.key = SampleKey(name);
+  further.sort = NameSort::kLocated;
+  further.observed = true;
+  further.at = At(kEpoch);
+  return further;
+}
+
+Changes SampleNamedCreate(std::string_view name, std::string_view uid) {
+  Changes changes = SampleCreate(name, uid);
+  changes.put_names = {SampleName(name)};
+  return changes;
+}
+
 Result<void> Write(Store& store, const Changes& changes) {
   return store.Apply(
       {}, [&changes](const Facts& /*facts*/) { return changes; }, Soon());
@@ -176,6 +192,34 @@ Agreement RandomAgreement(std::mt19937_64& random) {
   agreement.at = At(static_cast<std::int64_t>(Below(random, 1000)));
   if (OneIn(random, 2)) agreement.until = At(static_cast<std::int64_t>(Below(random, 1000)));
   return agreement;
+}
+
+}  // namespace
+
+namespace {
+
+ResourceName RandomName(std::mt19937_64& random) {
+  ResourceName name = SampleName(NameOf(random));
+  if (OneIn(random, 25)) name.name = SampleKey(NameOf(random));
+  name.key = SampleKey(NameOf(random));
+  name.sort = static_cast<NameSort>(Below(random, 3));
+  name.observed = OneIn(random, 2);
+  name.at = At(static_cast<std::int64_t>(Below(random, 1000)));
+  return name;
+}
+
+void AddRandomNames(std::mt19937_64& random, Changes& changes) {
+  for (const Owner& owner : changes.put_owners) {
+    if (!OneIn(random, 3)) continue;
+    changes.put_names.push_back(RandomName(random));
+    // Most names come with their resource, as the ledger makes them.
+    if (!OneIn(random, 8)) changes.put_names.back().key = owner.key;
+  }
+  if (OneIn(random, 3)) changes.drop_names.push_back(RandomName(random).name);
+  if (changes.drop_owners.empty() || OneIn(random, 8)) return;
+  for (const char* name : {"a", "b", "c", "d", "e"}) {
+    changes.drop_names.push_back(SampleName(name).name);
+  }
 }
 
 }  // namespace
@@ -211,6 +255,7 @@ Changes RandomChanges(std::mt19937_64& random) {
   if (OneIn(random, 3)) changes.put_agreements.push_back(RandomAgreement(random));
   if (OneIn(random, 5)) changes.drop_agreements.push_back(RandomAgreement(random).id);
   if (OneIn(random, 4)) changes.put_settings.emplace_back("s" + NameOf(random), OddText(random));
+  AddRandomNames(random, changes);
   return changes;
 }
 

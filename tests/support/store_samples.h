@@ -34,12 +34,17 @@ AuditEntry SampleGrant(const Owner& owner);
 // length.
 Changes SampleCreate(std::string_view name, std::string_view uid);
 
+// A further name of key `name`: the same with the account 123456789012.
+ResourceName SampleName(std::string_view name);
+// SampleCreate, and SampleName(name).
+Changes SampleNamedCreate(std::string_view name, std::string_view uid);
+
 // Calls Store::Apply with fixed changes.
 Result<void> Write(Store& store, const Changes& changes);
 // Reads one value from facts; aborts the test when the store cannot be read.
 std::optional<Owner> OwnerIn(const Store& store, const KeyText& key);
 
-// Random changes over a small world, so that they often meet. About one in eight breaks a
+// Random changes over a small world, so that they often meet. About one in four breaks a
 // constraint.
 Changes RandomChanges(std::mt19937_64& random);
 

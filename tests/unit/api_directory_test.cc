@@ -97,7 +97,7 @@ TEST(DirectoryTest, AgreesWithAMap) {
 }
 
 // Commits wait for the directory: no single change may be dear, however many owners there are.
-TEST(DirectoryTest, NoPutWaitsForAllOthers) {
+TEST(RotatingDirectoryTest, NoPutWaitsForAllOthers) {
   constexpr int kOwners = 300'000;
   constexpr double kSecondsMax = 0.01;
   double best = 1e9;

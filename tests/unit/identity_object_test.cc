@@ -153,8 +153,10 @@ TEST(IdentityAccount, EvidenceIsTakenStrongestFirst) {
   IdentityRules rules = Rules();
 
   const ObjectFacts by_arn = Read(TableJson("", status), kTable, rules);
-  EXPECT_EQ(by_arn.resources.at(0).key.text,
-            "dynamodb/Table|aws|222222222222|us-west-2|name=orders");
+  EXPECT_EQ(by_arn.resources.at(0).further.text,
+            "dynamodb/Table|aws|222222222222|us-west-2|name=orders")
+      << "beside the declared name";
+  EXPECT_TRUE(by_arn.resources.at(0).key.text.starts_with("dynamodb/Table|aws|?local/"));
   EXPECT_EQ(by_arn.resources.at(0).arn, arn);
   EXPECT_TRUE(by_arn.account_disagreement.empty());
 
@@ -162,6 +164,7 @@ TEST(IdentityAccount, EvidenceIsTakenStrongestFirst) {
   rules.accounts = {{config, "333333333333"}};
   const ObjectFacts disputed = Read(TableJson("", status), kTable, rules);
   EXPECT_EQ(disputed.resources.at(0).identity.account, "333333333333");
+  EXPECT_EQ(disputed.resources.at(0).further, by_arn.resources.at(0).key);
   EXPECT_EQ(disputed.account_disagreement,
             "status.atProvider.arn names account 222222222222, the configuration of its "
             "ProviderConfig names 333333333333");
@@ -176,7 +179,30 @@ TEST(IdentityAccount, EvidenceIsTakenStrongestFirst) {
     EXPECT_TRUE(
         Read(TableJson("", odd), kTable, rules).resources.at(0).identity.account.starts_with("?"))
         << other;
+    EXPECT_TRUE(Read(TableJson("", odd), kTable, rules).resources.at(0).further.empty()) << other;
   }
+}
+
+// The ARN of a status that is not of what the fields declare gives no name.
+TEST(IdentityAccount, AnArnOfAnotherResourceIsAFinding) {
+  const IdentityRules rules = Rules();
+  const auto read = [&](const std::string& arn) {
+    const std::string status = R"(},"status":{"atProvider":{"arn":")" + arn + R"("}})";
+    return Read(TableJson("", status), kTable, rules);
+  };
+  for (const char* other :
+       {"arn:aws:dynamodb:us-west-2:222222222222:table/orders2",
+        "arn:aws:dynamodb:us-west-2:222222222222:table/my-orders",
+        "arn:aws:dynamodb:eu-west-1:222222222222:table/orders",
+        "arn:aws-cn:dynamodb:us-west-2:222222222222:table/orders",
+        "arn:aws:sqs:us-west-2:222222222222:orders", "arn:aws:dynamodb:us-west-2:222222222222:"}) {
+    const ObjectFacts facts = read(other);
+    EXPECT_TRUE(facts.resources.at(0).further.empty()) << other;
+    EXPECT_EQ(facts.account_disagreement,
+              "status.atProvider.arn names another resource: " + std::string(other));
+  }
+  const ObjectFacts below = read("arn:aws:dynamodb:us-west-2:222222222222:table/team/orders");
+  EXPECT_FALSE(below.resources.at(0).further.empty()) << "a path that the fields do not tell";
 }
 
 TEST(IdentityAccount, AnIdentityIsKeyedAgainWhenItsAccountBecomesKnown) {

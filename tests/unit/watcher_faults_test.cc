@@ -263,11 +263,11 @@ TEST_F(WatcherTest, ASlotWhoseReviewEndedUnknownIsLookedAtFirst) {
 }
 
 TEST_F(WatcherTest, MemoryOfEventsIsBounded) {
-  options_.queue_max = 64;
+  options_.queue_max = 16;
   Start();
   driver_->Settle();
   faulty_.BreakWrites({ErrorCode::kUnavailable, "disk full"});
-  for (int i = 0; i < 150; ++i) {
+  for (int i = 0; i < 40; ++i) {
     const std::string n = std::to_string(i);
     cluster_.Put(Bucket("a" + n, "u" + n, "name-" + n));
     if (i == 0) driver_->inbox.Admitted(kBucket);
@@ -275,10 +275,10 @@ TEST_F(WatcherTest, MemoryOfEventsIsBounded) {
   }
   driver_->Advance(1s);
   EXPECT_FALSE(driver_->watcher().room());
-  EXPECT_LT(driver_->watcher().status().queued, 64U + 10U);
+  EXPECT_LT(driver_->watcher().status().queued, 16U + 10U);
   faulty_.Mend();
   driver_->Advance(30s);
-  EXPECT_EQ(store_.Counts().held, 150U);
+  EXPECT_EQ(store_.Counts().held, 40U);
 }
 
 }  // namespace watcher_faults_test

@@ -8,6 +8,7 @@
 #include "policies/rules.h"
 #include "policies/sharing_rules.h"
 #include "registry/ownership/grant.h"
+#include "registry/ownership/names.h"
 #include "registry/ownership/resolve.h"
 #include "registry/ownership/sight.h"
 #include "webhook/admission/ownership_check.h"
@@ -60,6 +61,20 @@ Mode StrictestMode(const ReviewRequest& request, const AdmissionPolicy& policy) 
 // leak that.
 bool MayBindLate(const ReviewRequest& request) {
   return request.requester.provider && request.operation == Operation::kUpdate;
+}
+
+// The owner of the resource into which an attachment writes, by any of that one's names.
+std::optional<Owner> ParentOwner(const DeclaredResource& resource, const TypeSpec& type,
+                                 const Catalogue& catalogue, const Facts& facts) {
+  for (const std::string* account : {&resource.identity.account, &resource.further_account}) {
+    if (account == &resource.further_account && account->empty()) break;
+    ResourceIdentity identity = resource.identity;
+    identity.account = *account;
+    const std::optional<KeyText> parent = ParentKeyOf(identity, type, catalogue);
+    auto owner = parent ? OwnerByName(*parent, facts) : std::nullopt;
+    if (owner) return owner;
+  }
+  return std::nullopt;
 }
 
 // The object wrote into `parent` before.
@@ -233,11 +248,11 @@ void Judgement::JudgeAttachments(const Facts& facts, const Decision& decision) {
     const TypeSpec* type = catalogue.FindType(resource.identity.type);
     if (type == nullptr || !type->attachment) continue;
     const std::optional<KeyText> parent = ParentKeyOf(resource.identity, *type, catalogue);
-    const std::optional<Owner> holder = parent ? facts.OwnerOf(*parent) : std::nullopt;
+    const std::optional<Owner> holder = ParentOwner(resource, *type, catalogue, facts);
     const PartyId party = PartyOf(decision.root, policy_->parties);
     // Agreements are read only where they can matter.
     if (!holder || holder->party == party || holder->root == decision.root) continue;
-    const std::vector<Agreement> agreements = facts.AgreementsOf(*parent);
+    const std::vector<Agreement> agreements = facts.AgreementsOf(holder->key);
     const UseFacts attachment{.use = &resource,
                               .holder = &*holder,
                               .party = party,
@@ -276,9 +291,9 @@ void Judgement::JudgeObservers(const Facts& facts, const Decision& decision) {
   const PartyId party = PartyOf(decision.root, policy_->parties);
   for (const DeclaredResource& resource : request_.object.resources) {
     if (resource.intent != Intent::kObserves || resource.key.empty()) continue;
-    const std::optional<Owner> holder = facts.OwnerOf(resource.key);
+    const std::optional<Owner> holder = OwnerByNames(resource, facts);
     if (!holder || holder->party == party || holder->root == decision.root) continue;
-    const std::vector<Agreement> agreements = facts.AgreementsOf(resource.key);
+    const std::vector<Agreement> agreements = facts.AgreementsOf(holder->key);
     const UseFacts use{
         .use = &resource,
         .holder = &*holder,
@@ -377,7 +392,8 @@ Decision Judgement::Decide(const Facts& facts, const IdSource& ids) {
 // object.
 bool Judgement::IsOnRecord(const KeyText& key, const PartyId& party, const Facts& facts) const {
   if (asker_ == Asker::kAdmission || key.empty()) return false;
-  const std::vector<Row> rows = facts.RowsOfKey(key);
+  const auto further = facts.FurtherName(key);
+  const std::vector<Row> rows = facts.RowsOfKey(further ? further->key : key);
   return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
     if (!Manages(row)) return false;
     const Slot& own = request_.object.slot;
@@ -397,7 +413,7 @@ void Judgement::SettleQuestion(const Facts& facts, Decision& decision) const {
   std::vector<Clash> denied;
   for (Clash& clash : decision.denied) {
     if (is_own(clash)) continue;
-    if (IsOnRecord(clash.resource.key, party, facts)) {
+    if (IsOnRecord(clash.holder.key, party, facts)) {
       clash.mode = Mode::kWarn;
       decision.conflicts.push_back(std::move(clash));
     } else {
@@ -447,7 +463,7 @@ void Judgement::CheckListed(const Decision& decision, const Facts& facts) {
     const DeclaredResource& resource = request_.object.resources[place];
     if (resource.key.empty() || resource.intent == Intent::kObserves) continue;
     const auto found = policy_->unlisted.find(resource.identity.type);
-    if (found == policy_->unlisted.end() || facts.OwnerOf(resource.key)) continue;
+    if (found == policy_->unlisted.end() || OwnerByNames(resource, facts)) continue;
     if (!found->second) {
       unlisted_ = resource.identity.type;
       return;

@@ -286,7 +286,10 @@ class Call final : public std::enable_shared_from_this<Call> {
     if (review.dry_run || review.operation != ReviewOperation::kCreate) return false;
     const auto& resources = request.object.resources;
     return std::none_of(resources.begin(), resources.end(), [&](const DeclaredResource& resource) {
-      return !resource.key.empty() && facts.HasOwner(resource.key);
+      const auto taken = [&](const KeyText& name) {
+        return !name.empty() && (facts.HasOwner(name) || facts.FurtherName(name).has_value());
+      };
+      return taken(resource.key) || taken(resource.further);
     });
   }
 

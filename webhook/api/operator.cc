@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "registry/base/result.h"
+#include "registry/ownership/names.h"
 #include "registry/ownership/sight.h"
 #include "webhook/api/problem.h"
 #include "webhook/api/resource_json.h"
@@ -56,7 +57,7 @@ bool Fits(const Owner& owner, const Wanted& wanted) {
 // Every owner that fits; passes over all keys of the type's space.
 std::vector<Owner> FindOwners(const Wanted& wanted, std::string_view space, const Facts& facts) {
   if (!wanted.key.empty()) {
-    auto owner = facts.OwnerOf({wanted.key});
+    auto owner = OwnerByName({wanted.key}, facts);
     if (!owner) return {};
     return {std::move(*owner)};
   }

@@ -1,5 +1,7 @@
 #include "webhook/api/resource_json.h"
 
+#include "registry/ownership/names.h"
+
 #include "registry/base/clock.h"
 
 namespace truce {
@@ -33,6 +35,27 @@ void WriteDeclaration(const Row& row, JsonWriter& json) {
       .Field("terminating", row.terminating)
       .Field("since", FormatTimestamp(row.at))
       .EndObject();
+}
+
+namespace {
+
+void WriteName(const ResourceName& name, JsonWriter& json) {
+  json.BeginObject()
+      .Field("name", name.name.text)
+      .Field("sort", Name(name.sort))
+      .Field("observed", name.observed)
+      .Field("since", FormatTimestamp(name.at))
+      .EndObject();
+}
+
+}  // namespace
+
+void WriteNames(const Owner& owner, const std::vector<ResourceName>& further, JsonWriter& json) {
+  json.BeginArray();
+  WriteName({.name = owner.key, .key = owner.key, .sort = SortOf(owner.key), .at = owner.since},
+            json);
+  for (const ResourceName& name : further) WriteName(name, json);
+  json.EndArray();
 }
 
 void WriteResourceMembers(const Owner& owner, JsonWriter& json) {

@@ -220,6 +220,11 @@ void DescribeResource(const Json& resource, std::ostream& out) {
     out << "\n" << title << "\n";
     PrintTable(rows, out);
   };
+  section("Names", "names", {{"NAME", "SORT", "FROM", "SINCE"}},
+          [](const Json& each) -> std::vector<std::string> {
+            return {TextIn(each, "name"), TextIn(each, "sort"),
+                    IsTrue(each, "observed") ? "status" : "declaration", TextIn(each, "since")};
+          });
   const auto declaration = [](const Json& each) -> std::vector<std::string> {
     const Json empty;
     const Json& object = each.contains("object") ? each["object"] : empty;

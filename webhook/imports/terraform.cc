@@ -228,8 +228,9 @@ class TerraformReader {
       each.type = resource.identity.type;
       each.region = resource.identity.region;
       each.account = resource.identity.account;
-      // Only stands in for the account of a cluster's ProviderConfig.
-      if (each.account.starts_with('?')) each.account.clear();
+      // What only stands in for the account of a cluster's ProviderConfig is none; a state's own
+      // ARN is as good as a setting.
+      if (each.account.starts_with('?')) each.account = resource.further_account;
       for (const auto& [part, value] : resource.identity.parts) each.parts.emplace(part, value);
       if (each.account.empty() && spec.KeyHasAccount()) {
         each.problem = "its account is not known; name it with --account";

@@ -132,13 +132,14 @@ class Server {
     store_.Set(std::move(store));
     api_->StartFilling();
     trial_keeper_->Load();
-    health_.SetReady("store");
     logger_.Log(LogLevel::kInfo, "registry open",
                 {{"version", version_},
                  {"store", std::string_view(config.store)},
                  {"ownerships", static_cast<std::int64_t>(store_.Counts().owners)}});
+    // Reviews are answered before anybody is told so.
+    if (config.no_cluster) Publish([](Policies& policies) { policies.view.ready = true; });
+    health_.SetReady("store");
     if (!config.no_cluster) return FollowCluster(config);
-    Publish([](Policies& policies) { policies.view.ready = true; });
     return {};
   }
 

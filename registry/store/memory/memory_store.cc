@@ -159,6 +159,20 @@ class MemoryStore::State final : public Facts {
     return owners;
   }
 
+  std::optional<ResourceName> FurtherName(const KeyText& name) const override {
+    const auto found = names_.find(name);
+    if (found == names_.end()) return std::nullopt;
+    return found->second;
+  }
+
+  std::vector<ResourceName> FurtherNamesOf(const KeyText& key) const override {
+    std::vector<ResourceName> found;
+    for (const auto& [name, further] : names_) {
+      if (further.key == key) found.push_back(further);
+    }
+    return found;
+  }
+
   std::vector<Agreement> AgreementsOf(const KeyText& key) const override {
     std::vector<Agreement> found;
     for (const auto& [id, agreement] : agreements_) {
@@ -194,6 +208,14 @@ class MemoryStore::State final : public Facts {
   StoreContents Copy() const;
 
  private:
+  // What a change touched, as it was.
+  struct Before {
+    std::map<KeyText, Owner> owners;
+    std::vector<Row> rows;
+    std::map<KeyText, std::optional<ResourceName>> names;
+  };
+
+  bool Exists(const KeyText& key) const;
   bool Managed(const KeyText& key) const;
   bool Conflicting(const KeyText& key) const;
   void Count(const KeyText& key, bool in);
@@ -201,11 +223,16 @@ class MemoryStore::State final : public Facts {
   void DropExported(const std::string& last);
   void DropAndPutRows(const Changes& changes);
   void DropAndPutOwners(const Changes& changes);
+  void DropAndPutNames(const Changes& changes);
+  Before Save(const std::set<KeyText>& keys, const Changes& changes) const;
+  void Restore(const std::set<KeyText>& keys, Before before);
+  Result<void> Check(const std::set<KeyText>& keys, const Changes& changes) const;
 
   std::map<RowId, Row> rows_;
   std::map<KeyText, Owner> owners_;
   std::map<Uid, Object> objects_;
   std::map<PublicId, Agreement> agreements_;
+  std::map<KeyText, ResourceName> names_;
   std::map<std::string, std::string, std::less<>> settings_;
   std::vector<AuditEntry> audit_;
   std::uint64_t exported_ = 0;  // lines that went before the first of audit_
@@ -219,7 +246,7 @@ Error Broken(std::string_view constraint, std::string_view what) {
           "the changes break \"" + std::string(constraint) + "\": \"" + std::string(what) + "\""};
 }
 
-Result<void> CheckNames(const Changes& changes) {
+Result<void> CheckIds(const Changes& changes) {
   for (const Row& row : changes.put_rows) {
     if (row.id.key.empty()) return Broken("a row has a key", row.id.uid.text);
     if (row.id.uid.empty()) return Broken("a row has a uid", row.id.key.text);
@@ -233,6 +260,9 @@ Result<void> CheckNames(const Changes& changes) {
   for (const Agreement& agreement : changes.put_agreements) {
     if (agreement.id.empty()) return Broken("an agreement has an id", agreement.key.text);
     if (agreement.key.empty()) return Broken("an agreement has a key", agreement.id.text);
+  }
+  for (const ResourceName& name : changes.put_names) {
+    if (name.name.empty()) return Broken("a name is not empty", name.key.text);
   }
   for (const auto& [name, value] : changes.put_settings) {
     if (name.empty()) return Broken("a setting has a name", value);
@@ -250,6 +280,12 @@ std::set<KeyText> KeysOf(const Changes& changes) {
 }
 
 }  // namespace
+
+// True when `key` has an owner or a row.
+bool MemoryStore::State::Exists(const KeyText& key) const {
+  const auto row = rows_.lower_bound(RowId{key, {}, {}});
+  return owners_.contains(key) || (row != rows_.end() && row->first.key == key);
+}
 
 // True when a managing reservation stands on `key`.
 bool MemoryStore::State::Managed(const KeyText& key) const {
@@ -286,6 +322,11 @@ void MemoryStore::State::DropAndPutOwners(const Changes& changes) {
   for (const Owner& owner : changes.put_owners) owners_.insert_or_assign(owner.key, owner);
 }
 
+void MemoryStore::State::DropAndPutNames(const Changes& changes) {
+  for (const KeyText& name : changes.drop_names) names_.erase(name);
+  for (const ResourceName& name : changes.put_names) names_.insert_or_assign(name.name, name);
+}
+
 void MemoryStore::State::Replace(const Changes& changes) {
   for (const Uid& uid : changes.drop_objects) objects_.erase(uid);
   for (const Object& object : changes.put_objects) objects_.insert_or_assign(object.uid, object);
@@ -310,34 +351,63 @@ void MemoryStore::State::DropExported(const std::string& last) {
   }
 }
 
-Result<void> MemoryStore::State::Write(const Changes& changes) {
-  TRUCE_RETURN_IF_ERROR(CheckNames(changes));
-  const std::set<KeyText> keys = KeysOf(changes);
-  std::map<KeyText, Owner> owners_before;
-  std::vector<Row> rows_before;
+MemoryStore::State::Before MemoryStore::State::Save(const std::set<KeyText>& keys,
+                                                    const Changes& changes) const {
+  Before before;
   for (const KeyText& key : keys) {
-    if (auto owner = OwnerOf(key)) owners_before.emplace(key, *std::move(owner));
-    for (Row& row : RowsOfKey(key)) rows_before.push_back(std::move(row));
-    Count(key, false);
+    if (auto owner = OwnerOf(key)) before.owners.emplace(key, *std::move(owner));
+    for (Row& row : RowsOfKey(key)) before.rows.push_back(std::move(row));
   }
-  DropAndPutRows(changes);
-  DropAndPutOwners(changes);
-  const auto broken = std::find_if(keys.begin(), keys.end(), [this](const KeyText& key) {
-    return Managed(key) && !owners_.contains(key);
-  });
-  if (broken == keys.end()) {
-    Replace(changes);
-    for (const KeyText& key : keys) Count(key, true);
-    return {};
+  for (const KeyText& name : changes.drop_names) before.names.emplace(name, FurtherName(name));
+  for (const ResourceName& put : changes.put_names) {
+    before.names.emplace(put.name, FurtherName(put.name));
   }
+  return before;
+}
+
+void MemoryStore::State::Restore(const std::set<KeyText>& keys, Before before) {
   for (const KeyText& key : keys) {
     for (const Row& row : RowsOfKey(key)) rows_.erase(row.id);
     owners_.erase(key);
   }
-  for (Row& row : rows_before) rows_.emplace(row.id, row);
-  owners_.merge(owners_before);
+  for (Row& row : before.rows) rows_.emplace(row.id, row);
+  owners_.merge(before.owners);
+  for (auto& [name, value] : before.names) {
+    names_.erase(name);
+    if (value) names_.emplace(name, *std::move(value));
+  }
+}
+
+// Whether what the changes left of `keys` and of the names they put is sound.
+Result<void> MemoryStore::State::Check(const std::set<KeyText>& keys,
+                                       const Changes& changes) const {
+  for (const KeyText& key : keys) {
+    if (Managed(key) && !owners_.contains(key)) {
+      return Broken("a managing reservation has an owner", key.text);
+    }
+    if (Exists(key) ? names_.contains(key) : !FurtherNamesOf(key).empty()) {
+      return Broken("a name belongs to one resource", key.text);
+    }
+  }
+  for (const ResourceName& put : changes.put_names) {
+    if (!Exists(names_.at(put.name).key)) return Broken("a name has its resource", put.name.text);
+    if (Exists(put.name)) return Broken("a name belongs to one resource", put.name.text);
+  }
+  return {};
+}
+
+Result<void> MemoryStore::State::Write(const Changes& changes) {
+  TRUCE_RETURN_IF_ERROR(CheckIds(changes));
+  const std::set<KeyText> keys = KeysOf(changes);
+  Before before = Save(keys, changes);
+  for (const KeyText& key : keys) Count(key, false);
+  DropAndPutRows(changes);
+  DropAndPutOwners(changes);
+  DropAndPutNames(changes);
+  Result<void> checked = Check(keys, changes);
+  checked.ok() ? Replace(changes) : Restore(keys, std::move(before));
   for (const KeyText& key : keys) Count(key, true);
-  return Broken("a managing reservation has an owner", broken->text);
+  return checked;
 }
 
 StoreContents MemoryStore::State::Copy() const {
@@ -346,6 +416,7 @@ StoreContents MemoryStore::State::Copy() const {
   for (const auto& [id, row] : rows_) contents.rows.push_back(row);
   for (const auto& [uid, object] : objects_) contents.objects.push_back(object);
   for (const auto& [id, agreement] : agreements_) contents.agreements.push_back(agreement);
+  for (const auto& [text, name] : names_) contents.names.push_back(name);
   contents.audit = audit_;
   contents.settings.assign(settings_.begin(), settings_.end());
   return contents;

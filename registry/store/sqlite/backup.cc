@@ -100,6 +100,8 @@ Result<BackupContents> VerifyBackup(const std::string& file) {
   }
   BackupContents contents;
   TRUCE_ASSIGN_OR_RETURN(contents.schema, integer("PRAGMA user_version"));
+  auto applied = CheckApplied(*connection, BuiltInMigrations());
+  if (!applied.ok()) return std::move(applied).error().Within(file);
   if (contents.schema > static_cast<std::int64_t>(BuiltInMigrations().size())) {
     return Failed(ErrorCode::kInvalidArgument, file,
                   "a newer Truce wrote it; use that program or a newer one");
@@ -109,10 +111,8 @@ Result<BackupContents> VerifyBackup(const std::string& file) {
   if (verdict.value() != "ok") {
     return Failed(ErrorCode::kDataLoss, file, "it is damaged: " + verdict.value());
   }
-  const bool is_narrow = contents.schema >= 2;
   TRUCE_ASSIGN_OR_RETURN(contents.ownerships,
-                         integer(is_narrow ? "SELECT count(*) FROM resources WHERE owned = 1"
-                                           : "SELECT count(*) FROM owners"));
+                         integer("SELECT count(*) FROM resources WHERE owned = 1"));
   TRUCE_ASSIGN_OR_RETURN(contents.audit_lines, integer("SELECT count(*) FROM audit"));
   TRUCE_ASSIGN_OR_RETURN(contents.commits, integer("SELECT coalesce(max(count), 0) FROM commits"));
   return contents;

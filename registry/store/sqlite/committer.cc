@@ -25,16 +25,9 @@ Result<void> DropAt(Connection& writer, Sql sql, std::int64_t place) {
   return statement.Run();
 }
 
-// A key that has neither owner nor row any more.
-Result<void> Forget(Connection& writer, const KeyText& key) {
-  TRUCE_ASSIGN_OR_RETURN(Statement statement, writer.Use(Sql::kForgetResource));
-  statement.BindText(0, key.text);
-  return statement.Run();
-}
-
-Result<void> DropAgreement(Connection& writer, const PublicId& id) {
-  TRUCE_ASSIGN_OR_RETURN(Statement statement, writer.Use(Sql::kDropAgreement));
-  statement.BindText(0, id.text);
+Result<void> DropText(Connection& writer, Sql sql, std::string_view text) {
+  TRUCE_ASSIGN_OR_RETURN(Statement statement, writer.Use(sql));
+  statement.BindText(0, text);
   return statement.Run();
 }
 
@@ -165,19 +158,25 @@ Result<void> Committer::WriteAll(const Changes& changes) {
   KeyChanges written;
   TRUCE_RETURN_IF_ERROR(Measure(changes, written));
   for (auto& [key, change] : written) {
-    KeyChange& whole = written_[key];
+    KeyChange& whole = written_.keys[key];
     if (!change.owner_changed && whole.owner_changed) {
       change.owner_changed = true;
       change.owner = whole.owner;
     }
     whole = change;
   }
+  for (const KeyText& name : changes.drop_names) written_.names.Drop(name);
+  for (const ResourceName& name : changes.put_names) written_.names.Put(name);
   return {};
 }
 
 // In an order that keeps the schema's triggers content: an owner stands before its reservations
-// come, and goes after they went.
+// come, and goes after they went; a name may become a key, a key a name, and names move before
+// their resource goes.
 Result<void> Committer::WriteKeys(const Changes& changes) {
+  for (const KeyText& name : changes.drop_names) {
+    TRUCE_RETURN_IF_ERROR(DropText(writer_, Sql::kDropName, name.text));
+  }
   for (const RowId& id : changes.drop_rows) TRUCE_RETURN_IF_ERROR(DropRow(id));
   Resources resources;
   for (const Owner& owner : changes.put_owners) {
@@ -187,14 +186,24 @@ Result<void> Committer::WriteKeys(const Changes& changes) {
   for (const KeyText& key : changes.drop_owners) {
     if (!Puts(changes, key)) TRUCE_RETURN_IF_ERROR(DropOwner(key));
   }
-  for (const RowId& id : changes.drop_rows) TRUCE_RETURN_IF_ERROR(Forget(writer_, id.key));
-  for (const KeyText& key : changes.drop_owners) TRUCE_RETURN_IF_ERROR(Forget(writer_, key));
+  for (auto name = changes.put_names.begin(); name != changes.put_names.end(); ++name) {
+    const bool is_last = std::none_of(name + 1, changes.put_names.end(),
+                                      [&](const auto& later) { return later.name == name->name; });
+    if (is_last) TRUCE_RETURN_IF_ERROR(WriteName(*name));
+  }
+  // Those that have neither owner nor row any more.
+  for (const RowId& id : changes.drop_rows) {
+    TRUCE_RETURN_IF_ERROR(DropText(writer_, Sql::kForgetResource, id.key.text));
+  }
+  for (const KeyText& key : changes.drop_owners) {
+    TRUCE_RETURN_IF_ERROR(DropText(writer_, Sql::kForgetResource, key.text));
+  }
   return {};
 }
 
 // True when the table has no row for `key`, as memory knows.
 bool Committer::IsNew(const KeyText& key) const {
-  return !written_.contains(key) && !known_.PresenceOf(key).may_have_rows;
+  return !written_.keys.contains(key) && !known_.PresenceOf(key).may_have_rows;
 }
 
 Result<void> Committer::WriteOwner(const Owner& owner, Resources& resources) {
@@ -249,6 +258,13 @@ Result<void> Committer::DropOwner(const KeyText& key) {
   return {};
 }
 
+Result<void> Committer::WriteName(const ResourceName& name) {
+  TRUCE_ASSIGN_OR_RETURN(const Place resource, FindResource(name.key));
+  if (resource.has_value()) return PutName(writer_, *resource, name);
+  return Error{ErrorCode::kInternal,
+               "the changes break \"a name has its resource\": \"" + name.name.text + "\""};
+}
+
 Result<Place> Committer::FindResource(const KeyText& key) {
   TRUCE_ASSIGN_OR_RETURN(Statement statement, writer_.Use(Sql::kFindResource));
   statement.BindText(0, key.text);
@@ -301,7 +317,7 @@ Result<void> Committer::WriteOthers(const Changes& changes) {
   for (const Uid& uid : changes.drop_objects) TRUCE_RETURN_IF_ERROR(DropObject(uid));
   for (const Object& object : changes.put_objects) TRUCE_RETURN_IF_ERROR(WriteObject(object));
   for (const PublicId& id : changes.drop_agreements) {
-    TRUCE_RETURN_IF_ERROR(DropAgreement(writer_, id));
+    TRUCE_RETURN_IF_ERROR(DropText(writer_, Sql::kDropAgreement, id.text));
   }
   for (const Agreement& agreement : changes.put_agreements) {
     TRUCE_RETURN_IF_ERROR(PutAgreement(writer_, agreement));

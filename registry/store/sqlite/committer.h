@@ -83,6 +83,7 @@ class Committer {
   Result<void> WriteRow(const Row& row, Resources& resources);
   Result<void> DropRow(const RowId& id);
   Result<void> DropOwner(const KeyText& key);
+  Result<void> WriteName(const ResourceName& name);
   Result<void> WriteOthers(const Changes& changes);
   Result<void> WriteObject(const Object& object);
   Result<void> DropObject(const Uid& uid);
@@ -106,7 +107,7 @@ class Committer {
   WriteHealth& health_;
   std::uint64_t version_ = 0;
 
-  KeyChanges written_;            // by the requests of this batch
+  Written written_;               // by the requests of this batch
   std::vector<Waiting> waiting_;  // for the commit
 };
 

@@ -35,6 +35,8 @@ constexpr int kBusyMilliseconds = 5000;
 #define TRUCE_AGREEMENT_COLUMNS \
   "id, kind, key, party, level, accepted, successor, reason, actor, at, until"
 
+#define TRUCE_SELECT_NAMES "SELECT names.name, key, names.sort, names.observed, names.at FROM "
+
 #define TRUCE_SELECT_OWNERS "SELECT key, " TRUCE_OWNER_VALUES " FROM resources "
 #define TRUCE_SELECT_ROWS                                                                        \
   "SELECT key, uid, declarations.state, slot, declarations.root, intent, terminating, managed, " \
@@ -166,6 +168,21 @@ const char* TextOf(Sql sql) {
       return "INSERT OR REPLACE INTO agreements (" TRUCE_AGREEMENT_COLUMNS
              ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     case Sql::kDropAgreement: return "DELETE FROM agreements WHERE id = ?";
+    case Sql::kFurtherName:
+      return TRUCE_SELECT_NAMES
+          "names JOIN resources ON resources.id = names.resource WHERE names.name = ?";
+    case Sql::kFurtherNamesOf:
+      return TRUCE_SELECT_NAMES
+          "resources JOIN names ON names.resource = resources.id WHERE key = ? ORDER BY names.name";
+    case Sql::kAllNames:
+      return TRUCE_SELECT_NAMES
+          "names CROSS JOIN resources ON resources.id = names.resource ORDER BY names.name";
+    case Sql::kNamesAsWritten:
+      return TRUCE_SELECT_NAMES "names CROSS JOIN resources ON resources.id = names.resource";
+    case Sql::kPutName:
+      return "INSERT OR REPLACE INTO names (name, resource, sort, observed, at) "
+             "VALUES (?, ?, ?, ?, ?)";
+    case Sql::kDropName: return "DELETE FROM names WHERE name = ?";
     case Sql::kAllResources: return TRUCE_SELECT_OWNERS;
     case Sql::kRowUids: return "SELECT uid, id, resource FROM declarations ORDER BY resource";
     case Sql::kObjectTexts: return "SELECT uid, id, " TRUCE_OBJECT_SLOT " FROM objects";

@@ -76,6 +76,11 @@ std::optional<Owner> SqlFacts::OwnerOfFromSql(const KeyText& key) const {
       Sql::kOwnerOf, [&](Statement& statement) { statement.BindText(0, key.text); }, ReadOwner));
 }
 
+std::vector<ResourceName> SqlFacts::NamesFromSql(Sql sql, const KeyText& text) const {
+  return Collect<ResourceName>(
+      sql, [&](Statement& statement) { statement.BindText(0, text.text); }, ReadName);
+}
+
 template <typename T, typename Bind, typename Read>
 std::vector<T> SqlFacts::CollectAt(const Places& places, std::pair<Sql, Sql> at_search,
                                    const Bind& bind, const Read& read) const {
@@ -269,8 +274,8 @@ std::optional<std::string> SqlFacts::Setting(std::string_view name) const {
 
 std::optional<Owner> BatchFacts::OwnerOf(const KeyText& key) const {
   std::optional<Owner> owner;
-  const auto written = written_.find(key);
-  if (written != written_.end() && written->second.owner_changed) {
+  const auto written = written_.keys.find(key);
+  if (written != written_.keys.end() && written->second.owner_changed) {
     saw_uncommitted_ = true;
     if (written->second.owner != nullptr) owner = *written->second.owner;
     return owner;
@@ -281,17 +286,54 @@ std::optional<Owner> BatchFacts::OwnerOf(const KeyText& key) const {
   return owner;
 }
 
+bool BatchFacts::HasOwner(const KeyText& key) const {
+  const auto written = written_.keys.find(key);
+  if (written == written_.keys.end() || !written->second.owner_changed) {
+    return known_.PresenceOf(key).has_owner;
+  }
+  saw_uncommitted_ = true;
+  return written->second.owner != nullptr;
+}
+
 std::vector<Row> BatchFacts::RowsOfKey(const KeyText& key) const {
-  const auto written = written_.find(key);
+  const auto written = written_.keys.find(key);
+  const bool is_written = written != written_.keys.end();
   const bool may_have_rows =
-      written != written_.end() ? written->second.has_rows : known_.PresenceOf(key).may_have_rows;
-  if (written != written_.end()) saw_uncommitted_ = true;
+      is_written ? written->second.has_rows : known_.PresenceOf(key).may_have_rows;
+  if (is_written) saw_uncommitted_ = true;
   if (!may_have_rows) return {};
   const bool saw_uncommitted = saw_uncommitted_;
   std::vector<Row> rows = RowsOfKeyFromSql(key);
   // Rows of a key that this batch did not write are committed ones.
   saw_uncommitted_ = saw_uncommitted;
   return rows;
+}
+
+std::optional<ResourceName> BatchFacts::FurtherName(const KeyText& name) const {
+  const auto& written = written_.names.by_name();
+  const auto found = written.find(name);
+  if (found == written.end()) {
+    std::uint64_t version = 0;
+    return known_.FurtherName(name, version);
+  }
+  saw_uncommitted_ = true;
+  if (found->second == nullptr) return std::nullopt;
+  return *found->second;
+}
+
+std::vector<ResourceName> BatchFacts::FurtherNamesOf(const KeyText& key) const {
+  std::uint64_t version = 0;
+  std::vector<ResourceName> names = known_.FurtherNamesOf(key, version);
+  if (written_.names.empty()) return names;
+  const auto overtaken = std::erase_if(names, [&](const ResourceName& name) {
+    return written_.names.by_name().contains(name.name);
+  });
+  const std::vector<const ResourceName*> put = written_.names.PutAt(key);
+  saw_uncommitted_ = saw_uncommitted_ || overtaken > 0 || !put.empty();
+  for (const ResourceName* const name : put) names.push_back(*name);
+  std::sort(names.begin(), names.end(),
+            [](const ResourceName& a, const ResourceName& b) { return a.name < b.name; });
+  return names;
 }
 
 Connection* BatchFacts::Reader() const {
@@ -334,6 +376,24 @@ std::vector<Row> SnapshotFacts::RowsOfKey(const KeyText& key) const {
     if (!presence.may_have_rows) return {};
   }
   return RowsOfKeyFromSql(key);
+}
+
+std::optional<ResourceName> SnapshotFacts::FurtherName(const KeyText& name) const {
+  std::uint64_t version = 0;
+  std::optional<ResourceName> known = known_.FurtherName(name, version);
+  return IsOfMemory(version) ? known : First(NamesFromSql(Sql::kFurtherName, name));
+}
+
+std::vector<ResourceName> SnapshotFacts::FurtherNamesOf(const KeyText& key) const {
+  std::uint64_t version = 0;
+  std::vector<ResourceName> known = known_.FurtherNamesOf(key, version);
+  return IsOfMemory(version) ? known : NamesFromSql(Sql::kFurtherNamesOf, key);
+}
+
+bool SnapshotFacts::IsOfMemory(std::uint64_t version) const {
+  if (FromSnapshot()) return Reader() != nullptr && loan_->version() == version;
+  Saw(version);
+  return true;
 }
 
 Connection* SnapshotFacts::Reader() const {

@@ -57,6 +57,7 @@ class SqlFacts : public Facts {
 
   std::vector<Row> RowsOfKeyFromSql(const KeyText& key) const;
   std::optional<Owner> OwnerOfFromSql(const KeyText& key) const;
+  std::vector<ResourceName> NamesFromSql(Sql sql, const KeyText& text) const;
   void Fail(Error error) const;
 
  private:
@@ -78,11 +79,14 @@ class SqlFacts : public Facts {
 class BatchFacts final : public SqlFacts {
  public:
   BatchFacts(Connection& writer, const Known& known, const SignpostsOfTables& signposts,
-             const KeyChanges& written)
+             const Written& written)
       : SqlFacts(signposts), writer_(writer), known_(known), written_(written) {}
 
   std::optional<Owner> OwnerOf(const KeyText& key) const override;
+  bool HasOwner(const KeyText& key) const override;
   std::vector<Row> RowsOfKey(const KeyText& key) const override;
+  std::optional<ResourceName> FurtherName(const KeyText& name) const override;
+  std::vector<ResourceName> FurtherNamesOf(const KeyText& key) const override;
 
   // True when an answer may rest on something of this batch, which is not on the disk yet.
   bool saw_uncommitted() const { return saw_uncommitted_; }
@@ -93,12 +97,13 @@ class BatchFacts final : public SqlFacts {
 
   Connection& writer_;
   const Known& known_;
-  const KeyChanges& written_;
+  const Written& written_;
   mutable bool saw_uncommitted_ = false;
 };
 
-// The facts of a look. Owners come from memory until something else is asked for; that opens a
-// snapshot, from which everything is read afterwards. External synchronization.
+// The facts of a look. Owners and names come from memory until something else is asked for; that
+// opens a snapshot, from which everything is read afterwards, but for names while memory is at the
+// same commit. External synchronization.
 class SnapshotFacts final : public SqlFacts {
  public:
   struct Sources {
@@ -117,6 +122,8 @@ class SnapshotFacts final : public SqlFacts {
   std::optional<Owner> OwnerOf(const KeyText& key) const override;
   bool HasOwner(const KeyText& key) const override;
   std::vector<Row> RowsOfKey(const KeyText& key) const override;
+  std::optional<ResourceName> FurtherName(const KeyText& name) const override;
+  std::vector<ResourceName> FurtherNamesOf(const KeyText& key) const override;
 
   // True when a commit came between two answers: they are not of one state.
   bool overtaken() const { return overtaken_; }
@@ -125,6 +132,8 @@ class SnapshotFacts final : public SqlFacts {
   Connection* Reader() const override;
   Places PlacesOf(const Signposts& signposts, std::string_view text) const override;
   void Saw(std::uint64_t version) const;
+  // Whether memory at commit `version` is the state that this look reads.
+  bool IsOfMemory(std::uint64_t version) const;
   bool FromSnapshot() const { return snapshot_first_ || loan_ != nullptr; }
 
   const Known& known_;

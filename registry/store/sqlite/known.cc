@@ -7,6 +7,27 @@
 
 namespace truce {
 
+void NameChanges::Put(const ResourceName& name) {
+  by_name_.insert_or_assign(name.name, &name);
+  by_key_.emplace(name.key, &name);
+}
+
+void NameChanges::Drop(const KeyText& name) { by_name_.insert_or_assign(name, nullptr); }
+
+void NameChanges::clear() {
+  by_name_.clear();
+  by_key_.clear();
+}
+
+std::vector<const ResourceName*> NameChanges::PutAt(const KeyText& key) const {
+  std::vector<const ResourceName*> put;
+  const auto [first, last] = by_key_.equal_range(key);
+  for (auto it = first; it != last; ++it) {
+    if (by_name_.at(it->second->name) == it->second) put.push_back(it->second);
+  }
+  return put;
+}
+
 Result<void> Known::OwnerOf(const KeyText& key, std::optional<Owner>& owner,
                             std::uint64_t& version) const {
   std::shared_lock lock(mutex_);
@@ -20,6 +41,18 @@ Known::Presence Known::PresenceOf(const KeyText& key) const {
   return {has_owner, has_owner || without_owner_.contains(key.text), version_};
 }
 
+std::optional<ResourceName> Known::FurtherName(const KeyText& name, std::uint64_t& version) const {
+  std::shared_lock lock(mutex_);
+  version = version_;
+  return names_.Find(name.text);
+}
+
+std::vector<ResourceName> Known::FurtherNamesOf(const KeyText& key, std::uint64_t& version) const {
+  std::shared_lock lock(mutex_);
+  version = version_;
+  return names_.OfKey(key.text);
+}
+
 StoreCounts Known::Counts() const {
   std::shared_lock lock(mutex_);
   StoreCounts counts = counts_;
@@ -27,9 +60,12 @@ StoreCounts Known::Counts() const {
   return counts;
 }
 
-void Known::Commit(const KeyChanges& changes, std::uint64_t version) {
+void Known::Commit(const Written& written, std::uint64_t version) {
   std::unique_lock lock(mutex_);
-  for (const auto& [key, change] : changes) Bring(key, change);
+  for (const auto& [key, change] : written.keys) Bring(key, change);
+  for (const auto& [text, name] : written.names.by_name()) {
+    name == nullptr ? names_.Erase(text.text) : names_.Put(*name);
+  }
   version_ = version;
 }
 
@@ -71,6 +107,11 @@ void Known::LoadRowsWithoutOwner(std::string_view key) {
 void Known::LoadConflict(std::string_view key) {
   std::unique_lock lock(mutex_);
   conflicts_.emplace(key);
+}
+
+void Known::LoadName(const ResourceName& name) {
+  std::unique_lock lock(mutex_);
+  names_.Put(name);
 }
 
 void Known::LoadVersion(std::uint64_t version) {

@@ -9,8 +9,10 @@
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <vector>
 
 #include "registry/base/result.h"
+#include "registry/store/sqlite/name_index.h"
 #include "registry/store/sqlite/owner_index.h"
 #include "registry/store/store.h"
 
@@ -25,9 +27,40 @@ struct KeyChange {
 };
 using KeyChanges = std::map<KeyText, KeyChange>;
 
-// Owners, the keys that have rows without an owner, the keys in conflict, and the counts of all.
-// Thread-safe: any number of readers, and one writer that holds the lock only to bring in a batch
-// that is on the disk.
+// What transactions leave of the further names they touch. Lives no longer than the changes of its
+// requests. External synchronization.
+class NameChanges {
+ public:
+  void Put(const ResourceName& name);
+  void Drop(const KeyText& name);
+  void clear();
+
+  bool empty() const { return by_name_.empty(); }
+  // By name; null: dropped.
+  const std::map<KeyText, const ResourceName*>& by_name() const { return by_name_; }
+  // Those that stand at `key`.
+  std::vector<const ResourceName*> PutAt(const KeyText& key) const;
+
+ private:
+  std::map<KeyText, const ResourceName*> by_name_;
+  std::multimap<KeyText, const ResourceName*> by_key_;  // also what was overtaken since
+};
+
+// What the requests of a batch have written so far.
+struct Written {
+  KeyChanges keys;
+  NameChanges names;
+
+  bool empty() const { return keys.empty() && names.empty(); }
+  void clear() {
+    keys.clear();
+    names.clear();
+  }
+};
+
+// Owners, further names, the keys that have rows without an owner, the keys in conflict, and the
+// counts of all. Thread-safe: any number of readers, and one writer that holds the lock only to
+// bring in a batch that is on the disk.
 class Known {
  public:
   // Fills in the owner of a key, and the number of commits that this is the state after. Errors:
@@ -42,22 +75,28 @@ class Known {
   };
   Presence PresenceOf(const KeyText& key) const;
 
+  // As Facts answers them; `version` as above.
+  std::optional<ResourceName> FurtherName(const KeyText& name, std::uint64_t& version) const;
+  std::vector<ResourceName> FurtherNamesOf(const KeyText& key, std::uint64_t& version) const;
+
   StoreCounts Counts() const;
 
   // Brings in what a commit changed; `version` is its number.
-  void Commit(const KeyChanges& changes, std::uint64_t version);
+  void Commit(const Written& written, std::uint64_t version);
 
   // Filling, before there are other threads. Rows come after all owners.
   void LoadOwner(const OwnerTexts& texts);
   void LoadRowsWithoutOwner(std::string_view key);
   void LoadConflict(std::string_view key);
+  void LoadName(const ResourceName& name);
   void LoadVersion(std::uint64_t version);
 
  private:
   void Bring(const KeyText& key, const KeyChange& change);
 
   mutable std::shared_mutex mutex_;
-  OwnerIndex owners_;                              // this and below guarded by mutex_
+  OwnerIndex owners_;  // this and below guarded by mutex_
+  NameIndex names_;
   std::unordered_set<std::string> without_owner_;  // keys with rows and no owner: observers
   std::unordered_set<std::string> conflicts_;
   StoreCounts counts_;

@@ -77,6 +77,16 @@ Result<void> LoadObjects(Connection& connection, SignpostsOfTables& signposts) {
   }
 }
 
+Result<void> LoadNames(Connection& connection, Known& known) {
+  TRUCE_ASSIGN_OR_RETURN(Statement names, connection.Use(Sql::kNamesAsWritten));
+  while (true) {
+    TRUCE_ASSIGN_OR_RETURN(const bool more, names.Step());
+    if (!more) return {};
+    TRUCE_ASSIGN_OR_RETURN(const ResourceName name, ReadName(names));
+    known.LoadName(name);
+  }
+}
+
 Result<void> LoadVersion(Connection& connection, Memory& memory) {
   TRUCE_ASSIGN_OR_RETURN(const std::int64_t count, connection.Integer("SELECT count FROM commits"));
   const auto version = static_cast<std::uint64_t>(count);
@@ -170,6 +180,7 @@ Result<void> Load(const ConnectionOptions& options, Memory& memory) {
       [&](Connection& connection) { return LoadResources(connection, memory.known); },
       [&](Connection& connection) { return LoadRows(connection, memory); },
       [&](Connection& connection) { return LoadObjects(connection, memory.signposts); },
+      [&](Connection& connection) { return LoadNames(connection, memory.known); },
       [&](Connection& connection) { return LoadVersion(connection, memory); }};
   for (const std::string& table : tables) {
     tasks.emplace_back(

@@ -10,8 +10,6 @@
 namespace truce {
 namespace {
 
-// "TRUC": marks the file as Truce's for `file` and for this check.
-
 // The version of the schema: 0 for an empty file.
 Result<std::int64_t> VersionOf(Connection& connection) {
   TRUCE_ASSIGN_OR_RETURN(const std::int64_t application,
@@ -23,22 +21,6 @@ Result<std::int64_t> VersionOf(Connection& connection) {
     return InvalidArgument("it is a database of another program: choose another data directory");
   }
   return connection.Integer("PRAGMA user_version");
-}
-
-Result<void> CheckApplied(Connection& connection, std::span<const Migration> migrations) {
-  TRUCE_ASSIGN_OR_RETURN(
-      Statement applied,
-      connection.Prepare("SELECT version, name, checksum FROM migrations ORDER BY version"));
-  for (const Migration& migration : migrations) {
-    TRUCE_ASSIGN_OR_RETURN(const bool found, applied.Step());
-    if (!found) return {};
-    if (applied.Integer(0) == migration.version && applied.Text(2) == migration.checksum) continue;
-    return InvalidArgument(
-        "its migration \"" + std::string(applied.Text(1)) +
-        "\" is not the one of this program: run the Truce that wrote it, or a newer "
-        "release");
-  }
-  return {};
 }
 
 Result<void> Begin(Connection& connection) {
@@ -94,17 +76,35 @@ Result<void> CopyBefore(Connection& connection, std::int64_t version, const std:
 
 }  // namespace
 
+Result<void> CheckApplied(Connection& connection, std::span<const Migration> migrations) {
+  TRUCE_ASSIGN_OR_RETURN(
+      Statement applied,
+      connection.Prepare("SELECT version, name, checksum FROM migrations ORDER BY version"));
+  for (const Migration& migration : migrations) {
+    TRUCE_ASSIGN_OR_RETURN(const bool found, applied.Step());
+    if (!found) return {};
+    if (applied.Integer(0) == migration.version && applied.Text(2) == migration.checksum) continue;
+    // Released migrations are never edited, so no release wrote it.
+    return InvalidArgument("a development version of Truce wrote it before the first release (\"" +
+                           std::string(applied.Text(1)) +
+                           "\" is not the one of this program): start with an empty data "
+                           "directory, which the live objects fill, or run the Truce that wrote "
+                           "it, for example to export from it");
+  }
+  return {};
+}
+
 Result<void> Migrate(Connection& connection, std::span<const Migration> migrations,
                      const std::string& path) {
   TRUCE_ASSIGN_OR_RETURN(const std::int64_t version, VersionOf(connection));
   const auto latest = static_cast<std::int64_t>(migrations.size());
+  if (version > 0) TRUCE_RETURN_IF_ERROR(CheckApplied(connection, migrations));
   if (version > latest) {
     return InvalidArgument("its schema has version " + std::to_string(version) +
                            ", this program knows versions up to " + std::to_string(latest) +
                            ": run the newer Truce that wrote it, or restore the copy \"" + path +
                            ".before-" + std::to_string(latest + 1) + "\"");
   }
-  if (version > 0) TRUCE_RETURN_IF_ERROR(CheckApplied(connection, migrations));
   if (version > 0 && version < latest) {
     TRUCE_RETURN_IF_ERROR(CopyBefore(connection, version, path));
   }

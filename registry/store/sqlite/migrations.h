@@ -25,11 +25,15 @@ struct Migration {
 // The ones of schema/sqlite, embedded by the build.
 std::span<const Migration> BuiltInMigrations();
 
+// Whether the migrations that ran on the database are `migrations`, as far as both go. Errors:
+// kInvalidArgument (a development version of Truce made it); kUnavailable; kDataLoss.
+Result<void> CheckApplied(Connection& connection, std::span<const Migration> migrations);
+
 // Brings the database to the last of `migrations`, each in a transaction of its own; an empty file
 // becomes a database of Truce. Before an older one is changed, a copy is made at
 // `path`.before-<version>, in place of one that is there. Errors: kInvalidArgument (not a database
-// of Truce; written by a newer Truce; a migration was edited after it ran); kUnavailable;
-// kDataLoss. Each message names what to do.
+// of Truce; written by a newer Truce, or by a development version before the first release);
+// kUnavailable; kDataLoss. Each message names what to do.
 Result<void> Migrate(Connection& connection, std::span<const Migration> migrations,
                      const std::string& path);
 

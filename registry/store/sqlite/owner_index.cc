@@ -1,104 +1,25 @@
 #include "registry/store/sqlite/owner_index.h"
 
-#include <algorithm>
 #include <array>
 #include <cstring>
 #include <memory_resource>
-#include <span>
 #include <string>
 
-#include "registry/base/assert.h"
+#include "registry/store/sqlite/packed_text.h"
 
 namespace truce {
 namespace {
 
-// Layout of a blob: since (8 bytes), flags (1), then texts. A text is a length and its bytes; a
-// relative text is the lengths of the prefix and suffix it shares with its base, and the rest as a
-// text. Lengths are LEB128. The key comes first, so that a lookup compares without unpacking.
+// Layout of a blob: since (8 bytes), flags (1), then texts. The key comes first, so that a lookup
+// compares without unpacking.
 constexpr std::size_t kKeyOffset = 9;
 constexpr unsigned kRealBit = 1U;
 constexpr unsigned kRecordShift = 1U;  // two bits
 constexpr unsigned kStateShift = 3U;   // two bits
 constexpr unsigned kContestedBit = 1U << 5U;
 
-class Packer {
- public:
-  explicit Packer(std::string& out) : out_(out) {}
-
-  void Length(std::size_t length) {
-    while (length >= 0x80U) {
-      out_.push_back(static_cast<char>((length & 0x7FU) | 0x80U));
-      length >>= 7U;
-    }
-    out_.push_back(static_cast<char>(length));
-  }
-
-  void Text(std::string_view text) {
-    Length(text.size());
-    out_.append(text);
-  }
-
-  void Relative(std::string_view base, std::string_view text) {
-    const std::size_t bound = std::min(base.size(), text.size());
-    std::size_t prefix = 0;
-    while (prefix < bound && base[prefix] == text[prefix]) ++prefix;
-    std::size_t suffix = 0;
-    while (suffix < bound - prefix &&
-           base[base.size() - 1 - suffix] == text[text.size() - 1 - suffix]) {
-      ++suffix;
-    }
-    Length(prefix);
-    Length(suffix);
-    Text(text.substr(prefix, text.size() - prefix - suffix));
-  }
-
- private:
-  std::string& out_;
-};
-
-class Unpacker {
- public:
-  // Relative texts are put together in `memory`.
-  Unpacker(const char* at, std::pmr::memory_resource& memory) : at_(at), memory_(memory) {}
-
-  std::size_t Length() {
-    std::size_t length = 0;
-    for (unsigned shift = 0;; shift += 7U) {
-      const auto byte = static_cast<unsigned char>(*at_++);
-      length |= static_cast<std::size_t>(byte & 0x7FU) << shift;
-      if (byte < 0x80U) return length;
-    }
-  }
-
-  std::string_view Text() {
-    const std::size_t length = Length();
-    const std::string_view text(at_, length);
-    at_ += length;
-    return text;
-  }
-
-  // Lives as long as the memory.
-  std::string_view Relative(std::string_view base) {
-    const std::size_t prefix = Length();
-    const std::size_t suffix = Length();
-    const std::string_view rest = Text();
-    const std::size_t bytes = prefix + rest.size() + suffix;
-    if (bytes == 0) return {};
-    if (prefix == base.size() && rest.empty()) return base;
-    const std::span<char> text(static_cast<char*>(memory_.allocate(bytes, 1)), bytes);
-    base.copy(text.data(), prefix);
-    rest.copy(text.data() + prefix, rest.size());
-    base.copy(text.data() + prefix + rest.size(), suffix, base.size() - suffix);
-    return {text.data(), bytes};
-  }
-
- private:
-  const char* at_;
-  std::pmr::memory_resource& memory_;
-};
-
 std::string_view KeyIn(const char* blob) {
-  return Unpacker(blob + kKeyOffset, *std::pmr::null_memory_resource()).Text();
+  return TextUnpacker(blob + kKeyOffset, *std::pmr::null_memory_resource()).Text();
 }
 
 // Whether a blob is that of the key.
@@ -119,7 +40,7 @@ void Pack(const OwnerTexts& texts, std::string& out) {
                          (static_cast<unsigned>(texts.record) << kRecordShift) |
                          (static_cast<unsigned>(texts.state) << kStateShift);
   out.push_back(static_cast<char>(flags));
-  Packer packer(out);
+  TextPacker packer(out);
   packer.Text(texts.key);
   packer.Text(texts.id);
   packer.Relative(texts.key, texts.root);
@@ -146,7 +67,7 @@ Result<void> Unpack(const char* blob, Owner& owner) {
   texts.real = (flags & kRealBit) != 0U;
   texts.contested = (flags & kContestedBit) != 0U;
   std::tie(texts.record, texts.state) = StateIn(blob);
-  Unpacker unpacker(blob + kKeyOffset, memory);
+  TextUnpacker unpacker(blob + kKeyOffset, memory);
   texts.key = unpacker.Text();
   texts.id = unpacker.Text();
   texts.root = unpacker.Relative(texts.key);

@@ -27,6 +27,7 @@ std::string_view Word(const std::array<std::string_view, kSize>& words, Enum val
 }
 constexpr std::array kAgreementKinds = {"share"sv, "transfer"sv, "protection"sv};
 constexpr std::array kShareLevels = {"observe"sv, "attach"sv};
+constexpr std::array kNameSorts = {"declared"sv, "located"sv, "assigned"sv};
 
 // Collects the first thing that cannot be read.
 class Reader {
@@ -269,6 +270,17 @@ Result<Agreement> ReadAgreement(const Statement& statement) {
   return std::move(reader).Finish(std::move(agreement));
 }
 
+Result<ResourceName> ReadName(const Statement& statement) {
+  Reader reader("names");
+  ResourceName name;
+  name.name.text = statement.Text(0);
+  name.key.text = statement.Text(1);
+  name.sort = reader.FromWord<NameSort>(kNameSorts, statement.Text(2));
+  name.observed = statement.Integer(3) != 0;
+  name.at = TimeFrom(statement.Integer(4));
+  return std::move(reader).Finish(std::move(name));
+}
+
 Result<std::int64_t> PutOwner(Connection& connection, Place place, const Owner& owner) {
   const std::string root = ToText(owner.root);
   const std::string identity = ToText(owner.identity);
@@ -410,6 +422,16 @@ Result<void> PutAgreement(Connection& connection, const Agreement& agreement) {
   statement.BindInteger(9, Milliseconds(agreement.at));
   BindOptional(statement, 10,
                agreement.until ? std::optional(Milliseconds(*agreement.until)) : std::nullopt);
+  return statement.Run();
+}
+
+Result<void> PutName(Connection& connection, std::int64_t resource, const ResourceName& name) {
+  TRUCE_ASSIGN_OR_RETURN(Statement statement, connection.Use(Sql::kPutName));
+  statement.BindText(0, name.name.text);
+  statement.BindInteger(1, resource);
+  statement.BindText(2, Word(kNameSorts, name.sort));
+  statement.BindInteger(3, name.observed ? 1 : 0);
+  statement.BindInteger(4, Milliseconds(name.at));
   return statement.Run();
 }
 

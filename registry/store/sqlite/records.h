@@ -50,6 +50,7 @@ Result<Row> ReadRow(const Statement& statement);
 Result<Object> ReadObject(const Statement& statement);
 Result<AuditEntry> ReadAudit(const Statement& statement);
 Result<Agreement> ReadAgreement(const Statement& statement);
+Result<ResourceName> ReadName(const Statement& statement);
 inline constexpr int kObjectColumnCount = 13;
 inline constexpr int kAuditColumnCount = 10;
 
@@ -70,6 +71,7 @@ Result<std::int64_t> PutRow(Connection& connection, Place place, std::int64_t re
 Result<std::int64_t> PutObject(Connection& connection, Place place, const Object& object);
 Result<void> AddAudit(Connection& connection, const AuditEntry& entry);
 Result<void> PutAgreement(Connection& connection, const Agreement& agreement);
+Result<void> PutName(Connection& connection, std::int64_t resource, const ResourceName& name);
 
 }  // namespace truce
 

@@ -131,6 +131,7 @@ class SqliteStore::Impl {
     TRUCE_RETURN_IF_ERROR(ReadAll(reader, Sql::kAllRows, contents.rows, ReadRow));
     TRUCE_RETURN_IF_ERROR(ReadAll(reader, Sql::kAllObjects, contents.objects, ReadObject));
     TRUCE_RETURN_IF_ERROR(ReadAll(reader, Sql::kAllAgreements, contents.agreements, ReadAgreement));
+    TRUCE_RETURN_IF_ERROR(ReadAll(reader, Sql::kAllNames, contents.names, ReadName));
     TRUCE_RETURN_IF_ERROR(ReadAll(reader, Sql::kAllAudit, contents.audit, ReadAudit));
     TRUCE_RETURN_IF_ERROR(ReadAll(reader, Sql::kAllSettings, contents.settings, ReadSetting));
     return contents;

@@ -86,7 +86,7 @@ void WriteAgreement(const AgreementView& view, Timestamp now, JsonWriter& json) 
 }
 
 void WriteAgreementMembers(const ResourceView& view, Timestamp now, JsonWriter& json) {
-  const auto& [owner, rows, agreements] = view;
+  const auto& [owner, rows, agreements, names] = view;
   json.Key("shares").BeginArray();
   const Agreement* transfer = nullptr;
   for (const Agreement& each : agreements) {

@@ -30,6 +30,7 @@ struct ResourceView {
   Owner owner;
   std::vector<Row> rows;
   std::vector<Agreement> agreements;
+  std::vector<ResourceName> names = {};  // beside the key
 };
 
 // Writes a share or a transfer as one value.

@@ -91,6 +91,13 @@ void WriteAgreed(const Agreement& agreement, JsonWriter& json) {
   json.EndObject();
 }
 
+void WriteFurtherName(const ResourceName& name, JsonWriter& json) {
+  json.BeginObject().Field("name", name.name.text).Field("sort", Name(name.sort));
+  Say(json, "observed", name.observed);
+  SayTime(json, "at", name.at);
+  json.EndObject();
+}
+
 // Reads the members of one object; keeps the first fault.
 class Members {
  public:
@@ -327,6 +334,24 @@ Agreement ReadAgreement(const Json& json, const KeyText& key, const std::string&
   return agreement;
 }
 
+std::optional<NameSort> NameSortFromName(std::string_view name) {
+  static constexpr NameSort kAll[] = {NameSort::kDeclared, NameSort::kLocated, NameSort::kAssigned};
+  return FromName(kAll, name);
+}
+
+ResourceName ReadFurtherName(const Json& json, const KeyText& key, const std::string& place,
+                             std::string& fault) {
+  Members members(json, place);
+  ResourceName name;
+  name.key = key;
+  name.name = {members.Text("name", true)};
+  name.sort = members.As("sort", NameSortFromName);
+  name.observed = members.Flag("observed");
+  name.at = members.Time("at");
+  fault = members.fault();
+  return name;
+}
+
 KeyCopy ReadCopy(const Json& json, const std::string& place, std::string& fault) {
   Members members(json, place);
   std::string inner;
@@ -348,7 +373,13 @@ KeyCopy ReadCopy(const Json& json, const std::string& place, std::string& fault)
     copy.agreements.push_back(ReadAgreement(value, copy.key, at, inner));
     members.Join(inner);
   });
+  members.Each("names", [&](const Json& value, const std::string& at) {
+    copy.names.push_back(ReadFurtherName(value, copy.key, at, inner));
+    members.Join(inner);
+  });
   const auto by_id = [](const auto& a, const auto& b) { return a.id < b.id; };
+  std::sort(copy.names.begin(), copy.names.end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; });
   std::sort(copy.rows.begin(), copy.rows.end(), by_id);
   std::sort(copy.agreements.begin(), copy.agreements.end(), by_id);
   fault = members.fault();
@@ -369,6 +400,7 @@ void WriteKeyCopy(const KeyCopy& copy, JsonWriter& json) {
   list("rows", copy.rows, WriteRow);
   list("objects", copy.objects, WriteKnownObject);
   list("agreements", copy.agreements, WriteAgreed);
+  list("names", copy.names, WriteFurtherName);
   json.EndObject();
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "registry/ownership/names.h"
 #include "webhook/api/resource_json.h"
 
 namespace truce {
@@ -209,6 +210,16 @@ Result<ResourcePage> RegistryQueries::ListSorted(const ResourceQuery& query,
   return out;
 }
 
+namespace {
+
+ResourceView ViewOf(Owner owner, const Facts& facts) {
+  const KeyText key = owner.key;
+  return {std::move(owner), facts.RowsOfKey(key), facts.AgreementsOf(key),
+          facts.FurtherNamesOf(key)};
+}
+
+}  // namespace
+
 Result<ResourceView> RegistryQueries::ById(const PublicId& id, Deadline deadline) const {
   constexpr std::size_t kSameHashMax = 100;
   TRUCE_ASSIGN_OR_RETURN(const auto keys, store_.With([&](const Directory& directory) {
@@ -220,7 +231,7 @@ Result<ResourceView> RegistryQueries::ById(const PublicId& id, Deadline deadline
     for (const KeyText& key : keys) {
       auto owner = facts.OwnerOf(key);
       if (!owner || owner->id != id) continue;
-      found = ResourceView{std::move(*owner), facts.RowsOfKey(key), facts.AgreementsOf(key)};
+      found = ViewOf(*std::move(owner), facts);
       return;
     }
   };
@@ -233,9 +244,7 @@ Result<ResourceView> RegistryQueries::ByKey(const KeyText& key, Deadline deadlin
   std::optional<ResourceView> found;
   const auto look = [&](const Facts& facts) {
     found.reset();
-    if (auto owner = facts.OwnerOf(key)) {
-      found = {std::move(*owner), facts.RowsOfKey(key), facts.AgreementsOf(key)};
-    }
+    if (auto owner = OwnerByName(key, facts)) found = ViewOf(*std::move(owner), facts);
   };
   TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
   if (!found) return Error{ErrorCode::kNotFound, "nobody owns it"};

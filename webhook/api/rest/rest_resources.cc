@@ -228,7 +228,8 @@ HttpResponse RestApi::GetResource(RestCall& call) const {
   for (const Row& row : view.value().rows) {
     if (!Manages(row)) WriteDeclaration(row, json);
   }
-  json.EndArray();
+  json.EndArray().Key("names");
+  WriteNames(owner, view.value().names, json);
   WriteAgreementMembers(view.value(), ports_.clock.Now(), json);
   const auto history =
       queries_.Audit({.id = owner.id, .newest_first = true}, kHistoryLines, call.deadline);

@@ -7,6 +7,7 @@
 
 #include "registry/base/assert.h"
 #include "registry/identity/object_view.h"
+#include "registry/ownership/names.h"
 #include "registry/ownership/rekey.h"
 #include "registry/ownership/resolve.h"
 #include "registry/ownership/sight.h"
@@ -329,7 +330,7 @@ void Reconciler::SetTerminating(const GroupKind& kind, bool terminating) {
   if (Kind* found = Find(kind)) found->terminating = terminating;
 }
 
-Result<void> Reconciler::RekeyAccount(const std::string& from, const std::string& to) {
+Result<void> Reconciler::LocateAccount(const std::string& from, const std::string& to) {
   std::vector<KeyText> concerned;
   const auto look = [&](const Facts& facts) {
     concerned.clear();
@@ -338,8 +339,8 @@ Result<void> Reconciler::RekeyAccount(const std::string& from, const std::string
       const std::vector<KeyText> page = facts.KeysAfter(after, kKeysPage);
       for (const KeyText& key : page) {
         const auto owner = facts.OwnerOf(key);
-        bool found = owner && owner->identity.account == from;
-        if (!found && !owner) continue;  // rows without owner only observe, and follow by sight
+        if (!owner) continue;  // rows without owner only observe, and follow by sight
+        bool found = AccountIn(key) == from;
         for (const Row& row : facts.RowsOfKey(key)) found = found || row.identity.account == from;
         if (found) concerned.push_back(key);
       }
@@ -353,8 +354,8 @@ Result<void> Reconciler::RekeyAccount(const std::string& from, const std::string
     const auto last =
         concerned.begin() + static_cast<std::ptrdiff_t>(std::min(at + kRekeyMax, concerned.size()));
     const auto chunk = std::make_shared<const std::vector<KeyText>>(first, last);
-    TRUCE_RETURN_IF_ERROR(Write([chunk, from, to, rules = rules_](Ledger& ledger) {
-      (void)truce::RekeyAccount(*chunk, {from, to}, *rules->catalogue, ledger);
+    TRUCE_RETURN_IF_ERROR(Write([chunk, from, to](Ledger& ledger) {
+      (void)LocateResources(*chunk, {from, to}, ledger);
     }));
   }
   return {};

@@ -91,13 +91,13 @@ class Reconciler final {
   ~Reconciler();
 
   // From the next sight on. To be followed by Relist of all recorded kinds (Forget makes the lists
-  // apply everything), and by RekeyAccount where accounts became known. What an object that has not
-  // changed does not declare any more is left orphaned, never free.
+  // apply everything), and by LocateAccount where accounts became known. What an object that has
+  // not changed does not declare any more is left orphaned, never free.
   void SetRules(ReconcileRules rules);
   const ReconcileRules& rules() const { return *rules_; }
-  // Moves everything kept under account (or stand-in) `from` to account `to`: rows, owners and
-  // records, at most 64 keys per transaction. Idempotent.
-  Result<void> RekeyAccount(const std::string& from, const std::string& to);
+  // Gives everything kept under the stand-in `from` its name in account `to`, records too, at most
+  // 64 keys per transaction. Idempotent.
+  Result<void> LocateAccount(const std::string& from, const std::string& to);
 
   // Keeps a text in the registry under `name`.
   Result<void> Keep(const std::string& name, const std::string& value);

@@ -165,12 +165,12 @@ void Watcher::SawAccount(const ProviderConfigName& config, const std::string& ac
   if (!change->from.starts_with('?')) ListAgain(now_, Again::kManaged);
 }
 
-// Moves what is kept under stand-ins to the accounts that are known now, and tells the admission
-// path.
+// Gives what is kept under stand-ins its names in the accounts that are known now, and tells the
+// admission path.
 void Watcher::UseAccounts(const std::vector<Accounts::Change>& changes) {
   for (const Accounts::Change& change : changes) {
     if (!change.from.starts_with('?')) continue;
-    Enqueue([this, change] { return reconciler_.RekeyAccount(change.from, change.to); });
+    Enqueue([this, change] { return reconciler_.LocateAccount(change.from, change.to); });
   }
   ReconcileRules rules = reconciler_.rules();
   if (rules.identity.accounts != accounts_.Effective()) {

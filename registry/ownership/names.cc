@@ -1,0 +1,348 @@
+#include "registry/ownership/names.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+#include "registry/identity/encoding.h"
+#include "registry/identity/evidence.h"
+#include "registry/ownership/grant.h"
+
+namespace truce {
+namespace {
+
+// Where the account stands in a name: space|partition|account|region|…
+struct AccountField {
+  std::size_t begin = std::string::npos;
+  std::size_t end = std::string::npos;
+};
+
+AccountField FieldIn(const KeyText& name) {
+  const std::size_t partition = name.text.find('|');
+  if (partition == std::string::npos) return {};
+  const std::size_t account = name.text.find('|', partition + 1);
+  if (account == std::string::npos) return {};
+  return {account + 1, name.text.find('|', account + 1)};
+}
+
+bool IsLocated(const KeyText& name) { return IsAccount(AccountIn(name)); }
+
+// The names of a declaration and how it knows them.
+struct DeclaredName {
+  const KeyText* text = nullptr;
+  bool observed = false;
+};
+
+std::array<DeclaredName, 2> NamesOf(const DeclaredResource& resource) {
+  return {{{&resource.key, false}, {&resource.further, IsAccount(resource.further_account)}}};
+}
+
+std::optional<KeyText> LocatedNameOf(const DeclaredResource& resource) {
+  for (const DeclaredName& name : NamesOf(resource)) {
+    if (!name.text->empty() && IsLocated(*name.text)) return *name.text;
+  }
+  return std::nullopt;
+}
+
+std::optional<KeyText> LocatedNameAt(const KeyText& key, const Ledger& ledger) {
+  if (IsLocated(key)) return key;
+  const auto owner = ledger.OwnerOf(key);
+  return owner ? LocatedName(*owner) : std::nullopt;
+}
+
+bool Differ(const std::optional<KeyText>& a, const std::optional<KeyText>& b) {
+  return a && b && *a != *b;
+}
+
+}  // namespace
+
+std::string AccountIn(const KeyText& name) {
+  const AccountField field = FieldIn(name);
+  if (field.end == std::string::npos) return {};
+  const std::string_view text =
+      std::string_view(name.text).substr(field.begin, field.end - field.begin);
+  if (!text.starts_with('?')) return std::string(text);
+  const auto stand_in = PercentDecode(text.substr(1));
+  return stand_in ? "?" + *stand_in : std::string();
+}
+
+KeyText WithAccount(const KeyText& name, std::string_view account) {
+  const AccountField field = FieldIn(name);
+  if (field.end == std::string::npos) return name;
+  KeyText out{name.text.substr(0, field.begin)};
+  AppendAccount(out.text, account);
+  out.text.append(name.text, field.end);
+  return out;
+}
+
+NameSort SortOf(const KeyText& name) {
+  return IsLocated(name) ? NameSort::kLocated : NameSort::kDeclared;
+}
+
+std::optional<KeyText> ResourceOf(const KeyText& name, const Ledger& ledger) {
+  if (ledger.HasOwner(name)) return name;
+  if (auto further = ledger.FurtherName(name)) return std::move(further->key);
+  if (!ledger.RowsOfKey(name).empty()) return name;
+  return std::nullopt;
+}
+
+std::optional<Owner> OwnerByName(const KeyText& name, const Facts& facts) {
+  if (auto owner = facts.OwnerOf(name)) return owner;
+  const auto further = facts.FurtherName(name);
+  return further ? facts.OwnerOf(further->key) : std::nullopt;
+}
+
+std::optional<Owner> OwnerByNames(const DeclaredResource& resource, const Facts& facts) {
+  auto owner = OwnerByName(resource.key, facts);
+  if (owner || resource.further.empty()) return owner;
+  return OwnerByName(resource.further, facts);
+}
+
+std::optional<KeyText> LocatedName(const Owner& owner) {
+  if (!IsAccount(owner.identity.account) || AccountIn(owner.key).empty()) return std::nullopt;
+  return WithAccount(owner.key, owner.identity.account);
+}
+
+bool InAnotherAccount(const DeclaredResource& resource, const Owner& owner) {
+  return Differ(LocatedNameOf(resource), LocatedName(owner));
+}
+
+std::vector<MeantResource> ResourcesMeant(const DeclaredResource& resource, const Ledger& ledger) {
+  std::vector<MeantResource> meant;
+  const std::optional<KeyText> located = LocatedNameOf(resource);
+  for (const DeclaredName& name : NamesOf(resource)) {
+    if (name.text->empty()) continue;
+    const auto key = ResourceOf(*name.text, ledger);
+    if (!key) continue;
+    const bool by_configuration = located == resource.key && name.text != &resource.key;
+    if (by_configuration) {
+      const auto owner = ledger.OwnerOf(*key);
+      if (owner && owner->record != Record::kNone && Differ(LocatedName(*owner), located)) continue;
+    }
+    const auto further = *key == *name.text ? std::nullopt : ledger.FurtherName(*name.text);
+    const bool observed = name.observed || (further && further->observed);
+    const auto at = std::find_if(meant.begin(), meant.end(),
+                                 [&](const MeantResource& other) { return other.key == *key; });
+    if (at == meant.end()) {
+      meant.push_back({*key, observed});
+    } else {
+      at->observed = at->observed && observed;
+    }
+  }
+  return meant;
+}
+
+namespace {
+
+// Another root's object declares the resource at `key` by the stand-in `name`.
+bool OthersDeclareBy(const KeyText& name, const KeyText& key, const Slot& root,
+                     const Ledger& ledger) {
+  const std::string account = AccountIn(name);
+  const std::vector<Row> rows = ledger.RowsOfKey(key);
+  return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
+    return row.root != root && row.identity.account == account;
+  });
+}
+
+void MoveRow(Row row, const KeyText& to, Ledger& ledger) {
+  ledger.DropRow(row.id);
+  row.id.key = to;
+  if (const auto there = ledger.FindRow(row.id)) {
+    row.intent = std::max(row.intent, there->intent);
+    row.at = std::min(row.at, there->at);
+    row.terminating = row.terminating && there->terminating;
+  }
+  ledger.PutRow(std::move(row));
+}
+
+// All of the resource at `from` but its owner.
+void MoveBelongings(const KeyText& from, const KeyText& to, Ledger& ledger) {
+  for (Row& row : ledger.RowsOfKey(from)) MoveRow(std::move(row), to, ledger);
+  for (ResourceName& name : ledger.FurtherNamesOf(from)) {
+    if (name.name == to) {
+      ledger.DropName(to);
+      continue;
+    }
+    name.key = to;
+    ledger.PutName(std::move(name));
+  }
+}
+
+void AuditNames(const Owner& owner, std::string cause, Ledger& ledger) {
+  ledger.Audit({.action = AuditAction::kMoved,
+                .key = owner.key,
+                .id = owner.id,
+                .root = owner.root,
+                .cause = std::move(cause),
+                .actor = "names"});
+}
+
+// The resource at `from` is kept under `to`, another of its names, from now on.
+void RenameKey(const KeyText& from, const KeyText& to, Ledger& ledger) {
+  auto owner = ledger.OwnerOf(from);
+  MoveBelongings(from, to, ledger);
+  if (!owner) return;
+  ledger.DropOwner(from);
+  owner->key = to;
+  owner->shape = ShapeOf(to);
+  AuditNames(*owner, "its key " + from.text + " names another resource now", ledger);
+  ledger.PutOwner(*std::move(owner));
+}
+
+void PutFurther(const KeyText& name, const KeyText& key, bool observed, Ledger& ledger) {
+  ledger.PutName(
+      {.name = name, .key = key, .sort = SortOf(name), .observed = observed, .at = ledger.now()});
+}
+
+bool AnyLives(const KeyText& key, const Slot& root, const Ledger& ledger) {
+  const std::vector<Row> rows = ledger.RowsOfKey(key);
+  return std::any_of(rows.begin(), rows.end(),
+                     [&](const Row& row) { return Manages(row) && row.root == root; });
+}
+
+bool MayMerge(const Owner& a, const Owner& b) {
+  if (Differ(LocatedName(a), LocatedName(b))) return false;
+  if (a.record == Record::kImported || b.record == Record::kImported) return false;
+  const bool record = a.record != Record::kNone || b.record != Record::kNone;
+  return a.root == b.root || (record && a.party == b.party);
+}
+
+// Agreements unite: of what a resource has one of, the one that stands at `to` stays.
+void UniteAgreements(const KeyText& from, const KeyText& to, Ledger& ledger) {
+  const std::vector<Agreement> there = ledger.AgreementsOf(to);
+  for (Agreement& agreement : ledger.AgreementsOf(from)) {
+    const bool has = std::any_of(there.begin(), there.end(), [&](const Agreement& other) {
+      if (other.kind != agreement.kind) return false;
+      return agreement.kind != AgreementKind::kShare || other.party == agreement.party;
+    });
+    if (has) {
+      ledger.DropAgreement(agreement.id);
+      continue;
+    }
+    agreement.key = to;
+    ledger.PutAgreement(std::move(agreement));
+  }
+}
+
+// What stands at `from` becomes part of the resource at `to`.
+void Merge(const KeyText& from, const KeyText& to, Ledger& ledger) {
+  auto kept = ledger.OwnerOf(to);
+  const auto gone = ledger.OwnerOf(from);
+  UniteAgreements(from, to, ledger);
+  MoveBelongings(from, to, ledger);
+  if (gone) ledger.DropOwner(from);
+  PutFurther(from, to, false, ledger);
+  if (!gone || !kept) return;
+  Owner& owner = *kept;
+  const bool living = owner.record == Record::kNone;
+  if (!living && gone->record == Record::kNone) {
+    owner.root = gone->root;
+    owner.service = gone->service;
+    owner.contact = gone->contact;
+  }
+  if (!living || gone->record == Record::kNone) {
+    if (AnyLives(to, owner.root, ledger)) {
+      owner.record = Record::kNone;
+      owner.record_reason.clear();
+    }
+  }
+  const PublicId younger = gone->since < owner.since ? owner.id : gone->id;
+  if (gone->since < owner.since) owner.id = gone->id;
+  owner.since = std::min(owner.since, gone->since);
+  owner.real = owner.real || gone->real;
+  if (owner.successor.empty()) owner.successor = gone->successor;
+  if (owner.arn.empty()) owner.arn = gone->arn;
+  if (!IsAccount(owner.identity.account)) owner.identity.account = gone->identity.account;
+  AuditNames(owner, "found to be one resource with " + younger.text + " (" + from.text + ")",
+             ledger);
+  ledger.PutOwner(std::move(owner));
+}
+
+// One name of a declaration whose resource is kept at `home`.
+void JoinName(const DeclaredName& declared, const KeyText& home, const Slot& root, Ledger& ledger) {
+  const KeyText& name = *declared.text;
+  if (name.empty() || name == home) return;
+  const auto at = ResourceOf(name, ledger);
+  if (!at) {
+    PutFurther(name, home, declared.observed, ledger);
+    return;
+  }
+  const auto further = *at == name ? std::nullopt : ledger.FurtherName(name);
+  if (*at == home) {
+    if (further && further->observed && !declared.observed) PutFurther(name, home, false, ledger);
+    return;
+  }
+  const auto there = LocatedNameAt(*at, ledger);
+  const auto here = LocatedNameAt(home, ledger);
+  if (Differ(there, here)) {
+    if (IsLocated(name) || OthersDeclareBy(name, *at, root, ledger)) return;
+    if (*at == name) RenameKey(name, *there, ledger);
+    PutFurther(name, home, false, ledger);
+    return;
+  }
+  const auto holder = ledger.OwnerOf(*at);
+  const auto owner = ledger.OwnerOf(home);
+  if (!holder || (owner && MayMerge(*owner, *holder))) Merge(*at, home, ledger);
+}
+
+// The located name is known: people see the account, and it tells two resources apart.
+void NoteAccount(const KeyText& key, const KeyText& located, Ledger& ledger) {
+  auto owner = ledger.OwnerOf(key);
+  if (!owner || IsAccount(owner->identity.account)) return;
+  const auto at = ResourceOf(located, ledger);
+  if (at != key) return;
+  owner->identity.account = AccountIn(located);
+  ledger.PutOwner(*std::move(owner));
+}
+
+}  // namespace
+
+KeyText JoinNames(const DeclaredResource& resource, const Slot& root, Ledger& ledger) {
+  const std::optional<KeyText> located = LocatedNameOf(resource);
+  const std::vector<MeantResource> meant = ResourcesMeant(resource, ledger);
+  const auto fits = std::find_if(meant.begin(), meant.end(), [&](const MeantResource& each) {
+    return !Differ(LocatedNameAt(each.key, ledger), located);
+  });
+  KeyText home = resource.key;
+  if (fits != meant.end()) {
+    home = fits->key;
+  } else if (!meant.empty() && located) {
+    home = *located;
+  }
+  for (const DeclaredName& name : NamesOf(resource)) {
+    JoinName(name, home, root, ledger);
+  }
+  if (located) NoteAccount(home, *located, ledger);
+  return home;
+}
+
+bool LocateResource(const KeyText& key, std::string_view account, Ledger& ledger) {
+  auto owner = ledger.OwnerOf(key);
+  const KeyText located = WithAccount(key, account);
+  if (!owner || located == key) return false;
+  if (const auto known = LocatedName(*owner); known && *known != located) return false;
+  const auto at = ResourceOf(located, ledger);
+  if (!at || *at == key) {
+    const auto further = ledger.FurtherName(located);
+    if (further && !further->observed) return false;
+    PutFurther(located, key, false, ledger);
+    NoteAccount(key, located, ledger);
+    return true;
+  }
+  const auto other = ledger.OwnerOf(*at);
+  if (!other || MayMerge(*other, *owner)) {
+    Merge(key, *at, ledger);
+    return true;
+  }
+  bool changed = false;
+  for (Row row : ledger.RowsOfKey(key)) {
+    row.id.key = *at;
+    if (!Manages(row) || ledger.FindRow(row.id)) continue;
+    ledger.PutRow(std::move(row));
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace truce

@@ -1,0 +1,72 @@
+// Names: which resource a name belongs to, and how further names join it (N1 to N5 in DESIGN.md).
+//
+// A resource is kept under its key, which is the first of its names; Ledger::FurtherName knows the
+// others. Where the account is known by the ProviderConfig or by configuration, the key is the
+// located name, else the declared one.
+#ifndef TRUCE_REGISTRY_OWNERSHIP_NAMES_H_
+#define TRUCE_REGISTRY_OWNERSHIP_NAMES_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "registry/identity/identity.h"
+#include "registry/ownership/ledger.h"
+
+namespace truce {
+
+// The account in a name: 12 digits, "?<stand-in>", or empty where its type's key has none.
+std::string AccountIn(const KeyText& name);
+// The same name under another account ("111111111111", "?<stand-in>").
+KeyText WithAccount(const KeyText& name, std::string_view account);
+
+// Which sort of name it is, by its account.
+NameSort SortOf(const KeyText& name);
+
+// The key of the resource to which the name belongs: one with an owner, or with rows. Nothing: the
+// name is free.
+std::optional<KeyText> ResourceOf(const KeyText& name, const Ledger& ledger);
+
+// The owner of the resource to which the name belongs.
+std::optional<Owner> OwnerByName(const KeyText& name, const Facts& facts);
+
+// The owner of what the declaration means, by the first of its names that has one.
+std::optional<Owner> OwnerByNames(const DeclaredResource& resource, const Facts& facts);
+
+// The located name of a resource; nothing while its account is not known, or has none.
+std::optional<KeyText> LocatedName(const Owner& owner);
+
+// The account is known of both, and differs: the declaration means another resource, whatever names
+// they share.
+bool InAnotherAccount(const DeclaredResource& resource, const Owner& owner);
+
+// A resource that a declaration means by at least one of its names.
+struct MeantResource {
+  KeyText key;
+  bool observed = false;  // only by names known from a status, its own or that of the resource
+
+  bool operator==(const MeantResource&) const = default;
+};
+
+// The resources that the declaration means, each once; by the key first. A record is not meant by
+// the stand-in alone where another account is known for the declaration than for the record, and
+// not from a status (N5): then two resources had this stand-in one after the other.
+std::vector<MeantResource> ResourcesMeant(const DeclaredResource& resource, const Ledger& ledger);
+
+// Gives the declaration's free names to the resource that it declares, and returns that one's key:
+// of those it means the first without another located name, else a new one, for which the caller
+// makes an owner. A stand-in of a resource in another account moves along, unless another root
+// declares that one by it (N3). Resources that turn out to be one, of one owner, merge: the elder's
+// id and time stay, a living row ends a record, the audit line names both. What belongs to another
+// owner stays there.
+KeyText JoinNames(const DeclaredResource& resource, const Slot& root, Ledger& ledger);
+
+// The account of the resource at `key` became known by configuration or its ProviderConfig: it gets
+// the located name too, merged with what has that already where both are one owner's; else its rows
+// stand there as well, as conflicts. Idempotent. Returns false when nothing changed.
+bool LocateResource(const KeyText& key, std::string_view account, Ledger& ledger);
+
+}  // namespace truce
+
+#endif  // TRUCE_REGISTRY_OWNERSHIP_NAMES_H_

@@ -1,0 +1,74 @@
+"""One queue, several names: what its status and its ProviderConfig tell gives nothing away."""
+
+import pytest
+
+from support.objects import REGION, queue
+from support.processes import wait_for
+from support.provider import READY, SYNCED, finish_deletion, make_real
+from support.verdicts import assert_refused
+
+ONE, TWO = "111111111111", "222222222222"
+TYPE = "sqs/Queue"
+SECONDS = 20
+
+
+def names_of(truce, account: str) -> list[tuple[str, bool]]:
+    """The names of queue "jobs" that is shown in `account`: (name, known from a status only)."""
+    _, body = truce.operator_get("/api/v1/resources/lookup", type=TYPE, name="jobs", account=account)
+    (found,) = body["resources"]
+    _, whole = truce.operator_get(f"/api/v1/resources/{found['id']}")
+    return [(each["name"], each["observed"]) for each in whole["names"]]
+
+
+def show(provider, obj: dict, account: str) -> None:
+    arn = f"arn:aws:sqs:{REGION}:{account}:jobs"
+    provider.patch_status(
+        obj, {"conditions": [SYNCED, READY], "atProvider": {"arn": arn}}).expect()
+
+
+def shown_in(truce, account: str) -> bool:
+    status, body = truce.operator_get(
+        "/api/v1/resources/lookup", type=TYPE, name="jobs", account=account)
+    return status == 200 and bool(body["resources"])
+
+
+@pytest.fixture
+def live(follow, user):
+    """Truce, and team-a's queue, whose status names account ONE."""
+    truce = follow()
+    obj = queue("jobs", "jobs")
+    user("team-a").create(obj).expect(201)
+    make_real(user("provider"), obj)
+    show(user("provider"), obj, ONE)
+    wait_for(lambda: shown_in(truce, ONE), SECONDS, "the account of the status")
+    return truce, obj
+
+
+def test_a_status_takes_no_protection_away(live, user, cluster):
+    truce, obj = live
+    names = names_of(truce, ONE)
+    assert [observed for _, observed in names] == [False, True], names
+    assert "?" in names[0][0] and f"|{ONE}|" in names[1][0]
+    assert_refused(user("team-b").create(queue("copy", "jobs")), "jobs", "Queue")
+    told = truce.command("describe", f"{TYPE}/jobs")
+    assert "Names" in told.stdout and f"|{ONE}|" in told.stdout, told
+    assert truce.stop() == 0
+    truce.start()
+    cluster.register_webhook(truce.admission_url, truce.ca_file)
+    assert names_of(truce, ONE) == names
+    assert_refused(user("team-b").create(queue("copy", "jobs")), "jobs", "Queue")
+    # Deleted, and its queue with it: the name is free under all its names.
+    user("team-a").delete(obj)
+    finish_deletion(user("provider"), obj)
+    wait_for(lambda: truce.state("jobs", TYPE) == "free", SECONDS, "free")
+    user("team-b").create(queue("copy", "jobs")).expect(201)
+
+
+def test_a_provider_config_that_moves_leaves_the_old_queue_with_its_owner(live, user):
+    truce, obj = live
+    user("team-a").patch(obj, {"spec": {"providerConfigRef": {"name": "stage"}}}).expect()
+    show(user("provider"), obj, TWO)
+    wait_for(lambda: shown_in(truce, TWO), SECONDS, "the queue of the other account")
+    assert shown_in(truce, ONE), "the old one stays"
+    # The old one is still protected under the ProviderConfig by which it was declared.
+    assert_refused(user("team-b").create(queue("copy", "jobs")), "jobs", "orphaned")

@@ -1,0 +1,289 @@
+// Named histories of resources with several names: accounts that become known, change or lie.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "registry/ownership/names.h"
+#include "registry/ownership/rekey.h"
+#include "registry/ownership/sharing.h"
+#include "registry/store/memory/memory_store.h"
+#include "tests/model/scene.h"
+
+namespace truce {
+namespace histories_names_test {
+
+using scene::ManagedQueue;
+using scene::Queue;
+using scene::QueueName;
+using scene::SlotOf;
+
+constexpr const char* kOne = "111111111111";
+constexpr const char* kTwo = "222222222222";
+
+class HistoriesOfNames : public ::testing::Test {
+ protected:
+  ~HistoriesOfNames() override {
+    for (const std::string& breach : CheckInvariants(registry_.Contents())) ADD_FAILURE() << breach;
+  }
+
+  // Created, and seen with its status.
+  ObjectFacts Live(const Slot& slot, const std::string& uid, const Queue& queue,
+                   Intent intent = Intent::kDeletes) {
+    Queue fresh = queue;
+    fresh.observed.clear();
+    EXPECT_TRUE(registry_.Create(ManagedQueue(slot, uid, fresh, intent, 10)).allowed);
+    ObjectFacts object = ManagedQueue(slot, uid, queue, intent, 11);
+    object.real = true;
+    registry_.See(object);
+    return object;
+  }
+
+  // Deleted, and its provider said that the queue is gone.
+  void End(ObjectFacts last) {
+    last.terminating = last.deleting = true;
+    registry_.SeeDeleted(last);
+  }
+
+  bool Refused(const Queue& queue) {
+    return !registry_.Create(ManagedQueue(b_, "u-b", queue, Intent::kDeletes, 20)).allowed;
+  }
+
+  bool IsAs(const KeyText& name, const Slot& root) {
+    const auto owner = registry_.OwnerNamed(name);
+    return owner && owner->root == root;
+  }
+
+  // The watch read the account of a ProviderConfig.
+  std::size_t Learn(const Queue& queue, const std::string& account) {
+    std::size_t changed = 0;
+    registry_.Run([&](Ledger& ledger) {
+      std::vector<KeyText> keys;
+      for (KeyText& key : ledger.facts().KeysAfter({}, 100)) keys.push_back(std::move(key));
+      changed = LocateResources(keys, {queue.StandIn(), account}, ledger);
+    });
+    return changed;
+  }
+
+  MemoryStore store_;
+  scene::Registry registry_{store_};
+  const Slot a_ = SlotOf("Queue", "team-a", "a");
+  const Slot b_ = SlotOf("Queue", "team-b", "b");
+  const Queue declared_{"jobs", "prod", "", ""};
+  const Queue observed_{"jobs", "prod", "", kOne};
+  const Queue configured_{"jobs", "prod", kOne, ""};
+};
+
+// 1: the ARN in A's status takes nothing of its protection away.
+TEST_F(HistoriesOfNames, AStatusAddsANameAndTakesNoneAway) {
+  const ObjectFacts live = Live(a_, "u-a", observed_);
+  EXPECT_TRUE(IsAs(QueueName("jobs", declared_.StandIn()), a_));
+  EXPECT_TRUE(IsAs(QueueName("jobs", kOne), a_));
+  EXPECT_EQ(registry_.Contents().owners.front().identity.account, kOne) << "for people";
+  EXPECT_TRUE(Refused(declared_));
+  EXPECT_TRUE(Refused({"jobs", "other", kOne, ""})) << "by another one of that account";
+  EXPECT_FALSE(Refused({"jobs", "other", kTwo, ""}));
+}
+
+TEST_F(HistoriesOfNames, AStatusHoldsWhenItIsOrphaned) {
+  const ObjectFacts live = Live(a_, "u-a", observed_, Intent::kManages);
+  End(live);
+  ASSERT_EQ(registry_.Contents().owners.front().record, Record::kOrphaned);
+  EXPECT_TRUE(Refused(declared_));
+  EXPECT_TRUE(Refused({"jobs", "other", kOne, ""}));
+  EXPECT_TRUE(registry_
+                  .Create(ManagedQueue(SlotOf("Queue", "team-a", "again"), "u-2", declared_,
+                                       Intent::kDeletes, 30))
+                  .allowed)
+      << "its party";
+}
+
+TEST_F(HistoriesOfNames, AKnownAccountStandsBesideTheStandIn) {
+  const ObjectFacts live = Live(a_, "u-a", configured_);
+  EXPECT_TRUE(IsAs(QueueName("jobs", declared_.StandIn()), a_));
+  EXPECT_TRUE(Refused(configured_));
+  EXPECT_TRUE(Refused(declared_)) << "by a process that does not know the account yet";
+  End(live);
+  EXPECT_TRUE(registry_.Contents().owners.empty());
+  EXPECT_TRUE(registry_.Contents().names.empty()) << "the names go with the resource";
+}
+
+// 2: A's providerConfigRef moves to another account.
+TEST_F(HistoriesOfNames, AMovedReferenceLeavesTheOldQueueWithItsOwner) {
+  const ObjectFacts live = Live(a_, "u-a", observed_);
+  const KeyText old_name = QueueName("jobs", kOne);
+  const PublicId id = registry_.OwnerNamed(old_name)->id;
+  const KeyText key = registry_.OwnerNamed(old_name)->key;
+  registry_.Run([&](Ledger& ledger) { ASSERT_TRUE(Protect(key, {"a", "keep"}, ledger).ok()); });
+  const Queue other{"jobs", "stage", "", kOne};  // the status is that of before
+  ASSERT_TRUE(registry_.Update(live, ManagedQueue(a_, "u-a", other, Intent::kDeletes, 11)).allowed);
+  registry_.See(ManagedQueue(a_, "u-a", other, Intent::kDeletes, 12));
+  EXPECT_EQ(registry_.OwnerNamed(old_name)->id, id) << "nothing ends while the account stays";
+  const Queue moved{"jobs", "stage", "", kTwo};
+  const ObjectFacts there = ManagedQueue(a_, "u-a", moved, Intent::kDeletes, 13);
+  registry_.See(there);
+  const auto old_queue = registry_.OwnerNamed(old_name);
+  ASSERT_TRUE(old_queue);
+  EXPECT_EQ(old_queue->id, id);
+  EXPECT_EQ(old_queue->record, Record::kOrphaned);
+  EXPECT_EQ(registry_.Contents().agreements.size(), 1U) << "a protection stays";
+  EXPECT_TRUE(IsAs(QueueName("jobs", kTwo), a_));
+  EXPECT_NE(registry_.OwnerNamed(QueueName("jobs", kTwo))->id, id);
+  EXPECT_TRUE(Refused({"jobs", "x", kOne, ""}));
+  EXPECT_TRUE(Refused(declared_)) << "the old stand-in is the old queue's";
+  // 23: the second one is deleted, the first one stays A's.
+  End(there);
+  EXPECT_FALSE(registry_.OwnerNamed(QueueName("jobs", kTwo)));
+  EXPECT_TRUE(IsAs(old_name, a_));
+}
+
+// 22: the ProviderConfig is sent to another account; what A left there stays A's.
+TEST_F(HistoriesOfNames, AnEditedProviderConfigGivesNothingAway) {
+  End(Live(a_, "u-a", configured_, Intent::kManages));
+  const Queue edited{"jobs", "prod", kTwo, ""};
+  EXPECT_FALSE(Refused(edited)) << "another queue, in the new account";
+  EXPECT_TRUE(IsAs(QueueName("jobs", kTwo), b_));
+  EXPECT_TRUE(IsAs(QueueName("jobs", kOne), a_));
+  EXPECT_TRUE(IsAs(QueueName("jobs", declared_.StandIn()), b_)) << "the stand-in moved along";
+}
+
+TEST_F(HistoriesOfNames, AStandInStaysWithTheOtherWhoDeclaresByIt) {
+  const ObjectFacts live = Live(a_, "u-a", observed_);
+  const ObjectFacts stranger =
+      ManagedQueue(b_, "u-b", {"jobs", "prod", "", kTwo}, Intent::kDeletes, 20);
+  registry_.See(stranger);  // it came past the webhook, and its status names another account
+  EXPECT_TRUE(IsAs(QueueName("jobs", declared_.StandIn()), a_));
+  EXPECT_TRUE(IsAs(QueueName("jobs", kOne), a_));
+  EXPECT_TRUE(IsAs(QueueName("jobs", kTwo), b_));
+  EXPECT_TRUE(registry_.OwnerNamed(QueueName("jobs", kOne))->contested);
+}
+
+// 3, last sentence.
+TEST_F(HistoriesOfNames, TwoStatusesWithOneArnAreAConflict) {
+  const ObjectFacts live = Live(a_, "u-a", observed_);
+  const Queue other{"jobs", "other", "", ""};
+  ASSERT_FALSE(Refused(other)) << "nothing tells yet that it is the same";
+  const Queue shown{"jobs", "other", "", kOne};
+  registry_.See(ManagedQueue(b_, "u-b", shown, Intent::kDeletes, 21));
+  EXPECT_TRUE(IsAs(QueueName("jobs", kOne), a_)) << "who held the name stays owner";
+  EXPECT_TRUE(registry_.OwnerNamed(QueueName("jobs", kOne))->contested);
+  EXPECT_TRUE(IsAs(QueueName("jobs", other.StandIn()), b_));
+}
+
+TEST_F(HistoriesOfNames, ResourcesOfOneOwnerMerge) {
+  const Slot claim = SlotOf("Storage", "team-a", "data");
+  const auto below = [&](ObjectFacts object) {
+    object.slot = {object.slot.cluster, object.slot.group, object.slot.kind, "team-a", "leaf"};
+    return object;
+  };
+  const ObjectFacts first = below(ManagedQueue(a_, "u-a", declared_, Intent::kManages, 10));
+  ASSERT_TRUE(registry_.Create(first).allowed);
+  ObjectFacts live = first;
+  live.version = 11;
+  live.real = true;
+  registry_.See(live);
+  const PublicId elder = registry_.OwnerNamed(QueueName("jobs", declared_.StandIn()))->id;
+  End(live);
+  registry_.Advance(std::chrono::seconds{5});
+  // Declared again by another ProviderConfig of what turns out to be the same account.
+  const Queue again{"jobs", "stage", kOne, ""};
+  ASSERT_TRUE(registry_.Create(ManagedQueue(a_, "u-2", again, Intent::kManages, 20)).allowed);
+  ASSERT_EQ(registry_.Contents().owners.size(), 2U);
+  EXPECT_EQ(Learn(declared_, kOne), 1U);
+  const StoreContents merged = registry_.Contents();
+  ASSERT_EQ(merged.owners.size(), 1U);
+  EXPECT_EQ(merged.owners.front().id, elder);
+  EXPECT_EQ(merged.owners.front().record, Record::kNone) << "a living row ends a record";
+  EXPECT_EQ(merged.names.size(), 2U);
+  EXPECT_EQ(Learn(declared_, kOne), 0U) << "again: nothing changes";
+}
+
+TEST_F(HistoriesOfNames, AnAccountThatBecomesKnownNamesLivingAndOrphaned) {
+  const ObjectFacts live = Live(a_, "u-a", declared_);
+  End(Live(SlotOf("Queue", "team-a", "old"), "u-o", {"old", "prod", "", ""}, Intent::kManages));
+  EXPECT_EQ(Learn(declared_, kOne), 2U);
+  EXPECT_TRUE(Refused({"jobs", "x", kOne, ""}));
+  EXPECT_TRUE(Refused({"old", "x", kOne, ""}));
+  EXPECT_TRUE(Refused(configured_));
+  EXPECT_TRUE(Refused(declared_));
+  registry_.See(ManagedQueue(a_, "u-a", configured_, Intent::kDeletes, 12));
+  EXPECT_EQ(registry_.Contents().owners.size(), 2U);
+  EXPECT_EQ(registry_.Contents().rows.size(), 1U);
+}
+
+TEST_F(HistoriesOfNames, AnAccountThatShowsTwoOwnersIsAConflict) {
+  const ObjectFacts a = Live(a_, "u-a", declared_);
+  const ObjectFacts b = Live(b_, "u-b", {"jobs", "other", kOne, ""});
+  EXPECT_EQ(Learn(declared_, kOne), 1U);
+  EXPECT_TRUE(IsAs(QueueName("jobs", kOne), b_));
+  EXPECT_TRUE(registry_.OwnerNamed(QueueName("jobs", kOne))->contested);
+  EXPECT_TRUE(IsAs(QueueName("jobs", declared_.StandIn()), a_));
+}
+
+// 16: without reviewed status writes a status warns, and denies nobody.
+TEST_F(HistoriesOfNames, AForgedStatusTakesNoName) {
+  registry_.status_guarded = false;
+  const Queue forged{"jobs", "mine", "", kOne};
+  const ObjectFacts live = Live(b_, "u-b", forged);
+  const Decision decision =
+      registry_.Create(ManagedQueue(a_, "u-a", configured_, Intent::kDeletes, 30));
+  EXPECT_TRUE(decision.allowed);
+  ASSERT_EQ(decision.conflicts.size(), 1U);
+  EXPECT_EQ(decision.conflicts.front().mode, Mode::kWarn);
+}
+
+// The status of before excuses nothing: it shows another account only because it is old.
+TEST_F(HistoriesOfNames, AnOldStatusOpensNoRecord) {
+  End(Live(a_, "u-a", {"jobs", "prod", "", kTwo}, Intent::kManages));
+  const ObjectFacts live = Live(b_, "u-b", {"jobs", "other", "", kOne});
+  const Queue stolen{"jobs", "prod", "", kOne};
+  EXPECT_FALSE(
+      registry_.Update(live, ManagedQueue(b_, "u-b", stolen, Intent::kDeletes, 21)).allowed);
+}
+
+// 30: the provider was sent elsewhere while it deleted, found nothing there and let go.
+TEST_F(HistoriesOfNames, AnEndInAnotherAccountFreesNothing) {
+  Live(a_, "u-a", observed_);
+  End(ManagedQueue(a_, "u-a", {"jobs", "prod", "", kTwo}, Intent::kDeletes, 12));
+  const auto owner = registry_.OwnerNamed(QueueName("jobs", kOne));
+  ASSERT_TRUE(owner);
+  EXPECT_EQ(owner->record, Record::kOrphaned);
+  EXPECT_TRUE(Refused(declared_));
+}
+
+TEST_F(HistoriesOfNames, WhatIsInConflictMayChangeTheRest) {
+  Live(a_, "u-a", configured_);
+  const Queue beside{"jobs", "other", kOne, ""};
+  const ObjectFacts conflict = ManagedQueue(b_, "u-b", beside, Intent::kDeletes, 20);
+  ASSERT_TRUE(registry_.Create(conflict, "dev", Mode::kWarn).allowed);
+  const Queue again{"jobs", "third", kOne, ""};
+  EXPECT_TRUE(
+      registry_.Update(conflict, ManagedQueue(b_, "u-b", again, Intent::kDeletes, 21)).allowed)
+      << "it named the queue before, by the same located name";
+  EXPECT_TRUE(IsAs(QueueName("jobs", kOne), a_));
+}
+
+TEST_F(HistoriesOfNames, OneDenialNamesTwoForeignOwners) {
+  Live(a_, "u-a", declared_);
+  const Slot c = SlotOf("Queue", "team-c", "c");
+  Live(c, "u-c", {"jobs", "other", kOne, ""});
+  const Decision decision =
+      registry_.Create(ManagedQueue(b_, "u-b", configured_, Intent::kDeletes, 30));
+  EXPECT_FALSE(decision.allowed);
+  ASSERT_EQ(decision.denied.size(), 2U);
+  EXPECT_EQ(decision.denied[0].holder.root, c);
+  EXPECT_EQ(decision.denied[1].holder.root, a_);
+}
+
+TEST_F(HistoriesOfNames, ANameToAndFroIsReservedAnew) {
+  const ObjectFacts first = ManagedQueue(a_, "u-a", declared_, Intent::kDeletes, 10);
+  ASSERT_TRUE(registry_.Create(first).allowed);
+  ObjectFacts other = ManagedQueue(a_, "u-a", {"mail", "prod", "", ""}, Intent::kDeletes, 11);
+  ASSERT_TRUE(registry_.Update(first, other).allowed);
+  ASSERT_TRUE(registry_.Update(other, first).allowed);
+  registry_.See(first);
+  EXPECT_TRUE(Refused(declared_));
+}
+
+}  // namespace histories_names_test
+}  // namespace truce
