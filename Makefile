@@ -1,7 +1,7 @@
 # Entry points for people. Each target is a script of .tools that can be run alone.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build check test bench e2e lint format clean playground simulate
+.PHONY: help run build check test bench e2e lint format clean playground simulate mutants
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -19,13 +19,17 @@ check:  ## Fast checks: format, style, headers, unit, contract and golden tests,
 	@.tools/test.sh setup release format style headers unit tidy
 
 test:  ## Everything: check, sanitizers, model, fault, fuzz corpus, system and end-to-end tests
-	@.tools/test.sh setup release format style headers unit tidy model asan tsan fuzz system e2e
+	@.tools/test.sh setup release format style headers unit tidy model mutants asan tsan fuzz system e2e
 
 simulate:  ## Random histories of a cluster with every kind of fault, for SECONDS=3600; for every night
 	@.tools/setup.sh build
 	@.tools/test.sh release
 	@TRUCE_SIMULATION_SECONDS=$(or $(SECONDS),3600) TRUCE_SIMULATION_FIRST=$$(date +%s) \
 	  build/release/tests/model/watch_simulation_test
+
+mutants:  ## Take each rule of the core out of a copy: its named history must fail
+	@.tools/setup.sh build
+	@.tools/mutants.py
 
 bench:  ## Benchmarks as ratios to nginx; writes build/bench.json
 	@.tools/setup.sh bench

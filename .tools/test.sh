@@ -3,11 +3,11 @@
 #
 #   .tools/test.sh STAGE...
 #
-# Stages: setup build release format style headers unit tidy model asan tsan fuzz system e2e bench
+# Stages: setup build release format style headers unit tidy model mutants asan tsan fuzz system e2e bench
 # clang lint reformat; what each does stands at its function stage_<name>. Every stage runs even
 # when one before it failed, except that nothing goes on after a failed setup or build. Something
 # missing is a failure, never a skip: a skipped test counts as failed. Of the tests marked as rotating
-# one share runs, which the hash of HEAD's tree picks; ROTATE=all runs all.
+# one share runs (asan, tsan, system, e2e), which the hash of HEAD's tree picks; ROTATE=all runs all.
 #
 # Each stage's whole output is in build/results/<stage>.log.
 set -euo pipefail
@@ -58,7 +58,10 @@ run_ctest() {
     awk '/^ *[0-9]+\/[0-9]+ Test .* Passed /{if (++n % 50) next} /^ +Start +[0-9]+:/{next} {print; fflush()}'
 }
 
-# run_pytest FOLDER [ARGUMENT...]
+# run_together PRESET LABELS: the same where a process costs more than most cases (sanitizers).
+run_together() { .tools/run_cases.py "build/$1" "$2" "$RESULTS/$STAGE.xml" "$JOBS"; }
+
+# run_pytest FOLDER [ARGUMENT...]: the tests of a file stay together and in their order.
 run_pytest() {
   echo "rotating tests: share $ROTATE of 0 to 3, by HEAD's tree; ROTATE=all runs all of them"
   (cd tests && "$VENV/bin/python" -m pytest "$@" --junitxml "$RESULTS/$STAGE.xml" --durations 5)
@@ -100,6 +103,7 @@ stage_style() {
 }
 stage_unit() { run_ctest release 'unit|contract|golden'; }
 stage_model() { run_ctest release 'model|fault'; }
+stage_mutants() { .tools/mutants.py --share "$ROTATE"; }
 stage_fuzz() { run_ctest release fuzz; }
 stage_tidy() { changed_sources | clang_tidy; }
 stage_lint() { files '*.cc' | clang_tidy; }
@@ -112,15 +116,15 @@ few_histories() {
 stage_asan() {
   few_histories
   build dev truce_sanitized_tests
-  run_ctest dev 'unit|contract|model|fault|fuzz'
+  run_together dev 'unit|contract|model|fault|fuzz'
 }
 stage_tsan() {
   few_histories
   build tsan truce_sanitized_tests
-  run_ctest tsan 'unit|contract|model|fault'
+  run_together tsan 'unit|contract|model|fault'
 }
-stage_system() { run_pytest system; }
-stage_e2e() { run_pytest e2e; }
+stage_system() { run_pytest system -n "$JOBS" --dist loadfile; }
+stage_e2e() { run_pytest e2e -n "$JOBS" --dist loadfile; }
 stage_bench() { run_pytest bench -s; }
 
 # Runs stage $1 in a process of its own, so that a time limit holds for all of it.

@@ -151,7 +151,8 @@ add_dependencies(truce_sanitized_tests truce_unit_tests truce_contract_tests tru
 # truce_test(<name> LABEL unit|contract|model|golden|fault SOURCES x_test.cc LINK targets [BATCH n])
 #
 # A GoogleTest program; each of its cases is one ctest entry "<name>.<case>" and runs in a process of
-# its own. The names of each source stand in a namespace of its own, called as the file.
+# its own (but for sanitizers, see run_cases.py). The names of each source stand in a namespace of its
+# own, called as the file.
 function(truce_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;TIMEOUT;BATCH" "SOURCES;LINK")
   if(arg_UNPARSED_ARGUMENTS)
@@ -167,8 +168,6 @@ function(truce_test name)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_compile_definitions(${name} PRIVATE TRUCE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE ${arg_LINK} truce_flags GTest::gtest GTest::gtest_main)
-  # g++ 12 misjudges std::regex with sanitizers, and texts that are put together of many pieces.
-  target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized;-Wno-array-bounds;-Wno-stringop-overflow;-Wno-stringop-overread;-Wno-restrict>)
   truce_precompile(${name})
   if(arg_BATCH)
     set_target_properties(${name} PROPERTIES UNITY_BUILD_BATCH_SIZE ${arg_BATCH})

@@ -47,6 +47,7 @@ def test_the_schema_refuses_with_path_and_remedy(cluster, user, spec, message):
     assert message in reply.message
 
 
+@pytest.mark.rotating
 def test_a_share_lives_as_long_as_its_object(run, user):
     truce, command = run
     admin = user()
@@ -77,6 +78,7 @@ def test_a_share_lives_as_long_as_its_object(run, user):
     admin.delete(theft).expect()
 
 
+@pytest.mark.rotating
 def test_a_hand_over_is_said_once(run, user):
     truce, command = run
     admin = user()

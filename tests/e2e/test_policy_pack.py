@@ -177,6 +177,7 @@ def strongest(case: Case) -> str:
     return "enforce" if "enforce" in modes else "warn" if "warn" in modes else ""
 
 
+@pytest.mark.rotating
 def test_validating_admission_policies_decide_alike(own_cluster):
     cases = [case for case in read_cases() if case.expressible("cel")]
     clients = [own_cluster.client("admin") for _ in range(4)]
@@ -259,6 +260,7 @@ def verify(suite) -> None:
     assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
 
 
+@pytest.mark.rotating
 def test_gatekeeper_decides_alike(tmp_path):
     cases = [case for case in read_cases() if case.expressible("rego")]
     suite = Suite(tmp_path)

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from support.objects import (
     COMPOSITION_RESOURCE_NAME,
     bucket,
@@ -138,6 +140,7 @@ def update_event(obj: dict, count: int) -> dict:
     }
 
 
+@pytest.mark.rotating
 def test_a_tag_war_is_seen_while_it_runs(follow, cluster, user):
     admin = user("admin")
     sides = []

@@ -4,6 +4,8 @@ import json
 import os
 import threading
 
+import pytest
+
 from support.objects import bucket, queue
 from support.processes import wait_for
 from support.provider import DELETING, SYNCED
@@ -89,6 +91,7 @@ def living(client) -> dict[str, tuple]:
     return owners
 
 
+@pytest.mark.rotating
 def test_killed_in_a_storm_it_knows_what_a_new_one_finds(follow, cluster, user, tmp_path):
     clock = ShiftedClock(tmp_path)
     truce = follow(

@@ -69,6 +69,7 @@ def may(user, cluster):
     admin.delete(role([]))
 
 
+@pytest.mark.rotating
 def test_kinds_that_may_not_be_listed_any_more_keep_their_owners(may, follow, user):
     may(LOOK_AT_ALL)
     truce = follow(FAST, user="truce")

@@ -134,10 +134,13 @@ _DRAWN_PORTS: set[int] = set()
 def free_port() -> int:
     """A loopback port nobody listens on, another one each time. Below the ephemeral range, so no
     outgoing connection of another test can take it between this call and its use; drawn at random,
-    so that parallel test runs seldom meet. For programs that cannot take port 0."""
+    so that parallel test runs seldom meet; the workers of one run never do. For programs that
+    cannot take port 0."""
     draw = random.SystemRandom()
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     for _ in range(200):
-        port = draw.randrange(20000, 32000)
+        port = draw.randrange(20000 + worker % workers, 32000, workers)
         if port in _DRAWN_PORTS:
             continue
         with socket.socket() as probe:

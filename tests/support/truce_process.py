@@ -85,9 +85,11 @@ class TruceProcess:
         self.stop()
 
     def write_config(self, config: dict | None) -> None:
-        """Replaces the configuration file at once; what a reload covers takes effect."""
+        """Replaces the configuration file at once; what a reload covers takes effect. Unless it
+        says otherwise, nobody waits for the grace of a drain."""
         if config is None:
             config = {"mappings": OBJECT_STORAGE_MAPPINGS}
+        config = {"drainGrace": "0s", **config}
         fresh = self._config_file.with_suffix(".new")
         fresh.write_text(json.dumps(config, indent=2))  # JSON is YAML.
         fresh.replace(self._config_file)

@@ -151,7 +151,7 @@ def newer(database):
         connection.execute("PRAGMA user_version = 9999")
 
 
-def edited(database):
+def of_a_development_version(database):
     with sqlite3.connect(database) as connection:
         connection.execute("UPDATE migrations SET checksum = 'edited'")
 
@@ -173,7 +173,7 @@ def no_file(database):
     [
         (of_another_program, "of another program"),
         (newer, "run the newer Truce that wrote it"),
-        (edited, "is not the one of this program"),
+        (of_a_development_version, "start with an empty data directory"),
         (damaged, "is damaged"),
         (no_file, "truce.db"),
     ],

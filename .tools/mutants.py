@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Takes each rule of the core out of a copy and demands that its named history fails.
+
+  mutants.py [--share N | PATTERN]
+
+Each patch of tests/mutants says in its first lines which rule it takes out and which test must fail
+then. A patch that does not apply any more, a copy that does not build, and a test that still passes
+are failures. --share N: every fourth patch, as ROTATE picks them (.tools/test.sh), else all whose
+name contains PATTERN. Prints the table rule -> history.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+COPY = ROOT / "build" / "mutants" / "source"
+PROGRAM = "histories_test"
+SHARES = 4
+TEST_SECONDS = 300
+
+
+def run(*command: str, **more) -> subprocess.CompletedProcess:
+    # The copy lies in a folder that git ignores: there it must not look for the repository.
+    env = {**os.environ, "GIT_CEILING_DIRECTORIES": str(COPY.parent)}
+    return subprocess.run(
+        command, cwd=COPY, capture_output=True, text=True, check=False, env=env, **more)
+
+
+def copy_sources() -> None:
+    """The files as they are now; only what changed is written, so that little is built again."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "-z"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    ).stdout.split("\0")
+    for name in filter(None, listed):
+        source, target = ROOT / name, COPY / name
+        if not source.is_file() or (target.is_file() and target.read_bytes() == source.read_bytes()):
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
+        shutil.copymode(source, target)
+    (COPY / "build").mkdir(exist_ok=True)
+    deps = COPY / "build" / "deps"
+    if not deps.exists():
+        deps.symlink_to(ROOT / "build" / "deps")
+
+
+def field(patch: Path, name: str) -> str:
+    found = re.search(rf"^{name}: (.+)$", patch.read_text(), re.MULTILINE)
+    if not found:
+        sys.exit(f"{patch}: has no line \"{name}: …\"")
+    return found.group(1)
+
+
+def fault_of(patch: Path) -> str:
+    """What is wrong with the rule's test; empty when it fails as it should."""
+    history = field(patch, "History")
+    if run("git", "apply", str(patch)).returncode != 0:
+        return "the patch does not apply any more"
+    try:
+        jobs = os.environ.get("TRUCE_JOBS", str(os.cpu_count() or 1))
+        built = run("cmake", "--build", "build/release", "-j", jobs, "--target", PROGRAM)
+        if built.returncode != 0:
+            return "the copy does not build: " + "".join(
+                line for line in built.stdout.splitlines() if " error: " in line)[:300]
+        try:
+            tested = run(f"build/release/tests/model/{PROGRAM}", f"--gtest_filter={history}",
+                         timeout=TEST_SECONDS)
+        except subprocess.TimeoutExpired:
+            return f"{history} did not end"
+        if "[ RUN      ]" not in tested.stdout:
+            return f"there is no test {history}"
+        return "" if tested.returncode != 0 else f"{history} passes without the rule"
+    finally:
+        run("git", "apply", "-R", str(patch))
+
+
+def chosen(arguments: list[str]) -> list[Path]:
+    patches = sorted((ROOT / "tests" / "mutants").glob("*.patch"))
+    if arguments[:1] == ["--share"]:
+        share = arguments[1]
+        if share == "all":
+            return patches
+        return patches[int(share) :: SHARES]
+    return [patch for patch in patches if not arguments or arguments[0] in patch.name]
+
+
+def main() -> int:
+    copy_sources()
+    configured = run("cmake", "--preset", "release")
+    if configured.returncode != 0:
+        sys.exit(configured.stdout + configured.stderr)
+    failed = 0
+    patches = chosen(sys.argv[1:])
+    for patch in patches:
+        fault = fault_of(patch)
+        failed += bool(fault)
+        says = f"FAILED: {fault}" if fault else field(patch, "History")
+        print(f"{patch.stem:32} {field(patch, 'Rule'):60} {says}", flush=True)
+    print(f"{len(patches) - failed} caught, {failed} not")
+    return 1 if failed or not patches else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
