@@ -188,10 +188,14 @@ TEST(StoreDiskInABatch, I3AReadThatFailsFailsWhatTheBatchHasWritten) {
     store.Submit({}, std::move(decide), Soon(),
                  [&ends, which](Result<void> end) { ends[which].set_value(std::move(end)); });
   };
-  submit(0, [all_queued](const Facts&) {
-    all_queued.wait();  // the others make one batch
+  // The others make one batch: they come when the first one's has begun.
+  std::promise<void> begun;
+  submit(0, [all_queued, &begun](const Facts&) {
+    begun.set_value();
+    all_queued.wait();
     return Changes{};
   });
+  begun.get_future().wait();
   submit(1, [](const Facts&) { return SampleNamedCreate("before", "before"); });
   submit(2, [&disk](const Facts& facts) {
     disk.FailReads(SQLITE_IOERR_READ);
@@ -241,7 +245,13 @@ TEST(StoreDiskInABatch, I3AnAnswerThatRestsOnANameOfItsBatchWaitsForTheCommit) {
       return Changes{};
     });
   };
-  submit_look(0, [all_queued](const Facts&) { all_queued.wait(); });  // the others make one batch
+  // The others make one batch: they come when the first one's has begun.
+  std::promise<void> begun;
+  submit_look(0, [all_queued, &begun](const Facts&) {
+    begun.set_value();
+    all_queued.wait();
+  });
+  begun.get_future().wait();
   submit(1, [](const Facts&) {
     Changes changes = SampleNamedCreate("new", "new");
     changes.drop_names = {SampleName("going").name};

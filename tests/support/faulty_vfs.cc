@@ -46,9 +46,11 @@ struct FaultyVfs::State {
     code = fault;
   }
 
-  void Synced(const std::string& path, std::string content) {
+  // `content` is read under the lock: of two threads that sync one file the later one's counts.
+  template <typename Content>
+  void Synced(const std::string& path, const Content& content) {
     std::lock_guard lock(mutex);
-    synced[path] = std::move(content);
+    synced[path] = content();
   }
 };
 
@@ -101,7 +103,7 @@ int Sync(sqlite3_file* file, int flags) {
   if (fault != SQLITE_OK) return fault;
   const int code = Layer::Pass<&sqlite3_io_methods::xSync>(file, flags);
   if (code == SQLITE_OK && Layer::Mine(file).path != nullptr) {
-    Layer::Mine(file).state->Synced(*Layer::Mine(file).path, ContentOf(file));
+    Layer::Mine(file).state->Synced(*Layer::Mine(file).path, [file] { return ContentOf(file); });
   }
   return code;
 }
