@@ -296,10 +296,26 @@ void NoteAccount(const KeyText& key, const KeyText& located, Ledger& ledger) {
   ledger.PutOwner(*std::move(owner));
 }
 
+// Configuration is stronger evidence than a status: a located name that another party has from a
+// status alone is taken from it. Else whoever may write a status could hold any account's names.
+void TakeObserved(const KeyText& name, const Slot& root, Ledger& ledger) {
+  const auto further = ledger.FurtherName(name);
+  if (!further || !further->observed) return;
+  auto owner = ledger.OwnerOf(further->key);
+  if (!owner || owner->root == root || owner->party == ledger.PartyFor(root)) return;
+  if (NamesSuccessor(owner->successor, root)) return;
+  ledger.DropName(name);
+  owner->identity.account = AccountIn(owner->key);
+  owner->arn.clear();
+  AuditNames(*owner, "only a status gave it the name " + name.text, ledger);
+  ledger.PutOwner(*std::move(owner));
+}
+
 }  // namespace
 
 KeyText JoinNames(const DeclaredResource& resource, const Slot& root, Ledger& ledger) {
   const std::optional<KeyText> located = LocatedNameOf(resource);
+  if (located == resource.key) TakeObserved(*located, root, ledger);
   const std::vector<MeantResource> meant = ResourcesMeant(resource, ledger);
   const auto fits = std::find_if(meant.begin(), meant.end(), [&](const MeantResource& each) {
     return !Differ(LocatedNameAt(each.key, ledger), located);
@@ -322,6 +338,7 @@ bool LocateResource(const KeyText& key, std::string_view account, Ledger& ledger
   const KeyText located = WithAccount(key, account);
   if (!owner || located == key) return false;
   if (const auto known = LocatedName(*owner); known && *known != located) return false;
+  TakeObserved(located, owner->root, ledger);
   const auto at = ResourceOf(located, ledger);
   if (!at || *at == key) {
     const auto further = ledger.FurtherName(located);

@@ -59,7 +59,8 @@ std::vector<MeantResource> ResourcesMeant(const DeclaredResource& resource, cons
 // makes an owner. A stand-in of a resource in another account moves along, unless another root
 // declares that one by it (N3). Resources that turn out to be one, of one owner, merge: the elder's
 // id and time stay, a living row ends a record, the audit line names both. What belongs to another
-// owner stays there.
+// owner stays there, but a located name that it has from a status alone and that configuration
+// gives this one.
 KeyText JoinNames(const DeclaredResource& resource, const Slot& root, Ledger& ledger);
 
 // The account of the resource at `key` became known by configuration or its ProviderConfig: it gets

@@ -230,6 +230,19 @@ TEST_F(HistoriesOfNames, AForgedStatusTakesNoName) {
   EXPECT_TRUE(decision.allowed);
   ASSERT_EQ(decision.conflicts.size(), 1U);
   EXPECT_EQ(decision.conflicts.front().mode, Mode::kWarn);
+  EXPECT_TRUE(IsAs(QueueName("jobs", kOne), a_)) << "configuration is stronger";
+  EXPECT_TRUE(IsAs(QueueName("jobs", declared_.StandIn()), a_));
+  EXPECT_TRUE(IsAs(live.resources.front().key, b_));
+  registry_.See(live);  // the status says it again
+  EXPECT_TRUE(IsAs(QueueName("jobs", kOne), a_));
+  const Slot again = SlotOf("Queue", "team-a", "again");
+  ObjectFacts seen = ManagedQueue(a_, "u-a", configured_, Intent::kManages, 31);
+  seen.real = true;
+  registry_.See(seen);
+  End(seen);
+  EXPECT_TRUE(
+      registry_.Create(ManagedQueue(again, "u-2", configured_, Intent::kDeletes, 40)).allowed)
+      << "its party declares it again";
 }
 
 // The status of before excuses nothing: it shows another account only because it is old.
