@@ -1,5 +1,6 @@
 #include "registry/ownership/grant.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "registry/identity/evidence.h"
@@ -90,6 +91,11 @@ void GrantToSuccessor(Owner owner, const DeclaredResource& resource, const Grant
 
 void AuditConflict(const Owner& owner, const Grantee& grantee, Ledger& ledger) {
   AuditGrant(owner, grantee, AuditAction::kConflict, ledger);
+}
+
+bool RootManages(const std::vector<Row>& rows, const Slot& root) {
+  return std::any_of(rows.begin(), rows.end(),
+                     [&](const Row& row) { return Manages(row) && row.root == root; });
 }
 
 bool NamesSuccessor(const std::string& successor, const Slot& root) {

@@ -34,6 +34,9 @@ void GrantToSuccessor(Owner owner, const DeclaredResource& resource, const Grant
 // Records that the grantee manages `key` beside its owner.
 void AuditConflict(const Owner& owner, const Grantee& grantee, Ledger& ledger);
 
+// True when a row of `root` manages its key.
+bool RootManages(const std::vector<Row>& rows, const Slot& root);
+
 // True when `successor` ("<kind>/<namespace>/<name>", or "<kind>/<name>" when cluster-scoped) names
 // `root`. <kind> is "Kind.group", or "Kind" alone, which fits the kinds of that name of all groups.
 bool NamesSuccessor(const std::string& successor, const Slot& root);

@@ -165,11 +165,6 @@ std::vector<Object> Subtree(const Object& object, const Ledger& ledger) {
   return all;
 }
 
-bool RootManages(const std::vector<Row>& rows, const Slot& root) {
-  return std::any_of(rows.begin(), rows.end(),
-                     [&](const Row& row) { return Manages(row) && row.root == root; });
-}
-
 void DescribeTop(Owner& owner, const Ledger& ledger) {
   if (const auto top = ledger.ObjectBySlot(owner.root)) {
     owner.service = top->service;

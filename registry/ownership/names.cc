@@ -195,12 +195,6 @@ void PutFurther(const KeyText& name, const KeyText& key, bool observed, Ledger& 
       {.name = name, .key = key, .sort = SortOf(name), .observed = observed, .at = ledger.now()});
 }
 
-bool AnyLives(const KeyText& key, const Slot& root, const Ledger& ledger) {
-  const std::vector<Row> rows = ledger.RowsOfKey(key);
-  return std::any_of(rows.begin(), rows.end(),
-                     [&](const Row& row) { return Manages(row) && row.root == root; });
-}
-
 bool MayMerge(const Owner& a, const Owner& b) {
   if (Differ(LocatedName(a), LocatedName(b))) return false;
   if (a.record == Record::kImported || b.record == Record::kImported) return false;
@@ -235,17 +229,14 @@ void Merge(const KeyText& from, const KeyText& to, Ledger& ledger) {
   PutFurther(from, to, false, ledger);
   if (!gone || !kept) return;
   Owner& owner = *kept;
-  const bool living = owner.record == Record::kNone;
-  if (!living && gone->record == Record::kNone) {
+  if (owner.record != Record::kNone && gone->record == Record::kNone) {
     owner.root = gone->root;
     owner.service = gone->service;
     owner.contact = gone->contact;
   }
-  if (!living || gone->record == Record::kNone) {
-    if (AnyLives(to, owner.root, ledger)) {
-      owner.record = Record::kNone;
-      owner.record_reason.clear();
-    }
+  if (RootManages(ledger.RowsOfKey(to), owner.root)) {
+    owner.record = Record::kNone;
+    owner.record_reason.clear();
   }
   const PublicId younger = gone->since < owner.since ? owner.id : gone->id;
   if (gone->since < owner.since) owner.id = gone->id;

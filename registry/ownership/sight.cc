@@ -15,11 +15,6 @@ namespace {
 
 constexpr std::string_view kWatch = "watch";
 
-bool AnyManages(const std::vector<Row>& rows, const Slot& root) {
-  return std::any_of(rows.begin(), rows.end(),
-                     [&](const Row& row) { return Manages(row) && row.root == root; });
-}
-
 // The oldest living manager besides `root`: time of the declaration, then creationTimestamp, then
 // uid. One that can no longer write comes last, but still before nobody: no managed key is without
 // owner.
@@ -85,7 +80,7 @@ void EndRow(const RowId& id, End end, const std::string& cause, Ledger& ledger) 
   if (!owner || owner->root != row->root || !Manages(*row) || owner->record != Record::kNone)
     return;
   const std::vector<Row> rest = ledger.RowsOfKey(id.key);
-  if (AnyManages(rest, owner->root)) return;  // ownership ends with the last row of its chain
+  if (RootManages(rest, owner->root)) return;  // ownership ends with the last row of its chain
   if (end == End::kUnproved && owner->real) {
     // The successor, or the party through another chain, declares it already.
     const auto again = owner->successor.empty() ? OldestOfParty(rest, *owner, ledger)
