@@ -30,6 +30,7 @@ struct Requester {
   std::string user;
   bool composite_controller = false;  // writes composites' lineage; Crossplane's own account
   bool provider = false;              // may add late names, removes provider finalizers
+  bool restorer = false;              // brings objects back from a backup (setting `restorers`)
 };
 
 struct ReviewRequest {
@@ -44,6 +45,9 @@ struct ReviewRequest {
   // Status writes are reviewed: names known from a status alone deny, else they warn (W5).
   bool status_guarded = false;
   bool watched = false;  // a watcher of the cluster is there to prove reservations
+  // A claim may take a composite that no claim has, without the composite's own word (R5; setting
+  // `unboundComposites: claimable`).
+  bool unbound_claimable = false;
 };
 
 // Why a pair cannot simply be granted.
