@@ -29,7 +29,7 @@ std::optional<Finding> DeletionProtection(const DeletionFacts& facts, const Word
   };
   const auto share = std::find_if(facts.agreements.begin(), facts.agreements.end(), holds);
   const auto observers = std::count_if(facts.rows.begin(), facts.rows.end(), [&](const Row& row) {
-    return !Manages(row) && PartyOf(row.root, *facts.parties) != owner.party;
+    return !Manages(row) && !OneParty(PartyOf(row.root), owner.party, *facts.parties);
   });
   if (const Agreement* mark = ProtectionIn(facts.agreements)) {
     out.cause = begin + "protected: " + OneLine(mark->reason, kOwnerTextBytesMax) + ".";

@@ -47,7 +47,8 @@ std::string OwnerInWords(const Owner& holder, Disclosure level) {
 std::optional<Finding> ForeignAttachment(const UseFacts& facts, const Wording& wording) {
   const Owner& holder = *facts.holder;
   const DeclaredResource& attachment = *facts.use;
-  if (holder.root == *wording.root || holder.party == facts.party) return std::nullopt;
+  if (holder.root == *wording.root || OneParty(holder.party, facts.party, *facts.parties))
+    return std::nullopt;
   const Standing standing = StandingOf(facts, ShareLevel::kAttach);
   if (standing == Standing::kShared) return std::nullopt;
   if (standing == Standing::kEndsSoon || (standing == Standing::kEnded && facts.existed)) {

@@ -22,7 +22,8 @@ std::string WhoToAsk(const Owner& holder, const Wording& wording) {
 
 std::optional<Finding> ObserverWithoutShare(const UseFacts& facts, const Wording& wording) {
   const Owner& holder = *facts.holder;
-  if (holder.root == *wording.root || holder.party == facts.party) return std::nullopt;
+  if (holder.root == *wording.root || OneParty(holder.party, facts.party, *facts.parties))
+    return std::nullopt;
   const Standing standing = StandingOf(facts, ShareLevel::kObserve);
   if (standing == Standing::kShared) return std::nullopt;
   if (standing == Standing::kEndsSoon || (standing == Standing::kEnded && facts.existed)) {

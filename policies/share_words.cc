@@ -16,7 +16,7 @@ void AddLink(const Owner& owner, const Wording& wording, Finding& finding) {
 }
 
 Standing StandingOf(const UseFacts& facts, ShareLevel level) {
-  const Agreement* share = ShareFor(facts.agreements, facts.party, level);
+  const Agreement* share = ShareFor(facts.agreements, facts.party, level, *facts.parties);
   if (share == nullptr) return Standing::kNone;
   if (!HoldsAt(*share, facts.now)) return Standing::kEnded;
   return HoldsAt(*share, facts.now + kShareNotice) ? Standing::kShared : Standing::kEndsSoon;
@@ -24,7 +24,8 @@ Standing StandingOf(const UseFacts& facts, ShareLevel level) {
 
 Finding ShareEnds(Rule rule, const UseFacts& facts, bool ended, const Wording& wording) {
   const Owner& holder = *facts.holder;
-  const Agreement* share = ShareFor(facts.agreements, facts.party, ShareLevel::kObserve);
+  const Agreement* share =
+      ShareFor(facts.agreements, facts.party, ShareLevel::kObserve, *facts.parties);
   const bool has_time = share != nullptr && share->until.has_value();
   const std::string when =
       (ended ? " ended on " : " ends on ") + (has_time ? FormatTimestamp(*share->until) : "?");

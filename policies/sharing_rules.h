@@ -32,6 +32,7 @@ struct UseFacts {
   const DeclaredResource* use = nullptr;  // the attachment, or what is observed
   const Owner* holder = nullptr;          // of the resource that is used
   PartyId party;                          // of the user's root
+  const PartyRules* parties = nullptr;    // never null
   std::span<const Agreement> agreements;  // of the holder's key
   bool existed = false;                   // the declaration used it before this version
   Timestamp now{};

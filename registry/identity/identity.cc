@@ -15,6 +15,8 @@ namespace {
 
 // More references than any composite has; the rest of a hostile list is not read.
 constexpr std::size_t kReferencesMax = 4096;
+// Of an annotation whose value is a time ("2026-11-23T14:00:00Z").
+constexpr std::size_t kMarkBytesMax = 64;
 
 std::string_view GroupOf(std::string_view api_version) {
   const std::size_t slash = api_version.find('/');
@@ -68,12 +70,13 @@ LineageFields ReadLineage(const ObjectView& view) {
   }
   if (view.resource_ref.is_object()) {
     ObjectRef composite = ReadReference(view.resource_ref, {});
-    if (!composite.name.empty()) lineage.resources.push_back(std::move(composite));
+    if (!composite.name.empty()) lineage.composite = std::move(composite);
   }
   AddReferences(view.resource_refs, {}, lineage.resources);
   // A namespaced composite composes into its own namespace and does not repeat it.
   AddReferences(view.crossplane.Child("resourceRefs"), view.ns, lineage.resources);
   lineage.composed = !view.Annotation("crossplane.io/composition-resource-name").empty();
+  lineage.label = view.Label("crossplane.io/composite");
   return lineage;
 }
 
@@ -97,6 +100,16 @@ void ReadStatus(const ObjectView& view, ObjectFacts& facts) {
                !StringOf(view.at_provider.Child("id")).empty();
   facts.deleting = ready.status == "False" && ready.reason == "Deleting" &&
                    ConditionOf(view.conditions, "Synced").status == "True";
+}
+
+std::string CreatedMarks(const ObjectView& view) {
+  std::string marks;
+  for (const std::string_view key :
+       {"crossplane.io/external-create-pending", "crossplane.io/external-create-succeeded"}) {
+    const std::string_view mark = view.Annotation(key);
+    if (!mark.empty()) marks.append(mark.substr(0, kMarkBytesMax)).append(1, ' ');
+  }
+  return marks;
 }
 
 void ReadMetadata(const ObjectView& view, ObjectFacts& facts) {
@@ -197,6 +210,8 @@ ObjectFacts Identify(Value object, const GroupKind& kind, const IdentityRules& r
   ReadMetadata(view, facts);
   ReadStatus(view, facts);
   facts.lineage = ReadLineage(view);
+  facts.created_marks = CreatedMarks(view);
+  facts.composite = rules.composites.contains(kind);
   facts.contact = PresentableAnnotation(view, rules.contact_annotation);
   facts.transfer_to = PresentableAnnotation(view, "truce.dev/transfer-to");
   if (entry != nullptr) {
@@ -215,13 +230,26 @@ ObjectFacts Identify(Value object, const GroupKind& kind, const IdentityRules& r
   return facts;
 }
 
-PartyId PartyOf(const Slot& root, const PartyRules& rules) {
+PartyId PartyOf(const Slot& root) {
   if (root.ns.empty()) return PartyId{"slot:" + ToText(root)};
-  const auto set = rules.cluster_sets.find(root.cluster);
-  std::string place = set == rules.cluster_sets.end() ? root.cluster : set->second;
-  place.append(1, '/').append(root.ns);
+  return PartyId{"ns:" + root.cluster + '/' + root.ns};
+}
+
+PartyId Bound(const PartyId& party, const PartyRules& rules) {
+  constexpr std::string_view kNamespace = "ns:";
+  if (!party.text.starts_with(kNamespace)) return party;
+  std::string place = party.text.substr(kNamespace.size());
+  const std::size_t slash = place.find('/');
+  if (slash == std::string::npos) return party;
+  const auto set = rules.cluster_sets.find(place.substr(0, slash));
+  if (set != rules.cluster_sets.end()) place.replace(0, slash, set->second);
   const auto service = rules.services.find(place);
-  return PartyId{service == rules.services.end() ? "ns:" + place : "service:" + service->second};
+  if (service != rules.services.end()) return PartyId{"service:" + service->second};
+  return PartyId{std::string(kNamespace) + place};
+}
+
+bool OneParty(const PartyId& a, const PartyId& b, const PartyRules& rules) {
+  return a == b || Bound(a, rules) == Bound(b, rules);
 }
 
 }  // namespace truce

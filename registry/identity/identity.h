@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -82,8 +83,10 @@ struct ObjectRef {
 struct LineageFields {
   std::optional<ObjectRef> controller;  // metadata.ownerReferences[controller=true]
   std::optional<ObjectRef> claim;       // spec.claimRef
-  std::vector<ObjectRef> resources;     // spec.resourceRef(s), spec.crossplane.resourceRefs
+  std::optional<ObjectRef> composite;   // spec.resourceRef: the composite that a claim names
+  std::vector<ObjectRef> resources;     // spec.resourceRefs, spec.crossplane.resourceRefs
   bool composed = false;                // carries crossplane.io/composition-resource-name
+  std::string label;  // crossplane.io/composite: the name of the composite at the chain's top
 
   bool operator==(const LineageFields&) const = default;
 };
@@ -108,8 +111,12 @@ struct ObjectFacts {
   std::string account_disagreement;
   bool known_kind = false;  // the catalogue or a mapping rule knows the kind
   bool managed = false;     // a managed resource (catalogue), not a mapped claim or composite
+  bool composite = false;   // its kind is one that an XRD defines as composite
   bool real = false;        // an ARN or id in status.atProvider, or Ready=True
   bool deleting = false;    // Ready=False reason Deleting and Synced=True
+  // The provider's annotations external-create-pending and -succeeded: it began to create the
+  // resource, or did (E3). Empty: neither.
+  std::string created_marks;
 
   bool operator==(const ObjectFacts&) const = default;
 };
@@ -131,6 +138,7 @@ struct IdentityRules {
   const Catalogue* catalogue = nullptr;
   MappingRules mappings;
   std::map<ProviderConfigName, std::string> accounts;  // → 12 digits
+  std::set<GroupKind> composites;                      // kinds that an XRD defines as composite
   std::vector<std::string> service_labels;             // configured label keys, first match wins
   std::string contact_annotation = "truce.dev/contact";
 };
@@ -174,14 +182,22 @@ std::optional<KeyText> ParentKeyOf(const ResourceIdentity& identity, const TypeS
 // `space|partition|account or ?stand-in|region|part=value|…` (design section 8).
 std::optional<KeyText> KeyOf(const ResourceIdentity& identity, const TypeSpec& spec);
 
-// The party that may act for `root`: `ns:<cluster set>/<namespace>` for a namespaced root, else
-// `slot:<slot>`. `cluster_sets` maps a cluster id to the configured set's name; `services` binds
-// namespaces to a service name that stands for a party (`service:<name>`).
+// The party that may act for `root`, as the registry keeps it: `ns:<cluster>/<namespace>` for a
+// namespaced root, else `slot:<slot>`. Configuration rewrites nothing that is kept (W4).
+PartyId PartyOf(const Slot& root);
+
+// Which parties are one. `cluster_sets` maps a cluster id to the configured set's name; `services`
+// binds namespaces to a service name that stands for a party (`service:<name>`).
 struct PartyRules {
   std::map<std::string, std::string> cluster_sets;
   std::map<std::string, std::string> services;  // "<cluster set>/<namespace>" → service
+  bool unbound_claimable = false;               // setting `unboundComposites: claimable` (R5)
 };
-PartyId PartyOf(const Slot& root, const PartyRules& rules);
+// What `party` stands for by configuration: `ns:<cluster set>/<namespace>` or `service:<name>`;
+// else `party` itself. Idempotent.
+PartyId Bound(const PartyId& party, const PartyRules& rules);
+// Whether both stand for one party.
+bool OneParty(const PartyId& a, const PartyId& b, const PartyRules& rules);
 
 }  // namespace truce
 

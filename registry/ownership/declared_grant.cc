@@ -26,7 +26,8 @@ Result<std::string> Share(const KeyText& key, const DeclaredGrant& grant,
                           const DeclaredShare& wanted, Ledger& ledger) {
   const std::string whom = ForPeople(wanted.terms.party);
   const std::vector<Agreement> present = ledger.AgreementsOf(key);
-  const Agreement* share = ShareFor(present, wanted.terms.party, ShareLevel::kObserve);
+  const Agreement* share =
+      ShareFor(present, wanted.terms.party, ShareLevel::kObserve, ledger.parties());
   if (share != nullptr && share->actor != grant.actor && share->actor.starts_with(kDeclaredActor)) {
     return Error{ErrorCode::kConflict,
                  "it is shared with " + whom + " by " + share->actor + " already"};
@@ -45,9 +46,9 @@ Result<std::string> Share(const KeyText& key, const DeclaredGrant& grant,
 void Unshare(const KeyText& key, const DeclaredGrant& grant, Ledger& ledger) {
   for (const Agreement& each : ledger.AgreementsOf(key)) {
     if (each.kind != AgreementKind::kShare || each.actor != grant.actor) continue;
-    const bool is_said =
-        std::any_of(grant.shares.begin(), grant.shares.end(),
-                    [&](const DeclaredShare& one) { return one.terms.party == each.party; });
+    const bool is_said = std::any_of(
+        grant.shares.begin(), grant.shares.end(),
+        [&](const DeclaredShare& one) { return ledger.OneParty(one.terms.party, each.party); });
     if (!is_said)
       static_cast<void>(EndShare(each.id, {grant.actor, "not declared any more"}, ledger));
   }
@@ -82,7 +83,7 @@ void HandOver(const KeyText& key, const DeclaredGrant& grant, Ledger& ledger,
 GrantOutcome CarryOut(const KeyText& key, const DeclaredGrant& grant, Ledger& ledger) {
   GrantOutcome outcome;
   const auto owner = ledger.OwnerOf(key);
-  if (!owner || owner->party != grant.party) {
+  if (!owner || !ledger.OneParty(owner->party, grant.party)) {
     if (grant.transfer && ledger.Setting(grant.transfer_mark)) {
       outcome.message = "handed over; this object says nothing any more";
       return outcome;
@@ -105,7 +106,7 @@ GrantOutcome CarryOut(const KeyText& key, const DeclaredGrant& grant, Ledger& le
 
 void TakeBack(const KeyText& key, const std::string& actor, const PartyId& party, Ledger& ledger) {
   const auto owner = ledger.OwnerOf(key);
-  if (!owner || owner->party != party) return;
+  if (!owner || !ledger.OneParty(owner->party, party)) return;
   DeclaredGrant nothing;
   nothing.actor = actor;
   nothing.party = party;

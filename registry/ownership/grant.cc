@@ -62,8 +62,11 @@ namespace {
 
 Owner InPlace(Owner owner, const DeclaredResource& resource, const Grantee& grantee,
               const Ledger& ledger) {
+  if (owner.root != grantee.object.root && !ledger.OneParty(owner.party, grantee.party)) {
+    owner.party = grantee.party;
+    owner.left.clear();
+  }
   owner.root = grantee.object.root;
-  owner.party = grantee.party;
   owner.record = Record::kNone;
   owner.record_reason.clear();
   owner.successor.clear();
@@ -96,6 +99,28 @@ void AuditConflict(const Owner& owner, const Grantee& grantee, Ledger& ledger) {
 bool RootManages(const std::vector<Row>& rows, const Slot& root) {
   return std::any_of(rows.begin(), rows.end(),
                      [&](const Row& row) { return Manages(row) && row.root == root; });
+}
+
+bool RootHasManaged(const std::vector<Row>& rows, const Slot& root) {
+  return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
+    return Manages(row) && row.managed && row.root == root;
+  });
+}
+
+bool HasSibling(const Owner& owner, const Object& object, bool managed, const Ledger& ledger) {
+  if (!managed) return false;
+  const bool record = owner.record != Record::kNone;
+  const std::vector<Row> rows = ledger.RowsOfKey(owner.key);
+  return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
+    if (!Manages(row) || !row.managed || Passive(row) || row.slot == object.slot) return false;
+    return row.root == owner.root || row.root == object.root ||
+           (record && ledger.OneParty(ledger.PartyFor(row.root), owner.party));
+  });
+}
+
+bool IsForParty(const Owner& owner, const Object& object, const Ledger& ledger) {
+  if (owner.record != Record::kOrphaned && owner.record != Record::kTransferring) return false;
+  return owner.root == object.root || ledger.OneParty(owner.party, ledger.PartyFor(object.root));
 }
 
 bool NamesSuccessor(const std::string& successor, const Slot& root) {

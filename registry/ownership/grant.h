@@ -37,6 +37,16 @@ void AuditConflict(const Owner& owner, const Grantee& grantee, Ledger& ledger);
 // True when a row of `root` manages its key.
 bool RootManages(const std::vector<Row>& rows, const Slot& root);
 
+// True when a managed resource of `root` manages by one of the rows.
+bool RootHasManaged(const std::vector<Row>& rows, const Slot& root);
+// True when a managed resource in another slot, of the object's or the owner's root, manages the
+// owner's resource, and can write or delete. For a record of each root of the owner's party (E4). A
+// claim or composite is nobody's sibling (E5).
+bool HasSibling(const Owner& owner, const Object& object, bool managed, const Ledger& ledger);
+// True when the record kOrphaned or kTransferring is for the object's party, or its root, to
+// declare again. False for other owners.
+bool IsForParty(const Owner& owner, const Object& object, const Ledger& ledger);
+
 // True when `successor` ("<kind>/<namespace>/<name>", or "<kind>/<name>" when cluster-scoped) names
 // `root`. <kind> is "Kind.group", or "Kind" alone, which fits the kinds of that name of all groups.
 bool NamesSuccessor(const std::string& successor, const Slot& root);

@@ -90,7 +90,7 @@ Result<Agreement> OfferTransfer(const KeyText& key, const TransferTerms& terms, 
     return Error{ErrorCode::kConflict,
                  "the resource is owned outside the cluster; release it instead"};
   }
-  const bool at_once = terms.forced || terms.party == owner->party;
+  const bool at_once = terms.forced || ledger.OneParty(terms.party, owner->party);
   const std::string successor = WithGroup(terms.successor, terms.party);
   if (at_once && successor.empty()) {
     return InvalidArgument("name the successor, as <kind>/<namespace>/<name>");

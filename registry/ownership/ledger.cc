@@ -231,13 +231,13 @@ void Ledger::MoveAgreements(const Owner& stored) {
 }
 
 void Ledger::EndWhatIsDone(const Owner& stored, const Owner& owner) {
-  const bool same_party = stored.party == owner.party;
+  const bool same_party = OneParty(stored.party, owner.party);
   if (same_party && stored.successor == owner.successor) return;
   for (const Agreement& agreement : AgreementsOf(owner.key)) {
     const bool is_transfer = agreement.kind == AgreementKind::kTransfer;
     const bool outdated = agreement.accepted && agreement.successor != owner.successor;
     const bool own_share =
-        agreement.kind == AgreementKind::kShare && agreement.party == owner.party;
+        agreement.kind == AgreementKind::kShare && OneParty(agreement.party, owner.party);
     if ((is_transfer && (outdated || !same_party)) || own_share) DropAgreement(agreement.id);
   }
 }

@@ -55,8 +55,15 @@ class Ledger final {
   void Audit(AuditEntry entry);  // sets `at`
 
   PublicId NewId() { return ids_(); }
-  // The party that may act for `root`.
-  PartyId PartyFor(const Slot& root) const { return PartyOf(root, parties_); }
+  // The party of `root`, as it is kept: without what configuration binds it to (W4).
+  PartyId PartyFor(const Slot& root) const { return PartyOf(root); }
+  const PartyRules& parties() const { return parties_; }
+  // Whether both are one party by configuration.
+  bool OneParty(const PartyId& a, const PartyId& b) const {
+    return truce::OneParty(a, b, parties_);
+  }
+  // A claim may take any composite that no claim has (R5).
+  bool unbound_claimable() const { return parties_.unbound_claimable; }
 
   // The changes, with the owners' derived fields (state, leaf) recomputed from their rows, and
   // agreements brought after their ownerships: they move with a key, end with the ownership, and a

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "registry/ownership/grant.h"
+#include "registry/ownership/names.h"
+#include "registry/ownership/sight.h"
 
 namespace truce {
 namespace {
@@ -23,21 +25,21 @@ Slot SlotOf(const ObjectRef& ref, const std::string& cluster, const std::string&
   return {cluster, ref.group, ref.kind, ns, ref.name};
 }
 
-// What the object's resourceRef(s) name; a namespaced composite's refs carry no namespace: it is
-// its own.
-std::vector<std::string> NamesOf(const ObjectFacts& object) {
+// What the object's resourceRef(s) name. A composite in a namespace reaches objects of that one
+// only, and its references need not repeat it.
+std::vector<std::string> NamesOf(const ObjectFacts& object, bool composes) {
   std::vector<std::string> names;
-  for (ObjectRef ref : object.lineage.resources) {
+  const auto add = [&](const ObjectRef& ref) {
+    std::string text = RefText(ref);
     // A name with a control character names nothing that Kubernetes could hold.
-    if (ref.name.empty() || RefText(ref).find_first_of("\n\r") != std::string::npos) continue;
-    if (ref.ns.empty() && !object.slot.ns.empty() && !object.lineage.claim) {
-      // A claim's resourceRef names a cluster-scoped composite; a namespaced composite names its
-      // own namespace. Which of the two this is, the fields alone do not tell: both readings are
-      // kept.
-      names.push_back(RefText(ref));
-      ref.ns = object.slot.ns;
-    }
-    names.push_back(RefText(ref));
+    if (ref.name.empty() || text.find_first_of("\n\r") != std::string::npos) return;
+    names.push_back(std::move(text));
+  };
+  if (object.lineage.composite) add(*object.lineage.composite);
+  for (ObjectRef ref : object.lineage.resources) {
+    if (!composes) break;
+    if (ref.ns.empty()) ref.ns = object.slot.ns;
+    if (object.slot.ns.empty() || ref.ns == object.slot.ns) add(ref);
   }
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
@@ -48,10 +50,26 @@ bool Names(const Object& object, const Slot& slot) {
   return std::binary_search(object.names.begin(), object.names.end(), NameInRefs(slot));
 }
 
+// `object` and everything below it of one root, each once.
+std::vector<Object> Subtree(const Object& object, const Ledger& ledger) {
+  std::vector<Object> all{object};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Slot parent = all[i].slot;  // `all` grows below
+    for (Object& child : ledger.ChildrenOf(parent)) {
+      const bool listed =
+          std::any_of(all.begin(), all.end(), [&](const Object& o) { return o.uid == child.uid; });
+      if (!listed && child.root == object.root) all.push_back(std::move(child));
+    }
+  }
+  return all;
+}
+
 struct Parent {
   Slot slot;
   Uid uid;
 };
+
+constexpr std::string_view kComposed = "composed:";
 
 std::optional<Parent> ByController(const ObjectFacts& object, Evidence evidence,
                                    const Ledger& ledger) {
@@ -60,10 +78,11 @@ std::optional<Parent> ByController(const ObjectFacts& object, Evidence evidence,
   const bool same_thing = known && known->slot.group == controller.group &&
                           known->slot.kind == controller.kind &&
                           known->slot.name == controller.name;
-  if (evidence == Evidence::kFoundInPlace) {
-    if (!same_thing || !Names(*known, object.slot)) return std::nullopt;
+  if (same_thing &&
+      (evidence == Evidence::kController || (known->composes && Names(*known, object.slot)))) {
+    return Parent{known->slot, known->uid};
   }
-  if (same_thing) return Parent{known->slot, known->uid};
+  if (evidence != Evidence::kController) return std::nullopt;
   return Parent{SlotOf(controller, object.slot.cluster, object.slot.ns), controller.uid};
 }
 
@@ -71,18 +90,51 @@ std::optional<Parent> ByClaim(const ObjectFacts& object, Evidence evidence, cons
   const ObjectRef& claim = *object.lineage.claim;
   const Slot slot = SlotOf(claim, object.slot.cluster, claim.ns);
   const auto known = ledger.ObjectBySlot(slot);
-  if (evidence == Evidence::kFoundInPlace && (!known || !Names(*known, object.slot))) {
+  if (evidence != Evidence::kController && (!known || !Names(*known, object.slot))) {
     return std::nullopt;
   }
   return Parent{slot, known ? known->uid : Uid{}};
 }
 
+// Whether the label names a composite of the chain of `composite`: nested ones carry that of the
+// top.
+bool LabelFits(std::string_view label, const Object& composite, const Ledger& ledger) {
+  const std::vector<Slot> chain = ChainOf(composite, ledger);
+  return !label.empty() && std::any_of(chain.begin(), chain.end(), [&](const Slot& slot) {
+    const auto at = slot == composite.slot ? composite : ledger.ObjectBySlot(slot);
+    return at && at->composes && slot.name == label;
+  });
+}
+
+// The composite that names a restored object, looked for below the owners of what it declares.
+std::optional<Parent> ByLabel(const ObjectFacts& object, const Ledger& ledger) {
+  for (const DeclaredResource& resource : object.resources) {
+    const auto owner = OwnerByNames(resource, ledger.facts());
+    if (!owner) continue;
+    const auto top = ledger.ObjectBySlot(owner->root);
+    std::vector<Object> below;
+    if (top) {
+      below = Subtree(*top, ledger);
+    } else {
+      for (const Object& child : ledger.ChildrenOf(owner->root)) {
+        for (Object& each : Subtree(child, ledger)) below.push_back(std::move(each));
+      }
+    }
+    for (const Object& each : below) {
+      if (each.composes && each.slot != object.slot && Names(each, object.slot) &&
+          LabelFits(object.lineage.label, each, ledger)) {
+        return Parent{each.slot, each.uid};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<Parent> StatedParent(const ObjectFacts& object, Evidence evidence,
                                    const Ledger& ledger) {
-  if (evidence == Evidence::kOrdinaryRequest) return std::nullopt;
   if (object.lineage.controller) return ByController(object, evidence, ledger);
   if (object.lineage.claim) return ByClaim(object, evidence, ledger);
-  return std::nullopt;
+  return object.lineage.composed ? ByLabel(object, ledger) : std::nullopt;
 }
 
 Slot RootBelow(const Slot& parent, const Uid& parent_uid, const Ledger& ledger) {
@@ -91,12 +143,38 @@ Slot RootBelow(const Slot& parent, const Uid& parent_uid, const Ledger& ledger) 
   return known ? known->root : parent;
 }
 
+// Whether `known` may come under `root`; `names_it`: by a parent that it named all along. W3:
+// within the party, by a transfer, or when the chain has no party yet.
+bool MayMove(const Object& known, const Slot& root, bool names_it, const Ledger& ledger) {
+  const bool is_top = known.root == known.slot;
+  if (is_top && !known.own_party && names_it) return true;
+  // A composite that no claim has takes the claim that it offers itself to (R5).
+  const bool unbound = is_top && known.composes && known.link.empty() && !root.ns.empty();
+  if (unbound && (NamesSuccessor(known.transfer_to, root) || ledger.unbound_claimable())) {
+    return true;
+  }
+  const PartyId to = ledger.PartyFor(root);
+  bool within = ledger.OneParty(ledger.PartyFor(known.root), to);
+  bool transferred = false;
+  for (const Row& row : RowsBelow(known.uid, known.slot, ledger)) {
+    const auto owner = ledger.OwnerOf(row.id.key);
+    if (!owner || owner->root != known.root) continue;
+    if (NamesSuccessor(owner->successor, root)) {
+      transferred = true;
+    } else {
+      within = within && ledger.OneParty(owner->party, to);
+      if (!within) return false;
+    }
+  }
+  return within || transferred;
+}
+
 }  // namespace
 
 std::string LinkOf(const ObjectFacts& object) {
   if (object.lineage.controller) return "uid:" + object.lineage.controller->uid.text;
   if (object.lineage.claim) return "claim:" + RefText(*object.lineage.claim);
-  return object.lineage.composed ? "composed" : "";
+  return object.lineage.composed ? std::string(kComposed) + object.lineage.label : "";
 }
 
 Object Place(const ObjectFacts& object, Evidence evidence, const std::optional<Object>& known,
@@ -105,24 +183,33 @@ Object Place(const ObjectFacts& object, Evidence evidence, const std::optional<O
   placed.uid = object.uid;
   placed.slot = object.slot;
   placed.link = LinkOf(object);
-  placed.names = NamesOf(object);
+  const bool by_controller = evidence != Evidence::kBothSides;
+  placed.composes = object.composite || (known && known->composes) ||
+                    (by_controller && !object.lineage.resources.empty());
+  placed.names = NamesOf(object, placed.composes);
   placed.service = object.service;
   placed.contact = object.contact;
-  placed.root = object.slot;
+  placed.root = known ? known->root : object.slot;  // the root of record stays (E5)
+  placed.own_party = known ? known->own_party : placed.link.empty();
   if (known) {
+    placed.transfer_to = known->transfer_to;
+    placed.told = known->told;
     placed.stripped = known->stripped;
     placed.at = known->at;
   }
   if (known && known->link == placed.link && known->parent) {
     placed.parent = known->parent;
     placed.parent_uid = known->parent_uid;
-    // The root of record stays, also while the parent is gone (Adoption).
-    placed.root = known->root;
-  } else if (const auto parent = StatedParent(object, evidence, ledger)) {
-    placed.parent = parent->slot;
-    placed.parent_uid = parent->uid;
-    placed.root = RootBelow(parent->slot, parent->uid, ledger);
+    return placed;
   }
+  const auto parent = StatedParent(object, evidence, ledger);
+  if (!parent) return placed;
+  Slot root = RootBelow(parent->slot, parent->uid, ledger);
+  const bool names_it = known && known->link == placed.link;
+  if (known && root != known->root && !MayMove(*known, root, names_it, ledger)) return placed;
+  placed.parent = parent->slot;
+  placed.parent_uid = parent->uid;
+  placed.root = std::move(root);
   return placed;
 }
 
@@ -139,31 +226,44 @@ std::vector<Slot> ChainOf(const Object& object, const Ledger& ledger) {
   return chain;
 }
 
-bool AllowedTogether(const std::vector<Slot>& chain, const Row& b, const Ledger& ledger) {
-  if (chain.front() == b.slot) return true;
-  if (chain.back() != b.root) return false;
-  if (std::find(chain.begin(), chain.end(), b.slot) != chain.end()) return true;
-  const auto object = ledger.ObjectByUid(b.id.uid);
-  if (!object) return chain.front() == b.root;
-  const std::vector<Slot> other = ChainOf(*object, ledger);
-  return std::find(other.begin(), other.end(), chain.front()) != other.end();
+bool Joins(const Object& top, const Object& parent, const Ledger& ledger) {
+  if (top.slot == parent.slot || !Names(parent, top.slot)) return false;
+  const bool names_it =
+      top.link == "claim:" + NameInRefs(parent.slot) ||
+      (parent.composes && top.link == "uid:" + parent.uid.text) ||
+      (parent.composes && top.link.starts_with(kComposed) &&
+       LabelFits(std::string_view(top.link).substr(kComposed.size()), parent, ledger));
+  // R5: a claim names a composite that no claim has.
+  const bool offers = top.link.empty() && top.composes && !parent.slot.ns.empty() &&
+                      (NamesSuccessor(top.transfer_to, parent.slot) || ledger.unbound_claimable());
+  if (!names_it && !offers) return false;
+  return top.root == parent.root || MayMove(top, parent.root, names_it, ledger);
+}
+
+bool NamedByMissing(const ObjectFacts& object, const Slot& root, const Ledger& ledger) {
+  const auto claim = ledger.ObjectBySlot(root);
+  if (!claim || claim->composes || object.lineage.label.empty()) return false;
+  if (!object.slot.ns.empty() && object.slot.ns != root.ns) return false;
+  return std::any_of(claim->names.begin(), claim->names.end(), [&](const std::string& name) {
+    const auto slot = SlotFromText(claim->slot.cluster + "/" + name);
+    return slot && slot->name == object.lineage.label && !ledger.ObjectBySlot(*slot);
+  });
+}
+
+void AdoptNamed(const Object& parent, Ledger& ledger) {
+  for (const std::string& name : parent.names) {
+    const auto slot = SlotFromText(parent.slot.cluster + "/" + name);
+    auto child = slot ? ledger.ObjectBySlot(*slot) : std::nullopt;
+    // What an accepted parent has stays with it: a restored object's composite is the one it had.
+    if (!child || child->parent || !Joins(*child, parent, ledger)) continue;
+    child->parent = parent.slot;
+    child->parent_uid = parent.uid;
+    ledger.PutObject(*child);
+    MoveChain(*child, parent.root, "adopted by " + ForPeople(parent.slot), ledger);
+  }
 }
 
 namespace {
-
-// `object` and everything below it, each once.
-std::vector<Object> Subtree(const Object& object, const Ledger& ledger) {
-  std::vector<Object> all{object};
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const Slot parent = all[i].slot;  // `all` grows below
-    for (Object& child : ledger.ChildrenOf(parent)) {
-      const bool listed =
-          std::any_of(all.begin(), all.end(), [&](const Object& o) { return o.uid == child.uid; });
-      if (!listed) all.push_back(std::move(child));
-    }
-  }
-  return all;
-}
 
 void DescribeTop(Owner& owner, const Ledger& ledger) {
   if (const auto top = ledger.ObjectBySlot(owner.root)) {
@@ -175,10 +275,10 @@ void DescribeTop(Owner& owner, const Ledger& ledger) {
 // The key that was left orphaned is `to`'s: as if the chain were declared anew under it.
 void EndRecord(Owner owner, const Slot& to, const std::string& cause, Ledger& ledger) {
   const PartyId party = ledger.PartyFor(to);
-  const bool handed_over = party != owner.party;
+  const bool handed_over = !ledger.OneParty(party, owner.party);
   if (owner.root != to) owner.since = ledger.now();
   owner.root = to;
-  owner.party = party;
+  if (handed_over) owner.party = party;
   DescribeTop(owner, ledger);
   owner.record = Record::kNone;
   owner.record_reason.clear();
@@ -209,7 +309,7 @@ void MoveOwner(const KeyText& key, const RootChange& change, Ledger& ledger) {
   if (owner->record != Record::kNone) {
     // Orphaned, and its party or its successor manages it again.
     const bool may =
-        owner->root == to || owner->party == ledger.PartyFor(to) ||
+        owner->root == to || ledger.OneParty(owner->party, ledger.PartyFor(to)) ||
         (owner->record == Record::kTransferring && NamesSuccessor(owner->successor, to));
     if (may && RootManages(rows, to)) EndRecord(*std::move(owner), to, cause, ledger);
     return;
@@ -217,7 +317,7 @@ void MoveOwner(const KeyText& key, const RootChange& change, Ledger& ledger) {
   if (owner->root != from) return;
   if (RootManages(rows, from) || !RootManages(rows, to)) return;
   owner->root = to;
-  owner->party = ledger.PartyFor(to);
+  if (!ledger.OneParty(owner->party, ledger.PartyFor(to))) owner->party = ledger.PartyFor(to);
   DescribeTop(*owner, ledger);
   ledger.Audit({.action = AuditAction::kMoved,
                 .key = key,

@@ -1,10 +1,14 @@
 // Lineage: which links between objects count, and the chain and root they give (design section 3).
 //
-// Labels are never evidence. Links are: child → composite by a controller owner reference in a
-// request of a composite controller, or found in place while the composite's resourceRefs name the
-// object; composite → claim by spec.claimRef written by a composite controller, or claimRef and the
-// claim's resourceRef naming each other; restored objects that their composite names and that have
-// no other controller.
+// Links are: child → composite by a controller owner reference; composite → claim by spec.claimRef;
+// and of a restored object, which has lost its owner references, the label that names the composite
+// at the top. A composite controller's word counts for the link that its request adds or changes;
+// else both sides must name each other (W2): the composite's resourceRefs or the claim's
+// resourceRef the object, too. A label alone is never evidence.
+//
+// An object keeps its root of record while it has no accepted parent, also when its link is gone
+// (E5). A link moves it under another root only within the party, by a transfer, or when its chain
+// has no party yet (W3).
 #ifndef TRUCE_REGISTRY_OWNERSHIP_LINEAGE_H_
 #define TRUCE_REGISTRY_OWNERSHIP_LINEAGE_H_
 
@@ -23,28 +27,37 @@ inline constexpr std::size_t kChainLengthMax = 16;
 
 // How the version came to us.
 enum class Evidence : std::uint8_t {
-  kOrdinaryRequest,      // anybody's request: states no new link
-  kCompositeController,  // a request of a composite controller
-  kFoundInPlace,         // seen by list or watch: a link needs the other side to name it too
+  kBothSides,       // seen, or anybody's request: a link needs the other side to name it too
+  kController,      // a composite controller's request that adds or changes the link
+  kControllerKept,  // a composite controller's other request: only its resourceRefs count
 };
 
 // The fields of `object` that state a link to a parent, as one text: "uid:<controller's uid>",
-// "claim:<group>/<kind>/<namespace>/<name>", "composed" (restored: composed, but no controller), or
-// empty.
+// "claim:<group>/<kind>/<namespace>/<name>", "composed:<label>" (restored: composed, but no
+// controller), or empty.
 std::string LinkOf(const ObjectFacts& object);
 
 // The object row of this version: parent and root by the accepted links. A link recorded in
 // `known`, the row of the same uid so far, stays while its fields are unchanged, whoever updates
-// it. Reads the ledger, writes nothing.
+// it. Reads the ledger, writes nothing. What is no part of the lineage (transfer_to, told,
+// stripped) is taken from `known`.
 Object Place(const ObjectFacts& object, Evidence evidence, const std::optional<Object>& known,
              const Ledger& ledger);
 
 // The slots from `object` itself up to its root, nearest first, climbed by accepted links.
 std::vector<Slot> ChainOf(const Object& object, const Ledger& ledger);
 
-// True when rows at `a` and `b` are allowed together: one slot, or one root and one is an ancestor
-// of the other. `chain` is ChainOf the object at `a`.
-bool AllowedTogether(const std::vector<Slot>& chain, const Row& b, const Ledger& ledger);
+// Whether `parent` names the known object `top` of another chain and that one names `parent`, and
+// may come under its root: the chain joins (W3).
+bool Joins(const Object& top, const Object& parent, const Ledger& ledger);
+
+// Claims and composites are the ancestors of what they name and what names them back: those come
+// under the root of `parent`, with all below them, where W3 lets them.
+void AdoptNamed(const Object& parent, Ledger& ledger);
+
+// Whether the label of the object names a composite that does not exist, and that the living claim
+// at `root` names: it is to be restored (R2).
+bool NamedByMissing(const ObjectFacts& object, const Slot& root, const Ledger& ledger);
 
 // Gives the root of `object`, placed for the first time, to what waits below it: children admitted
 // before their parent was known, for which its slot is the root for the time being. `cause` goes to

@@ -195,11 +195,11 @@ void PutFurther(const KeyText& name, const KeyText& key, bool observed, Ledger& 
       {.name = name, .key = key, .sort = SortOf(name), .observed = observed, .at = ledger.now()});
 }
 
-bool MayMerge(const Owner& a, const Owner& b) {
+bool MayMerge(const Owner& a, const Owner& b, const Ledger& ledger) {
   if (Differ(LocatedName(a), LocatedName(b))) return false;
   if (a.record == Record::kImported || b.record == Record::kImported) return false;
   const bool record = a.record != Record::kNone || b.record != Record::kNone;
-  return a.root == b.root || (record && a.party == b.party);
+  return a.root == b.root || (record && ledger.OneParty(a.party, b.party));
 }
 
 // Agreements unite: of what a resource has one of, the one that stands at `to` stays.
@@ -274,7 +274,7 @@ void JoinName(const DeclaredName& declared, const KeyText& home, const Slot& roo
   }
   const auto holder = ledger.OwnerOf(*at);
   const auto owner = ledger.OwnerOf(home);
-  if (!holder || (owner && MayMerge(*owner, *holder))) Merge(*at, home, ledger);
+  if (!holder || (owner && MayMerge(*owner, *holder, ledger))) Merge(*at, home, ledger);
 }
 
 // The located name is known: people see the account, and it tells two resources apart.
@@ -293,7 +293,7 @@ void TakeObserved(const KeyText& name, const Slot& root, Ledger& ledger) {
   const auto further = ledger.FurtherName(name);
   if (!further || !further->observed) return;
   auto owner = ledger.OwnerOf(further->key);
-  if (!owner || owner->root == root || owner->party == ledger.PartyFor(root)) return;
+  if (!owner || owner->root == root || ledger.OneParty(owner->party, ledger.PartyFor(root))) return;
   if (NamesSuccessor(owner->successor, root)) return;
   ledger.DropName(name);
   owner->identity.account = AccountIn(owner->key);
@@ -339,7 +339,7 @@ bool LocateResource(const KeyText& key, std::string_view account, Ledger& ledger
     return true;
   }
   const auto other = ledger.OwnerOf(*at);
-  if (!other || MayMerge(*other, *owner)) {
+  if (!other || MayMerge(*other, *owner, ledger)) {
     Merge(key, *at, ledger);
     return true;
   }

@@ -116,14 +116,14 @@ bool IsLate(const ReviewRequest& request, const DeclaredResource& resource) {
          request.old_object && !DeclaresAnyOfType(*request.old_object, resource.identity.type);
 }
 
-// The pairs that this request adds: all of a CREATE; of an UPDATE new keys and raised intents, or
-// all when the object moves to another root.
-std::vector<Pair> AddedPairs(const ReviewRequest& request, bool moved) {
+// The pairs that this request adds: all of a CREATE; of an UPDATE new keys and raised intents. What
+// the object holds moves with it to another root, where it may (W3).
+std::vector<Pair> AddedPairs(const ReviewRequest& request) {
   std::vector<Pair> added;
   for (std::size_t i = 0; i < request.object.resources.size(); ++i) {
     const DeclaredResource& resource = request.object.resources[i];
     if (resource.key.empty() || resource.partial) continue;
-    if (request.old_object && !moved) {
+    if (request.old_object) {
       const DeclaredResource* old = Declares(*request.old_object, resource.key);
       const bool same = old != nullptr && old->key == resource.key &&
                         (resource.further == old->further || resource.further.empty());
@@ -148,28 +148,16 @@ struct Obstacle {
   std::string step;
   bool transfers = false;  // no obstacle: the successor takes over
   bool held = false;       // no obstacle: held before, as owner or beside it
-  bool moves = false;      // no obstacle: this very object moves to another root
 };
 
-Obstacle SameRoot(const Case& c, const std::vector<Row>& rows, const Owner& owner) {
-  const std::vector<Slot> chain = ChainOf(c.object, c.ledger);
-  for (const Row& row : rows) {
-    if (!Manages(row) || row.root != owner.root || Passive(row)) continue;
-    if (!AllowedTogether(chain, row, c.ledger)) return {.reason = ClashReason::kSibling};
-  }
-  return {};
+// The owner's chain joins that of the object: the request brings the parent that its top names
+// (W3).
+bool BringsParent(const Case& c, const Owner& owner) {
+  const auto top = c.ledger.ObjectBySlot(owner.root);
+  return top && Joins(*top, c.object, c.ledger);
 }
 
 Obstacle OtherRoot(const Case& c, const Owner& owner) {
-  const bool may_be_own_slot = owner.leaf == c.object.slot || owner.root == c.object.slot ||
-                               (c.before && c.before->root == owner.root);
-  if (may_be_own_slot) {
-    const std::vector<Row> rows = c.ledger.RowsOfKey(owner.key);
-    const bool own_slot_only = std::all_of(rows.begin(), rows.end(), [&](const Row& row) {
-      return !Manages(row) || row.root != owner.root || row.slot == c.object.slot;
-    });
-    if (own_slot_only) return {.moves = c.request.operation == Operation::kUpdate};
-  }
   if (!NamesSuccessor(owner.successor, c.object.root)) return {.reason = ClashReason::kOwned};
   std::string step = MissingStep(c.ledger.RowsOfKey(owner.key), owner.root);
   if (step.empty()) return {.transfers = true};
@@ -190,17 +178,19 @@ bool HeldBefore(const Case& c, const Pair& pair, const KeyText& key) {
 }
 
 Obstacle FindObstacle(const Case& c, const Owner& owner) {
-  switch (owner.record) {
-    case Record::kImported: return {.reason = ClashReason::kImported};
-    case Record::kOrphaned:
-    case Record::kTransferring:
-      if (owner.party == c.grantee.party) return {};
-      if (NamesSuccessor(owner.successor, c.object.root)) return {.transfers = true};
-      return {.reason = ClashReason::kOrphaned};
-    case Record::kNone: break;
+  if (owner.record == Record::kImported) return {.reason = ClashReason::kImported};
+  const bool managed = c.request.object.managed;
+  if (owner.record != Record::kNone) {
+    if (IsForParty(owner, c.object, c.ledger) || BringsParent(c, owner)) {
+      const bool sibling = HasSibling(owner, c.object, managed, c.ledger);
+      return sibling ? Obstacle{.reason = ClashReason::kSibling} : Obstacle{};
+    }
+    if (NamesSuccessor(owner.successor, c.object.root)) return {.transfers = true};
+    return {.reason = ClashReason::kOrphaned};
   }
-  if (owner.root == c.object.root) return SameRoot(c, c.ledger.RowsOfKey(owner.key), owner);
-  return OtherRoot(c, owner);
+  if (owner.root != c.object.root && !BringsParent(c, owner)) return OtherRoot(c, owner);
+  if (HasSibling(owner, c.object, managed, c.ledger)) return {.reason = ClashReason::kSibling};
+  return {};
 }
 
 // Adds the reserved row. One that an earlier review of this object left, and that may still come
@@ -330,7 +320,7 @@ void JudgePair(const Case& c, const Pair& pair, Decision& decision) {
                 .resource = *pair.resource,
                 .holder = *meaning.owner,
                 .step = meaning.obstacle.step,
-                .same_party = meaning.owner->party == c.grantee.party,
+                .same_party = c.ledger.OneParty(meaning.owner->party, c.grantee.party),
                 .late = pair.late};
     if (denies) {
       ProposeProofs(c, clash.holder, decision);
@@ -371,10 +361,64 @@ std::vector<BadName> NewBadNames(const ReviewRequest& request) {
 }
 
 Evidence EvidenceOf(const ReviewRequest& request) {
-  if (request.requester.composite_controller) return Evidence::kCompositeController;
-  const bool unchanged =
-      request.old_object && LinkOf(*request.old_object) == LinkOf(request.object);
-  return unchanged ? Evidence::kFoundInPlace : Evidence::kOrdinaryRequest;
+  if (!request.requester.composite_controller) return Evidence::kBothSides;
+  const bool kept = request.old_object && LinkOf(*request.old_object) == LinkOf(request.object);
+  return kept ? Evidence::kControllerKept : Evidence::kController;
+}
+
+bool IsRestored(const ReviewRequest& request) {
+  return request.requester.restorer && request.operation == Operation::kCreate;
+}
+
+bool Unstrips(const ReviewRequest& request) {
+  return request.object.terminating && request.old_object && HasFinalizer(*request.old_object) &&
+         !HasFinalizer(request.object) && request.requester.provider;
+}
+
+// The provider, or a restorer, says that the resource is being made or was (E3).
+bool TellsCreation(const ReviewRequest& request) {
+  if (request.object.created_marks.empty()) return false;
+  return !request.old_object || request.old_object->created_marks != request.object.created_marks;
+}
+
+// What the object holds by this review is real: the word of a provider, or of a restorer.
+void MakeReal(const Case& c) {
+  for (const DeclaredResource& resource : c.request.object.resources) {
+    if (resource.key.empty() || resource.intent == Intent::kObserves) continue;
+    for (const MeantResource& meant : ResourcesMeant(resource, c.ledger)) {
+      auto owner = c.ledger.OwnerOf(meant.key);
+      if (!owner || owner->root != c.object.root || owner->real) continue;
+      owner->real = true;
+      c.ledger.PutOwner(*std::move(owner));
+    }
+  }
+}
+
+// R2: what a restorer brings back comes under the holder's root of record: in a slot that the chain
+// had, or by the label of a composite that the holder's claim names and that is not there yet.
+// Never beside another managed resource.
+std::optional<Slot> RestoredUnder(const ReviewRequest& request, const Ledger& ledger) {
+  const ObjectFacts& object = request.object;
+  if (!IsRestored(request)) return std::nullopt;
+  std::optional<Slot> root;
+  for (const DeclaredResource& resource : object.resources) {
+    if (resource.key.empty()) continue;
+    for (const MeantResource& meant : ResourcesMeant(resource, ledger)) {
+      const auto owner = ledger.OwnerOf(meant.key);
+      if (!owner || owner->record == Record::kImported || (root && *root != owner->root)) {
+        return std::nullopt;
+      }
+      const bool had =
+          std::find(owner->left.begin(), owner->left.end(), object.slot) != owner->left.end();
+      if (!had && !NamedByMissing(object, owner->root, ledger)) return std::nullopt;
+      const std::vector<Row> rows = ledger.RowsOfKey(meant.key);
+      const bool beside = std::any_of(rows.begin(), rows.end(),
+                                      [](const Row& row) { return Manages(row) && row.managed; });
+      if (object.managed && beside) return std::nullopt;
+      root = owner->root;
+    }
+  }
+  return root;
 }
 
 bool Strips(const ReviewRequest& request) {
@@ -389,8 +433,32 @@ bool ChangesNothing(const ReviewRequest& request) {
   const ObjectFacts& now = request.object;
   const ObjectFacts& old = *request.old_object;
   return now.lineage == old.lineage && now.service == old.service && now.contact == old.contact &&
-         now.transfer_to == old.transfer_to && now.bad_names == old.bad_names && !Strips(request) &&
-         AddedPairs(request, false).empty();
+         now.transfer_to == old.transfer_to && now.bad_names == old.bad_names &&
+         now.created_marks == old.created_marks && !Strips(request) && !Unstrips(request) &&
+         AddedPairs(request).empty();
+}
+
+// Only a change is the owner's word: what was agreed otherwise stays. Where a watcher is, what it
+// shows counts: a forger of reviews cannot write there (W7). What a restorer brings is old (W6).
+bool SaysSuccessor(const ReviewRequest& request) {
+  const std::string before = request.old_object ? request.old_object->transfer_to : "";
+  return !request.watched && !IsRestored(request) && request.object.transfer_to != before;
+}
+
+// Where the object stands, and what is remembered of who wrote what.
+Object PlaceReviewed(const ReviewRequest& request, const std::optional<Object>& before,
+                     const Ledger& ledger) {
+  Object object = Place(request.object, EvidenceOf(request), before, ledger);
+  if (!object.parent && !before) {
+    if (auto root = RestoredUnder(request, ledger)) object.root = *std::move(root);
+  }
+  if (Strips(request)) object.stripped = request.old_object->version.value_or(0);
+  if (Unstrips(request)) object.stripped.reset();
+  if (!request.watched || IsRestored(request)) object.transfer_to = request.object.transfer_to;
+  if (TellsCreation(request) && !request.requester.provider && !request.requester.restorer) {
+    object.told = request.object.created_marks;
+  }
+  return object;
 }
 
 }  // namespace
@@ -408,8 +476,7 @@ Decision Review(const ReviewRequest& request, const Facts& facts, Timestamp now,
   Ledger ledger(facts, now, ids, request.parties);
   std::optional<Object> before;  // a CREATE has none: its uid is fresh
   if (request.operation == Operation::kUpdate) before = ledger.ObjectByUid(request.object.uid);
-  Object object = Place(request.object, EvidenceOf(request), before, ledger);
-  if (Strips(request)) object.stripped = true;
+  Object object = PlaceReviewed(request, before, ledger);
   const bool moved = before && before->root != object.root;
   decision.root = object.root;
   decision.party = ledger.PartyFor(object.root);
@@ -417,7 +484,7 @@ Decision Review(const ReviewRequest& request, const Facts& facts, Timestamp now,
   cause.append(1, ' ').append(Name(request.operation));
   const Grantee grantee{object, decision.party, std::move(cause), request.requester.user,
                         request.uid};
-  const std::vector<Pair> pairs = AddedPairs(request, moved);
+  const std::vector<Pair> pairs = AddedPairs(request);
   const Case c{request, ledger, object, before, grantee, pairs, {}};
   if (CapReached(c, pairs)) {
     decision.cap_reached = true;
@@ -438,9 +505,11 @@ Decision Review(const ReviewRequest& request, const Facts& facts, Timestamp now,
   if (moved) MoveChain(*before, object.root, grantee.cause, ledger);
   if (moved) ledger.PutObject(object);
   if (!before) GatherChildren(object, grantee.cause, ledger);
-  // Only a change is the owner's word: what was agreed otherwise stays.
-  const std::string before_word = request.old_object ? request.old_object->transfer_to : "";
-  if (object.root == object.slot && request.object.transfer_to != before_word) {
+  AdoptNamed(object, ledger);
+  if (TellsCreation(request) && (request.requester.provider || request.requester.restorer)) {
+    MakeReal(c);
+  }
+  if (SaysSuccessor(request) && SpeaksFor(object, ledger)) {
     NameSuccessor(request.object, object.root, ledger);
   }
   decision.changes = ledger.Take();

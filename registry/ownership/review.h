@@ -45,9 +45,6 @@ struct ReviewRequest {
   // Status writes are reviewed: names known from a status alone deny, else they warn (W5).
   bool status_guarded = false;
   bool watched = false;  // a watcher of the cluster is there to prove reservations
-  // A claim may take a composite that no claim has, without the composite's own word (R5; setting
-  // `unboundComposites: claimable`).
-  bool unbound_claimable = false;
 };
 
 // Why a pair cannot simply be granted.

@@ -6,6 +6,7 @@
 #define TRUCE_REGISTRY_OWNERSHIP_ROWS_H_
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -73,6 +74,8 @@ std::optional<Record> RecordFromName(std::string_view name);
 enum class HolderState : std::uint8_t { kReserved, kHeld, kTerminating };
 std::string_view Name(HolderState state);
 
+inline constexpr std::size_t kLeftMax = 8;
+
 // The one owner of a key (I1: the key is unique).
 struct Owner {
   KeyText key;
@@ -86,13 +89,21 @@ struct Owner {
   ResourceIdentity identity;
   std::string shape;  // the key with its account left out; empty where the key has no account
   Timestamp since{};
-  bool real = false;  // the resource was seen to exist; never cleared
+  // The resource was seen to exist. Cleared only by a witnessed end of its last managed resource
+  // while claims or composites still declare it (E2).
+  bool real = false;
+  // A managed resource was seen to declare it: from then on claims and composites say nothing of
+  // whether it exists (E1).
+  bool managed_once = false;
   Record record = Record::kNone;
   std::string record_reason;  // why the record exists: "deletion policy Orphan", "terraform: …"
   std::string successor;      // "<kind>/<namespace>/<name>" named by the old root; empty: none
   HolderState state = HolderState::kReserved;  // derived
   std::optional<Slot> leaf;  // derived: the managed resource of the root, once known
   bool contested = false;    // derived: a second chain manages the key too
+  // Slots of the root's chain whose declarations ended, the newest last, at most kLeftMax: a
+  // restorer may bring them back (R2).
+  std::vector<Slot> left;
 
   bool operator==(const Owner&) const = default;
 };
@@ -115,11 +126,21 @@ struct Object {
   Slot root;
   std::string link;  // the fields that state a link (LinkOf); it stays while they are unchanged
   std::vector<std::string>
-      names;            // what its resourceRef(s) name: "group/kind/namespace/name", sorted
+      names;              // what its resourceRef(s) name: "group/kind/namespace/name", sorted
+  bool composes = false;  // it is a composite: its resourceRefs count (W1)
+  // When first met it named no parent: a party of its own, to which no other's claim or composite
+  // attaches it (W3).
+  bool own_party = false;
   std::string service;  // for people
   std::string contact;
-  bool stripped = false;  // its provider finalizer was removed by somebody else
-  Timestamp at{};         // last change of this row
+  std::string transfer_to;  // the annotation as last known: only another word is news (W6)
+  // The marks of creation (ObjectFacts::created_marks) that somebody else than a provider wrote:
+  // no proof that anything exists (E3).
+  std::string told;
+  // The version from which somebody else than a provider removed the provider's finalizer; the
+  // newest such review counts, until a provider removes it too (W7).
+  std::optional<std::uint64_t> stripped;
+  Timestamp at{};  // last change of this row
 
   bool operator==(const Object&) const = default;
 };

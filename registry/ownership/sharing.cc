@@ -28,9 +28,10 @@ void AuditAct(const Owner& owner, std::string cause, const ByWhom& by, Ledger& l
 }
 
 const Agreement* ShareFor(std::span<const Agreement> agreements, const PartyId& party,
-                          ShareLevel level) {
+                          ShareLevel level, const PartyRules& rules) {
   const auto found = std::find_if(agreements.begin(), agreements.end(), [&](const Agreement& each) {
-    return each.kind == AgreementKind::kShare && each.party == party && each.level >= level;
+    return each.kind == AgreementKind::kShare && each.level >= level &&
+           OneParty(each.party, party, rules);
   });
   return found == agreements.end() ? nullptr : &*found;
 }
@@ -46,7 +47,7 @@ Result<Agreement> GiveShare(const KeyText& key, const ShareTerms& terms, const B
                             Ledger& ledger) {
   const auto owner = ledger.OwnerOf(key);
   if (!owner) return NobodyOwns();
-  if (owner->party == terms.party) {
+  if (ledger.OneParty(owner->party, terms.party)) {
     return Error{ErrorCode::kInvalidArgument, ForPeople(terms.party) + " owns the resource itself"};
   }
   if (terms.until && *terms.until <= ledger.now()) {
@@ -54,7 +55,8 @@ Result<Agreement> GiveShare(const KeyText& key, const ShareTerms& terms, const B
   }
   const std::vector<Agreement> present = ledger.AgreementsOf(key);
   Agreement share;
-  if (const Agreement* given = ShareFor(present, terms.party, ShareLevel::kObserve)) {
+  if (const Agreement* given =
+          ShareFor(present, terms.party, ShareLevel::kObserve, ledger.parties())) {
     share.id = given->id;
   } else {
     const auto count = std::count_if(present.begin(), present.end(), [](const Agreement& each) {

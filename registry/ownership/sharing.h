@@ -50,7 +50,7 @@ Result<Agreement> Unprotect(const KeyText& key, const ByWhom& by, Ledger& ledger
 // The share among `agreements` that lets `party` do what `level` says, ended or not; null when
 // there is none.
 const Agreement* ShareFor(std::span<const Agreement> agreements, const PartyId& party,
-                          ShareLevel level);
+                          ShareLevel level, const PartyRules& rules);
 // The mark against deletion among `agreements`; null when there is none.
 const Agreement* ProtectionIn(std::span<const Agreement> agreements);
 

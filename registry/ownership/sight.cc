@@ -32,7 +32,9 @@ std::optional<Row> OldestOther(const std::vector<Row>& rows, const Slot& root) {
 
 // The same among those for which the owner's party acts.
 std::optional<Row> OldestOfParty(std::vector<Row> rows, const Owner& owner, const Ledger& ledger) {
-  std::erase_if(rows, [&](const Row& row) { return ledger.PartyFor(row.root) != owner.party; });
+  std::erase_if(rows, [&](const Row& row) {
+    return !ledger.OneParty(ledger.PartyFor(row.root), owner.party);
+  });
   return OldestOther(rows, owner.root);
 }
 
@@ -53,14 +55,28 @@ AuditEntry Entry(AuditAction action, const Owner& owner, const Row& row, const s
           .actor = std::string(kWatch)};
 }
 
-void PassTo(const Row& heir, const std::string& cause, Owner owner, Ledger& ledger) {
+// What a chain that becomes owner without having been granted anything finds.
+enum class Heritage : std::uint8_t {
+  kLiving,  // the resource may exist as before
+  kFreed,   // it is gone or never was, unless the heir makes or made it
+};
+
+void PassTo(const Row& heir, Heritage heritage, const std::string& cause, Owner owner,
+            Ledger& ledger) {
   const bool chosen = NamesSuccessor(owner.successor, heir.root);
+  const PartyId party = ledger.PartyFor(heir.root);
+  if (!ledger.OneParty(party, owner.party)) {
+    owner.party = party;
+    owner.left.clear();
+  }
   owner.root = heir.root;
-  owner.party = ledger.PartyFor(heir.root);
   owner.since = ledger.now();
   owner.successor.clear();
-  // The heir managed the resource all along: whatever became of it, it may exist.
-  owner.real = true;
+  if (heritage == Heritage::kFreed) {
+    // A managed heir made or adopted it all along; of a claim that says nothing (E1).
+    const std::vector<Row> rows = ledger.RowsOfKey(owner.key);
+    owner.real = !owner.managed_once || RootHasManaged(rows, heir.root);
+  }
   if (auto top = ledger.ObjectBySlot(heir.root)) {
     owner.service = top->service;
     owner.contact = top->contact;
@@ -68,6 +84,41 @@ void PassTo(const Row& heir, const std::string& cause, Owner owner, Ledger& ledg
   ledger.Audit(
       Entry(chosen ? AuditAction::kTransferred : AuditAction::kPassed, owner, heir, cause));
   ledger.PutOwner(std::move(owner));
+}
+
+// The chain has lost a declaration: its slot may be restored later (R2).
+void RememberSlot(const Row& ended, const std::vector<Row>& rest, Owner& owner) {
+  const bool lives =
+      std::any_of(rest.begin(), rest.end(), [&](const Row& row) { return row.slot == ended.slot; });
+  if (lives) return;
+  std::erase(owner.left, ended.slot);
+  owner.left.push_back(ended.slot);
+  if (owner.left.size() > kLeftMax) owner.left.erase(owner.left.begin());
+}
+
+// The last managing row of the owner's chain ended by `row`.
+void EndOwnership(Owner owner, const Row& row, End end, const std::string& cause, Ledger& ledger) {
+  const std::vector<Row> rest = ledger.RowsOfKey(owner.key);
+  if (end == End::kUnproved && owner.real) {
+    // The successor, or the party through another chain, declares it already.
+    const auto again =
+        owner.successor.empty() ? OldestOfParty(rest, owner, ledger) : OldestSuccessor(rest, owner);
+    if (again) {
+      PassTo(*again, Heritage::kLiving, cause, std::move(owner), ledger);
+      return;
+    }
+    owner.record = owner.successor.empty() ? Record::kOrphaned : Record::kTransferring;
+    owner.record_reason = cause;
+    ledger.Audit(Entry(AuditAction::kOrphaned, owner, row, cause));
+    ledger.PutOwner(std::move(owner));
+    return;
+  }
+  ledger.Audit(Entry(AuditAction::kReleased, owner, row, cause));
+  if (const auto heir = OldestOther(rest, owner.root)) {
+    PassTo(*heir, Heritage::kFreed, cause, std::move(owner), ledger);
+    return;
+  }
+  ledger.DropOwner(owner.key);
 }
 
 }  // namespace
@@ -80,30 +131,28 @@ void EndRow(const RowId& id, End end, const std::string& cause, Ledger& ledger) 
   if (!owner || owner->root != row->root || !Manages(*row) || owner->record != Record::kNone)
     return;
   const std::vector<Row> rest = ledger.RowsOfKey(id.key);
-  if (RootManages(rest, owner->root)) return;  // ownership ends with the last row of its chain
-  if (end == End::kUnproved && owner->real) {
-    // The successor, or the party through another chain, declares it already.
-    const auto again = owner->successor.empty() ? OldestOfParty(rest, *owner, ledger)
-                                                : OldestSuccessor(rest, *owner);
-    if (again) {
-      PassTo(*again, cause, *std::move(owner), ledger);
-      return;
-    }
-    owner->record = owner->successor.empty() ? Record::kOrphaned : Record::kTransferring;
-    owner->record_reason = cause;
-    ledger.Audit(Entry(AuditAction::kOrphaned, *owner, *row, cause));
+  RememberSlot(*row, rest, *owner);
+  if (end == End::kWitnessed && !RootHasManaged(rest, owner->root)) owner->real = false;  // E2
+  if (!RootManages(rest, owner->root)) {
+    // Ownership ends with the last row of its chain.
+    EndOwnership(*std::move(owner), *row, end, cause, ledger);
+  } else {
     ledger.PutOwner(*std::move(owner));
-    return;
   }
-  ledger.Audit(Entry(AuditAction::kReleased, *owner, *row, cause));
-  if (const auto heir = OldestOther(rest, owner->root)) {
-    PassTo(*heir, cause, *std::move(owner), ledger);
-    return;
-  }
-  ledger.DropOwner(id.key);
 }
 
 namespace {
+
+// Whether what the object shows tells that the resource exists, or is gone: claims and composites
+// say nothing once a managed resource declared it; they stay Ready (E1).
+bool Witnesses(const ObjectFacts& object, const Owner& owner) {
+  return object.managed || !owner.managed_once;
+}
+
+// The provider began to create the resource, by a mark that nobody else wrote (E3).
+bool WasCreated(const ObjectFacts& object, const Object& known) {
+  return !object.created_marks.empty() && object.created_marks != known.told;
+}
 
 // A resource as a version of an object declares it.
 struct SeenDeclaration {
@@ -120,8 +169,8 @@ void Acquire(const KeyText& key, const SeenDeclaration& seen, Ledger& ledger) {
   auto owner = ledger.OwnerOf(key);
   if (!owner) {
     GrantNew(key, resource, grantee, ledger);
-  } else if (owner->record != Record::kNone && owner->record != Record::kImported &&
-             owner->party == grantee.party) {
+  } else if (IsForParty(*owner, grantee.object, ledger) &&
+             !HasSibling(*owner, grantee.object, object.managed, ledger)) {
     GrantInPlace(*std::move(owner), resource, grantee, ledger);
   } else if (owner->record == Record::kTransferring &&
              NamesSuccessor(owner->successor, grantee.object.root)) {
@@ -129,7 +178,8 @@ void Acquire(const KeyText& key, const SeenDeclaration& seen, Ledger& ledger) {
   }
   owner = ledger.OwnerOf(key);
   if (owner->root == grantee.object.root) {
-    owner->real = owner->real || real;
+    owner->managed_once = owner->managed_once || object.managed;
+    owner->real = owner->real || (real && Witnesses(object, *owner));
     if (!resource.arn.empty()) owner->arn = resource.arn;
     ledger.PutOwner(*std::move(owner));
   }
@@ -159,24 +209,6 @@ void PutSeen(const KeyText& key, const SeenDeclaration& seen, Ledger& ledger) {
   const bool conflict = owner && Manages(row) && owner->root != row.root;
   if (conflict && !before && !reserved) AuditConflict(*owner, grantee, ledger);
   ledger.PutRow(std::move(row));
-}
-
-// Composites and claims that name an object which names them back become its ancestors.
-void AdoptNamed(const ObjectFacts& object, const Object& placed, Ledger& ledger) {
-  for (const std::string& name : placed.names) {
-    const auto slot = SlotFromText(object.slot.cluster + "/" + name);
-    auto child = slot ? ledger.ObjectBySlot(*slot) : std::nullopt;
-    if (!child || child->parent == placed.slot) continue;
-    const bool by_controller = child->link == "uid:" + placed.uid.text;
-    const bool by_claim = child->link == "claim:" + placed.slot.group + "/" + placed.slot.kind +
-                                             "/" + placed.slot.ns + "/" + placed.slot.name;
-    const bool restored = child->link == "composed" && !child->parent;
-    if (!by_controller && !by_claim && !restored) continue;
-    child->parent = placed.slot;
-    child->parent_uid = placed.uid;
-    ledger.PutObject(*child);
-    MoveChain(*child, placed.root, "adopted by " + ForPeople(placed.slot), ledger);
-  }
 }
 
 // What an object declares, by the keys of the resources that it means.
@@ -225,7 +257,8 @@ namespace {
 // Records where the object stands by what is known now.
 Object PutPlace(const ObjectFacts& object, Ledger& ledger) {
   const auto known = ledger.ObjectByUid(object.uid);
-  Object placed = Place(object, Evidence::kFoundInPlace, known, ledger);
+  Object placed = Place(object, Evidence::kBothSides, known, ledger);
+  placed.transfer_to = object.transfer_to;
   if (known && known->root != placed.root) {
     MoveChain(*known, placed.root, "lineage changed", ledger);
   }
@@ -258,17 +291,19 @@ void SeeManager(const SeenDeclaration& seen, Ledger& ledger) {
 }  // namespace
 
 void Meet(const ObjectFacts& object, Ledger& ledger) {
-  AdoptNamed(object, PutPlace(object, ledger), ledger);
+  AdoptNamed(PutPlace(object, ledger), ledger);
 }
 
 void See(const ObjectFacts& object, bool out_of_sight, Ledger& ledger) {
   if (out_of_sight) OutOfSight(object.uid, ledger);
+  const auto before = ledger.ObjectByUid(object.uid);
   const Object placed = PutPlace(object, ledger);
   const PartyId party = ledger.PartyFor(placed.root);
   const Grantee grantee{placed, party, "seen without reservation", std::string(kWatch), {}};
   for (const DeclaredResource& resource : object.resources) {
     if (resource.key.empty() || resource.partial) continue;
-    const SeenDeclaration seen{object, resource, grantee, object.real || out_of_sight};
+    const bool real = object.real || out_of_sight || WasCreated(object, placed);
+    const SeenDeclaration seen{object, resource, grantee, real};
     if (resource.intent == Intent::kObserves) {
       SeeObserver(seen, ledger);
     } else {
@@ -284,10 +319,11 @@ void See(const ObjectFacts& object, bool out_of_sight, Ledger& ledger) {
       EndRow(row.id, End::kUnproved, "confirmed", ledger);  // the seen row stands for it
     }
   }
-  if (!object.transfer_to.empty() && placed.root == placed.slot) {
-    NameSuccessor(object, placed.root, ledger);
+  // Only another word than before is news: what was agreed since stays (W6).
+  if (object.transfer_to != (before ? before->transfer_to : std::string())) {
+    if (SpeaksFor(placed, ledger)) NameSuccessor(object, placed.root, ledger);
   }
-  AdoptNamed(object, placed, ledger);
+  AdoptNamed(placed, ledger);
 }
 
 std::vector<Row> RowsBelow(const Uid& uid, const Slot& slot, const Ledger& ledger) {
@@ -308,6 +344,13 @@ std::vector<Row> RowsBelow(const Uid& uid, const Slot& slot, const Ledger& ledge
   return rows;
 }
 
+bool SpeaksFor(const Object& object, const Ledger& ledger) {
+  if (object.root == object.slot) return true;
+  const std::vector<Slot> chain = ChainOf(object, ledger);
+  return std::none_of(chain.begin() + 1, chain.end(),
+                      [&](const Slot& slot) { return ledger.ObjectBySlot(slot).has_value(); });
+}
+
 void NameSuccessor(const ObjectFacts& object, const Slot& root, Ledger& ledger) {
   std::set<KeyText> keys;
   for (const Row& row : RowsBelow(object.uid, object.slot, ledger)) keys.insert(row.id.key);
@@ -320,17 +363,21 @@ void NameSuccessor(const ObjectFacts& object, const Slot& root, Ledger& ledger) 
   }
 }
 
-void SeeDeleted(const ObjectFacts& last, bool crd_terminating, Ledger& ledger) {
+void SeeDeleted(const ObjectFacts& last, const Ending& ending, Ledger& ledger) {
   const auto object = ledger.ObjectByUid(last.uid);
-  const bool stripped = object && object->stripped;
-  const bool witnessed = last.terminating && last.deleting && !stripped && !crd_terminating;
+  // A review that judged an older version was followed by another write: what it took off came
+  // back.
+  const bool stripped =
+      object && object->stripped && (!ending.before || *ending.before <= *object->stripped);
+  const bool witnessed =
+      last.managed && last.terminating && last.deleting && !stripped && !ending.crd_terminating;
   const DeclaredAt all = DeclaredBy(last, ledger);
   std::vector<Row> rows = ledger.RowsOfUid(last.uid);
   for (const Row& row : rows) {
     auto owner = ledger.OwnerOf(row.id.key);
     const DeclaredResource* declared = At(all, row.id.key);
     if (owner && owner->root == row.root && last.real && declared != nullptr &&
-        declared->intent != Intent::kObserves && !owner->real) {
+        declared->intent != Intent::kObserves && !owner->real && Witnesses(last, *owner)) {
       owner->real = true;
       ledger.PutOwner(*std::move(owner));
     }
@@ -342,7 +389,8 @@ void SeeDeleted(const ObjectFacts& last, bool crd_terminating, Ledger& ledger) {
   for (const Row& row : rows) {
     const DeclaredResource* declared = At(all, row.id.key);
     const auto owner = ledger.OwnerOf(row.id.key);
-    const bool free = witnessed && declared != nullptr && declared->intent == Intent::kDeletes &&
+    const bool free = witnessed && row.id.state == RowState::kSeen && declared != nullptr &&
+                      declared->intent == Intent::kDeletes &&
                       !(owner && InAnotherAccount(*declared, *owner));
     EndRow(row.id, free ? End::kWitnessed : End::kUnproved,
            free ? "deleted, and its resource with it"
@@ -427,7 +475,7 @@ bool ReleaseByOperator(const KeyText& key, const std::string& actor, const std::
     if (row.root == owner->root) ledger.DropRow(row.id);
   }
   if (const auto heir = OldestOther(rows, owner->root)) {
-    PassTo(*heir, "released by operator: " + reason, *std::move(owner), ledger);
+    PassTo(*heir, Heritage::kFreed, "released by operator: " + reason, *std::move(owner), ledger);
   } else {
     ledger.DropOwner(key);
   }

@@ -5,6 +5,7 @@
 #define TRUCE_REGISTRY_OWNERSHIP_SIGHT_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -49,15 +50,27 @@ inline constexpr std::size_t kBelowMax = 4096;
 // The managing rows of the object and of everything below it; of at most kBelowMax objects.
 std::vector<Row> RowsBelow(const Uid& uid, const Slot& slot, const Ledger& ledger);
 
+// Whether the object's annotation is the root's word: it is the root, or the topmost living object
+// of its chain while the root's slot is empty (W6).
+bool SpeaksFor(const Object& object, const Ledger& ledger);
+
 // Writes the successor that the root's annotation names (truce.dev/transfer-to) to what the root
 // owns, directly or through what it is composed of.
 void NameSuccessor(const ObjectFacts& object, const Slot& root, Ledger& ledger);
 
-// The last version of an object whose DELETED event arrived. `crd_terminating`: its CRD is being
-// removed. The key becomes free only by a witnessed end: the last state deletes in AWS, was
-// terminating, said Ready=False Deleting and Synced=True, and its provider finalizer was not
-// removed by somebody else.
-void SeeDeleted(const ObjectFacts& last, bool crd_terminating, Ledger& ledger);
+// What is known of an object's end beside its last version.
+struct Ending {
+  bool crd_terminating = false;  // its CRD is being removed
+  // The version that the watch showed before the end; nothing: not known, the worst is taken.
+  std::optional<std::uint64_t> before;
+};
+
+// The last version of an object whose DELETED event arrived. The key becomes free only by a
+// witnessed end: it is a managed resource whose last state deletes in AWS, was terminating, said
+// Ready=False Deleting and Synced=True, and whose provider finalizer was not removed by somebody
+// else. While claims or composites of its chain still declare the key, it stays theirs and is not
+// real any more: they let go of it freely (E1, E2).
+void SeeDeleted(const ObjectFacts& last, const Ending& ending, Ledger& ledger);
 
 // Answer of a quorum GET for one reserved row.
 struct Proof {

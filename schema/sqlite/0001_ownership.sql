@@ -27,7 +27,9 @@ CREATE TABLE resources (
   successor     TEXT    NOT NULL,
   state         TEXT    NOT NULL CHECK (state = 'held' OR state = 'reserved' OR state = 'terminating'),
   leaf          TEXT,  -- '': the root
-  contested     INTEGER NOT NULL CHECK (contested IN (0, 1))
+  contested     INTEGER NOT NULL CHECK (contested IN (0, 1)),
+  managed_once  INTEGER NOT NULL CHECK (managed_once IN (0, 1)),
+  left_slots    TEXT    NOT NULL  -- one a line
 ) STRICT;
 
 CREATE INDEX resources_by_shape ON resources (shape) WHERE shape <> '';
@@ -133,7 +135,11 @@ CREATE TABLE objects (
   names      TEXT    NOT NULL,  -- one a line
   service    TEXT    NOT NULL,
   contact    TEXT    NOT NULL,
-  stripped   INTEGER NOT NULL CHECK (stripped IN (0, 1)),
+  composes    INTEGER NOT NULL CHECK (composes IN (0, 1)),
+  own_party   INTEGER NOT NULL CHECK (own_party IN (0, 1)),
+  transfer_to TEXT    NOT NULL,
+  told        TEXT    NOT NULL,
+  stripped    INTEGER,           -- an unsigned 64-bit number, by its bits
   at         INTEGER NOT NULL
 ) STRICT;
 

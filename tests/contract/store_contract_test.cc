@@ -41,7 +41,7 @@ TEST_P(StoreContract, KeepsEveryFieldOfWhatItWrites) {
   changes.put_objects[0].parent = SampleSlot("parent");
   changes.put_objects[0].parent_uid = Uid{"u9"};
   changes.put_objects[0].link = "d1";
-  changes.put_objects[0].stripped = true;
+  changes.put_objects[0].stripped = 7;
   changes.put_settings.emplace_back("brake", "3");
   WriteAll(changes);
   const StoreContents contents = Contents();
@@ -85,7 +85,7 @@ TEST_P(StoreContract, PutReplacesAndDropForgets) {
   replace.audit.clear();
   replace.put_rows[0].intent = Intent::kManages;
   replace.put_owners[0].service = "another";
-  replace.put_objects[0].stripped = true;
+  replace.put_objects[0].stripped = 8;
   replace.put_settings = {{"n", "1"}};
   WriteAll(replace);
   StoreContents contents = Contents();

@@ -93,6 +93,7 @@ class EveryRule : public testing::Test {
     return {.use = &used,
             .holder = &holder_,
             .party = share_.party,
+            .parties = &parties_,
             .agreements = agreements_,
             .existed = left.has_value(),
             .now = now_};

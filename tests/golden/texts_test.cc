@@ -394,6 +394,7 @@ struct AttachmentTexts : Texts {
     const auto finding = ForeignAttachment({.use = &attachment,
                                             .holder = &clash.holder,
                                             .party = {"slot:" + ToText(root)},
+                                            .parties = &parties,
                                             .agreements = agreements,
                                             .now = now},
                                            MakeWording());
@@ -414,6 +415,7 @@ struct AttachmentTexts : Texts {
   }
 
   DeclaredResource attachment;
+  PartyRules parties;
   std::vector<Agreement> agreements;
   Timestamp now{std::chrono::hours{24 * 20'000}};
 };
@@ -423,6 +425,7 @@ TEST_F(AttachmentTexts, AShareIsEnough) {
   const UseFacts facts{.use = &attachment,
                        .holder = &clash.holder,
                        .party = {"slot:" + ToText(root)},
+                       .parties = &parties,
                        .agreements = agreements,
                        .now = now};
   EXPECT_EQ(ForeignAttachment(facts, MakeWording()), std::nullopt);
@@ -440,6 +443,7 @@ TEST_F(AttachmentTexts, AShareThatEndedLetsWhatExistedGoOn) {
   UseFacts facts{.use = &attachment,
                  .holder = &clash.holder,
                  .party = {"slot:" + ToText(root)},
+                 .parties = &parties,
                  .agreements = agreements,
                  .now = now};
   EXPECT_EQ(ForeignAttachment(facts, MakeWording())->cause.find("share"), std::string::npos);

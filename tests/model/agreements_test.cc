@@ -90,8 +90,8 @@ TEST_F(Agreements, AShareIsGivenChangedAndEnded) {
   EXPECT_EQ(changed.value().id, given.value().id);
   const std::vector<Agreement> all = All();
   ASSERT_EQ(all.size(), 1U);
-  EXPECT_NE(ShareFor(all, team_b_, ShareLevel::kObserve), nullptr) << "attach includes observe";
-  EXPECT_EQ(ShareFor(all, team_c_, ShareLevel::kObserve), nullptr);
+  EXPECT_NE(ShareFor(all, team_b_, ShareLevel::kObserve, {}), nullptr) << "attach includes observe";
+  EXPECT_EQ(ShareFor(all, team_c_, ShareLevel::kObserve, {}), nullptr);
   const auto end = [&](Ledger& ledger) {
     return EndShare(given.value().id, {"ann", "done"}, ledger);
   };
@@ -223,9 +223,11 @@ TEST_F(Agreements, AnAnnotationAndAnOfferDoNotContradict) {
   ObjectFacts named = old;
   named.transfer_to = "Bucket/team-b/b";
   ASSERT_TRUE(registry_.Update(old, named).allowed);
+  registry_.See(named);
   EXPECT_EQ(Give({team_c_, "Bucket/team-c/c"}).error().code, ErrorCode::kConflict);
   ASSERT_TRUE(Give({team_c_, "Bucket/team-c/c"}, true).ok());
   ASSERT_TRUE(registry_.Update(named, old).allowed);
+  registry_.See(old);
   EXPECT_TRUE(All().empty()) << "the owner's newer word ends the transfer";
 }
 
@@ -259,6 +261,8 @@ TEST_F(Agreements, AClaimNamesTheSuccessorOfWhatItIsComposedOf) {
   ObjectFacts named = claim;
   named.transfer_to = "Storage/team-b/c";
   ASSERT_TRUE(registry_.Update(claim, named).allowed);
+  EXPECT_EQ(registry_.OwnerOf("k")->successor, "") << "counts when the watch shows it";
+  registry_.See(named);
   EXPECT_EQ(registry_.OwnerOf("k")->successor, "Storage/team-b/c");
 }
 

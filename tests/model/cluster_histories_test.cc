@@ -48,7 +48,7 @@ TEST_F(ClusterHistories, LineageMetFirstMakesOneOwnerOfALiveChain) {
   xr.lineage.claim = RefTo(claim, "");
   xr.lineage.resources = {RefTo(leaf, "")};
   ObjectFacts top = Composite(claim, "u1", "k", 1);
-  top.lineage.resources = {RefTo(composite, "")};
+  top.lineage.composite = RefTo(composite, "");
   const auto meet = [&](const ObjectFacts& object) {
     registry_.Run([&](Ledger& ledger) { Meet(object, ledger); });
   };
@@ -68,7 +68,7 @@ TEST_F(ClusterHistories, AParentMadeKnownLaterGivesItsRootToWhatWaitedBelow) {
   const Slot claim = SlotOf("Storage", "team-a", "data");
   const Slot composite = SlotOf("XStorage", "", "data-x");
   ObjectFacts top = Composite(claim, "u1", "k", 1);
-  top.lineage.resources = {RefTo(composite, "")};
+  top.lineage.composite = RefTo(composite, "");
   ObjectFacts xr = Composite(composite, "u2", "", 2);
   xr.lineage.claim = RefTo(claim, "");
   xr.lineage.resources = {RefTo(SlotOf("Bucket", "", "data-x-1"), "")};
@@ -85,7 +85,9 @@ TEST_F(ClusterHistories, AParentMadeKnownLaterGivesItsRootToWhatWaitedBelow) {
 TEST_F(ClusterHistories, AParentReviewedLaterGivesItsRootToWhatWaitedBelow) {
   const Slot claim = SlotOf("Storage", "team-a", "data");
   const Slot composite = SlotOf("XStorage", "", "data-x");
-  registry_.See(Composite(claim, "u1", "k", 1));
+  ObjectFacts top = Composite(claim, "u1", "k", 1);
+  top.lineage.composite = RefTo(composite, "");
+  registry_.See(top);
   ObjectFacts bucket =
       ManagedBucket(SlotOf("Bucket", "", "data-x-1"), "u3", "j", Intent::kDeletes, 3);
   bucket.lineage.controller = RefTo(composite, "u2");

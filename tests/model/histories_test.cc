@@ -199,7 +199,7 @@ TEST_F(Histories, OnlyAWitnessedEndFreesARealKey) {
     registry_.See(object);
     object.terminating = test.terminating;
     object.deleting = test.deleting;
-    registry_.SeeDeleted(object, test.crd_terminating);
+    registry_.SeeDeleted(object, {.crd_terminating = test.crd_terminating, .before = {}});
     EXPECT_EQ(!registry_.OwnerOf(bucket).has_value(), test.becomes_free) << test.reason;
   }
 }
@@ -294,6 +294,7 @@ TEST_F(Histories, HelmRenameNewBeforeOldByTransfer) {
   ObjectFacts names = old;
   names.transfer_to = "Bucket/team-a/a2";
   ASSERT_TRUE(registry_.Update(old, names).allowed);
+  registry_.See(names);
   const Decision waiting = registry_.Create(next);
   ASSERT_FALSE(waiting.allowed) << "two managers must never be";
   EXPECT_EQ(waiting.denied[0].reason, ClashReason::kTransferring);
@@ -462,7 +463,7 @@ TEST_F(Histories, AnOrphanedKeyIsOwnedAgainWhenALivingChainComesUnderItsRoot) {
   registry_.SeeDeleted(claim);
   ASSERT_EQ(registry_.OwnerOf("k")->record, Record::kOrphaned);
   ObjectFacts returned = Composite(claim_slot, "claim-2", "another", 3);
-  returned.lineage.resources = {RefTo(composite_slot, "")};
+  returned.lineage.composite = RefTo(composite_slot, "");
   registry_.See(returned);
   EXPECT_EQ(registry_.OwnerOf("k")->root, claim_slot);
   EXPECT_EQ(registry_.OwnerOf("k")->record, Record::kNone);
@@ -479,7 +480,7 @@ TEST_F(Histories, AnOrphanedKeyIsOwnedAgainWhenALivingChainComesUnderItsParty) {
   registry_.See(composite);  // the claim is not known yet: a party of its own
   ASSERT_EQ(registry_.OwnerOf("k")->record, Record::kOrphaned);
   ObjectFacts claim = Composite(claim_slot, "claim-1", "another", 3);
-  claim.lineage.resources = {RefTo(composite_slot, "")};
+  claim.lineage.composite = RefTo(composite_slot, "");
   registry_.See(claim);
   EXPECT_EQ(registry_.OwnerOf("k")->root, claim_slot) << "as a sight of the composite would";
   EXPECT_EQ(registry_.OwnerOf("k")->record, Record::kNone);

@@ -40,6 +40,7 @@ ObjectFacts Object(const Slot& slot, const std::string& uid, std::uint64_t versi
   object.version = version;
   object.service = slot.ns + "/" + slot.name;
   object.known_kind = true;
+  object.composite = slot.kind.starts_with('X');
   return object;
 }
 
@@ -98,7 +99,7 @@ Decision Registry::Create(const ObjectFacts& object, const std::string& user, Mo
   ReviewRequest request;
   request.operation = Operation::kCreate;
   request.object = object;
-  request.requester = {user, user == kCrossplane, user == kProvider};
+  request.requester = {user, user == kCrossplane, user == kProvider, user == kRestorer};
   request.modes.assign(object.resources.size(), mode);
   request.uid = {"review-" + std::to_string(++reviews_)};
   return Ask(request);
@@ -110,7 +111,7 @@ Decision Registry::Update(const ObjectFacts& old_object, const ObjectFacts& obje
   request.operation = Operation::kUpdate;
   request.object = object;
   request.old_object = old_object;
-  request.requester = {user, user == kCrossplane, user == kProvider};
+  request.requester = {user, user == kCrossplane, user == kProvider, user == kRestorer};
   request.modes.assign(object.resources.size(), mode);
   request.uid = {"review-" + std::to_string(++reviews_)};
   return Ask(request);
@@ -143,8 +144,8 @@ void Registry::See(const ObjectFacts& object, bool out_of_sight) {
   Run([&](Ledger& ledger) { truce::See(object, out_of_sight, ledger); });
 }
 
-void Registry::SeeDeleted(const ObjectFacts& last, bool crd_terminating) {
-  Run([&](Ledger& ledger) { truce::SeeDeleted(last, crd_terminating, ledger); });
+void Registry::SeeDeleted(const ObjectFacts& last, const Ending& ending) {
+  Run([&](Ledger& ledger) { truce::SeeDeleted(last, ending, ledger); });
 }
 
 void Registry::Prove(const RowId& row, const Proof& proof) {

@@ -18,6 +18,7 @@
 namespace truce::scene {
 
 inline constexpr const char* kCrossplane = "system:serviceaccount:crossplane-system:crossplane";
+inline constexpr const char* kRestorer = "system:serviceaccount:velero:velero";
 inline constexpr const char* kProvider =
     "system:serviceaccount:crossplane-system:provider-aws-s3-1";
 
@@ -64,7 +65,7 @@ class Registry {
   Decision Delete(const ObjectFacts& object);
   Decision Ask(const ReviewRequest& request);
   void See(const ObjectFacts& object, bool out_of_sight = false);
-  void SeeDeleted(const ObjectFacts& last, bool crd_terminating = false);
+  void SeeDeleted(const ObjectFacts& last, const Ending& ending = {});
   void Prove(const RowId& row, const Proof& proof);
   void Absent(const RowId& row);
   void Run(const std::function<void(Ledger&)>& change);

@@ -46,8 +46,9 @@ SimulatedProcess::SimulatedProcess(SimulatedPorts ports, Moment now, std::uint64
                         [] { return std::chrono::steady_clock::now() + std::chrono::minutes(1); },
                         nullptr, &doubts_},
                        &inbox_,
-                       [this](const AccountMap& all) {
-                         ports_.policy.identity.accounts = all;
+                       [this](const LearnedIdentity& all) {
+                         ports_.policy.identity.accounts = all.accounts;
+                         ports_.policy.identity.composites = all.composites;
                          policy_changed_ = true;
                        }};
   watcher_ = std::make_unique<Watcher>(std::move(watched), ports_.rules, ports_.options);

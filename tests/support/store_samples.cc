@@ -56,6 +56,10 @@ Owner RandomOwner(std::mt19937_64& random) {
   owner.contested = OneIn(random, 4);
   owner.state = static_cast<HolderState>(Below(random, 3));
   if (OneIn(random, 2)) owner.leaf = OneIn(random, 2) ? owner.root : SampleSlot(NameOf(random));
+  owner.managed_once = OneIn(random, 2);
+  for (std::size_t n = Below(random, 3); n > 0; --n) {
+    owner.left.push_back(SampleSlot(NameOf(random)));
+  }
   if (OneIn(random, 4)) owner.identity = ResourceIdentity{};
   return owner;
 }
@@ -69,7 +73,11 @@ Object RandomObject(std::mt19937_64& random) {
   if (OneIn(random, 3)) object.names = {"g/K//" + NameOf(random), "g/K/ns/" + NameOf(random)};
   object.service = OddText(random);
   object.contact = OddText(random);
-  object.stripped = OneIn(random, 4);
+  object.composes = OneIn(random, 4);
+  object.own_party = OneIn(random, 4);
+  object.transfer_to = OddText(random);
+  object.told = OddText(random);
+  if (OneIn(random, 4)) object.stripped = random();
   object.at = At(kEpoch + static_cast<std::int64_t>(Below(random, 3)));
   return object;
 }

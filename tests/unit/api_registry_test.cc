@@ -135,7 +135,7 @@ TEST_F(RegistryTest, ChainsAndObserversComeAlong) {
     leaf.root = claim;
     leaf.link = "uid:uid-x";
     leaf.names = {"a/b/c/d", "e/f/g/h"};
-    leaf.stripped = true;
+    leaf.stripped = 7;
     Object reader{.uid = {"uid-reader"}, .slot = scene::SlotOf("Bucket", "team-b", "reader")};
     reader.root = reader.slot;
     const DeclaredResource bucket = scene::Bucket("files", Intent::kDeletes);

@@ -380,8 +380,8 @@ TEST(IdentityObject, LineageFieldsAreReadAsTheyStand) {
       {"g.io", "XR"}, Rules());
   EXPECT_EQ(facts.lineage.controller, (ObjectRef{"g.io", "XR", "ns", "xr", {"u2"}}));
   EXPECT_EQ(facts.lineage.claim, (ObjectRef{"g.io", "Claim", "ns", "c", {}}));
-  EXPECT_EQ(facts.lineage.resources, (std::vector<ObjectRef>{{"g.io", "XR", "", "xr", {}},
-                                                             {"a.io", "K", "", "one", {}},
+  EXPECT_EQ(facts.lineage.composite, (ObjectRef{"g.io", "XR", "", "xr", {}}));
+  EXPECT_EQ(facts.lineage.resources, (std::vector<ObjectRef>{{"a.io", "K", "", "one", {}},
                                                              {"a.io", "K", "other", "two", {}},
                                                              {"a.io", "K", "ns", "three", {}}}));
   EXPECT_TRUE(facts.lineage.composed);
@@ -469,13 +469,13 @@ TEST(IdentityObject, PartyIsTheNamespaceOrTheSlot) {
   const Slot claim{"blue", "g.io", "Claim", "team-a", "x"};
   const Slot composite{"blue", "g.io", "XR", "", "x"};
   PartyRules rules;
-  EXPECT_EQ(PartyOf(claim, rules).text, "ns:blue/team-a");
-  EXPECT_EQ(PartyOf(composite, rules).text, "slot:blue/g.io/XR//x");
+  EXPECT_EQ(Bound(PartyOf(claim), rules).text, "ns:blue/team-a");
+  EXPECT_EQ(Bound(PartyOf(composite), rules).text, "slot:blue/g.io/XR//x");
   rules.cluster_sets = {{"blue", "prod"}};
-  EXPECT_EQ(PartyOf(claim, rules).text, "ns:prod/team-a");
+  EXPECT_EQ(Bound(PartyOf(claim), rules).text, "ns:prod/team-a");
   rules.services = {{"prod/team-a", "artifacts"}, {"blue/team-a", "other"}};
-  EXPECT_EQ(PartyOf(claim, rules).text, "service:artifacts");
-  EXPECT_EQ(PartyOf(composite, rules).text, "slot:blue/g.io/XR//x");
+  EXPECT_EQ(Bound(PartyOf(claim), rules).text, "service:artifacts");
+  EXPECT_EQ(Bound(PartyOf(composite), rules).text, "slot:blue/g.io/XR//x");
 }
 
 }  // namespace identity_object_test

@@ -32,7 +32,7 @@ Operation OperationOf(ReviewOperation operation) {
 // claim and its resources.
 bool IsPartOfLineage(const ObjectFacts& object, bool composite_controller) {
   const LineageFields& lineage = object.lineage;
-  return lineage.claim || !lineage.resources.empty() ||
+  return lineage.claim || lineage.composite || !lineage.resources.empty() ||
          (composite_controller && lineage.controller);
 }
 
@@ -249,13 +249,16 @@ void Judgement::JudgeAttachments(const Facts& facts, const Decision& decision) {
     if (type == nullptr || !type->attachment) continue;
     const std::optional<KeyText> parent = ParentKeyOf(resource.identity, *type, catalogue);
     const std::optional<Owner> holder = ParentOwner(resource, *type, catalogue, facts);
-    const PartyId party = PartyOf(decision.root, policy_->parties);
+    const PartyId party = PartyOf(decision.root);
     // Agreements are read only where they can matter.
-    if (!holder || holder->party == party || holder->root == decision.root) continue;
+    if (!holder || holder->root == decision.root ||
+        OneParty(holder->party, party, policy_->parties))
+      continue;
     const std::vector<Agreement> agreements = facts.AgreementsOf(holder->key);
     const UseFacts attachment{.use = &resource,
                               .holder = &*holder,
                               .party = party,
+                              .parties = &policy_->parties,
                               .agreements = agreements,
                               .existed = WritesInto(request_.old_object, *parent, catalogue) ||
                                          IsOnRecord(resource.key, party, facts),
@@ -288,16 +291,19 @@ void Judgement::Keep(Finding finding, const ModeSubject& subject) {
 void Judgement::JudgeObservers(const Facts& facts, const Decision& decision) {
   const auto rule = static_cast<std::size_t>(Rule::kObserverWithoutShare);
   if (policy_->modes.rules[rule].empty()) return;
-  const PartyId party = PartyOf(decision.root, policy_->parties);
+  const PartyId party = PartyOf(decision.root);
   for (const DeclaredResource& resource : request_.object.resources) {
     if (resource.intent != Intent::kObserves || resource.key.empty()) continue;
     const std::optional<Owner> holder = OwnerByNames(resource, facts);
-    if (!holder || holder->party == party || holder->root == decision.root) continue;
+    if (!holder || holder->root == decision.root ||
+        OneParty(holder->party, party, policy_->parties))
+      continue;
     const std::vector<Agreement> agreements = facts.AgreementsOf(holder->key);
     const UseFacts use{
         .use = &resource,
         .holder = &*holder,
         .party = party,
+        .parties = &policy_->parties,
         .agreements = agreements,
         .existed = request_.old_object && Declares(*request_.old_object, resource.key) != nullptr,
         .now = now_};
@@ -321,7 +327,7 @@ void Judgement::JudgeDeletion(const Facts& facts, const IdSource& ids, Decision&
   constexpr std::size_t kShownMax = 20;
   const Ledger ledger(facts, now_, ids, policy_->parties);
   if (const auto known = facts.ObjectByUid(request_.object.uid)) decision.root = known->root;
-  decision.party = PartyOf(decision.root, policy_->parties);
+  decision.party = PartyOf(decision.root);
   std::set<KeyText> keys;
   for (const Row& row : RowsBelow(request_.object.uid, request_.object.slot, ledger)) {
     if (row.intent == Intent::kDeletes && !row.terminating) keys.insert(row.id.key);
@@ -398,7 +404,7 @@ bool Judgement::IsOnRecord(const KeyText& key, const PartyId& party, const Facts
     if (!Manages(row)) return false;
     const Slot& own = request_.object.slot;
     if (asker_ == Asker::kManifest) return row.slot == own || row.root == own;
-    return PartyOf(row.root, policy_->parties) == party;
+    return OneParty(PartyOf(row.root), party, policy_->parties);
   });
 }
 
@@ -406,9 +412,9 @@ bool Judgement::IsOnRecord(const KeyText& key, const PartyId& party, const Facts
 void Judgement::SettleQuestion(const Facts& facts, Decision& decision) const {
   decision.changes = {};
   decision.prove.clear();
-  const PartyId party = PartyOf(request_.object.slot, policy_->parties);
+  const PartyId party = PartyOf(request_.object.slot);
   const auto is_own = [&](const Clash& clash) {
-    return asker_ == Asker::kCheck && clash.holder.party == party;
+    return asker_ == Asker::kCheck && OneParty(clash.holder.party, party, policy_->parties);
   };
   std::vector<Clash> denied;
   for (Clash& clash : decision.denied) {
@@ -429,7 +435,7 @@ void Judgement::SettleQuestion(const Facts& facts, Decision& decision) const {
 
 // What exists keeps its name.
 void Judgement::SettleNames(const Facts& facts) {
-  const PartyId party = PartyOf(request_.object.slot, policy_->parties);
+  const PartyId party = PartyOf(request_.object.slot);
   for (Finding& finding : name_findings_) {
     if (finding.mode == Mode::kEnforce && IsOnRecord(finding.key, party, facts)) {
       finding.mode = Mode::kWarn;

@@ -79,7 +79,7 @@ Following::Following(ServerSettings server, FollowingOptions options, ReconcileR
       options_(std::move(options)),
       ports_(std::move(ports)),
       rules_(std::move(rules)) {
-  accounts_ = rules_.identity.accounts;
+  learned_.accounts = rules_.identity.accounts;
 }
 
 Result<std::unique_ptr<Following>> Following::Start(ServerSettings server, FollowingOptions options,
@@ -215,10 +215,10 @@ Result<void> Following::Watch() {
   WatcherPorts ports{{ports_.store, ports_.clock, ports_.ids, [] { return In(kOpenedStoreTime); },
                       ports_.observer, &ports_.doubts},
                      &ports_.inbox,
-                     [this](const AccountMap& accounts) {
+                     [this](const LearnedIdentity& learned) {
                        {
                          const std::lock_guard<std::mutex> lock(mutex_);
-                         accounts_ = accounts;
+                         learned_ = learned;
                          looking_due_ = true;
                        }
                        changed_.notify_all();
@@ -266,7 +266,7 @@ void Following::Look() {
   view.unlisted = std::move(looked->unlisted);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    view.accounts = accounts_;
+    view.learned = learned_;
   }
   if (view_told_ && view == view_) return;
   if (view.ready && !view_.ready) {

@@ -29,8 +29,8 @@ namespace truce {
 
 // What reviews must know of the cluster. A value.
 struct ClusterView {
-  bool ready = false;    // every kind was attempted once
-  AccountMap accounts;   // configured and learned
+  bool ready = false;  // every kind was attempted once
+  LearnedIdentity learned;
   std::string recovery;  // not empty: recovery mode, and why
   // Types of which a served kind was not listed yet: whether a key is free is not known. True: not
   // for longer than the grace, so that it is only warned of.
@@ -110,7 +110,7 @@ class Following final {
   bool stopping_ = false;            // under mutex_
   bool looking_due_ = false;         // under mutex_: look now
   ReconcileRules rules_;             // under mutex_; as given last
-  AccountMap accounts_;              // under mutex_
+  LearnedIdentity learned_;          // under mutex_
   std::unique_ptr<ClusterApi> api_;  // set once, under mutex_
   std::unique_ptr<Engine> engine_;   // set once, under mutex_
   std::unique_ptr<WatchStreams> streams_;

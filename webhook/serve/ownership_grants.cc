@@ -25,7 +25,6 @@ std::string ActorOf(const std::string& cluster, const OwnObject& object) {
 struct GrantReader {
   NodeReader nodes;
   const std::string& cluster;
-  const PartyRules& parties;
 };
 
 // The party that the keys namespace or object (and cluster) of `node` name.
@@ -36,7 +35,7 @@ Result<PartyId> ReadParty(const GrantReader& grant, const YamlNode& node, const 
   TRUCE_ASSIGN_OR_RETURN(name.object, reader.Optional(node, "object", path));
   TRUCE_ASSIGN_OR_RETURN(name.cluster, reader.Optional(node, "cluster", path));
   if (name.cluster.empty()) name.cluster = grant.cluster;
-  Result<PartyId> party = PartyNamed(name, grant.parties);
+  Result<PartyId> party = PartyNamed(name);
   if (!party.ok()) return reader.Fail(node, path, party.error().message);
   return party;
 }
@@ -109,7 +108,7 @@ Result<void> ReadTransfer(const GrantReader& grant, const YamlNode& node, ReadGr
 Result<ReadGrant> ReadOwnershipGrant(const OwnObject& object, const std::string& cluster,
                                      const AdmissionPolicy& policy) {
   const std::string place = object.Label();
-  const GrantReader grant{NodeReader(place), cluster, policy.parties};
+  const GrantReader grant{NodeReader(place), cluster};
   const NodeReader& reader = grant.nodes;
   const YamlNode& spec = object.spec;
   TRUCE_RETURN_IF_ERROR(
@@ -117,7 +116,7 @@ Result<ReadGrant> ReadOwnershipGrant(const OwnObject& object, const std::string&
   ReadGrant read;
   TRUCE_ASSIGN_OR_RETURN(read.resource, ReadResource(reader, spec, *policy.catalogue));
   read.grant.actor = ActorOf(cluster, object);
-  read.grant.party = PartyOf(Slot{cluster, "", "", object.ns, ""}, policy.parties);
+  read.grant.party = PartyOf(Slot{cluster, "", "", object.ns, ""});
   TRUCE_ASSIGN_OR_RETURN(read.grant.reason, reader.Optional(spec, "reason", "spec"));
   if (read.grant.reason.empty()) read.grant.reason = "declared";
   if (const YamlNode* shares = spec.Find("shares"); shares != nullptr) {
@@ -168,7 +167,7 @@ Result<OwnVerdict> OwnershipGrants::TakeOne(const OwnObject& object, const Admis
   std::optional<KeyText>& lives = living[ActorOf(ports_.cluster, object)];
   const Result<ReadGrant> read = ReadOwnershipGrant(object, ports_.cluster, policy);
   if (!read.ok()) return OwnVerdict{false, read.error().message};
-  TRUCE_ASSIGN_OR_RETURN(const std::optional<KeyText> key, KeyFor(read.value()));
+  TRUCE_ASSIGN_OR_RETURN(const std::optional<KeyText> key, KeyFor(read.value(), policy.parties));
   if (!key) {
     return OwnVerdict{false, "nobody owns the resource, or several fit: give account and region"};
   }
@@ -180,11 +179,12 @@ Result<OwnVerdict> OwnershipGrants::TakeOne(const OwnObject& object, const Admis
 }
 
 // The resource that fits, rather one of the grant's own party.
-Result<std::optional<KeyText>> OwnershipGrants::KeyFor(const ReadGrant& read) const {
+Result<std::optional<KeyText>> OwnershipGrants::KeyFor(const ReadGrant& read,
+                                                       const PartyRules& parties) const {
   TRUCE_ASSIGN_OR_RETURN(const std::vector<Owner> found, queries_.Find(read.resource, Soon()));
   std::vector<KeyText> own;
   for (const Owner& owner : found) {
-    if (owner.party == read.grant.party) own.push_back(owner.key);
+    if (OneParty(owner.party, read.grant.party, parties)) own.push_back(owner.key);
   }
   if (own.size() == 1) return std::optional(own.front());
   if (own.empty() && found.size() == 1) return std::optional(found.front().key);
@@ -219,7 +219,7 @@ Result<void> OwnershipGrants::TakeBackAll(const Living& living, const AdmissionP
     const std::string& actor = each.second;
     const std::string ns =
         actor.substr(prefix.size(), actor.find('/', prefix.size()) - prefix.size());
-    const PartyId party = PartyOf(Slot{ports_.cluster, "", "", ns, ""}, policy.parties);
+    const PartyId party = PartyOf(Slot{ports_.cluster, "", "", ns, ""});
     TRUCE_RETURN_IF_ERROR(
         Write(key, policy, [&](Ledger& ledger) { TakeBack(key, actor, party, ledger); }));
   }

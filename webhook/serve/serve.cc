@@ -218,7 +218,10 @@ class Server {
       policy->recovering = !policies.view.recovery.empty();
       policy->unlisted = {policies.view.unlisted.begin(), policies.view.unlisted.end()};
       policy->doubt_of = [this](const Slot& slot) { return doubts_.DoubtOf(slot); };
-      if (following_started_) policy->identity.accounts = policies.view.accounts;
+      if (following_started_) {
+        policy->identity.accounts = policies.view.learned.accounts;
+        policy->identity.composites = policies.view.learned.composites;
+      }
       auto& overrides = policy->modes.overrides;
       overrides.insert(overrides.end(), policies.overrides.begin(), policies.overrides.end());
       service_->SetPolicy(std::move(policy));

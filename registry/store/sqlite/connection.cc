@@ -22,13 +22,13 @@ constexpr int kBusyMilliseconds = 5000;
 // What both INSERT and UPDATE write; the columns that say which row it is stand apart.
 #define TRUCE_OWNER_VALUES                                                                     \
   "owned, public_id, root, party, service, contact, arn, name, identity, shape, since, real, " \
-  "record, record_reason, successor, state, leaf, contested"
+  "record, record_reason, successor, state, leaf, contested, managed_once, left_slots"
 #define TRUCE_ROW_VALUES                                                                 \
   "slot, root, intent, terminating, managed, identity, review, digest, base, user, at, " \
   "created, namespace"
 #define TRUCE_OBJECT_VALUES                                                               \
   "uid, kind, namespace, name, parent, parent_uid, root, link, names, service, contact, " \
-  "stripped, at"
+  "composes, own_party, transfer_to, told, stripped, at"
 #define TRUCE_OBJECT_SLOT "kind || '/' || namespace || '/' || name"  // as ToText(Slot)
 #define TRUCE_AUDIT_COLUMNS "at, action, key, id, root, slot, uid, cause, actor, review"
 
@@ -63,10 +63,10 @@ const char* TextOf(Sql sql) {
     case Sql::kFindResource: return "SELECT id FROM resources WHERE key = ?";
     case Sql::kAddResource:
       return "INSERT OR ROLLBACK INTO resources (" TRUCE_OWNER_VALUES
-             ", key) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+             ", key) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     case Sql::kChangeResource:
       return "UPDATE OR ROLLBACK resources SET (" TRUCE_OWNER_VALUES
-             ") = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?";
+             ") = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?";
     case Sql::kForgetResource:
       return "DELETE FROM resources WHERE key = ? AND owned = 0 AND NOT EXISTS "
              "(SELECT 1 FROM declarations WHERE resource = resources.id)";
@@ -83,10 +83,10 @@ const char* TextOf(Sql sql) {
       return "SELECT id, " TRUCE_OBJECT_SLOT " FROM objects WHERE id = ? AND uid = ?";
     case Sql::kAddObject:
       return "INSERT OR ROLLBACK INTO objects (" TRUCE_OBJECT_VALUES
-             ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+             ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     case Sql::kChangeObject:
       return "UPDATE OR ROLLBACK objects SET (" TRUCE_OBJECT_VALUES
-             ") = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?";
+             ") = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?";
     case Sql::kDropObject: return "DELETE FROM objects WHERE id = ?";
     case Sql::kAddAudit:
       return "INSERT OR ROLLBACK INTO audit (" TRUCE_AUDIT_COLUMNS

@@ -17,6 +17,7 @@ constexpr unsigned kRealBit = 1U;
 constexpr unsigned kRecordShift = 1U;  // two bits
 constexpr unsigned kStateShift = 3U;   // two bits
 constexpr unsigned kContestedBit = 1U << 5U;
+constexpr unsigned kManagedOnceBit = 1U << 6U;
 
 std::string_view KeyIn(const char* blob) {
   return TextUnpacker(blob + kKeyOffset, *std::pmr::null_memory_resource()).Text();
@@ -37,6 +38,7 @@ void Pack(const OwnerTexts& texts, std::string& out) {
   out.resize(sizeof(texts.since));
   std::memcpy(out.data(), &texts.since, sizeof(texts.since));
   const unsigned flags = (texts.real ? kRealBit : 0U) | (texts.contested ? kContestedBit : 0U) |
+                         (texts.managed_once ? kManagedOnceBit : 0U) |
                          (static_cast<unsigned>(texts.record) << kRecordShift) |
                          (static_cast<unsigned>(texts.state) << kStateShift);
   out.push_back(static_cast<char>(flags));
@@ -54,6 +56,7 @@ void Pack(const OwnerTexts& texts, std::string& out) {
   packer.Text(texts.record_reason);
   packer.Text(texts.successor);
   packer.Relative(texts.root, texts.leaf);
+  packer.Text(texts.left);
 }
 
 Result<void> Unpack(const char* blob, Owner& owner) {
@@ -66,6 +69,7 @@ Result<void> Unpack(const char* blob, Owner& owner) {
   const auto flags = static_cast<unsigned char>(blob[sizeof(texts.since)]);
   texts.real = (flags & kRealBit) != 0U;
   texts.contested = (flags & kContestedBit) != 0U;
+  texts.managed_once = (flags & kManagedOnceBit) != 0U;
   std::tie(texts.record, texts.state) = StateIn(blob);
   TextUnpacker unpacker(blob + kKeyOffset, memory);
   texts.key = unpacker.Text();
@@ -81,6 +85,7 @@ Result<void> Unpack(const char* blob, Owner& owner) {
   texts.record_reason = unpacker.Text();
   texts.successor = unpacker.Text();
   texts.leaf = unpacker.Relative(texts.root);
+  texts.left = unpacker.Text();
   return FillOwner(texts, owner);
 }
 
@@ -112,6 +117,7 @@ std::optional<std::pair<Record, HolderState>> OwnerIndex::StateOf(std::string_vi
 void OwnerIndex::Put(const Owner& owner) {
   const std::string root = ToText(owner.root);
   const std::string identity = ToText(owner.identity);
+  const std::string left = SlotLines(owner.left);
   const std::string leaf = owner.leaf.has_value() ? ToText(*owner.leaf) : std::string();
   OwnerTexts texts;
   texts.key = owner.key.text;
@@ -128,8 +134,10 @@ void OwnerIndex::Put(const Owner& owner) {
   texts.contested = owner.contested;
   texts.successor = owner.successor;
   texts.leaf = leaf;
+  texts.left = left;
   texts.since = owner.since.time_since_epoch().count();
   texts.real = owner.real;
+  texts.managed_once = owner.managed_once;
   texts.record = owner.record;
   texts.state = owner.state;
   Put(texts);

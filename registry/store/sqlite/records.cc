@@ -115,6 +115,21 @@ std::optional<std::string> LeafBeside(const Slot& root, const std::optional<Slot
   return *leaf == root ? std::string() : ToText(*leaf);
 }
 
+std::vector<std::string> LinesOf(std::string_view text) {
+  std::vector<std::string> lines;
+  for (std::size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
+    lines.emplace_back(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+  return lines;
+}
+
+// An unsigned number by its bits: SQLite's are signed.
+std::optional<std::int64_t> AsBits(const std::optional<std::uint64_t>& number) {
+  if (!number) return std::nullopt;
+  return std::bit_cast<std::int64_t>(*number);
+}
+
 // Runs an INSERT, or the UPDATE of `place`.
 Result<std::int64_t> Finish(Connection& connection, Statement& statement, Place place) {
   TRUCE_RETURN_IF_ERROR(statement.Run());
@@ -122,6 +137,12 @@ Result<std::int64_t> Finish(Connection& connection, Statement& statement, Place 
 }
 
 }  // namespace
+
+std::string SlotLines(const std::vector<Slot>& slots) {
+  std::string lines;
+  for (const Slot& slot : slots) lines.append(ToText(slot)).append(1, '\n');
+  return lines;
+}
 
 std::string KindOf(const Slot& slot) { return slot.cluster + '/' + slot.group + '/' + slot.kind; }
 
@@ -148,6 +169,8 @@ Result<void> FillOwner(const OwnerTexts& texts, Owner& owner) {
   owner.state = texts.state;
   owner.leaf = reader.FromOptionalSlot(texts.leaf);
   owner.contested = texts.contested;
+  owner.managed_once = texts.managed_once;
+  for (const std::string& slot : LinesOf(texts.left)) owner.left.push_back(reader.FromSlot(slot));
   return std::move(reader).Finish();
 }
 
@@ -174,6 +197,8 @@ Result<OwnerTexts> ReadOwnerTexts(const Statement& statement) {
   if (!statement.IsNull(17)) texts.leaf = statement.Text(17);
   if (!statement.IsNull(17) && texts.leaf.empty()) texts.leaf = texts.root;
   texts.contested = statement.Integer(18) != 0;
+  texts.managed_once = statement.Integer(19) != 0;
+  texts.left = statement.Text(20);
   return std::move(reader).Finish(texts);
 }
 
@@ -205,19 +230,6 @@ Result<Row> ReadRow(const Statement& statement) {
   return std::move(reader).Finish(std::move(row));
 }
 
-namespace {
-
-std::vector<std::string> LinesOf(std::string_view text) {
-  std::vector<std::string> lines;
-  for (std::size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
-    lines.emplace_back(text.substr(0, end));
-    text.remove_prefix(end + 1);
-  }
-  return lines;
-}
-
-}  // namespace
-
 Result<Object> ReadObject(const Statement& statement) {
   Reader reader("objects");
   Object object;
@@ -232,8 +244,12 @@ Result<Object> ReadObject(const Statement& statement) {
   object.names = LinesOf(statement.Text(8));
   object.service = statement.Text(9);
   object.contact = statement.Text(10);
-  object.stripped = statement.Integer(11) != 0;
-  object.at = TimeFrom(statement.Integer(12));
+  object.composes = statement.Integer(11) != 0;
+  object.own_party = statement.Integer(12) != 0;
+  object.transfer_to = statement.Text(13);
+  object.told = statement.Text(14);
+  if (!statement.IsNull(15)) object.stripped = std::bit_cast<std::uint64_t>(statement.Integer(15));
+  object.at = TimeFrom(statement.Integer(16));
   return std::move(reader).Finish(std::move(object));
 }
 
@@ -285,6 +301,7 @@ Result<std::int64_t> PutOwner(Connection& connection, Place place, const Owner& 
   const std::string root = ToText(owner.root);
   const std::string identity = ToText(owner.identity);
   const std::optional<std::string> leaf = LeafBeside(owner.root, owner.leaf);
+  const std::string left = SlotLines(owner.left);
   TRUCE_ASSIGN_OR_RETURN(
       Statement statement,
       connection.Use(place.has_value() ? Sql::kChangeResource : Sql::kAddResource));
@@ -306,10 +323,12 @@ Result<std::int64_t> PutOwner(Connection& connection, Place place, const Owner& 
   statement.BindText(15, Word(kHolderStates, owner.state));
   BindOptional(statement, 16, leaf);
   statement.BindInteger(17, owner.contested ? 1 : 0);
+  statement.BindInteger(18, owner.managed_once ? 1 : 0);
+  statement.BindText(19, left);
   if (place.has_value()) {
-    statement.BindInteger(18, *place);
+    statement.BindInteger(20, *place);
   } else {
-    statement.BindText(18, owner.key.text);
+    statement.BindText(20, owner.key.text);
   }
   return Finish(connection, statement, place);
 }
@@ -318,9 +337,9 @@ Result<std::int64_t> PutOwnerless(Connection& connection, Place place, const Key
   TRUCE_ASSIGN_OR_RETURN(
       Statement statement,
       connection.Use(place.has_value() ? Sql::kChangeResource : Sql::kAddResource));
-  constexpr int kValues = 18;
+  constexpr int kValues = 20;
   for (int parameter = 0; parameter < kValues; ++parameter) statement.BindText(parameter, "");
-  for (const int parameter : {0, 10, 11, 17}) statement.BindInteger(parameter, 0);
+  for (const int parameter : {0, 10, 11, 17, 18}) statement.BindInteger(parameter, 0);
   statement.BindText(12, Word(kRecords, Record::kNone));
   statement.BindText(15, Word(kHolderStates, HolderState::kReserved));
   statement.BindNull(16);
@@ -347,9 +366,7 @@ Result<std::int64_t> PutRow(Connection& connection, Place place, std::int64_t re
   statement.BindText(5, identity);
   statement.BindText(6, row.review.text);
   statement.BindText(7, row.digest);
-  BindOptional(
-      statement, 8,
-      row.base.has_value() ? std::optional(std::bit_cast<std::int64_t>(*row.base)) : std::nullopt);
+  BindOptional(statement, 8, AsBits(row.base));
   statement.BindText(9, row.user);
   statement.BindInteger(10, Milliseconds(row.at));
   BindOptional(statement, 11,
@@ -385,9 +402,13 @@ Result<std::int64_t> PutObject(Connection& connection, Place place, const Object
   statement.BindText(8, names);
   statement.BindText(9, object.service);
   statement.BindText(10, object.contact);
-  statement.BindInteger(11, object.stripped ? 1 : 0);
-  statement.BindInteger(12, Milliseconds(object.at));
-  if (place.has_value()) statement.BindInteger(13, *place);
+  statement.BindInteger(11, object.composes ? 1 : 0);
+  statement.BindInteger(12, object.own_party ? 1 : 0);
+  statement.BindText(13, object.transfer_to);
+  statement.BindText(14, object.told);
+  BindOptional(statement, 15, AsBits(object.stripped));
+  statement.BindInteger(16, Milliseconds(object.at));
+  if (place.has_value()) statement.BindInteger(17, *place);
   return Finish(connection, statement, place);
 }
 

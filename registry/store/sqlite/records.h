@@ -31,10 +31,12 @@ struct OwnerTexts {
   std::string_view record_reason;
   std::string_view successor;
   std::string_view leaf;  // empty: none
+  std::string_view left;  // one slot a line
   bool owned = true;      // false: a key without owner, all else is empty
   bool contested = false;
   std::int64_t since = 0;
   bool real = false;
+  bool managed_once = false;
   Record record = Record::kNone;
   HolderState state = HolderState::kReserved;
 };
@@ -51,11 +53,12 @@ Result<Object> ReadObject(const Statement& statement);
 Result<AuditEntry> ReadAudit(const Statement& statement);
 Result<Agreement> ReadAgreement(const Statement& statement);
 Result<ResourceName> ReadName(const Statement& statement);
-inline constexpr int kObjectColumnCount = 13;
+inline constexpr int kObjectColumnCount = 17;
 inline constexpr int kAuditColumnCount = 10;
 
 std::string_view WordOf(RowState state);
 std::string_view WordOf(AgreementKind kind);
+std::string SlotLines(const std::vector<Slot>& slots);  // one a line, as OwnerTexts::left
 // The column `kind` of a slot: "cluster/group/kind".
 std::string KindOf(const Slot& slot);
 

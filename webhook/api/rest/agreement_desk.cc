@@ -40,18 +40,18 @@ std::optional<Slot> SlotOfObject(const std::string& text, const std::string& clu
 
 }  // namespace
 
-Result<PartyId> PartyNamed(const PartyName& name, const PartyRules& parties) {
+Result<PartyId> PartyNamed(const PartyName& name) {
   if (!IsName(name.cluster)) return InvalidArgument("\"cluster\" is no id of a cluster");
   if (name.ns.empty() == name.object.empty()) {
     return InvalidArgument("name one of \"namespace\" and \"object\"");
   }
   if (!name.ns.empty()) {
     if (!IsName(name.ns)) return InvalidArgument("\"namespace\" is no name of a namespace");
-    return PartyOf(Slot{name.cluster, "", "", name.ns, ""}, parties);
+    return PartyOf(Slot{name.cluster, "", "", name.ns, ""});
   }
   const auto slot = SlotOfObject(name.object, name.cluster);
   if (!slot) return InvalidArgument("\"object\" is not of the form Kind.group/name");
-  return PartyOf(*slot, parties);
+  return PartyOf(*slot);
 }
 
 AgreementDesk::AgreementDesk(const OperationPorts& ports, AgreementKind kind)
@@ -63,14 +63,14 @@ std::string AgreementDesk::NamespaceOf(const PartyId& party) {
   return is_namespace ? party.text.substr(slash + 1) : std::string();
 }
 
-Result<PartyId> AgreementDesk::PartyIn(const Texts& texts, const Slot& root, const RestCall& call) {
+Result<PartyId> AgreementDesk::PartyIn(const Texts& texts, const Slot& root) {
   const auto text = [&](const char* name) {
     const auto found = texts.find(name);
     return found == texts.end() ? std::string() : found->second;
   };
   PartyName name{text("cluster"), text("namespace"), text("object")};
   if (name.cluster.empty()) name.cluster = root.cluster;
-  return PartyNamed(name, call.policy->parties);
+  return PartyNamed(name);
 }
 
 Result<ResourceView> AgreementDesk::Resource(const std::string& id, Deadline deadline) const {

@@ -25,7 +25,7 @@ struct PartyName {
   std::string object;  // as Bucket.s3.aws.upbound.io/artifacts
 };
 // Errors: kInvalidArgument.
-Result<PartyId> PartyNamed(const PartyName& name, const PartyRules& parties);
+Result<PartyId> PartyNamed(const PartyName& name);
 
 // Thread-safe.
 class AgreementDesk final {
@@ -45,7 +45,7 @@ class AgreementDesk final {
 
   // The party that the texts "namespace" (with "cluster") or "object" (as Bucket.group/name) name.
   // Errors: kInvalidArgument.
-  static Result<PartyId> PartyIn(const Texts& texts, const Slot& root, const RestCall& call);
+  static Result<PartyId> PartyIn(const Texts& texts, const Slot& root);
   // The namespace of a party; empty for a cluster-scoped object or a service.
   static std::string NamespaceOf(const PartyId& party);
 

@@ -37,6 +37,12 @@ void WriteOwner(const Owner& owner, JsonWriter& json) {
   json.Field("identity", ToText(owner.identity));
   SayTime(json, "since", owner.since);
   Say(json, "real", owner.real);
+  Say(json, "managedOnce", owner.managed_once);
+  if (!owner.left.empty()) {
+    std::vector<std::string> left;
+    for (const Slot& slot : owner.left) left.push_back(ToText(slot));
+    json.TextsField("left", left);
+  }
   if (owner.record != Record::kNone) json.Field("record", Name(owner.record));
   Say(json, "reason", owner.record_reason);
   Say(json, "successor", owner.successor);
@@ -73,7 +79,11 @@ void WriteKnownObject(const Object& object, JsonWriter& json) {
   if (!object.names.empty()) json.TextsField("names", object.names);
   Say(json, "service", object.service);
   Say(json, "contact", object.contact);
-  Say(json, "stripped", object.stripped);
+  Say(json, "composes", object.composes);
+  Say(json, "ownParty", object.own_party);
+  Say(json, "transferTo", object.transfer_to);
+  Say(json, "told", object.told);
+  if (object.stripped) json.Field("stripped", std::to_string(*object.stripped));
   SayTime(json, "at", object.at);
   json.EndObject();
 }
@@ -252,6 +262,15 @@ Owner ReadOwner(const Json& json, const KeyText& key, const std::string& place,
   owner.identity = members.As("identity", IdentityFromText);
   owner.since = members.Time("since");
   owner.real = members.Flag("real");
+  owner.managed_once = members.Flag("managedOnce");
+  for (const std::string& text : members.Texts("left")) {
+    if (auto slot = SlotFromText(text)) {
+      owner.left.push_back(*std::move(slot));
+    } else {
+      members.Fail(".left cannot be read");
+    }
+  }
+  if (owner.left.size() > kLeftMax) members.Fail(".left has too many slots");
   const std::string record = members.Text("record");
   const auto known = record.empty() ? Record::kNone : RecordFromName(record);
   if (!known) members.Fail(".record is none of orphaned, imported, transferring");
@@ -307,7 +326,14 @@ Object ReadObject(const Json& json, const std::string& place, std::string& fault
   object.names = members.Texts("names");
   object.service = members.Text("service");
   object.contact = members.Text("contact");
-  object.stripped = members.Flag("stripped");
+  object.composes = members.Flag("composes");
+  object.own_party = members.Flag("ownParty");
+  object.transfer_to = members.Text("transferTo");
+  object.told = members.Text("told");
+  if (const std::string stripped = members.Text("stripped"); !stripped.empty()) {
+    object.stripped = NumberOf(stripped);
+    if (!object.stripped) members.Fail(".stripped is no resourceVersion");
+  }
   object.at = members.Time("at");
   fault = members.fault();
   return object;

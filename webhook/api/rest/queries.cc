@@ -266,8 +266,7 @@ Result<std::vector<Owner>> RegistryQueries::Find(const ResourceFilter& filter,
   return found;
 }
 
-Result<std::vector<AgreementView>> RegistryQueries::Dealings(const std::string& service,
-                                                             const std::set<PartyId>& parties,
+Result<std::vector<AgreementView>> RegistryQueries::Dealings(const Dealers& dealers,
                                                              Deadline deadline) const {
   std::vector<AgreementView> found;
   const auto look = [&](const Facts& facts) {
@@ -283,8 +282,9 @@ Result<std::vector<AgreementView>> RegistryQueries::Dealings(const std::string& 
         for (const Agreement& each : page) {
           if (!share && each.accepted) continue;
           const auto owner = facts.OwnerOf(each.key);
-          const bool theirs = owner && !share && owner->service == service;
-          if (!owner || (!theirs && parties.count(each.party) == 0)) continue;
+          const bool theirs = owner && !share && owner->service == dealers.service;
+          const PartyId party = Bound(each.party, dealers.rules);
+          if (!owner || (!theirs && !dealers.parties.contains(party))) continue;
           found.push_back({each, *owner, facts.RowsOfKey(each.key)});
         }
       }

@@ -76,9 +76,12 @@ class RegistryQueries final {
   // What the service has to do with others by agreement: what is shared with one of `parties`, and
   // the transfers that nobody accepted yet from the service or to one of `parties`. Of the first
   // kScanMax agreements of each kind.
-  Result<std::vector<AgreementView>> Dealings(const std::string& service,
-                                              const std::set<PartyId>& parties,
-                                              Deadline deadline) const;
+  struct Dealers {
+    const std::string& service;
+    const std::set<PartyId>& parties;  // as configuration binds them (Bound)
+    const PartyRules& rules;
+  };
+  Result<std::vector<AgreementView>> Dealings(const Dealers& dealers, Deadline deadline) const;
 
   // What roots of the service observe and others own. Of the first kScanMax observers in the order
   // of keys, and at most `limit`.

@@ -170,8 +170,10 @@ HttpResponse RestApi::GetService(RestCall& call) const {
   const auto page = queries_.List(query, *call.policy->catalogue, call.deadline);
   if (!page.ok()) return ProblemResponse(page.error());
   std::set<PartyId> parties = {PartyId{"service:" + query.filter.service}};
-  for (const Owner& owner : page.value().owners) parties.insert(owner.party);
-  const auto dealings = queries_.Dealings(query.filter.service, parties, call.deadline);
+  for (const Owner& owner : page.value().owners)
+    parties.insert(Bound(owner.party, call.policy->parties));
+  const auto dealings =
+      queries_.Dealings({query.filter.service, parties, call.policy->parties}, call.deadline);
   if (!dealings.ok()) return ProblemResponse(dealings.error());
   const auto observed = queries_.ObservedBy(query.filter.service, kShownMax, call.deadline);
   if (!observed.ok()) return ProblemResponse(observed.error());

@@ -22,7 +22,7 @@ HttpResponse Give(const AgreementDesk& desk, RestCall& call) {
   const Owner& owner = view.value().owner;
   const Permission permission{"ownerships", "share", "create", owner.root.ns};
   if (auto refusal = desk.rest().Refuse(call, permission)) return *std::move(refusal);
-  const auto party = AgreementDesk::PartyIn(given, owner.root, call);
+  const auto party = AgreementDesk::PartyIn(given, owner.root);
   if (!party.ok()) return ProblemResponse(party.error());
   const auto level = ShareLevelFromName(given["level"]);
   if (!level) return Refused(ProblemType::kMalformed, "\"level\" is neither observe nor attach");

@@ -32,7 +32,7 @@ HttpResponse Offer(const AgreementDesk& desk, RestCall& call) {
   const Permission permission{"ownerships", "transfer", "create",
                               forced ? std::string_view() : std::string_view(owner.root.ns)};
   if (auto refusal = desk.rest().Refuse(call, permission)) return *std::move(refusal);
-  const auto party = AgreementDesk::PartyIn(given, owner.root, call);
+  const auto party = AgreementDesk::PartyIn(given, owner.root);
   if (!party.ok()) return ProblemResponse(party.error());
   if (given["reason"].empty()) return Malformed("\"reason\" is missing");
   const TransferTerms terms{party.value(), given["successor"], forced};

@@ -27,7 +27,8 @@ bool HasReferences(const ObjectFacts& object) {
 
 bool HasLineage(const ObjectFacts& object) {
   const LineageFields& lineage = object.lineage;
-  return lineage.controller || lineage.claim || lineage.composed || !lineage.resources.empty();
+  return lineage.controller || lineage.claim || lineage.composed || lineage.composite ||
+         !lineage.resources.empty();
 }
 
 // How a version came to be seen.
@@ -166,7 +167,7 @@ Result<void> Reconciler::Apply(std::vector<Item> items) {
       TRUCE_RETURN_IF_ERROR(Write([chunk, rules = rules_](Ledger& ledger) {
         for (const Item& item : *chunk) {
           if (item.deleted) {
-            SeeDeleted(item.sighting->facts, item.crd_terminating, ledger);
+            SeeDeleted(item.sighting->facts, {item.crd_terminating, item.before}, ledger);
           } else {
             SeeVersion(item.sighting->facts, {item.out_of_sight, item.reread}, *rules, ledger);
           }
@@ -300,6 +301,7 @@ Result<void> Reconciler::Events(const GroupKind& kind, std::span<const WatchEven
   Kind* found = Find(kind);
   if (found == nullptr) return {};
   std::vector<Item> items;
+  std::unordered_map<std::string, std::optional<std::uint64_t>> shown;  // by these events
   for (const WatchEvent& event : events) {
     if (event.type == WatchEvent::Type::kBookmark) continue;
     const Result<Document> document = reader_.Read(event.object);
@@ -321,7 +323,12 @@ Result<void> Reconciler::Events(const GroupKind& kind, std::span<const WatchEven
     // A quorum GET was ahead of the stream.
     const bool older = !item.deleted && known != found->versions.end() && known->second.number &&
                        object.version && *object.version <= *known->second.number;
-    if (!older) items.push_back(std::move(item));
+    if (older) continue;
+    const auto [last, first] = shown.try_emplace(object.uid.text);
+    if (first && known != found->versions.end()) last->second = known->second.number;
+    item.before = last->second;
+    last->second = object.version;
+    items.push_back(std::move(item));
   }
   return Apply(std::move(items));
 }

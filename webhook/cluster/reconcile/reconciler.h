@@ -199,6 +199,7 @@ class Reconciler final {
     bool out_of_sight = false;
     bool reread = false;  // a version applied before, by rules that may have changed since
     bool crd_terminating = false;
+    std::optional<std::uint64_t> before;  // of an end: the version that the watch showed last
   };
   // A quorum GET and what it is to settle.
   struct Ask {

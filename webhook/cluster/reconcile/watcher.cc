@@ -361,6 +361,7 @@ void Watcher::SetRules(Moment now, ReconcileRules rules) {
   now_ = now;
   const std::vector<Accounts::Change> changes = accounts_.Configure(rules.identity.accounts);
   rules.identity.accounts = accounts_.Effective();
+  rules.identity.composites = CompositesDefined();
   reconciler_.SetRules(std::move(rules));
   UseAccounts(changes);
   kinds_stale_ = true;

@@ -71,11 +71,19 @@ struct WatcherStatus {
   ReconcileStatus reconcile;
 };
 
+// What identities depend on and the cluster tells; a value.
+struct LearnedIdentity {
+  AccountMap accounts;             // configured and learned
+  std::set<GroupKind> composites;  // kinds that an XRD defines as composite
+
+  bool operator==(const LearnedIdentity&) const = default;
+};
+
 struct WatcherPorts {
   ReconcilePorts reconcile;
   ReviewInbox* inbox = nullptr;  // may be null
-  // Called when learned accounts changed: the admission path takes IdentityRules::accounts from it.
-  std::function<void(const AccountMap& effective)> on_accounts;
+  // Called when it changed: the admission path takes the same fields of IdentityRules from it.
+  std::function<void(const LearnedIdentity& learned)> on_learned;
 };
 
 // External synchronization. Deterministic for a seed, the inputs and the store.
@@ -138,6 +146,8 @@ class Watcher final {
   void SawObject(Followed& followed, Value object, bool gone);
   void SawAccount(const ProviderConfigName& config, const std::string& account);
   void UseAccounts(const std::vector<Accounts::Change>& changes);
+  void UseLearned();
+  std::set<GroupKind> CompositesDefined() const;
   // kinds (watcher.cc)
   Followed* FindKind(const GroupKind& kind);
   void UpdateKinds(Moment now);

@@ -132,6 +132,7 @@ void Watcher::SawObject(Followed& followed, Value object, bool gone) {
         composites_.emplace(name, *std::move(kinds));
       }
       kinds_stale_ = true;
+      UseLearned();
       return;
     case Role::kProviderConfig: {
       const GroupKind kind = followed.follower.kind().group_kind();
@@ -172,12 +173,25 @@ void Watcher::UseAccounts(const std::vector<Accounts::Change>& changes) {
     if (!change.from.starts_with('?')) continue;
     Enqueue([this, change] { return reconciler_.LocateAccount(change.from, change.to); });
   }
+  UseLearned();
+}
+
+std::set<GroupKind> Watcher::CompositesDefined() const {
+  std::set<GroupKind> defined;
+  for (const auto& [name, kinds] : composites_) defined.insert(kinds.composite);
+  return defined;
+}
+
+void Watcher::UseLearned() {
+  LearnedIdentity learned{accounts_.Effective(), CompositesDefined()};
   ReconcileRules rules = reconciler_.rules();
-  if (rules.identity.accounts != accounts_.Effective()) {
-    rules.identity.accounts = accounts_.Effective();
+  if (rules.identity.accounts != learned.accounts ||
+      rules.identity.composites != learned.composites) {
+    rules.identity.accounts = learned.accounts;
+    rules.identity.composites = learned.composites;
     reconciler_.SetRules(std::move(rules));
   }
-  if (ports_.on_accounts) ports_.on_accounts(accounts_.Effective());
+  if (ports_.on_learned) ports_.on_learned(learned);
 }
 
 }  // namespace truce
