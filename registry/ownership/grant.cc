@@ -118,6 +118,12 @@ bool HasSibling(const Owner& owner, const Object& object, bool managed, const Le
   });
 }
 
+void RememberSlot(const Slot& slot, Owner& owner) {
+  std::erase(owner.left, slot);
+  owner.left.push_back(slot);
+  if (owner.left.size() > kLeftMax) owner.left.erase(owner.left.begin());
+}
+
 bool IsForParty(const Owner& owner, const Object& object, const Ledger& ledger) {
   if (owner.record != Record::kOrphaned && owner.record != Record::kTransferring) return false;
   return owner.root == object.root || ledger.OneParty(owner.party, ledger.PartyFor(object.root));

@@ -43,6 +43,9 @@ bool RootHasManaged(const std::vector<Row>& rows, const Slot& root);
 // owner's resource, and can write or delete. For a record of each root of the owner's party (E4). A
 // claim or composite is nobody's sibling (E5).
 bool HasSibling(const Owner& owner, const Object& object, bool managed, const Ledger& ledger);
+// The slot is one that the chain of the owner has left (R2).
+void RememberSlot(const Slot& slot, Owner& owner);
+
 // True when the record kOrphaned or kTransferring is for the object's party, or its root, to
 // declare again. False for other owners.
 bool IsForParty(const Owner& owner, const Object& object, const Ledger& ledger);

@@ -86,7 +86,10 @@ std::vector<Row> Ledger::RowsOfUid(const Uid& uid) const {
 
 std::optional<Row> Ledger::FindRow(const RowId& id) const {
   const auto found = rows_.find(id);
-  if (found != rows_.end()) return found->second;
+  return found != rows_.end() ? found->second : FindStored(id);
+}
+
+std::optional<Row> Ledger::FindStored(const RowId& id) const {
   for (Row& row : facts_.RowsOfKey(id.key)) {
     if (row.id == id) return std::move(row);
   }
@@ -250,12 +253,17 @@ void Ledger::DeriveOwners() {
     auto found = owners_.find(key);
     if (found == owners_.end()) {
       std::optional<Owner> owner = facts_.OwnerOf(key);
-      if (!owner) continue;
+      if (!owner) {
+        const std::vector<Row> rows = facts_.RowsOfKey(key);
+        CheckKey(key, ChangedRows(key, rows), nullptr);
+        continue;
+      }
       found = owners_.emplace(key, std::move(owner)).first;
     }
-    if (!found->second) continue;
     const std::vector<Row> stored = facts_.RowsOfKey(key);
-    Derive(ChangedRows(key, stored), *found->second);
+    const std::vector<const Row*> rows = ChangedRows(key, stored);
+    if (found->second) Derive(rows, *found->second);
+    CheckKey(key, rows, found->second ? &*found->second : nullptr);
   }
 }
 
@@ -306,7 +314,14 @@ Changes Ledger::Take() {
   DeriveOwners();
   FollowOwners();
   DropNamesOfTheGone();
+  CheckRows();
+  for (const auto& [key, owner] : owners_) CheckOwner(key, owner);
+  CheckNames();
   Changes changes;
+  if (!breach_.empty()) {
+    changes.breach = std::move(breach_);
+    return changes;
+  }
   TakeAgreements(changes);
   TakeNames(changes);
   for (auto& [key, owner] : owners_) {
@@ -315,10 +330,7 @@ Changes Ledger::Take() {
     if (owner && owner != stored) changes.put_owners.push_back(*std::move(owner));
   }
   for (auto& [id, row] : rows_) {
-    std::optional<Row> stored;
-    for (Row& candidate : facts_.RowsOfKey(id.key)) {
-      if (candidate.id == id) stored = std::move(candidate);
-    }
+    const std::optional<Row> stored = FindStored(id);
     if (!row && stored) changes.drop_rows.push_back(id);
     if (row && row != stored) changes.put_rows.push_back(*std::move(row));
   }

@@ -3,9 +3,12 @@
 #define TRUCE_REGISTRY_OWNERSHIP_LEDGER_H_
 
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "registry/identity/identity.h"
@@ -54,6 +57,14 @@ class Ledger final {
   void PutSetting(const std::string& name, std::string value);
   void Audit(AuditEntry entry);  // sets `at`
 
+  // What Take holds the decision to (I7, I16): which lives it speaks of, and which real resources
+  // it may let go of, because their end was witnessed, an operator says so, or another one keeps
+  // their names.
+  void MayEnd(const Uid& uid) { ending_.insert(uid); }
+  void MayFree(const KeyText& key) { freeing_.insert(key); }
+  // Another catalogue spells the keys anew: names may go with it.
+  void Rekeys() { rekeys_ = true; }
+
   PublicId NewId() { return ids_(); }
   // The party of `root`, as it is kept: without what configuration binds it to (W4).
   PartyId PartyFor(const Slot& root) const { return PartyOf(root); }
@@ -69,14 +80,23 @@ class Ledger final {
   // agreements brought after their ownerships: they move with a key, end with the ownership, and a
   // transfer ends when it is done or the owner names somebody else. The further names of a key that
   // is left with neither owner nor row go with it, all at once. Values equal to the stored ones are
-  // left out. The ledger must not be used afterwards.
+  // left out. What would break I1, I7 or I12 to I17 comes back as Changes::breach instead, in every
+  // build. The ledger must not be used afterwards.
   Changes Take();
 
  private:
+  std::optional<Row> FindStored(const RowId& id) const;
   // The rows of `key`, ordered by RowId: those of `stored` that this ledger left alone, and its
   // own.
   std::vector<const Row*> ChangedRows(const KeyText& key, const std::vector<Row>& stored) const;
   void DeriveOwners();
+  // Checks (ledger_checks.cc); the first one that fails stays.
+  void Breach(std::string_view invariant, const std::string& what);
+  void CheckKey(const KeyText& key, const std::vector<const Row*>& rows, const Owner* owner);
+  void CheckRows();
+  void CheckOwner(const KeyText& key, const std::optional<Owner>& owner);
+  void CheckNames();
+  bool IsAudited(const PublicId& id, std::initializer_list<AuditAction> actions) const;
   void FollowOwners();
   void MoveAgreements(const Owner& stored);
   void EndWhatIsDone(const Owner& stored, const Owner& owner);
@@ -95,6 +115,10 @@ class Ledger final {
   std::map<KeyText, std::optional<ResourceName>> names_;
   std::map<std::string, std::string> settings_;
   std::vector<AuditEntry> audit_;
+  std::set<Uid> ending_;
+  std::set<KeyText> freeing_;
+  bool rekeys_ = false;
+  std::string breach_;
 };
 
 }  // namespace truce

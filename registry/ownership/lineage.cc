@@ -278,7 +278,10 @@ void EndRecord(Owner owner, const Slot& to, const std::string& cause, Ledger& le
   const bool handed_over = !ledger.OneParty(party, owner.party);
   if (owner.root != to) owner.since = ledger.now();
   owner.root = to;
-  if (handed_over) owner.party = party;
+  if (handed_over) {
+    owner.party = party;
+    owner.left.clear();
+  }
   DescribeTop(owner, ledger);
   owner.record = Record::kNone;
   owner.record_reason.clear();
@@ -317,7 +320,11 @@ void MoveOwner(const KeyText& key, const RootChange& change, Ledger& ledger) {
   if (owner->root != from) return;
   if (RootManages(rows, from) || !RootManages(rows, to)) return;
   owner->root = to;
-  if (!ledger.OneParty(owner->party, ledger.PartyFor(to))) owner->party = ledger.PartyFor(to);
+  if (!ledger.OneParty(owner->party, ledger.PartyFor(to))) {
+    owner->party = ledger.PartyFor(to);
+    owner->successor.clear();
+    owner->left.clear();
+  }
   DescribeTop(*owner, ledger);
   ledger.Audit({.action = AuditAction::kMoved,
                 .key = key,

@@ -226,6 +226,8 @@ void Merge(const KeyText& from, const KeyText& to, Ledger& ledger) {
   UniteAgreements(from, to, ledger);
   MoveBelongings(from, to, ledger);
   if (gone) ledger.DropOwner(from);
+  ledger.MayFree(from);
+  ledger.MayFree(to);  // of the two ids one stays
   PutFurther(from, to, false, ledger);
   if (!gone || !kept) return;
   Owner& owner = *kept;
@@ -242,6 +244,8 @@ void Merge(const KeyText& from, const KeyText& to, Ledger& ledger) {
   if (gone->since < owner.since) owner.id = gone->id;
   owner.since = std::min(owner.since, gone->since);
   owner.real = owner.real || gone->real;
+  owner.managed_once = owner.managed_once || gone->managed_once;
+  for (const Slot& slot : gone->left) RememberSlot(slot, owner);
   if (owner.successor.empty()) owner.successor = gone->successor;
   if (owner.arn.empty()) owner.arn = gone->arn;
   if (!IsAccount(owner.identity.account)) owner.identity.account = gone->identity.account;

@@ -194,6 +194,7 @@ std::size_t Move(const Affected& affected, const NewKey& new_key, const std::str
 }  // namespace
 
 std::size_t RekeyAll(const NewKey& new_key, const std::string& cause, Ledger& ledger) {
+  ledger.Rekeys();
   return Move(Collect(new_key, ledger), new_key, cause, ledger);
 }
 

@@ -223,12 +223,15 @@ struct Changes {
   std::vector<AuditEntry> audit;
   std::vector<std::pair<std::string, std::string>>
       put_settings;  // brake, cluster binding, catalogue version
+  // Not empty: the decision would break an invariant, which the text names. All else is empty, and
+  // stores refuse it with kInternal.
+  std::string breach;
 
   bool empty() const {
     return put_rows.empty() && drop_rows.empty() && put_owners.empty() && drop_owners.empty() &&
            put_objects.empty() && drop_objects.empty() && put_agreements.empty() &&
            drop_agreements.empty() && put_names.empty() && drop_names.empty() && audit.empty() &&
-           put_settings.empty();
+           put_settings.empty() && breach.empty();
   }
   bool operator==(const Changes&) const = default;
 };

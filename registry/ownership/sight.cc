@@ -87,13 +87,10 @@ void PassTo(const Row& heir, Heritage heritage, const std::string& cause, Owner 
 }
 
 // The chain has lost a declaration: its slot may be restored later (R2).
-void RememberSlot(const Row& ended, const std::vector<Row>& rest, Owner& owner) {
+void NoteLeft(const Row& ended, const std::vector<Row>& rest, Owner& owner) {
   const bool lives =
       std::any_of(rest.begin(), rest.end(), [&](const Row& row) { return row.slot == ended.slot; });
-  if (lives) return;
-  std::erase(owner.left, ended.slot);
-  owner.left.push_back(ended.slot);
-  if (owner.left.size() > kLeftMax) owner.left.erase(owner.left.begin());
+  if (!lives) RememberSlot(ended.slot, owner);
 }
 
 // The last managing row of the owner's chain ended by `row`.
@@ -131,8 +128,11 @@ void EndRow(const RowId& id, End end, const std::string& cause, Ledger& ledger) 
   if (!owner || owner->root != row->root || !Manages(*row) || owner->record != Record::kNone)
     return;
   const std::vector<Row> rest = ledger.RowsOfKey(id.key);
-  RememberSlot(*row, rest, *owner);
-  if (end == End::kWitnessed && !RootHasManaged(rest, owner->root)) owner->real = false;  // E2
+  NoteLeft(*row, rest, *owner);
+  if (end == End::kWitnessed && !RootHasManaged(rest, owner->root)) {
+    owner->real = false;  // E2
+    ledger.MayFree(id.key);
+  }
   if (!RootManages(rest, owner->root)) {
     // Ownership ends with the last row of its chain.
     EndOwnership(*std::move(owner), *row, end, cause, ledger);
@@ -244,6 +244,7 @@ bool Confirms(const ObjectFacts& object, const Row& reserved) {
 }  // namespace
 
 void OutOfSight(const Uid& uid, Ledger& ledger) {
+  ledger.MayEnd(uid);
   for (const Row& row : ledger.RowsOfUid(uid)) {
     auto owner = ledger.OwnerOf(row.id.key);
     if (!owner || owner->real || owner->root != row.root || !Manages(row)) continue;
@@ -295,6 +296,7 @@ void Meet(const ObjectFacts& object, Ledger& ledger) {
 }
 
 void See(const ObjectFacts& object, bool out_of_sight, Ledger& ledger) {
+  ledger.MayEnd(object.uid);
   if (out_of_sight) OutOfSight(object.uid, ledger);
   const auto before = ledger.ObjectByUid(object.uid);
   const Object placed = PutPlace(object, ledger);
@@ -363,25 +365,33 @@ void NameSuccessor(const ObjectFacts& object, const Slot& root, Ledger& ledger) 
   }
 }
 
+namespace {
+
+std::set<KeyText> SeenKeys(const Uid& uid, const Ledger& ledger) {
+  std::set<KeyText> keys;
+  for (const Row& row : ledger.RowsOfUid(uid)) {
+    if (row.id.state == RowState::kSeen) keys.insert(row.id.key);
+  }
+  return keys;
+}
+
+}  // namespace
+
 void SeeDeleted(const ObjectFacts& last, const Ending& ending, Ledger& ledger) {
+  ledger.MayEnd(last.uid);
   const auto object = ledger.ObjectByUid(last.uid);
+  const std::set<KeyText> before = SeenKeys(last.uid, ledger);
+  if (object) See(last, false, ledger);
+  // What only the last version means was not what its provider deleted (E8).
+  const bool same = before.empty() || before == SeenKeys(last.uid, ledger);
   // A review that judged an older version was followed by another write: what it took off came
   // back.
   const bool stripped =
       object && object->stripped && (!ending.before || *ending.before <= *object->stripped);
-  const bool witnessed =
-      last.managed && last.terminating && last.deleting && !stripped && !ending.crd_terminating;
+  const bool witnessed = last.managed && last.terminating && last.deleting && same && !stripped &&
+                         !ending.crd_terminating;
   const DeclaredAt all = DeclaredBy(last, ledger);
   std::vector<Row> rows = ledger.RowsOfUid(last.uid);
-  for (const Row& row : rows) {
-    auto owner = ledger.OwnerOf(row.id.key);
-    const DeclaredResource* declared = At(all, row.id.key);
-    if (owner && owner->root == row.root && last.real && declared != nullptr &&
-        declared->intent != Intent::kObserves && !owner->real && Witnesses(last, *owner)) {
-      owner->real = true;
-      ledger.PutOwner(*std::move(owner));
-    }
-  }
   // Reservations first: the end of what was seen decides whether the key becomes free.
   std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
     return a.id.state == RowState::kReserved && b.id.state == RowState::kSeen;
@@ -413,6 +423,7 @@ void Prove(const RowId& reserved, const Proof& proof, Ledger& ledger) {
   if (proof.answer == Proof::Answer::kUnknown) return;
   const auto row = ledger.FindRow(reserved);
   if (!row) return;
+  ledger.MayEnd(reserved.uid);
   const bool same_life =
       proof.answer == Proof::Answer::kLive && proof.object && proof.object->uid == reserved.uid;
   if (same_life && Confirms(*proof.object, *row)) See(*proof.object, false, ledger);
@@ -470,9 +481,12 @@ bool ReleaseByOperator(const KeyText& key, const std::string& actor, const std::
                 .root = owner->root,
                 .cause = "released by operator: " + reason,
                 .actor = actor});
+  ledger.MayFree(key);
   const std::vector<Row> rows = ledger.RowsOfKey(key);
   for (const Row& row : rows) {
-    if (row.root == owner->root) ledger.DropRow(row.id);
+    if (row.root != owner->root) continue;
+    ledger.MayEnd(row.id.uid);
+    ledger.DropRow(row.id);
   }
   if (const auto heir = OldestOther(rows, owner->root)) {
     PassTo(*heir, Heritage::kFreed, "released by operator: " + reason, *std::move(owner), ledger);

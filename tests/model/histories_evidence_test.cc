@@ -157,27 +157,36 @@ TEST_F(HistoriesOfEvidence, AClaimWhoseCompositionTruceDoesNotReadMakesItReal) {
 // History 11: what was created is real before its status says so.
 TEST_F(HistoriesOfEvidence, AnAnnouncedCreationIsReal) {
   struct Case {
-    const char* user;
-    bool reviewed;
+    const char* what;
+    const char* reviewed_from;  // empty: past the webhook
+    bool seen;                  // before the end
     bool orphaned;
   };
   const std::array cases = {
-      Case{scene::kProvider, true, true}, Case{scene::kProvider, false, true},
-      Case{"dev", true, false},  // anybody may write an annotation
+      Case{"reviewed-and-seen", scene::kProvider, true, true},
+      Case{"reviewed", scene::kProvider, false, true},
+      Case{"seen", "", true, true},
+      Case{"ended", "", false, true},
+      Case{"forged", "dev", true, false},  // anybody may write an annotation
+      Case{"forged-unseen", "dev", false, false},
   };
   for (const Case& test : cases) {
-    const std::string name = std::string(test.user) + (test.reviewed ? "-1" : "-2");
-    ObjectFacts object =
+    const std::string name = test.what;
+    const std::string user = test.reviewed_from;
+    const ObjectFacts object =
         ManagedBucket(SlotOf("Bucket", "team-a", name), name, name, Intent::kDeletes, 1);
     ASSERT_TRUE(registry_.Create(object).allowed);
     registry_.See(object);
     ObjectFacts marked = Next(object);
     marked.created_marks = "2026-11-23T14:00:00Z ";
-    if (test.reviewed) {
-      ASSERT_TRUE(registry_.Update(object, marked, test.user).allowed);
+    if (!user.empty()) {
+      ASSERT_TRUE(registry_.Update(object, marked, user).allowed);
     }
-    registry_.See(marked);
-    registry_.SeeDeleted(Terminating(marked));
+    if (test.seen) registry_.See(marked);
+    ObjectFacts last = Terminating(marked);
+    // A version from before the write: only the review knows of it.
+    if (user == scene::kProvider && !test.seen) last.created_marks.clear();
+    registry_.SeeDeleted(last);
     EXPECT_EQ(registry_.OwnerOf(name).has_value(), test.orphaned) << name;
   }
 }
@@ -564,6 +573,15 @@ TEST_F(HistoriesOfEvidence, NothingIsRestoredBesideALivingManagedResource) {
   second.lineage.controller = chain.bucket.lineage.controller;
   ASSERT_TRUE(registry_.Create(second, scene::kCrossplane).allowed);
   registry_.See(second);
+  EXPECT_FALSE(registry_.Create(Restored(chain.bucket), scene::kRestorer).allowed);
+}
+
+TEST_F(HistoriesOfEvidence, NothingIsRestoredBesideAStrangersManagedResource) {
+  const Chain chain = Living("team-a", "a");
+  registry_.See(Strangers());  // past the webhook: a recorded conflict
+  registry_.SeeDeleted(Terminating(chain.bucket));
+  registry_.SeeDeleted(Terminating(chain.composite));
+  ASSERT_TRUE(IsOf(chain));
   EXPECT_FALSE(registry_.Create(Restored(chain.bucket), scene::kRestorer).allowed);
 }
 

@@ -171,7 +171,8 @@ class Cluster:
         )
 
     def apply_crds(self) -> None:
-        """Applies tests/e2e/crds and Truce's own, and waits until every API server serves all."""
+        """Applies tests/e2e/crds and Truce's own, and waits until every API server serves all.
+        Defines the composite of the platform's kinds."""
         # Truce's own are larger than the annotation of a client-side apply may be.
         done = self.kubectl("apply", "--server-side", "-f", str(CRDS), "-f", str(OWN_CRDS))
         if done.returncode != 0:
@@ -184,6 +185,13 @@ class Cluster:
                         SETTLE_SECONDS,
                         f"{kind.kind} of {kind.group} served",
                     )
+        definition = objects.composite_definition()
+        with self.client("admin") as client:
+
+            def defined() -> bool:
+                return client.create(definition).status in (201, 409)
+
+            wait_for(defined, SETTLE_SECONDS, "the composite's definition")
 
     def register_webhook(
         self, url: str, ca_file: Path, failure_policy: str = "Fail", own_kinds: bool = False

@@ -51,6 +51,12 @@ CUSTOM_KINDS = (
 )
 
 _BUILT_IN_KINDS = (
+    _kind(
+        "apiextensions.crossplane.io",
+        "v1",
+        "CompositeResourceDefinition",
+        "compositeresourcedefinitions",
+    ),
     _kind("", "v1", "Namespace", "namespaces"),
     _kind("", "v1", "ConfigMap", "configmaps", True),
     _kind("", "v1", "ServiceAccount", "serviceaccounts", True),
@@ -152,6 +158,20 @@ def claim(name: str, namespace: str, bucket_name: str, **metadata) -> dict:
         "kind": "ObjectStorage",
         "metadata": {"name": name, "namespace": namespace, **metadata},
         "spec": {"parameters": {"name": bucket_name, "region": REGION}},
+    }
+
+
+def composite_definition() -> dict:
+    """What makes XObjectStorage a composite, with claims ObjectStorage."""
+    return {
+        "apiVersion": "apiextensions.crossplane.io/v1",
+        "kind": "CompositeResourceDefinition",
+        "metadata": {"name": "xobjectstorages.platform.example.org"},
+        "spec": {
+            "group": "platform.example.org",
+            "names": {"kind": "XObjectStorage", "plural": "xobjectstorages"},
+            "claimNames": {"kind": "ObjectStorage", "plural": "objectstorages"},
+        },
     }
 
 

@@ -431,6 +431,7 @@ Result<void> MemoryStore::Apply(const Locks& /*locks*/, const Decide& decide, De
     return Error{ErrorCode::kDeadlineExceeded, "the deadline passed before the decision's turn"};
   }
   const Changes changes = decide(*state_);
+  if (!changes.breach.empty()) return Error{ErrorCode::kInternal, changes.breach};
   if (changes.empty()) return {};
   return state_->Write(changes);
 }

@@ -102,6 +102,9 @@ void Committer::Decide(const std::shared_ptr<Request>& request,
     // SQLite takes the transaction back when one of its reads meets a broken disk.
     if (in_transaction && !writer_.InTransaction()) Abandon(*failure);
   }
+  if (!failure.has_value() && !changes.breach.empty()) {
+    failure = Error{ErrorCode::kInternal, std::move(changes.breach)};
+  }
   if (failure.has_value()) {
     request->Finish(*std::move(failure));
   } else if (changes.empty()) {
