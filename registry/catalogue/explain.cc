@@ -133,6 +133,15 @@ void AddPlace(const TypeSpec& spec, Lines& lines) {
   }
 }
 
+void AddForms(const TypeSpec& spec, Lines& lines) {
+  std::string_view label = "external name";
+  for (const NameForm& form : spec.external_name) {
+    lines.Add(label, form.text());
+    label = "";
+  }
+  if (spec.id_in_partition) lines.Add("", "its id exists once, over all accounts");
+}
+
 void AddNameRule(const NameRule& rule, Lines& lines) {
   if (rule.part.empty()) return;
   std::string text = "of " + rule.part + ": ";
@@ -200,6 +209,7 @@ std::string Explain(const TypeSpec& spec) {
   }
   AddPlace(spec, lines);
   lines.Add("ARN", spec.arn_template);
+  AddForms(spec, lines);
   AddNameRule(spec.name_rule, lines);
   AddAttachment(spec, lines);
   lines.Add("default quota", spec.default_quota);

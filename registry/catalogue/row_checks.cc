@@ -104,6 +104,19 @@ Result<void> CheckArn(const TypeSpec& spec) {
   return {};
 }
 
+Result<void> CheckForms(const TypeSpec& spec) {
+  for (const NameForm& form : spec.external_name) {
+    for (const std::string_view part : form.Parts()) {
+      if (HasPart(spec.parts, part)) continue;
+      return Fault(spec, "external_name",
+                   "{" + std::string(part) + "} of " + InQuotes(form.text()) +
+                       " is not a key part; these are " + NamesOf(spec.parts) +
+                       "; write {*} for what is none");
+    }
+  }
+  return {};
+}
+
 Result<void> CheckNameRule(const TypeSpec& spec) {
   const NameRule& rule = spec.name_rule;
   if (rule.part.empty()) {
@@ -222,6 +235,7 @@ Result<void> CheckTypes(std::span<const TypeSpec> types) {
     TRUCE_RETURN_IF_ERROR(CheckParts(spec));
     TRUCE_RETURN_IF_ERROR(CheckScope(spec));
     TRUCE_RETURN_IF_ERROR(CheckArn(spec));
+    TRUCE_RETURN_IF_ERROR(CheckForms(spec));
     TRUCE_RETURN_IF_ERROR(CheckNameRule(spec));
     TRUCE_RETURN_IF_ERROR(CheckAttachment(spec, types));
     TRUCE_RETURN_IF_ERROR(CheckReferences(spec, types));
