@@ -58,6 +58,7 @@ void AddParts(const std::vector<KeyPart>& parts, Fingerprint& fingerprint) {
     fingerprint.Add(part.default_value ? "default" : "no default");
     fingerprint.Add(part.default_value.value_or(""));
     fingerprint.Add(part.list ? "list" : "one");
+    fingerprint.Add(part.within);
     fingerprint.Add(part.normalisers.size());
     for (const Normaliser& normaliser : part.normalisers) fingerprint.Add(Text(normaliser));
   }

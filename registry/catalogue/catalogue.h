@@ -71,6 +71,10 @@ struct KeyPart {
   // value then equals the only key part of that resource (its name or its assigned id).
   std::string refers_to;
 
+  // A part of the same type that names the zone in which this name lies, which it may leave out
+  // (`www` in `example.org`); "" = none. That part refers to one type, which has the extra `name`.
+  std::string within;
+
   // Applied in order by Normalise().
   std::vector<Normaliser> normalisers;
 

@@ -188,6 +188,7 @@ std::string Describe(const KeyPart& part) {
   for (const Normaliser& normaliser : part.normalisers) steps.push_back(Text(normaliser));
   if (!steps.empty()) text += " (made equal: " + Joined(steps, ", ") + ")";
   if (part.list) text += ", one key per element";
+  if (!part.within.empty()) text += ", with or without the name of its " + part.within;
   if (!part.refers_to.empty()) text += " -> " + part.refers_to;
   return text;
 }

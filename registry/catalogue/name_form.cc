@@ -72,7 +72,7 @@ std::size_t EndOfSuffix(std::string_view value, std::size_t begin) {
 
 }  // namespace
 
-std::string_view FormReading::Part(std::string_view name) const {
+std::string_view NameReading::Part(std::string_view name) const {
   for (const auto& [part, value] : parts) {
     if (part == name) return value;
   }
@@ -241,10 +241,10 @@ bool LooksLikeAddress(std::string_view text) {
   return text.starts_with("arn:") || text.starts_with("https://") || text.starts_with("http://");
 }
 
-std::optional<FormReading> NameForm::Read(std::string_view value) const {
+std::optional<NameReading> NameForm::Read(std::string_view value) const {
   // A plain name is no address, whatever a name may contain.
   if (tokens_.front().kind == Token::Kind::kFree && LooksLikeAddress(value)) return std::nullopt;
-  FormReading reading;
+  NameReading reading;
   std::size_t at = 0;
   for (std::size_t i = 0; i < tokens_.size(); ++i) {
     const std::size_t end = EndOf(i, value, at);

@@ -19,7 +19,7 @@
 namespace truce {
 
 // What a text says. Views of the text that was read and of the form; empty: it does not say.
-struct FormReading {
+struct NameReading {
   std::string_view partition;  // "aws"
   std::string_view region;
   std::string_view account;  // 12 digits
@@ -38,7 +38,7 @@ class NameForm {
   static Result<NameForm> Parse(std::string_view text);
 
   // What `value` says; nothing when it has another form. Takes time in proportion to its length.
-  std::optional<FormReading> Read(std::string_view value) const;
+  std::optional<NameReading> Read(std::string_view value) const;
 
   const std::string& text() const { return text_; }
   // The parts that a reading has, as the pattern names them.

@@ -164,6 +164,20 @@ Result<void> CheckAttachment(const TypeSpec& spec, std::span<const TypeSpec> typ
   return {};
 }
 
+Result<void> CheckWithin(const TypeSpec& spec, std::span<const TypeSpec> types) {
+  for (const KeyPart& part : spec.parts) {
+    if (part.within.empty()) continue;
+    const auto zone = std::find_if(spec.parts.begin(), spec.parts.end(),
+                                   [&](const KeyPart& other) { return other.name == part.within; });
+    const TypeSpec* const type = zone == spec.parts.end() ? nullptr : Find(types, zone->refers_to);
+    if (type != nullptr && HasPart(type->extra, "name")) continue;
+    return Fault(
+        spec, "parts",
+        "within:" + part.within + " is no part with a ref to a type that has the extra name");
+  }
+  return {};
+}
+
 Result<void> CheckReferences(const TypeSpec& spec, std::span<const TypeSpec> types) {
   for (const auto* const parts :
        {&spec.parts, &spec.community_parts, &spec.extra, &spec.community_extra}) {
@@ -239,6 +253,7 @@ Result<void> CheckTypes(std::span<const TypeSpec> types) {
     TRUCE_RETURN_IF_ERROR(CheckNameRule(spec));
     TRUCE_RETURN_IF_ERROR(CheckAttachment(spec, types));
     TRUCE_RETURN_IF_ERROR(CheckReferences(spec, types));
+    TRUCE_RETURN_IF_ERROR(CheckWithin(spec, types));
   }
   return CheckSpaces(types);
 }

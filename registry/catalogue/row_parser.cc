@@ -186,12 +186,14 @@ Result<void> ParseOption(std::string_view option, KeyPart& part) {
     if (!IsTypeName(part.refers_to, false)) {
       return InvalidArgument(InQuotes(option) + " does not name a type; write ref:service/Kind");
     }
+  } else if (option.starts_with("within:")) {
+    part.within = option.substr(option.find(':') + 1);
   } else if (const std::optional<Normaliser> normaliser = ParseNormaliser(option)) {
     part.normalisers.push_back(*normaliser);
   } else {
     return InvalidArgument(
         InQuotes(option) +
-        " is no option; write list, default:VALUE, ref:TYPE, lower, dns, "
+        " is no option; write list, default:VALUE, ref:TYPE, within:PART, lower, dns, "
         "basename, arn-resource, secret-name, strip-prefix:X, strip-suffix:X, until:X, "
         "add-prefix:X or map:FROM>TO");
   }

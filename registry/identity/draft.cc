@@ -318,6 +318,24 @@ void Resolve(DeclaredResource& resource, const Reference& reference, std::string
   FillNames(resource, spec, false);
 }
 
+void AddZoneSpelling(DeclaredResource& resource, const KeyPart& within, std::string_view zone,
+                     const TypeSpec& spec) {
+  if (resource.key.empty() || IsAssignedName(resource.key) || zone.empty()) return;
+  ResourceIdentity other = resource.identity;
+  for (auto& [part, value] : other.parts) {
+    if (part != within.name || value == zone) continue;
+    if (value.size() > zone.size() && value.ends_with(zone) &&
+        value[value.size() - zone.size() - 1] == '.') {
+      value.resize(value.size() - zone.size() - 1);
+    } else {
+      value.append(1, '.').append(zone);
+    }
+  }
+  if (std::optional<KeyText> name = KeyOf(other, spec)) {
+    AddFurther(std::move(*name), false, resource);
+  }
+}
+
 ResourceIdentity DeclaredIdentity(const DeclaredResource& resource) {
   ResourceIdentity declared = resource.identity;
   if (resource.further_account.starts_with('?')) declared.account = resource.further_account;

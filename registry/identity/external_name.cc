@@ -29,7 +29,7 @@ std::string_view SuffixOf(std::string_view partition) {
   return "amazonaws.com";
 }
 
-std::optional<FormReading> ReadForm(std::string_view text, const TypeSpec& type) {
+std::optional<NameReading> ReadForm(std::string_view text, const TypeSpec& type) {
   if (text.size() > kPartBytesMax) return std::nullopt;
   for (const NameForm& form : type.external_name) {
     if (auto reading = form.Read(text)) return reading;
@@ -48,14 +48,14 @@ bool KeyedByExternalName(const Draft& draft) {
 }
 
 // What the reading tells of the part, normalised; else its default. Empty: it tells nothing.
-std::string ToldOf(const KeyPart& part, const FormReading& reading) {
+std::string ToldOf(const KeyPart& part, const NameReading& reading) {
   const std::string_view told = reading.Part(part.name);
   if (!told.empty()) return Normalise(part.normalisers, told);
   return part.list ? std::string() : part.default_value.value_or(std::string());
 }
 
 // The reading tells the whole key: whose resource it is, but for the account.
-bool TellsAll(const Draft& draft, const FormReading& reading) {
+bool TellsAll(const Draft& draft, const NameReading& reading) {
   if (reading.parts.empty()) return false;
   return std::all_of(draft.parts.begin(), draft.parts.end(), [&](const Reading& read) {
     const KeyPart& part = *read.part;
@@ -64,7 +64,7 @@ bool TellsAll(const Draft& draft, const FormReading& reading) {
 }
 
 // Where the reading lies, if not at `place`, as the end of a sentence; empty: it may lie there.
-std::string_view Elsewhere(const FormReading& reading, const TypeSpec& type,
+std::string_view Elsewhere(const NameReading& reading, const TypeSpec& type,
                            const ResourceIdentity& place, std::string_view account) {
   // Without a region the partition is not known.
   const bool placed = !place.region.empty();
@@ -88,21 +88,21 @@ std::string_view Elsewhere(const FormReading& reading, const TypeSpec& type,
 }
 
 // What all parts of the draft say, or nothing where one is not known or has several values.
-bool SaysTheSame(const Draft& draft, const FormReading& reading) {
+bool SaysTheSame(const Draft& draft, const NameReading& reading) {
   return std::all_of(draft.parts.begin(), draft.parts.end(), [&](const Reading& part) {
     return part.elements.size() == 1 && part.elements.front().value == ToldOf(*part.part, reading);
   });
 }
 
 // Every part that the draft knows agrees with the reading.
-bool MayBeTheSame(const Draft& draft, const FormReading& reading) {
+bool MayBeTheSame(const Draft& draft, const NameReading& reading) {
   return std::all_of(draft.parts.begin(), draft.parts.end(), [&](const Reading& part) {
     return part.elements.empty() || (part.elements.size() == 1 &&
                                      part.elements.front().value == ToldOf(*part.part, reading));
   });
 }
 
-void FillParts(const FormReading& reading, const PartContext& context, Draft& draft) {
+void FillParts(const NameReading& reading, const PartContext& context, Draft& draft) {
   for (Reading& part : draft.parts) {
     const std::string_view told = reading.Part(part.part->name);
     if (told.empty()) continue;
@@ -114,16 +114,17 @@ void FillParts(const FormReading& reading, const PartContext& context, Draft& dr
   }
 }
 
-void TakeAccount(const FormReading& reading, bool observed, Draft& draft) {
+void TakeAccount(const NameReading& reading, bool observed, Draft& draft) {
   const bool stand_in = draft.place.account.starts_with('?');
   if (!stand_in || reading.account.empty() || !draft.type->KeyHasAccount()) return;
   draft.further_account = reading.account;
   draft.further_observed = observed;
 }
 
-std::string Finding(std::string_view what, std::string_view text, std::string_view problem) {
+// The text last: it may be long.
+std::string Finding(std::string_view what, std::string_view problem, std::string_view text) {
   std::string finding(what);
-  return finding.append(1, ' ').append(Printable(text)).append(1, ' ').append(problem);
+  return finding.append(1, ' ').append(problem).append(": ").append(Printable(text));
 }
 
 constexpr std::string_view kExternalNameInWords = "external name";
@@ -139,14 +140,14 @@ ExternalName ReadExternalName(const ObjectView& view, const TypeSpec& type,
   external.reading = ReadForm(external.text, type);
   if (!external.reading) {
     if (LooksLikeAddress(external.text)) {
-      external.finding = Finding(kExternalNameInWords, external.text, "is none of " + type.name);
+      external.finding = Finding(kExternalNameInWords, "is none of " + type.name, external.text);
     }
     return external;
   }
   const std::string_view elsewhere = Elsewhere(*external.reading, type, place, account);
   if (elsewhere.empty()) return external;
   external.finding =
-      Finding(kExternalNameInWords, external.text, "lies in " + std::string(elsewhere));
+      Finding(kExternalNameInWords, "lies in " + std::string(elsewhere), external.text);
   external.reading.reset();
   return external;
 }
@@ -154,7 +155,7 @@ ExternalName ReadExternalName(const ObjectView& view, const TypeSpec& type,
 std::optional<Draft> TakeExternalName(ExternalName& external, const PartContext& context,
                                       Draft& draft) {
   if (!external.reading) return std::nullopt;
-  const FormReading& reading = *external.reading;
+  const NameReading& reading = *external.reading;
   if (TellsAll(draft, reading)) {
     const bool same = SaysTheSame(draft, reading);
     if (same || MayBeTheSame(draft, reading)) {
@@ -164,7 +165,7 @@ std::optional<Draft> TakeExternalName(ExternalName& external, const PartContext&
       return std::nullopt;
     }
     external.finding =
-        Finding(kExternalNameInWords, external.text, "names another resource than the fields");
+        Finding(kExternalNameInWords, "names another resource than the fields", external.text);
     if (KeyedByExternalName(draft)) return std::nullopt;
     Draft other = draft;
     other.bound = true;
@@ -202,8 +203,8 @@ std::string TakeStatus(const ObjectView& view, const ExternalName& external, Dra
       const bool differs = IsAccount(draft.further_account) && !draft.further_observed &&
                            !reading->account.empty() && reading->account != draft.further_account;
       if (!differs) continue;
-      return Finding("status.atProvider." + std::string(field), text,
-                     "is in another account than the external name");
+      return Finding("status.atProvider." + std::string(field),
+                     "is in another account than the external name", text);
     }
     const bool whole = reading->id.empty();
     if (whole && !LooksLikeAddress(text)) continue;
@@ -211,8 +212,8 @@ std::string TakeStatus(const ObjectView& view, const ExternalName& external, Dra
     if (draft.id.text.empty()) {
       draft.id = {id, whole || type.id_in_partition, true};
     } else if (draft.id.text != id && whole == external.whole && !draft.id.observed) {
-      return Finding("status.atProvider." + std::string(field), text,
-                     "is not what the external name names");
+      return Finding("status.atProvider." + std::string(field),
+                     "is not what the external name names", text);
     }
   }
   return {};

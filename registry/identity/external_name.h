@@ -16,7 +16,7 @@ namespace truce {
 // The external name of an object, read by the forms of its type.
 struct ExternalName {
   std::string_view text;               // empty: none is written
-  std::optional<FormReading> reading;  // nothing: it has no form, or names what lies elsewhere
+  std::optional<NameReading> reading;  // nothing: it has no form, or names what lies elsewhere
   bool whole = false;                  // the id is the whole text, an ARN: it exists once
   std::string finding;                 // see ObjectFacts::name_finding
 };

@@ -180,6 +180,11 @@ ResourceIdentity DeclaredIdentity(const DeclaredResource& resource);
 void Resolve(DeclaredResource& resource, const Reference& reference, std::string_view value,
              const TypeSpec& spec);
 
+// Adds the other spelling of a name within a zone as a further name of `resource`: with the name of
+// `zone` where the part `within` leaves it out, else without it. Nothing without key.
+void AddZoneSpelling(DeclaredResource& resource, const KeyPart& within, std::string_view zone,
+                     const TypeSpec& spec);
+
 // The key of the resource into which the attachment `identity` writes, or nothing when the type is
 // no attachment, or its parent cannot be told from the declaration.
 std::optional<KeyText> ParentKeyOf(const ResourceIdentity& identity, const TypeSpec& spec,

@@ -283,11 +283,14 @@ void Merge(const KeyText& from, const KeyText& to, Ledger& ledger) {
 // Ids of what was made anew under one name; a tenant may write any number of them.
 constexpr std::ptrdiff_t kIdsMax = 8;
 
-bool HasAllIds(const KeyText& key, const Ledger& ledger) {
+// An id that nobody has joins its declarant's resource, never one that another owner has.
+bool TakesId(const KeyText& key, const Slot& root, const Ledger& ledger) {
+  const auto owner = ledger.OwnerOf(key);
+  if (owner && owner->root != root) return false;
   const std::vector<ResourceName> names = ledger.FurtherNamesOf(key);
   return std::count_if(names.begin(), names.end(), [](const ResourceName& name) {
            return name.sort == NameSort::kAssigned;
-         }) >= kIdsMax;
+         }) < kIdsMax;
 }
 
 // One name of a declaration whose resource is kept at `home`.
@@ -297,7 +300,7 @@ void JoinName(const DeclaredName& declared, const KeyText& home, const Slot& roo
   const auto at = ResourceOf(name, ledger);
   const bool assigned = IsAssignedName(name);
   if (!at) {
-    if (!assigned || !HasAllIds(home, ledger)) PutFurther(name, home, declared.observed, ledger);
+    if (!assigned || TakesId(home, root, ledger)) PutFurther(name, home, declared.observed, ledger);
     return;
   }
   const auto further = *at == name ? std::nullopt : ledger.FurtherName(name);
@@ -356,7 +359,7 @@ namespace {
 bool IsHome(const KeyText& key, const DeclaredResource& resource, const Slot& root,
             const Ledger& ledger) {
   if (Differ(LocatedNameAt(key, ledger), LocatedNameOf(resource))) return false;
-  if (key == resource.key) return true;
+  if (ResourceOf(resource.key, ledger) == key) return true;
   if (!IsAssignedName(key)) return !IsAssignedName(resource.key) && SameParts(key, resource.key);
   const auto owner = ledger.OwnerOf(key);
   return owner && (owner->root == root ||

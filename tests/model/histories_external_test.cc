@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "registry/ownership/names.h"
+#include "registry/ownership/resolve.h"
 #include "registry/store/memory/memory_store.h"
 #include "tests/model/scene.h"
 #include "tests/support/json_document.h"
@@ -50,6 +51,7 @@ struct Manifest {
   std::string external_name = {};  // empty: none
   std::string status = {};         // of atProvider
   bool orphan = false;             // the resource outlives the object
+  std::string region = "us-east-1";
 };
 
 class HistoriesOfExternalNames : public ::testing::TestWithParam<Kind> {
@@ -70,7 +72,7 @@ class HistoriesOfExternalNames : public ::testing::TestWithParam<Kind> {
     if (manifest.orphan) {
       json += R"("managementPolicies":["Observe","Create","Update","LateInitialize"],)";
     }
-    json += R"("forProvider":{"region":"us-east-1")" +
+    json += R"("forProvider":{"region":")" + manifest.region + "\"" +
             (manifest.fields.empty() ? "" : "," + manifest.fields) + "}}";
     if (!manifest.status.empty()) json += R"(,"status":{"atProvider":{)" + manifest.status + "}}";
     const Document document = DocumentFromJson(json + "}");
@@ -193,6 +195,18 @@ TEST_P(HistoriesOfExternalNames, FieldsOfTheirOwnAreNotTakenAlong) {
   EXPECT_FALSE(registry_.OwnerNamed(conflict.resources.front().key)->contested);
 }
 
+// Bad input: what looks like an address of A's is none where B's provider would look for it.
+TEST_P(HistoriesOfExternalNames, AnAddressElsewhereIsNobodys) {
+  if (std::string(GetParam().kind) == "SecurityGroup") return;  // an id tells no region
+  Live(OfA());
+  Manifest far = OfB(GetParam().others, GetParam().address);
+  far.region = "eu-west-1";
+  const ObjectFacts object = Object(far, ++version_);
+  EXPECT_FALSE(object.name_finding.empty());
+  EXPECT_TRUE(registry_.Create(object).allowed);
+  EXPECT_TRUE(IsOf(object.resources.front().key, "team-b"));
+}
+
 // An address before there are fields: both name one resource once both are told.
 TEST_P(HistoriesOfExternalNames, ANameBeforeTheFieldsBecomesTheirs) {
   Manifest early = OfA();
@@ -279,6 +293,27 @@ TEST_P(HistoriesOfIds, WhatHasAnotherIdIsAnother) {
   EXPECT_EQ(registry_.Contents().names.size(), 2U);
 }
 
+TEST_P(HistoriesOfIds, WhatHasOtherFieldsIsAnother) {
+  Manifest first = OfA();
+  first.external_name.clear();
+  first.orphan = true;
+  ObjectFacts unnamed = Object(first, ++version_);
+  ASSERT_TRUE(registry_.Create(unnamed).allowed);
+  unnamed.real = true;
+  registry_.See(unnamed);
+  End(unnamed);
+  End(Live({.name = "second",
+            .fields = R"("vpcId":"vpc-2","name":"own")",
+            .external_name = "sg-0a1c",
+            .orphan = true}));
+  ASSERT_EQ(registry_.Contents().owners.size(), 2U);
+  Manifest both = OfA();
+  both.name = "both";
+  both.external_name = "sg-0a1c";
+  registry_.See(Object(both, ++version_));
+  EXPECT_EQ(registry_.Contents().owners.size(), 2U);
+}
+
 TEST_P(HistoriesOfIds, ATenantFillsNoMemoryWithIds) {
   ObjectFacts live = Live(OfA());
   for (int i = 0; i < 50; ++i) {
@@ -293,7 +328,86 @@ TEST_P(HistoriesOfIds, ATenantFillsNoMemoryWithIds) {
   EXPECT_EQ(registry_.Contents().owners.size(), 1U);
 }
 
+// An id that B's provider may have made stays out of A's resource.
+TEST_P(HistoriesOfIds, AConflictGivesTheOwnerNoId) {
+  const ObjectFacts live = Live(OfA());
+  const ObjectFacts conflict = Object(OfB(GetParam().fields, "sg-0a1c"), ++version_);
+  registry_.See(live);
+  registry_.See(conflict);
+  // By other credentials, so that the fields are not the same to Truce: B's own.
+  Manifest same = OfB(GetParam().fields, "sg-0a1d");
+  same.name = "same";
+  same.config = "one";
+  registry_.See(Object(same, ++version_));
+  EXPECT_FALSE(registry_.OwnerNamed({"ec2/security-group|aws|||@id=sg-0a1d"}));
+  EXPECT_TRUE(IsOf({"ec2/security-group|aws|||@id=sg-0a1c"}, "team-b"));
+}
+
 INSTANTIATE_TEST_SUITE_P(Group, HistoriesOfIds, ::testing::Values(kGroup));
+
+// 17: what a record's name leaves out, the zone says.
+class HistoriesOfZones : public ::testing::Test {
+ protected:
+  ~HistoriesOfZones() override {
+    for (const std::string& breach : CheckInvariants(registry_.Contents())) ADD_FAILURE() << breach;
+  }
+
+  ObjectFacts Object(const std::string& ns, const std::string& kind, const std::string& external,
+                     const std::string& fields) {
+    const std::string number = std::to_string(++objects_);
+    const std::string annotation =
+        external.empty() ? ""
+                         : R"(,"annotations":{"crossplane.io/external-name":")" + external + "\"}";
+    const Document document =
+        DocumentFromJson(R"({"metadata":{"name":"x)" + number + R"(","namespace":")" + ns +
+                         R"(","uid":"u-)" + number + R"(","resourceVersion":"10")" + annotation +
+                         R"(},"spec":{"forProvider":{)" + fields + "}}}");
+    IdentityRules rules;
+    rules.cluster = "local";
+    rules.catalogue = &Catalogue::BuiltIn();
+    return Identify(document.root(), {"route53.aws.m.upbound.io", kind}, rules);
+  }
+
+  Decision Create(ObjectFacts object) {
+    registry_.Run(
+        [&](Ledger& ledger) { ResolveReferences(Catalogue::BuiltIn(), ledger.facts(), object); });
+    return registry_.Create(object);
+  }
+
+  ObjectFacts Record(const std::string& ns, const std::string& name,
+                     const std::string& zone = "Z2FDTNDATAQYW2") {
+    return Object(ns, "Record", "",
+                  R"("type":"A","zoneId":")" + zone + R"(","name":")" + name + "\"");
+  }
+  void DeclareZone() {
+    ASSERT_TRUE(
+        Create(Object("dns", "Zone", "Z2FDTNDATAQYW2", R"("name":"Example.org.")")).allowed);
+  }
+
+  MemoryStore store_;
+  scene::Registry registry_{store_};
+  int objects_ = 0;
+};
+
+TEST_F(HistoriesOfZones, ARecordIsKnownWithItsZoneAndWithout) {
+  DeclareZone();
+  ASSERT_TRUE(Create(Record("team-a", "www")).allowed);
+  for (const char* same :
+       {"www", "WWW.", "www.example.org", "www.example.org.", "WWW.Example.ORG"}) {
+    EXPECT_FALSE(Create(Record("team-b", same)).allowed) << same;
+  }
+  for (const char* other : {"ww", "example.org", "www.example.com", "www.www.example.org"}) {
+    EXPECT_TRUE(Create(Record("team-b", other)).allowed) << other;
+  }
+  EXPECT_TRUE(Create(Record("team-b", "www.example.org", "Z1OTHERZONE000")).allowed);
+}
+
+TEST_F(HistoriesOfZones, AZoneThatBecomesKnownTellsTheOtherSpelling) {
+  ASSERT_TRUE(Create(Record("team-a", "www")).allowed);
+  DeclareZone();
+  EXPECT_FALSE(Create(Record("team-b", "www.example.org")).allowed);
+  EXPECT_FALSE(Create(Record("team-b", "www")).allowed);
+}
 
 }  // namespace histories_external_test
 }  // namespace truce

@@ -114,8 +114,8 @@ TEST(IdentityExternalName, ALocatedNameIsTold) {
        {kQueue, R"("name":"mine")", kUrl, "", ""},
        {"sqs/Queue|aws|?|us-east-1|name=mine", "--", "sqs/Queue|aws|?|us-east-1|name=jobs",
         "sqs/Queue|aws|111111111111|us-east-1|name=jobs"},
-       "external name https://sqs.us-east-1.amazonaws.com/111111111111/jobs names another resource "
-       "than the fields"},
+       "external name names another resource than the fields: "
+       "https://sqs.us-east-1.amazonaws.com/111111111111/jobs"},
       {"a secret, without the six characters that AWS adds",
        {kSecret, R"("name":"db")", "arn:aws:secretsmanager:us-east-1:111111111111:secret:db-aB3xYz",
         "", ""},
@@ -197,7 +197,7 @@ TEST(IdentityExternalName, AStatusAddsWhatIsObserved) {
       {"the external name is stronger",
        {kGroup, fields, "sg-0a1b", R"("id":"sg-0a1c")", ""},
        {by_fields, "ec2/security-group|aws|||@id=sg-0a1b"},
-       "status.atProvider.id sg-0a1c is not what the external name names"},
+       "status.atProvider.id is not what the external name names: sg-0a1c"},
       {"without fields a status declares nothing",
        {kGroup, R"("vpcIdRef":{"name":"main"})", "", R"("id":"sg-0a1b")", ""},
        {""},
@@ -248,7 +248,8 @@ TEST(IdentityExternalName, WhatIsNoneIsNoName) {
     if (!known) {
       EXPECT_EQ(NamesOf(facts), std::vector<std::string>{queue});
     }
-    EXPECT_TRUE(facts.name_finding.ends_with(bad.problem)) << facts.name_finding;
+    EXPECT_TRUE(facts.name_finding.starts_with("external name " + std::string(bad.problem) + ": "))
+        << facts.name_finding;
     EXPECT_FALSE(facts.resources.front().bound);
   }
   const ObjectFacts topic = Read({kTopic, "", "arn:aws:sns:eu-west-1:111111111111:news", "", ""});

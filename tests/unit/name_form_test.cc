@@ -9,7 +9,7 @@ namespace truce {
 namespace name_form_test {
 
 // "aws us-east-1 111122223333 @id name=value": what the reading says, in this order.
-std::string InWords(const std::optional<FormReading>& reading) {
+std::string InWords(const std::optional<NameReading>& reading) {
   if (!reading) return "-";
   std::string text;
   const auto add = [&text](std::string_view word) {
