@@ -27,7 +27,7 @@ AccountField FieldIn(const KeyText& name) {
   return {account + 1, name.text.find('|', account + 1)};
 }
 
-bool IsLocated(const KeyText& name) { return !IsAssignedName(name) && IsAccount(AccountIn(name)); }
+bool IsLocated(const KeyText& name) { return IsAccount(AccountIn(name)) && !IsAssignedName(name); }
 
 // The names of a declaration and how it knows them.
 struct DeclaredName {
@@ -115,8 +115,8 @@ std::optional<Owner> OwnerByNames(const DeclaredResource& resource, const Facts&
 }
 
 std::optional<KeyText> LocatedName(const Owner& owner) {
-  const bool has_account = !IsAssignedName(owner.key) && !AccountIn(owner.key).empty();
-  if (!has_account || !IsAccount(owner.identity.account)) return std::nullopt;
+  if (!IsAccount(owner.identity.account) || AccountIn(owner.key).empty()) return std::nullopt;
+  if (IsAssignedName(owner.key)) return std::nullopt;
   return WithAccount(owner.key, owner.identity.account);
 }
 
@@ -375,7 +375,7 @@ KeyText HomeOf(const DeclaredResource& resource, const Slot& root, Ledger& ledge
     RenameKey(each.key, resource.key, ledger);
     PutFurther(each.key, resource.key, each.observed, ledger);
     if (auto owner = ledger.OwnerOf(resource.key)) {
-      owner->identity = DeclaredIdentity(resource);
+      owner->identity = resource.identity;
       owner->name = resource.name;
       ledger.PutOwner(*std::move(owner));
     }
