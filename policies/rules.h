@@ -54,6 +54,9 @@ Finding ReservationCapReached(std::size_t cap, std::string_view user, const Word
 // resource's name, so nothing is protected.
 Finding UnclearDeclaration(const DeclaredResource& resource, const Wording& wording);
 
+// Rule unclear-declaration, always a warning: ObjectFacts::name_finding, which is not empty.
+Finding UnclearName(const ObjectFacts& object, const Wording& wording);
+
 // Rule unclear-declaration, always a warning: nobody owns the name as far as the registry knows,
 // but a kind that can declare it cannot be listed.
 Finding PerhapsTaken(const DeclaredResource& resource, const Wording& wording);

@@ -1,7 +1,8 @@
 // Rule unclear-declaration: what is declared is not protected, and why.
 //
-// Spec: a mapping rule gives every part of the resource's name (UnclearDeclaration), and every kind
-// that can declare a name can be listed (PerhapsTaken).
+// Spec: a mapping rule gives every part of the resource's name (UnclearDeclaration), external name
+// and status name what the fields do (UnclearName), and every kind that can declare a name can be
+// listed (PerhapsTaken).
 // Parameters: none; warns at most. Vectors: tests/unit/admission_rules_test.cc, texts in
 // tests/golden/texts.
 #include "policies/rules.h"
@@ -24,6 +25,21 @@ Finding UnclearDeclaration(const DeclaredResource& resource, const Wording& word
               " declares is not clear: " + OneLine(missing, kShownTextBytesMax) + ".";
   out.remedy = "Until then it is not protected.";
   out.warning = OneLine("truce: " + type + " not protected: " + missing, kWarningBytesMax);
+  return out;
+}
+
+Finding UnclearName(const ObjectFacts& object, const Wording& wording) {
+  const std::string type =
+      object.resources.empty() ? "" : TypeForPeople(object.resources.front().identity.type);
+  Finding out;
+  out.rule = Rule::kUnclearDeclaration;
+  out.mode = Mode::kWarn;
+  out.at_most = Mode::kWarn;
+  out.resource = type;
+  out.cause = "Which " + type + " " + ObjectForPeople(wording.object->slot) +
+              " names is not clear: " + OneLine(object.name_finding, kShownTextBytesMax) + ".";
+  out.remedy = "Only what its fields name is protected for certain.";
+  out.warning = OneLine("truce: " + type + ": " + object.name_finding, kWarningBytesMax);
   return out;
 }
 

@@ -1,4 +1,4 @@
-// Catalogue::BuiltIn: the type file that the build compiled in.
+// Catalogue::BuiltIn: the type files that the build compiled in.
 #include <span>
 #include <string>
 #include <string_view>
@@ -8,15 +8,26 @@
 namespace truce {
 
 // Defined in the file that truce_catalogue_compiler writes.
-std::span<const std::string_view> BuiltInCatalogueLines();
+std::span<const std::string_view> BuiltInTypeLines();
+std::span<const std::string_view> BuiltInNameLines();
+
+namespace {
+
+std::string TextOf(std::span<const std::string_view> lines) {
+  std::string text;
+  for (const std::string_view line : lines) text.append(line).append("\n");
+  return text;
+}
+
+}  // namespace
 
 const Catalogue& Catalogue::BuiltIn() {
   static const Catalogue kCatalogue = [] {
-    std::string text;
-    for (const std::string_view line : BuiltInCatalogueLines()) text.append(line).append("\n");
-    // The compiler of this text has checked it: an error here is a bug, and value() stops the
+    const std::string types = TextOf(BuiltInTypeLines());
+    const std::string names = TextOf(BuiltInNameLines());
+    // The compiler of these texts has checked them: an error here is a bug, and value() stops the
     // start.
-    return Parse(text, "schema/aws-types.tsv").value();
+    return Parse({types, "schema/aws-types.tsv"}, {names, "schema/external-names.tsv"}).value();
   }();
   return kCatalogue;
 }

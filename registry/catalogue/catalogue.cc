@@ -58,6 +58,7 @@ void AddParts(const std::vector<KeyPart>& parts, Fingerprint& fingerprint) {
     fingerprint.Add(part.default_value ? "default" : "no default");
     fingerprint.Add(part.default_value.value_or(""));
     fingerprint.Add(part.list ? "list" : "one");
+    fingerprint.Add(part.within);
     fingerprint.Add(part.normalisers.size());
     for (const Normaliser& normaliser : part.normalisers) fingerprint.Add(Text(normaliser));
   }
@@ -80,6 +81,9 @@ std::string VersionOf(std::span<const TypeSpec> types) {
     AddPath(spec.account_path, fingerprint);
     AddParts(spec.parts, fingerprint);
     AddParts(spec.community_parts, fingerprint);
+    fingerprint.Add(spec.external_name.size());
+    for (const NameForm& form : spec.external_name) fingerprint.Add(form.text());
+    fingerprint.Add(spec.id_in_partition ? "id in partition" : "id in scope");
   }
   return fingerprint.Hex();
 }
@@ -116,7 +120,9 @@ std::string_view Name(Flavour flavour) {
 }
 
 bool TypeSpec::KeyHasAccount() const {
-  return scope != Scope::kPartition && !(scope == Scope::kParent && parent_in_partition);
+  if (scope == Scope::kParent) return !parent_in_partition;
+  if (scope == Scope::kAssignedId) return !id_in_partition;
+  return scope != Scope::kPartition;
 }
 
 bool TypeSpec::KeyHasRegion() const {
@@ -179,6 +185,40 @@ Result<Catalogue> Catalogue::Build(std::vector<TypeSpec> types) {
 Result<Catalogue> Catalogue::Parse(std::string_view text, std::string_view file_name) {
   TRUCE_ASSIGN_OR_RETURN(std::vector<TypeSpec> types, ParseTypes(text, file_name, {}));
   return Build(std::move(types));
+}
+
+namespace {
+
+// Whoever adds such a type must say which forms its external name takes.
+bool NeedsForms(const TypeSpec& type) {
+  return type.certainty == Certainty::kResearched || type.family == "provider-assigned" ||
+         type.Late(Flavour::kUpjetCluster);
+}
+
+}  // namespace
+
+Result<Catalogue> Catalogue::Parse(const CatalogueFile& types, const CatalogueFile& names) {
+  TRUCE_ASSIGN_OR_RETURN(std::vector<TypeSpec> all, ParseTypes(types.text, types.name, {}));
+  const auto by_name = [](const TypeSpec& a, const TypeSpec& b) { return a.name < b.name; };
+  std::stable_sort(all.begin(), all.end(), by_name);
+  TRUCE_ASSIGN_OR_RETURN(std::vector<TypeSpec> rows, ParseTypes(names.text, names.name, all));
+  std::stable_sort(rows.begin(), rows.end(), by_name);
+  for (const TypeSpec& type : all) {
+    if (!NeedsForms(type)) continue;
+    if (std::binary_search(rows.begin(), rows.end(), type, by_name)) continue;
+    return InvalidArgument(std::string(names.name) + ": " + type.name +
+                           " has no row; write - as its external_name if nothing is known of it");
+  }
+  for (TypeSpec& row : rows) {
+    const auto at = std::lower_bound(all.begin(), all.end(), row, by_name);
+    if (at == all.end() || at->name != row.name) {
+      return InvalidArgument(row.origin + ": there is no type " + InQuotes(row.name));
+    }
+    // People look for the row that describes the type.
+    row.origin = std::move(at->origin);
+    *at = std::move(row);
+  }
+  return Build(std::move(all));
 }
 
 Result<Catalogue> Catalogue::WithOverrides(std::string_view text,

@@ -2,7 +2,8 @@
 // a resource of that type is named. Data only; it reads no objects and builds no keys (that is
 // identity).
 //
-// Source: schema/aws-types.tsv, whose columns and syntax schema/DESIGN.md explains.
+// Source: schema/aws-types.tsv and schema/external-names.tsv, whose columns and syntax
+// schema/DESIGN.md explains.
 // Thread-safety: everything here is immutable after it is made; use freely from any thread.
 #ifndef TRUCE_REGISTRY_CATALOGUE_CATALOGUE_H_
 #define TRUCE_REGISTRY_CATALOGUE_CATALOGUE_H_
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "registry/base/result.h"
+#include "registry/catalogue/name_form.h"
 #include "registry/catalogue/normalise.h"
 
 namespace truce {
@@ -68,6 +70,10 @@ struct KeyPart {
   // The type ("ec2/VPC") whose resource this value names; "" if none or several. The normalised
   // value then equals the only key part of that resource (its name or its assigned id).
   std::string refers_to;
+
+  // A part of the same type that names the zone in which this name lies, which it may leave out
+  // (`www` in `example.org`); "" = none. That part refers to one type, which has the extra `name`.
+  std::string within;
 
   // Applied in order by Normalise().
   std::vector<Normaliser> normalisers;
@@ -135,6 +141,12 @@ struct TypeSpec {
   // "arn:{partition}:s3:::{name}". {partition}, {region}, {account}, names of `parts` and `extra`;
   // {*} = known to AWS alone. "" = the type has no ARN, or none is known.
   std::string arn_template;
+  // Which forms the external name takes, and URLs and ARNs of the resource; the first that fits
+  // counts. Empty: nothing is known, or it says no more than the fields do.
+  std::vector<NameForm> external_name;
+  // The id that AWS gives exists once in the partition, over all accounts and regions; else once
+  // in what the key's scope says.
+  bool id_in_partition = false;
   NameRule name_rule;
   std::optional<Attachment> attachment;
   std::string family;             // how the provider forms the external name; for people
@@ -169,6 +181,12 @@ struct KindEntry {
   const TypeSpec* type = nullptr;  // never null
 };
 
+// A type file, and what errors call it.
+struct CatalogueFile {
+  std::string_view text;
+  std::string_view name;
+};
+
 class Catalogue {
  public:
   // The catalogue compiled into the program. Parsed at the first call.
@@ -177,6 +195,10 @@ class Catalogue {
   // A whole catalogue. Errors: kInvalidArgument "FILE:LINE: COLUMN: what is wrong; how to mend it"
   // for the first faulty row.
   static Result<Catalogue> Parse(std::string_view text, std::string_view file_name);
+
+  // The same, with the rows of `names` (same format) put over those of `types`. Every type that is
+  // researched, or whose external name a provider assigns, must have a row there.
+  static Result<Catalogue> Parse(const CatalogueFile& types, const CatalogueFile& names);
 
   // This catalogue with the rows of `text` (same format; the header row may leave columns out)
   // added, or put in place of the rows of the same type. The result is checked as a whole: errors

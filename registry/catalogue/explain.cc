@@ -133,6 +133,15 @@ void AddPlace(const TypeSpec& spec, Lines& lines) {
   }
 }
 
+void AddForms(const TypeSpec& spec, Lines& lines) {
+  std::string_view label = "external name";
+  for (const NameForm& form : spec.external_name) {
+    lines.Add(label, form.text());
+    label = "";
+  }
+  if (spec.id_in_partition) lines.Add("", "its id exists once, over all accounts");
+}
+
 void AddNameRule(const NameRule& rule, Lines& lines) {
   if (rule.part.empty()) return;
   std::string text = "of " + rule.part + ": ";
@@ -179,6 +188,7 @@ std::string Describe(const KeyPart& part) {
   for (const Normaliser& normaliser : part.normalisers) steps.push_back(Text(normaliser));
   if (!steps.empty()) text += " (made equal: " + Joined(steps, ", ") + ")";
   if (part.list) text += ", one key per element";
+  if (!part.within.empty()) text += ", with or without the name of its " + part.within;
   if (!part.refers_to.empty()) text += " -> " + part.refers_to;
   return text;
 }
@@ -200,6 +210,7 @@ std::string Explain(const TypeSpec& spec) {
   }
   AddPlace(spec, lines);
   lines.Add("ARN", spec.arn_template);
+  AddForms(spec, lines);
   AddNameRule(spec.name_rule, lines);
   AddAttachment(spec, lines);
   lines.Add("default quota", spec.default_quota);

@@ -104,6 +104,19 @@ Result<void> CheckArn(const TypeSpec& spec) {
   return {};
 }
 
+Result<void> CheckForms(const TypeSpec& spec) {
+  for (const NameForm& form : spec.external_name) {
+    for (const std::string_view part : form.Parts()) {
+      if (HasPart(spec.parts, part)) continue;
+      return Fault(spec, "external_name",
+                   "{" + std::string(part) + "} of " + InQuotes(form.text()) +
+                       " is not a key part; these are " + NamesOf(spec.parts) +
+                       "; write {*} for what is none");
+    }
+  }
+  return {};
+}
+
 Result<void> CheckNameRule(const TypeSpec& spec) {
   const NameRule& rule = spec.name_rule;
   if (rule.part.empty()) {
@@ -147,6 +160,20 @@ Result<void> CheckAttachment(const TypeSpec& spec, std::span<const TypeSpec> typ
     return Fault(spec, "attachment",
                  "links must cover all key parts of " + parent->name + " (" +
                      NamesOf(parent->parts) + ") or none");
+  }
+  return {};
+}
+
+Result<void> CheckWithin(const TypeSpec& spec, std::span<const TypeSpec> types) {
+  for (const KeyPart& part : spec.parts) {
+    if (part.within.empty()) continue;
+    const auto zone = std::find_if(spec.parts.begin(), spec.parts.end(),
+                                   [&](const KeyPart& other) { return other.name == part.within; });
+    const TypeSpec* const type = zone == spec.parts.end() ? nullptr : Find(types, zone->refers_to);
+    if (type != nullptr && HasPart(type->extra, "name")) continue;
+    return Fault(
+        spec, "parts",
+        "within:" + part.within + " is no part with a ref to a type that has the extra name");
   }
   return {};
 }
@@ -222,9 +249,11 @@ Result<void> CheckTypes(std::span<const TypeSpec> types) {
     TRUCE_RETURN_IF_ERROR(CheckParts(spec));
     TRUCE_RETURN_IF_ERROR(CheckScope(spec));
     TRUCE_RETURN_IF_ERROR(CheckArn(spec));
+    TRUCE_RETURN_IF_ERROR(CheckForms(spec));
     TRUCE_RETURN_IF_ERROR(CheckNameRule(spec));
     TRUCE_RETURN_IF_ERROR(CheckAttachment(spec, types));
     TRUCE_RETURN_IF_ERROR(CheckReferences(spec, types));
+    TRUCE_RETURN_IF_ERROR(CheckWithin(spec, types));
   }
   return CheckSpaces(types);
 }

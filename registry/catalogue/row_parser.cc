@@ -186,12 +186,14 @@ Result<void> ParseOption(std::string_view option, KeyPart& part) {
     if (!IsTypeName(part.refers_to, false)) {
       return InvalidArgument(InQuotes(option) + " does not name a type; write ref:service/Kind");
     }
+  } else if (option.starts_with("within:")) {
+    part.within = option.substr(option.find(':') + 1);
   } else if (const std::optional<Normaliser> normaliser = ParseNormaliser(option)) {
     part.normalisers.push_back(*normaliser);
   } else {
     return InvalidArgument(
         InQuotes(option) +
-        " is no option; write list, default:VALUE, ref:TYPE, lower, dns, "
+        " is no option; write list, default:VALUE, ref:TYPE, within:PART, lower, dns, "
         "basename, arn-resource, secret-name, strip-prefix:X, strip-suffix:X, until:X, "
         "add-prefix:X or map:FROM>TO");
   }
@@ -274,6 +276,44 @@ Result<void> ParseArn(std::string_view cell, TypeSpec& spec) {
     return InvalidArgument("an ARN template begins with arn:{partition}:");
   }
   spec.arn_template = cell;
+  return {};
+}
+
+Result<void> ParseExternalName(std::string_view cell, TypeSpec& spec) {
+  spec.external_name.clear();
+  if (cell == kNone) return {};
+  for (const std::string_view word : Split(cell, ' ')) {
+    Result<NameForm> form = NameForm::Parse(word);
+    if (!form.ok()) return std::move(form).error().Within(InQuotes(word));
+    spec.external_name.push_back(std::move(form).value());
+  }
+  return {};
+}
+
+Result<void> ParseIdScope(std::string_view cell, TypeSpec& spec) {
+  spec.id_in_partition = cell == "partition";
+  if (spec.id_in_partition || cell == kNone) return {};
+  return InvalidArgument(InQuotes(cell) +
+                         " is no scope of an id; write partition, or - for that of the key");
+}
+
+bool FitsAnyForm(std::string_view text, const TypeSpec& spec) {
+  return std::any_of(spec.external_name.begin(), spec.external_name.end(),
+                     [&](const NameForm& form) { return form.Read(text).has_value(); });
+}
+
+// Nothing is kept of the examples: they prove the forms of the same row.
+template <bool Fits>
+Result<void> ProveForms(std::string_view cell, TypeSpec& spec) {
+  if (cell == kNone) {
+    if (spec.external_name.empty()) return {};
+    return InvalidArgument("a form is proved by a text that has it, and by one that has not");
+  }
+  for (const std::string_view word : Split(cell, ' ')) {
+    if (FitsAnyForm(word, spec) == Fits) continue;
+    return InvalidArgument(InQuotes(word) + (Fits ? " has none of" : " has one of") +
+                           " the forms of column external_name, which must stand before");
+  }
   return {};
 }
 
@@ -374,6 +414,10 @@ constexpr std::array kColumns = {
     Column{"community_extra", false, ParseCommunityExtra},
     Column{"space", false, ParseSpace},
     Column{"arn", false, ParseArn},
+    Column{"external_name", false, ParseExternalName},
+    Column{"id_scope", false, ParseIdScope},
+    Column{"example", false, ProveForms<true>},
+    Column{"counterexample", false, ProveForms<false>},
     Column{"attachment", false, ParseAttachment},
     Column{"name_part", false, KeepRule<&NameRule::part>},
     Column{"name_regex", false, KeepRule<&NameRule::regex>},
@@ -430,9 +474,10 @@ Result<void> CheckNeeded(const Header& header) {
 }
 
 const TypeSpec* FindByName(std::span<const TypeSpec> types, std::string_view name) {
-  const auto found = std::find_if(types.begin(), types.end(),
-                                  [&](const TypeSpec& spec) { return spec.name == name; });
-  return found == types.end() ? nullptr : &*found;
+  const auto found = std::lower_bound(
+      types.begin(), types.end(), name,
+      [](const TypeSpec& spec, std::string_view wanted) { return spec.name < wanted; });
+  return found == types.end() || found->name != name ? nullptr : &*found;
 }
 
 Result<TypeSpec> ParseRow(std::string_view line, const Header& header,

@@ -55,13 +55,56 @@ std::string ArnOf(const ResourceIdentity& identity, std::string_view arn_templat
   return arn;
 }
 
-bool IsObserved(std::string_view further_account) { return IsAccount(further_account); }
-
 // With the account that is known, by whatever evidence.
 ResourceIdentity LocatedIdentity(const DeclaredResource& resource) {
   ResourceIdentity located = resource.identity;
-  if (IsObserved(resource.further_account)) located.account = resource.further_account;
+  if (IsAccount(resource.further_account)) located.account = resource.further_account;
   return located;
+}
+
+// No part has this name: they begin with a letter.
+constexpr std::string_view kIdPart = "@id";
+constexpr std::string_view kIdField = "|@id=";
+// Longer ids than any that AWS gives would only fill the memory.
+constexpr std::size_t kIdBytesMax = 256;
+
+KeyText AssignedName(const ResourceIdentity& place, const TypeSpec& spec, const AssignedId& id) {
+  KeyText name;
+  AppendEncoded(name.text, spec.space);
+  name.text.push_back('|');
+  AppendEncoded(name.text, place.partition);
+  name.text.push_back('|');
+  if (!id.in_partition) AppendAccount(name.text, place.account);
+  name.text.push_back('|');
+  if (!id.in_partition) AppendEncoded(name.text, place.region);
+  AppendPart(name.text, kIdPart, id.text);
+  return name;
+}
+
+void AddFurther(KeyText text, bool observed, DeclaredResource& resource) {
+  const auto same = [&](const FurtherName& other) { return other.text == text; };
+  const bool known =
+      std::any_of(resource.further.begin(), resource.further.end(), same) || text == resource.key;
+  if (!known && resource.further.size() < kFurtherNamesMax) {
+    resource.further.push_back({std::move(text), observed});
+  }
+}
+
+void AddId(const Draft& draft, DeclaredResource& resource) {
+  const AssignedId& id = draft.id;
+  if (id.text.empty() || id.text.size() > kIdBytesMax || draft.place.partition.empty()) return;
+  KeyText name = AssignedName(resource.identity, *draft.type, id);
+  if (!resource.key.empty()) {
+    AddFurther(std::move(name), id.observed, resource);
+  } else if (!id.observed) {
+    // The fields do not tell the resource yet; a status alone declares none.
+    resource.key = std::move(name);
+    if (resource.name.empty()) resource.name = id.text;
+  }
+  if (resource.key.empty() || id.in_partition || resource.further_account.empty()) return;
+  ResourceIdentity there = resource.identity;
+  there.account = resource.further_account;
+  AddFurther(AssignedName(there, *draft.type, id), id.observed || draft.further_observed, resource);
 }
 
 // Whether AWS may show `shown` for what is written `arn` from its parts: the same place, and the
@@ -88,15 +131,21 @@ bool MayBeOf(std::string_view arn, std::string_view shown) {
   return false;
 }
 
-// The names and the ARN, once the parts are there.
-void FillNames(DeclaredResource& resource, const TypeSpec& spec) {
+// The names and the ARN, once the parts are there. `observed`: a status alone tells the further
+// account.
+void FillNames(DeclaredResource& resource, const TypeSpec& spec, bool observed) {
   if (resource.missing.empty()) {
-    if (std::optional<KeyText> key = KeyOf(resource.identity, spec)) resource.key = std::move(*key);
-  }
-  if (!resource.key.empty() && !resource.further_account.empty()) {
-    ResourceIdentity further = resource.identity;
-    further.account = resource.further_account;
-    if (std::optional<KeyText> name = KeyOf(further, spec)) resource.further = std::move(*name);
+    if (std::optional<KeyText> key = KeyOf(resource.identity, spec)) {
+      // What the external name alone told so far becomes a further name.
+      KeyText told = std::exchange(resource.key, std::move(*key));
+      if (!told.empty()) AddFurther(std::move(told), false, resource);
+      if (!resource.further_account.empty()) {
+        ResourceIdentity further = resource.identity;
+        further.account = resource.further_account;
+        std::optional<KeyText> name = KeyOf(further, spec);
+        if (name) AddFurther(std::move(*name), observed, resource);
+      }
+    }
   }
   resource.arn = ArnOf(LocatedIdentity(resource), spec.arn_template);
 }
@@ -122,6 +171,9 @@ class Assembly {
     }
   }
 
+  // A resource of which no part is told.
+  void AppendPlace() { Finish(Start()); }
+
   // The resource of which not all is known yet; only parts with a single value are.
   void AppendUnknown() {
     DeclaredResource& resource = Start();
@@ -143,6 +195,7 @@ class Assembly {
     resource.intent = draft_.intent;
     resource.sure = draft_.type->certainty == Certainty::kResearched;
     resource.late = draft_.late;
+    resource.bound = draft_.bound;
     resource.mapped = draft_.mapped;
     return resource;
   }
@@ -173,11 +226,11 @@ class Assembly {
     if (!resource.name.empty() && !Presentable(resource.name)) {
       resource.name = Printable(resource.name);
     }
-    FillNames(resource, *draft_.type);
-    const bool observed = IsObserved(resource.further_account) && !resource.arn.empty();
-    if (observed && !MayBeOf(resource.arn, draft_.own_arn)) {
+    FillNames(resource, *draft_.type, draft_.further_observed);
+    const bool shown = draft_.further_observed && !draft_.own_arn.empty() && !resource.arn.empty();
+    if (shown && !MayBeOf(resource.arn, draft_.own_arn)) {
       resource.further_account.clear();
-      resource.further = {};
+      resource.further.clear();
       resource.arn.clear();
     }
     resource.partial = draft_.mapped && !resource.missing.empty();
@@ -203,6 +256,7 @@ void AppendResources(const Draft& draft, std::vector<DeclaredResource>& resource
       longest = &reading;
     }
   }
+  const std::size_t first = resources.size();
   Assembly assembly(draft, resources);
   if (count > kResourcesMax) {
     std::string reason = "declares more than " + std::to_string(kResourcesMax) + " resources";
@@ -214,6 +268,13 @@ void AppendResources(const Draft& draft, std::vector<DeclaredResource>& resource
   }
   assembly.AppendAll(count);
   if (unknown) assembly.AppendUnknown();
+  if (draft.id.text.empty()) return;
+  if (resources.size() > first + 1) assembly.AppendPlace();
+  AddId(draft, resources.back());
+}
+
+bool IsAssignedName(const KeyText& name) {
+  return name.text.find(kIdField) != std::string::npos;  // a bare | stands between fields only
 }
 
 std::optional<KeyText> KeyOf(const ResourceIdentity& identity, const TypeSpec& spec) {
@@ -254,7 +315,25 @@ void Resolve(DeclaredResource& resource, const Reference& reference, std::string
   resource.identity.parts.emplace_back(part->name, Normalise(part->normalisers, value));
   if (!resource.name.empty()) resource.name.push_back('/');
   resource.name.append(value);
-  FillNames(resource, spec);
+  FillNames(resource, spec, false);
+}
+
+void AddZoneSpelling(DeclaredResource& resource, const KeyPart& within, std::string_view zone,
+                     const TypeSpec& spec) {
+  if (resource.key.empty() || IsAssignedName(resource.key) || zone.empty()) return;
+  ResourceIdentity other = resource.identity;
+  for (auto& [part, value] : other.parts) {
+    if (part != within.name || value == zone) continue;
+    if (value.size() > zone.size() && value.ends_with(zone) &&
+        value[value.size() - zone.size() - 1] == '.') {
+      value.resize(value.size() - zone.size() - 1);
+    } else {
+      value.append(1, '.').append(zone);
+    }
+  }
+  if (std::optional<KeyText> name = KeyOf(other, spec)) {
+    AddFurther(std::move(*name), false, resource);
+  }
 }
 
 ResourceIdentity DeclaredIdentity(const DeclaredResource& resource) {

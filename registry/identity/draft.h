@@ -12,6 +12,13 @@
 
 namespace truce {
 
+// An id that AWS gave to a resource whose key does not hold it.
+struct AssignedId {
+  std::string_view text;      // empty: none is known
+  bool in_partition = false;  // it exists once, over all accounts and regions
+  bool observed = false;      // the object's status alone shows it
+};
+
 // Everything that one declaration says about one type of resource.
 struct Draft {
   const TypeSpec* type = nullptr;
@@ -20,17 +27,25 @@ struct Draft {
   std::vector<Reading> parts;        // of the key, in the catalogue's order
   std::vector<Reading> extra;        // beside the key
   std::string further_account;       // DeclaredResource::further_account
+  bool further_observed = false;     // a status alone tells that account
   std::string_view own_arn;          // that of the object's status; empty: none
+  AssignedId id;
+  bool bound = false;
   Intent intent = Intent::kDeletes;
   bool late = false;
   bool mapped = false;
 };
 
 // Appends one resource per combination of the parts' elements, and one without key for what is not
-// known yet. An observed account is left out where the object's own ARN names another resource.
-// More than kResourcesMax combinations make one bad name and no key.
+// known yet. An assigned id is a further name of the only resource, or the key of one whose parts
+// are not known; beside several it is one more, kept by the id alone. An observed account is left
+// out where the object's own ARN names another resource. More than kResourcesMax combinations make
+// one bad name and no key.
 void AppendResources(const Draft& draft, std::vector<DeclaredResource>& resources,
                      std::vector<BadName>& bad_names);
+
+// Whether the name is an id that AWS gave, kept apart from all that fields can spell.
+bool IsAssignedName(const KeyText& name);
 
 }  // namespace truce
 

@@ -7,6 +7,7 @@
 #include "registry/identity/characters.h"
 #include "registry/identity/draft.h"
 #include "registry/identity/evidence.h"
+#include "registry/identity/external_name.h"
 #include "registry/identity/object_view.h"
 #include "registry/identity/parts.h"
 
@@ -143,10 +144,41 @@ std::string_view CheckedRegion(std::string_view region, const PartContext& conte
   return {};
 }
 
+// The account, or what stands in for it, and beside it the other of both. `stand_in` empty: the key
+// needs none.
+void PlaceAccount(AccountEvidence account, std::string stand_in, Draft& draft) {
+  if (account.foreign) return;
+  draft.place.account = std::move(account.account);
+  if (!stand_in.empty()) {
+    if (draft.place.account.empty()) {
+      draft.place.account = std::move(stand_in);
+      draft.further_account = std::move(account.observed);
+      draft.further_observed = !draft.further_account.empty();
+    } else {
+      draft.further_account = std::move(stand_in);
+    }
+  } else if (draft.place.account.empty()) {
+    draft.place.account = std::move(account.observed);
+  }
+}
+
+void ReadParts(const ObjectView& view, const KindEntry& kind, const PartContext& context,
+               Draft& draft) {
+  const std::vector<KeyPart>& parts = kind.type->PartsFor(kind.flavour);
+  draft.parts.reserve(parts.size());
+  for (const KeyPart& part : parts) draft.parts.push_back(ReadPart(part, view, context));
+  // What stands beside the key is dropped when it is bad, never refused.
+  std::vector<BadName> ignored;
+  const PartContext beside{context.type, context.catalogue, ignored, context.external};
+  const std::vector<KeyPart>& extra = kind.type->ExtraFor(kind.flavour);
+  draft.extra.reserve(extra.size());
+  for (const KeyPart& part : extra) draft.extra.push_back(ReadPart(part, view, beside));
+}
+
 void ReadManaged(const ObjectView& view, const KindEntry& kind, const IdentityRules& rules,
                  ObjectFacts& facts) {
   const TypeSpec& type = *kind.type;
-  const PartContext context{type, *rules.catalogue, facts.bad_names};
+  PartContext context{type, *rules.catalogue, facts.bad_names, nullptr};
   Draft draft;
   draft.type = &type;
   draft.intent = IntentOf(view, kind.flavour);
@@ -162,37 +194,26 @@ void ReadManaged(const ObjectView& view, const KindEntry& kind, const IdentityRu
   if (account.foreign) {
     draft.missing.push_back(FieldName("forProvider", type.account_path) + " names no account");
   }
+  ExternalName external = ReadExternalName(view, type, draft.place, account.account);
+  if (external.reading) context.external = &*external.reading;
   facts.account_disagreement = std::move(account.disagreement);
-  if (!account.foreign) draft.place.account = std::move(account.account);
-  if (!account.foreign && !account.own_field && type.KeyHasAccount()) {
-    std::string stand_in = StandInOf(view, kind, rules);
-    draft.own_arn = OwnArn(view);
-    if (draft.place.account.empty()) {
-      draft.place.account = std::move(stand_in);
-      draft.further_account = std::move(account.observed);
-    } else {
-      draft.further_account = std::move(stand_in);
-    }
-  } else if (!account.foreign && draft.place.account.empty()) {
-    draft.place.account = std::move(account.observed);
-  }
-  const std::vector<KeyPart>& parts = type.PartsFor(kind.flavour);
-  draft.parts.reserve(parts.size());
-  for (const KeyPart& part : parts) draft.parts.push_back(ReadPart(part, view, context));
-  // What stands beside the key is dropped when it is bad, never refused.
-  std::vector<BadName> ignored;
-  const PartContext beside{type, *rules.catalogue, ignored};
-  const std::vector<KeyPart>& extra = type.ExtraFor(kind.flavour);
-  draft.extra.reserve(extra.size());
-  for (const KeyPart& part : extra) draft.extra.push_back(ReadPart(part, view, beside));
+  const bool stands_in = !account.foreign && !account.own_field && type.KeyHasAccount();
+  PlaceAccount(std::move(account), stands_in ? StandInOf(view, kind, rules) : std::string(), draft);
+  if (draft.further_observed) draft.own_arn = OwnArn(view);
+  ReadParts(view, kind, context, draft);
+  const std::optional<Draft> other = TakeExternalName(external, context, draft);
+  facts.name_finding = std::move(external.finding);
+  std::string shown = TakeStatus(view, external, draft);
+  if (facts.name_finding.empty()) facts.name_finding = std::move(shown);
   const std::size_t first = facts.resources.size();
   AppendResources(draft, facts.resources, facts.bad_names);
   for (std::size_t i = first; i < facts.resources.size(); ++i) {
     const DeclaredResource& resource = facts.resources[i];
-    if (!IsAccount(draft.further_account) || !resource.further_account.empty()) continue;
+    if (!draft.further_observed || !resource.further_account.empty()) continue;
     facts.account_disagreement =
         "status.atProvider.arn names another resource: " + Printable(draft.own_arn);
   }
+  if (other) AppendResources(*other, facts.resources, facts.bad_names);
 }
 
 }  // namespace

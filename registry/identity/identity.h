@@ -31,6 +31,14 @@ struct Reference {
   bool operator==(const Reference&) const = default;
 };
 
+// A name of a declared resource beside its key.
+struct FurtherName {
+  KeyText text;
+  bool observed = false;  // the object's own status alone shows it
+
+  bool operator==(const FurtherName&) const = default;
+};
+
 // A resource that an object declares, with everything known of it.
 struct DeclaredResource {
   ResourceIdentity identity;
@@ -38,11 +46,12 @@ struct DeclaredResource {
   // for names that AWS lets repeat. No key exists until all its parts (the account excepted) are
   // known.
   KeyText key;
-  // A second name of it, under another account: beside a known account the stand-in of its
-  // ProviderConfig, beside a stand-in the account that the object's own status shows. Empty without
-  // `key`, and where the type's key has no account.
-  KeyText further;
-  std::string further_account;        // in `further`: 12 digits or "?<stand-in>"; empty: none
+  // Its other names, at most kFurtherNamesMax: under another account (beside a known account the
+  // stand-in of its ProviderConfig, beside a stand-in the account that the external name tells or
+  // the object's own status shows), and the id that AWS gave, where the key holds none. None
+  // without `key`.
+  std::vector<FurtherName> further;
+  std::string further_account;        // of the former: 12 digits or "?<stand-in>"; empty: none
   std::vector<std::string> missing;   // "spec.forProvider.bucketRef is not resolved yet"
   std::vector<Reference> references;  // those of `missing` that are references
   bool partial =
@@ -52,10 +61,13 @@ struct DeclaredResource {
   std::string arn;      // empty unless every part of the template is known
   bool sure = true;     // the type's scope is researched: a conflict may deny by default
   bool late = false;    // name assigned by the provider: the annotation appears by UPDATE
+  bool bound = false;   // the external name tells a name that the fields do not
   bool mapped = false;  // declared through a mapping rule, not by a managed resource itself
 
   bool operator==(const DeclaredResource&) const = default;
 };
+
+inline constexpr std::size_t kFurtherNamesMax = 3;
 
 // A name that must not become a key: control or invisible characters, or non-ASCII where AWS's rule
 // for the type allows ASCII only (confusables). The object is refused.
@@ -109,6 +121,9 @@ struct ObjectFacts {
   // Not empty: the object's own ARN names another account than the stronger evidence that was used,
   // or another resource than its fields do. It is no name of the resource then.
   std::string account_disagreement;
+  // Not empty: the external name, or what the status shows, looks like an ARN or a URL but is none
+  // of this type at this place, or names another resource than the fields do; in words.
+  std::string name_finding;
   bool known_kind = false;  // the catalogue or a mapping rule knows the kind
   bool managed = false;     // a managed resource (catalogue), not a mapped claim or composite
   bool composite = false;   // its kind is one that an XRD defines as composite
@@ -172,6 +187,11 @@ ResourceIdentity DeclaredIdentity(const DeclaredResource& resource);
 // reference of `resource`, found in `resource.references`, which is removed.
 void Resolve(DeclaredResource& resource, const Reference& reference, std::string_view value,
              const TypeSpec& spec);
+
+// Adds the other spelling of a name within a zone as a further name of `resource`: with the name of
+// `zone` where the part `within` leaves it out, else without it. Nothing without key.
+void AddZoneSpelling(DeclaredResource& resource, const KeyPart& within, std::string_view zone,
+                     const TypeSpec& spec);
 
 // The key of the resource into which the attachment `identity` writes, or nothing when the type is
 // no attachment, or its parent cannot be told from the declaration.

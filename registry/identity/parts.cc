@@ -221,6 +221,15 @@ std::string AddElement(Reading& reading, std::string_view raw, const PartContext
 
 namespace {
 
+// What stands for the external name where that is an ARN or a URL: the part that it tells, also for
+// a value beside the key that is the same text.
+std::string_view ToldByAddress(const KeyPart& part, const PartContext& context) {
+  for (const KeyPart& other : context.type.parts) {
+    if (SameSource(other, part)) return context.external->Part(other.name);
+  }
+  return context.external->Part(part.name);
+}
+
 void ReadExternalName(Reading& reading, const ObjectView& view, const PartContext& context) {
   const KeyPart& part = *reading.part;
   const bool assigned = part.source == KeyPart::Source::kAssignedExternalName;
@@ -229,6 +238,9 @@ void ReadExternalName(Reading& reading, const ObjectView& view, const PartContex
   if (name.empty() && !assigned) {
     name = view.name;
     where = "metadata.name";
+  } else if (context.external != nullptr) {
+    // The part alone of an ARN or a URL.
+    if (const std::string_view told = ToldByAddress(part, context); !told.empty()) name = told;
   }
   if (!name.empty()) {
     const std::string wrong = AddElement(reading, name, context);

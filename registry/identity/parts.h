@@ -32,6 +32,8 @@ struct PartContext {
   const TypeSpec& type;
   const Catalogue& catalogue;
   std::vector<BadName>& bad_names;
+  // What the forms of the type read in the external name; null: it has none of them.
+  const NameReading* external = nullptr;
 };
 
 // Reads `part` of the managed resource `view`. Values that must not become keys are reported to the

@@ -141,7 +141,9 @@ bool NamesSuccessor(const std::string& successor, const Slot& root) {
 
 const DeclaredResource* Declares(const ObjectFacts& object, const KeyText& name) {
   for (const DeclaredResource& resource : object.resources) {
-    if (!name.empty() && (resource.key == name || resource.further == name)) return &resource;
+    const auto same = [&](const FurtherName& further) { return further.text == name; };
+    const bool by_further = std::any_of(resource.further.begin(), resource.further.end(), same);
+    if (!name.empty() && (resource.key == name || by_further)) return &resource;
   }
   return nullptr;
 }

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "registry/identity/draft.h"
 #include "registry/identity/encoding.h"
 #include "registry/identity/evidence.h"
 #include "registry/ownership/grant.h"
@@ -26,7 +27,7 @@ AccountField FieldIn(const KeyText& name) {
   return {account + 1, name.text.find('|', account + 1)};
 }
 
-bool IsLocated(const KeyText& name) { return IsAccount(AccountIn(name)); }
+bool IsLocated(const KeyText& name) { return IsAccount(AccountIn(name)) && !IsAssignedName(name); }
 
 // The names of a declaration and how it knows them.
 struct DeclaredName {
@@ -34,13 +35,25 @@ struct DeclaredName {
   bool observed = false;
 };
 
-std::array<DeclaredName, 2> NamesOf(const DeclaredResource& resource) {
-  return {{{&resource.key, false}, {&resource.further, IsAccount(resource.further_account)}}};
-}
+class NamesOf {
+ public:
+  explicit NamesOf(const DeclaredResource& resource) {
+    if (!resource.key.empty()) names_[count_++] = {&resource.key, false};
+    for (const FurtherName& name : resource.further) {
+      if (count_ < names_.size()) names_[count_++] = {&name.text, name.observed};
+    }
+  }
+  const DeclaredName* begin() const { return names_.data(); }
+  const DeclaredName* end() const { return names_.data() + count_; }
+
+ private:
+  std::array<DeclaredName, 1 + kFurtherNamesMax> names_;
+  std::size_t count_ = 0;
+};
 
 std::optional<KeyText> LocatedNameOf(const DeclaredResource& resource) {
   for (const DeclaredName& name : NamesOf(resource)) {
-    if (!name.text->empty() && IsLocated(*name.text)) return *name.text;
+    if (IsLocated(*name.text)) return *name.text;
   }
   return std::nullopt;
 }
@@ -77,6 +90,7 @@ KeyText WithAccount(const KeyText& name, std::string_view account) {
 }
 
 NameSort SortOf(const KeyText& name) {
+  if (IsAssignedName(name)) return NameSort::kAssigned;
   return IsLocated(name) ? NameSort::kLocated : NameSort::kDeclared;
 }
 
@@ -94,13 +108,15 @@ std::optional<Owner> OwnerByName(const KeyText& name, const Facts& facts) {
 }
 
 std::optional<Owner> OwnerByNames(const DeclaredResource& resource, const Facts& facts) {
-  auto owner = OwnerByName(resource.key, facts);
-  if (owner || resource.further.empty()) return owner;
-  return OwnerByName(resource.further, facts);
+  for (const DeclaredName& name : NamesOf(resource)) {
+    if (auto owner = OwnerByName(*name.text, facts)) return owner;
+  }
+  return std::nullopt;
 }
 
 std::optional<KeyText> LocatedName(const Owner& owner) {
   if (!IsAccount(owner.identity.account) || AccountIn(owner.key).empty()) return std::nullopt;
+  if (IsAssignedName(owner.key)) return std::nullopt;
   return WithAccount(owner.key, owner.identity.account);
 }
 
@@ -112,10 +128,10 @@ std::vector<MeantResource> ResourcesMeant(const DeclaredResource& resource, cons
   std::vector<MeantResource> meant;
   const std::optional<KeyText> located = LocatedNameOf(resource);
   for (const DeclaredName& name : NamesOf(resource)) {
-    if (name.text->empty()) continue;
     const auto key = ResourceOf(*name.text, ledger);
     if (!key) continue;
-    const bool by_configuration = located == resource.key && name.text != &resource.key;
+    const bool by_configuration =
+        located == resource.key && SortOf(*name.text) == NameSort::kDeclared;
     if (by_configuration) {
       const auto owner = ledger.OwnerOf(*key);
       if (owner && owner->record != Record::kNone && Differ(LocatedName(*owner), located)) continue;
@@ -195,8 +211,22 @@ void PutFurther(const KeyText& name, const KeyText& key, bool observed, Ledger& 
       {.name = name, .key = key, .sort = SortOf(name), .observed = observed, .at = ledger.now()});
 }
 
+// What is told by fields is the same but for the account; an id says nothing of it.
+bool SameParts(const KeyText& a, const KeyText& b) {
+  if (IsAssignedName(a) || IsAssignedName(b)) return true;
+  return a == b || WithAccount(a, {}) == WithAccount(b, {});
+}
+
+bool HasOtherId(const KeyText& key, const KeyText& id, const Ledger& ledger) {
+  if (IsAssignedName(key)) return key != id;
+  const std::vector<ResourceName> names = ledger.FurtherNamesOf(key);
+  return std::any_of(names.begin(), names.end(), [&](const ResourceName& name) {
+    return name.sort == NameSort::kAssigned && name.name != id;
+  });
+}
+
 bool MayMerge(const Owner& a, const Owner& b, const Ledger& ledger) {
-  if (Differ(LocatedName(a), LocatedName(b))) return false;
+  if (!SameParts(a.key, b.key) || Differ(LocatedName(a), LocatedName(b))) return false;
   if (a.record == Record::kImported || b.record == Record::kImported) return false;
   const bool record = a.record != Record::kNone || b.record != Record::kNone;
   return a.root == b.root || (record && ledger.OneParty(a.party, b.party));
@@ -254,13 +284,27 @@ void Merge(const KeyText& from, const KeyText& to, Ledger& ledger) {
   ledger.PutOwner(std::move(owner));
 }
 
+// Ids of what was made anew under one name; a tenant may write any number of them.
+constexpr std::ptrdiff_t kIdsMax = 8;
+
+// An id that nobody has joins its declarant's resource, never one that another owner has.
+bool TakesId(const KeyText& key, const Slot& root, const Ledger& ledger) {
+  const auto owner = ledger.OwnerOf(key);
+  if (owner && owner->root != root) return false;
+  const std::vector<ResourceName> names = ledger.FurtherNamesOf(key);
+  return std::count_if(names.begin(), names.end(), [](const ResourceName& name) {
+           return name.sort == NameSort::kAssigned;
+         }) < kIdsMax;
+}
+
 // One name of a declaration whose resource is kept at `home`.
 void JoinName(const DeclaredName& declared, const KeyText& home, const Slot& root, Ledger& ledger) {
   const KeyText& name = *declared.text;
   if (name.empty() || name == home) return;
   const auto at = ResourceOf(name, ledger);
+  const bool assigned = IsAssignedName(name);
   if (!at) {
-    PutFurther(name, home, declared.observed, ledger);
+    if (!assigned || TakesId(home, root, ledger)) PutFurther(name, home, declared.observed, ledger);
     return;
   }
   const auto further = *at == name ? std::nullopt : ledger.FurtherName(name);
@@ -271,11 +315,13 @@ void JoinName(const DeclaredName& declared, const KeyText& home, const Slot& roo
   const auto there = LocatedNameAt(*at, ledger);
   const auto here = LocatedNameAt(home, ledger);
   if (Differ(there, here)) {
-    if (IsLocated(name) || OthersDeclareBy(name, *at, root, ledger)) return;
+    if (assigned || IsLocated(name) || OthersDeclareBy(name, *at, root, ledger)) return;
     if (*at == name) RenameKey(name, *there, ledger);
     PutFurther(name, home, false, ledger);
     return;
   }
+  // Two resources of AWS never have one id, so one that has another is another.
+  if (assigned && HasOtherId(home, name, ledger)) return;
   const auto holder = ledger.OwnerOf(*at);
   const auto owner = ledger.OwnerOf(home);
   if (!holder || (owner && MayMerge(*owner, *holder, ledger))) Merge(*at, home, ledger);
@@ -300,27 +346,58 @@ void TakeObserved(const KeyText& name, const Slot& root, Ledger& ledger) {
   if (!owner || owner->root == root || ledger.OneParty(owner->party, ledger.PartyFor(root))) return;
   if (NamesSuccessor(owner->successor, root)) return;
   ledger.DropName(name);
-  owner->identity.account = AccountIn(owner->key);
-  owner->arn.clear();
+  if (IsLocated(name)) {
+    owner->identity.account = AccountIn(owner->key);
+    owner->arn.clear();
+  }
   AuditNames(*owner, "only a status gave it the name " + name.text, ledger);
   ledger.PutOwner(*std::move(owner));
 }
 
 }  // namespace
 
+namespace {
+
+// Fields that name nothing known make no name of another owner's resource, though an id is told
+// with them: only its own id tells that they are of it.
+bool IsHome(const KeyText& key, const DeclaredResource& resource, const Slot& root,
+            const Ledger& ledger) {
+  if (Differ(LocatedNameAt(key, ledger), LocatedNameOf(resource))) return false;
+  if (ResourceOf(resource.key, ledger) == key) return true;
+  if (!IsAssignedName(key)) return !IsAssignedName(resource.key) && SameParts(key, resource.key);
+  const auto owner = ledger.OwnerOf(key);
+  return owner && (owner->root == root ||
+                   (owner->record != Record::kNone && owner->party == ledger.PartyFor(root)));
+}
+
+// The key of the resource that takes the declaration's free names. One known by its id alone is
+// kept under what the fields say from now on.
+KeyText HomeOf(const DeclaredResource& resource, const Slot& root, Ledger& ledger) {
+  for (const MeantResource& each : ResourcesMeant(resource, ledger)) {
+    if (!IsHome(each.key, resource, root, ledger)) continue;
+    if (!IsAssignedName(each.key) || each.key == resource.key) return each.key;
+    RenameKey(each.key, resource.key, ledger);
+    PutFurther(each.key, resource.key, each.observed, ledger);
+    if (auto owner = ledger.OwnerOf(resource.key)) {
+      owner->identity = resource.identity;
+      owner->name = resource.name;
+      ledger.PutOwner(*std::move(owner));
+    }
+    return resource.key;
+  }
+  const auto located = LocatedNameOf(resource);
+  return located && ResourceOf(resource.key, ledger) ? *located : resource.key;
+}
+
+}  // namespace
+
 KeyText JoinNames(const DeclaredResource& resource, const Slot& root, Ledger& ledger) {
   const std::optional<KeyText> located = LocatedNameOf(resource);
-  if (located == resource.key) TakeObserved(*located, root, ledger);
-  const std::vector<MeantResource> meant = ResourcesMeant(resource, ledger);
-  const auto fits = std::find_if(meant.begin(), meant.end(), [&](const MeantResource& each) {
-    return !Differ(LocatedNameAt(each.key, ledger), located);
-  });
-  KeyText home = resource.key;
-  if (fits != meant.end()) {
-    home = fits->key;
-  } else if (!meant.empty() && located) {
-    home = *located;
+  for (const DeclaredName& name : NamesOf(resource)) {
+    const bool told = !name.observed && (*name.text == resource.key || IsAssignedName(*name.text));
+    if (told && SortOf(*name.text) != NameSort::kDeclared) TakeObserved(*name.text, root, ledger);
   }
+  const KeyText home = HomeOf(resource, root, ledger);
   for (const DeclaredName& name : NamesOf(resource)) {
     JoinName(name, home, root, ledger);
   }
@@ -330,6 +407,7 @@ KeyText JoinNames(const DeclaredResource& resource, const Slot& root, Ledger& le
 
 bool LocateResource(const KeyText& key, std::string_view account, Ledger& ledger) {
   auto owner = ledger.OwnerOf(key);
+  if (IsAssignedName(key)) return false;  // its fields are not known: they tell the account later
   const KeyText located = WithAccount(key, account);
   if (!owner || located == key) return false;
   if (const auto known = LocatedName(*owner); known && *known != located) return false;

@@ -18,6 +18,7 @@ constexpr std::size_t kPage = 1000;
 
 // The account is that of the old key: an identity may know another one (DeclaredIdentity).
 KeyText KeyAfter(const NewKey& new_key, ResourceIdentity identity, const KeyText& old) {
+  if (SortOf(old) == NameSort::kAssigned) return old;  // no field spells it
   if (std::string account = AccountIn(old); !account.empty()) identity.account = std::move(account);
   const auto key = new_key(identity);
   return key ? *key : old;
@@ -138,7 +139,7 @@ void MoveNames(const KeyText& old, const ResourceIdentity& identity, const NewKe
   const KeyText key = KeyAfter(new_key, identity, old);
   for (ResourceName& name : ledger.FurtherNamesOf(old)) {
     ledger.DropName(name.name);
-    name.name = WithAccount(key, AccountIn(name.name));
+    if (name.sort != NameSort::kAssigned) name.name = WithAccount(key, AccountIn(name.name));
     name.key = key;
     if (name.name != key && !ResourceOf(name.name, ledger)) ledger.PutName(std::move(name));
   }

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "registry/ownership/names.h"
+
 namespace truce {
 namespace {
 
@@ -29,6 +31,43 @@ std::optional<std::string> NameAt(const Slot& slot, const std::string& type, con
   return std::nullopt;
 }
 
+const std::string* PartOf(const ResourceIdentity& identity, std::string_view name) {
+  for (const auto& [part, value] : identity.parts) {
+    if (part == name) return &value;
+  }
+  return nullptr;
+}
+
+// The name of the zone that the part `zone` of `identity` refers to, as its owner declares it.
+std::string ZoneName(const ResourceIdentity& identity, const KeyPart& zone,
+                     const Catalogue& catalogue, const Facts& facts) {
+  const TypeSpec* type = catalogue.FindType(zone.refers_to);
+  const std::string* id = PartOf(identity, zone.name);
+  if (type == nullptr || id == nullptr || type->parts.empty()) return {};
+  const ResourceIdentity whole{type->name,
+                               identity.partition,
+                               identity.account,
+                               identity.region,
+                               {{type->parts.front().name, *id}}};
+  const auto key = KeyOf(whole, *type);
+  const auto owner = key ? OwnerByName(*key, facts) : std::nullopt;
+  const std::string* name = owner ? PartOf(owner->identity, "name") : nullptr;
+  return name == nullptr ? std::string() : *name;
+}
+
+void SpellZones(const Catalogue& catalogue, const Facts& facts, DeclaredResource& resource) {
+  const TypeSpec* spec = catalogue.FindType(resource.identity.type);
+  if (spec == nullptr || resource.key.empty()) return;
+  for (const KeyPart& part : spec->parts) {
+    if (part.within.empty()) continue;
+    for (const KeyPart& zone : spec->parts) {
+      if (zone.name != part.within) continue;
+      const std::string name = ZoneName(resource.identity, zone, catalogue, facts);
+      if (!name.empty()) AddZoneSpelling(resource, part, name, *spec);
+    }
+  }
+}
+
 }  // namespace
 
 void ResolveReferences(const Catalogue& catalogue, const Facts& facts, ObjectFacts& object) {
@@ -47,6 +86,7 @@ void ResolveReferences(const Catalogue& catalogue, const Facts& facts, ObjectFac
       if (name) Resolve(resource, reference, *name, *spec);
     }
   }
+  for (DeclaredResource& resource : object.resources) SpellZones(catalogue, facts, resource);
 }
 
 }  // namespace truce

@@ -109,11 +109,25 @@ bool DeclaresAnyOfType(const ObjectFacts& object, const std::string& type) {
       [&](const DeclaredResource& r) { return r.identity.type == type && !r.key.empty(); });
 }
 
+bool IsBound(const ObjectFacts& object, const std::string& type) {
+  return std::any_of(object.resources.begin(), object.resources.end(),
+                     [&](const DeclaredResource& r) { return r.identity.type == type && r.bound; });
+}
+
 // Late: only an UPDATE that adds an external name where there was none, to a kind of a
 // provider-assigned family, by a provider (design section 3).
 bool IsLate(const ReviewRequest& request, const DeclaredResource& resource) {
-  return resource.late && request.operation == Operation::kUpdate && request.requester.provider &&
-         request.old_object && !DeclaresAnyOfType(*request.old_object, resource.identity.type);
+  const bool may_bind = request.operation == Operation::kUpdate && request.requester.provider;
+  if (!may_bind || !request.old_object) return false;
+  if (resource.late) return !DeclaresAnyOfType(*request.old_object, resource.identity.type);
+  return resource.bound && !IsBound(*request.old_object, resource.identity.type);
+}
+
+bool HasAllNames(const DeclaredResource& old, const DeclaredResource& resource) {
+  return std::all_of(
+      resource.further.begin(), resource.further.end(), [&](const FurtherName& name) {
+        return std::find(old.further.begin(), old.further.end(), name) != old.further.end();
+      });
 }
 
 // The pairs that this request adds: all of a CREATE; of an UPDATE new keys and raised intents. What
@@ -125,8 +139,7 @@ std::vector<Pair> AddedPairs(const ReviewRequest& request) {
     if (resource.key.empty() || resource.partial) continue;
     if (request.old_object) {
       const DeclaredResource* old = Declares(*request.old_object, resource.key);
-      const bool same = old != nullptr && old->key == resource.key &&
-                        (resource.further == old->further || resource.further.empty());
+      const bool same = old != nullptr && old->key == resource.key && HasAllNames(*old, resource);
       if (same && old->intent >= resource.intent) continue;
     }
     const Mode mode = i < request.modes.size() ? request.modes[i] : Mode::kEnforce;
@@ -169,12 +182,14 @@ Obstacle OtherRoot(const Case& c, const Owner& owner) {
 bool HeldBefore(const Case& c, const Pair& pair, const KeyText& key) {
   if (!c.request.old_object) return false;
   const DeclaredResource& resource = *pair.resource;
-  for (const KeyText* name : {&resource.key, &resource.further}) {
-    if (name->empty() || ResourceOf(*name, c.ledger) != key) continue;
-    const DeclaredResource* old = Declares(*c.request.old_object, *name);
-    if (old == nullptr || old->intent < resource.intent) return false;
-  }
-  return true;
+  const auto held = [&](const KeyText& name) {
+    if (ResourceOf(name, c.ledger) != key) return true;
+    const DeclaredResource* old = Declares(*c.request.old_object, name);
+    return old != nullptr && old->intent >= resource.intent;
+  };
+  return held(resource.key) &&
+         std::all_of(resource.further.begin(), resource.further.end(),
+                     [&](const FurtherName& name) { return held(name.text); });
 }
 
 Obstacle FindObstacle(const Case& c, const Owner& owner) {
@@ -521,7 +536,7 @@ Locks LocksOf(const ReviewRequest& request) {
   const auto add = [&](const ObjectFacts& object) {
     for (const DeclaredResource& resource : object.resources) {
       if (!resource.key.empty()) locks.keys.push_back(resource.key);
-      if (!resource.further.empty()) locks.keys.push_back(resource.further);
+      for (const FurtherName& name : resource.further) locks.keys.push_back(name.text);
     }
     if (object.lineage.controller) locks.uids.push_back(object.lineage.controller->uid);
     if (object.lineage.claim) {

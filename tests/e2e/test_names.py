@@ -2,7 +2,7 @@
 
 import pytest
 
-from support.objects import REGION, queue
+from support.objects import EXTERNAL_NAME, REGION, managed, queue
 from support.processes import wait_for
 from support.provider import READY, SYNCED, finish_deletion, make_real
 from support.verdicts import assert_refused
@@ -72,3 +72,51 @@ def test_a_provider_config_that_moves_leaves_the_old_queue_with_its_owner(live, 
     assert shown_in(truce, ONE), "the old one stays"
     # The old one is still protected under the ProviderConfig by which it was declared.
     assert_refused(user("team-b").create(queue("copy", "jobs")), "jobs", "orphaned")
+
+
+# What AWS calls team-a's queue, whoever declares it.
+URL = f"https://sqs.{REGION}.amazonaws.com/{ONE}/jobs"
+
+
+def by_url(name: str, queue_name: str, url: str, config: str = "stage") -> dict:
+    obj = managed("sqs.aws.upbound.io/v1beta1", "Queue", name, url)
+    obj["spec"]["forProvider"]["name"] = queue_name
+    obj["spec"]["providerConfigRef"] = {"name": config}
+    return obj
+
+
+@pytest.fixture
+def named(follow, user):
+    """Truce, and team-a's queue, to which its provider gave the URL as external name."""
+    truce = follow()
+    obj = queue("jobs", "jobs")
+    user("team-a").create(obj).expect(201)
+    make_real(user("provider"), obj)
+    user("provider").patch(obj, {"metadata": {"annotations": {EXTERNAL_NAME: URL}}}).expect()
+    wait_for(lambda: shown_in(truce, ONE), SECONDS, "the account of the URL")
+    return truce, obj
+
+
+def test_anothers_queue_by_its_url_is_refused(named, user):
+    truce, obj = named
+    assert [observed for _, observed in names_of(truce, ONE)] == [False, False]
+    for queue_name in ("jobs", "mine"):
+        assert_refused(user("team-b").create(by_url("copy", queue_name, URL)), "jobs", "Queue")
+    # Its own queue may not be turned into that one, but by a provider, which only tells what is.
+    own = by_url("own", "own", "")
+    user("team-b").create(own).expect(201)
+    stolen = {"metadata": {"annotations": {EXTERNAL_NAME: URL}}}
+    assert_refused(user("team-b").patch(own, stolen), "jobs", "Queue")
+    user("provider").patch(own, stolen).expect()
+    # Orphaned it is team-a's still.
+    user("team-a").patch(obj, {"spec": {"deletionPolicy": "Orphan"}}).expect()
+    user("team-a").delete(obj)
+    finish_deletion(user("provider"), obj)
+    wait_for(lambda: truce.state("jobs", TYPE) == "orphaned", SECONDS, "orphaned")
+    assert_refused(user("team-b").create(by_url("copy", "mine", URL)), "jobs", "orphaned")
+
+
+def test_what_is_no_url_of_a_queue_names_nothing(named, user):
+    for number, bad in enumerate((URL.replace(REGION, "sa-east-1"), URL + "/junk", "arn:aws:s3:::jobs")):
+        answer = user("team-b").create(by_url(f"mine-{number}", f"mine-{number}", bad)).expect(201)
+        assert "external name" in str(answer.warnings), answer.warnings

@@ -163,13 +163,17 @@ class EveryRule : public testing::Test {
                       "contains U+200B (zero width space)"};
     DeclaredResource part = resource_;
     part.missing = {"spec.parameters.name is missing"};
+    ObjectFacts object;
     switch (rule) {
       case Rule::kDuplicateOwnership: return Ownership();
       case Rule::kResourceName: return {{"refused", BadResourceName(bad, Mode::kEnforce, Words())}};
       case Rule::kReservationCap:
         return {{"refused", ReservationCapReached(100, "ann@example.org", Words())}};
       case Rule::kUnclearDeclaration:
+        object.resources = {resource_};
+        object.name_finding = "external name is none of s3/Bucket: arn:aws:s3";
         return {{"a part is missing", UnclearDeclaration(part, Words())},
+                {"the external name", UnclearName(object, Words())},
                 {"kinds cannot be listed", PerhapsTaken(resource_, Words())}};
       case Rule::kForeignAttachment: return Uses(attachment_, &ForeignAttachment);
       case Rule::kAwsName: return Names();

@@ -65,7 +65,7 @@ ObjectFacts ManagedQueue(const Slot& slot, const std::string& uid, const Queue& 
   resource.key = QueueName(queue.name, account);
   resource.further_account = known ? queue.StandIn() : queue.observed;
   if (!resource.further_account.empty()) {
-    resource.further = QueueName(queue.name, resource.further_account);
+    resource.further.push_back({QueueName(queue.name, resource.further_account), !known});
   }
   resource.intent = intent;
   resource.name = queue.name;

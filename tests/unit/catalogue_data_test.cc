@@ -83,7 +83,9 @@ TEST(CatalogueData, AssignedIdsAndSingletonsHaveTheirForm) {
       EXPECT_EQ(spec.attachment->parent, "account");
     }
     EXPECT_FALSE(spec.family.empty());
-    EXPECT_EQ(spec.KeyHasAccount(), spec.scope != Scope::kPartition && !spec.parent_in_partition);
+    const bool id_alone = spec.scope == Scope::kAssignedId && spec.id_in_partition;
+    EXPECT_EQ(spec.KeyHasAccount(),
+              spec.scope != Scope::kPartition && !spec.parent_in_partition && !id_alone);
   }
 }
 
@@ -157,9 +159,9 @@ TEST(CatalogueData, KeysHaveTheDocumentedParts) {
        false,
        false,
        {"securityGroupId", "direction", "protocol", "fromPort", "toPort", "source"}},
-      {"ec2/VPC", true, true, {"id"}},
+      {"ec2/VPC", false, false, {"id"}},
       {"ec2/Route", true, true, {"routeTableId", "destination"}},
-      {"ec2/DefaultVPC", true, true, {"id"}},
+      {"ec2/DefaultVPC", false, false, {"id"}},
       {"ec2/EIPAssociation", true, true, {"allocationId"}},
       {"ec2/EBSEncryptionByDefault", true, true, {}},
       {"glue/CatalogTable", true, true, {"databaseName", "name"}},

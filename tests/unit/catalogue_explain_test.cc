@@ -22,6 +22,7 @@ TEST(Explain, ShowsTheRowOfABucketPolicy) {
     of community    bucket = spec.forProvider.bucketName -> s3/Bucket
   region            spec.forProvider.region
   ARN               arn:{partition}:s3:::{bucket}
+  external name     {bucket}
   attachment of     s3/Bucket, exclusive: the parent has this slot once
                     bucket is its name
   default quota     1/bucket
@@ -37,6 +38,17 @@ TEST(Explain, SaysWhyConflictsOfAnUnsureTypeOnlyWarn) {
   const TypeSpec& spec = *Catalogue::BuiltIn().FindType("sqs/QueueRedrivePolicy");
   EXPECT_EQ(DefaultConflict(spec), "warn");
   EXPECT_NE(Explain(spec).find("the scope is judged, not researched"), std::string::npos);
+}
+
+TEST(Explain, ShowsHowNamesComeAbout) {
+  const std::string group = Explain(*Catalogue::BuiltIn().FindType("ec2/SecurityGroup"));
+  EXPECT_NE(group.find(R"(
+  external name     {@id:sg-}
+                    arn:{partition}:ec2:{region}:{account}:security-group/{@id:sg-}
+                    its id exists once, over all accounts
+)"),
+            std::string::npos)
+      << group;
 }
 
 TEST(Explain, KeepsEveryTypeReadable) {

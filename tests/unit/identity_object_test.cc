@@ -153,7 +153,7 @@ TEST(IdentityAccount, EvidenceIsTakenStrongestFirst) {
   IdentityRules rules = Rules();
 
   const ObjectFacts by_arn = Read(TableJson("", status), kTable, rules);
-  EXPECT_EQ(by_arn.resources.at(0).further.text,
+  EXPECT_EQ(by_arn.resources.at(0).further.at(0).text.text,
             "dynamodb/Table|aws|222222222222|us-west-2|name=orders")
       << "beside the declared name";
   EXPECT_TRUE(by_arn.resources.at(0).key.text.starts_with("dynamodb/Table|aws|?local/"));
@@ -164,7 +164,7 @@ TEST(IdentityAccount, EvidenceIsTakenStrongestFirst) {
   rules.accounts = {{config, "333333333333"}};
   const ObjectFacts disputed = Read(TableJson("", status), kTable, rules);
   EXPECT_EQ(disputed.resources.at(0).identity.account, "333333333333");
-  EXPECT_EQ(disputed.resources.at(0).further, by_arn.resources.at(0).key);
+  EXPECT_EQ(disputed.resources.at(0).further.at(0).text, by_arn.resources.at(0).key);
   EXPECT_EQ(disputed.account_disagreement,
             "status.atProvider.arn names account 222222222222, the configuration of its "
             "ProviderConfig names 333333333333");

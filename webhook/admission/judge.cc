@@ -535,6 +535,12 @@ std::vector<Finding> Judgement::FindingsOf(const Decision& decision) const {
     for (const DeclaredResource* resource : NewPartial(request_)) {
       warn_at_most(UnclearDeclaration(*resource, wording), *resource);
     }
+    const ObjectFacts& object = request_.object;
+    const bool told_before =
+        request_.old_object && request_.old_object->name_finding == object.name_finding;
+    if (!object.name_finding.empty() && !object.resources.empty() && !told_before) {
+      warn_at_most(UnclearName(object, wording), object.resources.front());
+    }
   }
   return out;
 }

@@ -289,7 +289,9 @@ class Call final : public std::enable_shared_from_this<Call> {
       const auto taken = [&](const KeyText& name) {
         return !name.empty() && (facts.HasOwner(name) || facts.FurtherName(name).has_value());
       };
-      return taken(resource.key) || taken(resource.further);
+      return taken(resource.key) ||
+             std::any_of(resource.further.begin(), resource.further.end(),
+                         [&](const FurtherName& name) { return taken(name.text); });
     });
   }
 

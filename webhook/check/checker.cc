@@ -275,6 +275,7 @@ void Checker::Impl::JudgeHere(const YamlNode& object, const ObjectFacts& facts,
   for (const DeclaredResource& resource : facts.resources) {
     if (resource.partial) add(UnclearDeclaration(resource, wording), subject.place.at);
   }
+  if (!facts.name_finding.empty()) add(UnclearName(facts, wording), subject.place.at);
   if (policy.names == nullptr || facts.resources.empty()) return;
   const NameEvidence evidence = ReadEvidence(document.root(), facts, *policy.names);
   const NameCase names{.policy = policy.names.get(),

@@ -111,7 +111,11 @@ Result<std::vector<Reconciler::Item>> Reconciler::OnlyChanging(std::span<const I
       const bool after_change =
           touched.contains(object.uid.text) ||
           std::any_of(object.resources.begin(), object.resources.end(), [&](const auto& resource) {
-            return !resource.key.empty() && touched.contains(resource.key.text);
+            const auto changes = [&](const FurtherName& name) {
+              return touched.contains(name.text.text);
+            };
+            return (!resource.key.empty() && touched.contains(resource.key.text)) ||
+                   std::any_of(resource.further.begin(), resource.further.end(), changes);
           });
       if (!after_change) {
         const bool known = facts.ObjectByUid(object.uid).has_value();
@@ -123,7 +127,10 @@ Result<std::vector<Reconciler::Item>> Reconciler::OnlyChanging(std::span<const I
         }
       }
       touched.insert(object.uid.text);
-      for (const DeclaredResource& resource : object.resources) touched.insert(resource.key.text);
+      for (const DeclaredResource& resource : object.resources) {
+        touched.insert(resource.key.text);
+        for (const FurtherName& name : resource.further) touched.insert(name.text.text);
+      }
       changing.push_back(item);
     }
   };
