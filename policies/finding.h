@@ -26,8 +26,9 @@ enum class Rule : std::uint8_t {
   kNamingConvention,      // "naming-convention"
   kObserverWithoutShare,  // "observer-without-share"
   kDeletionProtection,    // "deletion-protection"
+  kStatusNames,           // "status-names"
 };
-inline constexpr std::size_t kRuleCount = 9;
+inline constexpr std::size_t kRuleCount = 10;
 std::string_view Name(Rule rule);
 std::optional<Rule> RuleFromName(std::string_view name);
 

@@ -20,6 +20,8 @@ constexpr std::array<RuleSpec, kRuleCount> kRules = {{
      "another's resource is observed where its owner shares it", true, true},
     {Rule::kDeletionProtection, "deletion-protection", "what others need is not deleted", true,
      true},
+    {Rule::kStatusNames, "status-names", "what a status shows is its provider's to say", false,
+     false},
 }};
 
 constexpr bool IsOrdered() {

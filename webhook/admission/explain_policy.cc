@@ -133,6 +133,7 @@ class Explanation {
       case Rule::kDuplicateOwnership:
       case Rule::kResourceName:
       case Rule::kReservationCap:
+      case Rule::kStatusNames:
       case Rule::kUnclearDeclaration: break;
     }
     return "";

@@ -124,6 +124,7 @@ Result<void> Judgement::Read(const AdmissionRequest& request) {
   review.requester.user = request.user;
   review.requester.composite_controller = MatchesAny(request.user, policy.composite_controllers);
   review.requester.provider = MatchesAny(request.user, policy.providers);
+  review.requester.restorer = MatchesAny(request.user, policy.restorers);
   if (asker_ == Asker::kCheck) {
     TRUCE_ASSIGN_OR_RETURN(review.object, ReadOwnershipCheck(request.object, policy));
   } else {
@@ -150,6 +151,8 @@ Result<void> Judgement::Read(const AdmissionRequest& request) {
   }
   review.parties = policy.parties;
   review.watched = policy.watched;
+  review.status_guarded = policy.status_guarded;
+  review.unbound_claimable = policy.unbound_claimable;
   // The cap denies, and nothing is denied before the roll-out has come to enforce.
   const bool may_cap = policy.modes.global == Mode::kEnforce && asker_ == Asker::kAdmission;
   if (may_cap) review.reservation_cap = policy.reservation_cap;

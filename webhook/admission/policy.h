@@ -29,8 +29,11 @@ struct AdmissionPolicy {
   ModeRules modes;
   std::shared_ptr<const NamePolicy> names;  // null: names are not judged
   std::vector<std::string> providers;       // user name patterns: '*' is any run of characters
+  std::vector<std::string> restorers;       // user name patterns
   std::vector<std::string> composite_controllers;  // user name patterns
-  int composite_denial_code = 422;                 // 422 or 403: for composite controllers only
+  bool status_guarded = false;      // changes of statuses come to Truce (setting `statusGuard`)
+  bool unbound_claimable = false;   // setting `unboundComposites: claimable`
+  int composite_denial_code = 422;  // 422 or 403: for composite controllers only
   Disclosure disclosure = Disclosure::kFull;
   std::size_t reservation_cap = 0;  // per namespace and user; 0: off
   bool watched = false;             // a watcher of the cluster is there to prove reservations

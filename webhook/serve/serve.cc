@@ -237,13 +237,18 @@ class Server {
     self_management_ = std::make_unique<SelfManagement>(
         config, cluster_server_,
         SelfManagementPorts{logger_, clock_, [this] { return GroupsOfMappings(); },
-                            std::move(poll)});
+                            [this] { return GuardOfStatuses(); }, std::move(poll)});
     return self_management_->Begin();
   }
 
   MappedGroups GroupsOfMappings() const {
     if (!service_) return {};
     return GroupsOf(service_->policy()->identity.mappings, service_->ready());
+  }
+
+  std::optional<StatusGuard> GuardOfStatuses() const {
+    if (!service_) return std::nullopt;
+    return StatusGuardOf(*service_->policy());
   }
 
   void WakeSelfManagement() {
@@ -341,6 +346,9 @@ class Server {
     around.mappings = policy->identity.mappings;
     around.webhook.name = config->webhook_configuration;
     around.webhook.path = AdmissionPath(*access);
+    if (policy->status_guarded) {
+      around.webhook.status = StatusConditions(policy->providers, policy->restorers);
+    }
     around.webhook.trusts = [pair = certificates_->Current().pair](std::string_view bundle) {
       return BundleTrusts(bundle, *pair);
     };

@@ -53,6 +53,13 @@ class Coverage final {
       return;
     }
     for (const WebhookEntry* entry : entries_) AddExclusions(*entry);
+    if (facts_.expected.status) return;
+    Add({GapReason::kStatusOpen, facts_.expected.name,
+         "Changes of statuses do not come to Truce: a name that is known from a status alone, such "
+         "as one in an account that only an ARN shows, is answered with a warning.",
+         "Set the chart's value webhook.statusGuard.enabled, or install the entry and set "
+         "statusGuard to true.",
+         0});
   }
 
   void AddExclusions(const WebhookEntry& entry) {
@@ -172,6 +179,7 @@ std::string_view Name(GapReason reason) {
     case GapReason::kNoWebhook: return "no-webhook";
     case GapReason::kNoRule: return "no-rule";
     case GapReason::kExcluded: return "excluded";
+    case GapReason::kStatusOpen: return "status-unguarded";
     case GapReason::kNotListed: return "not-listed";
     case GapReason::kUnknownKind: return "unknown-kind";
     case GapReason::kNoMapping: return "no-mapping";

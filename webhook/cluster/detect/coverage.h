@@ -22,6 +22,7 @@ enum class GapReason : std::uint8_t {
   kNoWebhook,       // "no-webhook": the API server does not ask Truce at all
   kNoRule,          // "no-rule": the webhook's rules leave the kind out
   kExcluded,        // "excluded": a selector or match condition leaves requests out
+  kStatusOpen,      // "status-unguarded": names known from a status alone warn
   kNotListed,       // "not-listed": its objects cannot be read; keys of its kinds are unknown
   kUnknownKind,     // "unknown-kind": a provider's kind that the catalogue does not know
   kNoMapping,       // "no-mapping": a claim kind; conflicts show only when it is composed

@@ -234,20 +234,19 @@ Result<void> Detectors::LookAtConflicts(Deadline deadline) {
   return {};
 }
 
-std::vector<ServedKind> Detectors::KindsToSend(const Surroundings& around) const {
-  std::vector<ServedKind> out;
+void Detectors::AddKindsToSend(const Surroundings& around, ExpectedWebhook& expected) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const auto& [kind, facts] : known_.kinds) {
-    const bool declares = facts.status.kind.role == Role::kManaged ||
-                          !around.mappings.Of(kind.group, kind.kind).empty();
-    if (declares) out.push_back(facts.status.kind.selection.kind);
+    const bool is_managed = facts.status.kind.role == Role::kManaged;
+    const bool declares = is_managed || !around.mappings.Of(kind.group, kind.kind).empty();
+    if (declares) expected.kinds.push_back(facts.status.kind.selection.kind);
+    if (is_managed) expected.status_kinds.push_back(facts.status.kind.selection.kind);
   }
-  return out;
 }
 
 void Detectors::LookAtWebhook(const Surroundings& around) {
   ExpectedWebhook expected = around.webhook;
-  expected.kinds = KindsToSend(around);
+  AddKindsToSend(around, expected);
   std::optional<WebhookConfiguration> configuration;
   {
     const std::lock_guard<std::mutex> lock(mutex_);

@@ -125,7 +125,7 @@ class Detectors final : public SightObserver {
   Result<void> PassOverObjects(const GroupKind& kind, Deadline deadline, Pass& pass) const;
   Result<void> LookAtConflicts(Deadline deadline);
   void LookAtWebhook(const Surroundings& around);
-  std::vector<ServedKind> KindsToSend(const Surroundings& around) const;
+  void AddKindsToSend(const Surroundings& around, ExpectedWebhook& expected) const;
   CoverageReport CoverageOf(const Surroundings& around) const;
   void Report(Detector detector, std::vector<LiveFinding> found);
 
