@@ -27,8 +27,9 @@ enum class Rule : std::uint8_t {
   kObserverWithoutShare,  // "observer-without-share"
   kDeletionProtection,    // "deletion-protection"
   kStatusNames,           // "status-names"
+  kAccountParty,          // "account-party"
 };
-inline constexpr std::size_t kRuleCount = 10;
+inline constexpr std::size_t kRuleCount = 11;
 std::string_view Name(Rule rule);
 std::optional<Rule> RuleFromName(std::string_view name);
 

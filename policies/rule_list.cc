@@ -22,6 +22,7 @@ constexpr std::array<RuleSpec, kRuleCount> kRules = {{
      true},
     {Rule::kStatusNames, "status-names", "what a status shows is its provider's to say", false,
      false},
+    {Rule::kAccountParty, "account-party", "a namespace declares in its own accounts", false, true},
 }};
 
 constexpr bool IsOrdered() {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "policies/account_party.h"
 #include "policies/foreign_attachment.h"
 #include "policies/name_rules.h"
 #include "policies/rule_list.h"
@@ -160,6 +161,16 @@ class EveryRule : public testing::Test {
             {"observed", Deletion({}, {observer})}};
   }
 
+  std::vector<Sample> Accounts() const {
+    DeclaredResource queue = resource_;
+    queue.identity = {"sqs/Queue", "aws", "111111111111", "eu-west-1", {{"name", "jobs"}}};
+    queue.name = "jobs";
+    const Slot root{"prod-eu", "platform.example.org", "Jobs", "team-b", "jobs"};
+    Wording words = Words();
+    words.root = &root;
+    return {{"refused", *AccountOfOthers(queue, {{"111111111111", {"team-a"}}}, words)}};
+  }
+
   std::vector<Sample> Statuses() const {
     return {{"refused", StatusNameChanged({.object = &object_.slot,
                                            .field = "status.atProvider.arn",
@@ -185,6 +196,7 @@ class EveryRule : public testing::Test {
       case Rule::kObserverWithoutShare: return Uses(resource_, &ObserverWithoutShare);
       case Rule::kDeletionProtection: return Deletions();
       case Rule::kStatusNames: return Statuses();
+      case Rule::kAccountParty: return Accounts();
     }
     return {};
   }

@@ -345,6 +345,12 @@ TEST_F(CoverageTest, StatusesThatNobodyGuards) {
   EXPECT_EQ(Gaps(), Texts{"status-unguarded truce"});
 }
 
+TEST_F(CoverageTest, AccountsThatAreBoundToNobody) {
+  facts_.unbound_accounts = {{"222222222222", 3}, {"333333333333", 0}};
+  EXPECT_EQ(Gaps(), (Texts{"account-unbound account 222222222222",
+                           "account-unbound account 333333333333"}));
+}
+
 TEST_F(CoverageTest, ExclusionsAreTold) {
   Written written;
   written.condition = "request.userInfo.username != 'admin'";

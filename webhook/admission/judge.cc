@@ -319,6 +319,26 @@ void Judgement::JudgeObservers(const Facts& facts, const Decision& decision) {
   }
 }
 
+// Only of what the request adds. What a provider names late exists, and what a restorer brings back
+// was admitted: neither is refused.
+void Judgement::JudgeAccounts(const Decision& decision) {
+  if (policy_->account_parties.empty()) return;
+  for (const std::size_t place : decision.added) {
+    const DeclaredResource& resource = request_.object.resources[place];
+    auto finding = AccountOfOthers(resource, policy_->account_parties, WordingFor(decision.root));
+    if (!finding) continue;
+    if (MayBindLate(request_) || request_.requester.restorer) finding->mode = Mode::kWarn;
+    Keep(*std::move(finding), {.rule = Rule::kAccountParty,
+                               .type = resource.identity.type,
+                               .resource_name = resource.name,
+                               .object = &request_.object.slot,
+                               .root = &decision.root,
+                               .service = DeclaredService(request_.object),
+                               .bound_service = BoundService(*policy_, decision.root.ns),
+                               .labels = evidence_.labels});
+  }
+}
+
 // What the end of the object, and of what is composed below it, would delete.
 void Judgement::JudgeDeletion(const Facts& facts, const IdSource& ids, Decision& decision) {
   constexpr std::size_t kShownMax = 20;
@@ -387,6 +407,7 @@ Decision Judgement::Decide(const Facts& facts, const IdSource& ids) {
   if (asks) SettleNames(facts);
   JudgeAttachments(facts, decision);
   JudgeObservers(facts, decision);
+  JudgeAccounts(decision);
   RefuseByRules(decision);
   return decision;
 }

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "policies/account_party.h"
 #include "policies/mode.h"
 #include "policies/name_rules.h"
 #include "policies/rules.h"
@@ -26,6 +27,7 @@ struct AdmissionPolicy {
   IdentityRules identity;
   std::map<std::string, MappingRule> values;  // rules about charts' values, by name
   PartyRules parties;
+  AccountParties account_parties;  // empty: rule account-party is off
   ModeRules modes;
   std::shared_ptr<const NamePolicy> names;  // null: names are not judged
   std::vector<std::string> providers;       // user name patterns: '*' is any run of characters

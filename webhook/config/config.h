@@ -230,6 +230,7 @@ struct Config {
   std::vector<ConfigMapping> mappings;
   std::vector<ConfigProvider> provider_configs;
   std::vector<ConfigParty> parties;
+  std::map<std::string, std::vector<std::string>> account_parties;  // account -> namespaces
   std::vector<std::string> providers;
   std::vector<std::string> restorers;
   bool status_guard = false;

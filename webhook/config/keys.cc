@@ -130,6 +130,9 @@ const std::array kKeys = {
   Key{.name = "parties", .field = &ReadParties, .type = "list of parties",
       .help = "Which namespaces and users may act for a service: {service, namespaces, users}",
       .reloads = true},
+  Key{.name = "accountParties", .field = &ReadAccountParties, .type = "map of account to namespaces",
+      .help = "Rule account-party: which namespaces may declare resources in an AWS account; one that is not named is bound to nobody",
+      .reloads = true},
   Key{.name = "providers", .field = &Config::providers,
       .fallback = "system:serviceaccount:crossplane-system:provider-*,"
                   "system:serviceaccount:crossplane-system:upbound-provider-*",

@@ -164,6 +164,9 @@ Result<std::shared_ptr<const AdmissionPolicy>> PolicyFrom(const Config& config,
   TRUCE_ASSIGN_OR_RETURN(policy->parties, PartiesOf(config));
   TRUCE_ASSIGN_OR_RETURN(policy->modes, ModesOf(config, *catalogue));
   TRUCE_ASSIGN_OR_RETURN(policy->names, NamesFrom(config, *catalogue, policy->modes, types.names));
+  for (const auto& [account, namespaces] : config.account_parties) {
+    policy->account_parties[account].insert(namespaces.begin(), namespaces.end());
+  }
   policy->providers = config.providers;
   policy->restorers = config.restorers;
   policy->status_guarded = config.status_guard;

@@ -352,6 +352,10 @@ class Server {
     around.webhook.trusts = [pair = certificates_->Current().pair](std::string_view bundle) {
       return BundleTrusts(bundle, *pair);
     };
+    around.account_parties = policy->account_parties;
+    for (const auto& [config_name, account] : policy->identity.accounts) {
+      around.accounts.insert(account);
+    }
     around.mode_of = [policy](const TypeSpec& type) {
       const Slot nowhere;
       const ModeSubject subject{

@@ -31,6 +31,7 @@ class Coverage final {
     for (const CoverageClaim& claim : facts_.claims) AddClaim(claim);
     for (auto& [type, count] : weak_types_) AddType(*facts_.catalogue->FindType(type), count);
     for (const auto& [config, count] : facts_.accounts) AddAccount(config, count);
+    for (const auto& [account, count] : facts_.unbound_accounts) AddUnbound(account, count);
     std::sort(report_.gaps.begin(), report_.gaps.end(),
               [](const CoverageGap& a, const CoverageGap& b) {
                 return std::make_tuple(a.reason, a.objects == 0, std::string_view(a.subject)) <
@@ -166,6 +167,13 @@ class Coverage final {
          "Name its account in the setting providerConfigs.", count});
   }
 
+  void AddUnbound(const std::string& account, std::uint64_t count) {
+    Add({GapReason::kAccountUnbound, "account " + OneLine(account, kShownBytesMax),
+         "accountParties binds it to nobody: whoever may make a ProviderConfig with a role of it "
+         "can take names in it.",
+         "Name in accountParties the namespaces that may declare in it.", count});
+  }
+
   const CoverageFacts& facts_;
   std::vector<const WebhookEntry*> entries_;
   std::map<std::string, std::uint64_t> weak_types_;
@@ -184,6 +192,7 @@ std::string_view Name(GapReason reason) {
     case GapReason::kUnknownKind: return "unknown-kind";
     case GapReason::kNoMapping: return "no-mapping";
     case GapReason::kAccountUnknown: return "account-unknown";
+    case GapReason::kAccountUnbound: return "account-unbound";
     case GapReason::kWarnsOnly: return "warns-only";
   }
   return "";

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,6 +28,7 @@ enum class GapReason : std::uint8_t {
   kUnknownKind,     // "unknown-kind": a provider's kind that the catalogue does not know
   kNoMapping,       // "no-mapping": a claim kind; conflicts show only when it is composed
   kAccountUnknown,  // "account-unknown": a ProviderConfig
+  kAccountUnbound,  // "account-unbound": accountParties is in use and leaves the account out
   kWarnsOnly,       // "warns-only": a type or mode that does not deny
 };
 std::string_view Name(GapReason reason);
@@ -64,6 +66,9 @@ struct CoverageFacts {
   const WebhookConfiguration* webhook = nullptr;  // null: it does not exist
   ExpectedWebhook expected;                       // path and name are used
   StandIns accounts;                              // CountStandIns of all owners
+  // Accounts of owned resources and of ProviderConfigs, with the number of resources in each that
+  // accountParties binds to nobody; empty while it is not in use.
+  std::map<std::string, std::uint64_t> unbound_accounts;
   // Mode in force for conflicts of a type; null: enforce, or warn for types that are not sure.
   std::function<Mode(const TypeSpec&)> mode_of;
 };

@@ -193,6 +193,7 @@ Result<Detectors::Pass> Detectors::PassOver(Deadline deadline) const {
     add(pass.orphaned, FindOrphaned(owners));
     add(pass.never_real, FindNeverReal(owners, ports_.clock.Now()));
     CountStandIns(owners, pass.accounts);
+    CountAccounts(owners, pass.known_accounts);
     if (!owners.empty()) after = owners.back().key;
   } while (owners.size() == kPage);
   std::vector<GroupKind> managed;
@@ -281,6 +282,7 @@ Result<void> Detectors::Look(Deadline deadline) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     known_.accounts = pass.accounts;
+    known_.known_accounts = pass.known_accounts;
   }
   Report(Detector::kOrphanedOwnership, std::move(pass.orphaned));
   Report(Detector::kNeverReal, std::move(pass.never_real));
@@ -316,6 +318,12 @@ CoverageReport Detectors::CoverageOf(const Surroundings& around) const {
     }
     configuration = known_.configuration;
     facts.accounts = known_.accounts;
+    if (!around.account_parties.empty()) facts.unbound_accounts = known_.known_accounts;
+  }
+  if (!around.account_parties.empty()) {
+    for (const std::string& account : around.accounts) facts.unbound_accounts.try_emplace(account);
+    std::erase_if(facts.unbound_accounts,
+                  [&](const auto& each) { return around.account_parties.contains(each.first); });
   }
   facts.kinds = kinds;
   facts.claims = claims;
