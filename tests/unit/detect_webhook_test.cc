@@ -345,6 +345,15 @@ TEST_F(CoverageTest, StatusesThatNobodyGuards) {
   EXPECT_EQ(Gaps(), Texts{"status-unguarded truce"});
 }
 
+TEST_F(CoverageTest, KindsThatNobodyReadsAnyMore) {
+  facts_.unmapped[{"platform.example.org", "Storage"}] = *ParseTimestamp("2026-11-22T08:00:00Z");
+  kinds_.push_back({{"platform.example.org", "v1", "Storage", "storages", true}, 3, "no rule"});
+  kinds_.push_back({{"platform.example.org", "v1", "XDatabase", "xdatabases", false}, 2, "403"});
+  EXPECT_EQ(Gaps(), (Texts{"unwatched XDatabase.platform.example.org",
+                           "unwatched Storage.platform.example.org"}));
+  EXPECT_NE(Report().gaps.back().why.find("until 2026-11-22T08:00:00Z"), std::string::npos);
+}
+
 TEST_F(CoverageTest, AccountsThatAreBoundToNobody) {
   facts_.unbound_accounts = {{"222222222222", 3}, {"333333333333", 0}};
   EXPECT_EQ(Gaps(), (Texts{"account-unbound account 222222222222",

@@ -155,7 +155,9 @@ Result<void> Judgement::Read(const AdmissionRequest& request) {
   review.unbound_claimable = policy.unbound_claimable;
   // The cap denies, and nothing is denied before the roll-out has come to enforce.
   const bool may_cap = policy.modes.global == Mode::kEnforce && asker_ == Asker::kAdmission;
-  if (may_cap) review.reservation_cap = policy.reservation_cap;
+  const bool watched = !policy.unwatched.contains(kind);
+  if (may_cap && watched) review.reservation_cap = policy.reservation_cap;
+  if (review.reservation_cap > 0) review.unwatched = policy.unwatched;
   if (policy.names != nullptr) {
     evidence_ = ReadEvidence(request.object, review.object, *policy.names);
   }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -44,6 +45,7 @@ struct AdmissionPolicy {
   // Types of which a served kind is not listed yet: a key without owner may be taken. False: that
   // is unknown; true: it takes too long, so it is allowed with a warning.
   std::map<std::string, bool, std::less<>> unlisted;
+  std::set<GroupKind> unwatched;  // kinds that cannot be read now: they count for no cap
   // One sentence about a holder whose life is in question; empty: none. Thread-safe; may be null.
   std::function<std::string(const Slot&)> doubt_of;
   std::string public_url;  // without trailing slash; empty: texts hold no link

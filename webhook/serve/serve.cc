@@ -217,6 +217,7 @@ class Server {
       policy->watched = following_started_;
       policy->recovering = !policies.view.recovery.empty();
       policy->unlisted = {policies.view.unlisted.begin(), policies.view.unlisted.end()};
+      policy->unwatched = policies.view.unwatched;
       policy->doubt_of = [this](const Slot& slot) { return doubts_.DoubtOf(slot); };
       if (following_started_) policy->identity.accounts = policies.view.accounts;
       auto& overrides = policy->modes.overrides;
@@ -352,6 +353,9 @@ class Server {
     around.webhook.trusts = [pair = certificates_->Current().pair](std::string_view bundle) {
       return BundleTrusts(bundle, *pair);
     };
+    around.unmapped =
+        policies_.With([](const Policies& policies) { return policies.view.unmapped; });
+    for (auto& [kind, since] : around.unmapped) since += config->settle_time;
     around.account_parties = policy->account_parties;
     for (const auto& [config_name, account] : policy->identity.accounts) {
       around.accounts.insert(account);

@@ -28,6 +28,7 @@ class Coverage final {
   CoverageReport Run() {
     AddWebhook();
     for (const CoverageKind& kind : facts_.kinds) AddKind(kind);
+    for (const auto& [kind, until] : facts_.unmapped) AddUnmapped(kind, until);
     for (const CoverageClaim& claim : facts_.claims) AddClaim(claim);
     for (auto& [type, count] : weak_types_) AddType(*facts_.catalogue->FindType(type), count);
     for (const auto& [config, count] : facts_.accounts) AddAccount(config, count);
@@ -112,7 +113,12 @@ class Coverage final {
     const KindEntry* entry = facts_.catalogue->FindKind(kind.kind.group, kind.kind.kind);
     const bool is_mapped = !facts_.mappings->Of(kind.kind.group, kind.kind.kind).empty();
     if (entry == nullptr && !is_mapped) {
-      if (IsProviderKind(kind.kind.group)) AddUnknown(kind);
+      const bool is_unmapped = facts_.unmapped.contains({kind.kind.group, kind.kind.kind});
+      if (IsProviderKind(kind.kind.group)) {
+        AddUnknown(kind);
+      } else if (!kind.list_problem.empty() && kind.objects > 0 && !is_unmapped) {
+        AddUnwatched(kind);
+      }
       return;
     }
     ++report_.kinds;
@@ -127,6 +133,21 @@ class Coverage final {
     const bool denies = entry == nullptr || ModeOf(*entry->type) == Mode::kEnforce;
     if (!denies) weak_types_[entry->type->name] += kind.objects;
     if (is_sent && denies && kind.list_problem.empty()) ++report_.protected_kinds;
+  }
+
+  void AddUnwatched(const CoverageKind& kind) {
+    Add({GapReason::kUnwatched, KindText(kind.kind),
+         "Its objects cannot be read, so nothing below them is proved or ended: " +
+             OneLine(kind.list_problem, kShownBytesMax),
+         "Mend what the message says; what it declares counts for no cap meanwhile.",
+         kind.objects});
+  }
+
+  void AddUnmapped(const GroupKind& kind, Timestamp until) {
+    Add({GapReason::kUnwatched, OneLine(kind.kind + "." + kind.group, kShownBytesMax),
+         "No mapping rule names it any more: what it declared stays on record, unread, until " +
+             FormatTimestamp(until) + ", then it is left orphaned.",
+         "Bring the mapping rule back, or wait (settleTime).", 0});
   }
 
   void AddUnknown(const CoverageKind& kind) {
@@ -189,6 +210,7 @@ std::string_view Name(GapReason reason) {
     case GapReason::kExcluded: return "excluded";
     case GapReason::kStatusOpen: return "status-unguarded";
     case GapReason::kNotListed: return "not-listed";
+    case GapReason::kUnwatched: return "unwatched";
     case GapReason::kUnknownKind: return "unknown-kind";
     case GapReason::kNoMapping: return "no-mapping";
     case GapReason::kAccountUnknown: return "account-unknown";

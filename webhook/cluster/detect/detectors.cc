@@ -300,6 +300,7 @@ CoverageReport Detectors::CoverageOf(const Surroundings& around) const {
   facts.mappings = &around.mappings;
   facts.expected = around.webhook;
   facts.mode_of = around.mode_of;
+  facts.unmapped = around.unmapped;
   std::optional<WebhookConfiguration> configuration;
   {
     const std::lock_guard<std::mutex> lock(mutex_);

@@ -47,6 +47,7 @@ struct Surroundings {
   MappingRules mappings;
   ExpectedWebhook webhook;  // the kinds are filled from what is followed and served
   std::function<Mode(const TypeSpec&)> mode_of;
+  std::map<GroupKind, Timestamp> unmapped;  // CoverageFacts::unmapped
   AccountParties account_parties;
   std::set<std::string> accounts;  // of ProviderConfigs, as far as known
   // The composite of a claim kind; may be null.
