@@ -100,6 +100,27 @@ TEST_F(AccountParty, ProvidersAndRestorersAreOnlyWarned) {
             "truce: SQS queue \"jobs\": account 111111111111 is not bound to namespace team-b");
 }
 
+// A question about what is to be declared.
+TEST_F(AccountParty, AChecksQuestionIsRefusedUnlessItIsOnRecord) {
+  Sent check;
+  check.group = "truce.dev";
+  check.version = "v1alpha1";
+  check.kind = "OwnershipCheck";
+  check.ns = "team-b";
+  check.name = "before";
+  check.uid = "uid-check";
+  check.spec = R"({"declarations":[{"type":"sqs/Queue","parts":{"name":"jobs"},)"
+               R"("account":"111111111111","region":"eu-west-1"}]})";
+  EXPECT_FALSE(Check(check).allowed);
+  EXPECT_EQ(Found(), "account-party enforce");
+  ChangePolicy(
+      [](AdmissionPolicy& policy) { policy.account_parties[std::string(kOne)].emplace("team-b"); });
+  ASSERT_TRUE(Send(QueueOf("team-b", "jobs", "one")).allowed);
+  ChangePolicy(
+      [](AdmissionPolicy& policy) { policy.account_parties[std::string(kOne)].erase("team-b"); });
+  EXPECT_TRUE(Check(check).allowed) << "only what is new is refused";
+}
+
 TEST_F(AccountParty, FollowsTheModeOfTheRule) {
   ChangePolicy([](AdmissionPolicy& policy) {
     policy.modes.rules[static_cast<std::size_t>(Rule::kAccountParty)].push_back(

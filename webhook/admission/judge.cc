@@ -321,15 +321,18 @@ void Judgement::JudgeObservers(const Facts& facts, const Decision& decision) {
   }
 }
 
-// Only of what the request adds. What a provider names late exists, and what a restorer brings back
-// was admitted: neither is refused.
-void Judgement::JudgeAccounts(const Decision& decision) {
+// Only of what the request adds. What a provider names late exists, what a restorer brings back was
+// admitted, and what a question is about may be on record: none is refused.
+void Judgement::JudgeAccounts(const Facts& facts, const Decision& decision) {
   if (policy_->account_parties.empty()) return;
+  const PartyId party = PartyOf(decision.root, policy_->parties);
   for (const std::size_t place : decision.added) {
     const DeclaredResource& resource = request_.object.resources[place];
     auto finding = AccountOfOthers(resource, policy_->account_parties, WordingFor(decision.root));
     if (!finding) continue;
-    if (MayBindLate(request_) || request_.requester.restorer) finding->mode = Mode::kWarn;
+    const bool existed = MayBindLate(request_) || request_.requester.restorer ||
+                         IsOnRecord(resource.key, party, facts);
+    if (existed) finding->mode = Mode::kWarn;
     Keep(*std::move(finding), {.rule = Rule::kAccountParty,
                                .type = resource.identity.type,
                                .resource_name = resource.name,
@@ -409,7 +412,7 @@ Decision Judgement::Decide(const Facts& facts, const IdSource& ids) {
   if (asks) SettleNames(facts);
   JudgeAttachments(facts, decision);
   JudgeObservers(facts, decision);
-  JudgeAccounts(decision);
+  JudgeAccounts(facts, decision);
   RefuseByRules(decision);
   return decision;
 }

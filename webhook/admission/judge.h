@@ -81,7 +81,7 @@ class Judgement final {
   void JudgeNames(const Slot& root);
   void JudgeAttachments(const Facts& facts, const Decision& decision);
   void JudgeObservers(const Facts& facts, const Decision& decision);
-  void JudgeAccounts(const Decision& decision);
+  void JudgeAccounts(const Facts& facts, const Decision& decision);
   void JudgeDeletion(const Facts& facts, const IdSource& ids, Decision& decision);
   // Keeps `finding` in the mode that `subject` asks for.
   void Keep(Finding finding, const ModeSubject& subject);
