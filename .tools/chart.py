@@ -6,7 +6,8 @@
 
 BINARY is `truce`; from it come the groups of the catalogue (files/catalogue-groups.yaml). From
 webhook/config/keys.cc come the settings that take effect without restart (files/reloading.yaml),
-from schema/config.schema.json what `config` may hold (values.schema.json, $defs), from schema/crds
+from schema/config.schema.json what `config` may hold (values.schema.json, $defs) and who writes
+statuses by default (files/status-writers.yaml), from schema/crds
 the kinds that are installed (files/crds), from files/argocd/*.lua the patch that gives them to Argo
 CD (files/argocd/argocd-cm.yaml), and from the comments "# --" of values.yaml the table of values in
 README.md.
@@ -31,6 +32,7 @@ CHART_SETS = {
     "apiAddress", "metricsAddress", "admissionSecretFile", "admissionClientCA",
     "admissionClientNames", "admissionBearerFile", "tlsCertFile", "tlsKeyFile", "serverNames",
     "publicURL", "webhookConfiguration", "certificateSecret", "logFormat", "logLevel", "mode",
+    "statusGuard",
 }
 TABLE = re.compile(r"(<!-- values: .*? -->\n).*?(<!-- end of values -->)", re.DOTALL)
 # The kinds that each health check of Argo CD is for.
@@ -57,6 +59,15 @@ def reloading_settings() -> str:
     return "\n".join([
         "# Settings that take effect without restart: webhook/config/keys.cc, by .tools/chart.py.",
         "settings:", *(f"  - {name}" for name in names), ""])
+
+
+def status_writers() -> str:
+    properties = json.loads(CONFIG_SCHEMA.read_text(encoding="utf-8"))["properties"]
+    lines = ["# Who may write statuses unless configured: schema/config.schema.json, by .tools/chart.py."]
+    for setting in ("providers", "restorers"):
+        lines.append(f"{setting}:")
+        lines += [f'  - "{pattern}"' for pattern in properties[setting]["default"]]
+    return "\n".join([*lines, ""])
 
 
 def argocd_patch() -> str:
@@ -137,6 +148,7 @@ def main() -> int:
     wanted = {
         CHART / "files/catalogue-groups.yaml": catalogue_groups(sys.argv[2]),
         CHART / "files/reloading.yaml": reloading_settings(),
+        CHART / "files/status-writers.yaml": status_writers(),
         CHART / "files/argocd/argocd-cm.yaml": argocd_patch(),
         CHART / "values.schema.json": values_schema(),
         CHART / "README.md": readme(CHART),

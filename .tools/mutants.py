@@ -4,7 +4,7 @@
   mutants.py [--share N | PATTERN]
 
 Each patch of tests/mutants says in its first lines which rule it takes out and which test must fail
-then. A patch that does not apply any more, a copy that does not build, and a test that still passes
+then, and its program unless that is histories_test. A patch that does not apply any more, a copy that does not build, and a test that still passes
 are failures. --share N: every fourth patch, as ROTATE picks them (.tools/test.sh), else all whose
 name contains PATTERN. Prints the table rule -> history.
 """
@@ -18,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 COPY = ROOT / "build" / "mutants" / "source"
-PROGRAM = "histories_test"
+PROGRAM = "histories_test"  # unless a patch names another
 SHARES = 4
 TEST_SECONDS = 300
 
@@ -49,27 +49,28 @@ def copy_sources() -> None:
         deps.symlink_to(ROOT / "build" / "deps")
 
 
-def field(patch: Path, name: str) -> str:
+def field(patch: Path, name: str, fallback: str = "") -> str:
     found = re.search(rf"^{name}: (.+)$", patch.read_text(), re.MULTILINE)
-    if not found:
+    if not found and not fallback:
         sys.exit(f"{patch}: has no line \"{name}: …\"")
-    return found.group(1)
+    return found.group(1) if found else fallback
 
 
 def fault_of(patch: Path) -> str:
     """What is wrong with the rule's test; empty when it fails as it should."""
     history = field(patch, "History")
+    program = field(patch, "Program", PROGRAM)
     if run("git", "apply", str(patch)).returncode != 0:
         return "the patch does not apply any more"
     try:
         jobs = os.environ.get("TRUCE_JOBS", str(os.cpu_count() or 1))
-        built = run("cmake", "--build", "build/release", "-j", jobs, "--target", PROGRAM)
+        built = run("cmake", "--build", "build/release", "-j", jobs, "--target", program)
         if built.returncode != 0:
             return "the copy does not build: " + "".join(
                 line for line in built.stdout.splitlines() if " error: " in line)[:300]
         try:
-            tested = run(f"build/release/tests/model/{PROGRAM}", f"--gtest_filter={history}",
-                         timeout=TEST_SECONDS)
+            (test,) = (COPY / "build/release/tests").glob(f"*/{program}")
+            tested = run(str(test), f"--gtest_filter={history}", timeout=TEST_SECONDS)
         except subprocess.TimeoutExpired:
             return f"{history} did not end"
         if "[ RUN      ]" not in tested.stdout:

@@ -26,8 +26,10 @@ enum class Rule : std::uint8_t {
   kNamingConvention,      // "naming-convention"
   kObserverWithoutShare,  // "observer-without-share"
   kDeletionProtection,    // "deletion-protection"
+  kStatusNames,           // "status-names"
+  kAccountParty,          // "account-party"
 };
-inline constexpr std::size_t kRuleCount = 9;
+inline constexpr std::size_t kRuleCount = 11;
 std::string_view Name(Rule rule);
 std::optional<Rule> RuleFromName(std::string_view name);
 

@@ -3,7 +3,7 @@
 // Spec: a user has at most `reservationCap` reservations in a namespace that are older than 60 s
 // and not proved; composite controllers are not counted. Counted in registry/ownership. Parameters:
 // reservationCap; enforced only while the global mode is enforce. Vectors:
-// tests/unit/admission_service_test.cc, texts in tests/golden/texts.
+// tests/unit/reservation_cap_test.cc, texts in tests/golden/texts.
 #include "policies/rules.h"
 
 #include "policies/people.h"

@@ -20,6 +20,9 @@ constexpr std::array<RuleSpec, kRuleCount> kRules = {{
      "another's resource is observed where its owner shares it", true, true},
     {Rule::kDeletionProtection, "deletion-protection", "what others need is not deleted", true,
      true},
+    {Rule::kStatusNames, "status-names", "what a status shows is its provider's to say", false,
+     false},
+    {Rule::kAccountParty, "account-party", "a namespace declares in its own accounts", false, true},
 }};
 
 constexpr bool IsOrdered() {

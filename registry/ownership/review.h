@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,7 @@ struct ReviewRequest {
   std::vector<Mode> modes;  // one per object.resources, already lowered for unsure types
   PartyRules parties;
   std::size_t reservation_cap = 0;  // per namespace and user; 0: off
+  std::set<GroupKind> unwatched;    // kinds that nobody can read now: not counted for the cap (E7)
   // Status writes are reviewed: names known from a status alone deny, else they warn (W5).
   bool status_guarded = false;
   bool watched = false;  // a watcher of the cluster is there to prove reservations

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, utils
 
 from support.api_client import ApiClient
-from support.objects import bucket, claim
+from support.objects import bucket, claim, queue
 from support.processes import wait_for
 from support.truce_process import BINARY, OBJECT_STORAGE_MAPPINGS, TruceProcess
 
@@ -231,6 +231,27 @@ def test_doctor_of_a_healthy_installation(follow, user):
     states = {each["name"]: each["state"] for each in items}
     for name in ("version", "store", "readiness", "cluster", "time", "permissions", "reachability"):
         assert states[name] == "ok", items
+
+
+def test_doctor_names_providerconfigs_without_account(follow, user):
+    truce = follow({"providerConfigs": [{"name": "stage", "account": "111111111111"}]})
+    for name, config in (("one", "default"), ("two", "default"), ("three", "stage")):
+        obj = queue(name, name)
+        obj["spec"]["providerConfigRef"] = {"name": config}
+        user("team-a").create(obj).expect(201)
+
+    def accounts() -> dict:
+        items = json.loads(truce.command("doctor", "-o", "json").stdout)["items"]
+        return next((each for each in items if each["name"] == "accounts"), {})
+
+    # The registry is passed over every two minutes; the start of the watch is one of them.
+    assert accounts()["state"] in ("ok", "warning")
+    assert truce.stop() == 0
+    truce.start()
+    told = wait_for(lambda: accounts().get("state") == "warning" and accounts(), 30, "the finding")
+    assert "aws.upbound.io/ProviderConfig//default (2 resources)" in told["what"], told
+    assert "stage" not in told["what"] and "equal names only warn" in told["what"], told
+    assert "providerConfigs" in told["remedy"]
 
 
 def test_doctor_names_what_is_missing(follow, user, cluster):

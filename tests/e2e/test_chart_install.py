@@ -156,6 +156,10 @@ def test_certificates_kept_by_truce(release, user):  # noqa: F811
     good = entries(release)
     path = good["declarations.truce.dev"]["clientConfig"]["service"]["path"]
     assert path.startswith("/validate/") and len(path) == len("/validate/") + 32
+    guard = good["status.truce.dev"]
+    assert guard["clientConfig"]["service"]["path"] == path.replace("/validate/", "/validate-status/")
+    # The chart renders what Truce would write: nobody repairs the other.
+    assert [each["name"] for each in guard["matchConditions"]] == ["not-providers", "not-restorers"]
 
     with release.cluster.client() as client:
         lost = [{"op": "remove", "path": f"/webhooks/{i}/clientConfig/caBundle"} for i in (0, 1)]

@@ -161,9 +161,13 @@ def test_what_a_running_server_takes_over_does_not_restart_it(helm4):
 def test_the_webhook_configuration(helm4):
     hook = the(helm4.objects(MINIMUM), "ValidatingWebhookConfiguration")
     assert [entry["name"] for entry in hook["webhooks"]] == [
-        f"{name}.truce.dev" for name in ("declarations", "deletions", "checks", "policies")
+        f"{name}.truce.dev" for name in ("declarations", "deletions", "status", "checks", "policies")
     ]
-    declarations, deletions, checks, policies = hook["webhooks"]
+    declarations, deletions, status, checks, policies = hook["webhooks"]
+    assert status["failurePolicy"] == "Ignore" and "namespaceSelector" not in status
+    assert status["clientConfig"]["service"]["path"] == f"/validate-status/{PATH_SECRET}"
+    assert status["rules"] == [{**declarations["rules"][0], "operations": ["UPDATE"],
+                                "resources": ["*/status"]}]
     assert (checks["failurePolicy"], policies["failurePolicy"]) == ("Fail", "Ignore")
     for entry in (checks, policies):
         assert entry["clientConfig"]["service"]["path"] == f"/validate-check/{PATH_SECRET}"
@@ -182,6 +186,25 @@ def test_the_webhook_configuration(helm4):
         assert excluded["values"] == ["kube-system", "truce-system"]
 
 
+def conditions(helm: Helm, **config) -> dict[str, str]:
+    hook = the(helm.objects(with_minimum(config=config)), "ValidatingWebhookConfiguration")
+    status = next(entry for entry in hook["webhooks"] if entry["name"] == "status.truce.dev")
+    return {each["name"]: each["expression"] for each in status.get("matchConditions", [])}
+
+
+def test_statuses_are_guarded_from_all_but_providers_and_restorers(helm4):
+    shown = conditions(helm4, providers=["oidc:o'neil\\x", "a.b*c"], restorers=[])
+    assert shown == {"not-providers": "!request.userInfo.username.matches("
+                                      r"'(?s)^(?:oidc:o\'neil\\\\x|a\\.b.*c)$')"}
+    assert list(conditions(helm4)) == ["not-providers", "not-restorers"]
+    off = helm4.objects(with_minimum(webhook={"statusGuard": {"enabled": False}}))
+    names = [entry["name"] for entry in the(off, "ValidatingWebhookConfiguration")["webhooks"]]
+    assert "status.truce.dev" not in names
+    for objects, guarded in ((off, False), (helm4.objects(MINIMUM), True)):
+        config = yaml.safe_load(the(objects, "ConfigMap")["data"]["truce.yaml"])
+        assert config["statusGuard"] is guarded
+
+
 def test_failure_policy_is_for_declarations_only(helm4):
     hook = the(
         helm4.objects(with_minimum(webhook={"failurePolicy": "Fail", "ownershipChecks": {"enabled": True}})),
@@ -191,6 +214,7 @@ def test_failure_policy_is_for_declarations_only(helm4):
     assert policies == {
         "declarations.truce.dev": "Fail",
         "deletions.truce.dev": "Ignore",
+        "status.truce.dev": "Ignore",
         "checks.truce.dev": "Fail",
         "policies.truce.dev": "Ignore",
     }
@@ -342,7 +366,7 @@ def test_a_server_outside_the_cluster(helm4):
     urls = [entry["clientConfig"]["url"] for entry in hook["webhooks"]]
     base = "https://truce.example.org:8443"
     assert urls == [f"{base}{path}/{PATH_SECRET}" for path in (
-        "/validate", "/validate", "/validate-check", "/validate-check")]
+        "/validate", "/validate", "/validate-status", "/validate-check", "/validate-check")]
     for entry in hook["webhooks"]:
         assert "service" not in entry["clientConfig"] and entry["clientConfig"]["caBundle"]
 
@@ -350,7 +374,8 @@ def test_a_server_outside_the_cluster(helm4):
 def test_exclusions_are_conditions_of_declarations_and_deletions(helm4):
     objects = helm4.objects(SERVER_CHART / "ci/everything-values.yaml")
     hook = the(objects, "ValidatingWebhookConfiguration")
-    declarations, deletions, checks, policies = hook["webhooks"]
+    declarations, deletions, status, checks, policies = hook["webhooks"]
+    assert [each["name"] for each in status["matchConditions"]] == ["not-providers", "not-restorers"]
     instance = {"group": "== 'rds.aws.m.upbound.io'", "kind": "== 'Instance'"}
     fields = [f"has(request.kind.{name}) && request.kind.{name} {value}"
               for name, value in instance.items()]

@@ -39,6 +39,36 @@ def test_a_composite_controller_may_be_refused_with_403(start_truce, user):
     assert_refused(user("crossplane").create(COPY), "prod-artifacts", code=403)
 
 
+def test_an_account_is_for_the_namespaces_that_it_is_bound_to(follow, user):
+    """A tenant's own ProviderConfig with a role of an account that it cannot enter."""
+    ones, twos = "111111111111", "222222222222"
+    truce = follow({"accountParties": {ones: ["team-a"]}})
+
+    def provider_config(namespace: str, account: str) -> dict:
+        role = f"arn:aws:iam::{account}:role/crossplane"
+        return {"apiVersion": "aws.m.upbound.io/v1beta1", "kind": "ProviderConfig",
+                "metadata": {"name": f"to-{account}", "namespace": namespace},
+                "spec": {"credentials": {"source": "IRSA"},
+                         "assumeRoleChain": [{"roleARN": role}]}}
+
+    def bucket_of(namespace: str, name: str, account: str) -> dict:
+        obj = namespaced_bucket(name, namespace, name)
+        obj["spec"]["providerConfigRef"] = {"kind": "ProviderConfig", "name": f"to-{account}"}
+        return obj
+
+    for namespace in ("team-a", "team-b"):
+        for account in (ones, twos):
+            user(namespace).create(provider_config(namespace, account)).expect(201)
+    theirs = bucket_of("team-b", "reserved-there", ones)
+    wait_for(lambda: not user("team-b").create(theirs, dry_run=True).ok, 20, "the account known")
+    assert_refused(user("team-b").create(theirs), ones, "team-b", "accountParties")
+    user("team-a").create(bucket_of("team-a", "our-own", ones)).expect(201)
+    user("team-b").create(bucket_of("team-b", "somewhere", twos)).expect(201)
+    gaps = wait_for(lambda: (told := truce.command("coverage", "--all").stdout)
+                    and "account-unbound" in told and told, 20, "the account of nobody")
+    assert f"account {twos}" in gaps and f"account {ones}" not in gaps, gaps
+
+
 def test_a_timed_override_lets_one_name_through(start_truce, user):
     until = (datetime.now(timezone.utc) + timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
     override = {"name": "prod-artifacts", "until": until, "reason": "migration of service A"}

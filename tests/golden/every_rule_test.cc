@@ -10,28 +10,32 @@
 #include <utility>
 #include <vector>
 
+#include "policies/account_party.h"
 #include "policies/foreign_attachment.h"
 #include "policies/name_rules.h"
 #include "policies/rule_list.h"
 #include "policies/rules.h"
 #include "policies/sharing_rules.h"
+#include "policies/status_names.h"
 #include "registry/ownership/sharing.h"
 #include "tests/support/golden.h"
 
 namespace truce {
 namespace every_rule_test {
 
-// Deletions have an entry of their own.
+// Deletions and statuses have entries of their own.
 std::string Denied(const Finding& finding) {
-  const bool is_deletion = finding.rule == Rule::kDeletionProtection;
-  return std::string("admission webhook \"") + (is_deletion ? "deletions" : "declarations") +
-         ".truce.dev\" denied the request: ";
+  std::string entry = "declarations";
+  if (finding.rule == Rule::kDeletionProtection) entry = "deletions";
+  if (finding.rule == Rule::kStatusNames) entry = "status";
+  return "admission webhook \"" + entry + ".truce.dev\" denied the request: ";
 }
 
 std::string AsKubectl(const Finding& finding, const std::string& text) {
-  const bool is_deletion = finding.rule == Rule::kDeletionProtection;
+  const bool is_creation =
+      finding.rule != Rule::kDeletionProtection && finding.rule != Rule::kStatusNames;
   return std::string("Error from server (Forbidden): ") +
-         (is_deletion ? "" : "error when creating \"files.yaml\": ") + Denied(finding) + text;
+         (is_creation ? "error when creating \"files.yaml\": " : "") + Denied(finding) + text;
 }
 
 // Argo CD strips what kubectl puts in front, deletes Go's maps to the end of the line, and shows
@@ -158,6 +162,22 @@ class EveryRule : public testing::Test {
             {"observed", Deletion({}, {observer})}};
   }
 
+  std::vector<Sample> Accounts() const {
+    DeclaredResource queue = resource_;
+    queue.identity = {"sqs/Queue", "aws", "111111111111", "eu-west-1", {{"name", "jobs"}}};
+    queue.name = "jobs";
+    const Slot root{"prod-eu", "platform.example.org", "Jobs", "team-b", "jobs"};
+    Wording words = Words();
+    words.root = &root;
+    return {{"refused", *AccountOfOthers(queue, {{"111111111111", {"team-a"}}}, words)}};
+  }
+
+  std::vector<Sample> Statuses() const {
+    return {{"refused", StatusNameChanged({.object = &object_.slot,
+                                           .field = "status.atProvider.arn",
+                                           .user = "ann@example.org"})}};
+  }
+
   std::vector<Sample> SamplesOf(Rule rule) {
     const BadName bad{"s3/Bucket", "name", "prod\\u{200b}artifacts",
                       "contains U+200B (zero width space)"};
@@ -180,6 +200,8 @@ class EveryRule : public testing::Test {
       case Rule::kNamingConvention: return Convention();
       case Rule::kObserverWithoutShare: return Uses(resource_, &ObserverWithoutShare);
       case Rule::kDeletionProtection: return Deletions();
+      case Rule::kStatusNames: return Statuses();
+      case Rule::kAccountParty: return Accounts();
     }
     return {};
   }

@@ -15,13 +15,14 @@ std::string Text(std::string_view text) {
   return out;
 }
 
-std::string ObjectOf(const Sent& sent, const std::string& metadata, const std::string& spec) {
+std::string ObjectOf(const Sent& sent, const std::string& metadata, const std::string& spec,
+                     const std::string& status) {
   std::string out = R"({"apiVersion":)" + Text(sent.group + "/" + sent.version) + R"(,"kind":)" +
                     Text(sent.kind) + R"(,"metadata":{"name":)" + Text(sent.name);
   if (!sent.ns.empty()) out += R"(,"namespace":)" + Text(sent.ns);
   if (!sent.uid.empty()) out += R"(,"uid":)" + Text(sent.uid);
   return out + R"(,"resourceVersion":"7","creationTimestamp":"2026-11-21T07:59:00Z")" + metadata +
-         R"(},"spec":)" + spec + "}";
+         R"(},"spec":)" + spec + (status.empty() ? "" : R"(,"status":)" + status) + "}";
 }
 
 MappingRules TourMapping(const Catalogue& catalogue) {
@@ -63,18 +64,20 @@ void RecordingSink::OnReview(const ReviewRecord& record) noexcept {
 std::string BodyOf(const Sent& sent) {
   const std::string kind = R"({"group":)" + Text(sent.group) + R"(,"version":)" +
                            Text(sent.version) + R"(,"kind":)" + Text(sent.kind) + "}";
-  const std::string object = ObjectOf(sent, sent.metadata, sent.spec);
+  const std::string object = ObjectOf(sent, sent.metadata, sent.spec, sent.status);
   const bool is_update = sent.operation == "UPDATE";
   const bool is_delete = sent.operation == "DELETE";
   std::string old = "null";
   if (is_delete) old = object;
   if (is_update) {
-    old = ObjectOf(sent, sent.old_metadata, sent.old_spec.empty() ? sent.spec : sent.old_spec);
+    old = ObjectOf(sent, sent.old_metadata, sent.old_spec.empty() ? sent.spec : sent.old_spec,
+                   sent.old_status);
   }
   std::string out = R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{)";
   out += R"("uid":)" + Text(sent.review) + R"(,"kind":)" + kind + R"(,"requestKind":)" + kind;
   out += R"(,"name":)" + Text(sent.name);
   if (!sent.ns.empty()) out += R"(,"namespace":)" + Text(sent.ns);
+  if (!sent.sub_resource.empty()) out += R"(,"subResource":)" + Text(sent.sub_resource);
   out += R"(,"operation":)" + Text(sent.operation) + R"(,"userInfo":{"username":)" +
          Text(sent.user) + R"(,"groups":["system:authenticated"]},"object":)" +
          (is_delete ? "null" : object) + R"(,"oldObject":)" + old + R"(,"dryRun":)" +
@@ -190,6 +193,11 @@ Answered AdmissionFixture::Post(std::string body, std::string timeout) {
 Answered AdmissionFixture::Check(const Sent& sent) {
   HttpRequest request = RequestOf("/validate-check", BodyOf(sent), "10s");
   return AnswerOf(service_.ValidateCheck(request));
+}
+
+Answered AdmissionFixture::Status(const Sent& sent) {
+  HttpRequest request = RequestOf("/validate-status", BodyOf(sent), "10s");
+  return AnswerOf(service_.ValidateStatus(request));
 }
 
 }  // namespace truce

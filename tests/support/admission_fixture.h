@@ -63,6 +63,9 @@ struct Sent {
   std::string metadata;      // more members, each with a comma before: `,"labels":{…}`
   std::string old_spec;      // UPDATE; empty: as `spec`
   std::string old_metadata;  // UPDATE; used as it stands
+  std::string sub_resource;
+  std::string status;      // JSON; empty: none
+  std::string old_status;  // UPDATE
   std::string user = "ann";
   std::string review = "review-1";
   bool dry_run = false;
@@ -106,6 +109,8 @@ class AdmissionFixture : public ::testing::Test {
   Answered Post(std::string body, std::string timeout = "10s");
   // To /validate-check.
   Answered Check(const Sent& sent);
+  // To /validate-status.
+  Answered Status(const Sent& sent);
 
   StoreContents Contents() const { return memory_.Contents().value(); }
 

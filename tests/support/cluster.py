@@ -68,6 +68,7 @@ ACTORS = {
     "team-a": Actor("alice@example.org", ("team-a",)),
     "team-b": Actor("bob@example.org", ("team-b",)),
     "truce": _service_account("truce-system", "truce"),
+    "velero": _service_account("velero", "velero"),
 }
 
 # Every other actor may do everything with the custom kinds; these have their own rights.
@@ -194,12 +195,18 @@ class Cluster:
             wait_for(defined, SETTLE_SECONDS, "the composite's definition")
 
     def register_webhook(
-        self, url: str, ca_file: Path, failure_policy: str = "Fail", own_kinds: bool = False
+        self,
+        url: str,
+        ca_file: Path,
+        failure_policy: str = "Fail",
+        own_kinds: bool = False,
+        statuses: bool = False,
     ) -> None:
         """Registers (or changes) the webhook and waits until every API server uses it so."""
         self._markers += 1
         self._marker = f"marker-{self._markers}.truce.dev"
-        wanted = configuration(url, ca_file, failure_policy, self._marker, own_kinds)
+        wanted = configuration(
+            url, ca_file, failure_policy, self._marker, own_kinds, statuses)
         with self.client() as client:
             present = client.get(wanted)
             if present.status == 404:

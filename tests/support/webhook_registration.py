@@ -12,6 +12,7 @@ DECLARATIONS = "declarations.truce.dev"  # The name that kubectl shows in a refu
 DELETIONS = "deletions.truce.dev"
 CHECKS = "checks.truce.dev"
 POLICIES = "policies.truce.dev"
+STATUS = "status.truce.dev"
 
 MARKER_NAMESPACE = "webhook-marker"
 TIMEOUT_SECONDS = 5
@@ -33,12 +34,22 @@ CHANGES_A_DECLARATION = (
     " != (has(oldObject.metadata.finalizers) ? oldObject.metadata.finalizers : []))"
 )
 
+# Who writes statuses by default, as the chart renders it.
+NOT_WRITERS = {
+    "not-providers": r"!request.userInfo.username.matches('(?s)^(?:"
+    r"system:serviceaccount:crossplane-system:provider-.*"
+    r"|system:serviceaccount:crossplane-system:upbound-provider-.*)$')",
+    "not-restorers": r"!request.userInfo.username.matches('(?s)^(?:"
+    r"system:serviceaccount:velero:velero)$')",
+}
+
 
 def configuration(
-    url: str, ca_file: Path, failure_policy: str, marker: str, own_kinds: bool = False
+    url: str, ca_file: Path, failure_policy: str, marker: str, own_kinds: bool = False,
+    statuses: bool = False,
 ) -> dict:
     """The whole configuration. `marker` names one more entry, see marker_entry(). `own_kinds`: with
-    the entries about Truce's own kinds."""
+    the entries about Truce's own kinds; `statuses`: with the one for changes of statuses."""
     client = {"url": url, "caBundle": base64.b64encode(ca_file.read_bytes()).decode()}
     common = {
         "clientConfig": client,
@@ -73,9 +84,24 @@ def configuration(
             },
             # Nothing that Truce does not know may keep a user from deleting.
             {**common, "name": DELETIONS, "failurePolicy": "Ignore", "rules": [_rule(["DELETE"])]},
+            *([_status_entry(client)] if statuses else []),
             *(_own_entries(client) if own_kinds else []),
             marker_entry(marker),
         ],
+    }
+
+
+def _status_entry(client: dict) -> dict:
+    return {
+        "name": STATUS,
+        "clientConfig": {**client, "url": client["url"] + "-status"},
+        "admissionReviewVersions": ["v1"],
+        "sideEffects": "NoneOnDryRun",
+        "failurePolicy": "Ignore",
+        "timeoutSeconds": TIMEOUT_SECONDS,
+        "rules": [{**_rule(["UPDATE"]), "resources": ["*/status"]}],
+        "matchConditions": [{"name": name, "expression": expression}
+                            for name, expression in NOT_WRITERS.items()],
     }
 
 

@@ -411,22 +411,6 @@ TEST_F(AdmissionServiceTest, AnOldBadNameHindersNoOtherChangeAndNoEnd) {
   EXPECT_TRUE(Send(ending).allowed);
 }
 
-TEST_F(AdmissionServiceTest, TheCapEndsReservationsWithoutObjects) {
-  ChangePolicy([](AdmissionPolicy& policy) { policy.reservation_cap = 3; });
-  for (int i = 0; i < 3; ++i) {
-    ASSERT_TRUE(
-        Send(Claim("team-a", "c" + std::to_string(i), "b" + std::to_string(i), "s")).allowed);
-  }
-  clock_.Advance(std::chrono::seconds(61));
-  const Answered answer = Send(Claim("team-a", "c9", "b9", "s"));
-  EXPECT_FALSE(answer.allowed);
-  EXPECT_EQ(answer.code, 403);
-  EXPECT_EQ(sink_.last().findings, (std::vector<std::string>{"reservation-cap enforce"}));
-  EXPECT_TRUE(Send(Claim("team-b", "c9", "b9", "s")).allowed);
-  ChangePolicy([](AdmissionPolicy& policy) { policy.modes.global = Mode::kAudit; });
-  EXPECT_TRUE(Send(Claim("team-a", "c10", "b10", "s")).allowed);
-}
-
 TEST_F(AdmissionServiceTest, APartialMappingWarnsAndReservesNothing) {
   Sent claim = Claim("team-a", "artifacts", "x", "s");
   claim.spec = R"({"parameters":{"region":"us-west-2"}})";

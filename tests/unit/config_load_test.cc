@@ -66,6 +66,10 @@ TEST(ConfigLoad, DefaultsDependOnWhetherAClusterIsServed) {
   EXPECT_EQ(without.composite_denial_code, 422);
   EXPECT_EQ(without.providers.size(), 2U);
   EXPECT_EQ(without.composite_controllers.size(), 1U);
+  EXPECT_EQ(without.restorers.size(), 1U);
+  EXPECT_FALSE(without.status_guard);
+  EXPECT_EQ(without.settle_time, std::chrono::hours(24));
+  EXPECT_EQ(without.unbound_composites, UnboundComposites::kRefused);
   EXPECT_EQ(without.cluster_id, "local");
 }
 
@@ -148,6 +152,12 @@ struct BadConfig {
 const std::string kRule =
     "mappings:\n  - group: g.example\n    kind: K\n    declares:\n      - type: s3/Bucket\n";
 
+const std::string kManyPatterns = [] {
+  std::string out = "u0";
+  for (int i = 1; i <= 64; ++i) out += ", u" + std::to_string(i);
+  return out;
+}();
+
 TEST(ConfigLoad, RefusesWithFileLineKeyAndRemedy) {
   const BadConfig rows[] = {
       {"unknown key", "mode: audit\nmodes: x\n",
@@ -191,6 +201,17 @@ TEST(ConfigLoad, RefusesWithFileLineKeyAndRemedy) {
        "truce.yaml:1: serverNames: is not a list; begin each item with '- '"},
       {"list item", "serverNames:\n  - a\n  - 'b c'\n",
        "truce.yaml:3: serverNames[1]: 'b c' is neither a DNS name nor an address"},
+      {"many patterns", "restorers: [" + kManyPatterns + "]\n",
+       "truce.yaml:1: restorers: holds more than 64 patterns; join some with '*'"},
+      {"long pattern", "providers: [" + std::string(513, 'p') + "]\n",
+       "truce.yaml:1: providers: holds a pattern of more than 512 bytes"},
+      {"everyone restores", "restorers: ['*']\n",
+       "truce.yaml:1: restorers[0]: '*' would match everyone"},
+      {"guard", "statusGuard: on\n",
+       "truce.yaml:1: statusGuard: 'on' is neither true nor false; write one of these words"},
+      {"unbound", "unboundComposites: allowed\n",
+       "truce.yaml:1: unboundComposites: 'allowed' is not allowed; use one of refused|claimable"},
+      {"settle", "settleTime: 10s\n", "truce.yaml:1: settleTime: '10s' is out of range"},
       {"everyone", "providers: ['*']\n", "truce.yaml:1: providers[0]: '*' would match everyone"},
       {"duplicate", "mode: audit\nmode: warn\n",
        "truce.yaml:2: the key 'mode' stands here a second time"},
@@ -220,6 +241,14 @@ TEST(ConfigLoad, RefusesWithFileLineKeyAndRemedy) {
        "providerConfigs:\n  - {name: d, account: '123456789012'}\n  - {name: d, account: "
        "'123456789013'}\n",
        "truce.yaml:3: providerConfigs[1]: names a ProviderConfig that stands above"},
+      {"account party", "accountParties: {'1234': [a]}\n",
+       "truce.yaml:1: accountParties.1234: must be the 12 digits of an AWS account"},
+      {"account of nobody", "accountParties:\n  '123456789012': []\n",
+       "truce.yaml:2: accountParties.123456789012: is empty; name the namespaces"},
+      {"account of one", "accountParties:\n  '123456789012': team-a\n",
+       "truce.yaml:2: accountParties.123456789012: "},
+      {"accounts in a list", "accountParties: [a]\n",
+       "truce.yaml:1: accountParties: is not a map; write"},
       {"empty party", "parties:\n  - service: s\n",
        "truce.yaml:2: parties[0]: binds the service to nothing"},
       {"namespace of two parties",

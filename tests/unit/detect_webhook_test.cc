@@ -37,6 +37,8 @@ struct Written {
       R"({"name":"deletions.truce.dev","failurePolicy":"Ignore","clientConfig":{"service":{"namespace":"truce-system","name":"truce","path":"/validate/0123456789abcdef0123456789abcdef"},"caBundle":"Q0E="},"rules":[{"apiGroups":["*"],"apiVersions":["*"],"operations":["DELETE"],"resources":["*"]}]})";
   std::string checks =
       R"({"name":"checks.truce.dev","failurePolicy":"Fail","clientConfig":{"service":{"namespace":"truce-system","name":"truce","path":"/validate-check/0123456789abcdef0123456789abcdef"},"caBundle":"Q0E="},"rules":[{"apiGroups":["truce.dev"],"apiVersions":["v1alpha1"],"operations":["CREATE"],"resources":["ownershipchecks"],"scope":"Namespaced"}]})";
+  std::string status =
+      R"({"name":"status.truce.dev","failurePolicy":"Ignore","clientConfig":{"service":{"namespace":"truce-system","name":"truce","path":"/validate-status/0123456789abcdef0123456789abcdef"},"caBundle":"Q0E="},"matchConditions":[{"name":"not-providers","expression":"request.userInfo.username != 'p'"}],"rules":[{"apiGroups":["s3.aws.upbound.io","sqs.aws.m.upbound.io"],"apiVersions":["*"],"operations":["UPDATE"],"resources":["*/status"],"scope":"*"}]})";
   std::string policies =
       R"({"name":"policies.truce.dev","failurePolicy":"Ignore","clientConfig":{"service":{"namespace":"truce-system","name":"truce","path":"/validate-check/0123456789abcdef0123456789abcdef"},"caBundle":"Q0E="},"rules":[{"apiGroups":["truce.dev"],"apiVersions":["v1alpha1"],"operations":["CREATE","UPDATE"],"resources":["namingpolicies"],"scope":"Cluster"}]})";
 };
@@ -54,7 +56,7 @@ std::string Json(const Written& w) {
          w.objects + R"(,"matchConditions":[{"name":"c","expression":")" + w.condition +
          R"("}],"rules":[{"apiGroups":[)" + w.groups + R"(],"apiVersions":["*"],"operations":[)" +
          w.operations + R"(],"resources":[)" + w.resources + R"(],"scope":")" + w.scope +
-         R"("}]},)" + w.deletions + "," + w.checks + "," + w.policies + "]}";
+         R"("}]},)" + w.deletions + "," + w.checks + "," + w.policies + "," + w.status + "]}";
 }
 
 ExpectedWebhook Expected() {
@@ -62,6 +64,8 @@ ExpectedWebhook Expected() {
   expected.path = kPath;
   expected.kinds = {kBucket, kQueue};
   expected.own_kinds = {kCheck, kPolicy};
+  expected.status_kinds = expected.kinds;
+  expected.status.emplace().emplace_back("not-providers", "request.userInfo.username != 'p'");
   expected.failure_policy = "Ignore";
   expected.trusts = [](std::string_view pem) { return pem == "CA"; };
   return expected;
@@ -131,6 +135,21 @@ TEST(WebhookConfigurationTest, EachFaultIsFoundAloneAndShowsNoSecret) {
          Replace(w.checks, "\"rules\"",
                  R"("objectSelector":{"matchLabels":{"truce":"on"}},"rules")");
        }},
+      {"truce/status/missing", [](Written& w) { w.status = "null"; }},
+      {"truce/status/missing", [](Written& w) { Replace(w.status, "validate-status/", "other/"); }},
+      {"truce/status/missing", [](Written& w) { Replace(w.status, "UPDATE", "CREATE"); }},
+      {"truce/status/missing",
+       [](Written& w) { Replace(w.status, "*/status", R"(buckets/status","queues)"); }},
+      {"truce/status/missing",
+       [](Written& w) { Replace(w.status, R"("s3.aws.upbound.io",)", ""); }},
+      {"truce/condition/status.truce.dev/not-providers",
+       [](Written& w) { Replace(w.status, "!= 'p'", "!= 'ann'"); }},
+      {"truce/ca-bundle/status.truce.dev", [](Written& w) { Replace(w.status, "Q0E=", "T0xE"); }},
+      {"truce/object-selector/status.truce.dev",
+       [](Written& w) {
+         Replace(w.status, "\"rules\"",
+                 R"("objectSelector":{"matchLabels":{"truce":"on"}},"rules")");
+       }},
       {"truce/namingpolicies/missing", [](Written& w) { w.policies = "null"; }},
       {"truce/namingpolicies/missing", [](Written& w) { Replace(w.policies, "\"CREATE\",", ""); }},
       {"truce/namingpolicies/elsewhere",
@@ -172,6 +191,18 @@ TEST(WebhookConfigurationTest, KindsThatAreNotServedAreNotAskedFor) {
   ASSERT_TRUE(configuration);
   ExpectedWebhook expected = Expected();
   expected.own_kinds.clear();
+  EXPECT_TRUE(CheckWebhookConfiguration(&*configuration, expected).empty());
+}
+
+TEST(WebhookConfigurationTest, AnEntryForStatusesIsWantedOnlyWhereTheyAreGuarded) {
+  Written written;
+  written.status = "null";
+  const Document document = DocumentFromJson(Json(written));
+  const auto configuration = ReadWebhookConfiguration(document.root());
+  ASSERT_TRUE(configuration);
+  ExpectedWebhook expected = Expected();
+  EXPECT_EQ(CheckWebhookConfiguration(&*configuration, expected).size(), 1U);
+  expected.status.reset();
   EXPECT_TRUE(CheckWebhookConfiguration(&*configuration, expected).empty());
 }
 
@@ -307,6 +338,26 @@ TEST_F(CoverageTest, ClaimsWithoutMappingAccountsAndModes) {
   EXPECT_EQ(std::count_if(findings.begin(), findings.end(),
                           [](const LiveFinding& finding) { return finding.mode == Mode::kWarn; }),
             2);  // accounts have a detector of their own
+}
+
+TEST_F(CoverageTest, StatusesThatNobodyGuards) {
+  facts_.expected.status.reset();
+  EXPECT_EQ(Gaps(), Texts{"status-unguarded truce"});
+}
+
+TEST_F(CoverageTest, KindsThatNobodyReadsAnyMore) {
+  facts_.unmapped[{"platform.example.org", "Storage"}] = *ParseTimestamp("2026-11-22T08:00:00Z");
+  kinds_.push_back({{"platform.example.org", "v1", "Storage", "storages", true}, 3, "no rule"});
+  kinds_.push_back({{"platform.example.org", "v1", "XDatabase", "xdatabases", false}, 2, "403"});
+  EXPECT_EQ(Gaps(), (Texts{"unwatched XDatabase.platform.example.org",
+                           "unwatched Storage.platform.example.org"}));
+  EXPECT_NE(Report().gaps.back().why.find("until 2026-11-22T08:00:00Z"), std::string::npos);
+}
+
+TEST_F(CoverageTest, AccountsThatAreBoundToNobody) {
+  facts_.unbound_accounts = {{"222222222222", 3}, {"333333333333", 0}};
+  EXPECT_EQ(Gaps(), (Texts{"account-unbound account 222222222222",
+                           "account-unbound account 333333333333"}));
 }
 
 TEST_F(CoverageTest, ExclusionsAreTold) {

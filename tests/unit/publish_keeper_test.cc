@@ -65,7 +65,8 @@ class Keeper : public testing::Test {
     keeper_.emplace(options_,
                     KeeperPorts{[this] { return reachable_ ? &api_ : nullptr; }, clock_,
                                 [this] { return groups_; }, [this] { ++told_; },
-                                [this](const KeeperEvent& event) { events_.push_back(event); }});
+                                [this](const KeeperEvent& event) { events_.push_back(event); },
+                                [this] { return status_; }});
   }
 
   void Step() {
@@ -109,6 +110,7 @@ class Keeper : public testing::Test {
   MemoryClusterApi api_;
   bool reachable_ = true;
   MappedGroups groups_{{}, true};
+  std::optional<StatusGuard> status_;
   int told_ = 0;
   std::vector<KeeperEvent> events_;
   KeeperOptions options_;
@@ -182,6 +184,63 @@ TEST_F(Keeper, GroupsOfMappingsGetEntriesOfTheirOwn) {
   groups_ = {{}, true};
   Step();
   EXPECT_EQ(Webhooks().size(), 4U);
+}
+
+TEST_F(Keeper, StatusesGetAnEntryThatFollowsTheSettings) {
+  Step();
+  EXPECT_TRUE(Entry("status.truce.dev").is_null()) << "not asked for";
+  status_ = StatusGuard{{"system:serviceaccount:crossplane-system:provider-*"},
+                        {"system:serviceaccount:velero:velero"},
+                        {"ec2.aws.upbound.io", "s3.aws.upbound.io"}};
+  Step();
+  const Json made = Entry("status.truce.dev");
+  EXPECT_EQ(made["failurePolicy"], "Ignore");
+  EXPECT_EQ(made["clientConfig"]["service"]["path"], "/validate-status/" + kLocalPath);
+  EXPECT_EQ(Bundle("status.truce.dev"), Bundle());
+  EXPECT_EQ(made["rules"], Json::parse(R"([{"operations":["UPDATE"],"apiVersions":["*"],
+      "resources":["*/status"],"scope":"*","apiGroups":["s3.aws.upbound.io"]}])"));
+  ASSERT_EQ(made["matchConditions"].size(), 2U);
+  EXPECT_EQ(made["matchConditions"][1], (Json{{"name", "not-restorers"},
+                                              {"expression",
+                                               "!request.userInfo.username.matches('(?s)^(?:"
+                                               "system:serviceaccount:velero:velero)$')"}}));
+  const auto writes = api_.writes();
+  Step();
+  EXPECT_EQ(api_.writes(), writes) << "idempotent";
+
+  // A changed setting, and a changed condition, are put right; the rest of the entry is others'.
+  Json object = Json::parse(api_.Object(kWebhooks, "", "truce"));
+  object["webhooks"].back()["matchConditions"][0]["expression"] = "false";
+  object["webhooks"].back()["timeoutSeconds"] = 3;
+  api_.Put(kWebhooks, "", object.dump());
+  status_->restorers.clear();
+  Step();
+  const Json repaired = Entry("status.truce.dev");
+  EXPECT_EQ(repaired["matchConditions"], Json::array({made["matchConditions"][0]}));
+  EXPECT_EQ(repaired["timeoutSeconds"], 3);
+  // Switched off: an entry that answers "allowed" harms nobody.
+  status_.reset();
+  Step();
+  EXPECT_EQ(Entry("status.truce.dev"), repaired);
+}
+
+// What the chart renders and what Truce writes must be one text, or they would repair each other.
+TEST_F(Keeper, TheChartRendersTheSameConditions) {
+  std::ifstream file(std::string(TRUCE_SOURCE_DIR) + "/tests/golden/chart-truce.yaml");
+  const std::string rendered((std::istreambuf_iterator<char>(file)), {});
+  const std::vector<std::string> providers = {
+      "system:serviceaccount:crossplane-system:provider-*",
+      "system:serviceaccount:crossplane-system:upbound-provider-*"};
+  const std::vector<std::string> restorers = {"system:serviceaccount:velero:velero"};
+  for (const auto& [name, expression] : StatusConditions(providers, restorers)) {
+    EXPECT_NE(rendered.find("- name: " + name + "\n        expression: \"" + expression + "\"\n"),
+              std::string::npos)
+        << expression;
+  }
+  // As test_chart_render.py has it.
+  const std::vector<std::string> odd = {"oidc:o'neil\\x", "a.b*c"};
+  EXPECT_EQ(StatusConditions(odd, {}).front().second,
+            R"(!request.userInfo.username.matches('(?s)^(?:oidc:o\'neil\\\\x|a\\.b.*c)$'))");
 }
 
 TEST_F(Keeper, ALeafIsRenewedAtTwoThirdsOfItsLife) {

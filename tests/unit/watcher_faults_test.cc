@@ -19,6 +19,7 @@ TEST_F(WatcherTest, AKindThatCannotBeListedDoesNotStopTheStart) {
   EXPECT_TRUE(driver_->watcher().ready());
   EXPECT_TRUE(OwnerOf("alpha"));
   EXPECT_EQ(seen_.states.at(kQueue).state, KindState::kFailing);
+  EXPECT_EQ(driver_->watcher().Unwatched(), std::set<GroupKind>{kQueue});
   EXPECT_EQ(driver_->watcher().KnownFor(driver_->now, "s3/Bucket"), Watcher::Known::kYes);
   EXPECT_EQ(driver_->watcher().KnownFor(driver_->now, "sqs/Queue"), Watcher::Known::kGrace);
   EXPECT_EQ(driver_->watcher().KnownFor(driver_->now + 301s, "sqs/Queue"), Watcher::Known::kOver);

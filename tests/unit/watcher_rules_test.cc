@@ -91,5 +91,96 @@ TEST_F(WatcherRulesTest, AMappingThatIsRemovedReleasesNothing) {
   EXPECT_FALSE(driver_->watcher().reconciler().FrozenFor(kClaim).empty());
 }
 
+// 20: nobody looks at the object any more, and it is gone.
+TEST_F(WatcherRulesTest, AMappingThatIsGoneHoldsNothingForEver) {
+  cluster_.Serve({kClaim.group, "v1", kClaim.kind, "storages", true});
+  const ReconcileRules without = rules_;
+  rules_ = Mapped("spec.parameters.name");
+  Start();
+  cluster_.Put(Claim("orders", "u1"));
+  Admit(Claim("reserved", "u2"));  // and never created
+  driver_->Settle();
+  Change(without);
+  rules_ = without;
+  cluster_.Remove(kClaim, "team-a", "orders");
+  EXPECT_TRUE(driver_->watcher().Unwatched().contains(kClaim));
+  ASSERT_EQ(driver_->watcher().unmapped().size(), 1U);
+  driver_->Advance(12h);
+  Start();  // a new process remembers since when
+  driver_->Settle();
+  ASSERT_EQ(driver_->watcher().unmapped().size(), 1U);
+  driver_->Advance(11h);
+  EXPECT_EQ(OwnerOf("orders-prod")->record, Record::kNone) << "not before the settle time";
+  driver_->Advance(2h);
+  ASSERT_TRUE(OwnerOf("orders-prod"));
+  EXPECT_EQ(OwnerOf("orders-prod")->record, Record::kOrphaned);
+  EXPECT_EQ(OwnerOf("reserved-prod")->record, Record::kOrphaned) << "it may have come true";
+  EXPECT_TRUE(RowsOf("u1").empty());
+  EXPECT_TRUE(Contents().objects.empty());
+  EXPECT_FALSE(driver_->watcher().Unwatched().contains(kClaim));
+}
+
+TEST_F(WatcherRulesTest, AMappingThatComesBackInTimeEndsNothing) {
+  cluster_.Serve({kClaim.group, "v1", kClaim.kind, "storages", true});
+  const ReconcileRules without = rules_;
+  rules_ = Mapped("spec.parameters.name");
+  Start();
+  cluster_.Put(Claim("orders", "u1"));
+  driver_->Settle();
+  Change(without);
+  driver_->Advance(23h);
+  Change(rules_);
+  driver_->Advance(48h);
+  EXPECT_EQ(OwnerOf("orders-prod")->record, Record::kNone);
+  EXPECT_TRUE(driver_->watcher().unmapped().empty());
+  // After the time the object is seen anew, and takes back what is its own.
+  Change(without);
+  driver_->Advance(25h);
+  EXPECT_EQ(OwnerOf("orders-prod")->record, Record::kOrphaned);
+  Change(rules_);
+  EXPECT_EQ(OwnerOf("orders-prod")->record, Record::kNone);
+  EXPECT_EQ(RowsOf("u1").size(), 1U);
+}
+
+// What a kind that an XRD defines declared is read on, and is orphaned at once.
+TEST_F(WatcherRulesTest, AKindThatIsReadWithoutRuleIsNotUnwatched) {
+  cluster_.Serve({kXrd.group, "v1", kXrd.kind, "compositeresourcedefinitions", false});
+  cluster_.Serve({kClaim.group, "v1", kClaim.kind, "storages", true});
+  cluster_.Serve({kComposite.group, "v1", kComposite.kind, "xstorages", false});
+  SmallObject xrd{kXrd, "", "xstorages.acme.example.org", "x1", {}, {}};
+  xrd.rest = R"("spec":{"group":"acme.example.org","names":{"kind":"XStorage"},
+      "claimNames":{"kind":"Storage"}})";
+  cluster_.Put(xrd);
+  const ReconcileRules without = rules_;
+  rules_ = Mapped("spec.parameters.name");
+  Start();
+  cluster_.Put(Claim("orders", "u1"));
+  driver_->Settle();
+  Change(without);
+  EXPECT_TRUE(driver_->watcher().unmapped().empty());
+  EXPECT_FALSE(driver_->watcher().Unwatched().contains(kClaim));
+  EXPECT_EQ(OwnerOf("orders-prod")->record, Record::kOrphaned);
+}
+
+TEST(UnmappedTest, IsKeptAsText) {
+  const Timestamp now = *ParseTimestamp("2026-11-21T08:00:00Z");
+  Unmapped unmapped;
+  EXPECT_TRUE(unmapped.Update({kClaim, kComposite}, {}, now));
+  EXPECT_TRUE(unmapped.Update({kComposite}, {}, now));
+  EXPECT_FALSE(unmapped.Update({kComposite}, {}, now + 1h));
+  EXPECT_EQ(unmapped.ToText(),
+            "Storage.acme.example.org 2026-11-21T08:00:00Z\nXStorage.acme.example.org -\n");
+  const Unmapped again = Unmapped::FromText("nothing\n" + unmapped.ToText() + "x.y yesterday\n");
+  EXPECT_EQ(again.ToText(), unmapped.ToText());
+  EXPECT_TRUE(again.Due(now + 23h, 24h).empty());
+  EXPECT_EQ(again.Due(now + 24h, 24h), std::vector<GroupKind>{kClaim});
+  // The clock jumped back.
+  Unmapped later = again;
+  EXPECT_TRUE(later.Update({kComposite}, {}, now - 48h));
+  EXPECT_EQ(later.Gone().at(kClaim), now - 48h);
+  EXPECT_TRUE(later.Update({kComposite}, {kClaim}, now)) << "an XRD defines it";
+  EXPECT_TRUE(later.Gone().empty());
+}
+
 }  // namespace watcher_rules_test
 }  // namespace truce::testing

@@ -425,7 +425,8 @@ Result<void> CheckObject(Value root, const AdmissionRequest& request, std::strin
 }
 
 bool IsJudged(const AdmissionRequest& request) {
-  return request.sub_resource.empty() && request.operation != ReviewOperation::kConnect;
+  const bool is_read = request.sub_resource.empty() || request.sub_resource == "status";
+  return is_read && request.operation != ReviewOperation::kConnect;
 }
 
 // Which of the two objects the operation must bring.

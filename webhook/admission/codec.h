@@ -47,7 +47,7 @@ struct AdmissionRequest {
   std::vector<std::string_view> groups;
   bool dry_run = false;
   // Without metadata.managedFields; missing where the request has null, where the operation has
-  // none, and for requests that are not judged (subresources, CONNECT).
+  // none, and for requests that are not judged (subresources but `status`, CONNECT).
   Value object;
   Value old_object;
 };

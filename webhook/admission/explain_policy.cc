@@ -15,7 +15,8 @@ namespace {
 // In the order of a review. The others have no mode of their own, or speak above.
 constexpr std::array kShownRules = {
     Rule::kDuplicateOwnership, Rule::kForeignAttachment,    Rule::kAwsName,
-    Rule::kNamingConvention,   Rule::kObserverWithoutShare, Rule::kDeletionProtection};
+    Rule::kNamingConvention,   Rule::kObserverWithoutShare, Rule::kDeletionProtection,
+    Rule::kAccountParty};
 constexpr std::size_t kRuleWidth = 24;
 constexpr std::size_t kModeWidth = 9;
 constexpr std::size_t kExplainedBytesMax = 400;
@@ -132,7 +133,10 @@ class Explanation {
         return resource.intent == Intent::kDeletes ? "" : "its deletion keeps the resource";
       case Rule::kDuplicateOwnership:
       case Rule::kResourceName:
+      case Rule::kAccountParty:
+        return policy_.account_parties.empty() ? "no accountParties are configured" : "";
       case Rule::kReservationCap:
+      case Rule::kStatusNames:
       case Rule::kUnclearDeclaration: break;
     }
     return "";

@@ -124,6 +124,7 @@ Result<void> Judgement::Read(const AdmissionRequest& request) {
   review.requester.user = request.user;
   review.requester.composite_controller = MatchesAny(request.user, policy.composite_controllers);
   review.requester.provider = MatchesAny(request.user, policy.providers);
+  review.requester.restorer = MatchesAny(request.user, policy.restorers);
   if (asker_ == Asker::kCheck) {
     TRUCE_ASSIGN_OR_RETURN(review.object, ReadOwnershipCheck(request.object, policy));
   } else {
@@ -150,9 +151,13 @@ Result<void> Judgement::Read(const AdmissionRequest& request) {
   }
   review.parties = policy.parties;
   review.watched = policy.watched;
+  review.status_guarded = policy.status_guarded;
+  review.unbound_claimable = policy.unbound_claimable;
   // The cap denies, and nothing is denied before the roll-out has come to enforce.
   const bool may_cap = policy.modes.global == Mode::kEnforce && asker_ == Asker::kAdmission;
-  if (may_cap) review.reservation_cap = policy.reservation_cap;
+  const bool watched = !policy.unwatched.contains(kind);
+  if (may_cap && watched) review.reservation_cap = policy.reservation_cap;
+  if (review.reservation_cap > 0) review.unwatched = policy.unwatched;
   if (policy.names != nullptr) {
     evidence_ = ReadEvidence(request.object, review.object, *policy.names);
   }
@@ -322,6 +327,29 @@ void Judgement::JudgeObservers(const Facts& facts, const Decision& decision) {
   }
 }
 
+// Only of what the request adds. What a provider names late exists, what a restorer brings back was
+// admitted, and what a question is about may be on record: none is refused.
+void Judgement::JudgeAccounts(const Facts& facts, const Decision& decision) {
+  if (policy_->account_parties.empty()) return;
+  const PartyId party = PartyOf(decision.root, policy_->parties);
+  for (const std::size_t place : decision.added) {
+    const DeclaredResource& resource = request_.object.resources[place];
+    auto finding = AccountOfOthers(resource, policy_->account_parties, WordingFor(decision.root));
+    if (!finding) continue;
+    const bool existed = MayBindLate(request_) || request_.requester.restorer ||
+                         IsOnRecord(resource.key, party, facts);
+    if (existed) finding->mode = Mode::kWarn;
+    Keep(*std::move(finding), {.rule = Rule::kAccountParty,
+                               .type = resource.identity.type,
+                               .resource_name = resource.name,
+                               .object = &request_.object.slot,
+                               .root = &decision.root,
+                               .service = DeclaredService(request_.object),
+                               .bound_service = BoundService(*policy_, decision.root.ns),
+                               .labels = evidence_.labels});
+  }
+}
+
 // What the end of the object, and of what is composed below it, would delete.
 void Judgement::JudgeDeletion(const Facts& facts, const IdSource& ids, Decision& decision) {
   constexpr std::size_t kShownMax = 20;
@@ -390,6 +418,7 @@ Decision Judgement::Decide(const Facts& facts, const IdSource& ids) {
   if (asks) SettleNames(facts);
   JudgeAttachments(facts, decision);
   JudgeObservers(facts, decision);
+  JudgeAccounts(facts, decision);
   RefuseByRules(decision);
   return decision;
 }

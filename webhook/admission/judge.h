@@ -81,6 +81,7 @@ class Judgement final {
   void JudgeNames(const Slot& root);
   void JudgeAttachments(const Facts& facts, const Decision& decision);
   void JudgeObservers(const Facts& facts, const Decision& decision);
+  void JudgeAccounts(const Facts& facts, const Decision& decision);
   void JudgeDeletion(const Facts& facts, const IdSource& ids, Decision& decision);
   // Keeps `finding` in the mode that `subject` asks for.
   void Keep(Finding finding, const ModeSubject& subject);
@@ -101,7 +102,7 @@ class Judgement final {
   NameEvidence evidence_;
   Slot names_root_;
   std::vector<Finding> name_findings_;
-  std::vector<Finding> agreement_findings_;  // attachments, observers, deletions
+  std::vector<Finding> agreement_findings_;  // attachments, observers, deletions, accounts
   bool concerns_registry_ = false;
 };
 

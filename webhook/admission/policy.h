@@ -6,11 +6,13 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "policies/account_party.h"
 #include "policies/mode.h"
 #include "policies/name_rules.h"
 #include "policies/rules.h"
@@ -26,11 +28,15 @@ struct AdmissionPolicy {
   IdentityRules identity;
   std::map<std::string, MappingRule> values;  // rules about charts' values, by name
   PartyRules parties;
+  AccountParties account_parties;  // empty: rule account-party is off
   ModeRules modes;
   std::shared_ptr<const NamePolicy> names;  // null: names are not judged
   std::vector<std::string> providers;       // user name patterns: '*' is any run of characters
+  std::vector<std::string> restorers;       // user name patterns
   std::vector<std::string> composite_controllers;  // user name patterns
-  int composite_denial_code = 422;                 // 422 or 403: for composite controllers only
+  bool status_guarded = false;      // changes of statuses come to Truce (setting `statusGuard`)
+  bool unbound_claimable = false;   // setting `unboundComposites: claimable`
+  int composite_denial_code = 422;  // 422 or 403: for composite controllers only
   Disclosure disclosure = Disclosure::kFull;
   std::size_t reservation_cap = 0;  // per namespace and user; 0: off
   bool watched = false;             // a watcher of the cluster is there to prove reservations
@@ -39,6 +45,7 @@ struct AdmissionPolicy {
   // Types of which a served kind is not listed yet: a key without owner may be taken. False: that
   // is unknown; true: it takes too long, so it is allowed with a warning.
   std::map<std::string, bool, std::less<>> unlisted;
+  std::set<GroupKind> unwatched;  // kinds that cannot be read now: they count for no cap
   // One sentence about a holder whose life is in question; empty: none. Thread-safe; may be null.
   std::function<std::string(const Slot&)> doubt_of;
   std::string public_url;  // without trailing slash; empty: texts hold no link

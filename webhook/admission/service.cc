@@ -1,16 +1,12 @@
 #include "webhook/admission/service.h"
 
-#include <sys/random.h>
-
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <exception>
 #include <optional>
-#include <random>
 #include <span>
 #include <utility>
 
@@ -18,6 +14,7 @@
 #include "webhook/admission/codec.h"
 #include "webhook/admission/judge.h"
 #include "webhook/admission/ownership_check.h"
+#include "webhook/admission/status_judgement.h"
 
 namespace truce {
 namespace {
@@ -73,6 +70,10 @@ std::optional<std::chrono::seconds> TimeoutOf(const HttpRequest& request) {
 
 constexpr std::string_view kValidate = "/validate";
 constexpr std::string_view kValidateCheck = "/validate-check";
+constexpr std::string_view kValidateStatus = "/validate-status";
+
+// What a caller asks about: each endpoint has one.
+enum class Topic : std::uint8_t { kDeclaration, kOwnKind, kStatus };
 
 // A judgement lent to the store, which may still run it when the caller's time is over.
 struct Shared {
@@ -114,9 +115,12 @@ std::string JudgedKeys(const ObjectFacts& object, const Decision& decision) {
 // One call from begin to end: what it says of itself, and its answer. External synchronization.
 class Call final : public std::enable_shared_from_this<Call> {
  public:
-  // `deferral` is used by Run; null: an OwnershipCheck is asked about.
+  // About a declaration; `deferral` is used by Run.
   Call(AdmissionPorts& ports, std::shared_ptr<const AdmissionPolicy> policy, HttpDeferral* deferral)
       : ports_(ports), policy_(std::move(policy)), deferral_(deferral) {}
+  // About `topic`, which is another.
+  Call(AdmissionPorts& ports, std::shared_ptr<const AdmissionPolicy> policy, Topic topic)
+      : ports_(ports), policy_(std::move(policy)), topic_(topic) {}
 
   // Nothing: the answer comes by `deferral`. Never throws.
   std::optional<HttpResponse> Run(HttpRequest& request, bool ready) {
@@ -175,9 +179,12 @@ class Call final : public std::enable_shared_from_this<Call> {
     }
     const AdmissionRequest& review = parsed.value();
     Describe(review);
-    std::optional<HttpResponse> response = deferral_ == nullptr
-                                               ? JudgeOwn(review, BudgetOf(request), ready)
-                                               : Judge(review, BudgetOf(request), ready);
+    std::optional<HttpResponse> response;
+    switch (topic_) {
+      case Topic::kDeclaration: response = Judge(review, BudgetOf(request), ready); break;
+      case Topic::kOwnKind: response = JudgeOwn(review, BudgetOf(request), ready); break;
+      case Topic::kStatus: response = JudgeStatusOf(review); break;
+    }
     // The record's views end with the reader's next document, not before the report.
     KeepDescription();
     return response;
@@ -195,6 +202,15 @@ class Call final : public std::enable_shared_from_this<Call> {
       return is_new ? JudgeOther(review) : Allowed(review.uid);
     }
     return is_creation ? JudgeCheck(review, deadline, ready) : Allowed(review.uid);
+  }
+
+  // Needs no registry, so it is answered whether or not there is one.
+  HttpResponse JudgeStatusOf(const AdmissionRequest& review) {
+    std::optional<Finding> finding = JudgeStatus(review, *policy_, ports_.clock.Now());
+    if (!finding) return Allowed(review.uid);
+    const bool denies = finding->mode == Mode::kEnforce;
+    findings_.push_back(*std::move(finding));
+    return denies ? Denied(review.uid, kDeniedCode) : Allowed(review.uid);
   }
 
   HttpResponse JudgeCheck(const AdmissionRequest& review, Deadline deadline, bool ready) {
@@ -427,7 +443,8 @@ class Call final : public std::enable_shared_from_this<Call> {
 
   AdmissionPorts& ports_;
   std::shared_ptr<const AdmissionPolicy> policy_;
-  HttpDeferral* const deferral_;
+  HttpDeferral* const deferral_ = nullptr;
+  const Topic topic_ = Topic::kDeclaration;
   const Deadline begin_ = std::chrono::steady_clock::now();
   Decision decision_;
   std::vector<Finding> findings_;
@@ -439,51 +456,6 @@ class Call final : public std::enable_shared_from_this<Call> {
   std::optional<ObjectRef> composite_;
   std::string denial_;
 };
-
-// Fetched many at a time, to spare each id a system call.
-std::uint32_t RandomBits() {
-  static thread_local std::array<std::uint32_t, 64> bits;
-  static thread_local std::size_t left = 0;
-  if (left == 0) {
-    if (getrandom(bits.data(), sizeof(bits), 0) != static_cast<ssize_t>(sizeof(bits))) {
-      return std::random_device()();
-    }
-    left = bits.size();
-  }
-  return bits[--left];
-}
-
-// The second in the upper half; below it a random number, then steps of random length. A full
-// second runs over into the next one, and a clock that is set back is not followed.
-std::uint64_t NextNumber() {
-  constexpr unsigned kSecondShift = 32;
-  constexpr std::uint32_t kBeginMask = 0x7FFFFFFF;  // room for steps behind it
-  constexpr std::uint32_t kStepMask = 0x3FFF;
-  static std::atomic<std::uint64_t> last = 0;
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  const auto second =
-      static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count());
-  const std::uint32_t random = RandomBits();
-  std::uint64_t before = last.load(std::memory_order_relaxed);
-  std::uint64_t next = 0;
-  do {
-    next = before >> kSecondShift < second ? second << kSecondShift | (random & kBeginMask)
-                                           : before + 1 + (random & kStepMask);
-  } while (!last.compare_exchange_weak(before, next, std::memory_order_relaxed));
-  return next;
-}
-
-// Texts are in the order of their numbers.
-std::string InBase32(std::uint64_t number) {
-  constexpr std::size_t kLength = 13;
-  constexpr std::string_view kAlphabet = "234567abcdefghijklmnopqrstuvwxyz";
-  std::string text(kLength, kAlphabet.front());
-  for (auto digit = text.rbegin(); digit != text.rend(); ++digit) {
-    *digit = kAlphabet[number & 31U];
-    number >>= 5U;
-  }
-  return text;
-}
 
 }  // namespace
 
@@ -522,7 +494,11 @@ std::optional<HttpResponse> AdmissionService::Validate(HttpRequest& request,
 }
 
 HttpResponse AdmissionService::ValidateCheck(HttpRequest& request) {
-  return *std::make_shared<Call>(ports_, policy(), nullptr)->Run(request, ready());
+  return *std::make_shared<Call>(ports_, policy(), Topic::kOwnKind)->Run(request, ready());
+}
+
+HttpResponse AdmissionService::ValidateStatus(HttpRequest& request) {
+  return *std::make_shared<Call>(ports_, policy(), Topic::kStatus)->Run(request, ready());
 }
 
 void AdmissionService::SetPolicy(std::shared_ptr<const AdmissionPolicy> policy) {
@@ -541,10 +517,6 @@ Deadline BudgetOf(const HttpRequest& request) {
       request.arrival == Deadline{} ? std::chrono::steady_clock::now() : request.arrival;
   const Deadline budget = begin + timeout - rounding - kReplyMargin;
   return request.deadline == Deadline{} ? budget : std::min(budget, request.deadline);
-}
-
-IdSource RandomIds() {
-  return [] { return PublicId{InBase32(NextNumber())}; };
 }
 
 std::vector<HttpRoute> AdmissionRoutes(AdmissionService& service, AccessSource access) {
@@ -587,6 +559,12 @@ std::vector<HttpRoute> AdmissionRoutes(AdmissionService& service, AccessSource a
     return refusal ? *std::move(refusal) : service.ValidateCheck(request);
   };
   add(std::string(kValidateCheck), std::move(check));
+  HttpRoute status;
+  status.handler = [&service, refused](HttpRequest& request) {
+    auto refusal = refused(request, kValidateStatus);
+    return refusal ? *std::move(refusal) : service.ValidateStatus(request);
+  };
+  add(std::string(kValidateStatus), std::move(status));
   return routes;
 }
 

@@ -56,7 +56,12 @@ class AdmissionService final {
   // when it cannot take effect. Writes nothing, ever. Blocks at most until BudgetOf the request.
   HttpResponse ValidateCheck(HttpRequest& request);
 
-  // Until ready every answer is unknown (cause not_ready).
+  // Answers for changes of a status (rule status-names): refused where names are read from what is
+  // changed by a user who is neither provider nor restorer; everything else is allowed. Needs no
+  // registry and writes nothing, so dry runs are judged alike, ready or not. Never blocks.
+  HttpResponse ValidateStatus(HttpRequest& request);
+
+  // Until ready every answer is unknown (cause not_ready), but for those about a status.
   void SetReady(bool ready) { ready_.store(ready, std::memory_order_release); }
   bool ready() const { return ready_.load(std::memory_order_acquire); }
 
@@ -84,9 +89,9 @@ IdSource RandomIds();
 // The access rules in force; thread-safe, never gives null.
 using AccessSource = std::function<std::shared_ptr<const AdmissionAccess>()>;
 
-// The routes of the admission listener: POST /validate and /validate-check, and each with
-// /<secret>. Refused callers get
-// 403, or 401 when a bearer token is asked for. `service` must outlive the routes.
+// The routes of the admission listener: POST /validate, /validate-check and /validate-status, and
+// each with /<secret>. Refused callers get 403, or 401 when a bearer token is asked for. `service`
+// must outlive the routes.
 std::vector<HttpRoute> AdmissionRoutes(AdmissionService& service, AccessSource access);
 
 }  // namespace truce

@@ -89,7 +89,7 @@ CommandAction DeclareDoctor(CommandLine& app) {
       "Checks the whole installation as its server sees it: registry, readiness, certificate, the\n"
       "API server and its time, permissions, webhook configuration (authority, rules against the\n"
       "catalogue, selectors, matchConditions, deletions, OwnershipChecks and policies), whether\n"
-      "reviews arrive, coverage, version.\n\n"
+      "reviews arrive, accounts of ProviderConfigs, statuses, coverage, version.\n\n"
       "Examples:\n"
       "  truce doctor\n"
       "  truce doctor --server https://truce.example.org --token-file token -o json\n\n"

@@ -26,10 +26,14 @@ enum class UnsureTypes : std::uint8_t { kWarn, kDeny };
 // How much of the holder a denial names: all, the service only, or only that it is taken.
 enum class ConfigDisclosure : std::uint8_t { kFull, kService, kTaken };
 
+// Whether a claim may take a composite that no claim has without the composite's own word.
+enum class UnboundComposites : std::uint8_t { kRefused, kClaimable };
+
 // "off", "audit", "warn", "enforce".
 std::string_view Name(ConfigMode mode);
 std::string_view Name(UnsureTypes value);
 std::string_view Name(ConfigDisclosure value);
+std::string_view Name(UnboundComposites value);
 
 // One value that a mapping rule takes from an object: a path into it, or a constant.
 struct MappedValue {
@@ -226,12 +230,17 @@ struct Config {
   std::vector<ConfigMapping> mappings;
   std::vector<ConfigProvider> provider_configs;
   std::vector<ConfigParty> parties;
+  std::map<std::string, std::vector<std::string>> account_parties;  // account -> namespaces
   std::vector<std::string> providers;
+  std::vector<std::string> restorers;
+  bool status_guard = false;
   std::vector<std::string> composite_controllers;
   std::int64_t composite_denial_code = 0;
   ConfigDisclosure disclosure = ConfigDisclosure::kFull;
   std::int64_t reservation_cap = 0;
   std::chrono::milliseconds reservation_ttl{};
+  std::chrono::milliseconds settle_time{};
+  UnboundComposites unbound_composites = UnboundComposites::kRefused;
   std::vector<std::string> service_labels;
   std::string contact_annotation;
 

@@ -33,7 +33,7 @@ using ScalarField =
     std::variant<std::string Config::*, bool Config::*, std::int64_t Config::*,
                  std::chrono::milliseconds Config::*, std::vector<std::string> Config::*,
                  ConfigMode Config::*, UnsureTypes Config::*, ConfigDisclosure Config::*,
-                 LogFormat Config::*, LogLevel Config::*>;
+                 UnboundComposites Config::*, LogFormat Config::*, LogLevel Config::*>;
 
 // A setting that only the file can give: reads `node` into the configuration.
 // `where` is the file's name, for messages "file:line: key: …".
@@ -95,6 +95,7 @@ Result<void> ReadMappingObject(const YamlNode& node, std::string_view where,
                                const std::string& name, Config& config);
 Result<void> ReadProviderConfigs(const YamlNode& node, std::string_view where, Config& config);
 Result<void> ReadParties(const YamlNode& node, std::string_view where, Config& config);
+Result<void> ReadAccountParties(const YamlNode& node, std::string_view where, Config& config);
 
 }  // namespace truce
 

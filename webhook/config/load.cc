@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "webhook/config/keys.h"
 #include "webhook/config/structured.h"
@@ -238,6 +239,19 @@ class Loader {
     }
     if (!config.certificate_secret.empty() && config.no_cluster) {
       return Together("certificateSecret", "needs a cluster; remove it or noCluster");
+    }
+    // They become one condition of the webhook's entry for statuses.
+    constexpr std::size_t kPatternsMax = 64;
+    constexpr std::size_t kPatternBytesMax = 512;
+    for (const auto& [key, patterns] :
+         {std::pair{"providers", &config.providers}, std::pair{"restorers", &config.restorers}}) {
+      if (patterns->size() > kPatternsMax) {
+        return Together(key, "holds more than 64 patterns; join some with '*'");
+      }
+      for (const std::string& pattern : *patterns) {
+        if (pattern.size() <= kPatternBytesMax) continue;
+        return Together(key, "holds a pattern of more than 512 bytes; no user's name is as long");
+      }
     }
     if (config.data_dir.empty()) return Together("dataDir", "must name a directory");
     return {};

@@ -11,9 +11,9 @@
 namespace truce {
 namespace {
 
-constexpr std::array<std::string_view, 7> kRules = {
-    "duplicate-ownership", "resource-name",          "foreign-attachment", "aws-name",
-    "naming-convention",   "observer-without-share", "deletion-protection"};
+constexpr std::array<std::string_view, 8> kRules = {
+    "duplicate-ownership", "resource-name",          "foreign-attachment",  "aws-name",
+    "naming-convention",   "observer-without-share", "deletion-protection", "account-party"};
 
 Result<void> RequireRule(const NodeReader& reader, const YamlNode& node, const std::string& path,
                          const std::string& rule) {

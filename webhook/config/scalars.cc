@@ -252,6 +252,11 @@ struct Setter {
     TRUCE_ASSIGN_OR_RETURN(config.*field, ReadChoice(key, text, kAll));
     return {};
   }
+  Result<void> operator()(UnboundComposites Config::*field) const {
+    static constexpr std::array kAll = {UnboundComposites::kRefused, UnboundComposites::kClaimable};
+    TRUCE_ASSIGN_OR_RETURN(config.*field, ReadChoice(key, text, kAll));
+    return {};
+  }
   Result<void> operator()(LogFormat Config::*field) const {
     static constexpr std::array kAll = {LogFormat::kText, LogFormat::kJson};
     TRUCE_ASSIGN_OR_RETURN(config.*field, ReadChoice(key, text, kAll));
@@ -286,6 +291,10 @@ std::string_view Name(ConfigDisclosure value) {
     case ConfigDisclosure::kTaken: return "taken";
   }
   return "";
+}
+
+std::string_view Name(UnboundComposites value) {
+  return value == UnboundComposites::kRefused ? "refused" : "claimable";
 }
 
 Result<void> SetScalar(const Key& key, std::string_view text, Config& config) {

@@ -76,6 +76,10 @@ Result<ConfigOverride> ReadOverride(const YamlNode& node, const NodeReader& read
   return out;
 }
 
+bool IsAccountNumber(std::string_view text) {
+  return text.size() == 12 && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 Result<ConfigProvider> ReadProviderConfig(const YamlNode& node, const NodeReader& reader,
                                           const std::string& path) {
   TRUCE_RETURN_IF_ERROR(
@@ -91,9 +95,7 @@ Result<ConfigProvider> ReadProviderConfig(const YamlNode& node, const NodeReader
   TRUCE_ASSIGN_OR_RETURN(out.ns, reader.Optional(node, "namespace", path));
   TRUCE_ASSIGN_OR_RETURN(out.name, reader.Required(node, "name", path));
   TRUCE_ASSIGN_OR_RETURN(out.account, reader.Required(node, "account", path));
-  const bool is_account =
-      out.account.size() == 12 && out.account.find_first_not_of("0123456789") == std::string::npos;
-  if (!is_account) {
+  if (!IsAccountNumber(out.account)) {
     return reader.Fail(*node.Find("account"), path + ".account",
                        "must be the 12 digits of an AWS account, in quotes");
   }
@@ -272,6 +274,30 @@ Result<void> ReadParties(const YamlNode& node, std::string_view where, Config& c
                          "the namespace '" + name + "' is bound to a service already");
     }
     config.parties.push_back(std::move(item));
+  }
+  return {};
+}
+
+Result<void> ReadAccountParties(const YamlNode& node, std::string_view where, Config& config) {
+  const NodeReader reader(where);
+  if (node.kind != YamlNode::Kind::kMapping) {
+    return reader.Fail(node, "accountParties",
+                       "is not a map; write '\"ACCOUNT\": [NAMESPACE]' lines below it");
+  }
+  for (std::size_t i = 0; i < node.keys.size(); ++i) {
+    const std::string& account = node.keys[i].text;
+    const std::string path = "accountParties." + account;
+    if (!IsAccountNumber(account)) {
+      YamlNode at_key;
+      at_key.place = node.keys[i].place;
+      return reader.Fail(at_key, path, "must be the 12 digits of an AWS account, in quotes");
+    }
+    TRUCE_ASSIGN_OR_RETURN(std::vector<std::string> names, reader.Texts(node.children[i], path));
+    if (names.empty()) {
+      return reader.Fail(node.children[i], path,
+                         "is empty; name the namespaces, or leave the account out");
+    }
+    config.account_parties.emplace(account, std::move(names));
   }
   return {};
 }

@@ -1,5 +1,6 @@
 #include "webhook/serve/examination.h"
 
+#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -145,6 +146,42 @@ void ExamineRights(const ExaminationPorts& ports, ClusterApi& api, Deadline dead
   }
 }
 
+// The ProviderConfigs of which the account is not known, and what that costs.
+void ExamineAccounts(const CoverageReport& coverage, std::vector<Checkup>& out) {
+  constexpr std::size_t kNamedMax = 10;
+  std::size_t unknown = 0;
+  std::string named;
+  for (const CoverageGap& gap : coverage.gaps) {
+    if (gap.reason != GapReason::kAccountUnknown || ++unknown > kNamedMax) continue;
+    named.append(named.empty() ? "" : ", ").append(gap.subject);
+    named += " (" + std::to_string(gap.objects) + (gap.objects == 1 ? " resource)" : " resources)");
+  }
+  if (unknown == 0) {
+    out.push_back(Ok("accounts", "no resource has a ProviderConfig whose account is not known"));
+    return;
+  }
+  if (unknown > kNamedMax) named += " and " + std::to_string(unknown - kNamedMax) + " more";
+  out.push_back(
+      {"accounts", State::kWarning,
+       "the AWS account is not known of " + named +
+           ": what they declare is kept under a stand-in for it, so two ProviderConfigs of one "
+           "account do not see each other's names, and equal names only warn",
+       "name the accounts in the setting providerConfigs, or give the ProviderConfigs role ARNs "
+       "that Truce can read; `truce coverage` lists all"});
+}
+
+// Whether a name that only a status shows denies.
+void ExamineStatuses(const CoverageReport& coverage, std::vector<Checkup>& out) {
+  const auto found =
+      std::find_if(coverage.gaps.begin(), coverage.gaps.end(),
+                   [](const CoverageGap& gap) { return gap.reason == GapReason::kStatusOpen; });
+  if (found == coverage.gaps.end()) {
+    out.push_back(Ok("statuses", "names known from a status alone deny"));
+  } else {
+    out.push_back({"statuses", State::kWarning, found->why, found->remedy});
+  }
+}
+
 void ExamineWebhook(const ExaminationPorts& ports, std::vector<Checkup>& out) {
   std::size_t faults = 0;
   for (const LiveFinding& finding : ports.findings()) {
@@ -167,6 +204,10 @@ void ExamineWebhook(const ExaminationPorts& ports, std::vector<Checkup>& out) {
          "none arrives, look at the network policy and the webhook's Service or URL"});
   }
   const Result<CoverageReport> coverage = ports.coverage();
+  if (coverage.ok()) {
+    ExamineAccounts(coverage.value(), out);
+    ExamineStatuses(coverage.value(), out);
+  }
   if (!coverage.ok()) {
     out.push_back({"coverage", State::kWarning, coverage.error().message,
                    "wait until the kinds of the cluster are listed"});

@@ -44,6 +44,8 @@ struct Looked {
   bool resynced = false;
   WatcherStatus status;
   std::map<std::string, bool> unlisted;
+  std::set<GroupKind> unwatched;
+  std::map<GroupKind, Timestamp> unmapped;
 };
 
 Looked LookAt(Watcher& watcher, Moment now) {
@@ -52,6 +54,8 @@ Looked LookAt(Watcher& watcher, Moment now) {
   looked.resynced = watcher.resynced();
   looked.status = watcher.status();
   if (!looked.ready) return looked;
+  looked.unwatched = watcher.Unwatched();
+  looked.unmapped = watcher.unmapped();
   std::set<std::string> types;
   for (const KindStatus& status : watcher.Kinds()) {
     if (!status.listed) AddTypes(status, watcher.reconciler().rules(), types);
@@ -264,6 +268,8 @@ void Following::Look() {
   view.ready = looked->ready;
   view.recovery = recovery_;
   view.unlisted = std::move(looked->unlisted);
+  view.unwatched = std::move(looked->unwatched);
+  view.unmapped = std::move(looked->unmapped);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     view.learned = learned_;

@@ -35,6 +35,9 @@ struct ClusterView {
   // Types of which a served kind was not listed yet: whether a key is free is not known. True: not
   // for longer than the grace, so that it is only warned of.
   std::map<std::string, bool> unlisted;
+  // Kinds that cannot be read now (Watcher::Unwatched), and of them those without mapping rule.
+  std::set<GroupKind> unwatched;
+  std::map<GroupKind, Timestamp> unmapped;
 
   bool operator==(const ClusterView&) const = default;
 };

@@ -164,7 +164,13 @@ Result<std::shared_ptr<const AdmissionPolicy>> PolicyFrom(const Config& config,
   TRUCE_ASSIGN_OR_RETURN(policy->parties, PartiesOf(config));
   TRUCE_ASSIGN_OR_RETURN(policy->modes, ModesOf(config, *catalogue));
   TRUCE_ASSIGN_OR_RETURN(policy->names, NamesFrom(config, *catalogue, policy->modes, types.names));
+  for (const auto& [account, namespaces] : config.account_parties) {
+    policy->account_parties[account].insert(namespaces.begin(), namespaces.end());
+  }
   policy->providers = config.providers;
+  policy->restorers = config.restorers;
+  policy->status_guarded = config.status_guard;
+  policy->unbound_claimable = config.unbound_composites == UnboundComposites::kClaimable;
   policy->composite_controllers = config.composite_controllers;
   policy->composite_denial_code = static_cast<int>(config.composite_denial_code);
   policy->disclosure = DisclosureOf(config.disclosure);

@@ -1,5 +1,6 @@
 #include "webhook/serve/self_management.h"
 
+#include <set>
 #include <utility>
 
 #include "webhook/cluster/client/api_client.h"
@@ -36,13 +37,22 @@ MappedGroups GroupsOf(const MappingRules& rules, bool complete) {
   return mapped;
 }
 
+std::optional<StatusGuard> StatusGuardOf(const AdmissionPolicy& policy) {
+  if (!policy.status_guarded) return std::nullopt;
+  std::set<std::string> groups;
+  for (const TypeSpec& type : policy.catalogue->types()) {
+    for (const KindSpec& kind : type.kinds) groups.insert(kind.group);
+  }
+  return StatusGuard{policy.providers, policy.restorers, {groups.begin(), groups.end()}};
+}
+
 SelfManagement::SelfManagement(const Config& config, ServerSettings server,
                                SelfManagementPorts ports)
     : server_(std::move(server)),
       ports_(std::move(ports)),
       keeper_(OptionsOf(config),
               {[this] { return Api(); }, ports_.clock, ports_.groups, ports_.on_certificates,
-               [this](const KeeperEvent& event) { Tell(event); }}) {}
+               [this](const KeeperEvent& event) { Tell(event); }, ports_.status}) {}
 
 SelfManagement::~SelfManagement() = default;
 

@@ -5,8 +5,10 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "registry/identity/mapping.h"
+#include "webhook/admission/policy.h"
 #include "webhook/cluster/client/session.h"
 #include "webhook/cluster/publish/installation_keeper.h"
 #include "webhook/config/config.h"
@@ -19,11 +21,15 @@ struct SelfManagementPorts {
   Logger& logger;
   const Clock& clock;
   std::function<MappedGroups()> groups;
+  std::function<std::optional<StatusGuard>()> status;
   std::function<void()> on_certificates;
 };
 
 // API groups of the kinds that `rules` map; `complete`: these are all rules.
 MappedGroups GroupsOf(const MappingRules& rules, bool complete);
+
+// What the entry for statuses follows by `policy`; nothing: statuses are not guarded.
+std::optional<StatusGuard> StatusGuardOf(const AdmissionPolicy& policy);
 
 // Thread-safe. Has a connection of its own: nothing that follows the cluster can hold it up.
 class SelfManagement final {

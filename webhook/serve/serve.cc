@@ -217,6 +217,7 @@ class Server {
       policy->watched = following_started_;
       policy->recovering = !policies.view.recovery.empty();
       policy->unlisted = {policies.view.unlisted.begin(), policies.view.unlisted.end()};
+      policy->unwatched = policies.view.unwatched;
       policy->doubt_of = [this](const Slot& slot) { return doubts_.DoubtOf(slot); };
       if (following_started_) {
         policy->identity.accounts = policies.view.learned.accounts;
@@ -240,13 +241,18 @@ class Server {
     self_management_ = std::make_unique<SelfManagement>(
         config, cluster_server_,
         SelfManagementPorts{logger_, clock_, [this] { return GroupsOfMappings(); },
-                            std::move(poll)});
+                            [this] { return GuardOfStatuses(); }, std::move(poll)});
     return self_management_->Begin();
   }
 
   MappedGroups GroupsOfMappings() const {
     if (!service_) return {};
     return GroupsOf(service_->policy()->identity.mappings, service_->ready());
+  }
+
+  std::optional<StatusGuard> GuardOfStatuses() const {
+    if (!service_) return std::nullopt;
+    return StatusGuardOf(*service_->policy());
   }
 
   void WakeSelfManagement() {
@@ -344,9 +350,19 @@ class Server {
     around.mappings = policy->identity.mappings;
     around.webhook.name = config->webhook_configuration;
     around.webhook.path = AdmissionPath(*access);
+    if (policy->status_guarded) {
+      around.webhook.status = StatusConditions(policy->providers, policy->restorers);
+    }
     around.webhook.trusts = [pair = certificates_->Current().pair](std::string_view bundle) {
       return BundleTrusts(bundle, *pair);
     };
+    around.unmapped =
+        policies_.With([](const Policies& policies) { return policies.view.unmapped; });
+    for (auto& [kind, since] : around.unmapped) since += config->settle_time;
+    around.account_parties = policy->account_parties;
+    for (const auto& [config_name, account] : policy->identity.accounts) {
+      around.accounts.insert(account);
+    }
     around.mode_of = [policy](const TypeSpec& type) {
       const Slot nowhere;
       const ModeSubject subject{

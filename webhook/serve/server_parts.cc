@@ -48,6 +48,7 @@ ReconcileRules ReconcileRulesOf(const AdmissionPolicy& policy, const Config& con
   rules.identity = policy.identity;
   rules.parties = policy.parties;
   rules.reservation_ttl = std::chrono::duration_cast<std::chrono::seconds>(config.reservation_ttl);
+  rules.settle_time = config.settle_time;
   return rules;
 }
 

@@ -101,11 +101,36 @@ annotations:
 
 {{/* Groups of the rules, as JSON: {"groups": [...]}; sorted, without duplicates. */}}
 {{- define "truce.groups" -}}
+{{- $groups := (include "truce.catalogueGroups" . | fromJson).groups -}}
+{{- dict "groups" (concat $groups (include "truce.mappedGroups" . | fromJson).groups | uniq | sortAlpha) | toJson -}}
+{{- end -}}
+
+{{/* Of managed resources alone. */}}
+{{- define "truce.catalogueGroups" -}}
 {{- $groups := .Values.webhook.groups -}}
 {{- if not $groups -}}
 {{- $groups = (.Files.Get "files/catalogue-groups.yaml" | fromYaml).groups -}}
 {{- end -}}
-{{- dict "groups" (concat $groups (include "truce.mappedGroups" . | fromJson).groups | uniq | sortAlpha) | toJson -}}
+{{- dict "groups" ($groups | uniq | sortAlpha) | toJson -}}
+{{- end -}}
+
+{{/*
+Conditions that leave out the users who may write statuses, one a setting. A pattern becomes a part
+of a regular expression, and that a CEL text: the same as Truce makes (publish/status_entry.cc).
+*/}}
+{{- define "truce.notWriters" -}}
+{{- $defaults := .Files.Get "files/status-writers.yaml" | fromYaml -}}
+{{- range $setting := list "providers" "restorers" -}}
+{{- $patterns := get $defaults $setting -}}
+{{- if hasKey $.Values.config $setting }}{{ $patterns = get $.Values.config $setting }}{{ end -}}
+{{- $parts := list -}}
+{{- range $patterns }}{{ $parts = append $parts (regexQuoteMeta . | replace "\\*" ".*") }}{{ end -}}
+{{- if $parts }}
+{{- $expression := printf "(?s)^(?:%s)$" (join "|" $parts) | replace "\\" "\\\\" | replace "'" "\\'" }}
+- name: not-{{ $setting }}
+  expression: {{ printf "!request.userInfo.username.matches('%s')" $expression | quote }}
+{{- end }}
+{{- end }}
 {{- end -}}
 
 {{- define "truce.mappedGroups" -}}
@@ -243,7 +268,7 @@ caBundle: {{ printf "%s\n" (trim $values.certificates.caBundle) | b64enc }}
 
 {{/* What takes effect without restart. */}}
 {{- define "truce.policyConfig" -}}
-{{- $config := dict "mode" .Values.mode -}}
+{{- $config := dict "mode" .Values.mode "statusGuard" (and .Values.webhook.enabled .Values.webhook.statusGuard.enabled) -}}
 {{- range $key, $value := .Values.config -}}
 {{- if has $key (include "truce.reloading" $ | fromJson).settings -}}
 {{- $_ := set $config $key (ternary (int64 (kindIs "float64" $value | ternary $value 0)) $value (kindIs "float64" $value)) -}}

@@ -28,9 +28,11 @@ class Coverage final {
   CoverageReport Run() {
     AddWebhook();
     for (const CoverageKind& kind : facts_.kinds) AddKind(kind);
+    for (const auto& [kind, until] : facts_.unmapped) AddUnmapped(kind, until);
     for (const CoverageClaim& claim : facts_.claims) AddClaim(claim);
     for (auto& [type, count] : weak_types_) AddType(*facts_.catalogue->FindType(type), count);
     for (const auto& [config, count] : facts_.accounts) AddAccount(config, count);
+    for (const auto& [account, count] : facts_.unbound_accounts) AddUnbound(account, count);
     std::sort(report_.gaps.begin(), report_.gaps.end(),
               [](const CoverageGap& a, const CoverageGap& b) {
                 return std::make_tuple(a.reason, a.objects == 0, std::string_view(a.subject)) <
@@ -53,6 +55,13 @@ class Coverage final {
       return;
     }
     for (const WebhookEntry* entry : entries_) AddExclusions(*entry);
+    if (facts_.expected.status) return;
+    Add({GapReason::kStatusOpen, facts_.expected.name,
+         "Changes of statuses do not come to Truce: a name that is known from a status alone, such "
+         "as one in an account that only an ARN shows, is answered with a warning.",
+         "Set the chart's value webhook.statusGuard.enabled, or install the entry and set "
+         "statusGuard to true.",
+         0});
   }
 
   void AddExclusions(const WebhookEntry& entry) {
@@ -104,7 +113,12 @@ class Coverage final {
     const KindEntry* entry = facts_.catalogue->FindKind(kind.kind.group, kind.kind.kind);
     const bool is_mapped = !facts_.mappings->Of(kind.kind.group, kind.kind.kind).empty();
     if (entry == nullptr && !is_mapped) {
-      if (IsProviderKind(kind.kind.group)) AddUnknown(kind);
+      const bool is_unmapped = facts_.unmapped.contains({kind.kind.group, kind.kind.kind});
+      if (IsProviderKind(kind.kind.group)) {
+        AddUnknown(kind);
+      } else if (!kind.list_problem.empty() && kind.objects > 0 && !is_unmapped) {
+        AddUnwatched(kind);
+      }
       return;
     }
     ++report_.kinds;
@@ -119,6 +133,21 @@ class Coverage final {
     const bool denies = entry == nullptr || ModeOf(*entry->type) == Mode::kEnforce;
     if (!denies) weak_types_[entry->type->name] += kind.objects;
     if (is_sent && denies && kind.list_problem.empty()) ++report_.protected_kinds;
+  }
+
+  void AddUnwatched(const CoverageKind& kind) {
+    Add({GapReason::kUnwatched, KindText(kind.kind),
+         "Its objects cannot be read, so nothing below them is proved or ended: " +
+             OneLine(kind.list_problem, kShownBytesMax),
+         "Mend what the message says; what it declares counts for no cap meanwhile.",
+         kind.objects});
+  }
+
+  void AddUnmapped(const GroupKind& kind, Timestamp until) {
+    Add({GapReason::kUnwatched, OneLine(kind.kind + "." + kind.group, kShownBytesMax),
+         "No mapping rule names it any more: what it declared stays on record, unread, until " +
+             FormatTimestamp(until) + ", then it is left orphaned.",
+         "Bring the mapping rule back, or wait (settleTime).", 0});
   }
 
   void AddUnknown(const CoverageKind& kind) {
@@ -159,6 +188,13 @@ class Coverage final {
          "Name its account in the setting providerConfigs.", count});
   }
 
+  void AddUnbound(const std::string& account, std::uint64_t count) {
+    Add({GapReason::kAccountUnbound, "account " + OneLine(account, kShownBytesMax),
+         "accountParties binds it to nobody: whoever may make a ProviderConfig with a role of it "
+         "can take names in it.",
+         "Name in accountParties the namespaces that may declare in it.", count});
+  }
+
   const CoverageFacts& facts_;
   std::vector<const WebhookEntry*> entries_;
   std::map<std::string, std::uint64_t> weak_types_;
@@ -172,10 +208,13 @@ std::string_view Name(GapReason reason) {
     case GapReason::kNoWebhook: return "no-webhook";
     case GapReason::kNoRule: return "no-rule";
     case GapReason::kExcluded: return "excluded";
+    case GapReason::kStatusOpen: return "status-unguarded";
     case GapReason::kNotListed: return "not-listed";
+    case GapReason::kUnwatched: return "unwatched";
     case GapReason::kUnknownKind: return "unknown-kind";
     case GapReason::kNoMapping: return "no-mapping";
     case GapReason::kAccountUnknown: return "account-unknown";
+    case GapReason::kAccountUnbound: return "account-unbound";
     case GapReason::kWarnsOnly: return "warns-only";
   }
   return "";

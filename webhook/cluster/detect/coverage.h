@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,10 +23,13 @@ enum class GapReason : std::uint8_t {
   kNoWebhook,       // "no-webhook": the API server does not ask Truce at all
   kNoRule,          // "no-rule": the webhook's rules leave the kind out
   kExcluded,        // "excluded": a selector or match condition leaves requests out
+  kStatusOpen,      // "status-unguarded": names known from a status alone warn
   kNotListed,       // "not-listed": its objects cannot be read; keys of its kinds are unknown
+  kUnwatched,       // "unwatched": declared something once, and nobody reads its objects any more
   kUnknownKind,     // "unknown-kind": a provider's kind that the catalogue does not know
   kNoMapping,       // "no-mapping": a claim kind; conflicts show only when it is composed
   kAccountUnknown,  // "account-unknown": a ProviderConfig
+  kAccountUnbound,  // "account-unbound": accountParties is in use and leaves the account out
   kWarnsOnly,       // "warns-only": a type or mode that does not deny
 };
 std::string_view Name(GapReason reason);
@@ -63,6 +67,10 @@ struct CoverageFacts {
   const WebhookConfiguration* webhook = nullptr;  // null: it does not exist
   ExpectedWebhook expected;                       // path and name are used
   StandIns accounts;                              // CountStandIns of all owners
+  // Accounts of owned resources and of ProviderConfigs, with the number of resources in each that
+  // accountParties binds to nobody; empty while it is not in use.
+  std::map<std::string, std::uint64_t> unbound_accounts;
+  std::map<GroupKind, Timestamp> unmapped;  // kinds whose rule is gone: until when they stay
   // Mode in force for conflicts of a type; null: enforce, or warn for types that are not sure.
   std::function<Mode(const TypeSpec&)> mode_of;
 };

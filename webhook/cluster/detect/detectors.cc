@@ -193,6 +193,7 @@ Result<Detectors::Pass> Detectors::PassOver(Deadline deadline) const {
     add(pass.orphaned, FindOrphaned(owners));
     add(pass.never_real, FindNeverReal(owners, ports_.clock.Now()));
     CountStandIns(owners, pass.accounts);
+    CountAccounts(owners, pass.known_accounts);
     if (!owners.empty()) after = owners.back().key;
   } while (owners.size() == kPage);
   std::vector<GroupKind> managed;
@@ -234,20 +235,19 @@ Result<void> Detectors::LookAtConflicts(Deadline deadline) {
   return {};
 }
 
-std::vector<ServedKind> Detectors::KindsToSend(const Surroundings& around) const {
-  std::vector<ServedKind> out;
+void Detectors::AddKindsToSend(const Surroundings& around, ExpectedWebhook& expected) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const auto& [kind, facts] : known_.kinds) {
-    const bool declares = facts.status.kind.role == Role::kManaged ||
-                          !around.mappings.Of(kind.group, kind.kind).empty();
-    if (declares) out.push_back(facts.status.kind.selection.kind);
+    const bool is_managed = facts.status.kind.role == Role::kManaged;
+    const bool declares = is_managed || !around.mappings.Of(kind.group, kind.kind).empty();
+    if (declares) expected.kinds.push_back(facts.status.kind.selection.kind);
+    if (is_managed) expected.status_kinds.push_back(facts.status.kind.selection.kind);
   }
-  return out;
 }
 
 void Detectors::LookAtWebhook(const Surroundings& around) {
   ExpectedWebhook expected = around.webhook;
-  expected.kinds = KindsToSend(around);
+  AddKindsToSend(around, expected);
   std::optional<WebhookConfiguration> configuration;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -282,6 +282,7 @@ Result<void> Detectors::Look(Deadline deadline) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     known_.accounts = pass.accounts;
+    known_.known_accounts = pass.known_accounts;
   }
   Report(Detector::kOrphanedOwnership, std::move(pass.orphaned));
   Report(Detector::kNeverReal, std::move(pass.never_real));
@@ -299,6 +300,7 @@ CoverageReport Detectors::CoverageOf(const Surroundings& around) const {
   facts.mappings = &around.mappings;
   facts.expected = around.webhook;
   facts.mode_of = around.mode_of;
+  facts.unmapped = around.unmapped;
   std::optional<WebhookConfiguration> configuration;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -317,6 +319,12 @@ CoverageReport Detectors::CoverageOf(const Surroundings& around) const {
     }
     configuration = known_.configuration;
     facts.accounts = known_.accounts;
+    if (!around.account_parties.empty()) facts.unbound_accounts = known_.known_accounts;
+  }
+  if (!around.account_parties.empty()) {
+    for (const std::string& account : around.accounts) facts.unbound_accounts.try_emplace(account);
+    std::erase_if(facts.unbound_accounts,
+                  [&](const auto& each) { return around.account_parties.contains(each.first); });
   }
   facts.kinds = kinds;
   facts.claims = claims;

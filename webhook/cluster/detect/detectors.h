@@ -11,11 +11,13 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_set>
 #include <vector>
 
+#include "policies/account_party.h"
 #include "registry/base/clock.h"
 #include "registry/base/result.h"
 #include "registry/store/store.h"
@@ -45,6 +47,9 @@ struct Surroundings {
   MappingRules mappings;
   ExpectedWebhook webhook;  // the kinds are filled from what is followed and served
   std::function<Mode(const TypeSpec&)> mode_of;
+  std::map<GroupKind, Timestamp> unmapped;  // CoverageFacts::unmapped
+  AccountParties account_parties;
+  std::set<std::string> accounts;  // of ProviderConfigs, as far as known
   // The composite of a claim kind; may be null.
   std::function<std::optional<GroupKind>(const GroupKind&)> composite_of;
 };
@@ -110,6 +115,7 @@ class Detectors final : public SightObserver {
     bool configuration_listed = false;  // it was in the list that runs
     bool events_live = false;           // Events come from the watch, not from a list
     StandIns accounts;
+    Accounted known_accounts;
     std::optional<std::chrono::milliseconds> ready;
   };
   // What one pass over the registry found.
@@ -118,6 +124,7 @@ class Detectors final : public SightObserver {
     std::vector<LiveFinding> never_real;
     std::vector<UnreferencedObject> unreferenced;
     StandIns accounts;
+    Accounted known_accounts;
   };
 
   Result<std::vector<Conflict>> ReadConflicts(Deadline deadline) const;
@@ -125,7 +132,7 @@ class Detectors final : public SightObserver {
   Result<void> PassOverObjects(const GroupKind& kind, Deadline deadline, Pass& pass) const;
   Result<void> LookAtConflicts(Deadline deadline);
   void LookAtWebhook(const Surroundings& around);
-  std::vector<ServedKind> KindsToSend(const Surroundings& around) const;
+  void AddKindsToSend(const Surroundings& around, ExpectedWebhook& expected) const;
   CoverageReport CoverageOf(const Surroundings& around) const;
   void Report(Detector detector, std::vector<LiveFinding> found);
 

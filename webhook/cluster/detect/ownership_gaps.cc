@@ -87,6 +87,13 @@ void CountStandIns(std::span<const Owner> owners, StandIns& stand_ins) {
   }
 }
 
+void CountAccounts(std::span<const Owner> owners, Accounted& accounts) {
+  for (const Owner& owner : owners) {
+    const std::string& account = owner.identity.account;
+    if (!account.empty() && !account.starts_with('?')) ++accounts[account];
+  }
+}
+
 std::vector<LiveFinding> FindUnknownAccounts(const StandIns& stand_ins) {
   std::vector<LiveFinding> out;
   for (const auto& [config, count] : stand_ins) {

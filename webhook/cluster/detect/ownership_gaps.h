@@ -33,6 +33,10 @@ std::vector<LiveFinding> FindNeverReal(std::span<const Owner> owners, Timestamp 
 using StandIns = std::map<std::string, std::uint64_t>;
 void CountStandIns(std::span<const Owner> owners, StandIns& stand_ins);
 
+// Owned resources by account, where it is known.
+using Accounted = std::map<std::string, std::uint64_t>;
+void CountAccounts(std::span<const Owner> owners, Accounted& accounts);
+
 // Rule account-unknown: one finding for each. Mode warn: equal names in one account may pass.
 std::vector<LiveFinding> FindUnknownAccounts(const StandIns& stand_ins);
 

@@ -10,7 +10,8 @@ namespace {
 // Gaps that are wide open whatever the cluster holds now.
 bool IsAlwaysShown(GapReason reason) {
   return reason == GapReason::kNoWebhook || reason == GapReason::kExcluded ||
-         reason == GapReason::kNotListed;
+         reason == GapReason::kStatusOpen || reason == GapReason::kNotListed ||
+         reason == GapReason::kUnwatched;
 }
 
 }  // namespace

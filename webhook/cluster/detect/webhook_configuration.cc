@@ -177,6 +177,7 @@ class Check final {
     for (const WebhookEntry* entry : entries) CheckEntry(*entry);
     CheckRules(entries);
     CheckDeletions(entries);
+    if (expected_.status) CheckStatuses();
     for (const ServedKind& kind : expected_.own_kinds) CheckOwnKind(kind, ServerOf(*entries[0]));
     return std::move(out_);
   }
@@ -258,6 +259,16 @@ class Check final {
         "Remove objectSelector.");
   }
 
+  // The first of `kinds`, and how many more.
+  static std::string Named(const std::vector<std::string>& kinds) {
+    std::string named;
+    for (std::size_t i = 0; i < std::min(kinds.size(), kKindsNamedMax); ++i) {
+      named.append(i == 0 ? "" : ", ").append(kinds[i]);
+    }
+    if (kinds.size() <= kKindsNamedMax) return named;
+    return named + " and " + std::to_string(kinds.size() - kKindsNamedMax) + " more";
+  }
+
   void CheckRules(const std::vector<const WebhookEntry*>& entries) {
     for (const std::string_view operation : {"CREATE", "UPDATE", "DELETE"}) {
       std::vector<std::string> unsent;
@@ -265,16 +276,9 @@ class Check final {
         if (!IsSent(entries, kind, operation)) unsent.push_back(kind.plural + "." + kind.group);
       }
       if (unsent.empty()) continue;
-      std::string named;
-      for (std::size_t i = 0; i < std::min(unsent.size(), kKindsNamedMax); ++i) {
-        named.append(i == 0 ? "" : ", ").append(unsent[i]);
-      }
-      if (unsent.size() > kKindsNamedMax) {
-        named += " and " + std::to_string(unsent.size() - kKindsNamedMax) + " more";
-      }
       const bool deletes = operation == "DELETE";
       Add("rule/" + std::string(operation), deletes ? Mode::kWarn : Mode::kEnforce,
-          "No rule of the webhook sends " + std::string(operation) + " of " + named +
+          "No rule of the webhook sends " + std::string(operation) + " of " + Named(unsent) +
               " to Truce: " +
               (deletes ? "what is protected against deletion is not." : "they are not checked."),
           "Add their API groups to the rules of the webhook configuration (the chart's value of "
@@ -295,6 +299,59 @@ class Check final {
               " sends DELETE with failurePolicy Fail: while Truce does not answer nobody can "
               "delete anything.",
           "Send DELETE in an entry of its own with failurePolicy Ignore, as the chart does.");
+    }
+  }
+
+  static bool CoversStatus(const WebhookRule& rule, const ServedKind& kind) {
+    const auto names = [&](const std::string& resource) {
+      return resource == "*/*" || resource == "*/status" || resource == kind.plural + "/*" ||
+             resource == kind.plural + "/status";
+    };
+    WebhookRule whole = rule;
+    whole.resources = {"*"};
+    return std::any_of(rule.resources.begin(), rule.resources.end(), names) &&
+           Covers(whole, kind, "UPDATE");
+  }
+
+  void CheckStatuses() {
+    const std::string path = StatusPath(expected_.path);
+    std::vector<const WebhookEntry*> asked;
+    for (const WebhookEntry& entry : configuration_->entries) {
+      if (entry.path == path) asked.push_back(&entry);
+    }
+    std::vector<std::string> unsent;
+    for (const ServedKind& kind : expected_.status_kinds) {
+      const bool is_sent = std::any_of(asked.begin(), asked.end(), [&](const auto* entry) {
+        return std::any_of(entry->rules.begin(), entry->rules.end(),
+                           [&](const WebhookRule& rule) { return CoversStatus(rule, kind); });
+      });
+      if (!is_sent) unsent.push_back(kind.plural + "." + kind.group);
+    }
+    if (!unsent.empty()) {
+      Add("status/missing", Mode::kEnforce,
+          "No webhook sends changes of the status of " + Named(unsent) +
+              " to Truce, although statusGuard says so: whoever may write a status can take names "
+              "with it.",
+          std::string(kChart) + " with webhook.statusGuard.enabled, or set statusGuard to false.");
+    }
+    for (const WebhookEntry* entry : asked) {
+      CheckTrust(*entry);
+      CheckStatusConditions(*entry);
+      CheckSelectors(*entry, Whose(*entry));
+    }
+  }
+
+  void CheckStatusConditions(const WebhookEntry& entry) {
+    std::vector<std::string> known;
+    for (const auto& [name, expression] : *expected_.status) known.push_back(Squeezed(expression));
+    for (const auto& [name, expression] : entry.conditions) {
+      if (Has(known, Squeezed(expression))) continue;
+      Add("condition/" + entry.name + "/" + name, Mode::kEnforce,
+          Whose(entry) +
+              " has a match condition that is not that of the settings providers and restorers; "
+              "whoever it leaves out can take names with a status: " +
+              Shown(name) + ": " + Shown(expression),
+          std::string(kChart) + ".");
     }
   }
 
@@ -375,10 +432,18 @@ std::vector<const WebhookEntry*> DeclarationEntries(const WebhookConfiguration& 
   return out;
 }
 
-std::string OwnPath(std::string_view path) {
+namespace {
+
+std::string PathWith(std::string_view suffix, std::string_view path) {
   if (!path.starts_with(kReviewPath)) return std::string(path);
-  return std::string(kReviewPath) + "-check" + std::string(path.substr(kReviewPath.size()));
+  return std::string(kReviewPath).append(suffix).append(path.substr(kReviewPath.size()));
 }
+
+}  // namespace
+
+std::string OwnPath(std::string_view path) { return PathWith("-check", path); }
+
+std::string StatusPath(std::string_view path) { return PathWith("-status", path); }
 
 bool IsSent(const std::vector<const WebhookEntry*>& entries, const ServedKind& kind,
             std::string_view operation) {

@@ -70,7 +70,11 @@ struct ExpectedWebhook {
   // Those of truce.dev that the API server serves; what is asked of them: OwnershipCheck CREATE,
   // DeclarationMapping and NamingPolicy CREATE and UPDATE.
   std::vector<ServedKind> own_kinds;
-  std::string failure_policy;  // "Ignore", "Fail"; empty: either
+  // Conditions (name, expression) of the entry for changes of statuses; nothing: the setting
+  // statusGuard is off, and there need be none.
+  std::optional<std::vector<std::pair<std::string, std::string>>> status;
+  std::vector<ServedKind> status_kinds;  // whose changes of status must come to Truce
+  std::string failure_policy;            // "Ignore", "Fail"; empty: either
   // Whether API servers that trust this PEM bundle trust our serving certificate; null: not
   // checked.
   std::function<bool(std::string_view)> trusts;
@@ -91,11 +95,15 @@ bool ExcludesByNameOnly(const SelectorTerm& term);
 // Where Truce answers reviews of its own kinds: "/validate-check" or "/validate-check/<secret>".
 std::string OwnPath(std::string_view path);
 
+// Where it answers changes of statuses: "/validate-status" or "/validate-status/<secret>".
+std::string StatusPath(std::string_view path);
+
 // Everything that is wrong, a finding each (subject "<configuration>/<fault>"): missing; no entry
 // for the path; no or wrong CA bundle; kinds without rule; match policy too narrow; a condition
 // that is not kUpdateCondition (none at all only costs calls); selectors by labels; another failure
 // policy; deletions that fail with Truce; own kinds that are not sent, sent elsewhere, or
-// OwnershipChecks that pass while Truce is away. Null: it does not exist.
+// OwnershipChecks that pass while Truce is away; changes of statuses that are not sent, or of which
+// other users than the settings name are left out. Null: it does not exist.
 std::vector<LiveFinding> CheckWebhookConfiguration(const WebhookConfiguration* configuration,
                                                    const ExpectedWebhook& expected);
 

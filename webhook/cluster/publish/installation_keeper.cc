@@ -176,6 +176,7 @@ void InstallationKeeper::Publish(ClusterApi& api, const OwnedSecret& secret, Dea
     wanted.groups = std::move(mapped.groups);
     wanted.groups_complete = mapped.complete;
   }
+  if (ports_.status) wanted.status = ports_.status();
   const Result<WebhookRepair> repair = RepairWebhook(got.value(), wanted);
   if (!repair.ok()) {
     Trouble("read its webhook configuration",

@@ -62,6 +62,8 @@ struct KeeperPorts {
   std::function<MappedGroups()> groups;              // optional
   std::function<void()> on_certificates;             // the folder changed; optional
   std::function<void(const KeeperEvent&)> on_event;  // optional
+  // What the entry for statuses follows; nothing: none is kept; optional.
+  std::function<std::optional<StatusGuard>()> status = {};
 };
 
 // Thread-safe.

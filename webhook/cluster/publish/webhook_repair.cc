@@ -24,6 +24,7 @@ std::string NameOf(const Json& entry) { return TextIn(entry, "name"); }
 std::string_view EndpointOf(std::string_view name) {
   if (name.starts_with(kMappedPrefix)) name.remove_prefix(kMappedPrefix.size());
   if (name == kDeclarations || name == kDeletions) return "/validate";
+  if (name == kStatusEntry) return "/validate-status";
   if (name == "checks.truce.dev" || name == "policies.truce.dev") return "/validate-check";
   return {};
 }
@@ -57,6 +58,7 @@ class Repair final {
 
   void Run() {
     NoteBundle();
+    RepairStatus();
     for (Json& entry : entries_) {
       if (!NameOf(entry).ends_with(kSuffix)) continue;
       RepairClient(entry);
@@ -106,6 +108,70 @@ class Repair final {
       client["service"]["path"] = path;
       Note(entry, "path");
     }
+  }
+
+  // What somebody else's path of reviews, "…/validate/SECRET", is for statuses.
+  static void PointAtStatus(Json& holder, const char* key) {
+    std::string path = TextIn(holder, key);
+    const std::size_t at = path.rfind("/validate");
+    if (at == std::string::npos) return;
+    holder[key] = path.insert(at + std::string_view("/validate").size(), "-status");
+  }
+
+  static Json StatusEntryFrom(Json entry) {
+    entry["name"] = kStatusEntry;
+    entry["failurePolicy"] = "Ignore";
+    entry.erase("namespaceSelector");
+    entry.erase("objectSelector");
+    entry["rules"] = Json::array({{{"operations", {"UPDATE"}},
+                                   {"apiVersions", {"*"}},
+                                   {"resources", {"*/status"}},
+                                   {"scope", "*"},
+                                   {"apiGroups", Json::array()}}});
+    Json& client = entry["clientConfig"];
+    if (!client.is_object()) return entry;
+    PointAtStatus(client, "url");
+    if (client.contains("service") && client["service"].is_object()) {
+      PointAtStatus(client["service"], "path");
+    }
+    return entry;
+  }
+
+  void RepairStatus() {
+    const Json* const model = Find(entries_, kDeclarations);
+    if (!wanted_.status || model == nullptr) return;
+    Json conditions = Json::array();
+    for (const auto& [name, expression] :
+         StatusConditions(wanted_.status->providers, wanted_.status->restorers)) {
+      conditions.push_back({{"name", name}, {"expression", expression}});
+    }
+    const Json* const present = Find(entries_, kStatusEntry);
+    Json entry = present == nullptr ? StatusEntryFrom(*model) : *present;
+    if (present == nullptr || entry.value("matchConditions", Json::array()) != conditions) {
+      entry["matchConditions"] = std::move(conditions);
+    }
+    std::set<std::string> groups = GroupsOf(*model);
+    std::set<std::string> wanted;
+    for (const std::string& group : wanted_.status->groups) {
+      if (groups.contains(group) || groups.contains("*")) wanted.insert(group);
+    }
+    const std::set<std::string> covered = GroupsOf(entry);
+    const bool has_all = covered.contains("*") || std::includes(covered.begin(), covered.end(),
+                                                                wanted.begin(), wanted.end());
+    const bool has_rule = entry.contains("rules") && entry["rules"].is_array() &&
+                          !entry["rules"].empty() && entry["rules"][0].is_object();
+    if (!has_all && has_rule) {
+      wanted.insert(covered.begin(), covered.end());
+      entry["rules"][0]["apiGroups"] = wanted;
+    }
+    if (present != nullptr && *present == entry) return;
+    Note(entry, present == nullptr ? "entry" : "conditions and groups");
+    for (Json& each : entries_) {
+      if (NameOf(each) != kStatusEntry) continue;
+      each = std::move(entry);
+      return;
+    }
+    entries_.push_back(std::move(entry));
   }
 
   // The entry for groups that `base` does not name.

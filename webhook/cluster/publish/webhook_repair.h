@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "registry/base/result.h"
+#include "webhook/cluster/publish/status_entry.h"
 
 namespace truce {
 
@@ -21,6 +22,10 @@ struct PublishedWebhook {
   // is whoever installed it.
   std::vector<std::string> groups;
   bool groups_complete = false;  // false: groups that are there already stay
+  // Changes of statuses: an entry of its own, made from the declarations' where there is none, with
+  // exactly the conditions of StatusConditions and at least those of `groups` that the
+  // declarations' entry names. Nothing: an entry that is there is left as it is.
+  std::optional<StatusGuard> status;
 };
 
 struct WebhookRepair {
@@ -31,8 +36,8 @@ struct WebhookRepair {
 };
 
 // Entries are known by their names: declarations.truce.dev and deletions.truce.dev call /validate,
-// checks.truce.dev calls /validate-check; others keep their path. Errors: kInvalidArgument (not
-// such a configuration, or none of its entries is Truce's).
+// checks.truce.dev calls /validate-check, status.truce.dev /validate-status; others keep their
+// path. Errors: kInvalidArgument (not such a configuration, or none of its entries is Truce's).
 Result<WebhookRepair> RepairWebhook(std::string_view configuration, const PublishedWebhook& wanted);
 
 }  // namespace truce

@@ -271,6 +271,38 @@ Result<void> Reconciler::Release(const Uid& uid) {
   return {};
 }
 
+Result<bool> Reconciler::EndUnread(const GroupKind& kind) {
+  ObjectPage page;
+  const Slot slot{rules_->identity.cluster, kind.group, kind.kind, {}, {}};
+  const auto look = [&](const Facts& facts) { page = facts.ObjectsOfKind(slot, {}, kObjectsPage); };
+  TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, ports_.deadline()));
+  for (std::size_t at = 0; at < page.objects.size(); at += kSightingsAtOnce) {
+    const auto chunk = std::make_shared<std::vector<Uid>>();
+    for (std::size_t i = at; i < std::min(at + kSightingsAtOnce, page.objects.size()); ++i) {
+      chunk->push_back(page.objects[i].uid);
+    }
+    TRUCE_RETURN_IF_ERROR(Write([chunk](Ledger& ledger) {
+      for (const Uid& uid : *chunk) {
+        OutOfSight(uid, ledger);
+        for (const Row& row : ledger.RowsOfUid(uid)) {
+          EndRow(row.id, End::kUnproved, "its mapping rule is gone", ledger);
+        }
+        ledger.DropObject(uid);
+      }
+    }));
+  }
+  Kind* const known = Find(kind);
+  for (const Object& object : page.objects) {
+    if (known != nullptr) known->versions.erase(object.uid.text);
+    SettleNomination(object.uid);
+    if (ports_.observer != nullptr) ports_.observer->OnGone(object.uid, object.slot);
+  }
+  std::erase_if(asks_, [&](const auto& ask) {
+    return ask.first.group == kind.group && ask.first.kind == kind.kind;
+  });
+  return page.next.empty();
+}
+
 Result<std::size_t> Reconciler::ReleaseBrake(const std::optional<GroupKind>& kind,
                                              const std::string& actor, const std::string& reason) {
   const auto concerns = [&](const GroupKind& other) { return !kind || *kind == other; };

@@ -52,6 +52,8 @@ struct ReconcileRules {
   IdentityRules identity;                      // accounts: configured and learned
   PartyRules parties;
   std::chrono::seconds reservation_ttl{180};
+  // How long what a kind declared stays on record when its mapping rule is gone.
+  std::chrono::milliseconds settle_time{std::chrono::hours{24}};
 };
 
 // A quorum GET that is wanted: one object, whatever it is asked for.
@@ -134,6 +136,11 @@ class Reconciler final {
   void Freeze(const GroupKind& kind, std::string reason);
   // What the kind is frozen for, with the command; empty: it is not.
   std::string FrozenFor(const GroupKind& kind) const;
+
+  // Ends what objects of a kind that nobody reads any more declared, as by absence: real, so that
+  // it is left orphaned and no name becomes free; therefore without the brake. One page of objects;
+  // true when none is left. A list that comes back to the kind applies its objects anew.
+  Result<bool> EndUnread(const GroupKind& kind);
 
   // --- proofs ---
   // Looks for reservations older than the TTL and asks for their proof. To be called every few

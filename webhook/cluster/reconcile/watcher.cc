@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::chrono::seconds kSecondLook{30};  // how often kinds are looked for that need one
 constexpr std::chrono::milliseconds kStoreBackoffMax{10'000};
+constexpr char kMappedSetting[] = "mapped/";
 
 }  // namespace
 
@@ -26,6 +27,14 @@ Watcher::Watcher(WatcherPorts ports, const ReconcileRules& rules, WatcherOptions
                            reconciler_.Kept("accounts/" + reconciler_.rules().identity.cluster));
     accounts_.Remember(AccountsFromText(learned));
     UseAccounts({});
+    return {};
+  });
+  Enqueue([this]() -> Result<void> {
+    TRUCE_ASSIGN_OR_RETURN(const std::string kept,
+                           reconciler_.Kept(kMappedSetting + reconciler_.rules().identity.cluster));
+    unmapped_ = Unmapped::FromText(kept);
+    unmapped_known_ = true;
+    kinds_stale_ = true;
     return {};
   });
 }
@@ -72,6 +81,8 @@ void Watcher::Follow(Moment now, const FollowedKind& kind) {
     by_role_.push_back(at.get());
     at->gap_told = true;  // the reconciler begins with one
   } else {
+    // By another rule than before, perhaps.
+    if (kind.role == Role::kMapped && !at->served()) reconciler_.Forget(kind.group_kind());
     at->follower.Served(now, kind);
   }
   if (IsRecorded(kind.role)) {
@@ -107,6 +118,45 @@ void Watcher::UpdateKinds(Moment now) {
   }
   std::stable_sort(by_role_.begin(), by_role_.end(),
                    [](const Followed* a, const Followed* b) { return a->role() < b->role(); });
+  NoteMappings(names);
+}
+
+void Watcher::NoteMappings(const std::set<GroupKind>& followed) {
+  if (!unmapped_known_) return;
+  std::set<GroupKind> mapped;
+  for (const MappingRule& rule : reconciler_.rules().identity.mappings.all()) {
+    if (!rule.kind.group.empty()) mapped.insert(rule.kind);
+  }
+  const Timestamp now = ports_.reconcile.clock.Now();
+  if (!unmapped_.Update(mapped, followed, now)) return;
+  Enqueue([this] {
+    return reconciler_.Keep(kMappedSetting + reconciler_.rules().identity.cluster,
+                            unmapped_.ToText());
+  });
+}
+
+// A page at a time, so that nothing else waits long.
+Result<void> Watcher::EndUnmapped() {
+  const ReconcileRules& rules = reconciler_.rules();
+  for (const GroupKind& kind : unmapped_.Due(ports_.reconcile.clock.Now(), rules.settle_time)) {
+    TRUCE_ASSIGN_OR_RETURN(const bool all, reconciler_.EndUnread(kind));
+    if (!all) return {};
+    unmapped_.Forget(kind);
+    TRUCE_RETURN_IF_ERROR(
+        reconciler_.Keep(kMappedSetting + rules.identity.cluster, unmapped_.ToText()));
+  }
+  return {};
+}
+
+std::set<GroupKind> Watcher::Unwatched() const {
+  std::set<GroupKind> kinds;
+  for (const Followed* followed : by_role_) {
+    const KindState state = followed->follower.state();
+    const bool out = state == KindState::kFailing || state == KindState::kUnserved;
+    if (out && IsRecorded(followed->role())) kinds.insert(followed->follower.kind().group_kind());
+  }
+  for (const auto& [kind, since] : unmapped_.Gone()) kinds.insert(kind);
+  return kinds;
 }
 
 KindStatus Watcher::StatusOf(const Followed& followed) const {
@@ -116,7 +166,9 @@ KindStatus Watcher::StatusOf(const Followed& followed) const {
   status.attempted = followed.follower.attempted();
   status.listed = followed.follower.listed();
   if (status.state == KindState::kUnserved) {
-    status.problem = "the API server does not serve it";
+    const bool unmapped = unmapped_.Gone().contains(status.kind.group_kind());
+    status.problem =
+        unmapped ? "no mapping rule names it any more" : "the API server does not serve it";
   } else if (followed.follower.problem()) {
     const ApiError& error = *followed.follower.problem();
     status.problem = std::string(Name(error.kind)) + ": " + error.message;
@@ -223,6 +275,7 @@ Wishes Watcher::Tick(Moment now) {
       proofs_due_ = now + options_.proofs;
       (void)reconciler_.CollectProofs();  // a store that fails is asked again
       (void)reconciler_.Sweep();
+      (void)EndUnmapped();
     }
   }
   TickFollowers(now, wishes);

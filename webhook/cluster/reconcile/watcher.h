@@ -22,6 +22,7 @@
 #include "webhook/cluster/reconcile/doubts.h"
 #include "webhook/cluster/reconcile/follower.h"
 #include "webhook/cluster/reconcile/reconciler.h"
+#include "webhook/cluster/reconcile/unmapped.h"
 
 namespace truce {
 
@@ -124,6 +125,11 @@ class Watcher final {
   // declare it was listed. kGrace: not yet: unknown. kOver: not for longer than the grace: warn.
   enum class Known : std::uint8_t { kYes, kGrace, kOver };
   Known KnownFor(Moment now, std::string_view type) const;
+  // Recorded kinds that cannot be read now: they fail, are not served, or have no rule any more.
+  // What they declare is neither proved nor ended meanwhile, and counts for no cap.
+  std::set<GroupKind> Unwatched() const;
+  // Of them those whose mapping rule is gone, and since when.
+  std::map<GroupKind, Timestamp> unmapped() const { return unmapped_.Gone(); }
   Reconciler& reconciler() { return reconciler_; }
   const Accounts& accounts() const { return accounts_; }
 
@@ -162,11 +168,15 @@ class Watcher final {
   void TickFollowers(Moment now, Wishes& wishes);
   void LookTwice(Moment now);
   KindStatus StatusOf(const Followed& followed) const;
+  void NoteMappings(const std::set<GroupKind>& followed);
+  Result<void> EndUnmapped();
 
   WatcherOptions options_;
   WatcherPorts ports_;
   Reconciler reconciler_;
   Accounts accounts_;
+  Unmapped unmapped_;
+  bool unmapped_known_ = false;  // it was read from the store
   JsonReader reader_;
   std::map<GroupKind, std::unique_ptr<Followed>> kinds_;
   std::vector<Followed*> by_role_;  // what the others need to be understood first

@@ -1,0 +1,33 @@
+// Rule status-names: what a status shows of a cloud resource is its provider's to say.
+//
+// Spec: an update of the status of a catalogued kind that changes a field which names are read from
+// (registry/identity/status_fields.h) is refused, unless its user matches `providers` or
+// `restorers`. Of an object that terminates too: its end frees what its last version shows.
+// Parameters: none; mode of the type. Vectors: tests/unit/status_guard_test.cc (a status is no part
+// of a declaration).
+#include "policies/status_names.h"
+
+#include <string>
+
+#include "policies/people.h"
+
+namespace truce {
+
+Finding StatusNameChanged(const StatusWrite& write) {
+  const std::string user = Quoted(write.user);
+  Finding out;
+  out.rule = Rule::kStatusNames;
+  out.resource = OneLine(ObjectForPeople(*write.object), kShownTextBytesMax);
+  out.cause = "User " + user + " may not change " + std::string(write.field) + " of " +
+              out.resource +
+              ": it tells which cloud resource the object has, and only its provider knows that.";
+  out.remedy =
+      "Leave it to the provider, which writes it at its next look. If the user is a provider or "
+      "restores backups, an operator adds it to the setting providers or restorers.";
+  out.warning = OneLine(
+      "truce: " + std::string(write.field) + " of " + out.resource + " is its provider's to write",
+      kWarningBytesMax);
+  return out;
+}
+
+}  // namespace truce

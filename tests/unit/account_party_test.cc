@@ -1,0 +1,134 @@
+// Rule account-party behind the webhook: a namespace declares in the accounts that are bound to it.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/support/admission_fixture.h"
+
+namespace truce {
+namespace account_party_test {
+
+constexpr std::string_view kOne = "111111111111";
+constexpr std::string_view kTwo = "222222222222";
+
+// ProviderConfig "one" of each namespace, and the cluster's, reach account kOne, which is team-a's;
+// "two" reaches kTwo, which is nobody's.
+class AccountParty : public AdmissionFixture {
+ protected:
+  AccountParty() {
+    ChangePolicy([](AdmissionPolicy& policy) {
+      policy.account_parties[std::string(kOne)].emplace("team-a");
+      for (const std::string ns : {"team-a", "team-b"}) {
+        policy.identity.accounts[{"aws.m.upbound.io", "ProviderConfig", ns, "one"}] = kOne;
+        policy.identity.accounts[{"aws.m.upbound.io", "ProviderConfig", ns, "two"}] = kTwo;
+      }
+      policy.identity.accounts[{"aws.upbound.io", "ProviderConfig", "", "one"}] = kOne;
+    });
+  }
+
+  // A namespaced queue `name` of `ns`, by ProviderConfig `config` of it.
+  static Sent QueueOf(const std::string& ns, const std::string& name, const std::string& config) {
+    Sent sent = Managed("sqs", "Queue", name, "{}");
+    sent.group = "sqs.aws.m.upbound.io";
+    sent.ns = ns;
+    sent.uid = "uid-" + ns + "-" + name;
+    sent.review = "review-" + sent.uid;
+    sent.spec = R"({"forProvider":{"region":"eu-west-1","name":")" + name +
+                R"("},"managementPolicies":["*"],"providerConfigRef":{"kind":"ProviderConfig",)" +
+                R"("name":")" + config + R"("}})";
+    return sent;
+  }
+
+  std::string Found() const {
+    std::string out;
+    for (const std::string& finding : sink_.last().findings) {
+      out.append(out.empty() ? "" : ", ").append(finding);
+    }
+    return out;
+  }
+};
+
+TEST_F(AccountParty, RefusesANamespaceThatIsNotBound) {
+  const Answered answer = Send(QueueOf("team-b", "jobs", "one"));
+  EXPECT_FALSE(answer.allowed);
+  EXPECT_EQ(answer.code, 403);
+  EXPECT_TRUE(answer.message.starts_with(
+      "SQS queue \"jobs\" is declared in account 111111111111, which is bound to other namespaces "
+      "than \"team-b\"."))
+      << answer.message;
+  EXPECT_EQ(answer.message.find("team-a"), std::string::npos) << "others are not told of";
+  EXPECT_EQ(Found(), "account-party enforce");
+  EXPECT_TRUE(Contents().owners.empty()) << "nothing is reserved";
+}
+
+TEST_F(AccountParty, LeavesEverybodyElseAlone) {
+  EXPECT_TRUE(Send(QueueOf("team-a", "jobs", "one")).allowed);
+  EXPECT_TRUE(Send(QueueOf("team-b", "other", "two")).allowed) << "bound to nobody";
+  EXPECT_TRUE(Send(QueueOf("team-b", "third", "unheard")).allowed) << "account not known";
+  EXPECT_TRUE(Send(Managed("sqs", "Queue", "fourth", R"({"region":"eu-west-1"})")).allowed)
+      << "no namespace";
+  Sent observer = QueueOf("team-b", "jobs", "one");
+  observer.spec.replace(observer.spec.find("\"*\""), 3, "\"Observe\"");
+  EXPECT_TRUE(Send(observer).allowed);
+  ChangePolicy([](AdmissionPolicy& policy) { policy.account_parties.clear(); });
+  EXPECT_TRUE(Send(QueueOf("team-b", "fifth", "one")).allowed) << "off by default";
+}
+
+TEST_F(AccountParty, JudgesWhatAnUpdateAdds) {
+  Sent queue = QueueOf("team-b", "jobs", "two");
+  ASSERT_TRUE(Send(queue).allowed);
+  Sent moved = QueueOf("team-b", "jobs", "one");
+  moved.operation = "UPDATE";
+  moved.review = "move";
+  moved.old_spec = queue.spec;
+  EXPECT_FALSE(Send(moved).allowed);
+  // What was declared there before the account was bound stays changeable.
+  moved.old_spec = moved.spec;
+  moved.spec.replace(moved.spec.find("\"forProvider\":{"), 15, "\"forProvider\":{\"tags\":{},");
+  moved.review = "change";
+  EXPECT_TRUE(Send(moved).allowed);
+}
+
+TEST_F(AccountParty, ProvidersAndRestorersAreOnlyWarned) {
+  ChangePolicy([](AdmissionPolicy& policy) { policy.restorers.emplace_back("velero"); });
+  Sent queue = QueueOf("team-b", "jobs", "one");
+  queue.user = "velero";
+  const Answered restored = Send(queue);
+  EXPECT_TRUE(restored.allowed);
+  ASSERT_EQ(restored.warnings.size(), 1U);
+  EXPECT_EQ(restored.warnings[0],
+            "truce: SQS queue \"jobs\": account 111111111111 is not bound to namespace team-b");
+}
+
+// A question about what is to be declared.
+TEST_F(AccountParty, AChecksQuestionIsRefusedUnlessItIsOnRecord) {
+  Sent check;
+  check.group = "truce.dev";
+  check.version = "v1alpha1";
+  check.kind = "OwnershipCheck";
+  check.ns = "team-b";
+  check.name = "before";
+  check.uid = "uid-check";
+  check.spec = R"({"declarations":[{"type":"sqs/Queue","parts":{"name":"jobs"},)"
+               R"("account":"111111111111","region":"eu-west-1"}]})";
+  EXPECT_FALSE(Check(check).allowed);
+  EXPECT_EQ(Found(), "account-party enforce");
+  ChangePolicy(
+      [](AdmissionPolicy& policy) { policy.account_parties[std::string(kOne)].emplace("team-b"); });
+  ASSERT_TRUE(Send(QueueOf("team-b", "jobs", "one")).allowed);
+  ChangePolicy(
+      [](AdmissionPolicy& policy) { policy.account_parties[std::string(kOne)].erase("team-b"); });
+  EXPECT_TRUE(Check(check).allowed) << "only what is new is refused";
+}
+
+TEST_F(AccountParty, FollowsTheModeOfTheRule) {
+  ChangePolicy([](AdmissionPolicy& policy) {
+    policy.modes.rules[static_cast<std::size_t>(Rule::kAccountParty)].push_back(
+        {Mode::kWarn, {}, {}, {}, ""});
+  });
+  EXPECT_TRUE(Send(QueueOf("team-b", "jobs", "one")).allowed);
+  EXPECT_EQ(Found(), "account-party warn");
+}
+
+}  // namespace account_party_test
+}  // namespace truce

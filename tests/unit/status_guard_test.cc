@@ -1,0 +1,138 @@
+// Rule status-names behind /validate-status: only providers and restorers say what a status shows.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/support/admission_fixture.h"
+
+namespace truce {
+namespace status_guard_test {
+
+constexpr std::string_view kVelero = "system:serviceaccount:velero:velero";
+constexpr std::string_view kOwn = "arn:aws:sqs:eu-west-1:111111111111:jobs";
+constexpr std::string_view kForeign = "arn:aws:sqs:eu-west-1:222222222222:jobs";
+
+class StatusGuard : public AdmissionFixture {
+ protected:
+  StatusGuard() {
+    ChangePolicy([](AdmissionPolicy& policy) { policy.restorers.emplace_back(kVelero); });
+    write_ = Managed("sqs", "Queue", "jobs", R"({"region":"eu-west-1"})");
+    write_.operation = "UPDATE";
+    write_.sub_resource = "status";
+    write_.old_status = Shows(kOwn);
+    write_.status = Shows(kForeign);
+  }
+
+  static std::string Shows(std::string_view arn) {
+    return R"({"atProvider":{"arn":")" + std::string(arn) + R"("},"conditions":[]})";
+  }
+
+  Answered By(std::string_view user) {
+    write_.user = user;
+    return Status(write_);
+  }
+
+  // The only finding of the last review.
+  std::string Found() const {
+    const std::vector<std::string> findings = sink_.last().findings;
+    return findings.size() == 1 ? findings[0] : std::to_string(findings.size()) + " findings";
+  }
+
+  Sent write_;
+};
+
+TEST_F(StatusGuard, RefusesATenantsArn) {
+  const Answered answer = By("ann");
+  EXPECT_FALSE(answer.allowed);
+  EXPECT_EQ(answer.code, 403);
+  EXPECT_NE(answer.message.find("User \"ann\" may not change status.atProvider.arn of Queue jobs"),
+            std::string::npos)
+      << answer.message;
+  EXPECT_NE(answer.message.find("providers or restorers"), std::string::npos);
+  EXPECT_EQ(Found(), "status-names enforce");
+  EXPECT_EQ(sink_.last().verdict, Verdict::kDenied);
+  EXPECT_TRUE(Contents().owners.empty());
+}
+
+TEST_F(StatusGuard, RefusesAnArnThatComesOrGoes) {
+  write_.old_status = R"({"conditions":[]})";
+  EXPECT_FALSE(By("ann").allowed);
+  std::swap(write_.status, write_.old_status);
+  EXPECT_FALSE(By("ann").allowed);
+  // Other forms than a text, which nobody reads, are changes too; null is none.
+  write_.old_status = Shows(kOwn);
+  write_.status = R"({"atProvider":{"arn":["x"]}})";
+  EXPECT_FALSE(By("ann").allowed);
+  write_.status = R"({"atProvider":{"arn":null}})";
+  write_.old_status = "{}";
+  EXPECT_TRUE(By("ann").allowed);
+}
+
+TEST_F(StatusGuard, LetsProvidersAndRestorersWrite) {
+  EXPECT_TRUE(By(kProvider).allowed);
+  EXPECT_TRUE(By(kVelero).allowed);
+  // Not the composite controller, nor whoever only looks like one of them.
+  EXPECT_FALSE(By(kCrossplane).allowed);
+  EXPECT_FALSE(By("system:serviceaccount:team-a:provider-aws-s3").allowed);
+  EXPECT_FALSE(By("system:serviceaccount:velero:velero2").allowed);
+}
+
+TEST_F(StatusGuard, LetsEverythingElseThrough) {
+  write_.status = R"({"atProvider":{"arn":")" + std::string(kOwn) +
+                  R"(","tags":{"a":"b"}},"conditions":[{"type":"Ready","status":"False"}]})";
+  EXPECT_TRUE(By("ann").allowed);
+  write_.status = Shows(kForeign);
+  write_.kind = "Unheard";
+  EXPECT_TRUE(By("ann").allowed);
+  write_.kind = "Queue";
+  write_.sub_resource = "scale";
+  EXPECT_TRUE(By("ann").allowed);
+  write_.sub_resource.clear();  // such a status is not stored
+  EXPECT_TRUE(By("ann").allowed);
+  write_.sub_resource = "status";
+  write_.operation = "CREATE";
+  EXPECT_TRUE(By("ann").allowed);
+}
+
+TEST_F(StatusGuard, FollowsTheModeOfTheTypeOverridesAndRecovery) {
+  ChangePolicy([](AdmissionPolicy& policy) { policy.modes.types["sqs/Queue"] = Mode::kWarn; });
+  const Answered warned = By("ann");
+  EXPECT_TRUE(warned.allowed);
+  ASSERT_EQ(warned.warnings.size(), 1U);
+  EXPECT_EQ(warned.warnings[0],
+            "truce: status.atProvider.arn of Queue jobs is its provider's to write");
+  ChangePolicy([](AdmissionPolicy& policy) { policy.modes.types["sqs/Queue"] = Mode::kOff; });
+  EXPECT_TRUE(By("ann").warnings.empty());
+  ChangePolicy([](AdmissionPolicy& policy) { policy.modes.types.clear(); });
+  EXPECT_FALSE(By("ann").allowed);
+  ChangePolicy([](AdmissionPolicy& policy) { policy.recovering = true; });
+  EXPECT_EQ(By("ann").warnings.size(), 1U);
+  ChangePolicy([&](AdmissionPolicy& policy) {
+    policy.recovering = false;
+    policy.modes.overrides = {
+        {"jobs", "", "", *ParseTimestamp("2026-11-21T09:00:00Z"), "provider is away"}};
+  });
+  EXPECT_TRUE(By("ann").allowed);
+  EXPECT_EQ(Found(), "status-names audit");
+}
+
+// The last version that an object shows decides what its end frees.
+TEST_F(StatusGuard, HoldsForWhatTerminates) {
+  write_.metadata = R"(,"deletionTimestamp":"2026-11-21T07:59:30Z")";
+  write_.old_metadata = write_.metadata;
+  EXPECT_FALSE(By("ann").allowed);
+}
+
+TEST_F(StatusGuard, NeedsNoRegistryAndJudgesDryRunsAlike) {
+  service_.SetReady(false);
+  EXPECT_FALSE(By("ann").allowed);
+  EXPECT_TRUE(By(kProvider).allowed);
+  write_.dry_run = true;
+  EXPECT_FALSE(By("ann").allowed);
+  EXPECT_EQ(Status(Bucket("x", "y")).status, 200);
+}
+
+}  // namespace status_guard_test
+}  // namespace truce

@@ -1,0 +1,69 @@
+// RandomIds of service.h.
+#include <sys/random.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <string_view>
+
+#include "webhook/admission/service.h"
+
+namespace truce {
+namespace {
+
+// Fetched many at a time, to spare each id a system call.
+std::uint32_t RandomBits() {
+  static thread_local std::array<std::uint32_t, 64> bits;
+  static thread_local std::size_t left = 0;
+  if (left == 0) {
+    if (getrandom(bits.data(), sizeof(bits), 0) != static_cast<ssize_t>(sizeof(bits))) {
+      return std::random_device()();
+    }
+    left = bits.size();
+  }
+  return bits[--left];
+}
+
+// The second in the upper half; below it a random number, then steps of random length. A full
+// second runs over into the next one, and a clock that is set back is not followed.
+std::uint64_t NextNumber() {
+  constexpr unsigned kSecondShift = 32;
+  constexpr std::uint32_t kBeginMask = 0x7FFFFFFF;  // room for steps behind it
+  constexpr std::uint32_t kStepMask = 0x3FFF;
+  static std::atomic<std::uint64_t> last = 0;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const auto second =
+      static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count());
+  const std::uint32_t random = RandomBits();
+  std::uint64_t before = last.load(std::memory_order_relaxed);
+  std::uint64_t next = 0;
+  do {
+    next = before >> kSecondShift < second ? second << kSecondShift | (random & kBeginMask)
+                                           : before + 1 + (random & kStepMask);
+  } while (!last.compare_exchange_weak(before, next, std::memory_order_relaxed));
+  return next;
+}
+
+// Texts are in the order of their numbers.
+std::string InBase32(std::uint64_t number) {
+  constexpr std::size_t kLength = 13;
+  constexpr std::string_view kAlphabet = "234567abcdefghijklmnopqrstuvwxyz";
+  std::string text(kLength, kAlphabet.front());
+  for (auto digit = text.rbegin(); digit != text.rend(); ++digit) {
+    *digit = kAlphabet[number & 31U];
+    number >>= 5U;
+  }
+  return text;
+}
+
+}  // namespace
+
+IdSource RandomIds() {
+  return [] { return PublicId{InBase32(NextNumber())}; };
+}
+
+}  // namespace truce
