@@ -152,7 +152,6 @@ Result<void> Judgement::Read(const AdmissionRequest& request) {
   review.parties = policy.parties;
   review.watched = policy.watched;
   review.status_guarded = policy.status_guarded;
-  review.unbound_claimable = policy.unbound_claimable;
   // The cap denies, and nothing is denied before the roll-out has come to enforce.
   const bool may_cap = policy.modes.global == Mode::kEnforce && asker_ == Asker::kAdmission;
   const bool watched = !policy.unwatched.contains(kind);
@@ -331,7 +330,7 @@ void Judgement::JudgeObservers(const Facts& facts, const Decision& decision) {
 // admitted, and what a question is about may be on record: none is refused.
 void Judgement::JudgeAccounts(const Facts& facts, const Decision& decision) {
   if (policy_->account_parties.empty()) return;
-  const PartyId party = PartyOf(decision.root, policy_->parties);
+  const PartyId party = PartyOf(decision.root);
   for (const std::size_t place : decision.added) {
     const DeclaredResource& resource = request_.object.resources[place];
     auto finding = AccountOfOthers(resource, policy_->account_parties, WordingFor(decision.root));

@@ -35,7 +35,6 @@ struct AdmissionPolicy {
   std::vector<std::string> restorers;       // user name patterns
   std::vector<std::string> composite_controllers;  // user name patterns
   bool status_guarded = false;      // changes of statuses come to Truce (setting `statusGuard`)
-  bool unbound_claimable = false;   // setting `unboundComposites: claimable`
   int composite_denial_code = 422;  // 422 or 403: for composite controllers only
   Disclosure disclosure = Disclosure::kFull;
   std::size_t reservation_cap = 0;  // per namespace and user; 0: off
