@@ -343,6 +343,11 @@ TEST_F(CoverageTest, ClaimsWithoutMappingAccountsAndModes) {
 TEST_F(CoverageTest, StatusesThatNobodyGuards) {
   facts_.expected.status.reset();
   EXPECT_EQ(Gaps(), Texts{"status-unguarded truce"});
+  EXPECT_NE(Report().gaps.back().why.find("do not come to Truce"), std::string::npos);
+  facts_.expected = Expected();
+  facts_.expected.statuses_deny = false;
+  EXPECT_EQ(Gaps(), Texts{"status-unguarded truce"});
+  EXPECT_NE(Report().gaps.back().why.find("lets tenants"), std::string::npos);
 }
 
 TEST_F(CoverageTest, KindsThatNobodyReadsAnyMore) {

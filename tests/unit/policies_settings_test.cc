@@ -132,6 +132,23 @@ TEST(PolicySettings, TheDefaultTemplateNamesEveryTypeWithAnAbbreviation) {
   EXPECT_GE(covered, 60U);
 }
 
+// What tenants may write must not deny.
+TEST(PolicySettings, StatusesAreGuardedOnlyWhileTheirRuleIsNotMadeLaxer) {
+  const auto guarded = [](const std::string& text) {
+    const auto policy = Build("statusGuard: true\n" + text);
+    EXPECT_TRUE(policy.ok()) << policy.error().message;
+    EXPECT_TRUE(policy.value()->status_entry);
+    return policy.value()->status_guarded;
+  };
+  EXPECT_TRUE(guarded(""));
+  EXPECT_TRUE(guarded("rules: {status-names: {mode: enforce}}\n"));
+  EXPECT_FALSE(guarded("rules: {status-names: {mode: warn}}\n"));
+  EXPECT_FALSE(guarded("rules: {status-names: {modes: [{namespace: team-a, mode: off}]}}\n"));
+  EXPECT_FALSE(guarded("exemptions: [{rule: status-names, namespace: a, reason: r}]\n"));
+  EXPECT_TRUE(guarded("exemptions: [{rule: aws-name, namespace: a, reason: r}]\n"));
+  EXPECT_FALSE(Build("").value()->status_guarded);
+}
+
 // A rule that the list knows and configuration does not could never be switched on.
 TEST(PolicySettings, EveryRuleHasAModeButThoseThatRefuseNothingByThemselves) {
   for (const RuleSpec& spec : RuleList()) {

@@ -11,9 +11,10 @@
 namespace truce {
 namespace {
 
-constexpr std::array<std::string_view, 8> kRules = {
+constexpr std::array<std::string_view, 9> kRules = {
     "duplicate-ownership", "resource-name",          "foreign-attachment",  "aws-name",
-    "naming-convention",   "observer-without-share", "deletion-protection", "account-party"};
+    "naming-convention",   "observer-without-share", "deletion-protection", "status-names",
+    "account-party"};
 
 Result<void> RequireRule(const NodeReader& reader, const YamlNode& node, const std::string& path,
                          const std::string& rule) {

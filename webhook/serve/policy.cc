@@ -1,5 +1,6 @@
 #include "webhook/serve/policy.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
@@ -123,6 +124,16 @@ Result<ModeRules> ModesOf(const Config& config, const Catalogue& catalogue) {
   return modes;
 }
 
+// Configuration makes rule status-names nowhere laxer than the type: names that tenants may write
+// must not deny.
+bool RefusesStatuses(const ModeRules& modes) {
+  const auto& entries = modes.rules[static_cast<std::size_t>(Rule::kStatusNames)];
+  return std::all_of(entries.begin(), entries.end(),
+                     [](const ModeEntry& entry) { return entry.mode == Mode::kEnforce; }) &&
+         std::none_of(modes.exemptions.begin(), modes.exemptions.end(),
+                      [](const Exemption& each) { return each.rule == Rule::kStatusNames; });
+}
+
 Result<PartyRules> PartiesOf(const Config& config) {
   PartyRules rules;
   for (const ConfigParty& party : config.parties) {
@@ -169,8 +180,10 @@ Result<std::shared_ptr<const AdmissionPolicy>> PolicyFrom(const Config& config,
   }
   policy->providers = config.providers;
   policy->restorers = config.restorers;
-  policy->status_guarded = config.status_guard;
-  policy->parties.unbound_claimable = config.unbound_composites == UnboundComposites::kClaimable;
+  policy->status_entry = config.status_guard;
+  policy->status_guarded = config.status_guard && RefusesStatuses(policy->modes);
+  policy->parties.unbound_claimable =
+      config.unbound_composites == UnboundComposites::kClaimable;
   policy->composite_controllers = config.composite_controllers;
   policy->composite_denial_code = static_cast<int>(config.composite_denial_code);
   policy->disclosure = DisclosureOf(config.disclosure);

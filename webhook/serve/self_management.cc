@@ -38,7 +38,7 @@ MappedGroups GroupsOf(const MappingRules& rules, bool complete) {
 }
 
 std::optional<StatusGuard> StatusGuardOf(const AdmissionPolicy& policy) {
-  if (!policy.status_guarded) return std::nullopt;
+  if (!policy.status_entry) return std::nullopt;
   std::set<std::string> groups;
   for (const TypeSpec& type : policy.catalogue->types()) {
     for (const KindSpec& kind : type.kinds) groups.insert(kind.group);

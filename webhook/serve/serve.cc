@@ -350,7 +350,8 @@ class Server {
     around.mappings = policy->identity.mappings;
     around.webhook.name = config->webhook_configuration;
     around.webhook.path = AdmissionPath(*access);
-    if (policy->status_guarded) {
+    around.webhook.statuses_deny = policy->status_guarded;
+    if (policy->status_entry) {
       around.webhook.status = StatusConditions(policy->providers, policy->restorers);
     }
     around.webhook.trusts = [pair = certificates_->Current().pair](std::string_view bundle) {

@@ -55,12 +55,16 @@ class Coverage final {
       return;
     }
     for (const WebhookEntry* entry : entries_) AddExclusions(*entry);
-    if (facts_.expected.status) return;
+    if (facts_.expected.status && facts_.expected.statuses_deny) return;
+    const bool is_lax = facts_.expected.status.has_value();
     Add({GapReason::kStatusOpen, facts_.expected.name,
-         "Changes of statuses do not come to Truce: a name that is known from a status alone, such "
-         "as one in an account that only an ARN shows, is answered with a warning.",
-         "Set the chart's value webhook.statusGuard.enabled, or install the entry and set "
-         "statusGuard to true.",
+         std::string(is_lax ? "Configuration lets tenants change statuses (rule status-names)"
+                            : "Changes of statuses do not come to Truce") +
+             ": a name that is known from a status alone, such as one in an account that only an "
+             "ARN shows, is answered with a warning.",
+         is_lax ? "Take the mode and the exemptions of status-names back."
+                : "Set the chart's value webhook.statusGuard.enabled, or install the entry and set "
+                  "statusGuard to true.",
          0});
   }
 

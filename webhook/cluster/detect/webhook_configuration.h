@@ -73,6 +73,7 @@ struct ExpectedWebhook {
   // Conditions (name, expression) of the entry for changes of statuses; nothing: the setting
   // statusGuard is off, and there need be none.
   std::optional<std::vector<std::pair<std::string, std::string>>> status;
+  bool statuses_deny = true;             // rule status-names is not made laxer
   std::vector<ServedKind> status_kinds;  // whose changes of status must come to Truce
   std::string failure_policy;            // "Ignore", "Fail"; empty: either
   // Whether API servers that trust this PEM bundle trust our serving certificate; null: not
