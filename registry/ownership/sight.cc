@@ -130,7 +130,7 @@ void Acquire(const KeyText& key, const SeenDeclaration& seen, Ledger& ledger) {
   owner = ledger.OwnerOf(key);
   if (owner->root == grantee.object.root) {
     owner->real = owner->real || real;
-    if (!resource.arn.empty()) owner->arn = resource.arn;
+    if (!resource.arn.empty() && Describes(resource, *owner)) owner->arn = resource.arn;
     ledger.PutOwner(*std::move(owner));
   }
 }
