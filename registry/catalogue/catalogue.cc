@@ -64,6 +64,15 @@ void AddParts(const std::vector<KeyPart>& parts, Fingerprint& fingerprint) {
   }
 }
 
+bool ByName(const TypeSpec& a, const TypeSpec& b) { return a.name < b.name; }
+
+// The built-in files are sorted already: to move their rows would take as long as to read them.
+void SortByName(std::vector<TypeSpec>& types) {
+  if (!std::is_sorted(types.begin(), types.end(), ByName)) {
+    std::stable_sort(types.begin(), types.end(), ByName);
+  }
+}
+
 std::string VersionOf(std::span<const TypeSpec> types) {
   Fingerprint fingerprint;
   for (const TypeSpec& spec : types) {
@@ -162,10 +171,7 @@ struct Catalogue::Index {
 Catalogue::Catalogue(std::shared_ptr<const Index> index) : index_(std::move(index)) {}
 
 Result<Catalogue> Catalogue::Build(std::vector<TypeSpec> types) {
-  const auto by_name = [](const TypeSpec& a, const TypeSpec& b) { return a.name < b.name; };
-  if (!std::is_sorted(types.begin(), types.end(), by_name)) {
-    std::stable_sort(types.begin(), types.end(), by_name);
-  }
+  SortByName(types);
   TRUCE_RETURN_IF_ERROR(CheckTypes(types));
   auto index = std::make_shared<Index>();
   index->types = std::move(types);
@@ -199,18 +205,17 @@ bool NeedsForms(const TypeSpec& type) {
 
 Result<Catalogue> Catalogue::Parse(const CatalogueFile& types, const CatalogueFile& names) {
   TRUCE_ASSIGN_OR_RETURN(std::vector<TypeSpec> all, ParseTypes(types.text, types.name, {}));
-  const auto by_name = [](const TypeSpec& a, const TypeSpec& b) { return a.name < b.name; };
-  std::stable_sort(all.begin(), all.end(), by_name);
+  SortByName(all);
   TRUCE_ASSIGN_OR_RETURN(std::vector<TypeSpec> rows, ParseTypes(names.text, names.name, all));
-  std::stable_sort(rows.begin(), rows.end(), by_name);
+  SortByName(rows);
   for (const TypeSpec& type : all) {
     if (!NeedsForms(type)) continue;
-    if (std::binary_search(rows.begin(), rows.end(), type, by_name)) continue;
+    if (std::binary_search(rows.begin(), rows.end(), type, ByName)) continue;
     return InvalidArgument(std::string(names.name) + ": " + type.name +
                            " has no row; write - as its external_name if nothing is known of it");
   }
   for (TypeSpec& row : rows) {
-    const auto at = std::lower_bound(all.begin(), all.end(), row, by_name);
+    const auto at = std::lower_bound(all.begin(), all.end(), row, ByName);
     if (at == all.end() || at->name != row.name) {
       return InvalidArgument(row.origin + ": there is no type " + InQuotes(row.name));
     }

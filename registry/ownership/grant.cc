@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "registry/identity/draft.h"
 #include "registry/identity/evidence.h"
+#include "registry/ownership/names.h"
 
 namespace truce {
 namespace {
@@ -32,6 +34,7 @@ void AuditGrant(const Owner& owner, const Grantee& grantee, AuditAction action, 
 }
 
 void Describe(const DeclaredResource& resource, Owner& owner) {
+  if (!Describes(resource, owner)) return;
   owner.name = resource.name;
   // An account that was known stays known.
   std::string account = owner.identity.account;
@@ -42,6 +45,10 @@ void Describe(const DeclaredResource& resource, Owner& owner) {
 }
 
 }  // namespace
+
+bool Describes(const DeclaredResource& resource, const Owner& owner) {
+  return IsAssignedName(owner.key) || WithAccount(resource.key, {}) == WithAccount(owner.key, {});
+}
 
 void GrantNew(const KeyText& key, const DeclaredResource& resource, const Grantee& grantee,
               Ledger& ledger) {

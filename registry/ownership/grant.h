@@ -31,6 +31,10 @@ void GrantInPlace(Owner owner, const DeclaredResource& resource, const Grantee& 
 void GrantToSuccessor(Owner owner, const DeclaredResource& resource, const Grantee& grantee,
                       Ledger& ledger);
 
+// Whether the declaration's fields are those of the owner's resource, not of another one that has
+// the id which it tells too. Only then its name, identity and ARN are the resource's.
+bool Describes(const DeclaredResource& resource, const Owner& owner);
+
 // Records that the grantee manages `key` beside its owner.
 void AuditConflict(const Owner& owner, const Grantee& grantee, Ledger& ledger);
 

@@ -278,7 +278,9 @@ void Merge(const KeyText& from, const KeyText& to, Ledger& ledger) {
   for (const Slot& slot : gone->left) RememberSlot(slot, owner);
   if (owner.successor.empty()) owner.successor = gone->successor;
   if (owner.arn.empty()) owner.arn = gone->arn;
-  if (!IsAccount(owner.identity.account)) owner.identity.account = gone->identity.account;
+  // Whoever declares an id by its own account says nothing of where the resource lies.
+  const bool tells = !IsAccount(owner.identity.account) && !IsAssignedName(from);
+  if (tells) owner.identity.account = gone->identity.account;
   AuditNames(owner, "found to be one resource with " + younger.text + " (" + from.text + ")",
              ledger);
   ledger.PutOwner(std::move(owner));
@@ -287,10 +289,16 @@ void Merge(const KeyText& from, const KeyText& to, Ledger& ledger) {
 // Ids of what was made anew under one name; a tenant may write any number of them.
 constexpr std::ptrdiff_t kIdsMax = 8;
 
+// The root owns it, or does as soon as it declares it.
+bool IsOf(const Owner& owner, const Slot& root, const Ledger& ledger) {
+  if (owner.root == root || NamesSuccessor(owner.successor, root)) return true;
+  return owner.record != Record::kNone && owner.party == ledger.PartyFor(root);
+}
+
 // An id that nobody has joins its declarant's resource, never one that another owner has.
 bool TakesId(const KeyText& key, const Slot& root, const Ledger& ledger) {
   const auto owner = ledger.OwnerOf(key);
-  if (owner && owner->root != root) return false;
+  if (owner && !IsOf(*owner, root, ledger)) return false;
   const std::vector<ResourceName> names = ledger.FurtherNamesOf(key);
   return std::count_if(names.begin(), names.end(), [](const ResourceName& name) {
            return name.sort == NameSort::kAssigned;
@@ -366,8 +374,7 @@ bool IsHome(const KeyText& key, const DeclaredResource& resource, const Slot& ro
   if (ResourceOf(resource.key, ledger) == key) return true;
   if (!IsAssignedName(key)) return !IsAssignedName(resource.key) && SameParts(key, resource.key);
   const auto owner = ledger.OwnerOf(key);
-  return owner && (owner->root == root ||
-                   (owner->record != Record::kNone && owner->party == ledger.PartyFor(root)));
+  return owner && IsOf(*owner, root, ledger);
 }
 
 // The key of the resource that takes the declaration's free names. One known by its id alone is
@@ -400,8 +407,9 @@ KeyText JoinNames(const DeclaredResource& resource, const Slot& root, Ledger& le
   const KeyText home = HomeOf(resource, root, ledger);
   for (const DeclaredName& name : NamesOf(resource)) {
     JoinName(name, home, root, ledger);
+    // At once: it tells the resource apart from those that the names after it belong to.
+    if (located) NoteAccount(home, *located, ledger);
   }
-  if (located) NoteAccount(home, *located, ledger);
   return home;
 }
 

@@ -204,10 +204,14 @@ std::size_t LocateResources(std::span<const KeyText> keys, const AccountChange& 
   std::size_t changed = 0;
   for (const KeyText& key : keys) {
     const std::vector<Row> rows = ledger.RowsOfKey(key);
+    const auto owner = ledger.OwnerOf(key);
+    // A row that stands here for an id alone, by other fields, tells nothing of where it lies.
+    const auto tells = [&](const Row& row) {
+      return row.identity.account == change.from && owner &&
+             row.identity.parts == owner->identity.parts;
+    };
     const bool concerned =
-        AccountIn(key) == change.from || std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
-          return row.identity.account == change.from;
-        });
+        AccountIn(key) == change.from || std::any_of(rows.begin(), rows.end(), tells);
     if (concerned && LocateResource(key, change.to, ledger)) ++changed;
   }
   return changed;

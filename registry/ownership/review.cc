@@ -270,14 +270,25 @@ std::vector<Meaning> MeaningsOf(const Case& c, const Pair& pair) {
   return meanings;
 }
 
+// The owner of what was meant, which names that joined may have brought under another key.
+std::optional<Owner> OwnerNow(const Case& c, const Pair& pair, const Meaning& meaning) {
+  auto owner = c.ledger.OwnerOf(meaning.meant.key);
+  if (owner || !meaning.owner) return owner;
+  for (const MeantResource& meant : ResourcesMeant(*pair.resource, c.ledger)) {
+    owner = c.ledger.OwnerOf(meant.key);
+    if (owner && owner->id == meaning.owner->id) return owner;
+  }
+  return std::nullopt;
+}
+
 // Names first: what is one resource must be one before it is granted.
 void Grant(const Case& c, const Pair& pair, const std::vector<Meaning>& meanings) {
   const KeyText home = JoinNames(*pair.resource, c.object.root, c.ledger);
   if (!c.ledger.OwnerOf(home)) GrantNew(home, *pair.resource, c.grantee, c.ledger);
   for (const Meaning& meaning : meanings) {
-    const auto owner = c.ledger.OwnerOf(meaning.meant.key);  // none: merged
+    const auto owner = OwnerNow(c, pair, meaning);  // none: merged
     if (!owner || meaning.obstacle.reason || meaning.obstacle.held) continue;
-    if (meaning.obstacle.transfers) {
+    if (meaning.obstacle.transfers && owner->root != c.object.root) {
       GrantToSuccessor(*owner, *pair.resource, c.grantee, c.ledger);
     } else if (owner->record != Record::kNone) {
       GrantInPlace(*owner, *pair.resource, c.grantee, c.ledger);

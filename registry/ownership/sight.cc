@@ -180,7 +180,7 @@ void Acquire(const KeyText& key, const SeenDeclaration& seen, Ledger& ledger) {
   if (owner->root == grantee.object.root) {
     owner->managed_once = owner->managed_once || object.managed;
     owner->real = owner->real || (real && Witnesses(object, *owner));
-    if (!resource.arn.empty()) owner->arn = resource.arn;
+    if (!resource.arn.empty() && Describes(resource, *owner)) owner->arn = resource.arn;
     ledger.PutOwner(*std::move(owner));
   }
 }

@@ -153,10 +153,10 @@ def test_claims_without_mapping_are_told_of(bare, admin, tmp_path):
     crossplane = "apiextensions.crossplane.io"
     xrds = "compositeresourcedefinitions"
     definitions = (
-        definition(crossplane, "CompositeResourceDefinition", xrds, "Cluster"),
         definition(group, "XDatabase", "xdatabases", "Cluster"),
         definition(group, "Database", "databases", "Namespaced"),
     )
+    bare.apply_crds()
     for crd in definitions:
         serve(bare, admin, crd)
     xrd = {
@@ -181,6 +181,8 @@ def test_claims_without_mapping_are_told_of(bare, admin, tmp_path):
         wait_for(lambda: f"Database.{group}" in unmapped(), NEW_KIND_SECONDS, "the claim kind told")
         assert f"Database.{group}" in truce.command("coverage", "--all").stdout
     bare.unregister_webhook()
+    path = f"/apis/{crossplane}/v1/{xrds}/{xrd['metadata']['name']}"
+    admin.request("DELETE", path).expect()
     for crd in definitions:
         admin.request("DELETE", f"{DEFINITIONS}/{crd['metadata']['name']}").expect()
 

@@ -32,7 +32,7 @@ constexpr int kSteps = 120;
 //   S2  the invariants of one state; the audit log only grew
 class NamesWorld {
  public:
-  NamesWorld(unsigned seed, bool moves) : random_(seed), moves_(moves) {}
+  NamesWorld(unsigned seed, bool moves, bool ids) : random_(seed), moves_(moves), ids_(ids) {}
 
   void Step() {
     const StoreContents before = registry_.Contents();
@@ -54,6 +54,22 @@ class NamesWorld {
   }
 
   const std::vector<std::string>& log() const { return log_; }
+  // For people who look for the reason of a breach.
+  std::string State() const {
+    std::string text;
+    const StoreContents contents = registry_.Contents();
+    for (const Owner& owner : contents.owners) {
+      text += "\n  owner " + owner.key.text + " of " + owner.root.ns + " in " +
+              owner.identity.account + ", " + std::string(Name(owner.record));
+    }
+    for (const ResourceName& name : contents.names) {
+      text += "\n  name " + name.name.text + " of " + name.key.text +
+              (name.observed ? ", observed" : "");
+    }
+    for (const Row& row : contents.rows)
+      text += "\n  row of " + row.id.uid.text + " at " + row.id.key.text;
+    return text;
+  }
 
  private:
   struct Config {
@@ -66,7 +82,12 @@ class NamesWorld {
     Queue queue;  // `account` and `observed` are filled in by what is known
     Intent intent = Intent::kDeletes;
     std::uint64_t version = 0;
+    int id = 0;         // the external name; 0: none
+    bool bare = false;  // its fields do not tell the queue yet
+    int shown = 0;      // the id of its status; 0: none
   };
+
+  static KeyText IdName(int id) { return {"sqs/Queue|aws|||@id=q-" + std::to_string(id)}; }
 
   int Pick(int count) { return static_cast<int>(random_() % static_cast<unsigned>(count)); }
 
@@ -77,6 +98,17 @@ class NamesWorld {
     ObjectFacts object =
         ManagedQueue(thing.slot, thing.uid, thing.queue, thing.intent, thing.version);
     object.real = status;
+    DeclaredResource& resource = object.resources.front();
+    if (thing.bare && thing.id != 0) {
+      resource.key = IdName(thing.id);
+      resource.further.clear();
+      resource.further_account.clear();
+      resource.identity.parts.clear();
+    } else if (thing.id != 0) {
+      resource.further.push_back({IdName(thing.id), false});
+    } else if (status && thing.shown != 0) {
+      resource.further.push_back({IdName(thing.shown), true});
+    }
     return object;
   }
 
@@ -91,12 +123,19 @@ class NamesWorld {
     next.queue.config = Pick(2) == 0 ? "prod" : "stage";
     next.intent = Pick(3) == 0 ? Intent::kManages : Intent::kDeletes;
     next.version = ++version_;
+    if (ids_) {
+      next.id = Pick(4);
+      next.bare = Pick(4) == 0;
+      next.shown = Pick(4);
+    }
     const ObjectFacts object = FactsOf(next, false);
     const Decision decision = found == things_.end()
                                   ? registry_.Create(object)
                                   : registry_.Update(FactsOf(found->second, false), object);
-    log_.push_back((decision.allowed ? "wrote " : "refused ") + next.uid + " " + slot.ns + " " +
-                   object.resources.front().key.text);
+    std::string line = (decision.allowed ? "wrote " : "refused ") + next.uid + " " + slot.ns;
+    line += " " + object.resources.front().key.text;
+    for (const FurtherName& name : object.resources.front().further) line += " " + name.text.text;
+    log_.push_back(std::move(line));
     if (decision.allowed) things_.insert_or_assign(slot, next);
   }
 
@@ -164,6 +203,9 @@ class NamesWorld {
         const DeclaredResource& a = object.resources.front();
         const ObjectFacts others = FactsOf(other, false);
         const DeclaredResource& b = others.resources.front();
+        const bool same_id = thing.id != 0 && thing.id == other.id;
+        EXPECT_FALSE(same_id) << "S1: " << thing.uid << " and " << other.uid << " have id "
+                              << thing.id;
         const bool same = thing.queue.config == other.queue.config && a.key == b.key;
         EXPECT_FALSE(same) << "S1: " << thing.uid << " and " << other.uid << " are " << a.key.text;
       }
@@ -176,6 +218,7 @@ class NamesWorld {
 
   std::mt19937 random_;
   bool moves_;
+  bool ids_;
   MemoryStore store_;
   scene::Registry registry_{store_};
   std::map<std::string, Config> configs_{{"prod", {"111111111111", false}},
@@ -191,14 +234,15 @@ unsigned Seeds() {
   return text == nullptr ? kSeeds : static_cast<unsigned>(std::strtoul(text, nullptr, 10));
 }
 
-void Explore(bool moves) {
+void Explore(bool moves, bool ids = false) {
   for (unsigned seed = 1; seed <= Seeds(); ++seed) {
-    NamesWorld world(seed, moves);
+    NamesWorld world(seed, moves, ids);
     for (int step = 0; step < kSteps; ++step) {
       world.Step();
       if (!::testing::Test::HasFailure()) continue;
       std::string log = "seed " + std::to_string(seed) + ", step " + std::to_string(step);
       for (const std::string& line : world.log()) log += "\n  " + line;
+      log += world.State();
       FAIL() << log;
     }
   }
@@ -206,6 +250,8 @@ void Explore(bool moves) {
 
 TEST(NamesModel, AccountsBecomeKnown) { Explore(false); }
 TEST(NamesModel, AccountsMove) { Explore(true); }
+TEST(NamesModel, IdsAreTold) { Explore(false, true); }
+TEST(NamesModel, IdsAreToldWhileAccountsMove) { Explore(true, true); }
 
 }  // namespace names_model_test
 }  // namespace truce
