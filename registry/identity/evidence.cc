@@ -177,6 +177,22 @@ std::string_view AccountOfArn(std::string_view arn) {
   return IsAccount(account) ? account : std::string_view();
 }
 
+namespace {
+
+ProviderConfigName NameOf(const ProviderConfigView& config) {
+  return {std::string(config.group), std::string(config.kind), std::string(config.ns),
+          std::string(config.name)};
+}
+
+}  // namespace
+
+std::string AccountFieldsOf(const ObjectView& view, const KindEntry& kind,
+                            const IdentityRules& rules) {
+  if (!rules.account_fields) return {};
+  const auto at = rules.account_fields->find(NameOf(ProviderConfigOf(view, kind)));
+  return at == rules.account_fields->end() ? "none" : at->second;
+}
+
 AccountEvidence AccountOf(const ObjectView& view, const KindEntry& kind,
                           const IdentityRules& rules) {
   AccountEvidence evidence;
@@ -187,9 +203,7 @@ AccountEvidence AccountOf(const ObjectView& view, const KindEntry& kind,
     evidence.own_field = !evidence.foreign;
   }
   if (evidence.account.empty() && !rules.accounts.empty()) {
-    const ProviderConfigView config = ProviderConfigOf(view, kind);
-    const auto at = rules.accounts.find({std::string(config.group), std::string(config.kind),
-                                         std::string(config.ns), std::string(config.name)});
+    const auto at = rules.accounts.find(NameOf(ProviderConfigOf(view, kind)));
     if (at != rules.accounts.end()) evidence.account = at->second;
     source = "the configuration of its ProviderConfig";
   }

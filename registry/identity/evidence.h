@@ -49,6 +49,10 @@ AccountEvidence AccountOf(const ObjectView& view, const KindEntry& kind,
 // The ARN that the object's own status shows; empty: none.
 std::string_view OwnArn(const ObjectView& view);
 
+// What ObjectFacts::account_fields is for the object.
+std::string AccountFieldsOf(const ObjectView& view, const KindEntry& kind,
+                            const IdentityRules& rules);
+
 // "?cluster/group/kind/namespace/name" of the ProviderConfig: what stands in a key for an unknown
 // account.
 std::string StandInOf(const ObjectView& view, const KindEntry& kind, const IdentityRules& rules);

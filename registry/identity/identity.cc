@@ -200,6 +200,8 @@ void ReadManaged(const ObjectView& view, const KindEntry& kind, const IdentityRu
   const bool stands_in = !account.foreign && !account.own_field && type.KeyHasAccount();
   PlaceAccount(std::move(account), stands_in ? StandInOf(view, kind, rules) : std::string(), draft);
   if (draft.further_observed) draft.own_arn = OwnArn(view);
+  facts.shown_account = AccountOfArn(OwnArn(view));
+  if (type.KeyHasAccount()) facts.account_fields = AccountFieldsOf(view, kind, rules);
   ReadParts(view, kind, context, draft);
   const std::optional<Draft> other = TakeExternalName(external, context, draft);
   facts.name_finding = std::move(external.finding);

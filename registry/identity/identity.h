@@ -124,11 +124,15 @@ struct ObjectFacts {
   // Not empty: the external name, or what the status shows, looks like an ARN or a URL but is none
   // of this type at this place, or names another resource than the fields do; in words.
   std::string name_finding;
-  bool known_kind = false;  // the catalogue or a mapping rule knows the kind
-  bool managed = false;     // a managed resource (catalogue), not a mapped claim or composite
-  bool composite = false;   // its kind is one that an XRD defines as composite
-  bool real = false;        // an ARN or id in status.atProvider, or Ready=True
-  bool deleting = false;    // Ready=False reason Deleting and Synced=True
+  bool known_kind = false;    // the catalogue or a mapping rule knows the kind
+  bool managed = false;       // a managed resource (catalogue), not a mapped claim or composite
+  bool composite = false;     // its kind is one that an XRD defines as composite
+  bool real = false;          // an ARN or id in status.atProvider, or Ready=True
+  bool deleting = false;      // Ready=False reason Deleting and Synced=True
+  std::string shown_account;  // 12 digits, of the ARN in its status; else empty
+  // IdentityRules::account_fields of its ProviderConfig; "none": there is no such; empty: not
+  // known, or no account is needed.
+  std::string account_fields;
   // The provider's annotations external-create-pending and -succeeded: it began to create the
   // resource, or did (E3). Empty: neither.
   std::string created_marks;
@@ -153,8 +157,11 @@ struct IdentityRules {
   const Catalogue* catalogue = nullptr;
   MappingRules mappings;
   std::map<ProviderConfigName, std::string> accounts;  // → 12 digits
-  std::set<GroupKind> composites;                      // kinds that an XRD defines as composite
-  std::vector<std::string> service_labels;             // configured label keys, first match wins
+  // Of each ProviderConfig, what its account depends on, as a digest; nothing: not known, since
+  // ProviderConfigs are not watched. One that is missing does not exist.
+  std::optional<std::map<ProviderConfigName, std::string>> account_fields;
+  std::set<GroupKind> composites;           // kinds that an XRD defines as composite
+  std::vector<std::string> service_labels;  // configured label keys, first match wins
   std::string contact_annotation = "truce.dev/contact";
 };
 

@@ -48,6 +48,11 @@ struct Row {
   std::string user;                   // who asked (caps); empty for seen rows
   Timestamp at{};  // when the declaration was first recorded; survives confirmation
   std::optional<Timestamp> created;  // the object's creationTimestamp, for incumbency
+  // Of a seen row: ObjectFacts::account_fields, or kChanged once they were others while it stood,
+  // or when it was first seen Deleting. Then its end proves nothing (E8).
+  std::string account_fields;
+
+  static constexpr std::string_view kChanged = "changed";
 
   bool operator==(const Row&) const = default;
 };

@@ -200,10 +200,15 @@ void PutSeen(const KeyText& key, const SeenDeclaration& seen, Ledger& ledger) {
   row.at = ledger.now();
   const auto before = ledger.FindRow(row.id);
   const auto reserved = ledger.FindRow({key, object.uid, RowState::kReserved});
+  row.account_fields = object.account_fields;
   if (before) {
     row.at = before->at;
-  } else if (reserved) {
-    row.at = reserved->at;
+    const bool kept =
+        before->account_fields.empty() || before->account_fields == row.account_fields;
+    if (!kept) row.account_fields = Row::kChanged;
+  } else {
+    if (reserved) row.at = reserved->at;
+    if (object.deleting) row.account_fields = Row::kChanged;
   }
   const auto owner = ledger.OwnerOf(key);
   const bool conflict = owner && Manages(row) && owner->root != row.root;
@@ -367,6 +372,24 @@ void NameSuccessor(const ObjectFacts& object, const Slot& root, Ledger& ledger) 
 
 namespace {
 
+// Whether one of the declaration's names that need no account is one of the resource's.
+bool ShowsId(const DeclaredResource& declared, const KeyText& key, const Ledger& ledger) {
+  const auto names_it = [&](const KeyText& name) {
+    return AccountIn(name).empty() && ResourceOf(name, ledger) == key;
+  };
+  return names_it(declared.key) ||
+         std::any_of(declared.further.begin(), declared.further.end(),
+                     [&](const FurtherName& name) { return names_it(name.text); });
+}
+
+// E8: the last version speaks of this very resource: by a name that needs no account, by the
+// account that its status shows, or by a ProviderConfig that was the same all along.
+bool Shows(const ObjectFacts& last, const Row& row, const Owner& owner) {
+  if (!last.account_disagreement.empty()) return false;
+  if (!last.shown_account.empty()) return last.shown_account == owner.identity.account;
+  return !row.account_fields.empty();
+}
+
 std::set<KeyText> SeenKeys(const Uid& uid, const Ledger& ledger) {
   std::set<KeyText> keys;
   for (const Row& row : ledger.RowsOfUid(uid)) {
@@ -399,9 +422,11 @@ void SeeDeleted(const ObjectFacts& last, const Ending& ending, Ledger& ledger) {
   for (const Row& row : rows) {
     const DeclaredResource* declared = At(all, row.id.key);
     const auto owner = ledger.OwnerOf(row.id.key);
-    const bool free = witnessed && row.id.state == RowState::kSeen && declared != nullptr &&
-                      declared->intent == Intent::kDeletes &&
-                      !(owner && InAnotherAccount(*declared, *owner));
+    const bool free =
+        witnessed && row.id.state == RowState::kSeen && declared != nullptr &&
+        declared->intent == Intent::kDeletes && !(owner && InAnotherAccount(*declared, *owner)) &&
+        row.account_fields != Row::kChanged &&
+        (!owner || ShowsId(*declared, row.id.key, ledger) || Shows(last, row, *owner));
     EndRow(row.id, free ? End::kWitnessed : End::kUnproved,
            free ? "deleted, and its resource with it"
                 : "deleted without proof that its resource is gone",

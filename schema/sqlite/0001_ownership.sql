@@ -57,6 +57,7 @@ CREATE TABLE declarations (
   user        TEXT    NOT NULL,
   at          INTEGER NOT NULL,
   created     INTEGER,
+  account_fields TEXT NOT NULL,  -- a digest
   UNIQUE (resource, uid, state)
 ) STRICT;
 

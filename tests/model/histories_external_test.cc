@@ -77,6 +77,7 @@ class HistoriesOfExternalNames : public ::testing::TestWithParam<Kind> {
     if (!manifest.status.empty()) json += R"(,"status":{"atProvider":{)" + manifest.status + "}}";
     const Document document = DocumentFromJson(json + "}");
     IdentityRules rules;
+    rules.account_fields.emplace();  // ProviderConfigs are watched, and there are none
     rules.cluster = "local";
     rules.catalogue = &Catalogue::BuiltIn();
     return Identify(document.root(), {GetParam().group, GetParam().kind}, rules);

@@ -1,7 +1,9 @@
 // Named histories of resources with several names: accounts that become known, change or lie.
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "registry/ownership/names.h"
@@ -262,6 +264,57 @@ TEST_F(HistoriesOfNames, AnEndInAnotherAccountFreesNothing) {
   ASSERT_TRUE(owner);
   EXPECT_EQ(owner->record, Record::kOrphaned);
   EXPECT_TRUE(Refused(declared_));
+}
+
+// 22 and 30, for a type whose status names no account: only a ProviderConfig that was the same all
+// along tells which queue the provider deleted.
+TEST_F(HistoriesOfNames, AnEndUnderAProviderConfigThatChangedFreesNothing) {
+  struct Case {
+    const char* what;
+    std::vector<std::pair<std::string, bool>> versions;  // fields, and whether it says Deleting
+    bool free;
+  };
+  const Case cases[] = {
+      {"the same", {{"1", false}, {"1", true}}, true},
+      {"another secret while it lived", {{"1", false}, {"2", false}, {"2", true}}, false},
+      {"to and fro", {{"1", false}, {"2", false}, {"1", false}, {"1", true}}, false},
+      {"between Deleting and the end", {{"1", false}, {"1", true}, {"2", true}}, false},
+      {"with the end", {{"1", false}, {"2", true}}, false},
+      {"not known", {{"", false}, {"", true}}, false},
+      {"known later", {{"", false}, {"1", false}, {"1", true}}, true},
+      {"first seen Deleting", {{"1", true}, {"1", true}}, false},
+  };
+  std::uint64_t version = 10;
+  for (const Case& test : cases) {
+    const std::string name = "q" + std::to_string(version);
+    const Slot slot = SlotOf("Queue", "team-a", name);
+    const Queue queue{name, "prod", "", ""};
+    const ObjectFacts created = ManagedQueue(slot, "u-" + name, queue, Intent::kDeletes, version);
+    ASSERT_TRUE(registry_.Create(created).allowed);
+    ObjectFacts last;
+    for (const auto& [fields, deleting] : test.versions) {
+      last = ManagedQueue(slot, "u-" + name, {name, "prod", "", "", fields}, Intent::kDeletes,
+                          ++version);
+      last.real = true;
+      last.deleting = last.terminating = deleting;
+      if (&fields != &test.versions.back().first || !deleting) registry_.See(last);
+    }
+    registry_.SeeDeleted(last);
+    EXPECT_EQ(!IsAs(QueueName(name, queue.StandIn()), slot), test.free) << test.what;
+  }
+}
+
+// 23: the second queue's end says nothing of the first.
+TEST_F(HistoriesOfNames, AnotherAccountsEndLeavesTheFirstQueue) {
+  Live(a_, "u-a", observed_);
+  ObjectFacts moved = ManagedQueue(a_, "u-a", {"jobs", "prod", "", kTwo}, Intent::kDeletes, 12);
+  moved.real = true;
+  registry_.See(moved);
+  End(moved);
+  const auto first = registry_.OwnerNamed(QueueName("jobs", kOne));
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->record, Record::kOrphaned);
+  EXPECT_FALSE(registry_.OwnerNamed(QueueName("jobs", kTwo))) << "that one is really gone";
 }
 
 TEST_F(HistoriesOfNames, WhatIsInConflictMayChangeTheRest) {

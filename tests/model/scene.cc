@@ -58,6 +58,8 @@ ObjectFacts ManagedQueue(const Slot& slot, const std::string& uid, const Queue& 
   ObjectFacts object = Object(slot, uid, version);
   object.managed = true;
   object.real = !queue.observed.empty();
+  object.shown_account = queue.observed;
+  object.account_fields = queue.fields;
   DeclaredResource& resource = object.resources.emplace_back();
   const bool known = !queue.account.empty();
   const std::string account = known ? queue.account : queue.StandIn();

@@ -34,9 +34,10 @@ ObjectFacts ManagedBucket(const Slot& slot, const std::string& uid, const std::s
 // A queue as an object declares it: a type whose key has an account.
 struct Queue {
   std::string name;
-  std::string config;    // its ProviderConfig
-  std::string account;   // known by configuration; empty: not
-  std::string observed;  // shown by its status; empty: not
+  std::string config;        // its ProviderConfig
+  std::string account;       // known by configuration; empty: not
+  std::string observed;      // shown by its status; empty: not
+  std::string fields = "0";  // what its account depends on (ObjectFacts::account_fields)
 
   // "?local/aws.upbound.io/ProviderConfig//<config>"
   std::string StandIn() const;

@@ -40,6 +40,7 @@ Row RandomRow(std::mt19937_64& random) {
   row.digest = OddText(random);
   row.user = OddText(random);
   row.at = At(kEpoch + static_cast<std::int64_t>(Below(random, 9)));
+  row.account_fields = OddText(random);
   return row;
 }
 

@@ -155,6 +155,11 @@ TEST_F(RegistryTest, ChainsAndObserversComeAlong) {
     ledger.PutRow(row);
     ledger.PutRow(reads);
     ledger.PutOwner(owner);
+    ledger.Audit({.action = AuditAction::kGranted,
+                  .key = owner.key,
+                  .id = owner.id,
+                  .root = owner.root,
+                  .cause = "a test's"});
   });
   OperatorCalls calls = On(memory_);
   const json exported = Export(calls);

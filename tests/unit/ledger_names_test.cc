@@ -25,6 +25,9 @@ class LedgerNames : public ::testing::Test {
     Changes changes;
     const auto decide = [&](const Facts& facts) {
       Ledger ledger(facts, At(9), ids_, parties_);
+      // Whatever ends here is allowed to.
+      for (const char* name : {"a", "b", "c"}) ledger.MayFree(SampleKey(name));
+      for (const char* uid : {"u1", "u2", "u3"}) ledger.MayEnd({uid});
       act(ledger);
       changes = ledger.Take();
       return changes;
@@ -37,6 +40,7 @@ class LedgerNames : public ::testing::Test {
 
   static ResourceName NameOf(std::string_view name, std::string_view key) {
     ResourceName further = SampleName(name);
+    further.sort = NameSort::kDeclared;  // of located ones a resource has one at most
     further.key = SampleKey(key);
     return further;
   }

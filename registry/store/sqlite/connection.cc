@@ -25,7 +25,7 @@ constexpr int kBusyMilliseconds = 5000;
   "record, record_reason, successor, state, leaf, contested, managed_once, left_slots"
 #define TRUCE_ROW_VALUES                                                                 \
   "slot, root, intent, terminating, managed, identity, review, digest, base, user, at, " \
-  "created, namespace"
+  "created, namespace, account_fields"
 #define TRUCE_OBJECT_VALUES                                                               \
   "uid, kind, namespace, name, parent, parent_uid, root, link, names, service, contact, " \
   "composes, own_party, transfer_to, told, stripped, at"
@@ -40,7 +40,7 @@ constexpr int kBusyMilliseconds = 5000;
 #define TRUCE_SELECT_OWNERS "SELECT key, " TRUCE_OWNER_VALUES " FROM resources "
 #define TRUCE_SELECT_ROWS                                                                        \
   "SELECT key, uid, declarations.state, slot, declarations.root, intent, terminating, managed, " \
-  "declarations.identity, review, digest, base, user, at, created "
+  "declarations.identity, review, digest, base, user, at, created, account_fields "
 #define TRUCE_ROWS_BY_ID \
   "FROM declarations CROSS JOIN resources ON resources.id = declarations.resource "
 #define TRUCE_ROWS_BY_KEY \
@@ -74,10 +74,10 @@ const char* TextOf(Sql sql) {
       return "SELECT id FROM declarations WHERE resource = ? AND uid = ? AND state = ?";
     case Sql::kAddRow:
       return "INSERT OR ROLLBACK INTO declarations (" TRUCE_ROW_VALUES
-             ", resource, uid, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+             ", resource, uid, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     case Sql::kChangeRow:
       return "UPDATE OR ROLLBACK declarations SET (" TRUCE_ROW_VALUES
-             ") = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?";
+             ") = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?";
     case Sql::kDropRow: return "DELETE FROM declarations WHERE id = ?";
     case Sql::kFindObject:
       return "SELECT id, " TRUCE_OBJECT_SLOT " FROM objects WHERE id = ? AND uid = ?";

@@ -227,6 +227,7 @@ Result<Row> ReadRow(const Statement& statement) {
   row.user = statement.Text(12);
   row.at = TimeFrom(statement.Integer(13));
   if (!statement.IsNull(14)) row.created = TimeFrom(statement.Integer(14));
+  row.account_fields = statement.Text(15);
   return std::move(reader).Finish(std::move(row));
 }
 
@@ -372,12 +373,13 @@ Result<std::int64_t> PutRow(Connection& connection, Place place, std::int64_t re
   BindOptional(statement, 11,
                row.created.has_value() ? std::optional(Milliseconds(*row.created)) : std::nullopt);
   statement.BindText(12, row.slot.ns);
+  statement.BindText(13, row.account_fields);
   if (place.has_value()) {
-    statement.BindInteger(13, *place);
+    statement.BindInteger(14, *place);
   } else {
-    statement.BindInteger(13, resource);
-    statement.BindText(14, row.id.uid.text);
-    statement.BindText(15, Word(kRowStates, row.id.state));
+    statement.BindInteger(14, resource);
+    statement.BindText(15, row.id.uid.text);
+    statement.BindText(16, Word(kRowStates, row.id.state));
   }
   return Finish(connection, statement, place);
 }

@@ -65,6 +65,7 @@ void WriteRow(const Row& row, JsonWriter& json) {
   Say(json, "user", row.user);
   SayTime(json, "at", row.at);
   if (row.created) SayTime(json, "created", *row.created);
+  Say(json, "accountFields", row.account_fields);
   json.EndObject();
 }
 
@@ -307,6 +308,7 @@ Row ReadRow(const Json& json, const KeyText& key, const std::string& place, std:
   row.user = members.Text("user");
   row.at = members.Time("at");
   row.created = members.OptionalTime("created");
+  row.account_fields = members.Text("accountFields");
   fault = members.fault();
   return row;
 }

@@ -63,6 +63,37 @@ std::string AccountOfProviderConfig(Value object) {
   return {};
 }
 
+namespace {
+
+// FNV-1a over kinds, names and texts in their order: the API server keeps that of stored objects.
+void Digest(std::string_view text, std::uint64_t& digest) {
+  constexpr std::uint64_t kPrime = 1099511628211ULL;
+  for (const char c : text) digest = (digest ^ static_cast<unsigned char>(c)) * kPrime;
+  digest = (digest ^ 0xffU) * kPrime;  // no byte of UTF-8
+}
+
+void Digest(Value value, std::uint64_t& digest) {
+  Digest(value.key(), digest);
+  Digest(value.text(), digest);
+  Digest(value.is_object() ? "{" : value.is_array() ? "[" : "", digest);
+  for (Value child = value.first(); child.exists(); child = value.next(child)) {
+    Digest(child, digest);
+  }
+  Digest("}", digest);
+}
+
+}  // namespace
+
+std::string AccountFieldsDigest(Value object) {
+  constexpr std::uint64_t kOffset = 14695981039346656037ULL;
+  std::uint64_t digest = kOffset;
+  Digest(object.Child("spec"), digest);
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::string text(16, '0');
+  for (std::size_t at = text.size(); at > 0; digest >>= 4U) text[--at] = kHex[digest & 0xfU];
+  return text;
+}
+
 std::string StandInFor(const ProviderConfigName& config, std::string_view cluster) {
   std::string text = "?";
   text += cluster;

@@ -30,6 +30,10 @@ ProviderConfigName ProviderConfigNameOf(Value object, const GroupKind& kind);
 // nothing.
 std::string AccountOfProviderConfig(Value object);
 
+// A digest of what the account of the ProviderConfig depends on: its spec as a whole. 16 hex
+// digits.
+std::string AccountFieldsDigest(Value object);
+
 // "?cluster/group/kind/namespace/name": what stands in keys while the account of `config` is not
 // known; equal to StandInOf any object that refers to it.
 std::string StandInFor(const ProviderConfigName& config, std::string_view cluster);

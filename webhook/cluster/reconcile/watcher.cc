@@ -415,6 +415,7 @@ void Watcher::SetRules(Moment now, ReconcileRules rules) {
   const std::vector<Accounts::Change> changes = accounts_.Configure(rules.identity.accounts);
   rules.identity.accounts = accounts_.Effective();
   rules.identity.composites = CompositesDefined();
+  if (ProviderConfigsKnown()) rules.identity.account_fields = account_fields_;
   reconciler_.SetRules(std::move(rules));
   UseAccounts(changes);
   kinds_stale_ = true;

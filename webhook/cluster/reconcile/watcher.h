@@ -154,6 +154,9 @@ class Watcher final {
   void UseAccounts(const std::vector<Accounts::Change>& changes);
   void UseLearned();
   std::set<GroupKind> CompositesDefined() const;
+  // All ProviderConfigs there are were seen.
+  bool ProviderConfigsKnown() const;
+  void DropUnlisted(const GroupKind& kind);
   // kinds (watcher.cc)
   Followed* FindKind(const GroupKind& kind);
   void UpdateKinds(Moment now);
@@ -185,6 +188,8 @@ class Watcher final {
   std::deque<Task> tasks_;
   std::size_t queued_ = 0;
   std::optional<Discovery> discovery_;
+  std::map<ProviderConfigName, std::string> account_fields_;
+  std::set<ProviderConfigName> listed_configs_;       // those that the last list of their kind held
   std::map<std::string, CompositeKinds> composites_;  // by name of the XRD
   std::set<std::string> terminating_;                 // names of CRDs
   std::uint64_t last_id_ = 0;

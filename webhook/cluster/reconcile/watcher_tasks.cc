@@ -107,9 +107,19 @@ void Watcher::SawObjects(Followed& followed, const FollowerNews& news) {
     const Result<Document> document = reader_.Read(json);
     if (document.ok()) SawObject(followed, document.value().root(), gone);
   };
+  if (news.begins && followed.role() == Role::kProviderConfig) {
+    const GroupKind kind = followed.follower.kind().group_kind();
+    std::erase_if(listed_configs_, [&](const ProviderConfigName& config) {
+      return config.group == kind.group && config.kind == kind.kind;
+    });
+  }
   for (const std::string& object : news.objects) saw(object, false);
   for (const WatchEvent& event : news.events) {
     saw(event.object, event.type == WatchEvent::Type::kDeleted);
+  }
+  if (followed.role() == Role::kProviderConfig) {
+    if (news.finished) DropUnlisted(followed.follower.kind().group_kind());
+    UseLearned();
   }
 }
 
@@ -136,7 +146,14 @@ void Watcher::SawObject(Followed& followed, Value object, bool gone) {
       return;
     case Role::kProviderConfig: {
       const GroupKind kind = followed.follower.kind().group_kind();
-      if (!gone) SawAccount(ProviderConfigNameOf(object, kind), AccountOfProviderConfig(object));
+      const ProviderConfigName config = ProviderConfigNameOf(object, kind);
+      if (gone) {
+        account_fields_.erase(config);
+      } else {
+        account_fields_[config] = AccountFieldsDigest(object);
+        listed_configs_.insert(config);
+        SawAccount(config, AccountOfProviderConfig(object));
+      }
       return;
     }
     case Role::kOther:
@@ -182,13 +199,32 @@ std::set<GroupKind> Watcher::CompositesDefined() const {
   return defined;
 }
 
+// A complete list of the kind is there: what it did not hold is gone.
+void Watcher::DropUnlisted(const GroupKind& kind) {
+  std::erase_if(account_fields_, [&](const auto& entry) {
+    const ProviderConfigName& config = entry.first;
+    return config.group == kind.group && config.kind == kind.kind &&
+           !listed_configs_.contains(config);
+  });
+}
+
+bool Watcher::ProviderConfigsKnown() const {
+  return discovery_ && std::none_of(by_role_.begin(), by_role_.end(), [](const Followed* followed) {
+           return followed->role() == Role::kProviderConfig && followed->served() &&
+                  !followed->follower.listed();
+         });
+}
+
 void Watcher::UseLearned() {
   LearnedIdentity learned{accounts_.Effective(), CompositesDefined()};
   ReconcileRules rules = reconciler_.rules();
+  std::optional<std::map<ProviderConfigName, std::string>> fields;
+  if (ProviderConfigsKnown()) fields = account_fields_;
   if (rules.identity.accounts != learned.accounts ||
-      rules.identity.composites != learned.composites) {
+      rules.identity.composites != learned.composites || rules.identity.account_fields != fields) {
     rules.identity.accounts = learned.accounts;
     rules.identity.composites = learned.composites;
+    rules.identity.account_fields = std::move(fields);
     reconciler_.SetRules(std::move(rules));
   }
   if (ports_.on_learned) ports_.on_learned(learned);
