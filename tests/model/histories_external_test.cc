@@ -2,6 +2,7 @@
 // the built-in catalogue.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -80,6 +81,7 @@ class HistoriesOfExternalNames : public ::testing::TestWithParam<Kind> {
     rules.account_fields.emplace();  // ProviderConfigs are watched, and there are none
     rules.cluster = "local";
     rules.catalogue = &Catalogue::BuiltIn();
+    rules.accounts = accounts_;
     return Identify(document.root(), {GetParam().group, GetParam().kind}, rules);
   }
 
@@ -131,6 +133,7 @@ class HistoriesOfExternalNames : public ::testing::TestWithParam<Kind> {
   MemoryStore store_;
   scene::Registry registry_{store_};
   std::uint64_t version_ = 10;
+  std::map<ProviderConfigName, std::string> accounts_;  // known by configuration
 };
 
 // 3: B names A's resource by URL, id or ARN, whatever its fields say.
@@ -204,6 +207,7 @@ TEST_P(HistoriesOfExternalNames, AnAddressElsewhereIsNobodys) {
   far.region = "eu-west-1";
   const ObjectFacts object = Object(far, ++version_);
   EXPECT_FALSE(object.name_finding.empty());
+  EXPECT_EQ(object.resources.size(), 1U) << "nothing but what its fields name";
   EXPECT_TRUE(registry_.Create(object).allowed);
   EXPECT_TRUE(IsOf(object.resources.front().key, "team-b"));
 }
@@ -280,18 +284,43 @@ TEST_P(HistoriesOfIds, WhatHasAnotherIdIsAnother) {
   Manifest first = OfA();
   first.orphan = true;
   End(Live(first));
-  const Manifest second{.name = "second",
-                        .fields = R"("vpcId":"vpc-2","name":"own")",
-                        .external_name = "sg-0a1c",
-                        .orphan = true};
-  End(Live(second));
+  Manifest by_id = OfA();
+  by_id.name = "second";
+  by_id.fields = R"("description":"no name")";
+  by_id.external_name = "sg-0a1c";
+  by_id.orphan = true;
+  ObjectFacts second = Object(by_id, ++version_);
+  ASSERT_TRUE(registry_.Create(second).allowed);
+  second.real = true;
+  registry_.See(second);
+  End(second);
   ASSERT_EQ(registry_.Contents().owners.size(), 2U);
   Manifest both = OfA();
   both.name = "both";
   both.external_name = "sg-0a1c";
   registry_.See(Object(both, ++version_));
   EXPECT_EQ(registry_.Contents().owners.size(), 2U);
-  EXPECT_EQ(registry_.Contents().names.size(), 2U);
+}
+
+// Whoever declares an id by its own account says nothing of where what the fields name lies.
+TEST_P(HistoriesOfIds, AnIdTellsNothingOfTheAccount) {
+  accounts_ = {{{"aws.m.upbound.io", "ClusterProviderConfig", "", "two"}, "222222222222"}};
+  Manifest manifest = OfA();
+  manifest.config = "two";
+  manifest.fields = R"("description":"no name")";
+  const ObjectFacts by_id = Object(manifest, ++version_);
+  ASSERT_TRUE(registry_.Create(by_id).allowed);
+  registry_.See(by_id);
+  manifest = OfA();
+  manifest.external_name.clear();
+  const ObjectFacts by_fields = Object(manifest, ++version_);
+  ASSERT_TRUE(registry_.Update(by_id, by_fields).allowed);
+  manifest.status = R"("id":"sg-0a1b")";
+  registry_.See(Object(manifest, ++version_));
+  const auto owner = registry_.OwnerNamed(by_fields.resources.front().key);
+  ASSERT_TRUE(owner);
+  EXPECT_EQ(owner->identity.account, by_fields.resources.front().identity.account);
+  EXPECT_EQ(registry_.Contents().owners.size(), 1U) << "one resource";
 }
 
 TEST_P(HistoriesOfIds, WhatHasOtherFieldsIsAnother) {
