@@ -127,6 +127,8 @@ TEST_F(LedgerNames, WhoMovesAKeyTakesItsNamesAlong) {
     ledger.DropOwner(owner.key);
     ledger.DropRow(row.id);
     owner.key = row.id.key = target;
+    ledger.Audit(
+        {.action = AuditAction::kMoved, .key = target, .id = owner.id, .cause = "a test's"});
     ledger.PutOwner(owner);
     ledger.PutRow(row);
     ledger.PutName(NameOf("a", "c"));
