@@ -79,6 +79,17 @@ TEST_P(StoreContract, AnswersNothingForWhatIsUnknown) {
   });
 }
 
+TEST_P(StoreContract, RefusesADecisionThatWouldBreakAnInvariant) {
+  Changes changes = SampleCreate("a", "u1");
+  changes.breach = "invariant I0 would be broken: a test's";
+  const Result<void> refused = Write(store(), changes);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kInternal);
+  EXPECT_EQ(refused.error().message, changes.breach);
+  OnFacts([](const Facts& facts) { EXPECT_EQ(facts.OwnerOf(SampleKey("a")), std::nullopt); });
+  EXPECT_TRUE(Write(store(), SampleCreate("b", "u1")).ok()) << "and goes on";
+}
+
 TEST_P(StoreContract, PutReplacesAndDropForgets) {
   WriteAll(SampleCreate("a", "u1"));
   Changes replace = SampleCreate("a", "u1");
