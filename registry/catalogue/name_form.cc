@@ -9,7 +9,7 @@
 namespace truce {
 namespace {
 
-constexpr std::size_t kNone = std::string_view::npos;
+constexpr std::size_t kNowhere = std::string_view::npos;
 constexpr std::size_t kAccountDigits = 12;
 constexpr std::size_t kUuidBytes = 36;
 // Ids have from 4 (older accounts) to 32 characters behind their prefix.
@@ -43,7 +43,7 @@ bool IsUuid(std::string_view text) {
 std::size_t EndOfPartition(std::string_view value, std::size_t begin) {
   const std::size_t end = EndOfRun(value, begin, [](char c) { return IsLower(c) || c == '-'; });
   const std::string_view name = value.substr(begin, end - begin);
-  return name == "aws" || (name.starts_with("aws-") && !name.ends_with('-')) ? end : kNone;
+  return name == "aws" || (name.starts_with("aws-") && !name.ends_with('-')) ? end : kNowhere;
 }
 
 // us-east-1: words and a number, joined by hyphens.
@@ -52,22 +52,23 @@ std::size_t EndOfRegion(std::string_view value, std::size_t begin) {
       EndOfRun(value, begin, [](char c) { return IsLower(c) || IsDigit(c) || c == '-'; });
   const std::string_view name = value.substr(begin, end - begin);
   const std::size_t dash = name.rfind('-');
-  const bool sound = dash != kNone && dash != 0 && dash + 1 < name.size() && IsLower(name.front());
-  if (!sound) return kNone;
+  const bool sound =
+      dash != kNowhere && dash != 0 && dash + 1 < name.size() && IsLower(name.front());
+  if (!sound) return kNowhere;
   const std::string_view number = name.substr(dash + 1);
-  return std::all_of(number.begin(), number.end(), IsDigit) ? end : kNone;
+  return std::all_of(number.begin(), number.end(), IsDigit) ? end : kNowhere;
 }
 
 std::size_t EndOfAccount(std::string_view value, std::size_t begin) {
   const std::size_t end = EndOfRun(value, begin, IsDigit);
-  return end - begin == kAccountDigits ? end : kNone;
+  return end - begin == kAccountDigits ? end : kNowhere;
 }
 
 std::size_t EndOfSuffix(std::string_view value, std::size_t begin) {
   const std::size_t end = EndOfRun(
       value, begin, [](char c) { return IsLower(c) || IsDigit(c) || c == '-' || c == '.'; });
   const std::string_view name = value.substr(begin, end - begin);
-  return std::find(kSuffixes.begin(), kSuffixes.end(), name) != kSuffixes.end() ? end : kNone;
+  return std::find(kSuffixes.begin(), kSuffixes.end(), name) != kSuffixes.end() ? end : kNowhere;
 }
 
 }  // namespace
@@ -90,7 +91,7 @@ Result<NameForm::Token> NameForm::ParsePlaceholder(std::string_view text) {
     return token;
   }
   token.kind = Token::Kind::kFree;
-  if (const std::size_t colon = text.find(':'); colon != kNone) {
+  if (const std::size_t colon = text.find(':'); colon != kNowhere) {
     token.kind = Token::Kind::kShaped;
     token.prefix = text.substr(colon + 1);
     text = text.substr(0, colon);
@@ -164,7 +165,7 @@ Result<NameForm> NameForm::Parse(std::string_view text) {
     std::size_t used = 1;
     if (text.front() == '{') {
       const std::size_t close = text.find('}');
-      if (close == kNone) return InvalidArgument("braces do not match");
+      if (close == kNowhere) return InvalidArgument("braces do not match");
       TRUCE_ASSIGN_OR_RETURN(token, ParsePlaceholder(text.substr(1, close - 1)));
       used = close + 1;
       // What may contain slashes and stands directly before a part is the path to it.
@@ -174,7 +175,7 @@ Result<NameForm> NameForm::Parse(std::string_view text) {
     } else {
       used = std::min(text.find_first_of("{?"), text.size());
       token.text = text.substr(0, used);
-      if (token.text.find('}') != kNone) return InvalidArgument("braces do not match");
+      if (token.text.find('}') != kNowhere) return InvalidArgument("braces do not match");
     }
     form.tokens_.push_back(std::move(token));
     text.remove_prefix(used);
@@ -193,18 +194,18 @@ std::size_t NameForm::EndOfFree(std::size_t index, std::string_view value,
     fixed = length.has_value();
     tail += length.value_or(0);
   }
-  std::size_t end = kNone;
+  std::size_t end = kNowhere;
   if (!fixed) {
     end = value.find(tokens_[index + 1].text, begin + 1);
   } else if (value.size() > begin + tail) {
     end = value.size() - tail;
   }
-  if (end == kNone) return kNone;
+  if (end == kNowhere) return kNowhere;
   const bool deep = tokens_[index].deep;
   const std::size_t stop = EndOfRun(value, begin, [deep](char c) {
     return c > ' ' && c <= '~' && c != ',' && (deep || (c != '/' && c != ':'));
   });
-  return stop >= end ? end : kNone;
+  return stop >= end ? end : kNowhere;
 }
 
 std::size_t NameForm::EndOf(std::size_t index, std::string_view value, std::size_t begin) const {
@@ -212,8 +213,8 @@ std::size_t NameForm::EndOf(std::size_t index, std::string_view value, std::size
   const std::string_view rest = value.substr(begin);
   switch (token.kind) {
     case Token::Kind::kLiteral:
-      return rest.starts_with(token.text) ? begin + token.text.size() : kNone;
-    case Token::Kind::kAlnum: return !rest.empty() && IsAlnum(rest.front()) ? begin + 1 : kNone;
+      return rest.starts_with(token.text) ? begin + token.text.size() : kNowhere;
+    case Token::Kind::kAlnum: return !rest.empty() && IsAlnum(rest.front()) ? begin + 1 : kNowhere;
     case Token::Kind::kPartition: return EndOfPartition(value, begin);
     case Token::Kind::kRegion: return EndOfRegion(value, begin);
     case Token::Kind::kAccount: return EndOfAccount(value, begin);
@@ -221,20 +222,20 @@ std::size_t NameForm::EndOf(std::size_t index, std::string_view value, std::size
     case Token::Kind::kFree: return EndOfFree(index, value, begin);
     case Token::Kind::kPath: {
       const std::size_t slash = rest.rfind('/');
-      return slash == kNone ? begin : begin + slash + 1;
+      return slash == kNowhere ? begin : begin + slash + 1;
     }
     case Token::Kind::kShaped: break;
   }
-  if (!rest.starts_with(token.prefix)) return kNone;
+  if (!rest.starts_with(token.prefix)) return kNowhere;
   const std::size_t first = begin + token.prefix.size();
   if (token.uuid) {
-    return IsUuid(value.substr(first, kUuidBytes)) ? first + kUuidBytes : kNone;
+    return IsUuid(value.substr(first, kUuidBytes)) ? first + kUuidBytes : kNowhere;
   }
   const std::size_t end = EndOfRun(value, first, IsAlnum);
   const std::size_t length = end - first;
   const bool fits =
       token.length != 0 ? length == token.length : length >= kShapedMin && length <= kShapedMax;
-  return fits ? end : kNone;
+  return fits ? end : kNowhere;
 }
 
 bool LooksLikeAddress(std::string_view text) {
@@ -248,7 +249,7 @@ std::optional<NameReading> NameForm::Read(std::string_view value) const {
   std::size_t at = 0;
   for (std::size_t i = 0; i < tokens_.size(); ++i) {
     const std::size_t end = EndOf(i, value, at);
-    if (end == kNone) return std::nullopt;
+    if (end == kNowhere) return std::nullopt;
     const Token& token = tokens_[i];
     const std::string_view text = value.substr(at, end - at);
     at = end;

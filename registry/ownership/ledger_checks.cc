@@ -40,7 +40,9 @@ void Ledger::CheckKey(const KeyText& key, const std::vector<const Row*>& rows, c
 }
 
 void Ledger::CheckRows() {
-  for (const auto& [id, row] : rows_) {
+  for (const auto& entry : rows_) {
+    const RowId& id = entry.first;
+    const std::optional<Row>& row = entry.second;
     if (row) {
       const auto object = objects_.find(id.uid);
       if (object == objects_.end()) continue;

@@ -27,7 +27,7 @@ Slot SlotOf(const ObjectRef& ref, const std::string& cluster, const std::string&
 
 // What the object's resourceRef(s) name. A composite in a namespace reaches objects of that one
 // only, and its references need not repeat it.
-std::vector<std::string> NamesOf(const ObjectFacts& object, bool composes) {
+std::vector<std::string> NamedBy(const ObjectFacts& object, bool composes) {
   std::vector<std::string> names;
   const auto add = [&](const ObjectRef& ref) {
     std::string text = RefText(ref);
@@ -186,7 +186,7 @@ Object Place(const ObjectFacts& object, Evidence evidence, const std::optional<O
   const bool by_controller = evidence != Evidence::kBothSides;
   placed.composes = object.composite || (known && known->composes) ||
                     (by_controller && !object.lineage.resources.empty());
-  placed.names = NamesOf(object, placed.composes);
+  placed.names = NamedBy(object, placed.composes);
   placed.service = object.service;
   placed.contact = object.contact;
   placed.root = known ? known->root : object.slot;  // the root of record stays (E5)

@@ -364,19 +364,19 @@ void JudgePair(const Case& c, const Pair& pair, Decision& decision) {
 // Whether as many unproved reservations as the cap are of kinds that are watched. Only asked when
 // the cap seems reached: looks at reservations one by one.
 bool CapReachedByWatched(const Case& c) {
-  constexpr std::size_t kPage = 500;
+  constexpr std::size_t kRowsAtOnce = 500;
   const Timestamp before = c.ledger.now() - kProveAfter;
   std::size_t count = 0;
   RowId after;
   for (;;) {
-    const std::vector<Row> page = c.ledger.facts().ReservedBefore(before, after, kPage);
+    const std::vector<Row> page = c.ledger.facts().ReservedBefore(before, after, kRowsAtOnce);
     for (const Row& row : page) {
       const bool is_theirs =
           row.slot.ns == c.object.slot.ns && row.user == c.request.requester.user;
       if (!is_theirs || c.request.unwatched.contains({row.slot.group, row.slot.kind})) continue;
       if (++count >= c.request.reservation_cap) return true;
     }
-    if (page.size() < kPage) return false;
+    if (page.size() < kRowsAtOnce) return false;
     after = page.back().id;
   }
 }
