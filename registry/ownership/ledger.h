@@ -61,7 +61,7 @@ class Ledger final {
   // it may let go of, because their end was witnessed, an operator says so, or another one keeps
   // their names.
   void MayEnd(const Uid& uid) { ending_.insert(uid); }
-  void MayFree(const KeyText& key) { freeing_.insert(key); }
+  void MayFree(const PublicId& id) { freeing_.insert(id); }
   // Another catalogue spells the keys anew: names may go with it.
   void Rekeys() { rekeys_ = true; }
 
@@ -116,7 +116,7 @@ class Ledger final {
   std::map<std::string, std::string> settings_;
   std::vector<AuditEntry> audit_;
   std::set<Uid> ending_;
-  std::set<KeyText> freeing_;
+  std::set<PublicId> freeing_;
   bool rekeys_ = false;
   std::string breach_;
 };

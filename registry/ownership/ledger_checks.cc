@@ -81,10 +81,11 @@ void Ledger::CheckOwner(const KeyText& key, const std::optional<Owner>& owner) {
     return other.second && other.second->id == stored->id;
   });
   if (moved) return;
-  if (!IsAudited(stored->id, {kReleased, kMoved, kAdministered}) && !freeing_.contains(key)) {
+  if (!IsAudited(stored->id, {kReleased, kMoved, kAdministered}) &&
+      !freeing_.contains(stored->id)) {
     Breach("I12", "a release without a cause: " + key.text);
   }
-  if (stored->real && !freeing_.contains(key))
+  if (stored->real && !freeing_.contains(stored->id))
     Breach("I16", "freed without a witness: " + key.text);
 }
 

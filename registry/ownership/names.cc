@@ -256,8 +256,8 @@ void Merge(const KeyText& from, const KeyText& to, Ledger& ledger) {
   UniteAgreements(from, to, ledger);
   MoveBelongings(from, to, ledger);
   if (gone) ledger.DropOwner(from);
-  ledger.MayFree(from);
-  ledger.MayFree(to);  // of the two ids one stays
+  if (gone) ledger.MayFree(gone->id);
+  if (kept) ledger.MayFree(kept->id);  // of the two ids one stays
   PutFurther(from, to, false, ledger);
   if (!gone || !kept) return;
   Owner& owner = *kept;
@@ -292,7 +292,7 @@ constexpr std::ptrdiff_t kIdsMax = 8;
 // The root owns it, or does as soon as it declares it.
 bool IsOf(const Owner& owner, const Slot& root, const Ledger& ledger) {
   if (owner.root == root || NamesSuccessor(owner.successor, root)) return true;
-  return owner.record != Record::kNone && owner.party == ledger.PartyFor(root);
+  return owner.record != Record::kNone && ledger.OneParty(owner.party, ledger.PartyFor(root));
 }
 
 // An id that nobody has joins its declarant's resource, never one that another owner has.
@@ -324,7 +324,11 @@ void JoinName(const DeclaredName& declared, const KeyText& home, const Slot& roo
   const auto here = LocatedNameAt(home, ledger);
   if (Differ(there, here)) {
     if (assigned || IsLocated(name) || OthersDeclareBy(name, *at, root, ledger)) return;
-    if (*at == name) RenameKey(name, *there, ledger);
+    if (*at == name) {
+      // What it would be kept under instead is another owner's: the stand-in stays.
+      if (ResourceOf(*there, ledger).value_or(*at) != *at) return;
+      RenameKey(name, *there, ledger);
+    }
     PutFurther(name, home, false, ledger);
     return;
   }
@@ -428,7 +432,7 @@ bool LocateResource(const KeyText& key, std::string_view account, Ledger& ledger
     NoteAccount(key, located, ledger);
     return true;
   }
-  const auto other = ledger.OwnerOf(*at);
+  auto other = ledger.OwnerOf(*at);
   if (!other || MayMerge(*other, *owner, ledger)) {
     Merge(key, *at, ledger);
     return true;
@@ -437,6 +441,14 @@ bool LocateResource(const KeyText& key, std::string_view account, Ledger& ledger
   for (Row row : ledger.RowsOfKey(key)) {
     row.id.key = *at;
     if (!Manages(row) || ledger.FindRow(row.id)) continue;
+    const bool is_record =
+        other->record == Record::kOrphaned || other->record == Record::kTransferring;
+    if (is_record && row.root == other->root) {
+      other->record = Record::kNone;
+      other->record_reason.clear();
+      AuditNames(*other, "declared again by another name", ledger);
+      ledger.PutOwner(*other);
+    }
     ledger.PutRow(std::move(row));
     changed = true;
   }

@@ -294,9 +294,17 @@ void Grant(const Case& c, const Pair& pair, const std::vector<Meaning>& meanings
       GrantInPlace(*owner, *pair.resource, c.grantee, c.ledger);
     }
   }
-  Reserve(c, pair, home);
+  const auto reserve = [&](const KeyText& key) {
+    // A row of its own root ends a record, also one that only warned.
+    const auto owner = c.ledger.OwnerOf(key);
+    if (owner && owner->root == c.object.root && IsForParty(*owner, c.object, c.ledger)) {
+      GrantInPlace(*owner, *pair.resource, c.grantee, c.ledger);
+    }
+    Reserve(c, pair, key);
+  };
+  reserve(home);
   for (const MeantResource& meant : ResourcesMeant(*pair.resource, c.ledger)) {
-    if (meant.key != home) Reserve(c, pair, meant.key);
+    if (meant.key != home) reserve(meant.key);
   }
 }
 

@@ -131,7 +131,7 @@ void EndRow(const RowId& id, End end, const std::string& cause, Ledger& ledger) 
   NoteLeft(*row, rest, *owner);
   if (end == End::kWitnessed && !RootHasManaged(rest, owner->root)) {
     owner->real = false;  // E2
-    ledger.MayFree(id.key);
+    ledger.MayFree(owner->id);
   }
   if (!RootManages(rest, owner->root)) {
     // Ownership ends with the last row of its chain.
@@ -170,7 +170,9 @@ void Acquire(const KeyText& key, const SeenDeclaration& seen, Ledger& ledger) {
   if (!owner) {
     GrantNew(key, resource, grantee, ledger);
   } else if (IsForParty(*owner, grantee.object, ledger) &&
-             !HasSibling(*owner, grantee.object, object.managed, ledger)) {
+             // A row of its own root ends a record, whoever stands beside it.
+             (owner->root == grantee.object.root ||
+              !HasSibling(*owner, grantee.object, object.managed, ledger))) {
     GrantInPlace(*std::move(owner), resource, grantee, ledger);
   } else if (owner->record == Record::kTransferring &&
              NamesSuccessor(owner->successor, grantee.object.root)) {
@@ -506,7 +508,7 @@ bool ReleaseByOperator(const KeyText& key, const std::string& actor, const std::
                 .root = owner->root,
                 .cause = "released by operator: " + reason,
                 .actor = actor});
-  ledger.MayFree(key);
+  ledger.MayFree(owner->id);
   const std::vector<Row> rows = ledger.RowsOfKey(key);
   for (const Row& row : rows) {
     if (row.root != owner->root) continue;

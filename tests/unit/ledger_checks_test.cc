@@ -73,7 +73,7 @@ TEST_F(LedgerChecks, AnOwnerHasRowsOrARecord) {
 
 TEST_F(LedgerChecks, AManagedKeyHasAnOwner) {
   EXPECT_EQ(BreachOf([](Ledger& ledger) {
-              ledger.MayFree(SampleKey("a"));
+              ledger.MayFree(OwnerOf("a", ledger).id);
               ledger.DropOwner(SampleKey("a"));
             }),
             "I14");
@@ -128,7 +128,7 @@ TEST_F(LedgerChecks, ARealResourceIsFreedByAWitnessOnly) {
     return [witnessed](Ledger& ledger) {
       EndRows("a", ledger);
       Say(AuditAction::kReleased, OwnerOf("a", ledger), ledger);
-      if (witnessed) ledger.MayFree(SampleKey("a"));
+      if (witnessed) ledger.MayFree(OwnerOf("a", ledger).id);
       ledger.DropOwner(SampleKey("a"));
     };
   };

@@ -26,7 +26,9 @@ class LedgerNames : public ::testing::Test {
     const auto decide = [&](const Facts& facts) {
       Ledger ledger(facts, At(9), ids_, parties_);
       // Whatever ends here is allowed to.
-      for (const char* name : {"a", "b", "c"}) ledger.MayFree(SampleKey(name));
+      for (const char* name : {"a", "b", "c"}) {
+        if (const auto owner = ledger.OwnerOf(SampleKey(name))) ledger.MayFree(owner->id);
+      }
       for (const char* uid : {"u1", "u2", "u3"}) ledger.MayEnd({uid});
       act(ledger);
       changes = ledger.Take();
