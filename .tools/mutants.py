@@ -4,9 +4,10 @@
   mutants.py [--share N | PATTERN]
 
 Each patch of tests/mutants says in its first lines which rule it takes out and which test must fail
-then, and its program unless that is histories_test. A patch that does not apply any more, a copy that does not build, and a test that still passes
-are failures. --share N: every fourth patch, as ROTATE picks them (.tools/test.sh), else all whose
-name contains PATTERN. Prints the table rule -> history.
+then, and its program unless that is histories_test. A patch that does not apply any more, a copy
+that does not build, and a test that still passes are failures. --share N: two patches, by HEAD's
+tree and N as ROTATE picks it (.tools/test.sh); "all": all of them; else all whose name contains
+PATTERN. Prints the table rule -> history.
 """
 
 import os
@@ -86,7 +87,11 @@ def chosen(arguments: list[str]) -> list[Path]:
         share = arguments[1]
         if share == "all":
             return patches
-        return patches[int(share) :: SHARES]
+        tree = subprocess.run(
+            ["git", "rev-parse", "HEAD^{tree}"], cwd=ROOT, capture_output=True, text=True, check=True
+        ).stdout
+        first = int(tree[:8], 16) + int(share) * len(patches) // SHARES
+        return [patches[(first + half) % len(patches)] for half in (0, len(patches) // 2)]
     return [patch for patch in patches if not arguments or arguments[0] in patch.name]
 
 

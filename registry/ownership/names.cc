@@ -408,7 +408,7 @@ KeyText JoinNames(const DeclaredResource& resource, const Slot& root, Ledger& le
     const bool told = !name.observed && (*name.text == resource.key || IsAssignedName(*name.text));
     if (told && SortOf(*name.text) != NameSort::kDeclared) TakeObserved(*name.text, root, ledger);
   }
-  const KeyText home = HomeOf(resource, root, ledger);
+  KeyText home = HomeOf(resource, root, ledger);
   for (const DeclaredName& name : NamesOf(resource)) {
     JoinName(name, home, root, ledger);
     // At once: it tells the resource apart from those that the names after it belong to.

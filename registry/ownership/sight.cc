@@ -61,8 +61,13 @@ enum class Heritage : std::uint8_t {
   kFreed,   // it is gone or never was, unless the heir makes or made it
 };
 
-void PassTo(const Row& heir, Heritage heritage, const std::string& cause, Owner owner,
-            Ledger& ledger) {
+// How an ownership came to end.
+struct Cause {
+  Heritage heritage;
+  const std::string& text;
+};
+
+void PassTo(const Row& heir, const Cause& cause, Owner owner, Ledger& ledger) {
   const bool chosen = NamesSuccessor(owner.successor, heir.root);
   const PartyId party = ledger.PartyFor(heir.root);
   if (!ledger.OneParty(party, owner.party)) {
@@ -72,7 +77,7 @@ void PassTo(const Row& heir, Heritage heritage, const std::string& cause, Owner 
   owner.root = heir.root;
   owner.since = ledger.now();
   owner.successor.clear();
-  if (heritage == Heritage::kFreed) {
+  if (cause.heritage == Heritage::kFreed) {
     // A managed heir made or adopted it all along; of a claim that says nothing (E1).
     const std::vector<Row> rows = ledger.RowsOfKey(owner.key);
     owner.real = !owner.managed_once || RootHasManaged(rows, heir.root);
@@ -82,7 +87,7 @@ void PassTo(const Row& heir, Heritage heritage, const std::string& cause, Owner 
     owner.contact = top->contact;
   }
   ledger.Audit(
-      Entry(chosen ? AuditAction::kTransferred : AuditAction::kPassed, owner, heir, cause));
+      Entry(chosen ? AuditAction::kTransferred : AuditAction::kPassed, owner, heir, cause.text));
   ledger.PutOwner(std::move(owner));
 }
 
@@ -93,15 +98,21 @@ void NoteLeft(const Row& ended, const std::vector<Row>& rest, Owner& owner) {
   if (!lives) RememberSlot(ended.slot, owner);
 }
 
+struct HowEnded {
+  End end;
+  const std::string& cause;
+};
+
 // The last managing row of the owner's chain ended by `row`.
-void EndOwnership(Owner owner, const Row& row, End end, const std::string& cause, Ledger& ledger) {
+void EndOwnership(Owner owner, const Row& row, const HowEnded& how, Ledger& ledger) {
+  const auto& [end, cause] = how;
   const std::vector<Row> rest = ledger.RowsOfKey(owner.key);
   if (end == End::kUnproved && owner.real) {
     // The successor, or the party through another chain, declares it already.
     const auto again =
         owner.successor.empty() ? OldestOfParty(rest, owner, ledger) : OldestSuccessor(rest, owner);
     if (again) {
-      PassTo(*again, Heritage::kLiving, cause, std::move(owner), ledger);
+      PassTo(*again, {Heritage::kLiving, cause}, std::move(owner), ledger);
       return;
     }
     owner.record = owner.successor.empty() ? Record::kOrphaned : Record::kTransferring;
@@ -112,7 +123,7 @@ void EndOwnership(Owner owner, const Row& row, End end, const std::string& cause
   }
   ledger.Audit(Entry(AuditAction::kReleased, owner, row, cause));
   if (const auto heir = OldestOther(rest, owner.root)) {
-    PassTo(*heir, Heritage::kFreed, cause, std::move(owner), ledger);
+    PassTo(*heir, {Heritage::kFreed, cause}, std::move(owner), ledger);
     return;
   }
   ledger.DropOwner(owner.key);
@@ -135,7 +146,7 @@ void EndRow(const RowId& id, End end, const std::string& cause, Ledger& ledger) 
   }
   if (!RootManages(rest, owner->root)) {
     // Ownership ends with the last row of its chain.
-    EndOwnership(*std::move(owner), *row, end, cause, ledger);
+    EndOwnership(*std::move(owner), *row, {end, cause}, ledger);
   } else {
     ledger.PutOwner(*std::move(owner));
   }
@@ -516,7 +527,8 @@ bool ReleaseByOperator(const KeyText& key, const std::string& actor, const std::
     ledger.DropRow(row.id);
   }
   if (const auto heir = OldestOther(rows, owner->root)) {
-    PassTo(*heir, Heritage::kFreed, "released by operator: " + reason, *std::move(owner), ledger);
+    const std::string cause = "released by operator: " + reason;
+    PassTo(*heir, {Heritage::kFreed, cause}, *std::move(owner), ledger);
   } else {
     ledger.DropOwner(key);
   }

@@ -264,6 +264,12 @@ void Following::Look() {
   if (!asked.ok()) return;
   Report(looked->ready ? std::string() : Progress(looked->status));
   NoteRecovery(looked->resynced);
+  if (const ReconcileStatus& reconcile = looked->status.reconcile; reconcile.breaches > breaches_) {
+    breaches_ = reconcile.breaches;
+    ports_.logger.Log(LogLevel::kError, "what the watch saw was left out",
+                      {{"message", std::string_view(reconcile.breach)},
+                       {"total", static_cast<std::int64_t>(breaches_)}});
+  }
   ClusterView view;
   view.ready = looked->ready;
   view.recovery = recovery_;

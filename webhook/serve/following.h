@@ -4,6 +4,7 @@
 #define TRUCE_WEBHOOK_SERVE_FOLLOWING_H_
 
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -125,6 +126,7 @@ class Following final {
   std::string recovery_;
   ClusterView view_;
   bool view_told_ = false;
+  std::uint64_t breaches_ = 0;  // that were told of
   std::thread keeper_;
 };
 

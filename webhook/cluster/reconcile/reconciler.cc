@@ -87,7 +87,17 @@ const Reconciler::Kind* Reconciler::Find(const GroupKind& kind) const {
   return found == kinds_.end() ? nullptr : &found->second;
 }
 
-Result<void> Reconciler::Write(Change change) {
+// A decision that would break an invariant would be the same the next time, and all that follows
+// would wait for it: it is left out, and counted.
+Result<void> Reconciler::Write(const Change& change) {
+  Result<void> written = TryToWrite(change);
+  if (written.ok() || written.error().code != ErrorCode::kInternal) return written;
+  ++breaches_;
+  breach_ = written.error().message;
+  return {};
+}
+
+Result<void> Reconciler::TryToWrite(Change change) {
   const Timestamp now = ports_.clock.Now();
   // The store may run it after this call gave up: it owns all it needs.
   auto decide = [change = std::move(change), rules = rules_, ids = ports_.ids,
@@ -159,6 +169,14 @@ void Reconciler::Committed(const Item& item) {
   if (ports_.observer != nullptr) ports_.observer->OnSighted(*item.sighting);
 }
 
+void Reconciler::SeeItem(const Item& item, const ReconcileRules& rules, Ledger& ledger) {
+  if (item.deleted) {
+    SeeDeleted(item.sighting->facts, {item.crd_terminating, item.before}, ledger);
+  } else {
+    SeeVersion(item.sighting->facts, {item.out_of_sight, item.reread}, rules, ledger);
+  }
+}
+
 Result<void> Reconciler::Apply(std::vector<Item> items) {
   for (std::size_t begin = 0; begin < items.size(); begin += kLookMax) {
     const std::size_t count = std::min(kLookMax, items.size() - begin);
@@ -171,15 +189,16 @@ Result<void> Reconciler::Apply(std::vector<Item> items) {
                                                std::min(at + kSightingsAtOnce, changing.size()));
       const auto chunk = std::make_shared<const std::vector<Item>>(std::make_move_iterator(first),
                                                                    std::make_move_iterator(last));
-      TRUCE_RETURN_IF_ERROR(Write([chunk, rules = rules_](Ledger& ledger) {
-        for (const Item& item : *chunk) {
-          if (item.deleted) {
-            SeeDeleted(item.sighting->facts, {item.crd_terminating, item.before}, ledger);
-          } else {
-            SeeVersion(item.sighting->facts, {item.out_of_sight, item.reread}, *rules, ledger);
-          }
-        }
-      }));
+      Result<void> written = TryToWrite([chunk, rules = rules_](Ledger& ledger) {
+        for (const Item& item : *chunk) SeeItem(item, *rules, ledger);
+      });
+      if (written.ok()) continue;
+      if (written.error().code != ErrorCode::kInternal) return written;
+      // One of them cannot be written; the others can.
+      for (const Item& item : *chunk) {
+        TRUCE_RETURN_IF_ERROR(
+            Write([item, rules = rules_](Ledger& ledger) { SeeItem(item, *rules, ledger); }));
+      }
     }
     for (const Item& item : page) Committed(item);
   }
@@ -398,6 +417,8 @@ ReconcileStatus Reconciler::status() const {
   status.gets = asks_.size();
   status.sightings = sightings_;
   status.skipped = skipped_;
+  status.breaches = breaches_;
+  status.breach = breach_;
   return status;
 }
 

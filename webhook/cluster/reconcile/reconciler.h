@@ -81,6 +81,8 @@ struct ReconcileStatus {
   std::size_t gets = 0;         // quorum GETs wanted or under way
   std::uint64_t sightings = 0;  // versions that were applied since the start
   std::uint64_t skipped = 0;    // versions that changed nothing
+  std::uint64_t breaches = 0;   // changes left out: they would have broken an invariant
+  std::string breach;           // the last of them; empty: none
 };
 
 // External synchronization: one thread drives it. Every call that returns an error has had its
@@ -223,7 +225,9 @@ class Reconciler final {
   Kind* Find(const GroupKind& kind);
   const Kind* Find(const GroupKind& kind) const;
   // sights (reconciler.cc)
-  Result<void> Write(Change change);
+  Result<void> Write(const Change& change);
+  Result<void> TryToWrite(Change change);
+  static void SeeItem(const Item& item, const ReconcileRules& rules, Ledger& ledger);
   Result<void> Apply(std::vector<Item> items);
   Result<std::vector<Item>> OnlyChanging(std::span<const Item> items);
   Result<void> ApplyLists(std::span<Kind* const> kinds);
@@ -270,6 +274,8 @@ class Reconciler final {
   bool started_ = false;
   std::uint64_t sightings_ = 0;
   std::uint64_t skipped_ = 0;
+  std::uint64_t breaches_ = 0;
+  std::string breach_;
   std::uint64_t unreadable_ = 0;
 };
 
