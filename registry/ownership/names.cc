@@ -384,19 +384,24 @@ bool IsHome(const KeyText& key, const DeclaredResource& resource, const Slot& ro
 // The key of the resource that takes the declaration's free names. One known by its id alone is
 // kept under what the fields say from now on.
 KeyText HomeOf(const DeclaredResource& resource, const Slot& root, Ledger& ledger) {
+  const auto located = LocatedNameOf(resource);
   for (const MeantResource& each : ResourcesMeant(resource, ledger)) {
     if (!IsHome(each.key, resource, root, ledger)) continue;
     if (!IsAssignedName(each.key) || each.key == resource.key) return each.key;
-    RenameKey(each.key, resource.key, ledger);
-    PutFurther(each.key, resource.key, each.observed, ledger);
-    if (auto owner = ledger.OwnerOf(resource.key)) {
+    const auto is_taken = [&](const KeyText& key) {
+      return ResourceOf(key, ledger).value_or(each.key) != each.key;
+    };
+    const KeyText key = is_taken(resource.key) && located ? *located : resource.key;
+    if (is_taken(key)) return each.key;
+    RenameKey(each.key, key, ledger);
+    PutFurther(each.key, key, each.observed, ledger);
+    if (auto owner = ledger.OwnerOf(key)) {
       owner->identity = resource.identity;
       owner->name = resource.name;
       ledger.PutOwner(*std::move(owner));
     }
-    return resource.key;
+    return key;
   }
-  const auto located = LocatedNameOf(resource);
   return located && ResourceOf(resource.key, ledger) ? *located : resource.key;
 }
 

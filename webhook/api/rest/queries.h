@@ -10,6 +10,7 @@
 
 #include "registry/base/result.h"
 #include "registry/catalogue/catalogue.h"
+#include "registry/identity/identity.h"
 #include "webhook/api/indexed_store.h"
 #include "webhook/api/rest/agreement_json.h"
 
