@@ -182,8 +182,7 @@ Result<std::shared_ptr<const AdmissionPolicy>> PolicyFrom(const Config& config,
   policy->restorers = config.restorers;
   policy->status_entry = config.status_guard;
   policy->status_guarded = config.status_guard && RefusesStatuses(policy->modes);
-  policy->parties.unbound_claimable =
-      config.unbound_composites == UnboundComposites::kClaimable;
+  policy->parties.unbound_claimable = config.unbound_composites == UnboundComposites::kClaimable;
   policy->composite_controllers = config.composite_controllers;
   policy->composite_denial_code = static_cast<int>(config.composite_denial_code);
   policy->disclosure = DisclosureOf(config.disclosure);
