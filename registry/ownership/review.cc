@@ -91,8 +91,7 @@ std::string DigestOf(const std::vector<Pair>& pairs) {
 struct Case {
   const ReviewRequest& request;
   Ledger& ledger;
-  const Object& object;                 // placed
-  const std::optional<Object>& before;  // the same life as the registry knew it
+  const Object& object;  // placed
   const Grantee& grantee;
   const std::vector<Pair>& pairs;
   mutable std::string digest;  // empty until asked for: a plain denial needs none
@@ -540,7 +539,7 @@ Decision Review(const ReviewRequest& request, const Facts& facts, Timestamp now,
   const Grantee grantee{object, decision.party, std::move(cause), request.requester.user,
                         request.uid};
   const std::vector<Pair> pairs = AddedPairs(request);
-  const Case c{request, ledger, object, before, grantee, pairs, {}};
+  const Case c{request, ledger, object, grantee, pairs, {}};
   if (CapReached(c, pairs)) {
     decision.cap_reached = true;
     decision.allowed = false;

@@ -90,7 +90,7 @@ struct Decision {
 };
 
 // Judges the pairs that `request` adds: all of a CREATE, the added ones of an UPDATE (a new key, a
-// raised intent, another root), none of a DELETE (I10). Either all are granted or recorded as
+// raised intent), none of a DELETE (I10). Either all are granted or recorded as
 // conflicts, or nothing is written and every clash is named. A replay (same review uid and digest)
 // is allowed again and changes nothing. Deterministic but for the ids of new owners. Invariants:
 // I1, I2, I7, I10.

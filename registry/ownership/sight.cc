@@ -216,6 +216,8 @@ void PutSeen(const KeyText& key, const SeenDeclaration& seen, Ledger& ledger) {
   row.account_fields = object.account_fields;
   if (before) {
     row.at = before->at;
+    // While nobody reads ProviderConfigs nothing is known to have changed.
+    if (row.account_fields.empty()) row.account_fields = before->account_fields;
     const bool kept =
         before->account_fields.empty() || before->account_fields == row.account_fields;
     if (!kept) row.account_fields = Row::kChanged;
@@ -397,10 +399,10 @@ bool ShowsId(const DeclaredResource& declared, const KeyText& key, const Ledger&
 
 // E8: the last version speaks of this very resource: by a name that needs no account, by the
 // account that its status shows, or by a ProviderConfig that was the same all along.
-bool Shows(const ObjectFacts& last, const Row& row, const Owner& owner) {
+bool Shows(const ObjectFacts& last, const Owner& owner) {
   if (!last.account_disagreement.empty()) return false;
   if (!last.shown_account.empty()) return last.shown_account == owner.identity.account;
-  return !row.account_fields.empty();
+  return !last.account_fields.empty();
 }
 
 std::set<KeyText> SeenKeys(const Uid& uid, const Ledger& ledger) {
@@ -435,11 +437,11 @@ void SeeDeleted(const ObjectFacts& last, const Ending& ending, Ledger& ledger) {
   for (const Row& row : rows) {
     const DeclaredResource* declared = At(all, row.id.key);
     const auto owner = ledger.OwnerOf(row.id.key);
-    const bool free =
-        witnessed && row.id.state == RowState::kSeen && declared != nullptr &&
-        declared->intent == Intent::kDeletes && !(owner && InAnotherAccount(*declared, *owner)) &&
-        row.account_fields != Row::kChanged &&
-        (!owner || ShowsId(*declared, row.id.key, ledger) || Shows(last, row, *owner));
+    const bool free = witnessed && row.id.state == RowState::kSeen && declared != nullptr &&
+                      declared->intent == Intent::kDeletes &&
+                      !(owner && InAnotherAccount(*declared, *owner)) &&
+                      row.account_fields != Row::kChanged &&
+                      (!owner || ShowsId(*declared, row.id.key, ledger) || Shows(last, *owner));
     EndRow(row.id, free ? End::kWitnessed : End::kUnproved,
            free ? "deleted, and its resource with it"
                 : "deleted without proof that its resource is gone",

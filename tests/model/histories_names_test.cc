@@ -282,6 +282,9 @@ TEST_F(HistoriesOfNames, AnEndUnderAProviderConfigThatChangedFreesNothing) {
       {"with the end", {{"1", false}, {"2", true}}, false},
       {"not known", {{"", false}, {"", true}}, false},
       {"known later", {{"", false}, {"1", false}, {"1", true}}, true},
+      {"not known for a while", {{"1", false}, {"", false}, {"1", true}}, true},
+      {"changed while not known", {{"1", false}, {"", false}, {"2", true}}, false},
+      {"not known at the end", {{"1", false}, {"", true}}, false},
       {"first seen Deleting", {{"1", true}, {"1", true}}, false},
   };
   std::uint64_t version = 10;
