@@ -9,9 +9,10 @@ namespace {
 
 bool Names(const Override& rule, const ModeSubject& subject) {
   const Slot& object = *subject.object;
-  if (!rule.name.empty()) {
-    return rule.name == subject.resource_name || rule.name == object.name ||
-           (subject.root != nullptr && rule.name == subject.root->name);
+  if (!rule.name.empty()) return rule.name == subject.resource_name;
+  if (!rule.object.empty()) {
+    return rule.object == object.name ||
+           (subject.root != nullptr && rule.object == subject.root->name);
   }
   if (!rule.ns.empty()) {
     return rule.ns == object.ns || (subject.root != nullptr && rule.ns == subject.root->ns);

@@ -27,12 +27,13 @@ namespace truce {
 enum class UnsureAction : std::uint8_t { kWarn, kDeny };
 
 // A timed override (break-glass): what it names is audited instead of denied or warned about, until
-// `until`. Exactly one of name, ns and group is set.
+// `until`. Exactly one of name, object, ns and group is set.
 struct Override {
-  std::string name;   // of the declaration, of its root, or of the resource
-  std::string ns;     // of the declaration or of its root
-  std::string group;  // API group of the declaration
-  Timestamp until{};  // first moment at which it no longer holds
+  std::string name;    // of the resource; an object that is called so is not meant
+  std::string object;  // name of the declaration's object or of its root
+  std::string ns;      // of the declaration or of its root
+  std::string group;   // API group of the declaration
+  Timestamp until{};   // first moment at which it no longer holds
   std::string reason;
 
   bool operator==(const Override&) const = default;

@@ -107,7 +107,7 @@ TEST_F(OverridesTest, BadOnesAreRefused) {
 }
 
 TEST_F(OverridesTest, TooManyAreRefused) {
-  const Override what{"x", "", "", clock_.Now() + std::chrono::hours(1), "r"};
+  const Override what{"x", "", "", "", clock_.Now() + std::chrono::hours(1), "r"};
   for (std::size_t i = 0; i < OverrideBook::kOverridesMax; ++i) {
     ASSERT_TRUE(book_.Add(what, "a", Soon()).ok());
   }

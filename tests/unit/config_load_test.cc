@@ -220,7 +220,7 @@ TEST(ConfigLoad, RefusesWithFileLineKeyAndRemedy) {
       {"type mode", "typeModes: {s3/Bucket: on}\n",
        "truce.yaml:1: typeModes.s3/Bucket: must be one of off, audit, warn, enforce"},
       {"override of nothing", "overrides:\n  - {until: 2026-11-21T18:00:00Z, reason: r}\n",
-       "truce.yaml:2: overrides[0]: must have exactly one of name, namespace and group"},
+       "truce.yaml:2: overrides[0]: must have exactly one of name, object, namespace and group"},
       {"override of two",
        "overrides:\n  - {name: a, group: b, until: 2026-11-21T18:00:00Z, reason: r}\n",
        "truce.yaml:2: overrides[0]: must have exactly one"},

@@ -64,7 +64,8 @@ TEST(ModeForTest, FollowsItsRules) {
   }
 }
 
-TEST(OverrideForTest, NamesByNameNamespaceOrGroupUntilItsEnd) {
+// History 14: an override for a resource's name matches no object's name.
+TEST(OverrideForTest, NamesByNameObjectNamespaceOrGroupUntilItsEnd) {
   const ModeSubject subject{
       .type = "s3/Bucket", .resource_name = "prod", .object = &kObject, .root = &kRoot};
   const auto names = [&](Override rule, Timestamp now = kNow) {
@@ -73,9 +74,12 @@ TEST(OverrideForTest, NamesByNameNamespaceOrGroupUntilItsEnd) {
     return OverrideFor(rules, subject, now) != nullptr;
   };
   EXPECT_TRUE(names({.name = "prod"}));
-  EXPECT_TRUE(names({.name = "files"}));
-  EXPECT_TRUE(names({.name = "storage"}));
+  EXPECT_FALSE(names({.name = "files"})) << "so is its object called";
+  EXPECT_FALSE(names({.name = "storage"})) << "and its root";
   EXPECT_FALSE(names({.name = "other"}));
+  EXPECT_TRUE(names({.object = "files"}));
+  EXPECT_TRUE(names({.object = "storage"}));
+  EXPECT_FALSE(names({.object = "prod"}));
   EXPECT_TRUE(names({.ns = "team-a"}));
   EXPECT_TRUE(names({.ns = "team-b"}));
   EXPECT_FALSE(names({.ns = "team-c"}));

@@ -112,7 +112,7 @@ TEST_F(StatusGuard, FollowsTheModeOfTheTypeOverridesAndRecovery) {
   ChangePolicy([&](AdmissionPolicy& policy) {
     policy.recovering = false;
     policy.modes.overrides = {
-        {"jobs", "", "", *ParseTimestamp("2026-11-21T09:00:00Z"), "provider is away"}};
+        {"", "jobs", "", "", *ParseTimestamp("2026-11-21T09:00:00Z"), "provider is away"}};
   });
   EXPECT_TRUE(By("ann").allowed);
   EXPECT_EQ(Found(), "status-names audit");

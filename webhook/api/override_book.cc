@@ -26,8 +26,8 @@ std::optional<std::vector<StoredOverride>> FromText(const std::string& text) {
     const auto at = ParseTimestamp(TextIn(item, "at"));
     if (!until || !at) return std::nullopt;
     out.push_back({TextIn(item, "id"),
-                   {TextIn(item, "name"), TextIn(item, "namespace"), TextIn(item, "group"), *until,
-                    TextIn(item, "reason")},
+                   {TextIn(item, "name"), TextIn(item, "object"), TextIn(item, "namespace"),
+                    TextIn(item, "group"), *until, TextIn(item, "reason")},
                    TextIn(item, "by"),
                    *at});
   }
@@ -39,6 +39,7 @@ std::string ToText(const std::vector<StoredOverride>& overrides) {
   for (const StoredOverride& each : overrides) {
     json.push_back({{"id", each.id},
                     {"name", each.what.name},
+                    {"object", each.what.object},
                     {"namespace", each.what.ns},
                     {"group", each.what.group},
                     {"until", FormatTimestamp(each.what.until)},
@@ -57,6 +58,7 @@ void DropPast(std::vector<StoredOverride>& overrides, Timestamp now) {
 
 std::string TargetText(const Override& what) {
   if (!what.name.empty()) return "name " + what.name;
+  if (!what.object.empty()) return "object " + what.object;
   if (!what.ns.empty()) return "namespace " + what.ns;
   return "group " + what.group;
 }
@@ -107,9 +109,10 @@ Result<void> OverrideBook::Change(
 
 Result<StoredOverride> OverrideBook::Add(const Override& what, const std::string& by,
                                          Deadline deadline) {
-  const int named =
-      (what.name.empty() ? 0 : 1) + (what.ns.empty() ? 0 : 1) + (what.group.empty() ? 0 : 1);
-  if (named != 1) return InvalidArgument("name exactly one of name, namespace and group");
+  const auto count = [](const std::string& field) { return field.empty() ? 0 : 1; };
+  if (count(what.name) + count(what.object) + count(what.ns) + count(what.group) != 1) {
+    return InvalidArgument("name exactly one of name, object, namespace and group");
+  }
   if (what.reason.empty()) return InvalidArgument("\"reason\" is missing");
   const Timestamp now = clock_.Now();
   if (what.until <= now) return InvalidArgument("\"until\" is not in the future");

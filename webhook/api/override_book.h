@@ -43,7 +43,7 @@ class OverrideBook final {
   Result<void> Load(Deadline deadline);
 
   // Keeps it, with a line in the audit log, in one transaction. Errors: kInvalidArgument (not
-  // exactly one of name, namespace, group; `until` is not ahead or further than kLongest);
+  // exactly one of name, object, namespace, group; `until` is not ahead or further than kLongest);
   // kConflict (kOverridesMax hold already); those of the store.
   Result<StoredOverride> Add(const Override& what, const std::string& by, Deadline deadline);
 

@@ -20,6 +20,7 @@ constexpr char kOverridesPath[] = "/api/v1/overrides";
 
 struct OverrideArguments {
   std::string name;
+  std::string object;
   std::string ns;
   std::string group;
   std::string until;
@@ -29,7 +30,7 @@ struct OverrideArguments {
 };
 
 std::string TargetOf(const Json& item) {
-  for (const char* member : {"name", "namespace", "group"}) {
+  for (const char* member : {"name", "object", "namespace", "group"}) {
     const std::string value = TextIn(item, member);
     if (!value.empty()) return std::string(member) + " " + value;
   }
@@ -80,6 +81,7 @@ ExitCode Make(const ApiFlags& flags, const OverrideArguments& given, const std::
   if (given.reason.empty()) return Complain(io, "say why with --reason", ExitCode::kUsage);
   Json body = {{"until", until}, {"reason", given.reason}};
   if (!given.name.empty()) body["name"] = given.name;
+  if (!given.object.empty()) body["object"] = given.object;
   if (!given.ns.empty()) body["namespace"] = given.ns;
   if (!given.group.empty()) body["group"] = given.group;
   const ApiReply reply = AskApi(flags, {kOverridesPath, {}, Dump(body)}, io);
@@ -107,7 +109,8 @@ CommandAction DeclareOverride(CommandLine& app) {
   const auto flags = AddApiFlags(app);
   const auto output = AddOutputFlag(app);
   const auto given = std::make_shared<OverrideArguments>();
-  app.AddOption("--name", given->name, "Audit declarations or resources of that name");
+  app.AddOption("--name", given->name, "Audit the resource of that name");
+  app.AddOption("--object", given->object, "Audit objects of that name, and what is below them");
   app.AddOption("-n,--namespace", given->ns, "Audit that namespace");
   app.AddOption("--group", given->group, "Audit that API group, as s3.aws.upbound.io");
   app.AddOption("--for", given->duration, "How long, as 90m, 2h or 3d; at most 7d");
@@ -122,14 +125,15 @@ CommandAction DeclareOverride(CommandLine& app) {
       "  truce override --namespace team-a --for 2h --reason 'incident 4711'\n"
       "  truce override --end c4wx2kq7dnh5a\n");
   return [=](CommandIo& io) {
-    const int named = (given->name.empty() ? 0 : 1) + (given->ns.empty() ? 0 : 1) +
-                      (given->group.empty() ? 0 : 1);
+    const auto count = [](const std::string& flag) { return flag.empty() ? 0 : 1; };
+    const int named =
+        count(given->name) + count(given->object) + count(given->ns) + count(given->group);
     if (!given->end.empty() && named == 0) return End(*flags, given->end, io);
     const bool lists = named == 0 && given->until.empty() && given->duration.empty() &&
                        given->reason.empty() && given->end.empty();
     if (lists) return ListOverrides(*flags, *output, io);
     if (named != 1 || !given->end.empty()) {
-      return Complain(io, "name one of --name, --namespace and --group, or --end alone",
+      return Complain(io, "name one of --name, --object, --namespace and --group, or --end alone",
                       ExitCode::kUsage);
     }
     return Make(*flags, *given, *output, io);

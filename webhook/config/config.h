@@ -92,9 +92,10 @@ struct ConfigProvider {
 };
 
 // A timed override (break-glass): what it names is audited, not denied, until `until`.
-// Exactly one of name, ns and group is set.
+// Exactly one of name, object, ns and group is set.
 struct ConfigOverride {
-  std::string name;  // of the declaration or of the resource
+  std::string name;    // of the resource
+  std::string object;  // name of the declaration's object or of its root
   std::string ns;
   std::string group;
   Timestamp until;

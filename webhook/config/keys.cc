@@ -110,7 +110,7 @@ const std::array kKeys = {
       .type = "map of type to warn|deny", .help = "The same by type, before 'unsureTypes'",
       .reloads = true},
   Key{.name = "overrides", .field = &ReadOverrides, .type = "list of overrides",
-      .help = "Timed overrides (break-glass): {name|namespace|group, until, reason} is audited, not denied",
+      .help = "Timed overrides (break-glass): {name|object|namespace|group, until, reason} is audited, not denied",
       .reloads = true},
   Key{.name = "rules", .field = &ReadRules, .type = "map of rule to modes",
       .help = "Mode by rule: {mode, modes: [{mode, type, namespace, kind, object, name, selector, service, from, until}]}",

@@ -54,16 +54,16 @@ Result<std::map<std::string, Enum>> ReadByType(const YamlNode& node, const NodeR
 
 Result<ConfigOverride> ReadOverride(const YamlNode& node, const NodeReader& reader,
                                     const std::string& path) {
-  TRUCE_RETURN_IF_ERROR(
-      reader.RequireMapping(node, path, {"name", "namespace", "group", "until", "reason"}));
+  TRUCE_RETURN_IF_ERROR(reader.RequireMapping(
+      node, path, {"name", "object", "namespace", "group", "until", "reason"}));
   ConfigOverride out;
   TRUCE_ASSIGN_OR_RETURN(out.name, reader.Optional(node, "name", path));
+  TRUCE_ASSIGN_OR_RETURN(out.object, reader.Optional(node, "object", path));
   TRUCE_ASSIGN_OR_RETURN(out.ns, reader.Optional(node, "namespace", path));
   TRUCE_ASSIGN_OR_RETURN(out.group, reader.Optional(node, "group", path));
-  const int named =
-      (out.name.empty() ? 0 : 1) + (out.ns.empty() ? 0 : 1) + (out.group.empty() ? 0 : 1);
-  if (named != 1) {
-    return reader.Fail(node, path, "must have exactly one of name, namespace and group");
+  const auto count = [](const std::string& field) { return field.empty() ? 0 : 1; };
+  if (count(out.name) + count(out.object) + count(out.ns) + count(out.group) != 1) {
+    return reader.Fail(node, path, "must have exactly one of name, object, namespace and group");
   }
   TRUCE_ASSIGN_OR_RETURN(const std::string until, reader.Required(node, "until", path));
   const auto time = ParseTimestamp(until);

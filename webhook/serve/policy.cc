@@ -117,7 +117,8 @@ Result<ModeRules> ModesOf(const Config& config, const Catalogue& catalogue) {
     modes.unsure_types.emplace(type, ActionOf(action));
   }
   for (const ConfigOverride& item : config.overrides) {
-    modes.overrides.push_back({item.name, item.ns, item.group, item.until, item.reason});
+    modes.overrides.push_back(
+        {item.name, item.object, item.ns, item.group, item.until, item.reason});
   }
   TRUCE_RETURN_IF_ERROR(AddRuleModes(config, catalogue, modes));
   TRUCE_RETURN_IF_ERROR(AddExemptions(config, catalogue, modes));

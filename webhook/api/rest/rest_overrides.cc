@@ -13,6 +13,7 @@ void WriteOverride(const StoredOverride& stored, std::string_view source, JsonWr
       .Field("id", stored.id)
       .Field("source", source)
       .Field("name", stored.what.name)
+      .Field("object", stored.what.object)
       .Field("namespace", stored.what.ns)
       .Field("group", stored.what.group)
       .Field("until", FormatTimestamp(stored.what.until))
@@ -49,10 +50,12 @@ class Overrides final {
   HttpResponse Make(RestCall& call) const {
     const Result<void> checked = call.AllowOnly({});
     if (!checked.ok()) return ProblemResponse(checked.error());
-    auto texts = ReadTexts(call.request, {"name", "namespace", "group", "until", "reason"});
+    auto texts =
+        ReadTexts(call.request, {"name", "object", "namespace", "group", "until", "reason"});
     if (!texts.ok()) return ProblemResponse(texts.error());
     auto& given = texts.value();
-    Override what{given["name"], given["namespace"], given["group"], {}, given["reason"]};
+    Override what{given["name"],  given["object"], given["namespace"], given["group"], {},
+                  given["reason"]};
     if (auto refusal = rest_.Refuse(call, {"overrides", "", "create", what.ns})) {
       return *std::move(refusal);
     }
