@@ -1,5 +1,7 @@
 """The main job: the second declaration of a resource is refused, whoever and however."""
 
+import json
+
 import pytest
 
 from support.objects import (
@@ -8,6 +10,7 @@ from support.objects import (
     bucket,
     bucket_policy,
     claim,
+    collection_path,
     community_bucket,
     managed,
     namespaced_bucket,
@@ -49,6 +52,16 @@ def owned(truce, user):
 def test_every_way_to_name_it_is_refused(owned, user, duplicate, server):
     assert_refused(user("team-b", server).create(duplicate), "prod-artifacts", "artifacts")
     assert user("team-b").get(duplicate).status == 404
+
+
+def test_what_lies_deep_or_stands_twice_keeps_nobody_from_being_judged(owned, user):
+    """The API server takes the last of two members; nesting is its own business up to 10,000."""
+    duplicate = claim("copy", "team-b", "prod-artifacts")
+    deep = json.dumps(duplicate).replace('"parameters": {', '"parameters": {"deep": %s, "deep": %s, ' % (
+        "1", "[" * 80 + "]" * 80))
+    assert deep.count("deep") == 2
+    reply = user("team-b").request("POST", collection_path(duplicate), deep.encode())
+    assert_refused(reply, "prod-artifacts", "artifacts")
 
 
 def test_the_text_names_everything_one_needs(owned, user):

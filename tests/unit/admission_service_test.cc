@@ -30,6 +30,22 @@ TEST_F(AdmissionServiceTest, OfTwoClaimsForOneBucketTheSecondIsDenied) {
   EXPECT_FALSE(sink_.last().wrote);
 }
 
+// History 21: what lies deep in it is not ours to judge, and does not keep it from being judged.
+TEST_F(AdmissionServiceTest, AClaimThatIsNestedDeeplyIsJudged) {
+  const auto deep = [](Sent claim, std::size_t levels) {
+    std::string rest = "1";
+    for (std::size_t i = 0; i < levels; ++i) rest.append("]").insert(0, "[");
+    claim.spec.insert(claim.spec.size() - 1, R"(,"deep":)" + rest);
+    return claim;
+  };
+  const Sent first = Claim("team-a", "artifacts", "prod-artifacts", "service-a");
+  EXPECT_TRUE(Send(deep(first, 80)).allowed);
+  EXPECT_EQ(Contents().owners.size(), 1U);
+  const Sent second = Claim("team-b", "artifacts", "prod-artifacts", "service-b");
+  EXPECT_FALSE(Send(deep(second, 80)).allowed);
+  EXPECT_FALSE(Send(deep(second, 990)).allowed);
+}
+
 TEST_F(AdmissionServiceTest, AManagedResourceOfATakenNameIsDenied) {
   Send(Claim("team-a", "artifacts", "prod-artifacts", "service-a"));
   EXPECT_FALSE(Send(Bucket("other", "prod-artifacts")).allowed);
@@ -293,7 +309,13 @@ TEST_F(AdmissionServiceTest, ATimedOverrideAuditsWhatItNames) {
   const Timestamp past = clock_.Now();
   const std::vector<OverrideRow> rows = {
       {"name of the resource", {.name = "prod-artifacts", .until = later, .reason = "r"}, true},
-      {"name of the declaration", {.name = "artifacts", .until = later, .reason = "r"}, true},
+      {"name of the object, as a resource's",
+       {.name = "artifacts", .until = later, .reason = "r"},
+       false},
+      {"name of the object", {.object = "artifacts", .until = later, .reason = "r"}, true},
+      {"name of the resource, as an object's",
+       {.object = "prod-artifacts", .until = later, .reason = "r"},
+       false},
       {"another name", {.name = "prod", .until = later, .reason = "r"}, false},
       {"namespace", {.ns = "team-b", .until = later, .reason = "r"}, true},
       {"namespace of the owner", {.ns = "team-a", .until = later, .reason = "r"}, false},

@@ -16,8 +16,9 @@
 
 namespace truce {
 
-// Objects and arrays inside each other, the outermost counted as one. Beyond: refused.
-inline constexpr int kReviewDepthMax = 64;
+// Objects and arrays inside each other, the outermost counted as one: 1,000 of the object that the
+// review brings (what lies deep is not ours to judge), and the two around it. Beyond: refused.
+inline constexpr int kReviewDepthMax = 1002;
 inline constexpr std::size_t kReviewBytesMax = 8 * 1024 * 1024;
 // request.uid is a UUID; anything longer is no API server's.
 inline constexpr std::size_t kReviewUidBytesMax = 128;

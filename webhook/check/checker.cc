@@ -23,7 +23,7 @@ constexpr std::size_t kBatchItemsMax = 500;
 constexpr std::size_t kBatchNamespacesMax = 20;
 constexpr std::size_t kBatchBytesMax = 900 * 1024;
 constexpr std::size_t kItemBytesMax = kBatchBytesMax;
-constexpr int kItemDepthMax = 60;
+constexpr int kItemDepthMax = 1000;  // as for reviews
 // One `List` is many objects; lists in lists are not Kubernetes'.
 constexpr std::size_t kFindingTextMax = 2048;
 constexpr std::string_view kCheckGroup = "truce.dev";
@@ -225,7 +225,8 @@ Result<void> Checker::Impl::AddObject(const YamlNode& object, const CheckPlace& 
   subject.object = ObjectForPeople(subject.slot);
   subject.apart = subject.slot.group == kCheckGroup;
   if (DepthOf(object) > kItemDepthMax) {
-    return Bad(place.file, place.at, "nested deeper than 60 levels");
+    return Bad(place.file, place.at,
+               "nested deeper than " + std::to_string(kItemDepthMax) + " levels");
   }
   const Document document = ReadDocument(object);
   ObjectFacts facts = Identify(document.root(), {subject.slot.group, kind}, policy.identity);

@@ -21,7 +21,7 @@ namespace truce {
 // Limits of one document: far above what etcd stores (1.5 MiB).
 inline constexpr std::size_t kManifestBytesMax = 8 * 1024 * 1024;  // of its scalars
 inline constexpr std::size_t kManifestNodesMax = 200'000;          // aliases written out
-inline constexpr int kManifestDepthMax = 200;
+inline constexpr int kManifestDepthMax = 1002;
 
 struct Manifest {
   YamlNode root;

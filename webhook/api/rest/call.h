@@ -22,7 +22,7 @@ namespace truce {
 inline constexpr std::size_t kPageDefault = 100;
 inline constexpr std::size_t kPageMax = 1000;
 inline constexpr std::size_t kParameterBytesMax = 2048;
-inline constexpr int kBodyDepthMax = 64;
+inline constexpr int kBodyDepthMax = 1010;
 
 // Lives for one request. External synchronization.
 struct RestCall {
