@@ -186,6 +186,13 @@ ProviderConfigName NameOf(const ProviderConfigView& config) {
 
 }  // namespace
 
+std::optional<ProviderConfigName> ConfigOf(const ObjectView& view, const GroupKind& kind,
+                                           const Catalogue& catalogue) {
+  const KindEntry* entry = catalogue.FindKind(kind.group, kind.kind);
+  if (entry == nullptr || !entry->type->KeyHasAccount()) return std::nullopt;
+  return NameOf(ProviderConfigOf(view, *entry));
+}
+
 std::string AccountFieldsOf(const ObjectView& view, const KindEntry& kind,
                             const IdentityRules& rules) {
   if (!rules.account_fields) return {};

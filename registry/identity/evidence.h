@@ -3,6 +3,7 @@
 #ifndef TRUCE_REGISTRY_IDENTITY_EVIDENCE_H_
 #define TRUCE_REGISTRY_IDENTITY_EVIDENCE_H_
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -48,6 +49,10 @@ AccountEvidence AccountOf(const ObjectView& view, const KindEntry& kind,
 
 // The ARN that the object's own status shows; empty: none.
 std::string_view OwnArn(const ObjectView& view);
+
+// The ProviderConfig of a managed resource whose key has an account; nothing for any other object.
+std::optional<ProviderConfigName> ConfigOf(const ObjectView& view, const GroupKind& kind,
+                                           const Catalogue& catalogue);
 
 // What ObjectFacts::account_fields is for the object.
 std::string AccountFieldsOf(const ObjectView& view, const KindEntry& kind,

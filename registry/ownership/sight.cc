@@ -427,7 +427,7 @@ void SeeDeleted(const ObjectFacts& last, const Ending& ending, Ledger& ledger) {
   const bool stripped =
       object && object->stripped && (!ending.before || *ending.before <= *object->stripped);
   const bool witnessed = last.managed && last.terminating && last.deleting && same && !stripped &&
-                         !ending.crd_terminating;
+                         !ending.crd_terminating && !ending.config_changed;
   const DeclaredAt all = DeclaredBy(last, ledger);
   std::vector<Row> rows = ledger.RowsOfUid(last.uid);
   // Reservations first: the end of what was seen decides whether the key becomes free.
@@ -466,7 +466,6 @@ void Prove(const RowId& reserved, const Proof& proof, Ledger& ledger) {
   ledger.MayEnd(reserved.uid);
   const bool same_life =
       proof.answer == Proof::Answer::kLive && proof.object && proof.object->uid == reserved.uid;
-  if (same_life && Confirms(*proof.object, *row)) See(*proof.object, false, ledger);
   EndRow(reserved, End::kUnproved,
          same_life ? "proved: confirmed or not declared" : "proved: never created", ledger);
   if (!same_life) ForgetIfEmpty(reserved.uid, ledger);

@@ -61,6 +61,9 @@ void NameSuccessor(const ObjectFacts& object, const Slot& root, Ledger& ledger);
 // What is known of an object's end beside its last version.
 struct Ending {
   bool crd_terminating = false;  // its CRD is being removed
+  // What its account depends on changed, or may have, since its last version without `Deleting`:
+  // its provider may have looked elsewhere, found nothing, and let go (E8).
+  bool config_changed = false;
   // The version that the watch showed before the end; nothing: not known, the worst is taken.
   std::optional<std::uint64_t> before;
 };
@@ -75,7 +78,7 @@ void SeeDeleted(const ObjectFacts& last, const Ending& ending, Ledger& ledger);
 // Answer of a quorum GET for one reserved row.
 struct Proof {
   enum class Answer : std::uint8_t {
-    kLive,     // the object lives; `object` is its version
+    kLive,     // the object lives; `object` is its version, or an older one, and was seen before
     kGone,     // 404 whose details name the object
     kUnknown,  // anything else: keep the row, ask again
   };

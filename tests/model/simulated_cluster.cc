@@ -196,16 +196,18 @@ ApiResult<ListPage> SimulatedCluster::List(const ListQuery& query) {
   return page;
 }
 
-ApiResult<std::string> SimulatedCluster::Get(const ServedKind& kind, const std::string& ns,
-                                             const std::string& name) const {
+ApiResult<ListPage> SimulatedCluster::Get(const ServedKind& kind, const std::string& ns,
+                                          const std::string& name) const {
+  ListPage page;
+  page.resource_version = std::to_string(version_);
   const GroupKind group_kind{kind.group, kind.kind};
   if (!served_.contains(group_kind))
     return ApiError{ApiErrorKind::kNoSuchType, 404, "no such type", {}};
   if (const auto places = objects_.find(group_kind); places != objects_.end()) {
     const auto found = places->second.find({ns, name});
-    if (found != places->second.end()) return JsonOf(found->second);
+    if (found != places->second.end()) page.objects.push_back(JsonOf(found->second));
   }
-  return ApiError{ApiErrorKind::kNoSuchObject, 404, "\"" + name + "\" not found", {}};
+  return page;
 }
 
 ApiResult<std::vector<WatchEvent>> SimulatedCluster::EventsAfter(const GroupKind& kind,

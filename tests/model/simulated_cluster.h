@@ -77,8 +77,9 @@ class SimulatedCluster final {
 
   ApiResult<Discovery> Discover(bool lose_one) const;
   ApiResult<ListPage> List(const ListQuery& query);
-  ApiResult<std::string> Get(const ServedKind& kind, const std::string& ns,
-                             const std::string& name) const;
+  // What a list of this one name answers.
+  ApiResult<ListPage> Get(const ServedKind& kind, const std::string& ns,
+                          const std::string& name) const;
   // At most `count` events of the kind after `version`. `life`: of the server, when the watch
   // began.
   ApiResult<std::vector<WatchEvent>> EventsAfter(const GroupKind& kind, const std::string& version,

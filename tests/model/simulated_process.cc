@@ -95,8 +95,11 @@ bool SimulatedProcess::Take(Wishes wishes) {
   const bool any = !wishes.empty();
   for (const WatchId id : wishes.stops) running_.erase(id);
   for (WatchQuery& query : wishes.watches) {
-    running_[query.id] = {
-        std::move(query.selection), std::move(query.resource_version), ports_.cluster.life(), {}};
+    running_[query.id] = {std::move(query.selection),
+                          std::move(query.resource_version),
+                          ports_.cluster.life(),
+                          {},
+                          query.timeout <= Follower::kHurryWatch};
   }
   if (wishes.discover) pending_.emplace_back().discover = true;
   for (ListWanted& list : wishes.lists) pending_.emplace_back().list = std::move(list);
@@ -132,7 +135,7 @@ void SimulatedProcess::Answer(Pending& pending, double faults) {
   if (pending.list) take(ports_.cluster.List(pending.list->query), pending.page);
   if (pending.get) {
     take(ports_.cluster.Get(pending.get->kind, pending.get->slot.ns, pending.get->slot.name),
-         pending.object);
+         pending.page);
   }
 }
 
@@ -146,8 +149,8 @@ void SimulatedProcess::Deliver(Pending pending) {
                                    : ApiResult<ListPage>(*std::move(pending.page)));
   } else {
     watcher_->Got(now_, *pending.get,
-                  pending.error ? ApiResult<std::string>(*pending.error)
-                                : ApiResult<std::string>(*std::move(pending.object)));
+                  pending.error ? ApiResult<ListPage>(*pending.error)
+                                : ApiResult<ListPage>(*std::move(pending.page)));
   }
 }
 
@@ -161,8 +164,13 @@ bool SimulatedProcess::Stream(WatchId id, std::size_t count) {
     watcher_->Ended(now_, id, error);
     return true;
   }
-  if (events.value().empty()) return false;
   std::vector<WatchEvent> some = std::move(events).value();
+  const std::string told = std::to_string(ports_.cluster.version());
+  if (watch.brief && some.size() < count) {
+    watch.brief = false;
+    some.push_back({WatchEvent::Type::kBookmark, told, {}});
+  }
+  if (some.empty()) return false;
   const std::vector<WatchEvent> copy = some;
   if (!watcher_->Events(now_, id, some)) return false;
   watch.version = copy.back().resource_version;

@@ -69,7 +69,6 @@ class SimulatedProcess final {
     std::optional<ApiError> error;
     std::optional<Discovery> discovery;
     std::optional<ListPage> page;
-    std::optional<std::string> object;
     bool answered = false;
   };
   struct Running {
@@ -77,6 +76,7 @@ class SimulatedProcess final {
     std::string version;
     std::uint64_t life = 0;
     std::vector<WatchEvent> last;  // delivered last, to be repeated
+    bool brief = false;            // asked for a few seconds only: a bookmark comes soon
   };
 
   bool Chance(double share);

@@ -82,16 +82,18 @@ ApiResult<ListPage> SmallCluster::List(const ListQuery& query) {
   return page;
 }
 
-ApiResult<std::string> SmallCluster::Get(const GetWanted& get) {
+ApiResult<ListPage> SmallCluster::Get(const GetWanted& get) {
   ++gets;
   if (get_error_) return *get_error_;
   const GroupKind kind{get.kind.group, get.kind.kind};
   if (!served_.contains(kind)) return ApiError{ApiErrorKind::kNoSuchType, 404, "no such type", {}};
+  ListPage page;
+  page.resource_version = std::to_string(version_);
   const auto found = objects_[kind].find({get.slot.ns, get.slot.name});
-  if (found == objects_[kind].end()) {
-    return ApiError{ApiErrorKind::kNoSuchObject, 404, "\"" + get.slot.name + "\" not found", {}};
+  if (found != objects_[kind].end()) {
+    page.objects.push_back(JsonOf(found->second.object, found->second.version));
   }
-  return JsonOf(found->second.object, found->second.version);
+  return page;
 }
 
 ApiResult<std::vector<WatchEvent>> SmallCluster::EventsAfter(const Selection& selection,
@@ -127,7 +129,8 @@ bool Driver::Perform(Wishes wishes) {
   const bool any = !wishes.empty();
   for (const WatchId id : wishes.stops) watches_.erase(id);
   for (WatchQuery& query : wishes.watches) {
-    watches_[query.id] = {std::move(query.selection), std::move(query.resource_version)};
+    watches_[query.id] = {std::move(query.selection), std::move(query.resource_version),
+                          query.timeout <= Follower::kHurryWatch};
   }
   if (wishes.discover) watcher_->Discovered(now, cluster_.Discover());
   for (const ListWanted& list : wishes.lists) {
@@ -139,7 +142,7 @@ bool Driver::Perform(Wishes wishes) {
     if (hold_gets) {
       held_gets_.push_back(std::move(get));
     } else if (hold_answers) {
-      ApiResult<std::string> answer = cluster_.Get(get);
+      ApiResult<ListPage> answer = cluster_.Get(get);
       held_answers_.emplace_back(std::move(get), std::move(answer));
     } else {
       watcher_->Got(now, get, cluster_.Get(get));
@@ -165,6 +168,7 @@ bool Driver::Deliver() {
   if (hold_events) return any;
   const std::map<WatchId, Running> running = watches_;
   for (const auto& [id, watch] : running) {
+    if (hold_kind == GroupKind{watch.selection.kind.group, watch.selection.kind.kind}) continue;
     auto events = cluster_.EventsAfter(watch.selection, watch.version);
     if (!events.ok()) {
       any = true;
@@ -172,9 +176,13 @@ bool Driver::Deliver() {
       watcher_->Ended(now, id, events.error());
       continue;
     }
-    if (events.value().empty()) continue;
-    any = true;
     std::vector<WatchEvent> some = std::move(events).value();
+    if (watch.brief) {
+      watches_[id].brief = false;
+      some.push_back({WatchEvent::Type::kBookmark, std::to_string(cluster_.version()), {}});
+    }
+    if (some.empty()) continue;
+    any = true;
     const std::string last = some.back().resource_version;
     if (watcher_->Events(now, id, some)) watches_[id].version = last;
   }

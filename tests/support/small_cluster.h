@@ -45,7 +45,7 @@ class SmallCluster final {
 
   ApiResult<Discovery> Discover() const;
   ApiResult<ListPage> List(const ListQuery& query);
-  ApiResult<std::string> Get(const GetWanted& get);
+  ApiResult<ListPage> Get(const GetWanted& get);
   // What happened of the kind after `version`, and the version of the last one.
   ApiResult<std::vector<WatchEvent>> EventsAfter(const Selection& selection,
                                                  const std::string& version) const;
@@ -93,6 +93,8 @@ class Driver final {
   void EndWatches(const std::optional<ApiError>& error);
   // Events are kept back (a lagging watch) until they are let through.
   bool hold_events = false;
+  // The same for one kind.
+  std::optional<GroupKind> hold_kind;
   // GETs are kept back, too: asked when they are let through.
   bool hold_gets = false;
   // GETs are asked at once, and their answers come when they are let through.
@@ -111,6 +113,7 @@ class Driver final {
   struct Running {
     Selection selection;
     std::string version;
+    bool brief = false;  // asked for a few seconds only: a bookmark comes soon
   };
   bool Perform(Wishes wishes);
   bool Deliver();
@@ -120,7 +123,7 @@ class Driver final {
   std::unique_ptr<Watcher> watcher_;
   std::map<WatchId, Running> watches_;
   std::vector<GetWanted> held_gets_;
-  std::vector<std::pair<GetWanted, ApiResult<std::string>>> held_answers_;
+  std::vector<std::pair<GetWanted, ApiResult<ListPage>>> held_answers_;
   std::uint64_t ids_ = 0;
 };
 

@@ -96,7 +96,7 @@ TEST_F(WatcherTest, ADuplicatedAndAReplayedEventChangeNothing) {
   EXPECT_EQ(Contents(), once);
 }
 
-TEST_F(WatcherTest, AQuorumGetAheadOfTheStreamFencesOlderEvents) {
+TEST_F(WatcherTest, AQuorumReadAheadOfTheStreamWaitsForWhatLivedInBetween) {
   cluster_.Put(Real(Bucket("a", "u1", "alpha")));
   driver_->Settle();
   driver_->hold_events = true;
@@ -104,11 +104,41 @@ TEST_F(WatcherTest, AQuorumGetAheadOfTheStreamFencesOlderEvents) {
   cluster_.Put(Real(Bucket("a", "u1", "gamma")));
   driver_->watcher().reconciler().LookAt({"test", kBucket.group, kBucket.kind, "", "a"});
   driver_->Settle();
-  ASSERT_TRUE(OwnerOf("gamma"));
+  EXPECT_FALSE(OwnerOf("gamma")) << "the stream has not told of what came before";
   driver_->hold_events = false;
   driver_->Settle();
-  EXPECT_FALSE(OwnerOf("beta")) << "a version older than the one known";
+  ASSERT_TRUE(OwnerOf("beta"));
+  EXPECT_EQ(OwnerOf("beta")->record, Record::kOrphaned) << "it was made, and left";
   EXPECT_EQ(OwnerOf("gamma")->record, Record::kNone);
+}
+
+TEST_F(WatcherTest, AReservationThatCameTrueAndEndedBehindALaggingStreamIsReal) {
+  cluster_.Put(Real(Bucket("b", "u2", "beta")));
+  driver_->Settle();
+  Admit(Bucket("a", "u1", "alpha"));
+  driver_->Settle();
+  driver_->hold_events = true;
+  cluster_.Put(Real(Bucket("a", "u1", "alpha")));
+  cluster_.Remove(kBucket, "", "a");
+  driver_->Advance(240s);  // its reservation is due: the read finds nothing
+  ASSERT_TRUE(OwnerOf("alpha")) << "the stream has not passed the question";
+  driver_->hold_events = false;
+  driver_->Advance(10s);
+  ASSERT_TRUE(OwnerOf("alpha"));
+  EXPECT_EQ(OwnerOf("alpha")->record, Record::kOrphaned);
+}
+
+TEST_F(WatcherTest, AWatchThatNeverSaysHowFarItCameBlocksNoNameForEver) {
+  cluster_.Put(Real(Bucket("b", "u2", "beta")));
+  driver_->Settle();
+  Admit(Bucket("a", "u1", "alpha"));
+  driver_->Settle();
+  driver_->hold_events = true;
+  cluster_.Put({kCrd, "", "others.example.org", "crd-1", {}, {}});  // versions go on
+  driver_->Advance(400s);
+  EXPECT_TRUE(OwnerOf("alpha"));
+  driver_->Advance(600s);
+  EXPECT_FALSE(OwnerOf("alpha"));
 }
 
 TEST_F(WatcherTest, AnAnswerThatSawAnObjectBeforeItsEndDoesNotBringItBack) {

@@ -126,7 +126,7 @@ struct Selection {
 
 struct ListQuery {
   Selection selection;
-  std::size_t limit = 500;
+  std::size_t limit = 500;  // 0: none; only for what is small by its selector
   std::string next;    // token of the page before
   bool quorum = true;  // false: resourceVersion=0, from the server's watch cache
 };

@@ -158,7 +158,7 @@ Engine::Input Engine::Answer(const Call& call) {
     return Listed{list->id, api_.List(list->query, deadline)};
   }
   if (const auto* get = std::get_if<GetWanted>(&call)) {
-    return Got{*get, api_.Get(get->kind, get->slot.ns, get->slot.name, deadline)};
+    return Got{*get, api_.List(get->query(), deadline)};
   }
   return Discovered{api_.Discover(deadline)};
 }

@@ -66,7 +66,7 @@ class Engine final : public WatchHandler {
   };
   struct Got {
     GetWanted get;
-    ApiResult<std::string> answer;
+    ApiResult<ListPage> answer;
   };
   struct Batch {
     WatchId id;

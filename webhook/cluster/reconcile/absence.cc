@@ -150,6 +150,12 @@ Result<void> Reconciler::Nominate(Kind& kind) {
   return {};
 }
 
+// What was read before says nothing of it.
+void Reconciler::Nominated(const Uid& uid, Ask& ask) {
+  ask.nominated.insert(uid);
+  ask.found.reset();
+}
+
 void Reconciler::AddNomination(const Kind& kind, const Object& object, bool commanded) {
   const auto [at, added] = nominations_.try_emplace(object.uid);
   Nomination& nomination = at->second;
@@ -165,7 +171,7 @@ void Reconciler::AddNomination(const Kind& kind, const Object& object, bool comm
     ports_.doubts->Doubt(
         object.slot, ForPeople(object.slot) + " was not in the last list and is being looked for");
   }
-  if (Ask* ask = AskFor(object.slot)) ask->nominated.insert(object.uid);
+  if (Ask* ask = AskFor(object.slot)) Nominated(object.uid, *ask);
 }
 
 // Stored for a while, without declarations, and never shown by the watch. Times in the future: the
@@ -201,7 +207,7 @@ Result<void> Reconciler::Sweep() {
     Ask* ask = AskFor(object.slot);
     if (ask == nullptr) continue;
     nominations_[object.uid] = {.uid = object.uid, .slot = object.slot};
-    ask->nominated.insert(object.uid);
+    Nominated(object.uid, *ask);
   }
   sweep_after_ = page.next;
   if (sweep_after_.empty() && ++at == kinds_.end()) at = kinds_.begin();
@@ -324,7 +330,7 @@ Result<std::size_t> Reconciler::ReleaseBrake(const std::optional<GroupKind>& kin
     if (!concerns({nomination.slot.group, nomination.slot.kind})) continue;
     nomination.commanded = true;
     if (Ask* ask = AskFor(nomination.slot)) {
-      ask->nominated.insert(uid);
+      Nominated(uid, *ask);
       ask->due = Moment{};
     }
   }

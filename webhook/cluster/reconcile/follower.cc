@@ -1,8 +1,9 @@
 #include "webhook/cluster/reconcile/follower.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
+
+#include "webhook/cluster/reconcile/config_history.h"
 
 namespace truce {
 namespace {
@@ -16,17 +17,10 @@ constexpr int kWatchFailuresMax = 5;
 // What an API server says of a version it has not reached: its etcd was restored.
 constexpr std::string_view kTooLarge = "Too large resource version";
 
-std::optional<std::uint64_t> Number(std::string_view version) {
-  std::uint64_t number = 0;
-  const auto [end, code] = std::from_chars(version.data(), version.data() + version.size(), number);
-  if (code != std::errc() || end != version.data() + version.size()) return std::nullopt;
-  return number;
-}
-
 // Versions that are no numbers cannot be compared: nothing is dropped by them.
 bool IsLater(const std::string& version, const std::string& than) {
-  const auto a = Number(version);
-  const auto b = Number(than);
+  const auto a = VersionNumber(version);
+  const auto b = VersionNumber(than);
   return !a || !b || *a > *b;
 }
 
@@ -90,8 +84,10 @@ FollowerOrders Follower::Tick(Moment now) {
     watch_began_ = now;
     orders.watch_from = version_;
     // Streams that began together shall not end together.
-    orders.watch_timeout =
-        std::chrono::duration_cast<std::chrono::seconds>(Spread(times_.watch_timeout, ++random_));
+    orders.watch_timeout = std::exchange(hurried_, false)
+                               ? kHurryWatch
+                               : std::chrono::duration_cast<std::chrono::seconds>(
+                                     Spread(times_.watch_timeout, ++random_));
   }
   return orders;
 }
@@ -135,6 +131,7 @@ FollowerNews Follower::PageTaken(Moment now, ListPage page) {
   listed_ = true;
   gap_ = false;
   version_ = list_version_;
+  news.passed = version_;
   Succeeded();
   if (list_found_ || kind_.always) {
     Go(Phase::kWatchDue, now);
@@ -184,8 +181,10 @@ FollowerNews Follower::Events(Moment /*now*/, std::vector<WatchEvent> events) {
   Succeeded();
   news.events.reserve(events.size());
   for (WatchEvent& event : events) {
+    if (event.resource_version == version_) news.passed = version_;
     if (!IsLater(event.resource_version, version_)) continue;
     version_ = event.resource_version;
+    news.passed = version_;
     if (event.type != WatchEvent::Type::kBookmark) news.events.push_back(std::move(event));
   }
   return news;
@@ -218,6 +217,17 @@ void Follower::Ended(Moment now, const std::optional<ApiError>& error) {
 void Follower::Wanted(Moment now) {
   if (phase_ != Phase::kEmpty && phase_ != Phase::kPolling) return;
   discard_ = outstanding_;
+  Go(Phase::kWatchDue, now);
+}
+
+void Follower::Hurry(Moment now) {
+  Wanted(now);
+  const bool watching = phase_ == Phase::kWatching;
+  if ((!watching && phase_ != Phase::kWatchDue) || now < hurry_due_) return;
+  hurry_due_ = now + kHurryAgain;
+  hurried_ = true;
+  if (!watching) return;
+  stop_watch_ = true;
   Go(Phase::kWatchDue, now);
 }
 

@@ -17,8 +17,6 @@ constexpr std::chrono::seconds kProveAfter{60};
 // Every so many passes all reservations are looked at: after the clock jumped back their times lie
 // in the future.
 constexpr std::uint64_t kFullPass = 12;
-// A version behind what the watch has shown: asked again soon.
-constexpr std::chrono::seconds kBehind{1};
 
 // Older than `age`, or from a time that has not come: the clock jumped back.
 bool IsDue(const Row& row, Timestamp now, std::chrono::milliseconds age) {
@@ -26,6 +24,15 @@ bool IsDue(const Row& row, Timestamp now, std::chrono::milliseconds age) {
 }
 
 }  // namespace
+
+ListQuery GetWanted::query() const {
+  ListQuery query;
+  query.selection.kind = kind;
+  query.selection.ns = slot.ns;
+  query.selection.field_selector = "metadata.name=" + slot.name;
+  query.limit = 0;
+  return query;
+}
 
 // The ask of `slot`, made if there is none; null when its kind is not followed: there is no way to
 // ask.
@@ -49,9 +56,8 @@ Result<void> Reconciler::AskForRows(const std::function<std::vector<Row>(const F
   for (const Row& row : rows) {
     if (row.id.state != RowState::kReserved || !IsDue(row, now, older_than)) continue;
     // An answer under way belongs to an older question.
-    if (const auto found = asks_.find(row.slot); found != asks_.end() && found->second.under_way) {
-      continue;
-    }
+    const auto asked = asks_.find(row.slot);
+    if (asked != asks_.end() && (asked->second.under_way || asked->second.found)) continue;
     if (Ask* ask = AskFor(row.slot)) ask->rows[row.id] = row.review;
   }
   return {};
@@ -96,7 +102,7 @@ std::vector<GetWanted> Reconciler::Gets(Moment now, std::size_t count) {
   if (!started_) return wanted;
   for (auto& [slot, ask] : asks_) {
     if (wanted.size() >= count) break;
-    if (ask.under_way || ask.due > now) continue;
+    if (ask.under_way || ask.found || ask.due > now) continue;
     const Kind* kind = Find({slot.group, slot.kind});
     // During a gap an answer would say nothing about what happened in it.
     if (kind == nullptr || (kind->gap && !kind->marked)) continue;
@@ -105,6 +111,7 @@ std::vector<GetWanted> Reconciler::Gets(Moment now, std::size_t count) {
     ask.get.kind = kind->followed.selection.kind;
     wanted.push_back(ask.get);
   }
+  GetsOfEnds(now, count, wanted);
   return wanted;
 }
 
@@ -112,10 +119,15 @@ std::optional<Moment> Reconciler::GetDue() const {
   std::optional<Moment> due;
   if (!started_) return due;
   for (const auto& [slot, ask] : asks_) {
-    if (ask.under_way) continue;
+    if (ask.under_way || ask.found) continue;
     const Kind* kind = Find({slot.group, slot.kind});
     if (kind == nullptr || (kind->gap && !kind->marked)) continue;
     if (!due || ask.due < *due) due = ask.due;
+  }
+  for (const auto& [slot, ask] : end_asks_) {
+    const bool open = std::any_of(ask.ends.begin(), ask.ends.end(),
+                                  [](const HeldEnd& end) { return !end.asked; });
+    if (open && !ask.under_way && (!due || ask.due < *due)) due = ask.due;
   }
   return due;
 }
@@ -131,54 +143,99 @@ void Reconciler::Answered(const Slot& slot) { asks_.erase(slot); }
 
 void Reconciler::OvertakeAsks(const GroupKind& kind) {
   for (auto& [slot, ask] : asks_) {
-    if (slot.group == kind.group && slot.kind == kind.kind) ask.overtaken = ask.under_way;
+    if (slot.group == kind.group && slot.kind == kind.kind) Overtake(ask);
   }
 }
 
-Result<void> Reconciler::Got(Moment now, const GetWanted& get,
-                             const ApiResult<std::string>& answer) {
-  const auto found = asks_.find(get.slot);
+// What was read may have ended since, and nobody would tell again.
+void Reconciler::Overtake(Ask& ask) {
+  ask.overtaken = ask.under_way;
+  ask.found.reset();
+}
+
+Result<void> Reconciler::Got(Moment now, const GetWanted& get, const ApiResult<ListPage>& answer) {
+  if (GotForEnds(now, get, answer)) return SettleEnds(now);
+  const auto asked = asks_.find(get.slot);
   const Kind* kind = Find({get.slot.group, get.slot.kind});
-  if (found == asks_.end() || kind == nullptr) return {};
-  Ask& ask = found->second;
-  // What it saw alive may have ended since, and nobody would tell again.
+  if (asked == asks_.end() || kind == nullptr) return {};
+  Ask& ask = asked->second;
   if (ask.overtaken) {
     ask.under_way = false;
     ask.due = now;
     return {};
   }
   const bool in_gap = kind->gap && !kind->marked;
-  if (!answer.ok()) {
-    const bool gone = answer.error().kind == ApiErrorKind::kNoSuchObject;
-    if (!gone || in_gap) {
+  if (!answer.ok() || in_gap) {
+    AskAgain(now, ask);
+    return {};
+  }
+  Ask::Found found{nullptr, VersionNumber(answer.value().resource_version), now};
+  if (!answer.value().objects.empty()) {
+    const Result<Document> document = reader_.Read(answer.value().objects.front());
+    if (!document.ok()) {
       AskAgain(now, ask);
       return {};
     }
-    TRUCE_RETURN_IF_ERROR(SettleGone(*kind, ask));
-    Answered(get.slot);
-    return {};
+    found.object = std::make_shared<const Sighting>(
+        ReadSighting(document.value().root(), kind->followed, rules_->identity));
+    if (found.object->facts.uid.empty() || found.object->facts.slot != get.slot) {
+      AskAgain(now, ask);
+      return {};
+    }
   }
-  const Result<Document> document = reader_.Read(answer.value());
-  if (!document.ok()) {
-    AskAgain(now, ask);
-    return {};
+  ask.under_way = false;
+  ask.found = std::move(found);
+  return SettleTold({get.slot.group, get.slot.kind}, now);
+}
+
+// Settles what the watch has passed, or what need not wait: during a gap everything of the kind
+// counts as out of sight, and an absent object that only a list missed is left orphaned whatever
+// happened in between.
+Result<void> Reconciler::SettleTold(const GroupKind& name, Moment now) {
+  const Kind* kind = Find(name);
+  if (kind == nullptr) return {};
+  std::vector<Slot> told;
+  for (const auto& [slot, ask] : asks_) {
+    if (slot.group != name.group || slot.kind != name.kind || !ask.found) continue;
+    const bool waits = ask.found->object != nullptr || !ask.rows.empty();
+    const bool passed = kind->passed && ask.found->version && *kind->passed >= *ask.found->version;
+    const bool late = now - ask.found->at > kPassPatience;
+    if (!waits || kind->gap || passed || late) told.push_back(slot);
   }
-  Sighting sighting = ReadSighting(document.value().root(), kind->followed, rules_->identity);
-  const ObjectFacts& object = sighting.facts;
-  if (in_gap || object.uid.empty() || object.slot != get.slot) {
-    AskAgain(now, ask);
-    return {};
-  }
-  const auto known = kind->versions.find(object.uid.text);
-  if (known != kind->versions.end() && known->second.number && object.version &&
-      *object.version < *known->second.number) {
-    ask.under_way = false;
-    ask.due = now + kBehind;
-    return {};
-  }
-  TRUCE_RETURN_IF_ERROR(SettleLive(*kind, ask, std::move(sighting)));
-  Answered(get.slot);
+  for (const Slot& slot : told) TRUCE_RETURN_IF_ERROR(Settle(*kind, slot));
   return {};
+}
+
+Result<void> Reconciler::Settle(const Kind& kind, const Slot& slot) {
+  const Ask& ask = asks_.at(slot);
+  if (ask.found->object) {
+    TRUCE_RETURN_IF_ERROR(SettleLive(kind, ask));
+  } else {
+    TRUCE_RETURN_IF_ERROR(SettleGone(kind, ask));
+  }
+  Answered(slot);
+  return {};
+}
+
+Result<void> Reconciler::Passed(Moment now, const GroupKind& kind, const std::string& version) {
+  Kind* found = Find(kind);
+  if (found == nullptr) return {};
+  found->passed = VersionNumber(version);
+  return asks_.empty() ? Result<void>{} : SettleTold(kind, now);
+}
+
+std::set<GroupKind> Reconciler::Waiting() const {
+  std::set<GroupKind> kinds;
+  for (const auto& [slot, ask] : asks_) {
+    if (ask.found) kinds.insert({slot.group, slot.kind});
+  }
+  for (const auto& [slot, ask] : end_asks_) kinds.insert({slot.group, slot.kind});
+  return kinds;
+}
+
+Result<void> Reconciler::SettleOverdue(Moment now) {
+  for (const GroupKind& kind : Waiting()) TRUCE_RETURN_IF_ERROR(SettleTold(kind, now));
+  return SettleEnds(now);
 }
 
 namespace {
@@ -191,24 +248,27 @@ bool IsUnchanged(const RowId& id, const ReviewUid& review, const Ledger& ledger)
 
 }  // namespace
 
-Result<void> Reconciler::SettleLive(const Kind& kind, const Ask& ask, Sighting sighting) {
-  Item item{.sighting = std::make_shared<const Sighting>(std::move(sighting)),
-            .out_of_sight = kind.gap};
+Result<void> Reconciler::SettleLive(const Kind& kind, const Ask& ask) {
+  const Item item{.sighting = ask.found->object, .out_of_sight = kind.gap};
+  const ObjectFacts& read = item.sighting->facts;
+  const auto known = kind.versions.find(read.uid.text);
+  const bool older = known != kind.versions.end() && known->second.number && read.version &&
+                     *read.version < *known->second.number;
   const std::map<RowId, ReviewUid> rows = ask.rows;
   const std::set<Uid> nominated = ask.nominated;
-  TRUCE_RETURN_IF_ERROR(Write([item, rows, rules = rules_](Ledger& ledger) {
+  TRUCE_RETURN_IF_ERROR(Write([item, rows, older, rules = rules_](Ledger& ledger) {
     ObjectFacts object = item.sighting->facts;
     ResolveReferences(*rules->catalogue, ledger.facts(), object);
-    See(object, item.out_of_sight, ledger);
+    if (!older) See(object, item.out_of_sight, ledger);
     for (const auto& [id, review] : rows) {
       if (!IsUnchanged(id, review, ledger)) continue;
       truce::Prove(id, {Proof::Answer::kLive, object}, ledger);
     }
   }));
-  Committed(item);
+  if (!older) Committed(item);
   for (const Uid& uid : nominated) {
     // Another life stands in the slot: the nominated one is over.
-    if (uid != item.sighting->facts.uid && MayRelease(kind)) TRUCE_RETURN_IF_ERROR(Release(uid));
+    if (uid != read.uid && MayRelease(kind)) TRUCE_RETURN_IF_ERROR(Release(uid));
   }
   return {};
 }

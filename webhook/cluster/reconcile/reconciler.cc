@@ -155,15 +155,14 @@ void Reconciler::Committed(const Item& item) {
   ++sightings_;
   if (item.deleted) {
     kind->versions.erase(object.uid.text);
-    if (const auto ask = asks_.find(object.slot); ask != asks_.end()) {
-      ask->second.overtaken = ask->second.under_way;
-    }
+    if (const auto ask = asks_.find(object.slot); ask != asks_.end()) Overtake(ask->second);
     SettleNomination(object.uid);
     if (ports_.observer != nullptr) ports_.observer->OnGone(object.uid, object.slot);
     return;
   }
   Version& known = kind->versions[object.uid.text];
   known.number = object.version;
+  if (item.sighting->ready.reason != "Deleting") known.settled = object.version;
   known.list = kind->list;
   SettleNomination(object.uid);
   if (ports_.observer != nullptr) ports_.observer->OnSighted(*item.sighting);
@@ -171,7 +170,8 @@ void Reconciler::Committed(const Item& item) {
 
 void Reconciler::SeeItem(const Item& item, const ReconcileRules& rules, Ledger& ledger) {
   if (item.deleted) {
-    SeeDeleted(item.sighting->facts, {item.crd_terminating, item.before}, ledger);
+    SeeDeleted(item.sighting->facts, {item.crd_terminating, item.config_changed, item.before},
+               ledger);
   } else {
     SeeVersion(item.sighting->facts, {item.out_of_sight, item.reread}, rules, ledger);
   }
@@ -212,6 +212,8 @@ void Reconciler::BeginGap(const GroupKind& kind) {
   if (found == nullptr) return;
   found->gap = true;
   found->marked = false;
+  found->passed.reset();
+  OvertakeAsks(kind);
 }
 
 void Reconciler::Forget(const GroupKind& kind) {
@@ -327,7 +329,7 @@ Result<void> Reconciler::Events(const GroupKind& kind, std::span<const WatchEven
   Kind* found = Find(kind);
   if (found == nullptr) return {};
   std::vector<Item> items;
-  std::unordered_map<std::string, std::optional<std::uint64_t>> shown;  // by these events
+  std::unordered_map<std::string, Version> shown;  // by these events
   for (const WatchEvent& event : events) {
     if (event.type == WatchEvent::Type::kBookmark) continue;
     const Result<Document> document = reader_.Read(event.object);
@@ -351,9 +353,11 @@ Result<void> Reconciler::Events(const GroupKind& kind, std::span<const WatchEven
                        object.version && *object.version <= *known->second.number;
     if (older) continue;
     const auto [last, first] = shown.try_emplace(object.uid.text);
-    if (first && known != found->versions.end()) last->second = known->second.number;
-    item.before = last->second;
-    last->second = object.version;
+    if (first && known != found->versions.end()) last->second = known->second;
+    item.before = last->second.number;
+    last->second.number = object.version;
+    if (item.sighting->ready.reason != "Deleting") last->second.settled = object.version;
+    if (item.deleted && Hold(item, last->second.settled)) continue;
     items.push_back(std::move(item));
   }
   return Apply(std::move(items));

@@ -25,6 +25,7 @@
 #include "registry/store/store.h"
 #include "webhook/cluster/backoff.h"
 #include "webhook/cluster/cluster_api.h"
+#include "webhook/cluster/reconcile/config_history.h"
 #include "webhook/cluster/reconcile/doubts.h"
 #include "webhook/cluster/reconcile/follower.h"
 #include "webhook/cluster/reconcile/json_reader.h"
@@ -45,6 +46,8 @@ struct ReconcilePorts {
   std::function<Deadline()> deadline;  // by when the next call of the store must have answered
   SightObserver* observer = nullptr;   // may be null
   DoubtBoard* doubts = nullptr;        // may be null
+  // Null: nothing is known of ProviderConfigs.
+  const ConfigHistory* configs = nullptr;
 };
 
 struct ReconcileRules {
@@ -56,10 +59,13 @@ struct ReconcileRules {
   std::chrono::milliseconds settle_time{std::chrono::hours{24}};
 };
 
-// A quorum GET that is wanted: one object, whatever it is asked for.
+// A quorum read of one slot that is wanted, whatever it is asked for. It is a list, since that
+// answers with the version of the cluster that was read, also when nothing is there.
 struct GetWanted {
   ServedKind kind;
   Slot slot;
+
+  ListQuery query() const;
 
   auto operator<=>(const GetWanted&) const = default;
 };
@@ -132,6 +138,10 @@ class Reconciler final {
   bool started() const { return started_; }
   // Events of the kind's watch, in order. Objects in them are JSON.
   Result<void> Events(const GroupKind& kind, std::span<const WatchEvent> events);
+  // The watch of the kind has told everything up to `version`. Settles what waited for it.
+  Result<void> Passed(Moment now, const GroupKind& kind, const std::string& version);
+  // Kinds of which something waits to be told how far their watch has come.
+  std::set<GroupKind> Waiting() const;
   // The kind's CRD is being removed (or not any more): deletions of its objects witness nothing.
   void SetTerminating(const GroupKind& kind, bool terminating);
   // Why nothing of the kind may be released by absence (401, 403, not served); empty: nothing.
@@ -148,6 +158,10 @@ class Reconciler final {
   // Looks for reservations older than the TTL and asks for their proof. To be called every few
   // seconds.
   Result<void> CollectProofs();
+  // Settles what waited long enough. To be called with CollectProofs, and SettleEnds also when a
+  // ProviderConfig was seen.
+  Result<void> SettleOverdue(Moment now);
+  Result<void> SettleEnds(Moment now);
   // Looks at the next page of stored objects, kind by kind: one without declarations that is older
   // than the TTL and that the watch never showed is asked for, and forgotten when it is gone (a
   // CREATE that never came, and had no reservation to be proved). To be called with CollectProofs.
@@ -160,9 +174,13 @@ class Reconciler final {
   std::vector<GetWanted> Gets(Moment now, std::size_t count);
   // When the next GET is due; nothing while none waits.
   std::optional<Moment> GetDue() const;
-  // Live: seen, confirms, settles. kNoSuchObject: reservations end, nominated objects are released
-  // under the brake. Anything else: asked again with back-off.
-  Result<void> Got(Moment now, const GetWanted& get, const ApiResult<std::string>& answer);
+  // Live: seen, confirms, settles. Nothing there: reservations end, nominated objects are released
+  // under the brake. Anything else: asked again with back-off. A live object and the end of a
+  // reservation wait until the watch of the kind has passed the read: what lived in between was
+  // real, and a version older than the newest seen says nothing. At most kPassPatience: then the
+  // watch is taken as having nothing to tell.
+  static constexpr std::chrono::minutes kPassPatience{10};
+  Result<void> Got(Moment now, const GetWanted& get, const ApiResult<ListPage>& answer);
 
   // GETs of the kind that are under way are asked again, whatever they answer: an end that came
   // after what they saw is not told any more. FinishList does it by itself.
@@ -184,7 +202,9 @@ class Reconciler final {
  private:
   struct Version {
     std::optional<std::uint64_t> number;  // nothing: not a number
-    std::uint64_t list = 0;               // the last list that held it
+    // The last one without `Deleting`; nothing: none was seen since the start.
+    std::optional<std::uint64_t> settled;
+    std::uint64_t list = 0;  // the last list that held it
   };
   struct Kind {
     FollowedKind followed;
@@ -200,6 +220,8 @@ class Reconciler final {
     bool empty_frozen = false;     // the last list was empty while seen rows of the kind stand
     bool empty_commanded = false;  // an operator said that an empty list is to be believed
     std::string frozen;            // by Freeze
+    // Its watch has told everything up to here; nothing: not since the last gap.
+    std::optional<ClusterVersion> passed;
   };
   // One version, or the end, of an object.
   struct Item {
@@ -209,6 +231,7 @@ class Reconciler final {
     bool reread = false;  // a version applied before, by rules that may have changed since
     bool crd_terminating = false;
     std::optional<std::uint64_t> before;  // of an end: the version that the watch showed last
+    bool config_changed = false;          // of an end: Ending::config_changed
   };
   // A quorum GET and what it is to settle.
   struct Ask {
@@ -218,6 +241,31 @@ class Reconciler final {
     Moment due{};
     bool under_way = false;
     bool overtaken = false;  // an end or a list was applied while it was under way
+    // What was read, until the watch has passed it.
+    struct Found {
+      std::shared_ptr<const Sighting> object;  // null: nothing is there
+      std::optional<ClusterVersion> version;   // of the cluster that was read
+      Moment at{};
+    };
+    std::optional<Found> found;
+    Backoff backoff{{std::chrono::seconds{1}, std::chrono::seconds{60}}, 0};
+  };
+  // Ends that wait for their ProviderConfig (ends.cc).
+  struct HeldEnd {
+    Item item;
+    ClusterVersion from = 0;  // its last version without `Deleting`
+    ClusterVersion to = 0;    // of the end
+    bool asked = false;       // after the end
+    bool answered = false;
+    std::optional<ClusterVersion> found;  // of the ProviderConfig; nothing: there is none
+    std::optional<Moment> since;
+  };
+  struct EndAsk {
+    GetWanted get;
+    ProviderConfigName config;
+    std::vector<HeldEnd> ends;
+    Moment due{};
+    bool under_way = false;
     Backoff backoff{{std::chrono::seconds{1}, std::chrono::seconds{60}}, 0};
   };
   using Change = std::function<void(Ledger&)>;
@@ -242,6 +290,7 @@ class Reconciler final {
   };
   Result<std::vector<Missing>> FindMissing(const Kind& kind);
   Result<void> Nominate(Kind& kind);
+  static void Nominated(const Uid& uid, Ask& ask);
   void AddNomination(const Kind& kind, const Object& object, bool commanded);
   Result<void> MarkGap(Kind& kind);
   Result<void> MarkUids(std::span<const Uid> uids);
@@ -254,16 +303,25 @@ class Reconciler final {
   Ask* AskFor(const Slot& slot);
   Result<void> AskForRows(const std::function<std::vector<Row>(const Facts&)>& find,
                           std::chrono::milliseconds older_than);
-  Result<void> SettleLive(const Kind& kind, const Ask& ask, Sighting sighting);
+  Result<void> Settle(const Kind& kind, const Slot& slot);
+  Result<void> SettleLive(const Kind& kind, const Ask& ask);
   Result<void> SettleGone(const Kind& kind, const Ask& ask);
+  Result<void> SettleTold(const GroupKind& kind, Moment now);
   void AskAgain(Moment now, Ask& ask);
   void Answered(const Slot& slot);
+  static void Overtake(Ask& ask);
+  // ends (ends.cc)
+  bool Hold(Item& item, std::optional<ClusterVersion> settled);
+  void GetsOfEnds(Moment now, std::size_t count, std::vector<GetWanted>& wanted);
+  bool GotForEnds(Moment now, const GetWanted& get, const ApiResult<ListPage>& answer);
 
   ReconcilePorts ports_;
   std::shared_ptr<const ReconcileRules> rules_;  // shared with decisions that outlive their call
   JsonReader reader_;
   std::map<GroupKind, Kind> kinds_;
   std::map<Slot, Ask> asks_;
+  std::map<Slot, EndAsk> end_asks_;  // by slot of the ProviderConfig
+  std::size_t held_ends_ = 0;
   std::map<Uid, Nomination> nominations_;
   std::uint64_t ask_seeds_ = 0;
   std::uint64_t proof_passes_ = 0;

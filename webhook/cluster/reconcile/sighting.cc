@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "registry/identity/evidence.h"
 #include "registry/identity/object_view.h"
 
 namespace truce {
@@ -70,6 +71,9 @@ Sighting ReadSighting(Value object, const FollowedKind& kind, const IdentityRule
   std::from_chars(generation.data(), generation.data() + generation.size(), sighting.generation);
   ReadConditions(view.conditions, sighting);
   ReadTags(view.at_provider.Child("tags"), sighting);
+  if (sighting.facts.terminating) {
+    sighting.config = ConfigOf(view, kind.group_kind(), *rules.catalogue);
+  }
   sighting.composed_mark = !view.Label("crossplane.io/composite").empty() ||
                            !view.Annotation("crossplane.io/composition-resource-name").empty();
   return sighting;

@@ -40,6 +40,8 @@ struct Sighting {
   // Carries the label crossplane.io/composite or the annotation
   // crossplane.io/composition-resource-name: some composite made it, once.
   bool composed_mark = false;
+  // Of a terminating managed resource whose names lie in an account: its ProviderConfig.
+  std::optional<ProviderConfigName> config;
 
   bool operator==(const Sighting&) const = default;
 };

@@ -12,12 +12,17 @@ constexpr std::chrono::seconds kSecondLook{30};  // how often kinds are looked f
 constexpr std::chrono::milliseconds kStoreBackoffMax{10'000};
 constexpr char kMappedSetting[] = "mapped/";
 
+ReconcilePorts With(const ConfigHistory& configs, ReconcilePorts ports) {
+  ports.configs = &configs;
+  return ports;
+}
+
 }  // namespace
 
 Watcher::Watcher(WatcherPorts ports, const ReconcileRules& rules, WatcherOptions options)
     : options_(std::move(options)),
       ports_(std::move(ports)),
-      reconciler_(ports_.reconcile, rules),
+      reconciler_(With(configs_, ports_.reconcile), rules),
       accounts_(rules.identity.cluster),
       discovery_backoff_({options_.times.backoff_min, options_.times.backoff_max}, options_.seed),
       store_backoff_({options_.store_retry, kStoreBackoffMax}, options_.seed) {
@@ -85,6 +90,7 @@ void Watcher::Follow(Moment now, const FollowedKind& kind) {
     if (kind.role == Role::kMapped && !at->served()) reconciler_.Forget(kind.group_kind());
     at->follower.Served(now, kind);
   }
+  if (kind.role == Role::kProviderConfig) configs_.Serve(kind.selection.kind);
   if (IsRecorded(kind.role)) {
     reconciler_.Follow(kind);
     const bool terminating = std::any_of(
@@ -256,6 +262,20 @@ void Watcher::LookTwice(Moment now) {
   }
 }
 
+// What was read waits for the watch to pass it.
+void Watcher::HurryWaiting(Moment now) {
+  for (const GroupKind& kind : reconciler_.Waiting()) {
+    Followed* followed = FindKind(kind);
+    if (followed == nullptr) continue;
+    // Of a ProviderConfig an event comes, unless it is as it was.
+    if (followed->role() == Role::kProviderConfig) {
+      followed->follower.Wanted(now);
+    } else {
+      followed->follower.Hurry(now);
+    }
+  }
+}
+
 Wishes Watcher::Tick(Moment now) {
   now_ = now;
   Wishes wishes;
@@ -275,9 +295,11 @@ Wishes Watcher::Tick(Moment now) {
       proofs_due_ = now + options_.proofs;
       (void)reconciler_.CollectProofs();  // a store that fails is asked again
       (void)reconciler_.Sweep();
+      (void)reconciler_.SettleOverdue(now);
       (void)EndUnmapped();
     }
   }
+  HurryWaiting(now);
   TickFollowers(now, wishes);
   if (tasks_.empty() && gets_under_way_ < options_.gets_max) {
     wishes.gets = reconciler_.Gets(now, options_.gets_max - gets_under_way_);
@@ -379,7 +401,7 @@ void Watcher::Ended(Moment now, WatchId id, std::optional<ApiError> error) {
   }
 }
 
-void Watcher::Got(Moment now, const GetWanted& get, const ApiResult<std::string>& answer) {
+void Watcher::Got(Moment now, const GetWanted& get, const ApiResult<ListPage>& answer) {
   now_ = now;
   if (gets_under_way_ > 0) --gets_under_way_;
   Enqueue([this, get, answer]() -> Result<void> {
@@ -415,7 +437,7 @@ void Watcher::SetRules(Moment now, ReconcileRules rules) {
   const std::vector<Accounts::Change> changes = accounts_.Configure(rules.identity.accounts);
   rules.identity.accounts = accounts_.Effective();
   rules.identity.composites = CompositesDefined();
-  if (ProviderConfigsKnown()) rules.identity.account_fields = account_fields_;
+  if (ProviderConfigsKnown()) rules.identity.account_fields = configs_.Fields();
   reconciler_.SetRules(std::move(rules));
   UseAccounts(changes);
   kinds_stale_ = true;

@@ -19,6 +19,7 @@
 #include "webhook/cluster/backoff.h"
 #include "webhook/cluster/cluster_api.h"
 #include "webhook/cluster/reconcile/accounts.h"
+#include "webhook/cluster/reconcile/config_history.h"
 #include "webhook/cluster/reconcile/doubts.h"
 #include "webhook/cluster/reconcile/follower.h"
 #include "webhook/cluster/reconcile/reconciler.h"
@@ -105,7 +106,7 @@ class Watcher final {
   bool Events(Moment now, WatchId id, std::vector<WatchEvent>& events);
   bool room() const;
   void Ended(Moment now, WatchId id, std::optional<ApiError> error);
-  void Got(Moment now, const GetWanted& get, const ApiResult<std::string>& answer);
+  void Got(Moment now, const GetWanted& get, const ApiResult<ListPage>& answer);
 
   // Configuration changed: mappings, catalogue, accounts, parties. Everything recorded is listed
   // again and applied whole.
@@ -156,7 +157,6 @@ class Watcher final {
   std::set<GroupKind> CompositesDefined() const;
   // All ProviderConfigs there are were seen.
   bool ProviderConfigsKnown() const;
-  void DropUnlisted(const GroupKind& kind);
   // kinds (watcher.cc)
   Followed* FindKind(const GroupKind& kind);
   void UpdateKinds(Moment now);
@@ -170,12 +170,14 @@ class Watcher final {
   bool MayTick(const Followed& followed) const;
   void TickFollowers(Moment now, Wishes& wishes);
   void LookTwice(Moment now);
+  void HurryWaiting(Moment now);
   KindStatus StatusOf(const Followed& followed) const;
   void NoteMappings(const std::set<GroupKind>& followed);
   Result<void> EndUnmapped();
 
   WatcherOptions options_;
   WatcherPorts ports_;
+  ConfigHistory configs_;
   Reconciler reconciler_;
   Accounts accounts_;
   Unmapped unmapped_;
@@ -188,8 +190,6 @@ class Watcher final {
   std::deque<Task> tasks_;
   std::size_t queued_ = 0;
   std::optional<Discovery> discovery_;
-  std::map<ProviderConfigName, std::string> account_fields_;
-  std::set<ProviderConfigName> listed_configs_;       // those that the last list of their kind held
   std::map<std::string, CompositeKinds> composites_;  // by name of the XRD
   std::set<std::string> terminating_;                 // names of CRDs
   std::uint64_t last_id_ = 0;

@@ -81,6 +81,11 @@ void Watcher::TakeRecorded(const GroupKind& kind, FollowerNews news) {
     const auto events = std::make_shared<const std::vector<WatchEvent>>(std::move(news.events));
     Enqueue([this, kind, events] { return reconciler_.Events(kind, *events); }, count);
   }
+  if (!news.passed.empty()) {
+    Enqueue([this, kind, passed = std::move(news.passed)] {
+      return reconciler_.Passed(now_, kind, passed);
+    });
+  }
 }
 
 void Watcher::TakeInbox(Moment now) {
@@ -107,20 +112,17 @@ void Watcher::SawObjects(Followed& followed, const FollowerNews& news) {
     const Result<Document> document = reader_.Read(json);
     if (document.ok()) SawObject(followed, document.value().root(), gone);
   };
-  if (news.begins && followed.role() == Role::kProviderConfig) {
-    const GroupKind kind = followed.follower.kind().group_kind();
-    std::erase_if(listed_configs_, [&](const ProviderConfigName& config) {
-      return config.group == kind.group && config.kind == kind.kind;
-    });
-  }
+  const GroupKind kind = followed.follower.kind().group_kind();
+  const bool configs = followed.role() == Role::kProviderConfig;
+  if (news.begins && configs) configs_.BeginList(kind);
   for (const std::string& object : news.objects) saw(object, false);
   for (const WatchEvent& event : news.events) {
     saw(event.object, event.type == WatchEvent::Type::kDeleted);
   }
-  if (followed.role() == Role::kProviderConfig) {
-    if (news.finished) DropUnlisted(followed.follower.kind().group_kind());
-    UseLearned();
-  }
+  if (!configs) return;
+  if (news.finished) configs_.FinishList(kind);
+  UseLearned();
+  Enqueue([this] { return reconciler_.SettleEnds(now_); });
 }
 
 void Watcher::SawObject(Followed& followed, Value object, bool gone) {
@@ -147,11 +149,11 @@ void Watcher::SawObject(Followed& followed, Value object, bool gone) {
     case Role::kProviderConfig: {
       const GroupKind kind = followed.follower.kind().group_kind();
       const ProviderConfigName config = ProviderConfigNameOf(object, kind);
+      const auto version = VersionNumber(StringOf(metadata.Child("resourceVersion")));
       if (gone) {
-        account_fields_.erase(config);
+        configs_.Gone(config, version);
       } else {
-        account_fields_[config] = AccountFieldsDigest(object);
-        listed_configs_.insert(config);
+        configs_.Saw(config, version, AccountFieldsDigest(object));
         SawAccount(config, AccountOfProviderConfig(object));
       }
       return;
@@ -199,15 +201,6 @@ std::set<GroupKind> Watcher::CompositesDefined() const {
   return defined;
 }
 
-// A complete list of the kind is there: what it did not hold is gone.
-void Watcher::DropUnlisted(const GroupKind& kind) {
-  std::erase_if(account_fields_, [&](const auto& entry) {
-    const ProviderConfigName& config = entry.first;
-    return config.group == kind.group && config.kind == kind.kind &&
-           !listed_configs_.contains(config);
-  });
-}
-
 bool Watcher::ProviderConfigsKnown() const {
   return discovery_ && std::none_of(by_role_.begin(), by_role_.end(), [](const Followed* followed) {
            return followed->role() == Role::kProviderConfig && followed->served() &&
@@ -219,7 +212,7 @@ void Watcher::UseLearned() {
   LearnedIdentity learned{accounts_.Effective(), CompositesDefined()};
   ReconcileRules rules = reconciler_.rules();
   std::optional<std::map<ProviderConfigName, std::string>> fields;
-  if (ProviderConfigsKnown()) fields = account_fields_;
+  if (ProviderConfigsKnown()) fields = configs_.Fields();
   if (rules.identity.accounts != learned.accounts ||
       rules.identity.composites != learned.composites || rules.identity.account_fields != fields) {
     rules.identity.accounts = learned.accounts;
