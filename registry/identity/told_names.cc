@@ -135,15 +135,24 @@ bool IsNameOfRegistry(std::string_view key, const Catalogue& catalogue) {
     key.remove_prefix(bar + 1);
   }
   if (fields.size() < kPlaceFields || fields[1].empty()) return false;
-  const bool are_parts = std::all_of(
-      fields.begin() + kPlaceFields, fields.end(),
-      [](std::string_view field) { return field.find('=', 1) != std::string_view::npos; });
+  std::vector<std::string_view> parts;
+  for (std::size_t i = kPlaceFields; i < fields.size(); ++i) {
+    const std::size_t equals = fields[i].find('=');
+    if (equals == std::string_view::npos) return false;
+    parts.push_back(fields[i].substr(0, equals));
+  }
   const std::string_view account = fields[2];
   const bool is_account = account.empty() || account.starts_with('?') || IsAccount(account);
   const auto space = PercentDecode(fields[0]);
-  if (!are_parts || !is_account || !space) return false;
-  return std::any_of(catalogue.types().begin(), catalogue.types().end(),
-                     [&](const TypeSpec& type) { return type.space == *space; });
+  if (!is_account || !space) return false;
+  const bool is_id = parts.size() == 1 && parts.front() == "@id";
+  return std::any_of(catalogue.types().begin(), catalogue.types().end(), [&](const TypeSpec& type) {
+    const auto is_named = [](const KeyPart& part, std::string_view name) {
+      return part.name == name;
+    };
+    return type.space == *space && (is_id || std::equal(type.parts.begin(), type.parts.end(),
+                                                        parts.begin(), parts.end(), is_named));
+  });
 }
 
 bool IsRegion(std::string_view text) {

@@ -33,8 +33,8 @@ struct ToldNames {
 ToldNames NamesTold(std::string_view text, const ResourceIdentity& place,
                     const Catalogue& catalogue);
 
-// Whether `key` is spelt as a name that the registry prints (`s3/Bucket|aws|||name=jobs`) and its
-// first field is the space of a type.
+// Whether `key` is spelt as a name that the registry prints of some type
+// (`s3/Bucket|aws|||name=jobs`): with that type's parts, or an id.
 bool IsNameOfRegistry(std::string_view key, const Catalogue& catalogue);
 
 // Whether `text` is written as a region of AWS.
