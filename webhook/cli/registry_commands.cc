@@ -177,7 +177,12 @@ ExitCode FindDeclared(const ApiFlags& flags, const std::string& file, CommandIo&
     if (reply.code != ExitCode::kOk) return reply.code;
     const Json answer = ParseJson(reply.answer);
     if (!answer.is_object() || !answer.contains("resources")) continue;
-    for (const Json& resource : answer["resources"]) resources.push_back(resource);
+    for (const Json& resource : answer["resources"]) {
+      // By several of its names it is one.
+      const bool is_new =
+          std::find(resources.begin(), resources.end(), resource) == resources.end();
+      if (is_new) resources.push_back(resource);
+    }
   }
   if (!resources.empty()) return ExitCode::kOk;
   return Complain(io, "nobody owns what " + Plain(file) + " declares", ExitCode::kNo);
