@@ -68,19 +68,6 @@ constexpr std::string_view kIdField = "|@id=";
 // Longer ids than any that AWS gives would only fill the memory.
 constexpr std::size_t kIdBytesMax = 256;
 
-KeyText AssignedName(const ResourceIdentity& place, const TypeSpec& spec, const AssignedId& id) {
-  KeyText name;
-  AppendEncoded(name.text, spec.space);
-  name.text.push_back('|');
-  AppendEncoded(name.text, place.partition);
-  name.text.push_back('|');
-  if (!id.in_partition) AppendAccount(name.text, place.account);
-  name.text.push_back('|');
-  if (!id.in_partition) AppendEncoded(name.text, place.region);
-  AppendPart(name.text, kIdPart, id.text);
-  return name;
-}
-
 void AddFurther(KeyText text, bool observed, DeclaredResource& resource) {
   const auto same = [&](const FurtherName& other) { return other.text == text; };
   const bool known =
@@ -271,6 +258,19 @@ void AppendResources(const Draft& draft, std::vector<DeclaredResource>& resource
   if (draft.id.text.empty()) return;
   if (resources.size() > first + 1) assembly.AppendPlace();
   AddId(draft, resources.back());
+}
+
+KeyText AssignedName(const ResourceIdentity& place, const TypeSpec& spec, const AssignedId& id) {
+  KeyText name;
+  AppendEncoded(name.text, spec.space);
+  name.text.push_back('|');
+  AppendEncoded(name.text, place.partition);
+  name.text.push_back('|');
+  if (!id.in_partition) AppendAccount(name.text, place.account);
+  name.text.push_back('|');
+  if (!id.in_partition) AppendEncoded(name.text, place.region);
+  AppendPart(name.text, kIdPart, id.text);
+  return name;
 }
 
 bool IsAssignedName(const KeyText& name) {

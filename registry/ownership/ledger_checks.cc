@@ -94,7 +94,8 @@ void Ledger::CheckNames() {
   for (const auto& [text, name] : names_) {
     if (!name) {
       const auto stored = facts_.FurtherName(text);
-      if (stored && !rekeys_ && stands(stored->key) && !stands(text)) {
+      const bool is_name = stored && stored->sort != NameSort::kFormerId;
+      if (is_name && !rekeys_ && stands(stored->key) && !stands(text)) {
         Breach("I14", "a name lost while its resource lives: " + text.text);
       }
       continue;

@@ -13,6 +13,9 @@
 namespace truce {
 namespace {
 
+// Nothing else is spelt so: keys and names of AWS's have bars.
+constexpr std::string_view kFormerIdPrefix = "id:";
+
 // Where the account stands in a name: space|partition|account|region|…
 struct AccountField {
   std::size_t begin = std::string::npos;
@@ -92,6 +95,30 @@ KeyText WithAccount(const KeyText& name, std::string_view account) {
 NameSort SortOf(const KeyText& name) {
   if (IsAssignedName(name)) return NameSort::kAssigned;
   return IsLocated(name) ? NameSort::kLocated : NameSort::kDeclared;
+}
+
+KeyText FormerIdName(const PublicId& id) {
+  KeyText name{std::string(kFormerIdPrefix)};
+  name.text += id.text;
+  return name;
+}
+
+std::optional<PublicId> FormerIdOf(const ResourceName& name) {
+  if (name.sort != NameSort::kFormerId) return std::nullopt;
+  return PublicId{name.name.text.substr(std::min(kFormerIdPrefix.size(), name.name.text.size()))};
+}
+
+void KeepFormerId(const PublicId& id, const KeyText& key, Ledger& ledger) {
+  ledger.PutName({.name = FormerIdName(id),
+                  .key = key,
+                  .sort = NameSort::kFormerId,
+                  .observed = false,
+                  .at = ledger.now()});
+  std::vector<ResourceName> ids = ledger.FurtherNamesOf(key);
+  std::erase_if(ids, [](const ResourceName& name) { return name.sort != NameSort::kFormerId; });
+  std::stable_sort(ids.begin(), ids.end(),
+                   [](const ResourceName& a, const ResourceName& b) { return a.at > b.at; });
+  for (std::size_t i = kFormerIdsMax; i < ids.size(); ++i) ledger.DropName(ids[i].name);
 }
 
 std::optional<KeyText> ResourceOf(const KeyText& name, const Ledger& ledger) {
@@ -271,6 +298,7 @@ void Merge(const KeyText& from, const KeyText& to, Ledger& ledger) {
     owner.record_reason.clear();
   }
   const PublicId younger = gone->since < owner.since ? owner.id : gone->id;
+  KeepFormerId(younger, to, ledger);
   if (gone->since < owner.since) owner.id = gone->id;
   owner.since = std::min(owner.since, gone->since);
   owner.real = owner.real || gone->real;

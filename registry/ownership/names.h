@@ -24,6 +24,16 @@ KeyText WithAccount(const KeyText& name, std::string_view account);
 // Which sort of name it is, by its account.
 NameSort SortOf(const KeyText& name);
 
+// How the public id of a resource that merged into another one is kept among the further names of
+// that one, so that it still finds it. No name of AWS's is spelt so.
+KeyText FormerIdName(const PublicId& id);
+// The id of which `name` is the former-id name; nothing when it is a name of another sort.
+std::optional<PublicId> FormerIdOf(const ResourceName& name);
+// The resource at `key` is found by `id`, which was another one's until now, from now on and until
+// it ends; of more than kFormerIdsMax the newest stay.
+inline constexpr std::size_t kFormerIdsMax = 8;
+void KeepFormerId(const PublicId& id, const KeyText& key, Ledger& ledger);
+
 // The key of the resource to which the name belongs: one with an owner, or with rows. Nothing: the
 // name is free.
 std::optional<KeyText> ResourceOf(const KeyText& name, const Ledger& ledger);
@@ -58,7 +68,8 @@ std::vector<MeantResource> ResourcesMeant(const DeclaredResource& resource, cons
 // of those it means the first without another located name, else a new one, for which the caller
 // makes an owner. A stand-in of a resource in another account moves along, unless another root
 // declares that one by it (N3). Resources that turn out to be one, of one owner, merge: the elder's
-// id and time stay, a living row ends a record, the audit line names both. What belongs to another
+// id and time stay, the younger id finds it still, a living row ends a record, the audit line names
+// both. What belongs to another
 // owner stays there, but a located name that it has from a status alone and that configuration
 // gives this one.
 KeyText JoinNames(const DeclaredResource& resource, const Slot& root, Ledger& ledger);

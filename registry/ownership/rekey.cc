@@ -139,7 +139,8 @@ void MoveNames(const KeyText& old, const ResourceIdentity& identity, const NewKe
   const KeyText key = KeyAfter(new_key, identity, old);
   for (ResourceName& name : ledger.FurtherNamesOf(old)) {
     ledger.DropName(name.name);
-    if (name.sort != NameSort::kAssigned) name.name = WithAccount(key, AccountIn(name.name));
+    const bool by_fields = name.sort == NameSort::kDeclared || name.sort == NameSort::kLocated;
+    if (by_fields) name.name = WithAccount(key, AccountIn(name.name));
     name.key = key;
     if (name.name != key && !ResourceOf(name.name, ledger)) ledger.PutName(std::move(name));
   }
@@ -155,6 +156,8 @@ std::size_t Move(const Affected& affected, const NewKey& new_key, const std::str
     MergeRow(std::move(row), rows);
   }
   std::map<KeyText, Owner> owners;
+  std::vector<std::pair<PublicId, KeyText>> former;
+  std::set<PublicId> fresh;  // ids that nobody was told
   for (const Owner& owner : affected.owners) {
     ledger.DropOwner(owner.key);
     bool first = true;
@@ -162,11 +165,13 @@ std::size_t Move(const Affected& affected, const NewKey& new_key, const std::str
       Owner moved = owner;
       moved.key = target;
       moved.shape = ShapeOf(target);
-      if (!first) moved.id = ledger.NewId();
+      if (!first) fresh.insert(moved.id = ledger.NewId());
       first = false;
       const auto [at, added] = owners.try_emplace(target, moved);
       const auto rank = [](const Owner& o) { return std::tuple(o.since, o.id); };
-      if (!added && rank(moved) < rank(at->second)) at->second = moved;
+      if (added) continue;
+      if (rank(moved) < rank(at->second)) std::swap(moved, at->second);
+      if (!fresh.contains(moved.id)) former.emplace_back(std::move(moved.id), target);
     }
   }
   std::map<KeyText, std::vector<const Row*>> managers;
@@ -189,6 +194,7 @@ std::size_t Move(const Affected& affected, const NewKey& new_key, const std::str
   }
   for (auto& [id, row] : rows) ledger.PutRow(std::move(row));
   for (const Owner& owner : affected.owners) MoveNames(owner.key, owner.identity, new_key, ledger);
+  for (const auto& [id, key] : former) KeepFormerId(id, key, ledger);
   return affected.keys.size();
 }
 

@@ -165,6 +165,7 @@ struct Obstacle {
 // The owner's chain joins that of the object: the request brings the parent that its top names
 // (W3).
 bool BringsParent(const Case& c, const Owner& owner) {
+  if (c.object.names.empty()) return false;  // the usual case: spares a read of the store
   const auto top = c.ledger.ObjectBySlot(owner.root);
   return top && Joins(*top, c.object, c.ledger);
 }

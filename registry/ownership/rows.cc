@@ -44,6 +44,7 @@ std::string_view Name(NameSort sort) {
     case NameSort::kDeclared: return "declared";
     case NameSort::kLocated: return "located";
     case NameSort::kAssigned: return "assigned";
+    case NameSort::kFormerId: return "former-id";
   }
   return "";
 }

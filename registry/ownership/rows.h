@@ -199,6 +199,7 @@ enum class NameSort : std::uint8_t {
   kDeclared,  // as an object spells it, without the account that the credentials tell
   kLocated,   // with its account: what AWS itself would call it
   kAssigned,  // an id that AWS gave
+  kFormerId,  // no name of AWS's: the public id of a resource that merged into this one (N3)
 };
 std::string_view Name(NameSort sort);
 

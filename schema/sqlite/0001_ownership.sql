@@ -94,7 +94,8 @@ CREATE TABLE names (
   id       INTEGER PRIMARY KEY,
   name     TEXT    NOT NULL UNIQUE CHECK (name <> ''),
   resource INTEGER NOT NULL REFERENCES resources (id) DEFERRABLE INITIALLY DEFERRED,
-  sort     TEXT    NOT NULL CHECK (sort = 'declared' OR sort = 'located' OR sort = 'assigned'),
+  sort     TEXT    NOT NULL CHECK (sort = 'declared' OR sort = 'located' OR sort = 'assigned'
+                                  OR sort = 'former-id'),
   observed INTEGER NOT NULL CHECK (observed IN (0, 1)),  -- 1: known from a status only
   at       INTEGER NOT NULL
 ) STRICT;

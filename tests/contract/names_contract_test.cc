@@ -1,6 +1,7 @@
 // The contract of further names (I13: a name belongs to one resource), on every store.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <latch>
 #include <string>
@@ -40,13 +41,22 @@ TEST_P(NamesContract, KeepsEveryFieldAndFindsThemByNameAndByKey) {
   ResourceName assigned = NameOf("2", "a");
   assigned.name.text = "ec2/VPC|aws|123456789012|us-west-2|id=vpc-0123456789abcdef0";
   assigned.sort = NameSort::kAssigned;
+  ResourceName former = NameOf("3", "a");
+  former.name.text = "id:k3j5x7q2m4n6p";
+  former.sort = NameSort::kFormerId;
   const ResourceName located = NameOf(std::string(300, 'n'), "a");
-  changes.put_names = {located, odd, assigned};
+  changes.put_names = {located, odd, assigned, former};
   WriteAll(changes);
   WriteAll(SampleNamedCreate("b", "u2"));
-  const std::vector<ResourceName> of_a = {assigned, odd, located};
+  std::vector<ResourceName> of_a = {assigned, odd, located, former};
+  std::sort(of_a.begin(), of_a.end(),
+            [](const ResourceName& a, const ResourceName& b) { return a.name < b.name; });
+  std::vector<ResourceName> all = of_a;
+  all.push_back(SampleName("b"));
+  std::sort(all.begin(), all.end(),
+            [](const ResourceName& a, const ResourceName& b) { return a.name < b.name; });
   const auto check = [&] {
-    EXPECT_EQ(Contents().names, (std::vector{assigned, odd, SampleName("b"), located}));
+    EXPECT_EQ(Contents().names, all);
     // Alone, and after something that memory does not answer.
     for (const bool from_tables : {false, true}) {
       OnFacts([&](const Facts& facts) {

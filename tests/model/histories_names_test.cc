@@ -1,6 +1,7 @@
 // Named histories of resources with several names: accounts that become known, change or lie.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -191,12 +192,18 @@ TEST_F(HistoriesOfNames, ResourcesOfOneOwnerMerge) {
   const Queue again{"jobs", "stage", kOne, ""};
   ASSERT_TRUE(registry_.Create(ManagedQueue(a_, "u-2", again, Intent::kManages, 20)).allowed);
   ASSERT_EQ(registry_.Contents().owners.size(), 2U);
+  const PublicId younger = registry_.OwnerNamed(QueueName("jobs", kOne))->id;
   EXPECT_EQ(Learn(declared_, kOne), 1U);
   const StoreContents merged = registry_.Contents();
   ASSERT_EQ(merged.owners.size(), 1U);
   EXPECT_EQ(merged.owners.front().id, elder);
   EXPECT_EQ(merged.owners.front().record, Record::kNone) << "a living row ends a record";
-  EXPECT_EQ(merged.names.size(), 2U);
+  EXPECT_EQ(merged.names.size(), 3U);
+  const auto former = std::find_if(merged.names.begin(), merged.names.end(),
+                                   [](const ResourceName& name) { return FormerIdOf(name); });
+  ASSERT_NE(former, merged.names.end()) << "the younger id still finds it";
+  EXPECT_EQ(FormerIdOf(*former), younger);
+  EXPECT_EQ(former->key, merged.owners.front().key);
   EXPECT_EQ(Learn(declared_, kOne), 0U) << "again: nothing changes";
 }
 

@@ -211,7 +211,7 @@ ResourceName RandomName(std::mt19937_64& random) {
   ResourceName name = SampleName(NameOf(random));
   if (OneIn(random, 25)) name.name = SampleKey(NameOf(random));
   name.key = SampleKey(NameOf(random));
-  name.sort = static_cast<NameSort>(Below(random, 3));
+  name.sort = static_cast<NameSort>(Below(random, 4));
   name.observed = OneIn(random, 2);
   name.at = At(static_cast<std::int64_t>(Below(random, 1000)));
   return name;

@@ -228,6 +228,27 @@ def test_who_owns_what_a_manifest_declares(api, tmp_path):  # noqa: F811
     assert bomb.returncode == USAGE and "anchors and aliases" in bomb.stderr
 
 
+def test_who_owns_a_manifest_by_its_further_names(api, tmp_path):  # noqa: F811
+    def queue(name: str, provider_config: str) -> dict:
+        made = objects.queue(name, "jobs")
+        url = "https://sqs.us-east-1.amazonaws.com/111111111111/jobs"
+        made["metadata"]["annotations"] = {"crossplane.io/external-name": url}
+        made["spec"]["forProvider"]["region"] = "us-east-1"
+        made["spec"]["providerConfigRef"] = {"name": provider_config}
+        return made
+
+    with api.truce.reviewer() as reviewer:
+        status, response = reviewer.review(creation(queue("first", "one")))
+        assert status == 200 and response["allowed"], response
+    manifest = tmp_path / "queue.yaml"
+    manifest.write_text(json.dumps(queue("second", "two")))
+    found = api.truce.command("who-owns", "-f", str(manifest))
+    assert found.returncode == OK and "Queue first" in found.stdout, found.stderr
+    manifest.write_text(json.dumps({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x"}}))
+    unclear = api.truce.command("who-owns", "-f", str(manifest))
+    assert unclear.returncode == USAGE and "declare no resource" in unclear.stderr
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion(cli, shell):
     script = cli("completion", shell).stdout

@@ -24,6 +24,15 @@ def test_commands_beside_the_server(api):  # noqa: F811
     listed = json.loads(truce.command("list", "-o", "json", "--sort-by", "name").stdout)["items"]
     assert [item["name"] for item in listed] == ["prod-one", "prod-three", "prod-two"]
     assert len(truce.command("list", "--limit", "1", "-o", "name").stdout.splitlines()) == 1
+    for word in ("bucket/prod-one", "objectstorage/one", "ObjectStorage.platform.example.org/one", "s3/bucket/prod-one",
+                 "s3/Bucket|aws|||name=prod-one", resource_of(api, "prod-one")["id"]):
+        found = truce.command("who-owns", word, "-o", "name")
+        assert (found.returncode, found.stdout) == (OK, "s3/Bucket/prod-one\n"), (word, found.stderr)
+    assert truce.command("who-owns", "objectstorage/one", "-n", "team-a", "-o", "name").returncode == OK
+    assert truce.command("who-owns", "objectstorage/one", "-n", "team-b").returncode == NO
+    for word in ("nokind/prod-one", "arn:nonsense", "https://example.org/prod-one", "no/Type/prod-one"):
+        unclear = truce.command("who-owns", word)
+        assert unclear.returncode == USAGE and "KIND/NAME" in unclear.stderr, (word, unclear.stderr)
     described = truce.command("describe", "prod-one").stdout
     for word in ("Declarations", "History", "Denied", "team-b/mine"):
         assert word in described

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
 
+#include "registry/ownership/names.h"
 #include "tests/support/admission_fixture.h"
 #include "tests/support/validate_now.h"
 #include "webhook/api/rest/rest_agreements.h"
@@ -18,6 +20,7 @@
 namespace truce {
 namespace api_rest_test {
 
+using namespace std::chrono_literals;
 using nlohmann::json;
 
 class NobodyElse final : public AccessReviewer {
@@ -93,9 +96,11 @@ class RestTest : public AdmissionFixture {
   }
   // Writes go through the directory, as in the server.
   void Declare(const std::string& ns, const std::string& bucket, const std::string& service) {
-    Sent sent = Claim(ns, bucket, bucket, service);
-    sent.uid = "uid-" + bucket;
-    sent.review = "review-" + bucket;
+    DeclareObject(Claim(ns, bucket, bucket, service));
+  }
+  void DeclareObject(Sent sent) {
+    sent.uid = "uid-" + sent.kind + sent.name;
+    sent.review = "review-" + sent.kind + sent.name;
     HttpRequest request;
     request.body = BodyOf(sent);
     EXPECT_EQ(json::parse(ValidateNow(indexed_service_, request).body)["response"]["allowed"],
@@ -228,6 +233,123 @@ TEST_F(RestTest, LookupTellsWhetherItIsFree) {
   Get("/api/v1/resources:lookup", {}, 400);
 }
 
+TEST_F(RestTest, WhatIsNotUnderstoodIsNeverFree) {
+  Declare("team-a", "prod-artifacts", "service-a");
+  const std::string path = "/api/v1/resources:lookup";
+  for (const Query& query : std::vector<Query>{
+           {{"arn", "notanarn"}},
+           {{"arn", "arn:nonsense"}},
+           {{"resource", "arn:aws:nosuchservice:::x"}},
+           {{"resource", "https://example.org/x"}},
+           {{"resource", "nokind/prod-artifacts"}},
+           {{"resource", "no/Type/prod-artifacts"}},
+           {{"resource", "s3/Nope|aws|||name=prod-artifacts"}},
+           {{"key", "s3/Bucket"}},
+           {{"key", "prod-artifacts"}},
+           {{"name", "x"}, {"account", "12"}},
+           {{"name", "x"}, {"region", "us-east1"}},
+           {{"name", "x"}, {"type", "s3/Nothing"}},
+           {{"resource", "x"}, {"name", "x"}},
+           {{"resource", "x"}, {"namespace", "team-a"}},
+           {{"type", "s3/Bucket"}},
+       }) {
+    const json problem = Get(path, query, 400);
+    EXPECT_FALSE(problem.at("remedy").get<std::string>().empty());
+  }
+  const json unknown = Get(path, {{"resource", "nokind/prod-artifacts"}}, 400);
+  EXPECT_NE(unknown.at("remedy").get<std::string>().find("KIND/NAME"), std::string::npos);
+  EXPECT_TRUE(Get(path, {{"resource", "prod-nothing"}}).at("free"));
+  EXPECT_TRUE(Get(path, {{"resource", "bucket/prod-nothing"}}).at("free"));
+  EXPECT_TRUE(Get(path, {{"resource", "arn:aws:s3:::prod-nothing"}}).at("free"));
+  EXPECT_TRUE(Get(path, {{"resource", "/aws/lambda/x"}}).at("free"));
+}
+
+TEST_F(RestTest, FindsAResourceByAnyOfItsNames) {
+  Declare("team-a", "prod-artifacts", "service-a");
+  DeclareObject(Bucket("my-logs", "prod-logs"));
+  Sent queue = Managed("sqs", "Queue", "q", R"({"name":"jobs","region":"us-east-1"})");
+  queue.metadata = R"(,"annotations":{"crossplane.io/external-name":)"
+                   R"("https://sqs.us-east-1.amazonaws.com/111111111111/jobs"})";
+  DeclareObject(queue);
+  Sent group = Managed("ec2", "SecurityGroup", "web",
+                       R"({"name":"Web","vpcId":"vpc-12345678","region":"us-east-1"})");
+  group.metadata = R"(,"annotations":{"crossplane.io/external-name":"sg-0a1b2c3d"})";
+  DeclareObject(group);
+  DeclareObject(Managed("sqs", "Queue", "late", R"({"name":"late","region":"us-east-1"})"));
+  const auto found = [&](const std::string& word, const std::string& ns = "") {
+    Query query = {{"resource", word}};
+    if (!ns.empty()) query.emplace_back("namespace", ns);
+    std::string names;
+    const json answer = Get("/api/v1/resources:lookup", query);
+    EXPECT_EQ(answer.at("free"), answer.at("resources").empty());
+    for (const json& each : answer.at("resources")) {
+      names += each.at("name").get<std::string>() + (each.at("certain") ? " " : "? ");
+    }
+    return names;
+  };
+  EXPECT_EQ(found("prod-artifacts"), "prod-artifacts ");
+  EXPECT_EQ(found("s3/bucket/prod-artifacts"), "prod-artifacts ");
+  EXPECT_EQ(found("bucket/prod-artifacts"), "prod-artifacts ") << "a bucket of that name";
+  EXPECT_EQ(found("objectstorage/prod-artifacts"), "prod-artifacts ") << "the claim";
+  EXPECT_EQ(found("ObjectStorage.platform.example.org/prod-artifacts", "team-a"),
+            "prod-artifacts ");
+  EXPECT_EQ(found("bucket/my-logs"), "prod-logs ");
+  EXPECT_EQ(found("buckets.s3.aws.upbound.io/my-logs"), "prod-logs ");
+  EXPECT_EQ(found("bucket/prod-logs"), "prod-logs ");
+  EXPECT_EQ(found("arn:aws:s3:::prod-logs"), "prod-logs ");
+  EXPECT_EQ(found("s3/Bucket|aws|||name=prod-logs"), "prod-logs ");
+  EXPECT_EQ(found("https://sqs.us-east-1.amazonaws.com/111111111111/jobs"), "jobs ");
+  EXPECT_EQ(found("arn:aws:sqs:us-east-1:111111111111:jobs"), "jobs ");
+  EXPECT_EQ(found("https://sqs.us-east-1.amazonaws.com/222222222222/jobs"), "");
+  EXPECT_EQ(found("arn:aws:sqs:us-east-1:222222222222:late"), "late? ") << "nobody knows";
+  EXPECT_EQ(found("sg-0a1b2c3d"), "vpc-12345678/Web ");
+  EXPECT_EQ(found("VPC-12345678/web"), "vpc-12345678/Web ") << "AWS folds the case";
+  EXPECT_EQ(found("JOBS"), "") << "AWS does not";
+  EXPECT_EQ(found(IdOf("prod-logs")), "prod-logs ");
+  Get("/api/v1/resources:lookup", {{"resource", "objectstorage/x"}}, 404);
+  Get("/api/v1/resources:lookup", {{"resource", "bucket/my-logs"}, {"namespace", "team-a"}});
+  // By every name that is shown.
+  const std::string jobs =
+      Get("/api/v1/resources:lookup", {{"name", "jobs"}}).at("resources").at(0).at("id");
+  const json whole = Get("/api/v1/resources/" + jobs);
+  EXPECT_EQ(whole.at("names").size(), 2U);
+  for (const json& name : whole.at("names")) EXPECT_EQ(found(name.at("name")), "jobs ");
+}
+
+TEST_F(RestTest, AnObjectsNameTellsStrangersNothing) {
+  Declare("team-a", "prod-artifacts", "service-a");
+  DeclareObject(Bucket("my-logs", "prod-logs"));
+  user_ = "robot";
+  const std::string path = "/api/v1/resources:lookup";
+  EXPECT_TRUE(Get(path, {{"resource", "bucket/my-logs"}}).at("free"));
+  Get(path, {{"resource", "objectstorage/prod-artifacts"}}, 404);
+  reviews_.allowed.insert("robot get ownerships in namespace team-a");
+  EXPECT_FALSE(Get(path, {{"resource", "objectstorage/prod-artifacts"}}).at("free"));
+}
+
+TEST_F(RestTest, AnIdFromBeforeAMergeFindsTheResource) {
+  Declare("team-a", "prod-artifacts", "service-a");
+  const std::string id = IdOf("prod-artifacts");
+  const std::string former = "abcdefghijkl2";
+  const auto keep = [&](const Facts& facts) {
+    static const PartyRules kRules;
+    Ledger ledger(facts, clock_.Now(), random_ids_, kRules);
+    KeepFormerId({former}, {"s3/Bucket|aws|||name=prod-artifacts"}, ledger);
+    return ledger.Take();
+  };
+  ASSERT_TRUE(indexed_.Apply({}, keep, std::chrono::steady_clock::now() + 5s).ok());
+  const json whole = Get("/api/v1/resources/" + former);
+  EXPECT_EQ(whole.at("id"), id);
+  EXPECT_EQ(whole.at("formerIds"), json::array({former}));
+  EXPECT_EQ(whole.at("names").size(), 1U) << "it is no name of AWS's";
+  const json found = Get("/api/v1/resources:lookup", {{"resource", former}});
+  EXPECT_EQ(found.at("resources").at(0).at("id"), id);
+  const std::string tag = HeaderOf(Call("GET", "/api/v1/resources/" + former), "ETag");
+  const std::string path = "/api/v1/resources/" + former + ":release";
+  EXPECT_EQ(Call("POST", path, R"({"reason":"r"})", tag).status, 200);
+  Get("/api/v1/resources/" + former, {}, 404);
+}
+
 TEST_F(RestTest, StrangersLearnWhatDisclosureAllows) {
   Declare("team-a", "prod-artifacts", "service-a");
   const std::string id = IdOf("prod-artifacts");
@@ -240,7 +362,9 @@ TEST_F(RestTest, StrangersLearnWhatDisclosureAllows) {
   EXPECT_FALSE(seen.contains("root"));
   ChangePolicy([](AdmissionPolicy& policy) { policy.disclosure = Disclosure::kTaken; });
   seen = Get("/api/v1/resources:lookup", {{"name", "prod-artifacts"}}).at("resources").at(0);
-  EXPECT_EQ(seen, json::parse(R"({"type":"s3/Bucket","name":"prod-artifacts","redacted":true})"));
+  EXPECT_EQ(seen,
+            json::parse(
+                R"({"type":"s3/Bucket","name":"prod-artifacts","redacted":true,"certain":true})"));
   reviews_.allowed.insert("robot get ownerships in namespace team-a");
   EXPECT_FALSE(Get("/api/v1/resources/" + id).at("redacted"));
   reviews_.allowed.insert("robot list ownerships in namespace team-a");

@@ -1,12 +1,14 @@
 // Further names in a decision's ledger: what it sees, and what it leaves of them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "registry/ownership/ledger.h"
+#include "registry/ownership/names.h"
 #include "registry/store/memory/memory_store.h"
 #include "tests/support/store_samples.h"
 
@@ -71,6 +73,37 @@ TEST_F(LedgerNames, ReadsSeeWhatItPutAndDropped) {
   EXPECT_EQ(changes.put_names, (std::vector{moved, put}));
   EXPECT_TRUE(changes.drop_names.empty());
   EXPECT_EQ(Names(), (std::vector{moved, put}));
+}
+
+TEST_F(LedgerNames, FormerIdsAreBoundedAndEndWithTheResource) {
+  const auto id = [](std::size_t i) { return PublicId{"former" + std::to_string(i)}; };
+  for (std::size_t i = 0; i < kFormerIdsMax + 2; ++i) {
+    const auto decide = [&](const Facts& facts) {
+      Ledger ledger(facts, At(static_cast<int>(20 + i)), ids_, parties_);
+      KeepFormerId(id(i), SampleKey("a"), ledger);
+      return ledger.Take();
+    };
+    ASSERT_TRUE(store_.Apply({}, decide, Soon()).ok());
+  }
+  std::vector<PublicId> kept;
+  for (const ResourceName& name : Names()) {
+    if (const auto former = FormerIdOf(name)) kept.push_back(*former);
+  }
+  EXPECT_EQ(kept.size(), kFormerIdsMax);
+  const auto has = [&](std::size_t i) {
+    return std::find(kept.begin(), kept.end(), id(i)) != kept.end();
+  };
+  EXPECT_FALSE(has(0) || has(1)) << "the oldest went";
+  EXPECT_TRUE(has(kFormerIdsMax + 1));
+  Decide([](Ledger& ledger) {
+    ledger.Audit({.action = AuditAction::kReleased,
+                  .key = SampleKey("a"),
+                  .id = ledger.OwnerOf(SampleKey("a"))->id,
+                  .cause = "test"});
+    for (const Row& row : ledger.RowsOfKey(SampleKey("a"))) ledger.DropRow(row.id);
+    ledger.DropOwner(SampleKey("a"));
+  });
+  EXPECT_TRUE(Names().empty());
 }
 
 TEST_F(LedgerNames, WhatIsKnownOrWasNeverThereIsNoChange) {

@@ -6,6 +6,8 @@
 #include <functional>
 #include <utility>
 
+#include "registry/base/text.h"
+
 namespace truce {
 namespace {
 
@@ -16,6 +18,12 @@ std::uint32_t HashOf(std::string_view text) {
   if (text.empty()) return kNothing;
   const std::uint64_t hash = std::hash<std::string_view>{}(text);
   return std::max(static_cast<std::uint32_t>(hash ^ (hash >> 32U)), kNothing + 1);
+}
+
+std::string WithoutCase(std::string_view text) {
+  std::string folded(text);
+  for (char& c : folded) c = Lower(c);
+  return folded;
 }
 
 }  // namespace
@@ -85,7 +93,10 @@ std::uint32_t Directory::ServicePlace(const std::string& name) {
 
 void Directory::Put(const Owner& owner) {
   const std::array<std::uint32_t, kByCount> hash = {HashOf(owner.key.text), HashOf(owner.id.text),
-                                                    HashOf(owner.name), HashOf(owner.arn)};
+                                                    HashOf(WithoutCase(owner.name)),
+                                                    HashOf(owner.arn)};
+  NoteNamespace(owner.root.ns);
+  if (owner.leaf) NoteNamespace(owner.leaf->ns);
   const std::uint32_t service = ServicePlace(owner.service);
   Place place = Find(owner.key.text);
   if (place != kNone) {
@@ -99,6 +110,11 @@ void Directory::Put(const Owner& owner) {
   entries_[place].hash = hash;
   entries_[place].service = service;
   Link(place);
+}
+
+void Directory::NoteNamespace(const std::string& ns) {
+  if (ns.empty() || namespaces_.size() >= kNamespacesMax) return;
+  namespaces_.insert(ns);
 }
 
 void Directory::Erase(const KeyText& key) {
@@ -163,7 +179,7 @@ std::vector<KeyText> Directory::WithId(const PublicId& id, std::size_t limit) co
 }
 
 std::vector<KeyText> Directory::WithName(std::string_view name, std::size_t limit) const {
-  return WithHash(kByName, HashOf(name), limit);
+  return WithHash(kByName, HashOf(WithoutCase(name)), limit);
 }
 
 std::vector<KeyText> Directory::WithArn(std::string_view arn, std::size_t limit) const {

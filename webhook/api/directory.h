@@ -11,6 +11,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,8 +30,8 @@ class Directory final {
   void Put(const Owner& owner);
   void Erase(const KeyText& key);
 
-  // Keys whose owner has, or by chance of hashing seems to have, that id, name or ARN; at most
-  // `limit`.
+  // Keys whose owner has, or by chance of hashing seems to have, that id, name (whatever its case)
+  // or ARN; at most `limit`.
   std::vector<KeyText> WithId(const PublicId& id, std::size_t limit) const;
   std::vector<KeyText> WithName(std::string_view name, std::size_t limit) const;
   std::vector<KeyText> WithArn(std::string_view arn, std::size_t limit) const;
@@ -46,6 +47,11 @@ class Directory final {
   };
   std::vector<ServiceCount> Services(const std::string& after, std::size_t limit) const;
   std::size_t CountOf(const std::string& service) const;
+
+  // Namespaces of roots and managed resources that were entered, also of those that are gone; the
+  // first kNamespacesMax of them.
+  static constexpr std::size_t kNamespacesMax = 10'000;
+  const std::set<std::string, std::less<>>& namespaces() const { return namespaces_; }
 
   std::size_t size() const { return live_; }
 
@@ -77,6 +83,7 @@ class Directory final {
   void AddBucket();
   Place Find(std::string_view key) const;
   Place TakeEntry(std::string_view key);
+  void NoteNamespace(const std::string& ns);
   void Link(Place place);
   void Unlink(Place place);
   std::uint32_t ServicePlace(const std::string& name);
@@ -90,6 +97,7 @@ class Directory final {
   std::array<std::deque<Place>, kByCount> buckets_;
   std::vector<Service> services_;
   std::map<std::string, std::uint32_t, std::less<>> service_places_;
+  std::set<std::string, std::less<>> namespaces_;
 };
 
 }  // namespace truce

@@ -54,7 +54,9 @@ void WriteNames(const Owner& owner, const std::vector<ResourceName>& further, Js
   json.BeginArray();
   WriteName({.name = owner.key, .key = owner.key, .sort = SortOf(owner.key), .at = owner.since},
             json);
-  for (const ResourceName& name : further) WriteName(name, json);
+  for (const ResourceName& name : further) {
+    if (name.sort != NameSort::kFormerId) WriteName(name, json);
+  }
   json.EndArray();
 }
 

@@ -141,7 +141,7 @@ ApiReply AskApi(const ApiFlags& flags, const ApiQuestion& question, CommandIo& i
   const std::string method = MethodOf(question);
   const std::string target = TargetOf(question);
   OperatorReply reply =
-      CallOperator(*flags.config, {target, question.body, method, question.if_match}, io);
+      CallOperator(*flags.config, {target, question.body, method, question.if_match, true}, io);
   return {reply.code, std::move(reply.answer)};
 }
 

@@ -98,6 +98,11 @@ Result<Json> ReadManifests(const std::string& file) {
   return items;
 }
 
+void AddKey(const std::string& key, std::vector<std::string>& keys) {
+  const bool is_new = std::find(keys.begin(), keys.end(), key) == keys.end();
+  if (!key.empty() && is_new) keys.push_back(key);
+}
+
 }  // namespace
 
 ExitCode KeysDeclaredIn(const ApiFlags& flags, const std::string& file, CommandIo& io,
@@ -114,14 +119,16 @@ ExitCode KeysDeclaredIn(const ApiFlags& flags, const std::string& file, CommandI
   for (const Json& item : answer["items"]) {
     if (!item.is_object() || !item.contains("declares")) continue;
     for (const Json& declared : item["declares"]) {
-      const std::string key = declared.value("key", std::string());
-      const bool is_new = std::find(keys.begin(), keys.end(), key) == keys.end();
-      if (!key.empty() && is_new) keys.push_back(key);
+      AddKey(declared.value("key", std::string()), keys);
+      if (!declared.contains("names") || !declared["names"].is_array()) continue;
+      for (const Json& name : declared["names"]) {
+        if (name.is_string()) AddKey(name, keys);
+      }
     }
   }
   if (!keys.empty()) return ExitCode::kOk;
   return Complain(io, file + ": the manifests declare no resource whose name is known",
-                  ExitCode::kNo);
+                  ExitCode::kUsage);
 }
 
 }  // namespace truce

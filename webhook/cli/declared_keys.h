@@ -9,9 +9,9 @@
 
 namespace truce {
 
-// The keys in the order of the manifests, each once. `file`: YAML documents or JSON; "-" is
-// standard input. Anything but kOk: a message was written; kNo: the manifests declare nothing that
-// is known.
+// The keys and further names in the order of the manifests, each once. `file`: YAML documents or
+// JSON; "-" is standard input. Anything but kOk: a message was written; kUsage: also when the
+// manifests declare nothing that is known.
 ExitCode KeysDeclaredIn(const ApiFlags& flags, const std::string& file, CommandIo& io,
                         std::vector<std::string>& keys);
 

@@ -24,33 +24,36 @@ ExitCode NoServer(CommandIo& io) {
   return Complain(io, "what answers is not a Truce server", ExitCode::kUnreachable);
 }
 
-// What the word says: an ARN, TYPE/NAME, or a name alone.
-std::vector<std::pair<std::string, std::string>> ParametersOf(const NamedResource& named) {
-  std::vector<std::pair<std::string, std::string>> parameters = {{"account", named.account},
-                                                                 {"region", named.region}};
-  const std::string& word = named.resource;
-  const std::size_t first = word.find('/');
-  const std::size_t second = first == std::string::npos ? first : word.find('/', first + 1);
-  if (word.starts_with("arn:")) {
-    parameters.emplace_back("arn", word);
-  } else if (second == std::string::npos) {
-    parameters.emplace_back("name", word);
-  } else {
-    parameters.emplace_back("type", word.substr(0, second));
-    parameters.emplace_back("name", word.substr(second + 1));
-  }
-  return parameters;
-}
-
 }  // namespace
 
 std::shared_ptr<NamedResource> AddNamedResource(CommandLine& app) {
   auto named = std::make_shared<NamedResource>();
-  app.AddOption("RESOURCE", named->resource,
-                "A name, TYPE/NAME as s3/Bucket/prod-artifacts, or an ARN");
+  app.AddOption(
+      "RESOURCE", named->resource,
+      "A name, TYPE/NAME as s3/Bucket/prod-artifacts, an ARN, a URL, an id, or the object "
+      "that declares it as KIND/NAME");
   app.AddOption("--account", named->account, "Its account, when the name is not enough");
   app.AddOption("--region", named->region, "Its region, when the name is not enough");
+  app.AddOption("-n,--namespace", named->ns,
+                "Namespace of the object, with KIND/NAME; default any");
   return named;
+}
+
+std::vector<std::pair<std::string, std::string>> ParametersOf(const NamedResource& named) {
+  return {{"resource", named.resource},
+          {"namespace", named.ns},
+          {"account", named.account},
+          {"region", named.region}};
+}
+
+std::string AccountText(const nlohmann::json& resource) {
+  std::string account = TextIn(resource, "account");
+  if (!account.starts_with('?')) return OnOneLine(std::move(account));
+  // ?cluster/group/kind/namespace/name
+  const std::size_t name = account.rfind('/');
+  return OnOneLine(name == std::string::npos
+                       ? std::string("unknown")
+                       : "unknown (ProviderConfig " + account.substr(name + 1) + ")");
 }
 
 std::string OnOneLine(std::string text) {
@@ -114,10 +117,20 @@ ExitCode FindOne(const ApiFlags& flags, const NamedResource& named, CommandIo& i
   const std::string word = OnOneLine(named.resource);
   if (found.empty()) return Complain(io, "nobody owns " + word, ExitCode::kNo);
   if (found.size() > 1) {
-    return Complain(io,
-                    word + " fits " + std::to_string(found.size()) +
-                        " resources; name it as TYPE/NAME, with --account and --region, or by ARN",
-                    ExitCode::kNo);
+    std::string which;
+    for (const Json& each : found) {
+      const std::string id = TextIn(each, "id");
+      which.append("\n  ").append(id.empty() ? "(not shown)" : OnOneLine(id));
+      which.append("  ").append(TypeAndName(each));
+      const std::string account = AccountText(each);
+      const std::string region = OnOneLine(TextIn(each, "region"));
+      if (!account.empty()) which.append(", account ").append(account);
+      if (!region.empty()) which.append(", ").append(region);
+    }
+    return Complain(
+        io,
+        word + " fits " + std::to_string(found.size()) + " resources; name one by its id:" + which,
+        ExitCode::kNo);
   }
   const std::string id = TextIn(found[0], "id");
   if (id.empty()) {

@@ -16,13 +16,19 @@ namespace truce {
 
 class CommandLine;
 
-// A name, TYPE/NAME or an ARN, and what tells equal names apart; all empty when none was given.
+// A resource by any of its names (the server says which forms there are), and what tells equal
+// names apart; all empty when none was given.
 struct NamedResource {
   std::string resource;
   std::string account;
   std::string region;
+  std::string ns;  // of the object, where the resource is named as KIND/NAME
 };
 std::shared_ptr<NamedResource> AddNamedResource(CommandLine& app);
+// The parameters of a lookup.
+std::vector<std::pair<std::string, std::string>> ParametersOf(const NamedResource& named);
+// The account of a resource in words: "unknown (ProviderConfig prod)" while it is not known.
+std::string AccountText(const nlohmann::json& resource);
 
 // Asks the server for a JSON object, or complains. An answer that is no object is kUnreachable.
 ExitCode AskForObject(const ApiFlags& flags, const ApiQuestion& question, CommandIo& io,

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "webhook/cli/api_call.h"
 #include "webhook/cli/socket_client.h"
 #include "webhook/wire/json_text.h"
 
@@ -54,7 +55,10 @@ OperatorReply CallOperator(const ConfigFlags& flags, const OperatorCall& call, C
   }
   if (answer.value().status == 200 || answer.value().status == 201)
     return {ExitCode::kOk, answer.value().body};
-  return {Complain(io, AnswerProblem(answer.value()), CodeOfStatus(answer.value().status)), {}};
+  const int status = answer.value().status;
+  const std::string text =
+      call.with_remedy ? ProblemText(answer.value().body, status) : AnswerProblem(answer.value());
+  return {Complain(io, text, CodeOfStatus(status)), {}};
 }
 
 }  // namespace truce

@@ -16,6 +16,7 @@ struct OperatorCall {
   std::string body;
   std::string_view method = {};    // empty: GET, with a body POST
   std::string_view if_match = {};  // an entity tag; empty: none
+  bool with_remedy = false;        // a message says what to do, too
 };
 
 // Sends it to DIR/truce.sock of the configured data directory. With status 200 or 201 `answer` is

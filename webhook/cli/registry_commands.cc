@@ -10,6 +10,7 @@
 #include "webhook/cli/command.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/declared_keys.h"
+#include "webhook/cli/named_resource.h"
 #include "webhook/cli/output.h"
 #include "webhook/wire/json_text.h"
 
@@ -67,14 +68,27 @@ Rows ResourceRows(const Json& items, bool wide) {
                                     OrDash(TextIn(item, "state")),
                                     OrDash(TextIn(item, "since"))};
     if (wide) {
-      for (const char* name : {"account", "region", "contact"}) {
-        row.push_back(OrDash(TextIn(item, name)));
-      }
+      row.push_back(OrDash(AccountText(item)));
+      row.push_back(OrDash(TextIn(item, "region")));
+      row.push_back(OrDash(TextIn(item, "contact")));
       row.emplace_back(IsTrue(item, "contested") ? "yes" : "no");
       row.push_back(OrDash(TextIn(item, "id")));
       row.push_back(OrDash(TextIn(item, "arn")));
     }
     rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+// Of several found, what tells them apart is shown too.
+Rows FoundRows(const Json& items, bool wide) {
+  Rows rows = ResourceRows(items, wide);
+  if (wide || items.size() < 2) return rows;
+  rows[0].insert(rows[0].end(), {"ACCOUNT", "REGION", "ID"});
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    rows[i + 1].push_back(OrDash(AccountText(items[i])));
+    rows[i + 1].push_back(OrDash(TextIn(items[i], "region")));
+    rows[i + 1].push_back(OrDash(TextIn(items[i], "id")));
   }
   return rows;
 }
@@ -126,47 +140,29 @@ ExitCode Collect(const ApiFlags& flags, const ListQuestion& question, CommandIo&
   return ExitCode::kOk;
 }
 
-// How a resource is named on the command line: an ARN, TYPE/NAME, or a name alone.
-Parameters WhichResource(const std::string& word) {
-  if (word.starts_with("arn:")) return {{"arn", word}};
-  const std::size_t first = word.find('/');
-  const std::size_t second = first == std::string::npos ? first : word.find('/', first + 1);
-  if (second == std::string::npos) return {{"name", word}};
-  return {{"type", word.substr(0, second)}, {"name", word.substr(second + 1)}};
-}
-
-struct ResourceChoice {
-  std::string resource;
-  std::string account;
-  std::string region;
-  std::string manifest;  // of who-owns
-};
-
-std::shared_ptr<ResourceChoice> AddSelection(CommandLine& app, bool required) {
-  auto selection = std::make_shared<ResourceChoice>();
-  Argument resource = app.AddOption("RESOURCE", selection->resource,
-                                    "A name, TYPE/NAME as s3/Bucket/prod-artifacts, or an ARN");
-  if (required) resource.Required();
-  app.AddOption("--account", selection->account, "Its account, when the name is not enough");
-  app.AddOption("--region", selection->region, "Its region, when the name is not enough");
-  return selection;
-}
-
-// The resources that the selection fits.
-ExitCode Find(const ApiFlags& flags, const ResourceChoice& selection, CommandIo& io,
-              Json& resources) {
-  Parameters parameters = WhichResource(selection.resource);
-  parameters.emplace_back("account", selection.account);
-  parameters.emplace_back("region", selection.region);
-  const ApiReply reply = AskApi(flags, {"/api/v1/resources:lookup", std::move(parameters)}, io);
+// The resources that are meant.
+ExitCode Find(const ApiFlags& flags, const NamedResource& named, CommandIo& io, Json& resources) {
+  const ApiReply reply = AskApi(flags, {"/api/v1/resources:lookup", ParametersOf(named)}, io);
   if (reply.code != ExitCode::kOk) return reply.code;
   const Json answer = ParseJson(reply.answer);
   if (!answer.is_object() || !answer.contains("resources") || !answer["resources"].is_array()) {
     return Complain(io, "what answers is not a Truce server", ExitCode::kUnreachable);
   }
   resources = answer["resources"];
-  if (!resources.empty()) return ExitCode::kOk;
-  return Complain(io, "nobody owns " + Plain(selection.resource), ExitCode::kNo);
+  if (resources.empty()) {
+    return Complain(io, "nobody owns " + Plain(named.resource), ExitCode::kNo);
+  }
+  if (answer.contains("complete") && !IsTrue(answer, "complete")) {
+    io.err << "truce: there may be more; add --account, --region or -n\n";
+  }
+  const auto is_unsure = [](const Json& each) {
+    return each.contains("certain") && !IsTrue(each, "certain");
+  };
+  if (std::any_of(resources.begin(), resources.end(), is_unsure)) {
+    io.err << "truce: where the account is unknown it may be another resource of that name; "
+              "truce doctor says how Truce learns it\n";
+  }
+  return ExitCode::kOk;
 }
 
 // What the manifests of a file declare and somebody owns.
@@ -181,10 +177,23 @@ ExitCode FindDeclared(const ApiFlags& flags, const std::string& file, CommandIo&
     if (reply.code != ExitCode::kOk) return reply.code;
     const Json answer = ParseJson(reply.answer);
     if (!answer.is_object() || !answer.contains("resources")) continue;
-    for (const Json& resource : answer["resources"]) resources.push_back(resource);
+    for (const Json& resource : answer["resources"]) {
+      // By several of its names it is one.
+      const bool is_new =
+          std::find(resources.begin(), resources.end(), resource) == resources.end();
+      if (is_new) resources.push_back(resource);
+    }
   }
   if (!resources.empty()) return ExitCode::kOk;
   return Complain(io, "nobody owns what " + Plain(file) + " declares", ExitCode::kNo);
+}
+
+// How Truce knows a name.
+std::string SourceOf(const Json& name) {
+  if (IsTrue(name, "observed")) return "status";
+  const std::string sort = TextIn(name, "sort");
+  if (sort == "assigned") return "external name";
+  return sort == "located" ? "fields and account" : "fields";
 }
 
 void DescribeResource(const Json& resource, std::ostream& out) {
@@ -195,11 +204,10 @@ void DescribeResource(const Json& resource, std::ostream& out) {
     out << head << Plain(text) << "\n";
   };
   line("Resource:", ResourceName(resource));
-  for (const auto& [label, name] : {std::pair{"ARN:", "arn"},
-                                    {"Account:", "account"},
-                                    {"Region:", "region"},
-                                    {"Service:", "service"},
-                                    {"Contact:", "contact"}}) {
+  line("ARN:", TextIn(resource, "arn"));
+  line("Account:", AccountText(resource));
+  for (const auto& [label, name] :
+       {std::pair{"Region:", "region"}, {"Service:", "service"}, {"Contact:", "contact"}}) {
     line(label, TextIn(resource, name));
   }
   if (IsTrue(resource, "redacted")) {
@@ -212,6 +220,14 @@ void DescribeResource(const Json& resource, std::ostream& out) {
   line("Successor:", TextIn(resource, "successor"));
   line("Contested:", IsTrue(resource, "contested") ? "yes, a second chain manages it" : "no");
   line("Id:", TextIn(resource, "id"));
+  std::string former;
+  const auto former_ids = resource.find("formerIds");
+  if (former_ids != resource.end() && former_ids->is_array()) {
+    for (const Json& id : *former_ids) {
+      if (id.is_string()) former.append(former.empty() ? "" : ", ").append(id);
+    }
+  }
+  line("Former ids:", former);
   line("Key:", TextIn(resource, "key"));
   const auto section = [&](const char* title, const char* member, Rows rows, const auto& row_of) {
     const auto found = resource.find(member);
@@ -220,11 +236,11 @@ void DescribeResource(const Json& resource, std::ostream& out) {
     out << "\n" << title << "\n";
     PrintTable(rows, out);
   };
-  section("Names", "names", {{"NAME", "SORT", "FROM", "SINCE"}},
-          [](const Json& each) -> std::vector<std::string> {
-            return {TextIn(each, "name"), TextIn(each, "sort"),
-                    IsTrue(each, "observed") ? "status" : "declaration", TextIn(each, "since")};
-          });
+  section(
+      "Names", "names", {{"NAME", "SORT", "FROM", "SINCE"}},
+      [](const Json& each) -> std::vector<std::string> {
+        return {TextIn(each, "name"), TextIn(each, "sort"), SourceOf(each), TextIn(each, "since")};
+      });
   const auto declaration = [](const Json& each) -> std::vector<std::string> {
     const Json empty;
     const Json& object = each.contains("object") ? each["object"] : empty;
@@ -270,39 +286,48 @@ void AddLimit(CommandLine& app, std::size_t& limit) {
 
 CommandAction DeclareWhoOwns(CommandLine& app) {
   const auto flags = AddApiFlags(app);
-  const auto selection = AddSelection(app, false);
+  const auto named = AddNamedResource(app);
   const auto output = AddOutputFlag(app);
-  app.AddOption("-f,--file", selection->manifest,
+  const auto manifest = std::make_shared<std::string>();
+  app.AddOption("-f,--file", *manifest,
                 "What the manifests of this file declare; - reads standard input");
   app.Footer(
       "Examples:\n"
       "  truce who-owns prod-artifacts\n"
       "  truce who-owns -f bucket.yaml\n"
       "  truce who-owns s3/Bucket/prod-artifacts -o yaml\n"
-      "  truce who-owns arn:aws:s3:::prod-artifacts --server https://truce.example.org\n\n"
-      "Exit code 1: nobody owns it, the name is free.");
+      "  truce who-owns arn:aws:s3:::prod-artifacts --server https://truce.example.org\n"
+      "  truce who-owns https://sqs.eu-west-1.amazonaws.com/123456789012/jobs\n"
+      "  truce who-owns sg-0a1b2c3d\n"
+      "  truce who-owns bucket/artifacts\n"
+      "  truce who-owns bucket.s3.aws.m.upbound.io/artifacts -n team-a\n\n"
+      "Exit code 1: nobody owns it, the name is free. Exit code 2: that is no name of a resource.");
   return [=](CommandIo& io) {
-    if (selection->resource.empty() == selection->manifest.empty()) {
+    if (named->resource.empty() == manifest->empty()) {
       return Complain(io, "name a resource, or manifests with -f", ExitCode::kUsage);
     }
     Json resources;
-    const ExitCode code = selection->manifest.empty()
-                              ? Find(*flags, *selection, io, resources)
-                              : FindDeclared(*flags, selection->manifest, io, resources);
+    const ExitCode code = manifest->empty() ? Find(*flags, *named, io, resources)
+                                            : FindDeclared(*flags, *manifest, io, resources);
     if (code == ExitCode::kOk)
-      PrintItems(*output, resources, io.out, std::make_pair(ResourceRows, ResourceName));
+      PrintItems(*output, resources, io.out, std::make_pair(FoundRows, ResourceName));
     return code;
   };
 }
 
 CommandAction DeclareDescribe(CommandLine& app) {
   const auto flags = AddApiFlags(app);
-  const auto selection = AddSelection(app, true);
+  const auto named = AddNamedResource(app);
   const auto output = AddOutputFlag(app);
-  app.Footer("Example:\n  truce describe s3/Bucket/prod-artifacts\n");
+  app.Footer(
+      "Examples:\n"
+      "  truce describe s3/Bucket/prod-artifacts\n"
+      "  truce describe bucket/artifacts\n\n"
+      "A resource is named as in truce who-owns.");
   return [=](CommandIo& io) {
+    if (named->resource.empty()) return Complain(io, "name a resource", ExitCode::kUsage);
     Json resources;
-    const ExitCode code = Find(*flags, *selection, io, resources);
+    const ExitCode code = Find(*flags, *named, io, resources);
     if (code != ExitCode::kOk) return code;
     Json whole = Json::array();
     for (const Json& resource : resources) {

@@ -27,7 +27,7 @@ std::string_view Word(const std::array<std::string_view, kSize>& words, Enum val
 }
 constexpr std::array kAgreementKinds = {"share"sv, "transfer"sv, "protection"sv};
 constexpr std::array kShareLevels = {"observe"sv, "attach"sv};
-constexpr std::array kNameSorts = {"declared"sv, "located"sv, "assigned"sv};
+constexpr std::array kNameSorts = {"declared"sv, "located"sv, "assigned"sv, "former-id"sv};
 
 // Collects the first thing that cannot be read.
 class Reader {

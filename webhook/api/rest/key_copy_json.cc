@@ -363,7 +363,8 @@ Agreement ReadAgreement(const Json& json, const KeyText& key, const std::string&
 }
 
 std::optional<NameSort> NameSortFromName(std::string_view name) {
-  static constexpr NameSort kAll[] = {NameSort::kDeclared, NameSort::kLocated, NameSort::kAssigned};
+  static constexpr NameSort kAll[] = {NameSort::kDeclared, NameSort::kLocated, NameSort::kAssigned,
+                                      NameSort::kFormerId};
   return FromName(kAll, name);
 }
 

@@ -234,6 +234,9 @@ Result<ResourceView> RegistryQueries::ById(const PublicId& id, Deadline deadline
       found = ViewOf(*std::move(owner), facts);
       return;
     }
+    const auto name = facts.FurtherName(FormerIdName(id));
+    if (!name) return;
+    if (auto owner = facts.OwnerOf(name->key)) found = ViewOf(*std::move(owner), facts);
   };
   TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
   if (!found) return Error{ErrorCode::kNotFound, "no resource has that id"};

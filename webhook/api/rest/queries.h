@@ -68,7 +68,7 @@ class RegistryQueries final {
   // Errors: kInvalidArgument: an order other than by key over more than kSortMax owners.
   Result<ResourcePage> List(const ResourceQuery& query, const Catalogue& catalogue,
                             Deadline deadline) const;
-  // Errors: kNotFound.
+  // The resource of that id, also by an id that it had before it merged (N3). Errors: kNotFound.
   Result<ResourceView> ById(const PublicId& id, Deadline deadline) const;
   Result<ResourceView> ByKey(const KeyText& key, Deadline deadline) const;
   // At most kPageMax, by key.

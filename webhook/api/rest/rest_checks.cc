@@ -150,8 +150,10 @@ void WriteChecked(const Item& item, const Checked& checked, JsonWriter& json) {
         .Field("type", resource.identity.type)
         .Field("name", resource.name)
         .Field("key", resource.key.text)
-        .Field("intent", Name(resource.intent))
-        .EndObject();
+        .Key("names")
+        .BeginArray();
+    for (const FurtherName& name : resource.further) json.Text(name.text.text);
+    json.EndArray().Field("intent", Name(resource.intent)).EndObject();
   }
   json.EndArray().Key("findings").BeginArray();
   for (std::size_t i = 0; i < checked.findings.size(); ++i) {

@@ -5,27 +5,22 @@
 #include <utility>
 
 #include "registry/base/result.h"
+#include "registry/ownership/names.h"
 #include "registry/ownership/sharing.h"
 #include "registry/ownership/sight.h"
 #include "webhook/api/resource_json.h"
 #include "webhook/api/rest/agreement_json.h"
+#include "webhook/api/rest/lookup.h"
 #include "webhook/api/rest/rest_api.h"
 #include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
 
-constexpr std::size_t kIdBytes = 13;
 constexpr std::size_t kHistoryLines = 50;
 constexpr std::size_t kDenialsShown = 20;
 constexpr std::size_t kReasonBytesMax = 1024;
 constexpr std::string_view kResourcesPath = "/api/v1/resources/";
-
-bool IsPublicId(std::string_view text) {
-  return text.size() == kIdBytes && std::all_of(text.begin(), text.end(), [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= '2' && c <= '7');
-         });
-}
 
 // Everything that a cursor goes on with: all parameters but itself and the size of a page.
 std::string ResourcesQuestion(const RestCall& call) {
@@ -230,6 +225,11 @@ HttpResponse RestApi::GetResource(RestCall& call) const {
   }
   json.EndArray().Key("names");
   WriteNames(owner, view.value().names, json);
+  json.Key("formerIds").BeginArray();
+  for (const ResourceName& name : view.value().names) {
+    if (const auto former = FormerIdOf(name)) json.Text(former->text);
+  }
+  json.EndArray();
   WriteAgreementMembers(view.value(), ports_.clock.Now(), json);
   const auto history =
       queries_.Audit({.id = owner.id, .newest_first = true}, kHistoryLines, call.deadline);
@@ -249,37 +249,46 @@ HttpResponse RestApi::GetResource(RestCall& call) const {
 }
 
 HttpResponse RestApi::Lookup(RestCall& call) const {
-  const Result<void> checked = call.AllowOnly({"arn", "type", "name", "account", "region", "key"});
+  const Result<void> checked =
+      call.AllowOnly({"resource", "namespace", "arn", "type", "name", "account", "region", "key"});
   if (!checked.ok()) return ProblemResponse(checked.error());
-  Result<ResourceFilter> filter = ResourceFilterOf(call);
-  if (!filter.ok()) return ProblemResponse(filter.error());
-  const std::string key = call.Parameter("key");
-  const bool by_name = !filter.value().name.empty();
-  if (key.empty() && filter.value().arn.empty() && !by_name) {
-    return ProblemResponse(InvalidArgument("name an arn, a name (with its type), or a key"));
-  }
-  std::vector<Owner> found;
-  if (!key.empty()) {
-    auto view = queries_.ByKey({key}, call.deadline);
-    if (!view.ok() && view.error().code != ErrorCode::kNotFound) {
-      return ProblemResponse(view.error());
-    }
-    if (view.ok()) found.push_back(std::move(view).value().owner);
-  } else {
-    auto owners = queries_.Find(filter.value(), call.deadline);
-    if (!owners.ok()) return ProblemResponse(owners.error());
-    found = std::move(owners).value();
-  }
+  LookupWords words{.resource = call.Parameter("resource"),
+                    .arn = call.Parameter("arn"),
+                    .key = call.Parameter("key"),
+                    .name = call.Parameter("name"),
+                    .type = call.Parameter("type"),
+                    .account = call.Parameter("account"),
+                    .region = call.Parameter("region"),
+                    .ns = std::nullopt};
+  const std::string ns = call.Parameter("namespace");
+  if (!ns.empty()) words.ns = ns;
+  const LookupReading reading = ReadLookup(words, *call.policy);
+  if (reading.problem) return ProblemResponse(*reading.problem);
+  const Result<FoundResources> found = Find(reading.lookup, ports_.store, call.deadline);
+  if (!found.ok()) return ProblemResponse(found.error());
   constexpr std::size_t kShownMax = 100;
   JsonWriter json;
-  json.BeginObject().Field("free", found.empty()).Key("resources").BeginArray();
-  for (std::size_t i = 0; i < std::min(found.size(), kShownMax); ++i) {
+  json.BeginObject().Key("resources").BeginArray();
+  std::size_t shown = 0;
+  bool complete = found.value().complete;
+  for (const FoundResource& each : found.value().resources) {
+    if (each.by_object) {
+      const Result<bool> may_read = MayRead(call, each.owner.root.ns);
+      if (!may_read.ok()) return ProblemResponse(may_read.error());
+      if (!may_read.value()) continue;
+    }
+    if (shown == kShownMax) {
+      complete = false;
+      break;
+    }
     json.BeginObject();
-    const Result<bool> written = WriteVisible(call, found[i], json);
+    const Result<bool> written = WriteVisible(call, each.owner, json);
     if (!written.ok()) return ProblemResponse(written.error());
-    json.EndObject();
+    json.Field("certain", each.certain).EndObject();
+    ++shown;
   }
-  json.EndArray().Field("complete", found.size() <= kShownMax).EndObject();
+  if (shown == 0 && reading.lookup.if_nothing) return ProblemResponse(*reading.lookup.if_nothing);
+  json.EndArray().Field("free", shown == 0).Field("complete", complete).EndObject();
   return JsonResponse(json.Take());
 }
 
@@ -318,7 +327,7 @@ HttpResponse RestApi::Release(RestCall& call, const PublicId& id) const {
   const auto decide = [&](const Facts& facts) {
     outcome = Outcome::kGone;
     auto present = facts.OwnerOf(owner.key);
-    if (!present || present->id != id) return Changes{};
+    if (!present || present->id != owner.id) return Changes{};
     const ResourceView now{std::move(*present), facts.RowsOfKey(owner.key),
                            facts.AgreementsOf(owner.key)};
     // Decided on what is in the store now, not on what was read before.
@@ -367,7 +376,7 @@ HttpResponse RestApi::SetProtection(RestCall& call, const PublicId& id, bool on)
     outcome.reset();
     changed = false;
     auto present = facts.OwnerOf(owner.key);
-    if (!present || present->id != id) {
+    if (!present || present->id != owner.id) {
       outcome = Error{ErrorCode::kNotFound, "it was released meanwhile"};
       return Changes{};
     }

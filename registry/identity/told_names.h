@@ -1,0 +1,45 @@
+// What a text names by itself, without an object around it: an ARN, a URL, an id that AWS gave.
+#ifndef TRUCE_REGISTRY_IDENTITY_TOLD_NAMES_H_
+#define TRUCE_REGISTRY_IDENTITY_TOLD_NAMES_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "registry/catalogue/catalogue.h"
+#include "registry/identity/values.h"
+
+namespace truce {
+
+// A name of one type that the text may spell.
+struct ToldName {
+  KeyText name;         // under kAnyAccount where the account is needed and not told
+  std::string account;  // 12 digits; empty: not told, or not part of the name
+
+  bool operator==(const ToldName&) const = default;
+};
+// Stands in a name for an account that is not told. No resource has a name with it.
+inline constexpr std::string_view kAnyAccount = "?";
+
+struct ToldNames {
+  std::vector<ToldName> names;  // each once, in the catalogue's order
+  bool lacks_region = false;    // of some types it would be a name, were its region known
+};
+
+// Every name that `text` spells by the forms of the types (column external_name) and by their ARN
+// templates. `place` says what the text leaves open: account and region; empty: not known. A
+// partition that nothing tells may be any. Time in proportion to the catalogue, a few hundred
+// microseconds: for questions of people.
+ToldNames NamesTold(std::string_view text, const ResourceIdentity& place,
+                    const Catalogue& catalogue);
+
+// Whether `key` is spelt as a name that the registry prints of some type
+// (`s3/Bucket|aws|||name=jobs`): with that type's parts, or an id.
+bool IsNameOfRegistry(std::string_view key, const Catalogue& catalogue);
+
+// Whether `text` is written as a region of AWS.
+bool IsRegion(std::string_view text);
+
+}  // namespace truce
+
+#endif  // TRUCE_REGISTRY_IDENTITY_TOLD_NAMES_H_

@@ -1,0 +1,447 @@
+#include "webhook/api/rest/lookup.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "registry/base/text.h"
+#include "registry/catalogue/name_form.h"
+#include "registry/identity/evidence.h"
+#include "registry/ownership/grant.h"
+#include "registry/ownership/names.h"
+
+namespace truce {
+namespace {
+
+constexpr std::size_t kFoundMax = 1000;      // resources of one answer, before rights are asked
+constexpr std::size_t kObjectsMax = 1000;    // of one chain
+constexpr std::size_t kPassedOver = 10'000;  // owners or rows looked at for an object's name
+constexpr std::size_t kPage = 500;
+
+std::string Folded(std::string_view text) {
+  std::string folded(text);
+  for (char& c : folded) c = Lower(c);
+  return folded;
+}
+
+// As kubectl names kinds: the kind or its plural, whatever the case.
+bool IsKind(std::string_view word, std::string_view kind) {
+  const std::string lower = Folded(kind);
+  if (word == lower) return true;
+  if (lower.ends_with('s')) return word == lower + "es";
+  if (lower.ends_with('y')) return word == lower.substr(0, lower.size() - 1) + "ies";
+  return word == lower + "s";
+}
+
+Problem NotUnderstood(std::string detail) {
+  return {ProblemType::kMalformed, std::move(detail), std::string(LookupForms()), {}};
+}
+
+std::string Quoted(const std::string& word) { return "\"" + word + "\""; }
+
+class Reader {
+ public:
+  Reader(const LookupWords& words, const AdmissionPolicy& policy) : words_(words), policy_(policy) {
+    place_.account = words.account;
+    place_.region = words.region;
+    out_.catalogue = policy.catalogue;
+    out_.account = words.account;
+    out_.region = words.region;
+  }
+
+  std::optional<Problem> Read() {
+    const std::string* const given[] = {&words_.resource, &words_.arn, &words_.key, &words_.name};
+    const auto count = std::count_if(std::begin(given), std::end(given),
+                                     [](const std::string* each) { return !each->empty(); });
+    if (count != 1) {
+      return NotUnderstood("name one of a resource, an arn, a name (with its type), or a key");
+    }
+    if (!words_.account.empty() && !IsAccount(words_.account)) {
+      return NotUnderstood(Quoted(words_.account) + " is no account: it has 12 digits");
+    }
+    if (!words_.region.empty() && !IsRegion(words_.region)) {
+      return NotUnderstood(Quoted(words_.region) + " is no region, as us-east-1");
+    }
+    auto problem = ReadGiven();
+    if (!problem && words_.ns && !out_.objects) {
+      return NotUnderstood("a namespace says which object is meant, and no KIND/NAME is given");
+    }
+    return problem;
+  }
+
+  Lookup Take() { return std::move(out_); }
+
+ private:
+  std::optional<Problem> ReadGiven() {
+    if (!words_.arn.empty()) return ReadAddress(words_.arn);
+    if (!words_.key.empty()) return ReadKey(words_.key);
+    if (!words_.name.empty()) return ReadName();
+    return ReadWord(words_.resource);
+  }
+
+  std::optional<Problem> ReadWord(const std::string& word) {
+    if (LooksLikeAddress(word)) return ReadAddress(word);
+    if (word.find('|') != std::string::npos) return ReadKey(word);
+    if (word.find('/') != std::string::npos) return ReadPath(word);
+    if (IsPublicId(word)) out_.id = PublicId{word};
+    AddTold(word);
+    out_.named.push_back({word, {}});
+    return std::nullopt;
+  }
+
+  // An ARN or a URL.
+  std::optional<Problem> ReadAddress(const std::string& text) {
+    if (!LooksLikeAddress(text)) return NotUnderstood(Quoted(text) + " is no ARN");
+    const bool lacks_region = AddTold(text);
+    out_.arn = text;
+    if (!out_.told.empty()) return std::nullopt;
+    out_.if_nothing = NotUnderstood(
+        lacks_region ? Quoted(text) + " tells no region; add the region"
+                     : Quoted(text) + " is no ARN and no URL of a resource that Truce knows");
+    return std::nullopt;
+  }
+
+  std::optional<Problem> ReadKey(const std::string& key) {
+    if (!IsNameOfRegistry(key, *policy_.catalogue)) {
+      return NotUnderstood(Quoted(key) + " is no name as truce describe prints it");
+    }
+    out_.keys.push_back({key});
+    return std::nullopt;
+  }
+
+  std::optional<Problem> ReadName() {
+    std::set<std::string> types;
+    if (!words_.type.empty()) {
+      const TypeSpec* type = FindType(words_.type);
+      if (type == nullptr) {
+        return Problem{ProblemType::kMalformed,
+                       "there is no type " + Quoted(words_.type),
+                       "truce types and /api/v1/types list them",
+                       {}};
+      }
+      types.insert(type->name);
+    }
+    out_.named.push_back({words_.name, std::move(types)});
+    return std::nullopt;
+  }
+
+  // TYPE/NAME, KIND[.GROUP]/OBJECT, or a name that holds a slash.
+  std::optional<Problem> ReadPath(const std::string& word) {
+    const std::size_t first = word.find('/');
+    const std::size_t second = word.find('/', first + 1);
+    const TypeSpec* type = second == std::string::npos ? nullptr : FindType(word.substr(0, second));
+    if (type != nullptr) {
+      if (second + 1 == word.size()) return NotUnderstood(Quoted(word) + " names nothing");
+      out_.named.push_back({word.substr(second + 1), {type->name}});
+      return std::nullopt;
+    }
+    AddTold(word);
+    const bool is_object = first > 0 && second == std::string::npos && first + 1 < word.size();
+    if (is_object && AddObjects(word.substr(0, first), word.substr(first + 1))) {
+      // A secret may be called so.
+      if (!words_.ns) out_.named.push_back({word, {}});
+      return std::nullopt;
+    }
+    out_.named.push_back({word, {}});
+    // Log groups and parameters are called so.
+    if (first == 0) return std::nullopt;
+    const bool is_kind = second == std::string::npos;
+    out_.if_nothing =
+        NotUnderstood(is_kind ? "nobody owns " + Quoted(word) + ", and there is no kind " +
+                                    Quoted(word.substr(0, first))
+                              : "nobody owns " + Quoted(word) + ", and there is no type " +
+                                    Quoted(word.substr(0, second)));
+    return std::nullopt;
+  }
+
+  // False: there is no such kind.
+  bool AddObjects(const std::string& kind_word, const std::string& name) {
+    const std::size_t dot = kind_word.find('.');
+    const std::string kind = Folded(std::string_view(kind_word).substr(0, dot));
+    const std::string group =
+        dot == std::string::npos ? std::string() : Folded(kind_word.substr(dot + 1));
+    Lookup::Objects objects{{}, policy_.identity.cluster, name, words_.ns};
+    std::set<std::string> types;
+    const auto fits = [&](std::string_view of_group, std::string_view of_kind) {
+      return IsKind(kind, of_kind) && (dot == std::string::npos || group == of_group);
+    };
+    for (const TypeSpec& type : policy_.catalogue->types()) {
+      for (const KindSpec& each : type.kinds) {
+        if (!fits(each.group, each.kind)) continue;
+        objects.kinds.insert({each.group, each.kind});
+        types.insert(type.name);
+      }
+    }
+    for (const MappingRule& rule : policy_.identity.mappings.all()) {
+      if (fits(rule.kind.group, rule.kind.kind)) objects.kinds.insert(rule.kind);
+    }
+    for (const GroupKind& each : policy_.identity.composites) {
+      if (fits(each.group, each.kind)) objects.kinds.insert(each);
+    }
+    if (objects.kinds.empty()) return false;
+    if (types.empty() || words_.ns) {
+      out_.if_nothing = Problem{ProblemType::kNotFound,
+                                "no " + kind_word + " named " + Quoted(name) +
+                                    (words_.ns ? " in namespace " + Quoted(*words_.ns) : "") +
+                                    " is known to own anything",
+                                "look for it with kubectl get; its conditions say what it lacks",
+                                {}};
+    } else {
+      out_.named.push_back({name, std::move(types)});
+    }
+    out_.objects = std::move(objects);
+    return true;
+  }
+
+  // Whether a region is missing.
+  bool AddTold(const std::string& text) {
+    ToldNames told = NamesTold(text, place_, *policy_.catalogue);
+    out_.told = std::move(told.names);
+    return told.lacks_region;
+  }
+
+  // Whatever the case.
+  const TypeSpec* FindType(const std::string& name) const {
+    if (const TypeSpec* type = policy_.catalogue->FindType(name)) return type;
+    const std::string lower = Folded(name);
+    for (const TypeSpec& type : policy_.catalogue->types()) {
+      if (Folded(type.name) == lower) return &type;
+    }
+    return nullptr;
+  }
+
+  const LookupWords& words_;
+  const AdmissionPolicy& policy_;
+  ResourceIdentity place_;
+  Lookup out_;
+};
+
+// What the directory knows to look at, read before the state of the store that decides.
+struct Places {
+  std::vector<KeyText> with_id;
+  std::vector<KeyText> with_arn;
+  std::vector<std::pair<const Lookup::Named*, std::vector<KeyText>>> with_name;
+  std::set<std::string> namespaces;
+};
+
+class Finder {
+ public:
+  Finder(const Lookup& lookup, const Places& places, const Facts& facts)
+      : lookup_(lookup), places_(places), facts_(facts) {}
+
+  FoundResources Find() {
+    FindById();
+    for (const KeyText& key : lookup_.keys) Add(OwnerByName(key, facts_));
+    FindByArn();
+    for (const ToldName& told : lookup_.told) FindTold(told);
+    for (const auto& [named, keys] : places_.with_name) FindNamed(*named, keys);
+    if (lookup_.objects) FindObjects(*lookup_.objects);
+    FoundResources out;
+    out.complete = complete_;
+    for (auto& [key, found] : found_) out.resources.push_back(std::move(found));
+    return out;
+  }
+
+ private:
+  void FindById() {
+    if (!lookup_.id) return;
+    for (const KeyText& key : places_.with_id) {
+      auto owner = facts_.OwnerOf(key);
+      if (owner && owner->id == *lookup_.id) return Add(std::move(owner));
+    }
+    if (const auto name = facts_.FurtherName(FormerIdName(*lookup_.id))) {
+      Add(facts_.OwnerOf(name->key));
+    }
+  }
+
+  void FindByArn() {
+    for (const KeyText& key : places_.with_arn) {
+      auto owner = facts_.OwnerOf(key);
+      if (owner && owner->arn == lookup_.arn) Add(std::move(owner));
+    }
+  }
+
+  // The resource that has the name; where nobody has it, those of equal parts whose account is not
+  // known. Without account: those of all accounts.
+  void FindTold(const ToldName& told) {
+    const bool any_account = told.account.empty() && AccountIn(told.name) == kAnyAccount;
+    if (!any_account) {
+      if (auto owner = OwnerByName(told.name, facts_)) return Add(std::move(owner));
+      if (told.account.empty()) return;
+    }
+    const std::string shape = ShapeOf(told.name);
+    if (shape.empty()) return;
+    std::vector<Owner> owners = facts_.OwnersOfShape(shape, kFoundMax);
+    for (Owner& owner : owners) {
+      if (any_account || !IsAccount(owner.identity.account))
+        Add(std::move(owner), {.certain = any_account});
+    }
+  }
+
+  void FindNamed(const Lookup::Named& named, const std::vector<KeyText>& keys) {
+    for (const KeyText& key : keys) {
+      auto owner = facts_.OwnerOf(key);
+      if (!owner || Folded(owner->name) != Folded(named.name)) continue;
+      if (!named.types.empty() && !named.types.contains(owner->identity.type)) continue;
+      // Another case is another name, unless AWS folds it.
+      if (owner->name == named.name || Folds(owner->identity.type)) Add(std::move(owner));
+    }
+  }
+
+  bool Folds(const std::string& type_name) const {
+    const TypeSpec* type = lookup_.catalogue->FindType(type_name);
+    return type != nullptr &&
+           std::any_of(type->parts.begin(), type->parts.end(), [](const KeyPart& part) {
+             return std::any_of(
+                 part.normalisers.begin(), part.normalisers.end(), [](const Normaliser& each) {
+                   return each.op == Normaliser::Op::kLower || each.op == Normaliser::Op::kDns;
+                 });
+           });
+  }
+
+  void FindObjects(const Lookup::Objects& objects) {
+    std::set<std::string> namespaces = {""};
+    if (objects.ns) {
+      namespaces.insert(*objects.ns);
+    } else {
+      namespaces.insert(places_.namespaces.begin(), places_.namespaces.end());
+      AddNamespaces(namespaces);
+    }
+    for (const GroupKind& kind : objects.kinds) {
+      for (const std::string& ns : namespaces) {
+        FindChain({objects.cluster, kind.group, kind.kind, ns, objects.name});
+      }
+    }
+    const auto is_meant = [&](const Slot& slot) {
+      return slot.name == objects.name && objects.kinds.contains({slot.group, slot.kind}) &&
+             (!objects.ns || slot.ns.empty() || slot.ns == *objects.ns);
+    };
+    // The object went and left what it owned.
+    EachOwner(OwnerList::kOrphaned, [&](Owner& owner) {
+      const auto& left = owner.left;
+      if (is_meant(owner.root) || std::any_of(left.begin(), left.end(), is_meant)) {
+        Add(std::move(owner), {.by_object = true});
+      }
+    });
+  }
+
+  // Of rows beside those of owners' chains: second managers and observers.
+  void AddNamespaces(std::set<std::string>& namespaces) {
+    EachOwner(OwnerList::kContested, [&](const Owner& owner) {
+      for (const Row& row : facts_.RowsOfKey(owner.key)) namespaces.insert(row.slot.ns);
+    });
+    const std::vector<Row> observers = facts_.ObserversAfter({}, kPassedOver);
+    complete_ = complete_ && observers.size() < kPassedOver;
+    for (const Row& row : observers) namespaces.insert(row.slot.ns);
+  }
+
+  template <typename Visit>
+  void EachOwner(OwnerList list, const Visit& visit) {
+    KeyText after;
+    for (std::size_t passed = 0; passed < kPassedOver; passed += kPage) {
+      std::vector<Owner> page = facts_.OwnersIn(list, after, kPage);
+      const bool is_last = page.size() < kPage;
+      if (!is_last) after = page.back().key;
+      for (Owner& owner : page) visit(owner);
+      if (is_last) return;
+    }
+    complete_ = false;
+  }
+
+  // What the object in the slot declares, and what is composed from it.
+  void FindChain(const Slot& top) {
+    std::vector<Slot> slots = {top};
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      if (i == kObjectsMax) {
+        complete_ = false;
+        return;
+      }
+      const auto object = facts_.ObjectBySlot(slots[i]);
+      if (!object) continue;
+      for (const Row& row : facts_.RowsOfUid(object->uid)) {
+        Add(facts_.OwnerOf(row.id.key), {.by_object = true});
+      }
+      for (const Object& child : facts_.ChildrenOf(slots[i])) {
+        const bool is_new = std::find(slots.begin(), slots.end(), child.slot) == slots.end();
+        if (is_new) slots.push_back(child.slot);
+      }
+    }
+  }
+
+  struct How {
+    bool certain = true;
+    bool by_object = false;
+  };
+  void Add(std::optional<Owner> owner, How how) {
+    if (!owner) return;
+    const ResourceIdentity& identity = owner->identity;
+    const bool elsewhere =
+        !lookup_.region.empty() && !identity.region.empty() && identity.region != lookup_.region;
+    if (elsewhere) return;
+    if (!lookup_.account.empty() && !identity.account.empty()) {
+      if (IsAccount(identity.account) && identity.account != lookup_.account) return;
+      how.certain = how.certain && IsAccount(identity.account);
+    }
+    if (found_.size() >= kFoundMax) {
+      complete_ = false;
+      return;
+    }
+    KeyText key = owner->key;
+    const auto [at, is_new] = found_.try_emplace(
+        std::move(key), FoundResource{*std::move(owner), how.certain, how.by_object});
+    if (is_new) return;
+    at->second.certain = at->second.certain || how.certain;
+    at->second.by_object = at->second.by_object && how.by_object;
+  }
+  void Add(std::optional<Owner> owner) { Add(std::move(owner), How{}); }
+
+  const Lookup& lookup_;
+  const Places& places_;
+  const Facts& facts_;
+  std::map<KeyText, FoundResource> found_;
+  bool complete_ = true;
+};
+
+}  // namespace
+
+std::string_view LookupForms() {
+  return "name it by its name, TYPE/NAME (s3/Bucket/NAME), ARN, URL, an id that AWS gave "
+         "(sg-0a1b2c3d), a name or id that truce describe prints, or by an object that declares "
+         "it: KIND/NAME or KIND.GROUP/NAME, with its namespace";
+}
+
+bool IsPublicId(std::string_view text) {
+  constexpr std::size_t kIdBytes = 13;
+  return text.size() == kIdBytes && std::all_of(text.begin(), text.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= '2' && c <= '7');
+         });
+}
+
+LookupReading ReadLookup(const LookupWords& words, const AdmissionPolicy& policy) {
+  LookupReading reading;
+  Reader reader(words, policy);
+  reading.problem = reader.Read();
+  reading.lookup = reader.Take();
+  return reading;
+}
+
+Result<FoundResources> Find(const Lookup& lookup, const IndexedStore& store, Deadline deadline) {
+  TRUCE_ASSIGN_OR_RETURN(const Places places, store.With([&](const Directory& directory) {
+    Places out;
+    if (lookup.id) out.with_id = directory.WithId(*lookup.id, kFoundMax);
+    if (!lookup.arn.empty()) out.with_arn = directory.WithArn(lookup.arn, kFoundMax);
+    for (const Lookup::Named& named : lookup.named) {
+      out.with_name.emplace_back(&named, directory.WithName(named.name, kPassedOver));
+    }
+    if (lookup.objects && !lookup.objects->ns) {
+      out.namespaces.insert(directory.namespaces().begin(), directory.namespaces().end());
+    }
+    return out;
+  }));
+  FoundResources found;
+  const auto look = [&](const Facts& facts) { found = Finder(lookup, places, facts).Find(); };
+  TRUCE_RETURN_IF_ERROR(store.Read(look, deadline));
+  return found;
+}
+
+}  // namespace truce

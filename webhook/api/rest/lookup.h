@@ -1,0 +1,89 @@
+// Lookup: which resources somebody means, by whatever they call them.
+#ifndef TRUCE_WEBHOOK_API_REST_LOOKUP_H_
+#define TRUCE_WEBHOOK_API_REST_LOOKUP_H_
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "registry/base/result.h"
+#include "registry/identity/told_names.h"
+#include "webhook/admission/policy.h"
+#include "webhook/api/indexed_store.h"
+#include "webhook/api/problem.h"
+
+namespace truce {
+
+// Whether `text` is spelt as a public id.
+bool IsPublicId(std::string_view text);
+
+// What was asked; empty fields say nothing. Exactly one of the first four.
+struct LookupWords {
+  std::string resource;  // any of the forms below
+  std::string arn;
+  std::string key;   // a name as describe prints it
+  std::string name;  // what people call it, with `type` or without
+  std::string type;
+  std::string account;            // narrows what is found
+  std::string region;             // narrows what is found
+  std::optional<std::string> ns;  // of an object
+};
+
+// What people can write for `resource`, in one sentence: the remedy where a word has none of these
+// forms.
+std::string_view LookupForms();
+
+// What the words mean: everything to look for.
+struct Lookup {
+  struct Named {
+    std::string name;
+    std::set<std::string> types;  // empty: of any type
+  };
+  struct Objects {
+    std::set<GroupKind> kinds;
+    std::string cluster;
+    std::string name;
+    std::optional<std::string> ns;  // nothing: in any
+  };
+  std::shared_ptr<const Catalogue> catalogue;
+  std::optional<PublicId> id;
+  std::vector<KeyText> keys;
+  std::vector<ToldName> told;
+  std::string arn;
+  std::vector<Named> named;
+  std::optional<Objects> objects;
+  std::string account;
+  std::string region;
+  // What nothing found means, when it does not mean that the name is free.
+  std::optional<Problem> if_nothing;
+};
+
+// A problem where the words have none of the forms, or say too little: what was not understood is
+// never free.
+struct LookupReading {
+  Lookup lookup;
+  std::optional<Problem> problem;
+};
+LookupReading ReadLookup(const LookupWords& words, const AdmissionPolicy& policy);
+
+// A resource that was meant.
+struct FoundResource {
+  Owner owner;
+  // False: its account is not known, and may be another one than was asked for.
+  bool certain = true;
+  // Only by an object: it is told to those who may read the ownership, for it names the holder.
+  bool by_object = false;
+};
+struct FoundResources {
+  std::vector<FoundResource> resources;  // by key, each once
+  bool complete = true;                  // false: more may fit
+};
+// Errors: those of the store; kUnavailable also while the directory is filled.
+Result<FoundResources> Find(const Lookup& lookup, const IndexedStore& store, Deadline deadline);
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_API_REST_LOOKUP_H_
