@@ -51,7 +51,10 @@ struct DeclaredResource {
   // the object's own status shows), and the id that AWS gave, where the key holds none. None
   // without `key`.
   std::vector<FurtherName> further;
-  std::string further_account;        // of the former: 12 digits or "?<stand-in>"; empty: none
+  std::string further_account;  // of the former: 12 digits or "?<stand-in>"; empty: none
+  // Names that may be of the same resource, and join nothing: those under the stand-ins of other
+  // ProviderConfigs that were found to lead to its account (AwaitNames).
+  std::vector<KeyText> awaited;
   std::vector<std::string> missing;   // "spec.forProvider.bucketRef is not resolved yet"
   std::vector<Reference> references;  // those of `missing` that are references
   bool partial =
@@ -152,6 +155,10 @@ struct ProviderConfigName {
   auto operator<=>(const ProviderConfigName&) const = default;
 };
 
+// ProviderConfigs whose account is known, while not all that stands under their stand-ins has its
+// name in that account yet: their stand-ins ("?…"), by account.
+using MovingAccounts = std::map<std::string, std::vector<std::string>>;
+
 struct IdentityRules {
   std::string cluster;  // cluster id, [a-z0-9-]{1,32}
   const Catalogue* catalogue = nullptr;
@@ -160,6 +167,9 @@ struct IdentityRules {
   // Of each ProviderConfig, what its account depends on, as a digest; nothing: not known, since
   // ProviderConfigs are not watched. One that is missing does not exist.
   std::optional<std::map<ProviderConfigName, std::string>> account_fields;
+  // ProviderConfigs whose endpoint is not AWS: whoever owns it writes what a status shows there.
+  std::set<ProviderConfigName> outside;
+  MovingAccounts moving;                    // read by AwaitNames only
   std::set<GroupKind> composites;           // kinds that an XRD defines as composite
   std::vector<std::string> service_labels;  // configured label keys, first match wins
   std::string contact_annotation = "truce.dev/contact";

@@ -151,6 +151,21 @@ bool InAnotherAccount(const DeclaredResource& resource, const Owner& owner) {
   return Differ(LocatedNameOf(resource), LocatedName(owner));
 }
 
+void AwaitNames(const MovingAccounts& moving, ObjectFacts& object) {
+  if (moving.empty()) return;
+  for (DeclaredResource& resource : object.resources) {
+    resource.awaited.clear();
+    for (const DeclaredName& name : NamesOf(resource)) {
+      if (name.observed || !IsLocated(*name.text)) continue;
+      const auto stand_ins = moving.find(AccountIn(*name.text));
+      if (stand_ins == moving.end()) continue;
+      for (const std::string& stand_in : stand_ins->second) {
+        resource.awaited.push_back(WithAccount(*name.text, stand_in));
+      }
+    }
+  }
+}
+
 std::vector<MeantResource> ResourcesMeant(const DeclaredResource& resource, const Ledger& ledger) {
   std::vector<MeantResource> meant;
   const std::optional<KeyText> located = LocatedNameOf(resource);
@@ -173,7 +188,29 @@ std::vector<MeantResource> ResourcesMeant(const DeclaredResource& resource, cons
       at->observed = at->observed && observed;
     }
   }
+  for (const KeyText& name : resource.awaited) {
+    const auto key = ResourceOf(name, ledger);
+    const auto is_it = [&](const MeantResource& other) { return other.key == key; };
+    if (!key || std::any_of(meant.begin(), meant.end(), is_it)) continue;
+    if (!Differ(LocatedNameAt(*key, ledger), located)) meant.push_back({*key, false});
+  }
   return meant;
+}
+
+std::vector<MeantResource> ResourcesJudged(const DeclaredResource& resource, const Ledger& ledger) {
+  std::vector<MeantResource> judged = ResourcesMeant(resource, ledger);
+  const std::optional<KeyText> located = LocatedNameOf(resource);
+  for (const KeyText& name : resource.awaited) {
+    const auto key = ResourceOf(name, ledger);
+    if (!key || !Differ(LocatedNameAt(*key, ledger), located)) continue;
+    const std::string stand_in = AccountIn(name);
+    const std::vector<Row> rows = ledger.RowsOfKey(*key);
+    const bool lives = std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
+      return Manages(row) && row.identity.account == stand_in;
+    });
+    if (lives) judged.push_back({*key, false, true});
+  }
+  return judged;
 }
 
 namespace {
@@ -482,10 +519,30 @@ bool LocateResource(const KeyText& key, std::string_view account, Ledger& ledger
       AuditNames(*other, "declared again by another name", ledger);
       ledger.PutOwner(*other);
     }
+    if (row.root != other->root) {
+      ledger.Audit({.action = AuditAction::kConflict,
+                    .key = *at,
+                    .id = other->id,
+                    .root = row.root,
+                    .slot = row.slot,
+                    .uid = row.id.uid,
+                    .cause = "its account became known",
+                    .actor = "names"});
+    }
     ledger.PutRow(std::move(row));
     changed = true;
   }
   return changed;
+}
+
+void TakeStandIn(const KeyText& name, const KeyText& key, Ledger& ledger) {
+  const auto located = LocatedNameAt(key, ledger);
+  if (!located || ResourceOf(*located, ledger).value_or(key) != key) return;
+  if (key == name) {
+    RenameKey(name, *located, ledger);
+  } else if (const auto further = ledger.FurtherName(name); further && further->key == key) {
+    ledger.DropName(name);
+  }
 }
 
 }  // namespace truce

@@ -51,10 +51,18 @@ std::optional<KeyText> LocatedName(const Owner& owner);
 // they share.
 bool InAnotherAccount(const DeclaredResource& resource, const Owner& owner);
 
+// Fills DeclaredResource::awaited of what `object` declares with a located name: the same parts
+// under each stand-in that `moving` has for that account (N6). For reviews; what is seen finds its
+// place when those portions are through.
+void AwaitNames(const MovingAccounts& moving, ObjectFacts& object);
+
 // A resource that a declaration means by at least one of its names.
 struct MeantResource {
   KeyText key;
   bool observed = false;  // only by names known from a status, its own or that of the resource
+  // Another resource that living objects declare by an awaited name: they are about to declare this
+  // one. To be judged against, never granted.
+  bool awaited = false;
 
   bool operator==(const MeantResource&) const = default;
 };
@@ -63,6 +71,9 @@ struct MeantResource {
 // the stand-in alone where another account is known for the declaration than for the record, and
 // not from a status (N5): then two resources had this stand-in one after the other.
 std::vector<MeantResource> ResourcesMeant(const DeclaredResource& resource, const Ledger& ledger);
+
+// The same, and after them those that are awaited in other accounts.
+std::vector<MeantResource> ResourcesJudged(const DeclaredResource& resource, const Ledger& ledger);
 
 // Gives the declaration's free names to the resource that it declares, and returns that one's key:
 // of those it means the first without another located name, else a new one, for which the caller
@@ -78,6 +89,10 @@ KeyText JoinNames(const DeclaredResource& resource, const Slot& root, Ledger& le
 // the located name too, merged with what has that already where both are one owner's; else its rows
 // stand there as well, as conflicts. Idempotent. Returns false when nothing changed.
 bool LocateResource(const KeyText& key, std::string_view account, Ledger& ledger);
+
+// Nothing declares the resource at `key` by the stand-in `name` any more: it is known by its
+// located name alone from now on. Does nothing where another resource has that.
+void TakeStandIn(const KeyText& name, const KeyText& key, Ledger& ledger);
 
 }  // namespace truce
 

@@ -10,6 +10,7 @@
 
 #include "registry/ownership/grant.h"
 #include "registry/ownership/names.h"
+#include "registry/ownership/sight.h"
 
 namespace truce {
 namespace {
@@ -205,20 +206,82 @@ std::size_t RekeyAll(const NewKey& new_key, const std::string& cause, Ledger& le
   return Move(Collect(new_key, ledger), new_key, cause, ledger);
 }
 
+namespace {
+
+constexpr std::string_view kMoved = "its ProviderConfig ";
+constexpr std::string_view kLeads = " leads to account ";
+constexpr std::string_view kNow = " now";
+
+// The rows of the resource at `key` that declare it by the stand-in, its owner's first, then the
+// oldest.
+std::vector<Row> DeclaringBy(const KeyText& key, const Owner& owner, const std::string& stand_in,
+                             const Ledger& ledger) {
+  std::vector<Row> rows = ledger.RowsOfKey(key);
+  // A row that stands here for an id alone, by other fields, tells nothing of where it lies.
+  std::erase_if(rows, [&](const Row& row) {
+    return row.identity.account != stand_in || row.identity.parts != owner.identity.parts;
+  });
+  const auto rank = [&](const Row& row) {
+    return std::tuple(row.root != owner.root, row.at, row.id.uid);
+  };
+  std::sort(rows.begin(), rows.end(),
+            [&](const Row& a, const Row& b) { return rank(a) < rank(b); });
+  return rows;
+}
+
+// The resource at `key` lies in another account: what declares it by the stand-in declares the one
+// in `change.to` now.
+bool MoveDeclarations(KeyText key, const AccountChange& change, Ledger& ledger) {
+  auto owner = ledger.OwnerOf(key);
+  const auto located = owner ? LocatedName(*owner) : std::nullopt;
+  if (!located || AccountIn(*located) == change.to) return false;
+  const auto declares = [&](const Row& row) { return Manages(row); };
+  std::vector<Row> rows = DeclaringBy(key, *owner, change.from, ledger);
+  if (std::none_of(rows.begin(), rows.end(), declares)) return false;
+  TakeStandIn(WithAccount(key, change.from), key, ledger);
+  if (!ledger.OwnerOf(key)) key = *located;
+  rows = DeclaringBy(key, *owner, change.from, ledger);
+  std::erase_if(rows, [&](const Row& row) { return !declares(row); });
+  const std::string reason = MovedReason(change);
+  for (const Row& row : rows) DeclareIn(change.to, row, reason, ledger);
+  // What is only reserved there ends by its proof. The owner's rows last: no conflict inherits what
+  // it is about to leave.
+  for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
+    if (row->id.state == RowState::kReserved) continue;
+    ledger.MayEnd(row->id.uid);
+    EndRow(row->id, End::kUnproved, reason, ledger);
+  }
+  return !rows.empty();
+}
+
+}  // namespace
+
+std::string MovedReason(const AccountChange& change) {
+  std::string reason(kMoved);
+  return reason.append(change.from, 1).append(kLeads).append(change.to).append(kNow);
+}
+
+std::optional<AccountChange> ReadMovedReason(std::string_view reason) {
+  const std::size_t leads = reason.rfind(kLeads);
+  if (!reason.starts_with(kMoved) || !reason.ends_with(kNow) || leads == std::string_view::npos) {
+    return std::nullopt;
+  }
+  const std::string_view config = reason.substr(0, leads).substr(kMoved.size());
+  std::string_view account = reason.substr(leads + kLeads.size());
+  account.remove_suffix(kNow.size());
+  return AccountChange{"?" + std::string(config), std::string(account)};
+}
+
 std::size_t LocateResources(std::span<const KeyText> keys, const AccountChange& change,
                             Ledger& ledger) {
   std::size_t changed = 0;
   for (const KeyText& key : keys) {
-    const std::vector<Row> rows = ledger.RowsOfKey(key);
     const auto owner = ledger.OwnerOf(key);
-    // A row that stands here for an id alone, by other fields, tells nothing of where it lies.
-    const auto tells = [&](const Row& row) {
-      return row.identity.account == change.from && owner &&
-             row.identity.parts == owner->identity.parts;
-    };
+    if (!owner) continue;
     const bool concerned =
-        AccountIn(key) == change.from || std::any_of(rows.begin(), rows.end(), tells);
-    if (concerned && LocateResource(key, change.to, ledger)) ++changed;
+        AccountIn(key) == change.from || !DeclaringBy(key, *owner, change.from, ledger).empty();
+    if (!concerned) continue;
+    if (MoveDeclarations(key, change, ledger) || LocateResource(key, change.to, ledger)) ++changed;
   }
   return changed;
 }

@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "registry/catalogue/catalogue.h"
 #include "registry/identity/identity.h"
@@ -29,11 +31,20 @@ std::size_t RekeyAll(const NewKey& new_key, const std::string& cause, Ledger& le
 struct AccountChange {
   std::string from;
   std::string to;
+
+  bool operator==(const AccountChange&) const = default;
 };
 // Gives each resource of `keys` that is kept under the stand-in, or declared by it, its located
-// name (LocateResource). Idempotent. Returns how many changed. For passes of bounded transactions.
+// name (LocateResource). What is declared by it in another account is declared in `to` from now on,
+// and left orphaned there, for the reason MovedReason. Idempotent. Returns how many changed. For
+// passes of bounded transactions.
 std::size_t LocateResources(std::span<const KeyText> keys, const AccountChange& change,
                             Ledger& ledger);
+
+// Owner::record_reason of what was left orphaned because the ProviderConfig behind the stand-in
+// `from` leads to account `to` now; and back.
+std::string MovedReason(const AccountChange& change);
+std::optional<AccountChange> ReadMovedReason(std::string_view reason);
 
 }  // namespace truce
 

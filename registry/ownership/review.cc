@@ -103,14 +103,13 @@ struct Case {
 };
 
 bool DeclaresAnyOfType(const ObjectFacts& object, const std::string& type) {
-  return std::any_of(
-      object.resources.begin(), object.resources.end(),
-      [&](const DeclaredResource& r) { return r.identity.type == type && !r.key.empty(); });
+  return std::ranges::any_of(
+      object.resources, [&](const auto& r) { return r.identity.type == type && !r.key.empty(); });
 }
 
 bool IsBound(const ObjectFacts& object, const std::string& type) {
-  return std::any_of(object.resources.begin(), object.resources.end(),
-                     [&](const DeclaredResource& r) { return r.identity.type == type && r.bound; });
+  return std::ranges::any_of(object.resources,
+                             [&](const auto& r) { return r.identity.type == type && r.bound; });
 }
 
 // Late: only an UPDATE that adds an external name where there was none, to a kind of a
@@ -123,10 +122,9 @@ bool IsLate(const ReviewRequest& request, const DeclaredResource& resource) {
 }
 
 bool HasAllNames(const DeclaredResource& old, const DeclaredResource& resource) {
-  return std::all_of(
-      resource.further.begin(), resource.further.end(), [&](const FurtherName& name) {
-        return std::find(old.further.begin(), old.further.end(), name) != old.further.end();
-      });
+  return std::ranges::all_of(resource.further, [&](const FurtherName& name) {
+    return std::ranges::count(old.further, name) > 0;
+  });
 }
 
 // The pairs that this request adds: all of a CREATE; of an UPDATE new keys and raised intents. What
@@ -182,14 +180,16 @@ Obstacle OtherRoot(const Case& c, const Owner& owner) {
 bool HeldBefore(const Case& c, const Pair& pair, const KeyText& key) {
   if (!c.request.old_object) return false;
   const DeclaredResource& resource = *pair.resource;
-  const auto held = [&](const KeyText& name) {
+  const auto held = [&](const KeyText& name, const KeyText& literally) {
     if (ResourceOf(name, c.ledger) != key) return true;
-    const DeclaredResource* old = Declares(*c.request.old_object, name);
+    const DeclaredResource* old = Declares(*c.request.old_object, literally);
     return old != nullptr && old->intent >= resource.intent;
   };
-  return held(resource.key) &&
-         std::all_of(resource.further.begin(), resource.further.end(),
-                     [&](const FurtherName& name) { return held(name.text); });
+  return held(resource.key, resource.key) &&
+         std::ranges::all_of(resource.further,
+                             [&](const auto& n) { return held(n.text, n.text); }) &&
+         std::ranges::all_of(resource.awaited,
+                             [&](const auto& n) { return held(n, resource.key); });
 }
 
 Obstacle FindObstacle(const Case& c, const Owner& owner) {
@@ -258,7 +258,7 @@ struct Meaning {
 
 std::vector<Meaning> MeaningsOf(const Case& c, const Pair& pair) {
   std::vector<Meaning> meanings;
-  for (MeantResource& meant : ResourcesMeant(*pair.resource, c.ledger)) {
+  for (MeantResource& meant : ResourcesJudged(*pair.resource, c.ledger)) {
     Meaning& meaning = meanings.emplace_back(Meaning{std::move(meant), std::nullopt, {}});
     meaning.owner = c.ledger.OwnerOf(meaning.meant.key);
     if (!meaning.owner) continue;
@@ -266,6 +266,7 @@ std::vector<Meaning> MeaningsOf(const Case& c, const Pair& pair) {
     if (meaning.obstacle.reason && HeldBefore(c, pair, meaning.meant.key)) {
       meaning.obstacle = {.held = true};
     }
+    if (meaning.meant.awaited && !meaning.obstacle.reason) meanings.pop_back();
   }
   return meanings;
 }
@@ -577,6 +578,7 @@ Locks LocksOf(const ReviewRequest& request) {
     for (const DeclaredResource& resource : object.resources) {
       if (!resource.key.empty()) locks.keys.push_back(resource.key);
       for (const FurtherName& name : resource.further) locks.keys.push_back(name.text);
+      locks.keys.insert(locks.keys.end(), resource.awaited.begin(), resource.awaited.end());
     }
     if (object.lineage.controller) locks.uids.push_back(object.lineage.controller->uid);
     if (object.lineage.claim) {

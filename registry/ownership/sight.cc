@@ -311,6 +311,33 @@ void SeeManager(const SeenDeclaration& seen, Ledger& ledger) {
 
 }  // namespace
 
+void DeclareIn(const std::string& account, const Row& row, const std::string& cause,
+               Ledger& ledger) {
+  const auto object = ledger.ObjectByUid(row.id.uid);
+  if (!object) return;
+  DeclaredResource resource;
+  resource.identity = row.identity;
+  resource.identity.account = account;
+  resource.key = WithAccount(row.id.key, account);
+  resource.further_account = row.identity.account;
+  resource.further = {{WithAccount(row.id.key, row.identity.account), false}};
+  resource.intent = row.intent;
+  if (const auto owner = ledger.OwnerOf(row.id.key)) resource.name = owner->name;
+  ObjectFacts facts;
+  facts.managed = row.managed;
+  const PartyId party = ledger.PartyFor(object->root);
+  const Grantee grantee{*object, party, cause, std::string(kWatch), {}};
+  const KeyText home = JoinNames(resource, object->root, ledger);
+  Acquire(home, {facts, resource, grantee, false}, ledger);
+  Row there = row;
+  there.id.key = home;
+  there.account_fields.clear();  // the next sight tells them
+  if (ledger.FindRow(there.id)) return;
+  const auto owner = ledger.OwnerOf(home);
+  if (owner && owner->root != row.root) AuditConflict(*owner, grantee, ledger);
+  ledger.PutRow(std::move(there));
+}
+
 void Meet(const ObjectFacts& object, Ledger& ledger) {
   AdoptNamed(PutPlace(object, ledger), ledger);
 }

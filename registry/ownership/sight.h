@@ -45,6 +45,12 @@ void Meet(const ObjectFacts& object, Ledger& ledger);
 // rows (I7). `out_of_sight`: it changed while nobody watched (OutOfSight).
 void See(const ObjectFacts& object, bool out_of_sight, Ledger& ledger);
 
+// The object declares what `row` says in `account` from now on, since its ProviderConfig leads
+// there: it acquires a free resource, else stands beside its owner as a conflict. A seen row stands
+// there as if seen, a reserved one is reserved there too. `row` itself stays.
+void DeclareIn(const std::string& account, const Row& row, const std::string& cause,
+               Ledger& ledger);
+
 // Objects below a root that are looked at, at most.
 inline constexpr std::size_t kBelowMax = 4096;
 // The managing rows of the object and of everything below it; of at most kBelowMax objects.

@@ -57,14 +57,22 @@ class HistoriesOfNames : public ::testing::Test {
     return owner && owner->root == root;
   }
 
-  // The watch read the account of a ProviderConfig.
-  std::size_t Learn(const Queue& queue, const std::string& account) {
+  // The watch read the account of a ProviderConfig, and all portions are through, or those of the
+  // keys up to `last`.
+  std::size_t Learn(const Queue& queue, const std::string& account, const KeyText& last = {}) {
     std::size_t changed = 0;
     registry_.Run([&](Ledger& ledger) {
       std::vector<KeyText> keys;
-      for (KeyText& key : ledger.facts().KeysAfter({}, 100)) keys.push_back(std::move(key));
+      for (KeyText& key : ledger.facts().KeysAfter({}, 100)) {
+        if (last.empty() || key <= last) keys.push_back(std::move(key));
+      }
       changed = LocateResources(keys, {queue.StandIn(), account}, ledger);
     });
+    if (last.empty()) {
+      registry_.moving.clear();
+    } else {
+      registry_.moving[account] = {queue.StandIn()};
+    }
     return changed;
   }
 
@@ -227,6 +235,110 @@ TEST_F(HistoriesOfNames, AnAccountThatShowsTwoOwnersIsAConflict) {
   EXPECT_TRUE(IsAs(QueueName("jobs", kOne), b_));
   EXPECT_TRUE(registry_.OwnerNamed(QueueName("jobs", kOne))->contested);
   EXPECT_TRUE(IsAs(QueueName("jobs", declared_.StandIn()), a_));
+}
+
+// 25: until the last portion B is refused by another ProviderConfig of the account, records too.
+TEST_F(HistoriesOfNames, APortionThatIsNotThroughIsAwaited) {
+  const Slot a2 = SlotOf("Queue", "team-a", "a2");
+  Live(a_, "u-a", {"a-jobs", "prod", "", ""});
+  Live(a2, "u-a2", {"jobs", "prod", "", ""});
+  End(Live(SlotOf("Queue", "team-a", "old"), "u-o", {"old", "prod", "", ""}, Intent::kManages));
+  Learn(declared_, kOne, QueueName("b", declared_.StandIn()));
+  ASSERT_EQ(registry_.OwnerNamed(QueueName("a-jobs", kOne))->root, a_) << "the first portion";
+  ASSERT_FALSE(registry_.OwnerNamed(QueueName("jobs", kOne)));
+  EXPECT_TRUE(Refused({"a-jobs", "other", kOne, ""}));
+  EXPECT_TRUE(Refused({"jobs", "other", kOne, ""}));
+  EXPECT_TRUE(Refused({"old", "other", kOne, ""}));
+  EXPECT_FALSE(Refused({"mail", "other", kOne, ""}));
+  EXPECT_FALSE(Refused({"jobs", "other", kTwo, ""})) << "in another account";
+  const ObjectFacts before = ManagedQueue(b_, "u-b2", {"b", "x", kOne, ""}, Intent::kDeletes, 30);
+  ASSERT_TRUE(registry_.Create(before).allowed);
+  ObjectFacts after = ManagedQueue(b_, "u-b2", {"jobs", "x", kOne, ""}, Intent::kDeletes, 31);
+  EXPECT_FALSE(registry_.Update(before, after).allowed) << "nor by an update";
+  EXPECT_EQ(Learn(declared_, kOne), 2U) << "after a restart all of it once more";
+  EXPECT_TRUE(Refused({"jobs", "other", kOne, ""}));
+  EXPECT_TRUE(Refused({"old", "other", kOne, ""}));
+  EXPECT_EQ(Learn(declared_, kOne), 0U);
+}
+
+// 25, with what its party does meanwhile: one queue, whichever ProviderConfig it is declared by.
+TEST_F(HistoriesOfNames, ItsPartyDeclaresAgainWhatIsAwaited) {
+  Live(a_, "u-a", declared_);
+  const PublicId id = registry_.OwnerNamed(QueueName("jobs", declared_.StandIn()))->id;
+  End(ManagedQueue(a_, "u-a", declared_, Intent::kManages, 12));
+  registry_.moving[kOne] = {declared_.StandIn()};
+  const Slot again = SlotOf("Queue", "team-a", "again");
+  const Queue other{"jobs", "other", kOne, ""};
+  ASSERT_TRUE(registry_.Create(ManagedQueue(again, "u-2", other, Intent::kDeletes, 20)).allowed);
+  const auto owner = registry_.OwnerNamed(QueueName("jobs", kOne));
+  ASSERT_TRUE(owner);
+  EXPECT_EQ(owner->id, id);
+  EXPECT_EQ(owner->record, Record::kNone);
+  EXPECT_TRUE(IsAs(QueueName("jobs", declared_.StandIn()), again));
+  EXPECT_EQ(Learn(declared_, kOne), 0U);
+  EXPECT_EQ(registry_.Contents().owners.size(), 1U);
+}
+
+// 25: what an outdated sight of the ProviderConfig admitted becomes a conflict.
+TEST_F(HistoriesOfNames, WhatWasAdmittedBeforeTheAccountWasKnownIsAConflict) {
+  Live(a_, "u-a", declared_);
+  ASSERT_FALSE(Refused({"jobs", "other", kOne, ""})) << "nobody knows it yet";
+  EXPECT_EQ(Learn(declared_, kOne), 1U);
+  EXPECT_TRUE(registry_.OwnerNamed(QueueName("jobs", kOne))->contested);
+  EXPECT_TRUE(IsAs(QueueName("jobs", declared_.StandIn()), a_));
+  const std::vector<AuditEntry> audit = registry_.Contents().audit;
+  EXPECT_EQ(audit.back().action, AuditAction::kConflict);
+  EXPECT_EQ(audit.back().slot, a_);
+}
+
+// 2 and 25: the ProviderConfig of what lives is sent to another account.
+TEST_F(HistoriesOfNames, AnEditedProviderConfigMovesWhatLivesInPortions) {
+  const ObjectFacts live = Live(a_, "u-a", configured_);
+  const PublicId id = registry_.OwnerNamed(QueueName("jobs", kOne))->id;
+  Learn(declared_, kTwo, QueueName("a", kOne));
+  const Queue there{"jobs", "other", kTwo, ""};
+  EXPECT_TRUE(Refused(there)) << "A is about to declare it";
+  EXPECT_TRUE(Refused({"jobs", "other", kOne, ""})) << "A's still";
+  EXPECT_EQ(Learn(declared_, kTwo), 1U);
+  EXPECT_TRUE(Refused(there));
+  const auto old_queue = registry_.OwnerNamed(QueueName("jobs", kOne));
+  ASSERT_TRUE(old_queue);
+  EXPECT_EQ(old_queue->id, id);
+  EXPECT_EQ(old_queue->record, Record::kOrphaned);
+  const auto moved = ReadMovedReason(old_queue->record_reason);
+  ASSERT_TRUE(moved) << old_queue->record_reason;
+  EXPECT_EQ(moved->from, declared_.StandIn());
+  EXPECT_EQ(moved->to, kTwo);
+  EXPECT_TRUE(IsAs(QueueName("jobs", kTwo), a_));
+  EXPECT_TRUE(IsAs(QueueName("jobs", declared_.StandIn()), a_));
+  EXPECT_NE(registry_.OwnerNamed(QueueName("jobs", declared_.StandIn()))->id, id);
+  EXPECT_EQ(Learn(declared_, kTwo), 0U);
+  // What the object shows next is what is there already.
+  const StoreContents before = registry_.Contents();
+  registry_.See(ManagedQueue(a_, "u-a", {"jobs", "prod", kTwo, "", ""}, Intent::kDeletes, 12));
+  EXPECT_EQ(registry_.Contents().owners, before.owners);
+  EXPECT_EQ(registry_.Contents().names, before.names);
+  EXPECT_EQ(registry_.Contents().rows, before.rows);
+}
+
+TEST_F(HistoriesOfNames, AConflictMovesWithItsProviderConfigToo) {
+  Live(a_, "u-a", configured_);
+  const ObjectFacts beside = ManagedQueue(b_, "u-b", configured_, Intent::kDeletes, 20);
+  ASSERT_TRUE(registry_.Create(beside, "dev", Mode::kWarn).allowed);
+  registry_.See(beside);
+  const ObjectFacts reserved = ManagedQueue(SlotOf("Queue", "team-a", "new"), "u-n",
+                                            {"new", "prod", kOne, ""}, Intent::kDeletes, 21);
+  ASSERT_TRUE(registry_.Create(reserved).allowed);
+  EXPECT_EQ(Learn(declared_, kTwo), 2U);
+  const auto there = registry_.OwnerNamed(QueueName("jobs", kTwo));
+  ASSERT_TRUE(there);
+  EXPECT_EQ(there->root, a_);
+  EXPECT_TRUE(there->contested);
+  const auto old_queue = registry_.OwnerNamed(QueueName("jobs", kOne));
+  ASSERT_TRUE(old_queue);
+  EXPECT_EQ(old_queue->record, Record::kOrphaned);
+  EXPECT_EQ(old_queue->root, a_);
+  EXPECT_TRUE(Refused({"new", "other", kTwo, ""})) << "what is only reserved moves, too";
 }
 
 // 16: without reviewed status writes a status warns, and denies nobody.

@@ -130,6 +130,7 @@ Decision Registry::Delete(const ObjectFacts& object) {
 Decision Registry::Ask(const ReviewRequest& request) {
   last_request_ = request;
   last_request_.parties = parties;
+  AwaitNames(moving, last_request_.object);
   last_request_.reservation_cap = reservation_cap;
   last_request_.watched = true;
   last_request_.status_guarded = status_guarded;

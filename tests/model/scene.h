@@ -85,6 +85,7 @@ class Registry {
   const ReviewRequest& last_request() const { return last_request_; }
 
   PartyRules parties;
+  MovingAccounts moving;
   bool status_guarded = true;
   std::size_t reservation_cap = 0;
 

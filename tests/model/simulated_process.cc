@@ -48,6 +48,7 @@ SimulatedProcess::SimulatedProcess(SimulatedPorts ports, Moment now, std::uint64
                        &inbox_,
                        [this](const LearnedIdentity& all) {
                          ports_.policy.identity.accounts = all.accounts;
+                         ports_.policy.identity.moving = all.moving;
                          ports_.policy.identity.composites = all.composites;
                          policy_changed_ = true;
                        }};

@@ -121,7 +121,10 @@ Driver::Driver(SmallCluster& cluster, Store& store, FakeClock& clock, Options op
                       [] { return std::chrono::steady_clock::now() + std::chrono::minutes(1); },
                       options.observer, &doubts},
                      &inbox,
-                     [this](const LearnedIdentity& all) { accounts = all.accounts; }};
+                     [this](const LearnedIdentity& all) {
+                       learned = all;
+                       accounts = all.accounts;
+                     }};
   watcher_ = std::make_unique<Watcher>(std::move(ports), options.rules, std::move(options.watcher));
 }
 

@@ -105,6 +105,7 @@ class Driver final {
   Watcher& watcher() { return *watcher_; }
   ReviewInbox inbox;
   DoubtBoard doubts;
+  LearnedIdentity learned;
   AccountMap accounts;
   Moment now{std::chrono::hours{1}};
   std::size_t watches() const { return watches_.size(); }

@@ -57,19 +57,35 @@ TEST(Accounts, NothingElseIsEvidence) {
 TEST(Accounts, ConfigurationWinsAndWhatIsKnownStays) {
   Accounts accounts("test");
   const ProviderConfigName config{"aws.upbound.io", "ProviderConfig", "", "prod"};
-  auto change = accounts.Saw(config, "111111111111");
-  ASSERT_TRUE(change);
-  EXPECT_EQ(change->from, "?test/aws.upbound.io/ProviderConfig//prod");
-  EXPECT_FALSE(accounts.Saw(config, "111111111111"));
-  EXPECT_FALSE(accounts.Saw(config, "")) << "it says nothing now";
+  EXPECT_EQ(accounts.Saw(config, "111111111111"), Accounts::News::kLearned);
+  EXPECT_EQ(accounts.Saw(config, "111111111111"), Accounts::News::kNone);
+  EXPECT_EQ(accounts.Saw(config, ""), Accounts::News::kNone) << "it says nothing now";
   EXPECT_EQ(accounts.Effective().at(config), "111111111111");
-  const auto changes = accounts.Configure({{config, "999999999999"}});
-  ASSERT_EQ(changes.size(), 1U);
-  EXPECT_EQ(changes[0].from, "111111111111");
-  EXPECT_FALSE(accounts.Saw(config, "222222222222")) << "configuration wins";
+  EXPECT_EQ(accounts.Saw(config, "222222222222"), Accounts::News::kMoved);
+  accounts.Configure({{config, "999999999999"}});
+  EXPECT_EQ(accounts.Saw(config, "333333333333"), Accounts::News::kNone) << "configuration wins";
   EXPECT_EQ(accounts.Effective().at(config), "999999999999");
   EXPECT_EQ(AccountsFromText(ToText(accounts.learned())), accounts.learned());
   EXPECT_TRUE(AccountsFromText("rubbish\n/// 12\na/b/c/d x\n").empty());
+}
+
+TEST(Accounts, TellWhatIsNotThrough) {
+  Accounts accounts("test");
+  const ProviderConfigName prod{"aws.upbound.io", "ProviderConfig", "", "prod"};
+  const ProviderConfigName stage{"aws.upbound.io", "ProviderConfig", "", "stage"};
+  accounts.Remember({{prod, "111111111111"}}, {});
+  accounts.Configure({{stage, "111111111111"}});
+  const AccountMap both = accounts.Moving();
+  EXPECT_EQ(both, (AccountMap{{prod, "111111111111"}, {stage, "111111111111"}}));
+  EXPECT_EQ(ChangesOf(both, "test")[0],
+            (AccountChange{"?test/aws.upbound.io/ProviderConfig//prod", "111111111111"}));
+  EXPECT_EQ(AwaitedOf(both, "test").at("111111111111").size(), 2U);
+  accounts.Brought(both);
+  EXPECT_TRUE(accounts.Moving().empty());
+  accounts.Saw(prod, "222222222222");
+  EXPECT_EQ(accounts.Moving(), (AccountMap{{prod, "222222222222"}}));
+  accounts.Remember(accounts.learned(), AccountsFromText(ToText(accounts.brought())));
+  EXPECT_EQ(accounts.Moving(), (AccountMap{{prod, "222222222222"}})) << "by a later process";
 }
 
 TEST(Accounts, ProviderConfigsOfAllGroups) {

@@ -474,6 +474,7 @@ void Judgement::SettleNames(const Facts& facts) {
 Decision Judgement::DecideOwnership(const Facts& facts, const IdSource& ids) {
   ResolveReferences(*policy_->catalogue, facts, request_.object);
   if (request_.old_object) ResolveReferences(*policy_->catalogue, facts, *request_.old_object);
+  AwaitNames(policy_->identity.moving, request_.object);
   Decision decision = Review(request_, facts, now_, ids);
   CheckListed(decision, facts);
   // An override or a mode can name the root, or its namespace, which only the lineage tells.

@@ -221,6 +221,7 @@ class Server {
       policy->doubt_of = [this](const Slot& slot) { return doubts_.DoubtOf(slot); };
       if (following_started_) {
         policy->identity.accounts = policies.view.learned.accounts;
+        policy->identity.moving = policies.view.learned.moving;
         policy->identity.composites = policies.view.learned.composites;
       }
       auto& overrides = policy->modes.overrides;

@@ -103,26 +103,47 @@ std::string StandInFor(const ProviderConfigName& config, std::string_view cluste
   return text;
 }
 
-std::vector<Accounts::Change> Accounts::Configure(AccountMap configured) {
-  const AccountMap before = Effective();
-  configured_ = std::move(configured);
-  std::vector<Change> changes;
-  for (const auto& [config, account] : Effective()) {
-    const auto old = before.find(config);
-    const std::string from = old == before.end() ? StandInFor(config, cluster_) : old->second;
-    if (from != account) changes.push_back({config, from, account});
+Accounts::News Accounts::Saw(const ProviderConfigName& config, const std::string& account) {
+  if (account.empty()) return News::kNone;
+  const std::string before = AccountFor(config);
+  learned_[config] = account;
+  if (before == AccountFor(config)) return News::kNone;
+  return before.empty() ? News::kLearned : News::kMoved;
+}
+
+void Accounts::Remember(AccountMap learned, AccountMap brought) {
+  learned_ = std::move(learned);
+  brought_ = std::move(brought);
+}
+
+AccountMap Accounts::Moving() const {
+  AccountMap moving = Effective();
+  std::erase_if(moving, [&](const auto& entry) {
+    const auto brought = brought_.find(entry.first);
+    return brought != brought_.end() && brought->second == entry.second;
+  });
+  return moving;
+}
+
+void Accounts::Brought(const AccountMap& moved) {
+  for (const auto& [config, account] : moved) brought_[config] = account;
+}
+
+std::vector<AccountChange> ChangesOf(const AccountMap& moving, std::string_view cluster) {
+  std::vector<AccountChange> changes;
+  changes.reserve(moving.size());
+  for (const auto& [config, account] : moving) {
+    changes.push_back({StandInFor(config, cluster), account});
   }
   return changes;
 }
 
-std::optional<Accounts::Change> Accounts::Saw(const ProviderConfigName& config,
-                                              const std::string& account) {
-  if (account.empty()) return std::nullopt;
-  const std::string before = AccountFor(config);
-  learned_[config] = account;
-  const std::string after = AccountFor(config);
-  if (before == after) return std::nullopt;
-  return Change{config, before.empty() ? StandInFor(config, cluster_) : before, after};
+MovingAccounts AwaitedOf(const AccountMap& moving, std::string_view cluster) {
+  MovingAccounts awaited;
+  for (const auto& [config, account] : moving) {
+    awaited[account].push_back(StandInFor(config, cluster));
+  }
+  return awaited;
 }
 
 AccountMap Accounts::Effective() const {

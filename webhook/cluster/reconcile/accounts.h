@@ -2,6 +2,7 @@
 #ifndef TRUCE_WEBHOOK_CLUSTER_RECONCILE_ACCOUNTS_H_
 #define TRUCE_WEBHOOK_CLUSTER_RECONCILE_ACCOUNTS_H_
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "registry/identity/document.h"
 #include "registry/identity/identity.h"
+#include "registry/ownership/rekey.h"
 #include "webhook/cluster/reconcile/kinds.h"
 
 namespace truce {
@@ -38,32 +40,31 @@ std::string AccountFieldsDigest(Value object);
 // known; equal to StandInOf any object that refers to it.
 std::string StandInFor(const ProviderConfigName& config, std::string_view cluster);
 
-// What is known of accounts: configured, and read from ProviderConfigs. External synchronization.
+// What is known of accounts: configured, and read from ProviderConfigs; and which of them all that
+// stands under their stand-ins was given. External synchronization.
 class Accounts final {
  public:
-  // What changed for keys: those with `from` (a stand-in, or an account that is wrong now) as the
-  // account of their objects.
-  struct Change {
-    ProviderConfigName config;
-    std::string from;
-    std::string to;
-
-    bool operator==(const Change&) const = default;
-  };
-
   explicit Accounts(std::string cluster) : cluster_(std::move(cluster)) {}
 
-  // Configuration wins over what is read. Returns what changed.
-  std::vector<Change> Configure(AccountMap configured);
+  // Configuration wins over what is read.
+  void Configure(AccountMap configured) { configured_ = std::move(configured); }
   // A ProviderConfig was seen; an empty account: it names none (any more). An account once known
-  // stays while its ProviderConfig says nothing, or is gone: what it led to still exists.
-  std::optional<Change> Saw(const ProviderConfigName& config, const std::string& account);
-  // What Saw learned in an earlier life of the process, from the store.
-  void Remember(AccountMap learned) { learned_ = std::move(learned); }
+  // stays while its ProviderConfig says nothing, or is gone: what it led to still exists. kLearned:
+  // it had none; kMoved: it had another one.
+  enum class News : std::uint8_t { kNone, kLearned, kMoved };
+  News Saw(const ProviderConfigName& config, const std::string& account);
+  // What Saw and Brought were told in an earlier life of the process, from the store.
+  void Remember(AccountMap learned, AccountMap brought);
 
   // Configured and learned together: IdentityRules::accounts of reconciler and admission.
   AccountMap Effective() const;
   const AccountMap& learned() const { return learned_; }
+
+  // ProviderConfigs whose account not all has that stands under their stand-in.
+  AccountMap Moving() const;
+  // All portions of these are through.
+  void Brought(const AccountMap& moved);
+  const AccountMap& brought() const { return brought_; }
 
  private:
   std::string AccountFor(const ProviderConfigName& config) const;
@@ -71,7 +72,12 @@ class Accounts final {
   std::string cluster_;
   AccountMap configured_;
   AccountMap learned_;
+  AccountMap brought_;
 };
+
+// `moving` as what is to be applied, and as IdentityRules::moving.
+std::vector<AccountChange> ChangesOf(const AccountMap& moving, std::string_view cluster);
+MovingAccounts AwaitedOf(const AccountMap& moving, std::string_view cluster);
 
 // `learned` as one text for a store setting, and back. Lines that cannot be read are left out.
 std::string ToText(const AccountMap& learned);

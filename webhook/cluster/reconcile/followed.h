@@ -13,6 +13,11 @@ namespace truce {
 // CRDs come in crowds: discovered once they are there.
 inline constexpr std::chrono::seconds kCrdsSettle{1};
 
+// Settings of the registry, each with the cluster behind it: accounts that ProviderConfigs told,
+// and those of which all portions are through.
+inline constexpr char kAccountsSetting[] = "accounts/";
+inline constexpr char kBroughtSetting[] = "brought/";
+
 struct Watcher::Followed {
   Followed(FollowedKind kind, FollowerTimes times, std::uint64_t seed, Moment now)
       : follower(std::move(kind), times, seed), since(now) {}

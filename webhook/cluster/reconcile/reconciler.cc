@@ -17,8 +17,7 @@ namespace {
 
 // Sightings looked at on one snapshot before.
 constexpr std::size_t kLookMax = 512;
-constexpr std::size_t kKeysPage = 1000;
-constexpr std::size_t kRekeyMax = 64;
+constexpr std::size_t kKeysPage = 256;
 
 bool HasReferences(const ObjectFacts& object) {
   return std::any_of(object.resources.begin(), object.resources.end(),
@@ -367,35 +366,66 @@ void Reconciler::SetTerminating(const GroupKind& kind, bool terminating) {
   if (Kind* found = Find(kind)) found->terminating = terminating;
 }
 
-Result<void> Reconciler::LocateAccount(const std::string& from, const std::string& to) {
-  std::vector<KeyText> concerned;
+namespace {
+
+// What of the keys after `after` the changes concern, up to a portion of rows.
+struct Concerned {
+  std::vector<KeyText> keys;
+  KeyText last;  // looked at; empty: there are no more
+};
+
+using AccountsByStandIn = std::map<std::string, std::string>;
+
+// Applies to the resource at `key` what concerns it. False: nothing changed.
+bool LocateKey(const KeyText& key, const AccountsByStandIn& accounts, Ledger& ledger) {
+  std::set<std::string> own{AccountIn(key)};
+  for (const Row& row : ledger.RowsOfKey(key)) own.insert(row.identity.account);
+  bool changed = false;
+  for (const std::string& stand_in : own) {
+    const auto account = accounts.find(stand_in);
+    if (account == accounts.end()) continue;
+    const AccountChange change{account->first, account->second};
+    changed = LocateResources({&key, 1}, change, ledger) > 0 || changed;
+  }
+  return changed;
+}
+
+}  // namespace
+
+Result<KeyText> Reconciler::LocatePortion(std::span<const AccountChange> changes,
+                                          const KeyText& after) {
+  const auto all = std::make_shared<AccountsByStandIn>();
+  for (const AccountChange& change : changes) all->emplace(change.from, change.to);
+  Concerned found;
   const auto look = [&](const Facts& facts) {
-    concerned.clear();
-    KeyText after;
-    for (;;) {
-      const std::vector<KeyText> page = facts.KeysAfter(after, kKeysPage);
-      for (const KeyText& key : page) {
-        const auto owner = facts.OwnerOf(key);
-        if (!owner) continue;  // rows without owner only observe, and follow by sight
-        bool found = AccountIn(key) == from;
-        for (const Row& row : facts.RowsOfKey(key)) found = found || row.identity.account == from;
-        if (found) concerned.push_back(key);
+    found = {};
+    std::size_t rows = 0;
+    const std::vector<KeyText> page = facts.KeysAfter(after, kKeysPage);
+    for (const KeyText& key : page) {
+      Ledger ledger(facts, ports_.clock.Now(), ports_.ids, rules_->parties);
+      if (LocateKey(key, *all, ledger)) {
+        const std::size_t own = 1 + facts.RowsOfKey(key).size();
+        if (!found.keys.empty() && rows + own > kPortion) return;
+        rows += own;
+        found.keys.push_back(key);
       }
-      if (page.size() < kKeysPage) break;
-      after = page.back();
+      found.last = key;
     }
+    if (page.size() < kKeysPage) found.last = {};
   };
   TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, ports_.deadline()));
-  for (std::size_t at = 0; at < concerned.size(); at += kRekeyMax) {
-    const auto first = concerned.begin() + static_cast<std::ptrdiff_t>(at);
-    const auto last =
-        concerned.begin() + static_cast<std::ptrdiff_t>(std::min(at + kRekeyMax, concerned.size()));
-    const auto chunk = std::make_shared<const std::vector<KeyText>>(first, last);
-    TRUCE_RETURN_IF_ERROR(Write([chunk, from, to](Ledger& ledger) {
-      (void)LocateResources(*chunk, {from, to}, ledger);
-    }));
+  if (found.keys.empty()) return found.last;
+  const auto keys = std::make_shared<const std::vector<KeyText>>(std::move(found.keys));
+  Result<void> written = TryToWrite([keys, all](Ledger& ledger) {
+    for (const KeyText& key : *keys) LocateKey(key, *all, ledger);
+  });
+  if (written.ok()) return found.last;
+  if (written.error().code != ErrorCode::kInternal) return written.error();
+  // One of them cannot be written; the others can.
+  for (const KeyText& key : *keys) {
+    TRUCE_RETURN_IF_ERROR(Write([key, all](Ledger& ledger) { LocateKey(key, *all, ledger); }));
   }
-  return {};
+  return found.last;
 }
 
 Result<void> Reconciler::Keep(const std::string& name, const std::string& value) {

@@ -22,6 +22,7 @@
 #include "registry/identity/identity.h"
 #include "registry/ownership/brake.h"
 #include "registry/ownership/ledger.h"
+#include "registry/ownership/rekey.h"
 #include "registry/store/store.h"
 #include "webhook/cluster/backoff.h"
 #include "webhook/cluster/cluster_api.h"
@@ -37,6 +38,9 @@ namespace truce {
 // Sightings in one transaction: enough to share its commit, few enough that reviews, which the same
 // writer serves, do not wait long.
 inline constexpr std::size_t kSightingsAtOnce = 128;
+
+// Rows in one commit of a pass that nothing waits for.
+inline constexpr std::size_t kPortion = 64;
 
 // What the reconciler stands on; all must outlive it.
 struct ReconcilePorts {
@@ -105,9 +109,11 @@ class Reconciler final {
   // not changed does not declare any more is left orphaned, never free.
   void SetRules(ReconcileRules rules);
   const ReconcileRules& rules() const { return *rules_; }
-  // Gives everything kept under the stand-in `from` its name in account `to`, records too, at most
-  // 64 keys per transaction. Idempotent.
-  Result<void> LocateAccount(const std::string& from, const std::string& to);
+  // One portion of applying `changes` to all that stands under their stand-ins, records too
+  // (LocateResources): looks at some of the keys that follow `after`, and writes at most
+  // kPortion rows in one commit, or one resource that has more. Returns the last key looked at;
+  // empty: the pass is through. Idempotent: a pass that was cut off begins anew.
+  Result<KeyText> LocatePortion(std::span<const AccountChange> changes, const KeyText& after);
 
   // Keeps a text in the registry under `name`.
   Result<void> Keep(const std::string& name, const std::string& value);

@@ -26,12 +26,13 @@ Watcher::Watcher(WatcherPorts ports, const ReconcileRules& rules, WatcherOptions
       accounts_(rules.identity.cluster),
       discovery_backoff_({options_.times.backoff_min, options_.times.backoff_max}, options_.seed),
       store_backoff_({options_.store_retry, kStoreBackoffMax}, options_.seed) {
-  (void)accounts_.Configure(rules.identity.accounts);
+  accounts_.Configure(rules.identity.accounts);
   Enqueue([this]() -> Result<void> {
-    TRUCE_ASSIGN_OR_RETURN(const std::string learned,
-                           reconciler_.Kept("accounts/" + reconciler_.rules().identity.cluster));
-    accounts_.Remember(AccountsFromText(learned));
-    UseAccounts({});
+    const std::string& cluster = reconciler_.rules().identity.cluster;
+    TRUCE_ASSIGN_OR_RETURN(const std::string learned, reconciler_.Kept(kAccountsSetting + cluster));
+    TRUCE_ASSIGN_OR_RETURN(const std::string brought, reconciler_.Kept(kBroughtSetting + cluster));
+    accounts_.Remember(AccountsFromText(learned), AccountsFromText(brought));
+    UseLearned();
     return {};
   });
   Enqueue([this]() -> Result<void> {
@@ -285,6 +286,7 @@ Wishes Watcher::Tick(Moment now) {
     UpdateKinds(now);
     Pump(now);
   }
+  BringAccounts(now);
   if (!discovering_ && now >= discovery_due_) {
     discovering_ = true;
     wishes.discover = true;
@@ -318,6 +320,8 @@ std::optional<Moment> Watcher::Due() const {
     add(*store_due_);
   } else if (!tasks_.empty()) {
     add(now_);
+  } else if (MayBring()) {
+    add(bring_due_);
   }
   if (ready()) {
     add(proofs_due_);
@@ -434,12 +438,12 @@ void Watcher::ListAgain(Moment now, Again which) {
 
 void Watcher::SetRules(Moment now, ReconcileRules rules) {
   now_ = now;
-  const std::vector<Accounts::Change> changes = accounts_.Configure(rules.identity.accounts);
+  accounts_.Configure(rules.identity.accounts);
   rules.identity.accounts = accounts_.Effective();
   rules.identity.composites = CompositesDefined();
   if (ProviderConfigsKnown()) rules.identity.account_fields = configs_.Fields();
   reconciler_.SetRules(std::move(rules));
-  UseAccounts(changes);
+  UseLearned();
   kinds_stale_ = true;
   ListAgain(now, Again::kAll);
 }

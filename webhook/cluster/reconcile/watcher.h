@@ -56,9 +56,10 @@ struct WatcherOptions {
       300'000};               // a kind that cannot be listed: unknown, then warns
   std::size_t lists_max = 4;  // under way at once
   std::size_t gets_max = 8;
-  std::size_t queue_max = 4096;      // events not applied yet
-  std::vector<FollowedKind> others;  // KindRules::others
-  std::uint64_t seed = 1;            // of all jitter
+  std::size_t queue_max = 4096;           // events not applied yet
+  std::chrono::milliseconds portions{5};  // between two portions of a pass: reviews come first
+  std::vector<FollowedKind> others;       // KindRules::others
+  std::uint64_t seed = 1;                 // of all jitter
 };
 
 struct WatcherStatus {
@@ -76,6 +77,7 @@ struct WatcherStatus {
 // What identities depend on and the cluster tells; a value.
 struct LearnedIdentity {
   AccountMap accounts;             // configured and learned
+  MovingAccounts moving;           // of them, those that not all has yet
   std::set<GroupKind> composites;  // kinds that an XRD defines as composite
 
   bool operator==(const LearnedIdentity&) const = default;
@@ -152,7 +154,8 @@ class Watcher final {
   void SawObjects(Followed& followed, const FollowerNews& news);
   void SawObject(Followed& followed, Value object, bool gone);
   void SawAccount(const ProviderConfigName& config, const std::string& account);
-  void UseAccounts(const std::vector<Accounts::Change>& changes);
+  bool MayBring() const;
+  void BringAccounts(Moment now);
   void UseLearned();
   std::set<GroupKind> CompositesDefined() const;
   // All ProviderConfigs there are were seen.
@@ -180,6 +183,9 @@ class Watcher final {
   ConfigHistory configs_;
   Reconciler reconciler_;
   Accounts accounts_;
+  AccountMap bringing_;    // Accounts::Moving when the pass that runs began
+  KeyText brought_until_;  // the last key that it looked at
+  Moment bring_due_{};
   Unmapped unmapped_;
   bool unmapped_known_ = false;  // it was read from the store
   JsonReader reader_;

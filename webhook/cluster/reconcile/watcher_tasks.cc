@@ -171,28 +171,48 @@ void Watcher::SawObject(Followed& followed, Value object, bool gone) {
 }
 
 void Watcher::SawAccount(const ProviderConfigName& config, const std::string& account) {
-  const auto change = accounts_.Saw(config, account);
-  if (!change) return;
-  ReconcileRules rules = reconciler_.rules();
-  rules.identity.accounts = accounts_.Effective();
-  reconciler_.SetRules(std::move(rules));
+  const Accounts::News news = accounts_.Saw(config, account);
+  if (news == Accounts::News::kNone) return;
   Enqueue([this] {
-    return reconciler_.Keep("accounts/" + reconciler_.rules().identity.cluster,
+    return reconciler_.Keep(kAccountsSetting + reconciler_.rules().identity.cluster,
                             ToText(accounts_.learned()));
   });
-  UseAccounts({*change});
-  // What stood under another account cannot be told apart from what belongs there: read anew.
-  if (!change->from.starts_with('?')) ListAgain(now_, Again::kManaged);
+  UseLearned();
+  // What rows do not tell of the objects there, such as ids, is read anew.
+  if (news == Accounts::News::kMoved) ListAgain(now_, Again::kManaged);
 }
 
-// Gives what is kept under stand-ins its names in the accounts that are known now, and tells the
-// admission path.
-void Watcher::UseAccounts(const std::vector<Accounts::Change>& changes) {
-  for (const Accounts::Change& change : changes) {
-    if (!change.from.starts_with('?')) continue;
-    Enqueue([this, change] { return reconciler_.LocateAccount(change.from, change.to); });
+bool Watcher::MayBring() const {
+  return tasks_.empty() && !store_due_ && !accounts_.Moving().empty();
+}
+
+// Gives what stands under stand-ins its names in the accounts that are known now, a portion at a
+// time. Which passes are through is kept with the last one: a process that ends before begins anew.
+void Watcher::BringAccounts(Moment now) {
+  if (!MayBring() || now < bring_due_) return;
+  AccountMap moving = accounts_.Moving();
+  if (moving != bringing_) {
+    bringing_ = std::move(moving);
+    brought_until_ = {};
   }
-  UseLearned();
+  const std::string& cluster = reconciler_.rules().identity.cluster;
+  const auto bring = [&]() -> Result<void> {
+    TRUCE_ASSIGN_OR_RETURN(
+        KeyText last, reconciler_.LocatePortion(ChangesOf(bringing_, cluster), brought_until_));
+    brought_until_ = std::move(last);
+    if (!brought_until_.empty()) return {};
+    Accounts done = accounts_;
+    done.Brought(bringing_);
+    TRUCE_RETURN_IF_ERROR(reconciler_.Keep(kBroughtSetting + cluster, ToText(done.brought())));
+    accounts_ = std::move(done);
+    UseLearned();
+    return {};
+  };
+  const Result<void> brought = bring();
+  bring_due_ = now + options_.portions;
+  if (brought.ok()) return;
+  store_problem_ = brought.error().message;
+  store_due_ = now + store_backoff_.Next();
 }
 
 std::set<GroupKind> Watcher::CompositesDefined() const {
@@ -209,7 +229,9 @@ bool Watcher::ProviderConfigsKnown() const {
 }
 
 void Watcher::UseLearned() {
-  LearnedIdentity learned{accounts_.Effective(), CompositesDefined()};
+  LearnedIdentity learned{accounts_.Effective(),
+                          AwaitedOf(accounts_.Moving(), reconciler_.rules().identity.cluster),
+                          CompositesDefined()};
   ReconcileRules rules = reconciler_.rules();
   std::optional<std::map<ProviderConfigName, std::string>> fields;
   if (ProviderConfigsKnown()) fields = configs_.Fields();

@@ -1,0 +1,175 @@
+// What the watch does when it learns the accounts of ProviderConfigs.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "registry/ownership/names.h"
+#include "tests/support/watcher_fixture.h"
+
+namespace truce::testing {
+namespace watcher_accounts_test {
+
+constexpr const char* kOne = "111111111111";
+constexpr const char* kTwo = "222222222222";
+const ProviderConfigName kProd{kConfig.group, kConfig.kind, "", "prod"};
+
+class WatcherAccountsTest : public WatcherTest {
+ protected:
+  WatcherAccountsTest() {
+    cluster_.Serve({kConfig.group, "v1beta1", kConfig.kind, "providerconfigs", false});
+  }
+
+  void PutConfig(const std::string& name, const std::string& account) {
+    cluster_.Put(
+        {kConfig,
+         "",
+         name,
+         "pc-" + name,
+         {},
+         R"("spec":{"assumeRoleChain":[{"roleARN":"arn:aws:iam::)" + account + R"(:role/a"}]})"});
+  }
+
+  static SmallObject Queue(const std::string& name, const std::string& policy = "Delete") {
+    SmallObject queue{kQueue, "", name, "u-" + name, {}, {}};
+    queue.rest = R"("spec":{"deletionPolicy":")" + policy +
+                 R"(","forProvider":{"region":"eu-west-1","name":")" + name +
+                 R"("},"providerConfigRef":{"name":"prod"}},
+                 "status":{"conditions":[{"type":"Ready","status":"True"}]})";
+    return queue;
+  }
+
+  // `count` queues that live and as many that are orphaned.
+  void PutQueues(int count) {
+    for (int i = 0; i < count; ++i) {
+      cluster_.Put(Queue("live-" + std::to_string(i)));
+      cluster_.Put(Queue("old-" + std::to_string(i), "Orphan"));
+    }
+    driver_->Settle();
+    for (int i = 0; i < count; ++i) cluster_.Remove(kQueue, "", "old-" + std::to_string(i));
+    driver_->Settle();
+  }
+
+  static KeyText NameOf(const std::string& queue, const std::string& account) {
+    return WithAccount({"sqs/Queue|aws||eu-west-1|name=" + queue}, account);
+  }
+
+  // Whether a review of another team's queue by ProviderConfig `other`, of account kOne, is
+  // refused.
+  bool Refused(const std::string& name) {
+    ReviewRequest request;
+    request.uid = {"review-b"};
+    request.object.slot = {"test", kQueue.group, kQueue.kind, "", "b-" + name};
+    request.object.uid = {"u-b"};
+    request.object.managed = true;
+    DeclaredResource& queue = request.object.resources.emplace_back();
+    queue.identity = {"sqs/Queue", "aws", kOne, "eu-west-1", {{"name", name}}};
+    queue.key = NameOf(name, kOne);
+    queue.name = name;
+    AwaitNames(driver_->learned.moving, request.object);
+    bool allowed = true;
+    const auto look = [&](const Facts& facts) {
+      allowed = Review(request, facts, clock_.Now(), [] { return PublicId{"id-b"}; }).allowed;
+    };
+    EXPECT_TRUE(store_.Read(look, std::chrono::steady_clock::now() + 10s).ok());
+    return !allowed;
+  }
+
+  std::size_t In(const std::string& account) const {
+    const std::vector<Owner> owners = Contents().owners;
+    return static_cast<std::size_t>(
+        std::count_if(owners.begin(), owners.end(),
+                      [&](const Owner& owner) { return owner.identity.account == account; }));
+  }
+};
+
+// 25: reviews go on between two portions, and see what is not through as if it were.
+TEST_F(WatcherAccountsTest, PortionsAreBoundedAndReviewsGoOnBetweenThem) {
+  PutQueues(200);
+  PutConfig("prod", kOne);
+  std::size_t before = 0;
+  std::size_t portions = 0;
+  for (driver_->Settle(); In(kOne) < 400; driver_->Advance(options_.portions)) {
+    ASSERT_LT(++portions, 100U);
+    EXPECT_LE(In(kOne) - before, kPortion);
+    before = In(kOne);
+    EXPECT_FALSE(driver_->learned.moving.empty());
+    for (const char* name : {"live-0", "live-199", "old-0", "old-199"}) {
+      EXPECT_TRUE(Refused(name)) << name << " after portion " << portions;
+    }
+    EXPECT_FALSE(Refused("free"));
+  }
+  EXPECT_GE(portions, 200 * 3 / kPortion) << "a living queue has a row, too";
+  driver_->Advance(1s);
+  EXPECT_TRUE(driver_->learned.moving.empty());
+  EXPECT_TRUE(Refused("live-199"));
+  EXPECT_TRUE(Refused("old-199"));
+}
+
+// 25, with a restart between two portions.
+TEST_F(WatcherAccountsTest, AProcessThatEndsBetweenTwoPortionsBeginsThePassAnew) {
+  PutQueues(200);
+  PutConfig("prod", kOne);
+  driver_->Settle();
+  ASSERT_GT(In(kOne), 0U);
+  ASSERT_LT(In(kOne), 400U);
+  cluster_.Remove(kConfig, "", "prod");  // nobody can tell its account once more
+  cluster_.FailLists(kQueue, ApiError{ApiErrorKind::kForbidden, 403, "no", {}});
+  Start();
+  driver_->Settle();
+  EXPECT_FALSE(driver_->learned.moving.empty());
+  EXPECT_TRUE(Refused("live-199"));
+  EXPECT_TRUE(Refused("old-199"));
+  driver_->Advance(10s);
+  EXPECT_EQ(In(kOne), 400U);
+  EXPECT_TRUE(driver_->learned.moving.empty());
+  Start();
+  driver_->Settle();
+  EXPECT_TRUE(driver_->learned.moving.empty()) << "through is through";
+}
+
+// 2: what lives is declared in the new account before its objects are listed again.
+TEST_F(WatcherAccountsTest, AProviderConfigThatMovesTakesWhatLivesAlong) {
+  PutQueues(100);
+  PutConfig("prod", kOne);
+  driver_->Advance(10s);
+  ASSERT_EQ(In(kOne), 200U);
+  cluster_.FailLists(kQueue, ApiError{ApiErrorKind::kForbidden, 403, "no", {}});
+  PutConfig("prod", kTwo);
+  driver_->Settle();
+  driver_->Advance(10s);
+  EXPECT_EQ(In(kOne), 200U) << "what was there stays";
+  EXPECT_EQ(In(kTwo), 100U);
+  EXPECT_TRUE(Refused("live-7"));
+  const std::vector<Row> rows = Contents().rows;
+  EXPECT_EQ(rows.size(), 100U);
+  for (const Row& row : rows) EXPECT_TRUE(row.id.key.text.find(kTwo) != std::string::npos);
+  const std::vector<Owner> owners = Contents().owners;
+  EXPECT_TRUE(std::all_of(owners.begin(), owners.end(), [](const Owner& owner) {
+    return (owner.record == Record::kNone) == (owner.identity.account == kTwo);
+  }));
+}
+
+TEST_F(WatcherAccountsTest, APassThatARestartCutOffIsDoneAgain) {
+  PutQueues(40);
+  ASSERT_EQ(In(kOne), 0U);
+  PutConfig("prod", kOne);
+  faulty_.LoseNextAnswer({ErrorCode::kUnavailable, "disk slow"});
+  driver_->Settle();  // one commit, then nothing for a while
+  ASSERT_LT(In(kOne), 80U);
+  Start();
+  driver_->Advance(60s);
+  EXPECT_EQ(In(kOne), 80U) << "records too";
+}
+
+TEST_F(WatcherAccountsTest, AnAccountThatIsConfiguredBeforeTheStartNamesRecordsToo) {
+  PutQueues(3);
+  rules_.identity.accounts[kProd] = kOne;
+  Start();
+  driver_->Advance(60s);
+  EXPECT_EQ(In(kOne), 6U);
+}
+
+}  // namespace watcher_accounts_test
+}  // namespace truce::testing
