@@ -1,7 +1,7 @@
 # Entry points for people. Each target is a script of .tools that can be run alone.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build check test bench e2e lint format clean playground simulate mutants
+.PHONY: help run build check test bench e2e lint format clean playground simulate power-cuts mutants
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -26,6 +26,12 @@ simulate:  ## Random histories of a cluster with every kind of fault, for SECOND
 	@.tools/test.sh release
 	@TRUCE_SIMULATION_SECONDS=$(or $(SECONDS),3600) TRUCE_SIMULATION_FIRST=$$(date +%s) \
 	  build/release/tests/model/watch_simulation_test
+
+power-cuts:  ## Random power cuts and failing syncs under the store, for SECONDS=3600
+	@.tools/setup.sh build
+	@.tools/test.sh release
+	@TRUCE_POWER_CUT_SECONDS=$(or $(SECONDS),3600) build/release/tests/fault/power_cut_test \
+	  --gtest_filter=PowerCutByTheClock.*
 
 mutants:  ## Take each rule of the core out of a copy: its named history must fail
 	@.tools/setup.sh build

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -100,6 +101,11 @@ class Store {
   // Whether the last write worked: ok, or the error that the next write would probably meet. Never
   // blocks.
   virtual Result<void> Health() const = 0;
+
+  // Why this process must end and start anew, if so: what the disk holds is not what was given to
+  // it, and only opening the store finds out (SQLite: a sync of the database failed; its log still
+  // has everything that was acknowledged). Nothing is written any more. Never blocks.
+  virtual std::optional<Error> FatalFailure() const { return std::nullopt; }
 };
 
 }  // namespace truce

@@ -8,6 +8,7 @@
 #include <latch>
 #include <thread>
 
+#include "registry/store/sqlite/backup.h"
 #include "registry/store/sqlite/connection.h"
 #include "registry/store/sqlite/sqlite_store.h"
 #include "tests/support/store_samples.h"
@@ -106,6 +107,33 @@ TEST_F(StoreOpen, RefusesADatabaseOfAnotherProgram) {
 TEST_F(StoreOpen, RefusesWhatIsNotADatabase) {
   std::ofstream(File()) << std::string(10000, 'x');
   ExpectRefused(ErrorCode::kDataLoss, {File(), "damaged", "backup", "rebuilt"});
+}
+
+// What a killed restore of an earlier version, or a person, left: never an empty registry.
+TEST_F(StoreOpen, RefusesToBeginAnewWhereOnlyRemainsAre) {
+  const std::string command = "truce restore --data-dir " + folder_.path().string();
+  Fill(3);
+  for (const std::string name : {".replaced", ".before-2", ".before-3", ".part", "-wal"}) {
+    SCOPED_TRACE(name);
+    const std::string remains = File() + name;
+    std::filesystem::rename(File(), remains);
+    const bool is_copy = name.starts_with(".before") || name == ".replaced";
+    if (name == ".before-3") std::filesystem::copy_file(remains, File() + ".before-2");
+    ExpectRefused(ErrorCode::kInvalidArgument,
+                  {remains, command, is_copy ? remains + "`" : "FILE", "move"});
+    EXPECT_FALSE(std::filesystem::exists(File()));
+    std::ofstream(File()).close();  // an empty file is no registry either
+    ExpectRefused(ErrorCode::kInvalidArgument, {remains, command});
+    if (is_copy) {
+      ASSERT_TRUE(RestoreBackup(remains, folder_.path().string()).ok());
+    } else {
+      std::filesystem::rename(remains, File());
+    }
+    EXPECT_TRUE(OwnerIn(*Open(Options()), SampleKey("bucket-2")).has_value());
+    for (const std::string gone : {".replaced", ".before-2", ".before-3"}) {
+      std::filesystem::remove(File() + gone);
+    }
+  }
 }
 
 TEST_F(StoreOpen, RefusesATruncatedDatabase) {

@@ -28,14 +28,22 @@ class WritingVfsTest : public ::testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(directory_); }
 
-  // On a new database whose log holds some hundred pages.
-  std::unique_ptr<Connection> Open(int pages_per_sync) {
+  std::string File(int pages_per_sync) const {
+    return directory_ / ("truce-" + std::to_string(pages_per_sync) + ".db");
+  }
+
+  std::unique_ptr<Connection> OpenFile(int pages_per_sync) {
     ConnectionOptions options;
-    options.path = directory_ / ("truce-" + std::to_string(pages_per_sync) + ".db");
+    options.path = File(pages_per_sync);
     options.vfs = disk_.name();
     auto opened = Connection::Open(options);
     EXPECT_TRUE(opened.ok()) << opened.error().message;
-    std::unique_ptr<Connection> connection = std::move(opened).value();
+    return std::move(opened).value();
+  }
+
+  // On a new database whose log holds some hundred pages.
+  std::unique_ptr<Connection> Open(int pages_per_sync) {
+    std::unique_ptr<Connection> connection = OpenFile(pages_per_sync);
     const Result<void> filled = connection->Execute(
         "CREATE TABLE texts (text TEXT); WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 "
         "FROM n WHERE i < " +
@@ -67,13 +75,20 @@ TEST_F(WritingVfsTest, SyncsAfterEachPortion) {
   EXPECT_NEAR(static_cast<double>(in_portions - at_once), pages_ / 16.0, 1.0);
 }
 
-TEST_F(WritingVfsTest, SyncThatFailsEndsTheCheckpointAndTheNextOneDoesAll) {
-  const std::unique_ptr<Connection> connection = Open(16);
+TEST_F(WritingVfsTest, SyncThatFailsIsTheLastOneOfItsConnectionsAndANewOneDoesAll) {
+  std::unique_ptr<Connection> connection = Open(16);
   // Sixteen pages behind the sync of the log.
   disk_.FailOnce(1 + 16 + 1, SQLITE_IOERR_FSYNC);
-  EXPECT_EQ(sqlite3_wal_checkpoint_v2(connection->handle(), nullptr, SQLITE_CHECKPOINT_PASSIVE,
-                                      nullptr, nullptr),
-            SQLITE_IOERR_FSYNC);
+  const auto checkpoint = [&] {
+    return sqlite3_wal_checkpoint_v2(connection->handle(), nullptr, SQLITE_CHECKPOINT_PASSIVE,
+                                     nullptr, nullptr);
+  };
+  EXPECT_EQ(checkpoint(), SQLITE_IOERR_FSYNC);
+  disk_.Heal();
+  EXPECT_EQ(checkpoint(), SQLITE_IOERR_FSYNC) << "what the disk has lost does not come back";
+  connection.reset();
+  ASSERT_GT(std::filesystem::file_size(File(16) + "-wal"), 100U * 4096U) << "it has all of it";
+  connection = OpenFile(16);
   Checkpoint(*connection);
   EXPECT_GT(pages_, 100);
   EXPECT_EQ(connection->Integer("SELECT count(DISTINCT text) FROM texts").value(), kTexts);

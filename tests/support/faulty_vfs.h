@@ -1,9 +1,8 @@
-// FaultyVfs: a file layer for SQLite whose disk fails, or loses power, when a test says so.
+// FaultyVfs: a file layer for SQLite whose disk fails when a test says so.
 #ifndef TRUCE_TESTS_SUPPORT_FAULTY_VFS_H_
 #define TRUCE_TESTS_SUPPORT_FAULTY_VFS_H_
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 
@@ -30,9 +29,6 @@ class FaultyVfs {
   // Each reading of a file fails; writing works.
   void FailReads(int code);
   void Heal();
-
-  // What a power cut leaves now: the content of each file at its last sync, by path.
-  std::map<std::string, std::string> AfterPowerCut() const;
 
   struct State;
 

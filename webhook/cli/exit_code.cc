@@ -5,7 +5,7 @@
 namespace truce {
 
 std::span<const ExitCodeRow> ExitCodes() {
-  static constexpr std::array<ExitCodeRow, 7> kRows = {{
+  static constexpr std::array<ExitCodeRow, 8> kRows = {{
       {ExitCode::kOk, "done", "all"},
       {ExitCode::kNo, "the answer is no: nothing found, refused, a conflict",
        "all but serve, config, types, completion"},
@@ -17,6 +17,8 @@ std::span<const ExitCodeRow> ExitCodes() {
       {ExitCode::kCannotRun,
        "cannot start or go on: address in use, data directory, database, certificates",
        "serve, backup, restore"},
+      {ExitCode::kDiskFailed,
+       "the disk failed a sync of the registry; start it again: it recovers from its log", "serve"},
       {ExitCode::kBug, "a fault of Truce itself; please report it", "all"},
   }};
   return kRows;

@@ -15,8 +15,9 @@ enum class ExitCode {
   kUsage = 2,        // wrong arguments, configuration or input
   kUnreachable = 3,  // the server or its registry cannot be reached: nothing was decided
   kWarnings = 4,     // only warnings, where the caller asked that they count
-  kCannotRun = 5,  // cannot start or go on: address in use, data directory, database, certificates
-  kBug = 70,       // a fault of Truce itself
+  kCannotRun = 5,   // cannot start or go on: address in use, data directory, database, certificates
+  kDiskFailed = 6,  // a sync of the registry failed; started again, it recovers from its log
+  kBug = 70,        // a fault of Truce itself
 };
 
 struct ExitCodeRow {

@@ -24,9 +24,11 @@ CommandAction DeclareServe(CommandLine& app) {
           "Pod, or with --no-cluster to keep a registry without watching one",
           ExitCode::kUsage);
     }
-    const Result<void> served =
+    const Result<ServeEnd> served =
         Serve({SourcesOf(*flags, io), std::move(loaded).value(), TruceVersion()});
-    if (served.ok()) return ExitCode::kOk;
+    if (served.ok()) {
+      return served.value() == ServeEnd::kDiskFailed ? ExitCode::kDiskFailed : ExitCode::kOk;
+    }
     const ErrorCode code = served.error().code;
     const bool is_input = code == ErrorCode::kInvalidArgument || code == ErrorCode::kNotFound;
     const ExitCode answer = code == ErrorCode::kInternal ? ExitCode::kBug : ExitCode::kCannotRun;

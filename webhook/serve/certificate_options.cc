@@ -1,5 +1,6 @@
 #include "webhook/serve/certificate_options.h"
 
+#include <chrono>
 #include <string_view>
 #include <utility>
 
@@ -43,6 +44,13 @@ CertificateStoreOptions ApiCertificatesOf(const Config& config, Logger& logger) 
     options.client_names.push_back(client.substr(0, client.rfind('=')));
   }
   return options;
+}
+
+void WriteExpiry(const CertificateStore& certificates, MetricWriter& writer) {
+  writer.Family("truce_certificate_expiry_timestamp_seconds", "gauge",
+                "End of the server certificate's validity, in seconds since 1970.");
+  const auto end = certificates.Current().pair->not_after().time_since_epoch();
+  writer.Sample(static_cast<double>(std::chrono::duration_cast<std::chrono::seconds>(end).count()));
 }
 
 }  // namespace truce

@@ -5,6 +5,7 @@
 #include "certs/certificate_store.h"
 #include "webhook/config/config.h"
 #include "webhook/log/log.h"
+#include "webhook/metrics/metrics.h"
 
 namespace truce {
 
@@ -14,6 +15,9 @@ CertificateStoreOptions CertificatesOf(const Config& config, Logger& logger);
 // The same server certificate, with the API's own authorities for clients. Self-made certificates
 // are renewed by the other store; this one reads what it writes.
 CertificateStoreOptions ApiCertificatesOf(const Config& config, Logger& logger);
+
+// When the present server certificate ends.
+void WriteExpiry(const CertificateStore& certificates, MetricWriter& writer);
 
 }  // namespace truce
 

@@ -61,4 +61,9 @@ Result<void> LateStore::Health() const {
   return store == nullptr ? Result<void>(NotOpen()) : store->Health();
 }
 
+std::optional<Error> LateStore::FatalFailure() const {
+  const Store* store = store_.load(std::memory_order_acquire);
+  return store == nullptr ? std::nullopt : store->FatalFailure();
+}
+
 }  // namespace truce

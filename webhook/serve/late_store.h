@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 
 #include "registry/store/store.h"
 #include "webhook/config/config.h"
@@ -27,6 +28,7 @@ class LateStore final : public Store {
   StoreCounts Counts() const override;
   Result<StoreContents> Contents() const override;
   Result<void> Health() const override;
+  std::optional<Error> FatalFailure() const override;
 
  private:
   std::unique_ptr<Store> owned_;

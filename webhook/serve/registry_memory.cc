@@ -1,11 +1,12 @@
 #include "webhook/serve/registry_memory.h"
 
-#include <cerrno>
-#include <cstring>
+#include <sys/stat.h>
+
 #include <fstream>
 #include <string_view>
 #include <utility>
 
+#include "certs/file.h"
 #include "webhook/cluster/reconcile/json_reader.h"
 
 namespace truce {
@@ -32,16 +33,7 @@ std::optional<StoreMark> ReadMarkFile(const std::string& data_dir) {
 }
 
 Result<void> WriteMarkFile(const std::string& data_dir, const StoreMark& mark) {
-  const std::string path = MarkFile(data_dir);
-  const std::string fresh = path + ".new";
-  std::ofstream file(fresh, std::ios::trunc);
-  file << ToText(mark) << '\n';
-  file.close();
-  if (!file || std::rename(fresh.c_str(), path.c_str()) != 0) {
-    return Error{ErrorCode::kUnavailable,
-                 "write \"" + path + "\": " + std::string(std::strerror(errno))};
-  }
-  return {};
+  return ReplaceFile(MarkFile(data_dir), ToText(mark) + "\n", S_IRUSR | S_IWUSR);
 }
 
 ApiResult<std::optional<StoreMark>> LeaseMemory::Read(Deadline deadline) {

@@ -14,7 +14,8 @@ namespace truce {
 
 // DIR/registry.mark. Nothing when there is none or it cannot be read as a mark.
 std::optional<StoreMark> ReadMarkFile(const std::string& data_dir);
-// Replaced whole. Errors: kUnavailable.
+// Replaced whole, durable on return: after a power cut a registry that was lost would go unnoticed.
+// Errors: kUnavailable.
 Result<void> WriteMarkFile(const std::string& data_dir, const StoreMark& mark);
 
 // The annotation truce.dev/registry of the Lease `truce-<cluster>`.

@@ -22,6 +22,7 @@
 #include "webhook/serve/catalogue_change.h"
 #include "webhook/serve/certificate_options.h"
 #include "webhook/serve/detection.h"
+#include "webhook/serve/disk_failure.h"
 #include "webhook/serve/examination.h"
 #include "webhook/serve/following.h"
 #include "webhook/serve/late_store.h"
@@ -78,6 +79,7 @@ class Server {
       TRUCE_ASSIGN_OR_RETURN(cluster_server_, ClusterOf(config));
     }
     TRUCE_ASSIGN_OR_RETURN(data_dir_, DataDir::Open(config.data_dir));
+    disk_failures_.Begin(config.data_dir);
     TRUCE_ASSIGN_OR_RETURN(catalogue_, CatalogueOf(config));
     source_.emplace(catalogue_, [this](const EffectivePolicy& policy) { TakePolicy(policy); });
     TRUCE_RETURN_IF_ERROR(source_->Configure(config));
@@ -156,11 +158,14 @@ class Server {
     trial_keeper_->Step();
   }
 
-  void Drain(const Signals& signals) {
+  bool MustEnd() { return disk_failures_.MustEnd(holder_.Current()->data_dir); }
+
+  // After the grace of the configuration, or a signal; at once when `must_end`.
+  void Drain(const Signals& signals, bool must_end) {
     logger_.Log(LogLevel::kInfo, "draining", {});
     health_.SetNotReady("drain", "the server is ending");
     listeners_->BeginDrain();
-    signals.Wait(holder_.Current()->drain_grace);
+    if (!must_end) signals.Wait(holder_.Current()->drain_grace);
     const bool all_answered = listeners_->Stop(std::chrono::steady_clock::now() + kStopTime);
     metrics_.RemoveCollectors();
     watched_.With([](Following*& following) { following = nullptr; });
@@ -420,11 +425,8 @@ class Server {
       if (self_management_ != nullptr) self_management_->WriteMetrics(writer);
       writer.Family("truce_log_dropped_total", "counter", "Log lines dropped, not waited for.");
       writer.Sample(static_cast<double>(logger_.dropped_count()));
-      writer.Family("truce_certificate_expiry_timestamp_seconds", "gauge",
-                    "End of the server certificate's validity, in seconds since 1970.");
-      const auto end = certificates_->Current().pair->not_after().time_since_epoch();
-      writer.Sample(
-          static_cast<double>(std::chrono::duration_cast<std::chrono::seconds>(end).count()));
+      disk_failures_.WriteMetrics(writer);
+      WriteExpiry(*certificates_, writer);
     });
     const ListenAddresses& addresses = listeners_->addresses();
     TRUCE_RETURN_IF_ERROR(WriteAddresses(config.data_dir, addresses));
@@ -548,6 +550,7 @@ class Server {
   std::string audit_problem_;   // the same
   Guarded<std::uint64_t> overload_;
   LateStore store_;
+  DiskFailures disk_failures_{store_, logger_, clock_};
   std::unique_ptr<CertificateStore> certificates_;
   std::unique_ptr<CertificateStore> api_certificates_;  // null: no client certificates there
   std::optional<PolicySource> source_;
@@ -574,7 +577,7 @@ class Server {
 
 }  // namespace
 
-Result<void> Serve(ServeOptions options) {
+Result<ServeEnd> Serve(ServeOptions options) {
   const Signals signals;
   const SystemClock clock;
   Logger::Options log;
@@ -583,9 +586,13 @@ Result<void> Serve(ServeOptions options) {
   Logger logger(log, clock);
   Server server(std::move(options), logger, clock);
   TRUCE_RETURN_IF_ERROR(server.Start());
-  while (!signals.Wait(kPollInterval)) server.Poll();
-  server.Drain(signals);
-  return {};
+  bool must_end = false;
+  while (!must_end && !signals.Wait(kPollInterval)) {
+    server.Poll();
+    must_end = server.MustEnd();
+  }
+  server.Drain(signals, must_end);
+  return must_end ? ServeEnd::kDiskFailed : ServeEnd::kAsked;
 }
 
 }  // namespace truce

@@ -15,13 +15,21 @@ struct ServeOptions {
   std::string_view version;  // outlives the call
 };
 
+// Why it ended without an error.
+enum class ServeEnd {
+  kAsked,
+  // A sync of the registry failed: what the disk holds is unknown until a start reads it anew. It
+  // ended at once, without a grace; the log says so, and the next process tells when it was.
+  kDiskFailed
+};
+
 // Serves until SIGTERM or SIGINT, then drains: not ready, replies close their connections, after
 // `drainGrace` no connection is accepted any more and what has begun is finished. A second signal
 // skips the grace. Call it from the only thread of the process: it blocks the signals for all.
 // Errors: kInvalidArgument (a setting or file), kNotFound (a file), kConflict (address in use, data
 //   directory in use), kUnavailable (data directory, listeners, certificates, database), kDataLoss
 //   (damaged database).
-Result<void> Serve(ServeOptions options);
+Result<ServeEnd> Serve(ServeOptions options);
 
 }  // namespace truce
 

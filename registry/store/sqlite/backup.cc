@@ -1,94 +1,77 @@
 #include "registry/store/sqlite/backup.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <array>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <memory>
-#include <system_error>
+#include <utility>
 
 #include "registry/store/sqlite/connection.h"
+#include "registry/store/sqlite/copies.h"
 #include "registry/store/sqlite/data_directory.h"
 #include "registry/store/sqlite/migrations.h"
 
 namespace truce {
 namespace {
 
-namespace fs = std::filesystem;
-
 Error Failed(ErrorCode code, const std::string& file, const std::string& what) {
   return {code, file + ": " + what};
 }
 
-Result<std::unique_ptr<Connection>> OpenExisting(const std::string& file, bool read_only) {
-  std::error_code problem;
-  if (!fs::exists(file, problem)) {
-    return Failed(ErrorCode::kNotFound, file, "there is no such file");
+Result<std::unique_ptr<Connection>> OpenExisting(const ConnectionOptions& options) {
+  if (!Exists(options.path)) {
+    return Failed(ErrorCode::kNotFound, options.path, "there is no such file");
   }
-  ConnectionOptions options;
-  options.path = file;
-  options.read_only = read_only;
   auto connection = Connection::Open(options);
-  if (!connection.ok()) return std::move(connection).error().Within(file);
+  if (!connection.ok()) return std::move(connection).error().Within(options.path);
   return connection;
 }
 
-// Makes what was written to `path`, a file or a directory, survive a power cut.
-Result<void> Sync(const std::string& path) {
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  const bool done = file >= 0 && fsync(file) == 0;
-  const int problem = errno;
-  if (file >= 0) close(file);
-  if (done) return {};
-  return Failed(ErrorCode::kUnavailable, path, std::strerror(problem));
+ConnectionOptions OptionsFor(const std::string& file, const Disk& disk) {
+  ConnectionOptions options;
+  options.path = file;
+  options.vfs = disk.vfs;
+  return options;
 }
 
-std::string FolderOf(const std::string& file) {
-  const std::string folder = fs::path(file).parent_path().string();
-  return folder.empty() ? "." : folder;
-}
-
-Result<void> Rename(const std::string& from, const std::string& to) {
-  std::error_code problem;
-  fs::rename(from, to, problem);
-  if (problem) return Failed(ErrorCode::kUnavailable, to, problem.message());
-  return Sync(FolderOf(to));
-}
-
-// Removes a half-made file unless it is kept.
-class Unfinished {
- public:
-  explicit Unfinished(std::string path) : path_(std::move(path)) {}
-  ~Unfinished() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove(path_, ignored);
+// The content of `file`, with that of a log beside it, as one file.
+Result<void> CopyFile(const std::string& file, Part& part, const Disk& disk) {
+  TRUCE_RETURN_IF_ERROR(disk.files->Copy(file, part.path()));
+  if (HasContent(file + "-wal")) {
+    TRUCE_RETURN_IF_ERROR(disk.files->Make(part.path() + "-wal"));
+    TRUCE_RETURN_IF_ERROR(disk.files->Copy(file + "-wal", part.path() + "-wal"));
+    TRUCE_RETURN_IF_ERROR(TakeLogIn(OptionsFor(part.path(), disk)));
   }
-  Unfinished(const Unfinished&) = delete;
-  Unfinished& operator=(const Unfinished&) = delete;
-  void Keep() { path_.clear(); }
+  return part.Sync();
+}
 
- private:
-  std::string path_;
-};
-
-Result<void> MakePart(const std::string& part) {
-  std::error_code ignored;
-  fs::remove(part, ignored);
-  // Its mode keeps others from reading who owns what.
-  const int made = open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (made < 0) return Failed(ErrorCode::kUnavailable, part, std::strerror(errno));
-  close(made);
-  return {};
+// Gives the registry that is there a second name, which it keeps when the first one goes to
+// another. It has no log then, which would be taken for the other one's.
+Result<void> KeepReplaced(const std::string& database, const Disk& disk) {
+  if (!HasContent(database)) return {};
+  Result<void> taken = TakeLogIn(OptionsFor(database, disk));
+  // A damaged one is what a restore is for.
+  const bool is_damaged = !taken.ok() && taken.error().code == ErrorCode::kDataLoss;
+  if (HasContent(database + "-wal") || (!taken.ok() && !is_damaged)) {
+    Error error = taken.ok() ? Error{ErrorCode::kUnavailable, "its log has come back"}
+                             : std::move(taken).error();
+    error.message +=
+        "; to restore all the same, move " + database + " and " + database + "-wal away first";
+    return std::move(error).Within(database);
+  }
+  const std::string kept = database + ".replaced";
+  const std::string fresh = kept + ".part";
+  for (const std::string& former : {fresh, kept + "-wal", kept + "-shm"}) {
+    TRUCE_RETURN_IF_ERROR(disk.files->Remove(former));
+  }
+  TRUCE_RETURN_IF_ERROR(disk.files->Link(database, fresh));
+  TRUCE_RETURN_IF_ERROR(disk.files->Rename(fresh, kept));
+  return disk.files->Sync(FolderOf(database));
 }
 
 }  // namespace
 
-Result<BackupContents> VerifyBackup(const std::string& file) {
-  TRUCE_ASSIGN_OR_RETURN(const auto connection, OpenExisting(file, true));
+Result<BackupContents> VerifyBackup(const std::string& file, const Disk& disk) {
+  ConnectionOptions options = OptionsFor(file, disk);
+  options.read_only = true;
+  TRUCE_ASSIGN_OR_RETURN(const auto connection, OpenExisting(options));
   const auto integer = [&](std::string_view sql) -> Result<std::int64_t> {
     Result<std::int64_t> value = connection->Integer(sql);
     if (!value.ok()) return std::move(value).error().Within(file);
@@ -118,58 +101,35 @@ Result<BackupContents> VerifyBackup(const std::string& file) {
   return contents;
 }
 
-Result<BackupContents> BackUp(const std::string& data_dir, const std::string& target) {
-  std::error_code problem;
-  if (fs::exists(target, problem)) {
+Result<BackupContents> BackUp(const std::string& data_dir, const std::string& target,
+                              const Disk& disk) {
+  if (Exists(target)) {
     return Failed(ErrorCode::kInvalidArgument, target, "it exists; choose another name");
   }
-  TRUCE_ASSIGN_OR_RETURN(const auto source, OpenExisting(data_dir + "/truce.db", false));
-  const std::string part = target + ".part";
-  TRUCE_RETURN_IF_ERROR(MakePart(part));
-  Unfinished unfinished(part);
-  {
-    TRUCE_ASSIGN_OR_RETURN(Statement copy, source->Prepare("VACUUM INTO ?"));
-    copy.BindText(0, part);
-    Result<void> copied = copy.Run();
-    if (!copied.ok()) return std::move(copied).error().Within(part);
-  }
-  TRUCE_ASSIGN_OR_RETURN(const BackupContents contents, VerifyBackup(part));
-  TRUCE_RETURN_IF_ERROR(Sync(part));
-  TRUCE_RETURN_IF_ERROR(Rename(part, target));
-  unfinished.Keep();
+  ConnectionOptions options = OptionsFor(data_dir + "/truce.db", disk);
+  // Only the server knows what of the log is safe in the database.
+  options.keep_log = true;
+  TRUCE_ASSIGN_OR_RETURN(const auto source, OpenExisting(options));
+  TRUCE_ASSIGN_OR_RETURN(Part part, Part::Begin(target, *disk.files));
+  TRUCE_RETURN_IF_ERROR(CopyInto(*source, part));
+  TRUCE_ASSIGN_OR_RETURN(const BackupContents contents, VerifyBackup(part.path(), disk));
+  TRUCE_RETURN_IF_ERROR(part.PutInPlace());
   return contents;
 }
 
-Result<BackupContents> RestoreBackup(const std::string& file, const std::string& data_dir) {
+Result<BackupContents> RestoreBackup(const std::string& file, const std::string& data_dir,
+                                     const Disk& disk) {
   TRUCE_ASSIGN_OR_RETURN(const DataDirectory held, DataDirectory::Hold(data_dir));
-  TRUCE_ASSIGN_OR_RETURN(const BackupContents contents, VerifyBackup(file));
+  TRUCE_ASSIGN_OR_RETURN(const BackupContents contents, VerifyBackup(file, disk));
   const std::string database = data_dir + "/truce.db";
-  const std::string part = database + ".part";
-  TRUCE_RETURN_IF_ERROR(MakePart(part));
-  Unfinished unfinished(part);
-  std::error_code problem;
-  fs::copy_file(file, part, fs::copy_options::overwrite_existing, problem);
-  if (problem) return Failed(ErrorCode::kUnavailable, part, problem.message());
-  TRUCE_RETURN_IF_ERROR(Sync(part));
-  TRUCE_ASSIGN_OR_RETURN(const BackupContents copied, VerifyBackup(part));
+  TRUCE_ASSIGN_OR_RETURN(Part part, Part::Begin(database, *disk.files));
+  TRUCE_RETURN_IF_ERROR(CopyFile(file, part, disk));
+  TRUCE_ASSIGN_OR_RETURN(const BackupContents copied, VerifyBackup(part.path(), disk));
   if (copied != contents) {
-    return Failed(ErrorCode::kDataLoss, part, "the copy differs from the file");
+    return Failed(ErrorCode::kDataLoss, part.path(), "the copy differs from the file");
   }
-  if (fs::exists(database, problem)) {
-    {
-      // What stands in its log only must not be left to the restored one.
-      TRUCE_ASSIGN_OR_RETURN(const auto old, OpenExisting(database, false));
-      static_cast<void>(old->Execute("PRAGMA wal_checkpoint(TRUNCATE)").ok());
-    }
-    TRUCE_RETURN_IF_ERROR(Rename(database, database + ".replaced"));
-  }
-  for (const char* suffix : {"-wal", "-shm"}) {
-    std::error_code ignored;
-    fs::remove(database + suffix, ignored);
-    fs::remove(part + suffix, ignored);
-  }
-  TRUCE_RETURN_IF_ERROR(Rename(part, database));
-  unfinished.Keep();
+  TRUCE_RETURN_IF_ERROR(KeepReplaced(database, disk));
+  TRUCE_RETURN_IF_ERROR(part.PutInPlace());
   return contents;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "registry/base/result.h"
+#include "registry/store/sqlite/files.h"
 
 namespace truce {
 
@@ -24,18 +25,22 @@ struct BackupContents {
 // may run meanwhile and is not held up. Errors: kNotFound (no registry there), kInvalidArgument
 // (target exists, not a registry), kUnavailable (not readable, not writable, full), kDataLoss
 // (registry or copy damaged).
-Result<BackupContents> BackUp(const std::string& data_dir, const std::string& target);
+Result<BackupContents> BackUp(const std::string& data_dir, const std::string& target,
+                              const Disk& disk = {});
 
 // Checks the whole of a copy: that it is a registry of this program or an older one, and intact.
 // Takes time in proportion to its size. Errors: kNotFound, kInvalidArgument, kUnavailable,
 // kDataLoss.
-Result<BackupContents> VerifyBackup(const std::string& file);
+Result<BackupContents> VerifyBackup(const std::string& file, const Disk& disk = {});
 
-// Puts a verified copy in the place of the registry of `data_dir`, which no server may use. What
-// stood there is kept as truce.db.replaced, in place of an earlier one. The server that starts on
-// it notices that the registry is older than what it remembers, and only warns until a full resync
-// is done. Errors: those of VerifyBackup; kConflict: a server runs there.
-Result<BackupContents> RestoreBackup(const std::string& file, const std::string& data_dir);
+// Puts a verified copy in the place of the registry of `data_dir`, which no server may use and
+// nobody may have open. What stood there is kept as truce.db.replaced, in place of an earlier one.
+// They change places in one step: killed or without power at any moment, the next start finds the
+// old registry or the new one. The server that starts on it notices that the registry is older than
+// what it remembers, and only warns until a full resync is done. Errors: those of VerifyBackup;
+// kConflict: a server runs there.
+Result<BackupContents> RestoreBackup(const std::string& file, const std::string& data_dir,
+                                     const Disk& disk = {});
 
 }  // namespace truce
 

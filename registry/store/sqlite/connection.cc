@@ -307,7 +307,7 @@ Result<std::unique_ptr<Connection>> Connection::Open(const ConnectionOptions& op
   std::unique_ptr<WritingVfs> vfs;
   std::string layer = options.vfs;
   if (!options.read_only) {
-    TRUCE_ASSIGN_OR_RETURN(vfs, WritingVfs::Make(options.vfs));
+    TRUCE_ASSIGN_OR_RETURN(vfs, WritingVfs::Make(options.vfs, options.lost_sync));
     layer = vfs->name();
   }
   sqlite3* database = nullptr;
@@ -318,7 +318,7 @@ Result<std::unique_ptr<Connection>> Connection::Open(const ConnectionOptions& op
                                    layer.empty() ? nullptr : layer.c_str());
   std::unique_ptr<Connection> connection(new Connection(std::move(vfs), database));
   if (code != SQLITE_OK) return ErrorOf(database, code);
-  TRUCE_RETURN_IF_ERROR(connection->Configure(options.read_only));
+  TRUCE_RETURN_IF_ERROR(connection->Configure(options));
   return connection;
 }
 
@@ -330,13 +330,16 @@ Connection::~Connection() {
   sqlite3_close_v2(database_);
 }
 
-Result<void> Connection::Configure(bool read_only) {
+Result<void> Connection::Configure(const ConnectionOptions& options) {
   sqlite3_busy_timeout(database_, kBusyMilliseconds);
   sqlite3_db_config(database_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  if (options.keep_log) sqlite3_db_config(database_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  // Before it looks at the database: from then on it would share the log's index with others.
+  if (options.alone) TRUCE_RETURN_IF_ERROR(Execute("PRAGMA locking_mode = EXCLUSIVE"));
   TRUCE_RETURN_IF_ERROR(
       Execute("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0;"
               "PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY"));
-  if (read_only) return Execute("PRAGMA query_only = ON; PRAGMA cache_size = -2000");
+  if (options.read_only) return Execute("PRAGMA query_only = ON; PRAGMA cache_size = -2000");
   TRUCE_ASSIGN_OR_RETURN(const std::string mode, Text("PRAGMA journal_mode = WAL"));
   if (mode != "wal") {
     return Error{ErrorCode::kUnavailable, "the file system cannot hold a write-ahead log"};

@@ -16,6 +16,7 @@ struct sqlite3_stmt;
 
 namespace truce {
 
+class LostSync;
 class WritingVfs;
 
 // Every statement that is run more than once; its text stands in connection.cc.
@@ -127,6 +128,10 @@ struct ConnectionOptions {
   std::string path;
   std::string vfs;         // empty: the default one
   bool read_only = false;  // opened for reading, and refuses every write
+  bool alone = false;      // nobody else may have it open; takes a log of the last user in
+  bool keep_log = false;   // whoever closes last moves the log into the database; not this one
+  // Shared by all connections of a store that write; null: one of its own.
+  std::shared_ptr<LostSync> lost_sync;
 };
 
 // A database connection with Truce's settings. External synchronization: one thread at a time.
@@ -158,7 +163,7 @@ class Connection {
 
  private:
   Connection(std::unique_ptr<WritingVfs> vfs, sqlite3* database);
-  Result<void> Configure(bool read_only);
+  Result<void> Configure(const ConnectionOptions& options);
 
   const std::unique_ptr<WritingVfs> vfs_;  // null: reads only
   sqlite3* database_;

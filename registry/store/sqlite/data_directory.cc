@@ -11,6 +11,8 @@
 #include <cstring>
 #include <utility>
 
+#include "registry/store/sqlite/files.h"
+
 namespace truce {
 namespace {
 
@@ -67,6 +69,41 @@ std::string Holder(int lock) {
   return holder;
 }
 
+// The newest copy that a migration made before it changed the database.
+std::string CopyBefore(const std::string& file) {
+  std::string newest;
+  for (int version = 2; Exists(file + ".before-" + std::to_string(version)); ++version) {
+    newest = file + ".before-" + std::to_string(version);
+  }
+  return newest;
+}
+
+// An empty registry would forget every owner without a word.
+Result<void> CheckRemains(const std::string& folder, const std::string& file) {
+  const std::string restore = "`truce restore --data-dir " + folder + " ";
+  const std::string or_empty = "; or, to begin with an empty registry, move that file away too";
+  const auto refused = [&file](const std::string& found, const std::string& remedy) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "the registry " + file + " is gone, but " + found + " is there: " + remedy};
+  };
+  const std::string copy = CopyBefore(file);
+  if (HasContent(file + "-wal")) {
+    return refused("its log " + file + "-wal",
+                   "put back what the log belongs to, or a copy with " + restore +
+                       "FILE`; or, to begin with an empty registry, move the log away too");
+  }
+  if (Exists(file + ".part")) {
+    return refused(file + ".part",
+                   "a restore did not end; repeat it: " + restore + "FILE`" + or_empty);
+  }
+  if (HasContent(file + ".replaced")) {
+    return refused(file + ".replaced",
+                   "put it back with " + restore + file + ".replaced`" + or_empty);
+  }
+  if (!copy.empty()) return refused(copy, "put it back with " + restore + copy + "`" + or_empty);
+  return {};
+}
+
 }  // namespace
 
 std::optional<std::string_view> NetworkFileSystem(std::uint64_t magic) {
@@ -104,6 +141,7 @@ DataDirectory::~DataDirectory() {
 
 Result<std::string> DataDirectory::DatabaseFile() const {
   std::string file = path_ + "/truce.db";
+  if (!HasContent(file)) TRUCE_RETURN_IF_ERROR(CheckRemains(path_, file));
   const int database = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (database < 0) return Unavailable(file, errno);
   // No connection is open yet, so this close drops no lock of SQLite.

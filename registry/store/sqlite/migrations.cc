@@ -1,11 +1,10 @@
 #include "registry/store/sqlite/migrations.h"
 
 #include <cstdint>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "registry/base/result.h"
+#include "registry/store/sqlite/copies.h"
 
 namespace truce {
 namespace {
@@ -58,19 +57,14 @@ Result<void> RunOne(Connection& connection, const Migration& migration) {
 }
 
 // A copy of an earlier attempt, or of an upgrade that was taken back, is replaced.
-Result<void> CopyBefore(Connection& connection, std::int64_t version, const std::string& path) {
-  const std::string target = path + ".before-" + std::to_string(version + 1);
-  const std::string part = target + ".part";
-  std::error_code problem;
-  std::filesystem::remove(part, problem);
-  TRUCE_ASSIGN_OR_RETURN(Statement copy, connection.Prepare("VACUUM INTO ?"));
-  copy.BindText(0, part);
-  Result<void> copied = copy.Run();
-  if (copied.ok()) {
-    std::filesystem::rename(part, target, problem);
-    if (!problem) return {};
-    copied = Error{ErrorCode::kUnavailable, problem.message()};
-  }
+Result<void> CopyBefore(Connection& connection, const std::string& target, Files& files) {
+  const auto copy = [&]() -> Result<void> {
+    TRUCE_ASSIGN_OR_RETURN(Part part, Part::Begin(target, files));
+    TRUCE_RETURN_IF_ERROR(CopyInto(connection, part));
+    return part.PutInPlace();
+  };
+  Result<void> copied = copy();
+  if (copied.ok()) return {};
   return std::move(copied).error().Within("copy to \"" + target + "\" before the migration");
 }
 
@@ -95,7 +89,7 @@ Result<void> CheckApplied(Connection& connection, std::span<const Migration> mig
 }
 
 Result<void> Migrate(Connection& connection, std::span<const Migration> migrations,
-                     const std::string& path) {
+                     const std::string& path, Files& files) {
   TRUCE_ASSIGN_OR_RETURN(const std::int64_t version, VersionOf(connection));
   const auto latest = static_cast<std::int64_t>(migrations.size());
   if (version > 0) TRUCE_RETURN_IF_ERROR(CheckApplied(connection, migrations));
@@ -106,7 +100,8 @@ Result<void> Migrate(Connection& connection, std::span<const Migration> migratio
                            ".before-" + std::to_string(latest + 1) + "\"");
   }
   if (version > 0 && version < latest) {
-    TRUCE_RETURN_IF_ERROR(CopyBefore(connection, version, path));
+    const std::string target = path + ".before-" + std::to_string(version + 1);
+    TRUCE_RETURN_IF_ERROR(CopyBefore(connection, target, files));
   }
   for (const Migration& migration : migrations.subspan(static_cast<std::size_t>(version))) {
     TRUCE_RETURN_IF_ERROR(RunOne(connection, migration));

@@ -9,6 +9,7 @@
 
 #include "registry/base/result.h"
 #include "registry/store/sqlite/connection.h"
+#include "registry/store/sqlite/files.h"
 
 namespace truce {
 
@@ -31,11 +32,11 @@ Result<void> CheckApplied(Connection& connection, std::span<const Migration> mig
 
 // Brings the database to the last of `migrations`, each in a transaction of its own; an empty file
 // becomes a database of Truce. Before an older one is changed, a copy is made at
-// `path`.before-<version>, in place of one that is there. Errors: kInvalidArgument (not a database
-// of Truce; written by a newer Truce, or by a development version before the first release);
-// kUnavailable; kDataLoss. Each message names what to do.
+// `path`.before-<version>, in place of one that is there; it is durable before the change begins.
+// Errors: kInvalidArgument (not a database of Truce; written by a newer Truce, or by a development
+// version before the first release); kUnavailable; kDataLoss. Each message names what to do.
 Result<void> Migrate(Connection& connection, std::span<const Migration> migrations,
-                     const std::string& path);
+                     const std::string& path, Files& files = RealFiles());
 
 }  // namespace truce
 

@@ -8,10 +8,12 @@
 #include "registry/store/sqlite/checkpointer.h"
 #include "registry/store/sqlite/committer.h"
 #include "registry/store/sqlite/connection.h"
+#include "registry/store/sqlite/copies.h"
 #include "registry/store/sqlite/data_directory.h"
 #include "registry/store/sqlite/facts.h"
 #include "registry/store/sqlite/known.h"
 #include "registry/store/sqlite/loader.h"
+#include "registry/store/sqlite/lost_sync.h"
 #include "registry/store/sqlite/migrations.h"
 #include "registry/store/sqlite/reader_pool.h"
 #include "registry/store/sqlite/records.h"
@@ -82,8 +84,12 @@ class SqliteStore::Impl {
   }
 
   Result<void> Start() {
+    // What the last process could not bring to the disk may still be seen in its log, and what it
+    // could not bring to the database be missing there: neither is built upon.
+    TRUCE_RETURN_IF_ERROR(TakeLogIn(connection_));
     TRUCE_ASSIGN_OR_RETURN(writer_, Connection::Open(connection_));
-    TRUCE_RETURN_IF_ERROR(Migrate(*writer_, BuiltInMigrations(), connection_.path));
+    TRUCE_RETURN_IF_ERROR(
+        Migrate(*writer_, BuiltInMigrations(), connection_.path, *options_.disk.files));
     TRUCE_RETURN_IF_ERROR(Load(connection_, memory_));
     TRUCE_ASSIGN_OR_RETURN(
         checkpointer_, Checkpointer::Start(connection_, *writer_,
@@ -138,14 +144,27 @@ class SqliteStore::Impl {
   }
 
   const Known& known() const { return memory_.known; }
-  const WriteHealth& health() const { return health_; }
+
+  std::optional<Error> FatalFailure() const {
+    if (!connection_.lost_sync->lost()) return std::nullopt;
+    return Error{ErrorCode::kUnavailable,
+                 "a sync of database \"" + connection_.path +
+                     "\" failed, so the disk may lack what it was given. What was answered is in "
+                     "the log: Truce ends, and takes it from there when it starts again. If that "
+                     "happens again, replace the disk"};
+  }
+
+  Result<void> Health() const {
+    std::optional<Error> fatal = FatalFailure();
+    return fatal.has_value() ? *std::move(fatal) : health_.Get();
+  }
 
  private:
   void WriteBatches() {
     // On one processor a batch would often be a single request, and each batch costs a sync.
     WorkInBatches();
     while (true) {
-      const bool failing = !health_.Get().ok();
+      const bool failing = !Health().ok();
       const auto wake = std::chrono::steady_clock::now() +
                         (failing ? std::chrono::nanoseconds(kProbePause) : kIdlePause);
       const std::optional<RequestQueue::Batch> batch = queue_.Take(options_.batch_length_max, wake);
@@ -153,6 +172,7 @@ class SqliteStore::Impl {
       std::optional<Error> refusal = checkpointer_->BeforeBatch();
       // A damaged database takes no more writes; memory still names the owners it has.
       if (const auto damage = health_.damage()) refusal = damage;
+      if (const auto fatal = FatalFailure()) refusal = fatal;
       if (!batch->empty()) {
         committer_->Run(*batch, refusal);
       } else if (failing && !refusal.has_value()) {
@@ -192,7 +212,8 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::Open(const SqliteOptions& opti
   TRUCE_ASSIGN_OR_RETURN(const std::string file, directory.DatabaseFile());
   ConnectionOptions connection;
   connection.path = file;
-  connection.vfs = options.vfs;
+  connection.vfs = options.disk.vfs;
+  connection.lost_sync = std::make_shared<LostSync>();
   auto impl = std::make_unique<Impl>(options, std::move(directory), std::move(connection));
   Result<void> started = impl->Start();
   if (!started.ok()) return Refusal(file, std::move(started).error());
@@ -218,6 +239,8 @@ StoreCounts SqliteStore::Counts() const { return impl_->known().Counts(); }
 
 Result<StoreContents> SqliteStore::Contents() const { return impl_->Contents(); }
 
-Result<void> SqliteStore::Health() const { return impl_->health().Get(); }
+Result<void> SqliteStore::Health() const { return impl_->Health(); }
+
+std::optional<Error> SqliteStore::FatalFailure() const { return impl_->FatalFailure(); }
 
 }  // namespace truce

@@ -5,15 +5,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "registry/store/sqlite/files.h"
 #include "registry/store/store.h"
 
 namespace truce {
 
 struct SqliteOptions {
   std::string data_dir;                           // must exist; holds truce.db and truce.lock
-  std::string vfs;                                // SQLite's file layer; empty: the default one
+  Disk disk;                                      // where its files are
   std::size_t queue_length_max = 4096;            // callers that wait; more are refused
   std::size_t batch_length_max = 256;             // requests in one transaction
   std::size_t readers_max = 8;                    // connections for reading
@@ -48,6 +50,7 @@ class SqliteStore final : public Store {
   StoreCounts Counts() const override;
   Result<StoreContents> Contents() const override;
   Result<void> Health() const override;
+  std::optional<Error> FatalFailure() const override;
 
  private:
   class Impl;

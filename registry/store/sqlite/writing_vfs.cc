@@ -20,6 +20,7 @@ struct WritingVfs::State {
   sqlite3_vfs* real = nullptr;
   std::string name;
   int pages_per_sync = 0;
+  std::shared_ptr<LostSync> lost_sync;
 };
 
 namespace {
@@ -36,6 +37,7 @@ struct Gathered {
 struct File {
   Gathered* gathered;         // of the log; else null
   const int* pages_per_sync;  // of the layer
+  LostSync* lost_sync;        // the same
   int unsynced;               // pages of the database, when they are counted
 };
 
@@ -91,18 +93,33 @@ const sqlite3_io_methods kLogMethods = [] {
   return methods;
 }();
 
+// Of the database.
+template <auto kMethod, typename... Args>
+int PassUnlessLost(sqlite3_file* file, Args... args) {
+  if (Layer::Mine(file).lost_sync->lost()) return SQLITE_IOERR_FSYNC;
+  return Layer::Pass<kMethod>(file, args...);
+}
+
+int SyncDatabase(sqlite3_file* file, int flags) {
+  const int code = PassUnlessLost<&sqlite3_io_methods::xSync>(file, flags);
+  if (code != SQLITE_OK) Layer::Mine(file).lost_sync->Note();
+  return code;
+}
+
 int WritePage(sqlite3_file* file, const void* data, int size, sqlite3_int64 offset) {
-  const int code = Layer::Pass<&sqlite3_io_methods::xWrite>(file, data, size, offset);
+  const int code = PassUnlessLost<&sqlite3_io_methods::xWrite>(file, data, size, offset);
   File& mine = Layer::Mine(file);
   const int portion = *mine.pages_per_sync;
   if (code != SQLITE_OK || portion == 0 || ++mine.unsynced < portion) return code;
   mine.unsynced = 0;
-  return Layer::Pass<&sqlite3_io_methods::xSync>(file, SQLITE_SYNC_NORMAL);
+  return SyncDatabase(file, SQLITE_SYNC_NORMAL);
 }
 
 const sqlite3_io_methods kDatabaseMethods = [] {
   sqlite3_io_methods methods = Layer::kPassAll;
   methods.xWrite = WritePage;
+  methods.xTruncate = PassUnlessLost<&sqlite3_io_methods::xTruncate, sqlite3_int64>;
+  methods.xSync = SyncDatabase;
   return methods;
 }();
 
@@ -118,7 +135,7 @@ int WritingVfs::State::Open(sqlite3_vfs* vfs, sqlite3_filename name, sqlite3_fil
                             int* out_flags) {
   const State& state = *static_cast<State*>(static_cast<void*>(vfs));
   sqlite3_vfs* const real = state.real;
-  Layer::Mine(file) = File{nullptr, &state.pages_per_sync, 0};
+  Layer::Mine(file) = File{nullptr, &state.pages_per_sync, state.lost_sync.get(), 0};
   file->pMethods = nullptr;
   std::unique_ptr<Gathered> gathered;
   if ((flags & SQLITE_OPEN_WAL) != 0) {
@@ -133,8 +150,10 @@ int WritingVfs::State::Open(sqlite3_vfs* vfs, sqlite3_filename name, sqlite3_fil
   return code;
 }
 
-Result<std::unique_ptr<WritingVfs>> WritingVfs::Make(const std::string& real) {
+Result<std::unique_ptr<WritingVfs>> WritingVfs::Make(const std::string& real,
+                                                     std::shared_ptr<LostSync> lost_sync) {
   auto state = std::make_unique<State>();
+  state->lost_sync = lost_sync != nullptr ? std::move(lost_sync) : std::make_shared<LostSync>();
   state->real = sqlite3_vfs_find(real.empty() ? nullptr : real.c_str());
   if (state->real == nullptr) {
     return Error{ErrorCode::kInternal, "SQLite has no file layer \"" + real + "\""};

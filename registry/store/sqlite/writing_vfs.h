@@ -7,6 +7,7 @@
 #include <string>
 
 #include "registry/base/result.h"
+#include "registry/store/sqlite/lost_sync.h"
 
 namespace truce {
 
@@ -19,11 +20,16 @@ namespace truce {
 // on their way to the disk at once, and a commit's sync waits behind them. Here the database
 // can be synced in between (SyncEvery).
 //
+// When a sync of the database fails, that is noted in a LostSync, and no connection that shares it
+// writes to the database any more.
+//
 // One connection's; must outlive it. External synchronization.
 class WritingVfs {
  public:
-  // Over the layer `real` ("": the default one). Errors: kInternal (no such layer).
-  static Result<std::unique_ptr<WritingVfs>> Make(const std::string& real);
+  // Over the layer `real` ("": the default one); null: with a LostSync of its own. Errors:
+  // kInternal (no such layer).
+  static Result<std::unique_ptr<WritingVfs>> Make(const std::string& real,
+                                                  std::shared_ptr<LostSync> lost_sync);
   ~WritingVfs();
   WritingVfs(const WritingVfs&) = delete;
   WritingVfs& operator=(const WritingVfs&) = delete;

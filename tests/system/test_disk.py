@@ -1,0 +1,69 @@
+"""A disk that fails under the registry: the server ends, and the next one has everything."""
+
+import json
+import time
+
+import pytest
+
+from support.failing_sync import FailingSync
+from support.processes import wait_for
+from support.truce_process import TruceProcess
+
+DISK_FAILED = 6
+SECONDS_MAX = 30  # the log is moved into the database every five
+METRIC = "truce_disk_failure_timestamp_seconds"
+
+
+@pytest.fixture
+def disk(tmp_path):
+    return FailingSync(tmp_path)
+
+
+@pytest.fixture
+def truce(tmp_path, disk):
+    process = TruceProcess(tmp_path, config={"logFormat": "json"}, env=disk.env)
+    yield process
+    process.stop()
+
+
+def create(name: str) -> dict:
+    return {
+        "apiVersion": "admission.k8s.io/v1",
+        "kind": "AdmissionReview",
+        "request": {
+            "uid": f"review-{name}",
+            "kind": {"group": "s3.aws.upbound.io", "version": "v1beta1", "kind": "Bucket"},
+            "resource": {"group": "s3.aws.upbound.io", "version": "v1beta1", "resource": "buckets"},
+            "name": name,
+            "operation": "CREATE",
+            "userInfo": {"username": "alice"},
+            "object": {
+                "apiVersion": "s3.aws.upbound.io/v1beta1",
+                "kind": "Bucket",
+                "metadata": {"name": name, "uid": f"uid-{name}"},
+                "spec": {"forProvider": {"region": "eu-central-1"}},
+            },
+            "oldObject": None,
+            "dryRun": False,
+        },
+    }
+
+
+def test_a_failed_sync_ends_the_server_and_the_next_one_has_every_grant(truce, disk):
+    truce.start()
+    assert truce.metric(METRIC) == 0
+    begin = int(time.time())
+    disk.begin()
+    with truce.reviewer() as reviewer:
+        for number in range(20):
+            status, response = reviewer.review(create(f"bucket-{number}"))
+            assert status == 200 and response["allowed"], response
+    wait_for(lambda: not truce.running, SECONDS_MAX, "the end of the server")
+    assert truce.stop() == DISK_FAILED
+    lines = [json.loads(line) for line in truce.log.read_text().splitlines() if line[:1] == "{"]
+    [failed] = [line for line in lines if line["event"] == "disk failed"]
+    assert "truce.db" in failed["message"] and "starts again" in failed["message"]
+    disk.end()
+    truce.start()
+    assert all(truce.state(f"bucket-{number}") == "reserved" for number in range(20))
+    assert begin <= truce.metric(METRIC) <= time.time()
