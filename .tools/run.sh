@@ -6,7 +6,8 @@
 # The tour is tests/system/tour.py, its mapping of a claim kind tests/system/tour.yaml. Overrides:
 #   TRUCE_BINARY                                                 the program; build/release/truce
 #   TRUCE_RUN_DIR                                                its data and log; build/run
-#   TRUCE_ADMISSION_ADDRESS TRUCE_API_ADDRESS TRUCE_METRICS_ADDRESS   where it listens
+#   TRUCE_ADMISSION_ADDRESS TRUCE_API_ADDRESS TRUCE_METRICS_ADDRESS TRUCE_PROBES_ADDRESS   where it
+#                                                                listens
 set -euo pipefail
 
 ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"

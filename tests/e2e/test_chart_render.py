@@ -423,7 +423,7 @@ def test_every_value_of_the_pod_reaches_its_place(helm4):
     assert given["deploymentAnnotations"].items() <= deployment["metadata"]["annotations"].items()
     assert container["image"].startswith("registry.example.org/platform/truce@sha256:")
     for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
-        assert container[probe]["httpGet"]["port"] == "metrics"
+        assert container[probe]["httpGet"]["port"] == "probes"
     assert container["securityContext"]["readOnlyRootFilesystem"] is True
     assert deployment["spec"]["strategy"] == {"type": "Recreate"}
 

@@ -95,7 +95,8 @@ def test_a_real_cluster_is_pointed_at_it(own_cluster, tmp_path):
     (programs / "hostname").write_text("#!/bin/sh\necho localhost\n")
     (programs / "hostname").chmod(0o755)
     env = {"HOME": str(tmp_path / "home"), "PATH": f"{programs}:{os.environ['PATH']}",
-           "TRUCE_METRICS_ADDRESS": "127.0.0.1:0", "TRUCE_API_ADDRESS": "127.0.0.1:0"}
+           "TRUCE_METRICS_ADDRESS": "127.0.0.1:0", "TRUCE_PROBES_ADDRESS": "127.0.0.1:0",
+           "TRUCE_API_ADDRESS": "127.0.0.1:0"}
 
     def run(command: str) -> subprocess.CompletedProcess:
         return subprocess.run(["bash", "-ec", command], capture_output=True, text=True,

@@ -20,13 +20,20 @@
 namespace truce {
 namespace {
 
+// `source`: an IPv4 address to connect from; null: any.
 template <typename Address>
-int ConnectTo(int family, const Address& address) {
+int ConnectTo(int family, const Address& address, const char* source = nullptr) {
   const int descriptor = ::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in from{};
+  from.sin_family = AF_INET;
+  const bool bound = source == nullptr ||
+                     (::inet_pton(AF_INET, source, &from.sin_addr) == 1 &&
+                      ::bind(descriptor, reinterpret_cast<sockaddr*>(&from), sizeof from) == 0);
   const timeval patience{HttpClient::kPatience.count(), 0};
   ::setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   ::setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-  if (::connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+  if (!bound ||
+      ::connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     ::close(descriptor);
     return -1;
   }
@@ -35,12 +42,12 @@ int ConnectTo(int family, const Address& address) {
   return descriptor;
 }
 
-int ConnectToPort(int port) {
+int ConnectToPort(int port, const char* source = nullptr) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<uint16_t>(port));
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return ConnectTo(AF_INET, address);
+  return ConnectTo(AF_INET, address, source);
 }
 
 ClientReply ParseHead(std::string_view head) {
@@ -91,16 +98,25 @@ std::unique_ptr<HttpClient> HttpClient::ConnectUnix(const std::string& path) {
 
 std::unique_ptr<HttpClient> HttpClient::ConnectTls(int port, const ClientTls& tls) {
   std::unique_ptr<HttpClient> client = Connect(port);
-  if (client == nullptr) return nullptr;
-  client->context_ = SSL_CTX_new(TLS_client_method());
-  SSL_CTX_set_security_level(client->context_, 0);  // or old versions are refused by the client
+  return client != nullptr && client->Shake(tls) ? std::move(client) : nullptr;
+}
+
+std::unique_ptr<HttpClient> HttpClient::ConnectFrom(const char* source, int port) {
+  const int descriptor = ConnectToPort(port, source);
+  if (descriptor < 0) return nullptr;
+  return std::unique_ptr<HttpClient>(new HttpClient(descriptor));
+}
+
+bool HttpClient::Shake(const ClientTls& tls) {
+  context_ = SSL_CTX_new(TLS_client_method());
+  SSL_CTX_set_security_level(context_, 0);  // or old versions are refused by the client
   if (!tls.authority_file.empty()) {
-    if (SSL_CTX_load_verify_file(client->context_, tls.authority_file.c_str()) != 1) return nullptr;
-    SSL_CTX_set_verify(client->context_, SSL_VERIFY_PEER, nullptr);
+    if (SSL_CTX_load_verify_file(context_, tls.authority_file.c_str()) != 1) return false;
+    SSL_CTX_set_verify(context_, SSL_VERIFY_PEER, nullptr);
   }
   if (tls.clock != nullptr) {
     SSL_CTX_set_cert_verify_callback(
-        client->context_,
+        context_,
         [](X509_STORE_CTX* context, void* clock) {
           const auto now = static_cast<const Clock*>(clock)->Now().time_since_epoch();
           X509_STORE_CTX_set_time(context, 0,
@@ -110,19 +126,26 @@ std::unique_ptr<HttpClient> HttpClient::ConnectTls(int port, const ClientTls& tl
         const_cast<Clock*>(tls.clock));
   }
   if (!tls.certificate_file.empty()) {
-    if (SSL_CTX_use_certificate_chain_file(client->context_, tls.certificate_file.c_str()) != 1 ||
-        SSL_CTX_use_PrivateKey_file(client->context_, tls.key_file.c_str(), SSL_FILETYPE_PEM) !=
-            1) {
-      return nullptr;
+    if (SSL_CTX_use_certificate_chain_file(context_, tls.certificate_file.c_str()) != 1 ||
+        SSL_CTX_use_PrivateKey_file(context_, tls.key_file.c_str(), SSL_FILETYPE_PEM) != 1) {
+      return false;
     }
   }
-  if (tls.version_max != 0) SSL_CTX_set_max_proto_version(client->context_, tls.version_max);
-  if (!tls.ciphers.empty()) SSL_CTX_set_cipher_list(client->context_, tls.ciphers.c_str());
-  client->session_ = SSL_new(client->context_);
-  SSL_set_fd(client->session_, client->descriptor_);
-  SSL_set1_host(client->session_, "localhost");
-  if (SSL_connect(client->session_) != 1) return nullptr;
-  return client;
+  if (tls.version_max != 0) SSL_CTX_set_max_proto_version(context_, tls.version_max);
+  if (!tls.ciphers.empty()) SSL_CTX_set_cipher_list(context_, tls.ciphers.c_str());
+  session_ = SSL_new(context_);
+  SSL_set_fd(session_, descriptor_);
+  SSL_set1_host(session_, "localhost");
+  if (SSL_connect(session_) != 1) return false;
+  return true;
+}
+
+bool HttpClient::UpdateKeys(int count, bool both_sides) {
+  const int type = both_sides ? SSL_KEY_UPDATE_REQUESTED : SSL_KEY_UPDATE_NOT_REQUESTED;
+  for (int i = 0; i < count; ++i) {
+    if (SSL_key_update(session_, type) != 1 || SSL_do_handshake(session_) != 1) return false;
+  }
+  return true;
 }
 
 bool HttpClient::Send(std::string_view bytes) {

@@ -41,6 +41,8 @@ class HttpClient final {
   // Null when the connection or the handshake fails.
   static std::unique_ptr<HttpClient> Connect(int port);
   static std::unique_ptr<HttpClient> ConnectTls(int port, const ClientTls& tls);
+  // From that IPv4 address of this machine ("127.0.0.2").
+  static std::unique_ptr<HttpClient> ConnectFrom(const char* source, int port);
   static std::unique_ptr<HttpClient> ConnectUnix(const std::string& path);
   ~HttpClient();
   HttpClient(const HttpClient&) = delete;
@@ -49,6 +51,9 @@ class HttpClient final {
   // False when the connection is broken.
   bool Send(std::string_view bytes);
   void FinishSending();
+  // TLS 1.3: announces new keys `count` times, and wants the server to do the same each time, or
+  // not. False when the connection is broken.
+  bool UpdateKeys(int count, bool both_sides);
   // The next reply; nothing when the connection ends or breaks before it is whole.
   std::optional<ClientReply> Receive(bool head_only = false);
   // Send and Receive.
@@ -63,6 +68,7 @@ class HttpClient final {
 
  private:
   explicit HttpClient(int descriptor);
+  bool Shake(const ClientTls& tls);
   long ReadSome(char* data, size_t size);
 
   int descriptor_;

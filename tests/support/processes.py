@@ -12,11 +12,13 @@ import random
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
 
 PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
+TESTS = Path(__file__).resolve().parent.parent
 STOP_SECONDS = 10.0
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -151,3 +153,30 @@ def free_port() -> int:
             _DRAWN_PORTS.add(port)
             return port
     raise StartError("no free loopback port between 20000 and 32000")
+
+
+class Beside:
+    """`python -m MODULE ARGS`, a module of the tests, while a test goes on."""
+
+    def __init__(self, module: str, *args: object):
+        parent = os.getpid()
+        self._child = subprocess.Popen(
+            [sys.executable, "-m", module, *map(str, args)], cwd=TESTS, text=True,
+            stdout=subprocess.PIPE, preexec_fn=lambda: _die_with(parent))
+
+    def __enter__(self) -> "Beside":
+        return self
+
+    def __exit__(self, *_) -> None:
+        if self._child.poll() is None:
+            self._child.kill()
+        self._child.communicate()
+
+    @property
+    def running(self) -> bool:
+        return self._child.poll() is None
+
+    def result(self) -> str:
+        out, _ = self._child.communicate(timeout=120)
+        assert self._child.returncode == 0
+        return out.strip()

@@ -82,11 +82,12 @@ class Release:
         self.cluster = cluster
         self.helm = helm
         self.authority = Authority()
-        self.ports = [free_port() for _ in range(3)]
+        self.ports = [free_port() for _ in range(4)]
         self.pod = Pod(directory / "pod", BINARY)
         # Only asked: the Pod is what runs.
         self.server = TruceProcess(directory, {}, "asked")
         self.server._metrics = f"127.0.0.1:{self.ports[2]}"
+        self.server._probes = f"127.0.0.1:{self.ports[3]}"
         self.values = {
             # What the cluster adds has a test of its own.
             "watchCluster": False,
@@ -97,7 +98,8 @@ class Release:
                 "caBundle": self.authority.pem,
             },
             "config": {"mappings": OBJECT_STORAGE_MAPPINGS, "drainGrace": "1s"},
-            "listen": dict(zip(("admissionPort", "apiPort", "metricsPort"), self.ports)),
+            "listen": dict(zip(("admissionPort", "apiPort", "metricsPort", "probesPort"),
+                               self.ports)),
             "service": {"admission": {"port": self.ports[0]}, "metrics": {"port": self.ports[2]}},
             "webhook": {
                 "timeoutSeconds": 30,  # A busy machine is not what is tested.

@@ -74,7 +74,7 @@ class TruceProcess:
         self.log = directory / f"{name}.log"
         self._config_file = directory / "truce.yaml"
         self._child: Child | None = None
-        self._admission = self._metrics = "127.0.0.1:0"
+        self._admission = self._metrics = self._probes = "127.0.0.1:0"
         self._api = (config or {}).get("apiAddress", "127.0.0.1:0")
         self.write_config(config)
 
@@ -108,6 +108,7 @@ class TruceProcess:
                 "--admission-address", self._admission,
                 "--api-address", self._api,
                 "--metrics-address", self._metrics,
+                "--probes-address", self._probes,
             ],
             self.log,
             self.env,
@@ -118,8 +119,8 @@ class TruceProcess:
 
     def fix_ports(self) -> None:
         """Chooses the ports before the start, so that a caller can know them while it starts."""
-        self._admission, self._api, self._metrics = (
-            f"127.0.0.1:{free_port()}" for _ in range(3)
+        self._admission, self._api, self._metrics, self._probes = (
+            f"127.0.0.1:{free_port()}" for _ in range(4)
         )
 
     def wait_until_ready(self, seconds: float = START_SECONDS) -> None:
@@ -245,6 +246,7 @@ class TruceProcess:
         self._admission = addresses["admission"]
         self._api = addresses["api"]
         self._metrics = addresses["metrics"]
+        self._probes = addresses["probes"]
         return True
 
 

@@ -37,7 +37,8 @@ def events(truce, event: str) -> list[dict]:
 
 def serve(cli, *args):
     return cli("serve", "--no-cluster", "--admission-address", "127.0.0.1:0", "--api-address",
-               "127.0.0.1:0", "--metrics-address", "127.0.0.1:0", *args)
+               "127.0.0.1:0", "--metrics-address", "127.0.0.1:0", "--probes-address",
+               "127.0.0.1:0", *args)
 
 
 def test_health_metrics_and_files(truce):
@@ -50,7 +51,7 @@ def test_health_metrics_and_files(truce):
     assert re.search(r'^truce_build_info\{version="[0-9.]+"\} 1$', metrics, re.M)
     assert 'truce_admission_reviews_total{operation="CREATE",verdict="denied"} 0' in metrics
     addresses = json.loads((truce.data / "addresses.json").read_text())
-    assert set(addresses) == {"admission", "api", "metrics"}
+    assert set(addresses) == {"admission", "api", "metrics", "probes"}
     assert all(re.fullmatch(r"127\.0\.0\.1:[1-9][0-9]*", a) for a in addresses.values())
     secret = truce.data / "admission.secret"
     assert re.fullmatch(r"[0-9a-f]{32}\s*", secret.read_text())
@@ -58,10 +59,10 @@ def test_health_metrics_and_files(truce):
         assert stat.S_IMODE((truce.data / name).stat().st_mode) == 0o600, name
     assert stat.S_IMODE(truce.data.stat().st_mode) == 0o700
     assert truce.ca_file.exists()
-    assert wait_for(lambda: len(events(truce, "listening")) == 4)
+    assert wait_for(lambda: len(events(truce, "listening")) == 5)
     listening = {line["listener"]: line["address"] for line in events(truce, "listening")}
     assert listening["admission"] == f"https://{addresses['admission']}/validate"
-    assert set(listening) == {"admission", "api", "metrics", "operator"}
+    assert set(listening) == {"admission", "api", "metrics", "probes", "operator"}
 
 
 def test_clean_end_on_sigterm_and_sigint(tmp_path):
@@ -90,14 +91,17 @@ def test_drain_accepts_until_the_grace_ends_and_closes_connections(truce):
     assert truce._child.exit_code == OK
 
 
-@pytest.mark.parametrize("setting", ["admission-address", "api-address", "metrics-address"])
+ADDRESSES = ("admission-address", "api-address", "metrics-address", "probes-address")
+
+
+@pytest.mark.parametrize("setting", ADDRESSES)
 def test_port_in_use(cli, setting):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
         result = cli("serve", "--no-cluster", "--data-dir", "data",
-                     *[text for other in ("admission-address", "api-address", "metrics-address")
+                     *[text for other in ADDRESSES
                        for text in (f"--{other}", f"127.0.0.1:{port if other == setting else 0}")])
     assert result.returncode == CANNOT_RUN
     last = result.stderr.splitlines()[-1]

@@ -19,7 +19,8 @@ def environment(tmp_path):
     """A folder and free ports, so that the tour of a person can go on meanwhile."""
     require_binary()
     kept = {k: v for k, v in os.environ.items() if not k.startswith("TRUCE_")}
-    addresses = {f"TRUCE_{name}_ADDRESS": "127.0.0.1:0" for name in ("ADMISSION", "API", "METRICS")}
+    addresses = {f"TRUCE_{name}_ADDRESS": "127.0.0.1:0"
+                 for name in ("ADMISSION", "API", "METRICS", "PROBES")}
     return kept | addresses | {"TRUCE_BINARY": str(BINARY), "TRUCE_RUN_DIR": str(tmp_path / "run")}
 
 

@@ -151,6 +151,7 @@ Truce keeps serving; Ctrl-C ends it.
   reviews    https://{server.addresses['admission']}/validate
   API        https://{server.addresses['api']}/version
   health     http://{server.addresses['metrics']}/readyz   and /livez, /metrics
+  probes     http://{server.addresses['probes']}/readyz   and /livez, for the kubelet alone
   operator   {here}/truce.sock
   authority  {here}/certs/ca.crt
 

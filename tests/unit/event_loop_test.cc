@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <future>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -58,6 +60,46 @@ TEST(EventLoopTest, WhoGoesBehindOthersIsCalledAfterThem) {
   done.get_future().wait();
   loop.Stop();
   EXPECT_EQ(calls, (std::vector<std::string>{"first", "second", "first again"}));
+}
+
+// Threads that compute are not stuck, however long they take; those that wait are.
+TEST(EventLoopTest, LongComputingIsNotMistakenForWaiting) {
+  constexpr int kPlaces = 2;
+  std::atomic<int> ticks = 0;
+  auto started = EventLoop::Start(
+      {.name = "test", .running_max = kPlaces, .tick = std::chrono::milliseconds(5)},
+      [&] { ++ticks; });
+  ASSERT_TRUE(started.ok());
+  EventLoop& loop = *started.value();
+  std::atomic<int> computing = 0;
+  std::atomic<bool> enough = false;
+  Sink compute([&](Report) {
+    ++computing;
+    while (!enough) {
+    }
+  });
+  // As many sinks as calls: one sink may be called by several threads.
+  for (int i = 0; i < 40; ++i) loop.Post(compute, Report::kNothing);
+  while (computing < kPlaces) std::this_thread::yield();
+  const int begin = ticks;
+  while (ticks < begin + 20) std::this_thread::yield();
+  const int threads = loop.threads();
+  enough = true;
+  EXPECT_LE(threads, kPlaces + 1) << "34 were seen";
+
+  std::promise<void> go_on;
+  const std::shared_future<void> gone_on = go_on.get_future().share();
+  std::atomic<int> waiting = 0;
+  Sink wait([&](Report) {
+    ++waiting;
+    gone_on.wait();
+  });
+  for (int i = 0; i < 8; ++i) loop.Post(wait, Report::kNothing);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (waiting < 8 && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+  EXPECT_EQ(waiting, 8);
+  go_on.set_value();
+  loop.Stop();
 }
 
 }  // namespace event_loop_test

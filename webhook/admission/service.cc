@@ -522,12 +522,12 @@ Deadline BudgetOf(const HttpRequest& request) {
 std::vector<HttpRoute> AdmissionRoutes(AdmissionService& service, AccessSource access) {
   // Answers itself a caller that may not ask.
   const auto refused = [access = std::move(access)](
-                           const HttpRequest& request,
+                           HttpRequest& request,
                            std::string_view path) -> std::optional<HttpResponse> {
     std::string_view secret = std::string_view(request.path).substr(path.size());
     if (secret.starts_with('/')) secret.remove_prefix(1);
     switch (CheckAccess(*access(), request, secret)) {
-      case AccessVerdict::kGranted: return std::nullopt;
+      case AccessVerdict::kGranted: request.caller_proven = true; return std::nullopt;
       case AccessVerdict::kUnauthorized: {
         HttpResponse response = PlainText(401, "a bearer token is needed");
         response.headers.emplace_back("WWW-Authenticate", "Bearer");

@@ -198,6 +198,7 @@ struct Config {
   std::string admission_address;
   std::string api_address;
   std::string metrics_address;
+  std::string probes_address;
   std::string admission_secret_file;
   std::string admission_client_ca;
   std::vector<std::string> admission_client_names;

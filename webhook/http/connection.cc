@@ -23,6 +23,9 @@ constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
 Deadline Now() { return std::chrono::steady_clock::now(); }
 
+// Assigning an empty string, moved or not, would keep the memory.
+void GiveBack(std::string& buffer) { std::string().swap(buffer); }
+
 }  // namespace
 
 // What a connection and the one who will answer share.
@@ -124,6 +127,7 @@ void HttpConnection::Advance() {
       case Phase::kIdle:
       case Phase::kHead: step = ReadHead(); break;
       case Phase::kBody: step = ReadBody(); break;
+      case Phase::kGate: step = PassGate(); break;
       case Phase::kDeferred: step = LookForAnswer(); break;
       case Phase::kReply: step = SendReply(); break;
       case Phase::kLinger: step = Linger(); break;
@@ -134,27 +138,24 @@ void HttpConnection::Advance() {
 
 // ---- Life
 
-void HttpConnection::Open(int descriptor, std::shared_ptr<const TlsContext> tls,
-                          std::string remote_address) {
+void HttpConnection::Open(int descriptor, std::shared_ptr<const TlsContext> tls, Peer peer) {
   turn_.store(Turn::kSomebody);
   reported_.store(false);
   hung_up_.store(false);
   evicted_.store(false);
   socket_.emplace(descriptor);
-  remote_address_ = std::move(remote_address);
+  remote_address_ = std::move(peer.text);
+  source_ = peer.source;
+  proven_ = false;
   request_count_ = 0;
   context_.connections_open.fetch_add(1);
   context_.connections_accepted.fetch_add(1);
-  if (input_ == nullptr) input_ = std::make_unique<char[]>(context_.options.limits.head_bytes_max);
   EnterIdle();
   // Whoever connects has something to say: the long patience begins with the first request or
   // handshake.
   EndAt(Now() + context_.options.limits.request_timeout);
-  if (tls != nullptr) {
-    phase_ = Phase::kHandshake;
-    tls_ = TlsSession::Make(std::move(tls), *socket_, output_);
-    if (tls_ == nullptr) return Close();
-  }
+  if (tls != nullptr) phase_ = Phase::kHandshake;
+  tls_context_ = std::move(tls);
   turn_.store(Turn::kNobody);
   // From here on a thread of the loop may be at work on it.
   if (!context_.loop->Watch(descriptor, *this) && TakeTurn(false)) Close();
@@ -163,9 +164,9 @@ void HttpConnection::Open(int descriptor, std::shared_ptr<const TlsContext> tls,
 void HttpConnection::EnterIdle() {
   phase_ = Phase::kIdle;
   const Deadline now = Now();
-  const Deadline::rep since = now.time_since_epoch().count();
-  idle_since_.store(request_count_ == 0 ? -since : since);
-  evicted_.store(false);
+  // Who has said nothing yet has not finished its first head.
+  Stand(request_count_ == 0 ? Standing::kUnfinished : Standing::kIdle, now);
+  if (evicted_.load(std::memory_order_relaxed)) evicted_.store(false);
   EndAt(now + context_.options.limits.idle_timeout);
 }
 
@@ -175,16 +176,20 @@ void HttpConnection::Close() {
   if (!output_.empty()) static_cast<void>(socket_->Send(output_, sent_));
   Forget();
   if (phase_ == Phase::kDeferred) context_.in_flight.fetch_sub(1);
+  if (phase_ == Phase::kGate && !context_.gate.Withdraw(*this)) in_gate_ = true;
+  LeaveGate();
   ReleaseRequest();
+  tls_context_.reset();
   tls_.reset();
   socket_.reset();
   client_name_.reset();
   input_.reset();
   input_size_ = scanned_ = sent_ = 0;
-  output_ = {};
+  GiveBack(output_);
+  GiveBack(reply_.bytes);
   reply_ = {};
   close_after_reply_ = linger_after_reply_ = false;
-  idle_since_.store(0);
+  standing_.store(Standing::kFree);
   deadline_.store(Deadline::max().time_since_epoch().count());
   turn_.store(Turn::kFree, std::memory_order_release);
   context_.connections_open.fetch_sub(1);
@@ -204,22 +209,48 @@ void HttpConnection::Sweep(Deadline now) {
       case Phase::kBody:
         static_cast<void>(Refuse({408, "request took too long", HttpRejection::kSlow}));
         break;
+      case Phase::kGate:
+        if (!context_.gate.Withdraw(*this)) break;  // its turn has just come
+        static_cast<void>(
+            Refuse({503, "too many large requests at once", HttpRejection::kBodyBytes}));
+        break;
       case Phase::kDeferred: static_cast<void>(Resume(deferred_->TakeAtDeadline())); break;
     }
   }
   Work();
 }
 
-std::optional<HttpConnection::Idle> HttpConnection::IdleState() const {
-  const Deadline::rep since = idle_since_.load();
-  if (since == 0 || evicted_.load()) return std::nullopt;
-  return Idle{Deadline(Deadline::duration(since < 0 ? -since : since)), since > 0};
+Standing HttpConnection::standing() const {
+  return evicted_.load() ? Standing::kFree : standing_.load(std::memory_order_relaxed);
+}
+
+Deadline HttpConnection::standing_since() const {
+  return Deadline(Deadline::duration(standing_since_.load(std::memory_order_relaxed)));
+}
+
+// Proven ones stay where they are: the acceptor looks at nothing else of them.
+void HttpConnection::Stand(Standing standing, Deadline since) {
+  if (proven_) return;
+  standing_since_.store(since.time_since_epoch().count(), std::memory_order_relaxed);
+  standing_.store(standing, std::memory_order_relaxed);
+}
+
+bool HttpConnection::MayBeEvicted() const {
+  const Standing now = standing_.load(std::memory_order_relaxed);
+  return now == Standing::kUnfinished || now == Standing::kBody;
 }
 
 void HttpConnection::Evict() {
   evicted_.store(true);
+  // At once where nothing can be lost, or many that come together would find no place.
+  if (MayBeEvicted() && TakeTurn(false)) {
+    if (MayBeEvicted()) return Close();
+    return Work();
+  }
   context_.loop->Post(*this, Report::kReady);  // what has arrived meanwhile is looked for
 }
+
+void HttpConnection::OnAdmitted() { context_.loop->Post(*this, Report::kNothing); }
 
 void HttpConnection::Abort() {
   if (TakeTurn(false)) Close();
@@ -234,20 +265,32 @@ IoResult HttpConnection::Read(std::span<char> buffer) {
 }
 
 HttpConnection::Step HttpConnection::DoHandshake() {
+  if (tls_ == nullptr) {
+    // A session costs much more than a connection that says nothing.
+    const IoStatus status = socket_->Peek();
+    if (status == IoStatus::kWouldBlock) return evicted_.load() ? Step::kClose : Step::kWait;
+    if (status != IoStatus::kDone) return Step::kClose;
+    tls_ = TlsSession::Make(std::move(tls_context_), *socket_, output_);
+    if (tls_ == nullptr) return Step::kClose;
+  }
   const IoStatus status = tls_->Handshake();
   // As everywhere: counted before the caller can know.
   if (status == IoStatus::kFailed) context_.Count(HttpRejection::kHandshake);
   const IoStatus sent = socket_->Send(output_, sent_);
   if (status == IoStatus::kFailed || status == IoStatus::kClosed) return Step::kClose;
   if (sent == IoStatus::kFailed) return Step::kClose;
-  if (status == IoStatus::kWouldBlock || sent == IoStatus::kWouldBlock) return Step::kWait;
+  if (status == IoStatus::kWouldBlock || sent == IoStatus::kWouldBlock) {
+    return evicted_.load() ? Step::kClose : Step::kWait;
+  }
   client_name_ = tls_->ClientName();
+  if (client_name_.has_value()) Prove();
   EnterIdle();
   return Step::kGoOn;
 }
 
 HttpConnection::Step HttpConnection::ReadHead() {
   const HttpLimits& limits = context_.options.limits;
+  if (input_ == nullptr) input_ = std::make_unique_for_overwrite<char[]>(limits.head_bytes_max);
   for (;;) {
     const std::string_view text(input_.get(), input_size_);
     if (!text.empty()) {
@@ -264,8 +307,8 @@ HttpConnection::Step HttpConnection::ReadHead() {
       case IoStatus::kClosed:
       case IoStatus::kFailed: return Step::kClose;
       case IoStatus::kWouldBlock: {
-        const bool leave = context_.stopping.load() || evicted_.load();
-        return phase_ == Phase::kIdle && leave ? Step::kClose : Step::kWait;
+        const bool leave = phase_ == Phase::kIdle && context_.stopping.load();
+        return leave || evicted_.load() ? Step::kClose : Step::kWait;
       }
     }
   }
@@ -273,11 +316,11 @@ HttpConnection::Step HttpConnection::ReadHead() {
 
 void HttpConnection::BeginRequest() {
   phase_ = Phase::kHead;
-  idle_since_.store(0);
   has_request_ = true;
   context_.unanswered.fetch_add(1);
   request_.arrival = Now();
   request_.deadline = request_.arrival + context_.options.limits.handler_timeout;
+  Stand(Standing::kUnfinished, request_.arrival);
   EndAt(request_.arrival + context_.options.limits.request_timeout);
 }
 
@@ -287,6 +330,11 @@ HttpConnection::Step HttpConnection::UseHead(size_t head_size) {
   head_ = std::move(std::get<RequestHead>(parsed));
   head_size_ = head_size;
   phase_ = Phase::kBody;
+  Stand(Standing::kBody, request_.arrival);
+  if (head_.content_length > HttpLimits::kSmallBodyBytes &&
+      head_.content_length > context_.engine.BodyBytesMax(head_)) {
+    return Refuse({413, "body too large", HttpRejection::kBodyTooLarge});
+  }
   const size_t came_along = input_size_ - head_size;
   if (!GrowBody()) {
     return Refuse({503, "too many large requests at once", HttpRejection::kBodyBytes});
@@ -317,7 +365,9 @@ bool HttpConnection::GrowBody() {
     }
     body_reserved_ = size;
   }
-  request_.body.reserve(size + HttpRequest::kBodyPadding);
+  // All at once: pages that nothing is written to cost nothing, and growing would copy.
+  const size_t whole = size > HttpLimits::kSmallBodyBytes ? head_.content_length : size;
+  request_.body.reserve(whole + HttpRequest::kBodyPadding);
   request_.body.resize(size);
   return true;
 }
@@ -331,11 +381,25 @@ HttpConnection::Step HttpConnection::ReadBody() {
         Read({request_.body.data() + body_size_, request_.body.size() - body_size_});
     switch (got.status) {
       case IoStatus::kDone: body_size_ += got.bytes; break;
-      case IoStatus::kWouldBlock: return Step::kWait;
+      case IoStatus::kWouldBlock: return evicted_.load() ? Step::kClose : Step::kWait;
       case IoStatus::kClosed:
       case IoStatus::kFailed: return Step::kClose;
     }
   }
+  Stand(Standing::kBusy, request_.arrival);
+  if (body_size_ <= HttpLimits::kSmallBodyBytes) return AnswerRequest();
+  phase_ = Phase::kGate;
+  EndAt(request_.deadline);
+  context_.gate.Enter(*this);
+  return PassGate();
+}
+
+// What is made of a large body takes much more memory than the body, so only a few are read at
+// once; the others hold their bodies, and no thread.
+HttpConnection::Step HttpConnection::PassGate() {
+  if (!context_.gate.IsAdmitted(*this)) return Step::kWait;
+  in_gate_ = true;
+  phase_ = Phase::kBody;
   return AnswerRequest();
 }
 
@@ -357,10 +421,9 @@ HttpConnection::Step HttpConnection::AnswerRequest() {
   request_.headers = std::move(head_.fields);
   request_.client_name = client_name_;
   request_.remote_address = remote_address_;
-  std::optional<BlockingRegion> blocking;
-  if (context_.options.handler_kind == HandlerKind::kBlocking) blocking.emplace();
-  const bool answered = context_.engine.Answer(head_, request_, *this, reply_);
-  blocking.reset();
+  request_.caller_proven = false;
+  const bool answered = LetHandlerAnswer();
+  if (request_.caller_proven) Prove();
   if (answered) return Reply();
   if (TRUCE_NEVER(deferred_ == nullptr)) {
     reply_.bytes = ShortReply(503, "internal error", keep_alive);
@@ -370,6 +433,29 @@ HttpConnection::Step HttpConnection::AnswerRequest() {
   phase_ = Phase::kDeferred;
   EndAt(deferred_until_);
   return Step::kGoOn;
+}
+
+// A large body computes for long, so its thread's place is lent to others meanwhile.
+bool HttpConnection::LetHandlerAnswer() {
+  std::optional<BlockingRegion> blocking;
+  const bool lends = in_gate_ || context_.options.handler_kind == HandlerKind::kBlocking;
+  if (lends) blocking.emplace();
+  const bool answered = context_.engine.Answer(head_, request_, *this, reply_);
+  LeaveGate();
+  return answered;
+}
+
+void HttpConnection::LeaveGate() {
+  if (!in_gate_) return;
+  DropBody();
+  in_gate_ = false;
+  context_.gate.Leave();
+}
+
+// From now on it gives way to nobody.
+void HttpConnection::Prove() {
+  if (std::exchange(proven_, true)) return;
+  standing_.store(Standing::kProven, std::memory_order_relaxed);
 }
 
 std::shared_ptr<HttpDeferred> HttpConnection::Defer(Deadline deadline,
@@ -407,6 +493,7 @@ bool HttpConnection::SettleKeepAlive() {
 // their turn. One after the other the replies find in the caches what encrypting and sending needs.
 HttpConnection::Step HttpConnection::Reply() {
   Forget();
+  LeaveGate();
   context_.in_flight.fetch_sub(1);
   if (reply_.rejection.has_value()) {
     context_.Count(*reply_.rejection);
@@ -472,14 +559,18 @@ HttpConnection::Step HttpConnection::SendReply() {
 void HttpConnection::ReleaseRequest() {
   if (has_request_) context_.unanswered.fetch_sub(1);
   has_request_ = false;
-  if (body_reserved_ > 0) context_.body_bytes.fetch_sub(body_reserved_);
-  body_reserved_ = body_size_ = 0;
+  DropBody();
   request_.query.clear();
   request_.headers.clear();
+  if (output_.capacity() > kIdleBufferBytesMax) GiveBack(output_);
+  if (reply_.bytes.capacity() > kIdleBufferBytesMax) GiveBack(reply_.bytes);
+}
+
+void HttpConnection::DropBody() {
   request_.body.clear();
-  if (request_.body.capacity() > kIdleBufferBytesMax) request_.body = {};
-  if (output_.capacity() > kIdleBufferBytesMax) output_ = {};
-  if (reply_.bytes.capacity() > kIdleBufferBytesMax) reply_.bytes = {};
+  if (request_.body.capacity() > kIdleBufferBytesMax) GiveBack(request_.body);
+  if (body_reserved_ > 0) context_.body_bytes.fetch_sub(body_reserved_);
+  body_reserved_ = body_size_ = 0;
 }
 
 HttpConnection::Step HttpConnection::Linger() {

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "registry/base/clock.h"
+#include "webhook/http/body_gate.h"
 #include "webhook/http/engine.h"
 #include "webhook/http/event_loop.h"
 #include "webhook/http/http.h"
@@ -41,6 +42,7 @@ struct ConnectionContext {
   std::atomic<uint64_t> in_flight = 0;
   std::atomic<uint64_t> unanswered = 0;  // requests begun whose reply has not left yet
   std::atomic<size_t> body_bytes = 0;    // of bodies over HttpLimits::kSmallBodyBytes
+  BodyGate gate;                         // which such bodies pass on their way to a handler
   std::array<std::atomic<uint64_t>, kHttpRejectionCount> rejections{};
 
   void Count(HttpRejection rejection) {
@@ -48,16 +50,33 @@ struct ConnectionContext {
   }
 };
 
+// Who has connected, as far as the network tells: an address, or nothing on a Unix socket.
+using SourceAddress = std::array<uint64_t, 2>;
+
+// How a connection stands when another one wants its place; the lower the sooner it goes.
+enum class Standing : uint8_t {
+  kUnfinished,  // handshake or head
+  kBody,        // unfinished body
+  kIdle,        // between two requests
+  kBusy,        // a request is being answered
+  kProven,      // its caller has shown a good certificate, secret or token
+  kFree,        // no connection
+};
+
 // A place for a connection; it outlives the connections that use it one after the other, so a late
 // event finds at worst a stranger, who has nothing to read. At any moment at most one thread has
 // the turn; the others leave a mark, and the one that has it looks again. Thread-safe.
-class HttpConnection final : public EventSink, private HttpDeferral {
+class HttpConnection final : public EventSink, public GateGuest, private HttpDeferral {
  public:
   explicit HttpConnection(ConnectionContext& context) : context_(context) {}
   ~HttpConnection() override;
 
+  struct Peer {
+    std::string text;  // HttpRequest::remote_address
+    SourceAddress source;
+  };
   // Begins to serve an accepted socket. Only on a place that is free (IsFree), by the acceptor.
-  void Open(int descriptor, std::shared_ptr<const TlsContext> tls, std::string remote_address);
+  void Open(int descriptor, std::shared_ptr<const TlsContext> tls, Peer peer);
   bool IsFree() const { return turn_.load(std::memory_order_acquire) == Turn::kFree; }
 
   void OnEvent(Report report) override;
@@ -65,21 +84,21 @@ class HttpConnection final : public EventSink, private HttpDeferral {
   // Ends what has passed its deadline. Called by the ticking thread.
   void Sweep(Deadline now);
 
-  // Since when the connection lies between two requests; nothing when it does not, is free, or was
-  // asked to leave. May be stale when it returns.
-  struct Idle {
-    Deadline since;
-    bool used;  // it has had a request
-  };
-  std::optional<Idle> IdleState() const;
-  // Soon closes it, if it then lies idle and nothing has arrived.
+  // May be stale when it returns; kFree also when it was asked to leave.
+  Standing standing() const;
+  Deadline standing_since() const;
+  // For the acceptor only: whose connection it is, while it is not free.
+  const SourceAddress& source() const { return source_; }
+  // Closes it, at once or soon, if it is unfinished, or lies idle and nothing has arrived.
   void Evict();
+  // A turn at the gate has come.
+  void OnAdmitted() override;
   // Closes it unless a thread has the turn.
   void Abort();
 
  private:
   enum class Turn : uint8_t { kFree, kNobody, kSomebody, kSomebodyAgain };
-  enum class Phase : uint8_t { kHandshake, kIdle, kHead, kBody, kDeferred, kReply, kLinger };
+  enum class Phase : uint8_t { kHandshake, kIdle, kHead, kBody, kGate, kDeferred, kReply, kLinger };
   enum class Step : uint8_t { kGoOn, kWait, kClose };
 
   bool TakeTurn(bool look_again);
@@ -90,6 +109,7 @@ class HttpConnection final : public EventSink, private HttpDeferral {
   Step ReadHead();
   Step UseHead(size_t head_size);
   Step ReadBody();
+  Step PassGate();
   Step SendReply();
   Step Linger();
 
@@ -98,6 +118,12 @@ class HttpConnection final : public EventSink, private HttpDeferral {
   Step Queue(std::string& bytes);
   void BeginRequest();
   Step AnswerRequest();
+  bool LetHandlerAnswer();
+  void Prove();
+  void LeaveGate();
+  void DropBody();
+  bool MayBeEvicted() const;
+  void Stand(Standing standing, Deadline since);
   std::shared_ptr<HttpDeferred> Defer(Deadline deadline, HttpContinuation at_deadline) override;
   Step LookForAnswer();
   Step Resume(const HttpContinuation& answer);
@@ -117,11 +143,15 @@ class HttpConnection final : public EventSink, private HttpDeferral {
   std::atomic<bool> hung_up_ = false;
   std::atomic<bool> evicted_ = false;
   std::atomic<Deadline::rep> deadline_ = 0;  // steady clock; the sweeper reads it without the turn
-  std::atomic<Deadline::rep> idle_since_ = 0;  // 0: not idle; negative: idle and never used
+  std::atomic<Standing> standing_ = Standing::kFree;
+  std::atomic<Deadline::rep> standing_since_ = 0;  // steady clock
+  SourceAddress source_{};                         // of the acceptor
+  bool proven_ = false;
 
   // From here on: only the thread that has the turn.
   Phase phase_ = Phase::kHandshake;
   std::optional<Socket> socket_;
+  std::shared_ptr<const TlsContext> tls_context_;  // until the first byte comes
   std::unique_ptr<TlsSession> tls_;
   std::string remote_address_;
   std::optional<std::string> client_name_;
@@ -133,6 +163,7 @@ class HttpConnection final : public EventSink, private HttpDeferral {
   HttpRequest request_;
   size_t body_size_ = 0;      // bytes of request_.body received
   size_t body_reserved_ = 0;  // bytes counted in context_.body_bytes
+  bool in_gate_ = false;      // between BodyGate::Enter and Leave
   std::shared_ptr<DeferredAnswer> deferred_;
   Deadline deferred_until_;  // while there is a deferred_
   EngineReply reply_;

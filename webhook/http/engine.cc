@@ -3,6 +3,7 @@
 #include <httplib.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "registry/base/text.h"
@@ -50,6 +51,11 @@ HttpResponse NotFound(EngineReply& reply, const std::string& allow) {
   HttpResponse response = PlainText(405, "method not allowed");
   response.headers.emplace_back("Allow", allow);
   return Refuse(reply, HttpRejection::kNotFound, std::move(response));
+}
+
+std::string_view TargetOf(const RequestHead& head) {
+  const std::size_t begin = head.method.size() + 1;
+  return head.line.substr(begin, head.line.rfind(' ') - begin);
 }
 
 // Splits the target into path and query, and decodes them.
@@ -119,6 +125,14 @@ bool HttpEngine::Answer(const RequestHead& head, HttpRequest& request, HttpDefer
   return response.has_value();
 }
 
+uint64_t HttpEngine::BodyBytesMax(const RequestHead& head) const {
+  HttpRequest request;
+  ReadTarget(TargetOf(head), request);
+  const HttpRoute* route = router_.Find(head.method, request.path).route;
+  const bool is_limited = route != nullptr && route->body_bytes_max > 0;
+  return is_limited ? route->body_bytes_max : std::numeric_limits<uint64_t>::max();
+}
+
 void HttpEngine::Resume(const HttpContinuation& answer, const RequestHead& head,
                         EngineReply& reply) const {
   AppendReply(*AnswerOrFailure(answer, reply), head, reply);
@@ -126,8 +140,7 @@ void HttpEngine::Resume(const HttpContinuation& answer, const RequestHead& head,
 
 std::optional<HttpResponse> HttpEngine::Route(const RequestHead& head, HttpRequest& request,
                                               HttpDeferral& deferral, EngineReply& reply) const {
-  const std::size_t begin = head.method.size() + 1;
-  const std::string_view target = head.line.substr(begin, head.line.rfind(' ') - begin);
+  const std::string_view target = TargetOf(head);
   if (target.size() > kTargetBytesMax) {
     return Refuse(reply, HttpRejection::kBadRequest, PlainText(414, "request target too long"));
   }

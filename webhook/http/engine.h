@@ -36,6 +36,9 @@ class HttpEngine final {
   bool Answer(const RequestHead& head, HttpRequest& request, HttpDeferral& deferral,
               EngineReply& reply) const;
 
+  // How many bytes of body the route of that head takes; without one, whatever the listener takes.
+  uint64_t BodyBytesMax(const RequestHead& head) const;
+
   // The same for an answer that was left for later.
   void Resume(const HttpContinuation& answer, const RequestHead& head, EngineReply& reply) const;
 

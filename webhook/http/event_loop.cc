@@ -1,5 +1,6 @@
 #include "webhook/http/event_loop.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -8,7 +9,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <stop_token>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -24,6 +27,25 @@ constexpr size_t kBatchMax = 32;
 // Places given to a stuck loop stay until somebody polls again.
 constexpr int kExtraMax = 64;
 constexpr size_t kThreadNameBytesMax = 15;  // of the kernel
+
+// Whether the thread computes, or would if there were a processor for it; false when it sleeps or
+// waits for a device.
+bool IsRunnable(int thread) {
+  std::array<char, 64> path{};
+  std::snprintf(path.data(), path.size(), "/proc/self/task/%d/stat", thread);
+  const int file = ::open(path.data(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  std::array<char, 128> text{};
+  const ssize_t size = ::read(file, text.data(), text.size());
+  ::close(file);
+  // "123 (name) R …": the name may hold anything.
+  const std::string_view stat(text.data(), size < 0 ? 0 : static_cast<size_t>(size));
+  const size_t name_end = stat.rfind(") ");
+  return name_end != stat.npos && stat.substr(name_end + 2).starts_with('R');
+}
+
+// The entry of the calling thread; of no loop: null.
+thread_local bool* lent_of_thread = nullptr;
 
 void NameThread(const std::string& name) {
   ::pthread_setname_np(::pthread_self(), name.substr(0, kThreadNameBytesMax).c_str());
@@ -117,7 +139,7 @@ bool EventLoop::PostBehindOthers(EventSink& sink) {
 void EventLoop::Stop() {
   ticker_.request_stop();
   if (ticker_.joinable()) ticker_.join();
-  std::vector<std::thread> threads;
+  std::list<Worker> threads;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     stopping_ = true;
@@ -126,7 +148,7 @@ void EventLoop::Stop() {
   }
   parked_changed_.notify_all();
   wake_->Wake();
-  for (std::thread& thread : threads) thread.join();
+  for (Worker& worker : threads) worker.thread.join();
 }
 
 int EventLoop::threads() const {
@@ -137,12 +159,14 @@ int EventLoop::threads() const {
 void EventLoop::EnterBlocking() noexcept {
   const std::lock_guard<std::mutex> lock(mutex_);
   --running_;
+  *lent_of_thread = true;
   FillPlace();
 }
 
 void EventLoop::LeaveBlocking() noexcept {
   const std::lock_guard<std::mutex> lock(mutex_);
   ++running_;
+  *lent_of_thread = false;
 }
 
 // Gives one free place to a parked thread, or to a new one. Without memory or threads the place
@@ -159,14 +183,32 @@ void EventLoop::FillPlace() {
   const int threads_max = options_.running_max + options_.waiting_max + kExtraMax;
   if (static_cast<int>(threads_.size()) >= threads_max) return;
   try {
-    threads_.emplace_back([this] { Run(); });
+    Worker& worker = threads_.emplace_back();
+    try {
+      worker.thread = std::thread([this, &worker] { Run(worker); });
+    } catch (...) {
+      threads_.pop_back();
+      throw;
+    }
     ++running_;
   } catch (const std::exception&) {
     return;
   }
 }
 
-void EventLoop::Run() {
+// How many threads that hold places do not wait.
+int EventLoop::Computing() {
+  return static_cast<int>(std::count_if(threads_.begin(), threads_.end(), [](const Worker& worker) {
+    return worker.id != 0 && !worker.lent && IsRunnable(worker.id);
+  }));
+}
+
+void EventLoop::Run(Worker& self) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    self.id = ::gettid();
+  }
+  lent_of_thread = &self.lent;
   NameThread(options_.name);
   ObserveBlocking(this);
   for (Event event = Next(); event.sink != nullptr; event = Next()) {
@@ -252,7 +294,8 @@ void EventLoop::Tick(const std::function<void()>& on_tick, const std::stop_token
 }
 
 // A handler that waits without saying so may hold every place: nobody polls, and nothing has begun
-// since the last tick. Then more threads get places, each time twice as many.
+// since the last tick. Then more threads get places, each time twice as many. Not while as many
+// compute as there are places: what takes long is not stuck, and would only be slower with company.
 void EventLoop::RescueStalled() {
   const uint64_t progress = progress_.load(std::memory_order_relaxed);
   const bool stalled = polling_.load() == 0 && progress == last_progress_;
@@ -265,7 +308,7 @@ void EventLoop::RescueStalled() {
     if (!ready_.empty()) wake_->Wake();
     return;
   }
-  if (running_ == 0) return;
+  if (running_ == 0 || Computing() >= options_.running_max) return;
   const int places = std::min(kExtraMax, std::max(1, 2 * extra_));
   for (; extra_ < places; FillPlace()) ++extra_;
 }

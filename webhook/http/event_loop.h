@@ -9,12 +9,12 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <stop_token>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "registry/base/blocking.h"
 #include "registry/base/result.h"
@@ -78,7 +78,8 @@ class EventLoop final : private BlockingObserver {
   void EnterBlocking() noexcept override;
   void LeaveBlocking() noexcept override;
 
-  void Run();
+  struct Worker;
+  void Run(Worker& self);
   void Tick(const std::function<void()>& on_tick, const std::stop_token& stop);
   struct Event {
     EventSink* sink = nullptr;
@@ -88,6 +89,7 @@ class EventLoop final : private BlockingObserver {
   Event Poll();
   bool Park(std::unique_lock<std::mutex>& lock);
   void FillPlace();  // mutex held
+  int Computing();   // mutex held
   void RescueStalled();
 
   const EventLoopOptions options_;
@@ -97,7 +99,12 @@ class EventLoop final : private BlockingObserver {
   mutable std::mutex mutex_;
   std::condition_variable parked_changed_;
   std::deque<Event> ready_;  // guarded by mutex_, as all below
-  std::vector<std::thread> threads_;
+  struct Worker {
+    std::thread thread;
+    int id = 0;         // of the kernel; 0: not begun
+    bool lent = false;  // inside a BlockingRegion
+  };
+  std::list<Worker> threads_;
   int running_ = 0;  // threads neither parked nor waiting
   int parked_ = 0;
   int unparked_ = 0;  // parked threads that were told to go on

@@ -38,7 +38,10 @@ struct HttpRequest {
   // the common name); nothing when the client showed none or none of its names is allowed.
   std::optional<std::string> client_name;
   std::string remote_address;  // "192.0.2.7", "2001:db8::7"; "unix" on a Unix socket
-  Deadline arrival{};          // when the first byte of the request was read
+  // Set by handlers to whom the caller has shown the right secret or token: its connection gives
+  // way to no other from then on.
+  bool caller_proven = false;
+  Deadline arrival{};   // when the first byte of the request was read
   Deadline deadline{};  // when the answer is worthless: arrival + HttpLimits::handler_timeout
 
   static constexpr size_t kBodyPadding = 64;  // SIMDJSON_PADDING
@@ -104,6 +107,8 @@ struct HttpRoute {
   std::string media_type;
   HttpHandler handler;
   HttpDeferringHandler deferring = {};  // instead of `handler`
+  // Body bytes; beyond: 413, refused from the header. 0: the listener's limit, which holds anyway.
+  size_t body_bytes_max = 0;
 };
 
 // A response with a one-line text body, e.g. PlainText(404, "no such path").

@@ -26,8 +26,10 @@ constexpr int kRunningMax = 4;
 constexpr int kNameBytesMax = 10;
 // Places above connections_max, for connections that take the place of one that is being closed.
 constexpr size_t kSparePlaces = 64;
-// An idle connection is not closed for a new one before it had a chance to be used.
+// A connection between two requests is not closed for a new one before it had a chance to be used.
 constexpr std::chrono::seconds kEvictAfter{1};
+// Connections accepted in a row before others have their turn.
+constexpr int kAcceptMax = 64;
 
 int ProcessorCount() {
   cpu_set_t set;
@@ -47,7 +49,8 @@ Result<void> CheckOptions(const HttpServerOptions& options) {
   }
   if (limits.head_bytes_max < 256 || limits.field_count_max < 1)
     return malformed("head limit too small");
-  if (limits.connections_max < 1 || limits.in_flight_max < 1 || options.threads_running_max < 0) {
+  if (limits.connections_max < 1 || limits.connections_per_source_max < 1 ||
+      limits.in_flight_max < 1 || limits.large_bodies_max < 0 || options.threads_running_max < 0) {
     return malformed("limits must be positive");
   }
   if (limits.request_timeout.count() <= 0 || limits.idle_timeout.count() <= 0 ||
@@ -109,6 +112,8 @@ class HttpServer::Impl final : private EventSink {
     loop_options.running_max =
         options.threads_running_max > 0 ? options.threads_running_max : ProcessorCount();
     loop_options.waiting_max = options.limits.in_flight_max;
+    const int large_max = options.limits.large_bodies_max;
+    context_.gate.SetPlaces(large_max > 0 ? large_max : loop_options.running_max);
     loop_options.tick = TickFor(options.limits);
     TRUCE_ASSIGN_OR_RETURN(loop_, EventLoop::Start(loop_options, [this] { Tick(); }));
     context_.loop = loop_.get();
@@ -124,7 +129,8 @@ class HttpServer::Impl final : private EventSink {
   bool Stop(Deadline deadline) {
     context_.draining.store(true);
     if (loop_ == nullptr) return true;
-    Accept();  // who waits in the backlog is served
+    while (AcceptSome()) {  // who waits in the backlog is served
+    }
     context_.stopping.store(true);
     listening_.With([](auto& listening) { listening.reset(); });
     ForEach([this](HttpConnection& connection) { loop_->Post(connection, Report::kReady); });
@@ -148,32 +154,39 @@ class HttpServer::Impl final : private EventSink {
   }
 
  private:
-  void OnEvent(Report /*report*/) override { Accept(); }
+  // One thread at a time: others have better things to do than to wait for it.
+  void OnEvent(Report /*report*/) override {
+    if (accept_calls_.fetch_add(1) > 0) return;  // who is at it looks again
+    std::uint64_t seen = 0;
+    do {
+      seen = accept_calls_.load();
+      if (AcceptSome()) loop_->Post(*this, Report::kReady);
+    } while (!accept_calls_.compare_exchange_strong(seen, 0));
+  }
 
-  // Takes all that wait. Another thread may do the same: accept itself shares them out.
-  void Accept() {
-    listening_.With([this](std::unique_ptr<ListeningSocket>& listening) {
-      while (listening != nullptr) {
+  // True when more may wait.
+  bool AcceptSome() {
+    return listening_.With([this](std::unique_ptr<ListeningSocket>& listening) {
+      for (int i = 0; listening != nullptr && i < kAcceptMax; ++i) {
         sockaddr_storage remote{};
         socklen_t size = sizeof remote;
         const int descriptor =
             ::accept4(listening->descriptor(), reinterpret_cast<sockaddr*>(&remote), &size,
                       SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (descriptor >= 0) {
-          Admit(descriptor, AddressText(remote));
+          Admit(descriptor, {AddressText(remote), AddressBits(remote)});
         } else if (errno != EINTR && errno != ECONNABORTED) {
           // Nobody waits; or no descriptor or memory is left, and then nothing tells when there is.
           accept_again_.store(errno != EAGAIN);
-          return;
+          return false;
         }
       }
+      return listening != nullptr;
     });
   }
 
-  void Admit(int descriptor, std::string remote) {
-    const auto limit = static_cast<uint64_t>(context_.options.limits.connections_max);
-    const bool full = context_.connections_open.load() >= limit;
-    HttpConnection* place = full && !MakeRoom() ? nullptr : FreePlace();
+  void Admit(int descriptor, HttpConnection::Peer peer) {
+    HttpConnection* place = MakeRoom(peer.source) ? FreePlace() : nullptr;
     std::shared_ptr<const TlsContext> tls;
     if (place != nullptr && tls_.has_value()) {
       auto current = tls_->Current();
@@ -185,27 +198,51 @@ class HttpServer::Impl final : private EventSink {
       ::close(descriptor);
       return;
     }
-    place->Open(descriptor, std::move(tls), std::move(remote));
+    place->Open(descriptor, std::move(tls), std::move(peer));
   }
 
-  // Asks the idle connection that is missed least to leave: one that never had a request before one
-  // that had, and the longest idle first. False when there is none.
-  bool MakeRoom() {
-    HttpConnection* least = nullptr;
-    std::optional<HttpConnection::Idle> least_idle;
+  // A connection that may give way to another one.
+  struct Victim {
+    HttpConnection* connection = nullptr;
+    std::pair<Standing, Deadline> rank{};
+
+    void Consider(HttpConnection& other, std::pair<Standing, Deadline> other_rank) {
+      if (connection != nullptr && other_rank >= rank) return;
+      connection = &other;
+      rank = other_rank;
+    }
+  };
+
+  // Whether there is a place for a new connection from `source`, be it that another one had to give
+  // it up: one of the same source when that has its share, else anyone's. Under the lock of
+  // listening_.
+  bool MakeRoom(const SourceAddress& source) {
+    const HttpLimits& limits = context_.options.limits;
+    const uint64_t open = context_.connections_open.load();
+    const bool is_full = open >= static_cast<uint64_t>(limits.connections_max);
+    if (!is_full && open < static_cast<uint64_t>(limits.connections_per_source_max)) return true;
+    const bool has_source = source != SourceAddress{};
+    const Deadline used_before = std::chrono::steady_clock::now() - kEvictAfter;
+    int count = 0;
+    Victim anyone;
+    Victim neighbour;
     ForEach([&](HttpConnection& connection) {
-      const auto idle = connection.IdleState();
-      if (!idle.has_value()) return;
-      const bool first = !least_idle.has_value();
-      const auto rank = [](const HttpConnection::Idle& i) { return std::pair(i.used, i.since); };
-      if (!first && rank(*idle) >= rank(*least_idle)) return;
-      least = &connection;
-      least_idle = idle;
+      const Standing standing = connection.standing();
+      if (standing == Standing::kFree || standing == Standing::kProven) return;
+      const bool is_near = has_source && connection.source() == source;
+      if (is_near) ++count;
+      const std::pair rank(standing, connection.standing_since());
+      if (standing == Standing::kBusy) return;
+      if (standing == Standing::kIdle && rank.second > used_before) return;
+      anyone.Consider(connection, rank);
+      if (is_near) neighbour.Consider(connection, rank);
     });
-    if (least == nullptr) return false;
-    if (std::chrono::steady_clock::now() - least_idle->since < kEvictAfter) return false;
+    const bool has_share = count >= limits.connections_per_source_max;
+    if (!is_full && !has_share) return true;
+    HttpConnection* victim = has_share ? neighbour.connection : anyone.connection;
+    if (victim == nullptr) return false;
     context_.Count(HttpRejection::kConnections);
-    least->Evict();
+    victim->Evict();
     return true;
   }
 
@@ -242,7 +279,7 @@ class HttpServer::Impl final : private EventSink {
   void Tick() {
     const Deadline now = std::chrono::steady_clock::now();
     ForEach([now](HttpConnection& connection) { connection.Sweep(now); });
-    if (accept_again_.load()) Accept();
+    if (accept_again_.load()) OnEvent(Report::kReady);
   }
 
   bool WaitForClose(Deadline deadline) {
@@ -261,6 +298,7 @@ class HttpServer::Impl final : private EventSink {
       places_;  // the first place_count_ are there, and stay
   std::atomic<size_t> place_count_ = 0;
   std::atomic<bool> accept_again_ = false;
+  std::atomic<std::uint64_t> accept_calls_ = 0;
   std::mutex closed_mutex_;
   std::condition_variable closed_;
   std::unique_ptr<EventLoop> loop_;

@@ -22,10 +22,18 @@ struct HttpLimits {
   size_t head_bytes_max = 16 * 1024;        // request line and header block; beyond: 431
   size_t field_count_max = 64;              // header fields; beyond: 431
   size_t body_bytes_max = 8 * 1024 * 1024;  // one body; beyond: 413, refused from the header
-  // Bytes of all bodies over kSmallBodyBytes that are being read or handled; beyond: 503.
+  // Memory of all bodies over kSmallBodyBytes that are being read, wait or are handled; beyond:
+  // 503.
   size_t body_bytes_in_flight_max = 64 * 1024 * 1024;
-  int connections_max =
-      1024;                 // beyond: the longest unused one gives way, else the new one is closed
+  // Bodies over kSmallBodyBytes inside handlers at once; further ones wait, in their order, until
+  // handler_timeout (503). 0: as many as threads compute at once.
+  int large_bodies_max = 0;
+  // Beyond: the oldest unfinished handshake or head gives way, then the oldest unfinished body,
+  // then what has been idle for longest, else the new one is closed. Proven callers never give way.
+  int connections_max = 1024;
+  // Connections from one address whose caller has not proven who it is (HttpRequest::caller_proven,
+  // or an allowed certificate); beyond, one of them gives way.
+  int connections_per_source_max = 512;
   int in_flight_max = 128;  // requests inside handlers; beyond: 503 with Retry-After: 1
   // TLS handshake, and head with body from the first byte of the request; beyond: closed or 408.
   std::chrono::milliseconds request_timeout{5000};
@@ -66,9 +74,9 @@ struct HttpServerOptions {
 
 // Why something was refused; the label values of a metric.
 enum class HttpRejection {
-  kConnections,    // more than connections_max
+  kConnections,    // more than connections_max, or connections_per_source_max
   kInFlight,       // more than in_flight_max: 503
-  kBodyBytes,      // body_bytes_in_flight_max: 503
+  kBodyBytes,      // body_bytes_in_flight_max, or no turn for a large body in time: 503
   kHandshake,      // TLS handshake failed
   kSlow,           // request_timeout or write_timeout passed
   kBadRequest,     // 400, 411, 431, 501, 505

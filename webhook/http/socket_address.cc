@@ -171,6 +171,22 @@ ListeningSocket::~ListeningSocket() {
   if (!path_.empty()) ::unlink(path_.c_str());
 }
 
+std::array<std::uint64_t, 2> AddressBits(const sockaddr_storage& address) {
+  std::array<std::uint64_t, 2> bits{};
+  if (address.ss_family == AF_INET) {
+    const auto& v4 = reinterpret_cast<const sockaddr_in&>(address);
+    in6_addr mapped{};
+    mapped.s6_addr[10] = mapped.s6_addr[11] = 0xff;
+    std::memcpy(mapped.s6_addr + 12, &v4.sin_addr, sizeof v4.sin_addr);
+    std::memcpy(bits.data(), &mapped, sizeof bits);
+  }
+  if (address.ss_family == AF_INET6) {
+    const auto& v6 = reinterpret_cast<const sockaddr_in6&>(address);
+    std::memcpy(bits.data(), &v6.sin6_addr, sizeof bits);
+  }
+  return bits;
+}
+
 std::string AddressText(const sockaddr_storage& address) {
   std::array<char, INET6_ADDRSTRLEN> text{};
   if (address.ss_family == AF_INET) {

@@ -2,6 +2,8 @@
 #ifndef TRUCE_WEBHOOK_HTTP_SOCKET_ADDRESS_H_
 #define TRUCE_WEBHOOK_HTTP_SOCKET_ADDRESS_H_
 
+#include <array>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -41,6 +43,10 @@ class ListeningSocket final {
   int port_;
   std::string path_;  // of a Unix socket
 };
+
+// The bits of an IPv6 address, or of an IPv4 address as it is mapped into IPv6; zero for a Unix
+// socket.
+std::array<std::uint64_t, 2> AddressBits(const sockaddr_storage& address);
 
 // "192.0.2.7", "2001:db8::7" (an IPv4 address mapped into IPv6 as IPv4), or "unix".
 std::string AddressText(const sockaddr_storage& address);

@@ -99,6 +99,18 @@ IoResult Socket::Receive(std::span<char> buffer) {
   return {errno == EAGAIN ? IoStatus::kWouldBlock : IoStatus::kFailed};
 }
 
+IoStatus Socket::Peek() {
+  char byte = 0;
+  ssize_t count = 0;
+  do {
+    count = ::recv(descriptor_, &byte, 1, MSG_PEEK);
+  } while (count < 0 && errno == EINTR);
+  drained_ = count < 0;
+  if (count > 0) return IoStatus::kDone;
+  if (count == 0) return IoStatus::kClosed;
+  return errno == EAGAIN ? IoStatus::kWouldBlock : IoStatus::kFailed;
+}
+
 IoStatus Socket::Send(std::string& pending, size_t& sent) {
   while (sent < pending.size()) {
     const ssize_t count =
@@ -123,6 +135,7 @@ struct TlsBio {
   static int Read(BIO* bio, char* data, int size) noexcept {
     TlsSession& owner = Owner(bio);
     BIO_clear_retry_flags(bio);
+    if (owner.IsFlooded()) return -1;
     if (owner.socket_.drained()) {  // known to hold nothing: spare the system call
       BIO_set_retry_read(bio);
       return -1;
@@ -139,8 +152,12 @@ struct TlsBio {
 
   static int Write(BIO* bio, const char* data, int size) noexcept {
     BIO_clear_retry_flags(bio);
+    TlsSession& owner = Owner(bio);
+    const auto bytes = static_cast<size_t>(size);
+    const bool too_much = owner.output_.size() + bytes > kOwnOutputBytesMax;
+    if (!owner.writing_ && (too_much || owner.IsFlooded())) return -1;
     try {
-      Owner(bio).output_.append(data, static_cast<size_t>(size));
+      owner.output_.append(data, bytes);
     } catch (const std::exception&) {  // out of memory; nothing may be thrown through OpenSSL
       return -1;
     }
@@ -149,6 +166,13 @@ struct TlsBio {
 
   static long Control(BIO* /*bio*/, int command, long /*number*/, void* /*pointer*/) noexcept {
     return command == BIO_CTRL_FLUSH ? 1 : 0;
+  }
+
+  // Called with each record's header, and with much else.
+  // NOLINTNEXTLINE(readability-function-size): the library gives the parameters
+  static void OnMessage(int sent, int /*version*/, int type, const void* /*bytes*/, size_t /*size*/,
+                        SSL* /*session*/, void* owner) noexcept {
+    if (sent == 0 && type == SSL3_RT_HEADER) ++static_cast<TlsSession*>(owner)->empty_records_;
   }
 
   static const BIO_METHOD* Methods() {
@@ -203,6 +227,8 @@ std::unique_ptr<TlsSession> TlsSession::Make(std::shared_ptr<const TlsContext> c
   BIO_set_data(bio, made.get());
   BIO_set_init(bio, 1);
   SSL_set_bio(made->session_, bio, bio);
+  SSL_set_msg_callback(made->session_, TlsBio::OnMessage);
+  SSL_set_msg_callback_arg(made->session_, made.get());
   SSL_set_accept_state(made->session_);
   return made;
 }
@@ -212,7 +238,11 @@ TlsSession::~TlsSession() { SSL_free(session_); }
 IoStatus TlsSession::Handshake() {
   ERR_clear_error();
   const int result = SSL_do_handshake(session_);
-  if (result == 1) return IoStatus::kDone;
+  if (result == 1) {
+    in_handshake_ = false;
+    empty_records_ = 0;
+    return IoStatus::kDone;
+  }
   if (SSL_get_error(session_, result) == SSL_ERROR_WANT_READ) return IoStatus::kWouldBlock;
   return peer_closed_ ? IoStatus::kClosed : IoStatus::kFailed;
 }
@@ -221,7 +251,13 @@ IoResult TlsSession::Read(std::span<char> buffer) {
   ERR_clear_error();
   size_t count = 0;
   const int result = SSL_read_ex(session_, buffer.data(), buffer.size(), &count);
-  if (result == 1) return {IoStatus::kDone, count};
+  if (result == 1) {
+    // The last of them brought the data.
+    if (empty_records_ > kEmptyRecordsMax + 1) return {IoStatus::kFailed};
+    empty_records_ = 0;
+    return {IoStatus::kDone, count};
+  }
+  if (IsFlooded()) return {IoStatus::kFailed};
   switch (SSL_get_error(session_, result)) {
     case SSL_ERROR_WANT_READ: return {IoStatus::kWouldBlock};
     case SSL_ERROR_ZERO_RETURN: return {IoStatus::kClosed};
@@ -231,17 +267,21 @@ IoResult TlsSession::Read(std::span<char> buffer) {
 
 bool TlsSession::Write(std::string_view data) {
   ERR_clear_error();
+  writing_ = true;
   while (!data.empty()) {
     size_t count = 0;
-    if (SSL_write_ex(session_, data.data(), data.size(), &count) != 1) return false;
+    if (SSL_write_ex(session_, data.data(), data.size(), &count) != 1) break;
     data.remove_prefix(count);
   }
-  return true;
+  writing_ = false;
+  return data.empty();
 }
 
 void TlsSession::Close() {
   ERR_clear_error();
+  writing_ = true;
   SSL_shutdown(session_);
+  writing_ = false;
 }
 
 bool TlsSession::HasPending() const { return SSL_has_pending(session_) == 1; }

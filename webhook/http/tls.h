@@ -46,6 +46,8 @@ class Socket final {
   int descriptor() const { return descriptor_; }
 
   IoResult Receive(std::span<char> buffer);
+  // Whether there is something to receive (kDone), or the end.
+  IoStatus Peek();
   // Sends from the front of `pending` and removes what was sent. kDone: all of it.
   IoStatus Send(std::string& pending, size_t& sent);
   void ShutDownWriting();
@@ -104,7 +106,14 @@ class TlsContextSource final {
   Guarded<Cached> cached_;
 };
 
-// One server-side session. What it sends gathers in `output` until the owner flushes it.
+// Records in a row that bring no application data (key updates, alerts, attempts to renegotiate):
+// no honest client sends more between two pieces of data.
+inline constexpr int kEmptyRecordsMax = 32;
+// What a session may want to send on its own account, handshake included, before it is flushed.
+inline constexpr size_t kOwnOutputBytesMax = 64 * 1024;
+
+// One server-side session. What it sends gathers in `output` until the owner flushes it. It fails
+// beyond kEmptyRecordsMax and kOwnOutputBytesMax.
 // External synchronization; `socket` and `output` must outlive it.
 class TlsSession final {
  public:
@@ -131,11 +140,16 @@ class TlsSession final {
   TlsSession(std::shared_ptr<const TlsContext> context, Socket& socket, std::string& output)
       : context_(std::move(context)), socket_(socket), output_(output) {}
 
+  bool IsFlooded() const { return !in_handshake_ && empty_records_ > kEmptyRecordsMax; }
+
   std::shared_ptr<const TlsContext> context_;
   Socket& socket_;
   std::string& output_;
   ssl_st* session_ = nullptr;
   bool peer_closed_ = false;
+  bool in_handshake_ = true;
+  bool writing_ = false;   // the owner's data, which the owner bounds
+  int empty_records_ = 0;  // received since application data was read
 };
 
 }  // namespace truce

@@ -60,7 +60,8 @@ Result<void> WriteAddresses(const std::string& directory, const ListenAddresses&
   const std::string path = directory + std::string(kAddressesFile);
   const std::string fresh = path + ".new";
   const std::string text = "{\"admission\":\"" + addresses.admission + "\",\"api\":\"" +
-                           addresses.api + "\",\"metrics\":\"" + addresses.metrics + "\"}\n";
+                           addresses.api + "\",\"metrics\":\"" + addresses.metrics +
+                           "\",\"probes\":\"" + addresses.probes + "\"}\n";
   FILE* file = std::fopen(fresh.c_str(), "we");
   const bool written =
       file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();

@@ -34,9 +34,11 @@ struct ListenAddresses {
   std::string admission;
   std::string api;
   std::string metrics;
+  std::string probes;
 };
 
-// Writes DIR/addresses.json: {"admission":"127.0.0.1:8443","api":…,"metrics":…}; replaced whole.
+// Writes DIR/addresses.json: {"admission":"127.0.0.1:8443","api":…,"metrics":…,
+// "probes":…}; replaced whole.
 // Errors: kUnavailable.
 Result<void> WriteAddresses(const std::string& directory, const ListenAddresses& addresses);
 

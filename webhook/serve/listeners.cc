@@ -10,6 +10,7 @@ namespace {
 HttpLimits LimitsOf(const Config& config) {
   HttpLimits limits;
   limits.connections_max = static_cast<int>(config.connections_max);
+  limits.connections_per_source_max = limits.connections_max / 2;
   limits.in_flight_max = static_cast<int>(config.in_flight_max);
   limits.body_bytes_in_flight_max = static_cast<std::size_t>(config.in_flight_bytes_max);
   return limits;
@@ -19,6 +20,7 @@ HttpLimits LimitsOf(const Config& config) {
 HttpLimits SmallLimits() {
   HttpLimits limits;
   limits.connections_max = 64;
+  limits.connections_per_source_max = 32;
   limits.in_flight_max = 16;
   limits.body_bytes_max = 8 * 1024 * 1024;  // an export of 10,000 keys, imported again
   limits.body_bytes_in_flight_max = 16 * 1024 * 1024;
@@ -37,8 +39,7 @@ using Named = std::pair<std::string_view, const HttpServer*>;
 
 }  // namespace
 
-std::vector<HttpRoute> HealthRoutes(const Health& health, const Metrics& metrics,
-                                    std::function<void()> refresh) {
+std::vector<HttpRoute> ProbeRoutes(const Health& health) {
   const HttpHandler alive = [](HttpRequest&) { return PlainText(200, "ok"); };
   const HttpHandler ready = [&health](HttpRequest&) {
     HttpResponse response;
@@ -46,6 +47,12 @@ std::vector<HttpRoute> HealthRoutes(const Health& health, const Metrics& metrics
     response.body = health.Report();
     return response;
   };
+  return {{.method = "GET", .path = "/livez", .handler = alive},
+          {.method = "GET", .path = "/readyz", .handler = ready}};
+}
+
+std::vector<HttpRoute> HealthRoutes(const Health& health, const Metrics& metrics,
+                                    std::function<void()> refresh) {
   const HttpHandler numbers = [&metrics, refresh = std::move(refresh)](HttpRequest&) {
     refresh();
     HttpResponse response;
@@ -53,9 +60,9 @@ std::vector<HttpRoute> HealthRoutes(const Health& health, const Metrics& metrics
     response.body = metrics.Render();
     return response;
   };
-  return {{.method = "GET", .path = "/livez", .handler = alive},
-          {.method = "GET", .path = "/readyz", .handler = ready},
-          {.method = "GET", .path = "/metrics", .handler = numbers}};
+  std::vector<HttpRoute> routes = ProbeRoutes(health);
+  routes.push_back({.method = "GET", .path = "/metrics", .handler = numbers});
+  return routes;
 }
 
 std::vector<HttpRoute> ApiRoutes(std::string_view version) {
@@ -73,6 +80,12 @@ Result<std::unique_ptr<Listeners>> Listeners::Start(const Config& config,
                                                     const ListenerCertificates& certificates,
                                                     ListenerRoutes routes) {
   std::unique_ptr<Listeners> all(new Listeners);
+  HttpServerOptions probes;
+  probes.address = config.probes_address;
+  probes.name = "probes";
+  probes.limits = SmallLimits();
+  TRUCE_ASSIGN_OR_RETURN(all->probes_, StartOne("probesAddress", probes, std::move(routes.probes)));
+
   HttpServerOptions metrics;
   metrics.address = config.metrics_address;
   metrics.name = "metrics";
@@ -109,7 +122,8 @@ Result<std::unique_ptr<Listeners>> Listeners::Start(const Config& config,
 
   all->addresses_ = {WithPort(config.admission_address, all->admission_->port()),
                      WithPort(config.api_address, all->api_->port()),
-                     WithPort(config.metrics_address, all->metrics_->port())};
+                     WithPort(config.metrics_address, all->metrics_->port()),
+                     WithPort(config.probes_address, all->probes_->port())};
   return all;
 }
 
@@ -123,16 +137,18 @@ bool Listeners::Stop(Deadline deadline) {
   bool all_answered = admission_->Stop(deadline);
   all_answered = api_->Stop(deadline) && all_answered;
   all_answered = operator_socket_->Stop(deadline) && all_answered;
-  return metrics_->Stop(deadline) && all_answered;
+  all_answered = metrics_->Stop(deadline) && all_answered;
+  return probes_->Stop(deadline) && all_answered;
 }
 
 void Listeners::WriteMetrics(MetricWriter& writer) const {
   using Label = std::pair<std::string_view, std::string_view>;
-  const std::array<Named, 4> servers = {Named{"admission", admission_.get()},
+  const std::array<Named, 5> servers = {Named{"admission", admission_.get()},
                                         {"api", api_.get()},
                                         {"metrics", metrics_.get()},
+                                        {"probes", probes_.get()},
                                         {"operator", operator_socket_.get()}};
-  std::array<HttpCounters, 4> counters;
+  std::array<HttpCounters, 5> counters;
   for (std::size_t i = 0; i < servers.size(); ++i) counters[i] = servers[i].second->Counters();
 
   const auto write = [&](std::string_view name, std::string_view type, std::string_view help,

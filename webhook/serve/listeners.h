@@ -1,4 +1,4 @@
-// The four listeners of a server, as one thing that starts, drains and stops.
+// The five listeners of a server, as one thing that starts, drains and stops.
 #ifndef TRUCE_WEBHOOK_SERVE_LISTENERS_H_
 #define TRUCE_WEBHOOK_SERVE_LISTENERS_H_
 
@@ -22,6 +22,7 @@ struct ListenerRoutes {
   std::vector<HttpRoute> admission;
   std::vector<HttpRoute> api;
   std::vector<HttpRoute> metrics;
+  std::vector<HttpRoute> probes;
   std::vector<HttpRoute> operator_socket;
 };
 
@@ -32,8 +33,11 @@ struct ListenerCertificates {
   const CertificateStore* api = nullptr;
 };
 
-// /livez, /readyz and /metrics; `refresh` is called before metrics are rendered. References must
-// outlive the routes.
+// /livez and /readyz; `health` must outlive the routes.
+std::vector<HttpRoute> ProbeRoutes(const Health& health);
+
+// The same and /metrics; `refresh` is called before metrics are rendered. References must outlive
+// the routes.
 std::vector<HttpRoute> HealthRoutes(const Health& health, const Metrics& metrics,
                                     std::function<void()> refresh);
 
@@ -54,7 +58,7 @@ class Listeners final {
   // Every reply closes its connection from now on; connections are still accepted.
   void BeginDrain();
 
-  // Lets begun requests finish until `deadline`; metrics and health go last. True when all did.
+  // Lets begun requests finish until `deadline`; metrics and probes go last. True when all did.
   bool Stop(Deadline deadline);
 
   // Connections, requests and rejections of each listener.
@@ -67,6 +71,7 @@ class Listeners final {
   Listeners() = default;
 
   ListenAddresses addresses_;
+  std::unique_ptr<HttpServer> probes_;
   std::unique_ptr<HttpServer> metrics_;
   std::unique_ptr<HttpServer> operator_socket_;
   std::unique_ptr<HttpServer> api_;

@@ -405,6 +405,7 @@ class Server {
     }));
     routes.api.insert(routes.api.end(), rest.begin(), rest.end());
     routes.metrics = HealthRoutes(health_, metrics_, [this] { Refresh(); });
+    routes.probes = ProbeRoutes(health_);
     routes.operator_socket =
         OperatorRoutes({api_->store(), clock_, RandomIds(), [this] { return service_->policy(); }});
     routes.operator_socket.insert(routes.operator_socket.end(), rest.begin(), rest.end());
@@ -433,6 +434,7 @@ class Server {
     LogListener("admission", "https://" + addresses.admission + "/validate");
     LogListener("api", "https://" + addresses.api);
     LogListener("metrics", "http://" + addresses.metrics + "/metrics");
+    LogListener("probes", "http://" + addresses.probes + "/readyz");
     LogListener("operator", config.data_dir + "/truce.sock");
     return {};
   }

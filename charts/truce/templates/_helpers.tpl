@@ -230,7 +230,7 @@ caBundle: {{ printf "%s\n" (trim $values.certificates.caBundle) | b64enc }}
 {{- define "truce.staticConfig" -}}
 {{- $v := .Values -}}
 {{- $config := dict "clusterId" $v.clusterId "dataDir" "/var/lib/truce" "store" $v.store.type "logFormat" $v.log.format "logLevel" $v.log.level -}}
-{{- range $name, $port := dict "admission" $v.listen.admissionPort "api" $v.listen.apiPort "metrics" $v.listen.metricsPort -}}
+{{- range $name, $port := dict "admission" $v.listen.admissionPort "api" $v.listen.apiPort "metrics" $v.listen.metricsPort "probes" $v.listen.probesPort -}}
 {{- $_ := set $config (printf "%sAddress" $name) (printf "%s:%d" $v.listen.host (int $port)) -}}
 {{- end -}}
 {{- $_ := set $config (ternary "inCluster" "noCluster" $v.watchCluster) true -}}

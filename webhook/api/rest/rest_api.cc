@@ -42,6 +42,7 @@ HttpResponse RestApi::Serve(HttpRequest& request, const Operation& handler, Kind
       return ProblemResponse(std::get<Problem>(known));
     }
     call.caller = std::get<Caller>(std::move(known));
+    request.caller_proven = call.caller.kind != CallerKind::kAnonymous;
     if (kind == Kind::kQuick) return handler(call);
     const BlockingRegion blocking;
     return handler(call);
