@@ -37,20 +37,40 @@ bool TellsKey(const TypeSpec& type, const NameReading& reading) {
 class Teller {
  public:
   Teller(std::string_view text, const ResourceIdentity& place, ToldNames& out)
-      : text_(text), place_(place), out_(out), is_arn_(text.starts_with("arn:")) {}
+      : text_(text),
+        place_(place),
+        out_(out),
+        is_arn_(text.starts_with("arn:")),
+        service_(is_arn_ ? ServiceOfArn(text) : std::string_view()) {}
 
   void Ask(const TypeSpec& type) {
     for (const NameForm& form : type.external_name) {
-      if (const auto reading = form.Read(text_)) return Take(type, *reading, true);
+      if (!MayFit(form.text())) continue;
+      if (const auto reading = form.Read(text_)) {
+        const bool any_service = is_arn_ && ServiceOfArn(form.text()).starts_with('{');
+        guess_ = any_service && type.Service() != service_;
+        return Take(type, *reading, true);
+      }
     }
     // The template names parts that the forms may leave out: only a whole key is taken from it.
-    if (!is_arn_ || ServiceOfArn(type.arn_template) != ServiceOfArn(text_)) return;
+    if (!is_arn_ || ServiceOfArn(type.arn_template) != service_) return;
     const Result<NameForm> form = NameForm::Parse(type.arn_template);
     if (!form.ok()) return;
+    guess_ = false;
     if (const auto reading = form.value().Read(text_)) Take(type, *reading, false);
   }
 
  private:
+  // What most forms differ in, so that few of the catalogue's are read: the text before the first
+  // placeholder, the service of an ARN.
+  bool MayFit(std::string_view form) const {
+    const std::string_view begin = form.substr(0, form.find_first_of("{?"));
+    if (!text_.starts_with(begin)) return false;
+    const bool both = is_arn_ && form.starts_with("arn:");
+    const std::string_view service = both ? ServiceOfArn(form) : std::string_view();
+    return service.empty() || service == service_ || service.front() == '{';
+  }
+
   void Take(const TypeSpec& type, const NameReading& reading, bool may_be_id) {
     ResourceIdentity identity;
     identity.type = type.name;
@@ -101,6 +121,7 @@ class Teller {
     for (const std::string_view partition : kPartitionNames) {
       if (!told) identity.partition = partition;
       if (auto name = name_of(identity)) {
+        out_.recognised = out_.recognised || !guess_;
         ToldName told_name{*std::move(name), account};
         const auto at = std::find(out_.names.begin(), out_.names.end(), told_name);
         if (at == out_.names.end()) out_.names.push_back(std::move(told_name));
@@ -113,6 +134,8 @@ class Teller {
   const ResourceIdentity& place_;
   ToldNames& out_;
   const bool is_arn_;
+  const std::string_view service_;
+  bool guess_ = false;  // of what is being taken
 };
 
 }  // namespace

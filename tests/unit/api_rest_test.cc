@@ -240,6 +240,7 @@ TEST_F(RestTest, WhatIsNotUnderstoodIsNeverFree) {
            {{"arn", "notanarn"}},
            {{"arn", "arn:nonsense"}},
            {{"resource", "arn:aws:nosuchservice:::x"}},
+           {{"resource", "arn:aws:nosuchservice:us-east-1:111111111111:x"}},
            {{"resource", "https://example.org/x"}},
            {{"resource", "nokind/prod-artifacts"}},
            {{"resource", "no/Type/prod-artifacts"}},

@@ -28,6 +28,10 @@ TEST(ToldNamesTest, AddressesTellWhatTheyHold) {
                   "iam/Role|aws|" + one + "||name=deployer", one))
       << "normalised";
   EXPECT_TRUE(Has(Told("arn:aws-cn:s3:::logs"), "s3/Bucket|aws-cn|||name=logs"));
+  EXPECT_TRUE(Told("arn:aws:s3:::logs").recognised);
+  const std::string place = ":us-east-1:" + one + ":";
+  EXPECT_TRUE(Told("arn:aws:apprunner" + place + "service/x/1").recognised);
+  EXPECT_FALSE(Told("arn:aws:nosuchservice" + place + "x").recognised);
 }
 
 TEST(ToldNamesTest, IdsAreNamesInEachPartitionUntilTheRegionTellsIt) {

@@ -92,12 +92,12 @@ class Reader {
   // An ARN or a URL.
   std::optional<Problem> ReadAddress(const std::string& text) {
     if (!LooksLikeAddress(text)) return NotUnderstood(Quoted(text) + " is no ARN");
-    const bool lacks_region = AddTold(text);
+    const ToldNames told = AddTold(text);
     out_.arn = text;
-    if (!out_.told.empty()) return std::nullopt;
+    if (told.recognised) return std::nullopt;
     out_.if_nothing = NotUnderstood(
-        lacks_region ? Quoted(text) + " tells no region; add the region"
-                     : Quoted(text) + " is no ARN and no URL of a resource that Truce knows");
+        told.lacks_region ? Quoted(text) + " tells no region; add the region"
+                          : Quoted(text) + " is no ARN and no URL of a resource that Truce knows");
     return std::nullopt;
   }
 
@@ -193,11 +193,10 @@ class Reader {
     return true;
   }
 
-  // Whether a region is missing.
-  bool AddTold(const std::string& text) {
+  ToldNames AddTold(const std::string& text) {
     ToldNames told = NamesTold(text, place_, *policy_.catalogue);
-    out_.told = std::move(told.names);
-    return told.lacks_region;
+    out_.told = told.names;
+    return told;
   }
 
   // Whatever the case.
