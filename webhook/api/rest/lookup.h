@@ -30,6 +30,9 @@ struct LookupWords {
   std::string account;            // narrows what is found
   std::string region;             // narrows what is found
   std::optional<std::string> ns;  // of an object
+  // Only what has that very ARN: an ARN is not read by the catalogue's forms, which takes longer.
+  // Whoever finds nothing asks again without.
+  bool known_arn = false;
 };
 
 // What people can write for `resource`, in one sentence: the remedy where a word has none of these

@@ -262,9 +262,15 @@ HttpResponse RestApi::Lookup(RestCall& call) const {
                     .ns = std::nullopt};
   const std::string ns = call.Parameter("namespace");
   if (!ns.empty()) words.ns = ns;
-  const LookupReading reading = ReadLookup(words, *call.policy);
+  words.known_arn = words.arn.starts_with("arn:") || words.resource.starts_with("arn:");
+  LookupReading reading = ReadLookup(words, *call.policy);
   if (reading.problem) return ProblemResponse(*reading.problem);
-  const Result<FoundResources> found = Find(reading.lookup, ports_.store, call.deadline);
+  Result<FoundResources> found = Find(reading.lookup, ports_.store, call.deadline);
+  if (words.known_arn && found.ok() && found.value().resources.empty()) {
+    words.known_arn = false;
+    reading = ReadLookup(words, *call.policy);
+    found = Find(reading.lookup, ports_.store, call.deadline);
+  }
   if (!found.ok()) return ProblemResponse(found.error());
   constexpr std::size_t kShownMax = 100;
   JsonWriter json;
