@@ -32,9 +32,9 @@ def composed_bucket(xr: dict, claim_object: dict, name: str, bucket_name: str = 
     )
 
 
-def compose(crossplane, claim_object: dict, suffix: str) -> dict:
+def compose(crossplane, claim_object: dict, suffix: str, bucket_name: str = NAME) -> dict:
     """Makes the composite of a claim that exists; returns it as the API returned it."""
-    wanted = composite(f"{claim_object['metadata']['name']}-{suffix}", NAME, claim_object)
+    wanted = composite(f"{claim_object['metadata']['name']}-{suffix}", bucket_name, claim_object)
     crossplane.patch(
         claim_object,
         {

@@ -63,6 +63,7 @@ def _service_account(namespace: str, name: str) -> Actor:
 ACTORS = {
     "admin": Actor("admin", ("system:masters",)),
     "argocd": _service_account("argocd", "argocd-application-controller"),
+    "collector": _service_account("kube-system", "generic-garbage-collector"),
     "crossplane": _service_account("crossplane-system", "crossplane"),
     "provider": _service_account("crossplane-system", "provider-aws-s3-abc"),
     "team-a": Actor("alice@example.org", ("team-a",)),

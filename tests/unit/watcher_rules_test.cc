@@ -73,6 +73,57 @@ TEST_F(WatcherRulesTest, AMappingThatIsBrokenGivesNothingAwayAndIsMended) {
   EXPECT_EQ(OwnerOf("c7-prod")->id, before.id) << "the public id stays";
 }
 
+// What a managed resource witnessed holds only while every other one would be seen (E1).
+TEST_F(WatcherRulesTest, AGapOfTheManagedKindVoidsThatItsResourceIsGone) {
+  for (const bool gap : {false, true}) {
+    SCOPED_TRACE(gap);
+    const std::string name = gap ? "two" : "one";
+    cluster_.Serve({kClaim.group, "v1", kClaim.kind, "storages", true});
+    cluster_.Serve({kComposite.group, "v1", kComposite.kind, "xstorages", false});
+    cluster_.Serve({kXrd.group, "v1", kXrd.kind, "compositeresourcedefinitions", false});
+    SmallObject xrd{kXrd, "", "xstorages.acme.example.org", "xrd", {}, {}};
+    xrd.rest = R"("spec":{"group":"acme.example.org","names":{"kind":"XStorage"},
+        "claimNames":{"kind":"Storage"}})";
+    cluster_.Put(xrd);
+    rules_ = Mapped("spec.parameters.name");
+    Start();
+    const std::string ref = R"({"apiVersion":"acme.example.org/v1","kind":)";
+    SmallObject claim{kClaim, "team-a", name, "c-" + name, {}, {}};
+    claim.rest = R"("spec":{"parameters":{"name":")" + name + R"(-prod"},"resourceRef":)" + ref +
+                 R"("XStorage","name":")" + name + R"("}})";
+    cluster_.Put(claim);
+    SmallObject composite{kComposite, "", name, "x-" + name, {}, {}};
+    composite.rest = R"("spec":{"claimRef":)" + ref + R"("Storage","namespace":"team-a","name":")" +
+                     name + R"("},"resourceRefs":[{"apiVersion":"s3.aws.upbound.io/v1beta2",
+                     "kind":"Bucket","name":")" +
+                     name + R"("}]})";
+    cluster_.Put(composite);
+    SmallObject bucket = Bucket(name, "b-" + name, name + "-prod");
+    bucket.metadata += R"(,"ownerReferences":[{"apiVersion":"acme.example.org/v1","kind":"XStorage",
+        "name":")" + name +
+                       R"(","uid":"x-)" + name + R"(","controller":true}])";
+    cluster_.Put(Real(bucket));
+    driver_->Settle();
+    ASSERT_TRUE(OwnerOf(name + "-prod"));
+    cluster_.Put(Finished(bucket));
+    cluster_.Remove(kBucket, "", name);
+    driver_->Settle();
+    ASSERT_TRUE(OwnerOf(name + "-prod"));
+    ASSERT_FALSE(OwnerOf(name + "-prod")->real);
+    if (gap) {
+      cluster_.Compact();
+      driver_->EndWatches(ApiError{ApiErrorKind::kExpired, 410, "too old", {}});
+      driver_->hold_kind = kClaim;  // its own gap would do it too
+      driver_->Advance(2s);
+      driver_->hold_kind.reset();
+    }
+    cluster_.Remove(kComposite, "", name);
+    cluster_.Remove(kClaim, "team-a", name);
+    driver_->Advance(2s);
+    EXPECT_EQ(OwnerOf(name + "-prod").has_value(), gap);
+  }
+}
+
 TEST_F(WatcherRulesTest, AMappingThatIsRemovedReleasesNothing) {
   cluster_.Serve({kClaim.group, "v1", kClaim.kind, "storages", true});
   const ReconcileRules without = rules_;

@@ -10,6 +10,7 @@ namespace truce {
 namespace {
 
 constexpr std::size_t kObjectsPage = 500;
+constexpr std::size_t kGoneKeysPage = 1000;
 // The brake asks for the number of seen rows when an hour begins; older counts are taken anew.
 constexpr std::chrono::minutes kCountAge{1};
 
@@ -79,6 +80,46 @@ void ForEachObject(const Facts& facts, const std::string& cluster, const GroupKi
 
 }  // namespace
 
+// A managed resource of the kind may have come and gone unseen: that the last one witnessed the end
+// of a resource, which claims still declare, says nothing any more (E1).
+Result<void> Reconciler::VoidGone(const Kind& kind) {
+  const GroupKind name = kind.followed.group_kind();
+  const KindEntry* entry = rules_->catalogue->FindKind(name.group, name.kind);
+  if (kind.followed.role != Role::kManaged || entry == nullptr) return {};
+  const std::string prefix = entry->type->name + "|";
+  std::vector<KeyText> gone;
+  const auto look = [&](const Facts& facts) {
+    gone.clear();
+    KeyText after{prefix};
+    for (bool more = true; more;) {
+      const std::vector<KeyText> page = facts.KeysAfter(after, kGoneKeysPage);
+      more = page.size() == kGoneKeysPage;
+      for (const KeyText& key : page) {
+        if (!key.text.starts_with(prefix)) return;
+        const auto owner = facts.OwnerOf(key);
+        if (owner && owner->managed_once && !owner->real) gone.push_back(key);
+      }
+      if (more) after = page.back();
+    }
+  };
+  TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, ports_.deadline()));
+  for (std::size_t at = 0; at < gone.size(); at += kSightingsAtOnce) {
+    const auto first = gone.begin() + static_cast<std::ptrdiff_t>(at);
+    const auto last =
+        gone.begin() + static_cast<std::ptrdiff_t>(std::min(at + kSightingsAtOnce, gone.size()));
+    const auto chunk = std::make_shared<const std::vector<KeyText>>(first, last);
+    TRUCE_RETURN_IF_ERROR(Write([chunk](Ledger& ledger) {
+      for (const KeyText& key : *chunk) {
+        auto owner = ledger.OwnerOf(key);
+        if (!owner || owner->real) continue;
+        owner->real = true;
+        ledger.PutOwner(*std::move(owner));
+      }
+    }));
+  }
+  return {};
+}
+
 Result<void> Reconciler::MarkGap(Kind& kind) {
   if (!kind.gap || kind.marked) return {};
   std::vector<Uid> uids;
@@ -89,6 +130,7 @@ Result<void> Reconciler::MarkGap(Kind& kind) {
   };
   TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, ports_.deadline()));
   TRUCE_RETURN_IF_ERROR(MarkUids(uids));
+  TRUCE_RETURN_IF_ERROR(VoidGone(kind));
   kind.marked = true;
   return {};
 }
@@ -128,6 +170,7 @@ Result<void> Reconciler::Nominate(Kind& kind) {
     any_seen = any_seen || one.seen_rows;
   }
   TRUCE_RETURN_IF_ERROR(MarkUids(unseen));
+  TRUCE_RETURN_IF_ERROR(VoidGone(kind));
   OvertakeAsks(kind.followed.group_kind());
   std::erase_if(kind.versions, [&](const auto& entry) { return entry.second.list != kind.list; });
   const bool empty = kind.versions.empty();

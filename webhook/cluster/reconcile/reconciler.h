@@ -300,6 +300,7 @@ class Reconciler final {
   void AddNomination(const Kind& kind, const Object& object, bool commanded);
   Result<void> MarkGap(Kind& kind);
   Result<void> MarkUids(std::span<const Uid> uids);
+  Result<void> VoidGone(const Kind& kind);
   Result<void> Release(const Uid& uid);
   void SettleNomination(const Uid& uid);
   bool IsStrange(const Kind& kind, const Object& object, const Facts& facts) const;
