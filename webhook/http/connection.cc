@@ -374,6 +374,7 @@ bool HttpConnection::GrowBody() {
 
 HttpConnection::Step HttpConnection::ReadBody() {
   while (body_size_ < head_.content_length) {
+    if (body_size_ >= HttpLimits::kSmallBodyBytes && !IsOnLargeLoop()) return Step::kWait;
     if (body_size_ == request_.body.size() && !GrowBody()) {
       return Refuse({503, "too many large requests at once", HttpRejection::kBodyBytes});
     }
@@ -394,15 +395,19 @@ HttpConnection::Step HttpConnection::ReadBody() {
   return PassGate();
 }
 
+// False: a thread of that loop will go on.
+bool HttpConnection::IsOnLargeLoop() {
+  if (context_.large_loop->IsOwnThread()) return true;
+  context_.large_loop->Post(*this, Report::kNothing);
+  return false;
+}
+
 // What is made of a large body takes much more memory than the body, so only a few are read at
 // once, by threads that leave the processors to others; the others hold their bodies, and no
 // thread.
 HttpConnection::Step HttpConnection::PassGate() {
   if (!context_.gate.IsAdmitted(*this)) return Step::kWait;
-  if (!context_.large_loop->IsOwnThread()) {
-    context_.large_loop->Post(*this, Report::kNothing);
-    return Step::kWait;
-  }
+  if (!IsOnLargeLoop()) return Step::kWait;
   in_gate_ = true;
   phase_ = Phase::kBody;
   return AnswerRequest();

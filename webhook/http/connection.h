@@ -31,7 +31,7 @@ struct ConnectionContext {
   HttpServerOptions options;
   const HttpEngine& engine;
   EventLoop* loop = nullptr;
-  EventLoop* large_loop = nullptr;  // of those past the gate; null: no large bodies here
+  EventLoop* large_loop = nullptr;                // of large bodies; null: none here
   std::function<void(HttpConnection&)> on_close;  // its place is free; by the thread that closed it
 
   std::atomic<bool> draining = false;  // replies say `HttpConnection: close`
@@ -111,6 +111,7 @@ class HttpConnection final : public EventSink, public GateGuest, private HttpDef
   Step UseHead(size_t head_size);
   Step ReadBody();
   Step PassGate();
+  bool IsOnLargeLoop();
   Step SendReply();
   Step Linger();
 

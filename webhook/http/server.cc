@@ -122,6 +122,7 @@ class HttpServer::Impl final : private EventSink {
     if (options.limits.body_bytes_max > HttpLimits::kSmallBodyBytes) {
       loop_options.name += "-large";
       loop_options.nice = kLargeNice;
+      loop_options.running_max *= 2;  // half of them may be inside handlers, half receive
       loop_options.waiting_max = loop_options.running_max;
       TRUCE_ASSIGN_OR_RETURN(large_loop_, EventLoop::Start(loop_options, [] {}));
       context_.large_loop = large_loop_.get();
