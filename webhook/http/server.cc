@@ -30,6 +30,8 @@ constexpr size_t kSparePlaces = 64;
 constexpr std::chrono::seconds kEvictAfter{1};
 // Of threads that read large bodies: a third of the share of one that answers small requests.
 constexpr int kLargeNice = 5;
+// They have no deadlines to keep; a wait that is not marked is noticed within two.
+constexpr std::chrono::milliseconds kLargeTick{500};
 // Connections accepted in a row before others have their turn.
 constexpr int kAcceptMax = 64;
 
@@ -124,6 +126,7 @@ class HttpServer::Impl final : private EventSink {
       loop_options.nice = kLargeNice;
       loop_options.running_max *= 2;  // half of them may be inside handlers, half receive
       loop_options.waiting_max = loop_options.running_max;
+      loop_options.tick = kLargeTick;
       TRUCE_ASSIGN_OR_RETURN(large_loop_, EventLoop::Start(loop_options, [] {}));
       context_.large_loop = large_loop_.get();
     }
