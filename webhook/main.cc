@@ -12,6 +12,13 @@
 
 extern char** environ;
 
+// Read by jemalloc. What is made of a large body goes back to the system when it is freed, not
+// after ten seconds: the next such body needs the memory of another size.
+extern "C" {
+extern const char* malloc_conf;
+const char* malloc_conf = "oversize_threshold:262144";
+}
+
 int main(int argc, char** argv) {
   // A reader that went away (`truce types | head`) is an error of that write, not the end.
   std::signal(SIGPIPE, SIG_IGN);

@@ -1,5 +1,6 @@
 #include "registry/identity/document.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "registry/base/assert.h"
@@ -59,8 +60,18 @@ Builder::Builder(Document used) : document_(std::move(used)) {
   document_.owned_.clear();
 }
 
-std::string_view Builder::Own(std::string text) {
-  return document_.owned_.emplace_back(std::move(text));
+std::string_view Builder::Own(std::string_view text) {
+  constexpr std::size_t kFirstBytes = 256;
+  constexpr std::size_t kMoreBytes = 64 * 1024;
+  std::list<std::string>& owned = document_.owned_;
+  if (owned.empty() || owned.back().capacity() - owned.back().size() < text.size()) {
+    const std::size_t usual = owned.empty() ? kFirstBytes : kMoreBytes;
+    owned.emplace_back().reserve(std::max(usual, text.size()));
+  }
+  std::string& last = owned.back();
+  const std::size_t begin = last.size();
+  last.append(text);
+  return std::string_view(last).substr(begin);
 }
 
 Document Builder::Finish() {

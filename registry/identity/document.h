@@ -47,7 +47,9 @@ class Document final {
     Kind kind;
   };
   std::vector<Node> nodes_;
-  std::list<std::string> owned_;  // unlike a deque, an empty one owns no memory
+  // Texts behind each other; none is ever grown beyond its capacity, which would move it. Unlike a
+  // deque, an empty list owns no memory.
+  std::list<std::string> owned_;
 };
 
 // A cursor; valid while its Document lives. A missing member is a Value of kind kMissing, so that
@@ -112,8 +114,10 @@ class Builder final {
   void Open(Kind kind, std::string_view key);
   void Close();
   void Scalar(Kind kind, std::string_view key, std::string_view text);
-  // Keeps `text` alive as long as the document and returns a view of it.
-  std::string_view Own(std::string text);
+  // Makes room for that many values, for documents whose growing would hold much memory twice.
+  void Reserve(std::size_t values) { document_.nodes_.reserve(values); }
+  // Keeps a copy of `text` alive as long as the document and returns a view of it.
+  std::string_view Own(std::string_view text);
   // The finished document; the builder is empty afterwards. Requires every Open to be closed.
   Document Finish();
 

@@ -9,6 +9,8 @@ import socket
 import sys
 import time
 
+from support.pace import pause_until
+
 KEPT_MAX = 4000  # open at once; the oldest are closed for new ones
 
 
@@ -25,7 +27,7 @@ def flood(address: str, source: str, count: int, rate: float, seconds: float, te
     begin = time.monotonic()
     made = 0
     for number in range(count):
-        time.sleep(max(0.0, begin + number / rate - time.monotonic()))
+        pause_until(begin + number / rate)
         if time.monotonic() > begin + seconds:
             break
         end = socket.socket()
@@ -42,7 +44,7 @@ def flood(address: str, source: str, count: int, rate: float, seconds: float, te
         kept.append(end)
         if len(kept) > KEPT_MAX:
             kept.pop(0).close()
-    time.sleep(max(0.0, begin + seconds - time.monotonic()))
+    pause_until(begin + seconds)
     for end in kept:
         end.close()
     return made

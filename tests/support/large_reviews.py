@@ -1,6 +1,6 @@
 """Reviews of many shapes that are as large as an API server sends them: `python -m
-support.large_reviews ADDRESS CA_FILE PARALLEL ROUNDS BYTES` sends PARALLEL at once, ROUNDS times, and
-prints what was answered as one line of JSON."""
+support.large_reviews ADDRESS CA_FILE PARALLEL ROUNDS BYTES [SHAPE]` sends PARALLEL at once, ROUNDS
+times, of all shapes or of that one, and prints what was answered as one line of JSON."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ def small_review(number: int) -> dict:
 class Senders:
     """PARALLEL threads, each with a connection of its own, that send all at once."""
 
-    def __init__(self, address: str, ca_file: str, parallel: int, size: int):
+    def __init__(self, address: str, ca_file: str, parallel: int, size: int, shape: str = ""):
         host, _, self._port = address.rpartition(":")
         self._host = host
         self._context = ssl.create_default_context(cafile=ca_file)
-        shapes = list(SHAPES)
+        shapes = [shape] if shape else list(SHAPES)
         self._bodies = [review_body(shapes[i % len(shapes)], size, i) for i in range(parallel)]
         self._lock = threading.Lock()
         self.statuses: Counter[str] = Counter()
@@ -87,8 +87,8 @@ class Senders:
 
 
 def main() -> None:
-    address, ca_file, parallel, rounds, size = sys.argv[1:]
-    senders = Senders(address, ca_file, int(parallel), int(size))
+    address, ca_file, parallel, rounds, size, *shape = sys.argv[1:]
+    senders = Senders(address, ca_file, int(parallel), int(size), "".join(shape))
     senders.run(int(rounds))
     print(json.dumps(senders.statuses))
 

@@ -229,6 +229,14 @@ def test_bad_bodies(api, body):
     assert api.call("POST", "/api/v1/checks", body).status == 400
 
 
+def test_checks_are_of_one_mebibyte(api):
+    fits = {"items": [objects.bucket("large", "large") | {"data": "x" * 1_000_000}]}
+    assert api.call("POST", "/api/v1/checks", fits).json["verdict"] == "allowed"
+    # Announced is enough to be refused.
+    announced = {"Content-Length": "1048577", "Content-Type": "application/json"}
+    assert api.raw("POST", "/api/v1/checks", b"x", announced).status == 413
+
+
 def test_limits_and_paths(api):
     announced = {"Content-Length": "9000000", "Content-Type": "application/json"}
     assert api.raw("POST", "/api/v1/checks", b"x", announced).status == 413

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "registry/ownership/names.h"
 #include "tests/support/admission_fixture.h"
@@ -27,9 +29,11 @@ class NobodyElse final : public AccessReviewer {
  public:
   Result<bool> Allowed(const KubernetesUser& user, const Permission& permission,
                        Deadline) override {
+    if (on_ask) std::exchange(on_ask, nullptr)();
     return allowed.count(user.name + " " + ToText(permission)) > 0;
   }
   std::set<std::string> allowed;
+  std::function<void()> on_ask;  // called once, meanwhile
 };
 
 class AnyToken final : public TokenReviewer {
@@ -456,13 +460,49 @@ TEST_F(RestTest, ChecksSayWhatAdmissionWould) {
   EXPECT_EQ(answer.at("items").at(1).at("verdict"), "allowed");
   EXPECT_EQ(answer.at("items").at(2).at("verdict"), "denied");
   EXPECT_EQ(Contents(), before);
-  for (const char* bad : {"", "[]", "{}", R"({"items":1})", R"({"items":[1]})", R"({"items":[{}]})",
-                          R"({"items":[],"x":1})", R"({"items":[],"namespace":1})",
-                          R"({"items":[{"apiVersion":"v1","kind":"K","metadata":{}}]})"}) {
+  for (const char* bad :
+       {"", "[]", "{}", R"({"items":1})", R"({"items":[1]})", R"({"items":[{}]})",
+        R"({"items":[],"x":1})", R"({"items":[],"namespace":1})",
+        R"({"items":[{"apiVersion":"v1","kind":"K","metadata":{}}]})", R"({"items":[],"items":[]})",
+        R"({"items":[{"apiVersion":"v1","kind":"K","metadata":{"name":"n"},)"
+        R"("spec":{"a":1,"a":2}}]})"}) {
     EXPECT_EQ(Call("POST", "/api/v1/checks", bad).status, 400) << bad;
   }
   user_ = "robot";
   EXPECT_EQ(Call("POST", "/api/v1/checks", body.dump()).status, 403);
+}
+
+const char* const kOneCheck =
+    R"({"namespace":"team-a","items":[{"apiVersion":"s3.aws.m.upbound.io/v1beta1","kind":"Bucket",)"
+    R"("metadata":{"name":"a","annotations":{"crossplane.io/external-name":"a"}},"spec":{}}]})";
+
+TEST_F(RestTest, ChecksEndAtTheirDeadline) {
+  HttpRequest request;
+  request.method = "POST";
+  request.path = "/api/v1/checks";
+  request.body = kOneCheck;
+  request.deadline = std::chrono::steady_clock::now() - std::chrono::seconds(1);
+  const HttpResponse response = Send(std::move(request));
+  EXPECT_EQ(response.status, 503);
+  EXPECT_NE(response.body.find("after 0 items"), std::string::npos) << response.body;
+}
+
+TEST_F(RestTest, ACallerHasOneCheckAtATime) {
+  reviews_.allowed = {"robot create checks in namespace team-a",
+                      "other create checks in namespace team-a"};
+  int same = 0;
+  int other = 0;
+  user_ = "robot";
+  reviews_.on_ask = [&] {
+    same = Call("POST", "/api/v1/checks", kOneCheck).status;
+    user_ = "other";
+    other = Call("POST", "/api/v1/checks", kOneCheck).status;
+  };
+  EXPECT_EQ(Call("POST", "/api/v1/checks", kOneCheck).status, 200);
+  EXPECT_EQ(same, 429);
+  EXPECT_EQ(other, 200);
+  user_ = "robot";
+  EXPECT_EQ(Call("POST", "/api/v1/checks", kOneCheck).status, 200) << "the turn is over";
 }
 
 TEST_F(RestTest, AFaultOfTheStoreIs503) {

@@ -257,6 +257,24 @@ TEST(Codec, FindsDuplicatesInLargeObjects) {
   }
 }
 
+TEST(Codec, BoundsTheValuesOfABody) {
+  const auto list = [](std::string_view value, std::size_t count) {
+    std::string text = "[";
+    for (std::size_t i = 0; i < count; ++i) text.append(value).append(",");
+    return WithSpec(text.append("0]"));
+  };
+  ReviewReader reader;
+  std::string texts = list("\"\"", 900'000);
+  EXPECT_TRUE(reader.Read(texts).ok());
+  for (const auto& [value, count] :
+       {std::pair("\"\"", 1'000'000), {"7", 500'000}, {"1.5", 500'000}, {"{}", 500'000}}) {
+    std::string heavy = list(value, static_cast<std::size_t>(count));
+    const auto result = reader.Read(heavy);
+    ASSERT_FALSE(result.ok()) << value;
+    EXPECT_NE(result.error().message.find("too many values"), std::string::npos);
+  }
+}
+
 TEST(Codec, RefusesMoreThanEightMebibytes) {
   ReviewReader reader;
   std::string body = WithSpec("\"" + std::string(kReviewBytesMax, 'a') + "\"");

@@ -77,6 +77,19 @@ TEST(Document, SurvivesMovesOfTheBuilderAndItself) {
   EXPECT_EQ(second.root().Child("l").text(), std::string(100, 'x'));
 }
 
+TEST(Document, OwnedTextsStayWhereTheyAre) {
+  Builder builder;
+  std::vector<std::pair<std::string_view, std::string>> texts;
+  for (std::size_t i = 0; i < 5000; ++i) {
+    std::string text(i % 97 == 0 ? 70'000 : i % 41, static_cast<char>('a' + i % 26));
+    const std::string_view view = builder.Own(text);
+    texts.emplace_back(view, std::move(text));
+  }
+  builder.Scalar(Kind::kNull, "", {});
+  const Document document = builder.Finish();
+  for (const auto& [view, text] : texts) ASSERT_EQ(view, text);
+}
+
 // {"a": [<text>, {"k": "v"}]}, built in the memory of `used`.
 Document Sample(std::string_view text, std::string_view key, Document used = {}) {
   Builder builder(std::move(used));

@@ -22,6 +22,8 @@ constexpr std::size_t kTabledKeysMax = 32;
 constexpr std::size_t kKeyPlaces = 2 * kTabledKeysMax;
 // Bytes of body for which a new reader has room.
 constexpr std::size_t kCapacityMin = 16 * 1024;
+// Readers of larger bodies read one and end.
+constexpr std::size_t kUsualCapacity = 64 * 1024;
 
 // `text` as it may stand in an error message: printable ASCII, cut.
 std::string Shown(std::string_view text) {
@@ -119,6 +121,11 @@ dom::array AsArray(dom::element value) {
   dom::array array;
   TRUCE_ASSERT(value.get_array().get(array) == simdjson::SUCCESS);
   return array;
+}
+
+// The words of the parser's tree: what kReviewWeightMax is about.
+std::size_t WeightOf(const dom::document& document) {
+  return document.tape[0] & simdjson::internal::JSON_VALUE_MASK;
 }
 
 // Walks the parsed tree once: no key twice anywhere, and the objects as Documents. Recursion is
@@ -497,6 +504,8 @@ struct ReviewReader::Impl {
         }
         Document& to = is_object ? object : old_object;
         Builder builder(std::move(to));
+        // Of a large one, once: its pages cost nothing before they are written to.
+        if (parser.capacity() > kUsualCapacity) builder.Reserve(WeightOf(document));
         TRUCE_RETURN_IF_ERROR(tree.Check(member.value, 3, &builder));
         to = builder.Finish();
         (is_object ? out.object : out.old_object) = to.root();
@@ -521,6 +530,11 @@ Result<AdmissionRequest> ReviewReader::Read(std::string& body) {
   const auto code =
       impl_->parser.parse_into_document(impl_->document, body.data(), body.size(), false).get(root);
   if (code != simdjson::SUCCESS) return ParseFailure(code);
+  if (WeightOf(impl_->document) > kReviewWeightMax) {
+    return InvalidArgument("the body has too many values: more than " +
+                           std::to_string(kReviewWeightMax) +
+                           ", numbers, lists and objects counted twice");
+  }
   AdmissionRequest out;
   TRUCE_ASSIGN_OR_RETURN(const dom::object request, ReadFrame(root));
   TRUCE_ASSIGN_OR_RETURN(const Envelope envelope, ReadEnvelope(request, out));

@@ -20,6 +20,10 @@ namespace truce {
 // review brings (what lies deep is not ours to judge), and the two around it. Beyond: refused.
 inline constexpr int kReviewDepthMax = 1002;
 inline constexpr std::size_t kReviewBytesMax = 8 * 1024 * 1024;
+// What a body may hold, where a key, a text, true, false and null weigh one, and a number, a list
+// and an object two: about fifty bytes of memory for each. The 3 MiB that an API server takes weigh
+// so much only when they are of nothing but values of one letter.
+inline constexpr std::size_t kReviewWeightMax = 1'000'000;
 // request.uid is a UUID; anything longer is no API server's.
 inline constexpr std::size_t kReviewUidBytesMax = 128;
 
@@ -65,10 +69,10 @@ class ReviewReader final {
   // reserved if not). The request's views live until the next Read or the end of the reader; `body`
   // may go. Errors: kInvalidArgument, one line that says what is wrong: not JSON, not UTF-8, a byte
   // order mark,
-  //   bytes after the end, deeper than kReviewDepthMax, a key twice in any object, apiVersion or
-  //   kind other than admission.k8s.io/v1 AdmissionReview, no request.uid, unknown operation, no
-  //   object where the operation has one, an object of another kind or namespace than the request
-  //   says; kResourceExhausted: out of memory.
+  //   bytes after the end, deeper than kReviewDepthMax, heavier than kReviewWeightMax, a key twice
+  //   in any object, apiVersion or kind other than admission.k8s.io/v1 AdmissionReview, no
+  //   request.uid, unknown operation, no object where the operation has one, an object of another
+  //   kind or namespace than the request says; kResourceExhausted: out of memory.
   Result<AdmissionRequest> Read(std::string& body);
 
  private:

@@ -216,6 +216,7 @@ struct Config {
   std::int64_t connections_max = 0;
   std::int64_t in_flight_max = 0;
   std::int64_t in_flight_bytes_max = 0;
+  std::int64_t check_bytes_max = 0;
   std::chrono::milliseconds drain_grace{};
   std::chrono::milliseconds audit_age_max{};
   std::int64_t audit_lines_max = 0;

@@ -165,7 +165,7 @@ void HttpConnection::EnterIdle() {
   phase_ = Phase::kIdle;
   const Deadline now = Now();
   // Who has said nothing yet has not finished its first head.
-  Stand(request_count_ == 0 ? Standing::kUnfinished : Standing::kIdle, now);
+  SetPrecedence(request_count_ == 0 ? Precedence::kUnfinished : Precedence::kIdle, now);
   if (evicted_.load(std::memory_order_relaxed)) evicted_.store(false);
   EndAt(now + context_.options.limits.idle_timeout);
 }
@@ -189,7 +189,7 @@ void HttpConnection::Close() {
   GiveBack(reply_.bytes);
   reply_ = {};
   close_after_reply_ = linger_after_reply_ = false;
-  standing_.store(Standing::kFree);
+  precedence_.store(Precedence::kFree);
   deadline_.store(Deadline::max().time_since_epoch().count());
   turn_.store(Turn::kFree, std::memory_order_release);
   context_.connections_open.fetch_sub(1);
@@ -220,24 +220,24 @@ void HttpConnection::Sweep(Deadline now) {
   Work();
 }
 
-Standing HttpConnection::standing() const {
-  return evicted_.load() ? Standing::kFree : standing_.load(std::memory_order_relaxed);
+Precedence HttpConnection::precedence() const {
+  return evicted_.load() ? Precedence::kFree : precedence_.load(std::memory_order_relaxed);
 }
 
-Deadline HttpConnection::standing_since() const {
-  return Deadline(Deadline::duration(standing_since_.load(std::memory_order_relaxed)));
+Deadline HttpConnection::precedence_since() const {
+  return Deadline(Deadline::duration(precedence_since_.load(std::memory_order_relaxed)));
 }
 
 // Proven ones stay where they are: the acceptor looks at nothing else of them.
-void HttpConnection::Stand(Standing standing, Deadline since) {
+void HttpConnection::SetPrecedence(Precedence precedence, Deadline since) {
   if (proven_) return;
-  standing_since_.store(since.time_since_epoch().count(), std::memory_order_relaxed);
-  standing_.store(standing, std::memory_order_relaxed);
+  precedence_since_.store(since.time_since_epoch().count(), std::memory_order_relaxed);
+  precedence_.store(precedence, std::memory_order_relaxed);
 }
 
 bool HttpConnection::MayBeEvicted() const {
-  const Standing now = standing_.load(std::memory_order_relaxed);
-  return now == Standing::kUnfinished || now == Standing::kBody;
+  const Precedence now = precedence_.load(std::memory_order_relaxed);
+  return now == Precedence::kUnfinished || now == Precedence::kBody;
 }
 
 void HttpConnection::Evict() {
@@ -250,7 +250,7 @@ void HttpConnection::Evict() {
   context_.loop->Post(*this, Report::kReady);  // what has arrived meanwhile is looked for
 }
 
-void HttpConnection::OnAdmitted() { context_.loop->Post(*this, Report::kNothing); }
+void HttpConnection::OnAdmitted() { context_.large_loop->Post(*this, Report::kNothing); }
 
 void HttpConnection::Abort() {
   if (TakeTurn(false)) Close();
@@ -320,7 +320,7 @@ void HttpConnection::BeginRequest() {
   context_.unanswered.fetch_add(1);
   request_.arrival = Now();
   request_.deadline = request_.arrival + context_.options.limits.handler_timeout;
-  Stand(Standing::kUnfinished, request_.arrival);
+  SetPrecedence(Precedence::kUnfinished, request_.arrival);
   EndAt(request_.arrival + context_.options.limits.request_timeout);
 }
 
@@ -330,7 +330,7 @@ HttpConnection::Step HttpConnection::UseHead(size_t head_size) {
   head_ = std::move(std::get<RequestHead>(parsed));
   head_size_ = head_size;
   phase_ = Phase::kBody;
-  Stand(Standing::kBody, request_.arrival);
+  SetPrecedence(Precedence::kBody, request_.arrival);
   if (head_.content_length > HttpLimits::kSmallBodyBytes &&
       head_.content_length > context_.engine.BodyBytesMax(head_)) {
     return Refuse({413, "body too large", HttpRejection::kBodyTooLarge});
@@ -374,6 +374,7 @@ bool HttpConnection::GrowBody() {
 
 HttpConnection::Step HttpConnection::ReadBody() {
   while (body_size_ < head_.content_length) {
+    if (body_size_ >= HttpLimits::kSmallBodyBytes && !IsOnLargeLoop()) return Step::kWait;
     if (body_size_ == request_.body.size() && !GrowBody()) {
       return Refuse({503, "too many large requests at once", HttpRejection::kBodyBytes});
     }
@@ -386,7 +387,7 @@ HttpConnection::Step HttpConnection::ReadBody() {
       case IoStatus::kFailed: return Step::kClose;
     }
   }
-  Stand(Standing::kBusy, request_.arrival);
+  SetPrecedence(Precedence::kBusy, request_.arrival);
   if (body_size_ <= HttpLimits::kSmallBodyBytes) return AnswerRequest();
   phase_ = Phase::kGate;
   EndAt(request_.deadline);
@@ -394,10 +395,19 @@ HttpConnection::Step HttpConnection::ReadBody() {
   return PassGate();
 }
 
+// False: a thread of that loop will go on.
+bool HttpConnection::IsOnLargeLoop() {
+  if (context_.large_loop->IsOwnThread()) return true;
+  context_.large_loop->Post(*this, Report::kNothing);
+  return false;
+}
+
 // What is made of a large body takes much more memory than the body, so only a few are read at
-// once; the others hold their bodies, and no thread.
+// once, by threads that leave the processors to others; the others hold their bodies, and no
+// thread.
 HttpConnection::Step HttpConnection::PassGate() {
   if (!context_.gate.IsAdmitted(*this)) return Step::kWait;
+  if (!IsOnLargeLoop()) return Step::kWait;
   in_gate_ = true;
   phase_ = Phase::kBody;
   return AnswerRequest();
@@ -435,11 +445,9 @@ HttpConnection::Step HttpConnection::AnswerRequest() {
   return Step::kGoOn;
 }
 
-// A large body computes for long, so its thread's place is lent to others meanwhile.
 bool HttpConnection::LetHandlerAnswer() {
   std::optional<BlockingRegion> blocking;
-  const bool lends = in_gate_ || context_.options.handler_kind == HandlerKind::kBlocking;
-  if (lends) blocking.emplace();
+  if (context_.options.handler_kind == HandlerKind::kBlocking) blocking.emplace();
   const bool answered = context_.engine.Answer(head_, request_, *this, reply_);
   LeaveGate();
   return answered;
@@ -455,7 +463,7 @@ void HttpConnection::LeaveGate() {
 // From now on it gives way to nobody.
 void HttpConnection::Prove() {
   if (std::exchange(proven_, true)) return;
-  standing_.store(Standing::kProven, std::memory_order_relaxed);
+  precedence_.store(Precedence::kProven, std::memory_order_relaxed);
 }
 
 std::shared_ptr<HttpDeferred> HttpConnection::Defer(Deadline deadline,

@@ -31,6 +31,7 @@ struct ConnectionContext {
   HttpServerOptions options;
   const HttpEngine& engine;
   EventLoop* loop = nullptr;
+  EventLoop* large_loop = nullptr;                // of large bodies; null: none here
   std::function<void(HttpConnection&)> on_close;  // its place is free; by the thread that closed it
 
   std::atomic<bool> draining = false;  // replies say `HttpConnection: close`
@@ -54,7 +55,7 @@ struct ConnectionContext {
 using SourceAddress = std::array<uint64_t, 2>;
 
 // How a connection stands when another one wants its place; the lower the sooner it goes.
-enum class Standing : uint8_t {
+enum class Precedence : uint8_t {
   kUnfinished,  // handshake or head
   kBody,        // unfinished body
   kIdle,        // between two requests
@@ -85,8 +86,8 @@ class HttpConnection final : public EventSink, public GateGuest, private HttpDef
   void Sweep(Deadline now);
 
   // May be stale when it returns; kFree also when it was asked to leave.
-  Standing standing() const;
-  Deadline standing_since() const;
+  Precedence precedence() const;
+  Deadline precedence_since() const;
   // For the acceptor only: whose connection it is, while it is not free.
   const SourceAddress& source() const { return source_; }
   // Closes it, at once or soon, if it is unfinished, or lies idle and nothing has arrived.
@@ -110,6 +111,7 @@ class HttpConnection final : public EventSink, public GateGuest, private HttpDef
   Step UseHead(size_t head_size);
   Step ReadBody();
   Step PassGate();
+  bool IsOnLargeLoop();
   Step SendReply();
   Step Linger();
 
@@ -123,7 +125,7 @@ class HttpConnection final : public EventSink, public GateGuest, private HttpDef
   void LeaveGate();
   void DropBody();
   bool MayBeEvicted() const;
-  void Stand(Standing standing, Deadline since);
+  void SetPrecedence(Precedence precedence, Deadline since);
   std::shared_ptr<HttpDeferred> Defer(Deadline deadline, HttpContinuation at_deadline) override;
   Step LookForAnswer();
   Step Resume(const HttpContinuation& answer);
@@ -143,9 +145,9 @@ class HttpConnection final : public EventSink, public GateGuest, private HttpDef
   std::atomic<bool> hung_up_ = false;
   std::atomic<bool> evicted_ = false;
   std::atomic<Deadline::rep> deadline_ = 0;  // steady clock; the sweeper reads it without the turn
-  std::atomic<Standing> standing_ = Standing::kFree;
-  std::atomic<Deadline::rep> standing_since_ = 0;  // steady clock
-  SourceAddress source_{};                         // of the acceptor
+  std::atomic<Precedence> precedence_ = Precedence::kFree;
+  std::atomic<Deadline::rep> precedence_since_ = 0;  // steady clock
+  SourceAddress source_{};                           // of the acceptor
   bool proven_ = false;
 
   // From here on: only the thread that has the turn.

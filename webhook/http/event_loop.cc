@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -46,6 +47,7 @@ bool IsRunnable(int thread) {
 
 // The entry of the calling thread; of no loop: null.
 thread_local bool* lent_of_thread = nullptr;
+thread_local const EventLoop* loop_of_thread = nullptr;
 
 void NameThread(const std::string& name) {
   ::pthread_setname_np(::pthread_self(), name.substr(0, kThreadNameBytesMax).c_str());
@@ -151,6 +153,8 @@ void EventLoop::Stop() {
   for (Worker& worker : threads) worker.thread.join();
 }
 
+bool EventLoop::IsOwnThread() const { return loop_of_thread == this; }
+
 int EventLoop::threads() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return static_cast<int>(threads_.size());
@@ -209,6 +213,9 @@ void EventLoop::Run(Worker& self) {
     self.id = ::gettid();
   }
   lent_of_thread = &self.lent;
+  loop_of_thread = this;
+  // Best effort; of this thread only, as Linux has it.
+  if (options_.nice > 0) static_cast<void>(::setpriority(PRIO_PROCESS, 0, options_.nice));
   NameThread(options_.name);
   ObserveBlocking(this);
   for (Event event = Next(); event.sink != nullptr; event = Next()) {

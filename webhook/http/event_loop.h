@@ -39,6 +39,7 @@ struct EventLoopOptions {
   std::string name;     // of its threads
   int running_max = 1;  // threads that compute at once
   int waiting_max = 1;  // threads inside a BlockingRegion at once, which come on top
+  int nice = 0;         // how much later than others its threads get a processor: setpriority(2)
   std::chrono::milliseconds tick{50};
 };
 
@@ -67,6 +68,9 @@ class EventLoop final : private BlockingObserver {
 
   // Joins all threads; events not yet delivered are dropped. Waits for sinks that still run.
   void Stop();
+
+  // Whether the calling thread is one of this loop.
+  bool IsOwnThread() const;
 
   int threads() const;
 

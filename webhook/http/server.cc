@@ -28,6 +28,10 @@ constexpr int kNameBytesMax = 10;
 constexpr size_t kSparePlaces = 64;
 // A connection between two requests is not closed for a new one before it had a chance to be used.
 constexpr std::chrono::seconds kEvictAfter{1};
+// Of threads that read large bodies: a third of the share of one that answers small requests.
+constexpr int kLargeNice = 5;
+// They have no deadlines to keep; a wait that is not marked is noticed within two.
+constexpr std::chrono::milliseconds kLargeTick{500};
 // Connections accepted in a row before others have their turn.
 constexpr int kAcceptMax = 64;
 
@@ -117,6 +121,15 @@ class HttpServer::Impl final : private EventSink {
     loop_options.tick = TickFor(options.limits);
     TRUCE_ASSIGN_OR_RETURN(loop_, EventLoop::Start(loop_options, [this] { Tick(); }));
     context_.loop = loop_.get();
+    if (options.limits.body_bytes_max > HttpLimits::kSmallBodyBytes) {
+      loop_options.name += "-large";
+      loop_options.nice = kLargeNice;
+      loop_options.running_max *= 2;  // half of them may be inside handlers, half receive
+      loop_options.waiting_max = loop_options.running_max;
+      loop_options.tick = kLargeTick;
+      TRUCE_ASSIGN_OR_RETURN(large_loop_, EventLoop::Start(loop_options, [] {}));
+      context_.large_loop = large_loop_.get();
+    }
     const bool watched = listening_.With(
         [&](auto& listening) { return loop_->Watch(listening->descriptor(), *this); });
     if (!watched) return Error{ErrorCode::kUnavailable, "the system refused to poll the listener"};
@@ -135,6 +148,7 @@ class HttpServer::Impl final : private EventSink {
     listening_.With([](auto& listening) { listening.reset(); });
     ForEach([this](HttpConnection& connection) { loop_->Post(connection, Report::kReady); });
     const bool whole = WaitForClose(deadline);
+    if (large_loop_ != nullptr) large_loop_->Stop();
     loop_->Stop();
     ForEach([](HttpConnection& connection) { connection.Abort(); });
     return whole;
@@ -146,7 +160,8 @@ class HttpServer::Impl final : private EventSink {
     counters.connections_accepted = context_.connections_accepted.load();
     counters.requests = context_.requests.load();
     counters.in_flight = context_.in_flight.load();
-    counters.threads = static_cast<uint64_t>(loop_->threads());
+    counters.threads = static_cast<uint64_t>(loop_->threads() +
+                                             (large_loop_ == nullptr ? 0 : large_loop_->threads()));
     for (size_t i = 0; i < kHttpRejectionCount; ++i) {
       counters.rejections[i] = context_.rejections[i].load();
     }
@@ -204,9 +219,9 @@ class HttpServer::Impl final : private EventSink {
   // A connection that may give way to another one.
   struct Victim {
     HttpConnection* connection = nullptr;
-    std::pair<Standing, Deadline> rank{};
+    std::pair<Precedence, Deadline> rank{};
 
-    void Consider(HttpConnection& other, std::pair<Standing, Deadline> other_rank) {
+    void Consider(HttpConnection& other, std::pair<Precedence, Deadline> other_rank) {
       if (connection != nullptr && other_rank >= rank) return;
       connection = &other;
       rank = other_rank;
@@ -227,13 +242,13 @@ class HttpServer::Impl final : private EventSink {
     Victim anyone;
     Victim neighbour;
     ForEach([&](HttpConnection& connection) {
-      const Standing standing = connection.standing();
-      if (standing == Standing::kFree || standing == Standing::kProven) return;
+      const Precedence its = connection.precedence();
+      if (its == Precedence::kFree || its == Precedence::kProven) return;
       const bool is_near = has_source && connection.source() == source;
       if (is_near) ++count;
-      const std::pair rank(standing, connection.standing_since());
-      if (standing == Standing::kBusy) return;
-      if (standing == Standing::kIdle && rank.second > used_before) return;
+      const std::pair rank(its, connection.precedence_since());
+      if (its == Precedence::kBusy) return;
+      if (its == Precedence::kIdle && rank.second > used_before) return;
       anyone.Consider(connection, rank);
       if (is_near) neighbour.Consider(connection, rank);
     });
@@ -302,6 +317,7 @@ class HttpServer::Impl final : private EventSink {
   std::mutex closed_mutex_;
   std::condition_variable closed_;
   std::unique_ptr<EventLoop> loop_;
+  std::unique_ptr<EventLoop> large_loop_;  // null: no large bodies here
 };
 
 Result<std::unique_ptr<HttpServer>> HttpServer::Start(HttpServerOptions options,

@@ -84,12 +84,14 @@ Result<std::unique_ptr<Listeners>> Listeners::Start(const Config& config,
   probes.address = config.probes_address;
   probes.name = "probes";
   probes.limits = SmallLimits();
+  probes.limits.body_bytes_max = HttpLimits::kSmallBodyBytes;  // reads only
   TRUCE_ASSIGN_OR_RETURN(all->probes_, StartOne("probesAddress", probes, std::move(routes.probes)));
 
   HttpServerOptions metrics;
   metrics.address = config.metrics_address;
   metrics.name = "metrics";
   metrics.limits = SmallLimits();
+  metrics.limits.body_bytes_max = HttpLimits::kSmallBodyBytes;  // reads only
   TRUCE_ASSIGN_OR_RETURN(all->metrics_,
                          StartOne("metricsAddress", metrics, std::move(routes.metrics)));
 

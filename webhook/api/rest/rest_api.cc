@@ -71,7 +71,10 @@ std::vector<HttpRoute> RestApi::Routes() const {
   const std::string base = "/api/v1";
   constexpr RouteMatch kExact = RouteMatch::kExact;
   constexpr RouteMatch kPrefix = RouteMatch::kPrefix;
+  HttpRoute checks = At("POST", base + "/checks", kExact, &RestApi::Check);
+  checks.body_bytes_max = ports_.check_bytes_max;
   return {
+      std::move(checks),
       At("GET", base + "/resources", kExact, &RestApi::ListResources),
       At("GET", base + "/resources:lookup", kExact, &RestApi::Lookup),
       At("GET", base + "/resources/", kPrefix, &RestApi::GetResource),
@@ -80,7 +83,6 @@ std::vector<HttpRoute> RestApi::Routes() const {
       At("GET", base + "/services/", kPrefix, &RestApi::GetService),
       At("GET", base + "/denials", kExact, &RestApi::ListDenials),
       At("GET", base + "/audit", kExact, &RestApi::ListAudit),
-      At("POST", base + "/checks", kExact, &RestApi::Check),
       At("GET", base + "/types", kExact, &RestApi::ListTypes),
       At("GET", base + "/version", kExact, &RestApi::Version),
       At("GET", "/openapi.yaml", kExact, &RestApi::Specification),

@@ -5,10 +5,12 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "registry/base/guarded.h"
 #include "registry/ownership/ledger.h"
 #include "webhook/api/auth/api_access.h"
 #include "webhook/api/indexed_store.h"
@@ -31,6 +33,7 @@ struct RestPorts {
   std::string_view version;  // outlives it
   // Writes the findings about these keys as a list of JSON; not set: no cluster is followed.
   std::function<void(const std::vector<KeyText>&, JsonWriter&)> findings = {};
+  std::size_t check_bytes_max = 1024 * 1024;  // of a body of POST /checks; beyond: 413
 };
 
 // Thread-safe. Every answer carries X-Request-Id: the caller's, when it sent a usable one.
@@ -89,6 +92,7 @@ class RestApi final {
   RestPorts ports_;
   RegistryQueries queries_;
   CursorSeal seal_;
+  mutable truce::Guarded<std::set<std::string>> checking_;  // whose checks are being answered
 };
 
 // What operations in files of their own stand on; references must outlive their routes.

@@ -1,119 +1,24 @@
 // POST /checks: what the admission of manifests would say, with nothing written.
 #include <algorithm>
+#include <chrono>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
 
+#include "registry/base/guarded.h"
 #include "registry/base/result.h"
-#include "webhook/admission/codec.h"
 #include "webhook/admission/judge.h"
 #include "webhook/admission/ownership_check.h"
 #include "webhook/api/resource_json.h"
+#include "webhook/api/rest/check_items.h"
 #include "webhook/api/rest/rest_api.h"
-#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
 
-using Json = nlohmann::json;
-
-constexpr std::size_t kItemsMax = 500;
 constexpr std::size_t kNamespacesMax = 20;
-constexpr std::string_view kCheckedUid = "truce-check";
-
-// One manifest, and what it is reviewed as.
-// NOLINTNEXTLINE(bugprone-exception-escape): moving a Json does not throw
-struct Item {
-  GroupKind kind;
-  std::string version;
-  std::string ns;
-  std::string name;
-  Json object;
-};
-
-// What objects that name no namespace are taken to be in; kinds that have none are left alone.
-struct Defaults {
-  std::string ns;
-  const Catalogue* catalogue;
-};
-
-bool IsClusterScoped(const GroupKind& kind, const Catalogue& catalogue) {
-  const KindEntry* entry = catalogue.FindKind(kind.group, kind.kind);
-  return entry != nullptr && entry->flavour != Flavour::kUpjetNamespaced;
-}
-
-Result<Item> ItemOf(Json object, const Defaults& defaults, std::size_t index) {
-  const std::string place = "items[" + std::to_string(index) + "]";
-  if (!object.is_object()) return InvalidArgument(place + " is not an object");
-  Item item;
-  const std::string api_version = TextIn(object, "apiVersion");
-  item.kind.kind = TextIn(object, "kind");
-  if (api_version.empty() || item.kind.kind.empty())
-    return InvalidArgument(place + " lacks apiVersion or kind");
-  const std::size_t slash = api_version.find('/');
-  item.kind.group = slash == std::string::npos ? std::string() : api_version.substr(0, slash);
-  item.version = slash == std::string::npos ? api_version : api_version.substr(slash + 1);
-  const auto metadata = object.find("metadata");
-  if (metadata == object.end() || !metadata->is_object())
-    return InvalidArgument(place + " lacks metadata");
-  item.name = TextIn(*metadata, "name");
-  if (item.name.empty()) return InvalidArgument(place + " lacks metadata.name");
-  item.ns = TextIn(*metadata, "namespace");
-  if (item.ns.empty() && !defaults.ns.empty() && !IsClusterScoped(item.kind, *defaults.catalogue)) {
-    item.ns = defaults.ns;
-    (*metadata)["namespace"] = defaults.ns;
-  }
-  (*metadata)["uid"] = std::string(kCheckedUid) + "-" + std::to_string(index);
-  metadata->erase("managedFields");
-  metadata->erase("ownerReferences");
-  item.object = std::move(object);
-  return item;
-}
-
-std::string ReviewOf(const Item& item, const std::string& user, std::size_t index) {
-  const Json kind = {
-      {"group", item.kind.group}, {"version", item.version}, {"kind", item.kind.kind}};
-  Json request = {{"uid", std::string(kCheckedUid) + "-" + std::to_string(index)},
-                  {"kind", kind},
-                  {"requestKind", kind},
-                  {"name", item.name},
-                  {"operation", "CREATE"},
-                  {"userInfo", {{"username", user}}},
-                  {"dryRun", true},
-                  {"object", item.object}};
-  if (!item.ns.empty()) request["namespace"] = item.ns;
-  const Json review = {{"kind", "AdmissionReview"},
-                       {"apiVersion", "admission.k8s.io/v1"},
-                       {"request", std::move(request)}};
-  return Dump(review);
-}
-
-Result<std::vector<Item>> ItemsOf(const HttpRequest& request, const Catalogue& catalogue) {
-  if (NestsTooDeep(request.body)) return InvalidArgument("the body nests deeper than 64");
-  Json body = ParseJson(request.body);
-  if (!body.is_object()) return InvalidArgument("the body is not a JSON object");
-  for (const auto& [name, value] : body.items()) {
-    if (name != "items" && name != "namespace") {
-      return InvalidArgument("the body has a member other than \"items\" and \"namespace\"");
-    }
-  }
-  const auto items = body.find("items");
-  if (items == body.end() || !items->is_array())
-    return InvalidArgument("\"items\" is missing or no list");
-  if (items->size() > kItemsMax) return InvalidArgument("more than 500 items");
-  const auto ns = body.find("namespace");
-  if (ns != body.end() && !ns->is_string()) return InvalidArgument("\"namespace\" is not a text");
-  const Defaults defaults{ns == body.end() ? std::string() : ns->get<std::string>(), &catalogue};
-  std::vector<Item> out;
-  for (Json& object : *items) {
-    TRUCE_ASSIGN_OR_RETURN(Item item, ItemOf(std::move(object), defaults, out.size()));
-    out.push_back(std::move(item));
-  }
-  return out;
-}
 
 // What the rules say of one item.
 struct Checked {
@@ -136,7 +41,7 @@ void WriteFinding(const Finding& finding, std::optional<std::size_t> same_check,
   json.EndObject();
 }
 
-void WriteChecked(const Item& item, const Checked& checked, JsonWriter& json) {
+void WriteChecked(const CheckItem& item, const Checked& checked, JsonWriter& json) {
   json.BeginObject().Key("object").BeginObject();
   json.Field("group", item.kind.group)
       .Field("kind", item.kind.kind)
@@ -166,7 +71,7 @@ void WriteChecked(const Item& item, const Checked& checked, JsonWriter& json) {
 }
 
 // Two items of one check that declare one resource: admission would refuse the second.
-void CompareItems(const std::vector<Item>& items, std::vector<Checked>& checked) {
+void CompareItems(const CheckItems& items, std::vector<Checked>& checked) {
   std::map<KeyText, std::size_t> first;
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (items[i].kind == OwnershipCheckKind()) continue;  // asks about what others declare
@@ -174,7 +79,7 @@ void CompareItems(const std::vector<Item>& items, std::vector<Checked>& checked)
       if (resource.key.empty() || resource.intent == Intent::kObserves) continue;
       const auto [found, is_new] = first.try_emplace(resource.key, i);
       if (is_new || found->second == i) continue;
-      const Item& other = items[found->second];
+      const CheckItem& other = items[found->second];
       Finding finding;
       finding.rule = Rule::kDuplicateOwnership;
       finding.mode = resource.sure ? Mode::kEnforce : Mode::kWarn;
@@ -192,15 +97,48 @@ void CompareItems(const std::vector<Item>& items, std::vector<Checked>& checked)
   }
 }
 
+// A caller, wherever it calls from; of those that nobody knows, each place is one.
+std::string WhoAsks(const Caller& caller) {
+  if (caller.kind == CallerKind::kAnonymous) return caller.address;
+  return std::to_string(static_cast<int>(caller.kind)) + " " + caller.name;
+}
+
+// Who asks, while they are answered: nobody is twice among them.
+class OneAtATime final {
+ public:
+  OneAtATime(Guarded<std::set<std::string>>& asking, std::string who)
+      : asking_(asking), who_(std::move(who)) {
+    taken_ = asking_.With([&](std::set<std::string>& all) { return all.insert(who_).second; });
+  }
+  ~OneAtATime() {
+    if (taken_) asking_.With([&](std::set<std::string>& all) { all.erase(who_); });
+  }
+  OneAtATime(const OneAtATime&) = delete;
+  OneAtATime& operator=(const OneAtATime&) = delete;
+
+  bool taken() const { return taken_; }
+
+ private:
+  Guarded<std::set<std::string>>& asking_;
+  const std::string who_;
+  bool taken_ = false;
+};
+
 }  // namespace
 
 HttpResponse RestApi::Check(RestCall& call) const {
   const Result<void> known = call.AllowOnly({});
   if (!known.ok()) return ProblemResponse(known.error());
-  const Result<std::vector<Item>> items = ItemsOf(call.request, *call.policy->catalogue);
-  if (!items.ok()) return ProblemResponse(items.error());
+  const OneAtATime turn(checking_, WhoAsks(call.caller));
+  if (!turn.taken()) {
+    return ProblemResponse(ProblemType::kTooManyRequests,
+                           "another check of " + call.caller.name + " is not answered yet");
+  }
+  Result<CheckItems> read_items = CheckItems::Read(call.request.body, *call.policy->catalogue);
+  if (!read_items.ok()) return ProblemResponse(read_items.error());
+  CheckItems& items = read_items.value();
   std::set<std::string> namespaces;
-  for (const Item& item : items.value()) namespaces.insert(item.ns);
+  for (std::size_t i = 0; i < items.size(); ++i) namespaces.insert(items[i].ns);
   if (namespaces.empty()) namespaces.insert("");
   if (namespaces.size() > kNamespacesMax) {
     return ProblemResponse(InvalidArgument("the items are of more than 20 namespaces"));
@@ -208,13 +146,15 @@ HttpResponse RestApi::Check(RestCall& call) const {
   for (const std::string& ns : namespaces) {
     if (auto refusal = Refuse(call, {"checks", "", "create", ns})) return *std::move(refusal);
   }
-  std::vector<Checked> checked(items.value().size());
-  ReviewReader reader;
+  std::vector<Checked> checked(items.size());
   for (std::size_t i = 0; i < checked.size(); ++i) {
-    std::string body = ReviewOf(items.value()[i], call.caller.name, i);
-    const auto review = reader.Read(body);
+    if (std::chrono::steady_clock::now() >= call.deadline) {
+      return ProblemResponse(Error{ErrorCode::kDeadlineExceeded,
+                                   "the time was over after " + std::to_string(i) + " items"});
+    }
     const std::string place = "items[" + std::to_string(i) + "]: ";
-    if (!review.ok()) return ProblemResponse(InvalidArgument(place + review.error().message));
+    const auto review = items.Review(i, call.caller.name);
+    if (!review.ok()) return ProblemResponse(review.error());
     auto judgement = Judgement::PrepareQuestion(review.value(), *call.policy, ports_.clock.Now());
     if (!judgement.ok()) return ProblemResponse(InvalidArgument(place + judgement.error().message));
     if (!judgement.value().concerns_registry()) continue;
@@ -228,12 +168,12 @@ HttpResponse RestApi::Check(RestCall& call) const {
     checked[i].findings = judgement.value().FindingsOf(decision);
     checked[i].declared = judgement.value().request().object.resources;
   }
-  CompareItems(items.value(), checked);
+  CompareItems(items, checked);
   const bool allowed =
       std::all_of(checked.begin(), checked.end(), [](const Checked& each) { return each.allowed; });
   JsonWriter json;
   json.BeginObject().Field("verdict", allowed ? "allowed" : "denied").Key("items").BeginArray();
-  for (std::size_t i = 0; i < checked.size(); ++i) WriteChecked(items.value()[i], checked[i], json);
+  for (std::size_t i = 0; i < checked.size(); ++i) WriteChecked(items[i], checked[i], json);
   json.EndArray().EndObject();
   return JsonResponse(json.Take());
 }

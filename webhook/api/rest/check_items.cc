@@ -1,0 +1,254 @@
+#include "webhook/api/rest/check_items.h"
+
+#include <simdjson.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "webhook/api/rest/call.h"
+
+namespace truce {
+namespace {
+
+namespace dom = simdjson::dom;
+
+constexpr std::size_t kItemsMax = 500;
+constexpr std::string_view kCheckedUid = "truce-check";
+constexpr int kItemDepth = 3;  // body > items > item
+
+std::string PlaceOf(std::size_t index) { return "items[" + std::to_string(index) + "]"; }
+
+// The member of that name; of several the first, as Value::Child has it.
+dom::element MemberOf(dom::object object, std::string_view name, bool& found) {
+  dom::element value;
+  found = object.at_key(name).get(value) == simdjson::SUCCESS;
+  return value;
+}
+
+// The member `name` when it is a text; empty otherwise.
+std::string TextOf(dom::object object, std::string_view name) {
+  bool found = false;
+  const dom::element value = MemberOf(object, name, found);
+  std::string_view text;
+  if (!found || value.get_string().get(text) != simdjson::SUCCESS) return {};
+  return std::string(text);
+}
+
+bool IsClusterScoped(const GroupKind& kind, const Catalogue& catalogue) {
+  const KindEntry* entry = catalogue.FindKind(kind.group, kind.kind);
+  return entry != nullptr && entry->flavour != Flavour::kUpjetNamespaced;
+}
+
+Result<CheckItem> ItemOf(dom::object object, const std::string& place) {
+  CheckItem item;
+  const std::string api_version = TextOf(object, "apiVersion");
+  item.kind.kind = TextOf(object, "kind");
+  if (api_version.empty() || item.kind.kind.empty())
+    return InvalidArgument(place + " lacks apiVersion or kind");
+  const std::size_t slash = api_version.find('/');
+  item.kind.group = slash == std::string::npos ? std::string() : api_version.substr(0, slash);
+  item.version = slash == std::string::npos ? api_version : api_version.substr(slash + 1);
+  bool found = false;
+  const dom::element value = MemberOf(object, "metadata", found);
+  dom::object metadata;
+  if (!found || value.get_object().get(metadata) != simdjson::SUCCESS)
+    return InvalidArgument(place + " lacks metadata");
+  item.name = TextOf(metadata, "name");
+  if (item.name.empty()) return InvalidArgument(place + " lacks metadata.name");
+  item.ns = TextOf(metadata, "namespace");
+  return item;
+}
+
+// Builds one item as a Document. Recursion is bounded by kBodyDepthMax.
+class ItemBuilder final {
+ public:
+  ItemBuilder(const CheckItem& item, std::string_view uid, Builder& builder)
+      : item_(item), uid_(uid), builder_(builder) {}
+
+  Result<void> Build(dom::object object) {
+    if (Object(object, {}, kItemDepth)) return {};
+    return InvalidArgument(error_);
+  }
+
+ private:
+  bool Any(dom::element value, std::string_view key, int depth) {
+    dom::object object;
+    dom::array array;
+    if (value.get_object().get(object) == simdjson::SUCCESS) return Object(object, key, depth);
+    if (value.get_array().get(array) == simdjson::SUCCESS) return Array(array, key, depth);
+    Scalar(value, key);
+    return true;
+  }
+
+  bool Object(dom::object object, std::string_view key, int depth) {
+    if (depth > kBodyDepthMax) return TooDeep();
+    if (HasTwins(object)) return Fail("a key stands twice in one object");
+    const bool metadata = depth == kItemDepth + 1 && key == "metadata";
+    builder_.Open(Builder::Kind::kObject, key);
+    for (const auto field : object) {
+      if (metadata && IsOurs(field.key)) continue;
+      if (!Any(field.value, field.key, depth + 1)) return false;
+    }
+    if (metadata) {
+      builder_.Scalar(Builder::Kind::kString, "uid", uid_);
+      if (!item_.ns.empty()) builder_.Scalar(Builder::Kind::kString, "namespace", item_.ns);
+    }
+    builder_.Close();
+    return true;
+  }
+
+  bool Array(dom::array array, std::string_view key, int depth) {
+    if (depth > kBodyDepthMax) return TooDeep();
+    builder_.Open(Builder::Kind::kArray, key);
+    for (const dom::element child : array) {
+      if (!Any(child, {}, depth + 1)) return false;
+    }
+    builder_.Close();
+    return true;
+  }
+
+  void Scalar(dom::element value, std::string_view key) {
+    std::string_view text;
+    bool flag = false;
+    if (value.get_string().get(text) == simdjson::SUCCESS) {
+      builder_.Scalar(Builder::Kind::kString, key, text);
+    } else if (value.get_bool().get(flag) == simdjson::SUCCESS) {
+      builder_.Scalar(Builder::Kind::kBool, key, flag ? "true" : "false");
+    } else if (value.is_null()) {
+      builder_.Scalar(Builder::Kind::kNull, key, {});
+    } else {
+      builder_.Scalar(Builder::Kind::kNumber, key, builder_.Own(simdjson::minify(value)));
+    }
+  }
+
+  // Members of metadata that are not taken from the manifest.
+  static bool IsOurs(std::string_view key) {
+    return key == "uid" || key == "namespace" || key == "managedFields" || key == "ownerReferences";
+  }
+
+  bool HasTwins(dom::object object) {
+    keys_.clear();
+    for (const auto field : object) keys_.push_back(field.key);
+    std::sort(keys_.begin(), keys_.end());
+    return std::adjacent_find(keys_.begin(), keys_.end()) != keys_.end();
+  }
+
+  bool TooDeep() { return Fail("the body nests deeper than " + std::to_string(kBodyDepthMax)); }
+  bool Fail(std::string why) {
+    error_ = std::move(why);
+    return false;
+  }
+
+  const CheckItem& item_;
+  const std::string_view uid_;
+  Builder& builder_;
+  std::vector<std::string_view> keys_;
+  std::string error_;
+};
+
+Error NotRead(simdjson::error_code code) {
+  if (code == simdjson::DEPTH_ERROR) {
+    return InvalidArgument("the body nests deeper than " + std::to_string(kBodyDepthMax));
+  }
+  if (code == simdjson::MEMALLOC) return Error{ErrorCode::kResourceExhausted, "out of memory"};
+  return InvalidArgument(std::string("the body is not JSON: ") + simdjson::error_message(code));
+}
+
+}  // namespace
+
+struct CheckItems::Impl {
+  dom::parser parser;
+  std::vector<dom::object> objects;
+  std::vector<CheckItem> items;
+  // Of the review asked for last.
+  std::string uid;
+  Document document;
+
+  Result<void> ReadBody(dom::object body, std::string& default_ns) {
+    bool has_items = false;
+    for (const auto field : body) {
+      if (field.key == "items") {
+        dom::array list;
+        if (has_items || field.value.get_array().get(list) != simdjson::SUCCESS)
+          return InvalidArgument("\"items\" is no list, or stands twice");
+        has_items = true;
+        TRUCE_RETURN_IF_ERROR(ReadItems(list));
+      } else if (field.key == "namespace") {
+        std::string_view text;
+        if (field.value.get_string().get(text) != simdjson::SUCCESS)
+          return InvalidArgument("\"namespace\" is not a text");
+        default_ns = text;
+      } else {
+        return InvalidArgument("the body has a member other than \"items\" and \"namespace\"");
+      }
+    }
+    if (!has_items) return InvalidArgument("\"items\" is missing");
+    return {};
+  }
+
+  Result<void> ReadItems(dom::array list) {
+    for (const dom::element element : list) {
+      if (items.size() == kItemsMax) return InvalidArgument("more than 500 items");
+      const std::string place = PlaceOf(items.size());
+      dom::object object;
+      if (element.get_object().get(object) != simdjson::SUCCESS)
+        return InvalidArgument(place + " is not an object");
+      TRUCE_ASSIGN_OR_RETURN(CheckItem item, ItemOf(object, place));
+      objects.push_back(object);
+      items.push_back(std::move(item));
+    }
+    return {};
+  }
+};
+
+CheckItems::CheckItems(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+CheckItems::~CheckItems() = default;
+CheckItems::CheckItems(CheckItems&&) noexcept = default;
+CheckItems& CheckItems::operator=(CheckItems&&) noexcept = default;
+
+Result<CheckItems> CheckItems::Read(std::string& body, const Catalogue& catalogue) {
+  auto impl = std::make_unique<Impl>();
+  body.reserve(body.size() + simdjson::SIMDJSON_PADDING);
+  // One above the limit: the parser counts otherwise, and the walk says it exactly.
+  const auto made = impl->parser.allocate(std::max<std::size_t>(body.size(), 1), kBodyDepthMax + 1);
+  if (made != simdjson::SUCCESS) return NotRead(made);
+  dom::element root;
+  const auto code = impl->parser.parse(body.data(), body.size(), false).get(root);
+  if (code != simdjson::SUCCESS) return NotRead(code);
+  dom::object object;
+  if (root.get_object().get(object) != simdjson::SUCCESS)
+    return InvalidArgument("the body is not a JSON object");
+  std::string default_ns;
+  TRUCE_RETURN_IF_ERROR(impl->ReadBody(object, default_ns));
+  for (CheckItem& item : impl->items) {
+    if (item.ns.empty() && !IsClusterScoped(item.kind, catalogue)) item.ns = default_ns;
+  }
+  return CheckItems(std::move(impl));
+}
+
+std::size_t CheckItems::size() const { return impl_->items.size(); }
+
+const CheckItem& CheckItems::operator[](std::size_t index) const { return impl_->items[index]; }
+
+Result<AdmissionRequest> CheckItems::Review(std::size_t index, std::string_view user) {
+  const CheckItem& item = impl_->items[index];
+  impl_->uid = std::string(kCheckedUid) + "-" + std::to_string(index);
+  Builder builder(std::move(impl_->document));
+  Result<void> built = ItemBuilder(item, impl_->uid, builder).Build(impl_->objects[index]);
+  if (!built.ok()) return std::move(built).error().Within(PlaceOf(index));
+  impl_->document = builder.Finish();
+  AdmissionRequest review;
+  review.uid = impl_->uid;
+  review.kind = {item.kind.group, item.version, item.kind.kind};
+  review.request_kind = review.kind;
+  review.name = item.name;
+  review.ns = item.ns;
+  review.operation = ReviewOperation::kCreate;
+  review.user = user;
+  review.dry_run = true;
+  review.object = impl_->document.root();
+  return review;
+}
+
+}  // namespace truce

@@ -1,0 +1,54 @@
+// The manifests that POST /checks is asked about.
+#ifndef TRUCE_WEBHOOK_API_REST_CHECK_ITEMS_H_
+#define TRUCE_WEBHOOK_API_REST_CHECK_ITEMS_H_
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "registry/base/result.h"
+#include "registry/catalogue/catalogue.h"
+#include "webhook/admission/codec.h"
+
+namespace truce {
+
+// One manifest, and what it is reviewed as.
+struct CheckItem {
+  GroupKind kind;
+  std::string version;
+  std::string ns;
+  std::string name;
+};
+
+// Reads a body once; each item becomes a review when it is asked for. External synchronization.
+class CheckItems final {
+ public:
+  // {"items": […], "namespace": "…"}: what objects that name no namespace are taken to be in; kinds
+  // that `catalogue` knows to have none are left alone. `body` needs the capacity that
+  // HttpRequest::body has (else it is made), and may go.
+  // Errors: kInvalidArgument, one line that says what is wrong and with which item.
+  static Result<CheckItems> Read(std::string& body, const Catalogue& catalogue);
+
+  ~CheckItems();
+  CheckItems(CheckItems&&) noexcept;
+  CheckItems& operator=(CheckItems&&) noexcept;
+
+  std::size_t size() const;
+  const CheckItem& operator[](std::size_t index) const;
+
+  // The review that the creation of item `index` by `user` would cause, without what only the API
+  // server writes (owner references, managed fields). Its views live until the next call.
+  // Errors: kInvalidArgument: nested too deep, or a key twice in one object.
+  Result<AdmissionRequest> Review(std::size_t index, std::string_view user);
+
+ private:
+  struct Impl;
+  explicit CheckItems(std::unique_ptr<Impl> impl);
+
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_API_REST_CHECK_ITEMS_H_
