@@ -76,9 +76,10 @@ struct WatcherStatus {
 
 // What identities depend on and the cluster tells; a value.
 struct LearnedIdentity {
-  AccountMap accounts;             // configured and learned
-  MovingAccounts moving;           // of them, those that not all has yet
-  std::set<GroupKind> composites;  // kinds that an XRD defines as composite
+  AccountMap accounts;                   // configured and learned
+  MovingAccounts moving;                 // of them, those that not all has yet
+  std::set<ProviderConfigName> outside;  // whose endpoint is not AWS
+  std::set<GroupKind> composites;        // kinds that an XRD defines as composite
 
   bool operator==(const LearnedIdentity&) const = default;
 };
@@ -154,6 +155,7 @@ class Watcher final {
   void SawObjects(Followed& followed, const FollowerNews& news);
   void SawObject(Followed& followed, Value object, bool gone);
   void SawAccount(const ProviderConfigName& config, const std::string& account);
+  void SawEndpoint(const ProviderConfigName& config, bool outside);
   bool MayBring() const;
   void BringAccounts(Moment now);
   void UseLearned();
@@ -196,6 +198,7 @@ class Watcher final {
   std::deque<Task> tasks_;
   std::size_t queued_ = 0;
   std::optional<Discovery> discovery_;
+  std::set<ProviderConfigName> outside_;  // also those that are gone: their statuses are not
   std::map<std::string, CompositeKinds> composites_;  // by name of the XRD
   std::set<std::string> terminating_;                 // names of CRDs
   std::uint64_t last_id_ = 0;

@@ -7,7 +7,6 @@
 #include "webhook/cluster/reconcile/watcher.h"
 
 namespace truce {
-namespace {}  // namespace
 
 void Watcher::Enqueue(std::function<Result<void>()> run, std::size_t events) {
   tasks_.push_back({std::move(run), events});
@@ -154,6 +153,7 @@ void Watcher::SawObject(Followed& followed, Value object, bool gone) {
         configs_.Gone(config, version);
       } else {
         configs_.Saw(config, version, AccountFieldsDigest(object));
+        SawEndpoint(config, HasOutsideEndpoint(object));
         SawAccount(config, AccountOfProviderConfig(object));
       }
       return;
@@ -180,6 +180,20 @@ void Watcher::SawAccount(const ProviderConfigName& config, const std::string& ac
   UseLearned();
   // What rows do not tell of the objects there, such as ids, is read anew.
   if (news == Accounts::News::kMoved) ListAgain(now_, Again::kManaged);
+}
+
+void Watcher::SawEndpoint(const ProviderConfigName& config, bool outside) {
+  if (outside == outside_.contains(config)) return;
+  if (outside) {
+    outside_.insert(config);
+  } else {
+    outside_.erase(config);
+  }
+  Enqueue([this] {
+    return reconciler_.Keep(kOutsideSetting + reconciler_.rules().identity.cluster,
+                            ToText(outside_));
+  });
+  UseLearned();
 }
 
 bool Watcher::MayBring() const {
@@ -231,13 +245,15 @@ bool Watcher::ProviderConfigsKnown() const {
 void Watcher::UseLearned() {
   LearnedIdentity learned{accounts_.Effective(),
                           AwaitedOf(accounts_.Moving(), reconciler_.rules().identity.cluster),
-                          CompositesDefined()};
+                          outside_, CompositesDefined()};
   ReconcileRules rules = reconciler_.rules();
   std::optional<std::map<ProviderConfigName, std::string>> fields;
   if (ProviderConfigsKnown()) fields = configs_.Fields();
   if (rules.identity.accounts != learned.accounts ||
-      rules.identity.composites != learned.composites || rules.identity.account_fields != fields) {
+      rules.identity.composites != learned.composites ||
+      rules.identity.outside != learned.outside || rules.identity.account_fields != fields) {
     rules.identity.accounts = learned.accounts;
+    rules.identity.outside = learned.outside;
     rules.identity.composites = learned.composites;
     rules.identity.account_fields = std::move(fields);
     reconciler_.SetRules(std::move(rules));
