@@ -120,6 +120,10 @@ TEST(Accounts, TellWhatIsNotThrough) {
   EXPECT_TRUE(accounts.Moving().empty());
   accounts.Saw(prod, "222222222222");
   EXPECT_EQ(accounts.Moving(), (AccountMap{{prod, "222222222222"}}));
+  accounts.Begin(accounts.Moving());
+  accounts.Saw(prod, "111111111111");
+  EXPECT_EQ(accounts.Moving(), (AccountMap{{prod, "111111111111"}})) << "back, half way";
+  accounts.Saw(prod, "222222222222");
   accounts.Remember(accounts.learned(), AccountsFromText(ToText(accounts.brought())));
   EXPECT_EQ(accounts.Moving(), (AccountMap{{prod, "222222222222"}})) << "by a later process";
 }

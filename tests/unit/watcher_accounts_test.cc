@@ -189,6 +189,24 @@ TEST_F(WatcherAccountsTest, AStatusUnderAnEndpointOutsideOfAwsGivesNoName) {
   EXPECT_TRUE(Refused("jobs"));
 }
 
+TEST_F(WatcherAccountsTest, AProviderConfigThatLeadsBackBeforeItsPassIsThrough) {
+  PutQueues(60);
+  PutConfig("prod", kOne);
+  driver_->Advance(10s);
+  PutConfig("prod", kTwo);
+  driver_->Settle();
+  ASSERT_GT(In(kTwo), 0U);
+  ASSERT_LT(In(kTwo), 60U);
+  PutConfig("prod", kOne);
+  driver_->Advance(20s);
+  const std::vector<Row> rows = Contents().rows;
+  EXPECT_EQ(rows.size(), 60U);
+  for (const Row& row : rows) {
+    EXPECT_TRUE(row.id.key.text.find(kTwo) == std::string::npos) << row.id.key.text;
+  }
+  for (int i = 0; i < 60; ++i) EXPECT_TRUE(Refused("live-" + std::to_string(i)));
+}
+
 TEST_F(WatcherAccountsTest, APassThatARestartCutOffIsDoneAgain) {
   PutQueues(40);
   ASSERT_EQ(In(kOne), 0U);

@@ -193,6 +193,10 @@ AccountMap Accounts::Moving() const {
   return moving;
 }
 
+void Accounts::Begin(const AccountMap& moving) {
+  for (const auto& [config, account] : moving) brought_.erase(config);
+}
+
 void Accounts::Brought(const AccountMap& moved) {
   for (const auto& [config, account] : moved) brought_[config] = account;
 }

@@ -67,6 +67,8 @@ class Accounts final {
 
   // ProviderConfigs whose account not all has that stands under their stand-in.
   AccountMap Moving() const;
+  // Portions of these are on their way: should they lead back, what is done is to be undone.
+  void Begin(const AccountMap& moving);
   // All portions of these are through.
   void Brought(const AccountMap& moved);
   const AccountMap& brought() const { return brought_; }

@@ -57,7 +57,7 @@ struct WatcherOptions {
   std::size_t lists_max = 4;  // under way at once
   std::size_t gets_max = 8;
   std::size_t queue_max = 4096;           // events not applied yet
-  std::chrono::milliseconds portions{5};  // between two portions of a pass: reviews come first
+  std::chrono::milliseconds portions{10};  // between two portions of a pass: reviews come first
   std::vector<FollowedKind> others;       // KindRules::others
   std::uint64_t seed = 1;                 // of all jitter
 };
@@ -158,6 +158,8 @@ class Watcher final {
   void SawEndpoint(const ProviderConfigName& config, bool outside);
   bool MayBring() const;
   void BringAccounts(Moment now);
+  Result<void> BringPortion();
+  Result<void> KeepBrought(Accounts accounts);
   void UseLearned();
   std::set<GroupKind> CompositesDefined() const;
   // All ProviderConfigs there are were seen.
@@ -188,6 +190,7 @@ class Watcher final {
   AccountMap bringing_;    // Accounts::Moving when the pass that runs began
   KeyText brought_until_;  // the last key that it looked at
   Moment bring_due_{};
+  bool list_when_brought_ = false;  // a ProviderConfig moved
   Unmapped unmapped_;
   bool unmapped_known_ = false;  // it was read from the store
   JsonReader reader_;
