@@ -200,6 +200,10 @@ std::string AccountFieldsOf(const ObjectView& view, const KindEntry& kind,
   return at == rules.account_fields->end() ? "none" : at->second;
 }
 
+bool IsOutside(const ObjectView& view, const KindEntry& kind, const IdentityRules& rules) {
+  return !rules.outside.empty() && rules.outside.contains(NameOf(ProviderConfigOf(view, kind)));
+}
+
 AccountEvidence AccountOf(const ObjectView& view, const KindEntry& kind,
                           const IdentityRules& rules) {
   AccountEvidence evidence;

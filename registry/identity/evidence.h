@@ -54,6 +54,9 @@ std::string_view OwnArn(const ObjectView& view);
 std::optional<ProviderConfigName> ConfigOf(const ObjectView& view, const GroupKind& kind,
                                            const Catalogue& catalogue);
 
+// Whether the endpoint of its ProviderConfig is not AWS: its status shows no names then.
+bool IsOutside(const ObjectView& view, const KindEntry& kind, const IdentityRules& rules);
+
 // What ObjectFacts::account_fields is for the object.
 std::string AccountFieldsOf(const ObjectView& view, const KindEntry& kind,
                             const IdentityRules& rules);

@@ -190,22 +190,24 @@ void ReadManaged(const ObjectView& view, const KindEntry& kind, const IdentityRu
   if (draft.place.region.empty() && type.KeyHasRegion()) {
     draft.missing.push_back(FieldName("forProvider", region_path) + " is not set");
   }
+  const bool outside = IsOutside(view, kind, rules);
   AccountEvidence account = AccountOf(view, kind, rules);
+  if (outside) account.observed.clear();
   if (account.foreign) {
     draft.missing.push_back(FieldName("forProvider", type.account_path) + " names no account");
   }
   ExternalName external = ReadExternalName(view, type, draft.place, account.account);
   if (external.reading) context.external = &*external.reading;
-  facts.account_disagreement = std::move(account.disagreement);
+  if (!outside) facts.account_disagreement = std::move(account.disagreement);
   const bool stands_in = !account.foreign && !account.own_field && type.KeyHasAccount();
   PlaceAccount(std::move(account), stands_in ? StandInOf(view, kind, rules) : std::string(), draft);
   if (draft.further_observed) draft.own_arn = OwnArn(view);
-  facts.shown_account = AccountOfArn(OwnArn(view));
+  if (!outside) facts.shown_account = AccountOfArn(OwnArn(view));
   if (type.KeyHasAccount()) facts.account_fields = AccountFieldsOf(view, kind, rules);
   ReadParts(view, kind, context, draft);
   const std::optional<Draft> other = TakeExternalName(external, context, draft);
   facts.name_finding = std::move(external.finding);
-  std::string shown = TakeStatus(view, external, draft);
+  std::string shown = outside ? std::string() : TakeStatus(view, external, draft);
   if (facts.name_finding.empty()) facts.name_finding = std::move(shown);
   const std::size_t first = facts.resources.size();
   AppendResources(draft, facts.resources, facts.bad_names);

@@ -272,6 +272,15 @@ std::optional<AccountChange> ReadMovedReason(std::string_view reason) {
   return AccountChange{"?" + std::string(config), std::string(account)};
 }
 
+std::string WhyNotMeant(const ObjectFacts& object, const Row& row) {
+  for (const DeclaredResource& resource : object.resources) {
+    const bool same = DeclaredIdentity(resource) == row.identity;
+    if (!same || resource.identity.account == row.identity.account) continue;
+    return MovedReason({row.identity.account, resource.identity.account});
+  }
+  return "no longer declared";
+}
+
 std::size_t LocateResources(std::span<const KeyText> keys, const AccountChange& change,
                             Ledger& ledger) {
   std::size_t changed = 0;

@@ -45,6 +45,9 @@ std::size_t LocateResources(std::span<const KeyText> keys, const AccountChange& 
 // `from` leads to account `to` now; and back.
 std::string MovedReason(const AccountChange& change);
 std::optional<AccountChange> ReadMovedReason(std::string_view reason);
+// The reason why `object` does not mean the resource of `row` any more: MovedReason where it is its
+// ProviderConfig that leads elsewhere.
+std::string WhyNotMeant(const ObjectFacts& object, const Row& row);
 
 }  // namespace truce
 

@@ -9,6 +9,7 @@
 
 #include "registry/ownership/grant.h"
 #include "registry/ownership/names.h"
+#include "registry/ownership/rekey.h"
 
 namespace truce {
 namespace {
@@ -363,7 +364,7 @@ void See(const ObjectFacts& object, bool out_of_sight, Ledger& ledger) {
   for (const Row& row : ledger.RowsOfUid(object.uid)) {
     const bool has = SeesRow(declared, row);
     if (row.id.state == RowState::kSeen && !has) {
-      EndRow(row.id, End::kUnproved, "no longer declared", ledger);
+      EndRow(row.id, End::kUnproved, WhyNotMeant(object, row), ledger);
     } else if (row.id.state == RowState::kReserved && has && Confirms(object, row)) {
       EndRow(row.id, End::kUnproved, "confirmed", ledger);  // the seen row stands for it
     }

@@ -39,6 +39,9 @@ LAG_RATE = 100  # writes a second
 LAG_SECONDS = 3 if QUICK else 20
 REVIEW_RATE = 200  # a second
 REVIEW_SECONDS = 4 if QUICK else 15
+ACCOUNT_ROUNDS = 2 if QUICK else 5
+ACCOUNT_IDLE_SECONDS = 2 if QUICK else 10
+ACCOUNT_SECONDS = 300.0
 FILL_WRITERS = 4
 START_SECONDS = 300.0
 
@@ -46,12 +49,12 @@ START_SECONDS = 300.0
 class ScriptedApi:
     """`truce_scripted_api` with `objects` buckets, bound to the load's processor."""
 
-    def __init__(self, objects: int):
+    def __init__(self, objects: int, queues: int = 0):
         if not SCRIPTED_API.exists():
             raise RuntimeError(f"{SCRIPTED_API} does not exist: build it first (.tools/test.sh release)")
         with machine.bound_to(machine.LOAD_CPU):
             self._process = subprocess.Popen(
-                [str(SCRIPTED_API), "--objects", str(objects)],
+                [str(SCRIPTED_API), "--objects", str(objects), "--queues", str(queues)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
@@ -272,7 +275,7 @@ class Reviews:
             text = text.replace(mark, secrets.token_hex(16))
         return text.encode()
 
-    def run(self, seconds: float) -> dict:
+    def times(self, seconds: float) -> list[float]:
         times: list[float] = []
         began = time.monotonic()
         for number in range(int(REVIEW_RATE * seconds)):
@@ -282,6 +285,10 @@ class Reviews:
             status, _ = self._reviewer.post(body)
             times.append(time.monotonic() - start)
             self.unknown += status != 200
+        return times
+
+    def run(self, seconds: float) -> dict:
+        times = self.times(seconds)
         return {
             "reviews": len(times),
             "p50_ms": statistics.median(times) * 1000,
@@ -321,7 +328,73 @@ def beside_relist() -> dict:
         api.stop()
 
 
+def _brought(truce: TruceProcess, account: str) -> bool:
+    """All portions of the account of ProviderConfig "prod" are through."""
+    database = sqlite3.connect(f"file:{truce.data / 'truce.db'}?mode=ro", uri=True)
+    try:
+        rows = database.execute("SELECT value FROM settings WHERE name LIKE 'brought/%'").fetchall()
+    finally:
+        database.close()
+    return any(account in value for (value,) in rows)
+
+
+def _beside_account(truce: TruceProcess, api: ScriptedApi, load: Reviews, account: str) -> dict:
+    """Reviews from the moment when ProviderConfig "prod" has a role in `account` until everything
+    under it is declared there."""
+    through: list[float] = []
+    began = time.monotonic()
+
+    def watch() -> None:
+        while not _brought(truce, account) and time.monotonic() - began < ACCOUNT_SECONDS:
+            pause_until(time.monotonic() + 0.05)
+        through.append(time.monotonic() - began)
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    api.command(f"account {account}")
+    watcher.start()
+    times = []
+    while watcher.is_alive():
+        times += load.times(0.25)
+    watcher.join()
+    if not _brought(truce, account):
+        raise RuntimeError(f"account {account} was not brought to all in {ACCOUNT_SECONDS} s")
+    return {"seconds": through[0], "times": times}
+
+
+def beside_accounts() -> dict:
+    """Reviews without and with 20,000 objects of one ProviderConfig declared anew, in turn: first
+    its account becomes known, then it is another one each time."""
+    api = ScriptedApi(500, RELISTED_OBJECTS)
+    try:
+        with _following(api.kubeconfig) as (truce, _):
+            load = Reviews(truce)
+            load.run(1)
+            rounds = []
+            for number in range(1, ACCOUNT_ROUNDS + 1):
+                idle = load.times(ACCOUNT_IDLE_SECONDS)
+                beside = _beside_account(truce, api, load, str(number) * 12)
+                rounds.append((idle, beside))
+                # A ProviderConfig that moved is followed by a list of all managed kinds.
+                load.times(2)
+            p99 = [
+                (_percentile(idle, 0.99) * 1000, _percentile(beside["times"], 0.99) * 1000)
+                for idle, beside in rounds
+            ]
+            return {
+                "objects": RELISTED_OBJECTS,
+                "seconds": [beside["seconds"] for _, beside in rounds],
+                "reviews_beside": [len(beside["times"]) for _, beside in rounds],
+                "p99_ms_idle_and_beside": p99,
+                "p99_ratios": [beside / idle for idle, beside in p99],
+                "p99_ratio": statistics.median(beside / idle for idle, beside in p99),
+                "unknown": load.unknown,
+            }
+    finally:
+        api.stop()
+
+
 PARTS = {
+    "accounts": beside_accounts,
     "real": real_server,
     "scripted": scripted_start,
     "events": events,

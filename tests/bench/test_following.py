@@ -13,6 +13,7 @@ from support.truce_process import REPOSITORY
 
 # p99 of reviews beside a relist to that without; a short run proves little.
 RATIO_MAX = 20.0 if following.QUICK else 2.0
+ACCOUNTS_RATIO_MAX = 20.0 if following.QUICK else 1.5
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +35,11 @@ def test_every_write_was_found(figures: dict) -> None:
 
 def test_no_review_was_unknown(figures: dict) -> None:
     assert figures["relist"]["unknown"] == 0
+    assert figures["accounts"]["unknown"] == 0
+
+
+def test_reviews_do_not_wait_for_an_account(figures: dict) -> None:
+    assert figures["accounts"]["p99_ratio"] <= ACCOUNTS_RATIO_MAX, figures["accounts"]
 
 
 def test_reviews_do_not_wait_for_a_relist(figures: dict) -> None:

@@ -49,6 +49,7 @@ SimulatedProcess::SimulatedProcess(SimulatedPorts ports, Moment now, std::uint64
                        [this](const LearnedIdentity& all) {
                          ports_.policy.identity.accounts = all.accounts;
                          ports_.policy.identity.moving = all.moving;
+                         ports_.policy.identity.outside = all.outside;
                          ports_.policy.identity.composites = all.composites;
                          policy_changed_ = true;
                        }};

@@ -1,12 +1,15 @@
 // truce_scripted_api: a scripted API server with generated Buckets, for tests and benchmarks that
 // run other programs against it.
 //
-//   truce_scripted_api [--port N] [--kinds N] [--objects M] [--rate R] [--token T] [--seed S]
+//   truce_scripted_api [--port N] [--kinds N] [--objects M] [--queues Q] [--rate R] [--token T]
+//                      [--seed S]
 //
 // Serves N kinds with M managed resources in all, spread evenly; changes R of them per second. The
-// first kind is s3.aws.upbound.io/v1beta2 Bucket. Prints one line {"port":…,"url":…,"kubeconfig":…}
+// first kind is s3.aws.upbound.io/v1beta2 Bucket. Beside them Q Queues of ProviderConfig "prod", of
+// which nothing tells the account. Prints one line {"port":…,"url":…,"kubeconfig":…}
 // when all of them are there, then one line {"version":…,"changes":…} per second, until its
 // standard input ends. Lines of it are commands: `rate R`: from now on so many changes per second;
+// `account N`: from now on ProviderConfig "prod" has a role in account N;
 // `relist`: the history is compacted and every connection cut, so that all watchers list again.
 #include <poll.h>
 #include <unistd.h>
@@ -35,17 +38,16 @@ struct Options {
   int port = 0;
   int kinds = 1;
   int objects = 100;
+  int queues = 0;
   int rate = 0;
   int seed = 1;
   std::string token;
 };
 
 bool Parse(int count, char** arguments, Options& options) {
-  const std::map<std::string_view, int*> numbers = {{"--port", &options.port},
-                                                    {"--kinds", &options.kinds},
-                                                    {"--objects", &options.objects},
-                                                    {"--rate", &options.rate},
-                                                    {"--seed", &options.seed}};
+  const std::map<std::string_view, int*> numbers = {
+      {"--port", &options.port},     {"--kinds", &options.kinds}, {"--objects", &options.objects},
+      {"--queues", &options.queues}, {"--rate", &options.rate},   {"--seed", &options.seed}};
   for (int i = 1; i + 1 < count; i += 2) {
     const std::string_view name = arguments[i];
     const std::string_view value = arguments[i + 1];
@@ -95,6 +97,23 @@ std::string ManagedJson(int number, int generation) {
          R"("status":"True","type":"Synced"}]}})";
 }
 
+const ServedKind kQueues{"sqs.aws.upbound.io", "v1beta1", "Queue", "queues", false};
+const ServedKind kConfigs{"aws.upbound.io", "v1beta1", "ProviderConfig", "providerconfigs", false};
+
+std::string QueueJson(int number) {
+  const std::string name = "queue-" + std::to_string(number);
+  return R"({"metadata":{"name":")" + name +
+         R"("},"spec":{"deletionPolicy":"Delete","forProvider":{"region":"eu-central-1","name":")" +
+         name +
+         R"("},"providerConfigRef":{"name":"prod"}},"status":{"conditions":[{"lastTransitionTime":)"
+         R"("2026-11-21T07:53:08Z","reason":"Available","status":"True","type":"Ready"}]}})";
+}
+
+std::string ConfigJson(const std::string& account) {
+  return R"({"metadata":{"name":"prod"},"spec":{"assumeRoleChain":[{"roleARN":"arn:aws:iam::)" +
+         account + R"(:role/crossplane"}]}})";
+}
+
 void WriteKubeConfig(const std::filesystem::path& file, const ScriptedApiServer& server,
                      const Options& options) {
   std::ofstream out(file);
@@ -109,6 +128,7 @@ struct Commands {
   bool over = false;  // it ended
   bool relist = false;
   std::optional<int> rate;
+  std::string account;
 };
 
 Commands Read(std::chrono::milliseconds wait) {
@@ -123,6 +143,7 @@ Commands Read(std::chrono::milliseconds wait) {
     commands.relist = commands.relist || word == "relist";
     int rate = 0;
     if (word == "rate" && lines >> rate) commands.rate = rate;
+    if (word == "account") lines >> commands.account;
   }
   return commands;
 }
@@ -147,6 +168,10 @@ void Report(ScriptedApiServer& server, const Options& options) {
     const Commands commands = Read(std::chrono::milliseconds(5));
     if (commands.over) return;
     if (commands.relist) Relist(server);
+    if (!commands.account.empty()) {
+      server.Change(
+          [&](ScriptedApiState& state) { state.Put(kConfigs, ConfigJson(commands.account)); });
+    }
     const auto now = steady_clock::now();
     if (commands.rate) {
       rate = *commands.rate;
@@ -188,6 +213,11 @@ int Run(const Options& options) {
     for (int i = 0; i < options.objects; ++i) {
       state.Put(KindOf(i % options.kinds), ManagedJson(i, 1));
     }
+    if (options.queues > 0) {
+      state.AddKind(kQueues);
+      state.AddKind(kConfigs);
+    }
+    for (int i = 0; i < options.queues; ++i) state.Put(kQueues, QueueJson(i));
     // Watches begin after a list: what was made before needs no memory.
     state.Compact();
   });
@@ -209,7 +239,7 @@ int main(int count, char** arguments) {
   truce::Options options;
   if (!truce::Parse(count, arguments, options)) {
     std::fputs(
-        "usage: truce_scripted_api [--port N] [--kinds N] [--objects M] [--rate R] "
+        "usage: truce_scripted_api [--port N] [--kinds N] [--objects M] [--queues Q] [--rate R] "
         "[--token T] [--seed S]\n",
         stderr);
     return 2;

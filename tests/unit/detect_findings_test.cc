@@ -241,7 +241,7 @@ TEST(UnreferencedTest, OnlyWhatStaysUnreferenced) {
   for (const auto& [name, link] :
        std::vector<std::pair<std::string, std::string>>{{"kept", "uid:xr"},
                                                         {"dropped", "uid:xr"},
-                                                        {"restored", "composed"},
+                                                        {"restored", "composed:"},
                                                         {"by-hand", ""},
                                                         {"of-another", "uid:nobody-knows"}}) {
     child.uid = {name};

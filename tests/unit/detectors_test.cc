@@ -96,6 +96,39 @@ TEST_F(DetectorsTest, AConflictAppearsAndIsResolved) {
   }));
 }
 
+TEST_F(DetectorsTest, NamesMovesAndAdoptionsAreFoundWithTheOthers) {
+  cluster_.Serve({kConfig.group, "v1beta1", kConfig.kind, "providerconfigs", false});
+  const auto config = [&](const std::string& account) {
+    cluster_.Put(
+        {kConfig,
+         "",
+         "prod",
+         "pc-1",
+         {},
+         R"("spec":{"assumeRoleChain":[{"roleARN":"arn:aws:iam::)" + account + R"(:role/a"}]})"});
+  };
+  SmallObject queue{kQueue, "", "q", "u1", {}, {}};
+  queue.rest = R"("spec":{"forProvider":{"region":"eu-west-1","name":"orders"},
+      "providerConfigRef":{"name":"prod"}},"status":{"atProvider":
+      {"arn":"arn:aws:sqs:eu-west-1:111111111111:orders"}})";
+  cluster_.Put(queue);
+  config("111111111111");
+  Ready();
+  EXPECT_TRUE(Subjects(Detector::kNamesDisagree).empty());
+  EXPECT_TRUE(Subjects(Detector::kProviderConfigMoved).empty());
+  config("222222222222");
+  driver_->Advance(10s);
+  clock_.Advance(Detectors::kPassEvery);
+  Look();
+  EXPECT_EQ(Subjects(Detector::kNamesDisagree).size(), 1U) << "its status is that of before";
+  EXPECT_EQ(Subjects(Detector::kProviderConfigMoved),
+            std::vector<std::string>{
+                "test/aws.upbound.io/ProviderConfig//prod 111111111111 222222222222"});
+  const auto counts = book_.Counts();
+  EXPECT_EQ(counts.at({Detector::kNamesDisagree, Mode::kWarn}), 1U);
+  EXPECT_EQ(counts.at({Detector::kProviderConfigMoved, Mode::kWarn}), 1U);
+}
+
 TEST_F(DetectorsTest, AnOrphanIsFoundByTheNextPassOverTheRegistry) {
   cluster_.Put(Real(Bucket("a", "u1", "alpha")));
   Ready();

@@ -183,6 +183,27 @@ TEST(IdentityAccount, EvidenceIsTakenStrongestFirst) {
   }
 }
 
+// Under an endpoint outside of AWS its owner writes what the status shows.
+TEST(IdentityAccount, AnEndpointOutsideOfAwsShowsNoNames) {
+  IdentityRules rules = Rules();
+  const std::string status =
+      R"(},"status":{"atProvider":{"arn":"arn:aws:dynamodb:us-west-2:222222222222:table/orders"}})";
+  const ProviderConfigName config{"aws.upbound.io", "ProviderConfig", "", "default"};
+  rules.outside = {{"aws.upbound.io", "ProviderConfig", "", "localstack"}};
+  EXPECT_FALSE(Read(TableJson("", status), kTable, rules).resources.at(0).further.empty());
+  rules.outside.insert(config);
+  const ObjectFacts facts = Read(TableJson("", status), kTable, rules);
+  ASSERT_EQ(facts.resources.size(), 1U);
+  EXPECT_TRUE(facts.resources.at(0).key.text.starts_with("dynamodb/Table|aws|?local/"));
+  EXPECT_TRUE(facts.resources.at(0).further.empty());
+  EXPECT_TRUE(facts.resources.at(0).arn.empty());
+  EXPECT_EQ(facts.shown_account, "") << "nor does it witness an end";
+  rules.accounts = {{config, "333333333333"}};
+  const ObjectFacts known = Read(TableJson("", status), kTable, rules);
+  EXPECT_EQ(known.resources.at(0).identity.account, "333333333333");
+  EXPECT_EQ(known.account_disagreement, "") << "a status that says nothing disagrees with nothing";
+}
+
 // The ARN of a status that is not of what the fields declare gives no name.
 TEST(IdentityAccount, AnArnOfAnotherResourceIsAFinding) {
   const IdentityRules rules = Rules();

@@ -54,6 +54,42 @@ TEST(Accounts, NothingElseIsEvidence) {
   }
 }
 
+TEST(Accounts, EndpointsOutsideOfAws) {
+  const auto outside = [](const std::string& endpoint) {
+    JsonReader reader;
+    const auto document = reader.Read(R"({"spec":{"endpoint":)" + endpoint + "}}");
+    return HasOutsideEndpoint(document.value().root());
+  };
+  const auto fixed = [&](const std::string& url) {
+    return outside(R"({"url":{"type":"Static","static":")" + url + R"("}})");
+  };
+  for (const char* url :
+       {"https://sqs.eu-west-1.amazonaws.com", "https://iam.amazonaws.com/",
+        "sts.amazonaws.com:443", "https://sqs.cn-north-1.amazonaws.com.cn",
+        "https://s3-fips.us-gov-west-1.amazonaws.com",
+        "https://vpce-0a-1b.sqs.eu-west-1.vpce.amazonaws.com", "https://ec2.eu-west-1.api.aws"}) {
+    EXPECT_FALSE(fixed(url)) << url;
+  }
+  for (const char* url :
+       {"http://localhost:4566", "https://localhost.localstack.cloud", "http://10.0.0.1",
+        "https://sqs.eu-west-1.amazonaws.com.example.org", "https://x.example.org/amazonaws.com",
+        "https://amazonaws.com@example.org", "https://evilamazonaws.com", "https://.amazonaws.com",
+        "https://my-lb-1.eu-west-1.elb.amazonaws.com", "https://my-nlb.elb.eu-west-1.amazonaws.com",
+        "https://abc.execute-api.eu-west-1.amazonaws.com",
+        "https://ec2-1-2-3-4.compute-1.amazonaws.com",
+        "https://vpce-0a.vpce-svc-1.eu-west-1.vpce.amazonaws.com", "https://"}) {
+    EXPECT_TRUE(fixed(url)) << url;
+  }
+  EXPECT_TRUE(outside(R"({"url":{"type":"Dynamic","dynamic":{"protocol":"http","host":"fake"}}})"));
+  EXPECT_FALSE(outside(
+      R"({"url":{"type":"Dynamic","dynamic":{"protocol":"https","host":"amazonaws.com"}}})"));
+  EXPECT_FALSE(outside(R"({"partitionId":"aws"})")) << "no URL: AWS";
+  EXPECT_FALSE(outside("null"));
+  const std::set<ProviderConfigName> configs{{"aws.upbound.io", "ProviderConfig", "", "a"},
+                                             {"aws.m.upbound.io", "ProviderConfig", "n", "b"}};
+  EXPECT_EQ(ConfigsFromText(ToText(configs) + "rubbish\n"), configs);
+}
+
 TEST(Accounts, ConfigurationWinsAndWhatIsKnownStays) {
   Accounts accounts("test");
   const ProviderConfigName config{"aws.upbound.io", "ProviderConfig", "", "prod"};
@@ -84,6 +120,10 @@ TEST(Accounts, TellWhatIsNotThrough) {
   EXPECT_TRUE(accounts.Moving().empty());
   accounts.Saw(prod, "222222222222");
   EXPECT_EQ(accounts.Moving(), (AccountMap{{prod, "222222222222"}}));
+  accounts.Begin(accounts.Moving());
+  accounts.Saw(prod, "111111111111");
+  EXPECT_EQ(accounts.Moving(), (AccountMap{{prod, "111111111111"}})) << "back, half way";
+  accounts.Saw(prod, "222222222222");
   accounts.Remember(accounts.learned(), AccountsFromText(ToText(accounts.brought())));
   EXPECT_EQ(accounts.Moving(), (AccountMap{{prod, "222222222222"}})) << "by a later process";
 }

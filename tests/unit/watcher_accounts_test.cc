@@ -60,6 +60,7 @@ class WatcherAccountsTest : public WatcherTest {
   bool Refused(const std::string& name) {
     ReviewRequest request;
     request.uid = {"review-b"};
+    request.status_guarded = true;
     request.object.slot = {"test", kQueue.group, kQueue.kind, "", "b-" + name};
     request.object.uid = {"u-b"};
     request.object.managed = true;
@@ -149,6 +150,61 @@ TEST_F(WatcherAccountsTest, AProviderConfigThatMovesTakesWhatLivesAlong) {
   EXPECT_TRUE(std::all_of(owners.begin(), owners.end(), [](const Owner& owner) {
     return (owner.record == Record::kNone) == (owner.identity.account == kTwo);
   }));
+}
+
+// N6: whoever owns an endpoint outside of AWS writes the statuses there.
+TEST_F(WatcherAccountsTest, AStatusUnderAnEndpointOutsideOfAwsGivesNoName) {
+  const auto queue = [](const std::string& name, const std::string& account) {
+    SmallObject object = Queue(name);
+    object.rest = R"("spec":{"forProvider":{"region":"eu-west-1","name":")" + name +
+                  R"("},"providerConfigRef":{"name":"prod"}},"status":{"atProvider":{"arn":
+                  "arn:aws:sqs:eu-west-1:)" +
+                  account + ":" + name + R"("}})";
+    return object;
+  };
+  cluster_.Put(
+      {kConfig,
+       "",
+       "prod",
+       "pc-prod",
+       {},
+       R"("spec":{"endpoint":{"url":{"type":"Static","static":"http://aws.evil:4566"}}})"});
+  cluster_.Put(queue("jobs", kOne));
+  driver_->Settle();
+  EXPECT_FALSE(Refused("jobs"));
+  ASSERT_TRUE(OwnerOf("jobs"));
+  EXPECT_TRUE(OwnerOf("jobs")->arn.empty());
+  // It is remembered when the ProviderConfig is gone: what its endpoint made up is not.
+  cluster_.Remove(kConfig, "", "prod");
+  Start();
+  driver_->Settle();
+  cluster_.Put(queue("jobs", kOne));
+  driver_->Settle();
+  EXPECT_FALSE(Refused("jobs"));
+  EXPECT_TRUE(driver_->learned.outside.contains(kProd));
+  cluster_.Put({kConfig, "", "prod", "pc-2", {}, R"("spec":{"credentials":{"source":"IRSA"}})"});
+  driver_->Advance(1s);
+  cluster_.Put(queue("jobs", kOne));
+  driver_->Settle();
+  EXPECT_TRUE(Refused("jobs"));
+}
+
+TEST_F(WatcherAccountsTest, AProviderConfigThatLeadsBackBeforeItsPassIsThrough) {
+  PutQueues(60);
+  PutConfig("prod", kOne);
+  driver_->Advance(10s);
+  PutConfig("prod", kTwo);
+  driver_->Settle();
+  ASSERT_GT(In(kTwo), 0U);
+  ASSERT_LT(In(kTwo), 60U);
+  PutConfig("prod", kOne);
+  driver_->Advance(20s);
+  const std::vector<Row> rows = Contents().rows;
+  EXPECT_EQ(rows.size(), 60U);
+  for (const Row& row : rows) {
+    EXPECT_TRUE(row.id.key.text.find(kTwo) == std::string::npos) << row.id.key.text;
+  }
+  for (int i = 0; i < 60; ++i) EXPECT_TRUE(Refused("live-" + std::to_string(i)));
 }
 
 TEST_F(WatcherAccountsTest, APassThatARestartCutOffIsDoneAgain) {

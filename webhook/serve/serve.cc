@@ -228,6 +228,7 @@ class Server {
       if (following_started_) {
         policy->identity.accounts = policies.view.learned.accounts;
         policy->identity.moving = policies.view.learned.moving;
+        policy->identity.outside = policies.view.learned.outside;
         policy->identity.composites = policies.view.learned.composites;
       }
       auto& overrides = policy->modes.overrides;

@@ -50,6 +50,9 @@ const std::array<DetectorSpec, kDetectorCount>& DetectorSpecs() {
       {Detector::kOrphanedOwnership, "a resource that nothing declares any more"},
       {Detector::kAccountUnknown, "a ProviderConfig whose account is not known"},
       {Detector::kNotCovered, "something is not protected"},
+      {Detector::kNamesDisagree, "an object shows another resource than it declares"},
+      {Detector::kProviderConfigMoved, "a ProviderConfig left resources behind in an account"},
+      {Detector::kAdoptionNotFollowed, "a claim or composite names what another party owns"},
   }};
   return kSpecs;
 }
@@ -79,6 +82,7 @@ void Detectors::OnSighted(const Sighting& sighting) {
   if (kind != known_.kinds.end()) {
     kind->second.objects.insert(std::hash<std::string>()(facts.uid.text));
   }
+  known_.disagreements.OnObject(facts, now);
   if (sighting.role != Role::kManaged) return;
   std::optional<std::uint64_t> tags;
   if (sighting.has_tags) tags = sighting.tags_digest;
@@ -87,6 +91,7 @@ void Detectors::OnSighted(const Sighting& sighting) {
 
 void Detectors::OnGone(const Uid& uid, const Slot& slot) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  known_.disagreements.OnGone(uid);
   const auto kind = known_.kinds.find({slot.group, slot.kind});
   if (kind == known_.kinds.end()) return;
   kind->second.objects.erase(std::hash<std::string>()(uid.text));
@@ -105,6 +110,7 @@ void Detectors::OnKindState(const KindStatus& status) {
     }
   }
   if (status.kind.role == Role::kOther) return;
+  if (status.state == KindState::kUnserved) known_.disagreements.Forget(status.kind.group_kind());
   known_.kinds[status.kind.group_kind()].status = status;
 }
 
@@ -162,18 +168,30 @@ Result<std::vector<Conflict>> Detectors::ReadConflicts(Deadline deadline) const 
   return out;
 }
 
-Result<void> Detectors::PassOverObjects(const GroupKind& kind, Deadline deadline,
+Result<void> Detectors::PassOverObjects(const GroupKind& kind, bool managed, Deadline deadline,
                                         Pass& pass) const {
   const Slot slot{ports_.surroundings().cluster, kind.group, kind.kind, "", ""};
   std::string after;
   do {
-    UnreferencedPage page;
+    std::vector<UnreferencedObject> unreferenced;
+    std::vector<Adoption> adoptions;
+    std::string next;
     const auto look = [&](const Facts& facts) {
-      page = UnreferencedAfter(facts, slot, after, kPage);
+      ObjectPage page = facts.ObjectsOfKind(slot, after, kPage);
+      unreferenced.clear();
+      adoptions.clear();
+      for (const Object& object : page.objects) {
+        if (auto found = Unreferenced(object, facts)) unreferenced.push_back(*std::move(found));
+        if (auto found = AdoptionNotFollowed(object, facts)) adoptions.push_back(*std::move(found));
+      }
+      next = std::move(page.next);
     };
     TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, deadline));
-    pass.unreferenced.insert(pass.unreferenced.end(), page.objects.begin(), page.objects.end());
-    after = page.next;
+    if (managed) {
+      pass.unreferenced.insert(pass.unreferenced.end(), unreferenced.begin(), unreferenced.end());
+    }
+    pass.adoptions.insert(pass.adoptions.end(), adoptions.begin(), adoptions.end());
+    after = std::move(next);
   } while (!after.empty());
   return {};
 }
@@ -194,18 +212,18 @@ Result<Detectors::Pass> Detectors::PassOver(Deadline deadline) const {
     add(pass.never_real, FindNeverReal(owners, ports_.clock.Now()));
     CountStandIns(owners, pass.accounts);
     CountAccounts(owners, pass.known_accounts);
+    CountMoved(owners, pass.moves);
     if (!owners.empty()) after = owners.back().key;
   } while (owners.size() == kPage);
-  std::vector<GroupKind> managed;
+  std::map<GroupKind, bool> kinds;  // true: managed resources
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (const auto& [kind, facts] : known_.kinds) {
-      if (facts.status.kind.role == Role::kManaged && !facts.objects.empty())
-        managed.push_back(kind);
+      if (!facts.objects.empty()) kinds[kind] = facts.status.kind.role == Role::kManaged;
     }
   }
-  for (const GroupKind& kind : managed) {
-    TRUCE_RETURN_IF_ERROR(PassOverObjects(kind, deadline, pass));
+  for (const auto& [kind, managed] : kinds) {
+    TRUCE_RETURN_IF_ERROR(PassOverObjects(kind, managed, deadline, pass));
   }
   return pass;
 }
@@ -270,6 +288,12 @@ Result<void> Detectors::Look(Deadline deadline) {
     if (!known_.ready) return {};
   }
   TRUCE_RETURN_IF_ERROR(LookAtConflicts(deadline));
+  std::vector<LiveFinding> disagreements;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    disagreements = known_.disagreements.Find();
+  }
+  Report(Detector::kNamesDisagree, std::move(disagreements));
   const Timestamp now = ports_.clock.Now();
   if (pass_at_ && now >= *pass_at_ && now - *pass_at_ < kPassEvery) {
     // Reads nothing of the registry, and a webhook that was just installed must not be called
@@ -287,6 +311,8 @@ Result<void> Detectors::Look(Deadline deadline) {
   Report(Detector::kOrphanedOwnership, std::move(pass.orphaned));
   Report(Detector::kNeverReal, std::move(pass.never_real));
   Report(Detector::kAccountUnknown, FindUnknownAccounts(pass.accounts));
+  Report(Detector::kProviderConfigMoved, FindMoved(pass.moves));
+  Report(Detector::kAdoptionNotFollowed, FindAdoptions(pass.adoptions));
   Report(Detector::kUnreferencedResource, unreferenced_.Find(pass.unreferenced, now));
   Report(Detector::kNotCovered, FindingsOf(CoverageOf(around)));
   return {};

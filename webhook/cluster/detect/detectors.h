@@ -21,8 +21,10 @@
 #include "registry/base/clock.h"
 #include "registry/base/result.h"
 #include "registry/store/store.h"
+#include "webhook/cluster/detect/adoptions.h"
 #include "webhook/cluster/detect/conflicts.h"
 #include "webhook/cluster/detect/coverage.h"
+#include "webhook/cluster/detect/disagreements.h"
 #include "webhook/cluster/detect/findings_book.h"
 #include "webhook/cluster/detect/ownership_gaps.h"
 #include "webhook/cluster/detect/report_baseline.h"
@@ -108,6 +110,7 @@ class Detectors final : public SightObserver {
   // What the observer knows.
   struct Known {
     TagWarDetector wars;
+    Disagreements disagreements;
     std::map<GroupKind, KindFacts> kinds;
     std::map<GroupKind, ServedKind> served;
     std::optional<WebhookConfiguration> configuration;
@@ -125,11 +128,14 @@ class Detectors final : public SightObserver {
     std::vector<UnreferencedObject> unreferenced;
     StandIns accounts;
     Accounted known_accounts;
+    Moves moves;
+    std::vector<Adoption> adoptions;
   };
 
   Result<std::vector<Conflict>> ReadConflicts(Deadline deadline) const;
   Result<Pass> PassOver(Deadline deadline) const;
-  Result<void> PassOverObjects(const GroupKind& kind, Deadline deadline, Pass& pass) const;
+  Result<void> PassOverObjects(const GroupKind& kind, bool managed, Deadline deadline,
+                               Pass& pass) const;
   Result<void> LookAtConflicts(Deadline deadline);
   void LookAtWebhook(const Surroundings& around);
   void AddKindsToSend(const Surroundings& around, ExpectedWebhook& expected) const;

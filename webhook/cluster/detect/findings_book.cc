@@ -21,6 +21,9 @@ std::string_view Name(Detector detector) {
     case Detector::kOrphanedOwnership: return "orphaned-ownership";
     case Detector::kAccountUnknown: return "account-unknown";
     case Detector::kNotCovered: return "not-covered";
+    case Detector::kNamesDisagree: return "names-disagree";
+    case Detector::kProviderConfigMoved: return "provider-config-moved";
+    case Detector::kAdoptionNotFollowed: return "adoption-not-followed";
   }
   return "";
 }

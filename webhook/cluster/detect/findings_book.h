@@ -28,8 +28,11 @@ enum class Detector : std::uint8_t {
   kOrphanedOwnership,     // "orphaned-ownership"
   kAccountUnknown,        // "account-unknown"
   kNotCovered,            // "not-covered"
+  kNamesDisagree,         // "names-disagree"
+  kProviderConfigMoved,   // "provider-config-moved"
+  kAdoptionNotFollowed,   // "adoption-not-followed"
 };
-inline constexpr std::size_t kDetectorCount = 8;
+inline constexpr std::size_t kDetectorCount = 11;
 std::string_view Name(Detector detector);
 
 // The most of a name or an expression that a finding shows.

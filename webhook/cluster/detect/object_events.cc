@@ -46,10 +46,13 @@ std::string_view ReasonOf(Detector detector) {
     case Detector::kTagWar: return "TagWar";
     case Detector::kOwnershipConflict: return "OwnershipConflict";
     case Detector::kUnreferencedResource: return "Unreferenced";
+    case Detector::kNamesDisagree: return "NamesDisagree";
+    case Detector::kAdoptionNotFollowed: return "AdoptionNotFollowed";
     case Detector::kWebhookConfiguration:
     case Detector::kNeverReal:
     case Detector::kOrphanedOwnership:
     case Detector::kAccountUnknown:
+    case Detector::kProviderConfigMoved:
     case Detector::kNotCovered: break;
   }
   return {};

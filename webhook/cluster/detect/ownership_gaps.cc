@@ -4,6 +4,8 @@
 
 #include "policies/finding.h"
 #include "policies/people.h"
+#include "registry/identity/evidence.h"
+#include "registry/ownership/rekey.h"
 #include "webhook/cluster/detect/conflicts.h"
 
 namespace truce {
@@ -92,6 +94,39 @@ void CountAccounts(std::span<const Owner> owners, Accounted& accounts) {
     const std::string& account = owner.identity.account;
     if (!account.empty() && !account.starts_with('?')) ++accounts[account];
   }
+}
+
+void CountMoved(std::span<const Owner> owners, Moves& moves) {
+  for (const Owner& owner : owners) {
+    if (owner.record != Record::kOrphaned && owner.record != Record::kTransferring) continue;
+    const auto moved = ReadMovedReason(owner.record_reason);
+    if (!moved || !IsAccount(owner.identity.account)) continue;
+    ++moves[{moved->from.substr(1), owner.identity.account, moved->to}];
+  }
+}
+
+std::vector<LiveFinding> FindMoved(const Moves& moves) {
+  std::vector<LiveFinding> out;
+  for (const auto& [move, count] : moves) {
+    LiveFinding finding;
+    finding.detector = Detector::kProviderConfigMoved;
+    finding.subject = move.config + " " + move.from + " " + move.to;
+    finding.mode = Mode::kWarn;
+    finding.resource = "ProviderConfig " + OneLine(move.config, kShownBytesMax);
+    finding.cause = finding.resource + " led to AWS account " + move.from +
+                    " and leads to account " + move.to +
+                    " now. What it managed before may still exist in account " + move.from +
+                    ", and stays with its owners.";
+    finding.evidence = std::to_string(count) + (count == 1 ? " resource is" : " resources are") +
+                       " orphaned in account " + move.from;
+    finding.remedy = "If the move was a mistake, point the ProviderConfig back to account " +
+                     move.from +
+                     ". Else the owners declare what they still need through another "
+                     "ProviderConfig of that account; find the rest with `truce list --state "
+                     "orphaned`, delete it in AWS, and free each name with `truce release`.";
+    out.push_back(std::move(finding));
+  }
+  return out;
 }
 
 std::vector<LiveFinding> FindUnknownAccounts(const StandIns& stand_ins) {

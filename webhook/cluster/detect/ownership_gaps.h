@@ -1,9 +1,10 @@
-// Detectors orphaned-ownership, never-real, account-unknown: ownerships in the registry that
-// nothing stands behind, or that are known only in part. Facts in, findings out.
+// Detectors orphaned-ownership, never-real, account-unknown, provider-config-moved: ownerships in
+// the registry that nothing stands behind, or that are known only in part. Facts in, findings out.
 #ifndef TRUCE_WEBHOOK_CLUSTER_DETECT_OWNERSHIP_GAPS_H_
 #define TRUCE_WEBHOOK_CLUSTER_DETECT_OWNERSHIP_GAPS_H_
 
 #include <chrono>
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -36,6 +37,21 @@ void CountStandIns(std::span<const Owner> owners, StandIns& stand_ins);
 // Owned resources by account, where it is known.
 using Accounted = std::map<std::string, std::uint64_t>;
 void CountAccounts(std::span<const Owner> owners, Accounted& accounts);
+
+// Orphaned resources that a ProviderConfig left behind in an account, by where it led and leads.
+struct Move {
+  std::string config;  // "prod/aws.upbound.io/ProviderConfig//default"
+  std::string from;    // 12 digits
+  std::string to;
+
+  auto operator<=>(const Move&) const = default;
+};
+using Moves = std::map<Move, std::uint64_t>;
+void CountMoved(std::span<const Owner> owners, Moves& moves);
+
+// Rule provider-config-moved: one finding for each. Mode warn. It ends with the last resource that
+// is declared again or released.
+std::vector<LiveFinding> FindMoved(const Moves& moves);
 
 // Rule account-unknown: one finding for each. Mode warn: equal names in one account may pass.
 std::vector<LiveFinding> FindUnknownAccounts(const StandIns& stand_ins);

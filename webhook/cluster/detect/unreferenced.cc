@@ -10,15 +10,18 @@ namespace truce {
 namespace {
 
 constexpr std::string_view kControllerLink = "uid:";
-constexpr std::string_view kRestoredLink = "composed";
+constexpr std::string_view kRestoredLink = "composed:";
 
 // As a composite's resourceRefs are kept in Object::names.
 std::string NameInRefs(const Slot& slot) {
   return slot.group + "/" + slot.kind + "/" + slot.ns + "/" + slot.name;
 }
 
-std::optional<UnreferencedObject> Examine(const Object& object, const Facts& facts) {
-  if (object.link == kRestoredLink && !object.parent) return UnreferencedObject{object, {}};
+}  // namespace
+
+std::optional<UnreferencedObject> Unreferenced(const Object& object, const Facts& facts) {
+  if (object.link.starts_with(kRestoredLink) && !object.parent)
+    return UnreferencedObject{object, {}};
   if (!object.link.starts_with(kControllerLink)) return std::nullopt;
   const auto controller = facts.ObjectByUid({object.link.substr(kControllerLink.size())});
   // A controller without any reference is none of Crossplane's, or has not written them yet.
@@ -29,15 +32,13 @@ std::optional<UnreferencedObject> Examine(const Object& object, const Facts& fac
   return UnreferencedObject{object, controller->slot};
 }
 
-}  // namespace
-
 UnreferencedPage UnreferencedAfter(const Facts& facts, const Slot& slot, std::string_view after,
                                    std::size_t limit) {
   ObjectPage all = facts.ObjectsOfKind(slot, after, limit);
   UnreferencedPage page;
   page.next = std::move(all.next);
   for (const Object& object : all.objects) {
-    auto found = Examine(object, facts);
+    auto found = Unreferenced(object, facts);
     if (found) page.objects.push_back(std::move(*found));
   }
   return page;

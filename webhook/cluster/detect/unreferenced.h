@@ -32,6 +32,9 @@ struct UnreferencedObject {
   bool operator==(const UnreferencedObject&) const = default;
 };
 
+// Whether `object` is unreferenced by what the registry knows.
+std::optional<UnreferencedObject> Unreferenced(const Object& object, const Facts& facts);
+
 // Those on one page of the objects of the kind of `slot`; parameters and `next` as of
 // Facts::ObjectsOfKind.
 struct UnreferencedPage {

@@ -1,5 +1,6 @@
 #include "webhook/cluster/reconcile/accounts.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -65,6 +66,73 @@ std::string AccountOfProviderConfig(Value object) {
 
 namespace {
 
+// The host of "https://host:port/path"; of a text without scheme as well.
+std::string_view HostOf(std::string_view url) {
+  if (const std::size_t scheme = url.find("://"); scheme != std::string_view::npos) {
+    url.remove_prefix(scheme + 3);
+  }
+  url = url.substr(0, url.find_first_of("/?#"));
+  if (const std::size_t user = url.rfind('@'); user != std::string_view::npos) {
+    url.remove_prefix(user + 1);
+  }
+  return url.substr(0, url.find(':'));
+}
+
+// "eu-west-1", "us-gov-east-1": two to four letters first, a number last.
+bool IsRegion(std::string_view text) {
+  const std::size_t first = text.find('-');
+  const std::size_t last = text.rfind('-');
+  if (first == std::string_view::npos || first == last || first < 2 || first > 4) return false;
+  const auto all = [](std::string_view part, auto is) {
+    return !part.empty() && std::all_of(part.begin(), part.end(), is);
+  };
+  return all(text.substr(0, last), [](char c) { return (c >= 'a' && c <= 'z') || c == '-'; }) &&
+         all(text.substr(last + 1), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// AWS's endpoints are "service[.region].suffix", and of a VPC "vpce-….service.region.vpce.suffix".
+// Longer names, and other ones, lead to what customers run: load balancers, API gateways, machines.
+bool IsEndpointOfAws(std::string_view host) {
+  constexpr std::array<std::string_view, 9> kSuffixes{".amazonaws.com",
+                                                      ".amazonaws.com.cn",
+                                                      ".amazonaws.eu",
+                                                      ".api.aws",
+                                                      ".api.amazonwebservices.com.cn",
+                                                      ".c2s.ic.gov",
+                                                      ".sc2s.sgov.gov",
+                                                      ".csp.hci.ic.gov",
+                                                      ".cloud.adc-e.uk"};
+  const auto suffix = std::find_if(kSuffixes.begin(), kSuffixes.end(),
+                                   [&](std::string_view one) { return host.ends_with(one); });
+  if (suffix == kSuffixes.end()) return false;
+  host.remove_suffix(suffix->size());
+  if (constexpr std::string_view kVpc = ".vpce";
+      host.starts_with("vpce-") && host.ends_with(kVpc)) {
+    host.remove_suffix(kVpc.size());
+    host.remove_prefix(std::min(host.size(), host.find('.') + 1));
+  }
+  const std::size_t dot = host.find('.');
+  if (host.starts_with("vpce-svc")) return false;  // what a customer offers in a VPC
+  return !host.empty() && dot != 0 &&
+         (dot == std::string_view::npos || IsRegion(host.substr(dot + 1)));
+}
+
+}  // namespace
+
+bool HasOutsideEndpoint(Value object) {
+  const Value endpoint = object.Child("spec").Child("endpoint");
+  if (endpoint.empty()) return false;
+  const Value url = endpoint.Child("url");
+  const std::string_view fixed = StringOf(url.Child("static"));
+  if (!fixed.empty()) return !IsEndpointOfAws(HostOf(fixed));
+  // The provider puts service and region before the host.
+  const std::string_view host = StringOf(url.Child("dynamic").Child("host"));
+  if (host.empty()) return false;
+  return !IsEndpointOfAws("service.eu-west-1." + std::string(HostOf(host)));
+}
+
+namespace {
+
 // FNV-1a over kinds, names and texts in their order: the API server keeps that of stored objects.
 void Digest(std::string_view text, std::uint64_t& digest) {
   constexpr std::uint64_t kPrime = 1099511628211ULL;
@@ -125,6 +193,10 @@ AccountMap Accounts::Moving() const {
   return moving;
 }
 
+void Accounts::Begin(const AccountMap& moving) {
+  for (const auto& [config, account] : moving) brought_.erase(config);
+}
+
 void Accounts::Brought(const AccountMap& moved) {
   for (const auto& [config, account] : moved) brought_[config] = account;
 }
@@ -160,12 +232,23 @@ std::string Accounts::AccountFor(const ProviderConfigName& config) const {
   return found == learned_.end() ? std::string() : found->second;
 }
 
+namespace {
+
+std::string TextOf(const ProviderConfigName& config) {
+  return config.group + "/" + config.kind + "/" + config.ns + "/" + config.name;
+}
+
+}  // namespace
+
 std::string ToText(const AccountMap& learned) {
   std::string text;
-  for (const auto& [config, account] : learned) {
-    text += config.group + "/" + config.kind + "/" + config.ns + "/" + config.name + " " + account +
-            "\n";
-  }
+  for (const auto& [config, account] : learned) text += TextOf(config) + " " + account + "\n";
+  return text;
+}
+
+std::string ToText(const std::set<ProviderConfigName>& configs) {
+  std::string text;
+  for (const ProviderConfigName& config : configs) text += TextOf(config) + "\n";
   return text;
 }
 
@@ -179,21 +262,34 @@ std::string_view CutAt(char mark, std::string_view& text) {
   return before;
 }
 
+ProviderConfigName ConfigFromText(std::string_view text) {
+  ProviderConfigName config;
+  config.group = CutAt('/', text);
+  config.kind = CutAt('/', text);
+  config.ns = CutAt('/', text);
+  config.name = text;
+  return config;
+}
+
 }  // namespace
 
 AccountMap AccountsFromText(std::string_view text) {
   AccountMap learned;
   while (!text.empty()) {
     std::string_view account = CutAt('\n', text);
-    std::string_view name = CutAt(' ', account);
-    ProviderConfigName config;
-    config.group = CutAt('/', name);
-    config.kind = CutAt('/', name);
-    config.ns = CutAt('/', name);
-    config.name = name;
-    if (!config.name.empty() && IsAccount(account)) learned[config] = account;
+    ProviderConfigName config = ConfigFromText(CutAt(' ', account));
+    if (!config.name.empty() && IsAccount(account)) learned[std::move(config)] = account;
   }
   return learned;
+}
+
+std::set<ProviderConfigName> ConfigsFromText(std::string_view text) {
+  std::set<ProviderConfigName> configs;
+  while (!text.empty()) {
+    ProviderConfigName config = ConfigFromText(CutAt('\n', text));
+    if (!config.name.empty()) configs.insert(std::move(config));
+  }
+  return configs;
 }
 
 }  // namespace truce

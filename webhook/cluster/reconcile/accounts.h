@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,10 @@ ProviderConfigName ProviderConfigNameOf(Value object, const GroupKind& kind);
 // account is named: keys, pod identities and a chain whose last role is not written out say
 // nothing.
 std::string AccountOfProviderConfig(Value object);
+
+// Whether the endpoint that `object` sends its requests to (spec.endpoint.url) is none of AWS's own
+// names for its services: LocalStack, or a host that anybody may rent within AWS.
+bool HasOutsideEndpoint(Value object);
 
 // A digest of what the account of the ProviderConfig depends on: its spec as a whole. 16 hex
 // digits.
@@ -62,6 +67,8 @@ class Accounts final {
 
   // ProviderConfigs whose account not all has that stands under their stand-in.
   AccountMap Moving() const;
+  // Portions of these are on their way: should they lead back, what is done is to be undone.
+  void Begin(const AccountMap& moving);
   // All portions of these are through.
   void Brought(const AccountMap& moved);
   const AccountMap& brought() const { return brought_; }
@@ -79,9 +86,12 @@ class Accounts final {
 std::vector<AccountChange> ChangesOf(const AccountMap& moving, std::string_view cluster);
 MovingAccounts AwaitedOf(const AccountMap& moving, std::string_view cluster);
 
-// `learned` as one text for a store setting, and back. Lines that cannot be read are left out.
+// `learned`, or ProviderConfigs, as one text for a store setting, and back. Lines that cannot be
+// read are left out.
 std::string ToText(const AccountMap& learned);
 AccountMap AccountsFromText(std::string_view text);
+std::string ToText(const std::set<ProviderConfigName>& configs);
+std::set<ProviderConfigName> ConfigsFromText(std::string_view text);
 
 }  // namespace truce
 

@@ -14,9 +14,10 @@ namespace truce {
 inline constexpr std::chrono::seconds kCrdsSettle{1};
 
 // Settings of the registry, each with the cluster behind it: accounts that ProviderConfigs told,
-// and those of which all portions are through.
+// those of which all portions are through, and ProviderConfigs whose endpoint is not AWS.
 inline constexpr char kAccountsSetting[] = "accounts/";
 inline constexpr char kBroughtSetting[] = "brought/";
+inline constexpr char kOutsideSetting[] = "outside/";
 
 struct Watcher::Followed {
   Followed(FollowedKind kind, FollowerTimes times, std::uint64_t seed, Moment now)

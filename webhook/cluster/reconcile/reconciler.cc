@@ -182,10 +182,12 @@ Result<void> Reconciler::Apply(std::vector<Item> items) {
     const std::span<const Item> page = std::span<const Item>(items).subspan(begin, count);
     TRUCE_ASSIGN_OR_RETURN(std::vector<Item> changing, OnlyChanging(page));
     skipped_ += page.size() - changing.size();
-    for (std::size_t at = 0; at < changing.size(); at += kSightingsAtOnce) {
+    // What was there already waits for reviews.
+    const std::size_t at_once = page.front().reread ? kPortion : kSightingsAtOnce;
+    for (std::size_t at = 0; at < changing.size(); at += at_once) {
       const auto first = changing.begin() + static_cast<std::ptrdiff_t>(at);
-      const auto last = changing.begin() + static_cast<std::ptrdiff_t>(
-                                               std::min(at + kSightingsAtOnce, changing.size()));
+      const auto last =
+          changing.begin() + static_cast<std::ptrdiff_t>(std::min(at + at_once, changing.size()));
       const auto chunk = std::make_shared<const std::vector<Item>>(std::make_move_iterator(first),
                                                                    std::make_move_iterator(last));
       Result<void> written = TryToWrite([chunk, rules = rules_](Ledger& ledger) {
@@ -368,6 +370,14 @@ void Reconciler::SetTerminating(const GroupKind& kind, bool terminating) {
 
 namespace {
 
+// Rows that `changes` writes or drops.
+std::size_t RowsOf(const Changes& changes) {
+  return changes.put_rows.size() + changes.drop_rows.size() + changes.put_owners.size() +
+         changes.drop_owners.size() + changes.put_objects.size() + changes.drop_objects.size() +
+         changes.put_agreements.size() + changes.drop_agreements.size() + changes.put_names.size() +
+         changes.drop_names.size() + changes.audit.size();
+}
+
 // What of the keys after `after` the changes concern, up to a portion of rows.
 struct Concerned {
   std::vector<KeyText> keys;
@@ -376,18 +386,15 @@ struct Concerned {
 
 using AccountsByStandIn = std::map<std::string, std::string>;
 
-// Applies to the resource at `key` what concerns it. False: nothing changed.
-bool LocateKey(const KeyText& key, const AccountsByStandIn& accounts, Ledger& ledger) {
+// Applies to the resource at `key` what concerns it.
+void LocateKey(const KeyText& key, const AccountsByStandIn& accounts, Ledger& ledger) {
   std::set<std::string> own{AccountIn(key)};
   for (const Row& row : ledger.RowsOfKey(key)) own.insert(row.identity.account);
-  bool changed = false;
   for (const std::string& stand_in : own) {
     const auto account = accounts.find(stand_in);
     if (account == accounts.end()) continue;
-    const AccountChange change{account->first, account->second};
-    changed = LocateResources({&key, 1}, change, ledger) > 0 || changed;
+    (void)LocateResources({&key, 1}, {account->first, account->second}, ledger);
   }
-  return changed;
 }
 
 }  // namespace
@@ -403,8 +410,9 @@ Result<KeyText> Reconciler::LocatePortion(std::span<const AccountChange> changes
     const std::vector<KeyText> page = facts.KeysAfter(after, kKeysPage);
     for (const KeyText& key : page) {
       Ledger ledger(facts, ports_.clock.Now(), ports_.ids, rules_->parties);
-      if (LocateKey(key, *all, ledger)) {
-        const std::size_t own = 1 + facts.RowsOfKey(key).size();
+      LocateKey(key, *all, ledger);
+      if (const Changes made = ledger.Take(); !made.empty()) {
+        const std::size_t own = RowsOf(made);
         if (!found.keys.empty() && rows + own > kPortion) return;
         rows += own;
         found.keys.push_back(key);

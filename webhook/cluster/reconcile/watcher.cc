@@ -31,7 +31,9 @@ Watcher::Watcher(WatcherPorts ports, const ReconcileRules& rules, WatcherOptions
     const std::string& cluster = reconciler_.rules().identity.cluster;
     TRUCE_ASSIGN_OR_RETURN(const std::string learned, reconciler_.Kept(kAccountsSetting + cluster));
     TRUCE_ASSIGN_OR_RETURN(const std::string brought, reconciler_.Kept(kBroughtSetting + cluster));
+    TRUCE_ASSIGN_OR_RETURN(const std::string outside, reconciler_.Kept(kOutsideSetting + cluster));
     accounts_.Remember(AccountsFromText(learned), AccountsFromText(brought));
+    outside_ = ConfigsFromText(outside);
     UseLearned();
     return {};
   });
@@ -441,6 +443,7 @@ void Watcher::SetRules(Moment now, ReconcileRules rules) {
   accounts_.Configure(rules.identity.accounts);
   rules.identity.accounts = accounts_.Effective();
   rules.identity.composites = CompositesDefined();
+  rules.identity.outside = outside_;
   if (ProviderConfigsKnown()) rules.identity.account_fields = configs_.Fields();
   reconciler_.SetRules(std::move(rules));
   UseLearned();

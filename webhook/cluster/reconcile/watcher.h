@@ -57,7 +57,7 @@ struct WatcherOptions {
   std::size_t lists_max = 4;  // under way at once
   std::size_t gets_max = 8;
   std::size_t queue_max = 4096;           // events not applied yet
-  std::chrono::milliseconds portions{5};  // between two portions of a pass: reviews come first
+  std::chrono::milliseconds portions{10};  // between two portions of a pass: reviews come first
   std::vector<FollowedKind> others;       // KindRules::others
   std::uint64_t seed = 1;                 // of all jitter
 };
@@ -76,9 +76,10 @@ struct WatcherStatus {
 
 // What identities depend on and the cluster tells; a value.
 struct LearnedIdentity {
-  AccountMap accounts;             // configured and learned
-  MovingAccounts moving;           // of them, those that not all has yet
-  std::set<GroupKind> composites;  // kinds that an XRD defines as composite
+  AccountMap accounts;                   // configured and learned
+  MovingAccounts moving;                 // of them, those that not all has yet
+  std::set<ProviderConfigName> outside;  // whose endpoint is not AWS
+  std::set<GroupKind> composites;        // kinds that an XRD defines as composite
 
   bool operator==(const LearnedIdentity&) const = default;
 };
@@ -154,8 +155,11 @@ class Watcher final {
   void SawObjects(Followed& followed, const FollowerNews& news);
   void SawObject(Followed& followed, Value object, bool gone);
   void SawAccount(const ProviderConfigName& config, const std::string& account);
+  void SawEndpoint(const ProviderConfigName& config, bool outside);
   bool MayBring() const;
   void BringAccounts(Moment now);
+  Result<void> BringPortion();
+  Result<void> KeepBrought(Accounts accounts);
   void UseLearned();
   std::set<GroupKind> CompositesDefined() const;
   // All ProviderConfigs there are were seen.
@@ -186,6 +190,7 @@ class Watcher final {
   AccountMap bringing_;    // Accounts::Moving when the pass that runs began
   KeyText brought_until_;  // the last key that it looked at
   Moment bring_due_{};
+  bool list_when_brought_ = false;  // a ProviderConfig moved
   Unmapped unmapped_;
   bool unmapped_known_ = false;  // it was read from the store
   JsonReader reader_;
@@ -196,6 +201,7 @@ class Watcher final {
   std::deque<Task> tasks_;
   std::size_t queued_ = 0;
   std::optional<Discovery> discovery_;
+  std::set<ProviderConfigName> outside_;  // also those that are gone: their statuses are not
   std::map<std::string, CompositeKinds> composites_;  // by name of the XRD
   std::set<std::string> terminating_;                 // names of CRDs
   std::uint64_t last_id_ = 0;

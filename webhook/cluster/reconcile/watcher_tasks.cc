@@ -7,7 +7,6 @@
 #include "webhook/cluster/reconcile/watcher.h"
 
 namespace truce {
-namespace {}  // namespace
 
 void Watcher::Enqueue(std::function<Result<void>()> run, std::size_t events) {
   tasks_.push_back({std::move(run), events});
@@ -154,6 +153,7 @@ void Watcher::SawObject(Followed& followed, Value object, bool gone) {
         configs_.Gone(config, version);
       } else {
         configs_.Saw(config, version, AccountFieldsDigest(object));
+        SawEndpoint(config, HasOutsideEndpoint(object));
         SawAccount(config, AccountOfProviderConfig(object));
       }
       return;
@@ -178,8 +178,21 @@ void Watcher::SawAccount(const ProviderConfigName& config, const std::string& ac
                             ToText(accounts_.learned()));
   });
   UseLearned();
-  // What rows do not tell of the objects there, such as ids, is read anew.
-  if (news == Accounts::News::kMoved) ListAgain(now_, Again::kManaged);
+  list_when_brought_ = list_when_brought_ || news == Accounts::News::kMoved;
+}
+
+void Watcher::SawEndpoint(const ProviderConfigName& config, bool outside) {
+  if (outside == outside_.contains(config)) return;
+  if (outside) {
+    outside_.insert(config);
+  } else {
+    outside_.erase(config);
+  }
+  Enqueue([this] {
+    return reconciler_.Keep(kOutsideSetting + reconciler_.rules().identity.cluster,
+                            ToText(outside_));
+  });
+  UseLearned();
 }
 
 bool Watcher::MayBring() const {
@@ -190,29 +203,40 @@ bool Watcher::MayBring() const {
 // time. Which passes are through is kept with the last one: a process that ends before begins anew.
 void Watcher::BringAccounts(Moment now) {
   if (!MayBring() || now < bring_due_) return;
-  AccountMap moving = accounts_.Moving();
-  if (moving != bringing_) {
-    bringing_ = std::move(moving);
-    brought_until_ = {};
-  }
-  const std::string& cluster = reconciler_.rules().identity.cluster;
-  const auto bring = [&]() -> Result<void> {
-    TRUCE_ASSIGN_OR_RETURN(
-        KeyText last, reconciler_.LocatePortion(ChangesOf(bringing_, cluster), brought_until_));
-    brought_until_ = std::move(last);
-    if (!brought_until_.empty()) return {};
-    Accounts done = accounts_;
-    done.Brought(bringing_);
-    TRUCE_RETURN_IF_ERROR(reconciler_.Keep(kBroughtSetting + cluster, ToText(done.brought())));
-    accounts_ = std::move(done);
-    UseLearned();
-    return {};
-  };
-  const Result<void> brought = bring();
   bring_due_ = now + options_.portions;
+  const Result<void> brought = BringPortion();
   if (brought.ok()) return;
   store_problem_ = brought.error().message;
   store_due_ = now + store_backoff_.Next();
+}
+
+Result<void> Watcher::KeepBrought(Accounts accounts) {
+  const std::string& cluster = reconciler_.rules().identity.cluster;
+  TRUCE_RETURN_IF_ERROR(reconciler_.Keep(kBroughtSetting + cluster, ToText(accounts.brought())));
+  accounts_ = std::move(accounts);
+  return {};
+}
+
+Result<void> Watcher::BringPortion() {
+  const std::string& cluster = reconciler_.rules().identity.cluster;
+  Accounts next = accounts_;
+  if (AccountMap moving = accounts_.Moving(); moving != bringing_) {
+    next.Begin(moving);
+    TRUCE_RETURN_IF_ERROR(KeepBrought(next));
+    bringing_ = std::move(moving);
+    brought_until_ = {};
+  }
+  TRUCE_ASSIGN_OR_RETURN(KeyText last,
+                         reconciler_.LocatePortion(ChangesOf(bringing_, cluster), brought_until_));
+  brought_until_ = std::move(last);
+  if (!brought_until_.empty()) return {};
+  next.Brought(bringing_);
+  TRUCE_RETURN_IF_ERROR(KeepBrought(std::move(next)));
+  bringing_.clear();
+  UseLearned();
+  // What rows do not tell of the objects there, such as ids, is read anew.
+  if (std::exchange(list_when_brought_, false)) ListAgain(now_, Again::kManaged);
+  return {};
 }
 
 std::set<GroupKind> Watcher::CompositesDefined() const {
@@ -231,13 +255,15 @@ bool Watcher::ProviderConfigsKnown() const {
 void Watcher::UseLearned() {
   LearnedIdentity learned{accounts_.Effective(),
                           AwaitedOf(accounts_.Moving(), reconciler_.rules().identity.cluster),
-                          CompositesDefined()};
+                          outside_, CompositesDefined()};
   ReconcileRules rules = reconciler_.rules();
   std::optional<std::map<ProviderConfigName, std::string>> fields;
   if (ProviderConfigsKnown()) fields = configs_.Fields();
   if (rules.identity.accounts != learned.accounts ||
-      rules.identity.composites != learned.composites || rules.identity.account_fields != fields) {
+      rules.identity.composites != learned.composites ||
+      rules.identity.outside != learned.outside || rules.identity.account_fields != fields) {
     rules.identity.accounts = learned.accounts;
+    rules.identity.outside = learned.outside;
     rules.identity.composites = learned.composites;
     rules.identity.account_fields = std::move(fields);
     reconciler_.SetRules(std::move(rules));

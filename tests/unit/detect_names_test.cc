@@ -1,0 +1,165 @@
+// Findings about names: statuses that disagree, ProviderConfigs that moved, adoptions that were not
+// followed.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "registry/ownership/rekey.h"
+#include "registry/store/memory/memory_store.h"
+#include "tests/model/scene.h"
+#include "tests/support/store_samples.h"
+#include "webhook/cluster/detect/adoptions.h"
+#include "webhook/cluster/detect/disagreements.h"
+#include "webhook/cluster/detect/ownership_gaps.h"
+
+namespace truce {
+namespace detect_names_test {
+
+using scene::SlotOf;
+
+TEST(DisagreementsTest, AreThereWhileTheObjectShowsThem) {
+  Disagreements known;
+  ObjectFacts object;
+  object.uid = {"u1"};
+  object.slot = {"local", "sqs.aws.upbound.io", "Queue", "", "orders"};
+  known.OnObject(object, Timestamp(std::chrono::seconds{1}));
+  EXPECT_TRUE(known.Find().empty());
+  object.account_disagreement =
+      "status.atProvider.arn names account 222222222222, its own field names 111111111111";
+  known.OnObject(object, Timestamp(std::chrono::seconds{2}));
+  object.name_finding = "external name lies in another region: arn:aws:sqs:eu-west-1:1:x";
+  known.OnObject(object, Timestamp(std::chrono::seconds{3}));
+  auto found = known.Find();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].detector, Detector::kNamesDisagree);
+  EXPECT_EQ(found[0].mode, Mode::kWarn);
+  EXPECT_EQ(found[0].since, Timestamp(std::chrono::seconds{2}));
+  EXPECT_EQ(found[0].objects, std::vector<Slot>{object.slot});
+  EXPECT_EQ(found[0].cause,
+            "It is not clear which resource Queue.sqs.aws.upbound.io orders is: "
+            "status.atProvider.arn names account 222222222222, its own field names 111111111111. "
+            "Truce goes by its fields and its ProviderConfig.");
+  EXPECT_EQ(found[0].evidence, object.name_finding);
+  EXPECT_NE(found[0].remedy.find("setting providerConfigs"), std::string::npos);
+  object.account_disagreement.clear();
+  known.OnObject(object, Timestamp(std::chrono::seconds{4}));
+  found = known.Find();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_NE(found[0].remedy.find("crossplane.io/external-name"), std::string::npos);
+  known.Forget({"sqs.aws.upbound.io", "Other"});
+  EXPECT_EQ(known.Find().size(), 1U);
+  known.OnGone(object.uid);
+  EXPECT_TRUE(known.Find().empty());
+  known.OnObject(object, Timestamp(std::chrono::seconds{5}));
+  known.Forget({"sqs.aws.upbound.io", "Queue"});
+  EXPECT_TRUE(known.Find().empty());
+}
+
+TEST(DisagreementsTest, AreBounded) {
+  Disagreements known;
+  ObjectFacts object;
+  object.name_finding = "x";
+  for (std::size_t i = 0; i < Disagreements::kMax + 10; ++i) {
+    object.uid = {"u" + std::to_string(i)};
+    object.slot.name = object.uid.text;
+    known.OnObject(object, Timestamp{});
+  }
+  EXPECT_EQ(known.Find().size(), Disagreements::kMax);
+}
+
+TEST(MovedTest, OneFindingForEachMoveWhileSomethingIsLeftBehind) {
+  MemoryStore store;
+  scene::Registry registry(store);
+  const scene::Queue in_one{"jobs", "prod", "111111111111", ""};
+  for (const char* name : {"jobs", "mail"}) {
+    scene::Queue queue = in_one;
+    queue.name = name;
+    const std::string uid = std::string("u-") + name;
+    ObjectFacts object =
+        scene::ManagedQueue(SlotOf("Queue", "team-a", name), uid, queue, Intent::kDeletes, 10);
+    object.real = true;
+    registry.See(object);
+  }
+  // One of them is seen before the portions come to it.
+  registry.See(scene::ManagedQueue(SlotOf("Queue", "team-a", "jobs"), "u-jobs",
+                                   {"jobs", "prod", "222222222222", ""}, Intent::kDeletes, 11));
+  registry.Run([&](Ledger& ledger) {
+    const std::vector<KeyText> keys = ledger.facts().KeysAfter({}, 100);
+    (void)LocateResources(keys, {in_one.StandIn(), "222222222222"}, ledger);
+  });
+  const auto find = [&] {
+    Moves moves;
+    CountMoved(registry.Contents().owners, moves);
+    return FindMoved(moves);
+  };
+  const auto found = find();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].detector, Detector::kProviderConfigMoved);
+  EXPECT_EQ(found[0].mode, Mode::kWarn);
+  EXPECT_EQ(found[0].subject,
+            "local/aws.upbound.io/ProviderConfig//prod 111111111111 222222222222");
+  EXPECT_EQ(found[0].cause,
+            "ProviderConfig local/aws.upbound.io/ProviderConfig//prod led to AWS account "
+            "111111111111 and leads to account 222222222222 now. What it managed before may still "
+            "exist in account 111111111111, and stays with its owners.");
+  EXPECT_EQ(found[0].evidence, "2 resources are orphaned in account 111111111111");
+  EXPECT_NE(found[0].remedy.find("truce list --state orphaned"), std::string::npos);
+  registry.Run([&](Ledger& ledger) {
+    EXPECT_TRUE(ReleaseByOperator(scene::QueueName("jobs", "111111111111"), "ann", "gone", ledger));
+  });
+  EXPECT_EQ(find().at(0).evidence, "1 resource is orphaned in account 111111111111");
+  registry.Run([&](Ledger& ledger) {
+    EXPECT_TRUE(ReleaseByOperator(scene::QueueName("mail", "111111111111"), "ann", "gone", ledger));
+  });
+  EXPECT_TRUE(find().empty());
+}
+
+TEST(AdoptionsTest, ACompositeThatNamesWhatAnotherPartyOwns) {
+  MemoryStore store;
+  scene::Registry registry(store);
+  const Slot leaf = SlotOf("Bucket", "team-a", "files");
+  ObjectFacts bucket = scene::ManagedBucket(leaf, "u-a", "files", Intent::kDeletes, 10);
+  ASSERT_TRUE(registry.Create(bucket).allowed);
+  const Slot top = SlotOf("XStorage", "", "theirs");
+  ObjectFacts composite = scene::Composite(top, "u-x", "", 11);
+  composite.lineage.resources = {scene::RefTo(leaf, "")};
+  registry.See(composite);
+  const auto find = [&] {
+    std::vector<Adoption> adoptions;
+    const std::vector<Object> objects = registry.Contents().objects;
+    const auto look = [&](const Facts& facts) {
+      for (const Object& object : objects) {
+        if (auto one = AdoptionNotFollowed(object, facts)) adoptions.push_back(*std::move(one));
+      }
+    };
+    EXPECT_TRUE(store.Read(look, testing::Soon()).ok());
+    return FindAdoptions(adoptions);
+  };
+  EXPECT_TRUE(find().empty()) << "only one of both names the other";
+  bucket.lineage.controller = scene::RefTo(top, "u-x");
+  bucket.version = 12;
+  registry.See(bucket);
+  const auto found = find();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].detector, Detector::kAdoptionNotFollowed);
+  EXPECT_EQ(found[0].mode, Mode::kWarn);
+  EXPECT_EQ(found[0].objects, (std::vector<Slot>{leaf, top}));
+  EXPECT_EQ(found[0].cause,
+            "Bucket.s3.aws.m.upbound.io team-a/files keeps its own owner: "
+            "XStorage.platform.example.org theirs and it name each other, but nobody handed it "
+            "over.");
+  EXPECT_NE(found[0].remedy.find("truce.dev/transfer-to: XStorage.platform.example.org/theirs"),
+            std::string::npos)
+      << found[0].remedy;
+  // What a composite composes from the start is followed, and no finding.
+  ObjectFacts own =
+      scene::ManagedBucket(SlotOf("Bucket", "", "own"), "u-o", "own", Intent::kDeletes, 13);
+  own.lineage.controller = scene::RefTo(top, "u-x");
+  ASSERT_TRUE(registry.Create(own, scene::kCrossplane).allowed);
+  EXPECT_EQ(find().size(), 1U);
+}
+
+}  // namespace detect_names_test
+}  // namespace truce
