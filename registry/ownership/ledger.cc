@@ -231,6 +231,7 @@ void Ledger::MoveAgreements(const Owner& stored) {
     agreement.key = moved->first;
     PutAgreement(std::move(agreement));
   }
+  if (moved != owners_.end()) EndWhatIsDone(stored, *moved->second);
 }
 
 void Ledger::EndWhatIsDone(const Owner& stored, const Owner& owner) {
@@ -287,10 +288,19 @@ void Ledger::DropNamesOfTheGone() {
   for (const auto& [key, owner] : owners_) {
     if (!owner) left.insert(key);
   }
+  const auto stands = [&](const KeyText& key) { return OwnerOf(key) || !RowsOfKey(key).empty(); };
+  // What only passed through goes back to the resource that lives (I14): an object may bring a name
+  // along in the decision that ends it.
+  const auto drop = [&](const KeyText& name) {
+    auto stored = facts_.FurtherName(name);
+    const bool returns = stored && stands(stored->key);
+    names_.insert_or_assign(name, returns ? std::move(stored) : std::nullopt);
+  };
   for (const KeyText& key : left) {
-    const std::vector<ResourceName> names = FurtherNamesOf(key);
-    if (names.empty() || OwnerOf(key) || !RowsOfKey(key).empty()) continue;
-    for (const ResourceName& name : names) DropName(name.name);
+    if (stands(key)) continue;
+    for (const ResourceName& name : FurtherNamesOf(key)) drop(name.name);
+    const auto taken = names_.find(key);
+    if (taken != names_.end() && !taken->second) drop(key);
   }
 }
 

@@ -63,8 +63,11 @@ std::optional<KeyText> LocatedNameOf(const DeclaredResource& resource) {
 
 std::optional<KeyText> LocatedNameAt(const KeyText& key, const Ledger& ledger) {
   if (IsLocated(key)) return key;
-  const auto owner = ledger.OwnerOf(key);
-  return owner ? LocatedName(*owner) : std::nullopt;
+  if (const auto owner = ledger.OwnerOf(key)) return LocatedName(*owner);
+  for (ResourceName& name : ledger.FurtherNamesOf(key)) {  // it is only observed
+    if (name.sort == NameSort::kLocated) return std::move(name.name);
+  }
+  return std::nullopt;
 }
 
 bool Differ(const std::optional<KeyText>& a, const std::optional<KeyText>& b) {
@@ -176,7 +179,8 @@ std::vector<MeantResource> ResourcesMeant(const DeclaredResource& resource, cons
         located == resource.key && SortOf(*name.text) == NameSort::kDeclared;
     if (by_configuration) {
       const auto owner = ledger.OwnerOf(*key);
-      if (owner && owner->record != Record::kNone && Differ(LocatedName(*owner), located)) continue;
+      const bool is_managed = owner && owner->record == Record::kNone;
+      if (!is_managed && Differ(LocatedNameAt(*key, ledger), located)) continue;
     }
     const auto further = *key == *name.text ? std::nullopt : ledger.FurtherName(*name.text);
     const bool observed = name.observed || (further && further->observed);
@@ -221,7 +225,7 @@ bool OthersDeclareBy(const KeyText& name, const KeyText& key, const Slot& root,
   const std::string account = AccountIn(name);
   const std::vector<Row> rows = ledger.RowsOfKey(key);
   return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
-    return row.root != root && row.identity.account == account;
+    return Manages(row) && row.root != root && row.identity.account == account;
   });
 }
 
@@ -317,6 +321,11 @@ void UniteAgreements(const KeyText& from, const KeyText& to, Ledger& ledger) {
 void Merge(const KeyText& from, const KeyText& to, Ledger& ledger) {
   auto kept = ledger.OwnerOf(to);
   const auto gone = ledger.OwnerOf(from);
+  if (gone && !kept) {  // there it was only observed so far
+    RenameKey(from, to, ledger);
+    PutFurther(from, to, false, ledger);
+    return;
+  }
   UniteAgreements(from, to, ledger);
   MoveBelongings(from, to, ledger);
   if (gone) ledger.DropOwner(from);
@@ -505,6 +514,7 @@ bool LocateResource(const KeyText& key, std::string_view account, Ledger& ledger
   auto other = ledger.OwnerOf(*at);
   if (!other || MayMerge(*other, *owner, ledger)) {
     Merge(key, *at, ledger);
+    NoteAccount(*at, located, ledger);
     return true;
   }
   bool changed = false;

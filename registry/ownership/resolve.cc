@@ -1,5 +1,6 @@
 #include "registry/ownership/resolve.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,12 +10,14 @@
 namespace truce {
 namespace {
 
-// The slot that `reference` names: an object of the referenced type, declared in the same flavour.
+// The slot that `reference` of the object at `own` names: an object of the referenced type,
+// declared in the same flavour. Without a namespace it means the object's own (R1).
 std::optional<Slot> SlotOf(const Reference& reference, const TypeSpec& type, Flavour flavour,
-                           const std::string& cluster) {
+                           const Slot& own) {
   for (const KindSpec& kind : type.kinds) {
     if (kind.flavour != flavour) continue;
-    return Slot{cluster, kind.group, kind.kind, reference.ns, reference.name};
+    const std::string& ns = reference.ns.empty() ? own.ns : reference.ns;
+    return Slot{own.cluster, kind.group, kind.kind, ns, reference.name};
   }
   return std::nullopt;
 }
@@ -81,12 +84,26 @@ void ResolveReferences(const Catalogue& catalogue, const Facts& facts, ObjectFac
     for (const Reference& reference : references) {
       const TypeSpec* type = reference.type.empty() ? nullptr : catalogue.FindType(reference.type);
       if (type == nullptr || reference.name.empty()) continue;
-      const auto slot = SlotOf(reference, *type, own->flavour, object.slot.cluster);
+      const auto slot = SlotOf(reference, *type, own->flavour, object.slot);
       const auto name = slot ? NameAt(*slot, reference.type, facts) : std::nullopt;
       if (name) Resolve(resource, reference, *name, *spec);
     }
   }
   for (DeclaredResource& resource : object.resources) SpellZones(catalogue, facts, resource);
+}
+
+void ResolveHeld(const Catalogue& catalogue, const Facts& facts, const ObjectFacts& object,
+                 ObjectFacts& before) {
+  const auto is_left = [&](const Reference& reference) {
+    return std::any_of(object.resources.begin(), object.resources.end(), [&](const auto& resource) {
+      const std::vector<Reference>& left = resource.references;
+      return std::find(left.begin(), left.end(), reference) != left.end();
+    });
+  };
+  for (DeclaredResource& resource : before.resources) {
+    std::erase_if(resource.references, [&](const Reference& each) { return !is_left(each); });
+  }
+  ResolveReferences(catalogue, facts, before);
 }
 
 }  // namespace truce

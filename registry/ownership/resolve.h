@@ -15,6 +15,11 @@ namespace truce {
 // name. Reads nothing when the object has neither an unresolved reference nor such a name.
 void ResolveReferences(const Catalogue& catalogue, const Facts& facts, ObjectFacts& object);
 
+// The same for the version before `object`, of which nothing is resolved yet: only references that
+// `object` has too. What it spells out instead was not held by a reference before (R1).
+void ResolveHeld(const Catalogue& catalogue, const Facts& facts, const ObjectFacts& object,
+                 ObjectFacts& before);
+
 }  // namespace truce
 
 #endif  // TRUCE_REGISTRY_OWNERSHIP_RESOLVE_H_

@@ -271,13 +271,14 @@ std::vector<Meaning> MeaningsOf(const Case& c, const Pair& pair) {
   return meanings;
 }
 
-// The owner of what was meant, which names that joined may have brought under another key.
+// The owner of what was meant, which names that joined may have brought under another key. Nothing:
+// it merged, or the stand-in alone meant it, and went to another account's resource.
 std::optional<Owner> OwnerNow(const Case& c, const Pair& pair, const Meaning& meaning) {
-  auto owner = c.ledger.OwnerOf(meaning.meant.key);
-  if (owner || !meaning.owner) return owner;
   for (const MeantResource& meant : ResourcesMeant(*pair.resource, c.ledger)) {
-    owner = c.ledger.OwnerOf(meant.key);
-    if (owner && owner->id == meaning.owner->id) return owner;
+    auto owner = c.ledger.OwnerOf(meant.key);
+    const bool same = meant.key == meaning.meant.key ||
+                      (owner && meaning.owner && owner->id == meaning.owner->id);
+    if (owner && same) return owner;
   }
   return std::nullopt;
 }
@@ -287,7 +288,7 @@ void Grant(const Case& c, const Pair& pair, const std::vector<Meaning>& meanings
   const KeyText home = JoinNames(*pair.resource, c.object.root, c.ledger);
   if (!c.ledger.OwnerOf(home)) GrantNew(home, *pair.resource, c.grantee, c.ledger);
   for (const Meaning& meaning : meanings) {
-    const auto owner = OwnerNow(c, pair, meaning);  // none: merged
+    const auto owner = OwnerNow(c, pair, meaning);
     if (!owner || meaning.obstacle.reason || meaning.obstacle.held) continue;
     if (meaning.obstacle.transfers && owner->root != c.object.root) {
       GrantToSuccessor(*owner, *pair.resource, c.grantee, c.ledger);
@@ -468,8 +469,9 @@ std::optional<Slot> RestoredUnder(const ReviewRequest& request, const Ledger& le
           std::find(owner->left.begin(), owner->left.end(), object.slot) != owner->left.end();
       if (!had && !NamedByMissing(object, owner->root, ledger)) return std::nullopt;
       const std::vector<Row> rows = ledger.RowsOfKey(meant.key);
-      const bool beside = std::any_of(rows.begin(), rows.end(),
-                                      [](const Row& row) { return Manages(row) && row.managed; });
+      const bool beside = std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
+        return Manages(row) && row.managed && row.id.uid != object.uid;  // not the review before
+      });
       if (object.managed && beside) return std::nullopt;
       root = owner->root;
     }

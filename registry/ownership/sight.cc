@@ -77,6 +77,8 @@ void PassTo(const Row& heir, const Cause& cause, Owner owner, Ledger& ledger) {
   }
   owner.root = heir.root;
   owner.since = ledger.now();
+  owner.record = Record::kNone;
+  owner.record_reason.clear();
   owner.successor.clear();
   if (cause.heritage == Heritage::kFreed) {
     // A managed heir made or adopted it all along; of a claim that says nothing (E1).
@@ -290,13 +292,14 @@ Object PutPlace(const ObjectFacts& object, Ledger& ledger) {
 }
 
 void SeeObserver(const SeenDeclaration& seen, Ledger& ledger) {
-  std::vector<MeantResource> meant = ResourcesMeant(seen.resource, ledger);
-  if (meant.empty()) meant.push_back({seen.resource.key, false});
-  for (const MeantResource& each : meant) {
+  for (const MeantResource& each : ResourcesMeant(seen.resource, ledger)) {
     const auto row = ledger.FindRow({each.key, seen.object.uid, RowState::kSeen});
     if (row && Manages(*row)) EndRow(row->id, End::kUnproved, "demoted to Observe", ledger);
-    PutSeen(each.key, seen, ledger);
   }
+  // Anew: of what is left orphaned in another account the declaration says nothing any more (N5).
+  std::vector<MeantResource> meant = ResourcesMeant(seen.resource, ledger);
+  if (meant.empty()) meant.push_back({seen.resource.key, false});
+  for (const MeantResource& each : meant) PutSeen(each.key, seen, ledger);
 }
 
 void SeeManager(const SeenDeclaration& seen, Ledger& ledger) {

@@ -472,8 +472,10 @@ void Judgement::SettleNames(const Facts& facts) {
 }
 
 Decision Judgement::DecideOwnership(const Facts& facts, const IdSource& ids) {
+  if (request_.old_object) {
+    ResolveHeld(*policy_->catalogue, facts, request_.object, *request_.old_object);
+  }
   ResolveReferences(*policy_->catalogue, facts, request_.object);
-  if (request_.old_object) ResolveReferences(*policy_->catalogue, facts, *request_.old_object);
   AwaitNames(policy_->identity.moving, request_.object);
   Decision decision = Review(request_, facts, now_, ids);
   CheckListed(decision, facts);

@@ -1,0 +1,408 @@
+// What must hold: the checks of a cascade world, by what really is.
+#include <algorithm>
+#include <utility>
+
+#include "registry/ownership/grant.h"
+#include "registry/ownership/names.h"
+#include "tests/model/cascade_world.h"
+
+namespace truce {
+namespace {
+
+// Contents are compared and proved whole at every so many steps; decisions always are.
+constexpr unsigned kWholeEvery = 16;
+
+bool IsStandIn(const std::string& name) { return name.find("|?") != std::string::npos; }
+
+bool Has(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool CanAct(const Thing& thing) {
+  return thing.intent == Intent::kDeletes ||
+         (thing.intent == Intent::kManages && !thing.terminating);
+}
+
+}  // namespace
+
+bool CascadeWorld::IsCurrent(const std::string& config) const {
+  return views_.at(config).seen == configs_.at(config);
+}
+
+void CascadeWorld::Excuse(const Thing& thing) {
+  const auto resource = cloud_.find(TargetOf(thing));
+  if (resource != cloud_.end()) resource->second.exempt = true;
+}
+
+// S2: what the registry knows of another party's living resource is granted only by that one's
+// word.
+void CascadeWorld::CheckGranted(Thing& thing, const Slot& root) {
+  if (thing.intent == Intent::kObserves) return;
+  for (const std::string& name : NamesOf(thing, profile_.guarded)) {
+    const auto known = known_.find(name);
+    if (known == known_.end() || !cloud_.contains(known->second.target)) continue;
+    const std::string target = known->second.target;
+    CloudResource& resource = cloud_.at(target);
+    if (resource.exempt || resource.party == thing.party || resource.alone == thing.slot) continue;
+    if (bound_ever_.contains(resource.party) && bound_ever_.contains(thing.party)) {
+      thing.licensed = true;
+      continue;
+    }
+    const auto owner = registry_->OwnerNamed(Spelt(name));
+    const std::set<std::string>& words = words_[target];
+    const bool named = std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+      return NamesSuccessor(word, root);
+    });
+    const bool handed_over = named && owner && owner->root == root;
+    if (handed_over) {
+      Say(target + " is handed over to " + thing.party);
+      resource.party = thing.party;
+      words_.erase(target);
+      std::erase_if(known_, [&](const auto& entry) { return entry.second.target == target; });
+    } else if (!thing.exempt) {
+      Fails("S2: " + ForPeople(thing.slot) + " was granted " + name + " of " + resource.party);
+    }
+  }
+}
+
+// S1 at admission: no other one that could be known manages what it really means.
+void CascadeWorld::CheckAdmitted(Thing& thing) {
+  const std::string target = TargetOf(thing);
+  if (target.empty() || thing.intent == Intent::kObserves) return;
+  const std::vector<std::string> mine = NamesOf(thing, profile_.guarded);
+  for (const auto& [slot, other] : things_) {
+    if (slot == thing.slot || other.exempt || !CanAct(other) || TargetOf(other) != target) continue;
+    std::vector<std::string> known;
+    if (IsCurrent(other.config)) known = NamesOf(other, profile_.guarded);
+    bool recorded = false;
+    bool located = false;
+    Read([&](const Facts& facts) {
+      for (const std::string& uid : {thing.uid, other.uid}) {
+        for (const Row& row : facts.RowsOfUid({uid})) {
+          const auto owner = facts.OwnerOf(row.id.key);
+          recorded = recorded || (owner && owner->root != row.root);
+          located = located || (uid == other.uid && row.id.state == RowState::kSeen && owner &&
+                                LocatedName(*owner));
+        }
+      }
+    });
+    if (!other.shown.empty() && !located) known = NamesOf(other, false);
+    const bool shared = std::any_of(mine.begin(), mine.end(),
+                                    [&](const std::string& name) { return Has(known, name); });
+    if (!shared || recorded) {
+      thing.exempt = true;
+    } else if (!thing.exempt) {
+      Fails("S1: " + ForPeople(thing.slot) + " was admitted beside " + ForPeople(slot) + ": " +
+            target);
+    }
+  }
+}
+
+// S3: what no rule can be a reason to refuse.
+void CascadeWorld::CheckRefused(const Thing* old, const Thing& next, const Decision& decision) {
+  const bool adds = old == nullptr || next.name != old->name || next.config != old->config ||
+                    next.id != old->id || next.intent > old->intent;
+  if (!adds) Fails("S3: an update that adds nothing was refused: " + ForPeople(next.slot));
+  for (const Clash& clash : decision.denied) {
+    if (clash.holder.root == decision.root && clash.reason != ClashReason::kSibling) {
+      Fails("S3: the holder itself was refused: " + ForPeople(next.slot));
+    }
+    if (profile_.guarded) continue;
+    bool told = false;
+    Read([&](const Facts& facts) {
+      for (const std::string& name : NamesOf(next, false)) {
+        const auto owner = OwnerByName(Spelt(name), facts);
+        const auto further = facts.FurtherName(Spelt(name));
+        told = told || (owner && owner->id == clash.holder.id && !(further && further->observed));
+      }
+    });
+    if (!told && next.managed()) {
+      Fails("S3: a status alone refused " + ForPeople(next.slot) + " " + clash.holder.key.text);
+    }
+  }
+}
+
+// S2 at the provider: what belongs to another party is neither adopted nor deleted.
+void CascadeWorld::CheckForeign(const Thing& thing, const std::string& verb) {
+  const std::string target = TargetOf(thing);
+  const CloudResource& resource = cloud_.at(target);
+  if (resource.party == thing.party || resource.exempt || thing.exempt || thing.licensed) return;
+  if (resource.alone == thing.slot) return;
+  if (bound_ever_.contains(resource.party) && bound_ever_.contains(thing.party)) return;
+  const bool could_know = !thing.has_account() || resource.by.contains(thing.first) ||
+                          (resource.seen && Has(thing.judged, LocatedNameOf(thing)));
+  if (!could_know) return;
+  Fails("S2: " + ForPeople(thing.slot) + " " + verb + " " + target + " of " + resource.party);
+}
+
+// The located name of what it really means; the only one of what needs no account.
+std::string CascadeWorld::LocatedNameOf(const Thing& thing) const {
+  const std::vector<std::string> names = NamesOf(thing, false);
+  if (names.empty() || !thing.has_account()) return names.empty() ? "" : names.front();
+  return WithAccount({names.front()}, configs_.at(thing.config).account).text;
+}
+
+// S4: the resources whose end the last version shows, when it really is gone and nothing stood in
+// the way of seeing that.
+std::vector<PublicId> CascadeWorld::ClearEnds(const Thing& last) const {
+  std::vector<PublicId> ids;
+  const auto alive = last_alive_.find(last.uid);
+  const bool shows = last.managed() && last.intent == Intent::kDeletes && last.terminating &&
+                     last.deleting && !last.forged && !last.moved &&
+                     !stripped_.contains(last.uid) && !cloud_.contains(TargetOf(last)) &&
+                     alive != last_alive_.end();
+  if (!shows || alive->second.name != last.name || alive->second.id != last.id) return ids;
+  const std::uint64_t config = configs_.at(last.config).version;
+  const auto view = first_views_.find(last.uid);
+  const bool kept = IsCurrent(last.config) && view != first_views_.end() &&
+                    view->second == config && config < last.born &&
+                    alive->second.config == last.config;
+  const std::string& account = views_.at(last.config).account;
+  const bool told = account.empty() || account == configs_.at(last.config).account;
+  if (last.has_account() && !(kept && told)) return ids;
+  Read([&](const Facts& facts) {
+    const auto owner = OwnerByName(Spelt(NamesOf(last).back()), facts);
+    if (!owner || owner->record != Record::kNone) return;
+    for (const Row& row : facts.RowsOfUid({last.uid})) {
+      if (row.id.key != owner->key) return;  // in conflict elsewhere
+    }
+    for (const Row& row : facts.RowsOfKey(owner->key)) {
+      const bool mine = row.id.uid.text == last.uid && row.root == owner->root;
+      const bool other = !mine && row.managed && Manages(row);
+      if (other) return ids.clear();
+      if (mine && row.id.state == RowState::kSeen) ids.push_back(owner->id);
+    }
+  });
+  return ids;
+}
+
+void CascadeWorld::CheckFreed(const std::vector<PublicId>& ids, const Thing& last) {
+  const auto owner = registry_->OwnerNamed(Spelt(NamesOf(last).back()));
+  if (!owner || std::find(ids.begin(), ids.end(), owner->id) == ids.end()) return;
+  if (owner->record != Record::kNone || owner->real) {
+    Fails("S4: " + owner->key.text + " ended before our eyes, and is held");
+  }
+}
+
+void CascadeWorld::NoteHeir(const std::string& target, const std::string& successor) {
+  for (const char* party : {"p0", "p1", "p2"}) {
+    const std::string part = std::string("/") + party + "/";
+    if (successor.find(part) != std::string::npos) heirs_[target].insert(party);
+  }
+}
+
+// An annotation is the owner's word when a version brings it.
+void CascadeWorld::NoteWord(const Thing& thing) {
+  std::string& before = words_seen_[thing.uid];
+  if (before == thing.transfer_to) return;
+  before = thing.transfer_to;
+  Read([&](const Facts& facts) {
+    const auto object = facts.ObjectByUid({thing.uid});
+    const Slot root = object ? object->root : thing.slot;
+    const auto note_thing = [&](const Thing& each) {
+      const auto other = facts.ObjectByUid({each.uid});
+      if (!other || other->root != root) return;
+      words_[TargetOf(each)] = {thing.transfer_to};
+      NoteHeir(TargetOf(each), thing.transfer_to);
+    };
+    for (const auto& [uid, each] : last_seen_) note_thing(each);
+    for (const auto& [slot, each] : things_) note_thing(each);
+    for (const auto& [name, known] : known_) {
+      const auto owner = OwnerByName(Spelt(name), facts);
+      const bool holds = owner && owner->root == root && owner->record == Record::kNone;
+      if (holds) words_[known.target].insert(thing.transfer_to);
+      if (holds) NoteHeir(known.target, thing.transfer_to);
+    }
+  });
+}
+
+void CascadeWorld::CheckManagers() {
+  std::map<std::string, const Thing*> managers;
+  for (const auto& [slot, thing] : things_) {
+    const std::string target = TargetOf(thing);
+    if (target.empty() || thing.exempt || !CanAct(thing)) continue;
+    const auto [at, added] = managers.try_emplace(target, &thing);
+    if (added) continue;
+    Fails("S1: " + target + " is managed by " + ForPeople(at->second->slot) + " and " +
+          ForPeople(slot));
+  }
+}
+
+void CascadeWorld::CheckKnown(const Facts& facts) {
+  for (auto at = known_.begin(); at != known_.end();) {
+    const auto& [name, known] = *at;
+    const auto resource = cloud_.find(known.target);
+    if (resource == cloud_.end() || resource->second.exempt) {
+      at = known_.erase(at);
+      continue;
+    }
+    ++at;
+    const auto owner = OwnerByName(Spelt(name), facts);
+    if (!owner && known.observed) continue;  // configuration took it, and ended: below
+    if (!owner) {
+      Fails("S2: " + name + " was freed while " + known.target + " lives");
+      continue;
+    }
+    const auto is_of = [&](const std::string& party) {
+      return owner->party.text == "ns:local/" + party;
+    };
+    if (IsStandIn(name) || known.parties.contains(owner->party.text) ||
+        is_of(resource->second.party)) {
+      continue;
+    }
+    // Configuration takes what is known from a status alone (DESIGN.md of ownership).
+    const auto further = facts.FurtherName(Spelt(name));
+    if (known.observed && !(further && further->observed)) continue;
+    // The chain that it belongs to is joined from below, and has no party yet.
+    const auto top = things_.find(owner->root);
+    if (top != things_.end() && top->second.party == resource->second.party) continue;
+    const std::set<std::string>& heirs = heirs_[known.target];
+    const auto heir = std::find_if(heirs.begin(), heirs.end(), is_of);
+    if (heir != heirs.end()) {
+      resource->second.party = *heir;
+      continue;
+    }
+    const bool bound = bound_ever_.contains(resource->second.party) &&
+                       std::any_of(bound_ever_.begin(), bound_ever_.end(), is_of);
+    if (!bound)
+      Fails("S2: " + name + " of " + resource->second.party + " went to " + owner->party.text);
+  }
+}
+
+void CascadeWorld::NoteKnown(const Facts& facts) {
+  for (const auto& [slot, thing] : things_) {
+    const auto resource = cloud_.find(TargetOf(thing));
+    const auto seen = last_seen_.find(thing.uid);
+    const bool lives = thing.managed() && resource != cloud_.end() && seen != last_seen_.end();
+    if (!lives || thing.exempt || thing.forged || thing.intent == Intent::kObserves) continue;
+    if (resource->second.party != thing.party || resource->second.exempt) continue;
+    const std::vector<std::string> shown = NamesOf(seen->second);
+    for (const std::string& name : NamesOf(thing, profile_.guarded)) {
+      const bool true_name =
+          IsStandIn(name) ? IsCurrent(thing.config) : name == LocatedNameOf(thing);
+      const auto owner = OwnerByName(Spelt(name), facts);
+      if (!true_name || !owner || !owner->real || owner->record != Record::kNone) continue;
+      if (!Has(shown, name)) continue;
+      const std::vector<Row> rows = facts.RowsOfKey(owner->key);
+      const bool holds = std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
+        return row.id.uid.text == thing.uid && row.id.state == RowState::kSeen &&
+               row.root == owner->root;
+      });
+      const auto further = facts.FurtherName(Spelt(name));
+      if (!holds || (further && further->observed && !profile_.guarded)) continue;
+      const bool observed = further && further->observed;
+      known_.try_emplace(name, Known{resource->first, {owner->party.text}, observed});
+      resource->second.seen = resource->second.seen || !IsStandIn(name);
+    }
+  }
+}
+
+bool CascadeWorld::CheckStep() {
+  if (!store_->complaint().empty()) Fails("S5: " + store_->complaint());
+  CheckManagers();
+  Read([&](const Facts& facts) {
+    CheckKnown(facts);
+    NoteKnown(facts);
+  });
+  if (++steps_ % kWholeEvery == 0) CheckWhole();
+  return broken_.empty();
+}
+
+void CascadeWorld::CheckWhole() {
+  StoreContents after = registry_->Contents();
+  for (const std::string& breach : CheckInvariants(after)) Fails("S5: " + breach);
+  if (!AuditOnlyGrew(before_, after)) Fails("S5: the audit log was changed");
+  before_ = std::move(after);
+}
+
+// When quiet.
+void CascadeWorld::CheckState() {
+  CheckStep();
+  CheckWhole();
+  for (const Row& row : before_.rows) {
+    const Thing* thing = Find(row.slot);
+    const bool stands = thing != nullptr && thing->uid == row.id.uid.text &&
+                        (!Manages(row) || thing->intent != Intent::kObserves);
+    if (!stands || row.id.state != RowState::kSeen) {
+      Fails("Q: phantom row of " + ForPeople(row.slot) + " on " + row.id.key.text);
+    }
+  }
+  Read([&](const Facts& facts) { CheckThings(facts); });
+}
+
+// A composite's claim names it, too.
+bool CascadeWorld::IsBoundBack(const Thing& composite) const {
+  if (!composite.claim) return true;
+  const auto claim = things_.find(*composite.claim);
+  return claim != things_.end() && std::find(claim->second.refs.begin(), claim->second.refs.end(),
+                                             composite.slot) != claim->second.refs.end();
+}
+
+void CascadeWorld::CheckThings(const Facts& facts) {
+  for (const auto& [slot, thing] : things_) {
+    const auto object = facts.ObjectByUid({thing.uid});
+    if (!object) {
+      Fails("Q: " + ForPeople(slot) + " is not known");
+      continue;
+    }
+    for (const std::string& name : NamesOf(thing, profile_.guarded)) {
+      if (thing.intent == Intent::kObserves || thing.exempt) break;
+      const auto owner = OwnerByName(Spelt(name), facts);
+      const std::vector<Row> rows = facts.RowsOfUid({thing.uid});
+      // By configuration another one may have a name that this one's status tells.
+      if (!IsStandIn(name) && thing.has_account() && views_.at(thing.config).account.empty()) {
+        if (!owner) Fails("Q: nobody has " + name);
+        continue;
+      }
+      const bool has = owner && std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
+                         return row.id.key == owner->key && row.id.state == RowState::kSeen;
+                       });
+      if (!has) Fails("Q: " + ForPeople(slot) + " has no row on " + name);
+    }
+    if (!thing.controller) continue;
+    const Thing* above = Find(thing.controller->second);
+    const bool linked =
+        above != nullptr && above->uid == thing.controller->first &&
+        std::find(above->refs.begin(), above->refs.end(), slot) != above->refs.end() &&
+        above->party == thing.party && !thing.exempt && IsBoundBack(*above);
+    const auto top = linked ? facts.ObjectByUid({above->uid}) : std::nullopt;
+    if (top && top->root != object->root) {
+      Fails("Q: the chain is broken at " + ForPeople(slot) + ": " + ForPeople(object->root));
+    }
+  }
+}
+
+std::string CascadeWorld::State() const {
+  std::string text;
+  const StoreContents contents = registry_->Contents();
+  for (const Owner& owner : contents.owners) {
+    text += "  owner of " + owner.key.text + ": " + ForPeople(owner.root) + ", " +
+            owner.party.text + ", " + std::string(Name(owner.record)) +
+            (owner.real ? ", real" : "") + ", in " + owner.identity.account + "\n";
+  }
+  for (const ResourceName& name : contents.names) {
+    text += "  name " + name.name.text + " of " + name.key.text +
+            (name.observed ? ", observed" : "") + "\n";
+  }
+  for (const Row& row : contents.rows) {
+    text += "  row of " + row.id.uid.text + " " + ForPeople(row.slot) + " at " + row.id.key.text +
+            ", " + std::string(Name(row.id.state)) + ", root " + ForPeople(row.root) + "\n";
+  }
+  for (const Object& object : contents.objects) {
+    text += "  object " + object.uid.text + " " + ForPeople(object.slot) + ", root " +
+            ForPeople(object.root) + ", parent " +
+            (object.parent ? ForPeople(*object.parent) + " " + object.parent_uid.text : "-") +
+            ", " + object.link + "\n";
+  }
+  for (const auto& [slot, thing] : things_) {
+    text += "  lives: " + ForPeople(slot) + " " + thing.uid + " means " + TargetOf(thing) +
+            (thing.exempt ? ", exempt" : "") + "\n";
+  }
+  for (const auto& [target, resource] : cloud_) {
+    text += "  exists: " + target + " of " + resource.party + (resource.exempt ? ", exempt" : "") +
+            "\n";
+  }
+  return text;
+}
+
+}  // namespace truce

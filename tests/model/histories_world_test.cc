@@ -1,0 +1,211 @@
+// What the world of cascades (CascadeWorld) found, each as a history of its own.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "registry/ownership/hand_over.h"
+#include "registry/ownership/names.h"
+#include "registry/ownership/rekey.h"
+#include "registry/store/memory/memory_store.h"
+#include "tests/model/scene.h"
+
+namespace truce {
+namespace histories_world_test {
+
+using scene::ManagedQueue;
+using scene::Queue;
+using scene::QueueName;
+using scene::SlotOf;
+
+constexpr const char* kOne = "111111111111";
+constexpr const char* kTwo = "222222222222";
+
+class HistoriesOfTheWorld : public ::testing::Test {
+ protected:
+  ~HistoriesOfTheWorld() override {
+    for (const std::string& breach : CheckInvariants(registry_.Contents())) ADD_FAILURE() << breach;
+  }
+
+  // The account of the ProviderConfig of `queue` was read.
+  void Learn(const Queue& queue, const std::string& account) {
+    registry_.Run([&](Ledger& ledger) {
+      const std::vector<KeyText> keys = ledger.facts().KeysAfter({}, 100);
+      (void)LocateResources(keys, {queue.StandIn(), account}, ledger);
+    });
+  }
+  bool IsAs(const KeyText& name, const Slot& root) {
+    const auto owner = registry_.OwnerNamed(name);
+    return owner && owner->root == root && owner->record == Record::kNone;
+  }
+
+  MemoryStore store_;
+  scene::Registry registry_{store_};
+  const Slot a_ = SlotOf("Queue", "team-a", "a");
+  const Slot b_ = SlotOf("Queue", "team-b", "b");
+  const Slot c_ = SlotOf("Queue", "team-c", "c");
+};
+
+// Somebody declared it past Truce while Terraform owned it: when Terraform's word ends, it is
+// theirs.
+TEST_F(HistoriesOfTheWorld, AnImportEndsBesideALivingDeclaration) {
+  registry_.Run([](Ledger& ledger) {
+    Owner owner;
+    owner.key = scene::BucketKey("k");
+    owner.root = {"", "truce.dev", "Import", "", "terraform:network"};
+    owner.party = ledger.PartyFor(owner.root);
+    ASSERT_TRUE(Import(owner, "operator", ledger));
+  });
+  const Slot slot = SlotOf("Bucket", "team-b", "b");
+  registry_.See(scene::ManagedBucket(slot, "b", "k", Intent::kDeletes, 10));
+  registry_.Run([](Ledger& ledger) {
+    EXPECT_TRUE(ReleaseByOperator(scene::BucketKey("k"), "operator", "moved", ledger));
+  });
+  ASSERT_TRUE(registry_.OwnerOf("k"));
+  EXPECT_EQ(registry_.OwnerOf("k")->root, slot);
+  EXPECT_EQ(registry_.OwnerOf("k")->record, Record::kNone);
+}
+
+// The API server saw no answer and asks again.
+TEST_F(HistoriesOfTheWorld, ARestoreIsAskedTwice) {
+  const Slot slot = SlotOf("Bucket", "", "x-y");
+  const Slot claim = SlotOf("Storage", "team-a", "c");
+  ObjectFacts top = scene::Composite(claim, "c", "", 1);
+  ObjectFacts composite = scene::Composite(SlotOf("XStorage", "", "x"), "x", "", 2);
+  ObjectFacts bucket = scene::ManagedBucket(slot, "b", "k", Intent::kDeletes, 3);
+  top.lineage.composite = scene::RefTo(composite.slot, "");
+  composite.lineage.claim = scene::RefTo(claim, "");
+  composite.lineage.resources = {scene::RefTo(slot, "")};
+  bucket.lineage.controller = scene::RefTo(composite.slot, "x");
+  for (ObjectFacts* object : {&top, &composite, &bucket}) {
+    ASSERT_TRUE(registry_.Create(*object, scene::kCrossplane).allowed);
+    object->real = true;
+    registry_.See(*object);
+  }
+  for (ObjectFacts* object : {&top, &composite, &bucket}) registry_.SeeDeleted(*object);
+  ObjectFacts restored = scene::ManagedBucket(slot, "again", "k", Intent::kDeletes, 30);
+  restored.lineage.composed = true;
+  restored.lineage.label = "x";
+  ASSERT_TRUE(registry_.Create(restored, scene::kRestorer).allowed);
+  const StoreContents once = registry_.Contents();
+  EXPECT_TRUE(registry_.Ask(registry_.last_request()).allowed);
+  EXPECT_TRUE(registry_.Contents() == once);
+}
+
+// B only observes by the account what A declared without it.
+TEST_F(HistoriesOfTheWorld, AnAccountBecomesKnownThatOthersObserve) {
+  const Queue declared{"jobs", "prod", "", ""};
+  ASSERT_TRUE(registry_.Create(ManagedQueue(a_, "a", declared, Intent::kDeletes, 10)).allowed);
+  const Queue observed{"jobs", "stage", kOne, ""};
+  ASSERT_TRUE(registry_.Create(ManagedQueue(b_, "b", observed, Intent::kObserves, 11)).allowed);
+  Learn(declared, kOne);
+  EXPECT_TRUE(IsAs(QueueName("jobs", kOne), a_));
+  EXPECT_TRUE(IsAs(QueueName("jobs", declared.StandIn()), a_));
+}
+
+// B observed in the account where the ProviderConfig led before: that is no resource of anybody's.
+TEST_F(HistoriesOfTheWorld, WhatIsOnlyObservedElsewhereStandsInNobodysWay) {
+  const Queue before{"jobs", "prod", kOne, ""};
+  const Queue now{"jobs", "prod", kTwo, ""};
+  ASSERT_TRUE(registry_.Create(ManagedQueue(b_, "b", before, Intent::kObserves, 10)).allowed);
+  ASSERT_TRUE(registry_.Create(ManagedQueue(a_, "a", now, Intent::kDeletes, 11)).allowed);
+  EXPECT_TRUE(IsAs(QueueName("jobs", kTwo), a_));
+  EXPECT_TRUE(IsAs(QueueName("jobs", now.StandIn()), a_)) << "the stand-in comes along";
+}
+
+// B managed it in one account, then only observes it; the ProviderConfig leads to another one.
+TEST_F(HistoriesOfTheWorld, WhatIsOnlyObservedKeepsItsAccount) {
+  Queue queue{"jobs", "prod", "", ""};
+  ObjectFacts b = ManagedQueue(b_, "b", queue, Intent::kDeletes, 10);
+  ASSERT_TRUE(registry_.Create(b).allowed);
+  registry_.See(b);
+  queue.account = kTwo;
+  registry_.See(ManagedQueue(b_, "b", queue, Intent::kDeletes, 11));
+  registry_.See(ManagedQueue(b_, "b", queue, Intent::kObserves, 12));
+  queue.account = kOne;
+  ASSERT_TRUE(registry_.Create(ManagedQueue(a_, "a", queue, Intent::kDeletes, 13)).allowed);
+  EXPECT_TRUE(IsAs(QueueName("jobs", kOne), a_));
+  EXPECT_TRUE(IsAs(QueueName("jobs", queue.StandIn()), a_));
+}
+
+// A moves its queue to another ProviderConfig and back: its status still shows the account between.
+TEST_F(HistoriesOfTheWorld, AnOldStatusDoesNotStandInTheOwnersWay) {
+  const auto by_one = [&](const char* shown, std::uint64_t version) {
+    return ManagedQueue(a_, "a", {"jobs", "prod", "", shown}, Intent::kDeletes, version);
+  };
+  ASSERT_TRUE(registry_.Create(by_one("", 10)).allowed);
+  registry_.See(by_one(kTwo, 11));
+  ObjectFacts moved = ManagedQueue(a_, "a", {"jobs", "stage", kOne, ""}, Intent::kDeletes, 12);
+  ASSERT_TRUE(registry_.Update(by_one(kTwo, 11), moved).allowed);
+  registry_.See(moved);
+  EXPECT_TRUE(registry_.Update(moved, by_one(kOne, 13)).allowed);
+  EXPECT_EQ(registry_.OwnerNamed(QueueName("jobs", kTwo))->record, Record::kOrphaned);
+  EXPECT_FALSE(
+      registry_.Create(ManagedQueue(b_, "b", {"jobs", "prod", "", ""}, Intent::kDeletes, 14))
+          .allowed);
+}
+
+// The successor's turn comes in the decision that gives the resource another key.
+TEST_F(HistoriesOfTheWorld, ATransferThatIsDoneEndsWhereverItsResourceIsKept) {
+  Queue queue{"jobs", "prod", "", kTwo};
+  ASSERT_TRUE(
+      registry_.Create(ManagedQueue(a_, "a", {"jobs", "prod", "", ""}, Intent::kDeletes, 10))
+          .allowed);
+  registry_.See(ManagedQueue(a_, "a", queue, Intent::kDeletes, 11));
+  registry_.Run([&](Ledger& ledger) {
+    const KeyText key = QueueName("jobs", queue.StandIn());
+    const TransferTerms terms{{"ns:local/team-b"}, "Queue/team-b/b", true};
+    ASSERT_TRUE(OfferTransfer(key, terms, {"admin", "asked for"}, ledger).ok());
+  });
+  registry_.See(ManagedQueue(b_, "b", {"jobs", "stage", kTwo, ""}, Intent::kDeletes, 12));
+  queue.observed = kOne;
+  registry_.See(ManagedQueue(a_, "a", queue, Intent::kDeletes, 13));
+  EXPECT_TRUE(IsAs(QueueName("jobs", kTwo), b_));
+  EXPECT_TRUE(registry_.Contents().agreements.empty());
+}
+
+// The observer's row moves with its ProviderConfig at the first sight, as at any later one.
+TEST_F(HistoriesOfTheWorld, AnObserverOfAnotherAccountIsSeenTwice) {
+  Queue queue{"jobs", "prod", kOne, ""};
+  ObjectFacts object = ManagedQueue(a_, "a", queue, Intent::kDeletes, 10);
+  ASSERT_TRUE(registry_.Create(object).allowed);
+  object.real = true;
+  registry_.See(object);
+  queue.account = kTwo;
+  object = ManagedQueue(a_, "a", queue, Intent::kObserves, 11);
+  registry_.See(object);
+  const StoreContents once = registry_.Contents();
+  registry_.See(object);
+  EXPECT_TRUE(registry_.Contents() == once);
+  EXPECT_EQ(registry_.OwnerNamed(QueueName("jobs", kOne))->record, Record::kOrphaned);
+}
+
+// The last version is read when the ProviderConfig leads elsewhere already: what it takes along to
+// there is not lost with it.
+TEST_F(HistoriesOfTheWorld, ANameThatOnlyPassesThroughStays) {
+  Queue queue{"jobs", "prod", kOne, ""};
+  ASSERT_TRUE(registry_.Create(ManagedQueue(a_, "first", queue, Intent::kDeletes, 10)).allowed);
+  registry_.See(ManagedQueue(a_, "first", queue, Intent::kDeletes, 10));
+  ASSERT_TRUE(registry_.Create(ManagedQueue(a_, "second", queue, Intent::kDeletes, 11)).allowed);
+  queue.account = kTwo;
+  registry_.SeeDeleted(ManagedQueue(a_, "first", queue, Intent::kDeletes, 12));
+  EXPECT_TRUE(IsAs(QueueName("jobs", kOne), a_)) << "reserved by the second";
+  EXPECT_TRUE(IsAs(QueueName("jobs", queue.StandIn()), a_));
+}
+
+TEST_F(HistoriesOfTheWorld, ANameThatIsTakenAndFreedAtOnceGoesBack) {
+  ASSERT_TRUE(
+      registry_.Create(ManagedQueue(b_, "b", {"jobs", "prod", "", ""}, Intent::kDeletes, 10))
+          .allowed);
+  registry_.See(ManagedQueue(b_, "b", {"jobs", "prod", "", kTwo}, Intent::kDeletes, 11));
+  Queue queue{"jobs", "stage", kOne, ""};
+  ObjectFacts a = ManagedQueue(a_, "a", queue, Intent::kDeletes, 12);
+  ASSERT_TRUE(registry_.Create(a).allowed);
+  registry_.See(a);
+  queue.account = kTwo;
+  registry_.SeeDeleted(ManagedQueue(a_, "a", queue, Intent::kDeletes, 13));
+  EXPECT_TRUE(IsAs(QueueName("jobs", kTwo), b_));
+}
+
+}  // namespace histories_world_test
+}  // namespace truce
