@@ -62,8 +62,7 @@ constexpr std::string_view kProviderFinalizer = "finalizer.managedresource.cross
 constexpr std::size_t kElsewhereMax = 8;
 
 bool HasFinalizer(const ObjectFacts& object) {
-  return std::find(object.finalizers.begin(), object.finalizers.end(), kProviderFinalizer) !=
-         object.finalizers.end();
+  return std::ranges::count(object.finalizers, kProviderFinalizer) > 0;
 }
 
 // One added pair (key, intent) with its mode.

@@ -47,10 +47,7 @@ SimulatedProcess::SimulatedProcess(SimulatedPorts ports, Moment now, std::uint64
                         nullptr, &doubts_},
                        &inbox_,
                        [this](const LearnedIdentity& all) {
-                         ports_.policy.identity.accounts = all.accounts;
-                         ports_.policy.identity.moving = all.moving;
-                         ports_.policy.identity.outside = all.outside;
-                         ports_.policy.identity.composites = all.composites;
+                         TakeLearned(all, ports_.policy.identity);
                          policy_changed_ = true;
                        }};
   watcher_ = std::make_unique<Watcher>(std::move(watched), ports_.rules, ports_.options);

@@ -92,7 +92,7 @@ TEST_F(WatcherAccountsTest, PortionsAreBoundedAndReviewsGoOnBetweenThem) {
   std::size_t before = 0;
   std::size_t portions = 0;
   for (driver_->Settle(); In(kOne) < 400; driver_->Advance(options_.portions)) {
-    ASSERT_LT(++portions, 100U);
+    ASSERT_LT(++portions, 200U);
     EXPECT_LE(In(kOne) - before, kPortion);
     before = In(kOne);
     EXPECT_FALSE(driver_->learned.moving.empty());

@@ -226,10 +226,7 @@ class Server {
       policy->unwatched = policies.view.unwatched;
       policy->doubt_of = [this](const Slot& slot) { return doubts_.DoubtOf(slot); };
       if (following_started_) {
-        policy->identity.accounts = policies.view.learned.accounts;
-        policy->identity.moving = policies.view.learned.moving;
-        policy->identity.outside = policies.view.learned.outside;
-        policy->identity.composites = policies.view.learned.composites;
+        TakeLearned(policies.view.learned, policy->identity);
       }
       auto& overrides = policy->modes.overrides;
       overrides.insert(overrides.end(), policies.overrides.begin(), policies.overrides.end());

@@ -56,10 +56,10 @@ struct WatcherOptions {
       300'000};               // a kind that cannot be listed: unknown, then warns
   std::size_t lists_max = 4;  // under way at once
   std::size_t gets_max = 8;
-  std::size_t queue_max = 4096;           // events not applied yet
-  std::chrono::milliseconds portions{10};  // between two portions of a pass: reviews come first
-  std::vector<FollowedKind> others;       // KindRules::others
-  std::uint64_t seed = 1;                 // of all jitter
+  std::size_t queue_max = 4096;            // events not applied yet
+  std::chrono::milliseconds portions{20};  // between two portions of a pass: reviews come first
+  std::vector<FollowedKind> others;        // KindRules::others
+  std::uint64_t seed = 1;                  // of all jitter
 };
 
 struct WatcherStatus {
@@ -83,6 +83,8 @@ struct LearnedIdentity {
 
   bool operator==(const LearnedIdentity&) const = default;
 };
+// As the admission path judges by it.
+void TakeLearned(const LearnedIdentity& learned, IdentityRules& rules);
 
 struct WatcherPorts {
   ReconcilePorts reconcile;

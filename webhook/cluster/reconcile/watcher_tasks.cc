@@ -271,4 +271,11 @@ void Watcher::UseLearned() {
   if (ports_.on_learned) ports_.on_learned(learned);
 }
 
+void TakeLearned(const LearnedIdentity& learned, IdentityRules& rules) {
+  rules.accounts = learned.accounts;
+  rules.moving = learned.moving;
+  rules.outside = learned.outside;
+  rules.composites = learned.composites;
+}
+
 }  // namespace truce
