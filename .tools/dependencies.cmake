@@ -101,13 +101,13 @@ macro(truce_find_system name module)
   endif()
 endmacro()
 
-# Third-party code that is compiled here gets the memory or thread sanitizer of the build, and
-# optimisation in every build: nobody steps through it.
+# Third-party code that is compiled here gets the memory or thread sanitizer of the build or the hardening of
+# Truce's own code, and optimisation in every build: nobody steps through it.
 function(truce_third_party target)
   if(TRUCE_SANITIZE MATCHES "address|thread")
     target_compile_options(${target} PRIVATE -w -O1 -fsanitize=${CMAKE_MATCH_0} -fno-omit-frame-pointer)
   else()
-    target_compile_options(${target} PRIVATE -w -O2)
+    target_compile_options(${target} PRIVATE -w -O2 ${TRUCE_HARDENING} ${TRUCE_PREFIX_MAP})
   endif()
 endfunction()
 

@@ -46,12 +46,9 @@ if(TRUCE_SANITIZE)
 else()
   target_compile_definitions(
     truce_flags INTERFACE $<$<CONFIG:Debug>:TRUCE_ASSERTIONS> $<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>)
-  target_compile_options(
-    truce_flags
-    INTERFACE -fstack-protector-strong -fstack-clash-protection
-              $<$<CONFIG:Release>:-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=2>)
-  target_link_options(truce_flags INTERFACE -Wl,-z,relro,-z,now,-z,noexecstack)
 endif()
+target_compile_options(truce_flags INTERFACE ${TRUCE_HARDENING} ${TRUCE_PREFIX_MAP})
+target_link_options(truce_flags INTERFACE ${TRUCE_HARDENING_LINK})
 
 if(TRUCE_FUZZ)
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")

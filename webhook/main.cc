@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "registry/base/core_dumps.h"
 #include "webhook/cli/command.h"
 #include "webhook/config/load.h"
 
@@ -20,6 +21,7 @@ const char* malloc_conf = "oversize_threshold:262144";
 }
 
 int main(int argc, char** argv) {
+  truce::ForbidCoreDumps();  // before any key, token or secret is read
   // A reader that went away (`truce types | head`) is an error of that write, not the end.
   std::signal(SIGPIPE, SIG_IGN);
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);

@@ -9,8 +9,12 @@ namespace truce {
 
 Value Value::Child(std::string_view name) const {
   if (!is_object()) return {};
-  for (Value child = first(); child.exists(); child = next(child)) {
-    if (child.key() == name) return child;
+  // Each child ends below its parent's end: the operator that checks that again for each child of
+  // each review would be a thirtieth of it. The same in `next`.
+  const Document::Node* const nodes = document_->nodes_.data();
+  const std::uint32_t end = nodes[index_].end;
+  for (std::uint32_t child = index_ + 1; child < end; child = nodes[child].end) {
+    if (nodes[child].key == name) return Value(document_, child);
   }
   return {};
 }
@@ -30,8 +34,9 @@ Value Value::first() const {
 }
 
 Value Value::next(const Value& child) const {
-  const std::uint32_t after = child.node().end;
-  return after < node().end ? Value(document_, after) : Value();
+  const Document::Node* const nodes = document_->nodes_.data();
+  const std::uint32_t after = nodes[child.index_].end;
+  return after < nodes[index_].end ? Value(document_, after) : Value();
 }
 
 std::size_t Value::size() const {

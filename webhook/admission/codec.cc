@@ -79,13 +79,15 @@ class OpenKeys final {
   Object Open() const { return {.begin = keys_.size()}; }
 
   // False when the object has the key already and is not a large one, which Close looks at.
-  bool Add(Object& object, std::string_view key) {
+  [[gnu::always_inline]] bool Add(Object& object, std::string_view key) {
     const std::size_t count = keys_.size() - object.begin;
     keys_.push_back(key);
     if (count >= kTabledKeysMax) return true;
+    // Below `count`: not checked once more for each key of each review.
+    const std::string_view* const own = keys_.data() + object.begin;
     std::size_t place = PlaceOf(key);
     for (; object.places[place] != 0; place = (place + 1) % kKeyPlaces) {
-      if (keys_[object.begin + object.places[place] - 1] == key) return false;
+      if (own[object.places[place] - 1] == key) return false;
     }
     object.places[place] = static_cast<std::uint8_t>(count + 1);
     return true;
