@@ -44,8 +44,8 @@ struct Draft {
 void AppendResources(const Draft& draft, std::vector<DeclaredResource>& resources,
                      std::vector<BadName>& bad_names);
 
-// The name of a resource that is told by the id that AWS gave it: in the partition of `place`, where
-// the id does not exist once there also in its account and region.
+// The name of a resource that is told by the id that AWS gave it: in the partition of `place`, and
+// where the id does not exist once there, in its account and region.
 KeyText AssignedName(const ResourceIdentity& place, const TypeSpec& spec, const AssignedId& id);
 
 // Whether the name is an id that AWS gave, kept apart from all that fields can spell.

@@ -3,7 +3,7 @@
 #include "webhook/cluster/reconcile/config_history.h"
 
 namespace truce::testing {
-namespace {
+namespace watcher_ends_test {
 
 SmallObject Config(const std::string& role) {
   SmallObject object{kConfig, "", "default", "pc-1", {}, {}};
@@ -166,5 +166,5 @@ TEST(ConfigHistory, AGapHidesWhatWasInIt) {
   EXPECT_EQ(history.Throughout(config, 30, 40), "a");
 }
 
-}  // namespace
+}  // namespace watcher_ends_test
 }  // namespace truce::testing
