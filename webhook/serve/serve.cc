@@ -395,8 +395,7 @@ class Server {
     const auto access = [this] {
       return access_.With([](const auto& current) { return current; });
     };
-    ListenerRoutes routes;
-    routes.admission = AdmissionRoutes(*service_, access);
+    ListenerRoutes routes{.admission = AdmissionRoutes(*service_, access)};
     routes.api = ApiRoutes(version_);
     std::vector<HttpRoute> rest = api_->Routes();
     rest.push_back(DoctorRoute(api_->rest(), [this](Deadline deadline) {
@@ -408,9 +407,8 @@ class Server {
     routes.operator_socket =
         OperatorRoutes({api_->store(), clock_, RandomIds(), [this] { return service_->policy(); }});
     routes.operator_socket.insert(routes.operator_socket.end(), rest.begin(), rest.end());
-    for (HttpRoute& route : TrialRoutes(*trials_)) {
-      routes.operator_socket.push_back(std::move(route));
-    }
+    const std::vector<HttpRoute> trial = TrialRoutes(*trials_);
+    routes.operator_socket.insert(routes.operator_socket.end(), trial.begin(), trial.end());
     routes.operator_socket.push_back(
         ExplainRoute({api_->store(), clock_, [this] { return service_->policy(); }}));
     const std::vector<HttpRoute> cluster = ClusterRoutes(ClusterPortsNow());
