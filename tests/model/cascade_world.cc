@@ -460,7 +460,7 @@ bool CascadeWorld::Quiet() {
     for (const int stream : {0, 1}) {
       while (seen_[stream] < streams_[stream].size() && CheckStep()) WatchThings(stream);
     }
-    while (!portions_.empty() && CheckStep()) Portion();
+    while (!moving_.empty() && CheckStep()) Portion();
     registry_->Advance(kLong);
     elapsed_ += kLong;
     Proofs();

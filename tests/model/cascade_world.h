@@ -16,7 +16,6 @@
 #include <set>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "registry/store/memory/memory_store.h"
@@ -83,13 +82,6 @@ class CascadeWorld {
     double unenforced = 0;  // share of requests judged in mode warn
   };
 
-  // An account that became known, to be applied to a key.
-  struct Locating {
-    std::string name;
-    std::string from;
-    std::string to;
-  };
-
   bool Fails(const std::string& what);  // records it; false
   void Say(const std::string& what) { log_.push_back(what); }
 
@@ -150,7 +142,7 @@ class CascadeWorld {
   void WatchThings(int stream);
   void See(const Thing& thing, bool out_of_sight = false);
   void SeeEnd(const Thing& last);
-  void Locate(const Locating& locating);
+  void TellMoving();
   void Portion();
   bool DeclaresAt(const Thing& thing, const KeyText& key) const;
   void Proofs();
@@ -207,8 +199,8 @@ class CascadeWorld {
   std::map<std::string, Thing> last_seen_;            // by uid
   std::map<std::string, Thing> last_alive_;           // the newest version without Deleting
   std::map<std::string, std::uint64_t> first_views_;  // of its ProviderConfig, when first seen
-  // What a changed account still has to be applied to: a key, or an object by its uid.
-  std::vector<std::variant<Locating, std::string>> portions_;
+  std::map<std::string, std::string> moving_;  // ProviderConfigs whose account is being applied
+  KeyText located_until_;                      // to the keys up to this one
   bool respelt_ = false;
 
   // What the oracle remembers.
