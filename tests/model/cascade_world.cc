@@ -217,7 +217,7 @@ void CascadeWorld::ReplaceByForce() {
 
 void CascadeWorld::EditConfig() {
   const std::string name = dice_.Of({"one", "two"});
-  Config& config = configs_.at(name);
+  CloudConfig& config = configs_.at(name);
   const std::string before = config.account;
   switch (dice_.Pick(4)) {
     case 0: config.account = before[0] == '1' ? "222222222222" : "111111111111"; break;

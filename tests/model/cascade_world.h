@@ -179,12 +179,12 @@ class CascadeWorld {
 
   // What is.
   std::map<Slot, Thing> things_;
-  std::map<std::string, Config> configs_;
+  std::map<std::string, CloudConfig> configs_;
   std::map<std::string, CloudResource> cloud_;  // by target
   std::uint64_t version_ = 100;
   std::uint64_t uids_ = 0;
   std::uint64_t ids_ = 0;
-  std::vector<std::pair<std::string, Config>> config_events_;
+  std::vector<std::pair<std::string, CloudConfig>> config_events_;
   std::vector<ThingEvent> streams_[2];  // of claims and composites; of managed resources
   std::size_t configs_seen_ = 0;
   std::size_t seen_[2] = {0, 0};
