@@ -21,9 +21,10 @@ check:  ## Fast checks: format, style, headers, unit, contract and golden tests,
 test:  ## Everything: check, sanitizers, model, fault, fuzz corpus, system and end-to-end tests
 	@.tools/test.sh setup release format style headers unit tidy model mutants asan tsan fuzz system e2e
 
-simulate:  ## Random histories of a cluster with every kind of fault, for SECONDS=3600; for every night
+simulate:  ## Random histories: SEEDS=20000 of cascades, then of a faulty cluster for SECONDS=3600; for every night
 	@.tools/setup.sh build
 	@.tools/test.sh release
+	@TRUCE_CASCADE_SEEDS=$(or $(SEEDS),20000) build/release/tests/model/cascade_world_test
 	@TRUCE_SIMULATION_SECONDS=$(or $(SECONDS),3600) TRUCE_SIMULATION_FIRST=$$(date +%s) \
 	  build/release/tests/model/watch_simulation_test
 

@@ -195,7 +195,8 @@ std::vector<MeantResource> ResourcesMeant(const DeclaredResource& resource, cons
   for (const KeyText& name : resource.awaited) {
     const auto key = ResourceOf(name, ledger);
     const auto is_it = [&](const MeantResource& other) { return other.key == key; };
-    if (!key || std::any_of(meant.begin(), meant.end(), is_it)) continue;
+    // What is only observed there is nobody's.
+    if (!key || !ledger.HasOwner(*key) || std::any_of(meant.begin(), meant.end(), is_it)) continue;
     if (!Differ(LocatedNameAt(*key, ledger), located)) meant.push_back({*key, false});
   }
   return meant;

@@ -270,8 +270,7 @@ std::vector<Meaning> MeaningsOf(const Case& c, const Pair& pair) {
   return meanings;
 }
 
-// The owner of what was meant, which names that joined may have brought under another key. Nothing:
-// it merged, or the stand-in alone meant it, and went to another account's resource.
+// The owner of what was meant, maybe under another key by now; nothing: it is not meant any more.
 std::optional<Owner> OwnerNow(const Case& c, const Pair& pair, const Meaning& meaning) {
   for (const MeantResource& meant : ResourcesMeant(*pair.resource, c.ledger)) {
     auto owner = c.ledger.OwnerOf(meant.key);
@@ -464,11 +463,9 @@ std::optional<Slot> RestoredUnder(const ReviewRequest& request, const Ledger& le
       if (!owner || owner->record == Record::kImported || (root && *root != owner->root)) {
         return std::nullopt;
       }
-      const bool had =
-          std::find(owner->left.begin(), owner->left.end(), object.slot) != owner->left.end();
+      const bool had = std::ranges::find(owner->left, object.slot) != owner->left.end();
       if (!had && !NamedByMissing(object, owner->root, ledger)) return std::nullopt;
-      const std::vector<Row> rows = ledger.RowsOfKey(meant.key);
-      const bool beside = std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
+      const bool beside = std::ranges::any_of(ledger.RowsOfKey(meant.key), [&](const Row& row) {
         return Manages(row) && row.managed && row.id.uid != object.uid;  // not the review before
       });
       if (object.managed && beside) return std::nullopt;

@@ -89,17 +89,17 @@ struct Thing {
   bool has_account() const { return type == kQueueType || type == kTableType; }
 };
 
-struct Config {  // a ProviderConfig
+struct CloudConfig {  // a ProviderConfig
   std::string account;
   bool shown = false;  // by a role ARN
   std::uint64_t version = 0;
 
-  bool operator==(const Config&) const = default;
+  bool operator==(const CloudConfig&) const = default;
 };
 
 // What Truce knows of one: an account once read stays.
 struct ConfigView {
-  Config seen;
+  CloudConfig seen;
   std::string account;  // empty: not known
 };
 

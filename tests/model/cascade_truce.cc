@@ -223,22 +223,16 @@ void CascadeWorld::WatchConfigs() {
   const std::string account = config.shown ? config.account : "";
   Say("saw ProviderConfig " + name + " in account " + (account.empty() ? "-" : account));
   if (account.empty() || account == view.account) return;
-  const std::string before = std::exchange(view.account, account);
-  if (!before.empty()) {  // what stood there is listed again
-    for (const auto& [uid, thing] : last_seen_) portions_.emplace_back(uid);
-    return;
-  }
-  Read([&](const Facts& facts) {
-    for (const KeyText& key : facts.KeysAfter({}, 1000)) {
-      portions_.emplace_back(Locating{key.text, StandIn(name), account});
-    }
-  });
-  // At once, though the product takes portions: until the last one, located names are not looked up
-  // by their stand-ins (N6 is not built).
-  while (!portions_.empty() && std::holds_alternative<Locating>(portions_.back())) {
-    Locate(std::get<Locating>(std::exchange(portions_.back(), {})));
-    portions_.pop_back();
-  }
+  view.account = account;
+  moving_[name] = account;
+  located_until_ = {};  // all over again
+  TellMoving();
+}
+
+// Reviews await what stands under the stand-ins until the last portion is through (N6).
+void CascadeWorld::TellMoving() {
+  registry_->moving.clear();
+  for (const auto& [name, account] : moving_) registry_->moving[account].push_back(StandIn(name));
 }
 
 void CascadeWorld::WatchThings(int stream) {
@@ -274,43 +268,42 @@ void CascadeWorld::See(const Thing& thing, bool out_of_sight) {
 
 void CascadeWorld::SeeEnd(const Thing& last) {
   Say("saw the end of " + ForPeople(last.slot) + " " + last.uid);
-  ObjectFacts facts = FactsOf(last);
   const auto alive = last_alive_.find(last.uid);
   // The ProviderConfig is asked for at the end: its watch may lag (E8).
   const bool kept = alive != last_alive_.end() &&
                     configs_.at(last.config).version <= alive->second.version &&
                     alive->second.config == last.config;
-  if (last.has_account() && !kept) facts.account_fields = "asked";
   Ending ending;
+  ending.config_changed = last.has_account() && !kept;
   if (const auto seen = last_seen_.find(last.uid); seen != last_seen_.end()) {
     ending.before = seen->second.version;
   }
   const std::vector<PublicId> ends = ClearEnds(last);
-  registry_->SeeDeleted(facts, ending);
+  registry_->SeeDeleted(FactsOf(last), ending);
   NoteWord(last);
   if (!ends.empty()) CheckFreed(ends, last);
   last_seen_.erase(last.uid);
   last_alive_.erase(last.uid);
 }
 
-void CascadeWorld::Locate(const Locating& locating) {
-  Say("located " + locating.name + " in " + locating.to);
-  const std::vector<KeyText> keys{{locating.name}};
-  registry_->Run([&](Ledger& ledger) {
-    (void)LocateResources(keys, {locating.from, locating.to}, ledger);
-  });
-}
-
+// The next key gets its names in the accounts that became known.
 void CascadeWorld::Portion() {
-  if (portions_.empty()) return;
-  const std::size_t at = dice_.Pick(portions_.size());
-  const auto portion = std::exchange(portions_[at], portions_.back());
-  portions_.pop_back();
-  if (const auto* locating = std::get_if<Locating>(&portion)) return Locate(*locating);
-  const auto thing = last_seen_.find(std::get<std::string>(portion));
-  if (thing == last_seen_.end()) return;
-  const Thing again = thing->second;
-  See(again);
+  if (moving_.empty()) return;
+  std::vector<KeyText> keys;
+  Read([&](const Facts& facts) { keys = facts.KeysAfter(located_until_, 1); });
+  if (keys.empty()) {
+    Say("all accounts are applied");
+    moving_.clear();
+    TellMoving();
+    return;
+  }
+  located_until_ = keys.front();
+  Say("portion: " + located_until_.text);
+  for (const auto& [name, account] : moving_) {
+    registry_->Run([&](Ledger& ledger) {
+      (void)LocateResources(keys, {StandIn(name), account}, ledger);
+    });
+  }
 }
 
 bool CascadeWorld::DeclaresAt(const Thing& thing, const KeyText& key) const {
@@ -337,16 +330,11 @@ void CascadeWorld::Proofs() {
     const bool confirms = live != nullptr && (!row.base || version > *row.base);
     if (live != nullptr && !confirms && behind) continue;
     Say("proof of " + ForPeople(row.slot) + " " + row.id.uid.text);
+    if (confirms) See(*live);
     Proof proof;
     proof.answer = live == nullptr ? Proof::Answer::kGone : Proof::Answer::kLive;
-    if (live != nullptr) {
-      proof.object = FactsOf(*live);
-      NoteWord(*live);
-    }
+    if (live != nullptr) proof.object = FactsOf(*live);
     registry_->Prove(row.id, proof);
-    if (!confirms) continue;
-    last_seen_[live->uid] = *live;
-    if (!live->deleting) last_alive_[live->uid] = *live;
   }
 }
 
@@ -399,7 +387,7 @@ void CascadeWorld::Rebuild() {
   }
   Say("the registry is lost and built anew");
   StartRegistry();
-  portions_.clear();
+  moving_.clear();
   last_seen_.clear();
   last_alive_.clear();
   known_.clear();
@@ -440,7 +428,7 @@ void CascadeWorld::Rebuild() {
 }
 
 void CascadeWorld::Rekey() {
-  if (!portions_.empty()) return;
+  if (!moving_.empty()) return;
   respelt_ = !respelt_;
   Say("another catalogue");
   const NewKey new_key = [this](const ResourceIdentity& identity) -> std::optional<KeyText> {

@@ -217,7 +217,7 @@ void CascadeWorld::ReplaceByForce() {
 
 void CascadeWorld::EditConfig() {
   const std::string name = dice_.Of({"one", "two"});
-  Config& config = configs_.at(name);
+  CloudConfig& config = configs_.at(name);
   const std::string before = config.account;
   switch (dice_.Pick(4)) {
     case 0: config.account = before[0] == '1' ? "222222222222" : "111111111111"; break;
@@ -460,7 +460,7 @@ bool CascadeWorld::Quiet() {
     for (const int stream : {0, 1}) {
       while (seen_[stream] < streams_[stream].size() && CheckStep()) WatchThings(stream);
     }
-    while (!portions_.empty() && CheckStep()) Portion();
+    while (!moving_.empty() && CheckStep()) Portion();
     registry_->Advance(kLong);
     elapsed_ += kLong;
     Proofs();

@@ -16,7 +16,6 @@
 #include <set>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "registry/store/memory/memory_store.h"
@@ -83,13 +82,6 @@ class CascadeWorld {
     double unenforced = 0;  // share of requests judged in mode warn
   };
 
-  // An account that became known, to be applied to a key.
-  struct Locating {
-    std::string name;
-    std::string from;
-    std::string to;
-  };
-
   bool Fails(const std::string& what);  // records it; false
   void Say(const std::string& what) { log_.push_back(what); }
 
@@ -150,7 +142,7 @@ class CascadeWorld {
   void WatchThings(int stream);
   void See(const Thing& thing, bool out_of_sight = false);
   void SeeEnd(const Thing& last);
-  void Locate(const Locating& locating);
+  void TellMoving();
   void Portion();
   bool DeclaresAt(const Thing& thing, const KeyText& key) const;
   void Proofs();
@@ -187,12 +179,12 @@ class CascadeWorld {
 
   // What is.
   std::map<Slot, Thing> things_;
-  std::map<std::string, Config> configs_;
+  std::map<std::string, CloudConfig> configs_;
   std::map<std::string, CloudResource> cloud_;  // by target
   std::uint64_t version_ = 100;
   std::uint64_t uids_ = 0;
   std::uint64_t ids_ = 0;
-  std::vector<std::pair<std::string, Config>> config_events_;
+  std::vector<std::pair<std::string, CloudConfig>> config_events_;
   std::vector<ThingEvent> streams_[2];  // of claims and composites; of managed resources
   std::size_t configs_seen_ = 0;
   std::size_t seen_[2] = {0, 0};
@@ -207,8 +199,8 @@ class CascadeWorld {
   std::map<std::string, Thing> last_seen_;            // by uid
   std::map<std::string, Thing> last_alive_;           // the newest version without Deleting
   std::map<std::string, std::uint64_t> first_views_;  // of its ProviderConfig, when first seen
-  // What a changed account still has to be applied to: a key, or an object by its uid.
-  std::vector<std::variant<Locating, std::string>> portions_;
+  std::map<std::string, std::string> moving_;  // ProviderConfigs whose account is being applied
+  KeyText located_until_;                      // to the keys up to this one
   bool respelt_ = false;
 
   // What the oracle remembers.

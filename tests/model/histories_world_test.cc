@@ -113,6 +113,17 @@ TEST_F(HistoriesOfTheWorld, WhatIsOnlyObservedElsewhereStandsInNobodysWay) {
   EXPECT_TRUE(IsAs(QueueName("jobs", now.StandIn()), a_)) << "the stand-in comes along";
 }
 
+// C only observes by the ProviderConfig whose account is still being applied.
+TEST_F(HistoriesOfTheWorld, WhatIsOnlyObservedIsNotAwaited) {
+  const Queue moving{"jobs", "prod", "", ""};
+  const Queue queue{"jobs", "stage", kOne, ""};
+  ASSERT_TRUE(registry_.Create(ManagedQueue(c_, "c", moving, Intent::kObserves, 10)).allowed);
+  ASSERT_TRUE(registry_.Create(ManagedQueue(b_, "b", queue, Intent::kObserves, 11)).allowed);
+  registry_.moving = {{kOne, {moving.StandIn()}}};
+  ASSERT_TRUE(registry_.Create(ManagedQueue(a_, "a", queue, Intent::kDeletes, 12)).allowed);
+  EXPECT_TRUE(IsAs(QueueName("jobs", kOne), a_));
+}
+
 // B managed it in one account, then only observes it; the ProviderConfig leads to another one.
 TEST_F(HistoriesOfTheWorld, WhatIsOnlyObservedKeepsItsAccount) {
   Queue queue{"jobs", "prod", "", ""};
