@@ -48,6 +48,10 @@ bool NestsTooDeep(std::string_view json) {
   return false;
 }
 
+std::string TooDeepText() {
+  return "the body nests deeper than " + std::to_string(kBodyDepthMax) + " levels";
+}
+
 bool IsLine(std::string_view text, std::size_t bytes_max) {
   const bool has_control =
       std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
@@ -58,7 +62,7 @@ Result<std::map<std::string, std::string>> ReadTexts(
     const HttpRequest& request, std::initializer_list<std::string_view> allowed) {
   if (request.body.size() > kSmallBodyBytesMax)
     return InvalidArgument("the body is larger than 64 KiB");
-  if (NestsTooDeep(request.body)) return InvalidArgument("the body nests deeper than 64");
+  if (NestsTooDeep(request.body)) return InvalidArgument(TooDeepText());
   const auto json = ParseJson(request.body);
   if (!json.is_object()) return InvalidArgument("the body is not a JSON object");
   std::map<std::string, std::string> texts;

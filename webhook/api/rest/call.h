@@ -59,6 +59,7 @@ bool IsUtf8(std::string_view text);
 // Whether arrays and objects of the JSON `text` stand deeper inside each other than kBodyDepthMax:
 // to be asked before it is parsed, because what reads and writes values goes as deep as they do.
 bool NestsTooDeep(std::string_view json);
+std::string TooDeepText();  // what a refusal says of it
 
 }  // namespace truce
 

@@ -437,7 +437,7 @@ Result<CopiesRequest> ReadCopies(std::string_view body) {
   const auto bad = [](std::string message) {
     return Error{ErrorCode::kInvalidArgument, std::move(message)};
   };
-  if (NestsTooDeep(body)) return bad("the body nests deeper than 64");
+  if (NestsTooDeep(body)) return bad(TooDeepText());
   const Json json = ParseJson(body);
   if (!json.is_object()) return bad("the body is not a JSON object");
   Members members(json, "the body");

@@ -166,7 +166,7 @@ Result<void> ReadSkip(const Json& body, ImportRequest& request) {
 }
 
 Result<ImportRequest> ReadImport(const HttpRequest& http, const Catalogue& catalogue) {
-  if (NestsTooDeep(http.body)) return InvalidArgument("the body nests deeper than 64");
+  if (NestsTooDeep(http.body)) return InvalidArgument(TooDeepText());
   const Json body = ParseJson(http.body);
   if (!body.is_object()) return InvalidArgument("the body is not a JSON object");
   TRUCE_RETURN_IF_ERROR(
