@@ -206,7 +206,11 @@ Object Place(const ObjectFacts& object, Evidence evidence, const std::optional<O
   if (!parent) return placed;
   Slot root = RootBelow(parent->slot, parent->uid, ledger);
   const bool names_it = known && known->link == placed.link;
-  if (known && root != known->root && !MayMove(*known, root, names_it, ledger)) return placed;
+  if (known && root != known->root && !MayMove(*known, root, names_it, ledger)) {
+    // Else the next version would have stated it all along.
+    if (!known->link.empty()) placed.link = known->link;
+    return placed;
+  }
   placed.parent = parent->slot;
   placed.parent_uid = parent->uid;
   placed.root = std::move(root);

@@ -369,6 +369,11 @@ TEST_F(HistoriesOfEvidence, AfterARebuildAStrangersCompositeTakesNoOrphan) {
     registry.See(thief);
     registry.See(Next(bucket));
     EXPECT_EQ(registry.OwnerOf("k")->root, bucket.slot) << thief_first;
+    ObjectFacts taken = Next(Next(bucket));  // and it is made the bucket's controller
+    taken.lineage.controller = RefTo(thief.slot, "thief");
+    registry.See(taken);
+    registry.See(Next(taken));
+    EXPECT_EQ(registry.OwnerOf("k")->root, bucket.slot) << "also a version later";
   }
 }
 
