@@ -348,12 +348,12 @@ TEST_F(RestTest, ChecksSayWhatAdmissionWould) {
   EXPECT_EQ(answer.at("items").at(1).at("verdict"), "allowed");
   EXPECT_EQ(answer.at("items").at(2).at("verdict"), "denied");
   EXPECT_EQ(Contents(), before);
-  for (const char* bad :
-       {"", "[]", "{}", R"({"items":1})", R"({"items":[1]})", R"({"items":[{}]})",
-        R"({"items":[],"x":1})", R"({"items":[],"namespace":1})",
-        R"({"items":[{"apiVersion":"v1","kind":"K","metadata":{}}]})", R"({"items":[],"items":[]})",
-        R"({"items":[{"apiVersion":"v1","kind":"K","metadata":{"name":"n"},)"
-        R"("spec":{"a":1,"a":2}}]})"}) {
+  for (
+      const char* bad :
+      {"", "[]", "{}", R"({"items":1})", R"({"items":[1]})", R"({"items":[{}]})",
+       R"({"items":[],"x":1})", R"({"items":[],"namespace":1})",
+       R"({"items":[{"apiVersion":"v1","kind":"K","metadata":{}}]})", R"({"items":[],"items":[]})",
+       R"({"items":[{"apiVersion":"v1","kind":"K","metadata":{"name":"n"},"x":{"a":1,"a":2}}]})"}) {
     EXPECT_EQ(Call("POST", "/api/v1/checks", bad).status, 400) << bad;
   }
   user_ = "robot";

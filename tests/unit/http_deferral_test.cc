@@ -194,7 +194,8 @@ TEST(HttpDeferral, ManyWaitWithoutAThreadEach) {
   }
   const auto waiting = kept.Take(kClients);
   EXPECT_EQ(waiting.size(), kClients);
-  EXPECT_LE(server->Counters().threads, 6U) << "two for small requests, two for large ones, and two";
+  EXPECT_LE(server->Counters().threads, 6U)
+      << "two for small requests, two for large ones, and two";
   {
     const Burst burst;
     for (const auto& deferred : waiting) deferred->Resume(Says(200, "together"));

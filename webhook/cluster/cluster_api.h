@@ -127,8 +127,8 @@ struct Selection {
 struct ListQuery {
   Selection selection;
   std::size_t limit = 500;  // 0: none; only for what is small by its selector
-  std::string next;    // token of the page before
-  bool quorum = true;  // false: resourceVersion=0, from the server's watch cache
+  std::string next;         // token of the page before
+  bool quorum = true;       // false: resourceVersion=0, from the server's watch cache
 };
 
 // One event of a watch stream.

@@ -9,6 +9,7 @@
 
 #include "registry/base/result.h"
 #include "registry/catalogue/catalogue.h"
+#include "registry/identity/values.h"
 #include "webhook/admission/codec.h"
 
 namespace truce {
