@@ -10,10 +10,10 @@ namespace watcher_rules_test {
 
 class WatcherRulesTest : public WatcherTest {
  protected:
-  // The claim's field at `path` is a bucket's name.
-  ReconcileRules Mapped(const std::string& path) const {
+  // The field at `path` of objects of `kind` is a bucket's name.
+  ReconcileRules Mapped(const std::string& path, const GroupKind& kind = kClaim) const {
     MappingRule rule;
-    rule.kind = kClaim;
+    rule.kind = kind;
     MappedResource bucket;
     bucket.type = "s3/Bucket";
     PartSource name;
@@ -36,6 +36,38 @@ class WatcherRulesTest : public WatcherTest {
     SmallObject claim{kClaim, "team-a", name, uid, {}, {}};
     claim.rest = R"("spec":{"parameters":{"name":")" + name + R"(-prod","label":"x"}})";
     return claim;
+  }
+
+  // A claim, its composite and its bucket as Crossplane leaves them; their uids begin with c, x, b.
+  void PutChain(const std::string& name) {
+    const std::string ref = R"({"apiVersion":"acme.example.org/v1","kind":)";
+    SmallObject claim{kClaim, "team-a", name, "c-" + name, {}, {}};
+    claim.rest = R"("spec":{"parameters":{"name":")" + name + R"(-prod"},"resourceRef":)" + ref +
+                 R"("XStorage","name":")" + name + R"("}})";
+    cluster_.Put(claim);
+    SmallObject composite{kComposite, "", name, "x-" + name, {}, {}};
+    composite.rest = R"("spec":{"claimRef":)" + ref + R"("Storage","namespace":"team-a","name":")" +
+                     name + R"("},"resourceRefs":[{"apiVersion":"s3.aws.upbound.io/v1beta2",
+                     "kind":"Bucket","name":")" +
+                     name + R"("}]})";
+    cluster_.Put(composite);
+    cluster_.Put(Real(Composed(name)));
+  }
+  static SmallObject Composed(const std::string& name) {
+    SmallObject bucket = Bucket(name, "b-" + name, name + "-prod");
+    bucket.metadata += R"(,"ownerReferences":[{"apiVersion":"acme.example.org/v1","kind":"XStorage",
+        "name":")" + name +
+                       R"(","uid":"x-)" + name + R"(","controller":true}])";
+    return bucket;
+  }
+  void PutDefinition() {
+    cluster_.Serve({kClaim.group, "v1", kClaim.kind, "storages", true});
+    cluster_.Serve({kComposite.group, "v1", kComposite.kind, "xstorages", false});
+    cluster_.Serve({kXrd.group, "v1", kXrd.kind, "compositeresourcedefinitions", false});
+    SmallObject xrd{kXrd, "", "xstorages.acme.example.org", "xrd", {}, {}};
+    xrd.rest = R"("spec":{"group":"acme.example.org","names":{"kind":"XStorage"},
+        "claimNames":{"kind":"Storage"}})";
+    cluster_.Put(xrd);
   }
 };
 
@@ -75,37 +107,16 @@ TEST_F(WatcherRulesTest, AMappingThatIsBrokenGivesNothingAwayAndIsMended) {
 
 // What a managed resource witnessed holds only while every other one would be seen (E1).
 TEST_F(WatcherRulesTest, AGapOfTheManagedKindVoidsThatItsResourceIsGone) {
+  PutDefinition();
+  rules_ = Mapped("spec.parameters.name");
   for (const bool gap : {false, true}) {
     SCOPED_TRACE(gap);
     const std::string name = gap ? "two" : "one";
-    cluster_.Serve({kClaim.group, "v1", kClaim.kind, "storages", true});
-    cluster_.Serve({kComposite.group, "v1", kComposite.kind, "xstorages", false});
-    cluster_.Serve({kXrd.group, "v1", kXrd.kind, "compositeresourcedefinitions", false});
-    SmallObject xrd{kXrd, "", "xstorages.acme.example.org", "xrd", {}, {}};
-    xrd.rest = R"("spec":{"group":"acme.example.org","names":{"kind":"XStorage"},
-        "claimNames":{"kind":"Storage"}})";
-    cluster_.Put(xrd);
-    rules_ = Mapped("spec.parameters.name");
     Start();
-    const std::string ref = R"({"apiVersion":"acme.example.org/v1","kind":)";
-    SmallObject claim{kClaim, "team-a", name, "c-" + name, {}, {}};
-    claim.rest = R"("spec":{"parameters":{"name":")" + name + R"(-prod"},"resourceRef":)" + ref +
-                 R"("XStorage","name":")" + name + R"("}})";
-    cluster_.Put(claim);
-    SmallObject composite{kComposite, "", name, "x-" + name, {}, {}};
-    composite.rest = R"("spec":{"claimRef":)" + ref + R"("Storage","namespace":"team-a","name":")" +
-                     name + R"("},"resourceRefs":[{"apiVersion":"s3.aws.upbound.io/v1beta2",
-                     "kind":"Bucket","name":")" +
-                     name + R"("}]})";
-    cluster_.Put(composite);
-    SmallObject bucket = Bucket(name, "b-" + name, name + "-prod");
-    bucket.metadata += R"(,"ownerReferences":[{"apiVersion":"acme.example.org/v1","kind":"XStorage",
-        "name":")" + name +
-                       R"(","uid":"x-)" + name + R"(","controller":true}])";
-    cluster_.Put(Real(bucket));
+    PutChain(name);
     driver_->Settle();
     ASSERT_TRUE(OwnerOf(name + "-prod"));
-    cluster_.Put(Finished(bucket));
+    cluster_.Put(Finished(Composed(name)));
     cluster_.Remove(kBucket, "", name);
     driver_->Settle();
     ASSERT_TRUE(OwnerOf(name + "-prod"));
@@ -122,6 +133,22 @@ TEST_F(WatcherRulesTest, AGapOfTheManagedKindVoidsThatItsResourceIsGone) {
     driver_->Advance(2s);
     EXPECT_EQ(OwnerOf(name + "-prod").has_value(), gap);
   }
+}
+
+// What its definition makes of a kind holds for objects that were seen before, too (W1).
+TEST_F(WatcherRulesTest, ADefinitionThatIsReadLateMakesItsKindCompose) {
+  PutDefinition();
+  rules_ = Mapped("spec.parameters.name", kComposite);  // followed without its definition, too
+  cluster_.FailLists(kXrd, ApiError{ApiErrorKind::kServer, 500, "no", {}});
+  Start();
+  PutChain("one");
+  driver_->Advance(1s);
+  cluster_.FailLists(kXrd, std::nullopt);
+  driver_->Advance(60s);
+  for (const Object& object : Contents().objects) {
+    EXPECT_EQ(object.root.kind, "Storage") << ForPeople(object.slot);
+  }
+  EXPECT_EQ(Contents().objects.size(), 3U);
 }
 
 TEST_F(WatcherRulesTest, AMappingThatIsRemovedReleasesNothing) {

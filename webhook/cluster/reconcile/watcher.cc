@@ -421,21 +421,23 @@ void Watcher::Got(Moment now, const GetWanted& get, const ApiResult<ListPage>& a
 
 void Watcher::ListAgain(Moment now, Again which) {
   for (Followed* followed : by_role_) {
-    const Role role = followed->role();
-    if (!IsRecorded(role) || !followed->served()) continue;
-    if (which == Again::kManaged && role != Role::kManaged) continue;
-    const GroupKind kind = followed->follower.kind().group_kind();
-    followed->resync = true;
-    followed->awaited = !ready();
-    followed->follower.Relist(now);
-    TellGap(*followed);
-    const bool collected = !ready();
-    Enqueue([this, kind, collected]() -> Result<void> {
-      reconciler_.Forget(kind);
-      if (collected) reconciler_.BeginList(kind);  // what was collected was read by other rules
-      return {};
-    });
+    if (which == Again::kAll || followed->role() == Role::kManaged) ListAgain(now, *followed);
   }
+}
+
+void Watcher::ListAgain(Moment now, Followed& followed) {
+  if (!IsRecorded(followed.role()) || !followed.served()) return;
+  const GroupKind kind = followed.follower.kind().group_kind();
+  followed.resync = true;
+  followed.awaited = !ready();
+  followed.follower.Relist(now);
+  TellGap(followed);
+  const bool collected = !ready();
+  Enqueue([this, kind, collected]() -> Result<void> {
+    reconciler_.Forget(kind);
+    if (collected) reconciler_.BeginList(kind);  // what was collected was read by other rules
+    return {};
+  });
 }
 
 void Watcher::SetRules(Moment now, ReconcileRules rules) {

@@ -171,6 +171,7 @@ class Watcher final {
   void UpdateKinds(Moment now);
   void Follow(Moment now, const FollowedKind& kind);
   void ListAgain(Moment now, Again which);
+  void ListAgain(Moment now, Followed& followed);
   void TellGap(Followed& followed);
   void Touch(Followed& followed);  // its status may have changed
   void Report(Followed& followed);

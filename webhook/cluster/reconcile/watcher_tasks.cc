@@ -1,5 +1,6 @@
 // The watcher's work on the store: what answers and events lead to, in their order.
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "registry/identity/object_view.h"
@@ -259,6 +260,10 @@ void Watcher::UseLearned() {
   ReconcileRules rules = reconciler_.rules();
   std::optional<std::map<ProviderConfigName, std::string>> fields;
   if (ProviderConfigsKnown()) fields = configs_.Fields();
+  std::vector<GroupKind> composites;  // seen so far as kinds that compose nothing
+  std::set_difference(learned.composites.begin(), learned.composites.end(),
+                      rules.identity.composites.begin(), rules.identity.composites.end(),
+                      std::back_inserter(composites));
   if (rules.identity.accounts != learned.accounts ||
       rules.identity.composites != learned.composites ||
       rules.identity.outside != learned.outside || rules.identity.account_fields != fields) {
@@ -267,6 +272,9 @@ void Watcher::UseLearned() {
     rules.identity.composites = learned.composites;
     rules.identity.account_fields = std::move(fields);
     reconciler_.SetRules(std::move(rules));
+  }
+  for (const GroupKind& kind : composites) {
+    if (Followed* followed = FindKind(kind)) ListAgain(now_, *followed);
   }
   if (ports_.on_learned) ports_.on_learned(learned);
 }
