@@ -76,12 +76,12 @@ void CascadeWorld::CheckAdmitted(Thing& thing) {
     if (IsCurrent(other.config)) known = NamesOf(other, profile_.guarded);
     bool recorded = false;
     bool located = false;
-    Read([&](const Facts& facts) {
-      for (const std::string& uid : {thing.uid, other.uid}) {
+    Read([&, theirs = other.uid](const Facts& facts) {
+      for (const std::string& uid : {thing.uid, theirs}) {
         for (const Row& row : facts.RowsOfUid({uid})) {
           const auto owner = facts.OwnerOf(row.id.key);
           recorded = recorded || (owner && owner->root != row.root);
-          located = located || (uid == other.uid && row.id.state == RowState::kSeen && owner &&
+          located = located || (uid == theirs && row.id.state == RowState::kSeen && owner &&
                                 LocatedName(*owner));
         }
       }
@@ -284,10 +284,11 @@ void CascadeWorld::NoteKnown(const Facts& facts) {
       if (!true_name || !owner || !owner->real || owner->record != Record::kNone) continue;
       if (!Has(shown, name)) continue;
       const std::vector<Row> rows = facts.RowsOfKey(owner->key);
-      const bool holds = std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
-        return row.id.uid.text == thing.uid && row.id.state == RowState::kSeen &&
-               row.root == owner->root;
-      });
+      const bool holds =
+          std::any_of(rows.begin(), rows.end(), [&, uid = thing.uid](const Row& row) {
+            return row.id.uid.text == uid && row.id.state == RowState::kSeen &&
+                   row.root == owner->root;
+          });
       const auto further = facts.FurtherName(Spelt(name));
       if (!holds || (further && further->observed && !profile_.guarded)) continue;
       const bool observed = further && further->observed;

@@ -300,8 +300,8 @@ void CascadeWorld::Portion() {
   located_until_ = keys.front();
   Say("portion: " + located_until_.text);
   for (const auto& [name, account] : moving_) {
-    registry_->Run([&](Ledger& ledger) {
-      (void)LocateResources(keys, {StandIn(name), account}, ledger);
+    registry_->Run([&, from = StandIn(name), to = account](Ledger& ledger) {
+      (void)LocateResources(keys, {from, to}, ledger);
     });
   }
 }
@@ -404,8 +404,9 @@ void CascadeWorld::Rebuild() {
   for (auto& [target, resource] : cloud_) {
     resource.by.clear();
     resource.seen = false;
+    const std::string& wanted = target;
     const bool meant = std::any_of(things_.begin(), things_.end(), [&](const auto& entry) {
-      return entry.second.intent != Intent::kObserves && TargetOf(entry.second) == target;
+      return entry.second.intent != Intent::kObserves && TargetOf(entry.second) == wanted;
     });
     resource.exempt = resource.exempt || !meant || resource.imported;
   }
