@@ -440,6 +440,40 @@ TEST(PowerCutAfterALostSync, I3TheLogStaysUntilItIsReadAnew) {
   EXPECT_EQ(found->Integer("SELECT count(*) FROM a").value(), 900);
 }
 
+// A checkpoint syncs the log too: when that fails, it also loses what another connection's
+// transaction has written so far. That one must not be answered as committed.
+TEST(PowerCutAfterALostSync, I3ACommitIsNotAnsweredWhenACheckpointLostItsPages) {
+  const std::string insert =
+      "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) "
+      "INSERT INTO a SELECT hex(zeroblob(200)) || i FROM n";
+  TemporaryFolder folder;
+  PowerDisk disk(folder.path().string());
+  const std::string file = (folder.path() / "truce.db").string();
+  const auto writer = OpenOn(file, disk.vfs());
+  const auto mover = OpenOn(file, disk.vfs());
+  const auto rows_after_cut = [&disk] {
+    std::mt19937_64 random(1);
+    TemporaryFolder after;
+    PutInto(after.path().string(), disk.CutAt(disk.length(), Keep::kNothing, random));
+    return OpenOn((after.path() / "truce.db").string(), "")->Integer("SELECT count(*) FROM a");
+  };
+  ASSERT_TRUE(writer->Execute("CREATE TABLE a (x TEXT)").ok());
+  // Its pages go to the log before it ends.
+  ASSERT_TRUE(writer->Execute("PRAGMA cache_size = 10; BEGIN; " + insert).ok());
+  disk.LoseSyncs("-wal", 1000, 1);
+  ASSERT_EQ(sqlite3_wal_checkpoint_v2(mover->handle(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr,
+                                      nullptr),
+            SQLITE_IOERR_FSYNC);
+  disk.LoseSyncs("", 0, 0);
+  const bool committed = writer->Execute("COMMIT").ok();
+  EXPECT_FALSE(committed);
+  EXPECT_EQ(rows_after_cut().value(), committed ? 3000 : 0);
+  // A later attempt writes all of it again.
+  ASSERT_TRUE(!writer->InTransaction() || writer->Execute("ROLLBACK").ok());
+  ASSERT_TRUE(writer->Execute(insert).ok());
+  EXPECT_EQ(rows_after_cut().value(), 3000);
+}
+
 constexpr int kTexts = 300;
 
 // A database with the first schema and kTexts texts.

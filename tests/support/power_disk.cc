@@ -6,8 +6,10 @@
 #include <fstream>
 #include <functional>
 #include <limits>
+#include <map>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "registry/base/assert.h"
 #include "registry/store/sqlite/page_cache.h"
@@ -61,6 +63,12 @@ struct PowerDisk::State {
     return fails ? std::optional(failing.fault) : std::nullopt;
   }
 
+  // A sync of that file failed: how many have so far.
+  unsigned LoseSync(int file) {
+    journal.LoseSync(file);
+    return ++lost_syncs[file];
+  }
+
   bool SyncIsLost(const std::string& name) {
     return lost_share > 0 && name.ends_with(lost_name_end) && random() % 1000 < lost_share;
   }
@@ -82,6 +90,7 @@ struct PowerDisk::State {
   std::string lost_name_end;
   unsigned lost_share = 0;
   std::mt19937_64 random;
+  std::map<int, unsigned> lost_syncs;  // by file
   JournaledFiles files;
 };
 
@@ -94,8 +103,9 @@ constexpr int kOtherFile = -1;
 struct File {
   PowerDisk::State* state;
   std::string* name;
-  int number;         // in the journal, or kOtherFile
-  bool syncs_folder;  // with its next sync
+  int number;           // in the journal, or kOtherFile
+  bool syncs_folder;    // with its next sync
+  unsigned lost_syncs;  // of the file, that this one was told of or is younger than
 };
 
 using Layer = VfsLayer<File>;
@@ -151,9 +161,12 @@ int Sync(sqlite3_file* file, int /*flags*/) {
   return state.Do(false, [&](std::optional<DiskFault> fault) {
     if (fault == DiskFault::kKilled) return SQLITE_IOERR_FSYNC;
     if (fault.has_value() || state.SyncIsLost(*mine.name)) {
-      state.journal.LoseSync(mine.number);
+      mine.lost_syncs = state.LoseSync(mine.number);
       return SQLITE_IOERR_FSYNC;
     }
+    // Another one's sync failed, maybe with what was written here. Nothing is flushed then.
+    const unsigned lost_syncs = state.lost_syncs[mine.number];
+    if (std::exchange(mine.lost_syncs, lost_syncs) != lost_syncs) return SQLITE_IOERR_FSYNC;
     state.journal.Sync(mine.number);
     if (mine.syncs_folder) state.journal.SyncFolder();
     mine.syncs_folder = false;
@@ -181,7 +194,7 @@ const sqlite3_io_methods kOtherMethods = [] {
 int Open(sqlite3_vfs* vfs, sqlite3_filename name, sqlite3_file* file, int flags, int* out_flags) {
   auto* const state = static_cast<PowerDisk::State*>(vfs->pAppData);
   const std::string own = name == nullptr ? std::string() : state->NameOf(name);
-  Layer::Mine(file) = File{state, nullptr, kOtherFile, false};
+  Layer::Mine(file) = File{state, nullptr, kOtherFile, false, 0};
   file->pMethods = nullptr;
   return state->Do(false, [&](std::optional<DiskFault> fault) {
     if (fault.has_value() && !own.empty()) return SQLITE_CANTOPEN;
@@ -190,8 +203,9 @@ int Open(sqlite3_vfs* vfs, sqlite3_filename name, sqlite3_file* file, int flags,
     file->pMethods = &kOtherMethods;
     if (code != SQLITE_OK || own.empty()) return code;
     constexpr int kLogs = SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL;
+    const int number = state->journal.Make(own);
     Layer::Mine(file) =
-        File{state, new std::string(own), state->journal.Make(own), (flags & kLogs) != 0};
+        File{state, new std::string(own), number, (flags & kLogs) != 0, state->lost_syncs[number]};
     file->pMethods = &kMethods;
     return code;
   });
@@ -251,7 +265,7 @@ Result<void> JournaledFiles::Sync(const std::string& path) {
       journal.Sync(file);
       return {};
     }
-    journal.LoseSync(file);
+    state_.LoseSync(file);
     return Error{ErrorCode::kUnavailable, path + ": Input/output error"};
   });
 }

@@ -17,7 +17,8 @@ namespace truce::testing {
 
 // What a failing call does. Full, and input/output error: nothing. Short: half of what was to be
 // written. A sync that fails loses what it should have brought to the disk, as Linux does: readers
-// go on to see it, no later sync brings it. Killed: nothing is done, and nothing lost.
+// go on to see it, no later sync brings it; and as Linux does from 4.13 on, the next sync through
+// each other handle that had the file open fails too. Killed: nothing is done, and nothing lost.
 enum class DiskFault { kFull, kBroken, kShort, kKilled };
 
 // How much of what was not synced a power cut leaves.

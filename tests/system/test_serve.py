@@ -1,5 +1,6 @@
 """`truce serve` as a process: listeners, files, failures at start, reload, end."""
 
+import contextlib
 import json
 import re
 import signal
@@ -146,17 +147,17 @@ def test_missing_certificate_files(cli):
 
 def of_another_program(database):
     database.unlink()
-    with sqlite3.connect(database) as connection:
+    with contextlib.closing(sqlite3.connect(database)) as connection, connection:
         connection.execute("CREATE TABLE recipes (name TEXT)")
 
 
 def newer(database):
-    with sqlite3.connect(database) as connection:
+    with contextlib.closing(sqlite3.connect(database)) as connection, connection:
         connection.execute("PRAGMA user_version = 9999")
 
 
 def of_a_development_version(database):
-    with sqlite3.connect(database) as connection:
+    with contextlib.closing(sqlite3.connect(database)) as connection, connection:
         connection.execute("UPDATE migrations SET checksum = 'edited'")
 
 
