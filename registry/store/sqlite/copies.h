@@ -43,9 +43,10 @@ class Part {
 Result<void> CopyInto(Connection& source, Part& part);
 
 // Brings all of the log that the last user left beside the database into it, durably, and empties
-// it; nobody else may have the database open, for then SQLite would believe what that one says is
-// in the database already. Nothing to do without a log. Errors: kUnavailable (also: somebody has it
-// open), kDataLoss.
+// it. The log is written anew before: no sync brings to the disk what a failed one lost. Nobody
+// else may have the database open, for then SQLite would believe what that one says is in the
+// database already. Nothing to do without a log. Errors: kUnavailable (also: somebody has it open),
+// kDataLoss.
 Result<void> TakeLogIn(ConnectionOptions options);
 
 }  // namespace truce
