@@ -12,6 +12,16 @@
 namespace truce {
 namespace {
 
+// How a link begins (LinkOf).
+constexpr std::string_view kByController = "uid:";
+constexpr std::string_view kByClaim = "claim:";
+constexpr std::string_view kByLabel = "composed:";
+
+std::optional<std::string_view> After(std::string_view prefix, std::string_view link) {
+  if (!link.starts_with(prefix)) return std::nullopt;
+  return link.substr(prefix.size());
+}
+
 std::string RefText(const ObjectRef& ref) {
   return ref.group + "/" + ref.kind + "/" + ref.ns + "/" + ref.name;
 }
@@ -46,10 +56,6 @@ std::vector<std::string> NamedBy(const ObjectFacts& object, bool composes) {
   return names;
 }
 
-bool Names(const Object& object, const Slot& slot) {
-  return std::binary_search(object.names.begin(), object.names.end(), NameInRefs(slot));
-}
-
 // `object` and everything below it of one root, each once.
 std::vector<Object> Subtree(const Object& object, const Ledger& ledger) {
   std::vector<Object> all{object};
@@ -69,10 +75,8 @@ struct Parent {
   Uid uid;
 };
 
-constexpr std::string_view kComposed = "composed:";
-
-std::optional<Parent> ByController(const ObjectFacts& object, Evidence evidence,
-                                   const Ledger& ledger) {
+std::optional<Parent> ParentByController(const ObjectFacts& object, Evidence evidence,
+                                         const Ledger& ledger) {
   const ObjectRef& controller = *object.lineage.controller;
   const auto known = ledger.ObjectByUid(controller.uid);
   const bool same_thing = known && known->slot.group == controller.group &&
@@ -86,7 +90,8 @@ std::optional<Parent> ByController(const ObjectFacts& object, Evidence evidence,
   return Parent{SlotOf(controller, object.slot.cluster, object.slot.ns), controller.uid};
 }
 
-std::optional<Parent> ByClaim(const ObjectFacts& object, Evidence evidence, const Ledger& ledger) {
+std::optional<Parent> ParentByClaim(const ObjectFacts& object, Evidence evidence,
+                                    const Ledger& ledger) {
   const ObjectRef& claim = *object.lineage.claim;
   const Slot slot = SlotOf(claim, object.slot.cluster, claim.ns);
   const auto known = ledger.ObjectBySlot(slot);
@@ -107,7 +112,7 @@ bool LabelFits(std::string_view label, const Object& composite, const Ledger& le
 }
 
 // The composite that names a restored object, looked for below the owners of what it declares.
-std::optional<Parent> ByLabel(const ObjectFacts& object, const Ledger& ledger) {
+std::optional<Parent> ParentByLabel(const ObjectFacts& object, const Ledger& ledger) {
   for (const DeclaredResource& resource : object.resources) {
     const auto owner = OwnerByNames(resource, ledger.facts());
     if (!owner) continue;
@@ -132,9 +137,9 @@ std::optional<Parent> ByLabel(const ObjectFacts& object, const Ledger& ledger) {
 
 std::optional<Parent> StatedParent(const ObjectFacts& object, Evidence evidence,
                                    const Ledger& ledger) {
-  if (object.lineage.controller) return ByController(object, evidence, ledger);
-  if (object.lineage.claim) return ByClaim(object, evidence, ledger);
-  return object.lineage.composed ? ByLabel(object, ledger) : std::nullopt;
+  if (object.lineage.controller) return ParentByController(object, evidence, ledger);
+  if (object.lineage.claim) return ParentByClaim(object, evidence, ledger);
+  return object.lineage.composed ? ParentByLabel(object, ledger) : std::nullopt;
 }
 
 Slot RootBelow(const Slot& parent, const Uid& parent_uid, const Ledger& ledger) {
@@ -169,12 +174,41 @@ bool MayMove(const Object& known, const Slot& root, bool names_it, const Ledger&
   return within || transferred;
 }
 
+// Whether `known` stated this parent before: by the same link, or by the label that a restored
+// object is left with.
+bool NamedBefore(const Object& known, const std::string& link, const Parent& parent,
+                 const Ledger& ledger) {
+  if (known.link == link) return true;
+  const auto label = After(kByLabel, known.link);
+  const auto composite = label ? ledger.ObjectByUid(parent.uid) : std::nullopt;
+  return composite && LabelFits(*label, *composite, ledger);
+}
+
 }  // namespace
 
 std::string LinkOf(const ObjectFacts& object) {
-  if (object.lineage.controller) return "uid:" + object.lineage.controller->uid.text;
-  if (object.lineage.claim) return "claim:" + RefText(*object.lineage.claim);
-  return object.lineage.composed ? std::string(kComposed) + object.lineage.label : "";
+  const auto link = [](std::string_view by, const std::string& whom) {
+    return std::string(by) + whom;
+  };
+  if (object.lineage.controller) return link(kByController, object.lineage.controller->uid.text);
+  if (object.lineage.claim) return link(kByClaim, RefText(*object.lineage.claim));
+  return object.lineage.composed ? link(kByLabel, object.lineage.label) : "";
+}
+
+std::optional<Uid> ControllerOf(const Object& object) {
+  const auto uid = After(kByController, object.link);
+  return uid ? std::optional(Uid{std::string(*uid)}) : std::nullopt;
+}
+
+std::optional<Slot> ClaimOf(const Object& object) {
+  const auto claim = After(kByClaim, object.link);
+  return claim ? SlotFromText(object.slot.cluster + "/" + std::string(*claim)) : std::nullopt;
+}
+
+bool OnlyLabelled(const Object& object) { return object.link.starts_with(kByLabel); }
+
+bool Names(const Object& object, const Slot& slot) {
+  return std::binary_search(object.names.begin(), object.names.end(), NameInRefs(slot));
 }
 
 Object Place(const ObjectFacts& object, Evidence evidence, const std::optional<Object>& known,
@@ -205,10 +239,9 @@ Object Place(const ObjectFacts& object, Evidence evidence, const std::optional<O
   const auto parent = StatedParent(object, evidence, ledger);
   if (!parent) return placed;
   Slot root = RootBelow(parent->slot, parent->uid, ledger);
-  const bool names_it = known && known->link == placed.link;
+  const bool names_it = known && NamedBefore(*known, placed.link, *parent, ledger);
   if (known && root != known->root && !MayMove(*known, root, names_it, ledger)) {
-    // Else the next version would have stated it all along.
-    if (!known->link.empty()) placed.link = known->link;
+    placed.own_party = true;  // else the next version would have named that parent all along
     return placed;
   }
   placed.parent = parent->slot;
@@ -232,11 +265,10 @@ std::vector<Slot> ChainOf(const Object& object, const Ledger& ledger) {
 
 bool Joins(const Object& top, const Object& parent, const Ledger& ledger) {
   if (top.slot == parent.slot || !Names(parent, top.slot)) return false;
-  const bool names_it =
-      top.link == "claim:" + NameInRefs(parent.slot) ||
-      (parent.composes && top.link == "uid:" + parent.uid.text) ||
-      (parent.composes && top.link.starts_with(kComposed) &&
-       LabelFits(std::string_view(top.link).substr(kComposed.size()), parent, ledger));
+  const auto label = After(kByLabel, top.link);
+  const bool names_it = ClaimOf(top) == parent.slot ||
+                        (parent.composes && (ControllerOf(top) == parent.uid ||
+                                             (label && LabelFits(*label, parent, ledger))));
   // R5: a claim names a composite that no claim has.
   const bool offers = top.link.empty() && top.composes && !parent.slot.ns.empty() &&
                       (NamesSuccessor(top.transfer_to, parent.slot) || ledger.unbound_claimable());

@@ -37,6 +37,14 @@ enum class Evidence : std::uint8_t {
 // controller), or empty.
 std::string LinkOf(const ObjectFacts& object);
 
+// What LinkOf recorded of `object`: its controller, its claim, or nothing.
+std::optional<Uid> ControllerOf(const Object& object);
+std::optional<Slot> ClaimOf(const Object& object);
+// Whether a label is all that says it is composed: it was restored.
+bool OnlyLabelled(const Object& object);
+// Whether the resourceRef(s) of `object` name `slot`.
+bool Names(const Object& object, const Slot& slot);
+
 // The object row of this version: parent and root by the accepted links. A link recorded in
 // `known`, the row of the same uid so far, stays while its fields are unchanged, whoever updates
 // it. Reads the ledger, writes nothing. What is no part of the lineage (transfer_to, told,

@@ -133,8 +133,8 @@ struct Object {
   std::vector<std::string>
       names;              // what its resourceRef(s) name: "group/kind/namespace/name", sorted
   bool composes = false;  // it is a composite: its resourceRefs count (W1)
-  // When first met it named no parent: a party of its own, to which no other's claim or composite
-  // attaches it (W3).
+  // It named no parent when it was first met, or another one since whom W3 did not let it follow:
+  // a party of its own, to which no other's claim or composite attaches it.
   bool own_party = false;
   std::string service;  // for people
   std::string contact;

@@ -153,12 +153,29 @@ TEST(AdoptionsTest, ACompositeThatNamesWhatAnotherPartyOwns) {
   EXPECT_NE(found[0].remedy.find("truce.dev/transfer-to: XStorage.platform.example.org/theirs"),
             std::string::npos)
       << found[0].remedy;
+  // So is one that changes its controller.
+  const Slot other = SlotOf("XStorage", "", "of-team-a");
+  ObjectFacts first = scene::Composite(other, "u-o", "", 13);
+  registry.See(first);
+  ObjectFacts moved = scene::ManagedBucket(SlotOf("Bucket", "team-a", "moved"), "u-m", "moved",
+                                           Intent::kDeletes, 14);
+  moved.lineage.controller = scene::RefTo(other, "u-o");
+  ASSERT_TRUE(registry.Create(moved, scene::kCrossplane).allowed);
+  composite.lineage.resources.push_back(scene::RefTo(moved.slot, ""));
+  composite.version = 15;
+  registry.See(composite);
+  moved.lineage.controller = scene::RefTo(top, "u-x");
+  for (const std::uint64_t version : {16U, 17U}) {
+    moved.version = version;
+    registry.See(moved);
+  }
+  EXPECT_EQ(find().size(), 2U);
   // What a composite composes from the start is followed, and no finding.
   ObjectFacts own =
-      scene::ManagedBucket(SlotOf("Bucket", "", "own"), "u-o", "own", Intent::kDeletes, 13);
+      scene::ManagedBucket(SlotOf("Bucket", "", "own"), "u-own", "own", Intent::kDeletes, 18);
   own.lineage.controller = scene::RefTo(top, "u-x");
   ASSERT_TRUE(registry.Create(own, scene::kCrossplane).allowed);
-  EXPECT_EQ(find().size(), 1U);
+  EXPECT_EQ(find().size(), 2U);
 }
 
 }  // namespace detect_names_test

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/store_samples.h"
 #include "tests/support/watcher_fixture.h"
 
 namespace truce::testing {
@@ -133,6 +134,26 @@ TEST_F(WatcherRulesTest, AGapOfTheManagedKindVoidsThatItsResourceIsGone) {
     driver_->Advance(2s);
     EXPECT_EQ(OwnerOf(name + "-prod").has_value(), gap);
   }
+}
+
+// A type may share its space of names with another one, whose name the keys bear.
+TEST_F(WatcherRulesTest, AGapVoidsAlsoInASpaceOfAnotherTypesName) {
+  const GroupKind cluster{"docdb.aws.upbound.io", "Cluster"};
+  cluster_.Serve({cluster.group, "v1beta1", cluster.kind, "clusters", false});
+  const TypeSpec& type = *rules_.catalogue->FindKind(cluster.group, cluster.kind)->type;
+  ASSERT_NE(type.space, type.name);
+  Owner gone = SampleOwner("orders", "u1");
+  gone.key = {std::string(type.space) + "|aws|123456789012|eu-west-1|name=orders"};
+  gone.name = "orders";
+  gone.managed_once = true;
+  gone.record = Record::kImported;
+  Changes changes;
+  changes.put_owners = {gone};
+  changes.audit = {SampleGrant(gone)};
+  ASSERT_TRUE(Write(store_, changes).ok());
+  Start();
+  driver_->Settle();
+  EXPECT_TRUE(OwnerOf("orders")->real);
 }
 
 // What its definition makes of a kind holds for objects that were seen before, too (W1).

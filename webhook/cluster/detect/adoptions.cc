@@ -1,29 +1,20 @@
 #include "webhook/cluster/detect/adoptions.h"
 
-#include <algorithm>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "policies/finding.h"
 #include "policies/people.h"
+#include "registry/ownership/lineage.h"
 
 namespace truce {
 namespace {
 
-constexpr std::string_view kByController = "uid:";
-constexpr std::string_view kByClaim = "claim:";
-
-// The object that Object::link of `object` names.
-std::optional<Object> Named(const Object& object, const Facts& facts) {
-  const std::string_view link = object.link;
-  if (link.starts_with(kByController)) {
-    return facts.ObjectByUid({std::string(link.substr(kByController.size()))});
-  }
-  if (!link.starts_with(kByClaim)) return std::nullopt;
-  const auto slot =
-      SlotFromText(object.slot.cluster + "/" + std::string(link.substr(kByClaim.size())));
-  return slot ? facts.ObjectBySlot(*slot) : std::nullopt;
+// The parent that `object` names.
+std::optional<Object> StatedParent(const Object& object, const Facts& facts) {
+  if (const auto controller = ControllerOf(object)) return facts.ObjectByUid(*controller);
+  const auto claim = ClaimOf(object);
+  return claim ? facts.ObjectBySlot(*claim) : std::nullopt;
 }
 
 std::string Shown(const Slot& slot) { return OneLine(ForPeople(slot), kShownBytesMax); }
@@ -39,12 +30,9 @@ std::string AsSuccessor(const Slot& slot) {
 
 std::optional<Adoption> AdoptionNotFollowed(const Object& object, const Facts& facts) {
   if (object.parent) return std::nullopt;
-  auto parent = Named(object, facts);
+  auto parent = StatedParent(object, facts);
   if (!parent || parent->root == object.root) return std::nullopt;
-  const Slot& slot = object.slot;
-  const std::string name = slot.group + "/" + slot.kind + "/" + slot.ns + "/" + slot.name;
-  const bool names_it = std::binary_search(parent->names.begin(), parent->names.end(), name);
-  if (!names_it) return std::nullopt;
+  if (!Names(*parent, object.slot)) return std::nullopt;
   return Adoption{object, *std::move(parent)};
 }
 

@@ -10,13 +10,6 @@ namespace truce {
 namespace {
 
 constexpr std::size_t kObjectsMax = 8;
-constexpr std::string_view kClaimLink = "claim:";
-
-// "claim:<group>/<kind>/<namespace>/<name>", as Object::link states it.
-std::optional<Slot> ClaimOf(const Object& composite) {
-  if (!composite.link.starts_with(kClaimLink)) return std::nullopt;
-  return SlotFromText(composite.slot.cluster + "/" + composite.link.substr(kClaimLink.size()));
-}
 
 std::optional<Slot> ParentOf(const Object& object) {
   return object.parent ? object.parent : ClaimOf(object);

@@ -1,47 +1,22 @@
 #include "webhook/cluster/detect/unreferenced.h"
 
-#include <algorithm>
+#include <string>
 #include <utility>
 
 #include "policies/finding.h"
 #include "policies/people.h"
+#include "registry/ownership/lineage.h"
 
 namespace truce {
-namespace {
-
-constexpr std::string_view kControllerLink = "uid:";
-constexpr std::string_view kRestoredLink = "composed:";
-
-// As a composite's resourceRefs are kept in Object::names.
-std::string NameInRefs(const Slot& slot) {
-  return slot.group + "/" + slot.kind + "/" + slot.ns + "/" + slot.name;
-}
-
-}  // namespace
-
 std::optional<UnreferencedObject> Unreferenced(const Object& object, const Facts& facts) {
-  if (object.link.starts_with(kRestoredLink) && !object.parent)
-    return UnreferencedObject{object, {}};
-  if (!object.link.starts_with(kControllerLink)) return std::nullopt;
-  const auto controller = facts.ObjectByUid({object.link.substr(kControllerLink.size())});
+  if (OnlyLabelled(object) && !object.parent) return UnreferencedObject{object, {}};
+  const auto uid = ControllerOf(object);
+  if (!uid) return std::nullopt;
+  const auto controller = facts.ObjectByUid(*uid);
   // A controller without any reference is none of Crossplane's, or has not written them yet.
   if (!controller || controller->names.empty()) return std::nullopt;
-  const bool is_named = std::binary_search(controller->names.begin(), controller->names.end(),
-                                           NameInRefs(object.slot));
-  if (is_named) return std::nullopt;
+  if (Names(*controller, object.slot)) return std::nullopt;
   return UnreferencedObject{object, controller->slot};
-}
-
-UnreferencedPage UnreferencedAfter(const Facts& facts, const Slot& slot, std::string_view after,
-                                   std::size_t limit) {
-  ObjectPage all = facts.ObjectsOfKind(slot, after, limit);
-  UnreferencedPage page;
-  page.next = std::move(all.next);
-  for (const Object& object : all.objects) {
-    auto found = Unreferenced(object, facts);
-    if (found) page.objects.push_back(std::move(*found));
-  }
-  return page;
 }
 
 std::vector<LiveFinding> UnreferencedDetector::Find(const std::vector<UnreferencedObject>& present,

@@ -11,11 +11,8 @@
 #define TRUCE_WEBHOOK_CLUSTER_DETECT_UNREFERENCED_H_
 
 #include <chrono>
-#include <cstddef>
 #include <map>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "registry/ownership/facts.h"
@@ -34,15 +31,6 @@ struct UnreferencedObject {
 
 // Whether `object` is unreferenced by what the registry knows.
 std::optional<UnreferencedObject> Unreferenced(const Object& object, const Facts& facts);
-
-// Those on one page of the objects of the kind of `slot`; parameters and `next` as of
-// Facts::ObjectsOfKind.
-struct UnreferencedPage {
-  std::vector<UnreferencedObject> objects;
-  std::string next;
-};
-UnreferencedPage UnreferencedAfter(const Facts& facts, const Slot& slot, std::string_view after,
-                                   std::size_t limit);
 
 // Remembers since when an object is unreferenced. External synchronization.
 class UnreferencedDetector final {

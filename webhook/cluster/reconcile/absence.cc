@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "registry/identity/encoding.h"
 #include "registry/ownership/sight.h"
 #include "webhook/cluster/reconcile/reconciler.h"
 
@@ -86,7 +87,10 @@ Result<void> Reconciler::VoidGone(const Kind& kind) {
   const GroupKind name = kind.followed.group_kind();
   const KindEntry* entry = rules_->catalogue->FindKind(name.group, name.kind);
   if (kind.followed.role != Role::kManaged || entry == nullptr) return {};
-  const std::string prefix = entry->type->name + "|";
+  // Types may share a space of names: a key does not tell of which one it is.
+  std::string prefix;
+  AppendEncoded(prefix, entry->type->space);
+  prefix += "|";
   std::vector<KeyText> gone;
   const auto look = [&](const Facts& facts) {
     gone.clear();

@@ -39,7 +39,7 @@ bool Reconciler::Hold(Item& item, std::optional<ClusterVersion> settled) {
   }
   ask.get = {*kind, SlotFor(*last.config, rules_->identity.cluster)};
   ask.config = *last.config;
-  ask.ends.push_back({item, *settled, *last.facts.version, false, {}, {}});
+  ask.ends.push_back({.item = item, .from = *settled, .to = *last.facts.version});
   ++held_ends_;
   return true;
 }
