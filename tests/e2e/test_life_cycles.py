@@ -15,20 +15,26 @@ OF_THE_CLUSTER = ("uid", "resourceVersion", "creationTimestamp", "generation", "
                   "deletionTimestamp", "deletionGracePeriodSeconds", "ownerReferences")
 
 
-@pytest.fixture
-def live(follow, user):
-    """Truce following the cluster, and team-a's chain with its bucket made: (truce, claim,
-    composite, managed resource), the objects as stored at the end."""
-    truce = follow()
+def make_chain(truce, user) -> tuple[dict, dict, dict]:
+    """team-a's chain with its bucket made: (claim, composite, managed resource), as stored at the
+    end. `truce`: what follows the cluster and is to have seen it; None: nobody."""
     wanted = claim("artifacts", "team-a", NAME, labels={"app.kubernetes.io/part-of": "service-a"})
     stored = user("team-a").create(wanted).expect(201).body
     crossplane = user("crossplane")
     xr = compose(crossplane, stored, "h9fnb")
     made = render(crossplane, xr, composed_bucket(xr, stored, "artifacts-h9fnb-dkspn")).expect(201)
     make_real(user("provider"), made.body)
-    truce.wait_for_state(NAME, "held")
+    if truce:
+        truce.wait_for_state(NAME, "held")
     admin = user("admin")
-    return truce, *(admin.get(obj).expect().body for obj in (stored, xr, made.body))
+    return tuple(admin.get(obj).expect().body for obj in (stored, xr, made.body))
+
+
+@pytest.fixture
+def live(follow, user):
+    """Truce following the cluster, and make_chain()."""
+    truce = follow()
+    return truce, *make_chain(truce, user)
 
 
 def restart(truce, wanted: bool) -> None:

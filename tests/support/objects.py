@@ -36,6 +36,7 @@ CUSTOM_KINDS = (
     _kind("s3.aws.m.upbound.io", "v1beta1", "BucketPolicy", "bucketpolicies", True),
     _kind("s3.aws.crossplane.io", "v1beta1", "Bucket", "buckets"),
     _kind("sqs.aws.upbound.io", "v1beta1", "Queue", "queues"),
+    _kind("ec2.aws.upbound.io", "v1beta1", "SecurityGroup", "securitygroups"),
     _kind("sns.aws.upbound.io", "v1beta1", "Topic", "topics"),
     _kind("iam.aws.upbound.io", "v1beta1", "Role", "roles"),
     _kind("dynamodb.aws.upbound.io", "v1beta1 v1beta2", "Table", "tables"),
