@@ -235,6 +235,9 @@ void MoveRow(Row row, const KeyText& to, Ledger& ledger) {
   row.id.key = to;
   if (const auto there = ledger.FindRow(row.id)) {
     row.intent = std::max(row.intent, there->intent);
+    // The older one tells what its account depended on all along.
+    const bool changed = there->at == row.at && there->account_fields == Row::kChanged;
+    if (there->at < row.at || changed) row.account_fields = there->account_fields;
     row.at = std::min(row.at, there->at);
     row.terminating = row.terminating && there->terminating;
   }
@@ -411,7 +414,12 @@ void JoinName(const DeclaredName& declared, const KeyText& home, const Slot& roo
   if (assigned && HasOtherId(home, name, ledger)) return;
   const auto holder = ledger.OwnerOf(*at);
   const auto owner = ledger.OwnerOf(home);
-  if (!holder || (owner && MayMerge(*owner, *holder, ledger))) Merge(*at, home, ledger);
+  // What was only observed at home becomes the declarant's.
+  const bool merges =
+      !holder ||
+      (owner ? MayMerge(*owner, *holder, ledger)
+             : holder->root == root && holder->record != Record::kImported && SameParts(home, *at));
+  if (merges) Merge(*at, home, ledger);
 }
 
 // The located name is known: people see the account, and it tells two resources apart.

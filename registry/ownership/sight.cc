@@ -444,6 +444,13 @@ std::set<KeyText> SeenKeys(const Uid& uid, const Ledger& ledger) {
   return keys;
 }
 
+// Where the resources are kept now that were kept at `keys`: two may have become one.
+std::set<KeyText> KeptNow(const std::set<KeyText>& keys, const Ledger& ledger) {
+  std::set<KeyText> now;
+  for (const KeyText& key : keys) now.insert(ResourceOf(key, ledger).value_or(key));
+  return now;
+}
+
 }  // namespace
 
 void SeeDeleted(const ObjectFacts& last, const Ending& ending, Ledger& ledger) {
@@ -452,7 +459,7 @@ void SeeDeleted(const ObjectFacts& last, const Ending& ending, Ledger& ledger) {
   const std::set<KeyText> before = SeenKeys(last.uid, ledger);
   if (object) See(last, false, ledger);
   // What only the last version means was not what its provider deleted (E8).
-  const bool same = before.empty() || before == SeenKeys(last.uid, ledger);
+  const bool same = before.empty() || KeptNow(before, ledger) == SeenKeys(last.uid, ledger);
   // A review that judged an older version was followed by another write: what it took off came
   // back.
   const bool stripped =

@@ -298,7 +298,8 @@ void CascadeWorld::Restore(bool all, bool last) {
     }
     if (!last) continue;
     // Refused for good only where another one manages it, or owns it by now; or what it hung on was
-    // deleted meanwhile; or where nothing was made yet, so that nothing was remembered.
+    // deleted meanwhile; or where nothing was made yet, so that nothing was remembered; or where
+    // the composite means something else than what it composed.
     const auto in_chain = [&](const Slot& slot) {
       return std::any_of(lost_.begin(), lost_.end(),
                          [&](const Thing& each) { return each.slot == slot; });
@@ -312,9 +313,11 @@ void CascadeWorld::Restore(bool all, bool last) {
     const bool hangs = lost.slot == lost_.front().slot || (top != nullptr && !top->terminating);
     const auto owner = registry_->OwnerNamed(Spelt(NamesOf(lost_.back()).front()));
     const bool theirs =
-        !owner || (owner->root == lost_.front().slot && owner->real) ||
-        (owner->record == Record::kOrphaned && owner->party.text == "ns:local/" + lost.party);
-    if (hangs && !others && theirs)
+        !owner || (owner->root == lost_.front().slot &&
+                   (owner->real || (owner->record == Record::kOrphaned &&
+                                    owner->party.text == "ns:local/" + lost.party)));
+    const bool one_name = lost.name.empty() || lost.name == lost_.back().name;
+    if (hangs && !others && theirs && one_name)
       Fails("S3: the restore of " + ForPeople(lost.slot) + " was refused");
   }
 }

@@ -48,6 +48,12 @@ void CascadeWorld::CheckGranted(Thing& thing, const Slot& root) {
       thing.licensed = true;
       continue;
     }
+    bool taken = false;  // by configuration, before: see CheckKnown
+    Read([&](const Facts& facts) {
+      const auto further = facts.FurtherName(Spelt(name));
+      taken = known->second.observed && !(further && further->observed);
+    });
+    if (taken) continue;
     const auto owner = registry_->OwnerNamed(Spelt(name));
     const std::set<std::string>& words = words_[target];
     const bool named = std::any_of(words.begin(), words.end(), [&](const std::string& word) {
@@ -128,6 +134,12 @@ void CascadeWorld::CheckForeign(const Thing& thing, const std::string& verb) {
   const CloudResource& resource = cloud_.at(target);
   if (resource.party == thing.party || resource.exempt || thing.exempt || thing.licensed) return;
   if (resource.alone == thing.slot) return;
+  // Its owner's word, given before the registry knew that it exists.
+  const std::set<std::string>& words = words_[target];
+  const bool named = std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+    return NamesSuccessor(word, thing.slot);
+  });
+  if (named) return;
   if (bound_ever_.contains(resource.party) && bound_ever_.contains(thing.party)) return;
   const bool could_know = !thing.has_account() || resource.by.contains(thing.first) ||
                           (resource.seen && Has(thing.judged, LocatedNameOf(thing)));
@@ -378,6 +390,7 @@ std::string CascadeWorld::State() const {
   for (const Owner& owner : contents.owners) {
     text += "  owner of " + owner.key.text + ": " + ForPeople(owner.root) + ", " +
             owner.party.text + ", " + std::string(Name(owner.record)) +
+            (owner.record_reason.empty() ? "" : " (" + owner.record_reason + ")") +
             (owner.real ? ", real" : "") + ", in " + owner.identity.account + "\n";
   }
   for (const ResourceName& name : contents.names) {

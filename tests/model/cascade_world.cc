@@ -326,7 +326,12 @@ void CascadeWorld::NameHeir() {
       dice_.Chance(0.2) ? "" : heir.kind + "." + heir.group + "/" + heir.ns + "/" + heir.name;
   if (heir == *slot) return;
   Say("annotation of " + ForPeople(*slot) + ": " + thing.transfer_to);
-  Write(thing, thing.party);
+  const bool written = Write(thing, thing.party);
+  // The version that a watch shows later may declare something else.
+  const std::string target = TargetOf(thing);
+  if (!written || target.empty()) return;
+  words_[target].insert(thing.transfer_to);
+  NoteHeir(target, thing.transfer_to);
 }
 
 // An administrator speaks for both sides, or owner and receiver agree.

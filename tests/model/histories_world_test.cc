@@ -1,6 +1,7 @@
 // What the world of cascades (CascadeWorld) found, each as a history of its own.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -89,6 +90,41 @@ TEST_F(HistoriesOfTheWorld, ARestoreIsAskedTwice) {
   ASSERT_TRUE(registry_.Create(restored, scene::kRestorer).allowed);
   const StoreContents once = registry_.Contents();
   EXPECT_TRUE(registry_.Ask(registry_.last_request()).allowed);
+  EXPECT_TRUE(registry_.Contents() == once);
+}
+
+// Two declarations of one queue, one of which ended: the last version of the other makes them one.
+TEST_F(HistoriesOfTheWorld, TheLastVersionShowsThatTwoAreOne) {
+  const Slot other = SlotOf("Queue", "team-a", "other");
+  const Queue by_account{"jobs", "stage", kOne, ""};
+  const ObjectFacts first = ManagedQueue(other, "o", by_account, Intent::kManages, 10);
+  ASSERT_TRUE(registry_.Create(first).allowed);
+  registry_.See(first);
+  ObjectFacts last = ManagedQueue(a_, "a", {"jobs", "prod", "", ""}, Intent::kDeletes, 11);
+  last.real = true;
+  ASSERT_TRUE(registry_.Create(last).allowed);
+  registry_.See(last);
+  registry_.Advance(std::chrono::seconds{1});
+  last = ManagedQueue(a_, "a", {"jobs", "prod", "", kOne}, Intent::kDeletes, 12);
+  last.real = last.terminating = last.deleting = true;
+  registry_.See(last);
+  registry_.SeeDeleted(first);
+  ASSERT_TRUE(IsAs(QueueName("jobs", kOne), a_));
+  registry_.SeeDeleted(last);
+  EXPECT_TRUE(registry_.Contents().owners.empty());
+}
+
+// A declares by a ProviderConfig whose account becomes known what others observe there.
+TEST_F(HistoriesOfTheWorld, WhatOthersObserveBecomesTheDeclarantsAtOnce) {
+  const Queue observed{"jobs", "stage", kOne, ""};
+  registry_.See(ManagedQueue(b_, "b", observed, Intent::kObserves, 10));
+  ObjectFacts declared = ManagedQueue(a_, "a", {"jobs", "prod", "", ""}, Intent::kDeletes, 11);
+  ASSERT_TRUE(registry_.Create(declared).allowed);
+  declared = ManagedQueue(a_, "a", {"jobs", "prod", kOne, ""}, Intent::kDeletes, 12);
+  registry_.See(declared);
+  const StoreContents once = registry_.Contents();
+  EXPECT_EQ(once.owners.size(), 1U);
+  registry_.See(declared);
   EXPECT_TRUE(registry_.Contents() == once);
 }
 
