@@ -241,7 +241,13 @@ Object Place(const ObjectFacts& object, Evidence evidence, const std::optional<O
   Slot root = RootBelow(parent->slot, parent->uid, ledger);
   const bool names_it = known && NamedBefore(*known, placed.link, *parent, ledger);
   if (known && root != known->root && !MayMove(*known, root, names_it, ledger)) {
-    placed.own_party = true;  // else the next version would have named that parent all along
+    // Else the next version would have named that parent all along. A label goes on telling whose
+    // it is.
+    if (OnlyLabelled(*known)) {
+      placed.link = known->link;
+    } else {
+      placed.own_party = true;
+    }
     return placed;
   }
   placed.parent = parent->slot;

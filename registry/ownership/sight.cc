@@ -315,6 +315,17 @@ void SeeManager(const SeenDeclaration& seen, Ledger& ledger) {
 
 }  // namespace
 
+namespace {
+
+// Resources that were found to be one may be two again: then each exists.
+bool MayBeTwo(const KeyText& key, const Ledger& ledger) {
+  const std::vector<ResourceName> names = ledger.FurtherNamesOf(key);
+  return std::any_of(names.begin(), names.end(),
+                     [](const ResourceName& name) { return name.sort == NameSort::kFormerId; });
+}
+
+}  // namespace
+
 void DeclareIn(const std::string& account, const Row& row, const std::string& cause,
                Ledger& ledger) {
   const auto object = ledger.ObjectByUid(row.id.uid);
@@ -326,13 +337,15 @@ void DeclareIn(const std::string& account, const Row& row, const std::string& ca
   resource.further_account = row.identity.account;
   resource.further = {{WithAccount(row.id.key, row.identity.account), false}};
   resource.intent = row.intent;
-  if (const auto owner = ledger.OwnerOf(row.id.key)) resource.name = owner->name;
+  const auto before = ledger.OwnerOf(row.id.key);
+  if (before) resource.name = before->name;
+  const bool real = before && before->real && MayBeTwo(row.id.key, ledger);
   ObjectFacts facts;
   facts.managed = row.managed;
   const PartyId party = ledger.PartyFor(object->root);
   const Grantee grantee{*object, party, cause, std::string(kWatch), {}};
   const KeyText home = JoinNames(resource, object->root, ledger);
-  Acquire(home, {facts, resource, grantee, false}, ledger);
+  Acquire(home, {facts, resource, grantee, real}, ledger);
   Row there = row;
   there.id.key = home;
   there.account_fields.clear();  // the next sight tells them
@@ -436,35 +449,17 @@ bool Shows(const ObjectFacts& last, const Owner& owner) {
   return !last.account_fields.empty();
 }
 
-std::set<KeyText> SeenKeys(const Uid& uid, const Ledger& ledger) {
-  std::set<KeyText> keys;
-  for (const Row& row : ledger.RowsOfUid(uid)) {
-    if (row.id.state == RowState::kSeen) keys.insert(row.id.key);
-  }
-  return keys;
-}
-
-// Where the resources are kept now that were kept at `keys`: two may have become one.
-std::set<KeyText> KeptNow(const std::set<KeyText>& keys, const Ledger& ledger) {
-  std::set<KeyText> now;
-  for (const KeyText& key : keys) now.insert(ResourceOf(key, ledger).value_or(key));
-  return now;
-}
-
 }  // namespace
 
 void SeeDeleted(const ObjectFacts& last, const Ending& ending, Ledger& ledger) {
   ledger.MayEnd(last.uid);
   const auto object = ledger.ObjectByUid(last.uid);
-  const std::set<KeyText> before = SeenKeys(last.uid, ledger);
   if (object) See(last, false, ledger);
-  // What only the last version means was not what its provider deleted (E8).
-  const bool same = before.empty() || KeptNow(before, ledger) == SeenKeys(last.uid, ledger);
   // A review that judged an older version was followed by another write: what it took off came
   // back.
   const bool stripped =
       object && object->stripped && (!ending.before || *ending.before <= *object->stripped);
-  const bool witnessed = last.managed && last.terminating && last.deleting && same && !stripped &&
+  const bool witnessed = last.managed && last.terminating && last.deleting && !stripped &&
                          !ending.crd_terminating && !ending.config_changed;
   const DeclaredAt all = DeclaredBy(last, ledger);
   std::vector<Row> rows = ledger.RowsOfUid(last.uid);

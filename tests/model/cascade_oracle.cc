@@ -407,6 +407,10 @@ std::string CascadeWorld::State() const {
             (object.parent ? ForPeople(*object.parent) + " " + object.parent_uid.text : "-") +
             ", " + object.link + "\n";
   }
+  for (const AuditEntry& entry : contents.audit) {
+    text += "  " + std::string(Name(entry.action)) + " " + entry.key.text + ", root " +
+            ForPeople(entry.root) + ", " + entry.uid.text + ": " + entry.cause + "\n";
+  }
   for (const auto& [slot, thing] : things_) {
     text += "  lives: " + ForPeople(slot) + " " + thing.uid + " means " + TargetOf(thing) +
             (thing.exempt ? ", exempt" : "") + "\n";

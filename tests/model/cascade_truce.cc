@@ -29,16 +29,18 @@ KeyText CanonicalKey(const ResourceIdentity& identity) {
   return WithAccount({identity.type + "|aws||eu-west-1|name=" + name}, identity.account);
 }
 
-std::optional<Slot> RootOf(const Thing& thing, const StoreContents& contents) {
+// Root and parent.
+std::pair<std::optional<Slot>, std::optional<Slot>> PlaceOf(const Thing& thing,
+                                                            const StoreContents& contents) {
   for (const Object& object : contents.objects) {
-    if (object.uid.text == thing.uid) return object.root;
+    if (object.uid.text == thing.uid) return {object.root, object.parent};
   }
-  return std::nullopt;
+  return {};
 }
 
-// A link that changed counts when it is met the second time: a chain without party joins then.
+// What is restored finds its composite by what it declares, once that is known.
 bool Joins(const Thing& thing, const StoreContents& once, const StoreContents& twice) {
-  return thing.composed && RootOf(thing, once) != RootOf(thing, twice);
+  return thing.composed && PlaceOf(thing, once) != PlaceOf(thing, twice);
 }
 
 KeyText IdName(const std::string& id) { return {std::string(kGroupType) + "|aws|||@id=" + id}; }

@@ -114,6 +114,32 @@ TEST_F(HistoriesOfTheWorld, TheLastVersionShowsThatTwoAreOne) {
   EXPECT_TRUE(registry_.Contents().owners.empty());
 }
 
+// A's reference went to another account and back, each queue was made, and the status of between
+// joined the two. The ProviderConfig tells them apart again: each stays A's.
+TEST_F(HistoriesOfTheWorld, WhatAnOldStatusJoinedExistsTwice) {
+  ObjectFacts made = ManagedQueue(a_, "a", {"jobs", "prod", "", ""}, Intent::kDeletes, 10);
+  ASSERT_TRUE(registry_.Create(made).allowed);
+  made.real = true;
+  registry_.See(made);
+  const auto there = ManagedQueue(a_, "a", {"jobs", "stage", kOne, ""}, Intent::kDeletes, 11);
+  ASSERT_TRUE(registry_.Update(made, there).allowed);
+  const auto back = ManagedQueue(a_, "a", {"jobs", "prod", "", kOne}, Intent::kDeletes, 12);
+  ASSERT_TRUE(registry_.Update(there, back).allowed);
+  ASSERT_EQ(registry_.Contents().owners.size(), 1U);
+  for (const Row& row : registry_.Contents().rows) {
+    if (row.id.state == RowState::kSeen) registry_.Absent(row.id);
+  }
+  Learn({"jobs", "prod", "", ""}, kTwo);
+  for (const Row& row : registry_.Contents().rows) {
+    registry_.Prove(row.id, {Proof::Answer::kGone, std::nullopt});
+  }
+  for (const char* account : {kOne, kTwo}) {
+    const auto owner = registry_.OwnerNamed(QueueName("jobs", account));
+    ASSERT_TRUE(owner) << account;
+    EXPECT_EQ(owner->root, a_) << account;
+  }
+}
+
 // A declares by a ProviderConfig whose account becomes known what others observe there.
 TEST_F(HistoriesOfTheWorld, WhatOthersObserveBecomesTheDeclarantsAtOnce) {
   const Queue observed{"jobs", "stage", kOne, ""};
