@@ -45,7 +45,7 @@ CREATE TABLE declarations (
   uid         TEXT    NOT NULL CHECK (uid <> ''),
   state       TEXT    NOT NULL CHECK (state IN ('reserved', 'seen')),
   slot        TEXT    NOT NULL,
-  namespace   TEXT    NOT NULL,  -- of the slot, for caps
+  namespace   TEXT    NOT NULL,  -- of the slot, for limits
   root        TEXT,              -- NULL: the slot itself
   intent      TEXT    NOT NULL CHECK (intent = 'deletes' OR intent = 'manages' OR intent = 'observes'),
   terminating INTEGER NOT NULL CHECK (terminating IN (0, 1)),
@@ -61,7 +61,10 @@ CREATE TABLE declarations (
   UNIQUE (resource, uid, state)
 ) STRICT;
 
-CREATE INDEX declarations_reserved ON declarations (user, namespace, at) WHERE state = 'reserved';
+-- By who shares a limit: a namespace, or the user of what is cluster-scoped; NULL: nobody.
+CREATE INDEX declarations_reserved ON declarations (
+  (CASE WHEN user = '' THEN NULL WHEN namespace = '' THEN user ELSE '' END), namespace, at)
+WHERE state = 'reserved';
 -- Who observes what, without passing over all declarations; those that manage stand in no page of it.
 CREATE INDEX declarations_observing ON declarations (resource) WHERE intent = 'observes';
 

@@ -152,11 +152,11 @@ Result<void> Judgement::Read(const AdmissionRequest& request) {
   review.parties = policy.parties;
   review.watched = policy.watched;
   review.status_guarded = policy.status_guarded;
-  // The cap denies, and nothing is denied before the roll-out has come to enforce.
-  const bool may_cap = policy.modes.global == Mode::kEnforce && asker_ == Asker::kAdmission;
-  const bool watched = !policy.unwatched.contains(kind);
-  if (may_cap && watched) review.reservation_cap = policy.reservation_cap;
-  if (review.reservation_cap > 0) review.unwatched = policy.unwatched;
+  // In every mode: they keep the registry itself from being filled.
+  if (asker_ == Asker::kAdmission && !policy.unwatched.contains(kind)) {
+    review.limits = policy.limits;
+    review.unwatched = policy.unwatched;
+  }
   if (policy.names != nullptr) {
     evidence_ = ReadEvidence(request.object, review.object, *policy.names);
   }
@@ -458,7 +458,8 @@ void Judgement::SettleQuestion(const Facts& facts, Decision& decision) const {
   for (std::vector<Clash>* list : {&decision.conflicts, &decision.elsewhere}) {
     list->erase(std::remove_if(list->begin(), list->end(), is_own), list->end());
   }
-  decision.allowed = decision.denied.empty() && decision.bad_names.empty() && !decision.cap_reached;
+  decision.allowed = decision.denied.empty() && decision.bad_names.empty() &&
+                     decision.limit == ReservationLimit::kNone;
 }
 
 // What exists keeps its name.
@@ -543,9 +544,9 @@ std::vector<Finding> Judgement::FindingsOf(const Decision& decision) const {
     out.push_back(BadResourceName(bad, Mode::kEnforce, wording));
   }
   for (const auto& [bad, mode] : tolerated_) out.push_back(BadResourceName(bad, mode, wording));
-  if (decision.cap_reached) {
+  if (decision.limit != ReservationLimit::kNone) {
     out.push_back(
-        ReservationCapReached(request_.reservation_cap, request_.requester.user, wording));
+        ReservationCapReached({decision.limit, request_.limits, request_.requester.user}, wording));
   }
   const auto warn_at_most = [&](Finding finding, const DeclaredResource& resource) {
     const ModeSubject subject{.type = resource.identity.type,

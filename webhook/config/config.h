@@ -241,6 +241,7 @@ struct Config {
   std::int64_t composite_denial_code = 0;
   ConfigDisclosure disclosure = ConfigDisclosure::kFull;
   std::int64_t reservation_cap = 0;
+  std::int64_t reservation_burst = 0;
   std::chrono::milliseconds reservation_ttl{};
   std::chrono::milliseconds settle_time{};
   UnboundComposites unbound_composites = UnboundComposites::kRefused;

@@ -58,14 +58,15 @@ class MemoryStore::State final : public Facts {
     return children;
   }
 
-  std::size_t CountReserved(std::string_view ns, std::string_view user,
-                            Timestamp before) const override {
+  std::size_t CountReserved(const ReservedRange& range, const std::set<GroupKind>& left_out,
+                            std::size_t limit) const override {
     const auto count = std::count_if(rows_.begin(), rows_.end(), [&](const auto& entry) {
       const Row& row = entry.second;
-      return row.id.state == RowState::kReserved && row.slot.ns == ns && row.user == user &&
-             row.at < before;
+      return row.id.state == RowState::kReserved && row.slot.ns == range.ns && !row.user.empty() &&
+             (!range.ns.empty() || row.user == range.user) && row.at >= range.from &&
+             row.at < range.before && !left_out.contains({row.slot.group, row.slot.kind});
     });
-    return static_cast<std::size_t>(count);
+    return std::min(static_cast<std::size_t>(count), limit);
   }
 
   std::vector<Owner> OwnersOfShape(std::string_view shape, std::size_t limit) const override {
