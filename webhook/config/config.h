@@ -220,6 +220,7 @@ struct Config {
   std::chrono::milliseconds drain_grace{};
   std::chrono::milliseconds audit_age_max{};
   std::int64_t audit_lines_max = 0;
+  std::string audit_export_dir;
 
   // Policy; taken over while running when the file changes.
   ConfigMode mode = ConfigMode::kEnforce;

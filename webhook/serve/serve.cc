@@ -426,6 +426,7 @@ class Server {
       disk_failures_.WriteMetrics(writer);
       WriteExpiry(*certificates_, writer);
     });
+      WriteVolumeMetrics(holder_.Current()->data_dir, writer);
     const ListenAddresses& addresses = listeners_->addresses();
     TRUCE_RETURN_IF_ERROR(WriteAddresses(config.data_dir, addresses));
     LogListener("admission", "https://" + addresses.admission + "/validate");
@@ -506,13 +507,13 @@ class Server {
   // One segment at a time, so that reloading never waits long.
   void KeepAudit() {
     const auto config = holder_.Current();
-    AuditKeeper keeper(api_->store(), clock_, config->data_dir + "/audit");
+    AuditKeeper keeper(api_->store(), clock_, config->audit_export_dir);
     const Result<bool> done =
         keeper.Step({config->audit_age_max, config->audit_lines_max},
                     std::chrono::steady_clock::now() + std::chrono::seconds(10));
     const std::string problem = done.ok() ? std::string() : done.error().message;
     if (problem != audit_problem_ && !problem.empty()) {
-      logger_.Log(LogLevel::kError, "audit log not exported",
+      logger_.Log(LogLevel::kError, "audit log not shortened",
                   {{"message", std::string_view(problem)}});
     }
     audit_problem_ = problem;
