@@ -10,6 +10,7 @@
 #include "registry/ownership/grant.h"
 #include "registry/ownership/names.h"
 #include "registry/ownership/resolve.h"
+#include "registry/ownership/sharing.h"
 #include "registry/ownership/sight.h"
 #include "webhook/admission/ownership_check.h"
 
@@ -168,8 +169,6 @@ Result<void> Judgement::Read(const AdmissionRequest& request) {
 
 // Only the rule deletion-protection has a say, and none about an object that goes already (I10).
 void Judgement::PrepareDeletion(const AdmissionRequest& request) {
-  const auto rule = static_cast<std::size_t>(Rule::kDeletionProtection);
-  if (policy_->modes.rules[rule].empty()) return;
   const GroupKind kind{std::string(request.kind.group), std::string(request.kind.kind)};
   request_.operation = Operation::kDelete;
   request_.uid.text = request.uid;
@@ -177,6 +176,10 @@ void Judgement::PrepareDeletion(const AdmissionRequest& request) {
   request_.object = Identify(request.old_object, kind, policy_->identity);
   request_.parties = policy_->parties;
   concerns_registry_ = !request_.object.terminating && !request_.object.uid.empty();
+}
+
+bool Judgement::must_be_known() const {
+  return request_.operation != Operation::kDelete || IsDeletionJudged(*policy_);
 }
 
 Mode Judgement::ModeOf(ModeSubject subject) {
@@ -352,6 +355,9 @@ void Judgement::JudgeAccounts(const Facts& facts, const Decision& decision) {
 // What the end of the object, and of what is composed below it, would delete.
 void Judgement::JudgeDeletion(const Facts& facts, const IdSource& ids, Decision& decision) {
   constexpr std::size_t kShownMax = 20;
+  // A mark is enforced always; anything else only where configuration says so.
+  const bool any_marks = !facts.AgreementsAfter(AgreementKind::kProtection, {}, 1).empty();
+  if (!any_marks && !IsDeletionJudged(*policy_)) return;
   const Ledger ledger(facts, now_, ids, policy_->parties);
   if (const auto known = facts.ObjectByUid(request_.object.uid)) decision.root = known->root;
   decision.party = PartyOf(decision.root);
@@ -364,6 +370,7 @@ void Judgement::JudgeDeletion(const Facts& facts, const IdSource& ids, Decision&
     if (!owner || agreement_findings_.size() == kShownMax) continue;
     const std::vector<Agreement> agreements = facts.AgreementsOf(key);
     const std::vector<Row> rows = facts.RowsOfKey(key);
+    const bool marked = ProtectionIn(agreements) != nullptr;
     auto finding = DeletionProtection({.owner = &*owner,
                                        .agreements = agreements,
                                        .rows = rows,
@@ -378,7 +385,8 @@ void Judgement::JudgeDeletion(const Facts& facts, const IdSource& ids, Decision&
                                .object = &request_.object.slot,
                                .root = &decision.root,
                                .service = owner->service,
-                               .bound_service = BoundService(*policy_, ns)});
+                               .bound_service = BoundService(*policy_, ns),
+                               .marked = marked});
   }
 }
 

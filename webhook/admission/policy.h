@@ -52,6 +52,9 @@ struct AdmissionPolicy {
   std::string public_url;  // without trailing slash; empty: texts hold no link
 };
 
+// Whether configuration names the rule deletion-protection.
+bool IsDeletionJudged(const AdmissionPolicy& policy);
+
 // The service that configuration binds to namespace `ns`; empty when there is none.
 std::string_view BoundService(const AdmissionPolicy& policy, std::string_view ns);
 

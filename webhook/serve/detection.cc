@@ -308,3 +308,13 @@ void Detection::WriteMetrics(MetricWriter& writer) const {
 }
 
 }  // namespace truce
+std::vector<Hindrance> DeletionsUnsent(const std::vector<LiveFinding>& findings) {
+  std::vector<Hindrance> out;
+  for (const LiveFinding& finding : findings) {
+    if (finding.detector == Detector::kWebhookConfiguration && KeepsDeletionsAway(finding)) {
+      out.push_back({finding.cause, finding.remedy});
+    }
+  }
+  return out;
+}
+

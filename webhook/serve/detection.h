@@ -28,6 +28,9 @@ namespace truce {
 // `store` must outlive it.
 ClusterPorts PortsWithoutCluster(const Store& store);
 
+// What of `findings` says that deletions do not come to Truce.
+std::vector<Hindrance> DeletionsUnsent(const std::vector<LiveFinding>& findings);
+
 // References must outlive the object; functions are thread-safe.
 struct DetectionPorts {
   Store& store;

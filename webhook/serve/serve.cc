@@ -103,7 +103,8 @@ class Server {
                                [this](const std::vector<KeyText>& keys, JsonWriter& json) {
                                  WriteFindingsOf(ClusterPortsNow().findings(), keys, json);
                                },
-                               static_cast<std::size_t>(config.check_bytes_max)});
+                               static_cast<std::size_t>(config.check_bytes_max),
+                               [this] { return DeletionsUnsent(ClusterPortsNow().findings()); }});
     TRUCE_RETURN_IF_ERROR(api_->Configure(config));
     trials_.emplace(api_->store(), clock_, RandomIds());
     trial_keeper_.emplace(*trials_, logger_);
