@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "webhook/cluster/detect/configuration_event.h"
 #include "webhook/cluster/detect/name_survey.h"
 #include "webhook/cluster/reconcile/recovery.h"
 
@@ -173,6 +174,13 @@ void Detection::Tell(const FindingChange& change) {
   events_.PostLater([this, finding] { return EventsOf(finding, Lookup()); });
 }
 
+void Detection::TellRefused(const std::string& webhook_configuration, const std::string& problem) {
+  events_.PostLater([this, webhook_configuration, problem] {
+    return std::vector<ObjectEvent>{
+        ConfigurationRefusedEvent(webhook_configuration, problem, *api_, In(kAskTime))};
+  });
+}
+
 ObjectLookup Detection::Lookup() const {
   ObjectLookup lookup;
   lookup.by_slot = [this](const Slot& slot) {
@@ -302,12 +310,6 @@ ClusterPorts Detection::Ports() {
   return out;
 }
 
-void Detection::WriteMetrics(MetricWriter& writer) const {
-  WriteFindingsMetrics(book_, writer);
-  events_.WriteMetrics(writer);
-}
-
-}  // namespace truce
 std::vector<Hindrance> DeletionsUnsent(const std::vector<LiveFinding>& findings) {
   std::vector<Hindrance> out;
   for (const LiveFinding& finding : findings) {
@@ -318,3 +320,9 @@ std::vector<Hindrance> DeletionsUnsent(const std::vector<LiveFinding>& findings)
   return out;
 }
 
+void Detection::WriteMetrics(MetricWriter& writer) const {
+  WriteFindingsMetrics(book_, writer);
+  events_.WriteMetrics(writer);
+}
+
+}  // namespace truce

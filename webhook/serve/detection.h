@@ -63,6 +63,8 @@ class Detection final : public SightObserver {
 
   // Sink of reviews: Events about refused composed resources.
   ReviewSink& refusals() { return refusals_; }
+  // Writes an Event about a changed configuration that was refused. Never blocks.
+  void TellRefused(const std::string& webhook_configuration, const std::string& problem);
   // What commands ask.
   ClusterPorts Ports();
   void WriteMetrics(MetricWriter& writer) const;
