@@ -3,8 +3,8 @@
 // Spec: a DELETE of an object that does not terminate yet is refused while it, or anything composed
 // below it, deletes with its end a resource that is marked as protected, that a holding share gives
 // to another party, or that other parties observe.
-// Parameters: none; off until `rules` names it. Vectors: tests/unit/admission_sharing_test.cc
-// (agreements are no facts of an object).
+// Parameters: none; a mark is enforced always, the rest is off until `rules` names it. Vectors:
+// tests/unit/admission_sharing_test.cc (agreements are no facts of an object).
 #include <algorithm>
 #include <string>
 

@@ -137,6 +137,10 @@ AppliedMode Configured(const ModeRules& rules, const ModeSubject& subject, Times
     out.mode = Capped(rules, subject, type == rules.types.end() ? rules.global : type->second);
   }
   ApplyEntries(rules, subject, now, out);
+  if (subject.marked) {
+    out.mode = Mode::kEnforce;
+    out.origin = "mark";
+  }
   if (!rules.exemptions.empty()) ApplyExemptions(rules, subject, now, out);
   return out;
 }

@@ -102,6 +102,7 @@ struct ModeSubject {
   const Slot* root = nullptr;      // top of the object's lineage; null while not known
   std::string_view service;        // as the object says
   std::string_view bound_service;  // that configuration binds to the namespace; empty: none
+  bool marked = false;             // somebody marked the resource as protected: see ModeFor
   std::span<const std::pair<std::string, std::string>> labels;  // at least those that scopes name
 };
 
@@ -127,7 +128,8 @@ const Override* OverrideFor(const ModeRules& rules, const ModeSubject& subject, 
 
 // The mode for `subject` at `now`. An override or exemption never makes a mode stricter; an entry
 // or exemption by labels or service never makes one laxer, unless it names a namespace too or
-// configuration binds the service to the request's namespace.
+// configuration binds the service to the request's namespace. A mark is enforced whatever the mode
+// of the rule; only exemptions and overrides are above it.
 Mode ModeFor(const ModeRules& rules, const ModeSubject& subject, Timestamp now);
 // The same with its reasons, for people.
 AppliedMode Apply(const ModeRules& rules, const ModeSubject& subject, Timestamp now);

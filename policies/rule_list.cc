@@ -8,8 +8,8 @@ namespace {
 constexpr std::array<RuleSpec, kRuleCount> kRules = {{
     {Rule::kDuplicateOwnership, "duplicate-ownership", "a resource has one owner", false, false},
     {Rule::kResourceName, "resource-name", "a name holds no characters that deceive", false, false},
-    {Rule::kReservationCap, "reservation-cap", "a user reserves no more than it creates", false,
-     false},
+    {Rule::kReservationCap, "reservation-cap", "a namespace reserves no more than it creates",
+     false, false},
     {Rule::kUnclearDeclaration, "unclear-declaration", "what is declared is protected", false,
      false},
     {Rule::kForeignAttachment, "foreign-attachment", "nothing is written into another's resource",

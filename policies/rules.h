@@ -46,9 +46,14 @@ Finding PerhapsElsewhere(const Clash& clash, const Wording& wording);
 // Rule resource-name: a name that cannot be a cloud resource's, or looks like another one.
 Finding BadResourceName(const BadName& bad, Mode mode, const Wording& wording);
 
-// Rule reservation-cap: too many of the user's declarations in this namespace were admitted and
-// never seen.
-Finding ReservationCapReached(std::size_t cap, std::string_view user, const Wording& wording);
+// Rule reservation-cap: too many declarations of this namespace, or of this user where the object
+// has none, were admitted and never seen.
+struct ReachedLimit {
+  ReservationLimit limit = ReservationLimit::kOld;  // not kNone
+  ReservationLimits limits;
+  std::string_view user;
+};
+Finding ReservationCapReached(const ReachedLimit& reached, const Wording& wording);
 
 // Rule unclear-declaration, always a warning: a mapping rule does not give every part of the
 // resource's name, so nothing is protected.

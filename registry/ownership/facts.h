@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,15 @@ namespace truce {
 struct ObjectPage {
   std::vector<Object> objects;
   std::string next;  // for the same store only; empty: nothing follows
+};
+
+// Reservations that are counted together: those of a namespace, or the cluster-scoped ones of one
+// user. Rows without user belong to no range.
+struct ReservedRange {
+  std::string_view ns;    // of the row's slot
+  std::string_view user;  // counts where `ns` is empty
+  Timestamp from = Timestamp::min();
+  Timestamp before = Timestamp::max();  // made in [from, before)
 };
 
 // Port, given by a store to a decision while it runs; not kept afterwards. External
@@ -39,9 +49,10 @@ class Facts {
   virtual std::optional<Object> ObjectBySlot(const Slot& slot) const = 0;
   // Objects whose accepted parent is `slot`, ordered by uid.
   virtual std::vector<Object> ChildrenOf(const Slot& slot) const = 0;
-  // Number of reserved rows made by `user` in namespace `ns` (of the row's slot) before `before`.
-  virtual std::size_t CountReserved(std::string_view ns, std::string_view user,
-                                    Timestamp before) const = 0;
+  // Number of reserved rows in `range` of other kinds than `left_out`; counts no further than
+  // `limit`. Takes time in proportion to what it counts and leaves out.
+  virtual std::size_t CountReserved(const ReservedRange& range, const std::set<GroupKind>& left_out,
+                                    std::size_t limit) const = 0;
   // At most `limit` owners whose key differs from `shape` only in the account (Owner::shape), by
   // key.
   virtual std::vector<Owner> OwnersOfShape(std::string_view shape, std::size_t limit) const = 0;

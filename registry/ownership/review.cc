@@ -56,6 +56,11 @@ namespace {
 
 // A reserved row older than this is worth a proof when it stands in somebody's way.
 constexpr std::chrono::seconds kProveAfter{60};
+
+// Who is trusted is not limited, and what it reserves counts against nobody.
+bool IsLimited(const Requester& requester) {
+  return !requester.composite_controller && !requester.provider && !requester.restorer;
+}
 // Crossplane's finalizer on every managed resource: only its provider may remove it.
 constexpr std::string_view kProviderFinalizer = "finalizer.managedresource.crossplane.io";
 // Keys equal but for the account are looked for among this many owners.
@@ -223,7 +228,7 @@ void Reserve(const Case& c, const Pair& pair, const KeyText& key) {
   row.review = c.request.uid;
   row.digest = c.Digest();
   if (c.request.old_object) row.base = c.request.old_object->version;
-  row.user = c.request.requester.user;
+  if (IsLimited(c.request.requester)) row.user = c.request.requester.user;
   row.created = c.request.object.created;
   // Its proof is due a TTL after this review, however long the object has been known: asked
   // earlier, the object would not have changed yet. Incumbency is kept by the seen row.
@@ -369,40 +374,36 @@ void JudgePair(const Case& c, const Pair& pair, Decision& decision) {
   Grant(c, pair, meanings);
 }
 
-// Whether as many unproved reservations as the cap are of kinds that are watched. Only asked when
-// the cap seems reached: looks at reservations one by one.
-bool CapReachedByWatched(const Case& c) {
-  constexpr std::size_t kRowsAtOnce = 500;
-  const Timestamp before = c.ledger.now() - kProveAfter;
-  std::size_t count = 0;
-  RowId after;
-  for (;;) {
-    const std::vector<Row> page = c.ledger.facts().ReservedBefore(before, after, kRowsAtOnce);
-    for (const Row& row : page) {
-      const bool is_theirs =
-          row.slot.ns == c.object.slot.ns && row.user == c.request.requester.user;
-      if (!is_theirs || c.request.unwatched.contains({row.slot.group, row.slot.kind})) continue;
-      if (++count >= c.request.reservation_cap) return true;
-    }
-    if (page.size() < kRowsAtOnce) return false;
-    after = page.back().id;
-  }
+// Whether `range` holds `limit` reservations of kinds that are watched. Those of others are looked
+// at only when the limit seems reached: one by one.
+bool Holds(const Case& c, const ReservedRange& range, std::size_t limit) {
+  const Facts& facts = c.ledger.facts();
+  if (facts.CountReserved(range, {}, limit) < limit) return false;
+  return c.request.unwatched.empty() ||
+         facts.CountReserved(range, c.request.unwatched, limit) >= limit;
 }
 
-// Too many unproved reservations of one user in one namespace are an attack on names, or a broken
-// client.
-bool CapReached(const Case& c, const std::vector<Pair>& pairs) {
-  if (c.request.reservation_cap == 0 || c.request.requester.composite_controller || pairs.empty()) {
-    return false;
+// Too many unproved reservations in one namespace are an attack on names, or a broken client. Each
+// costs lines of the audit log too, which this bounds.
+ReservationLimit LimitReached(const Case& c, const std::vector<Pair>& pairs) {
+  const auto& [old, young] = c.request.limits;
+  if (old == 0 || !IsLimited(c.request.requester) || pairs.empty()) return ReservationLimit::kNone;
+  const ReservedRange all{.ns = c.object.slot.ns, .user = c.request.requester.user};
+  // Mostly there are few, and one look is enough.
+  if (c.ledger.facts().CountReserved(all, {}, std::min(old, young)) < std::min(old, young)) {
+    return ReservationLimit::kNone;
   }
-  const std::size_t count = c.ledger.facts().CountReserved(
-      c.object.slot.ns, c.request.requester.user, c.ledger.now() - kProveAfter);
-  if (count < c.request.reservation_cap) return false;
-  if (!c.request.unwatched.empty() && !CapReachedByWatched(c)) return false;
-  return !std::all_of(pairs.begin(), pairs.end(), [&](const Pair& pair) {
+  ReservedRange before = all;
+  ReservedRange since = all;
+  before.before = since.from = c.ledger.now() - kProveAfter;
+  const bool is_old = Holds(c, before, old);
+  if (!is_old && !Holds(c, since, young)) return ReservationLimit::kNone;
+  const bool is_replay = std::all_of(pairs.begin(), pairs.end(), [&](const Pair& pair) {
     const auto meant = ResourcesMeant(*pair.resource, c.ledger);
     return !meant.empty() && IsReplay(c, meant.front().key);
   });
+  if (is_replay) return ReservationLimit::kNone;
+  return is_old ? ReservationLimit::kOld : ReservationLimit::kYoung;
 }
 
 std::vector<BadName> NewBadNames(const ReviewRequest& request) {
@@ -540,8 +541,8 @@ Decision Review(const ReviewRequest& request, const Facts& facts, Timestamp now,
                         request.uid};
   const std::vector<Pair> pairs = AddedPairs(request);
   const Case c{request, ledger, object, grantee, pairs, {}};
-  if (CapReached(c, pairs)) {
-    decision.cap_reached = true;
+  decision.limit = LimitReached(c, pairs);
+  if (decision.limit != ReservationLimit::kNone) {
     decision.allowed = false;
     return decision;
   }

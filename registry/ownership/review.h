@@ -34,6 +34,16 @@ struct Requester {
   bool restorer = false;              // brings objects back from a backup (setting `restorers`)
 };
 
+// How many reservations a namespace may have, whoever made them, or a user of what is
+// cluster-scoped. Composite controllers, providers and restorers are neither limited nor counted.
+struct ReservationLimits {
+  std::size_t old = 0;    // made a minute ago and not seen since; 0: there are no limits
+  std::size_t young = 0;  // made within the last minute and not seen yet; as `old` or more
+
+  bool operator==(const ReservationLimits&) const = default;
+};
+enum class ReservationLimit : std::uint8_t { kNone, kOld, kYoung };
+
 struct ReviewRequest {
   Operation operation = Operation::kCreate;
   ReviewUid uid;
@@ -42,8 +52,8 @@ struct ReviewRequest {
   std::optional<ObjectFacts> old_object;  // UPDATE only
   std::vector<Mode> modes;  // one per object.resources, already lowered for unsure types
   PartyRules parties;
-  std::size_t reservation_cap = 0;  // per namespace and user; 0: off
-  std::set<GroupKind> unwatched;    // kinds that nobody can read now: not counted for the cap (E7)
+  ReservationLimits limits;
+  std::set<GroupKind> unwatched;  // kinds that nobody can read now: not counted for limits (E7)
   // Status writes are reviewed: names known from a status alone deny, else they warn (W5).
   bool status_guarded = false;
   bool watched = false;  // a watcher of the cluster is there to prove reservations
@@ -77,8 +87,8 @@ struct Decision {
   std::vector<Clash> conflicts;  // recorded (warn, audit, late): allowed
   // Keys equal but for the account, whose account is not known or differs: a warning.
   std::vector<Clash> elsewhere;
-  std::vector<BadName> bad_names;  // refused: such a name must not become a key
-  bool cap_reached = false;        // too many unproved reservations of this user in this namespace
+  std::vector<BadName> bad_names;                    // refused: such a name must not become a key
+  ReservationLimit limit = ReservationLimit::kNone;  // the one that is reached: nothing is written
   // Reserved rows of the holders that are older than 60 s: their proof should run at once.
   std::vector<RowId> prove;
   Slot root;  // of the object, by the accepted links

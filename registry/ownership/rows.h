@@ -45,8 +45,8 @@ struct Row {
   ReviewUid review;                   // the review that made a reserved row; empty for seen rows
   std::string digest;                 // of what that review judged; a replay must match both
   std::optional<std::uint64_t> base;  // version the review judged on; only a later one confirms
-  std::string user;                   // who asked (caps); empty for seen rows
-  Timestamp at{};  // when the declaration was first recorded; survives confirmation
+  std::string user;  // who asked, for limits; empty: it counts for none, or was seen
+  Timestamp at{};    // when the declaration was first recorded; survives confirmation
   std::optional<Timestamp> created;  // the object's creationTimestamp, for incumbency
   // Of a seen row: ObjectFacts::account_fields, or kChanged once they were others while it stood,
   // or when it was first seen Deleting. Then its end proves nothing (E8).

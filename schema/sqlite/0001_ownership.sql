@@ -45,7 +45,7 @@ CREATE TABLE declarations (
   uid         TEXT    NOT NULL CHECK (uid <> ''),
   state       TEXT    NOT NULL CHECK (state IN ('reserved', 'seen')),
   slot        TEXT    NOT NULL,
-  namespace   TEXT    NOT NULL,  -- of the slot, for caps
+  namespace   TEXT    NOT NULL,  -- of the slot, for limits
   root        TEXT,              -- NULL: the slot itself
   intent      TEXT    NOT NULL CHECK (intent = 'deletes' OR intent = 'manages' OR intent = 'observes'),
   terminating INTEGER NOT NULL CHECK (terminating IN (0, 1)),
@@ -61,7 +61,10 @@ CREATE TABLE declarations (
   UNIQUE (resource, uid, state)
 ) STRICT;
 
-CREATE INDEX declarations_reserved ON declarations (user, namespace, at) WHERE state = 'reserved';
+-- By who shares a limit: a namespace, or the user of what is cluster-scoped; NULL: nobody.
+CREATE INDEX declarations_reserved ON declarations (
+  (CASE WHEN user = '' THEN NULL WHEN namespace = '' THEN user ELSE '' END), namespace, at)
+WHERE state = 'reserved';
 -- Who observes what, without passing over all declarations; those that manage stand in no page of it.
 CREATE INDEX declarations_observing ON declarations (resource) WHERE intent = 'observes';
 
@@ -190,23 +193,24 @@ CREATE TABLE audit (
 -- The history of one resource, without passing over the whole log.
 CREATE INDEX audit_by_id ON audit (id) WHERE id <> '';
 
--- I12: the audit log only grows. Retention: the setting audit.exported names the last line that stands in an exported
--- segment; writing it lets those lines go, in the same transaction; no other deletion is possible.
+-- I12: the audit log only grows. Retention: the setting audit.let-go names the last line that is older than what is
+-- kept (and stands in an exported segment, where one is wanted); writing it lets those lines go, in the same
+-- transaction; no other deletion is possible.
 CREATE TRIGGER audit_is_not_changed BEFORE UPDATE ON audit
 BEGIN
   SELECT RAISE(ABORT, 'the audit log is append-only');
 END;
 
 CREATE TRIGGER audit_is_not_deleted BEFORE DELETE ON audit
-WHEN OLD.seq > (SELECT coalesce(max(CAST(value AS INTEGER)), 0) FROM settings WHERE name = 'audit.exported')
+WHEN OLD.seq > (SELECT coalesce(max(CAST(value AS INTEGER)), 0) FROM settings WHERE name = 'audit.let-go')
   -- The newest line stays: the next one is numbered after it.
   OR OLD.seq >= (SELECT max(seq) FROM audit)
 BEGIN
   SELECT RAISE(ABORT, 'the audit log is append-only');
 END;
 
-CREATE TRIGGER exported_audit_goes AFTER INSERT ON settings
-WHEN NEW.name = 'audit.exported'
+CREATE TRIGGER audit_goes AFTER INSERT ON settings
+WHEN NEW.name = 'audit.let-go'
 BEGIN
   DELETE FROM audit WHERE seq <= CAST(NEW.value AS INTEGER) AND seq < (SELECT max(seq) FROM audit);
 END;

@@ -44,8 +44,8 @@ class NothingKnown final : public Facts {
   std::optional<Object> ObjectByUid(const Uid& /*uid*/) const override { return std::nullopt; }
   std::optional<Object> ObjectBySlot(const Slot& /*slot*/) const override { return std::nullopt; }
   std::vector<Object> ChildrenOf(const Slot& /*slot*/) const override { return {}; }
-  std::size_t CountReserved(std::string_view /*ns*/, std::string_view /*user*/,
-                            Timestamp /*before*/) const override {
+  std::size_t CountReserved(const ReservedRange& /*range*/, const std::set<GroupKind>& /*left_out*/,
+                            std::size_t /*limit*/) const override {
     return 0;
   }
   std::vector<Owner> OwnersOfShape(std::string_view /*shape*/,

@@ -69,7 +69,7 @@ TEST_P(FactsContract, ObjectBySlotIsTheYoungest) {
   });
 }
 
-TEST_P(FactsContract, CountsReservationsOfOneUserInOneNamespaceBeforeATime) {
+TEST_P(FactsContract, CountsReservationsOfARange) {
   Changes changes;
   for (const auto& [uid, at] : {std::pair{"u1", 1}, {"u2", 2}, {"u3", 3}}) {
     Row row = SampleRow("a", uid);
@@ -84,14 +84,37 @@ TEST_P(FactsContract, CountsReservationsOfOneUserInOneNamespaceBeforeATime) {
   other.user = "bob";
   other.at = At(1);
   changes.put_rows.push_back(other);
+  Row trusted = SampleRow("a", "u10");
+  trusted.user.clear();
+  trusted.at = At(1);
+  changes.put_rows.push_back(trusted);
+  Row scoped = SampleRow("a", "u11");
+  scoped.slot.ns.clear();
+  scoped.user = "alice";
+  scoped.at = At(1);
+  changes.put_rows.push_back(scoped);
   changes.put_owners.push_back(SampleOwner("a", "u1"));
   WriteAll(changes);
   const std::string ns = SampleSlot("a").ns;
   OnFacts([&](const Facts& facts) {
-    EXPECT_EQ(facts.CountReserved(ns, "alice", At(3)), 2U);
-    EXPECT_EQ(facts.CountReserved(ns, "alice", At(4)), 3U);
-    EXPECT_EQ(facts.CountReserved(ns, "bob", At(2)), 1U);
-    EXPECT_EQ(facts.CountReserved("elsewhere", "alice", At(4)), 0U);
+    const auto count = [&](const ReservedRange& range) {
+      return facts.CountReserved(range, {}, 99);
+    };
+    EXPECT_EQ(count({.ns = ns}), 4U) << "of all users";
+    EXPECT_EQ(count({.ns = ns, .user = "alice"}), 4U);
+    EXPECT_EQ(count({.ns = ns, .before = At(3)}), 3U);
+    EXPECT_EQ(count({.ns = ns, .from = At(2)}), 2U);
+    EXPECT_EQ(count({.ns = ns, .from = At(2), .before = At(3)}), 1U);
+    EXPECT_EQ(count({.ns = "elsewhere"}), 0U);
+    EXPECT_EQ(count({.user = "alice"}), 1U) << "cluster-scoped: of one user";
+    EXPECT_EQ(count({}), 0U);
+    EXPECT_EQ(facts.CountReserved({.ns = ns}, {}, 2), 2U) << "no further than the limit";
+    EXPECT_EQ(facts.CountReserved({.ns = ns}, {}, 0), 0U);
+    const Slot of_kind = SampleSlot("a");
+    const std::set<GroupKind> left_out = {{of_kind.group, of_kind.kind}};
+    EXPECT_EQ(facts.CountReserved({.ns = ns}, left_out, 99), 0U);
+    EXPECT_EQ(facts.CountReserved({.ns = ns}, {{"other.example.org", of_kind.kind}}, 99), 4U);
+    EXPECT_EQ(facts.CountReserved({.ns = ns}, {{"other.example.org", of_kind.kind}}, 3), 3U);
   });
 }
 

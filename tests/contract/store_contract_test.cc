@@ -67,7 +67,7 @@ TEST_P(StoreContract, AnswersNothingForWhatIsUnknown) {
     EXPECT_EQ(facts.ObjectByUid(Uid{"u1"}), std::nullopt);
     EXPECT_EQ(facts.ObjectBySlot(SampleSlot("a")), std::nullopt);
     EXPECT_TRUE(facts.ChildrenOf(SampleSlot("a")).empty());
-    EXPECT_EQ(facts.CountReserved("ns", "user", At(0)), 0U);
+    EXPECT_EQ(facts.CountReserved({.ns = "ns"}, {}, 9), 0U);
     EXPECT_TRUE(facts.OwnersOfShape("x", 9).empty());
     EXPECT_TRUE(facts.OwnersOfShape("", 9).empty());
     EXPECT_TRUE(facts.KeysAfter({}, 9).empty());

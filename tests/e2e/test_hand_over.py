@@ -160,7 +160,7 @@ def test_a_share_lets_an_attachment_in(run, user):
 
 
 def test_a_protected_bucket_is_not_deleted(follow, user):
-    truce = follow({"rules": {"deletion-protection": {"mode": "enforce"}}})
+    truce = follow({})
     old = user("team-a").create(namespaced_bucket("artifacts", "team-a", NAME)).expect(201).body
     assert truce.command("protect", RESOURCE, "--reason", "customer data").returncode == DONE
     reply = user("team-a").delete(old)

@@ -27,7 +27,7 @@ std::shared_ptr<const truce::AdmissionPolicy> Policy() {
   policy->identity.catalogue = policy->catalogue.get();
   policy->providers = {"system:*:provider-*"};
   policy->composite_controllers = {"system:serviceaccount:crossplane-system:crossplane"};
-  policy->reservation_cap = 100;
+  policy->limits = {100, 1000};
   return policy;
 }
 

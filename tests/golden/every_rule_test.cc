@@ -188,7 +188,11 @@ class EveryRule : public testing::Test {
       case Rule::kDuplicateOwnership: return Ownership();
       case Rule::kResourceName: return {{"refused", BadResourceName(bad, Mode::kEnforce, Words())}};
       case Rule::kReservationCap:
-        return {{"refused", ReservationCapReached(100, "ann@example.org", Words())}};
+        return {{"refused", ReservationCapReached(
+                                {ReservationLimit::kOld, {100, 1000}, "ann@example.org"}, Words())},
+                {"too many in a minute",
+                 ReservationCapReached({ReservationLimit::kYoung, {100, 1000}, "ann@example.org"},
+                                       Words())}};
       case Rule::kUnclearDeclaration:
         object.resources = {resource_};
         object.name_finding = "external name is none of s3/Bucket: arn:aws:s3";

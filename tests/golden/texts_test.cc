@@ -240,8 +240,12 @@ TEST_F(Texts, BadName) {
 }
 
 TEST_F(Texts, CapReached) {
-  const Finding finding = ReservationCapReached(100, "ann@example.org", MakeWording());
-  ExpectStored("cap", DenialText(std::vector<Finding>{finding}) + "\n");
+  const auto text = [&](ReservationLimit limit) {
+    const ReachedLimit reached{limit, {100, 1000}, "ann@example.org"};
+    return DenialText(std::vector<Finding>{ReservationCapReached(reached, MakeWording())}) + "\n";
+  };
+  ExpectStored("cap",
+               text(ReservationLimit::kOld) + "--- young ---\n" + text(ReservationLimit::kYoung));
 }
 
 TEST_F(Texts, Unclear) {

@@ -509,22 +509,6 @@ TEST_F(Histories, ACompositeFoundLaterBecomesTheAncestor) {
       << "each names the other: the chain moves whole";
 }
 
-TEST_F(Histories, TooManyUnprovedReservationsOfOneUserAreRefused) {
-  registry_.reservation_cap = 3;
-  for (int i = 0; i < 3; ++i) {
-    const std::string name = "n" + std::to_string(i);
-    ASSERT_TRUE(registry_
-                    .Create(ManagedBucket(SlotOf("Bucket", "team-a", name), name, name,
-                                          Intent::kDeletes, 1))
-                    .allowed);
-  }
-  registry_.Advance(std::chrono::seconds{61});
-  const ObjectFacts more =
-      ManagedBucket(SlotOf("Bucket", "team-a", "more"), "more", "more", Intent::kDeletes, 1);
-  EXPECT_TRUE(registry_.Create(more).cap_reached);
-  EXPECT_TRUE(registry_.Create(more, "somebody else").allowed);
-}
-
 TEST_F(Histories, TheBrakeHoldsMassReleases) {
   Timestamp first = registry_.now();
   std::vector<BrakeVerdict> verdicts;

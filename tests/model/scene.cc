@@ -131,7 +131,7 @@ Decision Registry::Ask(const ReviewRequest& request) {
   last_request_ = request;
   last_request_.parties = parties;
   AwaitNames(moving, last_request_.object);
-  last_request_.reservation_cap = reservation_cap;
+  last_request_.limits = limits;
   last_request_.watched = true;
   last_request_.status_guarded = status_guarded;
   Decision decision;

@@ -87,7 +87,7 @@ class Registry {
   PartyRules parties;
   MovingAccounts moving;
   bool status_guarded = true;
-  std::size_t reservation_cap = 0;
+  ReservationLimits limits;
 
  private:
   void Apply(const Decide& decide);

@@ -158,7 +158,8 @@ def test_every_operation_answers_as_described(api):
     assert api.get("/api/v1/conflicts", output="text").json["count"] == 0
     assert api.get("/api/v1/findings").json == {"items": []}
     states = {each["name"]: each["state"] for each in api.get("/api/v1/doctor").json["items"]}
-    assert states == {"store": "ok", "readiness": "ok", "certificate": "ok", "cluster": "warning"}
+    assert states == {"store": "ok", "readiness": "ok", "disk": "ok", "configuration": "ok",
+                      "certificate": "ok", "cluster": "warning"}
     break_glass(api)
     outside = {"source": "terraform:net",
                "resources": [{"type": "s3/Bucket", "name": "outside"}, {"type": "s3/Bucket", "name": "prod-two"}]}

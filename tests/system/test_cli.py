@@ -114,6 +114,26 @@ def test_wrong_arguments_are_one_line_and_exit_2(cli, args, message):
     assert complaint(result) == message
 
 
+@pytest.mark.parametrize("text, message", [
+    ("mappings: [{group: a.example.org, kind: A, declares: [{type: s3/Buckett, parts: {name: spec.name}}]}]",
+     'unknown type "s3/Buckett"'),
+    ("mappings: [{group: a.example.org, kind: A, declares: [{type: s3/Bucket, parts: {nam: spec.name}}]}]", '"nam"'),
+    ("typeModes: {s3/Buckett: warn}", "no type 's3/Buckett'"),
+    ("rules: {naming-convention: {modes: [{mode: warn, type: s3/Buckett}]}}", "no type 's3/Buckett'"),
+    ("rules: {naming-convention: {mode: audit}}\nnaming: {template: '{service}-{shoe}'}", "shoe"),
+    ("naming: {template: '{service}-{env}'}", "has no effect while the rule is off"),
+    ("exemptions: [{rule: naming-convention, service: shop, until: 2036-01-01T00:00:00Z, reason: r}]", "service"),
+], ids=["type", "part", "mode", "scope", "template", "off", "exemption"])
+def test_config_refuses_what_serve_refuses(cli, tmp_path, text, message):
+    file = tmp_path / "truce.yaml"
+    file.write_text(text + "\n")
+    result = cli("config", "--config", str(file))
+    assert result.returncode == USAGE
+    assert message in complaint(result)
+    served = cli("serve", "--no-cluster", "--data-dir", str(tmp_path / "data"), "--config", str(file))
+    assert (served.returncode, complaint(served)) == (USAGE, complaint(result))
+
+
 @pytest.mark.parametrize("args", [["config", "--mode"], ["explain"], ["release", "a/B", "n"],
                                   ["types", "--output", "xml"], ["config", "--mode", "off", "--mode", "warn"]])
 def test_incomplete_arguments_are_one_line_and_exit_2(cli, args):

@@ -52,6 +52,7 @@ def create(name: str) -> dict:
 def test_a_failed_sync_ends_the_server_and_the_next_one_has_every_grant(truce, disk):
     truce.start()
     assert truce.metric(METRIC) == 0
+    assert "[ok]   disk: " in truce.command("doctor").stdout
     begin = int(time.time())
     disk.begin()
     with truce.reviewer() as reviewer:
@@ -67,3 +68,4 @@ def test_a_failed_sync_ends_the_server_and_the_next_one_has_every_grant(truce, d
     truce.start()
     assert all(truce.state(f"bucket-{number}") == "reserved" for number in range(20))
     assert begin <= truce.metric(METRIC) <= time.time()
+    assert "[warn] disk: a sync of the registry failed at 20" in truce.command("doctor").stdout

@@ -7,7 +7,7 @@ import yaml
 
 from system.test_api import TOKENS, api, resource_of  # noqa: F401  (api is a fixture)
 
-OK, NO, USAGE, UNREACHABLE = 0, 1, 2, 3
+OK, NO, USAGE, UNREACHABLE, WARNINGS = 0, 1, 2, 3, 4
 
 
 def test_commands_beside_the_server(api):  # noqa: F811
@@ -68,6 +68,10 @@ def test_what_owners_agree_to(api):  # noqa: F811
     assert truce.command("protect", "prod-one").returncode == NO
     assert "is protected" in truce.command("protect", "prod-one", "--reason", "customer data").stdout
     assert "customer data" in truce.command("protect", "prod-one").stdout
+    assert truce.command("override", "--name", "prod-one", "--for", "1h", "--reason", "moves").returncode == OK
+    told = truce.command("protect", "prod-one")
+    assert told.returncode == WARNINGS and "but its deletion would not be refused" in told.stdout
+    assert "lets its deletion pass: moves" in told.stdout and "truce override --end" in told.stdout
     assert truce.command("protect", "prod-one", "--off", "--reason", "r").returncode == OK
     assert "nothing to resolve" in truce.command("resolve", "prod-one").stdout
     assert truce.command("resolve", "prod-nothing").returncode == NO

@@ -214,6 +214,27 @@ def test_reload_takes_good_files_and_keeps_the_last_good_one(truce):
     assert len(events(truce, "configuration refused")) == 1
 
 
+def test_a_refused_reload_shows_everywhere_until_it_is_mended(truce):
+    metric = 'truce_refused_changes{part="configuration"}'
+    good = {"logFormat": "json", "mode": "audit"}
+    truce.write_config(good)
+    truce.start()
+    assert truce.metric(metric) == 0
+    assert truce.metric("truce_volume_size_bytes") > truce.metric("truce_volume_available_bytes") > 0
+    bucket = {"type": "s3/Buckett", "parts": {"name": "spec.name"}}
+    truce.write_config(good | {"mappings": [{"group": "a.example.org", "kind": "A", "declares": [bucket]}]})
+    [refused] = wait_for(lambda: events(truce, "configuration refused"))
+    assert 'unknown type "s3/Buckett"' in refused["message"]
+    assert refused["message"].count("truce.yaml") == 1
+    assert wait_for(lambda: truce.metric(metric) == 1)
+    told = truce.command("doctor")
+    assert told.returncode == 1 and "[FAIL] configuration: " in told.stdout, told.stdout
+    assert refused["message"] in told.stdout
+    truce.write_config(good)
+    assert wait_for(lambda: truce.metric(metric) == 0)
+    assert "[ok]   configuration: " in truce.command("doctor").stdout
+
+
 def test_one_line_per_decision_and_no_bodies(truce):
     truce.start()
     secret_text = "do-not-log-this-text"

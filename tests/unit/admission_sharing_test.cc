@@ -101,8 +101,6 @@ TEST_F(AdmissionSharingTest, AProtectedResourceIsNotDeleted) {
   const Sent bucket = BucketIn("team-a", "mine");
   ASSERT_TRUE(Send(bucket).allowed);
   Agree(AgreementKind::kProtection, ShareLevel::kObserve, {});
-  EXPECT_TRUE(Send(Deletion(bucket)).allowed) << "off until configured";
-  Judge(Rule::kDeletionProtection);
   const Answered refused = Send(Deletion(bucket));
   EXPECT_FALSE(refused.allowed);
   EXPECT_NE(refused.message.find("which is protected: customer data."), std::string::npos)
@@ -113,10 +111,35 @@ TEST_F(AdmissionSharingTest, AProtectedResourceIsNotDeleted) {
   going.metadata += R"(,"deletionTimestamp":"2026-11-21T07:59:30Z")";
   EXPECT_TRUE(Send(going).allowed) << "I10";
   Judge(Rule::kDeletionProtection, Mode::kWarn);
-  EXPECT_EQ(Send(Deletion(bucket)).warnings.size(), 1U);
-  Judge(Rule::kDeletionProtection);
+  EXPECT_FALSE(Send(Deletion(bucket)).allowed) << "whatever the mode of the rule";
   Sent other = BucketIn("team-a", "other");
   EXPECT_TRUE(Send(Deletion(other)).allowed) << "unknown objects delete nothing known";
+}
+
+TEST_F(AdmissionSharingTest, OverridesAndExemptionsAreAboveAMark) {
+  const Sent bucket = BucketIn("team-a", "mine");
+  ASSERT_TRUE(Send(bucket).allowed);
+  Agree(AgreementKind::kProtection, ShareLevel::kObserve, {});
+  ChangePolicy([&](AdmissionPolicy& policy) {
+    policy.modes.overrides = {{"prod-artifacts", {}, {}, {}, clock_.Now() + kDay, "moved"}};
+  });
+  EXPECT_TRUE(Send(Deletion(bucket)).allowed);
+  clock_.Advance(kDay);
+  EXPECT_FALSE(Send(Deletion(bucket)).allowed) << "it is over";
+  ChangePolicy([&](AdmissionPolicy& policy) {
+    Exemption exemption;
+    exemption.rule = Rule::kDeletionProtection;
+    exemption.scope.ns = "team-a";
+    policy.modes.exemptions = {exemption};
+  });
+  EXPECT_TRUE(Send(Deletion(bucket)).allowed);
+}
+
+// What is marked is known to the registry alone: nobody waits for it (I10).
+TEST_F(AdmissionSharingTest, DeletionsWaitForTheRegistryOnlyWhereTheRuleIsOn) {
+  const Sent bucket = BucketIn("team-a", "mine");
+  service_.SetReady(false);
+  EXPECT_TRUE(Send(Deletion(bucket)).allowed);
 }
 
 TEST_F(AdmissionSharingTest, WhatKeepsTheResourceMayBeDeleted) {

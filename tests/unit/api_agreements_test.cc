@@ -203,6 +203,7 @@ TEST_F(RestTest, ProtectionIsAuditedAndConditional) {
       << "the tag changes with what is agreed";
   EXPECT_EQ(Get(at).at("protection").at("reason"), "data");
   EXPECT_EQ(Get(at).at("history").at(0).at("cause"), "protected against deletion: data");
+  EXPECT_TRUE(Get(at).at("protection").at("hindrances").empty());
   user_ = "eve";
   EXPECT_EQ(Call("POST", at + ":unprotect", R"({"reason":"r"})", "*").status, 403);
   user_.clear();

@@ -81,6 +81,16 @@ TEST_P(AuditRetentionTest, OldSegmentsGoOnceTheyAreExported) {
   EXPECT_TRUE(text.starts_with(R"({"number":1,"at":"2026-11-21T08:00:00Z")")) << text.substr(0, 99);
 }
 
+TEST_P(AuditRetentionTest, WithoutAFolderLinesGoWithoutAFile) {
+  Fill(2 * kSegment);
+  AuditKeeper keeper(store(), clock_, "");
+  const Result<bool> done = keeper.Step({.lines_max = 1}, Soon());
+  ASSERT_TRUE(done.ok() && done.value());
+  EXPECT_EQ(Lines().at(0).number, kSegment + 1);
+  EXPECT_EQ(Lines(true).at(0).entry.cause, "audit log let go up to line 5000");
+  EXPECT_FALSE(std::filesystem::exists(Files()));
+}
+
 TEST_P(AuditRetentionTest, ALongLogIsCutToItsBound) {
   Fill(3 * kSegment);
   const AuditRetention bound{.lines_max = static_cast<std::int64_t>(kSegment)};
@@ -103,7 +113,7 @@ TEST_P(AuditRetentionTest, TheNewestLineStaysAndNumbersGoOn) {
   Fill(3);
   const auto decide = [](const Facts&) {
     Changes changes;
-    changes.put_settings.emplace_back("audit.exported", "99");
+    changes.put_settings.emplace_back("audit.let-go", "99");
     return changes;
   };
   ASSERT_TRUE(store().Apply({}, decide, Soon()).ok());

@@ -63,6 +63,7 @@ TEST(ConfigLoad, DefaultsDependOnWhetherAClusterIsServed) {
   EXPECT_EQ(without.unsure_types, UnsureTypes::kWarn);
   EXPECT_EQ(without.reservation_ttl, std::chrono::seconds(180));
   EXPECT_EQ(without.reservation_cap, 100);
+  EXPECT_EQ(without.reservation_burst, 1000);
   EXPECT_EQ(without.composite_denial_code, 422);
   EXPECT_EQ(without.providers.size(), 2U);
   EXPECT_EQ(without.composite_controllers.size(), 1U);

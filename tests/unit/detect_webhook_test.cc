@@ -183,6 +183,21 @@ TEST(WebhookConfigurationTest, DeletionsThatFailWithTruce) {
   EXPECT_EQ(found[0].mode, Mode::kWarn);
 }
 
+// What a command says of a mark that protects nothing.
+TEST(WebhookConfigurationTest, WhatKeepsDeletionsAwayIsTold) {
+  const auto kept_away = [](const std::vector<LiveFinding>& findings) {
+    return std::count_if(findings.begin(), findings.end(), KeepsDeletionsAway);
+  };
+  Written written;
+  EXPECT_EQ(kept_away(CheckJson(Json(written))), 0);
+  Replace(written.deletions, R"("DELETE")", R"("CONNECT")");
+  EXPECT_EQ(kept_away(CheckJson(Json(written))), 1);
+  Written narrow;
+  narrow.selector = R"({"matchLabels":{"a":"b"}})";
+  EXPECT_EQ(kept_away(CheckJson(Json(narrow))), 0) << "something else is wrong";
+  EXPECT_EQ(kept_away(CheckWebhookConfiguration(nullptr, {})), 1);
+}
+
 TEST(WebhookConfigurationTest, KindsThatAreNotServedAreNotAskedFor) {
   Written written;
   written.checks = written.policies = "null";

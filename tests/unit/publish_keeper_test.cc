@@ -186,6 +186,31 @@ TEST_F(Keeper, GroupsOfMappingsGetEntriesOfTheirOwn) {
   EXPECT_EQ(Webhooks().size(), 4U);
 }
 
+TEST_F(Keeper, DeletionsAreAlwaysSent) {
+  Step();
+  Json object = Json::parse(api_.Object(kWebhooks, "", "truce"));
+  object["webhooks"].erase(1);
+  object["webhooks"][0]["failurePolicy"] = "Fail";
+  api_.Put(kWebhooks, "", object.dump());
+  Step();
+  const Json made = Entry("deletions.truce.dev");
+  EXPECT_EQ(made["failurePolicy"], "Ignore");
+  EXPECT_EQ(made["rules"][0]["operations"], Json({"DELETE"}));
+  EXPECT_EQ(made["rules"][0]["apiGroups"], Json({"s3.aws.upbound.io"}));
+  EXPECT_EQ(made["clientConfig"], Entry("declarations.truce.dev")["clientConfig"]);
+  const auto writes = api_.writes();
+  Step();
+  EXPECT_EQ(api_.writes(), writes) << "idempotent";
+
+  // Whoever sends them in another entry of Truce's has what is needed.
+  object = Json::parse(api_.Object(kWebhooks, "", "truce"));
+  object["webhooks"].erase(object["webhooks"].size() - 1);
+  object["webhooks"][0]["rules"][0]["operations"] = {"CREATE", "DELETE"};
+  api_.Put(kWebhooks, "", object.dump());
+  Step();
+  EXPECT_TRUE(Entry("deletions.truce.dev").is_null());
+}
+
 TEST_F(Keeper, StatusesGetAnEntryThatFollowsTheSettings) {
   Step();
   EXPECT_TRUE(Entry("status.truce.dev").is_null()) << "not asked for";

@@ -12,7 +12,7 @@ namespace reservation_cap_test {
 class ReservationCap : public AdmissionFixture {};
 
 TEST_F(ReservationCap, TheCapEndsReservationsWithoutObjects) {
-  ChangePolicy([](AdmissionPolicy& policy) { policy.reservation_cap = 3; });
+  ChangePolicy([](AdmissionPolicy& policy) { policy.limits = {3, 100}; });
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(
         Send(Claim("team-a", "c" + std::to_string(i), "b" + std::to_string(i), "s")).allowed);
@@ -24,12 +24,29 @@ TEST_F(ReservationCap, TheCapEndsReservationsWithoutObjects) {
   EXPECT_EQ(sink_.last().findings, (std::vector<std::string>{"reservation-cap enforce"}));
   EXPECT_TRUE(Send(Claim("team-b", "c9", "b9", "s")).allowed);
   ChangePolicy([](AdmissionPolicy& policy) { policy.modes.global = Mode::kAudit; });
-  EXPECT_TRUE(Send(Claim("team-a", "c10", "b10", "s")).allowed);
+  EXPECT_FALSE(Send(Claim("team-a", "c10", "b10", "s")).allowed) << "in every mode";
+}
+
+TEST_F(ReservationCap, WhoIsTrustedIsNeitherLimitedNorCounted) {
+  ChangePolicy([](AdmissionPolicy& policy) {
+    policy.limits = {2, 2};
+    policy.restorers = {"velero"};
+  });
+  for (int i = 0; i < 4; ++i) {
+    Sent sent = Claim("team-a", "c" + std::to_string(i), "b" + std::to_string(i), "s");
+    sent.user = "velero";
+    ASSERT_TRUE(Send(sent).allowed) << i;
+  }
+  for (int i = 4; i < 6; ++i) {
+    ASSERT_TRUE(
+        Send(Claim("team-a", "c" + std::to_string(i), "b" + std::to_string(i), "s")).allowed);
+  }
+  EXPECT_FALSE(Send(Claim("team-a", "c9", "b9", "s")).allowed);
 }
 
 // 15: a kind that may not be listed: nobody is refused for it, nothing of it counts.
 TEST_F(ReservationCap, TheCapLeavesOutKindsThatCannotBeRead) {
-  ChangePolicy([](AdmissionPolicy& policy) { policy.reservation_cap = 3; });
+  ChangePolicy([](AdmissionPolicy& policy) { policy.limits = {3, 100}; });
   const auto claim = [](int i) {
     return Claim("team-a", "c" + std::to_string(i), "b" + std::to_string(i), "s");
   };

@@ -10,6 +10,7 @@
 #include "registry/ownership/grant.h"
 #include "registry/ownership/names.h"
 #include "registry/ownership/resolve.h"
+#include "registry/ownership/sharing.h"
 #include "registry/ownership/sight.h"
 #include "webhook/admission/ownership_check.h"
 
@@ -152,11 +153,11 @@ Result<void> Judgement::Read(const AdmissionRequest& request) {
   review.parties = policy.parties;
   review.watched = policy.watched;
   review.status_guarded = policy.status_guarded;
-  // The cap denies, and nothing is denied before the roll-out has come to enforce.
-  const bool may_cap = policy.modes.global == Mode::kEnforce && asker_ == Asker::kAdmission;
-  const bool watched = !policy.unwatched.contains(kind);
-  if (may_cap && watched) review.reservation_cap = policy.reservation_cap;
-  if (review.reservation_cap > 0) review.unwatched = policy.unwatched;
+  // In every mode: they keep the registry itself from being filled.
+  if (asker_ == Asker::kAdmission && !policy.unwatched.contains(kind)) {
+    review.limits = policy.limits;
+    review.unwatched = policy.unwatched;
+  }
   if (policy.names != nullptr) {
     evidence_ = ReadEvidence(request.object, review.object, *policy.names);
   }
@@ -168,8 +169,6 @@ Result<void> Judgement::Read(const AdmissionRequest& request) {
 
 // Only the rule deletion-protection has a say, and none about an object that goes already (I10).
 void Judgement::PrepareDeletion(const AdmissionRequest& request) {
-  const auto rule = static_cast<std::size_t>(Rule::kDeletionProtection);
-  if (policy_->modes.rules[rule].empty()) return;
   const GroupKind kind{std::string(request.kind.group), std::string(request.kind.kind)};
   request_.operation = Operation::kDelete;
   request_.uid.text = request.uid;
@@ -177,6 +176,10 @@ void Judgement::PrepareDeletion(const AdmissionRequest& request) {
   request_.object = Identify(request.old_object, kind, policy_->identity);
   request_.parties = policy_->parties;
   concerns_registry_ = !request_.object.terminating && !request_.object.uid.empty();
+}
+
+bool Judgement::must_be_known() const {
+  return request_.operation != Operation::kDelete || IsDeletionJudged(*policy_);
 }
 
 Mode Judgement::ModeOf(ModeSubject subject) {
@@ -352,6 +355,9 @@ void Judgement::JudgeAccounts(const Facts& facts, const Decision& decision) {
 // What the end of the object, and of what is composed below it, would delete.
 void Judgement::JudgeDeletion(const Facts& facts, const IdSource& ids, Decision& decision) {
   constexpr std::size_t kShownMax = 20;
+  // A mark is enforced always; anything else only where configuration says so.
+  const bool any_marks = !facts.AgreementsAfter(AgreementKind::kProtection, {}, 1).empty();
+  if (!any_marks && !IsDeletionJudged(*policy_)) return;
   const Ledger ledger(facts, now_, ids, policy_->parties);
   if (const auto known = facts.ObjectByUid(request_.object.uid)) decision.root = known->root;
   decision.party = PartyOf(decision.root);
@@ -364,6 +370,7 @@ void Judgement::JudgeDeletion(const Facts& facts, const IdSource& ids, Decision&
     if (!owner || agreement_findings_.size() == kShownMax) continue;
     const std::vector<Agreement> agreements = facts.AgreementsOf(key);
     const std::vector<Row> rows = facts.RowsOfKey(key);
+    const bool marked = ProtectionIn(agreements) != nullptr;
     auto finding = DeletionProtection({.owner = &*owner,
                                        .agreements = agreements,
                                        .rows = rows,
@@ -378,7 +385,8 @@ void Judgement::JudgeDeletion(const Facts& facts, const IdSource& ids, Decision&
                                .object = &request_.object.slot,
                                .root = &decision.root,
                                .service = owner->service,
-                               .bound_service = BoundService(*policy_, ns)});
+                               .bound_service = BoundService(*policy_, ns),
+                               .marked = marked});
   }
 }
 
@@ -458,7 +466,8 @@ void Judgement::SettleQuestion(const Facts& facts, Decision& decision) const {
   for (std::vector<Clash>* list : {&decision.conflicts, &decision.elsewhere}) {
     list->erase(std::remove_if(list->begin(), list->end(), is_own), list->end());
   }
-  decision.allowed = decision.denied.empty() && decision.bad_names.empty() && !decision.cap_reached;
+  decision.allowed = decision.denied.empty() && decision.bad_names.empty() &&
+                     decision.limit == ReservationLimit::kNone;
 }
 
 // What exists keeps its name.
@@ -543,9 +552,9 @@ std::vector<Finding> Judgement::FindingsOf(const Decision& decision) const {
     out.push_back(BadResourceName(bad, Mode::kEnforce, wording));
   }
   for (const auto& [bad, mode] : tolerated_) out.push_back(BadResourceName(bad, mode, wording));
-  if (decision.cap_reached) {
+  if (decision.limit != ReservationLimit::kNone) {
     out.push_back(
-        ReservationCapReached(request_.reservation_cap, request_.requester.user, wording));
+        ReservationCapReached({decision.limit, request_.limits, request_.requester.user}, wording));
   }
   const auto warn_at_most = [&](Finding finding, const DeclaredResource& resource) {
     const ModeSubject subject{.type = resource.identity.type,

@@ -42,6 +42,9 @@ class Judgement final {
 
   // False: nothing of the registry bears on the request; it is allowed.
   bool concerns_registry() const { return concerns_registry_; }
+  // False: when the registry cannot be read the request is allowed. A deletion waits for it only
+  // where the rule deletion-protection is configured, not for what somebody marked (I10).
+  bool must_be_known() const;
   const ReviewRequest& request() const { return request_; }
 
   // Decides on `facts`. Pure; may be called again on other facts.

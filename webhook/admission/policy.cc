@@ -4,6 +4,10 @@
 
 namespace truce {
 
+bool IsDeletionJudged(const AdmissionPolicy& policy) {
+  return !policy.modes.rules[static_cast<std::size_t>(Rule::kDeletionProtection)].empty();
+}
+
 std::string_view BoundService(const AdmissionPolicy& policy, std::string_view ns) {
   const auto& services = policy.parties.services;
   if (ns.empty() || services.empty()) return {};

@@ -18,6 +18,7 @@
 #include "policies/rules.h"
 #include "registry/catalogue/catalogue.h"
 #include "registry/identity/identity.h"
+#include "registry/ownership/review.h"
 
 namespace truce {
 
@@ -38,8 +39,8 @@ struct AdmissionPolicy {
   bool status_guarded = false;      // and those of tenants are refused: such names deny
   int composite_denial_code = 422;  // 422 or 403: for composite controllers only
   Disclosure disclosure = Disclosure::kFull;
-  std::size_t reservation_cap = 0;  // per namespace and user; 0: off
-  bool watched = false;             // a watcher of the cluster is there to prove reservations
+  ReservationLimits limits;
+  bool watched = false;  // a watcher of the cluster is there to prove reservations
   // Recovery mode: nothing is denied, only warned of, because the registry may be behind.
   bool recovering = false;
   // Types of which a served kind is not listed yet: a key without owner may be taken. False: that
@@ -50,6 +51,9 @@ struct AdmissionPolicy {
   std::function<std::string(const Slot&)> doubt_of;
   std::string public_url;  // without trailing slash; empty: texts hold no link
 };
+
+// Whether configuration names the rule deletion-protection.
+bool IsDeletionJudged(const AdmissionPolicy& policy);
 
 // The service that configuration binds to namespace `ns`; empty when there is none.
 std::string_view BoundService(const AdmissionPolicy& policy, std::string_view ns);

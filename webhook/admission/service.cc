@@ -262,13 +262,15 @@ class Call final : public std::enable_shared_from_this<Call> {
     if (!prepared.ok()) return BadRequest(prepared.error().message);
     Judgement& judgement = prepared.value();
     if (!judgement.concerns_registry()) return Allowed(review.uid);
-    if (!ready) return Unknown(UnknownCause::kNotReady, {});
+    const bool must_know = judgement.must_be_known();
+    if (!ready) return must_know ? Unknown(UnknownCause::kNotReady, {}) : Allowed(review.uid);
     bool writes = false;
     const auto look = [&](const Facts& facts) {
       writes = ProbablyWrites(review, judgement.request(), facts);
       if (!writes) decision_ = judgement.Decide(facts, ports_.ids);
     };
     const Result<void> read = ports_.store.Read(look, deadline);
+    if (!read.ok() && !must_know) return Allowed(review.uid);
     if (!read.ok()) return Unknown(CauseOf(read.error().code), read.error().message);
     writes = writes || (decision_.allowed && !decision_.changes.empty() && !review.dry_run);
     if (!judgement.unlisted().empty()) return Unlisted(std::string(judgement.unlisted()));

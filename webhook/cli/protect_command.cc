@@ -19,7 +19,14 @@ ExitCode Tell(const Json& resource, CommandIo& io) {
   io.out << TypeAndName(resource) << " is protected against deletion since "
          << OnOneLine(TextIn(*protection, "at")) << " by " << OnOneLine(TextIn(*protection, "by"))
          << ": " << OnOneLine(TextIn(*protection, "reason")) << "\n";
-  return ExitCode::kOk;
+  const auto hindrances = protection->find("hindrances");
+  if (hindrances == protection->end() || hindrances->empty()) return ExitCode::kOk;
+  io.out << "but its deletion would not be refused:\n";
+  for (const Json& each : *hindrances) {
+    io.out << "  " << OnOneLine(TextIn(each, "what")) << "\n    "
+           << OnOneLine(TextIn(each, "remedy")) << "\n";
+  }
+  return ExitCode::kWarnings;
 }
 
 }  // namespace
@@ -32,11 +39,11 @@ CommandAction DeclareProtect(CommandLine& app) {
   app.AddOption("--reason", *reason, "Why; stands in the audit log and in refusals");
   app.AddFlag("--off", *off, "Take the protection away");
   app.Footer(
-      "Marks a resource as not to be deleted; the rule deletion-protection, where it is on, "
-      "refuses\n"
-      "what would delete it. Without --reason it tells whether RESOURCE is protected (exit code "
-      "1:\n"
-      "it is not).\n\n"
+      "Marks a resource as not to be deleted: Truce refuses what would delete it, whatever the "
+      "mode\n"
+      "of the rule deletion-protection. Without --reason it tells whether RESOURCE is protected\n"
+      "(exit code 1: it is not; 4: it is marked, but an override, an exemption or the webhook\n"
+      "configuration lets its deletion pass: each is named with what helps).\n\n"
       "Examples:\n"
       "  truce protect prod-artifacts --reason 'customer data'\n"
       "  truce protect prod-artifacts --off --reason 'moved, ticket 4711'\n");
@@ -56,8 +63,8 @@ CommandAction DeclareProtect(CommandLine& app) {
     Json answer;
     const ExitCode code = AskForObject(*flags, question, io, answer);
     if (code != ExitCode::kOk) return code;
-    static_cast<void>(Tell(answer, io));
-    return ExitCode::kOk;
+    const ExitCode told = Tell(answer, io);
+    return *off ? ExitCode::kOk : told;
   };
 }
 

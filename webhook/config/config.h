@@ -220,6 +220,7 @@ struct Config {
   std::chrono::milliseconds drain_grace{};
   std::chrono::milliseconds audit_age_max{};
   std::int64_t audit_lines_max = 0;
+  std::string audit_export_dir;
 
   // Policy; taken over while running when the file changes.
   ConfigMode mode = ConfigMode::kEnforce;
@@ -241,6 +242,7 @@ struct Config {
   std::int64_t composite_denial_code = 0;
   ConfigDisclosure disclosure = ConfigDisclosure::kFull;
   std::int64_t reservation_cap = 0;
+  std::int64_t reservation_burst = 0;
   std::chrono::milliseconds reservation_ttl{};
   std::chrono::milliseconds settle_time{};
   UnboundComposites unbound_composites = UnboundComposites::kRefused;

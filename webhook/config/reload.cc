@@ -56,7 +56,10 @@ ReloadOutcome ConfigHolder::Poll(const TakeOver& take_over) {
   auto snapshot = std::make_shared<const Config>(std::move(next));
   Result<void> taken = take_over(snapshot);
   if (!taken.ok()) {
-    return Refuse(std::move(content).value(), sources_.file + ": " + taken.error().message);
+    std::string message = std::move(taken).error().message;
+    // What stands at a line names the file already.
+    if (!message.starts_with(sources_.file + ":")) message.insert(0, sources_.file + ": ");
+    return Refuse(std::move(content).value(), std::move(message));
   }
   last_content_ = std::move(content).value();
   current_.With([&](auto& current) { current = std::move(snapshot); });

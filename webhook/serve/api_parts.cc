@@ -56,7 +56,8 @@ ApiParts::ApiParts(ApiPartsPorts ports)
     access_.emplace(nullptr, nullptr);
   }
   rest_.emplace(RestPorts{store_, ports_.clock, RandomIds(), ports_.policy, *access_, denials_,
-                          ports_.version, ports_.findings, ports_.check_bytes_max});
+                          ports_.version, ports_.findings, ports_.check_bytes_max,
+                          ports_.deletions_unsent});
 }
 
 ApiParts::~ApiParts() {

@@ -34,6 +34,7 @@ struct ApiPartsPorts {
   OverrideBook::OnChange on_overrides;  // what was made while the server runs
   std::function<void(const std::vector<KeyText>&, JsonWriter&)> findings;  // as in RestPorts
   std::size_t check_bytes_max;                                             // as in RestPorts
+  std::function<std::vector<Hindrance>()> deletions_unsent;                // as in RestPorts
 };
 
 // Thread-safe but for Configure, which is for one thread.

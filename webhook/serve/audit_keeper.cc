@@ -18,7 +18,7 @@
 namespace truce {
 namespace {
 
-constexpr char kExported[] = "audit.exported";  // see schema/sqlite: writing it lets lines go
+constexpr char kLetGo[] = "audit.let-go";  // see schema/sqlite: writing it lets lines go
 
 Error Failed(const std::string& file, const std::string& what) {
   return {ErrorCode::kUnavailable, file + ": " + what};
@@ -93,14 +93,17 @@ Result<bool> AuditKeeper::Step(const AuditRetention& retention, Deadline deadlin
   if (!is_old && !is_long) return false;
   const std::string name =
       "audit-" + Digits(segment.front().number) + "-" + Digits(last) + ".ndjson";
-  TRUCE_RETURN_IF_ERROR(WriteWhole(folder_, name, TextOf(segment)));
+  std::string cause = "audit log exported to " + name;
+  if (folder_.empty()) {
+    cause = "audit log let go up to line " + std::to_string(last);
+  } else {
+    TRUCE_RETURN_IF_ERROR(WriteWhole(folder_, name, TextOf(segment)));
+  }
   const auto decide = [&](const Facts&) {
     Changes changes;
-    changes.put_settings.emplace_back(kExported, std::to_string(last));
-    changes.audit.push_back({.at = now,
-                             .action = AuditAction::kAdministered,
-                             .cause = "audit log exported to " + name,
-                             .actor = "retention"});
+    changes.put_settings.emplace_back(kLetGo, std::to_string(last));
+    changes.audit.push_back(
+        {.at = now, .action = AuditAction::kAdministered, .cause = cause, .actor = "retention"});
     return changes;
   };
   TRUCE_RETURN_IF_ERROR(store_.Apply({}, decide, deadline));

@@ -1,4 +1,4 @@
-// AuditKeeper: bounds the audit log by age and length; what goes is exported first.
+// AuditKeeper: bounds the audit log by age and length; what goes is exported first, where wanted.
 #ifndef TRUCE_WEBHOOK_SERVE_AUDIT_KEEPER_H_
 #define TRUCE_WEBHOOK_SERVE_AUDIT_KEEPER_H_
 
@@ -25,15 +25,15 @@ class AuditKeeper final {
   static constexpr std::size_t kSegmentLines = 5000;
 
   // Segments become files "audit-<first>-<last>.ndjson" of `folder`, which is made when needed, one
-  // line of JSON each as GET /audit writes it. References must outlive it.
+  // line of JSON each as GET /audit writes it; no files when it is empty. References must outlive
+  // it.
   AuditKeeper(Store& store, const Clock& clock, std::string folder)
       : store_(store), clock_(clock), folder_(std::move(folder)) {}
 
-  // Exports the oldest segment and lets its lines go, if all of them are older than the retention
-  // allows or more lines follow it than it allows. The file is whole and on the disk before the
-  // lines go; after a crash between the two it is written again. True: it did. A line of the audit
-  // log tells of it. Errors: those of the store; kUnavailable (the file cannot be written: nothing
-  // went).
+  // Lets the lines of the oldest segment go, if all of them are older than the retention allows or
+  // more lines follow it than it allows. Its file is whole and on the disk before; after a crash
+  // between the two it is written again. True: it did. A line of the audit log tells of it. Errors:
+  // those of the store; kUnavailable (the file cannot be written: nothing went).
   Result<bool> Step(const AuditRetention& retention, Deadline deadline);
 
  private:

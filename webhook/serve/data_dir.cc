@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -72,6 +73,16 @@ Result<void> WriteAddresses(const std::string& directory, const ListenAddresses&
 
 void RemoveAddresses(const std::string& directory) {
   ::unlink((directory + std::string(kAddressesFile)).c_str());
+}
+
+void WriteVolumeMetrics(const std::string& directory, MetricWriter& writer) {
+  struct statvfs volume {};
+  if (statvfs(directory.c_str(), &volume) != 0) return;
+  const auto bytes = static_cast<double>(volume.f_frsize);
+  writer.Family("truce_volume_size_bytes", "gauge", "Size of the volume of the data directory.");
+  writer.Sample(bytes * static_cast<double>(volume.f_blocks));
+  writer.Family("truce_volume_available_bytes", "gauge", "What is free on it for the server.");
+  writer.Sample(bytes * static_cast<double>(volume.f_bavail));
 }
 
 std::string WithPort(std::string_view address, int port) {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "registry/base/result.h"
+#include "webhook/metrics/metrics.h"
 
 namespace truce {
 
@@ -44,6 +45,10 @@ Result<void> WriteAddresses(const std::string& directory, const ListenAddresses&
 
 // Removes the file again; nothing listens there any more. Idempotent.
 void RemoveAddresses(const std::string& directory);
+
+// truce_volume_size_bytes and truce_volume_available_bytes: of the file system that holds
+// `directory`. Nothing when it cannot be told.
+void WriteVolumeMetrics(const std::string& directory, MetricWriter& writer);
 
 // "127.0.0.1:0" and 40123 -> "127.0.0.1:40123".
 std::string WithPort(std::string_view address, int port);

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "webhook/cluster/detect/configuration_event.h"
 #include "webhook/cluster/detect/name_survey.h"
 #include "webhook/cluster/reconcile/recovery.h"
 
@@ -173,6 +174,13 @@ void Detection::Tell(const FindingChange& change) {
   events_.PostLater([this, finding] { return EventsOf(finding, Lookup()); });
 }
 
+void Detection::TellRefused(const std::string& webhook_configuration, const std::string& problem) {
+  events_.PostLater([this, webhook_configuration, problem] {
+    return std::vector<ObjectEvent>{
+        ConfigurationRefusedEvent(webhook_configuration, problem, *api_, In(kAskTime))};
+  });
+}
+
 ObjectLookup Detection::Lookup() const {
   ObjectLookup lookup;
   lookup.by_slot = [this](const Slot& slot) {
@@ -299,6 +307,16 @@ ClusterPorts Detection::Ports() {
     TRUCE_ASSIGN_OR_RETURN(const std::size_t count, std::move(**released));
     return std::uint64_t{count};
   };
+  return out;
+}
+
+std::vector<Hindrance> DeletionsUnsent(const std::vector<LiveFinding>& findings) {
+  std::vector<Hindrance> out;
+  for (const LiveFinding& finding : findings) {
+    if (finding.detector == Detector::kWebhookConfiguration && KeepsDeletionsAway(finding)) {
+      out.push_back({finding.cause, finding.remedy});
+    }
+  }
   return out;
 }
 

@@ -28,6 +28,9 @@ namespace truce {
 // `store` must outlive it.
 ClusterPorts PortsWithoutCluster(const Store& store);
 
+// What of `findings` says that deletions do not come to Truce.
+std::vector<Hindrance> DeletionsUnsent(const std::vector<LiveFinding>& findings);
+
 // References must outlive the object; functions are thread-safe.
 struct DetectionPorts {
   Store& store;
@@ -60,6 +63,8 @@ class Detection final : public SightObserver {
 
   // Sink of reviews: Events about refused composed resources.
   ReviewSink& refusals() { return refusals_; }
+  // Writes an Event about a changed configuration that was refused. Never blocks.
+  void TellRefused(const std::string& webhook_configuration, const std::string& problem);
   // What commands ask.
   ClusterPorts Ports();
   void WriteMetrics(MetricWriter& writer) const;

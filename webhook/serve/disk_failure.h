@@ -30,14 +30,15 @@ class DiskFailures final {
   void Begin(const std::string& data_dir);
   // True when the process must end and start anew; says so in the log, and notes it.
   bool MustEnd(const std::string& data_dir);
-  // When it failed last. Thread-safe once begun.
+  // When it failed last, as the last process noted it; nothing: never. Thread-safe once begun.
+  std::optional<Timestamp> last() const { return last_; }
   void WriteMetrics(MetricWriter& writer) const;
 
  private:
   const Store& store_;
   Logger& logger_;
   const Clock& clock_;
-  std::optional<Timestamp> last_;  // as the last process noted it
+  std::optional<Timestamp> last_;
 };
 
 }  // namespace truce

@@ -27,6 +27,24 @@ std::string Days(std::chrono::milliseconds time) {
          " days";
 }
 
+void ExamineChanges(const ExaminationPorts& ports, std::vector<Checkup>& out) {
+  if (!ports.refused_configuration.empty()) {
+    out.push_back({"configuration", State::kFailed,
+                   "the changed configuration is refused: " + ports.refused_configuration,
+                   "mend it; until then the one before is in force (`truce config --config FILE` "
+                   "says the same)"});
+  }
+  if (!ports.refused_credentials.empty()) {
+    out.push_back({"configuration", State::kFailed,
+                   "changed credentials are refused: " + ports.refused_credentials,
+                   "mend the file; until then those before are in force"});
+  }
+  if (ports.refused_configuration.empty() && ports.refused_credentials.empty()) {
+    out.push_back(
+        Ok("configuration", "what the files say is in force, but for what needs a restart"));
+  }
+}
+
 void ExamineServer(const ExaminationPorts& ports, std::vector<Checkup>& out) {
   const Result<void> store = ports.store.Health();
   out.push_back(store.ok() ? Ok("store", "the registry can be written")
@@ -46,6 +64,18 @@ void ExamineServer(const ExaminationPorts& ports, std::vector<Checkup>& out) {
     out.push_back({"readiness", State::kFailed, bad,
                    "until then reviews are answered 503; wait, or mend what the reason names"});
   }
+  if (ports.disk_failed) {
+    out.push_back(
+        {"disk", State::kWarning,
+         "a sync of the registry failed at " + FormatTimestamp(*ports.disk_failed) +
+             ", as the server noted that it ended for it (exit code 6); what was "
+             "acknowledged was taken from the log at the next start",
+         "look for errors of the disk in the kernel's log, and move the volume to another "
+         "disk; then remove disk.failure from the data directory and restart the server"});
+  } else {
+    out.push_back(Ok("disk", "no failed sync is on record (Linux tells of them from 4.13 on)"));
+  }
+  ExamineChanges(ports, out);
   const auto left = ports.certificate_end() - ports.clock.Now();
   if (left > kRenewBefore) {
     out.push_back(Ok("certificate", "valid for another " + Days(left)));

@@ -3,6 +3,7 @@
 #define TRUCE_WEBHOOK_SERVE_EXAMINATION_H_
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,9 @@ struct ExaminationPorts {
   std::function<std::uint64_t()> reviews;  // answered since the start
   std::function<std::vector<LiveFinding>()> findings;
   std::function<Result<CoverageReport>()> coverage;
+  std::string refused_configuration;     // why a changed file is not in force; empty: it is
+  std::string refused_credentials;       // the same of secrets and tokens
+  std::optional<Timestamp> disk_failed;  // when a sync of the registry failed last
 };
 
 // A right that the server needs in its cluster.

@@ -187,9 +187,13 @@ Result<std::shared_ptr<const AdmissionPolicy>> PolicyFrom(const Config& config,
   policy->composite_controllers = config.composite_controllers;
   policy->composite_denial_code = static_cast<int>(config.composite_denial_code);
   policy->disclosure = DisclosureOf(config.disclosure);
-  // Without a watch nothing proves reservations: a cap would close a namespace for good.
-  policy->reservation_cap =
-      config.no_cluster ? 0 : static_cast<std::size_t>(config.reservation_cap);
+  // Without a watch nothing proves reservations: a limit would close a namespace for good.
+  if (!config.no_cluster) {
+    policy->limits.old = static_cast<std::size_t>(config.reservation_cap);
+    // What is young now is old in a minute.
+    policy->limits.young =
+        static_cast<std::size_t>(std::max(config.reservation_burst, config.reservation_cap));
+  }
   policy->public_url = config.public_url;
   return std::shared_ptr<const AdmissionPolicy>(std::move(policy));
 }

@@ -32,6 +32,7 @@
 #include "webhook/serve/ownership_checks.h"
 #include "webhook/serve/ownership_grants.h"
 #include "webhook/serve/policy_source.h"
+#include "webhook/serve/refused_changes.h"
 #include "webhook/serve/self_management.h"
 #include "webhook/serve/server_parts.h"
 #include "webhook/serve/signals.h"
@@ -103,7 +104,8 @@ class Server {
                                [this](const std::vector<KeyText>& keys, JsonWriter& json) {
                                  WriteFindingsOf(ClusterPortsNow().findings(), keys, json);
                                },
-                               static_cast<std::size_t>(config.check_bytes_max)});
+                               static_cast<std::size_t>(config.check_bytes_max),
+                               [this] { return DeletionsUnsent(ClusterPortsNow().findings()); }});
     TRUCE_RETURN_IF_ERROR(api_->Configure(config));
     trials_.emplace(api_->store(), clock_, RandomIds());
     trial_keeper_.emplace(*trials_, logger_);
@@ -153,7 +155,7 @@ class Server {
           return source_->Configure(*config);
         });
     if (outcome.kind == ReloadOutcome::Kind::kReloaded && own_ != nullptr) own_->Refresh();
-    Report(outcome);
+    refused_.ReportConfiguration(outcome);
     PollAccess();
     KeepAudit();
     trial_keeper_->Step();
@@ -424,6 +426,8 @@ class Server {
       writer.Family("truce_log_dropped_total", "counter", "Log lines dropped, not waited for.");
       writer.Sample(static_cast<double>(logger_.dropped_count()));
       disk_failures_.WriteMetrics(writer);
+      refused_.WriteMetrics(writer);
+      WriteVolumeMetrics(holder_.Current()->data_dir, writer);
       WriteExpiry(*certificates_, writer);
     });
     const ListenAddresses& addresses = listeners_->addresses();
@@ -447,7 +451,10 @@ class Server {
             [this] { return ReachedCluster(); },
             [this] { return review_counter_.count(); },
             cluster.findings,
-            cluster.coverage};
+            cluster.coverage,
+            refused_.configuration(),
+            refused_.credentials(),
+            disk_failures_.last()};
   }
 
   ClusterPorts ClusterPortsNow() {
@@ -486,33 +493,16 @@ class Server {
     if (overload > before) metrics_.CountUnknown("overload", overload - before);
   }
 
-  void Report(const ReloadOutcome& outcome) {
-    switch (outcome.kind) {
-      case ReloadOutcome::Kind::kUnchanged: return;
-      case ReloadOutcome::Kind::kRefused:
-        logger_.Log(LogLevel::kError, "configuration refused",
-                    {{"message", std::string_view(outcome.message)}});
-        return;
-      case ReloadOutcome::Kind::kReloaded:
-        logger_.Log(LogLevel::kInfo, "configuration loaded", {});
-        for (const std::string& key : outcome.restart_keys) {
-          logger_.Log(LogLevel::kWarning, "setting needs a restart",
-                      {{"key", std::string_view(key)}});
-        }
-        return;
-    }
-  }
-
   // One segment at a time, so that reloading never waits long.
   void KeepAudit() {
     const auto config = holder_.Current();
-    AuditKeeper keeper(api_->store(), clock_, config->data_dir + "/audit");
+    AuditKeeper keeper(api_->store(), clock_, config->audit_export_dir);
     const Result<bool> done =
         keeper.Step({config->audit_age_max, config->audit_lines_max},
                     std::chrono::steady_clock::now() + std::chrono::seconds(10));
     const std::string problem = done.ok() ? std::string() : done.error().message;
     if (problem != audit_problem_ && !problem.empty()) {
-      logger_.Log(LogLevel::kError, "audit log not exported",
+      logger_.Log(LogLevel::kError, "audit log not shortened",
                   {{"message", std::string_view(problem)}});
     }
     audit_problem_ = problem;
@@ -521,14 +511,9 @@ class Server {
   void PollAccess() {
     Result<std::shared_ptr<const AdmissionAccess>> access = AccessOf(*holder_.Current());
     const Result<void> api = api_->Configure(*holder_.Current());
-    const std::string problem = !access.ok() ? access.error().message
-                                : !api.ok()  ? api.error().message
-                                             : std::string();
-    if (problem != access_problem_ && !problem.empty()) {
-      logger_.Log(LogLevel::kError, "credentials refused",
-                  {{"message", std::string_view(problem)}});
-    }
-    access_problem_ = problem;
+    refused_.ReportCredentials(!access.ok() ? access.error().message
+                               : !api.ok()  ? api.error().message
+                                            : std::string());
     if (!access.ok()) return;
     access_.With([&](auto& current) { current = std::move(access).value(); });
   }
@@ -545,8 +530,12 @@ class Server {
   ReviewCounter review_counter_;
   std::shared_ptr<const Catalogue> catalogue_;
   Guarded<std::shared_ptr<const AdmissionAccess>> access_;
-  std::string access_problem_;  // the last one told; used by Poll() only
-  std::string audit_problem_;   // the same
+  RefusedChanges refused_{logger_, [this](const std::string& problem) {
+                            if (detection_ == nullptr) return;
+                            detection_->TellRefused(holder_.Current()->webhook_configuration,
+                                                    problem);
+                          }};
+  std::string audit_problem_;  // the last one told; used by Poll() only
   Guarded<std::uint64_t> overload_;
   LateStore store_;
   DiskFailures disk_failures_{store_, logger_, clock_};

@@ -58,14 +58,15 @@ class MemoryStore::State final : public Facts {
     return children;
   }
 
-  std::size_t CountReserved(std::string_view ns, std::string_view user,
-                            Timestamp before) const override {
+  std::size_t CountReserved(const ReservedRange& range, const std::set<GroupKind>& left_out,
+                            std::size_t limit) const override {
     const auto count = std::count_if(rows_.begin(), rows_.end(), [&](const auto& entry) {
       const Row& row = entry.second;
-      return row.id.state == RowState::kReserved && row.slot.ns == ns && row.user == user &&
-             row.at < before;
+      return row.id.state == RowState::kReserved && row.slot.ns == range.ns && !row.user.empty() &&
+             (!range.ns.empty() || row.user == range.user) && row.at >= range.from &&
+             row.at < range.before && !left_out.contains({row.slot.group, row.slot.kind});
     });
-    return static_cast<std::size_t>(count);
+    return std::min(static_cast<std::size_t>(count), limit);
   }
 
   std::vector<Owner> OwnersOfShape(std::string_view shape, std::size_t limit) const override {
@@ -142,7 +143,7 @@ class MemoryStore::State final : public Facts {
     std::vector<AuditLine> lines;
     for (std::size_t i = 0; i < audit_.size() && lines.size() < limit; ++i) {
       const std::size_t place = range.newest_first ? audit_.size() - 1 - i : i;
-      const std::uint64_t number = exported_ + place + 1;
+      const std::uint64_t number = let_go_ + place + 1;
       const bool in_range = number >= range.from && (range.until == 0 || number < range.until);
       if (!in_range || (!range.id.empty() && audit_[place].id != range.id)) continue;
       lines.push_back({number, audit_[place]});
@@ -220,7 +221,7 @@ class MemoryStore::State final : public Facts {
   bool Conflicting(const KeyText& key) const;
   void Count(const KeyText& key, bool in);
   void Replace(const Changes& changes);
-  void DropExported(const std::string& last);
+  void LetGo(const std::string& last);
   void DropAndPutRows(const Changes& changes);
   void DropAndPutOwners(const Changes& changes);
   void DropAndPutNames(const Changes& changes);
@@ -235,7 +236,7 @@ class MemoryStore::State final : public Facts {
   std::map<KeyText, ResourceName> names_;
   std::map<std::string, std::string, std::less<>> settings_;
   std::vector<AuditEntry> audit_;
-  std::uint64_t exported_ = 0;  // lines that went before the first of audit_
+  std::uint64_t let_go_ = 0;  // lines that went before the first of audit_
   StoreCounts counts_;
 };
 
@@ -337,17 +338,17 @@ void MemoryStore::State::Replace(const Changes& changes) {
   audit_.insert(audit_.end(), changes.audit.begin(), changes.audit.end());
   for (const auto& [name, value] : changes.put_settings) {
     settings_.insert_or_assign(name, value);
-    if (name == "audit.exported") DropExported(value);
+    if (name == "audit.let-go") LetGo(value);
   }
 }
 
-// As the trigger of the SQLite schema does: exported lines go, the newest one stays.
-void MemoryStore::State::DropExported(const std::string& last) {
+// As the trigger of the SQLite schema does: lines go, the newest one stays.
+void MemoryStore::State::LetGo(const std::string& last) {
   const std::uint64_t until = std::strtoull(last.c_str(), nullptr, 10);
-  while (audit_.size() > 1 && exported_ < until) {
-    const std::size_t count = std::min<std::size_t>(until - exported_, audit_.size() - 1);
+  while (audit_.size() > 1 && let_go_ < until) {
+    const std::size_t count = std::min<std::size_t>(until - let_go_, audit_.size() - 1);
     audit_.erase(audit_.begin(), audit_.begin() + static_cast<std::ptrdiff_t>(count));
-    exported_ += count;
+    let_go_ += count;
   }
 }
 

@@ -26,6 +26,10 @@ constexpr int kBusyMilliseconds = 5000;
 #define TRUCE_ROW_VALUES                                                                 \
   "slot, root, intent, terminating, managed, identity, review, digest, base, user, at, " \
   "created, namespace, account_fields"
+// As the index declarations_reserved: it is found by the same words only.
+#define TRUCE_RESERVED_IN_RANGE                                                                \
+  "WHERE state = 'reserved' AND (CASE WHEN user = '' THEN NULL WHEN namespace = '' THEN user " \
+  "ELSE '' END) = ? AND namespace = ? AND at >= ? AND at < ? "
 #define TRUCE_OBJECT_VALUES                                                               \
   "uid, kind, namespace, name, parent, parent_uid, root, link, names, service, contact, " \
   "composes, own_party, transfer_to, told, stripped, at"
@@ -107,8 +111,8 @@ const char* TextOf(Sql sql) {
       return TRUCE_SELECT_OBJECTS "WHERE kind = ? AND namespace = ? AND name = ?";
     case Sql::kChildrenOf: return TRUCE_SELECT_OBJECTS "WHERE parent = ? ORDER BY uid";
     case Sql::kCountReserved:
-      return "SELECT count(*) FROM declarations "
-             "WHERE state = 'reserved' AND namespace = ? AND user = ? AND at < ?";
+      return "SELECT count(*) FROM (SELECT 1 FROM declarations " TRUCE_RESERVED_IN_RANGE "LIMIT ?)";
+    case Sql::kReservedSlots: return "SELECT slot FROM declarations " TRUCE_RESERVED_IN_RANGE;
     case Sql::kOwnersOfShape:
       return TRUCE_SELECT_OWNERS "WHERE shape = ? AND shape <> '' ORDER BY key LIMIT ?";
     case Sql::kKeysAfter: return "SELECT key FROM resources WHERE key > ? ORDER BY key LIMIT ?";

@@ -37,6 +37,7 @@ enum class Sql : std::uint8_t {
   kSearchObjectsOfSlot,
   kChildrenOf,
   kCountReserved,
+  kReservedSlots,
   kOwnersOfShape,
   kKeysAfter,
   kObjectsOfKind,

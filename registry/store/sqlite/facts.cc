@@ -38,10 +38,9 @@ Sql SqlFor(OwnerList list) {
 
 }  // namespace
 
-template <typename T, typename Bind, typename Read>
-std::vector<T> SqlFacts::Collect(Sql sql, const Bind& bind, const Read& read) const {
-  std::vector<T> values;
-  const auto collect = [&]() -> Result<void> {
+template <typename Bind, typename Each>
+void SqlFacts::Visit(Sql sql, const Bind& bind, const Each& each) const {
+  const auto visit = [&]() -> Result<void> {
     Connection* const reader = Reader();
     if (reader == nullptr) return {};
     TRUCE_ASSIGN_OR_RETURN(Statement statement, reader->Use(sql));
@@ -49,16 +48,24 @@ std::vector<T> SqlFacts::Collect(Sql sql, const Bind& bind, const Read& read) co
     while (true) {
       TRUCE_ASSIGN_OR_RETURN(const bool more, statement.Step());
       if (!more) return {};
-      TRUCE_ASSIGN_OR_RETURN(T value, read(statement));
-      values.push_back(std::move(value));
+      TRUCE_ASSIGN_OR_RETURN(const bool go_on, each(statement));
+      if (!go_on) return {};
     }
   };
-  if (error_.has_value()) return values;
-  Result<void> collected = collect();
-  if (!collected.ok()) {
-    Fail(std::move(collected).error());
-    values.clear();
-  }
+  if (error_.has_value()) return;
+  Result<void> visited = visit();
+  if (!visited.ok()) Fail(std::move(visited).error());
+}
+
+template <typename T, typename Bind, typename Read>
+std::vector<T> SqlFacts::Collect(Sql sql, const Bind& bind, const Read& read) const {
+  std::vector<T> values;
+  Visit(sql, bind, [&](const Statement& statement) -> Result<bool> {
+    TRUCE_ASSIGN_OR_RETURN(T value, read(statement));
+    values.push_back(std::move(value));
+    return true;
+  });
+  if (error_.has_value()) values.clear();
   return values;
 }
 
@@ -137,15 +144,32 @@ std::vector<Object> SqlFacts::ChildrenOf(const Slot& slot) const {
       Sql::kChildrenOf, [&](Statement& statement) { statement.BindText(0, text); }, ReadObject);
 }
 
-std::size_t SqlFacts::CountReserved(std::string_view ns, std::string_view user,
-                                    Timestamp before) const {
+std::size_t SqlFacts::CountReserved(const ReservedRange& range, const std::set<GroupKind>& left_out,
+                                    std::size_t limit) const {
   const auto bind = [&](Statement& statement) {
-    statement.BindText(0, ns);
-    statement.BindText(1, user);
-    statement.BindInteger(2, before.time_since_epoch().count());
+    statement.BindText(0, range.ns.empty() ? range.user : std::string_view());
+    statement.BindText(1, range.ns);
+    statement.BindInteger(2, range.from.time_since_epoch().count());
+    statement.BindInteger(3, range.before.time_since_epoch().count());
   };
-  const auto count = First(Collect<std::int64_t>(Sql::kCountReserved, bind, ReadInteger));
-  return static_cast<std::size_t>(count.value_or(0));
+  // Rows without user belong to no range.
+  if (limit == 0 || (range.ns.empty() && range.user.empty())) return 0;
+  if (left_out.empty()) {
+    const auto bind_all = [&](Statement& statement) {
+      bind(statement);
+      statement.BindInteger(4, LimitOf(limit));
+    };
+    const auto count = First(Collect<std::int64_t>(Sql::kCountReserved, bind_all, ReadInteger));
+    return static_cast<std::size_t>(count.value_or(0));
+  }
+  std::size_t count = 0;
+  Visit(Sql::kReservedSlots, bind, [&](const Statement& statement) -> Result<bool> {
+    const std::optional<Slot> slot = SlotFromText(statement.Text(0));
+    if (!slot) return Error{ErrorCode::kDataLoss, "a declaration's slot cannot be read"};
+    if (!left_out.contains({slot->group, slot->kind})) ++count;
+    return count < limit;
+  });
+  return count;
 }
 
 std::vector<Owner> SqlFacts::OwnersOfShape(std::string_view shape, std::size_t limit) const {

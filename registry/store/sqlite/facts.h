@@ -25,8 +25,8 @@ class SqlFacts : public Facts {
   std::optional<Object> ObjectByUid(const Uid& uid) const override;
   std::optional<Object> ObjectBySlot(const Slot& slot) const override;
   std::vector<Object> ChildrenOf(const Slot& slot) const override;
-  std::size_t CountReserved(std::string_view ns, std::string_view user,
-                            Timestamp before) const override;
+  std::size_t CountReserved(const ReservedRange& range, const std::set<GroupKind>& left_out,
+                            std::size_t limit) const override;
   std::vector<Owner> OwnersOfShape(std::string_view shape, std::size_t limit) const override;
   std::vector<KeyText> KeysAfter(const KeyText& after, std::size_t limit) const override;
   ObjectPage ObjectsOfKind(const Slot& slot, std::string_view after,
@@ -61,6 +61,9 @@ class SqlFacts : public Facts {
   void Fail(Error error) const;
 
  private:
+  // Binds with `bind` and hands each row to `each` (Result<bool>: false ends it).
+  template <typename Bind, typename Each>
+  void Visit(Sql sql, const Bind& bind, const Each& each) const;
   // Binds with `bind` and collects what `read` makes of each row.
   template <typename T, typename Bind, typename Read>
   std::vector<T> Collect(Sql sql, const Bind& bind, const Read& read) const;

@@ -85,7 +85,8 @@ void WriteAgreement(const AgreementView& view, Timestamp now, JsonWriter& json) 
   json.EndObject();
 }
 
-void WriteAgreementMembers(const ResourceView& view, Timestamp now, JsonWriter& json) {
+void WriteAgreementMembers(const ResourceView& view, Timestamp now,
+                           const std::vector<Hindrance>& hindrances, JsonWriter& json) {
   const auto& [owner, rows, agreements, names] = view;
   json.Key("shares").BeginArray();
   const Agreement* transfer = nullptr;
@@ -109,7 +110,12 @@ void WriteAgreementMembers(const ResourceView& view, Timestamp now, JsonWriter& 
       .Field("reason", protection->reason)
       .Field("by", protection->actor)
       .Field("at", FormatTimestamp(protection->at))
-      .EndObject();
+      .Key("hindrances")
+      .BeginArray();
+  for (const Hindrance& hindrance : hindrances) {
+    json.BeginObject().Field("what", hindrance.what).Field("remedy", hindrance.remedy).EndObject();
+  }
+  json.EndArray().EndObject();
 }
 
 }  // namespace truce

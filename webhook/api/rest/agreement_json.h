@@ -35,9 +35,18 @@ struct ResourceView {
 
 // Writes a share or a transfer as one value.
 void WriteAgreement(const AgreementView& view, Timestamp now, JsonWriter& json);
+// Why a deletion of what is marked as protected would pass all the same.
+struct Hindrance {
+  std::string what;    // a sentence without stop
+  std::string remedy;  // the same
+
+  bool operator==(const Hindrance&) const = default;
+};
+
 // The members "shares", "transfer" and "protection" of a resource; the latter two null when there
 // is none.
-void WriteAgreementMembers(const ResourceView& view, Timestamp now, JsonWriter& json);
+void WriteAgreementMembers(const ResourceView& view, Timestamp now,
+                           const std::vector<Hindrance>& hindrances, JsonWriter& json);
 // The entity tag: changes whenever the agreement does.
 std::string EntityTagOf(const Agreement& agreement);
 // The agreement as one text that tells two of them apart.

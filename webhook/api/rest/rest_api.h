@@ -15,6 +15,7 @@
 #include "webhook/api/auth/api_access.h"
 #include "webhook/api/indexed_store.h"
 #include "webhook/api/json_writer.h"
+#include "webhook/api/rest/agreement_json.h"
 #include "webhook/api/rest/call.h"
 #include "webhook/api/rest/cursor.h"
 #include "webhook/api/rest/denials.h"
@@ -34,6 +35,8 @@ struct RestPorts {
   // Writes the findings about these keys as a list of JSON; not set: no cluster is followed.
   std::function<void(const std::vector<KeyText>&, JsonWriter&)> findings = {};
   std::size_t check_bytes_max = 1024 * 1024;  // of a body of POST /checks; beyond: 413
+  // Why deletions do not come to Truce; not set: no cluster is followed.
+  std::function<std::vector<Hindrance>()> deletions_unsent = {};
 };
 
 // Thread-safe. Every answer carries X-Request-Id: the caller's, when it sent a usable one.
@@ -76,6 +79,8 @@ class RestApi final {
   HttpResponse ActOnResource(RestCall& call) const;
   HttpResponse Release(RestCall& call, const PublicId& id) const;
   HttpResponse SetProtection(RestCall& call, const PublicId& id, bool on) const;
+  // Of a resource that is marked as protected: what lets its deletion pass nevertheless.
+  std::vector<Hindrance> HindrancesOf(const ResourceView& view, const RestCall& call) const;
   HttpResponse ListServices(RestCall& call) const;
   HttpResponse GetService(RestCall& call) const;
   HttpResponse ListDenials(RestCall& call) const;

@@ -230,7 +230,7 @@ HttpResponse RestApi::GetResource(RestCall& call) const {
     if (const auto former = FormerIdOf(name)) json.Text(former->text);
   }
   json.EndArray();
-  WriteAgreementMembers(view.value(), ports_.clock.Now(), json);
+  WriteAgreementMembers(view.value(), ports_.clock.Now(), HindrancesOf(view.value(), call), json);
   const auto history =
       queries_.Audit({.id = owner.id, .newest_first = true}, kHistoryLines, call.deadline);
   if (!history.ok()) return ProblemResponse(history.error());
@@ -405,11 +405,52 @@ HttpResponse RestApi::SetProtection(RestCall& call, const PublicId& id, bool on)
   JsonWriter json;
   json.BeginObject();
   WriteResourceMembers(after.owner, json);
-  WriteAgreementMembers(after, ports_.clock.Now(), json);
+  WriteAgreementMembers(after, ports_.clock.Now(), HindrancesOf(after, call), json);
   json.EndObject();
   HttpResponse response = JsonResponse(json.Take());
   response.headers.emplace_back("ETag", EntityTagOf(after));
   return response;
+}
+
+std::vector<Hindrance> RestApi::HindrancesOf(const ResourceView& view, const RestCall& call) const {
+  std::vector<Hindrance> out;
+  if (ProtectionIn(view.agreements) == nullptr) return out;
+  if (ports_.deletions_unsent) out = ports_.deletions_unsent();
+  const AdmissionPolicy& policy = *call.policy;
+  if (policy.recovering) {
+    out.push_back({"The server is in recovery mode, in which it refuses nothing",
+                   "Finish it: `truce recovery finish`"});
+  }
+  const auto add = [&](Hindrance hindrance) {
+    if (std::find(out.begin(), out.end(), hindrance) == out.end()) {
+      out.push_back(std::move(hindrance));
+    }
+  };
+  const Owner& owner = view.owner;
+  for (const Row& row : view.rows) {
+    if (row.intent != Intent::kDeletes) continue;
+    const std::string& ns = row.root.ns.empty() ? row.slot.ns : row.root.ns;
+    const ModeSubject subject{.rule = Rule::kDeletionProtection,
+                              .type = owner.identity.type,
+                              .resource_name = owner.name,
+                              .object = &row.slot,
+                              .root = &row.root,
+                              .service = owner.service,
+                              .bound_service = BoundService(policy, ns),
+                              .marked = true};
+    const AppliedMode mode = Apply(policy.modes, subject, ports_.clock.Now());
+    if (mode.exempt != nullptr) {
+      add({"An exemption lets its deletion pass (" + mode.exempt->place +
+               "): " + mode.exempt->reason,
+           "Take it out of `exemptions`, or let it name less"});
+    } else if (mode.overridden != nullptr) {
+      add({"An override until " + FormatTimestamp(mode.overridden->until) +
+               " lets its deletion pass: " + mode.overridden->reason,
+           "End it with `truce override --end ID` (`truce override` lists them); one of the "
+           "configuration is taken out of `overrides`"});
+    }
+  }
+  return out;
 }
 
 HttpResponse RestApi::ListDenials(RestCall& call) const {

@@ -466,4 +466,12 @@ std::vector<LiveFinding> CheckWebhookConfiguration(const WebhookConfiguration* c
   return Check(configuration, expected).Run();
 }
 
+bool KeepsDeletionsAway(const LiveFinding& finding) {
+  const std::size_t slash = finding.subject.find('/');
+  if (slash == std::string::npos) return false;
+  const std::string fault = finding.subject.substr(slash + 1);
+  return fault == "missing" || fault == "path" || fault == "rule/DELETE" ||
+         fault.starts_with("ca-bundle/");
+}
+
 }  // namespace truce

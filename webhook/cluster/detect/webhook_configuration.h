@@ -108,6 +108,9 @@ std::string StatusPath(std::string_view path);
 std::vector<LiveFinding> CheckWebhookConfiguration(const WebhookConfiguration* configuration,
                                                    const ExpectedWebhook& expected);
 
+// Whether `finding`, one of those, says that deletions of what Truce knows do not reach it.
+bool KeepsDeletionsAway(const LiveFinding& finding);
+
 }  // namespace truce
 
 #endif  // TRUCE_WEBHOOK_CLUSTER_DETECT_WEBHOOK_CONFIGURATION_H_

@@ -58,6 +58,7 @@ class Repair final {
 
   void Run() {
     NoteBundle();
+    RepairDeletions();
     RepairStatus();
     for (Json& entry : entries_) {
       if (!NameOf(entry).ends_with(kSuffix)) continue;
@@ -108,6 +109,37 @@ class Repair final {
       client["service"]["path"] = path;
       Note(entry, "path");
     }
+  }
+
+  static bool SendsDeletions(const Json& entry) {
+    const Json rules = entry.value("rules", Json::array());
+    return std::any_of(rules.begin(), rules.end(), [](const Json& rule) {
+      if (!rule.is_object()) return false;
+      const Json operations = rule.value("operations", Json::array());
+      return std::any_of(operations.begin(), operations.end(),
+                         [](const Json& each) { return each == "DELETE" || each == "*"; });
+    });
+  }
+
+  // Without it a mark protects nothing. A copy of the declarations' entry, but that nobody waits
+  // for Truce to delete something.
+  void RepairDeletions() {
+    const Json* const model = Find(entries_, kDeclarations);
+    const bool is_sent = std::any_of(entries_.begin(), entries_.end(), [](const Json& entry) {
+      const std::string name = NameOf(entry);
+      return name.ends_with(kSuffix) && !name.starts_with(kMappedPrefix) && SendsDeletions(entry);
+    });
+    if (model == nullptr || is_sent || Find(entries_, kDeletions) != nullptr) return;
+    Json entry = *model;
+    entry["name"] = kDeletions;
+    entry["failurePolicy"] = "Ignore";
+    if (entry.contains("rules") && entry["rules"].is_array()) {
+      for (Json& rule : entry["rules"]) {
+        if (rule.is_object()) rule["operations"] = {"DELETE"};
+      }
+    }
+    Note(entry, "entry");
+    entries_.push_back(std::move(entry));
   }
 
   // What somebody else's path of reviews, "…/validate/SECRET", is for statuses.

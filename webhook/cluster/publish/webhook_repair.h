@@ -37,7 +37,9 @@ struct WebhookRepair {
 
 // Entries are known by their names: declarations.truce.dev and deletions.truce.dev call /validate,
 // checks.truce.dev calls /validate-check, status.truce.dev /validate-status; others keep their
-// path. Errors: kInvalidArgument (not such a configuration, or none of its entries is Truce's).
+// path. Where none of them sends deletions an entry is made from the declarations': without one,
+// what somebody marked as protected is not. Errors: kInvalidArgument (not such a configuration, or
+// none of its entries is Truce's).
 Result<WebhookRepair> RepairWebhook(std::string_view configuration, const PublishedWebhook& wanted);
 
 }  // namespace truce

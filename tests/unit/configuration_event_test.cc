@@ -1,0 +1,34 @@
+// The Event about a changed configuration that was refused.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/support/memory_cluster_api.h"
+#include "webhook/cluster/detect/configuration_event.h"
+#include "webhook/cluster/detect/event_writer.h"
+
+namespace truce {
+namespace configuration_event_test {
+
+TEST(ConfigurationEventTest, StandsOnTheWebhookConfiguration) {
+  const ServedKind kind{"admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration",
+                        "validatingwebhookconfigurations", false};
+  MemoryClusterApi api;
+  const auto event = [&] {
+    return ConfigurationRefusedEvent("truce", "truce.yaml:3: mode: 'strict'", api, Deadline::max());
+  };
+  EXPECT_EQ(event().uid.text, "") << "it goes without";
+  api.Put(kind, "", R"({"metadata":{"name":"truce","uid":"u-1"}})");
+  const ObjectEvent told = event();
+  EXPECT_EQ(told.uid.text, "u-1");
+  EXPECT_EQ(told.object.name, "truce");
+  EXPECT_EQ(told.object.kind, kind.kind);
+  EXPECT_EQ(told.reason, "ConfigurationRefused");
+  EXPECT_TRUE(told.warning);
+  EXPECT_NE(told.note.find("truce.yaml:3: mode: 'strict'"), std::string::npos) << told.note;
+  EXPECT_NE(EventJson(told, Timestamp{}, "truce").find("\"default\""), std::string::npos)
+      << "Events of what has no namespace stand in default";
+}
+
+}  // namespace configuration_event_test
+}  // namespace truce
