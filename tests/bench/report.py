@@ -96,6 +96,19 @@ def judged(figures: dict, targets: dict) -> dict:
     }
 
 
+def tell(found: dict, gates: dict, file: str) -> None:
+    """Prints what was found, with each gate's verdict, and writes it to build/`file`."""
+    text = json.dumps({**found, "gates": judged(found, gates)}, indent=2)
+    (REPOSITORY / "build" / file).write_text(text + "\n")
+    print(text, flush=True)
+
+
+def check(figures: dict, gates: dict, gate: str) -> None:
+    path, bound, is_minimum = gates[gate]
+    value = look_up(figures, path)
+    assert meets(value, bound, is_minimum), f"{gate} is {value:.3f}, to reach: {bound}"
+
+
 def write(figures: dict) -> None:
     whole = {**figures, "gates": judged(figures, GATES), "goals": judged(figures, GOALS)}
     FILE.write_text(json.dumps(whole, indent=2) + "\n")

@@ -3,12 +3,9 @@ bench/test_api_load.py -s`; TRUCE_BENCH_QUICK=1 makes it short. The method stand
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from bench import api_load, report
-from support.truce_process import REPOSITORY
 
 # As in report.py: name: (path in the figures, bound, the bound is a minimum). A short run tells
 # little of a p99.
@@ -26,15 +23,10 @@ GATES = {
 @pytest.fixture(scope="module")
 def figures() -> dict:
     found = api_load.figures()
-    whole = {**found, "gates": report.judged(found, GATES)}
-    text = json.dumps(whole, indent=2)
-    (REPOSITORY / "build/bench-api.json").write_text(text + "\n")
-    print(text, flush=True)
+    report.tell(found, GATES, "bench-api.json")
     return found
 
 
 @pytest.mark.parametrize("gate", GATES)
 def test_gate(figures: dict, gate: str) -> None:
-    path, bound, is_minimum = GATES[gate]
-    value = report.look_up(figures, path)
-    assert report.meets(value, bound, is_minimum), f"{gate} is {value:.3f}, to reach: {bound}"
+    report.check(figures, GATES, gate)

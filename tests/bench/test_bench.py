@@ -22,6 +22,4 @@ def figures() -> dict:
 
 @pytest.mark.parametrize("gate", report.GATES)
 def test_gate(figures: dict, gate: str) -> None:
-    path, bound, is_minimum = report.GATES[gate]
-    value = report.look_up(figures, path)
-    assert report.meets(value, bound, is_minimum), f"{gate} is {value:.3f}, to reach: {bound}"
+    report.check(figures, report.GATES, gate)

@@ -14,7 +14,7 @@ import pytest
 from bench import report
 from support.pace import pause_until
 from support.processes import Beside
-from support.truce_process import REPOSITORY, TruceProcess
+from support.truce_process import TruceProcess
 
 QUICK = bool(os.environ.get("TRUCE_BENCH_QUICK"))
 SECONDS = 5 if QUICK else 20
@@ -96,14 +96,10 @@ def figures(tmp_path_factory) -> dict:
         found = {"probes": probes(truce), "connects": connects(truce), "slow": slow_senders(truce)}
     found["large"] = {name: large(tmp_path_factory.mktemp("large"), shape)
                       for name, shape in (("all", ""), ("texts", "texts"))}
-    text = json.dumps({**found, "gates": report.judged(found, GATES)}, indent=2)
-    (REPOSITORY / "build/bench-floods.json").write_text(text + "\n")
-    print(text, flush=True)
+    report.tell(found, GATES, "bench-floods.json")
     return found
 
 
 @pytest.mark.parametrize("gate", GATES)
 def test_gate(figures: dict, gate: str) -> None:
-    path, bound, is_minimum = GATES[gate]
-    value = report.look_up(figures, path)
-    assert report.meets(value, bound, is_minimum), f"{gate} is {value:.3f}, to reach: {bound}"
+    report.check(figures, GATES, gate)

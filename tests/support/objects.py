@@ -217,3 +217,27 @@ def controller_reference(owner: dict) -> dict:
 def object_reference(obj: dict) -> dict:
     """An entry of a composite's resourceRefs, or a claim's resourceRef."""
     return {"apiVersion": obj["apiVersion"], "kind": obj["kind"], "name": obj["metadata"]["name"]}
+
+
+def bucket_review(name: str) -> dict:
+    """A review of the creation of such a bucket, as no API server is needed to send it."""
+    return {
+        "apiVersion": "admission.k8s.io/v1",
+        "kind": "AdmissionReview",
+        "request": {
+            "uid": f"review-{name}",
+            "kind": {"group": "s3.aws.upbound.io", "version": "v1beta1", "kind": "Bucket"},
+            "resource": {"group": "s3.aws.upbound.io", "version": "v1beta1", "resource": "buckets"},
+            "name": name,
+            "operation": "CREATE",
+            "userInfo": {"username": "alice"},
+            "object": {
+                "apiVersion": "s3.aws.upbound.io/v1beta1",
+                "kind": "Bucket",
+                "metadata": {"name": name, "uid": f"uid-{name}"},
+                "spec": {"forProvider": {"region": "eu-central-1"}},
+            },
+            "oldObject": None,
+            "dryRun": False,
+        },
+    }

@@ -6,6 +6,7 @@ import time
 import pytest
 
 from support.failing_sync import FailingSync
+from support.objects import bucket_review
 from support.processes import wait_for
 from support.truce_process import TruceProcess
 
@@ -26,29 +27,6 @@ def truce(tmp_path, disk):
     process.stop()
 
 
-def create(name: str) -> dict:
-    return {
-        "apiVersion": "admission.k8s.io/v1",
-        "kind": "AdmissionReview",
-        "request": {
-            "uid": f"review-{name}",
-            "kind": {"group": "s3.aws.upbound.io", "version": "v1beta1", "kind": "Bucket"},
-            "resource": {"group": "s3.aws.upbound.io", "version": "v1beta1", "resource": "buckets"},
-            "name": name,
-            "operation": "CREATE",
-            "userInfo": {"username": "alice"},
-            "object": {
-                "apiVersion": "s3.aws.upbound.io/v1beta1",
-                "kind": "Bucket",
-                "metadata": {"name": name, "uid": f"uid-{name}"},
-                "spec": {"forProvider": {"region": "eu-central-1"}},
-            },
-            "oldObject": None,
-            "dryRun": False,
-        },
-    }
-
-
 def test_a_failed_sync_ends_the_server_and_the_next_one_has_every_grant(truce, disk):
     truce.start()
     assert truce.metric(METRIC) == 0
@@ -57,7 +35,7 @@ def test_a_failed_sync_ends_the_server_and_the_next_one_has_every_grant(truce, d
     disk.begin()
     with truce.reviewer() as reviewer:
         for number in range(20):
-            status, response = reviewer.review(create(f"bucket-{number}"))
+            status, response = reviewer.review(bucket_review(f"bucket-{number}"))
             assert status == 200 and response["allowed"], response
     wait_for(lambda: not truce.running, SECONDS_MAX, "the end of the server")
     assert truce.stop() == DISK_FAILED

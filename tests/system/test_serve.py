@@ -13,6 +13,7 @@ import time
 
 import pytest
 
+from support.objects import bucket_review
 from support.truce_process import BINARY, TruceProcess
 
 OK, USAGE, CANNOT_RUN = 0, 2, 5
@@ -298,26 +299,3 @@ def test_confirm_and_release_through_the_operator_socket(truce):
     assert released.stdout.startswith("released s3/Bucket socket-bucket, was held by ")
     again = truce.command("release", "s3/Bucket", "socket-bucket", "--reason", "test")
     assert again.returncode == 1
-
-
-def bucket_review(name: str) -> dict:
-    return {
-        "apiVersion": "admission.k8s.io/v1",
-        "kind": "AdmissionReview",
-        "request": {
-            "uid": f"review-{name}",
-            "kind": {"group": "s3.aws.upbound.io", "version": "v1beta1", "kind": "Bucket"},
-            "resource": {"group": "s3.aws.upbound.io", "version": "v1beta1", "resource": "buckets"},
-            "name": name,
-            "operation": "CREATE",
-            "userInfo": {"username": "alice"},
-            "object": {
-                "apiVersion": "s3.aws.upbound.io/v1beta1",
-                "kind": "Bucket",
-                "metadata": {"name": name, "uid": f"uid-{name}"},
-                "spec": {"forProvider": {"region": "eu-central-1"}},
-            },
-            "oldObject": None,
-            "dryRun": False,
-        },
-    }
