@@ -7,7 +7,6 @@
 #include <string>
 #include <utility>
 
-#include "registry/base/assert.h"
 #include "registry/store/sqlite/connection.h"
 #include "registry/store/sqlite/lost_sync.h"
 #include "tests/support/power_disk.h"
@@ -15,15 +14,6 @@
 
 namespace truce::testing {
 namespace lost_sync_test {
-
-std::unique_ptr<Connection> OpenOn(const std::string& file, const std::string& vfs) {
-  ConnectionOptions options;
-  options.path = file;
-  options.vfs = vfs;
-  auto opened = Connection::Open(options);
-  TRUCE_ASSERT(opened.ok());
-  return std::move(opened).value();
-}
 
 // Pages that a checkpoint has moved without a sync of its own count as moved: when the sync that is
 // made up for fails, the log must not be dropped.

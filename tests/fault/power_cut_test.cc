@@ -255,6 +255,13 @@ TEST(PowerCutByTheClock, I3NoAcknowledgedGrantIsLost) {
   std::printf("%llu images\n", static_cast<unsigned long long>(seed - first) * kCutsPerRun);
 }
 
+// True: what was acknowledged is noted.
+bool Create(Store& store, PowerDisk& disk, const std::string& name) {
+  const bool written = Write(store, SampleNamedCreate(name, name)).ok();
+  if (written) disk.Note("+" + name);
+  return written;
+}
+
 // A sync of the log that failed is its request's failure. But readers still see what it should have
 // brought to the disk: a process that starts then must not build on it.
 TEST(PowerCutAfterAKill, I3WhatALostSyncOfTheLogLeftIsNotBuiltUpon) {
@@ -264,24 +271,19 @@ TEST(PowerCutAfterAKill, I3WhatALostSyncOfTheLogLeftIsNotBuiltUpon) {
     PowerDisk disk(folder.path().string());
     const SqliteOptions options{
         .data_dir = folder.path().string(), .disk = disk.disk(), .full_check = false};
-    const auto create = [&disk](Store& store, const std::string& name) {
-      const Result<void> written = Write(store, SampleNamedCreate(name, name));
-      if (written.ok()) disk.Note("+" + name);
-      return written.ok();
-    };
     {
       auto opened = SqliteStore::Open(options);
       ASSERT_TRUE(opened.ok()) << opened.error().message;
-      ASSERT_TRUE(create(*opened.value(), "before"));
+      ASSERT_TRUE(Create(*opened.value(), disk, "before"));
       disk.LoseSyncs("-wal", 1000, seed);
-      EXPECT_FALSE(create(*opened.value(), "lost" + std::string(seed * 100, 'x')));
+      EXPECT_FALSE(Create(*opened.value(), disk, "lost" + std::string(seed * 100, 'x')));
       disk.Fail({.nth = 1, .fault = DiskFault::kKilled, .for_good = true});
     }
     disk.LoseSyncs("", 0, 0);
     disk.Heal();
     auto opened = SqliteStore::Open(options);
     ASSERT_TRUE(opened.ok()) << opened.error().message;
-    ASSERT_TRUE(create(*opened.value(), "after"));
+    ASSERT_TRUE(Create(*opened.value(), disk, "after"));
     std::mt19937_64 random(seed);
     const Remains remains = disk.CutAt(disk.length(), Keep::kNothing, random);
     opened.value().reset();
@@ -297,22 +299,18 @@ TEST(PowerCutAfterAKill, I3WhatALostSyncOfTheLogLeftIsTakenInWholeOrNotAtAll) {
     PowerDisk disk(folder.path().string());
     const SqliteOptions options{
         .data_dir = folder.path().string(), .disk = disk.disk(), .full_check = false};
-    const auto create = [&disk](Store& store, const std::string& name) {
-      const Result<void> written = Write(store, SampleNamedCreate(name, name));
-      if (written.ok()) disk.Note("+" + name);
-      return written.ok();
-    };
     {
       auto opened = SqliteStore::Open(options);
       ASSERT_TRUE(opened.ok()) << opened.error().message;
-      for (int i = 0; i < 30; ++i) ASSERT_TRUE(create(*opened.value(), "a" + std::to_string(i)));
+      for (int i = 0; i < 30; ++i)
+        ASSERT_TRUE(Create(*opened.value(), disk, "a" + std::to_string(i)));
     }
     {
       auto opened = SqliteStore::Open(options);
       ASSERT_TRUE(opened.ok()) << opened.error().message;
-      ASSERT_TRUE(create(*opened.value(), "before"));
+      ASSERT_TRUE(Create(*opened.value(), disk, "before"));
       disk.LoseSyncs("-wal", 1000, seed);
-      EXPECT_FALSE(create(*opened.value(), "lost" + std::string(20'000, 'x')));
+      EXPECT_FALSE(Create(*opened.value(), disk, "lost" + std::string(20'000, 'x')));
       disk.Fail({.nth = 1, .fault = DiskFault::kKilled, .for_good = true});
     }
     disk.LoseSyncs("", 0, 0);
@@ -427,15 +425,6 @@ const std::array kMigrations = {
     Migration{2, "0002_second", "sum2",
               "CREATE TABLE b (x TEXT, y INTEGER) STRICT;"
               "INSERT INTO b SELECT x, length(x) FROM a; DROP TABLE a"}};
-
-std::unique_ptr<Connection> OpenOn(const std::string& file, const std::string& vfs) {
-  ConnectionOptions options;
-  options.path = file;
-  options.vfs = vfs;
-  auto opened = Connection::Open(options);
-  TRUCE_ASSERT(opened.ok());
-  return std::move(opened).value();
-}
 
 constexpr int kTexts = 300;
 

@@ -355,6 +355,15 @@ void PowerDisk::Heal() {
   Fail({std::numeric_limits<std::uint64_t>::max(), DiskFault::kBroken, false, false});
 }
 
+std::unique_ptr<Connection> OpenOn(const std::string& file, const std::string& vfs) {
+  ConnectionOptions options;
+  options.path = file;
+  options.vfs = vfs;
+  auto opened = Connection::Open(options);
+  TRUCE_ASSERT(opened.ok());
+  return std::move(opened).value();
+}
+
 void PutInto(const std::string& folder, const Remains& remains) {
   for (const auto& [name, content] : remains.files) {
     std::ofstream(fs::path(folder) / name, std::ios::binary) << content;

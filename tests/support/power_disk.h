@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 
+#include "registry/store/sqlite/connection.h"
 #include "registry/store/sqlite/files.h"
 
 namespace truce::testing {
@@ -80,6 +81,9 @@ class PowerDisk {
  private:
   std::unique_ptr<State> state_;
 };
+
+// A connection to the database `file` through the layer of that name. It must open.
+std::unique_ptr<Connection> OpenOn(const std::string& file, const std::string& vfs);
 
 // Makes the files in `folder`, which is empty.
 void PutInto(const std::string& folder, const Remains& remains);
