@@ -9,11 +9,12 @@ from support.objects import (bucket, bucket_policy, claim, community_bucket,
 from support.processes import wait_for
 from support.provider import make_real, orphan
 from support.verdicts import PREFIX, assert_refused
+from support.webhook_registration import CONFIGURATION
 
 NAME = "prod-artifacts"
 RESOURCE = f"s3/Bucket/{NAME}"
 OBSERVE = {"spec": {"managementPolicies": ["Observe"]}}
-DONE, MISSING = 0, 1
+DONE, MISSING, WARNINGS = 0, 1, 4
 
 
 @pytest.fixture
@@ -162,9 +163,26 @@ def test_a_share_lets_an_attachment_in(run, user):
 def test_a_protected_bucket_is_not_deleted(follow, user):
     truce = follow({})
     old = user("team-a").create(namespaced_bucket("artifacts", "team-a", NAME)).expect(201).body
-    assert truce.command("protect", RESOURCE, "--reason", "customer data").returncode == DONE
+    assert truce.command("protect", RESOURCE, "--reason", "customer data").returncode in (DONE, WARNINGS)
+    wait_for(lambda: truce.command("protect", RESOURCE).returncode == DONE, 20,
+             "the webhook configuration to be seen")
     reply = user("team-a").delete(old)
     assert reply.status == 403 and "which is protected: customer data" in reply.message
     assert not reply.message.startswith(PREFIX)  # It is the entry for deletions that refuses.
     assert truce.command("protect", RESOURCE, "--off", "--reason", "moved").returncode == DONE
     user("team-a").delete(old).expect()
+
+
+def test_a_mark_that_protects_nothing_is_told(follow, user):
+    truce = follow()
+    user("team-a").create(namespaced_bucket("artifacts", "team-a", NAME)).expect(201)
+    path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/" + CONFIGURATION
+    user("admin").request("DELETE", path).expect()
+
+    def told() -> str:
+        result = truce.command("protect", RESOURCE, "--reason", "customer data")
+        return result.stdout if result.returncode == WARNINGS else ""
+
+    text = wait_for(told, 20, "the missing configuration to be seen")
+    assert "but its deletion would not be refused" in text
+    assert f'"{CONFIGURATION}" does not exist' in text

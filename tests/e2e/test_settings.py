@@ -8,6 +8,7 @@ from support.objects import bucket, bucket_policy, namespaced_bucket, queue
 from support.processes import wait_for
 from support.truce_process import OBJECT_STORAGE_MAPPINGS
 from support.verdicts import assert_refused
+from support.webhook_registration import CONFIGURATION
 
 OWNER = bucket("artifacts", "prod-artifacts", labels={"app.kubernetes.io/part-of": "service-a"})
 COPY = bucket("copy", "prod-artifacts")
@@ -150,3 +151,19 @@ def test_a_bucket_moved_to_its_namespaced_kind_stays_refused_without_a_transfer(
     user("team-a").create(OWNER).expect(201)
     moved = namespaced_bucket("artifacts", "team-a", "prod-artifacts")
     assert_refused(user("team-a").create(moved), "prod-artifacts", "artifacts")
+
+
+def test_a_refused_change_is_an_event_on_the_webhook_configuration(follow, user):
+    truce = follow(config())
+    admin = user("admin")
+    path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/" + CONFIGURATION
+    uid = admin.request("GET", path).expect().body["metadata"]["uid"]
+    truce.write_config(config(typeModes={"s3/Buckett": "warn"}))
+
+    def notes() -> list[str]:
+        listed = admin.request("GET", "/api/v1/namespaces/default/events").expect().body["items"]
+        return [event["message"] for event in listed
+                if event["reason"] == "ConfigurationRefused" and event["involvedObject"]["uid"] == uid]
+
+    [note] = wait_for(notes, 20, "the Event")
+    assert "no type 's3/Buckett'" in note
