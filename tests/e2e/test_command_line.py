@@ -113,11 +113,11 @@ def test_what_stands_in_the_way_is_said(cluster, proxied, user):
     nothing = run(cluster, "list")
     assert nothing.returncode == 2 and "--as NAMESPACE/NAME" in nothing.stderr
     no_account = run(cluster, "list", "--as", "team-a/missing")
-    assert no_account.returncode == 3 and "no token of ServiceAccount team-a/missing" in no_account.stderr
+    assert no_account.returncode == 1 and "no token of ServiceAccount team-a/missing" in no_account.stderr
     elsewhere = run(cluster, "list", "--as", "team-a/nobody", "--via", "team-a/missing")
     assert elsewhere.returncode != 0 and "missing" in elsewhere.stderr
     no_right = run(cluster, "list", "--as", "team-a/nobody", actor="team-b")
-    assert no_right.returncode == 3 and "bob@example.org" in no_right.stderr
+    assert no_right.returncode == 1 and "bob@example.org" in no_right.stderr
     bad = run(cluster, "list", "--via", "truce-api")
     assert bad.returncode == 2 and "NAMESPACE/NAME" in bad.stderr
 

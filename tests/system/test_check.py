@@ -96,9 +96,9 @@ def test_many_documents_in_several_requests(check, api):  # noqa: F811
 def test_who_may_not_ask_learns_what_to_do(check, api):  # noqa: F811
     flags, token = remote(api)
     without = check(BUCKET, *flags)
-    assert without.returncode == UNREACHABLE and "--token-file" in without.stderr
+    assert without.returncode == NO and "--token-file" in without.stderr
     wrong = check(BUCKET, *flags, TRUCE_TOKEN="wrong-token-00001")
-    assert wrong.returncode == UNREACHABLE and "does not accept the token" in wrong.stderr
+    assert wrong.returncode == NO and "does not accept the token" in wrong.stderr
     other = subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
          "-nodes", "-keyout", "/dev/null", "-subj", "/CN=other", "-out", "-"],
@@ -169,7 +169,7 @@ def test_gives_up_in_time(check, moody):
     lenient = check(BUCKET, "--server", moody.url, "--timeout", "1", "--on-unreachable", "warn")
     assert (lenient.returncode, "warning" in lenient.stderr) == (OK, True)
     moody.script[:] = [(404, None)] * 2
-    assert check(BUCKET, "--server", moody.url).returncode == UNREACHABLE
+    assert check(BUCKET, "--server", moody.url).returncode == NO
     assert len(moody.script) == 1, "what will not get better is not repeated"
 
 

@@ -335,6 +335,7 @@ Result<void> Checker::Impl::Flush() {
       return answer.error();
     } else {
       report.unreachable = OneLine(answer.error().message, kFindingTextMax);
+      report.turned_away = answer.error().code == ErrorCode::kConflict;
     }
   }
   for (std::size_t i = 0; i < batch.size(); ++i) {

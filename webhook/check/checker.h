@@ -25,7 +25,7 @@ class CheckRegistry {
   virtual std::string_view name() const = 0;
   // POST /api/v1/checks: the JSON text of a request, the JSON text of its answer.
   // Errors: kInvalidArgument: it does not understand the request; any other: nothing was decided,
-  //   and it is not asked again.
+  //   and it is not asked again; kConflict: because it refuses to answer this caller.
   virtual Result<std::string> Ask(const std::string& body) = 0;
 };
 

@@ -66,6 +66,12 @@ CheckVerdict VerdictOf(const CheckReport& report) {
   return report.Count(CheckSeverity::kWarning) > 0 ? CheckVerdict::kWarned : CheckVerdict::kClean;
 }
 
+std::string SilenceOf(const CheckReport& report) {
+  return (report.turned_away ? "the registry refused to answer: "
+                             : "the registry did not answer: ") +
+         report.unreachable;
+}
+
 std::string Headline(const CheckReport& report) {
   std::string text = "truce check: ";
   const CheckFinding* error = First(report, CheckSeverity::kError);
@@ -80,8 +86,7 @@ std::string Headline(const CheckReport& report) {
       if (errors > 1) text.append(" (and ").append(std::to_string(errors - 1)).append(" more)");
       return text;
     case CheckVerdict::kUnknown:
-      return text.append("nothing was decided, the registry did not answer: ")
-          .append(report.unreachable);
+      return text.append("nothing was decided, ").append(SilenceOf(report));
     case CheckVerdict::kWarned:
       text.append(Size(report)).append(", ").append(Counted(warnings, "warning", "warnings"));
       return text.append(": ").append(First(report, CheckSeverity::kWarning)->cause);
@@ -109,7 +114,8 @@ std::string TextReport(const CheckReport& report) {
   if (report.registry.empty()) {
     out.append("; the registry was not asked");
   } else if (!report.unreachable.empty()) {
-    out.append("; the registry at ").append(report.registry).append(" did not answer: ");
+    out.append("; the registry at ").append(report.registry);
+    out.append(report.turned_away ? " refused to answer: " : " did not answer: ");
     out.append(report.unreachable);
   } else {
     out.append("; asked ").append(report.registry);

@@ -53,6 +53,7 @@ struct CheckReport {
   std::vector<CheckedDeclaration> declarations;
   std::string registry;                // who was asked; empty: nobody (--offline)
   std::string unreachable;             // why it did not answer; empty: it did
+  bool turned_away = false;            // it did not, because it refuses to answer this caller
   std::vector<CheckFinding> findings;  // in order of input
 
   std::size_t Count(CheckSeverity severity) const;
@@ -62,6 +63,9 @@ struct CheckReport {
 enum class CheckVerdict : std::uint8_t { kClean, kWarned, kRefused, kUnknown };
 std::string_view Name(CheckVerdict verdict);  // "clean", "warned", "refused", "unknown"
 CheckVerdict VerdictOf(const CheckReport& report);
+
+// "the registry did not answer", or "refused to answer", and why.
+std::string SilenceOf(const CheckReport& report);
 
 // One line that can stand alone: what was refused and where, or that nothing was.
 std::string Headline(const CheckReport& report);

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cctype>
 #include <chrono>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <system_error>
 
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/operator_call.h"
@@ -17,11 +19,6 @@ namespace {
 
 constexpr std::chrono::seconds kCallTime{30};
 
-ExitCode CodeOf(int status) {
-  if (status == 401 || status == 403 || status == 404 || status == 409) return ExitCode::kNo;
-  return status >= 429 ? ExitCode::kUnreachable : ExitCode::kUsage;
-}
-
 // Beside the server.
 class LocalApi final : public ApiConnection {
  public:
@@ -30,6 +27,14 @@ class LocalApi final : public ApiConnection {
   const std::string& name() const override { return socket_; }
 
   Result<ApiResponse> Send(const ApiQuestion& question, Deadline deadline) override {
+    std::error_code unknown;
+    if (!std::filesystem::exists(socket_, unknown)) {
+      // Nobody starts a server for a command that waits.
+      return Error{ErrorCode::kInvalidArgument,
+                   "no server runs beside this command (" + socket_ +
+                       " does not exist); name one with --server, --via or --data-dir, or ask none "
+                       "with --offline"};
+    }
     const std::string method = MethodOf(question);
     const std::string target = TargetOf(question);
     TRUCE_ASSIGN_OR_RETURN(
@@ -46,22 +51,21 @@ ApiReply AskRemote(const ServerPlace& place, const ApiQuestion& question, Comman
   const Deadline deadline = std::chrono::steady_clock::now() + kCallTime;
   const auto connection = ConnectTo(place, deadline);
   if (!connection.ok()) {
-    const bool is_usage = connection.error().code == ErrorCode::kInvalidArgument;
-    return {Complain(io, connection.error().message,
-                     is_usage ? ExitCode::kUsage : ExitCode::kUnreachable),
-            {}};
+    const Error& error = connection.error();
+    return {Complain(io, error.message, ExitCodeOfOpening(error.code)), {}};
   }
   const Result<ApiResponse> reply = connection.value()->Send(question, deadline);
   if (!reply.ok()) {
+    const bool has_advice = reply.error().code == ErrorCode::kInvalidArgument;
     return {Complain(io,
                      "cannot reach the server at " + place.name + ": " + reply.error().message +
-                         "; check the address and --ca-file",
+                         (has_advice ? "" : "; check the address and --ca-file"),
                      ExitCode::kUnreachable),
             {}};
   }
   const int status = reply.value().status;
   if (status == 200 || status == 201) return {ExitCode::kOk, reply.value().body};
-  return {Complain(io, ProblemText(reply.value().body, status), CodeOf(status)), {}};
+  return {Complain(io, ProblemText(reply.value().body, status), ExitCodeOfStatus(status)), {}};
 }
 
 }  // namespace

@@ -68,7 +68,8 @@ class ApiConnection {
  public:
   virtual ~ApiConnection() = default;
   // Blocks for at most 30 s. Errors: kInvalidArgument: an address that is none, a file of token or
-  // authority that cannot be read, nothing to show; kUnavailable: the API server gives no token.
+  // authority that cannot be read, nothing to show; kConflict, kUnavailable: the API server gives
+  // no token, by its status.
   static Result<std::unique_ptr<ApiConnection>> Open(const ApiFlags& flags, CommandIo& io);
 
   // The server that `settings` describe, whichever it is. Errors: those of its credentials.
@@ -78,7 +79,7 @@ class ApiConnection {
   virtual const std::string& name() const = 0;
   // Blocks at most until `deadline`.
   // Errors: kUnavailable, kDeadlineExceeded; kInvalidArgument: another attempt will not help (its
-  // certificate is not accepted).
+  // certificate is not accepted; there is no socket), with what to do.
   virtual Result<ApiResponse> Send(const ApiQuestion& question, Deadline deadline) = 0;
 };
 

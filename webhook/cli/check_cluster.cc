@@ -61,14 +61,12 @@ Tried Read(const ApiResponse& reply) {
   }
   const std::string detail =
       "the API server answered " + std::to_string(reply.status) + ": " + message;
-  switch (reply.status) {
-    case 404: return {false, {}, ProblemReply(403, detail + "; is Truce installed there?", reply)};
-    case 422: return {false, {}, ProblemReply(422, detail, reply)};
-    case 408:
-    case 429: return {false, {}, ProblemReply(reply.status, detail, reply)};
-    default: break;
+  if (reply.status == 404) {
+    return {false, {}, ProblemReply(403, detail + "; is Truce installed there?", reply)};
   }
-  return {false, {}, ProblemReply(reply.status >= 500 ? reply.status : 403, detail, reply)};
+  // What is said of a status of Truce's own (a token to give) does not help with the API server's.
+  const bool is_no = ExitCodeOfStatus(reply.status) == ExitCode::kNo;
+  return {false, {}, ProblemReply(is_no ? 403 : reply.status, detail, reply)};
 }
 
 // One line of cause, the rest is the remedy.

@@ -24,9 +24,8 @@ class ClusterChecks final : public ApiConnection {
       : server_(std::move(server)), ns_(std::move(ns)) {}
 
   const std::string& name() const override { return server_->name(); }
-  // Status 200, the API server's own when another attempt may succeed, 422 for what it takes for
-  // malformed, and 403 for everything else: nothing was decided. Before the first answer it makes
-  // sure that Truce is asked at all.
+  // Status 200; 403 for every refusal (401, 403, 404, conflicts); else the API server's own:
+  // nothing was decided. Before the first answer it makes sure that Truce is asked at all.
   Result<ApiResponse> Send(const ApiQuestion& question, Deadline deadline) override;
 
  private:

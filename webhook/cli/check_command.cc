@@ -34,6 +34,7 @@ struct CheckArguments {
   bool offline = false;
   bool admission = false;
   bool fail_on_warn = false;
+  bool verbose = false;
   std::shared_ptr<ApiFlags> api;
 };
 
@@ -71,7 +72,9 @@ ExitCode CodeOf(const CheckReport& report, const CheckArguments& arguments) {
   switch (VerdictOf(report)) {
     case CheckVerdict::kRefused: return ExitCode::kNo;
     case CheckVerdict::kUnknown:
-      if (arguments.on_unreachable == "fail") return ExitCode::kUnreachable;
+      if (arguments.on_unreachable == "fail") {
+        return report.turned_away ? ExitCode::kNo : ExitCode::kUnreachable;
+      }
       return warns ? ExitCode::kWarnings : ExitCode::kOk;
     case CheckVerdict::kWarned: return warns ? ExitCode::kWarnings : ExitCode::kOk;
     case CheckVerdict::kClean: return ExitCode::kOk;
@@ -102,13 +105,22 @@ ExitCode Run(const CheckArguments& arguments, Checker& checker, CommandIo& io) {
     WriteTermination(arguments, TerminationMessage(report.value()), io);
     const ExitCode code = CodeOf(report.value(), arguments);
     if (VerdictOf(report.value()) == CheckVerdict::kUnknown) {
-      io.err << "truce: " << (code == ExitCode::kUnreachable ? "" : "warning: ")
-             << "the registry did not answer: " << report.value().unreachable << "\n";
+      io.err << "truce: " << (arguments.on_unreachable == "fail" ? "" : "warning: ")
+             << SilenceOf(report.value()) << "\n";
     }
     return code;
   }
   for (std::size_t i = 1; i < errors.size(); ++i) io.err << "truce: " << errors[i] << "\n";
   return Refuse(arguments, errors.front(), ExitCode::kUsage, io);
+}
+
+// Says that an attempt failed, so that a wait is not mistaken for a hang.
+auto TellerOf(CommandIo& io) {
+  return [&io](const std::string& trouble, std::chrono::milliseconds wait) {
+    const auto tenths = wait.count() / 100;
+    io.err << "truce: the registry did not answer: " << trouble << "; next attempt in "
+           << tenths / 10 << "." << tenths % 10 << " s" << std::endl;
+  };
 }
 
 ExitCode RunCheck(const CheckArguments& arguments, CommandIo& io) {
@@ -140,11 +152,15 @@ ExitCode RunCheck(const CheckArguments& arguments, CommandIo& io) {
     auto opened = arguments.admission
                       ? ClusterChecks::Open(*arguments.api, io, Namespace(arguments, io))
                       : ApiConnection::Open(*arguments.api, io);
-    if (!opened.ok()) return refuse(opened.error());
+    if (!opened.ok()) {
+      const Error& error = opened.error();
+      return Refuse(arguments, error.message, ExitCodeOfOpening(error.code), io);
+    }
     api = std::move(opened).value();
     PatienceOptions patience;
     patience.end = std::chrono::steady_clock::now() + std::chrono::seconds(arguments.timeout);
     patience.seed = std::random_device()();
+    if (arguments.verbose || io.err_is_terminal) patience.tell = TellerOf(io);
     registry.emplace(*api, std::move(patience));
   }
   Checker checker({Namespace(arguments, io), arguments.service, arguments.mapping}, *policy.value(),
@@ -191,6 +207,8 @@ CommandAction DeclareCheck(CommandLine& app) {
       .Type("fail|warn")
       .OneOf({"fail", "warn"});
   app.AddFlag("--fail-on-warn", given->fail_on_warn, "Exit code 4 when there are only warnings");
+  app.AddFlag("-v,--verbose", given->verbose,
+              "Tell of attempts that failed; without it only on a terminal");
   app.AddOption("--termination-log", given->termination_log,
                 "File for the message that Kubernetes shows; default /dev/termination-log where "
                 "it exists")
@@ -201,8 +219,10 @@ CommandAction DeclareCheck(CommandLine& app) {
       "  truce check deploy/ --offline\n"
       "  truce check --values values.yaml --mapping charts -n team-a\n"
       "  truce check --values values.yaml --config truce.yaml --offline -o sarif\n"
-      "Exit code 0: nothing stands against it, 1: refused, 2: bad input, 3: the registry did not "
-      "answer, 4: only warnings, with --fail-on-warn.");
+      "Exit code 0: nothing stands against it, 1: refused, or the registry refuses to answer "
+      "(token, "
+      "permission), 2: bad input, 3: the registry did not answer, 4: only warnings, with "
+      "--fail-on-warn.");
   return [given](CommandIo& io) { return RunCheck(*given, io); };
 }
 

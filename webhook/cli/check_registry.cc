@@ -9,24 +9,24 @@ namespace {
 
 constexpr std::string_view kChecksPath = "/api/v1/checks";
 
-bool MayPass(int status) { return status == 408 || status == 429 || status >= 500; }
-
-bool IsMalformed(int status) {
-  return status == 400 || status == 413 || status == 415 || status == 422;
+// Whether the same question may be answered later.
+bool MayPass(int status) {
+  return status >= 400 && ExitCodeOfStatus(status) == ExitCode::kUnreachable;
 }
 
 Error Refused(const ApiResponse& response) {
   const std::string text = ProblemText(response.body, response.status);
   const std::string code = " (" + std::to_string(response.status) + ")";
+  const ErrorCode error = ErrorCodeOfStatus(response.status);
   switch (response.status) {
     case 401:
-      return {ErrorCode::kUnavailable, "it does not accept the token" + code + ": " + text +
-                                           "; give one with --token-file or TRUCE_TOKEN"};
-    case 403: return {ErrorCode::kUnavailable, "it refuses to answer" + code + ": " + text};
+      return {error, "it does not accept the token" + code + ": " + text +
+                         "; give one with --token-file or TRUCE_TOKEN"};
+    case 403: return {error, "it refuses to answer" + code + ": " + text};
     case 404:
-      return {ErrorCode::kUnavailable, "it knows no " + std::string(kChecksPath) + code +
-                                           "; is --server the address of the API?"};
-    default: return {ErrorCode::kUnavailable, text};
+      return {error, "it knows no " + std::string(kChecksPath) + code +
+                         "; is --server the address of the API?"};
+    default: return {error, text};
   }
 }
 
@@ -50,15 +50,12 @@ Result<std::string> PatientRegistry::Ask(const std::string& body) {
     std::optional<std::chrono::milliseconds> asked;
     if (!reply.ok()) {
       if (reply.error().code == ErrorCode::kInvalidArgument) {
-        return Error{ErrorCode::kUnavailable, reply.error().message + "; check --ca-file"};
+        return Error{ErrorCode::kUnavailable, reply.error().message};
       }
       trouble = reply.error().message;
     } else {
       const ApiResponse& response = reply.value();
       if (response.status == 200) return response.body;
-      if (IsMalformed(response.status)) {
-        return Error{ErrorCode::kInvalidArgument, ProblemText(response.body, response.status)};
-      }
       if (!MayPass(response.status)) return Refused(response);
       trouble = ProblemText(response.body, response.status) + " (" +
                 std::to_string(response.status) + ")";
@@ -71,6 +68,7 @@ Result<std::string> PatientRegistry::Ask(const std::string& body) {
                                                 (attempts == 1 ? " attempt" : " attempts") +
                                                 ", --timeout is over)"};
     }
+    if (options_.tell) options_.tell(trouble, wait);
     options_.wait(wait);
   }
 }

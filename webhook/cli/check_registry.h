@@ -20,6 +20,8 @@ struct PatienceOptions {
   std::uint64_t seed = 0;  // of the jitter
   BackoffOptions backoff{std::chrono::milliseconds{250}, std::chrono::milliseconds{10'000}};
   std::chrono::seconds attempt_max{30};  // one attempt
+  // Told before each wait: what went wrong, and how long the wait is. May be empty.
+  std::function<void(const std::string& trouble, std::chrono::milliseconds wait)> tell = {};
   // Waits; for tests.
   std::function<void(std::chrono::milliseconds)> wait;
 };
@@ -33,7 +35,7 @@ class PatientRegistry final : public CheckRegistry {
   PatientRegistry(ApiConnection& api, PatienceOptions options);
 
   std::string_view name() const override { return api_.name(); }
-  // Errors: kInvalidArgument (400, 413, 415, 422); kUnavailable: everything else, with what to do.
+  // Errors: as ErrorCodeOfStatus, with what to do; kUnavailable: no answer.
   Result<std::string> Ask(const std::string& body) override;
 
  private:

@@ -7,10 +7,12 @@ namespace truce {
 std::span<const ExitCodeRow> ExitCodes() {
   static constexpr std::array<ExitCodeRow, 8> kRows = {{
       {ExitCode::kOk, "done", "all"},
-      {ExitCode::kNo, "the answer is no: nothing found, refused, a conflict",
+      {ExitCode::kNo,
+       "the answer is no: not found, refused, a conflict (HTTP 401, 403, 404, 409, 412)",
        "all but serve, config, types, completion"},
-      {ExitCode::kUsage, "wrong arguments, configuration or input", "all"},
-      {ExitCode::kUnreachable, "the server cannot be reached; nothing was decided",
+      {ExitCode::kUsage, "wrong arguments, configuration or input (every other HTTP 4xx)", "all"},
+      {ExitCode::kUnreachable,
+       "no answer from the server, or not now (HTTP 429, 5xx); nothing was decided",
        "all that ask a server"},
       {ExitCode::kWarnings, "only warnings, where they were asked to count",
        "check, coverage, doctor"},
@@ -36,6 +38,33 @@ ExitCode ExitCodeOf(ErrorCode code) {
     case ErrorCode::kInternal: return ExitCode::kBug;
   }
   return ExitCode::kBug;
+}
+
+ExitCode ExitCodeOfStatus(int status) {
+  switch (status) {
+    case 401:
+    case 403:
+    case 404:
+    case 409:
+    case 412: return ExitCode::kNo;
+    case 408:
+    case 429: return ExitCode::kUnreachable;
+    default: break;
+  }
+  if (status >= 200 && status < 300) return ExitCode::kOk;
+  return status >= 400 && status < 500 ? ExitCode::kUsage : ExitCode::kUnreachable;
+}
+
+ErrorCode ErrorCodeOfStatus(int status) {
+  const ExitCode code = ExitCodeOfStatus(status);
+  if (code == ExitCode::kNo) return ErrorCode::kConflict;
+  return code == ExitCode::kUsage ? ErrorCode::kInvalidArgument : ErrorCode::kUnavailable;
+}
+
+ExitCode ExitCodeOfOpening(ErrorCode code) {
+  const ExitCode usual = ExitCodeOf(code);
+  const bool was_asked = code == ErrorCode::kConflict || usual == ExitCode::kUnreachable;
+  return was_asked ? usual : ExitCode::kUsage;
 }
 
 }  // namespace truce

@@ -32,6 +32,20 @@ std::span<const ExitCodeRow> ExitCodes();
 // What a command that talks to a server, or a start that failed, answers.
 ExitCode ExitCodeOf(ErrorCode code);
 
+// What an answer of HTTP status `status` means, whichever command asked:
+//   2xx                          kOk
+//   401, 403, 404, 409, 412      kNo: not allowed, not there, or somebody else was first
+//   every other 4xx              kUsage
+//   408, 429, 5xx, all others    kUnreachable: not now, or not a Truce server
+ExitCode ExitCodeOfStatus(int status);
+
+// The same as an error: kConflict for kNo, kInvalidArgument for kUsage, else kUnavailable.
+ErrorCode ErrorCodeOfStatus(int status);
+
+// Why no server could be asked: kConflict and kUnavailable as above (a credential was refused, or
+// its issuer does not answer); everything else is wrong settings, kUsage.
+ExitCode ExitCodeOfOpening(ErrorCode code);
+
 }  // namespace truce
 
 #endif  // TRUCE_WEBHOOK_CLI_EXIT_CODE_H_

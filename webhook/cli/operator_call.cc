@@ -14,12 +14,6 @@ namespace {
 
 constexpr std::chrono::seconds kOperatorCallTime{30};
 
-ExitCode CodeOfStatus(int status) {
-  if (status == 404 || status == 409) return ExitCode::kNo;
-  if (status >= 500) return ExitCode::kUnreachable;
-  return ExitCode::kUsage;
-}
-
 // The detail of a problem document, on one line, with the keys it names.
 std::string AnswerProblem(const SocketAnswer& answer) {
   const auto problem = ParseJson(answer.body);
@@ -58,7 +52,7 @@ OperatorReply CallOperator(const ConfigFlags& flags, const OperatorCall& call, C
   const int status = answer.value().status;
   const std::string text =
       call.with_remedy ? ProblemText(answer.value().body, status) : AnswerProblem(answer.value());
-  return {Complain(io, text, CodeOfStatus(status)), {}};
+  return {Complain(io, text, ExitCodeOfStatus(status)), {}};
 }
 
 }  // namespace truce

@@ -150,8 +150,9 @@ class RemoteApi final : public ApiConnection {
       return ApiResponse{got.head.status, got.body, got.head.retry_after, got.head.warnings};
     }
     const bool refused = reply.error().message.find(kNotAccepted) != std::string::npos;
-    return Error{refused ? ErrorCode::kInvalidArgument : ErrorCode::kUnavailable,
-                 reply.error().message};
+    if (!refused) return Error{ErrorCode::kUnavailable, reply.error().message};
+    return Error{ErrorCode::kInvalidArgument,
+                 reply.error().message + "; check the address and --ca-file"};
   }
 
  private:
@@ -188,8 +189,8 @@ Result<std::string> RequestToken(RemoteApi& cluster, const std::string& account,
       answer[place].is_string()) {
     return answer[place].get<std::string>();
   }
-  return Error{ErrorCode::kUnavailable, "no token of ServiceAccount " + account + ": " +
-                                            ProblemText(reply.body, reply.status)};
+  return Error{ErrorCodeOfStatus(reply.status), "no token of ServiceAccount " + account + ": " +
+                                                    ProblemText(reply.body, reply.status)};
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ Result<ServerPlace> FindServer(const ApiFlags& flags, const CommandIo& io,
 
 // Opens a place that is not a socket. Through the API server it first asks for a token of the
 // account, of audience truce and ten minutes' life, unless one is given. Errors: as
-// ApiConnection::Open; kUnavailable: the API server gives none.
+// ApiConnection::Open.
 Result<std::unique_ptr<ApiConnection>> ConnectTo(ServerPlace place, Deadline deadline);
 
 // --kubeconfig, else KUBECONFIG, else ~/.kube/config; empty: no home either.
