@@ -195,6 +195,31 @@ def test_bad_input(check):
     assert huge.returncode == USAGE and "larger than 8 MiB" in huge.stderr
 
 
+def other(kind: str, name: str) -> dict:
+    return {"apiVersion": "example.org/v1", "kind": kind, "metadata": {"name": name}}
+
+
+def test_names_what_it_passed_over(check, api):  # noqa: F811
+    own = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x"}}
+    text = documents(objects.bucket("mine", "free-bucket"), other("Widget", "a"), other("Gadget", "b"), own)
+    flags, token = remote(api)
+    for where in ([], ["--offline"]):
+        flagged = where or flags
+        result = check(text, *flagged, **token)
+        assert result.returncode == OK, result.stderr
+        assert ("2 objects of kinds Truce does not know: Gadget.example.org, Widget.example.org"
+                in result.stdout)
+        assert check(text, *flagged, "--fail-on-unknown", **token).returncode == WARNINGS
+        report = json.loads(check(text, *flagged, "-o", "json", **token).stdout)
+        assert report["unknownObjects"] == 2
+    # A claim is known to the registry by its mapping, though not here.
+    claim = documents(objects.claim("c", "team-b", "free-bucket"))
+    known = check(claim, *flags, "--fail-on-unknown", **token)
+    assert known.returncode == OK and "does not know" not in known.stdout, known.stdout
+    one = check(documents(objects.bucket("mine", "free"), other("Widget", "a")), "--offline")
+    assert "1 object of a kind Truce does not know: Widget.example.org" in one.stdout
+
+
 def test_folders(check):
     folder = check.directory / "deploy"
     (folder / "sub").mkdir(parents=True)

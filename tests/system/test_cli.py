@@ -218,6 +218,17 @@ def test_mistyped_variable_is_a_warning(cli):
                              "did you mean 'TRUCE_MODE'?\n")
 
 
+def test_types_of_a_word(cli):
+    table = cli("types", "S3").stdout.splitlines()
+    assert any(line.startswith("s3/Bucket ") for line in table)
+    assert 2 < len(table) < 100 and all("s3" in line.lower() for line in table[1:])
+    by_kind = cli("types", "bucketpolicy.s3.aws", "-o", "json")
+    assert [each["type"] for each in json.loads(by_kind.stdout)["items"]] == ["s3/BucketPolicy"]
+    none = cli("types", "no-such-word")
+    assert none.returncode == NO
+    assert complaint(none) == "no type or kind has 'no-such-word' in its name; `truce types` lists all"
+
+
 def test_types_as_table_and_json(cli):
     table = cli("types")
     assert table.returncode == OK

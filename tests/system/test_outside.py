@@ -59,7 +59,11 @@ def test_a_list_is_taken_whole_or_not_at_all(api, tmp_path):  # noqa: F811
     plan = bring_in(truce, file=rows, source="by-hand")
     assert plan.returncode == NO
     assert "1 new, 0 changed, 0 retired, 0 owned already, 1 conflicting, 1 unknown" in plan.stdout
-    assert bring_in(truce, "--apply", file=rows, source="by-hand").returncode == NO
+    refused = bring_in(truce, "--apply", file=rows, source="by-hand")
+    assert refused.returncode == NO and "nothing was imported" in refused.stderr
+    table = refused.stdout.splitlines()
+    assert any("conflicting" in line and "prod-one" in line for line in table), refused.stdout
+    assert any("unknown" in line and "no/Type" in line for line in table), refused.stdout
     assert truce.command("who-owns", "by-hand").returncode == NO
     done = bring_in(truce, "--apply", "--skip", "conflicting,unknown", file=rows, source="by-hand")
     assert done.returncode == OK, done.stderr
@@ -120,6 +124,7 @@ def test_a_registry_is_taken_over_whole(api, tmp_path):  # noqa: F811
             before = other.command("export").stdout
             refused = other.command("import", str(file), "--apply")
             assert refused.returncode == NO and "otherwise" in refused.stderr
+            assert "conflicting" in refused.stdout, refused.stdout
             assert other.command("export").stdout == before
             assert other.command("import", str(file), "--apply", "--skip", "conflicting").returncode == OK
             assert other.command("who-owns", "s3/Bucket/flow-logs").returncode == OK

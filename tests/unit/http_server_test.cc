@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "tests/support/http_fixture.h"
@@ -51,9 +52,14 @@ TEST(HttpServer, HandlersSeeTheWholeRequest) {
 TEST(HttpServer, UnknownPathsAndMethodsAreToldApartAndKeepTheConnection) {
   auto server = StartServer(LoopbackOptions(), EchoRoutes());
   auto client = HttpClient::Connect(server->port());
-  EXPECT_EQ(client->Ask(Request("GET", "/nowhere"))->status, 404);
+  const auto missing = client->Ask(Request("GET", "/nowhere"));
+  EXPECT_EQ(missing->status, 404);
+  EXPECT_EQ(missing->headers.at("content-type"), "application/problem+json");
+  EXPECT_EQ(nlohmann::json::parse(missing->body).at("type"), "/problems/not-found");
   const auto reply = client->Ask(Request("GET", "/echo"));
   EXPECT_EQ(reply->status, 405);
+  EXPECT_EQ(reply->headers.at("content-type"), "application/problem+json");
+  EXPECT_EQ(nlohmann::json::parse(reply->body).at("remedy"), "use POST");
   EXPECT_EQ(reply->headers.at("allow"), "POST");
   EXPECT_EQ(client->Ask(Request("GET", "/ok"))->status, 200);
   EXPECT_EQ(server->Counters().Rejected(HttpRejection::kNotFound), 2U);
@@ -108,6 +114,9 @@ TEST(HttpServer, MediaTypeIsARouteOptionAndEncodedBodiesAreRefused) {
                                    "\r\nContent-Length: 2\r\n\r\n{}");
     ASSERT_TRUE(reply.has_value()) << row.fields;
     EXPECT_EQ(reply->status, row.status) << row.fields;
+    if (row.status != 415) continue;
+    EXPECT_EQ(reply->headers.at("content-type"), "application/problem+json");
+    EXPECT_EQ(nlohmann::json::parse(reply->body).at("status"), 415);
   }
   EXPECT_EQ(server->Counters().Rejected(HttpRejection::kMediaType), 4U);
 }

@@ -66,6 +66,9 @@ Result<std::vector<AnsweredItem>> ReadAnswer(const std::string& text, std::size_
       declared.intent = IntentFromName(TextOf(resource, "intent")).value_or(Intent::kDeletes);
       item.declares.push_back(std::move(declared));
     }
+    const auto known = each.find("known");
+    item.knows_kind = !item.declares.empty() ||
+                      (known != each.end() && known->is_boolean() && known->get<bool>());
     for (const Json& finding : *findings) {
       if (!finding.is_object()) return strange;
       if (!finding.contains("sameCheck")) item.findings.push_back(FindingOf(finding));

@@ -15,6 +15,7 @@ namespace truce {
 
 struct AnsweredItem {
   bool tells_declarations = false;         // else `declares` says nothing
+  bool knows_kind = false;                 // Truce knows the kind, or it declares something
   std::vector<DeclaredResource> declares;  // type, name, key and intent only
   std::vector<CheckFinding> findings;      // without place and object
 };

@@ -26,6 +26,8 @@ constexpr std::size_t kItemBytesMax = kBatchBytesMax;
 constexpr int kItemDepthMax = 1000;  // as for reviews
 // One `List` is many objects; lists in lists are not Kubernetes'.
 constexpr std::size_t kFindingTextMax = 2048;
+constexpr std::size_t kKindsNamedMax = 10;  // in one line
+constexpr std::size_t kKindTextMax = 128;
 constexpr std::string_view kCheckGroup = "truce.dev";
 constexpr std::string_view kCheckKind = "OwnershipCheck";
 
@@ -57,6 +59,7 @@ struct Subject {
   bool apart = false;        // declares what others are about to: compared with itself only
   bool asks_values = false;  // the registry says what the values declare
   bool answered = false;
+  bool known_kind = true;  // as far as can be told
   std::vector<Declared> declared;
   std::vector<CheckFinding> own;    // about the input, whoever is asked
   std::vector<CheckFinding> local;  // what the rules say here; the registry's answer replaces it
@@ -177,6 +180,7 @@ struct Checker::Impl {
   void Compare(std::size_t subject,
                std::map<std::string, std::pair<std::size_t, std::size_t>>& seen);
   void Collect();
+  void NameUnknownKinds();
 
   CheckSettings settings;
   const AdmissionPolicy& policy;
@@ -236,6 +240,7 @@ Result<void> Checker::Impl::AddObject(const YamlNode& object, const CheckPlace& 
         DeclaredAt(resource, FindName(object, entry, resource.name), place.at));
   }
   JudgeHere(object, facts, subject);
+  subject.known_kind = subject.apart || facts.known_kind;
   const auto [first, is_new] = slots.try_emplace(subject.slot, subjects.size());
   if (!is_new && generated.empty()) {
     CheckFinding twice;
@@ -350,6 +355,7 @@ Result<void> Checker::Impl::Flush() {
 void Checker::Impl::TakeAnswer(Pending& pending, AnsweredItem answer) {
   Subject& subject = subjects[pending.subject];
   subject.answered = true;
+  subject.known_kind = subject.known_kind || answer.knows_kind || !answer.tells_declarations;
   const bool is_values = pending.object.kind != YamlNode::Kind::kMapping ||
                          pending.object.Find("apiVersion") == nullptr;
   const KindEntry* entry = policy.catalogue->FindKind(subject.slot.group, subject.slot.kind);
@@ -427,6 +433,38 @@ void Checker::Impl::CompareAll() {
   }
 }
 
+// Says which objects were passed over, of kinds that nobody who was asked knows.
+void Checker::Impl::NameUnknownKinds() {
+  // The registry may know more than this machine does.
+  if (!report.unreachable.empty()) return;
+  std::set<std::string> kinds;
+  for (const Subject& subject : subjects) {
+    if (subject.known_kind) continue;
+    ++report.unknown_objects;
+    kinds.insert(subject.slot.kind + "." + subject.slot.group);
+  }
+  if (kinds.empty()) return;
+  CheckFinding note;
+  note.severity = CheckSeverity::kNote;
+  note.rule = "unknown-kind";
+  note.cause = std::to_string(report.unknown_objects) +
+               (report.unknown_objects == 1 ? " object of a kind" : " objects of kinds") +
+               " Truce does not know: ";
+  std::size_t named = 0;
+  for (const std::string& kind : kinds) {
+    if (named == kKindsNamedMax) {
+      note.cause.append(" and ").append(std::to_string(kinds.size() - named)).append(" more");
+      break;
+    }
+    if (named++ > 0) note.cause.append(", ");
+    note.cause.append(OneLine(kind, kKindTextMax));
+  }
+  note.remedy =
+      "Passed over. If one declares a cloud resource, a mapping must say which field "
+      "names it.";
+  report.findings.push_back(std::move(note));
+}
+
 void Checker::Impl::Collect() {
   for (Subject& subject : subjects) {
     for (Declared& declared : subject.declared) {
@@ -444,6 +482,7 @@ void Checker::Impl::Collect() {
     }
   }
   for (CheckFinding& note : notes) report.findings.push_back(std::move(note));
+  NameUnknownKinds();
   if (!report.declarations.empty() || is_blind) return;
   CheckFinding nothing;
   nothing.severity = CheckSeverity::kWarning;

@@ -55,6 +55,7 @@ struct CheckReport {
   std::string unreachable;             // why it did not answer; empty: it did
   bool turned_away = false;            // it did not, because it refuses to answer this caller
   std::vector<CheckFinding> findings;  // in order of input
+  std::size_t unknown_objects = 0;     // of kinds that Truce does not know; never Kubernetes' own
 
   std::size_t Count(CheckSeverity severity) const;
 };

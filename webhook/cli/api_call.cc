@@ -64,8 +64,9 @@ ApiReply AskRemote(const ServerPlace& place, const ApiQuestion& question, Comman
             {}};
   }
   const int status = reply.value().status;
-  if (status == 200 || status == 201) return {ExitCode::kOk, reply.value().body};
-  return {Complain(io, ProblemText(reply.value().body, status), ExitCodeOfStatus(status)), {}};
+  if (status == 200 || status == 201) return {ExitCode::kOk, reply.value().body, status};
+  return {
+      Complain(io, ProblemText(reply.value().body, status), ExitCodeOfStatus(status)), {}, status};
 }
 
 }  // namespace
@@ -146,7 +147,7 @@ ApiReply AskApi(const ApiFlags& flags, const ApiQuestion& question, CommandIo& i
   const std::string target = TargetOf(question);
   OperatorReply reply =
       CallOperator(*flags.config, {target, question.body, method, question.if_match, true}, io);
-  return {reply.code, std::move(reply.answer)};
+  return {reply.code, std::move(reply.answer), reply.status};
 }
 
 }  // namespace truce

@@ -91,6 +91,7 @@ std::string ProblemText(const std::string& body, int status);
 struct ApiReply {
   ExitCode code = ExitCode::kOk;
   std::string answer;
+  int status = 0;  // of HTTP; 0: no answer
 };
 ApiReply AskApi(const ApiFlags& flags, const ApiQuestion& question, CommandIo& io);
 

@@ -34,6 +34,7 @@ struct CheckArguments {
   bool offline = false;
   bool admission = false;
   bool fail_on_warn = false;
+  bool fail_on_unknown = false;
   bool verbose = false;
   std::shared_ptr<ApiFlags> api;
 };
@@ -69,15 +70,17 @@ ExitCode Refuse(const CheckArguments& arguments, const std::string& message, Exi
 
 ExitCode CodeOf(const CheckReport& report, const CheckArguments& arguments) {
   const bool warns = arguments.fail_on_warn;
+  const bool misses = arguments.fail_on_unknown && report.unknown_objects > 0;
+  const ExitCode clean = misses ? ExitCode::kWarnings : ExitCode::kOk;
   switch (VerdictOf(report)) {
     case CheckVerdict::kRefused: return ExitCode::kNo;
     case CheckVerdict::kUnknown:
       if (arguments.on_unreachable == "fail") {
         return report.turned_away ? ExitCode::kNo : ExitCode::kUnreachable;
       }
-      return warns ? ExitCode::kWarnings : ExitCode::kOk;
-    case CheckVerdict::kWarned: return warns ? ExitCode::kWarnings : ExitCode::kOk;
-    case CheckVerdict::kClean: return ExitCode::kOk;
+      return warns ? ExitCode::kWarnings : clean;
+    case CheckVerdict::kWarned: return warns ? ExitCode::kWarnings : clean;
+    case CheckVerdict::kClean: return clean;
   }
   return ExitCode::kBug;
 }
@@ -207,6 +210,8 @@ CommandAction DeclareCheck(CommandLine& app) {
       .Type("fail|warn")
       .OneOf({"fail", "warn"});
   app.AddFlag("--fail-on-warn", given->fail_on_warn, "Exit code 4 when there are only warnings");
+  app.AddFlag("--fail-on-unknown", given->fail_on_unknown,
+              "Exit code 4 when objects are of kinds that Truce does not know");
   app.AddFlag("-v,--verbose", given->verbose,
               "Tell of attempts that failed; without it only on a terminal");
   app.AddOption("--termination-log", given->termination_log,
@@ -222,7 +227,7 @@ CommandAction DeclareCheck(CommandLine& app) {
       "Exit code 0: nothing stands against it, 1: refused, or the registry refuses to answer "
       "(token, "
       "permission), 2: bad input, 3: the registry did not answer, 4: only warnings, with "
-      "--fail-on-warn.");
+      "--fail-on-warn, or unknown kinds, with --fail-on-unknown.");
   return [given](CommandIo& io) { return RunCheck(*given, io); };
 }
 

@@ -9,7 +9,7 @@ std::span<const ExitCodeRow> ExitCodes() {
       {ExitCode::kOk, "done", "all"},
       {ExitCode::kNo,
        "the answer is no: not found, refused, a conflict (HTTP 401, 403, 404, 409, 412)",
-       "all but serve, config, types, completion"},
+       "all but serve, config, completion"},
       {ExitCode::kUsage, "wrong arguments, configuration or input (every other HTTP 4xx)", "all"},
       {ExitCode::kUnreachable,
        "no answer from the server, or not now (HTTP 429, 5xx); nothing was decided",

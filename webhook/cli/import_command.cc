@@ -22,6 +22,7 @@ using Json = nlohmann::json;
 
 constexpr char kImportsPath[] = "/api/v1/imports";
 constexpr char kRegistryPath[] = "/api/v1/registry";
+constexpr int kConflictStatus = 409;
 constexpr std::size_t kCopiesMax = 10'000;  // as /openapi.yaml has it
 // Lines of a plan that people are shown; -o json has all.
 constexpr std::size_t kShownMax = 50;
@@ -92,6 +93,11 @@ std::string ImportBodyOfCopies(const ImportFile& file, const ImportArguments& gi
   for (const std::string& copy : file.copies) body.append(copy).append(",");
   if (!file.copies.empty()) body.pop_back();
   return body + "]," + rest.dump().substr(1);
+}
+
+std::string BodyOf(const ImportFile& file, const ImportArguments& given) {
+  return file.format == ImportFormat::kRegistry ? ImportBodyOfCopies(file, given)
+                                                : ImportBody(file, given);
 }
 
 // What is wrong with the arguments for this file; empty: nothing.
@@ -166,16 +172,20 @@ ExitCode RunImport(const ApiFlags& flags, const ImportArguments& given, const st
   if (const std::string misfit = Misfit(file.value(), given); !misfit.empty()) {
     return Complain(io, misfit, ExitCode::kUsage);
   }
-  ApiQuestion question{kImportsPath, {}, {}};
-  if (file.value().format == ImportFormat::kRegistry) {
-    question.path = kRegistryPath;
-    question.body = ImportBodyOfCopies(file.value(), given);
-  } else {
-    question.body = ImportBody(file.value(), given);
-  }
+  const bool is_registry = file.value().format == ImportFormat::kRegistry;
+  ApiQuestion question{is_registry ? kRegistryPath : kImportsPath, {}, {}};
+  question.body = BodyOf(file.value(), given);
   // What is applied is what stands in the plan that the server made of this very list.
   if (given.apply) question.if_match = "*";
-  const ApiReply reply = AskApi(flags, question, io);
+  ApiReply reply = AskApi(flags, question, io);
+  ImportArguments shown = given;
+  if (reply.status == kConflictStatus && given.apply) {
+    // Refused as a whole: the plan says by what.
+    shown.apply = false;
+    question.if_match.clear();
+    question.body = BodyOf(file.value(), shown);
+    reply = AskApi(flags, question, io);
+  }
   if (reply.code != ExitCode::kOk) return reply.code;
   const Json plan = ParseJson(reply.answer);
   if (!plan.is_object() || !plan.contains("items") || !plan["items"].is_array()) {
@@ -183,13 +193,14 @@ ExitCode RunImport(const ApiFlags& flags, const ImportArguments& given, const st
   }
   const bool is_clean = IsClean(plan, given);
   if (output == "json" || output == "yaml") {
-    const std::string shown = Dump(plan);
-    output == "json" ? PrintJson(shown, io.out) : PrintYaml(shown, io.out);
+    const std::string text_of_plan = Dump(plan);
+    output == "json" ? PrintJson(text_of_plan, io.out) : PrintYaml(text_of_plan, io.out);
   } else {
     PrintPlan(plan, file.value(), io.out);
-    PrintOutcome(is_clean, given, io.out);
+    PrintOutcome(is_clean, shown, io.out);
   }
-  return is_clean ? ExitCode::kOk : ExitCode::kNo;
+  const bool is_done = is_clean && shown.apply == given.apply;
+  return is_done ? ExitCode::kOk : ExitCode::kNo;
 }
 
 }  // namespace

@@ -48,11 +48,11 @@ OperatorReply CallOperator(const ConfigFlags& flags, const OperatorCall& call, C
             {}};
   }
   if (answer.value().status == 200 || answer.value().status == 201)
-    return {ExitCode::kOk, answer.value().body};
+    return {ExitCode::kOk, answer.value().body, answer.value().status};
   const int status = answer.value().status;
   const std::string text =
       call.with_remedy ? ProblemText(answer.value().body, status) : AnswerProblem(answer.value());
-  return {Complain(io, text, ExitCodeOfStatus(status)), {}};
+  return {Complain(io, text, ExitCodeOfStatus(status)), {}, status};
 }
 
 }  // namespace truce

@@ -24,6 +24,7 @@ struct OperatorCall {
 struct OperatorReply {
   ExitCode code = ExitCode::kOk;
   std::string answer;
+  int status = 0;  // of HTTP; 0: no answer
 };
 OperatorReply CallOperator(const ConfigFlags& flags, const OperatorCall& call, CommandIo& io);
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <vector>
@@ -17,10 +18,31 @@ namespace {
 constexpr std::size_t kColumns = 6;
 using TableRow = std::array<std::string, kColumns>;
 
-void PrintTypeTable(const Catalogue& catalogue, std::ostream& out) {
-  std::vector<TableRow> rows = {{"TYPE", "SCOPE", "CERTAINTY", "CONFLICT", "KEY", "ATTACHMENT"}};
+std::string LowerOf(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+// The types whose name, or the name of one of whose kinds, contains `word` in whatever case.
+std::vector<const TypeSpec*> TypesWith(const Catalogue& catalogue, std::string_view word) {
+  const std::string wanted = LowerOf(word);
+  const auto fits = [&](std::string_view text) { return LowerOf(text).find(wanted) != text.npos; };
+  std::vector<const TypeSpec*> found;
   for (const TypeSpec& spec : catalogue.types()) {
-    const TypeSummary line = Summarise(spec);
+    const bool by_kind = std::any_of(spec.kinds.begin(), spec.kinds.end(), [&](const auto& kind) {
+      return fits(kind.kind + "." + kind.group);
+    });
+    if (by_kind || fits(spec.name)) found.push_back(&spec);
+  }
+  return found;
+}
+
+void PrintTypeTable(const std::vector<const TypeSpec*>& types, std::ostream& out) {
+  std::vector<TableRow> rows = {{"TYPE", "SCOPE", "CERTAINTY", "CONFLICT", "KEY", "ATTACHMENT"}};
+  for (const TypeSpec* spec : types) {
+    const TypeSummary line = Summarise(*spec);
     rows.push_back(
         {line.type, line.scope, line.certainty, line.conflict, line.key, line.attachment});
   }
@@ -38,20 +60,21 @@ void PrintTypeTable(const Catalogue& catalogue, std::ostream& out) {
   }
 }
 
-void PrintTypesJson(const Catalogue& catalogue, std::ostream& out) {
+void PrintTypesJson(std::string_view version, const std::vector<const TypeSpec*>& types,
+                    std::ostream& out) {
   nlohmann::ordered_json list;
   list["apiVersion"] = "truce.dev/v1alpha1";
   list["kind"] = "TypeList";
-  list["version"] = catalogue.version();
+  list["version"] = version;
   list["items"] = nlohmann::ordered_json::array();
-  for (const TypeSpec& spec : catalogue.types()) {
-    const TypeSummary line = Summarise(spec);
+  for (const TypeSpec* spec : types) {
+    const TypeSummary line = Summarise(*spec);
     nlohmann::ordered_json item = {
-        {"type", line.type},         {"scope", line.scope},     {"certainty", line.certainty},
-        {"conflict", line.conflict}, {"key", line.key},         {"attachment", line.attachment},
-        {"space", line.space},       {"arn", spec.arn_template}};
+        {"type", line.type},         {"scope", line.scope},      {"certainty", line.certainty},
+        {"conflict", line.conflict}, {"key", line.key},          {"attachment", line.attachment},
+        {"space", line.space},       {"arn", spec->arn_template}};
     item["kinds"] = nlohmann::ordered_json::array();
-    for (const KindSpec& kind : spec.kinds) {
+    for (const KindSpec& kind : spec->kinds) {
       item["kinds"].push_back({{"group", kind.group}, {"kind", kind.kind}});
     }
     list["items"].push_back(std::move(item));
@@ -63,23 +86,33 @@ void PrintTypesJson(const Catalogue& catalogue, std::ostream& out) {
 
 CommandAction DeclareTypes(CommandLine& app) {
   const auto flags = AddConfigFlags(app, {"types"});
+  const auto word = std::make_shared<std::string>();
   const auto output = std::make_shared<std::string>("table");
+  app.AddOption("WORD", *word, "Only types and kinds whose name contains it, as s3");
   app.AddOption("-o,--output", *output, "Form of the list; default table")
       .Type("table|json")
       .OneOf({"table", "json"});
   app.Footer(
       "Examples:\n"
       "  truce types\n"
-      "  truce types -o json\n");
-  return [flags, output](CommandIo& io) {
+      "  truce types s3\n"
+      "  truce types -o json\n\n"
+      "Exit code 1: no type has that word in its name.");
+  return [flags, word, output](CommandIo& io) {
     const Result<LoadedConfig> loaded = LoadFor(*flags, io);
     if (!loaded.ok()) return Complain(io, loaded.error().message, ExitCode::kUsage);
     const Result<Catalogue> catalogue = CatalogueWith(loaded.value().config.types);
     if (!catalogue.ok()) return Complain(io, catalogue.error().message, ExitCode::kUsage);
+    const std::vector<const TypeSpec*> types = TypesWith(catalogue.value(), *word);
+    if (types.empty() && !word->empty()) {
+      return Complain(io,
+                      "no type or kind has '" + *word + "' in its name; `truce types` lists all",
+                      ExitCode::kNo);
+    }
     if (*output == "json") {
-      PrintTypesJson(catalogue.value(), io.out);
+      PrintTypesJson(catalogue.value().version(), types, io.out);
     } else {
-      PrintTypeTable(catalogue.value(), io.out);
+      PrintTypeTable(types, io.out);
     }
     return ExitCode::kOk;
   };

@@ -38,6 +38,10 @@ bool HasMediaType(std::string_view content_type, std::string_view wanted) {
                     [](char a, char b) { return Lower(a) == b; });
 }
 
+// Which of the listeners has what is told by their documentation.
+constexpr std::string_view kPathRemedy =
+    "check the path and the port; /openapi.yaml of the API's port lists its paths";
+
 // A plain reply for requests that no handler answers.
 HttpResponse Refuse(EngineReply& reply, HttpRejection rejection, HttpResponse response) {
   reply.rejection = rejection;
@@ -46,9 +50,10 @@ HttpResponse Refuse(EngineReply& reply, HttpRejection rejection, HttpResponse re
 
 HttpResponse NotFound(EngineReply& reply, const std::string& allow) {
   if (allow.empty()) {
-    return Refuse(reply, HttpRejection::kNotFound, PlainText(404, "no such path"));
+    return Refuse(reply, HttpRejection::kNotFound,
+                  RouteProblem(404, "nothing is at this path", kPathRemedy));
   }
-  HttpResponse response = PlainText(405, "method not allowed");
+  HttpResponse response = RouteProblem(405, "this path does not take the method", "use " + allow);
   response.headers.emplace_back("Allow", allow);
   return Refuse(reply, HttpRejection::kNotFound, std::move(response));
 }
@@ -151,12 +156,14 @@ std::optional<HttpResponse> HttpEngine::Route(const RequestHead& head, HttpReque
   const std::string_view coding = request.Header("content-encoding");
   if (!coding.empty() && coding != "identity") {
     return Refuse(reply, HttpRejection::kMediaType,
-                  PlainText(415, "Content-Encoding is not supported"));
+                  RouteProblem(415, "a Content-Encoding is not supported",
+                               "send the body without Content-Encoding"));
   }
   const std::string& media_type = match.route->media_type;
   if (!media_type.empty() && !HasMediaType(request.Header("content-type"), media_type)) {
     return Refuse(reply, HttpRejection::kMediaType,
-                  PlainText(415, "Content-Type must be " + media_type));
+                  RouteProblem(415, "the Content-Type is missing or another one",
+                               "send Content-Type: " + media_type));
   }
   if (match.route->handler) return match.route->handler(request);
   return match.route->deferring(request, deferral);

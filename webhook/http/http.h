@@ -111,6 +111,10 @@ struct HttpRoute {
   size_t body_bytes_max = 0;
 };
 
+// What a request that no route takes is told (404, 405, 415), as application/problem+json: the same
+// form that the API's problems have. `detail` and `remedy` must hold nothing that JSON escapes.
+HttpResponse RouteProblem(int status, std::string_view detail, std::string_view remedy);
+
 // A response with a one-line text body, e.g. PlainText(404, "no such path").
 HttpResponse PlainText(int status, std::string_view line);
 

@@ -23,6 +23,7 @@ constexpr std::size_t kNamespacesMax = 20;
 // What the rules say of one item.
 struct Checked {
   bool allowed = true;
+  bool known = false;  // the catalogue or a mapping knows the kind
   std::vector<Finding> findings;
   std::vector<DeclaredResource> declared;
   std::map<std::size_t, std::size_t> same_check;  // index of a finding → the other item
@@ -49,6 +50,7 @@ void WriteChecked(const CheckItem& item, const Checked& checked, JsonWriter& jso
       .Field("name", item.name)
       .EndObject();
   json.Field("verdict", checked.allowed ? "allowed" : "denied");
+  json.Field("known", checked.known);
   json.Key("declares").BeginArray();
   for (const DeclaredResource& resource : checked.declared) {
     json.BeginObject()
@@ -157,6 +159,7 @@ HttpResponse RestApi::Check(RestCall& call) const {
     if (!review.ok()) return ProblemResponse(review.error());
     auto judgement = Judgement::PrepareQuestion(review.value(), *call.policy, ports_.clock.Now());
     if (!judgement.ok()) return ProblemResponse(InvalidArgument(place + judgement.error().message));
+    checked[i].known = judgement.value().request().object.known_kind;
     if (!judgement.value().concerns_registry()) continue;
     Decision decision;
     const auto look = [&](const Facts& facts) {
