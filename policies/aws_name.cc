@@ -34,6 +34,7 @@ Finding AwsNameRefused(const DeclaredResource& resource, const BadAwsName& bad,
   out.remedy = better.empty()
                    ? "Choose another name" + in + "."
                    : "Choose another name" + in + ", for example " + Quoted(better) + ".";
+  out.suggestion = better;
   out.warning =
       OneLine("truce: " + type + " " + OneLine(name, 63) + " " + fault.reason, kWarningBytesMax);
   return out;

@@ -17,12 +17,12 @@ namespace truce {
 std::optional<Finding> DeletionProtection(const DeletionFacts& facts, const Wording& wording) {
   const Owner& owner = *facts.owner;
   const std::string resource = ResourceInWords(owner);
-  const std::string command = owner.identity.type + "/" + OneLine(owner.name, kOwnerTextBytesMax);
+  const std::string command = WordOf(owner.identity.type, owner.name, owner.id);
   Finding out;
   out.rule = Rule::kDeletionProtection;
   out.resource = resource;
   out.key = owner.key;
-  const std::string begin = "The deletion of " + ObjectForPeople(wording.object->slot) +
+  const std::string start = "The deletion of " + ObjectForPeople(wording.object->slot) +
                             " would delete " + resource + ", which is ";
   const auto holds = [&](const Agreement& each) {
     return each.kind == AgreementKind::kShare && HoldsAt(each, facts.now);
@@ -32,19 +32,23 @@ std::optional<Finding> DeletionProtection(const DeletionFacts& facts, const Word
     return !Manages(row) && !OneParty(PartyOf(row.root), owner.party, *facts.parties);
   });
   if (const Agreement* mark = ProtectionIn(facts.agreements)) {
-    out.cause = begin + "protected: " + OneLine(mark->reason, kOwnerTextBytesMax) + ".";
-    out.remedy = "Take the protection away with `truce protect " + command + " --off`";
+    out.cause = start + "protected: " + OneLine(mark->reason, kOwnerTextBytesMax) + ".";
+    out.remedy =
+        "To delete it, lift the protection: `truce protect " + command + " --off --reason '…'`";
   } else if (share != facts.agreements.end()) {
-    out.cause = begin + "shared with " + ForPeople(share->party) + ".";
-    out.remedy = "End its shares (`truce share " + command + "` lists them)";
+    out.cause = start + "shared with " + ForPeople(share->party) + ".";
+    out.remedy = "To delete it, end its shares; `truce share " + command + "` lists them";
   } else if (observers > 0) {
-    out.cause = begin + "observed by " + std::to_string(observers) +
+    out.cause = start + "observed by " + std::to_string(observers) +
                 (observers == 1 ? " declaration" : " declarations") + " of others.";
-    out.remedy = "Ask them to let go of it (`truce describe " + command + "` names them)";
+    out.remedy = "To delete it, ask them to remove their declarations; `truce describe " + command +
+                 "` names them";
   } else {
     return std::nullopt;
   }
-  out.remedy += ", or delete with a policy that keeps the resource.";
+  out.remedy +=
+      ". To keep it in AWS, first set deletionPolicy: Orphan, or managementPolicies without "
+      "Delete.";
   AddLink(owner, wording, out);
   out.warning = OneLine("truce: would delete " + TypeForPeople(owner.identity.type) + " " +
                             OneLine(owner.name, 63) + ", which is protected or in use",

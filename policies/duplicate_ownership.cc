@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "policies/people.h"
 #include "policies/rules.h"
@@ -11,6 +12,8 @@ namespace truce {
 namespace {
 
 constexpr std::size_t kReasonBytesMax = 120;
+constexpr std::size_t kDateBytes = 10;  // of a timestamp
+constexpr std::size_t kTransferBytesMax = 1024;
 
 constexpr std::size_t kUsualTextBytes = 320;
 
@@ -64,6 +67,7 @@ class Words final {
   }
 
   const std::string& resource() const { return resource_; }
+  std::string OtherName() const { return Suggestion(); }
 
   std::string Cause() const {
     std::string out;
@@ -72,7 +76,7 @@ class Words final {
     switch (clash_.reason) {
       case ClashReason::kSibling:
         out.append(" is declared twice under ").append(root_);
-        out += ": two objects of one owner must not manage one resource.";
+        out += ": only one object may manage a resource.";
         return out;
       case ClashReason::kTransferring:
         out.append(" is offered to ").append(ObjectForPeople(*wording_.root)).append(", but ");
@@ -109,8 +113,8 @@ class Words final {
         out += '.';
         break;
       case ClashReason::kOwned: AppendOwnedRemedy(out); break;
-      case ClashReason::kOrphaned: AppendRelease("when it is known to be gone", out); break;
-      case ClashReason::kImported: AppendRelease("when they have given it up", out); break;
+      case ClashReason::kOrphaned: AppendRelease("If it is gone", out); break;
+      case ClashReason::kImported: AppendRelease("If they have given it up", out); break;
     }
     return out;
   }
@@ -123,15 +127,17 @@ class Words final {
     AppendType(clash_.resource.identity.type, out);
     out += ' ';
     AppendSaid(clash_.resource.name, out);
-    out += " is already ";
     switch (level_) {
-      case Disclosure::kTaken: out += "taken"; break;
-      case Disclosure::kService: out.append("owned by service ").append(holder.service); break;
+      case Disclosure::kTaken: out += " belongs to somebody else"; break;
+      case Disclosure::kService: out.append(" belongs to service ").append(holder.service); break;
       case Disclosure::kFull:
-        out.append("owned by ").append(root_);
+        out.append(" belongs to ").append(root_);
         if (HasService()) out.append(" (").append(holder.service).append(")");
         break;
     }
+    const bool is_fight =
+        clash_.reason == ClashReason::kOwned || clash_.reason == ClashReason::kSibling;
+    if (is_fight) out += "; both will fight over it";
     return OneLine(out, kWarningBytesMax);
   }
 
@@ -147,9 +153,12 @@ class Words final {
     return !name.empty() && name != holder.root.name;
   }
 
+  // Only where it is not the reader's own: all else about a holder is for `truce describe`.
   void AppendWhere(std::string& out) const {
+    const std::string& cluster = clash_.holder.root.cluster;
+    if (cluster.empty() || cluster == wording_.root->cluster) return;
     out += " in cluster ";
-    AppendQuoted(clash_.holder.root.cluster, out);
+    AppendQuoted(cluster, out);
   }
 
   // service "a" (contact a@example.org)
@@ -163,15 +172,6 @@ class Words final {
     out += ')';
   }
 
-  std::string_view State() const {
-    switch (clash_.holder.state) {
-      case HolderState::kReserved: return ", reserved and not yet created";
-      case HolderState::kTerminating: return ", now being deleted";
-      case HolderState::kHeld: break;
-    }
-    return {};
-  }
-
   void AppendOwned(std::string& out) const {
     out += " is owned by ";
     if (level_ == Disclosure::kService) {
@@ -183,15 +183,16 @@ class Words final {
       }
       out += root_;
       AppendWhere(out);
-      out.append(" since ").append(FormatTimestamp(clash_.holder.since));
     }
-    out.append(State()).append(".");
+    if (clash_.holder.state == HolderState::kTerminating) out += ", which is being deleted";
+    out += '.';
   }
 
   void AppendOrphaned(std::string& out) const {
     const Owner& holder = clash_.holder;
     const bool full = level_ == Disclosure::kFull;
-    out += " is orphaned and may still exist: ";
+    const std::string resource = std::exchange(out, "Nobody declares ");
+    out.append(resource).append(" any more, but it may still exist in AWS: ");
     if (full) {
       out += root_;
       AppendWhere(out);
@@ -213,14 +214,14 @@ class Words final {
 
   void AppendImported(std::string& out) const {
     const Owner& holder = clash_.holder;
-    out += " is managed outside Kubernetes by ";
+    out += " is managed outside Kubernetes for ";
     AppendService(out);
     if (level_ == Disclosure::kFull) {
       if (!holder.record_reason.empty()) {
-        out += ", ";
+        out += ", source ";
         AppendLine(holder.record_reason, kReasonBytesMax, out);
       }
-      out.append(", imported at ").append(FormatTimestamp(holder.since));
+      out.append(", imported ").append(FormatTimestamp(holder.since).substr(0, kDateBytes));
     }
     out += '.';
   }
@@ -243,54 +244,55 @@ class Words final {
   void AppendOwnedRemedy(std::string& out) const {
     const bool taken = level_ == Disclosure::kTaken;
     if (clash_.same_party) {
-      out += "Both are yours: delete one of the two declarations, or move it with ";
+      out += "Both are yours: delete one of the two declarations, or hand it over: ";
       AppendTransfer(out);
-      out.append(Observe()).append(".");
     } else if (!taken && clash_.holder.state == HolderState::kTerminating) {
-      out += "Apply again when it is gone; or ";
+      out += "Apply again when it is gone, or ";
       AppendRename(out);
       out += '.';
+      return;
+    } else if (taken) {
+      AppendRenameFirst(out);
+      out += ", or ask your platform team about it.";
+      return;
     } else {
       AppendRenameFirst(out);
-      out += ", or ask ";
+      out += ". To take it over, ask ";
       AppendContact(out);
-      if (taken) {
-        out += " about it.";
-        return;
-      }
-      out += " to hand it over with ";
+      const bool is_command = level_ == Disclosure::kFull || IsCheck();
+      out += is_command ? " to run: " : " to annotate its declaration: ";
       AppendTransfer(out);
-      out.append(Observe()).append(".");
     }
+    out.append(Observe());
   }
 
+  // A check: what will declare the resource is not known.
+  bool IsCheck() const { return wording_.root->group == "truce.dev"; }
+
+  // The command with which the holder hands it over, or the annotation where it must not be named.
   void AppendTransfer(std::string& out) const {
-    const Slot& root = *wording_.root;
-    std::string way;
-    if (root.group == "truce.dev") {  // A check: what will declare it is not known.
-      way.append("`truce transfer ").append(clash_.resource.identity.type).append("/");
-      way.append(clash_.resource.name).append(" --to ").append(root.ns).append("`");
-      AppendSaid(way, out);
+    const Owner& holder = clash_.holder;
+    std::string way = "`";
+    if (IsCheck()) {
+      way.append("truce transfer ")
+          .append(WordOf(clash_.resource.identity.type, clash_.resource.name, holder.id));
+      way.append(" --to ").append(wording_.root->ns).append(" --reason '…'`");
+      AppendLine(way, kTransferBytesMax, out);
       return;
     }
-    way.reserve(root.kind.size() + root.group.size() + root.ns.size() + root.name.size() + 48);
-    way.append("annotation truce.dev/transfer-to: ").append(root.kind);
-    // Cluster-scoped objects of one kind and name in two groups are strangers to each other.
-    if (root.ns.empty() && !root.group.empty()) way.append(".").append(root.group);
-    way.append("/").append(root.ns).append(root.ns.empty() ? "" : "/").append(root.name);
-    way += " on ";
-    AppendSaid(way, out);
-    out += level_ == Disclosure::kFull ? std::string_view(root_) : "its declaration";
+    if (level_ == Disclosure::kFull) way.append(AnnotateCommand(holder.root)).append(" ");
+    way.append("truce.dev/transfer-to=").append(SuccessorWord(*wording_.root)).append("`");
+    AppendLine(way, kTransferBytesMax, out);
   }
 
   // Only a managed resource that somebody wrote by hand can be made to observe.
   std::string_view Observe() const {
     const ObjectFacts& object = *wording_.object;
     if (!object.managed || clash_.resource.mapped || *wording_.root != object.slot) return {};
-    return "; to only read it, set spec.managementPolicies: [\"Observe\"]";
+    return ". To only read it, set spec.managementPolicies: [\"Observe\"].";
   }
 
-  // At the begin of a sentence.
+  // As the first word of a sentence.
   void AppendRenameFirst(std::string& out) const {
     const std::size_t begin = out.size();
     AppendRename(out);
@@ -304,10 +306,9 @@ class Words final {
       out += " in ";
       AppendSaid(ObjectForPeople(*wording_.root), out);
     }
-    const std::string example = named ? Suggestion() : std::string();
-    if (example.empty()) return;
+    if (!named || wording_.other_name.empty()) return;
     out += ", for example ";
-    AppendQuoted(example, out);
+    AppendQuoted(wording_.other_name, out);
   }
 
   // The declaration gives the resource its name; it does not point at one by an id or a parent.
@@ -320,8 +321,9 @@ class Words final {
     });
   }
 
-  // The name with the asking service behind it, where AWS surely allows that.
+  // See OtherName.
   std::string Suggestion() const {
+    if (!IsNamed()) return {};
     constexpr std::size_t kUsualLengthMax = 63;
     const ObjectFacts& object = *wording_.object;
     const bool plain_service = object.service.find('/') == std::string::npos;
@@ -345,22 +347,21 @@ class Words final {
     return out.append(name).append("-").append(tail);
   }
 
-  // Whom to ask, and what an operator can do `then`.
-  void AppendRelease(std::string_view then, std::string& out) const {
-    const std::string& name = clash_.resource.name;
-    const bool plain = std::all_of(name.begin(), name.end(), [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-             std::string_view("-_./:").find(c) != std::string_view::npos;
-    });
+  // Whom to ask, and what an operator does `when`.
+  void AppendRelease(std::string_view when, std::string& out) const {
+    const ResourceIdentity& identity = clash_.resource.identity;
     AppendRenameFirst(out);
     out += ", or ask ";
     AppendContact(out);
-    out.append(" for it; ")
-        .append(then)
-        .append(", an operator frees the name with `truce release ");
-    out.append(clash_.resource.identity.type).append(" ");
-    AppendSaid(plain ? std::string_view(name) : "NAME", out);
-    out += " --reason TEXT`.";
+    out.append(" for it. ").append(when).append(", an operator frees the name: ");
+    std::string command = "`truce release ";
+    if (IsPlainWord(clash_.resource.name)) {
+      command.append(identity.type).append(" ").append(clash_.resource.name);
+    } else {
+      command.append("--id ").append(clash_.holder.id.empty() ? "ID" : clash_.holder.id.text);
+    }
+    command += " --reason '…'`";
+    AppendLine(command, kTransferBytesMax, out);
   }
 
   const Clash& clash_;
@@ -384,6 +385,10 @@ Disclosure DisclosureOf(const Clash& clash, Disclosure configured) {
   return akin ? Disclosure::kFull : configured;
 }
 
+std::string OtherName(const Clash& clash, const Wording& wording) {
+  return Words(clash, wording).OtherName();
+}
+
 Finding DuplicateOwnership(const Clash& clash, const Wording& wording) {
   const Words words(clash, wording);
   Finding out;
@@ -404,8 +409,12 @@ Finding PerhapsElsewhere(const Clash& clash, const Wording& wording) {
   out.at_most = Mode::kWarn;
   const std::string resource = OneLine(
       TypeForPeople(clash.resource.identity.type) + " " + clash.resource.name, kShownTextBytesMax);
-  out.cause = "Perhaps the same resource in another account: " + out.cause;
-  out.remedy = "Tell Truce the account of the ProviderConfig (providerConfigs).";
+  out.cause =
+      "Truce cannot tell whether this is the same resource, because the AWS account of a "
+      "ProviderConfig is unknown: " +
+      out.cause;
+  out.remedy =
+      "Platform team: tell Truce the AWS account of the ProviderConfig (setting providerConfigs).";
   std::string who = "another declaration";
   if (wording.disclosure == Disclosure::kFull || clash.same_party) {
     who = ObjectForPeople(clash.holder.root);

@@ -56,6 +56,26 @@ std::string Paragraph(const Finding& finding) {
   for (const std::string* line : {&finding.remedy, &finding.link}) {
     if (!line->empty()) out.append(1, '\n').append(*line);
   }
+  return out.append(" [").append(Name(finding.rule)).append("]");
+}
+
+// Whether all findings are cured by the same new name of one resource.
+bool ShareSuggestion(std::span<const Finding> findings) {
+  const Finding& first = findings.front();
+  return !first.suggestion.empty() &&
+         std::all_of(findings.begin(), findings.end(), [&](const Finding& each) {
+           return each.suggestion == first.suggestion && each.resource == first.resource;
+         });
+}
+
+// One remedy, and what is wrong with the name, numbered.
+std::string RenameText(std::span<const Finding> findings) {
+  const Finding& first = findings.front();
+  std::string out = "Rename " + first.resource + " to " + Quoted(first.suggestion) + ":";
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    out.append("\n(").append(std::to_string(i + 1)).append(") ").append(findings[i].cause);
+    out.append(" [").append(Name(findings[i].rule)).append("]");
+  }
   return out;
 }
 
@@ -143,6 +163,7 @@ std::string Quoted(std::string_view text) { return '"' + OneLine(text, kShownTex
 
 std::string DenialText(std::span<const Finding> findings) {
   if (findings.size() == 1) return Paragraph(findings[0]);
+  if (ShareSuggestion(findings)) return RenameText(findings);
   constexpr std::size_t kTailBytes = 64;  // room for the line that counts what was left out
   std::string out = Headline(findings);
   for (std::size_t i = 0; i < findings.size(); ++i) {

@@ -41,6 +41,7 @@ struct Finding {
   std::string resource;           // what it is about: S3 bucket "prod-artifacts"
   std::string cause;              // one sentence: what is wrong
   std::string remedy;             // what the reader can do
+  std::string suggestion;         // the name that the remedy proposes; empty: none
   std::string link;               // a URL; empty: none
   std::string warning;            // the cause for a warning header: at most kWarningBytesMax bytes
   KeyText key;                    // empty where there is none
@@ -54,9 +55,10 @@ inline constexpr std::size_t kWarningsBytesMax = 4096;
 // Denial texts end up in conditions, headers and chat messages.
 inline constexpr std::size_t kMessageBytesMax = 8192;
 
-// The text of a denial for `findings` (not empty): cause, remedy, link of each, a line each; with
-// several a first line that names all resources. The first line can stand alone, and the lines can
-// be joined by spaces. At most kMessageBytesMax bytes: what does not fit is counted.
+// The text of a denial for `findings` (not empty): cause, remedy, link of each, a line each, and at
+// its end the rule in brackets, "[aws-name]"; with several a first line that names all resources,
+// or the one name to take instead where all of them propose it. The first line can stand alone, and
+// the lines can be joined by spaces. At most kMessageBytesMax bytes: what does not fit is counted.
 std::string DenialText(std::span<const Finding> findings);
 
 // The warnings of `findings`, without repetitions, together at most kWarningsBytesMax bytes.

@@ -70,11 +70,11 @@ std::optional<Finding> ForeignAttachment(const UseFacts& facts, const Wording& w
   out.key = attachment.key;
   out.cause = "This " + type + " writes into " + parent + ", " +
               OwnerInWords(holder, wording.disclosure) + ".";
-  out.remedy = "Point it at a resource of your own, or ask " +
+  out.remedy = "Use your own " + TypeForPeople(holder.identity.type) + ", or ask " +
                (wording.disclosure == Disclosure::kTaken || holder.contact.empty()
                     ? std::string("the owner")
                     : OneLine(holder.contact, kShownTextBytesMax)) +
-               " to declare it beside the resource, or to share it with you at level attach.";
+               " to run: " + ShareCommand(holder, facts.party, ShareLevel::kAttach);
   AddLink(holder, wording, out);
   out.warning = OneLine("truce: " + type + " writes into " + TypeForPeople(holder.identity.type) +
                             " " + OneLine(holder.name, 63) + " of another owner",

@@ -41,6 +41,10 @@ void Keep(Finding finding, const AppliedMode& applied, std::vector<Finding>& out
   out.push_back(std::move(finding));
 }
 
+bool IsFree(const NameCase& c, const DeclaredResource& resource, const std::string& name) {
+  return name.empty() || !c.is_free || c.is_free(resource, name);
+}
+
 std::vector<Finding> JudgeName(const NameCase& c, const DeclaredResource& resource,
                                const AwsNameRule& rule, const Wording& wording) {
   std::vector<Finding> out;
@@ -50,13 +54,14 @@ std::vector<Finding> JudgeName(const NameCase& c, const DeclaredResource& resour
   AppliedMode naming;
   if (c.policy->convention) departure = c.policy->convention->FaultOf(facts);
   if (departure) naming = ModeOf(c, Rule::kNamingConvention, resource, facts.name);
+  if (departure && !IsFree(c, resource, departure->suggestion)) departure->suggestion.clear();
   const std::optional<AwsNameFault> fault = rule.FaultOf(facts.name, facts.fifo);
   if (fault) {
     const AppliedMode applied = ModeOf(c, Rule::kAwsName, resource, facts.name);
     // One better name for both rules: one that conforms, where the convention applies.
     const bool conforming = departure && naming.mode != Mode::kOff;
-    const std::string better =
-        conforming ? departure->suggestion : rule.Near(facts.name, facts.fifo);
+    std::string better = conforming ? departure->suggestion : rule.Near(facts.name, facts.fifo);
+    if (!PassesNameRules(c, resource, better) || !IsFree(c, resource, better)) better.clear();
     Finding finding = AwsNameRefused(resource, {facts.name, *fault, better}, wording);
     if (applied.mode != Mode::kOff) Keep(std::move(finding), applied, out);
   }
@@ -111,6 +116,15 @@ std::vector<Finding> NameFindings(const NameCase& c, const Wording& wording) {
     for (Finding& each : JudgeName(c, resource, *rule, wording)) out.push_back(std::move(each));
   }
   return out;
+}
+
+bool PassesNameRules(const NameCase& c, const DeclaredResource& resource, std::string_view name) {
+  const AwsNameRule* rule = c.policy->aws->Find(resource.identity.type);
+  if (rule == nullptr || name.empty()) return true;
+  const NameFacts facts = FactsOf(c, resource, name);
+  if (rule->FaultOf(facts.name, facts.fifo).has_value()) return false;
+  return !c.policy->convention || !c.policy->convention->FaultOf(facts).has_value() ||
+         ModeOf(c, Rule::kNamingConvention, resource, name).mode == Mode::kOff;
 }
 
 ModeSubject SubjectOf(const NameCase& c, Rule rule, const DeclaredResource& resource,

@@ -3,6 +3,7 @@
 #ifndef TRUCE_POLICIES_NAME_RULES_H_
 #define TRUCE_POLICIES_NAME_RULES_H_
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -49,7 +50,13 @@ struct NameCase {
   std::string_view bound_service;  // that configuration binds to the root's namespace
   Mode at_most = Mode::kEnforce;   // of every finding
   Timestamp now{};
+  // Whether nobody has `name` for what `resource` declares; empty: that cannot be told, and every
+  // name is taken for free.
+  std::function<bool(const DeclaredResource& resource, const std::string& name)> is_free = {};
 };
+
+// Whether neither AWS nor the convention, where it is on, objects to `name` for `resource`.
+bool PassesNameRules(const NameCase& c, const DeclaredResource& resource, std::string_view name);
 
 // Findings of the rules aws-name and naming-convention for every name that `c.object` adds, in the
 // order of its resources; modes resolved, those that are off left out. Resources that are only

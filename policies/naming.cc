@@ -112,7 +112,7 @@ struct SourcedText {
 SourcedText TextOf(const Source& source, const NameFacts& facts) {
   const std::string& text = source.spec.text;
   switch (source.spec.kind) {
-    case NamingSource::Kind::kDeclared: return {facts.service, "the object's service"};
+    case NamingSource::Kind::kDeclared: return {facts.service, "your service"};
     case NamingSource::Kind::kLabel:
       for (const auto& [key, value] : facts.labels) {
         if (key == text) return {value, "label " + text};
@@ -269,7 +269,7 @@ class Compiler {
     for (const std::string& value : spec.values) {
       if (spec.pattern.empty() || RE2::FullMatch(value, *out.pattern)) continue;
       return Fault(PathOf(variable, "values"),
-                   "'" + value + "' does not match the pattern beside it; mend one of the two");
+                   "'" + value + "' does not match the pattern beside it; correct one of the two");
     }
     for (const auto& [from, to] : spec.spelt) {
       const bool known = variable == NamingVariable::kType || spec.values.empty() ||
@@ -469,7 +469,8 @@ class Compiler {
 };
 
 std::string TooLong(std::size_t bytes, std::size_t allowed) {
-  return "have at most " + std::to_string(allowed) + " bytes, not " + std::to_string(bytes);
+  return "is " + std::to_string(bytes) + " characters long, " + std::to_string(bytes - allowed) +
+         " too many (limit " + std::to_string(allowed) + ")";
 }
 
 }  // namespace

@@ -13,13 +13,16 @@
 namespace truce {
 namespace {
 
+constexpr std::string_view kBe = "be ";  // how what a fixed text must be begins
+
 // the env must be "prod" (label env), not "production"
 std::string WhatIsWrong(const NamingFault& fault) {
-  if (fault.part == "length") return "it must " + fault.expected;
+  if (fault.part == "length") return "it " + fault.expected;
   if (fault.part == "end" && fault.expected == "hold nothing more") {
     return "it must end before " + Quoted(fault.got);
   }
-  const bool literal = fault.part == "begin" || fault.part == "middle" || fault.part == "end";
+  if (fault.part == "begin") return "it must begin with " + fault.expected.substr(kBe.size());
+  const bool literal = fault.part == "middle" || fault.part == "end";
   const std::string part = literal ? "its " + fault.part : "the " + fault.part;
   if (fault.got.empty()) return part + " is missing and must " + fault.expected;
   return part + " must " + fault.expected + ", not " + Quoted(fault.got);
@@ -42,6 +45,7 @@ Finding NameOutOfConvention(const DeclaredResource& resource, std::string_view n
                              ? std::string()
                              : " in " + OneLine(ObjectForPeople(*wording.root), kShownTextBytesMax);
   if (!fault.suggestion.empty()) {
+    out.suggestion = fault.suggestion;
     out.remedy = "Name it " + Quoted(fault.suggestion) + in + ".";
     out.warning = "truce: " + type + " " + OneLine(name, 63) + " should be named " +
                   OneLine(fault.suggestion, 63);

@@ -36,7 +36,8 @@ std::optional<Finding> ObserverWithoutShare(const UseFacts& facts, const Wording
   out.key = facts.use->key;
   out.cause = ObjectForPeople(wording.object->slot) + " observes " + out.resource +
               " of another owner, who does not share it with " + ForPeople(facts.party) + ".";
-  out.remedy = "Ask " + WhoToAsk(holder, wording) + " to share it with you at level observe.";
+  out.remedy = "Ask " + WhoToAsk(holder, wording) +
+               " to run: " + ShareCommand(holder, facts.party, ShareLevel::kObserve);
   AddLink(holder, wording, out);
   out.warning = OneLine("truce: " + TypeForPeople(holder.identity.type) + " " +
                             OneLine(holder.name, 63) + " is not shared with you",

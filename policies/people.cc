@@ -80,6 +80,10 @@ void AppendType(std::string_view type, std::string& out) {
     out += type;
     return;
   }
+  if (type == "elbv2/LB") {
+    out += "ELB load balancer";
+    return;
+  }
   AppendService(type.substr(0, slash), out);
   const std::string_view kind = type.substr(slash + 1);
   for (std::size_t i = 0; i < kind.size(); ++i) {
@@ -115,6 +119,35 @@ std::string ObjectForPeople(const Slot& slot) {
   out.reserve(slot.kind.size() + slot.ns.size() + slot.name.size() + 2);
   AppendObject(slot, out);
   return out;
+}
+
+bool IsPlainWord(std::string_view text) {
+  return !text.empty() && text.front() != '-' && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("-_./:").find(c) != std::string_view::npos;
+  });
+}
+
+std::string WordOf(std::string_view type, std::string_view name, const PublicId& id) {
+  if (!IsPlainWord(name)) return id.empty() ? "RESOURCE" : id.text;
+  return std::string(type).append("/").append(name);
+}
+
+std::string AnnotateCommand(const Slot& slot) {
+  std::string out = "kubectl ";
+  if (!slot.ns.empty()) out.append("-n ").append(slot.ns).append(" ");
+  out += "annotate ";
+  // The kind's name in small letters is one by which every API server knows it.
+  for (const char c : slot.kind) out += Lower(c);
+  if (!slot.group.empty()) out.append(".").append(slot.group);
+  return out.append(" ").append(slot.name);
+}
+
+std::string SuccessorWord(const Slot& root) {
+  std::string out = root.kind;
+  // Cluster-scoped objects of one kind and name in two groups are strangers to each other.
+  if (root.ns.empty() && !root.group.empty()) out.append(".").append(root.group);
+  return out.append("/").append(root.ns).append(root.ns.empty() ? "" : "/").append(root.name);
 }
 
 }  // namespace truce

@@ -17,6 +17,18 @@ void AppendType(std::string_view type, std::string& out);  // the same, behind `
 std::string ObjectForPeople(const Slot& slot);
 void AppendObject(const Slot& slot, std::string& out);  // the same, behind `out`
 
+// Parts of commands, for a shell as they stand.
+
+// Whether `text` needs no quotes there.
+bool IsPlainWord(std::string_view text);
+// A resource as truce's commands take it: "s3/Bucket/prod-artifacts", else its id, else "RESOURCE".
+std::string WordOf(std::string_view type, std::string_view name, const PublicId& id);
+// "kubectl -n team-a annotate objectstorage.platform.example.org artifacts"
+std::string AnnotateCommand(const Slot& slot);
+// `root` as truce.dev/transfer-to takes it: "ObjectStorage/team-b/files", of a cluster-scoped one
+// "Bucket.s3.aws.upbound.io/files".
+std::string SuccessorWord(const Slot& root);
+
 }  // namespace truce
 
 #endif  // TRUCE_POLICIES_PEOPLE_H_

@@ -18,17 +18,15 @@ Finding ReservationCapReached(const ReachedLimit& reached, const Wording& wordin
   out.rule = Rule::kReservationCap;
   out.mode = Mode::kEnforce;
   out.resource = ObjectForPeople(object);
-  out.cause =
-      (object.ns.empty() ? "User " + Quoted(reached.user) : "Namespace " + Quoted(object.ns)) +
-      " has reached the limit of " +
-      std::to_string(is_old ? reached.limits.old : reached.limits.young) +
-      (object.ns.empty() ? " cluster-scoped declarations" : " declarations") +
-      " that were admitted " +
-      (is_old ? "more than a minute ago and have not been seen since."
-              : "within the last minute and have not been seen yet.");
-  out.remedy = std::string("Apply again ") +
-               (is_old ? "when they are created, or given up after a few minutes" : "in a minute") +
-               "; an operator can raise " + (is_old ? "reservationCap." : "reservationBurst.");
+  const std::string limit = std::to_string(is_old ? reached.limits.old : reached.limits.young);
+  out.cause = limit +
+              (object.ns.empty() ? " cluster-scoped declarations of user " + Quoted(reached.user)
+                                 : " declarations in namespace " + Quoted(object.ns)) +
+              (is_old ? " were admitted but never created."
+                      : " were admitted within a minute and are not created yet.");
+  out.remedy = std::string(is_old ? "Wait a few minutes" : "Wait a minute") +
+               " and apply again. If it stays, ask your platform team (setting " +
+               (is_old ? "reservationCap" : "reservationBurst") + ", now " + limit + ").";
   out.warning = OneLine("truce: " + out.cause, kWarningBytesMax);
   return out;
 }

@@ -7,9 +7,10 @@ namespace {
 
 constexpr std::array<RuleSpec, kRuleCount> kRules = {{
     {Rule::kDuplicateOwnership, "duplicate-ownership", "a resource has one owner", false, false},
-    {Rule::kResourceName, "resource-name", "a name holds no characters that deceive", false, false},
-    {Rule::kReservationCap, "reservation-cap", "a namespace reserves no more than it creates",
+    {Rule::kResourceName, "resource-name", "names contain no invisible or look-alike characters",
      false, false},
+    {Rule::kReservationCap, "reservation-cap",
+     "a namespace stays below the cap of unconfirmed reservations", false, false},
     {Rule::kUnclearDeclaration, "unclear-declaration", "what is declared is protected", false,
      false},
     {Rule::kForeignAttachment, "foreign-attachment", "nothing is written into another's resource",
@@ -18,8 +19,8 @@ constexpr std::array<RuleSpec, kRuleCount> kRules = {{
     {Rule::kNamingConvention, "naming-convention", "the name follows the template", true, true},
     {Rule::kObserverWithoutShare, "observer-without-share",
      "another's resource is observed where its owner shares it", true, true},
-    {Rule::kDeletionProtection, "deletion-protection", "what others need is not deleted", true,
-     true},
+    {Rule::kDeletionProtection, "deletion-protection",
+     "shared, observed or protected resources are not deleted", true, true},
     {Rule::kStatusNames, "status-names", "what a status shows is its provider's to say", false,
      false},
     {Rule::kAccountParty, "account-party", "a namespace declares in its own accounts", false, true},

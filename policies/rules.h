@@ -28,11 +28,17 @@ struct Wording {
   const Catalogue* catalogue = nullptr;  // never null
   const ObjectFacts* object = nullptr;   // the object under review; never null
   const Slot* root = nullptr;            // top of its lineage; never null
+  // A name that is free and passes every rule, for the resource that is taken; empty: none known.
+  std::string_view other_name = {};
 };
 
 // What may be said of the holder of `clash` where `configured` is the rule (I8): everything to its
 // own party and to its chosen successor.
 Disclosure DisclosureOf(const Clash& clash, Disclosure configured);
+
+// A name for what `clash` refuses: the taken one with the asking service behind it. It is for the
+// caller to find out whether it is free. Empty: none that AWS surely allows.
+std::string OtherName(const Clash& clash, const Wording& wording);
 
 // Rule duplicate-ownership: `clash.resource` has an owner other than the object's root. The holder
 // is named as far as the disclosure level allows; in full to its own party and to its chosen

@@ -5,9 +5,30 @@
 #include "registry/ownership/sharing.h"
 
 namespace truce {
+namespace {
+
+constexpr std::size_t kCommandBytesMax = 1024;
+
+}  // namespace
 
 std::string ResourceInWords(const Owner& owner) {
   return TypeForPeople(owner.identity.type) + " \"" + OneLine(owner.name, kOwnerTextBytesMax) + '"';
+}
+
+std::string ShareCommand(const Owner& owner, const PartyId& with, ShareLevel level) {
+  std::string out = "`truce share " + WordOf(owner.identity.type, owner.name, owner.id);
+  const std::string party = ForPeople(with);
+  constexpr std::string_view kNamespace = "namespace ";
+  const auto slot =
+      with.text.starts_with("slot:") ? SlotFromText(with.text.substr(5)) : std::nullopt;
+  if (slot) {
+    out.append(" --with-object ").append(SuccessorWord(*slot));
+  } else {
+    out += " --with ";
+    out += party.starts_with(kNamespace) ? party.substr(kNamespace.size()) : "NAMESPACE";
+  }
+  out.append(level == ShareLevel::kAttach ? " --level attach" : " --level observe");
+  return OneLine(out + " --reason '…'`", kCommandBytesMax);
 }
 
 void AddLink(const Owner& owner, const Wording& wording, Finding& finding) {

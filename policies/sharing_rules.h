@@ -23,6 +23,8 @@ inline constexpr std::size_t kOwnerTextBytesMax = 256;
 
 // S3 bucket "orders-files"
 std::string ResourceInWords(const Owner& owner);
+// "`truce share s3/Bucket/prod-artifacts --with team-b --level attach --reason '…'`"
+std::string ShareCommand(const Owner& owner, const PartyId& with, ShareLevel level);
 // The page about the resource, where there is one.
 void AddLink(const Owner& owner, const Wording& wording, Finding& finding);
 

@@ -1,6 +1,9 @@
 """Ownership changes hands: never two managers, never a lost resource. Each run is what a team would
 type, on the real API server; the provider's part is played in the order of a real one's writes."""
 
+import re
+import shlex
+
 import pytest
 
 from e2e.test_lineage import compose, composed_bucket, render
@@ -93,8 +96,9 @@ def test_helm_renames_a_release(run, user):
     assert owned_by(truce, "team-a", "release-2-files")
 
 
-def test_a_claim_moves_between_namespaces(run, user):
-    """With everything that is composed of it; the bucket itself is only let go of."""
+def test_a_claim_moves_between_namespaces(run, user, cluster):
+    """With everything that is composed of it; the bucket itself is only let go of. Its owner runs
+    the command that the denial prints."""
     truce, _ = run
     crossplane = user("crossplane")
     old = user("team-a").create(claim("files", "team-a", NAME)).expect(201).body
@@ -102,8 +106,11 @@ def test_a_claim_moves_between_namespaces(run, user):
     made = render(crossplane, xr, composed_bucket(xr, old, "files-h9fnb-dkspn")).expect(201).body
     make_real(user("provider"), made)
     truce.wait_for_state(NAME, "held")
-    user("team-a").patch(old, successor_of("ObjectStorage/team-b/files")).expect()
     new = claim("files", "team-b", NAME)
+    text = assert_refused(user("team-b").create(new), NAME, "team-a/files")
+    [printed] = re.findall(r"`kubectl ([^`]+)`", text)
+    done = cluster.kubectl(*shlex.split(printed), user="team-a")
+    assert done.returncode == 0, done.stderr
     assert_refused(user("team-b").create(new), NAME, "team-a/files")
     let_go(user, "crossplane", made)
     for actor, obj in (("team-a", old), ("crossplane", xr)):

@@ -293,7 +293,7 @@ def test_the_command_line_shows_what_the_api_server_warned_of(cluster, start, us
              "-n", "team-b", *args],
             input=manifests, capture_output=True, text=True, timeout=60)
 
-    taken = "truce: S3 bucket reports is already owned by ObjectStorage team-a/files"
+    taken = "truce: S3 bucket reports belongs to ObjectStorage team-a/files"
     done = asked()
     assert done.returncode == 0, done
     assert f"stdin:{line}: warning: {taken}" in done.stdout, done.stdout

@@ -178,7 +178,7 @@ def tell(first: Service, second: Service) -> None:
     for message in (done.message, done.row("OwnershipCheck")["message"]):
         for part in ('admission webhook "checks.truce.dev" denied the request',
                      'S3 bucket "shared-prod-artifacts" is owned by service "service-of-team-a"',
-                     "since", "Choose another name"):
+                     "Choose another name", "[duplicate-ownership]"):
             assert part in message, done
     assert second.objects() == set()
 

@@ -153,7 +153,7 @@ TEST_F(CheckReports, AnswersOfSomethingElse) {
                              R"({"items":[{},{},{},{}]})", "<html>"}) {
     ScriptedRegistry registry{std::string(answer)};
     const CheckReport report = Check(&registry);
-    EXPECT_NE(report.unreachable.find("no check's"), std::string::npos) << answer;
+    EXPECT_NE(report.unreachable.find("not a check report"), std::string::npos) << answer;
   }
 }
 

@@ -124,7 +124,10 @@ class EveryRule : public testing::Test {
     Clash clash;
     clash.resource = resource_;
     clash.holder = holder_;
-    return {{"refused", DuplicateOwnership(clash, Words())},
+    Wording words = Words();
+    const std::string name = OtherName(clash, words);
+    words.other_name = name;
+    return {{"refused", DuplicateOwnership(clash, words)},
             {"perhaps another account's", PerhapsElsewhere(clash, Words())}};
   }
 

@@ -66,8 +66,16 @@ struct Texts : testing::Test {
             .root = &root};
   }
 
+  // As a registry where the proposed name is free.
+  Finding Refusal() const {
+    Wording wording = MakeWording();
+    const std::string name = OtherName(clash, wording);
+    wording.other_name = name;
+    return DuplicateOwnership(clash, wording);
+  }
+
   void Expect(const std::string& name) const {
-    const Finding finding = DuplicateOwnership(clash, MakeWording());
+    const Finding finding = Refusal();
     const std::string text = DenialText(std::vector<Finding>{finding});
     const std::vector<std::string> warnings = Warnings(std::vector<Finding>{finding});
     ASSERT_EQ(warnings.size(), 1U);
@@ -210,9 +218,9 @@ TEST_F(Texts, HostileTextsStayOnOneLine) {
 }
 
 TEST_F(Texts, SeveralFindings) {
-  const Finding bucket = DuplicateOwnership(clash, MakeWording());
+  const Finding bucket = Refusal();
   Queue();
-  const Finding queue = DuplicateOwnership(clash, MakeWording());
+  const Finding queue = Refusal();
   ExpectStored("several", DenialText(std::vector<Finding>{bucket, queue}) + "\n");
 }
 

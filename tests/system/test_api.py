@@ -238,6 +238,15 @@ def test_checks_are_of_one_mebibyte(api):
     assert api.raw("POST", "/api/v1/checks", b"x", announced).status == 413
 
 
+def test_denials_link_to_a_page(api):
+    """Without a token, and it tells nothing of the resource."""
+    page = api.raw("GET", "/r/k3j5x7q2m4n6p", headers={"Authorization": ""})
+    assert page.status == 200 and page.headers["Content-Type"].startswith("text/html")
+    assert b"truce describe k3j5x7q2m4n6p" in page.body
+    for path in ("/r/", "/r/<script>", "/r/K3J5", "/r/" + "a" * 40, "/r/../api"):
+        assert api.raw("GET", path).status in (400, 404), path
+
+
 def test_limits_and_paths(api):
     announced = {"Content-Length": "9000000", "Content-Type": "application/json"}
     assert api.raw("POST", "/api/v1/checks", b"x", announced).status == 413

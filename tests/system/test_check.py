@@ -176,8 +176,8 @@ def test_gives_up_in_time(check, moody):
 def test_bad_input(check):
     for text, word in ((b"", "no document"), (b"---\n---\n# nothing\n", "no document"),
                        (b"a: [", "stdin:2"), (b"\x00\x01", "stdin:1"), (b"a: \xff\xfe", "stdin:1"),
-                       (b"just: values\n", "stdin:1: is no Kubernetes object"),
-                       (b"- a\n", "is no Kubernetes object"),
+                       (b"just: values\n", "stdin:1: is not a Kubernetes object"),
+                       (b"- a\n", "is not a Kubernetes object"),
                        (b"apiVersion: a.b/v1\nkind: K\nmetadata: {}\n", "lacks metadata.name"),
                        (b"a: 1\na: 2\n", "stands here a second time"),
                        (b"[" * 100_000, "nested deeper than"),

@@ -23,7 +23,7 @@ def test_what_enforcing_would_have_refused(tmp_path):
         with truce.reviewer() as reviewer:
             owner = objects.bucket("one", "payments-prod-bucket", labels=LABELS)
             other = objects.bucket("two", "payments-prod-bucket", labels=LABELS)
-            wrong = objects.bucket("three", "payments-production-bucket", labels=LABELS)
+            wrong = objects.bucket("three", "payments-testing-bucket", labels=LABELS)
             for obj in (owner, other, wrong, wrong):
                 assert reviewer.review(creation(obj))[1]["allowed"]
         shown = truce.command("simulate", "--since", "7d", "--mode", "enforce")
@@ -36,7 +36,7 @@ def test_what_enforcing_would_have_refused(tmp_path):
     assert ["SERVICE", "RULE", "REQUESTS", "OBJECTS", "LAST"] in rows
     assert ["payments", "duplicate-ownership", "1", "1"] in [row[:4] for row in rows]
     assert ["payments", "naming-convention", "2", "1"] in [row[:4] for row in rows]
-    assert 'Name it "payments-prod-bucket"' in shown.stdout
+    assert 'Name it "payments-test-bucket"' in shown.stdout
     kept = json.loads(after.stdout)
     assert {(item["rule"], item["mode"], item["count"]) for item in kept} == {
         ("duplicate-ownership", "audit", 1),

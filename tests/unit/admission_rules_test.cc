@@ -68,6 +68,34 @@ TEST_F(AdmissionRulesTest, TheSuggestedNameIsAcceptedInsteadOfTheRefusedOne) {
   EXPECT_TRUE(Send(Claim("team-a", "files", "payments-prod-bucket", "payments")).allowed);
 }
 
+TEST_F(AdmissionRulesTest, ADenialProposesOnlyAFreeName) {
+  ASSERT_TRUE(Send(Claim("team-a", "files", "artifacts", "service-a")).allowed);
+  const Sent second = Claim("team-b", "files", "artifacts", "service-b");
+  const Answered free = Send(second);
+  EXPECT_NE(free.message.find("for example \"artifacts-service-b\"."), std::string::npos)
+      << free.message;
+  EXPECT_TRUE(free.message.ends_with(" [duplicate-ownership]")) << free.message;
+  ASSERT_TRUE(Send(Claim("team-c", "files", "artifacts-service-b", "service-c")).allowed);
+  const Answered taken = Send(second);
+  EXPECT_EQ(taken.message.find("for example"), std::string::npos) << taken.message;
+  EXPECT_NE(taken.message.find("Choose another name."), std::string::npos) << taken.message;
+}
+
+TEST_F(AdmissionRulesTest, ADenialProposesOnlyWhatEveryRuleTakes) {
+  JudgeNames(Mode::kEnforce);
+  ASSERT_TRUE(Send(Claim("team-a", "files", "payments-prod-bucket", "payments")).allowed);
+  // Behind it the service's name would break the convention.
+  const Answered taken = Send(Claim("team-b", "files", "payments-prod-bucket", "payments"));
+  EXPECT_FALSE(taken.allowed);
+  EXPECT_EQ(taken.message.find("for example"), std::string::npos) << taken.message;
+  // The name that the convention proposes is taken by now.
+  const Answered wrong = Send(Claim("team-b", "more", "payments-production-bucket", "payments"));
+  EXPECT_FALSE(wrong.allowed);
+  EXPECT_EQ(wrong.message.find("payments-prod-bucket"), std::string::npos) << wrong.message;
+  EXPECT_NE(wrong.message.find("Choose another name."), std::string::npos) << wrong.message;
+  EXPECT_TRUE(wrong.message.ends_with(" [naming-convention]")) << wrong.message;
+}
+
 TEST_F(AdmissionRulesTest, AllFindingsAreToldAtOnce) {
   JudgeNames(Mode::kEnforce);
   ChangePolicy([](AdmissionPolicy& policy) {

@@ -276,7 +276,7 @@ TEST_F(AdmissionServiceTest, WarnModeAllowsWarnsAndRecordsTheConflict) {
   const Answered answer = Send(Bucket("two", "prod-artifacts"));
   EXPECT_TRUE(answer.allowed);
   ASSERT_EQ(answer.warnings.size(), 1U);
-  EXPECT_EQ(answer.warnings[0], "truce: S3 bucket prod-artifacts is already owned by Bucket one");
+  EXPECT_EQ(answer.warnings[0], "truce: S3 bucket prod-artifacts belongs to Bucket one; both will fight over it");
   EXPECT_EQ(sink_.last().findings, (std::vector<std::string>{"duplicate-ownership warn"}));
   EXPECT_EQ(memory_.Counts().conflicts, 1U);
 }

@@ -179,7 +179,7 @@ const std::vector<Row>& Rows() {
        ""},
       {"subresource with a duplicate key",
        Review(Request("UPDATE", R"(,"subResource":"scale","object":{"a":1,"a":1})")),
-       "stands twice"},
+       "appears twice"},
       {"object of another kind",
        Create(R"({"apiVersion":"s3.aws.upbound.io/v1beta2","kind":"Queue"})"), "request.kind"},
       {"object of another group",
@@ -213,27 +213,27 @@ const std::vector<Row>& Rows() {
        "not a string"},
       {"duplicate at the top",
        R"({"kind":"AdmissionReview","kind":"AdmissionReview",)" + Create(kBucket).substr(1),
-       "stands twice"},
+       "appears twice"},
       {"duplicate in the request",
        Review(Request("CREATE", std::string(R"(,"uid":"r2","object":)") + kBucket)),
-       "\"uid\" stands twice"},
+       "\"uid\" appears twice"},
       {"duplicate external name", WithSpec(R"({"x":{"name":"a","name":"b"}})"),
-       "\"name\" stands twice"},
+       "\"name\" appears twice"},
       {"duplicate, one of them escaped", WithSpec(R"({"name":"a","n\u0061me":"b"})"),
-       "stands twice"},
-      {"duplicate empty key", WithSpec(R"({"":1,"":2})"), "stands twice"},
+       "appears twice"},
+      {"duplicate empty key", WithSpec(R"({"":1,"":2})"), "appears twice"},
       {"keys that differ in case are two", WithSpec(R"({"name":"a","Name":"b"})"), ""},
       {"equal keys in neighbours are no duplicates", WithSpec(R"([{"a":1},{"a":1}])"), ""},
-      {"duplicate in an array's object", WithSpec(R"([{"a":1},{"b":1,"b":1}])"), "stands twice"},
+      {"duplicate in an array's object", WithSpec(R"([{"a":1},{"b":1,"b":1}])"), "appears twice"},
       {"duplicate in managedFields",
        Create(
            R"({"apiVersion":"s3.aws.upbound.io/v1beta2","kind":"Bucket","metadata":{"managedFields":[{"f:a":{},"f:a":{}}]}})"),
-       "stands twice"},
+       "appears twice"},
       {"duplicate in options",
        Review(Request("CREATE", std::string(R"(,"options":{"a":1,"a":1},"object":)") + kBucket)),
-       "stands twice"},
+       "appears twice"},
       {"duplicate beside the request",
-       Review(Request("CONNECT", "")).insert(1, R"("x":{"a":1,"a":2},)"), "stands twice"},
+       Review(Request("CONNECT", "")).insert(1, R"("x":{"a":1,"a":2},)"), "appears twice"},
       {"odd bytes in a duplicate key are not printed",
        WithSpec("{\"\xc3\xa9\\n\":1,\"\xc3\xa9\\n\":1}"), "\"???\""},
   };
@@ -253,7 +253,7 @@ TEST(Codec, FindsDuplicatesInLargeObjects) {
     std::string bad = WithSpec("{" + keys + "\"key-0\":1}");
     const auto result = reader.Read(bad);
     ASSERT_FALSE(result.ok()) << count;
-    EXPECT_NE(result.error().message.find("\"key-0\" stands twice"), std::string::npos);
+    EXPECT_NE(result.error().message.find("\"key-0\" appears twice"), std::string::npos);
   }
 }
 

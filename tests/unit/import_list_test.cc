@@ -194,7 +194,7 @@ TEST(BadLists, AreRefusedWithTheirPlace) {
   EXPECT_EQ(ErrorOf("type,name\ns3/Bucket,\"x\n"), "line 2: a quote is not closed");
   EXPECT_EQ(ErrorOf("type,wrong\n").rfind("line 1: unknown column", 0), 0U);
   EXPECT_EQ(ErrorOf("name\nx\n"), "line 1: the header has neither \"type\" nor \"arn\"");
-  EXPECT_EQ(ErrorOf("type,type\n"), "line 1: a column stands twice");
+  EXPECT_EQ(ErrorOf("type,type\n"), "line 1: a column appears twice");
   EXPECT_EQ(ErrorOf("{\"format_version\":\"1.0\"} x"), "the file is not a JSON object");
   EXPECT_NE(ErrorOf("{\"format_version\":\"1.0\"}"), "");
   EXPECT_NE(ErrorOf("{\"version\":3,\"terraform_version\":\"0.11\"}"), "");

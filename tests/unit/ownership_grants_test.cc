@@ -79,12 +79,12 @@ TEST_F(OwnershipGrantsTest, SaysWhatIsWrongWithPathAndRemedy) {
   } cases[] = {
       {"shares: []", "spec.resource: is missing"},
       {"resource: {type: s3/Bucket}", "names nothing; give type and name, or arn"},
-      {"resource: {type: s3/Bukcet, name: a}", "spec.resource.type: is no type"},
+      {"resource: {type: s3/Bukcet, name: a}", "spec.resource.type: is not a type"},
       {bucket_, "says nothing; write shares or transferTo"},
       {bucket_ + "shares: [{level: attach}]", "name one of"},
       {bucket_ + "shares: [{namespace: a, object: Bucket.g/b, level: attach}]", "name one of"},
       {bucket_ + "shares: [{namespace: a, level: own}]", "neither observe nor attach"},
-      {bucket_ + "shares: [{namespace: a, level: attach, until: soon}]", "is no time"},
+      {bucket_ + "shares: [{namespace: a, level: attach, until: soon}]", "is not a time"},
       {bucket_ + "share: [{namespace: a}]", "spec.share"},
       {bucket_ + "transferTo: {object: artifacts}", "Kind.group/name"},
   };

@@ -46,7 +46,7 @@ bool IsHexDigit(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'
 Result<std::string> NewSecret() {
   std::array<std::uint8_t, kSecretDigits / 2> bytes;
   if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    return Error{ErrorCode::kUnavailable, "the system gives no random numbers"};
+    return Error{ErrorCode::kUnavailable, "the system's random generator failed"};
   }
   constexpr std::string_view kHex = "0123456789abcdef";
   std::string secret;

@@ -206,7 +206,7 @@ class TreeReader final {
   bool TooDeep() { return Fail(ParseFailure(simdjson::DEPTH_ERROR).message); }
 
   static std::string Twice(std::string_view key) {
-    return "the key \"" + Shown(key) + "\" stands twice in one object";
+    return "the key \"" + Shown(key) + "\" appears twice in one object";
   }
 
   static void Leaf(dom::element value, std::string_view key, Builder& builder) {

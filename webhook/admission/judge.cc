@@ -163,7 +163,7 @@ Result<void> Judgement::Read(const AdmissionRequest& request) {
   }
   SetModes(nullptr);
   SortBadNames();
-  if (policy.names != nullptr) JudgeNames(review.object.slot);
+  if (policy.names != nullptr) JudgeNames(review.object.slot, nullptr);
   return {};
 }
 
@@ -229,10 +229,9 @@ void Judgement::SortBadNames() {
   if (request_.old_object) request_.old_object->bad_names.clear();
 }
 
-void Judgement::JudgeNames(const Slot& root) {
-  names_root_ = root;
+NameCase Judgement::NamesOf(const Slot& root) const {
   const std::string& ns = root.ns.empty() ? request_.object.slot.ns : root.ns;
-  const NameCase names{
+  return {
       .policy = policy_->names.get(),
       .modes = &policy_->modes,
       .object = &request_.object,
@@ -244,7 +243,6 @@ void Judgement::JudgeNames(const Slot& root) {
                           MayBindLate(request_) ? Mode::kWarn : Mode::kEnforce),
       .now = now_,
   };
-  name_findings_ = NameFindings(names, WordingFor(root));
 }
 
 // Reads the parents' owners from the same state of the store that decides about the keys.
@@ -420,13 +418,14 @@ Decision Judgement::Decide(const Facts& facts, const IdSource& ids) {
   Decision decision = DecideOwnership(facts, ids);
   if (asker_ != Asker::kAdmission) SettleQuestion(facts, decision);
   const bool asks = asker_ != Asker::kAdmission;
-  if (policy_->names != nullptr && (asks || decision.root != names_root_))
-    JudgeNames(decision.root);
+  const bool is_other = asks || decision.root != names_root_ || !name_findings_.empty();
+  if (policy_->names != nullptr && is_other) JudgeNames(decision.root, &facts);
   if (asks) SettleNames(facts);
   JudgeAttachments(facts, decision);
   JudgeObservers(facts, decision);
   JudgeAccounts(facts, decision);
   RefuseByRules(decision);
+  SuggestNames(facts, decision);
   return decision;
 }
 
@@ -470,16 +469,6 @@ void Judgement::SettleQuestion(const Facts& facts, Decision& decision) const {
                      decision.limit == ReservationLimit::kNone;
 }
 
-// What exists keeps its name.
-void Judgement::SettleNames(const Facts& facts) {
-  const PartyId party = PartyOf(request_.object.slot);
-  for (Finding& finding : name_findings_) {
-    if (finding.mode == Mode::kEnforce && IsOnRecord(finding.key, party, facts)) {
-      finding.mode = Mode::kWarn;
-    }
-  }
-}
-
 Decision Judgement::DecideOwnership(const Facts& facts, const IdSource& ids) {
   if (request_.old_object) {
     ResolveHeld(*policy_->catalogue, facts, request_.object, *request_.old_object);
@@ -521,6 +510,12 @@ void Judgement::CheckListed(const Decision& decision, const Facts& facts) {
 std::vector<Finding> Judgement::FindingsOf(const Decision& decision) const {
   std::vector<Finding> out;
   const Wording wording = WordingFor(decision.root);
+  const auto refusal_of = [&](const Clash& clash) {
+    Wording with_name = wording;
+    const auto name = other_names_.find(clash.resource.key);
+    if (name != other_names_.end()) with_name.other_name = name->second;
+    return DuplicateOwnership(clash, with_name);
+  };
   const auto doubt_of = [&](const Clash& clash) {
     if (policy_->doubt_of == nullptr) return std::string();
     const Owner& holder = clash.holder;
@@ -530,14 +525,14 @@ std::vector<Finding> Judgement::FindingsOf(const Decision& decision) const {
     return doubt.empty() || names ? doubt : "whether it still exists is being looked at";
   };
   for (const Clash& clash : decision.denied) {
-    out.push_back(DuplicateOwnership(clash, wording));
+    out.push_back(refusal_of(clash));
     const std::string doubt = doubt_of(clash);
     if (!doubt.empty()) out.back().remedy += " About the owner: " + doubt + ".";
   }
   out.insert(out.end(), agreement_findings_.begin(), agreement_findings_.end());
   out.insert(out.end(), name_findings_.begin(), name_findings_.end());
   for (const Clash& clash : decision.conflicts) {
-    out.push_back(DuplicateOwnership(clash, wording));
+    out.push_back(refusal_of(clash));
     const ModeSubject subject{.type = clash.resource.identity.type,
                               .sure = clash.resource.sure,
                               .resource_name = clash.resource.name,

@@ -81,7 +81,10 @@ class Judgement final {
   void SortBadNames();
   Decision DecideOwnership(const Facts& facts, const IdSource& ids);
   Wording WordingFor(const Slot& root) const;
-  void JudgeNames(const Slot& root);
+  // With `facts` names that somebody has are not proposed.
+  void JudgeNames(const Slot& root, const Facts* facts);
+  NameCase NamesOf(const Slot& root) const;
+  void SuggestNames(const Facts& facts, const Decision& decision);
   void JudgeAttachments(const Facts& facts, const Decision& decision);
   void JudgeObservers(const Facts& facts, const Decision& decision);
   void JudgeAccounts(const Facts& facts, const Decision& decision);
@@ -104,6 +107,7 @@ class Judgement final {
   // that `names_root_` is.
   NameEvidence evidence_;
   Slot names_root_;
+  std::map<KeyText, std::string> other_names_;  // free ones, by the key that is taken
   std::vector<Finding> name_findings_;
   std::vector<Finding> agreement_findings_;  // attachments, observers, deletions, accounts
   bool concerns_registry_ = false;

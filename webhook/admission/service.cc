@@ -239,7 +239,7 @@ class Call final : public std::enable_shared_from_this<Call> {
     return Unknown(CauseOf(tried.error().code), tried.error().message);
   }
 
-  // Not of an object that goes: what it says may be as bad as it was.
+  // Terminating objects are exempt: they may keep an invalid spec.
   static bool ChangesSpec(const AdmissionRequest& review) {
     return review.operation == ReviewOperation::kUpdate &&
            review.object.Child("metadata").Child("deletionTimestamp").text().empty() &&

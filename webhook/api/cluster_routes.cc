@@ -95,7 +95,7 @@ class Handlers final {
     if (output == "text" || output == "wide") return ConflictReport(output == "wide");
     if (output != "json") return Malformed("output is json, text or wide");
     const auto limit = Limit(request);
-    if (!limit) return Malformed("limit is no number above 0");
+    if (!limit) return Malformed("limit is not a number above 0");
     const KeyText after{std::string(request.Query("cursor").value_or(std::string_view()))};
     const Result<ConflictPage> page = ports_.conflicts(after, *limit);
     if (!page.ok()) return ProblemResponse(page.error());
@@ -223,7 +223,7 @@ class Handlers final {
     std::optional<GroupKind> kind;
     if (body.value().contains("kind")) {
       kind = KindFrom(TextIn(body.value(), "kind"));
-      if (!kind) return Malformed("\"kind\" is no KIND.GROUP, as Bucket.s3.aws.upbound.io");
+      if (!kind) return Malformed("\"kind\" is not of the form KIND.GROUP, as Bucket.s3.aws.upbound.io");
     }
     const Result<std::uint64_t> released = ports_.release_brake(kind, reason);
     if (!released.ok()) return ProblemResponse(released.error());

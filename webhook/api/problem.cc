@@ -18,20 +18,20 @@ StatusRow WordingOf(ProblemType type) {
   switch (type) {
     case ProblemType::kMalformed:
       return {400, "malformed", "the request is malformed",
-              "mend the request; /openapi.yaml describes what is taken"};
+              "correct the request; /openapi.yaml describes it"};
     case ProblemType::kUnauthenticated:
-      return {401, "unauthenticated", "nobody knows who asks",
-              "send a bearer token made for the audience truce"};
+      return {401, "unauthenticated", "not authenticated",
+              "send a bearer token; `kubectl create token NAME --audience truce` makes one"};
     case ProblemType::kForbidden:
       return {403, "forbidden", "the caller may not do this",
               "ask whoever administers Truce, or the namespace, for the permission"};
     case ProblemType::kNotFound:
-      return {404, "not-found", "there is no such thing", "look for it in the list it belongs to"};
+      return {404, "not-found", "not found", "check the name or id; the list of its kind shows what there is"};
     case ProblemType::kAmbiguous:
       return {409, "ambiguous", "the name fits several resources",
               "name the account and region, or the key"};
     case ProblemType::kConflict:
-      return {409, "conflict", "the present state forbids it", "read it again, then decide"};
+      return {409, "conflict", "it conflicts with the present state", "read it again, then decide"};
     case ProblemType::kPreconditionFailed:
       return {412, "precondition-failed", "it changed since it was read",
               "read it again, then repeat the request with the new ETag"};

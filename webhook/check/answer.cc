@@ -45,7 +45,7 @@ CheckSeverity SeverityOf(std::string_view mode) {
 
 Result<std::vector<AnsweredItem>> ReadAnswer(const std::string& text, std::size_t items) {
   const Error strange{ErrorCode::kUnavailable,
-                      "its answer is no check's; is it a Truce server of this version?"};
+                      "the answer is not a check report; is it a Truce server of this version?"};
   const Json json = ParseJson(text);
   if (!json.is_object()) return strange;
   const Json* list = ListOf(json, "items");

@@ -131,7 +131,7 @@ CheckFinding PlainScalar(const Subject& subject, const Declared& declared) {
   finding.object = subject.object;
   finding.resource = ResourceForPeople(declared.resource);
   finding.cause = OneLine("the name " + declared.written +
-                              " stands without quotes: Truce takes it "
+                              " has no quotes: Truce takes it "
                               "as text, kubectl and Helm as a " +
                               (declared.read_as == Document::Kind::kBool ? "boolean" : "number"),
                           kFindingTextMax);
@@ -201,7 +201,7 @@ Result<void> Checker::Impl::AddObject(const YamlNode& object, const CheckPlace& 
   const std::string version = TextAt(object, {"apiVersion"});
   const std::string kind = TextAt(object, {"kind"});
   if (version.empty() || kind.empty()) {
-    return Bad(place.file, place.at, "is no Kubernetes object: apiVersion and kind are needed");
+    return Bad(place.file, place.at, "is not a Kubernetes object: apiVersion and kind are needed");
   }
   if (kind == "List" && version == "v1" && items != nullptr) {
     for (const YamlNode& item : items->children) {
@@ -248,7 +248,7 @@ Result<void> Checker::Impl::AddObject(const YamlNode& object, const CheckPlace& 
     twice.rule = "input";
     twice.place = place;
     twice.object = subject.object;
-    twice.cause = OneLine(subject.object + " stands twice in the input; the first is at " +
+    twice.cause = OneLine(subject.object + " appears twice in the input, first at " +
                               ForPeople(subjects[first->second].place),
                           kFindingTextMax);
     twice.remedy = "Keep one: whichever is applied last wins.";

@@ -103,7 +103,9 @@ std::string TextReport(const CheckReport& report) {
   std::string out;
   for (const CheckFinding& finding : report.findings) {
     if (!finding.place.file.empty()) out.append(ForPeople(finding.place)).append(": ");
-    out.append(Name(finding.severity)).append(": ").append(finding.cause).append("\n");
+    out.append(Name(finding.severity)).append(": ").append(finding.cause);
+    // To search for, and to name in an exemption.
+    out.append(" [").append(finding.rule).append("]\n");
     if (!finding.object.empty()) out.append("    in ").append(finding.object).append("\n");
     if (!finding.remedy.empty()) out.append("    ").append(finding.remedy).append("\n");
     if (!finding.link.empty()) out.append("    ").append(finding.link).append("\n");

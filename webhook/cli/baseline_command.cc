@@ -16,7 +16,7 @@ ExitCode PrintBaselineJson(const ConfigFlags& flags, CommandIo& io) {
   if (reply.code != ExitCode::kOk) return reply.code;
   const auto json = ParseOrderedJson(reply.answer);
   if (!json.is_object() || !json.contains("conflicts")) {
-    return Complain(io, "the server's answer is no baseline; is it of this version?",
+    return Complain(io, "unexpected answer to baseline; is the server of this version?",
                     ExitCode::kUnreachable);
   }
   io.out << DumpIndented(json) << "\n";
@@ -35,7 +35,7 @@ ExitCode PrintNames(const ConfigFlags& flags, bool as_json, CommandIo& io) {
   if (reply.code != ExitCode::kOk) return reply.code;
   const auto json = ParseOrderedJson(reply.answer);
   if (!json.is_object() || !json.contains("violating")) {
-    return Complain(io, "the server's answer is no naming report; is it of this version?",
+    return Complain(io, "unexpected answer to baseline --names; is the server of this version?",
                     ExitCode::kUnreachable);
   }
   io.out << DumpIndented(json) << "\n";

@@ -94,7 +94,7 @@ ExitCode Run(const CheckArguments& arguments, Checker& checker, CommandIo& io) {
   if (nothing_given) input.Read("-");
   Result<CheckReport> report = checker.Finish();
   if (!report.ok()) {
-    return Refuse(arguments, "the registry does not take the question: " + report.error().message,
+    return Refuse(arguments, "the registry refused the question: " + report.error().message,
                   ExitCode::kUsage, io);
   }
   std::vector<std::string> errors = input.errors();

@@ -113,7 +113,7 @@ Result<void> CheckInput::ReadStream(const std::string& path, const std::string& 
                    name + ": more than " + std::to_string(kCheckDocumentsMax) + " documents"};
     }
     if (in_folder && !IsKubernetes(manifest.value()->root)) {
-      checker_.AddNote(name, "is no Kubernetes object: passed over");
+      checker_.AddNote(name, "is not a Kubernetes object: passed over");
       continue;
     }
     TRUCE_RETURN_IF_ERROR(checker_.Add(*manifest.value(), name));

@@ -22,7 +22,7 @@ ExitCode PrintAllAsJson(const ConfigFlags& flags, CommandIo& io) {
     if (reply.code != ExitCode::kOk) return reply.code;
     const auto page = ParseOrderedJson(reply.answer);
     if (!page.is_object() || !page.contains("items") || !page["items"].is_array()) {
-      return Complain(io, "the server's answer is no list; is it of this version?",
+      return Complain(io, "unexpected answer to conflicts; is the server of this version?",
                       ExitCode::kUnreachable);
     }
     for (const auto& item : page["items"]) all.push_back(item);

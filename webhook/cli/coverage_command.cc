@@ -21,7 +21,7 @@ ExitCode PrintCoverageJson(const ConfigFlags& flags, CommandIo& io, std::uint64_
   if (reply.code != ExitCode::kOk) return reply.code;
   const auto json = ParseOrderedJson(reply.answer);
   if (!json.is_object() || !json.contains("gaps")) {
-    return Complain(io, "the server's answer is no coverage; is it of this version?",
+    return Complain(io, "unexpected answer to coverage; is the server of this version?",
                     ExitCode::kUnreachable);
   }
   count = json["gaps"].size();

@@ -77,7 +77,7 @@ ExitCode AskServer(const YamlNode& object, const ConfigFlags& flags, CommandIo& 
   if (reply.code != ExitCode::kOk) return reply.code;
   const auto json = ParseJson(reply.answer);
   if (!json.is_object() || !json.contains("text") || !json["text"].is_string()) {
-    return Complain(io, "the server's answer is no explanation; is it of this version?",
+    return Complain(io, "unexpected answer to explain; is the server of this version?",
                     ExitCode::kUnreachable);
   }
   io.out << json["text"].get<std::string>();

@@ -105,7 +105,7 @@ std::string Misfit(const ImportFile& file, const ImportArguments& given) {
   const bool is_registry = file.format == ImportFormat::kRegistry;
   if (!is_registry) return given.source.empty() ? "--source is missing: the list's name" : "";
   if (!given.source.empty() || given.retire) {
-    return "the export of a registry is no list of a source: leave --source and --retire out";
+    return "the export of a registry is not a list of a source: leave --source and --retire out";
   }
   if (file.copies.size() <= kCopiesMax) return "";
   return "the export holds more than 10,000 keys; copy a larger registry with truce backup and "
@@ -210,8 +210,9 @@ CommandAction DeclareImport(CommandLine& app) {
   const auto output = AddOutputFlag(app);
   const auto given = std::make_shared<ImportArguments>();
   app.AddOption("FILE", given->file, "The list; - reads standard input").Required();
-  app.AddOption("--source", given->source,
-                "Name of the list, for ever the same, as terraform:network; not for registry");
+  app.AddOption(
+      "--source", given->source,
+      "Name of the list, which must never change, as terraform:network; not for registry");
   app.AddOption("--format", given->format, "Form of the list; told by its content when left out")
       .Type("terraform|terraform-state|cloudformation|tagging|config|csv|registry")
       .OneOf({"terraform", "terraform-state", "cloudformation", "tagging", "config", "csv",

@@ -71,7 +71,7 @@ ExitCode Make(const ApiFlags& flags, const OverrideArguments& given, const std::
   if (!given.duration.empty()) {
     const auto duration = DurationFrom(given.duration);
     if (!duration) {
-      return Complain(io, "--for '" + given.duration + "' is no time; write it as 90m, 2h or 3d",
+      return Complain(io, "--for '" + given.duration + "' is not a time; write it as 90m, 2h or 3d",
                       ExitCode::kUsage);
     }
     until = FormatTimestamp(SystemClock().Now() + *duration);

@@ -301,7 +301,8 @@ CommandAction DeclareWhoOwns(CommandLine& app) {
       "  truce who-owns sg-0a1b2c3d\n"
       "  truce who-owns bucket/artifacts\n"
       "  truce who-owns bucket.s3.aws.m.upbound.io/artifacts -n team-a\n\n"
-      "Exit code 1: nobody owns it, the name is free. Exit code 2: that is no name of a resource.");
+      "Exit code 1: nobody owns it, the name is free. Exit code 2: that is not a name of a "
+      "resource.");
   return [=](CommandIo& io) {
     if (named->resource.empty() == manifest->empty()) {
       return Complain(io, "name a resource, or manifests with -f", ExitCode::kUsage);
@@ -442,7 +443,7 @@ CommandAction DeclareAudit(CommandLine& app) {
   app.AddOption("--id", given->id, "Only of the resource of that id");
   app.AddOption("--since", given->since, "Not before, as 2026-11-21T18:00:00Z");
   app.AddOption("--until", given->until, "Before, as 2026-11-21T18:00:00Z");
-  app.AddFlag("--oldest-first", given->oldest, "From the begin instead of from the end");
+  app.AddFlag("--oldest-first", given->oldest, "Oldest first");
   AddLimit(app, given->limit);
   app.Footer(
       "Examples:\n"

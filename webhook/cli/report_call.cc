@@ -16,7 +16,7 @@ ExitCode PrintReport(const ConfigFlags& flags, const std::string& path, CommandI
   const bool is_report = json.is_object() && json.contains("text") && json["text"].is_string() &&
                          json.contains("count") && json["count"].is_number_unsigned();
   if (!is_report) {
-    return Complain(io, "the server's answer is no report; is it of this version?",
+    return Complain(io, "the answer is not a report; is the server of this version?",
                     ExitCode::kUnreachable);
   }
   count = json["count"].get<std::uint64_t>();

@@ -71,7 +71,7 @@ ExitCode Give(const ApiFlags& flags, const NamedResource& named, const ShareArgu
   if (!given.duration.empty()) {
     until = TimeAfter(given.duration);
     if (until.empty()) {
-      return Complain(io, "--for '" + given.duration + "' is no time; write it as 2h or 90d",
+      return Complain(io, "--for '" + given.duration + "' is not a time; write it as 2h or 90d",
                       ExitCode::kUsage);
     }
   }

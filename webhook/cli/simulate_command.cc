@@ -86,7 +86,7 @@ CommandAction DeclareSimulate(CommandLine& app) {
   return [=](CommandIo& io) {
     const auto duration = DurationFrom(*since);
     if (!duration) {
-      return Complain(io, "--since '" + *since + "' is no time; write it as 90m, 24h or 7d",
+      return Complain(io, "--since '" + *since + "' is not a time; write it as 90m, 24h or 7d",
                       ExitCode::kUsage);
     }
     const std::string from = FormatTimestamp(SystemClock().Now() - *duration);
@@ -95,7 +95,7 @@ CommandAction DeclareSimulate(CommandLine& app) {
     if (reply.code != ExitCode::kOk) return reply.code;
     const OrderedJson json = ParseOrderedJson(reply.answer);
     if (!json.is_object() || !json.contains("items") || !json["items"].is_array()) {
-      return Complain(io, "the server's answer is no trial; is it of this version?",
+      return Complain(io, "unexpected answer to simulate; is the server of this version?",
                       ExitCode::kUnreachable);
     }
     const OrderedJson& items = json["items"];

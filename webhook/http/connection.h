@@ -34,7 +34,7 @@ struct ConnectionContext {
   EventLoop* large_loop = nullptr;                // of large bodies; null: none here
   std::function<void(HttpConnection&)> on_close;  // its place is free; by the thread that closed it
 
-  std::atomic<bool> draining = false;  // replies say `HttpConnection: close`
+  std::atomic<bool> draining = false;  // replies say `Connection: close`
   std::atomic<bool> stopping = false;  // no connection stays between two requests
 
   std::atomic<uint64_t> connections_open = 0;

@@ -104,7 +104,7 @@ Refusal ReadRequestLine(std::string_view line, RequestHead& head) {
     return Bad("malformed request line");
   }
   if (version[5] != '1' || version[7] > '1') {
-    return HeadRefusal{505, "HTTP/1.1 is spoken here", HttpRejection::kBadRequest};
+    return HeadRefusal{505, "only HTTP/1.0 and HTTP/1.1 are supported", HttpRejection::kBadRequest};
   }
   head.minor_version_0 = version[7] == '0';
   head.keep_alive = !head.minor_version_0;

@@ -170,7 +170,7 @@ Result<void> ReadCsv(std::string_view text, const ReadContext& context, ImportFi
           "unknown column; there are type, name, region, account, arn, service, contact, "
           "address, part:NAME");
     }
-    if (std::find(header.begin(), it, *it) != it) return BadLine(1, "a column stands twice");
+    if (std::find(header.begin(), it, *it) != it) return BadLine(1, "a column appears twice");
   }
   while (!reader.at_end()) {
     TRUCE_ASSIGN_OR_RETURN(std::vector<std::string> cells, reader.Next());

@@ -180,7 +180,7 @@ Result<void> ReadCloudFormation(std::string_view text, const ReadContext& contex
   if (list == nullptr) return InvalidArgument("\"StackResources\" is missing");
   for (const Json& item : *list) {
     if (!item.is_object())
-      return InvalidArgument("\"StackResources\" holds something that is no object");
+      return InvalidArgument("\"StackResources\" holds something that is not an object");
     const std::string type = TextIn(item, "ResourceType");
     const std::string id = TextIn(item, "PhysicalResourceId");
     const std::string status = TextIn(item, "ResourceStatus");
@@ -211,7 +211,7 @@ Result<void> ReadTagging(std::string_view text, const ReadContext& context, Impo
   if (list == nullptr) return InvalidArgument("\"ResourceTagMappingList\" is missing");
   for (const Json& item : *list) {
     if (!item.is_object())
-      return InvalidArgument("\"ResourceTagMappingList\" holds what is no object");
+      return InvalidArgument("\"ResourceTagMappingList\" holds what is not an object");
     ListedResource named;
     named.arn = TextIn(item, "ResourceARN");
     named.address = named.arn;
@@ -232,7 +232,7 @@ Result<void> ReadConfigItems(std::string_view text, const ReadContext& context, 
     // select-resource-config writes each result as a text of JSON.
     const Json parsed = item.is_string() ? ParseJson(item.get<std::string>()) : Json();
     const Json& one = item.is_string() ? parsed : item;
-    if (!one.is_object()) return InvalidArgument("the list holds something that is no object");
+    if (!one.is_object()) return InvalidArgument("the list holds something that is not an object");
     AddConfigItem(one, context, file);
   }
   return {};

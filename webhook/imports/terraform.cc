@@ -117,10 +117,10 @@ class TerraformReader {
   Result<void> ReadState(const Json& json) {
     const auto resources = json.find("resources");
     if (resources == json.end() || !resources->is_array())
-      return InvalidArgument("\"resources\" is no list");
+      return InvalidArgument("\"resources\" is not a list");
     for (const Json& resource : *resources) {
       if (!resource.is_object())
-        return InvalidArgument("\"resources\" holds something that is no object");
+        return InvalidArgument("\"resources\" holds something that is not an object");
       const auto instances = resource.find("instances");
       if (instances == resource.end() || !instances->is_array()) continue;
       const std::string module = TextIn(resource, "module");
@@ -143,11 +143,11 @@ class TerraformReader {
   Result<void> ReadModule(const Json& module, int depth) {
     if (depth > kNestingMax || ++modules_ > kModulesMax)
       return InvalidArgument("the modules nest too deep");
-    if (!module.is_object()) return InvalidArgument("a module is no object");
+    if (!module.is_object()) return InvalidArgument("a module is not an object");
     if (const auto found = module.find("resources"); found != module.end() && found->is_array()) {
       for (const Json& resource : *found) {
         if (!resource.is_object())
-          return InvalidArgument("\"resources\" holds something that is no object");
+          return InvalidArgument("\"resources\" holds something that is not an object");
         const bool has = resource.contains("values");
         Add(TextIn(resource, "mode"), TextIn(resource, "type"), TextIn(resource, "address"),
             has ? resource["values"] : Json());

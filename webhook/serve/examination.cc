@@ -62,7 +62,7 @@ void ExamineServer(const ExaminationPorts& ports, std::vector<Checkup>& out) {
       if (line.starts_with("[-] ")) bad.append(bad.empty() ? "" : "; ").append(line.substr(4));
     }
     out.push_back({"readiness", State::kFailed, bad,
-                   "until then reviews are answered 503; wait, or mend what the reason names"});
+                   "until then reviews are answered 503; wait, or fix what the reason names"});
   }
   if (ports.disk_failed) {
     out.push_back(
@@ -260,7 +260,7 @@ std::vector<NeededRight> NeededRights(const std::string& cluster) {
       {core, "namespaces", "get", "", "kube-system", "it tells which cluster this is"},
       {core, "namespaces", "watch", "", "", "namespaces that end are not noticed"},
       {core, "events", "watch", "", "", "tag wars are not noticed"},
-      {core, "events", "create", "", "", "conflicts are not told on the objects"},
+      {core, "events", "create", "", "", "conflicts are not reported as Events"},
       {"apiextensions.k8s.io", "customresourcedefinitions", "watch", "", "",
        "kinds that come and go are not noticed"},
       {"s3.aws.upbound.io", "buckets", "list", "", "", "what exists is not known"},

@@ -57,7 +57,7 @@ Result<ResourceFilter> ReadResource(const NodeReader& reader, const YamlNode& sp
     return reader.Fail(*node, path, "names nothing; give type and name, or arn");
   }
   if (!filter.type.empty() && catalogue.FindType(filter.type) == nullptr) {
-    return reader.Fail(*node, path + ".type", "is no type; `truce types` lists them, as s3/Bucket");
+    return reader.Fail(*node, path + ".type", "is not a type; `truce types` lists them, as s3/Bucket");
   }
   return filter;
 }
@@ -77,7 +77,7 @@ Result<DeclaredShare> ReadShare(const GrantReader& grant, const YamlNode& node,
   if (!until.empty()) {
     share.terms.until = ParseTimestamp(until);
     if (!share.terms.until) {
-      return reader.Fail(node, path + ".until", "is no time; write it as 2027-01-15T00:00:00Z");
+      return reader.Fail(node, path + ".until", "is not a time; write it as 2027-01-15T00:00:00Z");
     }
   }
   TRUCE_ASSIGN_OR_RETURN(share.reason, reader.Optional(node, "reason", path));

@@ -363,7 +363,7 @@ Result<void> Committer::MeasureKey(const KeyText& key, std::size_t rows_put, Key
   TRUCE_ASSIGN_OR_RETURN(Statement statement, writer_.Use(Sql::kRootsOfKey));
   statement.BindText(0, key.text);
   TRUCE_ASSIGN_OR_RETURN(const bool found, statement.Step());
-  if (!found) return Error{ErrorCode::kInternal, "counting rows gave nothing"};
+  if (!found) return Error{ErrorCode::kInternal, "the row count failed"};
   change.has_rows = statement.Integer(0) > 0;
   change.conflicting = statement.Integer(1) > 1;
   return {};

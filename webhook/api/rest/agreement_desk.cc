@@ -41,12 +41,12 @@ std::optional<Slot> SlotOfObject(const std::string& text, const std::string& clu
 }  // namespace
 
 Result<PartyId> PartyNamed(const PartyName& name) {
-  if (!IsName(name.cluster)) return InvalidArgument("\"cluster\" is no id of a cluster");
+  if (!IsName(name.cluster)) return InvalidArgument("\"cluster\" is not an id of a cluster");
   if (name.ns.empty() == name.object.empty()) {
     return InvalidArgument("name one of \"namespace\" and \"object\"");
   }
   if (!name.ns.empty()) {
-    if (!IsName(name.ns)) return InvalidArgument("\"namespace\" is no name of a namespace");
+    if (!IsName(name.ns)) return InvalidArgument("\"namespace\" is not a name of a namespace");
     return PartyOf(Slot{name.cluster, "", "", name.ns, ""});
   }
   const auto slot = SlotOfObject(name.object, name.cluster);

@@ -76,7 +76,7 @@ Result<std::map<std::string, std::string>> ReadTexts(
     }
     constexpr std::size_t kTextBytesMax = 1024;
     if (!value.is_string() || !IsLine(value.get_ref<const std::string&>(), kTextBytesMax)) {
-      return InvalidArgument("\"" + name + "\" is no line of text of 1 to 1024 bytes");
+      return InvalidArgument("\"" + name + "\" is not a line of text of 1 to 1024 bytes");
     }
     texts.emplace(name, value.get<std::string>());
   }
@@ -97,7 +97,7 @@ Result<void> RestCall::AllowOnly(std::initializer_list<std::string_view> allowed
     }
     const auto same = [&](const auto& other) { return other.first == name; };
     if (std::any_of(request.query.begin(), it, same))
-      return InvalidArgument(name + " stands twice");
+      return InvalidArgument(name + " is given twice");
     if (value.size() > kParameterBytesMax)
       return InvalidArgument(name + " is longer than 2048 bytes");
     const bool has_control = std::any_of(value.begin(), value.end(),

@@ -83,7 +83,7 @@ class ItemBuilder final {
 
   bool Object(dom::object object, std::string_view key, int depth) {
     if (depth > kBodyDepthMax) return TooDeep();
-    if (HasTwins(object)) return Fail("a key stands twice in one object");
+    if (HasTwins(object)) return Fail("a key appears twice in one object");
     const bool metadata = depth == kItemDepth + 1 && key == "metadata";
     builder_.Open(Builder::Kind::kObject, key);
     for (const auto field : object) {
@@ -171,7 +171,7 @@ struct CheckItems::Impl {
       if (field.key == "items") {
         dom::array list;
         if (has_items || field.value.get_array().get(list) != simdjson::SUCCESS)
-          return InvalidArgument("\"items\" is no list, or stands twice");
+          return InvalidArgument("\"items\" must be one list");
         has_items = true;
         TRUCE_RETURN_IF_ERROR(ReadItems(list));
       } else if (field.key == "namespace") {

@@ -120,7 +120,7 @@ class Members {
     const Json* value = Find(name, is_needed);
     if (value == nullptr) return {};
     if (!value->is_string() || !IsLine(value->get_ref<const std::string&>(), kCopyTextBytesMax)) {
-      Fail("." + std::string(name) + " is no line of text");
+      Fail("." + std::string(name) + " is not a line of text");
       return {};
     }
     return value->get<std::string>();
@@ -131,7 +131,7 @@ class Members {
     const Json* value = Find(name, false);
     if (value == nullptr) return {};
     if (!value->is_string() || !IsUtf8(value->get_ref<const std::string&>())) {
-      Fail("." + std::string(name) + " is no text");
+      Fail("." + std::string(name) + " is not text");
       return {};
     }
     return value->get<std::string>();
@@ -150,7 +150,7 @@ class Members {
     const bool fits = value->is_number_integer() &&
                       (!value->is_number_unsigned() || value->get<std::uint64_t>() <= kEndOfTime) &&
                       value->get<std::int64_t>() >= 0;
-    if (!fits) Fail("." + std::string(name) + " is no time in milliseconds");
+    if (!fits) Fail("." + std::string(name) + " is not a time in milliseconds");
     return fits ? std::optional(Timestamp(std::chrono::milliseconds(value->get<std::int64_t>())))
                 : std::nullopt;
   }
@@ -170,7 +170,7 @@ class Members {
       if (value.is_string() && IsLine(value.get_ref<const std::string&>(), kCopyTextBytesMax)) {
         texts.push_back(value.get<std::string>());
       } else if (fault_.empty()) {
-        fault_ = place + " is no line of text";
+        fault_ = place + " is not a line of text";
       }
     });
     return texts;
@@ -181,7 +181,7 @@ class Members {
   void Each(const char* name, Visit visit) {
     const Json* list = Find(name, false);
     if (list == nullptr) return;
-    if (!list->is_array()) return Fail("." + std::string(name) + " is no list");
+    if (!list->is_array()) return Fail("." + std::string(name) + " is not a list");
     for (std::size_t i = 0; i < list->size(); ++i) {
       visit((*list)[i], place_ + "." + name + "[" + std::to_string(i) + "]");
     }
@@ -227,7 +227,7 @@ bool IsId(const PublicId& id) {
 
 PublicId ReadId(Members& members) {
   PublicId id{members.Text("id", true)};
-  if (!IsId(id)) members.Fail(".id is no id");
+  if (!IsId(id)) members.Fail(".id is not an id");
   return id;
 }
 
@@ -303,7 +303,7 @@ Row ReadRow(const Json& json, const KeyText& key, const std::string& place, std:
   row.digest = members.LongText("digest");
   if (const std::string base = members.Text("base"); !base.empty()) {
     row.base = NumberOf(base);
-    if (!row.base) members.Fail(".base is no number");
+    if (!row.base) members.Fail(".base is not a number");
   }
   row.user = members.Text("user");
   row.at = members.Time("at");
@@ -334,7 +334,7 @@ Object ReadObject(const Json& json, const std::string& place, std::string& fault
   object.told = members.Text("told");
   if (const std::string stripped = members.Text("stripped"); !stripped.empty()) {
     object.stripped = NumberOf(stripped);
-    if (!object.stripped) members.Fail(".stripped is no resourceVersion");
+    if (!object.stripped) members.Fail(".stripped is not a resourceVersion");
   }
   object.at = members.Time("at");
   fault = members.fault();
@@ -453,7 +453,7 @@ Result<CopiesRequest> ReadCopies(std::string_view body) {
     }
   });
   const Json* copies = members.Find("copies", true);
-  if (copies != nullptr && !copies->is_array()) members.Fail(".copies is no list");
+  if (copies != nullptr && !copies->is_array()) members.Fail(".copies is not a list");
   if (copies != nullptr && copies->is_array() && copies->size() > kCopiesAtOnce) {
     return bad("more than 10,000 keys; a larger registry is copied with truce backup and restore");
   }

@@ -57,10 +57,10 @@ class Reader {
       return NotUnderstood("name one of a resource, an arn, a name (with its type), or a key");
     }
     if (!words_.account.empty() && !IsAccount(words_.account)) {
-      return NotUnderstood(Quoted(words_.account) + " is no account: it has 12 digits");
+      return NotUnderstood(Quoted(words_.account) + " is not an account: it has 12 digits");
     }
     if (!words_.region.empty() && !IsRegion(words_.region)) {
-      return NotUnderstood(Quoted(words_.region) + " is no region, as us-east-1");
+      return NotUnderstood(Quoted(words_.region) + " is not a region, as us-east-1");
     }
     auto problem = ReadGiven();
     if (!problem && words_.ns && !out_.objects) {
@@ -104,7 +104,7 @@ class Reader {
 
   std::optional<Problem> ReadKey(const std::string& key) {
     if (!IsNameOfRegistry(key, *policy_.catalogue)) {
-      return NotUnderstood(Quoted(key) + " is no name as truce describe prints it");
+      return NotUnderstood(Quoted(key) + " is not a name as truce describe prints it");
     }
     out_.keys.push_back({key});
     return std::nullopt;

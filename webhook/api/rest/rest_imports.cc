@@ -44,7 +44,7 @@ Result<std::string> LineOf(const Json& json, const char* name) {
   const bool is_line =
       found->is_string() && (found->get_ref<const std::string&>().empty() ||
                              IsLine(found->get_ref<const std::string&>(), kImportTextBytesMax));
-  if (!is_line) return InvalidArgument("\"" + std::string(name) + "\" is no line of text");
+  if (!is_line) return InvalidArgument("\"" + std::string(name) + "\" is not a line of text");
   return found->get<std::string>();
 }
 
@@ -90,10 +90,10 @@ Result<MappedResource> RuleOf(const Json& json) {
   if (!account.empty()) rule.account = Constant(std::move(account));
   const auto parts = json.find("parts");
   if (parts == json.end()) return rule;
-  if (!parts->is_object()) return InvalidArgument("\"parts\" is no object");
+  if (!parts->is_object()) return InvalidArgument("\"parts\" is not an object");
   for (const auto& [name, value] : parts->items()) {
     if (!value.is_string() || !IsLine(value.get_ref<const std::string&>(), kImportTextBytesMax)) {
-      return InvalidArgument("\"parts\" holds something that is no line of text");
+      return InvalidArgument("\"parts\" holds something that is not a line of text");
     }
     rule.parts.emplace(name, Constant(value.get<std::string>()));
   }
@@ -152,7 +152,7 @@ Result<void> ReadResource(const Json& json, std::size_t index, const Catalogue& 
 Result<void> ReadSkip(const Json& body, ImportRequest& request) {
   const auto skip = body.find("skip");
   if (skip == body.end()) return {};
-  if (!skip->is_array()) return InvalidArgument("\"skip\" is no list");
+  if (!skip->is_array()) return InvalidArgument("\"skip\" is not a list");
   for (const Json& each : *skip) {
     if (each == "conflicting") {
       request.skip_conflicting = true;

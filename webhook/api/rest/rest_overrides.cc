@@ -62,7 +62,7 @@ class Overrides final {
     const auto until = ParseTimestamp(given["until"]);
     if (!until) {
       return ProblemResponse(ProblemType::kMalformed,
-                             "\"until\" is no time; write it as 2026-11-21T18:00:00Z");
+                             "\"until\" is not a time; write it as 2026-11-21T18:00:00Z");
     }
     what.until = std::chrono::floor<std::chrono::seconds>(*until);
     const auto made = book_.Add(what, ActorOf(call.caller), call.deadline);

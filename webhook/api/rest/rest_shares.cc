@@ -32,7 +32,7 @@ HttpResponse Give(const AgreementDesk& desk, RestCall& call) {
     terms.until = ParseTimestamp(given["until"]);
     if (!terms.until) {
       return Refused(ProblemType::kMalformed,
-                     "\"until\" is no time; write it as 2026-11-21T18:00:00Z");
+                     "\"until\" is not a time; write it as 2026-11-21T18:00:00Z");
     }
   }
   const ByWhom by{ActorOf(call.caller), given["reason"]};

@@ -59,7 +59,7 @@ std::string Summary(const BaselineReport& report) {
          std::to_string(counts.held) + " held, " + std::to_string(counts.reserved) + " reserved, " +
          std::to_string(counts.orphaned) + " orphaned, " + std::to_string(counts.imported) +
          " imported), " + std::to_string(report.conflicts.size()) +
-         " of them more than one manager.";
+         " of them have more than one manager.";
 }
 
 // Names that a rule in mode enforce would refuse if they came today.

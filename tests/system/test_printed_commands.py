@@ -1,0 +1,38 @@
+"""What texts tell people to run is taken by the command line as it stands."""
+
+import re
+import shlex
+from pathlib import Path
+
+from system.test_cli import UNREACHABLE
+
+TEXTS = Path(__file__).parents[1] / "golden" / "texts"
+
+
+def commands(program: str) -> set[str]:
+    """All commands of `program` between back quotes in the texts of every rule."""
+    found = set()
+    for file in TEXTS.glob("*.txt"):
+        found |= set(re.findall(rf"`({program} [^`]+)`", file.read_text()))
+    return found
+
+
+def test_every_printed_command_is_understood(cli):
+    printed = commands("truce")
+    assert {command.split()[1] for command in printed} >= {"release", "share", "protect", "describe"}
+    for command in sorted(printed):
+        words = shlex.split(command)
+        result = cli(*words[1:], "--data-dir", "nobody")
+        assert result.returncode == UNREACHABLE, (command, result.stderr)
+
+
+def test_kubectl_commands_name_all_that_kubectl_needs():
+    printed = commands("kubectl")
+    assert printed
+    for command in printed:
+        words = shlex.split(command)
+        at = words.index("annotate")
+        kind, name, annotation = words[at + 1:]
+        assert re.fullmatch(r"[a-z0-9]+(\.[a-z0-9-]+)+", kind), command
+        assert re.fullmatch(r"truce\.dev/transfer-to=\w[\w.]*(/[\w.-]+){1,2}", annotation), command
+        assert name and at in (1, 3), command
