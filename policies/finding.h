@@ -54,6 +54,9 @@ inline constexpr std::size_t kWarningsBytesMax = 4096;
 // Denial texts end up in conditions, headers and chat messages.
 inline constexpr std::size_t kMessageBytesMax = 8192;
 
+// Makes all texts of `finding` such, by OneLine: whatever a rule took from an object.
+void MakePrintable(Finding& finding);
+
 // The text of a denial for `findings` (not empty): cause, remedy, link of each, a line each; with
 // several a first line that names all resources. The first line can stand alone, and the lines can
 // be joined by spaces. At most kMessageBytesMax bytes: what does not fit is counted.

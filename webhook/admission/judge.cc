@@ -582,6 +582,7 @@ std::vector<Finding> Judgement::FindingsOf(const Decision& decision) const {
       warn_at_most(UnclearName(object, wording), object.resources.front());
     }
   }
+  for (Finding& finding : out) MakePrintable(finding);
   return out;
 }
 

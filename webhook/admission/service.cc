@@ -209,6 +209,7 @@ class Call final : public std::enable_shared_from_this<Call> {
     std::optional<Finding> finding = JudgeStatus(review, *policy_, ports_.clock.Now());
     if (!finding) return Allowed(review.uid);
     const bool denies = finding->mode == Mode::kEnforce;
+    MakePrintable(*finding);
     findings_.push_back(*std::move(finding));
     return denies ? Denied(review.uid, kDeniedCode) : Allowed(review.uid);
   }
@@ -249,8 +250,10 @@ class Call final : public std::enable_shared_from_this<Call> {
   HttpResponse Unfit(std::string_view uid, const Error& error) {
     record_.verdict = Verdict::kDenied;
     record_.code = kDeniedCode;
-    return Json(WriteReview(
-        uid, {.allowed = false, .code = record_.code, .message = error.message, .warnings = {}}));
+    return Json(WriteReview(uid, {.allowed = false,
+                                  .code = record_.code,
+                                  .message = OneLine(error.message, kMessageBytesMax),
+                                  .warnings = {}}));
   }
 
   std::optional<HttpResponse> Judge(const AdmissionRequest& review, Deadline deadline, bool ready) {
@@ -407,7 +410,7 @@ class Call final : public std::enable_shared_from_this<Call> {
     record_.verdict = Verdict::kBadRequest;
     record_.status = 400;
     SetDetail(detail);
-    return PlainText(record_.status, detail);
+    return PlainText(record_.status, OneLine(detail, kMessageBytesMax));
   }
 
   static HttpResponse Json(std::string body) {
