@@ -65,6 +65,8 @@ IMPOSSIBLE = [
      {"admission": {"pathSecret": ""}, "certificates": {"mode": "certManager"}}),
     ("admission.pathSecret: ", "openssl rand -hex 16",
      {"admission": {"pathSecret": ""}, "webhook": {"url": "https://truce.example.org"}}),
+    ("admission.clientCA.names: ", "common name",
+     {"admission": {"clientCA": {"existingSecret": "authority"}}}),
     ("store.type: ", "sqlite", {"store": {"type": "postgres"}}),
     ("replicaCount: ", "set 1", {"replicaCount": 2}),
     ("certificates.mode: ", "webhook.enabled=false", {"watchCluster": False}),

@@ -61,7 +61,7 @@ const std::array kKeys = {
   Key{"admissionClientCA", &Config::admission_client_ca, "", "file",
       "PEM file of the authorities whose client certificates may send reviews"},
   Key{"admissionClientNames", &Config::admission_client_names, "", "list of names",
-      "Names that a client certificate must carry one of; empty = any of the authority"},
+      "Names that a client certificate must carry one of; admissionClientCA needs them"},
   Key{"admissionBearerFile", &Config::admission_bearer_file, "", "file",
       "File with the token that reviews must carry in their Authorization header"},
   Key{"apiTokenFile", &Config::api_token_file, "", "file",

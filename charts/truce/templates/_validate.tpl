@@ -15,6 +15,9 @@
 {{- fail "certificates.existingSecret.name: certificates.mode is existingSecret, so name the Secret" -}}
 {{- end -}}
 {{- end -}}
+{{- if and $v.admission.clientCA.existingSecret (not $v.admission.clientCA.names) -}}
+{{- fail "admission.clientCA.names: name the certificate that your API server shows (its subject's common name or a DNS name): without names every certificate of that authority could send reviews, with the cluster's own every kubelet's" -}}
+{{- end -}}
 {{- if $v.webhook.enabled -}}
 {{- $writesPath := and (include "truce.keepsItself" .) (not $v.webhook.url) (not $v.admission.existingSecret) -}}
 {{- if and (include "truce.pathNeedsSecret" .) (not $v.admission.pathSecret) (not $writesPath) -}}

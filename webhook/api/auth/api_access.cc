@@ -75,7 +75,8 @@ std::variant<Caller, Problem> ApiAccess::ByToken(std::string_view field, const H
     return Caller{CallerKind::kStaticToken, found->name, found->role, {}, request.remote_address};
   }
   if (tokens_ == nullptr) return Unauthenticated("the token is not known");
-  Result<std::optional<KubernetesUser>> user = tokens_->Review(*token, request.deadline);
+  Result<std::optional<KubernetesUser>> user =
+      tokens_->Review(*token, request.remote_address, request.deadline);
   if (!user.ok()) {
     const bool too_many = user.error().code == ErrorCode::kResourceExhausted;
     return Problem{too_many ? ProblemType::kTooManyRequests : ProblemType::kUnavailable,
