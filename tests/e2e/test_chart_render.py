@@ -71,7 +71,7 @@ def test_every_object_has_its_namespace_and_labels(helm4, values):
         if obj["kind"] in extra and obj["metadata"]["name"].endswith("-more"):
             continue
         expected = None if obj["kind"] in cluster_scoped else namespace
-        if obj["kind"] in ("Role", "RoleBinding"):
+        if obj["kind"] in ("Role", "RoleBinding", "Lease"):
             # The Lease is where there is one per cluster; Truce's own Secret is beside it.
             own = obj["metadata"]["name"].endswith("-self")
             expected = namespace if own else "kube-system"
@@ -260,7 +260,7 @@ def test_rights_are_few(helm4):
     assert writes == {
         "create events", "patch events", "delete ownershipchecks",
         "create tokenreviews", "create subjectaccessreviews",
-        "create leases", "patch leases",
+        "patch leases",
         "patch secrets", "patch validatingwebhookconfigurations",  # its own, by name
         *(f"patch {kind}/status" for kind in own),
     }

@@ -219,6 +219,12 @@ class Call final : public std::enable_shared_from_this<Call> {
     Result<CheckJudgement> prepared = CheckJudgement::Prepare(review, *policy_, ports_.clock.Now());
     if (!prepared.ok()) return Unfit(review.uid, prepared.error());
     CheckJudgement& judgement = prepared.value();
+    for (const std::string& ns : judgement.other_namespaces()) {
+      const Result<bool> speaks =
+          ports_.speaks_for ? ports_.speaks_for(review, ns, deadline) : Result<bool>(false);
+      if (!speaks.ok()) return Unknown(CauseOf(speaks.error().code), speaks.error().message);
+      if (!speaks.value()) return Unfit(review.uid, Stranger(review.user, ns));
+    }
     const auto look = [&](const Facts& facts) { judgement.Decide(facts, ports_.ids); };
     const Result<void> read = ports_.store.Read(look, deadline);
     if (!read.ok()) return Unknown(CauseOf(read.error().code), read.error().message);
@@ -230,6 +236,15 @@ class Call final : public std::enable_shared_from_this<Call> {
       ports_.on_check_admitted(Uid{std::string(uid.text())});
     }
     return Allowed(review.uid);
+  }
+
+  // Told nothing in the name of another party (I8).
+  static Error Stranger(std::string_view user, const std::string& ns) {
+    return {ErrorCode::kInvalidArgument,
+            "spec.manifests: " + std::string(user) + " does not speak for namespace " + ns +
+                "; leave out what belongs there, or have it granted: kubectl create rolebinding "
+                "NAME --clusterrole=edit --user=USER -n " +
+                ns + ", or any role with verb create on checks.truce.dev"};
   }
 
   HttpResponse JudgeOther(const AdmissionRequest& review) {

@@ -32,6 +32,9 @@ struct AdmissionPorts {
   std::vector<ReviewSink*> sinks;  // called for every review, in this order
   // Of /validate-check; thread-safe, must not block, may be null.
   std::function<void(const Uid&)> on_check_admitted = {};  // an OwnershipCheck that may be stored
+  // Of /validate-check: whether the user of the review speaks for that namespace. Errors as of a
+  // store: nobody can tell. Thread-safe; not set: nobody speaks for any.
+  std::function<Result<bool>(const AdmissionRequest&, std::string_view, Deadline)> speaks_for = {};
   // Says of an object of one of Truce's other kinds why it cannot take effect (kInvalidArgument).
   std::function<Result<void>(const AdmissionRequest&)> try_own_object = {};
 };

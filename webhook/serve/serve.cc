@@ -120,14 +120,17 @@ class Server {
       sinks.push_back(&watch_sink_);
       sinks.push_back(&detection_->refusals());
     }
-    service_.emplace(AdmissionPorts{api_->store(), clock_, RandomIds(), std::move(sinks),
-                                    [this](const Uid& uid) {
-                                      if (checks_) checks_->NoteAdmitted(uid);
-                                    },
-                                    [this](const AdmissionRequest& review) {
-                                      return TryPolicyObject(*source_, review);
-                                    }},
-                     Effective().policy);
+    service_.emplace(
+        AdmissionPorts{
+            api_->store(), clock_, RandomIds(), std::move(sinks),
+            [this](const Uid& uid) {
+              if (checks_) checks_->NoteAdmitted(uid);
+            },
+            [this](const AdmissionRequest& review, std::string_view ns, Deadline deadline) {
+              return api_->SpeaksFor(review, ns, deadline);
+            },
+            [this](const AdmissionRequest& review) { return TryPolicyObject(*source_, review); }},
+        Effective().policy);
     health_.SetNotReady("store", "opening");
     if (!config.no_cluster) health_.SetNotReady("cluster", "waiting for the store");
     TRUCE_RETURN_IF_ERROR(Listen(config));

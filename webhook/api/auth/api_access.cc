@@ -93,6 +93,13 @@ std::variant<Caller, Problem> ApiAccess::ByToken(std::string_view field, const H
   return caller;
 }
 
+Result<bool> ApiAccess::SpeaksFor(const Caller& caller, std::string_view ns, Deadline deadline) {
+  const bool is_account =
+      caller.kind == CallerKind::kKubernetes && IsServiceAccountOf(caller.user.name, ns);
+  if (is_account) return true;
+  return Allows(caller, {"checks", "", "create", ns}, deadline);
+}
+
 Result<bool> ApiAccess::Allows(const Caller& caller, const Permission& permission,
                                Deadline deadline) {
   if (caller.kind != CallerKind::kKubernetes) return caller.role >= RoleFor(permission);
