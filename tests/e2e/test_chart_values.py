@@ -65,6 +65,8 @@ IMPOSSIBLE = [
      {"admission": {"pathSecret": ""}, "certificates": {"mode": "certManager"}}),
     ("admission.pathSecret: ", "openssl rand -hex 16",
      {"admission": {"pathSecret": ""}, "webhook": {"url": "https://truce.example.org"}}),
+    ("webhook.failurePolicy: ", "webhook.acceptSecretInErrors=true",
+     {"webhook": {"failurePolicy": "Fail"}}),
     ("admission.clientCA.names: ", "common name",
      {"admission": {"clientCA": {"existingSecret": "authority"}}}),
     ("store.type: ", "sqlite", {"store": {"type": "postgres"}}),

@@ -54,10 +54,16 @@ class AdmissionService final {
   // new.
   std::optional<HttpResponse> Validate(HttpRequest& request, HttpDeferral& deferral);
 
+  // Answers for deletions, as Validate does; what else comes is allowed. Writes nothing, ever.
+  std::optional<HttpResponse> ValidateDeletion(HttpRequest& request, HttpDeferral& deferral);
+
   // Answers for Truce's own kinds. The creation of an OwnershipCheck is refused with the full text
   // when anything conflicts or breaks an enforced rule; another object whose spec is new is refused
   // when it cannot take effect. Writes nothing, ever. Blocks at most until BudgetOf the request.
   HttpResponse ValidateCheck(HttpRequest& request);
+
+  // The same for those but OwnershipChecks, which are allowed.
+  HttpResponse ValidatePolicy(HttpRequest& request);
 
   // Answers for changes of a status (rule status-names): refused where names are read from what is
   // changed by a user who is neither provider nor restorer; everything else is allowed. Needs no
@@ -92,9 +98,9 @@ IdSource RandomIds();
 // The access rules in force; thread-safe, never gives null.
 using AccessSource = std::function<std::shared_ptr<const AdmissionAccess>()>;
 
-// The routes of the admission listener: POST /validate, /validate-check and /validate-status, and
-// each with /<secret>. Refused callers get 403, or 401 when a bearer token is asked for. `service`
-// must outlive the routes.
+// The routes of the admission listener: POST to each of kEndpoints' paths, and each with
+// /<its secret>. Refused callers get 403, or 401 when a bearer token is asked for. `service` must
+// outlive the routes.
 std::vector<HttpRoute> AdmissionRoutes(AdmissionService& service, AccessSource access);
 
 }  // namespace truce

@@ -23,6 +23,9 @@
 {{- if and (include "truce.pathNeedsSecret" .) (not $v.admission.pathSecret) (not $writesPath) -}}
 {{- fail "admission.pathSecret: reviews need a secret in their path: set 32 hex digits and keep them, for example --set-string admission.pathSecret=$(openssl rand -hex 16)" -}}
 {{- end -}}
+{{- if and (eq $v.webhook.failurePolicy "Fail") (include "truce.pathNeedsSecret" .) (not $v.webhook.acceptSecretInErrors) -}}
+{{- fail "webhook.failurePolicy: with Fail the API server shows the whole path, with its secret, to everybody whose request fails while Truce cannot be reached, and whoever has it writes reservations: let the API server show a client certificate (admission.clientCA) or a token (admission.bearer), or accept it with webhook.acceptSecretInErrors=true (README, Ignore or Fail)" -}}
+{{- end -}}
 {{- if and (eq $v.certificates.mode "existingSecret") (not $v.certificates.caBundle) (not $v.certificates.publiclyTrusted) -}}
 {{- fail "certificates.caBundle: the API server must know who signed the certificate: give the authorities as PEM (--set-file certificates.caBundle=ca.crt), or set certificates.publiclyTrusted" -}}
 {{- end -}}
