@@ -49,12 +49,15 @@ std::string Escaped(std::uint32_t code) {
   return std::string(out.data(), static_cast<std::size_t>(length));
 }
 
+// Every line passes the escape once more: what stands here is printed by whoever reads a denial.
 std::string Paragraph(const Finding& finding) {
   std::string out;
   out.reserve(finding.cause.size() + finding.remedy.size() + finding.link.size() + 2);
-  out += finding.cause;
+  AppendLine(finding.cause, kMessageBytesMax, out);
   for (const std::string* line : {&finding.remedy, &finding.link}) {
-    if (!line->empty()) out.append(1, '\n').append(*line);
+    if (line->empty()) continue;
+    out += '\n';
+    AppendLine(*line, kMessageBytesMax, out);
   }
   return out.append(" [").append(Name(finding.rule)).append("]");
 }
@@ -89,18 +92,24 @@ std::string Headline(std::span<const Finding> findings) {
     }
   }
   if (resources.size() == 1 && !findings.front().resource.empty()) {
-    return findings.front().resource + " is refused for " + std::to_string(findings.size()) +
-           " reasons.";
+    return OneLine(findings.front().resource, kMessageBytesMax) + " is refused for " +
+           std::to_string(findings.size()) + " reasons.";
   }
   std::string out = std::to_string(resources.size()) + " resources of this object are refused: ";
   for (std::size_t i = 0; i < std::min(resources.size(), kNamedMax); ++i) {
     if (i > 0) out += ", ";
-    out += resources[i];
+    AppendLine(resources[i], kMessageBytesMax, out);
   }
   if (resources.size() > kNamedMax) {
     out += " and " + std::to_string(resources.size() - kNamedMax) + " more";
   }
   return out + ".";
+}
+
+// Needs no escape.
+bool IsPrintable(std::string_view text) {
+  return text.find("map[") == std::string_view::npos &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
 }
 
 }  // namespace
@@ -116,9 +125,7 @@ std::optional<Rule> RuleFromName(std::string_view name) {
 
 void AppendLine(std::string_view text, std::size_t bytes_max, std::string& out) {
   constexpr std::string_view kCut = "…";
-  const bool usual =
-      text.find("map[") == std::string_view::npos &&
-      std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+  const bool usual = IsPrintable(text);
   if (usual && text.size() <= bytes_max) {
     out += text;
     return;
@@ -160,6 +167,13 @@ std::string OneLine(std::string_view text, std::size_t bytes_max) {
 }
 
 std::string Quoted(std::string_view text) { return '"' + OneLine(text, kShownTextBytesMax) + '"'; }
+
+void MakePrintable(Finding& finding) {
+  for (std::string* text :
+       {&finding.resource, &finding.cause, &finding.remedy, &finding.link, &finding.warning}) {
+    if (!IsPrintable(*text)) *text = OneLine(*text, kMessageBytesMax);
+  }
+}
 
 std::string DenialText(std::span<const Finding> findings) {
   if (findings.size() == 1) return Paragraph(findings[0]);

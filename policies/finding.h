@@ -55,6 +55,9 @@ inline constexpr std::size_t kWarningsBytesMax = 4096;
 // Denial texts end up in conditions, headers and chat messages.
 inline constexpr std::size_t kMessageBytesMax = 8192;
 
+// Makes all texts of `finding` such, by OneLine: whatever a rule took from an object.
+void MakePrintable(Finding& finding);
+
 // The text of a denial for `findings` (not empty): cause, remedy, link of each, a line each, and at
 // its end the rule in brackets, "[aws-name]"; with several a first line that names all resources,
 // or the one name to take instead where all of them propose it. The first line can stand alone, and

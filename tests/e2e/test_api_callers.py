@@ -117,6 +117,40 @@ def test_tokens_that_are_no_good(served, cluster, accounts):
              "the token of a deleted account refused")
 
 
+def test_only_who_speaks_for_a_namespace_asks_in_its_name(served, accounts):
+    """I8, for service accounts without any role, for people, and for metrics."""
+    def check(caller: ApiClient, namespace: str):
+        return caller.call("POST", "/api/v1/checks", {
+            "items": [claim("copy", namespace, "prod-artifacts")]})
+
+    own = client_of(served, token_of(accounts, "team-a", "nobody"))
+    other = client_of(served, token_of(accounts, "team-b", "team-b-owner"))
+    told = check(own, "team-a")
+    assert told.status == 200 and b"artifacts" in told.body, told.body
+    stranger = check(other, "team-a")
+    assert stranger.status == 403, stranger.body
+    assert b"create checks in namespace team-a" in stranger.body, stranger.body
+    own_question = check(other, "team-b")
+    assert own_question.status == 200 and b"team-a" not in own_question.body, own_question.body
+    granted = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role",
+               "metadata": {"name": "asks"}, "rules": [
+                   {"apiGroups": ["truce.dev"], "resources": ["checks"], "verbs": ["create"]}]}
+    binding = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding",
+               "metadata": {"name": "asks"},
+               "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "asks"},
+               "subjects": [{"kind": "ServiceAccount", "name": "team-b-owner", "namespace": "team-b"}]}
+    for plural, obj in (("roles", granted), ("rolebindings", binding)):
+        made = accounts.request("POST", f"{RBAC}/namespaces/team-a/{plural}", obj)
+        assert made.status in (201, 409), made.body
+    try:
+        wait_for(lambda: check(other, "team-a").status == 200, 30, "the grant in effect")
+    finally:
+        for plural in ("roles", "rolebindings"):
+            accounts.request("DELETE", f"{RBAC}/namespaces/team-a/{plural}/asks").expect()
+    status, metrics = served.metrics_get("/metrics")
+    assert status == 200 and "team-a" not in metrics and "artifacts" not in metrics
+
+
 IN_POD = """
 mount --make-rprivate /
 mount --bind "$1/hosts" /etc/hosts

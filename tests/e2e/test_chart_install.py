@@ -157,7 +157,9 @@ def test_certificates_kept_by_truce(release, user):  # noqa: F811
     path = good["declarations.truce.dev"]["clientConfig"]["service"]["path"]
     assert path.startswith("/validate/") and len(path) == len("/validate/") + 32
     guard = good["status.truce.dev"]
-    assert guard["clientConfig"]["service"]["path"] == path.replace("/validate/", "/validate-status/")
+    assert guard["clientConfig"]["service"]["path"].startswith("/validate-status/")
+    secrets = {entry["clientConfig"]["service"]["path"].rpartition("/")[2] for entry in good.values()}
+    assert len(secrets) == len(good) == 5, "each endpoint has a secret of its own"
     # The chart renders what Truce would write: nobody repairs the other.
     assert [each["name"] for each in guard["matchConditions"]] == ["not-providers", "not-restorers"]
 
@@ -242,7 +244,7 @@ def test_away_under_ignore_and_fail_then_break_glass(release, user):  # noqa: F8
     assert release.pod.stop() == 0
 
     eventually_admitted(client, COPY)  # failurePolicy Ignore
-    release.upgrade(webhook={"failurePolicy": "Fail"})
+    release.upgrade(webhook={"failurePolicy": "Fail", "acceptSecretInErrors": True})
     reply = wait_for(
         lambda: next((r for r in [client.create(COPY, dry_run=True)] if not r.ok), None),
         30, "failurePolicy Fail in effect",
@@ -263,7 +265,7 @@ def test_away_under_ignore_and_fail_then_break_glass(release, user):  # noqa: F8
 @both_helms
 def test_uninstalled_in_the_right_order(release, user):  # noqa: F811
     release.values["mode"] = "enforce"
-    release.values["webhook"]["failurePolicy"] = "Fail"
+    release.values["webhook"] |= {"failurePolicy": "Fail", "acceptSecretInErrors": True}
     release.install()
     release.start()
     user("team-a").create(OWNER).expect(201)

@@ -1,5 +1,6 @@
 """The server chart as `helm lint` and `helm template` see it, under Helm 3 and 4."""
 
+import hashlib
 import json
 import os
 import re
@@ -19,6 +20,16 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 GOLDEN = REPOSITORY / "tests/golden/chart-truce.yaml"
 PATH_SECRET = "0123456789abcdef0123456789abcdef"
 MINIMUM = {"admission": {"pathSecret": PATH_SECRET}}
+ENDPOINTS = {
+    "declarations": "/validate", "deletions": "/validate-deletion", "status": "/validate-status",
+    "checks": "/validate-check", "policies": "/validate-policy",
+}
+
+
+def secret_of(endpoint: str) -> str:
+    """As Truce computes it (webhook/wire/endpoints.cc)."""
+    return hashlib.sha256(f"{PATH_SECRET}/{endpoint}".encode()).hexdigest()[:32]
+
 
 matrix = pytest.mark.parametrize("values", value_files(), ids=lambda path: path.stem)
 
@@ -71,7 +82,7 @@ def test_every_object_has_its_namespace_and_labels(helm4, values):
         if obj["kind"] in extra and obj["metadata"]["name"].endswith("-more"):
             continue
         expected = None if obj["kind"] in cluster_scoped else namespace
-        if obj["kind"] in ("Role", "RoleBinding"):
+        if obj["kind"] in ("Role", "RoleBinding", "Lease"):
             # The Lease is where there is one per cluster; Truce's own Secret is beside it.
             own = obj["metadata"]["name"].endswith("-self")
             expected = namespace if own else "kube-system"
@@ -165,12 +176,11 @@ def test_the_webhook_configuration(helm4):
     ]
     declarations, deletions, status, checks, policies = hook["webhooks"]
     assert status["failurePolicy"] == "Ignore" and "namespaceSelector" not in status
-    assert status["clientConfig"]["service"]["path"] == f"/validate-status/{PATH_SECRET}"
     assert status["rules"] == [{**declarations["rules"][0], "operations": ["UPDATE"],
                                 "resources": ["*/status"]}]
     assert (checks["failurePolicy"], policies["failurePolicy"]) == ("Fail", "Ignore")
-    for entry in (checks, policies):
-        assert entry["clientConfig"]["service"]["path"] == f"/validate-check/{PATH_SECRET}"
+    for (name, path), entry in zip(ENDPOINTS.items(), hook["webhooks"]):
+        assert entry["clientConfig"]["service"]["path"] == f"{path}/{secret_of(name)}"
     [condition] = declarations["matchConditions"]
     assert condition["expression"] == CHANGES_A_DECLARATION
     assert "matchConditions" not in deletions
@@ -178,7 +188,6 @@ def test_the_webhook_configuration(helm4):
     assert deletions["rules"][0]["operations"] == ["DELETE"]
     for entry in (declarations, deletions):
         assert entry["failurePolicy"] == "Ignore"
-        assert entry["clientConfig"]["service"]["path"] == f"/validate/{PATH_SECRET}"
         # Subresources are never asked about.
         assert entry["rules"][0]["resources"] == ["*"]
         [excluded] = entry["namespaceSelector"]["matchExpressions"]
@@ -207,7 +216,8 @@ def test_statuses_are_guarded_from_all_but_providers_and_restorers(helm4):
 
 def test_failure_policy_is_for_declarations_only(helm4):
     hook = the(
-        helm4.objects(with_minimum(webhook={"failurePolicy": "Fail", "ownershipChecks": {"enabled": True}})),
+        helm4.objects(with_minimum(webhook={"failurePolicy": "Fail", "acceptSecretInErrors": True,
+                                            "ownershipChecks": {"enabled": True}})),
         "ValidatingWebhookConfiguration",
     )
     policies = {entry["name"]: entry["failurePolicy"] for entry in hook["webhooks"]}
@@ -260,7 +270,7 @@ def test_rights_are_few(helm4):
     assert writes == {
         "create events", "patch events", "delete ownershipchecks",
         "create tokenreviews", "create subjectaccessreviews",
-        "create leases", "patch leases",
+        "patch leases",
         "patch secrets", "patch validatingwebhookconfigurations",  # its own, by name
         *(f"patch {kind}/status" for kind in own),
     }
@@ -365,8 +375,7 @@ def test_a_server_outside_the_cluster(helm4):
     hook = the(helm4.objects(values), "ValidatingWebhookConfiguration")
     urls = [entry["clientConfig"]["url"] for entry in hook["webhooks"]]
     base = "https://truce.example.org:8443"
-    assert urls == [f"{base}{path}/{PATH_SECRET}" for path in (
-        "/validate", "/validate", "/validate-status", "/validate-check", "/validate-check")]
+    assert urls == [f"{base}{path}/{secret_of(name)}" for name, path in ENDPOINTS.items()]
     for entry in hook["webhooks"]:
         assert "service" not in entry["clientConfig"] and entry["clientConfig"]["caBundle"]
 

@@ -142,6 +142,10 @@ AdmissionFixture::AdmissionFixture()
                 },
                 {&sink_},
                 [this](const Uid& uid) { admitted_checks_.push_back(uid); },
+                [this](const AdmissionRequest& review, std::string_view ns, Deadline) {
+                  asked_for_.push_back(std::string(review.user) + " " + std::string(ns));
+                  return speaks_;
+                },
                 [this](const AdmissionRequest&) { return own_objects_; }},
                std::make_shared<const AdmissionPolicy>(present_)) {
   service_.SetReady(true);

@@ -120,7 +120,9 @@ class AdmissionFixture : public ::testing::Test {
   RecordingSink sink_;
   AdmissionPolicy present_;
   std::vector<Uid> admitted_checks_;
-  Result<void> own_objects_;  // what is said of Truce's other kinds
+  Result<bool> speaks_ = true;          // of whoever asks for another namespace
+  std::vector<std::string> asked_for_;  // "ann team-a"
+  Result<void> own_objects_;            // what is said of Truce's other kinds
   AdmissionService service_;
   int ids_ = 0;
 };

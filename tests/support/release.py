@@ -119,6 +119,13 @@ class Release:
         done = self.cluster.kubectl("apply", "-f", "-", stdin=obj)
         assert done.returncode == 0, done.stderr
 
+    def install_with(self, *objects: dict) -> str:
+        """With objects that the release expects in its namespace."""
+        self.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
+        for obj in objects:
+            self.apply(obj)
+        return self.install()
+
     def install(self) -> str:
         self.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
         self.apply(self.authority.secret("truce-certificate", days=30))

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -34,19 +36,23 @@ TEST(AccessTest, EachCallerGetsItsAnswer) {
   const auto unauthorized = AccessVerdict::kUnauthorized;
   const std::string bearer = std::string("Bearer ") + kToken;
   const AdmissionAccess loopback{.loopback = true};
-  const AdmissionAccess secret{.secret = kSecret};
-  const AdmissionAccess with_bearer{.bearer = kToken, .secret = kSecret};
+  const AdmissionAccess secret{.secrets = SecretsOf(kSecret)};
+  const AdmissionAccess with_bearer{.bearer = kToken, .secrets = SecretsOf(kSecret)};
+  const std::string right = Of(SecretsOf(kSecret), Endpoint::kDeclarations);
   const AdmissionAccess with_client{.client_certificate = true};
   const AdmissionAccess with_both{.client_certificate = true, .bearer = kToken};
   const std::vector<Row> rows = {
       {"loopback, plain", loopback, "", "", false, granted},
       {"loopback, a secret that is none", loopback, "x", "", false, forbidden},
       {"secret, plain", secret, "", "", false, forbidden},
-      {"secret, right", secret, kSecret, "", false, granted},
+      {"secret, right", secret, right, "", false, granted},
+      {"secret, of checks", secret, Of(SecretsOf(kSecret), Endpoint::kChecks), "", false,
+       forbidden},
+      {"secret, what they follow from", secret, kSecret, "", false, forbidden},
       {"secret, wrong", secret, "1123456789abcdef0123456789abcdef", "", false, forbidden},
-      {"secret, begin of it", secret, "0123", "", false, forbidden},
-      {"secret, and more", secret, std::string(kSecret) + "0", "", false, forbidden},
-      {"secret, twice", secret, std::string(kSecret) + kSecret, "", false, forbidden},
+      {"secret, begin of it", secret, right.substr(0, 4), "", false, forbidden},
+      {"secret, and more", secret, right + "0", "", false, forbidden},
+      {"secret, twice", secret, right + right, "", false, forbidden},
       {"nothing is configured", {}, "", "", false, forbidden},
       {"nothing is configured, some secret", {}, kSecret, "", false, forbidden},
       {"bearer, right", with_bearer, "", bearer, false, granted},
@@ -56,8 +62,8 @@ TEST(AccessTest, EachCallerGetsItsAnswer) {
       {"bearer, wrong", with_bearer, "", bearer + "x", false, unauthorized},
       {"bearer, empty", with_bearer, "", "Bearer ", false, unauthorized},
       {"bearer, basic", with_bearer, "", std::string("Basic ") + kToken, false, unauthorized},
-      {"bearer and secret in the path", with_bearer, kSecret, bearer, false, granted},
-      {"the path's secret does not replace the bearer", with_bearer, kSecret, "", false,
+      {"bearer and secret in the path", with_bearer, right, bearer, false, granted},
+      {"the path's secret does not replace the bearer", with_bearer, right, "", false,
        unauthorized},
       {"client certificate", with_client, "", "", true, granted},
       {"client certificate missing", with_client, "", "", false, forbidden},
@@ -69,8 +75,49 @@ TEST(AccessTest, EachCallerGetsItsAnswer) {
     HttpRequest request;
     if (!row.authorization.empty()) request.headers = {{"authorization", row.authorization}};
     if (row.client) request.client_name = "kube-apiserver";
-    EXPECT_EQ(CheckAccess(row.access, request, row.path_secret), row.verdict) << row.reason;
+    EXPECT_EQ(CheckAccess(row.access, request, Endpoint::kDeclarations, row.path_secret),
+              row.verdict)
+        << row.reason;
   }
+}
+
+TEST(AccessTest, EachEndpointHasItsSecret) {
+  const AdmissionAccess access{.secrets = SecretsOf(kSecret)};
+  for (const Endpoint endpoint : kEndpoints) {
+    for (const Endpoint other : kEndpoints) {
+      const AccessVerdict verdict = CheckAccess(access, {}, endpoint, Of(*access.secrets, other));
+      EXPECT_EQ(verdict == AccessVerdict::kGranted, endpoint == other)
+          << Name(endpoint) << " " << Name(other);
+    }
+  }
+  // The chart computes the same.
+  EXPECT_EQ(Of(PathsOf(kSecret), Endpoint::kDeletions),
+            "/validate-deletion/afcedf0ace4aaad6956d0d7e4b013c5f");
+  EXPECT_EQ(Of(PathsOf(""), Endpoint::kPolicies), "/validate-policy");
+}
+
+TEST(AccessTest, TheSecretBeforeIsGoodUntilTheNewOneIsSeen) {
+  const EndpointTexts old = SecretsOf("ffffffffffffffffffffffffffffffff");
+  const AdmissionAccess access{.secrets = SecretsOf(kSecret),
+                               .former = std::make_shared<FormerSecrets>(old)};
+  const auto check = [&](const EndpointTexts& secrets, Endpoint endpoint) {
+    return CheckAccess(access, {}, endpoint, Of(secrets, endpoint));
+  };
+  EXPECT_EQ(check(old, Endpoint::kDeclarations), AccessVerdict::kGranted);
+  EXPECT_EQ(check(old, Endpoint::kChecks), AccessVerdict::kGranted);
+  EXPECT_EQ(check(*access.secrets, Endpoint::kChecks), AccessVerdict::kGranted);
+  EXPECT_EQ(check(old, Endpoint::kDeclarations), AccessVerdict::kForbidden);
+}
+
+TEST(AccessTest, TheSecretBeforeEndsAMinuteAfterTheNewOneIsRegistered) {
+  FormerSecrets former(SecretsOf(kSecret));
+  const Deadline now = std::chrono::steady_clock::now();
+  EXPECT_TRUE(former.AreGood(now + std::chrono::hours(100)));
+  former.EndSoon(now);
+  EXPECT_TRUE(former.AreGood(now + std::chrono::seconds(59)));
+  EXPECT_FALSE(former.AreGood(now + std::chrono::seconds(60)));
+  former.EndSoon(now + std::chrono::hours(1));
+  EXPECT_FALSE(former.AreGood(now + std::chrono::seconds(60))) << "the first word counts";
 }
 
 class AccessFiles : public ::testing::Test {
@@ -135,6 +182,7 @@ class AccessRoutes : public AdmissionFixture {
       request.path = path;
       request.body = BodyOf(Bucket("one", "prod-artifacts"));
       TestDeferral deferral;
+      if (route.handler) return route.handler(request);
       auto response = route.deferring(request, deferral);
       return response ? *std::move(response) : deferral.Wait();
     }
@@ -143,8 +191,8 @@ class AccessRoutes : public AdmissionFixture {
 };
 
 TEST_F(AccessRoutes, ServeThePathsOfTheDesign) {
-  const AdmissionAccess secret{.secret = kSecret};
-  EXPECT_EQ(Call(secret, std::string("/validate/") + kSecret).status, 200);
+  const AdmissionAccess secret{.secrets = SecretsOf(kSecret)};
+  EXPECT_EQ(Call(secret, Of(PathsOf(kSecret), Endpoint::kDeclarations)).status, 200);
   const HttpResponse plain = Call(secret, "/validate");
   EXPECT_EQ(plain.status, 403);
   EXPECT_EQ(Call(secret, "/validate/wrong"), plain);
@@ -153,6 +201,22 @@ TEST_F(AccessRoutes, ServeThePathsOfTheDesign) {
   const HttpResponse unauthorized = Call({.bearer = kToken}, "/validate");
   EXPECT_EQ(unauthorized.status, 401);
   EXPECT_EQ(unauthorized.headers.size(), 1U);
+}
+
+// A creation sent to them is allowed, whatever it declares, and nothing is kept of it.
+TEST_F(AccessRoutes, OnlyTheSecretOfDeclarationsWrites) {
+  const AdmissionAccess access{.secrets = SecretsOf(kSecret)};
+  const EndpointTexts paths = PathsOf(kSecret);
+  for (const Endpoint endpoint : kEndpoints) {
+    if (endpoint == Endpoint::kDeclarations) continue;
+    EXPECT_EQ(Call(access, Of(paths, endpoint)).status, 200) << Name(endpoint);
+    EXPECT_TRUE(Contents().owners.empty()) << Name(endpoint);
+    const std::string of_declarations = "/validate/" + Of(SecretsOf(kSecret), endpoint);
+    EXPECT_EQ(Call(access, of_declarations).status, 403) << Name(endpoint);
+    EXPECT_TRUE(Contents().owners.empty()) << Name(endpoint);
+  }
+  EXPECT_EQ(Call(access, Of(paths, Endpoint::kDeclarations)).status, 200);
+  EXPECT_EQ(Contents().owners.size(), 1U);
 }
 
 }  // namespace admission_access_test

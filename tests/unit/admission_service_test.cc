@@ -84,6 +84,55 @@ TEST_F(AdmissionServiceTest, ADoubtNamesTheHolderOnlyAsFarAsMayBeDisclosed) {
       << discreet.message;
 }
 
+// Kubernetes lets no name hold them; whoever sends a review, or serves an API of its own, may.
+TEST_F(AdmissionServiceTest, NoTextHoldsAControlCharacterThatAnObjectHolds) {
+  constexpr std::string_view kRaw = "x\x1b[31m\x07\r\xc2\x9b\xe2\x80\xae";
+  const std::string evil = R"(x\u001b[31m\u0007\r\n\u009b\u202e)";  // in JSON
+  const auto expect_clean = [&](const Answered& answer, const std::string& what) {
+    std::vector<std::string> texts = answer.warnings;
+    texts.push_back(answer.status == 200 ? answer.message : answer.body);
+    for (const std::string& text : texts) {
+      EXPECT_EQ(text.find_first_of("\x1b\x07\r"), std::string::npos) << what << ": " << text;
+      EXPECT_EQ(text.find("\xc2\x9b"), std::string::npos) << what << ": " << text;
+      EXPECT_EQ(text.find("\xe2\x80\xae"), std::string::npos) << what << ": " << text;
+      EXPECT_EQ(text.find("x\n"), std::string::npos) << what << ": " << text;
+    }
+  };
+  ASSERT_FALSE(kRaw.empty());
+  ChangePolicy([](AdmissionPolicy& policy) {
+    policy.modes.rules[static_cast<std::size_t>(Rule::kObserverWithoutShare)] = {
+        {Mode::kEnforce, {}, {}, {}, ""}};
+  });
+  Sent holder = Claim("team-a" + evil, "artifacts" + evil, "prod-artifacts", "service-a" + evil);
+  expect_clean(Send(holder), "holder");
+  Sent second = Claim("team-b" + evil, "artifacts" + evil, "prod-artifacts", "service-b" + evil);
+  const Answered denied = Send(second);
+  EXPECT_FALSE(denied.allowed);
+  expect_clean(denied, "second");
+  Sent observer = Bucket("two" + evil, "prod-artifacts");
+  observer.spec = R"({"forProvider":{"region":"us-west-2"},"managementPolicies":["Observe"]})";
+  const Answered refused = Send(observer);
+  EXPECT_NE(refused.message.find("two"), std::string::npos) << refused.message;
+  expect_clean(refused, "observer");
+  Sent check;
+  check.group = "truce.dev";
+  check.version = "v1alpha1";
+  check.kind = "OwnershipCheck";
+  check.ns = "team-b" + evil;
+  check.name = "before" + evil;
+  check.uid = "uid-check";
+  check.spec = R"({"declarations":[{"type":"s3/)" + evil + R"(","name":"a"}]})";
+  const Answered unfit = Check(check);
+  EXPECT_FALSE(unfit.allowed);
+  expect_clean(unfit, "check");
+  own_objects_ = Error{ErrorCode::kInvalidArgument, "spec: \"" + std::string(kRaw) + "\" is odd"};
+  Sent own = check;
+  own.kind = "NamingPolicy";
+  const Answered odd = Check(own);
+  EXPECT_FALSE(odd.allowed);
+  expect_clean(odd, "own object");
+}
+
 TEST_F(AdmissionServiceTest, ACompositeControllerGets422) {
   Send(Bucket("one", "prod-artifacts"));
   Sent composed = Bucket("two", "prod-artifacts");

@@ -1,9 +1,12 @@
 // Who may call the API: static tokens, Kubernetes tokens, client certificates, nobody.
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "webhook/api/auth/api_access.h"
 #include "webhook/api/auth/cached_reviews.h"
@@ -73,7 +76,9 @@ TEST(StaticTokensFile, SaysWhatIsWrongWithoutTheDigest) {
 
 class FakeTokens final : public TokenReviewer {
  public:
-  Result<std::optional<KubernetesUser>> Review(const std::string& token, Deadline) override {
+  Result<std::optional<KubernetesUser>> Review(const std::string& token, const std::string& source,
+                                               Deadline) override {
+    if (on_review) on_review(source);
     ++asked;
     if (down) return Error{ErrorCode::kUnavailable, "the API server did not answer"};
     const auto found = users.find(token);
@@ -81,6 +86,7 @@ class FakeTokens final : public TokenReviewer {
     return std::optional<KubernetesUser>(found->second);
   }
   std::map<std::string, KubernetesUser> users;
+  std::function<void(const std::string&)> on_review;
   bool down = false;
   int asked = 0;
 };
@@ -244,31 +250,62 @@ class MemoryTest : public ::testing::Test {
 
 TEST_F(MemoryTest, AGoodTokenIsBelievedForAMinuteABadOneForTenSeconds) {
   tokens_.users["robot"] = {"robot", "", {}, {}};
-  EXPECT_TRUE(cached_.Review("robot", {}).value().has_value());
-  EXPECT_FALSE(cached_.Review("bad", {}).value().has_value());
+  EXPECT_TRUE(cached_.Review("robot", "192.0.2.7", {}).value().has_value());
+  EXPECT_FALSE(cached_.Review("bad", "192.0.2.7", {}).value().has_value());
   tokens_.users.clear();
   now_ += std::chrono::seconds(9);
-  EXPECT_TRUE(cached_.Review("robot", {}).value().has_value());
-  EXPECT_FALSE(cached_.Review("bad", {}).value().has_value());
+  EXPECT_TRUE(cached_.Review("robot", "192.0.2.7", {}).value().has_value());
+  EXPECT_FALSE(cached_.Review("bad", "192.0.2.7", {}).value().has_value());
   EXPECT_EQ(tokens_.asked, 2);
   now_ += std::chrono::seconds(1);
-  EXPECT_FALSE(cached_.Review("bad", {}).value().has_value());
+  EXPECT_FALSE(cached_.Review("bad", "192.0.2.7", {}).value().has_value());
   EXPECT_EQ(tokens_.asked, 3);
   now_ += std::chrono::seconds(50);
-  EXPECT_FALSE(cached_.Review("robot", {}).value().has_value()) << "revoked";
+  EXPECT_FALSE(cached_.Review("robot", "192.0.2.7", {}).value().has_value()) << "revoked";
 }
 
 TEST_F(MemoryTest, FailuresAreNotRemembered) {
   tokens_.down = true;
-  EXPECT_FALSE(cached_.Review("robot", {}).ok());
+  EXPECT_FALSE(cached_.Review("robot", "192.0.2.7", {}).ok());
   tokens_.down = false;
   tokens_.users["robot"] = {"robot", "", {}, {}};
-  EXPECT_TRUE(cached_.Review("robot", {}).value().has_value());
+  EXPECT_TRUE(cached_.Review("robot", "192.0.2.7", {}).value().has_value());
+}
+
+// The questions of one source wait for each other's answers, here inside each other.
+TEST_F(MemoryTest, AStrangersTokensLeaveOthersTheirPlaces) {
+  for (const auto& [flood, other] : std::vector<std::pair<std::string, std::string>>{
+           {"192.0.2.66", "192.0.2.7"}, {"2001:db8:1:2::66", "2001:db8:1:3::66"}}) {
+    int refused = 0;
+    int deep = 0;
+    tokens_.on_review = [&](const std::string& source) {
+      if (source == other) return;
+      ++deep;
+      const Result<std::optional<KubernetesUser>> more =
+          cached_.Review("random" + flood + std::to_string(deep), flood, {});
+      if (more.ok()) return;
+      EXPECT_EQ(more.error().code, ErrorCode::kResourceExhausted);
+      ++refused;
+      EXPECT_TRUE(cached_.Review("robot" + other, other, {}).ok()) << "another source";
+    };
+    EXPECT_TRUE(cached_.Review("random" + flood, flood, {}).ok());
+    EXPECT_EQ(deep, kQuestionsOfOneAtOnce) << flood;
+    EXPECT_EQ(refused, 1);
+  }
+  // One network of IPv6 is one source.
+  int deep = 0;
+  tokens_.on_review = [&](const std::string&) {
+    ++deep;
+    static_cast<void>(
+        cached_.Review("r" + std::to_string(deep), "2001:db8::" + std::to_string(deep), {}).ok());
+  };
+  EXPECT_TRUE(cached_.Review("r", "2001:db8::ffff", {}).ok());
+  EXPECT_EQ(deep, kQuestionsOfOneAtOnce);
 }
 
 TEST_F(MemoryTest, TheMemoryIsBounded) {
   for (int i = 0; i < 10000; ++i) {
-    EXPECT_FALSE(cached_.Review("bad" + std::to_string(i), {}).value().has_value());
+    EXPECT_FALSE(cached_.Review("bad" + std::to_string(i), "192.0.2.7", {}).value().has_value());
   }
   EXPECT_EQ(tokens_.asked, 10000);
 }
@@ -324,7 +361,7 @@ TEST(TokenReviews, AskForTheAudienceAndCheckIt) {
   cluster.answer =
       R"({"status":{"authenticated":true,"audiences":["truce"],"user":{"username":"robot","uid":"u",
           "groups":["g1","g2"],"extra":{"k":["v"]}}}})";
-  const auto user = reviewer.Review("secret", {});
+  const auto user = reviewer.Review("secret", "192.0.2.7", {});
   ASSERT_TRUE(user.ok());
   ASSERT_TRUE(user.value().has_value());
   EXPECT_EQ(*user.value(), (KubernetesUser{"robot", "u", {"g1", "g2"}, {{"k", {"v"}}}}));
@@ -335,10 +372,10 @@ TEST(TokenReviews, AskForTheAudienceAndCheckIt) {
   for (const char* audiences : {"", R"("audiences":[],)", R"("audiences":["other"],)"}) {
     cluster.answer = std::string(R"({"status":{"authenticated":true,)") + audiences +
                      R"("user":{"username":"robot"}}})";
-    EXPECT_FALSE(reviewer.Review("secret", {}).value().has_value()) << audiences;
+    EXPECT_FALSE(reviewer.Review("secret", "192.0.2.7", {}).value().has_value()) << audiences;
   }
   cluster.answer = R"({"status":{"error":"token expired"}})";
-  EXPECT_FALSE(reviewer.Review("secret", {}).value().has_value());
+  EXPECT_FALSE(reviewer.Review("secret", "192.0.2.7", {}).value().has_value());
 }
 
 TEST(TokenReviews, EverythingElseIsNobodyKnows) {
@@ -349,10 +386,10 @@ TEST(TokenReviews, EverythingElseIsNobodyKnows) {
         R"({"status":{"authenticated":true,"audiences":["truce"]}})",
         R"({"status":{"authenticated":true,"audiences":["truce"],"user":{"username":""}}})"}) {
     cluster.answer = answer;
-    EXPECT_FALSE(reviewer.Review("secret", {}).ok()) << answer;
+    EXPECT_FALSE(reviewer.Review("secret", "192.0.2.7", {}).ok()) << answer;
   }
   cluster.error = ApiError{ApiErrorKind::kUnreachable, 0, "no route", {}};
-  const auto user = reviewer.Review("secret", {});
+  const auto user = reviewer.Review("secret", "192.0.2.7", {});
   ASSERT_FALSE(user.ok());
   EXPECT_EQ(user.error().code, ErrorCode::kUnavailable);
   EXPECT_EQ(user.error().message.find("secret"), std::string::npos);
@@ -360,7 +397,7 @@ TEST(TokenReviews, EverythingElseIsNobodyKnows) {
 
 TEST(TokenReviews, NobodyKnowsBeforeTheClusterWasReached) {
   ClusterTokenReviewer tokens([]() -> ClusterApi* { return nullptr; });
-  EXPECT_EQ(tokens.Review("secret", {}).error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(tokens.Review("secret", "192.0.2.7", {}).error().code, ErrorCode::kUnavailable);
   ClusterAccessReviewer access([]() -> ClusterApi* { return nullptr; });
   EXPECT_EQ(access.Allowed({}, kRelease, {}).error().code, ErrorCode::kUnavailable);
 }

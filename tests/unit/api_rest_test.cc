@@ -364,6 +364,55 @@ const char* const kOneCheck =
     R"({"namespace":"team-a","items":[{"apiVersion":"s3.aws.m.upbound.io/v1beta1","kind":"Bucket",)"
     R"("metadata":{"name":"a","annotations":{"crossplane.io/external-name":"a"}},"spec":{}}]})";
 
+// I8.
+TEST_F(RestTest, WhoDoesNotSpeakForANamespaceIsToldNothingInItsName) {
+  Declare("team-a", "prod-artifacts", "artifacts");
+  const auto status_for = [&](const std::string& ns, const std::string& user) {
+    user_ = user;
+    const json body = {{"items",
+                        {{{"apiVersion", "platform.example.org/v1alpha1"},
+                          {"kind", "ObjectStorage"},
+                          {"metadata", {{"name", "other"}, {"namespace", ns}}},
+                          {"spec", {{"parameters", {{"name", "prod-artifacts"}}}}}}}}};
+    const HttpResponse response = Call("POST", "/api/v1/checks", body.dump());
+    if (ns != "team-a" || response.status != 200) {
+      EXPECT_EQ(response.body.find("artifacts/"), std::string::npos) << response.body;
+      EXPECT_EQ(response.body.find("team-a/prod"), std::string::npos) << response.body;
+    }
+    return response.status;
+  };
+  ChangePolicy([](AdmissionPolicy& policy) { policy.disclosure = Disclosure::kTaken; });
+  indexed_service_.SetPolicy(service_.policy());
+  EXPECT_EQ(status_for("team-a", "system:serviceaccount:team-a:default"), 200);
+  EXPECT_EQ(status_for("team-b", "system:serviceaccount:team-b:default"), 200);
+  EXPECT_EQ(status_for("team-a", "system:serviceaccount:team-b:default"), 403);
+  EXPECT_EQ(status_for("team-a", "system:serviceaccount:team-a"), 403);
+  EXPECT_EQ(status_for("team-a", "system:serviceaccount::team-a:x"), 403);
+  EXPECT_EQ(status_for("team-a", "ann"), 403);
+  reviews_.allowed = {"ann create checks in namespace team-a"};
+  EXPECT_EQ(status_for("team-a", "ann"), 200);
+  EXPECT_EQ(status_for("team-b", "ann"), 403);
+}
+
+// A forged link makes no stranger one of the chain: no parent of the manifest says who may listen.
+TEST_F(RestTest, AManifestOfAForeignChainHearsWhatAStrangerHears) {
+  Declare("team-a", "prod-artifacts", "artifacts");
+  ChangePolicy([](AdmissionPolicy& policy) { policy.disclosure = Disclosure::kTaken; });
+  indexed_service_.SetPolicy(service_.policy());
+  user_ = "system:serviceaccount:team-b:default";
+  const std::string body =
+      R"({"items":[{"apiVersion":"s3.aws.upbound.io/v1beta1","kind":"Bucket","metadata":{"name":"b",)"
+      R"("labels":{"crossplane.io/composite":"prod-artifacts"},"annotations":{)"
+      R"("crossplane.io/external-name":"prod-artifacts",)"
+      R"("crossplane.io/composition-resource-name":"bucket"}},)"
+      R"("spec":{"claimRef":{"apiVersion":"platform.example.org/v1alpha1","kind":"ObjectStorage",)"
+      R"("namespace":"team-a","name":"prod-artifacts"}}}]})";
+  const HttpResponse response = Call("POST", "/api/v1/checks", body);
+  EXPECT_EQ(response.status, 200) << response.body;
+  EXPECT_NE(response.body.find("already taken"), std::string::npos) << response.body;
+  EXPECT_EQ(response.body.find("team-a"), std::string::npos) << response.body;
+}
+
 TEST_F(RestTest, ChecksEndAtTheirDeadline) {
   HttpRequest request;
   request.method = "POST";

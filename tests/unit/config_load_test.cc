@@ -290,6 +290,8 @@ TEST(ConfigLoad, RefusesWithFileLineKeyAndRemedy) {
        "truce.yaml:1: tlsCertFile: tlsCertFile and tlsKeyFile belong together"},
       {"names without authority", "admissionClientNames: [a]\n",
        "truce.yaml:1: admissionClientNames: needs admissionClientCA"},
+      {"authority without names", "admissionClientCA: ca.crt\n",
+       "truce.yaml:1: admissionClientCA: needs admissionClientNames"},
       {"two clusters", "noCluster: true\ninCluster: true\n",
        "truce.yaml:1: noCluster: only one of"},
       {"control character", "kubeconfig: \"a\\nb\"\n",

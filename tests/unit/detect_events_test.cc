@@ -284,6 +284,25 @@ TEST(RefusalTest, ACompositeNotSeenYetIsToldByItsReference) {
   EXPECT_TRUE(EventsOf({"prod", "Bucket", reference, "cause"}, Lookup()).empty());
 }
 
+// I8.
+TEST(FindingEventsTest, NameNoOtherOwnerBelowFullDisclosure) {
+  for (const Detector detector :
+       {Detector::kTagWar, Detector::kOwnershipConflict, Detector::kAdoptionNotFollowed}) {
+    LiveFinding finding;
+    finding.detector = detector;
+    finding.resource = "S3 bucket \"reports\"";
+    finding.cause = "S3 bucket \"reports\" is declared by ObjectStorage team-a/files";
+    finding.remedy = "Ask team-a";
+    finding.objects = {kClaim};
+    ObjectLookup lookup = Lookup();
+    lookup.discreet = [] { return true; };
+    const auto events = EventsOf(finding, lookup);
+    ASSERT_EQ(events.size(), 1U);
+    EXPECT_EQ(events[0].note.find("team-a"), std::string::npos) << events[0].note;
+    EXPECT_NE(events[0].note.find("reports"), std::string::npos) << events[0].note;
+  }
+}
+
 TEST(FindingEventsTest, OnTheObjectsConcerned) {
   LiveFinding finding;
   finding.detector = Detector::kTagWar;

@@ -61,7 +61,9 @@ std::string Json(const Written& w) {
 
 ExpectedWebhook Expected() {
   ExpectedWebhook expected;
-  expected.path = kPath;
+  expected.paths = {kPath, kPath, "/validate-status/0123456789abcdef0123456789abcdef",
+                    "/validate-check/0123456789abcdef0123456789abcdef",
+                    "/validate-check/0123456789abcdef0123456789abcdef"};
   expected.kinds = {kBucket, kQueue};
   expected.own_kinds = {kCheck, kPolicy};
   expected.status_kinds = expected.kinds;
@@ -196,6 +198,23 @@ TEST(WebhookConfigurationTest, WhatKeepsDeletionsAwayIsTold) {
   narrow.selector = R"({"matchLabels":{"a":"b"}})";
   EXPECT_EQ(kept_away(CheckJson(Json(narrow))), 0) << "something else is wrong";
   EXPECT_EQ(kept_away(CheckWebhookConfiguration(nullptr, {})), 1);
+}
+
+TEST(WebhookConfigurationTest, AFailingCallShowsASecretThatWrites) {
+  Written written;
+  written.failure_policy = "Fail";
+  const Document document = DocumentFromJson(Json(written));
+  const auto configuration = ReadWebhookConfiguration(document.root());
+  ASSERT_TRUE(configuration);
+  ExpectedWebhook expected = Expected();
+  expected.failure_policy.clear();
+  EXPECT_TRUE(CheckWebhookConfiguration(&*configuration, expected).empty())
+      << "the API server shows itself otherwise, or it is accepted";
+  expected.secret_alone = true;
+  const auto found = CheckWebhookConfiguration(&*configuration, expected);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].subject, "truce/secret-in-errors/declarations.truce.dev");
+  EXPECT_EQ(found[0].cause.find("0123456789abcdef"), std::string::npos);
 }
 
 TEST(WebhookConfigurationTest, KindsThatAreNotServedAreNotAskedFor) {

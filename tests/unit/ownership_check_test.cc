@@ -61,6 +61,35 @@ TEST_F(OwnershipCheckTest, WhatIsFreeMayBeDeclaredAndStaysFree) {
   EXPECT_TRUE(Send(Claim("team-b", "files", "reports", "reporting")).allowed);
 }
 
+// I8: the API server let the user create a check in its own namespace, not in those it asks about.
+TEST_F(OwnershipCheckTest, ForOtherNamespacesTheUserMustSpeak) {
+  ASSERT_TRUE(Send(Claim("team-a", "files", "reports", "reporting")).allowed);
+  ChangePolicy([](AdmissionPolicy& policy) { policy.disclosure = Disclosure::kTaken; });
+  const auto check = [&](const std::string& ns) {
+    return CheckOf("team-b", R"({"manifests":[{"apiVersion":"platform.example.org/v1alpha1",)"
+                             R"("kind":"ObjectStorage","metadata":{"name":"copy","namespace":")" +
+                                 ns + R"("},"spec":{"parameters":{"name":"reports"}}}]})");
+  };
+  const Answered own = Check(check("team-b"));
+  EXPECT_FALSE(own.allowed);
+  EXPECT_NE(own.message.find("already taken"), std::string::npos) << own.message;
+  EXPECT_TRUE(asked_for_.empty()) << "the API server has answered that";
+  speaks_ = false;
+  const Answered stranger = Check(check("team-a"));
+  EXPECT_FALSE(stranger.allowed);
+  EXPECT_NE(stranger.message.find("ann does not speak for namespace team-a"), std::string::npos)
+      << stranger.message;
+  EXPECT_EQ(stranger.message.find("files"), std::string::npos) << stranger.message;
+  EXPECT_EQ(stranger.message.find("reporting"), std::string::npos) << stranger.message;
+  EXPECT_EQ(asked_for_, std::vector<std::string>{"ann team-a"});
+  speaks_ = Error{ErrorCode::kUnavailable, "the API server did not answer"};
+  EXPECT_EQ(Check(check("team-a")).status, 503);
+  speaks_ = true;
+  const Answered friendly = Check(check("team-a"));
+  EXPECT_FALSE(friendly.allowed);
+  EXPECT_NE(friendly.message.find("team-a/files"), std::string::npos) << friendly.message;
+}
+
 TEST_F(OwnershipCheckTest, WhatAnotherPartyHasIsRefusedWithTheFullText) {
   ASSERT_TRUE(Send(Claim("team-a", "files", "reports", "reporting")).allowed);
   const Answered answer = Check(CheckOf("team-b", BucketNamed("reports")));

@@ -58,6 +58,22 @@ TEST_F(OwnershipChecksTest, WhatNobodyAskedAboutIsNeverAllowed) {
       << taken.message;
 }
 
+// I8: nobody knows who wrote it, so its status tells nothing of others in their own name.
+TEST_F(OwnershipChecksTest, WhatNobodyAskedAboutTellsNothingOfOtherNamespaces) {
+  ASSERT_TRUE(Send(Claim("team-a", "files", "reports", "reporting")).allowed);
+  OwnObject check = CheckOf("team-b", "free");
+  check.spec = ParseYaml(
+                   "manifests: [{apiVersion: platform.example.org/v1alpha1, "
+                   "kind: ObjectStorage, metadata: {name: copy, namespace: team-a}, "
+                   "spec: {parameters: {name: reports}}}]",
+                   "t")
+                   .value();
+  const OwnVerdict verdict = Take(check);
+  EXPECT_EQ(verdict.outcome, "unverified");
+  EXPECT_EQ(verdict.message.find("files"), std::string::npos) << verdict.message;
+  EXPECT_EQ(verdict.message.find("reporting"), std::string::npos) << verdict.message;
+}
+
 TEST_F(OwnershipChecksTest, WhatWasSaidStays) {
   OwnObject check = CheckOf("team-a", "reports");
   check.said = OwnVerdict{true, "1 declaration checked", "allowed"};

@@ -12,6 +12,7 @@
 #include "tests/support/temporary_folder.h"
 #include "webhook/cluster/client/base64.h"
 #include "webhook/cluster/publish/installation_keeper.h"
+#include "webhook/wire/endpoints.h"
 
 namespace truce {
 namespace publish_keeper_test {
@@ -62,11 +63,13 @@ class Keeper : public testing::Test {
 
   // A new process.
   void Restart() {
-    keeper_.emplace(options_,
-                    KeeperPorts{[this] { return reachable_ ? &api_ : nullptr; }, clock_,
-                                [this] { return groups_; }, [this] { ++told_; },
-                                [this](const KeeperEvent& event) { events_.push_back(event); },
-                                [this] { return status_; }});
+    keeper_.emplace(
+        options_,
+        KeeperPorts{[this] { return reachable_ ? &api_ : nullptr; }, clock_,
+                    [this] { return groups_; }, [this] { ++told_; },
+                    [this](const KeeperEvent& event) { events_.push_back(event); },
+                    [this] { return status_; }, [this] { told_secrets_.push_back(LocalPath()); },
+                    [this] { told_secrets_.push_back("published"); }});
   }
 
   void Step() {
@@ -111,7 +114,13 @@ class Keeper : public testing::Test {
   bool reachable_ = true;
   MappedGroups groups_{{}, true};
   std::optional<StatusGuard> status_;
+  std::string LocalPath() { return ReadSmallFile(options_.path_secret_file).value().substr(0, 32); }
+  std::string PathOfDeclarations() {
+    return Entry("declarations.truce.dev")["clientConfig"]["service"].value("path", "");
+  }
+
   int told_ = 0;
+  std::vector<std::string> told_secrets_;
   std::vector<KeeperEvent> events_;
   KeeperOptions options_;
   std::optional<InstallationKeeper> keeper_;
@@ -126,14 +135,40 @@ TEST_F(Keeper, FillsAnEmptySecretAndPublishesBundleAndPath) {
   const auto path = [&](const std::string& name) {
     return Entry(name)["clientConfig"]["service"].value("path", "");
   };
-  EXPECT_EQ(path("declarations.truce.dev"), "/validate/" + kLocalPath);
-  EXPECT_EQ(path("deletions.truce.dev"), "/validate/" + kLocalPath);
-  EXPECT_EQ(path("checks.truce.dev"), "/validate-check/" + kLocalPath);
+  EXPECT_EQ(path("declarations.truce.dev"), Of(PathsOf(kLocalPath), Endpoint::kDeclarations));
+  EXPECT_EQ(path("deletions.truce.dev"), Of(PathsOf(kLocalPath), Endpoint::kDeletions));
+  EXPECT_EQ(path("checks.truce.dev"), Of(PathsOf(kLocalPath), Endpoint::kChecks));
   EXPECT_EQ(Entry("strangers.example.org"), Json::parse(Rendered())["webhooks"][3]);
   const auto writes = api_.writes();
   Step();
   EXPECT_EQ(api_.writes(), writes) << "idempotent";
   EXPECT_EQ(told_, 1);
+}
+
+// New ones at each start and every hour: accepted here before anybody is told of them.
+TEST_F(Keeper, SecretsOfPathsRotate) {
+  Step();
+  EXPECT_EQ(told_secrets_, std::vector<std::string>{"published"});
+  clock_.Advance(std::chrono::minutes(59));
+  told_secrets_.clear();
+  Step();
+  EXPECT_EQ(Secret().path_secret, kLocalPath);
+  EXPECT_EQ(told_secrets_, std::vector<std::string>{"published"});
+  clock_.Advance(std::chrono::minutes(1));
+  told_secrets_.clear();
+  Step();
+  const std::string second = Secret().path_secret;
+  EXPECT_NE(second, kLocalPath);
+  EXPECT_EQ(LocalPath(), second);
+  EXPECT_EQ(PathOfDeclarations(), Of(PathsOf(second), Endpoint::kDeclarations));
+  EXPECT_EQ(told_secrets_, (std::vector<std::string>{second, "published"}));
+  told_secrets_.clear();
+  Restart();
+  Step();
+  const std::string third = Secret().path_secret;
+  EXPECT_NE(third, second);
+  EXPECT_EQ(told_secrets_, (std::vector<std::string>{third, "published"}));
+  EXPECT_EQ(PathOfDeclarations(), Of(PathsOf(third), Endpoint::kDeclarations));
 }
 
 TEST_F(Keeper, MakesTheSecretWhereItMay) {
@@ -220,7 +255,7 @@ TEST_F(Keeper, StatusesGetAnEntryThatFollowsTheSettings) {
   Step();
   const Json made = Entry("status.truce.dev");
   EXPECT_EQ(made["failurePolicy"], "Ignore");
-  EXPECT_EQ(made["clientConfig"]["service"]["path"], "/validate-status/" + kLocalPath);
+  EXPECT_EQ(made["clientConfig"]["service"]["path"], Of(PathsOf(kLocalPath), Endpoint::kStatus));
   EXPECT_EQ(Bundle("status.truce.dev"), Bundle());
   EXPECT_EQ(made["rules"], Json::parse(R"([{"operations":["UPDATE"],"apiVersions":["*"],
       "resources":["*/status"],"scope":"*","apiGroups":["s3.aws.upbound.io"]}])"));
@@ -327,13 +362,14 @@ TEST_F(Keeper, ALostFolderComesBackFromTheSecretAndTheOtherWayRound) {
   Restart();
   Step();
   EXPECT_EQ(Served(), first);
-  EXPECT_EQ(ReadSmallFile(options_.path_secret_file).value(), kLocalPath + "\n");
+  EXPECT_EQ(LocalPath(), Secret().path_secret);
+  EXPECT_EQ(told_secrets_[1], kLocalPath) << "what is registered is accepted first";
 
   api_.Put(kSecrets, "ns", R"({"kind":"Secret","metadata":{"name":"truce-self"}})");
   Restart();
   Step();
   EXPECT_EQ(Secret().certificates, first);
-  EXPECT_EQ(Secret().path_secret, kLocalPath);
+  EXPECT_EQ(Secret().path_secret, LocalPath());
 }
 
 TEST_F(Keeper, DamageInTheSecretIsNotTakenOver) {

@@ -1,17 +1,12 @@
 #include "webhook/admission/access.h"
 
-#include <sys/random.h>
-
 #include <algorithm>
-#include <array>
-#include <cstdint>
+#include <chrono>
 
 #include "certs/file.h"
 
 namespace truce {
 namespace {
-
-constexpr std::size_t kSecretDigits = 32;
 
 // Takes the same time whether and wherever they differ; only the length of `given` can be told.
 bool SameSecret(std::string_view given, std::string_view secret) {
@@ -41,30 +36,29 @@ std::string_view Trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
 }
 
-bool IsHexDigit(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
-
-Result<std::string> NewSecret() {
-  std::array<std::uint8_t, kSecretDigits / 2> bytes;
-  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    return Error{ErrorCode::kUnavailable, "the system's random generator failed"};
+// The secret of `endpoint`, or the one before it while that is good.
+bool FitsPath(const AdmissionAccess& access, Endpoint endpoint, std::string_view given) {
+  if (access.secrets && SameSecret(given, Of(*access.secrets, endpoint))) {
+    if (access.former != nullptr) access.former->End();
+    return true;
   }
-  constexpr std::string_view kHex = "0123456789abcdef";
-  std::string secret;
-  for (const std::uint8_t byte : bytes) {
-    secret += kHex[byte >> 4U];
-    secret += kHex[byte & 15U];
-  }
-  return secret;
+  return access.former != nullptr && access.former->AreGood(std::chrono::steady_clock::now()) &&
+         SameSecret(given, Of(access.former->secrets(), endpoint));
 }
 
 }  // namespace
 
+void FormerSecrets::EndSoon(Deadline now) {
+  Deadline never = Deadline::max();
+  until_.compare_exchange_strong(never, now + kFormerSecretsLive, std::memory_order_relaxed);
+}
+
 AccessVerdict CheckAccess(const AdmissionAccess& access, const HttpRequest& request,
-                          std::string_view path_secret) {
+                          Endpoint endpoint, std::string_view path_secret) {
   const bool plain_serves =
       access.loopback || access.client_certificate || access.bearer.has_value();
   const bool path_fits =
-      path_secret.empty() ? plain_serves : access.secret && SameSecret(path_secret, *access.secret);
+      path_secret.empty() ? plain_serves : FitsPath(access, endpoint, path_secret);
   if (!path_fits) return AccessVerdict::kForbidden;
   if (access.client_certificate && !request.client_name) return AccessVerdict::kForbidden;
   if (access.bearer && !HasBearer(request, *access.bearer)) return AccessVerdict::kUnauthorized;
@@ -89,13 +83,13 @@ Result<std::string> ReadOrMakeSecret(const std::string& file) {
   Result<std::string> content = ReadSmallFile(file);
   if (!content.ok() && content.error().code != ErrorCode::kNotFound) return content;
   if (!content.ok()) {
-    TRUCE_ASSIGN_OR_RETURN(const std::string secret, NewSecret());
+    TRUCE_ASSIGN_OR_RETURN(const std::string secret, NewPathSecret());
     constexpr mode_t kOwnerOnly = 0600;
     TRUCE_RETURN_IF_ERROR(ReplaceFile(file, secret + "\n", kOwnerOnly));
     return secret;
   }
   const std::string_view secret = Trimmed(content.value());
-  if (secret.size() != kSecretDigits || !std::all_of(secret.begin(), secret.end(), IsHexDigit)) {
+  if (!IsPathSecret(secret)) {
     return Error{ErrorCode::kInvalidArgument,
                  "\"" + file + "\" does not hold 32 hex digits; remove it to have a new one made"};
   }

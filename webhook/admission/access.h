@@ -2,16 +2,41 @@
 #ifndef TRUCE_WEBHOOK_ADMISSION_ACCESS_H_
 #define TRUCE_WEBHOOK_ADMISSION_ACCESS_H_
 
-#include <functional>
+#include <atomic>
+#include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "registry/base/clock.h"
 #include "registry/base/result.h"
 #include "webhook/http/http.h"
+#include "webhook/wire/endpoints.h"
 
 namespace truce {
+
+// The longest that secrets are still accepted after others were registered in their place.
+inline constexpr std::chrono::seconds kFormerSecretsLive{60};
+
+// Secrets that others have taken the place of. Thread-safe.
+class FormerSecrets final {
+ public:
+  explicit FormerSecrets(EndpointTexts secrets) : secrets_(std::move(secrets)) {}
+
+  // The others are registered since `now`: these end kFormerSecretsLive later. Idempotent: the
+  // first call counts.
+  void EndSoon(Deadline now);
+  // A review with one of the others came: these end.
+  void End() { until_.store(Deadline::min(), std::memory_order_relaxed); }
+
+  bool AreGood(Deadline now) const { return now < until_.load(std::memory_order_relaxed); }
+  const EndpointTexts& secrets() const { return secrets_; }
+
+ private:
+  const EndpointTexts secrets_;
+  std::atomic<Deadline> until_{Deadline::max()};
+};
 
 // How callers of the admission listener are known. At least one must hold; the strictest that is
 // configured counts: a client certificate and a bearer token are both needed when both are
@@ -19,18 +44,21 @@ namespace truce {
 struct AdmissionAccess {
   bool loopback = false;            // the listener's address is a loopback address
   bool client_certificate = false;  // a client CA is configured: a verified, allowed name is needed
-  std::optional<std::string> bearer;  // token of the Authorization field
-  std::optional<std::string> secret;  // 32 hex digits: the path is `/validate/<secret>`
+  std::optional<std::string> bearer;           // token of the Authorization field
+  std::optional<std::string> secret = {};      // the root of the endpoints' secrets: 32 hex digits
+  std::optional<EndpointTexts> secrets = {};   // SecretsOf(secret)
+  std::shared_ptr<FormerSecrets> former = {};  // before `secrets`; null: none
 };
 
 enum class AccessVerdict { kGranted, kForbidden, kUnauthorized };
 
-// `path_secret`: what follows "/validate/" in the path; empty for the plain path. Secrets are
-// compared in constant time. With client certificate or bearer, or on loopback, the plain path
+// `path_secret`: what follows the path of `endpoint` and a slash; empty for the plain path. Secrets
+// are compared in constant time. With client certificate or bearer, or on loopback, the plain path
 // serves and the secret's path too; otherwise only the secret's path: everything else is
 // kForbidden, alike for a wrong and for a missing secret.
+// A secret that fits ends what was before it.
 AccessVerdict CheckAccess(const AdmissionAccess& access, const HttpRequest& request,
-                          std::string_view path_secret);
+                          Endpoint endpoint, std::string_view path_secret);
 
 // Reads a token file: its content without surrounding white space, 16 to 4096 printable bytes.
 // Errors: kNotFound, kUnavailable (unreadable), kInvalidArgument (too short, too long, odd bytes).

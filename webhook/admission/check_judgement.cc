@@ -58,6 +58,14 @@ std::string CheckJudgement::unlisted() const {
   return found == parts_.end() ? std::string() : found->unlisted();
 }
 
+std::set<std::string> CheckJudgement::other_namespaces() const {
+  std::set<std::string> out;
+  for (const Judgement& part : parts_) out.insert(part.request().object.slot.ns);
+  out.erase(parts_.front().request().object.slot.ns);
+  out.erase("");
+  return out;
+}
+
 std::size_t CheckJudgement::declared() const {
   std::size_t count = 0;
   for (const Judgement& part : parts_) count += part.request().object.resources.size();

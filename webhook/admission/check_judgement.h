@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,10 @@ class CheckJudgement final {
   const std::vector<Finding>& findings() const { return findings_; }
   // Not empty: as Judgement::unlisted.
   std::string unlisted() const;
+
+  // Namespaces of its manifests, but for the check's own: the asker must speak for each. Known
+  // before Decide.
+  std::set<std::string> other_namespaces() const;
 
   // What it declares; known before Decide.
   std::size_t declared() const;

@@ -447,6 +447,18 @@ bool Judgement::IsOnRecord(const KeyText& key, const PartyId& party, const Facts
 void Judgement::SettleQuestion(const Facts& facts, Decision& decision) const {
   decision.changes = {};
   decision.prove.clear();
+  // Whoever writes a manifest may say that it belongs to anybody's chain. Who asked was asked for
+  // its own namespace: what its party may hear beyond that is not for this ear (I8).
+  if (asker_ == Asker::kManifest && decision.root.ns != request_.object.slot.ns) {
+    for (std::vector<Clash>* list : {&decision.denied, &decision.conflicts, &decision.elsewhere}) {
+      for (Clash& clash : *list) {
+        clash.same_party = false;
+        const bool is_akin =
+            clash.reason == ClashReason::kSibling || clash.reason == ClashReason::kTransferring;
+        if (is_akin) clash.reason = ClashReason::kOwned;
+      }
+    }
+  }
   const PartyId party = PartyOf(request_.object.slot);
   const auto is_own = [&](const Clash& clash) {
     return asker_ == Asker::kCheck && OneParty(clash.holder.party, party, policy_->parties);
@@ -577,6 +589,7 @@ std::vector<Finding> Judgement::FindingsOf(const Decision& decision) const {
       warn_at_most(UnclearName(object, wording), object.resources.front());
     }
   }
+  for (Finding& finding : out) MakePrintable(finding);
   return out;
 }
 

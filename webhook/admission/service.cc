@@ -68,13 +68,6 @@ std::optional<std::chrono::seconds> TimeoutOf(const HttpRequest& request) {
   return std::min(std::chrono::seconds(seconds), kTimeoutMax);
 }
 
-constexpr std::string_view kValidate = "/validate";
-constexpr std::string_view kValidateCheck = "/validate-check";
-constexpr std::string_view kValidateStatus = "/validate-status";
-
-// What a caller asks about: each endpoint has one.
-enum class Topic : std::uint8_t { kDeclaration, kOwnKind, kStatus };
-
 // A judgement lent to the store, which may still run it when the caller's time is over.
 struct Shared {
   Judgement judgement;
@@ -115,12 +108,10 @@ std::string JudgedKeys(const ObjectFacts& object, const Decision& decision) {
 // One call from begin to end: what it says of itself, and its answer. External synchronization.
 class Call final : public std::enable_shared_from_this<Call> {
  public:
-  // About a declaration; `deferral` is used by Run.
-  Call(AdmissionPorts& ports, std::shared_ptr<const AdmissionPolicy> policy, HttpDeferral* deferral)
-      : ports_(ports), policy_(std::move(policy)), deferral_(deferral) {}
-  // About `topic`, which is another.
-  Call(AdmissionPorts& ports, std::shared_ptr<const AdmissionPolicy> policy, Topic topic)
-      : ports_(ports), policy_(std::move(policy)), topic_(topic) {}
+  // About declarations `deferral` is used by Run; about anything else it may be null.
+  Call(AdmissionPorts& ports, std::shared_ptr<const AdmissionPolicy> policy, Endpoint topic,
+       HttpDeferral* deferral = nullptr)
+      : ports_(ports), policy_(std::move(policy)), deferral_(deferral), topic_(topic) {}
 
   // Nothing: the answer comes by `deferral`. Never throws.
   std::optional<HttpResponse> Run(HttpRequest& request, bool ready) {
@@ -181,9 +172,15 @@ class Call final : public std::enable_shared_from_this<Call> {
     Describe(review);
     std::optional<HttpResponse> response;
     switch (topic_) {
-      case Topic::kDeclaration: response = Judge(review, BudgetOf(request), ready); break;
-      case Topic::kOwnKind: response = JudgeOwn(review, BudgetOf(request), ready); break;
-      case Topic::kStatus: response = JudgeStatusOf(review); break;
+      case Endpoint::kDeclarations: response = Judge(review, BudgetOf(request), ready); break;
+      case Endpoint::kDeletions:
+        response = review.operation == ReviewOperation::kDelete
+                       ? Judge(review, BudgetOf(request), ready)
+                       : Allowed(review.uid);
+        break;
+      case Endpoint::kChecks:
+      case Endpoint::kPolicies: response = JudgeOwn(review, BudgetOf(request), ready); break;
+      case Endpoint::kStatus: response = JudgeStatusOf(review); break;
     }
     // The record's views end with the reader's next document, not before the report.
     KeepDescription();
@@ -201,7 +198,8 @@ class Call final : public std::enable_shared_from_this<Call> {
       const bool is_new = is_creation || ChangesSpec(review);
       return is_new ? JudgeOther(review) : Allowed(review.uid);
     }
-    return is_creation ? JudgeCheck(review, deadline, ready) : Allowed(review.uid);
+    const bool asks = is_creation && topic_ == Endpoint::kChecks;
+    return asks ? JudgeCheck(review, deadline, ready) : Allowed(review.uid);
   }
 
   // Needs no registry, so it is answered whether or not there is one.
@@ -209,6 +207,7 @@ class Call final : public std::enable_shared_from_this<Call> {
     std::optional<Finding> finding = JudgeStatus(review, *policy_, ports_.clock.Now());
     if (!finding) return Allowed(review.uid);
     const bool denies = finding->mode == Mode::kEnforce;
+    MakePrintable(*finding);
     findings_.push_back(*std::move(finding));
     return denies ? Denied(review.uid, kDeniedCode) : Allowed(review.uid);
   }
@@ -218,6 +217,12 @@ class Call final : public std::enable_shared_from_this<Call> {
     Result<CheckJudgement> prepared = CheckJudgement::Prepare(review, *policy_, ports_.clock.Now());
     if (!prepared.ok()) return Unfit(review.uid, prepared.error());
     CheckJudgement& judgement = prepared.value();
+    for (const std::string& ns : judgement.other_namespaces()) {
+      const Result<bool> speaks =
+          ports_.speaks_for ? ports_.speaks_for(review, ns, deadline) : Result<bool>(false);
+      if (!speaks.ok()) return Unknown(CauseOf(speaks.error().code), speaks.error().message);
+      if (!speaks.value()) return Unfit(review.uid, Stranger(review.user, ns));
+    }
     const auto look = [&](const Facts& facts) { judgement.Decide(facts, ports_.ids); };
     const Result<void> read = ports_.store.Read(look, deadline);
     if (!read.ok()) return Unknown(CauseOf(read.error().code), read.error().message);
@@ -229,6 +234,15 @@ class Call final : public std::enable_shared_from_this<Call> {
       ports_.on_check_admitted(Uid{std::string(uid.text())});
     }
     return Allowed(review.uid);
+  }
+
+  // Told nothing in the name of another party (I8).
+  static Error Stranger(std::string_view user, const std::string& ns) {
+    return {ErrorCode::kInvalidArgument,
+            "spec.manifests: " + std::string(user) + " does not speak for namespace " + ns +
+                "; leave out what belongs there, or have it granted: kubectl create rolebinding "
+                "NAME --clusterrole=edit --user=USER -n " +
+                ns + ", or any role with verb create on checks.truce.dev"};
   }
 
   HttpResponse JudgeOther(const AdmissionRequest& review) {
@@ -249,8 +263,10 @@ class Call final : public std::enable_shared_from_this<Call> {
   HttpResponse Unfit(std::string_view uid, const Error& error) {
     record_.verdict = Verdict::kDenied;
     record_.code = kDeniedCode;
-    return Json(WriteReview(
-        uid, {.allowed = false, .code = record_.code, .message = error.message, .warnings = {}}));
+    return Json(WriteReview(uid, {.allowed = false,
+                                  .code = record_.code,
+                                  .message = OneLine(error.message, kMessageBytesMax),
+                                  .warnings = {}}));
   }
 
   std::optional<HttpResponse> Judge(const AdmissionRequest& review, Deadline deadline, bool ready) {
@@ -407,7 +423,7 @@ class Call final : public std::enable_shared_from_this<Call> {
     record_.verdict = Verdict::kBadRequest;
     record_.status = 400;
     SetDetail(detail);
-    return PlainText(record_.status, detail);
+    return PlainText(record_.status, OneLine(detail, kMessageBytesMax));
   }
 
   static HttpResponse Json(std::string body) {
@@ -446,7 +462,7 @@ class Call final : public std::enable_shared_from_this<Call> {
   AdmissionPorts& ports_;
   std::shared_ptr<const AdmissionPolicy> policy_;
   HttpDeferral* const deferral_ = nullptr;
-  const Topic topic_ = Topic::kDeclaration;
+  const Endpoint topic_ = Endpoint::kDeclarations;
   const Deadline begin_ = std::chrono::steady_clock::now();
   Decision decision_;
   std::vector<Finding> findings_;
@@ -492,15 +508,26 @@ AdmissionService::AdmissionService(AdmissionPorts ports,
 
 std::optional<HttpResponse> AdmissionService::Validate(HttpRequest& request,
                                                        HttpDeferral& deferral) {
-  return std::make_shared<Call>(ports_, policy(), &deferral)->Run(request, ready());
+  return std::make_shared<Call>(ports_, policy(), Endpoint::kDeclarations, &deferral)
+      ->Run(request, ready());
+}
+
+std::optional<HttpResponse> AdmissionService::ValidateDeletion(HttpRequest& request,
+                                                               HttpDeferral& deferral) {
+  return std::make_shared<Call>(ports_, policy(), Endpoint::kDeletions, &deferral)
+      ->Run(request, ready());
 }
 
 HttpResponse AdmissionService::ValidateCheck(HttpRequest& request) {
-  return *std::make_shared<Call>(ports_, policy(), Topic::kOwnKind)->Run(request, ready());
+  return *std::make_shared<Call>(ports_, policy(), Endpoint::kChecks)->Run(request, ready());
+}
+
+HttpResponse AdmissionService::ValidatePolicy(HttpRequest& request) {
+  return *std::make_shared<Call>(ports_, policy(), Endpoint::kPolicies)->Run(request, ready());
 }
 
 HttpResponse AdmissionService::ValidateStatus(HttpRequest& request) {
-  return *std::make_shared<Call>(ports_, policy(), Topic::kStatus)->Run(request, ready());
+  return *std::make_shared<Call>(ports_, policy(), Endpoint::kStatus)->Run(request, ready());
 }
 
 void AdmissionService::SetPolicy(std::shared_ptr<const AdmissionPolicy> policy) {
@@ -524,11 +551,10 @@ Deadline BudgetOf(const HttpRequest& request) {
 std::vector<HttpRoute> AdmissionRoutes(AdmissionService& service, AccessSource access) {
   // Answers itself a caller that may not ask.
   const auto refused = [access = std::move(access)](
-                           HttpRequest& request,
-                           std::string_view path) -> std::optional<HttpResponse> {
-    std::string_view secret = std::string_view(request.path).substr(path.size());
+                           HttpRequest& request, Endpoint endpoint) -> std::optional<HttpResponse> {
+    std::string_view secret = std::string_view(request.path).substr(PathOf(endpoint).size());
     if (secret.starts_with('/')) secret.remove_prefix(1);
-    switch (CheckAccess(*access(), request, secret)) {
+    switch (CheckAccess(*access(), request, endpoint, secret)) {
       case AccessVerdict::kGranted: request.caller_proven = true; return std::nullopt;
       case AccessVerdict::kUnauthorized: {
         HttpResponse response = PlainText(401, "a bearer token is needed");
@@ -540,33 +566,39 @@ std::vector<HttpRoute> AdmissionRoutes(AdmissionService& service, AccessSource a
     return PlainText(403, "forbidden");
   };
   std::vector<HttpRoute> routes;
-  const auto add = [&](const std::string& path, HttpRoute route) {
+  const auto add = [&](Endpoint endpoint, HttpRoute route) {
     route.method = "POST";
     route.media_type = "application/json";
-    route.path = path;
+    route.path = PathOf(endpoint);
     routes.push_back(route);
     route.path += "/";
     route.match = RouteMatch::kPrefix;
     routes.push_back(std::move(route));
   };
-  HttpRoute validate;
-  validate.deferring = [&service, refused](HttpRequest& request, HttpDeferral& deferral) {
-    auto refusal = refused(request, kValidate);
-    return refusal ? std::move(refusal) : service.Validate(request, deferral);
+  using Deferring = std::optional<HttpResponse> (AdmissionService::*)(HttpRequest&, HttpDeferral&);
+  const auto add_deferring = [&](Endpoint endpoint, Deferring answer) {
+    HttpRoute route;
+    route.deferring = [&service, refused, endpoint, answer](HttpRequest& request,
+                                                            HttpDeferral& deferral) {
+      auto refusal = refused(request, endpoint);
+      return refusal ? std::move(refusal) : (service.*answer)(request, deferral);
+    };
+    add(endpoint, std::move(route));
   };
-  add(std::string(kValidate), std::move(validate));
-  HttpRoute check;
-  check.handler = [&service, refused](HttpRequest& request) {
-    auto refusal = refused(request, kValidateCheck);
-    return refusal ? *std::move(refusal) : service.ValidateCheck(request);
+  using Direct = HttpResponse (AdmissionService::*)(HttpRequest&);
+  const auto add_direct = [&](Endpoint endpoint, Direct answer) {
+    HttpRoute route;
+    route.handler = [&service, refused, endpoint, answer](HttpRequest& request) {
+      auto refusal = refused(request, endpoint);
+      return refusal ? *std::move(refusal) : (service.*answer)(request);
+    };
+    add(endpoint, std::move(route));
   };
-  add(std::string(kValidateCheck), std::move(check));
-  HttpRoute status;
-  status.handler = [&service, refused](HttpRequest& request) {
-    auto refusal = refused(request, kValidateStatus);
-    return refusal ? *std::move(refusal) : service.ValidateStatus(request);
-  };
-  add(std::string(kValidateStatus), std::move(status));
+  add_deferring(Endpoint::kDeclarations, &AdmissionService::Validate);
+  add_deferring(Endpoint::kDeletions, &AdmissionService::ValidateDeletion);
+  add_direct(Endpoint::kStatus, &AdmissionService::ValidateStatus);
+  add_direct(Endpoint::kChecks, &AdmissionService::ValidateCheck);
+  add_direct(Endpoint::kPolicies, &AdmissionService::ValidatePolicy);
   return routes;
 }
 

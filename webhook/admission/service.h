@@ -32,6 +32,9 @@ struct AdmissionPorts {
   std::vector<ReviewSink*> sinks;  // called for every review, in this order
   // Of /validate-check; thread-safe, must not block, may be null.
   std::function<void(const Uid&)> on_check_admitted = {};  // an OwnershipCheck that may be stored
+  // Of /validate-check: whether the user of the review speaks for that namespace. Errors as of a
+  // store: nobody can tell. Thread-safe; not set: nobody speaks for any.
+  std::function<Result<bool>(const AdmissionRequest&, std::string_view, Deadline)> speaks_for = {};
   // Says of an object of one of Truce's other kinds why it cannot take effect (kInvalidArgument).
   std::function<Result<void>(const AdmissionRequest&)> try_own_object = {};
 };
@@ -51,10 +54,16 @@ class AdmissionService final {
   // new.
   std::optional<HttpResponse> Validate(HttpRequest& request, HttpDeferral& deferral);
 
+  // Answers for deletions, as Validate does; what else comes is allowed. Writes nothing, ever.
+  std::optional<HttpResponse> ValidateDeletion(HttpRequest& request, HttpDeferral& deferral);
+
   // Answers for Truce's own kinds. The creation of an OwnershipCheck is refused with the full text
   // when anything conflicts or breaks an enforced rule; another object whose spec is new is refused
   // when it cannot take effect. Writes nothing, ever. Blocks at most until BudgetOf the request.
   HttpResponse ValidateCheck(HttpRequest& request);
+
+  // The same for those but OwnershipChecks, which are allowed.
+  HttpResponse ValidatePolicy(HttpRequest& request);
 
   // Answers for changes of a status (rule status-names): refused where names are read from what is
   // changed by a user who is neither provider nor restorer; everything else is allowed. Needs no
@@ -89,9 +98,9 @@ IdSource RandomIds();
 // The access rules in force; thread-safe, never gives null.
 using AccessSource = std::function<std::shared_ptr<const AdmissionAccess>()>;
 
-// The routes of the admission listener: POST /validate, /validate-check and /validate-status, and
-// each with /<secret>. Refused callers get 403, or 401 when a bearer token is asked for. `service`
-// must outlive the routes.
+// The routes of the admission listener: POST to each of kEndpoints' paths, and each with
+// /<its secret>. Refused callers get 403, or 401 when a bearer token is asked for. `service` must
+// outlive the routes.
 std::vector<HttpRoute> AdmissionRoutes(AdmissionService& service, AccessSource access);
 
 }  // namespace truce

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "policies/finding.h"
 #include "webhook/api/json_writer.h"
 
 namespace truce {
@@ -74,8 +75,9 @@ HttpResponse ProblemResponse(const Problem& problem) {
   json.Field("type", std::string("/problems/").append(row.name));
   json.Field("title", row.title);
   json.NumberField("status", row.status);
-  json.Field("detail", problem.detail);
-  json.Field("remedy", problem.remedy.empty() ? row.remedy : std::string_view(problem.remedy));
+  json.Field("detail", OneLine(problem.detail, kMessageBytesMax));
+  json.Field("remedy", problem.remedy.empty() ? std::string(row.remedy)
+                                              : OneLine(problem.remedy, kMessageBytesMax));
   if (!problem.keys.empty()) {
     json.Key("keys").BeginArray();
     for (const KeyText& key : problem.keys) json.Text(key.text);

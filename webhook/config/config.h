@@ -200,6 +200,7 @@ struct Config {
   std::string metrics_address;
   std::string probes_address;
   std::string admission_secret_file;
+  bool accept_secret_in_errors = false;
   std::string admission_client_ca;
   std::vector<std::string> admission_client_names;
   std::string admission_bearer_file;

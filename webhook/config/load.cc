@@ -222,6 +222,12 @@ class Loader {
     if (!config.admission_client_names.empty() && config.admission_client_ca.empty()) {
       return Together("admissionClientNames", "needs admissionClientCA");
     }
+    if (config.admission_client_names.empty() && !config.admission_client_ca.empty()) {
+      return Together("admissionClientCA",
+                      "needs admissionClientNames: without names every certificate of the "
+                      "authority could send reviews, with a cluster's own every kubelet's; name "
+                      "what the API server shows, for example kube-apiserver-kubelet-client");
+    }
     if (config.api_clients.empty() != config.api_client_ca.empty()) {
       return Together(config.api_clients.empty() ? "apiClientCA" : "apiClients",
                       "apiClientCA and apiClients belong together; set both or none");

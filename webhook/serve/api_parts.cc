@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "webhook/admission/codec.h"
 #include "webhook/admission/service.h"
 #include "webhook/api/rest/rest_agreements.h"
 #include "webhook/api/rest/rest_imports.h"
@@ -67,6 +68,16 @@ ApiParts::~ApiParts() {
   }
   stop_.notify_all();
   if (filler_.joinable()) filler_.join();
+}
+
+Result<bool> ApiParts::SpeaksFor(const AdmissionRequest& review, std::string_view ns,
+                                 Deadline deadline) {
+  Caller caller;
+  caller.kind = CallerKind::kKubernetes;
+  caller.name = review.user;
+  caller.user.name = review.user;
+  caller.user.groups.assign(review.groups.begin(), review.groups.end());
+  return access_->SpeaksFor(caller, ns, deadline);
 }
 
 Result<void> ApiParts::Configure(const Config& config) {

@@ -23,6 +23,8 @@
 
 namespace truce {
 
+struct AdmissionRequest;
+
 // References must outlive it.
 struct ApiPartsPorts {
   Store& store;
@@ -52,6 +54,10 @@ class ApiParts final {
   const RestApi& rest() const { return *rest_; }
   // What the API listener and the operator socket answer alike.
   std::vector<HttpRoute> Routes();
+
+  // Whether the user of `review` speaks for namespace `ns`. Errors: kUnavailable,
+  // kDeadlineExceeded, kResourceExhausted.
+  Result<bool> SpeaksFor(const AdmissionRequest& review, std::string_view ns, Deadline deadline);
 
   // Takes over who may call, from the settings and the token file. On an error nothing changes.
   // Errors: kInvalidArgument, kNotFound, kUnavailable.

@@ -183,6 +183,7 @@ void Detection::TellRefused(const std::string& webhook_configuration, const std:
 
 ObjectLookup Detection::Lookup() const {
   ObjectLookup lookup;
+  lookup.discreet = [this] { return ports_.policy()->disclosure != Disclosure::kFull; };
   lookup.by_slot = [this](const Slot& slot) {
     std::optional<Object> found;
     const auto look = [&](const Facts& facts) { found = facts.ObjectBySlot(slot); };

@@ -270,7 +270,7 @@ std::vector<NeededRight> NeededRights(const std::string& cluster) {
        "callers with Kubernetes tokens are answered 503"},
       {"authorization.k8s.io", "subjectaccessreviews", "create", "", "",
        "callers with Kubernetes tokens are answered 503"},
-      {"coordination.k8s.io", "leases", "create", "kube-system", "",
+      {"coordination.k8s.io", "leases", "get", "kube-system", lease,
        "a restored registry is not noticed"},
       {"coordination.k8s.io", "leases", "patch", "kube-system", lease,
        "a restored registry is not noticed"},

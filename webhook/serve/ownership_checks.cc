@@ -73,7 +73,7 @@ bool OwnershipChecks::IsOld(const OwnObject& object) const {
   return created.has_value() && *created + kOwnershipCheckLife < ports_.clock.Now();
 }
 
-OwnVerdict OwnershipChecks::Judge(const OwnObject& object) const {
+OwnVerdict OwnershipChecks::Judge(const OwnObject& object, bool was_asked) const {
   const std::shared_ptr<const AdmissionPolicy> policy = ports_.policy();
   if (policy == nullptr) return Unknown("the server is starting");
   const YamlNode whole = WholeOf(object);
@@ -91,6 +91,10 @@ OwnVerdict OwnershipChecks::Judge(const OwnObject& object) const {
   const auto look = [&](const Facts& facts) { judgement.value().Decide(facts, ports_.ids); };
   const Result<void> read = ports_.store.Read(look, std::chrono::steady_clock::now() + kJudgeTime);
   if (!read.ok()) return Unknown(read.error().message);
+  // Who asks is known of a review alone.
+  if (!was_asked && !judgement.value().other_namespaces().empty()) {
+    return {false, "nothing, as it asks about other namespaces than its own", "denied"};
+  }
   if (!judgement.value().unlisted().empty()) {
     return Unknown("no complete list yet of the kinds of " + judgement.value().unlisted());
   }
@@ -101,9 +105,9 @@ OwnVerdict OwnershipChecks::VerdictFor(const OwnObject& object) const {
   if (object.said && !object.said->outcome.empty() && object.said->outcome != "unknown") {
     return *object.said;
   }
-  OwnVerdict verdict = Judge(object);
   const bool was_asked = admitted_.With(
       [&](const Admitted& admitted) { return admitted.uids.contains(Uid{object.uid}); });
+  OwnVerdict verdict = Judge(object, was_asked);
   if (was_asked || verdict.outcome == "unknown") return verdict;
   return {false,
           OneLine("Truce was not asked when this check was created: its webhook configuration is "

@@ -61,7 +61,7 @@ class OwnershipChecks final : public OwnHandler {
   };
 
   OwnVerdict VerdictFor(const OwnObject& object) const;
-  OwnVerdict Judge(const OwnObject& object) const;
+  OwnVerdict Judge(const OwnObject& object, bool was_asked) const;
   bool IsOld(const OwnObject& object) const;
   void DeleteOld(std::span<const OwnObject> objects) const;
 

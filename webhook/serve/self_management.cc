@@ -52,7 +52,8 @@ SelfManagement::SelfManagement(const Config& config, ServerSettings server,
       ports_(std::move(ports)),
       keeper_(OptionsOf(config),
               {[this] { return Api(); }, ports_.clock, ports_.groups, ports_.on_certificates,
-               [this](const KeeperEvent& event) { Tell(event); }, ports_.status}) {}
+               [this](const KeeperEvent& event) { Tell(event); }, ports_.status,
+               ports_.on_path_secret, ports_.on_path_published}) {}
 
 SelfManagement::~SelfManagement() = default;
 

@@ -23,6 +23,8 @@ struct SelfManagementPorts {
   std::function<MappedGroups()> groups;
   std::function<std::optional<StatusGuard>()> status;
   std::function<void()> on_certificates;
+  std::function<void()> on_path_secret;     // as in KeeperPorts
+  std::function<void()> on_path_published;  // as in KeeperPorts
 };
 
 // API groups of the kinds that `rules` map; `complete`: these are all rules.

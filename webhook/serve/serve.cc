@@ -1,6 +1,7 @@
 #include "webhook/serve/serve.h"
 
 #include <atomic>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -120,14 +121,17 @@ class Server {
       sinks.push_back(&watch_sink_);
       sinks.push_back(&detection_->refusals());
     }
-    service_.emplace(AdmissionPorts{api_->store(), clock_, RandomIds(), std::move(sinks),
-                                    [this](const Uid& uid) {
-                                      if (checks_) checks_->NoteAdmitted(uid);
-                                    },
-                                    [this](const AdmissionRequest& review) {
-                                      return TryPolicyObject(*source_, review);
-                                    }},
-                     Effective().policy);
+    service_.emplace(
+        AdmissionPorts{
+            api_->store(), clock_, RandomIds(), std::move(sinks),
+            [this](const Uid& uid) {
+              if (checks_) checks_->NoteAdmitted(uid);
+            },
+            [this](const AdmissionRequest& review, std::string_view ns, Deadline deadline) {
+              return api_->SpeaksFor(review, ns, deadline);
+            },
+            [this](const AdmissionRequest& review) { return TryPolicyObject(*source_, review); }},
+        Effective().policy);
     health_.SetNotReady("store", "opening");
     if (!config.no_cluster) health_.SetNotReady("cluster", "waiting for the store");
     TRUCE_RETURN_IF_ERROR(Listen(config));
@@ -248,7 +252,8 @@ class Server {
     self_management_ = std::make_unique<SelfManagement>(
         config, cluster_server_,
         SelfManagementPorts{logger_, clock_, [this] { return GroupsOfMappings(); },
-                            [this] { return GuardOfStatuses(); }, std::move(poll)});
+                            [this] { return GuardOfStatuses(); }, std::move(poll),
+                            [this] { TakePathSecret(); }, [this] { EndFormerSecrets(); }});
     return self_management_->Begin();
   }
 
@@ -356,7 +361,9 @@ class Server {
     around.catalogue = policy->catalogue;
     around.mappings = policy->identity.mappings;
     around.webhook.name = config->webhook_configuration;
-    around.webhook.path = AdmissionPath(*access);
+    around.webhook.paths = AdmissionPaths(*access);
+    const bool shows_itself = access->client_certificate || access->bearer || access->loopback;
+    around.webhook.secret_alone = !shows_itself && !config->accept_secret_in_errors;
     around.webhook.statuses_deny = policy->status_guarded;
     if (policy->status_entry) {
       around.webhook.status = StatusConditions(policy->providers, policy->restorers);
@@ -509,13 +516,41 @@ class Server {
   }
 
   void PollAccess() {
+    const std::lock_guard<std::mutex> reading(access_mutex_);
     Result<std::shared_ptr<const AdmissionAccess>> access = AccessOf(*holder_.Current());
     const Result<void> api = api_->Configure(*holder_.Current());
     refused_.ReportCredentials(!access.ok() ? access.error().message
                                : !api.ok()  ? api.error().message
                                             : std::string());
     if (!access.ok()) return;
-    access_.With([&](auto& current) { current = std::move(access).value(); });
+    Take(std::move(access).value());
+  }
+
+  // Other secrets in paths leave those before them good until they are seen in use; by a file that
+  // somebody else changed, for a minute.
+  void Take(std::shared_ptr<const AdmissionAccess> access) {
+    const bool others_write = self_management_ == nullptr;
+    access_.With([&](auto& current) {
+      auto next = std::make_shared<AdmissionAccess>(*access);
+      next->former = current->former;
+      if (current->secrets && next->secrets != current->secrets) {
+        next->former = std::make_shared<FormerSecrets>(*current->secrets);
+        if (others_write) next->former->EndSoon(std::chrono::steady_clock::now());
+      }
+      current = std::move(next);
+    });
+  }
+
+  // Of the self-management's caller.
+  void TakePathSecret() {
+    const std::lock_guard<std::mutex> reading(access_mutex_);
+    Result<std::shared_ptr<const AdmissionAccess>> access = AccessOf(*holder_.Current());
+    if (access.ok()) Take(std::move(access).value());
+  }
+
+  void EndFormerSecrets() {
+    const auto access = access_.With([](const auto& current) { return current; });
+    if (access->former != nullptr) access->former->EndSoon(std::chrono::steady_clock::now());
   }
 
   Logger& logger_;
@@ -530,6 +565,7 @@ class Server {
   ReviewCounter review_counter_;
   std::shared_ptr<const Catalogue> catalogue_;
   Guarded<std::shared_ptr<const AdmissionAccess>> access_;
+  std::mutex access_mutex_;  // from reading the files to access_
   RefusedChanges refused_{logger_, [this](const std::string& problem) {
                             if (detection_ == nullptr) return;
                             detection_->TellRefused(holder_.Current()->webhook_configuration,

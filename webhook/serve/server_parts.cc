@@ -29,12 +29,13 @@ Result<std::shared_ptr<const AdmissionAccess>> AccessOf(const Config& config) {
                                       ? config.data_dir + "/admission.secret"
                                       : config.admission_secret_file;
   TRUCE_ASSIGN_OR_RETURN(access->secret, ReadOrMakeSecret(secret_file));
+  access->secrets = SecretsOf(*access->secret);
   return std::shared_ptr<const AdmissionAccess>(std::move(access));
 }
 
-std::string AdmissionPath(const AdmissionAccess& access) {
+EndpointTexts AdmissionPaths(const AdmissionAccess& access) {
   const bool plain_serves = access.loopback || access.client_certificate || access.bearer;
-  return plain_serves || !access.secret ? "/validate" : "/validate/" + *access.secret;
+  return PathsOf(plain_serves || !access.secret ? std::string() : *access.secret);
 }
 
 Result<ServerSettings> ClusterOf(const Config& config) {

@@ -23,7 +23,7 @@ Result<std::shared_ptr<const Catalogue>> CatalogueOf(const Config& config);
 // none. Errors: those of its files.
 Result<std::shared_ptr<const AdmissionAccess>> AccessOf(const Config& config);
 // Where API servers must send reviews.
-std::string AdmissionPath(const AdmissionAccess& access);
+EndpointTexts AdmissionPaths(const AdmissionAccess& access);
 // The API server to follow, and the way to it. Errors: those of its files.
 Result<ServerSettings> ClusterOf(const Config& config);
 ReconcileRules ReconcileRulesOf(const AdmissionPolicy& policy, const Config& config);

@@ -171,13 +171,16 @@ has({{ .field }}) &&
 {{- if not (or .Values.admission.clientCA.existingSecret .Values.admission.bearer.existingSecret) }}true{{ end -}}
 {{- end -}}
 
-{{/* clientConfig of an entry: (dict "root" $ "path" "/validate"). */}}
+{{/*
+clientConfig of an entry: (dict "root" $ "endpoint" "declarations"). Each endpoint's path ends with a
+secret of its own, which tells neither another one nor what they follow from (webhook/wire/endpoints.h).
+*/}}
 {{- define "truce.clientConfig" -}}
 {{- $values := .root.Values -}}
-{{- $path := .path -}}
+{{- $path := get (dict "declarations" "/validate" "deletions" "/validate-deletion" "status" "/validate-status" "checks" "/validate-check" "policies" "/validate-policy") .endpoint -}}
 {{- $written := "" -}}
 {{- if $values.admission.pathSecret -}}
-{{- $path = printf "%s/%s" $path $values.admission.pathSecret -}}
+{{- $path = printf "%s/%s" $path (printf "%s/%s" $values.admission.pathSecret .endpoint | sha256sum | trunc 32) -}}
 {{- else if and (include "truce.keepsItself" .root) (include "truce.pathNeedsSecret" .root) (not $values.webhook.url) -}}
 {{- $written = "by Truce" -}}
 {{- end -}}
@@ -250,6 +253,7 @@ caBundle: {{ printf "%s\n" (trim $values.certificates.caBundle) | b64enc }}
 {{- if or $v.admission.pathSecret $v.admission.existingSecret -}}
 {{- $_ := set $config "admissionSecretFile" (printf "/etc/truce-admission/%s" (ternary $v.admission.existingSecretKey "secret" (ne $v.admission.existingSecret ""))) -}}
 {{- end -}}
+{{- if $v.webhook.acceptSecretInErrors }}{{ $_ := set $config "acceptSecretInErrors" true }}{{ end -}}
 {{- if $v.admission.clientCA.existingSecret -}}
 {{- $_ := set $config "admissionClientCA" (printf "/etc/truce-client-ca/%s" $v.admission.clientCA.key) -}}
 {{- with $v.admission.clientCA.names }}{{ $_ := set $config "admissionClientNames" . }}{{ end -}}

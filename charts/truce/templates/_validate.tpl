@@ -15,10 +15,16 @@
 {{- fail "certificates.existingSecret.name: certificates.mode is existingSecret, so name the Secret" -}}
 {{- end -}}
 {{- end -}}
+{{- if and $v.admission.clientCA.existingSecret (not $v.admission.clientCA.names) -}}
+{{- fail "admission.clientCA.names: name the certificate that your API server shows (its subject's common name or a DNS name): without names every certificate of that authority could send reviews, with the cluster's own every kubelet's" -}}
+{{- end -}}
 {{- if $v.webhook.enabled -}}
 {{- $writesPath := and (include "truce.keepsItself" .) (not $v.webhook.url) (not $v.admission.existingSecret) -}}
 {{- if and (include "truce.pathNeedsSecret" .) (not $v.admission.pathSecret) (not $writesPath) -}}
 {{- fail "admission.pathSecret: reviews need a secret in their path: set 32 hex digits and keep them, for example --set-string admission.pathSecret=$(openssl rand -hex 16)" -}}
+{{- end -}}
+{{- if and (eq $v.webhook.failurePolicy "Fail") (include "truce.pathNeedsSecret" .) (not $v.webhook.acceptSecretInErrors) -}}
+{{- fail "webhook.failurePolicy: with Fail the API server shows the whole path, with its secret, to everybody whose request fails while Truce cannot be reached, and whoever has it writes reservations: let the API server show a client certificate (admission.clientCA) or a token (admission.bearer), or accept it with webhook.acceptSecretInErrors=true (README, Ignore or Fail)" -}}
 {{- end -}}
 {{- if and (eq $v.certificates.mode "existingSecret") (not $v.certificates.caBundle) (not $v.certificates.publiclyTrusted) -}}
 {{- fail "certificates.caBundle: the API server must know who signed the certificate: give the authorities as PEM (--set-file certificates.caBundle=ca.crt), or set certificates.publiclyTrusted" -}}

@@ -75,7 +75,8 @@ std::variant<Caller, Problem> ApiAccess::ByToken(std::string_view field, const H
     return Caller{CallerKind::kStaticToken, found->name, found->role, {}, request.remote_address};
   }
   if (tokens_ == nullptr) return Unauthenticated("the token is not known");
-  Result<std::optional<KubernetesUser>> user = tokens_->Review(*token, request.deadline);
+  Result<std::optional<KubernetesUser>> user =
+      tokens_->Review(*token, request.remote_address, request.deadline);
   if (!user.ok()) {
     const bool too_many = user.error().code == ErrorCode::kResourceExhausted;
     return Problem{too_many ? ProblemType::kTooManyRequests : ProblemType::kUnavailable,
@@ -90,6 +91,13 @@ std::variant<Caller, Problem> ApiAccess::ByToken(std::string_view field, const H
       CallerKind::kKubernetes, user.value()->name, ApiRole::kNone, {}, request.remote_address};
   caller.user = std::move(*std::move(user).value());
   return caller;
+}
+
+Result<bool> ApiAccess::SpeaksFor(const Caller& caller, std::string_view ns, Deadline deadline) {
+  const bool is_account =
+      caller.kind == CallerKind::kKubernetes && IsServiceAccountOf(caller.user.name, ns);
+  if (is_account) return true;
+  return Allows(caller, {"checks", "", "create", ns}, deadline);
 }
 
 Result<bool> ApiAccess::Allows(const Caller& caller, const Permission& permission,

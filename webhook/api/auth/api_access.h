@@ -47,6 +47,10 @@ class ApiAccess final {
   // right in all namespaces includes each one. Errors: those of AccessReviewer.
   Result<bool> Allows(const Caller& caller, const Permission& permission, Deadline deadline);
 
+  // Whether `caller` speaks for namespace `ns`, so that it may hear what the party of it may: a
+  // service account of it, or one who may create `checks` in it. Errors: as Allows.
+  Result<bool> SpeaksFor(const Caller& caller, std::string_view ns, Deadline deadline);
+
  private:
   std::variant<Caller, Problem> ByToken(std::string_view field, const HttpRequest& request,
                                         const AccessRules& rules);

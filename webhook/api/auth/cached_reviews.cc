@@ -1,7 +1,11 @@
 #include "webhook/api/auth/cached_reviews.h"
 
+#include <arpa/inet.h>
+
+#include <array>
 #include <initializer_list>
 #include <string_view>
+#include <utility>
 
 #include "registry/base/blocking.h"
 
@@ -34,9 +38,10 @@ Error TooMany() {
 // Inside the turnstile while it lives.
 class Turn final {
  public:
-  explicit Turn(Turnstile& turnstile) : turnstile_(turnstile), inside_(turnstile.Enter()) {}
+  Turn(Turnstile& turnstile, std::string asker)
+      : turnstile_(turnstile), asker_(std::move(asker)), inside_(turnstile.Enter(asker_)) {}
   ~Turn() {
-    if (inside_) turnstile_.Leave();
+    if (inside_) turnstile_.Leave(asker_);
   }
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
@@ -44,20 +49,31 @@ class Turn final {
 
  private:
   Turnstile& turnstile_;
+  const std::string asker_;
   const bool inside_;
 };
+
+// Whoever has one IPv6 address has its whole network of 64 bits.
+std::string SourceOf(const std::string& address) {
+  constexpr std::size_t kNetworkBytes = 8;
+  std::array<char, sizeof(in6_addr)> bytes{};
+  if (inet_pton(AF_INET6, address.c_str(), bytes.data()) != 1) return address;
+  return std::string(bytes.data(), kNetworkBytes);
+}
 
 }  // namespace
 
 Result<std::optional<KubernetesUser>> CachedTokenReviewer::Review(const std::string& token,
+                                                                  const std::string& source,
                                                                   Deadline deadline) {
   const Digest question = Sha256(token);
   const Deadline asked = now_();
   if (auto known = memory_.Find(question, asked)) return *known;
-  const Turn turn(turnstile_);
+  const Turn turn(turnstile_, SourceOf(source));
   if (!turn.inside()) return TooMany();
   const BlockingRegion blocking;
-  TRUCE_ASSIGN_OR_RETURN(std::optional<KubernetesUser> user, source_.Review(token, deadline));
+  TRUCE_ASSIGN_OR_RETURN(std::optional<KubernetesUser> user,
+                         source_.Review(token, source, deadline));
   // Counted from before the question: the answer was true at some moment since.
   const auto believed = user ? kYesIsBelieved : kNoIsBelieved;
   memory_.Keep(question, user, asked, asked + believed);
@@ -69,7 +85,7 @@ Result<bool> CachedAccessReviewer::Allowed(const KubernetesUser& user, const Per
   const Digest question = QuestionOf(user, permission);
   const Deadline asked = now_();
   if (const auto known = memory_.Find(question, asked)) return *known;
-  const Turn turn(turnstile_);
+  const Turn turn(turnstile_, user.name);
   if (!turn.inside()) return TooMany();
   const BlockingRegion blocking;
   TRUCE_ASSIGN_OR_RETURN(const bool allowed, source_.Allowed(user, permission, deadline));

@@ -24,6 +24,9 @@ inline constexpr std::size_t kAnswersKept = 4096;
 // Questions on their way to the API server at once; beyond that the answer is kResourceExhausted,
 // so that a flood of bad tokens does not become one of reviews.
 inline constexpr int kQuestionsAtOnce = 8;
+// Of those as many for one asker: a stranger who shows one random token after the other, or asks
+// about one namespace after the other, leaves places to everybody else.
+inline constexpr int kQuestionsOfOneAtOnce = 3;
 
 // The monotonic clock, or a test's.
 using MonotonicNow = std::function<Deadline()>;
@@ -66,30 +69,41 @@ class AnswerMemory final {
   Guarded<Kept> kept_;
 };
 
-// Counts what is on its way. Thread-safe.
+// Counts what is on its way, in all and of each asker. Thread-safe.
 class Turnstile final {
  public:
-  bool Enter() {
-    return inside_.With([](int& inside) {
-      if (inside == kQuestionsAtOnce) return false;
-      ++inside;
+  bool Enter(const std::string& asker) {
+    return inside_.With([&](Inside& inside) {
+      const auto own = inside.by_asker.find(asker);
+      const bool has_share = own != inside.by_asker.end() && own->second == kQuestionsOfOneAtOnce;
+      if (inside.all == kQuestionsAtOnce || has_share) return false;
+      ++inside.all;
+      ++inside.by_asker[asker];
       return true;
     });
   }
-  void Leave() {
-    inside_.With([](int& inside) { --inside; });
+  void Leave(const std::string& asker) {
+    inside_.With([&](Inside& inside) {
+      --inside.all;
+      if (--inside.by_asker[asker] == 0) inside.by_asker.erase(asker);
+    });
   }
 
  private:
-  Guarded<int> inside_{0};
+  struct Inside {
+    int all = 0;
+    std::map<std::string, int> by_asker;  // at most kQuestionsAtOnce
+  };
+  Guarded<Inside> inside_;
 };
 
-// Errors are not kept: the next caller asks again.
+// Errors are not kept: the next caller asks again. One source, of IPv6 addresses their first 64
+// bits, has kQuestionsOfOneAtOnce questions on their way, and so has one user of the other class.
 class CachedTokenReviewer final : public TokenReviewer {
  public:
   CachedTokenReviewer(TokenReviewer& source, MonotonicNow now)
       : source_(source), now_(std::move(now)) {}
-  Result<std::optional<KubernetesUser>> Review(const std::string& token,
+  Result<std::optional<KubernetesUser>> Review(const std::string& token, const std::string& source,
                                                Deadline deadline) override;
 
  private:

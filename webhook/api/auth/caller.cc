@@ -33,6 +33,15 @@ std::optional<ApiRole> ApiRoleFromName(std::string_view name) {
   return std::nullopt;
 }
 
+bool IsServiceAccountOf(std::string_view user, std::string_view ns) {
+  constexpr std::string_view kPrefix = "system:serviceaccount:";
+  if (!user.starts_with(kPrefix)) return false;
+  user.remove_prefix(kPrefix.size());
+  const std::size_t colon = user.find(':');
+  if (colon == std::string_view::npos || colon == 0 || colon + 1 == user.size()) return false;
+  return ns.empty() || user.substr(0, colon) == ns;
+}
+
 std::string ActorOf(const Caller& caller) {
   if (caller.kind == CallerKind::kOperator) return "operator";
   std::string out = caller.name;

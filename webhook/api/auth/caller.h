@@ -48,6 +48,9 @@ struct Caller {
   std::string address;            // where the request came from
 };
 
+// Whether `user` is a service account of namespace `ns`; of any, where `ns` is empty.
+bool IsServiceAccountOf(std::string_view user, std::string_view ns);
+
 // For the audit log: "alice (static token) from 192.0.2.7".
 std::string ActorOf(const Caller& caller);
 

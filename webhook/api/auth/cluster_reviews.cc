@@ -58,6 +58,7 @@ std::optional<KubernetesUser> UserOf(const Json& status) {
 }  // namespace
 
 Result<std::optional<KubernetesUser>> ClusterTokenReviewer::Review(const std::string& token,
+                                                                   const std::string&,
                                                                    Deadline deadline) {
   constexpr std::string_view kWhat = "TokenReview";
   static const ServedKind kKind{"authentication.k8s.io", "v1", "TokenReview", "tokenreviews",

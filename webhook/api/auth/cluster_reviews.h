@@ -19,7 +19,7 @@ class ClusterTokenReviewer final : public TokenReviewer {
  public:
   // What `api` gives must outlive it.
   explicit ClusterTokenReviewer(ClusterSource api) : api_(std::move(api)) {}
-  Result<std::optional<KubernetesUser>> Review(const std::string& token,
+  Result<std::optional<KubernetesUser>> Review(const std::string& token, const std::string& source,
                                                Deadline deadline) override;
 
  private:

@@ -23,8 +23,11 @@ class TokenReviewer {
  public:
   virtual ~TokenReviewer() = default;
   // The user whose token it is; nothing when the token is not good, or not for kApiAudience.
-  // Errors: kUnavailable, kDeadlineExceeded: nobody can tell now. Blocks at most until `deadline`.
+  // `source`: the address that shows it, as HttpRequest::remote_address.
+  // Errors: kUnavailable, kDeadlineExceeded: nobody can tell now; kResourceExhausted: too many ask.
+  // Blocks at most until `deadline`.
   virtual Result<std::optional<KubernetesUser>> Review(const std::string& token,
+                                                       const std::string& source,
                                                        Deadline deadline) = 0;
 };
 

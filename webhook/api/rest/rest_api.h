@@ -86,6 +86,8 @@ class RestApi final {
   HttpResponse ListDenials(RestCall& call) const;
   HttpResponse ListAudit(RestCall& call) const;
   HttpResponse Check(RestCall& call) const;
+  std::optional<HttpResponse> RefuseToSpeak(const RestCall& call,
+                                            const std::set<std::string>& namespaces) const;
   HttpResponse ListTypes(RestCall& call) const;
   HttpResponse Version(RestCall& call) const;
   HttpResponse Specification(RestCall& call) const;

@@ -128,6 +128,20 @@ class OneAtATime final {
 
 }  // namespace
 
+// A stranger to a namespace is told nothing in its name (I8). What has no namespace has no party to
+// speak for: whoever speaks for any other namespace that is asked about may ask about it.
+std::optional<HttpResponse> RestApi::RefuseToSpeak(const RestCall& call,
+                                                   const std::set<std::string>& namespaces) const {
+  for (const std::string& ns : namespaces) {
+    if (ns.empty() && namespaces.size() > 1) continue;
+    const Result<bool> speaks = ports_.access.SpeaksFor(call.caller, ns, call.deadline);
+    if (speaks.ok() && speaks.value()) continue;
+    // The answer is remembered: this asks nobody again.
+    if (auto refusal = Refuse(call, {"checks", "", "create", ns})) return refusal;
+  }
+  return std::nullopt;
+}
+
 HttpResponse RestApi::Check(RestCall& call) const {
   const Result<void> known = call.AllowOnly({});
   if (!known.ok()) return ProblemResponse(known.error());
@@ -145,9 +159,7 @@ HttpResponse RestApi::Check(RestCall& call) const {
   if (namespaces.size() > kNamespacesMax) {
     return ProblemResponse(InvalidArgument("the items are of more than 20 namespaces"));
   }
-  for (const std::string& ns : namespaces) {
-    if (auto refusal = Refuse(call, {"checks", "", "create", ns})) return *std::move(refusal);
-  }
+  if (auto refusal = RefuseToSpeak(call, namespaces)) return *std::move(refusal);
   std::vector<Checked> checked(items.size());
   for (std::size_t i = 0; i < checked.size(); ++i) {
     if (std::chrono::steady_clock::now() >= call.deadline) {

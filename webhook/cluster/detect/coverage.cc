@@ -21,7 +21,7 @@ class Coverage final {
  public:
   explicit Coverage(const CoverageFacts& facts) : facts_(facts) {
     if (facts.webhook != nullptr) {
-      entries_ = DeclarationEntries(*facts.webhook, facts.expected.path);
+      entries_ = DeclarationEntries(*facts.webhook, facts.expected.paths);
     }
   }
 

@@ -65,7 +65,7 @@ struct CoverageFacts {
   std::span<const CoverageKind> kinds;     // all served kinds of providers' groups and mapped kinds
   std::span<const CoverageClaim> claims;   // all claim kinds
   const WebhookConfiguration* webhook = nullptr;  // null: it does not exist
-  ExpectedWebhook expected;                       // path and name are used
+  ExpectedWebhook expected;                       // paths and name are used
   StandIns accounts;                              // CountStandIns of all owners
   // Accounts of owned resources and of ProviderConfigs, with the number of resources in each that
   // accountParties binds to nobody; empty while it is not in use.

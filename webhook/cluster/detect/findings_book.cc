@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "policies/finding.h"
+
 namespace truce {
 namespace {
 
@@ -35,6 +37,10 @@ std::vector<FindingChange> FindingsBook::Replace(Detector detector,
     Shelf next;
     std::vector<FindingChange> changes;
     for (LiveFinding& finding : present) {
+      for (std::string* text :
+           {&finding.resource, &finding.cause, &finding.evidence, &finding.remedy}) {
+        *text = OneLine(*text, kMessageBytesMax);
+      }
       ++next.counts[finding.mode];
       const auto known = old.findings.find(finding.subject);
       const bool has_room =

@@ -51,6 +51,17 @@ std::string_view ReasonOf(Detector detector) {
   return {};
 }
 
+// An Event is read by whoever reads its namespace: of what names objects of several owners it says
+// no more than the disclosure level lets a denial say (I8).
+std::string NoteOf(const LiveFinding& finding, bool discreet) {
+  const bool names_others = finding.detector == Detector::kTagWar ||
+                            finding.detector == Detector::kOwnershipConflict ||
+                            finding.detector == Detector::kAdoptionNotFollowed;
+  if (!discreet || !names_others) return finding.cause + "\n" + finding.remedy;
+  return finding.resource + ": this object and another owner's stand against each other.\n" +
+         "`truce conflicts` tells as much of it as you may read; else ask your platform team.";
+}
+
 }  // namespace
 
 std::vector<ObjectEvent> EventsOf(const Refusal& refusal, const ObjectLookup& lookup) {
@@ -86,7 +97,7 @@ std::vector<ObjectEvent> EventsOf(const LiveFinding& finding, const ObjectLookup
     auto event = EventFor(slot, known ? known->uid : Uid{}, lookup);
     if (!event) continue;
     event->reason = reason;
-    event->note = finding.cause + "\n" + finding.remedy;
+    event->note = NoteOf(finding, lookup.discreet && lookup.discreet());
     out.push_back(std::move(*event));
   }
   return out;

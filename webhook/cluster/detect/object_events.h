@@ -24,6 +24,7 @@ struct ObjectLookup {
   std::function<std::optional<Object>(const Slot&)> by_slot;
   std::function<std::optional<Object>(const Uid&)> by_uid;
   std::function<std::optional<ServedKind>(const GroupKind&)> kind;  // as it is served
+  std::function<bool()> discreet;  // owners are not named to everybody (I8); null: they are
 };
 
 // A composed resource that was refused.

@@ -27,7 +27,6 @@ namespace {
 constexpr std::size_t kSettingBytesMax = 200;
 constexpr std::size_t kKindsNamedMax = 5;
 constexpr std::string_view kNameLabel = "kubernetes.io/metadata.name";
-constexpr std::string_view kReviewPath = "/validate";
 constexpr std::string_view kChart =
     "Let the chart write the configuration again (helm upgrade, or sync its application)";
 
@@ -166,7 +165,7 @@ class Check final {
           std::string(kChart) + ", or name the right one in the setting webhookConfiguration.");
       return std::move(out_);
     }
-    const auto entries = DeclarationEntries(*configuration_, expected_.path);
+    const auto entries = DeclarationEntries(*configuration_, expected_.paths);
     if (entries.empty()) {
       Add("path", Mode::kEnforce,
           "No webhook of the ValidatingWebhookConfiguration \"" + Shown(expected_.name) +
@@ -229,8 +228,24 @@ class Check final {
           whose + " has matchPolicy Exact: other versions of a kind may pass unseen.",
           "Set matchPolicy to Equivalent.");
     }
+    CheckSecret(entry, whose);
     CheckConditions(entry, whose);
     CheckSelectors(entry, whose);
+  }
+
+  // The API server tells whoever's request fails which URL it could not reach.
+  void CheckSecret(const WebhookEntry& entry, const std::string& whose) {
+    const bool shows = expected_.secret_alone && entry.failure_policy == "Fail" &&
+                       entry.path == Of(expected_.paths, Endpoint::kDeclarations);
+    if (!shows) return;
+    Add("secret-in-errors/" + entry.name, Mode::kWarn,
+        whose +
+            " has failurePolicy Fail and nothing but a secret in its path: while Truce cannot be "
+            "reached the API server shows that secret to everybody whose request fails, and "
+            "whoever has it writes reservations.",
+        "Let the API server show a client certificate (admissionClientCA, admissionClientNames) or "
+        "a token (admissionBearerFile), or set failurePolicy Ignore; or accept it: "
+        "acceptSecretInErrors.");
   }
 
   void CheckConditions(const WebhookEntry& entry, const std::string& whose) {
@@ -314,7 +329,7 @@ class Check final {
   }
 
   void CheckStatuses() {
-    const std::string path = StatusPath(expected_.path);
+    const std::string& path = Of(expected_.paths, Endpoint::kStatus);
     std::vector<const WebhookEntry*> asked;
     for (const WebhookEntry& entry : configuration_->entries) {
       if (entry.path == path) asked.push_back(&entry);
@@ -365,7 +380,9 @@ class Check final {
       const bool sends =
           IsSent({&entry}, kind, "CREATE") && (is_check || IsSent({&entry}, kind, "UPDATE"));
       if (!sends) continue;
-      const bool ours = entry.path == OwnPath(expected_.path) && ServerOf(entry) == server;
+      const bool answers = entry.path == Of(expected_.paths, Endpoint::kChecks) ||
+                           (!is_check && entry.path == Of(expected_.paths, Endpoint::kPolicies));
+      const bool ours = answers && ServerOf(entry) == server;
       (ours ? asked : elsewhere).push_back(&entry);
     }
     const std::string unasked =
@@ -380,8 +397,9 @@ class Check final {
           Whose(*elsewhere.front()) + " sends " + kind.kind +
               " objects elsewhere than to Truce's path for them: " +
               (is_check ? "no check before a deployment is Truce's." : unasked),
-          std::string(kChart) + "; its clientConfig is that of declarations.truce.dev, with " +
-              "/validate-check in place of /validate.");
+          std::string(kChart) + "; its path begins with " +
+              std::string(PathOf(is_check ? Endpoint::kChecks : Endpoint::kPolicies)) +
+              ", and each entry's path has a secret of its own.");
     }
     for (const WebhookEntry* entry : asked) CheckOwnEntry(*entry, is_check);
   }
@@ -424,26 +442,15 @@ std::optional<WebhookConfiguration> ReadWebhookConfiguration(Value object) {
 }
 
 std::vector<const WebhookEntry*> DeclarationEntries(const WebhookConfiguration& configuration,
-                                                    std::string_view path) {
+                                                    const EndpointTexts& paths) {
   std::vector<const WebhookEntry*> out;
   for (const WebhookEntry& entry : configuration.entries) {
-    if (entry.path == path) out.push_back(&entry);
+    const bool sends = entry.path == Of(paths, Endpoint::kDeclarations) ||
+                       entry.path == Of(paths, Endpoint::kDeletions);
+    if (sends) out.push_back(&entry);
   }
   return out;
 }
-
-namespace {
-
-std::string PathWith(std::string_view suffix, std::string_view path) {
-  if (!path.starts_with(kReviewPath)) return std::string(path);
-  return std::string(kReviewPath).append(suffix).append(path.substr(kReviewPath.size()));
-}
-
-}  // namespace
-
-std::string OwnPath(std::string_view path) { return PathWith("-check", path); }
-
-std::string StatusPath(std::string_view path) { return PathWith("-status", path); }
 
 bool IsSent(const std::vector<const WebhookEntry*>& entries, const ServedKind& kind,
             std::string_view operation) {

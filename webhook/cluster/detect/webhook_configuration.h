@@ -13,6 +13,7 @@
 #include "registry/identity/document.h"
 #include "webhook/cluster/cluster_api.h"
 #include "webhook/cluster/detect/findings_book.h"
+#include "webhook/wire/endpoints.h"
 
 namespace truce {
 
@@ -64,8 +65,10 @@ std::optional<WebhookConfiguration> ReadWebhookConfiguration(Value object);
 // What must stand in it.
 struct ExpectedWebhook {
   std::string name = "truce";  // metadata.name; the setting webhookConfiguration
-  // Where /validate is answered: "/validate" or "/validate/<secret>"; never shown.
-  std::string path;
+  EndpointTexts paths;         // where reviews are answered, with their secrets; never shown
+  // Nothing but these secrets shows that reviews are the API server's, and nobody has accepted
+  // (setting acceptSecretInErrors) that it prints them.
+  bool secret_alone = false;
   std::vector<ServedKind> kinds;  // whose CREATE, UPDATE and DELETE must come to Truce
   // Those of truce.dev that the API server serves; what is asked of them: OwnershipCheck CREATE,
   // DeclarationMapping and NamingPolicy CREATE and UPDATE.
@@ -81,9 +84,9 @@ struct ExpectedWebhook {
   std::function<bool(std::string_view)> trusts;
 };
 
-// Entries that send declarations to Truce: their path is `path` or below it.
+// Entries that send declarations or their deletions to Truce.
 std::vector<const WebhookEntry*> DeclarationEntries(const WebhookConfiguration& configuration,
-                                                    std::string_view path);
+                                                    const EndpointTexts& paths);
 
 // Whether one of `entries` sends `operation` ("CREATE") of `kind` to Truce, selectors and
 // conditions apart.
@@ -93,18 +96,13 @@ bool IsSent(const std::vector<const WebhookEntry*>& entries, const ServedKind& k
 // Whether `term` leaves out nothing but namespaces by their immutable name.
 bool ExcludesByNameOnly(const SelectorTerm& term);
 
-// Where Truce answers reviews of its own kinds: "/validate-check" or "/validate-check/<secret>".
-std::string OwnPath(std::string_view path);
-
-// Where it answers changes of statuses: "/validate-status" or "/validate-status/<secret>".
-std::string StatusPath(std::string_view path);
-
 // Everything that is wrong, a finding each (subject "<configuration>/<fault>"): missing; no entry
 // for the path; no or wrong CA bundle; kinds without rule; match policy too narrow; a condition
 // that is not kUpdateCondition (none at all only costs calls); selectors by labels; another failure
-// policy; deletions that fail with Truce; own kinds that are not sent, sent elsewhere, or
-// OwnershipChecks that pass while Truce is away; changes of statuses that are not sent, or of which
-// other users than the settings name are left out. Null: it does not exist.
+// policy; Fail where a failing call prints a secret that writes; deletions that fail with Truce;
+// own kinds that are not sent, sent elsewhere, or OwnershipChecks that pass while Truce is away;
+// changes of statuses that are not sent, or of which other users than the settings name are left
+// out. Null: it does not exist.
 std::vector<LiveFinding> CheckWebhookConfiguration(const WebhookConfiguration* configuration,
                                                    const ExpectedWebhook& expected);
 

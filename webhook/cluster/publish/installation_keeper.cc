@@ -6,6 +6,7 @@
 
 #include "certs/file.h"
 #include "certs/self_signed.h"
+#include "webhook/wire/endpoints.h"
 
 namespace truce {
 namespace {
@@ -102,15 +103,37 @@ Result<void> InstallationKeeper::Step(Deadline deadline) {
   OwnedSecret present = *stored;
   if (!IsCompleteSelfMade(present.certificates)) present.certificates = local.certificates;
   if (present.path_secret.empty()) present.path_secret = local.path_secret;
+  TRUCE_RETURN_IF_ERROR(TakePathSecret(present.path_secret));
   TRUCE_ASSIGN_OR_RETURN(OwnedSecret wanted, Renew(present));
+  if (MustRotate(*stored)) {
+    TRUCE_ASSIGN_OR_RETURN(wanted.path_secret, NewPathSecret());
+    TRUCE_RETURN_IF_ERROR(TakePathSecret(wanted.path_secret));
+  }
   // Nothing is published or served that the Secret does not hold.
   if (wanted == *stored || Store(*api, wanted, deadline)) {
+    const bool is_new = wanted.path_secret != stored->path_secret;
+    if (is_new || !rotated_) rotated_ = ports_.clock.Now();
     Publish(*api, wanted, deadline);
     TRUCE_RETURN_IF_ERROR(WriteLocal(wanted));
   } else if (!IsCompleteSelfMade(local.certificates)) {
     TRUCE_RETURN_IF_ERROR(WriteLocal(wanted));
   }
   SettleTrouble();
+  return {};
+}
+
+// A Secret without one was made a moment ago, with what is here.
+bool InstallationKeeper::MustRotate(const OwnedSecret& stored) const {
+  if (options_.path_secret_file.empty() || stored.path_secret.empty()) return false;
+  return !rotated_ || ports_.clock.Now() >= *rotated_ + options_.rotate_every;
+}
+
+Result<void> InstallationKeeper::TakePathSecret(const std::string& root) {
+  if (options_.path_secret_file.empty() || root.empty()) return {};
+  TRUCE_ASSIGN_OR_RETURN(std::string present, ReadSmallFile(options_.path_secret_file));
+  if (FirstLine(std::move(present)) == root) return {};
+  TRUCE_RETURN_IF_ERROR(ReplaceFile(options_.path_secret_file, root + "\n", 0600));
+  if (ports_.on_path_secret) ports_.on_path_secret();
   return {};
 }
 
@@ -184,7 +207,10 @@ void InstallationKeeper::Publish(ClusterApi& api, const OwnedSecret& secret, Dea
     return;
   }
   NotePublished(repair.value().bundle);
-  if (repair.value().patch.empty()) return;
+  if (repair.value().patch.empty()) {
+    if (ports_.on_path_published) ports_.on_path_published();
+    return;
+  }
   const ApiResult<std::string> patched =
       api.Patch({WebhookKind(), "", options_.webhook, ""}, repair.value().patch, deadline);
   if (!patched.ok()) {
@@ -194,6 +220,7 @@ void InstallationKeeper::Publish(ClusterApi& api, const OwnedSecret& secret, Dea
   }
   repairs_.Add();
   NotePublished(wanted.bundle);
+  if (ports_.on_path_published) ports_.on_path_published();
   Done("webhook configuration put right: " + Joined(repair.value().changes));
 }
 
@@ -209,13 +236,6 @@ Result<void> InstallationKeeper::WriteLocal(const OwnedSecret& secret) {
   if (end) {
     authority_end_ =
         std::chrono::duration_cast<std::chrono::seconds>(end->time_since_epoch()).count();
-  }
-  if (!options_.path_secret_file.empty() && !secret.path_secret.empty()) {
-    TRUCE_ASSIGN_OR_RETURN(std::string present, ReadSmallFile(options_.path_secret_file));
-    if (FirstLine(std::move(present)) != secret.path_secret) {
-      TRUCE_RETURN_IF_ERROR(
-          ReplaceFile(options_.path_secret_file, secret.path_secret + "\n", 0600));
-    }
   }
   if (before == secret.certificates) return {};
   TRUCE_RETURN_IF_ERROR(WriteSelfMade(options_.directory, secret.certificates));

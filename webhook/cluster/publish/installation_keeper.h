@@ -1,6 +1,9 @@
 // InstallationKeeper: what a self-managed installation keeps of itself in its cluster: a Secret
 // with its certificates, and its own webhook configuration, which names their authority.
 //
+// Order of new secrets of paths: accepted here, Secret, webhook configuration; what was before them
+// is accepted until the first review with one of them comes, or for a minute.
+//
 // Order of a renewal: Secret, then webhook configuration, then (a while after it was seen there)
 // the certificate in use. A client that verifies with any bundle that was ever published last, or
 // before last, accepts what is served.
@@ -45,6 +48,8 @@ struct KeeperOptions {
   // API servers learn of a changed webhook configuration by their watch, asynchronously: a leaf of
   // a new authority is not served earlier than this after the authority was seen published.
   std::chrono::milliseconds settle{30'000};
+  // How long the secrets of paths stay: at the first look, and this long after, there are new ones.
+  std::chrono::minutes rotate_every{60};
   std::chrono::milliseconds every{15'000};  // how often all is looked at without being told
 };
 
@@ -64,6 +69,10 @@ struct KeeperPorts {
   std::function<void(const KeeperEvent&)> on_event;  // optional
   // What the entry for statuses follows; nothing: none is kept; optional.
   std::function<std::optional<StatusGuard>()> status = {};
+  // path_secret_file holds another root: it is to be accepted from now on, beside the one before.
+  std::function<void()> on_path_secret = {};
+  // The root in it is registered: the one before may end.
+  std::function<void()> on_path_published = {};
 };
 
 // Thread-safe.
@@ -101,6 +110,8 @@ class InstallationKeeper final {
   void Publish(ClusterApi& api, const OwnedSecret& secret, Deadline deadline);
   void NotePublished(const std::string& bundle);
   Result<void> WriteLocal(const OwnedSecret& secret);
+  Result<void> TakePathSecret(const std::string& root);
+  bool MustRotate(const OwnedSecret& stored) const;
   std::optional<std::string_view> Trusted() const;
   void Done(const std::string& what) const;
   void Trouble(const std::string& what, const ApiError& error);
@@ -111,8 +122,9 @@ class InstallationKeeper final {
 
   std::mutex step_mutex_;  // one step at a time; guards all up to the next blank line
   Published published_;
-  std::string trouble_;       // of this step
-  std::string told_trouble_;  // the last one told
+  std::optional<Timestamp> rotated_;  // when the secrets of paths were made, as far as known
+  std::string trouble_;               // of this step
+  std::string told_trouble_;          // the last one told
 
   std::atomic<bool> again_{false};  // something changed under our hands: look again soon
   std::atomic<std::int64_t> authority_end_{0};  // seconds since 1970; 0: none yet

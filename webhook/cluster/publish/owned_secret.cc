@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "webhook/cluster/client/base64.h"
+#include "webhook/wire/endpoints.h"
 #include "webhook/wire/json_text.h"
 
 namespace truce {
@@ -15,11 +16,6 @@ using Json = nlohmann::json;
 Json ObjectOf(const Json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_object() ? *found : Json::object();
-}
-
-// As listeners take it (webhook/admission/access.h).
-bool IsPathSecret(std::string_view text) {
-  return text.size() == 32 && text.find_first_not_of("0123456789abcdef") == text.npos;
 }
 
 Json DataOf(const OwnedSecret& secret) {

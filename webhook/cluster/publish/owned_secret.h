@@ -13,7 +13,7 @@ namespace truce {
 // Keys of its data: ca.crt, ca.key, tls.crt, tls.key, admission.secret.
 struct OwnedSecret {
   SelfMadeCertificates certificates;
-  std::string path_secret;
+  std::string path_secret;       // the root of the endpoints' secrets (webhook/wire/endpoints.h)
   std::string resource_version;  // empty: it does not exist yet
 
   bool operator==(const OwnedSecret&) const = default;

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "webhook/cluster/client/base64.h"
+#include "webhook/wire/endpoints.h"
 #include "webhook/wire/json_text.h"
 
 namespace truce {
@@ -20,13 +22,14 @@ constexpr std::string_view kDeletions = "deletions.truce.dev";
 
 std::string NameOf(const Json& entry) { return TextIn(entry, "name"); }
 
-// Where Truce answers what an entry sends; empty: not known.
-std::string_view EndpointOf(std::string_view name) {
+// Where Truce answers what an entry sends.
+std::optional<Endpoint> EndpointOf(std::string_view name) {
   if (name.starts_with(kMappedPrefix)) name.remove_prefix(kMappedPrefix.size());
-  if (name == kDeclarations || name == kDeletions) return "/validate";
-  if (name == kStatusEntry) return "/validate-status";
-  if (name == "checks.truce.dev" || name == "policies.truce.dev") return "/validate-check";
-  return {};
+  if (!name.ends_with(kSuffix)) return std::nullopt;
+  name.remove_suffix(kSuffix.size());
+  const auto* const found = std::find_if(kEndpoints.begin(), kEndpoints.end(),
+                                         [&](Endpoint endpoint) { return Name(endpoint) == name; });
+  return found == kEndpoints.end() ? std::nullopt : std::optional(*found);
 }
 
 // Groups that the rules of an entry name.
@@ -54,7 +57,10 @@ const Json* Find(const Json& entries, std::string_view name) {
 class Repair final {
  public:
   Repair(Json entries, const PublishedWebhook& wanted)
-      : entries_(std::move(entries)), wanted_(wanted), bundle64_(EncodeBase64(wanted.bundle)) {}
+      : entries_(std::move(entries)),
+        wanted_(wanted),
+        paths_(PathsOf(wanted.path_secret.value_or(std::string()))),
+        bundle64_(EncodeBase64(wanted.bundle)) {}
 
   void Run() {
     NoteBundle();
@@ -101,9 +107,9 @@ class Repair final {
       client["caBundle"] = bundle64_;
       Note(entry, "caBundle");
     }
-    const std::string_view endpoint = EndpointOf(NameOf(entry));
-    if (!wanted_.path_secret || endpoint.empty()) return;
-    const std::string path = std::string(endpoint) + "/" + *wanted_.path_secret;
+    const std::optional<Endpoint> endpoint = EndpointOf(NameOf(entry));
+    if (!wanted_.path_secret || !endpoint) return;
+    const std::string& path = Of(paths_, *endpoint);
     if (client.contains("service") && client["service"].is_object()) {
       if (TextIn(client["service"], "path") == path) return;
       client["service"]["path"] = path;
@@ -142,12 +148,14 @@ class Repair final {
     entries_.push_back(std::move(entry));
   }
 
-  // What somebody else's path of reviews, "…/validate/SECRET", is for statuses.
-  static void PointAtStatus(Json& holder, const char* key) {
+  // What somebody else's path of reviews is for statuses. One with a secret cannot be told from
+  // that of declarations: whoever writes the paths writes this entry too.
+  static bool PointAtStatus(Json& holder, const char* key) {
     std::string path = TextIn(holder, key);
-    const std::size_t at = path.rfind("/validate");
-    if (at == std::string::npos) return;
-    holder[key] = path.insert(at + std::string_view("/validate").size(), "-status");
+    if (!path.ends_with(PathOf(Endpoint::kDeclarations))) return false;
+    path.resize(path.size() - PathOf(Endpoint::kDeclarations).size());
+    holder[key] = path.append(PathOf(Endpoint::kStatus));
+    return true;
   }
 
   static Json StatusEntryFrom(Json entry) {
@@ -162,11 +170,21 @@ class Repair final {
                                    {"apiGroups", Json::array()}}});
     Json& client = entry["clientConfig"];
     if (!client.is_object()) return entry;
-    PointAtStatus(client, "url");
     if (client.contains("service") && client["service"].is_object()) {
       PointAtStatus(client["service"], "path");
+    } else {
+      PointAtStatus(client, "url");
     }
     return entry;
+  }
+
+  // Whether the path of a new entry can be known.
+  bool CanMakeStatus(const Json& model) const {
+    if (wanted_.path_secret) return true;
+    Json client = model.value("clientConfig", Json::object());
+    if (!client.is_object()) return false;
+    if (!client.contains("service")) return PointAtStatus(client, "url");
+    return client["service"].is_object() && PointAtStatus(client["service"], "path");
   }
 
   void RepairStatus() {
@@ -178,6 +196,7 @@ class Repair final {
       conditions.push_back({{"name", name}, {"expression", expression}});
     }
     const Json* const present = Find(entries_, kStatusEntry);
+    if (present == nullptr && !CanMakeStatus(*model)) return;
     Json entry = present == nullptr ? StatusEntryFrom(*model) : *present;
     if (present == nullptr || entry.value("matchConditions", Json::array()) != conditions) {
       entry["matchConditions"] = std::move(conditions);
@@ -238,6 +257,7 @@ class Repair final {
 
   Json entries_;
   const PublishedWebhook& wanted_;
+  const EndpointTexts paths_;
   const std::string bundle64_;
   std::string bundle_;
   std::vector<std::string> changes_;

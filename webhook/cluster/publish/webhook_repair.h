@@ -15,7 +15,7 @@ namespace truce {
 // What every entry whose name ends with ".truce.dev" must say.
 struct PublishedWebhook {
   std::string bundle;  // PEM: clientConfig.caBundle
-  // The secret that its path ends with; nothing: the paths are somebody else's.
+  // The root of the secrets that paths end with; nothing: the paths are somebody else's.
   std::optional<std::string> path_secret;
   // API groups of mapping rules. Those that the declarations' entry does not name get entries of
   // their own, copies of it and of the deletions': the rules of an entry are one list, whose owner
@@ -35,11 +35,10 @@ struct WebhookRepair {
   std::string bundle;
 };
 
-// Entries are known by their names: declarations.truce.dev and deletions.truce.dev call /validate,
-// checks.truce.dev calls /validate-check, status.truce.dev /validate-status; others keep their
-// path. Where none of them sends deletions an entry is made from the declarations': without one,
-// what somebody marked as protected is not. Errors: kInvalidArgument (not such a configuration, or
-// none of its entries is Truce's).
+// Entries are known by their names: those called as an endpoint is (webhook/wire/endpoints.h) get
+// its path; others keep their path. Where none of them sends deletions an entry is made from the
+// declarations': without one, what somebody marked as protected is not. Errors: kInvalidArgument
+// (not such a configuration, or none of its entries is Truce's).
 Result<WebhookRepair> RepairWebhook(std::string_view configuration, const PublishedWebhook& wanted);
 
 }  // namespace truce
