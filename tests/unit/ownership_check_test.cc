@@ -98,8 +98,9 @@ TEST_F(OwnershipCheckTest, WhatAnotherPartyHasIsRefusedWithTheFullText) {
   EXPECT_NE(answer.message.find("S3 bucket \"reports\" is owned by service \"reporting\""),
             std::string::npos)
       << answer.message;
-  EXPECT_NE(answer.message.find("to run: `truce transfer s3/Bucket/reports --to team-b --reason '…'`"),
-            std::string::npos)
+  EXPECT_NE(
+      answer.message.find("to run: `truce transfer s3/Bucket/reports --to team-b --reason '…'`"),
+      std::string::npos)
       << answer.message;
   EXPECT_TRUE(admitted_checks_.empty());
   EXPECT_EQ(sink_.last().verdict, Verdict::kDenied);

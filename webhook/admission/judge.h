@@ -4,6 +4,7 @@
 #define TRUCE_WEBHOOK_ADMISSION_JUDGE_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -223,7 +223,8 @@ class Handlers final {
     std::optional<GroupKind> kind;
     if (body.value().contains("kind")) {
       kind = KindFrom(TextIn(body.value(), "kind"));
-      if (!kind) return Malformed("\"kind\" is not of the form KIND.GROUP, as Bucket.s3.aws.upbound.io");
+      if (!kind)
+        return Malformed("\"kind\" is not of the form KIND.GROUP, as Bucket.s3.aws.upbound.io");
     }
     const Result<std::uint64_t> released = ports_.release_brake(kind, reason);
     if (!released.ok()) return ProblemResponse(released.error());

@@ -27,7 +27,8 @@ StatusRow WordingOf(ProblemType type) {
       return {403, "forbidden", "the caller may not do this",
               "ask whoever administers Truce, or the namespace, for the permission"};
     case ProblemType::kNotFound:
-      return {404, "not-found", "not found", "check the name or id; the list of its kind shows what there is"};
+      return {404, "not-found", "not found",
+              "check the name or id; the list of its kind shows what there is"};
     case ProblemType::kAmbiguous:
       return {409, "ambiguous", "the name fits several resources",
               "name the account and region, or the key"};

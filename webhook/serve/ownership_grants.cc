@@ -57,7 +57,8 @@ Result<ResourceFilter> ReadResource(const NodeReader& reader, const YamlNode& sp
     return reader.Fail(*node, path, "names nothing; give type and name, or arn");
   }
   if (!filter.type.empty() && catalogue.FindType(filter.type) == nullptr) {
-    return reader.Fail(*node, path + ".type", "is not a type; `truce types` lists them, as s3/Bucket");
+    return reader.Fail(*node, path + ".type",
+                       "is not a type; `truce types` lists them, as s3/Bucket");
   }
   return filter;
 }

@@ -1,7 +1,6 @@
 #include "webhook/serve/serve.h"
 
 #include <atomic>
-#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -18,6 +17,7 @@
 #include "webhook/cluster/own/own_objects.h"
 #include "webhook/config/reload.h"
 #include "webhook/log/log.h"
+#include "webhook/serve/access_keeper.h"
 #include "webhook/serve/api_parts.h"
 #include "webhook/serve/audit_keeper.h"
 #include "webhook/serve/catalogue_change.h"
@@ -85,8 +85,7 @@ class Server {
     TRUCE_ASSIGN_OR_RETURN(catalogue_, CatalogueOf(config));
     source_.emplace(catalogue_, [this](const EffectivePolicy& policy) { TakePolicy(policy); });
     TRUCE_RETURN_IF_ERROR(source_->Configure(config));
-    TRUCE_ASSIGN_OR_RETURN(auto access, AccessOf(config));
-    access_.With([&](auto& current) { current = std::move(access); });
+    TRUCE_RETURN_IF_ERROR(access_.Read(config, true));
     TRUCE_RETURN_IF_ERROR(BeginSelfManagement(config));
     TRUCE_ASSIGN_OR_RETURN(
         certificates_, OfMachine(CertificateStore::Open(CertificatesOf(config, logger_), clock_)));
@@ -253,7 +252,8 @@ class Server {
         config, cluster_server_,
         SelfManagementPorts{logger_, clock_, [this] { return GroupsOfMappings(); },
                             [this] { return GuardOfStatuses(); }, std::move(poll),
-                            [this] { TakePathSecret(); }, [this] { EndFormerSecrets(); }});
+                            [this] { static_cast<void>(ReadAccess().ok()); },
+                            [this] { access_.EndFormer(); }});
     return self_management_->Begin();
   }
 
@@ -355,7 +355,7 @@ class Server {
   Surroundings SurroundingsNow() {
     const auto policy = service_->policy();
     const auto config = holder_.Current();
-    const auto access = access_.With([](const auto& current) { return current; });
+    const auto access = access_.Current();
     Surroundings around;
     around.cluster = config->cluster_id;
     around.catalogue = policy->catalogue;
@@ -401,10 +401,8 @@ class Server {
   }
 
   Result<void> Listen(const Config& config) {
-    const auto access = [this] {
-      return access_.With([](const auto& current) { return current; });
-    };
-    ListenerRoutes routes{.admission = AdmissionRoutes(*service_, access)};
+    ListenerRoutes routes{.admission =
+                              AdmissionRoutes(*service_, [this] { return access_.Current(); })};
     routes.api = ApiRoutes(version_);
     std::vector<HttpRoute> rest = api_->Routes();
     rest.push_back(DoctorRoute(api_->rest(), [this](Deadline deadline) {
@@ -515,42 +513,16 @@ class Server {
     audit_problem_ = problem;
   }
 
+  Result<void> ReadAccess() {
+    return access_.Read(*holder_.Current(), self_management_ == nullptr);
+  }
+
   void PollAccess() {
-    const std::lock_guard<std::mutex> reading(access_mutex_);
-    Result<std::shared_ptr<const AdmissionAccess>> access = AccessOf(*holder_.Current());
+    const Result<void> access = ReadAccess();
     const Result<void> api = api_->Configure(*holder_.Current());
     refused_.ReportCredentials(!access.ok() ? access.error().message
                                : !api.ok()  ? api.error().message
                                             : std::string());
-    if (!access.ok()) return;
-    Take(std::move(access).value());
-  }
-
-  // Other secrets in paths leave those before them good until they are seen in use; by a file that
-  // somebody else changed, for a minute.
-  void Take(std::shared_ptr<const AdmissionAccess> access) {
-    const bool others_write = self_management_ == nullptr;
-    access_.With([&](auto& current) {
-      auto next = std::make_shared<AdmissionAccess>(*access);
-      next->former = current->former;
-      if (current->secrets && next->secrets != current->secrets) {
-        next->former = std::make_shared<FormerSecrets>(*current->secrets);
-        if (others_write) next->former->EndSoon(std::chrono::steady_clock::now());
-      }
-      current = std::move(next);
-    });
-  }
-
-  // Of the self-management's caller.
-  void TakePathSecret() {
-    const std::lock_guard<std::mutex> reading(access_mutex_);
-    Result<std::shared_ptr<const AdmissionAccess>> access = AccessOf(*holder_.Current());
-    if (access.ok()) Take(std::move(access).value());
-  }
-
-  void EndFormerSecrets() {
-    const auto access = access_.With([](const auto& current) { return current; });
-    if (access->former != nullptr) access->former->EndSoon(std::chrono::steady_clock::now());
   }
 
   Logger& logger_;
@@ -564,8 +536,7 @@ class Server {
   MetricsSink metrics_sink_;
   ReviewCounter review_counter_;
   std::shared_ptr<const Catalogue> catalogue_;
-  Guarded<std::shared_ptr<const AdmissionAccess>> access_;
-  std::mutex access_mutex_;  // from reading the files to access_
+  AccessKeeper access_;
   RefusedChanges refused_{logger_, [this](const std::string& problem) {
                             if (detection_ == nullptr) return;
                             detection_->TellRefused(holder_.Current()->webhook_configuration,
