@@ -113,9 +113,10 @@ Result<NameForm::Token> NameForm::ParsePlaceholder(std::string_view text) {
   token.text = text;
   const bool named = !text.empty() && std::all_of(text.begin(), text.end(), IsAlnum);
   if (named || text == kId || text == "*") return token;
-  return InvalidArgument("{" + token.text +
-                         "} is no placeholder; write {partition}, {region}, {account}, {suffix}, "
-                         "{@id}, {*} or a part");
+  return InvalidArgument(
+      "{" + token.text +
+      "} is not a placeholder; write {partition}, {region}, {account}, {suffix}, "
+      "{@id}, {*} or a part");
 }
 
 std::optional<std::size_t> NameForm::LengthOf(const Token& token) {

@@ -173,7 +173,7 @@ Result<void> CheckWithin(const TypeSpec& spec, std::span<const TypeSpec> types) 
     if (type != nullptr && HasPart(type->extra, "name")) continue;
     return Fault(
         spec, "parts",
-        "within:" + part.within + " is no part with a ref to a type that has the extra name");
+        "within:" + part.within + " is not a part with a ref to a type that has the extra name");
   }
   return {};
 }

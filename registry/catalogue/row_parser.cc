@@ -134,7 +134,7 @@ Result<void> ParseCertainty(std::string_view cell, TypeSpec& spec) {
       return {};
     }
   }
-  return InvalidArgument(InQuotes(cell) + " is no certainty; write researched, judged or rule");
+  return InvalidArgument(InQuotes(cell) + " is not a certainty; write researched, judged or rule");
 }
 
 Result<void> ParseRegion(std::string_view cell, TypeSpec& spec) {
@@ -193,7 +193,7 @@ Result<void> ParseOption(std::string_view option, KeyPart& part) {
   } else {
     return InvalidArgument(
         InQuotes(option) +
-        " is no option; write list, default:VALUE, ref:TYPE, within:PART, lower, dns, "
+        " is not an option; write list, default:VALUE, ref:TYPE, within:PART, lower, dns, "
         "basename, arn-resource, secret-name, strip-prefix:X, strip-suffix:X, until:X, "
         "add-prefix:X or map:FROM>TO");
   }
@@ -294,7 +294,7 @@ Result<void> ParseIdScope(std::string_view cell, TypeSpec& spec) {
   spec.id_in_partition = cell == "partition";
   if (spec.id_in_partition || cell == kNone) return {};
   return InvalidArgument(InQuotes(cell) +
-                         " is no scope of an id; write partition, or - for that of the key");
+                         " is not a scope of an id; write partition, or - for that of the key");
 }
 
 bool FitsAnyForm(std::string_view text, const TypeSpec& spec) {
@@ -439,7 +439,7 @@ Result<Header> ParseHeader(std::string_view line) {
                                             [&](const Column& c) { return c.name == name; });
     if (column == kColumns.end()) {
       return InvalidArgument("header: " + InQuotes(name) +
-                             " is not a column; the first row that is no comment "
+                             " is not a column; the first row that is not a comment "
                              "names the columns, with one tab between");
     }
     if (std::find(header.begin(), header.end(), column) != header.end()) {
@@ -510,7 +510,7 @@ std::string InQuotes(std::string_view text) { return std::string("\"").append(te
 Result<std::vector<TypeSpec>> ParseTypes(std::string_view text, std::string_view file_name,
                                          std::span<const TypeSpec> known) {
   if (text.size() > kTextBytesMax) {
-    return InvalidArgument(std::string(file_name) + ": larger than 8 MiB; this is no type file");
+    return InvalidArgument(std::string(file_name) + ": larger than 8 MiB; this is not a type file");
   }
   std::vector<TypeSpec> types;
   Header header;
@@ -539,7 +539,7 @@ Result<std::vector<TypeSpec>> ParseTypes(std::string_view text, std::string_view
   if (header.empty()) {
     return InvalidArgument(std::string(file_name) +
                            ":1: header: there is no header row; the first row that "
-                           "is no comment names the columns, beginning with type");
+                           "is not a comment names the columns, beginning with type");
   }
   return types;
 }

@@ -157,10 +157,10 @@ std::optional<std::string> FaultOf(const std::vector<KeyCopy>& copies) {
   std::set<KeyText> keys;
   std::set<PublicId> agreements;
   for (const KeyCopy& copy : copies) {
-    if (!keys.insert(copy.key).second) return "a key stands twice: " + copy.key.text;
+    if (!keys.insert(copy.key).second) return "a key is listed twice: " + copy.key.text;
     if (!copy.owner && copy.rows.empty()) return "nothing is said of " + copy.key.text;
     for (const Agreement& each : copy.agreements) {
-      if (!agreements.insert(each.id).second) return "an id stands twice: " + each.id.text;
+      if (!agreements.insert(each.id).second) return "an id is listed twice: " + each.id.text;
     }
     AddTo(contents, copy);
   }

@@ -22,6 +22,11 @@ def make(client, obj: dict) -> None:
     assert reply.status in (201, 409), reply.body
 
 
+def account_of(namespace: str, name: str) -> dict:
+    return {"apiVersion": "v1", "kind": "ServiceAccount",
+            "metadata": {"name": name, "namespace": namespace}}
+
+
 @pytest.fixture(scope="module")
 def namespaces(cluster):
     """The namespaces that the charts go into, and the kinds of other products."""
@@ -36,8 +41,13 @@ def namespaces(cluster):
                           "metadata": {"name": name, "labels": RESTRICTED}}).expect()
             # Pods are refused without their accounts; no controller makes the default one.
             for account in ("default", "truce", "ownership"):
-                make(client, {"apiVersion": "v1", "kind": "ServiceAccount",
-                              "metadata": {"name": account, "namespace": name}})
+                make(client, account_of(name, account))
+    yield
+    # Helm installs nothing over an account that it did not make.
+    with cluster.client() as client:
+        for name in NAMESPACES:
+            for account in ("truce", "ownership"):
+                client.delete(account_of(name, account))
 
 
 @pytest.fixture

@@ -69,9 +69,9 @@ def test_the_text_names_everything_one_needs(owned, user):
         user("team-b").create(bucket("copy", "prod-artifacts")),
         "prod-artifacts",  # the resource,
         "service-a",  # the service that owns it,
-        "artifacts",  # the object that does,
-        "local",  # its cluster,
-        "20",  # since when (a year of this century),
+        "Bucket artifacts",  # the object that does,
+        "kubectl annotate",  # how it changes hands,
+        "[duplicate-ownership]",  # and the rule, to search for.
     )
     first, *rest = text.splitlines()
     assert "prod-artifacts" in first and "artifacts" in first

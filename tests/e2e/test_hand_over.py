@@ -158,7 +158,7 @@ def test_a_share_lets_an_attachment_in(run, user):
     policy["apiVersion"] = "s3.aws.m.upbound.io/v1beta1"
     policy["metadata"]["namespace"] = "team-b"
     policy["spec"]["providerConfigRef"] = {"kind": "ProviderConfig", "name": "default"}
-    assert_refused(user("team-b").create(policy), "share it with you")
+    assert_refused(user("team-b").create(policy), "truce share")
     command("share", RESOURCE, "--with", "team-b", "--level", "attach", "--for", "90d",
             "--reason", "ticket 4711")
     user("team-b").create(policy).expect(201)

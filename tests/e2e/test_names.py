@@ -71,7 +71,7 @@ def test_a_provider_config_that_moves_leaves_the_old_queue_with_its_owner(live, 
     wait_for(lambda: shown_in(truce, TWO), SECONDS, "the queue of the other account")
     assert shown_in(truce, ONE), "the old one stays"
     # The old one is still protected under the ProviderConfig by which it was declared.
-    assert_refused(user("team-b").create(queue("copy", "jobs")), "jobs", "orphaned")
+    assert_refused(user("team-b").create(queue("copy", "jobs")), "jobs", "Nobody declares")
 
 
 # What AWS calls team-a's queue, whoever declares it.
@@ -113,7 +113,7 @@ def test_anothers_queue_by_its_url_is_refused(named, user):
     user("team-a").delete(obj)
     finish_deletion(user("provider"), obj)
     wait_for(lambda: truce.state("jobs", TYPE) == "orphaned", SECONDS, "orphaned")
-    assert_refused(user("team-b").create(by_url("copy", "mine", URL)), "jobs", "orphaned")
+    assert_refused(user("team-b").create(by_url("copy", "mine", URL)), "jobs", "Nobody declares")
 
 
 def test_what_is_no_url_of_a_queue_names_nothing(named, user):

@@ -57,7 +57,7 @@ TEST(StaticTokensFile, SaysWhatIsWrongWithoutTheDigest) {
   const std::vector<std::pair<std::string, std::string>> bad = {
       {"token viewer bob", "tokens:1: the line does not begin with the 64 hex digits of a SHA-256"},
       {"\n" + digest + " boss bob",
-       "tokens:2: 'boss' is no role; use one of viewer, auditor, admin"},
+       "tokens:2: 'boss' is not a role; use one of viewer, auditor, admin"},
       {digest + " viewer", "tokens:1: the name is missing behind the role"},
       {digest + " viewer bob smith", "tokens:1: the name must be one word"},
       {digest + " viewer b\xC3\xB6", "tokens:1: the name must be printable ASCII"},

@@ -187,7 +187,7 @@ Result<std::string> ExplainPolicy(Value object, const AdmissionPolicy& policy, T
       std::string(object.Child("kind").text())};
   if (kind.kind.empty() || object.Child("metadata").Child("name").text().empty()) {
     return Error{ErrorCode::kInvalidArgument,
-                 "is no Kubernetes object: apiVersion, kind and metadata.name are needed"};
+                 "is not a Kubernetes object: apiVersion, kind and metadata.name are needed"};
   }
   const ObjectFacts facts = Identify(object, kind, policy.identity);
   const NameEvidence evidence = ReadEvidence(object, facts, *policy.names);

@@ -173,10 +173,10 @@ Result<ApiResponse> ClusterChecks::Send(const ApiQuestion& question, Deadline de
     TRUCE_ASSIGN_OR_RETURN(Tried tried, batch.Try(ns_, probe));
     if (tried.failure) return *std::move(tried.failure);
     if (tried.admitted) {
-      return ProblemReply(403,
-                          "the cluster does not ask Truce about OwnershipChecks: its webhook "
-                          "configuration is missing or leaves them out",
-                          {});
+      // Nobody judged: no answer, and none will come by waiting.
+      return Error{ErrorCode::kInvalidArgument,
+                   "the cluster does not ask Truce about OwnershipChecks: its webhook "
+                   "configuration is missing or leaves them out"};
     }
     is_judged_ = true;
   }

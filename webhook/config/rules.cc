@@ -103,7 +103,7 @@ Result<ConfigRuleMode> ReadRuleMode(const NodeReader& reader, const YamlNode& no
   TRUCE_ASSIGN_OR_RETURN(out.from, ReadTime(reader, node, "from", path));
   TRUCE_ASSIGN_OR_RETURN(out.until, ReadTime(reader, node, "until", path));
   if (out.from && out.until && *out.until <= *out.from) {
-    return reader.Fail(node, path, "ends before it begins; mend 'from' or 'until'");
+    return reader.Fail(node, path, "ends before it begins; correct 'from' or 'until'");
   }
   out.place = reader.PlaceOf(node);
   return out;

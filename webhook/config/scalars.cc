@@ -76,7 +76,7 @@ Result<void> CheckClusterId(std::string_view text) {
                       return (c >= 'a' && c <= 'z') || std::isdigit(c) != 0 || c == '-';
                     });
   if (good) return {};
-  return Wrong(InQuotes(text) + " is no cluster id; use 1 to 32 characters of a-z, 0-9 and '-'");
+  return Wrong(InQuotes(text) + " is not a cluster id; use 1 to 32 characters of a-z, 0-9 and '-'");
 }
 
 Result<void> CheckUrl(std::string_view text) {
@@ -87,7 +87,7 @@ Result<void> CheckUrl(std::string_view text) {
                     text.find_first_of(" \t\r\n?#") == std::string_view::npos;
   if (good) return {};
   return Wrong(InQuotes(text) +
-               " is no usable URL; write https://HOST[:PORT][/PATH] without a '/' at its end");
+               " is not a usable URL; write https://HOST[:PORT][/PATH] without a '/' at its end");
 }
 
 bool IsLabelKey(std::string_view text) {
@@ -134,10 +134,10 @@ Result<void> RunCheck(Check check, std::string_view text) {
       return Wrong(InQuotes(text) + " would match everyone or no one; name a user");
     case Check::kLabelKey:
       if (IsLabelKey(text)) return {};
-      return Wrong(InQuotes(text) + " is no key of a label or annotation; write [DOMAIN/]NAME");
+      return Wrong(InQuotes(text) + " is not a key of a label or annotation; write [DOMAIN/]NAME");
     case Check::kObjectName:
       if (text.empty() || IsObjectName(text)) return {};
-      return Wrong(InQuotes(text) + " is no object of a namespace; write NAMESPACE/NAME");
+      return Wrong(InQuotes(text) + " is not an object of a namespace; write NAMESPACE/NAME");
   }
   return Error{ErrorCode::kInternal, "unknown check"};
 }

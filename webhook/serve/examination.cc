@@ -29,15 +29,16 @@ std::string Days(std::chrono::milliseconds time) {
 
 void ExamineChanges(const ExaminationPorts& ports, std::vector<Checkup>& out) {
   if (!ports.refused_configuration.empty()) {
-    out.push_back({"configuration", State::kFailed,
-                   "the changed configuration is refused: " + ports.refused_configuration,
-                   "mend it; until then the one before is in force (`truce config --config FILE` "
-                   "says the same)"});
+    out.push_back(
+        {"configuration", State::kFailed,
+         "the changed configuration is refused: " + ports.refused_configuration,
+         "correct it; until then the previous one is in force (`truce config --config FILE` "
+         "says the same)"});
   }
   if (!ports.refused_credentials.empty()) {
     out.push_back({"configuration", State::kFailed,
                    "changed credentials are refused: " + ports.refused_credentials,
-                   "mend the file; until then those before are in force"});
+                   "correct the file; until then the previous ones are in force"});
   }
   if (ports.refused_configuration.empty() && ports.refused_credentials.empty()) {
     out.push_back(
@@ -94,7 +95,7 @@ ApiResult<Json> Ask(ClusterApi& api, const ServedKind& kind, const Json& questio
   if (!answer.ok()) return answer.error();
   Json json = ParseJson(answer.value());
   if (json.is_object()) return json;
-  return ApiError{ApiErrorKind::kMalformed, 200, "the answer is no JSON object", std::nullopt};
+  return ApiError{ApiErrorKind::kMalformed, 200, "the answer is not a JSON object", std::nullopt};
 }
 
 std::string TextAt(const Json& json, const char* pointer) {

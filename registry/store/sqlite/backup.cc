@@ -79,7 +79,7 @@ Result<BackupContents> VerifyBackup(const std::string& file, const Disk& disk) {
   };
   TRUCE_ASSIGN_OR_RETURN(const std::int64_t application, integer("PRAGMA application_id"));
   if (application != kApplicationId) {
-    return Failed(ErrorCode::kInvalidArgument, file, "it is no registry of Truce");
+    return Failed(ErrorCode::kInvalidArgument, file, "it is not a Truce registry");
   }
   BackupContents contents;
   TRUCE_ASSIGN_OR_RETURN(contents.schema, integer("PRAGMA user_version"));

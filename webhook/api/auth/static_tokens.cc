@@ -25,7 +25,7 @@ Result<StaticToken> ParseLine(std::string_view line) {
   const std::string_view role = TakeWord(line);
   const auto known = ApiRoleFromName(role);
   if (!known) {
-    return bad("'" + std::string(role) + "' is no role; use one of viewer, auditor, admin");
+    return bad("'" + std::string(role) + "' is not a role; use one of viewer, auditor, admin");
   }
   token.role = *known;
   token.name = TakeWord(line);

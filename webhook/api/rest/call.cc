@@ -103,7 +103,7 @@ Result<void> RestCall::AllowOnly(std::initializer_list<std::string_view> allowed
     const bool has_control = std::any_of(value.begin(), value.end(),
                                          [](unsigned char c) { return c < 0x20 || c == 0x7f; });
     if (has_control || !IsUtf8(value))
-      return InvalidArgument(name + " holds bytes that are no text");
+      return InvalidArgument(name + " holds bytes that are not text");
   }
   return {};
 }

@@ -91,14 +91,15 @@ class Reader {
 
   // An ARN or a URL.
   std::optional<Problem> ReadAddress(const std::string& text) {
-    if (!LooksLikeAddress(text)) return NotUnderstood(Quoted(text) + " is no ARN");
+    if (!LooksLikeAddress(text)) return NotUnderstood(Quoted(text) + " is not an ARN");
     out_.arn = text;
     if (words_.known_arn && text.starts_with("arn:")) return std::nullopt;
     const ToldNames told = AddTold(text);
     if (told.recognised) return std::nullopt;
     out_.if_nothing = NotUnderstood(
-        told.lacks_region ? Quoted(text) + " tells no region; add the region"
-                          : Quoted(text) + " is no ARN and no URL of a resource that Truce knows");
+        told.lacks_region
+            ? Quoted(text) + " tells no region; add the region"
+            : Quoted(text) + " is neither an ARN nor a URL of a resource that Truce knows");
     return std::nullopt;
   }
 

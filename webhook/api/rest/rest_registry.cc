@@ -56,7 +56,7 @@ Result<Request> ReadRegistry(const RestCall& call) {
   Request request;
   TRUCE_ASSIGN_OR_RETURN(request.body, ReadCopies(call.request.body));
   if (const auto fault = FaultOf(request.body.copies)) {
-    return InvalidArgument("the copies are no state of a registry: " + *fault);
+    return InvalidArgument("the copies are not the state of a registry: " + *fault);
   }
   std::vector<KeyCopy> known;
   for (std::size_t i = 0; i < request.body.copies.size(); ++i) {

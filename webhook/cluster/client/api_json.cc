@@ -240,7 +240,7 @@ ApiJsonReader::~ApiJsonReader() = default;
 Result<ListPage> ApiJsonReader::List(std::string_view text) {
   od::object root;
   if (impl_->Root(text, root) != simdjson::SUCCESS)
-    return InvalidArgument("a list that is no JSON object");
+    return InvalidArgument("a list that is not a JSON object");
   ListPage page;
   bool has_items = false;
   const bool is_whole = EachMember(root, [&](std::string_view key, od::value value) {
@@ -276,7 +276,7 @@ Result<void> ApiJsonReader::CheckObject(std::string_view text, bool stored) {
 Result<WatchLine> ApiJsonReader::Watch(std::string_view text) {
   od::object root;
   if (impl_->Root(text, root) != simdjson::SUCCESS)
-    return InvalidArgument("an event that is no JSON object");
+    return InvalidArgument("an event that is not a JSON object");
   std::string type;
   std::string_view raw;
   const bool is_whole = EachMember(root, [&](std::string_view key, od::value value) {
@@ -324,7 +324,7 @@ std::optional<ApiStatus> ApiJsonReader::Status(std::string_view text) {
 Result<DiscoveryAnswer> ApiJsonReader::Groups(std::string_view text) {
   od::object root;
   if (impl_->Root(text, root) != simdjson::SUCCESS)
-    return InvalidArgument("discovery that is no JSON object");
+    return InvalidArgument("discovery that is not a JSON object");
   DiscoveryAnswer answer;
   std::string kind;
   const bool is_whole = EachMember(root, [&](std::string_view key, od::value value) {
@@ -353,7 +353,7 @@ Result<std::vector<DiscoveredKind>> ApiJsonReader::Resources(std::string_view te
                                                              std::string_view version) {
   od::object root;
   if (impl_->Root(text, root) != simdjson::SUCCESS)
-    return InvalidArgument("discovery that is no JSON object");
+    return InvalidArgument("discovery that is not a JSON object");
   std::vector<DiscoveredKind> kinds;
   bool is_list = false;
   const bool is_whole = EachMember(root, [&](std::string_view key, od::value value) {

@@ -249,7 +249,7 @@ Result<ExecCredential> ReadCredential(const std::string& output, const std::stri
   const std::string expires = Text(*status, "expirationTimestamp");
   if (expires.empty()) return credential;
   credential.expires = ParseTimestamp(expires);
-  if (!credential.expires) return bad("printed an expirationTimestamp that is no time");
+  if (!credential.expires) return bad("printed an expirationTimestamp that is not a time");
   return credential;
 }
 

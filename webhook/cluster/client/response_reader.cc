@@ -47,7 +47,7 @@ bool IsFieldValue(std::string_view value) {
 Result<void> ParseStatusLine(std::string_view line, ResponseHead& head) {
   const bool is_http = line.starts_with("HTTP/1.1 ") || line.starts_with("HTTP/1.0 ");
   if (!is_http || line.size() < 12 || line.size() > kResponseStatusLineBytesMax) {
-    return InvalidArgument("an answer that is no HTTP/1.1");
+    return InvalidArgument("an answer that is not HTTP/1.1");
   }
   head.closes = line[7] == '0';
   const std::optional<std::uint64_t> status = ParseDigits(line.substr(9, 3), 10);
@@ -134,7 +134,7 @@ Result<ResponseHead> ParseResponseHead(std::string_view text) {
     if (!IsFieldValue(value)) return InvalidArgument("an answer with a malformed field");
     TRUCE_RETURN_IF_ERROR(TakeField(Lower(name), value, head));
   }
-  if (lines == 0) return InvalidArgument("an answer that is no HTTP/1.1");
+  if (lines == 0) return InvalidArgument("an answer that is not HTTP/1.1");
   if (head.chunked && head.length)
     return InvalidArgument("an answer with Content-Length and chunks");
   if (head.status == 204 || head.status == 304) head.length = 0;

@@ -31,7 +31,7 @@ Json DataOf(const OwnedSecret& secret) {
 Result<OwnedSecret> ReadOwnedSecret(std::string_view json) {
   const Json object = ParseJson(json);
   if (!object.is_object() || TextIn(object, "kind") != "Secret") {
-    return Error{ErrorCode::kInvalidArgument, "the answer is no Secret"};
+    return Error{ErrorCode::kInvalidArgument, "the answer is not a Secret"};
   }
   const auto part = [data = ObjectOf(object, "data")](const char* key) {
     return DecodeBase64(TextIn(data, key)).value_or("");
