@@ -15,6 +15,7 @@
 #include "registry/store/store.h"
 #include "webhook/admission/policy.h"
 #include "webhook/api/cluster_routes.h"
+#include "webhook/api/rest/agreement_json.h"
 #include "webhook/cluster/detect/detectors.h"
 #include "webhook/cluster/detect/event_writer.h"
 #include "webhook/cluster/detect/object_events.h"
