@@ -98,7 +98,7 @@ TEST_F(ExecPlugin, BadPluginsAreNamedAndTheirOutputIsNot) {
       {prints(Credential("1")), "no status"},
       {prints(Credential("{}")), "neither token nor certificate"},
       {prints(Credential(R"({"clientKeyData":"top-secret"})")), "without"},
-      {prints(Credential(R"({"token":"top-secret","expirationTimestamp":"soon"})")), "no time"},
+      {prints(Credential(R"({"token":"top-secret","expirationTimestamp":"soon"})")), "not a time"},
   };
   for (const Row& row : rows) {
     Write(row.script);
