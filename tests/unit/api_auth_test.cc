@@ -274,8 +274,10 @@ TEST_F(MemoryTest, FailuresAreNotRemembered) {
 
 // The questions of one source wait for each other's answers, here inside each other.
 TEST_F(MemoryTest, AStrangersTokensLeaveOthersTheirPlaces) {
-  for (const auto& [flood, other] : std::vector<std::pair<std::string, std::string>>{
+  for (const auto& pair : std::vector<std::pair<std::string, std::string>>{
            {"192.0.2.66", "192.0.2.7"}, {"2001:db8:1:2::66", "2001:db8:1:3::66"}}) {
+    const std::string& flood = pair.first;
+    const std::string& other = pair.second;
     int refused = 0;
     int deep = 0;
     tokens_.on_review = [&](const std::string& source) {

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -74,29 +75,40 @@ std::string TextOf(const std::vector<AuditLine>& lines) {
 
 Result<bool> AuditKeeper::Step(const AuditRetention& retention, Deadline deadline) {
   if (retention.age_max.count() == 0 && retention.lines_max == 0) return false;
-  std::vector<AuditLine> segment;
+  // Three lines tell whether anything is due: it is asked each second.
+  std::uint64_t first = 0;
   std::uint64_t newest = 0;
+  std::optional<AuditEntry> end;  // the last line of the oldest segment
   const auto look = [&](const Facts& facts) {
-    segment = facts.AuditLines({}, kSegmentLines);
-    const auto last = facts.AuditLines({.newest_first = true}, 1);
-    newest = last.empty() ? 0 : last.front().number;
+    const auto number_of = [&](const AuditRange& range) {
+      const std::vector<AuditLine> lines = facts.AuditLines(range, 1);
+      return lines.empty() ? 0 : lines.front().number;
+    };
+    end.reset();
+    first = number_of({});
+    newest = number_of({.newest_first = true});
+    std::vector<AuditLine> lines = facts.AuditLines({.from = first + kSegmentLines - 1}, 1);
+    if (!lines.empty()) end = std::move(lines.front().entry);
   };
   TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
+  const std::uint64_t last = first + kSegmentLines - 1;
   // The newest line always stays.
-  if (segment.size() < kSegmentLines || segment.back().number >= newest) return false;
-  const std::uint64_t last = segment.back().number;
+  if (!end || last >= newest) return false;
   const Timestamp now = clock_.Now();
-  const bool is_old =
-      retention.age_max.count() > 0 && segment.back().entry.at < now - retention.age_max;
+  const bool is_old = retention.age_max.count() > 0 && end->at < now - retention.age_max;
   const bool is_long =
       retention.lines_max > 0 && newest - last >= static_cast<std::uint64_t>(retention.lines_max);
   if (!is_old && !is_long) return false;
-  const std::string name =
-      "audit-" + Digits(segment.front().number) + "-" + Digits(last) + ".ndjson";
+  const std::string name = "audit-" + Digits(first) + "-" + Digits(last) + ".ndjson";
   std::string cause = "audit log exported to " + name;
   if (folder_.empty()) {
     cause = "audit log let go up to line " + std::to_string(last);
   } else {
+    std::vector<AuditLine> segment;
+    const auto read = [&](const Facts& facts) {
+      segment = facts.AuditLines({.until = last + 1}, kSegmentLines);
+    };
+    TRUCE_RETURN_IF_ERROR(store_.Read(read, deadline));
     TRUCE_RETURN_IF_ERROR(WriteWhole(folder_, name, TextOf(segment)));
   }
   const auto decide = [&](const Facts&) {
