@@ -243,6 +243,8 @@ def test_a_claim_takes_a_composite_that_offers_itself(world):
     offered = composite("offered", NAME, annotations={
         "truce.dev/transfer-to": "ObjectStorage.platform.example.org/team-a/artifacts"})
     stored = world.user("admin").create(offered).expect(201).body
+    if world.follows:
+        world.truce.wait_for_state(NAME, "held")  # the offer counts with the watch
     world.turn()
     stranger = claim("artifacts", "team-b", NAME)
     stranger["spec"]["resourceRef"] = object_reference(stored)
