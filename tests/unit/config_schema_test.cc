@@ -46,6 +46,7 @@ TEST(ConfigSchema, DefaultsAndChoicesAreThoseOfTheTable) {
       EXPECT_TRUE(schema["$defs"].contains(key.name)) << key.name;
       continue;
     }
+    ASSERT_TRUE(property.contains("default")) << key.name;
     EXPECT_EQ(AsText(property["default"]), key.fallback) << key.name;
     if (property.contains("minimum")) {
       EXPECT_EQ(property["minimum"], key.minimum) << key.name;
