@@ -1,11 +1,13 @@
 """Reviews of many shapes that are as large as an API server sends them: `python -m
 support.large_reviews ADDRESS CA_FILE PARALLEL ROUNDS BYTES [SHAPE]` sends PARALLEL at once, ROUNDS
-times, of all shapes or of that one, and prints what was answered as one line of JSON."""
+times, of all shapes or of that one, and prints what was answered as one line of JSON. It leaves the
+processors to everybody else: it stands for machines of its own."""
 
 from __future__ import annotations
 
 import http.client
 import json
+import os
 import ssl
 import sys
 import threading
@@ -88,6 +90,7 @@ class Senders:
 
 def main() -> None:
     address, ca_file, parallel, rounds, size, *shape = sys.argv[1:]
+    os.nice(19)
     senders = Senders(address, ca_file, int(parallel), int(size), "".join(shape))
     senders.run(int(rounds))
     print(json.dumps(senders.statuses))
