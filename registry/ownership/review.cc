@@ -384,13 +384,15 @@ bool Holds(const Case& c, const ReservedRange& range, std::size_t limit) {
 }
 
 // Too many unproved reservations in one namespace are an attack on names, or a broken client. Each
-// costs lines of the audit log too, which this bounds.
-ReservationLimit LimitReached(const Case& c, const std::vector<Pair>& pairs) {
+// costs lines of the audit log too, which this bounds. Asked when a row would be written: a denial
+// pays for no count, and says whose the resource is.
+ReservationLimit LimitReached(const Case& c) {
   const auto& [old, young] = c.request.limits;
-  if (old == 0 || !IsLimited(c.request.requester) || pairs.empty()) return ReservationLimit::kNone;
+  if (old == 0 || !IsLimited(c.request.requester) || c.pairs.empty()) return ReservationLimit::kNone;
+  const Facts& facts = c.ledger.facts();
   const ReservedRange all{.ns = c.object.slot.ns, .user = c.request.requester.user};
   // Mostly there are few, and one look is enough.
-  if (c.ledger.facts().CountReserved(all, {}, std::min(old, young)) < std::min(old, young)) {
+  if (facts.CountReserved(all, {}, std::min(old, young)) < std::min(old, young)) {
     return ReservationLimit::kNone;
   }
   ReservedRange before = all;
@@ -398,9 +400,13 @@ ReservationLimit LimitReached(const Case& c, const std::vector<Pair>& pairs) {
   before.before = since.from = c.ledger.now() - kProveAfter;
   const bool is_old = Holds(c, before, old);
   if (!is_old && !Holds(c, since, young)) return ReservationLimit::kNone;
-  const bool is_replay = std::all_of(pairs.begin(), pairs.end(), [&](const Pair& pair) {
-    const auto meant = ResourcesMeant(*pair.resource, c.ledger);
-    return !meant.empty() && IsReplay(c, meant.front().key);
+  // As it was before this review granted anything.
+  const IdSource no_ids;
+  Ledger untouched(facts, c.ledger.now(), no_ids, c.request.parties);
+  const Case first{c.request, untouched, c.object, c.grantee, c.pairs, c.digest};
+  const bool is_replay = std::all_of(c.pairs.begin(), c.pairs.end(), [&](const Pair& pair) {
+    const auto meant = ResourcesMeant(*pair.resource, untouched);
+    return !meant.empty() && IsReplay(first, meant.front().key);
   });
   if (is_replay) return ReservationLimit::kNone;
   return is_old ? ReservationLimit::kOld : ReservationLimit::kYoung;
@@ -541,16 +547,12 @@ Decision Review(const ReviewRequest& request, const Facts& facts, Timestamp now,
                         request.uid};
   const std::vector<Pair> pairs = AddedPairs(request);
   const Case c{request, ledger, object, grantee, pairs, {}};
-  decision.limit = LimitReached(c, pairs);
-  if (decision.limit != ReservationLimit::kNone) {
-    decision.allowed = false;
-    return decision;
-  }
   for (const Pair& pair : pairs) {
     decision.added.push_back(pair.place);
     JudgePair(c, pair, decision);
   }
-  if (!decision.denied.empty()) {
+  if (decision.denied.empty()) decision.limit = LimitReached(c);
+  if (!decision.denied.empty() || decision.limit != ReservationLimit::kNone) {
     decision.allowed = false;
     decision.conflicts.clear();
     decision.elsewhere.clear();

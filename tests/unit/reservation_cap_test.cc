@@ -27,6 +27,24 @@ TEST_F(ReservationCap, TheCapEndsReservationsWithoutObjects) {
   EXPECT_FALSE(Send(Claim("team-a", "c10", "b10", "s")).allowed) << "in every mode";
 }
 
+TEST_F(ReservationCap, WhoReachedItStillLearnsWhoseAResourceIs) {
+  ChangePolicy([](AdmissionPolicy& policy) { policy.limits = {1, 1}; });
+  ASSERT_TRUE(Send(Claim("team-a", "c1", "b1", "s")).allowed);
+  ASSERT_TRUE(Send(Claim("team-b", "c2", "b2", "s")).allowed);
+  EXPECT_FALSE(Send(Claim("team-a", "c3", "b2", "s")).allowed);
+  EXPECT_EQ(sink_.last().findings, (std::vector<std::string>{"duplicate-ownership enforce"}));
+  EXPECT_FALSE(Send(Claim("team-a", "c4", "b4", "s")).allowed);
+  EXPECT_EQ(sink_.last().findings, (std::vector<std::string>{"reservation-cap enforce"}));
+}
+
+// What was answered once is answered again, though the first answer filled the namespace.
+TEST_F(ReservationCap, ARepeatedReviewIsAllowedAgain) {
+  ChangePolicy([](AdmissionPolicy& policy) { policy.limits = {1, 1}; });
+  const Sent claim = Claim("team-a", "c1", "b1", "s");
+  ASSERT_TRUE(Send(claim).allowed);
+  EXPECT_TRUE(Send(claim).allowed);
+}
+
 TEST_F(ReservationCap, WhoIsTrustedIsNeitherLimitedNorCounted) {
   ChangePolicy([](AdmissionPolicy& policy) {
     policy.limits = {2, 2};

@@ -40,7 +40,7 @@ namespace truce {
 inline constexpr std::size_t kSightingsAtOnce = 128;
 
 // Rows in one commit of a pass that nothing waits for.
-inline constexpr std::size_t kPortion = 32;
+inline constexpr std::size_t kPortion = 16;
 
 // What the reconciler stands on; all must outlive it.
 struct ReconcilePorts {

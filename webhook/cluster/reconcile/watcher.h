@@ -57,7 +57,7 @@ struct WatcherOptions {
   std::size_t lists_max = 4;  // under way at once
   std::size_t gets_max = 8;
   std::size_t queue_max = 4096;            // events not applied yet
-  std::chrono::milliseconds portions{20};  // between two portions of a pass: reviews come first
+  std::chrono::milliseconds portions{40};  // between two portions of a pass: reviews come first
   std::vector<FollowedKind> others;        // KindRules::others
   std::uint64_t seed = 1;                  // of all jitter
 };
