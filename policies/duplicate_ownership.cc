@@ -56,6 +56,16 @@ std::string ResourceForPeople(const DeclaredResource& resource, const Wording& w
   return out;
 }
 
+// The declaration gives the resource its name; it does not point at one by an id or a parent.
+bool IsNamed(const Clash& clash, const Wording& wording) {
+  const TypeSpec* type = wording.catalogue->FindType(clash.resource.identity.type);
+  if (type == nullptr || type->attachment || type->scope == Scope::kAssignedId) return false;
+  return std::any_of(type->parts.begin(), type->parts.end(), [](const KeyPart& part) {
+    return part.refers_to.empty() && part.source != KeyPart::Source::kConstant &&
+           part.source != KeyPart::Source::kAssignedExternalName;
+  });
+}
+
 // The words in which one clash may be told. Each sentence is put together in one piece of memory: a
 // denial is mostly this text.
 class Words final {
@@ -67,7 +77,6 @@ class Words final {
   }
 
   const std::string& resource() const { return resource_; }
-  std::string OtherName() const { return Suggestion(); }
 
   std::string Cause() const {
     std::string out;
@@ -300,7 +309,7 @@ class Words final {
   }
 
   void AppendRename(std::string& out) const {
-    const bool named = IsNamed();
+    const bool named = IsNamed(clash_, wording_);
     out += named ? "choose another name" : "declare it for a resource of your own";
     if (*wording_.root != wording_.object->slot) {
       out += " in ";
@@ -309,42 +318,6 @@ class Words final {
     if (!named || wording_.other_name.empty()) return;
     out += ", for example ";
     AppendQuoted(wording_.other_name, out);
-  }
-
-  // The declaration gives the resource its name; it does not point at one by an id or a parent.
-  bool IsNamed() const {
-    const TypeSpec* type = wording_.catalogue->FindType(clash_.resource.identity.type);
-    if (type == nullptr || type->attachment || type->scope == Scope::kAssignedId) return false;
-    return std::any_of(type->parts.begin(), type->parts.end(), [](const KeyPart& part) {
-      return part.refers_to.empty() && part.source != KeyPart::Source::kConstant &&
-             part.source != KeyPart::Source::kAssignedExternalName;
-    });
-  }
-
-  // See OtherName.
-  std::string Suggestion() const {
-    if (!IsNamed()) return {};
-    constexpr std::size_t kUsualLengthMax = 63;
-    const ObjectFacts& object = *wording_.object;
-    const bool plain_service = object.service.find('/') == std::string::npos;
-    const std::string& tail = plain_service ? object.service : wording_.root->ns;
-    const std::string& name = clash_.resource.name;
-    const auto plain = [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
-    };
-    if (tail.empty() || name.empty() || !std::all_of(name.begin(), name.end(), plain) ||
-        !std::all_of(tail.begin(), tail.end(), plain) ||
-        (name.ends_with(tail) &&
-         std::string_view(name).substr(0, name.size() - tail.size()).ends_with('-'))) {
-      return {};
-    }
-    const TypeSpec* type = wording_.catalogue->FindType(clash_.resource.identity.type);
-    const std::size_t length_max =
-        type->name_rule.max_length == 0 ? kUsualLengthMax : type->name_rule.max_length;
-    std::string out;
-    if (name.size() + 1 + tail.size() > length_max) return out;
-    out.reserve(name.size() + 1 + tail.size());
-    return out.append(name).append("-").append(tail);
   }
 
   // Whom to ask, and what an operator does `when`.
@@ -386,7 +359,28 @@ Disclosure DisclosureOf(const Clash& clash, Disclosure configured) {
 }
 
 std::string OtherName(const Clash& clash, const Wording& wording) {
-  return Words(clash, wording).OtherName();
+  if (!IsNamed(clash, wording)) return {};
+  constexpr std::size_t kUsualLengthMax = 63;
+  const ObjectFacts& object = *wording.object;
+  const bool plain_service = object.service.find('/') == std::string::npos;
+  const std::string& tail = plain_service ? object.service : wording.root->ns;
+  const std::string& name = clash.resource.name;
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+  };
+  if (tail.empty() || name.empty() || !std::all_of(name.begin(), name.end(), plain) ||
+      !std::all_of(tail.begin(), tail.end(), plain) ||
+      (name.ends_with(tail) &&
+       std::string_view(name).substr(0, name.size() - tail.size()).ends_with('-'))) {
+    return {};
+  }
+  const TypeSpec* type = wording.catalogue->FindType(clash.resource.identity.type);
+  const std::size_t length_max =
+      type->name_rule.max_length == 0 ? kUsualLengthMax : type->name_rule.max_length;
+  std::string out;
+  if (name.size() + 1 + tail.size() > length_max) return out;
+  out.reserve(name.size() + 1 + tail.size());
+  return out.append(name).append("-").append(tail);
 }
 
 Finding DuplicateOwnership(const Clash& clash, const Wording& wording) {

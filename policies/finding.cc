@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstring>
 
 #include "policies/rule_list.h"
 
@@ -106,10 +107,25 @@ std::string Headline(std::span<const Finding> findings) {
   return out + ".";
 }
 
+// Whether all characters are printable ASCII. Eight at a time: each text of a denial is looked at.
+bool IsPlain(std::string_view text) {
+  constexpr std::uint64_t kEach = 0x0101010101010101;
+  constexpr std::uint64_t kHigh = 0x80 * kEach;
+  std::uint64_t odd = 0;
+  while (text.size() >= sizeof odd) {
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, text.data(), sizeof eight);
+    // Over '~'; below ' '. What borrows or carries into its neighbour is odd itself.
+    odd |= eight | (eight + kEach) | ~((eight | kHigh) - ' ' * kEach);
+    text.remove_prefix(sizeof eight);
+  }
+  return (odd & kHigh) == 0 &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+}
+
 // Needs no escape.
 bool IsPrintable(std::string_view text) {
-  return text.find("map[") == std::string_view::npos &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+  return IsPlain(text) && text.find("map[") == std::string_view::npos;
 }
 
 }  // namespace

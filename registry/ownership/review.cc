@@ -379,8 +379,9 @@ void JudgePair(const Case& c, const Pair& pair, Decision& decision) {
 bool Holds(const Case& c, const ReservedRange& range, std::size_t limit) {
   const Facts& facts = c.ledger.facts();
   if (facts.CountReserved(range, {}, limit) < limit) return false;
-  return c.request.unwatched.empty() ||
-         facts.CountReserved(range, c.request.unwatched, limit) >= limit;
+  const std::set<GroupKind>* left_out = c.request.unwatched;
+  return left_out == nullptr || left_out->empty() ||
+         facts.CountReserved(range, *left_out, limit) >= limit;
 }
 
 // Too many unproved reservations in one namespace are an attack on names, or a broken client. Each
@@ -388,7 +389,8 @@ bool Holds(const Case& c, const ReservedRange& range, std::size_t limit) {
 // pays for no count, and says whose the resource is.
 ReservationLimit LimitReached(const Case& c) {
   const auto& [old, young] = c.request.limits;
-  if (old == 0 || !IsLimited(c.request.requester) || c.pairs.empty()) return ReservationLimit::kNone;
+  if (old == 0 || !IsLimited(c.request.requester) || c.pairs.empty())
+    return ReservationLimit::kNone;
   const Facts& facts = c.ledger.facts();
   const ReservedRange all{.ns = c.object.slot.ns, .user = c.request.requester.user};
   // Mostly there are few, and one look is enough.
@@ -402,7 +404,7 @@ ReservationLimit LimitReached(const Case& c) {
   if (!is_old && !Holds(c, since, young)) return ReservationLimit::kNone;
   // As it was before this review granted anything.
   const IdSource no_ids;
-  Ledger untouched(facts, c.ledger.now(), no_ids, c.request.parties);
+  Ledger untouched(facts, c.ledger.now(), no_ids, c.ledger.parties());
   const Case first{c.request, untouched, c.object, c.grantee, c.pairs, c.digest};
   const bool is_replay = std::all_of(c.pairs.begin(), c.pairs.end(), [&](const Pair& pair) {
     const auto meant = ResourcesMeant(*pair.resource, untouched);
@@ -534,7 +536,8 @@ Decision Review(const ReviewRequest& request, const Facts& facts, Timestamp now,
     decision.allowed = false;
     return decision;
   }
-  Ledger ledger(facts, now, ids, request.parties);
+  static const PartyRules no_parties;
+  Ledger ledger(facts, now, ids, request.parties == nullptr ? no_parties : *request.parties);
   std::optional<Object> before;  // a CREATE has none: its uid is fresh
   if (request.operation == Operation::kUpdate) before = ledger.ObjectByUid(request.object.uid);
   Object object = PlaceReviewed(request, before, ledger);

@@ -51,9 +51,11 @@ struct ReviewRequest {
   ObjectFacts object;                     // the new version; on DELETE the old one
   std::optional<ObjectFacts> old_object;  // UPDATE only
   std::vector<Mode> modes;  // one per object.resources, already lowered for unsure types
-  PartyRules parties;
+  // Of the configuration, which outlives the review: large ones are not copied. Null: empty.
+  const PartyRules* parties = nullptr;
+  const std::set<GroupKind>* unwatched =
+      nullptr;  // nobody can read them: no limit counts them (E7)
   ReservationLimits limits;
-  std::set<GroupKind> unwatched;  // kinds that nobody can read now: not counted for limits (E7)
   // Status writes are reviewed: names known from a status alone deny, else they warn (W5).
   bool status_guarded = false;
   bool watched = false;  // a watcher of the cluster is there to prove reservations

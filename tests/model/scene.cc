@@ -129,7 +129,7 @@ Decision Registry::Delete(const ObjectFacts& object) {
 
 Decision Registry::Ask(const ReviewRequest& request) {
   last_request_ = request;
-  last_request_.parties = parties;
+  last_request_.parties = &parties;
   AwaitNames(moving, last_request_.object);
   last_request_.limits = limits;
   last_request_.watched = true;

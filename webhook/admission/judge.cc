@@ -150,13 +150,13 @@ Result<void> Judgement::Read(const AdmissionRequest& request) {
   if (review.object.slot.name.empty()) {
     return Error{ErrorCode::kInvalidArgument, "request.object.metadata.name is missing"};
   }
-  review.parties = policy.parties;
+  review.parties = &policy.parties;
   review.watched = policy.watched;
   review.status_guarded = policy.status_guarded;
   // In every mode: they keep the registry itself from being filled.
   if (asker_ == Asker::kAdmission && !policy.unwatched.contains(kind)) {
     review.limits = policy.limits;
-    review.unwatched = policy.unwatched;
+    review.unwatched = &policy.unwatched;
   }
   if (policy.names != nullptr) {
     evidence_ = ReadEvidence(request.object, review.object, *policy.names);

@@ -18,7 +18,7 @@ void Judgement::PrepareDeletion(const AdmissionRequest& request) {
   request_.uid.text = request.uid;
   request_.requester.user = request.user;
   request_.object = Identify(request.old_object, kind, policy_->identity);
-  request_.parties = policy_->parties;
+  request_.parties = &policy_->parties;
   concerns_registry_ = !request_.object.terminating && !request_.object.uid.empty();
 }
 

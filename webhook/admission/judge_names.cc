@@ -52,7 +52,6 @@ void Judgement::SuggestNames(const Facts& facts, const Decision& decision) {
   other_names_.clear();
   if (decision.denied.empty() && decision.conflicts.empty()) return;
   const Wording wording = WordingFor(decision.root);
-  const NameCase names = CaseWith(&facts, *policy_->catalogue, NamesOf(decision.root));
   const auto propose = [&](const Clash& clash) {
     const DeclaredResource& resource = clash.resource;
     const auto renamed = [&](const Finding& finding) {
@@ -62,7 +61,9 @@ void Judgement::SuggestNames(const Facts& facts, const Decision& decision) {
     const auto found = std::find_if(name_findings_.begin(), name_findings_.end(), renamed);
     if (found != name_findings_.end()) return found->suggestion;
     std::string name = OtherName(clash, wording);
-    const bool is_good = !name.empty() && names.is_free(resource, name) &&
+    if (name.empty()) return name;
+    const NameCase names = CaseWith(&facts, *policy_->catalogue, NamesOf(decision.root));
+    const bool is_good = names.is_free(resource, name) &&
                          (names.policy == nullptr || PassesNameRules(names, resource, name));
     return is_good ? name : std::string();
   };
