@@ -298,8 +298,9 @@ void CascadeWorld::Restore(bool all, bool last) {
     }
     if (!last) continue;
     // Refused for good only where another one manages it, or owns it by now; or what it hung on was
-    // deleted meanwhile; or where nothing was made yet, so that nothing was remembered; or where
-    // the composite means something else than what it composed.
+    // deleted or made anew meanwhile, and composes another object; or where nothing was made yet,
+    // so that nothing was remembered; or where the composite means something else than what it
+    // composed.
     const auto in_chain = [&](const Slot& slot) {
       return std::any_of(lost_.begin(), lost_.end(),
                          [&](const Thing& each) { return each.slot == slot; });
@@ -310,7 +311,12 @@ void CascadeWorld::Restore(bool all, bool last) {
              (!in_chain(other.slot) || other.party != lost.party);
     });
     const Thing* top = Find(lost_.front().slot);
-    const bool hangs = lost.slot == lost_.front().slot || (top != nullptr && !top->terminating);
+    bool hangs = lost.slot == lost_.front().slot || (top != nullptr && !top->terminating);
+    if (lost.managed()) {
+      const Thing* above = Find(lost_[lost_.size() - 2].slot);
+      hangs = hangs && above != nullptr &&
+              std::find(above->refs.begin(), above->refs.end(), lost.slot) != above->refs.end();
+    }
     const auto owner = registry_->OwnerNamed(Spelt(NamesOf(lost_.back()).front()));
     const bool theirs =
         !owner || (owner->root == lost_.front().slot &&

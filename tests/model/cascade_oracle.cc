@@ -81,14 +81,15 @@ void CascadeWorld::CheckAdmitted(Thing& thing) {
     std::vector<std::string> known;
     if (IsCurrent(other.config)) known = NamesOf(other, profile_.guarded);
     bool recorded = false;
-    bool located = false;
+    bool located = false;  // the registry has the name that its newest status tells
+    const KeyText told{LocatedNameOf(other)};
     Read([&, theirs = other.uid](const Facts& facts) {
       for (const std::string& uid : {thing.uid, theirs}) {
         for (const Row& row : facts.RowsOfUid({uid})) {
           const auto owner = facts.OwnerOf(row.id.key);
           recorded = recorded || (owner && owner->root != row.root);
           located = located || (uid == theirs && row.id.state == RowState::kSeen && owner &&
-                                LocatedName(*owner));
+                                LocatedName(*owner) == told);
         }
       }
     });
