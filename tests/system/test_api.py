@@ -141,6 +141,7 @@ def test_every_operation_answers_as_described(api):
     rest = api.get("/api/v1/resources", cursor=page["nextCursor"]).json
     assert len(rest["items"]) == 1
     one = resource_of(api, "prod-one")
+    assert one["id"].encode() in api.get(f"/r/{one['id']}").body
     whole = api.get(f"/api/v1/resources/{one['id']}")
     assert whole.json["denials"][0]["object"]["namespace"] == "team-b"
     tag = whole.headers["ETag"]
@@ -240,7 +241,8 @@ def test_checks_are_of_one_mebibyte(api):
 
 def test_denials_link_to_a_page(api):
     """Without a token, and it tells nothing of the resource."""
-    page = api.raw("GET", "/r/k3j5x7q2m4n6p", headers={"Authorization": ""})
+    api.token = ""
+    page = api.get("/r/k3j5x7q2m4n6p")
     assert page.status == 200 and page.headers["Content-Type"].startswith("text/html")
     assert b"truce describe k3j5x7q2m4n6p" in page.body
     for path in ("/r/", "/r/<script>", "/r/K3J5", "/r/" + "a" * 40, "/r/../api"):

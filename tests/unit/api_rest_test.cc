@@ -457,5 +457,16 @@ TEST_F(RestTest, AboutTheServer) {
   EXPECT_EQ(Call("GET", "/openapi.yaml").body, OpenApiText());
 }
 
+// The specification says of itself that it is whole.
+TEST_F(RestTest, EveryRouteIsDescribed) {
+  const std::string text(OpenApiText());
+  for (const HttpRoute& route : AllRoutes()) {
+    if (route.path == "/api/") continue;  // answers for what does not exist
+    const std::string_view end = route.match == RouteMatch::kPrefix ? "{" : ":\n";
+    const std::string path = std::string("\n  ").append(route.path).append(end);
+    EXPECT_NE(text.find(path), std::string::npos) << route.method << " " << route.path;
+  }
+}
+
 }  // namespace api_rest_test
 }  // namespace truce
