@@ -1,5 +1,6 @@
 // Rule duplicate-ownership: what the developer reads whose object was refused.
 #include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -7,13 +8,13 @@
 #include "policies/people.h"
 #include "policies/rules.h"
 #include "registry/base/clock.h"
+#include "registry/ownership/import.h"
 
 namespace truce {
 namespace {
 
 constexpr std::size_t kReasonBytesMax = 120;
 constexpr std::size_t kDateBytes = 10;  // of a timestamp
-constexpr std::size_t kTransferBytesMax = 1024;
 
 constexpr std::size_t kUsualTextBytes = 320;
 
@@ -26,6 +27,23 @@ void AppendQuoted(std::string_view text, std::string& out) {
   out += '"';
   AppendSaid(text, out);
   out += '"';
+}
+
+// Who manages what a source of imports names, as people call it: "terraform:network" → Terraform.
+// Empty: the source does not say it.
+std::string_view ManagerOf(std::string_view source) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kManagers = {{
+      {"ansible", "Ansible"},
+      {"cdk", "the AWS CDK"},
+      {"cloudformation", "CloudFormation"},
+      {"opentofu", "OpenTofu"},
+      {"pulumi", "Pulumi"},
+      {"terraform", "Terraform"},
+  }};
+  const std::string_view tool = source.substr(0, source.find(':'));
+  const auto found = std::find_if(kManagers.begin(), kManagers.end(),
+                                  [&](const auto& entry) { return entry.first == tool; });
+  return found == kManagers.end() ? std::string_view() : found->second;
 }
 
 // The account, once known.
@@ -140,7 +158,11 @@ class Words final {
       case Disclosure::kTaken: out += " belongs to somebody else"; break;
       case Disclosure::kService: out.append(" belongs to service ").append(holder.service); break;
       case Disclosure::kFull:
-        out.append(" belongs to ").append(root_);
+        if (clash_.reason == ClashReason::kImported) {
+          AppendManaged(out);
+        } else {
+          out.append(" belongs to ").append(root_);
+        }
         if (HasService()) out.append(" (").append(holder.service).append(")");
         break;
     }
@@ -221,17 +243,26 @@ class Words final {
     out += '.';
   }
 
+  // Of what was imported: who manages it, as far as the reader may know.
+  void AppendManaged(std::string& out) const {
+    const bool full = level_ == Disclosure::kFull;
+    const std::string_view manager = full ? ManagerOf(SourceOf(clash_.holder)) : std::string_view();
+    out.append(" is managed ").append(manager.empty() ? "outside Kubernetes" : "by ");
+    out += manager;
+  }
+
   void AppendImported(std::string& out) const {
     const Owner& holder = clash_.holder;
-    out += " is managed outside Kubernetes for ";
-    AppendService(out);
-    if (level_ == Disclosure::kFull) {
-      if (!holder.record_reason.empty()) {
-        out += ", source ";
-        AppendLine(holder.record_reason, kReasonBytesMax, out);
-      }
-      out.append(", imported ").append(FormatTimestamp(holder.since).substr(0, kDateBytes));
+    const bool full = level_ == Disclosure::kFull;
+    AppendManaged(out);
+    if (full && !holder.record_reason.empty()) {
+      out += " (source ";
+      AppendLine(holder.record_reason, kReasonBytesMax, out);
+      out += ')';
     }
+    out += " for ";
+    AppendService(out);
+    if (full) out.append(", imported ").append(FormatTimestamp(holder.since).substr(0, kDateBytes));
     out += '.';
   }
 
@@ -286,12 +317,13 @@ class Words final {
       way.append("truce transfer ")
           .append(WordOf(clash_.resource.identity.type, clash_.resource.name, holder.id));
       way.append(" --to ").append(wording_.root->ns).append(" --reason '…'`");
-      AppendLine(way, kTransferBytesMax, out);
+      AppendLine(way, kCommandBytesMax, out);
       return;
     }
-    if (level_ == Disclosure::kFull) way.append(AnnotateCommand(holder.root)).append(" ");
-    way.append("truce.dev/transfer-to=").append(SuccessorWord(*wording_.root)).append("`");
-    AppendLine(way, kTransferBytesMax, out);
+    const Slot& successor = *wording_.root;
+    way += level_ == Disclosure::kFull ? TransferCommand(holder.root, successor)
+                                       : TransferAnnotation(successor);
+    AppendLine(way.append("`"), kCommandBytesMax, out);
   }
 
   // Only a managed resource that somebody wrote by hand can be made to observe.
@@ -334,7 +366,7 @@ class Words final {
       command.append("--id ").append(clash_.holder.id.empty() ? "ID" : clash_.holder.id.text);
     }
     command += " --reason '…'`";
-    AppendLine(command, kTransferBytesMax, out);
+    AppendLine(command, kCommandBytesMax, out);
   }
 
   const Clash& clash_;

@@ -133,14 +133,12 @@ std::string WordOf(std::string_view type, std::string_view name, const PublicId&
   return std::string(type).append("/").append(name);
 }
 
-std::string AnnotateCommand(const Slot& slot) {
-  std::string out = "kubectl ";
-  if (!slot.ns.empty()) out.append("-n ").append(slot.ns).append(" ");
-  out += "annotate ";
+std::string KubectlKind(const Slot& slot) {
+  std::string out;
   // The kind's name in small letters is one by which every API server knows it.
   for (const char c : slot.kind) out += Lower(c);
   if (!slot.group.empty()) out.append(".").append(slot.group);
-  return out.append(" ").append(slot.name);
+  return out;
 }
 
 std::string SuccessorWord(const Slot& root) {
@@ -148,6 +146,17 @@ std::string SuccessorWord(const Slot& root) {
   // Cluster-scoped objects of one kind and name in two groups are strangers to each other.
   if (root.ns.empty() && !root.group.empty()) out.append(".").append(root.group);
   return out.append("/").append(root.ns).append(root.ns.empty() ? "" : "/").append(root.name);
+}
+
+std::string TransferAnnotation(const Slot& successor) {
+  return "truce.dev/transfer-to=" + SuccessorWord(successor);
+}
+
+std::string TransferCommand(const Slot& owner, const Slot& successor) {
+  std::string out = "kubectl ";
+  if (!owner.ns.empty()) out.append("-n ").append(owner.ns).append(" ");
+  out.append("annotate ").append(KubectlKind(owner)).append(" ").append(owner.name);
+  return out.append(" ").append(TransferAnnotation(successor));
 }
 
 }  // namespace truce

@@ -2,6 +2,7 @@
 #ifndef TRUCE_POLICIES_PEOPLE_H_
 #define TRUCE_POLICIES_PEOPLE_H_
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -23,11 +24,20 @@ void AppendObject(const Slot& slot, std::string& out);  // the same, behind `out
 bool IsPlainWord(std::string_view text);
 // A resource as truce's commands take it: "s3/Bucket/prod-artifacts", else its id, else "RESOURCE".
 std::string WordOf(std::string_view type, std::string_view name, const PublicId& id);
-// "kubectl -n team-a annotate objectstorage.platform.example.org artifacts"
-std::string AnnotateCommand(const Slot& slot);
+// The kind of `slot` as kubectl takes it: "bucket.s3.aws.upbound.io".
+std::string KubectlKind(const Slot& slot);
 // `root` as truce.dev/transfer-to takes it: "ObjectStorage/team-b/files", of a cluster-scoped one
 // "Bucket.s3.aws.upbound.io/files".
 std::string SuccessorWord(const Slot& root);
+// The annotation with which an owner hands over to `successor`:
+// "truce.dev/transfer-to=ObjectStorage/team-b/files".
+std::string TransferAnnotation(const Slot& successor);
+// How `owner` hands over to `successor`: "kubectl -n team-a annotate
+// objectstorage.platform.example.org artifacts truce.dev/transfer-to=ObjectStorage/team-b/files".
+std::string TransferCommand(const Slot& owner, const Slot& successor);
+
+// The most of a command that a text shows: one that is cut does not work.
+inline constexpr std::size_t kCommandBytesMax = 1024;
 
 }  // namespace truce
 

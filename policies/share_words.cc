@@ -5,11 +5,6 @@
 #include "registry/ownership/sharing.h"
 
 namespace truce {
-namespace {
-
-constexpr std::size_t kCommandBytesMax = 1024;
-
-}  // namespace
 
 std::string ResourceInWords(const Owner& owner) {
   return TypeForPeople(owner.identity.type) + " \"" + OneLine(owner.name, kOwnerTextBytesMax) + '"';

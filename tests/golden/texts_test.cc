@@ -10,6 +10,7 @@
 #include "policies/name_rules.h"
 #include "policies/people.h"
 #include "policies/rules.h"
+#include "registry/ownership/import.h"
 #include "registry/ownership/sharing.h"
 #include "tests/support/golden.h"
 
@@ -198,8 +199,29 @@ TEST_F(Texts, OrphanedAndOfferedToAnother) {
 TEST_F(Texts, Imported) {
   clash.reason = ClashReason::kImported;
   clash.holder.record = Record::kImported;
-  clash.holder.record_reason = "terraform: infra/storage";
+  clash.holder.root = ImportRoot("terraform:network");
+  clash.holder.record_reason = "terraform:network aws_s3_bucket.artifacts";
   Expect("imported");
+  disclosure = Disclosure::kService;
+  Expect("imported-service-only");
+}
+
+// A source of whatever name: only what begins as a known tool does is called by it.
+TEST_F(Texts, ImportedFromASourceThatNamesNoTool) {
+  clash.reason = ClashReason::kImported;
+  clash.holder.record = Record::kImported;
+  for (const std::string source : {"hand-made", "terraforming:x", "", "x:terraform"}) {
+    clash.holder.root = ImportRoot(source);
+    clash.holder.record_reason = source;
+    const Finding finding = Refusal();
+    EXPECT_NE(finding.cause.find(" is managed outside Kubernetes"), std::string::npos)
+        << finding.cause;
+  }
+  clash.holder.root = ImportRoot("terraform");
+  EXPECT_NE(Refusal().cause.find(" is managed by Terraform "), std::string::npos);
+  // Whoever calls an object of a cluster so imports nothing.
+  clash.holder.root = {"prod-eu", "example.org", "Import", "team-a", "terraform:network"};
+  EXPECT_NE(Refusal().cause.find(" is managed outside Kubernetes"), std::string::npos);
 }
 
 TEST_F(Texts, Transferring) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "policies/people.h"
 #include "registry/store/memory/memory_store.h"
 #include "tests/model/scene.h"
 #include "tests/support/store_samples.h"
@@ -120,6 +121,10 @@ TEST_F(ConflictsTest, NamesTheOwnerOfRecordFirst) {
   EXPECT_EQ(DeletionEffect(conflict), "Deleting either deletes the S3 bucket \"logs\" of both.");
   const std::vector<std::string> steps = ResolutionSteps(conflict);
   ASSERT_EQ(steps.size(), 4U);
+  EXPECT_NE(steps[0].find("To hand it over to Bucket a instead, first run `" +
+                          TransferCommand(conflict.sides[0].root, conflict.sides[1].root) + "`; "),
+            std::string::npos)
+      << steps[0];
   EXPECT_NE(steps[1].find("only observe"), std::string::npos) << steps[1];
   EXPECT_NE(steps[1].find("kubectl patch bucket."), std::string::npos) << steps[1];
   EXPECT_NE(steps[2].find("Remove Bucket a from Git"), std::string::npos) << steps[2];
@@ -136,6 +141,12 @@ TEST_F(ConflictsTest, ThreeManagersAndManagersThatDeleteNothing) {
   SeeBucket("c", "logs");
   const auto conflicts = Conflicts();
   ASSERT_EQ(conflicts.at(0).sides.size(), 3U);
+  const std::string decide = ResolutionSteps(conflicts[0]).front();
+  for (std::size_t i = 1; i < 3; ++i) {
+    const std::string command =
+        TransferCommand(conflicts[0].sides[0].root, conflicts[0].sides[i].root);
+    EXPECT_NE(decide.find("`" + command + "`"), std::string::npos) << decide;
+  }
   EXPECT_EQ(DeletionEffect(conflicts[0]),
             "Deleting Bucket c deletes the S3 bucket \"logs\" of all.");
 }
@@ -178,6 +189,18 @@ TEST_F(ConflictsTest, TwoBranchesOfOneRootAreTwoSides) {
   ASSERT_EQ(conflict.sides.size(), 2U);
   EXPECT_EQ(conflict.sides[0].objects.size(), 1U);
   EXPECT_EQ(conflict.sides[0].objects[0].slot.name, "one");
+  const std::vector<std::string> steps = ResolutionSteps(conflict);
+  EXPECT_EQ(steps.front().find("hand it over"), std::string::npos) << steps.front();
+}
+
+TEST_F(ConflictsTest, OnlyTheOwnerIsToldToHandOver) {
+  SeeBucket("a", "logs");
+  SeeBucket("b", "logs");
+  Conflict conflict = Conflicts().at(0);
+  conflict.sides[0].incumbent = false;  // an import owns it, which no annotation reaches
+  conflict.owner.service = "network";
+  EXPECT_EQ(ResolutionSteps(conflict).front(),
+            "Decide who keeps it; as recorded, service \"network\" does.");
 }
 
 Owner SomeOwner(const std::string& name, Record record, bool real, HolderState state) {

@@ -1,7 +1,6 @@
 #include "webhook/cluster/detect/conflicts.h"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <optional>
 #include <set>
@@ -15,15 +14,6 @@ namespace truce {
 namespace {
 
 std::string ForText(const Slot& slot) { return OneLine(ObjectForPeople(slot), kShownBytesMax); }
-
-// bucket.s3.aws.upbound.io as kubectl takes it.
-std::string KubectlKind(const Slot& slot) {
-  std::string out = slot.kind;
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  if (!slot.group.empty()) out.append(".").append(slot.group);
-  return out;
-}
 
 std::string KubectlPatch(const Slot& slot) {
   std::string out = "kubectl patch " + OneLine(KubectlKind(slot), kShownBytesMax) + " " +
@@ -118,6 +108,33 @@ std::string Whose(const ConflictSide& side) {
   return side.service.empty() ? ForText(side.root) : "service " + Quoted(side.service);
 }
 
+// The first step: who keeps it. `conflict` has two sides or more.
+std::string DecideStep(const Conflict& conflict) {
+  constexpr std::size_t kOffersMax = 3;  // a conflict of more is told in a text of bounded length
+  const bool held = conflict.sides.front().incumbent;
+  ConflictSide recorded;
+  recorded.root = conflict.owner.root;
+  recorded.service = conflict.owner.service;
+  const Slot& holder = conflict.sides.front().root;
+  std::string out = "Decide who keeps it; as recorded, " +
+                    Whose(held ? conflict.sides.front() : recorded) + " does.";
+  std::set<Slot> others;
+  for (const ConflictSide& side : conflict.sides) {
+    if (side.root != holder) others.insert(side.root);
+  }
+  // Between branches of one root there is nothing to hand over; who is not the owner cannot do it.
+  if (others.empty() || !held) return out;
+  std::size_t told = 0;
+  for (const Slot& other : others) {
+    if (told++ == kOffersMax) break;
+    out += (told == 1 ? " To hand it over to " : ", to ") + ForText(other) +
+           (told == 1 ? " instead, first run `" : " `") +
+           OneLine(TransferCommand(holder, other), kCommandBytesMax) + "`";
+  }
+  if (told > kOffersMax) out += ", and so on";
+  return out + "; then take the next steps with the objects of " + ForText(holder) + ".";
+}
+
 // The steps that end one side's part.
 void AddSteps(const ConflictSide& side, std::vector<std::string>& steps) {
   const ConflictObject* managed = ManagedOf(side);
@@ -205,10 +222,7 @@ std::string DeletionEffect(const Conflict& conflict) {
 std::vector<std::string> ResolutionSteps(const Conflict& conflict) {
   std::vector<std::string> steps;
   if (conflict.sides.size() < 2) return {"Nothing to do: nobody else manages it."};
-  steps.push_back("Decide who keeps it; as recorded, " + Whose(conflict.sides.front()) +
-                  " does. To hand it over, annotate " + ForText(conflict.sides.front().root) +
-                  " with truce.dev/transfer-to: <kind>/<namespace>/<name> of the other root first, "
-                  "and take the next steps with its objects instead.");
+  steps.push_back(DecideStep(conflict));
   for (std::size_t i = 1; i < conflict.sides.size(); ++i) AddSteps(conflict.sides[i], steps);
   steps.push_back(
       "Whoever gave it up and needs such a resource declares one under a name of its own.");
