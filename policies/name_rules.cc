@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "registry/identity/evidence.h"
+
 namespace truce {
 namespace {
 
@@ -83,7 +85,8 @@ std::optional<bool> FieldOf(Value object, std::string_view field) {
 
 }  // namespace
 
-NameEvidence ReadEvidence(Value object, const ObjectFacts& facts, const NamePolicy& policy) {
+NameEvidence ReadEvidence(Value object, const ObjectFacts& facts, const NamePolicy& policy,
+                          const IdentityRules& rules) {
   NameEvidence out;
   if (!policy.label_keys.empty()) {
     const Value labels = object.Child("metadata").Child("labels");
@@ -92,6 +95,7 @@ NameEvidence ReadEvidence(Value object, const ObjectFacts& facts, const NamePoli
       if (value.is_string()) out.labels.emplace_back(key, value.text());
     }
   }
+  if (policy.convention) out.service_from = ServiceSourceOf(object, facts, rules);
   if (facts.managed && policy.convention) {
     const Value name = object.Child("spec").Child("providerConfigRef").Child("name");
     out.provider_config = name.is_string() ? name.text() : "default";
@@ -147,6 +151,7 @@ NameFacts FactsOf(const NameCase& c, const DeclaredResource& resource, std::stri
   facts.type = resource.identity.type;
   facts.name = name;
   facts.service = DeclaredService(*c.object);
+  facts.service_from = c.evidence->service_from;
   facts.ns = c.root != nullptr && !c.root->ns.empty() ? c.root->ns : c.object->slot.ns;
   facts.provider_config = c.evidence->provider_config;
   facts.region = resource.identity.region;

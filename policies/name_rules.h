@@ -33,11 +33,13 @@ struct NamePolicy {
 struct NameEvidence {
   Labels labels;  // those of NamePolicy::label_keys that the object has
   std::string provider_config;
+  std::string service_from;  // where the object says its service, see ServiceSourceOf
   std::optional<bool> fifo;  // nothing: not known (claims), or no field of the type
 };
 
-// Reads `object`, a whole Kubernetes object whose facts are `facts`.
-NameEvidence ReadEvidence(Value object, const ObjectFacts& facts, const NamePolicy& policy);
+// Reads `object`, a whole Kubernetes object whose facts by `rules` are `facts`.
+NameEvidence ReadEvidence(Value object, const ObjectFacts& facts, const NamePolicy& policy,
+                          const IdentityRules& rules);
 
 // One object's names to be judged. The pointees must live during the call only.
 struct NameCase {

@@ -106,23 +106,25 @@ std::string_view Captured(std::string_view text, const RE2& pattern) {
 
 struct SourcedText {
   std::string_view text;
-  std::string from;
+  std::string from;  // for people: "from label env"
 };
 
 SourcedText TextOf(const Source& source, const NameFacts& facts) {
   const std::string& text = source.spec.text;
   switch (source.spec.kind) {
-    case NamingSource::Kind::kDeclared: return {facts.service, "your service"};
+    case NamingSource::Kind::kDeclared:
+      if (facts.service_from.empty()) return {facts.service, "your service"};
+      return {facts.service, "from " + std::string(facts.service_from)};
     case NamingSource::Kind::kLabel:
       for (const auto& [key, value] : facts.labels) {
-        if (key == text) return {value, "label " + text};
+        if (key == text) return {value, "from label " + text};
       }
       return {};
     case NamingSource::Kind::kNamespace:
-      return {Captured(facts.ns, *source.pattern), "namespace " + std::string(facts.ns)};
+      return {Captured(facts.ns, *source.pattern), "from namespace " + std::string(facts.ns)};
     case NamingSource::Kind::kProviderConfig:
       return {Captured(facts.provider_config, *source.pattern),
-              "ProviderConfig " + std::string(facts.provider_config)};
+              "from ProviderConfig " + std::string(facts.provider_config)};
     case NamingSource::Kind::kFixed: return {text, {}};
   }
   return {};
@@ -167,8 +169,8 @@ struct NamingConvention::Impl {
       SourcedText value = TextOf(source, facts);
       if (!value.text.empty()) return value;
     }
-    if (variable == NamingVariable::kRegion) return {facts.region, "the object's region"};
-    if (variable == NamingVariable::kAccount) return {facts.account, "the object's account"};
+    if (variable == NamingVariable::kRegion) return {facts.region, "from the object's region"};
+    if (variable == NamingVariable::kAccount) return {facts.account, "from the object's account"};
     return {};
   }
 

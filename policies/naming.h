@@ -85,6 +85,7 @@ struct NameFacts {
   std::string_view type;             // "s3/Bucket"
   std::string_view name;             // the external name
   std::string_view service;          // as declared; empty: not known
+  std::string_view service_from;     // "label app.kubernetes.io/part-of"; empty: not known
   std::string_view ns;               // of the root; empty: cluster-scoped
   std::string_view provider_config;  // its name; empty: not known
   std::string_view region;
@@ -97,7 +98,7 @@ struct NameFacts {
 struct NamingFault {
   std::string part;      // the first part that is wrong: "env", "begin", "end", "length"
   std::string got;       // what stands there; empty: nothing
-  std::string expected;  // completes "must …": be "prod" (from the label env)
+  std::string expected;  // completes "must …": be "prod" (from label env)
   std::string form;      // the template
   // A conforming name that AWS takes; empty when a value is not known: then `pattern` has it in
   // angle brackets, "payments-<env>-bucket", and `choice` says what may stand there.

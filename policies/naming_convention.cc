@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kBe = "be ";  // how what a fixed text must be begins
 
-// the env must be "prod" (label env), not "production"
+// the env must be "prod" (from label env), not "production"
 std::string WhatIsWrong(const NamingFault& fault) {
   if (fault.part == "length") return "it " + fault.expected;
   if (fault.part == "end" && fault.expected == "hold nothing more") {

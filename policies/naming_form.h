@@ -39,7 +39,7 @@ struct Wanted {
   const std::vector<std::string>* vocabulary = nullptr;  // longest first; null: none
   const std::vector<std::string>* listed = nullptr;      // the same as configuration lists it
   const re2::RE2* pattern = nullptr;                     // never null
-  std::string from;                                      // "label env"
+  std::string from;                                      // "from label env"
 };
 using WantedValues = std::array<Wanted, kNamingVariableCount>;
 

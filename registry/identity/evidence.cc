@@ -109,6 +109,40 @@ void AppendStandInPart(std::string& text, std::string_view part) {
   }
 }
 
+// What names the service of an object.
+struct ServiceMark {
+  std::string_view name;  // empty: nothing does
+  std::string_view place;
+  std::string_view key;
+};
+
+ServiceMark MarkOfService(const ObjectView& view, const IdentityRules& rules) {
+  constexpr std::string_view kTrackingId = "argocd.argoproj.io/tracking-id";
+  constexpr std::string_view kRelease = "meta.helm.sh/release-name";
+  constexpr std::string_view kLabel = "label";
+  constexpr std::string_view kAnnotation = "annotation";
+  constexpr std::array<std::string_view, 3> kLabels = {
+      "argocd.argoproj.io/instance", "app.kubernetes.io/part-of", "app.kubernetes.io/instance"};
+  for (const std::string& label : rules.service_labels) {
+    if (const std::string_view name = view.Label(label); Presentable(name)) {
+      return {name, kLabel, label};
+    }
+  }
+  if (const std::string_view name = ArgoApplication(view.Annotation(kTrackingId));
+      Presentable(name)) {
+    return {name, kAnnotation, kTrackingId};
+  }
+  for (const std::string_view label : kLabels) {
+    if (const std::string_view name = view.Label(label); Presentable(name)) {
+      return {name, kLabel, label};
+    }
+  }
+  if (const std::string_view name = view.Annotation(kRelease); Presentable(name)) {
+    return {name, kAnnotation, kRelease};
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string_view OwnArn(const ObjectView& view) { return StringOf(view.at_provider.Child("arn")); }
@@ -121,23 +155,29 @@ std::string_view ArgoApplication(std::string_view tracking_id) {
 }
 
 std::string ServiceOf(const ObjectView& view, const IdentityRules& rules) {
-  for (const std::string& label : rules.service_labels) {
-    if (const std::string_view name = view.Label(label); Presentable(name))
-      return std::string(name);
-  }
-  const std::array candidates = {
-      ArgoApplication(view.Annotation("argocd.argoproj.io/tracking-id")),
-      view.Label("argocd.argoproj.io/instance"),
-      view.Label("app.kubernetes.io/part-of"),
-      view.Label("app.kubernetes.io/instance"),
-      view.Annotation("meta.helm.sh/release-name"),
-  };
-  for (const std::string_view name : candidates) {
-    if (Presentable(name)) return std::string(name);
-  }
+  const ServiceMark mark = MarkOfService(view, rules);
+  if (!mark.name.empty()) return std::string(mark.name);
   std::string name;
   if (!view.ns.empty()) name.append(view.ns).append(1, '/');
   return name.append(view.name);
+}
+
+std::string ServiceSourceOf(Value object, const ObjectFacts& facts, const IdentityRules& rules) {
+  const Slot& slot = facts.slot;
+  const MappingRule* rule =
+      facts.managed ? nullptr : rules.mappings.Find(slot.group, slot.kind, slot.ns);
+  if (rule != nullptr && rule->service.has_value()) {
+    for (const FieldPath::Match& match : rule->service->Find(object)) {
+      if (ScalarOf(match.value) == facts.service) return "field " + rule->service->text();
+    }
+  }
+  const Value metadata = object.Child("metadata");
+  ObjectView view;
+  view.labels = metadata.Child("labels");
+  view.annotations = metadata.Child("annotations");
+  const ServiceMark mark = MarkOfService(view, rules);
+  if (mark.name.empty() || mark.name != facts.service) return {};
+  return std::string(mark.place).append(" ").append(mark.key);
 }
 
 Intent IntentOf(const ObjectView& view, Flavour flavour) {

@@ -19,6 +19,11 @@ namespace truce {
 // over.
 std::string ServiceOf(const ObjectView& view, const IdentityRules& rules);
 
+// Where `object` gives the service that its facts have: "label app.kubernetes.io/part-of",
+// "annotation meta.helm.sh/release-name", or "field spec.appName" of its kind's mapping rule.
+// Empty: nowhere, it is its own name.
+std::string ServiceSourceOf(Value object, const ObjectFacts& facts, const IdentityRules& rules);
+
 // The application of `app:group/Kind:namespace/name`; empty when the text has another form.
 std::string_view ArgoApplication(std::string_view tracking_id);
 

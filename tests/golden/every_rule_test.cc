@@ -144,7 +144,7 @@ class EveryRule : public testing::Test {
   std::vector<Sample> Convention() const {
     const NamingFault fault{.part = "env",
                             .got = "production",
-                            .expected = "be prod (from the label env)",
+                            .expected = "be \"prod\" (from label env)",
                             .form = "{service}-{env}-{type}",
                             .suggestion = "service-b-prod-bucket"};
     return {

@@ -310,7 +310,6 @@ struct NameTexts : Texts {
       auto& entries = modes.rules[static_cast<std::size_t>(Rule::kNamingConvention)];
       if (entries.empty()) entries.push_back({Mode::kEnforce, {}, {}, {}, "truce.yaml:3"});
     }
-    const NameEvidence evidence;
     return NameFindings({.policy = &policy,
                          .modes = &modes,
                          .object = &object,
@@ -334,6 +333,7 @@ struct NameTexts : Texts {
 
   NamingSpec spec;
   ModeRules modes;
+  NameEvidence evidence;
   bool naming = true;
 };
 
@@ -364,6 +364,16 @@ TEST_F(NameTexts, OutOfConventionBelowAClaim) {
   Name("s3/Bucket", "billing-prod-bucket");
   root = {"prod-eu", "platform.example.org", "ObjectStorage", "team-b", "files"};
   ExpectAll("naming-composed");
+}
+
+TEST_F(NameTexts, OutOfConventionOfALabelAndAnAnnotation) {
+  evidence.service_from = "annotation meta.helm.sh/release-name";
+  evidence.labels = {{"example.org/env", "prod"}};
+  spec.variables[NamingVariable::kEnv].sources = {{NamingSource::Kind::kLabel, "example.org/env"}};
+  Name("s3/Bucket", "billing-prod-bucket");
+  ExpectAll("naming-from-annotation");
+  Name("s3/Bucket", "payments-dev-bucket");
+  ExpectAll("naming-from-label");
 }
 
 TEST_F(NameTexts, OutOfConventionWithAnOpenPart) {

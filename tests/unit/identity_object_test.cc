@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "registry/identity/evidence.h"
 #include "registry/identity/identity.h"
 #include "tests/support/json_document.h"
 
@@ -339,40 +340,44 @@ struct ServiceRow {
   const char* reason;
   const char* metadata;
   const char* service;
+  const char* from;  // see ServiceSourceOf
 };
 
 const ServiceRow kServices[] = {
-    {"nothing: namespace and name", R"("name":"n","namespace":"ns")", "ns/n"},
-    {"nothing, cluster-scoped: the name", R"("name":"n")", "n"},
-    {"Helm release", R"("name":"n","annotations":{"meta.helm.sh/release-name":"rel"})", "rel"},
+    {"nothing: namespace and name", R"("name":"n","namespace":"ns")", "ns/n", ""},
+    {"nothing, cluster-scoped: the name", R"("name":"n")", "n", ""},
+    {"Helm release", R"("name":"n","annotations":{"meta.helm.sh/release-name":"rel"})", "rel",
+     "annotation meta.helm.sh/release-name"},
     {"instance before Helm",
      R"("name":"n","labels":{"app.kubernetes.io/instance":"inst"},
         "annotations":{"meta.helm.sh/release-name":"rel"})",
-     "inst"},
+     "inst", "label app.kubernetes.io/instance"},
     {"part-of before instance",
      R"("name":"n","labels":{"app.kubernetes.io/instance":"inst",
         "app.kubernetes.io/part-of":"part"})",
-     "part"},
+     "part", "label app.kubernetes.io/part-of"},
     {"Argo CD application before part-of",
      R"("name":"n","labels":{"app.kubernetes.io/part-of":"part"},
         "annotations":{"argocd.argoproj.io/tracking-id":"app:s3.aws.upbound.io/Bucket:ns/n"})",
-     "app"},
-    {"Argo CD label", R"("name":"n","labels":{"argocd.argoproj.io/instance":"app"})", "app"},
+     "app", "annotation argocd.argoproj.io/tracking-id"},
+    {"Argo CD label", R"("name":"n","labels":{"argocd.argoproj.io/instance":"app"})", "app",
+     "label argocd.argoproj.io/instance"},
     {"the core group is empty in a tracking id",
-     R"("name":"n","annotations":{"argocd.argoproj.io/tracking-id":"app:/Service:ns/n"})", "app"},
+     R"("name":"n","annotations":{"argocd.argoproj.io/tracking-id":"app:/Service:ns/n"})", "app",
+     "annotation argocd.argoproj.io/tracking-id"},
     {"a tracking id of another form is none",
-     R"("name":"n","annotations":{"argocd.argoproj.io/tracking-id":"app"})", "n"},
+     R"("name":"n","annotations":{"argocd.argoproj.io/tracking-id":"app"})", "n", ""},
     {"too many parts",
-     R"("name":"n","annotations":{"argocd.argoproj.io/tracking-id":"a:b/c/d:e/f"})", "n"},
+     R"("name":"n","annotations":{"argocd.argoproj.io/tracking-id":"a:b/c/d:e/f"})", "n", ""},
     {"a configured label before all",
      R"("name":"n","labels":{"example.org/service":"svc","app.kubernetes.io/part-of":"part"},
         "annotations":{"argocd.argoproj.io/tracking-id":"app:g/K:ns/n"})",
-     "svc"},
-    {"the second configured label", R"("name":"n","labels":{"team":"t"})", "t"},
+     "svc", "label example.org/service"},
+    {"the second configured label", R"("name":"n","labels":{"team":"t"})", "t", "label team"},
     {"what cannot stand in a sentence is passed over",
      R"("name":"n","annotations":{"argocd.argoproj.io/tracking-id":"a\nb:g/K:ns/n",
         "meta.helm.sh/release-name":"rel"})",
-     "rel"},
+     "rel", "annotation meta.helm.sh/release-name"},
 };
 
 TEST(IdentityService, FollowsTheGlossarysPrecedence) {
@@ -381,8 +386,32 @@ TEST(IdentityService, FollowsTheGlossarysPrecedence) {
   for (const ServiceRow& row : kServices) {
     SCOPED_TRACE(row.reason);
     const std::string json = std::string(R"({"metadata":{)") + row.metadata + "}}";
-    EXPECT_EQ(Read(json, kBucket, rules).service, row.service);
+    const Document document = DocumentFromJson(json);
+    const ObjectFacts facts = Identify(document.root(), kBucket, rules);
+    EXPECT_EQ(facts.service, row.service);
+    EXPECT_EQ(ServiceSourceOf(document.root(), facts, rules), row.from);
   }
+}
+
+TEST(IdentityService, AMappingsFieldComesBeforeLabels) {
+  MappingRule rule;
+  rule.kind = {"platform.example.org", "ObjectStorage"};
+  rule.service = FieldPath::Parse("spec.appName", FieldPath::Root::kObject).value();
+  rule.declares = {{.type = "s3/Bucket", .parts = {{"name", {std::nullopt, "logs"}}}}};
+  IdentityRules rules = Rules();
+  rules.mappings = MappingRules::Create({rule}, Catalogue::BuiltIn()).value();
+  const auto source = [&](const std::string& spec, const std::string& service) {
+    const Document document = DocumentFromJson(
+        R"({"metadata":{"name":"n","labels":{"app.kubernetes.io/part-of":"part"}},"spec":{)" +
+        spec + "}}");
+    const ObjectFacts facts = Identify(document.root(), rule.kind, rules);
+    EXPECT_EQ(facts.service, service);
+    return ServiceSourceOf(document.root(), facts, rules);
+  };
+  EXPECT_EQ(source(R"("appName":"app")", "app"), "field spec.appName");
+  EXPECT_EQ(source(R"("appName":"part")", "part"), "field spec.appName");
+  EXPECT_EQ(source("", "part"), "label app.kubernetes.io/part-of");
+  EXPECT_EQ(source(R"("appName":7)", "7"), "field spec.appName");
 }
 
 TEST(IdentityObject, LineageFieldsAreReadAsTheyStand) {

@@ -62,7 +62,8 @@ std::vector<Finding> Judge(const PolicyVector& vector, const AdmissionPolicy& po
     old = FactsOf(before, policy);
   }
   EXPECT_TRUE(object.known_kind) << vector.id;
-  const NameEvidence evidence = ReadEvidence(document.root(), object, *policy.names);
+  const NameEvidence evidence =
+      ReadEvidence(document.root(), object, *policy.names, policy.identity);
   const NameCase name_case{.policy = policy.names.get(),
                            .modes = &policy.modes,
                            .object = &object,

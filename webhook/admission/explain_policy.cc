@@ -190,7 +190,7 @@ Result<std::string> ExplainPolicy(Value object, const AdmissionPolicy& policy, T
                  "is not a Kubernetes object: apiVersion, kind and metadata.name are needed"};
   }
   const ObjectFacts facts = Identify(object, kind, policy.identity);
-  const NameEvidence evidence = ReadEvidence(object, facts, *policy.names);
+  const NameEvidence evidence = ReadEvidence(object, facts, *policy.names, policy.identity);
   const std::optional<Slot> known = root_of ? root_of(facts.slot) : std::nullopt;
   const Slot& root = known ? *known : facts.slot;
   const NameCase names{

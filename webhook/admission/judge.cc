@@ -159,7 +159,7 @@ Result<void> Judgement::Read(const AdmissionRequest& request) {
     review.unwatched = &policy.unwatched;
   }
   if (policy.names != nullptr) {
-    evidence_ = ReadEvidence(request.object, review.object, *policy.names);
+    evidence_ = ReadEvidence(request.object, review.object, *policy.names, policy.identity);
   }
   SetModes(nullptr);
   SortBadNames();

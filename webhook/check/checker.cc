@@ -283,7 +283,8 @@ void Checker::Impl::JudgeHere(const YamlNode& object, const ObjectFacts& facts,
   }
   if (!facts.name_finding.empty()) add(UnclearName(facts, wording), subject.place.at);
   if (policy.names == nullptr || facts.resources.empty()) return;
-  const NameEvidence evidence = ReadEvidence(document.root(), facts, *policy.names);
+  const NameEvidence evidence =
+      ReadEvidence(document.root(), facts, *policy.names, policy.identity);
   const NameCase names{.policy = policy.names.get(),
                        .modes = &policy.modes,
                        .object = &facts,

@@ -104,7 +104,7 @@ void NameCensus::AddBadNames(const ObjectFacts& facts, const NameCase& c,
 void NameCensus::Add(Value object, const GroupKind& kind) {
   if (policy_->names == nullptr) return;
   const ObjectFacts facts = Identify(object, kind, policy_->identity);
-  const NameEvidence evidence = ReadEvidence(object, facts, *policy_->names);
+  const NameEvidence evidence = ReadEvidence(object, facts, *policy_->names, policy_->identity);
   const auto known = registry_.root_of ? registry_.root_of(facts.uid) : std::nullopt;
   const Slot& root = known ? *known : facts.slot;
   const NameCase c{
