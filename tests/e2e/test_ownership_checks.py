@@ -116,6 +116,63 @@ def test_a_check_is_refused_or_says_what_was_checked(start, user):
     assert truce.state("reports") != "free"
 
 
+@pytest.fixture
+def grant(user):
+    """A function that lets a subject create a resource of truce.dev in a namespace, and returns
+    what takes that away."""
+    api, admin = "rbac.authorization.k8s.io", user("admin")
+    made = []
+
+    def grant(namespace: str, resource: str, subject: dict):
+        name = {"name": f"creates-{resource}", "namespace": namespace}
+        head = {"apiVersion": f"{api}/v1", "metadata": name}
+        rule = {"apiGroups": ["truce.dev"], "resources": [resource], "verbs": ["create"]}
+        role = {**head, "kind": "Role", "rules": [rule]}
+        binding = {**head, "kind": "RoleBinding", "subjects": [{"apiGroup": api, **subject}],
+                   "roleRef": {"apiGroup": api, "kind": "Role", "name": name["name"]}}
+        for plural, obj in (("roles", role), ("rolebindings", binding)):
+            path = f"/apis/{api}/v1/namespaces/{namespace}/{plural}"
+            admin.request("POST", path, obj).expect(201)
+            made.append(f"{path}/{name['name']}")
+        return lambda path=made[-1]: admin.request("DELETE", path).expect()
+
+    yield grant
+    for path in made:
+        admin.request("DELETE", path)
+
+
+def test_only_who_speaks_for_a_namespace_asks_in_its_name(cluster, start, user, grant):
+    """I8: eve may create checks in team-a. Whether she may ask for team-b, the API server says."""
+    start({"mode": "enforce", "mappings": OBJECT_STORAGE_MAPPINGS, "disclosure": "taken"})
+    user("team-b").create(claim("files", "team-b", "reports")).expect(201)
+    grant("team-a", "ownershipchecks", {"kind": "User", "name": "eve@example.org"})
+
+    def told(**spec) -> str:
+        """What eve reads, once the API server lets her ask."""
+        def refusal():
+            done = cluster.kubectl("create", "--as=eve@example.org", "--as-group=auditors",
+                                   "-f", "-", stdin=check("team-a", **spec))
+            assert done.returncode == 1, done
+            return CHECKS in done.stderr and done.stderr
+
+        return wait_for(refusal, SECONDS, "a check that is judged")
+
+    def of_copy(namespace: str) -> str:
+        return told(manifests=[claim("copy", namespace, "reports")])
+
+    stranger = of_copy("team-b")
+    assert "eve@example.org does not speak for namespace team-b" in stranger
+    for text in (stranger, of_copy("team-a"), told(declarations=[{"type": "s3/Bucket", "name": "reports"}])):
+        assert "files" not in text, text
+    assert "already taken" in of_copy("team-a")
+    # Granted to a group: the question names all that the review says of her.
+    withdraw = grant("team-b", "checks", {"kind": "Group", "name": "auditors"})
+    wait_for(lambda: "team-b/files" in of_copy("team-b"), SECONDS, "the grant in effect")
+    assert "files" not in of_copy("team-a")
+    withdraw()
+    wait_for(lambda: "does not speak" in of_copy("team-b"), SECONDS, "the grant gone")
+
+
 def test_a_recorded_conflict_is_warned_and_not_refused(start, user):
     config = {"mode": "warn", "mappings": OBJECT_STORAGE_MAPPINGS}
     truce = start(config)
