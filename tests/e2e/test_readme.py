@@ -65,6 +65,8 @@ def test_the_readme_is_followed(shell, user):
     plan, applied = of("truce import")
     assert "2 new" in plan and "imported" in applied
     assert "network" in of("truce who-owns flow-logs")[0]
+    assert "flow-logs" in of("truce release s3/Bucket flow-logs")[0]
+    assert "nobody owns" in shell("truce who-owns flow-logs 2>&1 || [ $? = 1 ]")
     assert shell("kubectl get ownershipgrants -A") == ""
 
 
