@@ -124,6 +124,26 @@ def test_a_claim_moves_between_namespaces(run, user, cluster):
     render(crossplane, xr, composed_bucket(xr, stored, "files-r2ln7-pmkxl")).expect(201)
 
 
+def test_a_conflict_ends_by_the_printed_commands(follow, user, cluster):
+    """The owner hands over to the other one and only observes; nobody deletes anything."""
+    truce = follow({"mode": "warn"})
+    real(user, "team-a", namespaced_bucket("artifacts", "team-a", NAME))
+    truce.wait_for_state(NAME, "held")
+    real(user, "team-b", namespaced_bucket("files", "team-b", NAME))
+
+    def printed() -> list[str]:
+        return re.findall(r"`kubectl ([^`]+)`", truce.command("conflicts", "-o", "wide").stdout)
+
+    hand_over, observe = wait_for(printed, 20, "the conflict")
+    assert hand_over.endswith("truce.dev/transfer-to=Bucket/team-b/files")
+    # "then take the next steps with the objects of Bucket team-a/artifacts"
+    for command in (hand_over, observe.replace("files -n team-b", "artifacts -n team-a")):
+        done = cluster.kubectl(*shlex.split(command), user="team-a")
+        assert done.returncode == 0, done.stderr
+    wait_for(lambda: owned_by(truce, "team-b", "files"), 20, "another owner")
+    assert printed() == []
+
+
 def test_from_cluster_scoped_to_namespaced(run, user):
     truce, _ = run
     old = real(user, "team-a", bucket("artifacts", NAME))
