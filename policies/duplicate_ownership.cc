@@ -359,13 +359,8 @@ class Words final {
     out += ", or ask ";
     AppendContact(out);
     out.append(" for it. ").append(when).append(", an operator frees the name: ");
-    std::string command = "`truce release ";
-    if (IsPlainWord(clash_.resource.name)) {
-      command.append(identity.type).append(" ").append(clash_.resource.name);
-    } else {
-      command.append("--id ").append(clash_.holder.id.empty() ? "ID" : clash_.holder.id.text);
-    }
-    command += " --reason '…'`";
+    const std::string command =
+        "`" + ReleaseCommand(identity.type, clash_.resource.name, clash_.holder.id) + "`";
     AppendLine(command, kCommandBytesMax, out);
   }
 

@@ -133,6 +133,16 @@ std::string WordOf(std::string_view type, std::string_view name, const PublicId&
   return std::string(type).append("/").append(name);
 }
 
+std::string ReleaseCommand(std::string_view type, std::string_view name, const PublicId& id) {
+  std::string out = "truce release ";
+  if (IsPlainWord(name)) {
+    out.append(type).append(" ").append(name);
+  } else {
+    out.append("--id ").append(id.empty() ? "ID" : id.text);
+  }
+  return out.append(" --reason '…'");
+}
+
 std::string KubectlKind(const Slot& slot) {
   std::string out;
   // The kind's name in small letters is one by which every API server knows it.

@@ -24,6 +24,8 @@ void AppendObject(const Slot& slot, std::string& out);  // the same, behind `out
 bool IsPlainWord(std::string_view text);
 // A resource as truce's commands take it: "s3/Bucket/prod-artifacts", else its id, else "RESOURCE".
 std::string WordOf(std::string_view type, std::string_view name, const PublicId& id);
+// How an operator frees a resource's name: "truce release s3/Bucket prod-artifacts --reason '…'".
+std::string ReleaseCommand(std::string_view type, std::string_view name, const PublicId& id);
 // The kind of `slot` as kubectl takes it: "bucket.s3.aws.upbound.io".
 std::string KubectlKind(const Slot& slot);
 // `root` as truce.dev/transfer-to takes it: "ObjectStorage/team-b/files", of a cluster-scoped one

@@ -223,7 +223,7 @@ TEST(OwnershipGapsTest, OrphansAreListedWithTheWayOut) {
                          SomeOwner("outside", Record::kImported, true, HolderState::kHeld)});
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].resource, "S3 bucket \"gone\"");
-  EXPECT_NE(found[0].remedy.find("`truce release s3/Bucket gone --reason …`"), std::string::npos);
+  EXPECT_NE(found[0].remedy.find("`truce release s3/Bucket gone --reason '…'`"), std::string::npos);
 }
 
 TEST(OwnershipGapsTest, NeverRealOnlyAfterItsTime) {

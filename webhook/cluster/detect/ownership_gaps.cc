@@ -24,11 +24,6 @@ LiveFinding Begin(Detector detector, const Owner& owner) {
   return finding;
 }
 
-std::string ReleaseCommand(const Owner& owner) {
-  return "`truce release " + owner.identity.type + " " + OneLine(owner.name, kShownBytesMax) +
-         " --reason …`";
-}
-
 }  // namespace
 
 std::vector<LiveFinding> FindOrphaned(std::span<const Owner> owners) {
@@ -47,8 +42,8 @@ std::vector<LiveFinding> FindOrphaned(std::span<const Owner> owners) {
       finding.evidence += "; offered to " + OneLine(owner.successor, kShownBytesMax);
     }
     finding.remedy = "Declare it again from " + Root(owner) +
-                     " or its namespace, or, when it is known to be gone, free the name with " +
-                     ReleaseCommand(owner) + ".";
+                     " or its namespace, or, when it is known to be gone, free the name with `" +
+                     ReleaseCommand(owner.identity.type, owner.name, owner.id) + "`.";
     out.push_back(std::move(finding));
   }
   return out;
@@ -67,8 +62,8 @@ std::vector<LiveFinding> FindNeverReal(std::span<const Owner> owners, Timestamp 
       finding.cause = finding.resource + " is reserved for " + Root(owner) +
                       ", but its object could neither be found nor be ruled out.";
       finding.remedy =
-          "Look whether the API server answers for that kind; an operator frees the name with " +
-          ReleaseCommand(owner) + ".";
+          "Look whether the API server answers for that kind; an operator frees the name with `" +
+          ReleaseCommand(owner.identity.type, owner.name, owner.id) + "`.";
     } else {
       finding.cause = finding.resource + " is declared by " + Root(owner) +
                       ", but never became ready and never showed an ARN or id.";
