@@ -2,34 +2,12 @@
 #include <array>
 #include <charconv>
 
+#include "registry/base/hex.h"
+#include "registry/base/utf8.h"
 #include "webhook/admission/codec.h"
 
 namespace truce {
 namespace {
-
-// Number of bytes of the UTF-8 sequence at the begin of `text`, or 0 when it is none.
-std::size_t SequenceLength(std::string_view text) {
-  const auto at = [&](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
-  };
-  const auto follows = [&](std::size_t i) { return (at(i) & 0xC0U) == 0x80U; };
-  const unsigned lead = at(0);
-  if (lead < 0x80) return 1;
-  if (lead >= 0xC2 && lead <= 0xDF) return follows(1) ? 2 : 0;
-  if (lead >= 0xE0 && lead <= 0xEF) {
-    if (!follows(1) || !follows(2)) return 0;
-    if (lead == 0xE0 && at(1) < 0xA0) return 0;  // overlong
-    if (lead == 0xED && at(1) > 0x9F) return 0;  // surrogates
-    return 3;
-  }
-  if (lead >= 0xF0 && lead <= 0xF4) {
-    if (!follows(1) || !follows(2) || !follows(3)) return 0;
-    if (lead == 0xF0 && at(1) < 0x90) return 0;
-    if (lead == 0xF4 && at(1) > 0x8F) return 0;
-    return 4;
-  }
-  return 0;
-}
 
 // Bytes that stand for themselves in a JSON string.
 constexpr std::array<bool, 256> kPlain = [] {
@@ -41,7 +19,6 @@ constexpr std::array<bool, 256> kPlain = [] {
 bool IsPlain(char c) { return kPlain[static_cast<unsigned char>(c)]; }
 
 void AppendEscaped(char c, std::string& out) {
-  constexpr std::string_view kHex = "0123456789abcdef";
   switch (c) {
     case '"': out += "\\\""; return;
     case '\\': out += "\\\\"; return;
@@ -50,10 +27,8 @@ void AppendEscaped(char c, std::string& out) {
     case '\t': out += "\\t"; return;
     default: break;
   }
-  const auto byte = static_cast<unsigned char>(c);
   out += "\\u00";
-  out += kHex[byte >> 4U];
-  out += kHex[byte & 15U];
+  AppendHex(static_cast<unsigned char>(c), out);
 }
 
 std::string_view ReasonOf(int code) { return code == 422 ? "Invalid" : "Forbidden"; }
@@ -71,7 +46,7 @@ void AppendJsonString(std::string_view text, std::string& out) {
     }
     out.append(text, begin, i - begin);
     const auto rest = text.substr(i);
-    const std::size_t length = SequenceLength(rest);
+    const std::size_t length = FirstCharacter(rest).length;
     if (length > 1) {
       out.append(rest.substr(0, length));
     } else if (length == 1) {
