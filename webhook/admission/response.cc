@@ -2,64 +2,15 @@
 #include <array>
 #include <charconv>
 
-#include "registry/base/hex.h"
-#include "registry/base/utf8.h"
 #include "webhook/admission/codec.h"
+#include "webhook/wire/json_writer.h"
 
 namespace truce {
 namespace {
 
-// Bytes that stand for themselves in a JSON string.
-constexpr std::array<bool, 256> kPlain = [] {
-  std::array<bool, 256> plain{};
-  for (std::size_t c = 0x20; c < 0x7F; ++c) plain[c] = c != '"' && c != '\\';
-  return plain;
-}();
-
-bool IsPlain(char c) { return kPlain[static_cast<unsigned char>(c)]; }
-
-void AppendEscaped(char c, std::string& out) {
-  switch (c) {
-    case '"': out += "\\\""; return;
-    case '\\': out += "\\\\"; return;
-    case '\n': out += "\\n"; return;
-    case '\r': out += "\\r"; return;
-    case '\t': out += "\\t"; return;
-    default: break;
-  }
-  out += "\\u00";
-  AppendHex(static_cast<unsigned char>(c), out);
-}
-
 std::string_view ReasonOf(int code) { return code == 422 ? "Invalid" : "Forbidden"; }
 
 }  // namespace
-
-void AppendJsonString(std::string_view text, std::string& out) {
-  out += '"';
-  std::size_t begin = 0;
-  std::size_t i = 0;
-  while (i < text.size()) {
-    if (IsPlain(text[i])) {
-      ++i;
-      continue;
-    }
-    out.append(text, begin, i - begin);
-    const auto rest = text.substr(i);
-    const std::size_t length = FirstCharacter(rest).length;
-    if (length > 1) {
-      out.append(rest.substr(0, length));
-    } else if (length == 1) {
-      AppendEscaped(text[i], out);
-    } else {
-      out += "\xEF\xBF\xBD";
-    }
-    i += length == 0 ? 1 : length;
-    begin = i;
-  }
-  out.append(text, begin, text.size() - begin);
-  out += '"';
-}
 
 std::string WriteReview(std::string_view uid, const AdmissionAnswer& answer) {
   std::string out;

@@ -10,7 +10,6 @@
 #include "policies/people.h"
 #include "policies/rules.h"
 #include "registry/base/text.h"
-#include "webhook/admission/codec.h"
 #include "webhook/check/answer.h"
 #include "webhook/check/places.h"
 #include "webhook/check/plain_scalar.h"

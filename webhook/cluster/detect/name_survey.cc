@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "registry/base/text.h"
-#include "webhook/cluster/reconcile/json_reader.h"
+#include "webhook/wire/json_reader.h"
 
 namespace truce {
 namespace {
