@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 #include "certs/openssl_handle.h"
+#include "registry/base/hex.h"
 
 namespace truce {
 namespace {
@@ -19,13 +21,7 @@ std::string Fingerprint(const X509* certificate) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned int size = 0;
   if (X509_digest(certificate, EVP_sha256(), digest.data(), &size) != 1) return {};
-  constexpr std::string_view kHex = "0123456789abcdef";
-  std::string text;
-  for (size_t i = 0; i < size; ++i) {
-    text.push_back(kHex[digest[i] >> 4]);
-    text.push_back(kHex[digest[i] & 15]);
-  }
-  return text;
+  return HexOf(std::span(digest).first(size));
 }
 
 std::vector<X509*> Pointers(const std::vector<CertificateHandle>& handles, size_t from) {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "certs/openssl_handle.h"
+#include "registry/base/text.h"
 
 namespace truce {
 namespace {
@@ -46,10 +47,8 @@ bool IsName(const std::string& name) {
   if (name.empty() || name.size() > 253 || name.front() == '.' || name.back() == '.') return false;
   const std::string_view rest = std::string_view(name).substr(name.rfind("*.", 0) == 0 ? 2 : 0);
   return !rest.empty() && rest.find("..") == rest.npos &&
-         std::all_of(rest.begin(), rest.end(), [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                  c == '-' || c == '.' || c == '_';
-         });
+         std::all_of(rest.begin(), rest.end(),
+                     [](char c) { return IsAlnum(c) || c == '-' || c == '.' || c == '_'; });
 }
 
 Result<std::vector<std::string>> WantedNames(const SelfMadeRules& rules) {

@@ -6,34 +6,10 @@
 #include <cstring>
 
 #include "policies/rule_list.h"
+#include "registry/base/utf8.h"
 
 namespace truce {
 namespace {
-
-// One UTF-8 sequence at the begin of `text`: its length and code point; length 1 and no code point
-// when the bytes are none.
-struct Character {
-  std::size_t length = 1;
-  std::uint32_t code = 0;
-  bool valid = false;
-};
-
-Character FirstCharacter(std::string_view text) {
-  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned lead = at(0);
-  if (lead < 0x80) return {1, lead, true};
-  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  constexpr std::array<std::uint32_t, 5> kSmallest = {0, 0, 0x80, 0x800, 0x10000};
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) return {};
-  std::uint32_t code = lead & (0x7FU >> length);
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((at(i) & 0xC0U) != 0x80U) return {};
-    code = code << 6U | (at(i) & 0x3FU);
-  }
-  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
-  if (code < kSmallest[length] || code > 0x10FFFF || surrogate) return {};
-  return {length, code, true};
-}
 
 // Characters that change a line without being seen in it.
 bool IsInvisible(std::uint32_t code) {
@@ -153,9 +129,9 @@ void AppendLine(std::string_view text, std::size_t bytes_max, std::string& out) 
   const std::size_t begin = out.size();
   std::size_t fits = 0;  // length of the line up to which the cut mark still fits
   while (!text.empty()) {
-    const Character next = FirstCharacter(text);
+    const Utf8Character next = FirstCharacter(text);
     std::string shown;
-    if (!next.valid) {
+    if (next.length == 0) {
       shown = "\\u{fffd}";
     } else if (IsInvisible(next.code)) {
       shown = Escaped(next.code);
@@ -172,7 +148,7 @@ void AppendLine(std::string_view text, std::size_t bytes_max, std::string& out) 
     }
     out += shown;
     if (length + shown.size() + kCut.size() <= bytes_max) fits = length + shown.size();
-    text.remove_prefix(next.length);
+    text.remove_prefix(std::max<std::size_t>(next.length, 1));
   }
 }
 

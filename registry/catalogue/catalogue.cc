@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "registry/base/hex.h"
+#include "registry/base/text.h"
 #include "registry/catalogue/row_parser.h"
 
 namespace truce {
@@ -31,12 +33,7 @@ class Fingerprint {
   }
   void Add(std::size_t number) { Add(std::to_string(number)); }
 
-  std::string Hex() const {
-    constexpr std::string_view kDigits = "0123456789abcdef";
-    std::string hex;
-    for (int shift = 60; shift >= 0; shift -= 4) hex.push_back(kDigits[(state_ >> shift) & 0xfU]);
-    return hex;
-  }
+  std::string Text() const { return HexOf(state_); }
 
  private:
   void AddByte(unsigned char byte) { state_ = (state_ ^ byte) * 0x100000001b3ULL; }
@@ -94,7 +91,7 @@ std::string VersionOf(std::span<const TypeSpec> types) {
     for (const NameForm& form : spec.external_name) fingerprint.Add(form.text());
     fingerprint.Add(spec.id_in_partition ? "id in partition" : "id in scope");
   }
-  return fingerprint.Hex();
+  return fingerprint.Text();
 }
 
 }  // namespace

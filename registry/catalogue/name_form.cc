@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 
+#include "registry/base/hex.h"
 #include "registry/base/text.h"
 
 namespace truce {
@@ -28,8 +29,6 @@ std::size_t EndOfRun(std::string_view value, std::size_t begin, Predicate belong
   while (begin < value.size() && belongs(value[begin])) ++begin;
   return begin;
 }
-
-bool IsHexDigit(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
 bool IsUuid(std::string_view text) {
   if (text.size() != kUuidBytes) return false;

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 
+#include "registry/base/text.h"
+
 namespace truce {
 namespace {
 
@@ -11,10 +13,8 @@ constexpr std::string_view kArnPrefix = "arn:";
 constexpr int kArnFieldsBeforeResource = 5;
 constexpr std::size_t kSecretSuffixLength = 7;  // '-' and six random characters
 
-void Lower(std::string& value) {
-  for (char& c : value) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
+void MakeLower(std::string& value) {
+  for (char& c : value) c = Lower(c);
 }
 
 void StripPrefix(std::string& value, std::string_view prefix) {
@@ -44,14 +44,12 @@ void KeepSecretName(std::string& value) {
   if (value.size() <= kSecretSuffixLength) return;
   const std::size_t dash = value.size() - kSecretSuffixLength;
   const bool random =
-      std::all_of(value.begin() + static_cast<std::ptrdiff_t>(dash) + 1, value.end(), [](char c) {
-        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-      });
+      std::all_of(value.begin() + static_cast<std::ptrdiff_t>(dash) + 1, value.end(), IsAlnum);
   if (value[dash] == '-' && random) value.resize(dash);
 }
 
 void Dns(std::string& value) {
-  Lower(value);
+  MakeLower(value);
   StripSuffix(value, ".");
   if (std::string_view(value).starts_with("\\052")) value.replace(0, 4, "*");
 }
@@ -65,7 +63,7 @@ void Map(std::string& value, std::string_view rule) {
 
 void Apply(const Normaliser& normaliser, std::string& value) {
   switch (normaliser.op) {
-    case Normaliser::Op::kLower: return Lower(value);
+    case Normaliser::Op::kLower: return MakeLower(value);
     case Normaliser::Op::kStripPrefix: return StripPrefix(value, normaliser.argument);
     case Normaliser::Op::kStripSuffix: return StripSuffix(value, normaliser.argument);
     case Normaliser::Op::kBasename:

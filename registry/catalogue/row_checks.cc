@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "registry/base/text.h"
 #include "registry/catalogue/row_parser.h"
 
 namespace truce {

@@ -505,8 +505,6 @@ Result<TypeSpec> ParseRow(std::string_view line, const Header& header,
 
 }  // namespace
 
-std::string InQuotes(std::string_view text) { return std::string("\"").append(text).append("\""); }
-
 Result<std::vector<TypeSpec>> ParseTypes(std::string_view text, std::string_view file_name,
                                          std::span<const TypeSpec> known) {
   if (text.size() > kTextBytesMax) {

@@ -12,9 +12,6 @@
 
 namespace truce {
 
-// `text` between quotation marks, as messages about a type file show it.
-std::string InQuotes(std::string_view text);
-
 // The types that `text` states, in its order. A row of a type that `known` (sorted by name) holds
 // starts from it and changes the columns that the file has; other rows start empty. Every row is
 // checked by itself. Errors: kInvalidArgument, "FILE:LINE: COLUMN: ...".

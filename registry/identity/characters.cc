@@ -4,6 +4,9 @@
 #include <array>
 #include <cstdint>
 
+#include "registry/base/hex.h"
+#include "registry/base/utf8.h"
+
 namespace truce {
 namespace {
 
@@ -70,42 +73,14 @@ std::string_view UnseenName(std::uint32_t code_point) {
 // The code point at the front of `text`, which it takes; kInvalid and one byte when it is not
 // UTF-8.
 std::uint32_t TakeCodePoint(std::string_view& text) {
-  const auto byte = [&text](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
-  const std::uint32_t lead = byte(0);
-  const std::size_t size = lead < 0x80                    ? 1
-                           : lead >= 0xC2 && lead <= 0xDF ? 2
-                           : lead >= 0xE0 && lead <= 0xEF ? 3
-                           : lead >= 0xF0 && lead <= 0xF4 ? 4
-                                                          : 0;
-  const auto fail = [&text] {
-    text.remove_prefix(1);
-    return kInvalid;
-  };
-  if (size == 0 || text.size() < size) return fail();
-  constexpr std::array<std::uint32_t, 5> kLeadBits = {0, 0x7F, 0x1F, 0x0F, 0x07};
-  std::uint32_t code_point = lead & kLeadBits[size];
-  for (std::size_t i = 1; i < size; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80U) return fail();
-    code_point = (code_point << 6U) | (byte(i) & 0x3FU);
-  }
-  constexpr std::array<std::uint32_t, 5> kSmallest = {0, 0, 0x80, 0x800, 0x10000};
-  const bool surrogate = code_point >= 0xD800 && code_point <= 0xDFFF;
-  if (code_point < kSmallest[size] || code_point > 0x10FFFF || surrogate) return fail();
-  text.remove_prefix(size);
-  return code_point;
-}
-
-std::string Hex(std::uint32_t value, std::size_t digits_min) {
-  std::string hex;
-  for (; value != 0 || hex.size() < digits_min; value >>= 4U) {
-    hex.insert(hex.begin(), "0123456789ABCDEF"[value & 0xFU]);
-  }
-  return hex;
+  const Utf8Character first = FirstCharacter(text);
+  text.remove_prefix(std::max<std::size_t>(first.length, 1));
+  return first.length == 0 ? kInvalid : first.code;
 }
 
 std::string Contains(std::uint32_t code_point, std::string_view what) {
   return std::string("contains U+")
-      .append(Hex(code_point, 4))
+      .append(UpperHexOf(code_point, 4))
       .append(" (")
       .append(what)
       .append(")");
@@ -142,11 +117,11 @@ std::string Printable(std::string_view text) {
     const std::uint32_t code_point = TakeCodePoint(text);
     std::string piece;
     if (code_point == kInvalid) {
-      piece = "\\x{" + Hex(static_cast<std::uint8_t>(before.front()), 2) + "}";
+      piece = "\\x{" + UpperHexOf(static_cast<std::uint8_t>(before.front()), 2) + "}";
     } else if (code_point >= 0x20 && code_point < 0x7F) {
       piece = static_cast<char>(code_point);
     } else {
-      piece = "\\u{" + Hex(code_point, 4) + "}";
+      piece = "\\u{" + UpperHexOf(code_point, 4) + "}";
     }
     if (shown.size() + piece.size() > kShownBytesMax - kCut.size()) return shown.append(kCut);
     shown += piece;

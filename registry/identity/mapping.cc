@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "registry/base/text.h"
 #include "registry/identity/evidence.h"
 
 namespace truce {
@@ -33,7 +34,7 @@ class Checker {
  private:
   static std::string Subject(const GroupKind& kind) {
     if (kind.kind.empty()) return "mapping of chart values";
-    return "mapping of " + (kind.group.empty() ? kind.kind : kind.kind + "." + kind.group);
+    return "mapping of " + KindForPeople(kind.kind, kind.group);
   }
 
   void Report(std::string_view problem) {

@@ -4,6 +4,9 @@
 #include <array>
 #include <cstddef>
 
+#include "registry/base/hex.h"
+#include "registry/base/percent.h"
+#include "registry/base/text.h"
 #include "registry/identity/encoding.h"
 
 namespace truce {
@@ -11,31 +14,11 @@ namespace {
 
 constexpr std::size_t kSlotParts = 5;
 constexpr std::size_t kIdentityFields = 4;  // before the parts
-constexpr std::string_view kHexDigits = "0123456789ABCDEF";
 
-constexpr std::array<bool, 256> MakePlain() {
-  std::array<bool, 256> plain{};
-  for (std::size_t c = 0; c < plain.size(); ++c) {
-    plain[c] = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-  }
-  for (const char c : std::string_view("._~/:@-")) plain[static_cast<unsigned char>(c)] = true;
-  return plain;
-}
-constexpr std::array<bool, 256> kPlain = MakePlain();
+constexpr ByteSet kPlain = AlnumAnd("._~/:@-");
 
-// The characters at the begin that stand for themselves; `rest` moves behind them.
-std::string_view TakePlain(std::string_view& rest) {
-  std::size_t length = 0;
-  while (length < rest.size() && kPlain[static_cast<unsigned char>(rest[length])]) ++length;
-  const std::string_view plain = rest.substr(0, length);
-  rest.remove_prefix(length);
-  return plain;
-}
-
-int HexValue(char c) {
-  const std::size_t at = kHexDigits.find(c);
-  return at == std::string_view::npos ? -1 : static_cast<int>(at);
-}
+// One text has one encoding: digits in lower case are none.
+int CanonicalHexValue(char c) { return IsLower(c) ? -1 : HexValue(c); }
 
 // The text before the next `separator`; `rest` moves behind it and becomes empty at the end.
 std::string_view TakeUntil(std::string_view& rest, char separator) {
@@ -55,15 +38,7 @@ std::optional<std::string> DecodeAccount(std::string_view field) {
 }  // namespace
 
 void AppendEncoded(std::string& out, std::string_view text) {
-  while (true) {
-    out.append(TakePlain(text));
-    if (text.empty()) return;
-    const auto byte = static_cast<unsigned char>(text.front());
-    out.push_back('%');
-    out.push_back(kHexDigits[byte >> 4U]);
-    out.push_back(kHexDigits[byte & 0xFU]);
-    text.remove_prefix(1);
-  }
+  AppendPercentEncoded<kPlain>(text, out);
 }
 
 void AppendAccount(std::string& out, std::string_view account) {
@@ -180,17 +155,17 @@ std::string PercentEncode(std::string_view text) {
 
 std::optional<std::string> PercentDecode(std::string_view text) {
   constexpr std::size_t kEscapeBytes = 3;
-  std::string decoded(TakePlain(text));
+  std::string decoded(TakeBytes(kPlain, text));
   while (!text.empty()) {
     if (text.front() != '%' || text.size() < kEscapeBytes) return std::nullopt;
-    const int high = HexValue(text[1]);
-    const int low = HexValue(text[2]);
+    const int high = CanonicalHexValue(text[1]);
+    const int low = CanonicalHexValue(text[2]);
     if (high < 0 || low < 0) return std::nullopt;
     const auto value = static_cast<unsigned char>(high * 16 + low);
     if (kPlain[value]) return std::nullopt;
     decoded.push_back(static_cast<char>(value));
     text.remove_prefix(kEscapeBytes);
-    decoded.append(TakePlain(text));
+    decoded.append(TakeBytes(kPlain, text));
   }
   return decoded;
 }

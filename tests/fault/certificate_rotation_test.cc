@@ -15,8 +15,8 @@
 #include "tests/support/http_fixture.h"
 #include "tests/support/memory_cluster_api.h"
 #include "tests/support/temporary_folder.h"
-#include "webhook/cluster/client/base64.h"
 #include "webhook/cluster/publish/installation_keeper.h"
+#include "webhook/wire/base64.h"
 
 namespace truce {
 namespace certificate_rotation_test {

@@ -5,6 +5,7 @@
 
 #include "tests/support/validate_now.h"
 #include "webhook/admission/codec.h"
+#include "webhook/wire/json_writer.h"
 
 namespace truce {
 namespace {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "webhook/admission/codec.h"
+#include "webhook/wire/json_writer.h"
 
 namespace truce {
 namespace codec_contract_test {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "tests/support/policy_of.h"
-#include "webhook/cluster/reconcile/json_reader.h"
+#include "webhook/wire/json_reader.h"
 
 namespace truce {
 namespace name_census_test {

@@ -11,7 +11,7 @@
 
 #include "registry/base/guarded.h"
 #include "tests/support/fake_cluster_api.h"
-#include "webhook/cluster/reconcile/json_reader.h"
+#include "webhook/wire/json_reader.h"
 
 namespace truce {
 namespace own_objects_test {

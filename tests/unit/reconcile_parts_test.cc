@@ -6,10 +6,10 @@
 #include "registry/store/memory/memory_store.h"
 #include "webhook/cluster/reconcile/accounts.h"
 #include "webhook/cluster/reconcile/doubts.h"
-#include "webhook/cluster/reconcile/json_reader.h"
 #include "webhook/cluster/reconcile/kinds.h"
 #include "webhook/cluster/reconcile/recovery.h"
 #include "webhook/cluster/reconcile/sighting.h"
+#include "webhook/wire/json_reader.h"
 
 namespace truce {
 namespace reconcile_parts_test {

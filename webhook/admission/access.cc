@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "certs/file.h"
+#include "registry/base/text.h"
 
 namespace truce {
 namespace {
@@ -23,9 +24,7 @@ bool HasBearer(const HttpRequest& request, std::string_view token) {
   constexpr std::string_view kScheme = "bearer ";
   const std::string_view field = request.Header("authorization");
   if (field.size() < kScheme.size()) return false;
-  const bool scheme = std::equal(kScheme.begin(), kScheme.end(), field.begin(), [](char a, char b) {
-    return a == (b >= 'A' && b <= 'Z' ? static_cast<char>(b - 'A' + 'a') : b);
-  });
+  const bool scheme = EqualsIgnoringCase(field.substr(0, kScheme.size()), kScheme);
   return scheme && SameSecret(field.substr(kScheme.size()), token);
 }
 

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstring>
 #include <optional>
 #include <utility>
 
 #include "registry/base/result.h"
+#include "webhook/wire/json_scalar.h"
 
 namespace truce {
 namespace {
@@ -168,7 +168,7 @@ class TreeReader final {
       case dom::element_type::UINT64:
       case dom::element_type::DOUBLE: break;
     }
-    if (builder != nullptr) Leaf(value, key, *builder);
+    if (builder != nullptr) AddScalar(value, key, *builder);
     return true;
   }
 
@@ -207,40 +207,6 @@ class TreeReader final {
 
   static std::string Twice(std::string_view key) {
     return "the key \"" + Shown(key) + "\" appears twice in one object";
-  }
-
-  static void Leaf(dom::element value, std::string_view key, Builder& builder) {
-    std::string_view text;
-    if (value.get_string().get(text) == simdjson::SUCCESS) {
-      builder.Scalar(Builder::Kind::kString, key, text);
-      return;
-    }
-    bool flag = false;
-    if (value.get_bool().get(flag) == simdjson::SUCCESS) {
-      builder.Scalar(Builder::Kind::kBool, key, flag ? "true" : "false");
-      return;
-    }
-    if (value.is_null()) {
-      builder.Scalar(Builder::Kind::kNull, key, {});
-      return;
-    }
-    builder.Scalar(Builder::Kind::kNumber, key, builder.Own(NumberText(value)));
-  }
-
-  static std::string NumberText(dom::element value) {
-    std::array<char, 32> digits;
-    char* end = digits.data();
-    std::int64_t signed_number = 0;
-    std::uint64_t unsigned_number = 0;
-    double number = 0;
-    if (value.get_int64().get(signed_number) == simdjson::SUCCESS) {
-      end = std::to_chars(digits.data(), digits.data() + digits.size(), signed_number).ptr;
-    } else if (value.get_uint64().get(unsigned_number) == simdjson::SUCCESS) {
-      end = std::to_chars(digits.data(), digits.data() + digits.size(), unsigned_number).ptr;
-    } else if (value.get_double().get(number) == simdjson::SUCCESS) {
-      end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-    }
-    return std::string(digits.data(), end);
   }
 
   OpenKeys keys_;

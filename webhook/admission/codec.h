@@ -91,9 +91,6 @@ struct AdmissionAnswer {
 // The AdmissionReview that answers request `uid`, as JSON. Bytes that are not UTF-8 become U+FFFD.
 std::string WriteReview(std::string_view uid, const AdmissionAnswer& answer);
 
-// Appends `text` as a JSON string with its quotes.
-void AppendJsonString(std::string_view text, std::string& out);
-
 }  // namespace truce
 
 #endif  // TRUCE_WEBHOOK_ADMISSION_CODEC_H_

@@ -27,8 +27,6 @@ std::string Padded(std::string_view text, std::size_t width) {
   return out;
 }
 
-std::string Quoted(std::string_view text) { return '"' + OneLine(text, 256) + '"'; }
-
 // "until 2026-12-01" or nothing.
 std::string UntilOf(const std::optional<Timestamp>& until) {
   return until ? ", until " + FormatTimestamp(*until) : std::string();

@@ -3,88 +3,14 @@
 #include <charconv>
 
 #include "webhook/admission/codec.h"
+#include "webhook/wire/json_writer.h"
 
 namespace truce {
 namespace {
 
-// Number of bytes of the UTF-8 sequence at the begin of `text`, or 0 when it is none.
-std::size_t SequenceLength(std::string_view text) {
-  const auto at = [&](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
-  };
-  const auto follows = [&](std::size_t i) { return (at(i) & 0xC0U) == 0x80U; };
-  const unsigned lead = at(0);
-  if (lead < 0x80) return 1;
-  if (lead >= 0xC2 && lead <= 0xDF) return follows(1) ? 2 : 0;
-  if (lead >= 0xE0 && lead <= 0xEF) {
-    if (!follows(1) || !follows(2)) return 0;
-    if (lead == 0xE0 && at(1) < 0xA0) return 0;  // overlong
-    if (lead == 0xED && at(1) > 0x9F) return 0;  // surrogates
-    return 3;
-  }
-  if (lead >= 0xF0 && lead <= 0xF4) {
-    if (!follows(1) || !follows(2) || !follows(3)) return 0;
-    if (lead == 0xF0 && at(1) < 0x90) return 0;
-    if (lead == 0xF4 && at(1) > 0x8F) return 0;
-    return 4;
-  }
-  return 0;
-}
-
-// Bytes that stand for themselves in a JSON string.
-constexpr std::array<bool, 256> kPlain = [] {
-  std::array<bool, 256> plain{};
-  for (std::size_t c = 0x20; c < 0x7F; ++c) plain[c] = c != '"' && c != '\\';
-  return plain;
-}();
-
-bool IsPlain(char c) { return kPlain[static_cast<unsigned char>(c)]; }
-
-void AppendEscaped(char c, std::string& out) {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  switch (c) {
-    case '"': out += "\\\""; return;
-    case '\\': out += "\\\\"; return;
-    case '\n': out += "\\n"; return;
-    case '\r': out += "\\r"; return;
-    case '\t': out += "\\t"; return;
-    default: break;
-  }
-  const auto byte = static_cast<unsigned char>(c);
-  out += "\\u00";
-  out += kHex[byte >> 4U];
-  out += kHex[byte & 15U];
-}
-
 std::string_view ReasonOf(int code) { return code == 422 ? "Invalid" : "Forbidden"; }
 
 }  // namespace
-
-void AppendJsonString(std::string_view text, std::string& out) {
-  out += '"';
-  std::size_t begin = 0;
-  std::size_t i = 0;
-  while (i < text.size()) {
-    if (IsPlain(text[i])) {
-      ++i;
-      continue;
-    }
-    out.append(text, begin, i - begin);
-    const auto rest = text.substr(i);
-    const std::size_t length = SequenceLength(rest);
-    if (length > 1) {
-      out.append(rest.substr(0, length));
-    } else if (length == 1) {
-      AppendEscaped(text[i], out);
-    } else {
-      out += "\xEF\xBF\xBD";
-    }
-    i += length == 0 ? 1 : length;
-    begin = i;
-  }
-  out.append(text, begin, text.size() - begin);
-  out += '"';
-}
 
 std::string WriteReview(std::string_view uid, const AdmissionAnswer& answer) {
   std::string out;

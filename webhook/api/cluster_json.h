@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "webhook/api/json_writer.h"
 #include "webhook/cluster/detect/conflicts.h"
 #include "webhook/cluster/detect/coverage.h"
 #include "webhook/cluster/detect/findings_book.h"
 #include "webhook/cluster/detect/name_census.h"
 #include "webhook/cluster/detect/report_baseline.h"
 #include "webhook/cluster/detect/tag_war.h"
+#include "webhook/wire/json_writer.h"
 
 namespace truce {
 

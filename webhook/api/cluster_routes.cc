@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "webhook/api/cluster_json.h"
-#include "webhook/api/json_writer.h"
 #include "webhook/api/problem.h"
 #include "webhook/cluster/detect/report_conflicts.h"
 #include "webhook/cluster/detect/report_coverage.h"
 #include "webhook/wire/json_text.h"
+#include "webhook/wire/json_writer.h"
 
 namespace truce {
 namespace {

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "webhook/admission/explain_policy.h"
-#include "webhook/api/json_writer.h"
 #include "webhook/api/problem.h"
-#include "webhook/cluster/reconcile/json_reader.h"
+#include "webhook/wire/json_reader.h"
+#include "webhook/wire/json_writer.h"
 
 namespace truce {
 namespace {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "policies/finding.h"
-#include "webhook/api/json_writer.h"
+#include "webhook/wire/json_writer.h"
 
 namespace truce {
 namespace {

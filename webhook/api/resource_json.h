@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "registry/ownership/rows.h"
-#include "webhook/api/json_writer.h"
+#include "webhook/wire/json_writer.h"
 
 namespace truce {
 

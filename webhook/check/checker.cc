@@ -9,7 +9,7 @@
 #include "policies/name_rules.h"
 #include "policies/people.h"
 #include "policies/rules.h"
-#include "webhook/admission/codec.h"
+#include "registry/base/text.h"
 #include "webhook/check/answer.h"
 #include "webhook/check/places.h"
 #include "webhook/check/plain_scalar.h"
@@ -442,7 +442,7 @@ void Checker::Impl::NameUnknownKinds() {
   for (const Subject& subject : subjects) {
     if (subject.known_kind) continue;
     ++report.unknown_objects;
-    kinds.insert(subject.slot.kind + "." + subject.slot.group);
+    kinds.insert(KindForPeople(subject.slot.kind, subject.slot.group));
   }
   if (kinds.empty()) return;
   CheckFinding note;

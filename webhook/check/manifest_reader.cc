@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "webhook/admission/codec.h"
 #include "webhook/check/plain_scalar.h"
+#include "webhook/wire/json_writer.h"
 
 namespace truce {
 namespace {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "registry/base/hex.h"
 #include "registry/base/text.h"
 
 namespace truce {
@@ -26,12 +27,7 @@ bool IsOneOf(std::string_view text, const std::array<std::string_view, kSize>& w
 }
 
 bool AllDigits(std::string_view text, int base) {
-  const auto fits = [base](char c) {
-    const int value = IsDigit(c)                               ? c - '0'
-                      : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10
-                                                               : 99;
-    return value < base;
-  };
+  const auto fits = [base](char c) { return IsHexDigit(c) && HexValue(c) < base; };
   return !text.empty() && std::all_of(text.begin(), text.end(), fits);
 }
 

@@ -1,8 +1,8 @@
 #include "webhook/check/question.h"
 
-#include "webhook/admission/codec.h"
 #include "webhook/check/manifest_reader.h"
 #include "webhook/check/places.h"
+#include "webhook/wire/json_writer.h"
 
 namespace truce {
 namespace {

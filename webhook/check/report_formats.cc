@@ -3,8 +3,8 @@
 #include <set>
 #include <string>
 
-#include "webhook/api/json_writer.h"
 #include "webhook/check/report.h"
+#include "webhook/wire/json_writer.h"
 
 namespace truce {
 namespace {

@@ -1,11 +1,11 @@
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <vector>
 
 #include "registry/base/clock.h"
+#include "registry/base/text.h"
 #include "registry/catalogue/explain.h"
 #include "webhook/admission/explain_policy.h"
 #include "webhook/check/manifest_reader.h"
@@ -21,12 +21,6 @@
 namespace truce {
 namespace {
 
-bool EqualWithoutCase(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
-    return std::tolower(x) == std::tolower(y);
-  });
-}
-
 // Types that `word` may mean: "s3/bucket", "Bucket", "Bucket.s3.aws.upbound.io".
 std::vector<const TypeSpec*> Candidates(const Catalogue& catalogue, std::string_view word) {
   if (const TypeSpec* exact = catalogue.FindType(word); exact != nullptr) return {exact};
@@ -39,7 +33,7 @@ std::vector<const TypeSpec*> Candidates(const Catalogue& catalogue, std::string_
   for (const TypeSpec& spec : catalogue.types()) {
     const std::string_view name = spec.name;
     const std::string_view kind = name.substr(name.find('/') + 1);
-    if (EqualWithoutCase(name, word) || EqualWithoutCase(kind, word)) found.push_back(&spec);
+    if (EqualsIgnoringCase(name, word) || EqualsIgnoringCase(kind, word)) found.push_back(&spec);
   }
   return found;
 }

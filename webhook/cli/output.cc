@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "registry/base/utf8.h"
 #include "webhook/cli/command.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/config/yaml.h"
@@ -19,13 +20,6 @@ std::string Cell(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return std::iscntrl(c) != 0; }, '?');
   return text;
-}
-
-// The characters of UTF-8 text.
-std::size_t WidthOf(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-  }));
 }
 
 YamlNode NodeOf(const OrderedJson& json) {
@@ -62,13 +56,14 @@ void PrintTable(const std::vector<std::vector<std::string>>& rows, std::ostream&
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], WidthOf(row[i]));
+    for (std::size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], CharacterCount(row[i]));
   }
   for (const auto& row : rows) {
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i) {
       line += Cell(row[i]);
-      if (i + 1 < row.size()) line.append(widths[i] + 3 - WidthOf(row[i]), ' ');
+      if (i + 1 < row.size()) line.append(widths[i] + 3 - CharacterCount(row[i]), ' ');
     }
     out << line << "\n";
   }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "registry/base/percent.h"
 #include "webhook/api/auth/api_access.h"
 #include "webhook/cluster/client/http_call.h"
 #include "webhook/cluster/client/kube_config.h"
@@ -18,23 +19,6 @@ using Json = nlohmann::json;
 
 constexpr int kTokenSeconds = 600;
 constexpr std::size_t kNameBytesMax = 253;
-
-// `text` as it stands in a query.
-std::string Encoded(std::string_view text) {
-  constexpr std::string_view kHex = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte) != 0 || c == '-' || c == '_' || c == '.' || c == '~') {
-      out += c;
-    } else {
-      out += '%';
-      out += kHex[byte >> 4U];
-      out += kHex[byte & 15U];
-    }
-  }
-  return out;
-}
 
 // "namespace/name", both names of Kubernetes.
 struct NamespacedName {
@@ -201,7 +185,7 @@ std::string TargetOf(const ApiQuestion& question) {
   for (const auto& [name, value] : question.parameters) {
     if (value.empty()) continue;
     target += separator;
-    target.append(name).append("=").append(Encoded(value));
+    target.append(name).append("=").append(UriEncoded(value));
     separator = '&';
   }
   return target;

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <vector>
 
+#include "registry/base/text.h"
 #include "registry/catalogue/explain.h"
 #include "webhook/cli/catalogue_file.h"
 #include "webhook/cli/command.h"
@@ -18,13 +18,6 @@ namespace {
 constexpr std::size_t kColumns = 6;
 using TableRow = std::array<std::string, kColumns>;
 
-std::string LowerOf(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
-
 // The types whose name, or the name of one of whose kinds, contains `word` in whatever case.
 std::vector<const TypeSpec*> TypesWith(const Catalogue& catalogue, std::string_view word) {
   const std::string wanted = LowerOf(word);
@@ -32,7 +25,7 @@ std::vector<const TypeSpec*> TypesWith(const Catalogue& catalogue, std::string_v
   std::vector<const TypeSpec*> found;
   for (const TypeSpec& spec : catalogue.types()) {
     const bool by_kind = std::any_of(spec.kinds.begin(), spec.kinds.end(), [&](const auto& kind) {
-      return fits(kind.kind + "." + kind.group);
+      return fits(KindForPeople(kind.kind, kind.group));
     });
     if (by_kind || fits(spec.name)) found.push_back(&spec);
   }

@@ -1,16 +1,9 @@
 #include "webhook/cluster/cluster_api.h"
 
-#include <algorithm>
-#include <array>
+#include "registry/base/percent.h"
 
 namespace truce {
 namespace {
-
-// What RFC 3986 calls unreserved; names of objects hold little else.
-bool IsUnreserved(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-         c == '.' || c == '_' || c == '~';
-}
 
 void AppendSegment(std::string& path, std::string_view segment) {
   path += '/';
@@ -39,20 +32,7 @@ std::string_view Name(ApiErrorKind kind) {
 }
 
 std::string EncodeSegment(std::string_view text) {
-  static constexpr std::array<char, 16> kHex = {'0', '1', '2', '3', '4', '5', '6', '7',
-                                                '8', '9', 'A', 'B', 'C', 'D', 'E', 'F'};
-  std::string encoded;
-  encoded.reserve(text.size());
-  for (const char c : text) {
-    if (IsUnreserved(c)) {
-      encoded += c;
-      continue;
-    }
-    const auto byte = static_cast<unsigned char>(c);
-    encoded += '%';
-    encoded += kHex[byte >> 4U];
-    encoded += kHex[byte & 15U];
-  }
+  std::string encoded = UriEncoded(text);
   // Segments that a path would lose: the server must see them as names, and refuse them.
   if (encoded == ".") return "%2E";
   if (encoded == "..") return "%2E%2E";

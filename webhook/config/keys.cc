@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
+
+#include "registry/base/text.h"
 
 namespace truce {
 namespace {
@@ -198,8 +199,8 @@ const std::array kKeys = {
 template <typename Emit>
 void ForEachInWords(std::string_view name, Emit emit) {
   for (std::size_t i = 0; i < name.size(); ++i) {
-    const bool is_upper = std::isupper(static_cast<unsigned char>(name[i])) != 0;
-    const bool after_lower = i > 0 && std::isupper(static_cast<unsigned char>(name[i - 1])) == 0;
+    const bool is_upper = IsUpper(name[i]);
+    const bool after_lower = i > 0 && !IsUpper(name[i - 1]);
     emit(name[i], is_upper && after_lower);
   }
 }
@@ -211,8 +212,7 @@ std::size_t EditDistance(std::string_view a, std::string_view b) {
     std::size_t diagonal = row[0];
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const bool same = std::tolower(static_cast<unsigned char>(a[i - 1])) ==
-                        std::tolower(static_cast<unsigned char>(b[j - 1]));
+      const bool same = Lower(a[i - 1]) == Lower(b[j - 1]);
       const std::size_t substituted = diagonal + (same ? 0 : 1);
       diagonal = row[j];
       row[j] = std::min({substituted, row[j] + 1, row[j - 1] + 1});
@@ -235,7 +235,7 @@ std::string FlagOf(std::string_view key_name) {
   std::string flag = "--";
   ForEachInWords(key_name, [&](char c, bool starts_word) {
     if (starts_word) flag += '-';
-    flag += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    flag += Lower(c);
   });
   return flag;
 }
@@ -244,7 +244,7 @@ std::string VariableOf(std::string_view key_name) {
   std::string variable = "TRUCE_";
   ForEachInWords(key_name, [&](char c, bool starts_word) {
     if (starts_word) variable += '_';
-    variable += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    variable += Upper(c);
   });
   return variable;
 }

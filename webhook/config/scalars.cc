@@ -11,7 +11,7 @@ namespace {
 
 Error Wrong(std::string message) { return Error{ErrorCode::kInvalidArgument, std::move(message)}; }
 
-std::string InQuotes(std::string_view text) {
+std::string Shown(std::string_view text) {
   constexpr std::size_t kShownMax = 80;
   std::string out = "'";
   for (const char c : text.substr(0, kShownMax)) {
@@ -47,7 +47,7 @@ bool IsServerName(std::string_view text) {
 Result<void> CheckAddress(std::string_view text) {
   const std::size_t colon = text.rfind(':');
   const Error wrong =
-      Wrong(InQuotes(text) + " is not an address; write HOST:PORT, as 127.0.0.1:8443 or [::]:8443");
+      Wrong(Shown(text) + " is not an address; write HOST:PORT, as 127.0.0.1:8443 or [::]:8443");
   if (colon == std::string_view::npos) return wrong;
   std::string_view host = text.substr(0, colon);
   const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
@@ -56,7 +56,7 @@ Result<void> CheckAddress(std::string_view text) {
   const auto port = WholeNumber(text.substr(colon + 1));
   if (!host.empty() && !IsServerName(host) && !bracketed) return wrong;
   if (!port.has_value()) return wrong;
-  if (*port > 65535) return Wrong(InQuotes(text) + " has no valid port; it must be 0 to 65535");
+  if (*port > 65535) return Wrong(Shown(text) + " has no valid port; it must be 0 to 65535");
   return {};
 }
 
@@ -66,7 +66,7 @@ Result<void> CheckStore(std::string_view text) {
     // The URL may hold a password: it is not repeated.
     return Wrong("PostgreSQL is not built into this version; use 'sqlite'");
   }
-  return Wrong(InQuotes(text.substr(0, text.find("://"))) +
+  return Wrong(Shown(text.substr(0, text.find("://"))) +
                " is not a known store; use 'sqlite' or 'memory'");
 }
 
@@ -76,7 +76,7 @@ Result<void> CheckClusterId(std::string_view text) {
                       return (c >= 'a' && c <= 'z') || std::isdigit(c) != 0 || c == '-';
                     });
   if (good) return {};
-  return Wrong(InQuotes(text) + " is not a cluster id; use 1 to 32 characters of a-z, 0-9 and '-'");
+  return Wrong(Shown(text) + " is not a cluster id; use 1 to 32 characters of a-z, 0-9 and '-'");
 }
 
 Result<void> CheckUrl(std::string_view text) {
@@ -86,7 +86,7 @@ Result<void> CheckUrl(std::string_view text) {
   const bool good = has_scheme && text.size() > host && !text.ends_with('/') &&
                     text.find_first_of(" \t\r\n?#") == std::string_view::npos;
   if (good) return {};
-  return Wrong(InQuotes(text) +
+  return Wrong(Shown(text) +
                " is not a usable URL; write https://HOST[:PORT][/PATH] without a '/' at its end");
 }
 
@@ -119,7 +119,7 @@ bool IsObjectName(std::string_view text) {
 Result<void> RunCheck(Check check, std::string_view text) {
   const bool has_control =
       std::any_of(text.begin(), text.end(), [](unsigned char c) { return std::iscntrl(c) != 0; });
-  if (has_control) return Wrong(InQuotes(text) + " holds a control character; remove it");
+  if (has_control) return Wrong(Shown(text) + " holds a control character; remove it");
   switch (check) {
     case Check::kNone: return {};
     case Check::kAddress: return CheckAddress(text);
@@ -128,16 +128,16 @@ Result<void> RunCheck(Check check, std::string_view text) {
     case Check::kHttpUrl: return CheckUrl(text);
     case Check::kServerName:
       if (IsServerName(text)) return {};
-      return Wrong(InQuotes(text) + " is neither a DNS name nor an address");
+      return Wrong(Shown(text) + " is neither a DNS name nor an address");
     case Check::kPattern:
       if (!text.empty() && text != "*") return {};
-      return Wrong(InQuotes(text) + " would match everyone or no one; name a user");
+      return Wrong(Shown(text) + " would match everyone or no one; name a user");
     case Check::kLabelKey:
       if (IsLabelKey(text)) return {};
-      return Wrong(InQuotes(text) + " is not a key of a label or annotation; write [DOMAIN/]NAME");
+      return Wrong(Shown(text) + " is not a key of a label or annotation; write [DOMAIN/]NAME");
     case Check::kObjectName:
       if (text.empty() || IsObjectName(text)) return {};
-      return Wrong(InQuotes(text) + " is not an object of a namespace; write NAMESPACE/NAME");
+      return Wrong(Shown(text) + " is not an object of a namespace; write NAMESPACE/NAME");
   }
   return Error{ErrorCode::kInternal, "unknown check"};
 }
@@ -150,16 +150,16 @@ std::string RangeText(const Key& key, std::string_view unit, std::int64_t scale)
 Result<std::int64_t> ReadNumber(const Key& key, std::string_view text) {
   const auto number = WholeNumber(text);
   if (!number.has_value()) {
-    return Wrong(InQuotes(text) + " is not a whole number; write digits only, as " +
+    return Wrong(Shown(text) + " is not a whole number; write digits only, as " +
                  std::string(key.fallback));
   }
   const bool in_range = *number >= key.minimum && *number <= key.maximum;
   const bool is_choice = key.type.find('|') != std::string_view::npos;
   if (is_choice && key.type.find(text) == std::string_view::npos) {
-    return Wrong(InQuotes(text) + " is not allowed; use one of " + std::string(key.type));
+    return Wrong(Shown(text) + " is not allowed; use one of " + std::string(key.type));
   }
   if (in_range) return *number;
-  return Wrong(InQuotes(text) + " is out of range; it must be " + RangeText(key, "", 1));
+  return Wrong(Shown(text) + " is out of range; it must be " + RangeText(key, "", 1));
 }
 
 Result<std::chrono::milliseconds> ReadDuration(const Key& key, std::string_view text) {
@@ -176,9 +176,9 @@ Result<std::chrono::milliseconds> ReadDuration(const Key& key, std::string_view 
     if (!number.has_value() || *number > kNumberMax) continue;
     const std::int64_t total = *number * unit.milliseconds;
     if (total >= key.minimum && total <= key.maximum) return std::chrono::milliseconds(total);
-    return Wrong(InQuotes(text) + " is out of range; it must be " + RangeText(key, "s", 1000));
+    return Wrong(Shown(text) + " is out of range; it must be " + RangeText(key, "s", 1000));
   }
-  return Wrong(InQuotes(text) +
+  return Wrong(Shown(text) +
                " is not a duration; write a number and a unit, as 500ms, 30s, 3m or 1h");
 }
 
@@ -202,7 +202,7 @@ Result<Enum> ReadChoice(const Key& key, std::string_view text, const std::array<
   for (const Enum value : values) {
     if (Name(value) == text) return value;
   }
-  return Wrong(InQuotes(text) + " is not allowed; use one of " + std::string(key.type));
+  return Wrong(Shown(text) + " is not allowed; use one of " + std::string(key.type));
 }
 
 // Sets the field that each alternative of ScalarField points to.
@@ -218,7 +218,7 @@ struct Setter {
   }
   Result<void> operator()(bool Config::*field) const {
     if (text != "true" && text != "false") {
-      return Wrong(InQuotes(text) + " is neither true nor false; write one of these words");
+      return Wrong(Shown(text) + " is neither true nor false; write one of these words");
     }
     config.*field = text == "true";
     return {};

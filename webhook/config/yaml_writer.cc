@@ -1,14 +1,12 @@
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <cstdio>
 
+#include "registry/base/hex.h"
+#include "registry/base/text.h"
 #include "webhook/config/yaml.h"
 
 namespace truce {
 namespace {
-
-bool IsAsciiDigit(char c) { return c >= '0' && c <= '9'; }
 
 std::string Quoted(std::string_view text) {
   std::string out = "\"";
@@ -22,9 +20,8 @@ std::string Quoted(std::string_view text) {
     } else if (c == '\t') {
       out += "\\t";
     } else if (byte < 0x20 || byte == 0x7f) {
-      std::array<char, 8> escape{};
-      std::snprintf(escape.data(), escape.size(), "\\x%02x", static_cast<unsigned>(byte));
-      out += escape.data();
+      out += "\\x";
+      AppendHex(byte, out);
     } else {
       out += c;
     }
@@ -35,12 +32,11 @@ std::string Quoted(std::string_view text) {
 bool IsPlainSafe(std::string_view text) {
   if (text.empty() || LooksLikeOtherThanText(text)) return false;
   const auto is_safe = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-           std::string_view("._/:@+-").find(c) != std::string_view::npos;
+    return IsAlnum(c) || std::string_view("._/:@+-").find(c) != std::string_view::npos;
   };
   if (!std::all_of(text.begin(), text.end(), is_safe)) return false;
   // A leading dash or colon, and a colon at the end, mean something to YAML.
-  return std::isalnum(static_cast<unsigned char>(text.front())) != 0 && text.back() != ':';
+  return IsAlnum(text.front()) && text.back() != ':';
 }
 
 void Write(const YamlNode& node, int indent, bool in_list, std::string& out);
@@ -86,9 +82,7 @@ bool LooksLikeOtherThanText(std::string_view plain) {
   static constexpr std::array<std::string_view, 16> kWords = {
       "~", "null", "true", "false", "yes",   "no",    "on",  "off",
       "y", "n",    ".nan", ".inf",  "-.inf", "+.inf", "nan", "inf"};
-  std::string lower(plain);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string lower = LowerOf(plain);
   if (lower.empty()) return true;
   if (std::find(kWords.begin(), kWords.end(), lower) != kWords.end()) return true;
   std::string_view number = lower;
@@ -97,13 +91,12 @@ bool LooksLikeOtherThanText(std::string_view plain) {
   if (number.starts_with("0x")) return true;
   if (number.starts_with("0o") || number.starts_with("0b")) return true;
   if (number.front() == '.') number.remove_prefix(1);
-  if (number.empty() || !IsAsciiDigit(number.front())) return false;
+  if (number.empty() || !IsDigit(number.front())) return false;
   // Digits, and what may stand between them in a number of YAML 1.1: 1_000, 1.5e3, 22:22.
   std::size_t dot_count = 0;
   for (const char c : number) {
     if (c == '.') ++dot_count;
-    if (!IsAsciiDigit(c) && std::string_view("._e+-:").find(c) == std::string_view::npos)
-      return false;
+    if (!IsDigit(c) && std::string_view("._e+-:").find(c) == std::string_view::npos) return false;
   }
   const bool is_address = dot_count > 1;  // 127.0.0.1:8443
   const bool is_date = number.size() >= 10 && number[4] == '-';

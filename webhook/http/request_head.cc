@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "registry/base/hex.h"
 #include "registry/base/text.h"
 
 namespace truce {
@@ -16,14 +17,7 @@ constexpr size_t kContentLengthDigitsMax = 18;  // always fits 64 bits
 constexpr size_t kChunkSizeDigitsMax = 8;
 constexpr size_t kMethodBytesMax = 16;  // longer than any registered method that a web server meets
 
-constexpr char ToLower(char c) { return IsUpper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
 constexpr bool IsBlank(char c) { return c == ' ' || c == '\t'; }
-
-constexpr int HexValue(char c) {
-  if (IsDigit(c)) return c - '0';
-  const char lower = ToLower(c);
-  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
 
 constexpr size_t Index(char c) { return static_cast<unsigned char>(c); }
 
@@ -45,11 +39,6 @@ constexpr std::array<bool, 256> kIsValue = [] {
 
 constexpr HeadRefusal Bad(std::string_view reason) {
   return {400, reason, HttpRejection::kBadRequest};
-}
-
-bool EqualsIgnoringCase(std::string_view text, std::string_view lower) {
-  return std::equal(text.begin(), text.end(), lower.begin(), lower.end(),
-                    [](char a, char b) { return ToLower(a) == b; });
 }
 
 // "%0a" and its like; `strict` also refuses a '%' that begins no escape.
@@ -121,7 +110,7 @@ Refusal ReadField(std::span<char> line, RequestHead& head) {
   if (colon == text.npos || colon == 0) return Bad("malformed header field");
   for (char& c : line.subspan(0, colon)) {
     if (!kIsToken[Index(c)]) return Bad("malformed header field");
-    c = ToLower(c);
+    c = Lower(c);
   }
   const std::string_view value = Trim(text.substr(colon + 1));
   for (char c : value) {
@@ -172,7 +161,7 @@ HeadRefusal RefuseTransferEncoding(std::string_view value, bool has_length, bool
   if (end != after.npos) {
     std::string_view size = after.substr(0, std::min(end, after.find(';')));
     if (!size.empty() && size.back() == '\r') size.remove_suffix(1);
-    const bool hex = std::all_of(size.begin(), size.end(), [](char c) { return HexValue(c) >= 0; });
+    const bool hex = std::all_of(size.begin(), size.end(), IsHexDigit);
     if (size.empty() || size.size() > kChunkSizeDigitsMax || !hex)
       return Bad("malformed chunk size");
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "registry/base/result.h"
+#include "registry/base/text.h"
 #include "webhook/imports/readers.h"
 #include "webhook/wire/json_text.h"
 
@@ -19,13 +20,6 @@ std::string FirstOf(const Json& json, std::initializer_list<const char*> names) 
     if (!text.empty()) return text;
   }
   return {};
-}
-
-std::string Lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
 }
 
 // Where CloudFormation's words are not the catalogue's.
@@ -107,10 +101,10 @@ std::string TypeOfCloudFormation(std::string_view name, const Catalogue& catalog
   constexpr std::string_view kPrefix = "AWS::";
   const std::size_t kind = name.rfind("::");
   if (!name.starts_with(kPrefix) || kind <= kPrefix.size()) return {};
-  const std::string wanted = Lower(name.substr(kPrefix.size(), kind - kPrefix.size())) + "/" +
-                             Lower(name.substr(kind + 2));
+  const std::string wanted = LowerOf(name.substr(kPrefix.size(), kind - kPrefix.size())) + "/" +
+                             LowerOf(name.substr(kind + 2));
   for (const TypeSpec& spec : catalogue.types()) {
-    if (Lower(spec.name) == wanted) return spec.name;
+    if (LowerOf(spec.name) == wanted) return spec.name;
   }
   return {};
 }

@@ -2,11 +2,11 @@
 // of Terraform's, so a resource's attributes, in camelCase, are the fields of spec.forProvider: the
 // same identity reads both.
 #include <algorithm>
-#include <cctype>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "registry/base/result.h"
+#include "registry/base/text.h"
 #include "registry/identity/identity.h"
 #include "webhook/imports/readers.h"
 #include "webhook/wire/json_text.h"
@@ -28,7 +28,7 @@ std::string CamelCase(std::string_view name) {
       upper = true;
       continue;
     }
-    out += upper ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
+    out += upper ? Upper(c) : c;
     upper = false;
   }
   return out;

@@ -1,34 +1,15 @@
 
 #include <array>
 
+#include "registry/base/hex.h"
+#include "registry/base/utf8.h"
 #include "webhook/log/log.h"
 
 namespace truce {
 namespace {
 
-constexpr std::string_view kHex = "0123456789abcdef";
 // Room for most lines.
 constexpr std::size_t kUsualLineBytes = 768;
-
-// Length of the well-formed UTF-8 sequence at the start of `text`; 0 when there is none.
-std::size_t Utf8Length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const auto is_tail = [&](std::size_t i) { return i < text.size() && (byte(i) & 0xc0U) == 0x80U; };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return 1;
-  if (first >= 0xc2 && first <= 0xdf) return is_tail(1) ? 2 : 0;
-  if (first >= 0xe0 && first <= 0xef && is_tail(1) && is_tail(2)) {
-    const bool overlong = first == 0xe0 && byte(1) < 0xa0;
-    const bool surrogate = first == 0xed && byte(1) > 0x9f;
-    return overlong || surrogate ? 0 : 3;
-  }
-  if (first >= 0xf0 && first <= 0xf4 && is_tail(1) && is_tail(2) && is_tail(3)) {
-    const bool overlong = first == 0xf0 && byte(1) < 0x90;
-    const bool too_high = first == 0xf4 && byte(1) > 0x8f;
-    return overlong || too_high ? 0 : 4;
-  }
-  return 0;
-}
 
 // Bytes that stand for themselves within quotes.
 constexpr std::array<bool, 256> kPlain = [] {
@@ -41,8 +22,7 @@ bool IsPlain(char c) { return kPlain[static_cast<unsigned char>(c)]; }
 
 void AppendEscape(std::string& out, unsigned char byte) {
   out += "\\u00";
-  out += kHex[byte >> 4U];
-  out += kHex[byte & 0xfU];
+  AppendHex(byte, out);
 }
 
 // True for code points that would rearrange or break the line on a terminal: C1 controls, line and
@@ -69,7 +49,7 @@ void AppendEscaped(std::string& out, std::string_view text) {
     text.remove_prefix(plain);
     if (text.empty()) break;
     const auto byte = static_cast<unsigned char>(text[0]);
-    const std::size_t length = Utf8Length(text);
+    const std::size_t length = FirstCharacter(text).length;
     if (text[0] == '"' || text[0] == '\\') {
       out += '\\';
       out += text[0];

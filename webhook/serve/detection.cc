@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "registry/base/text.h"
 #include "webhook/cluster/detect/configuration_event.h"
 #include "webhook/cluster/detect/name_survey.h"
 #include "webhook/cluster/reconcile/recovery.h"
@@ -18,8 +19,6 @@ constexpr std::chrono::seconds kSurveyTime{20};
 constexpr std::chrono::seconds kDiscoveryTime{30};
 // Kinds that nobody follows come and go rarely; they matter to the coverage report only.
 constexpr std::chrono::minutes kDiscoverEvery{5};
-
-std::string KindForPeople(const GroupKind& kind) { return kind.kind + "." + kind.group; }
 
 }  // namespace
 
@@ -231,11 +230,12 @@ BrakeView BrakeOf(Watcher& watcher) {
   view.held_back = status.held_back;
   for (const KindStatus& kind : watcher.Kinds()) {
     if (kind.frozen.empty()) continue;
-    view.frozen.push_back({KindForPeople(kind.kind.group_kind()), kind.frozen});
+    const GroupKind named = kind.kind.group_kind();
+    view.frozen.push_back({KindForPeople(named.kind, named.group), kind.frozen});
   }
   std::map<GroupKind, BrakeView::Waiting> waiting;
   for (const auto& [kind, since] : watcher.reconciler().WaitForSecondList()) {
-    waiting[kind] = {KindForPeople(kind), 0, since};
+    waiting[kind] = {KindForPeople(kind.kind, kind.group), 0, since};
   }
   for (const Nomination& nomination : watcher.reconciler().Nominations()) {
     const auto found = waiting.find({nomination.slot.group, nomination.slot.kind});

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "webhook/cluster/backoff.h"
-#include "webhook/cluster/reconcile/json_reader.h"
 #include "webhook/serve/registry_memory.h"
+#include "webhook/wire/json_reader.h"
 
 namespace truce {
 namespace {

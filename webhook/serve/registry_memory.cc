@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "certs/file.h"
-#include "webhook/cluster/reconcile/json_reader.h"
+#include "webhook/wire/json_reader.h"
 
 namespace truce {
 namespace {

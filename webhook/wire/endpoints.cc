@@ -6,22 +6,13 @@
 #include <span>
 
 #include "registry/base/assert.h"
+#include "registry/base/hex.h"
 
 namespace truce {
 namespace {
 
 constexpr std::size_t kSecretDigits = 32;
 using SecretBytes = std::array<std::uint8_t, kSecretDigits / 2>;
-
-std::string Hex(std::span<const std::uint8_t> bytes) {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  std::string out;
-  for (const std::uint8_t byte : bytes) {
-    out += kHex[byte >> 4U];
-    out += kHex[byte & 15U];
-  }
-  return out;
-}
 
 }  // namespace
 
@@ -56,7 +47,7 @@ EndpointTexts SecretsOf(std::string_view root) {
     const int done =
         EVP_Digest(text.data(), text.size(), digest.data(), &size, EVP_sha256(), nullptr);
     TRUCE_ASSERT(done == 1 && size == digest.size());
-    out[static_cast<std::size_t>(endpoint)] = Hex(std::span(digest).first<kSecretDigits / 2>());
+    out[static_cast<std::size_t>(endpoint)] = HexOf(std::span(digest).first<kSecretDigits / 2>());
   }
   return out;
 }
@@ -72,7 +63,7 @@ EndpointTexts PathsOf(std::string_view root) {
 
 bool IsPathSecret(std::string_view text) {
   return text.size() == kSecretDigits &&
-         text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+         text.find_first_not_of(kHexDigits) == std::string_view::npos;
 }
 
 Result<std::string> NewPathSecret() {
@@ -80,7 +71,7 @@ Result<std::string> NewPathSecret() {
   if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
     return Error{ErrorCode::kUnavailable, "the system gives no random numbers"};
   }
-  return Hex(bytes);
+  return HexOf(bytes);
 }
 
 }  // namespace truce

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <utility>
 
+#include "registry/base/text.h"
 #include "registry/store/sqlite/files.h"
 
 namespace truce {
@@ -28,10 +29,8 @@ constexpr std::array kNetworkFileSystems = {
     Magic{0x00C36400, "CEPH"}, Magic{0x5346414F, "AFS"},  Magic{0x0BD00BD0, "LUSTRE"},
     Magic{0x01161970, "GFS2"}, Magic{0x7461636F, "OCFS2"}};
 
-std::string Quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
-
 Error Unavailable(const std::string& path, int error) {
-  return {ErrorCode::kUnavailable, "cannot open " + Quoted(path) + ": " + std::strerror(error) +
+  return {ErrorCode::kUnavailable, "cannot open " + InQuotes(path) + ": " + std::strerror(error) +
                                        "; make it readable and writable for user id " +
                                        std::to_string(geteuid())};
 }
@@ -40,13 +39,13 @@ Result<void> CheckFolder(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) {
     if (errno != ENOENT) return Unavailable(path, errno);
-    return Error{ErrorCode::kInvalidArgument, "data directory " + Quoted(path) +
+    return Error{ErrorCode::kInvalidArgument, "data directory " + InQuotes(path) +
                                                   " does not exist; create it (mkdir -p), or "
                                                   "choose another one with --data-dir"};
   }
   if (!S_ISDIR(status.st_mode)) {
     return Error{ErrorCode::kInvalidArgument,
-                 Quoted(path) + " is not a folder; choose another one with --data-dir"};
+                 InQuotes(path) + " is not a folder; choose another one with --data-dir"};
   }
   struct statfs file_system {};
   if (statfs(path.c_str(), &file_system) != 0) return Unavailable(path, errno);
@@ -56,7 +55,7 @@ Result<void> CheckFolder(const std::string& path) {
   if (!network.has_value()) return {};
   return Error{
       ErrorCode::kInvalidArgument,
-      "data directory " + Quoted(path) + " is on a " + std::string(*network) +
+      "data directory " + InQuotes(path) + " is on a " + std::string(*network) +
           " file system, where a write-ahead log is not safe; use a local or block volume"};
 }
 
@@ -121,8 +120,8 @@ Result<DataDirectory> DataDirectory::Hold(const std::string& path) {
   if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
     const std::string holder = Holder(lock);
     close(lock);
-    return Error{ErrorCode::kConflict, "data directory " + Quoted(path) + " is in use by process " +
-                                           holder +
+    return Error{ErrorCode::kConflict, "data directory " + InQuotes(path) +
+                                           " is in use by process " + holder +
                                            "; stop that one, or choose another --data-dir"};
   }
   DataDirectory directory(path, lock);

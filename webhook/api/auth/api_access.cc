@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "registry/base/text.h"
+
 namespace truce {
 namespace {
 
@@ -13,9 +15,7 @@ constexpr std::size_t kTokenBytesMax = 16 * 1024;
 std::optional<std::string> BearerOf(std::string_view field) {
   constexpr std::string_view kScheme = "bearer";
   if (field.size() <= kScheme.size() || field[kScheme.size()] != ' ') return std::nullopt;
-  const bool is_bearer = std::equal(kScheme.begin(), kScheme.end(), field.begin(),
-                                    [](char a, char b) { return a == (b | 0x20); });
-  if (!is_bearer) return std::nullopt;
+  if (!EqualsIgnoringCase(field.substr(0, kScheme.size()), kScheme)) return std::nullopt;
   field.remove_prefix(kScheme.size());
   field.remove_prefix(std::min(field.find_first_not_of(' '), field.size()));
   if (field.empty() || field.size() > kTokenBytesMax) return std::nullopt;

@@ -8,6 +8,8 @@
 #include <charconv>
 
 #include "registry/base/assert.h"
+#include "registry/base/hex.h"
+#include "registry/base/text.h"
 
 namespace truce {
 namespace {
@@ -40,14 +42,9 @@ bool SameDigest(const Digest& a, const Digest& b) {
   return CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
-std::string HexOf(const Digest& digest) {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  std::string out;
-  for (const std::uint8_t byte : digest) {
-    out += kHex[byte >> 4U];
-    out += kHex[byte & 15U];
-  }
-  return out;
+std::string EntityTagOf(std::string_view text) {
+  constexpr std::size_t kDigits = 32;
+  return InQuotes(HexOf(Sha256(text)).substr(0, kDigits));
 }
 
 std::optional<Digest> DigestFromHex(std::string_view hex) {

@@ -14,13 +14,14 @@ using Digest = std::array<std::uint8_t, 32>;
 
 // SHA-256 of `text`.
 Digest Sha256(std::string_view text);
+// The ETag (RFC 9110, section 8.8.3) of what is written as `text`.
+std::string EntityTagOf(std::string_view text);
 // HMAC-SHA-256 of `text` under `key`.
 Digest HmacSha256(std::string_view key, std::string_view text);
 // Takes the same time wherever they differ.
 bool SameDigest(const Digest& a, const Digest& b);
 
-// 64 lower-case hex digits; the inverse takes upper-case ones too.
-std::string HexOf(const Digest& digest);
+// What 64 hex digits in either case stand for; the inverse is HexOf.
 std::optional<Digest> DigestFromHex(std::string_view hex);
 
 // `count` random bytes from the system.

@@ -62,9 +62,7 @@ std::string ToText(const Agreement& agreement) {
   return json.Take();
 }
 
-std::string EntityTagOf(const Agreement& agreement) {
-  return "\"" + HexOf(Sha256(ToText(agreement))).substr(0, 32) + "\"";
-}
+std::string EntityTagOf(const Agreement& agreement) { return EntityTagOf(ToText(agreement)); }
 
 void WriteAgreement(const AgreementView& view, Timestamp now, JsonWriter& json) {
   const Agreement& agreement = view.agreement;

@@ -5,29 +5,10 @@
 #include <nlohmann/json.hpp>
 
 #include "registry/base/result.h"
+#include "registry/base/utf8.h"
 #include "webhook/wire/json_text.h"
 
 namespace truce {
-bool IsUtf8(std::string_view text) {
-  std::size_t i = 0;
-  while (i < text.size()) {
-    const auto lead = static_cast<unsigned char>(text[i]);
-    const std::size_t more = lead < 0x80 ? 0 : lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : 1;
-    if (lead >= 0x80 && (lead < 0xC2 || lead > 0xF4)) return false;
-    if (i + more >= text.size()) return false;
-    std::uint32_t code = more == 0 ? lead : lead & (0x3FU >> more);
-    for (std::size_t k = 1; k <= more; ++k) {
-      const auto next = static_cast<unsigned char>(text[i + k]);
-      if ((next & 0xC0U) != 0x80U) return false;
-      code = (code << 6U) | (next & 0x3FU);
-    }
-    const bool overlong = (more == 2 && code < 0x800) || (more == 3 && code < 0x10000);
-    const bool outside = code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF);
-    if (overlong || outside) return false;
-    i += more + 1;
-  }
-  return true;
-}
 
 bool NestsTooDeep(std::string_view json) {
   int depth = 0;

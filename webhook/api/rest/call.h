@@ -54,8 +54,6 @@ Result<std::map<std::string, std::string>> ReadTexts(
 // Whether `text` is one line of valid UTF-8 without control characters, of 1 to `bytes_max` bytes.
 bool IsLine(std::string_view text, std::size_t bytes_max);
 
-// Whether `text` is valid UTF-8.
-bool IsUtf8(std::string_view text);
 // Whether arrays and objects of the JSON `text` stand deeper inside each other than kBodyDepthMax:
 // to be asked before it is parsed, because what reads and writes values goes as deep as they do.
 bool NestsTooDeep(std::string_view json);

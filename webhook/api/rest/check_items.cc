@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "webhook/api/rest/call.h"
+#include "webhook/wire/json_scalar.h"
 
 namespace truce {
 namespace {
@@ -77,7 +78,7 @@ class ItemBuilder final {
     dom::array array;
     if (value.get_object().get(object) == simdjson::SUCCESS) return Object(object, key, depth);
     if (value.get_array().get(array) == simdjson::SUCCESS) return Array(array, key, depth);
-    Scalar(value, key);
+    AddScalar(value, key, builder_);
     return true;
   }
 
@@ -106,20 +107,6 @@ class ItemBuilder final {
     }
     builder_.Close();
     return true;
-  }
-
-  void Scalar(dom::element value, std::string_view key) {
-    std::string_view text;
-    bool flag = false;
-    if (value.get_string().get(text) == simdjson::SUCCESS) {
-      builder_.Scalar(Builder::Kind::kString, key, text);
-    } else if (value.get_bool().get(flag) == simdjson::SUCCESS) {
-      builder_.Scalar(Builder::Kind::kBool, key, flag ? "true" : "false");
-    } else if (value.is_null()) {
-      builder_.Scalar(Builder::Kind::kNull, key, {});
-    } else {
-      builder_.Scalar(Builder::Kind::kNumber, key, builder_.Own(simdjson::minify(value)));
-    }
   }
 
   // Members of metadata that are not taken from the manifest.

@@ -5,44 +5,13 @@
 #include <optional>
 
 #include "webhook/api/auth/digest.h"
+#include "webhook/wire/base64.h"
 
 namespace truce {
 namespace {
 
-constexpr std::string_view kAlphabet =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 constexpr std::size_t kSealBytes = 32;
 constexpr std::size_t kCursorBytesMax = 8192;
-
-std::string ToBase64(std::string_view bytes) {
-  std::string out;
-  std::uint32_t bits = 0;
-  int count = 0;
-  for (const char c : bytes) {
-    bits = (bits << 8U) | static_cast<unsigned char>(c);
-    for (count += 8; count >= 6; count -= 6) {
-      out += kAlphabet[(bits >> static_cast<unsigned>(count - 6)) & 63U];
-    }
-  }
-  if (count > 0) out += kAlphabet[(bits << static_cast<unsigned>(6 - count)) & 63U];
-  return out;
-}
-
-std::optional<std::string> FromBase64(std::string_view text) {
-  std::string out;
-  std::uint32_t bits = 0;
-  int count = 0;
-  for (const char c : text) {
-    const std::size_t value = kAlphabet.find(c);
-    if (value == std::string_view::npos) return std::nullopt;
-    bits = (bits << 6U) | static_cast<std::uint32_t>(value);
-    count += 6;
-    if (count < 8) continue;
-    count -= 8;
-    out += static_cast<char>((bits >> static_cast<unsigned>(count)) & 255U);
-  }
-  return out;
-}
 
 std::string Joined(const std::vector<std::string>& texts) {
   std::string out;
@@ -76,13 +45,13 @@ std::string CursorSeal::Seal(std::string_view question,
                              const std::vector<std::string>& place) const {
   const std::string joined = Joined(place);
   const Digest seal = HmacSha256(key_, Joined({std::string(question), joined}));
-  return ToBase64(std::string(seal.begin(), seal.end()) + joined);
+  return EncodeBase64Url(std::string(seal.begin(), seal.end()) + joined);
 }
 
 Result<std::vector<std::string>> CursorSeal::Open(std::string_view question,
                                                   std::string_view cursor) const {
   if (cursor.size() > kCursorBytesMax) return Refused();
-  const auto bytes = FromBase64(cursor);
+  const auto bytes = DecodeBase64Url(std::string(cursor));
   if (!bytes || bytes->size() < kSealBytes) return Refused();
   const std::string joined = bytes->substr(kSealBytes);
   Digest given{};

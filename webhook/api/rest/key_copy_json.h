@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "registry/ownership/key_copy.h"
-#include "webhook/api/json_writer.h"
+#include "webhook/wire/json_writer.h"
 
 namespace truce {
 

@@ -37,8 +37,6 @@ Problem NotUnderstood(std::string detail) {
   return {ProblemType::kMalformed, std::move(detail), std::string(LookupForms()), {}};
 }
 
-std::string Quoted(const std::string& word) { return "\"" + word + "\""; }
-
 class Reader {
  public:
   Reader(const LookupWords& words, const AdmissionPolicy& policy) : words_(words), policy_(policy) {
@@ -57,10 +55,10 @@ class Reader {
       return NotUnderstood("name one of a resource, an arn, a name (with its type), or a key");
     }
     if (!words_.account.empty() && !IsAccount(words_.account)) {
-      return NotUnderstood(Quoted(words_.account) + " is not an account: it has 12 digits");
+      return NotUnderstood(InQuotes(words_.account) + " is not an account: it has 12 digits");
     }
     if (!words_.region.empty() && !IsRegion(words_.region)) {
-      return NotUnderstood(Quoted(words_.region) + " is not a region, as us-east-1");
+      return NotUnderstood(InQuotes(words_.region) + " is not a region, as us-east-1");
     }
     auto problem = ReadGiven();
     if (!problem && words_.ns && !out_.objects) {
@@ -91,21 +89,21 @@ class Reader {
 
   // An ARN or a URL.
   std::optional<Problem> ReadAddress(const std::string& text) {
-    if (!LooksLikeAddress(text)) return NotUnderstood(Quoted(text) + " is not an ARN");
+    if (!LooksLikeAddress(text)) return NotUnderstood(InQuotes(text) + " is not an ARN");
     out_.arn = text;
     if (words_.known_arn && text.starts_with("arn:")) return std::nullopt;
     const ToldNames told = AddTold(text);
     if (told.recognised) return std::nullopt;
     out_.if_nothing = NotUnderstood(
         told.lacks_region
-            ? Quoted(text) + " tells no region; add the region"
-            : Quoted(text) + " is neither an ARN nor a URL of a resource that Truce knows");
+            ? InQuotes(text) + " tells no region; add the region"
+            : InQuotes(text) + " is neither an ARN nor a URL of a resource that Truce knows");
     return std::nullopt;
   }
 
   std::optional<Problem> ReadKey(const std::string& key) {
     if (!IsNameOfRegistry(key, *policy_.catalogue)) {
-      return NotUnderstood(Quoted(key) + " is not a name as truce describe prints it");
+      return NotUnderstood(InQuotes(key) + " is not a name as truce describe prints it");
     }
     out_.keys.push_back({key});
     return std::nullopt;
@@ -117,7 +115,7 @@ class Reader {
       const TypeSpec* type = FindType(words_.type);
       if (type == nullptr) {
         return Problem{ProblemType::kMalformed,
-                       "there is no type " + Quoted(words_.type),
+                       "there is no type " + InQuotes(words_.type),
                        "truce types and /api/v1/types list them",
                        {}};
       }
@@ -133,7 +131,7 @@ class Reader {
     const std::size_t second = word.find('/', first + 1);
     const TypeSpec* type = second == std::string::npos ? nullptr : FindType(word.substr(0, second));
     if (type != nullptr) {
-      if (second + 1 == word.size()) return NotUnderstood(Quoted(word) + " names nothing");
+      if (second + 1 == word.size()) return NotUnderstood(InQuotes(word) + " names nothing");
       out_.named.push_back({word.substr(second + 1), {type->name}});
       return std::nullopt;
     }
@@ -149,10 +147,10 @@ class Reader {
     if (first == 0) return std::nullopt;
     const bool is_kind = second == std::string::npos;
     out_.if_nothing =
-        NotUnderstood(is_kind ? "nobody owns " + Quoted(word) + ", and there is no kind " +
-                                    Quoted(word.substr(0, first))
-                              : "nobody owns " + Quoted(word) + ", and there is no type " +
-                                    Quoted(word.substr(0, second)));
+        NotUnderstood(is_kind ? "nobody owns " + InQuotes(word) + ", and there is no kind " +
+                                    InQuotes(word.substr(0, first))
+                              : "nobody owns " + InQuotes(word) + ", and there is no type " +
+                                    InQuotes(word.substr(0, second)));
     return std::nullopt;
   }
 
@@ -183,8 +181,8 @@ class Reader {
     if (objects.kinds.empty()) return false;
     if (types.empty() || words_.ns) {
       out_.if_nothing = Problem{ProblemType::kNotFound,
-                                "no " + kind_word + " named " + Quoted(name) +
-                                    (words_.ns ? " in namespace " + Quoted(*words_.ns) : "") +
+                                "no " + kind_word + " named " + InQuotes(name) +
+                                    (words_.ns ? " in namespace " + InQuotes(*words_.ns) : "") +
                                     " is known to own anything",
                                 "look for it with kubectl get; its conditions say what it lacks",
                                 {}};

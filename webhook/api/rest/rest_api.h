@@ -14,12 +14,12 @@
 #include "registry/ownership/ledger.h"
 #include "webhook/api/auth/api_access.h"
 #include "webhook/api/indexed_store.h"
-#include "webhook/api/json_writer.h"
 #include "webhook/api/rest/agreement_json.h"
 #include "webhook/api/rest/call.h"
 #include "webhook/api/rest/cursor.h"
 #include "webhook/api/rest/denials.h"
 #include "webhook/api/rest/queries.h"
+#include "webhook/wire/json_writer.h"
 
 namespace truce {
 

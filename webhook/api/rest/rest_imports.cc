@@ -207,7 +207,7 @@ std::string TagOf(const ImportRequest& request, const ImportPlan& plan) {
   for (const Owner& owner : plan.retired) text.append("\nretire ").append(owner.key.text);
   for (const UnknownImport& each : request.unknown)
     text.append("\n?").append(std::to_string(each.index));
-  return "\"" + HexOf(Sha256(text)).substr(0, 32) + "\"";
+  return EntityTagOf(text);
 }
 
 std::size_t CountOf(const ImportPlan& plan, ImportAction action) {

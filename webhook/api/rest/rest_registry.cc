@@ -82,7 +82,7 @@ std::string TagOf(const Request& request, const CopyPlan& plan) {
   }
   for (const UnknownCopy& each : request.unknown) json.Text(each.key.text);
   json.EndArray();
-  return "\"" + HexOf(Sha256(json.Take())).substr(0, 32) + "\"";
+  return EntityTagOf(json.Take());
 }
 
 std::size_t CountOf(const CopyPlan& plan, CopyAction action) {

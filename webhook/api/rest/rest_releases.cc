@@ -64,7 +64,7 @@ Result<ReleaseRequest> ReadRelease(const RestCall& call) {
 std::string TagOf(const ReleasePlan& plan) {
   std::string text;
   for (const ReleaseItem& item : plan.items) text += item.view.owner.key.text + item.tag + "\n";
-  return "\"" + HexOf(Sha256(text)).substr(0, 32) + "\"";
+  return EntityTagOf(text);
 }
 
 HttpResponse Answer(const ReleasePlan& plan, bool applied) {

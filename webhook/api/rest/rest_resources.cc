@@ -120,7 +120,7 @@ std::string EntityTagOf(const ResourceView& view) {
   WriteResource(view.owner, view.rows, json);
   std::string text = json.Take();
   for (const Agreement& each : view.agreements) text += "\n" + ToText(each);
-  return "\"" + HexOf(Sha256(text)).substr(0, 32) + "\"";
+  return EntityTagOf(text);
 }
 
 Result<bool> RestApi::WriteVisible(const RestCall& call, const Owner& owner,

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "webhook/cluster/client/base64.h"
+#include "webhook/wire/base64.h"
 #include "webhook/wire/json_text.h"
 
 extern char** environ;

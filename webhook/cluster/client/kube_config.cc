@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "certs/file.h"
-#include "webhook/cluster/client/base64.h"
 #include "webhook/config/yaml.h"
+#include "webhook/wire/base64.h"
 
 namespace truce {
 namespace {

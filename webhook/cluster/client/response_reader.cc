@@ -1,10 +1,10 @@
 #include "webhook/cluster/client/response_reader.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 
 #include "registry/base/result.h"
+#include "registry/base/text.h"
 
 namespace truce {
 namespace {
@@ -12,13 +12,6 @@ namespace {
 constexpr std::size_t kChunkLineBytesMax = 4096;
 constexpr std::size_t kTrailerBytesMax = 8192;
 constexpr std::chrono::minutes kRetryAfterMax{5};
-
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return lower;
-}
 
 std::string_view Trim(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
@@ -78,17 +71,17 @@ Result<void> TakeField(const std::string& name, std::string_view value, Response
     head.length = ParseDigits(value, 10);
     if (!head.length) return InvalidArgument("an answer with a malformed Content-Length");
   } else if (name == "transfer-encoding") {
-    if (head.chunked || Lower(value) != "chunked")
+    if (head.chunked || LowerOf(value) != "chunked")
       return InvalidArgument("an unknown transfer coding");
     head.chunked = true;
   } else if (name == "content-type") {
-    head.content_type = Lower(Trim(value.substr(0, value.find(';'))));
+    head.content_type = LowerOf(Trim(value.substr(0, value.find(';'))));
   } else if (name == "content-encoding") {
-    head.encoded = Lower(value) != "identity";
+    head.encoded = LowerOf(value) != "identity";
   } else if (name == "location") {
     head.location = value;
   } else if (name == "connection") {
-    head.closes = head.closes || Lower(value).find("close") != std::string::npos;
+    head.closes = head.closes || LowerOf(value).find("close") != std::string::npos;
   } else if (name == "retry-after") {
     // The form with a date is never sent by an API server.
     const std::optional<std::uint64_t> seconds = ParseDigits(value, 10);
@@ -132,7 +125,7 @@ Result<ResponseHead> ParseResponseHead(std::string_view text) {
     }
     const std::string_view value = Trim(line.substr(colon + 1));
     if (!IsFieldValue(value)) return InvalidArgument("an answer with a malformed field");
-    TRUCE_RETURN_IF_ERROR(TakeField(Lower(name), value, head));
+    TRUCE_RETURN_IF_ERROR(TakeField(LowerOf(name), value, head));
   }
   if (lines == 0) return InvalidArgument("an answer that is not HTTP/1.1");
   if (head.chunked && head.length)

@@ -8,13 +8,14 @@
 
 #include "policies/finding.h"
 #include "policies/people.h"
+#include "registry/base/text.h"
 #include "webhook/cluster/detect/findings_book.h"
 
 namespace truce {
 namespace {
 
 std::string KindText(const ServedKind& kind) {
-  return OneLine(kind.group.empty() ? kind.kind : kind.kind + "." + kind.group, kShownBytesMax);
+  return OneLine(KindForPeople(kind.kind, kind.group), kShownBytesMax);
 }
 
 class Coverage final {
@@ -148,7 +149,7 @@ class Coverage final {
   }
 
   void AddUnmapped(const GroupKind& kind, Timestamp until) {
-    Add({GapReason::kUnwatched, OneLine(kind.kind + "." + kind.group, kShownBytesMax),
+    Add({GapReason::kUnwatched, OneLine(KindForPeople(kind.kind, kind.group), kShownBytesMax),
          "No mapping rule names it any more: what it declared stays on record, unread, until " +
              FormatTimestamp(until) + ", then it is left orphaned.",
          "Bring the mapping rule back, or wait (settleTime).", 0});

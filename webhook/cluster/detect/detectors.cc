@@ -3,6 +3,7 @@
 #include <functional>
 #include <utility>
 
+#include "registry/base/text.h"
 #include "webhook/cluster/detect/update_event.h"
 
 namespace truce {
@@ -32,10 +33,6 @@ bool IsKind(const FollowedKind& kind, const ServedKind& wanted) {
 // A list of the kind is complete.
 bool IsListed(KindState state) {
   return state == KindState::kWatched || state == KindState::kEmpty;
-}
-
-std::string KindText(const GroupKind& kind) {
-  return kind.group.empty() ? kind.kind : kind.kind + "." + kind.group;
 }
 
 }  // namespace
@@ -389,7 +386,7 @@ Result<BaselineReport> Detectors::Baseline(Deadline deadline) const {
     ++report.kinds;
     report.objects += facts.objects.size();
     if (!facts.status.problem.empty()) {
-      report.problems.push_back({KindText(kind), facts.status.problem});
+      report.problems.push_back({KindForPeople(kind.kind, kind.group), facts.status.problem});
     }
   }
   return report;

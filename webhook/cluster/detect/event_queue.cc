@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "policies/finding.h"
+#include "registry/base/hex.h"
 
 namespace truce {
 namespace {
@@ -21,13 +22,6 @@ std::uint64_t Hash(std::string_view text, std::uint64_t seed) {
     hash *= 1099511628211U;
   }
   return hash;
-}
-
-std::string Hex(std::uint64_t value) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string out(16, '0');
-  for (std::size_t i = out.size(); i-- > 0; value >>= 4U) out[i] = kDigits[value & 0xFU];
-  return out;
 }
 
 }  // namespace
@@ -64,7 +58,7 @@ std::string EventName(const ObjectEvent& event) {
     const bool is_valid = std::isdigit(byte) != 0 || (c >= 'a' && c <= 'z') || c == '-' || c == '.';
     name += is_valid ? c : '-';
   }
-  const std::string tail = ".truce-" + Hex(hash);
+  const std::string tail = ".truce-" + HexOf(hash);
   name.resize(std::min(name.size(), kEventNameBytesMax - tail.size()));
   // Each label of a name begins and ends with a letter or digit.
   while (!name.empty() && (name.back() == '.' || name.back() == '-')) name.pop_back();

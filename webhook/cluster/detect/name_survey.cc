@@ -5,7 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "webhook/cluster/reconcile/json_reader.h"
+#include "registry/base/text.h"
+#include "webhook/wire/json_reader.h"
 
 namespace truce {
 namespace {
@@ -69,7 +70,7 @@ NameReport SurveyNames(const NameSurvey& survey, Deadline deadline) {
     std::string problem = CountKind(survey, kind, deadline, census);
     if (problem.empty()) continue;
     const GroupKind name = kind.group_kind();
-    census.AddProblem({name.kind + "." + name.group, std::move(problem)});
+    census.AddProblem({KindForPeople(name.kind, name.group), std::move(problem)});
   }
   return census.Take();
 }

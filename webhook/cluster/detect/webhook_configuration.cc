@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "policies/finding.h"
+#include "webhook/wire/base64.h"
 
 namespace truce {
 
@@ -34,26 +35,6 @@ std::vector<std::string> TextsOf(Value list) {
   std::vector<std::string> out;
   for (Value item = list.first(); item.exists(); item = list.next(item)) {
     out.emplace_back(item.text());
-  }
-  return out;
-}
-
-// Base64 as Kubernetes writes it; empty when it is none.
-std::string Decode(std::string_view text) {
-  constexpr std::string_view kAlphabet =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  std::uint32_t bits = 0;
-  int count = 0;
-  for (const char c : text) {
-    if (c == '=' || c == '\n' || c == '\r') continue;
-    const std::size_t value = kAlphabet.find(c);
-    if (value == std::string_view::npos) return {};
-    bits = bits << 6U | static_cast<std::uint32_t>(value);
-    count += 6;
-    if (count < 8) continue;
-    count -= 8;
-    out += static_cast<char>(bits >> static_cast<unsigned>(count) & 0xFFU);
   }
   return out;
 }
@@ -97,7 +78,7 @@ WebhookEntry EntryOf(Value webhook) {
     out.url = client.Child("url").text();
     out.path = PathOfUrl(out.url);
   }
-  out.ca_bundle = Decode(client.Child("caBundle").text());
+  out.ca_bundle = DecodeBase64(std::string(client.Child("caBundle").text())).value_or("");
   out.failure_policy = webhook.Child("failurePolicy").text();
   out.match_policy = webhook.Child("matchPolicy").text();
   const Value rules = webhook.Child("rules");

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "webhook/cluster/client/base64.h"
+#include "webhook/wire/base64.h"
 #include "webhook/wire/endpoints.h"
 #include "webhook/wire/json_text.h"
 

@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "webhook/cluster/client/base64.h"
+#include "webhook/wire/base64.h"
 #include "webhook/wire/endpoints.h"
 #include "webhook/wire/json_text.h"
 

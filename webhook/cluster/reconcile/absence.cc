@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "registry/base/text.h"
 #include "registry/identity/encoding.h"
 #include "registry/ownership/sight.h"
 #include "webhook/cluster/reconcile/reconciler.h"
@@ -15,12 +16,8 @@ constexpr std::size_t kGoneKeysPage = 1000;
 // The brake asks for the number of seen rows when an hour begins; older counts are taken anew.
 constexpr std::chrono::minutes kCountAge{1};
 
-std::string KindForPeople(const GroupKind& kind) {
-  return kind.group.empty() ? kind.kind : kind.kind + "." + kind.group;
-}
-
 std::string ReleaseCommand(const GroupKind& kind) {
-  return "`truce brake release --kind " + KindForPeople(kind) + "`";
+  return "`truce brake release --kind " + KindForPeople(kind.kind, kind.group) + "`";
 }
 
 }  // namespace
@@ -36,15 +33,15 @@ std::string Reconciler::FrozenFor(const GroupKind& kind) const {
   const Kind* found = Find(kind);
   if (found == nullptr) return {};
   if (!found->frozen.empty()) {
-    return "objects of " + KindForPeople(kind) + " cannot be seen (" + found->frozen +
-           "): nothing of it is released until they can";
+    return "objects of " + KindForPeople(kind.kind, kind.group) + " cannot be seen (" +
+           found->frozen + "): nothing of it is released until they can";
   }
   if (found->terminating) {
-    return "the definition of " + KindForPeople(kind) +
+    return "the definition of " + KindForPeople(kind.kind, kind.group) +
            " is being deleted: nothing of it is released by that";
   }
   if (found->empty_frozen) {
-    return "the cluster lists no " + KindForPeople(kind) +
+    return "the cluster lists no " + KindForPeople(kind.kind, kind.group) +
            " any more although there were some; if they are really gone: " + ReleaseCommand(kind);
   }
   return {};

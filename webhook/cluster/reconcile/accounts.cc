@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "registry/base/hex.h"
 #include "registry/identity/evidence.h"
 #include "registry/identity/object_view.h"
 
@@ -156,10 +157,7 @@ std::string AccountFieldsDigest(Value object) {
   constexpr std::uint64_t kOffset = 14695981039346656037ULL;
   std::uint64_t digest = kOffset;
   Digest(object.Child("spec"), digest);
-  constexpr std::string_view kHex = "0123456789abcdef";
-  std::string text(16, '0');
-  for (std::size_t at = text.size(); at > 0; digest >>= 4U) text[--at] = kHex[digest & 0xfU];
-  return text;
+  return HexOf(digest);
 }
 
 std::string StandInFor(const ProviderConfigName& config, std::string_view cluster) {

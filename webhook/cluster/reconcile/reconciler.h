@@ -29,9 +29,9 @@
 #include "webhook/cluster/reconcile/config_history.h"
 #include "webhook/cluster/reconcile/doubts.h"
 #include "webhook/cluster/reconcile/follower.h"
-#include "webhook/cluster/reconcile/json_reader.h"
 #include "webhook/cluster/reconcile/kinds.h"
 #include "webhook/cluster/reconcile/sighting.h"
+#include "webhook/wire/json_reader.h"
 
 namespace truce {
 

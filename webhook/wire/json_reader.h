@@ -1,6 +1,6 @@
-// JSON of the API server → Document. No other file of the cluster folder knows the parser.
-#ifndef TRUCE_WEBHOOK_CLUSTER_RECONCILE_JSON_READER_H_
-#define TRUCE_WEBHOOK_CLUSTER_RECONCILE_JSON_READER_H_
+// JSON of objects that the API server stores → Document.
+#ifndef TRUCE_WEBHOOK_WIRE_JSON_READER_H_
+#define TRUCE_WEBHOOK_WIRE_JSON_READER_H_
 
 #include <cstddef>
 #include <memory>
@@ -34,4 +34,4 @@ class JsonReader final {
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_CLUSTER_RECONCILE_JSON_READER_H_
+#endif  // TRUCE_WEBHOOK_WIRE_JSON_READER_H_

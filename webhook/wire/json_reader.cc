@@ -1,13 +1,12 @@
-#include "webhook/cluster/reconcile/json_reader.h"
+#include "webhook/wire/json_reader.h"
 
 #include <simdjson.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <cstdint>
 #include <string>
 #include <utility>
+
+#include "webhook/wire/json_scalar.h"
 
 namespace truce {
 namespace {
@@ -31,38 +30,6 @@ void BuildObject(dom::object object, std::string_view key, bool metadata, Builde
   builder.Close();
 }
 
-std::string NumberText(dom::element value) {
-  std::array<char, 32> digits{};
-  char* const begin = digits.data();
-  char* const end = begin + digits.size();
-  std::int64_t integer = 0;
-  std::uint64_t large = 0;
-  double number = 0;
-  char* last = begin;
-  if (value.get_int64().get(integer) == simdjson::SUCCESS) {
-    last = std::to_chars(begin, end, integer).ptr;
-  } else if (value.get_uint64().get(large) == simdjson::SUCCESS) {
-    last = std::to_chars(begin, end, large).ptr;
-  } else if (value.get_double().get(number) == simdjson::SUCCESS) {
-    last = std::to_chars(begin, end, number).ptr;
-  }
-  return {begin, last};
-}
-
-void BuildScalar(dom::element value, std::string_view key, Builder& builder) {
-  std::string_view text;
-  bool flag = false;
-  if (value.get_string().get(text) == simdjson::SUCCESS) {
-    builder.Scalar(Builder::Kind::kString, key, text);
-  } else if (value.get_bool().get(flag) == simdjson::SUCCESS) {
-    builder.Scalar(Builder::Kind::kBool, key, flag ? "true" : "false");
-  } else if (value.is_null()) {
-    builder.Scalar(Builder::Kind::kNull, key, {});
-  } else {
-    builder.Scalar(Builder::Kind::kNumber, key, builder.Own(NumberText(value)));
-  }
-}
-
 void Build(dom::element value, std::string_view key, bool metadata, Builder& builder) {
   dom::object object;
   dom::array array;
@@ -73,7 +40,7 @@ void Build(dom::element value, std::string_view key, bool metadata, Builder& bui
     for (const dom::element child : array) Build(child, {}, false, builder);
     builder.Close();
   } else {
-    BuildScalar(value, key, builder);
+    AddScalar(value, key, builder);
   }
 }
 

@@ -1,6 +1,6 @@
 // JsonWriter: JSON text, written front to back.
-#ifndef TRUCE_WEBHOOK_API_JSON_WRITER_H_
-#define TRUCE_WEBHOOK_API_JSON_WRITER_H_
+#ifndef TRUCE_WEBHOOK_WIRE_JSON_WRITER_H_
+#define TRUCE_WEBHOOK_WIRE_JSON_WRITER_H_
 
 #include <cstdint>
 #include <string>
@@ -9,6 +9,10 @@
 #include <vector>
 
 namespace truce {
+
+// Appends `text` as a JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD. On the
+// path of every answer to a review: one pass, no copy.
+void AppendJsonString(std::string_view text, std::string& out);
 
 // Commas are its own business; that begins match ends is the caller's. Bytes that are not UTF-8
 // become U+FFFD. External synchronization.
@@ -57,4 +61,4 @@ class JsonWriter final {
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_API_JSON_WRITER_H_
+#endif  // TRUCE_WEBHOOK_WIRE_JSON_WRITER_H_

@@ -1,6 +1,9 @@
-#include "webhook/cluster/client/base64.h"
+#include "webhook/wire/base64.h"
 
 #include <openssl/evp.h>
+
+#include <algorithm>
+#include <utility>
 
 namespace truce {
 
@@ -29,6 +32,23 @@ std::string EncodeBase64(std::string_view bytes) {
                                      reinterpret_cast<const unsigned char*>(bytes.data()),
                                      static_cast<int>(bytes.size()));
   encoded.resize(static_cast<std::size_t>(length));
+  return encoded;
+}
+
+std::optional<std::string> DecodeBase64Url(std::string text) {
+  if (text.find_first_of("+/= \r\n") != std::string::npos) return std::nullopt;
+  std::replace(text.begin(), text.end(), '-', '+');
+  std::replace(text.begin(), text.end(), '_', '/');
+  text.append((4 - text.size() % 4) % 4, '=');
+  if (text.ends_with("===")) return std::nullopt;  // one digit is no byte
+  return DecodeBase64(std::move(text));
+}
+
+std::string EncodeBase64Url(std::string_view bytes) {
+  std::string encoded = EncodeBase64(bytes);
+  std::replace(encoded.begin(), encoded.end(), '+', '-');
+  std::replace(encoded.begin(), encoded.end(), '/', '_');
+  encoded.resize(std::min(encoded.find('='), encoded.size()));
   return encoded;
 }
 

@@ -1,0 +1,129 @@
+// Vectors of the wire formats that every folder shares.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "webhook/wire/base64.h"
+#include "webhook/wire/json_reader.h"
+#include "webhook/wire/json_text.h"
+#include "webhook/wire/json_writer.h"
+
+namespace truce {
+namespace wire_test {
+
+// RFC 4648, section 10, and the digits in which the two alphabets differ.
+TEST(Base64, VectorsOfTheStandard) {
+  struct Row {
+    std::string bytes;
+    std::string padded;
+    std::string url;
+  };
+  const std::vector<Row> rows = {
+      {"f", "Zg==", "Zg"},
+      {"fo", "Zm8=", "Zm8"},
+      {"foo", "Zm9v", "Zm9v"},
+      {"foob", "Zm9vYg==", "Zm9vYg"},
+      {"fooba", "Zm9vYmE=", "Zm9vYmE"},
+      {"foobar", "Zm9vYmFy", "Zm9vYmFy"},
+      {"\xFB\xFF\xBE", "+/++", "-_--"},
+      {std::string("\0\0", 2), "AAA=", "AAA"},
+  };
+  for (const Row& row : rows) {
+    EXPECT_EQ(EncodeBase64(row.bytes), row.padded);
+    EXPECT_EQ(DecodeBase64(row.padded), row.bytes);
+    EXPECT_EQ(EncodeBase64Url(row.bytes), row.url);
+    EXPECT_EQ(DecodeBase64Url(row.url), row.bytes);
+  }
+  EXPECT_EQ(EncodeBase64(""), "");
+  EXPECT_EQ(EncodeBase64Url(""), "");
+}
+
+TEST(Base64, WhatIsNoneIsNothing) {
+  EXPECT_EQ(DecodeBase64("Zm 9v\r\nYmFy\n"), "foobar");  // files have lines
+  for (const char* text : {"", "Z", "Zg", "Zg=", "Zm9vY", "Zm9*", "-_--"}) {
+    EXPECT_EQ(DecodeBase64(text), std::nullopt) << text;
+  }
+  for (const char* text : {"", "Z", "Zm9vY", "Zg==", "Zm9v\n", "Zm 9v", "+/++", "Zm9*"}) {
+    EXPECT_EQ(DecodeBase64Url(text), std::nullopt) << text;
+  }
+}
+
+TEST(JsonWriter, EscapesWhatJsonWants) {
+  struct Row {
+    std::string text;
+    std::string json;
+    const char* reason;
+  };
+  const std::vector<Row> rows = {
+      {"", R"("")", "nothing"},
+      {"a \"b\" \\c/", R"("a \"b\" \\c/")", "marks of JSON"},
+      {"\n\r\t", R"("\n\r\t")", "short forms"},
+      {std::string("\0\x1F\x7F", 3), R"("\u0000\u001f\u007f")", "controls"},
+      {"gr\xC3\xBC\xC3\x9F \xF0\x9F\x98\x80", "\"gr\xC3\xBC\xC3\x9F \xF0\x9F\x98\x80\"", "UTF-8"},
+      {"a\xFF\xC3z", "\"a\xEF\xBF\xBD\xEF\xBF\xBDz\"", "bytes that are none"},
+  };
+  for (const Row& row : rows) {
+    std::string out;
+    AppendJsonString(row.text, out);
+    EXPECT_EQ(out, row.json) << row.reason;
+    EXPECT_FALSE(ParseJson(out).is_discarded()) << row.reason;
+  }
+}
+
+TEST(JsonWriter, PutsCommasItself) {
+  JsonWriter json;
+  json.BeginObject().Field("a", "x").NumberField("b", -1).Field("c", true).Key("d").Null();
+  json.TextsField("e", {"y", "z"}).Key("f").BeginArray().EndArray().Key("g").Raw("[1,{}]");
+  json.EndObject();
+  EXPECT_EQ(json.Take(), R"({"a":"x","b":-1,"c":true,"d":null,"e":["y","z"],"f":[],"g":[1,{}]})");
+  EXPECT_EQ(json.BeginArray().Number(1).Number(2).EndArray().Take(), "[1,2]");
+}
+
+std::string NumberAs(JsonReader& reader, const std::string& number) {
+  const Result<Document> read = reader.Read(R"({"n":)" + number + "}");
+  if (!read.ok()) return "unreadable";
+  return std::string(read.value().root().Child("n").text());
+}
+
+TEST(JsonReader, NumbersAreTheShortestTextThatReadsBack) {
+  JsonReader reader;
+  for (const auto& [number, text] : std::vector<std::pair<std::string, std::string>>{
+           {"0", "0"},
+           {"-5", "-5"},
+           {"9223372036854775807", "9223372036854775807"},
+           {"18446744073709551615", "18446744073709551615"},
+           {"1.0", "1"},
+           {"0.10", "0.1"},
+           {"2.5e3", "2500"},
+           {"1e400", "unreadable"},
+       }) {
+    EXPECT_EQ(NumberAs(reader, number), text) << number;
+  }
+}
+
+TEST(JsonReader, LeavesOutWhatManagersNoted) {
+  JsonReader reader;
+  const Result<Document> read = reader.Read(
+      R"({"metadata":{"name":"a","managedFields":[{"x":1}]},"spec":{"managedFields":true,"t":[null,"s"]}})");
+  ASSERT_TRUE(read.ok());
+  const Value root = read.value().root();
+  EXPECT_EQ(root.Child("metadata").Child("name").text(), "a");
+  EXPECT_FALSE(root.Child("metadata").Child("managedFields").exists());
+  EXPECT_TRUE(root.Child("spec").Child("managedFields").is_true());
+  EXPECT_EQ(root.Child("spec").Child("t").size(), 2U);
+  EXPECT_EQ(root.Child("spec").Child("t").first().kind(), Document::Kind::kNull);
+}
+
+TEST(JsonReader, RefusesWhatIsNoObject) {
+  JsonReader reader;
+  for (const char* text : {"", "[]", "\"a\"", "{\"a\":", "{} {}", "{\"a\":\"\xFF\"}"}) {
+    const Result<Document> read = reader.Read(text);
+    ASSERT_FALSE(read.ok()) << text;
+    EXPECT_EQ(read.error().code, ErrorCode::kInvalidArgument) << text;
+  }
+}
+
+}  // namespace wire_test
+}  // namespace truce
