@@ -85,19 +85,33 @@ function(truce_precompile target)
   truce_precompile(${target})
 endfunction()
 
-# truce_library(<target> SOURCES a.cc HEADERS a.h LINK targets [PRIVATE_LINK third_party] [BATCH n] [HOT])
+# Each `size` of the sources are one batch, called `name` and a number.
+function(truce_group name size)
+  set(number 0)
+  foreach(source IN LISTS ARGN)
+    math(EXPR batch "${number} / ${size}")
+    set_source_files_properties("${source}" PROPERTIES UNITY_GROUP ${name}_${batch})
+    math(EXPR number "${number} + 1")
+  endforeach()
+endfunction()
+
+# truce_library(<target> SOURCES a.cc HEADERS a.h LINK targets [PRIVATE_LINK third_party]
+#               [BATCH n [ROWS b.cc]] [HOT])
 #
-# BATCH sources are compiled as one, in their order; fewer where they are long. HOT: what judges a
-# review is compiled source by source; g++ inlines less in a batch (4 % more instructions a review).
+# BATCH sources are compiled as one, in their order; fewer where they are long. ROWS: the sources that
+# reach registry/ownership/rows.h, in batches of their own: a change of it leaves the others alone.
+# HOT: what judges a review is compiled source by source; g++ inlines less in a batch (4 % more
+# instructions a review).
+#
 # A static library, or an interface library when there are only headers. Headers are included from
 # the root of the repository, and each must compile alone (target all_verify_interface_header_sets).
 function(truce_library target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "HOT" "BATCH" "SOURCES;HEADERS;LINK;PRIVATE_LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "HOT" "BATCH" "SOURCES;ROWS;HEADERS;LINK;PRIVATE_LINK")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "truce_library(${target}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
   if(arg_SOURCES)
-    add_library(${target} STATIC ${arg_SOURCES})
+    add_library(${target} STATIC ${arg_SOURCES} ${arg_ROWS})
     # What the build writes is compiled by itself: nothing else waits for it.
     set(generated ${arg_SOURCES})
     list(FILTER generated INCLUDE REGEX "^${PROJECT_BINARY_DIR}/")
@@ -105,7 +119,12 @@ function(truce_library target)
     set(scope PUBLIC)
     target_link_libraries(${target} PRIVATE truce_flags ${arg_PRIVATE_LINK})
     truce_precompile(${target})
-    if(arg_BATCH)
+    if(arg_ROWS)
+      list(FILTER arg_SOURCES EXCLUDE REGEX "^${PROJECT_BINARY_DIR}/")
+      set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+      truce_group(sources ${arg_BATCH} ${arg_SOURCES})
+      truce_group(rows ${arg_BATCH} ${arg_ROWS})
+    elseif(arg_BATCH)
       set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE ${arg_BATCH})
     endif()
     if(arg_HOT AND CMAKE_BUILD_TYPE STREQUAL "Release")

@@ -9,6 +9,7 @@
 #include "policies/rules.h"
 #include "registry/base/clock.h"
 #include "registry/ownership/import.h"
+#include "registry/ownership/review.h"
 
 namespace truce {
 namespace {

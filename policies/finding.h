@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "registry/identity/values.h"
-#include "registry/ownership/review.h"
+#include "registry/ownership/review_terms.h"
 
 namespace truce {
 

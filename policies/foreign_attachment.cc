@@ -13,6 +13,7 @@
 
 #include "policies/name_rules.h"
 #include "policies/people.h"
+#include "registry/ownership/rows.h"
 
 namespace truce {
 namespace {

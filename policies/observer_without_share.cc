@@ -8,6 +8,7 @@
 
 #include "policies/people.h"
 #include "policies/sharing_rules.h"
+#include "registry/ownership/rows.h"
 #include "registry/ownership/sharing.h"
 
 namespace truce {

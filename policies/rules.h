@@ -10,9 +10,11 @@
 #include "policies/finding.h"
 #include "registry/catalogue/catalogue.h"
 #include "registry/identity/identity.h"
-#include "registry/ownership/review.h"
+#include "registry/ownership/review_terms.h"
 
 namespace truce {
+
+struct Clash;
 
 // How much of the holder a text names (I8).
 enum class Disclosure : std::uint8_t {

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <optional>
 
+#include "registry/ownership/ledger.h"
+
 namespace truce {
 namespace {
 

@@ -8,9 +8,11 @@
 #include <string_view>
 
 #include "registry/base/clock.h"
-#include "registry/ownership/ledger.h"
 
 namespace truce {
+
+class Facts;
+class Ledger;
 
 // What holds a release by absence back.
 enum class BrakeVerdict : std::uint8_t {

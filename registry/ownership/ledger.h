@@ -2,7 +2,6 @@
 #ifndef TRUCE_REGISTRY_OWNERSHIP_LEDGER_H_
 #define TRUCE_REGISTRY_OWNERSHIP_LEDGER_H_
 
-#include <functional>
 #include <initializer_list>
 #include <map>
 #include <optional>
@@ -13,12 +12,10 @@
 
 #include "registry/identity/identity.h"
 #include "registry/ownership/facts.h"
+#include "registry/ownership/ids.h"
 #include "registry/ownership/rows.h"
 
 namespace truce {
-
-// Gives a fresh public id (13 base32 characters); randomness is the caller's.
-using IdSource = std::function<PublicId()>;
 
 // Reads see the changes made through this ledger. External synchronization; lives for one decision.
 class Ledger final {

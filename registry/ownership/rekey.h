@@ -11,9 +11,12 @@
 
 #include "registry/catalogue/catalogue.h"
 #include "registry/identity/identity.h"
-#include "registry/ownership/ledger.h"
+#include "registry/identity/values.h"
 
 namespace truce {
+
+class Ledger;
+struct Row;
 
 // The new key of an identity; nothing when its type is no longer known (the row keeps its key).
 using NewKey = std::function<std::optional<KeyText>(const ResourceIdentity&)>;

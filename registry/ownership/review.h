@@ -13,36 +13,11 @@
 
 #include "registry/identity/identity.h"
 #include "registry/ownership/ledger.h"
+#include "registry/ownership/review_terms.h"
 #include "registry/ownership/rows.h"
 #include "registry/store/store.h"
 
 namespace truce {
-
-// How strongly a rule is applied. `off`: rows are kept, nothing is found.
-enum class Mode : std::uint8_t { kOff, kAudit, kWarn, kEnforce };
-std::string_view Name(Mode mode);
-std::optional<Mode> ModeFromName(std::string_view name);
-
-enum class Operation : std::uint8_t { kCreate, kUpdate, kDelete };
-std::string_view Name(Operation operation);  // "CREATE", "UPDATE", "DELETE"
-
-// What configuration says of the user who asks.
-struct Requester {
-  std::string user;
-  bool composite_controller = false;  // writes composites' lineage; Crossplane's own account
-  bool provider = false;              // may add late names, removes provider finalizers
-  bool restorer = false;              // brings objects back from a backup (setting `restorers`)
-};
-
-// How many reservations a namespace may have, whoever made them, or a user of what is
-// cluster-scoped. Composite controllers, providers and restorers are neither limited nor counted.
-struct ReservationLimits {
-  std::size_t old = 0;    // made a minute ago and not seen since; 0: there are no limits
-  std::size_t young = 0;  // made within the last minute and not seen yet; as `old` or more
-
-  bool operator==(const ReservationLimits&) const = default;
-};
-enum class ReservationLimit : std::uint8_t { kNone, kOld, kYoung };
 
 struct ReviewRequest {
   Operation operation = Operation::kCreate;

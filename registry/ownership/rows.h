@@ -16,22 +16,9 @@
 #include "registry/base/clock.h"
 #include "registry/identity/values.h"
 #include "registry/ownership/agreement.h"
+#include "registry/ownership/ids.h"
 
 namespace truce {
-
-// `reserved`: made at admission, not yet seen. `seen`: the object exists and declares the key.
-enum class RowState : std::uint8_t { kReserved, kSeen };
-std::string_view Name(RowState state);
-
-// A reservation stands beside the row of what was seen and never replaces it: rows are unique by
-// all three.
-struct RowId {
-  KeyText key;
-  Uid uid;
-  RowState state = RowState::kReserved;
-
-  auto operator<=>(const RowId&) const = default;
-};
 
 // One declaration of one key by one life of one object.
 struct Row {

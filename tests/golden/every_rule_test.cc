@@ -17,6 +17,7 @@
 #include "policies/rules.h"
 #include "policies/sharing_rules.h"
 #include "policies/status_names.h"
+#include "registry/ownership/review.h"
 #include "registry/ownership/sharing.h"
 #include "tests/support/golden.h"
 

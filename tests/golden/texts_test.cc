@@ -11,6 +11,7 @@
 #include "policies/people.h"
 #include "policies/rules.h"
 #include "registry/ownership/import.h"
+#include "registry/ownership/review.h"
 #include "registry/ownership/sharing.h"
 #include "tests/support/golden.h"
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "registry/store/store.h"
 #include "tests/model/simulated_cluster.h"
 #include "tests/support/fake_clock.h"
 #include "webhook/admission/service.h"

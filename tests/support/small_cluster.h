@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "registry/store/store.h"
 #include "tests/support/fake_clock.h"
 #include "webhook/cluster/reconcile/watcher.h"
 

@@ -12,6 +12,7 @@
 #include "registry/ownership/names.h"
 #include "tests/support/rest_fixture.h"
 #include "tests/support/validate_now.h"
+#include "webhook/api/rest/openapi.h"
 
 namespace truce {
 namespace api_rest_test {

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "registry/ownership/ledger.h"
 #include "registry/store/memory/memory_store.h"
 #include "webhook/cluster/reconcile/accounts.h"
 #include "webhook/cluster/reconcile/doubts.h"

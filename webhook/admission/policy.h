@@ -18,7 +18,7 @@
 #include "policies/rules.h"
 #include "registry/catalogue/catalogue.h"
 #include "registry/identity/identity.h"
-#include "registry/ownership/review.h"
+#include "registry/ownership/review_terms.h"
 
 namespace truce {
 

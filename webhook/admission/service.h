@@ -13,14 +13,15 @@
 
 #include "registry/base/clock.h"
 #include "registry/base/guarded.h"
-#include "registry/ownership/ledger.h"
-#include "registry/store/store.h"
+#include "registry/ownership/ids.h"
 #include "webhook/admission/access.h"
 #include "webhook/admission/policy.h"
 #include "webhook/admission/sink.h"
 #include "webhook/http/http.h"
 
 namespace truce {
+
+class Store;
 
 struct AdmissionRequest;
 

@@ -12,7 +12,8 @@
 
 #include "policies/finding.h"
 #include "registry/base/result.h"
-#include "registry/ownership/review.h"
+#include "registry/identity/identity.h"
+#include "registry/ownership/ids.h"
 
 namespace truce {
 

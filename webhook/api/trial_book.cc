@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "registry/ownership/ledger.h"
+#include "registry/store/store.h"
 #include "webhook/api/problem.h"
 #include "webhook/wire/json_text.h"
 

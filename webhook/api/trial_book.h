@@ -19,12 +19,13 @@
 
 #include "registry/base/clock.h"
 #include "registry/base/guarded.h"
-#include "registry/ownership/ledger.h"
-#include "registry/store/store.h"
+#include "registry/ownership/ids.h"
 #include "webhook/admission/sink.h"
 #include "webhook/http/router.h"
 
 namespace truce {
+
+class Store;
 
 // Kept at most; the one seen longest ago gives way.
 inline constexpr std::size_t kTrialsKept = 500;

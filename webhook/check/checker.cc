@@ -1,6 +1,7 @@
 #include "webhook/check/checker.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <map>
 #include <set>
 #include <utility>

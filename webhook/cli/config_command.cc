@@ -6,8 +6,8 @@
 #include "webhook/cli/command.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/config_flags.h"
-#include "webhook/serve/api_parts.h"
 #include "webhook/serve/policy.h"
+#include "webhook/serve/server_parts.h"
 
 namespace truce {
 

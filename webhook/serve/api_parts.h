@@ -87,9 +87,6 @@ class ApiParts final {
   std::thread filler_;
 };
 
-// What the settings say of callers. Errors: as Configure.
-Result<AccessRules> AccessRulesOf(const Config& config);
-
 }  // namespace truce
 
 #endif  // TRUCE_WEBHOOK_SERVE_API_PARTS_H_

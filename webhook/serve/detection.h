@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "registry/base/guarded.h"
+#include "registry/ownership/ledger.h"
 #include "registry/store/store.h"
 #include "webhook/admission/policy.h"
 #include "webhook/api/cluster_routes.h"

@@ -11,6 +11,7 @@
 #include "registry/catalogue/catalogue.h"
 #include "webhook/admission/access.h"
 #include "webhook/admission/policy.h"
+#include "webhook/api/auth/api_access.h"
 #include "webhook/cluster/client/server_settings.h"
 #include "webhook/cluster/reconcile/reconciler.h"
 #include "webhook/config/config.h"
@@ -26,6 +27,8 @@ Result<std::shared_ptr<const AdmissionAccess>> AccessOf(const Config& config);
 EndpointTexts AdmissionPaths(const AdmissionAccess& access);
 // The API server to follow, and the way to it. Errors: those of its files.
 Result<ServerSettings> ClusterOf(const Config& config);
+// Who may call the API. Errors: kInvalidArgument, and those of the file of tokens.
+Result<AccessRules> AccessRulesOf(const Config& config);
 ReconcileRules ReconcileRulesOf(const AdmissionPolicy& policy, const Config& config);
 // Names of the rules, in their order.
 std::vector<std::string_view> RuleIds();

@@ -6,6 +6,7 @@
 
 #include "registry/base/blocking.h"
 #include "registry/catalogue/explain.h"
+#include "webhook/api/rest/openapi.h"
 
 namespace truce {
 namespace {

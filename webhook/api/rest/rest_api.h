@@ -119,9 +119,6 @@ Result<ResourceFilter> ResourceFilterOf(const RestCall& call);
 // The entity tag of a resource: changes whenever the owner, a declaration or an agreement does.
 std::string EntityTagOf(const ResourceView& view);
 
-// schema/openapi.yaml, as built in.
-std::string_view OpenApiText();
-
 }  // namespace truce
 
 #endif  // TRUCE_WEBHOOK_API_REST_REST_API_H_

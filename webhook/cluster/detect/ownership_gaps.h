@@ -11,10 +11,12 @@
 #include <string>
 #include <vector>
 
-#include "registry/ownership/facts.h"
+#include "registry/base/clock.h"
 #include "webhook/cluster/detect/findings_book.h"
 
 namespace truce {
+
+struct Owner;
 
 // How long an object may take to become Ready, or to show an ARN: databases take most of an hour.
 inline constexpr std::chrono::hours kNeverRealAfter{2};

@@ -9,10 +9,11 @@
 #include "registry/base/clock.h"
 #include "registry/identity/document.h"
 #include "registry/identity/values.h"
-#include "registry/store/store.h"
 #include "webhook/admission/policy.h"
 
 namespace truce {
+
+class Store;
 
 struct UseFault {
   std::string rule;

@@ -5,7 +5,9 @@
 
 #include "registry/base/text.h"
 #include "registry/identity/encoding.h"
+#include "registry/ownership/rows.h"
 #include "registry/ownership/sight.h"
+#include "registry/store/store.h"
 #include "webhook/cluster/reconcile/reconciler.h"
 
 namespace truce {
@@ -135,6 +137,13 @@ Result<void> Reconciler::MarkGap(Kind& kind) {
   kind.marked = true;
   return {};
 }
+
+struct Reconciler::Missing {
+  Object object;
+  bool old_rows = false;  // rows made before the list began: they count as out of sight
+  bool nominated = false;
+  bool seen_rows = false;
+};
 
 Result<std::vector<Reconciler::Missing>> Reconciler::FindMissing(const Kind& kind) {
   std::vector<Missing> missing;

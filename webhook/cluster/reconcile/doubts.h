@@ -14,7 +14,7 @@
 
 #include "registry/base/guarded.h"
 #include "registry/identity/values.h"
-#include "registry/ownership/rows.h"
+#include "registry/ownership/ids.h"
 
 namespace truce {
 

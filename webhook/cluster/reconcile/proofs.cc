@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "registry/ownership/resolve.h"
+#include "registry/ownership/rows.h"
 #include "registry/ownership/sight.h"
+#include "registry/store/store.h"
 #include "webhook/cluster/reconcile/reconciler.h"
 
 namespace truce {

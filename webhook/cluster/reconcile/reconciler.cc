@@ -7,10 +7,13 @@
 
 #include "registry/base/assert.h"
 #include "registry/identity/object_view.h"
+#include "registry/ownership/ledger.h"
 #include "registry/ownership/names.h"
 #include "registry/ownership/rekey.h"
 #include "registry/ownership/resolve.h"
+#include "registry/ownership/rows.h"
 #include "registry/ownership/sight.h"
+#include "registry/store/store.h"
 
 namespace truce {
 namespace {

@@ -21,9 +21,8 @@
 #include "registry/base/result.h"
 #include "registry/identity/identity.h"
 #include "registry/ownership/brake.h"
-#include "registry/ownership/ledger.h"
+#include "registry/ownership/ids.h"
 #include "registry/ownership/rekey.h"
-#include "registry/store/store.h"
 #include "webhook/cluster/backoff.h"
 #include "webhook/cluster/cluster_api.h"
 #include "webhook/cluster/reconcile/config_history.h"
@@ -34,6 +33,12 @@
 #include "webhook/wire/json_reader.h"
 
 namespace truce {
+
+class Facts;
+class Ledger;
+class Store;
+struct Object;
+struct Row;
 
 // Sightings in one transaction: enough to share its commit, few enough that reviews, which the same
 // writer serves, do not wait long.
@@ -288,12 +293,7 @@ class Reconciler final {
   Result<void> MeetAll(std::span<const Item> items);
   void Committed(const Item& item);
   // absence (absence.cc)
-  struct Missing {
-    Object object;
-    bool old_rows = false;  // rows made before the list began: they count as out of sight
-    bool nominated = false;
-    bool seen_rows = false;
-  };
+  struct Missing;
   Result<std::vector<Missing>> FindMissing(const Kind& kind);
   Result<void> Nominate(Kind& kind);
   static void Nominated(const Uid& uid, Ask& ask);

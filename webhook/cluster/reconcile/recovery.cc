@@ -3,6 +3,11 @@
 #include <charconv>
 #include <memory>
 
+#include "registry/identity/identity.h"
+#include "registry/ownership/ledger.h"
+#include "registry/ownership/rows.h"
+#include "registry/store/store.h"
+
 namespace truce {
 namespace {
 

@@ -10,10 +10,14 @@
 
 #include "registry/base/clock.h"
 #include "registry/base/result.h"
-#include "registry/ownership/ledger.h"
-#include "registry/store/store.h"
+#include "registry/identity/values.h"
+#include "registry/ownership/ids.h"
 
 namespace truce {
+
+class Facts;
+class Ledger;
+class Store;
 
 // Binds cluster id `cluster` to the uid of its kube-system namespace, or checks that binding.
 // Idempotent, durable. Errors: kConflict: the registry belongs to another cluster; the message
