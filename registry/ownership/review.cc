@@ -536,8 +536,8 @@ Decision Review(const ReviewRequest& request, const Facts& facts, Timestamp now,
     decision.allowed = false;
     return decision;
   }
-  static const PartyRules no_parties;
-  Ledger ledger(facts, now, ids, request.parties == nullptr ? no_parties : *request.parties);
+  static const PartyRules kNoParties;
+  Ledger ledger(facts, now, ids, request.parties == nullptr ? kNoParties : *request.parties);
   std::optional<Object> before;  // a CREATE has none: its uid is fresh
   if (request.operation == Operation::kUpdate) before = ledger.ObjectByUid(request.object.uid);
   Object object = PlaceReviewed(request, before, ledger);
