@@ -1,7 +1,7 @@
 # Makes a C++ source that holds a text file: cmake -DINPUT=f -DOUTPUT=f.cc -DHEADER=h -DFUNCTION=F -P
 # The text must not hold the delimiter of the raw literal; literals are cut below the portable limit.
 file(READ "${INPUT}" text)
-set(content "// Made from a file by .tools/embed_text.cmake.\n#include \"${HEADER}\"\n\nnamespace truce {\n\n")
+set(content "// Made from a file by .tools/embed_text.cmake.\n#include \"${HEADER}\"\n\n#include <string>\n#include <string_view>\n\nnamespace truce {\n\n")
 string(APPEND content "std::string_view ${FUNCTION}() {\n  static const std::string kText =\n")
 string(LENGTH "${text}" length)
 set(begin 0)
