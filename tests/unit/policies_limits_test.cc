@@ -246,6 +246,21 @@ TEST(NameTime, GlobsOfManyStarsTakeLinearTime) {
   EXPECT_LT(cost(kLong), kFactorMax * cost(kShort));
 }
 
+// Texts are looked at eight bytes at a time: each byte counts in each place, whatever stands
+// beside.
+TEST(OneLineOfText, EscapesEachByteThatIsNotPrintable) {
+  for (const char beside : {'~', ' ', 'x'}) {
+    for (std::size_t at = 0; at < 19; ++at) {
+      for (int byte = 0; byte < 256; ++byte) {
+        std::string text(19, beside);
+        text[at] = static_cast<char>(byte);
+        const bool printable = byte >= ' ' && byte <= '~';
+        EXPECT_EQ(OneLine(text, 400) == text, printable) << byte << " at " << at;
+      }
+    }
+  }
+}
+
 TEST(NameTime, AwsRulesTakeLinearTime) {
   const auto cost = [&](std::size_t length) {
     const std::string name = Plain(length) + "!";
