@@ -9,7 +9,7 @@
 #include "tests/support/certificates.h"
 #include "tests/support/scripted_api_session.h"
 #include "tests/support/temporary_folder.h"
-#include "webhook/cluster/client/api_client.h"
+#include "webhook/kube/api_client.h"
 
 namespace truce {
 namespace api_client_test {

@@ -8,8 +8,8 @@
 
 #include "tests/support/fake_clock.h"
 #include "tests/support/temporary_folder.h"
-#include "webhook/cluster/client/exec_plugin.h"
-#include "webhook/cluster/client/session.h"
+#include "webhook/kube/exec_plugin.h"
+#include "webhook/kube/session.h"
 
 namespace truce {
 namespace exec_plugin_test {

@@ -13,7 +13,7 @@
 #include "tests/support/certificates.h"
 #include "tests/support/scripted_api_session.h"
 #include "tests/support/temporary_folder.h"
-#include "webhook/cluster/client/watch_client.h"
+#include "webhook/kube/watch_client.h"
 
 namespace truce {
 namespace watch_client_test {

@@ -7,9 +7,9 @@
 
 #include "tests/support/golden.h"
 #include "webhook/api/cluster_json.h"
-#include "webhook/cluster/detect/report_baseline.h"
-#include "webhook/cluster/detect/report_conflicts.h"
-#include "webhook/cluster/detect/report_coverage.h"
+#include "webhook/findings/report_baseline.h"
+#include "webhook/findings/report_conflicts.h"
+#include "webhook/findings/report_coverage.h"
 
 namespace truce {
 namespace reports_test {

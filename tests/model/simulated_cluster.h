@@ -14,7 +14,7 @@
 
 #include "registry/base/clock.h"
 #include "registry/identity/identity.h"
-#include "webhook/cluster/cluster_api.h"
+#include "webhook/kube/cluster_api.h"
 
 namespace truce {
 

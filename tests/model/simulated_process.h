@@ -15,7 +15,7 @@
 #include "tests/model/simulated_cluster.h"
 #include "tests/support/fake_clock.h"
 #include "webhook/admission/service.h"
-#include "webhook/cluster/reconcile/watcher.h"
+#include "webhook/watch/watcher.h"
 
 namespace truce {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "registry/base/guarded.h"
-#include "webhook/cluster/cluster_api.h"
+#include "webhook/kube/cluster_api.h"
 
 namespace truce {
 

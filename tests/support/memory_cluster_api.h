@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "webhook/cluster/cluster_api.h"
+#include "webhook/kube/cluster_api.h"
 
 namespace truce {
 

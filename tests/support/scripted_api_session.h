@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "tests/support/scripted_api_server.h"
-#include "webhook/cluster/client/session.h"
+#include "webhook/kube/session.h"
 
 namespace truce {
 

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "webhook/cluster/cluster_api.h"
+#include "webhook/kube/cluster_api.h"
 
 namespace truce {
 

@@ -14,7 +14,7 @@
 
 #include "registry/store/store.h"
 #include "tests/support/fake_clock.h"
-#include "webhook/cluster/reconcile/watcher.h"
+#include "webhook/watch/watcher.h"
 
 namespace truce::testing {
 

@@ -17,7 +17,7 @@
 #include "registry/store/memory/memory_store.h"
 #include "tests/support/faulty_store.h"
 #include "tests/support/small_cluster.h"
-#include "webhook/cluster/reconcile/watcher.h"
+#include "webhook/watch/watcher.h"
 
 namespace truce::testing {
 

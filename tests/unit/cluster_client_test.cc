@@ -5,11 +5,11 @@
 #include <set>
 #include <string>
 
-#include "webhook/cluster/backoff.h"
-#include "webhook/cluster/client/api_json.h"
-#include "webhook/cluster/client/request_target.h"
-#include "webhook/cluster/client/response_reader.h"
-#include "webhook/cluster/cluster_api.h"
+#include "webhook/kube/api_json.h"
+#include "webhook/kube/backoff.h"
+#include "webhook/kube/cluster_api.h"
+#include "webhook/kube/request_target.h"
+#include "webhook/kube/response_reader.h"
 
 namespace truce {
 namespace cluster_client_test {

@@ -11,9 +11,9 @@
 #include "tests/support/admission_fixture.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/validate_now.h"
-#include "webhook/cluster/detect/event_queue.h"
-#include "webhook/cluster/detect/event_writer.h"
-#include "webhook/cluster/detect/object_events.h"
+#include "webhook/findings/event_queue.h"
+#include "webhook/findings/event_writer.h"
+#include "webhook/findings/object_events.h"
 
 namespace truce {
 namespace detect_events_test {

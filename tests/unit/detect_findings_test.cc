@@ -10,10 +10,10 @@
 #include "registry/store/memory/memory_store.h"
 #include "tests/model/scene.h"
 #include "tests/support/store_samples.h"
-#include "webhook/cluster/detect/conflicts.h"
-#include "webhook/cluster/detect/findings_book.h"
-#include "webhook/cluster/detect/ownership_gaps.h"
-#include "webhook/cluster/detect/unreferenced.h"
+#include "webhook/findings/conflicts.h"
+#include "webhook/findings/findings_book.h"
+#include "webhook/findings/ownership_gaps.h"
+#include "webhook/findings/unreferenced.h"
 
 namespace truce {
 namespace detect_findings_test {

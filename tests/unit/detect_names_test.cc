@@ -10,9 +10,9 @@
 #include "registry/store/memory/memory_store.h"
 #include "tests/model/scene.h"
 #include "tests/support/store_samples.h"
-#include "webhook/cluster/detect/adoptions.h"
-#include "webhook/cluster/detect/disagreements.h"
-#include "webhook/cluster/detect/ownership_gaps.h"
+#include "webhook/findings/adoptions.h"
+#include "webhook/findings/disagreements.h"
+#include "webhook/findings/ownership_gaps.h"
 
 namespace truce {
 namespace detect_names_test {

@@ -12,7 +12,7 @@
 #include "tests/support/json_document.h"
 #include "tests/support/recorded_watch.h"
 #include "tests/support/store_samples.h"
-#include "webhook/cluster/detect/tag_war.h"
+#include "webhook/findings/tag_war.h"
 
 namespace truce {
 namespace detect_tag_war_test {

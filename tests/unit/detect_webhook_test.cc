@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "tests/support/json_document.h"
-#include "webhook/cluster/detect/coverage.h"
-#include "webhook/cluster/detect/webhook_configuration.h"
+#include "webhook/findings/coverage.h"
+#include "webhook/findings/webhook_configuration.h"
 
 namespace truce {
 namespace detect_webhook_test {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tests/support/watcher_fixture.h"
-#include "webhook/cluster/detect/detectors.h"
+#include "webhook/findings/detectors.h"
 
 namespace truce::testing {
 namespace detectors_test {

@@ -1,5 +1,5 @@
 // Follower: list, watch, resume, list again, back off, poll.
-#include "webhook/cluster/reconcile/follower.h"
+#include "webhook/watch/follower.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tests/support/temporary_folder.h"
-#include "webhook/cluster/client/kube_config.h"
+#include "webhook/kube/kube_config.h"
 
 namespace truce {
 namespace kube_config_test {

@@ -1,5 +1,5 @@
 // The naming report: what counts as conforming, exempt and violating, and which names it proposes.
-#include "webhook/cluster/detect/name_census.h"
+#include "webhook/findings/name_census.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Truce's own objects: what of the watch counts, when their handler is called, how their status
 // answers.
-#include "webhook/cluster/own/own_objects.h"
+#include "webhook/publish/own_objects.h"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 #include "tests/support/fake_clock.h"
 #include "tests/support/memory_cluster_api.h"
 #include "tests/support/temporary_folder.h"
-#include "webhook/cluster/publish/installation_keeper.h"
+#include "webhook/publish/installation_keeper.h"
 #include "webhook/wire/base64.h"
 #include "webhook/wire/endpoints.h"
 

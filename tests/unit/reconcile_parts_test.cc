@@ -5,11 +5,11 @@
 
 #include "registry/ownership/ledger.h"
 #include "registry/store/memory/memory_store.h"
-#include "webhook/cluster/reconcile/accounts.h"
-#include "webhook/cluster/reconcile/doubts.h"
-#include "webhook/cluster/reconcile/kinds.h"
-#include "webhook/cluster/reconcile/recovery.h"
-#include "webhook/cluster/reconcile/sighting.h"
+#include "webhook/watch/accounts.h"
+#include "webhook/watch/doubts.h"
+#include "webhook/watch/kinds.h"
+#include "webhook/watch/recovery.h"
+#include "webhook/watch/sighting.h"
 #include "webhook/wire/json_reader.h"
 
 namespace truce {

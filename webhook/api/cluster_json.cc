@@ -6,7 +6,7 @@
 #include <set>
 
 #include "webhook/api/resource_json.h"
-#include "webhook/cluster/detect/report_conflicts.h"
+#include "webhook/findings/report_conflicts.h"
 
 namespace truce {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "webhook/api/cluster_json.h"
 #include "webhook/api/problem.h"
-#include "webhook/cluster/detect/report_conflicts.h"
-#include "webhook/cluster/detect/report_coverage.h"
+#include "webhook/findings/report_conflicts.h"
+#include "webhook/findings/report_coverage.h"
 #include "webhook/wire/json_text.h"
 #include "webhook/wire/json_writer.h"
 

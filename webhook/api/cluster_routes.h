@@ -52,12 +52,12 @@
 #include "registry/base/clock.h"
 #include "registry/base/result.h"
 #include "registry/identity/values.h"
-#include "webhook/cluster/detect/conflicts.h"
-#include "webhook/cluster/detect/coverage.h"
-#include "webhook/cluster/detect/findings_book.h"
-#include "webhook/cluster/detect/name_census.h"
-#include "webhook/cluster/detect/report_baseline.h"
-#include "webhook/cluster/detect/tag_war.h"
+#include "webhook/findings/conflicts.h"
+#include "webhook/findings/coverage.h"
+#include "webhook/findings/findings_book.h"
+#include "webhook/findings/name_census.h"
+#include "webhook/findings/report_baseline.h"
+#include "webhook/findings/tag_war.h"
 #include "webhook/http/http.h"
 
 namespace truce {

@@ -15,7 +15,7 @@
 #include "registry/base/result.h"
 #include "webhook/cli/command.h"
 #include "webhook/cli/config_flags.h"
-#include "webhook/cluster/client/server_settings.h"
+#include "webhook/kube/server_settings.h"
 
 namespace truce {
 

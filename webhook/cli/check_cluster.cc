@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "webhook/cli/server_finder.h"
-#include "webhook/cluster/client/kube_config.h"
-#include "webhook/cluster/cluster_api.h"
+#include "webhook/kube/cluster_api.h"
+#include "webhook/kube/kube_config.h"
 #include "webhook/wire/json_text.h"
 
 namespace truce {

@@ -11,7 +11,7 @@
 #include "registry/base/clock.h"
 #include "webhook/check/checker.h"
 #include "webhook/cli/api_call.h"
-#include "webhook/cluster/backoff.h"
+#include "webhook/kube/backoff.h"
 
 namespace truce {
 

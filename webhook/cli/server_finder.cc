@@ -8,8 +8,8 @@
 
 #include "registry/base/percent.h"
 #include "webhook/api/auth/api_access.h"
-#include "webhook/cluster/client/http_call.h"
-#include "webhook/cluster/client/kube_config.h"
+#include "webhook/kube/http_call.h"
+#include "webhook/kube/kube_config.h"
 #include "webhook/wire/json_text.h"
 
 namespace truce {

@@ -11,7 +11,7 @@
 #include "registry/base/clock.h"
 #include "registry/base/result.h"
 #include "webhook/cli/api_call.h"
-#include "webhook/cluster/client/server_settings.h"
+#include "webhook/kube/server_settings.h"
 
 namespace truce {
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "registry/base/text.h"
-#include "webhook/cluster/detect/configuration_event.h"
-#include "webhook/cluster/detect/name_survey.h"
-#include "webhook/cluster/reconcile/recovery.h"
+#include "webhook/findings/configuration_event.h"
+#include "webhook/findings/name_survey.h"
+#include "webhook/watch/recovery.h"
 
 namespace truce {
 namespace {

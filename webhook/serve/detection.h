@@ -17,12 +17,12 @@
 #include "webhook/admission/policy.h"
 #include "webhook/api/cluster_routes.h"
 #include "webhook/api/rest/agreement_json.h"
-#include "webhook/cluster/detect/detectors.h"
-#include "webhook/cluster/detect/event_writer.h"
-#include "webhook/cluster/detect/object_events.h"
-#include "webhook/cluster/engine/engine.h"
+#include "webhook/findings/detectors.h"
+#include "webhook/findings/event_writer.h"
+#include "webhook/findings/object_events.h"
 #include "webhook/log/log.h"
 #include "webhook/metrics/metrics.h"
+#include "webhook/watch/engine.h"
 
 namespace truce {
 

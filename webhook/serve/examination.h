@@ -10,9 +10,9 @@
 #include "registry/base/clock.h"
 #include "registry/store/store.h"
 #include "webhook/api/rest/rest_doctor.h"
-#include "webhook/cluster/cluster_api.h"
-#include "webhook/cluster/detect/coverage.h"
-#include "webhook/cluster/detect/findings_book.h"
+#include "webhook/findings/coverage.h"
+#include "webhook/findings/findings_book.h"
+#include "webhook/kube/cluster_api.h"
 #include "webhook/metrics/health.h"
 
 namespace truce {

@@ -3,7 +3,7 @@
 #include <string_view>
 #include <utility>
 
-#include "webhook/cluster/backoff.h"
+#include "webhook/kube/backoff.h"
 #include "webhook/serve/registry_memory.h"
 #include "webhook/wire/json_reader.h"
 

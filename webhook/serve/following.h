@@ -17,14 +17,14 @@
 #include "registry/base/result.h"
 #include "registry/ownership/ledger.h"
 #include "registry/store/store.h"
-#include "webhook/cluster/client/api_client.h"
-#include "webhook/cluster/client/session.h"
-#include "webhook/cluster/client/watch_client.h"
-#include "webhook/cluster/engine/engine.h"
-#include "webhook/cluster/reconcile/recovery.h"
-#include "webhook/cluster/reconcile/watcher.h"
+#include "webhook/kube/api_client.h"
+#include "webhook/kube/session.h"
+#include "webhook/kube/watch_client.h"
 #include "webhook/log/log.h"
 #include "webhook/metrics/health.h"
+#include "webhook/watch/engine.h"
+#include "webhook/watch/recovery.h"
+#include "webhook/watch/watcher.h"
 
 namespace truce {
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "webhook/cluster/reconcile/sighting.h"
+#include "webhook/watch/sighting.h"
 
 namespace truce {
 

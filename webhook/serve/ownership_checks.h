@@ -19,8 +19,8 @@
 #include "registry/ownership/ledger.h"
 #include "registry/store/store.h"
 #include "webhook/admission/policy.h"
-#include "webhook/cluster/cluster_api.h"
-#include "webhook/cluster/own/own_object.h"
+#include "webhook/kube/cluster_api.h"
+#include "webhook/publish/own_object.h"
 
 namespace truce {
 

@@ -15,7 +15,7 @@
 #include "webhook/admission/policy.h"
 #include "webhook/api/indexed_store.h"
 #include "webhook/api/rest/queries.h"
-#include "webhook/cluster/own/own_object.h"
+#include "webhook/publish/own_object.h"
 
 namespace truce {
 

@@ -5,8 +5,8 @@
 #include <span>
 
 #include "registry/base/result.h"
-#include "webhook/cluster/own/own_object.h"
 #include "webhook/config/config.h"
+#include "webhook/publish/own_object.h"
 
 namespace truce {
 

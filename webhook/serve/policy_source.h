@@ -13,8 +13,8 @@
 
 #include "registry/base/result.h"
 #include "webhook/admission/policy.h"
-#include "webhook/cluster/own/own_object.h"
 #include "webhook/config/config.h"
+#include "webhook/publish/own_object.h"
 #include "webhook/serve/policy.h"
 
 namespace truce {

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "registry/base/result.h"
-#include "webhook/cluster/cluster_api.h"
-#include "webhook/cluster/reconcile/recovery.h"
+#include "webhook/kube/cluster_api.h"
+#include "webhook/watch/recovery.h"
 
 namespace truce {
 

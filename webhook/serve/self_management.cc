@@ -3,7 +3,7 @@
 #include <set>
 #include <utility>
 
-#include "webhook/cluster/client/api_client.h"
+#include "webhook/kube/api_client.h"
 
 namespace truce {
 namespace {

@@ -9,10 +9,10 @@
 
 #include "registry/identity/mapping.h"
 #include "webhook/admission/policy.h"
-#include "webhook/cluster/client/session.h"
-#include "webhook/cluster/publish/installation_keeper.h"
 #include "webhook/config/config.h"
+#include "webhook/kube/session.h"
 #include "webhook/log/log.h"
+#include "webhook/publish/installation_keeper.h"
 
 namespace truce {
 

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "policies/finding.h"
-#include "webhook/cluster/client/kube_config.h"
 #include "webhook/config/load.h"
+#include "webhook/kube/kube_config.h"
 #include "webhook/serve/data_dir.h"
 
 namespace truce {

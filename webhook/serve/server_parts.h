@@ -12,9 +12,9 @@
 #include "webhook/admission/access.h"
 #include "webhook/admission/policy.h"
 #include "webhook/api/auth/api_access.h"
-#include "webhook/cluster/client/server_settings.h"
-#include "webhook/cluster/reconcile/reconciler.h"
 #include "webhook/config/config.h"
+#include "webhook/kube/server_settings.h"
+#include "webhook/watch/reconciler.h"
 
 namespace truce {
 

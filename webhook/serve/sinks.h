@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "webhook/admission/sink.h"
-#include "webhook/cluster/reconcile/doubts.h"
 #include "webhook/log/log.h"
 #include "webhook/metrics/metrics.h"
+#include "webhook/watch/doubts.h"
 
 namespace truce {
 

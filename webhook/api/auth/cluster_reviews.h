@@ -6,7 +6,7 @@
 #include <string>
 
 #include "webhook/api/auth/reviews.h"
-#include "webhook/cluster/cluster_api.h"
+#include "webhook/kube/cluster_api.h"
 
 namespace truce {
 

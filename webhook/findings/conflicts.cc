@@ -1,0 +1,265 @@
+#include "webhook/findings/conflicts.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "policies/finding.h"
+#include "policies/people.h"
+
+namespace truce {
+namespace {
+
+std::string ForText(const Slot& slot) { return OneLine(ObjectForPeople(slot), kShownBytesMax); }
+
+std::string KubectlPatch(const Slot& slot) {
+  std::string out = "kubectl patch " + OneLine(KubectlKind(slot), kShownBytesMax) + " " +
+                    OneLine(slot.name, kShownBytesMax);
+  if (!slot.ns.empty()) out += " -n " + OneLine(slot.ns, kShownBytesMax);
+  return out + R"( --type merge -p '{"spec":{"managementPolicies":["Observe"]}}')";
+}
+
+ConflictObject ObjectOf(const Row& row) {
+  return {.slot = row.slot,
+          .uid = row.id.uid,
+          .intent = row.intent,
+          .seen = row.id.state == RowState::kSeen,
+          .terminating = row.terminating,
+          .managed = row.managed,
+          .since = row.at};
+}
+
+// The objects that manage the key, one per uid: of a reservation beside what was seen the latter.
+std::map<Slot, std::vector<ConflictObject>> ManagersByRoot(const std::vector<Row>& rows) {
+  std::map<Uid, std::pair<Slot, ConflictObject>> by_uid;
+  for (const Row& row : rows) {
+    if (!Manages(row)) continue;
+    ConflictObject object = ObjectOf(row);
+    const auto known = by_uid.find(row.id.uid);
+    if (known != by_uid.end()) {
+      object.seen = object.seen || known->second.second.seen;
+      object.since = std::min(object.since, known->second.second.since);
+    }
+    by_uid[row.id.uid] = {row.root, std::move(object)};
+  }
+  std::map<Slot, std::vector<ConflictObject>> out;
+  for (auto& [uid, entry] : by_uid) out[entry.first].push_back(std::move(entry.second));
+  return out;
+}
+
+ConflictSide SideOf(const Slot& root, std::vector<ConflictObject> objects, const Facts& facts) {
+  ConflictSide side;
+  side.root = root;
+  std::sort(objects.begin(), objects.end(), [](const auto& a, const auto& b) {
+    return std::tie(b.managed, a.slot, a.uid) < std::tie(a.managed, b.slot, b.uid);
+  });
+  side.since = objects.front().since;
+  for (const ConflictObject& object : objects) side.since = std::min(side.since, object.since);
+  const auto known = facts.ObjectBySlot(root);
+  side.service = known ? known->service : std::string();
+  side.contact = known ? known->contact : std::string();
+  side.objects = std::move(objects);
+  return side;
+}
+
+// Two managed resources below one root are two sides; a claim and its managed resource are one.
+std::vector<std::vector<ConflictObject>> Branches(std::vector<ConflictObject> objects) {
+  std::set<Slot> managed;
+  for (const ConflictObject& object : objects) {
+    if (object.managed) managed.insert(object.slot);
+  }
+  std::vector<std::vector<ConflictObject>> out;
+  if (managed.size() < 2) {
+    out.push_back(std::move(objects));
+    return out;
+  }
+  for (const Slot& slot : managed) {
+    std::vector<ConflictObject> branch;
+    std::copy_if(objects.begin(), objects.end(), std::back_inserter(branch),
+                 [&](const ConflictObject& object) { return object.slot == slot; });
+    out.push_back(std::move(branch));
+  }
+  return out;
+}
+
+void MarkIncumbent(Conflict& conflict) {
+  const Owner& owner = conflict.owner;
+  const auto rank = [&](const ConflictSide& side) {
+    const bool of_owner = side.root == owner.root;
+    const bool is_leaf = owner.leaf && side.objects.front().slot == *owner.leaf;
+    return std::make_tuple(!of_owner, !is_leaf, side.since, side.root);
+  };
+  std::sort(conflict.sides.begin(), conflict.sides.end(),
+            [&](const ConflictSide& a, const ConflictSide& b) { return rank(a) < rank(b); });
+  if (conflict.sides.empty() || conflict.sides.front().root != owner.root) return;
+  conflict.sides.front().incumbent = true;
+  if (conflict.sides.front().service.empty()) conflict.sides.front().service = owner.service;
+  if (conflict.sides.front().contact.empty()) conflict.sides.front().contact = owner.contact;
+}
+
+const ConflictObject* ManagedOf(const ConflictSide& side) {
+  return side.objects.front().managed ? &side.objects.front() : nullptr;
+}
+
+std::string Whose(const ConflictSide& side) {
+  return side.service.empty() ? ForText(side.root) : "service " + Quoted(side.service);
+}
+
+// The first step: who keeps it. `conflict` has two sides or more.
+std::string DecideStep(const Conflict& conflict) {
+  constexpr std::size_t kOffersMax = 3;  // a conflict of more is told in a text of bounded length
+  const bool held = conflict.sides.front().incumbent;
+  ConflictSide recorded;
+  recorded.root = conflict.owner.root;
+  recorded.service = conflict.owner.service;
+  const Slot& holder = conflict.sides.front().root;
+  std::string out = "Decide who keeps it; as recorded, " +
+                    Whose(held ? conflict.sides.front() : recorded) + " does.";
+  std::set<Slot> others;
+  for (const ConflictSide& side : conflict.sides) {
+    if (side.root != holder) others.insert(side.root);
+  }
+  // Between branches of one root there is nothing to hand over; who is not the owner cannot do it.
+  if (others.empty() || !held) return out;
+  std::size_t told = 0;
+  for (const Slot& other : others) {
+    if (told++ == kOffersMax) break;
+    out += (told == 1 ? " To hand it over to " : ", to ") + ForText(other) +
+           (told == 1 ? " instead, first run `" : " `") +
+           OneLine(TransferCommand(holder, other), kCommandBytesMax) + "`";
+  }
+  if (told > kOffersMax) out += ", and so on";
+  return out + "; then take the next steps with the objects of " + ForText(holder) + ".";
+}
+
+// The steps that end one side's part.
+void AddSteps(const ConflictSide& side, std::vector<std::string>& steps) {
+  const ConflictObject* managed = ManagedOf(side);
+  if (managed == nullptr) {
+    steps.push_back("Give the resource another name in " + ForText(side.root) +
+                    ", or delete it: no managed resource of it is known yet.");
+    return;
+  }
+  const bool is_composed = side.root != managed->slot;
+  std::string stop = "Make " + ForText(managed->slot) +
+                     " only observe, so that it neither writes nor deletes: `" +
+                     KubectlPatch(managed->slot) + "`";
+  if (is_composed) stop += " (when its Composition sets that field, set it there)";
+  steps.push_back(stop + ".");
+  steps.push_back("Remove " + ForText(side.root) +
+                  " from Git or delete it: what only observes deletes nothing in AWS.");
+}
+
+}  // namespace
+
+std::string ResourceForPeople(const Owner& owner) {
+  std::string out = TypeForPeople(owner.identity.type);
+  if (!owner.name.empty()) out += " " + Quoted(owner.name);
+  return out;
+}
+
+Conflict ConflictAt(const Owner& owner, const Facts& facts) {
+  Conflict conflict;
+  conflict.owner = owner;
+  conflict.resource = ResourceForPeople(owner);
+  for (auto& [root, objects] : ManagersByRoot(facts.RowsOfKey(owner.key))) {
+    for (std::vector<ConflictObject>& branch : Branches(std::move(objects))) {
+      conflict.sides.push_back(SideOf(root, std::move(branch), facts));
+    }
+  }
+  if (conflict.sides.size() < 2) conflict.sides.clear();
+  MarkIncumbent(conflict);
+  return conflict;
+}
+
+ConflictPage ConflictsAfter(const Facts& facts, const KeyText& after, std::size_t limit) {
+  ConflictPage page;
+  const std::vector<Owner> owners = facts.OwnersIn(OwnerList::kContested, after, limit);
+  for (const Owner& owner : owners) {
+    Conflict conflict = ConflictAt(owner, facts);
+    if (!conflict.sides.empty()) page.conflicts.push_back(std::move(conflict));
+  }
+  if (owners.size() == limit && limit > 0) page.last = owners.back().key;
+  return page;
+}
+
+std::string SideForPeople(const ConflictSide& side) {
+  std::string out = ForText(side.root);
+  const std::string own = side.root.ns + "/" + side.root.name;
+  if (!side.service.empty() && side.service != own && side.service != side.root.name) {
+    out += " of service " + Quoted(side.service);
+  }
+  return out + " in cluster " + Quoted(side.root.cluster) + " since " + FormatTimestamp(side.since);
+}
+
+std::string DeletionEffect(const Conflict& conflict) {
+  const auto deletes = [](const ConflictSide& side) {
+    return std::any_of(side.objects.begin(), side.objects.end(), [](const ConflictObject& object) {
+      return object.intent == Intent::kDeletes;
+    });
+  };
+  const auto count = std::count_if(conflict.sides.begin(), conflict.sides.end(), deletes);
+  if (count == 0)
+    return "No declaration deletes it, but each overwrites the settings of the other.";
+  if (static_cast<std::size_t>(count) == conflict.sides.size()) {
+    return count == 2 ? "Deleting either deletes the " + conflict.resource + " of both."
+                      : "Deleting any of them deletes the " + conflict.resource + " of all.";
+  }
+  std::string out = "Deleting ";
+  bool is_first = true;
+  for (const ConflictSide& side : conflict.sides) {
+    if (!deletes(side)) continue;
+    if (!is_first) out += " or ";
+    out += ForText(side.root);
+    is_first = false;
+  }
+  return out + " deletes the " + conflict.resource + " of all.";
+}
+
+std::vector<std::string> ResolutionSteps(const Conflict& conflict) {
+  std::vector<std::string> steps;
+  if (conflict.sides.size() < 2) return {"Nothing to do: nobody else manages it."};
+  steps.push_back(DecideStep(conflict));
+  for (std::size_t i = 1; i < conflict.sides.size(); ++i) AddSteps(conflict.sides[i], steps);
+  steps.push_back(
+      "Whoever gave it up and needs such a resource declares one under a name of its own.");
+  return steps;
+}
+
+LiveFinding FindingOf(const Conflict& conflict) {
+  LiveFinding finding;
+  finding.detector = Detector::kOwnershipConflict;
+  finding.subject = conflict.owner.key.text;
+  finding.key = conflict.owner.key;
+  finding.mode = Mode::kWarn;
+  finding.resource = conflict.resource;
+  finding.cause =
+      conflict.resource + " is managed by " + std::to_string(conflict.sides.size()) + " owners: ";
+  for (std::size_t i = 0; i < conflict.sides.size(); ++i) {
+    const ConflictSide& side = conflict.sides[i];
+    if (i > 0) finding.cause += "; ";
+    finding.cause += SideForPeople(side);
+    if (side.incumbent) finding.cause += " (owner of record)";
+    // The second one began the conflict.
+    if (i > 0) finding.since = i == 1 ? side.since : std::min(finding.since, side.since);
+    if (side.root != side.objects.front().slot) finding.objects.push_back(side.root);
+    for (const ConflictObject& object : side.objects) {
+      if (object.slot != side.root || object.managed) finding.objects.push_back(object.slot);
+    }
+  }
+  finding.cause += ". " + DeletionEffect(conflict);
+  for (const std::string& step : ResolutionSteps(conflict)) {
+    finding.remedy.append(finding.remedy.empty() ? "" : " ").append(step);
+  }
+  std::sort(finding.objects.begin(), finding.objects.end());
+  finding.objects.erase(std::unique(finding.objects.begin(), finding.objects.end()),
+                        finding.objects.end());
+  finding.evidence =
+      std::to_string(conflict.sides.size()) + " managing declarations in the registry";
+  return finding;
+}
+
+}  // namespace truce

@@ -1,0 +1,82 @@
+// Detector ownership-conflict: keys that two or more chains manage, and how to end that without
+// losing the resource. Facts in, plain values out.
+//
+// Rule: a key with two managing declarations that are not of one chain (design section 4).
+// Evidence: the registry's rows. Never from labels or tags.
+#ifndef TRUCE_WEBHOOK_FINDINGS_CONFLICTS_H_
+#define TRUCE_WEBHOOK_FINDINGS_CONFLICTS_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "registry/identity/values.h"
+#include "registry/ownership/facts.h"
+#include "registry/ownership/rows.h"
+#include "webhook/findings/findings_book.h"
+
+namespace truce {
+
+// One object that manages the key.
+struct ConflictObject {
+  Slot slot;
+  Uid uid;
+  Intent intent = Intent::kDeletes;
+  bool seen = false;  // it exists; else only its reservation does
+  bool terminating = false;
+  bool managed = true;  // a managed resource, not a mapped claim or composite
+  Timestamp since{};
+
+  bool operator==(const ConflictObject&) const = default;
+};
+
+// One chain that manages the key: a root with its objects. Two branches of one root are two sides.
+struct ConflictSide {
+  Slot root;
+  std::string service;
+  std::string contact;
+  bool incumbent = false;               // the owner of record
+  Timestamp since{};                    // of its oldest declaration
+  std::vector<ConflictObject> objects;  // managed resources first, then by slot; never empty
+
+  bool operator==(const ConflictSide&) const = default;
+};
+
+struct Conflict {
+  Owner owner;
+  std::string resource;             // S3 bucket "prod-artifacts"
+  std::vector<ConflictSide> sides;  // at least two; the incumbent first, then by since, root
+
+  bool operator==(const Conflict&) const = default;
+};
+
+// The conflict at `owner`'s key, or one without sides when there is none (any more).
+Conflict ConflictAt(const Owner& owner, const Facts& facts);
+
+// At most `limit` conflicts of keys after `after`, by key. `last` is the key to go on from; empty
+// when there are no more.
+struct ConflictPage {
+  std::vector<Conflict> conflicts;
+  KeyText last;
+};
+ConflictPage ConflictsAfter(const Facts& facts, const KeyText& after, std::size_t limit);
+
+// What to do, step by step, so that one side keeps the resource and nobody loses it. In order;
+// never empty. The one wording of `truce conflicts`, findings, Events and resolutions.
+std::vector<std::string> ResolutionSteps(const Conflict& conflict);
+
+// What happens when somebody just deletes one of them.
+std::string DeletionEffect(const Conflict& conflict);
+
+// ObjectStorage team-a/artifacts of service "a" in cluster "prod" since 2026-11-21T07:52:08Z
+std::string SideForPeople(const ConflictSide& side);
+
+// The finding of one conflict.
+LiveFinding FindingOf(const Conflict& conflict);
+
+// "S3 bucket \"prod-artifacts\"", for an owner.
+std::string ResourceForPeople(const Owner& owner);
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_FINDINGS_CONFLICTS_H_

@@ -1,0 +1,256 @@
+#include "webhook/findings/coverage.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "policies/finding.h"
+#include "policies/people.h"
+#include "registry/base/text.h"
+#include "webhook/findings/findings_book.h"
+
+namespace truce {
+namespace {
+
+std::string KindText(const ServedKind& kind) {
+  return OneLine(KindForPeople(kind.kind, kind.group), kShownBytesMax);
+}
+
+class Coverage final {
+ public:
+  explicit Coverage(const CoverageFacts& facts) : facts_(facts) {
+    if (facts.webhook != nullptr) {
+      entries_ = DeclarationEntries(*facts.webhook, facts.expected.paths);
+    }
+  }
+
+  CoverageReport Run() {
+    AddWebhook();
+    for (const CoverageKind& kind : facts_.kinds) AddKind(kind);
+    for (const auto& [kind, until] : facts_.unmapped) AddUnmapped(kind, until);
+    for (const CoverageClaim& claim : facts_.claims) AddClaim(claim);
+    for (auto& [type, count] : weak_types_) AddType(*facts_.catalogue->FindType(type), count);
+    for (const auto& [config, count] : facts_.accounts) AddAccount(config, count);
+    for (const auto& [account, count] : facts_.unbound_accounts) AddUnbound(account, count);
+    std::sort(report_.gaps.begin(), report_.gaps.end(),
+              [](const CoverageGap& a, const CoverageGap& b) {
+                return std::make_tuple(a.reason, a.objects == 0, std::string_view(a.subject)) <
+                       std::make_tuple(b.reason, b.objects == 0, std::string_view(b.subject));
+              });
+    return std::move(report_);
+  }
+
+ private:
+  void Add(CoverageGap gap) { report_.gaps.push_back(std::move(gap)); }
+
+  void AddWebhook() {
+    if (entries_.empty()) {
+      Add({GapReason::kNoWebhook, facts_.expected.name,
+           facts_.webhook == nullptr ? "The ValidatingWebhookConfiguration does not exist: nothing "
+                                       "is checked at admission."
+                                     : "No webhook of the configuration calls Truce's path: "
+                                       "nothing is checked at admission.",
+           "Let the chart write the webhook configuration again.", 0});
+      return;
+    }
+    for (const WebhookEntry* entry : entries_) AddExclusions(*entry);
+    if (facts_.expected.status && facts_.expected.statuses_deny) return;
+    const bool is_lax = facts_.expected.status.has_value();
+    Add({GapReason::kStatusOpen, facts_.expected.name,
+         std::string(is_lax ? "Configuration lets tenants change statuses (rule status-names)"
+                            : "Changes of statuses do not come to Truce") +
+             ": a name that is known from a status alone, such as one in an account that only an "
+             "ARN shows, is answered with a warning.",
+         is_lax ? "Take the mode and the exemptions of status-names back."
+                : "Set the chart's value webhook.statusGuard.enabled, or install the entry and set "
+                  "statusGuard to true.",
+         0});
+  }
+
+  void AddExclusions(const WebhookEntry& entry) {
+    const std::string subject = OneLine(entry.name, kShownBytesMax);
+    for (const SelectorTerm& term : entry.namespace_selector) {
+      std::string text = term.key + " " + term.op;
+      for (const std::string& value : term.values) text += " " + value;
+      Add({GapReason::kExcluded, subject,
+           "Objects in other namespaces than those selected are not checked: namespaceSelector " +
+               OneLine(text, kShownBytesMax) + ".",
+           "Take namespaces off the selector that hold declarations.", 0});
+    }
+    for (const SelectorTerm& term : entry.object_selector) {
+      Add({GapReason::kExcluded, subject,
+           "Only objects with certain labels are checked: objectSelector " +
+               OneLine(term.key + " " + term.op, kShownBytesMax) + ".",
+           "Remove objectSelector.", 0});
+    }
+    for (const auto& [name, expression] : entry.conditions) {
+      // The one that every installation has leaves out nothing that could declare something.
+      if (IsUpdateCondition(expression)) continue;
+      Add({GapReason::kExcluded, subject,
+           "Requests that do not meet match condition " + OneLine(name, kShownBytesMax) +
+               " are not checked: " + OneLine(expression, kShownBytesMax),
+           "Remove the condition unless the exclusion is meant.", 0});
+    }
+  }
+
+  Mode ModeOf(const TypeSpec& type) const {
+    if (facts_.mode_of != nullptr) return facts_.mode_of(type);
+    return type.certainty == Certainty::kResearched ? Mode::kEnforce : Mode::kWarn;
+  }
+
+  // False when reviews of the kind do not reach Truce; the gap is told, unless nothing reaches it.
+  bool AddReach(const ServedKind& kind, std::uint64_t objects) {
+    if (entries_.empty()) return false;
+    const bool is_sent = IsSent(entries_, kind, "CREATE") && IsSent(entries_, kind, "UPDATE");
+    if (is_sent) return true;
+    Add({GapReason::kNoRule, KindText(kind),
+         "The webhook's rules do not cover it: new declarations are found only by the watch, after "
+         "they exist.",
+         "Add " + OneLine(kind.plural + "." + kind.group, kShownBytesMax) +
+             " to the rules of the webhook configuration.",
+         objects});
+    return false;
+  }
+
+  void AddKind(const CoverageKind& kind) {
+    const KindEntry* entry = facts_.catalogue->FindKind(kind.kind.group, kind.kind.kind);
+    const bool is_mapped = !facts_.mappings->Of(kind.kind.group, kind.kind.kind).empty();
+    if (entry == nullptr && !is_mapped) {
+      const bool is_unmapped = facts_.unmapped.contains({kind.kind.group, kind.kind.kind});
+      if (IsProviderKind(kind.kind.group)) {
+        AddUnknown(kind);
+      } else if (!kind.list_problem.empty() && kind.objects > 0 && !is_unmapped) {
+        AddUnwatched(kind);
+      }
+      return;
+    }
+    ++report_.kinds;
+    const bool is_sent = AddReach(kind.kind, kind.objects);
+    if (!kind.list_problem.empty()) {
+      Add({GapReason::kNotListed, KindText(kind.kind),
+           "Its objects cannot be listed, so what they declare is not known: " +
+               OneLine(kind.list_problem, kShownBytesMax),
+           "Mend what the message says; until then names of its types are answered with a warning.",
+           kind.objects});
+    }
+    const bool denies = entry == nullptr || ModeOf(*entry->type) == Mode::kEnforce;
+    if (!denies) weak_types_[entry->type->name] += kind.objects;
+    if (is_sent && denies && kind.list_problem.empty()) ++report_.protected_kinds;
+  }
+
+  void AddUnwatched(const CoverageKind& kind) {
+    Add({GapReason::kUnwatched, KindText(kind.kind),
+         "Its objects cannot be read, so nothing below them is proved or ended: " +
+             OneLine(kind.list_problem, kShownBytesMax),
+         "Mend what the message says; what it declares counts for no cap meanwhile.",
+         kind.objects});
+  }
+
+  void AddUnmapped(const GroupKind& kind, Timestamp until) {
+    Add({GapReason::kUnwatched, OneLine(KindForPeople(kind.kind, kind.group), kShownBytesMax),
+         "No mapping rule names it any more: what it declared stays on record, unread, until " +
+             FormatTimestamp(until) + ", then it is left orphaned.",
+         "Bring the mapping rule back, or wait (settleTime).", 0});
+  }
+
+  void AddUnknown(const CoverageKind& kind) {
+    Add({GapReason::kUnknownKind, KindText(kind.kind),
+         "The catalogue does not know this kind: its declarations are neither checked nor "
+         "recorded.",
+         "Add its type to a file and name it in the setting types.", kind.objects});
+  }
+
+  void AddClaim(const CoverageClaim& claim) {
+    const bool is_mapped =
+        !facts_.mappings->Of(claim.claim.group, claim.claim.kind).empty() ||
+        !facts_.mappings->Of(claim.composite.group, claim.composite.kind).empty();
+    if (is_mapped) return;
+    Add({GapReason::kNoMapping, KindText(claim.claim),
+         "No mapping says what this claim declares: a conflict is refused only when it is "
+         "composed, "
+         "and its author sees it in an Event.",
+         "Add a rule for it to the setting mappings.", claim.objects});
+  }
+
+  void AddType(const TypeSpec& type, std::uint64_t objects) {
+    const Mode mode = ModeOf(type);
+    const bool is_unsure = type.certainty != Certainty::kResearched;
+    Add({GapReason::kWarnsOnly, type.name,
+         "Conflicts of " + TypeForPeople(type.name) + " are not denied: mode " +
+             std::string(Name(mode)) +
+             (is_unsure ? ", because how far its names are unique is not researched." : "."),
+         is_unsure ? "Set unsureTypeActions of " + type.name +
+                         " to deny if you know its names to be unique."
+                   : "Set its mode to enforce in typeModes, or the mode of all.",
+         objects});
+  }
+
+  void AddAccount(const std::string& config, std::uint64_t count) {
+    Add({GapReason::kAccountUnknown, "ProviderConfig " + OneLine(config, kShownBytesMax),
+         "Its AWS account is not known: equal names under another ProviderConfig only warn.",
+         "Name its account in the setting providerConfigs.", count});
+  }
+
+  void AddUnbound(const std::string& account, std::uint64_t count) {
+    Add({GapReason::kAccountUnbound, "account " + OneLine(account, kShownBytesMax),
+         "accountParties binds it to nobody: whoever may make a ProviderConfig with a role of it "
+         "can take names in it.",
+         "Name in accountParties the namespaces that may declare in it.", count});
+  }
+
+  const CoverageFacts& facts_;
+  std::vector<const WebhookEntry*> entries_;
+  std::map<std::string, std::uint64_t> weak_types_;
+  CoverageReport report_;
+};
+
+}  // namespace
+
+std::string_view Name(GapReason reason) {
+  switch (reason) {
+    case GapReason::kNoWebhook: return "no-webhook";
+    case GapReason::kNoRule: return "no-rule";
+    case GapReason::kExcluded: return "excluded";
+    case GapReason::kStatusOpen: return "status-unguarded";
+    case GapReason::kNotListed: return "not-listed";
+    case GapReason::kUnwatched: return "unwatched";
+    case GapReason::kUnknownKind: return "unknown-kind";
+    case GapReason::kNoMapping: return "no-mapping";
+    case GapReason::kAccountUnknown: return "account-unknown";
+    case GapReason::kAccountUnbound: return "account-unbound";
+    case GapReason::kWarnsOnly: return "warns-only";
+  }
+  return "";
+}
+
+bool IsProviderKind(std::string_view group) {
+  constexpr std::array<std::string_view, 3> kProviders = {".aws.upbound.io", ".aws.m.upbound.io",
+                                                          ".aws.crossplane.io"};
+  return std::any_of(kProviders.begin(), kProviders.end(),
+                     [&](std::string_view suffix) { return group.ends_with(suffix); });
+}
+
+CoverageReport MakeCoverage(const CoverageFacts& facts) { return Coverage(facts).Run(); }
+
+std::vector<LiveFinding> FindingsOf(const CoverageReport& report) {
+  std::vector<LiveFinding> out;
+  for (const CoverageGap& gap : report.gaps) {
+    if (gap.reason == GapReason::kAccountUnknown) continue;
+    LiveFinding finding;
+    finding.detector = Detector::kNotCovered;
+    finding.subject = std::string(Name(gap.reason)) + "/" + gap.subject;
+    if (gap.reason == GapReason::kExcluded) finding.subject += "/" + gap.why;
+    const bool concerns = gap.objects > 0 || gap.reason == GapReason::kNoWebhook;
+    finding.mode = concerns ? Mode::kWarn : Mode::kAudit;
+    finding.resource = gap.subject;
+    finding.cause = gap.why;
+    finding.evidence = std::to_string(gap.objects) + " objects";
+    finding.remedy = gap.remedy;
+    out.push_back(std::move(finding));
+  }
+  return out;
+}
+
+}  // namespace truce

@@ -1,0 +1,395 @@
+#include "webhook/findings/detectors.h"
+
+#include <functional>
+#include <utility>
+
+#include "registry/base/text.h"
+#include "webhook/findings/update_event.h"
+
+namespace truce {
+namespace {
+
+constexpr std::size_t kPage = 500;
+// More conflicts than this are read with the passes only.
+constexpr std::size_t kConflictsAtEachLook = 1000;
+constexpr std::size_t kConflictsMax = 20000;
+
+const ServedKind& EventsKind() {
+  static const ServedKind kKind{"", "v1", "Event", "events", true};
+  return kKind;
+}
+
+const ServedKind& WebhooksKind() {
+  static const ServedKind kKind{"admissionregistration.k8s.io", "v1",
+                                "ValidatingWebhookConfiguration", "validatingwebhookconfigurations",
+                                false};
+  return kKind;
+}
+
+bool IsKind(const FollowedKind& kind, const ServedKind& wanted) {
+  return kind.selection.kind.group == wanted.group && kind.selection.kind.kind == wanted.kind;
+}
+
+// A list of the kind is complete.
+bool IsListed(KindState state) {
+  return state == KindState::kWatched || state == KindState::kEmpty;
+}
+
+}  // namespace
+
+const std::array<DetectorSpec, kDetectorCount>& DetectorSpecs() {
+  static constexpr std::array<DetectorSpec, kDetectorCount> kSpecs = {{
+      {Detector::kTagWar, "two managed resources overwrite each other now"},
+      {Detector::kOwnershipConflict, "a resource has two managers"},
+      {Detector::kWebhookConfiguration, "the API server does not ask Truce as it should"},
+      {Detector::kUnreferencedResource, "a composed resource that no composite references"},
+      {Detector::kNeverReal, "an ownership whose resource never came to be"},
+      {Detector::kOrphanedOwnership, "a resource that nothing declares any more"},
+      {Detector::kAccountUnknown, "a ProviderConfig whose account is not known"},
+      {Detector::kNotCovered, "something is not protected"},
+      {Detector::kNamesDisagree, "an object shows another resource than it declares"},
+      {Detector::kProviderConfigMoved, "a ProviderConfig left resources behind in an account"},
+      {Detector::kAdoptionNotFollowed, "a claim or composite names what another party owns"},
+  }};
+  return kSpecs;
+}
+
+std::vector<FollowedKind> DetectorKinds(const std::string& name) {
+  FollowedKind events;
+  events.selection.kind = EventsKind();
+  events.selection.field_selector = kUpdateEventSelector;
+  events.role = Role::kOther;
+  events.always = true;
+  FollowedKind webhooks;
+  webhooks.selection.kind = WebhooksKind();
+  webhooks.selection.field_selector = "metadata.name=" + name;
+  webhooks.role = Role::kOther;
+  webhooks.always = true;
+  return {std::move(events), std::move(webhooks)};
+}
+
+Detectors::Detectors(DetectorPorts ports) : ports_(std::move(ports)) {}
+Detectors::~Detectors() = default;
+
+void Detectors::OnSighted(const Sighting& sighting) {
+  const Timestamp now = ports_.clock.Now();
+  const ObjectFacts& facts = sighting.facts;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto kind = known_.kinds.find({facts.slot.group, facts.slot.kind});
+  if (kind != known_.kinds.end()) {
+    kind->second.objects.insert(std::hash<std::string>()(facts.uid.text));
+  }
+  known_.disagreements.OnObject(facts, now);
+  if (sighting.role != Role::kManaged) return;
+  std::optional<std::uint64_t> tags;
+  if (sighting.has_tags) tags = sighting.tags_digest;
+  known_.wars.OnObject(facts.uid, sighting.generation, tags, now);
+}
+
+void Detectors::OnGone(const Uid& uid, const Slot& slot) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  known_.disagreements.OnGone(uid);
+  const auto kind = known_.kinds.find({slot.group, slot.kind});
+  if (kind == known_.kinds.end()) return;
+  kind->second.objects.erase(std::hash<std::string>()(uid.text));
+}
+
+void Detectors::OnKindState(const KindStatus& status) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (IsKind(status.kind, EventsKind())) known_.events_live = status.state == KindState::kWatched;
+  if (IsKind(status.kind, WebhooksKind())) {
+    if (IsListed(status.state)) {
+      if (!known_.configuration_listed) known_.configuration.reset();
+      known_.configuration_known = true;
+      // What the watch brings from now on counts; a later list begins anew.
+    } else if (status.state == KindState::kListing || status.state == KindState::kRelisting) {
+      known_.configuration_listed = false;
+    }
+  }
+  if (status.kind.role == Role::kOther) return;
+  if (status.state == KindState::kUnserved) known_.disagreements.Forget(status.kind.group_kind());
+  known_.kinds[status.kind.group_kind()].status = status;
+}
+
+void Detectors::OnOther(const FollowedKind& kind, Value object, bool gone) {
+  const Timestamp now = ports_.clock.Now();
+  if (IsKind(kind, EventsKind())) {
+    const auto event = gone ? std::nullopt : ReadUpdateEvent(object);
+    if (!event) return;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    known_.wars.OnEvent(*event, !known_.events_live, now);
+    return;
+  }
+  if (!IsKind(kind, WebhooksKind())) return;
+  auto configuration = ReadWebhookConfiguration(object);
+  if (!configuration) return;
+  const std::string name = ports_.surroundings().webhook.name;
+  if (configuration->name != name) return;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  known_.configuration_listed = !gone;
+  known_.configuration.reset();
+  if (!gone) known_.configuration = std::move(*configuration);
+}
+
+void Detectors::SetServed(std::vector<ServedKind> kinds) {
+  std::map<GroupKind, ServedKind> served;
+  for (ServedKind& kind : kinds) {
+    GroupKind name{kind.group, kind.kind};
+    served.insert_or_assign(std::move(name), std::move(kind));
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  known_.served = std::move(served);
+}
+
+void Detectors::SetReady(std::chrono::milliseconds took) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  known_.ready = took;
+}
+
+void Detectors::Report(Detector detector, std::vector<LiveFinding> found) {
+  const auto changes = ports_.book.Replace(detector, std::move(found), ports_.clock.Now());
+  if (ports_.on_change == nullptr) return;
+  for (const FindingChange& change : changes) ports_.on_change(change);
+}
+
+Result<std::vector<Conflict>> Detectors::ReadConflicts(Deadline deadline) const {
+  std::vector<Conflict> out;
+  KeyText after;
+  do {
+    ConflictPage page;
+    const auto look = [&](const Facts& facts) { page = ConflictsAfter(facts, after, kPage); };
+    TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, deadline));
+    out.insert(out.end(), page.conflicts.begin(), page.conflicts.end());
+    after = page.last;
+  } while (!after.empty() && out.size() < kConflictsMax);
+  return out;
+}
+
+Result<void> Detectors::PassOverObjects(const GroupKind& kind, bool managed, Deadline deadline,
+                                        Pass& pass) const {
+  const Slot slot{ports_.surroundings().cluster, kind.group, kind.kind, "", ""};
+  std::string after;
+  do {
+    std::vector<UnreferencedObject> unreferenced;
+    std::vector<Adoption> adoptions;
+    std::string next;
+    const auto look = [&](const Facts& facts) {
+      ObjectPage page = facts.ObjectsOfKind(slot, after, kPage);
+      unreferenced.clear();
+      adoptions.clear();
+      for (const Object& object : page.objects) {
+        if (auto found = Unreferenced(object, facts)) unreferenced.push_back(*std::move(found));
+        if (auto found = AdoptionNotFollowed(object, facts)) adoptions.push_back(*std::move(found));
+      }
+      next = std::move(page.next);
+    };
+    TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, deadline));
+    if (managed) {
+      pass.unreferenced.insert(pass.unreferenced.end(), unreferenced.begin(), unreferenced.end());
+    }
+    pass.adoptions.insert(pass.adoptions.end(), adoptions.begin(), adoptions.end());
+    after = std::move(next);
+  } while (!after.empty());
+  return {};
+}
+
+Result<Detectors::Pass> Detectors::PassOver(Deadline deadline) const {
+  Pass pass;
+  KeyText after;
+  std::vector<Owner> owners;
+  do {
+    const auto look = [&](const Facts& facts) {
+      owners = facts.OwnersIn(OwnerList::kAll, after, kPage);
+    };
+    TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, deadline));
+    const auto add = [](std::vector<LiveFinding>& to, std::vector<LiveFinding> found) {
+      to.insert(to.end(), found.begin(), found.end());
+    };
+    add(pass.orphaned, FindOrphaned(owners));
+    add(pass.never_real, FindNeverReal(owners, ports_.clock.Now()));
+    CountStandIns(owners, pass.accounts);
+    CountAccounts(owners, pass.known_accounts);
+    CountMoved(owners, pass.moves);
+    if (!owners.empty()) after = owners.back().key;
+  } while (owners.size() == kPage);
+  std::map<GroupKind, bool> kinds;  // true: managed resources
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& [kind, facts] : known_.kinds) {
+      if (!facts.objects.empty()) kinds[kind] = facts.status.kind.role == Role::kManaged;
+    }
+  }
+  for (const auto& [kind, managed] : kinds) {
+    TRUCE_RETURN_IF_ERROR(PassOverObjects(kind, managed, deadline, pass));
+  }
+  return pass;
+}
+
+Result<void> Detectors::LookAtConflicts(Deadline deadline) {
+  const Timestamp now = ports_.clock.Now();
+  const bool is_due =
+      !conflicts_at_ || conflicts_ <= kConflictsAtEachLook || now - *conflicts_at_ >= kPassEvery;
+  if (is_due) {
+    TRUCE_ASSIGN_OR_RETURN(const std::vector<Conflict> conflicts, ReadConflicts(deadline));
+    conflicts_ = conflicts.size();
+    conflicts_at_ = now;
+    std::vector<LiveFinding> found;
+    for (const Conflict& conflict : conflicts) found.push_back(FindingOf(conflict));
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      known_.wars.SetConflicts(conflicts);
+    }
+    Report(Detector::kOwnershipConflict, std::move(found));
+  }
+  std::vector<LiveFinding> wars;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    wars = known_.wars.Find(now);
+  }
+  Report(Detector::kTagWar, std::move(wars));
+  return {};
+}
+
+void Detectors::AddKindsToSend(const Surroundings& around, ExpectedWebhook& expected) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& [kind, facts] : known_.kinds) {
+    const bool is_managed = facts.status.kind.role == Role::kManaged;
+    const bool declares = is_managed || !around.mappings.Of(kind.group, kind.kind).empty();
+    if (declares) expected.kinds.push_back(facts.status.kind.selection.kind);
+    if (is_managed) expected.status_kinds.push_back(facts.status.kind.selection.kind);
+  }
+}
+
+void Detectors::LookAtWebhook(const Surroundings& around) {
+  ExpectedWebhook expected = around.webhook;
+  AddKindsToSend(around, expected);
+  std::optional<WebhookConfiguration> configuration;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!known_.configuration_known) return;
+    configuration = known_.configuration;
+    for (const char* kind : {"OwnershipCheck", "DeclarationMapping", "NamingPolicy"}) {
+      const auto served = known_.served.find({"truce.dev", kind});
+      if (served != known_.served.end()) expected.own_kinds.push_back(served->second);
+    }
+  }
+  Report(Detector::kWebhookConfiguration,
+         CheckWebhookConfiguration(configuration ? &*configuration : nullptr, expected));
+}
+
+Result<void> Detectors::Look(Deadline deadline) {
+  const Surroundings around = ports_.surroundings();
+  LookAtWebhook(around);
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!known_.ready) return {};
+  }
+  TRUCE_RETURN_IF_ERROR(LookAtConflicts(deadline));
+  std::vector<LiveFinding> disagreements;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    disagreements = known_.disagreements.Find();
+  }
+  Report(Detector::kNamesDisagree, std::move(disagreements));
+  const Timestamp now = ports_.clock.Now();
+  if (pass_at_ && now >= *pass_at_ && now - *pass_at_ < kPassEvery) {
+    // Reads nothing of the registry, and a webhook that was just installed must not be called
+    // missing for minutes.
+    Report(Detector::kNotCovered, FindingsOf(CoverageOf(around)));
+    return {};
+  }
+  TRUCE_ASSIGN_OR_RETURN(Pass pass, PassOver(deadline));
+  pass_at_ = now;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    known_.accounts = pass.accounts;
+    known_.known_accounts = pass.known_accounts;
+  }
+  Report(Detector::kOrphanedOwnership, std::move(pass.orphaned));
+  Report(Detector::kNeverReal, std::move(pass.never_real));
+  Report(Detector::kAccountUnknown, FindUnknownAccounts(pass.accounts));
+  Report(Detector::kProviderConfigMoved, FindMoved(pass.moves));
+  Report(Detector::kAdoptionNotFollowed, FindAdoptions(pass.adoptions));
+  Report(Detector::kUnreferencedResource, unreferenced_.Find(pass.unreferenced, now));
+  Report(Detector::kNotCovered, FindingsOf(CoverageOf(around)));
+  return {};
+}
+
+CoverageReport Detectors::CoverageOf(const Surroundings& around) const {
+  std::vector<CoverageKind> kinds;
+  std::vector<CoverageClaim> claims;
+  CoverageFacts facts;
+  facts.catalogue = around.catalogue.get();
+  facts.mappings = &around.mappings;
+  facts.expected = around.webhook;
+  facts.mode_of = around.mode_of;
+  facts.unmapped = around.unmapped;
+  std::optional<WebhookConfiguration> configuration;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& [name, kind] : known_.kinds) {
+      const ServedKind& served = kind.status.kind.selection.kind;
+      const std::uint64_t objects = kind.objects.size();
+      if (kind.status.kind.role == Role::kClaim) {
+        const auto composite =
+            around.composite_of ? around.composite_of(name) : std::optional<GroupKind>();
+        claims.push_back({served, composite.value_or(GroupKind{}), objects});
+      }
+      kinds.push_back({served, objects, kind.status.problem});
+    }
+    for (const auto& [name, served] : known_.served) {
+      if (!known_.kinds.contains(name)) kinds.push_back({served, 0, ""});
+    }
+    configuration = known_.configuration;
+    facts.accounts = known_.accounts;
+    if (!around.account_parties.empty()) facts.unbound_accounts = known_.known_accounts;
+  }
+  if (!around.account_parties.empty()) {
+    for (const std::string& account : around.accounts) facts.unbound_accounts.try_emplace(account);
+    std::erase_if(facts.unbound_accounts,
+                  [&](const auto& each) { return around.account_parties.contains(each.first); });
+  }
+  facts.kinds = kinds;
+  facts.claims = claims;
+  facts.webhook = configuration ? &*configuration : nullptr;
+  return MakeCoverage(facts);
+}
+
+CoverageReport Detectors::Coverage() const { return CoverageOf(ports_.surroundings()); }
+
+std::vector<TagWar> Detectors::Wars() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return known_.wars.Known();
+}
+
+std::vector<FollowedKind> Detectors::KindsWithObjects() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<FollowedKind> kinds;
+  for (const auto& [kind, facts] : known_.kinds) {
+    const bool may_have = !facts.objects.empty() || !facts.status.listed;
+    if (may_have && facts.status.state != KindState::kUnserved) kinds.push_back(facts.status.kind);
+  }
+  return kinds;
+}
+
+Result<BaselineReport> Detectors::Baseline(Deadline deadline) const {
+  BaselineReport report;
+  TRUCE_ASSIGN_OR_RETURN(report.conflicts, ReadConflicts(deadline));
+  report.cluster = ports_.surroundings().cluster;
+  report.at = ports_.clock.Now();
+  report.counts = ports_.store.Counts();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  report.complete = known_.ready.has_value();
+  report.took = known_.ready.value_or(std::chrono::milliseconds(0));
+  report.wars = known_.wars.Known();
+  for (const auto& [kind, facts] : known_.kinds) {
+    ++report.kinds;
+    report.objects += facts.objects.size();
+    if (!facts.status.problem.empty()) {
+      report.problems.push_back({KindForPeople(kind.kind, kind.group), facts.status.problem});
+    }
+  }
+  return report;
+}
+
+}  // namespace truce

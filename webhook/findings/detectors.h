@@ -1,0 +1,156 @@
+// Detectors: all of them in one place. Learns from the watch, looks into the registry from time to
+// time, and keeps the findings book.
+#ifndef TRUCE_WEBHOOK_FINDINGS_DETECTORS_H_
+#define TRUCE_WEBHOOK_FINDINGS_DETECTORS_H_
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "policies/account_party.h"
+#include "registry/base/clock.h"
+#include "registry/base/result.h"
+#include "registry/store/store.h"
+#include "webhook/findings/adoptions.h"
+#include "webhook/findings/conflicts.h"
+#include "webhook/findings/coverage.h"
+#include "webhook/findings/disagreements.h"
+#include "webhook/findings/findings_book.h"
+#include "webhook/findings/ownership_gaps.h"
+#include "webhook/findings/report_baseline.h"
+#include "webhook/findings/tag_war.h"
+#include "webhook/findings/unreferenced.h"
+#include "webhook/findings/webhook_configuration.h"
+#include "webhook/watch/sighting.h"
+
+namespace truce {
+
+// What each detector is, for documents and `--help`.
+struct DetectorSpec {
+  Detector detector;
+  std::string_view summary;  // one line
+};
+const std::array<DetectorSpec, kDetectorCount>& DetectorSpecs();
+
+// What the installation is at present; asked at each look.
+struct Surroundings {
+  std::string cluster;
+  std::shared_ptr<const Catalogue> catalogue;  // never null
+  MappingRules mappings;
+  ExpectedWebhook webhook;  // the kinds are filled from what is followed and served
+  std::function<Mode(const TypeSpec&)> mode_of;
+  std::map<GroupKind, Timestamp> unmapped;  // CoverageFacts::unmapped
+  AccountParties account_parties;
+  std::set<std::string> accounts;  // of ProviderConfigs, as far as known
+  // The composite of a claim kind; may be null.
+  std::function<std::optional<GroupKind>(const GroupKind&)> composite_of;
+};
+
+struct DetectorPorts {
+  const Store& store;
+  const Clock& clock;
+  FindingsBook& book;
+  std::function<Surroundings()> surroundings;
+  // Told of each change after a look, on the caller's thread: for the log and for Events. Optional.
+  std::function<void(const FindingChange&)> on_change;
+};
+
+// What the watcher must follow for the detectors, besides what the registry needs (role kOther):
+// Events of updates, and the webhook configuration `name`.
+std::vector<FollowedKind> DetectorKinds(const std::string& name);
+
+// Thread-safe: the observer's calls come from the watcher's thread, looks from another one. The
+// observer's calls do not block on a look.
+class Detectors final : public SightObserver {
+ public:
+  static constexpr std::chrono::seconds kLookEvery{10};
+  // Passes over the whole registry.
+  static constexpr std::chrono::minutes kPassEvery{2};
+
+  explicit Detectors(DetectorPorts ports);
+  ~Detectors() override;
+
+  void OnSighted(const Sighting& sighting) override;
+  void OnGone(const Uid& uid, const Slot& slot) override;
+  void OnKindState(const KindStatus& status) override;
+  void OnOther(const FollowedKind& kind, Value object, bool gone) override;
+
+  // All kinds that the API server serves, for coverage; followed ones are known anyhow.
+  void SetServed(std::vector<ServedKind> kinds);
+  // The first lists are applied; `took` since the start. Nothing but the webhook configuration is
+  // judged before.
+  void SetReady(std::chrono::milliseconds took);
+
+  // Runs every detector that is due. One caller at a time; to be called every kLookEvery. Errors:
+  // the store's: the findings stay as they were.
+  Result<void> Look(Deadline deadline);
+
+  std::vector<TagWar> Wars() const;
+  // Followed kinds that have objects, or may have: not listed yet.
+  std::vector<FollowedKind> KindsWithObjects() const;
+  CoverageReport Coverage() const;
+  // Conflicts are read anew. Errors: the store's.
+  Result<BaselineReport> Baseline(Deadline deadline) const;
+
+ private:
+  struct KindFacts {
+    KindStatus status;
+    std::unordered_set<std::size_t> objects;  // hashes of uids
+  };
+  // What the observer knows.
+  struct Known {
+    TagWarDetector wars;
+    Disagreements disagreements;
+    std::map<GroupKind, KindFacts> kinds;
+    std::map<GroupKind, ServedKind> served;
+    std::optional<WebhookConfiguration> configuration;
+    bool configuration_known = false;   // its list was complete once
+    bool configuration_listed = false;  // it was in the list that runs
+    bool events_live = false;           // Events come from the watch, not from a list
+    StandIns accounts;
+    Accounted known_accounts;
+    std::optional<std::chrono::milliseconds> ready;
+  };
+  // What one pass over the registry found.
+  struct Pass {
+    std::vector<LiveFinding> orphaned;
+    std::vector<LiveFinding> never_real;
+    std::vector<UnreferencedObject> unreferenced;
+    StandIns accounts;
+    Accounted known_accounts;
+    Moves moves;
+    std::vector<Adoption> adoptions;
+  };
+
+  Result<std::vector<Conflict>> ReadConflicts(Deadline deadline) const;
+  Result<Pass> PassOver(Deadline deadline) const;
+  Result<void> PassOverObjects(const GroupKind& kind, bool managed, Deadline deadline,
+                               Pass& pass) const;
+  Result<void> LookAtConflicts(Deadline deadline);
+  void LookAtWebhook(const Surroundings& around);
+  void AddKindsToSend(const Surroundings& around, ExpectedWebhook& expected) const;
+  CoverageReport CoverageOf(const Surroundings& around) const;
+  void Report(Detector detector, std::vector<LiveFinding> found);
+
+  const DetectorPorts ports_;
+  mutable std::mutex mutex_;
+  Known known_;                        // under mutex_
+  UnreferencedDetector unreferenced_;  // of the one who looks, as all below
+  std::size_t conflicts_ = 0;
+  std::optional<Timestamp> conflicts_at_;
+  std::optional<Timestamp> pass_at_;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_FINDINGS_DETECTORS_H_

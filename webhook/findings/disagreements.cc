@@ -1,0 +1,57 @@
+#include "webhook/findings/disagreements.h"
+
+#include <utility>
+
+#include "policies/finding.h"
+#include "policies/people.h"
+
+namespace truce {
+
+void Disagreements::OnObject(const ObjectFacts& object, Timestamp now) {
+  const bool disagrees = !object.account_disagreement.empty() || !object.name_finding.empty();
+  const auto known = known_.find(object.uid);
+  if (!disagrees) {
+    if (known != known_.end()) known_.erase(known);
+    return;
+  }
+  if (known == known_.end() && known_.size() >= kMax) return;
+  const Timestamp since = known == known_.end() ? now : known->second.since;
+  known_[object.uid] = {object.slot, object.account_disagreement, object.name_finding, since};
+}
+
+void Disagreements::Forget(const GroupKind& kind) {
+  std::erase_if(known_, [&](const auto& entry) {
+    return entry.second.slot.group == kind.group && entry.second.slot.kind == kind.kind;
+  });
+}
+
+std::vector<LiveFinding> Disagreements::Find() const {
+  std::vector<LiveFinding> out;
+  for (const auto& [uid, known] : known_) {
+    const std::string name = OneLine(ForPeople(known.slot), kShownBytesMax);
+    const bool of_account = !known.account.empty();
+    LiveFinding finding;
+    finding.detector = Detector::kNamesDisagree;
+    finding.subject = ToText(known.slot);
+    finding.objects = {known.slot};
+    finding.mode = Mode::kWarn;
+    finding.resource = name;
+    finding.since = known.since;
+    finding.cause = "It is not clear which resource " + name +
+                    " is: " + OneLine(of_account ? known.account : known.name, kShownBytesMax) +
+                    ". Truce goes by its fields and its ProviderConfig.";
+    finding.evidence =
+        of_account && !known.name.empty() ? OneLine(known.name, kShownBytesMax) : "as last seen";
+    finding.remedy =
+        of_account
+            ? "Its owner looks in AWS which resource it manages. If the status is right, correct "
+              "the fields, or the account of its ProviderConfig (setting providerConfigs, or its "
+              "role); if not, remove the wrong status: its provider writes it anew."
+            : "Its owner looks in AWS which resource it manages, and corrects the annotation "
+              "crossplane.io/external-name, or the fields.";
+    out.push_back(std::move(finding));
+  }
+  return out;
+}
+
+}  // namespace truce

@@ -1,0 +1,190 @@
+#include "webhook/findings/event_writer.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "webhook/wire/json_text.h"
+
+namespace truce {
+namespace {
+
+constexpr std::chrono::seconds kCallTime{5};
+constexpr int kAttemptsMax = 3;
+constexpr std::chrono::seconds kPause{2};  // before an Event that failed is tried again
+
+const ServedKind& EventKind() {
+  static const ServedKind kKind{"", "v1", "Event", "events", true};
+  return kKind;
+}
+
+// Where Events about cluster-scoped objects must live.
+std::string NamespaceOf(const Slot& object) { return object.ns.empty() ? "default" : object.ns; }
+
+bool IsWorthRepeating(ApiErrorKind kind) {
+  switch (kind) {
+    case ApiErrorKind::kThrottled:
+    case ApiErrorKind::kServer:
+    case ApiErrorKind::kUnreachable:
+    case ApiErrorKind::kTimeout: return true;
+    case ApiErrorKind::kUnauthorized:
+    case ApiErrorKind::kForbidden:
+    case ApiErrorKind::kNoSuchType:
+    case ApiErrorKind::kNoSuchObject:
+    case ApiErrorKind::kConflict:
+    case ApiErrorKind::kAlreadyExists:
+    case ApiErrorKind::kExpired:
+    case ApiErrorKind::kInvalid:
+    case ApiErrorKind::kMalformed: break;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string EventJson(const ObjectEvent& event, Timestamp now, const std::string& reporter) {
+  const std::string time = FormatTimestamp(now);
+  nlohmann::ordered_json object = {{"kind", event.object.kind}, {"name", event.object.name}};
+  object["apiVersion"] =
+      event.object.group.empty() ? event.version : event.object.group + "/" + event.version;
+  if (!event.object.ns.empty()) object["namespace"] = event.object.ns;
+  if (!event.uid.empty()) object["uid"] = event.uid.text;
+  const nlohmann::ordered_json json = {
+      {"apiVersion", "v1"},
+      {"kind", "Event"},
+      {"metadata", {{"name", EventName(event)}, {"namespace", NamespaceOf(event.object)}}},
+      {"involvedObject", object},
+      {"reason", event.reason},
+      {"message", event.note},
+      {"type", event.warning ? "Warning" : "Normal"},
+      {"source", {{"component", "truce"}, {"host", reporter}}},
+      {"reportingComponent", "truce"},
+      {"reportingInstance", reporter},
+      {"firstTimestamp", time},
+      {"lastTimestamp", time},
+      {"count", 1}};
+  return Dump(json);
+}
+
+EventWriter::EventWriter(ClusterApi& api, const Clock& clock, Options options)
+    : api_(api), clock_(clock), options_(std::move(options)), queue_(options_.limits) {
+  thread_ = std::thread([this] { Run(); });
+}
+
+EventWriter::~EventWriter() { Stop(); }
+
+void EventWriter::Stop() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    is_ending_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void EventWriter::Queue(ObjectEvent event) {
+  EventQueue::Outcome outcome = EventQueue::Outcome::kDropped;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    outcome = queue_.Push(std::move(event), clock_.Now());
+  }
+  if (outcome == EventQueue::Outcome::kRepeated) ++repeated_;
+  if (outcome == EventQueue::Outcome::kDropped) ++dropped_;
+  changed_.notify_all();
+}
+
+void EventWriter::Post(ObjectEvent event) { Queue(std::move(event)); }
+
+void EventWriter::PostLater(std::function<std::vector<ObjectEvent>()> make) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (tasks_.size() >= options_.tasks_max) {
+      ++dropped_;
+      return;
+    }
+    tasks_.push_back(std::move(make));
+  }
+  changed_.notify_all();
+}
+
+bool EventWriter::Flush(Deadline deadline) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  return changed_.wait_until(lock, deadline,
+                             [this] { return tasks_.empty() && queue_.size() == 0 && !is_busy_; });
+}
+
+void EventWriter::Trouble(const std::string& message) {
+  if (message.empty() != is_in_trouble_) return;
+  is_in_trouble_ = !message.empty();
+  if (options_.on_trouble) options_.on_trouble(message);
+}
+
+void EventWriter::Write(ObjectEvent event) {
+  const std::string json = EventJson(event, clock_.Now(), options_.reporter);
+  const auto answer = api_.Create(EventKind(), NamespaceOf(event.object), json,
+                                  std::chrono::steady_clock::now() + kCallTime);
+  if (answer.ok() || answer.error().kind == ApiErrorKind::kAlreadyExists) {
+    attempts_ = 0;
+    ++(answer.ok() ? written_ : repeated_);
+    Trouble({});
+    return;
+  }
+  Trouble(answer.error().message);
+  if (IsWorthRepeating(answer.error().kind) && ++attempts_ < kAttemptsMax) {
+    const auto pause = answer.error().retry_after.value_or(kPause);
+    std::unique_lock<std::mutex> lock(mutex_);
+    queue_.PutBack(std::move(event));
+    changed_.wait_for(lock, std::min<std::chrono::milliseconds>(pause, 5 * kPause),
+                      [this] { return is_ending_; });
+    return;
+  }
+  attempts_ = 0;
+  ++failed_;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  queue_.Forget(event);
+}
+
+void EventWriter::Run() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!is_ending_) {
+    std::vector<std::function<std::vector<ObjectEvent>()>> tasks = std::exchange(tasks_, {});
+    std::optional<ObjectEvent> next = queue_.Take(clock_.Now());
+    if (tasks.empty() && !next) {
+      is_busy_ = false;
+      changed_.notify_all();
+      const auto wait = queue_.WaitTime(clock_.Now());
+      const auto is_woken = [&] {
+        return is_ending_ || !tasks_.empty() ||
+               queue_.WaitTime(clock_.Now()) == std::chrono::milliseconds(0);
+      };
+      if (wait) {
+        changed_.wait_for(lock, *wait, is_woken);
+      } else {
+        changed_.wait(lock, is_woken);
+      }
+      continue;
+    }
+    is_busy_ = true;
+    lock.unlock();
+    for (const auto& task : tasks) {
+      for (ObjectEvent& event : task()) Queue(std::move(event));
+    }
+    if (next) Write(std::move(*next));
+    lock.lock();
+  }
+}
+
+void EventWriter::WriteMetrics(MetricWriter& writer) const {
+  writer.Family("truce_events_total", "counter",
+                "Kubernetes Events about objects, by what became of them.");
+  const std::array<std::pair<std::string_view, std::uint64_t>, 4> counts = {
+      {{"written", written_}, {"repeated", repeated_}, {"dropped", dropped_}, {"failed", failed_}}};
+  for (const auto& [outcome, count] : counts) {
+    const std::array<std::pair<std::string_view, std::string_view>, 1> labels = {
+        {{"outcome", outcome}}};
+    writer.Sample(labels, static_cast<double>(count));
+  }
+}
+
+}  // namespace truce

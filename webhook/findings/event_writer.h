@@ -1,0 +1,93 @@
+// EventWriter: writes Kubernetes Events about objects, on a thread of its own, so that nobody waits
+// for the API server.
+//
+// core/v1 Events (as providers write them, and as every kubectl shows them) in the object's
+// namespace, "default" for cluster-scoped ones. The same text about the same object is written once
+// an hour; an Event that exists already (409) is left as it is.
+#ifndef TRUCE_WEBHOOK_FINDINGS_EVENT_WRITER_H_
+#define TRUCE_WEBHOOK_FINDINGS_EVENT_WRITER_H_
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "registry/base/clock.h"
+#include "webhook/findings/event_queue.h"
+#include "webhook/kube/cluster_api.h"
+#include "webhook/metrics/metrics.h"
+
+namespace truce {
+
+// The Event as JSON. `reporter` names the Pod or machine.
+std::string EventJson(const ObjectEvent& event, Timestamp now, const std::string& reporter);
+
+// Thread-safe.
+class EventWriter final {
+ public:
+  struct Options {
+    EventQueue::Limits limits;
+    std::string reporter = "truce";
+    std::size_t tasks_max = 1000;
+    // Told once when writing begins to fail (the error), and once when it works again (empty).
+    // Called on the writer's thread. Optional.
+    std::function<void(const std::string&)> on_trouble;
+  };
+  // `api` and `clock` must outlive the writer. Starts the thread.
+  EventWriter(ClusterApi& api, const Clock& clock, Options options);
+  ~EventWriter();  // as Stop
+  EventWriter(const EventWriter&) = delete;
+  EventWriter& operator=(const EventWriter&) = delete;
+
+  // Ends the thread; what is queued is dropped, and `api` is not asked any more. Blocks at most for
+  // the call under way. Idempotent.
+  void Stop();
+
+  // Queues one; never blocks. What cannot be queued is counted.
+  void Post(ObjectEvent event);
+
+  // Runs `make` on the writer's thread and queues what it returns: for Events whose objects must be
+  // looked up first. `make` may block for a few seconds. Never blocks.
+  void PostLater(std::function<std::vector<ObjectEvent>()> make);
+
+  // truce_events_total{outcome="written|repeated|dropped|failed"}
+  void WriteMetrics(MetricWriter& writer) const;
+
+  // Waits until everything queued so far was written, dropped or failed. For tests and for the end.
+  // False when `deadline` came first.
+  bool Flush(Deadline deadline);
+
+ private:
+  void Run();
+  void Queue(ObjectEvent event);
+  void Write(ObjectEvent event);
+  void Trouble(const std::string& message);
+
+  ClusterApi& api_;
+  const Clock& clock_;
+  const Options options_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  EventQueue queue_;                                              // under mutex_
+  std::vector<std::function<std::vector<ObjectEvent>()>> tasks_;  // under mutex_
+  bool is_ending_ = false;                                        // under mutex_
+  bool is_busy_ = false;                                          // under mutex_
+
+  std::atomic<std::uint64_t> written_{0};
+  std::atomic<std::uint64_t> repeated_{0};
+  std::atomic<std::uint64_t> dropped_{0};
+  std::atomic<std::uint64_t> failed_{0};
+  bool is_in_trouble_ = false;  // of the thread
+  int attempts_ = 0;            // of the thread: for the Event under way
+  std::thread thread_;          // last: it uses everything above
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_FINDINGS_EVENT_WRITER_H_

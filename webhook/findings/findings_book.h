@@ -1,0 +1,102 @@
+// FindingsBook: what the detectors find at present, each with when it was first and last seen.
+#ifndef TRUCE_WEBHOOK_FINDINGS_FINDINGS_BOOK_H_
+#define TRUCE_WEBHOOK_FINDINGS_FINDINGS_BOOK_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "registry/base/clock.h"
+#include "registry/base/guarded.h"
+#include "registry/identity/values.h"
+#include "registry/ownership/review_terms.h"
+#include "webhook/metrics/metrics.h"
+
+namespace truce {
+
+// Every detector there is. Names are stable: they stand in metrics, JSON, Events and logs.
+enum class Detector : std::uint8_t {
+  kTagWar,                // "tag-war"
+  kOwnershipConflict,     // "ownership-conflict"
+  kWebhookConfiguration,  // "webhook-configuration"
+  kUnreferencedResource,  // "unreferenced-resource"
+  kNeverReal,             // "never-real"
+  kOrphanedOwnership,     // "orphaned-ownership"
+  kAccountUnknown,        // "account-unknown"
+  kNotCovered,            // "not-covered"
+  kNamesDisagree,         // "names-disagree"
+  kProviderConfigMoved,   // "provider-config-moved"
+  kAdoptionNotFollowed,   // "adoption-not-followed"
+};
+inline constexpr std::size_t kDetectorCount = 11;
+std::string_view Name(Detector detector);
+
+// The most of a name or an expression that a finding shows.
+inline constexpr std::size_t kShownBytesMax = 256;
+
+// One finding of a detector, as it stands now. Texts are one line each, without control characters.
+struct LiveFinding {
+  Detector detector = Detector::kOwnershipConflict;
+  std::string subject;        // unique within the detector: a key's text, a slot's, a kind, a name
+  KeyText key;                // empty when it is not about one resource
+  std::vector<Slot> objects;  // those concerned; Events are written on them
+  Mode mode = Mode::kWarn;    // severity: audit (to know), warn (to mend), enforce (harm is done)
+  std::string resource;       // what it is about: S3 bucket "prod-artifacts"
+  std::string cause;          // one sentence: what is wrong; does not change from look to look
+  std::string evidence;       // what was seen: counts and rates, may change from look to look
+  std::string remedy;         // what the reader can do
+  Timestamp since{};          // when the state itself began, as far as known
+  Timestamp first_seen{};     // set by the book
+  Timestamp last_seen{};      // set by the book
+
+  bool operator==(const LiveFinding&) const = default;
+};
+
+struct FindingChange {
+  enum class Kind : std::uint8_t {
+    kAppeared,
+    kChanged,   // cause, remedy or mode differ
+    kResolved,  // no longer found
+  };
+  Kind kind = Kind::kAppeared;
+  LiveFinding finding;
+
+  bool operator==(const FindingChange&) const = default;
+};
+
+// Thread-safe; no call blocks. At most kFindingsMax findings of each detector are kept; the others
+// are counted.
+class FindingsBook final {
+ public:
+  static constexpr std::size_t kFindingsMax = 2000;
+
+  // `present` is everything that `detector` finds now: what is not in it is resolved. Of two with
+  // one subject the last counts. Returns what changed, by subject.
+  std::vector<FindingChange> Replace(Detector detector, std::vector<LiveFinding> present,
+                                     Timestamp now);
+
+  // Ordered by detector, then subject.
+  std::vector<LiveFinding> Snapshot() const;
+  std::vector<LiveFinding> Snapshot(Detector detector) const;
+
+  // How many there are by detector and mode, those that were not kept included.
+  std::map<std::pair<Detector, Mode>, std::uint64_t> Counts() const;
+
+ private:
+  struct Shelf {
+    std::map<std::string, LiveFinding> findings;  // by subject
+    std::map<Mode, std::uint64_t> counts;
+  };
+  Guarded<std::map<Detector, Shelf>> shelves_;
+};
+
+// The gauge truce_findings{rule,mode}: every detector, modes audit, warn, enforce.
+void WriteFindingsMetrics(const FindingsBook& book, MetricWriter& writer);
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_FINDINGS_FINDINGS_BOOK_H_

@@ -1,0 +1,200 @@
+#include "webhook/findings/name_census.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "policies/name_rules.h"
+#include "policies/people.h"
+#include "webhook/findings/text_table.h"
+
+namespace truce {
+namespace {
+
+using State = NameCensus::State;
+using Judged = NameCensus::Judged;
+
+// What stands between a rule and a fault that it found.
+State StateOf(const AppliedMode& applied) {
+  if (applied.mode != Mode::kOff) return State::kViolating;
+  return applied.exempt != nullptr ? State::kExempt : State::kConforming;
+}
+
+Judged Faulty(const NameCase& c, Rule rule, const AppliedMode& applied, std::string better) {
+  Judged out;
+  out.state = StateOf(applied);
+  out.violation.object = ForPeople(c.object->slot);
+  out.violation.rule = Name(rule);
+  out.violation.mode = Name(applied.mode);
+  out.violation.better = std::move(better);
+  return out;
+}
+
+// One verdict a name: the convention's, whose suggestion AWS takes too, before AWS's.
+Judged Judge(const NameCase& c, const DeclaredResource& resource, const AwsNameRule& rule) {
+  const NameFacts facts = FactsOf(c, resource, NameOf(resource, rule));
+  Judged out;
+  const auto departure = c.policy->convention ? c.policy->convention->FaultOf(facts) : std::nullopt;
+  if (departure) {
+    const AppliedMode applied =
+        Apply(*c.modes, SubjectOf(c, Rule::kNamingConvention, resource, facts.name), c.now);
+    out = Faulty(c, Rule::kNamingConvention, applied,
+                 departure->suggestion.empty() ? departure->pattern : departure->suggestion);
+  }
+  if (out.state == State::kViolating) return out;
+  const auto fault = rule.FaultOf(facts.name, facts.fifo);
+  if (!fault || fault->warns) return out;
+  const AppliedMode applied =
+      Apply(*c.modes, SubjectOf(c, Rule::kAwsName, resource, facts.name), c.now);
+  Judged by_aws = Faulty(c, Rule::kAwsName, applied, rule.Near(facts.name, facts.fifo));
+  return by_aws.state == State::kConforming ? out : by_aws;
+}
+
+std::vector<std::string> RowOf(const NameViolation& one) {
+  return {one.service, one.type, one.name, one.better, one.rule, one.mode, one.object};
+}
+
+}  // namespace
+
+NameCensus::NameCensus(std::shared_ptr<const AdmissionPolicy> policy, NameRegistry registry,
+                       Timestamp now)
+    : policy_(std::move(policy)), registry_(std::move(registry)), now_(now) {
+  report_.at = now;
+  report_.convention = policy_->names != nullptr && policy_->names->convention.has_value();
+}
+
+void NameCensus::Count(const std::string& service, Judged judged) {
+  NameCounts& counts = report_.counts[{service, judged.violation.type}];
+  switch (judged.state) {
+    case State::kConforming:
+      ++counts.conforming;
+      ++report_.conforming;
+      return;
+    case State::kExempt:
+      ++counts.exempt;
+      ++report_.exempt;
+      return;
+    case State::kViolating:
+      ++counts.violating;
+      ++report_.violating;
+      if (report_.violations.size() >= kNameViolationsMax) return;
+      judged.violation.service = service;
+      report_.violations.push_back(std::move(judged.violation));
+      return;
+  }
+}
+
+void NameCensus::AddBadNames(const ObjectFacts& facts, const NameCase& c,
+                             const std::string& service) {
+  for (const BadName& bad : facts.bad_names) {
+    const ModeSubject subject{.rule = Rule::kResourceName,
+                              .type = bad.type,
+                              .resource_name = bad.shown,
+                              .object = &facts.slot,
+                              .root = c.root,
+                              .service = DeclaredService(facts),
+                              .bound_service = c.bound_service,
+                              .labels = c.evidence->labels};
+    Judged judged = Faulty(c, Rule::kResourceName, Apply(policy_->modes, subject, now_), "");
+    judged.violation.type = bad.type;
+    judged.violation.name = bad.shown;
+    Count(service, std::move(judged));
+  }
+}
+
+void NameCensus::Add(Value object, const GroupKind& kind) {
+  if (policy_->names == nullptr) return;
+  const ObjectFacts facts = Identify(object, kind, policy_->identity);
+  const NameEvidence evidence = ReadEvidence(object, facts, *policy_->names, policy_->identity);
+  const auto known = registry_.root_of ? registry_.root_of(facts.uid) : std::nullopt;
+  const Slot& root = known ? *known : facts.slot;
+  const NameCase c{
+      .policy = policy_->names.get(),
+      .modes = &policy_->modes,
+      .object = &facts,
+      .evidence = &evidence,
+      .root = &root,
+      .bound_service = BoundService(*policy_, root.ns.empty() ? facts.slot.ns : root.ns),
+      .now = now_};
+  std::string service(DeclaredService(facts));
+  AddBadNames(facts, c, service);
+  for (const DeclaredResource& resource : facts.resources) {
+    if (resource.intent == Intent::kObserves) continue;
+    const AwsNameRule* rule = policy_->names->aws->Find(resource.identity.type);
+    if (rule == nullptr || NameOf(resource, *rule).empty()) continue;
+    if (!resource.key.empty() && !seen_.insert(resource.key).second) continue;
+    if (service.empty() && registry_.service_of) service = registry_.service_of(resource.key);
+    Judged judged = Judge(c, resource, *rule);
+    judged.violation.type = resource.identity.type;
+    judged.violation.name = NameOf(resource, *rule);
+    Count(service, std::move(judged));
+  }
+}
+
+void NameCensus::AddUse(UseFault fault) {
+  if (report_.uses.size() < kNameViolationsMax) report_.uses.push_back(std::move(fault));
+}
+
+NameReport NameCensus::Take() {
+  std::sort(report_.uses.begin(), report_.uses.end(), [](const UseFault& a, const UseFault& b) {
+    return std::tie(a.object, a.rule, a.cause) < std::tie(b.object, b.rule, b.cause);
+  });
+  std::sort(report_.violations.begin(), report_.violations.end(),
+            [](const NameViolation& a, const NameViolation& b) {
+              return std::tie(a.service, a.type, a.name, a.object) <
+                     std::tie(b.service, b.type, b.name, b.object);
+            });
+  return std::move(report_);
+}
+
+std::uint64_t PercentDone(const NameCounts& counts) {
+  const std::uint64_t all = counts.conforming + counts.exempt + counts.violating;
+  return all == 0 ? 100 : (counts.conforming + counts.exempt) * 100 / all;
+}
+
+std::string NameSummary(const NameReport& report) {
+  const NameCounts all{report.conforming, report.exempt, report.violating};
+  std::string out = std::to_string(all.conforming) + " of " +
+                    std::to_string(all.conforming + all.exempt + all.violating) +
+                    " names conform, " + std::to_string(all.exempt) + " exempt, " +
+                    std::to_string(all.violating) + " violating (" +
+                    std::to_string(PercentDone(all)) + " % done).";
+  if (!report.convention) out += " No naming convention is on: these are AWS's rules alone.";
+  return out;
+}
+
+std::string UseFaultsText(const NameReport& report) {
+  std::vector<std::vector<std::string>> rows;
+  for (const UseFault& one : report.uses) rows.push_back({one.rule, one.mode, one.cause});
+  return rows.empty() ? "" : TextTable({"RULE", "MODE", "WHAT RELIES ON ANOTHER'S RESOURCE"}, rows);
+}
+
+std::string NameReportText(const NameReport& report) {
+  std::string out = "Names by the rules in force: " + NameSummary(report) + "\n";
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [place, counts] : report.counts) {
+    rows.push_back({place.first, place.second, std::to_string(counts.conforming),
+                    std::to_string(counts.exempt), std::to_string(counts.violating),
+                    std::to_string(PercentDone(counts)) + " %"});
+  }
+  if (!rows.empty()) {
+    out += "\n" + TextTable({"SERVICE", "TYPE", "CONFORMING", "EXEMPT", "VIOLATING", "DONE"}, rows);
+  }
+  rows.clear();
+  for (const NameViolation& one : report.violations) rows.push_back(RowOf(one));
+  if (!rows.empty()) {
+    out +=
+        "\n" + TextTable({"SERVICE", "TYPE", "NAME", "SUGGESTED", "RULE", "MODE", "OBJECT"}, rows);
+  }
+  if (report.violating > report.violations.size()) {
+    out += "\nCounted above, not listed here: " +
+           std::to_string(report.violating - report.violations.size()) + "\n";
+  }
+  rows.clear();
+  for (const NameProblem& problem : report.problems) {
+    rows.push_back({problem.kind, problem.problem});
+  }
+  if (!rows.empty()) out += "\n" + TextTable({"NOT COUNTED", "WHY"}, rows);
+  return out;
+}
+
+}  // namespace truce

@@ -1,0 +1,116 @@
+// NameCensus: what the rules about names say of what exists: per service and type how many names
+// conform, are exempt, violate; and a better name for each that violates. Nothing is refused to
+// existing objects: this is how far a team has come with its convention.
+#ifndef TRUCE_WEBHOOK_FINDINGS_NAME_CENSUS_H_
+#define TRUCE_WEBHOOK_FINDINGS_NAME_CENSUS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "registry/base/clock.h"
+#include "registry/identity/document.h"
+#include "webhook/admission/policy.h"
+#include "webhook/findings/use_faults.h"
+
+namespace truce {
+
+// Violations listed at most; all are counted.
+inline constexpr std::size_t kNameViolationsMax = 1000;
+
+// What the registry knows beside the object. Nothing set: nothing is known.
+struct NameRegistry {
+  std::function<std::optional<Slot>(const Uid&)> root_of;  // top of the object's lineage
+  std::function<std::string(const KeyText&)> service_of;   // owning service; empty: not known
+};
+
+// A kind of which not all objects were looked at.
+struct NameProblem {
+  std::string kind;     // "Bucket.s3.aws.upbound.io"
+  std::string problem;  // one line
+
+  bool operator==(const NameProblem&) const = default;
+};
+
+struct NameCounts {
+  std::uint64_t conforming = 0;
+  std::uint64_t exempt = 0;
+  std::uint64_t violating = 0;
+
+  bool operator==(const NameCounts&) const = default;
+};
+
+struct NameViolation {
+  std::string service;  // as the object says, else the owning one; empty: not known
+  std::string type;     // "s3/Bucket"
+  std::string object;   // for people: Bucket files
+  std::string name;
+  std::string rule;
+  std::string mode;    // of the rule for this object
+  std::string better;  // a name that conforms, or its form with <parts> that are not known
+
+  bool operator==(const NameViolation&) const = default;
+};
+
+struct NameReport {
+  Timestamp at{};
+  std::map<std::pair<std::string, std::string>, NameCounts> counts;  // by service and type
+  std::vector<NameViolation> violations;                             // by service, type and name
+  std::uint64_t violating = 0;
+  std::uint64_t conforming = 0;
+  std::uint64_t exempt = 0;
+  bool convention = false;            // the naming convention is on, for some at least
+  std::vector<NameProblem> problems;  // what is not in the numbers
+  std::vector<UseFault> uses;         // of others' resources, by object; at most as many
+};
+
+// External synchronization.
+class NameCensus final {
+ public:
+  enum class State : std::uint8_t { kConforming, kExempt, kViolating };
+  struct Judged {
+    State state = State::kConforming;
+    NameViolation violation;  // of kViolating; its type is always set
+  };
+
+  NameCensus(std::shared_ptr<const AdmissionPolicy> policy, NameRegistry registry, Timestamp now);
+
+  // Counts the names that `object`, a whole one of `kind`, declares. A resource that several
+  // objects declare (a claim and what it is composed of) counts once.
+  void Add(Value object, const GroupKind& kind);
+  void AddProblem(NameProblem problem) { report_.problems.push_back(std::move(problem)); }
+
+  void AddUse(UseFault fault);
+
+  NameReport Take();
+
+ private:
+  void AddBadNames(const ObjectFacts& facts, const NameCase& c, const std::string& service);
+  void Count(const std::string& service, Judged judged);
+
+  const std::shared_ptr<const AdmissionPolicy> policy_;
+  const NameRegistry registry_;
+  const Timestamp now_;
+  std::set<KeyText> seen_;
+  NameReport report_;
+};
+
+// "71 of 80 names conform, 4 are exempt, 5 violate a rule (88 %)."
+std::string NameSummary(const NameReport& report);
+// How many of `counts` need no change, in percent, rounded down; 100 for none.
+std::uint64_t PercentDone(const NameCounts& counts);
+// Names alone.
+std::string NameReportText(const NameReport& report);
+// What attachments and observers rely on without the owner's word; empty when nothing does.
+std::string UseFaultsText(const NameReport& report);
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_FINDINGS_NAME_CENSUS_H_

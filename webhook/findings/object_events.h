@@ -1,0 +1,63 @@
+// Which Events are written on which objects: about findings, and about refused composed resources.
+//
+// Crossplane tells a refusal only to the composite, and with 422 only in an Event; the claim, which
+// is all that its author and Argo CD look at, never shows it. So the claim gets one too.
+#ifndef TRUCE_WEBHOOK_FINDINGS_OBJECT_EVENTS_H_
+#define TRUCE_WEBHOOK_FINDINGS_OBJECT_EVENTS_H_
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "registry/identity/identity.h"
+#include "registry/ownership/rows.h"
+#include "webhook/admission/sink.h"
+#include "webhook/findings/event_writer.h"
+#include "webhook/findings/findings_book.h"
+#include "webhook/kube/cluster_api.h"
+
+namespace truce {
+
+// What is known of objects. Thread-safe; may block for a few seconds (they read the registry).
+struct ObjectLookup {
+  std::function<std::optional<Object>(const Slot&)> by_slot;
+  std::function<std::optional<Object>(const Uid&)> by_uid;
+  std::function<std::optional<ServedKind>(const GroupKind&)> kind;  // as it is served
+  std::function<bool()> discreet;  // owners are not named to everybody (I8); null: they are
+};
+
+// A composed resource that was refused.
+struct Refusal {
+  std::string cluster;
+  std::string kind;     // of the refused object: "Bucket"
+  ObjectRef composite;  // its controller
+  std::string text;     // of the denial; the first line is complete in itself
+};
+
+// A Warning Event, reason OwnershipRefused, for the composite and everything above it up to the
+// claim; none for what is not known by name.
+std::vector<ObjectEvent> EventsOf(const Refusal& refusal, const ObjectLookup& lookup);
+
+// The Events of a finding that appeared or changed: one for each object concerned, at most eight.
+// None for findings that concern the installation rather than an object.
+std::vector<ObjectEvent> EventsOf(const LiveFinding& finding, const ObjectLookup& lookup);
+
+// Turns refusals of composed resources into Events. Thread-safe; never blocks. Dry runs are left
+// out.
+class RefusalEvents final : public ReviewSink {
+ public:
+  // `writer` must outlive the sink.
+  RefusalEvents(std::string cluster, ObjectLookup lookup, EventWriter& writer)
+      : cluster_(std::move(cluster)), lookup_(std::move(lookup)), writer_(writer) {}
+  void OnReview(const ReviewRecord& record) noexcept override;
+
+ private:
+  const std::string cluster_;
+  const ObjectLookup lookup_;
+  EventWriter& writer_;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_FINDINGS_OBJECT_EVENTS_H_

@@ -1,0 +1,147 @@
+#include "webhook/findings/ownership_gaps.h"
+
+#include <utility>
+
+#include "policies/finding.h"
+#include "policies/people.h"
+#include "registry/identity/evidence.h"
+#include "registry/ownership/rekey.h"
+#include "webhook/findings/conflicts.h"
+
+namespace truce {
+namespace {
+
+std::string Root(const Owner& owner) { return OneLine(ForPeople(owner.root), kShownBytesMax); }
+
+LiveFinding Begin(Detector detector, const Owner& owner) {
+  LiveFinding finding;
+  finding.detector = detector;
+  finding.subject = owner.key.text;
+  finding.key = owner.key;
+  finding.mode = Mode::kAudit;
+  finding.resource = ResourceForPeople(owner);
+  finding.since = owner.since;
+  return finding;
+}
+
+}  // namespace
+
+std::vector<LiveFinding> FindOrphaned(std::span<const Owner> owners) {
+  std::vector<LiveFinding> out;
+  for (const Owner& owner : owners) {
+    const bool is_orphan =
+        owner.record == Record::kOrphaned || owner.record == Record::kTransferring;
+    if (!is_orphan) continue;
+    LiveFinding finding = Begin(Detector::kOrphanedOwnership, owner);
+    finding.cause = finding.resource +
+                    " may still exist in AWS, but nothing declares it any more; " + Root(owner) +
+                    " did last.";
+    finding.evidence = owner.record_reason.empty() ? "its last declaration ended without proof"
+                                                   : OneLine(owner.record_reason, kShownBytesMax);
+    if (!owner.successor.empty()) {
+      finding.evidence += "; offered to " + OneLine(owner.successor, kShownBytesMax);
+    }
+    finding.remedy = "Declare it again from " + Root(owner) +
+                     " or its namespace, or, when it is known to be gone, free the name with `" +
+                     ReleaseCommand(owner.identity.type, owner.name, owner.id) + "`.";
+    out.push_back(std::move(finding));
+  }
+  return out;
+}
+
+std::vector<LiveFinding> FindNeverReal(std::span<const Owner> owners, Timestamp now) {
+  std::vector<LiveFinding> out;
+  for (const Owner& owner : owners) {
+    if (owner.record != Record::kNone || owner.real) continue;
+    const bool is_reserved = owner.state == HolderState::kReserved;
+    const auto allowed = is_reserved ? std::chrono::milliseconds(kReservedTooLong)
+                                     : std::chrono::milliseconds(kNeverRealAfter);
+    if (now - owner.since < allowed) continue;
+    LiveFinding finding = Begin(Detector::kNeverReal, owner);
+    if (is_reserved) {
+      finding.cause = finding.resource + " is reserved for " + Root(owner) +
+                      ", but its object could neither be found nor be ruled out.";
+      finding.remedy =
+          "Look whether the API server answers for that kind; an operator frees the name with `" +
+          ReleaseCommand(owner.identity.type, owner.name, owner.id) + "`.";
+    } else {
+      finding.cause = finding.resource + " is declared by " + Root(owner) +
+                      ", but never became ready and never showed an ARN or id.";
+      finding.remedy = "Look at the conditions of " + Root(owner) +
+                       " and of what it composes; delete it if it is not needed.";
+    }
+    finding.evidence = "since " + FormatTimestamp(owner.since);
+    out.push_back(std::move(finding));
+  }
+  return out;
+}
+
+void CountStandIns(std::span<const Owner> owners, StandIns& stand_ins) {
+  for (const Owner& owner : owners) {
+    const std::string& account = owner.identity.account;
+    const bool in_key = owner.key.text.find('?') != std::string::npos;
+    if (in_key && account.starts_with('?')) ++stand_ins[account.substr(1)];
+  }
+}
+
+void CountAccounts(std::span<const Owner> owners, Accounted& accounts) {
+  for (const Owner& owner : owners) {
+    const std::string& account = owner.identity.account;
+    if (!account.empty() && !account.starts_with('?')) ++accounts[account];
+  }
+}
+
+void CountMoved(std::span<const Owner> owners, Moves& moves) {
+  for (const Owner& owner : owners) {
+    if (owner.record != Record::kOrphaned && owner.record != Record::kTransferring) continue;
+    const auto moved = ReadMovedReason(owner.record_reason);
+    if (!moved || !IsAccount(owner.identity.account)) continue;
+    ++moves[{moved->from.substr(1), owner.identity.account, moved->to}];
+  }
+}
+
+std::vector<LiveFinding> FindMoved(const Moves& moves) {
+  std::vector<LiveFinding> out;
+  for (const auto& [move, count] : moves) {
+    LiveFinding finding;
+    finding.detector = Detector::kProviderConfigMoved;
+    finding.subject = move.config + " " + move.from + " " + move.to;
+    finding.mode = Mode::kWarn;
+    finding.resource = "ProviderConfig " + OneLine(move.config, kShownBytesMax);
+    finding.cause = finding.resource + " led to AWS account " + move.from +
+                    " and leads to account " + move.to +
+                    " now. What it managed before may still exist in account " + move.from +
+                    ", and stays with its owners.";
+    finding.evidence = std::to_string(count) + (count == 1 ? " resource is" : " resources are") +
+                       " orphaned in account " + move.from;
+    finding.remedy = "If the move was a mistake, point the ProviderConfig back to account " +
+                     move.from +
+                     ". Else the owners declare what they still need through another "
+                     "ProviderConfig of that account; find the rest with `truce list --state "
+                     "orphaned`, delete it in AWS, and free each name with `truce release`.";
+    out.push_back(std::move(finding));
+  }
+  return out;
+}
+
+std::vector<LiveFinding> FindUnknownAccounts(const StandIns& stand_ins) {
+  std::vector<LiveFinding> out;
+  for (const auto& [config, count] : stand_ins) {
+    LiveFinding finding;
+    finding.detector = Detector::kAccountUnknown;
+    finding.subject = config;
+    finding.mode = Mode::kWarn;
+    finding.resource = "ProviderConfig " + OneLine(config, kShownBytesMax);
+    finding.cause = "The AWS account of " + finding.resource +
+                    " is not known: the same name declared through another ProviderConfig of the "
+                    "same account only warns.";
+    finding.evidence = std::to_string(count) + " resources";
+    finding.remedy =
+        "Name its account in the setting providerConfigs, or give it a role ARN that Truce can "
+        "read.";
+    out.push_back(std::move(finding));
+  }
+  return out;
+}
+
+}  // namespace truce

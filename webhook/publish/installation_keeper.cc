@@ -1,0 +1,291 @@
+#include "webhook/publish/installation_keeper.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "certs/file.h"
+#include "certs/self_signed.h"
+#include "webhook/wire/endpoints.h"
+
+namespace truce {
+namespace {
+
+constexpr std::chrono::seconds kStepTime{10};
+// Between two looks, however often it is woken: whoever else writes the configuration is not fought
+// in a loop, and a lost bundle is still back within a second.
+constexpr std::chrono::milliseconds kBreath{200};
+// After something changed under our hands.
+constexpr std::chrono::milliseconds kAgain{500};
+
+ServedKind SecretKind() { return {"", "v1", "Secret", "secrets", true}; }
+
+ServedKind WebhookKind() {
+  return {"admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration",
+          "validatingwebhookconfigurations", false};
+}
+
+std::string Joined(const std::vector<std::string>& parts) {
+  std::string out;
+  for (const std::string& part : parts) out += (out.empty() ? "" : ", ") + part;
+  return out;
+}
+
+// 32 hex digits and a line end, as the file of the path's secret has them.
+std::string FirstLine(std::string text) {
+  text.resize(std::min(text.find_first_of("\r\n"), text.size()));
+  return text;
+}
+
+}  // namespace
+
+InstallationKeeper::InstallationKeeper(KeeperOptions options, KeeperPorts ports)
+    : options_(std::move(options)), ports_(std::move(ports)) {}
+
+InstallationKeeper::~InstallationKeeper() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void InstallationKeeper::Start() {
+  thread_ = std::thread([this] { Run(); });
+}
+
+void InstallationKeeper::Wake() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    woken_ = true;
+  }
+  changed_.notify_all();
+}
+
+void InstallationKeeper::Run() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!stopping_) {
+    woken_ = false;
+    lock.unlock();
+    const Result<void> kept = Step(std::chrono::steady_clock::now() + kStepTime);
+    if (!kept.ok() && ports_.on_event) {
+      ports_.on_event({KeeperEvent::Kind::kTrouble, kept.error().message});
+    }
+    lock.lock();
+    changed_.wait_for(lock, kBreath, [this] { return stopping_; });
+    changed_.wait_for(lock, again_ ? kAgain : options_.every,
+                      [this] { return stopping_ || woken_; });
+  }
+}
+
+Result<void> InstallationKeeper::Step(Deadline deadline) {
+  const std::lock_guard<std::mutex> step(step_mutex_);
+  trouble_.clear();
+  again_ = false;
+  OwnedSecret local;
+  local.certificates = ReadSelfMade(options_.directory);
+  if (!options_.path_secret_file.empty()) {
+    TRUCE_ASSIGN_OR_RETURN(local.path_secret, ReadSmallFile(options_.path_secret_file));
+    local.path_secret = FirstLine(std::move(local.path_secret));
+  }
+  ClusterApi* api = ports_.api();
+  std::optional<OwnedSecret> stored;
+  if (api != nullptr) stored = Fetch(*api, deadline);
+  if (!stored) {
+    // The cluster does not answer: what is here goes on, and is made when it is not there at all.
+    SettleTrouble();
+    if (IsCompleteSelfMade(local.certificates)) return {};
+    TRUCE_ASSIGN_OR_RETURN(const OwnedSecret made, Renew(local));
+    return WriteLocal(made);
+  }
+  // What the cluster keeps is what counts; what is here fills its gaps.
+  OwnedSecret present = *stored;
+  if (!IsCompleteSelfMade(present.certificates)) present.certificates = local.certificates;
+  if (present.path_secret.empty()) present.path_secret = local.path_secret;
+  TRUCE_RETURN_IF_ERROR(TakePathSecret(present.path_secret));
+  TRUCE_ASSIGN_OR_RETURN(OwnedSecret wanted, Renew(present));
+  if (MustRotate(*stored)) {
+    TRUCE_ASSIGN_OR_RETURN(wanted.path_secret, NewPathSecret());
+    TRUCE_RETURN_IF_ERROR(TakePathSecret(wanted.path_secret));
+  }
+  // Nothing is published or served that the Secret does not hold.
+  if (wanted == *stored || Store(*api, wanted, deadline)) {
+    const bool is_new = wanted.path_secret != stored->path_secret;
+    if (is_new || !rotated_) rotated_ = ports_.clock.Now();
+    Publish(*api, wanted, deadline);
+    TRUCE_RETURN_IF_ERROR(WriteLocal(wanted));
+  } else if (!IsCompleteSelfMade(local.certificates)) {
+    TRUCE_RETURN_IF_ERROR(WriteLocal(wanted));
+  }
+  SettleTrouble();
+  return {};
+}
+
+// A Secret without one was made a moment ago, with what is here.
+bool InstallationKeeper::MustRotate(const OwnedSecret& stored) const {
+  if (options_.path_secret_file.empty() || stored.path_secret.empty()) return false;
+  return !rotated_ || ports_.clock.Now() >= *rotated_ + options_.rotate_every;
+}
+
+Result<void> InstallationKeeper::TakePathSecret(const std::string& root) {
+  if (options_.path_secret_file.empty() || root.empty()) return {};
+  TRUCE_ASSIGN_OR_RETURN(std::string present, ReadSmallFile(options_.path_secret_file));
+  if (FirstLine(std::move(present)) == root) return {};
+  TRUCE_RETURN_IF_ERROR(ReplaceFile(options_.path_secret_file, root + "\n", 0600));
+  if (ports_.on_path_secret) ports_.on_path_secret();
+  return {};
+}
+
+Result<OwnedSecret> InstallationKeeper::Renew(const OwnedSecret& present) {
+  TRUCE_ASSIGN_OR_RETURN(
+      SelfMadeRenewal renewal,
+      RenewSelfMade(present.certificates, options_.rules, Trusted(), ports_.clock.Now()));
+  OwnedSecret wanted = present;
+  wanted.certificates = std::move(renewal.certificates);
+  return wanted;
+}
+
+std::optional<std::string_view> InstallationKeeper::Trusted() const {
+  if (!published_.configured) return std::nullopt;
+  if (ports_.clock.Now() < published_.since + options_.settle) return std::string_view();
+  return published_.bundle;
+}
+
+std::optional<OwnedSecret> InstallationKeeper::Fetch(ClusterApi& api, Deadline deadline) {
+  const ApiResult<std::string> got =
+      api.Get(SecretKind(), options_.secret_namespace, options_.secret_name, deadline);
+  if (!got.ok()) {
+    if (got.error().kind == ApiErrorKind::kNoSuchObject) return OwnedSecret();
+    Trouble("read its Secret", got.error());
+    return std::nullopt;
+  }
+  Result<OwnedSecret> secret = ReadOwnedSecret(got.value());
+  if (secret.ok()) return std::move(secret).value();
+  Trouble("read its Secret", {ApiErrorKind::kMalformed, 200, secret.error().message, std::nullopt});
+  return std::nullopt;
+}
+
+bool InstallationKeeper::Store(ClusterApi& api, OwnedSecret& wanted, Deadline deadline) {
+  const bool exists = !wanted.resource_version.empty();
+  const std::string& ns = options_.secret_namespace;
+  const std::string& name = options_.secret_name;
+  const ApiResult<std::string> written =
+      exists ? api.Patch({SecretKind(), ns, name, ""}, PatchOfOwnedSecret(wanted), deadline)
+             : api.Create(SecretKind(), ns, NewOwnedSecret(wanted, name), deadline);
+  if (!written.ok()) {
+    const ApiErrorKind kind = written.error().kind;
+    again_ = kind == ApiErrorKind::kConflict || kind == ApiErrorKind::kAlreadyExists;
+    if (!again_) Trouble(exists ? "write its Secret" : "create its Secret", written.error());
+    return false;
+  }
+  Done("certificates stored in Secret " + ns + "/" + name);
+  return true;
+}
+
+void InstallationKeeper::Publish(ClusterApi& api, const OwnedSecret& secret, Deadline deadline) {
+  const ApiResult<std::string> got = api.Get(WebhookKind(), "", options_.webhook, deadline);
+  if (!got.ok()) {
+    published_.configured = got.error().kind != ApiErrorKind::kNoSuchObject;
+    if (published_.configured) Trouble("read its webhook configuration", got.error());
+    return;
+  }
+  published_.configured = true;
+  PublishedWebhook wanted;
+  wanted.bundle = secret.certificates.authorities;
+  if (!options_.path_secret_file.empty()) wanted.path_secret = secret.path_secret;
+  if (ports_.groups) {
+    MappedGroups mapped = ports_.groups();
+    wanted.groups = std::move(mapped.groups);
+    wanted.groups_complete = mapped.complete;
+  }
+  if (ports_.status) wanted.status = ports_.status();
+  const Result<WebhookRepair> repair = RepairWebhook(got.value(), wanted);
+  if (!repair.ok()) {
+    Trouble("read its webhook configuration",
+            {ApiErrorKind::kMalformed, 200, repair.error().message, std::nullopt});
+    return;
+  }
+  NotePublished(repair.value().bundle);
+  if (repair.value().patch.empty()) {
+    if (ports_.on_path_published) ports_.on_path_published();
+    return;
+  }
+  const ApiResult<std::string> patched =
+      api.Patch({WebhookKind(), "", options_.webhook, ""}, repair.value().patch, deadline);
+  if (!patched.ok()) {
+    again_ = patched.error().kind == ApiErrorKind::kConflict;
+    if (!again_) Trouble("write its webhook configuration", patched.error());
+    return;
+  }
+  repairs_.Add();
+  NotePublished(wanted.bundle);
+  if (ports_.on_path_published) ports_.on_path_published();
+  Done("webhook configuration put right: " + Joined(repair.value().changes));
+}
+
+void InstallationKeeper::NotePublished(const std::string& bundle) {
+  if (bundle == published_.bundle) return;
+  published_.bundle = bundle;
+  published_.since = ports_.clock.Now();
+}
+
+Result<void> InstallationKeeper::WriteLocal(const OwnedSecret& secret) {
+  const SelfMadeCertificates before = ReadSelfMade(options_.directory);
+  const auto end = AuthorityEnd(secret.certificates.authorities);
+  if (end) {
+    authority_end_ =
+        std::chrono::duration_cast<std::chrono::seconds>(end->time_since_epoch()).count();
+  }
+  if (before == secret.certificates) return {};
+  TRUCE_RETURN_IF_ERROR(WriteSelfMade(options_.directory, secret.certificates));
+  if (before.authority_key != secret.certificates.authority_key) new_authorities_.Add();
+  if (before.certificate != secret.certificates.certificate) new_leaves_.Add();
+  if (ports_.on_certificates) ports_.on_certificates();
+  return {};
+}
+
+void InstallationKeeper::Done(const std::string& what) const {
+  if (ports_.on_event) ports_.on_event({KeeperEvent::Kind::kDone, what});
+}
+
+void InstallationKeeper::Trouble(const std::string& what, const ApiError& error) {
+  if (!trouble_.empty()) return;
+  trouble_ = "cannot " + what + " (Secret " + options_.secret_namespace + "/" +
+             options_.secret_name + ", webhook configuration " + options_.webhook +
+             "): " + std::string(Name(error.kind)) + ": " + error.message;
+}
+
+// Each trouble is told once, and its end.
+void InstallationKeeper::SettleTrouble() {
+  in_trouble_ = !trouble_.empty();
+  if (trouble_ == told_trouble_) return;
+  if (ports_.on_event) {
+    if (trouble_.empty()) {
+      ports_.on_event(
+          {KeeperEvent::Kind::kTroubleOver, "Secret and webhook configuration are kept"});
+    } else {
+      ports_.on_event({KeeperEvent::Kind::kTrouble, trouble_});
+    }
+  }
+  told_trouble_ = trouble_;
+}
+
+void InstallationKeeper::WriteMetrics(MetricWriter& writer) const {
+  writer.Family("truce_certificate_authority_expiry_timestamp_seconds", "gauge",
+                "End of the self-made authority's validity, in seconds since 1970; 0: none yet.");
+  writer.Sample(static_cast<double>(authority_end_.load()));
+  writer.Family("truce_certificate_renewals_total", "counter",
+                "Self-made certificates taken into use.");
+  using Label = std::array<std::pair<std::string_view, std::string_view>, 1>;
+  writer.Sample(Label{{{"what", "leaf"}}}, static_cast<double>(new_leaves_.value()));
+  writer.Sample(Label{{{"what", "authority"}}}, static_cast<double>(new_authorities_.value()));
+  writer.Family("truce_webhook_repairs_total", "counter",
+                "Times that Truce put its own webhook configuration right.");
+  writer.Sample(static_cast<double>(repairs_.value()));
+  writer.Family("truce_self_management_trouble", "gauge",
+                "1 while Truce's own Secret or webhook configuration cannot be read or written.");
+  writer.Sample(in_trouble_.load() ? 1 : 0);
+}
+
+}  // namespace truce

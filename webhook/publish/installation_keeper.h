@@ -1,0 +1,145 @@
+// InstallationKeeper: what a self-managed installation keeps of itself in its cluster: a Secret
+// with its certificates, and its own webhook configuration, which names their authority.
+//
+// Order of new secrets of paths: accepted here, Secret, webhook configuration; what was before them
+// is accepted until the first review with one of them comes, or for a minute.
+//
+// Order of a renewal: Secret, then webhook configuration, then (a while after it was seen there)
+// the certificate in use. A client that verifies with any bundle that was ever published last, or
+// before last, accepts what is served.
+#ifndef TRUCE_WEBHOOK_PUBLISH_INSTALLATION_KEEPER_H_
+#define TRUCE_WEBHOOK_PUBLISH_INSTALLATION_KEEPER_H_
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "certs/self_made.h"
+#include "registry/base/clock.h"
+#include "registry/base/result.h"
+#include "webhook/kube/cluster_api.h"
+#include "webhook/metrics/metrics.h"
+#include "webhook/publish/owned_secret.h"
+#include "webhook/publish/webhook_repair.h"
+
+namespace truce {
+
+// API groups of the mapping rules in force.
+struct MappedGroups {
+  std::vector<std::string> groups;
+  bool complete = false;  // false: not all rules are known yet
+};
+
+struct KeeperOptions {
+  std::string secret_namespace;
+  std::string secret_name;
+  std::string webhook;              // name of the ValidatingWebhookConfiguration
+  std::filesystem::path directory;  // where listeners read the certificates (certs/self_signed.h)
+  std::filesystem::path path_secret_file;  // empty: the paths of reviews are somebody else's
+  SelfMadeRules rules;
+  // API servers learn of a changed webhook configuration by their watch, asynchronously: a leaf of
+  // a new authority is not served earlier than this after the authority was seen published.
+  std::chrono::milliseconds settle{30'000};
+  // How long the secrets of paths stay: at the first look, and this long after, there are new ones.
+  std::chrono::minutes rotate_every{60};
+  std::chrono::milliseconds every{15'000};  // how often all is looked at without being told
+};
+
+// What the keeper did, for the log.
+struct KeeperEvent {
+  enum class Kind : std::uint8_t { kDone, kTrouble, kTroubleOver };
+  Kind kind;
+  std::string message;  // one line, without secrets
+};
+
+// Functions are called on the keeper's thread, or the caller's of Step.
+struct KeeperPorts {
+  std::function<ClusterApi*()> api;  // null while the cluster cannot be asked
+  const Clock& clock;
+  std::function<MappedGroups()> groups;              // optional
+  std::function<void()> on_certificates;             // the folder changed; optional
+  std::function<void(const KeeperEvent&)> on_event;  // optional
+  // What the entry for statuses follows; nothing: none is kept; optional.
+  std::function<std::optional<StatusGuard>()> status = {};
+  // path_secret_file holds another root: it is to be accepted from now on, beside the one before.
+  std::function<void()> on_path_secret = {};
+  // The root in it is registered: the one before may end.
+  std::function<void()> on_path_published = {};
+};
+
+// Thread-safe.
+class InstallationKeeper final {
+ public:
+  InstallationKeeper(KeeperOptions options, KeeperPorts ports);
+  ~InstallationKeeper();
+  InstallationKeeper(const InstallationKeeper&) = delete;
+  InstallationKeeper& operator=(const InstallationKeeper&) = delete;
+
+  // One look at everything. Afterwards the folder holds a usable pair, whether or not the cluster
+  // answered; trouble with the cluster is no error, it is told and tried again.
+  // Errors: those of the folder and of RenewSelfMade. Idempotent. Blocks at most until `deadline`.
+  Result<void> Step(Deadline deadline);
+
+  // Looks from now on by itself. Once.
+  void Start();
+  // Something changed: look at once. Never blocks.
+  void Wake();
+
+  void WriteMetrics(MetricWriter& writer) const;
+
+ private:
+  // The bundle that API servers were seen to be told, and since when.
+  struct Published {
+    bool configured = true;  // false: there is no webhook configuration, nobody waits
+    std::string bundle;
+    Timestamp since;
+  };
+
+  void Run();
+  Result<OwnedSecret> Renew(const OwnedSecret& present);
+  std::optional<OwnedSecret> Fetch(ClusterApi& api, Deadline deadline);
+  bool Store(ClusterApi& api, OwnedSecret& wanted, Deadline deadline);
+  void Publish(ClusterApi& api, const OwnedSecret& secret, Deadline deadline);
+  void NotePublished(const std::string& bundle);
+  Result<void> WriteLocal(const OwnedSecret& secret);
+  Result<void> TakePathSecret(const std::string& root);
+  bool MustRotate(const OwnedSecret& stored) const;
+  std::optional<std::string_view> Trusted() const;
+  void Done(const std::string& what) const;
+  void Trouble(const std::string& what, const ApiError& error);
+  void SettleTrouble();
+
+  const KeeperOptions options_;
+  const KeeperPorts ports_;
+
+  std::mutex step_mutex_;  // one step at a time; guards all up to the next blank line
+  Published published_;
+  std::optional<Timestamp> rotated_;  // when the secrets of paths were made, as far as known
+  std::string trouble_;               // of this step
+  std::string told_trouble_;          // the last one told
+
+  std::atomic<bool> again_{false};  // something changed under our hands: look again soon
+  std::atomic<std::int64_t> authority_end_{0};  // seconds since 1970; 0: none yet
+  std::atomic<bool> in_trouble_{false};
+  Counter new_leaves_;
+  Counter new_authorities_;
+  Counter repairs_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stopping_ = false;  // under mutex_
+  bool woken_ = false;     // under mutex_
+  std::thread thread_;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_PUBLISH_INSTALLATION_KEEPER_H_

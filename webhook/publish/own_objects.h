@@ -1,0 +1,114 @@
+// OwnObjects: Truce's own objects, live: collected from the watch, handed to their handlers on a
+// thread of their own, and answered by the condition Accepted of their status.
+//
+// What was taken over stays when the watch is lost or the kind is not served: an object is gone
+// only when it was deleted before our eyes, or a complete list does not have it.
+#ifndef TRUCE_WEBHOOK_PUBLISH_OWN_OBJECTS_H_
+#define TRUCE_WEBHOOK_PUBLISH_OWN_OBJECTS_H_
+
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "registry/base/clock.h"
+#include "webhook/kube/backoff.h"
+#include "webhook/publish/own_object.h"
+#include "webhook/watch/kinds.h"
+#include "webhook/watch/sighting.h"
+
+namespace truce {
+
+// Objects of one kind that are kept; those beyond are neither taken over nor answered.
+inline constexpr std::size_t kOwnObjectsMax = 5000;
+
+struct OwnPorts {
+  const Clock& clock;
+  std::function<ClusterApi*()> api;  // null until the cluster was reached; thread-safe
+  // Told of every verdict that differs from the last one told of its object. On the own thread.
+  std::function<void(const OwnObject&, const OwnVerdict&)> on_verdict;
+  // Told when a status cannot be written (the error), once until it works again.
+  std::function<void(const std::string&)> on_trouble;
+};
+
+// Thread-safe.
+class OwnObjects final : public SightObserver {
+ public:
+  // The handlers must outlive the object.
+  OwnObjects(OwnPorts ports, std::vector<OwnHandler*> handlers);
+  ~OwnObjects() override;
+  OwnObjects(const OwnObjects&) = delete;
+  OwnObjects& operator=(const OwnObjects&) = delete;
+
+  // Ends the thread; waits for a call under way. Nothing is taken over any more. Idempotent; for
+  // one thread. To be called while the API still lives.
+  void Stop();
+
+  // What is to be watched for them.
+  std::vector<FollowedKind> kinds() const;
+
+  // Every handler takes its objects again soon. Never blocks.
+  void Refresh();
+  // Waits until everything seen so far was taken over. False when `deadline` or Stop came first.
+  bool Settle(Deadline deadline);
+
+  // SightObserver, called by the watch. Never block.
+  void OnSighted(const Sighting& sighting) override { static_cast<void>(sighting); }
+  void OnGone(const Uid& uid, const Slot& slot) override {
+    static_cast<void>(uid);
+    static_cast<void>(slot);
+  }
+  void OnKindState(const KindStatus& status) override;
+  void OnOther(const FollowedKind& kind, Value object, bool gone) override;
+
+ private:
+  struct Entry {
+    OwnObject object;
+    std::optional<OwnCondition> present;  // as the status says
+    std::optional<OwnVerdict> told;       // to on_verdict
+    bool listed = true;                   // since the last list began
+  };
+  using Place = std::pair<std::string, std::string>;  // namespace, name
+  struct Kind {
+    ServedKind kind;
+    std::size_t handler = 0;
+    std::map<Place, Entry> entries;
+    bool listing = false;
+    bool complete = false;  // was listed once
+    bool changed = false;   // during the list: half a list is never taken
+  };
+  struct Work {
+    std::size_t handler = 0;
+    std::vector<OwnObject> objects;
+    bool complete = false;  // all of the handler's kinds were listed
+  };
+
+  Kind* Find(const GroupKind& kind);
+  void Run();
+  std::optional<Work> NextWork(Deadline now);
+  void Do(const Work& work);
+  bool WriteStatus(const OwnObject& object, const OwnVerdict& verdict);
+  void Trouble(const std::string& message);
+
+  const OwnPorts ports_;
+  const std::vector<OwnHandler*> handlers_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<GroupKind, Kind> kinds_;  // under mutex_
+  std::vector<bool> dirty_;          // under mutex_; by handler
+  std::vector<Deadline> due_;        // under mutex_; by handler: Take again
+  bool busy_ = false;                // under mutex_
+  bool stopping_ = false;            // under mutex_
+  Backoff backoff_;                  // of the thread
+  bool in_trouble_ = false;          // of the thread
+  std::thread thread_;               // last: it uses everything above
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_PUBLISH_OWN_OBJECTS_H_

@@ -1,0 +1,46 @@
+// What of a ValidatingWebhookConfiguration Truce writes itself, and the patch that puts it right.
+#ifndef TRUCE_WEBHOOK_PUBLISH_WEBHOOK_REPAIR_H_
+#define TRUCE_WEBHOOK_PUBLISH_WEBHOOK_REPAIR_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "registry/base/result.h"
+#include "webhook/publish/status_entry.h"
+
+namespace truce {
+
+// What every entry whose name ends with ".truce.dev" must say.
+struct PublishedWebhook {
+  std::string bundle;  // PEM: clientConfig.caBundle
+  // The root of the secrets that paths end with; nothing: the paths are somebody else's.
+  std::optional<std::string> path_secret;
+  // API groups of mapping rules. Those that the declarations' entry does not name get entries of
+  // their own, copies of it and of the deletions': the rules of an entry are one list, whose owner
+  // is whoever installed it.
+  std::vector<std::string> groups;
+  bool groups_complete = false;  // false: groups that are there already stay
+  // Changes of statuses: an entry of its own, made from the declarations' where there is none, with
+  // exactly the conditions of StatusConditions and at least those of `groups` that the
+  // declarations' entry names. Nothing: an entry that is there is left as it is.
+  std::optional<StatusGuard> status;
+};
+
+struct WebhookRepair {
+  std::string patch;  // JSON merge patch with the resourceVersion; empty: nothing to do
+  std::vector<std::string> changes;  // "declarations.truce.dev: caBundle", in order
+  // What all of Truce's entries said before, when they agreed; else empty.
+  std::string bundle;
+};
+
+// Entries are known by their names: those called as an endpoint is (webhook/wire/endpoints.h) get
+// its path; others keep their path. Where none of them sends deletions an entry is made from the
+// declarations': without one, what somebody marked as protected is not. Errors: kInvalidArgument
+// (not such a configuration, or none of its entries is Truce's).
+Result<WebhookRepair> RepairWebhook(std::string_view configuration, const PublishedWebhook& wanted);
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_PUBLISH_WEBHOOK_REPAIR_H_

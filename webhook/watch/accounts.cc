@@ -1,0 +1,293 @@
+#include "webhook/watch/accounts.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "registry/base/hex.h"
+#include "registry/identity/evidence.h"
+#include "registry/identity/object_view.h"
+
+namespace truce {
+namespace {
+
+// The account of a role ARN, when it is a number.
+std::string AccountOfRole(Value role_arn) {
+  const std::string_view account = AccountOfArn(StringOf(role_arn));
+  return IsAccount(account) ? std::string(account) : std::string();
+}
+
+Value LastOf(Value array) {
+  Value last;
+  if (!array.is_array()) return last;
+  for (Value at = array.first(); at.exists(); at = array.next(at)) last = at;
+  return last;
+}
+
+bool IsClusterScoped(const GroupKind& kind) {
+  return kind.group != "aws.m.upbound.io" || kind.kind == "ClusterProviderConfig";
+}
+
+}  // namespace
+
+bool IsProviderConfig(const GroupKind& kind) {
+  if (kind.kind == "ProviderConfig") {
+    return kind.group == "aws.upbound.io" || kind.group == "aws.m.upbound.io" ||
+           kind.group == "aws.crossplane.io";
+  }
+  return kind.kind == "ClusterProviderConfig" && kind.group == "aws.m.upbound.io";
+}
+
+ProviderConfigName ProviderConfigNameOf(Value object, const GroupKind& kind) {
+  const Value metadata = object.Child("metadata");
+  ProviderConfigName name{kind.group, kind.kind, {}, std::string(StringOf(metadata.Child("name")))};
+  if (!IsClusterScoped(kind)) name.ns = StringOf(metadata.Child("namespace"));
+  return name;
+}
+
+std::string AccountOfProviderConfig(Value object) {
+  const Value spec = object.Child("spec");
+  // A chain ends in its last role, whether its account can be read or not.
+  if (const Value last = LastOf(spec.Child("assumeRoleChain")); last.exists()) {
+    return AccountOfRole(last.Child("roleARN"));
+  }
+  const Value credentials = spec.Child("credentials");
+  const std::array roles{
+      spec.Child("assumeRole").Child("roleARN"),
+      spec.Child("assumeRoleARN"),
+      spec.Child("assumeRoleWithWebIdentity").Child("roleARN"),
+      credentials.Child("webIdentity").Child("roleARN"),
+      credentials.Child("upbound").Child("webIdentity").Child("roleARN"),
+  };
+  for (const Value role : roles) {
+    if (!StringOf(role).empty()) return AccountOfRole(role);
+  }
+  return {};
+}
+
+namespace {
+
+// The host of "https://host:port/path"; of a text without scheme as well.
+std::string_view HostOf(std::string_view url) {
+  if (const std::size_t scheme = url.find("://"); scheme != std::string_view::npos) {
+    url.remove_prefix(scheme + 3);
+  }
+  url = url.substr(0, url.find_first_of("/?#"));
+  if (const std::size_t user = url.rfind('@'); user != std::string_view::npos) {
+    url.remove_prefix(user + 1);
+  }
+  return url.substr(0, url.find(':'));
+}
+
+// "eu-west-1", "us-gov-east-1": two to four letters first, a number last.
+bool IsRegion(std::string_view text) {
+  const std::size_t first = text.find('-');
+  const std::size_t last = text.rfind('-');
+  if (first == std::string_view::npos || first == last || first < 2 || first > 4) return false;
+  const auto all = [](std::string_view part, auto is) {
+    return !part.empty() && std::all_of(part.begin(), part.end(), is);
+  };
+  return all(text.substr(0, last), [](char c) { return (c >= 'a' && c <= 'z') || c == '-'; }) &&
+         all(text.substr(last + 1), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// AWS's endpoints are "service[.region].suffix", and of a VPC "vpce-….service.region.vpce.suffix".
+// Longer names, and other ones, lead to what customers run: load balancers, API gateways, machines.
+bool IsEndpointOfAws(std::string_view host) {
+  constexpr std::array<std::string_view, 9> kSuffixes{".amazonaws.com",
+                                                      ".amazonaws.com.cn",
+                                                      ".amazonaws.eu",
+                                                      ".api.aws",
+                                                      ".api.amazonwebservices.com.cn",
+                                                      ".c2s.ic.gov",
+                                                      ".sc2s.sgov.gov",
+                                                      ".csp.hci.ic.gov",
+                                                      ".cloud.adc-e.uk"};
+  const auto suffix = std::find_if(kSuffixes.begin(), kSuffixes.end(),
+                                   [&](std::string_view one) { return host.ends_with(one); });
+  if (suffix == kSuffixes.end()) return false;
+  host.remove_suffix(suffix->size());
+  if (constexpr std::string_view kVpc = ".vpce";
+      host.starts_with("vpce-") && host.ends_with(kVpc)) {
+    host.remove_suffix(kVpc.size());
+    host.remove_prefix(std::min(host.size(), host.find('.') + 1));
+  }
+  const std::size_t dot = host.find('.');
+  if (host.starts_with("vpce-svc")) return false;  // what a customer offers in a VPC
+  return !host.empty() && dot != 0 &&
+         (dot == std::string_view::npos || IsRegion(host.substr(dot + 1)));
+}
+
+}  // namespace
+
+bool HasOutsideEndpoint(Value object) {
+  const Value endpoint = object.Child("spec").Child("endpoint");
+  if (endpoint.empty()) return false;
+  const Value url = endpoint.Child("url");
+  const std::string_view fixed = StringOf(url.Child("static"));
+  if (!fixed.empty()) return !IsEndpointOfAws(HostOf(fixed));
+  // The provider puts service and region before the host.
+  const std::string_view host = StringOf(url.Child("dynamic").Child("host"));
+  if (host.empty()) return false;
+  return !IsEndpointOfAws("service.eu-west-1." + std::string(HostOf(host)));
+}
+
+namespace {
+
+// FNV-1a over kinds, names and texts in their order: the API server keeps that of stored objects.
+void Digest(std::string_view text, std::uint64_t& digest) {
+  constexpr std::uint64_t kPrime = 1099511628211ULL;
+  for (const char c : text) digest = (digest ^ static_cast<unsigned char>(c)) * kPrime;
+  digest = (digest ^ 0xffU) * kPrime;  // no byte of UTF-8
+}
+
+void Digest(Value value, std::uint64_t& digest) {
+  Digest(value.key(), digest);
+  Digest(value.text(), digest);
+  Digest(value.is_object() ? "{" : value.is_array() ? "[" : "", digest);
+  for (Value child = value.first(); child.exists(); child = value.next(child)) {
+    Digest(child, digest);
+  }
+  Digest("}", digest);
+}
+
+}  // namespace
+
+std::string AccountFieldsDigest(Value object) {
+  constexpr std::uint64_t kOffset = 14695981039346656037ULL;
+  std::uint64_t digest = kOffset;
+  Digest(object.Child("spec"), digest);
+  return HexOf(digest);
+}
+
+std::string StandInFor(const ProviderConfigName& config, std::string_view cluster) {
+  std::string text = "?";
+  text += cluster;
+  for (const std::string* part : {&config.group, &config.kind, &config.ns, &config.name}) {
+    text.append("/").append(*part);
+  }
+  return text;
+}
+
+Accounts::News Accounts::Saw(const ProviderConfigName& config, const std::string& account) {
+  if (account.empty()) return News::kNone;
+  const std::string before = AccountFor(config);
+  learned_[config] = account;
+  if (before == AccountFor(config)) return News::kNone;
+  return before.empty() ? News::kLearned : News::kMoved;
+}
+
+void Accounts::Remember(AccountMap learned, AccountMap brought) {
+  learned_ = std::move(learned);
+  brought_ = std::move(brought);
+}
+
+AccountMap Accounts::Moving() const {
+  AccountMap moving = Effective();
+  std::erase_if(moving, [&](const auto& entry) {
+    const auto brought = brought_.find(entry.first);
+    return brought != brought_.end() && brought->second == entry.second;
+  });
+  return moving;
+}
+
+void Accounts::Begin(const AccountMap& moving) {
+  for (const auto& [config, account] : moving) brought_.erase(config);
+}
+
+void Accounts::Brought(const AccountMap& moved) {
+  for (const auto& [config, account] : moved) brought_[config] = account;
+}
+
+std::vector<AccountChange> ChangesOf(const AccountMap& moving, std::string_view cluster) {
+  std::vector<AccountChange> changes;
+  changes.reserve(moving.size());
+  for (const auto& [config, account] : moving) {
+    changes.push_back({StandInFor(config, cluster), account});
+  }
+  return changes;
+}
+
+MovingAccounts AwaitedOf(const AccountMap& moving, std::string_view cluster) {
+  MovingAccounts awaited;
+  for (const auto& [config, account] : moving) {
+    awaited[account].push_back(StandInFor(config, cluster));
+  }
+  return awaited;
+}
+
+AccountMap Accounts::Effective() const {
+  AccountMap all = configured_;
+  all.insert(learned_.begin(), learned_.end());  // what is there already stays
+  return all;
+}
+
+std::string Accounts::AccountFor(const ProviderConfigName& config) const {
+  if (const auto found = configured_.find(config); found != configured_.end()) {
+    return found->second;
+  }
+  const auto found = learned_.find(config);
+  return found == learned_.end() ? std::string() : found->second;
+}
+
+namespace {
+
+std::string TextOf(const ProviderConfigName& config) {
+  return config.group + "/" + config.kind + "/" + config.ns + "/" + config.name;
+}
+
+}  // namespace
+
+std::string ToText(const AccountMap& learned) {
+  std::string text;
+  for (const auto& [config, account] : learned) text += TextOf(config) + " " + account + "\n";
+  return text;
+}
+
+std::string ToText(const std::set<ProviderConfigName>& configs) {
+  std::string text;
+  for (const ProviderConfigName& config : configs) text += TextOf(config) + "\n";
+  return text;
+}
+
+namespace {
+
+// Cuts `text` at the first `mark`: what stands before it; `text` keeps what follows.
+std::string_view CutAt(char mark, std::string_view& text) {
+  const std::size_t at = text.find(mark);
+  const std::string_view before = text.substr(0, at);
+  text.remove_prefix(at == std::string_view::npos ? text.size() : at + 1);
+  return before;
+}
+
+ProviderConfigName ConfigFromText(std::string_view text) {
+  ProviderConfigName config;
+  config.group = CutAt('/', text);
+  config.kind = CutAt('/', text);
+  config.ns = CutAt('/', text);
+  config.name = text;
+  return config;
+}
+
+}  // namespace
+
+AccountMap AccountsFromText(std::string_view text) {
+  AccountMap learned;
+  while (!text.empty()) {
+    std::string_view account = CutAt('\n', text);
+    ProviderConfigName config = ConfigFromText(CutAt(' ', account));
+    if (!config.name.empty() && IsAccount(account)) learned[std::move(config)] = account;
+  }
+  return learned;
+}
+
+std::set<ProviderConfigName> ConfigsFromText(std::string_view text) {
+  std::set<ProviderConfigName> configs;
+  while (!text.empty()) {
+    ProviderConfigName config = ConfigFromText(CutAt('\n', text));
+    if (!config.name.empty()) configs.insert(std::move(config));
+  }
+  return configs;
+}
+
+}  // namespace truce

@@ -1,0 +1,98 @@
+// Accounts: which AWS account a ProviderConfig leads to (design section 3: evidence by strength).
+#ifndef TRUCE_WEBHOOK_WATCH_ACCOUNTS_H_
+#define TRUCE_WEBHOOK_WATCH_ACCOUNTS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "registry/identity/document.h"
+#include "registry/identity/identity.h"
+#include "registry/ownership/rekey.h"
+#include "webhook/watch/kinds.h"
+
+namespace truce {
+
+using AccountMap = std::map<ProviderConfigName, std::string>;  // → 12 digits
+
+// Whether objects of `kind` are ProviderConfigs of AWS: ProviderConfig of aws.upbound.io,
+// aws.crossplane.io and aws.m.upbound.io, ClusterProviderConfig of aws.m.upbound.io.
+bool IsProviderConfig(const GroupKind& kind);
+
+// Which ProviderConfig `object`, of kind `kind`, is.
+ProviderConfigName ProviderConfigNameOf(Value object, const GroupKind& kind);
+
+// The account of the role that `object` ends up in: the last of spec.assumeRoleChain, else the
+// community's spec.assumeRole, spec.assumeRoleARN and spec.assumeRoleWithWebIdentity, else the web
+// identity of spec.credentials (webIdentity, upbound.webIdentity). Empty when no role with an
+// account is named: keys, pod identities and a chain whose last role is not written out say
+// nothing.
+std::string AccountOfProviderConfig(Value object);
+
+// Whether the endpoint that `object` sends its requests to (spec.endpoint.url) is none of AWS's own
+// names for its services: LocalStack, or a host that anybody may rent within AWS.
+bool HasOutsideEndpoint(Value object);
+
+// A digest of what the account of the ProviderConfig depends on: its spec as a whole. 16 hex
+// digits.
+std::string AccountFieldsDigest(Value object);
+
+// "?cluster/group/kind/namespace/name": what stands in keys while the account of `config` is not
+// known; equal to StandInOf any object that refers to it.
+std::string StandInFor(const ProviderConfigName& config, std::string_view cluster);
+
+// What is known of accounts: configured, and read from ProviderConfigs; and which of them all that
+// stands under their stand-ins was given. External synchronization.
+class Accounts final {
+ public:
+  explicit Accounts(std::string cluster) : cluster_(std::move(cluster)) {}
+
+  // Configuration wins over what is read.
+  void Configure(AccountMap configured) { configured_ = std::move(configured); }
+  // A ProviderConfig was seen; an empty account: it names none (any more). An account once known
+  // stays while its ProviderConfig says nothing, or is gone: what it led to still exists. kLearned:
+  // it had none; kMoved: it had another one.
+  enum class News : std::uint8_t { kNone, kLearned, kMoved };
+  News Saw(const ProviderConfigName& config, const std::string& account);
+  // What Saw and Brought were told in an earlier life of the process, from the store.
+  void Remember(AccountMap learned, AccountMap brought);
+
+  // Configured and learned together: IdentityRules::accounts of reconciler and admission.
+  AccountMap Effective() const;
+  const AccountMap& learned() const { return learned_; }
+
+  // ProviderConfigs whose account not all has that stands under their stand-in.
+  AccountMap Moving() const;
+  // Portions of these are on their way: should they lead back, what is done is to be undone.
+  void Begin(const AccountMap& moving);
+  // All portions of these are through.
+  void Brought(const AccountMap& moved);
+  const AccountMap& brought() const { return brought_; }
+
+ private:
+  std::string AccountFor(const ProviderConfigName& config) const;
+
+  std::string cluster_;
+  AccountMap configured_;
+  AccountMap learned_;
+  AccountMap brought_;
+};
+
+// `moving` as what is to be applied, and as IdentityRules::moving.
+std::vector<AccountChange> ChangesOf(const AccountMap& moving, std::string_view cluster);
+MovingAccounts AwaitedOf(const AccountMap& moving, std::string_view cluster);
+
+// `learned`, or ProviderConfigs, as one text for a store setting, and back. Lines that cannot be
+// read are left out.
+std::string ToText(const AccountMap& learned);
+AccountMap AccountsFromText(std::string_view text);
+std::string ToText(const std::set<ProviderConfigName>& configs);
+std::set<ProviderConfigName> ConfigsFromText(std::string_view text);
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_WATCH_ACCOUNTS_H_

@@ -1,0 +1,178 @@
+#include "webhook/watch/engine.h"
+
+#include <utility>
+
+namespace truce {
+namespace {
+
+Moment Now() { return std::chrono::steady_clock::now(); }
+
+// The driver looks at least this often: a wall clock that jumps must not leave it asleep.
+constexpr std::chrono::seconds kLongestSleep{5};
+
+}  // namespace
+
+Engine::Engine(std::unique_ptr<Watcher> watcher, ClusterApi& api, EngineOptions options)
+    : watcher_(std::move(watcher)), api_(api), options_(options) {}
+
+Engine::~Engine() { Stop(); }
+
+void Engine::Start(WatchStreams& streams) {
+  streams_ = &streams;
+  threads_.emplace_back([this] { Drive(); });
+  for (std::size_t i = 0; i < options_.fetchers; ++i) {
+    threads_.emplace_back([this] { Fetch(); });
+  }
+}
+
+void Engine::Stop() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stopping_ = true;
+  }
+  inputs_changed_.notify_all();
+  calls_changed_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+void Engine::Wake() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    woken_ = true;
+  }
+  inputs_changed_.notify_one();
+}
+
+Result<void> Engine::Ask(Work work, Deadline deadline) {
+  struct Done {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool is_done = false;
+  };
+  const auto done = std::make_shared<Done>();
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (stopping_) return Error{ErrorCode::kUnavailable, "the watch of the cluster is ending"};
+    inputs_.emplace_back(Work([done, work = std::move(work)](Watcher& watcher, Moment now) {
+      work(watcher, now);
+      const std::lock_guard<std::mutex> done_lock(done->mutex);
+      done->is_done = true;
+      done->changed.notify_all();
+    }));
+  }
+  inputs_changed_.notify_one();
+  std::unique_lock<std::mutex> lock(done->mutex);
+  if (done->changed.wait_until(lock, deadline, [&] { return done->is_done; })) return {};
+  return Error{ErrorCode::kDeadlineExceeded, "the watch of the cluster is busy, try again"};
+}
+
+bool Engine::Events(WatchId id, std::vector<WatchEvent>& events) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (batches_ >= options_.batches_max) {
+      streams_paused_ = true;
+      return false;
+    }
+    ++batches_;
+    inputs_.emplace_back(Batch{id, std::move(events)});
+  }
+  events.clear();
+  inputs_changed_.notify_one();
+  return true;
+}
+
+void Engine::Ended(WatchId id, std::optional<ApiError> error) {
+  Put(StreamEnd{id, std::move(error)});
+}
+
+void Engine::Put(Input input) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    inputs_.push_back(std::move(input));
+  }
+  inputs_changed_.notify_one();
+}
+
+bool Engine::Hand(Moment now, Input& input) {
+  if (auto* discovered = std::get_if<Discovered>(&input)) {
+    watcher_->Discovered(now, std::move(discovered->answer));
+  } else if (auto* listed = std::get_if<Listed>(&input)) {
+    watcher_->Listed(now, listed->id, std::move(listed->answer));
+  } else if (auto* got = std::get_if<Got>(&input)) {
+    watcher_->Got(now, got->get, got->answer);
+  } else if (auto* batch = std::get_if<Batch>(&input)) {
+    return watcher_->Events(now, batch->id, batch->events);
+  } else if (auto* end = std::get_if<StreamEnd>(&input)) {
+    watcher_->Ended(now, end->id, std::move(end->error));
+  } else if (auto* work = std::get_if<Work>(&input)) {
+    (*work)(*watcher_, now);
+  }
+  return true;
+}
+
+void Engine::Drive() {
+  // Inputs taken and not handed over yet. A batch without room waits, and all after it: order is
+  // kept within a stream, and an end must not overtake its events.
+  std::deque<Input> taken;
+  while (true) {
+    while (!taken.empty() && Hand(Now(), taken.front())) taken.pop_front();
+    Do(watcher_->Tick(Now()));
+    const std::optional<Moment> due = watcher_->Due();
+    const Moment sleep_end = std::min(due.value_or(Moment::max()), Now() + kLongestSleep);
+    bool resume = false;
+    {
+      std::unique_lock<std::mutex> lock(mutex_);
+      const bool can_take = taken.empty() || watcher_->room();
+      inputs_changed_.wait_until(lock, sleep_end, [&] {
+        return stopping_ || woken_ || (can_take && (!taken.empty() || !inputs_.empty()));
+      });
+      if (stopping_) return;
+      woken_ = false;
+      if (taken.empty()) {
+        taken.swap(inputs_);
+        batches_ = 0;
+        resume = std::exchange(streams_paused_, false);
+      }
+    }
+    if (resume) streams_->Resume();
+  }
+}
+
+void Engine::Do(Wishes wishes) {
+  for (const WatchId id : wishes.stops) streams_->Stop(id);
+  for (WatchQuery& watch : wishes.watches) streams_->Start(std::move(watch));
+  if (!wishes.discover && wishes.lists.empty() && wishes.gets.empty()) return;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (wishes.discover) calls_.emplace_back(DiscoverCall{});
+    for (ListWanted& list : wishes.lists) calls_.emplace_back(std::move(list));
+    for (GetWanted& get : wishes.gets) calls_.emplace_back(std::move(get));
+  }
+  calls_changed_.notify_all();
+}
+
+Engine::Input Engine::Answer(const Call& call) {
+  const Deadline deadline = Now() + options_.call_timeout;
+  if (const auto* list = std::get_if<ListWanted>(&call)) {
+    return Listed{list->id, api_.List(list->query, deadline)};
+  }
+  if (const auto* get = std::get_if<GetWanted>(&call)) {
+    return Got{*get, api_.List(get->query(), deadline)};
+  }
+  return Discovered{api_.Discover(deadline)};
+}
+
+void Engine::Fetch() {
+  while (true) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    calls_changed_.wait(lock, [&] { return stopping_ || !calls_.empty(); });
+    if (stopping_) return;
+    const Call call = std::move(calls_.front());
+    calls_.pop_front();
+    lock.unlock();
+    Put(Answer(call));
+  }
+}
+
+}  // namespace truce

@@ -1,0 +1,277 @@
+#include "webhook/watch/follower.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "webhook/watch/config_history.h"
+
+namespace truce {
+namespace {
+
+// A watch that ends sooner brought nothing and may end at once again: it counts as a failure.
+constexpr std::chrono::seconds kWatchLifeMin{1};
+// A watch that runs for so long is well, also when nothing happens.
+constexpr std::chrono::seconds kHealthyAfter{10};
+// After so many failures of the watch alone its history is taken as lost.
+constexpr int kWatchFailuresMax = 5;
+// What an API server says of a version it has not reached: its etcd was restored.
+constexpr std::string_view kTooLarge = "Too large resource version";
+
+// Versions that are no numbers cannot be compared: nothing is dropped by them.
+bool IsLater(const std::string& version, const std::string& than) {
+  const auto a = VersionNumber(version);
+  const auto b = VersionNumber(than);
+  return !a || !b || *a > *b;
+}
+
+// Whether the way to the server failed, which says nothing about the kind's history.
+bool IsTheWay(ApiErrorKind kind) {
+  return kind == ApiErrorKind::kUnreachable || kind == ApiErrorKind::kThrottled ||
+         kind == ApiErrorKind::kUnauthorized || kind == ApiErrorKind::kForbidden;
+}
+
+}  // namespace
+
+Follower::Follower(FollowedKind kind, FollowerTimes times, std::uint64_t seed)
+    : kind_(std::move(kind)),
+      times_(times),
+      random_(seed),
+      backoff_({times.backoff_min, times.backoff_max}, seed) {}
+
+void Follower::Go(Phase phase, Moment due) {
+  phase_ = phase;
+  due_ = due;
+}
+
+void Follower::BeginAnew(Moment now) {
+  next_.clear();
+  gap_ = true;
+  discard_ = outstanding_;
+  Go(Phase::kListDue, now);
+}
+
+ListQuery Follower::Query(std::size_t limit) const {
+  ListQuery query;
+  query.selection = kind_.selection;
+  query.limit = limit;
+  query.next = next_;
+  return query;
+}
+
+std::optional<Moment> Follower::Due() const {
+  if (stop_watch_) return Moment{};
+  const bool lists = WantsList();
+  if (phase_ == Phase::kWatching && problem_) return watch_began_ + kHealthyAfter;
+  if (!lists && phase_ != Phase::kWatchDue) return std::nullopt;
+  if (lists && outstanding_) return std::nullopt;
+  return due_;
+}
+
+bool Follower::WantsList() const { return phase_ == Phase::kListDue || phase_ == Phase::kEmpty; }
+
+FollowerOrders Follower::Tick(Moment now) {
+  FollowerOrders orders;
+  orders.stop_watch = std::exchange(stop_watch_, false);
+  if (WantsList() && !outstanding_ && now >= due_) {
+    const bool poll = phase_ == Phase::kEmpty;
+    orders.list = Query(poll ? 1 : times_.page);
+    phase_ = poll ? Phase::kPolling : Phase::kListing;
+    outstanding_ = true;
+  } else if (phase_ == Phase::kWatching && now - watch_began_ >= kHealthyAfter) {
+    Succeeded();
+  } else if (phase_ == Phase::kWatchDue && now >= due_) {
+    phase_ = Phase::kWatching;
+    watch_began_ = now;
+    orders.watch_from = version_;
+    // Streams that began together shall not end together.
+    orders.watch_timeout = std::exchange(hurried_, false)
+                               ? kHurryWatch
+                               : std::chrono::duration_cast<std::chrono::seconds>(
+                                     Spread(times_.watch_timeout, ++random_));
+  }
+  return orders;
+}
+
+void Follower::Succeeded() {
+  backoff_.Reset();
+  problem_.reset();
+}
+
+FollowerNews Follower::Listed(Moment now, ApiResult<ListPage> answer) {
+  outstanding_ = false;
+  if (std::exchange(discard_, false)) return {};
+  if (phase_ == Phase::kPolling) {
+    Polled(now, answer);
+    return {};
+  }
+  if (phase_ != Phase::kListing) return {};
+  if (!answer.ok()) return ListFailed(now, answer.error());
+  if (answer.value().resource_version.empty()) {
+    return ListFailed(now, {ApiErrorKind::kMalformed, 200, "a list without version", {}});
+  }
+  return PageTaken(now, std::move(answer).value());
+}
+
+FollowerNews Follower::PageTaken(Moment now, ListPage page) {
+  FollowerNews news;
+  news.begins = next_.empty();
+  if (news.begins) {
+    list_version_ = page.resource_version;
+    list_found_ = false;
+  }
+  list_found_ = list_found_ || !page.objects.empty();
+  news.objects = std::move(page.objects);
+  next_ = std::move(page.next);
+  if (!next_.empty()) {
+    Go(Phase::kListDue, now);
+    return news;
+  }
+  news.finished = true;
+  attempted_ = true;
+  listed_ = true;
+  gap_ = false;
+  version_ = list_version_;
+  news.passed = version_;
+  Succeeded();
+  if (list_found_ || kind_.always) {
+    Go(Phase::kWatchDue, now);
+  } else {
+    Go(Phase::kEmpty, now + Spread(times_.poll, ++random_));
+  }
+  return news;
+}
+
+FollowerNews Follower::ListFailed(Moment now, ApiError error) {
+  FollowerNews news;
+  const bool token_expired = error.kind == ApiErrorKind::kExpired && !next_.empty();
+  next_.clear();
+  // A token that expired says nothing about the kind: the list begins again.
+  if (token_expired && backoff_.failures() == 0) {
+    (void)backoff_.Next();
+    Go(Phase::kListDue, now);
+    return news;
+  }
+  Go(Phase::kListDue, now + backoff_.Next(error.retry_after));
+  attempted_ = true;
+  problem_ = error;
+  news.failed = std::move(error);
+  return news;
+}
+
+void Follower::Polled(Moment now, const ApiResult<ListPage>& answer) {
+  if (!answer.ok()) {
+    problem_ = answer.error();
+    Go(Phase::kEmpty, now + std::max(backoff_.Next(answer.error().retry_after),
+                                     std::min(times_.poll, times_.backoff_max)));
+    return;
+  }
+  Succeeded();
+  const ListPage& page = answer.value();
+  if (!page.objects.empty()) {
+    Go(Phase::kWatchDue, now);  // after the version that was empty: nothing is missed
+    return;
+  }
+  if (!page.resource_version.empty()) version_ = page.resource_version;
+  Go(Phase::kEmpty, now + Spread(times_.poll, ++random_));
+}
+
+FollowerNews Follower::Events(Moment /*now*/, std::vector<WatchEvent> events) {
+  FollowerNews news;
+  if (phase_ != Phase::kWatching) return news;
+  Succeeded();
+  news.events.reserve(events.size());
+  for (WatchEvent& event : events) {
+    if (event.resource_version == version_) news.passed = version_;
+    if (!IsLater(event.resource_version, version_)) continue;
+    version_ = event.resource_version;
+    news.passed = version_;
+    if (event.type != WatchEvent::Type::kBookmark) news.events.push_back(std::move(event));
+  }
+  return news;
+}
+
+bool Follower::HistoryLost(const ApiError& error) const {
+  if (error.kind == ApiErrorKind::kExpired) return true;
+  if (error.message.find(kTooLarge) != std::string::npos) return true;
+  return !IsTheWay(error.kind) && backoff_.failures() >= kWatchFailuresMax;
+}
+
+void Follower::Ended(Moment now, const std::optional<ApiError>& error) {
+  if (phase_ != Phase::kWatching) return;
+  const bool brief = now - watch_began_ < kWatchLifeMin;
+  if (!error) {
+    Go(Phase::kWatchDue, brief ? now + backoff_.Next() : now);
+    if (!brief) Succeeded();
+    return;
+  }
+  const bool lost = HistoryLost(*error);
+  const Moment due = lost && !brief ? now : now + backoff_.Next(error->retry_after);
+  if (!lost) {
+    problem_ = error;
+    Go(Phase::kWatchDue, due);
+    return;
+  }
+  BeginAnew(due);
+}
+
+void Follower::Wanted(Moment now) {
+  if (phase_ != Phase::kEmpty && phase_ != Phase::kPolling) return;
+  discard_ = outstanding_;
+  Go(Phase::kWatchDue, now);
+}
+
+void Follower::Hurry(Moment now) {
+  Wanted(now);
+  const bool watching = phase_ == Phase::kWatching;
+  if ((!watching && phase_ != Phase::kWatchDue) || now < hurry_due_) return;
+  hurry_due_ = now + kHurryAgain;
+  hurried_ = true;
+  if (!watching) return;
+  stop_watch_ = true;
+  Go(Phase::kWatchDue, now);
+}
+
+void Follower::Relist(Moment now) {
+  if (phase_ == Phase::kUnserved) return;
+  stop_watch_ = stop_watch_ || phase_ == Phase::kWatching;
+  BeginAnew(now);
+}
+
+void Follower::Served(Moment now, FollowedKind kind) {
+  const bool changed = kind_.selection != kind.selection;
+  kind_ = std::move(kind);
+  if (phase_ == Phase::kUnserved) {
+    Succeeded();
+    BeginAnew(now);
+  } else if (changed) {
+    Relist(now);
+  }
+}
+
+void Follower::Unserved() {
+  stop_watch_ = stop_watch_ || phase_ == Phase::kWatching;
+  discard_ = outstanding_;
+  next_.clear();
+  gap_ = true;
+  attempted_ = true;
+  phase_ = Phase::kUnserved;
+}
+
+KindState Follower::state() const {
+  switch (phase_) {
+    case Phase::kUnserved: return KindState::kUnserved;
+    case Phase::kListDue:
+    case Phase::kListing:
+      if (problem_) return KindState::kFailing;
+      if (listed_) return KindState::kRelisting;
+      return phase_ == Phase::kListing ? KindState::kListing : KindState::kPending;
+    case Phase::kEmpty:
+    case Phase::kPolling: return problem_ ? KindState::kFailing : KindState::kEmpty;
+    case Phase::kWatchDue:
+    case Phase::kWatching: break;
+  }
+  // One stream that broke is resumed and nobody's concern.
+  return problem_ && backoff_.failures() > 1 ? KindState::kFailing : KindState::kWatched;
+}
+
+}  // namespace truce

@@ -1,0 +1,120 @@
+#include "webhook/watch/kinds.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "registry/identity/object_view.h"
+#include "webhook/watch/accounts.h"
+
+namespace truce {
+namespace {
+
+constexpr std::string_view kDefinitionGroup = "apiextensions.k8s.io";
+constexpr std::string_view kDefinitionKind = "CustomResourceDefinition";
+constexpr std::string_view kCompositeGroup = "apiextensions.crossplane.io";
+constexpr std::string_view kCompositeKind = "CompositeResourceDefinition";
+
+bool Has(const std::vector<std::string>& verbs, std::string_view verb) {
+  return std::find(verbs.begin(), verbs.end(), verb) != verbs.end();
+}
+
+std::map<GroupKind, Role> RolesOf(std::span<const CompositeKinds> composites) {
+  std::map<GroupKind, Role> roles;
+  for (const CompositeKinds& kinds : composites) {
+    roles.emplace(kinds.composite, Role::kComposite);
+    if (kinds.claim) roles.emplace(*kinds.claim, Role::kClaim);
+  }
+  return roles;
+}
+
+std::optional<Role> RoleOf(const GroupKind& kind, const KindRules& rules,
+                           const std::map<GroupKind, Role>& composites) {
+  if (kind.group == kDefinitionGroup && kind.kind == kDefinitionKind) return Role::kDefinition;
+  if (kind.group == kCompositeGroup && kind.kind == kCompositeKind) {
+    return Role::kCompositeDefinition;
+  }
+  if (IsProviderConfig(kind)) return Role::kProviderConfig;
+  if (rules.catalogue->FindKind(kind.group, kind.kind) != nullptr) return Role::kManaged;
+  if (const auto found = composites.find(kind); found != composites.end()) return found->second;
+  if (!rules.mappings->Of(kind.group, kind.kind).empty()) return Role::kMapped;
+  return std::nullopt;
+}
+
+bool IsAlways(Role role) {
+  return role == Role::kDefinition || role == Role::kCompositeDefinition ||
+         role == Role::kProviderConfig || role == Role::kOther;
+}
+
+}  // namespace
+
+std::string_view Name(Role role) {
+  switch (role) {
+    case Role::kDefinition: return "definition";
+    case Role::kCompositeDefinition: return "composite definition";
+    case Role::kProviderConfig: return "provider config";
+    case Role::kManaged: return "managed";
+    case Role::kMapped: return "mapped";
+    case Role::kComposite: return "composite";
+    case Role::kClaim: return "claim";
+    case Role::kOther: return "other";
+  }
+  return "";
+}
+
+bool IsRecorded(Role role) {
+  return role == Role::kManaged || role == Role::kMapped || role == Role::kComposite ||
+         role == Role::kClaim;
+}
+
+std::optional<CompositeKinds> ReadCompositeDefinition(Value definition) {
+  const Value spec = definition.Child("spec");
+  const std::string group(StringOf(spec.Child("group")));
+  const std::string composite(StringOf(spec.Child("names").Child("kind")));
+  if (group.empty() || composite.empty()) return std::nullopt;
+  CompositeKinds kinds{{group, composite}, std::nullopt};
+  const std::string claim(StringOf(spec.Child("claimNames").Child("kind")));
+  if (!claim.empty()) kinds.claim = GroupKind{group, claim};
+  return kinds;
+}
+
+bool IsDefinitionOf(std::string_view definition_name, const ServedKind& kind) {
+  return definition_name.size() == kind.plural.size() + 1 + kind.group.size() &&
+         definition_name.starts_with(kind.plural) && definition_name.ends_with(kind.group) &&
+         definition_name[kind.plural.size()] == '.';
+}
+
+std::vector<FollowedKind> KindsToFollow(const Discovery& discovery, const KindRules& rules,
+                                        std::span<const CompositeKinds> composites) {
+  const std::map<GroupKind, Role> roles = RolesOf(composites);
+  std::vector<FollowedKind> followed;
+  for (const DiscoveredKind& found : discovery.kinds) {
+    if (!Has(found.verbs, "list") || !Has(found.verbs, "watch")) continue;
+    const GroupKind kind{found.kind.group, found.kind.kind};
+    const auto other =
+        std::find_if(rules.others.begin(), rules.others.end(),
+                     [&](const FollowedKind& wanted) { return wanted.group_kind() == kind; });
+    FollowedKind result;
+    if (const auto role = RoleOf(kind, rules, roles)) {
+      result.role = *role;
+    } else if (other != rules.others.end()) {
+      result = *other;
+      result.role = Role::kOther;
+    } else {
+      continue;
+    }
+    result.selection.kind = found.kind;
+    result.selection.metadata_only = result.role == Role::kDefinition;
+    result.always = IsAlways(result.role);
+    followed.push_back(std::move(result));
+  }
+  std::sort(followed.begin(), followed.end(), [](const FollowedKind& a, const FollowedKind& b) {
+    return std::tie(a.role, a.selection.kind) < std::tie(b.role, b.selection.kind);
+  });
+  return followed;
+}
+
+}  // namespace truce

@@ -1,0 +1,149 @@
+#include "webhook/watch/recovery.h"
+
+#include <charconv>
+#include <memory>
+
+#include "registry/identity/identity.h"
+#include "registry/ownership/ledger.h"
+#include "registry/ownership/rows.h"
+#include "registry/store/store.h"
+
+namespace truce {
+namespace {
+
+constexpr std::string_view kMark = "store/mark";
+constexpr std::string_view kRecovery = "recovery";
+
+// Runs `change` on a ledger in one transaction.
+template <typename ChangeFn>
+Result<void> Write(Store& store, IdSource ids, Deadline deadline, ChangeFn change) {
+  // Settings and audit only: neither time of the entry nor party matters to them.
+  return store.Apply(
+      {},
+      [ids = std::move(ids), change = std::move(change)](const Facts& facts) {
+        const PartyRules parties;
+        Ledger ledger(facts, Timestamp{}, ids, parties);
+        change(ledger);
+        return ledger.Take();
+      },
+      deadline);
+}
+
+std::string BindingName(std::string_view cluster) {
+  return "cluster/" + std::string(cluster) + "/kube-system";
+}
+
+}  // namespace
+
+Result<void> BindCluster(Store& store, std::string_view cluster, const Uid& kube_system,
+                         Deadline deadline) {
+  const auto bound = std::make_shared<std::string>();
+  const std::string name = BindingName(cluster);
+  TRUCE_RETURN_IF_ERROR(Write(store, {}, deadline, [=](Ledger& ledger) {
+    *bound = ledger.Setting(name).value_or(kube_system.text);
+    if (*bound == kube_system.text) ledger.PutSetting(name, kube_system.text);
+  }));
+  if (*bound == kube_system.text) return {};
+  return Error{
+      ErrorCode::kConflict,
+      "the registry knows cluster \"" + std::string(cluster) + "\" by the uid " + *bound +
+          " of its kube-system namespace, and this one has " + kube_system.text +
+          ": use the kubeconfig of that cluster, or give this one another --cluster-id, or "
+          "another --data-dir"};
+}
+
+std::string ToText(const StoreMark& mark) { return mark.id + " " + std::to_string(mark.starts); }
+
+std::optional<StoreMark> StoreMarkFromText(std::string_view text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.remove_suffix(1);
+  const std::size_t space = text.find(' ');
+  if (space == std::string_view::npos || space == 0) return std::nullopt;
+  StoreMark mark{std::string(text.substr(0, space)), 0};
+  const std::string_view digits = text.substr(space + 1);
+  const auto [end, code] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), mark.starts);
+  if (code != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+  return mark;
+}
+
+Result<StoreMark> CountStart(Store& store, const IdSource& ids, Deadline deadline) {
+  const auto counted = std::make_shared<StoreMark>();
+  TRUCE_RETURN_IF_ERROR(Write(store, ids, deadline, [counted](Ledger& ledger) {
+    const std::string name(kMark);
+    auto mark = StoreMarkFromText(ledger.Setting(name).value_or(""));
+    if (!mark) mark = StoreMark{ledger.NewId().text, 0};
+    ++mark->starts;
+    *counted = *mark;
+    ledger.PutSetting(name, ToText(*mark));
+  }));
+  return *counted;
+}
+
+Behind CompareMarks(const StoreMark& present, const std::optional<StoreMark>& remembered) {
+  if (!remembered) return Behind::kNo;
+  if (remembered->id != present.id) return Behind::kOther;
+  return present.starts > remembered->starts ? Behind::kNo : Behind::kOlder;
+}
+
+namespace {
+
+// "<ms since epoch> <0|1> <reason>".
+std::string ToText(const RecoveryState& state) {
+  return std::to_string(state.since.time_since_epoch().count()) + (state.resynced ? " 1 " : " 0 ") +
+         state.reason;
+}
+
+std::optional<RecoveryState> FromText(std::string_view text) {
+  std::int64_t since = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), since);
+  const auto rest = text.substr(static_cast<std::size_t>(end - text.data()));
+  if (code != std::errc() || rest.size() < 3) return std::nullopt;
+  RecoveryState state;
+  state.since = Timestamp(std::chrono::milliseconds(since));
+  state.resynced = rest[1] == '1';
+  state.reason = rest.substr(3);
+  return state;
+}
+
+}  // namespace
+
+std::optional<RecoveryState> RecoveryOf(const Facts& facts) {
+  return FromText(facts.Setting(kRecovery).value_or(""));
+}
+
+Result<std::optional<RecoveryState>> ReadRecovery(const Store& store, Deadline deadline) {
+  std::optional<RecoveryState> state;
+  const auto look = [&](const Facts& facts) { state = RecoveryOf(facts); };
+  TRUCE_RETURN_IF_ERROR(store.Read(look, deadline));
+  return state;
+}
+
+void EnterRecovery(const std::string& reason, const std::string& actor, Ledger& ledger) {
+  const std::string name(kRecovery);
+  if (FromText(ledger.Setting(name).value_or(""))) return;
+  ledger.PutSetting(name, ToText(RecoveryState{reason, ledger.now(), false}));
+  ledger.Audit(
+      {.action = AuditAction::kAdministered, .cause = "recovery mode: " + reason, .actor = actor});
+}
+
+void NoteResynced(Ledger& ledger) {
+  const std::string name(kRecovery);
+  auto state = FromText(ledger.Setting(name).value_or(""));
+  if (!state || state->resynced) return;
+  state->resynced = true;
+  ledger.PutSetting(name, ToText(*state));
+}
+
+RecoveryEnd FinishRecovery(const std::string& actor, bool force, Ledger& ledger) {
+  const std::string name(kRecovery);
+  const auto state = FromText(ledger.Setting(name).value_or(""));
+  if (!state) return RecoveryEnd::kNotEntered;
+  if (!state->resynced && !force) return RecoveryEnd::kNotResynced;
+  ledger.PutSetting(name, "");
+  ledger.Audit({.action = AuditAction::kAdministered,
+                .cause = "recovery mode ended" + std::string(state->resynced ? "" : ", by force"),
+                .actor = actor});
+  return RecoveryEnd::kEnded;
+}
+
+}  // namespace truce

@@ -1,0 +1,95 @@
+#include "webhook/watch/sighting.h"
+
+#include <charconv>
+
+#include "registry/identity/evidence.h"
+#include "registry/identity/object_view.h"
+
+namespace truce {
+namespace {
+
+ConditionSeen::Status StatusOf(std::string_view text) {
+  if (text == "True") return ConditionSeen::Status::kTrue;
+  if (text == "False") return ConditionSeen::Status::kFalse;
+  return ConditionSeen::Status::kUnknown;
+}
+
+ConditionSeen ReadCondition(Value condition) {
+  ConditionSeen seen;
+  seen.status = StatusOf(StringOf(condition.Child("status")));
+  seen.reason = StringOf(condition.Child("reason"));
+  seen.since = ParseTimestamp(StringOf(condition.Child("lastTransitionTime")));
+  return seen;
+}
+
+void ReadConditions(Value conditions, Sighting& sighting) {
+  if (!conditions.is_array()) return;
+  for (Value at = conditions.first(); at.exists(); at = conditions.next(at)) {
+    const std::string_view type = StringOf(at.Child("type"));
+    if (type == "Ready") sighting.ready = ReadCondition(at);
+    if (type == "Synced") sighting.synced = ReadCondition(at);
+  }
+}
+
+// FNV-1a of one text, after `hash`.
+std::uint64_t Hash(std::string_view text, std::uint64_t hash = 14695981039346656037ULL) {
+  for (const char c : text) {
+    hash ^= static_cast<unsigned char>(c);
+    hash *= 1099511628211ULL;
+  }
+  // A text ends somewhere: "a"+"bc" is not "ab"+"c".
+  return (hash ^ 0xFFU) * 1099511628211ULL;
+}
+
+void AddTag(std::string_view key, std::string_view value, Sighting& sighting) {
+  sighting.tags_digest += Hash(value, Hash(key));  // a sum: the order does not count
+  if (key == "crossplane-name") sighting.tags_name = value;
+  if (key == "crossplane-kind") sighting.tags_kind = value;
+}
+
+// A map, or the community's list of {key, value}.
+void ReadTags(Value tags, Sighting& sighting) {
+  if (!tags.is_object() && !tags.is_array()) return;
+  sighting.has_tags = true;
+  for (Value tag = tags.first(); tag.exists(); tag = tags.next(tag)) {
+    if (tags.is_object()) {
+      AddTag(tag.key(), tag.text(), sighting);
+    } else {
+      AddTag(StringOf(tag.Child("key")), StringOf(tag.Child("value")), sighting);
+    }
+  }
+}
+
+}  // namespace
+
+Sighting ReadSighting(Value object, const FollowedKind& kind, const IdentityRules& rules) {
+  Sighting sighting;
+  sighting.facts = Identify(object, kind.group_kind(), rules);
+  sighting.role = kind.role;
+  const ObjectView view = ViewObject(object);
+  const std::string_view generation = object.Child("metadata").Child("generation").text();
+  std::from_chars(generation.data(), generation.data() + generation.size(), sighting.generation);
+  ReadConditions(view.conditions, sighting);
+  ReadTags(view.at_provider.Child("tags"), sighting);
+  if (sighting.facts.terminating) {
+    sighting.config = ConfigOf(view, kind.group_kind(), *rules.catalogue);
+  }
+  sighting.composed_mark = !view.Label("crossplane.io/composite").empty() ||
+                           !view.Annotation("crossplane.io/composition-resource-name").empty();
+  return sighting;
+}
+
+std::string_view Name(KindState state) {
+  switch (state) {
+    case KindState::kPending: return "pending";
+    case KindState::kListing: return "listing";
+    case KindState::kEmpty: return "empty";
+    case KindState::kWatched: return "watched";
+    case KindState::kRelisting: return "relisting";
+    case KindState::kFailing: return "failing";
+    case KindState::kUnserved: return "unserved";
+  }
+  return "";
+}
+
+}  // namespace truce

@@ -1,0 +1,228 @@
+// Watcher: everything that follows one cluster, without threads, sockets or clock of its own. It
+// ties followers, reconciler and accounts together; the engine and the simulator drive it alike:
+// ask Due() and Tick(), do what the wishes say, hand back every answer.
+#ifndef TRUCE_WEBHOOK_WATCH_WATCHER_H_
+#define TRUCE_WEBHOOK_WATCH_WATCHER_H_
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "webhook/kube/backoff.h"
+#include "webhook/kube/cluster_api.h"
+#include "webhook/watch/accounts.h"
+#include "webhook/watch/config_history.h"
+#include "webhook/watch/doubts.h"
+#include "webhook/watch/follower.h"
+#include "webhook/watch/reconciler.h"
+#include "webhook/watch/unmapped.h"
+
+namespace truce {
+
+// A list page or poll that is wanted; answered by Watcher::Listed with the same id.
+struct ListWanted {
+  std::uint64_t id = 0;
+  ListQuery query;
+};
+
+// What to ask the API server now. Each list, get and discovery is answered exactly once, whatever
+// the answer, in any order; each watch by its events and end, unless stopped.
+struct Wishes {
+  bool discover = false;
+  std::vector<ListWanted> lists;
+  std::vector<GetWanted> gets;
+  std::vector<WatchQuery> watches;
+  std::vector<WatchId> stops;
+
+  bool empty() const {
+    return !discover && lists.empty() && gets.empty() && watches.empty() && stops.empty();
+  }
+};
+
+struct WatcherOptions {
+  FollowerTimes times;
+  std::chrono::milliseconds discovery{30'000};
+  std::chrono::milliseconds proofs{5'000};     // how often due reservations are looked for
+  std::chrono::milliseconds store_retry{500};  // after a failed call of the store, doubling to 10 s
+  std::chrono::milliseconds kind_grace{
+      300'000};               // a kind that cannot be listed: unknown, then warns
+  std::size_t lists_max = 4;  // under way at once
+  std::size_t gets_max = 8;
+  std::size_t queue_max = 4096;            // events not applied yet
+  std::chrono::milliseconds portions{40};  // between two portions of a pass: reviews come first
+  std::vector<FollowedKind> others;        // KindRules::others
+  std::uint64_t seed = 1;                  // of all jitter
+};
+
+struct WatcherStatus {
+  bool ready = false;       // every kind was attempted once, and the first lists are applied
+  bool crossplane = false;  // an XRD kind or a kind of the catalogue is served
+  std::size_t followed = 0;
+  std::size_t watched = 0;
+  std::size_t failing = 0;
+  std::size_t queued = 0;  // events not applied yet
+  std::string discovery_problem;
+  std::string store_problem;
+  ReconcileStatus reconcile;
+};
+
+// What identities depend on and the cluster tells; a value.
+struct LearnedIdentity {
+  AccountMap accounts;                   // configured and learned
+  MovingAccounts moving;                 // of them, those that not all has yet
+  std::set<ProviderConfigName> outside;  // whose endpoint is not AWS
+  std::set<GroupKind> composites;        // kinds that an XRD defines as composite
+
+  bool operator==(const LearnedIdentity&) const = default;
+};
+// As the admission path judges by it.
+void TakeLearned(const LearnedIdentity& learned, IdentityRules& rules);
+
+struct WatcherPorts {
+  ReconcilePorts reconcile;
+  ReviewInbox* inbox = nullptr;  // may be null
+  // Called when it changed: the admission path takes the same fields of IdentityRules from it.
+  std::function<void(const LearnedIdentity& learned)> on_learned;
+};
+
+// External synchronization. Deterministic for a seed, the inputs and the store.
+class Watcher final {
+ public:
+  Watcher(WatcherPorts ports, const ReconcileRules& rules, WatcherOptions options);
+  ~Watcher();
+
+  // Does what is due and returns what to ask. To be called after every answer, when the inbox was
+  // filled, and when Due() has come.
+  Wishes Tick(Moment now);
+  std::optional<Moment> Due() const;
+
+  void Discovered(Moment now, ApiResult<Discovery> answer);
+  void Listed(Moment now, std::uint64_t id, ApiResult<ListPage> answer);
+  // False: no room; nothing was taken. The driver offers them again after the next Tick that left
+  // room() true.
+  bool Events(Moment now, WatchId id, std::vector<WatchEvent>& events);
+  bool room() const;
+  void Ended(Moment now, WatchId id, std::optional<ApiError> error);
+  void Got(Moment now, const GetWanted& get, const ApiResult<ListPage>& answer);
+
+  // Configuration changed: mappings, catalogue, accounts, parties. Everything recorded is listed
+  // again and applied whole.
+  void SetRules(Moment now, ReconcileRules rules);
+  // Lists everything again (truce baseline, recovery).
+  void Resync(Moment now);
+  // A complete list of every recorded kind was applied since the start or the last Resync.
+  bool resynced() const;
+  // See Reconciler::ReleaseBrake; kinds frozen for an empty list are listed again.
+  Result<std::size_t> ReleaseBrake(Moment now, const std::optional<GroupKind>& kind,
+                                   const std::string& actor, const std::string& reason);
+
+  bool ready() const { return reconciler_.started(); }
+  std::vector<KindStatus> Kinds() const;
+  WatcherStatus status() const;
+  // Whether a key of `type` that has no owner may be called free: every served kind that can
+  // declare it was listed. kGrace: not yet: unknown. kOver: not for longer than the grace: warn.
+  enum class Known : std::uint8_t { kYes, kGrace, kOver };
+  Known KnownFor(Moment now, std::string_view type) const;
+  // Recorded kinds that cannot be read now: they fail, are not served, or have no rule any more.
+  // What they declare is neither proved nor ended meanwhile, and counts for no cap.
+  std::set<GroupKind> Unwatched() const;
+  // Of them those whose mapping rule is gone, and since when.
+  std::map<GroupKind, Timestamp> unmapped() const { return unmapped_.Gone(); }
+  Reconciler& reconciler() { return reconciler_; }
+  const Accounts& accounts() const { return accounts_; }
+
+ private:
+  struct Followed;
+  // Work on the store, done in order; repeated until it succeeds.
+  struct Task {
+    std::function<Result<void>()> run;
+    std::size_t events = 0;
+  };
+  enum class Again : std::uint8_t { kAll, kManaged };
+
+  // work (watcher_tasks.cc)
+  void Pump(Moment now);
+  void Enqueue(std::function<Result<void>()> run, std::size_t events = 0);
+  void TakeNews(Followed& followed, FollowerNews news);
+  void TakeRecorded(const GroupKind& kind, FollowerNews news);
+  void TakeInbox(Moment now);
+  void SawObjects(Followed& followed, const FollowerNews& news);
+  void SawObject(Followed& followed, Value object, bool gone);
+  void SawAccount(const ProviderConfigName& config, const std::string& account);
+  void SawEndpoint(const ProviderConfigName& config, bool outside);
+  bool MayBring() const;
+  void BringAccounts(Moment now);
+  Result<void> BringPortion();
+  Result<void> KeepBrought(Accounts accounts);
+  void UseLearned();
+  std::set<GroupKind> CompositesDefined() const;
+  // All ProviderConfigs there are were seen.
+  bool ProviderConfigsKnown() const;
+  // kinds (watcher.cc)
+  Followed* FindKind(const GroupKind& kind);
+  void UpdateKinds(Moment now);
+  void Follow(Moment now, const FollowedKind& kind);
+  void ListAgain(Moment now, Again which);
+  void ListAgain(Moment now, Followed& followed);
+  void TellGap(Followed& followed);
+  void Touch(Followed& followed);  // its status may have changed
+  void Report(Followed& followed);
+  void ReportAll();
+  bool PrerequisitesKnown() const;
+  bool MayTick(const Followed& followed) const;
+  void TickFollowers(Moment now, Wishes& wishes);
+  void LookTwice(Moment now);
+  void HurryWaiting(Moment now);
+  KindStatus StatusOf(const Followed& followed) const;
+  void NoteMappings(const std::set<GroupKind>& followed);
+  Result<void> EndUnmapped();
+
+  WatcherOptions options_;
+  WatcherPorts ports_;
+  ConfigHistory configs_;
+  Reconciler reconciler_;
+  Accounts accounts_;
+  AccountMap bringing_;    // Accounts::Moving when the pass that runs began
+  KeyText brought_until_;  // the last key that it looked at
+  Moment bring_due_{};
+  bool list_when_brought_ = false;  // a ProviderConfig moved
+  Unmapped unmapped_;
+  bool unmapped_known_ = false;  // it was read from the store
+  JsonReader reader_;
+  std::map<GroupKind, std::unique_ptr<Followed>> kinds_;
+  std::vector<Followed*> by_role_;  // what the others need to be understood first
+  std::map<std::uint64_t, GroupKind> list_ids_;
+  std::map<WatchId, GroupKind> watch_ids_;
+  std::deque<Task> tasks_;
+  std::size_t queued_ = 0;
+  std::optional<Discovery> discovery_;
+  std::set<ProviderConfigName> outside_;  // also those that are gone: their statuses are not
+  std::map<std::string, CompositeKinds> composites_;  // by name of the XRD
+  std::set<std::string> terminating_;                 // names of CRDs
+  std::uint64_t last_id_ = 0;
+  bool any_dirty_ = false;
+  bool discovering_ = false;
+  bool kinds_stale_ = false;  // what is to be followed must be worked out anew
+  Backoff discovery_backoff_;
+  Moment discovery_due_{};
+  Moment proofs_due_{};
+  Moment second_look_due_{};
+  Moment now_{};  // of the call that runs
+  std::optional<Moment> store_due_;
+  Backoff store_backoff_;
+  std::size_t gets_under_way_ = 0;
+  std::string discovery_problem_;
+  std::string store_problem_;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_WATCH_WATCHER_H_

@@ -1,0 +1,289 @@
+// The watcher's work on the store: what answers and events lead to, in their order.
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "registry/identity/object_view.h"
+#include "webhook/watch/followed.h"
+#include "webhook/watch/watcher.h"
+
+namespace truce {
+
+void Watcher::Enqueue(std::function<Result<void>()> run, std::size_t events) {
+  tasks_.push_back({std::move(run), events});
+  queued_ += events;
+}
+
+// Does what waits, in order, until the store fails.
+void Watcher::Pump(Moment now) {
+  if (store_due_ && now < *store_due_) return;
+  store_due_.reset();
+  for (;;) {
+    const bool done = tasks_.empty();
+    Result<void> result;
+    if (!done) {
+      result = tasks_.front().run();
+    } else if (!ready() && PrerequisitesKnown() && !kinds_stale_ &&
+               std::none_of(by_role_.begin(), by_role_.end(),
+                            [](const Followed* followed) { return followed->awaited; })) {
+      result = reconciler_.FinishStart();
+      for (Followed* followed : by_role_) Touch(*followed);
+    }
+    if (!result.ok()) {
+      store_problem_ = result.error().message;
+      store_due_ = now + store_backoff_.Next();
+      return;
+    }
+    if (done) break;
+    queued_ -= tasks_.front().events;
+    tasks_.pop_front();
+  }
+  store_problem_.clear();
+  store_backoff_.Reset();
+}
+
+void Watcher::TakeNews(Followed& followed, FollowerNews news) {
+  const GroupKind kind = followed.follower.kind().group_kind();
+  Touch(followed);
+  if (news.finished || news.failed) followed.awaited = false;
+  if (IsRecorded(followed.role())) {
+    TakeRecorded(kind, std::move(news));
+  } else {
+    SawObjects(followed, news);
+  }
+  followed.gap_told = followed.follower.gap();
+}
+
+void Watcher::TakeRecorded(const GroupKind& kind, FollowerNews news) {
+  if (news.begins || !news.objects.empty()) {
+    const auto objects = std::make_shared<const std::vector<std::string>>(std::move(news.objects));
+    Enqueue([this, kind, objects, begins = news.begins]() -> Result<void> {
+      if (begins) reconciler_.BeginList(kind);
+      reconciler_.Listed(kind, *objects);
+      return {};
+    });
+  }
+  if (news.finished) {
+    Enqueue([this, kind]() -> Result<void> {
+      TRUCE_RETURN_IF_ERROR(reconciler_.FinishList(kind));
+      if (Followed* found = FindKind(kind)) {
+        found->resync = false;
+        Touch(*found);
+      }
+      return {};
+    });
+  }
+  if (news.failed) {
+    Enqueue([this, kind] { return reconciler_.ListFailed(kind); });
+  }
+  if (!news.events.empty()) {
+    const std::size_t count = news.events.size();
+    const auto events = std::make_shared<const std::vector<WatchEvent>>(std::move(news.events));
+    Enqueue([this, kind, events] { return reconciler_.Events(kind, *events); }, count);
+  }
+  if (!news.passed.empty()) {
+    Enqueue([this, kind, passed = std::move(news.passed)] {
+      return reconciler_.Passed(now_, kind, passed);
+    });
+  }
+}
+
+void Watcher::TakeInbox(Moment now) {
+  if (ports_.inbox == nullptr) return;
+  const auto contents = std::make_shared<const ReviewInbox::Contents>(ports_.inbox->Take());
+  if (contents->empty()) return;
+  for (const GroupKind& kind : contents->admitted) {
+    if (Followed* followed = FindKind(kind)) followed->follower.Wanted(now);
+  }
+  for (const Slot& slot : contents->unknown) {
+    if (Followed* followed = FindKind({slot.group, slot.kind})) followed->follower.Wanted(now);
+    reconciler_.LookAt(slot);
+  }
+  if (contents->prove.empty()) return;
+  Enqueue([this, contents] {
+    const std::vector<RowId> rows(contents->prove.begin(), contents->prove.end());
+    return reconciler_.Prove(rows);
+  });
+}
+
+// Kinds that are not recorded: what they say is small, and taken at once.
+void Watcher::SawObjects(Followed& followed, const FollowerNews& news) {
+  const auto saw = [&](const std::string& json, bool gone) {
+    const Result<Document> document = reader_.Read(json);
+    if (document.ok()) SawObject(followed, document.value().root(), gone);
+  };
+  const GroupKind kind = followed.follower.kind().group_kind();
+  const bool configs = followed.role() == Role::kProviderConfig;
+  if (news.begins && configs) configs_.BeginList(kind);
+  for (const std::string& object : news.objects) saw(object, false);
+  for (const WatchEvent& event : news.events) {
+    saw(event.object, event.type == WatchEvent::Type::kDeleted);
+  }
+  if (!configs) return;
+  if (news.finished) configs_.FinishList(kind);
+  UseLearned();
+  Enqueue([this] { return reconciler_.SettleEnds(now_); });
+}
+
+void Watcher::SawObject(Followed& followed, Value object, bool gone) {
+  const Value metadata = object.Child("metadata");
+  const std::string name(StringOf(metadata.Child("name")));
+  switch (followed.role()) {
+    case Role::kDefinition:
+      if (gone || metadata.Child("deletionTimestamp").empty()) {
+        terminating_.erase(name);
+      } else {
+        terminating_.insert(name);
+      }
+      kinds_stale_ = true;
+      if (ready()) discovery_due_ = std::min(discovery_due_, now_ + kCrdsSettle);
+      return;
+    case Role::kCompositeDefinition:
+      composites_.erase(name);
+      if (auto kinds = ReadCompositeDefinition(object); kinds && !gone) {
+        composites_.emplace(name, *std::move(kinds));
+      }
+      kinds_stale_ = true;
+      UseLearned();
+      return;
+    case Role::kProviderConfig: {
+      const GroupKind kind = followed.follower.kind().group_kind();
+      const ProviderConfigName config = ProviderConfigNameOf(object, kind);
+      const auto version = VersionNumber(StringOf(metadata.Child("resourceVersion")));
+      if (gone) {
+        configs_.Gone(config, version);
+      } else {
+        configs_.Saw(config, version, AccountFieldsDigest(object));
+        SawEndpoint(config, HasOutsideEndpoint(object));
+        SawAccount(config, AccountOfProviderConfig(object));
+      }
+      return;
+    }
+    case Role::kOther:
+      if (ports_.reconcile.observer != nullptr) {
+        ports_.reconcile.observer->OnOther(followed.follower.kind(), object, gone);
+      }
+      return;
+    case Role::kManaged:
+    case Role::kMapped:
+    case Role::kComposite:
+    case Role::kClaim: break;
+  }
+}
+
+void Watcher::SawAccount(const ProviderConfigName& config, const std::string& account) {
+  const Accounts::News news = accounts_.Saw(config, account);
+  if (news == Accounts::News::kNone) return;
+  Enqueue([this] {
+    return reconciler_.Keep(kAccountsSetting + reconciler_.rules().identity.cluster,
+                            ToText(accounts_.learned()));
+  });
+  UseLearned();
+  list_when_brought_ = list_when_brought_ || news == Accounts::News::kMoved;
+}
+
+void Watcher::SawEndpoint(const ProviderConfigName& config, bool outside) {
+  if (outside == outside_.contains(config)) return;
+  if (outside) {
+    outside_.insert(config);
+  } else {
+    outside_.erase(config);
+  }
+  Enqueue([this] {
+    return reconciler_.Keep(kOutsideSetting + reconciler_.rules().identity.cluster,
+                            ToText(outside_));
+  });
+  UseLearned();
+}
+
+bool Watcher::MayBring() const {
+  return tasks_.empty() && !store_due_ && !accounts_.Moving().empty();
+}
+
+// Gives what stands under stand-ins its names in the accounts that are known now, a portion at a
+// time. Which passes are through is kept with the last one: a process that ends before begins anew.
+void Watcher::BringAccounts(Moment now) {
+  if (!MayBring() || now < bring_due_) return;
+  bring_due_ = now + options_.portions;
+  const Result<void> brought = BringPortion();
+  if (brought.ok()) return;
+  store_problem_ = brought.error().message;
+  store_due_ = now + store_backoff_.Next();
+}
+
+Result<void> Watcher::KeepBrought(Accounts accounts) {
+  const std::string& cluster = reconciler_.rules().identity.cluster;
+  TRUCE_RETURN_IF_ERROR(reconciler_.Keep(kBroughtSetting + cluster, ToText(accounts.brought())));
+  accounts_ = std::move(accounts);
+  return {};
+}
+
+Result<void> Watcher::BringPortion() {
+  const std::string& cluster = reconciler_.rules().identity.cluster;
+  Accounts next = accounts_;
+  if (AccountMap moving = accounts_.Moving(); moving != bringing_) {
+    next.Begin(moving);
+    TRUCE_RETURN_IF_ERROR(KeepBrought(next));
+    bringing_ = std::move(moving);
+    brought_until_ = {};
+  }
+  TRUCE_ASSIGN_OR_RETURN(KeyText last,
+                         reconciler_.LocatePortion(ChangesOf(bringing_, cluster), brought_until_));
+  brought_until_ = std::move(last);
+  if (!brought_until_.empty()) return {};
+  next.Brought(bringing_);
+  TRUCE_RETURN_IF_ERROR(KeepBrought(std::move(next)));
+  bringing_.clear();
+  UseLearned();
+  // What rows do not tell of the objects there, such as ids, is read anew.
+  if (std::exchange(list_when_brought_, false)) ListAgain(now_, Again::kManaged);
+  return {};
+}
+
+std::set<GroupKind> Watcher::CompositesDefined() const {
+  std::set<GroupKind> defined;
+  for (const auto& [name, kinds] : composites_) defined.insert(kinds.composite);
+  return defined;
+}
+
+bool Watcher::ProviderConfigsKnown() const {
+  return discovery_ && std::none_of(by_role_.begin(), by_role_.end(), [](const Followed* followed) {
+           return followed->role() == Role::kProviderConfig && followed->served() &&
+                  !followed->follower.listed();
+         });
+}
+
+void Watcher::UseLearned() {
+  LearnedIdentity learned{accounts_.Effective(),
+                          AwaitedOf(accounts_.Moving(), reconciler_.rules().identity.cluster),
+                          outside_, CompositesDefined()};
+  ReconcileRules rules = reconciler_.rules();
+  std::optional<std::map<ProviderConfigName, std::string>> fields;
+  if (ProviderConfigsKnown()) fields = configs_.Fields();
+  std::vector<GroupKind> composites;  // seen so far as kinds that compose nothing
+  std::set_difference(learned.composites.begin(), learned.composites.end(),
+                      rules.identity.composites.begin(), rules.identity.composites.end(),
+                      std::back_inserter(composites));
+  if (rules.identity.accounts != learned.accounts ||
+      rules.identity.composites != learned.composites ||
+      rules.identity.outside != learned.outside || rules.identity.account_fields != fields) {
+    rules.identity.accounts = learned.accounts;
+    rules.identity.outside = learned.outside;
+    rules.identity.composites = learned.composites;
+    rules.identity.account_fields = std::move(fields);
+    reconciler_.SetRules(std::move(rules));
+  }
+  for (const GroupKind& kind : composites) {
+    if (Followed* followed = FindKind(kind)) ListAgain(now_, *followed);
+  }
+  if (ports_.on_learned) ports_.on_learned(learned);
+}
+
+void TakeLearned(const LearnedIdentity& learned, IdentityRules& rules) {
+  rules.accounts = learned.accounts;
+  rules.moving = learned.moving;
+  rules.outside = learned.outside;
+  rules.composites = learned.composites;
+}
+
+}  // namespace truce
