@@ -32,7 +32,15 @@ Directory::Directory() {
   for (std::deque<Place>& heads : buckets_) heads.push_back(kNone);
 }
 
-std::string_view Directory::KeyOf(const Entry& entry) { return {entry.key.get(), entry.key_bytes}; }
+std::string_view Directory::KeyOf(const Entry& entry) {
+  std::uint32_t bytes = 0;
+  std::memcpy(&bytes, entry.key.get(), sizeof(bytes));
+  return {entry.key.get() + sizeof(bytes), bytes};
+}
+
+std::uint32_t Directory::HashBy(std::size_t by, const Entry& entry) {
+  return by == kByKey ? HashOf(KeyOf(entry)) : entry.hash[by];
+}
 
 // Linear hashing: buckets that the last doubling has not reached yet are still part of the one
 // that they will be split from.
@@ -51,7 +59,7 @@ void Directory::AddBucket() {
     Place place = std::exchange(buckets_[by][split], kNone);
     while (place != kNone) {
       Entry& entry = entries_[place];
-      Place& head = buckets_[by][BucketOf(entry.hash[by])];
+      Place& head = buckets_[by][BucketOf(HashBy(by, entry))];
       const Place next = std::exchange(entry.next[by], head);
       head = std::exchange(place, next);
     }
@@ -59,14 +67,9 @@ void Directory::AddBucket() {
 }
 
 Directory::Place Directory::Find(std::string_view key) const {
-  const std::uint32_t hash = HashOf(key);
-  Place place = buckets_[kByKey][BucketOf(hash)];
-  while (place != kNone) {
-    const Entry& entry = entries_[place];
-    if (entry.hash[kByKey] == hash && KeyOf(entry) == key) return place;
-    place = entry.next[kByKey];
-  }
-  return kNone;
+  Place place = buckets_[kByKey][BucketOf(HashOf(key))];
+  while (place != kNone && KeyOf(entries_[place]) != key) place = entries_[place].next[kByKey];
+  return place;
 }
 
 Directory::Place Directory::TakeEntry(std::string_view key) {
@@ -78,9 +81,10 @@ Directory::Place Directory::TakeEntry(std::string_view key) {
     free_ = entries_[place].service;
   }
   Entry& entry = entries_[place];
-  entry.key = std::make_unique_for_overwrite<char[]>(key.size());
-  std::memcpy(entry.key.get(), key.data(), key.size());
-  entry.key_bytes = static_cast<std::uint32_t>(key.size());
+  const auto bytes = static_cast<std::uint32_t>(key.size());
+  entry.key = std::make_unique_for_overwrite<char[]>(sizeof(bytes) + bytes);
+  std::memcpy(entry.key.get(), &bytes, sizeof(bytes));
+  key.copy(entry.key.get() + sizeof(bytes), bytes);
   return place;
 }
 
@@ -92,9 +96,7 @@ std::uint32_t Directory::ServicePlace(const std::string& name) {
 }
 
 void Directory::Put(const Owner& owner) {
-  const std::array<std::uint32_t, kByCount> hash = {HashOf(owner.key.text), HashOf(owner.id.text),
-                                                    HashOf(WithoutCase(owner.name)),
-                                                    HashOf(owner.arn)};
+  const Hashes hash = {HashOf(owner.id.text), HashOf(WithoutCase(owner.name)), HashOf(owner.arn)};
   NoteNamespace(owner.root.ns);
   if (owner.leaf) NoteNamespace(owner.leaf->ns);
   const std::uint32_t service = ServicePlace(owner.service);
@@ -130,8 +132,9 @@ void Directory::Erase(const KeyText& key) {
 void Directory::Link(Place place) {
   Entry& entry = entries_[place];
   for (std::size_t by = 0; by < kByCount; ++by) {
-    if (entry.hash[by] == kNothing) continue;
-    Place& head = buckets_[by][BucketOf(entry.hash[by])];
+    const std::uint32_t hash = HashBy(by, entry);
+    if (hash == kNothing) continue;
+    Place& head = buckets_[by][BucketOf(hash)];
     entry.next[by] = std::exchange(head, place);
   }
   Service& service = services_[entry.service];
@@ -145,8 +148,9 @@ void Directory::Link(Place place) {
 void Directory::Unlink(Place place) {
   Entry& entry = entries_[place];
   for (std::size_t by = 0; by < kByCount; ++by) {
-    if (entry.hash[by] == kNothing) continue;
-    Place* link = &buckets_[by][BucketOf(entry.hash[by])];
+    const std::uint32_t hash = HashBy(by, entry);
+    if (hash == kNothing) continue;
+    Place* link = &buckets_[by][BucketOf(hash)];
     while (*link != place) link = &entries_[*link].next[by];
     *link = entry.next[by];
   }

@@ -60,12 +60,13 @@ class Directory final {
   using Place = std::uint32_t;
   static constexpr Place kNone = 0xFFFFFFFF;
 
-  enum By : std::size_t { kByKey, kById, kByName, kByArn, kByCount };
+  enum By : std::size_t { kById, kByName, kByArn, kByKey, kByCount };
+  // Of all but the key, whose hash is made when it is asked for: millions of entries.
+  using Hashes = std::array<std::uint32_t, kByKey>;
 
   struct Entry {
-    std::unique_ptr<char[]> key;
-    std::uint32_t key_bytes = 0;
-    std::array<std::uint32_t, kByCount> hash{};
+    std::unique_ptr<char[]> key;  // its length (4 bytes), then its text
+    Hashes hash{};
     std::array<Place, kByCount> next{};
     std::uint32_t service = 0;  // place in services_, when live; else next free entry
     Place service_next = kNone;
@@ -79,6 +80,7 @@ class Directory final {
   };
 
   static std::string_view KeyOf(const Entry& entry);
+  static std::uint32_t HashBy(std::size_t by, const Entry& entry);
   std::size_t BucketOf(std::uint32_t hash) const;
   void AddBucket();
   Place Find(std::string_view key) const;
