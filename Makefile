@@ -16,10 +16,10 @@ build:  ## Build build/release/truce
 	@.tools/test.sh build
 
 check:  ## Fast checks: format, style, headers, unit, contract and golden tests, clang-tidy of changes
-	@.tools/test.sh setup release format style headers unit tidy
+	@ROTATE=all .tools/test.sh setup release format style headers unit tidy
 
-test:  ## Everything: check, sanitizers, model, fault, fuzz corpus, system and end-to-end tests
-	@.tools/test.sh setup release format style headers unit tidy model mutants asan tsan fuzz system e2e
+test:  ## Everything: check, a sanitizer (ROTATE=all: both), model, fault, fuzz corpus, system and end-to-end tests
+	@.tools/test.sh setup release format style headers unit tidy model mutants sanitizer fuzz system e2e
 
 simulate:  ## Random histories: SEEDS=20000 of cascades, then of a faulty cluster for SECONDS=3600; for every night
 	@.tools/setup.sh build

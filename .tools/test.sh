@@ -6,8 +6,10 @@
 # Stages: setup build release format style headers unit tidy model mutants asan tsan fuzz system e2e bench
 # clang lint reformat; what each does stands at its function stage_<name>. Every stage runs even
 # when one before it failed, except that nothing goes on after a failed setup or build. Something
-# missing is a failure, never a skip: a skipped test counts as failed. Of the tests marked as rotating
-# one share runs (asan, tsan, system, e2e), which the hash of HEAD's tree picks; ROTATE=all runs all.
+# missing is a failure, never a skip: a skipped test counts as failed.
+# The hash of HEAD's tree picks what slow parts run, ROTATE=all runs all: a share of the tests marked as
+# rotating (asan, tsan, system, e2e), of the headers and of the mutants, 24 changed sources of tidy, and
+# one sanitizer of two (stage sanitizer: asan or tsan).
 #
 # Each stage's whole output is in build/results/<stage>.log.
 set -euo pipefail
@@ -19,10 +21,12 @@ JOBS="${TRUCE_JOBS:-$(nproc)}"
 readonly JOBS
 cd "$ROOT"
 # Which share of the slow tests runs (tests/conftest.py): one commit always runs the same.
-ROTATE="${ROTATE:-$((16#$(git rev-parse 'HEAD^{tree}' | cut -c1-6) % 4))}"
+TREE=$((16#$(git rev-parse 'HEAD^{tree}' | cut -c1-6)))
+ROTATE="${ROTATE:-$((TREE % 4))}"
 export ROTATE
+readonly TREE SHARES=4 TIDY_SOURCES_MAX=24
 # Which random histories of cascades run: 300 of the 20,000 that `make simulate` runs.
-TRUCE_CASCADE_FIRST="${TRUCE_CASCADE_FIRST:-$((16#$(git rev-parse 'HEAD^{tree}' | cut -c1-6) % 66 * 300 + 1))}"
+TRUCE_CASCADE_FIRST="${TRUCE_CASCADE_FIRST:-$((TREE % 66 * 300 + 1))}"
 export TRUCE_CASCADE_FIRST
 
 # Go as a manual installation leaves it, and as the setup does.
@@ -70,6 +74,9 @@ run_pytest() {
   (cd tests && "$VENV/bin/python" -m pytest "$@" --junitxml "$RESULTS/$STAGE.xml" --durations 5)
 }
 
+# of_share: of the lines of its input every fourth, or all.
+of_share() { if [ "$ROTATE" = all ]; then cat; else awk "NR % $SHARES == $ROTATE"; fi; }
+
 clang_tidy() {
   local tidy
   tidy="$(tool clang-tidy-14 clang-tidy-19 clang-tidy-18 clang-tidy)"
@@ -96,7 +103,15 @@ changed_sources() {
 stage_setup() { .tools/setup.sh test; }
 stage_build() { build release truce; }
 stage_release() { build release; }
-stage_headers() { build release all_verify_interface_header_sets; }
+# Each header of a share of the libraries compiles alone.
+stage_headers() {
+  local targets
+  configure release
+  mapfile -t targets < <(ninja -C build/release -t targets all |
+    sed -n 's/^\(truce_[a-z_]*_verify_interface_header_sets\): .*/\1/p' | sort | of_share)
+  echo "headers of ${#targets[@]} libraries, share $ROTATE of 0 to $((SHARES - 1)), by HEAD's tree"
+  cmake --build build/release -j "$JOBS" --target "${targets[@]}"
+}
 stage_format() { files '*.cc' '*.h' | xargs -r -P "$JOBS" -n 40 "$VENV/bin/clang-format" --dry-run -Werror; }
 stage_reformat() { files '*.cc' '*.h' | xargs -r "$VENV/bin/clang-format" -i; }
 stage_style() {
@@ -111,7 +126,17 @@ stage_model() {
 }
 stage_mutants() { .tools/mutants.py --share "$ROTATE"; }
 stage_fuzz() { run_ctest release fuzz; }
-stage_tidy() { changed_sources | clang_tidy; }
+# A large merge changes more than CI has time for; the hash of HEAD's tree picks what it looks at.
+stage_tidy() {
+  local sources
+  mapfile -t sources < <(changed_sources)
+  if [ "$ROTATE" != all ] && [ ${#sources[@]} -gt $TIDY_SOURCES_MAX ]; then
+    echo "$TIDY_SOURCES_MAX of ${#sources[@]} changed sources, by HEAD's tree; ROTATE=all looks at all"
+    mapfile -t sources < <(printf '%s\n' "${sources[@]}" |
+      awk -v all=${#sources[@]} -v some=$TIDY_SOURCES_MAX -v at="$TREE" '(NR + at) * some % all < some')
+  fi
+  printf '%s\n' "${sources[@]}" | clang_tidy
+}
 stage_lint() { files '*.cc' | clang_tidy; }
 stage_clang() { build clang; }
 # The sanitizers look at the code, the release build at many histories.
@@ -154,7 +179,7 @@ run_stage() {
 }
 
 main() {
-  local stage started status counted total=$SECONDS table="" failed=()
+  local stage started status counted total=$SECONDS table="" failed=() sanitizer="asan tsan"
   [ $# -gt 0 ] || { sed -n '2,13s/^# \{0,1\}//p' "$0"; exit 2; }
   mkdir -p "$RESULTS"
   if [ "$1" = --inside ]; then
@@ -162,6 +187,9 @@ main() {
     "stage_$2"
     return
   fi
+  [ "$ROTATE" = all ] || { [ $((TREE / SHARES % 2)) = 0 ] && sanitizer=asan || sanitizer=tsan; }
+  # shellcheck disable=SC2046,SC2086 # the names of stages
+  set -- $(printf '%s ' "$@" | sed "s/\\bsanitizer\\b/$sanitizer/")
   for stage in "$@"; do
     declare -F "stage_$stage" >/dev/null || { echo "unknown stage '$stage'" >&2; exit 2; }
   done
