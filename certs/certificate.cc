@@ -9,6 +9,7 @@
 
 #include "certs/openssl_handle.h"
 #include "registry/base/hex.h"
+#include "registry/base/text.h"
 
 namespace truce {
 namespace {
@@ -53,11 +54,7 @@ std::vector<std::string> ClientNames(const X509* certificate) {
     names.emplace_back(Text(X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at))));
   }
   // A name with a NUL or control character is nobody's: some reader would cut it short.
-  std::erase_if(names, [](const std::string& name) {
-    return name.empty() || std::any_of(name.begin(), name.end(), [](char c) {
-             return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-           });
-  });
+  std::erase_if(names, [](const std::string& name) { return name.empty() || HasControl(name); });
   return names;
 }
 

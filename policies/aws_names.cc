@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "policies/finding.h"
+#include "registry/base/fingerprint.h"
 #include "registry/base/text.h"
 
 namespace truce {
@@ -484,11 +485,9 @@ std::string Shortened(std::string_view text, std::size_t bytes_max, std::string_
   constexpr std::size_t kHashCharacters = 6;
   constexpr std::string_view kAlphabet = "abcdefghijklmnopqrstuvwxyz234567";
   if (text.size() <= bytes_max) return std::string(text);
-  std::uint64_t hash = 14695981039346656037ULL;  // FNV-1a
-  for (const char c : text) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
-  }
-  hash ^= hash >> 32U;  // FNV mixes its upper bits best
+  Fingerprint all;
+  all.AddBytes(text);
+  const std::uint64_t hash = all.value() ^ (all.value() >> 32U);  // its upper bits are mixed best
   std::string tail(separator);
   for (std::size_t i = 0; i < kHashCharacters; ++i) tail += kAlphabet[(hash >> (5 * i)) & 31U];
   if (bytes_max <= tail.size()) return {};

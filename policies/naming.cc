@@ -142,8 +142,6 @@ std::optional<NamingVariable> NamingVariableFromName(std::string_view name) {
   return static_cast<NamingVariable>(found - kNames.begin());
 }
 
-std::span<const std::string_view> DefaultEnvironments() { return kEnvironments; }
-
 struct NamingConvention::Impl {
   std::shared_ptr<const AwsNames> aws;
   Variables variables;

@@ -77,9 +77,6 @@ struct NamingSpec {
   bool operator==(const NamingSpec&) const = default;
 };
 
-// The vocabulary of {env} while configuration gives none.
-std::span<const std::string_view> DefaultEnvironments();
-
 // What an object and its surroundings say about one name.
 struct NameFacts {
   std::string_view type;             // "s3/Bucket"

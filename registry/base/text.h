@@ -17,6 +17,14 @@ constexpr bool IsAlnum(char c) { return IsLower(c) || IsUpper(c) || IsDigit(c); 
 constexpr char Upper(char c) { return IsLower(c) ? static_cast<char>(c - 'a' + 'A') : c; }
 constexpr char Lower(char c) { return IsUpper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
 
+// A control character of ASCII: below the space, or DEL.
+constexpr bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+constexpr bool HasControl(std::string_view text) {
+  return std::any_of(text.begin(), text.end(), IsControl);
+}
+// `text` with `instead` for each control character.
+std::string WithoutControl(std::string_view text, char instead);
+
 // `text` with its letters of ASCII in lower case.
 std::string LowerOf(std::string_view text);
 

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "registry/base/fingerprint.h"
 #include "registry/base/hex.h"
 #include "registry/base/text.h"
 #include "registry/catalogue/row_parser.h"
@@ -23,40 +24,27 @@ struct KindNameHash {
   }
 };
 
-// FNV-1a, 64 bits: the same on every machine, unlike std::hash.
-class Fingerprint {
- public:
-  // Each text ends in a byte that no text holds, so that "ab","c" and "a","bc" differ.
-  void Add(std::string_view text) {
-    for (const char c : text) AddByte(static_cast<unsigned char>(c));
-    AddByte(0xff);
-  }
-  void Add(std::size_t number) { Add(std::to_string(number)); }
-
-  std::string Text() const { return HexOf(state_); }
-
- private:
-  void AddByte(unsigned char byte) { state_ = (state_ ^ byte) * 0x100000001b3ULL; }
-  std::uint64_t state_ = 0xcbf29ce484222325ULL;
-};
+void AddNumber(std::size_t number, Fingerprint& fingerprint) {
+  fingerprint.Add(std::to_string(number));
+}
 
 void AddPath(const std::vector<std::string>& path, Fingerprint& fingerprint) {
-  fingerprint.Add(path.size());
+  AddNumber(path.size(), fingerprint);
   for (const std::string& step : path) fingerprint.Add(step);
 }
 
 void AddParts(const std::vector<KeyPart>& parts, Fingerprint& fingerprint) {
-  fingerprint.Add(parts.size());
+  AddNumber(parts.size(), fingerprint);
   for (const KeyPart& part : parts) {
     fingerprint.Add(part.name);
-    fingerprint.Add(static_cast<std::size_t>(part.source));
-    fingerprint.Add(part.paths.size());
+    AddNumber(static_cast<std::size_t>(part.source), fingerprint);
+    AddNumber(part.paths.size(), fingerprint);
     for (const auto& path : part.paths) AddPath(path, fingerprint);
     fingerprint.Add(part.default_value ? "default" : "no default");
     fingerprint.Add(part.default_value.value_or(""));
     fingerprint.Add(part.list ? "list" : "one");
     fingerprint.Add(part.within);
-    fingerprint.Add(part.normalisers.size());
+    AddNumber(part.normalisers.size(), fingerprint);
     for (const Normaliser& normaliser : part.normalisers) fingerprint.Add(Text(normaliser));
   }
 }
@@ -75,7 +63,7 @@ std::string VersionOf(std::span<const TypeSpec> types) {
   for (const TypeSpec& spec : types) {
     fingerprint.Add(spec.name);
     fingerprint.Add(spec.space);
-    fingerprint.Add(spec.kinds.size());
+    AddNumber(spec.kinds.size(), fingerprint);
     for (const KindSpec& kind : spec.kinds) {
       fingerprint.Add(kind.group);
       fingerprint.Add(kind.kind);
@@ -87,11 +75,11 @@ std::string VersionOf(std::span<const TypeSpec> types) {
     AddPath(spec.account_path, fingerprint);
     AddParts(spec.parts, fingerprint);
     AddParts(spec.community_parts, fingerprint);
-    fingerprint.Add(spec.external_name.size());
+    AddNumber(spec.external_name.size(), fingerprint);
     for (const NameForm& form : spec.external_name) fingerprint.Add(form.text());
     fingerprint.Add(spec.id_in_partition ? "id in partition" : "id in scope");
   }
-  return fingerprint.Text();
+  return HexOf(fingerprint.value());
 }
 
 }  // namespace

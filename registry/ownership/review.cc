@@ -1,7 +1,6 @@
 #include "registry/ownership/review.h"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 #include <utility>
 
@@ -23,13 +22,6 @@ std::string_view Name(Mode mode) {
     case Mode::kEnforce: return "enforce";
   }
   return "";
-}
-
-std::optional<Mode> ModeFromName(std::string_view name) {
-  for (const Mode mode : std::array{Mode::kOff, Mode::kAudit, Mode::kWarn, Mode::kEnforce}) {
-    if (Name(mode) == name) return mode;
-  }
-  return std::nullopt;
 }
 
 std::string_view Name(Operation operation) {

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,7 +13,6 @@ namespace truce {
 // How strongly a rule is applied. `off`: rows are kept, nothing is found.
 enum class Mode : std::uint8_t { kOff, kAudit, kWarn, kEnforce };
 std::string_view Name(Mode mode);
-std::optional<Mode> ModeFromName(std::string_view name);
 
 enum class Operation : std::uint8_t { kCreate, kUpdate, kDelete };
 std::string_view Name(Operation operation);  // "CREATE", "UPDATE", "DELETE"

@@ -108,11 +108,12 @@ TEST_P(WatchSimulationShare, WhenQuietTheRegistryIsWhatARebuildWouldGive) {
   const unsigned seed = Setting("TRUCE_SIMULATION_SEED", 0);
   const unsigned seconds = Setting("TRUCE_SIMULATION_SECONDS", 0);
   const unsigned first = Setting("TRUCE_SIMULATION_FIRST", 1);
-  if (seed != 0 || seconds != 0) {
-    if (share != 0) return;  // the first one does it
-    if (seed != 0) return Check(seed, true);
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{seconds};
-    for (unsigned at = first; std::chrono::steady_clock::now() < end; ++at) Check(at, false);
+  if (seed != 0) return Check(seed, true);
+  if (seconds != 0) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{seconds} / kShares;
+    for (unsigned at = first + share; std::chrono::steady_clock::now() < end; at += kShares) {
+      Check(at, false);
+    }
     return;
   }
   const unsigned seeds = Setting("TRUCE_SIMULATION_SEEDS", 2000);

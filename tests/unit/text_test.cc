@@ -6,6 +6,7 @@
 #include <array>
 #include <vector>
 
+#include "registry/base/fingerprint.h"
 #include "registry/base/hex.h"
 #include "registry/base/percent.h"
 #include "registry/base/utf8.h"
@@ -129,6 +130,39 @@ TEST(Percent, TheCallerSaysWhatStandsForItself) {
   std::string_view rest = "ab/-c";
   EXPECT_EQ(TakeBytes(kPlain, rest), "ab/");
   EXPECT_EQ(rest, "-c");
+}
+
+TEST(Controls, AreFoundAndReplaced) {
+  for (const std::string_view text : {"\n", "a\tb", "\x7f", "\x01z"}) {
+    EXPECT_TRUE(HasControl(text)) << text;
+  }
+  EXPECT_TRUE(HasControl(std::string_view("\0", 1)));
+  for (const std::string_view text : {"", " ", "a b~", "ä", "\xc2\x85"}) {
+    EXPECT_FALSE(HasControl(text)) << text;
+  }
+  EXPECT_EQ(WithoutControl("a\nb\x7f", '?'), "a?b?");
+}
+
+// Published vectors of FNV-1a: what is stored must mean the same in every version.
+TEST(Fingerprints, AreFnv1aOfTheBytes) {
+  const auto of = [](std::string_view text) {
+    Fingerprint fingerprint;
+    fingerprint.AddBytes(text);
+    return fingerprint.value();
+  };
+  EXPECT_EQ(of(""), 0xCBF29CE484222325ULL);
+  EXPECT_EQ(of("a"), 0xAF63DC4C8601EC8CULL);
+  EXPECT_EQ(of("foobar"), 0x85944171F73967E8ULL);
+}
+
+TEST(Fingerprints, KnowWhereATextEnds) {
+  Fingerprint one;
+  one.Add("ab");
+  one.Add("c");
+  Fingerprint other;
+  other.Add("a");
+  other.Add("bc");
+  EXPECT_NE(one.value(), other.value());
 }
 
 }  // namespace text_test

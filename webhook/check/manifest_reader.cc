@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "registry/base/text.h"
 #include "webhook/check/plain_scalar.h"
 #include "webhook/wire/json_writer.h"
 
@@ -296,9 +297,7 @@ class Composer final {
     if (!is_scalar) {
       return events_.Fail(place.line, "a key must be a single word, not a list or mapping");
     }
-    const bool is_one_line = std::none_of(node.scalar.begin(), node.scalar.end(),
-                                          [](unsigned char c) { return c < 0x20 || c == 0x7f; });
-    if (!is_one_line || node.scalar.size() > kKeyBytesMax) {
+    if (HasControl(node.scalar) || node.scalar.size() > kKeyBytesMax) {
       return events_.Fail(place.line, "a key must be at most 1024 bytes on one line");
     }
     TRUCE_RETURN_IF_ERROR(Count(0, node.scalar.size(), place.line));

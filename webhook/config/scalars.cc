@@ -4,6 +4,7 @@
 #include <charconv>
 #include <optional>
 
+#include "registry/base/text.h"
 #include "webhook/config/keys.h"
 
 namespace truce {
@@ -13,12 +14,8 @@ Error Wrong(std::string message) { return Error{ErrorCode::kInvalidArgument, std
 
 std::string Shown(std::string_view text) {
   constexpr std::size_t kShownMax = 80;
-  std::string out = "'";
-  for (const char c : text.substr(0, kShownMax)) {
-    out += std::iscntrl(static_cast<unsigned char>(c)) != 0 ? '?' : c;
-  }
-  out += text.size() > kShownMax ? "…'" : "'";
-  return out;
+  return "'" + WithoutControl(text.substr(0, kShownMax), '?') +
+         (text.size() > kShownMax ? "…'" : "'");
 }
 
 bool IsDigits(std::string_view text) {
@@ -117,9 +114,7 @@ bool IsObjectName(std::string_view text) {
 }
 
 Result<void> RunCheck(Check check, std::string_view text) {
-  const bool has_control =
-      std::any_of(text.begin(), text.end(), [](unsigned char c) { return std::iscntrl(c) != 0; });
-  if (has_control) return Wrong(Shown(text) + " holds a control character; remove it");
+  if (HasControl(text)) return Wrong(Shown(text) + " holds a control character; remove it");
   switch (check) {
     case Check::kNone: return {};
     case Check::kAddress: return CheckAddress(text);

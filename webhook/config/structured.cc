@@ -6,6 +6,7 @@
 #include <set>
 #include <span>
 
+#include "registry/base/text.h"
 #include "webhook/config/keys.h"
 
 namespace truce {
@@ -140,9 +141,8 @@ Result<std::string> NodeReader::Text(const YamlNode& node, std::string_view path
   if (!node.quoted && LooksLikeOtherThanText(node.scalar)) {
     return Fail(node, path, "'" + node.scalar + "' is not text to YAML; write it in quotes");
   }
-  const bool has_control = std::any_of(node.scalar.begin(), node.scalar.end(),
-                                       [](unsigned char c) { return c < 0x20 || c == 0x7f; });
-  if (has_control) return Fail(node, path, "holds a control character or line break; remove it");
+  if (HasControl(node.scalar))
+    return Fail(node, path, "holds a control character or line break; remove it");
   constexpr std::size_t kTextBytesMax = 1024;
   if (node.scalar.size() > kTextBytesMax) return Fail(node, path, "is longer than 1024 bytes");
   return node.scalar;

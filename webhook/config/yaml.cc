@@ -5,6 +5,7 @@
 #include <cctype>
 #include <set>
 
+#include "registry/base/text.h"
 #include "webhook/config/yaml_events.h"
 
 namespace truce {
@@ -103,10 +104,8 @@ class Composer {
     if (scalar.scalar == "<<" && !scalar.quoted) {
       return reader_.Fail(place.line, "merge keys ('<<') are not supported; write the keys out");
     }
-    const bool is_one_line = std::none_of(scalar.scalar.begin(), scalar.scalar.end(),
-                                          [](unsigned char c) { return c < 0x20 || c == 0x7f; });
     // Keys stand in messages, which are one line.
-    if (!is_one_line || scalar.scalar.size() > kKeyBytesMax) {
+    if (HasControl(scalar.scalar) || scalar.scalar.size() > kKeyBytesMax) {
       return reader_.Fail(place.line, "a key must be at most 256 bytes on one line");
     }
     return YamlKey{std::move(scalar.scalar), place};

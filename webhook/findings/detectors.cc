@@ -37,23 +37,6 @@ bool IsListed(KindState state) {
 
 }  // namespace
 
-const std::array<DetectorSpec, kDetectorCount>& DetectorSpecs() {
-  static constexpr std::array<DetectorSpec, kDetectorCount> kSpecs = {{
-      {Detector::kTagWar, "two managed resources overwrite each other now"},
-      {Detector::kOwnershipConflict, "a resource has two managers"},
-      {Detector::kWebhookConfiguration, "the API server does not ask Truce as it should"},
-      {Detector::kUnreferencedResource, "a composed resource that no composite references"},
-      {Detector::kNeverReal, "an ownership whose resource never came to be"},
-      {Detector::kOrphanedOwnership, "a resource that nothing declares any more"},
-      {Detector::kAccountUnknown, "a ProviderConfig whose account is not known"},
-      {Detector::kNotCovered, "something is not protected"},
-      {Detector::kNamesDisagree, "an object shows another resource than it declares"},
-      {Detector::kProviderConfigMoved, "a ProviderConfig left resources behind in an account"},
-      {Detector::kAdoptionNotFollowed, "a claim or composite names what another party owns"},
-  }};
-  return kSpecs;
-}
-
 std::vector<FollowedKind> DetectorKinds(const std::string& name) {
   FollowedKind events;
   events.selection.kind = EventsKind();

@@ -3,7 +3,6 @@
 #ifndef TRUCE_WEBHOOK_FINDINGS_DETECTORS_H_
 #define TRUCE_WEBHOOK_FINDINGS_DETECTORS_H_
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -34,13 +33,6 @@
 #include "webhook/watch/sighting.h"
 
 namespace truce {
-
-// What each detector is, for documents and `--help`.
-struct DetectorSpec {
-  Detector detector;
-  std::string_view summary;  // one line
-};
-const std::array<DetectorSpec, kDetectorCount>& DetectorSpecs();
 
 // What the installation is at present; asked at each look.
 struct Surroundings {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "policies/finding.h"
+#include "registry/base/fingerprint.h"
 #include "registry/base/hex.h"
 
 namespace truce {
@@ -14,15 +15,6 @@ namespace {
 
 constexpr std::string_view kCut = "…";
 constexpr std::size_t kEventNameBytesMax = 253;
-
-std::uint64_t Hash(std::string_view text, std::uint64_t seed) {
-  std::uint64_t hash = seed;  // FNV-1a: stable over restarts and versions
-  for (const char c : text) {
-    hash ^= static_cast<unsigned char>(c);
-    hash *= 1099511628211U;
-  }
-  return hash;
-}
 
 }  // namespace
 
@@ -48,17 +40,16 @@ std::string EventNote(const std::string& text, std::size_t bytes_max) {
 }
 
 std::string EventName(const ObjectEvent& event) {
-  std::uint64_t hash = Hash(ToText(event.object), 1469598103934665603U);
-  for (const std::string* part : {&event.uid.text, &event.reason, &event.note}) {
-    hash = Hash(*part, hash ^ 0x5bU);
-  }
+  Fingerprint content;
+  content.Add(ToText(event.object));
+  for (const std::string* part : {&event.uid.text, &event.reason, &event.note}) content.Add(*part);
   std::string name;
   for (const char c : event.object.name) {
     const auto byte = static_cast<unsigned char>(c);
     const bool is_valid = std::isdigit(byte) != 0 || (c >= 'a' && c <= 'z') || c == '-' || c == '.';
     name += is_valid ? c : '-';
   }
-  const std::string tail = ".truce-" + HexOf(hash);
+  const std::string tail = ".truce-" + HexOf(content.value());
   name.resize(std::min(name.size(), kEventNameBytesMax - tail.size()));
   // Each label of a name begins and ends with a letter or digit.
   while (!name.empty() && (name.back() == '.' || name.back() == '-')) name.pop_back();

@@ -116,7 +116,6 @@ class HttpConnection final : public EventSink, public GateGuest, private HttpDef
   Step Linger();
 
   IoResult Read(std::span<char> buffer);
-  bool MayHoldMore() const;
   Step Queue(std::string& bytes);
   void BeginRequest();
   Step AnswerRequest();

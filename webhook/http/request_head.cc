@@ -51,8 +51,7 @@ bool HasBadEscape(std::string_view text, bool strict) {
       if (strict) return true;
       continue;
     }
-    const int code = high * 16 + low;
-    if (code < 0x20 || code == 0x7f) return true;
+    if (IsControl(static_cast<char>(high * 16 + low))) return true;
   }
   return false;
 }

@@ -284,8 +284,6 @@ void TlsSession::Close() {
   writing_ = false;
 }
 
-bool TlsSession::HasPending() const { return SSL_has_pending(session_) == 1; }
-
 std::optional<std::string> TlsSession::ClientName() const {
   if (context_->client() == nullptr) return std::nullopt;
   X509* certificate = SSL_get0_peer_certificate(session_);

@@ -130,8 +130,6 @@ class TlsSession final {
   bool Write(std::string_view data);
   // Adds the notice that nothing follows.
   void Close();
-  // Whether bytes were received that Read has not returned yet.
-  bool HasPending() const;
   // After the handshake: the allowed name of the client's certificate.
   std::optional<std::string> ClientName() const;
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "registry/base/text.h"
+
 namespace truce {
 namespace {
 
@@ -39,9 +41,7 @@ ApiErrorKind KindOf(int code, const std::optional<ApiStatus>& status, const Aske
 }  // namespace
 
 std::string OneLine(std::string_view text) {
-  std::string line(text.substr(0, kMessageBytesMax));
-  std::replace_if(
-      line.begin(), line.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  std::string line = WithoutControl(text.substr(0, kMessageBytesMax), ' ');
   while (!line.empty() && line.back() == ' ') line.pop_back();
   return line;
 }

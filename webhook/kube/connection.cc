@@ -322,10 +322,6 @@ Moved ServerConnection::Write(std::string_view data) {
   }
 }
 
-bool ServerConnection::HasPending() const {
-  return session_ != nullptr && SSL_has_pending(session_) == 1;
-}
-
 bool ServerConnection::Await(int descriptor, SocketProgress wanted, Deadline deadline) {
   const short events = wanted == SocketProgress::kWantWrite ? POLLOUT : POLLIN;
   while (true) {

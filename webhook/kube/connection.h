@@ -59,8 +59,6 @@ class ServerConnection final {
   SocketProgress Establish();
   Moved Read(std::span<char> buffer);
   Moved Write(std::string_view data);
-  // Whether decrypted bytes wait that no event of the socket will announce.
-  bool HasPending() const;
 
   int descriptor() const { return descriptor_; }
   const SessionState& state() const { return *state_; }

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "registry/base/text.h"
 #include "webhook/wire/base64.h"
 #include "webhook/wire/json_text.h"
 
@@ -156,10 +157,7 @@ std::string FirstLine(std::string_view text) {
   while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0) {
     text.remove_prefix(1);
   }
-  std::string line(text.substr(0, std::min(text.find('\n'), kComplaintBytesMax)));
-  std::replace_if(
-      line.begin(), line.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
-  return line;
+  return WithoutControl(text.substr(0, std::min(text.find('\n'), kComplaintBytesMax)), ' ');
 }
 
 struct Outcome {

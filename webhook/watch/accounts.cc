@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "registry/base/fingerprint.h"
 #include "registry/base/hex.h"
 #include "registry/identity/evidence.h"
 #include "registry/identity/object_view.h"
@@ -134,30 +135,23 @@ bool HasOutsideEndpoint(Value object) {
 
 namespace {
 
-// FNV-1a over kinds, names and texts in their order: the API server keeps that of stored objects.
-void Digest(std::string_view text, std::uint64_t& digest) {
-  constexpr std::uint64_t kPrime = 1099511628211ULL;
-  for (const char c : text) digest = (digest ^ static_cast<unsigned char>(c)) * kPrime;
-  digest = (digest ^ 0xffU) * kPrime;  // no byte of UTF-8
-}
-
-void Digest(Value value, std::uint64_t& digest) {
-  Digest(value.key(), digest);
-  Digest(value.text(), digest);
-  Digest(value.is_object() ? "{" : value.is_array() ? "[" : "", digest);
+// Kinds, names and texts in their order: the API server keeps that of stored objects.
+void Digest(Value value, Fingerprint& digest) {
+  digest.Add(value.key());
+  digest.Add(value.text());
+  digest.Add(value.is_object() ? "{" : value.is_array() ? "[" : "");
   for (Value child = value.first(); child.exists(); child = value.next(child)) {
     Digest(child, digest);
   }
-  Digest("}", digest);
+  digest.Add("}");
 }
 
 }  // namespace
 
 std::string AccountFieldsDigest(Value object) {
-  constexpr std::uint64_t kOffset = 14695981039346656037ULL;
-  std::uint64_t digest = kOffset;
+  Fingerprint digest;
   Digest(object.Child("spec"), digest);
-  return HexOf(digest);
+  return HexOf(digest.value());
 }
 
 std::string StandInFor(const ProviderConfigName& config, std::string_view cluster) {

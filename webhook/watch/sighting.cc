@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "registry/base/fingerprint.h"
 #include "registry/identity/evidence.h"
 #include "registry/identity/object_view.h"
 
@@ -31,18 +32,11 @@ void ReadConditions(Value conditions, Sighting& sighting) {
   }
 }
 
-// FNV-1a of one text, after `hash`.
-std::uint64_t Hash(std::string_view text, std::uint64_t hash = 14695981039346656037ULL) {
-  for (const char c : text) {
-    hash ^= static_cast<unsigned char>(c);
-    hash *= 1099511628211ULL;
-  }
-  // A text ends somewhere: "a"+"bc" is not "ab"+"c".
-  return (hash ^ 0xFFU) * 1099511628211ULL;
-}
-
 void AddTag(std::string_view key, std::string_view value, Sighting& sighting) {
-  sighting.tags_digest += Hash(value, Hash(key));  // a sum: the order does not count
+  Fingerprint tag;
+  tag.Add(key);
+  tag.Add(value);
+  sighting.tags_digest += tag.value();  // a sum: the order does not count
   if (key == "crossplane-name") sighting.tags_name = value;
   if (key == "crossplane-kind") sighting.tags_kind = value;
 }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "registry/base/result.h"
+#include "registry/base/text.h"
 #include "registry/base/utf8.h"
 #include "webhook/wire/json_text.h"
 
@@ -34,9 +35,7 @@ std::string TooDeepText() {
 }
 
 bool IsLine(std::string_view text, std::size_t bytes_max) {
-  const bool has_control =
-      std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
-  return !text.empty() && text.size() <= bytes_max && !has_control && IsUtf8(text);
+  return !text.empty() && text.size() <= bytes_max && !HasControl(text) && IsUtf8(text);
 }
 
 Result<std::map<std::string, std::string>> ReadTexts(
@@ -81,9 +80,7 @@ Result<void> RestCall::AllowOnly(std::initializer_list<std::string_view> allowed
       return InvalidArgument(name + " is given twice");
     if (value.size() > kParameterBytesMax)
       return InvalidArgument(name + " is longer than 2048 bytes");
-    const bool has_control = std::any_of(value.begin(), value.end(),
-                                         [](unsigned char c) { return c < 0x20 || c == 0x7f; });
-    if (has_control || !IsUtf8(value))
+    if (HasControl(value) || !IsUtf8(value))
       return InvalidArgument(name + " holds bytes that are not text");
   }
   return {};

@@ -243,17 +243,6 @@ Result<ResourceView> RegistryQueries::ById(const PublicId& id, Deadline deadline
   return std::move(*found);
 }
 
-Result<ResourceView> RegistryQueries::ByKey(const KeyText& key, Deadline deadline) const {
-  std::optional<ResourceView> found;
-  const auto look = [&](const Facts& facts) {
-    found.reset();
-    if (auto owner = OwnerByName(key, facts)) found = ViewOf(*std::move(owner), facts);
-  };
-  TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
-  if (!found) return Error{ErrorCode::kNotFound, "nobody owns it"};
-  return std::move(*found);
-}
-
 Result<std::vector<Owner>> RegistryQueries::Find(const ResourceFilter& filter,
                                                  Deadline deadline) const {
   TRUCE_ASSIGN_OR_RETURN(const auto keys, Candidates(filter, {}, kCandidatesMax));

@@ -70,7 +70,6 @@ class RegistryQueries final {
                             Deadline deadline) const;
   // The resource of that id, also by an id that it had before it merged (N3). Errors: kNotFound.
   Result<ResourceView> ById(const PublicId& id, Deadline deadline) const;
-  Result<ResourceView> ByKey(const KeyText& key, Deadline deadline) const;
   // At most kPageMax, by key.
   Result<std::vector<Owner>> Find(const ResourceFilter& filter, Deadline deadline) const;
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "registry/base/result.h"
+#include "registry/base/text.h"
 #include "registry/ownership/names.h"
 #include "registry/ownership/sharing.h"
 #include "registry/ownership/sight.h"
@@ -78,9 +79,7 @@ Result<std::string> ReadReason(const HttpRequest& request) {
   if (reason == json.end() || !reason->is_string())
     return InvalidArgument("\"reason\" is missing or no text");
   std::string text = reason->get<std::string>();
-  const bool has_control =
-      std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
-  if (text.empty() || text.size() > kReasonBytesMax || has_control) {
+  if (text.empty() || text.size() > kReasonBytesMax || HasControl(text)) {
     return InvalidArgument("\"reason\" must be one line of 1 to 1024 bytes");
   }
   return text;
