@@ -380,7 +380,8 @@ void CascadeWorld::StartRegistry() {
   before_ = {};
 }
 
-// The registry is lost with its records: everything is seen anew, lineage first.
+// The registry is lost with its records: everything is seen anew, lineage first, then mostly the
+// oldest first, as after a start whose lists all came.
 void CascadeWorld::Rebuild() {
   if (!backup_.empty()) return;
   while (configs_seen_ < config_events_.size()) WatchConfigs();
@@ -403,14 +404,18 @@ void CascadeWorld::Rebuild() {
     if (thing.sort != Thing::Sort::kComposite) continue;
     for (const Slot& ref : thing.refs) named.emplace(ref, thing.party);
   }
+  const bool by_age = dice_.Chance(0.8);
   for (auto& [target, resource] : cloud_) {
     resource.by.clear();
     resource.seen = false;
-    const std::string& wanted = target;
-    const bool meant = std::any_of(things_.begin(), things_.end(), [&](const auto& entry) {
-      return entry.second.intent != Intent::kObserves && TargetOf(entry.second) == wanted;
-    });
-    resource.exempt = resource.exempt || !meant || resource.imported;
+    std::set<std::string> meant_by;
+    for (const auto& [slot, thing] : things_) {
+      if (thing.intent == Intent::kObserves || TargetOf(thing) != target) continue;
+      meant_by.insert(thing.party);
+    }
+    // Of several that the registry never saw in order it cannot know whose it was.
+    const bool unknown = meant_by.empty() || (meant_by.size() > 1 && !by_age);
+    resource.exempt = resource.exempt || unknown || resource.imported;
   }
   for (auto& [slot, thing] : things_) {
     // Whose it was is lost: it is its own party.
@@ -424,6 +429,11 @@ void CascadeWorld::Rebuild() {
     for (const Slot& slot : slots) {
       registry_->Run([&](Ledger& ledger) { Meet(FactsOf(things_.at(slot)), ledger); });
     }
+  }
+  if (by_age) {
+    const auto age = [&](const Slot& slot) { return std::stoul(things_.at(slot).uid.substr(1)); };
+    std::sort(slots.begin(), slots.end(),
+              [&](const Slot& a, const Slot& b) { return age(a) < age(b); });
   }
   for (int pass = 0; pass < 2; ++pass) {
     for (const Slot& slot : slots) See(things_.at(slot), pass == 0);
