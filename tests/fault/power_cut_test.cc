@@ -291,42 +291,45 @@ TEST(PowerCutAfterAKill, I3WhatALostSyncOfTheLogLeftIsNotBuiltUpon) {
   }
 }
 
+class PowerCutAtStart : public ::testing::TestWithParam<std::uint64_t> {};
+
 // While a start takes such a log in, the power may go: what the log on the disk lacks must not be
 // half in the database.
-TEST(PowerCutAfterAKill, I3WhatALostSyncOfTheLogLeftIsTakenInWholeOrNotAtAll) {
-  for (std::uint64_t seed = 0; seed < 8 && !HasFailure(); ++seed) {
-    TemporaryFolder folder;
-    PowerDisk disk(folder.path().string());
-    const SqliteOptions options{
-        .data_dir = folder.path().string(), .disk = disk.disk(), .full_check = false};
-    {
-      auto opened = SqliteStore::Open(options);
-      ASSERT_TRUE(opened.ok()) << opened.error().message;
-      for (int i = 0; i < 30; ++i)
-        ASSERT_TRUE(Create(*opened.value(), disk, "a" + std::to_string(i)));
-    }
-    {
-      auto opened = SqliteStore::Open(options);
-      ASSERT_TRUE(opened.ok()) << opened.error().message;
-      ASSERT_TRUE(Create(*opened.value(), disk, "before"));
-      disk.LoseSyncs("-wal", 1000, seed);
-      EXPECT_FALSE(Create(*opened.value(), disk, "lost" + std::string(20'000, 'x')));
-      disk.Fail({.nth = 1, .fault = DiskFault::kKilled, .for_good = true});
-    }
-    disk.LoseSyncs("", 0, 0);
-    disk.Heal();
-    const std::size_t begin = disk.length();
+TEST_P(PowerCutAtStart, I3WhatALostSyncOfTheLogLeftIsTakenInWholeOrNotAtAll) {
+  const std::uint64_t seed = GetParam();
+  TemporaryFolder folder;
+  PowerDisk disk(folder.path().string());
+  const SqliteOptions options{
+      .data_dir = folder.path().string(), .disk = disk.disk(), .full_check = false};
+  {
     auto opened = SqliteStore::Open(options);
     ASSERT_TRUE(opened.ok()) << opened.error().message;
-    std::mt19937_64 random(seed);
-    for (std::size_t moment = begin; moment <= disk.length() && !HasFailure();
-         moment += 1 + random() % 16) {
-      const Keep keep = AnyKeep(random);
-      SCOPED_TRACE("seed " + std::to_string(seed) + ", " + Where(disk, moment, keep));
-      ExpectRecovered(disk.CutAt(moment, keep, random), random);
-    }
+    for (int i = 0; i < 30; ++i)
+      ASSERT_TRUE(Create(*opened.value(), disk, "a" + std::to_string(i)));
+  }
+  {
+    auto opened = SqliteStore::Open(options);
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    ASSERT_TRUE(Create(*opened.value(), disk, "before"));
+    disk.LoseSyncs("-wal", 1000, seed);
+    EXPECT_FALSE(Create(*opened.value(), disk, "lost" + std::string(20'000, 'x')));
+    disk.Fail({.nth = 1, .fault = DiskFault::kKilled, .for_good = true});
+  }
+  disk.LoseSyncs("", 0, 0);
+  disk.Heal();
+  const std::size_t begin = disk.length();
+  auto opened = SqliteStore::Open(options);
+  ASSERT_TRUE(opened.ok()) << opened.error().message;
+  std::mt19937_64 random(seed);
+  for (std::size_t moment = begin; moment <= disk.length() && !HasFailure();
+       moment += 1 + random() % 16) {
+    const Keep keep = AnyKeep(random);
+    SCOPED_TRACE("seed " + std::to_string(seed) + ", " + Where(disk, moment, keep));
+    ExpectRecovered(disk.CutAt(moment, keep, random), random);
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Rotating, PowerCutAtStart, ::testing::Range<std::uint64_t>(0, 8));
 
 // A copy of the registry, older than it, and the registry: what each holds.
 struct Registry {
