@@ -3,6 +3,7 @@
 import pytest
 
 from support.cluster import Cluster, build_peers
+from support.peers import of_this_run
 from support.truce_process import TruceProcess
 
 
@@ -12,7 +13,7 @@ def pytest_sessionstart(session):
         return
     capture = session.config.pluginmanager.getplugin("capturemanager")
     with capture.global_and_fixture_disabled():
-        build_peers()
+        build_peers(of_this_run())
 
 
 def _cluster(request, api_servers: int):

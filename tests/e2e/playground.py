@@ -31,7 +31,7 @@ def main() -> int:
     over = threading.Event()
     try:
         require_binary()
-        build_peers()
+        build_peers(("etcd", "kube-apiserver", "kubectl"))
         say("starting etcd and kube-apiserver ...")
         cluster = Cluster(api_servers=1)
         cluster.start()

@@ -45,6 +45,7 @@ def queries(dashboard: dict) -> list[str]:
     return [target["expr"] for panel in dashboard["panels"] for target in panel.get("targets", [])]
 
 
+@pytest.mark.peer("promtool")
 def test_the_alerts_fire_when_they_should(objects, tmp_path):
     rules = tmp_path / "alerts.yaml"
     rules.write_text(yaml.safe_dump(the(objects, "PrometheusRule")["spec"]))
@@ -78,6 +79,7 @@ def test_an_alert_can_be_left_out_and_labelled(tmp_path):
         assert rule["annotations"]["runbook_url"].endswith(f"#{rule['alert'].lower()}")
 
 
+@pytest.mark.peer("promtool")
 def test_the_dashboards_queries_are_promql(dashboard, tmp_path):
     rules = [
         {"record": f"panel:{number}", "expr": expression.replace("$__rate_interval", "5m")}

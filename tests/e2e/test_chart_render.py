@@ -58,6 +58,7 @@ def test_it_lints_without_values(helm):
     helm.expect("lint", SERVER_CHART)
 
 
+@pytest.mark.peer("helm3")
 @matrix
 def test_both_helms_render_the_same_every_time(tmp_path, values):
     """A chart that makes secrets while rendering is out of step with itself at once."""

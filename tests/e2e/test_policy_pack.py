@@ -260,7 +260,7 @@ def verify(suite) -> None:
     assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
 
 
-@pytest.mark.rotating
+@pytest.mark.peer("gator")
 def test_gatekeeper_decides_alike(tmp_path):
     cases = [case for case in read_cases() if case.expressible("rego")]
     suite = Suite(tmp_path)
@@ -279,6 +279,7 @@ def test_gatekeeper_decides_alike(tmp_path):
     suite.verify()
 
 
+@pytest.mark.peer("gator")
 @pytest.mark.parametrize("suite", sorted((PACK / "gatekeeper").glob("suite*.yaml")), ids=lambda p: p.stem)
 def test_the_suite_that_is_delivered(suite):
     verify(suite)

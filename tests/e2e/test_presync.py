@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from support.cluster import REPOSITORY
-from support.helm import NAMESPACE, Helm
+from support.helm import NAMESPACE, VERSIONS, Helm
 from support.job import JobRun
 from support.processes import wait_for
 from support.release import COPY, OWNER, eventually_refused, release  # noqa: F401
@@ -322,7 +322,8 @@ def test_truce_away(service, truce_with_api):
     assert one.run(job).code == 0
 
 
-def test_the_job_is_restricted_and_complete(cluster, truce_with_api, example, tmp_path):
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_job_is_restricted_and_complete(cluster, truce_with_api, example, tmp_path, version):
     """By the API server: its schema, and Pod Security of a restricted namespace."""
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {
         "name": "restricted", "labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}
@@ -330,17 +331,16 @@ def test_the_job_is_restricted_and_complete(cluster, truce_with_api, example, tm
                "metadata": {"name": "default", "namespace": "restricted"}}
     done = cluster.kubectl("apply", "-f", "-", stdin=[namespace, account])
     assert done.returncode == 0, done.stderr
-    for version in (3, 4):
-        for deployer, hook in (("argocd", "argocd.argoproj.io/hook"), ("helm", "helm.sh/hook")):
-            rendered = Helm(version, tmp_path).expect(
-                "template", "x", example, "--namespace", "restricted", "--set",
-                f"truce-check.deployer={deployer}")
-            job = next(o for o in yaml.safe_load_all(rendered) if o and o["kind"] == "Job")
-            assert hook in job["metadata"]["annotations"]
-            template = job["spec"]["template"]
-            pod = {"apiVersion": "v1", "kind": "Pod", "spec": template["spec"],
-                   "metadata": {**template["metadata"], "name": "x", "namespace": "restricted"}}
-            for obj in (job, pod):
-                done = cluster.kubectl(
-                    "create", "--dry-run=server", "--validate=strict", "-f", "-", stdin=obj)
-                assert done.returncode == 0 and not done.stderr, done.stderr
+    for deployer, hook in (("argocd", "argocd.argoproj.io/hook"), ("helm", "helm.sh/hook")):
+        rendered = Helm(version, tmp_path).expect(
+            "template", "x", example, "--namespace", "restricted", "--set",
+            f"truce-check.deployer={deployer}")
+        job = next(o for o in yaml.safe_load_all(rendered) if o and o["kind"] == "Job")
+        assert hook in job["metadata"]["annotations"]
+        template = job["spec"]["template"]
+        pod = {"apiVersion": "v1", "kind": "Pod", "spec": template["spec"],
+               "metadata": {**template["metadata"], "name": "x", "namespace": "restricted"}}
+        for obj in (job, pod):
+            done = cluster.kubectl(
+                "create", "--dry-run=server", "--validate=strict", "-f", "-", stdin=obj)
+            assert done.returncode == 0 and not done.stderr, done.stderr

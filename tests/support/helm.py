@@ -7,6 +7,7 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
 import yaml
 
 from support.cluster import PEERS
@@ -14,7 +15,7 @@ from support.cluster import PEERS
 CHARTS = Path(__file__).resolve().parents[2] / "charts"
 SERVER_CHART = CHARTS / "truce"
 NAMESPACE = "truce-system"
-VERSIONS = (3, 4)
+VERSIONS = (pytest.param(3, marks=pytest.mark.peer("helm3")), 4)
 
 
 class Helm:

@@ -1,0 +1,15 @@
+"""Which of the real servers and clients a run builds (.tools/peers.sh)."""
+
+from __future__ import annotations
+
+import os
+
+ALWAYS = ("etcd", "kube-apiserver", "kubectl", "helm4", "argocd-sync")
+# They take minutes to build and few tests need them: one at a commit (share 0, 1, … of four).
+# A test that needs one says so: @pytest.mark.peer("gator").
+ROTATING = ("helm3", "gator", "promtool")
+
+
+def of_this_run() -> tuple[str, ...]:
+    share = os.environ.get("ROTATE", "all")
+    return ALWAYS + (ROTATING if share == "all" else ROTATING[int(share):int(share) + 1])
