@@ -9,7 +9,7 @@
 # missing is a failure, never a skip: a skipped test counts as failed.
 # The hash of HEAD's tree picks what slow parts run, ROTATE=all runs all: a share of the tests marked as
 # rotating (asan, tsan, system, e2e), of the headers and of the mutants, 24 changed sources of tidy, and
-# one sanitizer of two (stage sanitizer: asan or tsan).
+# of stage sanitizer one of asan and tsan on one of two halves of the tests.
 #
 # Each stage's whole output is in build/results/<stage>.log.
 set -euo pipefail
@@ -25,6 +25,7 @@ TREE=$((16#$(git rev-parse 'HEAD^{tree}' | cut -c1-6)))
 ROTATE="${ROTATE:-$((TREE % 4))}"
 export ROTATE
 readonly TREE SHARES=4 TIDY_SOURCES_MAX=24
+export HALF="${HALF:-}"  # of the tests with a sanitizer: 0, 1, or all
 # Which random histories of cascades run: 300 of the 20,000 that `make simulate` runs.
 TRUCE_CASCADE_FIRST="${TRUCE_CASCADE_FIRST:-$((TREE % 66 * 300 + 1))}"
 export TRUCE_CASCADE_FIRST
@@ -145,16 +146,24 @@ few_histories() {
   export TRUCE_SIMULATION_SEEDS="${TRUCE_SIMULATION_SEEDS:-150}"
   export TRUCE_CASCADE_SEEDS="${TRUCE_CASCADE_SEEDS:-60}"
 }
-stage_asan() {
+# of_labels: the targets of the tests of these labels.
+of_labels() { sed 's/[a-z]*/truce_&_tests/g; s/|/ /g' <<<"$1"; }
+# What stage sanitizer picks is one half: what is many and short, or what takes long.
+sanitized() {
+  local preset="$1" labels="$2"
+  case "$HALF" in
+    0) labels='unit|contract|fuzz' ;;
+    1) labels='model|fault' ;;
+  esac
+  [ "$preset" = dev ] || labels="${labels/|fuzz/}"
+  echo "tests: $labels"
   few_histories
-  build dev truce_sanitized_tests
-  run_together dev 'unit|contract|model|fault|fuzz'
+  # shellcheck disable=SC2046 # the names of targets
+  build "$preset" $(of_labels "$labels")
+  run_together "$preset" "$labels"
 }
-stage_tsan() {
-  few_histories
-  build tsan truce_sanitized_tests
-  run_together tsan 'unit|contract|model|fault'
-}
+stage_asan() { sanitized dev 'unit|contract|model|fault|fuzz'; }
+stage_tsan() { sanitized tsan 'unit|contract|model|fault'; }
 stage_system() { run_pytest system -n "$JOBS" --dist loadfile; }
 stage_e2e() { run_pytest e2e -n "$JOBS" --dist loadfile; }
 stage_bench() { run_pytest bench -s; }
@@ -178,6 +187,17 @@ run_stage() {
   return "$status"
 }
 
+# On a machine that has none the peers of the end-to-end tests take minutes: they are built from here on,
+# beside what leaves a processor idle. Stage e2e waits for them and shows what went wrong.
+begin_peers() {
+  local peers
+  peers="$(PYTHONPATH=tests python3 -c 'from support.peers import of_this_run; print(*of_this_run())')"
+  # shellcheck disable=SC2086 # the names of peers
+  nice -n 19 .tools/peers.sh $peers >"$RESULTS/peers.log" 2>&1 &
+  # shellcheck disable=SC2064 # the process of now
+  trap "kill $! 2>/dev/null || true" EXIT
+}
+
 main() {
   local stage started status counted total=$SECONDS table="" failed=() sanitizer="asan tsan"
   [ $# -gt 0 ] || { sed -n '2,13s/^# \{0,1\}//p' "$0"; exit 2; }
@@ -187,7 +207,10 @@ main() {
     "stage_$2"
     return
   fi
-  [ "$ROTATE" = all ] || { [ $((TREE / SHARES % 2)) = 0 ] && sanitizer=asan || sanitizer=tsan; }
+  if [ "$ROTATE" != all ] && [[ " $* " == *" sanitizer "* ]]; then
+    [ $((TREE / SHARES % 2)) = 0 ] && sanitizer=asan || sanitizer=tsan
+    HALF=$((TREE / SHARES / 2 % 2))
+  fi
   # shellcheck disable=SC2046,SC2086 # the names of stages
   set -- $(printf '%s ' "$@" | sed "s/\\bsanitizer\\b/$sanitizer/")
   for stage in "$@"; do
@@ -201,6 +224,7 @@ main() {
     counted="$(python3 .tools/count_tests.py --line "$RESULTS/$stage.xml")" || status=FAILED
     table+="$(printf '%-10s %-7s %5d s  %s' "$stage" "$status" $((SECONDS - started)) "$counted")"$'\n'
     [ "$status" = ok ] || failed+=("$stage")
+    if [ "$stage $status" = "release ok" ] && [[ " $* " == *" e2e "* ]]; then begin_peers; fi
     if [ "$status" = FAILED ] && [[ " setup build release " == *" $stage "* ]]; then
       table+="(stopped: nothing works without $stage)"$'\n'
       break
