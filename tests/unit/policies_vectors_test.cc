@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "policies/name_rules.h"
+#include "policies/policy.h"
 #include "tests/support/policy_vectors.h"
-#include "webhook/admission/policy.h"
 #include "webhook/check/manifest_reader.h"
 #include "webhook/config/load.h"
 #include "webhook/serve/policy.h"

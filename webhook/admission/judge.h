@@ -11,13 +11,13 @@
 
 #include "policies/finding.h"
 #include "policies/name_rules.h"
+#include "policies/policy.h"
 #include "registry/base/clock.h"
 #include "registry/base/result.h"
 #include "registry/ownership/facts.h"
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/review.h"
 #include "webhook/admission/codec.h"
-#include "webhook/admission/policy.h"
 
 namespace truce {
 

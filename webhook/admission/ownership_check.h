@@ -5,11 +5,11 @@
 
 #include <vector>
 
+#include "policies/policy.h"
 #include "registry/base/result.h"
 #include "registry/identity/document.h"
 #include "registry/identity/identity.h"
 #include "webhook/admission/codec.h"
-#include "webhook/admission/policy.h"
 
 namespace truce {
 

@@ -11,11 +11,11 @@
 #include <string_view>
 #include <vector>
 
+#include "policies/policy.h"
 #include "registry/base/clock.h"
 #include "registry/base/guarded.h"
 #include "registry/ownership/ids.h"
 #include "webhook/admission/access.h"
-#include "webhook/admission/policy.h"
 #include "webhook/admission/sink.h"
 #include "webhook/http/http.h"
 

@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "policies/finding.h"
+#include "policies/policy.h"
 #include "registry/base/clock.h"
 #include "webhook/admission/codec.h"
-#include "webhook/admission/policy.h"
 
 namespace truce {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "webhook/admission/explain_policy.h"
+#include "policies/explain_policy.h"
 #include "webhook/api/problem.h"
 #include "webhook/wire/json_reader.h"
 #include "webhook/wire/json_writer.h"

@@ -9,9 +9,9 @@
 #include <functional>
 #include <memory>
 
+#include "policies/policy.h"
 #include "registry/base/clock.h"
 #include "registry/store/store.h"
-#include "webhook/admission/policy.h"
 #include "webhook/http/http.h"
 
 namespace truce {

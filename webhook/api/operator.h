@@ -20,10 +20,10 @@
 #include <memory>
 #include <vector>
 
+#include "policies/policy.h"
 #include "registry/base/clock.h"
 #include "registry/ownership/ledger.h"
 #include "registry/store/store.h"
-#include "webhook/admission/policy.h"
 #include "webhook/http/http.h"
 
 namespace truce {

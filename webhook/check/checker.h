@@ -9,9 +9,9 @@
 #include <memory>
 #include <string>
 
+#include "policies/policy.h"
 #include "registry/base/clock.h"
 #include "registry/base/result.h"
-#include "webhook/admission/policy.h"
 #include "webhook/check/manifest_reader.h"
 #include "webhook/check/report.h"
 

@@ -4,10 +4,10 @@
 #include <ostream>
 #include <vector>
 
+#include "policies/explain_policy.h"
 #include "registry/base/clock.h"
 #include "registry/base/text.h"
 #include "registry/catalogue/explain.h"
-#include "webhook/admission/explain_policy.h"
 #include "webhook/check/manifest_reader.h"
 #include "webhook/cli/catalogue_file.h"
 #include "webhook/cli/command.h"

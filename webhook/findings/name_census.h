@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
+#include "policies/policy.h"
 #include "registry/base/clock.h"
 #include "registry/identity/document.h"
-#include "webhook/admission/policy.h"
 #include "webhook/findings/use_faults.h"
 
 namespace truce {

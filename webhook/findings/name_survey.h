@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
+#include "policies/policy.h"
 #include "registry/base/clock.h"
 #include "registry/store/store.h"
-#include "webhook/admission/policy.h"
 #include "webhook/findings/name_census.h"
 #include "webhook/kube/cluster_api.h"
 #include "webhook/watch/kinds.h"

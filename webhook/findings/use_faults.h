@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "policies/policy.h"
 #include "registry/base/clock.h"
 #include "registry/identity/document.h"
 #include "registry/identity/values.h"
-#include "webhook/admission/policy.h"
 
 namespace truce {
 

@@ -11,10 +11,10 @@
 #include <string>
 #include <thread>
 
+#include "policies/policy.h"
 #include "registry/base/guarded.h"
 #include "registry/ownership/ledger.h"
 #include "registry/store/store.h"
-#include "webhook/admission/policy.h"
 #include "webhook/api/cluster_routes.h"
 #include "webhook/api/rest/agreement_json.h"
 #include "webhook/findings/detectors.h"

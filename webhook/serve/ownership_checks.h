@@ -14,11 +14,11 @@
 #include <utility>
 #include <vector>
 
+#include "policies/policy.h"
 #include "registry/base/clock.h"
 #include "registry/base/guarded.h"
 #include "registry/ownership/ledger.h"
 #include "registry/store/store.h"
-#include "webhook/admission/policy.h"
 #include "webhook/kube/cluster_api.h"
 #include "webhook/publish/own_object.h"
 

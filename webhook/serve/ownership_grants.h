@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "policies/policy.h"
 #include "registry/ownership/declared_grant.h"
-#include "webhook/admission/policy.h"
 #include "webhook/api/indexed_store.h"
 #include "webhook/api/rest/queries.h"
 #include "webhook/publish/own_object.h"

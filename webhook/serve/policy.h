@@ -5,9 +5,9 @@
 #include <memory>
 
 #include "policies/aws_names.h"
+#include "policies/policy.h"
 #include "registry/base/result.h"
 #include "registry/catalogue/catalogue.h"
-#include "webhook/admission/policy.h"
 #include "webhook/config/config.h"
 
 namespace truce {

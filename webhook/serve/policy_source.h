@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "policies/policy.h"
 #include "registry/base/result.h"
-#include "webhook/admission/policy.h"
 #include "webhook/config/config.h"
 #include "webhook/publish/own_object.h"
 #include "webhook/serve/policy.h"

@@ -7,8 +7,8 @@
 #include <memory>
 #include <optional>
 
+#include "policies/policy.h"
 #include "registry/identity/mapping.h"
-#include "webhook/admission/policy.h"
 #include "webhook/config/config.h"
 #include "webhook/kube/session.h"
 #include "webhook/log/log.h"

@@ -11,9 +11,9 @@
 #include <string>
 #include <string_view>
 
+#include "policies/policy.h"
 #include "registry/base/clock.h"
 #include "registry/base/result.h"
-#include "webhook/admission/policy.h"
 #include "webhook/api/auth/caller.h"
 #include "webhook/http/http.h"
 

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "policies/policy.h"
 #include "registry/base/result.h"
 #include "registry/identity/told_names.h"
-#include "webhook/admission/policy.h"
 #include "webhook/api/indexed_store.h"
 #include "webhook/api/problem.h"
 

@@ -1,4 +1,4 @@
-#include "webhook/admission/explain_policy.h"
+#include "policies/explain_policy.h"
 
 #include <array>
 #include <string_view>

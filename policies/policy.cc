@@ -1,4 +1,4 @@
-#include "webhook/admission/policy.h"
+#include "policies/policy.h"
 
 #include <algorithm>
 

@@ -1,15 +1,15 @@
 // Which rule applies to an object in which mode, from where, and what it finds.
-#ifndef TRUCE_WEBHOOK_ADMISSION_EXPLAIN_POLICY_H_
-#define TRUCE_WEBHOOK_ADMISSION_EXPLAIN_POLICY_H_
+#ifndef TRUCE_POLICIES_EXPLAIN_POLICY_H_
+#define TRUCE_POLICIES_EXPLAIN_POLICY_H_
 
 #include <functional>
 #include <optional>
 #include <string>
 
+#include "policies/policy.h"
 #include "registry/base/clock.h"
 #include "registry/base/result.h"
 #include "registry/identity/document.h"
-#include "webhook/admission/policy.h"
 
 namespace truce {
 
@@ -24,4 +24,4 @@ Result<std::string> ExplainPolicy(Value object, const AdmissionPolicy& policy, T
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_ADMISSION_EXPLAIN_POLICY_H_
+#endif  // TRUCE_POLICIES_EXPLAIN_POLICY_H_

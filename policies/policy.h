@@ -1,6 +1,6 @@
 // AdmissionPolicy: everything configuration says about reviews, as one immutable snapshot.
-#ifndef TRUCE_WEBHOOK_ADMISSION_POLICY_H_
-#define TRUCE_WEBHOOK_ADMISSION_POLICY_H_
+#ifndef TRUCE_POLICIES_POLICY_H_
+#define TRUCE_POLICIES_POLICY_H_
 
 #include <cstddef>
 #include <functional>
@@ -64,4 +64,4 @@ bool MatchesAny(std::string_view text, std::span<const std::string> patterns);
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_ADMISSION_POLICY_H_
+#endif  // TRUCE_POLICIES_POLICY_H_
