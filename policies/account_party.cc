@@ -5,12 +5,29 @@
 // resource's own field, of configuration or of the ProviderConfig: a tenant's own ProviderConfig
 // with a role ARN of an account that it cannot enter would reserve names there all the same.
 // Parameters: accountParties; mode of the type. Vectors: tests/unit/account_party_test.cc.
-#include "policies/account_party.h"
-
 #include "policies/people.h"
-#include "registry/identity/identity.h"
+#include "policies/policy.h"
+#include "policies/question.h"
+#include "policies/rule_case.h"
+#include "registry/ownership/review.h"
 
 namespace truce {
+
+// Only of what the request adds. What a provider names late exists, what a restorer brings back was
+// admitted, and what a question is about may be on record: none is refused.
+std::vector<Finding> JudgeAccounts(const RuleCase& c) {
+  std::vector<Finding> out;
+  if (c.policy->account_parties.empty()) return out;
+  for (const std::size_t index : c.decision->added) {
+    const DeclaredResource& resource = c.object->resources[index];
+    auto finding = AccountOfOthers(resource, c.policy->account_parties, WordingOf(c));
+    if (!finding) continue;
+    const bool existed = MayBindLate(c) || c.requester->restorer || IsOnRecord(c, resource.key);
+    if (existed) finding->mode = Mode::kWarn;
+    Keep(c, *std::move(finding), {.type = resource.identity.type, .name = resource.name}, out);
+  }
+  return out;
+}
 
 std::optional<Finding> AccountOfOthers(const DeclaredResource& resource,
                                        const AccountParties& parties, const Wording& wording) {

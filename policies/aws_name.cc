@@ -10,7 +10,6 @@
 #include "policies/people.h"
 
 namespace truce {
-namespace {}  // namespace
 
 Finding AwsNameRefused(const DeclaredResource& resource, const BadAwsName& bad,
                        const Wording& wording) {

@@ -6,14 +6,56 @@
 // Parameters: none; a mark is enforced always, the rest is off until `rules` names it. Vectors:
 // tests/unit/admission_sharing_test.cc (agreements are no facts of an object).
 #include <algorithm>
+#include <set>
 #include <string>
 
 #include "policies/people.h"
+#include "policies/policy.h"
+#include "policies/rule_case.h"
 #include "policies/sharing_rules.h"
-#include "registry/ownership/rows.h"
+#include "registry/ownership/ledger.h"
 #include "registry/ownership/sharing.h"
+#include "registry/ownership/sight.h"
 
 namespace truce {
+
+// What the end of the object, and of what is composed below it, would delete.
+std::vector<Finding> JudgeDeletions(const RuleCase& c) {
+  constexpr std::size_t kShownMax = 20;
+  std::vector<Finding> out;
+  const Facts& facts = *c.facts;
+  const bool any_marks = !facts.AgreementsAfter(AgreementKind::kProtection, {}, 1).empty();
+  if (!any_marks && !IsConfigured(c.policy->modes, Rule::kDeletionProtection)) return out;
+  const IdSource no_ids = [] { return PublicId(); };
+  const Ledger ledger(facts, c.now, no_ids, c.policy->parties);
+  const std::optional<Object> known = facts.ObjectByUid(c.object->uid);
+  RuleCase below = c;
+  if (known) below.root = &known->root;
+  std::set<KeyText> keys;
+  for (const Row& row : RowsBelow(c.object->uid, c.object->slot, ledger)) {
+    if (row.intent == Intent::kDeletes && !row.terminating) keys.insert(row.id.key);
+  }
+  for (const KeyText& key : keys) {
+    const std::optional<Owner> owner = facts.OwnerOf(key);
+    if (!owner || out.size() == kShownMax) continue;
+    const std::vector<Agreement> agreements = facts.AgreementsOf(key);
+    const std::vector<Row> rows = facts.RowsOfKey(key);
+    auto finding = DeletionProtection({.owner = &*owner,
+                                       .agreements = agreements,
+                                       .rows = rows,
+                                       .parties = &c.policy->parties,
+                                       .now = c.now},
+                                      WordingOf(below));
+    if (!finding) continue;
+    Keep(below, *std::move(finding),
+         {.type = owner->identity.type,
+          .name = owner->name,
+          .service = owner->service,
+          .marked = ProtectionIn(agreements) != nullptr},
+         out);
+  }
+  return out;
+}
 
 std::optional<Finding> DeletionProtection(const DeletionFacts& facts, const Wording& wording) {
   const Owner& owner = *facts.owner;

@@ -7,7 +7,7 @@
 
 #include "policies/name_rules.h"
 #include "policies/people.h"
-#include "policies/rules.h"
+#include "policies/rule_case.h"
 
 namespace truce {
 namespace {
@@ -48,23 +48,15 @@ std::string OriginOf(const AppliedMode& applied, Rule rule) {
 // One object under one policy.
 class Explanation {
  public:
-  Explanation(const NameCase& names, const AdmissionPolicy& policy)
-      : names_(names),
-        policy_(policy),
-        wording_{.disclosure = policy.disclosure,
-                 .public_url = policy.public_url,
-                 .catalogue = policy.catalogue.get(),
-                 .object = names.object,
-                 .root = names.root},
-        findings_(NameFindings(names, wording_)) {}
+  explicit Explanation(const RuleCase& c) : c_(c), findings_(JudgeNames(c)) {}
 
   std::string Text() {
-    const ObjectFacts& object = *names_.object;
+    const ObjectFacts& object = *c_.object;
     out_ = ForPeople(object.slot) + "\n";
-    if (*names_.root != object.slot) Line("owner", ForPeople(*names_.root));
+    if (*c_.root != object.slot) Line("owner", ForPeople(*c_.root));
     const std::string_view service = DeclaredService(object);
     Line("service", service.empty() ? "none: no label says which"
-                                    : Quoted(service) + (names_.bound_service == service
+                                    : Quoted(service) + (BoundService(c_) == service
                                                              ? ", bound to the namespace"
                                                              : ", as the object says"));
     for (const BadName& bad : object.bad_names) {
@@ -85,7 +77,7 @@ class Explanation {
     out_.append("\n").append(TypeForPeople(type));
     if (!resource.name.empty()) out_.append(" ").append(Quoted(resource.name));
     out_.append(" (").append(type).append(")\n");
-    const AwsNameRule* rule = names_.policy->aws->Find(type);
+    const AwsNameRule* rule = c_.policy->names->aws->Find(type);
     const std::string_view name =
         rule == nullptr ? std::string_view(resource.name) : NameOf(resource, *rule);
     for (const Rule shown : kShownRules) {
@@ -94,8 +86,7 @@ class Explanation {
         Line(Name(shown), Padded("-", kModeWidth) + idle);
         continue;
       }
-      const AppliedMode applied =
-          Apply(*names_.modes, SubjectOf(names_, shown, resource, name), names_.now);
+      const AppliedMode applied = ModeIn(c_, shown, TopicOf(c_, shown, resource, name));
       Line(Name(shown), Padded(Name(applied.mode), kModeWidth) + OriginOf(applied, shown));
       if (applied.distrusted) {
         Note(
@@ -113,17 +104,17 @@ class Explanation {
   // Why a rule has nothing to say of a resource, whatever its mode.
   std::string WhyIdle(Rule rule, const DeclaredResource& resource, std::string_view name) const {
     const std::string& type = resource.identity.type;
-    const TypeSpec* spec = policy_.catalogue->FindType(type);
+    const TypeSpec* spec = c_.policy->catalogue->FindType(type);
     switch (rule) {
       case Rule::kForeignAttachment:
         return spec != nullptr && spec->attachment ? "" : "writes into no other resource";
       case Rule::kAwsName:
-        if (names_.policy->aws->Find(type) == nullptr)
+        if (c_.policy->names->aws->Find(type) == nullptr)
           return "names of this type are not the user's";
         return name.empty() ? "the name is not known yet" : "";
       case Rule::kNamingConvention:
-        if (!names_.policy->convention) return "off until configured (rules)";
-        if (!names_.policy->convention->Covers(type)) return "the type is not in naming.types";
+        if (!c_.policy->names->convention) return "off until configured (rules)";
+        if (!c_.policy->names->convention->Covers(type)) return "the type is not in naming.types";
         return name.empty() ? "the name is not known yet" : "";
       case Rule::kObserverWithoutShare:
         return resource.intent == Intent::kObserves ? "" : "the object does not only observe";
@@ -132,7 +123,7 @@ class Explanation {
       case Rule::kDuplicateOwnership:
       case Rule::kResourceName:
       case Rule::kAccountParty:
-        return policy_.account_parties.empty() ? "no accountParties are configured" : "";
+        return c_.policy->account_parties.empty() ? "no accountParties are configured" : "";
       case Rule::kReservationCap:
       case Rule::kStatusNames:
       case Rule::kUnclearDeclaration: break;
@@ -154,7 +145,7 @@ class Explanation {
       return;
     }
     if (rule == Rule::kNamingConvention) {
-      Note("template " + std::string(names_.policy->convention->FormOf(resource.identity.type)));
+      Note("template " + std::string(c_.policy->names->convention->FormOf(resource.identity.type)));
     }
     bool found = false;
     const std::string about = Quoted(name);
@@ -167,9 +158,7 @@ class Explanation {
     if (!found) Note("nothing to say against " + about);
   }
 
-  const NameCase& names_;
-  const AdmissionPolicy& policy_;
-  Wording wording_;
+  const RuleCase c_;
   std::vector<Finding> findings_;
   std::string out_;
 };
@@ -188,18 +177,14 @@ Result<std::string> ExplainPolicy(Value object, const AdmissionPolicy& policy, T
                  "is not a Kubernetes object: apiVersion, kind and metadata.name are needed"};
   }
   const ObjectFacts facts = Identify(object, kind, policy.identity);
-  const NameEvidence evidence = ReadEvidence(object, facts, *policy.names, policy.identity);
+  const NameEvidence evidence = ReadEvidence(object, facts, policy);
   const std::optional<Slot> known = root_of ? root_of(facts.slot) : std::nullopt;
-  const Slot& root = known ? *known : facts.slot;
-  const NameCase names{
-      .policy = policy.names.get(),
-      .modes = &policy.modes,
-      .object = &facts,
-      .evidence = &evidence,
-      .root = &root,
-      .bound_service = BoundService(policy, root.ns.empty() ? facts.slot.ns : root.ns),
-      .now = now};
-  return Explanation(names, policy).Text();
+  const RuleCase c{.policy = &policy,
+                   .object = &facts,
+                   .evidence = &evidence,
+                   .root = known ? &*known : &facts.slot,
+                   .now = now};
+  return Explanation(c).Text();
 }
 
 }  // namespace truce

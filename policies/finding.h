@@ -22,12 +22,12 @@ enum class Rule : std::uint8_t {
   kReservationCap,        // "reservation-cap"
   kUnclearDeclaration,    // "unclear-declaration"
   kForeignAttachment,     // "foreign-attachment"
+  kObserverWithoutShare,  // "observer-without-share"
+  kAccountParty,          // "account-party"
   kAwsName,               // "aws-name"
   kNamingConvention,      // "naming-convention"
-  kObserverWithoutShare,  // "observer-without-share"
   kDeletionProtection,    // "deletion-protection"
   kStatusNames,           // "status-names"
-  kAccountParty,          // "account-party"
 };
 inline constexpr std::size_t kRuleCount = 11;
 std::string_view Name(Rule rule);

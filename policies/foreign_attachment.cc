@@ -7,12 +7,18 @@
 // it go on with a warning. The parent is told by name, or by a reference once the registry or the
 // provider resolves it. Two equal attachments are a matter of duplicate-ownership, in both modes of
 // attachment. Parameters: none; mode "mode" and "typeModes" by the attachment's type, at most warn
-// where its row in the catalogue is not researched. Vectors: tests/unit/policies_attachment_test.cc
+// where its row in the catalogue is not researched. Vectors: tests/unit/admission_sharing_test.cc
 // (owners are no facts of an object).
-#include "policies/foreign_attachment.h"
+#include <algorithm>
 
 #include "policies/name_rules.h"
 #include "policies/people.h"
+#include "policies/policy.h"
+#include "policies/question.h"
+#include "policies/rule_case.h"
+#include "policies/sharing_rules.h"
+#include "registry/ownership/facts.h"
+#include "registry/ownership/names.h"
 #include "registry/ownership/rows.h"
 
 namespace truce {
@@ -43,13 +49,64 @@ std::string OwnerInWords(const Owner& holder, Disclosure level) {
   return out;
 }
 
+// The owner of the resource into which an attachment writes, by any of that one's names.
+std::optional<Owner> ParentOwner(const DeclaredResource& resource, const TypeSpec& type,
+                                 const RuleCase& c) {
+  for (const std::string* account : {&resource.identity.account, &resource.further_account}) {
+    if (account == &resource.further_account && account->empty()) break;
+    ResourceIdentity identity = resource.identity;
+    identity.account = *account;
+    const std::optional<KeyText> parent = ParentKeyOf(identity, type, *c.policy->catalogue);
+    auto owner = parent ? OwnerByName(*parent, *c.facts) : std::nullopt;
+    if (owner) return owner;
+  }
+  return std::nullopt;
+}
+
+// The object wrote before into the resource that `attachment`, of `type`, writes into.
+bool WroteBefore(const DeclaredResource& attachment, const TypeSpec& type, const RuleCase& c) {
+  if (c.old_object == nullptr) return false;
+  const Catalogue& catalogue = *c.policy->catalogue;
+  const std::optional<KeyText> parent = ParentKeyOf(attachment.identity, type, catalogue);
+  const auto& old = c.old_object->resources;
+  return std::any_of(old.begin(), old.end(), [&](const DeclaredResource& each) {
+    const TypeSpec* of = catalogue.FindType(each.identity.type);
+    return each.intent != Intent::kObserves && of != nullptr &&
+           ParentKeyOf(each.identity, *of, catalogue) == parent;
+  });
+}
+
 }  // namespace
+
+std::vector<Finding> JudgeAttachments(const RuleCase& c) {
+  std::vector<Finding> out;
+  for (const DeclaredResource& resource : c.object->resources) {
+    if (resource.intent == Intent::kObserves) continue;
+    const TypeSpec* type = c.policy->catalogue->FindType(resource.identity.type);
+    if (type == nullptr || !type->attachment) continue;
+    const std::optional<Owner> holder = ParentOwner(resource, *type, c);
+    // Agreements are read only where they can matter.
+    if (!holder || !IsOfOthers(*holder, c)) continue;
+    const std::vector<Agreement> agreements = c.facts->AgreementsOf(holder->key);
+    auto finding = ForeignAttachment(
+        {.use = &resource,
+         .holder = &*holder,
+         .party = PartyOf(*c.root),
+         .parties = &c.policy->parties,
+         .agreements = agreements,
+         .existed = WroteBefore(resource, *type, c) || IsOnRecord(c, resource.key),
+         .now = c.now},
+        WordingOf(c));
+    if (!finding) continue;
+    Keep(c, *std::move(finding),
+         {.type = resource.identity.type, .name = holder->name, .sure = resource.sure}, out);
+  }
+  return out;
+}
 
 std::optional<Finding> ForeignAttachment(const UseFacts& facts, const Wording& wording) {
   const Owner& holder = *facts.holder;
   const DeclaredResource& attachment = *facts.use;
-  if (holder.root == *wording.root || OneParty(holder.party, facts.party, *facts.parties))
-    return std::nullopt;
   const Standing standing = StandingOf(facts, ShareLevel::kAttach);
   if (standing == Standing::kShared) return std::nullopt;
   if (standing == Standing::kEndsSoon || (standing == Standing::kEnded && facts.existed)) {

@@ -149,6 +149,10 @@ AppliedMode Configured(const ModeRules& rules, const ModeSubject& subject, Times
 
 bool IsOptIn(Rule rule) { return RuleList()[static_cast<std::size_t>(rule)].opt_in; }
 
+bool IsConfigured(const ModeRules& rules, Rule rule) {
+  return !rules.rules[static_cast<std::size_t>(rule)].empty();
+}
+
 const Override* OverrideFor(const ModeRules& rules, const ModeSubject& subject, Timestamp now) {
   for (const Override& rule : rules.overrides) {
     if (now < rule.until && Names(rule, subject)) return &rule;
@@ -190,6 +194,14 @@ bool MatchesGlob(std::string_view text, std::string_view pattern) {
   }
   while (p < pattern.size() && pattern[p] == '*') ++p;
   return p == pattern.size();
+}
+
+bool MatchesAny(std::string_view text, std::span<const std::string> patterns) {
+  // No user name of Kubernetes is longer; a longer text could make many stars slow.
+  constexpr std::size_t kUserBytesMax = 512;
+  if (text.size() > kUserBytesMax) return false;
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [&](const std::string& pattern) { return MatchesGlob(text, pattern); });
 }
 
 }  // namespace truce

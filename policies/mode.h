@@ -121,6 +121,8 @@ struct AppliedMode {
 
 // Whether a rule is off until configuration names it.
 bool IsOptIn(Rule rule);
+// Whether configuration names it.
+bool IsConfigured(const ModeRules& rules, Rule rule);
 
 // The override in force at `now` that names `subject`; null when there is none. The first listed
 // wins.
@@ -137,6 +139,10 @@ AppliedMode Apply(const ModeRules& rules, const ModeSubject& subject, Timestamp 
 // True when `text` as a whole matches `pattern`, in which '*' is any run of characters. Time grows
 // with the product of both lengths at most.
 bool MatchesGlob(std::string_view text, std::string_view pattern);
+
+// True when `text`, the name of a user, matches one of `patterns`. Linear in the length of `text`
+// per pattern.
+bool MatchesAny(std::string_view text, std::span<const std::string> patterns);
 
 }  // namespace truce
 

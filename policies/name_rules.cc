@@ -4,7 +4,11 @@
 #include <array>
 #include <utility>
 
+#include "policies/policy.h"
+#include "policies/question.h"
+#include "policies/rule_case.h"
 #include "registry/identity/evidence.h"
+#include "registry/ownership/names.h"
 
 namespace truce {
 namespace {
@@ -12,7 +16,7 @@ namespace {
 constexpr std::array<std::string_view, 2> kPlaces = {"forProvider", "initProvider"};
 
 // Names that both versions have were judged when they came.
-bool IsAdded(const NameCase& c, const DeclaredResource& resource, const AwsNameRule& rule) {
+bool IsAdded(const RuleCase& c, const DeclaredResource& resource, const AwsNameRule& rule) {
   if (c.old_object == nullptr) return true;
   const std::string_view name = NameOf(resource, rule);
   return std::none_of(c.old_object->resources.begin(), c.old_object->resources.end(),
@@ -27,34 +31,29 @@ bool IsAccountNumber(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-AppliedMode ModeOf(const NameCase& c, Rule rule, const DeclaredResource& resource,
+AppliedMode ModeOf(const RuleCase& c, Rule rule, const DeclaredResource& resource,
                    std::string_view name) {
-  AppliedMode applied = Apply(*c.modes, SubjectOf(c, rule, resource, name), c.now);
-  applied.mode = std::min(applied.mode, c.at_most);
-  applied.at_most = std::min(applied.at_most, c.at_most);
-  return applied;
+  return ModeIn(c, rule, TopicOf(c, rule, resource, name));
 }
 
-void Keep(Finding finding, const AppliedMode& applied, std::vector<Finding>& out) {
-  finding.at_most = std::min(finding.mode, applied.at_most);
-  finding.mode = std::min(finding.mode, applied.mode);
-  if (finding.mode == Mode::kOff) return;
-  if (applied.expired != nullptr) NoteExpiry(*applied.expired, finding);
-  out.push_back(std::move(finding));
+// What exists keeps its name.
+void KeepName(const RuleCase& c, Finding finding, const AppliedMode& applied,
+              std::vector<Finding>& out) {
+  if (MayBindLate(c)) finding.mode = std::min(finding.mode, Mode::kWarn);
+  const std::size_t before = out.size();
+  Keep(c, std::move(finding), applied, out);
+  if (out.size() == before || out.back().mode != Mode::kEnforce) return;
+  if (IsOnRecord(c, out.back().key)) out.back().mode = Mode::kWarn;
 }
 
-bool IsFree(const NameCase& c, const DeclaredResource& resource, const std::string& name) {
-  return name.empty() || !c.is_free || c.is_free(resource, name);
-}
-
-std::vector<Finding> JudgeName(const NameCase& c, const DeclaredResource& resource,
-                               const AwsNameRule& rule, const Wording& wording) {
-  std::vector<Finding> out;
+void JudgeName(const RuleCase& c, const DeclaredResource& resource, const AwsNameRule& rule,
+               std::vector<Finding>& out) {
+  const NamePolicy& names = *c.policy->names;
   const NameFacts facts = FactsOf(c, resource, NameOf(resource, rule));
   // Modes cost more than rules: they are asked only about a fault.
   std::optional<NamingFault> departure;
   AppliedMode naming;
-  if (c.policy->convention) departure = c.policy->convention->FaultOf(facts);
+  if (names.convention) departure = names.convention->FaultOf(facts);
   if (departure) naming = ModeOf(c, Rule::kNamingConvention, resource, facts.name);
   if (departure && !IsFree(c, resource, departure->suggestion)) departure->suggestion.clear();
   const std::optional<AwsNameFault> fault = rule.FaultOf(facts.name, facts.fifo);
@@ -64,13 +63,11 @@ std::vector<Finding> JudgeName(const NameCase& c, const DeclaredResource& resour
     const bool conforming = departure && naming.mode != Mode::kOff;
     std::string better = conforming ? departure->suggestion : rule.Near(facts.name, facts.fifo);
     if (!PassesNameRules(c, resource, better) || !IsFree(c, resource, better)) better.clear();
-    Finding finding = AwsNameRefused(resource, {facts.name, *fault, better}, wording);
-    if (applied.mode != Mode::kOff) Keep(std::move(finding), applied, out);
+    KeepName(c, AwsNameRefused(resource, {facts.name, *fault, better}, WordingOf(c)), applied, out);
   }
   if (departure && naming.mode != Mode::kOff) {
-    Keep(NameOutOfConvention(resource, facts.name, *departure, wording), naming, out);
+    KeepName(c, NameOutOfConvention(resource, facts.name, *departure, WordingOf(c)), naming, out);
   }
-  return out;
 }
 
 // The value of a boolean field of the managed resource.
@@ -85,23 +82,24 @@ std::optional<bool> FieldOf(Value object, std::string_view field) {
 
 }  // namespace
 
-NameEvidence ReadEvidence(Value object, const ObjectFacts& facts, const NamePolicy& policy,
-                          const IdentityRules& rules) {
+NameEvidence ReadEvidence(Value object, const ObjectFacts& facts, const AdmissionPolicy& policy) {
   NameEvidence out;
-  if (!policy.label_keys.empty()) {
+  if (policy.names == nullptr) return out;
+  const NamePolicy& names = *policy.names;
+  if (!names.label_keys.empty()) {
     const Value labels = object.Child("metadata").Child("labels");
-    for (const std::string& key : policy.label_keys) {
+    for (const std::string& key : names.label_keys) {
       const Value value = labels.Child(key);
       if (value.is_string()) out.labels.emplace_back(key, value.text());
     }
   }
-  if (policy.convention) out.service_from = ServiceSourceOf(object, facts, rules);
-  if (facts.managed && policy.convention) {
+  if (names.convention) out.service_from = ServiceSourceOf(object, facts, policy.identity);
+  if (facts.managed && names.convention) {
     const Value name = object.Child("spec").Child("providerConfigRef").Child("name");
     out.provider_config = name.is_string() ? name.text() : "default";
   }
   if (facts.managed && !facts.resources.empty()) {
-    const AwsNameRule* rule = policy.aws->Find(facts.resources.front().identity.type);
+    const AwsNameRule* rule = names.aws->Find(facts.resources.front().identity.type);
     if (rule != nullptr && !rule->fifo_field().empty()) {
       out.fifo = FieldOf(object, rule->fifo_field());
     }
@@ -109,50 +107,65 @@ NameEvidence ReadEvidence(Value object, const ObjectFacts& facts, const NamePoli
   return out;
 }
 
-std::vector<Finding> NameFindings(const NameCase& c, const Wording& wording) {
+std::vector<Finding> JudgeNames(const RuleCase& c) {
   std::vector<Finding> out;
+  if (c.policy->names == nullptr || c.names_pass) return out;
   for (const DeclaredResource& resource : c.object->resources) {
     if (resource.intent == Intent::kObserves) continue;
-    const AwsNameRule* rule = c.policy->aws->Find(resource.identity.type);
+    const AwsNameRule* rule = c.policy->names->aws->Find(resource.identity.type);
     if (rule == nullptr || NameOf(resource, *rule).empty() || !IsAdded(c, resource, *rule)) {
       continue;
     }
-    for (Finding& each : JudgeName(c, resource, *rule, wording)) out.push_back(std::move(each));
+    JudgeName(c, resource, *rule, out);
   }
   return out;
 }
 
-bool PassesNameRules(const NameCase& c, const DeclaredResource& resource, std::string_view name) {
-  const AwsNameRule* rule = c.policy->aws->Find(resource.identity.type);
+bool PassesNameRules(const RuleCase& c, const DeclaredResource& resource, std::string_view name) {
+  const NamePolicy& names = *c.policy->names;
+  const AwsNameRule* rule = names.aws->Find(resource.identity.type);
   if (rule == nullptr || name.empty()) return true;
   const NameFacts facts = FactsOf(c, resource, name);
   if (rule->FaultOf(facts.name, facts.fifo).has_value()) return false;
-  return !c.policy->convention || !c.policy->convention->FaultOf(facts).has_value() ||
+  return !names.convention || !names.convention->FaultOf(facts).has_value() ||
          ModeOf(c, Rule::kNamingConvention, resource, name).mode == Mode::kOff;
 }
 
-ModeSubject SubjectOf(const NameCase& c, Rule rule, const DeclaredResource& resource,
-                      std::string_view name) {
-  const AwsNameRule* aws = c.policy->aws->Find(resource.identity.type);
-  const bool by_name = rule == Rule::kAwsName && aws != nullptr;
-  return {.rule = rule,
-          .type = resource.identity.type,
-          .sure = by_name ? aws->researched() : resource.sure,
-          .resource_name = name,
-          .object = &c.object->slot,
-          .root = c.root,
-          .service = DeclaredService(*c.object),
-          .bound_service = c.bound_service,
-          .labels = c.evidence->labels};
+bool IsFree(const RuleCase& c, const DeclaredResource& resource, const std::string& name) {
+  if (name.empty() || c.facts == nullptr) return true;
+  const TypeSpec* type = c.policy->catalogue->FindType(resource.identity.type);
+  if (type == nullptr) return false;
+  ResourceIdentity identity = resource.identity;
+  const auto named = std::find_if(
+      identity.parts.begin(), identity.parts.end(),
+      [&](const auto& part) { return identity.parts.size() == 1 || part.second == resource.name; });
+  if (named == identity.parts.end()) return false;
+  named->second = name;
+  for (const std::string* account : {&resource.identity.account, &resource.further_account}) {
+    if (account == &resource.further_account && account->empty()) break;
+    identity.account = *account;
+    const std::optional<KeyText> key = KeyOf(identity, *type);
+    if (!key || OwnerByName(*key, *c.facts)) return false;
+  }
+  return true;
 }
 
-NameFacts FactsOf(const NameCase& c, const DeclaredResource& resource, std::string_view name) {
+ModeTopic TopicOf(const RuleCase& c, Rule rule, const DeclaredResource& resource,
+                  std::string_view name) {
+  const AwsNameRule* aws =
+      rule == Rule::kAwsName ? c.policy->names->aws->Find(resource.identity.type) : nullptr;
+  return {.type = resource.identity.type,
+          .name = name,
+          .sure = aws == nullptr ? resource.sure : aws->researched()};
+}
+
+NameFacts FactsOf(const RuleCase& c, const DeclaredResource& resource, std::string_view name) {
   NameFacts facts;
   facts.type = resource.identity.type;
   facts.name = name;
   facts.service = DeclaredService(*c.object);
   facts.service_from = c.evidence->service_from;
-  facts.ns = c.root != nullptr && !c.root->ns.empty() ? c.root->ns : c.object->slot.ns;
+  facts.ns = c.root->ns.empty() ? c.object->slot.ns : c.root->ns;
   facts.provider_config = c.evidence->provider_config;
   facts.region = resource.identity.region;
   if (IsAccountNumber(resource.identity.account)) facts.account = resource.identity.account;

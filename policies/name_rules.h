@@ -3,7 +3,6 @@
 #ifndef TRUCE_POLICIES_NAME_RULES_H_
 #define TRUCE_POLICIES_NAME_RULES_H_
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,12 +14,15 @@
 #include "policies/mode.h"
 #include "policies/naming.h"
 #include "policies/rules.h"
-#include "registry/base/clock.h"
 #include "registry/catalogue/catalogue.h"
 #include "registry/identity/document.h"
 #include "registry/identity/identity.h"
 
 namespace truce {
+
+struct AdmissionPolicy;
+struct ModeTopic;
+struct RuleCase;
 
 // Everything compiled that the name rules need; shared by all reviews of one policy. Immutable.
 struct NamePolicy {
@@ -37,40 +39,30 @@ struct NameEvidence {
   std::optional<bool> fifo;  // nothing: not known (claims), or no field of the type
 };
 
-// Reads `object`, a whole Kubernetes object whose facts by `rules` are `facts`.
-NameEvidence ReadEvidence(Value object, const ObjectFacts& facts, const NamePolicy& policy,
-                          const IdentityRules& rules);
+// Reads `object`, a whole Kubernetes object whose facts by `policy` are `facts`. Empty where
+// `policy` does not judge names.
+NameEvidence ReadEvidence(Value object, const ObjectFacts& facts, const AdmissionPolicy& policy);
 
-// One object's names to be judged. The pointees must live during the call only.
-struct NameCase {
-  const NamePolicy* policy = nullptr;
-  const ModeRules* modes = nullptr;
-  const ObjectFacts* object = nullptr;
-  const ObjectFacts* old_object = nullptr;  // UPDATE: names that it has too are not judged again
-  const NameEvidence* evidence = nullptr;
-  const Slot* root = nullptr;      // top of the lineage as far as known
-  std::string_view bound_service;  // that configuration binds to the root's namespace
-  Mode at_most = Mode::kEnforce;   // of every finding
-  Timestamp now{};
-  // Whether nobody has `name` for what `resource` declares; empty: that cannot be told, and every
-  // name is taken for free.
-  std::function<bool(const DeclaredResource& resource, const std::string& name)> is_free = {};
-};
+// In what follows `c.evidence` and the names of its policy are not null.
+
+// The rules aws-name and naming-convention about every name that `c.object` adds, in the order of
+// its resources. Resources that are only observed, that are not known yet, or whose names AWS
+// gives, have no finding; nor has anything where the policy's names are null.
+std::vector<Finding> JudgeNames(const RuleCase& c);
 
 // Whether neither AWS nor the convention, where it is on, objects to `name` for `resource`.
-bool PassesNameRules(const NameCase& c, const DeclaredResource& resource, std::string_view name);
+bool PassesNameRules(const RuleCase& c, const DeclaredResource& resource, std::string_view name);
 
-// Findings of the rules aws-name and naming-convention for every name that `c.object` adds, in the
-// order of its resources; modes resolved, those that are off left out. Resources that are only
-// observed, that are not known yet, or whose names AWS gives, have no finding.
-std::vector<Finding> NameFindings(const NameCase& c, const Wording& wording);
+// Whether nobody has `name` for what `resource` declares, under any account that may be meant.
+// Where the registry is not asked every name is taken for free.
+bool IsFree(const RuleCase& c, const DeclaredResource& resource, const std::string& name);
 
-// What the mode of `rule` about `resource`, called `name`, is asked for. Lives as long as `c`.
-ModeSubject SubjectOf(const NameCase& c, Rule rule, const DeclaredResource& resource,
-                      std::string_view name);
+// What the mode of `rule` about `resource`, called `name`, is asked for.
+ModeTopic TopicOf(const RuleCase& c, Rule rule, const DeclaredResource& resource,
+                  std::string_view name);
 
 // The facts of one name, as the rules see them. Lives as long as `c` and `name`.
-NameFacts FactsOf(const NameCase& c, const DeclaredResource& resource, std::string_view name);
+NameFacts FactsOf(const RuleCase& c, const DeclaredResource& resource, std::string_view name);
 
 // The name that AWS's rule for the type is about; empty when it is not known or not the user's.
 std::string_view NameOf(const DeclaredResource& resource, const AwsNameRule& rule);

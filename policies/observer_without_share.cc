@@ -7,7 +7,12 @@
 #include <string>
 
 #include "policies/people.h"
+#include "policies/policy.h"
+#include "policies/rule_case.h"
 #include "policies/sharing_rules.h"
+#include "registry/ownership/facts.h"
+#include "registry/ownership/grant.h"
+#include "registry/ownership/names.h"
 #include "registry/ownership/rows.h"
 #include "registry/ownership/sharing.h"
 
@@ -21,10 +26,32 @@ std::string WhoToAsk(const Owner& holder, const Wording& wording) {
 
 }  // namespace
 
+std::vector<Finding> JudgeObservers(const RuleCase& c) {
+  std::vector<Finding> out;
+  for (const DeclaredResource& resource : c.object->resources) {
+    if (resource.intent != Intent::kObserves || resource.key.empty()) continue;
+    const std::optional<Owner> holder = OwnerByNames(resource, *c.facts);
+    if (!holder || !IsOfOthers(*holder, c)) continue;
+    const std::vector<Agreement> agreements = c.facts->AgreementsOf(holder->key);
+    const bool existed =
+        c.old_object != nullptr && Declares(*c.old_object, resource.key) != nullptr;
+    auto finding = ObserverWithoutShare({.use = &resource,
+                                         .holder = &*holder,
+                                         .party = PartyOf(*c.root),
+                                         .parties = &c.policy->parties,
+                                         .agreements = agreements,
+                                         .existed = existed,
+                                         .now = c.now},
+                                        WordingOf(c));
+    if (!finding) continue;
+    Keep(c, *std::move(finding),
+         {.type = resource.identity.type, .name = holder->name, .sure = resource.sure}, out);
+  }
+  return out;
+}
+
 std::optional<Finding> ObserverWithoutShare(const UseFacts& facts, const Wording& wording) {
   const Owner& holder = *facts.holder;
-  if (holder.root == *wording.root || OneParty(holder.party, facts.party, *facts.parties))
-    return std::nullopt;
   const Standing standing = StandingOf(facts, ShareLevel::kObserve);
   if (standing == Standing::kShared) return std::nullopt;
   if (standing == Standing::kEndsSoon || (standing == Standing::kEnded && facts.existed)) {

@@ -7,12 +7,9 @@
 #include <map>
 #include <memory>
 #include <set>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "policies/account_party.h"
 #include "policies/mode.h"
 #include "policies/name_rules.h"
 #include "policies/rules.h"
@@ -51,16 +48,6 @@ struct AdmissionPolicy {
   std::function<std::string(const Slot&)> doubt_of;
   std::string public_url;  // without trailing slash; empty: texts hold no link
 };
-
-// Whether configuration names the rule deletion-protection.
-bool IsDeletionJudged(const AdmissionPolicy& policy);
-
-// The service that configuration binds to namespace `ns`; empty when there is none.
-std::string_view BoundService(const AdmissionPolicy& policy, std::string_view ns);
-
-// True when `text` matches one of `patterns` as a whole. Linear in the length of `text` per
-// pattern.
-bool MatchesAny(std::string_view text, std::span<const std::string> patterns);
 
 }  // namespace truce
 

@@ -9,7 +9,6 @@
 #include "policies/people.h"
 
 namespace truce {
-namespace {}  // namespace
 
 Finding BadResourceName(const BadName& bad, Mode mode, const Wording& wording) {
   const std::string type = TypeForPeople(bad.type);

@@ -1,29 +1,45 @@
 #include "policies/rule_list.h"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
+#include <utility>
+
+#include "policies/name_rules.h"
+#include "policies/policy.h"
+#include "policies/rule_case.h"
 
 namespace truce {
 namespace {
 
+constexpr Entry kDeclared = Entry::kDeclarations;
+
 constexpr std::array<RuleSpec, kRuleCount> kRules = {{
-    {Rule::kDuplicateOwnership, "duplicate-ownership", "a resource has one owner", false, false},
+    {Rule::kDuplicateOwnership, "duplicate-ownership", "a resource has one owner", false, false,
+     kDeclared, nullptr},
     {Rule::kResourceName, "resource-name", "names contain no invisible or look-alike characters",
-     false, false},
+     false, false, kDeclared, nullptr},
     {Rule::kReservationCap, "reservation-cap",
-     "a namespace stays below the cap of unconfirmed reservations", false, false},
+     "a namespace stays below the cap of unconfirmed reservations", false, false, kDeclared,
+     nullptr},
     {Rule::kUnclearDeclaration, "unclear-declaration", "what is declared is protected", false,
-     false},
+     false, kDeclared, nullptr},
     {Rule::kForeignAttachment, "foreign-attachment", "nothing is written into another's resource",
-     false, true},
-    {Rule::kAwsName, "aws-name", "AWS takes the name", false, true},
-    {Rule::kNamingConvention, "naming-convention", "the name follows the template", true, true},
+     false, true, kDeclared, &JudgeAttachments},
     {Rule::kObserverWithoutShare, "observer-without-share",
-     "another's resource is observed where its owner shares it", true, true},
+     "another's resource is observed where its owner shares it", true, true, kDeclared,
+     &JudgeObservers},
+    {Rule::kAccountParty, "account-party", "a namespace declares in its own accounts", false, true,
+     kDeclared, &JudgeAccounts},
+    // Both rules about names: they propose one name.
+    {Rule::kAwsName, "aws-name", "AWS takes the name", false, true, kDeclared, &JudgeNames},
+    {Rule::kNamingConvention, "naming-convention", "the name follows the template", true, true,
+     kDeclared, nullptr},
     {Rule::kDeletionProtection, "deletion-protection",
-     "shared, observed or protected resources are not deleted", true, true},
+     "shared, observed or protected resources are not deleted", true, true, Entry::kDeletions,
+     &JudgeDeletions},
     {Rule::kStatusNames, "status-names", "what a status shows is its provider's to say", false,
-     false},
-    {Rule::kAccountParty, "account-party", "a namespace declares in its own accounts", false, true},
+     false, Entry::kStatuses, &JudgeStatusNames},
 }};
 
 constexpr bool IsOrdered() {
@@ -34,8 +50,81 @@ constexpr bool IsOrdered() {
 }
 static_assert(IsOrdered(), "the list has one line per enumerator of Rule, in their order");
 
+// Nobody asked for the rule. Deletions are another matter: a mark is enforced unasked.
+bool IsIdle(const RuleSpec& spec, const RuleCase& c) {
+  return spec.opt_in && spec.entry == kDeclared && !IsConfigured(c.policy->modes, spec.rule);
+}
+
 }  // namespace
 
 std::span<const RuleSpec> RuleList() { return kRules; }
+
+std::vector<Finding> JudgeByRules(Entry entry, const RuleCase& c) {
+  std::vector<Finding> out;
+  for (const RuleSpec& spec : kRules) {
+    if (spec.judge == nullptr || spec.entry != entry || IsIdle(spec, c)) continue;
+    std::vector<Finding> found = spec.judge(c);
+    std::move(found.begin(), found.end(), std::back_inserter(out));
+  }
+  return out;
+}
+
+Wording WordingOf(const RuleCase& c) {
+  return {.disclosure = c.policy->disclosure,
+          .public_url = c.policy->public_url,
+          .catalogue = c.policy->catalogue.get(),
+          .object = c.object,
+          .root = c.root};
+}
+
+std::string_view BoundService(const RuleCase& c) {
+  const std::string& ns = c.root->ns.empty() ? c.object->slot.ns : c.root->ns;
+  const auto& services = c.policy->parties.services;
+  if (ns.empty() || services.empty()) return {};
+  const std::string& cluster = c.policy->identity.cluster;
+  const auto set = c.policy->parties.cluster_sets.find(cluster);
+  std::string place = set == c.policy->parties.cluster_sets.end() ? cluster : set->second;
+  const auto found = services.find(place.append(1, '/').append(ns));
+  return found == services.end() ? std::string_view() : std::string_view(found->second);
+}
+
+AppliedMode ModeIn(const RuleCase& c, Rule rule, const ModeTopic& topic) {
+  ModeSubject subject{.rule = rule,
+                      .type = topic.type,
+                      .sure = topic.sure,
+                      .resource_name = topic.name,
+                      .object = &c.object->slot,
+                      .root = c.root,
+                      .service = topic.service.empty() ? DeclaredService(*c.object) : topic.service,
+                      .bound_service = BoundService(c),
+                      .marked = topic.marked};
+  if (c.evidence != nullptr) subject.labels = c.evidence->labels;
+  return Apply(c.policy->modes, subject, c.now);
+}
+
+Mode StrictestMode(const RuleCase& c) {
+  if (c.requester == nullptr) return Mode::kEnforce;
+  if (c.object->terminating) return Mode::kAudit;
+  return c.policy->recovering ? Mode::kWarn : Mode::kEnforce;
+}
+
+void Keep(const RuleCase& c, Finding finding, const ModeTopic& topic, std::vector<Finding>& out) {
+  const AppliedMode applied = ModeIn(c, finding.rule, topic);
+  Keep(c, std::move(finding), applied, out);
+}
+
+void Keep(const RuleCase& c, Finding finding, const AppliedMode& applied,
+          std::vector<Finding>& out) {
+  const Mode strictest = StrictestMode(c);
+  finding.at_most = std::min({finding.mode, applied.at_most, strictest});
+  finding.mode = std::min({finding.mode, applied.mode, strictest});
+  if (finding.mode == Mode::kOff) return;
+  if (applied.expired != nullptr) NoteExpiry(*applied.expired, finding);
+  out.push_back(std::move(finding));
+}
+
+bool MayBindLate(const RuleCase& c) {
+  return c.requester != nullptr && c.requester->provider && c.old_object != nullptr;
+}
 
 }  // namespace truce

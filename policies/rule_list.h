@@ -2,12 +2,20 @@
 #ifndef TRUCE_POLICIES_RULE_LIST_H_
 #define TRUCE_POLICIES_RULE_LIST_H_
 
+#include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "policies/finding.h"
 
 namespace truce {
+
+struct RuleCase;
+
+// Which reviews a rule is asked about; each kind has an entry of its own in the webhook
+// configuration.
+enum class Entry : std::uint8_t { kDeclarations, kDeletions, kStatuses };
 
 // What holds for one rule, whatever the object. The rule itself is the file `policies/<id>.cc` with
 // '_' for '-': its head has spec, parameters and vectors.
@@ -17,6 +25,10 @@ struct RuleSpec {
   std::string_view about;  // one line, for people
   bool opt_in;             // off until configuration names it
   bool exemptible;         // an exemption that names no rule means it too
+  Entry entry;
+  // Pure: what the rule finds, in the mode that configuration has for it. Null: the registry finds
+  // it while it decides, and the rule has the words for it alone.
+  std::vector<Finding> (*judge)(const RuleCase&);
 };
 
 // Ordered as the enumerators of Rule.

@@ -1,11 +1,16 @@
-// The rules about ownership: from a decision to findings in words. Pure functions.
+// The rules: what each judges, and what the registry decided in words. Pure functions.
 #ifndef TRUCE_POLICIES_RULES_H_
 #define TRUCE_POLICIES_RULES_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "policies/finding.h"
 #include "registry/catalogue/catalogue.h"
@@ -15,6 +20,15 @@
 namespace truce {
 
 struct Clash;
+struct RuleCase;
+
+// What judges the rules of RuleList that the registry does not decide; those about names:
+// name_rules.h.
+std::vector<Finding> JudgeAttachments(const RuleCase& c);
+std::vector<Finding> JudgeObservers(const RuleCase& c);
+std::vector<Finding> JudgeAccounts(const RuleCase& c);
+std::vector<Finding> JudgeDeletions(const RuleCase& c);
+std::vector<Finding> JudgeStatusNames(const RuleCase& c);
 
 // How much of the holder a text names (I8).
 enum class Disclosure : std::uint8_t {
@@ -73,6 +87,23 @@ Finding UnclearName(const ObjectFacts& object, const Wording& wording);
 // Rule unclear-declaration, always a warning: nobody owns the name as far as the registry knows,
 // but a kind that can declare it cannot be listed.
 Finding PerhapsTaken(const DeclaredResource& resource, const Wording& wording);
+
+// Account (12 digits) -> the namespaces that may declare in it. Empty: rule account-party is off.
+using AccountParties = std::map<std::string, std::set<std::string>, std::less<>>;
+
+// Rule account-party. Nothing for an account that is not known, is known from a status alone (only
+// its provider writes that), or is bound to nobody; for what only observes, which takes no name;
+// and for a root without namespace, which no tenant makes. Otherwise, when the account is bound to
+// other namespaces than that of the root: a finding in mode enforce.
+std::optional<Finding> AccountOfOthers(const DeclaredResource& resource,
+                                       const AccountParties& parties, const Wording& wording);
+
+// Rule status-names: somebody who is no provider changes what names are read from.
+struct StatusWrite {
+  std::string_view field;  // "status.atProvider.arn"
+  std::string_view user;
+};
+Finding StatusNameChanged(const StatusWrite& write, const Wording& wording);
 
 }  // namespace truce
 

@@ -1,6 +1,8 @@
 #include <string>
 
 #include "policies/people.h"
+#include "policies/policy.h"
+#include "policies/rule_case.h"
 #include "policies/sharing_rules.h"
 #include "registry/ownership/rows.h"
 #include "registry/ownership/sharing.h"
@@ -30,6 +32,10 @@ std::string ShareCommand(const Owner& owner, const PartyId& with, ShareLevel lev
 void AddLink(const Owner& owner, const Wording& wording, Finding& finding) {
   if (wording.public_url.empty() || owner.id.empty()) return;
   finding.link = std::string(wording.public_url) + "/r/" + owner.id.text;
+}
+
+bool IsOfOthers(const Owner& holder, const RuleCase& c) {
+  return holder.root != *c.root && !OneParty(holder.party, PartyOf(*c.root), c.policy->parties);
 }
 
 Standing StandingOf(const UseFacts& facts, ShareLevel level) {

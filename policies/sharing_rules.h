@@ -1,5 +1,5 @@
-// Rules about what an owner agreed to: observer-without-share, deletion-protection; and the words
-// for a share that ends.
+// Rules about what an owner agreed to: foreign-attachment, observer-without-share,
+// deletion-protection; and the words for a share that ends.
 #ifndef TRUCE_POLICIES_SHARING_RULES_H_
 #define TRUCE_POLICIES_SHARING_RULES_H_
 
@@ -28,8 +28,8 @@ std::string ShareCommand(const Owner& owner, const PartyId& with, ShareLevel lev
 // The page about the resource, where there is one.
 void AddLink(const Owner& owner, const Wording& wording, Finding& finding);
 
-// Facts of one use of another party's resource: an attachment to it, or an observer of it. The
-// pointees must live during the call only.
+// Facts of one use of a resource of another party, below another root: an attachment to it, or an
+// observer of it. The pointees must live during the call only.
 struct UseFacts {
   const DeclaredResource* use = nullptr;  // the attachment, or what is observed
   const Owner* holder = nullptr;          // of the resource that is used
@@ -52,6 +52,16 @@ Standing StandingOf(const UseFacts& facts, ShareLevel level);
 // A warning that the share on which the use relies ends soon, or has ended.
 Finding ShareEnds(Rule rule, const UseFacts& facts, bool ended, const Wording& wording);
 
+// Whether `holder` is another party than that of the root in `c`, and another root.
+bool IsOfOthers(const Owner& holder, const RuleCase& c);
+
+// Rule foreign-attachment. Nothing when the attachment's party may attach. A share that ends within
+// kShareNotice warns. One that has ended refuses new attachments and warns those that existed;
+// without any share those that existed are none of this rule's business. Otherwise a finding in
+// mode enforce; at most a warning while both were written by hand, cluster-scoped: then nothing
+// tells whether their authors are two (audit when both name one service).
+std::optional<Finding> ForeignAttachment(const UseFacts& facts, const Wording& wording);
+
 // Rule observer-without-share, off until configured: a declaration observes a resource of another
 // party that does not share it. Nothing for observers that existed, but a warning when their share
 // has ended; a warning when it ends soon.
@@ -67,7 +77,7 @@ struct DeletionFacts {
 };
 
 // Rule deletion-protection, off until configured: the deletion of an object would delete a resource
-// that is protected, shared, or observed by other parties. In mode enforce; the caller lowers it.
+// that is protected, shared, or observed by other parties. In mode enforce.
 std::optional<Finding> DeletionProtection(const DeletionFacts& facts, const Wording& wording);
 
 }  // namespace truce

@@ -5,19 +5,30 @@
 // `restorers`. Of an object that terminates too: its end frees what its last version shows.
 // Parameters: none; mode of the type. Vectors: tests/unit/status_guard_test.cc (a status is no part
 // of a declaration).
-#include "policies/status_names.h"
-
 #include <string>
 
 #include "policies/people.h"
+#include "policies/policy.h"
+#include "policies/rule_case.h"
 
 namespace truce {
 
-Finding StatusNameChanged(const StatusWrite& write) {
+std::vector<Finding> JudgeStatusNames(const RuleCase& c) {
+  std::vector<Finding> out;
+  const Slot& slot = c.object->slot;
+  const KindEntry* kind = c.policy->catalogue->FindKind(slot.group, slot.kind);
+  const bool may_write = c.requester->provider || c.requester->restorer;
+  if (kind == nullptr || c.status_field.empty() || may_write) return out;
+  Keep(c, StatusNameChanged({c.status_field, c.requester->user}, WordingOf(c)),
+       {.type = kind->type->name}, out);
+  return out;
+}
+
+Finding StatusNameChanged(const StatusWrite& write, const Wording& wording) {
   const std::string user = Quoted(write.user);
   Finding out;
   out.rule = Rule::kStatusNames;
-  out.resource = OneLine(ObjectForPeople(*write.object), kShownTextBytesMax);
+  out.resource = OneLine(ObjectForPeople(wording.object->slot), kShownTextBytesMax);
   out.cause = "User " + user + " may not change " + std::string(write.field) + " of " +
               out.resource +
               ": it tells which cloud resource the object has, and only its provider knows that.";

@@ -10,7 +10,6 @@
 #include "policies/people.h"
 
 namespace truce {
-namespace {}  // namespace
 
 Finding UnclearDeclaration(const DeclaredResource& resource, const Wording& wording) {
   const std::string type = TypeForPeople(resource.identity.type);

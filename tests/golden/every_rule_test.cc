@@ -10,13 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "policies/account_party.h"
-#include "policies/foreign_attachment.h"
 #include "policies/name_rules.h"
 #include "policies/rule_list.h"
 #include "policies/rules.h"
 #include "policies/sharing_rules.h"
-#include "policies/status_names.h"
 #include "registry/ownership/review.h"
 #include "registry/ownership/sharing.h"
 #include "tests/support/golden.h"
@@ -177,9 +174,9 @@ class EveryRule : public testing::Test {
   }
 
   std::vector<Sample> Statuses() const {
-    return {{"refused", StatusNameChanged({.object = &object_.slot,
-                                           .field = "status.atProvider.arn",
-                                           .user = "ann@example.org"})}};
+    return {
+        {"refused", StatusNameChanged({.field = "status.atProvider.arn", .user = "ann@example.org"},
+                                      Words())}};
   }
 
   std::vector<Sample> SamplesOf(Rule rule) {

@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "policies/finding.h"
-#include "policies/foreign_attachment.h"
 #include "policies/name_rules.h"
 #include "policies/people.h"
+#include "policies/policy.h"
+#include "policies/rule_case.h"
 #include "policies/rules.h"
+#include "policies/sharing_rules.h"
 #include "registry/ownership/import.h"
 #include "registry/ownership/review.h"
 #include "registry/ownership/sharing.h"
@@ -304,20 +306,22 @@ struct NameTexts : Texts {
   std::vector<Finding> Judge() {
     const auto aws = std::make_shared<const AwsNames>(
         AwsNames::Compile(Catalogue::BuiltIn(), BuiltInAwsNames()).value());
-    NamePolicy policy;
-    policy.aws = aws;
+    NamePolicy names;
+    names.aws = aws;
+    AdmissionPolicy policy;
+    policy.catalogue = {std::shared_ptr<void>(), &Catalogue::BuiltIn()};
+    policy.modes = modes;
     if (naming) {
-      policy.convention.emplace(NamingConvention::Compile(spec, Catalogue::BuiltIn(), aws).value());
-      auto& entries = modes.rules[static_cast<std::size_t>(Rule::kNamingConvention)];
+      names.convention.emplace(NamingConvention::Compile(spec, Catalogue::BuiltIn(), aws).value());
+      auto& entries = policy.modes.rules[static_cast<std::size_t>(Rule::kNamingConvention)];
       if (entries.empty()) entries.push_back({Mode::kEnforce, {}, {}, {}, "truce.yaml:3"});
     }
-    return NameFindings({.policy = &policy,
-                         .modes = &modes,
-                         .object = &object,
-                         .evidence = &evidence,
-                         .root = &root,
-                         .now = *ParseTimestamp("2026-11-21T08:00:00Z")},
-                        MakeWording());
+    policy.names = std::make_shared<const NamePolicy>(std::move(names));
+    return JudgeNames({.policy = &policy,
+                       .object = &object,
+                       .evidence = &evidence,
+                       .root = &root,
+                       .now = *ParseTimestamp("2026-11-21T08:00:00Z")});
   }
 
   void ExpectAll(const std::string& name) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "policies/name_rules.h"
+#include "policies/rule_case.h"
 #include "registry/identity/characters.h"
 #include "tests/support/cpu_time.h"
 #include "tests/support/policy_of.h"
@@ -81,14 +82,8 @@ std::vector<Finding> FindingsOf(const std::string& type, const std::string& name
   resource.name = name;
   object.resources = {resource};
   const NameEvidence evidence;
-  const NameCase name_case{.policy = policy.names.get(),
-                           .modes = &policy.modes,
-                           .object = &object,
-                           .evidence = &evidence,
-                           .root = &object.slot,
-                           .now = {}};
-  return NameFindings(
-      name_case, {.catalogue = policy.catalogue.get(), .object = &object, .root = &object.slot});
+  return JudgeNames(
+      {.policy = &policy, .object = &object, .evidence = &evidence, .root = &object.slot});
 }
 
 bool IsOneLine(const std::string& text) {

@@ -7,6 +7,7 @@
 
 #include "policies/name_rules.h"
 #include "policies/policy.h"
+#include "policies/rule_case.h"
 #include "tests/support/policy_vectors.h"
 #include "webhook/check/manifest_reader.h"
 #include "webhook/config/load.h"
@@ -62,23 +63,13 @@ std::vector<Finding> Judge(const PolicyVector& vector, const AdmissionPolicy& po
     old = FactsOf(before, policy);
   }
   EXPECT_TRUE(object.known_kind) << vector.id;
-  const NameEvidence evidence =
-      ReadEvidence(document.root(), object, *policy.names, policy.identity);
-  const NameCase name_case{.policy = policy.names.get(),
-                           .modes = &policy.modes,
-                           .object = &object,
-                           .old_object = old ? &*old : nullptr,
-                           .evidence = &evidence,
-                           .root = &object.slot,
-                           .bound_service = BoundService(policy, object.slot.ns),
-                           .at_most = Mode::kEnforce,
-                           .now = vector.at};
-  const Wording wording{.disclosure = Disclosure::kFull,
-                        .public_url = {},
-                        .catalogue = policy.identity.catalogue,
-                        .object = &object,
-                        .root = &object.slot};
-  return NameFindings(name_case, wording);
+  const NameEvidence evidence = ReadEvidence(document.root(), object, policy);
+  return JudgeNames({.policy = &policy,
+                     .object = &object,
+                     .old_object = old ? &*old : nullptr,
+                     .evidence = &evidence,
+                     .root = &object.slot,
+                     .now = vector.at});
 }
 
 std::string Shown(const std::vector<Finding>& findings) {

@@ -10,15 +10,16 @@
 #include <span>
 #include <utility>
 
-#include "webhook/admission/check_judgement.h"
+#include "policies/check_judgement.h"
+#include "policies/judge.h"
 #include "webhook/admission/codec.h"
-#include "webhook/admission/judge.h"
 #include "webhook/admission/ownership_check.h"
-#include "webhook/admission/status_judgement.h"
+#include "webhook/admission/review_case.h"
 
 namespace truce {
 namespace {
 
+constexpr int kDeniedCode = 403;                        // of a denial in the review's answer
 constexpr std::chrono::milliseconds kReplyMargin{100};  // for the way back through TLS and queues
 constexpr std::chrono::seconds kTimeoutDefault{10};     // of the API server
 constexpr std::chrono::seconds kTimeoutMax{30};         // an API server allows no more
@@ -68,8 +69,12 @@ std::optional<std::chrono::seconds> TimeoutOf(const HttpRequest& request) {
   return std::min(std::chrono::seconds(seconds), kTimeoutMax);
 }
 
+bool Refuses(const Finding& finding) { return finding.mode == Mode::kEnforce; }
+
 // A judgement lent to the store, which may still run it when the caller's time is over.
 struct Shared {
+  explicit Shared(Judgement&& lent) : judgement(std::move(lent)) {}
+
   Judgement judgement;
   Decision decision;  // without its changes, which the store has
   bool wrote = false;
@@ -204,26 +209,25 @@ class Call final : public std::enable_shared_from_this<Call> {
 
   // Needs no registry, so it is answered whether or not there is one.
   HttpResponse JudgeStatusOf(const AdmissionRequest& review) {
-    std::optional<Finding> finding = JudgeStatus(review, *policy_, ports_.clock.Now());
-    if (!finding) return Allowed(review.uid);
-    const bool denies = finding->mode == Mode::kEnforce;
-    MakePrintable(*finding);
-    findings_.push_back(*std::move(finding));
+    const std::optional<StatusCase> status = StatusCaseOf(review, *policy_);
+    if (!status) return Allowed(review.uid);
+    findings_ = JudgeStatus(*status, *policy_, ports_.clock.Now());
+    const bool denies = std::any_of(findings_.begin(), findings_.end(), Refuses);
     return denies ? Denied(review.uid, kDeniedCode) : Allowed(review.uid);
   }
 
   HttpResponse JudgeCheck(const AdmissionRequest& review, Deadline deadline, bool ready) {
     if (!ready) return Unknown(UnknownCause::kNotReady, {});
-    Result<CheckJudgement> prepared = CheckJudgement::Prepare(review, *policy_, ports_.clock.Now());
-    if (!prepared.ok()) return Unfit(review.uid, prepared.error());
-    CheckJudgement& judgement = prepared.value();
+    Result<std::vector<ReviewCase>> parts = QuestionsOf(review, *policy_);
+    if (!parts.ok()) return Unfit(review.uid, parts.error());
+    CheckJudgement judgement(std::move(parts).value(), *policy_, ports_.clock.Now());
     for (const std::string& ns : judgement.other_namespaces()) {
       const Result<bool> speaks =
           ports_.speaks_for ? ports_.speaks_for(review, ns, deadline) : Result<bool>(false);
       if (!speaks.ok()) return Unknown(CauseOf(speaks.error().code), speaks.error().message);
       if (!speaks.value()) return Unfit(review.uid, Stranger(review.user, ns));
     }
-    const auto look = [&](const Facts& facts) { judgement.Decide(facts, ports_.ids); };
+    const auto look = [&](const Facts& facts) { judgement.Judge(facts, ports_.ids); };
     const Result<void> read = ports_.store.Read(look, deadline);
     if (!read.ok()) return Unknown(CauseOf(read.error().code), read.error().message);
     if (!judgement.unlisted().empty()) return Unlisted(judgement.unlisted());
@@ -274,16 +278,16 @@ class Call final : public std::enable_shared_from_this<Call> {
       return Allowed(review.uid);
     }
     if (ready && IsUnchanged(review)) return Allowed(review.uid);
-    Result<Judgement> prepared = Judgement::Prepare(review, *policy_, ports_.clock.Now());
-    if (!prepared.ok()) return BadRequest(prepared.error().message);
-    Judgement& judgement = prepared.value();
-    if (!judgement.concerns_registry()) return Allowed(review.uid);
+    Result<ReviewCase> asked = ReviewCaseOf(review, *policy_);
+    if (!asked.ok()) return BadRequest(asked.error().message);
+    if (!ConcernsRegistry(asked.value().request)) return Allowed(review.uid);
+    Judgement judgement(std::move(asked).value(), *policy_, ports_.clock.Now());
     const bool must_know = judgement.must_be_known();
     if (!ready) return must_know ? Unknown(UnknownCause::kNotReady, {}) : Allowed(review.uid);
     bool writes = false;
     const auto look = [&](const Facts& facts) {
       writes = ProbablyWrites(review, judgement.request(), facts);
-      if (!writes) decision_ = judgement.Decide(facts, ports_.ids);
+      if (!writes) decision_ = judgement.Judge(facts, ports_.ids);
     };
     const Result<void> read = ports_.store.Read(look, deadline);
     if (!read.ok() && !must_know) return Allowed(review.uid);
@@ -330,14 +334,14 @@ class Call final : public std::enable_shared_from_this<Call> {
   }
 
   // Decides inside the transaction; that decision counts. Answered when it is durable (I3).
-  void Write(Judgement judgement, Deadline deadline) {
+  void Write(Judgement&& judgement, Deadline deadline) {
     decision_ = {};
     Locks locks = LocksOf(judgement.request());
     LockParents(judgement.request().object, *policy_->catalogue, locks.keys);
-    const auto shared = std::make_shared<Shared>(Shared{std::move(judgement), {}, false});
+    const auto shared = std::make_shared<Shared>(std::move(judgement));
     // The policy lives as long as the judgement that points into it.
     auto decide = [shared, policy = policy_, ids = ports_.ids](const Facts& facts) {
-      shared->decision = shared->judgement.Decide(facts, ids);
+      shared->decision = shared->judgement.Judge(facts, ids);
       Changes changes = std::exchange(shared->decision.changes, {});
       if (!shared->judgement.unlisted().empty()) changes = {};
       shared->wrote = !changes.empty();
@@ -377,9 +381,10 @@ class Call final : public std::enable_shared_from_this<Call> {
     service_ = DeclaredService(judgement.request().object);
     record_.service = service_;
     if (decision_.allowed) return Allowed(uid);
-    HttpResponse response = Denied(uid, judgement.DenialCode());
     const ReviewRequest& request = judgement.request();
-    if (request.requester.composite_controller && request.object.lineage.controller) {
+    const bool is_composed = request.requester.composite_controller;
+    HttpResponse response = Denied(uid, is_composed ? policy_->composite_denial_code : kDeniedCode);
+    if (is_composed && request.object.lineage.controller) {
       composite_ = *request.object.lineage.controller;
     }
     return response;
@@ -387,11 +392,10 @@ class Call final : public std::enable_shared_from_this<Call> {
 
   // By the findings in mode enforce.
   HttpResponse Denied(std::string_view uid, int code) {
-    const auto refuses = [](const Finding& finding) { return finding.mode == Mode::kEnforce; };
     std::vector<Finding> some;
     std::span<const Finding> refused = findings_;
-    if (!std::all_of(findings_.begin(), findings_.end(), refuses)) {
-      std::copy_if(findings_.begin(), findings_.end(), std::back_inserter(some), refuses);
+    if (!std::all_of(findings_.begin(), findings_.end(), Refuses)) {
+      std::copy_if(findings_.begin(), findings_.end(), std::back_inserter(some), Refuses);
       refused = some;
     }
     if (TRUCE_NEVER(refused.empty())) {

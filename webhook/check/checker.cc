@@ -9,6 +9,7 @@
 
 #include "policies/name_rules.h"
 #include "policies/people.h"
+#include "policies/rule_case.h"
 #include "policies/rules.h"
 #include "registry/base/text.h"
 #include "webhook/check/answer.h"
@@ -284,16 +285,10 @@ void Checker::Impl::JudgeHere(const YamlNode& object, const ObjectFacts& facts,
   }
   if (!facts.name_finding.empty()) add(UnclearName(facts, wording), subject.place.at);
   if (policy.names == nullptr || facts.resources.empty()) return;
-  const NameEvidence evidence =
-      ReadEvidence(document.root(), facts, *policy.names, policy.identity);
-  const NameCase names{.policy = policy.names.get(),
-                       .modes = &policy.modes,
-                       .object = &facts,
-                       .evidence = &evidence,
-                       .root = &facts.slot,
-                       .bound_service = BoundService(policy, facts.slot.ns),
-                       .now = now};
-  for (const Finding& finding : NameFindings(names, wording)) {
+  const NameEvidence evidence = ReadEvidence(document.root(), facts, policy);
+  const RuleCase c{
+      .policy = &policy, .object = &facts, .evidence = &evidence, .root = &facts.slot, .now = now};
+  for (const Finding& finding : JudgeNames(c)) {
     YamlPlace at = subject.place.at;
     for (const Declared& declared : subject.declared) {
       const std::string quoted = "\"" + declared.resource.name + "\"";

@@ -16,7 +16,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "policies/account_party.h"
+#include "policies/rules.h"
 #include "registry/base/clock.h"
 #include "registry/base/result.h"
 #include "registry/store/store.h"

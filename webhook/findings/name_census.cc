@@ -5,6 +5,7 @@
 
 #include "policies/name_rules.h"
 #include "policies/people.h"
+#include "policies/rule_case.h"
 #include "webhook/findings/text_table.h"
 
 namespace truce {
@@ -19,7 +20,7 @@ State StateOf(const AppliedMode& applied) {
   return applied.exempt != nullptr ? State::kExempt : State::kConforming;
 }
 
-Judged Faulty(const NameCase& c, Rule rule, const AppliedMode& applied, std::string better) {
+Judged Faulty(const RuleCase& c, Rule rule, const AppliedMode& applied, std::string better) {
   Judged out;
   out.state = StateOf(applied);
   out.violation.object = ForPeople(c.object->slot);
@@ -30,22 +31,23 @@ Judged Faulty(const NameCase& c, Rule rule, const AppliedMode& applied, std::str
 }
 
 // One verdict a name: the convention's, whose suggestion AWS takes too, before AWS's.
-Judged Judge(const NameCase& c, const DeclaredResource& resource, const AwsNameRule& rule) {
+Judged Judge(const RuleCase& c, const DeclaredResource& resource, const AwsNameRule& rule) {
   const NameFacts facts = FactsOf(c, resource, NameOf(resource, rule));
+  const auto mode_of = [&](Rule each) {
+    return ModeIn(c, each, TopicOf(c, each, resource, facts.name));
+  };
   Judged out;
-  const auto departure = c.policy->convention ? c.policy->convention->FaultOf(facts) : std::nullopt;
+  const auto& convention = c.policy->names->convention;
+  const auto departure = convention ? convention->FaultOf(facts) : std::nullopt;
   if (departure) {
-    const AppliedMode applied =
-        Apply(*c.modes, SubjectOf(c, Rule::kNamingConvention, resource, facts.name), c.now);
-    out = Faulty(c, Rule::kNamingConvention, applied,
+    out = Faulty(c, Rule::kNamingConvention, mode_of(Rule::kNamingConvention),
                  departure->suggestion.empty() ? departure->pattern : departure->suggestion);
   }
   if (out.state == State::kViolating) return out;
   const auto fault = rule.FaultOf(facts.name, facts.fifo);
   if (!fault || fault->warns) return out;
-  const AppliedMode applied =
-      Apply(*c.modes, SubjectOf(c, Rule::kAwsName, resource, facts.name), c.now);
-  Judged by_aws = Faulty(c, Rule::kAwsName, applied, rule.Near(facts.name, facts.fifo));
+  Judged by_aws =
+      Faulty(c, Rule::kAwsName, mode_of(Rule::kAwsName), rule.Near(facts.name, facts.fifo));
   return by_aws.state == State::kConforming ? out : by_aws;
 }
 
@@ -83,18 +85,11 @@ void NameCensus::Count(const std::string& service, Judged judged) {
   }
 }
 
-void NameCensus::AddBadNames(const ObjectFacts& facts, const NameCase& c,
-                             const std::string& service) {
-  for (const BadName& bad : facts.bad_names) {
-    const ModeSubject subject{.rule = Rule::kResourceName,
-                              .type = bad.type,
-                              .resource_name = bad.shown,
-                              .object = &facts.slot,
-                              .root = c.root,
-                              .service = DeclaredService(facts),
-                              .bound_service = c.bound_service,
-                              .labels = c.evidence->labels};
-    Judged judged = Faulty(c, Rule::kResourceName, Apply(policy_->modes, subject, now_), "");
+void NameCensus::AddBadNames(const RuleCase& c, const std::string& service) {
+  for (const BadName& bad : c.object->bad_names) {
+    const AppliedMode applied =
+        ModeIn(c, Rule::kResourceName, {.type = bad.type, .name = bad.shown});
+    Judged judged = Faulty(c, Rule::kResourceName, applied, "");
     judged.violation.type = bad.type;
     judged.violation.name = bad.shown;
     Count(service, std::move(judged));
@@ -104,19 +99,15 @@ void NameCensus::AddBadNames(const ObjectFacts& facts, const NameCase& c,
 void NameCensus::Add(Value object, const GroupKind& kind) {
   if (policy_->names == nullptr) return;
   const ObjectFacts facts = Identify(object, kind, policy_->identity);
-  const NameEvidence evidence = ReadEvidence(object, facts, *policy_->names, policy_->identity);
+  const NameEvidence evidence = ReadEvidence(object, facts, *policy_);
   const auto known = registry_.root_of ? registry_.root_of(facts.uid) : std::nullopt;
-  const Slot& root = known ? *known : facts.slot;
-  const NameCase c{
-      .policy = policy_->names.get(),
-      .modes = &policy_->modes,
-      .object = &facts,
-      .evidence = &evidence,
-      .root = &root,
-      .bound_service = BoundService(*policy_, root.ns.empty() ? facts.slot.ns : root.ns),
-      .now = now_};
+  const RuleCase c{.policy = policy_.get(),
+                   .object = &facts,
+                   .evidence = &evidence,
+                   .root = known ? &*known : &facts.slot,
+                   .now = now_};
   std::string service(DeclaredService(facts));
-  AddBadNames(facts, c, service);
+  AddBadNames(c, service);
   for (const DeclaredResource& resource : facts.resources) {
     if (resource.intent == Intent::kObserves) continue;
     const AwsNameRule* rule = policy_->names->aws->Find(resource.identity.type);

@@ -92,7 +92,7 @@ class NameCensus final {
   NameReport Take();
 
  private:
-  void AddBadNames(const ObjectFacts& facts, const NameCase& c, const std::string& service);
+  void AddBadNames(const RuleCase& c, const std::string& service);
   void Count(const std::string& service, Judged judged);
 
   const std::shared_ptr<const AdmissionPolicy> policy_;

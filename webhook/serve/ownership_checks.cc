@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <iterator>
 
+#include "policies/check_judgement.h"
 #include "policies/finding.h"
-#include "webhook/admission/check_judgement.h"
 #include "webhook/admission/ownership_check.h"
+#include "webhook/admission/review_case.h"
 #include "webhook/check/manifest_reader.h"
 
 namespace truce {
@@ -86,19 +87,20 @@ OwnVerdict OwnershipChecks::Judge(const OwnObject& object, bool was_asked) const
   request.ns = object.ns;
   request.dry_run = true;
   request.object = document.root();
-  Result<CheckJudgement> judgement = CheckJudgement::Prepare(request, *policy, ports_.clock.Now());
-  if (!judgement.ok()) return {false, judgement.error().message, "denied"};
-  const auto look = [&](const Facts& facts) { judgement.value().Decide(facts, ports_.ids); };
+  Result<std::vector<ReviewCase>> parts = QuestionsOf(request, *policy);
+  if (!parts.ok()) return {false, parts.error().message, "denied"};
+  CheckJudgement judgement(std::move(parts).value(), *policy, ports_.clock.Now());
+  const auto look = [&](const Facts& facts) { judgement.Judge(facts, ports_.ids); };
   const Result<void> read = ports_.store.Read(look, std::chrono::steady_clock::now() + kJudgeTime);
   if (!read.ok()) return Unknown(read.error().message);
   // Who asks is known of a review alone.
-  if (!was_asked && !judgement.value().other_namespaces().empty()) {
+  if (!was_asked && !judgement.other_namespaces().empty()) {
     return {false, "nothing, as it asks about other namespaces than its own", "denied"};
   }
-  if (!judgement.value().unlisted().empty()) {
-    return Unknown("no complete list yet of the kinds of " + judgement.value().unlisted());
+  if (!judgement.unlisted().empty()) {
+    return Unknown("no complete list yet of the kinds of " + judgement.unlisted());
   }
-  return VerdictOf(judgement.value());
+  return VerdictOf(judgement);
 }
 
 OwnVerdict OwnershipChecks::VerdictFor(const OwnObject& object) const {

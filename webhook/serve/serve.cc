@@ -7,6 +7,7 @@
 #include "certs/certificate_store.h"
 #include "certs/trust.h"
 #include "policies/finding.h"
+#include "policies/rule_case.h"
 #include "webhook/admission/service.h"
 #include "webhook/api/cluster_json.h"
 #include "webhook/api/explain_route.h"
@@ -379,10 +380,14 @@ class Server {
       around.accounts.insert(account);
     }
     around.mode_of = [policy](const TypeSpec& type) {
-      const Slot nowhere;
-      const ModeSubject subject{
-          .type = type.name, .sure = type.certainty == Certainty::kResearched, .object = &nowhere};
-      return ModeFor(policy->modes, subject, SystemClock().Now());
+      const ObjectFacts nobody;
+      const RuleCase c{.policy = policy.get(),
+                       .object = &nobody,
+                       .root = &nobody.slot,
+                       .now = SystemClock().Now()};
+      return ModeIn(c, Rule::kDuplicateOwnership,
+                    {.type = type.name, .sure = type.certainty == Certainty::kResearched})
+          .mode;
     };
     return around;
   }

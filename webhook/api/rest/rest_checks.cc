@@ -7,10 +7,11 @@
 #include <string>
 #include <utility>
 
+#include "policies/judge.h"
 #include "registry/base/guarded.h"
 #include "registry/base/result.h"
-#include "webhook/admission/judge.h"
 #include "webhook/admission/ownership_check.h"
+#include "webhook/admission/review_case.h"
 #include "webhook/api/resource_json.h"
 #include "webhook/api/rest/check_items.h"
 #include "webhook/api/rest/rest_api.h"
@@ -169,19 +170,18 @@ HttpResponse RestApi::Check(RestCall& call) const {
     const std::string place = "items[" + std::to_string(i) + "]: ";
     const auto review = items.Review(i, call.caller.name);
     if (!review.ok()) return ProblemResponse(review.error());
-    auto judgement = Judgement::PrepareQuestion(review.value(), *call.policy, ports_.clock.Now());
-    if (!judgement.ok()) return ProblemResponse(InvalidArgument(place + judgement.error().message));
-    checked[i].known = judgement.value().request().object.known_kind;
-    if (!judgement.value().concerns_registry()) continue;
+    auto question = QuestionOf(review.value(), *call.policy);
+    if (!question.ok()) return ProblemResponse(InvalidArgument(place + question.error().message));
+    checked[i].known = question.value().request.object.known_kind;
+    if (!ConcernsRegistry(question.value().request)) continue;
+    Judgement judgement(std::move(question).value(), *call.policy, ports_.clock.Now());
     Decision decision;
-    const auto look = [&](const Facts& facts) {
-      decision = judgement.value().Decide(facts, ports_.ids);
-    };
+    const auto look = [&](const Facts& facts) { decision = judgement.Judge(facts, ports_.ids); };
     const Result<void> read = ports_.store.Read(look, call.deadline);
     if (!read.ok()) return ProblemResponse(read.error());
     checked[i].allowed = decision.allowed;
-    checked[i].findings = judgement.value().FindingsOf(decision);
-    checked[i].declared = judgement.value().request().object.resources;
+    checked[i].findings = judgement.FindingsOf(decision);
+    checked[i].declared = judgement.request().object.resources;
   }
   CompareItems(items, checked);
   const bool allowed =

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "policies/rule_case.h"
 #include "registry/base/result.h"
 #include "registry/base/text.h"
 #include "registry/ownership/names.h"
@@ -428,16 +429,15 @@ std::vector<Hindrance> RestApi::HindrancesOf(const ResourceView& view, const Res
   const Owner& owner = view.owner;
   for (const Row& row : view.rows) {
     if (row.intent != Intent::kDeletes) continue;
-    const std::string& ns = row.root.ns.empty() ? row.slot.ns : row.root.ns;
-    const ModeSubject subject{.rule = Rule::kDeletionProtection,
-                              .type = owner.identity.type,
-                              .resource_name = owner.name,
-                              .object = &row.slot,
-                              .root = &row.root,
-                              .service = owner.service,
-                              .bound_service = BoundService(policy, ns),
-                              .marked = true};
-    const AppliedMode mode = Apply(policy.modes, subject, ports_.clock.Now());
+    ObjectFacts object;
+    object.slot = row.slot;
+    const RuleCase c{
+        .policy = &policy, .object = &object, .root = &row.root, .now = ports_.clock.Now()};
+    const AppliedMode mode = ModeIn(c, Rule::kDeletionProtection,
+                                    {.type = owner.identity.type,
+                                     .name = owner.name,
+                                     .service = owner.service,
+                                     .marked = true});
     if (mode.exempt != nullptr) {
       add({"An exemption lets its deletion pass (" + mode.exempt->place +
                "): " + mode.exempt->reason,

@@ -1,11 +1,8 @@
-#include "webhook/admission/check_judgement.h"
+#include "policies/check_judgement.h"
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 #include <utility>
-
-#include "webhook/admission/ownership_check.h"
 
 namespace truce {
 namespace {
@@ -13,7 +10,7 @@ namespace {
 constexpr std::size_t kTextMax = 256;
 constexpr std::size_t kCauseMax = 1024;
 
-std::string NameOf(const ResourceIdentity& identity, const std::string& name) {
+std::string NamedType(const ResourceIdentity& identity, const std::string& name) {
   return OneLine(identity.type + " \"" + name + "\"", kTextMax);
 }
 
@@ -23,28 +20,17 @@ std::string ObjectOf(const Slot& slot) {
 
 }  // namespace
 
-Result<CheckJudgement> CheckJudgement::Prepare(const AdmissionRequest& check,
-                                               const AdmissionPolicy& policy, Timestamp now) {
-  CheckJudgement out;
-  TRUCE_ASSIGN_OR_RETURN(const std::vector<AdmissionRequest> manifests, ManifestsOf(check));
-  TRUCE_ASSIGN_OR_RETURN(Judgement own, Judgement::PrepareQuestion(check, policy, now));
-  out.parts_.push_back(std::move(own));
-  for (std::size_t i = 0; i < manifests.size(); ++i) {
-    Result<Judgement> part = Judgement::PrepareQuestion(manifests[i], policy, now);
-    if (!part.ok()) {
-      return Error{part.error().code,
-                   "spec.manifests[" + std::to_string(i) + "]: " + part.error().message};
-    }
-    if (part.value().concerns_registry()) out.parts_.push_back(std::move(part).value());
-  }
-  return out;
+CheckJudgement::CheckJudgement(std::vector<ReviewCase> parts, const AdmissionPolicy& policy,
+                               Timestamp now) {
+  parts_.reserve(parts.size());
+  for (ReviewCase& part : parts) parts_.emplace_back(std::move(part), policy, now);
 }
 
-void CheckJudgement::Decide(const Facts& facts, const IdSource& ids) {
+void CheckJudgement::Judge(const Facts& facts, const IdSource& ids) {
   allowed_ = true;
   findings_.clear();
   for (Judgement& part : parts_) {
-    const Decision decision = part.Decide(facts, ids);
+    const Decision decision = part.Judge(facts, ids);
     allowed_ = allowed_ && decision.allowed;
     std::vector<Finding> found = part.FindingsOf(decision);
     std::move(found.begin(), found.end(), std::back_inserter(findings_));
@@ -88,7 +74,7 @@ void CheckJudgement::CompareOne(std::size_t part, std::size_t resource) {
   const DeclaredResource& declared = request.object.resources[resource];
   if (declared.key.empty() || declared.intent == Intent::kObserves) return;
   // One manifest may say the same twice; each declaration stands for an object of its own.
-  const Place here{part, part == 0 ? resource : 0};
+  const Declarant here{part, part == 0 ? resource : 0};
   const auto [found, is_new] = first_.try_emplace(declared.key, here);
   if (is_new || (found->second.part == here.part && found->second.item == here.item)) return;
   const Mode mode = std::min(request.modes[resource], declared.sure ? Mode::kEnforce : Mode::kWarn);
@@ -96,7 +82,7 @@ void CheckJudgement::CompareOne(std::size_t part, std::size_t resource) {
   Finding finding;
   finding.rule = Rule::kDuplicateOwnership;
   finding.mode = mode;
-  finding.resource = NameOf(declared.identity, declared.name);
+  finding.resource = NamedType(declared.identity, declared.name);
   const std::string who = part == 0 ? "" : ObjectOf(request.object.slot) + " and ";
   const std::string other =
       part == 0 ? "twice in this check"

@@ -1,7 +1,6 @@
-// CheckJudgement: what stands against one OwnershipCheck, from the parsed request to findings in
-// words. No HTTP, no store: facts are handed in.
-#ifndef TRUCE_WEBHOOK_ADMISSION_CHECK_JUDGEMENT_H_
-#define TRUCE_WEBHOOK_ADMISSION_CHECK_JUDGEMENT_H_
+// CheckJudgement: what stands against all that one OwnershipCheck asks about.
+#ifndef TRUCE_POLICIES_CHECK_JUDGEMENT_H_
+#define TRUCE_POLICIES_CHECK_JUDGEMENT_H_
 
 #include <cstddef>
 #include <map>
@@ -10,10 +9,9 @@
 #include <vector>
 
 #include "policies/finding.h"
+#include "policies/judge.h"
 #include "registry/base/clock.h"
-#include "registry/base/result.h"
 #include "registry/ownership/facts.h"
-#include "webhook/admission/judge.h"
 
 namespace truce {
 
@@ -22,15 +20,14 @@ namespace truce {
 // made. External synchronization.
 class CheckJudgement final {
  public:
-  // `check` is about an OwnershipCheck, and must outlive the judgement as `policy` must.
-  // Errors: kInvalidArgument: it cannot be read: "spec.declarations[0].type: …".
-  static Result<CheckJudgement> Prepare(const AdmissionRequest& check,
-                                        const AdmissionPolicy& policy, Timestamp now);
+  // `parts` are questions: the first is about its declarations and values, the others about its
+  // manifests. `policy` must outlive the judgement.
+  CheckJudgement(std::vector<ReviewCase> parts, const AdmissionPolicy& policy, Timestamp now);
 
-  // Decides on `facts`. Pure; may be called again on other facts.
-  void Decide(const Facts& facts, const IdSource& ids);
+  // Judges all parts on `facts`. Pure; may be called again on other facts.
+  void Judge(const Facts& facts, const IdSource& ids);
 
-  // Of the last Decide.
+  // Of the last Judge.
   bool allowed() const { return allowed_; }
   // All rules and modes; where it is not allowed at least one is in mode enforce.
   const std::vector<Finding>& findings() const { return findings_; }
@@ -38,29 +35,28 @@ class CheckJudgement final {
   std::string unlisted() const;
 
   // Namespaces of its manifests, but for the check's own: the asker must speak for each. Known
-  // before Decide.
+  // before Judge.
   std::set<std::string> other_namespaces() const;
 
-  // What it declares; known before Decide.
+  // What it declares; known before Judge.
   std::size_t declared() const;
 
  private:
-  CheckJudgement() = default;
   void CompareWithItself();
   void CompareOne(std::size_t part, std::size_t resource);
 
   // Where a key was declared first: which judgement, and which object of it.
-  struct Place {
+  struct Declarant {
     std::size_t part = 0;
     std::size_t item = 0;
   };
 
   std::vector<Judgement> parts_;  // the first is about declarations and values
-  std::map<KeyText, Place> first_;
+  std::map<KeyText, Declarant> first_;
   std::vector<Finding> findings_;
   bool allowed_ = true;
 };
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_ADMISSION_CHECK_JUDGEMENT_H_
+#endif  // TRUCE_POLICIES_CHECK_JUDGEMENT_H_

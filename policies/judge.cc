@@ -1,0 +1,313 @@
+#include "policies/judge.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "registry/ownership/names.h"
+#include "registry/ownership/resolve.h"
+
+namespace truce {
+namespace {
+
+// Objects of kinds that declare nothing count when they are part of a lineage: composites between a
+// claim and its resources.
+bool IsPartOfLineage(const ReviewRequest& request) {
+  const LineageFields& lineage = request.object.lineage;
+  return lineage.claim || lineage.composite || !lineage.resources.empty() ||
+         (request.requester.composite_controller && lineage.controller);
+}
+
+// Partial declarations that the old version did not have already.
+std::vector<const DeclaredResource*> NewPartial(const RuleCase& c) {
+  std::vector<const DeclaredResource*> out;
+  for (const DeclaredResource& resource : c.object->resources) {
+    if (!resource.partial) continue;
+    if (c.old_object != nullptr) {
+      const auto& old = c.old_object->resources;
+      if (std::find(old.begin(), old.end(), resource) != old.end()) continue;
+    }
+    out.push_back(&resource);
+  }
+  return out;
+}
+
+// The registry has no say in a deletion (I10).
+Decision Undecided(const ReviewRequest& request) {
+  Decision out;
+  out.root = request.object.slot;
+  return out;
+}
+
+bool AnyRefuses(const std::vector<Finding>& findings) {
+  return std::any_of(findings.begin(), findings.end(),
+                     [](const Finding& finding) { return finding.mode == Mode::kEnforce; });
+}
+
+// What is known against the life of the holder; empty: nothing.
+std::string DoubtOf(const Clash& clash, const AdmissionPolicy& policy) {
+  if (policy.doubt_of == nullptr) return {};
+  const Owner& holder = clash.holder;
+  std::string doubt = policy.doubt_of(holder.leaf ? *holder.leaf : holder.root);
+  // It names the holder (I8).
+  const bool names = DisclosureOf(clash, policy.disclosure) == Disclosure::kFull;
+  return doubt.empty() || names ? doubt : "whether it still exists is being looked at";
+}
+
+// Adds what no mode makes more than a warning, because it is not sure.
+void AddWarning(const RuleCase& c, Finding finding, const DeclaredResource& resource,
+                std::vector<Finding>& out) {
+  const ModeTopic topic{.type = resource.identity.type, .name = resource.name, .sure = false};
+  finding.mode = std::min(Mode::kWarn, ModeIn(c, Rule::kDuplicateOwnership, topic).mode);
+  if (finding.mode != Mode::kOff) out.push_back(std::move(finding));
+}
+
+}  // namespace
+
+bool ConcernsRegistry(const ReviewRequest& request) {
+  // A deletion ends no row before it is seen, and no rule of ownership denies it: only what keeps
+  // from deleting has a say, and not about an object that goes already (I10).
+  if (request.operation == Operation::kDelete) {
+    return !request.object.terminating && !request.object.uid.empty();
+  }
+  return request.object.known_kind || IsPartOfLineage(request);
+}
+
+Judgement::Judgement(ReviewCase&& review, const AdmissionPolicy& policy, Timestamp now)
+    : policy_(&policy), now_(now), review_(std::move(review)) {
+  ReviewRequest& request = review_.request;
+  request.parties = &policy.parties;
+  if (request.operation == Operation::kDelete) return;
+  request.watched = policy.watched;
+  request.status_guarded = policy.status_guarded;
+  const Slot& slot = request.object.slot;
+  const bool is_seen =
+      policy.unwatched.empty() || !policy.unwatched.contains(GroupKind{slot.group, slot.kind});
+  // In every mode: they keep the registry itself from being filled.
+  if (!review_.question && is_seen) {
+    request.limits = policy.limits;
+    request.unwatched = &policy.unwatched;
+  }
+  SetModes(slot);
+  SortBadNames();
+  // Beforehand, because nobody waits for it here as they do for a transaction.
+  names_pass_ = JudgeNames(CaseOf(slot, nullptr, nullptr)).empty();
+}
+
+bool Judgement::must_be_known() const {
+  return review_.request.operation != Operation::kDelete ||
+         IsConfigured(policy_->modes, Rule::kDeletionProtection);
+}
+
+RuleCase Judgement::CaseOf(const Slot& root, const Facts* facts, const Decision* decision) const {
+  const ReviewRequest& request = review_.request;
+  return {.policy = policy_,
+          .object = &request.object,
+          .old_object = request.old_object ? &*request.old_object : nullptr,
+          .evidence = &review_.evidence,
+          .root = &root,
+          .requester = &request.requester,
+          .now = now_,
+          .facts = facts,
+          .decision = decision,
+          .question = review_.question ? &*review_.question : nullptr,
+          .names_pass = names_pass_ && root == request.object.slot};
+}
+
+Mode Judgement::ModeOf(const RuleCase& c, Rule rule, const ModeTopic& topic) {
+  const AppliedMode applied = ModeIn(c, rule, topic);
+  if (applied.overridden != nullptr && override_reason_.empty()) {
+    override_reason_ = applied.overridden->reason;
+  }
+  return std::min(applied.mode, policy_->recovering ? Mode::kWarn : Mode::kEnforce);
+}
+
+void Judgement::SetModes(const Slot& root) {
+  const RuleCase c = CaseOf(root, nullptr, nullptr);
+  ReviewRequest& request = review_.request;
+  request.modes.clear();
+  for (const DeclaredResource& resource : request.object.resources) {
+    request.modes.push_back(
+        ModeOf(c, Rule::kDuplicateOwnership,
+               {.type = resource.identity.type, .name = resource.name, .sure = resource.sure}));
+  }
+}
+
+// Bad names that are not to be refused are taken out of the request, in both versions, and kept for
+// findings. A terminating object is let go with whatever name it has (I10).
+void Judgement::SortBadNames() {
+  ReviewRequest& request = review_.request;
+  const RuleCase c = CaseOf(request.object.slot, nullptr, nullptr);
+  std::vector<BadName> refused;
+  const std::vector<BadName> before =
+      request.old_object ? request.old_object->bad_names : std::vector<BadName>();
+  for (BadName& bad : request.object.bad_names) {
+    const bool is_new = std::find(before.begin(), before.end(), bad) == before.end();
+    Mode mode = ModeOf(c, Rule::kResourceName, {.type = bad.type, .name = bad.shown});
+    if (request.object.terminating) mode = std::min(mode, Mode::kAudit);
+    if (mode == Mode::kEnforce && is_new) {
+      refused.push_back(std::move(bad));
+    } else if (mode != Mode::kOff && is_new) {
+      tolerated_.emplace_back(std::move(bad), mode);
+    }
+  }
+  request.object.bad_names = std::move(refused);
+  if (request.old_object) request.old_object->bad_names.clear();
+}
+
+Decision Judgement::Judge(const Facts& facts, const IdSource& ids) {
+  const bool deletes = review_.request.operation == Operation::kDelete;
+  Decision decision = deletes ? Undecided(review_.request) : AskRegistry(facts, ids);
+  const RuleCase c = CaseOf(decision.root, &facts, &decision);
+  if (review_.question) Settle(c, decision);
+  findings_ = JudgeByRules(deletes ? Entry::kDeletions : Entry::kDeclarations, c);
+  if (AnyRefuses(findings_)) {
+    decision.allowed = false;
+    decision.changes = {};
+  }
+  SuggestNames(c);
+  return decision;
+}
+
+Decision Judgement::AskRegistry(const Facts& facts, const IdSource& ids) {
+  ReviewRequest& request = review_.request;
+  if (request.old_object) {
+    ResolveHeld(*policy_->catalogue, facts, request.object, *request.old_object);
+  }
+  ResolveReferences(*policy_->catalogue, facts, request.object);
+  AwaitNames(policy_->identity.moving, request.object);
+  Decision decision = Review(request, facts, now_, ids);
+  CheckListed(decision, facts);
+  // An override or a mode can name the root, or its namespace, which only the lineage tells.
+  const ModeRules& modes = policy_->modes;
+  const bool by_rule = !modes.exemptions.empty() || IsConfigured(modes, Rule::kDuplicateOwnership);
+  const bool may_change = decision.root != request.object.slot &&
+                          (by_rule || (!decision.allowed && !modes.overrides.empty()));
+  if (!may_change) return decision;
+  const std::vector<Mode> before = request.modes;
+  SetModes(decision.root);
+  return request.modes == before ? decision : Review(request, facts, now_, ids);
+}
+
+// A key without owner is free only where every kind that can declare it was listed.
+void Judgement::CheckListed(const Decision& decision, const Facts& facts) {
+  unlisted_.clear();
+  perhaps_taken_.clear();
+  if (policy_->unlisted.empty() || !decision.allowed) return;
+  for (const std::size_t index : decision.added) {
+    const DeclaredResource& resource = review_.request.object.resources[index];
+    if (resource.key.empty() || resource.intent == Intent::kObserves) continue;
+    const auto found = policy_->unlisted.find(resource.identity.type);
+    if (found == policy_->unlisted.end() || OwnerByNames(resource, facts)) continue;
+    if (!found->second) {
+      unlisted_ = resource.identity.type;
+      return;
+    }
+    perhaps_taken_.push_back(resource);
+  }
+}
+
+// A denial proposes a name only where asking for it again would not be denied for its name.
+void Judgement::SuggestNames(const RuleCase& c) {
+  other_names_.clear();
+  const Decision& decision = *c.decision;
+  if (decision.denied.empty() && decision.conflicts.empty()) return;
+  const Wording wording = WordingOf(c);
+  const auto propose = [&](const Clash& clash) {
+    const DeclaredResource& resource = clash.resource;
+    const auto renamed = [&](const Finding& finding) {
+      return finding.key == resource.key && !finding.suggestion.empty();
+    };
+    // One name for all that is wrong with it.
+    const auto found = std::find_if(findings_.begin(), findings_.end(), renamed);
+    if (found != findings_.end()) return found->suggestion;
+    std::string name = OtherName(clash, wording);
+    if (name.empty()) return name;
+    const bool is_good = IsFree(c, resource, name) &&
+                         (policy_->names == nullptr || PassesNameRules(c, resource, name));
+    return is_good ? name : std::string();
+  };
+  for (const std::vector<Clash>* clashes : {&decision.denied, &decision.conflicts}) {
+    for (const Clash& clash : *clashes) other_names_[clash.resource.key] = propose(clash);
+  }
+}
+
+std::vector<Finding> Judgement::FindingsOf(const Decision& decision) const {
+  std::vector<Finding> out;
+  const RuleCase c = CaseOf(decision.root, nullptr, &decision);
+  const Wording wording = WordingOf(c);
+  for (const Clash& clash : decision.denied) {
+    out.push_back(OwnershipIn(clash, wording));
+    const std::string doubt = DoubtOf(clash, *policy_);
+    if (!doubt.empty()) out.back().remedy += " About the owner: " + doubt + ".";
+  }
+  out.insert(out.end(), findings_.begin(), findings_.end());
+  AddConflicts(c, out);
+  for (const BadName& bad : decision.bad_names) {
+    out.push_back(BadResourceName(bad, Mode::kEnforce, wording));
+  }
+  for (const auto& [bad, mode] : tolerated_) out.push_back(BadResourceName(bad, mode, wording));
+  if (decision.limit != ReservationLimit::kNone) {
+    const ReviewRequest& request = review_.request;
+    out.push_back(
+        ReservationCapReached({decision.limit, request.limits, request.requester.user}, wording));
+  }
+  AddUncertain(c, out);
+  for (Finding& finding : out) MakePrintable(finding);
+  return out;
+}
+
+Finding Judgement::OwnershipIn(const Clash& clash, Wording wording) const {
+  const auto name = other_names_.find(clash.resource.key);
+  if (name != other_names_.end()) wording.other_name = name->second;
+  return DuplicateOwnership(clash, wording);
+}
+
+void Judgement::AddConflicts(const RuleCase& c, std::vector<Finding>& out) const {
+  for (const Clash& clash : c.decision->conflicts) {
+    const DeclaredResource& resource = clash.resource;
+    const ModeTopic topic{
+        .type = resource.identity.type, .name = resource.name, .sure = resource.sure};
+    Finding& finding = out.emplace_back(OwnershipIn(clash, WordingOf(c)));
+    finding.at_most = ModeIn(c, Rule::kDuplicateOwnership, topic).at_most;
+    if (!clash.late) continue;
+    // Allowed although enforced, because the resource exists already: its declarant must know.
+    finding.mode = Mode::kWarn;
+    finding.at_most = Mode::kWarn;
+  }
+}
+
+void Judgement::AddUncertain(const RuleCase& c, std::vector<Finding>& out) const {
+  const Wording wording = WordingOf(c);
+  for (const Clash& clash : c.decision->elsewhere) {
+    AddWarning(c, PerhapsElsewhere(clash, wording), clash.resource, out);
+  }
+  for (const DeclaredResource& resource : perhaps_taken_) {
+    AddWarning(c, PerhapsTaken(resource, wording), resource, out);
+  }
+  if (!c.decision->allowed) return;
+  for (const DeclaredResource* resource : NewPartial(c)) {
+    AddWarning(c, UnclearDeclaration(*resource, wording), *resource, out);
+  }
+  const ObjectFacts& object = *c.object;
+  const bool told_before =
+      c.old_object != nullptr && c.old_object->name_finding == object.name_finding;
+  if (!object.name_finding.empty() && !object.resources.empty() && !told_before) {
+    AddWarning(c, UnclearName(object, wording), object.resources.front(), out);
+  }
+}
+
+std::vector<Finding> JudgeStatus(const StatusCase& status, const AdmissionPolicy& policy,
+                                 Timestamp now) {
+  ObjectFacts object;
+  object.slot = status.object;
+  std::vector<Finding> out = JudgeByRules(Entry::kStatuses, {.policy = &policy,
+                                                             .object = &object,
+                                                             .root = &object.slot,
+                                                             .requester = &status.requester,
+                                                             .now = now,
+                                                             .status_field = status.field});
+  for (Finding& finding : out) MakePrintable(finding);
+  return out;
+}
+
+}  // namespace truce

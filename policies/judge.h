@@ -1,0 +1,97 @@
+// Judgement: one review under one policy, to a verdict and findings in words. No HTTP, no JSON, no
+// store: facts are handed in.
+#ifndef TRUCE_POLICIES_JUDGE_H_
+#define TRUCE_POLICIES_JUDGE_H_
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "policies/finding.h"
+#include "policies/policy.h"
+#include "policies/question.h"
+#include "policies/rule_case.h"
+#include "registry/base/clock.h"
+#include "registry/ownership/facts.h"
+#include "registry/ownership/ids.h"
+#include "registry/ownership/review.h"
+
+namespace truce {
+
+// One review to be judged, as whoever took it from its document hands it over.
+struct ReviewCase {
+  ReviewRequest request;  // who asks and what is declared; the judgement adds what the policy says
+  NameEvidence evidence;
+  std::optional<Question> question;  // nothing: an admission
+};
+
+// False: nothing of the registry bears on the request; it is allowed.
+bool ConcernsRegistry(const ReviewRequest& request);
+
+// A value once made. External synchronization.
+class Judgement final {
+ public:
+  // `policy` must outlive the judgement. `review` concerns the registry, and names its object.
+  Judgement(ReviewCase&& review, const AdmissionPolicy& policy, Timestamp now);
+
+  // False: when the registry cannot be read the request is allowed. A deletion waits for it only
+  // where the rule deletion-protection is configured, not for what somebody marked (I10).
+  bool must_be_known() const;
+  const ReviewRequest& request() const { return review_.request; }
+
+  // What the registry decides on `facts`, and whether all rules let it stand: one that refuses is
+  // enough that nothing is written. Pure; may be called again on other facts.
+  Decision Judge(const Facts& facts, const IdSource& ids);
+
+  // All findings behind `decision` (of the last Judge), of all rules and modes.
+  std::vector<Finding> FindingsOf(const Decision& decision) const;
+
+  // Not empty: the decision rests on a key being free, but a kind that can declare this type was
+  // not listed yet: the verdict is unknown, and nothing may be written.
+  const std::string& unlisted() const { return unlisted_; }
+
+  // The reason of an override that lowered a mode; empty when none did.
+  std::string_view override_reason() const { return override_reason_; }
+
+ private:
+  RuleCase CaseOf(const Slot& root, const Facts* facts, const Decision* decision) const;
+  Mode ModeOf(const RuleCase& c, Rule rule, const ModeTopic& topic);
+  void SetModes(const Slot& root);
+  void SortBadNames();
+  Decision AskRegistry(const Facts& facts, const IdSource& ids);
+  void CheckListed(const Decision& decision, const Facts& facts);
+  void SuggestNames(const RuleCase& c);
+  Finding OwnershipIn(const Clash& clash, Wording wording) const;
+  void AddConflicts(const RuleCase& c, std::vector<Finding>& out) const;
+  void AddUncertain(const RuleCase& c, std::vector<Finding>& out) const;
+
+  const AdmissionPolicy* policy_;
+  Timestamp now_;
+  ReviewCase review_;
+  bool names_pass_ = false;                          // while the object is its own root
+  std::vector<std::pair<BadName, Mode>> tolerated_;  // bad names under a mode that does not deny
+  std::string_view override_reason_;
+  // Of the last Judge.
+  std::vector<Finding> findings_;                // of the rules that judge by themselves
+  std::map<KeyText, std::string> other_names_;   // free ones, by the key that is taken
+  std::string unlisted_;                         // a type; see unlisted()
+  std::vector<DeclaredResource> perhaps_taken_;  // free as far as the registry knows
+};
+
+// One change of a status, as whoever took it from its review hands it over.
+struct StatusCase {
+  Slot object;
+  Requester requester;
+  std::string_view field;  // that names are read from, and that changes; empty: none does
+};
+
+// What the rules about statuses find, all modes. Pure; the registry has no say.
+std::vector<Finding> JudgeStatus(const StatusCase& status, const AdmissionPolicy& policy,
+                                 Timestamp now);
+
+}  // namespace truce
+
+#endif  // TRUCE_POLICIES_JUDGE_H_

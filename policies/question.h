@@ -1,0 +1,25 @@
+// Question: a review of what somebody would create, asked before it is created.
+#ifndef TRUCE_POLICIES_QUESTION_H_
+#define TRUCE_POLICIES_QUESTION_H_
+
+#include "policies/rule_case.h"
+
+namespace truce {
+
+// What who asks has on record already is only warned of; nothing is ever written.
+struct Question {
+  // It acts for the party of its namespace, as an OwnershipCheck does: what that owns it may
+  // declare. Else for its object alone, as a manifest does.
+  bool for_party = false;
+};
+
+// Of a question: the registry has it on record as a manager of `key`. Of an admission never.
+bool IsOnRecord(const RuleCase& c, const KeyText& key);
+
+// Makes of `decision`, which is about `c`, the answer to the question: only what is new is refused,
+// what the party of a check owns is its own, and nothing is to be written.
+void Settle(const RuleCase& c, Decision& decision);
+
+}  // namespace truce
+
+#endif  // TRUCE_POLICIES_QUESTION_H_

@@ -1,0 +1,80 @@
+// RuleCase: one object under one policy, as every rule sees it; and what becomes of what a rule
+// found.
+#ifndef TRUCE_POLICIES_RULE_CASE_H_
+#define TRUCE_POLICIES_RULE_CASE_H_
+
+#include <string_view>
+#include <vector>
+
+#include "policies/finding.h"
+#include "policies/mode.h"
+#include "policies/rule_list.h"
+#include "policies/rules.h"
+#include "registry/base/clock.h"
+#include "registry/identity/identity.h"
+#include "registry/ownership/review_terms.h"
+
+namespace truce {
+
+struct AdmissionPolicy;
+struct Decision;
+struct NameEvidence;
+struct Question;
+class Facts;
+
+// What is not null must live during the call only.
+struct RuleCase {
+  const AdmissionPolicy* policy = nullptr;  // never null
+  const ObjectFacts* object = nullptr;      // never null; on DELETE the old version
+  const ObjectFacts* old_object = nullptr;  // UPDATE: what it has too is no news
+  const NameEvidence* evidence = nullptr;   // null: nothing was read beside the facts
+  const Slot* root = nullptr;               // never null: top of the lineage as far as known
+  const Requester* requester = nullptr;     // null: nobody asks, what exists is looked at
+  Timestamp now{};
+  const Facts* facts = nullptr;        // the state that decides; null: the registry is not asked
+  const Decision* decision = nullptr;  // null: the registry decides nothing about it
+  const Question* question = nullptr;  // null: an admission
+  std::string_view status_field = {};  // that changes, and that names are read from
+  bool names_pass = false;             // the rules about names were asked, and found nothing
+};
+
+// Who reads what is said of `c`.
+Wording WordingOf(const RuleCase& c);
+
+// The service that configuration binds to the namespace of the root, or of the object where the
+// root has none; empty when there is none.
+std::string_view BoundService(const RuleCase& c);
+
+// What the mode of a rule is asked for, beside the object.
+struct ModeTopic {
+  std::string_view type;          // "s3/Bucket"
+  std::string_view name;          // of the resource
+  bool sure = true;               // what the rule relies on is researched for this type
+  std::string_view service = {};  // whose it is; empty: as the object says
+  bool marked = false;            // somebody marked the resource as protected
+};
+
+// The mode of `rule` as configured. The one place where modes are asked.
+AppliedMode ModeIn(const RuleCase& c, Rule rule, const ModeTopic& topic);
+
+// The strictest mode in which anything may be found: no denial for what would only do harm, an
+// object that is going (I10), a registry that may be behind.
+Mode StrictestMode(const RuleCase& c);
+
+// Adds `finding`, whose mode is the strictest that the rule itself asks for, in the mode that
+// configuration has for it; nothing where that is off.
+void Keep(const RuleCase& c, Finding finding, const ModeTopic& topic, std::vector<Finding>& out);
+// The same where the mode was asked for already.
+void Keep(const RuleCase& c, Finding finding, const AppliedMode& applied,
+          std::vector<Finding>& out);
+
+// The name that a provider binds late belongs to a cloud resource that exists: refusing it would
+// leak that.
+bool MayBindLate(const RuleCase& c);
+
+// What all rules of `entry` find, in the order of RuleList.
+std::vector<Finding> JudgeByRules(Entry entry, const RuleCase& c);
+
+}  // namespace truce
+
+#endif  // TRUCE_POLICIES_RULE_CASE_H_
