@@ -14,8 +14,7 @@ SECONDS = 20
 
 def names_of(truce, account: str) -> list[tuple[str, bool]]:
     """The names of queue "jobs" that is shown in `account`: (name, known from a status only)."""
-    _, body = truce.operator_get("/api/v1/resources/lookup", type=TYPE, name="jobs", account=account)
-    (found,) = body["resources"]
+    (found,) = truce.look_up(type=TYPE, name="jobs", account=account)
     _, whole = truce.operator_get(f"/api/v1/resources/{found['id']}")
     return [(each["name"], each["observed"]) for each in whole["names"]]
 
@@ -27,9 +26,7 @@ def show(provider, obj: dict, account: str) -> None:
 
 
 def shown_in(truce, account: str) -> bool:
-    status, body = truce.operator_get(
-        "/api/v1/resources/lookup", type=TYPE, name="jobs", account=account)
-    return status == 200 and bool(body["resources"])
+    return any(each["certain"] for each in truce.look_up(type=TYPE, name="jobs", account=account))
 
 
 @pytest.fixture

@@ -29,9 +29,7 @@ def queue_of(name: str, provider_config: str) -> dict:
 
 
 def shown_in(truce, account: str) -> bool:
-    status, body = truce.operator_get(
-        "/api/v1/resources/lookup", type=TYPE, name="jobs", account=account)
-    return status == 200 and bool(body["resources"])
+    return any(each["certain"] for each in truce.look_up(type=TYPE, name="jobs", account=account))
 
 
 def status_faults(truce) -> list[str]:

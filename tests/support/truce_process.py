@@ -200,11 +200,21 @@ class TruceProcess:
             connection.close()
 
     def owner(self, name: str, type_name: str = "s3/Bucket") -> dict:
-        """The resource of that name as `lookup` shows it, {} when nobody has it."""
-        status, body = self.operator_get(
-            "/api/v1/resources/lookup", type=type_name, name=name
-        )
-        return body["resources"][0] if status == 200 else {}
+        """The resource of that name with all that is known of it, {} when nobody has it."""
+        found = self.look_up(type=type_name, name=name)
+        if not found:
+            return {}
+        status, whole = self.operator_get(f"/api/v1/resources/{found[0]['id']}")
+        return whole if status == 200 else {}
+
+    def look_up(self, **parameters: str) -> list[dict]:
+        """What the registry finds, once its directory is filled after a start."""
+        def answer() -> tuple[int, dict] | None:
+            status, body = self.operator_get("/api/v1/resources:lookup", **parameters)
+            return None if status == 503 else (status, body)
+
+        status, body = wait_for(answer, FOLLOW_SECONDS, "the registry's directory")
+        return body["resources"] if status == 200 else []
 
     def state(self, name: str, type_name: str = "s3/Bucket") -> str:
         """reserved, held, orphaned or free."""

@@ -291,6 +291,37 @@ TEST_F(RestTest, ReleaseNeedsRightStateAndReason) {
   EXPECT_TRUE(Get("/api/v1/resources:lookup", {{"name", "prod-artifacts"}}).at("free"));
 }
 
+TEST_F(RestTest, AReleaseByTheOperatorFreesTheName) {
+  Declare("team-a", "prod-artifacts", "service-a");
+  const std::string path = "/api/v1/resources/" + IdOf("prod-artifacts") + ":release";
+  const HttpResponse response = Call("POST", path, R"({"reason":"moved"})", "*");
+  ASSERT_EQ(response.status, 200) << response.body;
+  const json released = json::parse(response.body).at("released");
+  EXPECT_EQ(released.at("type"), "s3/Bucket");
+  EXPECT_EQ(released.at("name"), "prod-artifacts");
+  EXPECT_EQ(released.at("service"), "service-a");
+  EXPECT_EQ(released.at("state"), "reserved");
+  EXPECT_EQ(released.at("root").at("namespace"), "team-a");
+  const json line = Get("/api/v1/audit", {{"action", "released"}}).at("items").at(0);
+  EXPECT_EQ(line.at("actor"), "operator");
+  EXPECT_NE(line.at("cause").get<std::string>().find("moved"), std::string::npos);
+  Declare("team-b", "prod-artifacts", "service-b");
+}
+
+TEST_F(RestTest, ANameThatFitsSeveralIsToldApartByItsRegion) {
+  for (const char* region : {"eu-west-1", "us-west-2"}) {
+    Sent queue = Managed("sqs", "Queue", std::string("in-") + region,
+                         R"({"name":"orders","region":")" + std::string(region) + R"("})");
+    queue.metadata = R"(,"annotations":{"crossplane.io/external-name":"orders"})";
+    DeclareObject(queue);
+  }
+  const std::string path = "/api/v1/resources:lookup";
+  Query query = {{"type", "sqs/Queue"}, {"name", "orders"}};
+  EXPECT_EQ(Get(path, query).at("resources").size(), 2U);
+  query.emplace_back("region", "eu-west-1");
+  EXPECT_EQ(Get(path, query).at("resources").size(), 1U);
+}
+
 TEST_F(RestTest, ServicesAreCounted) {
   Declare("team-a", "one", "service-a");
   Declare("team-a", "two", "service-a");

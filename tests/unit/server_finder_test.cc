@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -104,6 +105,31 @@ TEST_F(ServerFinder, OutsideOfAPodWithoutAnythingTheServerBesideTheDefaults) {
   EXPECT_TRUE(Find().socket.ends_with("/truce.sock"));
   flags_.kubeconfig = Path("missing");
   EXPECT_NE(ErrorOf(), "");
+}
+
+TEST_F(ServerFinder, WhatOnlyAnOperatorHasNeverGoesOverTheNetwork) {
+  variables_["TRUCE_SERVER"] = "https://truce.example.org";
+  variables_["KUBECONFIG"] = Write("kubeconfig", kKubeConfig);
+  flags_.config->values["dataDir"] = "/data";
+  flags_.beside_only = true;
+  const ServerPlace place = Find();
+  EXPECT_EQ(place.name, "/data/truce.sock");
+  EXPECT_EQ(place.network.address.socket, place.socket);
+}
+
+TEST_F(ServerFinder, ASocketThatIsMissingOrCannotBe) {
+  flags_.beside_only = true;
+  flags_.config->values["dataDir"] = Path("none");
+  const Deadline soon = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  const auto missing = ConnectTo(Find(), soon);
+  ASSERT_TRUE(missing.ok());
+  const auto answer = missing.value()->Send({"/api/v1/version"}, soon);
+  ASSERT_FALSE(answer.ok());
+  EXPECT_EQ(answer.error().code, ErrorCode::kNotFound);
+  flags_.config->values["dataDir"] = Path(std::string(120, 'x'));
+  const auto too_long = ConnectTo(Find(), soon);
+  ASSERT_FALSE(too_long.ok());
+  EXPECT_EQ(too_long.error().code, ErrorCode::kInvalidArgument);
 }
 
 }  // namespace server_finder_test

@@ -9,6 +9,7 @@
 
 #include "webhook/api/cluster_json.h"
 #include "webhook/api/problem.h"
+#include "webhook/api/rest/call.h"
 #include "webhook/findings/report_conflicts.h"
 #include "webhook/findings/report_coverage.h"
 #include "webhook/wire/json_text.h"
@@ -17,11 +18,8 @@
 namespace truce {
 namespace {
 
-constexpr std::size_t kPageDefault = 100;
-constexpr std::size_t kPageMax = 1000;
 // A report for people; more conflicts than this are no list any more.
 constexpr std::size_t kReportedMax = 20000;
-constexpr std::size_t kBodyBytesMax = 64 * 1024;
 constexpr std::size_t kReasonBytesMax = 1024;
 
 HttpResponse NotFollowed() {
@@ -52,13 +50,10 @@ std::optional<std::size_t> Limit(const HttpRequest& request) {
   return std::min(limit, kPageMax);
 }
 
-Result<nlohmann::json> ReadBody(const HttpRequest& request) {
-  const Error bad{ErrorCode::kInvalidArgument, "the body is not a JSON object"};
-  if (request.body.size() > kBodyBytesMax) return bad;
+// None says as much as an empty object.
+Result<nlohmann::json> ReadOptionalBody(const HttpRequest& request) {
   if (request.body.empty()) return nlohmann::json::object();
-  nlohmann::json json = ParseJson(request.body);
-  if (!json.is_object()) return bad;
-  return json;
+  return ReadBody(request);
 }
 
 std::optional<GroupKind> KindFrom(std::string_view text) {
@@ -171,7 +166,7 @@ class Handlers final {
 
   HttpResponse StartRecovery(const HttpRequest& request) const {
     if (!ports_.start_recovery) return NotFollowed();
-    const Result<nlohmann::json> body = ReadBody(request);
+    const Result<nlohmann::json> body = ReadOptionalBody(request);
     if (!body.ok()) return ProblemResponse(body.error());
     const std::string reason = TextIn(body.value(), "reason");
     if (reason.empty() || reason.size() > kReasonBytesMax)
@@ -181,7 +176,7 @@ class Handlers final {
 
   HttpResponse FinishRecovery(const HttpRequest& request) const {
     if (!ports_.finish_recovery) return NotFollowed();
-    const Result<nlohmann::json> body = ReadBody(request);
+    const Result<nlohmann::json> body = ReadOptionalBody(request);
     if (!body.ok()) return ProblemResponse(body.error());
     const auto force = body.value().find("force");
     const bool is_set = force != body.value().end();
@@ -215,7 +210,7 @@ class Handlers final {
 
   HttpResponse ReleaseBrake(const HttpRequest& request) const {
     if (!ports_.release_brake) return NotFollowed();
-    const Result<nlohmann::json> body = ReadBody(request);
+    const Result<nlohmann::json> body = ReadOptionalBody(request);
     if (!body.ok()) return ProblemResponse(body.error());
     const std::string reason = TextIn(body.value(), "reason");
     if (reason.empty() || reason.size() > kReasonBytesMax)

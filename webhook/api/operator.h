@@ -1,18 +1,15 @@
-// What an operator's commands ask the server over its own socket (design section 6): JSON over
-// HTTP.
+// What is asked over the operator socket alone: JSON over HTTP, beside the REST API, which the
+// socket answers too.
 //
-//   POST /api/v1/confirm   {"object": {"group", "kind", "namespace", "name"[, "cluster"]}}
-//                          or {"key"}
-//                          → 200 {"confirmed": 1}             reservations that now count as seen
-//   POST /api/v1/release   {"key" or "type" + "name"[, "account", "region"], "reason"}
-//                          → 200 {"released": {resource as below, as it was}}
-//   GET  /api/v1/resources/lookup?key=…  or  ?type=s3/Bucket&name=prod-artifacts
-//                          → 200 {"resources": [resource, …]} never empty
+//   POST /api/v1/reservations:confirm
+//          {"object": {"group", "kind", "namespace", "name"[, "cluster"]}} or {"key"}
+//          → 200 {"confirmed": 1}   reservations that now count as seen; 404: none waits there
+//   POST /api/v1/explain   a whole Kubernetes object
+//          → 200 {"text"}           which rules apply to it, by the policy in force, with what
+//                                   NamingPolicies and timed overrides say, and with the owner that
+//                                   the registry knows
 //
-//   resource: as in resource_json.h, with its declarations
-//
-// Errors are problems (problem.h): 400 malformed, 404 no such resource or reservation, 409 the name
-// fits several resources ("keys": [...]; name the key), 503 the store cannot be read or written.
+// Errors are problems (problem.h): 400 malformed, 503 the store cannot be read or written.
 #ifndef TRUCE_WEBHOOK_API_OPERATOR_H_
 #define TRUCE_WEBHOOK_API_OPERATOR_H_
 

@@ -334,12 +334,15 @@ Part PartBelow(Part part, std::string_view key) {
   return part;
 }
 
+Document::Kind KindIn(Part part, const YamlNode& scalar) {
+  const Document::Kind kind = NodeKind(scalar);
+  return part == Part::kText && kind != Document::Kind::kNull ? Document::Kind::kString : kind;
+}
+
 // Depth is bounded by the reader.
 void AddTo(Builder& builder, std::string_view key, const YamlNode& node, Part part) {
   if (node.kind == YamlNode::Kind::kScalar) {
-    const Document::Kind kind = NodeKind(node);
-    const bool is_text = part == Part::kText && kind != Document::Kind::kNull;
-    builder.Scalar(is_text ? Document::Kind::kString : kind, key, node.scalar);
+    builder.Scalar(KindIn(part, node), key, node.scalar);
     return;
   }
   const bool list = node.kind == YamlNode::Kind::kSequence;
@@ -349,6 +352,33 @@ void AddTo(Builder& builder, std::string_view key, const YamlNode& node, Part pa
     AddTo(builder, name, node.children[i], PartBelow(part, name));
   }
   builder.Close();
+}
+
+// Depth is bounded by the reader.
+void AppendPart(const YamlNode& node, Part part, std::string& out) {
+  if (node.kind == YamlNode::Kind::kScalar) {
+    const Document::Kind kind = KindIn(part, node);
+    if (kind == Document::Kind::kNull) {
+      out += "null";
+    } else if (kind == Document::Kind::kString) {
+      AppendJsonString(node.scalar, out);
+    } else {
+      out += node.scalar;
+    }
+    return;
+  }
+  const bool list = node.kind == YamlNode::Kind::kSequence;
+  out += list ? '[' : '{';
+  for (std::size_t i = 0; i < node.children.size(); ++i) {
+    if (i > 0) out += ',';
+    const std::string_view name = list ? std::string_view() : std::string_view(node.keys[i].text);
+    if (!list) {
+      AppendJsonString(name, out);
+      out += ':';
+    }
+    AppendPart(node.children[i], PartBelow(part, name), out);
+  }
+  out += list ? ']' : '}';
 }
 
 }  // namespace
@@ -400,29 +430,10 @@ Document ReadDocument(const YamlNode& node) {
   return builder.Finish();
 }
 
-void AppendJson(const YamlNode& node, std::string& out) {
-  if (node.kind == YamlNode::Kind::kScalar) {
-    switch (NodeKind(node)) {
-      case Document::Kind::kNull: out += "null"; return;
-      case Document::Kind::kBool:
-      case Document::Kind::kNumber: out += node.scalar; return;
-      case Document::Kind::kMissing:
-      case Document::Kind::kString:
-      case Document::Kind::kArray:
-      case Document::Kind::kObject: AppendJsonString(node.scalar, out); return;
-    }
-  }
-  const bool list = node.kind == YamlNode::Kind::kSequence;
-  out += list ? '[' : '{';
-  for (std::size_t i = 0; i < node.children.size(); ++i) {
-    if (i > 0) out += ',';
-    if (!list) {
-      AppendJsonString(node.keys[i].text, out);
-      out += ':';
-    }
-    AppendJson(node.children[i], out);
-  }
-  out += list ? ']' : '}';
+void AppendJson(const YamlNode& node, std::string& out) { AppendPart(node, Part::kOther, out); }
+
+void AppendObject(const YamlNode& object, std::string& out) {
+  AppendPart(object, Part::kObject, out);
 }
 
 }  // namespace truce

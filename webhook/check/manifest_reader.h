@@ -57,6 +57,8 @@ Document ReadDocument(const YamlNode& node);
 
 // `node` as JSON text, appended to `out`.
 void AppendJson(const YamlNode& node, std::string& out);
+// The same of a whole object: all that stands in its metadata is text.
+void AppendObject(const YamlNode& object, std::string& out);
 
 }  // namespace truce
 

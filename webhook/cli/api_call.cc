@@ -1,87 +1,47 @@
 #include "webhook/cli/api_call.h"
 
 #include <algorithm>
-#include <cctype>
 #include <chrono>
-#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <system_error>
+#include <ostream>
 
+#include "registry/base/text.h"
 #include "webhook/cli/command_line.h"
-#include "webhook/cli/operator_call.h"
+#include "webhook/cli/output.h"
 #include "webhook/cli/server_finder.h"
-#include "webhook/cli/socket_client.h"
 #include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
 
+using Json = nlohmann::json;
+
 constexpr std::chrono::seconds kCallTime{30};
+constexpr std::size_t kPageItems = 1000;
 
-// Beside the server.
-class LocalApi final : public ApiConnection {
- public:
-  explicit LocalApi(std::string socket) : socket_(std::move(socket)) {}
-
-  const std::string& name() const override { return socket_; }
-
-  Result<ApiResponse> Send(const ApiQuestion& question, Deadline deadline) override {
-    std::error_code unknown;
-    if (!std::filesystem::exists(socket_, unknown)) {
-      // Nobody starts a server for a command that waits.
-      return Error{ErrorCode::kInvalidArgument,
-                   "no server runs beside this command (" + socket_ +
-                       " does not exist); name one with --server, --via or --data-dir, or ask none "
-                       "with --offline"};
-    }
-    const std::string method = MethodOf(question);
-    const std::string target = TargetOf(question);
-    TRUCE_ASSIGN_OR_RETURN(
-        SocketAnswer answer,
-        AskSocket(socket_, {method, target, question.body, question.if_match}, deadline));
-    return ApiResponse{answer.status, std::move(answer.body), std::nullopt};
+// An operator is told what is wrong; everybody else what to do, too.
+std::string TextOfProblem(const std::string& body, int status, bool with_remedy) {
+  const Json problem = ParseJson(body);
+  std::string text = "the server answered " + std::to_string(status);
+  if (const std::string detail = TextIn(problem, "detail"); !detail.empty()) {
+    const std::string remedy = with_remedy ? TextIn(problem, "remedy") : std::string();
+    text = remedy.empty() ? detail : detail + "; " + remedy;
+  } else if (const std::string message = TextIn(problem, "message"); !message.empty()) {
+    text = "the API server answered: " + message;
   }
+  return WithoutControl(text, ' ');
+}
 
- private:
-  const std::string socket_;
-};
-
-ApiReply AskRemote(const ServerPlace& place, const ApiQuestion& question, CommandIo& io) {
-  const Deadline deadline = std::chrono::steady_clock::now() + kCallTime;
-  const auto connection = ConnectTo(place, deadline);
-  if (!connection.ok()) {
-    const Error& error = connection.error();
-    return {Complain(io, error.message, ExitCodeOfOpening(error.code)), {}};
-  }
-  const Result<ApiResponse> reply = connection.value()->Send(question, deadline);
-  if (!reply.ok()) {
-    const bool has_advice = reply.error().code == ErrorCode::kInvalidArgument;
-    return {Complain(io,
-                     "cannot reach the server at " + place.name + ": " + reply.error().message +
-                         (has_advice ? "" : "; check the address and --ca-file"),
-                     ExitCode::kUnreachable),
-            {}};
-  }
-  const int status = reply.value().status;
-  if (status == 200 || status == 201) return {ExitCode::kOk, reply.value().body, status};
-  return {
-      Complain(io, ProblemText(reply.value().body, status), ExitCodeOfStatus(status)), {}, status};
+bool HasList(const Json& json, const char* name) {
+  return json.is_object() && json.contains(name) && json[name].is_array();
 }
 
 }  // namespace
 
-Result<std::unique_ptr<ApiConnection>> ApiConnection::Open(const ApiFlags& flags, CommandIo& io) {
+Result<std::unique_ptr<ApiConnection>> ApiConnection::Open(const ApiFlags& flags,
+                                                           const CommandIo& io) {
   TRUCE_ASSIGN_OR_RETURN(ServerPlace place, FindServer(flags, io));
-  if (!place.socket.empty()) {
-    return std::unique_ptr<ApiConnection>(std::make_unique<LocalApi>(std::move(place.socket)));
-  }
   return ConnectTo(std::move(place), std::chrono::steady_clock::now() + kCallTime);
-}
-
-bool IsRemote(const ApiFlags& flags, const CommandIo& io) {
-  const auto place = FindServer(flags, io);
-  return place.ok() && place.value().socket.empty();
 }
 
 Result<std::unique_ptr<ApiConnection>> ApiConnection::OpenAt(std::string name,
@@ -93,25 +53,21 @@ Result<std::unique_ptr<ApiConnection>> ApiConnection::OpenAt(std::string name,
 }
 
 std::string ProblemText(const std::string& body, int status) {
-  const auto problem = ParseJson(body);
-  std::string text = "the server answered " + std::to_string(status);
-  if (problem.is_object() && problem.contains("detail") && problem["detail"].is_string()) {
-    text = problem["detail"].get<std::string>();
-    if (problem.contains("remedy") && problem["remedy"].is_string()) {
-      text += "; " + problem["remedy"].get<std::string>();
-    }
-  } else if (problem.is_object() && problem.contains("message") && problem["message"].is_string()) {
-    text = "the API server answered: " + problem["message"].get<std::string>();
-  }
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return std::iscntrl(c) != 0; }, ' ');
-  return text;
+  return TextOfProblem(body, status, true);
+}
+
+std::shared_ptr<ApiFlags> AddOperatorFlags(CommandLine& app,
+                                           std::initializer_list<std::string_view> settings) {
+  auto flags = std::make_shared<ApiFlags>();
+  flags->config = AddConfigFlags(app, settings);
+  flags->beside_only = true;
+  return flags;
 }
 
 std::shared_ptr<ApiFlags> AddApiFlags(CommandLine& app,
                                       std::initializer_list<std::string_view> settings) {
-  auto flags = std::make_shared<ApiFlags>();
-  flags->config = AddConfigFlags(app, settings);
+  auto flags = AddOperatorFlags(app, settings);
+  flags->beside_only = false;
   app.AddOption(
          "--server", flags->server,
          "Address of the API, as https://truce.example.org; also TRUCE_SERVER; without it "
@@ -140,14 +96,89 @@ std::shared_ptr<ApiFlags> AddApiFlags(CommandLine& app,
 }
 
 ApiReply AskApi(const ApiFlags& flags, const ApiQuestion& question, CommandIo& io) {
+  const Deadline deadline = std::chrono::steady_clock::now() + kCallTime;
   const Result<ServerPlace> place = FindServer(flags, io);
   if (!place.ok()) return {Complain(io, place.error().message, ExitCode::kUsage), {}};
-  if (place.value().socket.empty()) return AskRemote(place.value(), question, io);
-  const std::string method = MethodOf(question);
-  const std::string target = TargetOf(question);
-  OperatorReply reply =
-      CallOperator(*flags.config, {target, question.body, method, question.if_match, true}, io);
-  return {reply.code, std::move(reply.answer), reply.status};
+  for (const std::string& warning : place.value().warnings) {
+    io.err << "truce: warning: " << warning << "\n";
+  }
+  const auto connection = ConnectTo(place.value(), deadline);
+  if (!connection.ok()) {
+    const Error& error = connection.error();
+    return {Complain(io, error.message, ExitCodeOfOpening(error.code)), {}};
+  }
+  const Result<ApiResponse> reply = connection.value()->Send(question, deadline);
+  if (!reply.ok()) {
+    const bool has_advice = reply.error().code == ErrorCode::kInvalidArgument;
+    const char* advice = !place.value().socket.empty()
+                             ? "; is it running, and is --data-dir its directory?"
+                             : "; check the address and --ca-file";
+    return {Complain(io,
+                     "cannot reach the server at " + place.value().name + ": " +
+                         reply.error().message + (has_advice ? "" : advice),
+                     ExitCode::kUnreachable),
+            {}};
+  }
+  const int status = reply.value().status;
+  if (status == 200 || status == 201) return {ExitCode::kOk, reply.value().body, status};
+  const std::string text = TextOfProblem(reply.value().body, status, !flags.beside_only);
+  return {Complain(io, text, ExitCodeOfStatus(status)), {}, status};
+}
+
+ExitCode NoServer(CommandIo& io) {
+  return Complain(io, "what answers is not a Truce server", ExitCode::kUnreachable);
+}
+
+ExitCode AskForObject(const ApiFlags& flags, const ApiQuestion& question, CommandIo& io,
+                      nlohmann::json& answer) {
+  const ApiReply reply = AskApi(flags, question, io);
+  if (reply.code != ExitCode::kOk) return reply.code;
+  answer = ParseJson(reply.answer);
+  return answer.is_object() ? ExitCode::kOk : NoServer(io);
+}
+
+ExitCode AskForList(const ApiFlags& flags, const ApiQuestion& question, const char* list,
+                    CommandIo& io, nlohmann::json& answer) {
+  const ExitCode code = AskForObject(flags, question, io, answer);
+  if (code != ExitCode::kOk) return code;
+  return HasList(answer, list) ? ExitCode::kOk : NoServer(io);
+}
+
+ExitCode AskForEach(const ApiFlags& flags, const ApiList& list, CommandIo& io,
+                    const std::function<bool(const nlohmann::ordered_json&)>& take) {
+  Progress progress(io, list.counted);
+  ApiQuestion of_page = list.question;
+  auto& parameters = of_page.parameters;
+  parameters.emplace_back("limit", "");
+  parameters.emplace_back("cursor", "");
+  std::size_t count = 0;
+  do {
+    parameters[parameters.size() - 2].second =
+        std::to_string(std::min(kPageItems, list.items_max - count));
+    const ApiReply reply = AskApi(flags, of_page, io);
+    if (reply.code != ExitCode::kOk) return reply.code;
+    const nlohmann::ordered_json page = ParseOrderedJson(reply.answer);
+    if (!page.is_object() || !page.contains("items") || !page["items"].is_array()) {
+      return NoServer(io);
+    }
+    for (const auto& item : page["items"]) {
+      if (!take(item)) return ExitCode::kOk;
+    }
+    count += page["items"].size();
+    parameters.back().second = TextIn(page, "nextCursor");
+    const bool is_shown = list.counted != nullptr && !parameters.back().second.empty();
+    if (is_shown) progress.Show(count);
+  } while (!parameters.back().second.empty() && count < list.items_max);
+  return ExitCode::kOk;
+}
+
+ExitCode AskForItems(const ApiFlags& flags, const ApiList& list, CommandIo& io,
+                     nlohmann::json& items) {
+  items = Json::array();
+  return AskForEach(flags, list, io, [&](const nlohmann::ordered_json& item) {
+    items.push_back(Json(item));
+    return true;
+  });
 }
 
 }  // namespace truce

@@ -1,10 +1,13 @@
-// Commands that ask a running server's REST API, over the network or beside it.
+// The one way in which commands ask a running server: over the network or beside it.
 #ifndef TRUCE_WEBHOOK_CLI_API_CALL_H_
 #define TRUCE_WEBHOOK_CLI_API_CALL_H_
 
 #include <chrono>
+#include <cstddef>
+#include <functional>
 #include <initializer_list>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,34 +29,34 @@ class CommandLine;
 // which needs no token.
 struct ApiFlags {
   std::shared_ptr<ConfigFlags> config;
-  std::string server;
-  std::string token_file;
-  std::string ca_file;
-  std::string via;
-  std::string as;
-  std::string kubeconfig;
-  std::string context;
+  bool beside_only = false;  // of a command that only an operator has: never over the network
+  std::string server = {};
+  std::string token_file = {};
+  std::string ca_file = {};
+  std::string via = {};
+  std::string as = {};
+  std::string kubeconfig = {};
+  std::string context = {};
 };
 // With the flags of the settings `settings`, which must hold dataDir.
 std::shared_ptr<ApiFlags> AddApiFlags(CommandLine& app,
                                       std::initializer_list<std::string_view> settings = {
                                           "dataDir"});
+// The same without the flags that lead over the network.
+std::shared_ptr<ApiFlags> AddOperatorFlags(CommandLine& app,
+                                           std::initializer_list<std::string_view> settings = {
+                                               "dataDir"});
 
-// Whether the server is reached over the network, not beside --data-dir.
-bool IsRemote(const ApiFlags& flags, const CommandIo& io);
+using Parameters = std::vector<std::pair<std::string, std::string>>;
 
 // One call: path and parameters, which are encoded here.
 struct ApiQuestion {
   std::string path;
-  std::vector<std::pair<std::string, std::string>> parameters;  // empty values are left out
-  std::string body = {};                                        // JSON; empty: none
-  std::string method = {};                                      // empty: GET, with a body POST
-  std::string if_match = {};                                    // an entity tag; empty: none
+  Parameters parameters = {};  // empty values are left out
+  std::string body = {};       // JSON; empty: none
+  std::string method = {};     // empty: GET, with a body POST
+  std::string if_match = {};   // an entity tag; empty: none
 };
-
-// Path and parameters, as they stand in a request line.
-std::string TargetOf(const ApiQuestion& question);
-std::string MethodOf(const ApiQuestion& question);
 
 // What came back.
 struct ApiResponse {
@@ -70,7 +73,7 @@ class ApiConnection {
   // Blocks for at most 30 s. Errors: kInvalidArgument: an address that is none, a file of token or
   // authority that cannot be read, nothing to show; kConflict, kUnavailable: the API server gives
   // no token, by its status.
-  static Result<std::unique_ptr<ApiConnection>> Open(const ApiFlags& flags, CommandIo& io);
+  static Result<std::unique_ptr<ApiConnection>> Open(const ApiFlags& flags, const CommandIo& io);
 
   // The server that `settings` describe, whichever it is. Errors: those of its credentials.
   static Result<std::unique_ptr<ApiConnection>> OpenAt(std::string name, ServerSettings settings);
@@ -78,8 +81,8 @@ class ApiConnection {
   // The address, or the path of the socket.
   virtual const std::string& name() const = 0;
   // Blocks at most until `deadline`.
-  // Errors: kUnavailable, kDeadlineExceeded; kInvalidArgument: another attempt will not help (its
-  // certificate is not accepted; there is no socket), with what to do.
+  // Errors: kUnavailable; kNotFound: there is no such socket; kInvalidArgument: its certificate is
+  // not accepted, with what to do. After the last two another attempt will not help.
   virtual Result<ApiResponse> Send(const ApiQuestion& question, Deadline deadline) = 0;
 };
 
@@ -94,6 +97,28 @@ struct ApiReply {
   int status = 0;  // of HTTP; 0: no answer
 };
 ApiReply AskApi(const ApiFlags& flags, const ApiQuestion& question, CommandIo& io);
+
+// Says that the answer is not what such a question is answered with: kUnreachable.
+ExitCode NoServer(CommandIo& io);
+// Asks for a JSON object, or complains; an answer that is none is NoServer.
+ExitCode AskForObject(const ApiFlags& flags, const ApiQuestion& question, CommandIo& io,
+                      nlohmann::json& answer);
+// Asks for an object with the list `list`, or complains as above.
+ExitCode AskForList(const ApiFlags& flags, const ApiQuestion& question, const char* list,
+                    CommandIo& io, nlohmann::json& answer);
+
+// A list that comes page by page.
+struct ApiList {
+  ApiQuestion question = {};
+  std::size_t items_max = 100'000;
+  const char* counted = "found";  // what a line of progress counts; null: there is none
+};
+// Hands on each item as it comes, until `take` says false.
+ExitCode AskForEach(const ApiFlags& flags, const ApiList& list, CommandIo& io,
+                    const std::function<bool(const nlohmann::ordered_json&)>& take);
+// All items.
+ExitCode AskForItems(const ApiFlags& flags, const ApiList& list, CommandIo& io,
+                     nlohmann::json& items);
 
 }  // namespace truce
 

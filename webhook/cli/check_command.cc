@@ -9,7 +9,6 @@
 #include "webhook/check/checker.h"
 #include "webhook/check/report.h"
 #include "webhook/cli/api_call.h"
-#include "webhook/cli/catalogue_file.h"
 #include "webhook/cli/check_cluster.h"
 #include "webhook/cli/check_input.h"
 #include "webhook/cli/check_registry.h"
@@ -142,12 +141,9 @@ ExitCode RunCheck(const CheckArguments& arguments, CommandIo& io) {
   const auto refuse = [&](const Error& error) {
     return Refuse(arguments, error.message, ExitCode::kUsage, io);
   };
-  const Result<LoadedConfig> loaded = LoadFor(*arguments.api->config, io);
+  const Result<Settings> loaded = LoadWithCatalogue(*arguments.api->config, io);
   if (!loaded.ok()) return refuse(loaded.error());
-  const Result<Catalogue> catalogue = CatalogueWith(loaded.value().config.types);
-  if (!catalogue.ok()) return refuse(catalogue.error());
-  const std::shared_ptr<const Catalogue> shared(std::shared_ptr<void>(), &catalogue.value());
-  const auto policy = PolicyFrom(loaded.value().config, shared);
+  const auto policy = PolicyFrom(loaded.value().config, loaded.value().catalogue);
   if (!policy.ok()) return refuse(policy.error());
   std::unique_ptr<ApiConnection> api;
   std::optional<PatientRegistry> registry;

@@ -1,50 +1,16 @@
 #include "webhook/cli/check_input.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
-#include "registry/base/descriptor.h"
+#include "webhook/cli/manifest_file.h"
 
 namespace truce {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A file as a source of bytes, with what ended it early.
-struct FileSource {
-  int file = -1;
-  int error = 0;
-  bool too_large = false;
-  std::size_t* bytes;
-
-  std::size_t Read(char* buffer, std::size_t size) {
-    ssize_t got = -1;
-    do {
-      got = ::read(file, buffer, size);
-    } while (got < 0 && errno == EINTR);
-    if (got < 0) error = errno;
-    if (got <= 0) return 0;
-    *bytes += static_cast<std::size_t>(got);
-    too_large = *bytes > kCheckBytesMax;
-    return too_large ? 0 : static_cast<std::size_t>(got);
-  }
-
-  Result<void> Verdict(const std::string& name) const {
-    if (too_large) {
-      return Error{ErrorCode::kInvalidArgument, name + ": the input is larger than 512 MiB"};
-    }
-    if (error == 0) return {};
-    return Error{ErrorCode::kInvalidArgument,
-                 name + ": cannot be read: " + std::string(std::strerror(error))};
-  }
-};
 
 bool IsManifest(const fs::path& path) {
   const std::string extension = path.extension().string();
@@ -64,13 +30,8 @@ void CheckInput::Note(const Result<void>& result) {
 
 void CheckInput::Read(const std::string& path) {
   std::error_code ignored;
-  if (path == "-") {
-    Note(ReadStream(path, "stdin", false));
-  } else if (fs::is_directory(path, ignored)) {
-    ReadFolder(path);
-  } else {
-    Note(ReadStream(path, path, false));
-  }
+  if (path != "-" && fs::is_directory(path, ignored)) return ReadFolder(path);
+  Note(ReadFile(path, false));
 }
 
 void CheckInput::ReadFolder(const std::string& path) {
@@ -90,54 +51,36 @@ void CheckInput::ReadFolder(const std::string& path) {
     return;
   }
   std::sort(files.begin(), files.end());
-  for (const std::string& file : files) Note(ReadStream(file, file, true));
+  for (const std::string& file : files) Note(ReadFile(file, true));
 }
 
-Result<void> CheckInput::ReadStream(const std::string& path, const std::string& name,
-                                    bool in_folder) {
-  FileSource source;
-  source.bytes = &bytes_;
-  source.file = path == "-" ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (source.file < 0) source.error = errno;
-  TRUCE_RETURN_IF_ERROR(source.Verdict(name));
-  const Descriptor closing(source.file);
-  ManifestReader reader(
-      [&source](char* buffer, std::size_t size) { return source.Read(buffer, size); }, name);
+Result<void> CheckInput::ReadFile(const std::string& path, bool in_folder) {
+  ManifestFile file(path, bytes_);
   while (true) {
-    Result<std::optional<Manifest>> manifest = reader.Next();
-    TRUCE_RETURN_IF_ERROR(source.Verdict(name));
-    if (!manifest.ok()) return std::move(manifest).error();
-    if (!manifest.value().has_value()) return {};
+    TRUCE_ASSIGN_OR_RETURN(const std::optional<Manifest> manifest, file.Next());
+    if (!manifest) return {};
     if (++documents_ > kCheckDocumentsMax) {
-      return Error{ErrorCode::kInvalidArgument,
-                   name + ": more than " + std::to_string(kCheckDocumentsMax) + " documents"};
+      return Error{
+          ErrorCode::kInvalidArgument,
+          file.name() + ": more than " + std::to_string(kCheckDocumentsMax) + " documents"};
     }
-    if (in_folder && !IsKubernetes(manifest.value()->root)) {
-      checker_.AddNote(name, "is not a Kubernetes object: passed over");
+    if (in_folder && !IsKubernetes(manifest->root)) {
+      checker_.AddNote(file.name(), "is not a Kubernetes object: passed over");
       continue;
     }
-    TRUCE_RETURN_IF_ERROR(checker_.Add(*manifest.value(), name));
+    TRUCE_RETURN_IF_ERROR(checker_.Add(*manifest, file.name()));
   }
 }
 
 void CheckInput::ReadValues(const std::string& path) {
-  FileSource source;
-  source.bytes = &bytes_;
-  const std::string name = path == "-" ? "stdin" : path;
-  source.file = path == "-" ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (source.file < 0) source.error = errno;
-  if (const Result<void> opened = source.Verdict(name); !opened.ok()) return Note(opened);
-  const Descriptor closing(source.file);
-  ManifestReader reader(
-      [&source](char* buffer, std::size_t size) { return source.Read(buffer, size); }, name);
-  Result<std::optional<Manifest>> values = reader.Next();
-  if (const Result<void> read = source.Verdict(name); !read.ok()) return Note(read);
+  ManifestFile file(path, bytes_);
+  Result<std::optional<Manifest>> values = file.Next();
   if (!values.ok()) return errors_.push_back(values.error().message);
   ++documents_;
   YamlNode root;
   root.kind = YamlNode::Kind::kMapping;
   if (values.value().has_value()) root = std::move(values.value()->root);
-  Note(checker_.AddValues(root, name));
+  Note(checker_.AddValues(root, file.name()));
 }
 
 }  // namespace truce

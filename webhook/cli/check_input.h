@@ -11,9 +11,7 @@
 
 namespace truce {
 
-// Limits of one check.
-inline constexpr std::size_t kCheckBytesMax = 512 * 1024 * 1024;
-inline constexpr std::size_t kCheckDocumentsMax = 200'000;
+inline constexpr std::size_t kCheckDocumentsMax = 200'000;  // of one check
 
 // Reads and hands on, never holding more than one document. External synchronization.
 class CheckInput final {
@@ -34,7 +32,7 @@ class CheckInput final {
 
  private:
   void ReadFolder(const std::string& path);
-  Result<void> ReadStream(const std::string& path, const std::string& name, bool in_folder);
+  Result<void> ReadFile(const std::string& path, bool in_folder);
   void Note(const Result<void>& result);
 
   Checker& checker_;

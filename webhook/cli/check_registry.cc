@@ -52,6 +52,13 @@ Result<std::string> PatientRegistry::Ask(const std::string& body) {
       if (reply.error().code == ErrorCode::kInvalidArgument) {
         return Error{ErrorCode::kUnavailable, reply.error().message};
       }
+      // Nobody starts a server for a command that waits.
+      if (reply.error().code == ErrorCode::kNotFound) {
+        return Error{ErrorCode::kUnavailable,
+                     "no server runs beside this command (" + api_.name() +
+                         " does not exist); name one with --server, --via or --data-dir, or ask "
+                         "none with --offline"};
+      }
       trouble = reply.error().message;
     } else {
       const ApiResponse& response = reply.value();

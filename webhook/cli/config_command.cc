@@ -2,7 +2,6 @@
 #include <ostream>
 #include <utility>
 
-#include "webhook/cli/catalogue_file.h"
 #include "webhook/cli/command.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/config_flags.h"

@@ -77,4 +77,17 @@ Result<LoadedConfig> LoadFor(const ConfigFlags& flags, CommandIo& io) {
   return loaded;
 }
 
+Result<Catalogue> CatalogueWith(const std::string& types) {
+  if (types.empty()) return Catalogue::BuiltIn();
+  TRUCE_ASSIGN_OR_RETURN(const std::string text, ReadConfigFile(types));
+  return Catalogue::BuiltIn().WithOverrides(text, types);
+}
+
+Result<Settings> LoadWithCatalogue(const ConfigFlags& flags, CommandIo& io) {
+  TRUCE_ASSIGN_OR_RETURN(LoadedConfig loaded, LoadFor(flags, io));
+  TRUCE_ASSIGN_OR_RETURN(Catalogue catalogue, CatalogueWith(loaded.config.types));
+  return Settings{std::move(loaded.config),
+                  std::make_shared<const Catalogue>(std::move(catalogue))};
+}
+
 }  // namespace truce

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "registry/base/result.h"
+#include "registry/catalogue/catalogue.h"
 #include "webhook/cli/command.h"
 #include "webhook/config/load.h"
 
@@ -32,6 +33,17 @@ ConfigSources SourcesOf(const ConfigFlags& flags, const CommandIo& io);
 // Loads them; prints warnings.
 // Errors: those of LoadConfig.
 Result<LoadedConfig> LoadFor(const ConfigFlags& flags, CommandIo& io);
+
+// The catalogue: built in, with the rows of the file `types` when one is named.
+// Errors: kNotFound, kUnavailable, kInvalidArgument ("FILE:LINE: …").
+Result<Catalogue> CatalogueWith(const std::string& types);
+
+// The settings, with the catalogue that they name. Errors: as LoadFor and CatalogueWith.
+struct Settings {
+  Config config;
+  std::shared_ptr<const Catalogue> catalogue;
+};
+Result<Settings> LoadWithCatalogue(const ConfigFlags& flags, CommandIo& io);
 
 }  // namespace truce
 

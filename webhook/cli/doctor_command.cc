@@ -29,7 +29,7 @@ Json VersionCheckup(const Json& answer) {
 }
 
 // The marks say it without colours.
-void Print(const Json& checkups, std::ostream& out) {
+void PrintCheckups(const Json& checkups, std::ostream& out) {
   for (const Json& each : checkups) {
     const std::string state = TextIn(each, "state");
     const char* mark = state == "ok" ? "[ok]  " : state == "warning" ? "[warn]" : "[FAIL]";
@@ -49,27 +49,20 @@ std::size_t CountOf(const Json& checkups, const std::string& state) {
 
 ExitCode RunDoctor(const ApiFlags& flags, const std::string& output, bool fail_on_warn,
                    CommandIo& io) {
-  const ApiReply version = AskApi(flags, {"/api/v1/version", {}}, io);
-  if (version.code != ExitCode::kOk) return version.code;
-  const ApiReply reply = AskApi(flags, {"/api/v1/doctor", {}}, io);
-  if (reply.code != ExitCode::kOk) return reply.code;
-  const Json answer = ParseJson(reply.answer);
-  const Json about = ParseJson(version.answer);
-  const bool is_list = answer.is_object() && answer.contains("items") && answer["items"].is_array();
-  if (!is_list || !about.is_object()) {
-    return Complain(io, "what answers is not a Truce server", ExitCode::kUnreachable);
-  }
+  Json about;
+  Json answer;
+  ExitCode code = AskForObject(flags, {"/api/v1/version"}, io, about);
+  if (code != ExitCode::kOk) return code;
+  code = AskForList(flags, {"/api/v1/doctor"}, "items", io, answer);
+  if (code != ExitCode::kOk) return code;
   Json checkups = Json::array({VersionCheckup(about)});
   for (const Json& each : answer["items"]) checkups.push_back(each);
   const std::size_t failed = CountOf(checkups, "failed");
   const std::size_t warnings = CountOf(checkups, "warning");
-  if (output == "text") {
-    Print(checkups, io.out);
+  if (!PrintData(output, Json{{"items", checkups}}, io.out)) {
+    PrintCheckups(checkups, io.out);
     io.out << failed << " failed, " << warnings << " warnings, " << CountOf(checkups, "ok")
            << " ok\n";
-  } else {
-    const std::string text = Dump(Json{{"items", checkups}});
-    output == "json" ? PrintJson(text, io.out) : PrintYaml(text, io.out);
   }
   if (failed > 0) return ExitCode::kNo;
   return warnings > 0 && fail_on_warn ? ExitCode::kWarnings : ExitCode::kOk;

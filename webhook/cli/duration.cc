@@ -4,6 +4,9 @@
 #include <cstdint>
 #include <system_error>
 
+#include "registry/base/clock.h"
+#include "webhook/cli/command.h"
+
 namespace truce {
 
 std::optional<std::chrono::minutes> DurationFrom(std::string_view text) {
@@ -18,6 +21,16 @@ std::optional<std::chrono::minutes> DurationFrom(std::string_view text) {
     case 'd': return std::chrono::hours(24 * count);
     default: return std::nullopt;
   }
+}
+
+std::optional<std::string> EndOf(const std::string& until, const std::string& duration,
+                                 const char* examples, CommandIo& io) {
+  if (duration.empty()) return until;
+  if (const auto minutes = DurationFrom(duration)) {
+    return FormatTimestamp(SystemClock().Now() + *minutes);
+  }
+  Complain(io, "--for '" + duration + "' is not a time; write it as " + examples, ExitCode::kUsage);
+  return std::nullopt;
 }
 
 }  // namespace truce

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
 #include <vector>
 
@@ -8,18 +9,17 @@
 #include "registry/base/clock.h"
 #include "registry/base/text.h"
 #include "registry/catalogue/explain.h"
-#include "webhook/check/manifest_reader.h"
-#include "webhook/cli/catalogue_file.h"
-#include "webhook/cli/command.h"
+#include "webhook/cli/api_call.h"
 #include "webhook/cli/command_line.h"
-#include "webhook/cli/config_flags.h"
-#include "webhook/cli/operator_call.h"
+#include "webhook/cli/manifest_file.h"
 #include "webhook/config/keys.h"
 #include "webhook/serve/policy.h"
 #include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
+
+using Json = nlohmann::json;
 
 // Types that `word` may mean: "s3/bucket", "Bucket", "Bucket.s3.aws.upbound.io".
 std::vector<const TypeSpec*> Candidates(const Catalogue& catalogue, std::string_view word) {
@@ -64,27 +64,19 @@ struct ExplainArguments {
 };
 
 // What the running server says: it knows NamingPolicies, overrides and owners.
-ExitCode AskServer(const YamlNode& object, const ConfigFlags& flags, CommandIo& io) {
-  std::string body;
-  AppendJson(object, body);
-  const OperatorReply reply = CallOperator(flags, {"/api/v1/explain", body}, io);
-  if (reply.code != ExitCode::kOk) return reply.code;
-  const auto json = ParseJson(reply.answer);
-  if (!json.is_object() || !json.contains("text") || !json["text"].is_string()) {
-    return Complain(io, "unexpected answer to explain; is the server of this version?",
-                    ExitCode::kUnreachable);
-  }
-  io.out << json["text"].get<std::string>();
-  return ExitCode::kOk;
+ExitCode AskServer(const YamlNode& object, const ApiFlags& flags, CommandIo& io) {
+  ApiQuestion question{"/api/v1/explain"};
+  AppendObject(object, question.body);
+  Json answer;
+  const ExitCode code = AskForObject(flags, question, io, answer);
+  if (code == ExitCode::kOk) io.out << TextIn(answer, "text");
+  return code;
 }
 
 // By the configuration alone.
 ExitCode ExplainHere(const YamlNode& object, const ExplainArguments& arguments,
-                     const Config& config, CommandIo& io) {
-  const Result<Catalogue> catalogue = CatalogueWith(config.types);
-  if (!catalogue.ok()) return Complain(io, catalogue.error().message, ExitCode::kUsage);
-  const std::shared_ptr<const Catalogue> shared(std::shared_ptr<void>(), &catalogue.value());
-  const auto policy = PolicyFrom(config, shared);
+                     const Settings& settings, CommandIo& io) {
+  const auto policy = PolicyFrom(settings.config, settings.catalogue);
   if (!policy.ok()) return Complain(io, policy.error().message, ExitCode::kUsage);
   const Document document = ReadDocument(object);
   const Result<std::string> text =
@@ -96,27 +88,28 @@ ExitCode ExplainHere(const YamlNode& object, const ExplainArguments& arguments,
   return ExitCode::kOk;
 }
 
-ExitCode ExplainObject(const ExplainArguments& arguments, const ConfigFlags& flags,
-                       const Config& config, CommandIo& io) {
-  const Result<std::string> content = ReadConfigFile(arguments.file);
-  if (!content.ok()) return Complain(io, content.error().message, ExitCode::kUsage);
-  const Result<YamlNode> node = ParseYaml(content.value(), arguments.file);
-  if (!node.ok()) return Complain(io, node.error().message, ExitCode::kUsage);
+ExitCode ExplainObject(const ExplainArguments& arguments, const ApiFlags& flags,
+                       const Settings& settings, CommandIo& io) {
+  std::size_t bytes = 0;
+  const Result<std::optional<Manifest>> first = ManifestFile(arguments.file, bytes).Next();
+  if (!first.ok()) return Complain(io, first.error().message, ExitCode::kUsage);
+  const YamlNode object = first.value() ? first.value()->root : YamlNode();
   std::error_code unknown;
+  const std::string& data_dir = settings.config.data_dir;
   const bool serves =
-      !arguments.offline && std::filesystem::exists(config.data_dir + "/truce.sock", unknown);
-  if (serves) return AskServer(node.value(), flags, io);
+      !arguments.offline && std::filesystem::exists(data_dir + "/truce.sock", unknown);
+  if (serves) return AskServer(object, flags, io);
   if (!arguments.offline) {
-    io.err << "no server runs on " << config.data_dir
+    io.err << "no server runs on " << data_dir
            << ": by the configuration alone, without NamingPolicy objects and overrides\n";
   }
-  return ExplainHere(node.value(), arguments, config, io);
+  return ExplainHere(object, arguments, settings, io);
 }
 
 }  // namespace
 
 CommandAction DeclareExplain(CommandLine& app) {
-  const auto flags = AddConfigFlags(
+  const auto flags = AddOperatorFlags(
       app, {"dataDir", "types", "clusterId", "noCluster", "mode", "unsureTypes", "serviceLabels"});
   const auto given = std::make_shared<ExplainArguments>();
   Argument type =
@@ -140,13 +133,12 @@ CommandAction DeclareExplain(CommandLine& app) {
     if (word->empty() && !given->policy) {
       return Complain(io, "explain needs a TYPE, or --policy -f FILE", ExitCode::kUsage);
     }
-    const Result<LoadedConfig> loaded = LoadFor(*flags, io);
+    const Result<Settings> loaded = LoadWithCatalogue(*flags->config, io);
     if (!loaded.ok()) return Complain(io, loaded.error().message, ExitCode::kUsage);
-    if (given->policy) return ExplainObject(*given, *flags, loaded.value().config, io);
-    const Result<Catalogue> catalogue = CatalogueWith(loaded.value().config.types);
-    if (!catalogue.ok()) return Complain(io, catalogue.error().message, ExitCode::kUsage);
-    const std::vector<const TypeSpec*> found = Candidates(catalogue.value(), *word);
-    if (found.empty()) return NotFound(catalogue.value(), *word, io);
+    if (given->policy) return ExplainObject(*given, *flags, loaded.value(), io);
+    const Catalogue& catalogue = *loaded.value().catalogue;
+    const std::vector<const TypeSpec*> found = Candidates(catalogue, *word);
+    if (found.empty()) return NotFound(catalogue, *word, io);
     if (found.size() > 1) return Ambiguous(found, *word, io);
     io.out << Explain(*found.front());
     return ExitCode::kOk;

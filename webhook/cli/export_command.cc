@@ -1,3 +1,4 @@
+#include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -89,30 +90,19 @@ Json Joined(const Json& item) {
 ExitCode RunExport(const ApiFlags& flags, const ExportArguments& given, CommandIo& io) {
   const bool is_csv = given.output == "csv";
   Writer writer(given.output, io.out);
-  Progress progress(io, "resources");
-  std::size_t count = 0;
-  std::string cursor;
-  do {
-    const ApiReply reply = AskApi(flags,
-                                  {is_csv ? "/api/v1/resources" : "/api/v1/registry",
-                                   {{"type", given.type},
-                                    {"service", given.service},
-                                    {"namespace", given.ns},
-                                    {"state", given.state},
-                                    {"limit", "1000"},
-                                    {"cursor", cursor}}},
-                                  io);
-    if (reply.code != ExitCode::kOk) return reply.code;
-    const Json page = ParseJson(reply.answer);
-    if (!page.is_object() || !page.contains("items") || !page["items"].is_array()) {
-      return Complain(io, "what answers is not a Truce server", ExitCode::kUnreachable);
-    }
-    for (const Json& item : page["items"]) writer.Write(is_csv ? item : Joined(item));
-    cursor = TextIn(page, "nextCursor");
-    count += page["items"].size();
-    if (!cursor.empty() && !io.out_is_terminal) progress.Show(count);
-    if (!io.out) return ExitCode::kOk;  // nobody reads on
-  } while (!cursor.empty());
+  ApiList list{{is_csv ? "/api/v1/resources" : "/api/v1/registry",
+                {{"type", given.type},
+                 {"service", given.service},
+                 {"namespace", given.ns},
+                 {"state", given.state}}},
+               SIZE_MAX,
+               io.out_is_terminal ? nullptr : "resources"};
+  const ExitCode code = AskForEach(flags, list, io, [&](const nlohmann::ordered_json& each) {
+    const Json item(each);
+    writer.Write(is_csv ? item : Joined(item));
+    return !io.out.fail();  // else nobody reads on
+  });
+  if (code != ExitCode::kOk || io.out.fail()) return code;
   writer.End();
   return ExitCode::kOk;
 }
@@ -141,7 +131,7 @@ Json PartyOf(const Json& share) {
 ExitCode RunGrants(const ApiFlags& flags, const ExportArguments& given, CommandIo& io) {
   Json shares;
   const ExitCode code =
-      AskForItems(flags, {"/api/v1/shares", {{"namespace", given.ns}}}, io, shares);
+      AskForItems(flags, {{"/api/v1/shares", {{"namespace", given.ns}}}}, io, shares);
   if (code != ExitCode::kOk) return code;
   std::map<std::string, Json> grants;
   for (const Json& share : shares) {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "webhook/cli/api_call.h"
-#include "webhook/cli/catalogue_file.h"
 #include "webhook/cli/command.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/output.h"
@@ -38,7 +37,7 @@ struct ImportArguments {
   bool apply = false;
 };
 
-std::size_t CountOf(const Json& plan, const char* name) {
+std::size_t CountIn(const Json& plan, const char* name) {
   const auto counts = plan.find("counts");
   if (counts == plan.end() || !counts->is_object()) return 0;
   const auto found = counts->find(name);
@@ -113,8 +112,8 @@ std::string Misfit(const ImportFile& file, const ImportArguments& given) {
 }
 
 // One line for each resource that is not owned already, then the sums.
-void PrintPlan(const Json& plan, const ImportFile& file, std::ostream& out) {
-  std::vector<std::vector<std::string>> rows = {{"ACTION", "RESOURCE", "ADDRESS", "NOTE"}};
+void PrintImportPlan(const Json& plan, const ImportFile& file, std::ostream& out) {
+  TableRows rows = {{"ACTION", "RESOURCE", "ADDRESS", "NOTE"}};
   std::size_t more = 0;
   for (const Json& item : plan["items"]) {
     const std::string action = TextIn(item, "action");
@@ -131,9 +130,9 @@ void PrintPlan(const Json& plan, const ImportFile& file, std::ostream& out) {
   }
   if (rows.size() > 1) PrintTable(rows, out);
   if (more > 0) out << "and " << more << " more; -o json shows all\n";
-  out << CountOf(plan, "new") << " new, " << CountOf(plan, "changed") << " changed, "
-      << CountOf(plan, "retired") << " retired, " << CountOf(plan, "owned") << " owned already, "
-      << CountOf(plan, "conflicting") << " conflicting, " << CountOf(plan, "unknown") << " unknown";
+  out << CountIn(plan, "new") << " new, " << CountIn(plan, "changed") << " changed, "
+      << CountIn(plan, "retired") << " retired, " << CountIn(plan, "owned") << " owned already, "
+      << CountIn(plan, "conflicting") << " conflicting, " << CountIn(plan, "unknown") << " unknown";
   if (file.foreign > 0) out << "; " << file.foreign << " not of AWS left out";
   out << "\n";
 }
@@ -143,8 +142,8 @@ bool Skips(const ImportArguments& given, const char* what) {
 }
 
 bool IsClean(const Json& plan, const ImportArguments& given) {
-  return (CountOf(plan, "conflicting") == 0 || Skips(given, "conflicting")) &&
-         (CountOf(plan, "unknown") == 0 || Skips(given, "unknown"));
+  return (CountIn(plan, "conflicting") == 0 || Skips(given, "conflicting")) &&
+         (CountIn(plan, "unknown") == 0 || Skips(given, "unknown"));
 }
 
 // What was done, or what to do now.
@@ -173,7 +172,7 @@ ExitCode RunImport(const ApiFlags& flags, const ImportArguments& given, const st
     return Complain(io, misfit, ExitCode::kUsage);
   }
   const bool is_registry = file.value().format == ImportFormat::kRegistry;
-  ApiQuestion question{is_registry ? kRegistryPath : kImportsPath, {}, {}};
+  ApiQuestion question{is_registry ? kRegistryPath : kImportsPath};
   question.body = BodyOf(file.value(), given);
   // What is applied is what stands in the plan that the server made of this very list.
   if (given.apply) question.if_match = "*";
@@ -189,14 +188,11 @@ ExitCode RunImport(const ApiFlags& flags, const ImportArguments& given, const st
   if (reply.code != ExitCode::kOk) return reply.code;
   const Json plan = ParseJson(reply.answer);
   if (!plan.is_object() || !plan.contains("items") || !plan["items"].is_array()) {
-    return Complain(io, "what answers is not a Truce server", ExitCode::kUnreachable);
+    return NoServer(io);
   }
   const bool is_clean = IsClean(plan, given);
-  if (output == "json" || output == "yaml") {
-    const std::string text_of_plan = Dump(plan);
-    output == "json" ? PrintJson(text_of_plan, io.out) : PrintYaml(text_of_plan, io.out);
-  } else {
-    PrintPlan(plan, file.value(), io.out);
+  if (!PrintData(output, plan, io.out)) {
+    PrintImportPlan(plan, file.value(), io.out);
     PrintOutcome(is_clean, shown, io.out);
   }
   const bool is_done = is_clean && shown.apply == given.apply;

@@ -1,15 +1,8 @@
 #include "webhook/cli/named_resource.h"
 
-#include <algorithm>
-#include <cctype>
-#include <chrono>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <ostream>
 
-#include "registry/base/clock.h"
 #include "webhook/cli/command_line.h"
-#include "webhook/cli/duration.h"
 #include "webhook/cli/output.h"
 #include "webhook/wire/json_text.h"
 
@@ -17,12 +10,6 @@ namespace truce {
 namespace {
 
 using Json = nlohmann::json;
-
-constexpr std::size_t kItemsMax = 100'000;
-
-ExitCode NoServer(CommandIo& io) {
-  return Complain(io, "what answers is not a Truce server", ExitCode::kUnreachable);
-}
 
 }  // namespace
 
@@ -39,7 +26,7 @@ std::shared_ptr<NamedResource> AddNamedResource(CommandLine& app) {
   return named;
 }
 
-std::vector<std::pair<std::string, std::string>> ParametersOf(const NamedResource& named) {
+Parameters ParametersOf(const NamedResource& named) {
   return {{"resource", named.resource},
           {"namespace", named.ns},
           {"account", named.account},
@@ -48,23 +35,12 @@ std::vector<std::pair<std::string, std::string>> ParametersOf(const NamedResourc
 
 std::string AccountText(const nlohmann::json& resource) {
   std::string account = TextIn(resource, "account");
-  if (!account.starts_with('?')) return OnOneLine(std::move(account));
+  if (!account.starts_with('?')) return OnOneLine(account);
   // ?cluster/group/kind/namespace/name
   const std::size_t name = account.rfind('/');
   return OnOneLine(name == std::string::npos
                        ? std::string("unknown")
                        : "unknown (ProviderConfig " + account.substr(name + 1) + ")");
-}
-
-std::string OnOneLine(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return std::iscntrl(c) != 0; }, '?');
-  return text;
-}
-
-std::string TimeAfter(const std::string& duration) {
-  const std::optional<std::chrono::minutes> minutes = DurationFrom(duration);
-  return minutes ? FormatTimestamp(SystemClock().Now() + *minutes) : std::string();
 }
 
 std::string BodyOf(const std::vector<std::pair<const char*, std::string>>& texts) {
@@ -75,47 +51,21 @@ std::string BodyOf(const std::vector<std::pair<const char*, std::string>>& texts
   return Dump(body);
 }
 
-ExitCode AskForObject(const ApiFlags& flags, const ApiQuestion& question, CommandIo& io,
-                      nlohmann::json& answer) {
-  const ApiReply reply = AskApi(flags, question, io);
-  if (reply.code != ExitCode::kOk) return reply.code;
-  Json object = ParseJson(reply.answer);
-  if (!object.is_object()) return NoServer(io);
-  answer = std::move(object);
-  return ExitCode::kOk;
-}
-
-ExitCode AskForItems(const ApiFlags& flags, const ApiQuestion& question, CommandIo& io,
-                     nlohmann::json& items) {
-  Json all = Json::array();
-  Progress progress(io, "found");
-  ApiQuestion of_page = question;
-  auto& parameters = of_page.parameters;
-  parameters.emplace_back("limit", "1000");
-  parameters.emplace_back("cursor", "");
-  do {
-    Json page;
-    const ExitCode code = AskForObject(flags, of_page, io, page);
-    if (code != ExitCode::kOk) return code;
-    if (!page.contains("items") || !page["items"].is_array()) return NoServer(io);
-    for (Json& item : page["items"]) all.push_back(std::move(item));
-    parameters.back().second = TextIn(page, "nextCursor");
-    if (!parameters.back().second.empty()) progress.Show(all.size());
-  } while (!parameters.back().second.empty() && all.size() < kItemsMax);
-  items = std::move(all);
-  return ExitCode::kOk;
+ExitCode LookUp(const ApiFlags& flags, const Parameters& parameters, const std::string& word,
+                CommandIo& io, nlohmann::json& answer) {
+  const ExitCode code =
+      AskForList(flags, {"/api/v1/resources:lookup", parameters}, "resources", io, answer);
+  if (code != ExitCode::kOk || !answer["resources"].empty()) return code;
+  return Complain(io, "nobody owns " + OnOneLine(word), ExitCode::kNo);
 }
 
 ExitCode FindOne(const ApiFlags& flags, const NamedResource& named, CommandIo& io,
                  nlohmann::json& resource) {
   Json answer;
-  const ApiQuestion lookup{"/api/v1/resources:lookup", ParametersOf(named)};
-  const ExitCode code = AskForObject(flags, lookup, io, answer);
+  const ExitCode code = LookUp(flags, ParametersOf(named), named.resource, io, answer);
   if (code != ExitCode::kOk) return code;
-  if (!answer.contains("resources") || !answer["resources"].is_array()) return NoServer(io);
   const Json& found = answer["resources"];
   const std::string word = OnOneLine(named.resource);
-  if (found.empty()) return Complain(io, "nobody owns " + word, ExitCode::kNo);
   if (found.size() > 1) {
     std::string which;
     for (const Json& each : found) {
@@ -139,23 +89,19 @@ ExitCode FindOne(const ApiFlags& flags, const NamedResource& named, CommandIo& i
   return AskForObject(flags, {"/api/v1/resources/" + id, {}}, io, resource);
 }
 
-void PrintForm(const std::string& output, const nlohmann::json& items,
-               const std::vector<std::vector<std::string>>& rows, CommandIo& io) {
-  if (output == "json") {
-    PrintJson(Dump(Json{{"items", items}}), io.out);
-  } else if (output == "yaml") {
-    PrintYaml(Dump(Json{{"items", items}}), io.out);
-  } else if (output == "name") {
-    for (const Json& item : items) {
-      io.out << OnOneLine(TextIn(item, "id")) << "\n";
-    }
-  } else {
-    PrintTable(rows, io.out);
-  }
-}
-
 std::string TypeAndName(const nlohmann::json& resource) {
   return OnOneLine(TextIn(resource, "type") + " " + TextIn(resource, "name"));
+}
+
+std::string ResourceOf(const nlohmann::json& item) {
+  return TypeAndName(item.value("resource", Json::object()));
+}
+
+std::string ObjectText(const nlohmann::json& parent, const char* name) {
+  const auto object = parent.find(name);
+  if (object == parent.end() || !object->is_object()) return "-";
+  const std::string ns = TextIn(*object, "namespace");
+  return TextIn(*object, "kind") + " " + (ns.empty() ? "" : ns + "/") + TextIn(*object, "name");
 }
 
 }  // namespace truce

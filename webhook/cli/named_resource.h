@@ -26,32 +26,27 @@ struct NamedResource {
 };
 std::shared_ptr<NamedResource> AddNamedResource(CommandLine& app);
 // The parameters of a lookup.
-std::vector<std::pair<std::string, std::string>> ParametersOf(const NamedResource& named);
+Parameters ParametersOf(const NamedResource& named);
 // The account of a resource in words: "unknown (ProviderConfig prod)" while it is not known.
 std::string AccountText(const nlohmann::json& resource);
 
-// Asks the server for a JSON object, or complains. An answer that is no object is kUnreachable.
-ExitCode AskForObject(const ApiFlags& flags, const ApiQuestion& question, CommandIo& io,
-                      nlohmann::json& answer);
-// All items of the list that `question` asks for, page by page.
-ExitCode AskForItems(const ApiFlags& flags, const ApiQuestion& question, CommandIo& io,
-                     nlohmann::json& items);
+// Looks up what `parameters` name; `word` is what people call it. `answer` is that of the lookup,
+// with at least one of "resources". kNo after a complaint: nobody owns it.
+ExitCode LookUp(const ApiFlags& flags, const Parameters& parameters, const std::string& word,
+                CommandIo& io, nlohmann::json& answer);
 // The one resource that is named, with everything known of it (GET /resources/{id}). kNo after a
 // complaint: nobody owns it, several fit, or the caller may not read it.
 ExitCode FindOne(const ApiFlags& flags, const NamedResource& named, CommandIo& io,
                  nlohmann::json& resource);
 
-// "90m", "2h", "30d" from now as a time, or empty when it is none of them.
-std::string TimeAfter(const std::string& duration);
 // The texts as the body of a request; empty ones are left out.
 std::string BodyOf(const std::vector<std::pair<const char*, std::string>>& texts);
-// Prints the list `items` as the output form says; rows are those of a table, with its head.
-void PrintForm(const std::string& output, const nlohmann::json& items,
-               const std::vector<std::vector<std::string>>& rows, CommandIo& io);
-// A text of the server on one line of a terminal.
-std::string OnOneLine(std::string text);
 // "s3/Bucket prod-artifacts".
 std::string TypeAndName(const nlohmann::json& resource);
+// The same of the member "resource" of what is about one.
+std::string ResourceOf(const nlohmann::json& item);
+// "ObjectStorage team-a/artifacts": the object that is the member `name`; "-" when it has none.
+std::string ObjectText(const nlohmann::json& parent, const char* name);
 
 }  // namespace truce
 

@@ -1,10 +1,10 @@
 #include "webhook/cli/output.h"
 
 #include <algorithm>
-#include <cctype>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "registry/base/text.h"
 #include "registry/base/utf8.h"
 #include "webhook/cli/command.h"
 #include "webhook/cli/command_line.h"
@@ -15,12 +15,6 @@ namespace truce {
 namespace {
 
 using OrderedJson = nlohmann::ordered_json;
-
-std::string Cell(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return std::iscntrl(c) != 0; }, '?');
-  return text;
-}
 
 YamlNode NodeOf(const OrderedJson& json) {
   YamlNode node;
@@ -44,6 +38,12 @@ YamlNode NodeOf(const OrderedJson& json) {
 
 }  // namespace
 
+std::string OnOneLine(const std::string& text) { return WithoutControl(text, '?'); }
+
+std::string IdOf(const nlohmann::json& item) { return TextIn(item, "id"); }
+
+std::string OrDash(const std::string& text) { return text.empty() ? "-" : text; }
+
 std::shared_ptr<std::string> AddOutputFlag(CommandLine& app) {
   auto output = std::make_shared<std::string>("table");
   app.AddOption("-o,--output", *output, "Form of the answer; default table")
@@ -52,7 +52,7 @@ std::shared_ptr<std::string> AddOutputFlag(CommandLine& app) {
   return output;
 }
 
-void PrintTable(const std::vector<std::vector<std::string>>& rows, std::ostream& out) {
+void PrintTable(const TableRows& rows, std::ostream& out) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
@@ -62,7 +62,7 @@ void PrintTable(const std::vector<std::vector<std::string>>& rows, std::ostream&
   for (const auto& row : rows) {
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i) {
-      line += Cell(row[i]);
+      line += OnOneLine(row[i]);
       if (i + 1 < row.size()) line.append(widths[i] + 3 - CharacterCount(row[i]), ' ');
     }
     out << line << "\n";
@@ -75,6 +75,22 @@ void PrintJson(const std::string& json, std::ostream& out) {
 
 void PrintYaml(const std::string& json, std::ostream& out) {
   out << WriteYaml(NodeOf(ParseOrderedJson(json)), 0);
+}
+
+bool PrintData(const std::string& output, const nlohmann::json& json, std::ostream& out) {
+  if (output == "json") PrintJson(Dump(json), out);
+  if (output == "yaml") PrintYaml(Dump(json), out);
+  return output == "json" || output == "yaml";
+}
+
+void PrintList(const std::string& output, const nlohmann::json& items, const TableRows& rows,
+               CommandIo& io, std::string (*name_of)(const nlohmann::json&)) {
+  if (PrintData(output, nlohmann::json{{"items", items}}, io.out)) return;
+  if (output != "name") return PrintTable(rows, io.out);
+  for (const nlohmann::json& item : items) {
+    const std::string name = name_of(item);
+    if (!name.empty()) io.out << OnOneLine(name) << "\n";
+  }
 }
 
 void Progress::Show(std::size_t count) {

@@ -1,10 +1,11 @@
-// How commands print lists: a table for people, the server's JSON, YAML or names for programs.
+// How commands print: a table for people, the server's JSON, YAML or names for programs.
 #ifndef TRUCE_WEBHOOK_CLI_OUTPUT_H_
 #define TRUCE_WEBHOOK_CLI_OUTPUT_H_
 
 #include <cstddef>
 #include <iosfwd>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -14,16 +15,31 @@ class CommandLine;
 
 struct CommandIo;
 
+// A text of the server on one line of a terminal.
+std::string OnOneLine(const std::string& text);
+// The member "id".
+std::string IdOf(const nlohmann::json& item);
+
 // Adds -o, --output with its five forms; the default is a table.
 std::shared_ptr<std::string> AddOutputFlag(CommandLine& app);
 
+using TableRows = std::vector<std::vector<std::string>>;
 // Columns three spaces apart, the first row in capitals; control characters of cells as '?'. The
 // last column is not padded.
-void PrintTable(const std::vector<std::vector<std::string>>& rows, std::ostream& out);
+void PrintTable(const TableRows& rows, std::ostream& out);
 
 // The JSON text indented, or as YAML.
 void PrintJson(const std::string& json, std::ostream& out);
 void PrintYaml(const std::string& json, std::ostream& out);
+// Prints `json` when `output` is json or yaml. False: another form is meant.
+bool PrintData(const std::string& output, const nlohmann::json& json, std::ostream& out);
+// Prints the list `items` as `output` says: as data under "items", their names (none: left out), or
+// `rows`, whose first one is the head.
+void PrintList(const std::string& output, const nlohmann::json& items, const TableRows& rows,
+               CommandIo& io, std::string (*name_of)(const nlohmann::json&) = &IdOf);
+
+// What the table shows of a text that is empty.
+std::string OrDash(const std::string& text);
 
 // How far long work has come, on one line of messages that is written over and gone at its end.
 // Only where somebody watches. External synchronization.

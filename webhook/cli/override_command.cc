@@ -1,13 +1,9 @@
-#include <charconv>
-#include <chrono>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "registry/base/clock.h"
-#include "webhook/cli/api_call.h"
-#include "webhook/cli/command.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/duration.h"
+#include "webhook/cli/named_resource.h"
 #include "webhook/cli/output.h"
 #include "webhook/wire/json_text.h"
 
@@ -29,7 +25,7 @@ struct OverrideArguments {
   std::string end;
 };
 
-std::string TargetOf(const Json& item) {
+std::string WhatIsAudited(const Json& item) {
   for (const char* member : {"name", "object", "namespace", "group"}) {
     const std::string value = TextIn(item, member);
     if (!value.empty()) return std::string(member) + " " + value;
@@ -37,68 +33,50 @@ std::string TargetOf(const Json& item) {
   return "-";
 }
 
-ExitCode Print(const Json& items, const std::string& output, CommandIo& io) {
-  if (output == "json" || output == "yaml") {
-    const std::string text = Dump(Json{{"items", items}});
-    output == "json" ? PrintJson(text, io.out) : PrintYaml(text, io.out);
-    return ExitCode::kOk;
-  }
-  std::vector<std::vector<std::string>> rows = {{"ID", "AUDITS", "UNTIL", "REASON", "BY"}};
+void PrintOverrides(const Json& items, const std::string& output, CommandIo& io) {
+  TableRows rows = {{"ID", "AUDITS", "UNTIL", "REASON", "BY"}};
   for (const Json& item : items) {
-    const std::string id = TextIn(item, "id");
-    if (output == "name" && !id.empty()) io.out << id << "\n";
     const std::string by = TextIn(item, "by");
-    rows.push_back({id.empty() ? "-" : id, TargetOf(item), TextIn(item, "until"),
+    rows.push_back({OrDash(IdOf(item)), WhatIsAudited(item), TextIn(item, "until"),
                     TextIn(item, "reason"), by.empty() ? "configuration" : by});
   }
-  if (output != "name") PrintTable(rows, io.out);
-  return ExitCode::kOk;
+  PrintList(output, items, rows, io);
 }
 
 ExitCode ListOverrides(const ApiFlags& flags, const std::string& output, CommandIo& io) {
-  const ApiReply reply = AskApi(flags, {kOverridesPath, {}}, io);
-  if (reply.code != ExitCode::kOk) return reply.code;
-  const Json answer = ParseJson(reply.answer);
-  if (!answer.is_object() || !answer.contains("items") || !answer["items"].is_array()) {
-    return Complain(io, "what answers is not a Truce server", ExitCode::kUnreachable);
-  }
-  return Print(answer["items"], output, io);
+  Json answer;
+  const ExitCode code = AskForList(flags, {kOverridesPath}, "items", io, answer);
+  if (code == ExitCode::kOk) PrintOverrides(answer["items"], output, io);
+  return code;
 }
 
-ExitCode Make(const ApiFlags& flags, const OverrideArguments& given, const std::string& output,
-              CommandIo& io) {
-  std::string until = given.until;
-  if (!given.duration.empty()) {
-    const auto duration = DurationFrom(given.duration);
-    if (!duration) {
-      return Complain(io, "--for '" + given.duration + "' is not a time; write it as 90m, 2h or 3d",
-                      ExitCode::kUsage);
-    }
-    until = FormatTimestamp(SystemClock().Now() + *duration);
-  }
-  if (until.empty())
+ExitCode MakeOverride(const ApiFlags& flags, const OverrideArguments& given,
+                      const std::string& output, CommandIo& io) {
+  const auto until = EndOf(given.until, given.duration, "90m, 2h or 3d", io);
+  if (!until) return ExitCode::kUsage;
+  if (until->empty())
     return Complain(io, "say how long, with --for 2h or --until TIME", ExitCode::kUsage);
   if (given.reason.empty()) return Complain(io, "say why with --reason", ExitCode::kUsage);
-  Json body = {{"until", until}, {"reason", given.reason}};
-  if (!given.name.empty()) body["name"] = given.name;
-  if (!given.object.empty()) body["object"] = given.object;
-  if (!given.ns.empty()) body["namespace"] = given.ns;
-  if (!given.group.empty()) body["group"] = given.group;
-  const ApiReply reply = AskApi(flags, {kOverridesPath, {}, Dump(body)}, io);
-  if (reply.code != ExitCode::kOk) return reply.code;
-  const Json made = ParseJson(reply.answer);
-  if (!made.is_object()) {
-    return Complain(io, "what answers is not a Truce server", ExitCode::kUnreachable);
-  }
-  return Print(Json::array({made}), output, io);
+  ApiQuestion question{kOverridesPath};
+  question.body = BodyOf({{"until", *until},
+                          {"reason", given.reason},
+                          {"name", given.name},
+                          {"object", given.object},
+                          {"namespace", given.ns},
+                          {"group", given.group}});
+  Json made;
+  const ExitCode code = AskForObject(flags, question, io, made);
+  if (code == ExitCode::kOk) PrintOverrides(Json::array({made}), output, io);
+  return code;
 }
 
-ExitCode End(const ApiFlags& flags, const std::string& id, CommandIo& io) {
+ExitCode EndOverride(const ApiFlags& flags, const std::string& id, CommandIo& io) {
   if (id.find_first_not_of("abcdefghijklmnopqrstuvwxyz234567") != std::string::npos) {
     return Complain(io, "--end takes the id that `truce override` shows", ExitCode::kUsage);
   }
-  const ApiReply reply =
-      AskApi(flags, {std::string(kOverridesPath) + "/" + id, {}, {}, "DELETE"}, io);
+  ApiQuestion question{std::string(kOverridesPath) + "/" + id};
+  question.method = "DELETE";
+  const ApiReply reply = AskApi(flags, question, io);
   if (reply.code == ExitCode::kOk) io.out << "ended " << id << "\n";
   return reply.code;
 }
@@ -128,7 +106,7 @@ CommandAction DeclareOverride(CommandLine& app) {
     const auto count = [](const std::string& flag) { return flag.empty() ? 0 : 1; };
     const int named =
         count(given->name) + count(given->object) + count(given->ns) + count(given->group);
-    if (!given->end.empty() && named == 0) return End(*flags, given->end, io);
+    if (!given->end.empty() && named == 0) return EndOverride(*flags, given->end, io);
     const bool lists = named == 0 && given->until.empty() && given->duration.empty() &&
                        given->reason.empty() && given->end.empty();
     if (lists) return ListOverrides(*flags, *output, io);
@@ -136,7 +114,7 @@ CommandAction DeclareOverride(CommandLine& app) {
       return Complain(io, "name one of --name, --object, --namespace and --group, or --end alone",
                       ExitCode::kUsage);
     }
-    return Make(*flags, *given, *output, io);
+    return MakeOverride(*flags, *given, *output, io);
   };
 }
 

@@ -9,7 +9,7 @@
 #include "webhook/cli/api_call.h"
 #include "webhook/cli/command.h"
 #include "webhook/cli/command_line.h"
-#include "webhook/cli/declared_keys.h"
+#include "webhook/cli/manifest_file.h"
 #include "webhook/cli/named_resource.h"
 #include "webhook/cli/output.h"
 #include "webhook/wire/json_text.h"
@@ -18,10 +18,9 @@ namespace truce {
 namespace {
 
 using Json = nlohmann::json;
-using Parameters = std::vector<std::pair<std::string, std::string>>;
-using Rows = std::vector<std::vector<std::string>>;
 
 constexpr std::size_t kLimitMax = 1'000'000;
+constexpr std::size_t kManifestsMax = 500;  // of one question to the server
 
 std::string NumberOf(const Json& json, const char* name) {
   const auto found = json.find(name);
@@ -33,28 +32,12 @@ bool IsTrue(const Json& json, const char* name) {
   return found != json.end() && found->is_boolean() && found->get<bool>();
 }
 
-std::string OrDash(const std::string& text) { return text.empty() ? "-" : text; }
-
-// "ObjectStorage team-a/artifacts".
-std::string ObjectText(const Json& parent, const char* name) {
-  const auto object = parent.find(name);
-  if (object == parent.end() || !object->is_object()) return "-";
-  const std::string ns = TextIn(*object, "namespace");
-  return TextIn(*object, "kind") + " " + (ns.empty() ? "" : ns + "/") + TextIn(*object, "name");
-}
-
 std::string ResourceName(const Json& resource) {
   return TextIn(resource, "type") + "/" + TextIn(resource, "name");
 }
 
-std::string Plain(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return std::iscntrl(c) != 0; }, '?');
-  return text;
-}
-
-Rows ResourceRows(const Json& items, bool wide) {
-  Rows rows = {{"TYPE", "NAME", "SERVICE", "OWNER", "STATE", "SINCE"}};
+TableRows ResourceRows(const Json& items, bool wide) {
+  TableRows rows = {{"TYPE", "NAME", "SERVICE", "OWNER", "STATE", "SINCE"}};
   if (wide) {
     rows[0] = {"TYPE",    "NAME",   "SERVICE", "OWNER",     "STATE", "SINCE",
                "ACCOUNT", "REGION", "CONTACT", "CONTESTED", "ID",    "ARN"};
@@ -81,8 +64,8 @@ Rows ResourceRows(const Json& items, bool wide) {
 }
 
 // Of several found, what tells them apart is shown too.
-Rows FoundRows(const Json& items, bool wide) {
-  Rows rows = ResourceRows(items, wide);
+TableRows FoundRows(const Json& items, bool wide) {
+  TableRows rows = ResourceRows(items, wide);
   if (wide || items.size() < 2) return rows;
   rows[0].insert(rows[0].end(), {"ACCOUNT", "REGION", "ID"});
   for (std::size_t i = 0; i < items.size(); ++i) {
@@ -93,65 +76,14 @@ Rows FoundRows(const Json& items, bool wide) {
   return rows;
 }
 
-// Prints `items` in the form asked for; `forms`, rows and a name, are those for people.
-template <typename RowsOf, typename NameOfItem>
-void PrintItems(const std::string& output, const Json& items, std::ostream& out,
-                const std::pair<RowsOf, NameOfItem>& forms) {
-  const auto& [rows_of, name_of] = forms;
-  if (output == "json" || output == "yaml") {
-    const Json list = {{"items", items}};
-    const std::string text = Dump(list);
-    output == "json" ? PrintJson(text, out) : PrintYaml(text, out);
-    return;
-  }
-  if (output == "name") {
-    for (const Json& item : items) out << Plain(name_of(item)) << "\n";
-    return;
-  }
-  PrintTable(rows_of(items, output == "wide"), out);
-}
-
-struct ListQuestion {
-  std::string path;
-  Parameters parameters;
-  std::size_t limit;  // of all pages together
-};
-
-// All items of a list, page by page. Something that is not a list of the API is a complaint.
-ExitCode Collect(const ApiFlags& flags, const ListQuestion& question, CommandIo& io, Json& items) {
-  items = Json::array();
-  Progress progress(io, "found");
-  std::string cursor;
-  do {
-    Parameters page_parameters = question.parameters;
-    const std::size_t page_size = std::min<std::size_t>(1000, question.limit - items.size());
-    page_parameters.emplace_back("limit", std::to_string(page_size));
-    page_parameters.emplace_back("cursor", cursor);
-    const ApiReply reply = AskApi(flags, {question.path, std::move(page_parameters)}, io);
-    if (reply.code != ExitCode::kOk) return reply.code;
-    const Json page = ParseJson(reply.answer);
-    if (!page.is_object() || !page.contains("items") || !page["items"].is_array()) {
-      return Complain(io, "what answers is not a Truce server", ExitCode::kUnreachable);
-    }
-    for (const Json& item : page["items"]) items.push_back(item);
-    cursor = TextIn(page, "nextCursor");
-    if (!cursor.empty()) progress.Show(items.size());
-  } while (!cursor.empty() && items.size() < question.limit);
-  return ExitCode::kOk;
-}
+bool IsWide(const std::string& output) { return output == "wide"; }
 
 // The resources that are meant.
 ExitCode Find(const ApiFlags& flags, const NamedResource& named, CommandIo& io, Json& resources) {
-  const ApiReply reply = AskApi(flags, {"/api/v1/resources:lookup", ParametersOf(named)}, io);
-  if (reply.code != ExitCode::kOk) return reply.code;
-  const Json answer = ParseJson(reply.answer);
-  if (!answer.is_object() || !answer.contains("resources") || !answer["resources"].is_array()) {
-    return Complain(io, "what answers is not a Truce server", ExitCode::kUnreachable);
-  }
+  Json answer;
+  const ExitCode code = LookUp(flags, ParametersOf(named), named.resource, io, answer);
+  if (code != ExitCode::kOk) return code;
   resources = answer["resources"];
-  if (resources.empty()) {
-    return Complain(io, "nobody owns " + Plain(named.resource), ExitCode::kNo);
-  }
   if (answer.contains("complete") && !IsTrue(answer, "complete")) {
     io.err << "truce: there may be more; add --account, --region or -n\n";
   }
@@ -165,6 +97,58 @@ ExitCode Find(const ApiFlags& flags, const NamedResource& named, CommandIo& io, 
   return ExitCode::kOk;
 }
 
+// The body of a check of all manifests of the file, 500 at most.
+Result<std::string> CheckOfManifests(const std::string& file) {
+  std::size_t bytes = 0;
+  ManifestFile manifests(file, bytes);
+  std::string body = "{\"items\":[";
+  std::size_t count = 0;
+  const auto add = [&](const YamlNode& object) {
+    if (count++ > 0) body += ',';
+    AppendObject(object, body);
+  };
+  while (true) {
+    TRUCE_ASSIGN_OR_RETURN(const std::optional<Manifest> next, manifests.Next());
+    if (!next) return body + "]}";
+    const YamlNode* items = next->root.Find("items");
+    const bool is_list = items != nullptr && items->kind == YamlNode::Kind::kSequence &&
+                         next->root.Find("spec") == nullptr;
+    if (is_list) std::for_each(items->children.begin(), items->children.end(), add);
+    if (!is_list) add(next->root);
+    if (count > kManifestsMax) {
+      return Error{ErrorCode::kInvalidArgument, file + ": more than 500 manifests"};
+    }
+  }
+}
+
+// The keys and further names of what the manifests of a file declare, by the server's own rules,
+// each once. kUsage after a complaint: also when they declare nothing that is known.
+ExitCode KeysDeclaredIn(const ApiFlags& flags, const std::string& file, CommandIo& io,
+                        std::vector<std::string>& keys) {
+  const Result<std::string> body = CheckOfManifests(file);
+  if (!body.ok()) return Complain(io, body.error().message, ExitCode::kUsage);
+  Json answer;
+  const ExitCode code =
+      AskForList(flags, {.path = "/api/v1/checks", .body = body.value()}, "items", io, answer);
+  if (code != ExitCode::kOk) return code;
+  const auto add = [&](const std::string& key) {
+    const bool is_new = std::find(keys.begin(), keys.end(), key) == keys.end();
+    if (!key.empty() && is_new) keys.push_back(key);
+  };
+  for (const Json& item : answer["items"]) {
+    if (!item.is_object() || !item.contains("declares")) continue;
+    for (const Json& declared : item["declares"]) {
+      add(TextIn(declared, "key"));
+      for (const Json& name : declared.value("names", Json::array())) {
+        if (name.is_string()) add(name.get<std::string>());
+      }
+    }
+  }
+  if (!keys.empty()) return ExitCode::kOk;
+  return Complain(io, file + ": the manifests declare no resource whose name is known",
+                  ExitCode::kUsage);
+}
+
 // What the manifests of a file declare and somebody owns.
 ExitCode FindDeclared(const ApiFlags& flags, const std::string& file, CommandIo& io,
                       Json& resources) {
@@ -173,10 +157,10 @@ ExitCode FindDeclared(const ApiFlags& flags, const std::string& file, CommandIo&
   if (declared != ExitCode::kOk) return declared;
   resources = Json::array();
   for (const std::string& key : keys) {
-    const ApiReply reply = AskApi(flags, {"/api/v1/resources:lookup", {{"key", key}}}, io);
-    if (reply.code != ExitCode::kOk) return reply.code;
-    const Json answer = ParseJson(reply.answer);
-    if (!answer.is_object() || !answer.contains("resources")) continue;
+    Json answer;
+    const ExitCode code =
+        AskForList(flags, {"/api/v1/resources:lookup", {{"key", key}}}, "resources", io, answer);
+    if (code != ExitCode::kOk) return code;
     for (const Json& resource : answer["resources"]) {
       // By several of its names it is one.
       const bool is_new =
@@ -185,7 +169,7 @@ ExitCode FindDeclared(const ApiFlags& flags, const std::string& file, CommandIo&
     }
   }
   if (!resources.empty()) return ExitCode::kOk;
-  return Complain(io, "nobody owns what " + Plain(file) + " declares", ExitCode::kNo);
+  return Complain(io, "nobody owns what " + OnOneLine(file) + " declares", ExitCode::kNo);
 }
 
 // How Truce knows a name.
@@ -201,7 +185,7 @@ void DescribeResource(const Json& resource, std::ostream& out) {
     if (text.empty()) return;
     std::string head(label);
     head.append(14 - std::min<std::size_t>(head.size(), 13), ' ');
-    out << head << Plain(text) << "\n";
+    out << head << OnOneLine(text) << "\n";
   };
   line("Resource:", ResourceName(resource));
   line("ARN:", TextIn(resource, "arn"));
@@ -229,7 +213,8 @@ void DescribeResource(const Json& resource, std::ostream& out) {
   }
   line("Former ids:", former);
   line("Key:", TextIn(resource, "key"));
-  const auto section = [&](const char* title, const char* member, Rows rows, const auto& row_of) {
+  const auto section = [&](const char* title, const char* member, TableRows rows,
+                           const auto& row_of) {
     const auto found = resource.find(member);
     if (found == resource.end() || !found->is_array() || found->empty()) return;
     for (const Json& each : *found) rows.push_back(row_of(each));
@@ -262,24 +247,87 @@ void DescribeResource(const Json& resource, std::ostream& out) {
           });
 }
 
-struct ListArguments {
-  std::string name;
-  std::string arn;
-  std::string type;
-  std::string service;
-  std::string account;
-  std::string region;
-  std::string cluster;
-  std::string ns;
-  std::string state;
-  std::string sort;
-  bool contested = false;
-  bool shared = false;
-  std::size_t limit = 1000;
+// A command that prints a list of the server; its flags are parameters of the question.
+class ListCommand final {
+ public:
+  explicit ListCommand(CommandLine& app)
+      : app_(app), flags_(AddApiFlags(app)), output_(AddOutputFlag(app)) {}
+
+  Argument Filter(const std::string& flag, const char* parameter, const std::string& help) {
+    return app_.AddOption(
+        flag,
+        [list = list_, parameter](const std::string& text) {
+          list->question.parameters.emplace_back(parameter, text);
+        },
+        help);
+  }
+  void Switch(const std::string& flag, std::pair<const char*, const char*> parameter,
+              const std::string& help) {
+    app_.AddFlag(
+        flag,
+        [list = list_, parameter](bool) {
+          list->question.parameters.emplace_back(parameter.first, parameter.second);
+        },
+        help);
+  }
+  void Limit() {
+    app_.AddOption("--limit", list_->items_max, "Most lines; default 1000")
+        .Type("number")
+        .Between(1, kLimitMax);
+  }
+
+  using RowsOf = TableRows (*)(const Json& items, bool wide);
+  using NameOf = std::string (*)(const Json& item);
+  CommandAction Printing(const char* path, RowsOf rows_of, NameOf name_of) {
+    list_->question.path = path;
+    return [=, flags = flags_, output = output_, list = list_](CommandIo& io) {
+      Json items;
+      const ExitCode code = AskForItems(*flags, *list, io, items);
+      if (code == ExitCode::kOk) {
+        PrintList(*output, items, rows_of(items, IsWide(*output)), io, name_of);
+      }
+      return code;
+    };
+  }
+
+ private:
+  CommandLine& app_;
+  const std::shared_ptr<ApiFlags> flags_;
+  const std::shared_ptr<std::string> output_;
+  const std::shared_ptr<ApiList> list_ = std::make_shared<ApiList>(ApiList{.items_max = 1000});
 };
 
-void AddLimit(CommandLine& app, std::size_t& limit) {
-  app.AddOption("--limit", limit, "Most lines; default 1000").Type("number").Between(1, kLimitMax);
+TableRows ServiceRows(const Json& services, bool) {
+  TableRows rows = {{"SERVICE", "OWNERSHIPS"}};
+  for (const Json& each : services) {
+    rows.push_back({TextIn(each, "service"), NumberOf(each, "ownerships")});
+  }
+  return rows;
+}
+
+TableRows AuditRows(const Json& lines, bool wide) {
+  TableRows rows = {{"AT", "ACTION", "ACTOR", "ROOT", "CAUSE"}};
+  if (wide) rows[0].emplace_back("KEY");
+  for (const Json& each : lines) {
+    rows.push_back({TextIn(each, "at"), TextIn(each, "action"), TextIn(each, "actor"),
+                    ObjectText(each, "root"), TextIn(each, "cause")});
+    if (wide) rows.back().push_back(TextIn(each, "key"));
+  }
+  return rows;
+}
+
+TableRows DenialRows(const Json& denials, bool wide) {
+  TableRows rows = {{"LAST", "COUNT", "OBJECT", "RESOURCE", "RULE"}};
+  if (wide) rows[0].insert(rows[0].end(), {"USER", "CAUSE"});
+  for (const Json& each : denials) {
+    rows.push_back({TextIn(each, "last"), NumberOf(each, "count"), ObjectText(each, "object"),
+                    TextIn(each, "resource"), TextIn(each, "rule")});
+    if (wide) {
+      rows.back().push_back(TextIn(each, "user"));
+      rows.back().push_back(TextIn(each, "cause"));
+    }
+  }
+  return rows;
 }
 
 }  // namespace
@@ -310,8 +358,9 @@ CommandAction DeclareWhoOwns(CommandLine& app) {
     Json resources;
     const ExitCode code = manifest->empty() ? Find(*flags, *named, io, resources)
                                             : FindDeclared(*flags, *manifest, io, resources);
-    if (code == ExitCode::kOk)
-      PrintItems(*output, resources, io.out, std::make_pair(FoundRows, ResourceName));
+    if (code == ExitCode::kOk) {
+      PrintList(*output, resources, FoundRows(resources, IsWide(*output)), io, &ResourceName);
+    }
     return code;
   };
 }
@@ -337,175 +386,80 @@ CommandAction DeclareDescribe(CommandLine& app) {
         whole.push_back(resource);
         continue;
       }
-      const ApiReply reply = AskApi(*flags, {"/api/v1/resources/" + id, {}}, io);
-      if (reply.code != ExitCode::kOk) return reply.code;
-      whole.push_back(ParseJson(reply.answer));
+      Json each;
+      const ExitCode asked = AskForObject(*flags, {"/api/v1/resources/" + id}, io, each);
+      if (asked != ExitCode::kOk) return asked;
+      whole.push_back(std::move(each));
     }
     if (*output == "table" || *output == "wide") {
       for (std::size_t i = 0; i < whole.size(); ++i) {
         if (i > 0) io.out << "\n";
-        if (whole[i].is_object()) DescribeResource(whole[i], io.out);
+        DescribeResource(whole[i], io.out);
       }
       return ExitCode::kOk;
     }
-    PrintItems(*output, whole, io.out, std::make_pair(ResourceRows, ResourceName));
+    PrintList(*output, whole, {}, io, &ResourceName);
     return ExitCode::kOk;
   };
 }
 
 CommandAction DeclareList(CommandLine& app) {
-  const auto flags = AddApiFlags(app);
-  const auto output = AddOutputFlag(app);
-  const auto given = std::make_shared<ListArguments>();
-  app.AddOption("--name", given->name, "Only resources of that name");
-  app.AddOption("--arn", given->arn, "Only the one of that ARN");
-  app.AddOption("--type", given->type, "Only that type, as s3/Bucket");
-  app.AddOption("--service", given->service, "Only what that service owns");
-  app.AddOption("--account", given->account, "Only that account");
-  app.AddOption("--region", given->region, "Only that region");
-  app.AddOption("--cluster", given->cluster, "Only roots of that cluster");
-  app.AddOption("-n,--namespace", given->ns, "Only roots of that namespace");
-  app.AddOption("--state", given->state, "Only that state")
+  ListCommand list(app);
+  list.Filter("--name", "name", "Only resources of that name");
+  list.Filter("--arn", "arn", "Only the one of that ARN");
+  list.Filter("--type", "type", "Only that type, as s3/Bucket");
+  list.Filter("--service", "service", "Only what that service owns");
+  list.Filter("--account", "account", "Only that account");
+  list.Filter("--region", "region", "Only that region");
+  list.Filter("--cluster", "cluster", "Only roots of that cluster");
+  list.Filter("-n,--namespace", "namespace", "Only roots of that namespace");
+  list.Filter("--state", "state", "Only that state")
       .Type("reserved|held|orphaned|imported")
       .OneOf({"reserved", "held", "orphaned", "imported"});
-  app.AddFlag("--contested", given->contested, "Only what a second chain manages too");
-  app.AddFlag("--shared", given->shared, "Only what is shared with another party");
-  app.AddOption("--sort-by", given->sort, "Order; default key")
+  list.Switch("--contested", {"contested", "true"}, "Only what a second chain manages too");
+  list.Switch("--shared", {"shared", "true"}, "Only what is shared with another party");
+  list.Filter("--sort-by", "sort", "Order; default key")
       .Type("key|name|type|service|account|region|since|-since")
       .OneOf({"key", "name", "type", "service", "account", "region", "since", "-since"});
-  AddLimit(app, given->limit);
+  list.Limit();
   app.Footer(
       "Examples:\n"
       "  truce list --service my-srv-one\n"
       "  truce list --state orphaned --sort-by since -o wide\n");
-  return [=](CommandIo& io) {
-    Json items;
-    const ExitCode code = Collect(*flags,
-                                  {"/api/v1/resources",
-                                   {{"name", given->name},
-                                    {"arn", given->arn},
-                                    {"type", given->type},
-                                    {"service", given->service},
-                                    {"account", given->account},
-                                    {"region", given->region},
-                                    {"cluster", given->cluster},
-                                    {"namespace", given->ns},
-                                    {"state", given->state},
-                                    {"sort", given->sort},
-                                    {"contested", given->contested ? "true" : ""},
-                                    {"shared", given->shared ? "true" : ""}},
-                                   given->limit},
-                                  io, items);
-    if (code == ExitCode::kOk)
-      PrintItems(*output, items, io.out, std::make_pair(ResourceRows, ResourceName));
-    return code;
-  };
+  return list.Printing("/api/v1/resources", &ResourceRows, &ResourceName);
 }
 
 CommandAction DeclareServices(CommandLine& app) {
-  const auto flags = AddApiFlags(app);
-  const auto output = AddOutputFlag(app);
-  const auto limit = std::make_shared<std::size_t>(1000);
-  AddLimit(app, *limit);
+  ListCommand list(app);
+  list.Limit();
   app.Footer("Example:\n  truce services\n");
-  return [=](CommandIo& io) {
-    Json items;
-    const ExitCode code = Collect(*flags, {"/api/v1/services", {}, *limit}, io, items);
-    if (code != ExitCode::kOk) return code;
-    const auto rows_of = [](const Json& services, bool) {
-      Rows rows = {{"SERVICE", "OWNERSHIPS"}};
-      for (const Json& each : services) {
-        rows.push_back({TextIn(each, "service"), NumberOf(each, "ownerships")});
-      }
-      return rows;
-    };
-    const auto name_of = [](const Json& each) { return TextIn(each, "service"); };
-    PrintItems(*output, items, io.out, std::make_pair(rows_of, name_of));
-    return ExitCode::kOk;
-  };
+  return list.Printing("/api/v1/services", &ServiceRows,
+                       [](const Json& each) { return TextIn(each, "service"); });
 }
 
 CommandAction DeclareAudit(CommandLine& app) {
-  const auto flags = AddApiFlags(app);
-  const auto output = AddOutputFlag(app);
-  struct Arguments {
-    std::string action;
-    std::string actor;
-    std::string id;
-    std::string since;
-    std::string until;
-    bool oldest = false;
-    std::size_t limit = 1000;
-  };
-  const auto given = std::make_shared<Arguments>();
-  app.AddOption("--action", given->action, "Only that action, as granted, released, administered");
-  app.AddOption("--actor", given->actor, "Only what that actor did");
-  app.AddOption("--id", given->id, "Only of the resource of that id");
-  app.AddOption("--since", given->since, "Not before, as 2026-11-21T18:00:00Z");
-  app.AddOption("--until", given->until, "Before, as 2026-11-21T18:00:00Z");
-  app.AddFlag("--oldest-first", given->oldest, "Oldest first");
-  AddLimit(app, given->limit);
+  ListCommand list(app);
+  list.Filter("--action", "action", "Only that action, as granted, released, administered");
+  list.Filter("--actor", "actor", "Only what that actor did");
+  list.Filter("--id", "id", "Only of the resource of that id");
+  list.Filter("--since", "since", "Not before, as 2026-11-21T18:00:00Z");
+  list.Filter("--until", "until", "Before, as 2026-11-21T18:00:00Z");
+  list.Switch("--oldest-first", {"order", "oldest"}, "Oldest first");
+  list.Limit();
   app.Footer(
       "Examples:\n"
       "  truce audit --action administered\n"
       "  truce audit --oldest-first --limit 1000000 -o json > audit.json\n");
-  return [=](CommandIo& io) {
-    Json items;
-    const ExitCode code = Collect(*flags,
-                                  {"/api/v1/audit",
-                                   {{"action", given->action},
-                                    {"actor", given->actor},
-                                    {"id", given->id},
-                                    {"since", given->since},
-                                    {"until", given->until},
-                                    {"order", given->oldest ? "oldest" : ""}},
-                                   given->limit},
-                                  io, items);
-    if (code != ExitCode::kOk) return code;
-    const auto rows_of = [](const Json& lines, bool wide) {
-      Rows rows = {{"AT", "ACTION", "ACTOR", "ROOT", "CAUSE"}};
-      if (wide) rows[0].emplace_back("KEY");
-      for (const Json& each : lines) {
-        rows.push_back({TextIn(each, "at"), TextIn(each, "action"), TextIn(each, "actor"),
-                        ObjectText(each, "root"), TextIn(each, "cause")});
-        if (wide) rows.back().push_back(TextIn(each, "key"));
-      }
-      return rows;
-    };
-    const auto name_of = [](const Json& each) { return NumberOf(each, "number"); };
-    PrintItems(*output, items, io.out, std::make_pair(rows_of, name_of));
-    return ExitCode::kOk;
-  };
+  return list.Printing("/api/v1/audit", &AuditRows,
+                       [](const Json& each) { return NumberOf(each, "number"); });
 }
 
 CommandAction DeclareDenials(CommandLine& app) {
-  const auto flags = AddApiFlags(app);
-  const auto output = AddOutputFlag(app);
-  const auto ns = std::make_shared<std::string>();
-  app.AddOption("-n,--namespace", *ns, "Only of objects in that namespace");
+  ListCommand list(app);
+  list.Filter("-n,--namespace", "namespace", "Only of objects in that namespace");
   app.Footer("Example:\n  truce denials -n team-b\n");
-  return [=](CommandIo& io) {
-    Json items;
-    const ExitCode code =
-        Collect(*flags, {"/api/v1/denials", {{"namespace", *ns}}, 1000}, io, items);
-    if (code != ExitCode::kOk) return code;
-    const auto rows_of = [](const Json& denials, bool wide) {
-      Rows rows = {{"LAST", "COUNT", "OBJECT", "RESOURCE", "RULE"}};
-      if (wide) rows[0].insert(rows[0].end(), {"USER", "CAUSE"});
-      for (const Json& each : denials) {
-        rows.push_back({TextIn(each, "last"), NumberOf(each, "count"), ObjectText(each, "object"),
-                        TextIn(each, "resource"), TextIn(each, "rule")});
-        if (wide) {
-          rows.back().push_back(TextIn(each, "user"));
-          rows.back().push_back(TextIn(each, "cause"));
-        }
-      }
-      return rows;
-    };
-    const auto name_of = [](const Json& each) { return TextIn(each, "resource"); };
-    PrintItems(*output, items, io.out, std::make_pair(rows_of, name_of));
-    return ExitCode::kOk;
-  };
+  return list.Printing("/api/v1/denials", &DenialRows,
+                       [](const Json& each) { return TextIn(each, "resource"); });
 }
 
 }  // namespace truce

@@ -1,11 +1,9 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <vector>
 
-#include "webhook/cli/api_call.h"
-#include "webhook/cli/command.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/named_resource.h"
-#include "webhook/cli/operator_call.h"
 #include "webhook/cli/output.h"
 #include "webhook/wire/json_text.h"
 
@@ -13,7 +11,6 @@ namespace truce {
 namespace {
 
 using Json = nlohmann::json;
-using Parameters = std::vector<std::pair<std::string, std::string>>;
 
 struct ReleaseArguments {
   std::string type;
@@ -30,108 +27,63 @@ struct ReleaseArguments {
   bool each = false;
 };
 
-// The key of the resource of that id, asked of the server; empty after a complaint.
-std::string KeyOfId(const ConfigFlags& flags, const std::string& id, CommandIo& io,
-                    ExitCode& code) {
-  const OperatorReply reply = CallOperator(flags, {"/api/v1/resources/" + id, {}}, io);
-  code = reply.code;
-  const auto resource = ParseJson(reply.answer);
-  if (!resource.is_object() || !resource.contains("key") || !resource["key"].is_string()) return {};
-  return resource["key"].get<std::string>();
-}
-
 bool IsWord(const std::string& id) {
   return id.find_first_not_of("abcdefghijklmnopqrstuvwxyz234567") == std::string::npos;
 }
 
-// One line about the resource as it was.
-std::string Released(const std::string& answer) {
-  const Json parsed = ParseJson(answer);
-  if (!parsed.is_object() || !parsed.contains("released") || !parsed["released"].is_object()) {
-    return "released";
-  }
-  const Json& released = parsed["released"];
-  return OnOneLine("released " + TextIn(released, "type") + " " + TextIn(released, "name") +
-                   ", was " + TextIn(released, "state") + " by " + TextIn(released, "service"));
-}
-
-// Over the network: the id says which, and it must not change between the two questions.
-ExitCode ReleaseById(const ApiFlags& flags, const ReleaseArguments& given, CommandIo& io) {
-  Parameters which = {{"key", given.key},
-                      {"type", given.type},
-                      {"name", given.name},
-                      {"account", given.account},
-                      {"region", given.region}};
+// The id says which, and it must not change between the two questions.
+ExitCode ReleaseOne(const ApiFlags& flags, const ReleaseArguments& given, CommandIo& io) {
   std::string id = given.id;
   if (id.empty()) {
+    const Parameters which = {{"key", given.key},
+                              {"type", given.type},
+                              {"name", given.name},
+                              {"account", given.account},
+                              {"region", given.region}};
     Json found;
-    const ExitCode code = AskForObject(flags, {"/api/v1/resources:lookup", which}, io, found);
+    const ExitCode code = LookUp(flags, which, "it", io, found);
     if (code != ExitCode::kOk) return code;
-    const Json resources = found.value("resources", Json::array());
-    if (resources.empty()) return Complain(io, "nobody owns it", ExitCode::kNo);
-    if (resources.size() > 1) {
+    if (found["resources"].size() > 1) {
       return Complain(io, "several fit; add --account and --region", ExitCode::kNo);
     }
-    id = TextIn(resources[0], "id");
+    id = IdOf(found["resources"][0]);
     if (id.empty()) return Complain(io, "you may not read the ownership", ExitCode::kNo);
   }
-  ApiQuestion question{"/api/v1/resources/" + id + ":release", {}};
+  ApiQuestion question{"/api/v1/resources/" + id + ":release"};
   question.body = BodyOf({{"reason", given.reason}});
   question.if_match = "*";
-  const ApiReply reply = AskApi(flags, question, io);
-  if (reply.code == ExitCode::kOk) io.out << Released(reply.answer) << "\n";
-  return reply.code;
+  Json answer;
+  const ExitCode code = AskForObject(flags, question, io, answer);
+  if (code != ExitCode::kOk) return code;
+  const Json released = answer.value("released", Json::object());
+  io.out << "released " << TypeAndName(released) << ", was "
+         << OnOneLine(TextIn(released, "state") + " by " + TextIn(released, "service")) << "\n";
+  return ExitCode::kOk;
 }
 
-// Beside the server, which looks the resource up itself.
-ExitCode ReleaseBesideServer(const ApiFlags& flags, const ReleaseArguments& given, CommandIo& io) {
-  std::string key = given.key;
-  if (!given.id.empty()) {
-    ExitCode code = ExitCode::kOk;
-    key = KeyOfId(*flags.config, given.id, io, code);
-    if (code != ExitCode::kOk) return code;
-  }
-  const std::string body = BodyOf({{"type", given.type},
-                                   {"name", given.name},
-                                   {"account", given.account},
-                                   {"region", given.region},
-                                   {"key", key},
-                                   {"reason", given.reason}});
-  const OperatorReply reply = CallOperator(*flags.config, {"/api/v1/release", body}, io);
-  if (reply.code == ExitCode::kOk) io.out << Released(reply.answer) << "\n";
-  return reply.code;
+std::string PlannedName(const Json& item) {
+  const Json resource = item.value("resource", Json::object());
+  return TextIn(resource, "type") + "/" + TextIn(resource, "name");
 }
 
 void PrintPlan(const Json& plan, const std::string& output, CommandIo& io) {
-  if (output == "json" || output == "yaml") {
-    const std::string text = Dump(plan);
-    output == "json" ? PrintJson(text, io.out) : PrintYaml(text, io.out);
-    return;
-  }
-  std::vector<std::vector<std::string>> rows = {
-      {"RESULT", "TYPE", "NAME", "SERVICE", "SINCE", "ORPHANED BECAUSE"}};
+  if (PrintData(output, plan, io.out)) return;
+  TableRows rows = {{"RESULT", "TYPE", "NAME", "SERVICE", "SINCE", "ORPHANED BECAUSE"}};
   for (const Json& item : plan["items"]) {
     const Json resource = item.value("resource", Json::object());
-    if (output == "name") {
-      io.out << OnOneLine(TextIn(resource, "type") + "/" + TextIn(resource, "name")) << "\n";
-      continue;
-    }
     std::vector<std::string> row = {TextIn(item, "result")};
     for (const char* name : {"type", "name", "service", "since", "reason"}) {
-      const std::string text = OnOneLine(TextIn(resource, name));
-      row.push_back(text.empty() ? "-" : text);
+      row.push_back(OrDash(TextIn(resource, name)));
     }
-    if (const std::string detail = TextIn(item, "detail"); !detail.empty()) {
-      row.back() = OnOneLine(detail);
-    }
+    if (const std::string detail = TextIn(item, "detail"); !detail.empty()) row.back() = detail;
     rows.push_back(std::move(row));
   }
-  if (output != "name" && rows.size() > 1) PrintTable(rows, io.out);
+  if (rows.size() > 1) PrintList(output, plan["items"], rows, io, &PlannedName);
 }
 
 ExitCode ReleaseOrphaned(const ApiFlags& flags, const ReleaseArguments& given,
                          const std::string& output, CommandIo& io) {
-  ApiQuestion question{"/api/v1/releases", {}};
+  ApiQuestion question{"/api/v1/releases"};
   question.body = BodyOf({{"service", given.service},
                           {"type", given.type},
                           {"name", given.name},
@@ -144,11 +96,8 @@ ExitCode ReleaseOrphaned(const ApiFlags& flags, const ReleaseArguments& given,
                                                  : "whole"}});
   if (given.yes) question.if_match = "*";
   Json plan;
-  const ExitCode code = AskForObject(flags, question, io, plan);
+  const ExitCode code = AskForList(flags, question, "items", io, plan);
   if (code != ExitCode::kOk) return code;
-  if (!plan.contains("items") || !plan["items"].is_array()) {
-    return Complain(io, "what answers is not a Truce server", ExitCode::kUnreachable);
-  }
   PrintPlan(plan, output, io);
   const std::size_t count = plan["items"].size();
   const auto released = plan.value("released", std::size_t{0});
@@ -203,8 +152,7 @@ CommandAction DeclareRelease(CommandLine& app) {
                       "or --orphaned",
                       ExitCode::kUsage);
     }
-    return IsRemote(*flags, io) ? ReleaseById(*flags, *given, io)
-                                : ReleaseBesideServer(*flags, *given, io);
+    return ReleaseOne(*flags, *given, io);
   };
 }
 

@@ -11,22 +11,13 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::string ObjectIn(const Json& side) {
-  const Json root = side.value("root", Json::object());
-  const std::string ns = TextIn(root, "namespace");
-  return OnOneLine(TextIn(root, "kind") + " " + (ns.empty() ? "" : ns + "/") +
-                   TextIn(root, "name"));
-}
-
-void Print(const Json& conflict, CommandIo& io) {
+void PrintConflict(const Json& conflict, CommandIo& io) {
   io.out << OnOneLine(TextIn(conflict, "name")) << " is managed by more than one owner. "
          << OnOneLine(TextIn(conflict, "effect")) << "\n\n";
-  std::vector<std::vector<std::string>> rows = {{"OWNER", "SERVICE", "CONTACT", "SINCE", "RECORD"}};
+  TableRows rows = {{"OWNER", "SERVICE", "CONTACT", "SINCE", "RECORD"}};
   for (const Json& side : conflict.value("sides", Json::array())) {
-    const std::string contact = TextIn(side, "contact");
-    const std::string service = TextIn(side, "service");
-    rows.push_back({ObjectIn(side), service.empty() ? "-" : service,
-                    contact.empty() ? "-" : contact, TextIn(side, "since"),
+    rows.push_back({ObjectText(side, "root"), OrDash(TextIn(side, "service")),
+                    OrDash(TextIn(side, "contact")), TextIn(side, "since"),
                     side.value("incumbent", false) ? "owner" : "conflict"});
   }
   PrintTable(rows, io.out);
@@ -62,16 +53,20 @@ CommandAction DeclareResolve(CommandLine& app) {
       io.out << TypeAndName(resource) << " has one manager; there is nothing to resolve\n";
       return ExitCode::kOk;
     }
-    Json answer;
-    code = AskForObject(*flags, {"/api/v1/conflicts", {}}, io, answer);
+    Json conflict;
+    const ApiList list{.question = {"/api/v1/conflicts"}, .counted = nullptr};
+    code = AskForEach(*flags, list, io, [&](const nlohmann::ordered_json& each) {
+      conflict = Json(each);
+      const bool is_it = IdOf(conflict.value("resource", Json::object())) == IdOf(resource);
+      if (!is_it) conflict.clear();
+      return !is_it;
+    });
     if (code != ExitCode::kOk) return code;
-    const std::string id = TextIn(resource, "id");
-    for (const Json& conflict : answer.value("items", Json::array())) {
-      if (TextIn(conflict.value("resource", Json::object()), "id") != id) continue;
+    if (!conflict.empty()) {
       if (*output == "table" || *output == "wide") {
-        Print(conflict, io);
+        PrintConflict(conflict, io);
       } else {
-        PrintForm(*output, Json::array({conflict}), {}, io);
+        PrintList(*output, Json::array({conflict}), {}, io);
       }
       return ExitCode::kNo;
     }

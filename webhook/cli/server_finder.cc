@@ -94,21 +94,42 @@ Result<ServerPlace> BehindApiServer(const std::filesystem::path& kubeconfig, con
   return place;
 }
 
-ServerPlace AtSocket(std::string data_dir) {
+ServerPlace AtSocket(LoadedConfig loaded) {
   ServerPlace place;
-  place.socket = std::move(data_dir) + "/truce.sock";
+  place.socket = loaded.config.data_dir + "/truce.sock";
   place.name = place.socket;
+  place.network.address = {
+      .tls = false, .host = "truce", .port = 80, .path = {}, .socket = place.socket};
+  place.warnings = std::move(loaded.warnings);
   return place;
 }
 
-// Over the network.
-class RemoteApi final : public ApiConnection {
+// Path and parameters, as they stand in a request line.
+std::string TargetOf(const ApiQuestion& question) {
+  std::string target = question.path;
+  char separator = '?';
+  for (const auto& [name, value] : question.parameters) {
+    if (value.empty()) continue;
+    target += separator;
+    target.append(name).append("=").append(UriEncoded(value));
+    separator = '&';
+  }
+  return target;
+}
+
+std::string MethodOf(const ApiQuestion& question) {
+  if (!question.method.empty()) return question.method;
+  return question.body.empty() ? "GET" : "POST";
+}
+
+// Truce, or the Kubernetes API server.
+class ServerApi final : public ApiConnection {
  public:
-  static Result<std::unique_ptr<RemoteApi>> Open(ServerPlace place) {
-    std::unique_ptr<RemoteApi> out(new RemoteApi(place.name, place.prefix));
+  static Result<std::unique_ptr<ServerApi>> Open(ServerPlace place) {
+    std::unique_ptr<ServerApi> out(new ServerApi(place));
     TRUCE_ASSIGN_OR_RETURN(out->session_,
                            ServerSession::Open(std::move(place.network), out->clock_, {}));
-    out->pool_.emplace(out->session_, HttpPoolOptions{});
+    out->pool_.emplace(out->session_, HttpPoolOptions{.response_bytes_max = kAnswerBytesMax});
     return out;
   }
 
@@ -118,6 +139,10 @@ class RemoteApi final : public ApiConnection {
   void ShowToken(std::string token) { token_ = std::move(token); }
 
   Result<ApiResponse> Send(const ApiQuestion& question, Deadline deadline) override {
+    std::error_code ignored;
+    if (!socket_.empty() && !std::filesystem::exists(socket_, ignored)) {
+      return Error{ErrorCode::kNotFound, "No such file or directory"};
+    }
     return Send(prefix_ + TargetOf(question), question, deadline);
   }
   Result<ApiResponse> Send(std::string target, const ApiQuestion& question, Deadline deadline) {
@@ -133,29 +158,43 @@ class RemoteApi final : public ApiConnection {
       const HttpReply& got = reply.value();
       return ApiResponse{got.head.status, got.body, got.head.retry_after, got.head.warnings};
     }
-    const bool refused = reply.error().message.find(kNotAccepted) != std::string::npos;
-    if (!refused) return Error{ErrorCode::kUnavailable, reply.error().message};
-    return Error{ErrorCode::kInvalidArgument,
-                 reply.error().message + "; check the address and --ca-file"};
+    const std::string& message = reply.error().message;
+    if (!socket_.empty()) return Error{ErrorCode::kUnavailable, OnSocket(reply.error())};
+    if (message.find(kNotAccepted) == std::string::npos) {
+      return Error{ErrorCode::kUnavailable, message};
+    }
+    return Error{ErrorCode::kInvalidArgument, message + "; check the address and --ca-file"};
   }
 
  private:
   // Of the client below: the server's certificate does not fit the authority.
   static constexpr std::string_view kNotAccepted = "its certificate is not accepted";
 
-  RemoteApi(std::string name, std::string prefix)
-      : name_(std::move(name)), prefix_(std::move(prefix)) {}
+  // A report about a large cluster.
+  static constexpr std::size_t kAnswerBytesMax = 256 * 1024 * 1024;
+
+  explicit ServerApi(const ServerPlace& place)
+      : name_(place.name), prefix_(place.prefix), socket_(place.socket) {}
+
+  // Without the address, which says nothing of a socket.
+  static std::string OnSocket(const ApiError& error) {
+    if (error.kind == ApiErrorKind::kTimeout) return "no answer in time";
+    if (error.kind == ApiErrorKind::kMalformed) return "what answers is not a Truce server";
+    const std::size_t colon = error.message.rfind(": ");
+    return colon == std::string::npos ? error.message : error.message.substr(colon + 2);
+  }
 
   const SystemClock clock_;
   const std::string name_;
   const std::string prefix_;
+  const std::string socket_;
   std::string token_;
   std::shared_ptr<ServerSession> session_;
   std::optional<HttpPool> pool_;
 };
 
 // A token of the account, of audience truce, as the API server gives it to this user.
-Result<std::string> RequestToken(RemoteApi& cluster, const std::string& account,
+Result<std::string> RequestToken(ServerApi& cluster, const std::string& account,
                                  Deadline deadline) {
   TRUCE_ASSIGN_OR_RETURN(const NamespacedName name, NameIn(account, "--as"));
   ApiQuestion question{};
@@ -179,23 +218,6 @@ Result<std::string> RequestToken(RemoteApi& cluster, const std::string& account,
 
 }  // namespace
 
-std::string TargetOf(const ApiQuestion& question) {
-  std::string target = question.path;
-  char separator = '?';
-  for (const auto& [name, value] : question.parameters) {
-    if (value.empty()) continue;
-    target += separator;
-    target.append(name).append("=").append(UriEncoded(value));
-    separator = '&';
-  }
-  return target;
-}
-
-std::string MethodOf(const ApiQuestion& question) {
-  if (!question.method.empty()) return question.method;
-  return question.body.empty() ? "GET" : "POST";
-}
-
 std::string FlagOr(const std::string& flag, const char* variable, const CommandIo& io) {
   if (!flag.empty()) return flag;
   const auto found = io.variables.find(variable);
@@ -203,6 +225,10 @@ std::string FlagOr(const std::string& flag, const char* variable, const CommandI
 }
 
 Result<ServerPlace> FindServer(const ApiFlags& flags, const CommandIo& io, const PodFiles& pod) {
+  if (flags.beside_only) {
+    TRUCE_ASSIGN_OR_RETURN(LoadedConfig loaded, LoadConfig(SourcesOf(*flags.config, io)));
+    return AtSocket(std::move(loaded));
+  }
   const std::string server = FlagOr(flags.server, "TRUCE_SERVER", io);
   if (!server.empty()) return AtAddress(server, flags, io);
   const std::filesystem::path kubeconfig = KubeConfigOf(flags, io);
@@ -215,8 +241,8 @@ Result<ServerPlace> FindServer(const ApiFlags& flags, const CommandIo& io, const
   if (says_via || !flags.kubeconfig.empty() || !flags.context.empty()) {
     return BehindApiServer(kubeconfig, flags, io);
   }
-  TRUCE_ASSIGN_OR_RETURN(const LoadedConfig loaded, LoadConfig(SourcesOf(*flags.config, io)));
-  ServerPlace local = AtSocket(loaded.config.data_dir);
+  TRUCE_ASSIGN_OR_RETURN(LoadedConfig loaded, LoadConfig(SourcesOf(*flags.config, io)));
+  ServerPlace local = AtSocket(std::move(loaded));
   const bool says_local =
       !flags.config->file.empty() || flags.config->values.count("dataDir") > 0 ||
       io.variables.count("TRUCE_DATA_DIR") > 0 || io.variables.count("TRUCE_CONFIG") > 0;
@@ -237,7 +263,7 @@ Result<std::unique_ptr<ApiConnection>> ConnectTo(ServerPlace place, Deadline dea
   const bool is_proxied = !place.prefix.empty();
   const std::string account = place.account;
   TextSource token = place.token;
-  TRUCE_ASSIGN_OR_RETURN(std::unique_ptr<RemoteApi> api, RemoteApi::Open(std::move(place)));
+  TRUCE_ASSIGN_OR_RETURN(std::unique_ptr<ServerApi> api, ServerApi::Open(std::move(place)));
   if (!is_proxied) return std::unique_ptr<ApiConnection>(std::move(api));
   if (token.text.empty() && !token.file.empty()) {
     TRUCE_ASSIGN_OR_RETURN(token.text, ReadConfigFile(token.file.string()));

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "registry/base/clock.h"
 #include "registry/base/result.h"
@@ -25,6 +26,7 @@ struct ServerPlace {
   std::string prefix;      // of every path: of the Service behind the API server; empty: none
   std::string account;     // behind the API server: "namespace/name" of whose token is shown
   TextSource token;        // behind the API server: shown instead
+  std::vector<std::string> warnings;  // of the configuration that names the data directory
 };
 
 // What a Pod that asks Truce has mounted.
@@ -33,7 +35,8 @@ struct PodFiles {
   std::filesystem::path authority = "/var/run/secrets/truce.dev/ca.crt";  // of Truce's API
 };
 
-// The first of these that is given or there:
+// With `beside_only` the server of the data directory; else the first of these that is given or
+// there:
 //   1. --server, TRUCE_SERVER: the address of the API;
 //   2. --via, --kubeconfig, --context, TRUCE_VIA: through the API server's service proxy; in a Pod
 //      without kubeconfig --via is the Service itself, as 5;
@@ -45,9 +48,8 @@ struct PodFiles {
 Result<ServerPlace> FindServer(const ApiFlags& flags, const CommandIo& io,
                                const PodFiles& pod = {});
 
-// Opens a place that is not a socket. Through the API server it first asks for a token of the
-// account, of audience truce and ten minutes' life, unless one is given. Errors: as
-// ApiConnection::Open.
+// Opens a place. Through the API server it first asks for a token of the account, of audience truce
+// and ten minutes' life, unless one is given. Errors: as ApiConnection::Open.
 Result<std::unique_ptr<ApiConnection>> ConnectTo(ServerPlace place, Deadline deadline);
 
 // --kubeconfig, else KUBECONFIG, else ~/.kube/config; empty: no home either.

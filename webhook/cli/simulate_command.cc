@@ -1,6 +1,4 @@
 // simulate: what `enforce` would have refused, from what rules in audit and warn have found.
-#include <charconv>
-#include <chrono>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -11,10 +9,9 @@
 #include <vector>
 
 #include "registry/base/clock.h"
-#include "webhook/cli/command.h"
+#include "webhook/cli/api_call.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/duration.h"
-#include "webhook/cli/operator_call.h"
 #include "webhook/cli/output.h"
 #include "webhook/wire/json_text.h"
 
@@ -54,7 +51,7 @@ void PrintGroups(const OrderedJson& items, const std::string& since, std::ostrea
     return;
   }
   out << "Since " << since << " enforce would have refused:\n\n";
-  std::vector<std::vector<std::string>> rows = {{"SERVICE", "RULE", "REQUESTS", "OBJECTS", "LAST"}};
+  TableRows rows = {{"SERVICE", "RULE", "REQUESTS", "OBJECTS", "LAST"}};
   for (const auto& [place, group] : groups) {
     rows.push_back({place.first, place.second, std::to_string(group.count),
                     std::to_string(group.objects.size()), group.last});
@@ -69,7 +66,7 @@ void PrintGroups(const OrderedJson& items, const std::string& since, std::ostrea
 }  // namespace
 
 CommandAction DeclareSimulate(CommandLine& app) {
-  const auto flags = AddConfigFlags(app, {"dataDir"});
+  const auto flags = AddOperatorFlags(app);
   const auto since = std::make_shared<std::string>("7d");
   const auto mode = std::make_shared<std::string>("enforce");
   const auto output = std::make_shared<std::string>("text");
@@ -90,13 +87,11 @@ CommandAction DeclareSimulate(CommandLine& app) {
                       ExitCode::kUsage);
     }
     const std::string from = FormatTimestamp(SystemClock().Now() - *duration);
-    const std::string path = "/api/v1/trial?since=" + from;
-    const OperatorReply reply = CallOperator(*flags, {path, {}}, io);
+    const ApiReply reply = AskApi(*flags, {"/api/v1/trial", {{"since", from}}}, io);
     if (reply.code != ExitCode::kOk) return reply.code;
     const OrderedJson json = ParseOrderedJson(reply.answer);
     if (!json.is_object() || !json.contains("items") || !json["items"].is_array()) {
-      return Complain(io, "unexpected answer to simulate; is the server of this version?",
-                      ExitCode::kUnreachable);
+      return NoServer(io);
     }
     const OrderedJson& items = json["items"];
     if (*output == "json") {

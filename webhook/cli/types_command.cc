@@ -1,22 +1,18 @@
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <vector>
 
 #include "registry/base/text.h"
 #include "registry/catalogue/explain.h"
-#include "webhook/cli/catalogue_file.h"
 #include "webhook/cli/command.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/config_flags.h"
+#include "webhook/cli/output.h"
 #include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
-
-constexpr std::size_t kColumns = 6;
-using TableRow = std::array<std::string, kColumns>;
 
 // The types whose name, or the name of one of whose kinds, contains `word` in whatever case.
 std::vector<const TypeSpec*> TypesWith(const Catalogue& catalogue, std::string_view word) {
@@ -32,25 +28,14 @@ std::vector<const TypeSpec*> TypesWith(const Catalogue& catalogue, std::string_v
   return found;
 }
 
-void PrintTypeTable(const std::vector<const TypeSpec*>& types, std::ostream& out) {
-  std::vector<TableRow> rows = {{"TYPE", "SCOPE", "CERTAINTY", "CONFLICT", "KEY", "ATTACHMENT"}};
+TableRows TypeRows(const std::vector<const TypeSpec*>& types) {
+  TableRows rows = {{"TYPE", "SCOPE", "CERTAINTY", "CONFLICT", "KEY", "ATTACHMENT"}};
   for (const TypeSpec* spec : types) {
     const TypeSummary line = Summarise(*spec);
     rows.push_back(
         {line.type, line.scope, line.certainty, line.conflict, line.key, line.attachment});
   }
-  std::array<std::size_t, kColumns> widths{};
-  for (const TableRow& row : rows) {
-    for (std::size_t i = 0; i < kColumns; ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  for (const TableRow& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < kColumns; ++i) {
-      line += row[i];
-      if (i + 1 < kColumns) line.append(widths[i] + 3 - row[i].size(), ' ');
-    }
-    out << line << "\n";
-  }
+  return rows;
 }
 
 void PrintTypesJson(std::string_view version, const std::vector<const TypeSpec*>& types,
@@ -92,20 +77,19 @@ CommandAction DeclareTypes(CommandLine& app) {
       "  truce types -o json\n\n"
       "Exit code 1: no type has that word in its name.");
   return [flags, word, output](CommandIo& io) {
-    const Result<LoadedConfig> loaded = LoadFor(*flags, io);
+    const Result<Settings> loaded = LoadWithCatalogue(*flags, io);
     if (!loaded.ok()) return Complain(io, loaded.error().message, ExitCode::kUsage);
-    const Result<Catalogue> catalogue = CatalogueWith(loaded.value().config.types);
-    if (!catalogue.ok()) return Complain(io, catalogue.error().message, ExitCode::kUsage);
-    const std::vector<const TypeSpec*> types = TypesWith(catalogue.value(), *word);
+    const Catalogue& catalogue = *loaded.value().catalogue;
+    const std::vector<const TypeSpec*> types = TypesWith(catalogue, *word);
     if (types.empty() && !word->empty()) {
       return Complain(io,
                       "no type or kind has '" + *word + "' in its name; `truce types` lists all",
                       ExitCode::kNo);
     }
     if (*output == "json") {
-      PrintTypesJson(catalogue.value().version(), types, io.out);
+      PrintTypesJson(catalogue.version(), types, io.out);
     } else {
-      PrintTypeTable(types, io.out);
+      PrintTable(TypeRows(types), io.out);
     }
     return ExitCode::kOk;
   };

@@ -1,5 +1,6 @@
 #include "webhook/kube/connection.h"
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <openssl/bio.h>
@@ -186,7 +187,10 @@ bool ServerConnection::NextAddress() {
     const std::vector<unsigned char>& bytes = addresses_[next_address_++].bytes;
     sockaddr_storage address{};
     std::memcpy(&address, bytes.data(), std::min(bytes.size(), sizeof(address)));
-    descriptor_ = ::socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    // A full queue of a Unix socket can be waited for in its connect alone.
+    const bool is_local = address.ss_family == AF_UNIX;
+    descriptor_ =
+        ::socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | (is_local ? 0 : SOCK_NONBLOCK), 0);
     if (descriptor_ < 0) {
       Fail("connect to " + HostAndPort(settings_.address) + ": " + std::strerror(errno));
       continue;
@@ -194,6 +198,7 @@ bool ServerConnection::NextAddress() {
     SetOptions(descriptor_);
     const int result = ::connect(descriptor_, reinterpret_cast<const sockaddr*>(&address),
                                  static_cast<socklen_t>(bytes.size()));
+    if (result == 0 && is_local) ::fcntl(descriptor_, F_SETFL, O_NONBLOCK);
     if (result == 0 || errno == EINPROGRESS) return true;
     Fail("connect to " + HostAndPort(settings_.address) + ": " + std::strerror(errno));
     ::close(std::exchange(descriptor_, -1));

@@ -20,6 +20,7 @@ struct ServerAddress {
   std::string host;  // name or address, without brackets
   std::uint16_t port = 443;
   std::string path;  // prefix of every request path; empty, or begins with '/' and does not end so
+  std::string socket = {};  // path of a Unix socket that is meant instead of host and port
 
   bool operator==(const ServerAddress&) const = default;
 };

@@ -3,6 +3,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 #include <algorithm>
 #include <cctype>
@@ -59,8 +60,21 @@ Result<std::string> CheckedToken(std::string token, std::string_view origin) {
   return token;
 }
 
+Result<std::vector<ResolvedAddress>> SocketAddress(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof(address.sun_path)) {
+    return Error{ErrorCode::kInvalidArgument, "the path of the socket is too long: " + path};
+  }
+  std::copy(path.begin(), path.end(), std::begin(address.sun_path));
+  const auto* bytes = reinterpret_cast<const unsigned char*>(&address);
+  ResolvedAddress resolved{{bytes, bytes + sizeof(address)}};
+  return std::vector<ResolvedAddress>(1, std::move(resolved));
+}
+
 // Addresses of `host`, or what the system says is wrong.
 Result<std::vector<ResolvedAddress>> LookUp(const ServerAddress& address, int flags) {
+  if (!address.socket.empty()) return SocketAddress(address.socket);
   addrinfo hints{};
   hints.ai_family = AF_UNSPEC;
   hints.ai_socktype = SOCK_STREAM;
@@ -249,6 +263,8 @@ Result<std::shared_ptr<ServerSession>> ServerSession::Open(ServerSettings settin
   if (numeric.ok()) {
     impl->addresses = std::move(numeric).value();
     impl->is_numeric = true;
+  } else if (!impl->settings.address.socket.empty()) {
+    return numeric.error();
   }
   Impl* keeper = impl.get();
   impl->keeper = std::jthread([keeper](const std::stop_token& stop) { keeper->Keep(stop); });

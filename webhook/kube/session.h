@@ -51,7 +51,7 @@ class ServerSession final {
   // Reads the credentials (runs the exec plugin) and starts the keeper's thread. `clock` must
   // outlive the session. Blocks at most for `exec_timeout`.
   // Errors: kInvalidArgument (a file is missing or bad; a token would be sent in clear over the
-  // network), kUnavailable (the exec plugin failed).
+  // network; the path of a Unix socket is too long), kUnavailable (the exec plugin failed).
   static Result<std::shared_ptr<ServerSession>> Open(ServerSettings settings, const Clock& clock,
                                                      SessionOptions options);
   ~ServerSession();

@@ -10,7 +10,6 @@
 #include "policies/rule_case.h"
 #include "webhook/admission/service.h"
 #include "webhook/api/cluster_json.h"
-#include "webhook/api/explain_route.h"
 #include "webhook/api/operator.h"
 #include "webhook/api/rest/rest_cluster.h"
 #include "webhook/api/trial_book.h"
@@ -421,8 +420,6 @@ class Server {
     routes.operator_socket.insert(routes.operator_socket.end(), rest.begin(), rest.end());
     const std::vector<HttpRoute> trial = TrialRoutes(*trials_);
     routes.operator_socket.insert(routes.operator_socket.end(), trial.begin(), trial.end());
-    routes.operator_socket.push_back(
-        ExplainRoute({api_->store(), clock_, [this] { return service_->policy(); }}));
     const std::vector<HttpRoute> cluster = ClusterRoutes(ClusterPortsNow());
     routes.operator_socket.insert(routes.operator_socket.end(), cluster.begin(), cluster.end());
     const std::vector<HttpRoute> read = ClusterReadRoutes(api_->rest(), ClusterPortsNow());

@@ -38,13 +38,18 @@ bool IsLine(std::string_view text, std::size_t bytes_max) {
   return !text.empty() && text.size() <= bytes_max && !HasControl(text) && IsUtf8(text);
 }
 
-Result<std::map<std::string, std::string>> ReadTexts(
-    const HttpRequest& request, std::initializer_list<std::string_view> allowed) {
+Result<nlohmann::json> ReadBody(const HttpRequest& request) {
   if (request.body.size() > kSmallBodyBytesMax)
     return InvalidArgument("the body is larger than 64 KiB");
   if (NestsTooDeep(request.body)) return InvalidArgument(TooDeepText());
-  const auto json = ParseJson(request.body);
+  nlohmann::json json = ParseJson(request.body);
   if (!json.is_object()) return InvalidArgument("the body is not a JSON object");
+  return json;
+}
+
+Result<std::map<std::string, std::string>> ReadTexts(
+    const HttpRequest& request, std::initializer_list<std::string_view> allowed) {
+  TRUCE_ASSIGN_OR_RETURN(const nlohmann::json json, ReadBody(request));
   std::map<std::string, std::string> texts;
   for (const auto& [name, value] : json.items()) {
     if (std::find(allowed.begin(), allowed.end(), name) == allowed.end()) {

@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -46,9 +47,12 @@ struct RestCall {
 
 inline constexpr std::size_t kSmallBodyBytesMax = 64 * 1024;
 
+// The body as one JSON object. Errors: kInvalidArgument: larger than kSmallBodyBytesMax, nested too
+// deep, no object.
+Result<nlohmann::json> ReadBody(const HttpRequest& request);
+
 // The members of a body that is one JSON object of texts; no other ones than `allowed`.
-// Errors: kInvalidArgument: larger than kSmallBodyBytesMax, no such object, or a member that is no
-// line of text.
+// Errors: kInvalidArgument: as ReadBody, or a member that is no line of text.
 Result<std::map<std::string, std::string>> ReadTexts(
     const HttpRequest& request, std::initializer_list<std::string_view> allowed);
 // Whether `text` is one line of valid UTF-8 without control characters, of 1 to `bytes_max` bytes.

@@ -68,11 +68,7 @@ void WriteHistoryLine(const AuditLine& line, JsonWriter& json) {
 }
 
 Result<std::string> ReadReason(const HttpRequest& request) {
-  constexpr std::size_t kBodyBytesMax = 64 * 1024;
-  if (request.body.size() > kBodyBytesMax) return InvalidArgument("the body is larger than 64 KiB");
-  if (NestsTooDeep(request.body)) return InvalidArgument(TooDeepText());
-  const auto json = ParseJson(request.body);
-  if (!json.is_object()) return InvalidArgument("the body is not a JSON object");
+  TRUCE_ASSIGN_OR_RETURN(const nlohmann::json json, ReadBody(request));
   for (const auto& [name, value] : json.items()) {
     if (name != "reason") return InvalidArgument("the body has a member other than \"reason\"");
   }

@@ -1,0 +1,339 @@
+// share, transfer, protect: what owners agree to.
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <ostream>
+
+#include "webhook/cli/command_line.h"
+#include "webhook/cli/duration.h"
+#include "webhook/cli/named_resource.h"
+#include "webhook/cli/output.h"
+#include "webhook/wire/json_text.h"
+
+namespace truce {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr char kSharesPath[] = "/api/v1/shares";
+constexpr char kTransfersPath[] = "/api/v1/transfers";
+
+ExitCode UnnamedResource(CommandIo& io, const std::string& purpose = "") {
+  return Complain(io, "name the resource" + purpose + ", as s3/Bucket/prod-artifacts",
+                  ExitCode::kUsage);
+}
+
+ExitCode NoReason(CommandIo& io) { return Complain(io, "say why with --reason", ExitCode::kUsage); }
+
+struct ShareArguments {
+  std::string output;  // form of the answer
+  std::string ns;
+  std::string object;
+  std::string level = "observe";
+  std::string until;
+  std::string duration;
+  std::string reason;
+  std::string end;
+};
+
+void PrintShares(const std::string& output, const Json& items, CommandIo& io) {
+  TableRows rows = {{"ID", "RESOURCE", "WITH", "LEVEL", "STATE", "UNTIL", "REASON"}};
+  for (const Json& item : items) {
+    rows.push_back({IdOf(item), ResourceOf(item), TextIn(item, "to"), TextIn(item, "level"),
+                    TextIn(item, "state"), OrDash(TextIn(item, "until")), TextIn(item, "reason")});
+  }
+  PrintList(output, items, rows, io);
+}
+
+ExitCode ListShares(const ApiFlags& flags, const NamedResource& named, const std::string& output,
+                    CommandIo& io) {
+  std::string id;
+  if (!named.resource.empty()) {
+    Json resource;
+    const ExitCode found = FindOne(flags, named, io, resource);
+    if (found != ExitCode::kOk) return found;
+    id = IdOf(resource);
+  }
+  Json items;
+  const ExitCode code = AskForItems(flags, {{kSharesPath, {{"resource", id}}}}, io, items);
+  if (code == ExitCode::kOk) PrintShares(output, items, io);
+  return code;
+}
+
+ExitCode EndShare(const ApiFlags& flags, const ShareArguments& given, CommandIo& io) {
+  ApiQuestion question{std::string(kSharesPath) + "/" + given.end, {{"reason", given.reason}}};
+  question.method = "DELETE";
+  question.if_match = "*";
+  Json share;
+  const ExitCode code = AskForObject(flags, question, io, share);
+  if (code == ExitCode::kOk) {
+    io.out << "ended the share of " << ResourceOf(share) << " with "
+           << OnOneLine(TextIn(share, "to")) << "\n";
+  }
+  return code;
+}
+
+ExitCode GiveShare(const ApiFlags& flags, const NamedResource& named, const ShareArguments& given,
+                   CommandIo& io) {
+  const auto until = EndOf(given.until, given.duration, "2h or 90d", io);
+  if (!until) return ExitCode::kUsage;
+  if (given.reason.empty()) return NoReason(io);
+  Json resource;
+  const ExitCode found = FindOne(flags, named, io, resource);
+  if (found != ExitCode::kOk) return found;
+  ApiQuestion question{kSharesPath};
+  question.body = BodyOf({{"resource", IdOf(resource)},
+                          {"namespace", given.ns},
+                          {"object", given.object},
+                          {"level", given.level},
+                          {"until", *until},
+                          {"reason", given.reason}});
+  Json share;
+  const ExitCode code = AskForObject(flags, question, io, share);
+  if (code == ExitCode::kOk) PrintShares(given.output, Json::array({share}), io);
+  return code;
+}
+
+struct TransferArguments {
+  std::string output;  // form of the answer
+  std::string ns;
+  std::string object;
+  std::string successor;
+  std::string reason;
+  std::string accept;
+  std::string decline;
+  std::string withdraw;
+  bool force = false;
+};
+
+// What a transfer has come to, step by step. True: nothing is missing but the successor's turn.
+bool PrintSteps(const Json& transfer, CommandIo& io) {
+  io.out << ResourceOf(transfer) << " to " << OnOneLine(TextIn(transfer, "to")) << ": "
+         << TextIn(transfer, "state") << ", id " << TextIn(transfer, "id") << "\n";
+  const Json steps = transfer.value("steps", Json::array());
+  bool ready = true;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const bool done = steps[i].value("done", false);
+    if (!done && i + 1 < steps.size()) ready = false;
+    io.out << "  " << (done ? "[done]" : "[todo]") << " " << i + 1 << ". "
+           << OnOneLine(TextIn(steps[i], "text")) << "\n";
+  }
+  return ready;
+}
+
+ExitCode PrintTransfer(const Json& transfer, const std::string& output, CommandIo& io) {
+  if (output == "table" || output == "wide") {
+    return PrintSteps(transfer, io) ? ExitCode::kOk : ExitCode::kNo;
+  }
+  PrintList(output, Json::array({transfer}), {}, io);
+  return ExitCode::kOk;
+}
+
+ExitCode ListTransfers(const ApiFlags& flags, const std::string& output, CommandIo& io) {
+  Json items;
+  const ExitCode code = AskForItems(flags, {{kTransfersPath}}, io, items);
+  if (code != ExitCode::kOk) return code;
+  TableRows rows = {{"ID", "RESOURCE", "TO", "STATE", "SUCCESSOR", "REASON"}};
+  for (const Json& item : items) {
+    rows.push_back({IdOf(item), ResourceOf(item), TextIn(item, "to"), TextIn(item, "state"),
+                    OrDash(TextIn(item, "successor")), TextIn(item, "reason")});
+  }
+  PrintList(output, items, rows, io);
+  return ExitCode::kOk;
+}
+
+// Prints the steps of what is under way for RESOURCE.
+ExitCode ShowReadiness(const ApiFlags& flags, const NamedResource& named, const std::string& output,
+                       CommandIo& io) {
+  Json resource;
+  const ExitCode found = FindOne(flags, named, io, resource);
+  if (found != ExitCode::kOk) return found;
+  if (resource.contains("transfer") && resource["transfer"].is_object()) {
+    return PrintTransfer(resource["transfer"], output, io);
+  }
+  io.out << "no transfer of " << TypeAndName(resource) << " is under way; it is owned by "
+         << OnOneLine(ObjectText(resource, "root")) << " since "
+         << OnOneLine(TextIn(resource, "since"));
+  const std::string successor = TextIn(resource, "successor");
+  if (!successor.empty()) {
+    io.out << ", whose annotation truce.dev/transfer-to names " << OnOneLine(successor);
+  }
+  io.out << "\n";
+  return ExitCode::kOk;
+}
+
+ExitCode OfferTransfer(const ApiFlags& flags, const NamedResource& named,
+                       const TransferArguments& given, CommandIo& io) {
+  Json resource;
+  const ExitCode found = FindOne(flags, named, io, resource);
+  if (found != ExitCode::kOk) return found;
+  ApiQuestion question{kTransfersPath};
+  question.body = BodyOf({{"resource", IdOf(resource)},
+                          {"namespace", given.ns},
+                          {"object", given.object},
+                          {"successor", given.successor},
+                          {"force", given.force ? "true" : ""},
+                          {"reason", given.reason}});
+  Json transfer;
+  const ExitCode code = AskForObject(flags, question, io, transfer);
+  if (code != ExitCode::kOk) return code;
+  static_cast<void>(PrintTransfer(transfer, given.output, io));
+  return ExitCode::kOk;
+}
+
+ExitCode ActOnTransfer(const ApiFlags& flags, const TransferArguments& given, CommandIo& io) {
+  const bool accepts = !given.accept.empty();
+  const std::string& id = accepts                 ? given.accept
+                          : given.decline.empty() ? given.withdraw
+                                                  : given.decline;
+  const char* verb = accepts ? ":accept" : given.decline.empty() ? ":withdraw" : ":decline";
+  ApiQuestion question{std::string(kTransfersPath) + "/" + id + verb, {}};
+  question.body = BodyOf({{"successor", accepts ? given.successor : ""}, {"reason", given.reason}});
+  question.if_match = "*";
+  Json transfer;
+  const ExitCode code = AskForObject(flags, question, io, transfer);
+  if (code != ExitCode::kOk) return code;
+  if (accepts) {
+    static_cast<void>(PrintTransfer(transfer, given.output, io));
+  } else {
+    io.out << (given.decline.empty() ? "withdrawn" : "declined") << ": " << ResourceOf(transfer)
+           << " stays with its owner\n";
+  }
+  return ExitCode::kOk;
+}
+
+ExitCode TellProtection(const Json& resource, CommandIo& io) {
+  const auto protection = resource.find("protection");
+  if (protection == resource.end() || !protection->is_object()) {
+    io.out << TypeAndName(resource) << " is not protected\n";
+    return ExitCode::kNo;
+  }
+  io.out << TypeAndName(resource) << " is protected against deletion since "
+         << OnOneLine(TextIn(*protection, "at")) << " by " << OnOneLine(TextIn(*protection, "by"))
+         << ": " << OnOneLine(TextIn(*protection, "reason")) << "\n";
+  const auto hindrances = protection->find("hindrances");
+  if (hindrances == protection->end() || hindrances->empty()) return ExitCode::kOk;
+  io.out << "but its deletion would not be refused:\n";
+  for (const Json& each : *hindrances) {
+    io.out << "  " << OnOneLine(TextIn(each, "what")) << "\n    "
+           << OnOneLine(TextIn(each, "remedy")) << "\n";
+  }
+  return ExitCode::kWarnings;
+}
+
+}  // namespace
+
+CommandAction DeclareShare(CommandLine& app) {
+  const auto flags = AddApiFlags(app);
+  const auto named = AddNamedResource(app);
+  const auto output = AddOutputFlag(app);
+  const auto given = std::make_shared<ShareArguments>();
+  app.AddOption("--with", given->ns, "Namespace to share it with");
+  app.AddOption("--with-object", given->object,
+                "Cluster-scoped root to share it with, as Bucket.s3.aws.upbound.io/artifacts")
+      .Excludes("--with");
+  app.AddOption("--level", given->level, "What it may do; default observe")
+      .Type("observe|attach")
+      .OneOf({"observe", "attach"});
+  app.AddOption("--for", given->duration, "How long, as 2h or 90d; without it for ever");
+  app.AddOption("--until", given->until, "Until when, as 2026-11-21T18:00:00Z").Excludes("--for");
+  app.AddOption("--reason", given->reason, "Why; stands in the audit log");
+  app.AddOption("--end", given->end, "End the share of that id");
+  app.Footer(
+      "Lets another team observe a resource, or attach to it (bucket policies, queue policies, "
+      "…).\n"
+      "Without --with it lists shares: all, or those of RESOURCE.\n\n"
+      "Examples:\n"
+      "  truce share prod-artifacts --with team-b --level attach --for 90d --reason 'ticket 4711'\n"
+      "  truce share prod-artifacts\n"
+      "  truce share --end c4wx2kq7dnh5a --reason 'no longer used'\n");
+  return [=](CommandIo& io) {
+    const bool gives = !given->ns.empty() || !given->object.empty();
+    if (gives && (named->resource.empty() || !given->end.empty())) {
+      return UnnamedResource(io, " to share");
+    }
+    if (!given->end.empty()) return EndShare(*flags, *given, io);
+    given->output = *output;
+    if (gives) return GiveShare(*flags, *named, *given, io);
+    return ListShares(*flags, *named, *output, io);
+  };
+}
+
+CommandAction DeclareTransfer(CommandLine& app) {
+  const auto flags = AddApiFlags(app);
+  const auto named = AddNamedResource(app);
+  const auto output = AddOutputFlag(app);
+  const auto given = std::make_shared<TransferArguments>();
+  app.AddOption("--to", given->ns, "Namespace that shall own it");
+  app.AddOption("--to-object", given->object,
+                "Cluster-scoped root that shall own it, as Bucket.s3.aws.upbound.io/artifacts")
+      .Excludes("--to");
+  app.AddOption("--successor", given->successor,
+                "Object that takes over, as KIND/NAMESPACE/NAME or KIND/NAME");
+  app.AddOption("--reason", given->reason, "Why; stands in the audit log");
+  app.AddFlag("--force", given->force, "As administrator: speak for both sides");
+  app.AddOption("--accept", given->accept, "Accept the offer of that id");
+  app.AddOption("--decline", given->decline, "Decline the offer of that id").Excludes("--accept");
+  app.AddOption("--withdraw", given->withdraw, "Withdraw the offer of that id")
+      .Excludes("--accept")
+      .Excludes("--decline");
+  app.Footer(
+      "Hands an ownership over, never to two managers and never without one: prints the steps and\n"
+      "which are done. Without --to it checks the steps of RESOURCE, or lists all transfers.\n\n"
+      "Examples:\n"
+      "  truce transfer prod-artifacts --to team-b --reason 'team-b runs it now'\n"
+      "  truce transfer --accept c4wx2kq7dnh5a --successor Bucket/team-b/artifacts\n"
+      "  truce transfer prod-artifacts\n\n"
+      "Exit code 1: steps are missing before the successor may be deployed.");
+  return [=](CommandIo& io) {
+    const bool offers = !given->ns.empty() || !given->object.empty();
+    const bool acts = !given->accept.empty() || !given->decline.empty() || !given->withdraw.empty();
+    if (offers && (acts || named->resource.empty())) {
+      return UnnamedResource(io, " to hand over");
+    }
+    if ((offers || acts) && given->reason.empty() && given->accept.empty()) {
+      return NoReason(io);
+    }
+    given->output = *output;
+    if (offers) return OfferTransfer(*flags, *named, *given, io);
+    if (acts) return ActOnTransfer(*flags, *given, io);
+    if (named->resource.empty()) return ListTransfers(*flags, *output, io);
+    return ShowReadiness(*flags, *named, *output, io);
+  };
+}
+
+CommandAction DeclareProtect(CommandLine& app) {
+  const auto flags = AddApiFlags(app);
+  const auto named = AddNamedResource(app);
+  const auto reason = std::make_shared<std::string>();
+  const auto off = std::make_shared<bool>(false);
+  app.AddOption("--reason", *reason, "Why; stands in the audit log and in refusals");
+  app.AddFlag("--off", *off, "Take the protection away");
+  app.Footer(
+      "Marks a resource as not to be deleted: Truce refuses what would delete it, whatever the "
+      "mode\n"
+      "of the rule deletion-protection. Without --reason it tells whether RESOURCE is protected\n"
+      "(exit code 1: it is not; 4: it is marked, but an override, an exemption or the webhook\n"
+      "configuration lets its deletion pass: each is named with what helps).\n\n"
+      "Examples:\n"
+      "  truce protect prod-artifacts --reason 'customer data'\n"
+      "  truce protect prod-artifacts --off --reason 'moved, ticket 4711'\n");
+  return [=](CommandIo& io) {
+    if (named->resource.empty()) return UnnamedResource(io);
+    if (*off && reason->empty()) return NoReason(io);
+    Json resource;
+    const ExitCode found = FindOne(*flags, *named, io, resource);
+    if (found != ExitCode::kOk) return found;
+    if (reason->empty()) return TellProtection(resource, io);
+    ApiQuestion question{"/api/v1/resources/" + IdOf(resource) +
+                         (*off ? ":unprotect" : ":protect")};
+    question.body = BodyOf({{"reason", *reason}});
+    question.if_match = "*";
+    Json answer;
+    const ExitCode code = AskForObject(*flags, question, io, answer);
+    if (code != ExitCode::kOk) return code;
+    const ExitCode told = TellProtection(answer, io);
+    return *off ? ExitCode::kOk : told;
+  };
+}
+
+}  // namespace truce

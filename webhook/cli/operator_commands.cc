@@ -1,0 +1,172 @@
+// confirm, recovery, brake: what only an operator beside the server does.
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <ostream>
+
+#include "webhook/cli/api_call.h"
+#include "webhook/cli/command_line.h"
+#include "webhook/wire/json_text.h"
+
+namespace truce {
+namespace {
+
+using Json = nlohmann::json;
+
+struct ConfirmArguments {
+  std::string kind;  // KIND.GROUP
+  std::string name;  // [NAMESPACE/]NAME
+  std::string cluster;
+  std::string key;
+};
+
+// The request's body, or nothing when the arguments name neither an object nor a key.
+std::optional<std::string> ConfirmBody(const ConfirmArguments& arguments) {
+  Json body;
+  if (!arguments.key.empty()) {
+    if (!arguments.kind.empty()) return std::nullopt;
+    body["key"] = arguments.key;
+    return Dump(body);
+  }
+  const std::size_t dot = arguments.kind.find('.');
+  if (dot == std::string::npos || dot == 0 || arguments.name.empty()) return std::nullopt;
+  const std::size_t slash = arguments.name.find('/');
+  const bool has_namespace = slash != std::string::npos;
+  Json object;
+  object["group"] = arguments.kind.substr(dot + 1);
+  object["kind"] = arguments.kind.substr(0, dot);
+  object["namespace"] = has_namespace ? arguments.name.substr(0, slash) : "";
+  object["name"] = has_namespace ? arguments.name.substr(slash + 1) : arguments.name;
+  if (!arguments.cluster.empty()) object["cluster"] = arguments.cluster;
+  body["object"] = std::move(object);
+  return Dump(body);
+}
+
+struct RecoveryArguments {
+  std::string verb = "status";
+  std::string reason;
+  bool force = false;
+};
+
+std::string RecoveryText(const Json& answer) {
+  if (!answer.value("active", false)) return "not in recovery mode: conflicts are denied\n";
+  return "in recovery mode since " + TextIn(answer, "since") + ": " + TextIn(answer, "reason") +
+         "\nconflicts only warn; a full resync is " +
+         (answer.value("resynced", false)
+              ? "done: look at `truce conflicts`, then `truce recovery finish`\n"
+              : "still running\n");
+}
+
+struct BrakeArguments {
+  std::string verb = "status";
+  std::string kind;
+  std::string reason;
+};
+
+std::string BrakeText(const Json& answer) {
+  std::string out = std::to_string(answer.value("nominated", 0)) +
+                    " objects are missing from their lists, " +
+                    std::to_string(answer.value("heldBack", 0)) + " of them are held back\n";
+  for (const Json& frozen : answer.value("frozen", Json::array())) {
+    out += "frozen   " + TextIn(frozen, "kind") + ": " + TextIn(frozen, "reason") + "\n";
+  }
+  for (const Json& waiting : answer.value("waiting", Json::array())) {
+    out += "waiting  " + TextIn(waiting, "kind") + ": " +
+           std::to_string(waiting.value("objects", 0)) + " objects since " +
+           TextIn(waiting, "since") + ", for a second list\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+CommandAction DeclareConfirm(CommandLine& app) {
+  const auto flags = AddOperatorFlags(app);
+  const auto arguments = std::make_shared<ConfirmArguments>();
+  app.AddOption("KIND", arguments->kind, "KIND.GROUP, as Bucket.s3.aws.upbound.io");
+  app.AddOption("NAME", arguments->name, "[NAMESPACE/]NAME of the object");
+  app.AddOption("--cluster", arguments->cluster, "Cluster of the object; default the server's own");
+  app.AddOption("--key", arguments->key, "Key of the resource, instead of an object");
+  app.Footer(
+      "Example:\n"
+      "  truce confirm ObjectStorage.platform.example.org team-a/artifacts\n");
+  return [flags, arguments](CommandIo& io) {
+    const std::optional<std::string> body = ConfirmBody(*arguments);
+    if (!body.has_value()) {
+      return Complain(io, "name either an object, as Bucket.s3.aws.upbound.io NAME, or a --key",
+                      ExitCode::kUsage);
+    }
+    Json answer;
+    const ExitCode code =
+        AskForObject(*flags, {.path = "/api/v1/reservations:confirm", .body = *body}, io, answer);
+    if (code != ExitCode::kOk) return code;
+    io.out << "confirmed " << answer.value("confirmed", 0) << "\n";
+    return ExitCode::kOk;
+  };
+}
+
+CommandAction DeclareRecovery(CommandLine& app) {
+  const auto flags = AddOperatorFlags(app);
+  const auto arguments = std::make_shared<RecoveryArguments>();
+  app.AddOption("VERB", arguments->verb, "status (the default), start or finish")
+      .OneOf({"status", "start", "finish"});
+  app.AddOption("--reason", arguments->reason, "start: why; stands in the audit log");
+  app.AddFlag("--force", arguments->force, "finish: also before a full resync is done");
+  app.Footer(
+      "Examples:\n"
+      "  truce recovery\n"
+      "  truce recovery start --reason 'restored from yesterday'\n"
+      "  truce recovery finish\n");
+  return [flags, arguments](CommandIo& io) {
+    const bool starts = arguments->verb == "start";
+    if (starts && arguments->reason.empty()) {
+      return Complain(io, "say why with --reason", ExitCode::kUsage);
+    }
+    ApiQuestion question{"/api/v1/recovery"};
+    if (arguments->verb != "status") question.path += "/" + arguments->verb;
+    if (starts) question.body = Dump(Json{{"reason", arguments->reason}});
+    if (arguments->verb == "finish") question.body = Dump(Json{{"force", arguments->force}});
+    Json answer;
+    const ExitCode code = AskForObject(*flags, question, io, answer);
+    if (code == ExitCode::kOk) io.out << RecoveryText(answer);
+    return code;
+  };
+}
+
+CommandAction DeclareBrake(CommandLine& app) {
+  const auto flags = AddOperatorFlags(app);
+  const auto arguments = std::make_shared<BrakeArguments>();
+  app.AddOption("VERB", arguments->verb, "status (the default) or release")
+      .OneOf({"status", "release"});
+  app.AddOption("--kind", arguments->kind,
+                "release: only this kind, as Bucket.s3.aws.upbound.io; default all");
+  app.AddOption("--reason", arguments->reason, "release: why; stands in the audit log");
+  app.Footer(
+      "Examples:\n"
+      "  truce brake\n"
+      "  truce brake release --reason 'the namespace was deleted on purpose'\n");
+  return [flags, arguments](CommandIo& io) {
+    const bool releases = arguments->verb == "release";
+    if (releases && arguments->reason.empty()) {
+      return Complain(io, "say why with --reason", ExitCode::kUsage);
+    }
+    ApiQuestion question{"/api/v1/brake"};
+    if (releases) {
+      question.path += "/release";
+      Json body{{"reason", arguments->reason}};
+      if (!arguments->kind.empty()) body["kind"] = arguments->kind;
+      question.body = Dump(body);
+    }
+    Json answer;
+    const ExitCode code = AskForObject(*flags, question, io, answer);
+    if (code != ExitCode::kOk) return code;
+    if (releases) {
+      io.out << "the brake lets " << answer.value("released", 0)
+             << " objects go; each is released after it was looked at once more\n";
+    } else {
+      io.out << BrakeText(answer);
+    }
+    return ExitCode::kOk;
+  };
+}
+
+}  // namespace truce
