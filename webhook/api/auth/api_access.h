@@ -17,10 +17,6 @@
 
 namespace truce {
 
-// Carries "Bearer <token>" where a proxy keeps Authorization to itself, as the API server's service
-// proxy does. What it holds is proved like any token; no other field says who calls.
-inline constexpr std::string_view kForwardedToken = "X-Truce-Authorization";
-
 // What configuration says of callers: a value, replaced as a whole.
 struct AccessRules {
   StaticTokens tokens;
@@ -39,7 +35,9 @@ class ApiAccess final {
 
   // Who sends `request`, by the first that it shows: the operator socket, a bearer token (static,
   // else Kubernetes'), a client certificate, nothing. A token that is no good never counts as
-  // nothing. Problems: kUnauthenticated, kUnavailable, kTooManyRequests. Blocks at most until the
+  // nothing. Where a proxy keeps Authorization to itself, as the API server's service proxy does,
+  // X-Truce-Authorization holds the token: it is proved like any, and no other field says who
+  // calls. Problems: kUnauthenticated, kUnavailable, kTooManyRequests. Blocks at most until the
   // request's deadline.
   std::variant<Caller, Problem> Authenticate(const HttpRequest& request);
 
