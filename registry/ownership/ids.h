@@ -8,6 +8,7 @@
 #include <functional>
 #include <string_view>
 
+#include "registry/base/random_id.h"
 #include "registry/identity/values.h"
 
 namespace truce {
@@ -28,6 +29,11 @@ struct RowId {
 
 // Gives a fresh public id (13 base32 characters); randomness is the caller's.
 using IdSource = std::function<PublicId()>;
+
+// The program's: NewId's texts. Thread-safe.
+inline IdSource RandomIds() {
+  return [] { return PublicId{NewId()}; };
+}
 
 }  // namespace truce
 

@@ -1,9 +1,7 @@
 // The admission service on the memory store: verdicts, modes, overrides, purity, faults, deadlines.
 #include <gtest/gtest.h>
 
-#include <array>
 #include <atomic>
-#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -457,36 +455,6 @@ TEST(Budget, IsWhatTheApiServerSurelyGrantsLessTheWayBack) {
   limited.arrival = Deadline(std::chrono::hours(1));
   limited.deadline = limited.arrival + milliseconds(70);
   EXPECT_EQ(BudgetOf(limited), limited.deadline);
-}
-
-TEST(RandomIdsTest, AreThirteenCharactersAndGrow) {
-  const IdSource ids = RandomIds();
-  const IdSource others = RandomIds();
-  PublicId before;
-  for (int i = 0; i < 10'000; ++i) {
-    const PublicId one = i % 2 == 0 ? ids() : others();
-    EXPECT_EQ(one.text.size(), 13U);
-    EXPECT_EQ(one.text.find_first_not_of("abcdefghijklmnopqrstuvwxyz234567"), std::string::npos);
-    EXPECT_LT(before, one);
-    before = one;
-  }
-}
-
-TEST(RandomIdsTest, DifferBetweenThreads) {
-  constexpr std::size_t kEach = 10'000;
-  std::array<std::vector<PublicId>, 4> made;
-  {
-    std::vector<std::jthread> threads;
-    for (std::vector<PublicId>& mine : made) {
-      threads.emplace_back([&mine] {
-        const IdSource ids = RandomIds();
-        for (std::size_t i = 0; i < kEach; ++i) mine.push_back(ids());
-      });
-    }
-  }
-  std::set<PublicId> all;
-  for (const std::vector<PublicId>& mine : made) all.insert(mine.begin(), mine.end());
-  EXPECT_EQ(all.size(), made.size() * kEach);
 }
 
 TEST_F(AdmissionServiceTest, TheRecordNamesTheKeysThatWereJudged) {

@@ -9,7 +9,6 @@
 
 #include "registry/store/memory/memory_store.h"
 #include "tests/support/fake_clock.h"
-#include "webhook/admission/service.h"
 
 namespace truce {
 namespace trial_book_test {

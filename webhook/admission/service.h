@@ -91,11 +91,6 @@ class AdmissionService final {
 // `request.deadline`, when set.
 Deadline BudgetOf(const HttpRequest& request);
 
-// Public ids in the order in which they are made (seconds since 1970, until 2106, and 32 bits that
-// begin at random in each second and grow by random steps): an index of them grows at its end.
-// Thread-safe; never repeats in a process, and not between two for all that is likely.
-IdSource RandomIds();
-
 // The access rules in force; thread-safe, never gives null.
 using AccessSource = std::function<std::shared_ptr<const AdmissionAccess>()>;
 

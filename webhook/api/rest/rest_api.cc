@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "registry/base/blocking.h"
+#include "registry/base/random_id.h"
 #include "registry/catalogue/explain.h"
 #include "webhook/api/rest/openapi.h"
 
@@ -95,20 +96,6 @@ std::vector<HttpRoute> RestApi::Routes() const {
   };
 }
 
-HttpRoute RestApi::Guarded(HttpRoute route, Permission permission) const {
-  const HttpHandler inner = std::move(route.handler);
-  route.handler = [this, inner, permission](HttpRequest& request) {
-    return Serve(
-        request,
-        [&](RestCall& call) {
-          if (auto refusal = Refuse(call, permission)) return *std::move(refusal);
-          return inner(request);
-        },
-        Kind::kOrdinary);
-  };
-  return route;
-}
-
 HttpRoute RestApi::Authenticated(const char* method, std::string path, RouteMatch match,
                                  Operation operation) const {
   const bool has_body = std::string_view(method) == "POST";
@@ -173,8 +160,7 @@ HttpResponse RestApi::Specification(RestCall& call) const {
 
 HttpResponse RestApi::ResourcePage(RestCall& call) const {
   const std::string id = call.request.path.substr(kPagePath.size());
-  constexpr std::string_view kDigits = "abcdefghijklmnopqrstuvwxyz234567";
-  if (id.empty() || id.size() > kIdBytesMax || id.find_first_not_of(kDigits) != id.npos) {
+  if (id.empty() || id.size() > kIdBytesMax || id.find_first_not_of(kIdCharacters) != id.npos) {
     return ProblemResponse(ProblemType::kNotFound, "this is not the id of a resource");
   }
   HttpResponse response;

@@ -47,10 +47,6 @@ class RestApi final {
   // The routes, for the API listener and the operator socket alike. The API must outlive them.
   std::vector<HttpRoute> Routes() const;
 
-  // `route` behind authentication and `permission` in all namespaces; for routes of others that
-  // share the listener.
-  HttpRoute Guarded(HttpRoute route, Permission permission) const;
-
   // For operations that live in files of their own: a route of a known caller. What he may do is
   // the handler's business, by Refuse and MayRead. A POST route takes application/json.
   using Operation = std::function<HttpResponse(RestCall&)>;
@@ -101,7 +97,7 @@ class RestApi final {
   RestPorts ports_;
   RegistryQueries queries_;
   CursorSeal seal_;
-  mutable truce::Guarded<std::set<std::string>> checking_;  // whose checks are being answered
+  mutable Guarded<std::set<std::string>> checking_;  // whose checks are being answered
 };
 
 // What operations in files of their own stand on; references must outlive their routes.

@@ -1,4 +1,5 @@
-// RandomIds of service.h.
+#include "registry/base/random_id.h"
+
 #include <sys/random.h>
 
 #include <array>
@@ -7,10 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <random>
-#include <string>
-#include <string_view>
-
-#include "webhook/admission/service.h"
 
 namespace truce {
 namespace {
@@ -48,22 +45,17 @@ std::uint64_t NextNumber() {
   return next;
 }
 
-// Texts are in the order of their numbers.
-std::string InBase32(std::uint64_t number) {
+}  // namespace
+
+std::string NewId() {
   constexpr std::size_t kLength = 13;
-  constexpr std::string_view kAlphabet = "234567abcdefghijklmnopqrstuvwxyz";
-  std::string text(kLength, kAlphabet.front());
+  std::string text(kLength, kIdCharacters.front());
+  std::uint64_t number = NextNumber();
   for (auto digit = text.rbegin(); digit != text.rend(); ++digit) {
-    *digit = kAlphabet[number & 31U];
+    *digit = kIdCharacters[number & 31U];
     number >>= 5U;
   }
   return text;
-}
-
-}  // namespace
-
-IdSource RandomIds() {
-  return [] { return PublicId{InBase32(NextNumber())}; };
 }
 
 }  // namespace truce

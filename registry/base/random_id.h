@@ -1,0 +1,20 @@
+// Ids that nobody else makes, as texts.
+#ifndef TRUCE_REGISTRY_BASE_RANDOM_ID_H_
+#define TRUCE_REGISTRY_BASE_RANDOM_ID_H_
+
+#include <string>
+#include <string_view>
+
+namespace truce {
+
+// What an id is made of (base32), in the order of their values: texts sort as their numbers do.
+inline constexpr std::string_view kIdCharacters = "234567abcdefghijklmnopqrstuvwxyz";
+
+// 13 characters, in the order in which they are made (seconds since 1970, until 2106, and 32 bits
+// that begin at random in each second and grow by random steps): an index of them grows at its end.
+// Thread-safe; never repeats in a process, and not between two for all that is likely.
+std::string NewId();
+
+}  // namespace truce
+
+#endif  // TRUCE_REGISTRY_BASE_RANDOM_ID_H_
