@@ -145,40 +145,5 @@ TEST(Logger, NeverBlocksOnAReaderThatIsStuck) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
 }
 
-TEST(Logger, OneLinePerDecision) {
-  Pipe pipe;
-  const FixedClock clock;
-  {
-    Logger logger({.format = LogFormat::kJson, .file = pipe.writer()}, clock);
-    const std::string_view rules[] = {"duplicate-ownership"};
-    DecisionRecord record;
-    record.uid = "u-1";
-    record.operation = "CREATE";
-    record.kind = "s3.aws.upbound.io/Bucket";
-    record.slot = "team-a/x";
-    record.user = "alice";
-    record.keys = "s3/Bucket|aws|||name=a";
-    record.verdict = "denied";
-    record.rules = rules;
-    record.code = 403;
-    record.latency_microseconds = 120;
-    LogDecision(logger, record);
-    record.verdict = "unknown";
-    record.cause = "store_full";
-    LogDecision(logger, record);
-  }
-  const std::string all = pipe.ReadAll();
-  const std::size_t end = all.find('\n');
-  const auto denied = nlohmann::json::parse(all.substr(0, end), nullptr, false);
-  EXPECT_EQ(denied["event"], "decision");
-  EXPECT_EQ(denied["verdict"], "denied");
-  EXPECT_EQ(denied["code"], 403);
-  EXPECT_EQ(denied["rules"], "duplicate-ownership");
-  EXPECT_EQ(denied["keys"], "s3/Bucket|aws|||name=a");
-  const auto unknown = nlohmann::json::parse(all.substr(end + 1), nullptr, false);
-  EXPECT_EQ(unknown["level"], "warning");
-  EXPECT_EQ(unknown["cause"], "store_full");
-}
-
 }  // namespace log_format_test
 }  // namespace truce

@@ -147,9 +147,9 @@ class Call final : public std::enable_shared_from_this<Call> {
   HttpResponse Unknown(UnknownCause cause, std::string_view detail) {
     record_.verdict = Verdict::kUnknown;
     record_.unknown = cause;
-    record_.status = 503;
+    record_.code = 503;
     SetDetail(detail);
-    HttpResponse response = PlainText(record_.status, Explain(cause));
+    HttpResponse response = PlainText(record_.code, Explain(cause));
     response.headers.emplace_back("Retry-After", "1");
     return response;
   }
@@ -425,9 +425,9 @@ class Call final : public std::enable_shared_from_this<Call> {
 
   HttpResponse BadRequest(std::string_view detail) {
     record_.verdict = Verdict::kBadRequest;
-    record_.status = 400;
+    record_.code = 400;
     SetDetail(detail);
-    return PlainText(record_.status, OneLine(detail, kMessageBytesMax));
+    return PlainText(record_.code, OneLine(detail, kMessageBytesMax));
   }
 
   static HttpResponse Json(std::string body) {
@@ -480,31 +480,6 @@ class Call final : public std::enable_shared_from_this<Call> {
 };
 
 }  // namespace
-
-std::string_view Name(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::kAllowed: return "allowed";
-    case Verdict::kDenied: return "denied";
-    case Verdict::kUnknown: return "unknown";
-    case Verdict::kBadRequest: return "bad_request";
-  }
-  return "unknown";
-}
-
-std::string_view Name(UnknownCause cause) {
-  switch (cause) {
-    case UnknownCause::kNotReady: return "not_ready";
-    case UnknownCause::kStoreUnavailable: return "store_unavailable";
-    case UnknownCause::kStoreFull: return "store_full";
-    case UnknownCause::kStoreDamaged: return "store_damaged";
-    case UnknownCause::kDeadline: return "deadline";
-    case UnknownCause::kOverload: return "overload";
-    case UnknownCause::kException: return "exception";
-    case UnknownCause::kInternal: return "internal";
-    case UnknownCause::kUnlisted: return "kind_unlisted";
-  }
-  return "internal";
-}
 
 AdmissionService::AdmissionService(AdmissionPorts ports,
                                    std::shared_ptr<const AdmissionPolicy> policy)

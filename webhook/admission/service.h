@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "policies/policy.h"
+#include "policies/review_record.h"
 #include "registry/base/clock.h"
 #include "registry/base/guarded.h"
 #include "registry/ownership/ids.h"
 #include "webhook/admission/access.h"
-#include "webhook/admission/sink.h"
 #include "webhook/http/http.h"
 
 namespace truce {

@@ -17,10 +17,10 @@
 #include <utility>
 #include <vector>
 
+#include "policies/review_record.h"
 #include "registry/base/clock.h"
 #include "registry/base/guarded.h"
 #include "registry/ownership/ids.h"
-#include "webhook/admission/sink.h"
 #include "webhook/http/router.h"
 
 namespace truce {

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "policies/review_record.h"
 #include "registry/identity/identity.h"
 #include "registry/ownership/rows.h"
-#include "webhook/admission/sink.h"
 #include "webhook/findings/event_writer.h"
 #include "webhook/findings/findings_book.h"
 #include "webhook/kube/cluster_api.h"

@@ -13,8 +13,113 @@
 #include <climits>
 #include <mutex>
 
+#include "registry/base/hex.h"
+#include "registry/base/utf8.h"
+
 namespace truce {
 namespace {
+
+// Room for most lines.
+constexpr std::size_t kUsualLineBytes = 768;
+
+// Bytes that stand for themselves within quotes.
+constexpr std::array<bool, 256> kPlain = [] {
+  std::array<bool, 256> plain{};
+  for (std::size_t c = 0x20; c < 0x7f; ++c) plain[c] = c != '"' && c != '\\';
+  return plain;
+}();
+
+bool IsPlain(char c) { return kPlain[static_cast<unsigned char>(c)]; }
+
+void AppendEscape(std::string& out, unsigned char byte) {
+  out += "\\u00";
+  AppendHex(byte, out);
+}
+
+// True for code points that would rearrange or break the line on a terminal: C1 controls, line and
+// paragraph separators, directional marks.
+bool IsDisruptive(std::string_view sequence) {
+  if (sequence.size() == 2) {
+    return sequence[0] == '\xc2' && static_cast<unsigned char>(sequence[1]) < 0xa0;
+  }
+  if (sequence.size() != 3 || sequence[0] != '\xe2') return false;
+  const auto second = static_cast<unsigned char>(sequence[1]);
+  const auto third = static_cast<unsigned char>(sequence[2]);
+  if (second == 0x80) return third >= 0x8b && (third <= 0x8f || (third >= 0xa8 && third <= 0xae));
+  return second == 0x81 && third >= 0xa0 && third <= 0xaf;
+}
+
+// Appends a JSON string's content.
+void AppendEscaped(std::string& out, std::string_view text) {
+  const bool is_cut = text.size() > kLogValueBytesMax;
+  text = text.substr(0, kLogValueBytesMax);
+  while (!text.empty()) {
+    std::size_t plain = 0;
+    while (plain < text.size() && IsPlain(text[plain])) ++plain;
+    out.append(text.substr(0, plain));
+    text.remove_prefix(plain);
+    if (text.empty()) break;
+    const auto byte = static_cast<unsigned char>(text[0]);
+    const std::size_t length = FirstCharacter(text).length;
+    if (text[0] == '"' || text[0] == '\\') {
+      out += '\\';
+      out += text[0];
+    } else if (length == 0 || byte < 0x20 || byte == 0x7f) {
+      AppendEscape(out, byte);
+    } else if (IsDisruptive(text.substr(0, length))) {
+      for (const char c : text.substr(0, length)) AppendEscape(out, static_cast<unsigned char>(c));
+    } else {
+      out.append(text.substr(0, length));
+    }
+    text.remove_prefix(length == 0 ? 1 : length);
+  }
+  if (is_cut) out += "…";
+}
+
+bool NeedsQuotes(std::string_view text) {
+  if (text.empty() || text.size() > kLogValueBytesMax) return true;
+  for (const char c : text) {
+    if (!IsPlain(c) || c == ' ' || c == '=') return true;
+  }
+  return false;
+}
+
+void AppendQuoted(std::string& out, std::string_view text) {
+  out += '"';
+  AppendEscaped(out, text);
+  out += '"';
+}
+
+void AppendValue(std::string& out, const LogField& field, LogFormat format) {
+  if (const auto* number = std::get_if<std::int64_t>(&field.value)) {
+    out += std::to_string(*number);
+  } else if (const auto* boolean = std::get_if<bool>(&field.value)) {
+    out += *boolean ? "true" : "false";
+  } else {
+    const std::string_view text = std::get<std::string_view>(field.value);
+    if (format == LogFormat::kJson || NeedsQuotes(text)) {
+      AppendQuoted(out, text);
+    } else {
+      out += text;
+    }
+  }
+}
+
+std::string FormatJson(const LogLine& line, std::span<const LogField> fields) {
+  std::string out;
+  out.reserve(kUsualLineBytes);
+  out.append("{\"time\":\"").append(FormatTimestamp(line.time)).append("\",\"level\":\"");
+  out.append(Name(line.level)).append("\",\"event\":");
+  AppendQuoted(out, line.event);
+  for (const LogField& field : fields) {
+    out += ',';
+    AppendQuoted(out, field.name);
+    out += ':';
+    AppendValue(out, field, LogFormat::kJson);
+  }
+  out += '}';
+  return out;
+}
 
 // After a write the thread stays away from its lines for this long. So what a busy server logs is
 // written in batches and wakes nobody: waking the thread and writing for each line costs a fifth of
@@ -93,6 +198,31 @@ constexpr std::size_t kCallsMax = 8;
 
 }  // namespace
 
+std::string_view Name(LogFormat format) { return format == LogFormat::kText ? "text" : "json"; }
+
+std::string_view Name(LogLevel level) {
+  switch (level) {
+    case LogLevel::kDebug: return "debug";
+    case LogLevel::kInfo: return "info";
+    case LogLevel::kWarning: return "warning";
+    case LogLevel::kError: return "error";
+  }
+  return "";
+}
+
+std::string FormatLogLine(const LogLine& line, std::span<const LogField> fields) {
+  if (line.format == LogFormat::kJson) return FormatJson(line, fields);
+  std::string out;
+  out.reserve(kUsualLineBytes);
+  out.append(FormatTimestamp(line.time)).append(" ").append(Name(line.level)).append(" ");
+  AppendEscaped(out, line.event);
+  for (const LogField& field : fields) {
+    out.append(" ").append(field.name).append("=");
+    AppendValue(out, field, LogFormat::kText);
+  }
+  return out;
+}
+
 struct Logger::Impl {
   explicit Impl(const Options& options)
       : pool(std::make_shared<spdlog::details::thread_pool>(kCallsMax, 1)),
@@ -127,32 +257,5 @@ void Logger::Log(LogLevel level, std::string_view event, std::initializer_list<L
 }
 
 std::uint64_t Logger::dropped_count() const { return impl_->sink->dropped(); }
-
-void LogDecision(Logger& logger, const DecisionRecord& record) {
-  const LogLevel level = record.verdict == "unknown" ? LogLevel::kWarning : LogLevel::kInfo;
-  if (!logger.IsOn(level)) return;
-  std::string rules;
-  for (const std::string_view rule : record.rules) {
-    rules.append(rules.empty() ? "" : ",").append(rule);
-  }
-  constexpr std::size_t kFieldsMax = 14;
-  std::array<LogField, kFieldsMax> fields = {{{"uid", record.uid},
-                                              {"operation", record.operation},
-                                              {"kind", record.kind},
-                                              {"slot", record.slot},
-                                              {"user", record.user},
-                                              {"keys", record.keys},
-                                              {"verdict", record.verdict},
-                                              {"code", record.code},
-                                              {"latency_us", record.latency_microseconds}}};
-  std::size_t count = 9;
-  const auto add = [&](const LogField& field) { fields[count++] = field; };
-  if (!rules.empty()) add({"rules", std::string_view(rules)});
-  if (!record.cause.empty()) add({"cause", record.cause});
-  if (!record.detail.empty()) add({"detail", record.detail});
-  if (!record.override_reason.empty()) add({"override", record.override_reason});
-  if (record.dry_run) add({"dry_run", true});
-  logger.Log(level, "decision", std::span<const LogField>(fields).first(count));
-}
 
 }  // namespace truce

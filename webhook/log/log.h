@@ -76,27 +76,6 @@ class Logger final {
   std::unique_ptr<Impl> impl_;
 };
 
-// What the one line about a decision tells.
-struct DecisionRecord {
-  std::string_view uid;        // of the review
-  std::string_view operation;  // CREATE, UPDATE, DELETE, CONNECT
-  std::string_view kind;       // "s3.aws.upbound.io/Bucket"
-  std::string_view slot;       // "namespace/name" or "name"
-  std::string_view user;
-  std::string_view keys;                    // what was judged
-  std::string_view verdict;                 // allowed, denied, unknown
-  std::span<const std::string_view> rules;  // ids of the rules with a finding
-  std::int64_t code = 200;                  // of the answer
-  std::int64_t latency_microseconds = 0;
-  std::string_view cause;            // of "unknown", else empty
-  std::string_view detail;           // of "unknown" and bad requests, else empty
-  std::string_view override_reason;  // set when a timed override lowered a mode
-  bool dry_run = false;
-};
-
-// Writes `record` at level info, unknown ones at warning.
-void LogDecision(Logger& logger, const DecisionRecord& record);
-
 }  // namespace truce
 
 #endif  // TRUCE_WEBHOOK_LOG_LOG_H_

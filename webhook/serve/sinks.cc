@@ -1,41 +1,56 @@
 #include "webhook/serve/sinks.h"
 
-#include <algorithm>
+#include <array>
+#include <chrono>
 #include <exception>
-#include <vector>
+#include <span>
 
 namespace truce {
 namespace {
 
-void WriteLine(Logger& logger, const ReviewRecord& record) {
-  std::vector<std::string_view> rules;
-  for (const Finding& finding : record.findings) {
-    const std::string_view id = Name(finding.rule);
-    if (std::find(rules.begin(), rules.end(), id) == rules.end()) rules.push_back(id);
+// "duplicate-ownership,aws-name": each rule with a finding, once.
+std::string RulesOf(std::span<const Finding> findings) {
+  std::string out;
+  std::array<bool, kRuleCount> told{};
+  for (const Finding& finding : findings) {
+    bool& is_told = told[static_cast<std::size_t>(finding.rule)];
+    if (!std::exchange(is_told, true))
+      out.append(out.empty() ? "" : ",").append(Name(finding.rule));
   }
-  std::string names;
+  return out;
+}
+
+void WriteLine(Logger& logger, const ReviewRecord& record) {
+  const LogLevel level = record.verdict == Verdict::kUnknown ? LogLevel::kWarning : LogLevel::kInfo;
+  if (!logger.IsOn(level)) return;
+  std::string names;  // of the kind, then of the object
   names.reserve(record.group.size() + record.kind.size() + record.ns.size() + record.name.size() +
                 2);
   names.append(record.group).append("/").append(record.kind);
   const std::size_t kind_size = names.size();
   names.append(record.ns).append(record.ns.empty() ? "" : "/").append(record.name);
-  DecisionRecord line;
-  line.uid = record.uid;
-  line.operation = record.operation;
-  line.kind = std::string_view(names).substr(0, kind_size);
-  line.slot = std::string_view(names).substr(kind_size);
-  line.user = record.user;
-  line.keys = record.keys;
-  line.verdict = Name(record.verdict);
-  line.rules = rules;
-  line.code = record.code != 0 ? record.code : record.status;
-  line.latency_microseconds =
+  const std::string rules = RulesOf(record.findings);
+  const std::int64_t microseconds =
       std::chrono::duration_cast<std::chrono::microseconds>(record.elapsed).count();
-  if (record.unknown.has_value()) line.cause = Name(*record.unknown);
-  line.detail = record.detail;
-  line.override_reason = record.override_reason;
-  line.dry_run = record.dry_run;
-  LogDecision(logger, line);
+  constexpr std::size_t kFieldsMax = 14;
+  std::array<LogField, kFieldsMax> fields = {
+      {{"uid", record.uid},
+       {"operation", record.operation},
+       {"kind", std::string_view(names).substr(0, kind_size)},
+       {"slot", std::string_view(names).substr(kind_size)},
+       {"user", record.user},
+       {"keys", record.keys},
+       {"verdict", Name(record.verdict)},
+       {"code", std::int64_t{record.code}},
+       {"latency_us", microseconds}}};
+  std::size_t count = 9;
+  const auto add = [&](const LogField& field) { fields[count++] = field; };
+  if (!rules.empty()) add({"rules", std::string_view(rules)});
+  if (record.unknown) add({"cause", Name(*record.unknown)});
+  if (!record.detail.empty()) add({"detail", record.detail});
+  if (!record.override_reason.empty()) add({"override", record.override_reason});
+  if (record.dry_run) add({"dry_run", true});
+  logger.Log(level, "decision", std::span<const LogField>(fields).first(count));
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "webhook/admission/sink.h"
+#include "policies/review_record.h"
 #include "webhook/log/log.h"
 #include "webhook/metrics/metrics.h"
 #include "webhook/watch/doubts.h"

@@ -10,10 +10,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "policies/review_record.h"
 #include "registry/base/clock.h"
 #include "registry/base/guarded.h"
 #include "registry/identity/values.h"
-#include "webhook/admission/sink.h"
 
 namespace truce {
 

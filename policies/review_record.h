@@ -1,17 +1,15 @@
-// What the admission service reports of each review: to the log, to metrics.
-#ifndef TRUCE_WEBHOOK_ADMISSION_SINK_H_
-#define TRUCE_WEBHOOK_ADMISSION_SINK_H_
+// ReviewRecord: what became of one review, for all who note it: log, metrics, Events, records of
+// denials and of trials.
+#ifndef TRUCE_POLICIES_REVIEW_RECORD_H_
+#define TRUCE_POLICIES_REVIEW_RECORD_H_
 
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 
 #include "policies/finding.h"
-#include "registry/base/result.h"
 #include "registry/identity/identity.h"
 #include "registry/ownership/ids.h"
 
@@ -19,38 +17,52 @@ namespace truce {
 
 // Outcome of one call of the webhook. `kBadRequest`: 400, the caller's fault, no verdict.
 enum class Verdict : std::uint8_t { kAllowed, kDenied, kUnknown, kBadRequest };
-inline constexpr std::size_t kVerdictCount = 4;
-std::string_view Name(Verdict verdict);  // "allowed", "denied", "unknown", "bad_request"
+inline std::string_view Name(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kAllowed: return "allowed";
+    case Verdict::kDenied: return "denied";
+    case Verdict::kUnknown: return "unknown";
+    case Verdict::kBadRequest: return "bad_request";
+  }
+  return "unknown";
+}
 
 // Why a verdict is unknown: label values of truce_unknown_total.
 enum class UnknownCause : std::uint8_t {
-  kNotReady,          // "not_ready": the store is not open, or types were not attempted yet
-  kStoreUnavailable,  // "store_unavailable": busy, disk full, read-only
-  kStoreFull,         // "store_full": its queue is full
-  kStoreDamaged,      // "store_damaged"
-  kDeadline,          // "deadline": the time of the API server's call was used up
-  kOverload,          // "overload": refused before it was handled
-  kException,         // "exception": out of memory, a bug
-  kInternal,          // "internal": a failed check of our own
-  kUnlisted,          // "kind_unlisted": the key may be taken by an object that was not listed yet
+  kNotReady,          // the store is not open, or types were not attempted yet
+  kStoreUnavailable,  // busy, disk full, read-only
+  kStoreFull,         // its queue is full
+  kStoreDamaged,
+  kDeadline,   // the time of the API server's call was used up
+  kOverload,   // refused before it was handled
+  kException,  // out of memory, a bug
+  kInternal,   // a failed check of our own
+  kUnlisted,   // the key may be taken by an object that was not listed yet
 };
-inline constexpr std::size_t kUnknownCauseCount = 9;
-std::string_view Name(UnknownCause cause);
-
-// The operation of a request, for labels: "CREATE", "UPDATE", "DELETE", "CONNECT", "none" (bad
-// request).
-inline constexpr std::size_t kOperationLabelCount = 5;
+inline std::string_view Name(UnknownCause cause) {
+  switch (cause) {
+    case UnknownCause::kNotReady: return "not_ready";
+    case UnknownCause::kStoreUnavailable: return "store_unavailable";
+    case UnknownCause::kStoreFull: return "store_full";
+    case UnknownCause::kStoreDamaged: return "store_damaged";
+    case UnknownCause::kDeadline: return "deadline";
+    case UnknownCause::kOverload: return "overload";
+    case UnknownCause::kException: return "exception";
+    case UnknownCause::kInternal: return "internal";
+    case UnknownCause::kUnlisted: return "kind_unlisted";
+  }
+  return "internal";
+}
 
 // One review. Views live during the call only. Never holds object bodies or secrets; `user`, `name`
 // and the like are the caller's texts: print them escaped.
 struct ReviewRecord {
   Verdict verdict = Verdict::kAllowed;
   std::optional<UnknownCause> unknown;  // set when the verdict is unknown
-  int status = 200;                     // HTTP status of the answer
-  int code = 0;                         // status code inside a denial (403, 422); else 0
+  int code = 200;                       // of the answer; of a denial the one in it: 403, 422
   std::string_view detail;              // error text (unknown, bad request); else empty
 
-  std::string_view operation = "none";  // see above
+  std::string_view operation = "none";  // CREATE, UPDATE, DELETE, CONNECT; none: bad request
   std::string_view uid;                 // request.uid
   std::string_view group;
   std::string_view kind;
@@ -81,4 +93,4 @@ class ReviewSink {
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_ADMISSION_SINK_H_
+#endif  // TRUCE_POLICIES_REVIEW_RECORD_H_
