@@ -23,5 +23,33 @@ TEST(CheckItems, NumbersAreReadAsReviewsReadThem) {
   EXPECT_EQ(spec.Child("power").text(), "2500");
 }
 
+// What only the API server writes is not the manifest's to say.
+TEST(CheckItems, MetadataSaysWhoTheItemIsReviewedAs) {
+  std::string body =
+      R"({"namespace":"team-a","items":[{"apiVersion":"example.org/v1","kind":"Thing",
+      "metadata":{"name":"a","uid":"forged","labels":{"uid":"kept"},"managedFields":[{"a":1}],
+      "ownerReferences":[]},"metadata2":{"uid":"kept"}}]})";
+  Result<CheckItems> items = CheckItems::Read(body, Catalogue::BuiltIn());
+  ASSERT_TRUE(items.ok());
+  const Result<AdmissionRequest> review = items.value().Review(0, "someone");
+  ASSERT_TRUE(review.ok());
+  const Value metadata = review.value().object.Child("metadata");
+  EXPECT_EQ(metadata.Child("uid").text(), "truce-check-0");
+  EXPECT_EQ(metadata.Child("namespace").text(), "team-a");
+  EXPECT_EQ(metadata.Child("labels").Child("uid").text(), "kept");
+  EXPECT_EQ(review.value().object.Child("metadata2").Child("uid").text(), "kept");
+  EXPECT_EQ(metadata.size(), 4U);
+}
+
+TEST(CheckItems, AKeyThatStandsTwiceIsRefused) {
+  std::string body = R"({"items":[{"apiVersion":"example.org/v1","kind":"Thing",
+      "metadata":{"name":"a"},"spec":{"a":1,"a":2}}]})";
+  Result<CheckItems> items = CheckItems::Read(body, Catalogue::BuiltIn());
+  ASSERT_TRUE(items.ok());
+  const Result<AdmissionRequest> review = items.value().Review(0, "someone");
+  ASSERT_FALSE(review.ok());
+  EXPECT_EQ(review.error().message, "items[0]: a key appears twice in one object");
+}
+
 }  // namespace check_items_test
 }  // namespace truce

@@ -4,22 +4,24 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <charconv>
 #include <optional>
 #include <utility>
 
 #include "registry/base/result.h"
-#include "webhook/wire/json_scalar.h"
+#include "webhook/wire/json_reader.h"
+#include "webhook/wire/json_writer.h"
 
 namespace truce {
 namespace {
 
 namespace dom = simdjson::dom;
 
-// Objects of up to this many members find a repeated key in a table of places; larger ones are
-// sorted.
-constexpr std::size_t kTabledKeysMax = 32;
-constexpr std::size_t kKeyPlaces = 2 * kTabledKeysMax;
+// managedFields can be most of a body, and no rule reads it.
+constexpr std::array<std::string_view, 1> kUnread = {"managedFields"};
+constexpr WalkRules kWalkRules{.depth_max = kReviewDepthMax,
+                               .metadata_depth = 4,  // review > request > object > metadata
+                               .left_out = kUnread};
 // Bytes of body for which a new reader has room.
 constexpr std::size_t kCapacityMin = 16 * 1024;
 // Readers of larger bodies read one and end.
@@ -53,65 +55,6 @@ Error ParseFailure(simdjson::error_code code) {
   }
 }
 
-// A number below kKeyPlaces that differs for most keys: their length and their last bytes tell more
-// than their beginning, which labels and annotations share.
-std::size_t PlaceOf(std::string_view key) {
-  std::uint64_t bytes = 0;
-  if (key.size() >= sizeof(bytes)) {
-    std::memcpy(&bytes, key.data() + key.size() - sizeof(bytes), sizeof(bytes));
-  } else {
-    for (const char c : key) bytes = bytes << 8U | static_cast<unsigned char>(c);
-  }
-  constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15U;  // Fibonacci hashing
-  static_assert(kKeyPlaces == 64);
-  return ((bytes ^ key.size()) * kMultiplier) >> 58U;
-}
-
-// The keys of all objects that are open in a walk, each object's behind those of its parent.
-class OpenKeys final {
- public:
-  // What is known of one open object.
-  struct Object {
-    std::size_t begin;                              // its first key in the list of all
-    std::array<std::uint8_t, kKeyPlaces> places{};  // 1 + number of a key; 0: free
-  };
-
-  Object Open() const { return {.begin = keys_.size()}; }
-
-  // False when the object has the key already and is not a large one, which Close looks at.
-  [[gnu::always_inline]] bool Add(Object& object, std::string_view key) {
-    const std::size_t count = keys_.size() - object.begin;
-    keys_.push_back(key);
-    if (count >= kTabledKeysMax) return true;
-    // Below `count`: not checked once more for each key of each review.
-    const std::string_view* const own = keys_.data() + object.begin;
-    std::size_t place = PlaceOf(key);
-    for (; object.places[place] != 0; place = (place + 1) % kKeyPlaces) {
-      if (own[object.places[place] - 1] == key) return false;
-    }
-    object.places[place] = static_cast<std::uint8_t>(count + 1);
-    return true;
-  }
-
-  // Forgets the object's keys. Gives one that stands twice, if the object is a large one.
-  std::optional<std::string_view> Close(const Object& object) {
-    std::optional<std::string_view> found;
-    if (keys_.size() - object.begin > kTabledKeysMax) {
-      const auto begin = keys_.begin() + static_cast<std::ptrdiff_t>(object.begin);
-      std::sort(begin, keys_.end());
-      const auto twice = std::adjacent_find(begin, keys_.end());
-      if (twice != keys_.end()) found = *twice;
-    }
-    keys_.resize(object.begin);
-    return found;
-  }
-
-  void Clear() { keys_.clear(); }
-
- private:
-  std::vector<std::string_view> keys_;
-};
-
 // By value: a range of a temporary result would dangle.
 dom::object AsObject(dom::element value) {
   dom::object object;
@@ -119,99 +62,16 @@ dom::object AsObject(dom::element value) {
   return object;
 }
 
-dom::array AsArray(dom::element value) {
-  dom::array array;
-  TRUCE_ASSERT(value.get_array().get(array) == simdjson::SUCCESS);
-  return array;
-}
-
 // The words of the parser's tree: what kReviewWeightMax is about.
 std::size_t WeightOf(const dom::document& document) {
   return document.tape[0] & simdjson::internal::JSON_VALUE_MASK;
 }
 
-// Walks the parsed tree once: no key twice anywhere, and the objects as Documents. Recursion is
-// bounded by kReviewDepthMax. Leaves are many and cheap, so failure is a bool and its reason a
-// member.
-class TreeReader final {
- public:
-  // Checks all of `value`, which stands at `depth`; with `builder` also builds it there.
-  Result<void> Check(dom::element value, int depth, Builder* builder) {
-    keys_.Clear();
-    if (Walk(value, {}, builder, depth)) return {};
-    return InvalidArgument(error_);
-  }
-
-  // Checks the keys of `object` alone.
-  Result<void> CheckKeys(dom::object object) {
-    keys_.Clear();
-    OpenKeys::Object open = keys_.Open();
-    for (const auto field : object) {
-      if (!keys_.Add(open, field.key)) return InvalidArgument(Twice(field.key));
-    }
-    if (const auto twice = keys_.Close(open)) return InvalidArgument(Twice(*twice));
-    return {};
-  }
-
- private:
-  // root > request > object > metadata
-  static constexpr int kMetadataDepth = 4;
-
-  bool Walk(dom::element value, std::string_view key, Builder* builder, int depth) {
-    switch (value.type()) {
-      case dom::element_type::OBJECT: return WalkObject(AsObject(value), key, builder, depth);
-      case dom::element_type::ARRAY: return WalkArray(AsArray(value), key, builder, depth);
-      case dom::element_type::STRING:
-      case dom::element_type::BOOL:
-      case dom::element_type::NULL_VALUE:
-      case dom::element_type::INT64:
-      case dom::element_type::UINT64:
-      case dom::element_type::DOUBLE: break;
-    }
-    if (builder != nullptr) AddScalar(value, key, *builder);
-    return true;
-  }
-
-  bool WalkObject(dom::object object, std::string_view key, Builder* builder, int depth) {
-    if (depth > kReviewDepthMax) return TooDeep();
-    if (builder != nullptr) builder->Open(Builder::Kind::kObject, key);
-    // managedFields can be most of a body, and no rule reads it.
-    const bool metadata = builder != nullptr && depth == kMetadataDepth && key == "metadata";
-    OpenKeys::Object open = keys_.Open();
-    for (const auto field : object) {
-      if (!keys_.Add(open, field.key)) return Fail(Twice(field.key));
-      const bool skip = metadata && field.key == "managedFields";
-      if (!Walk(field.value, field.key, skip ? nullptr : builder, depth + 1)) return false;
-    }
-    if (const auto twice = keys_.Close(open)) return Fail(Twice(*twice));
-    if (builder != nullptr) builder->Close();
-    return true;
-  }
-
-  bool WalkArray(dom::array array, std::string_view key, Builder* builder, int depth) {
-    if (depth > kReviewDepthMax) return TooDeep();
-    if (builder != nullptr) builder->Open(Builder::Kind::kArray, key);
-    for (const dom::element child : array) {
-      if (!Walk(child, {}, builder, depth + 1)) return false;
-    }
-    if (builder != nullptr) builder->Close();
-    return true;
-  }
-
-  bool Fail(std::string why) {
-    error_ = std::move(why);
-    return false;
-  }
-
-  bool TooDeep() { return Fail(ParseFailure(simdjson::DEPTH_ERROR).message); }
-
-  static std::string Twice(std::string_view key) {
-    return "the key \"" + Shown(key) + "\" appears twice in one object";
-  }
-
-  OpenKeys keys_;
-  std::string error_;
-};
+// Why `walk` refused what it read last.
+Error Refusal(const TreeWalk& walk) {
+  if (!walk.twice()) return ParseFailure(simdjson::DEPTH_ERROR);
+  return InvalidArgument("the key \"" + Shown(*walk.twice()) + "\" appears twice in one object");
+}
 
 // Members of the request that this codec reads.
 struct Envelope {
@@ -416,6 +276,8 @@ Result<void> CheckPresence(const Envelope& envelope, const AdmissionRequest& req
   return {};
 }
 
+std::string_view ReasonOf(int code) { return code == 422 ? "Invalid" : "Forbidden"; }
+
 }  // namespace
 
 std::string_view Name(ReviewOperation operation) {
@@ -431,7 +293,7 @@ std::string_view Name(ReviewOperation operation) {
 struct ReviewReader::Impl {
   dom::parser parser{kReviewBytesMax};
   dom::document document;
-  TreeReader tree;
+  TreeWalk walk{kWalkRules};
   // Of the request read last.
   Document object;
   Document old_object;
@@ -449,32 +311,32 @@ struct ReviewReader::Impl {
     return parser.allocate(capacity, kReviewDepthMax + 2) == simdjson::SUCCESS;
   }
 
-  // Checks the whole body for duplicate keys, building the objects that are judged on the way.
+  // Checks the whole body, building the objects that are judged on the way.
   Result<void> ReadTree(dom::element root, AdmissionRequest& out) {
     const bool judged = IsJudged(out);
     const bool create = out.operation == ReviewOperation::kCreate;
     const bool remove = out.operation == ReviewOperation::kDelete;
     const dom::object review = AsObject(root);
-    TRUCE_RETURN_IF_ERROR(tree.CheckKeys(review));
+    if (!walk.CheckKeys(review)) return Refusal(walk);
     for (const auto field : review) {
       if (field.key != "request") {
-        TRUCE_RETURN_IF_ERROR(tree.Check(field.value, 2, nullptr));
+        if (!walk.Read(field.value, 2, nullptr)) return Refusal(walk);
         continue;
       }
       const dom::object request = AsObject(field.value);
-      TRUCE_RETURN_IF_ERROR(tree.CheckKeys(request));
+      if (!walk.CheckKeys(request)) return Refusal(walk);
       for (const auto member : request) {
         const bool is_object = judged && !remove && member.key == "object";
         const bool is_old = judged && !create && member.key == "oldObject";
         if ((!is_object && !is_old) || !member.value.is_object()) {
-          TRUCE_RETURN_IF_ERROR(tree.Check(member.value, 3, nullptr));
+          if (!walk.Read(member.value, 3, nullptr)) return Refusal(walk);
           continue;
         }
         Document& to = is_object ? object : old_object;
         Builder builder(std::move(to));
         // Of a large one, once: its pages cost nothing before they are written to.
         if (parser.capacity() > kUsualCapacity) builder.Reserve(WeightOf(document));
-        TRUCE_RETURN_IF_ERROR(tree.Check(member.value, 3, &builder));
+        if (!walk.Read(member.value, 3, &builder)) return Refusal(walk);
         to = builder.Finish();
         (is_object ? out.object : out.old_object) = to.root();
       }
@@ -514,6 +376,40 @@ Result<AdmissionRequest> ReviewReader::Read(std::string& body) {
   if (out.old_object.exists()) {
     TRUCE_RETURN_IF_ERROR(CheckObject(out.old_object, out, "request.oldObject"));
   }
+  return out;
+}
+
+// By hand, in one pass, without a tree.
+std::string WriteReview(std::string_view uid, const AdmissionAnswer& answer) {
+  std::string out;
+  std::size_t room = 256 + uid.size() + answer.message.size() + answer.message.size() / 8;
+  for (const auto& warning : answer.warnings) room += warning.size() + 8;
+  out.reserve(room);
+  out += R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{"uid":)";
+  AppendJsonString(uid, out);
+  out += answer.allowed ? R"(,"allowed":true)" : R"(,"allowed":false)";
+  if (!answer.allowed) {
+    std::array<char, 12> digits;
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), answer.code).ptr;
+    out += R"(,"status":{"status":"Failure","message":)";
+    AppendJsonString(answer.message, out);
+    out += R"(,"reason":")";
+    out += ReasonOf(answer.code);
+    out += R"(","code":)";
+    out.append(digits.data(), end);
+    out += '}';
+  }
+  if (!answer.warnings.empty()) {
+    out += R"(,"warnings":[)";
+    bool first = true;
+    for (const auto& warning : answer.warnings) {
+      if (!first) out += ',';
+      first = false;
+      AppendJsonString(warning, out);
+    }
+    out += ']';
+  }
+  out += "}}";
   return out;
 }
 

@@ -3,11 +3,13 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "webhook/api/rest/call.h"
-#include "webhook/wire/json_scalar.h"
+#include "webhook/wire/json_reader.h"
 
 namespace truce {
 namespace {
@@ -17,6 +19,9 @@ namespace dom = simdjson::dom;
 constexpr std::size_t kItemsMax = 500;
 constexpr std::string_view kCheckedUid = "truce-check";
 constexpr int kItemDepth = 3;  // body > items > item
+// Members of metadata that are not taken from the manifest.
+constexpr std::array<std::string_view, 4> kOurs = {"uid", "namespace", "managedFields",
+                                                   "ownerReferences"};
 
 std::string PlaceOf(std::size_t index) { return "items[" + std::to_string(index) + "]"; }
 
@@ -61,83 +66,12 @@ Result<CheckItem> ItemOf(dom::object object, const std::string& place) {
   return item;
 }
 
-// Builds one item as a Document. Recursion is bounded by kBodyDepthMax.
-class ItemBuilder final {
- public:
-  ItemBuilder(const CheckItem& item, std::string_view uid, Builder& builder)
-      : item_(item), uid_(uid), builder_(builder) {}
-
-  Result<void> Build(dom::object object) {
-    if (Object(object, {}, kItemDepth)) return {};
-    return InvalidArgument(error_);
-  }
-
- private:
-  bool Any(dom::element value, std::string_view key, int depth) {
-    dom::object object;
-    dom::array array;
-    if (value.get_object().get(object) == simdjson::SUCCESS) return Object(object, key, depth);
-    if (value.get_array().get(array) == simdjson::SUCCESS) return Array(array, key, depth);
-    AddScalar(value, key, builder_);
-    return true;
-  }
-
-  bool Object(dom::object object, std::string_view key, int depth) {
-    if (depth > kBodyDepthMax) return TooDeep();
-    if (HasTwins(object)) return Fail("a key appears twice in one object");
-    const bool metadata = depth == kItemDepth + 1 && key == "metadata";
-    builder_.Open(Builder::Kind::kObject, key);
-    for (const auto field : object) {
-      if (metadata && IsOurs(field.key)) continue;
-      if (!Any(field.value, field.key, depth + 1)) return false;
-    }
-    if (metadata) {
-      builder_.Scalar(Builder::Kind::kString, "uid", uid_);
-      if (!item_.ns.empty()) builder_.Scalar(Builder::Kind::kString, "namespace", item_.ns);
-    }
-    builder_.Close();
-    return true;
-  }
-
-  bool Array(dom::array array, std::string_view key, int depth) {
-    if (depth > kBodyDepthMax) return TooDeep();
-    builder_.Open(Builder::Kind::kArray, key);
-    for (const dom::element child : array) {
-      if (!Any(child, {}, depth + 1)) return false;
-    }
-    builder_.Close();
-    return true;
-  }
-
-  // Members of metadata that are not taken from the manifest.
-  static bool IsOurs(std::string_view key) {
-    return key == "uid" || key == "namespace" || key == "managedFields" || key == "ownerReferences";
-  }
-
-  bool HasTwins(dom::object object) {
-    keys_.clear();
-    for (const auto field : object) keys_.push_back(field.key);
-    std::sort(keys_.begin(), keys_.end());
-    return std::adjacent_find(keys_.begin(), keys_.end()) != keys_.end();
-  }
-
-  bool TooDeep() { return Fail("the body nests deeper than " + std::to_string(kBodyDepthMax)); }
-  bool Fail(std::string why) {
-    error_ = std::move(why);
-    return false;
-  }
-
-  const CheckItem& item_;
-  const std::string_view uid_;
-  Builder& builder_;
-  std::vector<std::string_view> keys_;
-  std::string error_;
-};
+Error TooDeep() {
+  return InvalidArgument("the body nests deeper than " + std::to_string(kBodyDepthMax));
+}
 
 Error NotRead(simdjson::error_code code) {
-  if (code == simdjson::DEPTH_ERROR) {
-    return InvalidArgument("the body nests deeper than " + std::to_string(kBodyDepthMax));
-  }
+  if (code == simdjson::DEPTH_ERROR) return TooDeep();
   if (code == simdjson::MEMALLOC) return Error{ErrorCode::kResourceExhausted, "out of memory"};
   return InvalidArgument(std::string("the body is not JSON: ") + simdjson::error_message(code));
 }
@@ -146,7 +80,7 @@ Error NotRead(simdjson::error_code code) {
 
 struct CheckItems::Impl {
   dom::parser parser;
-  std::vector<dom::object> objects;
+  std::vector<dom::element> objects;
   std::vector<CheckItem> items;
   // Of the review asked for last.
   std::string uid;
@@ -182,7 +116,7 @@ struct CheckItems::Impl {
       if (element.get_object().get(object) != simdjson::SUCCESS)
         return InvalidArgument(place + " is not an object");
       TRUCE_ASSIGN_OR_RETURN(CheckItem item, ItemOf(object, place));
-      objects.push_back(object);
+      objects.push_back(element);
       items.push_back(std::move(item));
     }
     return {};
@@ -221,9 +155,17 @@ const CheckItem& CheckItems::operator[](std::size_t index) const { return impl_-
 Result<AdmissionRequest> CheckItems::Review(std::size_t index, std::string_view user) {
   const CheckItem& item = impl_->items[index];
   impl_->uid = std::string(kCheckedUid) + "-" + std::to_string(index);
+  const std::array<std::pair<std::string_view, std::string_view>, 2> added = {
+      {{"uid", impl_->uid}, {"namespace", item.ns}}};
+  TreeWalk walk({.depth_max = kBodyDepthMax,
+                 .metadata_depth = kItemDepth + 1,
+                 .left_out = kOurs,
+                 .added = std::span(added).first(item.ns.empty() ? 1 : 2)});
   Builder builder(std::move(impl_->document));
-  Result<void> built = ItemBuilder(item, impl_->uid, builder).Build(impl_->objects[index]);
-  if (!built.ok()) return std::move(built).error().Within(PlaceOf(index));
+  if (!walk.Read(impl_->objects[index], kItemDepth, &builder)) {
+    Error error = walk.twice() ? InvalidArgument("a key appears twice in one object") : TooDeep();
+    return std::move(error).Within(PlaceOf(index));
+  }
   impl_->document = builder.Finish();
   AdmissionRequest review;
   review.uid = impl_->uid;
