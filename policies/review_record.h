@@ -84,11 +84,12 @@ struct ReviewRecord {
   std::chrono::nanoseconds elapsed{};  // in the service
 };
 
-// Port. Thread-safe; must not block, throw or take long: it runs before the answer is sent.
+// Port. Thread-safe; must not block or take long: it runs before the answer is sent. Of what throws
+// (memory) the note is lost, and nothing else.
 class ReviewSink {
  public:
   virtual ~ReviewSink() = default;
-  virtual void OnReview(const ReviewRecord& record) noexcept = 0;
+  virtual void OnReview(const ReviewRecord& record) = 0;
 };
 
 }  // namespace truce

@@ -12,7 +12,7 @@ namespace truce {
 class SimulatedProcess::Sink final : public ReviewSink {
  public:
   Sink(ReviewInbox& inbox, std::string cluster) : inbox_(inbox), cluster_(std::move(cluster)) {}
-  void OnReview(const ReviewRecord& record) noexcept override {
+  void OnReview(const ReviewRecord& record) override {
     warned = record.verdict == Verdict::kAllowed && !record.findings.empty();
     if (record.dry_run) return;
     const GroupKind kind{std::string(record.group), std::string(record.kind)};

@@ -43,7 +43,7 @@ MappingRules TourMapping(const Catalogue& catalogue) {
 
 }  // namespace
 
-void RecordingSink::OnReview(const ReviewRecord& record) noexcept {
+void RecordingSink::OnReview(const ReviewRecord& record) {
   Reported out{.verdict = record.verdict,
                .unknown = record.unknown,
                .operation = std::string(record.operation),
@@ -197,12 +197,12 @@ Answered AdmissionFixture::Post(std::string body, std::string timeout) {
 
 Answered AdmissionFixture::Check(const Sent& sent) {
   HttpRequest request = RequestOf("/validate-check", BodyOf(sent), "10s");
-  return AnswerOf(service_.ValidateCheck(request));
+  return AnswerOf(ValidateNow(service_, request, Endpoint::kChecks));
 }
 
 Answered AdmissionFixture::Status(const Sent& sent) {
   HttpRequest request = RequestOf("/validate-status", BodyOf(sent), "10s");
-  return AnswerOf(service_.ValidateStatus(request));
+  return AnswerOf(ValidateNow(service_, request, Endpoint::kStatus));
 }
 
 }  // namespace truce

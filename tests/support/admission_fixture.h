@@ -40,7 +40,7 @@ struct Reported {
 
 class RecordingSink final : public ReviewSink {
  public:
-  void OnReview(const ReviewRecord& record) noexcept override;
+  void OnReview(const ReviewRecord& record) override;
   std::vector<Reported> all() const {
     return records_.With([](const auto& records) { return records; });
   }

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <utility>
 
-#include "webhook/admission/service.h"
+#include "webhook/admission/routes.h"
 
 namespace truce {
 
@@ -48,9 +48,10 @@ class TestDeferral final : public HttpDeferral {
   std::shared_ptr<Slot> slot_;
 };
 
-inline HttpResponse ValidateNow(AdmissionService& service, HttpRequest& request) {
+inline HttpResponse ValidateNow(AdmissionService& service, HttpRequest& request,
+                                Endpoint endpoint = Endpoint::kDeclarations) {
   TestDeferral deferral;
-  auto response = service.Validate(request, deferral);
+  auto response = AnswerReview(service, endpoint, request, deferral);
   return response ? *std::move(response) : deferral.Wait();
 }
 

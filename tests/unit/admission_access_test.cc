@@ -13,7 +13,7 @@
 
 #include "tests/support/admission_fixture.h"
 #include "tests/support/validate_now.h"
-#include "webhook/admission/access.h"
+#include "webhook/admission/routes.h"
 
 namespace truce {
 namespace admission_access_test {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/support/admission_fixture.h"
+#include "webhook/admission/routes.h"
 
 namespace truce {
 namespace admission_service_test {

@@ -363,24 +363,23 @@ TEST(Codec, ReadsEveryRecordedRequest) {
 
 TEST(Codec, WritesAllowed) {
   EXPECT_EQ(
-      WriteReview("r1", {}),
+      WriteReview({.uid = "r1"}),
       R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{"uid":"r1","allowed":true}})");
 }
 
 TEST(Codec, WritesWarnings) {
-  const std::vector<std::string> warnings = {"one", "two \"quoted\""};
   EXPECT_EQ(
-      WriteReview("r1", {.warnings = warnings}),
+      WriteReview({.uid = "r1", .warnings = {"one", "two \"quoted\""}}),
       R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{"uid":"r1","allowed":true,)"
       R"("warnings":["one","two \"quoted\""]}})");
 }
 
 TEST(Codec, WritesDenied) {
   EXPECT_EQ(
-      WriteReview("r1", {.allowed = false, .code = 403, .message = "no\nway"}),
+      WriteReview({.verdict = Verdict::kDenied, .uid = "r1", .code = 403, .message = "no\nway"}),
       R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{"uid":"r1","allowed":false,)"
       R"("status":{"status":"Failure","message":"no\nway","reason":"Forbidden","code":403}}})");
-  EXPECT_NE(WriteReview("r1", {.allowed = false, .code = 422, .message = "no"})
+  EXPECT_NE(WriteReview({.verdict = Verdict::kDenied, .uid = "r1", .code = 422, .message = "no"})
                 .find(R"("reason":"Invalid","code":422)"),
             std::string::npos);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -350,7 +351,7 @@ ReviewReader::~ReviewReader() = default;
 ReviewReader::ReviewReader(ReviewReader&&) noexcept = default;
 ReviewReader& ReviewReader::operator=(ReviewReader&&) noexcept = default;
 
-Result<AdmissionRequest> ReviewReader::Read(std::string& body) {
+Result<AdmissionRequest> ReviewReader::Read(std::string& body) try {
   if (body.starts_with("\xEF\xBB\xBF"))
     return InvalidArgument("the body begins with a byte order mark");
   body.reserve(body.size() + simdjson::SIMDJSON_PADDING);
@@ -377,18 +378,21 @@ Result<AdmissionRequest> ReviewReader::Read(std::string& body) {
     TRUCE_RETURN_IF_ERROR(CheckObject(out.old_object, out, "request.oldObject"));
   }
   return out;
+} catch (const std::bad_alloc&) {
+  return Error{ErrorCode::kResourceExhausted, "out of memory"};
 }
 
 // By hand, in one pass, without a tree.
-std::string WriteReview(std::string_view uid, const AdmissionAnswer& answer) {
+std::string WriteReview(const AdmissionAnswer& answer) {
+  const bool allowed = answer.verdict == Verdict::kAllowed;
   std::string out;
-  std::size_t room = 256 + uid.size() + answer.message.size() + answer.message.size() / 8;
+  std::size_t room = 256 + answer.uid.size() + answer.message.size() + answer.message.size() / 8;
   for (const auto& warning : answer.warnings) room += warning.size() + 8;
   out.reserve(room);
   out += R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{"uid":)";
-  AppendJsonString(uid, out);
-  out += answer.allowed ? R"(,"allowed":true)" : R"(,"allowed":false)";
-  if (!answer.allowed) {
+  AppendJsonString(answer.uid, out);
+  out += allowed ? R"(,"allowed":true)" : R"(,"allowed":false)";
+  if (!allowed) {
     std::array<char, 12> digits;
     const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), answer.code).ptr;
     out += R"(,"status":{"status":"Failure","message":)";

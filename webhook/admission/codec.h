@@ -6,11 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "policies/review_record.h"
 #include "registry/base/result.h"
 #include "registry/identity/document.h"
 
@@ -80,16 +80,18 @@ class ReviewReader final {
   std::unique_ptr<Impl> impl_;
 };
 
-// What a review is answered with.
+// What a review is answered, before it takes a form.
 struct AdmissionAnswer {
-  bool allowed = true;
-  int code = 0;              // denied: 403 or 422
-  std::string_view message;  // denied
-  std::span<const std::string> warnings;
+  Verdict verdict = Verdict::kAllowed;
+  std::string uid = {};      // of the request
+  int code = 200;            // as HTTP counts: denied 403 or 422, unknown 503, bad request 400
+  std::string message = {};  // denied: the whole text; unknown, bad request: one line
+  std::vector<std::string> warnings = {};
 };
 
-// The AdmissionReview that answers request `uid`, as JSON. Bytes that are not UTF-8 become U+FFFD.
-std::string WriteReview(std::string_view uid, const AdmissionAnswer& answer);
+// The AdmissionReview that says `answer`, which is a verdict, as JSON. Bytes that are not UTF-8
+// become U+FFFD.
+std::string WriteReview(const AdmissionAnswer& answer);
 
 }  // namespace truce
 

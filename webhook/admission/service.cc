@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <exception>
@@ -12,20 +11,13 @@
 
 #include "policies/check_judgement.h"
 #include "policies/judge.h"
-#include "webhook/admission/codec.h"
 #include "webhook/admission/ownership_check.h"
 #include "webhook/admission/review_case.h"
 
 namespace truce {
 namespace {
 
-constexpr int kDeniedCode = 403;                        // of a denial in the review's answer
-constexpr std::chrono::milliseconds kReplyMargin{100};  // for the way back through TLS and queues
-constexpr std::chrono::seconds kTimeoutDefault{10};     // of the API server
-constexpr std::chrono::seconds kTimeoutMax{30};         // an API server allows no more
-// Bodies up to this size share their thread's reader; larger ones get one of their own, so that no
-// thread keeps the buffers of the largest body it ever saw.
-constexpr std::size_t kSharedReaderBytesMax = 64 * 1024;
+constexpr int kDeniedCode = 403;  // of a denial in the review's answer
 
 UnknownCause CauseOf(ErrorCode code) {
   switch (code) {
@@ -58,15 +50,55 @@ std::string_view Explain(UnknownCause cause) {
   return "truce failed; see its log";
 }
 
-// The seconds of `timeout=5s`; nothing when it is not of that form.
-std::optional<std::chrono::seconds> TimeoutOf(const HttpRequest& request) {
-  std::string_view text = request.Query("timeout").value_or(std::string_view());
-  if (!text.ends_with('s')) return std::nullopt;
-  text.remove_suffix(1);
-  int seconds = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (code != std::errc() || end != text.data() + text.size() || seconds < 1) return std::nullopt;
-  return std::min(std::chrono::seconds(seconds), kTimeoutMax);
+// An update between equal versions, as each look of the composite controller causes one: what it
+// declares was there before, so no rule has anything to say. Objects that lack what every object
+// has are left to the judgement, which refuses them.
+bool IsUnchanged(const AdmissionRequest& review) {
+  if (review.operation != ReviewOperation::kUpdate) return false;
+  const Value metadata = review.object.Child("metadata");
+  const auto has = [&](std::string_view name) {
+    const Value value = metadata.Child(name);
+    return value.is_string() && !value.text().empty();
+  };
+  return has("uid") && has("name") && review.object.Equals(review.old_object);
+}
+
+// A creation none of whose keys has an owner: deciding it beforehand would be done twice, and on
+// a snapshot, whose caches each commit empties. Reads only what a store keeps in memory.
+bool ProbablyWrites(const AdmissionRequest& review, const ReviewRequest& request,
+                    const Facts& facts) {
+  if (review.dry_run || review.operation != ReviewOperation::kCreate) return false;
+  const auto& resources = request.object.resources;
+  return std::none_of(resources.begin(), resources.end(), [&](const DeclaredResource& resource) {
+    const auto taken = [&](const KeyText& name) {
+      return !name.empty() && (facts.HasOwner(name) || facts.FurtherName(name).has_value());
+    };
+    return taken(resource.key) ||
+           std::any_of(resource.further.begin(), resource.further.end(),
+                       [&](const FurtherName& name) { return taken(name.text); });
+  });
+}
+
+// Terminating objects are exempt: they may keep an invalid spec.
+bool ChangesSpec(const AdmissionRequest& review) {
+  return review.operation == ReviewOperation::kUpdate &&
+         review.object.Child("metadata").Child("deletionTimestamp").text().empty() &&
+         !review.object.Child("spec").Equals(review.old_object.Child("spec"));
+}
+
+// A stranger to a namespace is told nothing in its name (I8).
+Error Stranger(std::string_view user, const std::string& ns) {
+  return {ErrorCode::kInvalidArgument,
+          "spec.manifests: " + std::string(user) + " does not speak for namespace " + ns +
+              "; leave out what belongs there, or have it granted: kubectl create rolebinding "
+              "NAME --clusterrole=edit --user=USER -n " +
+              ns + ", or any role with verb create on checks.truce.dev"};
+}
+
+AdmissionAnswer Unfit(const Error& error) {
+  return {.verdict = Verdict::kDenied,
+          .code = kDeniedCode,
+          .message = OneLine(error.message, kMessageBytesMax)};
 }
 
 bool Refuses(const Finding& finding) { return finding.mode == Mode::kEnforce; }
@@ -110,232 +142,175 @@ std::string JudgedKeys(const ObjectFacts& object, const Decision& decision) {
   return out;
 }
 
-// One call from begin to end: what it says of itself, and its answer. External synchronization.
+// One review from begin to end: what it says of itself, and its answer. External synchronization.
 class Call final : public std::enable_shared_from_this<Call> {
  public:
-  // About declarations `deferral` is used by Run; about anything else it may be null.
-  Call(AdmissionPorts& ports, std::shared_ptr<const AdmissionPolicy> policy, Endpoint topic,
-       HttpDeferral* deferral = nullptr)
-      : ports_(ports), policy_(std::move(policy)), deferral_(deferral), topic_(topic) {}
+  Call(AdmissionPorts& ports, std::shared_ptr<const AdmissionPolicy> policy, bool ready,
+       const IncomingReview& incoming)
+      : ports_(ports),
+        policy_(std::move(policy)),
+        ready_(ready),
+        endpoint_(incoming.endpoint),
+        begun_(incoming.begun),
+        deadline_(incoming.deadline) {}
 
-  // Nothing: the answer comes by `deferral`. Never throws.
-  std::optional<HttpResponse> Run(HttpRequest& request, bool ready) {
-    return Reported([&]() -> std::optional<HttpResponse> {
-      static thread_local ReviewReader shared;
-      if (request.body.size() <= kSharedReaderBytesMax) return Read(request, shared, ready);
-      ReviewReader own;
-      return Read(request, own, ready);
-    });
+  // Nothing: the answer comes by `later`. Never throws.
+  std::optional<AdmissionAnswer> Run(const Result<AdmissionRequest>& request,
+                                     const AnswerLater& later) {
+    return Reported([&] { return AnswerTo(request, later); });
   }
 
  private:
+  using MaybeAnswer = std::optional<AdmissionAnswer>;
+
   // The one place where exceptions end: allocation failure, or a library's.
   template <typename Answer>
-  std::optional<HttpResponse> Reported(const Answer& answer) {
-    std::optional<HttpResponse> response;
+  MaybeAnswer Reported(const Answer& answer) {
+    MaybeAnswer out;
     try {
-      response = answer();
+      out = answer();
+      if (out) out->uid = record_.uid;
     } catch (const std::exception& e) {
-      response = Unknown(UnknownCause::kException, e.what());
+      out = Unknown(UnknownCause::kException, e.what());
     } catch (...) {
-      response = Unknown(UnknownCause::kException, "unknown exception");
+      out = Unknown(UnknownCause::kException, "unknown exception");
     }
-    if (response.has_value()) Report(std::chrono::steady_clock::now() - begin_);
-    return response;
+    if (out) Report(*out);
+    return out;
   }
 
-  HttpResponse Unknown(UnknownCause cause, std::string_view detail) {
-    record_.verdict = Verdict::kUnknown;
-    record_.unknown = cause;
-    record_.code = 503;
-    SetDetail(detail);
-    HttpResponse response = PlainText(record_.code, Explain(cause));
-    response.headers.emplace_back("Retry-After", "1");
-    return response;
-  }
-
-  void Report(std::chrono::nanoseconds elapsed) {
-    record_.elapsed = elapsed;
+  void Report(const AdmissionAnswer& answer) {
+    record_.elapsed = std::chrono::steady_clock::now() - begun_;
+    record_.verdict = answer.verdict;
+    record_.code = answer.code;
     record_.findings = findings_;
     record_.keys = keys_;
     record_.prove = decision_.prove;
     record_.detail = detail_;
     record_.composite = composite_ ? &*composite_ : nullptr;
-    record_.denial = denial_;
-    for (ReviewSink* sink : ports_.sinks) sink->OnReview(record_);
+    if (answer.verdict == Verdict::kDenied) record_.denial = answer.message;
+    for (ReviewSink* sink : ports_.sinks) Tell(*sink);
   }
 
-  std::optional<HttpResponse> Read(HttpRequest& request, ReviewReader& reader, bool ready) {
-    Result<AdmissionRequest> parsed = reader.Read(request.body);
-    if (!parsed.ok()) {
-      if (parsed.error().code != ErrorCode::kInvalidArgument) {
-        return Unknown(UnknownCause::kException, parsed.error().message);
-      }
-      return BadRequest(parsed.error().message);
+  // Without memory for it there is no note; the answer is worth more.
+  void Tell(ReviewSink& sink) {
+    try {
+      sink.OnReview(record_);
+    } catch (const std::exception&) {
+      return;
     }
-    const AdmissionRequest& review = parsed.value();
+  }
+
+  MaybeAnswer AnswerTo(const Result<AdmissionRequest>& request, const AnswerLater& later) {
+    if (!request.ok()) {
+      return request.error().code == ErrorCode::kInvalidArgument
+                 ? BadRequest(request.error().message)
+                 : Unknown(UnknownCause::kException, request.error().message);
+    }
+    const AdmissionRequest& review = request.value();
     Describe(review);
-    std::optional<HttpResponse> response;
-    switch (topic_) {
-      case Endpoint::kDeclarations: response = Judge(review, BudgetOf(request), ready); break;
+    switch (endpoint_) {
+      case Endpoint::kDeclarations: return Judge(review, later);
       case Endpoint::kDeletions:
-        response = review.operation == ReviewOperation::kDelete
-                       ? Judge(review, BudgetOf(request), ready)
-                       : Allowed(review.uid);
-        break;
+        return review.operation == ReviewOperation::kDelete ? Judge(review, later) : Allowed();
       case Endpoint::kChecks:
-      case Endpoint::kPolicies: response = JudgeOwn(review, BudgetOf(request), ready); break;
-      case Endpoint::kStatus: response = JudgeStatusOf(review); break;
+      case Endpoint::kPolicies: return JudgeOwn(review);
+      case Endpoint::kStatus: return JudgeStatusOf(review);
     }
-    // The record's views end with the reader's next document, not before the report.
-    KeepDescription();
-    return response;
+    return Unknown(UnknownCause::kInternal, "no such endpoint");
   }
 
   // Whoever registered it for other kinds or operations is answered that nothing stands against it.
-  HttpResponse JudgeOwn(const AdmissionRequest& review, Deadline deadline, bool ready) {
+  AdmissionAnswer JudgeOwn(const AdmissionRequest& review) {
     const GroupKind& check = OwnershipCheckKind();
     if (review.kind.group != check.group || !review.sub_resource.empty()) {
-      return Allowed(review.uid);
+      return Allowed();
     }
     const bool is_creation = review.operation == ReviewOperation::kCreate;
     if (review.kind.kind != check.kind) {
       const bool is_new = is_creation || ChangesSpec(review);
-      return is_new ? JudgeOther(review) : Allowed(review.uid);
+      return is_new ? JudgeOther(review) : Allowed();
     }
-    const bool asks = is_creation && topic_ == Endpoint::kChecks;
-    return asks ? JudgeCheck(review, deadline, ready) : Allowed(review.uid);
+    const bool asks = is_creation && endpoint_ == Endpoint::kChecks;
+    return asks ? JudgeCheck(review) : Allowed();
   }
 
   // Needs no registry, so it is answered whether or not there is one.
-  HttpResponse JudgeStatusOf(const AdmissionRequest& review) {
+  AdmissionAnswer JudgeStatusOf(const AdmissionRequest& review) {
     const std::optional<StatusCase> status = StatusCaseOf(review, *policy_);
-    if (!status) return Allowed(review.uid);
+    if (!status) return Allowed();
     findings_ = JudgeStatus(*status, *policy_, ports_.clock.Now());
     const bool denies = std::any_of(findings_.begin(), findings_.end(), Refuses);
-    return denies ? Denied(review.uid, kDeniedCode) : Allowed(review.uid);
+    return denies ? Denied(kDeniedCode) : Allowed();
   }
 
-  HttpResponse JudgeCheck(const AdmissionRequest& review, Deadline deadline, bool ready) {
-    if (!ready) return Unknown(UnknownCause::kNotReady, {});
+  AdmissionAnswer JudgeCheck(const AdmissionRequest& review) {
+    if (!ready_) return Unknown(UnknownCause::kNotReady, {});
     Result<std::vector<ReviewCase>> parts = QuestionsOf(review, *policy_);
-    if (!parts.ok()) return Unfit(review.uid, parts.error());
+    if (!parts.ok()) return Unfit(parts.error());
     CheckJudgement judgement(std::move(parts).value(), *policy_, ports_.clock.Now());
     for (const std::string& ns : judgement.other_namespaces()) {
       const Result<bool> speaks =
-          ports_.speaks_for ? ports_.speaks_for(review, ns, deadline) : Result<bool>(false);
+          ports_.speaks_for ? ports_.speaks_for(review, ns, deadline_) : Result<bool>(false);
       if (!speaks.ok()) return Unknown(CauseOf(speaks.error().code), speaks.error().message);
-      if (!speaks.value()) return Unfit(review.uid, Stranger(review.user, ns));
+      if (!speaks.value()) return Unfit(Stranger(review.user, ns));
     }
     const auto look = [&](const Facts& facts) { judgement.Judge(facts, ports_.ids); };
-    const Result<void> read = ports_.store.Read(look, deadline);
+    const Result<void> read = ports_.store.Read(look, deadline_);
     if (!read.ok()) return Unknown(CauseOf(read.error().code), read.error().message);
     if (!judgement.unlisted().empty()) return Unlisted(judgement.unlisted());
     findings_ = judgement.findings();
-    if (!judgement.allowed()) return Denied(review.uid, kDeniedCode);
+    if (!judgement.allowed()) return Denied(kDeniedCode);
     if (!review.dry_run && ports_.on_check_admitted) {
       const Value uid = review.object.Child("metadata").Child("uid");
       ports_.on_check_admitted(Uid{std::string(uid.text())});
     }
-    return Allowed(review.uid);
+    return Allowed();
   }
 
-  // Told nothing in the name of another party (I8).
-  static Error Stranger(std::string_view user, const std::string& ns) {
-    return {ErrorCode::kInvalidArgument,
-            "spec.manifests: " + std::string(user) + " does not speak for namespace " + ns +
-                "; leave out what belongs there, or have it granted: kubectl create rolebinding "
-                "NAME --clusterrole=edit --user=USER -n " +
-                ns + ", or any role with verb create on checks.truce.dev"};
-  }
-
-  HttpResponse JudgeOther(const AdmissionRequest& review) {
-    if (!ports_.try_own_object) return Allowed(review.uid);
+  AdmissionAnswer JudgeOther(const AdmissionRequest& review) {
+    if (!ports_.try_own_object) return Allowed();
     const Result<void> tried = ports_.try_own_object(review);
-    if (tried.ok()) return Allowed(review.uid);
-    if (tried.error().code == ErrorCode::kInvalidArgument) return Unfit(review.uid, tried.error());
+    if (tried.ok()) return Allowed();
+    if (tried.error().code == ErrorCode::kInvalidArgument) return Unfit(tried.error());
     return Unknown(CauseOf(tried.error().code), tried.error().message);
   }
 
-  // Terminating objects are exempt: they may keep an invalid spec.
-  static bool ChangesSpec(const AdmissionRequest& review) {
-    return review.operation == ReviewOperation::kUpdate &&
-           review.object.Child("metadata").Child("deletionTimestamp").text().empty() &&
-           !review.object.Child("spec").Equals(review.old_object.Child("spec"));
-  }
-
-  HttpResponse Unfit(std::string_view uid, const Error& error) {
-    record_.verdict = Verdict::kDenied;
-    record_.code = kDeniedCode;
-    return Json(WriteReview(uid, {.allowed = false,
-                                  .code = record_.code,
-                                  .message = OneLine(error.message, kMessageBytesMax),
-                                  .warnings = {}}));
-  }
-
-  std::optional<HttpResponse> Judge(const AdmissionRequest& review, Deadline deadline, bool ready) {
+  MaybeAnswer Judge(const AdmissionRequest& review, const AnswerLater& later) {
     if (!review.sub_resource.empty() || review.operation == ReviewOperation::kConnect) {
-      return Allowed(review.uid);
+      return Allowed();
     }
-    if (ready && IsUnchanged(review)) return Allowed(review.uid);
+    if (ready_ && IsUnchanged(review)) return Allowed();
     Result<ReviewCase> asked = ReviewCaseOf(review, *policy_);
     if (!asked.ok()) return BadRequest(asked.error().message);
-    if (!ConcernsRegistry(asked.value().request)) return Allowed(review.uid);
+    if (!ConcernsRegistry(asked.value().request)) return Allowed();
     Judgement judgement(std::move(asked).value(), *policy_, ports_.clock.Now());
     const bool must_know = judgement.must_be_known();
-    if (!ready) return must_know ? Unknown(UnknownCause::kNotReady, {}) : Allowed(review.uid);
+    if (!ready_) return must_know ? Unknown(UnknownCause::kNotReady, {}) : Allowed();
     bool writes = false;
     const auto look = [&](const Facts& facts) {
       writes = ProbablyWrites(review, judgement.request(), facts);
       if (!writes) decision_ = judgement.Judge(facts, ports_.ids);
     };
-    const Result<void> read = ports_.store.Read(look, deadline);
-    if (!read.ok() && !must_know) return Allowed(review.uid);
+    const Result<void> read = ports_.store.Read(look, deadline_);
+    if (!read.ok() && !must_know) return Allowed();
     if (!read.ok()) return Unknown(CauseOf(read.error().code), read.error().message);
     writes = writes || (decision_.allowed && !decision_.changes.empty() && !review.dry_run);
     if (!judgement.unlisted().empty()) return Unlisted(std::string(judgement.unlisted()));
-    if (!writes) return Answer(review.uid, judgement);
-    Write(std::move(judgement), deadline);
+    if (!writes) return Answer(judgement);
+    Write(std::move(judgement), later);
     return std::nullopt;
   }
 
-  HttpResponse Unlisted(const std::string& type) {
+  AdmissionAnswer Unlisted(const std::string& type) {
     decision_ = {};
     return Unknown(UnknownCause::kUnlisted, "no complete list yet of the kinds of " + type);
   }
 
-  // An update between equal versions, as each look of the composite controller causes one: what it
-  // declares was there before, so no rule has anything to say. Objects that lack what every object
-  // has are left to the judgement, which refuses them.
-  static bool IsUnchanged(const AdmissionRequest& review) {
-    if (review.operation != ReviewOperation::kUpdate) return false;
-    const Value metadata = review.object.Child("metadata");
-    const auto has = [&](std::string_view name) {
-      const Value value = metadata.Child(name);
-      return value.is_string() && !value.text().empty();
-    };
-    return has("uid") && has("name") && review.object.Equals(review.old_object);
-  }
-
-  // A creation none of whose keys has an owner: deciding it beforehand would be done twice, and on
-  // a snapshot, whose caches each commit empties. Reads only what a store keeps in memory.
-  static bool ProbablyWrites(const AdmissionRequest& review, const ReviewRequest& request,
-                             const Facts& facts) {
-    if (review.dry_run || review.operation != ReviewOperation::kCreate) return false;
-    const auto& resources = request.object.resources;
-    return std::none_of(resources.begin(), resources.end(), [&](const DeclaredResource& resource) {
-      const auto taken = [&](const KeyText& name) {
-        return !name.empty() && (facts.HasOwner(name) || facts.FurtherName(name).has_value());
-      };
-      return taken(resource.key) ||
-             std::any_of(resource.further.begin(), resource.further.end(),
-                         [&](const FurtherName& name) { return taken(name.text); });
-    });
-  }
-
   // Decides inside the transaction; that decision counts. Answered when it is durable (I3).
-  void Write(Judgement&& judgement, Deadline deadline) {
+  void Write(Judgement&& judgement, const AnswerLater& later) {
     decision_ = {};
+    KeepDescription();
     Locks locks = LocksOf(judgement.request());
     LockParents(judgement.request().object, *policy_->catalogue, locks.keys);
     const auto shared = std::make_shared<Shared>(std::move(judgement));
@@ -354,24 +329,24 @@ class Call final : public std::enable_shared_from_this<Call> {
                              "the deadline passed before the commit was done");
       });
     };
-    const std::shared_ptr<HttpDeferred> deferred = deferral_->Defer(deadline, late);
-    auto done = [self = shared_from_this(), shared, deferred](Result<void> written) {
-      deferred->Resume([self, shared, written = std::move(written)] {
+    auto done = [self = shared_from_this(), shared,
+                 resume = later(deadline_, late)](Result<void> written) {
+      resume([self, shared, written = std::move(written)] {
         return *self->Reported([&] { return self->Written(*shared, written); });
       });
     };
-    ports_.store.Submit(locks, std::move(decide), deadline, std::move(done));
+    ports_.store.Submit(locks, std::move(decide), deadline_, std::move(done));
   }
 
-  HttpResponse Written(Shared& shared, const Result<void>& written) {
+  AdmissionAnswer Written(Shared& shared, const Result<void>& written) {
     if (!written.ok()) return Unknown(CauseOf(written.error().code), written.error().message);
     if (!shared.judgement.unlisted().empty()) return Unlisted(shared.judgement.unlisted());
     decision_ = std::move(shared.decision);
     record_.wrote = shared.wrote;
-    return Answer(record_.uid, shared.judgement);
+    return Answer(shared.judgement);
   }
 
-  HttpResponse Answer(std::string_view uid, const Judgement& judgement) {
+  AdmissionAnswer Answer(const Judgement& judgement) {
     if (TRUCE_NEVER(!decision_.allowed && (record_.wrote || !decision_.changes.empty()))) {
       return Unknown(UnknownCause::kInternal, "a denial with changes");
     }
@@ -380,18 +355,17 @@ class Call final : public std::enable_shared_from_this<Call> {
     keys_ = JudgedKeys(judgement.request().object, decision_);
     service_ = DeclaredService(judgement.request().object);
     record_.service = service_;
-    if (decision_.allowed) return Allowed(uid);
+    if (decision_.allowed) return Allowed();
     const ReviewRequest& request = judgement.request();
     const bool is_composed = request.requester.composite_controller;
-    HttpResponse response = Denied(uid, is_composed ? policy_->composite_denial_code : kDeniedCode);
     if (is_composed && request.object.lineage.controller) {
       composite_ = *request.object.lineage.controller;
     }
-    return response;
+    return Denied(is_composed ? policy_->composite_denial_code : kDeniedCode);
   }
 
   // By the findings in mode enforce.
-  HttpResponse Denied(std::string_view uid, int code) {
+  AdmissionAnswer Denied(int code) {
     std::vector<Finding> some;
     std::span<const Finding> refused = findings_;
     if (!std::all_of(findings_.begin(), findings_.end(), Refuses)) {
@@ -401,18 +375,25 @@ class Call final : public std::enable_shared_from_this<Call> {
     if (TRUCE_NEVER(refused.empty())) {
       return Unknown(UnknownCause::kInternal, "a denial without reason");
     }
-    record_.verdict = Verdict::kDenied;
-    record_.code = code;
-    denial_ = DenialText(refused);
     // What only warns is told too: a developer mends everything in one go.
-    const std::vector<std::string> warnings = WarningsOf(Mode::kWarn, Mode::kWarn);
-    return Json(WriteReview(
-        uid, {.allowed = false, .code = record_.code, .message = denial_, .warnings = warnings}));
+    return {.verdict = Verdict::kDenied,
+            .code = code,
+            .message = DenialText(refused),
+            .warnings = WarningsOf(Mode::kWarn, Mode::kWarn)};
   }
 
-  HttpResponse Allowed(std::string_view uid) {
-    const std::vector<std::string> warnings = WarningsOf(Mode::kWarn, Mode::kEnforce);
-    return Json(WriteReview(uid, {.warnings = warnings}));
+  AdmissionAnswer Allowed() const { return {.warnings = WarningsOf(Mode::kWarn, Mode::kEnforce)}; }
+
+  AdmissionAnswer Unknown(UnknownCause cause, std::string_view detail) {
+    record_.unknown = cause;
+    detail_ = detail;
+    return {.verdict = Verdict::kUnknown, .code = 503, .message = std::string(Explain(cause))};
+  }
+
+  AdmissionAnswer BadRequest(std::string_view detail) {
+    detail_ = detail;
+    return {
+        .verdict = Verdict::kBadRequest, .code = 400, .message = OneLine(detail, kMessageBytesMax)};
   }
 
   // Of the findings in modes from `least` to `most`.
@@ -422,19 +403,6 @@ class Call final : public std::enable_shared_from_this<Call> {
                  [&](const Finding& f) { return f.mode >= least && f.mode <= most; });
     return Warnings(shown);
   }
-
-  HttpResponse BadRequest(std::string_view detail) {
-    record_.verdict = Verdict::kBadRequest;
-    record_.code = 400;
-    SetDetail(detail);
-    return PlainText(record_.code, OneLine(detail, kMessageBytesMax));
-  }
-
-  static HttpResponse Json(std::string body) {
-    return {.content_type = "application/json", .body = std::move(body)};
-  }
-
-  void SetDetail(std::string_view detail) { detail_ = detail; }
 
   void Describe(const AdmissionRequest& review) {
     record_.operation = Name(review.operation);
@@ -448,7 +416,7 @@ class Call final : public std::enable_shared_from_this<Call> {
     record_.dry_run = review.dry_run;
   }
 
-  // Copies what the record shows out of a reader that ends before the report.
+  // Copies what the record shows out of the request, which ends before the report.
   void KeepDescription() {
     std::array<std::string_view*, 7> views = {&record_.uid,          &record_.group, &record_.kind,
                                               &record_.sub_resource, &record_.ns,    &record_.name,
@@ -464,10 +432,11 @@ class Call final : public std::enable_shared_from_this<Call> {
   }
 
   AdmissionPorts& ports_;
-  std::shared_ptr<const AdmissionPolicy> policy_;
-  HttpDeferral* const deferral_ = nullptr;
-  const Endpoint topic_ = Endpoint::kDeclarations;
-  const Deadline begin_ = std::chrono::steady_clock::now();
+  const std::shared_ptr<const AdmissionPolicy> policy_;
+  const bool ready_;
+  const Endpoint endpoint_;
+  const Deadline begun_;
+  const Deadline deadline_;
   Decision decision_;
   std::vector<Finding> findings_;
   ReviewRecord record_;
@@ -476,7 +445,6 @@ class Call final : public std::enable_shared_from_this<Call> {
   std::string service_;
   std::string detail_;
   std::optional<ObjectRef> composite_;
-  std::string denial_;
 };
 
 }  // namespace
@@ -485,28 +453,9 @@ AdmissionService::AdmissionService(AdmissionPorts ports,
                                    std::shared_ptr<const AdmissionPolicy> policy)
     : ports_(std::move(ports)), policy_(std::move(policy)) {}
 
-std::optional<HttpResponse> AdmissionService::Validate(HttpRequest& request,
-                                                       HttpDeferral& deferral) {
-  return std::make_shared<Call>(ports_, policy(), Endpoint::kDeclarations, &deferral)
-      ->Run(request, ready());
-}
-
-std::optional<HttpResponse> AdmissionService::ValidateDeletion(HttpRequest& request,
-                                                               HttpDeferral& deferral) {
-  return std::make_shared<Call>(ports_, policy(), Endpoint::kDeletions, &deferral)
-      ->Run(request, ready());
-}
-
-HttpResponse AdmissionService::ValidateCheck(HttpRequest& request) {
-  return *std::make_shared<Call>(ports_, policy(), Endpoint::kChecks)->Run(request, ready());
-}
-
-HttpResponse AdmissionService::ValidatePolicy(HttpRequest& request) {
-  return *std::make_shared<Call>(ports_, policy(), Endpoint::kPolicies)->Run(request, ready());
-}
-
-HttpResponse AdmissionService::ValidateStatus(HttpRequest& request) {
-  return *std::make_shared<Call>(ports_, policy(), Endpoint::kStatus)->Run(request, ready());
+std::optional<AdmissionAnswer> AdmissionService::Answer(const IncomingReview& incoming,
+                                                        const AnswerLater& later) {
+  return std::make_shared<Call>(ports_, policy(), ready(), incoming)->Run(incoming.request, later);
 }
 
 void AdmissionService::SetPolicy(std::shared_ptr<const AdmissionPolicy> policy) {
@@ -515,16 +464,6 @@ void AdmissionService::SetPolicy(std::shared_ptr<const AdmissionPolicy> policy) 
 
 std::shared_ptr<const AdmissionPolicy> AdmissionService::policy() const {
   return policy_.With([](const auto& present) { return present; });
-}
-
-Deadline BudgetOf(const HttpRequest& request) {
-  const std::chrono::milliseconds timeout = TimeoutOf(request).value_or(kTimeoutDefault);
-  const std::chrono::milliseconds rounding =
-      std::min<std::chrono::milliseconds>(std::chrono::seconds(1), timeout / 2);
-  const Deadline begin =
-      request.arrival == Deadline{} ? std::chrono::steady_clock::now() : request.arrival;
-  const Deadline budget = begin + timeout - rounding - kReplyMargin;
-  return request.deadline == Deadline{} ? budget : std::min(budget, request.deadline);
 }
 
 }  // namespace truce

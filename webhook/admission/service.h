@@ -1,13 +1,11 @@
-// AdmissionService: from the body of a review to its answer (design section 5).
+// AdmissionService: from a parsed review to its answer (design section 5).
 #ifndef TRUCE_WEBHOOK_ADMISSION_SERVICE_H_
 #define TRUCE_WEBHOOK_ADMISSION_SERVICE_H_
 
 #include <atomic>
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,15 +13,14 @@
 #include "policies/review_record.h"
 #include "registry/base/clock.h"
 #include "registry/base/guarded.h"
+#include "registry/base/result.h"
 #include "registry/ownership/ids.h"
-#include "webhook/admission/access.h"
-#include "webhook/http/http.h"
+#include "webhook/admission/codec.h"
+#include "webhook/wire/endpoints.h"
 
 namespace truce {
 
 class Store;
-
-struct AdmissionRequest;
 
 // What the service stands on; the references must outlive it.
 struct AdmissionPorts {
@@ -40,8 +37,27 @@ struct AdmissionPorts {
   std::function<Result<void>(const AdmissionRequest&)> try_own_object = {};
 };
 
-// Thread-safe. The three outcomes are never mixed: allowed and denied are HTTP 200, unknown is 503
-// with `Retry-After: 1`, a request that is no review is 400. Never throws.
+// One review as it came.
+struct IncomingReview {
+  Endpoint endpoint = Endpoint::kDeclarations;  // what it is to be answered about
+  // Or why there is none: kInvalidArgument, a bad request; anything else: unknown.
+  const Result<AdmissionRequest>& request;
+  Deadline begun{};     // when its handling began
+  Deadline deadline{};  // by when the answer must have left
+};
+
+// Makes an answer.
+using Answering = std::function<AdmissionAnswer()>;
+
+// Called at most once, within the call of AdmissionService::Answer, which then returns nothing: the
+// answer comes later. Of `at_deadline` and what the function that it returns is given (from any
+// thread, which must not wait) exactly one is called, after that call; none when nobody waits for
+// the answer any more.
+using AnswerLater =
+    std::function<std::function<void(Answering)>(Deadline deadline, Answering at_deadline)>;
+
+// Thread-safe. The three outcomes are never mixed: allowed and denied are verdicts, unknown is
+// none, and what is no review is a bad request. Never throws.
 class AdmissionService final {
  public:
   // Not ready until SetReady(true). `policy` is not null.
@@ -49,27 +65,21 @@ class AdmissionService final {
   AdmissionService(const AdmissionService&) = delete;
   AdmissionService& operator=(const AdmissionService&) = delete;
 
-  // Answers one review. "allowed" is said only after the reservations are durable (I3): the answer
-  // to a review that writes comes by `deferral`, at BudgetOf the request at the latest. Dry-runs
-  // and denials write nothing (I4). Repeating a review gives the same answer and writes nothing
-  // new.
-  std::optional<HttpResponse> Validate(HttpRequest& request, HttpDeferral& deferral);
-
-  // Answers for deletions, as Validate does; what else comes is allowed. Writes nothing, ever.
-  std::optional<HttpResponse> ValidateDeletion(HttpRequest& request, HttpDeferral& deferral);
-
-  // Answers for Truce's own kinds. The creation of an OwnershipCheck is refused with the full text
-  // when anything conflicts or breaks an enforced rule; another object whose spec is new is refused
-  // when it cannot take effect. Writes nothing, ever. Blocks at most until BudgetOf the request.
-  HttpResponse ValidateCheck(HttpRequest& request);
-
-  // The same for those but OwnershipChecks, which are allowed.
-  HttpResponse ValidatePolicy(HttpRequest& request);
-
-  // Answers for changes of a status (rule status-names): refused where names are read from what is
-  // changed by a user who is neither provider nor restorer; everything else is allowed. Needs no
-  // registry and writes nothing, so dry runs are judged alike, ready or not. Never blocks.
-  HttpResponse ValidateStatus(HttpRequest& request);
+  // Answers one review, whose views need not outlive the call, and reports it to the sinks. Blocks
+  // at most until its deadline. About
+  // - declarations: "allowed" is said only after the reservations are durable (I3): the answer to a
+  //   review that writes comes by `later`, at the deadline at the latest. Dry-runs and denials
+  //   write nothing (I4). Repeating a review gives the same answer and writes nothing new.
+  // - deletions: as about declarations; what else comes is allowed. Nothing is written, ever.
+  // - checks: Truce's own kinds. The creation of an OwnershipCheck is refused with the full text
+  //   when anything conflicts or breaks an enforced rule; another object whose spec is new is
+  //   refused when it cannot take effect. Writes nothing, ever.
+  // - policies: the same for those but OwnershipChecks, which are allowed.
+  // - a status: changes of it (rule status-names). Refused where names are read from what is
+  // changed
+  //   by a user who is neither provider nor restorer; everything else is allowed. Needs no registry
+  //   and writes nothing, so dry runs are judged alike, ready or not. Never blocks.
+  std::optional<AdmissionAnswer> Answer(const IncomingReview& incoming, const AnswerLater& later);
 
   // Until ready every answer is unknown (cause not_ready), but for those about a status.
   void SetReady(bool ready) { ready_.store(ready, std::memory_order_release); }
@@ -84,20 +94,6 @@ class AdmissionService final {
   Guarded<std::shared_ptr<const AdmissionPolicy>> policy_;
   std::atomic<bool> ready_{false};
 };
-
-// By when the answer must have left: the API server sends its remaining time rounded up to whole
-// seconds as `?timeout=5s`, so n seconds mean n − 1 (one: a half), less a margin for the way back.
-// Without a usable value 10 s are assumed, the API server's default. Never later than
-// `request.deadline`, when set.
-Deadline BudgetOf(const HttpRequest& request);
-
-// The access rules in force; thread-safe, never gives null.
-using AccessSource = std::function<std::shared_ptr<const AdmissionAccess>()>;
-
-// The routes of the admission listener: POST to each of kEndpoints' paths, and each with
-// /<its secret>. Refused callers get 403, or 401 when a bearer token is asked for. `service` must
-// outlive the routes.
-std::vector<HttpRoute> AdmissionRoutes(AdmissionService& service, AccessSource access);
 
 }  // namespace truce
 

@@ -1,7 +1,6 @@
 #include "webhook/api/trial_book.h"
 
 #include <algorithm>
-#include <exception>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -76,17 +75,8 @@ bool WouldRefuse(const Finding& finding) {
 
 }  // namespace
 
-void TrialBook::OnReview(const ReviewRecord& record) noexcept {
-  if (record.dry_run || record.findings.empty()) return;
-  // Without memory for it there is no note; the answer is worth more.
-  try {
-    Note(record);
-  } catch (const std::exception&) {
-    return;
-  }
-}
-
-void TrialBook::Note(const ReviewRecord& record) {
+void TrialBook::OnReview(const ReviewRecord& record) {
+  if (record.dry_run) return;
   for (const Finding& finding : record.findings) {
     if (!WouldRefuse(finding)) continue;
     const Timestamp now = clock_.Now();

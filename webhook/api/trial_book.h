@@ -57,7 +57,7 @@ class TrialBook final : public ReviewSink {
   TrialBook(Store& store, const Clock& clock, IdSource ids)
       : store_(store), clock_(clock), ids_(std::move(ids)) {}
 
-  void OnReview(const ReviewRecord& record) noexcept override;
+  void OnReview(const ReviewRecord& record) override;
 
   // Takes over what the store holds. Errors: those of the store.
   Result<void> Load(Deadline deadline);
@@ -76,7 +76,6 @@ class TrialBook final : public ReviewSink {
     bool changed = false;
   };
 
-  void Note(const ReviewRecord& record);
   static void Enter(Book& book, Id id, Trial trial);
 
   Store& store_;

@@ -1,6 +1,5 @@
 #include "webhook/findings/object_events.h"
 
-#include <exception>
 #include <string_view>
 #include <utility>
 
@@ -103,19 +102,14 @@ std::vector<ObjectEvent> EventsOf(const LiveFinding& finding, const ObjectLookup
   return out;
 }
 
-void RefusalEvents::OnReview(const ReviewRecord& record) noexcept {
+void RefusalEvents::OnReview(const ReviewRecord& record) {
   const bool is_refusal =
       record.verdict == Verdict::kDenied && record.composite != nullptr && !record.dry_run;
   if (!is_refusal) return;
-  // An Event is worth nothing compared to the answer: without memory for it there is none.
-  try {
-    Refusal refusal{cluster_, std::string(record.kind), *record.composite,
-                    std::string(record.denial)};
-    writer_.PostLater(
-        [refusal = std::move(refusal), lookup = lookup_] { return EventsOf(refusal, lookup); });
-  } catch (const std::exception&) {
-    return;
-  }
+  Refusal refusal{cluster_, std::string(record.kind), *record.composite,
+                  std::string(record.denial)};
+  writer_.PostLater(
+      [refusal = std::move(refusal), lookup = lookup_] { return EventsOf(refusal, lookup); });
 }
 
 }  // namespace truce

@@ -50,7 +50,7 @@ class RefusalEvents final : public ReviewSink {
   // `writer` must outlive the sink.
   RefusalEvents(std::string cluster, ObjectLookup lookup, EventWriter& writer)
       : cluster_(std::move(cluster)), lookup_(std::move(lookup)), writer_(writer) {}
-  void OnReview(const ReviewRecord& record) noexcept override;
+  void OnReview(const ReviewRecord& record) override;
 
  private:
   const std::string cluster_;

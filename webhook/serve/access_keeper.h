@@ -7,7 +7,7 @@
 
 #include "registry/base/guarded.h"
 #include "registry/base/result.h"
-#include "webhook/admission/access.h"
+#include "webhook/admission/routes.h"
 #include "webhook/config/config.h"
 
 namespace truce {

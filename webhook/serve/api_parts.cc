@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "webhook/admission/codec.h"
-#include "webhook/admission/service.h"
 #include "webhook/api/rest/rest_agreements.h"
 #include "webhook/api/rest/rest_imports.h"
 #include "webhook/api/rest/rest_overrides.h"

@@ -8,6 +8,7 @@
 #include "certs/trust.h"
 #include "policies/finding.h"
 #include "policies/rule_case.h"
+#include "webhook/admission/routes.h"
 #include "webhook/admission/service.h"
 #include "webhook/api/cluster_json.h"
 #include "webhook/api/operator.h"

@@ -10,7 +10,7 @@
 #include "policies/policy.h"
 #include "registry/base/result.h"
 #include "registry/catalogue/catalogue.h"
-#include "webhook/admission/access.h"
+#include "webhook/admission/routes.h"
 #include "webhook/api/auth/api_access.h"
 #include "webhook/config/config.h"
 #include "webhook/kube/server_settings.h"

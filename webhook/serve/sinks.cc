@@ -2,7 +2,6 @@
 
 #include <array>
 #include <chrono>
-#include <exception>
 #include <span>
 
 namespace truce {
@@ -20,9 +19,11 @@ std::string RulesOf(std::span<const Finding> findings) {
   return out;
 }
 
-void WriteLine(Logger& logger, const ReviewRecord& record) {
+}  // namespace
+
+void LogSink::OnReview(const ReviewRecord& record) {
   const LogLevel level = record.verdict == Verdict::kUnknown ? LogLevel::kWarning : LogLevel::kInfo;
-  if (!logger.IsOn(level)) return;
+  if (!logger_.IsOn(level)) return;
   std::string names;  // of the kind, then of the object
   names.reserve(record.group.size() + record.kind.size() + record.ns.size() + record.name.size() +
                 2);
@@ -50,21 +51,10 @@ void WriteLine(Logger& logger, const ReviewRecord& record) {
   if (!record.detail.empty()) add({"detail", record.detail});
   if (!record.override_reason.empty()) add({"override", record.override_reason});
   if (record.dry_run) add({"dry_run", true});
-  logger.Log(level, "decision", std::span<const LogField>(fields).first(count));
+  logger_.Log(level, "decision", std::span<const LogField>(fields).first(count));
 }
 
-}  // namespace
-
-void LogSink::OnReview(const ReviewRecord& record) noexcept {
-  // A log line is worth nothing compared to the answer: without memory for it there is none.
-  try {
-    WriteLine(logger_, record);
-  } catch (const std::exception&) {
-    return;
-  }
-}
-
-void MetricsSink::OnReview(const ReviewRecord& record) noexcept {
+void MetricsSink::OnReview(const ReviewRecord& record) {
   metrics_.CountReview(record.operation, Name(record.verdict), record.elapsed.count());
   if (record.unknown.has_value()) metrics_.CountUnknown(Name(*record.unknown));
   for (const Finding& finding : record.findings) {
@@ -72,16 +62,8 @@ void MetricsSink::OnReview(const ReviewRecord& record) noexcept {
   }
 }
 
-void WatchSink::OnReview(const ReviewRecord& record) noexcept {
-  // What is lost here is found by polling and by the proof of old reservations.
-  try {
-    Put(record);
-  } catch (const std::exception&) {
-    return;
-  }
-}
-
-void WatchSink::Put(const ReviewRecord& record) {
+// What is lost here is found by polling and by the proof of old reservations.
+void WatchSink::OnReview(const ReviewRecord& record) {
   if (record.dry_run) return;
   const bool is_unknown = record.verdict == Verdict::kUnknown && !record.name.empty();
   if (!record.wrote && record.prove.empty() && !is_unknown) return;

@@ -19,7 +19,7 @@ namespace truce {
 class LogSink final : public ReviewSink {
  public:
   explicit LogSink(Logger& logger) : logger_(logger) {}
-  void OnReview(const ReviewRecord& record) noexcept override;
+  void OnReview(const ReviewRecord& record) override;
 
  private:
   Logger& logger_;
@@ -28,9 +28,7 @@ class LogSink final : public ReviewSink {
 // How many reviews were answered, of whatever verdict. Thread-safe.
 class ReviewCounter final : public ReviewSink {
  public:
-  void OnReview(const ReviewRecord&) noexcept override {
-    count_.fetch_add(1, std::memory_order_relaxed);
-  }
+  void OnReview(const ReviewRecord&) override { count_.fetch_add(1, std::memory_order_relaxed); }
   std::uint64_t count() const { return count_.load(std::memory_order_relaxed); }
 
  private:
@@ -41,7 +39,7 @@ class ReviewCounter final : public ReviewSink {
 class MetricsSink final : public ReviewSink {
  public:
   explicit MetricsSink(Metrics& metrics) : metrics_(metrics) {}
-  void OnReview(const ReviewRecord& record) noexcept override;
+  void OnReview(const ReviewRecord& record) override;
 
  private:
   Metrics& metrics_;
@@ -54,11 +52,9 @@ class WatchSink final : public ReviewSink {
   // `wake` is called when something was put into `inbox`; it must not block.
   WatchSink(ReviewInbox& inbox, std::string cluster, std::function<void()> wake)
       : inbox_(inbox), cluster_(std::move(cluster)), wake_(std::move(wake)) {}
-  void OnReview(const ReviewRecord& record) noexcept override;
+  void OnReview(const ReviewRecord& record) override;
 
  private:
-  void Put(const ReviewRecord& record);
-
   ReviewInbox& inbox_;
   const std::string cluster_;
   const std::function<void()> wake_;

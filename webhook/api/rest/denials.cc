@@ -1,20 +1,9 @@
 #include "webhook/api/rest/denials.h"
 
-#include <exception>
-
 namespace truce {
 
-void DenialBook::OnReview(const ReviewRecord& record) noexcept {
+void DenialBook::OnReview(const ReviewRecord& record) {
   if (record.verdict != Verdict::kDenied) return;
-  // Without memory for it there is no note; the answer is worth more.
-  try {
-    Note(record);
-  } catch (const std::exception&) {
-    return;
-  }
-}
-
-void DenialBook::Note(const ReviewRecord& record) {
   const Timestamp now = clock_.Now();
   std::string id;
   for (const Finding& finding : record.findings) {

@@ -43,7 +43,7 @@ class DenialBook final : public ReviewSink {
  public:
   explicit DenialBook(const Clock& clock) : clock_(clock) {}
 
-  void OnReview(const ReviewRecord& record) noexcept override;
+  void OnReview(const ReviewRecord& record) override;
 
   // The latest first.
   std::vector<Denial> All() const;
@@ -61,7 +61,6 @@ class DenialBook final : public ReviewSink {
     std::unordered_map<std::string_view, Entries::iterator> places;  // by the entry's own id
   };
 
-  void Note(const ReviewRecord& record);
   // The refusal's entry, first in the book, with one more counted. Its times are the caller's.
   static Denial& Enter(const std::string& id, const ReviewRecord& record, const Finding& finding,
                        Book& book);

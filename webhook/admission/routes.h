@@ -1,16 +1,21 @@
-// Who may send reviews (design section 6, Webhook): the path and the credentials of a call.
-#ifndef TRUCE_WEBHOOK_ADMISSION_ACCESS_H_
-#define TRUCE_WEBHOOK_ADMISSION_ACCESS_H_
+// The admission listener: who may send reviews (design section 6, Webhook), by path and
+// credentials, and how HTTP carries a review and its answer.
+#ifndef TRUCE_WEBHOOK_ADMISSION_ROUTES_H_
+#define TRUCE_WEBHOOK_ADMISSION_ROUTES_H_
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "registry/base/clock.h"
 #include "registry/base/result.h"
+#include "webhook/admission/service.h"
 #include "webhook/http/http.h"
 #include "webhook/wire/endpoints.h"
 
@@ -68,6 +73,26 @@ Result<std::string> ReadToken(const std::string& file);
 // all). Errors: kInvalidArgument (not 32 hex digits), kUnavailable (unreadable, not writable).
 Result<std::string> ReadOrMakeSecret(const std::string& file);
 
+// By when the answer must have left: the API server sends its remaining time rounded up to whole
+// seconds as `?timeout=5s`, so n seconds mean n − 1 (one: a half), less a margin for the way back.
+// Without a usable value 10 s are assumed, the API server's default. Never later than
+// `request.deadline`, when set.
+Deadline BudgetOf(const HttpRequest& request);
+
+// Answers the review that is the body of `request`, which came to `endpoint`: allowed and denied
+// are 200 with an AdmissionReview, unknown is 503 with `Retry-After: 1`, a body that is no review
+// 400. Nothing: the answer comes by `deferral`, at BudgetOf the request at the latest.
+std::optional<HttpResponse> AnswerReview(AdmissionService& service, Endpoint endpoint,
+                                         HttpRequest& request, HttpDeferral& deferral);
+
+// The access rules in force; thread-safe, never gives null.
+using AccessSource = std::function<std::shared_ptr<const AdmissionAccess>()>;
+
+// The routes of the admission listener: POST to each of kEndpoints' paths, and each with
+// /<its secret>. Refused callers get 403, or 401 when a bearer token is asked for. `service` must
+// outlive the routes.
+std::vector<HttpRoute> AdmissionRoutes(AdmissionService& service, AccessSource access);
+
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_ADMISSION_ACCESS_H_
+#endif  // TRUCE_WEBHOOK_ADMISSION_ROUTES_H_
