@@ -63,6 +63,13 @@ void AddWarning(const RuleCase& c, Finding finding, const DeclaredResource& reso
 
 }  // namespace
 
+Requester RequesterOf(std::string_view user, const AdmissionPolicy& policy) {
+  return {.user = std::string(user),
+          .composite_controller = MatchesAny(user, policy.composite_controllers),
+          .provider = MatchesAny(user, policy.providers),
+          .restorer = MatchesAny(user, policy.restorers)};
+}
+
 bool ConcernsRegistry(const ReviewRequest& request) {
   // A deletion ends no row before it is seen, and no rule of ownership denies it: only what keeps
   // from deleting has a say, and not about an object that goes already (I10).
@@ -70,6 +77,15 @@ bool ConcernsRegistry(const ReviewRequest& request) {
     return !request.object.terminating && !request.object.uid.empty();
   }
   return request.object.known_kind || IsPartOfLineage(request);
+}
+
+Result<void> Complete(Value object, const AdmissionPolicy& policy, ReviewCase& review) {
+  const ObjectFacts& facts = review.request.object;
+  if (!ConcernsRegistry(review.request)) return {};
+  if (facts.uid.empty()) return InvalidArgument("request.object.metadata.uid is missing");
+  if (facts.slot.name.empty()) return InvalidArgument("request.object.metadata.name is missing");
+  review.evidence = ReadEvidence(object, facts, policy);
+  return {};
 }
 
 Judgement::Judgement(ReviewCase&& review, const AdmissionPolicy& policy, Timestamp now)

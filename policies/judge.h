@@ -15,6 +15,8 @@
 #include "policies/question.h"
 #include "policies/rule_case.h"
 #include "registry/base/clock.h"
+#include "registry/base/result.h"
+#include "registry/identity/document.h"
 #include "registry/ownership/facts.h"
 #include "registry/ownership/ids.h"
 #include "registry/ownership/review.h"
@@ -28,8 +30,16 @@ struct ReviewCase {
   std::optional<Question> question;  // nothing: an admission
 };
 
+// Who `user` is by the patterns of the configuration.
+Requester RequesterOf(std::string_view user, const AdmissionPolicy& policy);
+
 // False: nothing of the registry bears on the request; it is allowed.
 bool ConcernsRegistry(const ReviewRequest& request);
+
+// Adds what the rules need beside the registry's facts, read from `object`, which `review`
+// declares; nothing where it does not concern the registry. Errors: kInvalidArgument: no uid, no
+// name.
+Result<void> Complete(Value object, const AdmissionPolicy& policy, ReviewCase& review);
 
 // A value once made. External synchronization.
 class Judgement final {

@@ -15,7 +15,7 @@ TEST(CheckItems, NumbersAreReadAsReviewsReadThem) {
       "metadata":{"name":"a"},"spec":{"whole":7,"point":1.0,"power":2.5e3}}]})";
   Result<CheckItems> items = CheckItems::Read(body, Catalogue::BuiltIn());
   ASSERT_TRUE(items.ok());
-  const Result<AdmissionRequest> review = items.value().Review(0, "someone");
+  const Result<AskedObject> review = items.value().Asked(0, "someone");
   ASSERT_TRUE(review.ok());
   const Value spec = review.value().object.Child("spec");
   EXPECT_EQ(spec.Child("whole").text(), "7");
@@ -31,7 +31,7 @@ TEST(CheckItems, MetadataSaysWhoTheItemIsReviewedAs) {
       "ownerReferences":[]},"metadata2":{"uid":"kept"}}]})";
   Result<CheckItems> items = CheckItems::Read(body, Catalogue::BuiltIn());
   ASSERT_TRUE(items.ok());
-  const Result<AdmissionRequest> review = items.value().Review(0, "someone");
+  const Result<AskedObject> review = items.value().Asked(0, "someone");
   ASSERT_TRUE(review.ok());
   const Value metadata = review.value().object.Child("metadata");
   EXPECT_EQ(metadata.Child("uid").text(), "truce-check-0");
@@ -46,7 +46,7 @@ TEST(CheckItems, AKeyThatStandsTwiceIsRefused) {
       "metadata":{"name":"a"},"spec":{"a":1,"a":2}}]})";
   Result<CheckItems> items = CheckItems::Read(body, Catalogue::BuiltIn());
   ASSERT_TRUE(items.ok());
-  const Result<AdmissionRequest> review = items.value().Review(0, "someone");
+  const Result<AskedObject> review = items.value().Asked(0, "someone");
   ASSERT_FALSE(review.ok());
   EXPECT_EQ(review.error().message, "items[0]: a key appears twice in one object");
 }

@@ -1,5 +1,5 @@
 // POST /validate-check: what is asked before a deployment, and what is refused.
-#include "webhook/admission/ownership_check.h"
+#include "policies/ownership_check.h"
 
 #include <gtest/gtest.h>
 

@@ -11,8 +11,8 @@
 
 #include "policies/check_judgement.h"
 #include "policies/judge.h"
-#include "webhook/admission/ownership_check.h"
-#include "webhook/admission/review_case.h"
+#include "policies/ownership_check.h"
+#include "registry/identity/status_fields.h"
 
 namespace truce {
 namespace {
@@ -102,6 +102,55 @@ AdmissionAnswer Unfit(const Error& error) {
 }
 
 bool Refuses(const Finding& finding) { return finding.mode == Mode::kEnforce; }
+
+// The admission of an object. Errors: kInvalidArgument: one that concerns the registry, without
+// name or uid.
+Result<ReviewCase> ReviewCaseOf(const AdmissionRequest& request, const AdmissionPolicy& policy) {
+  Result<ReviewCase> out{ReviewCase()};  // filled in place: it is large
+  ReviewRequest& review = out.value().request;
+  const GroupKind kind = GroupKind{std::string(request.kind.group), std::string(request.kind.kind)};
+  review.uid.text = request.uid;
+  if (request.operation == ReviewOperation::kDelete) {
+    review.operation = Operation::kDelete;
+    review.requester.user = request.user;
+    review.object = Identify(request.old_object, kind, policy.identity);
+    return out;
+  }
+  review.requester = RequesterOf(request.user, policy);
+  review.object = Identify(request.object, kind, policy.identity);
+  if (request.operation == ReviewOperation::kUpdate) {
+    review.operation = Operation::kUpdate;
+    review.old_object = Identify(request.old_object, kind, policy.identity);
+  }
+  const Result<void> completed = Complete(request.object, policy, out.value());
+  if (!completed.ok()) out = completed.error();
+  return out;
+}
+
+// As a question, for one who asks before anything is created.
+AskedObject AskedOf(const AdmissionRequest& request) {
+  return {.review = request.uid,
+          .group = request.kind.group,
+          .kind = request.kind.kind,
+          .ns = request.ns,
+          .user = request.user,
+          .object = request.object};
+}
+
+// An UPDATE of the subresource `status` of a catalogued kind; nothing for every other request.
+std::optional<StatusCase> StatusCaseOf(const AdmissionRequest& request,
+                                       const AdmissionPolicy& policy) {
+  const bool is_status =
+      request.operation == ReviewOperation::kUpdate && request.sub_resource == "status";
+  if (!is_status) return std::nullopt;
+  const KindEntry* kind = policy.catalogue->FindKind(request.kind.group, request.kind.kind);
+  if (kind == nullptr) return std::nullopt;
+  return StatusCase{.object = {policy.identity.cluster, std::string(request.kind.group),
+                               std::string(request.kind.kind), std::string(request.ns),
+                               std::string(request.name)},
+                    .requester = RequesterOf(request.user, policy),
+                    .field = ChangedNameField(request.object, request.old_object, *kind)};
+}
 
 // A judgement lent to the store, which may still run it when the caller's time is over.
 struct Shared {
@@ -246,7 +295,7 @@ class Call final : public std::enable_shared_from_this<Call> {
 
   AdmissionAnswer JudgeCheck(const AdmissionRequest& review) {
     if (!ready_) return Unknown(UnknownCause::kNotReady, {});
-    Result<std::vector<ReviewCase>> parts = QuestionsOf(review, *policy_);
+    Result<std::vector<ReviewCase>> parts = QuestionsOf(AskedOf(review), *policy_);
     if (!parts.ok()) return Unfit(parts.error());
     CheckJudgement judgement(std::move(parts).value(), *policy_, ports_.clock.Now());
     for (const std::string& ns : judgement.other_namespaces()) {

@@ -5,8 +5,7 @@
 
 #include "policies/check_judgement.h"
 #include "policies/finding.h"
-#include "webhook/admission/ownership_check.h"
-#include "webhook/admission/review_case.h"
+#include "policies/ownership_check.h"
 #include "webhook/check/manifest_reader.h"
 
 namespace truce {
@@ -79,15 +78,12 @@ OwnVerdict OwnershipChecks::Judge(const OwnObject& object, bool was_asked) const
   if (policy == nullptr) return Unknown("the server is starting");
   const YamlNode whole = WholeOf(object);
   const Document document = ReadDocument(whole);
-  AdmissionRequest request;
-  request.uid = object.uid;
-  request.kind = {object.kind.group, object.kind.version, object.kind.kind};
-  request.request_kind = request.kind;
-  request.name = object.name;
-  request.ns = object.ns;
-  request.dry_run = true;
-  request.object = document.root();
-  Result<std::vector<ReviewCase>> parts = QuestionsOf(request, *policy);
+  const AskedObject asked{.review = object.uid,
+                          .group = object.kind.group,
+                          .kind = object.kind.kind,
+                          .ns = object.ns,
+                          .object = document.root()};
+  Result<std::vector<ReviewCase>> parts = QuestionsOf(asked, *policy);
   if (!parts.ok()) return {false, parts.error().message, "denied"};
   CheckJudgement judgement(std::move(parts).value(), *policy, ports_.clock.Now());
   const auto look = [&](const Facts& facts) { judgement.Judge(facts, ports_.ids); };

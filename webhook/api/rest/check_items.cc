@@ -54,7 +54,6 @@ Result<CheckItem> ItemOf(dom::object object, const std::string& place) {
     return InvalidArgument(place + " lacks apiVersion or kind");
   const std::size_t slash = api_version.find('/');
   item.kind.group = slash == std::string::npos ? std::string() : api_version.substr(0, slash);
-  item.version = slash == std::string::npos ? api_version : api_version.substr(slash + 1);
   bool found = false;
   const dom::element value = MemberOf(object, "metadata", found);
   dom::object metadata;
@@ -82,7 +81,7 @@ struct CheckItems::Impl {
   dom::parser parser;
   std::vector<dom::element> objects;
   std::vector<CheckItem> items;
-  // Of the review asked for last.
+  // Of the item asked for last.
   std::string uid;
   Document document;
 
@@ -152,7 +151,7 @@ std::size_t CheckItems::size() const { return impl_->items.size(); }
 
 const CheckItem& CheckItems::operator[](std::size_t index) const { return impl_->items[index]; }
 
-Result<AdmissionRequest> CheckItems::Review(std::size_t index, std::string_view user) {
+Result<AskedObject> CheckItems::Asked(std::size_t index, std::string_view user) {
   const CheckItem& item = impl_->items[index];
   impl_->uid = std::string(kCheckedUid) + "-" + std::to_string(index);
   const std::array<std::pair<std::string_view, std::string_view>, 2> added = {
@@ -167,17 +166,12 @@ Result<AdmissionRequest> CheckItems::Review(std::size_t index, std::string_view 
     return std::move(error).Within(PlaceOf(index));
   }
   impl_->document = builder.Finish();
-  AdmissionRequest review;
-  review.uid = impl_->uid;
-  review.kind = {item.kind.group, item.version, item.kind.kind};
-  review.request_kind = review.kind;
-  review.name = item.name;
-  review.ns = item.ns;
-  review.operation = ReviewOperation::kCreate;
-  review.user = user;
-  review.dry_run = true;
-  review.object = impl_->document.root();
-  return review;
+  return AskedObject{.review = impl_->uid,
+                     .group = item.kind.group,
+                     .kind = item.kind.kind,
+                     .ns = item.ns,
+                     .user = user,
+                     .object = impl_->document.root()};
 }
 
 }  // namespace truce

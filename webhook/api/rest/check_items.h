@@ -7,22 +7,21 @@
 #include <string>
 #include <string_view>
 
+#include "policies/ownership_check.h"
 #include "registry/base/result.h"
 #include "registry/catalogue/catalogue.h"
 #include "registry/identity/values.h"
-#include "webhook/admission/codec.h"
 
 namespace truce {
 
 // One manifest, and what it is reviewed as.
 struct CheckItem {
   GroupKind kind;
-  std::string version;
   std::string ns;
   std::string name;
 };
 
-// Reads a body once; each item becomes a review when it is asked for. External synchronization.
+// Reads a body once; each item becomes a question when it is asked for. External synchronization.
 class CheckItems final {
  public:
   // {"items": […], "namespace": "…"}: what objects that name no namespace are taken to be in; kinds
@@ -38,10 +37,10 @@ class CheckItems final {
   std::size_t size() const;
   const CheckItem& operator[](std::size_t index) const;
 
-  // The review that the creation of item `index` by `user` would cause, without what only the API
-  // server writes (owner references, managed fields). Its views live until the next call.
+  // What `user` asks who is to create item `index`, without what only the API server writes (owner
+  // references, managed fields). Its views live until the next call.
   // Errors: kInvalidArgument: nested too deep, or a key twice in one object.
-  Result<AdmissionRequest> Review(std::size_t index, std::string_view user);
+  Result<AskedObject> Asked(std::size_t index, std::string_view user);
 
  private:
   struct Impl;

@@ -8,10 +8,9 @@
 #include <utility>
 
 #include "policies/judge.h"
+#include "policies/ownership_check.h"
 #include "registry/base/guarded.h"
 #include "registry/base/result.h"
-#include "webhook/admission/ownership_check.h"
-#include "webhook/admission/review_case.h"
 #include "webhook/api/resource_json.h"
 #include "webhook/api/rest/check_items.h"
 #include "webhook/api/rest/rest_api.h"
@@ -168,9 +167,9 @@ HttpResponse RestApi::Check(RestCall& call) const {
                                    "the time was over after " + std::to_string(i) + " items"});
     }
     const std::string place = "items[" + std::to_string(i) + "]: ";
-    const auto review = items.Review(i, call.caller.name);
-    if (!review.ok()) return ProblemResponse(review.error());
-    auto question = QuestionOf(review.value(), *call.policy);
+    const auto asked = items.Asked(i, call.caller.name);
+    if (!asked.ok()) return ProblemResponse(asked.error());
+    auto question = QuestionOf(asked.value(), *call.policy);
     if (!question.ok()) return ProblemResponse(InvalidArgument(place + question.error().message));
     checked[i].known = question.value().request.object.known_kind;
     if (!ConcernsRegistry(question.value().request)) continue;

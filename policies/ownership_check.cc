@@ -1,16 +1,19 @@
-#include "webhook/admission/ownership_check.h"
+#include "policies/ownership_check.h"
 
 #include <algorithm>
 #include <string>
 #include <utility>
 
 #include "policies/finding.h"
+#include "policies/policy.h"
+#include "registry/identity/identity.h"
 
 namespace truce {
 namespace {
 
 constexpr std::size_t kDeclarationsMax = 500;
 constexpr std::size_t kManifestsMax = 500;
+constexpr std::string_view kManifestUid = "truce-check";  // no manifest has one
 
 Error Bad(const std::string& path, const std::string& what) {
   return Error{ErrorCode::kInvalidArgument, OneLine(path + ": " + what, 1024)};
@@ -96,41 +99,7 @@ void Append(MappedFacts mapped, ObjectFacts& facts) {
   if (!mapped.service.empty()) facts.service = mapped.service;
 }
 
-}  // namespace
-
-const GroupKind& OwnershipCheckKind() {
-  static const GroupKind kKind{"truce.dev", "OwnershipCheck"};
-  return kKind;
-}
-
-Result<std::vector<AdmissionRequest>> ManifestsOf(const AdmissionRequest& check) {
-  std::vector<AdmissionRequest> out;
-  const GroupKind& kind = OwnershipCheckKind();
-  if (check.kind.group != kind.group || check.kind.kind != kind.kind) return out;
-  const Value manifests = check.object.Child("spec").Child("manifests");
-  if (manifests.size() > kManifestsMax) return Bad("spec.manifests", "more than 500");
-  for (Value each = manifests.first(); each.exists(); each = manifests.next(each)) {
-    const std::string path = "spec.manifests[" + std::to_string(out.size()) + "]";
-    const std::string_view version = each.Child("apiVersion").text();
-    const std::size_t slash = version.find('/');
-    AdmissionRequest request = check;
-    request.kind.group = slash == std::string_view::npos ? "" : version.substr(0, slash);
-    request.kind.version = slash == std::string_view::npos ? version : version.substr(slash + 1);
-    request.kind.kind = each.Child("kind").text();
-    request.request_kind = request.kind;
-    request.name = each.Child("metadata").Child("name").text();
-    request.object = each;
-    if (request.kind.version.empty() || request.kind.kind.empty() || request.name.empty()) {
-      return Bad(path, "has no apiVersion, kind or metadata.name; write a whole object");
-    }
-    if (request.kind.kind == kind.kind && request.kind.group == kind.group) {
-      return Bad(path, "is an OwnershipCheck itself; leave it out");
-    }
-    out.push_back(request);
-  }
-  return out;
-}
-
+// The whole object but its manifests.
 Result<ObjectFacts> ReadOwnershipCheck(Value object, const AdmissionPolicy& policy) {
   const IdentityRules& rules = policy.identity;
   ObjectFacts facts = Identify(object, OwnershipCheckKind(), rules);
@@ -156,6 +125,77 @@ Result<ObjectFacts> ReadOwnershipCheck(Value object, const AdmissionPolicy& poli
   const std::string_view service = spec.Child("service").text();
   if (!service.empty()) facts.service = OneLine(service, 256);
   return facts;
+}
+
+// One for each of spec.manifests.
+Result<std::vector<AskedObject>> ManifestsOf(const AskedObject& check) {
+  std::vector<AskedObject> out;
+  const GroupKind& kind = OwnershipCheckKind();
+  if (check.group != kind.group || check.kind != kind.kind) return out;
+  const Value manifests = check.object.Child("spec").Child("manifests");
+  if (manifests.size() > kManifestsMax) return Bad("spec.manifests", "more than 500");
+  for (Value each = manifests.first(); each.exists(); each = manifests.next(each)) {
+    const std::string path = "spec.manifests[" + std::to_string(out.size()) + "]";
+    const std::string_view version = each.Child("apiVersion").text();
+    const std::size_t slash = version.find('/');
+    AskedObject asked = check;
+    asked.group = slash == std::string_view::npos ? "" : version.substr(0, slash);
+    asked.kind = each.Child("kind").text();
+    asked.object = each;
+    const bool is_versioned = !version.empty() && slash != version.size() - 1;
+    if (!is_versioned || asked.kind.empty() ||
+        each.Child("metadata").Child("name").text().empty()) {
+      return Bad(path, "has no apiVersion, kind or metadata.name; write a whole object");
+    }
+    if (asked.kind == kind.kind && asked.group == kind.group) {
+      return Bad(path, "is an OwnershipCheck itself; leave it out");
+    }
+    out.push_back(asked);
+  }
+  return out;
+}
+
+}  // namespace
+
+const GroupKind& OwnershipCheckKind() {
+  static const GroupKind kKind{"truce.dev", "OwnershipCheck"};
+  return kKind;
+}
+
+Result<ReviewCase> QuestionOf(const AskedObject& asked, const AdmissionPolicy& policy) {
+  ReviewCase out;
+  const GroupKind kind{std::string(asked.group), std::string(asked.kind)};
+  const bool is_check = kind == OwnershipCheckKind();
+  out.question = Question{.for_party = is_check};
+  ReviewRequest& review = out.request;
+  review.uid.text = asked.review;
+  review.requester = RequesterOf(asked.user, policy);
+  if (is_check) {
+    TRUCE_ASSIGN_OR_RETURN(review.object, ReadOwnershipCheck(asked.object, policy));
+  } else {
+    review.object = Identify(asked.object, kind, policy.identity, asked.ns);
+    // Whoever writes a manifest can claim any parent.
+    review.object.lineage.controller.reset();
+    if (review.object.uid.empty()) review.object.uid.text = kManifestUid;
+  }
+  TRUCE_RETURN_IF_ERROR(Complete(asked.object, policy, out));
+  return out;
+}
+
+Result<std::vector<ReviewCase>> QuestionsOf(const AskedObject& check,
+                                            const AdmissionPolicy& policy) {
+  std::vector<ReviewCase> out;
+  TRUCE_ASSIGN_OR_RETURN(const std::vector<AskedObject> manifests, ManifestsOf(check));
+  TRUCE_ASSIGN_OR_RETURN(ReviewCase own, QuestionOf(check, policy));
+  out.push_back(std::move(own));
+  for (std::size_t i = 0; i < manifests.size(); ++i) {
+    Result<ReviewCase> part = QuestionOf(manifests[i], policy);
+    if (!part.ok()) {
+      return std::move(part).error().Within("spec.manifests[" + std::to_string(i) + "]");
+    }
+    if (ConcernsRegistry(part.value().request)) out.push_back(std::move(part).value());
+  }
+  return out;
 }
 
 }  // namespace truce
