@@ -3,6 +3,7 @@
 
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "webhook/http/request_head.h"
 
@@ -151,6 +152,37 @@ TEST(RequestHead, HarmlessEscapesInValuesStayAsTheyAre) {
   const HeadOrRefusal parsed = Parse(bytes);
   ASSERT_TRUE(std::holds_alternative<RequestHead>(parsed));
   EXPECT_EQ(std::get<RequestHead>(parsed).fields[1].value, "100% a%20b %zz %4");
+}
+
+TEST(RequestHead, FieldsAreMadeOfTokensAndVisibleText) {
+  struct Row {
+    const char* reason;
+    std::string text;
+    bool name;
+    bool value;
+  };
+  const std::vector<Row> rows = {
+      {"nothing", "", false, true},
+      {"letters, digits and marks of tokens", "aZ09!#$%&'*+-.^_`|~", true, true},
+      {"one visible character", "x", true, true},
+      {"blank inside", "no-cache, max-age=1", false, true},
+      {"tab inside", "a\tb", false, true},
+      {"blank before", " a", false, false},
+      {"tab behind", "a\t", false, false},
+      {"only a blank", " ", false, false},
+      {"delimiters", "a:\"(),/;<=>?@[\\]{}", false, true},
+      {"bytes over 127", "caf\xc3\xa9", false, true},
+      {"line end", "a\r\nSet-Cookie: b", false, false},
+      {"bare carriage return", "a\rb", false, false},
+      {"bare line feed", "a\nb", false, false},
+      {"NUL", std::string("a\0b", 3), false, false},
+      {"delete", "a\x7f", false, false},
+      {"escape", "\x1b[0m", false, false},
+  };
+  for (const Row& row : rows) {
+    EXPECT_EQ(IsFieldName(row.text), row.name) << row.reason;
+    EXPECT_EQ(IsFieldValue(row.text), row.value) << row.reason;
+  }
 }
 
 TEST(RequestHead, EndIsFoundAcrossPieces) {

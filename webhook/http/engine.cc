@@ -91,13 +91,9 @@ void AppendReply(const HttpResponse& response, const RequestHead& head, EngineRe
   out.append("HTTP/1.1 ").append(std::to_string(response.status)).append(" ");
   out.append(httplib::status_message(response.status)).append("\r\n");
   for (const auto& [name, value] : response.headers) {
-    const bool sound = httplib::detail::fields::is_field_name(name) &&
-                       httplib::detail::fields::is_field_value(value);
-    if (sound) AppendField(name, value, out);
+    if (IsFieldName(name) && IsFieldValue(value)) AppendField(name, value, out);
   }
-  if (httplib::detail::fields::is_field_value(response.content_type)) {
-    AppendField("Content-Type", response.content_type, out);
-  }
+  if (IsFieldValue(response.content_type)) AppendField("Content-Type", response.content_type, out);
   AppendField("Content-Length", std::to_string(response.body.size()), out);
   if (!reply.keep_alive) AppendField("Connection", "close", out);
   if (reply.keep_alive && head.minor_version_0) AppendField("Connection", "keep-alive", out);

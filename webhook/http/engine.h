@@ -21,9 +21,9 @@ struct EngineReply {
   std::optional<HttpRejection> rejection;  // when no handler answered, or it threw
 };
 
-// Routes a request and writes its reply. cpp-httplib decodes path and query, knows the reasons of
-// status codes, and says which reply fields are sound; it sees neither header fields of requests
-// nor bodies nor sockets. Thread-safe.
+// Routes a request and writes its reply, without the fields of it that could not be sent (a line
+// end in one). cpp-httplib decodes path and query and knows the reasons of status codes; it sees
+// neither header fields nor bodies nor sockets. Thread-safe.
 class HttpEngine final {
  public:
   explicit HttpEngine(Router router) : router_(std::move(router)) {}

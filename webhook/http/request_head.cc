@@ -37,6 +37,10 @@ constexpr std::array<bool, 256> kIsValue = [] {
   return table;
 }();
 
+bool AreAll(const std::array<bool, 256>& table, std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [&](char c) { return table[Index(c)]; });
+}
+
 constexpr HeadRefusal Bad(std::string_view reason) {
   return {400, reason, HttpRejection::kBadRequest};
 }
@@ -84,9 +88,7 @@ Refusal ReadRequestLine(std::string_view line, RequestHead& head) {
   head.line = line;
   head.method = line.substr(0, first);
   const std::string_view version = line.substr(last + 1);
-  const bool token = std::all_of(head.method.begin(), head.method.end(),
-                                 [](char c) { return kIsToken[Index(c)]; });
-  if (head.method.empty() || !token) return Bad("malformed request line");
+  if (!IsFieldName(head.method)) return Bad("malformed request line");
   if (version.size() != 8 || version.substr(0, 5) != "HTTP/" || !IsDigit(version[5]) ||
       version[6] != '.' || !IsDigit(version[7])) {
     return Bad("malformed request line");
@@ -106,16 +108,14 @@ Refusal ReadRequestLine(std::string_view line, RequestHead& head) {
 Refusal ReadField(std::span<char> line, RequestHead& head) {
   const std::string_view text(line.data(), line.size());
   const size_t colon = text.find(':');
-  if (colon == text.npos || colon == 0) return Bad("malformed header field");
-  for (char& c : line.subspan(0, colon)) {
-    if (!kIsToken[Index(c)]) return Bad("malformed header field");
-    c = Lower(c);
+  if (colon == text.npos || !IsFieldName(text.substr(0, colon))) {
+    return Bad("malformed header field");
   }
+  for (char& c : line.subspan(0, colon)) c = Lower(c);
   const std::string_view value = Trim(text.substr(colon + 1));
-  for (char c : value) {
-    if (!kIsValue[Index(c)]) return Bad("control character in a header field");
+  if (!IsFieldValue(value) || HasBadEscape(value, false)) {
+    return Bad("control character in a header field");
   }
-  if (HasBadEscape(value, false)) return Bad("control character in a header field");
   head.fields.push_back({text.substr(0, colon), value});
   return std::nullopt;
 }
@@ -237,6 +237,10 @@ Refusal CheckFraming(const Framing& framing, std::string_view after, const HttpL
 
 }  // namespace
 
+bool IsFieldName(std::string_view text) { return !text.empty() && AreAll(kIsToken, text); }
+
+bool IsFieldValue(std::string_view text) { return AreAll(kIsValue, text) && Trim(text) == text; }
+
 size_t FindHeadEnd(std::string_view data, size_t scanned) {
   // The end may straddle what was scanned before: three of its four bytes.
   const size_t end = data.find("\r\n\r\n", scanned < 3 ? 0 : scanned - 3);
@@ -252,11 +256,9 @@ std::variant<std::monostate, HeadRefusal> CheckPartialHead(std::string_view data
     if (at == 0 || data[at - 1] != '\r') return Bad("malformed line end");
   }
   const size_t end = std::min(data.find(' '), data.size());
-  const std::string_view method = data.substr(0, end);
-  const bool token =
-      std::all_of(method.begin(), method.end(), [](char c) { return kIsToken[Index(c)]; });
-  if (!token || method.empty() || method.size() > kMethodBytesMax)
+  if (end > kMethodBytesMax || !IsFieldName(data.substr(0, end))) {
     return Bad("malformed request line");
+  }
   return {};
 }
 

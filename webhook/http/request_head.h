@@ -37,6 +37,11 @@ struct HeadRefusal {
   bool operator==(const HeadRefusal&) const = default;
 };
 
+// A token, and a field value without blanks around it (RFC 9110, 5.6.2 and 5.5): what a field may be
+// made of, read or written.
+bool IsFieldName(std::string_view text);
+bool IsFieldValue(std::string_view text);
+
 inline constexpr size_t kNoHeadEnd = static_cast<size_t>(-1);
 
 // The length of the head (with its empty line) that `data` begins with, or kNoHeadEnd. The first
