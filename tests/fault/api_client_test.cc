@@ -157,7 +157,7 @@ TEST_F(ApiClient, ListsMetadataOnlyAndBySelector) {
   EXPECT_EQ(metadata.value().objects[0].find("spec"), std::string::npos);
 }
 
-TEST_F(ApiClient, DiscoversKindsEitherWay) {
+TEST_F(ApiClient, DiscoversKinds) {
   server_->Change([](ScriptedApiState& state) {
     state.AddKind(BucketKind());
     state.AddKind(ClaimKind());
@@ -170,20 +170,21 @@ TEST_F(ApiClient, DiscoversKindsEitherWay) {
   EXPECT_TRUE(whole.value().failed_groups.empty());
 
   server_->Change([](ScriptedApiState& state) { state.SetStale("down.example.org", true); });
-  std::vector<Discovery> answers;
-  for (const bool aggregated : {true, false}) {
-    server_->Change([&](ScriptedApiState& state) { state.SetAggregated(aggregated); });
-    const auto found = api_->Discover(In(kPatience));
-    ASSERT_TRUE(found.ok()) << found.error().message;
-    EXPECT_EQ(found.value().failed_groups, std::vector<std::string>{"down.example.org"});
-    ASSERT_EQ(found.value().kinds.size(), 3U);
-    EXPECT_EQ(found.value().kinds[0].kind.kind, "Event");
-    EXPECT_EQ(found.value().kinds[1].kind, ClaimKind());
-    EXPECT_EQ(found.value().kinds[2].kind, BucketKind());
-    EXPECT_EQ(found.value().kinds[2].verbs.size(), 7U);
-    answers.push_back(found.value());
-  }
-  EXPECT_EQ(answers[0].kinds, answers[1].kinds);
+  const auto found = api_->Discover(In(kPatience));
+  ASSERT_TRUE(found.ok()) << found.error().message;
+  EXPECT_EQ(found.value().failed_groups, std::vector<std::string>{"down.example.org"});
+  ASSERT_EQ(found.value().kinds.size(), 3U);
+  EXPECT_EQ(found.value().kinds[0].kind.kind, "Event");
+  EXPECT_EQ(found.value().kinds[1].kind, ClaimKind());
+  EXPECT_EQ(found.value().kinds[2].kind, BucketKind());
+  EXPECT_EQ(found.value().kinds[2].verbs.size(), 7U);
+}
+
+TEST_F(ApiClient, AServerOlderThanAggregatedDiscoveryIsAnError) {
+  server_->Change([](ScriptedApiState& state) { state.SetOldDiscovery(true); });
+  const auto found = api_->Discover(In(kPatience));
+  ASSERT_FALSE(found.ok());
+  EXPECT_EQ(found.error().kind, ApiErrorKind::kMalformed);
 }
 
 TEST_F(ApiClient, DiscoveryOfADeadServerIsAnErrorNotAnEmptyAnswer) {

@@ -237,9 +237,7 @@ std::shared_ptr<ScriptedApiState::Series> ScriptedApiState::Find(const ScriptedR
 }
 
 ScriptedReply ScriptedApiState::Answer(const ScriptedRequest& request) {
-  const std::size_t depth = Split(request.path).size();
-  const bool is_core = request.path == "/api" || request.path.starts_with("/api/");
-  if (depth <= (is_core ? 2U : 3U)) return Discovery(request);
+  if (request.path == "/api" || request.path == "/apis") return Discovery(request.path == "/api");
   std::string ns;
   std::string name;
   const std::shared_ptr<Series> series = Find(request, &ns, &name);
@@ -333,7 +331,10 @@ ScriptedReply ScriptedApiState::List(const Series& series, const ScriptedRequest
                    kind + R"(","metadata":)" + metadata.dump() + "}\n"};
 }
 
-ScriptedReply ScriptedApiState::AggregatedDiscovery(bool core) {
+ScriptedReply ScriptedApiState::Discovery(bool core) const {
+  if (old_discovery_) {
+    return JsonReply({{"kind", core ? "APIVersions" : "APIGroupList"}, {"groups", Json::array()}});
+  }
   std::map<std::string, std::map<std::string, Json>> groups;
   for (const auto& [key, series] : series_) {
     const ServedKind& kind = series->kind;
@@ -359,54 +360,6 @@ ScriptedReply ScriptedApiState::AggregatedDiscovery(bool core) {
                     {"apiVersion", "apidiscovery.k8s.io/v2"},
                     {"metadata", Json::object()},
                     {"items", items}});
-}
-
-ScriptedReply ScriptedApiState::Discovery(const ScriptedRequest& request) {
-  const std::vector<std::string> parts = Split(request.path);
-  const bool is_core = !parts.empty() && parts[0] == "api";
-  if (aggregated_ && parts.size() == 1) return AggregatedDiscovery(is_core);
-  if (is_core && parts.size() == 1) {
-    return JsonReply({{"kind", "APIVersions"}, {"versions", {"v1"}}});
-  }
-  if (parts.size() == 1) {
-    std::map<std::string, std::set<std::string>> groups;
-    for (const auto& [key, series] : series_) {
-      if (!series->kind.group.empty()) groups[series->kind.group].insert(series->kind.version);
-    }
-    Json listed = Json::array();
-    for (const auto& [name, versions] : groups) {
-      Json entries = Json::array();
-      for (const std::string& version : versions) entries.push_back({{"version", version}});
-      listed.push_back(
-          {{"name", name}, {"versions", entries}, {"preferredVersion", *entries.rbegin()}});
-    }
-    return JsonReply({{"kind", "APIGroupList"}, {"apiVersion", "v1"}, {"groups", listed}});
-  }
-  const std::string group = is_core ? "" : parts[1];
-  const std::string& version = parts.back();
-  if (stale_.count(group) != 0) {
-    return {503, "service unavailable\n", "text/plain; charset=utf-8"};
-  }
-  Json resources = Json::array();
-  for (const auto& [key, series] : series_) {
-    const ServedKind& kind = series->kind;
-    if (kind.group != group || kind.version != version) continue;
-    const Json entry = {{"name", kind.plural},
-                        {"singularName", ""},
-                        {"namespaced", kind.namespaced},
-                        {"kind", kind.kind},
-                        {"verbs", Verbs()}};
-    resources.push_back(entry);
-    resources.push_back(entry);
-    resources.back()["name"] = kind.plural + "/status";
-  }
-  if (resources.empty() && !is_core) {
-    return {404, "404 page not found\n", "text/plain; charset=utf-8"};
-  }
-  return JsonReply({{"kind", "APIResourceList"},
-                    {"apiVersion", "v1"},
-                    {"groupVersion", is_core ? version : group + "/" + version},
-                    {"resources", resources}});
 }
 
 }  // namespace truce

@@ -53,7 +53,8 @@ class ScriptedApiState final {
   void AddKind(const ServedKind& kind);
   void RemoveKind(const ServedKind& kind);
   void SetStale(const std::string& group, bool stale);
-  void SetAggregated(bool aggregated) { aggregated_ = aggregated; }
+  // Whether discovery is answered as before Kubernetes 1.26: by the names of groups only.
+  void SetOldDiscovery(bool old) { old_discovery_ = old; }
 
   // Creates or changes the object that `json` names by its metadata; apiVersion, kind, uid, version
   // and creation time are filled in.
@@ -96,8 +97,7 @@ class ScriptedApiState final {
   static constexpr std::size_t kHistoryMax = 20'000;
 
  private:
-  ScriptedReply Discovery(const ScriptedRequest& request);
-  ScriptedReply AggregatedDiscovery(bool core);
+  ScriptedReply Discovery(bool core) const;
   ScriptedReply List(const Series& series, const ScriptedRequest& request, const std::string& ns);
   ScriptedReply Get(const Series& series, const std::string& ns, const std::string& name);
   ScriptedReply Create(Series& series, const ScriptedRequest& request, const std::string& ns);
@@ -107,7 +107,7 @@ class ScriptedApiState final {
 
   std::map<std::string, std::shared_ptr<Series>> series_;  // by "group/plural"
   std::set<std::string> stale_;
-  bool aggregated_ = true;
+  bool old_discovery_ = false;
   std::uint64_t version_ = 1000;
   std::uint64_t uids_ = 0;
 };

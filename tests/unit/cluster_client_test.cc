@@ -157,31 +157,31 @@ std::string Padded(std::string text) {
   return text;
 }
 
-TEST(ApiJsonTest, ReadsBothKindsOfDiscovery) {
+TEST(ApiJsonTest, ReadsDiscovery) {
   ApiJsonReader json;
-  const std::string aggregated = Padded(
-      R"({"kind":"APIGroupDiscoveryList","items":[{"versions":[{"resources":[)"
-      R"({"resource":"buckets","responseKind":{"kind":"Bucket"},"scope":"Cluster","verbs":["list"]},)"
-      R"({"resource":"half","verbs":null}],"version":"v2","freshness":"Current"},)"
-      R"({"version":"v1","freshness":"Stale"}],"metadata":{"name":"g"}}]})");
-  const auto groups = json.Groups(aggregated);
-  ASSERT_TRUE(groups.ok()) << groups.error().message;
-  EXPECT_TRUE(groups.value().aggregated);
-  ASSERT_EQ(groups.value().groups.size(), 1U);
-  const DiscoveredGroup& group = groups.value().groups[0];
-  ASSERT_EQ(group.versions.size(), 2U);
-  ASSERT_EQ(group.versions[0].kinds.size(), 1U);
-  EXPECT_EQ(group.versions[0].kinds[0].kind, (ServedKind{"g", "v2", "Bucket", "buckets", false}));
-  EXPECT_TRUE(group.versions[1].stale);
+  const auto answer = [](const std::string& version) {
+    return Padded(
+        R"({"kind":"APIGroupDiscoveryList","apiVersion":")" + version +
+        R"(","items":[{"versions":[{"resources":[)"
+        R"({"resource":"buckets","responseKind":{"kind":"Bucket"},"scope":"Cluster","verbs":["list"]},)"
+        R"({"resource":"half","verbs":null}],"version":"v2","freshness":"Current"},)"
+        R"({"version":"v1","freshness":"Stale","resources":[)"
+        R"({"resource":"buckets","responseKind":{"kind":"Bucket"},"scope":"Cluster","verbs":[]},)"
+        R"({"resource":"keys","responseKind":{"kind":"Key"},"scope":"Namespaced","verbs":[]}]}],)"
+        R"("metadata":{"name":"g"}}]})");
+  };
+  const auto found = json.Kinds(answer("apidiscovery.k8s.io/v2"));
+  ASSERT_TRUE(found.ok()) << found.error().message;
+  ASSERT_EQ(found.value().kinds.size(), 2U);
+  EXPECT_EQ(found.value().kinds[0],
+            (DiscoveredKind{{"g", "v2", "Bucket", "buckets", false}, {"list"}}));
+  EXPECT_EQ(found.value().kinds[1].kind, (ServedKind{"g", "v1", "Key", "keys", true}));
+  EXPECT_EQ(found.value().failed_groups, std::vector<std::string>{"g"});
 
-  const std::string plain =
-      Padded(R"({"kind":"APIGroupList","groups":[{"name":"g","versions":[{"version":"v2"},)"
-             R"({"version":"v1"}],"preferredVersion":{"groupVersion":"g/v1","version":"v1"}}]})");
-  const auto listed = json.Groups(plain);
-  ASSERT_TRUE(listed.ok());
-  EXPECT_EQ(listed.value().groups[0].versions[0].name, "v1");
-  EXPECT_FALSE(json.Groups(Padded(R"({"kind":"Other","groups":[]})")).ok());
-  EXPECT_FALSE(json.Groups(Padded(R"({"kind":"APIGroupList","groups":[)")).ok());
+  EXPECT_FALSE(json.Kinds(answer("apidiscovery.k8s.io/v2beta1")).ok());
+  EXPECT_FALSE(json.Kinds(Padded(R"({"kind":"APIGroupList","groups":[]})")).ok());
+  EXPECT_FALSE(json.Kinds(Padded(R"({"kind":"APIVersions","versions":["v1"]})")).ok());
+  EXPECT_FALSE(json.Kinds(Padded(R"({"kind":"APIGroupDiscoveryList","items":[)")).ok());
 }
 
 TEST(ApiJsonTest, EventsCutAnywhereAreRefused) {

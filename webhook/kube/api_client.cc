@@ -1,11 +1,12 @@
 #include "webhook/kube/api_client.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
 #include "webhook/kube/api_errors.h"
 #include "webhook/kube/api_json.h"
-#include "webhook/kube/discovery.h"
 #include "webhook/kube/http_call.h"
 #include "webhook/kube/request_target.h"
 
@@ -27,12 +28,27 @@ class HttpClusterApi final : public ClusterApi {
               {.calls_max = options.calls_max, .response_bytes_max = options.response_bytes_max}) {}
 
   ApiResult<Discovery> Discover(Deadline deadline) override {
-    return DiscoverKinds([&](std::string_view target, std::string_view accept) {
+    Discovery all;
+    ApiJsonReader json;
+    for (const std::string_view root : {"/api", "/apis"}) {
       HttpCall call;
-      call.target = target;
-      call.accept = accept;
-      return Ask(call, {}, deadline);
-    });
+      call.target = root;
+      // Without the second one an older server would say no more than 406.
+      call.accept =
+          "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
+      const ApiResult<HttpReply> reply = Ask(call, {}, deadline);
+      if (!reply.ok()) return reply.error();
+      Result<Discovery> found = json.Kinds(reply.value().body);
+      if (!found.ok()) return Malformed(found.error().message);
+      std::move(found.value().kinds.begin(), found.value().kinds.end(),
+                std::back_inserter(all.kinds));
+      std::move(found.value().failed_groups.begin(), found.value().failed_groups.end(),
+                std::back_inserter(all.failed_groups));
+    }
+    std::sort(all.kinds.begin(), all.kinds.end(),
+              [](const DiscoveredKind& a, const DiscoveredKind& b) { return a.kind < b.kind; });
+    std::sort(all.failed_groups.begin(), all.failed_groups.end());
+    return all;
   }
 
   ApiResult<std::string> Get(const ServedKind& kind, std::string_view ns, std::string_view name,

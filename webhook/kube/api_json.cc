@@ -27,11 +27,6 @@ int Number(od::value value) {
   return static_cast<int>(std::clamp<std::int64_t>(number, 0, 1'000'000));
 }
 
-bool IsTrue(od::value value) {
-  bool flag = false;
-  return value.get_bool().get(flag) == simdjson::SUCCESS && flag;
-}
-
 // Calls `use(key, value)` for each member. False: not an object, or broken JSON.
 template <typename Use>
 bool EachMember(od::object object, Use&& use) {
@@ -132,12 +127,9 @@ std::vector<std::string> ReadTexts(od::value value) {
   return texts;
 }
 
-// One resource of an APIGroupDiscovery. Its kind is missing while a CRD is half established.
-bool ReadAggregatedKind(od::value resource, const std::string& group, const std::string& version,
-                        std::vector<DiscoveredKind>& kinds) {
+// One resource of a version; its kind is missing while a CRD is half established.
+bool ReadKind(od::value resource, std::vector<DiscoveredKind>& kinds) {
   DiscoveredKind found;
-  found.kind.group = group;
-  found.kind.version = version;
   const bool is_whole = EachMember(resource, [&](std::string_view key, od::value value) {
     if (key == "resource") found.kind.plural = Text(value);
     if (key == "scope") found.kind.namespaced = Text(value) == "Namespaced";
@@ -153,68 +145,49 @@ bool ReadAggregatedKind(od::value resource, const std::string& group, const std:
   return true;
 }
 
-bool ReadAggregatedVersion(od::value value, const std::string& group,
-                           DiscoveredGroup::Version& version) {
-  // "resources" may come before "version": names are filled in afterwards.
+// One version of a group. `kinds` gets what none before it serves: preferred versions come first.
+bool ReadVersion(od::value value, std::vector<DiscoveredKind>& kinds, bool& is_stale) {
+  std::string version;
+  std::vector<DiscoveredKind> own;
   const bool is_whole = EachMember(value, [&](std::string_view key, od::value member) {
-    if (key == "version") version.name = Text(member);
-    if (key == "freshness") version.stale = Text(member) == "Stale";
+    if (key == "version") version = Text(member);
+    if (key == "freshness") is_stale = is_stale || Text(member) == "Stale";
     if (key != "resources") return true;
-    return EachElement(member, [&](od::value resource) {
-      return ReadAggregatedKind(resource, group, {}, version.kinds);
-    });
+    return EachElement(member, [&](od::value resource) { return ReadKind(resource, own); });
   });
-  for (DiscoveredKind& kind : version.kinds) kind.kind.version = version.name;
-  return is_whole;
-}
-
-bool ReadAggregatedGroup(od::value item, DiscoveredGroup& group) {
-  const bool is_whole = EachMember(item, [&](std::string_view key, od::value value) {
-    if (key == "metadata") {
-      return EachMember(value, [&](std::string_view name, od::value text) {
-        if (name == "name") group.name = Text(text);
-        return true;
-      });
-    }
-    if (key != "versions") return true;
-    return EachElement(value, [&](od::value version) {
-      return ReadAggregatedVersion(version, {}, group.versions.emplace_back());
+  for (DiscoveredKind& kind : own) {
+    const bool is_served = std::any_of(kinds.begin(), kinds.end(), [&](const auto& other) {
+      return other.kind.plural == kind.kind.plural;
     });
-  });
-  for (DiscoveredGroup::Version& version : group.versions) {
-    for (DiscoveredKind& kind : version.kinds) kind.kind.group = group.name;
+    if (is_served) continue;
+    kind.kind.version = version;
+    kinds.push_back(std::move(kind));
   }
   return is_whole;
 }
 
-// An entry of APIGroupList: versions are listed in order of preference, but for the preferred one.
-bool ReadPlainGroup(od::value item, DiscoveredGroup& group) {
-  std::string preferred;
+// Names are filled in afterwards: members come in any order.
+bool ReadGroup(od::value item, Discovery& discovery) {
+  std::string group;
+  std::vector<DiscoveredKind> kinds;
+  bool is_stale = false;
   const bool is_whole = EachMember(item, [&](std::string_view key, od::value value) {
-    if (key == "name") group.name = Text(value);
-    const auto read_version = [](od::value version, std::string& name) {
-      return EachMember(version, [&](std::string_view member, od::value text) {
-        if (member == "version") name = Text(text);
+    if (key == "metadata") {
+      return EachMember(value, [&](std::string_view name, od::value text) {
+        if (name == "name") group = Text(text);
         return true;
       });
-    };
-    if (key == "preferredVersion") return read_version(value, preferred);
+    }
     if (key != "versions") return true;
-    return EachElement(value, [&](od::value version) {
-      return read_version(version, group.versions.emplace_back().name);
-    });
+    return EachElement(value,
+                       [&](od::value version) { return ReadVersion(version, kinds, is_stale); });
   });
-  std::stable_partition(group.versions.begin(), group.versions.end(),
-                        [&](const DiscoveredGroup::Version& v) { return v.name == preferred; });
+  for (DiscoveredKind& kind : kinds) {
+    kind.kind.group = group;
+    discovery.kinds.push_back(std::move(kind));
+  }
+  if (is_stale) discovery.failed_groups.push_back(group);
   return is_whole;
-}
-
-bool ReadCoreVersions(od::value versions, DiscoveryAnswer& answer) {
-  DiscoveredGroup& core = answer.groups.emplace_back();
-  return EachElement(versions, [&](od::value version) {
-    core.versions.emplace_back().name = Text(version);
-    return true;
-  });
 }
 
 }  // namespace
@@ -321,65 +294,26 @@ std::optional<ApiStatus> ApiJsonReader::Status(std::string_view text) {
   return status;
 }
 
-Result<DiscoveryAnswer> ApiJsonReader::Groups(std::string_view text) {
+Result<Discovery> ApiJsonReader::Kinds(std::string_view text) {
   od::object root;
   if (impl_->Root(text, root) != simdjson::SUCCESS)
     return InvalidArgument("discovery that is not a JSON object");
-  DiscoveryAnswer answer;
+  Discovery discovery;
   std::string kind;
+  std::string version;
   const bool is_whole = EachMember(root, [&](std::string_view key, od::value value) {
     if (key == "kind") kind = Text(value);
-    if (key == "versions") return ReadCoreVersions(value, answer);
-    if (key == "items") {
-      return EachElement(value, [&](od::value item) {
-        return ReadAggregatedGroup(item, answer.groups.emplace_back());
-      });
-    }
-    if (key != "groups") return true;
-    return EachElement(value, [&](od::value group) {
-      return ReadPlainGroup(group, answer.groups.emplace_back());
-    });
+    if (key == "apiVersion") version = Text(value);
+    if (key != "items") return true;
+    return EachElement(value, [&](od::value item) { return ReadGroup(item, discovery); });
   });
-  answer.aggregated = kind == "APIGroupDiscoveryList";
-  const bool is_known = answer.aggregated || kind == "APIGroupList" || kind == "APIVersions";
-  if (!is_whole || !is_known || !impl_->AtEnd()) {
-    return InvalidArgument("discovery that is cut off or not as promised");
+  if (!is_whole || !impl_->AtEnd()) return InvalidArgument("discovery that is cut off or no JSON");
+  if (kind != "APIGroupDiscoveryList" || version != "apidiscovery.k8s.io/v2") {
+    return InvalidArgument(
+        "the server does not answer discovery by apidiscovery.k8s.io/v2: it is older than "
+        "Kubernetes 1.30, or no API server");
   }
-  return answer;
-}
-
-Result<std::vector<DiscoveredKind>> ApiJsonReader::Resources(std::string_view text,
-                                                             std::string_view group,
-                                                             std::string_view version) {
-  od::object root;
-  if (impl_->Root(text, root) != simdjson::SUCCESS)
-    return InvalidArgument("discovery that is not a JSON object");
-  std::vector<DiscoveredKind> kinds;
-  bool is_list = false;
-  const bool is_whole = EachMember(root, [&](std::string_view key, od::value value) {
-    if (key == "kind") is_list = Text(value) == "APIResourceList";
-    if (key != "resources") return true;
-    return EachElement(value, [&](od::value resource) {
-      DiscoveredKind found;
-      found.kind.group = group;
-      found.kind.version = version;
-      const bool is_read = EachMember(resource, [&](std::string_view name, od::value member) {
-        if (name == "name") found.kind.plural = Text(member);
-        if (name == "kind") found.kind.kind = Text(member);
-        if (name == "namespaced") found.kind.namespaced = IsTrue(member);
-        if (name == "verbs") found.verbs = ReadTexts(member);
-        return true;
-      });
-      // "buckets/status" is no kind of its own.
-      const bool is_own = found.kind.plural.find('/') == std::string::npos;
-      if (is_read && is_own) kinds.push_back(std::move(found));
-      return is_read;
-    });
-  });
-  if (!is_whole || !is_list || !impl_->AtEnd()) {
-    return InvalidArgument("discovery that is cut off or not as promised");
-  }
-  return kinds;
+  return discovery;
 }
 
 }  // namespace truce

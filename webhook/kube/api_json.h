@@ -29,23 +29,6 @@ struct ApiStatus {
   Details details;
 };
 
-// One group of discovery, or one version of it when read group by group.
-struct DiscoveredGroup {
-  std::string name;
-  struct Version {
-    std::string name;
-    std::vector<DiscoveredKind> kinds;
-    bool stale = false;  // an aggregated server that did not answer
-  };
-  std::vector<Version> versions;  // preferred first
-};
-
-// What GET /api or /apis answered.
-struct DiscoveryAnswer {
-  bool aggregated = false;  // else the versions have no kinds yet
-  std::vector<DiscoveredGroup> groups;
-};
-
 // One line of a watch.
 using WatchLine = std::variant<WatchEvent, ApiStatus>;
 
@@ -66,11 +49,9 @@ class ApiJsonReader final {
   Result<WatchLine> Watch(std::string_view text);
   // Nothing when `text` is no Status.
   std::optional<ApiStatus> Status(std::string_view text);
-  // APIGroupDiscoveryList, APIGroupList or APIVersions.
-  Result<DiscoveryAnswer> Groups(std::string_view text);
-  // An APIResourceList of that group and version.
-  Result<std::vector<DiscoveredKind>> Resources(std::string_view text, std::string_view group,
-                                                std::string_view version);
+  // An APIGroupDiscoveryList (apidiscovery.k8s.io/v2): each kind in the version that its group
+  // prefers. Groups with a stale version are failed ones.
+  Result<Discovery> Kinds(std::string_view text);
 
  private:
   struct Impl;

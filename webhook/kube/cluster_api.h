@@ -100,8 +100,7 @@ struct DiscoveredKind {
 };
 
 struct Discovery {
-  std::vector<DiscoveredKind>
-      kinds;  // preferred version of each group that serves the kind, sorted
+  std::vector<DiscoveredKind> kinds;  // each in the version that its group prefers; sorted
   // Groups that discovery could not read (an aggregated API server that is down): their kinds are
   // unknown, not gone.
   std::vector<std::string> failed_groups;
@@ -145,7 +144,8 @@ class ClusterApi {
  public:
   virtual ~ClusterApi() = default;
 
-  // All served kinds: aggregated discovery, else group by group.
+  // All served kinds, by aggregated discovery (apidiscovery.k8s.io/v2). kMalformed: the server is
+  // older than Kubernetes 1.30.
   virtual ApiResult<Discovery> Discover(Deadline deadline) = 0;
   // A consistent (quorum) read of one object's JSON.
   virtual ApiResult<std::string> Get(const ServedKind& kind, std::string_view ns,
