@@ -81,15 +81,13 @@ std::optional<std::string> WatchSimulation::CheckBrake(const StoreContents& cont
 }
 
 std::optional<std::string> WatchSimulation::CheckHeldBack(const StoreContents& contents) const {
-  const Reconciler& reconciler = process_->watcher().reconciler();
-  std::set<Uid> nominated;
-  for (const Nomination& nomination : reconciler.Nominations()) nominated.insert(nomination.uid);
+  const Absence& absence = process_->watcher().reconciler().absence();
   for (const Row& row : contents.rows) {
     const SimulatedObject* live =
         cluster_.Find({row.slot.group, row.slot.kind}, row.slot.ns, row.slot.name);
     if (live != nullptr && live->uid == row.id.uid.text) continue;
-    if (nominated.contains(row.id.uid)) continue;
-    if (!reconciler.FrozenFor({row.slot.group, row.slot.kind}).empty()) continue;
+    if (absence.nominations().contains(row.id.uid)) continue;
+    if (!absence.FrozenFor(GroupKindOf(row.slot)).empty()) continue;
     return "Q0: phantom row that nobody holds back: " + Describe(row);
   }
   return std::nullopt;

@@ -102,7 +102,7 @@ TEST_F(WatcherTest, AQuorumReadAheadOfTheStreamWaitsForWhatLivedInBetween) {
   driver_->hold_events = true;
   cluster_.Put(Real(Bucket("a", "u1", "beta")));
   cluster_.Put(Real(Bucket("a", "u1", "gamma")));
-  driver_->watcher().reconciler().LookAt({"test", kBucket.group, kBucket.kind, "", "a"});
+  driver_->watcher().reconciler().proofs().See({"test", kBucket.group, kBucket.kind, "", "a"});
   driver_->Settle();
   EXPECT_FALSE(OwnerOf("gamma")) << "the stream has not told of what came before";
   driver_->hold_events = false;
@@ -164,7 +164,7 @@ TEST_F(WatcherTest, AnAnswerOlderThanThePollOfAnEmptyKindIsAskedForAgain) {
   driver_->Settle();
   cluster_.Put(Real(Bucket("a", "u1", "alpha")));
   driver_->hold_answers = true;
-  driver_->watcher().reconciler().LookAt({"test", kBucket.group, kBucket.kind, "", "a"});
+  driver_->watcher().reconciler().proofs().See({"test", kBucket.group, kBucket.kind, "", "a"});
   driver_->Settle();
   cluster_.Remove(kBucket, "", "a");
   driver_->Advance(
@@ -282,7 +282,7 @@ TEST_F(WatcherTest, UnreadableObjectsArePassedOver) {
   cluster_.Put(Real(Bucket("c", "u3", "gamma")));
   driver_->Settle();
   EXPECT_TRUE(OwnerOf("gamma"));
-  EXPECT_EQ(driver_->watcher().reconciler().unreadable(), 2U);
+  EXPECT_EQ(driver_->watcher().reconciler().status().unreadable, 2U);
 }
 
 TEST_F(WatcherTest, ASlotWhoseReviewEndedUnknownIsLookedAtFirst) {

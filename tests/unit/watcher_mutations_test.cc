@@ -133,7 +133,7 @@ TEST_F(WatcherTest, AThousandMutatedObjectsCrashNothingAndReleaseNothing) {
         FAIL() << breach << "\n" << text;
     }
   }
-  EXPECT_GT(reconciler.unreadable(), 0U);
+  EXPECT_GT(reconciler.status().unreadable, 0U);
   EXPECT_GT(reconciler.status().sightings, static_cast<std::uint64_t>(kMutants / 4));
   driver_->Advance(60s);
   ASSERT_TRUE(OwnerOf("untouched"));

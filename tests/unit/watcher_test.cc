@@ -110,7 +110,7 @@ TEST_F(WatcherTest, ACreateWithoutDeclarationsThatNeverCameTrueIsForgotten) {
   EXPECT_EQ(Contents().objects.size(), 1U) << "it may still come";
   driver_->Advance(120s);
   EXPECT_TRUE(Contents().objects.empty());
-  EXPECT_TRUE(driver_->watcher().reconciler().Nominations().empty());
+  EXPECT_TRUE(driver_->watcher().reconciler().absence().nominations().empty());
 }
 
 TEST_F(WatcherTest, AnObjectWithoutDeclarationsThatLivesIsKept) {
@@ -288,7 +288,7 @@ TEST_F(WatcherTest, AnEmptyListFreezesAndACommandLetsGo) {
   EXPECT_EQ(released.value(), 1U);
   driver_->Settle();
   EXPECT_EQ(OwnerOf("alpha")->record, Record::kOrphaned);
-  EXPECT_TRUE(driver_->watcher().reconciler().FrozenFor(kBucket).empty());
+  EXPECT_TRUE(driver_->watcher().reconciler().absence().FrozenFor(kBucket).empty());
 }
 
 TEST_F(WatcherTest, MassAbsenceWaitsForASecondListThenForACommand) {

@@ -234,11 +234,11 @@ BrakeView BrakeOf(Watcher& watcher) {
     view.frozen.push_back({KindForPeople(named.kind, named.group), kind.frozen});
   }
   std::map<GroupKind, BrakeView::Waiting> waiting;
-  for (const auto& [kind, since] : watcher.reconciler().WaitForSecondList()) {
+  for (const auto& [kind, since] : watcher.reconciler().absence().WaitForSecondList()) {
     waiting[kind] = {KindForPeople(kind.kind, kind.group), 0, since};
   }
-  for (const Nomination& nomination : watcher.reconciler().Nominations()) {
-    const auto found = waiting.find({nomination.slot.group, nomination.slot.kind});
+  for (const auto& [uid, nomination] : watcher.reconciler().absence().nominations()) {
+    const auto found = waiting.find(GroupKindOf(nomination.slot));
     if (found != waiting.end()) ++found->second.objects;
   }
   for (auto& [kind, one] : waiting) view.waiting.push_back(std::move(one));

@@ -14,7 +14,7 @@
 #include "webhook/api/auth/api_access.h"
 #include "webhook/config/config.h"
 #include "webhook/kube/server_settings.h"
-#include "webhook/watch/reconciler.h"
+#include "webhook/watch/reconcile_store.h"
 
 namespace truce {
 

@@ -193,15 +193,6 @@ void Accounts::Brought(const AccountMap& moved) {
   for (const auto& [config, account] : moved) brought_[config] = account;
 }
 
-std::vector<AccountChange> ChangesOf(const AccountMap& moving, std::string_view cluster) {
-  std::vector<AccountChange> changes;
-  changes.reserve(moving.size());
-  for (const auto& [config, account] : moving) {
-    changes.push_back({StandInFor(config, cluster), account});
-  }
-  return changes;
-}
-
 MovingAccounts AwaitedOf(const AccountMap& moving, std::string_view cluster) {
   MovingAccounts awaited;
   for (const auto& [config, account] : moving) {

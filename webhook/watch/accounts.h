@@ -8,11 +8,9 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "registry/identity/document.h"
 #include "registry/identity/identity.h"
-#include "registry/ownership/rekey.h"
 #include "webhook/watch/kinds.h"
 
 namespace truce {
@@ -49,8 +47,6 @@ std::string StandInFor(const ProviderConfigName& config, std::string_view cluste
 // stands under their stand-ins was given. External synchronization.
 class Accounts final {
  public:
-  explicit Accounts(std::string cluster) : cluster_(std::move(cluster)) {}
-
   // Configuration wins over what is read.
   void Configure(AccountMap configured) { configured_ = std::move(configured); }
   // A ProviderConfig was seen; an empty account: it names none (any more). An account once known
@@ -76,14 +72,18 @@ class Accounts final {
  private:
   std::string AccountFor(const ProviderConfigName& config) const;
 
-  std::string cluster_;
   AccountMap configured_;
   AccountMap learned_;
   AccountMap brought_;
 };
 
-// `moving` as what is to be applied, and as IdentityRules::moving.
-std::vector<AccountChange> ChangesOf(const AccountMap& moving, std::string_view cluster);
+// What is kept in the registry (ReconcileStore::Keep): accounts that ProviderConfigs told, those of
+// which all portions are through, and ProviderConfigs whose endpoint is not AWS.
+inline constexpr char kAccountsSetting[] = "accounts";
+inline constexpr char kBroughtSetting[] = "brought";
+inline constexpr char kOutsideSetting[] = "outside";
+
+// `moving` as IdentityRules::moving.
 MovingAccounts AwaitedOf(const AccountMap& moving, std::string_view cluster);
 
 // `learned`, or ProviderConfigs, as one text for a store setting, and back. Lines that cannot be

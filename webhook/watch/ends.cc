@@ -1,11 +1,12 @@
-// Ends that wait: a provider that was sent to another account finds nothing there and lets go of
-// its object. So before a witnessed end frees a name that lies in an account, the ProviderConfig
-// must be known to have been the same since the last version without `Deleting`.
+#include "webhook/watch/ends.h"
+
 #include <algorithm>
+#include <iterator>
+#include <memory>
+#include <string>
 #include <utility>
 
-#include "webhook/watch/config_history.h"
-#include "webhook/watch/reconciler.h"
+#include "registry/identity/object_view.h"
 
 namespace truce {
 namespace {
@@ -15,67 +16,76 @@ constexpr std::chrono::seconds kEndPatience{30};
 // More ends than that do not wait.
 constexpr std::size_t kHeldMax = 10'000;
 
-Slot SlotFor(const ProviderConfigName& config, const std::string& cluster) {
-  return {cluster, config.group, config.kind, config.ns, config.name};
-}
-
 }  // namespace
 
-// Whether the end is held back, since what it frees depends on its ProviderConfig.
-bool Reconciler::Hold(Item& item, std::optional<ClusterVersion> settled) {
-  const Sighting& last = *item.sighting;
-  if (!last.config || !last.facts.deleting || ports_.configs == nullptr) return false;
-  const ServedKind* kind = ports_.configs->KindOf(*last.config);
+bool Ends::OfConfig::open() const {
+  return !under_way &&
+         std::any_of(held.begin(), held.end(), [](const Held& end) { return !end.asked; });
+}
+
+bool Ends::Hold(Sight& end) {
+  const Sighting& last = *end.sighting;
+  const ConfigHistory* configs = store_.ports().configs;
+  if (!last.config || !last.facts.deleting || configs == nullptr) return false;
+  const ServedKind* kind = configs->KindOf(*last.config);
   if (kind == nullptr) return false;  // no such kind is served: nothing that could change
-  if (!settled || !last.facts.version || held_ends_ >= kHeldMax) {
-    item.config_changed = true;
+  if (!end.settled || !last.facts.version || count_ >= kHeldMax) {
+    end.config_changed = true;
     return false;
   }
-  EndAsk& ask = end_asks_[SlotFor(*last.config, rules_->identity.cluster)];
-  if (ask.ends.empty()) {
-    ask.backoff = Backoff({std::chrono::milliseconds{200}, std::chrono::seconds{5}}, ++ask_seeds_);
-    ask.due = Moment{};
-    ask.under_way = false;
+  const ProviderConfigName& config = *last.config;
+  const Slot slot{store_.cluster(), config.group, config.kind, config.ns, config.name};
+  OfConfig& one = configs_[slot];
+  if (one.held.empty()) {
+    one.backoff = Backoff({std::chrono::milliseconds{200}, std::chrono::seconds{5}}, ++seeds_);
+    one.due = Moment{};
+    one.under_way = false;
   }
-  ask.get = {*kind, SlotFor(*last.config, rules_->identity.cluster)};
-  ask.config = *last.config;
-  ask.ends.push_back({.item = item, .from = *settled, .to = *last.facts.version});
-  ++held_ends_;
+  one.get = {*kind, slot};
+  one.config = config;
+  one.held.push_back({.end = end, .from = *end.settled, .to = *last.facts.version});
+  ++count_;
   return true;
 }
 
-void Reconciler::GetsOfEnds(Moment now, std::size_t count, std::vector<GetWanted>& wanted) {
-  for (auto& [slot, ask] : end_asks_) {
+void Ends::Gets(Moment now, std::size_t count, std::vector<GetWanted>& wanted) {
+  for (auto& [slot, one] : configs_) {
     if (wanted.size() >= count) return;
-    for (HeldEnd& end : ask.ends) {
+    for (Held& end : one.held) {
       if (!end.since) end.since = now;
     }
-    const bool open = std::any_of(ask.ends.begin(), ask.ends.end(),
-                                  [](const HeldEnd& end) { return !end.asked; });
-    if (!open || ask.under_way || ask.due > now) continue;
-    for (HeldEnd& end : ask.ends) end.asked = true;
-    ask.under_way = true;
-    wanted.push_back(ask.get);
+    if (!one.open() || one.due > now) continue;
+    for (Held& end : one.held) end.asked = true;
+    one.under_way = true;
+    wanted.push_back(one.get);
   }
 }
 
-bool Reconciler::GotForEnds(Moment now, const GetWanted& get, const ApiResult<ListPage>& answer) {
-  const auto at = end_asks_.find(get.slot);
-  if (at == end_asks_.end() || !at->second.under_way) return false;
-  EndAsk& ask = at->second;
-  ask.under_way = false;
+std::optional<Moment> Ends::GetDue() const {
+  std::optional<Moment> due;
+  for (const auto& [slot, one] : configs_) {
+    if (one.open() && (!due || one.due < *due)) due = one.due;
+  }
+  return due;
+}
+
+bool Ends::Got(Moment now, const GetWanted& get, const ApiResult<ListPage>& answer) {
+  const auto at = configs_.find(get.slot);
+  if (at == configs_.end() || !at->second.under_way) return false;
+  OfConfig& one = at->second;
+  one.under_way = false;
   std::optional<ClusterVersion> found;
   bool read = answer.ok();
   if (read && !answer.value().objects.empty()) {
     const Result<Document> document = reader_.Read(answer.value().objects.front());
-    read = document.ok();
-    if (read)
-      found = VersionNumber(
-          StringOf(document.value().root().Child("metadata").Child("resourceVersion")));
-    read = read && found;
+    if (document.ok()) {
+      const Value metadata = document.value().root().Child("metadata");
+      found = VersionNumber(StringOf(metadata.Child("resourceVersion")));
+    }
+    read = found.has_value();
   }
-  if (!read) ask.due = now + ask.backoff.Next();
-  for (HeldEnd& end : ask.ends) {
+  if (!read) one.due = now + one.backoff.Next();
+  for (Held& end : one.held) {
     if (!end.asked || end.answered) continue;
     end.asked = read;
     end.answered = read;
@@ -84,33 +94,40 @@ bool Reconciler::GotForEnds(Moment now, const GetWanted& get, const ApiResult<Li
   return true;
 }
 
-Result<void> Reconciler::SettleEnds(Moment now) {
-  for (auto at = end_asks_.begin(); at != end_asks_.end();) {
-    EndAsk& ask = at->second;
-    for (auto end = ask.ends.begin(); end != ask.ends.end();) {
-      const bool known = end->answered && ports_.configs->Knows(ask.config, end->found);
-      const bool late = end->since && now - *end->since > kEndPatience;
+Result<void> Ends::Settle(Moment now) {
+  const ConfigHistory* configs = store_.ports().configs;
+  for (auto at = configs_.begin(); at != configs_.end();) {
+    OfConfig& one = at->second;
+    for (auto held = one.held.begin(); held != one.held.end();) {
+      const bool known = held->answered && configs->Knows(one.config, held->found);
+      const bool late = held->since && now - *held->since > kEndPatience;
       if (!known && !late) {
-        ++end;
+        ++held;
         continue;
       }
       std::optional<std::string> fields;
-      if (known) fields = ports_.configs->Throughout(ask.config, end->from, end->to);
-      Item item = end->item;
-      item.config_changed = !fields;
+      if (known) fields = configs->Throughout(one.config, held->from, held->to);
+      Sight end = held->end;
+      end.config_changed = !fields;
       if (fields) {
         // As it was then, whatever it is now.
-        Sighting sighting = *item.sighting;
+        Sighting sighting = *end.sighting;
         sighting.facts.account_fields = *std::move(fields);
-        item.sighting = std::make_shared<const Sighting>(std::move(sighting));
+        end.sighting = std::make_shared<const Sighting>(std::move(sighting));
       }
-      TRUCE_RETURN_IF_ERROR(Apply({std::move(item)}));
-      end = ask.ends.erase(end);
-      --held_ends_;
+      TRUCE_RETURN_IF_ERROR(sights_.Apply({std::move(end)}));
+      held = one.held.erase(held);
+      --count_;
     }
-    at = ask.ends.empty() && !ask.under_way ? end_asks_.erase(at) : std::next(at);
+    at = one.held.empty() && !one.under_way ? configs_.erase(at) : std::next(at);
   }
   return {};
+}
+
+std::set<GroupKind> Ends::Waiting() const {
+  std::set<GroupKind> kinds;
+  for (const auto& [slot, one] : configs_) kinds.insert(GroupKindOf(slot));
+  return kinds;
 }
 
 }  // namespace truce

@@ -54,12 +54,13 @@ Result<void> Engine::Ask(Work work, Deadline deadline) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (stopping_) return Error{ErrorCode::kUnavailable, "the watch of the cluster is ending"};
-    inputs_.emplace_back(Work([done, work = std::move(work)](Watcher& watcher, Moment now) {
+    inputs_.emplace_back([done, work = std::move(work)](Watcher& watcher, Moment now) {
       work(watcher, now);
       const std::lock_guard<std::mutex> done_lock(done->mutex);
       done->is_done = true;
       done->changed.notify_all();
-    }));
+      return true;
+    });
   }
   inputs_changed_.notify_one();
   std::unique_lock<std::mutex> lock(done->mutex);
@@ -75,7 +76,9 @@ bool Engine::Events(WatchId id, std::vector<WatchEvent>& events) {
       return false;
     }
     ++batches_;
-    inputs_.emplace_back(Batch{id, std::move(events)});
+    inputs_.emplace_back([id, events = std::move(events)](Watcher& watcher, Moment now) mutable {
+      return watcher.Events(now, id, events);
+    });
   }
   events.clear();
   inputs_changed_.notify_one();
@@ -83,7 +86,10 @@ bool Engine::Events(WatchId id, std::vector<WatchEvent>& events) {
 }
 
 void Engine::Ended(WatchId id, std::optional<ApiError> error) {
-  Put(StreamEnd{id, std::move(error)});
+  Put([id, error = std::move(error)](Watcher& watcher, Moment now) {
+    watcher.Ended(now, id, error);
+    return true;
+  });
 }
 
 void Engine::Put(Input input) {
@@ -94,29 +100,12 @@ void Engine::Put(Input input) {
   inputs_changed_.notify_one();
 }
 
-bool Engine::Hand(Moment now, Input& input) {
-  if (auto* discovered = std::get_if<Discovered>(&input)) {
-    watcher_->Discovered(now, std::move(discovered->answer));
-  } else if (auto* listed = std::get_if<Listed>(&input)) {
-    watcher_->Listed(now, listed->id, std::move(listed->answer));
-  } else if (auto* got = std::get_if<Got>(&input)) {
-    watcher_->Got(now, got->get, got->answer);
-  } else if (auto* batch = std::get_if<Batch>(&input)) {
-    return watcher_->Events(now, batch->id, batch->events);
-  } else if (auto* end = std::get_if<StreamEnd>(&input)) {
-    watcher_->Ended(now, end->id, std::move(end->error));
-  } else if (auto* work = std::get_if<Work>(&input)) {
-    (*work)(*watcher_, now);
-  }
-  return true;
-}
-
 void Engine::Drive() {
   // Inputs taken and not handed over yet. A batch without room waits, and all after it: order is
   // kept within a stream, and an end must not overtake its events.
   std::deque<Input> taken;
   while (true) {
-    while (!taken.empty() && Hand(Now(), taken.front())) taken.pop_front();
+    while (!taken.empty() && taken.front()(*watcher_, Now())) taken.pop_front();
     Do(watcher_->Tick(Now()));
     const std::optional<Moment> due = watcher_->Due();
     const Moment sleep_end = std::min(due.value_or(Moment::max()), Now() + kLongestSleep);
@@ -145,22 +134,33 @@ void Engine::Do(Wishes wishes) {
   if (!wishes.discover && wishes.lists.empty() && wishes.gets.empty()) return;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (wishes.discover) calls_.emplace_back(DiscoverCall{});
-    for (ListWanted& list : wishes.lists) calls_.emplace_back(std::move(list));
-    for (GetWanted& get : wishes.gets) calls_.emplace_back(std::move(get));
+    if (wishes.discover) {
+      calls_.emplace_back([this](Deadline deadline) -> Input {
+        return [answer = api_.Discover(deadline)](Watcher& watcher, Moment now) {
+          watcher.Discovered(now, answer);
+          return true;
+        };
+      });
+    }
+    for (ListWanted& list : wishes.lists) {
+      calls_.emplace_back([this, list = std::move(list)](Deadline deadline) -> Input {
+        return [id = list.id, answer = api_.List(list.query, deadline)](Watcher& watcher,
+                                                                        Moment now) mutable {
+          watcher.Listed(now, id, std::move(answer));
+          return true;
+        };
+      });
+    }
+    for (GetWanted& get : wishes.gets) {
+      calls_.emplace_back([this, get = std::move(get)](Deadline deadline) -> Input {
+        return [get, answer = api_.List(get.query(), deadline)](Watcher& watcher, Moment now) {
+          watcher.Got(now, get, answer);
+          return true;
+        };
+      });
+    }
   }
   calls_changed_.notify_all();
-}
-
-Engine::Input Engine::Answer(const Call& call) {
-  const Deadline deadline = Now() + options_.call_timeout;
-  if (const auto* list = std::get_if<ListWanted>(&call)) {
-    return Listed{list->id, api_.List(list->query, deadline)};
-  }
-  if (const auto* get = std::get_if<GetWanted>(&call)) {
-    return Got{*get, api_.List(get->query(), deadline)};
-  }
-  return Discovered{api_.Discover(deadline)};
 }
 
 void Engine::Fetch() {
@@ -171,7 +171,7 @@ void Engine::Fetch() {
     const Call call = std::move(calls_.front());
     calls_.pop_front();
     lock.unlock();
-    Put(Answer(call));
+    Put(call(Now() + options_.call_timeout));
   }
 }
 

@@ -12,7 +12,6 @@
 #include <mutex>
 #include <optional>
 #include <thread>
-#include <variant>
 #include <vector>
 
 #include "registry/base/clock.h"
@@ -57,36 +56,15 @@ class Engine final : public WatchHandler {
   void Ended(WatchId id, std::optional<ApiError> error) override;
 
  private:
-  struct Discovered {
-    ApiResult<Discovery> answer;
-  };
-  struct Listed {
-    std::uint64_t id;
-    ApiResult<ListPage> answer;
-  };
-  struct Got {
-    GetWanted get;
-    ApiResult<ListPage> answer;
-  };
-  struct Batch {
-    WatchId id;
-    std::vector<WatchEvent> events;
-  };
-  struct StreamEnd {
-    WatchId id;
-    std::optional<ApiError> error;
-  };
-  using Input = std::variant<Discovered, Listed, Got, Batch, StreamEnd, Work>;
-  struct DiscoverCall {};
-  using Call = std::variant<DiscoverCall, ListWanted, GetWanted>;
+  // Hands the watcher what came. False: it has no room for it now.
+  using Input = std::function<bool(Watcher&, Moment now)>;
+  // Asks the API server; the answer is the next input.
+  using Call = std::function<Input(Deadline deadline)>;
 
   void Drive();
   void Fetch();
   void Put(Input input);
-  // False: the watcher has no room for it now.
-  bool Hand(Moment now, Input& input);
   void Do(Wishes wishes);
-  Input Answer(const Call& call);
 
   std::unique_ptr<Watcher> watcher_;
   ClusterApi& api_;

@@ -18,6 +18,12 @@
 
 namespace truce {
 
+// The kind of the object in `slot`.
+inline GroupKind GroupKindOf(const Slot& slot) { return {slot.group, slot.kind}; }
+inline bool IsOf(const Slot& slot, const GroupKind& kind) {
+  return slot.group == kind.group && slot.kind == kind.kind;
+}
+
 // What the objects of a followed kind are to the registry. Values order the first start: what the
 // later ones need to be understood is listed first.
 enum class Role : std::uint8_t {

@@ -113,8 +113,8 @@ std::optional<RecoveryState> RecoveryOf(const Facts& facts) {
 
 Result<std::optional<RecoveryState>> ReadRecovery(const Store& store, Deadline deadline) {
   std::optional<RecoveryState> state;
-  const auto look = [&](const Facts& facts) { state = RecoveryOf(facts); };
-  TRUCE_RETURN_IF_ERROR(store.Read(look, deadline));
+  const auto read = [&](const Facts& facts) { state = RecoveryOf(facts); };
+  TRUCE_RETURN_IF_ERROR(store.Read(read, deadline));
   return state;
 }
 

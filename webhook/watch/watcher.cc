@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "webhook/watch/followed.h"
-
 namespace truce {
 namespace {
 
-constexpr std::chrono::seconds kSecondLook{30};  // how often kinds are looked for that need one
+constexpr std::chrono::seconds kSecondLists{30};  // how often kinds are looked for that need one
 constexpr std::chrono::milliseconds kStoreBackoffMax{10'000};
-constexpr char kMappedSetting[] = "mapped/";
+constexpr char kMappedSetting[] = "mapped";
 
 ReconcilePorts With(const ConfigHistory& configs, ReconcilePorts ports) {
   ports.configs = &configs;
@@ -23,23 +21,21 @@ Watcher::Watcher(WatcherPorts ports, const ReconcileRules& rules, WatcherOptions
     : options_(std::move(options)),
       ports_(std::move(ports)),
       reconciler_(With(configs_, ports_.reconcile), rules),
-      accounts_(rules.identity.cluster),
       discovery_backoff_({options_.times.backoff_min, options_.times.backoff_max}, options_.seed),
       store_backoff_({options_.store_retry, kStoreBackoffMax}, options_.seed) {
   accounts_.Configure(rules.identity.accounts);
   Enqueue([this]() -> Result<void> {
-    const std::string& cluster = reconciler_.rules().identity.cluster;
-    TRUCE_ASSIGN_OR_RETURN(const std::string learned, reconciler_.Kept(kAccountsSetting + cluster));
-    TRUCE_ASSIGN_OR_RETURN(const std::string brought, reconciler_.Kept(kBroughtSetting + cluster));
-    TRUCE_ASSIGN_OR_RETURN(const std::string outside, reconciler_.Kept(kOutsideSetting + cluster));
+    const ReconcileStore& store = reconciler_.store();
+    TRUCE_ASSIGN_OR_RETURN(const std::string learned, store.Kept(kAccountsSetting));
+    TRUCE_ASSIGN_OR_RETURN(const std::string brought, store.Kept(kBroughtSetting));
+    TRUCE_ASSIGN_OR_RETURN(const std::string outside, store.Kept(kOutsideSetting));
     accounts_.Remember(AccountsFromText(learned), AccountsFromText(brought));
     outside_ = ConfigsFromText(outside);
     UseLearned();
     return {};
   });
   Enqueue([this]() -> Result<void> {
-    TRUCE_ASSIGN_OR_RETURN(const std::string kept,
-                           reconciler_.Kept(kMappedSetting + reconciler_.rules().identity.cluster));
+    TRUCE_ASSIGN_OR_RETURN(const std::string kept, reconciler_.store().Kept(kMappedSetting));
     unmapped_ = Unmapped::FromText(kept);
     unmapped_known_ = true;
     kinds_stale_ = true;
@@ -138,21 +134,17 @@ void Watcher::NoteMappings(const std::set<GroupKind>& followed) {
   }
   const Timestamp now = ports_.reconcile.clock.Now();
   if (!unmapped_.Update(mapped, followed, now)) return;
-  Enqueue([this] {
-    return reconciler_.Keep(kMappedSetting + reconciler_.rules().identity.cluster,
-                            unmapped_.ToText());
-  });
+  Enqueue([this] { return reconciler_.store().Keep(kMappedSetting, unmapped_.ToText()); });
 }
 
 // A page at a time, so that nothing else waits long.
 Result<void> Watcher::EndUnmapped() {
-  const ReconcileRules& rules = reconciler_.rules();
-  for (const GroupKind& kind : unmapped_.Due(ports_.reconcile.clock.Now(), rules.settle_time)) {
-    TRUCE_ASSIGN_OR_RETURN(const bool all, reconciler_.EndUnread(kind));
+  const std::chrono::milliseconds settle_time = reconciler_.rules().settle_time;
+  for (const GroupKind& kind : unmapped_.Due(ports_.reconcile.clock.Now(), settle_time)) {
+    TRUCE_ASSIGN_OR_RETURN(const bool all, reconciler_.absence().EndUnread(kind));
     if (!all) return {};
     unmapped_.Forget(kind);
-    TRUCE_RETURN_IF_ERROR(
-        reconciler_.Keep(kMappedSetting + rules.identity.cluster, unmapped_.ToText()));
+    TRUCE_RETURN_IF_ERROR(reconciler_.store().Keep(kMappedSetting, unmapped_.ToText()));
   }
   return {};
 }
@@ -183,7 +175,7 @@ KindStatus Watcher::StatusOf(const Followed& followed) const {
     status.problem = std::string(Name(error.kind)) + ": " + error.message;
   }
   if (!status.problem.empty()) status.since = followed.problem_since;
-  status.frozen = reconciler_.FrozenFor(status.kind.group_kind());
+  status.frozen = reconciler_.absence().FrozenFor(status.kind.group_kind());
   return status;
 }
 
@@ -201,8 +193,8 @@ void Watcher::Report(Followed& followed) {
     const bool was_out = followed.reported && (followed.reported->state == KindState::kFailing ||
                                                followed.reported->state == KindState::kUnserved);
     if (out != was_out || (out && followed.reported->problem != status.problem)) {
-      reconciler_.Freeze(kind, out ? status.problem : std::string());
-      status.frozen = reconciler_.FrozenFor(kind);
+      reconciler_.absence().Freeze(kind, out ? status.problem : std::string());
+      status.frozen = reconciler_.absence().FrozenFor(kind);
     }
   }
   if (followed.reported == status) return;
@@ -252,11 +244,11 @@ void Watcher::TickFollowers(Moment now, Wishes& wishes) {
 }
 
 // Kinds of which the brake holds nominations back until a second list.
-void Watcher::LookTwice(Moment now) {
-  if (now < second_look_due_) return;
-  second_look_due_ = now + kSecondLook;
+void Watcher::ListHeldBack(Moment now) {
+  if (now < second_lists_due_) return;
+  second_lists_due_ = now + kSecondLists;
   const Timestamp time = ports_.reconcile.clock.Now();
-  for (const auto& [kind, first_absent] : reconciler_.WaitForSecondList()) {
+  for (const auto& [kind, first_absent] : reconciler_.absence().WaitForSecondList()) {
     if (time - first_absent < kBrakeSecondLook) continue;
     Followed* followed = FindKind(kind);
     if (followed == nullptr || followed->follower.state() != KindState::kWatched) continue;
@@ -294,12 +286,14 @@ Wishes Watcher::Tick(Moment now) {
     wishes.discover = true;
   }
   if (ready()) {
-    LookTwice(now);
+    ListHeldBack(now);
     if (now >= proofs_due_) {
       proofs_due_ = now + options_.proofs;
-      (void)reconciler_.CollectProofs();  // a store that fails is asked again
-      (void)reconciler_.Sweep();
-      (void)reconciler_.SettleOverdue(now);
+      // A store that fails is asked again.
+      (void)reconciler_.proofs().Collect();
+      (void)reconciler_.absence().Sweep();
+      (void)reconciler_.proofs().SettleOverdue(now);
+      (void)reconciler_.ends().Settle(now);
       (void)EndUnmapped();
     }
   }
@@ -327,7 +321,7 @@ std::optional<Moment> Watcher::Due() const {
   }
   if (ready()) {
     add(proofs_due_);
-    add(second_look_due_);
+    add(second_lists_due_);
   }
   for (const Followed* followed : by_role_) {
     const auto one = followed->follower.Due();
@@ -369,7 +363,7 @@ void Watcher::Listed(Moment now, std::uint64_t id, ApiResult<ListPage> answer) {
     // A poll moves the version from which the kind is watched: what a GET saw before may have ended
     // before it.
     Enqueue([this, kind = followed->follower.kind().group_kind()]() -> Result<void> {
-      reconciler_.OvertakeAsks(kind);
+      reconciler_.Overtake(kind);
       return {};
     });
   }
@@ -413,7 +407,7 @@ void Watcher::Got(Moment now, const GetWanted& get, const ApiResult<ListPage>& a
   Enqueue([this, get, answer]() -> Result<void> {
     TRUCE_RETURN_IF_ERROR(reconciler_.Got(now_, get, answer));
     // An empty kind is not empty: its end must be told.
-    Followed* followed = FindKind({get.slot.group, get.slot.kind});
+    Followed* followed = FindKind(GroupKindOf(get.slot));
     if (answer.ok() && followed != nullptr) followed->follower.Wanted(now_);
     return {};
   });
@@ -447,7 +441,7 @@ void Watcher::SetRules(Moment now, ReconcileRules rules) {
   rules.identity.composites = CompositesDefined();
   rules.identity.outside = outside_;
   if (ProviderConfigsKnown()) rules.identity.account_fields = configs_.Fields();
-  reconciler_.SetRules(std::move(rules));
+  reconciler_.store().SetRules(std::move(rules));
   UseLearned();
   kinds_stale_ = true;
   ListAgain(now, Again::kAll);
@@ -471,9 +465,11 @@ Result<std::size_t> Watcher::ReleaseBrake(Moment now, const std::optional<GroupK
   for (Followed* followed : by_role_) {
     const GroupKind name = followed->follower.kind().group_kind();
     if (kind && *kind != name) continue;
-    if (!reconciler_.FrozenFor(name).empty() && followed->served()) frozen.push_back(followed);
+    if (!reconciler_.absence().FrozenFor(name).empty() && followed->served())
+      frozen.push_back(followed);
   }
-  TRUCE_ASSIGN_OR_RETURN(const std::size_t count, reconciler_.ReleaseBrake(kind, actor, reason));
+  TRUCE_ASSIGN_OR_RETURN(const std::size_t count,
+                         reconciler_.absence().ReleaseBrake(kind, actor, reason));
   for (Followed* followed : frozen) {
     followed->follower.Relist(now);
     TellGap(*followed);

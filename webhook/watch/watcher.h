@@ -14,10 +14,12 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "webhook/kube/backoff.h"
 #include "webhook/kube/cluster_api.h"
+#include "webhook/watch/account_pass.h"
 #include "webhook/watch/accounts.h"
 #include "webhook/watch/config_history.h"
 #include "webhook/watch/doubts.h"
@@ -120,7 +122,7 @@ class Watcher final {
   void Resync(Moment now);
   // A complete list of every recorded kind was applied since the start or the last Resync.
   bool resynced() const;
-  // See Reconciler::ReleaseBrake; kinds frozen for an empty list are listed again.
+  // See Absence::ReleaseBrake; kinds frozen for an empty list are listed again.
   Result<std::size_t> ReleaseBrake(Moment now, const std::optional<GroupKind>& kind,
                                    const std::string& actor, const std::string& reason);
 
@@ -140,13 +142,32 @@ class Watcher final {
   const Accounts& accounts() const { return accounts_; }
 
  private:
-  struct Followed;
+  // One kind as the watcher keeps it.
+  struct Followed {
+    Followed(FollowedKind kind, FollowerTimes times, std::uint64_t seed, Moment now)
+        : follower(std::move(kind), times, seed), since(now) {}
+
+    Role role() const { return follower.kind().role; }
+    bool served() const { return follower.state() != KindState::kUnserved; }
+
+    Follower follower;
+    Moment since;           // known since
+    bool awaited = true;    // not attempted since the start, or since rules changed before it
+    bool resync = true;     // no complete list was applied since the start or the last resync
+    bool dirty = true;      // its status is to be reported
+    bool gap_told = false;  // the reconciler knows of the gap
+    std::optional<WatchId> watch;
+    std::optional<Timestamp> problem_since;
+    std::optional<KindStatus> reported;
+  };
   // Work on the store, done in order; repeated until it succeeds.
   struct Task {
     std::function<Result<void>()> run;
     std::size_t events = 0;
   };
   enum class Again : std::uint8_t { kAll, kManaged };
+  // CRDs come in crowds: discovered once they are there.
+  static constexpr std::chrono::seconds kCrdsSettle{1};
 
   // work (watcher_tasks.cc)
   void Pump(Moment now);
@@ -160,9 +181,8 @@ class Watcher final {
   void SawEndpoint(const ProviderConfigName& config, bool outside);
   bool MayBring() const;
   void BringAccounts(Moment now);
-  Result<void> BringPortion();
-  Result<void> KeepBrought(Accounts accounts);
   void UseLearned();
+  void StoreFailed(Moment now, const Error& error);
   std::set<GroupKind> CompositesDefined() const;
   // All ProviderConfigs there are were seen.
   bool ProviderConfigsKnown() const;
@@ -179,7 +199,7 @@ class Watcher final {
   bool PrerequisitesKnown() const;
   bool MayTick(const Followed& followed) const;
   void TickFollowers(Moment now, Wishes& wishes);
-  void LookTwice(Moment now);
+  void ListHeldBack(Moment now);
   void HurryWaiting(Moment now);
   KindStatus StatusOf(const Followed& followed) const;
   void NoteMappings(const std::set<GroupKind>& followed);
@@ -190,8 +210,7 @@ class Watcher final {
   ConfigHistory configs_;
   Reconciler reconciler_;
   Accounts accounts_;
-  AccountMap bringing_;    // Accounts::Moving when the pass that runs began
-  KeyText brought_until_;  // the last key that it looked at
+  AccountPass account_pass_{accounts_, reconciler_.store()};
   Moment bring_due_{};
   bool list_when_brought_ = false;  // a ProviderConfig moved
   Unmapped unmapped_;
@@ -214,7 +233,7 @@ class Watcher final {
   Backoff discovery_backoff_;
   Moment discovery_due_{};
   Moment proofs_due_{};
-  Moment second_look_due_{};
+  Moment second_lists_due_{};
   Moment now_{};  // of the call that runs
   std::optional<Moment> store_due_;
   Backoff store_backoff_;

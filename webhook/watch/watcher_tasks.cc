@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "registry/identity/object_view.h"
-#include "webhook/watch/followed.h"
 #include "webhook/watch/watcher.h"
 
 namespace truce {
@@ -30,8 +29,7 @@ void Watcher::Pump(Moment now) {
       for (Followed* followed : by_role_) Touch(*followed);
     }
     if (!result.ok()) {
-      store_problem_ = result.error().message;
-      store_due_ = now + store_backoff_.Next();
+      StoreFailed(now, result.error());
       return;
     }
     if (done) break;
@@ -40,6 +38,11 @@ void Watcher::Pump(Moment now) {
   }
   store_problem_.clear();
   store_backoff_.Reset();
+}
+
+void Watcher::StoreFailed(Moment now, const Error& error) {
+  store_problem_ = error.message;
+  store_due_ = now + store_backoff_.Next();
 }
 
 void Watcher::TakeNews(Followed& followed, FollowerNews news) {
@@ -83,7 +86,7 @@ void Watcher::TakeRecorded(const GroupKind& kind, FollowerNews news) {
   }
   if (!news.passed.empty()) {
     Enqueue([this, kind, passed = std::move(news.passed)] {
-      return reconciler_.Passed(now_, kind, passed);
+      return reconciler_.proofs().Passed(now_, kind, passed);
     });
   }
 }
@@ -96,13 +99,13 @@ void Watcher::TakeInbox(Moment now) {
     if (Followed* followed = FindKind(kind)) followed->follower.Wanted(now);
   }
   for (const Slot& slot : contents->unknown) {
-    if (Followed* followed = FindKind({slot.group, slot.kind})) followed->follower.Wanted(now);
-    reconciler_.LookAt(slot);
+    if (Followed* followed = FindKind(GroupKindOf(slot))) followed->follower.Wanted(now);
+    reconciler_.proofs().See(slot);
   }
   if (contents->prove.empty()) return;
   Enqueue([this, contents] {
     const std::vector<RowId> rows(contents->prove.begin(), contents->prove.end());
-    return reconciler_.Prove(rows);
+    return reconciler_.proofs().Prove(rows);
   });
 }
 
@@ -122,7 +125,7 @@ void Watcher::SawObjects(Followed& followed, const FollowerNews& news) {
   if (!configs) return;
   if (news.finished) configs_.FinishList(kind);
   UseLearned();
-  Enqueue([this] { return reconciler_.SettleEnds(now_); });
+  Enqueue([this] { return reconciler_.ends().Settle(now_); });
 }
 
 void Watcher::SawObject(Followed& followed, Value object, bool gone) {
@@ -174,10 +177,8 @@ void Watcher::SawObject(Followed& followed, Value object, bool gone) {
 void Watcher::SawAccount(const ProviderConfigName& config, const std::string& account) {
   const Accounts::News news = accounts_.Saw(config, account);
   if (news == Accounts::News::kNone) return;
-  Enqueue([this] {
-    return reconciler_.Keep(kAccountsSetting + reconciler_.rules().identity.cluster,
-                            ToText(accounts_.learned()));
-  });
+  Enqueue(
+      [this] { return reconciler_.store().Keep(kAccountsSetting, ToText(accounts_.learned())); });
   UseLearned();
   list_when_brought_ = list_when_brought_ || news == Accounts::News::kMoved;
 }
@@ -189,55 +190,21 @@ void Watcher::SawEndpoint(const ProviderConfigName& config, bool outside) {
   } else {
     outside_.erase(config);
   }
-  Enqueue([this] {
-    return reconciler_.Keep(kOutsideSetting + reconciler_.rules().identity.cluster,
-                            ToText(outside_));
-  });
+  Enqueue([this] { return reconciler_.store().Keep(kOutsideSetting, ToText(outside_)); });
   UseLearned();
 }
 
-bool Watcher::MayBring() const {
-  return tasks_.empty() && !store_due_ && !accounts_.Moving().empty();
-}
+bool Watcher::MayBring() const { return tasks_.empty() && !store_due_ && account_pass_.wanted(); }
 
-// Gives what stands under stand-ins its names in the accounts that are known now, a portion at a
-// time. Which passes are through is kept with the last one: a process that ends before begins anew.
 void Watcher::BringAccounts(Moment now) {
   if (!MayBring() || now < bring_due_) return;
   bring_due_ = now + options_.portions;
-  const Result<void> brought = BringPortion();
-  if (brought.ok()) return;
-  store_problem_ = brought.error().message;
-  store_due_ = now + store_backoff_.Next();
-}
-
-Result<void> Watcher::KeepBrought(Accounts accounts) {
-  const std::string& cluster = reconciler_.rules().identity.cluster;
-  TRUCE_RETURN_IF_ERROR(reconciler_.Keep(kBroughtSetting + cluster, ToText(accounts.brought())));
-  accounts_ = std::move(accounts);
-  return {};
-}
-
-Result<void> Watcher::BringPortion() {
-  const std::string& cluster = reconciler_.rules().identity.cluster;
-  Accounts next = accounts_;
-  if (AccountMap moving = accounts_.Moving(); moving != bringing_) {
-    next.Begin(moving);
-    TRUCE_RETURN_IF_ERROR(KeepBrought(next));
-    bringing_ = std::move(moving);
-    brought_until_ = {};
-  }
-  TRUCE_ASSIGN_OR_RETURN(KeyText last,
-                         reconciler_.LocatePortion(ChangesOf(bringing_, cluster), brought_until_));
-  brought_until_ = std::move(last);
-  if (!brought_until_.empty()) return {};
-  next.Brought(bringing_);
-  TRUCE_RETURN_IF_ERROR(KeepBrought(std::move(next)));
-  bringing_.clear();
+  const Result<bool> through = account_pass_.Step();
+  if (!through.ok()) return StoreFailed(now, through.error());
+  if (!through.value()) return;
   UseLearned();
   // What rows do not tell of the objects there, such as ids, is read anew.
   if (std::exchange(list_when_brought_, false)) ListAgain(now_, Again::kManaged);
-  return {};
 }
 
 std::set<GroupKind> Watcher::CompositesDefined() const {
@@ -271,7 +238,7 @@ void Watcher::UseLearned() {
     rules.identity.outside = learned.outside;
     rules.identity.composites = learned.composites;
     rules.identity.account_fields = std::move(fields);
-    reconciler_.SetRules(std::move(rules));
+    reconciler_.store().SetRules(std::move(rules));
   }
   for (const GroupKind& kind : composites) {
     if (Followed* followed = FindKind(kind)) ListAgain(now_, *followed);

@@ -1,0 +1,62 @@
+#include "webhook/watch/reconcile_store.h"
+
+#include "registry/base/assert.h"
+#include "registry/ownership/ledger.h"
+#include "registry/ownership/rows.h"
+#include "registry/store/store.h"
+
+namespace truce {
+
+ReconcileStore::ReconcileStore(ReconcilePorts ports, ReconcileRules rules)
+    : ports_(std::move(ports)) {
+  SetRules(std::move(rules));
+}
+
+void ReconcileStore::SetRules(ReconcileRules rules) {
+  TRUCE_ASSERT(rules.catalogue != nullptr);
+  rules_ = std::make_shared<const ReconcileRules>(std::move(rules));
+}
+
+Result<void> ReconcileStore::Read(const std::function<void(const Facts&)>& read) const {
+  return ports_.store.Read(read, ports_.deadline());
+}
+
+Changes ReconcileStore::Outcome(const Facts& facts, const Change& change) const {
+  Ledger ledger(facts, now(), ports_.ids, rules_->parties);
+  change(ledger);
+  return ledger.Take();
+}
+
+Result<void> ReconcileStore::Write(const Change& change) {
+  Result<void> written = TryToWrite(change);
+  if (written.ok() || written.error().code != ErrorCode::kInternal) return written;
+  ++breaches_;
+  breach_ = written.error().message;
+  return {};
+}
+
+Result<void> ReconcileStore::TryToWrite(Change change) {
+  // The store may run it after this call gave up: it owns all it needs.
+  auto decide = [change = std::move(change), rules = rules_, ids = ports_.ids,
+                 now = now()](const Facts& facts) {
+    Ledger ledger(facts, now, ids, rules->parties);
+    change(ledger);
+    return ledger.Take();
+  };
+  return ports_.store.Apply({}, decide, ports_.deadline());
+}
+
+Result<void> ReconcileStore::Keep(const std::string& name, const std::string& value) {
+  const std::string setting = name + "/" + cluster();
+  return Write([setting, value](Ledger& ledger) { ledger.PutSetting(setting, value); });
+}
+
+Result<std::string> ReconcileStore::Kept(const std::string& name) const {
+  const std::string setting = name + "/" + cluster();
+  std::string value;
+  TRUCE_RETURN_IF_ERROR(
+      Read([&](const Facts& facts) { value = facts.Setting(setting).value_or(""); }));
+  return value;
+}
+
+}  // namespace truce

@@ -1,0 +1,129 @@
+// ReconcileStore: how the watch reads and writes the registry. One decision is one commit; what
+// would break an invariant is left out.
+#ifndef TRUCE_WEBHOOK_WATCH_RECONCILE_STORE_H_
+#define TRUCE_WEBHOOK_WATCH_RECONCILE_STORE_H_
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "registry/base/clock.h"
+#include "registry/base/result.h"
+#include "registry/identity/identity.h"
+#include "registry/ownership/ids.h"
+#include "webhook/watch/config_history.h"
+#include "webhook/watch/doubts.h"
+#include "webhook/watch/sighting.h"
+
+namespace truce {
+
+class Facts;
+class Ledger;
+class Store;
+struct Changes;
+
+// Sightings in one transaction: enough to share its commit, few enough that reviews, which the same
+// writer serves, do not wait long.
+inline constexpr std::size_t kSightingsAtOnce = 128;
+
+// Rows in one commit of a pass that nothing waits for.
+inline constexpr std::size_t kPortion = 16;
+
+// What the reconciler stands on; all must outlive it.
+struct ReconcilePorts {
+  Store& store;
+  const Clock& clock;
+  IdSource ids;
+  std::function<Deadline()> deadline;  // by when the next call of the store must have answered
+  SightObserver* observer = nullptr;   // may be null
+  DoubtBoard* doubts = nullptr;        // may be null
+  // Null: nothing is known of ProviderConfigs.
+  const ConfigHistory* configs = nullptr;
+};
+
+struct ReconcileRules {
+  std::shared_ptr<const Catalogue> catalogue;  // never null; identity.catalogue points to it
+  IdentityRules identity;                      // accounts: configured and learned
+  PartyRules parties;
+  std::chrono::seconds reservation_ttl{180};
+  // How long what a kind declared stays on record when its mapping rule is gone.
+  std::chrono::milliseconds settle_time{std::chrono::hours{24}};
+};
+
+// External synchronization. Errors are the store's; a call that returned one is to be repeated: all
+// that the watch writes is idempotent (I9). Durable on return.
+class ReconcileStore final {
+ public:
+  using Change = std::function<void(Ledger&)>;
+
+  ReconcileStore(ReconcilePorts ports, ReconcileRules rules);
+
+  // From the next decision on.
+  void SetRules(ReconcileRules rules);
+  // Never null. Shared with decisions, which the store may run after the call for them gave up.
+  const std::shared_ptr<const ReconcileRules>& rules() const { return rules_; }
+  const std::string& cluster() const { return rules_->identity.cluster; }
+  const ReconcilePorts& ports() const { return ports_; }
+  Timestamp now() const { return ports_.clock.Now(); }
+
+  // Runs `read` on committed facts: Store::Read.
+  Result<void> Read(const std::function<void(const Facts&)>& read) const;
+  // What `change` would write if these were the facts.
+  Changes Outcome(const Facts& facts, const Change& change) const;
+  // Runs `change` in one commit; it owns all it needs. One that would break an invariant would do
+  // so again, and all that follows would wait for it: it is left out, and counted.
+  Result<void> Write(const Change& change);
+  // `write(item, ledger)` for each of `items`, in order, `at_once` of them in one commit. Where one
+  // of these would break an invariant the others are written.
+  template <typename Item, typename WriteOne>
+  Result<void> WriteEach(std::vector<Item> items, std::size_t at_once, const WriteOne& write);
+
+  // Keeps a text of the cluster in the registry, as setting "<name>/<cluster>"; and reads it,
+  // empty: there is none.
+  Result<void> Keep(const std::string& name, const std::string& value);
+  Result<std::string> Kept(const std::string& name) const;
+
+  // Changes left out, and why the last of them was.
+  std::uint64_t breaches() const { return breaches_; }
+  const std::string& breach() const { return breach_; }
+
+ private:
+  Result<void> TryToWrite(Change change);
+
+  ReconcilePorts ports_;
+  std::shared_ptr<const ReconcileRules> rules_;
+  std::uint64_t breaches_ = 0;
+  std::string breach_;
+};
+
+template <typename Item, typename WriteOne>
+Result<void> ReconcileStore::WriteEach(std::vector<Item> items, std::size_t at_once,
+                                       const WriteOne& write) {
+  for (auto first = items.begin(); first != items.end();) {
+    const auto last =
+        first + std::min(static_cast<std::ptrdiff_t>(at_once), std::distance(first, items.end()));
+    const auto chunk = std::make_shared<const std::vector<Item>>(std::make_move_iterator(first),
+                                                                 std::make_move_iterator(last));
+    first = last;
+    Result<void> written = TryToWrite([chunk, write](Ledger& ledger) {
+      for (const Item& item : *chunk) write(item, ledger);
+    });
+    if (written.ok()) continue;
+    if (written.error().code != ErrorCode::kInternal) return written;
+    for (const Item& item : *chunk) {
+      TRUCE_RETURN_IF_ERROR(Write([item, write](Ledger& ledger) { write(item, ledger); }));
+    }
+  }
+  return {};
+}
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_WATCH_RECONCILE_STORE_H_

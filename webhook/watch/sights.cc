@@ -1,0 +1,234 @@
+#include "webhook/watch/sights.h"
+
+#include <algorithm>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "registry/identity/object_view.h"
+#include "registry/ownership/ledger.h"
+#include "registry/ownership/resolve.h"
+#include "registry/ownership/rows.h"
+#include "registry/ownership/sight.h"
+
+namespace truce {
+namespace {
+
+// Sights compared with one snapshot before they are written.
+constexpr std::size_t kComparedAtOnce = 512;
+
+bool HasReferences(const ObjectFacts& object) {
+  return std::any_of(object.resources.begin(), object.resources.end(),
+                     [](const DeclaredResource& r) { return !r.references.empty(); });
+}
+
+bool HasLineage(const ObjectFacts& object) {
+  const LineageFields& lineage = object.lineage;
+  return lineage.controller || lineage.claim || lineage.composed || lineage.composite ||
+         !lineage.resources.empty();
+}
+
+bool LosesAKey(const ObjectFacts& object, const Ledger& ledger) {
+  const std::vector<Row> rows = ledger.RowsOfUid(object.uid);
+  return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
+    return row.id.state == RowState::kSeen &&
+           std::none_of(object.resources.begin(), object.resources.end(),
+                        [&](const DeclaredResource& one) { return one.key == row.id.key; });
+  });
+}
+
+// An object that is as it was and declares less: the rules changed, which says nothing of the
+// resource. What it owned counts as real, and is left orphaned instead of free.
+void SeeWhole(const ObjectFacts& object, const Sight& sight, Ledger& ledger) {
+  See(object, sight.out_of_sight || (sight.reread && LosesAKey(object, ledger)), ledger);
+}
+
+void SeeOne(const Sight& sight, const ReconcileRules& rules, Ledger& ledger) {
+  const ObjectFacts& object = sight.sighting->facts;
+  if (sight.deleted) {
+    SeeDeleted(object, {sight.crd_terminating, sight.config_changed, sight.before}, ledger);
+  } else if (!HasReferences(object)) {
+    SeeWhole(object, sight, ledger);
+  } else {
+    ObjectFacts resolved = object;
+    ResolveReferences(*rules.catalogue, ledger.facts(), resolved);
+    SeeWhole(resolved, sight, ledger);
+  }
+}
+
+// Calls `use(text)` for the object's uid and all names it declares, until one returns true.
+template <typename Use>
+bool AnyName(const ObjectFacts& object, const Use& use) {
+  return use(object.uid.text) ||
+         std::any_of(object.resources.begin(), object.resources.end(), [&](const auto& resource) {
+           const auto use_name = [&](const FurtherName& name) { return use(name.text.text); };
+           return (!resource.key.empty() && use(resource.key.text)) ||
+                  std::any_of(resource.further.begin(), resource.further.end(), use_name);
+         });
+}
+
+}  // namespace
+
+// What is left of `sights` when those are taken out that change nothing in the store. Reading first
+// keeps relists and status updates, nearly all there is, away from the one writer.
+Result<std::vector<Sight>> Sights::OnlyChanging(std::span<const Sight> sights) const {
+  std::vector<Sight> changing;
+  TRUCE_RETURN_IF_ERROR(store_.Read([&](const Facts& facts) {
+    changing.clear();
+    std::unordered_set<std::string> touched;  // uids and keys that one before will change
+    const auto is_touched = [&](const std::string& name) { return touched.contains(name); };
+    const auto touch = [&](const std::string& name) {
+      touched.insert(name);
+      return false;
+    };
+    for (const Sight& sight : sights) {
+      const ObjectFacts& object = sight.sighting->facts;
+      if (!AnyName(object, is_touched)) {
+        const bool known = facts.ObjectByUid(object.uid).has_value();
+        if (sight.deleted && !known && facts.RowsOfUid(object.uid).empty()) continue;
+        if (!sight.deleted && known) {
+          const Changes changes = store_.Outcome(
+              facts, [&](Ledger& ledger) { SeeOne(sight, *store_.rules(), ledger); });
+          if (changes.empty()) continue;
+        }
+      }
+      AnyName(object, touch);
+      changing.push_back(sight);
+    }
+  }));
+  return changing;
+}
+
+void Sights::Applied(const Sight& sight) {
+  const ObjectFacts& object = sight.sighting->facts;
+  KindHistory* kind = HistoryOf(GroupKindOf(object.slot), kinds_);
+  if (kind == nullptr) return;
+  ++applied_;
+  if (sight.deleted) {
+    kind->versions.erase(object.uid.text);
+    asks_.Overtake(object.slot);
+  } else {
+    KindHistory::Version& known = kind->versions[object.uid.text];
+    known.Take(*sight.sighting);
+    known.list = kind->list;
+  }
+  absence_.Settle(object.uid);
+  SightObserver* observer = store_.ports().observer;
+  if (observer == nullptr) return;
+  if (sight.deleted) {
+    observer->OnGone(object.uid, object.slot);
+  } else {
+    observer->OnSighted(*sight.sighting);
+  }
+}
+
+Result<void> Sights::Apply(const std::vector<Sight>& sights) {
+  for (std::size_t begin = 0; begin < sights.size(); begin += kComparedAtOnce) {
+    const std::size_t count = std::min(kComparedAtOnce, sights.size() - begin);
+    const std::span<const Sight> page = std::span(sights).subspan(begin, count);
+    TRUCE_ASSIGN_OR_RETURN(std::vector<Sight> changing, OnlyChanging(page));
+    skipped_ += page.size() - changing.size();
+    // What was there already waits for reviews.
+    const std::size_t at_once = page.front().reread ? kPortion : kSightingsAtOnce;
+    TRUCE_RETURN_IF_ERROR(store_.WriteEach(
+        std::move(changing), at_once, [rules = store_.rules()](const Sight& sight, Ledger& ledger) {
+          SeeOne(sight, *rules, ledger);
+        }));
+    for (const Sight& sight : page) Applied(sight);
+  }
+  return {};
+}
+
+void Sights::Collect(std::span<const std::string> objects, bool all, KindHistory& kind) {
+  for (const std::string& json : objects) {
+    const Result<Document> document = reader_.Read(json);
+    if (!document.ok()) {
+      ++unreadable_;
+      continue;
+    }
+    const Value metadata = document.value().root().Child("metadata");
+    const auto known = kind.versions.find(std::string(StringOf(metadata.Child("uid"))));
+    if (known != kind.versions.end()) {
+      known->second.list = kind.list;
+      const bool same = known->second.number && std::to_string(*known->second.number) ==
+                                                    StringOf(metadata.Child("resourceVersion"));
+      if (same && !all) continue;
+    }
+    Sighting sighting =
+        ReadSighting(document.value().root(), kind.followed, store_.rules()->identity);
+    if (sighting.facts.uid.empty() || sighting.facts.slot.name.empty()) {
+      ++unreadable_;
+      continue;
+    }
+    kind.collected.push_back(std::make_shared<const Sighting>(std::move(sighting)));
+  }
+}
+
+Result<void> Sights::ApplyLists(std::span<KindHistory* const> kinds) {
+  std::vector<Sight> sights;
+  for (const KindHistory* kind : kinds) {
+    for (const auto& sighting : kind->collected) {
+      const KindHistory::Version* known = kind->Find(sighting->facts.uid);
+      const bool same =
+          known != nullptr && known->number && known->number == sighting->facts.version;
+      sights.push_back({.sighting = sighting, .out_of_sight = !same, .reread = same});
+    }
+  }
+  // Oldest first: among those that nobody recorded yet the oldest is the incumbent. What waits for
+  // a reference is judged when the objects it may name are known.
+  std::sort(sights.begin(), sights.end(), [](const Sight& a, const Sight& b) {
+    const auto rank = [](const Sight& sight) {
+      const ObjectFacts& object = sight.sighting->facts;
+      return std::tuple(HasReferences(object), object.created.value_or(Timestamp::max()),
+                        std::string_view(object.uid.text));
+    };
+    return rank(a) < rank(b);
+  });
+  std::vector<std::shared_ptr<const Sighting>> related;
+  for (const Sight& sight : sights) {
+    if (HasLineage(sight.sighting->facts)) related.push_back(sight.sighting);
+  }
+  TRUCE_RETURN_IF_ERROR(store_.WriteEach(
+      std::move(related), kSightingsAtOnce,
+      [](const auto& sighting, Ledger& ledger) { Meet(sighting->facts, ledger); }));
+  return Apply(sights);
+}
+
+std::vector<Sight> Sights::ReadEvents(std::span<const WatchEvent> events, const KindHistory& kind) {
+  std::vector<Sight> sights;
+  std::unordered_map<std::string, KindHistory::Version> shown;  // by these events
+  for (const WatchEvent& event : events) {
+    if (event.type == WatchEvent::Type::kBookmark) continue;
+    const Result<Document> document = reader_.Read(event.object);
+    if (!document.ok()) {
+      ++unreadable_;
+      continue;
+    }
+    Sight sight;
+    sight.sighting = std::make_shared<const Sighting>(
+        ReadSighting(document.value().root(), kind.followed, store_.rules()->identity));
+    const ObjectFacts& object = sight.sighting->facts;
+    if (object.uid.empty() || object.slot.name.empty()) {
+      ++unreadable_;
+      continue;
+    }
+    sight.deleted = event.type == WatchEvent::Type::kDeleted;
+    sight.crd_terminating = kind.terminating;
+    const KindHistory::Version* known = kind.Find(object.uid);
+    // A quorum read was ahead of the stream.
+    const bool older = !sight.deleted && known != nullptr && known->number && object.version &&
+                       *object.version <= *known->number;
+    if (older) continue;
+    const auto [last, first] = shown.try_emplace(object.uid.text);
+    if (first && known != nullptr) last->second = *known;
+    sight.before = last->second.number;
+    last->second.Take(*sight.sighting);
+    sight.settled = last->second.settled;
+    sights.push_back(std::move(sight));
+  }
+  return sights;
+}
+
+}  // namespace truce
