@@ -7,9 +7,10 @@
 
 #include "tests/support/golden.h"
 #include "webhook/api/cluster_json.h"
+#include "webhook/findings/conflicts.h"
+#include "webhook/findings/coverage.h"
 #include "webhook/findings/report_baseline.h"
-#include "webhook/findings/report_conflicts.h"
-#include "webhook/findings/report_coverage.h"
+#include "webhook/findings/tag_war.h"
 
 namespace truce {
 namespace reports_test {

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "tests/support/memory_cluster_api.h"
-#include "webhook/findings/configuration_event.h"
 #include "webhook/findings/event_writer.h"
+#include "webhook/findings/object_events.h"
 
 namespace truce {
 namespace configuration_event_test {

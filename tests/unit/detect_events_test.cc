@@ -231,7 +231,7 @@ TEST(EventWriterTest, EndsAtOnceWithAFullQueue) {
 }
 
 // A registry that knows a claim, its composite, and how their kinds are served.
-ObjectLookup Lookup() {
+ObjectFinder Finder() {
   Object composite;
   composite.uid = {"xr-uid"};
   composite.slot = kComposite;
@@ -239,21 +239,21 @@ ObjectLookup Lookup() {
   Object claim;
   claim.uid = {"claim-uid"};
   claim.slot = kClaim;
-  ObjectLookup lookup;
-  lookup.by_uid = [composite](const Uid& uid) -> std::optional<Object> {
+  ObjectFinder finder;
+  finder.by_uid = [composite](const Uid& uid) -> std::optional<Object> {
     if (uid == composite.uid) return composite;
     return std::nullopt;
   };
-  lookup.by_slot = [claim, composite](const Slot& slot) -> std::optional<Object> {
+  finder.by_slot = [claim, composite](const Slot& slot) -> std::optional<Object> {
     if (slot == claim.slot) return claim;
     if (slot == composite.slot) return composite;
     return std::nullopt;
   };
-  lookup.kind = [](const GroupKind& kind) -> std::optional<ServedKind> {
+  finder.kind = [](const GroupKind& kind) -> std::optional<ServedKind> {
     if (kind.group != "platform.example.org") return std::nullopt;
     return ServedKind{kind.group, "v1alpha1", kind.kind, "x", kind.kind == "ObjectStorage"};
   };
-  return lookup;
+  return finder;
 }
 
 ObjectRef CompositeRef(const std::string& uid) {
@@ -262,7 +262,7 @@ ObjectRef CompositeRef(const std::string& uid) {
 
 TEST(RefusalTest, TheCompositeAndItsClaimAreTold) {
   const auto events =
-      EventsOf({"prod", "Bucket", CompositeRef("xr-uid"), "cause\nremedy"}, Lookup());
+      EventsOf({"prod", "Bucket", CompositeRef("xr-uid"), "cause\nremedy"}, Finder());
   ASSERT_EQ(events.size(), 2U);
   EXPECT_EQ(events[0].object, kComposite);
   EXPECT_EQ(events[0].uid.text, "xr-uid");
@@ -276,12 +276,12 @@ TEST(RefusalTest, TheCompositeAndItsClaimAreTold) {
 TEST(RefusalTest, ACompositeNotSeenYetIsToldByItsReference) {
   ObjectRef reference = CompositeRef("new");
   reference.ns = "team-b";  // of the namespaced object that it composes; itself it has none
-  const auto events = EventsOf({"prod", "Bucket", reference, "cause"}, Lookup());
+  const auto events = EventsOf({"prod", "Bucket", reference, "cause"}, Finder());
   ASSERT_EQ(events.size(), 1U);
   EXPECT_EQ(events[0].object, kComposite);
   EXPECT_EQ(events[0].uid.text, "new");
   reference.group = "unknown.example.org";
-  EXPECT_TRUE(EventsOf({"prod", "Bucket", reference, "cause"}, Lookup()).empty());
+  EXPECT_TRUE(EventsOf({"prod", "Bucket", reference, "cause"}, Finder()).empty());
 }
 
 // I8.
@@ -294,9 +294,9 @@ TEST(FindingEventsTest, NameNoOtherOwnerBelowFullDisclosure) {
     finding.cause = "S3 bucket \"reports\" is declared by ObjectStorage team-a/files";
     finding.remedy = "Ask team-a";
     finding.objects = {kClaim};
-    ObjectLookup lookup = Lookup();
-    lookup.discreet = [] { return true; };
-    const auto events = EventsOf(finding, lookup);
+    ObjectFinder finder = Finder();
+    finder.discreet = [] { return true; };
+    const auto events = EventsOf(finding, finder);
     ASSERT_EQ(events.size(), 1U);
     EXPECT_EQ(events[0].note.find("team-a"), std::string::npos) << events[0].note;
     EXPECT_NE(events[0].note.find("reports"), std::string::npos) << events[0].note;
@@ -309,12 +309,12 @@ TEST(FindingEventsTest, OnTheObjectsConcerned) {
   finding.cause = "they fight";
   finding.remedy = "stop it";
   finding.objects = {kComposite, kClaim, {"prod", "unserved.example.org", "Thing", "", "t"}};
-  const auto events = EventsOf(finding, Lookup());
+  const auto events = EventsOf(finding, Finder());
   ASSERT_EQ(events.size(), 2U);
   EXPECT_EQ(events[0].reason, "TagWar");
   EXPECT_EQ(events[0].note, "they fight\nstop it");
   finding.detector = Detector::kNotCovered;
-  EXPECT_TRUE(EventsOf(finding, Lookup()).empty());
+  EXPECT_TRUE(EventsOf(finding, Finder()).empty());
 }
 
 // From a review to the claim's Event.
@@ -322,7 +322,7 @@ class RefusalEventsTest : public AdmissionFixture {
  protected:
   RefusalEventsTest()
       : writer_(api_, event_clock_, {}),
-        events_("prod", Lookup(), writer_),
+        events_("prod", Finder(), writer_),
         told_(AdmissionPorts{store_,
                              clock_,
                              [this] { return PublicId{std::to_string(++made_)}; },

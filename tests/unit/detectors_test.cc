@@ -43,7 +43,7 @@ class DetectorsTest : public WatcherTest {
     detectors_.SetReady(2s);
     Look();
   }
-  void Look() { ASSERT_TRUE(detectors_.Look(std::chrono::steady_clock::now() + 10s).ok()); }
+  void Look() { ASSERT_TRUE(detectors_.Examine(std::chrono::steady_clock::now() + 10s).ok()); }
   std::vector<std::string> Subjects(Detector detector) const {
     std::vector<std::string> subjects;
     for (const LiveFinding& finding : book_.Snapshot(detector)) subjects.push_back(finding.subject);
@@ -180,7 +180,7 @@ TEST_F(DetectorsTest, AStoreThatFailsLeavesTheFindingsAsTheyWere) {
   Ready();
   ASSERT_EQ(Subjects(Detector::kOwnershipConflict).size(), 1U);
   faulty_.FailNextRead({ErrorCode::kUnavailable, "disk failure"});
-  EXPECT_FALSE(detectors_.Look(std::chrono::steady_clock::now() + 10s).ok());
+  EXPECT_FALSE(detectors_.Examine(std::chrono::steady_clock::now() + 10s).ok());
   EXPECT_EQ(Subjects(Detector::kOwnershipConflict).size(), 1U);
 }
 

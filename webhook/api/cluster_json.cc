@@ -6,7 +6,8 @@
 #include <set>
 
 #include "webhook/api/resource_json.h"
-#include "webhook/findings/report_conflicts.h"
+#include "webhook/findings/conflicts.h"
+#include "webhook/findings/tag_war.h"
 
 namespace truce {
 namespace {

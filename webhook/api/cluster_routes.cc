@@ -10,8 +10,9 @@
 #include "webhook/api/cluster_json.h"
 #include "webhook/api/problem.h"
 #include "webhook/api/rest/call.h"
-#include "webhook/findings/report_conflicts.h"
-#include "webhook/findings/report_coverage.h"
+#include "webhook/findings/conflicts.h"
+#include "webhook/findings/coverage.h"
+#include "webhook/findings/tag_war.h"
 #include "webhook/wire/json_text.h"
 #include "webhook/wire/json_writer.h"
 

@@ -7,6 +7,7 @@
 #define TRUCE_WEBHOOK_FINDINGS_CONFLICTS_H_
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,8 @@
 #include "webhook/findings/findings_book.h"
 
 namespace truce {
+
+struct TagWar;
 
 // One object that manages the key.
 struct ConflictObject {
@@ -76,6 +79,14 @@ LiveFinding FindingOf(const Conflict& conflict);
 
 // "S3 bucket \"prod-artifacts\"", for an owner.
 std::string ResourceForPeople(const Owner& owner);
+
+// A line per conflict: resource, owner of record, who manages it too, since when, and whether they
+// fight now. `wide`: below it for each what deleting does and the steps that end it.
+std::string ConflictsText(std::span<const Conflict> conflicts, std::span<const TagWar> wars,
+                          bool wide);
+
+// What one conflict means and how it ends, as a numbered list.
+std::string ConflictText(const Conflict& conflict, const TagWar* war);
 
 }  // namespace truce
 

@@ -5,11 +5,13 @@
 #include <map>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "policies/finding.h"
 #include "policies/people.h"
 #include "registry/base/text.h"
 #include "webhook/findings/findings_book.h"
+#include "webhook/findings/text_table.h"
 
 namespace truce {
 namespace {
@@ -249,6 +251,40 @@ std::vector<LiveFinding> FindingsOf(const CoverageReport& report) {
     finding.evidence = std::to_string(gap.objects) + " objects";
     finding.remedy = gap.remedy;
     out.push_back(std::move(finding));
+  }
+  return out;
+}
+
+namespace {
+
+// Gaps that are wide open whatever the cluster holds now.
+bool IsAlwaysShown(GapReason reason) {
+  return reason == GapReason::kNoWebhook || reason == GapReason::kExcluded ||
+         reason == GapReason::kStatusOpen || reason == GapReason::kNotListed ||
+         reason == GapReason::kUnwatched;
+}
+
+}  // namespace
+
+std::string CoverageText(const CoverageReport& report, bool all) {
+  std::string out = std::to_string(report.protected_kinds) + " of " + std::to_string(report.kinds) +
+                    " kinds that can declare resources are protected.\n";
+  std::vector<std::vector<std::string>> rows;
+  std::uint64_t hidden = 0;
+  for (const CoverageGap& gap : report.gaps) {
+    if (!all && gap.objects == 0 && !IsAlwaysShown(gap.reason)) {
+      ++hidden;
+      continue;
+    }
+    rows.push_back({std::string(Name(gap.reason)), gap.subject, std::to_string(gap.objects),
+                    gap.why, gap.remedy});
+  }
+  if (!rows.empty()) {
+    out += "\n" + TextTable({"NOT PROTECTED", "WHAT", "OBJECTS", "WHY", "REMEDY"}, rows);
+  }
+  if (hidden > 0) {
+    out += "\n" + std::to_string(hidden) +
+           " more gaps concern no object at present; `truce coverage --all` lists them.\n";
   }
   return out;
 }

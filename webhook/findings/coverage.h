@@ -93,6 +93,10 @@ bool IsProviderKind(std::string_view group);
 // of their own and are left out.
 std::vector<LiveFinding> FindingsOf(const CoverageReport& report);
 
+// How much is protected, then a line per gap. Not `all`: gaps that concern no object at present are
+// only counted.
+std::string CoverageText(const CoverageReport& report, bool all);
+
 }  // namespace truce
 
 #endif  // TRUCE_WEBHOOK_FINDINGS_COVERAGE_H_

@@ -4,25 +4,18 @@
 #include <utility>
 
 #include "registry/base/text.h"
-#include "webhook/findings/update_event.h"
+#include "webhook/findings/tag_war.h"
 
 namespace truce {
 namespace {
 
 constexpr std::size_t kPage = 500;
 // More conflicts than this are read with the passes only.
-constexpr std::size_t kConflictsAtEachLook = 1000;
+constexpr std::size_t kConflictsEachTime = 1000;
 constexpr std::size_t kConflictsMax = 20000;
 
 const ServedKind& EventsKind() {
   static const ServedKind kKind{"", "v1", "Event", "events", true};
-  return kKind;
-}
-
-const ServedKind& WebhooksKind() {
-  static const ServedKind kKind{"admissionregistration.k8s.io", "v1",
-                                "ValidatingWebhookConfiguration", "validatingwebhookconfigurations",
-                                false};
   return kKind;
 }
 
@@ -44,7 +37,7 @@ std::vector<FollowedKind> DetectorKinds(const std::string& name) {
   events.role = Role::kOther;
   events.always = true;
   FollowedKind webhooks;
-  webhooks.selection.kind = WebhooksKind();
+  webhooks.selection.kind = WebhookConfigurationKind();
   webhooks.selection.field_selector = "metadata.name=" + name;
   webhooks.role = Role::kOther;
   webhooks.always = true;
@@ -57,41 +50,44 @@ Detectors::~Detectors() = default;
 void Detectors::OnSighted(const Sighting& sighting) {
   const Timestamp now = ports_.clock.Now();
   const ObjectFacts& facts = sighting.facts;
-  const std::lock_guard<std::mutex> lock(mutex_);
-  const auto kind = known_.kinds.find({facts.slot.group, facts.slot.kind});
-  if (kind != known_.kinds.end()) {
-    kind->second.objects.insert(std::hash<std::string>()(facts.uid.text));
-  }
-  known_.disagreements.OnObject(facts, now);
-  if (sighting.role != Role::kManaged) return;
-  std::optional<std::uint64_t> tags;
-  if (sighting.has_tags) tags = sighting.tags_digest;
-  known_.wars.OnObject(facts.uid, sighting.generation, tags, now);
+  known_.With([&](Known& known) {
+    const auto kind = known.kinds.find(GroupKindOf(facts.slot));
+    if (kind != known.kinds.end()) {
+      kind->second.objects.insert(std::hash<std::string>()(facts.uid.text));
+    }
+    known.disagreements.OnObject(facts, now);
+    if (sighting.role != Role::kManaged) return;
+    std::optional<std::uint64_t> tags;
+    if (sighting.has_tags) tags = sighting.tags_digest;
+    known.wars.OnObject(facts.uid, sighting.generation, tags, now);
+  });
 }
 
 void Detectors::OnGone(const Uid& uid, const Slot& slot) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  known_.disagreements.OnGone(uid);
-  const auto kind = known_.kinds.find({slot.group, slot.kind});
-  if (kind == known_.kinds.end()) return;
-  kind->second.objects.erase(std::hash<std::string>()(uid.text));
+  known_.With([&](Known& known) {
+    known.disagreements.OnGone(uid);
+    const auto kind = known.kinds.find(GroupKindOf(slot));
+    if (kind == known.kinds.end()) return;
+    kind->second.objects.erase(std::hash<std::string>()(uid.text));
+  });
 }
 
 void Detectors::OnKindState(const KindStatus& status) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (IsKind(status.kind, EventsKind())) known_.events_live = status.state == KindState::kWatched;
-  if (IsKind(status.kind, WebhooksKind())) {
-    if (IsListed(status.state)) {
-      if (!known_.configuration_listed) known_.configuration.reset();
-      known_.configuration_known = true;
-      // What the watch brings from now on counts; a later list begins anew.
-    } else if (status.state == KindState::kListing || status.state == KindState::kRelisting) {
-      known_.configuration_listed = false;
+  known_.With([&](Known& known) {
+    if (IsKind(status.kind, EventsKind())) known.events_live = status.state == KindState::kWatched;
+    if (IsKind(status.kind, WebhookConfigurationKind())) {
+      if (IsListed(status.state)) {
+        if (!known.configuration_listed) known.configuration.reset();
+        known.configuration_known = true;
+        // What the watch brings from now on counts; a later list begins anew.
+      } else if (status.state == KindState::kListing || status.state == KindState::kRelisting) {
+        known.configuration_listed = false;
+      }
     }
-  }
-  if (status.kind.role == Role::kOther) return;
-  if (status.state == KindState::kUnserved) known_.disagreements.Forget(status.kind.group_kind());
-  known_.kinds[status.kind.group_kind()].status = status;
+    if (status.kind.role == Role::kOther) return;
+    if (status.state == KindState::kUnserved) known.disagreements.Forget(status.kind.group_kind());
+    known.kinds[status.kind.group_kind()].status = status;
+  });
 }
 
 void Detectors::OnOther(const FollowedKind& kind, Value object, bool gone) {
@@ -99,19 +95,19 @@ void Detectors::OnOther(const FollowedKind& kind, Value object, bool gone) {
   if (IsKind(kind, EventsKind())) {
     const auto event = gone ? std::nullopt : ReadUpdateEvent(object);
     if (!event) return;
-    const std::lock_guard<std::mutex> lock(mutex_);
-    known_.wars.OnEvent(*event, !known_.events_live, now);
+    known_.With([&](Known& known) { known.wars.OnEvent(*event, !known.events_live, now); });
     return;
   }
-  if (!IsKind(kind, WebhooksKind())) return;
+  if (!IsKind(kind, WebhookConfigurationKind())) return;
   auto configuration = ReadWebhookConfiguration(object);
   if (!configuration) return;
   const std::string name = ports_.surroundings().webhook.name;
   if (configuration->name != name) return;
-  const std::lock_guard<std::mutex> lock(mutex_);
-  known_.configuration_listed = !gone;
-  known_.configuration.reset();
-  if (!gone) known_.configuration = std::move(*configuration);
+  known_.With([&](Known& known) {
+    known.configuration_listed = !gone;
+    known.configuration.reset();
+    if (!gone) known.configuration = std::move(*configuration);
+  });
 }
 
 void Detectors::SetServed(std::vector<ServedKind> kinds) {
@@ -120,13 +116,11 @@ void Detectors::SetServed(std::vector<ServedKind> kinds) {
     GroupKind name{kind.group, kind.kind};
     served.insert_or_assign(std::move(name), std::move(kind));
   }
-  const std::lock_guard<std::mutex> lock(mutex_);
-  known_.served = std::move(served);
+  known_.With([&](Known& known) { known.served = std::move(served); });
 }
 
 void Detectors::SetReady(std::chrono::milliseconds took) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  known_.ready = took;
+  known_.With([&](Known& known) { known.ready = took; });
 }
 
 void Detectors::Report(Detector detector, std::vector<LiveFinding> found) {
@@ -140,8 +134,8 @@ Result<std::vector<Conflict>> Detectors::ReadConflicts(Deadline deadline) const 
   KeyText after;
   do {
     ConflictPage page;
-    const auto look = [&](const Facts& facts) { page = ConflictsAfter(facts, after, kPage); };
-    TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, deadline));
+    const auto read = [&](const Facts& facts) { page = ConflictsAfter(facts, after, kPage); };
+    TRUCE_RETURN_IF_ERROR(ports_.store.Read(read, deadline));
     out.insert(out.end(), page.conflicts.begin(), page.conflicts.end());
     after = page.last;
   } while (!after.empty() && out.size() < kConflictsMax);
@@ -156,7 +150,7 @@ Result<void> Detectors::PassOverObjects(const GroupKind& kind, bool managed, Dea
     std::vector<UnreferencedObject> unreferenced;
     std::vector<Adoption> adoptions;
     std::string next;
-    const auto look = [&](const Facts& facts) {
+    const auto read = [&](const Facts& facts) {
       ObjectPage page = facts.ObjectsOfKind(slot, after, kPage);
       unreferenced.clear();
       adoptions.clear();
@@ -166,7 +160,7 @@ Result<void> Detectors::PassOverObjects(const GroupKind& kind, bool managed, Dea
       }
       next = std::move(page.next);
     };
-    TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, deadline));
+    TRUCE_RETURN_IF_ERROR(ports_.store.Read(read, deadline));
     if (managed) {
       pass.unreferenced.insert(pass.unreferenced.end(), unreferenced.begin(), unreferenced.end());
     }
@@ -181,10 +175,10 @@ Result<Detectors::Pass> Detectors::PassOver(Deadline deadline) const {
   KeyText after;
   std::vector<Owner> owners;
   do {
-    const auto look = [&](const Facts& facts) {
+    const auto read = [&](const Facts& facts) {
       owners = facts.OwnersIn(OwnerList::kAll, after, kPage);
     };
-    TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, deadline));
+    TRUCE_RETURN_IF_ERROR(ports_.store.Read(read, deadline));
     const auto add = [](std::vector<LiveFinding>& to, std::vector<LiveFinding> found) {
       to.insert(to.end(), found.begin(), found.end());
     };
@@ -196,84 +190,69 @@ Result<Detectors::Pass> Detectors::PassOver(Deadline deadline) const {
     if (!owners.empty()) after = owners.back().key;
   } while (owners.size() == kPage);
   std::map<GroupKind, bool> kinds;  // true: managed resources
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    for (const auto& [kind, facts] : known_.kinds) {
+  known_.With([&](const Known& known) {
+    for (const auto& [kind, facts] : known.kinds) {
       if (!facts.objects.empty()) kinds[kind] = facts.status.kind.role == Role::kManaged;
     }
-  }
+  });
   for (const auto& [kind, managed] : kinds) {
     TRUCE_RETURN_IF_ERROR(PassOverObjects(kind, managed, deadline, pass));
   }
   return pass;
 }
 
-Result<void> Detectors::LookAtConflicts(Deadline deadline) {
+Result<void> Detectors::ExamineConflicts(Deadline deadline) {
   const Timestamp now = ports_.clock.Now();
   const bool is_due =
-      !conflicts_at_ || conflicts_ <= kConflictsAtEachLook || now - *conflicts_at_ >= kPassEvery;
+      !conflicts_at_ || conflicts_ <= kConflictsEachTime || now - *conflicts_at_ >= kPassEvery;
   if (is_due) {
     TRUCE_ASSIGN_OR_RETURN(const std::vector<Conflict> conflicts, ReadConflicts(deadline));
     conflicts_ = conflicts.size();
     conflicts_at_ = now;
     std::vector<LiveFinding> found;
     for (const Conflict& conflict : conflicts) found.push_back(FindingOf(conflict));
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      known_.wars.SetConflicts(conflicts);
-    }
+    known_.With([&](Known& known) { known.wars.SetConflicts(conflicts); });
     Report(Detector::kOwnershipConflict, std::move(found));
   }
-  std::vector<LiveFinding> wars;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    wars = known_.wars.Find(now);
-  }
-  Report(Detector::kTagWar, std::move(wars));
+  Report(Detector::kTagWar, known_.With([&](Known& known) { return known.wars.Find(now); }));
   return {};
 }
 
 void Detectors::AddKindsToSend(const Surroundings& around, ExpectedWebhook& expected) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  for (const auto& [kind, facts] : known_.kinds) {
-    const bool is_managed = facts.status.kind.role == Role::kManaged;
-    const bool declares = is_managed || !around.mappings.Of(kind.group, kind.kind).empty();
-    if (declares) expected.kinds.push_back(facts.status.kind.selection.kind);
-    if (is_managed) expected.status_kinds.push_back(facts.status.kind.selection.kind);
-  }
+  known_.With([&](const Known& known) {
+    for (const auto& [kind, facts] : known.kinds) {
+      const bool is_managed = facts.status.kind.role == Role::kManaged;
+      const bool declares = is_managed || !around.mappings.Of(kind.group, kind.kind).empty();
+      if (declares) expected.kinds.push_back(facts.status.kind.selection.kind);
+      if (is_managed) expected.status_kinds.push_back(facts.status.kind.selection.kind);
+    }
+  });
 }
 
-void Detectors::LookAtWebhook(const Surroundings& around) {
+void Detectors::ExamineWebhook(const Surroundings& around) {
   ExpectedWebhook expected = around.webhook;
   AddKindsToSend(around, expected);
   std::optional<WebhookConfiguration> configuration;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (!known_.configuration_known) return;
-    configuration = known_.configuration;
+  const bool is_known = known_.With([&](const Known& known) {
+    configuration = known.configuration;
     for (const char* kind : {"OwnershipCheck", "DeclarationMapping", "NamingPolicy"}) {
-      const auto served = known_.served.find({"truce.dev", kind});
-      if (served != known_.served.end()) expected.own_kinds.push_back(served->second);
+      const auto served = known.served.find({"truce.dev", kind});
+      if (served != known.served.end()) expected.own_kinds.push_back(served->second);
     }
-  }
+    return known.configuration_known;
+  });
+  if (!is_known) return;
   Report(Detector::kWebhookConfiguration,
          CheckWebhookConfiguration(configuration ? &*configuration : nullptr, expected));
 }
 
-Result<void> Detectors::Look(Deadline deadline) {
+Result<void> Detectors::Examine(Deadline deadline) {
   const Surroundings around = ports_.surroundings();
-  LookAtWebhook(around);
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (!known_.ready) return {};
-  }
-  TRUCE_RETURN_IF_ERROR(LookAtConflicts(deadline));
-  std::vector<LiveFinding> disagreements;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    disagreements = known_.disagreements.Find();
-  }
-  Report(Detector::kNamesDisagree, std::move(disagreements));
+  ExamineWebhook(around);
+  if (!known_.With([](const Known& known) { return known.ready.has_value(); })) return {};
+  TRUCE_RETURN_IF_ERROR(ExamineConflicts(deadline));
+  Report(Detector::kNamesDisagree,
+         known_.With([](const Known& known) { return known.disagreements.Find(); }));
   const Timestamp now = ports_.clock.Now();
   if (pass_at_ && now >= *pass_at_ && now - *pass_at_ < kPassEvery) {
     // Reads nothing of the registry, and a webhook that was just installed must not be called
@@ -283,11 +262,10 @@ Result<void> Detectors::Look(Deadline deadline) {
   }
   TRUCE_ASSIGN_OR_RETURN(Pass pass, PassOver(deadline));
   pass_at_ = now;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    known_.accounts = pass.accounts;
-    known_.known_accounts = pass.known_accounts;
-  }
+  known_.With([&](Known& known) {
+    known.accounts = pass.accounts;
+    known.known_accounts = pass.known_accounts;
+  });
   Report(Detector::kOrphanedOwnership, std::move(pass.orphaned));
   Report(Detector::kNeverReal, std::move(pass.never_real));
   Report(Detector::kAccountUnknown, FindUnknownAccounts(pass.accounts));
@@ -308,9 +286,8 @@ CoverageReport Detectors::CoverageOf(const Surroundings& around) const {
   facts.mode_of = around.mode_of;
   facts.unmapped = around.unmapped;
   std::optional<WebhookConfiguration> configuration;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    for (const auto& [name, kind] : known_.kinds) {
+  known_.With([&](const Known& known) {
+    for (const auto& [name, kind] : known.kinds) {
       const ServedKind& served = kind.status.kind.selection.kind;
       const std::uint64_t objects = kind.objects.size();
       if (kind.status.kind.role == Role::kClaim) {
@@ -320,13 +297,13 @@ CoverageReport Detectors::CoverageOf(const Surroundings& around) const {
       }
       kinds.push_back({served, objects, kind.status.problem});
     }
-    for (const auto& [name, served] : known_.served) {
-      if (!known_.kinds.contains(name)) kinds.push_back({served, 0, ""});
+    for (const auto& [name, served] : known.served) {
+      if (!known.kinds.contains(name)) kinds.push_back({served, 0, ""});
     }
-    configuration = known_.configuration;
-    facts.accounts = known_.accounts;
-    if (!around.account_parties.empty()) facts.unbound_accounts = known_.known_accounts;
-  }
+    configuration = known.configuration;
+    facts.accounts = known.accounts;
+    if (!around.account_parties.empty()) facts.unbound_accounts = known.known_accounts;
+  });
   if (!around.account_parties.empty()) {
     for (const std::string& account : around.accounts) facts.unbound_accounts.try_emplace(account);
     std::erase_if(facts.unbound_accounts,
@@ -341,17 +318,19 @@ CoverageReport Detectors::CoverageOf(const Surroundings& around) const {
 CoverageReport Detectors::Coverage() const { return CoverageOf(ports_.surroundings()); }
 
 std::vector<TagWar> Detectors::Wars() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return known_.wars.Known();
+  return known_.With([](const Known& known) { return known.wars.Known(); });
 }
 
 std::vector<FollowedKind> Detectors::KindsWithObjects() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
   std::vector<FollowedKind> kinds;
-  for (const auto& [kind, facts] : known_.kinds) {
-    const bool may_have = !facts.objects.empty() || !facts.status.listed;
-    if (may_have && facts.status.state != KindState::kUnserved) kinds.push_back(facts.status.kind);
-  }
+  known_.With([&](const Known& known) {
+    for (const auto& [kind, facts] : known.kinds) {
+      const bool may_have = !facts.objects.empty() || !facts.status.listed;
+      if (may_have && facts.status.state != KindState::kUnserved) {
+        kinds.push_back(facts.status.kind);
+      }
+    }
+  });
   return kinds;
 }
 
@@ -361,17 +340,18 @@ Result<BaselineReport> Detectors::Baseline(Deadline deadline) const {
   report.cluster = ports_.surroundings().cluster;
   report.at = ports_.clock.Now();
   report.counts = ports_.store.Counts();
-  const std::lock_guard<std::mutex> lock(mutex_);
-  report.complete = known_.ready.has_value();
-  report.took = known_.ready.value_or(std::chrono::milliseconds(0));
-  report.wars = known_.wars.Known();
-  for (const auto& [kind, facts] : known_.kinds) {
-    ++report.kinds;
-    report.objects += facts.objects.size();
-    if (!facts.status.problem.empty()) {
-      report.problems.push_back({KindForPeople(kind.kind, kind.group), facts.status.problem});
+  known_.With([&](const Known& known) {
+    report.complete = known.ready.has_value();
+    report.took = known.ready.value_or(std::chrono::milliseconds(0));
+    report.wars = known.wars.Known();
+    for (const auto& [kind, facts] : known.kinds) {
+      ++report.kinds;
+      report.objects += facts.objects.size();
+      if (!facts.status.problem.empty()) {
+        report.problems.push_back({KindForPeople(kind.kind, kind.group), facts.status.problem});
+      }
     }
-  }
+  });
   return report;
 }
 

@@ -1,5 +1,5 @@
-// Detectors: all of them in one place. Learns from the watch, looks into the registry from time to
-// time, and keeps the findings book.
+// Detectors: all of them in one place. Learns from the watch, reads the registry from time to time,
+// and keeps the findings book.
 #ifndef TRUCE_WEBHOOK_FINDINGS_DETECTORS_H_
 #define TRUCE_WEBHOOK_FINDINGS_DETECTORS_H_
 
@@ -8,7 +8,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -18,6 +17,7 @@
 
 #include "policies/rules.h"
 #include "registry/base/clock.h"
+#include "registry/base/guarded.h"
 #include "registry/base/result.h"
 #include "registry/store/store.h"
 #include "webhook/findings/adoptions.h"
@@ -34,7 +34,7 @@
 
 namespace truce {
 
-// What the installation is at present; asked at each look.
+// What the installation is at present; asked at each examination.
 struct Surroundings {
   std::string cluster;
   std::shared_ptr<const Catalogue> catalogue;  // never null
@@ -53,7 +53,7 @@ struct DetectorPorts {
   const Clock& clock;
   FindingsBook& book;
   std::function<Surroundings()> surroundings;
-  // Told of each change after a look, on the caller's thread: for the log and for Events. Optional.
+  // Told of each change, on the caller's thread: for the log and for Events. Optional.
   std::function<void(const FindingChange&)> on_change;
 };
 
@@ -61,11 +61,11 @@ struct DetectorPorts {
 // Events of updates, and the webhook configuration `name`.
 std::vector<FollowedKind> DetectorKinds(const std::string& name);
 
-// Thread-safe: the observer's calls come from the watcher's thread, looks from another one. The
-// observer's calls do not block on a look.
+// Thread-safe: the observer's calls come from the watcher's thread, Examine from another one. The
+// observer's calls do not block on it.
 class Detectors final : public SightObserver {
  public:
-  static constexpr std::chrono::seconds kLookEvery{10};
+  static constexpr std::chrono::seconds kExamineEvery{10};
   // Passes over the whole registry.
   static constexpr std::chrono::minutes kPassEvery{2};
 
@@ -83,9 +83,9 @@ class Detectors final : public SightObserver {
   // judged before.
   void SetReady(std::chrono::milliseconds took);
 
-  // Runs every detector that is due. One caller at a time; to be called every kLookEvery. Errors:
-  // the store's: the findings stay as they were.
-  Result<void> Look(Deadline deadline);
+  // Runs every detector that is due. One caller at a time; to be called every kExamineEvery.
+  // Errors: the store's: the findings stay as they were.
+  Result<void> Examine(Deadline deadline);
 
   std::vector<TagWar> Wars() const;
   // Followed kinds that have objects, or may have: not listed yet.
@@ -128,16 +128,15 @@ class Detectors final : public SightObserver {
   Result<Pass> PassOver(Deadline deadline) const;
   Result<void> PassOverObjects(const GroupKind& kind, bool managed, Deadline deadline,
                                Pass& pass) const;
-  Result<void> LookAtConflicts(Deadline deadline);
-  void LookAtWebhook(const Surroundings& around);
+  Result<void> ExamineConflicts(Deadline deadline);
+  void ExamineWebhook(const Surroundings& around);
   void AddKindsToSend(const Surroundings& around, ExpectedWebhook& expected) const;
   CoverageReport CoverageOf(const Surroundings& around) const;
   void Report(Detector detector, std::vector<LiveFinding> found);
 
   const DetectorPorts ports_;
-  mutable std::mutex mutex_;
-  Known known_;                        // under mutex_
-  UnreferencedDetector unreferenced_;  // of the one who looks, as all below
+  Guarded<Known> known_;
+  UnreferencedDetector unreferenced_;  // of the one who examines, as all below
   std::size_t conflicts_ = 0;
   std::optional<Timestamp> conflicts_at_;
   std::optional<Timestamp> pass_at_;

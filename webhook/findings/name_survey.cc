@@ -15,18 +15,20 @@ NameRegistry RegistryOf(const Store& store, Deadline deadline) {
   NameRegistry registry;
   registry.root_of = [&store, deadline](const Uid& uid) {
     std::optional<Slot> root;
-    const auto look = [&](const Facts& facts) {
+    const auto read = [&](const Facts& facts) {
+      root.reset();
       if (const auto object = facts.ObjectByUid(uid)) root = object->root;
     };
-    if (uid.empty() || !store.Read(look, deadline).ok()) root.reset();
+    if (uid.empty() || !store.Read(read, deadline).ok()) root.reset();
     return root;
   };
   registry.service_of = [&store, deadline](const KeyText& key) {
     std::string service;
-    const auto look = [&](const Facts& facts) {
-      if (const auto owner = facts.OwnerOf(key)) service = owner->service;
+    const auto read = [&](const Facts& facts) {
+      const auto owner = facts.OwnerOf(key);
+      service = owner ? owner->service : std::string();
     };
-    if (key.empty() || !store.Read(look, deadline).ok()) service.clear();
+    if (key.empty() || !store.Read(read, deadline).ok()) service.clear();
     return service;
   };
   return registry;

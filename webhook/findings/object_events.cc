@@ -1,9 +1,11 @@
 #include "webhook/findings/object_events.h"
 
+#include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 
 #include "registry/ownership/lineage.h"
+#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
@@ -15,16 +17,16 @@ std::optional<Slot> ParentOf(const Object& object) {
 }
 
 // The composite's slot: an owner reference does not say whether its object has a namespace.
-Slot SlotOf(const Refusal& refusal, const ObjectLookup& lookup) {
+Slot SlotOf(const Refusal& refusal, const ObjectFinder& finder) {
   const ObjectRef& ref = refusal.composite;
   Slot slot{refusal.cluster, ref.group, ref.kind, ref.ns, ref.name};
-  const auto served = lookup.kind({ref.group, ref.kind});
+  const auto served = finder.kind({ref.group, ref.kind});
   if (served && !served->namespaced) slot.ns.clear();
   return slot;
 }
 
-std::optional<ObjectEvent> EventFor(const Slot& slot, const Uid& uid, const ObjectLookup& lookup) {
-  const auto served = lookup.kind({slot.group, slot.kind});
+std::optional<ObjectEvent> EventFor(const Slot& slot, const Uid& uid, const ObjectFinder& finder) {
+  const auto served = finder.kind({slot.group, slot.kind});
   if (!served || slot.name.empty()) return std::nullopt;
   ObjectEvent event;
   event.object = slot;
@@ -63,40 +65,40 @@ std::string NoteOf(const LiveFinding& finding, bool discreet) {
 
 }  // namespace
 
-std::vector<ObjectEvent> EventsOf(const Refusal& refusal, const ObjectLookup& lookup) {
+std::vector<ObjectEvent> EventsOf(const Refusal& refusal, const ObjectFinder& finder) {
   std::vector<ObjectEvent> out;
   // Not its name: a composite controller may make up a new one for each attempt, and the same text
   // is said once an hour only.
   const std::string note = "Composed " + refusal.kind + " refused: " + refusal.text;
   const auto add = [&](const Slot& slot, const Uid& uid) {
-    auto event = EventFor(slot, uid, lookup);
+    auto event = EventFor(slot, uid, finder);
     if (!event) return;
     event->reason = "OwnershipRefused";
     event->note = note;
     out.push_back(std::move(*event));
   };
-  auto known = refusal.composite.uid.empty() ? std::nullopt : lookup.by_uid(refusal.composite.uid);
-  add(known ? known->slot : SlotOf(refusal, lookup), refusal.composite.uid);
+  auto known = refusal.composite.uid.empty() ? std::nullopt : finder.by_uid(refusal.composite.uid);
+  add(known ? known->slot : SlotOf(refusal, finder), refusal.composite.uid);
   for (std::size_t depth = 0; known && depth < kChainLengthMax; ++depth) {
     const auto parent = ParentOf(*known);
     if (!parent) break;
-    known = lookup.by_slot(*parent);
+    known = finder.by_slot(*parent);
     add(*parent, known ? known->uid : Uid{});
   }
   return out;
 }
 
-std::vector<ObjectEvent> EventsOf(const LiveFinding& finding, const ObjectLookup& lookup) {
+std::vector<ObjectEvent> EventsOf(const LiveFinding& finding, const ObjectFinder& finder) {
   std::vector<ObjectEvent> out;
   const std::string_view reason = ReasonOf(finding.detector);
   if (reason.empty()) return out;
   for (const Slot& slot : finding.objects) {
     if (out.size() == kObjectsMax) break;
-    const auto known = lookup.by_slot(slot);
-    auto event = EventFor(slot, known ? known->uid : Uid{}, lookup);
+    const auto known = finder.by_slot(slot);
+    auto event = EventFor(slot, known ? known->uid : Uid{}, finder);
     if (!event) continue;
     event->reason = reason;
-    event->note = NoteOf(finding, lookup.discreet && lookup.discreet());
+    event->note = NoteOf(finding, finder.discreet && finder.discreet());
     out.push_back(std::move(*event));
   }
   return out;
@@ -109,7 +111,25 @@ void RefusalEvents::OnReview(const ReviewRecord& record) {
   Refusal refusal{cluster_, std::string(record.kind), *record.composite,
                   std::string(record.denial)};
   writer_.PostLater(
-      [refusal = std::move(refusal), lookup = lookup_] { return EventsOf(refusal, lookup); });
+      [refusal = std::move(refusal), finder = finder_] { return EventsOf(refusal, finder); });
+}
+
+ObjectEvent ConfigurationRefusedEvent(const std::string& webhook, const std::string& problem,
+                                      ClusterApi& api, Deadline deadline) {
+  const ServedKind& kind = WebhookConfigurationKind();
+  ObjectEvent event;
+  event.object = {"", kind.group, kind.kind, "", webhook};
+  event.version = kind.version;
+  event.reason = "ConfigurationRefused";
+  event.note = "A changed configuration was refused; the one before stays in force. " + problem;
+  const auto found = api.Get(kind, "", webhook, deadline);
+  if (!found.ok()) return event;
+  const nlohmann::json object = ParseJson(found.value());
+  const nlohmann::json::json_pointer uid("/metadata/uid");
+  if (object.is_object() && object.contains(uid) && object[uid].is_string()) {
+    event.uid.text = object[uid].get<std::string>();
+  }
+  return event;
 }
 
 }  // namespace truce

@@ -1,4 +1,5 @@
-// Which Events are written on which objects: about findings, and about refused composed resources.
+// Which Events are written on which objects: about findings, refused composed resources and a
+// refused configuration.
 //
 // Crossplane tells a refusal only to the composite, and with 422 only in an Event; the claim, which
 // is all that its author and Argo CD look at, never shows it. So the claim gets one too.
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "policies/review_record.h"
+#include "registry/base/clock.h"
 #include "registry/identity/identity.h"
 #include "registry/ownership/rows.h"
 #include "webhook/findings/event_writer.h"
@@ -20,7 +22,7 @@
 namespace truce {
 
 // What is known of objects. Thread-safe; may block for a few seconds (they read the registry).
-struct ObjectLookup {
+struct ObjectFinder {
   std::function<std::optional<Object>(const Slot&)> by_slot;
   std::function<std::optional<Object>(const Uid&)> by_uid;
   std::function<std::optional<ServedKind>(const GroupKind&)> kind;  // as it is served
@@ -37,26 +39,33 @@ struct Refusal {
 
 // A Warning Event, reason OwnershipRefused, for the composite and everything above it up to the
 // claim; none for what is not known by name.
-std::vector<ObjectEvent> EventsOf(const Refusal& refusal, const ObjectLookup& lookup);
+std::vector<ObjectEvent> EventsOf(const Refusal& refusal, const ObjectFinder& finder);
 
 // The Events of a finding that appeared or changed: one for each object concerned, at most eight.
 // None for findings that concern the installation rather than an object.
-std::vector<ObjectEvent> EventsOf(const LiveFinding& finding, const ObjectLookup& lookup);
+std::vector<ObjectEvent> EventsOf(const LiveFinding& finding, const ObjectFinder& finder);
 
 // Turns refusals of composed resources into Events. Thread-safe; never blocks. Dry runs are left
 // out.
 class RefusalEvents final : public ReviewSink {
  public:
   // `writer` must outlive the sink.
-  RefusalEvents(std::string cluster, ObjectLookup lookup, EventWriter& writer)
-      : cluster_(std::move(cluster)), lookup_(std::move(lookup)), writer_(writer) {}
+  RefusalEvents(std::string cluster, ObjectFinder finder, EventWriter& writer)
+      : cluster_(std::move(cluster)), finder_(std::move(finder)), writer_(writer) {}
   void OnReview(const ReviewRecord& record) override;
 
  private:
   const std::string cluster_;
-  const ObjectLookup lookup_;
+  const ObjectFinder finder_;
   EventWriter& writer_;
 };
+
+// The Event that tells of a changed configuration which Truce refused: a Warning, reason
+// ConfigurationRefused, on the ValidatingWebhookConfiguration `webhook`: of what belongs to Truce
+// it is what every installation has. Asks the API server for its uid, without which `kubectl
+// describe` does not show the Event; goes without when that does not answer.
+ObjectEvent ConfigurationRefusedEvent(const std::string& webhook, const std::string& problem,
+                                      ClusterApi& api, Deadline deadline);
 
 }  // namespace truce
 

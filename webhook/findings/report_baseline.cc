@@ -5,7 +5,8 @@
 
 #include "policies/finding.h"
 #include "policies/people.h"
-#include "webhook/findings/report_conflicts.h"
+#include "webhook/findings/conflicts.h"
+#include "webhook/findings/tag_war.h"
 #include "webhook/findings/text_table.h"
 
 namespace truce {

@@ -20,11 +20,11 @@ std::vector<UseFault> UseFaultsOf(Value object, const GroupKind& kind, const Use
   if (!has_names || !ConcernsRegistry(asked.request)) return {};
   Judgement judgement(std::move(asked), rules.policy, rules.now);
   std::vector<Finding> findings;
-  const auto look = [&](const Facts& facts) {
+  const auto read = [&](const Facts& facts) {
     const Decision decision = judgement.Judge(facts, [] { return PublicId(); });
     findings = judgement.FindingsOf(decision);
   };
-  if (!rules.store.Read(look, deadline).ok()) return {};
+  if (!rules.store.Read(read, deadline).ok()) return {};
   std::vector<UseFault> out;
   for (Finding& found : findings) {
     const bool is_use =

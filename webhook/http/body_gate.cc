@@ -6,7 +6,7 @@ namespace truce {
 
 void BodyGate::Enter(GateGuest& guest) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (taken_ < places_) {
+  if (taken_ < seats_) {
     ++taken_;
   } else {
     waiting_.push_back(&guest);

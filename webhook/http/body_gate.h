@@ -19,7 +19,7 @@ class GateGuest {
 class BodyGate final {
  public:
   // Before the first guest. At least 1.
-  void SetPlaces(int places) { places_ = places; }
+  void SetSeats(int seats) { seats_ = seats; }
 
   // Admits `guest`, or lets it wait behind the others.
   void Enter(GateGuest& guest);
@@ -31,7 +31,7 @@ class BodyGate final {
   void Leave();
 
  private:
-  int places_ = 1;
+  int seats_ = 1;
   mutable std::mutex mutex_;
   int taken_ = 0;                   // guarded by mutex_, as all below
   std::deque<GateGuest*> waiting_;  // bounded by the listener's connections

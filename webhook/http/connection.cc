@@ -79,11 +79,11 @@ HttpConnection::~HttpConnection() {
 
 // ---- Turns
 
-bool HttpConnection::TakeTurn(bool look_again) {
+bool HttpConnection::TakeTurn(bool or_again) {
   Turn seen = Turn::kNobody;
   while (!turn_.compare_exchange_weak(seen, Turn::kSomebody, std::memory_order_acq_rel)) {
     if (seen == Turn::kNobody) continue;  // spurious
-    if (seen == Turn::kFree || seen == Turn::kSomebodyAgain || !look_again) return false;
+    if (seen == Turn::kFree || seen == Turn::kSomebodyAgain || !or_again) return false;
     if (turn_.compare_exchange_weak(seen, Turn::kSomebodyAgain, std::memory_order_acq_rel)) {
       return false;
     }
@@ -106,7 +106,7 @@ void HttpConnection::OnEvent(Report report) {
   if (TakeTurn(true)) Work();
 }
 
-// Holds the turn on entry; on return it is given, or the place is free.
+// Holds the turn on entry; on return it is given, or the seat is free.
 void HttpConnection::Work() {
   do {
     if (reported_.exchange(false)) socket_->MarkReadable(hung_up_.load());
@@ -128,7 +128,7 @@ void HttpConnection::Advance() {
       case Phase::kHead: step = ReadHead(); break;
       case Phase::kBody: step = ReadBody(); break;
       case Phase::kGate: step = PassGate(); break;
-      case Phase::kDeferred: step = LookForAnswer(); break;
+      case Phase::kDeferred: step = TakeAnswer(); break;
       case Phase::kReply: step = SendReply(); break;
       case Phase::kLinger: step = Linger(); break;
     }
@@ -242,7 +242,7 @@ bool HttpConnection::MayBeEvicted() const {
 
 void HttpConnection::Evict() {
   evicted_.store(true);
-  // At once where nothing can be lost, or many that come together would find no place.
+  // At once where nothing can be lost, or many that come together would find no seat.
   if (MayBeEvicted() && TakeTurn(false)) {
     if (MayBeEvicted()) return Close();
     return Work();
@@ -474,7 +474,7 @@ std::shared_ptr<HttpDeferred> HttpConnection::Defer(Deadline deadline,
   return deferred_;
 }
 
-HttpConnection::Step HttpConnection::LookForAnswer() {
+HttpConnection::Step HttpConnection::TakeAnswer() {
   const HttpContinuation answer = deferred_->Take();
   return answer ? Resume(answer) : Step::kWait;
 }

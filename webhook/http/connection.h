@@ -32,7 +32,7 @@ struct ConnectionContext {
   const HttpEngine& engine;
   EventLoop* loop = nullptr;
   EventLoop* large_loop = nullptr;                // of large bodies; null: none here
-  std::function<void(HttpConnection&)> on_close;  // its place is free; by the thread that closed it
+  std::function<void(HttpConnection&)> on_close;  // its seat is free; by the thread that closed it
 
   std::atomic<bool> draining = false;  // replies say `Connection: close`
   std::atomic<bool> stopping = false;  // no connection stays between two requests
@@ -54,7 +54,7 @@ struct ConnectionContext {
 // Who has connected, as far as the network tells: an address, or nothing on a Unix socket.
 using SourceAddress = std::array<uint64_t, 2>;
 
-// How a connection stands when another one wants its place; the lower the sooner it goes.
+// How a connection stands when another one wants its seat; the lower the sooner it goes.
 enum class Precedence : uint8_t {
   kUnfinished,  // handshake or head
   kBody,        // unfinished body
@@ -64,7 +64,7 @@ enum class Precedence : uint8_t {
   kFree,        // no connection
 };
 
-// A place for a connection; it outlives the connections that use it one after the other, so a late
+// A seat for a connection; it outlives the connections that use it one after the other, so a late
 // event finds at worst a stranger, who has nothing to read. At any moment at most one thread has
 // the turn; the others leave a mark, and the one that has it looks again. Thread-safe.
 class HttpConnection final : public EventSink, public GateGuest, private HttpDeferral {
@@ -76,7 +76,7 @@ class HttpConnection final : public EventSink, public GateGuest, private HttpDef
     std::string text;  // HttpRequest::remote_address
     SourceAddress source;
   };
-  // Begins to serve an accepted socket. Only on a place that is free (IsFree), by the acceptor.
+  // Begins to serve an accepted socket. Only on a seat that is free (IsFree), by the acceptor.
   void Open(int descriptor, std::shared_ptr<const TlsContext> tls, Peer peer);
   bool IsFree() const { return turn_.load(std::memory_order_acquire) == Turn::kFree; }
 
@@ -102,7 +102,7 @@ class HttpConnection final : public EventSink, public GateGuest, private HttpDef
   enum class Phase : uint8_t { kHandshake, kIdle, kHead, kBody, kGate, kDeferred, kReply, kLinger };
   enum class Step : uint8_t { kGoOn, kWait, kClose };
 
-  bool TakeTurn(bool look_again);
+  bool TakeTurn(bool or_again);
   bool GiveTurn();
   void Work();
   void Advance();
@@ -126,7 +126,7 @@ class HttpConnection final : public EventSink, public GateGuest, private HttpDef
   bool MayBeEvicted() const;
   void SetPrecedence(Precedence precedence, Deadline since);
   std::shared_ptr<HttpDeferred> Defer(Deadline deadline, HttpContinuation at_deadline) override;
-  Step LookForAnswer();
+  Step TakeAnswer();
   Step Resume(const HttpContinuation& answer);
   Step Reply();
   bool SettleKeepAlive();

@@ -25,7 +25,7 @@ namespace {
 // Events taken at once when one thread runs. With more threads one at a time, so that none lies in
 // the queue of a busy thread while another sleeps.
 constexpr size_t kBatchMax = 32;
-// Places given to a stuck loop stay until somebody polls again.
+// Seats given to a stuck loop stay until somebody polls again.
 constexpr int kExtraMax = 64;
 constexpr size_t kThreadNameBytesMax = 15;  // of the kernel
 
@@ -100,7 +100,7 @@ Result<std::unique_ptr<EventLoop>> EventLoop::Start(EventLoopOptions options,
     const std::lock_guard<std::mutex> lock(loop->mutex_);
     while (loop->running_ < loop->options_.running_max) {
       const int before = loop->running_;
-      loop->FillPlace();
+      loop->FillSeat();
       if (loop->running_ == before) break;
     }
     if (loop->running_ == 0) return Error{ErrorCode::kUnavailable, "the system gives no thread"};
@@ -164,7 +164,7 @@ void EventLoop::EnterBlocking() noexcept {
   const std::lock_guard<std::mutex> lock(mutex_);
   --running_;
   *lent_of_thread = true;
-  FillPlace();
+  FillSeat();
 }
 
 void EventLoop::LeaveBlocking() noexcept {
@@ -173,11 +173,11 @@ void EventLoop::LeaveBlocking() noexcept {
   *lent_of_thread = false;
 }
 
-// Gives one free place to a parked thread, or to a new one. Without memory or threads the place
+// Gives one free seat to a parked thread, or to a new one. Without memory or threads the seat
 // stays empty until somebody comes back.
-void EventLoop::FillPlace() {
-  const int places = options_.running_max + extra_;
-  if (stopping_ || running_ >= places) return;
+void EventLoop::FillSeat() {
+  const int seats = options_.running_max + extra_;
+  if (stopping_ || running_ >= seats) return;
   if (parked_ > unparked_) {
     ++unparked_;
     ++running_;
@@ -200,7 +200,7 @@ void EventLoop::FillPlace() {
   }
 }
 
-// How many threads that hold places do not wait.
+// How many threads that hold seats do not wait.
 int EventLoop::Computing() {
   return static_cast<int>(std::count_if(threads_.begin(), threads_.end(), [](const Worker& worker) {
     return worker.id != 0 && !worker.lent && IsRunnable(worker.id);
@@ -244,7 +244,7 @@ EventLoop::Event EventLoop::Next() {
   }
 }
 
-// Gives up the place and sleeps until another one is free. False when the loop stops.
+// Gives up the seat and sleeps until another one is free. False when the loop stops.
 bool EventLoop::Park(std::unique_lock<std::mutex>& lock) {
   --running_;
   ++parked_;
@@ -300,9 +300,9 @@ void EventLoop::Tick(const std::function<void()>& on_tick, const std::stop_token
   }
 }
 
-// A handler that waits without saying so may hold every place: nobody polls, and nothing has begun
-// since the last tick. Then more threads get places, each time twice as many. Not while as many
-// compute as there are places: what takes long is not stuck, and would only be slower with company.
+// A handler that waits without saying so may hold every seat: nobody polls, and nothing has begun
+// since the last tick. Then more threads get seats, each time twice as many. Not while as many
+// compute as there are seats: what takes long is not stuck, and would only be slower with company.
 void EventLoop::RescueStalled() {
   const uint64_t progress = progress_.load(std::memory_order_relaxed);
   const bool stalled = polling_.load() == 0 && progress == last_progress_;
@@ -316,8 +316,8 @@ void EventLoop::RescueStalled() {
     return;
   }
   if (running_ == 0 || Computing() >= options_.running_max) return;
-  const int places = std::min(kExtraMax, std::max(1, 2 * extra_));
-  for (; extra_ < places; FillPlace()) ++extra_;
+  const int seats = std::min(kExtraMax, std::max(1, 2 * extra_));
+  for (; extra_ < seats; FillSeat()) ++extra_;
 }
 
 }  // namespace truce

@@ -43,8 +43,8 @@ struct EventLoopOptions {
   std::chrono::milliseconds tick{50};
 };
 
-// A thread that enters a BlockingRegion lends its place to another one: parked or new. One that
-// comes back finishes its event even when its place is taken, and parks after it. So a handler that
+// A thread that enters a BlockingRegion lends its seat to another one: parked or new. One that
+// comes back finishes its event even when its seat is taken, and parks after it. So a handler that
 // computes costs no thread switch, and one that waits stops nobody. Thread-safe.
 class EventLoop final : private BlockingObserver {
  public:
@@ -92,8 +92,8 @@ class EventLoop final : private BlockingObserver {
   Event Next();
   Event Poll();
   bool Park(std::unique_lock<std::mutex>& lock);
-  void FillPlace();  // mutex held
-  int Computing();   // mutex held
+  void FillSeat();  // mutex held
+  int Computing();  // mutex held
   void RescueStalled();
 
   const EventLoopOptions options_;
@@ -112,7 +112,7 @@ class EventLoop final : private BlockingObserver {
   int running_ = 0;  // threads neither parked nor waiting
   int parked_ = 0;
   int unparked_ = 0;  // parked threads that were told to go on
-  int extra_ = 0;     // places above running_max, while all running ones are stuck
+  int extra_ = 0;     // seats above running_max, while all running ones are stuck
   bool stopping_ = false;
 
   std::atomic<int> polling_ = 0;        // threads inside epoll_wait

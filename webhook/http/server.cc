@@ -24,8 +24,8 @@ namespace {
 
 constexpr int kRunningMax = 4;
 constexpr int kNameBytesMax = 10;
-// Places above connections_max, for connections that take the place of one that is being closed.
-constexpr size_t kSparePlaces = 64;
+// Seats above connections_max, for connections that take the seat of one that is being closed.
+constexpr size_t kSpareSeats = 64;
 // A connection between two requests is not closed for a new one before it had a chance to be used.
 constexpr std::chrono::seconds kEvictAfter{1};
 // Of threads that read large bodies: a third of the share of one that answers small requests.
@@ -103,7 +103,7 @@ class HttpServer::Impl final : private EventSink {
       tls_.emplace(*context_.options.certificates, context_.options.client_auth);
     }
     context_.on_close = [this](HttpConnection& connection) { TakeBack(connection); };
-    places_.resize(static_cast<size_t>(context_.options.limits.connections_max) + kSparePlaces);
+    seats_.resize(static_cast<size_t>(context_.options.limits.connections_max) + kSpareSeats);
   }
 
   ~Impl() override { Stop(std::chrono::steady_clock::now()); }
@@ -117,7 +117,7 @@ class HttpServer::Impl final : private EventSink {
         options.threads_running_max > 0 ? options.threads_running_max : ProcessorCount();
     loop_options.waiting_max = options.limits.in_flight_max;
     const int large_max = options.limits.large_bodies_max;
-    context_.gate.SetPlaces(large_max > 0 ? large_max : loop_options.running_max);
+    context_.gate.SetSeats(large_max > 0 ? large_max : loop_options.running_max);
     loop_options.tick = TickFor(options.limits);
     TRUCE_ASSIGN_OR_RETURN(loop_, EventLoop::Start(loop_options, [this] { Tick(); }));
     context_.loop = loop_.get();
@@ -201,19 +201,19 @@ class HttpServer::Impl final : private EventSink {
   }
 
   void Admit(int descriptor, HttpConnection::Peer peer) {
-    HttpConnection* place = MakeRoom(peer.source) ? FreePlace() : nullptr;
+    HttpConnection* seat = MakeRoom(peer.source) ? FreeSeat() : nullptr;
     std::shared_ptr<const TlsContext> tls;
-    if (place != nullptr && tls_.has_value()) {
+    if (seat != nullptr && tls_.has_value()) {
       auto current = tls_->Current();
-      if (!current.ok()) place = nullptr;
+      if (!current.ok()) seat = nullptr;
       if (current.ok()) tls = std::move(current).value();
     }
-    if (place == nullptr) {
+    if (seat == nullptr) {
       context_.Count(HttpRejection::kConnections);
       ::close(descriptor);
       return;
     }
-    place->Open(descriptor, std::move(tls), std::move(peer));
+    seat->Open(descriptor, std::move(tls), std::move(peer));
   }
 
   // A connection that may give way to another one.
@@ -228,7 +228,7 @@ class HttpServer::Impl final : private EventSink {
     }
   };
 
-  // Whether there is a place for a new connection from `source`, be it that another one had to give
+  // Whether there is a seat for a new connection from `source`, be it that another one had to give
   // it up: one of the same source when that has its share, else anyone's. Under the lock of
   // listening_.
   bool MakeRoom(const SourceAddress& source) {
@@ -261,22 +261,22 @@ class HttpServer::Impl final : private EventSink {
     return true;
   }
 
-  // A free place, newly made if need be; null when all are taken. Only under the lock of
+  // A free seat, newly made if need be; null when all are taken. Only under the lock of
   // listening_.
-  HttpConnection* FreePlace() {
-    HttpConnection* place = free_.With([](std::vector<HttpConnection*>& free) -> HttpConnection* {
+  HttpConnection* FreeSeat() {
+    HttpConnection* seat = free_.With([](std::vector<HttpConnection*>& free) -> HttpConnection* {
       if (free.empty()) return nullptr;
       HttpConnection* last = free.back();
       free.pop_back();
       return last;
     });
-    if (place != nullptr) return place;
-    const size_t count = place_count_.load(std::memory_order_relaxed);
-    if (count == places_.size()) return nullptr;
-    places_[count] = std::make_unique<HttpConnection>(context_);
-    place = places_[count].get();
-    place_count_.store(count + 1, std::memory_order_release);
-    return place;
+    if (seat != nullptr) return seat;
+    const size_t count = seat_count_.load(std::memory_order_relaxed);
+    if (count == seats_.size()) return nullptr;
+    seats_[count] = std::make_unique<HttpConnection>(context_);
+    seat = seats_[count].get();
+    seat_count_.store(count + 1, std::memory_order_release);
+    return seat;
   }
 
   void TakeBack(HttpConnection& connection) {
@@ -287,8 +287,8 @@ class HttpServer::Impl final : private EventSink {
 
   template <typename F>
   void ForEach(F&& visit) {
-    const size_t count = place_count_.load(std::memory_order_acquire);
-    for (size_t i = 0; i < count; ++i) visit(*places_[i]);
+    const size_t count = seat_count_.load(std::memory_order_acquire);
+    for (size_t i = 0; i < count; ++i) visit(*seats_[i]);
   }
 
   void Tick() {
@@ -309,9 +309,8 @@ class HttpServer::Impl final : private EventSink {
   std::optional<TlsContextSource> tls_;
   Guarded<std::unique_ptr<ListeningSocket>> listening_;
   Guarded<std::vector<HttpConnection*>> free_;
-  std::vector<std::unique_ptr<HttpConnection>>
-      places_;  // the first place_count_ are there, and stay
-  std::atomic<size_t> place_count_ = 0;
+  std::vector<std::unique_ptr<HttpConnection>> seats_;  // the first seat_count_ are there, and stay
+  std::atomic<size_t> seat_count_ = 0;
   std::atomic<bool> accept_again_ = false;
   std::atomic<std::uint64_t> accept_calls_ = 0;
   std::mutex closed_mutex_;

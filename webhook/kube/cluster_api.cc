@@ -39,6 +39,13 @@ std::string EncodeSegment(std::string_view text) {
   return encoded;
 }
 
+const ServedKind& WebhookConfigurationKind() {
+  static const ServedKind kKind{"admissionregistration.k8s.io", "v1",
+                                "ValidatingWebhookConfiguration", "validatingwebhookconfigurations",
+                                false};
+  return kKind;
+}
+
 std::string PathOf(const ServedKind& kind, std::string_view ns, std::string_view name) {
   std::string path = kind.group.empty() ? "/api" : "/apis";
   if (!kind.group.empty()) AppendSegment(path, kind.group);

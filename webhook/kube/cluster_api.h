@@ -85,6 +85,9 @@ struct ServedKind {
   auto operator<=>(const ServedKind&) const = default;
 };
 
+// ValidatingWebhookConfiguration of admissionregistration.k8s.io/v1.
+const ServedKind& WebhookConfigurationKind();
+
 // Request path of a kind, of one namespace's objects, of one object: no query. Names are
 // percent-encoded.
 std::string PathOf(const ServedKind& kind, std::string_view ns = {}, std::string_view name = {});

@@ -28,7 +28,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t kComplaintBytesMax = 300;
-constexpr std::chrono::milliseconds kLook{20};  // how often a silent child is looked at
+constexpr std::chrono::milliseconds kPollEvery{20};  // how often a silent child is looked at
 
 class PipeEnd {
  public:
@@ -195,7 +195,7 @@ Outcome Await(Child& child, Pipe& output, Pipe& complaint, Deadline deadline) {
     }
     std::array<pollfd, 2> polled{{{output_open ? output.read.get() : -1, POLLIN, 0},
                                   {complaint_open ? complaint.read.get() : -1, POLLIN, 0}}};
-    ::poll(polled.data(), polled.size(), static_cast<int>(std::min(left, kLook).count()));
+    ::poll(polled.data(), polled.size(), static_cast<int>(std::min(left, kPollEvery).count()));
   }
 }
 

@@ -295,12 +295,12 @@ struct HttpPool::Impl {
   Impl(std::shared_ptr<ServerSession> of, HttpPoolOptions with)
       : session(std::move(of)), options(with) {}
 
-  // A place among the calls at once, and a kept connection if there is one. False at `deadline`.
+  // A seat among the calls at once, and a kept connection if there is one. False at `deadline`.
   bool Enter(const SessionState& state, Deadline deadline, std::unique_ptr<PooledClient>& client) {
     std::unique_lock<std::mutex> lock(mutex);
-    const bool has_place =
+    const bool has_seat =
         left.wait_until(lock, deadline, [this] { return calls < options.calls_max; });
-    if (!has_place) return false;
+    if (!has_seat) return false;
     ++calls;
     const auto oldest = steady_clock::now() - kIdleMax;
     std::erase_if(idle, [&](const std::unique_ptr<PooledClient>& kept) {

@@ -24,7 +24,7 @@ using std::chrono::steady_clock;
 
 // A server that refuses every token must not make the plugin run without pause.
 constexpr std::chrono::seconds kExecPause{1};
-constexpr std::chrono::seconds kLookupPause{1};
+constexpr std::chrono::seconds kResolvePause{1};
 constexpr std::size_t kTokenBytesMax = 64 * 1024;
 
 // Everything that a SessionState is made of.
@@ -73,7 +73,7 @@ Result<std::vector<ResolvedAddress>> SocketAddress(const std::string& path) {
 }
 
 // Addresses of `host`, or what the system says is wrong.
-Result<std::vector<ResolvedAddress>> LookUp(const ServerAddress& address, int flags) {
+Result<std::vector<ResolvedAddress>> Resolve(const ServerAddress& address, int flags) {
   if (!address.socket.empty()) return SocketAddress(address.socket);
   addrinfo hints{};
   hints.ai_family = AF_UNSPEC;
@@ -106,7 +106,7 @@ struct ServerSession::Impl {
   Result<void> RenewNow(bool run_plugin);
   bool ExpiresSoon() const;
   void Keep(const std::stop_token& stop);
-  void LookUpNow();
+  void ResolveNow();
 
   const ServerSettings settings;
   const Clock& clock;
@@ -118,7 +118,7 @@ struct ServerSession::Impl {
   std::optional<ExecCredential> exec;
   Timestamp exec_read{};
   steady_clock::time_point exec_again{};
-  steady_clock::time_point lookup_again{};
+  steady_clock::time_point resolve_again{};
 
   // A number is drawn per wish; the keeper tells up to which it has worked.
   struct Wishes {
@@ -137,9 +137,9 @@ struct ServerSession::Impl {
   std::shared_ptr<const SessionState> state;  // guarded by mutex, as all below
   std::string trouble;
   Wishes renewals;
-  Wishes lookups;
+  Wishes resolutions;
   std::vector<ResolvedAddress> addresses;
-  steady_clock::time_point looked_up{};
+  steady_clock::time_point resolved_at{};
 
   std::jthread keeper;  // last: it uses all of the above
 };
@@ -203,18 +203,18 @@ Result<void> ServerSession::Impl::RenewNow(bool run_plugin) {
   return {};
 }
 
-void ServerSession::Impl::LookUpNow() {
+void ServerSession::Impl::ResolveNow() {
   std::uint64_t asked = 0;
   {
     const std::lock_guard<std::mutex> lock(mutex);
-    lookups.begun = lookups.asked;
-    asked = lookups.asked;
+    resolutions.begun = resolutions.asked;
+    asked = resolutions.asked;
   }
-  lookup_again = steady_clock::now() + kLookupPause;
-  Result<std::vector<ResolvedAddress>> found = LookUp(settings.address, 0);
+  resolve_again = steady_clock::now() + kResolvePause;
+  Result<std::vector<ResolvedAddress>> found = Resolve(settings.address, 0);
   const std::lock_guard<std::mutex> lock(mutex);
-  lookups.done = asked;
-  looked_up = steady_clock::now();
+  resolutions.done = asked;
+  resolved_at = steady_clock::now();
   // An old answer is better than none.
   if (found.ok()) addresses = std::move(found).value();
   changed.notify_all();
@@ -224,25 +224,25 @@ void ServerSession::Impl::Keep(const std::stop_token& stop) {
   auto reread_at = steady_clock::now() + options.reread;
   while (!stop.stop_requested()) {
     bool renew = false;
-    bool look_up = false;
+    bool resolve = false;
     std::uint64_t asked = 0;
     {
       std::unique_lock<std::mutex> lock(mutex);
       const auto ready = [&] {
         const auto now = steady_clock::now();
         renew = renewals.asked > renewals.done && (!settings.user.exec || now >= exec_again);
-        look_up = lookups.asked > lookups.done && now >= lookup_again;
-        return renew || look_up;
+        resolve = resolutions.asked > resolutions.done && now >= resolve_again;
+        return renew || resolve;
       };
       auto wake_at = reread_at;
       if (renewals.asked > renewals.done) wake_at = std::min(wake_at, exec_again);
-      if (lookups.asked > lookups.done) wake_at = std::min(wake_at, lookup_again);
+      if (resolutions.asked > resolutions.done) wake_at = std::min(wake_at, resolve_again);
       changed.wait_until(lock, stop, wake_at, ready);
       asked = renewals.asked;
       if (renew) renewals.begun = asked;
     }
     if (stop.stop_requested()) return;
-    if (look_up) LookUpNow();
+    if (resolve) ResolveNow();
     const bool is_due = steady_clock::now() >= reread_at;
     if (!renew && !is_due) continue;
     if (is_due) reread_at = steady_clock::now() + options.reread;
@@ -259,7 +259,7 @@ Result<std::shared_ptr<ServerSession>> ServerSession::Open(ServerSettings settin
                                                            SessionOptions options) {
   auto impl = std::make_unique<Impl>(std::move(settings), clock, options);
   TRUCE_RETURN_IF_ERROR(impl->RenewNow(false));
-  Result<std::vector<ResolvedAddress>> numeric = LookUp(impl->settings.address, AI_NUMERICHOST);
+  Result<std::vector<ResolvedAddress>> numeric = Resolve(impl->settings.address, AI_NUMERICHOST);
   if (numeric.ok()) {
     impl->addresses = std::move(numeric).value();
     impl->is_numeric = true;
@@ -308,9 +308,9 @@ std::string ServerSession::trouble() const {
 std::vector<ResolvedAddress> ServerSession::Addresses() {
   const std::lock_guard<std::mutex> lock(impl_->mutex);
   if (impl_->is_numeric) return impl_->addresses;
-  const bool is_old = steady_clock::now() - impl_->looked_up > impl_->options.resolve;
-  if ((is_old || impl_->addresses.empty()) && impl_->lookups.asked == impl_->lookups.done) {
-    ++impl_->lookups.asked;
+  const bool is_old = steady_clock::now() - impl_->resolved_at > impl_->options.resolve;
+  if ((is_old || impl_->addresses.empty()) && impl_->resolutions.asked == impl_->resolutions.done) {
+    ++impl_->resolutions.asked;
     impl_->changed.notify_all();
   }
   return impl_->addresses;
@@ -320,9 +320,9 @@ std::vector<ResolvedAddress> ServerSession::AwaitAddresses(Deadline deadline) {
   std::vector<ResolvedAddress> addresses = Addresses();
   if (!addresses.empty()) return addresses;
   std::unique_lock<std::mutex> lock(impl_->mutex);
-  const std::uint64_t wish = impl_->lookups.asked;
+  const std::uint64_t wish = impl_->resolutions.asked;
   impl_->changed.wait_until(
-      lock, deadline, [&] { return !impl_->addresses.empty() || impl_->lookups.done >= wish; });
+      lock, deadline, [&] { return !impl_->addresses.empty() || impl_->resolutions.done >= wish; });
   return impl_->addresses;
 }
 

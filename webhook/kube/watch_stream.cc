@@ -9,7 +9,7 @@
 namespace truce {
 namespace {
 
-// What a stream may hold of an unfinished line without a place among the large ones.
+// What a stream may hold of an unfinished line without a seat among the large ones.
 constexpr std::size_t kSmallBytesMax = 64 * 1024;
 constexpr std::size_t kRefusalBytesMax = 64 * 1024;
 // Reads before a stream gives way to others.
@@ -45,7 +45,7 @@ WatchStream::Want WatchStream::Fail(ApiErrorKind kind, std::string message) {
   return End(std::move(error));
 }
 
-// Takes or gives back a place among the streams with a long event. False: there is none.
+// Takes or gives back a seat among the streams with a long event. False: there is none.
 bool WatchStream::HoldLarge(bool wanted) {
   if (wanted == holds_large_) return true;
   if (wanted && shared_.large_events >= shared_.options.large_events_max) return false;

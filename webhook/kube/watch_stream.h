@@ -39,7 +39,7 @@ class WatchStream final {
     kWrite,
     kTurn,      // nothing: it gave way to others
     kTime,      // an address, or new credentials: look again soon
-    kLarge,     // a place among those that hold a long event
+    kLarge,     // a seat among those that hold a long event
     kDelivery,  // its events, or its end, must be taken
   };
 

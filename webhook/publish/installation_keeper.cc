@@ -20,11 +20,6 @@ constexpr std::chrono::milliseconds kAgain{500};
 
 ServedKind SecretKind() { return {"", "v1", "Secret", "secrets", true}; }
 
-ServedKind WebhookKind() {
-  return {"admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration",
-          "validatingwebhookconfigurations", false};
-}
-
 std::string Joined(const std::vector<std::string>& parts) {
   std::string out;
   for (const std::string& part : parts) out += (out.empty() ? "" : ", ") + part;
@@ -184,7 +179,8 @@ bool InstallationKeeper::Store(ClusterApi& api, OwnedSecret& wanted, Deadline de
 }
 
 void InstallationKeeper::Publish(ClusterApi& api, const OwnedSecret& secret, Deadline deadline) {
-  const ApiResult<std::string> got = api.Get(WebhookKind(), "", options_.webhook, deadline);
+  const ApiResult<std::string> got =
+      api.Get(WebhookConfigurationKind(), "", options_.webhook, deadline);
   if (!got.ok()) {
     published_.configured = got.error().kind != ApiErrorKind::kNoSuchObject;
     if (published_.configured) Trouble("read its webhook configuration", got.error());
@@ -211,8 +207,8 @@ void InstallationKeeper::Publish(ClusterApi& api, const OwnedSecret& secret, Dea
     if (ports_.on_path_published) ports_.on_path_published();
     return;
   }
-  const ApiResult<std::string> patched =
-      api.Patch({WebhookKind(), "", options_.webhook, ""}, repair.value().patch, deadline);
+  const ApiResult<std::string> patched = api.Patch(
+      {WebhookConfigurationKind(), "", options_.webhook, ""}, repair.value().patch, deadline);
   if (!patched.ok()) {
     again_ = patched.error().kind == ApiErrorKind::kConflict;
     if (!again_) Trouble("write its webhook configuration", patched.error());

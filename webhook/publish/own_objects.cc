@@ -90,7 +90,7 @@ void OwnObjects::OnKindState(const KindStatus& status) {
     const bool lists = status.state == KindState::kListing || status.state == KindState::kRelisting;
     const bool complete = status.state == KindState::kWatched || status.state == KindState::kEmpty;
     if (lists && !std::exchange(kind->listing, true)) {
-      for (auto& [place, entry] : kind->entries) entry.listed = false;
+      for (auto& [name, entry] : kind->entries) entry.listed = false;
     }
     if (!complete || !std::exchange(kind->listing, false)) return;
     const std::size_t gone =
@@ -110,14 +110,14 @@ void OwnObjects::OnOther(const FollowedKind& kind, Value object, bool gone) {
     if (known == nullptr) return;
     std::optional<OwnObject> seen = ReadOwnObject(kind.selection.kind, object);
     if (!seen) return;
-    const Place place{seen->ns, seen->name};
-    const auto found = known->entries.find(place);
+    const ObjectName name{seen->ns, seen->name};
+    const auto found = known->entries.find(name);
     if (gone) {
       if (found == known->entries.end()) return;
       known->entries.erase(found);
     } else if (found == known->entries.end()) {
       if (known->entries.size() >= kOwnObjectsMax) return;
-      known->entries.emplace(place, Entry{std::move(*seen), ReadOwnCondition(object), {}, true});
+      known->entries.emplace(name, Entry{std::move(*seen), ReadOwnCondition(object), {}, true});
     } else {
       Entry& entry = found->second;
       const bool same =
@@ -145,7 +145,7 @@ std::optional<OwnObjects::Work> OwnObjects::NextWork(Deadline now) {
     for (const auto& [name, kind] : kinds_) {
       if (kind.handler != i) continue;
       work.complete = work.complete && kind.complete;
-      for (const auto& [place, entry] : kind.entries) work.objects.push_back(entry.object);
+      for (const auto& [object, entry] : kind.entries) work.objects.push_back(entry.object);
     }
     std::sort(work.objects.begin(), work.objects.end(), IsOlder);
     return work;

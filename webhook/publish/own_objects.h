@@ -72,11 +72,11 @@ class OwnObjects final : public SightObserver {
     std::optional<OwnVerdict> told;       // to on_verdict
     bool listed = true;                   // since the last list began
   };
-  using Place = std::pair<std::string, std::string>;  // namespace, name
+  using ObjectName = std::pair<std::string, std::string>;  // namespace, name
   struct Kind {
     ServedKind kind;
     std::size_t handler = 0;
-    std::map<Place, Entry> entries;
+    std::map<ObjectName, Entry> entries;
     bool listing = false;
     bool complete = false;  // was listed once
     bool changed = false;   // during the list: half a list is never taken

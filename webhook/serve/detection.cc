@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "registry/base/text.h"
-#include "webhook/findings/configuration_event.h"
 #include "webhook/findings/name_survey.h"
+#include "webhook/findings/object_events.h"
 #include "webhook/watch/recovery.h"
 
 namespace truce {
@@ -79,7 +79,7 @@ Detection::Detection(DetectionPorts ports)
                      ports_.logger.Log(LogLevel::kWarning, "events cannot be written",
                                        {{"message", std::string_view(trouble)}});
                    }}),
-      refusals_(ports_.cluster, Lookup(), events_),
+      refusals_(ports_.cluster, Finder(), events_),
       detectors_({ports_.store, ports_.clock, book_, ports_.surroundings,
                   [this](const FindingChange& change) { Tell(change); }}) {}
 
@@ -140,13 +140,13 @@ void Detection::Run() {
       DiscoverServed();
       discover_due = In(kDiscoverEvery);
     }
-    const Result<void> looked = detectors_.Look(In(kStoreTime));
+    const Result<void> looked = detectors_.Examine(In(kStoreTime));
     if (!looked.ok()) {
       ports_.logger.Log(LogLevel::kWarning, "detectors cannot look",
                         {{"message", std::string_view(looked.error().message)}});
     }
     lock.lock();
-    changed_.wait_for(lock, Detectors::kLookEvery, [&] { return stopping_ || hurry_; });
+    changed_.wait_for(lock, Detectors::kExamineEvery, [&] { return stopping_ || hurry_; });
     hurry_ = false;
   }
 }
@@ -170,7 +170,7 @@ void Detection::Tell(const FindingChange& change) {
                      {"cause", std::string_view(finding.cause)},
                      {"evidence", std::string_view(finding.evidence)}});
   if (is_over) return;
-  events_.PostLater([this, finding] { return EventsOf(finding, Lookup()); });
+  events_.PostLater([this, finding] { return EventsOf(finding, Finder()); });
 }
 
 void Detection::TellRefused(const std::string& webhook_configuration, const std::string& problem) {
@@ -180,28 +180,28 @@ void Detection::TellRefused(const std::string& webhook_configuration, const std:
   });
 }
 
-ObjectLookup Detection::Lookup() const {
-  ObjectLookup lookup;
-  lookup.discreet = [this] { return ports_.policy()->disclosure != Disclosure::kFull; };
-  lookup.by_slot = [this](const Slot& slot) {
+ObjectFinder Detection::Finder() const {
+  ObjectFinder finder;
+  finder.discreet = [this] { return ports_.policy()->disclosure != Disclosure::kFull; };
+  finder.by_slot = [this](const Slot& slot) {
     std::optional<Object> found;
     const auto look = [&](const Facts& facts) { found = facts.ObjectBySlot(slot); };
     if (!ports_.store.Read(look, In(kStoreTime)).ok()) found.reset();
     return found;
   };
-  lookup.by_uid = [this](const Uid& uid) {
+  finder.by_uid = [this](const Uid& uid) {
     std::optional<Object> found;
     const auto look = [&](const Facts& facts) { found = facts.ObjectByUid(uid); };
     if (!ports_.store.Read(look, In(kStoreTime)).ok()) found.reset();
     return found;
   };
-  lookup.kind = [this](const GroupKind& kind) {
+  finder.kind = [this](const GroupKind& kind) {
     return served_.With([&](const auto& served) {
       const auto found = served.find(kind);
       return found == served.end() ? std::optional<ServedKind>() : found->second;
     });
   };
-  return lookup;
+  return finder;
 }
 
 Result<RecoveryView> Detection::Recovery() const {

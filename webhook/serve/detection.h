@@ -84,7 +84,7 @@ class Detection final : public SightObserver {
   void Run();
   void DiscoverServed();
   void Tell(const FindingChange& change);
-  ObjectLookup Lookup() const;
+  ObjectFinder Finder() const;
   Result<RecoveryView> Recovery() const;
   Result<void> Administer(const std::function<void(Ledger&)>& change);
 
