@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "registry/base/random_id.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/duration.h"
 #include "webhook/cli/named_resource.h"
@@ -71,7 +72,7 @@ ExitCode MakeOverride(const ApiFlags& flags, const OverrideArguments& given,
 }
 
 ExitCode EndOverride(const ApiFlags& flags, const std::string& id, CommandIo& io) {
-  if (id.find_first_not_of("abcdefghijklmnopqrstuvwxyz234567") != std::string::npos) {
+  if (id.find_first_not_of(kIdCharacters) != std::string::npos) {
     return Complain(io, "--end takes the id that `truce override` shows", ExitCode::kUsage);
   }
   ApiQuestion question{std::string(kOverridesPath) + "/" + id};

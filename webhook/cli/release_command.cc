@@ -2,6 +2,7 @@
 #include <ostream>
 #include <vector>
 
+#include "registry/base/random_id.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/named_resource.h"
 #include "webhook/cli/output.h"
@@ -28,7 +29,7 @@ struct ReleaseArguments {
 };
 
 bool IsWord(const std::string& id) {
-  return id.find_first_not_of("abcdefghijklmnopqrstuvwxyz234567") == std::string::npos;
+  return id.find_first_not_of(kIdCharacters) == std::string::npos;
 }
 
 // The id says which, and it must not change between the two questions.

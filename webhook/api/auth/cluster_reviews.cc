@@ -1,9 +1,10 @@
 #include "webhook/api/auth/cluster_reviews.h"
-#include "webhook/wire/json_text.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
+
+#include "webhook/wire/json_text.h"
 
 namespace truce {
 namespace {
@@ -40,6 +41,23 @@ std::vector<std::string> TextsOf(const Json& json) {
   return out;
 }
 
+// The status with which the API server answers `question`, an object of `kind`.
+Result<Json> StatusOf(ClusterApi* api, const ServedKind& kind, const Json& question,
+                      Deadline deadline) {
+  if (api == nullptr) return NotReached();
+  const auto created = api->Create(kind, "", Dump(question), deadline);
+  if (!created.ok()) return Untold(created.error(), kind.kind);
+  const Json answer = ParseJson(created.value());
+  const auto status = answer.find("status");
+  if (status == answer.end() || !status->is_object()) return Odd(kind.kind);
+  return *status;
+}
+
+bool IsSet(const Json& status, const char* name) {
+  const auto found = status.find(name);
+  return found != status.end() && found->is_boolean() && found->get<bool>();
+}
+
 std::optional<KubernetesUser> UserOf(const Json& status) {
   const auto user = status.find("user");
   if (user == status.end() || !user->is_object()) return std::nullopt;
@@ -60,40 +78,29 @@ std::optional<KubernetesUser> UserOf(const Json& status) {
 Result<std::optional<KubernetesUser>> ClusterTokenReviewer::Review(const std::string& token,
                                                                    const std::string&,
                                                                    Deadline deadline) {
-  constexpr std::string_view kWhat = "TokenReview";
   static const ServedKind kKind{"authentication.k8s.io", "v1", "TokenReview", "tokenreviews",
                                 false};
   const Json question = {{"apiVersion", "authentication.k8s.io/v1"},
                          {"kind", "TokenReview"},
                          {"spec", {{"token", token}, {"audiences", {kApiAudience}}}}};
-  ClusterApi* api = api_();
-  if (api == nullptr) return NotReached();
-  const auto created = api->Create(kKind, "", Dump(question), deadline);
-  if (!created.ok()) return Untold(created.error(), kWhat);
-  const Json answer = ParseJson(created.value());
-  if (!answer.is_object()) return Odd(kWhat);
-  const auto status = answer.find("status");
-  if (status == answer.end() || !status->is_object()) return Odd(kWhat);
-  const auto authenticated = status->find("authenticated");
-  if (authenticated == status->end() || !authenticated->is_boolean() ||
-      !authenticated->get<bool>()) {
+  TRUCE_ASSIGN_OR_RETURN(const Json status, StatusOf(api_(), kKind, question, deadline));
+  if (!IsSet(status, "authenticated")) {
     // An authenticator that failed says so beside "not authenticated"; a token that is no good
     // does the same, in words only. Both mean: not this caller.
     return std::optional<KubernetesUser>();
   }
   const std::vector<std::string> audiences =
-      status->contains("audiences") ? TextsOf(status->at("audiences")) : std::vector<std::string>();
+      status.contains("audiences") ? TextsOf(status.at("audiences")) : std::vector<std::string>();
   const bool for_us =
       std::find(audiences.begin(), audiences.end(), kApiAudience) != audiences.end();
   if (!for_us) return std::optional<KubernetesUser>();
-  std::optional<KubernetesUser> user = UserOf(*status);
-  if (!user) return Odd(kWhat);
+  std::optional<KubernetesUser> user = UserOf(status);
+  if (!user) return Odd(kKind.kind);
   return user;
 }
 
 Result<bool> ClusterAccessReviewer::Allowed(const KubernetesUser& user,
                                             const Permission& permission, Deadline deadline) {
-  constexpr std::string_view kWhat = "SubjectAccessReview";
   static const ServedKind kKind{"authorization.k8s.io", "v1", "SubjectAccessReview",
                                 "subjectaccessreviews", false};
   Json attributes = {
@@ -110,19 +117,8 @@ Result<bool> ClusterAccessReviewer::Allowed(const KubernetesUser& user,
                            {"groups", user.groups},
                            {"extra", std::move(extra)},
                            {"resourceAttributes", std::move(attributes)}}}};
-  ClusterApi* api = api_();
-  if (api == nullptr) return NotReached();
-  const auto created = api->Create(kKind, "", Dump(question), deadline);
-  if (!created.ok()) return Untold(created.error(), kWhat);
-  const Json answer = ParseJson(created.value());
-  if (!answer.is_object()) return Odd(kWhat);
-  const auto status = answer.find("status");
-  if (status == answer.end() || !status->is_object()) return Odd(kWhat);
-  const auto is = [&](const char* name) {
-    const auto found = status->find(name);
-    return found != status->end() && found->is_boolean() && found->get<bool>();
-  };
-  return is("allowed") && !is("denied");
+  TRUCE_ASSIGN_OR_RETURN(const Json status, StatusOf(api_(), kKind, question, deadline));
+  return IsSet(status, "allowed") && !IsSet(status, "denied");
 }
 
 }  // namespace truce
