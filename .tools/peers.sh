@@ -13,7 +13,7 @@ readonly ROOT
 readonly MODULES="$ROOT/tests/e2e/peers"
 readonly OUT="${PEERS_DIR:-$ROOT/build/peers}"
 readonly GO_MIN_MAJOR=1 GO_MIN_MINOR=24
-readonly ALL=(etcd kube-apiserver kubectl helm3 helm4 promtool gator argocd-sync)
+readonly ALL=(etcd kube-apiserver kubectl helm3 helm4 promtool gator argocd-sync crossplane)
 
 # kubectl cannot parse a server whose version string is empty, so both carry the real one.
 readonly KUBE_VERSION_PACKAGE=k8s.io/component-base/version
@@ -34,6 +34,7 @@ recipe() {
     gator) echo "gator github.com/open-policy-agent/gatekeeper/v3/cmd/gator" ;;
     # The sync engine of Argo CD as its application controller drives it; the main package is ours.
     argocd-sync) echo "argocd-sync ." ;;
+    crossplane) echo "crossplane github.com/crossplane/crossplane/cmd/crossplane" ;;
     *) die "unknown peer '$1' (known: ${ALL[*]})" ;;
   esac
 }
@@ -97,6 +98,19 @@ require_go() {
   fi
 }
 
+# What a peer needs of its module beside its program, put into $OUT.
+copy_files() {
+  local module
+  case "$1" in
+    crossplane)
+      module="$(go list -mod=readonly -m -f '{{.Dir}}' github.com/crossplane/crossplane)"
+      rm -rf "$OUT/crossplane-crds"
+      mkdir "$OUT/crossplane-crds"
+      install -m 644 -t "$OUT/crossplane-crds" "$module"/cluster/crds/*.yaml
+      ;;
+  esac
+}
+
 build() {
   local peer="$1" folder="$2" package="$3" tags="$4" started=$SECONDS
   say "building $peer ($package; minutes on a cold build cache) ..."
@@ -106,6 +120,7 @@ build() {
     -tags "$tags" -ldflags "$(link_flags "$folder")" -o "$OUT/bin/.$peer.new" "$package") ||
     die "building $peer failed; the compiler's messages are above"
   mv "$OUT/bin/.$peer.new" "$OUT/bin/$peer"
+  (cd "$MODULES/$folder" && copy_files "$peer")
   stamp_of "$folder" "$package" "$tags" >"$OUT/$peer.stamp"
   say "built $peer in $((SECONDS - started)) s"
 }

@@ -7,7 +7,7 @@ import os
 ALWAYS = ("etcd", "kube-apiserver", "kubectl", "helm4", "argocd-sync")
 # They take minutes to build and few tests need them: one at a commit (share 0, 1, … of four).
 # A test that needs one says so: @pytest.mark.peer("gator").
-ROTATING = ("helm3", "gator", "promtool")
+ROTATING = ("helm3", "gator", "promtool", "crossplane")
 
 
 def of_this_run() -> tuple[str, ...]:
