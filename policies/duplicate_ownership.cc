@@ -379,6 +379,15 @@ std::string LinkTo(const Owner& holder, const Wording& wording) {
 
 }  // namespace
 
+std::string_view Name(Disclosure disclosure) {
+  switch (disclosure) {
+    case Disclosure::kFull: return "full";
+    case Disclosure::kService: return "service";
+    case Disclosure::kTaken: return "taken";
+  }
+  return "";
+}
+
 Disclosure DisclosureOf(const Clash& clash, Disclosure configured) {
   // Who was chosen as successor, or acts for the owner, may know everything of it.
   const bool akin = clash.same_party || clash.reason == ClashReason::kSibling ||

@@ -172,6 +172,10 @@ AppliedMode Apply(const ModeRules& rules, const ModeSubject& subject, Timestamp 
   return out;
 }
 
+std::string_view Name(UnsureAction action) {
+  return action == UnsureAction::kWarn ? "warn" : "deny";
+}
+
 bool MatchesGlob(std::string_view text, std::string_view pattern) {
   // On a mismatch the last star takes one character more.
   std::size_t t = 0;

@@ -25,6 +25,7 @@ namespace truce {
 
 // What a conflict of a type whose scope of uniqueness is not researched does.
 enum class UnsureAction : std::uint8_t { kWarn, kDeny };
+std::string_view Name(UnsureAction action);  // "warn", "deny"
 
 // A timed override (break-glass): what it names is audited instead of denied or warned about, until
 // `until`. Exactly one of name, object, ns and group is set.
@@ -62,9 +63,11 @@ struct ModeEntry {
   RuleScope scope;                 // empty: everything
   std::optional<Timestamp> from;   // first moment at which it holds; none: since ever
   std::optional<Timestamp> until;  // first moment at which it no longer holds; none: for ever
-  std::string place;               // where it stands: "truce.yaml:12"
+  std::string place;               // where it stands: "truce.yaml:12"; no part of what it says
 
-  bool operator==(const ModeEntry&) const = default;
+  bool operator==(const ModeEntry& other) const {
+    return mode == other.mode && scope == other.scope && from == other.from && until == other.until;
+  }
 };
 
 // What a rule does not apply to. One whose time is over exempts nothing any more, and says so.
@@ -73,9 +76,12 @@ struct Exemption {
   RuleScope scope;           // not empty
   std::optional<Timestamp> until;
   std::string reason;
-  std::string place;
+  std::string place;  // as above
 
-  bool operator==(const Exemption&) const = default;
+  bool operator==(const Exemption& other) const {
+    return rule == other.rule && scope == other.scope && until == other.until &&
+           reason == other.reason;
+  }
 };
 
 struct ModeRules {

@@ -36,6 +36,7 @@ enum class Disclosure : std::uint8_t {
   kService,  // service and contact
   kTaken,    // only that the resource is taken
 };
+std::string_view Name(Disclosure disclosure);  // "full", "service", "taken"
 
 // Who reads the text, and what may be said. The pointees must live during the call only.
 struct Wording {

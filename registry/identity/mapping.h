@@ -56,6 +56,8 @@ class FieldPath final {
   // `*` of the one is the beginning of the other.
   bool Joins(const FieldPath& other) const;
 
+  bool operator==(const FieldPath&) const = default;
+
  private:
   struct Step {
     std::string name;
@@ -74,6 +76,8 @@ class FieldPath final {
 struct PartSource {
   std::optional<FieldPath> path;
   std::string constant;  // used when there is no path
+
+  bool operator==(const PartSource&) const = default;
 };
 
 // One resource that a kind declares. Paths with `*` must agree in their stars: `a.*.name` and
@@ -84,6 +88,8 @@ struct MappedResource {
   std::optional<PartSource> region;
   std::optional<PartSource> account;
   Intent intent = Intent::kDeletes;
+
+  bool operator==(const MappedResource&) const = default;
 };
 
 // The rule of one kind (or, with an empty kind, of a chart's values).
@@ -94,6 +100,7 @@ struct MappingRule {
   std::vector<std::string> namespaces = {};  // where it holds; empty: everywhere
 
   bool HoldsIn(std::string_view ns) const;
+  bool operator==(const MappingRule&) const = default;
 };
 
 // All rules, by kind. Immutable, thread-safe.

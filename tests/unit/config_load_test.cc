@@ -59,8 +59,8 @@ TEST(ConfigLoad, DefaultsDependOnWhetherAClusterIsServed) {
   EXPECT_EQ(without.admission_address, "127.0.0.1:8443");
   EXPECT_EQ(without.api_address, "127.0.0.1:8444");
   EXPECT_EQ(without.metrics_address, "127.0.0.1:8080");
-  EXPECT_EQ(without.mode, ConfigMode::kEnforce);
-  EXPECT_EQ(without.unsure_types, UnsureTypes::kWarn);
+  EXPECT_EQ(without.mode, Mode::kEnforce);
+  EXPECT_EQ(without.unsure_types, UnsureAction::kWarn);
   EXPECT_EQ(without.reservation_ttl, std::chrono::seconds(180));
   EXPECT_EQ(without.reservation_cap, 100);
   EXPECT_EQ(without.reservation_burst, 1000);
@@ -82,7 +82,7 @@ TEST(ConfigLoad, FlagBeforeVariableBeforeFileBeforeDefault) {
   sources.flags = {{"mode", "off"}};
   const Result<LoadedConfig> loaded = LoadConfigFrom(sources, file);
   ASSERT_TRUE(loaded.ok()) << loaded.error().message;
-  EXPECT_EQ(loaded.value().config.mode, ConfigMode::kOff);
+  EXPECT_EQ(loaded.value().config.mode, Mode::kOff);
   EXPECT_EQ(loaded.value().config.cluster_id, "from-env");
   EXPECT_EQ(loaded.value().config.log_level, LogLevel::kDebug);
   EXPECT_EQ(loaded.value().origins.at("mode").place, "--mode");
@@ -125,22 +125,23 @@ parties:
 )")
                             .config;
   EXPECT_EQ(config.server_names, (std::vector<std::string>{"truce.example.org", "10.0.0.1"}));
-  EXPECT_EQ(config.type_modes.at("sqs/Queue"), ConfigMode::kOff);
-  EXPECT_EQ(config.unsure_type_actions.at("ec2/VPC"), UnsureTypes::kDeny);
-  ASSERT_EQ(config.overrides.size(), 2U);
-  EXPECT_EQ(FormatTimestamp(config.overrides[0].until), "2026-11-21T18:00:00Z");
-  EXPECT_EQ(config.overrides[1].ns, "team-a");
+  EXPECT_EQ(config.modes.types.at("sqs/Queue"), Mode::kOff);
+  EXPECT_EQ(config.modes.unsure_types.at("ec2/VPC"), UnsureAction::kDeny);
+  ASSERT_EQ(config.modes.overrides.size(), 2U);
+  EXPECT_EQ(FormatTimestamp(config.modes.overrides[0].until), "2026-11-21T18:00:00Z");
+  EXPECT_EQ(config.modes.overrides[1].ns, "team-a");
   ASSERT_EQ(config.mappings.size(), 2U);
-  const MappedDeclaration& bucket = config.mappings[0].declares[0];
+  const MappedResource& bucket = config.mappings[0].rule.declares[0];
   EXPECT_EQ(bucket.type, "s3/Bucket");
-  EXPECT_EQ(bucket.parts.at("name"), (MappedValue{false, "spec.parameters.name"}));
-  EXPECT_EQ(bucket.region, (MappedValue{true, "us-east-1"}));
-  EXPECT_EQ(bucket.intent, "manages");
-  EXPECT_EQ(config.mappings[0].place, "truce.yaml:12");
-  EXPECT_TRUE(config.mappings[1].kind.empty());
-  EXPECT_EQ(config.mappings[1].namespaces, (std::vector<std::string>{"team-a", "team-b"}));
-  EXPECT_EQ(config.mappings[1].declares[0].intent, "deletes");
-  EXPECT_EQ(config.provider_configs[0].kind, "ProviderConfig");
+  EXPECT_EQ(bucket.parts.at("name").path->text(), "spec.parameters.name");
+  EXPECT_EQ(bucket.region, (PartSource{std::nullopt, "us-east-1"}));
+  EXPECT_EQ(bucket.intent, Intent::kManages);
+  EXPECT_EQ(config.mappings[0].location, "truce.yaml:12");
+  EXPECT_TRUE(config.mappings[1].rule.kind.kind.empty());
+  EXPECT_EQ(config.mappings[1].rule.namespaces, (std::vector<std::string>{"team-a", "team-b"}));
+  EXPECT_EQ(config.mappings[1].rule.declares[0].intent, Intent::kDeletes);
+  EXPECT_EQ(config.accounts.at({"aws.upbound.io", "ProviderConfig", "", "default"}),
+            "123456789012");
   EXPECT_EQ(config.parties[0].users.size(), 1U);
 }
 
@@ -388,16 +389,16 @@ TEST(FieldPaths, AcceptedAndRefused) {
   for (const std::string_view path :
        {"spec.a", "spec.a.b-c_d", "spec.*.name", "spec.a[*].b", "spec['a.b/c']", "labels['x/y']",
         "annotations.a", "metadata.name", "metadata.labels['x']", "metadata.annotations.a"}) {
-    EXPECT_TRUE(IsFieldPath(path, false)) << path;
+    EXPECT_TRUE(FieldPathOf(path, FieldPath::Root::kObject)) << path;
   }
   for (const std::string_view path :
        {"", "spec", ".spec.a", "spec.", "spec..a", "spec.a.", "spec[a]", "spec['a", "spec['']",
         "spec a", "status.a", "metadata", "metadata.uid", "metadata.labels", "metadata.name.x",
         "kind", "spec.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a"}) {
-    EXPECT_FALSE(IsFieldPath(path, false)) << path;
+    EXPECT_FALSE(FieldPathOf(path, FieldPath::Root::kObject)) << path;
   }
-  EXPECT_TRUE(IsFieldPath("appName", true));
-  EXPECT_TRUE(IsFieldPath("objectStorage.*.name", true));
+  EXPECT_TRUE(FieldPathOf("appName", FieldPath::Root::kValues));
+  EXPECT_TRUE(FieldPathOf("objectStorage.*.name", FieldPath::Root::kValues));
 }
 
 class ConfigFileTest : public ::testing::Test {
@@ -441,7 +442,7 @@ TEST_F(ConfigFileTest, ReloadTakesPolicyAndLeavesTheRestToARestart) {
   const ReloadOutcome outcome = holder.Poll(Agree);
   EXPECT_EQ(outcome.kind, ReloadKind::kReloaded);
   EXPECT_EQ(outcome.restart_keys, std::vector<std::string>{"apiAddress"});
-  EXPECT_EQ(holder.Current()->mode, ConfigMode::kAudit);
+  EXPECT_EQ(holder.Current()->mode, Mode::kAudit);
   EXPECT_EQ(holder.Current()->api_address, "127.0.0.1:8444");
   EXPECT_EQ(holder.Poll(Agree).kind, ReloadKind::kUnchanged);
 }
@@ -457,10 +458,10 @@ TEST_F(ConfigFileTest, BadFileKeepsTheLastGoodOneAndIsReportedOnce) {
   std::filesystem::remove(sources_.file);
   EXPECT_EQ(holder.Poll(Agree).kind, ReloadKind::kRefused);
   EXPECT_EQ(holder.Poll(Agree).kind, ReloadKind::kUnchanged);
-  EXPECT_EQ(holder.Current()->mode, ConfigMode::kWarn);
+  EXPECT_EQ(holder.Current()->mode, Mode::kWarn);
   Write("mode: off\n");
   EXPECT_EQ(holder.Poll(Agree).kind, ReloadKind::kReloaded);
-  EXPECT_EQ(holder.Current()->mode, ConfigMode::kOff);
+  EXPECT_EQ(holder.Current()->mode, Mode::kOff);
 }
 
 TEST_F(ConfigFileTest, WhatFollowsFromItCanRefuseAFile) {
@@ -472,7 +473,7 @@ TEST_F(ConfigFileTest, WhatFollowsFromItCanRefuseAFile) {
   });
   EXPECT_EQ(outcome.kind, ReloadKind::kRefused);
   EXPECT_NE(outcome.message.find("no such type"), std::string::npos);
-  EXPECT_EQ(holder.Current()->mode, ConfigMode::kWarn);
+  EXPECT_EQ(holder.Current()->mode, Mode::kWarn);
 }
 
 }  // namespace config_load_test

@@ -4,6 +4,7 @@
 #define TRUCE_WEBHOOK_CONFIG_KEYS_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,7 +33,7 @@ enum class Check : std::uint8_t {
 using ScalarField =
     std::variant<std::string Config::*, bool Config::*, std::int64_t Config::*,
                  std::chrono::milliseconds Config::*, std::vector<std::string> Config::*,
-                 ConfigMode Config::*, UnsureTypes Config::*, ConfigDisclosure Config::*,
+                 Mode Config::*, UnsureAction Config::*, Disclosure Config::*,
                  UnboundComposites Config::*, LogFormat Config::*, LogLevel Config::*>;
 
 // A setting that only the file can give: reads `node` into the configuration.
@@ -75,12 +76,10 @@ Result<void> SetScalar(const Key& key, std::string_view text, Config& config);
 // The name among `candidates` that `word` is a slip of, or empty.
 std::string_view Nearest(std::string_view word, std::span<const std::string_view> candidates);
 
-// True for a path into an object: segments of letters, digits, '-' and '_' joined by '.', "[*]" or
-// '*' for every element, "['any text']" for a name with other characters, e.g.
-// spec.buckets[*].name, labels['example.org/service'].
-// Objects' paths must start at spec, labels, annotations or be metadata.name; with `any_start`
-// (chart values) they start anywhere.
-bool IsFieldPath(std::string_view path, bool any_start);
+// The path into an object, or into a chart's values, that `text` is; nothing when it is none. As
+// FieldPath::Parse reads it, but that names outside of "['…']" hold letters, digits, '-' and '_'
+// only: spec.buckets[*].name, labels['example.org/service'].
+std::optional<FieldPath> FieldPathOf(std::string_view text, FieldPath::Root root);
 
 // Readers of the structured settings.
 Result<void> ReadTypeModes(const YamlNode& node, std::string_view where, Config& config);

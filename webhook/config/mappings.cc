@@ -19,28 +19,24 @@ constexpr std::string_view kValuesPathHelp =
 // What holds for all paths of one rule.
 struct RuleContext {
   const NodeReader& reader;
-  bool is_values;
+  FieldPath::Root root;
 };
 
-Error BadPath(const RuleContext& rule, const YamlNode& node, std::string_view path) {
-  std::string what = "'" + node.scalar + "' is not a path";
-  what += rule.is_values ? kValuesPathHelp : kPathHelp;
+Result<FieldPath> ReadPath(const RuleContext& rule, const YamlNode& node, const std::string& path) {
+  TRUCE_ASSIGN_OR_RETURN(const std::string text, rule.reader.Text(node, path));
+  std::optional<FieldPath> field = FieldPathOf(text, rule.root);
+  if (field) return *std::move(field);
+  std::string what = "'" + text + "' is not a path";
+  what += rule.root == FieldPath::Root::kValues ? kValuesPathHelp : kPathHelp;
   return rule.reader.Fail(node, path, what);
 }
 
-Result<std::string> ReadPath(const RuleContext& rule, const YamlNode& node,
-                             const std::string& path) {
-  TRUCE_ASSIGN_OR_RETURN(std::string text, rule.reader.Text(node, path));
-  if (!IsFieldPath(text, rule.is_values)) return BadPath(rule, node, path);
-  return text;
-}
-
 // A path, or {path: …}, or {value: constant}.
-Result<MappedValue> ReadValue(const RuleContext& rule, const YamlNode& node,
-                              const std::string& path) {
-  MappedValue out;
+Result<PartSource> ReadValue(const RuleContext& rule, const YamlNode& node,
+                             const std::string& path) {
+  PartSource out;
   if (node.kind == YamlNode::Kind::kScalar) {
-    TRUCE_ASSIGN_OR_RETURN(out.text, ReadPath(rule, node, path));
+    TRUCE_ASSIGN_OR_RETURN(out.path, ReadPath(rule, node, path));
     return out;
   }
   TRUCE_RETURN_IF_ERROR(rule.reader.RequireMapping(node, path, {"path", "value"}));
@@ -49,31 +45,29 @@ Result<MappedValue> ReadValue(const RuleContext& rule, const YamlNode& node,
   if ((value == nullptr) == (field == nullptr)) {
     return rule.reader.Fail(node, path, "must have exactly one of path and value");
   }
-  out.is_constant = value != nullptr;
-  if (out.is_constant) {
-    TRUCE_ASSIGN_OR_RETURN(out.text, rule.reader.Text(*value, path + ".value"));
+  if (value != nullptr) {
+    TRUCE_ASSIGN_OR_RETURN(out.constant, rule.reader.Text(*value, path + ".value"));
   } else {
-    TRUCE_ASSIGN_OR_RETURN(out.text, ReadPath(rule, *field, path + ".path"));
+    TRUCE_ASSIGN_OR_RETURN(out.path, ReadPath(rule, *field, path + ".path"));
   }
   return out;
 }
 
-Result<std::optional<MappedValue>> ReadOptionalValue(const RuleContext& rule, const YamlNode& node,
-                                                     const std::string& path,
-                                                     std::string_view key) {
+Result<std::optional<PartSource>> ReadOptionalValue(const RuleContext& rule, const YamlNode& node,
+                                                    const std::string& path, std::string_view key) {
   const YamlNode* child = node.Find(key);
-  if (child == nullptr) return std::optional<MappedValue>();
-  TRUCE_ASSIGN_OR_RETURN(MappedValue value,
+  if (child == nullptr) return std::optional<PartSource>();
+  TRUCE_ASSIGN_OR_RETURN(PartSource value,
                          ReadValue(rule, *child, std::string(path).append(".").append(key)));
-  return std::optional<MappedValue>(std::move(value));
+  return std::optional<PartSource>(std::move(value));
 }
 
-Result<MappedDeclaration> ReadDeclaration(const RuleContext& rule, const YamlNode& node,
-                                          const std::string& path) {
+Result<MappedResource> ReadDeclaration(const RuleContext& rule, const YamlNode& node,
+                                       const std::string& path) {
   const NodeReader& reader = rule.reader;
   TRUCE_RETURN_IF_ERROR(
       reader.RequireMapping(node, path, {"type", "parts", "region", "account", "intent"}));
-  MappedDeclaration out;
+  MappedResource out;
   TRUCE_ASSIGN_OR_RETURN(out.type, reader.Required(node, "type", path));
   if (!IsTypeName(out.type)) {
     return reader.Fail(*node.Find("type"), path + ".type",
@@ -86,37 +80,38 @@ Result<MappedDeclaration> ReadDeclaration(const RuleContext& rule, const YamlNod
   }
   for (std::size_t i = 0; i < parts->keys.size(); ++i) {
     const std::string& part = parts->keys[i].text;
-    TRUCE_ASSIGN_OR_RETURN(MappedValue value,
+    TRUCE_ASSIGN_OR_RETURN(PartSource value,
                            ReadValue(rule, parts->children[i], path + ".parts." + part));
     out.parts.emplace(part, std::move(value));
   }
   TRUCE_ASSIGN_OR_RETURN(out.region, ReadOptionalValue(rule, node, path, "region"));
   TRUCE_ASSIGN_OR_RETURN(out.account, ReadOptionalValue(rule, node, path, "account"));
-  if (node.Find("intent") != nullptr) {
-    TRUCE_ASSIGN_OR_RETURN(out.intent, reader.Required(node, "intent", path));
+  const YamlNode* intent = node.Find("intent");
+  if (intent == nullptr) return out;
+  TRUCE_ASSIGN_OR_RETURN(const std::string word, reader.Required(node, "intent", path));
+  const std::optional<Intent> known = IntentFromName(word);
+  if (!known) {
+    return reader.Fail(*intent, path + ".intent", "must be one of observes, manages, deletes");
   }
-  static constexpr std::array<std::string_view, 3> kIntents = {"observes", "manages", "deletes"};
-  if (std::find(kIntents.begin(), kIntents.end(), out.intent) == kIntents.end()) {
-    return reader.Fail(*node.Find("intent"), path + ".intent",
-                       "must be one of observes, manages, deletes");
-  }
+  out.intent = *known;
   return out;
 }
 
-// Exactly one of {group and kind} and {chartValues: true}. Returns whether it is about values.
-Result<bool> ReadSubject(const NodeReader& reader, const YamlNode& node, const std::string& path,
-                         ConfigMapping& out) {
+// Exactly one of {group and kind} and {chartValues: true}, which is a rule without kind.
+Result<GroupKind> ReadSubject(const NodeReader& reader, const YamlNode& node,
+                              const std::string& path) {
+  GroupKind out;
   const YamlNode* values = node.Find("chartValues");
   if (values != nullptr && values->scalar != "true") {
     return reader.Fail(*values, path + ".chartValues", "must be true, or be left out");
   }
   if (values != nullptr) {
-    if (node.Find("group") == nullptr && node.Find("kind") == nullptr) return true;
+    if (node.Find("group") == nullptr && node.Find("kind") == nullptr) return out;
     return reader.Fail(node, path, "must have either group and kind, or chartValues");
   }
   TRUCE_ASSIGN_OR_RETURN(out.group, reader.Required(node, "group", path));
   TRUCE_ASSIGN_OR_RETURN(out.kind, reader.Required(node, "kind", path));
-  return false;
+  return out;
 }
 
 Result<std::vector<std::string>> ReadNamespaces(const NodeReader& reader, const YamlNode& node,
@@ -128,14 +123,14 @@ Result<std::vector<std::string>> ReadNamespaces(const NodeReader& reader, const 
   return reader.Fail(*list, path, "is empty; leave it out where the rule holds everywhere");
 }
 
-Result<ConfigMapping> ReadMapping(const NodeReader& reader, const YamlNode& node,
-                                  const std::string& path) {
+Result<MappingRule> ReadMapping(const NodeReader& reader, const YamlNode& node,
+                                const std::string& path) {
   TRUCE_RETURN_IF_ERROR(reader.RequireMapping(
       node, path, {"group", "kind", "chartValues", "service", "namespaces", "declares"}));
-  ConfigMapping out;
-  out.place = reader.PlaceOf(node);
-  TRUCE_ASSIGN_OR_RETURN(const bool is_values, ReadSubject(reader, node, path, out));
-  const RuleContext rule{reader, is_values};
+  MappingRule out;
+  TRUCE_ASSIGN_OR_RETURN(out.kind, ReadSubject(reader, node, path));
+  const RuleContext rule{
+      reader, out.kind.kind.empty() ? FieldPath::Root::kValues : FieldPath::Root::kObject};
   if (const YamlNode* service = node.Find("service"); service != nullptr) {
     TRUCE_ASSIGN_OR_RETURN(out.service, ReadPath(rule, *service, path + ".service"));
   }
@@ -147,78 +142,50 @@ Result<ConfigMapping> ReadMapping(const NodeReader& reader, const YamlNode& node
     return reader.Fail(*declares, path + ".declares", "is empty; name at least one resource");
   }
   for (std::size_t i = 0; i < declares->children.size(); ++i) {
-    TRUCE_ASSIGN_OR_RETURN(
-        MappedDeclaration item,
-        ReadDeclaration(rule, declares->children[i], ItemPath(path + ".declares", i)));
+    TRUCE_ASSIGN_OR_RETURN(MappedResource item, ReadDeclaration(rule, declares->children[i],
+                                                                ItemPath(path + ".declares", i)));
     out.declares.push_back(std::move(item));
   }
   return out;
 }
 
 // Both hold for one namespace, or both everywhere.
-bool IsOneOfBoth(const ConfigMapping& a, const ConfigMapping& b) {
+bool IsOneOfBoth(const MappingRule& a, const MappingRule& b) {
   if (a.namespaces.empty() || b.namespaces.empty()) {
     return a.namespaces.empty() && b.namespaces.empty();
   }
-  return std::any_of(a.namespaces.begin(), a.namespaces.end(), [&](const std::string& ns) {
-    return std::find(b.namespaces.begin(), b.namespaces.end(), ns) != b.namespaces.end();
-  });
+  return std::any_of(a.namespaces.begin(), a.namespaces.end(),
+                     [&](const std::string& ns) { return b.HoldsIn(ns); });
 }
 
 bool IsMapped(const ConfigMapping& item, const Config& config) {
   return std::any_of(config.mappings.begin(), config.mappings.end(),
                      [&](const ConfigMapping& other) {
-                       return other.group == item.group && other.kind == item.kind &&
-                              other.name == item.name && IsOneOfBoth(other, item);
+                       return other.rule.kind == item.rule.kind && other.name == item.name &&
+                              IsOneOfBoth(other.rule, item.rule);
                      });
-}
-
-bool IsNameByte(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_';
-}
-
-// Splits off the step that `path` begins with: a name, '*', or brackets. Empty when there is none.
-std::string_view NextStep(std::string_view path) {
-  if (path.starts_with("[*]")) return path.substr(0, 3);
-  if (path.starts_with("['")) {
-    const std::size_t end = path.find("']", 2);
-    return end == std::string_view::npos || end == 2 ? std::string_view{} : path.substr(0, end + 2);
-  }
-  if (path.starts_with('*')) return path.substr(0, 1);
-  std::size_t size = 0;
-  while (size < path.size() && IsNameByte(path[size])) ++size;
-  return path.substr(0, size);
 }
 
 }  // namespace
 
-bool IsFieldPath(std::string_view path, bool any_start) {
-  constexpr std::size_t kStepsMax = 16;
-  std::vector<std::string_view> steps;
-  while (true) {
-    const std::string_view step = NextStep(path);
-    if (step.empty() || steps.size() == kStepsMax) return false;
-    steps.push_back(step);
-    path.remove_prefix(step.size());
-    if (path.empty()) break;
-    if (path.starts_with('[')) continue;
-    if (!path.starts_with('.')) return false;
-    path.remove_prefix(1);
+std::optional<FieldPath> FieldPathOf(std::string_view text, FieldPath::Root root) {
+  Result<FieldPath> path = FieldPath::Parse(text, root);
+  if (!path.ok()) return std::nullopt;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text.substr(i).starts_with("['")) i = text.find("']", i + 2) + 1;
+    const char c = text[i];
+    const bool is_name = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_';
+    if (!is_name && std::string_view(".*[]").find(c) == std::string_view::npos) return std::nullopt;
   }
-  if (any_start) return true;
-  const std::string_view root = steps.front();
-  if (root == "metadata") {
-    const bool is_map = steps.size() > 2 && (steps[1] == "labels" || steps[1] == "annotations");
-    return is_map || (steps.size() == 2 && steps[1] == "name");
-  }
-  return steps.size() > 1 && (root == "spec" || root == "labels" || root == "annotations");
+  return std::move(path).value();
 }
 
 Result<void> ReadMappingObject(const YamlNode& node, std::string_view where,
                                const std::string& name, Config& config) {
   const NodeReader reader(where);
-  TRUCE_ASSIGN_OR_RETURN(ConfigMapping item, ReadMapping(reader, node, "spec"));
-  if (item.kind.empty()) item.name = name;
+  ConfigMapping item{.location = reader.PlaceOf(node)};
+  TRUCE_ASSIGN_OR_RETURN(item.rule, ReadMapping(reader, node, "spec"));
+  if (item.rule.kind.kind.empty()) item.name = name;
   if (IsMapped(item, config)) {
     return reader.Fail(node, "spec", "maps a kind that is mapped already; remove one of the two");
   }
@@ -231,7 +198,8 @@ Result<void> ReadMappings(const YamlNode& node, std::string_view where, Config& 
   TRUCE_RETURN_IF_ERROR(reader.RequireList(node, "mappings"));
   for (std::size_t i = 0; i < node.children.size(); ++i) {
     const std::string path = ItemPath("mappings", i);
-    TRUCE_ASSIGN_OR_RETURN(ConfigMapping item, ReadMapping(reader, node.children[i], path));
+    ConfigMapping item{.location = reader.PlaceOf(node.children[i])};
+    TRUCE_ASSIGN_OR_RETURN(item.rule, ReadMapping(reader, node.children[i], path));
     if (IsMapped(item, config)) {
       return reader.Fail(node.children[i], path,
                          "maps a kind that is mapped above already; add to its 'declares'");

@@ -2,7 +2,6 @@
 // checked where the policy is built (webhook/serve/policy.h); the places are kept for that.
 #include <array>
 #include <charconv>
-#include <initializer_list>
 #include <utility>
 
 #include "webhook/config/keys.h"
@@ -16,11 +15,11 @@ constexpr std::array<std::string_view, 9> kRules = {
     "naming-convention",   "observer-without-share", "deletion-protection", "status-names",
     "account-party"};
 
-Result<void> RequireRule(const NodeReader& reader, const YamlNode& node, const std::string& path,
-                         const std::string& rule) {
+Result<Rule> ReadRuleName(const NodeReader& reader, const YamlNode& node, const std::string& path,
+                          const std::string& rule) {
   std::string all;
   for (const std::string_view known : kRules) {
-    if (known == rule) return {};
+    if (known == rule) return RuleFromName(rule).value();
     all.append(all.empty() ? "" : ", ").append(known);
   }
   const std::string_view nearest = Nearest(rule, kRules);
@@ -30,11 +29,9 @@ Result<void> RequireRule(const NodeReader& reader, const YamlNode& node, const s
                                           : "did you mean '" + std::string(nearest) + "'?"));
 }
 
-Result<ConfigMode> ReadMode(const NodeReader& reader, const YamlNode& node,
-                            const std::string& path) {
+Result<Mode> ReadMode(const NodeReader& reader, const YamlNode& node, const std::string& path) {
   // YAML 1.1 readers take a plain 'off' for a boolean; here it is a mode, whoever wrote it.
-  for (const ConfigMode mode :
-       {ConfigMode::kOff, ConfigMode::kAudit, ConfigMode::kWarn, ConfigMode::kEnforce}) {
+  for (const Mode mode : {Mode::kOff, Mode::kAudit, Mode::kWarn, Mode::kEnforce}) {
     if (node.kind == YamlNode::Kind::kScalar && node.scalar == Name(mode)) return mode;
   }
   return reader.Fail(node, path, "must be one of off, audit, warn, enforce");
@@ -54,21 +51,23 @@ Result<std::optional<Timestamp>> ReadTime(const NodeReader& reader, const YamlNo
   return time;
 }
 
-Result<void> ReadLabels(const NodeReader& reader, const YamlNode& node, const std::string& path,
-                        std::map<std::string, std::string>& out) {
+Result<std::map<std::string, std::string>> ReadLabels(const NodeReader& reader,
+                                                      const YamlNode& node,
+                                                      const std::string& path) {
   if (node.kind != YamlNode::Kind::kMapping || node.keys.empty()) {
     return reader.Fail(node, path, "is not a map; write 'LABEL: VALUE' lines below it");
   }
+  std::map<std::string, std::string> out;
   for (std::size_t i = 0; i < node.keys.size(); ++i) {
     const std::string& key = node.keys[i].text;
     TRUCE_ASSIGN_OR_RETURN(out[key], reader.Text(node.children[i], path + "." + key));
   }
-  return {};
+  return out;
 }
 
-Result<ConfigScope> ReadScope(const NodeReader& reader, const YamlNode& node,
-                              const std::string& path) {
-  ConfigScope out;
+Result<RuleScope> ReadScope(const NodeReader& reader, const YamlNode& node,
+                            const std::string& path) {
+  RuleScope out;
   const std::array<std::pair<std::string_view, std::string*>, 6> fields = {{
       {"type", &out.type},
       {"namespace", &out.ns},
@@ -85,17 +84,18 @@ Result<ConfigScope> ReadScope(const NodeReader& reader, const YamlNode& node,
                        "'" + out.type + "' is not a type; write SERVICE/KIND, as s3/Bucket");
   }
   if (const YamlNode* selector = node.Find("selector"); selector != nullptr) {
-    TRUCE_RETURN_IF_ERROR(ReadLabels(reader, *selector, path + ".selector", out.selector));
+    TRUCE_ASSIGN_OR_RETURN(const auto labels, ReadLabels(reader, *selector, path + ".selector"));
+    out.selector.assign(labels.begin(), labels.end());
   }
   return out;
 }
 
-Result<ConfigRuleMode> ReadRuleMode(const NodeReader& reader, const YamlNode& node,
-                                    const std::string& path) {
+Result<ModeEntry> ReadModeEntry(const NodeReader& reader, const YamlNode& node,
+                                const std::string& path) {
   TRUCE_RETURN_IF_ERROR(reader.RequireMapping(node, path,
                                               {"mode", "type", "namespace", "kind", "object",
                                                "name", "selector", "service", "from", "until"}));
-  ConfigRuleMode out;
+  ModeEntry out;
   const YamlNode* mode = node.Find("mode");
   if (mode == nullptr) return reader.Fail(node, path + ".mode", "is missing");
   TRUCE_ASSIGN_OR_RETURN(out.mode, ReadMode(reader, *mode, path + ".mode"));
@@ -109,16 +109,13 @@ Result<ConfigRuleMode> ReadRuleMode(const NodeReader& reader, const YamlNode& no
   return out;
 }
 
-Result<void> ReadRule(const NodeReader& reader, const YamlNode& node, const std::string& rule,
-                      Config& config) {
-  const std::string path = "rules." + rule;
+Result<void> ReadRule(const NodeReader& reader, const YamlNode& node, const std::string& path,
+                      std::vector<ModeEntry>& entries) {
   TRUCE_RETURN_IF_ERROR(reader.RequireMapping(node, path, {"mode", "modes"}));
   if (const YamlNode* mode = node.Find("mode"); mode != nullptr) {
-    ConfigRuleMode out;
-    out.rule = rule;
-    out.place = reader.PlaceOf(*mode);
+    ModeEntry out{.place = reader.PlaceOf(*mode)};
     TRUCE_ASSIGN_OR_RETURN(out.mode, ReadMode(reader, *mode, path + ".mode"));
-    config.rule_modes.push_back(std::move(out));
+    entries.push_back(std::move(out));
   }
   const YamlNode* modes = node.Find("modes");
   if (modes == nullptr) {
@@ -127,26 +124,26 @@ Result<void> ReadRule(const NodeReader& reader, const YamlNode& node, const std:
   }
   TRUCE_RETURN_IF_ERROR(reader.RequireList(*modes, path + ".modes"));
   for (std::size_t i = 0; i < modes->children.size(); ++i) {
-    TRUCE_ASSIGN_OR_RETURN(ConfigRuleMode out,
-                           ReadRuleMode(reader, modes->children[i], ItemPath(path + ".modes", i)));
-    out.rule = rule;
-    config.rule_modes.push_back(std::move(out));
+    TRUCE_ASSIGN_OR_RETURN(ModeEntry out,
+                           ReadModeEntry(reader, modes->children[i], ItemPath(path + ".modes", i)));
+    entries.push_back(std::move(out));
   }
   return {};
 }
 
-Result<ConfigExemption> ReadExemption(const NodeReader& reader, const YamlNode& node,
-                                      const std::string& path) {
+Result<Exemption> ReadExemption(const NodeReader& reader, const YamlNode& node,
+                                const std::string& path) {
   TRUCE_RETURN_IF_ERROR(reader.RequireMapping(node, path,
                                               {"rule", "type", "namespace", "kind", "object",
                                                "name", "selector", "service", "until", "reason"}));
-  ConfigExemption out;
-  TRUCE_ASSIGN_OR_RETURN(out.rule, reader.Optional(node, "rule", path));
-  if (!out.rule.empty()) {
-    TRUCE_RETURN_IF_ERROR(RequireRule(reader, *node.Find("rule"), path + ".rule", out.rule));
+  Exemption out;
+  TRUCE_ASSIGN_OR_RETURN(const std::string rule, reader.Optional(node, "rule", path));
+  if (!rule.empty()) {
+    TRUCE_ASSIGN_OR_RETURN(out.rule,
+                           ReadRuleName(reader, *node.Find("rule"), path + ".rule", rule));
   }
   TRUCE_ASSIGN_OR_RETURN(out.scope, ReadScope(reader, node, path));
-  if (out.scope == ConfigScope{}) {
+  if (out.scope == RuleScope{}) {
     return reader.Fail(node, path,
                        "exempts everything; add type, namespace, kind, object, name, selector or "
                        "service, or set the rule's mode");
@@ -168,14 +165,14 @@ class NamingReader {
     if (node.keys.empty()) return {};  // as `truce config` prints what is not set
     out_.given = true;
     Note("naming", node);
-    TRUCE_ASSIGN_OR_RETURN(out_.form, reader_.Optional(node, "template", "naming"));
     if (const YamlNode* form = node.Find("template"); form != nullptr) {
       Note("naming.template", *form);
+      TRUCE_ASSIGN_OR_RETURN(out_.spec.form, reader_.Text(*form, "naming.template"));
     }
     if (const YamlNode* types = node.Find("types"); types != nullptr) {
       Note("naming.types", *types);
-      TRUCE_ASSIGN_OR_RETURN(out_.types, reader_.Texts(*types, "naming.types"));
-      if (out_.types.empty()) {
+      TRUCE_ASSIGN_OR_RETURN(out_.spec.types, reader_.Texts(*types, "naming.types"));
+      if (out_.spec.types.empty()) {
         return reader_.Fail(*types, "naming.types", "is empty; leave it out for all types");
       }
     }
@@ -186,7 +183,7 @@ class NamingReader {
 
  private:
   void Note(const std::string& path, const YamlNode& node) {
-    out_.places[path] = reader_.PlaceOf(node);
+    out_.locations[path] = reader_.PlaceOf(node);
   }
 
   Result<void> ReadForms(const YamlNode* node) {
@@ -195,7 +192,8 @@ class NamingReader {
     for (std::size_t i = 0; i < node->keys.size(); ++i) {
       const std::string path = "naming.templates." + node->keys[i].text;
       Note(path, node->children[i]);
-      TRUCE_ASSIGN_OR_RETURN(out_.forms[node->keys[i].text], reader_.Text(node->children[i], path));
+      TRUCE_ASSIGN_OR_RETURN(out_.spec.forms[node->keys[i].text],
+                             reader_.Text(node->children[i], path));
     }
     return {};
   }
@@ -207,7 +205,7 @@ class NamingReader {
       const std::string path = "naming.maxLengths." + node->keys[i].text;
       const YamlNode& child = node->children[i];
       const std::string& text = child.scalar;
-      std::int64_t length = 0;
+      std::size_t length = 0;
       const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
       const bool whole = child.kind == YamlNode::Kind::kScalar && error == std::errc() &&
                          end == text.data() + text.size();
@@ -215,7 +213,7 @@ class NamingReader {
         return reader_.Fail(child, path, "must be a whole number, 1 to 1024");
       }
       Note(path, child);
-      out_.max_lengths[node->keys[i].text] = length;
+      out_.spec.max_lengths[node->keys[i].text] = length;
     }
     return {};
   }
@@ -240,14 +238,16 @@ class NamingReader {
                                {"service", "env", "type", "team", "region", "account", "suffix"}));
     for (std::size_t i = 0; i < node->keys.size(); ++i) {
       const std::string& name = node->keys[i].text;
+      const NamingVariable variable = NamingVariableFromName(name).value();
       TRUCE_RETURN_IF_ERROR(ReadVariable(node->children[i], "naming.variables." + name,
-                                         name == "type", out_.variables[name]));
+                                         variable == NamingVariable::kType,
+                                         out_.spec.variables[variable]));
     }
     return {};
   }
 
   Result<void> ReadVariable(const YamlNode& node, const std::string& path, bool is_type,
-                            ConfigNamingVariable& out) {
+                            NamingVariableSpec& out) {
     if (is_type) {
       TRUCE_RETURN_IF_ERROR(reader_.RequireMapping(node, path, {"map"}));
     }
@@ -264,23 +264,29 @@ class NamingReader {
     }
     TRUCE_ASSIGN_OR_RETURN(out.pattern, reader_.Optional(node, "pattern", path));
     if (const YamlNode* map = node.Find("map"); map != nullptr) {
-      TRUCE_RETURN_IF_ERROR(ReadLabels(reader_, *map, path + ".map", out.spelt));
+      TRUCE_ASSIGN_OR_RETURN(out.spelt, ReadLabels(reader_, *map, path + ".map"));
     }
     const YamlNode* from = node.Find("from");
     if (from == nullptr) return {};
     TRUCE_RETURN_IF_ERROR(reader_.RequireList(*from, path + ".from"));
     for (std::size_t i = 0; i < from->children.size(); ++i) {
-      TRUCE_ASSIGN_OR_RETURN(ConfigNamingSource source,
+      TRUCE_ASSIGN_OR_RETURN(NamingSource source,
                              ReadSource(from->children[i], ItemPath(path + ".from", i)));
-      out.from.push_back(std::move(source));
+      out.sources.push_back(std::move(source));
     }
     return {};
   }
 
-  Result<ConfigNamingSource> ReadSource(const YamlNode& node, const std::string& path) {
+  Result<NamingSource> ReadSource(const YamlNode& node, const std::string& path) {
+    using Kind = NamingSource::Kind;
+    static constexpr std::array<std::pair<std::string_view, Kind>, 4> kTexts = {{
+        {"label", Kind::kLabel},
+        {"namespace", Kind::kNamespace},
+        {"providerConfig", Kind::kProviderConfig},
+        {"fixed", Kind::kFixed},
+    }};
     TRUCE_RETURN_IF_ERROR(reader_.RequireMapping(
         node, path, {"declared", "label", "namespace", "providerConfig", "fixed"}));
-    ConfigNamingSource out;
     if (node.keys.size() != 1) {
       return reader_.Fail(
           node, path, "must have exactly one of declared, label, namespace, providerConfig, fixed");
@@ -289,12 +295,14 @@ class NamingReader {
       if (declared->kind != YamlNode::Kind::kScalar || declared->scalar != "true") {
         return reader_.Fail(*declared, path + ".declared", "must be true");
       }
-      out.declared = true;
+      return NamingSource{Kind::kDeclared, {}};
     }
-    TRUCE_ASSIGN_OR_RETURN(out.label, reader_.Optional(node, "label", path));
-    TRUCE_ASSIGN_OR_RETURN(out.ns, reader_.Optional(node, "namespace", path));
-    TRUCE_ASSIGN_OR_RETURN(out.provider_config, reader_.Optional(node, "providerConfig", path));
-    TRUCE_ASSIGN_OR_RETURN(out.fixed, reader_.Optional(node, "fixed", path));
+    const std::string& key = node.keys.front().text;
+    NamingSource out;
+    for (const auto& [name, kind] : kTexts) {
+      if (name == key) out.kind = kind;
+    }
+    TRUCE_ASSIGN_OR_RETURN(out.text, reader_.Required(node, key, path));
     return out;
   }
 
@@ -310,9 +318,10 @@ Result<void> ReadRules(const YamlNode& node, std::string_view where, Config& con
     return reader.Fail(node, "rules", "is not a map; write 'RULE: {mode: warn}' lines below it");
   }
   for (std::size_t i = 0; i < node.keys.size(); ++i) {
-    const std::string& rule = node.keys[i].text;
-    TRUCE_RETURN_IF_ERROR(RequireRule(reader, node.children[i], "rules", rule));
-    TRUCE_RETURN_IF_ERROR(ReadRule(reader, node.children[i], rule, config));
+    const std::string& name = node.keys[i].text;
+    TRUCE_ASSIGN_OR_RETURN(const Rule rule, ReadRuleName(reader, node.children[i], "rules", name));
+    TRUCE_RETURN_IF_ERROR(ReadRule(reader, node.children[i], "rules." + name,
+                                   config.modes.rules[static_cast<std::size_t>(rule)]));
   }
   return {};
 }
@@ -321,9 +330,9 @@ Result<void> ReadExemptions(const YamlNode& node, std::string_view where, Config
   const NodeReader reader(where);
   TRUCE_RETURN_IF_ERROR(reader.RequireList(node, "exemptions"));
   for (std::size_t i = 0; i < node.children.size(); ++i) {
-    TRUCE_ASSIGN_OR_RETURN(ConfigExemption item,
+    TRUCE_ASSIGN_OR_RETURN(Exemption item,
                            ReadExemption(reader, node.children[i], ItemPath("exemptions", i)));
-    config.exemptions.push_back(std::move(item));
+    config.modes.exemptions.push_back(std::move(item));
   }
   return {};
 }

@@ -230,20 +230,19 @@ struct Setter {
     TRUCE_ASSIGN_OR_RETURN(config.*field, ReadList(key, text));
     return {};
   }
-  Result<void> operator()(ConfigMode Config::*field) const {
-    static constexpr std::array kAll = {ConfigMode::kOff, ConfigMode::kAudit, ConfigMode::kWarn,
-                                        ConfigMode::kEnforce};
+  Result<void> operator()(Mode Config::*field) const {
+    static constexpr std::array kAll = {Mode::kOff, Mode::kAudit, Mode::kWarn, Mode::kEnforce};
     TRUCE_ASSIGN_OR_RETURN(config.*field, ReadChoice(key, text, kAll));
     return {};
   }
-  Result<void> operator()(UnsureTypes Config::*field) const {
-    static constexpr std::array kAll = {UnsureTypes::kWarn, UnsureTypes::kDeny};
+  Result<void> operator()(UnsureAction Config::*field) const {
+    static constexpr std::array kAll = {UnsureAction::kWarn, UnsureAction::kDeny};
     TRUCE_ASSIGN_OR_RETURN(config.*field, ReadChoice(key, text, kAll));
     return {};
   }
-  Result<void> operator()(ConfigDisclosure Config::*field) const {
-    static constexpr std::array kAll = {ConfigDisclosure::kFull, ConfigDisclosure::kService,
-                                        ConfigDisclosure::kTaken};
+  Result<void> operator()(Disclosure Config::*field) const {
+    static constexpr std::array kAll = {Disclosure::kFull, Disclosure::kService,
+                                        Disclosure::kTaken};
     TRUCE_ASSIGN_OR_RETURN(config.*field, ReadChoice(key, text, kAll));
     return {};
   }
@@ -266,27 +265,6 @@ struct Setter {
 };
 
 }  // namespace
-
-std::string_view Name(ConfigMode mode) {
-  switch (mode) {
-    case ConfigMode::kOff: return "off";
-    case ConfigMode::kAudit: return "audit";
-    case ConfigMode::kWarn: return "warn";
-    case ConfigMode::kEnforce: return "enforce";
-  }
-  return "";
-}
-
-std::string_view Name(UnsureTypes value) { return value == UnsureTypes::kWarn ? "warn" : "deny"; }
-
-std::string_view Name(ConfigDisclosure value) {
-  switch (value) {
-    case ConfigDisclosure::kFull: return "full";
-    case ConfigDisclosure::kService: return "service";
-    case ConfigDisclosure::kTaken: return "taken";
-  }
-  return "";
-}
 
 std::string_view Name(UnboundComposites value) {
   return value == UnboundComposites::kRefused ? "refused" : "claimable";

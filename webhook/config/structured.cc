@@ -24,13 +24,14 @@ std::string Joined(std::initializer_list<std::string_view> words) {
 
 // Reads a mapping of type names to one word each.
 template <typename Enum, std::size_t N>
-Result<std::map<std::string, Enum>> ReadByType(const YamlNode& node, const NodeReader& reader,
-                                               std::string_view key,
-                                               const std::array<Enum, N>& values) {
+Result<std::map<std::string, Enum, std::less<>>> ReadByType(const YamlNode& node,
+                                                            const NodeReader& reader,
+                                                            std::string_view key,
+                                                            const std::array<Enum, N>& values) {
   if (node.kind != YamlNode::Kind::kMapping) {
     return reader.Fail(node, key, "is not a map; write 's3/Bucket: VALUE' lines below it");
   }
-  std::map<std::string, Enum> by_type;
+  std::map<std::string, Enum, std::less<>> by_type;
   for (std::size_t i = 0; i < node.keys.size(); ++i) {
     const std::string& type = node.keys[i].text;
     const std::string path = std::string(key) + "." + type;
@@ -53,11 +54,11 @@ Result<std::map<std::string, Enum>> ReadByType(const YamlNode& node, const NodeR
   return by_type;
 }
 
-Result<ConfigOverride> ReadOverride(const YamlNode& node, const NodeReader& reader,
-                                    const std::string& path) {
+Result<Override> ReadOverride(const YamlNode& node, const NodeReader& reader,
+                              const std::string& path) {
   TRUCE_RETURN_IF_ERROR(reader.RequireMapping(
       node, path, {"name", "object", "namespace", "group", "until", "reason"}));
-  ConfigOverride out;
+  Override out;
   TRUCE_ASSIGN_OR_RETURN(out.name, reader.Optional(node, "name", path));
   TRUCE_ASSIGN_OR_RETURN(out.object, reader.Optional(node, "object", path));
   TRUCE_ASSIGN_OR_RETURN(out.ns, reader.Optional(node, "namespace", path));
@@ -81,11 +82,13 @@ bool IsAccountNumber(std::string_view text) {
   return text.size() == 12 && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-Result<ConfigProvider> ReadProviderConfig(const YamlNode& node, const NodeReader& reader,
-                                          const std::string& path) {
+// The ProviderConfig and its account.
+Result<std::pair<ProviderConfigName, std::string>> ReadProviderConfig(const YamlNode& node,
+                                                                      const NodeReader& reader,
+                                                                      const std::string& path) {
   TRUCE_RETURN_IF_ERROR(
       reader.RequireMapping(node, path, {"group", "kind", "namespace", "name", "account"}));
-  ConfigProvider out;
+  ProviderConfigName out;
   TRUCE_ASSIGN_OR_RETURN(out.group, reader.Optional(node, "group", path));
   TRUCE_ASSIGN_OR_RETURN(out.kind, reader.Optional(node, "kind", path));
   if (out.kind.empty()) out.kind = "ProviderConfig";
@@ -95,12 +98,12 @@ Result<ConfigProvider> ReadProviderConfig(const YamlNode& node, const NodeReader
   }
   TRUCE_ASSIGN_OR_RETURN(out.ns, reader.Optional(node, "namespace", path));
   TRUCE_ASSIGN_OR_RETURN(out.name, reader.Required(node, "name", path));
-  TRUCE_ASSIGN_OR_RETURN(out.account, reader.Required(node, "account", path));
-  if (!IsAccountNumber(out.account)) {
+  TRUCE_ASSIGN_OR_RETURN(std::string account, reader.Required(node, "account", path));
+  if (!IsAccountNumber(account)) {
     return reader.Fail(*node.Find("account"), path + ".account",
                        "must be the 12 digits of an AWS account, in quotes");
   }
-  return out;
+  return std::pair(std::move(out), std::move(account));
 }
 
 Result<ConfigParty> ReadParty(const YamlNode& node, const NodeReader& reader,
@@ -216,15 +219,15 @@ bool IsTypeName(std::string_view text) {
 }
 
 Result<void> ReadTypeModes(const YamlNode& node, std::string_view where, Config& config) {
-  static constexpr std::array kAll = {ConfigMode::kOff, ConfigMode::kAudit, ConfigMode::kWarn,
-                                      ConfigMode::kEnforce};
-  TRUCE_ASSIGN_OR_RETURN(config.type_modes, ReadByType(node, NodeReader(where), "typeModes", kAll));
+  static constexpr std::array kAll = {Mode::kOff, Mode::kAudit, Mode::kWarn, Mode::kEnforce};
+  TRUCE_ASSIGN_OR_RETURN(config.modes.types,
+                         ReadByType(node, NodeReader(where), "typeModes", kAll));
   return {};
 }
 
 Result<void> ReadUnsureTypeActions(const YamlNode& node, std::string_view where, Config& config) {
-  static constexpr std::array kAll = {UnsureTypes::kWarn, UnsureTypes::kDeny};
-  TRUCE_ASSIGN_OR_RETURN(config.unsure_type_actions,
+  static constexpr std::array kAll = {UnsureAction::kWarn, UnsureAction::kDeny};
+  TRUCE_ASSIGN_OR_RETURN(config.modes.unsure_types,
                          ReadByType(node, NodeReader(where), "unsureTypeActions", kAll));
   return {};
 }
@@ -233,26 +236,35 @@ Result<void> ReadOverrides(const YamlNode& node, std::string_view where, Config&
   const NodeReader reader(where);
   TRUCE_RETURN_IF_ERROR(reader.RequireList(node, "overrides"));
   for (std::size_t i = 0; i < node.children.size(); ++i) {
-    TRUCE_ASSIGN_OR_RETURN(ConfigOverride item,
+    TRUCE_ASSIGN_OR_RETURN(Override item,
                            ReadOverride(node.children[i], reader, ItemPath("overrides", i)));
-    config.overrides.push_back(std::move(item));
+    config.modes.overrides.push_back(std::move(item));
   }
   return {};
 }
 
 Result<void> ReadProviderConfigs(const YamlNode& node, std::string_view where, Config& config) {
+  // One without group stands for those of all known AWS providers.
+  static constexpr std::array kGroups = {"aws.upbound.io", "aws.m.upbound.io", "aws.crossplane.io"};
   const NodeReader reader(where);
   TRUCE_RETURN_IF_ERROR(reader.RequireList(node, "providerConfigs"));
-  std::set<std::string> seen;
+  std::set<ProviderConfigName> seen;
   for (std::size_t i = 0; i < node.children.size(); ++i) {
     const std::string path = ItemPath("providerConfigs", i);
-    TRUCE_ASSIGN_OR_RETURN(ConfigProvider item, ReadProviderConfig(node.children[i], reader, path));
-    const std::string identity = item.group + "/" + item.kind + "/" + item.ns + "/" + item.name;
-    if (!seen.insert(identity).second) {
+    TRUCE_ASSIGN_OR_RETURN(auto item, ReadProviderConfig(node.children[i], reader, path));
+    auto& [provider, account] = item;
+    if (!seen.insert(provider).second) {
       return reader.Fail(node.children[i], path,
                          "names a ProviderConfig that stands above already");
     }
-    config.provider_configs.push_back(std::move(item));
+    if (!provider.group.empty()) {
+      config.accounts.emplace(std::move(provider), account);
+      continue;
+    }
+    for (const char* group : kGroups) {
+      provider.group = group;
+      config.accounts.emplace(provider, account);
+    }
   }
   return {};
 }
@@ -292,12 +304,12 @@ Result<void> ReadAccountParties(const YamlNode& node, std::string_view where, Co
       at_key.place = node.keys[i].place;
       return reader.Fail(at_key, path, "must be the 12 digits of an AWS account, in quotes");
     }
-    TRUCE_ASSIGN_OR_RETURN(std::vector<std::string> names, reader.Texts(node.children[i], path));
+    TRUCE_ASSIGN_OR_RETURN(const auto names, reader.Texts(node.children[i], path));
     if (names.empty()) {
       return reader.Fail(node.children[i], path,
                          "is empty; name the namespaces, or leave the account out");
     }
-    config.account_parties.emplace(account, std::move(names));
+    config.account_parties[account].insert(names.begin(), names.end());
   }
   return {};
 }

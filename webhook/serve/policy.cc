@@ -1,66 +1,16 @@
 #include "webhook/serve/policy.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
+#include <string_view>
 #include <utility>
-
-#include "webhook/serve/rule_policy.h"
 
 namespace truce {
 namespace {
 
-UnsureAction ActionOf(UnsureTypes value) {
-  return value == UnsureTypes::kDeny ? UnsureAction::kDeny : UnsureAction::kWarn;
-}
-
-Disclosure DisclosureOf(ConfigDisclosure value) {
-  switch (value) {
-    case ConfigDisclosure::kFull: return Disclosure::kFull;
-    case ConfigDisclosure::kService: return Disclosure::kService;
-    case ConfigDisclosure::kTaken: return Disclosure::kTaken;
-  }
-  return Disclosure::kTaken;
-}
-
-Result<PartSource> SourceOf(const MappedValue& value, FieldPath::Root root) {
-  PartSource source;
-  if (value.is_constant) {
-    source.constant = value.text;
-    return source;
-  }
-  TRUCE_ASSIGN_OR_RETURN(source.path, FieldPath::Parse(value.text, root));
-  return source;
-}
-
-Result<std::optional<PartSource>> SourceOf(const std::optional<MappedValue>& value,
-                                           FieldPath::Root root) {
-  if (!value.has_value()) return std::optional<PartSource>();
-  TRUCE_ASSIGN_OR_RETURN(PartSource source, SourceOf(*value, root));
-  return std::optional<PartSource>(std::move(source));
-}
-
-Result<MappingRule> RuleOf(const ConfigMapping& mapping) {
-  const auto root = mapping.kind.empty() ? FieldPath::Root::kValues : FieldPath::Root::kObject;
-  MappingRule rule;
-  rule.kind = {mapping.group, mapping.kind};
-  rule.namespaces = mapping.namespaces;
-  if (mapping.service.has_value()) {
-    TRUCE_ASSIGN_OR_RETURN(rule.service, FieldPath::Parse(*mapping.service, root));
-  }
-  for (const MappedDeclaration& declaration : mapping.declares) {
-    MappedResource resource;
-    resource.type = declaration.type;
-    for (const auto& [part, value] : declaration.parts) {
-      TRUCE_ASSIGN_OR_RETURN(PartSource source, SourceOf(value, root));
-      resource.parts.emplace(part, std::move(source));
-    }
-    TRUCE_ASSIGN_OR_RETURN(resource.region, SourceOf(declaration.region, root));
-    TRUCE_ASSIGN_OR_RETURN(resource.account, SourceOf(declaration.account, root));
-    resource.intent = IntentFromName(declaration.intent).value_or(Intent::kDeletes);
-    rule.declares.push_back(std::move(resource));
-  }
-  return rule;
+// "LOCATION: WHAT".
+Error Refused(std::string_view location, std::string_view what) {
+  return Error{ErrorCode::kInvalidArgument, std::string(location).append(": ").append(what)};
 }
 
 // Rules about values that have a name go to `values`.
@@ -68,60 +18,70 @@ Result<MappingRules> RulesOf(const Config& config, const Catalogue& catalogue,
                              std::map<std::string, MappingRule>& values) {
   std::vector<MappingRule> rules;
   for (const ConfigMapping& mapping : config.mappings) {
-    Result<MappingRule> rule = RuleOf(mapping);
-    if (!rule.ok()) return Refused(mapping.place, rule.error().message);
     // Alone first, so that the message can say where the faulty rule stands.
-    const Result<MappingRules> alone = MappingRules::Create({rule.value()}, catalogue);
-    if (!alone.ok()) return Refused(mapping.place, alone.error().message);
-    if (!mapping.name.empty()) {
-      values.emplace(mapping.name, std::move(rule).value());
-      continue;
+    const Result<MappingRules> alone = MappingRules::Create({mapping.rule}, catalogue);
+    if (!alone.ok()) return Refused(mapping.location, alone.error().message);
+    if (mapping.name.empty()) {
+      rules.push_back(mapping.rule);
+    } else {
+      values.emplace(mapping.name, mapping.rule);
     }
-    rules.push_back(std::move(rule).value());
   }
   return MappingRules::Create(std::move(rules), catalogue);
 }
 
-std::map<ProviderConfigName, std::string> AccountsOf(const Config& config) {
-  static constexpr std::array<std::string_view, 3> kGroups = {"aws.upbound.io", "aws.m.upbound.io",
-                                                              "aws.crossplane.io"};
-  std::map<ProviderConfigName, std::string> accounts;
-  for (const ConfigProvider& provider : config.provider_configs) {
-    for (const std::string_view group : kGroups) {
-      if (!provider.group.empty() && provider.group != group) continue;
-      accounts.emplace(
-          ProviderConfigName{std::string(group), provider.kind, provider.ns, provider.name},
-          provider.account);
-    }
-    if (provider.group.empty()) continue;
-    accounts.emplace(ProviderConfigName{provider.group, provider.kind, provider.ns, provider.name},
-                     provider.account);
+Result<void> CheckType(const std::string& type, std::string_view location,
+                       const Catalogue& catalogue) {
+  if (type.empty() || catalogue.FindType(type) != nullptr) return {};
+  return Refused(location, "no type '" + type + "'; `truce types` lists all");
+}
+
+Result<void> CheckEntries(Rule rule, std::span<const ModeEntry> entries,
+                          const Catalogue& catalogue) {
+  for (auto entry = entries.begin(); entry != entries.end(); ++entry) {
+    TRUCE_RETURN_IF_ERROR(CheckType(entry->scope.type, entry->place, catalogue));
+    const auto same = std::find_if(entries.begin(), entry, [&](const ModeEntry& other) {
+      return other.scope == entry->scope && other.from == entry->from &&
+             other.until == entry->until;
+    });
+    if (same == entry) continue;
+    return Refused(entry->place, "rules." + std::string(Name(rule)) +
+                                     ": clashes with the mode for the same objects and time at " +
+                                     same->place + "; remove one of the two");
   }
-  return accounts;
+  return {};
+}
+
+// An exemption that goes by labels or a service which nothing binds would never hold: better said
+// than left aside in silence.
+bool CanHold(const RuleScope& scope, const Config& config) {
+  if (scope.service.empty() && scope.selector.empty()) return true;
+  if (scope.ns.find_first_not_of('*') != std::string::npos) return true;
+  return std::any_of(config.parties.begin(), config.parties.end(), [&](const ConfigParty& party) {
+    return !party.namespaces.empty() && (scope.service.empty() || party.service == scope.service);
+  });
 }
 
 Result<ModeRules> ModesOf(const Config& config, const Catalogue& catalogue) {
-  ModeRules modes;
-  modes.global = ModeOf(config.mode);
-  modes.unsure = ActionOf(config.unsure_types);
-  for (const auto& [type, mode] : config.type_modes) {
-    if (catalogue.FindType(type) == nullptr) {
-      return Refused("typeModes", "no type '" + type + "'; `truce types` lists all");
-    }
-    modes.types.emplace(type, ModeOf(mode));
+  ModeRules modes = config.modes;
+  modes.global = config.mode;
+  modes.unsure = config.unsure_types;
+  for (const auto& [type, mode] : modes.types) {
+    TRUCE_RETURN_IF_ERROR(CheckType(type, "typeModes", catalogue));
   }
-  for (const auto& [type, action] : config.unsure_type_actions) {
-    if (catalogue.FindType(type) == nullptr) {
-      return Refused("unsureTypeActions", "no type '" + type + "'; `truce types` lists all");
-    }
-    modes.unsure_types.emplace(type, ActionOf(action));
+  for (const auto& [type, action] : modes.unsure_types) {
+    TRUCE_RETURN_IF_ERROR(CheckType(type, "unsureTypeActions", catalogue));
   }
-  for (const ConfigOverride& item : config.overrides) {
-    modes.overrides.push_back(
-        {item.name, item.object, item.ns, item.group, item.until, item.reason});
+  for (std::size_t i = 0; i < kRuleCount; ++i) {
+    TRUCE_RETURN_IF_ERROR(CheckEntries(static_cast<Rule>(i), modes.rules[i], catalogue));
   }
-  TRUCE_RETURN_IF_ERROR(AddRuleModes(config, catalogue, modes));
-  TRUCE_RETURN_IF_ERROR(AddExemptions(config, catalogue, modes));
+  for (const Exemption& item : modes.exemptions) {
+    TRUCE_RETURN_IF_ERROR(CheckType(item.scope.type, item.place, catalogue));
+    if (CanHold(item.scope, config)) continue;
+    return Refused(item.place,
+                   "the exemption would never hold, because anyone may write labels; add a "
+                   "namespace, or bind the service to its namespaces in parties");
+  }
   return modes;
 }
 
@@ -133,6 +93,65 @@ bool RefusesStatuses(const ModeRules& modes) {
                      [](const ModeEntry& entry) { return entry.mode == Mode::kEnforce; }) &&
          std::none_of(modes.exemptions.begin(), modes.exemptions.end(),
                       [](const Exemption& each) { return each.rule == Rule::kStatusNames; });
+}
+
+// Where the value at `path` of the naming convention stands, or what is around it.
+std::string LocationOf(const ConfigNaming& naming, std::string_view path) {
+  for (std::string_view at = path; !at.empty();
+       at = at.substr(0, at.rfind('.') == std::string_view::npos ? 0 : at.rfind('.'))) {
+    const auto found = naming.locations.find(at);
+    if (found != naming.locations.end()) return found->second;
+  }
+  return "rules.naming-convention";
+}
+
+bool IsNamingOn(const ModeRules& modes) {
+  const auto& entries = modes.rules[static_cast<std::size_t>(Rule::kNamingConvention)];
+  return std::any_of(entries.begin(), entries.end(),
+                     [](const ModeEntry& entry) { return entry.mode != Mode::kOff; });
+}
+
+void AddLabelKeys(const ModeRules& modes, std::vector<std::string>& keys) {
+  const auto add = [&keys](const RuleScope& scope) {
+    for (const auto& [key, value] : scope.selector) keys.push_back(key);
+  };
+  for (const auto& entries : modes.rules) {
+    for (const ModeEntry& entry : entries) add(entry.scope);
+  }
+  for (const Exemption& exemption : modes.exemptions) add(exemption.scope);
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+}
+
+// Compiles everything about names; `modes` says whether the convention is on, `aws` is what AWS
+// says of them. Errors: kInvalidArgument, "file:line: path: what is wrong; how to mend it".
+Result<std::shared_ptr<const NamePolicy>> NamesFrom(const Config& config,
+                                                    const Catalogue& catalogue,
+                                                    const ModeRules& modes,
+                                                    std::shared_ptr<const AwsNames> aws) {
+  auto names = std::make_shared<NamePolicy>();
+  names->aws = std::move(aws);
+  const bool mentioned = !modes.rules[static_cast<std::size_t>(Rule::kNamingConvention)].empty();
+  if (config.naming.given && !mentioned) {
+    return Refused(LocationOf(config.naming, "naming"),
+                   "naming: has no effect while the rule is off; begin with "
+                   "rules: {naming-convention: {mode: audit}}");
+  }
+  if (IsNamingOn(modes) || config.naming.given) {
+    Result<NamingConvention> convention =
+        NamingConvention::Compile(config.naming.spec, catalogue, names->aws);
+    if (!convention.ok()) {
+      const std::string& what = convention.error().message;
+      return Refused(LocationOf(config.naming, what.substr(0, what.find(": "))), what);
+    }
+    if (IsNamingOn(modes)) {
+      const auto keys = convention.value().label_keys();
+      names->label_keys.assign(keys.begin(), keys.end());
+      names->convention.emplace(std::move(convention).value());
+    }
+  }
+  AddLabelKeys(modes, names->label_keys);
+  return std::shared_ptr<const NamePolicy>(std::move(names));
 }
 
 Result<PartyRules> PartiesOf(const Config& config) {
@@ -170,15 +189,13 @@ Result<std::shared_ptr<const AdmissionPolicy>> PolicyFrom(const Config& config,
   policy->identity.cluster = config.cluster_id;
   policy->identity.catalogue = catalogue.get();
   TRUCE_ASSIGN_OR_RETURN(policy->identity.mappings, RulesOf(config, *catalogue, policy->values));
-  policy->identity.accounts = AccountsOf(config);
+  policy->identity.accounts = config.accounts;
   policy->identity.service_labels = config.service_labels;
   policy->identity.contact_annotation = config.contact_annotation;
   TRUCE_ASSIGN_OR_RETURN(policy->parties, PartiesOf(config));
   TRUCE_ASSIGN_OR_RETURN(policy->modes, ModesOf(config, *catalogue));
   TRUCE_ASSIGN_OR_RETURN(policy->names, NamesFrom(config, *catalogue, policy->modes, types.names));
-  for (const auto& [account, namespaces] : config.account_parties) {
-    policy->account_parties[account].insert(namespaces.begin(), namespaces.end());
-  }
+  policy->account_parties = config.account_parties;
   policy->providers = config.providers;
   policy->restorers = config.restorers;
   policy->status_entry = config.status_guard;
@@ -186,7 +203,7 @@ Result<std::shared_ptr<const AdmissionPolicy>> PolicyFrom(const Config& config,
   policy->parties.unbound_claimable = config.unbound_composites == UnboundComposites::kClaimable;
   policy->composite_controllers = config.composite_controllers;
   policy->composite_denial_code = static_cast<int>(config.composite_denial_code);
-  policy->disclosure = DisclosureOf(config.disclosure);
+  policy->disclosure = config.disclosure;
   // Without a watch nothing proves reservations: a limit would close a namespace for good.
   if (!config.no_cluster) {
     policy->limits.old = static_cast<std::size_t>(config.reservation_cap);

@@ -34,10 +34,10 @@ std::string MessageFor(const OwnObject& object, const Error& error) {
 
 bool SaysTheSameOfObjects(Config a, Config b) {
   for (Config* config : {&a, &b}) {
-    config->rule_modes.clear();
-    config->exemptions.clear();
+    config->modes.rules = {};
+    config->modes.exemptions.clear();
     config->naming = {};
-    config->overrides.clear();
+    config->modes.overrides.clear();
   }
   return a == b;
 }
