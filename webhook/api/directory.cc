@@ -29,7 +29,7 @@ std::string WithoutCase(std::string_view text) {
 }  // namespace
 
 Directory::Directory() {
-  for (std::deque<Place>& heads : buckets_) heads.push_back(kNone);
+  for (std::deque<Index>& heads : buckets_) heads.push_back(kNone);
 }
 
 std::string_view Directory::KeyOf(const Entry& entry) {
@@ -54,43 +54,43 @@ std::size_t Directory::BucketOf(std::uint32_t hash) const {
 void Directory::AddBucket() {
   const std::size_t added = buckets_[kByKey].size();
   const std::size_t split = added - std::bit_floor(added);
-  for (std::deque<Place>& heads : buckets_) heads.push_back(kNone);
+  for (std::deque<Index>& heads : buckets_) heads.push_back(kNone);
   for (std::size_t by = 0; by < kByCount; ++by) {
-    Place place = std::exchange(buckets_[by][split], kNone);
-    while (place != kNone) {
-      Entry& entry = entries_[place];
-      Place& head = buckets_[by][BucketOf(HashBy(by, entry))];
-      const Place next = std::exchange(entry.next[by], head);
-      head = std::exchange(place, next);
+    Index index = std::exchange(buckets_[by][split], kNone);
+    while (index != kNone) {
+      Entry& entry = entries_[index];
+      Index& head = buckets_[by][BucketOf(HashBy(by, entry))];
+      const Index next = std::exchange(entry.next[by], head);
+      head = std::exchange(index, next);
     }
   }
 }
 
-Directory::Place Directory::Find(std::string_view key) const {
-  Place place = buckets_[kByKey][BucketOf(HashOf(key))];
-  while (place != kNone && KeyOf(entries_[place]) != key) place = entries_[place].next[kByKey];
-  return place;
+Directory::Index Directory::Find(std::string_view key) const {
+  Index index = buckets_[kByKey][BucketOf(HashOf(key))];
+  while (index != kNone && KeyOf(entries_[index]) != key) index = entries_[index].next[kByKey];
+  return index;
 }
 
-Directory::Place Directory::TakeEntry(std::string_view key) {
-  Place place = free_;
-  if (place == kNone) {
-    place = static_cast<Place>(entries_.size());
+Directory::Index Directory::TakeEntry(std::string_view key) {
+  Index index = free_;
+  if (index == kNone) {
+    index = static_cast<Index>(entries_.size());
     entries_.emplace_back();
   } else {
-    free_ = entries_[place].service;
+    free_ = entries_[index].service;
   }
-  Entry& entry = entries_[place];
+  Entry& entry = entries_[index];
   const auto bytes = static_cast<std::uint32_t>(key.size());
   entry.key = std::make_unique_for_overwrite<char[]>(sizeof(bytes) + bytes);
   std::memcpy(entry.key.get(), &bytes, sizeof(bytes));
   key.copy(entry.key.get() + sizeof(bytes), bytes);
-  return place;
+  return index;
 }
 
-std::uint32_t Directory::ServicePlace(const std::string& name) {
-  const auto place = static_cast<std::uint32_t>(services_.size());
-  const auto [found, is_new] = service_places_.try_emplace(name, place);
+std::uint32_t Directory::ServiceIndex(const std::string& name) {
+  const auto index = static_cast<std::uint32_t>(services_.size());
+  const auto [found, is_new] = service_indices_.try_emplace(name, index);
   if (is_new) services_.push_back({name, kNone, 0});
   return found->second;
 }
@@ -99,19 +99,19 @@ void Directory::Put(const Owner& owner) {
   const Hashes hash = {HashOf(owner.id.text), HashOf(WithoutCase(owner.name)), HashOf(owner.arn)};
   NoteNamespace(owner.root.ns);
   if (owner.leaf) NoteNamespace(owner.leaf->ns);
-  const std::uint32_t service = ServicePlace(owner.service);
-  Place place = Find(owner.key.text);
-  if (place != kNone) {
-    if (entries_[place].hash == hash && entries_[place].service == service) return;
-    Unlink(place);
+  const std::uint32_t service = ServiceIndex(owner.service);
+  Index index = Find(owner.key.text);
+  if (index != kNone) {
+    if (entries_[index].hash == hash && entries_[index].service == service) return;
+    Unlink(index);
   } else {
     if (live_ >= buckets_[kByKey].size()) AddBucket();
-    place = TakeEntry(owner.key.text);
+    index = TakeEntry(owner.key.text);
     ++live_;
   }
-  entries_[place].hash = hash;
-  entries_[place].service = service;
-  Link(place);
+  entries_[index].hash = hash;
+  entries_[index].service = service;
+  Link(index);
 }
 
 void Directory::NoteNamespace(const std::string& ns) {
@@ -120,38 +120,38 @@ void Directory::NoteNamespace(const std::string& ns) {
 }
 
 void Directory::Erase(const KeyText& key) {
-  const Place place = Find(key.text);
-  if (place == kNone) return;
-  Unlink(place);
-  entries_[place].key.reset();
-  entries_[place].service = free_;
-  free_ = place;
+  const Index index = Find(key.text);
+  if (index == kNone) return;
+  Unlink(index);
+  entries_[index].key.reset();
+  entries_[index].service = free_;
+  free_ = index;
   --live_;
 }
 
-void Directory::Link(Place place) {
-  Entry& entry = entries_[place];
+void Directory::Link(Index index) {
+  Entry& entry = entries_[index];
   for (std::size_t by = 0; by < kByCount; ++by) {
     const std::uint32_t hash = HashBy(by, entry);
     if (hash == kNothing) continue;
-    Place& head = buckets_[by][BucketOf(hash)];
-    entry.next[by] = std::exchange(head, place);
+    Index& head = buckets_[by][BucketOf(hash)];
+    entry.next[by] = std::exchange(head, index);
   }
   Service& service = services_[entry.service];
   entry.service_before = kNone;
   entry.service_next = service.first;
-  if (service.first != kNone) entries_[service.first].service_before = place;
-  service.first = place;
+  if (service.first != kNone) entries_[service.first].service_before = index;
+  service.first = index;
   ++service.keys;
 }
 
-void Directory::Unlink(Place place) {
-  Entry& entry = entries_[place];
+void Directory::Unlink(Index index) {
+  Entry& entry = entries_[index];
   for (std::size_t by = 0; by < kByCount; ++by) {
     const std::uint32_t hash = HashBy(by, entry);
     if (hash == kNothing) continue;
-    Place* link = &buckets_[by][BucketOf(hash)];
-    while (*link != place) link = &entries_[*link].next[by];
+    Index* link = &buckets_[by][BucketOf(hash)];
+    while (*link != index) link = &entries_[*link].next[by];
     *link = entry.next[by];
   }
   Service& service = services_[entry.service];
@@ -168,11 +168,11 @@ void Directory::Unlink(Place place) {
 std::vector<KeyText> Directory::WithHash(By by, std::uint32_t hash, std::size_t limit) const {
   std::vector<KeyText> keys;
   if (hash == kNothing) return keys;
-  Place place = buckets_[by][BucketOf(hash)];
-  while (place != kNone && keys.size() < limit) {
-    const Entry& entry = entries_[place];
+  Index index = buckets_[by][BucketOf(hash)];
+  while (index != kNone && keys.size() < limit) {
+    const Entry& entry = entries_[index];
     if (entry.hash[by] == hash) keys.push_back({std::string(KeyOf(entry))});
-    place = entry.next[by];
+    index = entry.next[by];
   }
   std::sort(keys.begin(), keys.end());
   return keys;
@@ -192,12 +192,12 @@ std::vector<KeyText> Directory::WithArn(std::string_view arn, std::size_t limit)
 
 std::vector<KeyText> Directory::OfService(const std::string& service, const KeyText& after,
                                           std::size_t limit) const {
-  const auto found = service_places_.find(service);
-  if (found == service_places_.end() || limit == 0) return {};
+  const auto found = service_indices_.find(service);
+  if (found == service_indices_.end() || limit == 0) return {};
   std::vector<std::string_view> first;  // a heap, the greatest in front
-  for (Place place = services_[found->second].first; place != kNone;
-       place = entries_[place].service_next) {
-    const std::string_view key = KeyOf(entries_[place]);
+  for (Index index = services_[found->second].first; index != kNone;
+       index = entries_[index].service_next) {
+    const std::string_view key = KeyOf(entries_[index]);
     if (key <= after.text) continue;
     if (first.size() == limit) {
       if (key >= first.front()) continue;
@@ -217,7 +217,7 @@ std::vector<KeyText> Directory::OfService(const std::string& service, const KeyT
 std::vector<Directory::ServiceCount> Directory::Services(const std::string& after,
                                                          std::size_t limit) const {
   std::vector<ServiceCount> out;
-  for (auto it = service_places_.upper_bound(after); it != service_places_.end(); ++it) {
+  for (auto it = service_indices_.upper_bound(after); it != service_indices_.end(); ++it) {
     if (out.size() == limit) break;
     const Service& service = services_[it->second];
     if (service.keys > 0 && !service.name.empty()) out.push_back({service.name, service.keys});
@@ -226,8 +226,8 @@ std::vector<Directory::ServiceCount> Directory::Services(const std::string& afte
 }
 
 std::size_t Directory::CountOf(const std::string& service) const {
-  const auto found = service_places_.find(service);
-  return found == service_places_.end() ? 0 : services_[found->second].keys;
+  const auto found = service_indices_.find(service);
+  return found == service_indices_.end() ? 0 : services_[found->second].keys;
 }
 
 }  // namespace truce

@@ -56,9 +56,9 @@ class Directory final {
   std::size_t size() const { return live_; }
 
  private:
-  // Places in `entries_`; the last one is none.
-  using Place = std::uint32_t;
-  static constexpr Place kNone = 0xFFFFFFFF;
+  // Into `entries_`; the last one is none.
+  using Index = std::uint32_t;
+  static constexpr Index kNone = 0xFFFFFFFF;
 
   enum By : std::size_t { kById, kByName, kByArn, kByKey, kByCount };
   // Of all but the key, whose hash is made when it is asked for: millions of entries.
@@ -67,15 +67,15 @@ class Directory final {
   struct Entry {
     std::unique_ptr<char[]> key;  // its length (4 bytes), then its text
     Hashes hash{};
-    std::array<Place, kByCount> next{};
-    std::uint32_t service = 0;  // place in services_, when live; else next free entry
-    Place service_next = kNone;
-    Place service_before = kNone;
+    std::array<Index, kByCount> next{};
+    std::uint32_t service = 0;  // index in services_, when live; else next free entry
+    Index service_next = kNone;
+    Index service_before = kNone;
   };
 
   struct Service {
     std::string name;
-    Place first = kNone;
+    Index first = kNone;
     std::size_t keys = 0;
   };
 
@@ -83,22 +83,22 @@ class Directory final {
   static std::uint32_t HashBy(std::size_t by, const Entry& entry);
   std::size_t BucketOf(std::uint32_t hash) const;
   void AddBucket();
-  Place Find(std::string_view key) const;
-  Place TakeEntry(std::string_view key);
+  Index Find(std::string_view key) const;
+  Index TakeEntry(std::string_view key);
   void NoteNamespace(const std::string& ns);
-  void Link(Place place);
-  void Unlink(Place place);
-  std::uint32_t ServicePlace(const std::string& name);
+  void Link(Index index);
+  void Unlink(Index index);
+  std::uint32_t ServiceIndex(const std::string& name);
   std::vector<KeyText> WithHash(By by, std::uint32_t hash, std::size_t limit) const;
 
   // Deques grow without moving what they hold: commits wait for a change.
   std::deque<Entry> entries_;
-  Place free_ = kNone;
+  Index free_ = kNone;
   std::size_t live_ = 0;
   // Heads of chains, as many for each of the hashes.
-  std::array<std::deque<Place>, kByCount> buckets_;
+  std::array<std::deque<Index>, kByCount> buckets_;
   std::vector<Service> services_;
-  std::map<std::string, std::uint32_t, std::less<>> service_places_;
+  std::map<std::string, std::uint32_t, std::less<>> service_indices_;
   std::set<std::string, std::less<>> namespaces_;
 };
 

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <memory>
 
+#include "registry/base/assert.h"
+
 namespace truce {
 namespace {
 
@@ -21,7 +23,15 @@ std::vector<KeyText> OwnersOf(const Changes& changes) {
 
 Deadline Soon() { return std::chrono::steady_clock::now() + kReadWithin; }
 
+Error NotOpen() { return Error{ErrorCode::kUnavailable, "the store is not open yet"}; }
+
 }  // namespace
+
+void IndexedStore::Open(std::unique_ptr<Store> store) {
+  TRUCE_ASSERT(store != nullptr && opened() == nullptr);
+  owned_ = std::move(store);
+  store_.store(owned_.get(), std::memory_order_release);
+}
 
 Result<void> IndexedStore::Fill(const std::atomic<bool>& stop) {
   KeyText after;
@@ -33,7 +43,7 @@ Result<void> IndexedStore::Fill(const std::atomic<bool>& stop) {
       const auto look = [&](const Facts& facts) {
         page = facts.OwnersIn(OwnerList::kAll, after, kLoadPage);
       };
-      Result<void> read = store_.Read(look, Soon());
+      Result<void> read = Read(look, Soon());
       if (!read.ok()) return read;
       for (const Owner& owner : page) state.directory.Put(owner);
       done = page.size() < kLoadPage;
@@ -46,18 +56,20 @@ Result<void> IndexedStore::Fill(const std::atomic<bool>& stop) {
 }
 
 Result<void> IndexedStore::Apply(const Locks& locks, const Decide& decide, Deadline deadline) {
+  Store* store = opened();
+  if (store == nullptr) return NotOpen();
   std::vector<KeyText> keys;
   const auto note = [&](const Facts& facts) {
     Changes changes = decide(facts);
     keys = OwnersOf(changes);
     return changes;
   };
-  Result<void> applied = store_.Apply(locks, note, deadline);
+  Result<void> applied = store->Apply(locks, note, deadline);
   if (keys.empty()) return applied;
   const bool unsure = !applied.ok() && applied.error().code == ErrorCode::kDeadlineExceeded;
   if (!applied.ok() && !unsure) return applied;
   state_.With([&](State& state) {
-    Follow(keys, state);
+    ReadOwners(keys, state);
     if (!unsure || state.unsure.size() + keys.size() > kUnsureMax) return;
     const Deadline until = std::chrono::steady_clock::now() + kUnsureFor;
     for (KeyText& key : keys) state.unsure.emplace_back(std::move(key), until);
@@ -66,6 +78,8 @@ Result<void> IndexedStore::Apply(const Locks& locks, const Decide& decide, Deadl
 }
 
 void IndexedStore::Submit(const Locks& locks, Decide decide, Deadline deadline, OnDone done) {
+  Store* store = opened();
+  if (store == nullptr) return done(NotOpen());
   const std::shared_ptr<void> submitted = Count();
   const auto keys = std::make_shared<std::vector<KeyText>>();
   auto note = [decide = std::move(decide), keys](const Facts& facts) {
@@ -73,13 +87,38 @@ void IndexedStore::Submit(const Locks& locks, Decide decide, Deadline deadline, 
     *keys = OwnersOf(changes);
     return changes;
   };
-  auto follow = [this, submitted, keys, done = std::move(done)](Result<void> applied) {
+  auto enter = [this, submitted, keys, done = std::move(done)](Result<void> applied) {
     if (applied.ok() && !keys->empty()) {
-      state_.With([&](State& state) { Follow(*keys, state); });
+      state_.With([&](State& state) { ReadOwners(*keys, state); });
     }
     done(std::move(applied));
   };
-  store_.Submit(locks, std::move(note), deadline, std::move(follow));
+  store->Submit(locks, std::move(note), deadline, std::move(enter));
+}
+
+Result<void> IndexedStore::Read(const Look& look, Deadline deadline) const {
+  const Store* store = opened();
+  return store == nullptr ? Result<void>(NotOpen()) : store->Read(look, deadline);
+}
+
+StoreCounts IndexedStore::Counts() const {
+  const Store* store = opened();
+  return store == nullptr ? StoreCounts{} : store->Counts();
+}
+
+Result<StoreContents> IndexedStore::Contents() const {
+  const Store* store = opened();
+  return store == nullptr ? Result<StoreContents>(NotOpen()) : store->Contents();
+}
+
+Result<void> IndexedStore::Health() const {
+  const Store* store = opened();
+  return store == nullptr ? Result<void>(NotOpen()) : store->Health();
+}
+
+std::optional<Error> IndexedStore::FatalFailure() const {
+  const Store* store = opened();
+  return store == nullptr ? std::nullopt : store->FatalFailure();
 }
 
 // Counts a call as submitted for as long as the result lives.
@@ -99,14 +138,14 @@ IndexedStore::~IndexedStore() {
   none_submitted_.wait(lock, [this] { return submitted_ == 0; });
 }
 
-void IndexedStore::Follow(const std::vector<KeyText>& keys, State& state) const {
+void IndexedStore::ReadOwners(const std::vector<KeyText>& keys, State& state) const {
   std::vector<std::optional<Owner>> owners;
   const auto look = [&](const Facts& facts) {
     owners.clear();
     for (const KeyText& key : keys) owners.push_back(facts.OwnerOf(key));
   };
   // Owners are in the stores' memory; a store that cannot tell them answers nobody.
-  if (!store_.Read(look, Soon()).ok()) return;
+  if (!Read(look, Soon()).ok()) return;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (owners[i]) {
       state.directory.Put(*owners[i]);
@@ -121,7 +160,7 @@ void IndexedStore::ReadAgain(State& state) const {
   const Deadline now = std::chrono::steady_clock::now();
   std::vector<KeyText> keys;
   for (const auto& [key, until] : state.unsure) keys.push_back(key);
-  Follow(keys, state);
+  ReadOwners(keys, state);
   std::erase_if(state.unsure, [&](const auto& each) { return each.second <= now; });
 }
 

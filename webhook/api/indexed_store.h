@@ -1,4 +1,5 @@
-// IndexedStore: a store whose owners can be found by id, name, ARN and service.
+// IndexedStore: the server's store: opened after the listeners are up, with owners that can be
+// found by id, name, ARN and service.
 #ifndef TRUCE_WEBHOOK_API_INDEXED_STORE_H_
 #define TRUCE_WEBHOOK_API_INDEXED_STORE_H_
 
@@ -7,6 +8,7 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -16,17 +18,23 @@
 
 namespace truce {
 
-// Passes everything on to a store that must outlive it, and after each commit reads the owners of
-// the keys it changed into a Directory. Thread-safe. Every write must go through it.
+// Passes everything on to a store, and after each commit reads the owners of the keys it changed
+// into a Directory. Until it has a store everything is kUnavailable: so the admission port can
+// answer "unknown" while a large registry is read, instead of refusing connections. Thread-safe.
+// Every write must go through it.
 class IndexedStore final : public Store {
  public:
-  explicit IndexedStore(Store& store) : store_(store) {}
-  ~IndexedStore() override;  // waits for what was submitted
+  IndexedStore() = default;                                // not open
+  explicit IndexedStore(Store& store) : store_(&store) {}  // over one that outlives it
+  ~IndexedStore() override;                                // waits for what was submitted
   IndexedStore(const IndexedStore&) = delete;
   IndexedStore& operator=(const IndexedStore&) = delete;
 
+  // Passes on to `store`, which is not null, from now on. Once.
+  void Open(std::unique_ptr<Store> store);
+
   // Enters every owner, page by page; writes go on meanwhile. Once, after the store is open.
-  // Until it is done Ask is kUnavailable. Errors: those of the store; then Fill again.
+  // Until it is done With is kUnavailable. Errors: those of the store; then Fill again.
   // `stop`, checked between pages, ends it early.
   Result<void> Fill(const std::atomic<bool>& stop);
 
@@ -45,12 +53,11 @@ class IndexedStore final : public Store {
 
   Result<void> Apply(const Locks& locks, const Decide& decide, Deadline deadline) override;
   void Submit(const Locks& locks, Decide decide, Deadline deadline, OnDone done) override;
-  Result<void> Read(const Look& look, Deadline deadline) const override {
-    return store_.Read(look, deadline);
-  }
-  StoreCounts Counts() const override { return store_.Counts(); }
-  Result<StoreContents> Contents() const override { return store_.Contents(); }
-  Result<void> Health() const override { return store_.Health(); }
+  Result<void> Read(const Look& look, Deadline deadline) const override;
+  StoreCounts Counts() const override;
+  Result<StoreContents> Contents() const override;
+  Result<void> Health() const override;
+  std::optional<Error> FatalFailure() const override;
 
  private:
   struct State {
@@ -59,11 +66,13 @@ class IndexedStore final : public Store {
     std::vector<std::pair<KeyText, Deadline>> unsure;
   };
 
+  Store* opened() const { return store_.load(std::memory_order_acquire); }
   std::shared_ptr<void> Count();
-  void Follow(const std::vector<KeyText>& keys, State& state) const;
+  void ReadOwners(const std::vector<KeyText>& keys, State& state) const;
   void ReadAgain(State& state) const;
 
-  Store& store_;
+  std::unique_ptr<Store> owned_;
+  std::atomic<Store*> store_{nullptr};
   mutable Guarded<State> state_;
   std::atomic<bool> filled_{false};
   std::mutex submitted_mutex_;

@@ -22,9 +22,8 @@ Deadline MonotonicTime() { return std::chrono::steady_clock::now(); }
 
 ApiParts::ApiParts(ApiPartsPorts ports)
     : ports_(std::move(ports)),
-      store_(ports_.store),
       denials_(ports_.clock),
-      overrides_(store_, ports_.clock, RandomIds(), ports_.on_overrides) {
+      overrides_(ports_.store, ports_.clock, RandomIds(), ports_.on_overrides) {
   if (ports_.cluster) {
     cluster_tokens_.emplace(ports_.cluster);
     cluster_access_.emplace(ports_.cluster);
@@ -34,7 +33,7 @@ ApiParts::ApiParts(ApiPartsPorts ports)
   } else {
     access_.emplace(nullptr, nullptr);
   }
-  rest_.emplace(RestPorts{store_, ports_.clock, RandomIds(), ports_.policy, *access_, denials_,
+  rest_.emplace(RestPorts{ports_.store, ports_.clock, RandomIds(), ports_.policy, *access_, denials_,
                           ports_.version, ports_.findings, ports_.check_bytes_max,
                           ports_.deletions_unsent});
 }
@@ -70,7 +69,7 @@ std::vector<HttpRoute> ApiParts::Routes() {
     for (HttpRoute& route : more) routes.push_back(std::move(route));
   };
   add(OverrideRoutes(*rest_, overrides_));
-  const OperationPorts operations{*rest_, store_, ports_.clock, RandomIds()};
+  const OperationPorts operations{*rest_, ports_.store, ports_.clock, RandomIds()};
   add(ShareRoutes(operations));
   add(TransferRoutes(operations));
   add(ImportRoutes(operations));
@@ -92,7 +91,7 @@ void ApiParts::StartFilling() {
 
 void ApiParts::FillUntilDone() {
   while (!stopping_.load()) {
-    const Result<void> filled = store_.Fill(stopping_);
+    const Result<void> filled = ports_.store.Fill(stopping_);
     if (filled.ok()) return;
     ports_.logger.Log(LogLevel::kWarning, "the API's directory is not filled yet",
                       {{"message", std::string_view(filled.error().message)}});

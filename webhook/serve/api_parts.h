@@ -27,7 +27,7 @@ struct AdmissionRequest;
 
 // References must outlive it.
 struct ApiPartsPorts {
-  Store& store;
+  IndexedStore& store;
   const Clock& clock;
   Logger& logger;
   ClusterSource cluster;  // who vouches for Kubernetes tokens; not set: nobody
@@ -47,8 +47,6 @@ class ApiParts final {
   ApiParts(const ApiParts&) = delete;
   ApiParts& operator=(const ApiParts&) = delete;
 
-  // The store that all writes must go through, so that the API finds what they change.
-  IndexedStore& store() { return store_; }
   // Reviews report here.
   DenialBook& denials() { return denials_; }
   const RestApi& rest() const { return *rest_; }
@@ -71,7 +69,6 @@ class ApiParts final {
   void FillUntilDone();
 
   const ApiPartsPorts ports_;
-  IndexedStore store_;
   DenialBook denials_;
   std::optional<ClusterTokenReviewer> cluster_tokens_;
   std::optional<ClusterAccessReviewer> cluster_access_;

@@ -11,6 +11,7 @@
 #include "webhook/admission/routes.h"
 #include "webhook/admission/service.h"
 #include "webhook/api/cluster_json.h"
+#include "webhook/api/indexed_store.h"
 #include "webhook/api/operator.h"
 #include "webhook/api/rest/rest_cluster.h"
 #include "webhook/api/trial_book.h"
@@ -27,7 +28,6 @@
 #include "webhook/serve/disk_failure.h"
 #include "webhook/serve/examination.h"
 #include "webhook/serve/following.h"
-#include "webhook/serve/late_store.h"
 #include "webhook/serve/listeners.h"
 #include "webhook/serve/observer_list.h"
 #include "webhook/serve/own_review.h"
@@ -108,12 +108,12 @@ class Server {
                                static_cast<std::size_t>(config.check_bytes_max),
                                [this] { return DeletionsUnsent(ClusterPortsNow().findings()); }});
     TRUCE_RETURN_IF_ERROR(api_->Configure(config));
-    trials_.emplace(api_->store(), clock_, RandomIds());
+    trials_.emplace(store_, clock_, RandomIds());
     trial_keeper_.emplace(*trials_, logger_);
     std::vector<ReviewSink*> sinks = {&log_sink_, &metrics_sink_, &review_counter_,
                                       &api_->denials(), &*trials_};
     checks_.emplace(
-        OwnershipCheckPorts{api_->store(), clock_, RandomIds(),
+        OwnershipCheckPorts{store_, clock_, RandomIds(),
                             [this] { return service_->ready() ? service_->policy() : nullptr; },
                             [this] { return ReachedCluster(); }});
     if (!config.no_cluster) {
@@ -123,7 +123,7 @@ class Server {
     }
     service_.emplace(
         AdmissionPorts{
-            api_->store(), clock_, RandomIds(), std::move(sinks),
+            store_, clock_, RandomIds(), std::move(sinks),
             [this](const Uid& uid) {
               if (checks_) checks_->NoteAdmitted(uid);
             },
@@ -138,7 +138,7 @@ class Server {
     if (self_management_ != nullptr) self_management_->Start();
     TRUCE_ASSIGN_OR_RETURN(std::unique_ptr<Store> store, OfMachine(OpenStore(config)));
     TRUCE_RETURN_IF_ERROR(Follow(*store));
-    store_.Set(std::move(store));
+    store_.Open(std::move(store));
     api_->StartFilling();
     trial_keeper_->Load();
     logger_.Log(LogLevel::kInfo, "registry open",
@@ -274,7 +274,7 @@ class Server {
 
   Result<void> FollowCluster(const Config& config) {
     grants_ = std::make_unique<OwnershipGrants>(
-        OwnershipGrantPorts{api_->store(), clock_, RandomIds(),
+        OwnershipGrantPorts{store_, clock_, RandomIds(),
                             [this] { return service_->policy(); }, config.cluster_id});
     own_ = std::make_unique<OwnObjects>(
         OwnPorts{clock_, [this] { return ReachedCluster(); },
@@ -293,7 +293,7 @@ class Server {
     options.lease_namespace = "kube-system";
     options.others = DetectorKinds(config.webhook_configuration);
     for (FollowedKind& kind : own_->kinds()) options.others.push_back(std::move(kind));
-    FollowingPorts ports{api_->store(),
+    FollowingPorts ports{store_,
                          clock_,
                          RandomIds(),
                          logger_,
@@ -336,7 +336,7 @@ class Server {
 
   void MakeDetection(const Config& config) {
     detection_ = std::make_unique<Detection>(
-        DetectionPorts{api_->store(), clock_, RandomIds(), logger_, config.cluster_id,
+        DetectionPorts{store_, clock_, RandomIds(), logger_, config.cluster_id,
                        [this] { return ReachedCluster(); }, [this] { return SurroundingsNow(); },
                        [this] { return service_->policy(); },
                        [this](Engine::Work work, Deadline deadline) {
@@ -417,7 +417,7 @@ class Server {
     routes.metrics = HealthRoutes(health_, metrics_, [this] { Refresh(); });
     routes.probes = ProbeRoutes(health_);
     routes.operator_socket =
-        OperatorRoutes({api_->store(), clock_, RandomIds(), [this] { return service_->policy(); }});
+        OperatorRoutes({store_, clock_, RandomIds(), [this] { return service_->policy(); }});
     routes.operator_socket.insert(routes.operator_socket.end(), rest.begin(), rest.end());
     const std::vector<HttpRoute> trial = TrialRoutes(*trials_);
     routes.operator_socket.insert(routes.operator_socket.end(), trial.begin(), trial.end());
@@ -466,7 +466,7 @@ class Server {
   }
 
   ClusterPorts ClusterPortsNow() {
-    return detection_ == nullptr ? PortsWithoutCluster(api_->store()) : detection_->Ports();
+    return detection_ == nullptr ? PortsWithoutCluster(store_) : detection_->Ports();
   }
 
   Result<void> Follow(Store& store) {
@@ -504,7 +504,7 @@ class Server {
   // One segment at a time, so that reloading never waits long.
   void KeepAudit() {
     const auto config = holder_.Current();
-    AuditKeeper keeper(api_->store(), clock_, config->audit_export_dir);
+    AuditKeeper keeper(store_, clock_, config->audit_export_dir);
     const Result<bool> done =
         keeper.Step({config->audit_age_max, config->audit_lines_max},
                     std::chrono::steady_clock::now() + std::chrono::seconds(10));
@@ -547,7 +547,7 @@ class Server {
                           }};
   std::string audit_problem_;  // the last one told; used by Poll() only
   Guarded<std::uint64_t> overload_;
-  LateStore store_;
+  IndexedStore store_;
   DiskFailures disk_failures_{store_, logger_, clock_};
   std::unique_ptr<CertificateStore> certificates_;
   std::unique_ptr<CertificateStore> api_certificates_;  // null: no client certificates there

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "policies/finding.h"
+#include "registry/store/memory/memory_store.h"
+#include "registry/store/sqlite/sqlite_store.h"
 #include "webhook/config/load.h"
 #include "webhook/kube/kube_config.h"
 #include "webhook/serve/data_dir.h"
@@ -41,6 +43,14 @@ EndpointTexts AdmissionPaths(const AdmissionAccess& access) {
 Result<ServerSettings> ClusterOf(const Config& config) {
   if (config.in_cluster) return ReadServiceAccount(ServiceAccountOfProcess());
   return ReadKubeConfig(config.kubeconfig, "");
+}
+
+Result<std::unique_ptr<Store>> OpenStore(const Config& config) {
+  if (config.store == "memory") return std::unique_ptr<Store>(std::make_unique<MemoryStore>());
+  SqliteOptions options;
+  options.data_dir = config.data_dir;
+  TRUCE_ASSIGN_OR_RETURN(std::unique_ptr<Store> store, SqliteStore::Open(options));
+  return store;
 }
 
 Result<AccessRules> AccessRulesOf(const Config& config) {

@@ -10,6 +10,7 @@
 #include "policies/policy.h"
 #include "registry/base/result.h"
 #include "registry/catalogue/catalogue.h"
+#include "registry/store/store.h"
 #include "webhook/admission/routes.h"
 #include "webhook/api/auth/api_access.h"
 #include "webhook/config/config.h"
@@ -27,6 +28,8 @@ Result<std::shared_ptr<const AdmissionAccess>> AccessOf(const Config& config);
 EndpointTexts AdmissionPaths(const AdmissionAccess& access);
 // The API server to follow, and the way to it. Errors: those of its files.
 Result<ServerSettings> ClusterOf(const Config& config);
+// Opens the store that `config` names, in its data directory. Errors: as the store's Open.
+Result<std::unique_ptr<Store>> OpenStore(const Config& config);
 // Who may call the API. Errors: kInvalidArgument, and those of the file of tokens.
 Result<AccessRules> AccessRulesOf(const Config& config);
 ReconcileRules ReconcileRulesOf(const AdmissionPolicy& policy, const Config& config);
