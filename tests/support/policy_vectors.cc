@@ -60,7 +60,7 @@ class File {
         {"id", "why", "policy", "at", "facts", "object", "before", "expect", "engines"}));
     PolicyVector out;
     TRUCE_ASSIGN_OR_RETURN(out.id, reader_.Required(node, "id", "case"));
-    out.place = reader_.PlaceOf(node);
+    out.place = reader_.LocationOf(node);
     TRUCE_ASSIGN_OR_RETURN(std::string policy, reader_.Optional(node, "policy", out.id));
     if (policy.empty()) policy = "default";
     const YamlNode* policies = root_.Find("policies");

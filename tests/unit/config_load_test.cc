@@ -85,9 +85,9 @@ TEST(ConfigLoad, FlagBeforeVariableBeforeFileBeforeDefault) {
   EXPECT_EQ(loaded.value().config.mode, Mode::kOff);
   EXPECT_EQ(loaded.value().config.cluster_id, "from-env");
   EXPECT_EQ(loaded.value().config.log_level, LogLevel::kDebug);
-  EXPECT_EQ(loaded.value().origins.at("mode").place, "--mode");
-  EXPECT_EQ(loaded.value().origins.at("clusterId").place, "TRUCE_CLUSTER_ID");
-  EXPECT_EQ(loaded.value().origins.at("logLevel").place, "truce.yaml:3");
+  EXPECT_EQ(loaded.value().origins.at("mode").location, "--mode");
+  EXPECT_EQ(loaded.value().origins.at("clusterId").location, "TRUCE_CLUSTER_ID");
+  EXPECT_EQ(loaded.value().origins.at("logLevel").location, "truce.yaml:3");
   EXPECT_EQ(loaded.value().origins.at("store").source, Origin::Source::kDefault);
 }
 

@@ -27,9 +27,9 @@ std::vector<std::string_view> KeyNames() {
   return names;
 }
 
-Error At(std::string_view place, std::string_view name, std::string_view what) {
+Error At(std::string_view location, std::string_view name, std::string_view what) {
   return Error{ErrorCode::kInvalidArgument,
-               std::string(place).append(": ").append(name).append(": ").append(what)};
+               std::string(location).append(": ").append(name).append(": ").append(what)};
 }
 
 bool IsListKey(const Key& key) {
@@ -111,12 +111,12 @@ class Loader {
   }
 
   Result<void> FromText(const Key& key, std::string_view text, Origin::Source source,
-                        const std::string& place) {
+                        const std::string& location) {
     Result<void> set = SetScalar(key, text, loaded_.config);
-    if (!set.ok()) return At(place, key.name, set.error().message);
+    if (!set.ok()) return At(location, key.name, set.error().message);
     Origin& origin = loaded_.origins[std::string(key.name)];
     origin.source = source;
-    origin.place = place;
+    origin.location = location;
     origin.value =
         IsListKey(key) ? ListNode(text) : YamlNode::Scalar(std::string(text), IsTextKey(key));
     return {};
@@ -145,7 +145,7 @@ class Loader {
       TRUCE_RETURN_IF_ERROR(ScalarFromFile(reader, key, node));
     }
     Origin& origin = loaded_.origins[std::string(key.name)];
-    origin = Origin{Origin::Source::kFile, reader.PlaceOf(node), node};
+    origin = Origin{Origin::Source::kFile, reader.LocationOf(node), node};
     return {};
   }
 
@@ -203,13 +203,13 @@ class Loader {
     }
   }
 
-  std::string PlaceOf(std::string_view key) const {
+  std::string LocationOf(std::string_view key) const {
     const Origin& origin = loaded_.origins.find(key)->second;
-    return origin.place.empty() ? "default" : origin.place;
+    return origin.location.empty() ? "default" : origin.location;
   }
 
   Error Together(std::string_view key, std::string_view what) const {
-    return At(PlaceOf(key), key, what);
+    return At(LocationOf(key), key, what);
   }
 
   Result<void> CheckTogether() {

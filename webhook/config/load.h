@@ -27,7 +27,7 @@ struct Origin {
   enum class Source { kDefault, kFile, kVariable, kFlag };
 
   Source source = Source::kDefault;
-  std::string place;  // "truce.yaml:3", "TRUCE_MODE", "--mode"
+  std::string location;  // "truce.yaml:3", "TRUCE_MODE", "--mode"
   YamlNode value;
 };
 
@@ -39,8 +39,8 @@ struct LoadedConfig {
 };
 
 // Reads and checks all sources. Reads the file once.
-// Errors: kInvalidArgument, one line "place: key: what is wrong; how to mend it", where place is
-//   file:line, the variable or the flag; kNotFound (file does not exist); kUnavailable
+// Errors: kInvalidArgument, one line "location: key: what is wrong; how to mend it", where location
+//   is file:line, the variable or the flag; kNotFound (file does not exist); kUnavailable
 //   (unreadable).
 Result<LoadedConfig> LoadConfig(const ConfigSources& sources);
 

@@ -183,7 +183,7 @@ std::optional<FieldPath> FieldPathOf(std::string_view text, FieldPath::Root root
 Result<void> ReadMappingObject(const YamlNode& node, std::string_view where,
                                const std::string& name, Config& config) {
   const NodeReader reader(where);
-  ConfigMapping item{.location = reader.PlaceOf(node)};
+  ConfigMapping item{.location = reader.LocationOf(node)};
   TRUCE_ASSIGN_OR_RETURN(item.rule, ReadMapping(reader, node, "spec"));
   if (item.rule.kind.kind.empty()) item.name = name;
   if (IsMapped(item, config)) {
@@ -198,7 +198,7 @@ Result<void> ReadMappings(const YamlNode& node, std::string_view where, Config& 
   TRUCE_RETURN_IF_ERROR(reader.RequireList(node, "mappings"));
   for (std::size_t i = 0; i < node.children.size(); ++i) {
     const std::string path = ItemPath("mappings", i);
-    ConfigMapping item{.location = reader.PlaceOf(node.children[i])};
+    ConfigMapping item{.location = reader.LocationOf(node.children[i])};
     TRUCE_ASSIGN_OR_RETURN(item.rule, ReadMapping(reader, node.children[i], path));
     if (IsMapped(item, config)) {
       return reader.Fail(node.children[i], path,

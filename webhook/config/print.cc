@@ -9,7 +9,7 @@ std::string OriginText(const Origin& origin) {
     case Origin::Source::kDefault: return "default";
     case Origin::Source::kFile:
     case Origin::Source::kVariable:
-    case Origin::Source::kFlag: return origin.place;
+    case Origin::Source::kFlag: return origin.location;
   }
   return "";
 }

@@ -125,7 +125,7 @@ Result<ConfigParty> ReadParty(const YamlNode& node, const NodeReader& reader,
 
 }  // namespace
 
-std::string NodeReader::PlaceOf(const YamlNode& node) const {
+std::string NodeReader::LocationOf(const YamlNode& node) const {
   std::string place(file_);
   if (node.place.line > 0) place.append(":").append(std::to_string(node.place.line));
   return place;
@@ -133,7 +133,7 @@ std::string NodeReader::PlaceOf(const YamlNode& node) const {
 
 Error NodeReader::Fail(const YamlNode& node, std::string_view path, std::string_view what) const {
   return Error{ErrorCode::kInvalidArgument,
-               PlaceOf(node).append(": ").append(path).append(": ").append(what)};
+               LocationOf(node).append(": ").append(path).append(": ").append(what)};
 }
 
 Result<std::string> NodeReader::Text(const YamlNode& node, std::string_view path) const {

@@ -20,7 +20,7 @@ class NodeReader final {
   explicit NodeReader(std::string_view file) : file_(file) {}
 
   // "file:line", or the file alone for a node that was not read from one.
-  std::string PlaceOf(const YamlNode& node) const;
+  std::string LocationOf(const YamlNode& node) const;
   Error Fail(const YamlNode& node, std::string_view path, std::string_view what) const;
 
   // A text of one line: refuses lists, empty values and plain scalars that YAML readers take for a

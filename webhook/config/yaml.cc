@@ -1,9 +1,9 @@
 #include "webhook/config/yaml.h"
 
 #include <algorithm>
-#include <array>
-#include <cctype>
-#include <set>
+#include <map>
+#include <unordered_map>
+#include <utility>
 
 #include "registry/base/text.h"
 #include "webhook/config/yaml_events.h"
@@ -11,116 +11,259 @@
 namespace truce {
 namespace {
 
-constexpr std::size_t kKeyBytesMax = 256;
+constexpr std::size_t kFewKeys = 16;  // that are looked through faster than a table is made
+
+// The keys of one mapping while it is read.
+class KeyIndex final {
+ public:
+  explicit KeyIndex(YamlNode& node) : node_(node) {}
+
+  // Index of `key`, or the number of keys.
+  std::size_t Find(const std::string& key) const {
+    if (node_.keys.size() > kFewKeys) {
+      const auto at = table_.find(key);
+      return at == table_.end() ? node_.keys.size() : at->second;
+    }
+    const auto at = std::find_if(node_.keys.begin(), node_.keys.end(),
+                                 [&](const YamlKey& each) { return each.text == key; });
+    return static_cast<std::size_t>(at - node_.keys.begin());
+  }
+
+  void Add(YamlKey key, YamlNode child) {
+    node_.keys.push_back(std::move(key));
+    node_.children.push_back(std::move(child));
+    const std::size_t count = node_.keys.size();
+    if (count <= kFewKeys) return;
+    for (std::size_t i = count == kFewKeys + 1 ? 0 : count - 1; i < count; ++i) {
+      table_.emplace(node_.keys[i].text, i);
+    }
+  }
+
+ private:
+  YamlNode& node_;
+  std::unordered_map<std::string, std::size_t> table_;
+};
+
 constexpr std::string_view kNoAliases =
     "anchors and aliases ('&', '*') are not supported; write the value out";
 
-// Builds the tree; recursion is bounded by kYamlDepthMax.
-class Composer {
+// Builds one document's tree; recursion is bounded by the rules.
+class Composer final {
  public:
-  explicit Composer(YamlEvents& reader) : reader_(reader) {}
+  Composer(YamlEvents& events, const YamlRules& rules) : events_(events), rules_(rules) {}
 
-  // Composes the node whose first event is the present one.
+  // The node whose first event is the present one.
   Result<YamlNode> Node(int depth) {
-    const int line = reader_.Place().line;
-    if (depth > kYamlDepthMax) {
-      return reader_.Fail(line, "nested deeper than " + std::to_string(kYamlDepthMax) + " levels");
+    const int line = events_.Place().line;
+    if (depth > rules_.depth_max) {
+      return events_.Fail(line,
+                          "nested deeper than " + std::to_string(rules_.depth_max) + " levels");
     }
-    if (++node_count_ > kYamlNodesMax) {
-      return reader_.Fail(line, "more than " + std::to_string(kYamlNodesMax) + " values");
-    }
-    switch (reader_.kind()) {
-      case YamlEvents::Kind::kScalar: return Scalar();
-      case YamlEvents::Kind::kSequenceStart: return Sequence(depth);
-      case YamlEvents::Kind::kMappingStart: return Mapping(depth);
-      case YamlEvents::Kind::kAlias: return reader_.Fail(line, kNoAliases);
+    TRUCE_RETURN_IF_ERROR(Count(1, events_.scalar().size(), line));
+    TRUCE_RETURN_IF_ERROR(CheckPlain());
+    if (events_.kind() == YamlEvents::Kind::kAlias) return Alias();
+    const std::string anchor(events_.anchor());
+    YamlNode node;
+    node.place = events_.Place();
+    switch (events_.kind()) {
+      case YamlEvents::Kind::kScalar: {
+        TRUCE_RETURN_IF_ERROR(ReadScalar(node));
+        break;
+      }
+      case YamlEvents::Kind::kSequenceStart: {
+        TRUCE_RETURN_IF_ERROR(ReadSequence(depth, node));
+        break;
+      }
+      case YamlEvents::Kind::kMappingStart: {
+        TRUCE_RETURN_IF_ERROR(ReadMapping(depth, node));
+        break;
+      }
+      case YamlEvents::Kind::kAlias:
       case YamlEvents::Kind::kStreamStart:
       case YamlEvents::Kind::kStreamEnd:
       case YamlEvents::Kind::kDocumentStart:
       case YamlEvents::Kind::kDocumentEnd:
       case YamlEvents::Kind::kSequenceEnd:
-      case YamlEvents::Kind::kMappingEnd: break;
+      case YamlEvents::Kind::kMappingEnd:
+        return Error{ErrorCode::kInternal, "unexpected YAML event"};
     }
-    return Error{ErrorCode::kInternal, "unexpected YAML event"};
+    if (!anchor.empty()) {
+      TRUCE_RETURN_IF_ERROR(Count(node, line));
+      anchors_[anchor] = node;
+    }
+    return node;
   }
 
  private:
-  Result<void> RefuseDecoration() {
-    const int line = reader_.Place().line;
-    if (!reader_.anchor().empty()) return reader_.Fail(line, kNoAliases);
-    if (!reader_.tag().empty()) {
-      return reader_.Fail(line, "tags ('!…') are not supported; put text in quotes instead");
+  Result<void> Count(std::size_t nodes, std::size_t bytes, int line) {
+    nodes_ += nodes;
+    bytes_ += bytes;
+    if (nodes_ > rules_.nodes_max) {
+      const std::string most = "more than " + std::to_string(rules_.nodes_max) + " values";
+      return events_.Fail(
+          line, rules_.is_plain ? most : "the document has " + most + ", aliases written out");
+    }
+    if (bytes_ > rules_.bytes_max) {
+      return events_.Fail(line, "the document is larger than " +
+                                    std::to_string(rules_.bytes_max / 1024 / 1024) +
+                                    " MiB, aliases written out");
     }
     return {};
   }
 
-  Result<YamlNode> Scalar() {
-    TRUCE_RETURN_IF_ERROR(RefuseDecoration());
-    YamlNode node;
-    node.place = reader_.Place();
-    node.scalar = reader_.scalar();
-    node.quoted = !reader_.plain();
-    return node;
+  // Of plain YAML: that the present event is nothing more.
+  Result<void> CheckPlain() const {
+    if (!rules_.is_plain) return {};
+    const int line = events_.Place().line;
+    if (events_.kind() == YamlEvents::Kind::kAlias || !events_.anchor().empty()) {
+      return events_.Fail(line, kNoAliases);
+    }
+    if (events_.tag().empty()) return {};
+    return events_.Fail(line, "tags ('!…') are not supported; put text in quotes instead");
   }
 
-  Result<YamlNode> Sequence(int depth) {
-    TRUCE_RETURN_IF_ERROR(RefuseDecoration());
-    YamlNode node;
+  // Everything below `node` once more: it is about to be copied.
+  Result<void> Count(const YamlNode& node, int line) {
+    TRUCE_RETURN_IF_ERROR(Count(1, node.scalar.size(), line));
+    for (const YamlKey& key : node.keys) {
+      TRUCE_RETURN_IF_ERROR(Count(0, key.text.size(), line));
+    }
+    for (const YamlNode& child : node.children) TRUCE_RETURN_IF_ERROR(Count(child, line));
+    return {};
+  }
+
+  Result<YamlNode> Alias() {
+    const int line = events_.Place().line;
+    const auto found = anchors_.find(events_.anchor());
+    if (found == anchors_.end()) {
+      return events_.Fail(line, "the alias '*" + std::string(events_.anchor()) +
+                                    "' names no anchor above, or one that contains it");
+    }
+    TRUCE_RETURN_IF_ERROR(Count(found->second, line));
+    return found->second;
+  }
+
+  Result<void> ReadScalar(YamlNode& node) {
+    node.scalar = events_.scalar();
+    node.quoted = !events_.plain();
+    const std::string_view tag = events_.tag();
+    if (tag.empty()) return {};
+    constexpr std::string_view kPrefix = "tag:yaml.org,2002:";
+    if (tag == "tag:yaml.org,2002:binary") {
+      return events_.Fail(node.place.line, "the tag '!!binary' is not supported");
+    }
+    const bool is_text =
+        !tag.starts_with(kPrefix) || tag.ends_with(":str") || tag.ends_with(":timestamp");
+    node.quoted = is_text;
+    return {};
+  }
+
+  Result<void> ReadSequence(int depth, YamlNode& node) {
     node.kind = YamlNode::Kind::kSequence;
-    node.place = reader_.Place();
     while (true) {
-      TRUCE_RETURN_IF_ERROR(reader_.Next());
-      if (reader_.kind() == YamlEvents::Kind::kSequenceEnd) return node;
+      TRUCE_RETURN_IF_ERROR(events_.Next());
+      if (events_.kind() == YamlEvents::Kind::kSequenceEnd) return {};
       TRUCE_ASSIGN_OR_RETURN(YamlNode child, Node(depth + 1));
       node.children.push_back(std::move(child));
     }
   }
 
-  Result<YamlNode> Mapping(int depth) {
-    TRUCE_RETURN_IF_ERROR(RefuseDecoration());
-    YamlNode node;
+  Result<void> ReadMapping(int depth, YamlNode& node) {
     node.kind = YamlNode::Kind::kMapping;
-    node.place = reader_.Place();
-    std::set<std::string, std::less<>> seen;
+    KeyIndex index(node);
+    std::vector<bool> is_merged;
     while (true) {
-      TRUCE_RETURN_IF_ERROR(reader_.Next());
-      if (reader_.kind() == YamlEvents::Kind::kMappingEnd) return node;
+      TRUCE_RETURN_IF_ERROR(events_.Next());
+      if (events_.kind() == YamlEvents::Kind::kMappingEnd) return {};
+      const bool merges = events_.plain() && events_.scalar() == "<<";
       TRUCE_ASSIGN_OR_RETURN(YamlKey key, Key());
-      if (!seen.insert(key.text).second) return Duplicate(node, key);
-      TRUCE_RETURN_IF_ERROR(reader_.Next());
+      TRUCE_RETURN_IF_ERROR(events_.Next());
+      const int line = events_.Place().line;
       TRUCE_ASSIGN_OR_RETURN(YamlNode child, Node(depth + 1));
-      node.keys.push_back(std::move(key));
-      node.children.push_back(std::move(child));
+      if (merges) {
+        TRUCE_RETURN_IF_ERROR(Merge(std::move(child), line, index, node));
+        is_merged.resize(node.keys.size(), true);
+        continue;
+      }
+      const std::size_t at = index.Find(key.text);
+      if (at == node.keys.size()) {
+        index.Add(std::move(key), std::move(child));
+        is_merged.push_back(false);
+        continue;
+      }
+      if (!is_merged[at]) return Duplicate(node.keys[at], key);
+      is_merged[at] = false;
+      node.children[at] = std::move(child);
     }
+  }
+
+  // As go-yaml v2: what is merged replaces what stands above it; of a list the earlier wins.
+  Result<void> Merge(YamlNode from, int line, KeyIndex& index, YamlNode& into) {
+    if (from.kind == YamlNode::Kind::kSequence) {
+      for (auto each = from.children.rbegin(); each != from.children.rend(); ++each) {
+        if (each->kind != YamlNode::Kind::kMapping) return NoMapping(line);
+        TRUCE_RETURN_IF_ERROR(Merge(std::move(*each), line, index, into));
+      }
+      return {};
+    }
+    if (from.kind != YamlNode::Kind::kMapping) return NoMapping(line);
+    for (std::size_t i = 0; i < from.keys.size(); ++i) {
+      const std::size_t at = index.Find(from.keys[i].text);
+      if (at == into.keys.size()) {
+        index.Add(std::move(from.keys[i]), std::move(from.children[i]));
+      } else {
+        into.children[at] = std::move(from.children[i]);
+      }
+    }
+    return {};
+  }
+
+  Error NoMapping(int line) const {
+    return events_.Fail(line, "'<<' merges mappings, or a list of them, nothing else");
   }
 
   Result<YamlKey> Key() {
-    const YamlPlace place = reader_.Place();
-    if (reader_.kind() == YamlEvents::Kind::kAlias) return reader_.Fail(place.line, kNoAliases);
-    if (reader_.kind() != YamlEvents::Kind::kScalar) {
-      return reader_.Fail(place.line, "a key must be a single word, not a list or mapping");
+    const YamlPlace place = events_.Place();
+    const bool is_word = events_.kind() == YamlEvents::Kind::kScalar;
+    if (is_word || events_.kind() == YamlEvents::Kind::kAlias) TRUCE_RETURN_IF_ERROR(CheckPlain());
+    YamlNode node;
+    if (events_.kind() == YamlEvents::Kind::kAlias) {
+      TRUCE_ASSIGN_OR_RETURN(node, Alias());
+    } else if (is_word) {
+      node.scalar = events_.scalar();
+      if (!events_.anchor().empty()) anchors_[std::string(events_.anchor())] = node;
     }
-    TRUCE_ASSIGN_OR_RETURN(YamlNode scalar, Scalar());
-    if (scalar.scalar == "<<" && !scalar.quoted) {
-      return reader_.Fail(place.line, "merge keys ('<<') are not supported; write the keys out");
+    const bool is_scalar = node.kind == YamlNode::Kind::kScalar &&
+                           events_.kind() != YamlEvents::Kind::kSequenceStart &&
+                           events_.kind() != YamlEvents::Kind::kMappingStart;
+    if (!is_scalar) {
+      return events_.Fail(place.line, "a key must be a single word, not a list or mapping");
+    }
+    if (rules_.is_plain && node.scalar == "<<" && events_.plain()) {
+      return events_.Fail(place.line, "merge keys ('<<') are not supported; write the keys out");
     }
     // Keys stand in messages, which are one line.
-    if (HasControl(scalar.scalar) || scalar.scalar.size() > kKeyBytesMax) {
-      return reader_.Fail(place.line, "a key must be at most 256 bytes on one line");
+    if (HasControl(node.scalar) || node.scalar.size() > rules_.key_bytes_max) {
+      return events_.Fail(
+          place.line,
+          "a key must be at most " + std::to_string(rules_.key_bytes_max) + " bytes on one line");
     }
-    return YamlKey{std::move(scalar.scalar), place};
+    TRUCE_RETURN_IF_ERROR(Count(0, node.scalar.size(), place.line));
+    return YamlKey{std::move(node.scalar), place};
   }
 
-  Error Duplicate(const YamlNode& mapping, const YamlKey& key) {
-    const auto first = std::find_if(mapping.keys.begin(), mapping.keys.end(),
-                                    [&](const YamlKey& other) { return other.text == key.text; });
-    return reader_.Fail(key.place.line,
-                        "the key '" + key.text + "' stands here a second time; the " +
-                            "first is on line " + std::to_string(first->place.line));
+  Error Duplicate(const YamlKey& first, const YamlKey& second) const {
+    return events_.Fail(second.place.line,
+                        "the key '" + second.text +
+                            "' stands here a second time; the first is on line " +
+                            std::to_string(first.place.line));
   }
 
-  YamlEvents& reader_;
-  std::size_t node_count_ = 0;
+  YamlEvents& events_;
+  const YamlRules& rules_;
+  std::map<std::string, YamlNode, std::less<>> anchors_;
+  std::size_t nodes_ = 0;
+  std::size_t bytes_ = 0;
 };
 
 }  // namespace
@@ -139,7 +282,16 @@ YamlNode YamlNode::Scalar(std::string text, bool quoted) {
   return node;
 }
 
+Result<YamlNode> ComposeYaml(YamlEvents& events, const YamlRules& rules) {
+  return Composer(events, rules).Node(1);
+}
+
 Result<YamlNode> ParseYaml(std::string_view text, std::string_view name) {
+  static constexpr YamlRules kRules{.depth_max = kYamlDepthMax,
+                                    .nodes_max = kYamlNodesMax,
+                                    .bytes_max = kYamlBytesMax,
+                                    .key_bytes_max = 256,
+                                    .is_plain = true};
   YamlEvents reader(text, std::string(name));
   if (text.size() > kYamlBytesMax) {
     return reader.Fail(1, "larger than " + std::to_string(kYamlBytesMax) + " bytes");
@@ -150,7 +302,7 @@ Result<YamlNode> ParseYaml(std::string_view text, std::string_view name) {
   TRUCE_RETURN_IF_ERROR(reader.Next());
   if (reader.kind() == YamlEvents::Kind::kStreamEnd) return empty;
   TRUCE_RETURN_IF_ERROR(reader.Next());
-  TRUCE_ASSIGN_OR_RETURN(YamlNode root, Composer(reader).Node(1));
+  TRUCE_ASSIGN_OR_RETURN(YamlNode root, ComposeYaml(reader, kRules));
   TRUCE_RETURN_IF_ERROR(reader.Next());  // document end
   TRUCE_RETURN_IF_ERROR(reader.Next());
   if (reader.kind() != YamlEvents::Kind::kStreamEnd) {

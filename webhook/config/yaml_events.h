@@ -61,6 +61,21 @@ class YamlEvents final {
   std::unique_ptr<Impl> impl_;
 };
 
+// What a document may hold.
+struct YamlRules {
+  int depth_max = 0;
+  std::size_t nodes_max = 0;  // aliases written out
+  std::size_t bytes_max = 0;  // of its scalars and keys, aliases written out
+  std::size_t key_bytes_max = 0;
+  // Anchors, aliases, tags and merge keys are errors; else they are read as go-yaml v2 does.
+  bool is_plain = false;
+};
+
+// The tree of which the present event of `events` is the first, to its last. Errors:
+// kInvalidArgument, as of Next, and "name:line: what is wrong" where it breaks `rules`, has a key
+// twice or one that is no single word.
+Result<YamlNode> ComposeYaml(YamlEvents& events, const YamlRules& rules);
+
 }  // namespace truce
 
 #endif  // TRUCE_WEBHOOK_CONFIG_YAML_EVENTS_H_

@@ -8,7 +8,7 @@
 namespace truce {
 namespace {
 
-std::string Quoted(std::string_view text) {
+std::string DoubleQuoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
@@ -104,10 +104,10 @@ bool LooksLikeOtherThanText(std::string_view plain) {
 }
 
 std::string WriteYamlScalar(std::string_view text, bool quoted) {
-  if (quoted) return IsPlainSafe(text) ? std::string(text) : Quoted(text);
+  if (quoted) return IsPlainSafe(text) ? std::string(text) : DoubleQuoted(text);
   // A plain scalar that was read as a number or boolean is written back as it was.
   return IsPlainSafe(text) || (!text.empty() && LooksLikeOtherThanText(text)) ? std::string(text)
-                                                                              : Quoted(text);
+                                                                              : DoubleQuoted(text);
 }
 
 std::string WriteYaml(const YamlNode& node, int indent) {
