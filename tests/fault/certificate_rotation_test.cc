@@ -35,8 +35,19 @@ int Rotations() {
   return wanted == nullptr ? 12 : std::atoi(wanted);
 }
 
-class CertificateRotation : public testing::Test {
+class CertificateRotation : public testing::Test, public KeeperHost {
  protected:
+  ClusterApi* Api() override { return &api_; }
+  MappedGroups Groups() const override { return {}; }
+  std::optional<StatusGuard> Status() const override { return std::nullopt; }
+  void OnCertificates() override {
+    if (store_ == nullptr) return;
+    EXPECT_TRUE(store_->Poll().ok());
+  }
+  void OnPathSecret() override {}
+  void OnPathPublished() override {}
+  void OnEvent(const KeeperEvent&) override {}
+
   CertificateRotation() {
     std::ofstream(folder_.path() / "admission.secret") << "0123456789abcdef0123456789abcdef\n";
     api_.Put(kSecrets, "ns", R"({"kind":"Secret","metadata":{"name":"truce-self"}})");
@@ -51,13 +62,7 @@ class CertificateRotation : public testing::Test {
     // An authority lives as long as two leaves, so every second rotation is one of the authority.
     options_.rules.leaf_life = std::chrono::hours(1);
     options_.rules.authority_life = std::chrono::hours(2);
-    keeper_.emplace(options_, KeeperPorts{[this] { return &api_; }, clock_, nullptr,
-                                          [this] {
-                                            if (store_ != nullptr) {
-                                              EXPECT_TRUE(store_->Poll().ok());
-                                            }
-                                          },
-                                          nullptr});
+    keeper_.emplace(options_, *this, clock_);
     Step();
     CertificateStoreOptions certificates;
     certificates.certificate_file = options_.directory / "tls.crt";

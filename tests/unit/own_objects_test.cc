@@ -49,8 +49,14 @@ class FakeHandler final : public OwnHandler {
   Guarded<std::set<std::string>> accepted_before;
 };
 
-class OwnObjectsTest : public ::testing::Test {
+class OwnObjectsTest : public ::testing::Test, public ClusterLink, public OwnListener {
  protected:
+  ClusterApi* api() const override { return &api_; }
+  void OnVerdict(const OwnObject& object, const OwnVerdict& verdict) override {
+    told_.With([&](auto& all) { all.push_back(object.Label() + ": " + verdict.message); });
+  }
+  void OnTrouble(const std::string&) override {}
+
   static FollowedKind Kind() {
     FollowedKind kind;
     kind.selection.kind = kPolicies;
@@ -78,18 +84,11 @@ class OwnObjectsTest : public ::testing::Test {
     own_.OnKindState(status);
   }
 
-  FakeClusterApi api_;
+  mutable FakeClusterApi api_;
   FakeHandler handler_;
   SystemClock clock_;
   Guarded<std::vector<std::string>> told_;
-  OwnObjects own_{OwnPorts{clock_, [this] { return &api_; },
-                           [this](const OwnObject& object, const OwnVerdict& verdict) {
-                             told_.With([&](auto& all) {
-                               all.push_back(object.Label() + ": " + verdict.message);
-                             });
-                           },
-                           nullptr},
-                  {&handler_}};
+  OwnObjects own_{OwnPorts{clock_, *this, *this}, {&handler_}};
 };
 
 TEST_F(OwnObjectsTest, EachObjectIsAnsweredOnceInItsStatus) {

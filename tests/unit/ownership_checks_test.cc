@@ -8,12 +8,14 @@
 
 #include "tests/support/admission_fixture.h"
 #include "tests/support/fake_cluster_api.h"
+#include "tests/support/service_policy.h"
 
 namespace truce {
 namespace ownership_checks_test {
 
-class OwnershipChecksTest : public AdmissionFixture {
+class OwnershipChecksTest : public AdmissionFixture, public ClusterLink {
  protected:
+  ClusterApi* api() const override { return &api_; }
   OwnObject CheckOf(const std::string& ns, const std::string& bucket) const {
     OwnObject out;
     out.kind = checks_.kinds().front();
@@ -28,11 +30,9 @@ class OwnershipChecksTest : public AdmissionFixture {
 
   OwnVerdict Take(const OwnObject& object) { return checks_.Take(std::vector{object}).front(); }
 
-  FakeClusterApi api_;
-  bool is_ready_ = true;
-  OwnershipChecks checks_{{store_, clock_, [] { return PublicId{"aaaaaaaaaaaaa"}; },
-                           [this] { return is_ready_ ? service_.policy() : nullptr; },
-                           [this] { return &api_; }}};
+  mutable FakeClusterApi api_;
+  ServicePolicy policy_{service_};
+  OwnershipChecks checks_{{store_, clock_, policy_, *this}};
 };
 
 TEST_F(OwnershipChecksTest, WhatWasReviewedSaysWhatWasChecked) {
@@ -86,10 +86,10 @@ TEST_F(OwnershipChecksTest, WhatWasSaidStays) {
 TEST_F(OwnershipChecksTest, WhatCannotBeToldYetIsLookedAtSoonAgain) {
   const OwnObject check = CheckOf("team-a", "reports");
   checks_.NoteAdmitted(Uid{check.uid});
-  is_ready_ = false;
+  policy_.is_ready = false;
   EXPECT_EQ(Take(check).outcome, "unknown");
   EXPECT_LE(*checks_.again(), std::chrono::seconds(5));
-  is_ready_ = true;
+  policy_.is_ready = true;
   EXPECT_EQ(Take(check).outcome, "allowed");
   EXPECT_GE(*checks_.again(), std::chrono::seconds(30));
 }

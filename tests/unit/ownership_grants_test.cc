@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/support/admission_fixture.h"
+#include "tests/support/service_policy.h"
 
 namespace truce {
 namespace ownership_grants_test {
@@ -39,8 +40,8 @@ class OwnershipGrantsTest : public AdmissionFixture {
 
   const std::string bucket_ = "resource: {type: s3/Bucket, name: artifacts}\n";
   IndexedStore indexed_{store_};
-  OwnershipGrants grants_{
-      {indexed_, clock_, RandomIds(), [this] { return service_.policy(); }, "local"}};
+  ServicePolicy policy_{service_};
+  OwnershipGrants grants_{{indexed_, clock_, policy_, "local"}};
 };
 
 TEST_F(OwnershipGrantsTest, GivesWhatTheOwnersNamespaceSays) {
@@ -60,8 +61,7 @@ TEST_F(OwnershipGrantsTest, TakesBackWhatIsGoneOnlyOnceAllIsKnown) {
   const OwnObject object = Grant("files", bucket_ + "shares: [{namespace: team-b, level: attach}]");
   grants_.Take(std::vector{object});
   ASSERT_EQ(All().size(), 1U);
-  OwnershipGrants restarted{
-      {indexed_, clock_, RandomIds(), [this] { return service_.policy(); }, "local"}};
+  OwnershipGrants restarted{{indexed_, clock_, policy_, "local"}};
   EXPECT_TRUE(restarted.Take({}).empty());
   EXPECT_EQ(All().size(), 1U) << "the objects were not listed yet";
   restarted.SetComplete();
@@ -97,8 +97,7 @@ TEST_F(OwnershipGrantsTest, SaysWhatIsWrongWithPathAndRemedy) {
 
 TEST_F(OwnershipGrantsTest, TellsNothingWhileTheRegistryIsBeingRead) {
   IndexedStore unfilled{store_};
-  OwnershipGrants grants{
-      {unfilled, clock_, RandomIds(), [this] { return service_.policy(); }, "local"}};
+  OwnershipGrants grants{{unfilled, clock_, policy_, "local"}};
   const OwnObject object = Grant("files", bucket_ + "shares: [{namespace: team-b, level: attach}]");
   EXPECT_TRUE(grants.Take(std::vector{object}).empty());
   EXPECT_LT(*grants.again(), std::chrono::seconds(1));

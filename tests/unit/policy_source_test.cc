@@ -22,8 +22,9 @@ YamlNode WithoutPlaces(YamlNode node) {
   return node;
 }
 
-class PolicySourceTest : public ::testing::Test {
+class PolicySourceTest : public ::testing::Test, public PolicyListener {
  protected:
+  void OnPolicy(const EffectivePolicy& policy) override { in_force_ = policy; }
   static Config ConfigOf(const std::string& text) {
     const auto loaded = LoadConfigFrom({.file = "t.yaml", .flags = {}, .variables = {}}, text);
     EXPECT_TRUE(loaded.ok()) << loaded.error().message;
@@ -54,8 +55,7 @@ class PolicySourceTest : public ::testing::Test {
 
   std::optional<EffectivePolicy> in_force_;
   PolicySource source_{
-      std::shared_ptr<const Catalogue>(std::shared_ptr<void>(), &Catalogue::BuiltIn()),
-      [this](const EffectivePolicy& policy) { in_force_ = policy; }};
+      std::shared_ptr<const Catalogue>(std::shared_ptr<void>(), &Catalogue::BuiltIn()), *this};
 };
 
 TEST_F(PolicySourceTest, AnObjectAddsToTheConfiguration) {

@@ -42,8 +42,16 @@ std::string Rendered() {
       .dump();
 }
 
-class Keeper : public testing::Test {
+class Keeper : public testing::Test, public KeeperHost {
  protected:
+  ClusterApi* Api() override { return reachable_ ? &api_ : nullptr; }
+  MappedGroups Groups() const override { return groups_; }
+  std::optional<StatusGuard> Status() const override { return status_; }
+  void OnCertificates() override { ++told_; }
+  void OnPathSecret() override { told_secrets_.push_back(LocalPath()); }
+  void OnPathPublished() override { told_secrets_.push_back("published"); }
+  void OnEvent(const KeeperEvent& event) override { events_.push_back(event); }
+
   Keeper() {
     WritePath(kLocalPath);
     api_.Put(kSecrets, "ns", R"({"kind":"Secret","metadata":{"name":"truce-self"}})");
@@ -62,15 +70,7 @@ class Keeper : public testing::Test {
   }
 
   // A new process.
-  void Restart() {
-    keeper_.emplace(
-        options_,
-        KeeperPorts{[this] { return reachable_ ? &api_ : nullptr; }, clock_,
-                    [this] { return groups_; }, [this] { ++told_; },
-                    [this](const KeeperEvent& event) { events_.push_back(event); },
-                    [this] { return status_; }, [this] { told_secrets_.push_back(LocalPath()); },
-                    [this] { told_secrets_.push_back("published"); }});
-  }
+  void Restart() { keeper_.emplace(options_, *this, clock_); }
 
   void Step() {
     const auto kept = keeper_->Step(std::chrono::steady_clock::now() + seconds(5));

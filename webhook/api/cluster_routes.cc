@@ -86,7 +86,6 @@ class Handlers final {
   explicit Handlers(ClusterPorts ports) : ports_(std::move(ports)) {}
 
   HttpResponse Conflicts(const HttpRequest& request) const {
-    if (!ports_.conflicts) return NotFollowed();
     const std::string_view output = Output(request);
     if (output == "text" || output == "wide") return ConflictReport(output == "wide");
     if (output != "json") return Malformed("output is json, text or wide");
@@ -107,30 +106,29 @@ class Handlers final {
   }
 
   HttpResponse Findings(const HttpRequest& request) const {
-    if (!ports_.findings) return NotFollowed();
     const auto rule = request.Query("rule");
+    const auto findings = ports_.reports ? ports_.reports->Findings() : std::vector<LiveFinding>();
     JsonWriter json;
     json.BeginObject().Key("items").BeginArray();
-    for (const LiveFinding& finding : ports_.findings()) {
+    for (const LiveFinding& finding : findings) {
       if (!rule || *rule == Name(finding.detector)) WriteFinding(finding, json);
     }
     return JsonResponse(json.EndArray().EndObject().Take());
   }
 
   HttpResponse Coverage(const HttpRequest& request) const {
-    if (!ports_.coverage) return NotFollowed();
+    if (ports_.reports == nullptr) return NotFollowed();
     const std::string_view output = Output(request);
     if (output != "json" && output != "text" && output != "wide") {
       return Malformed("output is json, text or wide");
     }
-    const Result<CoverageReport> report = ports_.coverage();
-    if (!report.ok()) return ProblemResponse(report.error());
-    if (output == "json") return JsonResponse(CoverageJson(report.value()));
-    return ForPeople(report.value().gaps.size(), CoverageText(report.value(), output == "wide"));
+    const CoverageReport report = ports_.reports->Coverage();
+    if (output == "json") return JsonResponse(CoverageJson(report));
+    return ForPeople(report.gaps.size(), CoverageText(report, output == "wide"));
   }
 
   HttpResponse Baseline(const HttpRequest& request) const {
-    if (!ports_.baseline) return NotFollowed();
+    if (ports_.reports == nullptr) return NotFollowed();
     const std::string_view output = Output(request);
     std::string (*render)(const BaselineReport&) = nullptr;
     if (output == "text") render = &BaselineText;
@@ -139,55 +137,53 @@ class Handlers final {
     if (render == nullptr && output != "json") {
       return Malformed("output is json, text, junit or markdown");
     }
-    Result<BaselineReport> report = ports_.baseline();
+    Result<BaselineReport> report = ports_.reports->Baseline();
     if (!report.ok()) return ProblemResponse(report.error());
-    if (ports_.names) {
-      Result<NameReport> names = ports_.names();
-      if (!names.ok()) return ProblemResponse(names.error());
-      report.value().names = std::move(names).value();
-    }
+    Result<NameReport> names = ports_.reports->Names();
+    if (!names.ok()) return ProblemResponse(names.error());
+    report.value().names = std::move(names).value();
     if (render == nullptr) return JsonResponse(BaselineJson(report.value()));
     return ForPeople(report.value().conflicts.size(), render(report.value()));
   }
 
   HttpResponse Names(const HttpRequest& request) const {
-    if (!ports_.names) return NotFollowed();
+    if (ports_.reports == nullptr) return NotFollowed();
     const std::string_view output = Output(request);
     if (output != "json" && output != "text") return Malformed("output is json or text");
-    const Result<NameReport> report = ports_.names();
+    const Result<NameReport> report = ports_.reports->Names();
     if (!report.ok()) return ProblemResponse(report.error());
     if (output == "json") return JsonResponse(NamesJson(report.value()));
     return ForPeople(report.value().violating, NameReportText(report.value()));
   }
 
   HttpResponse Recovery() const {
-    if (!ports_.recovery) return NotFollowed();
-    return RecoveryAnswer(ports_.recovery());
+    if (ports_.controls == nullptr) return NotFollowed();
+    return RecoveryAnswer(ports_.controls->Recovery());
   }
 
   HttpResponse StartRecovery(const HttpRequest& request) const {
-    if (!ports_.start_recovery) return NotFollowed();
+    if (ports_.controls == nullptr) return NotFollowed();
     const Result<nlohmann::json> body = ReadOptionalBody(request);
     if (!body.ok()) return ProblemResponse(body.error());
     const std::string reason = TextIn(body.value(), "reason");
     if (reason.empty() || reason.size() > kReasonBytesMax)
       return Malformed("\"reason\" is missing");
-    return RecoveryAnswer(ports_.start_recovery(reason));
+    return RecoveryAnswer(ports_.controls->StartRecovery(reason));
   }
 
   HttpResponse FinishRecovery(const HttpRequest& request) const {
-    if (!ports_.finish_recovery) return NotFollowed();
+    if (ports_.controls == nullptr) return NotFollowed();
     const Result<nlohmann::json> body = ReadOptionalBody(request);
     if (!body.ok()) return ProblemResponse(body.error());
     const auto force = body.value().find("force");
     const bool is_set = force != body.value().end();
     if (is_set && !force->is_boolean()) return Malformed("\"force\" is not true or false");
-    return RecoveryAnswer(ports_.finish_recovery(is_set && force->get<bool>()));
+    return RecoveryAnswer(ports_.controls->EndRecovery(is_set && force->get<bool>()));
   }
 
   HttpResponse Brake() const {
-    if (!ports_.brake) return NotFollowed();
-    const Result<BrakeView> view = ports_.brake();
+    if (ports_.controls == nullptr) return NotFollowed();
+    const Result<BrakeView> view = ports_.controls->Brake();
     if (!view.ok()) return ProblemResponse(view.error());
     JsonWriter json;
     json.BeginObject()
@@ -210,7 +206,7 @@ class Handlers final {
   }
 
   HttpResponse ReleaseBrake(const HttpRequest& request) const {
-    if (!ports_.release_brake) return NotFollowed();
+    if (ports_.controls == nullptr) return NotFollowed();
     const Result<nlohmann::json> body = ReadOptionalBody(request);
     if (!body.ok()) return ProblemResponse(body.error());
     const std::string reason = TextIn(body.value(), "reason");
@@ -222,7 +218,7 @@ class Handlers final {
       if (!kind)
         return Malformed("\"kind\" is not of the form KIND.GROUP, as Bucket.s3.aws.upbound.io");
     }
-    const Result<std::uint64_t> released = ports_.release_brake(kind, reason);
+    const Result<std::uint64_t> released = ports_.controls->ReleaseBrake(kind, reason);
     if (!released.ok()) return ProblemResponse(released.error());
     JsonWriter json;
     json.BeginObject().NumberField("released", static_cast<std::int64_t>(released.value()));
@@ -230,7 +226,9 @@ class Handlers final {
   }
 
  private:
-  std::vector<TagWar> Wars() const { return ports_.wars ? ports_.wars() : std::vector<TagWar>(); }
+  std::vector<TagWar> Wars() const {
+    return ports_.reports ? ports_.reports->Wars() : std::vector<TagWar>();
+  }
 
   HttpResponse ConflictReport(bool wide) const {
     std::vector<Conflict> all;

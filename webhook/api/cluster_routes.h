@@ -85,24 +85,39 @@ struct BrakeView {
   std::vector<Waiting> waiting;
 };
 
-// What the handlers stand on. All are thread-safe and answer within ten seconds. A function that is
-// not set makes its routes answer 404: no cluster is followed.
-struct ClusterPorts {
-  std::function<Result<ConflictPage>(const KeyText& after, std::size_t limit)> conflicts;
-  std::function<std::vector<TagWar>()> wars;
-  std::function<std::vector<LiveFinding>()> findings;
-  std::function<Result<CoverageReport>()> coverage;
-  std::function<Result<BaselineReport>()> baseline;
-  // Lists the cluster: answers within half a minute. The baseline holds it too, where it is set.
-  std::function<Result<NameReport>()> names;
-  std::function<Result<RecoveryView>()> recovery;
-  std::function<Result<RecoveryView>(const std::string& reason)> start_recovery;
+// Port: what the detectors found. Thread-safe; answers within ten seconds, names in half a minute.
+class ClusterReports {
+ public:
+  virtual ~ClusterReports() = default;
+  virtual std::vector<TagWar> Wars() const = 0;
+  virtual std::vector<LiveFinding> Findings() const = 0;
+  virtual CoverageReport Coverage() const = 0;
+  virtual Result<BaselineReport> Baseline() const = 0;  // without names
+  virtual Result<NameReport> Names() = 0;               // lists the cluster
+};
+
+// Port: recovery mode and the brake. Thread-safe; answers within ten seconds.
+class WatchControls {
+ public:
+  virtual ~WatchControls() = default;
+  virtual Result<RecoveryView> Recovery() const = 0;
+  virtual Result<RecoveryView> StartRecovery(const std::string& reason) = 0;
   // Errors: kConflict: not in recovery mode, or no full resync is done yet and not `force`.
-  std::function<Result<RecoveryView>(bool force)> finish_recovery;
-  std::function<Result<BrakeView>()> brake;
-  // Nothing: all kinds. Errors: kNotFound: no such kind is followed.
-  std::function<Result<std::uint64_t>(const std::optional<GroupKind>&, const std::string& reason)>
-      release_brake;
+  virtual Result<RecoveryView> EndRecovery(bool force) = 0;
+  virtual Result<BrakeView> Brake() = 0;
+  // Of nothing: of all kinds. Returns how many objects are released. Errors: kNotFound: no such
+  // kind is followed.
+  virtual Result<std::uint64_t> ReleaseBrake(const std::optional<GroupKind>& kind,
+                                             const std::string& reason) = 0;
+};
+
+// What the handlers stand on; it must outlive the routes.
+struct ClusterPorts {
+  // Conflicts of the registry by key, behind `after`. Thread-safe; answers within ten seconds.
+  std::function<Result<ConflictPage>(const KeyText& after, std::size_t limit)> conflicts;
+  // Null: no cluster is followed: there are no findings, and what else is theirs is answered 404.
+  ClusterReports* reports = nullptr;
+  WatchControls* controls = nullptr;
 };
 
 // Who may call them is the caller's business.

@@ -6,7 +6,7 @@
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/config_flags.h"
 #include "webhook/serve/policy.h"
-#include "webhook/serve/server_parts.h"
+#include "webhook/serve/api_part.h"
 
 namespace truce {
 

@@ -11,7 +11,6 @@
 #include <string_view>
 #include <vector>
 
-#include "policies/account_party.h"
 #include "policies/mode.h"
 #include "policies/naming.h"
 #include "policies/rules.h"

@@ -34,8 +34,8 @@ std::string FirstLine(std::string text) {
 
 }  // namespace
 
-InstallationKeeper::InstallationKeeper(KeeperOptions options, KeeperPorts ports)
-    : options_(std::move(options)), ports_(std::move(ports)) {}
+InstallationKeeper::InstallationKeeper(KeeperOptions options, KeeperHost& host, const Clock& clock)
+    : options_(std::move(options)), host_(host), clock_(clock) {}
 
 InstallationKeeper::~InstallationKeeper() {
   {
@@ -64,8 +64,8 @@ void InstallationKeeper::Run() {
     woken_ = false;
     lock.unlock();
     const Result<void> kept = Step(std::chrono::steady_clock::now() + kStepTime);
-    if (!kept.ok() && ports_.on_event) {
-      ports_.on_event({KeeperEvent::Kind::kTrouble, kept.error().message});
+    if (!kept.ok()) {
+      host_.OnEvent({KeeperEvent::Kind::kTrouble, kept.error().message});
     }
     lock.lock();
     changed_.wait_for(lock, kBreath, [this] { return stopping_; });
@@ -84,7 +84,7 @@ Result<void> InstallationKeeper::Step(Deadline deadline) {
     TRUCE_ASSIGN_OR_RETURN(local.path_secret, ReadSmallFile(options_.path_secret_file));
     local.path_secret = FirstLine(std::move(local.path_secret));
   }
-  ClusterApi* api = ports_.api();
+  ClusterApi* api = host_.Api();
   std::optional<OwnedSecret> stored;
   if (api != nullptr) stored = Fetch(*api, deadline);
   if (!stored) {
@@ -107,7 +107,7 @@ Result<void> InstallationKeeper::Step(Deadline deadline) {
   // Nothing is published or served that the Secret does not hold.
   if (wanted == *stored || Store(*api, wanted, deadline)) {
     const bool is_new = wanted.path_secret != stored->path_secret;
-    if (is_new || !rotated_) rotated_ = ports_.clock.Now();
+    if (is_new || !rotated_) rotated_ = clock_.Now();
     Publish(*api, wanted, deadline);
     TRUCE_RETURN_IF_ERROR(WriteLocal(wanted));
   } else if (!IsCompleteSelfMade(local.certificates)) {
@@ -120,7 +120,7 @@ Result<void> InstallationKeeper::Step(Deadline deadline) {
 // A Secret without one was made a moment ago, with what is here.
 bool InstallationKeeper::MustRotate(const OwnedSecret& stored) const {
   if (options_.path_secret_file.empty() || stored.path_secret.empty()) return false;
-  return !rotated_ || ports_.clock.Now() >= *rotated_ + options_.rotate_every;
+  return !rotated_ || clock_.Now() >= *rotated_ + options_.rotate_every;
 }
 
 Result<void> InstallationKeeper::TakePathSecret(const std::string& root) {
@@ -128,14 +128,14 @@ Result<void> InstallationKeeper::TakePathSecret(const std::string& root) {
   TRUCE_ASSIGN_OR_RETURN(std::string present, ReadSmallFile(options_.path_secret_file));
   if (FirstLine(std::move(present)) == root) return {};
   TRUCE_RETURN_IF_ERROR(ReplaceFile(options_.path_secret_file, root + "\n", 0600));
-  if (ports_.on_path_secret) ports_.on_path_secret();
+  host_.OnPathSecret();
   return {};
 }
 
 Result<OwnedSecret> InstallationKeeper::Renew(const OwnedSecret& present) {
   TRUCE_ASSIGN_OR_RETURN(
       SelfMadeRenewal renewal,
-      RenewSelfMade(present.certificates, options_.rules, Trusted(), ports_.clock.Now()));
+      RenewSelfMade(present.certificates, options_.rules, Trusted(), clock_.Now()));
   OwnedSecret wanted = present;
   wanted.certificates = std::move(renewal.certificates);
   return wanted;
@@ -143,7 +143,7 @@ Result<OwnedSecret> InstallationKeeper::Renew(const OwnedSecret& present) {
 
 std::optional<std::string_view> InstallationKeeper::Trusted() const {
   if (!published_.configured) return std::nullopt;
-  if (ports_.clock.Now() < published_.since + options_.settle) return std::string_view();
+  if (clock_.Now() < published_.since + options_.settle) return std::string_view();
   return published_.bundle;
 }
 
@@ -190,12 +190,10 @@ void InstallationKeeper::Publish(ClusterApi& api, const OwnedSecret& secret, Dea
   PublishedWebhook wanted;
   wanted.bundle = secret.certificates.authorities;
   if (!options_.path_secret_file.empty()) wanted.path_secret = secret.path_secret;
-  if (ports_.groups) {
-    MappedGroups mapped = ports_.groups();
-    wanted.groups = std::move(mapped.groups);
-    wanted.groups_complete = mapped.complete;
-  }
-  if (ports_.status) wanted.status = ports_.status();
+  MappedGroups mapped = host_.Groups();
+  wanted.groups = std::move(mapped.groups);
+  wanted.groups_complete = mapped.complete;
+  wanted.status = host_.Status();
   const Result<WebhookRepair> repair = RepairWebhook(got.value(), wanted);
   if (!repair.ok()) {
     Trouble("read its webhook configuration",
@@ -204,7 +202,7 @@ void InstallationKeeper::Publish(ClusterApi& api, const OwnedSecret& secret, Dea
   }
   NotePublished(repair.value().bundle);
   if (repair.value().patch.empty()) {
-    if (ports_.on_path_published) ports_.on_path_published();
+    host_.OnPathPublished();
     return;
   }
   const ApiResult<std::string> patched = api.Patch(
@@ -216,14 +214,14 @@ void InstallationKeeper::Publish(ClusterApi& api, const OwnedSecret& secret, Dea
   }
   repairs_.Add();
   NotePublished(wanted.bundle);
-  if (ports_.on_path_published) ports_.on_path_published();
+  host_.OnPathPublished();
   Done("webhook configuration put right: " + Joined(repair.value().changes));
 }
 
 void InstallationKeeper::NotePublished(const std::string& bundle) {
   if (bundle == published_.bundle) return;
   published_.bundle = bundle;
-  published_.since = ports_.clock.Now();
+  published_.since = clock_.Now();
 }
 
 Result<void> InstallationKeeper::WriteLocal(const OwnedSecret& secret) {
@@ -237,12 +235,12 @@ Result<void> InstallationKeeper::WriteLocal(const OwnedSecret& secret) {
   TRUCE_RETURN_IF_ERROR(WriteSelfMade(options_.directory, secret.certificates));
   if (before.authority_key != secret.certificates.authority_key) new_authorities_.Add();
   if (before.certificate != secret.certificates.certificate) new_leaves_.Add();
-  if (ports_.on_certificates) ports_.on_certificates();
+  host_.OnCertificates();
   return {};
 }
 
 void InstallationKeeper::Done(const std::string& what) const {
-  if (ports_.on_event) ports_.on_event({KeeperEvent::Kind::kDone, what});
+  host_.OnEvent({KeeperEvent::Kind::kDone, what});
 }
 
 void InstallationKeeper::Trouble(const std::string& what, const ApiError& error) {
@@ -256,13 +254,10 @@ void InstallationKeeper::Trouble(const std::string& what, const ApiError& error)
 void InstallationKeeper::SettleTrouble() {
   in_trouble_ = !trouble_.empty();
   if (trouble_ == told_trouble_) return;
-  if (ports_.on_event) {
-    if (trouble_.empty()) {
-      ports_.on_event(
-          {KeeperEvent::Kind::kTroubleOver, "Secret and webhook configuration are kept"});
-    } else {
-      ports_.on_event({KeeperEvent::Kind::kTrouble, trouble_});
-    }
+  if (trouble_.empty()) {
+    host_.OnEvent({KeeperEvent::Kind::kTroubleOver, "Secret and webhook configuration are kept"});
+  } else {
+    host_.OnEvent({KeeperEvent::Kind::kTrouble, trouble_});
   }
   told_trouble_ = trouble_;
 }

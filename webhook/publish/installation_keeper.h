@@ -15,7 +15,6 @@
 #include <condition_variable>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -60,25 +59,29 @@ struct KeeperEvent {
   std::string message;  // one line, without secrets
 };
 
-// Functions are called on the keeper's thread, or the caller's of Step.
-struct KeeperPorts {
-  std::function<ClusterApi*()> api;  // null while the cluster cannot be asked
-  const Clock& clock;
-  std::function<MappedGroups()> groups;              // optional
-  std::function<void()> on_certificates;             // the folder changed; optional
-  std::function<void(const KeeperEvent&)> on_event;  // optional
-  // What the entry for statuses follows; nothing: none is kept; optional.
-  std::function<std::optional<StatusGuard>()> status = {};
+// Port: what the keeper works for. Called on the keeper's thread, or the caller's of Step.
+class KeeperHost {
+ public:
+  virtual ~KeeperHost() = default;
+  // Null while the cluster cannot be asked.
+  virtual ClusterApi* Api() = 0;
+  virtual MappedGroups Groups() const = 0;
+  // What the entry for statuses follows; nothing: none is kept.
+  virtual std::optional<StatusGuard> Status() const = 0;
+  // The folder changed.
+  virtual void OnCertificates() = 0;
   // path_secret_file holds another root: it is to be accepted from now on, beside the one before.
-  std::function<void()> on_path_secret = {};
+  virtual void OnPathSecret() = 0;
   // The root in it is registered: the one before may end.
-  std::function<void()> on_path_published = {};
+  virtual void OnPathPublished() = 0;
+  virtual void OnEvent(const KeeperEvent& event) = 0;
 };
 
 // Thread-safe.
 class InstallationKeeper final {
  public:
-  InstallationKeeper(KeeperOptions options, KeeperPorts ports);
+  // `host` and `clock` must outlive it.
+  InstallationKeeper(KeeperOptions options, KeeperHost& host, const Clock& clock);
   ~InstallationKeeper();
   InstallationKeeper(const InstallationKeeper&) = delete;
   InstallationKeeper& operator=(const InstallationKeeper&) = delete;
@@ -118,7 +121,8 @@ class InstallationKeeper final {
   void SettleTrouble();
 
   const KeeperOptions options_;
-  const KeeperPorts ports_;
+  KeeperHost& host_;
+  const Clock& clock_;
 
   std::mutex step_mutex_;  // one step at a time; guards all up to the next blank line
   Published published_;

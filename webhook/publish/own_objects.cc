@@ -198,7 +198,7 @@ void OwnObjects::Do(const Work& work) {
       entry.told = verdicts[i];
       is_said = entry.present == OwnCondition{verdicts[i], object.generation};
     }
-    if (is_news && ports_.on_verdict) ports_.on_verdict(object, verdicts[i]);
+    if (is_news) ports_.listener.OnVerdict(object, verdicts[i]);
     if (!is_said && !WriteStatus(object, verdicts[i])) failed = true;
   }
   if (!failed) backoff_.Reset();
@@ -212,7 +212,7 @@ void OwnObjects::Do(const Work& work) {
 
 // False: it is to be tried again.
 bool OwnObjects::WriteStatus(const OwnObject& object, const OwnVerdict& verdict) {
-  ClusterApi* api = ports_.api();
+  ClusterApi* api = ports_.link.api();
   if (api == nullptr) return false;
   const ApiResult<std::string> answer =
       api->Patch({object.kind, object.ns, object.name, "status"},
@@ -231,7 +231,7 @@ bool OwnObjects::WriteStatus(const OwnObject& object, const OwnVerdict& verdict)
 void OwnObjects::Trouble(const std::string& message) {
   if (message.empty() != in_trouble_) return;
   in_trouble_ = !message.empty();
-  if (in_trouble_ && ports_.on_trouble) ports_.on_trouble(message);
+  if (in_trouble_) ports_.listener.OnTrouble(message);
 }
 
 }  // namespace truce

@@ -7,7 +7,6 @@
 #define TRUCE_WEBHOOK_PUBLISH_OWN_OBJECTS_H_
 
 #include <condition_variable>
-#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -26,13 +25,21 @@ namespace truce {
 // Objects of one kind that are kept; those beyond are neither taken over nor answered.
 inline constexpr std::size_t kOwnObjectsMax = 5000;
 
+// Port: who hears what became of them. Called on the own thread.
+class OwnListener {
+ public:
+  virtual ~OwnListener() = default;
+  // Of every verdict that differs from the last one told of its object.
+  virtual void OnVerdict(const OwnObject& object, const OwnVerdict& verdict) = 0;
+  // A status cannot be written (the error); once until it works again.
+  virtual void OnTrouble(const std::string& message) = 0;
+};
+
+// References must outlive the object.
 struct OwnPorts {
   const Clock& clock;
-  std::function<ClusterApi*()> api;  // null until the cluster was reached; thread-safe
-  // Told of every verdict that differs from the last one told of its object. On the own thread.
-  std::function<void(const OwnObject&, const OwnVerdict&)> on_verdict;
-  // Told when a status cannot be written (the error), once until it works again.
-  std::function<void(const std::string&)> on_trouble;
+  const ClusterLink& link;
+  OwnListener& listener;
 };
 
 // Thread-safe.
@@ -69,7 +76,7 @@ class OwnObjects final : public SightObserver {
   struct Entry {
     OwnObject object;
     std::optional<OwnCondition> present;  // as the status says
-    std::optional<OwnVerdict> told;       // to on_verdict
+    std::optional<OwnVerdict> told;       // to the listener
     bool listed = true;                   // since the last list began
   };
   using ObjectName = std::pair<std::string, std::string>;  // namespace, name

@@ -14,7 +14,7 @@ constexpr std::chrono::minutes kRekeyTime{10};
 
 }  // namespace
 
-Result<std::size_t> FollowCatalogue(Store& store, const CatalogueChange& change) {
+Result<std::size_t> RekeyForCatalogue(Store& store, const CatalogueChange& change) {
   std::size_t changed = 0;
   const auto decide = [&](const Facts& facts) {
     Ledger ledger(facts, change.now, change.ids, change.parties);

@@ -23,7 +23,7 @@ struct CatalogueChange {
 // Re-keys the store in one transaction when it was written with another version of the catalogue
 // (setting `catalogue`); does nothing otherwise. Idempotent. Returns how many keys changed. Errors:
 // those of Store::Apply; nothing was written then.
-Result<std::size_t> FollowCatalogue(Store& store, const CatalogueChange& change);
+Result<std::size_t> RekeyForCatalogue(Store& store, const CatalogueChange& change);
 
 }  // namespace truce
 

@@ -5,11 +5,23 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "registry/base/result.h"
 #include "webhook/metrics/metrics.h"
 
 namespace truce {
+
+// What lies on the machine, not what was asked for: whatever is wrong with it is kUnavailable,
+// since the server cannot run.
+template <typename T>
+Result<T> OfMachine(Result<T> found) {
+  if (found.ok()) return found;
+  Error error = std::move(found).error();
+  const bool is_input = error.code == ErrorCode::kInvalidArgument;
+  if (is_input || error.code == ErrorCode::kNotFound) error.code = ErrorCode::kUnavailable;
+  return error;
+}
 
 // The data directory, held by this process until it is destroyed or the process ends.
 class DataDir final {

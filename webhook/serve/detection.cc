@@ -4,10 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "registry/base/text.h"
 #include "webhook/findings/name_survey.h"
 #include "webhook/findings/object_events.h"
-#include "webhook/watch/recovery.h"
 
 namespace truce {
 namespace {
@@ -24,39 +22,39 @@ constexpr std::chrono::minutes kDiscoverEvery{5};
 
 class Detection::LateApi final : public ClusterApi {
  public:
-  explicit LateApi(std::function<ClusterApi*()> source) : source_(std::move(source)) {}
+  explicit LateApi(const ClusterLink& link) : link_(link) {}
 
   ApiResult<Discovery> Discover(Deadline deadline) override {
-    ClusterApi* api = source_();
+    ClusterApi* api = link_.api();
     if (api == nullptr) return Unreached();
     return api->Discover(deadline);
   }
   ApiResult<std::string> Get(const ServedKind& kind, std::string_view ns, std::string_view name,
                              Deadline deadline) override {
-    ClusterApi* api = source_();
+    ClusterApi* api = link_.api();
     if (api == nullptr) return Unreached();
     return api->Get(kind, ns, name, deadline);
   }
   ApiResult<ListPage> List(const ListQuery& query, Deadline deadline) override {
-    ClusterApi* api = source_();
+    ClusterApi* api = link_.api();
     if (api == nullptr) return Unreached();
     return api->List(query, deadline);
   }
   ApiResult<std::string> Create(const ServedKind& kind, std::string_view ns,
                                 std::string_view object, Deadline deadline) override {
-    ClusterApi* api = source_();
+    ClusterApi* api = link_.api();
     if (api == nullptr) return Unreached();
     return api->Create(kind, ns, object, deadline);
   }
   ApiResult<std::string> Patch(const PatchTarget& target, std::string_view patch,
                                Deadline deadline) override {
-    ClusterApi* api = source_();
+    ClusterApi* api = link_.api();
     if (api == nullptr) return Unreached();
     return api->Patch(target, patch, deadline);
   }
   ApiResult<std::string> Delete(const ServedKind& kind, std::string_view ns, std::string_view name,
                                 Deadline deadline) override {
-    ClusterApi* api = source_();
+    ClusterApi* api = link_.api();
     if (api == nullptr) return Unreached();
     return api->Delete(kind, ns, name, deadline);
   }
@@ -66,12 +64,12 @@ class Detection::LateApi final : public ClusterApi {
     return {ApiErrorKind::kUnreachable, 0, "the cluster was not reached yet", std::nullopt};
   }
 
-  std::function<ClusterApi*()> source_;
+  const ClusterLink& link_;
 };
 
 Detection::Detection(DetectionPorts ports)
     : ports_(std::move(ports)),
-      api_(std::make_unique<LateApi>(ports_.api)),
+      api_(std::make_unique<LateApi>(ports_.link)),
       events_(*api_, ports_.clock,
               {.on_trouble =
                    [this](const std::string& trouble) {
@@ -80,7 +78,7 @@ Detection::Detection(DetectionPorts ports)
                                        {{"message", std::string_view(trouble)}});
                    }}),
       refusals_(ports_.cluster, Finder(), events_),
-      detectors_({ports_.store, ports_.clock, book_, ports_.surroundings,
+      detectors_({ports_.store, ports_.clock, book_, [this] { return ports_.host.Around(); },
                   [this](const FindingChange& change) { Tell(change); }}) {}
 
 Detection::~Detection() { Stop(); }
@@ -123,7 +121,7 @@ void Detection::OnOther(const FollowedKind& kind, Value object, bool gone) {
   detectors_.OnOther(kind, object, gone);
   // An edited webhook configuration is reported within seconds.
   if (kind.selection.kind.kind != "ValidatingWebhookConfiguration") return;
-  if (ports_.on_webhook_changed) ports_.on_webhook_changed();
+  ports_.host.OnWebhookChanged();
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     hurry_ = true;
@@ -182,7 +180,7 @@ void Detection::TellRefused(const std::string& webhook_configuration, const std:
 
 ObjectFinder Detection::Finder() const {
   ObjectFinder finder;
-  finder.discreet = [this] { return ports_.policy()->disclosure != Disclosure::kFull; };
+  finder.discreet = [this] { return ports_.policy.policy()->disclosure != Disclosure::kFull; };
   finder.by_slot = [this](const Slot& slot) {
     std::optional<Object> found;
     const auto look = [&](const Facts& facts) { found = facts.ObjectBySlot(slot); };
@@ -204,111 +202,12 @@ ObjectFinder Detection::Finder() const {
   return finder;
 }
 
-Result<RecoveryView> Detection::Recovery() const {
-  TRUCE_ASSIGN_OR_RETURN(const auto state, ReadRecovery(ports_.store, In(kStoreTime)));
-  if (!state) return RecoveryView();
-  return RecoveryView{true, state->reason, state->since, state->resynced};
-}
+Result<BaselineReport> Detection::Baseline() const { return detectors_.Baseline(In(kStoreTime)); }
 
-Result<void> Detection::Administer(const std::function<void(Ledger&)>& change) {
-  // By value: the store may still run it when our time is over.
-  const auto decide = [this, change](const Facts& facts) {
-    const PartyRules parties;  // settings and audit only
-    Ledger ledger(facts, ports_.clock.Now(), ports_.ids, parties);
-    change(ledger);
-    return ledger.Take();
-  };
-  return ports_.store.Apply({}, decide, In(kStoreTime));
-}
-
-namespace {
-
-BrakeView BrakeOf(Watcher& watcher) {
-  BrakeView view;
-  const ReconcileStatus status = watcher.reconciler().status();
-  view.nominated = status.nominated;
-  view.held_back = status.held_back;
-  for (const KindStatus& kind : watcher.Kinds()) {
-    if (kind.frozen.empty()) continue;
-    const GroupKind named = kind.kind.group_kind();
-    view.frozen.push_back({KindForPeople(named.kind, named.group), kind.frozen});
-  }
-  std::map<GroupKind, BrakeView::Waiting> waiting;
-  for (const auto& [kind, since] : watcher.reconciler().absence().WaitForSecondList()) {
-    waiting[kind] = {KindForPeople(kind.kind, kind.group), 0, since};
-  }
-  for (const auto& [uid, nomination] : watcher.reconciler().absence().nominations()) {
-    const auto found = waiting.find(GroupKindOf(nomination.slot));
-    if (found != waiting.end()) ++found->second.objects;
-  }
-  for (auto& [kind, one] : waiting) view.waiting.push_back(std::move(one));
-  return view;
-}
-
-}  // namespace
-
-ClusterPorts PortsWithoutCluster(const Store& store) {
-  ClusterPorts out;
-  out.conflicts = [&store](const KeyText& after, std::size_t limit) -> Result<ConflictPage> {
-    ConflictPage page;
-    const auto look = [&](const Facts& facts) { page = ConflictsAfter(facts, after, limit); };
-    TRUCE_RETURN_IF_ERROR(store.Read(look, In(kStoreTime)));
-    return page;
-  };
-  out.findings = [] { return std::vector<LiveFinding>(); };
-  return out;
-}
-
-ClusterPorts Detection::Ports() {
-  ClusterPorts out = PortsWithoutCluster(ports_.store);
-  out.wars = [this] { return detectors_.Wars(); };
-  out.findings = [this] { return book_.Snapshot(); };
-  out.coverage = [this]() -> Result<CoverageReport> { return detectors_.Coverage(); };
-  out.baseline = [this] { return detectors_.Baseline(In(kStoreTime)); };
-  out.names = [this]() -> Result<NameReport> {
-    return SurveyNames(
-        {*api_, ports_.store, ports_.policy(), detectors_.KindsWithObjects(), ports_.clock.Now()},
-        In(kSurveyTime));
-  };
-  out.recovery = [this] { return Recovery(); };
-  out.start_recovery = [this](const std::string& reason) -> Result<RecoveryView> {
-    TRUCE_RETURN_IF_ERROR(
-        Administer([reason](Ledger& ledger) { EnterRecovery(reason, "operator", ledger); }));
-    TRUCE_RETURN_IF_ERROR(
-        ports_.ask([](Watcher& watcher, Moment now) { watcher.Resync(now); }, In(kAskTime)));
-    return Recovery();
-  };
-  out.finish_recovery = [this](bool force) -> Result<RecoveryView> {
-    const auto end = std::make_shared<RecoveryEnd>(RecoveryEnd::kNotEntered);
-    TRUCE_RETURN_IF_ERROR(
-        Administer([=](Ledger& ledger) { *end = FinishRecovery("operator", force, ledger); }));
-    if (*end == RecoveryEnd::kNotEntered) {
-      return Error{ErrorCode::kConflict, "not in recovery mode"};
-    }
-    if (*end == RecoveryEnd::kNotResynced) {
-      return Error{ErrorCode::kConflict,
-                   "the full resync is not done yet: wait for it, or finish with force"};
-    }
-    return Recovery();
-  };
-  out.brake = [this]() -> Result<BrakeView> {
-    const auto view = std::make_shared<BrakeView>();
-    TRUCE_RETURN_IF_ERROR(
-        ports_.ask([view](Watcher& watcher, Moment) { *view = BrakeOf(watcher); }, In(kAskTime)));
-    return *view;
-  };
-  out.release_brake = [this](const std::optional<GroupKind>& kind,
-                             const std::string& reason) -> Result<std::uint64_t> {
-    const auto released = std::make_shared<std::optional<Result<std::size_t>>>();
-    TRUCE_RETURN_IF_ERROR(ports_.ask(
-        [=](Watcher& watcher, Moment now) {
-          *released = watcher.ReleaseBrake(now, kind, "operator", reason);
-        },
-        In(kAskTime)));
-    TRUCE_ASSIGN_OR_RETURN(const std::size_t count, std::move(**released));
-    return std::uint64_t{count};
-  };
-  return out;
+Result<NameReport> Detection::Names() {
+  return SurveyNames({*api_, ports_.store, ports_.policy.policy(), detectors_.KindsWithObjects(),
+                      ports_.clock.Now()},
+                     In(kSurveyTime));
 }
 
 std::vector<Hindrance> DeletionsUnsent(const std::vector<LiveFinding>& findings) {

@@ -1,10 +1,9 @@
 // Detection: the server's findings about its cluster: the detectors on a thread of their own,
-// Events on the objects concerned, and what commands ask of them.
+// Events on the objects concerned, and reports.
 #ifndef TRUCE_WEBHOOK_SERVE_DETECTION_H_
 #define TRUCE_WEBHOOK_SERVE_DETECTION_H_
 
 #include <condition_variable>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -13,7 +12,6 @@
 
 #include "policies/policy.h"
 #include "registry/base/guarded.h"
-#include "registry/ownership/ledger.h"
 #include "registry/store/store.h"
 #include "webhook/api/cluster_routes.h"
 #include "webhook/api/rest/agreement_json.h"
@@ -22,43 +20,45 @@
 #include "webhook/findings/object_events.h"
 #include "webhook/log/log.h"
 #include "webhook/metrics/metrics.h"
-#include "webhook/watch/engine.h"
+#include "webhook/serve/policy.h"
 
 namespace truce {
-
-// What commands may ask of a server that follows no cluster: the conflicts in its registry.
-// `store` must outlive it.
-ClusterPorts PortsWithoutCluster(const Store& store);
 
 // What of `findings` says that deletions do not come to Truce.
 std::vector<Hindrance> DeletionsUnsent(const std::vector<LiveFinding>& findings);
 
-// References must outlive the object; functions are thread-safe.
+// Port: where the detection runs. Thread-safe.
+class DetectionHost {
+ public:
+  virtual ~DetectionHost() = default;
+  // What the detectors compare with, at present.
+  virtual Surroundings Around() const = 0;
+  // The webhook configuration changed. On the watch's thread; must not block.
+  virtual void OnWebhookChanged() = 0;
+};
+
+// References must outlive the object.
 struct DetectionPorts {
   Store& store;
   const Clock& clock;
-  IdSource ids;
   Logger& logger;
-  std::string cluster;               // cluster id
-  std::function<ClusterApi*()> api;  // null until the cluster was reached
-  std::function<Surroundings()> surroundings;
-  std::function<std::shared_ptr<const AdmissionPolicy>()> policy;  // the one in force
-  // Runs work between two steps of the watch (Following::Ask).
-  std::function<Result<void>(Engine::Work, Deadline)> ask;
-  std::function<void()> on_webhook_changed;  // its configuration; on the watch's thread; optional
+  const ClusterLink& link;
+  const PolicyView& policy;
+  DetectionHost& host;
+  std::string cluster;  // cluster id
 };
 
 // Thread-safe.
-class Detection final : public SightObserver {
+class Detection final : public SightObserver, public ClusterReports {
  public:
   explicit Detection(DetectionPorts ports);
   ~Detection() override;
   Detection(const Detection&) = delete;
   Detection& operator=(const Detection&) = delete;
 
-  // Begins to look. Once, when `ports.ask` works.
+  // Begins to look. Once.
   void Start();
-  // Ends what asks the cluster. Afterwards `ports.api` is not called by it. Idempotent.
+  // Ends what asks the cluster. Idempotent.
   void Stop();
   // The first lists are applied; `took` since the start. Idempotent.
   void SetReady(std::chrono::milliseconds took);
@@ -67,9 +67,13 @@ class Detection final : public SightObserver {
   ReviewSink& refusals() { return refusals_; }
   // Writes an Event about a changed configuration that was refused. Never blocks.
   void TellRefused(const std::string& webhook_configuration, const std::string& problem);
-  // What commands ask.
-  ClusterPorts Ports();
   void WriteMetrics(MetricWriter& writer) const;
+
+  std::vector<TagWar> Wars() const override { return detectors_.Wars(); }
+  std::vector<LiveFinding> Findings() const override { return book_.Snapshot(); }
+  CoverageReport Coverage() const override { return detectors_.Coverage(); }
+  Result<BaselineReport> Baseline() const override;
+  Result<NameReport> Names() override;
 
   // SightObserver, called by the watch.
   void OnSighted(const Sighting& sighting) override { detectors_.OnSighted(sighting); }
@@ -85,8 +89,6 @@ class Detection final : public SightObserver {
   void DiscoverServed();
   void Tell(const FindingChange& change);
   ObjectFinder Finder() const;
-  Result<RecoveryView> Recovery() const;
-  Result<void> Administer(const std::function<void(Ledger&)>& change);
 
   const DetectionPorts ports_;
   std::unique_ptr<LateApi> api_;

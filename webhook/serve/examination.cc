@@ -27,35 +27,35 @@ std::string Days(std::chrono::milliseconds time) {
          " days";
 }
 
-void ExamineChanges(const ExaminationPorts& ports, std::vector<Checkup>& out) {
-  if (!ports.refused_configuration.empty()) {
+void ExamineChanges(const ExaminedServer& server, std::vector<Checkup>& out) {
+  if (!server.refused_configuration.empty()) {
     out.push_back(
         {"configuration", State::kFailed,
-         "the changed configuration is refused: " + ports.refused_configuration,
+         "the changed configuration is refused: " + server.refused_configuration,
          "correct it; until then the previous one is in force (`truce config --config FILE` "
          "says the same)"});
   }
-  if (!ports.refused_credentials.empty()) {
+  if (!server.refused_credentials.empty()) {
     out.push_back({"configuration", State::kFailed,
-                   "changed credentials are refused: " + ports.refused_credentials,
+                   "changed credentials are refused: " + server.refused_credentials,
                    "correct the file; until then the previous ones are in force"});
   }
-  if (ports.refused_configuration.empty() && ports.refused_credentials.empty()) {
+  if (server.refused_configuration.empty() && server.refused_credentials.empty()) {
     out.push_back(
         Ok("configuration", "what the files say is in force, but for what needs a restart"));
   }
 }
 
-void ExamineServer(const ExaminationPorts& ports, std::vector<Checkup>& out) {
-  const Result<void> store = ports.store.Health();
+void ExamineServer(const ExaminedServer& server, std::vector<Checkup>& out) {
+  const Result<void> store = server.store.Health();
   out.push_back(store.ok() ? Ok("store", "the registry can be written")
                            : Checkup{"store", State::kFailed, store.error().message,
                                      "make room or repair the volume of the data directory; see "
                                      "the server's log"});
-  if (ports.health.IsReady()) {
+  if (server.health.IsReady()) {
     out.push_back(Ok("readiness", "every part is ready"));
   } else {
-    std::string report = ports.health.Report();
+    std::string report = server.health.Report();
     std::string bad;
     while (!report.empty()) {
       const std::string line = report.substr(0, report.find('\n'));
@@ -65,10 +65,10 @@ void ExamineServer(const ExaminationPorts& ports, std::vector<Checkup>& out) {
     out.push_back({"readiness", State::kFailed, bad,
                    "until then reviews are answered 503; wait, or fix what the reason names"});
   }
-  if (ports.disk_failed) {
+  if (server.disk_failed) {
     out.push_back(
         {"disk", State::kWarning,
-         "a sync of the registry failed at " + FormatTimestamp(*ports.disk_failed) +
+         "a sync of the registry failed at " + FormatTimestamp(*server.disk_failed) +
              ", as the server noted that it ended for it (exit code 6); what was "
              "acknowledged was taken from the log at the next start",
          "look for errors of the disk in the kernel's log, and move the volume to another "
@@ -76,8 +76,8 @@ void ExamineServer(const ExaminationPorts& ports, std::vector<Checkup>& out) {
   } else {
     out.push_back(Ok("disk", "no failed sync is on record (Linux tells of them from 4.13 on)"));
   }
-  ExamineChanges(ports, out);
-  const auto left = ports.certificate_end() - ports.clock.Now();
+  ExamineChanges(server, out);
+  const auto left = server.certificate_end - server.clock.Now();
   if (left > kRenewBefore) {
     out.push_back(Ok("certificate", "valid for another " + Days(left)));
   } else {
@@ -105,14 +105,14 @@ std::string TextAt(const Json& json, const char* pointer) {
 }
 
 // Whether the API server answers, as whom it knows us, and what time it has.
-bool ExamineCluster(const ExaminationPorts& ports, ClusterApi& api, Deadline deadline,
+bool ExamineCluster(const ExaminedServer& server, ClusterApi& api, Deadline deadline,
                     std::vector<Checkup>& out) {
   static const ServedKind kKind{"authentication.k8s.io", "v1", "SelfSubjectReview",
                                 "selfsubjectreviews", false};
   const Json question = {{"apiVersion", "authentication.k8s.io/v1"}, {"kind", "SelfSubjectReview"}};
-  const Timestamp before = ports.clock.Now();
+  const Timestamp before = server.clock.Now();
   const auto answer = Ask(api, kKind, question, deadline);
-  const Timestamp after = ports.clock.Now();
+  const Timestamp after = server.clock.Now();
   if (!answer.ok()) {
     const bool is_old = answer.error().kind == ApiErrorKind::kNoSuchType;
     out.push_back({"cluster", is_old ? State::kWarning : State::kFailed,
@@ -141,11 +141,11 @@ bool ExamineCluster(const ExaminationPorts& ports, ClusterApi& api, Deadline dea
   return true;
 }
 
-void ExamineRights(const ExaminationPorts& ports, ClusterApi& api, Deadline deadline,
+void ExamineRights(const ExaminedServer& server, ClusterApi& api, Deadline deadline,
                    std::vector<Checkup>& out) {
   static const ServedKind kKind{"authorization.k8s.io", "v1", "SelfSubjectAccessReview",
                                 "selfsubjectaccessreviews", false};
-  const std::vector<NeededRight> needed = NeededRights(ports.cluster);
+  const std::vector<NeededRight> needed = NeededRights(server.cluster);
   std::size_t missing = 0;
   for (const NeededRight& right : needed) {
     const Json question = {{"apiVersion", "authorization.k8s.io/v1"},
@@ -213,9 +213,9 @@ void ExamineStatuses(const CoverageReport& coverage, std::vector<Checkup>& out) 
   }
 }
 
-void ExamineWebhook(const ExaminationPorts& ports, std::vector<Checkup>& out) {
+void ExamineWebhook(const ExaminedServer& server, std::vector<Checkup>& out) {
   std::size_t faults = 0;
-  for (const LiveFinding& finding : ports.findings()) {
+  for (const LiveFinding& finding : server.reports->Findings()) {
     if (finding.detector != Detector::kWebhookConfiguration) continue;
     ++faults;
     out.push_back({"webhook-configuration",
@@ -226,7 +226,7 @@ void ExamineWebhook(const ExaminationPorts& ports, std::vector<Checkup>& out) {
     out.push_back(Ok("webhook-configuration",
                      "authority, rules, selectors and matchConditions are as they should be"));
   }
-  if (ports.reviews() > 0) {
+  if (server.reviews > 0) {
     out.push_back(Ok("reachability", "reviews arrive"));
   } else {
     out.push_back(
@@ -234,20 +234,14 @@ void ExamineWebhook(const ExaminationPorts& ports, std::vector<Checkup>& out) {
          "send one: kubectl create --dry-run=server -f a manifest of a covered kind; when "
          "none arrives, look at the network policy and the webhook's Service or URL"});
   }
-  const Result<CoverageReport> coverage = ports.coverage();
-  if (coverage.ok()) {
-    ExamineAccounts(coverage.value(), out);
-    ExamineStatuses(coverage.value(), out);
-  }
-  if (!coverage.ok()) {
-    out.push_back({"coverage", State::kWarning, coverage.error().message,
-                   "wait until the kinds of the cluster are listed"});
-  } else if (coverage.value().gaps.empty()) {
-    out.push_back(
-        Ok("coverage", "all " + std::to_string(coverage.value().kinds) + " kinds are protected"));
+  const CoverageReport coverage = server.reports->Coverage();
+  ExamineAccounts(coverage, out);
+  ExamineStatuses(coverage, out);
+  if (coverage.gaps.empty()) {
+    out.push_back(Ok("coverage", "all " + std::to_string(coverage.kinds) + " kinds are protected"));
   } else {
     out.push_back({"coverage", State::kWarning,
-                   std::to_string(coverage.value().gaps.size()) + " gaps in what is protected",
+                   std::to_string(coverage.gaps.size()) + " gaps in what is protected",
                    "`truce coverage -o wide` names each with its remedy"});
   }
 }
@@ -278,23 +272,23 @@ std::vector<NeededRight> NeededRights(const std::string& cluster) {
   };
 }
 
-std::vector<Checkup> ExamineInstallation(const ExaminationPorts& ports, Deadline deadline) {
+std::vector<Checkup> ExamineInstallation(const ExaminedServer& server, Deadline deadline) {
   std::vector<Checkup> out;
-  ExamineServer(ports, out);
-  if (!ports.follows_cluster) {
+  ExamineServer(server, out);
+  if (server.reports == nullptr) {
     out.push_back({"cluster", State::kWarning, "the server follows no cluster",
                    "start it with --kubeconfig or --in-cluster"});
     return out;
   }
-  ClusterApi* api = ports.api();
-  if (api == nullptr) {
+  if (server.api == nullptr) {
     out.push_back({"cluster", State::kFailed, "the API server was not reached yet",
                    "check its address, the network policy and the credentials; the server's log "
                    "has the cause"});
     return out;
   }
-  if (ExamineCluster(ports, *api, deadline, out)) ExamineRights(ports, *api, deadline, out);
-  ExamineWebhook(ports, out);
+  if (ExamineCluster(server, *server.api, deadline, out))
+    ExamineRights(server, *server.api, deadline, out);
+  ExamineWebhook(server, out);
   return out;
 }
 

@@ -2,36 +2,34 @@
 #ifndef TRUCE_WEBHOOK_SERVE_EXAMINATION_H_
 #define TRUCE_WEBHOOK_SERVE_EXAMINATION_H_
 
-#include <functional>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "registry/base/clock.h"
 #include "registry/store/store.h"
+#include "webhook/api/cluster_routes.h"
 #include "webhook/api/rest/rest_doctor.h"
-#include "webhook/findings/coverage.h"
-#include "webhook/findings/findings_book.h"
 #include "webhook/kube/cluster_api.h"
 #include "webhook/metrics/health.h"
 
 namespace truce {
 
-// What is looked at. References must outlive it; functions are thread-safe.
-struct ExaminationPorts {
+// What is looked at. References must outlive it.
+struct ExaminedServer {
   const Store& store;
   const Health& health;
   const Clock& clock;
-  std::function<Timestamp()> certificate_end;  // of the server certificate's validity
-  bool follows_cluster = false;
-  std::string cluster;                     // cluster id
-  std::function<ClusterApi*()> api;        // null until the cluster was reached
-  std::function<std::uint64_t()> reviews;  // answered since the start
-  std::function<std::vector<LiveFinding>()> findings;
-  std::function<Result<CoverageReport>()> coverage;
+  Timestamp certificate_end;             // of the server certificate's validity
   std::string refused_configuration;     // why a changed file is not in force; empty: it is
   std::string refused_credentials;       // the same of secrets and tokens
   std::optional<Timestamp> disk_failed;  // when a sync of the registry failed last
+  // All below only where a cluster is followed: `reports` is null otherwise.
+  const ClusterReports* reports = nullptr;
+  ClusterApi* api = nullptr;  // null until the cluster was reached
+  std::string cluster;        // cluster id
+  std::uint64_t reviews = 0;  // answered since the start
 };
 
 // A right that the server needs in its cluster.
@@ -48,7 +46,7 @@ std::vector<NeededRight> NeededRights(const std::string& cluster);
 
 // Everything, in a fixed order. Asks the API server a dozen questions; what it does not answer by
 // `deadline` is a failed checkup, never an error.
-std::vector<Checkup> ExamineInstallation(const ExaminationPorts& ports, Deadline deadline);
+std::vector<Checkup> ExamineInstallation(const ExaminedServer& server, Deadline deadline);
 
 }  // namespace truce
 

@@ -74,8 +74,8 @@ bool OwnershipChecks::IsOld(const OwnObject& object) const {
 }
 
 OwnVerdict OwnershipChecks::Judge(const OwnObject& object, bool was_asked) const {
-  const std::shared_ptr<const AdmissionPolicy> policy = ports_.policy();
-  if (policy == nullptr) return Unknown("the server is starting");
+  if (!ports_.policy.ready()) return Unknown("the server is starting");
+  const std::shared_ptr<const AdmissionPolicy> policy = ports_.policy.policy();
   const YamlNode whole = WholeOf(object);
   const Document document = ReadDocument(whole);
   const AskedObject asked{.review = object.uid,
@@ -86,7 +86,7 @@ OwnVerdict OwnershipChecks::Judge(const OwnObject& object, bool was_asked) const
   Result<std::vector<ReviewCase>> parts = QuestionsOf(asked, *policy);
   if (!parts.ok()) return {false, parts.error().message, "denied"};
   CheckJudgement judgement(std::move(parts).value(), *policy, ports_.clock.Now());
-  const auto look = [&](const Facts& facts) { judgement.Judge(facts, ports_.ids); };
+  const auto look = [&](const Facts& facts) { judgement.Judge(facts, ids_); };
   const Result<void> read = ports_.store.Read(look, std::chrono::steady_clock::now() + kJudgeTime);
   if (!read.ok()) return Unknown(read.error().message);
   // Who asks is known of a review alone.
@@ -146,7 +146,7 @@ std::vector<OwnVerdict> OwnershipChecks::Take(std::span<const OwnObject> objects
 
 // What cannot be deleted now is tried again at the next look.
 void OwnershipChecks::DeleteOld(std::span<const OwnObject> objects) const {
-  ClusterApi* api = ports_.api();
+  ClusterApi* api = ports_.link.api();
   std::size_t left = api == nullptr ? 0 : kDeletedAtOnceMax;
   for (const OwnObject& object : objects) {
     if (!IsOld(object) || left == 0) continue;

@@ -6,34 +6,32 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
-#include <memory>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "policies/policy.h"
 #include "registry/base/clock.h"
 #include "registry/base/guarded.h"
+#include "registry/ownership/ids.h"
 #include "registry/ownership/ledger.h"
 #include "registry/store/store.h"
 #include "webhook/kube/cluster_api.h"
 #include "webhook/publish/own_object.h"
+#include "webhook/serve/policy.h"
 
 namespace truce {
 
 // From its creation on; a deployment looks at it within minutes, people perhaps the day after.
 inline constexpr std::chrono::hours kOwnershipCheckLife{24};
 
+// References must outlive the object.
 struct OwnershipCheckPorts {
   Store& store;
   const Clock& clock;
-  IdSource ids;
-  // The policy in force; null while reviews are not answered yet.
-  std::function<std::shared_ptr<const AdmissionPolicy>()> policy;
-  std::function<ClusterApi*()> api;  // null until the cluster was reached
+  const PolicyView& policy;
+  const ClusterLink& link;
 };
 
 // What the status of a check says: status.verdict is "allowed" or "denied" when its creation was
@@ -42,7 +40,7 @@ struct OwnershipCheckPorts {
 // said of a check stays. External synchronization, but for NoteAdmitted.
 class OwnershipChecks final : public OwnHandler {
  public:
-  explicit OwnershipChecks(OwnershipCheckPorts ports) : ports_(std::move(ports)) {}
+  explicit OwnershipChecks(OwnershipCheckPorts ports) : ports_(ports) {}
 
   std::vector<ServedKind> kinds() const override;
   std::vector<OwnVerdict> Take(std::span<const OwnObject> objects) override;
@@ -66,6 +64,7 @@ class OwnershipChecks final : public OwnHandler {
   void DeleteOld(std::span<const OwnObject> objects) const;
 
   const OwnershipCheckPorts ports_;
+  const IdSource ids_ = RandomIds();
   Guarded<Admitted> admitted_;
   std::map<Version, OwnVerdict> told_;  // of the objects of the last Take
   bool waits_ = false;                  // something could not be told

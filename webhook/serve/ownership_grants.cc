@@ -109,8 +109,8 @@ Result<void> ReadTransfer(const GrantReader& grant, const YamlNode& node, ReadGr
 
 Result<ReadGrant> ReadOwnershipGrant(const OwnObject& object, const std::string& cluster,
                                      const AdmissionPolicy& policy) {
-  const std::string place = object.Label();
-  const GrantReader grant{NodeReader(place), cluster};
+  const std::string location = object.Label();
+  const GrantReader grant{NodeReader(location), cluster};
   const NodeReader& reader = grant.nodes;
   const YamlNode& spec = object.spec;
   TRUCE_RETURN_IF_ERROR(
@@ -147,7 +147,7 @@ std::optional<std::chrono::milliseconds> OwnershipGrants::again() const {
 }
 
 std::vector<OwnVerdict> OwnershipGrants::Take(std::span<const OwnObject> objects) {
-  const auto policy = ports_.policy();
+  const auto policy = ports_.policy.policy();
   works_ = false;
   Living living;
   std::vector<OwnVerdict> verdicts;
@@ -232,7 +232,7 @@ Result<void> OwnershipGrants::TakeBackAll(const Living& living, const AdmissionP
 Result<void> OwnershipGrants::Write(const KeyText& key, const AdmissionPolicy& policy,
                                     const std::function<void(Ledger&)>& act) {
   const auto decide = [&](const Facts& facts) {
-    Ledger ledger(facts, ports_.clock.Now(), ports_.ids, policy.parties);
+    Ledger ledger(facts, ports_.clock.Now(), ids_, policy.parties);
     act(ledger);
     return ledger.Take();
   };

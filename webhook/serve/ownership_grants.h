@@ -6,16 +6,16 @@
 
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "policies/policy.h"
 #include "registry/ownership/declared_grant.h"
+#include "registry/ownership/ids.h"
 #include "webhook/api/indexed_store.h"
 #include "webhook/api/rest/queries.h"
 #include "webhook/publish/own_object.h"
+#include "webhook/serve/policy.h"
 
 namespace truce {
 
@@ -23,8 +23,7 @@ namespace truce {
 struct OwnershipGrantPorts {
   IndexedStore& store;
   const Clock& clock;
-  IdSource ids;                                                    // thread-safe
-  std::function<std::shared_ptr<const AdmissionPolicy>()> policy;  // thread-safe
+  const PolicyView& policy;
   std::string cluster;
 };
 
@@ -61,6 +60,7 @@ class OwnershipGrants final : public OwnHandler {
                      const std::function<void(Ledger&)>& act);
 
   const OwnershipGrantPorts ports_;
+  const IdSource ids_ = RandomIds();
   const RegistryQueries queries_;
   bool complete_ = false;          // all objects were listed once
   bool works_ = false;             // the registry answered the last time

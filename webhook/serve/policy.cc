@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "webhook/config/load.h"
+
 namespace truce {
 namespace {
 
@@ -169,6 +171,14 @@ Result<PartyRules> PartiesOf(const Config& config) {
 }
 
 }  // namespace
+
+Result<std::shared_ptr<const Catalogue>> CatalogueOf(const Config& config) {
+  if (config.types.empty()) return std::make_shared<const Catalogue>(Catalogue::BuiltIn());
+  TRUCE_ASSIGN_OR_RETURN(const std::string text, ReadConfigFile(config.types));
+  TRUCE_ASSIGN_OR_RETURN(Catalogue catalogue,
+                         Catalogue::BuiltIn().WithOverrides(text, config.types));
+  return std::make_shared<const Catalogue>(std::move(catalogue));
+}
 
 Result<NamedCatalogue> WithNames(std::shared_ptr<const Catalogue> catalogue) {
   TRUCE_ASSIGN_OR_RETURN(AwsNames names, AwsNames::Compile(*catalogue, BuiltInAwsNames()));

@@ -12,10 +12,23 @@
 
 namespace truce {
 
+// Port: the policy that reviews are judged by. Thread-safe.
+class PolicyView {
+ public:
+  virtual ~PolicyView() = default;
+  // The one in force; null before the server listens.
+  virtual std::shared_ptr<const AdmissionPolicy> policy() const = 0;
+  // Reviews are answered, not "unknown" each.
+  virtual bool ready() const = 0;
+};
+
 // Errors: kInvalidArgument, "file:line: what is wrong" for a mapping rule that the catalogue
 // refuses, a type that it does not know, a setting that this version cannot honour.
 Result<std::shared_ptr<const AdmissionPolicy>> PolicyFrom(
     const Config& config, const std::shared_ptr<const Catalogue>& catalogue);
+
+// The built-in catalogue, with the file of `types`. Errors: kInvalidArgument, kNotFound.
+Result<std::shared_ptr<const Catalogue>> CatalogueOf(const Config& config);
 
 // A catalogue with AWS's rules for the names of its types, compiled once for many policies: that
 // takes longer than all the rest.

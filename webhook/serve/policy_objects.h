@@ -1,4 +1,4 @@
-// Own kinds that add to the configuration: each is a file of its own and a line in PolicyKinds.
+// Own kinds that add to the configuration: each is a function and a line in PolicyKinds.
 #ifndef TRUCE_WEBHOOK_SERVE_POLICY_OBJECTS_H_
 #define TRUCE_WEBHOOK_SERVE_POLICY_OBJECTS_H_
 
@@ -21,16 +21,6 @@ struct PolicyKind {
 
 // All of them, in the order in which objects of one age are applied.
 std::span<const PolicyKind> PolicyKinds();
-
-// NamingPolicy (naming_policy.cc): `spec` has the keys naming, rules and exemptions, as the
-// configuration file does. Only one NamingPolicy, or the file, may give `naming`; rules are
-// naming-convention and aws-name.
-Result<void> AddNamingPolicy(const OwnObject& object, Config& config);
-
-// DeclarationMapping (declaration_mapping.cc): `spec` is one item of the configuration's
-// `mappings`. A rule with chartValues is known by the object's name, of which there can be many; a
-// kind is mapped once, here or in the configuration.
-Result<void> AddDeclarationMapping(const OwnObject& object, Config& config);
 
 }  // namespace truce
 

@@ -42,8 +42,8 @@ bool SaysTheSameOfObjects(Config a, Config b) {
   return a == b;
 }
 
-PolicySource::PolicySource(std::shared_ptr<const Catalogue> catalogue, OnChange on_change)
-    : on_change_(std::move(on_change)), types_{std::move(catalogue), nullptr} {}
+PolicySource::PolicySource(std::shared_ptr<const Catalogue> catalogue, PolicyListener& listener)
+    : listener_(listener), types_{std::move(catalogue), nullptr} {}
 
 Result<EffectivePolicy> PolicySource::Build(const Config& config, const Objects& objects) const {
   auto merged = std::make_shared<Config>(config);
@@ -60,7 +60,7 @@ Result<void> PolicySource::Configure(const Config& config) {
   TRUCE_ASSIGN_OR_RETURN(const EffectivePolicy alone, Build(config, {}));
   config_ = config;
   if (objects_.empty()) {
-    on_change_(alone);
+    listener_.OnPolicy(alone);
     return {};
   }
   const std::vector<OwnObject> objects = objects_;
@@ -148,7 +148,7 @@ std::vector<OwnVerdict> PolicySource::Apply(std::span<const OwnObject> objects) 
   std::map<std::string, OwnObject> in_force;
   for (const OwnObject* object : accepted) in_force.emplace(object->uid, *object);
   in_force_ = std::move(in_force);
-  if (built.ok()) on_change_(built.value());
+  if (built.ok()) listener_.OnPolicy(built.value());
   return verdicts;
 }
 

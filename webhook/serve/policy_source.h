@@ -3,7 +3,6 @@
 #define TRUCE_WEBHOOK_SERVE_POLICY_SOURCE_H_
 
 #include <cstddef>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -29,18 +28,25 @@ struct EffectivePolicy {
 // again.
 bool SaysTheSameOfObjects(Config a, Config b);
 
+// Port: who must know which policy is in force.
+class PolicyListener {
+ public:
+  virtual ~PolicyListener() = default;
+  // Calls do not overlap. Must not call the source.
+  virtual void OnPolicy(const EffectivePolicy& policy) = 0;
+};
+
 // What holds: the configuration must be good by itself. Objects are applied on top of it, and the
 // whole is checked before it takes effect. An object that does not fit is refused, alone: its last
 // accepted version stays in force while it fits, objects accepted before (also by a server before
 // this one: their condition says it) go before new ones, and older objects before younger ones. A
 // changed configuration goes before all objects.
 //
-// Thread-safe. `on_change` is called under the lock whenever another policy is in force; it must
-// not call back.
+// Thread-safe. The listener is told, under the lock, whenever another policy is in force.
 class PolicySource final : public OwnHandler {
  public:
-  using OnChange = std::function<void(const EffectivePolicy&)>;
-  PolicySource(std::shared_ptr<const Catalogue> catalogue, OnChange on_change);
+  // `listener` must outlive it.
+  PolicySource(std::shared_ptr<const Catalogue> catalogue, PolicyListener& listener);
 
   // Takes over a configuration, with the objects known. Errors: kInvalidArgument: it is bad by
   // itself; nothing changes.
@@ -62,7 +68,7 @@ class PolicySource final : public OwnHandler {
   OwnVerdict Admit(const OwnObject& object, Objects& accepted) const;
   std::vector<OwnVerdict> Apply(std::span<const OwnObject> objects);
 
-  const OnChange on_change_;
+  PolicyListener& listener_;
   mutable std::mutex mutex_;
   mutable NamedCatalogue types_;               // under mutex_: names once they were needed
   Config config_;                              // under mutex_: without objects

@@ -6,15 +6,14 @@
 
 namespace truce {
 
-void RefusedChanges::ReportConfiguration(const ReloadOutcome& outcome) {
+bool RefusedChanges::ReportConfiguration(const ReloadOutcome& outcome) {
   switch (outcome.kind) {
-    case ReloadOutcome::Kind::kUnchanged: return;
+    case ReloadOutcome::Kind::kUnchanged: return false;
     case ReloadOutcome::Kind::kRefused:
       problems_.With([&](Problems& problems) { problems.configuration = outcome.message; });
       logger_.Log(LogLevel::kError, "configuration refused",
                   {{"message", std::string_view(outcome.message)}});
-      on_refused_(outcome.message);
-      return;
+      return true;
     case ReloadOutcome::Kind::kReloaded:
       problems_.With([](Problems& problems) { problems.configuration.clear(); });
       logger_.Log(LogLevel::kInfo, "configuration loaded", {});
@@ -22,16 +21,17 @@ void RefusedChanges::ReportConfiguration(const ReloadOutcome& outcome) {
         logger_.Log(LogLevel::kWarning, "setting needs a restart",
                     {{"key", std::string_view(key)}});
       }
-      return;
+      return false;
   }
+  return false;
 }
 
-void RefusedChanges::ReportCredentials(const std::string& problem) {
+bool RefusedChanges::ReportCredentials(const std::string& problem) {
   const std::string before = problems_.With(
       [&](Problems& problems) { return std::exchange(problems.credentials, problem); });
-  if (problem == before || problem.empty()) return;
+  if (problem == before || problem.empty()) return false;
   logger_.Log(LogLevel::kError, "credentials refused", {{"message", std::string_view(problem)}});
-  on_refused_(problem);
+  return true;
 }
 
 std::string RefusedChanges::configuration() const {

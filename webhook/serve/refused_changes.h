@@ -2,9 +2,7 @@
 #ifndef TRUCE_WEBHOOK_SERVE_REFUSED_CHANGES_H_
 #define TRUCE_WEBHOOK_SERVE_REFUSED_CHANGES_H_
 
-#include <functional>
 #include <string>
-#include <utility>
 
 #include "registry/base/guarded.h"
 #include "webhook/config/reload.h"
@@ -16,16 +14,13 @@ namespace truce {
 // Report… are for one thread; all else is thread-safe.
 class RefusedChanges final {
  public:
-  // Called with the reason of each new refusal. Must not block.
-  using OnRefused = std::function<void(const std::string&)>;
   // `logger` must outlive the object.
-  RefusedChanges(Logger& logger, OnRefused on_refused)
-      : logger_(logger), on_refused_(std::move(on_refused)) {}
+  explicit RefusedChanges(Logger& logger) : logger_(logger) {}
 
-  // What a look at the configuration file found.
-  void ReportConfiguration(const ReloadOutcome& outcome);
-  // Why the files of secrets and tokens are refused now; empty: they are taken over.
-  void ReportCredentials(const std::string& problem);
+  // What reading the configuration file again came to. True: it is refused, and that is news.
+  bool ReportConfiguration(const ReloadOutcome& outcome);
+  // Why the files of secrets and tokens are refused now; empty: they are taken over. True as above.
+  bool ReportCredentials(const std::string& problem);
 
   // Why; empty: everything is in force.
   std::string configuration() const;
@@ -40,7 +35,6 @@ class RefusedChanges final {
   };
 
   Logger& logger_;
-  const OnRefused on_refused_;
   Guarded<Problems> problems_;
 };
 

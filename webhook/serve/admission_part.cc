@@ -1,0 +1,99 @@
+#include "webhook/serve/admission_part.h"
+
+#include <chrono>
+#include <string_view>
+#include <utility>
+
+#include "webhook/admission/codec.h"
+#include "webhook/watch/watcher.h"
+
+namespace truce {
+
+AdmissionPart::AdmissionPart(std::shared_ptr<const Catalogue> catalogue, Store& store,
+                             Logger& logger, const Clock& clock)
+    : logger_(logger),
+      source_(std::move(catalogue), *this),
+      overrides_(store, clock, RandomIds(), [this](const std::vector<Override>& overrides) {
+        Publish([&](Policies& policies) { policies.overrides = overrides; });
+      }) {}
+
+void AdmissionPart::Begin(AdmissionPorts ports) {
+  service_.emplace(std::move(ports), effective().policy);
+}
+
+void AdmissionPart::OnPolicy(const EffectivePolicy& policy) {
+  Publish([&](Policies& policies) { policies.configured = policy; });
+  if (listener_ != nullptr) listener_->OnPolicy(policy);
+}
+
+// Changes the policies and hands them to the service as one.
+template <typename Change>
+void AdmissionPart::Publish(Change change) {
+  policies_.With([&](Policies& policies) {
+    change(policies);
+    if (!service_) return;
+    auto policy = std::make_shared<AdmissionPolicy>(*policies.configured.policy);
+    policy->doubt_of = [this](const Slot& slot) { return doubts_.DoubtOf(slot); };
+    if (policies.view) {
+      const ClusterView& view = *policies.view;
+      policy->watched = true;
+      policy->recovering = !view.recovery.empty();
+      policy->unlisted = {view.unlisted.begin(), view.unlisted.end()};
+      policy->unwatched = view.unwatched;
+      TakeLearned(view.learned, policy->identity);
+    }
+    auto& overrides = policy->modes.overrides;
+    overrides.insert(overrides.end(), policies.overrides.begin(), policies.overrides.end());
+    service_->SetPolicy(std::move(policy));
+    if (policies.ready && !service_->ready()) {
+      service_->SetReady(true);
+      logger_.Log(LogLevel::kInfo, "ready", {});
+    }
+  });
+}
+
+// Without them the server is stricter than it was told, never laxer.
+void AdmissionPart::LoadOverrides() {
+  constexpr std::chrono::seconds kLoadTime{10};
+  const Result<void> loaded = overrides_.Load(In(kLoadTime));
+  if (loaded.ok()) return;
+  logger_.Log(LogLevel::kError, "overrides not taken over",
+              {{"message", std::string_view(loaded.error().message)}});
+}
+
+void AdmissionPart::SetView(const ClusterView& view) {
+  Publish([&](Policies& policies) {
+    policies.view = view;
+    policies.ready = view.ready;
+  });
+}
+
+void AdmissionPart::SetReady() {
+  Publish([](Policies& policies) { policies.ready = true; });
+}
+
+EffectivePolicy AdmissionPart::effective() const {
+  return policies_.With([](const Policies& policies) { return policies.configured; });
+}
+
+std::map<GroupKind, Timestamp> AdmissionPart::unmapped() const {
+  return policies_.With([](const Policies& policies) {
+    return policies.view ? policies.view->unmapped : std::map<GroupKind, Timestamp>();
+  });
+}
+
+std::shared_ptr<const AdmissionPolicy> AdmissionPart::policy() const {
+  return service_ ? service_->policy() : nullptr;
+}
+
+Result<void> AdmissionPart::TryObject(const AdmissionRequest& review) const {
+  for (const ServedKind& kind : source_.kinds()) {
+    if (kind.group != review.kind.group || kind.kind != review.kind.kind) continue;
+    const std::optional<OwnObject> object = ReadOwnObject(kind, review.object);
+    // The API server gives each object a name and a uid before it asks.
+    if (object) return source_.Try(*object);
+  }
+  return {};
+}
+
+}  // namespace truce

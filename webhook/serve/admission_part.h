@@ -1,0 +1,86 @@
+// AdmissionPart: the admission path of a server: its service, and the policy in force, which is
+// made of the configuration, Truce's own objects, timed overrides and what the cluster shows.
+#ifndef TRUCE_WEBHOOK_SERVE_ADMISSION_PART_H_
+#define TRUCE_WEBHOOK_SERVE_ADMISSION_PART_H_
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "registry/base/guarded.h"
+#include "registry/base/result.h"
+#include "webhook/admission/service.h"
+#include "webhook/api/override_book.h"
+#include "webhook/config/config.h"
+#include "webhook/log/log.h"
+#include "webhook/serve/cluster_watch.h"
+#include "webhook/serve/policy.h"
+#include "webhook/serve/policy_source.h"
+#include "webhook/watch/doubts.h"
+
+namespace truce {
+
+// Thread-safe, but for Begin and SetListener, which are for before anything else runs.
+class AdmissionPart final : public PolicyView, private PolicyListener {
+ public:
+  // References must outlive it.
+  AdmissionPart(std::shared_ptr<const Catalogue> catalogue, Store& store, Logger& logger,
+                const Clock& clock);
+  AdmissionPart(const AdmissionPart&) = delete;
+  AdmissionPart& operator=(const AdmissionPart&) = delete;
+
+  // Takes a configuration over. Errors: as PolicySource::Configure.
+  Result<void> Configure(const Config& config) { return source_.Configure(config); }
+  // Makes the service: every answer is "unknown" until it is ready. Once, after Configure.
+  void Begin(AdmissionPorts ports);
+  // Is told of policies from now on, after the service. Null: nobody.
+  void SetListener(PolicyListener* listener) { listener_ = listener; }
+
+  // Takes over the overrides that the registry has. Once, when the store is open.
+  void LoadOverrides();
+  // What the cluster shows; once it is ready, so is the service.
+  void SetView(const ClusterView& view);
+  // No cluster is followed: the service is ready.
+  void SetReady();
+
+  AdmissionService& service() { return *service_; }
+  PolicySource& source() { return source_; }
+  OverrideBook& overrides() { return overrides_; }
+  DoubtBoard& doubts() { return doubts_; }
+  // Without overrides and what the cluster shows.
+  EffectivePolicy effective() const;
+  // As ClusterView::unmapped.
+  std::map<GroupKind, Timestamp> unmapped() const;
+
+  std::shared_ptr<const AdmissionPolicy> policy() const override;
+  bool ready() const override { return service_ && service_->ready(); }
+
+  // Whether the object of `review` could take effect beside what is in force; kinds that add
+  // nothing to the policy are good. Changes nothing; takes milliseconds. Errors: kInvalidArgument:
+  // "spec.declares[0].type: what is wrong; how to mend it".
+  Result<void> TryObject(const AdmissionRequest& review) const;
+
+ private:
+  struct Policies {
+    EffectivePolicy configured;
+    std::optional<ClusterView> view;
+    std::vector<Override> overrides;  // made while the server runs
+    bool ready = false;
+  };
+
+  void OnPolicy(const EffectivePolicy& policy) override;
+  template <typename Change>
+  void Publish(Change change);
+
+  Logger& logger_;
+  DoubtBoard doubts_;
+  Guarded<Policies> policies_;
+  std::optional<AdmissionService> service_;
+  PolicyListener* listener_ = nullptr;
+  PolicySource source_;
+  OverrideBook overrides_;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_SERVE_ADMISSION_PART_H_

@@ -1,0 +1,121 @@
+#include "webhook/serve/api_part.h"
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "webhook/admission/codec.h"
+#include "webhook/api/cluster_json.h"
+#include "webhook/api/rest/rest_agreements.h"
+#include "webhook/api/rest/rest_cluster.h"
+#include "webhook/api/rest/rest_imports.h"
+#include "webhook/api/rest/rest_overrides.h"
+#include "webhook/api/rest/rest_registry.h"
+#include "webhook/api/rest/rest_releases.h"
+#include "webhook/config/load.h"
+#include "webhook/findings/conflicts.h"
+#include "webhook/serve/detection.h"
+
+namespace truce {
+namespace {
+
+constexpr std::chrono::seconds kConflictsTime{10};
+
+Deadline MonotonicTime() { return std::chrono::steady_clock::now(); }
+
+}  // namespace
+
+Result<AccessRules> AccessRulesOf(const Config& config) {
+  AccessRules rules;
+  rules.anonymous_read = config.api_anonymous_read;
+  if (!config.api_token_file.empty()) {
+    TRUCE_ASSIGN_OR_RETURN(const std::string text, ReadConfigFile(config.api_token_file));
+    TRUCE_ASSIGN_OR_RETURN(rules.tokens, StaticTokens::Parse(text, config.api_token_file));
+  }
+  for (const std::string& client : config.api_clients) {
+    const std::size_t equals = client.rfind('=');
+    const auto role =
+        equals == std::string::npos ? std::nullopt : ApiRoleFromName(client.substr(equals + 1));
+    if (!role || equals == 0) {
+      return Error{ErrorCode::kInvalidArgument, "apiClients: '" + client +
+                                                    "' is not of the form name=role, with a role "
+                                                    "of viewer, auditor, admin"};
+    }
+    rules.clients[client.substr(0, equals)] = *role;
+  }
+  return rules;
+}
+
+ApiPart::Vouchers::Vouchers(const ClusterLink& link)
+    : cluster_tokens([&link] { return link.api(); }),
+      cluster_access([&link] { return link.api(); }),
+      tokens(cluster_tokens, MonotonicTime),
+      access(cluster_access, MonotonicTime) {}
+
+ApiPart::ApiPart(ApiPartPorts ports, const Config& config)
+    : ports_(ports),
+      denials_(ports.clock),
+      vouchers_(ports.cluster ? std::make_unique<Vouchers>(ports.cluster->link) : nullptr),
+      access_(vouchers_ ? &vouchers_->tokens : nullptr, vouchers_ ? &vouchers_->access : nullptr),
+      rest_({ports.store, ports.clock, RandomIds(), [this] { return ports_.policy.policy(); },
+             access_, denials_, ports.version,
+             [this](const std::vector<KeyText>& keys, JsonWriter& json) {
+               WriteFindingsOf(Findings(), keys, json);
+             },
+             static_cast<std::size_t>(config.check_bytes_max),
+             [this] { return DeletionsUnsent(Findings()); }}) {}
+
+Result<void> ApiPart::Configure(const Config& config) {
+  TRUCE_ASSIGN_OR_RETURN(AccessRules rules, AccessRulesOf(config));
+  access_.SetRules(std::make_shared<const AccessRules>(std::move(rules)));
+  return {};
+}
+
+Result<bool> ApiPart::SpeaksFor(const AdmissionRequest& review, std::string_view ns,
+                                Deadline deadline) {
+  Caller caller;
+  caller.kind = CallerKind::kKubernetes;
+  caller.name = review.user;
+  caller.user.name = review.user;
+  caller.user.groups.assign(review.groups.begin(), review.groups.end());
+  return access_.SpeaksFor(caller, ns, deadline);
+}
+
+std::vector<HttpRoute> ApiPart::Routes() {
+  std::vector<HttpRoute> routes = rest_.Routes();
+  const OperationPorts operations{rest_, ports_.store, ports_.clock, RandomIds()};
+  for (const std::vector<HttpRoute>& more :
+       {OverrideRoutes(rest_, ports_.overrides), ShareRoutes(operations),
+        TransferRoutes(operations), ImportRoutes(operations), ReleaseRoutes(operations),
+        RegistryRoutes(operations)}) {
+    routes.insert(routes.end(), more.begin(), more.end());
+  }
+  return routes;
+}
+
+std::vector<LiveFinding> ApiPart::Findings() const {
+  return ports_.cluster ? ports_.cluster->reports.Findings() : std::vector<LiveFinding>();
+}
+
+ClusterPorts ApiPart::Cluster() const {
+  ClusterPorts ports;
+  ports.conflicts = [this](const KeyText& after, std::size_t limit) -> Result<ConflictPage> {
+    ConflictPage page;
+    const auto look = [&](const Facts& facts) { page = ConflictsAfter(facts, after, limit); };
+    TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, In(kConflictsTime)));
+    return page;
+  };
+  if (!ports_.cluster) return ports;
+  ports.reports = &ports_.cluster->reports;
+  ports.controls = &ports_.cluster->controls;
+  return ports;
+}
+
+std::vector<HttpRoute> ApiPart::OperatorClusterRoutes() const { return ClusterRoutes(Cluster()); }
+
+std::vector<HttpRoute> ApiPart::PublicClusterRoutes() const {
+  return ClusterReadRoutes(rest_, Cluster());
+}
+
+}  // namespace truce

@@ -1,0 +1,91 @@
+// ApiPart: the REST API of a server and who may call it, from settings to routes.
+#ifndef TRUCE_WEBHOOK_SERVE_API_PART_H_
+#define TRUCE_WEBHOOK_SERVE_API_PART_H_
+
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "webhook/api/auth/cached_reviews.h"
+#include "webhook/api/auth/cluster_reviews.h"
+#include "webhook/api/cluster_routes.h"
+#include "webhook/api/indexed_store.h"
+#include "webhook/api/override_book.h"
+#include "webhook/api/rest/rest_api.h"
+#include "webhook/config/config.h"
+#include "webhook/serve/policy.h"
+
+namespace truce {
+
+struct AdmissionRequest;
+
+// Who may call the API. Errors: kInvalidArgument, and those of the file of tokens.
+Result<AccessRules> AccessRulesOf(const Config& config);
+
+// The cluster that a server follows.
+struct FollowedCluster {
+  const ClusterLink& link;  // who vouches for Kubernetes tokens
+  ClusterReports& reports;
+  WatchControls& controls;
+};
+
+// References must outlive it.
+struct ApiPartPorts {
+  IndexedStore& store;
+  const Clock& clock;
+  OverrideBook& overrides;
+  const PolicyView& policy;
+  std::optional<FollowedCluster> cluster;
+  std::string_view version;
+};
+
+// Thread-safe but for Configure, which is for one thread.
+class ApiPart final {
+ public:
+  // Nobody may call before Configure.
+  ApiPart(ApiPartPorts ports, const Config& config);
+  ApiPart(const ApiPart&) = delete;
+  ApiPart& operator=(const ApiPart&) = delete;
+
+  // Takes over who may call, from the settings and the token file. On an error nothing changes.
+  // Errors: kInvalidArgument, kNotFound, kUnavailable.
+  Result<void> Configure(const Config& config);
+
+  // Reviews report here.
+  DenialBook& denials() { return denials_; }
+  const RestApi& rest() const { return rest_; }
+  // What the API listener and the operator socket answer alike.
+  std::vector<HttpRoute> Routes();
+  // The cluster's: all that the operator socket answers, and of that what the API listener does.
+  std::vector<HttpRoute> OperatorClusterRoutes() const;
+  std::vector<HttpRoute> PublicClusterRoutes() const;
+
+  // Whether the user of `review` speaks for namespace `ns`. Errors: kUnavailable,
+  // kDeadlineExceeded, kResourceExhausted.
+  Result<bool> SpeaksFor(const AdmissionRequest& review, std::string_view ns, Deadline deadline);
+
+ private:
+  // Who vouches for Kubernetes tokens, and says what their users may do.
+  struct Vouchers {
+    explicit Vouchers(const ClusterLink& link);
+
+    ClusterTokenReviewer cluster_tokens;
+    ClusterAccessReviewer cluster_access;
+    CachedTokenReviewer tokens;
+    CachedAccessReviewer access;
+  };
+
+  ClusterPorts Cluster() const;
+  std::vector<LiveFinding> Findings() const;
+
+  const ApiPartPorts ports_;
+  DenialBook denials_;
+  const std::unique_ptr<Vouchers> vouchers_;  // null: nobody vouches
+  ApiAccess access_;
+  RestApi rest_;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_SERVE_API_PART_H_

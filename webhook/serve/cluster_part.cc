@@ -1,0 +1,153 @@
+#include "webhook/serve/cluster_part.h"
+
+#include <chrono>
+#include <string_view>
+#include <utility>
+
+#include "certs/trust.h"
+#include "policies/rule_case.h"
+#include "webhook/publish/webhook_repair.h"
+
+namespace truce {
+namespace {
+
+// How long readiness waits for the status of Truce's own objects to be written.
+constexpr std::chrono::seconds kSettleTime{5};
+
+ReconcileRules RulesOf(const EffectivePolicy& policy) {
+  ReconcileRules rules;
+  rules.catalogue = policy.policy->catalogue;
+  rules.identity = policy.policy->identity;
+  rules.parties = policy.policy->parties;
+  rules.reservation_ttl =
+      std::chrono::duration_cast<std::chrono::seconds>(policy.config->reservation_ttl);
+  rules.settle_time = policy.config->settle_time;
+  return rules;
+}
+
+}  // namespace
+
+ClusterPart::ClusterPart(ClusterPartPorts ports)
+    : ports_(ports),
+      watch_({ports.store, ports.clock, ports.logger, ports.health, ports.admission.doubts(), *this,
+              ports.config.Current()->cluster_id, ports.config.Current()->data_dir}),
+      sink_(watch_.inbox(), ports.config.Current()->cluster_id, [this] { watch_.Wake(); }),
+      detection_({ports.store, ports.clock, ports.logger, watch_, ports.admission, *this,
+                  ports.config.Current()->cluster_id}),
+      grants_({ports.store, ports.clock, ports.admission, ports.config.Current()->cluster_id}),
+      checks_({ports.store, ports.clock, ports.admission, watch_}),
+      own_({ports.clock, watch_, *this}, {&ports.admission.source(), &checks_, &grants_}) {
+  const EffectivePolicy present = ports_.admission.effective();
+  rules_of_ = present.config;
+  watch_.SetRules(RulesOf(present));
+  ports_.admission.SetListener(this);
+}
+
+ClusterPart::~ClusterPart() { Stop(); }
+
+Result<void> ClusterPart::Start(ServerSettings server) {
+  begun_ = std::chrono::steady_clock::now();
+  std::vector<FollowedKind> others = DetectorKinds(ports_.config.Current()->webhook_configuration);
+  for (FollowedKind& kind : own_.kinds()) others.push_back(std::move(kind));
+  TRUCE_RETURN_IF_ERROR(watch_.Start(std::move(server), {std::move(others), *this}));
+  detection_.Start();
+  return {};
+}
+
+void ClusterPart::Stop() {
+  // They ask the cluster by what ends with the watch.
+  own_.Stop();
+  detection_.Stop();
+  watch_.Stop();
+}
+
+void ClusterPart::TellRefused(const std::string& problem) {
+  detection_.TellRefused(ports_.config.Current()->webhook_configuration, problem);
+}
+
+void ClusterPart::OnPolicy(const EffectivePolicy& policy) {
+  if (!SaysTheSameOfObjects(*rules_of_, *policy.config)) watch_.SetRules(RulesOf(policy));
+  rules_of_ = policy.config;
+  ports_.credentials.Wake();
+}
+
+void ClusterPart::OnView(const ClusterView& view) {
+  const bool was_ready = ports_.admission.ready();
+  // The first review is judged by the policies that are there.
+  if (view.ready && !was_ready) own_.Settle(In(kSettleTime));
+  ports_.admission.SetView(view);
+  if (!view.ready || was_ready) return;
+  detection_.SetReady(std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::chrono::steady_clock::now() - begun_));
+}
+
+void ClusterPart::OnVerdict(const OwnObject& object, const OwnVerdict& verdict) {
+  ports_.logger.Log(verdict.accepted ? LogLevel::kInfo : LogLevel::kError,
+                    verdict.accepted ? "object taken over" : "object refused",
+                    {{"object", std::string_view(object.Label())},
+                     {"message", std::string_view(verdict.message)}});
+}
+
+void ClusterPart::OnTrouble(const std::string& message) {
+  ports_.logger.Log(LogLevel::kWarning, "status cannot be written",
+                    {{"message", std::string_view(message)}});
+}
+
+void ClusterPart::OnSighted(const Sighting& sighting) {
+  detection_.OnSighted(sighting);
+  own_.OnSighted(sighting);
+}
+
+void ClusterPart::OnGone(const Uid& uid, const Slot& slot) {
+  detection_.OnGone(uid, slot);
+  own_.OnGone(uid, slot);
+}
+
+void ClusterPart::OnKindState(const KindStatus& status) {
+  detection_.OnKindState(status);
+  own_.OnKindState(status);
+}
+
+void ClusterPart::OnOther(const FollowedKind& kind, Value object, bool gone) {
+  detection_.OnOther(kind, object, gone);
+  own_.OnOther(kind, object, gone);
+}
+
+Surroundings ClusterPart::Around() const {
+  const auto policy = ports_.admission.policy();
+  const auto config = ports_.config.Current();
+  const auto access = ports_.credentials.access();
+  Surroundings around;
+  around.cluster = config->cluster_id;
+  around.catalogue = policy->catalogue;
+  around.mappings = policy->identity.mappings;
+  around.webhook.name = config->webhook_configuration;
+  around.webhook.paths = AdmissionPaths(*access);
+  const bool shows_itself = access->client_certificate || access->bearer || access->loopback;
+  around.webhook.secret_alone = !shows_itself && !config->accept_secret_in_errors;
+  around.webhook.statuses_deny = policy->status_guarded;
+  if (policy->status_entry) {
+    around.webhook.status = StatusConditions(policy->providers, policy->restorers);
+  }
+  around.webhook.trusts = [pair = ports_.credentials.certificates().Current().pair](
+                              std::string_view bundle) { return BundleTrusts(bundle, *pair); };
+  around.unmapped = ports_.admission.unmapped();
+  for (auto& [kind, since] : around.unmapped) since += config->settle_time;
+  around.account_parties = policy->account_parties;
+  for (const auto& [config_name, account] : policy->identity.accounts) {
+    around.accounts.insert(account);
+  }
+  around.mode_of = [policy](const TypeSpec& type) {
+    const ObjectFacts nobody;
+    const RuleCase c{.policy = policy.get(),
+                     .object = &nobody,
+                     .root = &nobody.slot,
+                     .now = SystemClock().Now()};
+    return ModeIn(c, Rule::kDuplicateOwnership,
+                  {.type = type.name, .sure = type.certainty == Certainty::kResearched})
+        .mode;
+  };
+  return around;
+}
+
+}  // namespace truce

@@ -1,0 +1,94 @@
+// ClusterPart: the cluster's side of a server: the watch, what it finds, and Truce's own objects.
+#ifndef TRUCE_WEBHOOK_SERVE_CLUSTER_PART_H_
+#define TRUCE_WEBHOOK_SERVE_CLUSTER_PART_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "registry/base/result.h"
+#include "webhook/config/reload.h"
+#include "webhook/log/log.h"
+#include "webhook/metrics/health.h"
+#include "webhook/metrics/metrics.h"
+#include "webhook/publish/own_objects.h"
+#include "webhook/serve/admission_part.h"
+#include "webhook/serve/cluster_watch.h"
+#include "webhook/serve/credentials.h"
+#include "webhook/serve/detection.h"
+#include "webhook/serve/ownership_checks.h"
+#include "webhook/serve/ownership_grants.h"
+#include "webhook/serve/sinks.h"
+
+namespace truce {
+
+// References must outlive the object.
+struct ClusterPartPorts {
+  const ConfigHolder& config;
+  IndexedStore& store;
+  AdmissionPart& admission;
+  Credentials& credentials;
+  Health& health;  // its part "cluster"
+  Logger& logger;
+  const Clock& clock;
+};
+
+// Thread-safe, but for Start and Stop, which are for one thread.
+class ClusterPart final : private PolicyListener,
+                          private ViewListener,
+                          private OwnListener,
+                          private DetectionHost,
+                          private SightObserver {
+ public:
+  explicit ClusterPart(ClusterPartPorts ports);
+  ~ClusterPart() override;
+  ClusterPart(const ClusterPart&) = delete;
+  ClusterPart& operator=(const ClusterPart&) = delete;
+
+  // Connects and begins to watch; reviews are ready once all is listed. Once, when the store is
+  // open. Errors: as ClusterWatch::Start.
+  Result<void> Start(ServerSettings server);
+  // Ends all that asks the cluster or is told by it. Reviews have ended. Idempotent.
+  void Stop();
+
+  // Who must hear of reviews.
+  std::vector<ReviewSink*> sinks() { return {&sink_, &detection_.refusals()}; }
+  OwnershipChecks& checks() { return checks_; }
+  const ClusterLink& link() const { return watch_; }
+  ClusterReports& reports() { return detection_; }
+  WatchControls& controls() { return watch_; }
+
+  // The configuration's file was taken over: objects are tried with it again.
+  void Refresh() { own_.Refresh(); }
+  // Writes an Event about a change that was refused. Never blocks.
+  void TellRefused(const std::string& problem);
+  void WriteMetrics(MetricWriter& writer) const { detection_.WriteMetrics(writer); }
+
+ private:
+  void OnPolicy(const EffectivePolicy& policy) override;
+  void OnView(const ClusterView& view) override;
+  void OnVerdict(const OwnObject& object, const OwnVerdict& verdict) override;
+  void OnTrouble(const std::string& message) override;
+  Surroundings Around() const override;
+  void OnWebhookChanged() override { ports_.credentials.Wake(); }
+  // What the watch sees is told to the detectors, then to the own objects.
+  void OnSighted(const Sighting& sighting) override;
+  void OnGone(const Uid& uid, const Slot& slot) override;
+  void OnKindState(const KindStatus& status) override;
+  void OnOther(const FollowedKind& kind, Value object, bool gone) override;
+
+  const ClusterPartPorts ports_;
+  std::shared_ptr<const Config> rules_of_;  // what the watch's rules were made of
+  Deadline begun_{};
+  // In the order in which they are told by the one below; ended the other way round.
+  ClusterWatch watch_;
+  WatchSink sink_;
+  Detection detection_;
+  OwnershipGrants grants_;
+  OwnershipChecks checks_;
+  OwnObjects own_;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_SERVE_CLUSTER_PART_H_

@@ -1,0 +1,396 @@
+#include "webhook/serve/cluster_watch.h"
+
+#include <string_view>
+#include <utility>
+
+#include "registry/base/text.h"
+#include "webhook/kube/backoff.h"
+#include "webhook/serve/registry_memory.h"
+#include "webhook/wire/json_reader.h"
+
+namespace truce {
+namespace {
+
+constexpr std::chrono::seconds kOpeningCallTime{10};  // of one call of the API server while opening
+constexpr std::chrono::seconds kOpenedStoreTime{30};  // a registry that was just opened may be slow
+constexpr std::chrono::seconds kControlTime{8};       // commands wait ten for an answer
+constexpr std::chrono::milliseconds kViewInterval{1000};
+constexpr std::chrono::milliseconds kFirstViewInterval{50};  // until ready
+constexpr std::string_view kLeaseNamespace = "kube-system";
+
+Error Unreachable(const ServerSettings& server, const ApiError& error) {
+  return {ErrorCode::kUnavailable, "the API server (" + server.origin + ") cannot be used: " +
+                                       std::string(Name(error.kind)) + ": " + error.message};
+}
+
+// Reads from the registry whether and why Truce is in recovery mode.
+std::string RecoveryReason(const Store& store, const std::string& before) {
+  const auto state = ReadRecovery(store, In(kOpenedStoreTime));
+  if (!state.ok()) return before;
+  return state.value() ? state.value()->reason : std::string();
+}
+
+// Types that `status` speaks of.
+void AddTypes(const KindStatus& status, const ReconcileRules& rules, std::set<std::string>& types) {
+  const GroupKind kind = status.kind.group_kind();
+  if (const KindEntry* entry = rules.catalogue->FindKind(kind.group, kind.kind)) {
+    types.insert(entry->type->name);
+  }
+  for (const MappingRule& rule : rules.identity.mappings.Of(kind.group, kind.kind)) {
+    for (const MappedResource& resource : rule.declares) types.insert(resource.type);
+  }
+}
+
+// What the watcher says of itself at one moment.
+struct WatcherReport {
+  bool ready = false;
+  bool resynced = false;
+  WatcherStatus status;
+  std::map<std::string, bool> unlisted;
+  std::set<GroupKind> unwatched;
+  std::map<GroupKind, Timestamp> unmapped;
+};
+
+WatcherReport ReportOf(Watcher& watcher, Moment now) {
+  WatcherReport report;
+  report.ready = watcher.ready();
+  report.resynced = watcher.resynced();
+  report.status = watcher.status();
+  if (!report.ready) return report;
+  report.unwatched = watcher.Unwatched();
+  report.unmapped = watcher.unmapped();
+  std::set<std::string> types;
+  for (const KindStatus& status : watcher.Kinds()) {
+    if (!status.listed) AddTypes(status, watcher.reconciler().rules(), types);
+  }
+  for (const std::string& type : types) {
+    const Watcher::Known known = watcher.KnownFor(now, type);
+    if (known != Watcher::Known::kYes) {
+      report.unlisted.emplace(type, known == Watcher::Known::kOver);
+    }
+  }
+  return report;
+}
+
+std::string Progress(const WatcherStatus& status) {
+  if (!status.discovery_problem.empty()) return "discovery: " + status.discovery_problem;
+  if (!status.store_problem.empty()) return "store: " + status.store_problem;
+  return "listing " + std::to_string(status.followed) + " kinds";
+}
+
+BrakeView BrakeOf(Watcher& watcher) {
+  BrakeView view;
+  const ReconcileStatus status = watcher.reconciler().status();
+  view.nominated = status.nominated;
+  view.held_back = status.held_back;
+  for (const KindStatus& kind : watcher.Kinds()) {
+    if (kind.frozen.empty()) continue;
+    const GroupKind named = kind.kind.group_kind();
+    view.frozen.push_back({KindForPeople(named.kind, named.group), kind.frozen});
+  }
+  std::map<GroupKind, BrakeView::Waiting> waiting;
+  for (const auto& [kind, since] : watcher.reconciler().absence().WaitForSecondList()) {
+    waiting[kind] = {KindForPeople(kind.kind, kind.group), 0, since};
+  }
+  for (const auto& [uid, nomination] : watcher.reconciler().absence().nominations()) {
+    const auto found = waiting.find(GroupKindOf(nomination.slot));
+    if (found != waiting.end()) ++found->second.objects;
+  }
+  for (auto& [kind, one] : waiting) view.waiting.push_back(std::move(one));
+  return view;
+}
+
+}  // namespace
+
+ClusterWatch::ClusterWatch(ClusterWatchPorts ports) : ports_(std::move(ports)) {}
+
+Result<void> ClusterWatch::Start(ServerSettings server, ClusterWatchers watchers) {
+  server_ = std::move(server);
+  others_ = std::move(watchers.others);
+  observer_ = &watchers.observer;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    learned_.accounts = rules_.identity.accounts;
+  }
+  ports_.health.SetNotReady("cluster", "connecting");
+  const Result<void> opened = Open();
+  if (!opened.ok() && opened.error().code != ErrorCode::kUnavailable &&
+      opened.error().code != ErrorCode::kDeadlineExceeded) {
+    return opened.error();
+  }
+  if (!opened.ok()) Report(opened.error().message);
+  keeper_ = std::thread([this] { Keep(); });
+  return {};
+}
+
+ClusterWatch::~ClusterWatch() { Stop(); }
+
+void ClusterWatch::Stop() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  if (keeper_.joinable()) keeper_.join();
+  if (engine_ != nullptr) engine_->Stop();
+  streams_.reset();  // calls the engine until it is gone
+}
+
+void ClusterWatch::SetRules(ReconcileRules rules) {
+  Engine* running = nullptr;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    rules_ = rules;
+    running = engine_.get();
+  }
+  if (running == nullptr) return;
+  // Not waited for: it is done in order with everything else.
+  const Result<void> asked = running->Ask(
+      [rules = std::move(rules)](Watcher& watcher, Moment now) { watcher.SetRules(now, rules); },
+      In(std::chrono::milliseconds(0)));
+  static_cast<void>(asked);
+}
+
+void ClusterWatch::Wake() {
+  if (Engine* running = engine()) running->Wake();
+}
+
+Result<void> ClusterWatch::Ask(Engine::Work work, Deadline deadline) {
+  if (Engine* running = engine()) return running->Ask(std::move(work), deadline);
+  return Error{ErrorCode::kUnavailable, "the cluster was not reached yet"};
+}
+
+ClusterApi* ClusterWatch::api() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return engine_ == nullptr || stopping_ ? nullptr : api_.get();
+}
+
+Engine* ClusterWatch::engine() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return engine_.get();
+}
+
+// May be repeated until it succeeds.
+Result<void> ClusterWatch::Open() {
+  if (session_ == nullptr) {
+    TRUCE_ASSIGN_OR_RETURN(session_, ServerSession::Open(server_, ports_.clock, {}));
+  }
+  if (api_ == nullptr) {
+    auto api = MakeApiClient(session_, {});
+    const std::lock_guard<std::mutex> lock(mutex_);
+    api_ = std::move(api);
+  }
+  TRUCE_RETURN_IF_ERROR(Bind(*api_));
+  TRUCE_RETURN_IF_ERROR(CompareWithMemory(*api_));
+  return Watch();
+}
+
+Result<void> ClusterWatch::Bind(ClusterApi& api) {
+  const ServedKind kind{"", "v1", "Namespace", "namespaces", false};
+  const ApiResult<std::string> answer = api.Get(kind, "", "kube-system", In(kOpeningCallTime));
+  if (!answer.ok()) return Unreachable(server_, answer.error());
+  JsonReader reader;
+  TRUCE_ASSIGN_OR_RETURN(const Document document, reader.Read(answer.value()));
+  const Uid uid{std::string(document.root().Child("metadata").Child("uid").text())};
+  if (uid.text.empty()) {
+    return Error{ErrorCode::kUnavailable, "the API server (" + server_.origin +
+                                              ") gave its kube-system namespace without a uid"};
+  }
+  return BindCluster(ports_.store, ports_.cluster, uid, In(kOpenedStoreTime));
+}
+
+// A registry that is older than what is remembered of it, or another one, may be behind the
+// cluster.
+Result<void> ClusterWatch::CompareWithMemory(ClusterApi& api) {
+  if (remembered_) return {};
+  LeaseMemory lease(api, std::string(kLeaseNamespace), ports_.cluster);
+  const auto of_lease = lease.Read(In(kOpeningCallTime));
+  TRUCE_ASSIGN_OR_RETURN(const StoreMark present,
+                         CountStart(ports_.store, ids_, In(kOpenedStoreTime)));
+  Behind behind = CompareMarks(present, ReadMarkFile(ports_.data_dir));
+  if (behind == Behind::kNo && of_lease.ok()) behind = CompareMarks(present, of_lease.value());
+  if (behind != Behind::kNo) {
+    const std::string reason = behind == Behind::kOlder
+                                   ? "the registry is older than what is remembered of it"
+                                   : "the cluster remembers another registry";
+    TRUCE_RETURN_IF_ERROR(
+        Administer([reason](Ledger& ledger) { EnterRecovery(reason, "server", ledger); },
+                   In(kOpenedStoreTime)));
+    ports_.logger.Log(LogLevel::kWarning, "recovery mode", {{"reason", std::string_view(reason)}});
+  }
+  TRUCE_RETURN_IF_ERROR(WriteMarkFile(ports_.data_dir, present));
+  const std::optional<ApiError> failed = lease.Write(present, In(kOpeningCallTime));
+  if (failed || !of_lease.ok()) {
+    // The file remembers too: only a registry that was lost with its volume goes unnoticed.
+    const ApiError& error = failed ? *failed : of_lease.error();
+    ports_.logger.Log(
+        LogLevel::kWarning, "lease cannot be used",
+        {{"namespace", kLeaseNamespace}, {"message", std::string_view(error.message)}});
+  }
+  remembered_ = true;
+  return {};
+}
+
+Result<void> ClusterWatch::Watch() {
+  WatcherOptions options;
+  options.others = others_;
+  options.seed = std::hash<std::string>()(session_->settings().origin + ports_.cluster);
+  WatcherPorts ports{{ports_.store, ports_.clock, ids_, [] { return In(kOpenedStoreTime); },
+                      observer_, &ports_.doubts},
+                     &inbox_,
+                     [this](const LearnedIdentity& learned) {
+                       {
+                         const std::lock_guard<std::mutex> lock(mutex_);
+                         learned_ = learned;
+                         view_due_ = true;
+                       }
+                       changed_.notify_all();
+                     }};
+  const std::lock_guard<std::mutex> lock(mutex_);
+  auto watcher = std::make_unique<Watcher>(std::move(ports), rules_, std::move(options));
+  auto engine = std::make_unique<Engine>(std::move(watcher), *api_, EngineOptions{});
+  TRUCE_ASSIGN_OR_RETURN(streams_, StartWatchClient(session_, *engine, {}));
+  engine_ = std::move(engine);
+  engine_->Start(*streams_);
+  return {};
+}
+
+void ClusterWatch::Keep() {
+  Backoff backoff({}, std::hash<std::string>()(ports_.cluster));
+  while (engine() == nullptr) {
+    if (!Sleep(backoff.Next())) return;
+    const Result<void> opened = Open();
+    if (!opened.ok()) Report(opened.error().message);
+  }
+  do {
+    TellView();
+  } while (Sleep(view_.ready ? kViewInterval : kFirstViewInterval));
+}
+
+// False: it is time to end.
+bool ClusterWatch::Sleep(std::chrono::milliseconds time) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  changed_.wait_for(lock, time, [&] { return stopping_ || view_due_; });
+  view_due_ = false;
+  return !stopping_;
+}
+
+void ClusterWatch::TellView() {
+  const auto report = std::make_shared<WatcherReport>();
+  const Result<void> asked =
+      Ask([report](Watcher& watcher, Moment now) { *report = ReportOf(watcher, now); },
+          In(kOpenedStoreTime));
+  if (!asked.ok()) return;
+  Report(report->ready ? std::string() : Progress(report->status));
+  NoteRecovery(report->resynced);
+  if (const ReconcileStatus& reconcile = report->status.reconcile; reconcile.breaches > breaches_) {
+    breaches_ = reconcile.breaches;
+    ports_.logger.Log(LogLevel::kError, "what the watch saw was left out",
+                      {{"message", std::string_view(reconcile.breach)},
+                       {"total", static_cast<std::int64_t>(breaches_)}});
+  }
+  ClusterView view;
+  view.ready = report->ready;
+  view.recovery = recovery_;
+  view.unlisted = std::move(report->unlisted);
+  view.unwatched = std::move(report->unwatched);
+  view.unmapped = std::move(report->unmapped);
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    view.learned = learned_;
+  }
+  if (view_told_ && view == view_) return;
+  if (view.ready && !view_.ready) {
+    ports_.logger.Log(
+        LogLevel::kInfo,
+        report->status.crossplane ? "cluster followed" : "cluster followed: it has no Crossplane",
+        {{"kinds", static_cast<std::int64_t>(report->status.followed)},
+         {"failing", static_cast<std::int64_t>(report->status.failing)}});
+  }
+  view_ = std::move(view);
+  view_told_ = true;
+  ports_.listener.OnView(view_);
+}
+
+void ClusterWatch::NoteRecovery(bool resynced) {
+  recovery_ = RecoveryReason(ports_.store, recovery_);
+  if (recovery_.empty() || !resynced) return;
+  const Result<void> noted =
+      Administer([](Ledger& ledger) { NoteResynced(ledger); }, In(kOpenedStoreTime));
+  if (noted.ok()) recovery_ = RecoveryReason(ports_.store, recovery_);
+}
+
+// Each problem is told once.
+void ClusterWatch::Report(const std::string& problem) {
+  if (problem.empty()) {
+    ports_.health.SetReady("cluster");
+  } else {
+    ports_.health.SetNotReady("cluster", problem);
+  }
+  if (problem != problem_ && !problem.empty() && !problem.starts_with("listing ")) {
+    ports_.logger.Log(LogLevel::kWarning, "cluster is not ready",
+                      {{"message", std::string_view(problem)}});
+  }
+  problem_ = problem;
+}
+
+Result<RecoveryView> ClusterWatch::Recovery() const {
+  TRUCE_ASSIGN_OR_RETURN(const auto state, ReadRecovery(ports_.store, In(kControlTime)));
+  if (!state) return RecoveryView();
+  return RecoveryView{true, state->reason, state->since, state->resynced};
+}
+
+// In one transaction, settings and audit only.
+Result<void> ClusterWatch::Administer(const std::function<void(Ledger&)>& change,
+                                      Deadline deadline) {
+  // By value: the store may still run it when our time is over.
+  const auto decide = [this, change](const Facts& facts) {
+    const PartyRules parties;
+    Ledger ledger(facts, ports_.clock.Now(), ids_, parties);
+    change(ledger);
+    return ledger.Take();
+  };
+  return ports_.store.Apply({}, decide, deadline);
+}
+
+Result<RecoveryView> ClusterWatch::StartRecovery(const std::string& reason) {
+  TRUCE_RETURN_IF_ERROR(Administer(
+      [reason](Ledger& ledger) { EnterRecovery(reason, "operator", ledger); }, In(kControlTime)));
+  TRUCE_RETURN_IF_ERROR(
+      Ask([](Watcher& watcher, Moment now) { watcher.Resync(now); }, In(kControlTime)));
+  return Recovery();
+}
+
+Result<RecoveryView> ClusterWatch::EndRecovery(bool force) {
+  const auto end = std::make_shared<RecoveryEnd>(RecoveryEnd::kNotEntered);
+  TRUCE_RETURN_IF_ERROR(Administer(
+      [=](Ledger& ledger) { *end = FinishRecovery("operator", force, ledger); }, In(kControlTime)));
+  if (*end == RecoveryEnd::kNotEntered) {
+    return Error{ErrorCode::kConflict, "not in recovery mode"};
+  }
+  if (*end == RecoveryEnd::kNotResynced) {
+    return Error{ErrorCode::kConflict,
+                 "the full resync is not done yet: wait for it, or finish with force"};
+  }
+  return Recovery();
+}
+
+Result<BrakeView> ClusterWatch::Brake() {
+  const auto view = std::make_shared<BrakeView>();
+  TRUCE_RETURN_IF_ERROR(
+      Ask([view](Watcher& watcher, Moment) { *view = BrakeOf(watcher); }, In(kControlTime)));
+  return *view;
+}
+
+Result<std::uint64_t> ClusterWatch::ReleaseBrake(const std::optional<GroupKind>& kind,
+                                                 const std::string& reason) {
+  const auto released = std::make_shared<std::optional<Result<std::size_t>>>();
+  TRUCE_RETURN_IF_ERROR(
+      Ask([=](Watcher& watcher,
+              Moment now) { *released = watcher.ReleaseBrake(now, kind, "operator", reason); },
+          In(kControlTime)));
+  TRUCE_ASSIGN_OR_RETURN(const std::size_t count, std::move(**released));
+  return std::uint64_t{count};
+}
+
+}  // namespace truce

@@ -1,0 +1,154 @@
+// ClusterWatch: the server's connection to its cluster: checks whose cluster it is, keeps the watch
+// running, says what the admission path must know of it, and lets operators steer it.
+#ifndef TRUCE_WEBHOOK_SERVE_CLUSTER_WATCH_H_
+#define TRUCE_WEBHOOK_SERVE_CLUSTER_WATCH_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "registry/base/result.h"
+#include "registry/ownership/ids.h"
+#include "registry/ownership/ledger.h"
+#include "registry/store/store.h"
+#include "webhook/api/cluster_routes.h"
+#include "webhook/kube/api_client.h"
+#include "webhook/kube/session.h"
+#include "webhook/kube/watch_client.h"
+#include "webhook/log/log.h"
+#include "webhook/metrics/health.h"
+#include "webhook/watch/engine.h"
+#include "webhook/watch/recovery.h"
+#include "webhook/watch/watcher.h"
+
+namespace truce {
+
+// What reviews must know of the cluster. A value.
+struct ClusterView {
+  bool ready = false;  // every kind was attempted once
+  LearnedIdentity learned;
+  std::string recovery;  // not empty: recovery mode, and why
+  // Types of which a served kind was not listed yet: whether a key is free is not known. True: not
+  // for longer than the grace, so that it is only warned of.
+  std::map<std::string, bool> unlisted;
+  // Kinds that cannot be read now (Watcher::Unwatched), and of them those without mapping rule.
+  std::set<GroupKind> unwatched;
+  std::map<GroupKind, Timestamp> unmapped;
+
+  bool operator==(const ClusterView&) const = default;
+};
+
+// Port: who must know the view. Called on the watch's own thread whenever it differs from the last
+// one told.
+class ViewListener {
+ public:
+  virtual ~ViewListener() = default;
+  virtual void OnView(const ClusterView& view) = 0;
+};
+
+// References must outlive the object.
+struct ClusterWatchPorts {
+  Store& store;
+  const Clock& clock;
+  Logger& logger;
+  Health& health;  // its part "cluster"
+  DoubtBoard& doubts;
+  ViewListener& listener;
+  std::string cluster;   // cluster id
+  std::string data_dir;  // the registry's mark is kept there, beside the registry
+};
+
+// What is to be watched beside what the rules say, and who is told of all.
+struct ClusterWatchers {
+  std::vector<FollowedKind> others;
+  SightObserver& observer;
+};
+
+// Thread-safe. Runs from Start to Stop.
+class ClusterWatch final : public ClusterLink, public WatchControls {
+ public:
+  explicit ClusterWatch(ClusterWatchPorts ports);
+  ~ClusterWatch() override;
+  ClusterWatch(const ClusterWatch&) = delete;
+  ClusterWatch& operator=(const ClusterWatch&) = delete;
+
+  // Connects once. A cluster that cannot be reached is no error: it is tried again until it
+  // answers, and until then nothing is ready. Once, when the store is open and the rules are set.
+  // Blocks for at most 15 s.
+  // Errors: kConflict (the registry belongs to another cluster), kInvalidArgument (`server` names
+  // bad
+  //   or missing files), those of the store.
+  Result<void> Start(ServerSettings server, ClusterWatchers watchers);
+  // Ends all threads. What api() gave lives as long as this object. Idempotent; for one thread.
+  void Stop();
+
+  // What is recorded is read by these from now on: it is all listed again. The accounts in `rules`
+  // are the configured ones.
+  void SetRules(ReconcileRules rules);
+  // What reviews say to the watch; to be woken then.
+  ReviewInbox& inbox() { return inbox_; }
+  void Wake();
+
+  ClusterApi* api() const override;
+
+  Result<RecoveryView> Recovery() const override;
+  Result<RecoveryView> StartRecovery(const std::string& reason) override;
+  Result<RecoveryView> EndRecovery(bool force) override;
+  Result<BrakeView> Brake() override;
+  Result<std::uint64_t> ReleaseBrake(const std::optional<GroupKind>& kind,
+                                     const std::string& reason) override;
+
+ private:
+  Result<void> Open();
+  Result<void> Bind(ClusterApi& api);
+  Result<void> CompareWithMemory(ClusterApi& api);
+  Result<void> Watch();
+  Engine* engine() const;
+  void Keep();
+  bool Sleep(std::chrono::milliseconds time);
+  void TellView();
+  void NoteRecovery(bool resynced);
+  void Report(const std::string& problem);
+  // Runs `work` between two steps of the watch. Errors: kUnavailable (the cluster was not reached
+  // yet, or the server ends), kDeadlineExceeded.
+  Result<void> Ask(Engine::Work work, Deadline deadline);
+  Result<void> Administer(const std::function<void(Ledger&)>& change, Deadline deadline);
+
+  const ClusterWatchPorts ports_;
+  const IdSource ids_ = RandomIds();
+  ReviewInbox inbox_;
+  ServerSettings server_;  // of Start, as the next two
+  std::vector<FollowedKind> others_;
+  SightObserver* observer_ = nullptr;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stopping_ = false;            // under mutex_
+  bool view_due_ = false;            // under mutex_: tell it now
+  ReconcileRules rules_;             // under mutex_; as given last
+  LearnedIdentity learned_;          // under mutex_
+  std::unique_ptr<ClusterApi> api_;  // set once, under mutex_
+  std::unique_ptr<Engine> engine_;   // set once, under mutex_
+  std::unique_ptr<WatchStreams> streams_;
+  std::shared_ptr<ServerSession> session_;
+
+  // Of Start, then of the keeper's thread.
+  bool remembered_ = false;
+  std::string problem_;
+  std::string recovery_;
+  ClusterView view_;
+  bool view_told_ = false;
+  std::uint64_t breaches_ = 0;  // that were told of
+  std::thread keeper_;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_SERVE_CLUSTER_WATCH_H_

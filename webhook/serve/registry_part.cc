@@ -1,0 +1,105 @@
+#include "webhook/serve/registry_part.h"
+
+#include <chrono>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include "policies/policy.h"
+#include "registry/store/memory/memory_store.h"
+#include "registry/store/sqlite/sqlite_store.h"
+#include "webhook/serve/audit_keeper.h"
+#include "webhook/serve/catalogue_change.h"
+#include "webhook/serve/data_dir.h"
+
+namespace truce {
+namespace {
+
+constexpr std::chrono::seconds kBetweenFillings{1};
+constexpr std::chrono::seconds kAuditTime{10};
+constexpr std::chrono::seconds kTrialTime{5};
+constexpr std::chrono::seconds kTrialsKeptEvery{60};
+
+Result<std::unique_ptr<Store>> OpenStore(const Config& config) {
+  if (config.store == "memory") return std::unique_ptr<Store>(std::make_unique<MemoryStore>());
+  SqliteOptions options;
+  options.data_dir = config.data_dir;
+  TRUCE_ASSIGN_OR_RETURN(std::unique_ptr<Store> store, SqliteStore::Open(options));
+  return store;
+}
+
+}  // namespace
+
+RegistryPart::RegistryPart(const Config& config, Logger& logger, const Clock& clock)
+    : logger_(logger), clock_(clock), data_dir_(config.data_dir) {
+  disk_failures_.Begin(data_dir_);
+}
+
+RegistryPart::~RegistryPart() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stopping_.store(true);
+  }
+  stop_.notify_all();
+  if (filler_.joinable()) filler_.join();
+}
+
+Result<void> RegistryPart::Open(const Config& config, const AdmissionPolicy& policy) {
+  TRUCE_ASSIGN_OR_RETURN(std::unique_ptr<Store> store, OfMachine(OpenStore(config)));
+  const IdSource ids = RandomIds();
+  TRUCE_ASSIGN_OR_RETURN(
+      const std::size_t changed,
+      RekeyForCatalogue(*store, {*policy.catalogue, policy.parties, ids, clock_.Now()}));
+  if (changed > 0) {
+    logger_.Log(LogLevel::kInfo, "keys follow the catalogue",
+                {{"changed", static_cast<std::int64_t>(changed)}});
+  }
+  store_.Open(std::move(store));
+  filler_ = std::thread([this] { FillUntilDone(); });
+  const Result<void> loaded = trials_.Load(In(kTrialTime));
+  if (!loaded.ok()) {
+    logger_.Log(LogLevel::kWarning, "trial begins anew",
+                {{"message", std::string_view(loaded.error().message)}});
+  }
+  return {};
+}
+
+void RegistryPart::FillUntilDone() {
+  while (!stopping_.load()) {
+    const Result<void> filled = store_.Fill(stopping_);
+    if (filled.ok()) return;
+    logger_.Log(LogLevel::kWarning, "the API's directory is not filled yet",
+                {{"message", std::string_view(filled.error().message)}});
+    std::unique_lock<std::mutex> lock(mutex_);
+    stop_.wait_for(lock, kBetweenFillings, [this] { return stopping_.load(); });
+  }
+}
+
+void RegistryPart::Step(const Config& config) {
+  KeepAudit(config);
+  if (std::chrono::steady_clock::now() >= trials_due_) KeepTrials();
+}
+
+// One segment at a time, so that reloading never waits long.
+void RegistryPart::KeepAudit(const Config& config) {
+  AuditKeeper keeper(store_, clock_, config.audit_export_dir);
+  const Result<bool> done =
+      keeper.Step({config.audit_age_max, config.audit_lines_max}, In(kAuditTime));
+  const std::string problem = done.ok() ? std::string() : done.error().message;
+  if (problem != audit_problem_ && !problem.empty()) {
+    logger_.Log(LogLevel::kError, "audit log not shortened",
+                {{"message", std::string_view(problem)}});
+  }
+  audit_problem_ = problem;
+}
+
+// What cannot be written now is written with the next.
+void RegistryPart::KeepTrials() {
+  trials_due_ = In(kTrialsKeptEvery);
+  const Result<void> kept = trials_.Flush(In(kTrialTime));
+  if (kept.ok()) return;
+  logger_.Log(LogLevel::kWarning, "trial not kept",
+              {{"message", std::string_view(kept.error().message)}});
+}
+
+}  // namespace truce

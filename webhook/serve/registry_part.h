@@ -1,0 +1,80 @@
+// RegistryPart: the registry in a server: its store, which is opened late, the directory that is
+// filled beside, the audit log's bounds, the trial's record, and the disk under all that.
+#ifndef TRUCE_WEBHOOK_SERVE_REGISTRY_PART_H_
+#define TRUCE_WEBHOOK_SERVE_REGISTRY_PART_H_
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "registry/base/clock.h"
+#include "registry/base/result.h"
+#include "registry/ownership/ids.h"
+#include "webhook/api/indexed_store.h"
+#include "webhook/api/trial_book.h"
+#include "webhook/config/config.h"
+#include "webhook/log/log.h"
+#include "webhook/metrics/metrics.h"
+#include "webhook/serve/disk_failure.h"
+
+namespace truce {
+
+struct AdmissionPolicy;
+
+// Thread-safe, but for Open, Step and Stop, which are for one thread.
+class RegistryPart final {
+ public:
+  // Reads when the disk failed last. References must outlive it.
+  RegistryPart(const Config& config, Logger& logger, const Clock& clock);
+  ~RegistryPart();  // ends the filling
+  RegistryPart(const RegistryPart&) = delete;
+  RegistryPart& operator=(const RegistryPart&) = delete;
+
+  // Everybody's store; not open yet.
+  IndexedStore& store() { return store_; }
+  const IndexedStore& store() const { return store_; }
+  // Reviews report here.
+  TrialBook& trials() { return trials_; }
+  const DiskFailures& disk_failures() const { return disk_failures_; }
+
+  // Opens the store that `config` names, brings its keys up to the catalogue of `policy`, and
+  // begins to fill the directory; again and again until it works. Once. Errors: as the store's
+  // Open.
+  Result<void> Open(const Config& config, const AdmissionPolicy& policy);
+
+  // What is due from time to time; to be called each second. Blocks for 15 s at most.
+  void Step(const Config& config);
+  // True when the disk failed: the process must end and start anew; says so in the log.
+  bool MustEnd() { return disk_failures_.MustEnd(data_dir_); }
+  // Writes what is not kept yet. Reviews have ended.
+  void Stop() { KeepTrials(); }
+
+  void WriteMetrics(MetricWriter& writer) const { disk_failures_.WriteMetrics(writer); }
+
+ private:
+  void FillUntilDone();
+  void KeepAudit(const Config& config);
+  void KeepTrials();
+
+  Logger& logger_;
+  const Clock& clock_;
+  const std::string data_dir_;
+  IndexedStore store_;
+  DiskFailures disk_failures_{store_, logger_, clock_};
+  TrialBook trials_{store_, clock_, RandomIds()};
+  Deadline trials_due_{};
+  std::string audit_problem_;  // the last one told
+
+  std::atomic<bool> stopping_{false};
+  std::mutex mutex_;
+  std::condition_variable stop_;
+  std::thread filler_;  // last: it uses everything above
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_SERVE_REGISTRY_PART_H_
