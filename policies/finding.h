@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "registry/base/one_line.h"
 #include "registry/identity/values.h"
 #include "registry/ownership/review_terms.h"
 
@@ -66,19 +67,6 @@ std::string DenialText(std::span<const Finding> findings);
 
 // The warnings of `findings`, without repetitions, together at most kWarningsBytesMax bytes.
 std::vector<std::string> Warnings(std::span<const Finding> findings);
-
-// `text` safe to print on one line: control and invisible characters as \u{…}, at most `bytes_max`
-// bytes, cut between characters with "…".
-std::string OneLine(std::string_view text, std::size_t bytes_max);
-
-// The most of a name or another text of an object that a finding shows.
-inline constexpr std::size_t kShownTextBytesMax = 256;
-
-// OneLine of `text` between quotation marks.
-std::string Quoted(std::string_view text);
-
-// The same, behind `out`.
-void AppendLine(std::string_view text, std::size_t bytes_max, std::string& out);
 
 }  // namespace truce
 

@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include "policies/aws_names.h"
 #include "policies/finding.h"
 #include "policies/mode.h"
-#include "policies/naming.h"
+#include "policies/names/aws_names.h"
+#include "policies/names/naming.h"
 #include "policies/rules.h"
 #include "registry/catalogue/catalogue.h"
 #include "registry/identity/document.h"

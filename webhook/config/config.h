@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "policies/mode.h"
-#include "policies/naming.h"
+#include "policies/names/naming.h"
 #include "policies/rules.h"
 #include "registry/identity/identity.h"
 #include "webhook/log/log.h"

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "policies/aws_names.h"
+#include "policies/names/aws_names.h"
 #include "policies/policy.h"
 #include "registry/base/result.h"
 #include "registry/catalogue/catalogue.h"

@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-#include "policies/aws_names.h"
+#include "policies/names/aws_names.h"
 
 namespace truce {
 namespace {

@@ -1,4 +1,4 @@
-#include "policies/naming.h"
+#include "policies/names/naming.h"
 
 #include <re2/re2.h>
 
@@ -7,9 +7,9 @@
 #include <limits>
 #include <utility>
 
-#include "policies/finding.h"
-#include "policies/naming_form.h"
-#include "policies/naming_suggestion.h"
+#include "policies/names/naming_form.h"
+#include "policies/names/naming_suggestion.h"
+#include "registry/base/one_line.h"
 
 namespace truce {
 namespace {

@@ -1,8 +1,8 @@
 // What AWS accepts as a name, type by type: pattern and length from the catalogue, further checks
 // from schema/aws-names.tsv (schema/DESIGN.md explains its columns). Compiled once, read by every
 // review.
-#ifndef TRUCE_POLICIES_AWS_NAMES_H_
-#define TRUCE_POLICIES_AWS_NAMES_H_
+#ifndef TRUCE_POLICIES_NAMES_AWS_NAMES_H_
+#define TRUCE_POLICIES_NAMES_AWS_NAMES_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -132,4 +132,4 @@ std::string Shortened(std::string_view text, std::size_t bytes_max, std::string_
 
 }  // namespace truce
 
-#endif  // TRUCE_POLICIES_AWS_NAMES_H_
+#endif  // TRUCE_POLICIES_NAMES_AWS_NAMES_H_

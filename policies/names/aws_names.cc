@@ -1,4 +1,4 @@
-#include "policies/aws_names.h"
+#include "policies/names/aws_names.h"
 
 #include <re2/re2.h>
 
@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "policies/finding.h"
 #include "registry/base/fingerprint.h"
+#include "registry/base/one_line.h"
 #include "registry/base/text.h"
 
 namespace truce {

@@ -1,4 +1,4 @@
-#include "policies/naming_form.h"
+#include "policies/names/naming_form.h"
 
 #include <re2/re2.h>
 

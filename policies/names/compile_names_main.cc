@@ -5,7 +5,7 @@
 #include <iterator>
 #include <string>
 
-#include "policies/aws_names.h"
+#include "policies/names/aws_names.h"
 
 int main(int argc, char** argv) {
   if (argc < 3 || argc > 4) {

@@ -4,8 +4,8 @@
 // A template such as "{service}-{env}-{type}[-{suffix}]" is literal text, variables in braces, and
 // parts that may be missing in brackets. Between two variables stands literal text, so that a name
 // can be read from the left: the first part that is wrong is always the same one.
-#ifndef TRUCE_POLICIES_NAMING_H_
-#define TRUCE_POLICIES_NAMING_H_
+#ifndef TRUCE_POLICIES_NAMES_NAMING_H_
+#define TRUCE_POLICIES_NAMES_NAMING_H_
 
 #include <array>
 #include <cstddef>
@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "policies/aws_names.h"
+#include "policies/names/aws_names.h"
 #include "registry/base/result.h"
 #include "registry/catalogue/catalogue.h"
 
@@ -138,4 +138,4 @@ class NamingConvention final {
 
 }  // namespace truce
 
-#endif  // TRUCE_POLICIES_NAMING_H_
+#endif  // TRUCE_POLICIES_NAMES_NAMING_H_

@@ -1,6 +1,6 @@
 // The inside of NamingConvention: templates as elements, and reading a name by them.
-#ifndef TRUCE_POLICIES_NAMING_FORM_H_
-#define TRUCE_POLICIES_NAMING_FORM_H_
+#ifndef TRUCE_POLICIES_NAMES_NAMING_FORM_H_
+#define TRUCE_POLICIES_NAMES_NAMING_FORM_H_
 
 #include <array>
 #include <cstddef>
@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "policies/naming.h"
+#include "policies/names/naming.h"
 
 namespace re2 {
 class RE2;
@@ -59,4 +59,4 @@ FormReading ReadForm(std::string_view name, const FormElements& elements,
 
 }  // namespace truce
 
-#endif  // TRUCE_POLICIES_NAMING_FORM_H_
+#endif  // TRUCE_POLICIES_NAMES_NAMING_FORM_H_

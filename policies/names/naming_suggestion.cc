@@ -1,4 +1,4 @@
-#include "policies/naming_suggestion.h"
+#include "policies/names/naming_suggestion.h"
 
 #include <re2/re2.h>
 
@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "policies/finding.h"
+#include "registry/base/one_line.h"
 #include "registry/base/text.h"
 
 namespace truce {

@@ -1,6 +1,6 @@
 // The inside of NamingConvention: what is wrong with a name, in words, and a name that conforms.
-#ifndef TRUCE_POLICIES_NAMING_SUGGESTION_H_
-#define TRUCE_POLICIES_NAMING_SUGGESTION_H_
+#ifndef TRUCE_POLICIES_NAMES_NAMING_SUGGESTION_H_
+#define TRUCE_POLICIES_NAMES_NAMING_SUGGESTION_H_
 
 #include <array>
 #include <cstddef>
@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "policies/aws_names.h"
-#include "policies/naming.h"
-#include "policies/naming_form.h"
+#include "policies/names/aws_names.h"
+#include "policies/names/naming.h"
+#include "policies/names/naming_form.h"
 
 namespace truce {
 
@@ -49,4 +49,4 @@ void Suggest(const Departure& departure, NamingFault& fault);
 
 }  // namespace truce
 
-#endif  // TRUCE_POLICIES_NAMING_SUGGESTION_H_
+#endif  // TRUCE_POLICIES_NAMES_NAMING_SUGGESTION_H_

@@ -1,0 +1,96 @@
+#include "registry/base/one_line.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+
+#include "registry/base/utf8.h"
+
+namespace truce {
+namespace {
+
+// Characters that change a line without being seen in it.
+bool IsInvisible(std::uint32_t code) {
+  return code < 0x20 || (code >= 0x7F && code <= 0xA0) || code == 0xAD || code == 0x61C ||
+         code == 0x180E || (code >= 0x200B && code <= 0x200F) ||
+         (code >= 0x2028 && code <= 0x202E) || (code >= 0x2060 && code <= 0x206F) ||
+         code == 0xFEFF || (code >= 0xFFF0 && code <= 0xFFFB) ||
+         (code >= 0xE0000 && code <= 0xE007F);
+}
+
+std::string Escaped(std::uint32_t code) {
+  std::array<char, 16> out;
+  const int length = std::snprintf(out.data(), out.size(), "\\u{%02x}", code);
+  return std::string(out.data(), static_cast<std::size_t>(length));
+}
+
+// Whether all characters are printable ASCII. Eight at a time: each text of a denial is looked at.
+bool IsPlain(std::string_view text) {
+  constexpr std::uint64_t kEach = 0x0101010101010101;
+  constexpr std::uint64_t kHigh = 0x80 * kEach;
+  std::uint64_t odd = 0;
+  while (text.size() >= sizeof odd) {
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, text.data(), sizeof eight);
+    // Over '~'; below ' '. What borrows or carries into its neighbour is odd itself.
+    odd |= eight | (eight + kEach) | ~((eight | kHigh) - ' ' * kEach);
+    text.remove_prefix(sizeof eight);
+  }
+  return (odd & kHigh) == 0 &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+}
+
+}  // namespace
+
+bool IsOneLine(std::string_view text) {
+  return IsPlain(text) && text.find("map[") == std::string_view::npos;
+}
+
+void AppendLine(std::string_view text, std::size_t bytes_max, std::string& out) {
+  constexpr std::string_view kCut = "…";
+  const bool usual = IsOneLine(text);
+  if (usual && text.size() <= bytes_max) {
+    out += text;
+    return;
+  }
+  if (usual && bytes_max >= kCut.size()) {
+    out.append(text.substr(0, bytes_max - kCut.size())).append(kCut);
+    return;
+  }
+  const std::size_t begin = out.size();
+  std::size_t fits = 0;  // length of the line up to which the cut mark still fits
+  while (!text.empty()) {
+    const Utf8Character next = FirstCharacter(text);
+    std::string shown;
+    if (next.length == 0) {
+      shown = "\\u{fffd}";
+    } else if (IsInvisible(next.code)) {
+      shown = Escaped(next.code);
+    } else {
+      shown = text.substr(0, next.length);
+    }
+    // Argo CD deletes what looks like Go's print of a map.
+    if (shown == "[" && std::string_view(out).substr(begin).ends_with("map")) shown = " [";
+    const std::size_t length = out.size() - begin;
+    if (length + shown.size() > bytes_max) {
+      out.resize(begin + fits);
+      if (bytes_max >= kCut.size()) out += kCut;
+      return;
+    }
+    out += shown;
+    if (length + shown.size() + kCut.size() <= bytes_max) fits = length + shown.size();
+    text.remove_prefix(std::max<std::size_t>(next.length, 1));
+  }
+}
+
+std::string OneLine(std::string_view text, std::size_t bytes_max) {
+  std::string out;
+  AppendLine(text, bytes_max, out);
+  return out;
+}
+
+std::string Quoted(std::string_view text) { return '"' + OneLine(text, kShownTextBytesMax) + '"'; }
+
+}  // namespace truce
