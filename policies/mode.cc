@@ -28,12 +28,12 @@ Mode Capped(const ModeRules& rules, const ModeSubject& subject, Mode mode) {
 }
 
 // Levels of an entry, from the widest.
-enum Level : std::size_t { kEverything, kType, kPlace, kLabels, kService, kLevelCount };
+enum Level : std::size_t { kEverything, kType, kObject, kLabels, kService, kLevelCount };
 
 Level LevelOf(const RuleScope& scope) {
   if (!scope.service.empty()) return kService;
   if (!scope.selector.empty()) return kLabels;
-  if (!scope.ns.empty() || !scope.kind.empty() || !scope.object.empty()) return kPlace;
+  if (!scope.ns.empty() || !scope.kind.empty() || !scope.object.empty()) return kObject;
   return scope.type.empty() && scope.name.empty() ? kEverything : kType;
 }
 
@@ -101,7 +101,7 @@ void ApplyEntries(const ModeRules& rules, const ModeSubject& subject, Timestamp 
       continue;
     }
     out.mode = level == kEverything ? Capped(rules, subject, entry->mode) : entry->mode;
-    out.origin = entry->place;
+    out.origin = entry->location;
   }
 }
 
@@ -121,7 +121,7 @@ void ApplyExemptions(const ModeRules& rules, const ModeSubject& subject, Timesta
     } else {
       out.exempt = &exemption;
       out.mode = Mode::kOff;
-      out.origin = exemption.place;
+      out.origin = exemption.location;
       return;
     }
   }

@@ -63,7 +63,7 @@ struct ModeEntry {
   RuleScope scope;                 // empty: everything
   std::optional<Timestamp> from;   // first moment at which it holds; none: since ever
   std::optional<Timestamp> until;  // first moment at which it no longer holds; none: for ever
-  std::string place;               // where it stands: "truce.yaml:12"; no part of what it says
+  std::string location;            // where it stands: "truce.yaml:12"; no part of what it says
 
   bool operator==(const ModeEntry& other) const {
     return mode == other.mode && scope == other.scope && from == other.from && until == other.until;
@@ -76,7 +76,7 @@ struct Exemption {
   RuleScope scope;           // not empty
   std::optional<Timestamp> until;
   std::string reason;
-  std::string place;  // as above
+  std::string location;  // as above
 
   bool operator==(const Exemption& other) const {
     return rule == other.rule && scope == other.scope && until == other.until &&

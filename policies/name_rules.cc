@@ -13,7 +13,7 @@
 namespace truce {
 namespace {
 
-constexpr std::array<std::string_view, 2> kPlaces = {"forProvider", "initProvider"};
+constexpr std::array<std::string_view, 2> kSections = {"forProvider", "initProvider"};
 
 // Names that both versions have were judged when they came.
 bool IsAdded(const RuleCase& c, const DeclaredResource& resource, const AwsNameRule& rule) {
@@ -73,8 +73,8 @@ void JudgeName(const RuleCase& c, const DeclaredResource& resource, const AwsNam
 // The value of a boolean field of the managed resource.
 std::optional<bool> FieldOf(Value object, std::string_view field) {
   const Value spec = object.Child("spec");
-  for (const std::string_view place : kPlaces) {
-    const Value value = spec.Child(place).Child(field);
+  for (const std::string_view section : kSections) {
+    const Value value = spec.Child(section).Child(field);
     if (!value.empty()) return value.is_true();
   }
   return false;

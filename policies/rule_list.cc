@@ -83,8 +83,8 @@ std::string_view BoundService(const RuleCase& c) {
   if (ns.empty() || services.empty()) return {};
   const std::string& cluster = c.policy->identity.cluster;
   const auto set = c.policy->parties.cluster_sets.find(cluster);
-  std::string place = set == c.policy->parties.cluster_sets.end() ? cluster : set->second;
-  const auto found = services.find(place.append(1, '/').append(ns));
+  std::string where = set == c.policy->parties.cluster_sets.end() ? cluster : set->second;
+  const auto found = services.find(where.append(1, '/').append(ns));
   return found == services.end() ? std::string_view() : std::string_view(found->second);
 }
 

@@ -105,7 +105,7 @@ Result<ModeEntry> ReadModeEntry(const NodeReader& reader, const YamlNode& node,
   if (out.from && out.until && *out.until <= *out.from) {
     return reader.Fail(node, path, "ends before it begins; correct 'from' or 'until'");
   }
-  out.place = reader.LocationOf(node);
+  out.location = reader.LocationOf(node);
   return out;
 }
 
@@ -113,7 +113,7 @@ Result<void> ReadRule(const NodeReader& reader, const YamlNode& node, const std:
                       std::vector<ModeEntry>& entries) {
   TRUCE_RETURN_IF_ERROR(reader.RequireMapping(node, path, {"mode", "modes"}));
   if (const YamlNode* mode = node.Find("mode"); mode != nullptr) {
-    ModeEntry out{.place = reader.LocationOf(*mode)};
+    ModeEntry out{.location = reader.LocationOf(*mode)};
     TRUCE_ASSIGN_OR_RETURN(out.mode, ReadMode(reader, *mode, path + ".mode"));
     entries.push_back(std::move(out));
   }
@@ -150,7 +150,7 @@ Result<Exemption> ReadExemption(const NodeReader& reader, const YamlNode& node,
   }
   TRUCE_ASSIGN_OR_RETURN(out.until, ReadTime(reader, node, "until", path));
   TRUCE_ASSIGN_OR_RETURN(out.reason, reader.Required(node, "reason", path));
-  out.place = reader.LocationOf(node);
+  out.location = reader.LocationOf(node);
   return out;
 }
 

@@ -41,15 +41,16 @@ Result<void> CheckType(const std::string& type, std::string_view location,
 Result<void> CheckEntries(Rule rule, std::span<const ModeEntry> entries,
                           const Catalogue& catalogue) {
   for (auto entry = entries.begin(); entry != entries.end(); ++entry) {
-    TRUCE_RETURN_IF_ERROR(CheckType(entry->scope.type, entry->place, catalogue));
+    TRUCE_RETURN_IF_ERROR(CheckType(entry->scope.type, entry->location, catalogue));
     const auto same = std::find_if(entries.begin(), entry, [&](const ModeEntry& other) {
       return other.scope == entry->scope && other.from == entry->from &&
              other.until == entry->until;
     });
     if (same == entry) continue;
-    return Refused(entry->place, "rules." + std::string(Name(rule)) +
-                                     ": clashes with the mode for the same objects and time at " +
-                                     same->place + "; remove one of the two");
+    return Refused(entry->location,
+                   "rules." + std::string(Name(rule)) +
+                       ": clashes with the mode for the same objects and time at " +
+                       same->location + "; remove one of the two");
   }
   return {};
 }
@@ -78,9 +79,9 @@ Result<ModeRules> ModesOf(const Config& config, const Catalogue& catalogue) {
     TRUCE_RETURN_IF_ERROR(CheckEntries(static_cast<Rule>(i), modes.rules[i], catalogue));
   }
   for (const Exemption& item : modes.exemptions) {
-    TRUCE_RETURN_IF_ERROR(CheckType(item.scope.type, item.place, catalogue));
+    TRUCE_RETURN_IF_ERROR(CheckType(item.scope.type, item.location, catalogue));
     if (CanHold(item.scope, config)) continue;
-    return Refused(item.place,
+    return Refused(item.location,
                    "the exemption would never hold, because anyone may write labels; add a "
                    "namespace, or bind the service to its namespaces in parties");
   }

@@ -435,7 +435,7 @@ std::vector<Hindrance> RestApi::HindrancesOf(const ResourceView& view, const Res
                                      .service = owner.service,
                                      .marked = true});
     if (mode.exempt != nullptr) {
-      add({"An exemption lets its deletion pass (" + mode.exempt->place +
+      add({"An exemption lets its deletion pass (" + mode.exempt->location +
                "): " + mode.exempt->reason,
            "Take it out of `exemptions`, or let it name less"});
     } else if (mode.overridden != nullptr) {
