@@ -77,7 +77,7 @@ class Explanation {
     out_.append("\n").append(TypeForPeople(type));
     if (!resource.name.empty()) out_.append(" ").append(Quoted(resource.name));
     out_.append(" (").append(type).append(")\n");
-    const AwsNameRule* rule = c_.policy->names->aws->Find(type);
+    const AwsNameRule* rule = NameRuleOf(type);
     const std::string_view name =
         rule == nullptr ? std::string_view(resource.name) : NameOf(resource, *rule);
     for (const Rule shown : kShownRules) {
@@ -97,6 +97,17 @@ class Explanation {
     }
   }
 
+  // Null: AWS gives the names of this type, or names are not judged.
+  const AwsNameRule* NameRuleOf(std::string_view type) const {
+    const auto& names = c_.policy->names;
+    return names == nullptr ? nullptr : names->aws->Find(type);
+  }
+
+  const NamingConvention* Convention() const {
+    const auto& names = c_.policy->names;
+    return names == nullptr || !names->convention ? nullptr : &*names->convention;
+  }
+
   void Note(const std::string& text) {
     out_.append(2 + kRuleWidth + kModeWidth, ' ').append(text).append("\n");
   }
@@ -109,12 +120,11 @@ class Explanation {
       case Rule::kForeignAttachment:
         return spec != nullptr && spec->attachment ? "" : "writes into no other resource";
       case Rule::kAwsName:
-        if (c_.policy->names->aws->Find(type) == nullptr)
-          return "names of this type are not the user's";
+        if (NameRuleOf(type) == nullptr) return "names of this type are not the user's";
         return name.empty() ? "the name is not known yet" : "";
       case Rule::kNamingConvention:
-        if (!c_.policy->names->convention) return "off until configured (rules)";
-        if (!c_.policy->names->convention->Covers(type)) return "the type is not in naming.types";
+        if (Convention() == nullptr) return "off until configured (rules)";
+        if (!Convention()->Covers(type)) return "the type is not in naming.types";
         return name.empty() ? "the name is not known yet" : "";
       case Rule::kObserverWithoutShare:
         return resource.intent == Intent::kObserves ? "" : "the object does not only observe";
@@ -145,7 +155,7 @@ class Explanation {
       return;
     }
     if (rule == Rule::kNamingConvention) {
-      Note("template " + std::string(c_.policy->names->convention->FormOf(resource.identity.type)));
+      Note("template " + std::string(Convention()->FormOf(resource.identity.type)));
     }
     bool found = false;
     const std::string about = Quoted(name);
