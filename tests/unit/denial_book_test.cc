@@ -1,5 +1,5 @@
 // Refusals: counted, the latest first, bounded.
-#include "webhook/api/rest/denials.h"
+#include "webhook/api/review_books.h"
 
 #include <gtest/gtest.h>
 

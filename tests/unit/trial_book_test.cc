@@ -1,5 +1,5 @@
 // What enforce would have refused: collected, counted, bounded, and kept over a restart.
-#include "webhook/api/trial_book.h"
+#include "webhook/api/review_books.h"
 
 #include <gtest/gtest.h>
 

@@ -507,6 +507,8 @@ std::optional<AdmissionAnswer> AdmissionService::Answer(const IncomingReview& in
   return std::make_shared<Call>(ports_, policy(), ready(), incoming)->Run(incoming.request, later);
 }
 
+bool AdmissionService::ready() const { return ready_.load(std::memory_order_acquire); }
+
 void AdmissionService::SetPolicy(std::shared_ptr<const AdmissionPolicy> policy) {
   policy_.With([&](auto& present) { present = std::move(policy); });
 }

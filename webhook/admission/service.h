@@ -83,7 +83,7 @@ class AdmissionService final {
 
   // Until ready every answer is unknown (cause not_ready), but for those about a status.
   void SetReady(bool ready) { ready_.store(ready, std::memory_order_release); }
-  bool ready() const { return ready_.load(std::memory_order_acquire); }
+  bool ready() const;
 
   // From the next review on. Not null.
   void SetPolicy(std::shared_ptr<const AdmissionPolicy> policy);

@@ -246,6 +246,8 @@ Logger::Logger(const Options& options, const Clock& clock)
 
 Logger::~Logger() = default;
 
+bool Logger::IsOn(LogLevel level) const { return level >= options_.level; }
+
 void Logger::Log(LogLevel level, std::string_view event, std::span<const LogField> fields) {
   if (!IsOn(level)) return;
   const std::string line = FormatLogLine({options_.format, level, clock_.Now(), event}, fields);

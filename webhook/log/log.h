@@ -63,7 +63,7 @@ class Logger final {
   void Log(LogLevel level, std::string_view event, std::initializer_list<LogField> fields);
   void Log(LogLevel level, std::string_view event, std::span<const LogField> fields);
 
-  bool IsOn(LogLevel level) const { return level >= options_.level; }
+  bool IsOn(LogLevel level) const;
 
   // Lines lost because the queue was full, since the start.
   std::uint64_t dropped_count() const;

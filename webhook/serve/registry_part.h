@@ -15,7 +15,7 @@
 #include "registry/base/result.h"
 #include "registry/ownership/ids.h"
 #include "webhook/api/indexed_store.h"
-#include "webhook/api/trial_book.h"
+#include "webhook/api/review_books.h"
 #include "webhook/config/config.h"
 #include "webhook/log/log.h"
 #include "webhook/metrics/metrics.h"

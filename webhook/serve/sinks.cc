@@ -54,6 +54,10 @@ void LogSink::OnReview(const ReviewRecord& record) {
   logger_.Log(level, "decision", std::span<const LogField>(fields).first(count));
 }
 
+void ReviewCounter::OnReview(const ReviewRecord& /*record*/) {
+  count_.fetch_add(1, std::memory_order_relaxed);
+}
+
 void MetricsSink::OnReview(const ReviewRecord& record) {
   metrics_.CountReview(record.operation, Name(record.verdict), record.elapsed.count());
   if (record.unknown.has_value()) metrics_.CountUnknown(Name(*record.unknown));

@@ -28,7 +28,7 @@ class LogSink final : public ReviewSink {
 // How many reviews were answered, of whatever verdict. Thread-safe.
 class ReviewCounter final : public ReviewSink {
  public:
-  void OnReview(const ReviewRecord&) override { count_.fetch_add(1, std::memory_order_relaxed); }
+  void OnReview(const ReviewRecord& record) override;
   std::uint64_t count() const { return count_.load(std::memory_order_relaxed); }
 
  private:

@@ -17,8 +17,8 @@
 #include "webhook/api/rest/agreement_json.h"
 #include "webhook/api/rest/call.h"
 #include "webhook/api/rest/cursor.h"
-#include "webhook/api/rest/denials.h"
 #include "webhook/api/rest/queries.h"
+#include "webhook/api/review_books.h"
 #include "webhook/wire/json_writer.h"
 
 namespace truce {

@@ -1,4 +1,4 @@
-#include "webhook/api/trial_book.h"
+#include "webhook/api/review_books.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -62,9 +62,9 @@ std::string ToText(const std::vector<Trial>& trials) {
   return Dump(json);
 }
 
-std::pair<std::string, std::string> IdOf(const Trial& trial) {
-  return {trial.rule + " " + trial.service, trial.resource + " " + trial.group + "/" + trial.kind +
-                                                "/" + trial.ns + "/" + trial.name};
+std::string IdOf(const Trial& trial) {
+  return trial.rule + " " + trial.service + "\n" + trial.resource + " " + trial.group + "/" +
+         trial.kind + "/" + trial.ns + "/" + trial.name;
 }
 
 // Whether the finding would refuse under `enforce`: not what refused, nor what warns in any mode.
@@ -73,7 +73,58 @@ bool WouldRefuse(const Finding& finding) {
          (finding.mode == Mode::kAudit || finding.mode == Mode::kWarn);
 }
 
+// Seen for the first time, and not counted yet.
+Denial NewDenial(const ReviewRecord& record, const Finding& finding, Timestamp now) {
+  Denial out;
+  out.key = finding.key;
+  out.group = record.group;
+  out.kind = record.kind;
+  out.ns = record.ns;
+  out.name = record.name;
+  out.first = now;
+  return out;
+}
+
 }  // namespace
+
+// The same refusal comes again and again: what its id does not tell is written over, which takes no
+// memory.
+void DenialBook::OnReview(const ReviewRecord& record) {
+  if (record.verdict != Verdict::kDenied) return;
+  const Timestamp now = clock_.Now();
+  std::string id;
+  for (const Finding& finding : record.findings) {
+    if (finding.mode != Mode::kEnforce) continue;
+    id = finding.key.empty() ? Name(finding.rule) : std::string_view(finding.key.text);
+    id.append(1, '\n').append(record.group).append(1, '/').append(record.kind);
+    id.append(1, '/').append(record.ns).append(1, '/').append(record.name);
+    book_.With([&](LatestEntries<Denial>& book) {
+      Denial* known = book.Touch(id);
+      if (known == nullptr) {
+        book.Add(id, NewDenial(record, finding, now), kDenialsKept);
+        known = book.Touch(id);
+      }
+      known->resource = finding.resource;
+      known->rule = Name(finding.rule);
+      known->cause = finding.cause;
+      known->user = record.user;
+      known->last = now;
+      ++known->count;
+    });
+  }
+}
+
+std::vector<Denial> DenialBook::All() const {
+  return book_.With([](const LatestEntries<Denial>& book) {
+    return book.Find([](const Denial&) { return true; }, kDenialsKept);
+  });
+}
+
+std::vector<Denial> DenialBook::OfKey(const KeyText& key, std::size_t limit) const {
+  return book_.With([&](const LatestEntries<Denial>& book) {
+    return book.Find([&](const Denial& denial) { return denial.key == key; }, limit);
+  });
+}
 
 void TrialBook::OnReview(const ReviewRecord& record) {
   if (record.dry_run) return;
@@ -93,25 +144,20 @@ void TrialBook::OnReview(const ReviewRecord& record) {
                 .first = now,
                 .last = now,
                 .count = 1};
-    Id id = IdOf(trial);
-    book_.With([&](Book& book) { Enter(book, std::move(id), std::move(trial)); });
+    book_.With([&](Book& book) { Enter(book, std::move(trial)); });
   }
 }
 
-void TrialBook::Enter(Book& book, Id id, Trial trial) {
-  const auto known = book.places.find(id);
-  if (known != book.places.end()) {
-    trial.first = std::min(trial.first, known->second->second.first);
-    trial.count += known->second->second.count;
-    book.trials.erase(known->second);
-    book.places.erase(known);
+void TrialBook::Enter(Book& book, Trial trial) {
+  std::string id = IdOf(trial);
+  if (Trial* known = book.trials.Touch(id)) {
+    trial.first = std::min(trial.first, known->first);
+    trial.count += known->count;
+    *known = std::move(trial);
+  } else {
+    book.trials.Add(std::move(id), std::move(trial), kTrialsKept);
   }
-  book.trials.emplace_front(id, std::move(trial));
-  book.places.emplace(std::move(id), book.trials.begin());
   book.changed = true;
-  if (book.trials.size() <= kTrialsKept) return;
-  book.places.erase(book.trials.back().first);
-  book.trials.pop_back();
 }
 
 Result<void> TrialBook::Load(Deadline deadline) {
@@ -125,9 +171,7 @@ Result<void> TrialBook::Load(Deadline deadline) {
     // The oldest first, so that the latest stands in front.
     for (auto item = json.rbegin(); item != json.rend(); ++item) {
       std::optional<Trial> trial = FromJson(*item);
-      if (!trial) continue;
-      Id id = IdOf(*trial);
-      Enter(book, std::move(id), *std::move(trial));
+      if (trial) Enter(book, *std::move(trial));
     }
     book.changed = false;
   });
@@ -152,11 +196,7 @@ Result<void> TrialBook::Flush(Deadline deadline) {
 
 std::vector<Trial> TrialBook::Since(Timestamp since) const {
   return book_.With([&](const Book& book) {
-    std::vector<Trial> out;
-    for (const auto& [id, trial] : book.trials) {
-      if (trial.last >= since) out.push_back(trial);
-    }
-    return out;
+    return book.trials.Find([&](const Trial& trial) { return trial.last >= since; }, kTrialsKept);
   });
 }
 

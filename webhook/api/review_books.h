@@ -1,0 +1,173 @@
+// What reviews found lately: DenialBook, who was refused what, in memory only, for it is no part of
+// the registry's truth; and TrialBook, what `enforce` would have refused while a rule only audits
+// or warns: the evidence on which a team switches a rule on.
+//
+//   GET /api/v1/trial[?since=TIME]   on the operator socket
+//     → 200 {"items": [{"service", "rule", "mode", "resource", "kind", "group", "namespace",
+//     "name",
+//            "user", "text", "first", "last", "count"}, …]}   the latest first
+//     400: `since` is not a time
+#ifndef TRUCE_WEBHOOK_API_REVIEW_BOOKS_H_
+#define TRUCE_WEBHOOK_API_REVIEW_BOOKS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "policies/review_record.h"
+#include "registry/base/clock.h"
+#include "registry/base/guarded.h"
+#include "registry/base/result.h"
+#include "registry/identity/values.h"
+#include "registry/ownership/ids.h"
+#include "webhook/http/router.h"
+
+namespace truce {
+
+class Store;
+
+// Entries by their ids, the latest first. External synchronization.
+template <typename Entry>
+class LatestEntries final {
+ public:
+  // The entry of `id`, which stands in front from now on; null: there is none.
+  Entry* Touch(std::string_view id) {
+    const auto known = places_.find(id);
+    if (known == places_.end()) return nullptr;
+    entries_.splice(entries_.begin(), entries_, known->second);
+    return &entries_.front().second;
+  }
+
+  // Puts `entry` in front under `id`, which must be new; beyond `count_max` the last one goes.
+  void Add(std::string id, Entry entry, std::size_t count_max) {
+    Entries fresh;
+    fresh.emplace_front(std::move(id), std::move(entry));
+    places_.emplace(fresh.front().first, fresh.begin());
+    entries_.splice(entries_.begin(), fresh);
+    if (entries_.size() <= count_max) return;
+    places_.erase(entries_.back().first);
+    entries_.pop_back();
+  }
+
+  // Those for which `is_asked` is true, at most `count_max`.
+  template <typename Predicate>
+  std::vector<Entry> Find(Predicate is_asked, std::size_t count_max) const {
+    std::vector<Entry> out;
+    for (const auto& [id, entry] : entries_) {
+      if (out.size() == count_max) break;
+      if (is_asked(entry)) out.push_back(entry);
+    }
+    return out;
+  }
+
+ private:
+  using Entries = std::list<std::pair<std::string, Entry>>;
+
+  Entries entries_;
+  std::unordered_map<std::string_view, typename Entries::iterator> places_;  // by their own ids
+};
+
+// Kept at most; the one seen longest ago gives way.
+inline constexpr std::size_t kDenialsKept = 2000;
+
+// Refusals of one resource to one object, counted.
+struct Denial {
+  KeyText key;           // empty where the rule knows none
+  std::string resource;  // for people: S3 bucket "prod-artifacts"
+  std::string rule;
+  std::string cause;  // as it was told, as far as the disclosure level allowed
+  std::string group;
+  std::string kind;
+  std::string ns;
+  std::string name;
+  std::string user;  // who asked last
+  Timestamp first{};
+  Timestamp last{};
+  std::uint64_t count = 0;
+
+  bool operator==(const Denial&) const = default;
+};
+
+// Collects denied reviews, dry-runs too. Thread-safe.
+class DenialBook final : public ReviewSink {
+ public:
+  explicit DenialBook(const Clock& clock) : clock_(clock) {}
+
+  void OnReview(const ReviewRecord& record) override;
+
+  // The latest first.
+  std::vector<Denial> All() const;
+  // Of one resource, the latest first, at most `limit`.
+  std::vector<Denial> OfKey(const KeyText& key, std::size_t limit) const;
+
+ private:
+  const Clock& clock_;
+  Guarded<LatestEntries<Denial>> book_;
+};
+
+// Kept at most; the one seen longest ago gives way.
+inline constexpr std::size_t kTrialsKept = 500;
+
+// One rule about one resource of one object, counted. A text of an object is one line.
+struct Trial {
+  std::string service;  // as the object says
+  std::string rule;
+  std::string mode;      // in which it was found last: audit or warn
+  std::string resource;  // for people: S3 bucket "prod-artifacts"
+  std::string group;
+  std::string kind;
+  std::string ns;
+  std::string name;
+  std::string user;  // who asked last
+  std::string text;  // cause and remedy, as the denial would have had them
+  Timestamp first{};
+  Timestamp last{};
+  std::uint64_t count = 0;
+
+  bool operator==(const Trial&) const = default;
+};
+
+// Collects reviews, dry-runs excepted; kept in the store's setting "trial", written by Flush alone:
+// a crash loses what came since. Thread-safe.
+class TrialBook final : public ReviewSink {
+ public:
+  // References must outlive the book.
+  TrialBook(Store& store, const Clock& clock, IdSource ids)
+      : store_(store), clock_(clock), ids_(std::move(ids)) {}
+
+  void OnReview(const ReviewRecord& record) override;
+
+  // Takes over what the store holds. Errors: those of the store.
+  Result<void> Load(Deadline deadline);
+  // Writes what changed since the last time, durably. Errors: those of the store; then it is tried
+  // again with the next call. From one thread at a time.
+  Result<void> Flush(Deadline deadline);
+
+  // Seen at `since` or later, the latest first.
+  std::vector<Trial> Since(Timestamp since) const;
+
+ private:
+  struct Book {
+    LatestEntries<Trial> trials;
+    bool changed = false;
+  };
+
+  static void Enter(Book& book, Trial trial);
+
+  Store& store_;
+  const Clock& clock_;
+  const IdSource ids_;
+  Guarded<Book> book_;
+};
+
+// The route above. `book` must outlive it.
+std::vector<HttpRoute> TrialRoutes(const TrialBook& book);
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_API_REVIEW_BOOKS_H_
