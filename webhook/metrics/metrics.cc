@@ -87,6 +87,8 @@ void MetricWriter::Sample(Labels labels, double value, std::string_view suffix) 
   out_ += '\n';
 }
 
+void Counter::Add(std::uint64_t count) { value_.fetch_add(count, std::memory_order_relaxed); }
+
 template <typename Series>
 MetricFamily<Series>::MetricFamily(std::string_view name, std::string_view help,
                                    std::vector<MetricLabel> labels)

@@ -41,7 +41,7 @@ class MetricWriter final {
 // Thread-safe; never blocks.
 class Counter final {
  public:
-  void Add(std::uint64_t count = 1) { value_.fetch_add(count, std::memory_order_relaxed); }
+  void Add(std::uint64_t count = 1);
   std::uint64_t value() const { return value_.load(std::memory_order_relaxed); }
 
  private:
