@@ -18,7 +18,6 @@
 #include "policies/policy.h"
 #include "registry/base/clock.h"
 #include "registry/identity/document.h"
-#include "webhook/findings/use_faults.h"
 
 namespace truce {
 
@@ -57,6 +56,18 @@ struct NameViolation {
   std::string better;  // a name that conforms, or its form with <parts> that are not known
 
   bool operator==(const NameViolation&) const = default;
+};
+
+// What the rules about other owners' resources say of an object that exists: an attachment that
+// writes into another's resource, an observer without a share.
+struct UseFault {
+  std::string rule;
+  std::string mode;    // of the rule for this object
+  std::string object;  // for people: BucketPolicy files
+  std::string cause;
+  std::string remedy;
+
+  bool operator==(const UseFault&) const = default;
 };
 
 struct NameReport {

@@ -4,7 +4,9 @@
 #include <chrono>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "policies/judge.h"
 #include "registry/base/text.h"
 #include "webhook/wire/json_reader.h"
 
@@ -34,6 +36,39 @@ NameRegistry RegistryOf(const Store& store, Deadline deadline) {
   return registry;
 }
 
+// Judges `object`, a whole one of `kind`, as if it asked now for what it has; changes nothing. A
+// registry that does not answer before `deadline` gives none.
+std::vector<UseFault> UseFaultsOf(Value object, const GroupKind& kind, const NameSurvey& survey,
+                                  Deadline deadline) {
+  const AdmissionPolicy& policy = *survey.policy;
+  // As an update from nothing: what it has is all new, and its lineage is that of its uid.
+  ReviewCase asked;
+  asked.request.operation = Operation::kUpdate;
+  asked.request.object = Identify(object, kind, policy.identity);
+  asked.request.old_object = Identify(Value(), kind, policy.identity);
+  asked.evidence = ReadEvidence(object, asked.request.object, policy);
+  const ObjectFacts& declared = asked.request.object;
+  const bool has_names = !declared.uid.empty() && !declared.slot.name.empty();
+  if (!has_names || !ConcernsRegistry(asked.request)) return {};
+  Judgement judgement(std::move(asked), policy, survey.now);
+  std::vector<Finding> findings;
+  const auto read = [&](const Facts& facts) {
+    const Decision decision = judgement.Judge(facts, [] { return PublicId(); });
+    findings = judgement.FindingsOf(decision);
+  };
+  if (!survey.store.Read(read, deadline).ok()) return {};
+  std::vector<UseFault> out;
+  for (Finding& found : findings) {
+    const bool is_use =
+        found.rule == Rule::kForeignAttachment || found.rule == Rule::kObserverWithoutShare;
+    if (!is_use) continue;
+    out.push_back({std::string(Name(found.rule)), std::string(Name(found.mode)),
+                   ForPeople(judgement.request().object.slot), std::move(found.cause),
+                   std::move(found.remedy)});
+  }
+  return out;
+}
+
 // Why not all objects of the kind are counted; empty when they are.
 std::string CountKind(const NameSurvey& survey, const FollowedKind& kind, Deadline deadline,
                       NameCensus& census) {
@@ -48,9 +83,8 @@ std::string CountKind(const NameSurvey& survey, const FollowedKind& kind, Deadli
       const Result<Document> object = reader.Read(text);
       if (!object.ok()) continue;
       census.Add(object.value().root(), kind.group_kind());
-      const UseRules rules{*survey.policy, survey.store, survey.now};
       for (UseFault& fault :
-           UseFaultsOf(object.value().root(), kind.group_kind(), rules, deadline)) {
+           UseFaultsOf(object.value().root(), kind.group_kind(), survey, deadline)) {
         census.AddUse(std::move(fault));
       }
     }
