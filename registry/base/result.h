@@ -45,13 +45,13 @@ inline Error InvalidArgument(std::string_view message) {
 
 // A value or an error. `value()` of an error and `error()` of a value are programmer errors
 // (abort).
-template <typename T>
+template <typename T, typename E = Error>
 class [[nodiscard]] Result {
  public:
   // NOLINTNEXTLINE(google-explicit-constructor): `return value;` and `return error;` are the idiom.
   Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
   // NOLINTNEXTLINE(google-explicit-constructor)
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
+  Result(E error) : state_(std::in_place_index<1>, std::move(error)) {}
 
   bool ok() const { return state_.index() == 0; }
   explicit operator bool() const = delete;  // Result<bool> must not be misread
@@ -68,17 +68,17 @@ class [[nodiscard]] Result {
     TRUCE_ASSERT(ok());
     return std::get<0>(std::move(state_));
   }
-  const Error& error() const& {
+  const E& error() const& {
     TRUCE_ASSERT(!ok());
     return std::get<1>(state_);
   }
-  Error&& error() && {
+  E&& error() && {
     TRUCE_ASSERT(!ok());
     return std::get<1>(std::move(state_));
   }
 
  private:
-  std::variant<T, Error> state_;
+  std::variant<T, E> state_;
 };
 
 template <>

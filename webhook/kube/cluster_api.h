@@ -11,11 +11,10 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
-#include "registry/base/assert.h"
 #include "registry/base/clock.h"
+#include "registry/base/result.h"
 
 namespace truce {
 
@@ -47,32 +46,8 @@ struct [[nodiscard]] ApiError {
   bool operator==(const ApiError&) const = default;
 };
 
-// A value or an ApiError; as Result (registry/base/result.h) otherwise.
 template <typename T>
-class [[nodiscard]] ApiResult {
- public:
-  // NOLINTNEXTLINE(google-explicit-constructor): `return value;` and `return error;` are the idiom.
-  ApiResult(T value) : state_(std::in_place_index<0>, std::move(value)) {}
-  // NOLINTNEXTLINE(google-explicit-constructor)
-  ApiResult(ApiError error) : state_(std::in_place_index<1>, std::move(error)) {}
-
-  bool ok() const { return state_.index() == 0; }
-  const T& value() const& {
-    TRUCE_ASSERT(ok());
-    return std::get<0>(state_);
-  }
-  T&& value() && {
-    TRUCE_ASSERT(ok());
-    return std::get<0>(std::move(state_));
-  }
-  const ApiError& error() const& {
-    TRUCE_ASSERT(!ok());
-    return std::get<1>(state_);
-  }
-
- private:
-  std::variant<T, ApiError> state_;
-};
+using ApiResult = Result<T, ApiError>;
 
 // One served kind, as discovery names it.
 struct ServedKind {
