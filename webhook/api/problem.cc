@@ -29,9 +29,6 @@ StatusRow WordingOf(ProblemType type) {
     case ProblemType::kNotFound:
       return {404, "not-found", "not found",
               "check the name or id; the list of its kind shows what there is"};
-    case ProblemType::kAmbiguous:
-      return {409, "ambiguous", "the name fits several resources",
-              "name the account and region, or the key"};
     case ProblemType::kConflict:
       return {409, "conflict", "it conflicts with the present state", "read it again, then decide"};
     case ProblemType::kPreconditionFailed:
@@ -57,16 +54,16 @@ StatusRow WordingOf(ProblemType type) {
 
 Problem ProblemOf(const Error& error) {
   switch (error.code) {
-    case ErrorCode::kInvalidArgument: return {ProblemType::kMalformed, error.message, {}, {}};
-    case ErrorCode::kNotFound: return {ProblemType::kNotFound, error.message, {}, {}};
-    case ErrorCode::kConflict: return {ProblemType::kConflict, error.message, {}, {}};
+    case ErrorCode::kInvalidArgument: return {ProblemType::kMalformed, error.message, {}};
+    case ErrorCode::kNotFound: return {ProblemType::kNotFound, error.message, {}};
+    case ErrorCode::kConflict: return {ProblemType::kConflict, error.message, {}};
     case ErrorCode::kResourceExhausted:
     case ErrorCode::kUnavailable:
-    case ErrorCode::kDeadlineExceeded: return {ProblemType::kUnavailable, error.message, {}, {}};
+    case ErrorCode::kDeadlineExceeded: return {ProblemType::kUnavailable, error.message, {}};
     case ErrorCode::kDataLoss:
     case ErrorCode::kInternal: break;
   }
-  return {ProblemType::kInternal, error.message, {}, {}};
+  return {ProblemType::kInternal, error.message, {}};
 }
 
 HttpResponse ProblemResponse(const Problem& problem) {
@@ -79,11 +76,6 @@ HttpResponse ProblemResponse(const Problem& problem) {
   json.Field("detail", OneLine(problem.detail, kMessageBytesMax));
   json.Field("remedy", problem.remedy.empty() ? std::string(row.remedy)
                                               : OneLine(problem.remedy, kMessageBytesMax));
-  if (!problem.keys.empty()) {
-    json.Key("keys").BeginArray();
-    for (const KeyText& key : problem.keys) json.Text(key.text);
-    json.EndArray();
-  }
   json.EndObject();
   HttpResponse response{
       .status = row.status, .content_type = "application/problem+json", .body = json.Take()};
@@ -95,7 +87,7 @@ HttpResponse ProblemResponse(const Problem& problem) {
 HttpResponse ProblemResponse(const Error& error) { return ProblemResponse(ProblemOf(error)); }
 
 HttpResponse ProblemResponse(ProblemType type, std::string detail) {
-  return ProblemResponse(Problem{type, std::move(detail), {}, {}});
+  return ProblemResponse(Problem{type, std::move(detail), {}});
 }
 
 HttpResponse JsonResponse(std::string json) {

@@ -4,10 +4,8 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "registry/base/result.h"
-#include "registry/identity/values.h"
 #include "webhook/http/http.h"
 
 namespace truce {
@@ -18,7 +16,6 @@ enum class ProblemType {
   kUnauthenticated,       // 401 unauthenticated
   kForbidden,             // 403 forbidden
   kNotFound,              // 404 not-found
-  kAmbiguous,             // 409 ambiguous: the name fits several resources
   kConflict,              // 409 conflict: the state of the thing forbids it
   kPreconditionFailed,    // 412 precondition-failed: it changed since it was read
   kTooLarge,              // 413 too-large
@@ -30,15 +27,14 @@ enum class ProblemType {
 
 struct Problem {
   ProblemType type = ProblemType::kInternal;
-  std::string detail;         // one sentence: what is wrong with this request
-  std::string remedy;         // what to do; empty: the type's own
-  std::vector<KeyText> keys;  // kAmbiguous: what the name fits
+  std::string detail;  // one sentence: what is wrong with this request
+  std::string remedy;  // what to do; empty: the type's own
 };
 
 // The problem that an error of the registry or the store is.
 Problem ProblemOf(const Error& error);
 
-// {"type", "title", "status", "detail", "remedy"[, "keys"]} as application/problem+json. 429 and
+// {"type", "title", "status", "detail", "remedy"} as application/problem+json. 429 and
 // 503 carry Retry-After: 1, 401 WWW-Authenticate: Bearer.
 HttpResponse ProblemResponse(const Problem& problem);
 HttpResponse ProblemResponse(const Error& error);

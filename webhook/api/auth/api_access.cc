@@ -26,7 +26,7 @@ std::optional<std::string> BearerOf(std::string_view field) {
 }
 
 Problem Unauthenticated(std::string detail) {
-  return {ProblemType::kUnauthenticated, std::move(detail), {}, {}};
+  return {ProblemType::kUnauthenticated, std::move(detail), {}};
 }
 
 }  // namespace
@@ -81,7 +81,6 @@ std::variant<Caller, Problem> ApiAccess::ByToken(std::string_view field, const H
     const bool too_many = user.error().code == ErrorCode::kResourceExhausted;
     return Problem{too_many ? ProblemType::kTooManyRequests : ProblemType::kUnavailable,
                    user.error().message,
-                   {},
                    {}};
   }
   if (!user.value()) {

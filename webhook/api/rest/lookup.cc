@@ -34,7 +34,7 @@ bool IsKind(std::string_view word, std::string_view kind) {
 }
 
 Problem NotUnderstood(std::string detail) {
-  return {ProblemType::kMalformed, std::move(detail), std::string(LookupForms()), {}};
+  return {ProblemType::kMalformed, std::move(detail), std::string(LookupForms())};
 }
 
 class Reader {
@@ -114,10 +114,8 @@ class Reader {
     if (!words_.type.empty()) {
       const TypeSpec* type = FindType(words_.type);
       if (type == nullptr) {
-        return Problem{ProblemType::kMalformed,
-                       "there is no type " + InQuotes(words_.type),
-                       "truce types and /api/v1/types list them",
-                       {}};
+        return Problem{ProblemType::kMalformed, "there is no type " + InQuotes(words_.type),
+                       "truce types and /api/v1/types list them"};
       }
       types.insert(type->name);
     }
@@ -184,8 +182,7 @@ class Reader {
                                 "no " + kind_word + " named " + InQuotes(name) +
                                     (words_.ns ? " in namespace " + InQuotes(*words_.ns) : "") +
                                     " is known to own anything",
-                                "look for it with kubectl get; its conditions say what it lacks",
-                                {}};
+                                "look for it with kubectl get; its conditions say what it lacks"};
     } else {
       out_.named.push_back({name, std::move(types)});
     }

@@ -351,8 +351,7 @@ class Imports final {
       return ProblemResponse(Problem{ProblemType::kConflict,
                                      "the list holds resources that cannot be told; nothing was "
                                      "imported",
-                                     "leave them out, or skip \"unknown\"",
-                                     {}});
+                                     "leave them out, or skip \"unknown\""});
     }
     Locks locks;
     for (const ImportedResource& item : request.list.resources) {
@@ -367,8 +366,7 @@ class Imports final {
     if (outcome == Outcome::kConflicting) {
       return ProblemResponse(Problem{ProblemType::kConflict,
                                      "others own resources of the list; nothing was imported",
-                                     "settle who owns them, or skip \"conflicting\"",
-                                     {}});
+                                     "settle who owns them, or skip \"conflicting\""});
     }
     return PlanResponse(request, plan, true);
   }

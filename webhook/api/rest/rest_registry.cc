@@ -123,7 +123,7 @@ HttpResponse PlanResponse(const Request& request, const CopyPlan& plan, bool app
 }
 
 HttpResponse Refusal(const char* what, const char* remedy) {
-  return ProblemResponse(Problem{ProblemType::kConflict, what, remedy, {}});
+  return ProblemResponse(Problem{ProblemType::kConflict, what, remedy});
 }
 
 // One page of an export.
