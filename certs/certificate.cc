@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "certs/openssl_handle.h"
-#include "registry/base/hex.h"
 #include "registry/base/text.h"
 
 namespace truce {

@@ -13,8 +13,8 @@
 #include "policies/policy.h"
 #include "policies/rule_case.h"
 #include "policies/sharing_rules.h"
+#include "registry/ownership/agreements.h"
 #include "registry/ownership/ledger.h"
-#include "registry/ownership/sharing.h"
 #include "registry/ownership/sight.h"
 
 namespace truce {

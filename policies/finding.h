@@ -12,7 +12,7 @@
 
 #include "registry/base/one_line.h"
 #include "registry/identity/values.h"
-#include "registry/ownership/review_terms.h"
+#include "registry/ownership/terms.h"
 
 namespace truce {
 

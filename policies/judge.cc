@@ -191,7 +191,7 @@ Decision Judgement::AskRegistry(const Facts& facts, const IdSource& ids) {
   }
   ResolveReferences(*policy_->catalogue, facts, request.object);
   AwaitNames(policy_->identity.moving, request.object);
-  Decision decision = Review(request, facts, now_, ids);
+  Decision decision = Decide(request, facts, now_, ids);
   CheckListed(decision, facts);
   // An override or a mode can name the root, or its namespace, which only the lineage tells.
   const ModeRules& modes = policy_->modes;
@@ -201,7 +201,7 @@ Decision Judgement::AskRegistry(const Facts& facts, const IdSource& ids) {
   if (!may_change) return decision;
   const std::vector<Mode> before = request.modes;
   SetModes(decision.root);
-  return request.modes == before ? decision : Review(request, facts, now_, ids);
+  return request.modes == before ? decision : Decide(request, facts, now_, ids);
 }
 
 // A key without owner is free only where every kind that can declare it was listed.

@@ -18,8 +18,8 @@
 #include "registry/base/result.h"
 #include "registry/identity/document.h"
 #include "registry/ownership/facts.h"
-#include "registry/ownership/ids.h"
 #include "registry/ownership/review.h"
+#include "registry/ownership/terms.h"
 
 namespace truce {
 

@@ -19,7 +19,7 @@
 #include "policies/finding.h"
 #include "registry/base/clock.h"
 #include "registry/identity/values.h"
-#include "registry/ownership/review_terms.h"
+#include "registry/ownership/terms.h"
 
 namespace truce {
 

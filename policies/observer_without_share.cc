@@ -10,11 +10,11 @@
 #include "policies/policy.h"
 #include "policies/rule_case.h"
 #include "policies/sharing_rules.h"
+#include "registry/ownership/agreements.h"
 #include "registry/ownership/facts.h"
 #include "registry/ownership/grant.h"
 #include "registry/ownership/names.h"
 #include "registry/ownership/rows.h"
-#include "registry/ownership/sharing.h"
 
 namespace truce {
 namespace {

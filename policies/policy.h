@@ -15,7 +15,7 @@
 #include "policies/rules.h"
 #include "registry/catalogue/catalogue.h"
 #include "registry/identity/identity.h"
-#include "registry/ownership/review_terms.h"
+#include "registry/ownership/terms.h"
 
 namespace truce {
 

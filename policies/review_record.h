@@ -11,7 +11,7 @@
 
 #include "policies/finding.h"
 #include "registry/identity/identity.h"
-#include "registry/ownership/ids.h"
+#include "registry/ownership/terms.h"
 
 namespace truce {
 

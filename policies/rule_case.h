@@ -12,7 +12,7 @@
 #include "policies/rules.h"
 #include "registry/base/clock.h"
 #include "registry/identity/identity.h"
-#include "registry/ownership/review_terms.h"
+#include "registry/ownership/terms.h"
 
 namespace truce {
 

@@ -4,8 +4,8 @@
 #include "policies/policy.h"
 #include "policies/rule_case.h"
 #include "policies/sharing_rules.h"
+#include "registry/ownership/agreements.h"
 #include "registry/ownership/rows.h"
-#include "registry/ownership/sharing.h"
 
 namespace truce {
 

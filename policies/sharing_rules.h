@@ -13,8 +13,8 @@
 #include "policies/rules.h"
 #include "registry/base/clock.h"
 #include "registry/identity/identity.h"
-#include "registry/ownership/agreement.h"
 #include "registry/ownership/rows.h"
+#include "registry/ownership/terms.h"
 
 namespace truce {
 

@@ -1,7 +1,7 @@
 // Rule status-names: what a status shows of a cloud resource is its provider's to say.
 //
 // Spec: an update of the status of a catalogued kind that changes a field which names are read from
-// (registry/identity/status_fields.h) is refused, unless its user matches `providers` or
+// (registry/identity/evidence.h) is refused, unless its user matches `providers` or
 // `restorers`. Of an object that terminates too: its end frees what its last version shows.
 // Parameters: none; mode of the type. Vectors: tests/unit/status_guard_test.cc (a status is no part
 // of a declaration).

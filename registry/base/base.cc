@@ -2,6 +2,7 @@
 #include <cstdlib>
 
 #include "registry/base/assert.h"
+#include "registry/base/name_table.h"
 #include "registry/base/result.h"
 
 namespace truce {
@@ -21,17 +22,10 @@ bool NeverHappened(const char* file, int line, const char* condition) {
 }
 
 std::string_view Name(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::kInvalidArgument: return "invalid_argument";
-    case ErrorCode::kNotFound: return "not_found";
-    case ErrorCode::kConflict: return "conflict";
-    case ErrorCode::kResourceExhausted: return "resource_exhausted";
-    case ErrorCode::kUnavailable: return "unavailable";
-    case ErrorCode::kDeadlineExceeded: return "deadline_exceeded";
-    case ErrorCode::kDataLoss: return "data_loss";
-    case ErrorCode::kInternal: return "internal";
-  }
-  return "internal";
+  static constexpr NameTable<ErrorCode::kInternal> kWords(
+      "invalid_argument", "not_found", "conflict", "resource_exhausted", "unavailable",
+      "deadline_exceeded", "data_loss", "internal");
+  return kWords.Of(code);
 }
 
 Error Error::Within(std::string_view context) && {

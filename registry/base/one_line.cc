@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "registry/base/utf8.h"
+#include "registry/base/text.h"
 
 namespace truce {
 namespace {

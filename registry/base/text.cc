@@ -2,10 +2,6 @@
 
 #include <algorithm>
 
-#include "registry/base/hex.h"
-#include "registry/base/percent.h"
-#include "registry/base/utf8.h"
-
 namespace truce {
 
 std::string WithoutControl(std::string_view text, char instead) {

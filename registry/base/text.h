@@ -1,10 +1,13 @@
-// Pure text that belongs to no format: characters of ASCII whatever the locale, case, and words as
-// messages show them. Hexadecimal digits are in hex.h, UTF-8 in utf8.h, percent-encoding in
-// percent.h.
+// Pure text that belongs to no format: characters of ASCII whatever the locale, case, words as
+// messages show them, hexadecimal digits, percent-encoding, UTF-8.
 #ifndef TRUCE_REGISTRY_BASE_TEXT_H_
 #define TRUCE_REGISTRY_BASE_TEXT_H_
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -39,6 +42,105 @@ std::string InQuotes(std::string_view text);
 
 // "Bucket.s3.aws.upbound.io"; the kind alone when the group is the core one, "".
 std::string KindForPeople(std::string_view kind, std::string_view group);
+
+// Hexadecimal digits.
+
+inline constexpr std::string_view kHexDigits = "0123456789abcdef";
+inline constexpr std::string_view kUpperHexDigits = "0123456789ABCDEF";
+
+// 0 to 15 for a digit in either case; -1 for anything else.
+constexpr int HexValue(char c) {
+  if (IsDigit(c)) return c - '0';
+  const char lower = Lower(c);
+  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+constexpr bool IsHexDigit(char c) { return HexValue(c) >= 0; }
+
+// Appends the two digits of `byte`.
+inline void AppendHex(unsigned char byte, std::string& out) {
+  out += kHexDigits[byte >> 4U];
+  out += kHexDigits[byte & 15U];
+}
+inline void AppendUpperHex(unsigned char byte, std::string& out) {
+  out += kUpperHexDigits[byte >> 4U];
+  out += kUpperHexDigits[byte & 15U];
+}
+
+// Two lower-case digits for each of `bytes`.
+std::string HexOf(std::span<const std::uint8_t> bytes);
+// 16 lower-case digits, the most significant first.
+std::string HexOf(std::uint64_t number);
+// As many upper-case digits as `number` needs, and no fewer than `digits_min`.
+std::string UpperHexOf(std::uint32_t number, std::size_t digits_min);
+
+// Percent-encoding (RFC 3986, section 2.1). Which bytes stand for themselves is the caller's.
+
+using ByteSet = std::array<bool, 256>;
+
+// Letters and digits of ASCII, and `marks`.
+constexpr ByteSet AlnumAnd(std::string_view marks) {
+  ByteSet set{};
+  for (std::size_t c = 0; c < 128; ++c) set[c] = IsAlnum(static_cast<char>(c));
+  for (const char c : marks) set[static_cast<unsigned char>(c)] = true;
+  return set;
+}
+
+// The bytes of `set` at the begin; `rest` moves behind them.
+constexpr std::string_view TakeBytes(const ByteSet& set, std::string_view& rest) {
+  std::size_t length = 0;
+  while (length < rest.size() && set[static_cast<unsigned char>(rest[length])]) ++length;
+  const std::string_view taken = rest.substr(0, length);
+  rest.remove_prefix(length);
+  return taken;
+}
+
+// Appends `text`, its bytes outside `kPlain` as "%2F" and its like. Keys of every review are spelt
+// so, hence a set that the compiler knows.
+template <const ByteSet& kPlain>
+void AppendPercentEncoded(std::string_view text, std::string& out) {
+  while (true) {
+    out.append(TakeBytes(kPlain, text));
+    if (text.empty()) return;
+    out.push_back('%');
+    AppendUpperHex(static_cast<unsigned char>(text.front()), out);
+    text.remove_prefix(1);
+  }
+}
+
+// `text` as a part of any URI: only what RFC 3986 calls unreserved stands for itself.
+std::string UriEncoded(std::string_view text);
+
+// UTF-8 (RFC 3629): no overlong form, no surrogate, nothing above U+10FFFF.
+
+struct Utf8Character {
+  std::size_t length = 0;  // 1 to 4 bytes; 0: the bytes are no character
+  std::uint32_t code = 0;
+};
+
+// The character at the begin of `text`; none when `text` is empty.
+constexpr Utf8Character FirstCharacter(std::string_view text) {
+  if (text.empty()) return {};
+  const auto at = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const std::uint32_t lead = at(0);
+  if (lead < 0x80) return {1, lead};
+  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) return {};
+  std::uint32_t code = lead & (0x7FU >> length);
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((at(i) & 0xC0U) != 0x80U) return {};
+    code = code << 6U | (at(i) & 0x3FU);
+  }
+  constexpr std::array<std::uint32_t, 5> kSmallest = {0, 0, 0x80, 0x800, 0x10000};
+  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
+  if (code < kSmallest[length] || code > 0x10FFFF || surrogate) return {};
+  return {length, code};
+}
+
+// Whether all of `text` is UTF-8.
+bool IsUtf8(std::string_view text);
+
+// How many characters stand in `text`, which is UTF-8: the room that they take in a table.
+std::size_t CharacterCount(std::string_view text);
 
 }  // namespace truce
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "registry/base/fingerprint.h"
-#include "registry/base/hex.h"
+#include "registry/base/name_table.h"
 #include "registry/base/text.h"
 #include "registry/catalogue/row_parser.h"
 
@@ -82,35 +82,26 @@ std::string VersionOf(std::span<const TypeSpec> types) {
   return HexOf(fingerprint.value());
 }
 
+constexpr NameTable<Scope::kAssignedId> kScopes("partition", "account", "account+region", "parent",
+                                                "assigned-id");
+constexpr NameTable<Certainty::kRule> kCertainties("researched", "judged", "rule");
+
 }  // namespace
 
-std::string_view Name(Scope scope) {
-  switch (scope) {
-    case Scope::kPartition: return "partition";
-    case Scope::kAccount: return "account";
-    case Scope::kAccountRegion: return "account+region";
-    case Scope::kParent: return "parent";
-    case Scope::kAssignedId: return "assigned-id";
-  }
-  return "unknown";
-}
+std::string_view Name(Scope scope) { return kScopes.Of(scope); }
 
-std::string_view Name(Certainty certainty) {
-  switch (certainty) {
-    case Certainty::kResearched: return "researched";
-    case Certainty::kJudged: return "judged";
-    case Certainty::kRule: return "rule";
-  }
-  return "unknown";
+std::optional<Scope> ScopeFromName(std::string_view name) { return kScopes.Find(name); }
+
+std::string_view Name(Certainty certainty) { return kCertainties.Of(certainty); }
+
+std::optional<Certainty> CertaintyFromName(std::string_view name) {
+  return kCertainties.Find(name);
 }
 
 std::string_view Name(Flavour flavour) {
-  switch (flavour) {
-    case Flavour::kUpjetCluster: return "upjet cluster-scoped";
-    case Flavour::kUpjetNamespaced: return "upjet namespaced";
-    case Flavour::kCommunity: return "community";
-  }
-  return "unknown";
+  static constexpr NameTable<Flavour::kCommunity> kWords("upjet cluster-scoped", "upjet namespaced",
+                                                         "community");
+  return kWords.Of(flavour);
 }
 
 bool TypeSpec::KeyHasAccount() const {

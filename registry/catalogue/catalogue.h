@@ -34,8 +34,10 @@ enum class Flavour { kUpjetCluster, kUpjetNamespaced, kCommunity };
 
 // "partition", "account", "account+region", "parent", "assigned-id".
 std::string_view Name(Scope scope);
+std::optional<Scope> ScopeFromName(std::string_view name);
 // "researched", "judged", "rule".
 std::string_view Name(Certainty certainty);
+std::optional<Certainty> CertaintyFromName(std::string_view name);
 // "upjet cluster-scoped", "upjet namespaced", "community".
 std::string_view Name(Flavour flavour);
 
@@ -158,9 +160,6 @@ struct TypeSpec {
   // Whether the key text carries the account, the region. (Partition and parts always.)
   bool KeyHasAccount() const;
   bool KeyHasRegion() const;
-
-  // A name that AWS lets repeat: no key comes from it, only from a fixed or assigned external name.
-  bool NamesRepeat() const { return scope == Scope::kAssignedId && !extra.empty(); }
 
   // Whether the key is an id that the provider writes into the annotation after creation.
   bool Late(Flavour flavour) const;

@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 
-#include "registry/base/hex.h"
 #include "registry/base/text.h"
 
 namespace truce {

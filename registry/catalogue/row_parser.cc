@@ -115,26 +115,24 @@ Result<void> ParseKinds(std::string_view cell, TypeSpec& spec) {
 Result<void> ParseScope(std::string_view cell, TypeSpec& spec) {
   spec.parent_in_partition = cell == "parent@partition";
   if (spec.parent_in_partition) cell = "parent";
-  for (const Scope scope : {Scope::kPartition, Scope::kAccount, Scope::kAccountRegion,
-                            Scope::kParent, Scope::kAssignedId}) {
-    if (cell == Name(scope)) {
-      spec.scope = scope;
-      return {};
-    }
+  const std::optional<Scope> scope = ScopeFromName(cell);
+  if (!scope) {
+    return InvalidArgument(InQuotes(cell) +
+                           " is not a scope; write partition, account, account+region, parent, "
+                           "parent@partition or assigned-id");
   }
-  return InvalidArgument(InQuotes(cell) +
-                         " is not a scope; write partition, account, account+region, parent, "
-                         "parent@partition or assigned-id");
+  spec.scope = *scope;
+  return {};
 }
 
 Result<void> ParseCertainty(std::string_view cell, TypeSpec& spec) {
-  for (const Certainty certainty : {Certainty::kResearched, Certainty::kJudged, Certainty::kRule}) {
-    if (cell == Name(certainty)) {
-      spec.certainty = certainty;
-      return {};
-    }
+  const std::optional<Certainty> certainty = CertaintyFromName(cell);
+  if (!certainty) {
+    return InvalidArgument(InQuotes(cell) +
+                           " is not a certainty; write researched, judged or rule");
   }
-  return InvalidArgument(InQuotes(cell) + " is not a certainty; write researched, judged or rule");
+  spec.certainty = *certainty;
+  return {};
 }
 
 Result<void> ParseRegion(std::string_view cell, TypeSpec& spec) {

@@ -1,5 +1,5 @@
-// What an object says of its surroundings: service, account, partition, and what it does to its
-// resource.
+// What an object says of its surroundings: the fields that identity reads, found in one pass;
+// service, account, partition, and what it does to its resource.
 #ifndef TRUCE_REGISTRY_IDENTITY_EVIDENCE_H_
 #define TRUCE_REGISTRY_IDENTITY_EVIDENCE_H_
 
@@ -8,10 +8,50 @@
 #include <string_view>
 
 #include "registry/catalogue/catalogue.h"
+#include "registry/identity/document.h"
 #include "registry/identity/identity.h"
-#include "registry/identity/object_view.h"
 
 namespace truce {
+
+// Cursors, missing where the object has no such field; valid while the object's Document lives.
+struct ObjectView {
+  // metadata
+  std::string_view name;
+  std::string_view ns;
+  std::string_view uid;
+  std::string_view resource_version;
+  std::string_view created;
+  Value labels;
+  Value annotations;
+  Value owner_references;
+  Value finalizers;
+  bool terminating = false;
+
+  // spec
+  Value for_provider;
+  Value init_provider;
+  Value provider_config;
+  Value management_policies;
+  std::string_view management_policy;
+  std::string_view deletion_policy;
+  Value claim_ref;
+  Value resource_ref;
+  Value resource_refs;
+  Value crossplane;
+
+  // status
+  Value at_provider;
+  Value conditions;
+
+  // The text of an annotation; empty when there is none.
+  std::string_view Annotation(std::string_view key) const;
+  std::string_view Label(std::string_view key) const;
+};
+
+ObjectView ViewObject(Value object);
+
+// The contents of a string; empty for everything else.
+std::string_view StringOf(Value value);
 
 // The owning service by the glossary's precedence: a configured label, the Argo CD application
 // (tracking id, else its label), app.kubernetes.io/part-of, app.kubernetes.io/instance, the Helm
@@ -69,6 +109,12 @@ std::string AccountFieldsOf(const ObjectView& view, const KindEntry& kind,
 // "?cluster/group/kind/namespace/name" of the ProviderConfig: what stands in a key for an unknown
 // account.
 std::string StandInOf(const ObjectView& view, const KindEntry& kind, const IdentityRules& rules);
+
+// The path of a field, such as "status.atProvider.arn", that Identify reads names from and in which
+// `object` and `old_object`, two versions of one object of kind `kind`, differ; empty: they agree
+// in all such fields. A field that comes or goes differs too. Whatever Identify begins to read
+// names from belongs into this function.
+std::string_view ChangedNameField(Value object, Value old_object, const KindEntry& kind);
 
 }  // namespace truce
 

@@ -4,12 +4,10 @@
 #include <cstddef>
 #include <utility>
 
-#include "registry/identity/characters.h"
 #include "registry/identity/draft.h"
 #include "registry/identity/evidence.h"
-#include "registry/identity/external_name.h"
-#include "registry/identity/object_view.h"
 #include "registry/identity/parts.h"
+#include "registry/identity/values.h"
 
 namespace truce {
 namespace {
@@ -138,7 +136,7 @@ std::string PresentableAnnotation(const ObjectView& view, std::string_view key) 
 
 // The region, unless it is no text that a region could be: then a bad name.
 std::string_view CheckedRegion(std::string_view region, const PartContext& context) {
-  std::optional<std::string> reason = WhyBad(region, Alphabet::kAscii);
+  std::optional<std::string> reason = WhyBad(region, KeyAlphabet::kAscii);
   if (!reason.has_value()) return region;
   context.bad_names.push_back({context.type.name, "region", Printable(region), std::move(*reason)});
   return {};

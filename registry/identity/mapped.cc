@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "registry/identity/characters.h"
 #include "registry/identity/draft.h"
 #include "registry/identity/evidence.h"
 #include "registry/identity/identity.h"
 #include "registry/identity/parts.h"
+#include "registry/identity/values.h"
 
 namespace truce {
 namespace {
@@ -149,7 +149,7 @@ class ResourceReader {
   void ReadPlace(const Stars& stars, Draft& draft, const PartContext& context) const {
     std::string missing;
     const std::string_view region = ValueOf(kRegion, stars, missing);
-    if (std::optional<std::string> reason = WhyBad(region, Alphabet::kAscii)) {
+    if (std::optional<std::string> reason = WhyBad(region, KeyAlphabet::kAscii)) {
       context.bad_names.push_back({type_.name, "region", Printable(region), *reason});
       missing = "region " + *reason;
     } else {

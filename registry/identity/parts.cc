@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "registry/catalogue/normalise.h"
-#include "registry/identity/characters.h"
+#include "registry/identity/values.h"
 
 namespace truce {
 namespace {
@@ -98,14 +98,14 @@ bool RuleIsAscii(const TypeSpec& type, const KeyPart& part) {
          std::any_of(type.community_extra.begin(), type.community_extra.end(), ruled);
 }
 
-Alphabet AlphabetOf(const KeyPart& part, const PartContext& context) {
-  if (part.source == KeyPart::Source::kAssignedExternalName) return Alphabet::kAscii;
-  if (RuleIsAscii(context.type, part)) return Alphabet::kAscii;
+KeyAlphabet AlphabetOf(const KeyPart& part, const PartContext& context) {
+  if (part.source == KeyPart::Source::kAssignedExternalName) return KeyAlphabet::kAscii;
+  if (RuleIsAscii(context.type, part)) return KeyAlphabet::kAscii;
   const TypeSpec* named =
       part.refers_to.empty() ? nullptr : context.catalogue.FindType(part.refers_to);
   const bool ascii =
       named != nullptr && named->parts.size() == 1 && RuleIsAscii(*named, named->parts.front());
-  return ascii ? Alphabet::kAscii : Alphabet::kUnicode;
+  return ascii ? KeyAlphabet::kAscii : KeyAlphabet::kUnicode;
 }
 
 std::string AddValue(Reading& reading, Value value, const PartContext& context) {
@@ -201,9 +201,9 @@ std::string FieldName(std::string_view provider, const std::vector<std::string>&
 std::string AddElement(Reading& reading, std::string_view raw, const PartContext& context) {
   const KeyPart& part = *reading.part;
   if (raw.empty()) return "is not a single value";
-  std::optional<std::string> reason = WhyBad(raw, Alphabet::kAscii);
-  if (reason.has_value() && AlphabetOf(part, context) == Alphabet::kUnicode) {
-    reason = WhyBad(raw, Alphabet::kUnicode);
+  std::optional<std::string> reason = WhyBad(raw, KeyAlphabet::kAscii);
+  if (reason.has_value() && AlphabetOf(part, context) == KeyAlphabet::kUnicode) {
+    reason = WhyBad(raw, KeyAlphabet::kUnicode);
   }
   if (reason.has_value()) {
     context.bad_names.push_back({context.type.name, part.name, Printable(raw), *reason});

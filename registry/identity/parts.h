@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "registry/catalogue/catalogue.h"
+#include "registry/identity/evidence.h"
 #include "registry/identity/identity.h"
-#include "registry/identity/object_view.h"
 
 namespace truce {
 

@@ -5,6 +5,7 @@
 #define TRUCE_REGISTRY_IDENTITY_VALUES_H_
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -84,6 +85,39 @@ std::optional<ResourceIdentity> IdentityFromText(std::string_view text);
 // non-ASCII).
 std::string PercentEncode(std::string_view text);
 std::optional<std::string> PercentDecode(std::string_view text);
+
+// Appends `text` as PercentEncode writes it.
+void AppendEncoded(std::string& out, std::string_view text);
+// Appends an account: 12 digits, or "?" and the encoded stand-in.
+void AppendAccount(std::string& out, std::string_view account);
+// Appends "|part=value".
+void AppendPart(std::string& out, std::string_view part, std::string_view value);
+
+// Longest value of one part in bytes: the longest name AWS knows (an S3 object key), which is also
+// more than any ARN has.
+inline constexpr std::size_t kPartBytesMax = 1024;
+// Longest text of a label's or annotation's value that people are shown.
+inline constexpr std::size_t kLabelBytesMax = 253;
+
+// Whether `text` may hold characters outside ASCII.
+enum class KeyAlphabet { kAscii, kUnicode };
+
+// Why `text` must not become part of a key, or nothing when it may: longer than kPartBytesMax, not
+// UTF-8, a control, invisible, direction-changing or blank character other than a space, or a
+// character outside `alphabet`. The reason completes a sentence: "contains U+200B (zero width
+// space)".
+std::optional<std::string> WhyBad(std::string_view text, KeyAlphabet alphabet);
+
+// `text` in printable ASCII: everything else as \u{…}, invalid bytes as \x{…}; cut at
+// kLabelBytesMax.
+std::string Printable(std::string_view text);
+
+// Whether `text` is short and clean enough to stand in a sentence as it is.
+bool Presentable(std::string_view text);
+
+// Whether only ASCII can match `regex` (RE2 syntax): it names no Unicode class or code point, no
+// negated class and no "any character". False for an empty pattern, which says nothing.
+bool MatchesAsciiOnly(std::string_view regex);
 
 }  // namespace truce
 

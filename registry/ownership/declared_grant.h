@@ -11,9 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "registry/ownership/hand_over.h"
+#include "registry/ownership/agreements.h"
 #include "registry/ownership/ledger.h"
-#include "registry/ownership/sharing.h"
 
 namespace truce {
 

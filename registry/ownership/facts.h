@@ -1,4 +1,4 @@
-// Facts: what a decision may read, as one consistent state of the store.
+// Facts: what is read of the registry, as one consistent state of the store.
 #ifndef TRUCE_REGISTRY_OWNERSHIP_FACTS_H_
 #define TRUCE_REGISTRY_OWNERSHIP_FACTS_H_
 
@@ -29,9 +29,20 @@ struct ReservedRange {
   Timestamp before = Timestamp::max();  // made in [from, before)
 };
 
-// Port, given by a store to a decision while it runs; not kept afterwards. External
-// synchronization. A read that fails makes the whole call of the store fail: the decision itself
-// needs no error handling, its result is discarded.
+// What a call probably reads or writes: a hint for stores that lock single rows, which find out the
+// rest themselves. Stores with a single writer ignore it.
+struct Locks {
+  std::vector<KeyText> keys;
+  std::vector<Uid> uids;
+  std::vector<Slot> slots;
+};
+
+// Three ports on one consistent state, by who asks. A store gives them to what runs on it, for as
+// long as that runs; not kept afterwards. External synchronization. A read that fails makes the
+// whole call of the store fail: its result is discarded, so that what runs needs no error handling.
+
+// What a decision reads: of single keys, objects and names. More than the house's eight methods,
+// since the Ledger shows every one of them with its changes.
 class Facts {
  public:
   virtual ~Facts() = default;
@@ -56,30 +67,6 @@ class Facts {
   // At most `limit` owners whose key differs from `shape` only in the account (Owner::shape), by
   // key.
   virtual std::vector<Owner> OwnersOfShape(std::string_view shape, std::size_t limit) const = 0;
-  // At most `limit` keys that have an owner or a row and follow `after`, in order; for whole
-  // passes.
-  virtual std::vector<KeyText> KeysAfter(const KeyText& after, std::size_t limit) const = 0;
-  // At most `limit` (1 or more) objects of the cluster, group and kind of `slot`; for whole passes.
-  // In an order of the store's: an object whose record is neither dropped nor made meanwhile stands
-  // in exactly one page of a pass, also when each page is read from a later state. `after`: the
-  // former page's `next`; empty: from the start.
-  virtual ObjectPage ObjectsOfKind(const Slot& slot, std::string_view after,
-                                   std::size_t limit) const = 0;
-  // At most `limit` reserved rows made before `before`, ordered by RowId, that follow `after`.
-  virtual std::vector<Row> ReservedBefore(Timestamp before, const RowId& after,
-                                          std::size_t limit) const = 0;
-  // At most `limit` rows that observe, ordered by RowId, that follow `after`. Takes time in
-  // proportion to all that observe.
-  virtual std::vector<Row> ObserversAfter(const RowId& after, std::size_t limit) const = 0;
-  // Number of seen rows of a cluster. May take time in proportion to it: for the brake, once an
-  // hour.
-  virtual std::uint64_t CountSeen(std::string_view cluster) const = 0;
-  // At most `limit` owners of `list` whose key follows `after`, by key. Cheap for contested,
-  // orphaned and imported ones; the others may be found by looking at all.
-  virtual std::vector<Owner> OwnersIn(OwnerList list, const KeyText& after,
-                                      std::size_t limit) const = 0;
-  // At most `limit` lines of the audit log.
-  virtual std::vector<AuditLine> AuditLines(const AuditRange& range, std::size_t limit) const = 0;
   // The further name `name` and whose it is. Cheap: stores answer it from memory.
   virtual std::optional<ResourceName> FurtherName(const KeyText& name) const = 0;
   // All further names of the resource at `key`, ordered by name. Cheap, as FurtherName.
@@ -93,6 +80,46 @@ class Facts {
   // A setting written by Changes::put_settings.
   virtual std::optional<std::string> Setting(std::string_view name) const = 0;
 };
+
+// What whole passes over the registry read, part by part.
+class PassFacts {
+ public:
+  virtual ~PassFacts() = default;
+
+  // At most `limit` keys that have an owner or a row and follow `after`, in order.
+  virtual std::vector<KeyText> KeysAfter(const KeyText& after, std::size_t limit) const = 0;
+  // At most `limit` (1 or more) objects of the cluster, group and kind of `slot`.
+  // In an order of the store's: an object whose record is neither dropped nor made meanwhile stands
+  // in exactly one page of a pass, also when each page is read from a later state. `after`: the
+  // former page's `next`; empty: from the start.
+  virtual ObjectPage ObjectsOfKind(const Slot& slot, std::string_view after,
+                                   std::size_t limit) const = 0;
+  // At most `limit` reserved rows made before `before`, ordered by RowId, that follow `after`.
+  virtual std::vector<Row> ReservedBefore(Timestamp before, const RowId& after,
+                                          std::size_t limit) const = 0;
+  // Number of seen rows of a cluster. May take time in proportion to it: for the brake, once an
+  // hour.
+  virtual std::uint64_t CountSeen(std::string_view cluster) const = 0;
+};
+
+// What people ask.
+class PeopleFacts {
+ public:
+  virtual ~PeopleFacts() = default;
+
+  // At most `limit` owners of `list` whose key follows `after`, by key. Cheap for contested,
+  // orphaned and imported ones; the others may be found by looking at all.
+  virtual std::vector<Owner> OwnersIn(OwnerList list, const KeyText& after,
+                                      std::size_t limit) const = 0;
+  // At most `limit` rows that observe, ordered by RowId, that follow `after`. Takes time in
+  // proportion to all that observe.
+  virtual std::vector<Row> ObserversAfter(const RowId& after, std::size_t limit) const = 0;
+  // At most `limit` lines of the audit log.
+  virtual std::vector<AuditLine> AuditLines(const AuditRange& range, std::size_t limit) const = 0;
+};
+
+// All of one state.
+class AllFacts : public Facts, public PassFacts, public PeopleFacts {};
 
 }  // namespace truce
 

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "registry/base/name_table.h"
 #include "registry/ownership/grant.h"
 #include "registry/ownership/sight.h"
 
@@ -67,13 +68,9 @@ ImportPlan::Line LineOf(const ImportList& list, const ImportedResource& item, co
 }  // namespace
 
 std::string_view Name(ImportAction action) {
-  switch (action) {
-    case ImportAction::kNew: return "new";
-    case ImportAction::kOwned: return "owned";
-    case ImportAction::kChanged: return "changed";
-    case ImportAction::kConflicting: break;
-  }
-  return "conflicting";
+  static constexpr NameTable<ImportAction::kConflicting> kWords("new", "owned", "changed",
+                                                                "conflicting");
+  return kWords.Of(action);
 }
 
 bool ImportPlan::empty() const {
@@ -92,7 +89,7 @@ std::string_view SourceOf(const Owner& owner) {
   return is_import ? std::string_view(owner.root.name) : std::string_view();
 }
 
-ImportPlan PlanImport(const ImportList& list, const Facts& facts) {
+ImportPlan PlanImport(const ImportList& list, const AllFacts& facts) {
   ImportPlan plan;
   std::set<KeyText> keys;
   for (const ImportedResource& item : list.resources) {

@@ -53,7 +53,7 @@ Slot ImportRoot(std::string_view source);
 std::string_view SourceOf(const Owner& owner);
 
 // What `list` would do on `facts`. Passes over all imported owners when the list retires.
-ImportPlan PlanImport(const ImportList& list, const Facts& facts);
+ImportPlan PlanImport(const ImportList& list, const AllFacts& facts);
 
 // Does all of `plan` but its conflicting lines, each with a line in the audit log. `plan` was made
 // of the same list on the ledger's facts.

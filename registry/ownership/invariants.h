@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "registry/store/store.h"
+#include "registry/ownership/rows.h"
 
 namespace truce {
 

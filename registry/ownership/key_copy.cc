@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "registry/base/name_table.h"
 #include "registry/ownership/grant.h"
 #include "registry/ownership/invariants.h"
 
@@ -31,8 +32,8 @@ Objects ObjectsOf(const std::vector<KeyCopy>& copies) {
   Objects objects;
   for (const KeyCopy& copy : copies) {
     for (const Object& object : copy.objects) {
-      const auto [place, is_new] = objects.emplace(object.uid, object);
-      if (!is_new && place->second.at < object.at) place->second = object;
+      const auto [known, is_new] = objects.emplace(object.uid, object);
+      if (!is_new && known->second.at < object.at) known->second = object;
     }
   }
   return objects;
@@ -124,12 +125,8 @@ CopyPlan::Line LineOf(const KeyCopy& copy, const KeysOfId& ids, const Facts& fac
 }  // namespace
 
 std::string_view Name(CopyAction action) {
-  switch (action) {
-    case CopyAction::kNew: return "new";
-    case CopyAction::kOwned: return "owned";
-    case CopyAction::kConflicting: break;
-  }
-  return "conflicting";
+  static constexpr NameTable<CopyAction::kConflicting> kWords("new", "owned", "conflicting");
+  return kWords.Of(action);
 }
 
 KeyCopy CopyOf(const KeyText& key, const Facts& facts) {

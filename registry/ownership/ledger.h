@@ -12,8 +12,8 @@
 
 #include "registry/identity/identity.h"
 #include "registry/ownership/facts.h"
-#include "registry/ownership/ids.h"
 #include "registry/ownership/rows.h"
+#include "registry/ownership/terms.h"
 
 namespace truce {
 
@@ -94,7 +94,7 @@ class Ledger final {
   void CheckOwner(const KeyText& key, const std::optional<Owner>& owner);
   void CheckNames();
   bool IsAudited(const PublicId& id, std::initializer_list<AuditAction> actions) const;
-  void FollowOwners();
+  void BringAgreements();
   void MoveAgreements(const Owner& stored);
   void EndWhatIsDone(const Owner& stored, const Owner& owner);
   void DropNamesOfTheGone();

@@ -211,8 +211,8 @@ bool Names(const Object& object, const Slot& slot) {
   return std::binary_search(object.names.begin(), object.names.end(), NameInRefs(slot));
 }
 
-Object Place(const ObjectFacts& object, Evidence evidence, const std::optional<Object>& known,
-             const Ledger& ledger) {
+Object ObjectOf(const ObjectFacts& object, Evidence evidence, const std::optional<Object>& known,
+                const Ledger& ledger) {
   Object placed;
   placed.uid = object.uid;
   placed.slot = object.slot;

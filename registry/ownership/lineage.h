@@ -49,8 +49,8 @@ bool Names(const Object& object, const Slot& slot);
 // `known`, the row of the same uid so far, stays while its fields are unchanged, whoever updates
 // it. Reads the ledger, writes nothing. What is no part of the lineage (transfer_to, told,
 // stripped) is taken from `known`.
-Object Place(const ObjectFacts& object, Evidence evidence, const std::optional<Object>& known,
-             const Ledger& ledger);
+Object ObjectOf(const ObjectFacts& object, Evidence evidence, const std::optional<Object>& known,
+                const Ledger& ledger);
 
 // The slots from `object` itself up to its root, nearest first, climbed by accepted links.
 std::vector<Slot> ChainOf(const Object& object, const Ledger& ledger);

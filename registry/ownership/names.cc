@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "registry/identity/draft.h"
-#include "registry/identity/encoding.h"
 #include "registry/identity/evidence.h"
+#include "registry/identity/values.h"
 #include "registry/ownership/grant.h"
 
 namespace truce {
@@ -202,8 +202,9 @@ std::vector<MeantResource> ResourcesMeant(const DeclaredResource& resource, cons
   return meant;
 }
 
-std::vector<MeantResource> ResourcesJudged(const DeclaredResource& resource, const Ledger& ledger) {
-  std::vector<MeantResource> judged = ResourcesMeant(resource, ledger);
+std::vector<MeantResource> ResourcesConcerned(const DeclaredResource& resource,
+                                              const Ledger& ledger) {
+  std::vector<MeantResource> concerned = ResourcesMeant(resource, ledger);
   const std::optional<KeyText> located = LocatedNameOf(resource);
   for (const KeyText& name : resource.awaited) {
     const auto key = ResourceOf(name, ledger);
@@ -213,9 +214,9 @@ std::vector<MeantResource> ResourcesJudged(const DeclaredResource& resource, con
     const bool lives = std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
       return Manages(row) && row.identity.account == stand_in;
     });
-    if (lives) judged.push_back({*key, false, true});
+    if (lives) concerned.push_back({*key, false, true});
   }
-  return judged;
+  return concerned;
 }
 
 namespace {

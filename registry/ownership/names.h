@@ -61,7 +61,7 @@ struct MeantResource {
   KeyText key;
   bool observed = false;  // only by names known from a status, its own or that of the resource
   // Another resource that living objects declare by an awaited name: they are about to declare this
-  // one. To be judged against, never granted.
+  // one. To be decided against, never granted.
   bool awaited = false;
 
   bool operator==(const MeantResource&) const = default;
@@ -73,7 +73,8 @@ struct MeantResource {
 std::vector<MeantResource> ResourcesMeant(const DeclaredResource& resource, const Ledger& ledger);
 
 // The same, and after them those that are awaited in other accounts.
-std::vector<MeantResource> ResourcesJudged(const DeclaredResource& resource, const Ledger& ledger);
+std::vector<MeantResource> ResourcesConcerned(const DeclaredResource& resource,
+                                              const Ledger& ledger);
 
 // Gives the declaration's free names to the resource that it declares, and returns that one's key:
 // of those it means the first without another located name, else a new one, for which the caller

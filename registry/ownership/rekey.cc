@@ -42,11 +42,11 @@ Affected Load(std::set<KeyText> keys, const Ledger& ledger) {
   return affected;
 }
 
-Affected Collect(const NewKey& new_key, const Ledger& ledger) {
+Affected Collect(const NewKey& new_key, const PassFacts& pass, const Ledger& ledger) {
   Affected affected;
   KeyText after;
   for (;;) {
-    const std::vector<KeyText> page = ledger.facts().KeysAfter(after, kPage);
+    const std::vector<KeyText> page = pass.KeysAfter(after, kPage);
     for (const KeyText& key : page) {
       const auto visit = [&](const ResourceIdentity& identity) {
         const KeyText target = KeyAfter(new_key, identity, key);
@@ -201,9 +201,10 @@ std::size_t Move(const Affected& affected, const NewKey& new_key, const std::str
 
 }  // namespace
 
-std::size_t RekeyAll(const NewKey& new_key, const std::string& cause, Ledger& ledger) {
+std::size_t RekeyAll(const NewKey& new_key, const PassFacts& pass, const std::string& cause,
+                     Ledger& ledger) {
   ledger.Rekeys();
-  return Move(Collect(new_key, ledger), new_key, cause, ledger);
+  return Move(Collect(new_key, pass, ledger), new_key, cause, ledger);
 }
 
 namespace {

@@ -16,6 +16,7 @@
 namespace truce {
 
 class Ledger;
+class PassFacts;
 struct Row;
 
 // The new key of an identity; nothing when its type is no longer known (the row keeps its key).
@@ -28,7 +29,8 @@ NewKey KeysOf(const Catalogue& catalogue);
 // ownership stays, the others become conflicts) and split (each part goes to whoever manages it;
 // the old owner first). Public ids stay with the ownership that keeps the first part. Returns how
 // many keys changed.
-std::size_t RekeyAll(const NewKey& new_key, const std::string& cause, Ledger& ledger);
+std::size_t RekeyAll(const NewKey& new_key, const PassFacts& pass, const std::string& cause,
+                     Ledger& ledger);
 
 // An account that became known: what is kept under the stand-in `from` ("?…") is in `to`.
 struct AccountChange {

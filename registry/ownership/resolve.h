@@ -10,7 +10,7 @@ namespace truce {
 
 // Fills each part of `object` that is a reference by name (`bucketRef.name`) to an object the
 // registry knows, and makes the keys that become complete. Otherwise the part stays unknown until
-// the provider resolves it by UPDATE, which is judged then. Selectors are never resolved here.
+// the provider resolves it by UPDATE, which is decided on then. Selectors are never resolved here.
 // A name within a zone that the registry knows gets its other spelling, with or without the zone's
 // name. Reads nothing when the object has neither an unresolved reference nor such a name.
 void ResolveReferences(const Catalogue& catalogue, const Facts& facts, ObjectFacts& object);

@@ -5,9 +5,10 @@
 #include <utility>
 
 #include "registry/base/assert.h"
+#include "registry/base/name_table.h"
 #include "registry/identity/evidence.h"
+#include "registry/ownership/agreements.h"
 #include "registry/ownership/grant.h"
-#include "registry/ownership/hand_over.h"
 #include "registry/ownership/lineage.h"
 #include "registry/ownership/names.h"
 #include "registry/ownership/sight.h"
@@ -15,33 +16,19 @@
 namespace truce {
 
 std::string_view Name(Mode mode) {
-  switch (mode) {
-    case Mode::kOff: return "off";
-    case Mode::kAudit: return "audit";
-    case Mode::kWarn: return "warn";
-    case Mode::kEnforce: return "enforce";
-  }
-  return "";
+  static constexpr NameTable<Mode::kEnforce> kWords("off", "audit", "warn", "enforce");
+  return kWords.Of(mode);
 }
 
 std::string_view Name(Operation operation) {
-  switch (operation) {
-    case Operation::kCreate: return "CREATE";
-    case Operation::kUpdate: return "UPDATE";
-    case Operation::kDelete: return "DELETE";
-  }
-  return "";
+  static constexpr NameTable<Operation::kDelete> kWords("CREATE", "UPDATE", "DELETE");
+  return kWords.Of(operation);
 }
 
 std::string_view Name(ClashReason reason) {
-  switch (reason) {
-    case ClashReason::kOwned: return "owned";
-    case ClashReason::kSibling: return "sibling";
-    case ClashReason::kOrphaned: return "orphaned";
-    case ClashReason::kImported: return "imported";
-    case ClashReason::kTransferring: return "transferring";
-  }
-  return "";
+  static constexpr NameTable<ClashReason::kTransferring> kWords("owned", "sibling", "orphaned",
+                                                                "imported", "transferring");
+  return kWords.Of(reason);
 }
 
 namespace {
@@ -64,7 +51,7 @@ bool HasFinalizer(const ObjectFacts& object) {
 
 // One added pair (key, intent) with its mode.
 struct Pair {
-  std::size_t place;  // in object.resources
+  std::size_t index;  // in object.resources
   const DeclaredResource* resource;
   Mode mode;
   bool late;
@@ -83,7 +70,7 @@ std::string DigestOf(const std::vector<Pair>& pairs) {
   return digest;
 }
 
-// What the judge knows while it goes through the pairs.
+// What the decision knows while it goes through the pairs.
 struct Case {
   const ReviewRequest& request;
   Ledger& ledger;
@@ -254,7 +241,7 @@ struct Meaning {
 
 std::vector<Meaning> MeaningsOf(const Case& c, const Pair& pair) {
   std::vector<Meaning> meanings;
-  for (MeantResource& meant : ResourcesJudged(*pair.resource, c.ledger)) {
+  for (MeantResource& meant : ResourcesConcerned(*pair.resource, c.ledger)) {
     Meaning& meaning = meanings.emplace_back(Meaning{std::move(meant), std::nullopt, {}});
     meaning.owner = c.ledger.OwnerOf(meaning.meant.key);
     if (!meaning.owner) continue;
@@ -316,7 +303,7 @@ void ProposeProofs(const Case& c, const Owner& holder, Decision& decision) {
   }
 }
 
-void JudgeObserver(const Case& c, const Pair& pair) {
+void DecideObserver(const Case& c, const Pair& pair) {
   const std::vector<MeantResource> meant = ResourcesMeant(*pair.resource, c.ledger);
   const KeyText& key = meant.empty() ? pair.resource->key : meant.front().key;
   if (!IsReplay(c, key)) Reserve(c, pair, key);  // a consumer needs no ownership
@@ -329,9 +316,9 @@ bool Denies(const Case& c, const Pair& pair, const Meaning& meaning) {
   return !meaning.meant.observed || c.request.status_guarded;
 }
 
-void JudgePair(const Case& c, const Pair& pair, Decision& decision) {
+void DecidePair(const Case& c, const Pair& pair, Decision& decision) {
   if (pair.resource->intent == Intent::kObserves) {
-    JudgeObserver(c, pair);
+    DecideObserver(c, pair);
     return;
   }
   std::vector<Meaning> meanings = MeaningsOf(c, pair);
@@ -385,7 +372,7 @@ ReservationLimit LimitReached(const Case& c) {
     return ReservationLimit::kNone;
   const Facts& facts = c.ledger.facts();
   const ReservedRange all{.ns = c.object.slot.ns, .user = c.request.requester.user};
-  // Mostly there are few, and one look is enough.
+  // Mostly there are few, and one count is enough.
   if (facts.CountReserved(all, {}, std::min(old, young)) < std::min(old, young)) {
     return ReservationLimit::kNone;
   }
@@ -501,9 +488,9 @@ bool SaysSuccessor(const ReviewRequest& request) {
 }
 
 // Where the object stands, and what is remembered of who wrote what.
-Object PlaceReviewed(const ReviewRequest& request, const std::optional<Object>& before,
-                     const Ledger& ledger) {
-  Object object = Place(request.object, EvidenceOf(request), before, ledger);
+Object ReviewedObject(const ReviewRequest& request, const std::optional<Object>& before,
+                      const Ledger& ledger) {
+  Object object = ObjectOf(request.object, EvidenceOf(request), before, ledger);
   if (!object.parent && !before) {
     if (auto root = RestoredUnder(request, ledger)) object.root = *std::move(root);
   }
@@ -518,7 +505,7 @@ Object PlaceReviewed(const ReviewRequest& request, const std::optional<Object>& 
 
 }  // namespace
 
-Decision Review(const ReviewRequest& request, const Facts& facts, Timestamp now,
+Decision Decide(const ReviewRequest& request, const Facts& facts, Timestamp now,
                 const IdSource& ids) {
   Decision decision;
   decision.root = request.object.slot;
@@ -532,7 +519,7 @@ Decision Review(const ReviewRequest& request, const Facts& facts, Timestamp now,
   Ledger ledger(facts, now, ids, request.parties == nullptr ? kNoParties : *request.parties);
   std::optional<Object> before;  // a CREATE has none: its uid is fresh
   if (request.operation == Operation::kUpdate) before = ledger.ObjectByUid(request.object.uid);
-  Object object = PlaceReviewed(request, before, ledger);
+  Object object = ReviewedObject(request, before, ledger);
   const bool moved = before && before->root != object.root;
   decision.root = object.root;
   decision.party = ledger.PartyFor(object.root);
@@ -543,8 +530,8 @@ Decision Review(const ReviewRequest& request, const Facts& facts, Timestamp now,
   const std::vector<Pair> pairs = AddedPairs(request);
   const Case c{request, ledger, object, grantee, pairs, {}};
   for (const Pair& pair : pairs) {
-    decision.added.push_back(pair.place);
-    JudgePair(c, pair, decision);
+    decision.added.push_back(pair.index);
+    DecidePair(c, pair, decision);
   }
   if (decision.denied.empty()) decision.limit = LimitReached(c);
   if (!decision.denied.empty() || decision.limit != ReservationLimit::kNone) {
@@ -566,6 +553,31 @@ Decision Review(const ReviewRequest& request, const Facts& facts, Timestamp now,
   }
   decision.changes = ledger.Take();
   return decision;
+}
+
+Locks LocksOf(const ReviewRequest& request) {
+  Locks locks;
+  const auto add = [&](const ObjectFacts& object) {
+    for (const DeclaredResource& resource : object.resources) {
+      if (!resource.key.empty()) locks.keys.push_back(resource.key);
+      for (const FurtherName& name : resource.further) locks.keys.push_back(name.text);
+      locks.keys.insert(locks.keys.end(), resource.awaited.begin(), resource.awaited.end());
+    }
+    if (object.lineage.controller) locks.uids.push_back(object.lineage.controller->uid);
+    if (object.lineage.claim) {
+      const ObjectRef& claim = *object.lineage.claim;
+      locks.slots.push_back({object.slot.cluster, claim.group, claim.kind, claim.ns, claim.name});
+    }
+  };
+  add(request.object);
+  if (request.old_object) add(*request.old_object);
+  locks.uids.push_back(request.object.uid);
+  locks.slots.push_back(request.object.slot);
+  std::sort(locks.keys.begin(), locks.keys.end());
+  locks.keys.erase(std::unique(locks.keys.begin(), locks.keys.end()), locks.keys.end());
+  std::sort(locks.uids.begin(), locks.uids.end());
+  std::sort(locks.slots.begin(), locks.slots.end());
+  return locks;
 }
 
 }  // namespace truce

@@ -12,10 +12,9 @@
 #include <vector>
 
 #include "registry/identity/identity.h"
-#include "registry/ownership/ledger.h"
-#include "registry/ownership/review_terms.h"
+#include "registry/ownership/facts.h"
 #include "registry/ownership/rows.h"
-#include "registry/store/store.h"
+#include "registry/ownership/terms.h"
 
 namespace truce {
 
@@ -70,21 +69,21 @@ struct Decision {
   std::vector<RowId> prove;
   Slot root;  // of the object, by the accepted links
   PartyId party;
-  std::vector<std::size_t> added;  // what was judged: places in the request's object.resources
+  std::vector<std::size_t> added;  // what was decided on: indices in the request's object.resources
   Changes changes;                 // empty when denied
 
   bool operator==(const Decision&) const = default;
 };
 
-// Judges the pairs that `request` adds: all of a CREATE, the added ones of an UPDATE (a new key, a
-// raised intent), none of a DELETE (I10). Either all are granted or recorded as
-// conflicts, or nothing is written and every clash is named. A replay (same review uid and digest)
-// is allowed again and changes nothing. Deterministic but for the ids of new owners. Invariants:
-// I1, I2, I7, I10.
-Decision Review(const ReviewRequest& request, const Facts& facts, Timestamp now,
+// Decides on the pairs that `request` adds: all of a CREATE, the added ones of an UPDATE (a new
+// key, a raised intent), none of a DELETE (I10). Either all are granted or recorded as conflicts,
+// or nothing is written and every clash is named. A replay (same review uid and digest) is allowed
+// again and changes nothing. Deterministic but for the ids of new owners. Invariants: I1, I2, I7,
+// I10.
+Decision Decide(const ReviewRequest& request, const Facts& facts, Timestamp now,
                 const IdSource& ids);
 
-// What Review may read or write, for the store.
+// What Decide reads or writes, as far as the request tells.
 Locks LocksOf(const ReviewRequest& request);
 
 }  // namespace truce

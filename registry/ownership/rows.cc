@@ -1,90 +1,51 @@
 #include "registry/ownership/rows.h"
 
-#include <array>
+#include "registry/base/name_table.h"
 
 namespace truce {
+namespace {
+
+constexpr NameTable<Record::kTransferring> kRecords("none", "orphaned", "imported", "transferring");
+constexpr NameTable<ShareLevel::kAttach> kShareLevels("observe", "attach");
+
+}  // namespace
 
 std::string_view Name(RowState state) {
-  switch (state) {
-    case RowState::kReserved: return "reserved";
-    case RowState::kSeen: return "seen";
-  }
-  return "";
+  static constexpr NameTable<RowState::kSeen> kWords("reserved", "seen");
+  return kWords.Of(state);
 }
 
-std::string_view Name(Record record) {
-  switch (record) {
-    case Record::kNone: return "none";
-    case Record::kOrphaned: return "orphaned";
-    case Record::kImported: return "imported";
-    case Record::kTransferring: return "transferring";
-  }
-  return "";
-}
+std::string_view Name(Record record) { return kRecords.Of(record); }
 
-std::optional<Record> RecordFromName(std::string_view name) {
-  for (const Record record :
-       std::array{Record::kNone, Record::kOrphaned, Record::kImported, Record::kTransferring}) {
-    if (Name(record) == name) return record;
-  }
-  return std::nullopt;
-}
+std::optional<Record> RecordFromName(std::string_view name) { return kRecords.Find(name); }
 
 std::string_view Name(HolderState state) {
-  switch (state) {
-    case HolderState::kReserved: return "reserved";
-    case HolderState::kHeld: return "held";
-    case HolderState::kTerminating: return "terminating";
-  }
-  return "";
+  static constexpr NameTable<HolderState::kTerminating> kWords("reserved", "held", "terminating");
+  return kWords.Of(state);
 }
 
 std::string_view Name(NameSort sort) {
-  switch (sort) {
-    case NameSort::kDeclared: return "declared";
-    case NameSort::kLocated: return "located";
-    case NameSort::kAssigned: return "assigned";
-    case NameSort::kFormerId: return "former-id";
-  }
-  return "";
+  static constexpr NameTable<NameSort::kFormerId> kWords("declared", "located", "assigned",
+                                                         "former-id");
+  return kWords.Of(sort);
 }
 
 std::string_view Name(AuditAction action) {
-  switch (action) {
-    case AuditAction::kGranted: return "granted";
-    case AuditAction::kConflict: return "conflict";
-    case AuditAction::kReleased: return "released";
-    case AuditAction::kPassed: return "passed";
-    case AuditAction::kOrphaned: return "orphaned";
-    case AuditAction::kTransferred: return "transferred";
-    case AuditAction::kMoved: return "moved";
-    case AuditAction::kAdministered: return "administered";
-  }
-  return "";
+  static constexpr NameTable<AuditAction::kAdministered> kWords("granted", "conflict", "released",
+                                                                "passed", "orphaned", "transferred",
+                                                                "moved", "administered");
+  return kWords.Of(action);
 }
 
 std::string_view Name(AgreementKind kind) {
-  switch (kind) {
-    case AgreementKind::kShare: return "share";
-    case AgreementKind::kTransfer: return "transfer";
-    case AgreementKind::kProtection: return "protection";
-  }
-  return "";
+  static constexpr NameTable<AgreementKind::kProtection> kWords("share", "transfer", "protection");
+  return kWords.Of(kind);
 }
 
-std::string_view Name(ShareLevel level) {
-  switch (level) {
-    case ShareLevel::kObserve: return "observe";
-    case ShareLevel::kAttach: return "attach";
-  }
-  return "";
-}
+std::string_view Name(ShareLevel level) { return kShareLevels.Of(level); }
 
 std::optional<ShareLevel> ShareLevelFromName(std::string_view name) {
-  for (const ShareLevel level : std::array{ShareLevel::kObserve, ShareLevel::kAttach}) {
-    if (Name(level) == name) return level;
-  }
-  return std::nullopt;
+  return kShareLevels.Find(name);
 }
 
 }  // namespace truce

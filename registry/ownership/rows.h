@@ -11,12 +11,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "registry/base/clock.h"
 #include "registry/identity/values.h"
-#include "registry/ownership/agreement.h"
-#include "registry/ownership/ids.h"
+#include "registry/ownership/terms.h"
 
 namespace truce {
 
@@ -30,8 +30,8 @@ struct Row {
   bool managed = true;                // a managed resource, not a mapped claim or composite
   ResourceIdentity identity;          // for re-keying
   ReviewUid review;                   // the review that made a reserved row; empty for seen rows
-  std::string digest;                 // of what that review judged; a replay must match both
-  std::optional<std::uint64_t> base;  // version the review judged on; only a later one confirms
+  std::string digest;                 // of what that review decided on; a replay must match both
+  std::optional<std::uint64_t> base;  // version the review decided on; only a later one confirms
   std::string user;  // who asked, for limits; empty: it counts for none, or was seen
   Timestamp at{};    // when the declaration was first recorded; survives confirmation
   std::optional<Timestamp> created;  // the object's creationTimestamp, for incumbency
@@ -106,7 +106,6 @@ enum class OwnerList : std::uint8_t {
   kContested,  // Owner::contested
   kOrphaned,   // records kOrphaned and kTransferring
   kImported,
-  kReserved,  // without record, and no managing row was seen yet
 };
 
 // A reviewed or seen object of a watched kind, key or not.
@@ -227,6 +226,19 @@ struct Changes {
            put_settings.empty() && breach.empty();
   }
   bool operator==(const Changes&) const = default;
+};
+
+// Everything in the registry at one moment, each list in key order: for tests, export and checks.
+struct StoreContents {
+  std::vector<Owner> owners;
+  std::vector<Row> rows;
+  std::vector<Object> objects;
+  std::vector<Agreement> agreements;
+  std::vector<ResourceName> names;
+  std::vector<AuditEntry> audit;  // in the order written
+  std::vector<std::pair<std::string, std::string>> settings;
+
+  bool operator==(const StoreContents&) const = default;
 };
 
 }  // namespace truce

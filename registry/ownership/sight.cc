@@ -279,9 +279,9 @@ void OutOfSight(const Uid& uid, Ledger& ledger) {
 namespace {
 
 // Records where the object stands by what is known now.
-Object PutPlace(const ObjectFacts& object, Ledger& ledger) {
+Object PutObjectOf(const ObjectFacts& object, Ledger& ledger) {
   const auto known = ledger.ObjectByUid(object.uid);
-  Object placed = Place(object, Evidence::kBothSides, known, ledger);
+  Object placed = ObjectOf(object, Evidence::kBothSides, known, ledger);
   placed.transfer_to = object.transfer_to;
   if (known && known->root != placed.root) {
     MoveChain(*known, placed.root, "lineage changed", ledger);
@@ -356,14 +356,14 @@ void DeclareIn(const std::string& account, const Row& row, const std::string& ca
 }
 
 void Meet(const ObjectFacts& object, Ledger& ledger) {
-  AdoptNamed(PutPlace(object, ledger), ledger);
+  AdoptNamed(PutObjectOf(object, ledger), ledger);
 }
 
 void See(const ObjectFacts& object, bool out_of_sight, Ledger& ledger) {
   ledger.MayEnd(object.uid);
   if (out_of_sight) OutOfSight(object.uid, ledger);
   const auto before = ledger.ObjectByUid(object.uid);
-  const Object placed = PutPlace(object, ledger);
+  const Object placed = PutObjectOf(object, ledger);
   const PartyId party = ledger.PartyFor(placed.root);
   const Grantee grantee{placed, party, "seen without reservation", std::string(kWatch), {}};
   for (const DeclaredResource& resource : object.resources) {
@@ -455,7 +455,7 @@ void SeeDeleted(const ObjectFacts& last, const Ending& ending, Ledger& ledger) {
   ledger.MayEnd(last.uid);
   const auto object = ledger.ObjectByUid(last.uid);
   if (object) See(last, false, ledger);
-  // A review that judged an older version was followed by another write: what it took off came
+  // A review of an older version was followed by another write: what it took off came
   // back.
   const bool stripped =
       object && object->stripped && (!ending.before || *ending.before <= *object->stripped);

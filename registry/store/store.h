@@ -18,20 +18,13 @@
 
 namespace truce {
 
-// What a call may touch; a store that locks single rows locks these, sorted. A decision that reads
-// or writes anything else is a programmer's error in such a store; single-writer stores ignore it.
-struct Locks {
-  std::vector<KeyText> keys;
-  std::vector<Uid> uids;
-  std::vector<Slot> slots;
-};
-
-// Runs on locked facts, returns what to write. May run more than once (a store may retry); must
-// therefore have no effect but its result. Must not block and not call the store.
-using Decide = std::function<Changes(const Facts&)>;
-// Runs on committed facts. May run more than once, when a commit overtakes it: only what the last
-// run saw counts, so it starts its captures anew. Must not block and not call the store.
-using Look = std::function<void(const Facts&)>;
+// Decides on facts that nobody else can change, returns what to write. May run more than once (a
+// store may retry): only its last run counts, so what it tells beside its result starts anew with
+// each. Must not block and not call the store.
+using DecideFn = std::function<Changes(const AllFacts&)>;
+// Reads committed facts. May run more than once, when a commit overtakes it: only what the last run
+// saw counts, so it starts its captures anew. Must not block and not call the store.
+using ReadFn = std::function<void(const AllFacts&)>;
 // How a Submit ended. Must be short and must not block.
 using OnDone = std::function<void(Result<void>)>;
 
@@ -46,51 +39,42 @@ struct StoreCounts {
   bool operator==(const StoreCounts&) const = default;
 };
 
-// Everything in the store at one moment, each list in key order: for tests, export and checks.
-struct StoreContents {
-  std::vector<Owner> owners;
-  std::vector<Row> rows;
-  std::vector<Object> objects;
-  std::vector<Agreement> agreements;
-  std::vector<ResourceName> names;
-  std::vector<AuditEntry> audit;  // in the order written
-  std::vector<std::pair<std::string, std::string>> settings;
-
-  bool operator==(const StoreContents&) const = default;
-};
-
 // Thread-safe. One instance per process and data directory.
 class Store {
  public:
   virtual ~Store() = default;
 
-  // Locks the rows of `locks`, calls `decide` on them and writes its changes, all or nothing. Drops
-  // come before puts; dropping what is not there is no error; of two puts of one thing the last one
-  // counts. Constraints: rows have a key and a uid, owners a key, objects a uid, agreements an id
-  // and a key, settings a name (all not empty); a key with a managing reservation has an owner
-  // (backs I1 and I2); a further name is not empty and not itself a key with owner or rows, and the
-  // key it points to has an owner or a row, once the change is done (I13). Durable on return
-  // (SQLite: synchronous=FULL): an answer sent after it survives a power cut (I3). Errors:
-  // kUnavailable (busy, disk full, read-only: nothing was written); kResourceExhausted (queue full:
-  // nothing was written); kDeadlineExceeded (the outcome is unknown: repeat the review, which is
-  // idempotent); kDataLoss (the database is damaged); kInternal (the changes break a constraint:
-  // nothing was written). Blocks at most until `deadline`. When `decide` returns no changes nothing
-  // is written and the call needs no working disk.
-  virtual Result<void> Apply(const Locks& locks, const Decide& decide, Deadline deadline) = 0;
+  // Calls `decide` and writes its changes, all or nothing; `locks` is what that probably touches.
+  // `decide` runs on whatever thread, but only until Apply returns, also where that gives up: what
+  // it refers to may live in the caller's frame. Past `deadline` no decision begins, and one that
+  // runs is waited for. Drops come before puts; dropping what is not there is no error; of two puts
+  // of one thing the last one counts. Constraints: rows have a key and a uid, owners a key, objects
+  // a uid, agreements an id and a key, settings a name (all not empty); a key with a managing
+  // reservation has an owner (backs I1 and I2); a further name is not empty and not itself a key
+  // with owner or rows, and the key it points to has an owner or a row, once the change is done
+  // (I13). Durable on return (SQLite: synchronous=FULL): an answer sent after it survives a power
+  // cut (I3). Errors: kUnavailable (busy, disk full, read-only: nothing was written);
+  // kResourceExhausted (queue full: nothing was written); kDeadlineExceeded (the outcome is
+  // unknown: repeat the review, which is idempotent); kDataLoss (the database is damaged);
+  // kInternal (the changes break a constraint: nothing was written). Blocks at most until
+  // `deadline` and, where that finds `decide` running, its end (microseconds). When `decide`
+  // returns no changes nothing is written and the call needs no working disk.
+  virtual Result<void> Apply(const Locks& locks, const DecideFn& decide, Deadline deadline) = 0;
 
   // As Apply, for callers that have more to do than to wait: calls `done` once with what Apply
   // would have returned, before Submit returns or later from a thread of the store, also when the
-  // store closes. `decide` is kept until then. After `deadline` no decision begins; a commit that
-  // has begun is waited for, so `done` may come later than `deadline`. This default applies at
-  // once.
+  // store closes. Both are kept until then, with all they hold, and may run after the caller has
+  // lost patience: they own what they use. `decide` does not run after `done` was called. After
+  // `deadline` no decision begins; a commit that has begun is waited for, so `done` may come later
+  // than `deadline`. This default applies at once.
   // NOLINTNEXTLINE(performance-unnecessary-value-param): for stores that keep them.
-  virtual void Submit(const Locks& locks, Decide decide, Deadline deadline, OnDone done) {
+  virtual void Submit(const Locks& locks, DecideFn decide, Deadline deadline, OnDone done) {
     done(Apply(locks, decide, deadline));
   }
 
-  // Calls `look` on one consistent committed state. Never writes, never waits for a writer's
-  // commit. Errors: kUnavailable, kDeadlineExceeded, kDataLoss.
-  virtual Result<void> Read(const Look& look, Deadline deadline) const = 0;
+  // Calls `read` on one consistent committed state, before it returns. Never writes, never waits
+  // for a writer's commit. Errors: kUnavailable, kDeadlineExceeded, kDataLoss.
+  virtual Result<void> Read(const ReadFn& read, Deadline deadline) const = 0;
 
   // Number of ownerships by state. O(1).
   virtual StoreCounts Counts() const = 0;

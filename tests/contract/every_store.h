@@ -77,11 +77,11 @@ class StoreContract : public ::testing::TestWithParam<Named> {
     EXPECT_TRUE(contents.ok());
     return std::move(contents).value();
   }
-  // Runs `look` on committed facts and on the facts of a decision: both must answer alike.
-  void OnFacts(const Look& look) {
-    ASSERT_TRUE(store().Read(look, Soon()).ok());
-    const Decide decide = [&look](const Facts& facts) {
-      look(facts);
+  // Runs `read` on committed facts and on the facts of a decision: both must answer alike.
+  void OnFacts(const ReadFn& read) {
+    ASSERT_TRUE(store().Read(read, Soon()).ok());
+    const DecideFn decide = [&read](const AllFacts& facts) {
+      read(facts);
       return Changes{};
     };
     ASSERT_TRUE(store().Apply({}, decide, Soon()).ok());

@@ -199,7 +199,7 @@ TEST_P(NamesContract, I13ConcurrentTakersOfOneNameHaveExactlyOneWinner) {
         ResourceName name = SampleName(std::to_string(round));
         name.key = SampleKey(own);
         bool won = false;
-        const Decide decide = [&](const Facts& facts) {
+        const DecideFn decide = [&](const Facts& facts) {
           const std::optional<ResourceName> holder = facts.FurtherName(name.name);
           won = !holder;
           if (!holder) {

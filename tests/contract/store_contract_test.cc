@@ -60,7 +60,7 @@ TEST_P(StoreContract, KeepsEveryFieldOfWhatItWrites) {
 }
 
 TEST_P(StoreContract, AnswersNothingForWhatIsUnknown) {
-  OnFacts([](const Facts& facts) {
+  OnFacts([](const AllFacts& facts) {
     EXPECT_EQ(facts.OwnerOf(SampleKey("a")), std::nullopt);
     EXPECT_TRUE(facts.RowsOfKey(SampleKey("a")).empty());
     EXPECT_TRUE(facts.RowsOfUid(Uid{"u1"}).empty());
@@ -227,6 +227,53 @@ TEST_P(StoreContract, APassedDeadlineWritesNothing) {
   EXPECT_EQ(look.error().code, ErrorCode::kDeadlineExceeded);
 }
 
+// What it refers to lives in the caller's frame.
+TEST_P(StoreContract, ADecisionThatRunsPastTheDeadlineEndsBeforeApplyReturns) {
+  std::atomic<int> running = 0;
+  const Deadline deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
+  const DecideFn slow = [&](const Facts& /*facts*/) {
+    ++running;
+    while (std::chrono::steady_clock::now() < deadline + std::chrono::milliseconds(50)) {
+    }
+    --running;
+    return SampleCreate("a", "u1");
+  };
+  const Result<void> applied = store().Apply({}, slow, deadline);
+  EXPECT_EQ(running, 0);
+  if (!applied.ok()) EXPECT_EQ(applied.error().code, ErrorCode::kDeadlineExceeded);
+}
+
+TEST_P(StoreContract, ADecisionWhoseTurnComesTooLateNeverRuns) {
+  std::atomic<bool> busy = false;
+  std::atomic<bool> release = false;
+  std::atomic<bool> ran = false;
+  std::jthread writer([&] {
+    const DecideFn block = [&](const Facts& /*facts*/) {
+      busy = true;
+      while (!release) {
+      }
+      return Changes{};
+    };
+    EXPECT_TRUE(store().Apply({}, block, Soon()).ok());
+  });
+  while (!busy) std::this_thread::yield();
+  const Deadline deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
+  std::jthread caller([&] {
+    const DecideFn decide = [&](const Facts& /*facts*/) {
+      ran = true;
+      return Changes{};
+    };
+    const Result<void> late = store().Apply({}, decide, deadline);
+    ASSERT_FALSE(late.ok());
+    EXPECT_EQ(late.error().code, ErrorCode::kDeadlineExceeded);
+  });
+  while (std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+  release = true;
+  caller.join();
+  WriteAll(SampleCreate("a", "u1"));  // the turn of all that was queued before is over
+  EXPECT_FALSE(ran);
+}
+
 // Waits for what was submitted.
 class Told {
  public:
@@ -270,6 +317,31 @@ TEST_P(StoreContract, WhatIsSubmittedTooLateWritesNothing) {
   EXPECT_EQ(Contents(), StoreContents{});
 }
 
+// Its caller may have gone: what both hold lives until `done` was called, and no longer than the
+// store needs it.
+TEST_P(StoreContract, WhatIsSubmittedIsKeptUntilItIsTold) {
+  Told told;
+  std::weak_ptr<int> held;
+  {
+    const auto owned = std::make_shared<int>(7);
+    held = owned;
+    store().Submit(
+        {},
+        [owned](const Facts&) {
+          EXPECT_EQ(*owned, 7);
+          return SampleCreate("a", "u1");
+        },
+        Soon(),
+        [owned, teller = told.Teller()](Result<void> result) {
+          EXPECT_EQ(*owned, 7);
+          teller(std::move(result));
+        });
+  }
+  ASSERT_TRUE(told.Wait(1)[0].ok());
+  kind_->Reopen();
+  EXPECT_TRUE(held.expired());
+}
+
 TEST_P(StoreContract, WhatIsSubmittedIsWrittenBeforeTheStoreCloses) {
   constexpr std::size_t kCount = 50;
   Told told;
@@ -288,7 +360,7 @@ TEST_P(StoreContract, WhatIsSubmittedIsWrittenBeforeTheStoreCloses) {
 
 TEST_P(StoreContract, ADecisionSeesWhatEarlierOnesWrote) {
   for (int i = 0; i < 3; ++i) {
-    const Decide once = [](const Facts& facts) {
+    const DecideFn once = [](const Facts& facts) {
       return facts.OwnerOf(SampleKey("a")).has_value() ? Changes{} : SampleCreate("a", "u1");
     };
     ASSERT_TRUE(store().Apply({}, once, Soon()).ok());
@@ -308,7 +380,7 @@ TEST_P(StoreContract, I1ConcurrentCreatesOfOneKeyHaveExactlyOneWinner) {
       threads.emplace_back([&, thread] {
         const std::string uid = std::to_string(round) + "-" + std::to_string(thread);
         bool won = false;
-        const Decide decide = [&](const Facts& facts) {
+        const DecideFn decide = [&](const Facts& facts) {
           won = !facts.OwnerOf(SampleKey(name)) && facts.RowsOfKey(SampleKey(name)).empty();
           return won ? SampleCreate(name, uid) : Changes{};
         };
@@ -346,7 +418,7 @@ TEST_P(StoreContract, AReaderSeesWholeDecisionsOnly) {
   });
   while (!done) {
     std::vector<Timestamp> times;
-    const Look look = [&times](const Facts& facts) {
+    const ReadFn look = [&times](const Facts& facts) {
       times.clear();
       if (!facts.OwnerOf(SampleKey("a"))) return;
       times.push_back(facts.OwnerOf(SampleKey("a"))->since);
@@ -364,7 +436,7 @@ TEST_P(StoreContract, AReaderSeesWholeDecisionsOnly) {
 
 std::vector<ResourceName> NamesIn(const Store& store, const KeyText& key) {
   std::vector<ResourceName> names;
-  const Look look = [&](const Facts& facts) { names = facts.FurtherNamesOf(key); };
+  const ReadFn look = [&](const Facts& facts) { names = facts.FurtherNamesOf(key); };
   EXPECT_TRUE(store.Read(look, Soon()).ok());
   return names;
 }

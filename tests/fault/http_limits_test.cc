@@ -7,7 +7,7 @@
 #include <mutex>
 #include <thread>
 
-#include "registry/base/blocking.h"
+#include "registry/base/threads.h"
 #include "tests/support/http_fixture.h"
 #include "tests/support/temporary_folder.h"
 

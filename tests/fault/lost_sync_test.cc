@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "registry/store/sqlite/connection.h"
-#include "registry/store/sqlite/lost_sync.h"
+#include "registry/store/sqlite/layers.h"
 #include "tests/support/power_disk.h"
 #include "tests/support/temporary_folder.h"
 

@@ -74,7 +74,7 @@ TEST_P(StoreDisk, AnswersWhatNeedsNoWriteAndRecoversByItself) {
   EXPECT_TRUE(OwnerIn(store, SampleKey("a")).has_value());
   EXPECT_FALSE(OwnerIn(store, SampleKey("b")).has_value());
   bool found = false;
-  const Decide unchanged = [&](const Facts& facts) {
+  const DecideFn unchanged = [&](const Facts& facts) {
     found = facts.RowsOfKey(SampleKey("a")).size() == 1;
     return Changes{};
   };
@@ -188,7 +188,7 @@ TEST(StoreDiskInABatch, I3AReadThatFailsFailsWhatTheBatchHasWritten) {
   std::promise<void> queued;
   std::shared_future<void> all_queued = queued.get_future().share();
   std::array<std::promise<Result<void>>, 4> ends;
-  const auto submit = [&](std::size_t which, Decide decide) {
+  const auto submit = [&](std::size_t which, DecideFn decide) {
     store.Submit({}, std::move(decide), Soon(),
                  [&ends, which](Result<void> end) { ends[which].set_value(std::move(end)); });
   };
@@ -238,7 +238,7 @@ TEST(StoreDiskInABatch, I3AnAnswerThatRestsOnANameOfItsBatchWaitsForTheCommit) {
   std::promise<void> queued;
   std::shared_future<void> all_queued = queued.get_future().share();
   std::array<std::promise<Result<void>>, 6> ends;
-  const auto submit = [&](std::size_t which, Decide decide) {
+  const auto submit = [&](std::size_t which, DecideFn decide) {
     store.Submit({}, std::move(decide), Soon(),
                  [&ends, which](Result<void> end) { ends[which].set_value(std::move(end)); });
   };
@@ -283,7 +283,7 @@ TEST(StoreDiskInABatch, I3AnAnswerThatRestsOnANameOfItsBatchWaitsForTheCommit) {
   }
   EXPECT_TRUE(ends[5].get_future().get().ok());
   disk.Heal();
-  const Look look = [](const Facts& facts) {
+  const ReadFn look = [](const Facts& facts) {
     EXPECT_EQ(facts.FurtherName(SampleName("new").name), std::nullopt);
     EXPECT_EQ(facts.FurtherName(SampleName("going").name), SampleName("going"));
   };

@@ -243,7 +243,7 @@ TEST_F(StoreOpen, AFullQueueShedsAndALateCallerIsDropped) {
   std::latch deciding(1);
   std::latch go_on(1);
   std::jthread slow([&] {
-    const Decide decide = [&](const Facts& /*facts*/) {
+    const DecideFn decide = [&](const Facts& /*facts*/) {
       deciding.count_down();
       go_on.wait();
       return Changes{};
@@ -260,7 +260,7 @@ TEST_F(StoreOpen, AFullQueueShedsAndALateCallerIsDropped) {
     std::vector<std::jthread> callers;
     for (int i = 0; i < 4; ++i) {
       callers.emplace_back([&] {
-        const Decide decide = [&](const Facts& /*facts*/) {
+        const DecideFn decide = [&](const Facts& /*facts*/) {
           ran = true;
           return SampleCreate("a", "u1");
         };
@@ -289,9 +289,9 @@ TEST_F(StoreOpen, AFullQueueShedsAndALateCallerIsDropped) {
 // A look that holds its snapshot until Release, which runs `last` on it.
 class HeldSnapshot {
  public:
-  HeldSnapshot(const Store& store, const Look& last)
+  HeldSnapshot(const Store& store, const ReadFn& last)
       : reader_([this, &store, last] {
-          const Look look = [&](const Facts& facts) {
+          const ReadFn look = [&](const AllFacts& facts) {
             static_cast<void>(facts.KeysAfter({}, 1));  // takes the snapshot
             reading_.count_down();
             go_on_.wait();
@@ -344,7 +344,7 @@ TEST_F(StoreOpen, ASnapshotOlderThanTheSignpostsFindsWhatItHeld) {
     EXPECT_TRUE(Write(*store, setting).ok());
   }
   snapshot.Release();
-  const Look after = [&](const Facts& facts) {
+  const ReadFn after = [&](const Facts& facts) {
     EXPECT_EQ(facts.ObjectBySlot(object.slot), std::nullopt);
     EXPECT_TRUE(facts.RowsOfUid(object.uid).empty());
   };
@@ -357,7 +357,7 @@ TEST_F(StoreOpen, AReaderCannotMakeTheLogGrowWithoutBound) {
   options.wal_bytes_max = 400'000;
   const auto store = Open(options);
   ASSERT_TRUE(Write(*store, SampleCreate("first", "first")).ok());
-  HeldSnapshot snapshot(*store, [](const Facts& facts) {
+  HeldSnapshot snapshot(*store, [](const PassFacts& facts) {
     EXPECT_EQ(facts.KeysAfter({}, 9).size(), 1U) << "a snapshot stays what it was";
   });
   int written = 0;

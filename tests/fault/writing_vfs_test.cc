@@ -1,5 +1,5 @@
 // Pages of the database reach the disk in portions while the log is moved into it.
-#include "registry/store/sqlite/writing_vfs.h"
+#include "registry/store/sqlite/layers.h"
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>

@@ -14,8 +14,8 @@
 #include "policies/rule_list.h"
 #include "policies/rules.h"
 #include "policies/sharing_rules.h"
+#include "registry/ownership/agreements.h"
 #include "registry/ownership/review.h"
-#include "registry/ownership/sharing.h"
 #include "tests/support/golden.h"
 
 namespace truce {

@@ -12,9 +12,9 @@
 #include "policies/rule_case.h"
 #include "policies/rules.h"
 #include "policies/sharing_rules.h"
+#include "registry/ownership/agreements.h"
 #include "registry/ownership/import.h"
 #include "registry/ownership/review.h"
-#include "registry/ownership/sharing.h"
 #include "tests/support/golden.h"
 
 namespace truce {

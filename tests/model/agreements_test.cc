@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "registry/ownership/agreements.h"
 #include "registry/ownership/grant.h"
-#include "registry/ownership/hand_over.h"
-#include "registry/ownership/sharing.h"
 #include "registry/store/memory/memory_store.h"
 #include "tests/model/scene.h"
 

@@ -47,8 +47,8 @@ KeyText IdName(const std::string& id) { return {std::string(kGroupType) + "|aws|
 
 }  // namespace
 
-void CascadeWorld::Read(const Look& look) const {
-  (void)store_->Read(look, std::chrono::steady_clock::now() + std::chrono::seconds{20});
+void CascadeWorld::Read(const ReadFn& read) const {
+  (void)store_->Read(read, std::chrono::steady_clock::now() + std::chrono::seconds{20});
 }
 
 KeyText CascadeWorld::Spelt(const std::string& name) const {
@@ -292,7 +292,7 @@ void CascadeWorld::SeeEnd(const Thing& last) {
 void CascadeWorld::Portion() {
   if (moving_.empty()) return;
   std::vector<KeyText> keys;
-  Read([&](const Facts& facts) { keys = facts.KeysAfter(located_until_, 1); });
+  Read([&](const PassFacts& facts) { keys = facts.KeysAfter(located_until_, 1); });
   if (keys.empty()) {
     Say("all accounts are applied");
     moving_.clear();
@@ -318,7 +318,7 @@ bool CascadeWorld::DeclaresAt(const Thing& thing, const KeyText& key) const {
 
 void CascadeWorld::Proofs() {
   std::vector<Row> due;
-  Read([&](const Facts& facts) {
+  Read([&](const PassFacts& facts) {
     due = facts.ReservedBefore(registry_->now() - kTtl, RowId{}, 1000);
   });
   for (const Row& row : due) {
@@ -447,7 +447,9 @@ void CascadeWorld::Rekey() {
   const NewKey new_key = [this](const ResourceIdentity& identity) -> std::optional<KeyText> {
     return Spelt(CanonicalKey(identity).text);
   };
-  registry_->Run([&](Ledger& ledger) { (void)RekeyAll(new_key, "another catalogue", ledger); });
+  registry_->RunOnAll([&](const AllFacts& facts, Ledger& ledger) {
+    (void)RekeyAll(new_key, facts, "another catalogue", ledger);
+  });
 }
 
 }  // namespace truce

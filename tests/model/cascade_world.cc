@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#include "registry/ownership/hand_over.h"
+#include "registry/ownership/agreements.h"
 #include "registry/ownership/import.h"
 
 namespace truce {
@@ -377,8 +377,8 @@ void CascadeWorld::ImportOutside() {
   bucket.identity.region = "eu-west-1";
   if (!imported) list.resources = {{bucket, "network", "", "aws_s3_bucket.b1"}};
   bool owns = false;
-  registry_->Run([&](Ledger& ledger) {
-    const ImportPlan plan = PlanImport(list, ledger.facts());
+  registry_->RunOnAll([&](const AllFacts& facts, Ledger& ledger) {
+    const ImportPlan plan = PlanImport(list, facts);
     owns = !imported && plan.lines.front().action == ImportAction::kNew;
     ApplyImport(list, plan, "operator", ledger);
   });

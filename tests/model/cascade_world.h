@@ -27,13 +27,13 @@ namespace truce {
 // A memory store that tells of a change it refused instead of failing the test: the world does.
 class TellingStore final : public Store {
  public:
-  Result<void> Apply(const Locks& locks, const Decide& decide, Deadline deadline) override {
+  Result<void> Apply(const Locks& locks, const DecideFn& decide, Deadline deadline) override {
     const Result<void> applied = store_.Apply(locks, decide, deadline);
     if (!applied.ok() && complaint_.empty()) complaint_ = applied.error().message;
     return {};
   }
-  Result<void> Read(const Look& look, Deadline deadline) const override {
-    return store_.Read(look, deadline);
+  Result<void> Read(const ReadFn& read, Deadline deadline) const override {
+    return store_.Read(read, deadline);
   }
   StoreCounts Counts() const override { return store_.Counts(); }
   Result<StoreContents> Contents() const override { return store_.Contents(); }
@@ -127,7 +127,7 @@ class CascadeWorld {
   void RestoreOne() { Restore(false, false); }
 
   // --- cascade_truce.cc: what Truce is asked and shown -----------------------------------------
-  void Read(const Look& look) const;
+  void Read(const ReadFn& read) const;
   KeyText Spelt(const std::string& name) const;  // as the catalogue of now spells it
   ObjectFacts FactsOf(const Thing& thing) const;
   void AddResource(const Thing& thing, ObjectFacts& facts) const;

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "registry/ownership/agreements.h"
 #include "registry/ownership/names.h"
 #include "registry/ownership/rekey.h"
-#include "registry/ownership/sharing.h"
 #include "registry/store/memory/memory_store.h"
 #include "tests/model/scene.h"
 
@@ -61,9 +61,9 @@ class HistoriesOfNames : public ::testing::Test {
   // keys up to `last`.
   std::size_t Learn(const Queue& queue, const std::string& account, const KeyText& last = {}) {
     std::size_t changed = 0;
-    registry_.Run([&](Ledger& ledger) {
+    registry_.RunOnAll([&](const AllFacts& facts, Ledger& ledger) {
       std::vector<KeyText> keys;
-      for (KeyText& key : ledger.facts().KeysAfter({}, 100)) {
+      for (KeyText& key : facts.KeysAfter({}, 100)) {
         if (last.empty() || key <= last) keys.push_back(std::move(key));
       }
       changed = LocateResources(keys, {queue.StandIn(), account}, ledger);

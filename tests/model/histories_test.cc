@@ -417,7 +417,9 @@ TEST_F(Histories, ACatalogueThatChangesKeysMergesAndSplits) {
     for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     return scene::BucketKey(name);
   };
-  registry_.Run([&](Ledger& ledger) { EXPECT_EQ(RekeyAll(lower, "catalogue 2", ledger), 2U); });
+  registry_.RunOnAll([&](const AllFacts& facts, Ledger& ledger) {
+    EXPECT_EQ(RekeyAll(lower, facts, "catalogue 2", ledger), 2U);
+  });
   ASSERT_FALSE(registry_.OwnerOf("Data"));
   EXPECT_EQ(registry_.OwnerOf("data")->root, a_);
   EXPECT_TRUE(registry_.OwnerOf("data")->contested);
@@ -425,7 +427,9 @@ TEST_F(Histories, ACatalogueThatChangesKeysMergesAndSplits) {
   const NewKey exact = [](const ResourceIdentity& identity) -> std::optional<KeyText> {
     return scene::BucketKey(identity.parts.front().second);
   };
-  registry_.Run([&](Ledger& ledger) { RekeyAll(exact, "catalogue 3", ledger); });
+  registry_.RunOnAll([&](const AllFacts& facts, Ledger& ledger) {
+    RekeyAll(exact, facts, "catalogue 3", ledger);
+  });
   EXPECT_EQ(registry_.OwnerOf("Data")->root, a_);
   EXPECT_EQ(registry_.OwnerOf("data")->root, b_);
   EXPECT_FALSE(registry_.OwnerOf("data")->contested);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "registry/ownership/hand_over.h"
+#include "registry/ownership/agreements.h"
 #include "registry/ownership/names.h"
 #include "registry/ownership/rekey.h"
 #include "registry/store/memory/memory_store.h"
@@ -30,8 +30,8 @@ class HistoriesOfTheWorld : public ::testing::Test {
 
   // The account of the ProviderConfig of `queue` was read.
   void Learn(const Queue& queue, const std::string& account) {
-    registry_.Run([&](Ledger& ledger) {
-      const std::vector<KeyText> keys = ledger.facts().KeysAfter({}, 100);
+    registry_.RunOnAll([&](const AllFacts& facts, Ledger& ledger) {
+      const std::vector<KeyText> keys = facts.KeysAfter({}, 100);
       (void)LocateResources(keys, {queue.StandIn(), account}, ledger);
     });
   }

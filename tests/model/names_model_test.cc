@@ -179,8 +179,8 @@ class NamesWorld {
     const bool learns = !config.known;
     config.known = true;
     log_.push_back("account of " + name + " is " + config.account);
-    registry_.Run([&](Ledger& ledger) {
-      std::vector<KeyText> keys = ledger.facts().KeysAfter({}, 1000);
+    registry_.RunOnAll([&](const AllFacts& facts, Ledger& ledger) {
+      std::vector<KeyText> keys = facts.KeysAfter({}, 1000);
       if (!learns) return;
       Queue queue;
       queue.config = name;

@@ -1,6 +1,6 @@
 // The layer over SQLite's page cache by random operations: its bound against a set, its pages
 // against what SQLite asks of a cache.
-#include "registry/store/sqlite/page_cache.h"
+#include "registry/store/sqlite/layers.h"
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>

@@ -136,7 +136,7 @@ Decision Registry::Ask(const ReviewRequest& request) {
   last_request_.status_guarded = status_guarded;
   Decision decision;
   Apply([&](const Facts& facts) {
-    decision = Review(last_request_, facts, now_, [this] { return NewId(); });
+    decision = Decide(last_request_, facts, now_, [this] { return NewId(); });
     EXPECT_TRUE(decision.allowed || decision.changes.empty()) << "a denial must write nothing";
     return decision.changes;
   });
@@ -160,10 +160,14 @@ void Registry::Absent(const RowId& row) {
 }
 
 void Registry::Run(const std::function<void(Ledger&)>& change) {
+  RunOnAll([&](const AllFacts& /*facts*/, Ledger& ledger) { change(ledger); });
+}
+
+void Registry::RunOnAll(const std::function<void(const AllFacts&, Ledger&)>& change) {
   const IdSource ids = [this] { return NewId(); };
-  Apply([&](const Facts& facts) {
+  Apply([&](const AllFacts& facts) {
     Ledger ledger(facts, now_, ids, parties);
-    change(ledger);
+    change(facts, ledger);
     return ledger.Take();
   });
 }
@@ -197,7 +201,7 @@ std::vector<Row> Registry::RowsOf(const std::string& bucket) const {
   return rows;
 }
 
-void Registry::Apply(const Decide& decide) {
+void Registry::Apply(const DecideFn& decide) {
   const auto applied = store_.Apply({}, decide, Soon());
   ASSERT_TRUE(applied.ok()) << applied.error().message;
 }

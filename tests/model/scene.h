@@ -70,6 +70,8 @@ class Registry {
   void Prove(const RowId& row, const Proof& proof);
   void Absent(const RowId& row);
   void Run(const std::function<void(Ledger&)>& change);
+  // The same for a change that passes over the whole registry.
+  void RunOnAll(const std::function<void(const AllFacts&, Ledger&)>& change);
 
   // An object that manages `bucket`, created and seen to exist.
   ObjectFacts Live(const Slot& slot, const std::string& uid, const std::string& bucket);
@@ -90,7 +92,7 @@ class Registry {
   ReservationLimits limits;
 
  private:
-  void Apply(const Decide& decide);
+  void Apply(const DecideFn& decide);
   PublicId NewId();
 
   Store& store_;

@@ -35,13 +35,13 @@ void FaultyStore::Mend() {
   faults_.With([](Faults& faults) { faults = {}; });
 }
 
-Result<void> FaultyStore::Apply(const Locks& locks, const Decide& decide, Deadline deadline) {
+Result<void> FaultyStore::Apply(const Locks& locks, const DecideFn& decide, Deadline deadline) {
   const std::optional<Fault> fault =
       faults_.With([](Faults& faults) { return Take(faults.applies); });
   if (fault.has_value() && !fault->after_write) return fault->error;
   const std::optional<Error> broken = faults_.With([](Faults& faults) { return faults.broken; });
   bool refused = false;
-  const Decide guarded = [&](const Facts& facts) {
+  const DecideFn guarded = [&](const AllFacts& facts) {
     Changes changes = decide(facts);
     refused = broken.has_value() && !changes.empty();
     return refused ? Changes{} : changes;
@@ -62,7 +62,7 @@ void FaultyStore::Release() {
   for (const auto& submit : held.value()) submit();
 }
 
-void FaultyStore::Submit(const Locks& locks, Decide decide, Deadline deadline, OnDone done) {
+void FaultyStore::Submit(const Locks& locks, DecideFn decide, Deadline deadline, OnDone done) {
   auto submit = [this, locks, decide = std::move(decide), deadline, done = std::move(done)] {
     done(Apply(locks, decide, deadline));
   };
@@ -73,10 +73,10 @@ void FaultyStore::Submit(const Locks& locks, Decide decide, Deadline deadline, O
   if (!is_held) submit();
 }
 
-Result<void> FaultyStore::Read(const Look& look, Deadline deadline) const {
+Result<void> FaultyStore::Read(const ReadFn& read, Deadline deadline) const {
   std::optional<Error> fault = faults_.With([](Faults& faults) { return Take(faults.reads); });
   if (fault.has_value()) return *std::move(fault);
-  return store_.Read(look, deadline);
+  return store_.Read(read, deadline);
 }
 
 Result<void> FaultyStore::Health() const {

@@ -30,9 +30,9 @@ class FaultyStore final : public Store {
   void Release();
   void Mend();
 
-  Result<void> Apply(const Locks& locks, const Decide& decide, Deadline deadline) override;
-  void Submit(const Locks& locks, Decide decide, Deadline deadline, OnDone done) override;
-  Result<void> Read(const Look& look, Deadline deadline) const override;
+  Result<void> Apply(const Locks& locks, const DecideFn& decide, Deadline deadline) override;
+  void Submit(const Locks& locks, DecideFn decide, Deadline deadline, OnDone done) override;
+  Result<void> Read(const ReadFn& read, Deadline deadline) const override;
   StoreCounts Counts() const override { return store_.Counts(); }
   Result<StoreContents> Contents() const override { return store_.Contents(); }
   Result<void> Health() const override;

@@ -7,7 +7,7 @@
 #include <new>
 
 #include "registry/base/assert.h"
-#include "registry/store/sqlite/page_cache.h"
+#include "registry/store/sqlite/layers.h"
 #include "registry/store/sqlite/vfs_layer.h"
 
 namespace truce::testing {
@@ -102,7 +102,7 @@ FaultyVfs::FaultyVfs() : state_(std::make_unique<State>()) {
   state_->real = sqlite3_vfs_find(nullptr);
   TRUCE_ASSERT(state_->real != nullptr);
   state_->name = "faulty-" + std::to_string(std::hash<const void*>{}(state_.get()));
-  Layer::Place(*state_->real, state_->name, state_->vfs);
+  Layer::LayOver(*state_->real, state_->name, state_->vfs);
   state_->vfs.pAppData = state_.get();
   state_->vfs.xOpen = Open;
   TRUCE_ASSERT(sqlite3_vfs_register(&state_->vfs, 0) == SQLITE_OK);

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "registry/base/assert.h"
-#include "registry/store/sqlite/page_cache.h"
+#include "registry/store/sqlite/layers.h"
 #include "registry/store/sqlite/vfs_layer.h"
 #include "tests/support/power_journal.h"
 
@@ -299,7 +299,7 @@ PowerDisk::PowerDisk(const std::string& folder) : state_(std::make_unique<State>
   state_->real = sqlite3_vfs_find(nullptr);
   TRUCE_ASSERT(state_->real != nullptr);
   state_->vfs_name = "power-" + std::to_string(std::hash<const void*>{}(state_.get()));
-  power_layer::Layer::Place(*state_->real, state_->vfs_name, state_->vfs);
+  power_layer::Layer::LayOver(*state_->real, state_->vfs_name, state_->vfs);
   state_->vfs.pAppData = state_.get();
   state_->vfs.xOpen = power_layer::Open;
   state_->vfs.xDelete = power_layer::Delete;

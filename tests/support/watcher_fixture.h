@@ -125,7 +125,7 @@ class WatcherTest : public ::testing::Test {
     const auto applied = store_.Apply(
         {},
         [&](const Facts& facts) {
-          const Decision decision = Review(request, facts, clock_.Now(), ids);
+          const Decision decision = Decide(request, facts, clock_.Now(), ids);
           EXPECT_TRUE(decision.allowed);
           return decision.changes;
         },

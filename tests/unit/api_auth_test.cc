@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "registry/base/hex.h"
+#include "registry/base/text.h"
 #include "webhook/api/auth/api_access.h"
 #include "webhook/api/auth/cached_reviews.h"
 #include "webhook/api/auth/cluster_reviews.h"

@@ -6,9 +6,8 @@
 #include <random>
 #include <string>
 
-#include "registry/ownership/hand_over.h"
+#include "registry/ownership/agreements.h"
 #include "registry/ownership/invariants.h"
-#include "registry/ownership/sharing.h"
 #include "tests/model/world.h"
 #include "tests/support/admission_fixture.h"
 #include "tests/support/operator_calls.h"

@@ -1,5 +1,5 @@
 // Bursts of notifications.
-#include "registry/base/burst.h"
+#include "registry/base/threads.h"
 
 #include <gtest/gtest.h>
 

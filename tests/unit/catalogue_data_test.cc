@@ -303,11 +303,7 @@ TEST(CatalogueData, CommunityKindsNameTheirOwnFields) {
             std::vector<std::string>{"poolName"});
 }
 
-TEST(CatalogueData, RepeatingNamesAndLateIdsAreTold) {
-  EXPECT_TRUE(Type("cognitoidp/UserPool").NamesRepeat());
-  EXPECT_TRUE(Type("route53/Zone").NamesRepeat());
-  EXPECT_FALSE(Type("ec2/VPC").NamesRepeat());
-  EXPECT_FALSE(Type("iam/Role").NamesRepeat());
+TEST(CatalogueData, LateIdsAreTold) {
   EXPECT_TRUE(Type("ec2/VPC").Late(Flavour::kUpjetCluster));
   EXPECT_FALSE(Type("s3/Bucket").Late(Flavour::kUpjetCluster));
   EXPECT_FALSE(Type("sqs/Queue").Late(Flavour::kUpjetCluster));

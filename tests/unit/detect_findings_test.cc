@@ -82,7 +82,8 @@ class ConflictsTest : public ::testing::Test {
       ConflictPage page;
       EXPECT_TRUE(
           store_
-              .Read([&](const Facts& facts) { page = ConflictsAfter(facts, after, limit); }, Soon())
+              .Read([&](const AllFacts& facts) { page = ConflictsAfter(facts, after, limit); },
+                    Soon())
               .ok());
       out.insert(out.end(), page.conflicts.begin(), page.conflicts.end());
       after = page.last;

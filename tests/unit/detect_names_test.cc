@@ -85,8 +85,8 @@ TEST(MovedTest, OneFindingForEachMoveWhileSomethingIsLeftBehind) {
   // One of them is seen before the portions come to it.
   registry.See(scene::ManagedQueue(SlotOf("Queue", "team-a", "jobs"), "u-jobs",
                                    {"jobs", "prod", "222222222222", ""}, Intent::kDeletes, 11));
-  registry.Run([&](Ledger& ledger) {
-    const std::vector<KeyText> keys = ledger.facts().KeysAfter({}, 100);
+  registry.RunOnAll([&](const AllFacts& facts, Ledger& ledger) {
+    const std::vector<KeyText> keys = facts.KeysAfter({}, 100);
     (void)LocateResources(keys, {in_one.StandIn(), "222222222222"}, ledger);
   });
   const auto find = [&] {

@@ -79,11 +79,13 @@ class Replay {
     };
     ASSERT_TRUE(store_.Apply({}, decide, Soon()).ok());
     std::vector<Conflict> conflicts;
-    ASSERT_TRUE(
-        store_
-            .Read([&](const Facts& facts) { conflicts = ConflictsAfter(facts, {}, 100).conflicts; },
-                  Soon())
-            .ok());
+    ASSERT_TRUE(store_
+                    .Read(
+                        [&](const AllFacts& facts) {
+                          conflicts = ConflictsAfter(facts, {}, 100).conflicts;
+                        },
+                        Soon())
+                    .ok());
     detector.SetConflicts(conflicts);
     const Value generation = document.root().Child("metadata").Child("generation");
     detector.OnObject(object.uid, std::stoll(std::string(generation.text())), std::nullopt, at);

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "registry/base/burst.h"
+#include "registry/base/threads.h"
 #include "tests/support/http_fixture.h"
 
 namespace truce {

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "registry/identity/characters.h"
 #include "registry/identity/identity.h"
+#include "registry/identity/values.h"
 #include "tests/support/json_document.h"
 
 namespace truce {
@@ -212,16 +212,16 @@ TEST(IdentityNames, LengthIsBounded) {
   const ObjectFacts facts = Identify(bad.root(), {"s3.aws.upbound.io", "Bucket"}, Rules());
   ASSERT_EQ(facts.bad_names.size(), 1U);
   EXPECT_EQ(facts.bad_names[0].reason, "is longer than 1024 bytes");
-  EXPECT_LE(facts.bad_names[0].shown.size(), kShownBytesMax);
+  EXPECT_LE(facts.bad_names[0].shown.size(), kLabelBytesMax);
 }
 
 TEST(IdentityNames, OddTextsArePrintedByTheirCodes) {
   EXPECT_EQ(Printable("a\u0430\n\xFF|"), "a\\u{0430}\\u{000A}\\x{FF}|");
-  EXPECT_EQ(Printable(std::string(500, 'a')), std::string(kShownBytesMax - 3, 'a') + "...");
+  EXPECT_EQ(Printable(std::string(500, 'a')), std::string(kLabelBytesMax - 3, 'a') + "...");
   EXPECT_TRUE(Presentable("caf\u00E9"));
   EXPECT_FALSE(Presentable(""));
   EXPECT_FALSE(Presentable("a\nb"));
-  EXPECT_FALSE(Presentable(std::string(kShownBytesMax + 1, 'a')));
+  EXPECT_FALSE(Presentable(std::string(kLabelBytesMax + 1, 'a')));
 }
 
 TEST(IdentityNames, PatternsThatOnlyAsciiMatchesAreTold) {

@@ -1,5 +1,5 @@
 // Public ids: their form, their order, and that no two are alike.
-#include "registry/ownership/ids.h"
+#include "registry/ownership/terms.h"
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@
 
 #include "policies/name_rules.h"
 #include "policies/rule_case.h"
-#include "registry/identity/characters.h"
+#include "registry/identity/values.h"
 #include "tests/support/cpu_time.h"
 #include "tests/support/policy_of.h"
 
@@ -149,7 +149,7 @@ TEST(NameLimits, ControlCharactersAreNoNamesAnywhere) {
   for (const auto& [type, rule] : Everything().names->aws->rules()) {
     for (const std::string& name : {std::string("pay\nments"), std::string("pay\0ments", 9)}) {
       const bool by_aws = rule.FaultOf(name, std::nullopt).has_value();
-      EXPECT_TRUE(by_aws || WhyBad(name, Alphabet::kUnicode).has_value()) << type;
+      EXPECT_TRUE(by_aws || WhyBad(name, KeyAlphabet::kUnicode).has_value()) << type;
     }
   }
 }

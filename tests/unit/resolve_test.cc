@@ -28,7 +28,7 @@ class ResolveTest : public ::testing::Test {
     request.uid = {"review"};
     request.object = object;
     const auto decide = [&](const Facts& facts) {
-      return Review(request, facts, Timestamp{}, ids_).changes;
+      return Decide(request, facts, Timestamp{}, ids_).changes;
     };
     ASSERT_TRUE(
         store_.Apply({}, decide, std::chrono::steady_clock::now() + std::chrono::seconds{5}).ok());

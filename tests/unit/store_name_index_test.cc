@@ -1,4 +1,4 @@
-#include "registry/store/sqlite/name_index.h"
+#include "registry/store/sqlite/known.h"
 
 #include <gtest/gtest.h>
 #include <malloc.h>

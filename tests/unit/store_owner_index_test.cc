@@ -1,4 +1,4 @@
-#include "registry/store/sqlite/owner_index.h"
+#include "registry/store/sqlite/known.h"
 
 #include <gtest/gtest.h>
 

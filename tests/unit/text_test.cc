@@ -7,9 +7,6 @@
 #include <vector>
 
 #include "registry/base/fingerprint.h"
-#include "registry/base/hex.h"
-#include "registry/base/percent.h"
-#include "registry/base/utf8.h"
 
 namespace truce {
 namespace text_test {

@@ -71,7 +71,7 @@ class WatcherAccountsTest : public WatcherTest {
     AwaitNames(driver_->learned.moving, request.object);
     bool allowed = true;
     const auto look = [&](const Facts& facts) {
-      allowed = Review(request, facts, clock_.Now(), [] { return PublicId{"id-b"}; }).allowed;
+      allowed = Decide(request, facts, clock_.Now(), [] { return PublicId{"id-b"}; }).allowed;
     };
     EXPECT_TRUE(store_.Read(look, std::chrono::steady_clock::now() + 10s).ok());
     return !allowed;

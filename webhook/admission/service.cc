@@ -12,7 +12,8 @@
 #include "policies/check_judgement.h"
 #include "policies/judge.h"
 #include "policies/ownership_check.h"
-#include "registry/identity/status_fields.h"
+#include "registry/identity/evidence.h"
+#include "registry/store/store.h"
 
 namespace truce {
 namespace {

@@ -14,7 +14,7 @@
 #include "registry/base/clock.h"
 #include "registry/base/guarded.h"
 #include "registry/base/result.h"
-#include "registry/ownership/ids.h"
+#include "registry/ownership/terms.h"
 #include "webhook/admission/codec.h"
 #include "webhook/wire/endpoints.h"
 

@@ -40,7 +40,7 @@ Result<void> IndexedStore::Fill(const std::atomic<bool>& stop) {
     // Under the lock: what is read is not older than what commits enter.
     TRUCE_RETURN_IF_ERROR(state_.With([&](State& state) {
       std::vector<Owner> page;
-      const auto look = [&](const Facts& facts) {
+      const auto look = [&](const PeopleFacts& facts) {
         page = facts.OwnersIn(OwnerList::kAll, after, kLoadPage);
       };
       Result<void> read = Read(look, Soon());
@@ -55,11 +55,11 @@ Result<void> IndexedStore::Fill(const std::atomic<bool>& stop) {
   return {};
 }
 
-Result<void> IndexedStore::Apply(const Locks& locks, const Decide& decide, Deadline deadline) {
+Result<void> IndexedStore::Apply(const Locks& locks, const DecideFn& decide, Deadline deadline) {
   Store* store = opened();
   if (store == nullptr) return NotOpen();
   std::vector<KeyText> keys;
-  const auto note = [&](const Facts& facts) {
+  const auto note = [&](const AllFacts& facts) {
     Changes changes = decide(facts);
     keys = OwnersOf(changes);
     return changes;
@@ -77,12 +77,12 @@ Result<void> IndexedStore::Apply(const Locks& locks, const Decide& decide, Deadl
   return applied;
 }
 
-void IndexedStore::Submit(const Locks& locks, Decide decide, Deadline deadline, OnDone done) {
+void IndexedStore::Submit(const Locks& locks, DecideFn decide, Deadline deadline, OnDone done) {
   Store* store = opened();
   if (store == nullptr) return done(NotOpen());
   const std::shared_ptr<void> submitted = Count();
   const auto keys = std::make_shared<std::vector<KeyText>>();
-  auto note = [decide = std::move(decide), keys](const Facts& facts) {
+  auto note = [decide = std::move(decide), keys](const AllFacts& facts) {
     Changes changes = decide(facts);
     *keys = OwnersOf(changes);
     return changes;
@@ -96,9 +96,9 @@ void IndexedStore::Submit(const Locks& locks, Decide decide, Deadline deadline, 
   store->Submit(locks, std::move(note), deadline, std::move(enter));
 }
 
-Result<void> IndexedStore::Read(const Look& look, Deadline deadline) const {
+Result<void> IndexedStore::Read(const ReadFn& read, Deadline deadline) const {
   const Store* store = opened();
-  return store == nullptr ? Result<void>(NotOpen()) : store->Read(look, deadline);
+  return store == nullptr ? Result<void>(NotOpen()) : store->Read(read, deadline);
 }
 
 StoreCounts IndexedStore::Counts() const {

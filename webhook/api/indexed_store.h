@@ -51,9 +51,9 @@ class IndexedStore final : public Store {
     });
   }
 
-  Result<void> Apply(const Locks& locks, const Decide& decide, Deadline deadline) override;
-  void Submit(const Locks& locks, Decide decide, Deadline deadline, OnDone done) override;
-  Result<void> Read(const Look& look, Deadline deadline) const override;
+  Result<void> Apply(const Locks& locks, const DecideFn& decide, Deadline deadline) override;
+  void Submit(const Locks& locks, DecideFn decide, Deadline deadline, OnDone done) override;
+  Result<void> Read(const ReadFn& read, Deadline deadline) const override;
   StoreCounts Counts() const override;
   Result<StoreContents> Contents() const override;
   Result<void> Health() const override;

@@ -182,10 +182,9 @@ Result<void> TrialBook::Flush(Deadline deadline) {
   const bool changed = book_.With([](Book& book) { return std::exchange(book.changed, false); });
   if (!changed) return {};
   const std::string text = ToText(Since(Timestamp{}));
-  // By value: the store may still run it when our time is over.
-  const auto decide = [text, now = clock_.Now(), ids = ids_](const Facts& facts) {
+  const auto decide = [&](const Facts& facts) {
     const PartyRules parties;  // settings only
-    Ledger ledger(facts, now, ids, parties);
+    Ledger ledger(facts, clock_.Now(), ids_, parties);
     ledger.PutSetting(kTrialSetting, text);
     return ledger.Take();
   };

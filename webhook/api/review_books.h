@@ -24,7 +24,7 @@
 #include "registry/base/guarded.h"
 #include "registry/base/result.h"
 #include "registry/identity/values.h"
-#include "registry/ownership/ids.h"
+#include "registry/ownership/terms.h"
 #include "webhook/http/router.h"
 
 namespace truce {

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <string>
 
-#include "registry/base/hex.h"
 #include "registry/base/text.h"
 
 namespace truce {

@@ -5,7 +5,6 @@
 #include <ostream>
 
 #include "registry/base/text.h"
-#include "registry/base/utf8.h"
 #include "webhook/cli/command.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/config/yaml.h"

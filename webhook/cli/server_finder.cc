@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "registry/base/percent.h"
+#include "registry/base/text.h"
 #include "webhook/kube/http_call.h"
 #include "webhook/kube/kube_config.h"
 #include "webhook/wire/json_text.h"

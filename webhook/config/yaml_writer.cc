@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 
-#include "registry/base/hex.h"
 #include "registry/base/text.h"
 #include "webhook/config/yaml.h"
 

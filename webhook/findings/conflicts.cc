@@ -179,7 +179,7 @@ Conflict ConflictAt(const Owner& owner, const Facts& facts) {
   return conflict;
 }
 
-ConflictPage ConflictsAfter(const Facts& facts, const KeyText& after, std::size_t limit) {
+ConflictPage ConflictsAfter(const AllFacts& facts, const KeyText& after, std::size_t limit) {
   ConflictPage page;
   const std::vector<Owner> owners = facts.OwnersIn(OwnerList::kContested, after, limit);
   for (const Owner& owner : owners) {

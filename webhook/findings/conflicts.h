@@ -62,7 +62,7 @@ struct ConflictPage {
   std::vector<Conflict> conflicts;
   KeyText last;
 };
-ConflictPage ConflictsAfter(const Facts& facts, const KeyText& after, std::size_t limit);
+ConflictPage ConflictsAfter(const AllFacts& facts, const KeyText& after, std::size_t limit);
 
 // What to do, step by step, so that one side keeps the resource and nobody loses it. In order;
 // never empty. The one wording of `truce conflicts`, findings, Events and resolutions.

@@ -134,7 +134,7 @@ Result<std::vector<Conflict>> Detectors::ReadConflicts(Deadline deadline) const 
   KeyText after;
   do {
     ConflictPage page;
-    const auto read = [&](const Facts& facts) { page = ConflictsAfter(facts, after, kPage); };
+    const auto read = [&](const AllFacts& facts) { page = ConflictsAfter(facts, after, kPage); };
     TRUCE_RETURN_IF_ERROR(ports_.store.Read(read, deadline));
     out.insert(out.end(), page.conflicts.begin(), page.conflicts.end());
     after = page.last;
@@ -150,7 +150,7 @@ Result<void> Detectors::PassOverObjects(const GroupKind& kind, bool managed, Dea
     std::vector<UnreferencedObject> unreferenced;
     std::vector<Adoption> adoptions;
     std::string next;
-    const auto read = [&](const Facts& facts) {
+    const auto read = [&](const AllFacts& facts) {
       ObjectPage page = facts.ObjectsOfKind(slot, after, kPage);
       unreferenced.clear();
       adoptions.clear();
@@ -175,7 +175,7 @@ Result<Detectors::Pass> Detectors::PassOver(Deadline deadline) const {
   KeyText after;
   std::vector<Owner> owners;
   do {
-    const auto read = [&](const Facts& facts) {
+    const auto read = [&](const PeopleFacts& facts) {
       owners = facts.OwnersIn(OwnerList::kAll, after, kPage);
     };
     TRUCE_RETURN_IF_ERROR(ports_.store.Read(read, deadline));

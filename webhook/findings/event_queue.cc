@@ -8,7 +8,7 @@
 
 #include "policies/finding.h"
 #include "registry/base/fingerprint.h"
-#include "registry/base/hex.h"
+#include "registry/base/text.h"
 
 namespace truce {
 namespace {

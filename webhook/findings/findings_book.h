@@ -13,7 +13,7 @@
 #include "registry/base/clock.h"
 #include "registry/base/guarded.h"
 #include "registry/identity/values.h"
-#include "registry/ownership/review_terms.h"
+#include "registry/ownership/terms.h"
 #include "webhook/metrics/metrics.h"
 
 namespace truce {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "policies/finding.h"
-#include "registry/base/utf8.h"
+#include "registry/base/text.h"
 
 namespace truce {
 namespace {

@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "registry/base/assert.h"
-#include "registry/base/burst.h"
+#include "registry/base/threads.h"
 
 namespace truce {
 namespace {

@@ -16,8 +16,8 @@
 #include <string>
 #include <thread>
 
-#include "registry/base/blocking.h"
 #include "registry/base/result.h"
+#include "registry/base/threads.h"
 
 namespace truce {
 

@@ -54,7 +54,7 @@ enum class ClientAuth {
 
 // What handlers do with their thread.
 enum class HandlerKind {
-  kQuick,     // computes; waits are marked by a BlockingRegion (registry/base/blocking.h)
+  kQuick,     // computes; waits are marked by a BlockingRegion (registry/base/threads.h)
   kBlocking,  // may wait at any time
 };
 

@@ -1,6 +1,6 @@
 #include "webhook/kube/cluster_api.h"
 
-#include "registry/base/percent.h"
+#include "registry/base/text.h"
 
 namespace truce {
 namespace {

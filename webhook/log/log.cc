@@ -13,8 +13,7 @@
 #include <climits>
 #include <mutex>
 
-#include "registry/base/hex.h"
-#include "registry/base/utf8.h"
+#include "registry/base/text.h"
 
 namespace truce {
 namespace {

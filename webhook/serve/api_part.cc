@@ -102,7 +102,7 @@ ClusterPorts ApiPart::Cluster() const {
   ClusterPorts ports;
   ports.conflicts = [this](const KeyText& after, std::size_t limit) -> Result<ConflictPage> {
     ConflictPage page;
-    const auto look = [&](const Facts& facts) { page = ConflictsAfter(facts, after, limit); };
+    const auto look = [&](const AllFacts& facts) { page = ConflictsAfter(facts, after, limit); };
     TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, In(kConflictsTime)));
     return page;
   };

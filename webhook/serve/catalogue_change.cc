@@ -16,11 +16,11 @@ constexpr std::chrono::minutes kRekeyTime{10};
 
 Result<std::size_t> RekeyForCatalogue(Store& store, const CatalogueChange& change) {
   std::size_t changed = 0;
-  const auto decide = [&](const Facts& facts) {
+  const auto decide = [&](const AllFacts& facts) {
     Ledger ledger(facts, change.now, change.ids, change.parties);
     const std::string& version = change.catalogue.version();
     if (ledger.Setting(kSetting) == version) return Changes{};
-    changed = RekeyAll(KeysOf(change.catalogue), "catalogue " + version, ledger);
+    changed = RekeyAll(KeysOf(change.catalogue), facts, "catalogue " + version, ledger);
     ledger.PutSetting(kSetting, version);
     return ledger.Take();
   };

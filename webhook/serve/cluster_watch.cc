@@ -343,8 +343,7 @@ Result<RecoveryView> ClusterWatch::Recovery() const {
 // In one transaction, settings and audit only.
 Result<void> ClusterWatch::Administer(const std::function<void(Ledger&)>& change,
                                       Deadline deadline) {
-  // By value: the store may still run it when our time is over.
-  const auto decide = [this, change](const Facts& facts) {
+  const auto decide = [&](const Facts& facts) {
     const PartyRules parties;
     Ledger ledger(facts, ports_.clock.Now(), ids_, parties);
     change(ledger);

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "registry/base/result.h"
-#include "registry/ownership/ids.h"
 #include "registry/ownership/ledger.h"
+#include "registry/ownership/terms.h"
 #include "registry/store/store.h"
 #include "webhook/api/cluster_routes.h"
 #include "webhook/kube/api_client.h"

@@ -14,8 +14,8 @@
 
 #include "registry/base/clock.h"
 #include "registry/base/guarded.h"
-#include "registry/ownership/ids.h"
 #include "registry/ownership/ledger.h"
+#include "registry/ownership/terms.h"
 #include "registry/store/store.h"
 #include "webhook/kube/cluster_api.h"
 #include "webhook/publish/own_object.h"

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "registry/base/hex.h"
+#include "registry/base/text.h"
 #include "webhook/api/auth/digest.h"
 #include "webhook/api/rest/agreement_desk.h"
 #include "webhook/config/structured.h"

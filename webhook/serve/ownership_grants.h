@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "registry/ownership/declared_grant.h"
-#include "registry/ownership/ids.h"
+#include "registry/ownership/terms.h"
 #include "webhook/api/indexed_store.h"
 #include "webhook/api/rest/queries.h"
 #include "webhook/publish/own_object.h"

@@ -13,7 +13,7 @@
 
 #include "registry/base/clock.h"
 #include "registry/base/result.h"
-#include "registry/ownership/ids.h"
+#include "registry/ownership/terms.h"
 #include "webhook/api/indexed_store.h"
 #include "webhook/api/review_books.h"
 #include "webhook/config/config.h"

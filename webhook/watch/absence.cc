@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "registry/base/text.h"
-#include "registry/identity/encoding.h"
+#include "registry/identity/values.h"
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/rows.h"
 #include "registry/ownership/sight.h"
@@ -29,7 +29,7 @@ Slot AllOf(const GroupKind& kind, const std::string& cluster) {
 
 // Calls `visit` for every stored object of the kind.
 template <typename Visit>
-void ForEachObject(const Facts& facts, const Slot& kind, const Visit& visit) {
+void ForEachObject(const PassFacts& facts, const Slot& kind, const Visit& visit) {
   ObjectPage page;
   do {
     page = facts.ObjectsOfKind(kind, page.next, kObjectsPage);
@@ -82,7 +82,7 @@ Result<void> Absence::VoidGone(const KindHistory& kind) {
   AppendEncoded(prefix, entry->type->space);
   prefix += "|";
   std::vector<KeyText> gone;
-  TRUCE_RETURN_IF_ERROR(store_.Read([&](const Facts& facts) {
+  TRUCE_RETURN_IF_ERROR(store_.Read([&](const AllFacts& facts) {
     gone.clear();
     KeyText after{prefix};
     for (bool more = true; more;) {
@@ -108,7 +108,7 @@ Result<void> Absence::VoidGone(const KindHistory& kind) {
 Result<void> Absence::MarkGap(KindHistory& kind) {
   if (!kind.blind()) return {};
   std::vector<Uid> uids;
-  TRUCE_RETURN_IF_ERROR(store_.Read([&](const Facts& facts) {
+  TRUCE_RETURN_IF_ERROR(store_.Read([&](const PassFacts& facts) {
     uids.clear();
     ForEachObject(facts, AllOf(kind.followed.group_kind(), store_.cluster()),
                   [&](Object object) { uids.push_back(std::move(object.uid)); });
@@ -128,7 +128,7 @@ struct Absence::Missing {
 
 Result<std::vector<Absence::Missing>> Absence::FindMissing(const KindHistory& kind) const {
   std::vector<Missing> missing;
-  TRUCE_RETURN_IF_ERROR(store_.Read([&](const Facts& facts) {
+  TRUCE_RETURN_IF_ERROR(store_.Read([&](const AllFacts& facts) {
     missing.clear();
     const Slot all = AllOf(kind.followed.group_kind(), store_.cluster());
     ForEachObject(facts, all, [&](Object object) {
@@ -222,7 +222,7 @@ Result<void> Absence::Sweep() {
   ObjectPage page;
   std::vector<Object> strange;
   if (!kind.gap && frozen_[name].reason.empty()) {
-    TRUCE_RETURN_IF_ERROR(store_.Read([&](const Facts& facts) {
+    TRUCE_RETURN_IF_ERROR(store_.Read([&](const AllFacts& facts) {
       strange.clear();
       page = facts.ObjectsOfKind(AllOf(name, store_.cluster()), sweep_after_, kObjectsPage);
       for (const Object& object : page.objects) {
@@ -263,7 +263,7 @@ Result<void> Absence::CountSeenRows() {
   const Timestamp now = store_.now();
   if (seen_counted_ && now - *seen_counted_ <= kCountAge && *seen_counted_ <= now) return {};
   TRUCE_RETURN_IF_ERROR(
-      store_.Read([&](const Facts& facts) { seen_rows_ = facts.CountSeen(store_.cluster()); }));
+      store_.Read([&](const PassFacts& facts) { seen_rows_ = facts.CountSeen(store_.cluster()); }));
   seen_counted_ = now;
   return {};
 }
@@ -309,7 +309,7 @@ void Absence::Gone(const Uid& uid, const Slot& slot) {
 
 Result<bool> Absence::EndUnread(const GroupKind& kind) {
   ObjectPage page;
-  TRUCE_RETURN_IF_ERROR(store_.Read([&](const Facts& facts) {
+  TRUCE_RETURN_IF_ERROR(store_.Read([&](const PassFacts& facts) {
     page = facts.ObjectsOfKind(AllOf(kind, store_.cluster()), {}, kObjectsPage);
   }));
   std::vector<Uid> uids;

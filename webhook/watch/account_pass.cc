@@ -57,7 +57,7 @@ Result<KeyText> AccountPass::Locate() {
   };
   std::vector<KeyText> concerned;
   KeyText last;
-  TRUCE_RETURN_IF_ERROR(store_.Read([&](const Facts& facts) {
+  TRUCE_RETURN_IF_ERROR(store_.Read([&](const AllFacts& facts) {
     concerned.clear();
     last = {};
     std::size_t rows = 0;

@@ -5,9 +5,8 @@
 #include <utility>
 
 #include "registry/base/fingerprint.h"
-#include "registry/base/hex.h"
+#include "registry/base/text.h"
 #include "registry/identity/evidence.h"
-#include "registry/identity/object_view.h"
 
 namespace truce {
 namespace {

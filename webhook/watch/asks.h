@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "registry/identity/values.h"
-#include "registry/ownership/ids.h"
+#include "registry/ownership/terms.h"
 #include "webhook/kube/backoff.h"
 #include "webhook/kube/cluster_api.h"
 #include "webhook/watch/config_history.h"

@@ -14,7 +14,7 @@
 
 #include "registry/base/guarded.h"
 #include "registry/identity/values.h"
-#include "registry/ownership/ids.h"
+#include "registry/ownership/terms.h"
 
 namespace truce {
 

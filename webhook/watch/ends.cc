@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "registry/identity/object_view.h"
+#include "registry/identity/evidence.h"
 
 namespace truce {
 namespace {

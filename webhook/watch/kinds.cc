@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "registry/identity/object_view.h"
+#include "registry/identity/evidence.h"
 #include "webhook/watch/accounts.h"
 
 namespace truce {

@@ -38,10 +38,10 @@ void ProveUnchanged(const std::map<RowId, ReviewUid>& rows, const Proof& proof, 
 
 }  // namespace
 
-Result<void> Proofs::AskForRows(const std::function<std::vector<Row>(const Facts&)>& find,
+Result<void> Proofs::AskForRows(const std::function<std::vector<Row>(const AllFacts&)>& find,
                                 std::chrono::milliseconds older_than) {
   std::vector<Row> rows;
-  TRUCE_RETURN_IF_ERROR(store_.Read([&](const Facts& facts) { rows = find(facts); }));
+  TRUCE_RETURN_IF_ERROR(store_.Read([&](const AllFacts& facts) { rows = find(facts); }));
   const Timestamp now = store_.now();
   for (const Row& row : rows) {
     if (row.id.state != RowState::kReserved || !IsDue(row, now, older_than)) continue;
@@ -58,7 +58,7 @@ Result<void> Proofs::Collect() {
   const std::chrono::seconds ttl = store_.rules()->reservation_ttl;
   const Timestamp before =
       full ? Timestamp::max() : store_.now() - ttl + std::chrono::milliseconds{1};
-  const auto find = [before](const Facts& facts) {
+  const auto find = [before](const PassFacts& facts) {
     std::vector<Row> rows;
     RowId after;
     for (;;) {

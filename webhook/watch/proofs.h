@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "registry/base/result.h"
-#include "registry/ownership/ids.h"
+#include "registry/ownership/terms.h"
 #include "webhook/watch/absence.h"
 #include "webhook/watch/asks.h"
 #include "webhook/watch/kind_history.h"
@@ -49,7 +49,7 @@ class Proofs final {
   Result<void> SettleOverdue(Moment now);
 
  private:
-  Result<void> AskForRows(const std::function<std::vector<Row>(const Facts&)>& find,
+  Result<void> AskForRows(const std::function<std::vector<Row>(const AllFacts&)>& find,
                           std::chrono::milliseconds older_than);
   Result<void> SettleTold(const GroupKind& kind, Moment now);
   Result<void> SettleLive(const KindHistory& kind, const Asks::Ask& ask);

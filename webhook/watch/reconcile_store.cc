@@ -17,7 +17,7 @@ void ReconcileStore::SetRules(ReconcileRules rules) {
   rules_ = std::make_shared<const ReconcileRules>(std::move(rules));
 }
 
-Result<void> ReconcileStore::Read(const std::function<void(const Facts&)>& read) const {
+Result<void> ReconcileStore::Read(const std::function<void(const AllFacts&)>& read) const {
   return ports_.store.Read(read, ports_.deadline());
 }
 
@@ -35,14 +35,8 @@ Result<void> ReconcileStore::Write(const Change& change) {
   return {};
 }
 
-Result<void> ReconcileStore::TryToWrite(Change change) {
-  // The store may run it after this call gave up: it owns all it needs.
-  auto decide = [change = std::move(change), rules = rules_, ids = ports_.ids,
-                 now = now()](const Facts& facts) {
-    Ledger ledger(facts, now, ids, rules->parties);
-    change(ledger);
-    return ledger.Take();
-  };
+Result<void> ReconcileStore::TryToWrite(const Change& change) {
+  const auto decide = [&](const Facts& facts) { return Outcome(facts, change); };
   return ports_.store.Apply({}, decide, ports_.deadline());
 }
 

@@ -17,13 +17,14 @@
 #include "registry/base/clock.h"
 #include "registry/base/result.h"
 #include "registry/identity/identity.h"
-#include "registry/ownership/ids.h"
+#include "registry/ownership/terms.h"
 #include "webhook/watch/config_history.h"
 #include "webhook/watch/doubts.h"
 #include "webhook/watch/sighting.h"
 
 namespace truce {
 
+class AllFacts;
 class Facts;
 class Ledger;
 class Store;
@@ -74,7 +75,7 @@ class ReconcileStore final {
   Timestamp now() const { return ports_.clock.Now(); }
 
   // Runs `read` on committed facts: Store::Read.
-  Result<void> Read(const std::function<void(const Facts&)>& read) const;
+  Result<void> Read(const std::function<void(const AllFacts&)>& read) const;
   // What `change` would write if these were the facts.
   Changes Outcome(const Facts& facts, const Change& change) const;
   // Runs `change` in one commit; it owns all it needs. One that would break an invariant would do
@@ -95,7 +96,7 @@ class ReconcileStore final {
   const std::string& breach() const { return breach_; }
 
  private:
-  Result<void> TryToWrite(Change change);
+  Result<void> TryToWrite(const Change& change);
 
   ReconcilePorts ports_;
   std::shared_ptr<const ReconcileRules> rules_;

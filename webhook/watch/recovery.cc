@@ -1,7 +1,6 @@
 #include "webhook/watch/recovery.h"
 
 #include <charconv>
-#include <memory>
 
 #include "registry/identity/identity.h"
 #include "registry/ownership/ledger.h"
@@ -16,17 +15,15 @@ constexpr std::string_view kRecovery = "recovery";
 
 // Runs `change` on a ledger in one transaction.
 template <typename ChangeFn>
-Result<void> Write(Store& store, IdSource ids, Deadline deadline, ChangeFn change) {
+Result<void> Write(Store& store, const IdSource& ids, Deadline deadline, const ChangeFn& change) {
   // Settings and audit only: neither time of the entry nor party matters to them.
-  return store.Apply(
-      {},
-      [ids = std::move(ids), change = std::move(change)](const Facts& facts) {
-        const PartyRules parties;
-        Ledger ledger(facts, Timestamp{}, ids, parties);
-        change(ledger);
-        return ledger.Take();
-      },
-      deadline);
+  const auto decide = [&](const Facts& facts) {
+    const PartyRules parties;
+    Ledger ledger(facts, Timestamp{}, ids, parties);
+    change(ledger);
+    return ledger.Take();
+  };
+  return store.Apply({}, decide, deadline);
 }
 
 std::string BindingName(std::string_view cluster) {
@@ -37,16 +34,16 @@ std::string BindingName(std::string_view cluster) {
 
 Result<void> BindCluster(Store& store, std::string_view cluster, const Uid& kube_system,
                          Deadline deadline) {
-  const auto bound = std::make_shared<std::string>();
+  std::string bound;
   const std::string name = BindingName(cluster);
-  TRUCE_RETURN_IF_ERROR(Write(store, {}, deadline, [=](Ledger& ledger) {
-    *bound = ledger.Setting(name).value_or(kube_system.text);
-    if (*bound == kube_system.text) ledger.PutSetting(name, kube_system.text);
+  TRUCE_RETURN_IF_ERROR(Write(store, {}, deadline, [&](Ledger& ledger) {
+    bound = ledger.Setting(name).value_or(kube_system.text);
+    if (bound == kube_system.text) ledger.PutSetting(name, kube_system.text);
   }));
-  if (*bound == kube_system.text) return {};
+  if (bound == kube_system.text) return {};
   return Error{
       ErrorCode::kConflict,
-      "the registry knows cluster \"" + std::string(cluster) + "\" by the uid " + *bound +
+      "the registry knows cluster \"" + std::string(cluster) + "\" by the uid " + bound +
           " of its kube-system namespace, and this one has " + kube_system.text +
           ": use the kubeconfig of that cluster, or give this one another --cluster-id, or "
           "another --data-dir"};
@@ -67,16 +64,16 @@ std::optional<StoreMark> StoreMarkFromText(std::string_view text) {
 }
 
 Result<StoreMark> CountStart(Store& store, const IdSource& ids, Deadline deadline) {
-  const auto counted = std::make_shared<StoreMark>();
-  TRUCE_RETURN_IF_ERROR(Write(store, ids, deadline, [counted](Ledger& ledger) {
+  StoreMark counted;
+  TRUCE_RETURN_IF_ERROR(Write(store, ids, deadline, [&](Ledger& ledger) {
     const std::string name(kMark);
     auto mark = StoreMarkFromText(ledger.Setting(name).value_or(""));
     if (!mark) mark = StoreMark{ledger.NewId().text, 0};
     ++mark->starts;
-    *counted = *mark;
+    counted = *mark;
     ledger.PutSetting(name, ToText(*mark));
   }));
-  return *counted;
+  return counted;
 }
 
 Behind CompareMarks(const StoreMark& present, const std::optional<StoreMark>& remembered) {

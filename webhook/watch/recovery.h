@@ -11,7 +11,7 @@
 #include "registry/base/clock.h"
 #include "registry/base/result.h"
 #include "registry/identity/values.h"
-#include "registry/ownership/ids.h"
+#include "registry/ownership/terms.h"
 
 namespace truce {
 

@@ -4,7 +4,6 @@
 
 #include "registry/base/fingerprint.h"
 #include "registry/identity/evidence.h"
-#include "registry/identity/object_view.h"
 
 namespace truce {
 namespace {

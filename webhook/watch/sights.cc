@@ -7,7 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "registry/identity/object_view.h"
+#include "registry/identity/evidence.h"
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/resolve.h"
 #include "registry/ownership/rows.h"

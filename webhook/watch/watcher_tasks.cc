@@ -3,7 +3,7 @@
 #include <iterator>
 #include <utility>
 
-#include "registry/identity/object_view.h"
+#include "registry/identity/evidence.h"
 #include "webhook/watch/watcher.h"
 
 namespace truce {

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "registry/base/assert.h"
-#include "registry/base/hex.h"
+#include "registry/base/text.h"
 
 namespace truce {
 namespace {

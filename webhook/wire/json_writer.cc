@@ -2,8 +2,7 @@
 
 #include <array>
 
-#include "registry/base/hex.h"
-#include "registry/base/utf8.h"
+#include "registry/base/text.h"
 
 namespace truce {
 namespace {

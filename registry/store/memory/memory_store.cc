@@ -4,11 +4,11 @@
 #include <cstdlib>
 #include <utility>
 
-#include "registry/store/tally.h"
+#include "registry/store/adapter.h"
 
 namespace truce {
 
-class MemoryStore::State final : public Facts {
+class MemoryStore::State final : public AllFacts {
  public:
   std::optional<Owner> OwnerOf(const KeyText& key) const override {
     const auto found = owners_.find(key);
@@ -142,11 +142,11 @@ class MemoryStore::State final : public Facts {
   std::vector<AuditLine> AuditLines(const AuditRange& range, std::size_t limit) const override {
     std::vector<AuditLine> lines;
     for (std::size_t i = 0; i < audit_.size() && lines.size() < limit; ++i) {
-      const std::size_t place = range.newest_first ? audit_.size() - 1 - i : i;
-      const std::uint64_t number = let_go_ + place + 1;
+      const std::size_t index = range.newest_first ? audit_.size() - 1 - i : i;
+      const std::uint64_t number = let_go_ + index + 1;
       const bool in_range = number >= range.from && (range.until == 0 || number < range.until);
-      if (!in_range || (!range.id.empty() && audit_[place].id != range.id)) continue;
-      lines.push_back({number, audit_[place]});
+      if (!in_range || (!range.id.empty() && audit_[index].id != range.id)) continue;
+      lines.push_back({number, audit_[index]});
     }
     return lines;
   }
@@ -241,35 +241,6 @@ class MemoryStore::State final : public Facts {
 };
 
 namespace {
-
-Error Broken(std::string_view constraint, std::string_view what) {
-  return {ErrorCode::kInternal,
-          "the changes break \"" + std::string(constraint) + "\": \"" + std::string(what) + "\""};
-}
-
-Result<void> CheckIds(const Changes& changes) {
-  for (const Row& row : changes.put_rows) {
-    if (row.id.key.empty()) return Broken("a row has a key", row.id.uid.text);
-    if (row.id.uid.empty()) return Broken("a row has a uid", row.id.key.text);
-  }
-  for (const Owner& owner : changes.put_owners) {
-    if (owner.key.empty()) return Broken("an owner has a key", owner.id.text);
-  }
-  for (const Object& object : changes.put_objects) {
-    if (object.uid.empty()) return Broken("an object has a uid", ToText(object.slot));
-  }
-  for (const Agreement& agreement : changes.put_agreements) {
-    if (agreement.id.empty()) return Broken("an agreement has an id", agreement.key.text);
-    if (agreement.key.empty()) return Broken("an agreement has a key", agreement.id.text);
-  }
-  for (const ResourceName& name : changes.put_names) {
-    if (name.name.empty()) return Broken("a name is not empty", name.key.text);
-  }
-  for (const auto& [name, value] : changes.put_settings) {
-    if (name.empty()) return Broken("a setting has a name", value);
-  }
-  return {};
-}
 
 // Every key whose owner or rows `changes` may change.
 std::set<KeyText> KeysOf(const Changes& changes) {
@@ -384,21 +355,21 @@ Result<void> MemoryStore::State::Check(const std::set<KeyText>& keys,
                                        const Changes& changes) const {
   for (const KeyText& key : keys) {
     if (Managed(key) && !owners_.contains(key)) {
-      return Broken("a managing reservation has an owner", key.text);
+      return BrokenConstraint("a managing reservation has an owner", key.text);
     }
     if (Exists(key) ? names_.contains(key) : !FurtherNamesOf(key).empty()) {
-      return Broken("a name belongs to one resource", key.text);
+      return BrokenConstraint("a name belongs to one resource", key.text);
     }
   }
   for (const ResourceName& put : changes.put_names) {
-    if (!Exists(names_.at(put.name).key)) return Broken("a name has its resource", put.name.text);
-    if (Exists(put.name)) return Broken("a name belongs to one resource", put.name.text);
+    if (!Exists(names_.at(put.name).key))
+      return BrokenConstraint("a name has its resource", put.name.text);
+    if (Exists(put.name)) return BrokenConstraint("a name belongs to one resource", put.name.text);
   }
   return {};
 }
 
 Result<void> MemoryStore::State::Write(const Changes& changes) {
-  TRUCE_RETURN_IF_ERROR(CheckIds(changes));
   const std::set<KeyText> keys = KeysOf(changes);
   Before before = Save(keys, changes);
   for (const KeyText& key : keys) Count(key, false);
@@ -426,23 +397,23 @@ StoreContents MemoryStore::State::Copy() const {
 MemoryStore::MemoryStore() : state_(std::make_unique<State>()) {}
 MemoryStore::~MemoryStore() = default;
 
-Result<void> MemoryStore::Apply(const Locks& /*locks*/, const Decide& decide, Deadline deadline) {
+Result<void> MemoryStore::Apply(const Locks& /*locks*/, const DecideFn& decide, Deadline deadline) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (std::chrono::steady_clock::now() >= deadline) {
     return Error{ErrorCode::kDeadlineExceeded, "the deadline passed before the decision's turn"};
   }
   const Changes changes = decide(*state_);
-  if (!changes.breach.empty()) return Error{ErrorCode::kInternal, changes.breach};
   if (changes.empty()) return {};
+  TRUCE_RETURN_IF_ERROR(CheckChanges(changes));
   return state_->Write(changes);
 }
 
-Result<void> MemoryStore::Read(const Look& look, Deadline deadline) const {
+Result<void> MemoryStore::Read(const ReadFn& read, Deadline deadline) const {
   std::lock_guard<std::mutex> lock(mutex_);
   if (std::chrono::steady_clock::now() >= deadline) {
-    return Error{ErrorCode::kDeadlineExceeded, "the deadline passed before the look's turn"};
+    return Error{ErrorCode::kDeadlineExceeded, "the deadline passed before the read's turn"};
   }
-  look(*state_);
+  read(*state_);
   return {};
 }
 

@@ -21,8 +21,8 @@ class MemoryStore final : public Store {
   MemoryStore();
   ~MemoryStore() override;
 
-  Result<void> Apply(const Locks& locks, const Decide& decide, Deadline deadline) override;
-  Result<void> Read(const Look& look, Deadline deadline) const override;
+  Result<void> Apply(const Locks& locks, const DecideFn& decide, Deadline deadline) override;
+  Result<void> Read(const ReadFn& read, Deadline deadline) const override;
   StoreCounts Counts() const override;
   Result<StoreContents> Contents() const override;
   Result<void> Health() const override;

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "registry/base/priority.h"
+#include "registry/base/threads.h"
 
 namespace truce {
 namespace {

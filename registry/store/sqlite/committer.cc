@@ -6,22 +6,129 @@
 #include <utility>
 
 #include "registry/base/assert.h"
-#include "registry/base/burst.h"
+#include "registry/base/threads.h"
+#include "registry/store/adapter.h"
 #include "registry/store/sqlite/records.h"
 
 namespace truce {
 namespace {
 
-// The id in the first row of a statement, or nothing.
-Result<Place> PlaceIn(Statement& statement) {
-  TRUCE_ASSIGN_OR_RETURN(const bool found, statement.Step());
-  if (!found) return Place();
-  return Place(statement.Integer(0));
+Error TooLate() {
+  return {ErrorCode::kDeadlineExceeded,
+          "the deadline passed before the decision's turn; nothing was written"};
 }
 
-Result<void> DropAt(Connection& writer, Sql sql, std::int64_t place) {
+Error OutcomeUnknown() {
+  return {ErrorCode::kDeadlineExceeded, "the deadline passed during the commit"};
+}
+
+}  // namespace
+
+bool Request::Start() {
+  std::unique_lock lock(mutex_);
+  if (stage_ == Stage::kGone) return false;
+  if (std::chrono::steady_clock::now() < deadline_) {
+    stage_ = Stage::kDeciding;
+    return true;
+  }
+  lock.unlock();
+  Finish(TooLate());
+  return false;
+}
+
+void Request::Decided() {
+  std::lock_guard lock(mutex_);
+  stage_ = Stage::kDecided;
+  // Only a caller that is past its deadline waits for this.
+  if (std::chrono::steady_clock::now() >= deadline_) changed_.notify_one();
+}
+
+void Request::Finish(Result<void> result) {
+  if (done_) {
+    // Without memory to be told, it learns nothing before its deadline.
+    try {
+      done_(std::move(result));
+    } catch (const std::exception&) {
+    }
+    return;
+  }
+  std::lock_guard lock(mutex_);
+  stage_ = Stage::kFinished;
+  result_ = std::move(result);
+  changed_.notify_one();
+}
+
+Result<void> Request::Wait() {
+  std::unique_lock lock(mutex_);
+  if (changed_.wait_until(lock, deadline_, [this] { return stage_ == Stage::kFinished; })) {
+    return std::move(result_);
+  }
+  if (stage_ == Stage::kQueued) {
+    stage_ = Stage::kGone;
+    return TooLate();
+  }
+  changed_.wait(lock, [this] { return stage_ != Stage::kDeciding; });
+  if (stage_ == Stage::kFinished) return std::move(result_);
+  return OutcomeUnknown();
+}
+
+Result<void> RequestQueue::Queue(std::shared_ptr<Request> request) {
+  {
+    std::lock_guard lock(mutex_);
+    if (closed_) return Error{ErrorCode::kUnavailable, "the store is closing"};
+    if (requests_.size() >= length_max_) {
+      return Error{ErrorCode::kResourceExhausted, "too many writes wait for the disk"};
+    }
+    requests_.push_back(std::move(request));
+  }
+  arrived_.notify_one();
+  return {};
+}
+
+Result<void> RequestQueue::Apply(const DecideFn& decide, Deadline deadline) {
+  const auto request = std::make_shared<Request>(decide, deadline);
+  TRUCE_RETURN_IF_ERROR(Queue(request));
+  BlockingRegion blocking;
+  return request->Wait();
+}
+
+void RequestQueue::Submit(DecideFn decide, Deadline deadline, OnDone done) {
+  const auto request = std::make_shared<Request>(std::move(decide), deadline, std::move(done));
+  Result<void> queued = Queue(request);
+  if (!queued.ok()) request->Finish(std::move(queued));
+}
+
+std::optional<RequestQueue::Batch> RequestQueue::Take(std::size_t length_max, Deadline deadline) {
+  std::unique_lock lock(mutex_);
+  arrived_.wait_until(lock, deadline, [this] { return closed_ || !requests_.empty(); });
+  if (requests_.empty() && closed_) return std::nullopt;
+  const std::size_t length = std::min(length_max, requests_.size());
+  const auto end = requests_.begin() + static_cast<std::ptrdiff_t>(length);
+  Batch batch(std::make_move_iterator(requests_.begin()), std::make_move_iterator(end));
+  requests_.erase(requests_.begin(), end);
+  return batch;
+}
+
+void RequestQueue::Close() {
+  {
+    std::lock_guard lock(mutex_);
+    closed_ = true;
+  }
+  arrived_.notify_one();
+}
+
+namespace {
+
+// The id in the first row of a statement, or nothing.
+Result<RowNumber> NumberIn(Statement& statement) {
+  TRUCE_ASSIGN_OR_RETURN(const bool found, statement.Step());
+  if (!found) return RowNumber();
+  return RowNumber(statement.Integer(0));
+}
+
+Result<void> DropAt(Connection& writer, Sql sql, std::int64_t number) {
   TRUCE_ASSIGN_OR_RETURN(Statement statement, writer.Use(sql));
-  statement.BindInteger(0, place);
+  statement.BindInteger(0, number);
   return statement.Run();
 }
 
@@ -102,8 +209,8 @@ void Committer::Decide(const std::shared_ptr<Request>& request,
     // SQLite takes the transaction back when one of its reads meets a broken disk.
     if (in_transaction && !writer_.InTransaction()) Abandon(*failure);
   }
-  if (!failure.has_value() && !changes.breach.empty()) {
-    failure = Error{ErrorCode::kInternal, std::move(changes.breach)};
+  if (!failure.has_value()) {
+    if (Result<void> sound = CheckChanges(changes); !sound.ok()) failure = std::move(sound).error();
   }
   if (failure.has_value()) {
     request->Finish(*std::move(failure));
@@ -210,15 +317,15 @@ bool Committer::IsNew(const KeyText& key) const {
 }
 
 Result<void> Committer::WriteOwner(const Owner& owner, Resources& resources) {
-  Place place;
+  RowNumber number;
   const auto known = resources.find(owner.key.text);
   if (known != resources.end()) {
-    place = known->second.place;
+    number = known->second.number;
   } else if (!IsNew(owner.key)) {
-    TRUCE_ASSIGN_OR_RETURN(place, FindResource(owner.key));
+    TRUCE_ASSIGN_OR_RETURN(number, FindResource(owner.key));
   }
-  const bool fresh = !place.has_value();
-  TRUCE_ASSIGN_OR_RETURN(const std::int64_t at, PutOwner(writer_, place, owner));
+  const bool fresh = !number.has_value();
+  TRUCE_ASSIGN_OR_RETURN(const std::int64_t at, PutOwner(writer_, number, owner));
   resources.try_emplace(owner.key.text, Resource{at, fresh});
   return {};
 }
@@ -226,60 +333,60 @@ Result<void> Committer::WriteOwner(const Owner& owner, Resources& resources) {
 Result<void> Committer::WriteRow(const Row& row, Resources& resources) {
   auto known = resources.find(row.id.key.text);
   if (known == resources.end()) {
-    TRUCE_ASSIGN_OR_RETURN(Place place, FindResource(row.id.key));
-    const bool fresh = !place.has_value();
+    TRUCE_ASSIGN_OR_RETURN(RowNumber number, FindResource(row.id.key));
+    const bool fresh = !number.has_value();
     if (fresh) {
-      TRUCE_ASSIGN_OR_RETURN(place, PutOwnerless(writer_, place, row.id.key));
+      TRUCE_ASSIGN_OR_RETURN(number, PutOwnerless(writer_, number, row.id.key));
     }
-    known = resources.emplace(row.id.key.text, Resource{*place, fresh}).first;
+    known = resources.emplace(row.id.key.text, Resource{*number, fresh}).first;
   }
   Resource& resource = known->second;
-  Place place;
+  RowNumber number;
   if (!resource.fresh) {
-    TRUCE_ASSIGN_OR_RETURN(place, FindRow(resource.place, row.id));
+    TRUCE_ASSIGN_OR_RETURN(number, FindRow(resource.number, row.id));
   }
   resource.fresh = false;
-  TRUCE_ASSIGN_OR_RETURN(const std::int64_t at, PutRow(writer_, place, resource.place, row));
-  if (!place.has_value()) signposts_.rows_by_uid.Add(row.id.uid.text, at);
+  TRUCE_ASSIGN_OR_RETURN(const std::int64_t at, PutRow(writer_, number, resource.number, row));
+  if (!number.has_value()) signposts_.rows_by_uid.Add(row.id.uid.text, at);
   return {};
 }
 
 Result<void> Committer::DropRow(const RowId& id) {
-  TRUCE_ASSIGN_OR_RETURN(const Place resource, FindResource(id.key));
+  TRUCE_ASSIGN_OR_RETURN(const RowNumber resource, FindResource(id.key));
   if (!resource.has_value()) return {};
-  TRUCE_ASSIGN_OR_RETURN(const Place place, FindRow(*resource, id));
-  if (!place.has_value()) return {};
-  TRUCE_RETURN_IF_ERROR(DropAt(writer_, Sql::kDropRow, *place));
-  signposts_.rows_by_uid.Drop(id.uid.text, *place);
+  TRUCE_ASSIGN_OR_RETURN(const RowNumber number, FindRow(*resource, id));
+  if (!number.has_value()) return {};
+  TRUCE_RETURN_IF_ERROR(DropAt(writer_, Sql::kDropRow, *number));
+  signposts_.rows_by_uid.Drop(id.uid.text, *number);
   return {};
 }
 
 Result<void> Committer::DropOwner(const KeyText& key) {
-  TRUCE_ASSIGN_OR_RETURN(const Place place, FindResource(key));
-  if (!place.has_value()) return {};
-  TRUCE_ASSIGN_OR_RETURN([[maybe_unused]] const std::int64_t at, PutOwnerless(writer_, place, key));
+  TRUCE_ASSIGN_OR_RETURN(const RowNumber number, FindResource(key));
+  if (!number.has_value()) return {};
+  TRUCE_ASSIGN_OR_RETURN([[maybe_unused]] const std::int64_t at,
+                         PutOwnerless(writer_, number, key));
   return {};
 }
 
 Result<void> Committer::WriteName(const ResourceName& name) {
-  TRUCE_ASSIGN_OR_RETURN(const Place resource, FindResource(name.key));
+  TRUCE_ASSIGN_OR_RETURN(const RowNumber resource, FindResource(name.key));
   if (resource.has_value()) return PutName(writer_, *resource, name);
-  return Error{ErrorCode::kInternal,
-               "the changes break \"a name has its resource\": \"" + name.name.text + "\""};
+  return BrokenConstraint("a name has its resource", name.name.text);
 }
 
-Result<Place> Committer::FindResource(const KeyText& key) {
+Result<RowNumber> Committer::FindResource(const KeyText& key) {
   TRUCE_ASSIGN_OR_RETURN(Statement statement, writer_.Use(Sql::kFindResource));
   statement.BindText(0, key.text);
-  return PlaceIn(statement);
+  return NumberIn(statement);
 }
 
-Result<Place> Committer::FindRow(std::int64_t resource, const RowId& id) {
+Result<RowNumber> Committer::FindRow(std::int64_t resource, const RowId& id) {
   TRUCE_ASSIGN_OR_RETURN(Statement statement, writer_.Use(Sql::kFindRow));
   statement.BindInteger(0, resource);
   statement.BindText(1, id.uid.text);
   statement.BindText(2, WordOf(id.state));
-  return PlaceIn(statement);
+  return NumberIn(statement);
 }
 
 Result<std::optional<Committer::StoredObject>> Committer::FindObject(const Uid& uid) {
@@ -297,8 +404,8 @@ Result<std::optional<Committer::StoredObject>> Committer::FindObject(const Uid& 
 
 Result<void> Committer::WriteObject(const Object& object) {
   TRUCE_ASSIGN_OR_RETURN(const auto stored, FindObject(object.uid));
-  const Place place = stored ? Place(stored->place) : Place();
-  TRUCE_ASSIGN_OR_RETURN(const std::int64_t at, PutObject(writer_, place, object));
+  const RowNumber number = stored ? RowNumber(stored->number) : RowNumber();
+  TRUCE_ASSIGN_OR_RETURN(const std::int64_t at, PutObject(writer_, number, object));
   if (!stored) signposts_.objects_by_uid.Add(object.uid.text, at);
   const std::string slot = ToText(object.slot);
   if (stored && stored->slot == slot) return {};
@@ -310,9 +417,9 @@ Result<void> Committer::WriteObject(const Object& object) {
 Result<void> Committer::DropObject(const Uid& uid) {
   TRUCE_ASSIGN_OR_RETURN(const auto stored, FindObject(uid));
   if (!stored) return {};
-  TRUCE_RETURN_IF_ERROR(DropAt(writer_, Sql::kDropObject, stored->place));
-  signposts_.objects_by_uid.Drop(uid.text, stored->place);
-  signposts_.objects_by_slot.Drop(stored->slot, stored->place);
+  TRUCE_RETURN_IF_ERROR(DropAt(writer_, Sql::kDropObject, stored->number));
+  signposts_.objects_by_uid.Drop(uid.text, stored->number);
+  signposts_.objects_by_slot.Drop(stored->slot, stored->number);
   return {};
 }
 

@@ -1,25 +1,101 @@
-// Committer: turns a batch of requests into one durable transaction.
+// Callers wait in a queue while one writer decides for them in batches, each one durable
+// transaction.
 #ifndef TRUCE_REGISTRY_STORE_SQLITE_COMMITTER_H_
 #define TRUCE_REGISTRY_STORE_SQLITE_COMMITTER_H_
 
 #include <atomic>
+#include <condition_variable>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "registry/base/clock.h"
 #include "registry/base/guarded.h"
 #include "registry/base/result.h"
 #include "registry/store/sqlite/connection.h"
 #include "registry/store/sqlite/facts.h"
 #include "registry/store/sqlite/known.h"
 #include "registry/store/sqlite/records.h"
-#include "registry/store/sqlite/request_queue.h"
-#include "registry/store/sqlite/signposts.h"
+#include "registry/store/store.h"
 
 namespace truce {
+
+// One call of Store::Apply or Submit between its caller and the writer. Thread-safe.
+class Request {
+ public:
+  // Of a caller that waits: `decide` lives in its frame.
+  Request(const DecideFn& decide, Deadline deadline) : decide_(decide), deadline_(deadline) {}
+  // Of a caller that is told.
+  Request(DecideFn decide, Deadline deadline, OnDone done)
+      : owned_(std::move(decide)), decide_(owned_), done_(std::move(done)), deadline_(deadline) {}
+  Request(const Request&) = delete;
+  Request& operator=(const Request&) = delete;
+
+  // Writer: starts the decision. False when the caller has gone, or its deadline passed (it is
+  // answered): then nothing of this request may be touched any more.
+  bool Start();
+  // Writer, after Start: the caller's decision; must not be called again after Decided.
+  const DecideFn& decide() const { return decide_; }
+  // Writer: the decision has run and is not needed any more; the caller may now go at its deadline.
+  void Decided();
+  // Writer: the answer. Once. Tells a caller that does not wait.
+  void Finish(Result<void> result);
+
+  // Caller: blocks until the answer, or until the deadline; then kDeadlineExceeded, which says
+  // whether something may have been written. Beyond the deadline it waits only for a decision that
+  // runs.
+  Result<void> Wait();
+
+ private:
+  enum class Stage { kQueued, kDeciding, kDecided, kFinished, kGone };
+
+  const DecideFn owned_;
+  const DecideFn&
+      decide_;         // in a waiting caller's frame: valid while the stage is kQueued or kDeciding
+  const OnDone done_;  // empty: the caller waits
+  const Deadline deadline_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  Stage stage_ = Stage::kQueued;  // guarded by mutex_
+  Result<void> result_;           // guarded by mutex_
+};
+
+// Callers wait here for the writer. Thread-safe: many callers, one writer.
+class RequestQueue {
+ public:
+  explicit RequestQueue(std::size_t length_max) : length_max_(length_max) {}
+
+  // Caller: queues and waits for the answer. Errors: kResourceExhausted (queue full), kUnavailable
+  // (closed), and what the writer answers.
+  Result<void> Apply(const DecideFn& decide, Deadline deadline);
+  // Caller: queues; `done` is told the same, by the caller's thread or the writer's.
+  void Submit(DecideFn decide, Deadline deadline, OnDone done);
+
+  using Batch = std::vector<std::shared_ptr<Request>>;
+  // Writer: up to `length_max` requests as soon as there is one; none at `deadline`; nothing when
+  // closed and empty. What queues up while the writer is at the disk becomes the next batch by
+  // itself.
+  std::optional<Batch> Take(std::size_t length_max, Deadline deadline);
+
+  // New requests are refused; queued ones are still taken.
+  void Close();
+
+ private:
+  Result<void> Queue(std::shared_ptr<Request> request);
+
+  const std::size_t length_max_;
+  std::mutex mutex_;
+  std::condition_variable arrived_;
+  std::deque<std::shared_ptr<Request>> requests_;  // guarded by mutex_
+  bool closed_ = false;                            // guarded by mutex_
+};
 
 // Whether the store can write. Thread-safe.
 class WriteHealth {
@@ -41,7 +117,8 @@ class WriteHealth {
   Guarded<State> state_;
 };
 
-// External synchronization: the writer's thread.
+// Turns a batch of requests into one durable transaction. External synchronization: the writer's
+// thread.
 class Committer {
  public:
   // All references must outlive this. `version` is the number of commits in the database.
@@ -67,9 +144,9 @@ class Committer {
     std::shared_ptr<Request> request;
     Changes changes;
   };
-  // A key in this transaction: its place in the table, and whether it has no row yet.
+  // A key in this transaction: its number in the table, and whether it has no row yet.
   struct Resource {
-    std::int64_t place = 0;
+    std::int64_t number = 0;
     bool fresh = false;
   };
   using Resources = std::map<std::string_view, Resource>;
@@ -87,10 +164,10 @@ class Committer {
   Result<void> WriteOthers(const Changes& changes);
   Result<void> WriteObject(const Object& object);
   Result<void> DropObject(const Uid& uid);
-  Result<Place> FindResource(const KeyText& key);
-  Result<Place> FindRow(std::int64_t resource, const RowId& id);
+  Result<RowNumber> FindResource(const KeyText& key);
+  Result<RowNumber> FindRow(std::int64_t resource, const RowId& id);
   struct StoredObject {
-    std::int64_t place = 0;
+    std::int64_t number = 0;
     std::string slot;
   };
   Result<std::optional<StoredObject>> FindObject(const Uid& uid);

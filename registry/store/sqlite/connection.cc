@@ -6,8 +6,7 @@
 #include <utility>
 
 #include "registry/base/assert.h"
-#include "registry/store/sqlite/page_cache.h"
-#include "registry/store/sqlite/writing_vfs.h"
+#include "registry/store/sqlite/layers.h"
 
 namespace truce {
 namespace {
@@ -134,8 +133,6 @@ const char* TextOf(Sql sql) {
     case Sql::kContestedAfter: return TRUCE_OWNERS_AFTER("contested = 1");
     case Sql::kOrphanedAfter: return TRUCE_OWNERS_AFTER("record IN ('orphaned', 'transferring')");
     case Sql::kImportedAfter: return TRUCE_OWNERS_AFTER("record = 'imported'");
-    case Sql::kReservedOwnersAfter:
-      return TRUCE_OWNERS_AFTER("owned = 1 AND record = 'none' AND state = 'reserved'");
     case Sql::kSetting: return "SELECT value FROM settings WHERE name = ?";
     case Sql::kRootsOfKey:
       return "SELECT count(*), count(DISTINCT CASE WHEN intent <> 'observes' "

@@ -48,7 +48,6 @@ enum class Sql : std::uint8_t {
   kContestedAfter,
   kOrphanedAfter,
   kImportedAfter,
-  kReservedOwnersAfter,
   kSetting,
   kRootsOfKey,
   kFindResource,

@@ -6,9 +6,88 @@
 #include <tuple>
 #include <utility>
 
+#include "registry/base/threads.h"
 #include "registry/store/sqlite/records.h"
 
 namespace truce {
+
+ReaderPool::ReaderPool(ConnectionOptions options, std::size_t size_max)
+    : options_(std::move(options)), size_max_(size_max) {}
+
+ReaderPool::Loan::Loan(ReaderPool& pool, std::unique_ptr<Connection> connection)
+    : pool_(pool), connection_(std::move(connection)) {}
+
+ReaderPool::Loan::~Loan() {
+  const bool usable = !connection_->InTransaction() || connection_->Run(Sql::kRollback).ok();
+  if (usable) {
+    pool_.Return(std::move(connection_));
+  } else {
+    connection_.reset();
+    pool_.Forget();
+  }
+}
+
+// The first read fixes the snapshot.
+Result<void> ReaderPool::Loan::Begin() {
+  TRUCE_RETURN_IF_ERROR(connection_->Run(Sql::kBeginRead));
+  TRUCE_ASSIGN_OR_RETURN(Statement count, connection_->Use(Sql::kCommitCount));
+  TRUCE_ASSIGN_OR_RETURN(const bool found, count.Step());
+  if (!found) return Error{ErrorCode::kDataLoss, "table commits is empty"};
+  version_ = static_cast<std::uint64_t>(count.Integer(0));
+  return {};
+}
+
+Result<std::unique_ptr<ReaderPool::Loan>> ReaderPool::Borrow(Deadline deadline) {
+  TRUCE_ASSIGN_OR_RETURN(std::unique_ptr<Connection> connection, Take(deadline));
+  if (connection == nullptr) {
+    Result<std::unique_ptr<Connection>> opened = Connection::Open(options_);
+    if (!opened.ok()) {
+      Forget();
+      return std::move(opened).error();
+    }
+    connection = std::move(opened).value();
+  }
+  auto loan = std::make_unique<Loan>(*this, std::move(connection));
+  TRUCE_RETURN_IF_ERROR(loan->Begin());
+  return loan;
+}
+
+// An idle connection, or null: the caller may open one.
+Result<std::unique_ptr<Connection>> ReaderPool::Take(Deadline deadline) {
+  std::unique_lock lock(mutex_);
+  if (idle_.empty() && open_ == size_max_) {
+    BlockingRegion blocking;
+    const bool free =
+        freed_.wait_until(lock, deadline, [this] { return !idle_.empty() || open_ < size_max_; });
+    if (!free) {
+      return Error{ErrorCode::kDeadlineExceeded, "no free connection for reading in time"};
+    }
+  }
+  if (idle_.empty()) {
+    ++open_;
+    return std::unique_ptr<Connection>();
+  }
+  std::unique_ptr<Connection> connection = std::move(idle_.back());
+  idle_.pop_back();
+  return connection;
+}
+
+void ReaderPool::Return(std::unique_ptr<Connection> connection) {
+  {
+    std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(connection));
+  }
+  freed_.notify_one();
+}
+
+void ReaderPool::Forget() {
+  {
+    std::lock_guard lock(mutex_);
+    --open_;
+  }
+  freed_.notify_one();
+}
+
 namespace {
 
 std::int64_t LimitOf(std::size_t limit) {
@@ -31,7 +110,6 @@ Sql SqlFor(OwnerList list) {
     case OwnerList::kContested: return Sql::kContestedAfter;
     case OwnerList::kOrphaned: return Sql::kOrphanedAfter;
     case OwnerList::kImported: return Sql::kImportedAfter;
-    case OwnerList::kReserved: return Sql::kReservedOwnersAfter;
   }
   return Sql::kOwnersAfter;
 }
@@ -89,16 +167,16 @@ std::vector<ResourceName> SqlFacts::NamesFromSql(Sql sql, const KeyText& text) c
 }
 
 template <typename T, typename Bind, typename Read>
-std::vector<T> SqlFacts::CollectAt(const Places& places, std::pair<Sql, Sql> at_search,
+std::vector<T> SqlFacts::CollectAt(const RowNumbers& numbers, std::pair<Sql, Sql> at_search,
                                    const Bind& bind, const Read& read) const {
-  if (!places.has_value()) {
+  if (!numbers.has_value()) {
     return Collect<T>(
         at_search.second, [&](Statement& statement) { bind(statement, 0); }, read);
   }
   std::vector<T> values;
-  for (const std::int64_t place : *places) {
+  for (const std::int64_t number : *numbers) {
     const auto bind_all = [&](Statement& statement) {
-      statement.BindInteger(0, place);
+      statement.BindInteger(0, number);
       bind(statement, 1);
     };
     for (T& value : Collect<T>(at_search.first, bind_all, read)) values.push_back(std::move(value));
@@ -108,7 +186,7 @@ std::vector<T> SqlFacts::CollectAt(const Places& places, std::pair<Sql, Sql> at_
 
 std::vector<Row> SqlFacts::RowsOfUid(const Uid& uid) const {
   const auto bind = [&](Statement& statement, int first) { statement.BindText(first, uid.text); };
-  std::vector<Row> rows = CollectAt<Row>(PlacesOf(signposts_.rows_by_uid, uid.text),
+  std::vector<Row> rows = CollectAt<Row>(NumbersOf(signposts_.rows_by_uid, uid.text),
                                          {Sql::kRowOfUid, Sql::kSearchRowsOfUid}, bind, ReadRow);
   std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.id < b.id; });
   return rows;
@@ -116,7 +194,7 @@ std::vector<Row> SqlFacts::RowsOfUid(const Uid& uid) const {
 
 std::optional<Object> SqlFacts::ObjectByUid(const Uid& uid) const {
   const auto bind = [&](Statement& statement, int first) { statement.BindText(first, uid.text); };
-  return First(CollectAt<Object>(PlacesOf(signposts_.objects_by_uid, uid.text),
+  return First(CollectAt<Object>(NumbersOf(signposts_.objects_by_uid, uid.text),
                                  {Sql::kObjectOfUid, Sql::kSearchObjectOfUid}, bind, ReadObject));
 }
 
@@ -128,7 +206,7 @@ std::optional<Object> SqlFacts::ObjectBySlot(const Slot& slot) const {
     statement.BindText(first + 2, slot.name);
   };
   std::vector<Object> objects =
-      CollectAt<Object>(PlacesOf(signposts_.objects_by_slot, ToText(slot)),
+      CollectAt<Object>(NumbersOf(signposts_.objects_by_slot, ToText(slot)),
                         {Sql::kObjectOfSlot, Sql::kSearchObjectsOfSlot}, bind, ReadObject);
   const auto older = [](const Object& a, const Object& b) {
     return std::tie(a.at, a.uid) < std::tie(b.at, b.uid);
@@ -192,7 +270,7 @@ std::vector<KeyText> SqlFacts::KeysAfter(const KeyText& after, std::size_t limit
   return Collect<KeyText>(Sql::kKeysAfter, bind, read);
 }
 
-// By place: the order in which they came.
+// By number: the order in which they came.
 ObjectPage SqlFacts::ObjectsOfKind(const Slot& slot, std::string_view after,
                                    std::size_t limit) const {
   const std::string kind = KindOf(slot);
@@ -366,7 +444,8 @@ Connection* BatchFacts::Reader() const {
 }
 
 // The writer's own state is never older than memory.
-SqlFacts::Places BatchFacts::PlacesOf(const Signposts& signposts, std::string_view text) const {
+SqlFacts::RowNumbers BatchFacts::NumbersOf(const Signposts& signposts,
+                                           std::string_view text) const {
   return signposts.Find(text, std::numeric_limits<std::uint64_t>::max() / 2);
 }
 
@@ -433,7 +512,8 @@ Connection* SnapshotFacts::Reader() const {
 }
 
 // Of the snapshot: memory may have moved on meanwhile, or come behind by a commit.
-SqlFacts::Places SnapshotFacts::PlacesOf(const Signposts& signposts, std::string_view text) const {
+SqlFacts::RowNumbers SnapshotFacts::NumbersOf(const Signposts& signposts,
+                                              std::string_view text) const {
   if (Reader() == nullptr) return std::vector<std::int64_t>();
   return signposts.Find(text, loan_->version());
 }

@@ -1,23 +1,71 @@
-// Facts from memory and SQLite: inside a write batch, and for readers.
+// Facts from memory and SQLite: inside a write batch, and for readers, who borrow connections.
 #ifndef TRUCE_REGISTRY_STORE_SQLITE_FACTS_H_
 #define TRUCE_REGISTRY_STORE_SQLITE_FACTS_H_
 
+#include <condition_variable>
+#include <cstddef>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "registry/base/clock.h"
+#include "registry/base/result.h"
 #include "registry/ownership/facts.h"
 #include "registry/store/sqlite/connection.h"
 #include "registry/store/sqlite/known.h"
-#include "registry/store/sqlite/reader_pool.h"
-#include "registry/store/sqlite/signposts.h"
 
 namespace truce {
 
+// Read-only connections, opened when first needed and shared by readers. Thread-safe. Must outlive
+// its loans.
+class ReaderPool {
+ public:
+  ReaderPool(ConnectionOptions options, std::size_t size_max);
+
+  // A connection inside a read transaction, whose state is that of commit number `version`. Ends
+  // the transaction and gives the connection back when destroyed. External synchronization.
+  class Loan {
+   public:
+    Loan(ReaderPool& pool, std::unique_ptr<Connection> connection);
+    ~Loan();
+    Loan(const Loan&) = delete;
+    Loan& operator=(const Loan&) = delete;
+
+    Connection& connection() { return *connection_; }
+    std::uint64_t version() const { return version_; }
+
+   private:
+    friend class ReaderPool;
+    Result<void> Begin();
+
+    ReaderPool& pool_;
+    std::unique_ptr<Connection> connection_;
+    std::uint64_t version_ = 0;
+  };
+
+  // Waits for a free connection until `deadline`. Errors: kDeadlineExceeded, kUnavailable,
+  // kDataLoss.
+  Result<std::unique_ptr<Loan>> Borrow(Deadline deadline);
+
+ private:
+  Result<std::unique_ptr<Connection>> Take(Deadline deadline);
+  void Return(std::unique_ptr<Connection> connection);
+  // A connection that was taken is gone: another may be opened in its place.
+  void Forget();
+
+  const ConnectionOptions options_;
+  const std::size_t size_max_;
+  std::mutex mutex_;
+  std::condition_variable freed_;
+  std::vector<std::unique_ptr<Connection>> idle_;  // guarded by mutex_
+  std::size_t open_ = 0;                           // guarded by mutex_
+};
+
 // What both kinds read from SQLite. The first error is kept, later reads answer nothing.
-class SqlFacts : public Facts {
+class SqlFacts : public AllFacts {
  public:
   explicit SqlFacts(const SignpostsOfTables& signposts) : signposts_(signposts) {}
 
@@ -52,8 +100,8 @@ class SqlFacts : public Facts {
   virtual Connection* Reader() const = 0;
 
   // Where the rows of a text may stand; nothing: search the table.
-  using Places = std::optional<std::vector<std::int64_t>>;
-  virtual Places PlacesOf(const Signposts& signposts, std::string_view text) const = 0;
+  using RowNumbers = std::optional<std::vector<std::int64_t>>;
+  virtual RowNumbers NumbersOf(const Signposts& signposts, std::string_view text) const = 0;
 
   std::vector<Row> RowsOfKeyFromSql(const KeyText& key) const;
   std::optional<Owner> OwnerOfFromSql(const KeyText& key) const;
@@ -67,11 +115,11 @@ class SqlFacts : public Facts {
   // Binds with `bind` and collects what `read` makes of each row.
   template <typename T, typename Bind, typename Read>
   std::vector<T> Collect(Sql sql, const Bind& bind, const Read& read) const;
-  // What `bind` asks for: with `at` from the places that are known, else with `search` from the
+  // What `bind` asks for: with `at` from the rows that are known, else with `search` from the
   // whole table. `bind` gets the number of the first parameter that it binds.
   template <typename T, typename Bind, typename Read>
-  std::vector<T> CollectAt(const Places& places, std::pair<Sql, Sql> at_search, const Bind& bind,
-                           const Read& read) const;
+  std::vector<T> CollectAt(const RowNumbers& numbers, std::pair<Sql, Sql> at_search,
+                           const Bind& bind, const Read& read) const;
 
   const SignpostsOfTables& signposts_;
   mutable std::optional<Error> error_;
@@ -96,7 +144,7 @@ class BatchFacts final : public SqlFacts {
 
  private:
   Connection* Reader() const override;
-  Places PlacesOf(const Signposts& signposts, std::string_view text) const override;
+  RowNumbers NumbersOf(const Signposts& signposts, std::string_view text) const override;
 
   Connection& writer_;
   const Known& known_;
@@ -104,7 +152,7 @@ class BatchFacts final : public SqlFacts {
   mutable bool saw_uncommitted_ = false;
 };
 
-// The facts of a look. Owners and names come from memory until something else is asked for; that
+// The facts of a read. Owners and names come from memory until something else is asked for; that
 // opens a snapshot, from which everything is read afterwards, but for names while memory is at the
 // same commit. External synchronization.
 class SnapshotFacts final : public SqlFacts {
@@ -133,9 +181,9 @@ class SnapshotFacts final : public SqlFacts {
 
  private:
   Connection* Reader() const override;
-  Places PlacesOf(const Signposts& signposts, std::string_view text) const override;
+  RowNumbers NumbersOf(const Signposts& signposts, std::string_view text) const override;
   void Saw(std::uint64_t version) const;
-  // Whether memory at commit `version` is the state that this look reads.
+  // Whether memory at commit `version` is the state that this read is of.
   bool IsOfMemory(std::uint64_t version) const;
   bool FromSnapshot() const { return snapshot_first_ || loan_ != nullptr; }
 

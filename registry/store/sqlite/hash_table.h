@@ -18,8 +18,8 @@ inline TextHash HashOf(std::string_view text) {
   return static_cast<TextHash>(std::hash<std::string_view>{}(text));
 }
 
-// Open addressing; 4 bytes and a value for a place, 4 places for 1.5 to 3 values. Texts are not
-// kept: the caller knows from the value whether it is the one. `Value{}` is a free place and cannot
+// Open addressing; 4 bytes and a value for an entry, 4 entries for 1.5 to 3 values. Texts are not
+// kept: the caller knows from the value whether it is the one. `Value{}` is a free entry and cannot
 // be inserted. It stands in parts by the upper bits of the hash, each of which grows alone: as one
 // table a million values would hold everybody up for 0.1 s. External synchronization.
 template <typename Value>
@@ -34,7 +34,7 @@ class HashTable {
   template <typename IsIt>
   const Value* Find(TextHash hash, const IsIt& is_it) const {
     const Part& part = parts_[PartOf(hash)];
-    const Value& value = part.values[part.PlaceOf(hash, is_it)];
+    const Value& value = part.values[part.IndexOf(hash, is_it)];
     return value == Value{} ? nullptr : &value;
   }
   template <typename IsIt>
@@ -52,9 +52,9 @@ class HashTable {
   template <typename IsIt>
   void Erase(TextHash hash, const IsIt& is_it) {
     Part& part = parts_[PartOf(hash)];
-    const std::size_t place = part.PlaceOf(hash, is_it);
-    if (part.values[place] == Value{}) return;
-    part.Erase(place);
+    const std::size_t index = part.IndexOf(hash, is_it);
+    if (part.values[index] == Value{}) return;
+    part.Erase(index);
     --size_;
   }
 
@@ -68,20 +68,20 @@ class HashTable {
   // them is always free.
   struct Part {
     template <typename IsIt>
-    std::size_t PlaceOf(TextHash hash, const IsIt& is_it) const {
+    std::size_t IndexOf(TextHash hash, const IsIt& is_it) const {
       const std::size_t mask = hashes.size() - 1;
-      std::size_t place = hash & mask;
-      while (!(values[place] == Value{}) && (hashes[place] != hash || !is_it(values[place]))) {
-        place = (place + 1) & mask;
+      std::size_t index = hash & mask;
+      while (!(values[index] == Value{}) && (hashes[index] != hash || !is_it(values[index]))) {
+        index = (index + 1) & mask;
       }
-      return place;
+      return index;
     }
 
     void Insert(TextHash hash, Value value) {
       if ((taken + 1) * 4 > hashes.size() * 3) Grow();
-      const std::size_t place = PlaceOf(hash, [](const Value&) { return false; });
-      hashes[place] = hash;
-      values[place] = std::move(value);
+      const std::size_t index = IndexOf(hash, [](const Value&) { return false; });
+      hashes[index] = hash;
+      values[index] = std::move(value);
       ++taken;
     }
 
@@ -89,13 +89,13 @@ class HashTable {
     // early.
     void Erase(std::size_t hole) {
       const std::size_t mask = hashes.size() - 1;
-      for (std::size_t place = (hole + 1) & mask; !(values[place] == Value{});
-           place = (place + 1) & mask) {
-        const std::size_t home = hashes[place] & mask;
-        if (((place - home) & mask) < ((place - hole) & mask)) continue;
-        hashes[hole] = hashes[place];
-        values[hole] = std::move(values[place]);
-        hole = place;
+      for (std::size_t index = (hole + 1) & mask; !(values[index] == Value{});
+           index = (index + 1) & mask) {
+        const std::size_t home = hashes[index] & mask;
+        if (((index - home) & mask) < ((index - hole) & mask)) continue;
+        hashes[hole] = hashes[index];
+        values[hole] = std::move(values[index]);
+        hole = index;
       }
       values[hole] = Value{};
       --taken;

@@ -1,11 +1,429 @@
 #include "registry/store/sqlite/known.h"
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory_resource>
 #include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 
-#include "registry/store/tally.h"
+#include "registry/store/adapter.h"
 
 namespace truce {
+namespace {
+
+// A text is a length and its bytes; a relative text is the lengths of the prefix and suffix it
+// shares with its base, and the rest as a text. Lengths are LEB128. External synchronization.
+class TextPacker {
+ public:
+  // Appends to `out`, which must outlive it.
+  explicit TextPacker(std::string& out) : out_(out) {}
+
+  void Text(std::string_view text);
+  void Relative(std::string_view base, std::string_view text);
+
+ private:
+  void Length(std::size_t length);
+
+  std::string& out_;
+};
+
+// Reads what a TextPacker wrote, in the same order. External synchronization.
+class TextUnpacker {
+ public:
+  // Relative texts are put together in `memory`, which must outlive them.
+  TextUnpacker(const char* at, std::pmr::memory_resource& memory) : at_(at), memory_(memory) {}
+
+  std::string_view Text();  // lives as long as what it is read from
+  std::string_view Relative(std::string_view base);
+
+ private:
+  std::size_t Length();
+
+  const char* at_;
+  std::pmr::memory_resource& memory_;
+};
+
+void TextPacker::Length(std::size_t length) {
+  while (length >= 0x80U) {
+    out_.push_back(static_cast<char>((length & 0x7FU) | 0x80U));
+    length >>= 7U;
+  }
+  out_.push_back(static_cast<char>(length));
+}
+
+void TextPacker::Text(std::string_view text) {
+  Length(text.size());
+  out_.append(text);
+}
+
+void TextPacker::Relative(std::string_view base, std::string_view text) {
+  const std::size_t bound = std::min(base.size(), text.size());
+  std::size_t prefix = 0;
+  while (prefix < bound && base[prefix] == text[prefix]) ++prefix;
+  std::size_t suffix = 0;
+  while (suffix < bound - prefix &&
+         base[base.size() - 1 - suffix] == text[text.size() - 1 - suffix]) {
+    ++suffix;
+  }
+  Length(prefix);
+  Length(suffix);
+  Text(text.substr(prefix, text.size() - prefix - suffix));
+}
+
+std::size_t TextUnpacker::Length() {
+  std::size_t length = 0;
+  for (unsigned shift = 0;; shift += 7U) {
+    const auto byte = static_cast<unsigned char>(*at_++);
+    length |= static_cast<std::size_t>(byte & 0x7FU) << shift;
+    if (byte < 0x80U) return length;
+  }
+}
+
+std::string_view TextUnpacker::Text() {
+  const std::size_t length = Length();
+  const std::string_view text(at_, length);
+  at_ += length;
+  return text;
+}
+
+std::string_view TextUnpacker::Relative(std::string_view base) {
+  const std::size_t prefix = Length();
+  const std::size_t suffix = Length();
+  const std::string_view rest = Text();
+  const std::size_t bytes = prefix + rest.size() + suffix;
+  if (bytes == 0) return {};
+  if (prefix == base.size() && rest.empty()) return base;
+  const std::span<char> text(static_cast<char*>(memory_.allocate(bytes, 1)), bytes);
+  base.copy(text.data(), prefix);
+  rest.copy(text.data() + prefix, rest.size());
+  base.copy(text.data() + prefix + rest.size(), suffix, base.size() - suffix);
+  return {text.data(), bytes};
+}
+
+}  // namespace
+
+namespace {
+
+// Layout of a blob: since (8 bytes), flags (1), then texts. The key comes first, so that a lookup
+// compares without unpacking.
+constexpr std::size_t kKeyOffset = 9;
+constexpr unsigned kRealBit = 1U;
+constexpr unsigned kRecordShift = 1U;  // two bits
+constexpr unsigned kStateShift = 3U;   // two bits
+constexpr unsigned kContestedBit = 1U << 5U;
+constexpr unsigned kManagedOnceBit = 1U << 6U;
+
+std::string_view KeyIn(const char* blob) {
+  return TextUnpacker(blob + kKeyOffset, *std::pmr::null_memory_resource()).Text();
+}
+
+// Whether a blob is that of the key.
+auto IsOf(std::string_view key) {
+  return [key](const auto& blob) { return KeyIn(blob.get()) == key; };
+}
+
+std::pair<Record, HolderState> StateIn(const char* blob) {
+  const auto flags = static_cast<unsigned char>(blob[sizeof(std::int64_t)]);
+  return {static_cast<Record>((flags >> kRecordShift) & 3U),
+          static_cast<HolderState>((flags >> kStateShift) & 3U)};
+}
+
+void Pack(const OwnerTexts& texts, std::string& out) {
+  out.resize(sizeof(texts.since));
+  std::memcpy(out.data(), &texts.since, sizeof(texts.since));
+  const unsigned flags = (texts.real ? kRealBit : 0U) | (texts.contested ? kContestedBit : 0U) |
+                         (texts.managed_once ? kManagedOnceBit : 0U) |
+                         (static_cast<unsigned>(texts.record) << kRecordShift) |
+                         (static_cast<unsigned>(texts.state) << kStateShift);
+  out.push_back(static_cast<char>(flags));
+  TextPacker packer(out);
+  packer.Text(texts.key);
+  packer.Text(texts.id);
+  packer.Relative(texts.key, texts.root);
+  packer.Relative(texts.root, texts.party);
+  packer.Text(texts.service);
+  packer.Text(texts.contact);
+  packer.Relative(texts.key, texts.arn);
+  packer.Relative(texts.key, texts.name);
+  packer.Relative(texts.key, texts.identity);
+  packer.Relative(texts.key, texts.shape);
+  packer.Text(texts.record_reason);
+  packer.Text(texts.successor);
+  packer.Relative(texts.root, texts.leaf);
+  packer.Text(texts.left);
+}
+
+Result<void> Unpack(const char* blob, Owner& owner) {
+  // Texts of usual length need no memory of the heap.
+  constexpr std::size_t kUsualBytes = 1024;
+  std::array<std::byte, kUsualBytes> usual;
+  std::pmr::monotonic_buffer_resource memory(usual.data(), usual.size());
+  OwnerTexts texts;
+  std::memcpy(&texts.since, blob, sizeof(texts.since));
+  const auto flags = static_cast<unsigned char>(blob[sizeof(texts.since)]);
+  texts.real = (flags & kRealBit) != 0U;
+  texts.contested = (flags & kContestedBit) != 0U;
+  texts.managed_once = (flags & kManagedOnceBit) != 0U;
+  std::tie(texts.record, texts.state) = StateIn(blob);
+  TextUnpacker unpacker(blob + kKeyOffset, memory);
+  texts.key = unpacker.Text();
+  texts.id = unpacker.Text();
+  texts.root = unpacker.Relative(texts.key);
+  texts.party = unpacker.Relative(texts.root);
+  texts.service = unpacker.Text();
+  texts.contact = unpacker.Text();
+  texts.arn = unpacker.Relative(texts.key);
+  texts.name = unpacker.Relative(texts.key);
+  texts.identity = unpacker.Relative(texts.key);
+  texts.shape = unpacker.Relative(texts.key);
+  texts.record_reason = unpacker.Text();
+  texts.successor = unpacker.Text();
+  texts.leaf = unpacker.Relative(texts.root);
+  texts.left = unpacker.Text();
+  return FillOwner(texts, owner);
+}
+
+}  // namespace
+
+const OwnerIndex::Blob* OwnerIndex::BlobOf(std::string_view key) const {
+  return blobs_.Find(HashOf(key), IsOf(key));
+}
+
+Result<void> OwnerIndex::Find(std::string_view key, std::optional<Owner>& owner) const {
+  const Blob* const blob = BlobOf(key);
+  if (blob == nullptr) {
+    owner.reset();
+    return {};
+  }
+  Result<void> unpacked = Unpack(blob->get(), owner.emplace());
+  if (!unpacked.ok()) owner.reset();
+  return unpacked;
+}
+
+bool OwnerIndex::Contains(std::string_view key) const { return BlobOf(key) != nullptr; }
+
+std::optional<std::pair<Record, HolderState>> OwnerIndex::StateOf(std::string_view key) const {
+  const Blob* const blob = BlobOf(key);
+  if (blob == nullptr) return std::nullopt;
+  return StateIn(blob->get());
+}
+
+void OwnerIndex::Put(const Owner& owner) {
+  const std::string root = ToText(owner.root);
+  const std::string identity = ToText(owner.identity);
+  const std::string left = SlotLines(owner.left);
+  const std::string leaf = owner.leaf.has_value() ? ToText(*owner.leaf) : std::string();
+  OwnerTexts texts;
+  texts.key = owner.key.text;
+  texts.id = owner.id.text;
+  texts.root = root;
+  texts.party = owner.party.text;
+  texts.service = owner.service;
+  texts.contact = owner.contact;
+  texts.arn = owner.arn;
+  texts.name = owner.name;
+  texts.identity = identity;
+  texts.shape = owner.shape;
+  texts.record_reason = owner.record_reason;
+  texts.contested = owner.contested;
+  texts.successor = owner.successor;
+  texts.leaf = leaf;
+  texts.left = left;
+  texts.since = owner.since.time_since_epoch().count();
+  texts.real = owner.real;
+  texts.managed_once = owner.managed_once;
+  texts.record = owner.record;
+  texts.state = owner.state;
+  Put(texts);
+}
+
+void OwnerIndex::Put(const OwnerTexts& texts) {
+  std::string packed;
+  packed.reserve(512);
+  Pack(texts, packed);
+  Blob blob(new char[packed.size()]);
+  std::memcpy(blob.get(), packed.data(), packed.size());
+  const TextHash hash = HashOf(texts.key);
+  if (Blob* const found = blobs_.Find(hash, IsOf(texts.key))) {
+    *found = std::move(blob);
+  } else {
+    blobs_.Insert(hash, std::move(blob));
+  }
+}
+
+void OwnerIndex::Erase(std::string_view key) { blobs_.Erase(HashOf(key), IsOf(key)); }
+
+namespace {
+
+// Layout of a blob: at (8 bytes), flags (1), the name, and relative to it the key. The name comes
+// first, so that a lookup compares without unpacking.
+constexpr std::size_t kNameOffset = 9;
+constexpr unsigned kObservedBit = 1U;
+constexpr unsigned kSortShift = 1U;  // two bits
+
+std::string Pack(const ResourceName& name) {
+  const std::int64_t at = name.at.time_since_epoch().count();
+  std::string packed(sizeof(at), '\0');
+  std::memcpy(packed.data(), &at, sizeof(at));
+  const unsigned flags =
+      (name.observed ? kObservedBit : 0U) | (static_cast<unsigned>(name.sort) << kSortShift);
+  packed.push_back(static_cast<char>(flags));
+  TextPacker packer(packed);
+  packer.Text(name.name.text);
+  packer.Relative(name.name.text, name.key.text);
+  return packed;
+}
+
+// The texts of a blob; they live as long as it and this.
+class Texts {
+ public:
+  explicit Texts(const char* blob) : unpacker_(blob + kNameOffset, memory_) {}
+
+  std::string_view Name() { return unpacker_.Text(); }
+  std::string_view KeyBeside(std::string_view name) { return unpacker_.Relative(name); }
+
+ private:
+  // Texts of usual length need no memory of the heap.
+  std::array<std::byte, 512> usual_;
+  std::pmr::monotonic_buffer_resource memory_{usual_.data(), usual_.size()};
+  TextUnpacker unpacker_;
+};
+
+ResourceName Unpack(const char* blob) {
+  std::int64_t at = 0;
+  std::memcpy(&at, blob, sizeof(at));
+  const auto flags = static_cast<unsigned char>(blob[sizeof(at)]);
+  Texts texts(blob);
+  const std::string_view name = texts.Name();
+  ResourceName unpacked;
+  unpacked.name.text = name;
+  unpacked.key.text = texts.KeyBeside(name);
+  unpacked.sort = static_cast<NameSort>(flags >> kSortShift);
+  unpacked.observed = (flags & kObservedBit) != 0U;
+  unpacked.at = Timestamp(std::chrono::milliseconds(at));
+  return unpacked;
+}
+
+// Whether a blob is that of the name.
+auto IsNamed(std::string_view name) {
+  return [name](const auto& blob) { return Texts(blob.get()).Name() == name; };
+}
+
+TextHash HashOfKeyIn(const char* blob) {
+  Texts texts(blob);
+  const std::string_view name = texts.Name();
+  return HashOf(texts.KeyBeside(name));
+}
+
+}  // namespace
+
+std::optional<ResourceName> NameIndex::Find(std::string_view name) const {
+  const Blob* const blob = blobs_.Find(HashOf(name), IsNamed(name));
+  if (blob == nullptr) return std::nullopt;
+  return Unpack(blob->get());
+}
+
+std::vector<ResourceName> NameIndex::OfKey(std::string_view key) const {
+  std::vector<ResourceName> found;
+  by_key_.Find(HashOf(key), [&](const char* blob) {
+    ResourceName name = Unpack(blob);
+    if (name.key.text == key) found.push_back(std::move(name));
+    return false;
+  });
+  std::sort(found.begin(), found.end(),
+            [](const ResourceName& a, const ResourceName& b) { return a.name < b.name; });
+  return found;
+}
+
+void NameIndex::Put(const ResourceName& name) {
+  Erase(name.name.text);
+  const std::string packed = Pack(name);
+  Blob blob(new char[packed.size()]);
+  std::memcpy(blob.get(), packed.data(), packed.size());
+  by_key_.Insert(HashOf(name.key.text), blob.get());
+  blobs_.Insert(HashOf(name.name.text), std::move(blob));
+}
+
+void NameIndex::Erase(std::string_view name) {
+  const TextHash hash = HashOf(name);
+  const Blob* const found = blobs_.Find(hash, IsNamed(name));
+  if (found == nullptr) return;
+  const char* const blob = found->get();
+  by_key_.Erase(HashOfKeyIn(blob), [blob](const char* each) { return each == blob; });
+  blobs_.Erase(hash, IsNamed(name));
+}
+
+namespace {
+
+// For so many commits a deleted row keeps its signpost: longer than short reads take, and little
+// memory.
+constexpr std::uint64_t kCommitsKept = 1000;
+
+}  // namespace
+
+std::optional<std::vector<std::int64_t>> Signposts::Find(std::string_view text,
+                                                         std::uint64_t version) const {
+  std::vector<std::int64_t> found;
+  std::shared_lock lock(mutex_);
+  if (version + kCommitsKept < version_) return std::nullopt;
+  table_.Find(HashOf(text), [&](std::int64_t id) {
+    if (std::find(found.begin(), found.end(), id) == found.end()) found.push_back(id);
+    return false;
+  });
+  return found;
+}
+
+void Signposts::Add(std::string_view text, std::int64_t id) {
+  const Entry entry(HashOf(text), id);
+  std::unique_lock lock(mutex_);
+  table_.Insert(entry.first, entry.second);
+  added_.push_back(entry);
+}
+
+void Signposts::Drop(std::string_view text, std::int64_t id) {
+  std::unique_lock lock(mutex_);
+  dropped_.emplace_back(HashOf(text), id);
+}
+
+void Signposts::Commit(std::uint64_t version) {
+  std::unique_lock lock(mutex_);
+  version_ = version;
+  added_.clear();
+  for (const Entry& entry : dropped_) leaving_.emplace_back(version, entry);
+  dropped_.clear();
+  while (!leaving_.empty() && leaving_.front().first + kCommitsKept < version) {
+    Erase(leaving_.front().second);
+    leaving_.pop_front();
+  }
+}
+
+void Signposts::Rollback() {
+  std::unique_lock lock(mutex_);
+  for (const Entry& entry : added_) Erase(entry);
+  added_.clear();
+  dropped_.clear();
+}
+
+void Signposts::Load(std::string_view text, std::int64_t id) {
+  std::unique_lock lock(mutex_);
+  table_.Insert(HashOf(text), id);
+}
+
+void Signposts::LoadVersion(std::uint64_t version) {
+  std::unique_lock lock(mutex_);
+  version_ = version;
+}
+
+// One of several equal entries: a row's id may serve again while its old signpost stands.
+void Signposts::Erase(const Entry& entry) {
+  table_.Erase(entry.first, [&](std::int64_t id) { return id == entry.second; });
+}
 
 void NameChanges::Put(const ResourceName& name) {
   by_name_.insert_or_assign(name.name, &name);

@@ -9,7 +9,6 @@
 #include "registry/base/result.h"
 #include "registry/store/sqlite/connection.h"
 #include "registry/store/sqlite/known.h"
-#include "registry/store/sqlite/signposts.h"
 
 namespace truce {
 

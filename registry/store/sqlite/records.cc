@@ -1,46 +1,42 @@
 #include "registry/store/sqlite/records.h"
 
-#include <array>
 #include <bit>
 #include <string>
 #include <utility>
 
+#include "registry/base/name_table.h"
+
 namespace truce {
 namespace {
 
-using std::string_view_literals::operator""sv;
-
-// In the order of the enumerations.
-constexpr std::array kRowStates = {"reserved"sv, "seen"sv};
-constexpr std::array kIntents = {"observes"sv, "manages"sv, "deletes"sv};
-constexpr std::array kRecords = {"none"sv, "orphaned"sv, "imported"sv, "transferring"sv};
-constexpr std::array kHolderStates = {"reserved"sv, "held"sv, "terminating"sv};
-constexpr std::array kAuditActions = {"granted"sv, "conflict"sv,    "released"sv,
-                                      "passed"sv,  "orphaned"sv,    "transferred"sv,
-                                      "moved"sv,   "administered"sv};
-
-template <std::size_t kSize, typename Enum>
-std::string_view Word(const std::array<std::string_view, kSize>& words, Enum value) {
-  const auto index = static_cast<std::size_t>(value);
-  // A value outside the enumeration becomes a word that the schema's CHECK refuses.
-  return index < kSize ? words[index] : "?"sv;
-}
-constexpr std::array kAgreementKinds = {"share"sv, "transfer"sv, "protection"sv};
-constexpr std::array kShareLevels = {"observe"sv, "attach"sv};
-constexpr std::array kNameSorts = {"declared"sv, "located"sv, "assigned"sv, "former-id"sv};
+// A value outside of its enumeration becomes a word that the schema's CHECK refuses.
+constexpr NameTable<RowState::kSeen> kRowStates("reserved", "seen");
+constexpr NameTable<Intent::kDeletes> kIntents("observes", "manages", "deletes");
+constexpr NameTable<Record::kTransferring> kRecords("none", "orphaned", "imported", "transferring");
+constexpr NameTable<HolderState::kTerminating> kHolderStates("reserved", "held", "terminating");
+constexpr NameTable<AuditAction::kAdministered> kAuditActions("granted", "conflict", "released",
+                                                              "passed", "orphaned", "transferred",
+                                                              "moved", "administered");
+constexpr NameTable<AgreementKind::kProtection> kAgreementKinds("share", "transfer", "protection");
+constexpr NameTable<ShareLevel::kAttach> kShareLevels("observe", "attach");
+constexpr NameTable<NameSort::kFormerId> kNameSorts("declared", "located", "assigned", "former-id");
 
 // Collects the first thing that cannot be read.
 class Reader {
  public:
   explicit Reader(std::string_view table) : table_(table) {}
 
-  template <typename Enum, std::size_t kSize>
-  Enum FromWord(const std::array<std::string_view, kSize>& words, std::string_view word) {
-    for (std::size_t i = 0; i < kSize; ++i) {
-      if (words[i] == word) return static_cast<Enum>(i);
-    }
-    Fail(word);
-    return Enum{};
+  template <auto kLast>
+  decltype(kLast) FromWord(const NameTable<kLast>& words, std::string_view word) {
+    const auto value = words.Find(word);
+    if (!value) Fail(word);
+    return value.value_or(decltype(kLast){});
+  }
+
+  // A text that the port promises not to be empty.
+  std::string_view NotEmpty(std::string_view text) {
+    if (text.empty()) Fail(text);
+    return text;
   }
 
   Slot FromSlot(std::string_view text) {
@@ -130,10 +126,10 @@ std::optional<std::int64_t> AsBits(const std::optional<std::uint64_t>& number) {
   return std::bit_cast<std::int64_t>(*number);
 }
 
-// Runs an INSERT, or the UPDATE of `place`.
-Result<std::int64_t> Finish(Connection& connection, Statement& statement, Place place) {
+// Runs an INSERT, or the UPDATE of row `number`.
+Result<std::int64_t> Finish(Connection& connection, Statement& statement, RowNumber number) {
   TRUCE_RETURN_IF_ERROR(statement.Run());
-  return place.has_value() ? *place : connection.LastId();
+  return number.has_value() ? *number : connection.LastId();
 }
 
 }  // namespace
@@ -146,8 +142,8 @@ std::string SlotLines(const std::vector<Slot>& slots) {
 
 std::string KindOf(const Slot& slot) { return slot.cluster + '/' + slot.group + '/' + slot.kind; }
 
-std::string_view WordOf(RowState state) { return Word(kRowStates, state); }
-std::string_view WordOf(AgreementKind kind) { return Word(kAgreementKinds, kind); }
+std::string_view WordOf(RowState state) { return kRowStates.Of(state); }
+std::string_view WordOf(AgreementKind kind) { return kAgreementKinds.Of(kind); }
 
 Result<void> FillOwner(const OwnerTexts& texts, Owner& owner) {
   Reader reader("owners");
@@ -177,7 +173,7 @@ Result<void> FillOwner(const OwnerTexts& texts, Owner& owner) {
 Result<OwnerTexts> ReadOwnerTexts(const Statement& statement) {
   Reader reader("owners");
   OwnerTexts texts;
-  texts.key = statement.Text(0);
+  texts.key = reader.NotEmpty(statement.Text(0));
   texts.owned = statement.Integer(1) != 0;
   texts.id = statement.Text(2);
   texts.root = statement.Text(3);
@@ -190,10 +186,10 @@ Result<OwnerTexts> ReadOwnerTexts(const Statement& statement) {
   texts.shape = statement.Text(10);
   texts.since = statement.Integer(11);
   texts.real = statement.Integer(12) != 0;
-  texts.record = reader.FromWord<Record>(kRecords, statement.Text(13));
+  texts.record = reader.FromWord(kRecords, statement.Text(13));
   texts.record_reason = statement.Text(14);
   texts.successor = statement.Text(15);
-  texts.state = reader.FromWord<HolderState>(kHolderStates, statement.Text(16));
+  texts.state = reader.FromWord(kHolderStates, statement.Text(16));
   if (!statement.IsNull(17)) texts.leaf = statement.Text(17);
   if (!statement.IsNull(17) && texts.leaf.empty()) texts.leaf = texts.root;
   texts.contested = statement.Integer(18) != 0;
@@ -212,12 +208,12 @@ Result<Owner> ReadOwner(const Statement& statement) {
 Result<Row> ReadRow(const Statement& statement) {
   Reader reader("declarations");
   Row row;
-  row.id.key.text = statement.Text(0);
-  row.id.uid.text = statement.Text(1);
-  row.id.state = reader.FromWord<RowState>(kRowStates, statement.Text(2));
+  row.id.key.text = reader.NotEmpty(statement.Text(0));
+  row.id.uid.text = reader.NotEmpty(statement.Text(1));
+  row.id.state = reader.FromWord(kRowStates, statement.Text(2));
   row.slot = reader.FromSlot(statement.Text(3));
   row.root = statement.IsNull(4) ? row.slot : reader.FromSlot(statement.Text(4));
-  row.intent = reader.FromWord<Intent>(kIntents, statement.Text(5));
+  row.intent = reader.FromWord(kIntents, statement.Text(5));
   row.terminating = statement.Integer(6) != 0;
   row.managed = statement.Integer(7) != 0;
   row.identity = reader.FromIdentity(statement.Text(8));
@@ -234,7 +230,7 @@ Result<Row> ReadRow(const Statement& statement) {
 Result<Object> ReadObject(const Statement& statement) {
   Reader reader("objects");
   Object object;
-  object.uid.text = statement.Text(0);
+  object.uid.text = reader.NotEmpty(statement.Text(0));
   std::string slot(statement.Text(1));
   slot.append(1, '/').append(statement.Text(2)).append(1, '/').append(statement.Text(3));
   object.slot = reader.FromSlot(slot);
@@ -258,7 +254,7 @@ Result<AuditEntry> ReadAudit(const Statement& statement) {
   Reader reader("audit");
   AuditEntry entry;
   entry.at = TimeFrom(statement.Integer(0));
-  entry.action = reader.FromWord<AuditAction>(kAuditActions, statement.Text(1));
+  entry.action = reader.FromWord(kAuditActions, statement.Text(1));
   entry.key.text = statement.Text(2);
   entry.id.text = statement.Text(3);
   entry.root = reader.FromSlot(statement.Text(4));
@@ -273,11 +269,11 @@ Result<AuditEntry> ReadAudit(const Statement& statement) {
 Result<Agreement> ReadAgreement(const Statement& statement) {
   Reader reader("agreements");
   Agreement agreement;
-  agreement.id.text = statement.Text(0);
-  agreement.kind = reader.FromWord<AgreementKind>(kAgreementKinds, statement.Text(1));
-  agreement.key.text = statement.Text(2);
+  agreement.id.text = reader.NotEmpty(statement.Text(0));
+  agreement.kind = reader.FromWord(kAgreementKinds, statement.Text(1));
+  agreement.key.text = reader.NotEmpty(statement.Text(2));
   agreement.party.text = statement.Text(3);
-  agreement.level = reader.FromWord<ShareLevel>(kShareLevels, statement.Text(4));
+  agreement.level = reader.FromWord(kShareLevels, statement.Text(4));
   agreement.accepted = statement.Integer(5) != 0;
   agreement.successor = statement.Text(6);
   agreement.reason = statement.Text(7);
@@ -290,22 +286,22 @@ Result<Agreement> ReadAgreement(const Statement& statement) {
 Result<ResourceName> ReadName(const Statement& statement) {
   Reader reader("names");
   ResourceName name;
-  name.name.text = statement.Text(0);
-  name.key.text = statement.Text(1);
-  name.sort = reader.FromWord<NameSort>(kNameSorts, statement.Text(2));
+  name.name.text = reader.NotEmpty(statement.Text(0));
+  name.key.text = reader.NotEmpty(statement.Text(1));
+  name.sort = reader.FromWord(kNameSorts, statement.Text(2));
   name.observed = statement.Integer(3) != 0;
   name.at = TimeFrom(statement.Integer(4));
   return std::move(reader).Finish(std::move(name));
 }
 
-Result<std::int64_t> PutOwner(Connection& connection, Place place, const Owner& owner) {
+Result<std::int64_t> PutOwner(Connection& connection, RowNumber number, const Owner& owner) {
   const std::string root = ToText(owner.root);
   const std::string identity = ToText(owner.identity);
   const std::optional<std::string> leaf = LeafBeside(owner.root, owner.leaf);
   const std::string left = SlotLines(owner.left);
   TRUCE_ASSIGN_OR_RETURN(
       Statement statement,
-      connection.Use(place.has_value() ? Sql::kChangeResource : Sql::kAddResource));
+      connection.Use(number.has_value() ? Sql::kChangeResource : Sql::kAddResource));
   statement.BindInteger(0, 1);
   statement.BindText(1, owner.id.text);
   statement.BindText(2, root);
@@ -318,50 +314,50 @@ Result<std::int64_t> PutOwner(Connection& connection, Place place, const Owner& 
   statement.BindText(9, owner.shape);
   statement.BindInteger(10, Milliseconds(owner.since));
   statement.BindInteger(11, owner.real ? 1 : 0);
-  statement.BindText(12, Word(kRecords, owner.record));
+  statement.BindText(12, kRecords.Of(owner.record));
   statement.BindText(13, owner.record_reason);
   statement.BindText(14, owner.successor);
-  statement.BindText(15, Word(kHolderStates, owner.state));
+  statement.BindText(15, kHolderStates.Of(owner.state));
   BindOptional(statement, 16, leaf);
   statement.BindInteger(17, owner.contested ? 1 : 0);
   statement.BindInteger(18, owner.managed_once ? 1 : 0);
   statement.BindText(19, left);
-  if (place.has_value()) {
-    statement.BindInteger(20, *place);
+  if (number.has_value()) {
+    statement.BindInteger(20, *number);
   } else {
     statement.BindText(20, owner.key.text);
   }
-  return Finish(connection, statement, place);
+  return Finish(connection, statement, number);
 }
 
-Result<std::int64_t> PutOwnerless(Connection& connection, Place place, const KeyText& key) {
+Result<std::int64_t> PutOwnerless(Connection& connection, RowNumber number, const KeyText& key) {
   TRUCE_ASSIGN_OR_RETURN(
       Statement statement,
-      connection.Use(place.has_value() ? Sql::kChangeResource : Sql::kAddResource));
+      connection.Use(number.has_value() ? Sql::kChangeResource : Sql::kAddResource));
   constexpr int kValues = 20;
   for (int parameter = 0; parameter < kValues; ++parameter) statement.BindText(parameter, "");
   for (const int parameter : {0, 10, 11, 17, 18}) statement.BindInteger(parameter, 0);
-  statement.BindText(12, Word(kRecords, Record::kNone));
-  statement.BindText(15, Word(kHolderStates, HolderState::kReserved));
+  statement.BindText(12, kRecords.Of(Record::kNone));
+  statement.BindText(15, kHolderStates.Of(HolderState::kReserved));
   statement.BindNull(16);
-  if (place.has_value()) {
-    statement.BindInteger(kValues, *place);
+  if (number.has_value()) {
+    statement.BindInteger(kValues, *number);
   } else {
     statement.BindText(kValues, key.text);
   }
-  return Finish(connection, statement, place);
+  return Finish(connection, statement, number);
 }
 
-Result<std::int64_t> PutRow(Connection& connection, Place place, std::int64_t resource,
+Result<std::int64_t> PutRow(Connection& connection, RowNumber number, std::int64_t resource,
                             const Row& row) {
   const std::string slot = ToText(row.slot);
   const std::optional<std::string> root = RootBeside(row.slot, row.root);
   const std::string identity = ToText(row.identity);
   TRUCE_ASSIGN_OR_RETURN(Statement statement,
-                         connection.Use(place.has_value() ? Sql::kChangeRow : Sql::kAddRow));
+                         connection.Use(number.has_value() ? Sql::kChangeRow : Sql::kAddRow));
   statement.BindText(0, slot);
   BindOptional(statement, 1, root);
-  statement.BindText(2, Word(kIntents, row.intent));
+  statement.BindText(2, kIntents.Of(row.intent));
   statement.BindInteger(3, row.terminating ? 1 : 0);
   statement.BindInteger(4, row.managed ? 1 : 0);
   statement.BindText(5, identity);
@@ -374,17 +370,17 @@ Result<std::int64_t> PutRow(Connection& connection, Place place, std::int64_t re
                row.created.has_value() ? std::optional(Milliseconds(*row.created)) : std::nullopt);
   statement.BindText(12, row.slot.ns);
   statement.BindText(13, row.account_fields);
-  if (place.has_value()) {
-    statement.BindInteger(14, *place);
+  if (number.has_value()) {
+    statement.BindInteger(14, *number);
   } else {
     statement.BindInteger(14, resource);
     statement.BindText(15, row.id.uid.text);
-    statement.BindText(16, Word(kRowStates, row.id.state));
+    statement.BindText(16, kRowStates.Of(row.id.state));
   }
-  return Finish(connection, statement, place);
+  return Finish(connection, statement, number);
 }
 
-Result<std::int64_t> PutObject(Connection& connection, Place place, const Object& object) {
+Result<std::int64_t> PutObject(Connection& connection, RowNumber number, const Object& object) {
   const std::string kind = KindOf(object.slot);
   const std::optional<std::string> parent =
       object.parent.has_value() ? std::optional(ToText(*object.parent)) : std::nullopt;
@@ -392,7 +388,7 @@ Result<std::int64_t> PutObject(Connection& connection, Place place, const Object
   std::string names;
   for (const std::string& name : object.names) names += name + "\n";
   TRUCE_ASSIGN_OR_RETURN(Statement statement,
-                         connection.Use(place.has_value() ? Sql::kChangeObject : Sql::kAddObject));
+                         connection.Use(number.has_value() ? Sql::kChangeObject : Sql::kAddObject));
   statement.BindText(0, object.uid.text);
   statement.BindText(1, kind);
   statement.BindText(2, object.slot.ns);
@@ -410,8 +406,8 @@ Result<std::int64_t> PutObject(Connection& connection, Place place, const Object
   statement.BindText(14, object.told);
   BindOptional(statement, 15, AsBits(object.stripped));
   statement.BindInteger(16, Milliseconds(object.at));
-  if (place.has_value()) statement.BindInteger(17, *place);
-  return Finish(connection, statement, place);
+  if (number.has_value()) statement.BindInteger(17, *number);
+  return Finish(connection, statement, number);
 }
 
 Result<void> AddAudit(Connection& connection, const AuditEntry& entry) {
@@ -419,7 +415,7 @@ Result<void> AddAudit(Connection& connection, const AuditEntry& entry) {
   const std::string slot = ToText(entry.slot);
   TRUCE_ASSIGN_OR_RETURN(Statement statement, connection.Use(Sql::kAddAudit));
   statement.BindInteger(0, Milliseconds(entry.at));
-  statement.BindText(1, Word(kAuditActions, entry.action));
+  statement.BindText(1, kAuditActions.Of(entry.action));
   statement.BindText(2, entry.key.text);
   statement.BindText(3, entry.id.text);
   statement.BindText(4, root);
@@ -434,10 +430,10 @@ Result<void> AddAudit(Connection& connection, const AuditEntry& entry) {
 Result<void> PutAgreement(Connection& connection, const Agreement& agreement) {
   TRUCE_ASSIGN_OR_RETURN(Statement statement, connection.Use(Sql::kPutAgreement));
   statement.BindText(0, agreement.id.text);
-  statement.BindText(1, Word(kAgreementKinds, agreement.kind));
+  statement.BindText(1, kAgreementKinds.Of(agreement.kind));
   statement.BindText(2, agreement.key.text);
   statement.BindText(3, agreement.party.text);
-  statement.BindText(4, Word(kShareLevels, agreement.level));
+  statement.BindText(4, kShareLevels.Of(agreement.level));
   statement.BindInteger(5, agreement.accepted ? 1 : 0);
   statement.BindText(6, agreement.successor);
   statement.BindText(7, agreement.reason);
@@ -452,7 +448,7 @@ Result<void> PutName(Connection& connection, std::int64_t resource, const Resour
   TRUCE_ASSIGN_OR_RETURN(Statement statement, connection.Use(Sql::kPutName));
   statement.BindText(0, name.name.text);
   statement.BindInteger(1, resource);
-  statement.BindText(2, Word(kNameSorts, name.sort));
+  statement.BindText(2, kNameSorts.Of(name.sort));
   statement.BindInteger(3, name.observed ? 1 : 0);
   statement.BindInteger(4, Milliseconds(name.at));
   return statement.Run();

@@ -62,16 +62,16 @@ std::string SlotLines(const std::vector<Slot>& slots);  // one a line, as OwnerT
 // The column `kind` of a slot: "cluster/group/kind".
 std::string KindOf(const Slot& slot);
 
-// Where a record stands in its table; nothing: it is new.
-using Place = std::optional<std::int64_t>;
+// SQLite's number of a record in its table; nothing: it is new.
+using RowNumber = std::optional<std::int64_t>;
 
-// Write one record and give its place. A place of which the table does not agree that it is the
+// Write one record and give its number. A number of which the table does not agree that it is the
 // record's is a programmer's error.
-Result<std::int64_t> PutOwner(Connection& connection, Place place, const Owner& owner);
-Result<std::int64_t> PutOwnerless(Connection& connection, Place place, const KeyText& key);
-Result<std::int64_t> PutRow(Connection& connection, Place place, std::int64_t resource,
+Result<std::int64_t> PutOwner(Connection& connection, RowNumber number, const Owner& owner);
+Result<std::int64_t> PutOwnerless(Connection& connection, RowNumber number, const KeyText& key);
+Result<std::int64_t> PutRow(Connection& connection, RowNumber number, std::int64_t resource,
                             const Row& row);
-Result<std::int64_t> PutObject(Connection& connection, Place place, const Object& object);
+Result<std::int64_t> PutObject(Connection& connection, RowNumber number, const Object& object);
 Result<void> AddAudit(Connection& connection, const AuditEntry& entry);
 Result<void> PutAgreement(Connection& connection, const Agreement& agreement);
 Result<void> PutName(Connection& connection, std::int64_t resource, const ResourceName& name);

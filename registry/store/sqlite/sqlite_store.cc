@@ -4,7 +4,7 @@
 #include <thread>
 #include <utility>
 
-#include "registry/base/priority.h"
+#include "registry/base/threads.h"
 #include "registry/store/sqlite/checkpointer.h"
 #include "registry/store/sqlite/committer.h"
 #include "registry/store/sqlite/connection.h"
@@ -12,12 +12,10 @@
 #include "registry/store/sqlite/data_directory.h"
 #include "registry/store/sqlite/facts.h"
 #include "registry/store/sqlite/known.h"
+#include "registry/store/sqlite/layers.h"
 #include "registry/store/sqlite/loader.h"
-#include "registry/store/sqlite/lost_sync.h"
 #include "registry/store/sqlite/migrations.h"
-#include "registry/store/sqlite/reader_pool.h"
 #include "registry/store/sqlite/records.h"
-#include "registry/store/sqlite/request_queue.h"
 
 namespace truce {
 namespace {
@@ -25,8 +23,8 @@ namespace {
 // While writing fails, one attempt in this time finds out whether it works again.
 constexpr auto kProbePause = std::chrono::seconds(1);
 constexpr auto kIdlePause = std::chrono::hours(1);
-// Looks on memory are overtaken by commits now and then; the last attempt cannot be.
-constexpr int kLookAttempts = 3;
+// Reads of memory are overtaken by commits now and then; the last attempt cannot be.
+constexpr int kReadAttempts = 3;
 
 ConnectionOptions Reading(ConnectionOptions options) {
   options.read_only = true;
@@ -105,22 +103,22 @@ class SqliteStore::Impl {
     return {};
   }
 
-  Result<void> Apply(const Decide& decide, Deadline deadline) {
+  Result<void> Apply(const DecideFn& decide, Deadline deadline) {
     return queue_.Apply(decide, deadline);
   }
 
-  void Submit(Decide decide, Deadline deadline, OnDone done) {
+  void Submit(DecideFn decide, Deadline deadline, OnDone done) {
     queue_.Submit(std::move(decide), deadline, std::move(done));
   }
 
-  Result<void> Read(const Look& look, Deadline deadline) {
-    for (int attempt = 1; attempt <= kLookAttempts; ++attempt) {
+  Result<void> Read(const ReadFn& read, Deadline deadline) {
+    for (int attempt = 1; attempt <= kReadAttempts; ++attempt) {
       if (std::chrono::steady_clock::now() >= deadline) {
-        return Error{ErrorCode::kDeadlineExceeded, "the deadline passed before the look's turn"};
+        return Error{ErrorCode::kDeadlineExceeded, "the deadline passed before the read's turn"};
       }
       const SnapshotFacts facts({memory_.known, memory_.signposts, readers_}, deadline,
-                                attempt == kLookAttempts);
-      look(facts);
+                                attempt == kReadAttempts);
+      read(facts);
       if (facts.error().has_value()) return *facts.error();
       if (!facts.overtaken()) return {};
     }
@@ -223,16 +221,16 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::Open(const SqliteOptions& opti
 SqliteStore::SqliteStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 SqliteStore::~SqliteStore() = default;
 
-Result<void> SqliteStore::Apply(const Locks& /*locks*/, const Decide& decide, Deadline deadline) {
+Result<void> SqliteStore::Apply(const Locks& /*locks*/, const DecideFn& decide, Deadline deadline) {
   return impl_->Apply(decide, deadline);
 }
 
-void SqliteStore::Submit(const Locks& /*locks*/, Decide decide, Deadline deadline, OnDone done) {
+void SqliteStore::Submit(const Locks& /*locks*/, DecideFn decide, Deadline deadline, OnDone done) {
   impl_->Submit(std::move(decide), deadline, std::move(done));
 }
 
-Result<void> SqliteStore::Read(const Look& look, Deadline deadline) const {
-  return impl_->Read(look, deadline);
+Result<void> SqliteStore::Read(const ReadFn& read, Deadline deadline) const {
+  return impl_->Read(read, deadline);
 }
 
 StoreCounts SqliteStore::Counts() const { return impl_->known().Counts(); }

@@ -26,7 +26,7 @@ struct SqliteOptions {
 
 // One writer thread commits for all callers in batches (synchronous=FULL); the batch is what queued
 // up while the former commit was at the disk. Owners are kept in memory, filled at open, changed
-// after each commit: a look that asks for owners only touches neither disk nor SQLite. Thread-safe.
+// after each commit: a read that asks for owners only touches neither disk nor SQLite. Thread-safe.
 //
 // Besides the port's errors Apply gives kResourceExhausted when the write-ahead log has reached its
 // bound. After a failed write Health tells the failure, and a probe each second finds out when
@@ -44,9 +44,9 @@ class SqliteStore final : public Store {
   // Refuses new calls, finishes the queued ones, empties the write-ahead log.
   ~SqliteStore() override;
 
-  Result<void> Apply(const Locks& locks, const Decide& decide, Deadline deadline) override;
-  void Submit(const Locks& locks, Decide decide, Deadline deadline, OnDone done) override;
-  Result<void> Read(const Look& look, Deadline deadline) const override;
+  Result<void> Apply(const Locks& locks, const DecideFn& decide, Deadline deadline) override;
+  void Submit(const Locks& locks, DecideFn decide, Deadline deadline, OnDone done) override;
+  Result<void> Read(const ReadFn& read, Deadline deadline) const override;
   StoreCounts Counts() const override;
   Result<StoreContents> Contents() const override;
   Result<void> Health() const override;

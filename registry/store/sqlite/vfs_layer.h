@@ -63,7 +63,7 @@ struct VfsLayer {
 
   // Makes `vfs` a layer over `real`, called `name`; both must live as long. xOpen is left to the
   // layer; the other methods are those of `real`, with its pAppData.
-  static void Place(const sqlite3_vfs& real, const std::string& name, sqlite3_vfs& vfs) {
+  static void LayOver(const sqlite3_vfs& real, const std::string& name, sqlite3_vfs& vfs) {
     vfs = real;
     vfs.zName = name.c_str();
     vfs.szOsFile = static_cast<int>(kRealOffset) + real.szOsFile;

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "registry/base/blocking.h"
+#include "registry/base/threads.h"
 
 namespace truce {
 namespace {

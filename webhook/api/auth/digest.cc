@@ -8,7 +8,6 @@
 #include <charconv>
 
 #include "registry/base/assert.h"
-#include "registry/base/hex.h"
 #include "registry/base/text.h"
 
 namespace truce {

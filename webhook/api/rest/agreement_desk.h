@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "registry/ownership/sharing.h"
+#include "registry/ownership/agreements.h"
 #include "webhook/api/rest/agreement_json.h"
 #include "webhook/api/rest/rest_agreements.h"
 

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "registry/ownership/hand_over.h"
-#include "registry/ownership/sharing.h"
+#include "registry/ownership/agreements.h"
 #include "webhook/api/auth/digest.h"
 #include "webhook/api/resource_json.h"
 

@@ -6,7 +6,6 @@
 
 #include "registry/base/result.h"
 #include "registry/base/text.h"
-#include "registry/base/utf8.h"
 #include "webhook/wire/json_text.h"
 
 namespace truce {

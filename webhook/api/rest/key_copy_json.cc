@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "registry/base/utf8.h"
+#include "registry/base/text.h"
 #include "webhook/api/rest/call.h"
 #include "webhook/wire/json_text.h"
 

@@ -222,7 +222,7 @@ struct Places {
 
 class Finder {
  public:
-  Finder(const Lookup& lookup, const Places& places, const Facts& facts)
+  Finder(const Lookup& lookup, const Places& places, const AllFacts& facts)
       : lookup_(lookup), places_(places), facts_(facts) {}
 
   FoundResources Find() {
@@ -393,7 +393,7 @@ class Finder {
 
   const Lookup& lookup_;
   const Places& places_;
-  const Facts& facts_;
+  const AllFacts& facts_;
   std::map<KeyText, FoundResource> found_;
   bool complete_ = true;
 };
@@ -435,7 +435,7 @@ Result<FoundResources> Find(const Lookup& lookup, const IndexedStore& store, Dea
     return out;
   }));
   FoundResources found;
-  const auto look = [&](const Facts& facts) { found = Finder(lookup, places, facts).Find(); };
+  const auto look = [&](const AllFacts& facts) { found = Finder(lookup, places, facts).Find(); };
   TRUCE_RETURN_IF_ERROR(store.Read(look, deadline));
   return found;
 }

@@ -139,7 +139,7 @@ Result<bool> RegistryQueries::Walk(const ResourceQuery& query, const Catalogue& 
       if (!keys.empty()) after = keys.back();
     } else {
       const OwnerList list = ListFor(query.filter);
-      const auto look = [&](const Facts& facts) {
+      const auto look = [&](const AllFacts& facts) {
         page.clear();
         for (Owner& owner : facts.OwnersIn(list, after, limit)) {
           page.push_back(See(std::move(owner), query, facts));
@@ -290,7 +290,7 @@ Result<RegistryQueries::ObservedList> RegistryQueries::ObservedBy(const std::str
                                                                   std::size_t limit,
                                                                   Deadline deadline) const {
   ObservedList found;
-  const auto look = [&](const Facts& facts) {
+  const auto look = [&](const AllFacts& facts) {
     found = {};
     std::map<Slot, bool> ours;  // roots: of the service
     const auto is_ours = [&](const Slot& root) {
@@ -330,7 +330,7 @@ Result<std::vector<Directory::ServiceCount>> RegistryQueries::Services(const std
 Result<std::vector<AuditLine>> RegistryQueries::Audit(const AuditRange& range, std::size_t limit,
                                                       Deadline deadline) const {
   std::vector<AuditLine> lines;
-  const auto look = [&](const Facts& facts) { lines = facts.AuditLines(range, limit); };
+  const auto look = [&](const PeopleFacts& facts) { lines = facts.AuditLines(range, limit); };
   TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
   return lines;
 }

@@ -1,5 +1,5 @@
 // Shares and transfers: what owners let others do, and how ownership changes hands. The rules are
-// those of registry/ownership/sharing.h and hand_over.h; here is who may ask for them.
+// those of registry/ownership/agreements.h; here is who may ask for them.
 //
 // Rights: for an owner's word create (shares) and create (transfers) in the root's namespace, to
 // end a share or withdraw an offer update there; to accept or decline update on ownerships/transfer

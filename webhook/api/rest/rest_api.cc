@@ -4,8 +4,8 @@
 #include <chrono>
 #include <utility>
 
-#include "registry/base/blocking.h"
 #include "registry/base/random_id.h"
+#include "registry/base/threads.h"
 #include "registry/catalogue/explain.h"
 #include "webhook/api/rest/openapi.h"
 

@@ -287,7 +287,7 @@ class Imports final {
     while (!is_last) {
       constexpr std::size_t kImportedPage = 1000;
       std::vector<Owner> page;
-      const auto look = [&](const Facts& facts) {
+      const auto look = [&](const PeopleFacts& facts) {
         page = facts.OwnersIn(OwnerList::kImported, after, kImportedPage);
       };
       const Result<void> read = ports_.store.Read(look, call.deadline);
@@ -312,7 +312,9 @@ class Imports final {
     const Result<ImportRequest> request = ReadImport(call.request, *call.policy->catalogue);
     if (!request.ok()) return ProblemResponse(request.error());
     ImportPlan plan;
-    const auto look = [&](const Facts& facts) { plan = PlanImport(request.value().list, facts); };
+    const auto look = [&](const AllFacts& facts) {
+      plan = PlanImport(request.value().list, facts);
+    };
     const Result<void> read = ports_.store.Read(look, call.deadline);
     if (!read.ok()) return ProblemResponse(read.error());
     if (!request.value().apply) return PlanResponse(request.value(), plan, false);
@@ -336,7 +338,7 @@ class Imports final {
     Outcome outcome = Outcome::kDone;
     ImportPlan plan;
     const std::string actor = ActorOf(call.caller);
-    const auto decide = [&](const Facts& facts) {
+    const auto decide = [&](const AllFacts& facts) {
       plan = PlanImport(request.list, facts);
       const bool fits = expected == "*" || expected == TagOf(request, plan);
       const bool conflicts =

@@ -221,7 +221,7 @@ class Registry final {
       page.more = found.more;
       page.next = found.next_key;
     }
-    const auto look = [&](const Facts& facts) {
+    const auto look = [&](const AllFacts& facts) {
       if (is_whole) keys = facts.KeysAfter(query.after_key, query.limit);
       page.copies.clear();
       page.owners.clear();

@@ -1,7 +1,7 @@
 // GET, POST /transfers, and what becomes of an offer: accept, decline, withdraw.
 #include <utility>
 
-#include "registry/ownership/hand_over.h"
+#include "registry/ownership/agreements.h"
 #include "webhook/api/rest/agreement_desk.h"
 
 namespace truce {

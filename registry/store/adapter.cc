@@ -1,0 +1,78 @@
+#include "registry/store/adapter.h"
+
+#include <string>
+
+#include "registry/base/assert.h"
+
+namespace truce {
+namespace {
+
+// The counter of the state for people (design section 1): a record outranks what the rows say, and
+// an ownership that is offered to a successor is still orphaned.
+std::uint64_t& CounterOf(StoreCounts& counts, Record record, HolderState state) {
+  switch (record) {
+    case Record::kOrphaned:
+    case Record::kTransferring: return counts.orphaned;
+    case Record::kImported: return counts.imported;
+    case Record::kNone: break;
+  }
+  return state == HolderState::kReserved ? counts.reserved : counts.held;
+}
+
+}  // namespace
+
+Error BrokenConstraint(std::string_view constraint, std::string_view what) {
+  return {ErrorCode::kInternal,
+          "the changes break \"" + std::string(constraint) + "\": \"" + std::string(what) + "\""};
+}
+
+Result<void> CheckChanges(const Changes& changes) {
+  if (!changes.breach.empty()) return Error{ErrorCode::kInternal, changes.breach};
+  for (const Row& row : changes.put_rows) {
+    if (row.id.key.empty()) return BrokenConstraint("a row has a key", row.id.uid.text);
+    if (row.id.uid.empty()) return BrokenConstraint("a row has a uid", row.id.key.text);
+  }
+  for (const Owner& owner : changes.put_owners) {
+    if (owner.key.empty()) return BrokenConstraint("an owner has a key", owner.id.text);
+  }
+  for (const Object& object : changes.put_objects) {
+    if (object.uid.empty()) return BrokenConstraint("an object has a uid", ToText(object.slot));
+  }
+  for (const Agreement& agreement : changes.put_agreements) {
+    if (agreement.id.empty()) return BrokenConstraint("an agreement has an id", agreement.key.text);
+    if (agreement.key.empty()) return BrokenConstraint("an agreement has a key", agreement.id.text);
+  }
+  for (const ResourceName& name : changes.put_names) {
+    if (name.name.empty()) return BrokenConstraint("a name is not empty", name.key.text);
+    if (name.name == name.key) return BrokenConstraint("a name is no key", name.key.text);
+  }
+  for (const auto& [name, value] : changes.put_settings) {
+    if (name.empty()) return BrokenConstraint("a setting has a name", value);
+  }
+  return {};
+}
+
+bool IsIn(OwnerList list, const Owner& owner) {
+  switch (list) {
+    case OwnerList::kAll: return true;
+    case OwnerList::kContested: return owner.contested;
+    case OwnerList::kOrphaned:
+      return owner.record == Record::kOrphaned || owner.record == Record::kTransferring;
+    case OwnerList::kImported: return owner.record == Record::kImported;
+  }
+  return false;
+}
+
+void CountIn(StoreCounts& counts, Record record, HolderState state) {
+  ++counts.owners;
+  ++CounterOf(counts, record, state);
+}
+
+void CountOut(StoreCounts& counts, Record record, HolderState state) {
+  std::uint64_t& counter = CounterOf(counts, record, state);
+  TRUCE_ASSERT(counts.owners > 0 && counter > 0);
+  --counts.owners;
+  --counter;
+}
+
+}  // namespace truce

@@ -1,0 +1,34 @@
+// What every adapter of the port does alike: checks at the border, and sorting ownerships by state.
+#ifndef TRUCE_REGISTRY_STORE_ADAPTER_H_
+#define TRUCE_REGISTRY_STORE_ADAPTER_H_
+
+#include <string_view>
+
+#include "registry/base/result.h"
+#include "registry/ownership/rows.h"
+#include "registry/store/store.h"
+
+namespace truce {
+
+// Whether a store takes these changes as they stand: their decision broke no invariant
+// (Changes::breach); rows have a key and a uid, owners a key, objects a uid, agreements an id and a
+// key, names and settings a name, and no name is its own key. What only the whole store shows (a
+// reservation has an owner, a name belongs to one resource) each adapter holds itself. Errors:
+// kInternal.
+Result<void> CheckChanges(const Changes& changes);
+
+// The refusal of changes that break `constraint`, a sentence of the port, by `what`.
+Error BrokenConstraint(std::string_view constraint, std::string_view what);
+
+// True when `owner` belongs to `list`.
+bool IsIn(OwnerList list, const Owner& owner);
+
+// Adds one ownership with this record and state to `counts`.
+void CountIn(StoreCounts& counts, Record record, HolderState state);
+
+// Takes out one that was counted in with the same record and state.
+void CountOut(StoreCounts& counts, Record record, HolderState state);
+
+}  // namespace truce
+
+#endif  // TRUCE_REGISTRY_STORE_ADAPTER_H_
