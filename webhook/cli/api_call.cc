@@ -32,7 +32,8 @@ std::string TextOfProblem(const std::string& body, int status, bool with_remedy)
   return WithoutControl(text, ' ');
 }
 
-bool HasList(const Json& json, const char* name) {
+template <typename AnyJson>
+bool HasList(const AnyJson& json, const char* name) {
   return json.is_object() && json.contains(name) && json[name].is_array();
 }
 
@@ -158,9 +159,7 @@ ExitCode AskForEach(const ApiFlags& flags, const ApiList& list, CommandIo& io,
     const ApiReply reply = AskApi(flags, of_page, io);
     if (reply.code != ExitCode::kOk) return reply.code;
     const nlohmann::ordered_json page = ParseOrderedJson(reply.answer);
-    if (!page.is_object() || !page.contains("items") || !page["items"].is_array()) {
-      return NoServer(io);
-    }
+    if (!HasList(page, "items")) return NoServer(io);
     for (const auto& item : page["items"]) {
       if (!take(item)) return ExitCode::kOk;
     }

@@ -26,20 +26,6 @@ std::span<const ExitCodeRow> ExitCodes() {
   return kRows;
 }
 
-ExitCode ExitCodeOf(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::kInvalidArgument: return ExitCode::kUsage;
-    case ErrorCode::kNotFound:
-    case ErrorCode::kConflict: return ExitCode::kNo;
-    case ErrorCode::kResourceExhausted:
-    case ErrorCode::kUnavailable:
-    case ErrorCode::kDeadlineExceeded: return ExitCode::kUnreachable;
-    case ErrorCode::kDataLoss: return ExitCode::kCannotRun;
-    case ErrorCode::kInternal: return ExitCode::kBug;
-  }
-  return ExitCode::kBug;
-}
-
 ExitCode ExitCodeOfStatus(int status) {
   switch (status) {
     case 401:
@@ -62,9 +48,17 @@ ErrorCode ErrorCodeOfStatus(int status) {
 }
 
 ExitCode ExitCodeOfOpening(ErrorCode code) {
-  const ExitCode usual = ExitCodeOf(code);
-  const bool was_asked = code == ErrorCode::kConflict || usual == ExitCode::kUnreachable;
-  return was_asked ? usual : ExitCode::kUsage;
+  switch (code) {
+    case ErrorCode::kConflict: return ExitCode::kNo;
+    case ErrorCode::kResourceExhausted:
+    case ErrorCode::kUnavailable:
+    case ErrorCode::kDeadlineExceeded: return ExitCode::kUnreachable;
+    case ErrorCode::kInvalidArgument:
+    case ErrorCode::kNotFound:
+    case ErrorCode::kDataLoss:
+    case ErrorCode::kInternal: break;
+  }
+  return ExitCode::kUsage;
 }
 
 }  // namespace truce

@@ -29,9 +29,6 @@ struct ExitCodeRow {
 // The table that `truce --help` prints.
 std::span<const ExitCodeRow> ExitCodes();
 
-// What a command that talks to a server, or a start that failed, answers.
-ExitCode ExitCodeOf(ErrorCode code);
-
 // What an answer of HTTP status `status` means, whichever command asked:
 //   2xx                          kOk
 //   401, 403, 404, 409, 412      kNo: not allowed, not there, or somebody else was first
@@ -42,8 +39,8 @@ ExitCode ExitCodeOfStatus(int status);
 // The same as an error: kConflict for kNo, kInvalidArgument for kUsage, else kUnavailable.
 ErrorCode ErrorCodeOfStatus(int status);
 
-// Why no server could be asked: kConflict and kUnavailable as above (a credential was refused, or
-// its issuer does not answer); everything else is wrong settings, kUsage.
+// Why no server could be asked: kNo for kConflict (a credential was refused), kUnreachable where
+// its issuer does not answer; everything else is wrong settings, kUsage.
 ExitCode ExitCodeOfOpening(ErrorCode code);
 
 }  // namespace truce
