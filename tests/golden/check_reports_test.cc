@@ -161,7 +161,7 @@ TEST_F(CheckReports, TerminationMessageIsBounded) {
   CheckReport report;
   for (int i = 0; i < 100; ++i) {
     CheckFinding finding;
-    finding.place.file = "f";
+    finding.location.file = "f";
     finding.cause = std::string(400, 'x');
     report.findings.push_back(finding);
   }

@@ -17,10 +17,10 @@ TEST(Yaml, KeepsLinesQuotesAndOrder) {
   const YamlNode root = Parsed("# comment\na: 1\nb:\n  - 'x'\n  - y\n");
   ASSERT_EQ(root.keys.size(), 2U);
   EXPECT_EQ(root.keys[1].text, "b");
-  EXPECT_EQ(root.keys[1].place.line, 3);
+  EXPECT_EQ(root.keys[1].location.line, 3);
   EXPECT_FALSE(root.children[0].quoted);
   EXPECT_TRUE(root.children[1].children[0].quoted);
-  EXPECT_EQ(root.children[1].children[1].place.line, 5);
+  EXPECT_EQ(root.children[1].children[1].location.line, 5);
   EXPECT_EQ(root.Find("a")->scalar, "1");
   EXPECT_EQ(root.Find("c"), nullptr);
 }

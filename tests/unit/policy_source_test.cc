@@ -14,11 +14,11 @@ namespace policy_source_test {
 
 constexpr std::string_view kOn = "rules: {naming-convention: {mode: enforce}}\n";
 
-// As read from an object: without places.
-YamlNode WithoutPlaces(YamlNode node) {
-  node.place = {};
-  for (YamlKey& key : node.keys) key.place = {};
-  for (YamlNode& child : node.children) child = WithoutPlaces(child);
+// As read from an object: without locations.
+YamlNode WithoutLocations(YamlNode node) {
+  node.location = {};
+  for (YamlKey& key : node.keys) key.location = {};
+  for (YamlNode& child : node.children) child = WithoutLocations(child);
   return node;
 }
 
@@ -42,7 +42,7 @@ class PolicySourceTest : public ::testing::Test, public PolicyListener {
     out.created = "2026-11-21T12:00:0" + std::to_string(age) + "Z";
     const auto parsed = ParseYaml(spec, "spec");
     EXPECT_TRUE(parsed.ok()) << spec;
-    out.spec = WithoutPlaces(parsed.value());
+    out.spec = WithoutLocations(parsed.value());
     return out;
   }
 

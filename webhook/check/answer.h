@@ -17,7 +17,7 @@ struct AnsweredItem {
   bool tells_declarations = false;         // else `declares` says nothing
   bool knows_kind = false;                 // Truce knows the kind, or it declares something
   std::vector<DeclaredResource> declares;  // type, name, key and intent only
-  std::vector<CheckFinding> findings;      // without place and object
+  std::vector<CheckFinding> findings;      // without location and object
 };
 
 // One per item of the question. Findings about two items of one request are left out: the caller

@@ -13,7 +13,7 @@
 #include "policies/rules.h"
 #include "registry/base/text.h"
 #include "webhook/check/answer.h"
-#include "webhook/check/places.h"
+#include "webhook/check/locations.h"
 #include "webhook/check/plain_scalar.h"
 #include "webhook/check/question.h"
 
@@ -36,17 +36,18 @@ constexpr std::string_view kCheckKind = "OwnershipCheck";
 // A resource that an object of the input declares, and where its name stands.
 struct Declared {
   DeclaredResource resource;
-  YamlPlace place;
-  // What kubectl reads at that place, when it stands without quotes and is no text for kubectl.
+  YamlLocation location;
+  // What kubectl reads at that location, when it stands without quotes and is no text for kubectl.
   Document::Kind read_as = Document::Kind::kString;
   std::string written;
 };
 
 // `resource`, named at `node` of the input; null when that is not known.
-Declared DeclaredAt(DeclaredResource resource, const YamlNode* node, const YamlPlace& otherwise) {
+Declared DeclaredAt(DeclaredResource resource, const YamlNode* node,
+                    const YamlLocation& otherwise) {
   Declared out{std::move(resource), otherwise, Document::Kind::kString, {}};
   if (node == nullptr) return out;
-  out.place = node->place;
+  out.location = node->location;
   if (node->kind != YamlNode::Kind::kScalar || node->quoted) return out;
   out.read_as = ReadPlain(node->scalar).kind;
   if (out.read_as != Document::Kind::kString) out.written = node->scalar;
@@ -55,7 +56,7 @@ Declared DeclaredAt(DeclaredResource resource, const YamlNode* node, const YamlP
 
 // One object of the input, or one set of values.
 struct Subject {
-  CheckPlace place;
+  CheckLocation location;
   Slot slot;
   std::string object;        // for people
   bool apart = false;        // declares what others are about to: compared with itself only
@@ -75,8 +76,9 @@ struct Pending {
   std::string json;
 };
 
-Error Bad(const std::string& file, const YamlPlace& place, const std::string& what) {
-  return Error{ErrorCode::kInvalidArgument, ForPeople(CheckPlace{file, {}, place}) + ": " + what};
+Error Bad(const std::string& file, const YamlLocation& location, const std::string& what) {
+  return Error{ErrorCode::kInvalidArgument,
+               ForPeople(CheckLocation{file, {}, location}) + ": " + what};
 }
 
 std::string TextAt(const YamlNode& object, std::initializer_list<std::string_view> path) {
@@ -129,7 +131,7 @@ CheckFinding PlainScalar(const Subject& subject, const Declared& declared) {
   CheckFinding finding;
   finding.severity = CheckSeverity::kWarning;
   finding.rule = "plain-scalar";
-  finding.place = {subject.place.file, subject.place.source, declared.place};
+  finding.location = {subject.location.file, subject.location.source, declared.location};
   finding.object = subject.object;
   finding.resource = ResourceForPeople(declared.resource);
   finding.cause = OneLine("the name " + declared.written +
@@ -153,13 +155,13 @@ std::string_view QuotedIn(std::string_view text) {
   return end == text.npos ? std::string_view() : text.substr(begin + 1, end - begin - 1);
 }
 
-// The places of what `values` declare: the nth resource of a name is the nth text that reads so.
+// The locations of what `values` declare: the nth resource of a name is the nth text that reads so.
 std::vector<Declared> DeclaredIn(const YamlNode& values, std::vector<DeclaredResource> resources) {
   std::vector<Declared> out;
   std::map<std::string, std::size_t> count;
   for (DeclaredResource& resource : resources) {
     const YamlNode* node = FindText(values, resource.name, count[resource.name]++);
-    out.push_back(DeclaredAt(std::move(resource), node, values.place));
+    out.push_back(DeclaredAt(std::move(resource), node, values.location));
   }
   return out;
 }
@@ -172,7 +174,7 @@ struct Checker::Impl {
     if (registry != nullptr) report.registry = registry->name();
   }
 
-  Result<void> AddObject(const YamlNode& object, const CheckPlace& place);
+  Result<void> AddObject(const YamlNode& object, const CheckLocation& location);
   Result<void> AddReadValues(const YamlNode& values, const MappingRule& rule, Subject subject);
   void JudgeHere(const YamlNode& object, const ObjectFacts& facts, Subject& subject) const;
   Result<void> Enqueue(std::size_t subject, YamlNode object, std::string json);
@@ -198,22 +200,23 @@ struct Checker::Impl {
   bool is_blind = false;  // what the registry's rules read is not known here
 };
 
-Result<void> Checker::Impl::AddObject(const YamlNode& object, const CheckPlace& place) {
+Result<void> Checker::Impl::AddObject(const YamlNode& object, const CheckLocation& location) {
   const YamlNode* items = object.kind == YamlNode::Kind::kMapping ? object.Find("items") : nullptr;
   const std::string version = TextAt(object, {"apiVersion"});
   const std::string kind = TextAt(object, {"kind"});
   if (version.empty() || kind.empty()) {
-    return Bad(place.file, place.at, "is not a Kubernetes object: apiVersion and kind are needed");
+    return Bad(location.file, location.at,
+               "is not a Kubernetes object: apiVersion and kind are needed");
   }
   if (kind == "List" && version == "v1" && items != nullptr) {
     for (const YamlNode& item : items->children) {
-      TRUCE_RETURN_IF_ERROR(AddObject(item, {place.file, place.source, item.place}));
+      TRUCE_RETURN_IF_ERROR(AddObject(item, {location.file, location.source, item.location}));
     }
     return {};
   }
   ++report.documents;
   Subject subject;
-  subject.place = place;
+  subject.location = location;
   const std::size_t slash = version.find('/');
   subject.slot.group = slash == std::string::npos ? std::string() : version.substr(0, slash);
   subject.slot.kind = kind;
@@ -226,12 +229,12 @@ Result<void> Checker::Impl::AddObject(const YamlNode& object, const CheckPlace& 
   const std::string generated = TextAt(object, {"metadata", "generateName"});
   if (subject.slot.name.empty() && !generated.empty()) subject.slot.name = generated + "00000";
   if (subject.slot.name.empty()) {
-    return Bad(place.file, place.at, kind + " lacks metadata.name");
+    return Bad(location.file, location.at, kind + " lacks metadata.name");
   }
   subject.object = ObjectForPeople(subject.slot);
   subject.apart = subject.slot.group == kCheckGroup;
   if (DepthOf(object) > kItemDepthMax) {
-    return Bad(place.file, place.at,
+    return Bad(location.file, location.at,
                "nested deeper than " + std::to_string(kItemDepthMax) + " levels");
   }
   const Document document = ReadDocument(object);
@@ -239,7 +242,7 @@ Result<void> Checker::Impl::AddObject(const YamlNode& object, const CheckPlace& 
   facts.slot = subject.slot;
   for (DeclaredResource& resource : facts.resources) {
     subject.declared.push_back(
-        DeclaredAt(resource, FindName(object, entry, resource.name), place.at));
+        DeclaredAt(resource, FindName(object, entry, resource.name), location.at));
   }
   JudgeHere(object, facts, subject);
   subject.known_kind = subject.apart || facts.known_kind;
@@ -248,10 +251,10 @@ Result<void> Checker::Impl::AddObject(const YamlNode& object, const CheckPlace& 
     CheckFinding twice;
     twice.severity = CheckSeverity::kWarning;
     twice.rule = "input";
-    twice.place = place;
+    twice.location = location;
     twice.object = subject.object;
     twice.cause = OneLine(subject.object + " appears twice in the input, first at " +
-                              ForPeople(subjects[first->second].place),
+                              ForPeople(subjects[first->second].location),
                           kFindingTextMax);
     twice.remedy = "Keep one: whichever is applied last wins.";
     subject.own.push_back(std::move(twice));
@@ -270,29 +273,30 @@ void Checker::Impl::JudgeHere(const YamlNode& object, const ObjectFacts& facts,
                         .catalogue = policy.catalogue.get(),
                         .object = &facts,
                         .root = &facts.slot};
-  const auto add = [&](const Finding& finding, const YamlPlace& at) {
+  const auto add = [&](const Finding& finding, const YamlLocation& at) {
     CheckFinding out = FromRule(finding);
-    out.place = {subject.place.file, subject.place.source, at};
+    out.location = {subject.location.file, subject.location.source, at};
     out.object = subject.object;
     subject.local.push_back(std::move(out));
   };
   const KindEntry* entry = policy.catalogue->FindKind(subject.slot.group, subject.slot.kind);
   for (const BadName& bad : facts.bad_names) {
-    add(BadResourceName(bad, Mode::kEnforce, wording), FindName(object, entry, bad.shown)->place);
+    add(BadResourceName(bad, Mode::kEnforce, wording),
+        FindName(object, entry, bad.shown)->location);
   }
   for (const DeclaredResource& resource : facts.resources) {
-    if (resource.partial) add(UnclearDeclaration(resource, wording), subject.place.at);
+    if (resource.partial) add(UnclearDeclaration(resource, wording), subject.location.at);
   }
-  if (!facts.name_finding.empty()) add(UnclearName(facts, wording), subject.place.at);
+  if (!facts.name_finding.empty()) add(UnclearName(facts, wording), subject.location.at);
   if (policy.names == nullptr || facts.resources.empty()) return;
   const NameEvidence evidence = ReadEvidence(document.root(), facts, policy);
   const RuleCase c{
       .policy = &policy, .object = &facts, .evidence = &evidence, .root = &facts.slot, .now = now};
   for (const Finding& finding : JudgeNames(c)) {
-    YamlPlace at = subject.place.at;
+    YamlLocation at = subject.location.at;
     for (const Declared& declared : subject.declared) {
       const std::string quoted = "\"" + declared.resource.name + "\"";
-      if (finding.resource.find(quoted) != std::string::npos) at = declared.place;
+      if (finding.resource.find(quoted) != std::string::npos) at = declared.location;
     }
     add(finding, at);
   }
@@ -301,7 +305,8 @@ void Checker::Impl::JudgeHere(const YamlNode& object, const ObjectFacts& facts,
 Result<void> Checker::Impl::Enqueue(std::size_t subject, YamlNode object, std::string json) {
   if (registry == nullptr || !report.unreachable.empty()) return {};
   if (json.size() > kItemBytesMax) {
-    return Bad(subjects[subject].place.file, subjects[subject].place.at, "is larger than 900 KiB");
+    return Bad(subjects[subject].location.file, subjects[subject].location.at,
+               "is larger than 900 KiB");
   }
   const std::string& ns = subjects[subject].slot.ns;
   const bool is_full = batch.size() == kBatchItemsMax ||
@@ -366,22 +371,22 @@ void Checker::Impl::TakeAnswer(Pending& pending, AnsweredItem answer) {
     for (DeclaredResource& resource : answer.declares) {
       SetSure(resource, *policy.catalogue);
       const YamlNode* node = FindName(pending.object, entry, resource.name);
-      subject.declared.push_back(DeclaredAt(std::move(resource), node, subject.place.at));
+      subject.declared.push_back(DeclaredAt(std::move(resource), node, subject.location.at));
     }
   }
   for (CheckFinding& finding : answer.findings) {
     finding.object = subject.object;
-    finding.place = subject.place;
+    finding.location = subject.location;
     const std::string_view name = QuotedIn(finding.resource);
     if (subject.declared.empty() && !name.empty()) {
-      finding.place.at = FindName(pending.object, entry, name)->place;
+      finding.location.at = FindName(pending.object, entry, name)->location;
     }
     for (const Declared& declared : subject.declared) {
       const bool same_key = !finding.key.empty() && finding.key == declared.resource.key.text;
       const bool same_name =
           finding.key.empty() && NamesIt(finding.resource, declared.resource.name);
       if (!same_key && !same_name) continue;
-      finding.place.at = declared.place;
+      finding.location.at = declared.location;
       break;
     }
     subject.answers.push_back(std::move(finding));
@@ -401,12 +406,12 @@ void Checker::Impl::Compare(std::size_t index,
     const Subject& other = subjects[other_index];
     if (is_new || (other_index == index && !subject.apart)) continue;
     if (other_index != index && other.slot == subject.slot) continue;
-    CheckPlace first = other.place;
-    first.at = other.declared[other_i].place;
+    CheckLocation first = other.location;
+    first.at = other.declared[other_i].location;
     CheckFinding finding;
     finding.severity = resource.sure ? CheckSeverity::kError : CheckSeverity::kWarning;
     finding.rule = Name(Rule::kDuplicateOwnership);
-    finding.place = {subject.place.file, subject.place.source, declared.place};
+    finding.location = {subject.location.file, subject.location.source, declared.location};
     finding.object = subject.object;
     finding.resource = ResourceForPeople(resource);
     finding.cause = OneLine(finding.resource + " is declared twice in the input; first by " +
@@ -466,9 +471,9 @@ void Checker::Impl::Collect() {
   for (Subject& subject : subjects) {
     for (Declared& declared : subject.declared) {
       if (!declared.written.empty()) subject.own.push_back(PlainScalar(subject, declared));
-      CheckPlace place = subject.place;
-      place.at = declared.place;
-      report.declarations.push_back({std::move(place), subject.object,
+      CheckLocation location = subject.location;
+      location.at = declared.location;
+      report.declarations.push_back({std::move(location), subject.object,
                                      declared.resource.identity.type, declared.resource.name,
                                      declared.resource.key.text,
                                      std::string(Name(declared.resource.intent))});
@@ -498,7 +503,7 @@ Checker::Checker(CheckSettings settings, const AdmissionPolicy& policy, CheckReg
 Checker::~Checker() = default;
 
 Result<void> Checker::Add(const Manifest& manifest, const std::string& file) {
-  return impl_->AddObject(manifest.root, {file, manifest.source, manifest.root.place});
+  return impl_->AddObject(manifest.root, {file, manifest.source, manifest.root.location});
 }
 
 Result<void> Checker::AddValues(const YamlNode& values, const std::string& file) {
@@ -511,11 +516,11 @@ Result<void> Checker::AddValues(const YamlNode& values, const std::string& file)
                  "--config whose mappings have one with chartValues: true"};
   }
   if (values.kind != YamlNode::Kind::kMapping) {
-    return Bad(file, values.place, "values must be a mapping");
+    return Bad(file, values.location, "values must be a mapping");
   }
   ++impl_->report.documents;
   Subject subject;
-  subject.place = {file, {}, values.place};
+  subject.location = {file, {}, values.location};
   subject.apart = true;
   subject.slot = {.cluster = {},
                   .group = std::string(kCheckGroup),
@@ -555,7 +560,7 @@ void Checker::AddNote(const std::string& file, const std::string& text) {
   CheckFinding note;
   note.severity = CheckSeverity::kNote;
   note.rule = "input";
-  note.place.file = file;
+  note.location.file = file;
   note.cause = OneLine(text, kFindingTextMax);
   impl_->notes.push_back(std::move(note));
 }

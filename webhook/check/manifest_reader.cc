@@ -185,7 +185,7 @@ Result<std::optional<Manifest>> ManifestReader::Next() {
     TRUCE_ASSIGN_OR_RETURN(YamlNode root, ComposeYaml(events, kManifestRules));
     impl_->ended = false;
     if (IsBlank(root)) continue;
-    std::string source = impl_->comments.Above(root.place.line);
+    std::string source = impl_->comments.Above(root.location.line);
     return std::optional<Manifest>({std::move(root), std::move(source)});
   }
   return std::optional<Manifest>();

@@ -1,5 +1,5 @@
 // ManifestReader: YAML or JSON documents one after another, read as kubectl reads them, with the
-// place of every value.
+// location of every value.
 //
 // Where it departs from kubectl, on purpose: a key twice in one mapping is refused; names stay what
 // was written (`no`, 0123, 1.10 are text), see NodeKind; keys stay what was written.

@@ -47,10 +47,10 @@ std::string_view Name(CheckVerdict verdict) {
   return "";
 }
 
-std::string ForPeople(const CheckPlace& place) {
-  std::string text = OneLine(place.file, 512);
-  if (place.at.line > 0) text.append(":").append(std::to_string(place.at.line));
-  if (!place.source.empty()) text.append(" (").append(OneLine(place.source, 512)).append(")");
+std::string ForPeople(const CheckLocation& location) {
+  std::string text = OneLine(location.file, 512);
+  if (location.at.line > 0) text.append(":").append(std::to_string(location.at.line));
+  if (!location.source.empty()) text.append(" (").append(OneLine(location.source, 512)).append(")");
   return text;
 }
 
@@ -82,7 +82,8 @@ std::string Headline(const CheckReport& report) {
       text.append("refused: ").append(error->cause);
       if (!text.ends_with('.')) text += '.';
       if (!error->remedy.empty()) text.append(" ").append(error->remedy);
-      if (!error->place.file.empty()) text.append(" [").append(ForPeople(error->place)).append("]");
+      if (!error->location.file.empty())
+        text.append(" [").append(ForPeople(error->location)).append("]");
       if (errors > 1) text.append(" (and ").append(std::to_string(errors - 1)).append(" more)");
       return text;
     case CheckVerdict::kUnknown:
@@ -102,7 +103,7 @@ std::string Headline(const CheckReport& report) {
 std::string TextReport(const CheckReport& report) {
   std::string out;
   for (const CheckFinding& finding : report.findings) {
-    if (!finding.place.file.empty()) out.append(ForPeople(finding.place)).append(": ");
+    if (!finding.location.file.empty()) out.append(ForPeople(finding.location)).append(": ");
     out.append(Name(finding.severity)).append(": ").append(finding.cause);
     // To search for, and to name in an exemption.
     out.append(" [").append(finding.rule).append("]\n");
@@ -129,7 +130,7 @@ std::string TerminationMessage(const CheckReport& report) {
   std::string out = OneLine(Headline(report), kTerminationBytesMax - 1) + "\n";
   for (const CheckFinding& finding : report.findings) {
     if (finding.severity != CheckSeverity::kError) continue;
-    std::string line = ForPeople(finding.place) + ": " + finding.cause;
+    std::string line = ForPeople(finding.location) + ": " + finding.cause;
     if (!finding.remedy.empty()) line.append(" ").append(finding.remedy);
     if (!finding.link.empty()) line.append(" ").append(finding.link);
     if (out.size() + line.size() + 1 > kTerminationBytesMax) break;

@@ -17,19 +17,19 @@ enum class CheckSeverity : std::uint8_t { kError, kWarning, kNote };
 std::string_view Name(CheckSeverity severity);
 
 // Where something stands in the input.
-struct CheckPlace {
+struct CheckLocation {
   std::string file;    // as given; "stdin"
   std::string source;  // the chart's template, by Helm's comment above; or empty
-  YamlPlace at;
+  YamlLocation at;
 };
 // "deploy/bucket.yaml:12", "stdin:12 (chart/templates/bucket.yaml)".
-std::string ForPeople(const CheckPlace& place);
+std::string ForPeople(const CheckLocation& location);
 
 // All texts are one line.
 struct CheckFinding {
   CheckSeverity severity = CheckSeverity::kError;
   std::string rule;  // "duplicate-ownership"
-  CheckPlace place;
+  CheckLocation location;
   std::string object;  // "ObjectStorage team-a/artifacts"; empty for the input as a whole
   std::string resource;
   std::string cause;
@@ -40,7 +40,7 @@ struct CheckFinding {
 
 // One declared resource.
 struct CheckedDeclaration {
-  CheckPlace place;
+  CheckLocation location;
   std::string object;
   std::string type;
   std::string name;

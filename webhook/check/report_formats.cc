@@ -9,11 +9,11 @@
 namespace truce {
 namespace {
 
-void WritePlace(const CheckPlace& place, JsonWriter& json) {
-  json.Field("file", place.file);
-  if (!place.source.empty()) json.Field("source", place.source);
-  if (place.at.line == 0) return;
-  json.NumberField("line", place.at.line).NumberField("column", place.at.column);
+void WriteFileLocation(const CheckLocation& location, JsonWriter& json) {
+  json.Field("file", location.file);
+  if (!location.source.empty()) json.Field("source", location.source);
+  if (location.at.line == 0) return;
+  json.NumberField("line", location.at.line).NumberField("column", location.at.column);
 }
 
 // Control characters other than line ends do not exist in XML 1.0.
@@ -42,7 +42,7 @@ std::string BodyOf(const CheckFinding& finding) {
 
 // Of one object, or of the input as a whole.
 struct TestCase {
-  CheckPlace place;
+  CheckLocation location;
   std::string object;
   std::vector<const CheckFinding*> findings;
 };
@@ -51,25 +51,25 @@ struct TestCase {
 std::vector<TestCase> CasesOf(const CheckReport& report) {
   std::vector<TestCase> cases;
   std::map<std::pair<std::string, std::string>, std::size_t> index;
-  const auto at = [&](const CheckPlace& place, const std::string& object) -> TestCase& {
-    const auto [found, is_new] = index.try_emplace({place.file, object}, cases.size());
-    if (is_new) cases.push_back({place, object, {}});
+  const auto at = [&](const CheckLocation& location, const std::string& object) -> TestCase& {
+    const auto [found, is_new] = index.try_emplace({location.file, object}, cases.size());
+    if (is_new) cases.push_back({location, object, {}});
     return cases[found->second];
   };
-  for (const CheckedDeclaration& each : report.declarations) at(each.place, each.object);
+  for (const CheckedDeclaration& each : report.declarations) at(each.location, each.object);
   for (const CheckFinding& finding : report.findings) {
-    at(finding.place, finding.object).findings.push_back(&finding);
+    at(finding.location, finding.object).findings.push_back(&finding);
   }
   return cases;
 }
 
 std::string Element(const TestCase& test) {
   std::string out = "    <testcase classname=\"" +
-                    Xml(test.place.file.empty() ? "truce check" : test.place.file) + "\" name=\"" +
-                    Xml(test.object.empty() ? "input" : test.object) + "\">\n";
+                    Xml(test.location.file.empty() ? "truce check" : test.location.file) +
+                    "\" name=\"" + Xml(test.object.empty() ? "input" : test.object) + "\">\n";
   std::string beside;
   for (const CheckFinding* finding : test.findings) {
-    const std::string where = ForPeople(finding->place);
+    const std::string where = ForPeople(finding->location);
     if (finding->severity == CheckSeverity::kError) {
       out += "      <failure type=\"" + Xml(finding->rule) + "\" message=\"" + Xml(finding->cause) +
              "\">" + Xml(where + "\n" + BodyOf(*finding)) + "</failure>\n";
@@ -82,20 +82,20 @@ std::string Element(const TestCase& test) {
   return out + "    </testcase>\n";
 }
 
-// What of a place SARIF can point to. What came through a pipe is no file, and its lines are not
+// What of a location SARIF can point to. What came through a pipe is no file, and its lines are not
 // those of the template.
-void WriteLocation(const CheckPlace& place, JsonWriter& json) {
-  const bool is_template = !place.source.empty() && place.file == "stdin";
+void WriteLocation(const CheckLocation& location, JsonWriter& json) {
+  const bool is_template = !location.source.empty() && location.file == "stdin";
   json.BeginObject().Key("physicalLocation").BeginObject();
   json.Key("artifactLocation")
       .BeginObject()
-      .Field("uri", is_template ? place.source : place.file)
+      .Field("uri", is_template ? location.source : location.file)
       .EndObject();
-  if (!is_template && place.at.line > 0) {
+  if (!is_template && location.at.line > 0) {
     json.Key("region")
         .BeginObject()
-        .NumberField("startLine", place.at.line)
-        .NumberField("startColumn", place.at.column)
+        .NumberField("startLine", location.at.line)
+        .NumberField("startColumn", location.at.column)
         .EndObject();
   }
   json.EndObject().EndObject();
@@ -111,7 +111,7 @@ void WriteResult(const CheckFinding& finding, JsonWriter& json) {
       .EndObject()
       .Key("locations")
       .BeginArray();
-  if (!finding.place.file.empty()) WriteLocation(finding.place, json);
+  if (!finding.location.file.empty()) WriteLocation(finding.location, json);
   json.EndArray();
   if (!finding.key.empty()) {
     json.Key("partialFingerprints").BeginObject().Field("resourceKey/v1", finding.key).EndObject();
@@ -136,7 +136,7 @@ std::string JsonReport(const CheckReport& report) {
   for (const CheckedDeclaration& each : report.declarations) {
     json.BeginObject().Field("type", each.type).Field("name", each.name).Field("key", each.key);
     json.Field("intent", each.intent).Field("object", each.object);
-    WritePlace(each.place, json);
+    WriteFileLocation(each.location, json);
     json.EndObject();
   }
   json.EndArray().Key("findings").BeginArray();
@@ -145,7 +145,7 @@ std::string JsonReport(const CheckReport& report) {
     json.Field("object", each.object).Field("resource", each.resource);
     json.Field("cause", each.cause).Field("remedy", each.remedy).Field("link", each.link);
     json.Field("key", each.key);
-    WritePlace(each.place, json);
+    WriteFileLocation(each.location, json);
     json.EndObject();
   }
   json.EndArray().EndObject();

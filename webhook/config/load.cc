@@ -88,7 +88,7 @@ class Loader {
       if (FindKey(key.text) != nullptr) continue;
       std::string what = "unknown key" + DidYouMean(key.text, KeyNames());
       if (what == "unknown key") what += "; `truce config --keys` lists all keys";
-      return At(sources_.file + ":" + std::to_string(key.place.line), key.text, what);
+      return At(sources_.file + ":" + std::to_string(key.location.line), key.text, what);
     }
     return {};
   }

@@ -126,9 +126,9 @@ Result<ConfigParty> ReadParty(const YamlNode& node, const NodeReader& reader,
 }  // namespace
 
 std::string NodeReader::LocationOf(const YamlNode& node) const {
-  std::string place(file_);
-  if (node.place.line > 0) place.append(":").append(std::to_string(node.place.line));
-  return place;
+  std::string location(file_);
+  if (node.location.line > 0) location.append(":").append(std::to_string(node.location.line));
+  return location;
 }
 
 Error NodeReader::Fail(const YamlNode& node, std::string_view path, std::string_view what) const {
@@ -176,7 +176,7 @@ Result<void> NodeReader::RequireMapping(const YamlNode& node, std::string_view p
     const std::string& key = node.keys[i].text;
     if (IsOneOf(key, allowed)) continue;
     YamlNode at_key;
-    at_key.place = node.keys[i].place;
+    at_key.location = node.keys[i].location;
     const std::string_view nearest = Nearest(key, std::span(allowed.begin(), allowed.size()));
     std::string what = "unknown key";
     if (nearest.empty()) {
@@ -301,7 +301,7 @@ Result<void> ReadAccountParties(const YamlNode& node, std::string_view where, Co
     const std::string path = "accountParties." + account;
     if (!IsAccountNumber(account)) {
       YamlNode at_key;
-      at_key.place = node.keys[i].place;
+      at_key.location = node.keys[i].location;
       return reader.Fail(at_key, path, "must be the 12 digits of an AWS account, in quotes");
     }
     TRUCE_ASSIGN_OR_RETURN(const auto names, reader.Texts(node.children[i], path));

@@ -54,7 +54,7 @@ class Composer final {
 
   // The node whose first event is the present one.
   Result<YamlNode> Node(int depth) {
-    const int line = events_.Place().line;
+    const int line = events_.Location().line;
     if (depth > rules_.depth_max) {
       return events_.Fail(line,
                           "nested deeper than " + std::to_string(rules_.depth_max) + " levels");
@@ -64,7 +64,7 @@ class Composer final {
     if (events_.kind() == YamlEvents::Kind::kAlias) return Alias();
     const std::string anchor(events_.anchor());
     YamlNode node;
-    node.place = events_.Place();
+    node.location = events_.Location();
     switch (events_.kind()) {
       case YamlEvents::Kind::kScalar: {
         TRUCE_RETURN_IF_ERROR(ReadScalar(node));
@@ -114,7 +114,7 @@ class Composer final {
   // Of plain YAML: that the present event is nothing more.
   Result<void> CheckPlain() const {
     if (!rules_.is_plain) return {};
-    const int line = events_.Place().line;
+    const int line = events_.Location().line;
     if (events_.kind() == YamlEvents::Kind::kAlias || !events_.anchor().empty()) {
       return events_.Fail(line, kNoAliases);
     }
@@ -133,7 +133,7 @@ class Composer final {
   }
 
   Result<YamlNode> Alias() {
-    const int line = events_.Place().line;
+    const int line = events_.Location().line;
     const auto found = anchors_.find(events_.anchor());
     if (found == anchors_.end()) {
       return events_.Fail(line, "the alias '*" + std::string(events_.anchor()) +
@@ -150,7 +150,7 @@ class Composer final {
     if (tag.empty()) return {};
     constexpr std::string_view kPrefix = "tag:yaml.org,2002:";
     if (tag == "tag:yaml.org,2002:binary") {
-      return events_.Fail(node.place.line, "the tag '!!binary' is not supported");
+      return events_.Fail(node.location.line, "the tag '!!binary' is not supported");
     }
     const bool is_text =
         !tag.starts_with(kPrefix) || tag.ends_with(":str") || tag.ends_with(":timestamp");
@@ -178,7 +178,7 @@ class Composer final {
       const bool merges = events_.plain() && events_.scalar() == "<<";
       TRUCE_ASSIGN_OR_RETURN(YamlKey key, Key());
       TRUCE_RETURN_IF_ERROR(events_.Next());
-      const int line = events_.Place().line;
+      const int line = events_.Location().line;
       TRUCE_ASSIGN_OR_RETURN(YamlNode child, Node(depth + 1));
       if (merges) {
         TRUCE_RETURN_IF_ERROR(Merge(std::move(child), line, index, node));
@@ -223,7 +223,7 @@ class Composer final {
   }
 
   Result<YamlKey> Key() {
-    const YamlPlace place = events_.Place();
+    const YamlLocation location = events_.Location();
     const bool is_word = events_.kind() == YamlEvents::Kind::kScalar;
     if (is_word || events_.kind() == YamlEvents::Kind::kAlias) TRUCE_RETURN_IF_ERROR(CheckPlain());
     YamlNode node;
@@ -237,26 +237,26 @@ class Composer final {
                            events_.kind() != YamlEvents::Kind::kSequenceStart &&
                            events_.kind() != YamlEvents::Kind::kMappingStart;
     if (!is_scalar) {
-      return events_.Fail(place.line, "a key must be a single word, not a list or mapping");
+      return events_.Fail(location.line, "a key must be a single word, not a list or mapping");
     }
     if (rules_.is_plain && node.scalar == "<<" && events_.plain()) {
-      return events_.Fail(place.line, "merge keys ('<<') are not supported; write the keys out");
+      return events_.Fail(location.line, "merge keys ('<<') are not supported; write the keys out");
     }
     // Keys stand in messages, which are one line.
     if (HasControl(node.scalar) || node.scalar.size() > rules_.key_bytes_max) {
       return events_.Fail(
-          place.line,
+          location.line,
           "a key must be at most " + std::to_string(rules_.key_bytes_max) + " bytes on one line");
     }
-    TRUCE_RETURN_IF_ERROR(Count(0, node.scalar.size(), place.line));
-    return YamlKey{std::move(node.scalar), place};
+    TRUCE_RETURN_IF_ERROR(Count(0, node.scalar.size(), location.line));
+    return YamlKey{std::move(node.scalar), location};
   }
 
   Error Duplicate(const YamlKey& first, const YamlKey& second) const {
-    return events_.Fail(second.place.line,
+    return events_.Fail(second.location.line,
                         "the key '" + second.text +
                             "' stands here a second time; the first is on line " +
-                            std::to_string(first.place.line));
+                            std::to_string(first.location.line));
   }
 
   YamlEvents& events_;
@@ -306,7 +306,7 @@ Result<YamlNode> ParseYaml(std::string_view text, std::string_view name) {
   TRUCE_RETURN_IF_ERROR(reader.Next());  // document end
   TRUCE_RETURN_IF_ERROR(reader.Next());
   if (reader.kind() != YamlEvents::Kind::kStreamEnd) {
-    return reader.Fail(reader.Place().line, "a second document ('---') is not read; keep one");
+    return reader.Fail(reader.Location().line, "a second document ('---') is not read; keep one");
   }
   const bool is_blank = root.kind == YamlNode::Kind::kScalar && !root.quoted && root.scalar.empty();
   return is_blank ? empty : root;

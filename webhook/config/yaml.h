@@ -11,7 +11,7 @@
 namespace truce {
 
 // Where something stands in a file. Lines and columns count from 1; 0 = not from a file.
-struct YamlPlace {
+struct YamlLocation {
   int line = 0;
   int column = 0;
 };
@@ -19,7 +19,7 @@ struct YamlPlace {
 // A key of a mapping.
 struct YamlKey {
   std::string text;
-  YamlPlace place;
+  YamlLocation location;
 };
 
 // One node. A value; external synchronization.
@@ -27,7 +27,7 @@ struct YamlNode {
   enum class Kind { kScalar, kSequence, kMapping };
 
   Kind kind = Kind::kScalar;
-  YamlPlace place;
+  YamlLocation location;
   std::string scalar;         // kScalar
   bool quoted = false;        // kScalar: in quotes or a block, so it is text whatever it looks like
   std::vector<YamlKey> keys;  // kMapping: keys[i] names children[i]

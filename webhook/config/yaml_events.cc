@@ -101,7 +101,7 @@ YamlEvents::Kind YamlEvents::kind() const {
   return Kind::kStreamEnd;
 }
 
-YamlPlace YamlEvents::Place() const {
+YamlLocation YamlEvents::Location() const {
   return {static_cast<int>(impl_->event.start_mark.line) + 1,
           static_cast<int>(impl_->event.start_mark.column) + 1};
 }

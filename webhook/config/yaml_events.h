@@ -46,7 +46,7 @@ class YamlEvents final {
   Result<void> Next();
 
   Kind kind() const;
-  YamlPlace Place() const;
+  YamlLocation Location() const;
   // Of the present event, until the next one; empty where it has none.
   std::string_view scalar() const;
   bool plain() const;  // a scalar without quotes or block

@@ -39,7 +39,8 @@ class Reader {
   Result<std::optional<std::string>> Text(const YamlNode& mapping, std::string_view key) const {
     const YamlNode* node = mapping.Find(key);
     if (IsUnset(node)) return std::optional<std::string>();
-    if (node->kind != YamlNode::Kind::kScalar) return Fail(node->place.line, key, "must be text");
+    if (node->kind != YamlNode::Kind::kScalar)
+      return Fail(node->location.line, key, "must be text");
     return std::optional<std::string>(node->scalar);
   }
 
@@ -50,7 +51,7 @@ class Reader {
       if (node->scalar == "true") return true;
       if (node->scalar == "false") return false;
     }
-    return Fail(node->place.line, key, "must be true or false");
+    return Fail(node->location.line, key, "must be true or false");
   }
 
   // Member `key` when it is a mapping; null when it is not set.
@@ -58,7 +59,7 @@ class Reader {
     const YamlNode* node = parent.Find(key);
     if (IsUnset(node)) return static_cast<const YamlNode*>(nullptr);
     if (node->kind != YamlNode::Kind::kMapping) {
-      return Fail(node->place.line, key, "must be a mapping");
+      return Fail(node->location.line, key, "must be a mapping");
     }
     return node;
   }
@@ -68,22 +69,22 @@ class Reader {
                                 std::string_view inner) const {
     const YamlNode* entries = root.Find(list);
     if (!IsUnset(entries) && entries->kind != YamlNode::Kind::kSequence) {
-      return Fail(entries->place.line, list, "must be a list");
+      return Fail(entries->location.line, list, "must be a list");
     }
     const std::string quoted = std::string(inner) + " '" + std::string(name) + "'";
     if (IsUnset(entries)) return Fail(1, list, "no " + quoted);
     for (const YamlNode& entry : entries->children) {
       if (entry.kind != YamlNode::Kind::kMapping) {
-        return Fail(entry.place.line, list, "each entry must be a mapping with a name");
+        return Fail(entry.location.line, list, "each entry must be a mapping with a name");
       }
       TRUCE_ASSIGN_OR_RETURN(const std::optional<std::string> own, Text(entry, "name"));
-      if (!own) return Fail(entry.place.line, list, "an entry without name");
+      if (!own) return Fail(entry.location.line, list, "an entry without name");
       if (*own != name) continue;
       TRUCE_ASSIGN_OR_RETURN(const YamlNode* found, Mapping(entry, inner));
-      if (found == nullptr) return Fail(entry.place.line, inner, quoted + " is empty");
+      if (found == nullptr) return Fail(entry.location.line, inner, quoted + " is empty");
       return found;
     }
-    return Fail(entries->place.line, list, "no " + quoted);
+    return Fail(entries->location.line, list, "no " + quoted);
   }
 
   // Member `key`-data (base64) or `key` (a file); the data win, as in kubectl.
@@ -93,7 +94,7 @@ class Reader {
     TRUCE_ASSIGN_OR_RETURN(const std::optional<std::string> data, Text(mapping, data_key));
     if (data) {
       std::optional<std::string> decoded = DecodeBase64(*data);
-      if (!decoded) return Fail(mapping.Find(data_key)->place.line, data_key, "is not base64");
+      if (!decoded) return Fail(mapping.Find(data_key)->location.line, data_key, "is not base64");
       source.text = std::move(*decoded);
       return source;
     }
@@ -115,7 +116,7 @@ Result<void> RefuseKeys(const Reader& reader, const YamlNode& mapping,
                         std::initializer_list<std::pair<std::string_view, std::string_view>> keys) {
   for (const auto& [key, why] : keys) {
     const YamlNode* node = mapping.Find(key);
-    if (!IsUnset(node)) return reader.Fail(node->place.line, key, why);
+    if (!IsUnset(node)) return reader.Fail(node->location.line, key, why);
   }
   return {};
 }
@@ -126,10 +127,10 @@ Result<void> ReadCluster(const Reader& reader, const YamlNode& cluster, ServerSe
                                      "proxies are not supported; give an address that is "
                                      "reached directly"}}));
   TRUCE_ASSIGN_OR_RETURN(const std::optional<std::string> server, reader.Text(cluster, "server"));
-  if (!server) return reader.Fail(cluster.place.line, "server", "is missing");
+  if (!server) return reader.Fail(cluster.location.line, "server", "is missing");
   Result<ServerAddress> address = ParseServerAddress(*server);
   if (!address.ok()) {
-    return reader.Fail(cluster.Find("server")->place.line, "server", address.error().message);
+    return reader.Fail(cluster.Find("server")->location.line, "server", address.error().message);
   }
   settings.address = std::move(address).value();
   TRUCE_ASSIGN_OR_RETURN(settings.authority, reader.Pem(cluster, "certificate-authority"));
@@ -138,7 +139,7 @@ Result<void> ReadCluster(const Reader& reader, const YamlNode& cluster, ServerSe
   settings.tls_server_name = name.value_or("");
   TRUCE_ASSIGN_OR_RETURN(const bool skip, reader.Flag(cluster, "insecure-skip-tls-verify"));
   if (skip && settings.authority.given()) {
-    return reader.Fail(cluster.Find("insecure-skip-tls-verify")->place.line,
+    return reader.Fail(cluster.Find("insecure-skip-tls-verify")->location.line,
                        "insecure-skip-tls-verify",
                        "true together with a certificate authority; remove one of them");
   }
@@ -149,11 +150,11 @@ Result<void> ReadCluster(const Reader& reader, const YamlNode& cluster, ServerSe
 Result<void> ReadExecLists(const Reader& reader, const YamlNode& exec, ExecSettings& settings) {
   if (const YamlNode* arguments = exec.Find("args"); !IsUnset(arguments)) {
     if (arguments->kind != YamlNode::Kind::kSequence) {
-      return reader.Fail(arguments->place.line, "args", "must be a list");
+      return reader.Fail(arguments->location.line, "args", "must be a list");
     }
     for (const YamlNode& argument : arguments->children) {
       if (argument.kind != YamlNode::Kind::kScalar) {
-        return reader.Fail(argument.place.line, "args", "each one must be text");
+        return reader.Fail(argument.location.line, "args", "each one must be text");
       }
       settings.arguments.push_back(argument.scalar);
     }
@@ -161,16 +162,16 @@ Result<void> ReadExecLists(const Reader& reader, const YamlNode& exec, ExecSetti
   const YamlNode* variables = exec.Find("env");
   if (IsUnset(variables)) return {};
   if (variables->kind != YamlNode::Kind::kSequence) {
-    return reader.Fail(variables->place.line, "env", "must be a list");
+    return reader.Fail(variables->location.line, "env", "must be a list");
   }
   for (const YamlNode& variable : variables->children) {
     if (variable.kind != YamlNode::Kind::kMapping) {
-      return reader.Fail(variable.place.line, "env", "each one must have name and value");
+      return reader.Fail(variable.location.line, "env", "each one must have name and value");
     }
     TRUCE_ASSIGN_OR_RETURN(const std::optional<std::string> name, reader.Text(variable, "name"));
     TRUCE_ASSIGN_OR_RETURN(const std::optional<std::string> value, reader.Text(variable, "value"));
     if (!name || name->find('=') != std::string::npos) {
-      return reader.Fail(variable.place.line, "env", "each one must have a valid name");
+      return reader.Fail(variable.location.line, "env", "each one must have a valid name");
     }
     settings.environment.emplace_back(*name, value.value_or(""));
   }
@@ -183,11 +184,11 @@ Result<ExecSettings> ReadExec(const Reader& reader, const YamlNode& exec) {
   settings.api_version = version.value_or("");
   if (settings.api_version != kExecV1 && settings.api_version != kExecV1Beta1) {
     const YamlNode* node = exec.Find("apiVersion");
-    return reader.Fail(node == nullptr ? exec.place.line : node->place.line, "apiVersion",
+    return reader.Fail(node == nullptr ? exec.location.line : node->location.line, "apiVersion",
                        "of an exec plugin must be " + std::string(kExecV1) + " or v1beta1");
   }
   TRUCE_ASSIGN_OR_RETURN(const std::optional<std::string> command, reader.Text(exec, "command"));
-  if (!command) return reader.Fail(exec.place.line, "command", "is missing");
+  if (!command) return reader.Fail(exec.location.line, "command", "is missing");
   // As kubectl: a path is relative to the kubeconfig, a bare name is looked for in PATH.
   const bool is_path = command->find('/') != std::string::npos;
   settings.command = is_path ? reader.Resolve(*command) : std::filesystem::path(*command);
@@ -198,7 +199,7 @@ Result<ExecSettings> ReadExec(const Reader& reader, const YamlNode& exec) {
   TRUCE_ASSIGN_OR_RETURN(const std::optional<std::string> mode,
                          reader.Text(exec, "interactiveMode"));
   if (mode == "Always") {
-    return reader.Fail(exec.Find("interactiveMode")->place.line, "interactiveMode",
+    return reader.Fail(exec.Find("interactiveMode")->location.line, "interactiveMode",
                        "'Always': nobody sits at Truce's terminal");
   }
   return settings;
@@ -217,7 +218,8 @@ Result<void> ReadUser(const Reader& reader, const YamlNode& user, UserSettings& 
   TRUCE_ASSIGN_OR_RETURN(settings.certificate, reader.Pem(user, "client-certificate"));
   TRUCE_ASSIGN_OR_RETURN(settings.key, reader.Pem(user, "client-key"));
   if (settings.certificate.given() != settings.key.given()) {
-    return reader.Fail(user.place.line, settings.key.given() ? "client-certificate" : "client-key",
+    return reader.Fail(user.location.line,
+                       settings.key.given() ? "client-certificate" : "client-key",
                        "is missing: a certificate and its key come together");
   }
   // The file wins over the text, as in kubectl: it is the one that is renewed.
@@ -271,7 +273,7 @@ Result<ServerSettings> ReadKubeConfig(const std::filesystem::path& file, std::st
   ServerSettings settings;
   settings.origin = "context '" + name + "' of " + file.string();
   TRUCE_ASSIGN_OR_RETURN(const std::optional<std::string> cluster, reader.Text(*chosen, "cluster"));
-  if (!cluster) return reader.Fail(chosen->place.line, "cluster", "is missing");
+  if (!cluster) return reader.Fail(chosen->location.line, "cluster", "is missing");
   TRUCE_ASSIGN_OR_RETURN(const YamlNode* server,
                          reader.Named(root, "clusters", *cluster, "cluster"));
   TRUCE_RETURN_IF_ERROR(ReadCluster(reader, *server, settings));

@@ -1,6 +1,6 @@
 // Where in a document the name stands that declares a resource.
-#ifndef TRUCE_WEBHOOK_CHECK_PLACES_H_
-#define TRUCE_WEBHOOK_CHECK_PLACES_H_
+#ifndef TRUCE_WEBHOOK_CHECK_LOCATIONS_H_
+#define TRUCE_WEBHOOK_CHECK_LOCATIONS_H_
 
 #include <cstddef>
 #include <string_view>
@@ -24,4 +24,4 @@ const YamlNode* FindText(const YamlNode& root, std::string_view text, std::size_
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_CHECK_PLACES_H_
+#endif  // TRUCE_WEBHOOK_CHECK_LOCATIONS_H_

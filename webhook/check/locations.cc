@@ -1,4 +1,4 @@
-#include "webhook/check/places.h"
+#include "webhook/check/locations.h"
 
 #include <string>
 #include <vector>
