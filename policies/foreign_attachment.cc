@@ -17,7 +17,6 @@
 #include "policies/question.h"
 #include "policies/rule_case.h"
 #include "policies/sharing_rules.h"
-#include "registry/ownership/facts.h"
 #include "registry/ownership/names.h"
 #include "registry/ownership/rows.h"
 
@@ -85,21 +84,9 @@ std::vector<Finding> JudgeAttachments(const RuleCase& c) {
     const TypeSpec* type = c.policy->catalogue->FindType(resource.identity.type);
     if (type == nullptr || !type->attachment) continue;
     const std::optional<Owner> holder = ParentOwner(resource, *type, c);
-    // Agreements are read only where they can matter.
     if (!holder || !IsOfOthers(*holder, c)) continue;
-    const std::vector<Agreement> agreements = c.facts->AgreementsOf(holder->key);
-    auto finding = ForeignAttachment(
-        {.use = &resource,
-         .holder = &*holder,
-         .party = PartyOf(*c.root),
-         .parties = &c.policy->parties,
-         .agreements = agreements,
-         .existed = WroteBefore(resource, *type, c) || IsOnRecord(c, resource.key),
-         .now = c.now},
-        WordingOf(c));
-    if (!finding) continue;
-    Keep(c, *std::move(finding),
-         {.type = resource.identity.type, .name = holder->name, .sure = resource.sure}, out);
+    const bool existed = WroteBefore(resource, *type, c) || IsOnRecord(c, resource.key);
+    KeepUse(c, {.use = &resource, .holder = &*holder, .existed = existed}, &ForeignAttachment, out);
   }
   return out;
 }

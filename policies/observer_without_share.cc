@@ -11,7 +11,6 @@
 #include "policies/rule_case.h"
 #include "policies/sharing_rules.h"
 #include "registry/ownership/agreements.h"
-#include "registry/ownership/facts.h"
 #include "registry/ownership/grant.h"
 #include "registry/ownership/names.h"
 #include "registry/ownership/rows.h"
@@ -32,20 +31,10 @@ std::vector<Finding> JudgeObservers(const RuleCase& c) {
     if (resource.intent != Intent::kObserves || resource.key.empty()) continue;
     const std::optional<Owner> holder = OwnerByNames(resource, *c.facts);
     if (!holder || !IsOfOthers(*holder, c)) continue;
-    const std::vector<Agreement> agreements = c.facts->AgreementsOf(holder->key);
     const bool existed =
         c.old_object != nullptr && Declares(*c.old_object, resource.key) != nullptr;
-    auto finding = ObserverWithoutShare({.use = &resource,
-                                         .holder = &*holder,
-                                         .party = PartyOf(*c.root),
-                                         .parties = &c.policy->parties,
-                                         .agreements = agreements,
-                                         .existed = existed,
-                                         .now = c.now},
-                                        WordingOf(c));
-    if (!finding) continue;
-    Keep(c, *std::move(finding),
-         {.type = resource.identity.type, .name = holder->name, .sure = resource.sure}, out);
+    KeepUse(c, {.use = &resource, .holder = &*holder, .existed = existed}, &ObserverWithoutShare,
+            out);
   }
   return out;
 }

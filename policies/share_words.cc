@@ -1,10 +1,12 @@
 #include <string>
+#include <utility>
 
 #include "policies/people.h"
 #include "policies/policy.h"
 #include "policies/rule_case.h"
 #include "policies/sharing_rules.h"
 #include "registry/ownership/agreements.h"
+#include "registry/ownership/facts.h"
 #include "registry/ownership/rows.h"
 
 namespace truce {
@@ -36,6 +38,21 @@ void AddLink(const Owner& owner, const Wording& wording, Finding& finding) {
 
 bool IsOfOthers(const Owner& holder, const RuleCase& c) {
   return holder.root != *c.root && !OneParty(holder.party, PartyOf(*c.root), c.policy->parties);
+}
+
+void KeepUse(const RuleCase& c, UseFacts use,
+             std::optional<Finding> (*rule)(const UseFacts&, const Wording&),
+             std::vector<Finding>& out) {
+  const std::vector<Agreement> agreements = c.facts->AgreementsOf(use.holder->key);
+  use.party = PartyOf(*c.root);
+  use.parties = &c.policy->parties;
+  use.agreements = agreements;
+  use.now = c.now;
+  std::optional<Finding> finding = rule(use, WordingOf(c));
+  if (!finding) return;
+  const DeclaredResource& resource = *use.use;
+  Keep(c, *std::move(finding),
+       {.type = resource.identity.type, .name = use.holder->name, .sure = resource.sure}, out);
 }
 
 Standing StandingOf(const UseFacts& facts, ShareLevel level) {

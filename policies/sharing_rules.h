@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "policies/finding.h"
 #include "policies/rules.h"
@@ -54,6 +55,11 @@ Finding ShareEnds(Rule rule, const UseFacts& facts, bool ended, const Wording& w
 
 // Whether `holder` is another party than that of the root in `c`, and another root.
 bool IsOfOthers(const Owner& holder, const RuleCase& c);
+// Keeps what `rule` finds about `use`, of which `c` tells all but the use, its holder and whether
+// it existed.
+void KeepUse(const RuleCase& c, UseFacts use,
+             std::optional<Finding> (*rule)(const UseFacts&, const Wording&),
+             std::vector<Finding>& out);
 
 // Rule foreign-attachment. Nothing when the attachment's party may attach. A share that ends within
 // kShareNotice warns. One that has ended refuses new attachments and warns those that existed;
