@@ -145,6 +145,14 @@ AppliedMode Configured(const ModeRules& rules, const ModeSubject& subject, Times
   return out;
 }
 
+// The override in force that names `subject`; null when there is none.
+const Override* OverrideFor(const ModeRules& rules, const ModeSubject& subject, Timestamp now) {
+  for (const Override& rule : rules.overrides) {
+    if (now < rule.until && Names(rule, subject)) return &rule;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 bool IsOptIn(Rule rule) { return RuleList()[static_cast<std::size_t>(rule)].opt_in; }
@@ -153,18 +161,7 @@ bool IsConfigured(const ModeRules& rules, Rule rule) {
   return !rules.rules[static_cast<std::size_t>(rule)].empty();
 }
 
-const Override* OverrideFor(const ModeRules& rules, const ModeSubject& subject, Timestamp now) {
-  for (const Override& rule : rules.overrides) {
-    if (now < rule.until && Names(rule, subject)) return &rule;
-  }
-  return nullptr;
-}
-
-Mode ModeFor(const ModeRules& rules, const ModeSubject& subject, Timestamp now) {
-  return Apply(rules, subject, now).mode;
-}
-
-AppliedMode Apply(const ModeRules& rules, const ModeSubject& subject, Timestamp now) {
+AppliedMode ModeFor(const ModeRules& rules, const ModeSubject& subject, Timestamp now) {
   AppliedMode out = Configured(rules, subject, now);
   if (out.mode <= Mode::kAudit || rules.overrides.empty()) return out;
   out.overridden = OverrideFor(rules, subject, now);

@@ -130,17 +130,11 @@ bool IsOptIn(Rule rule);
 // Whether configuration names it.
 bool IsConfigured(const ModeRules& rules, Rule rule);
 
-// The override in force at `now` that names `subject`; null when there is none. The first listed
-// wins.
-const Override* OverrideFor(const ModeRules& rules, const ModeSubject& subject, Timestamp now);
-
-// The mode for `subject` at `now`. An override or exemption never makes a mode stricter; an entry
-// or exemption by labels or service never makes one laxer, unless it names a namespace too or
+// The mode for `subject` at `now`, and why. An override or exemption never makes a mode stricter; an
+// entry or exemption by labels or service never makes one laxer, unless it names a namespace too or
 // configuration binds the service to the request's namespace. A mark is enforced whatever the mode
-// of the rule; only exemptions and overrides are above it.
-Mode ModeFor(const ModeRules& rules, const ModeSubject& subject, Timestamp now);
-// The same with its reasons, for people.
-AppliedMode Apply(const ModeRules& rules, const ModeSubject& subject, Timestamp now);
+// of the rule; only exemptions and overrides are above it. Of overrides the first listed wins.
+AppliedMode ModeFor(const ModeRules& rules, const ModeSubject& subject, Timestamp now);
 
 // True when `text` as a whole matches `pattern`, in which '*' is any run of characters. Time grows
 // with the product of both lengths at most.

@@ -99,7 +99,7 @@ AppliedMode ModeIn(const RuleCase& c, Rule rule, const ModeTopic& topic) {
                       .bound_service = BoundService(c),
                       .marked = topic.marked};
   if (c.evidence != nullptr) subject.labels = c.evidence->labels;
-  return Apply(c.policy->modes, subject, c.now);
+  return ModeFor(c.policy->modes, subject, c.now);
 }
 
 Mode StrictestMode(const RuleCase& c) {

@@ -60,18 +60,18 @@ TEST(ModeForTest, FollowsItsRules) {
                               .resource_name = "b",
                               .object = &kObject,
                               .root = &kRoot};
-    EXPECT_EQ(ModeFor(row.rules, subject, kNow), row.mode) << row.reason;
+    EXPECT_EQ(ModeFor(row.rules, subject, kNow).mode, row.mode) << row.reason;
   }
 }
 
 // History 14: an override for a resource's name matches no object's name.
-TEST(OverrideForTest, NamesByNameObjectNamespaceOrGroupUntilItsEnd) {
+TEST(OverrideTest, NamesByNameObjectNamespaceOrGroupUntilItsEnd) {
   const ModeSubject subject{
       .type = "s3/Bucket", .resource_name = "prod", .object = &kObject, .root = &kRoot};
   const auto names = [&](Override rule, Timestamp now = kNow) {
     if (rule.until == Timestamp{}) rule.until = kNow + std::chrono::hours(1);
     const ModeRules rules{.overrides = {rule}};
-    return OverrideFor(rules, subject, now) != nullptr;
+    return ModeFor(rules, subject, now).overridden != nullptr;
   };
   EXPECT_TRUE(names({.name = "prod"}));
   EXPECT_FALSE(names({.name = "files"})) << "so is its object called";
@@ -90,13 +90,13 @@ TEST(OverrideForTest, NamesByNameObjectNamespaceOrGroupUntilItsEnd) {
   EXPECT_FALSE(names({.name = "prod", .until = kNow}));
 }
 
-TEST(OverrideForTest, AClusterScopedObjectIsInNoNamespace) {
+TEST(OverrideTest, AClusterScopedObjectIsInNoNamespace) {
   Slot object = kObject;
   object.ns.clear();
   const ModeSubject subject{.type = "s3/Bucket", .object = &object};
   const ModeRules rules{
       .overrides = {{.ns = "", .group = "", .until = kNow + std::chrono::hours(1)}}};
-  EXPECT_EQ(OverrideFor(rules, subject, kNow), nullptr);
+  EXPECT_EQ(ModeFor(rules, subject, kNow).overridden, nullptr);
 }
 
 }  // namespace policies_mode_test

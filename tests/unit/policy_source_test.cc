@@ -185,7 +185,7 @@ TEST_F(PolicySourceTest, ExplanationsNameTheObject) {
   source_.Take(std::vector{Policy("a", 1, 1, std::string(kOn))});
   const Slot slot{"local", "s3.aws.upbound.io", "Bucket", "", "x"};
   const ModeSubject subject{.rule = Rule::kNamingConvention, .type = "s3/Bucket", .object = &slot};
-  const AppliedMode applied = Apply(in_force_->policy->modes, subject, SystemClock().Now());
+  const AppliedMode applied = ModeFor(in_force_->policy->modes, subject, SystemClock().Now());
   EXPECT_EQ(applied.mode, Mode::kEnforce);
   EXPECT_EQ(applied.origin, "NamingPolicy a");
 }
