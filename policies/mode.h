@@ -130,10 +130,10 @@ bool IsOptIn(Rule rule);
 // Whether configuration names it.
 bool IsConfigured(const ModeRules& rules, Rule rule);
 
-// The mode for `subject` at `now`, and why. An override or exemption never makes a mode stricter; an
-// entry or exemption by labels or service never makes one laxer, unless it names a namespace too or
-// configuration binds the service to the request's namespace. A mark is enforced whatever the mode
-// of the rule; only exemptions and overrides are above it. Of overrides the first listed wins.
+// The mode for `subject` at `now`, and why. An override or exemption never makes a mode stricter;
+// an entry or exemption by labels or service never makes one laxer, unless it names a namespace too
+// or configuration binds the service to the request's namespace. A mark is enforced whatever the
+// mode of the rule; only exemptions and overrides are above it. Of overrides the first listed wins.
 AppliedMode ModeFor(const ModeRules& rules, const ModeSubject& subject, Timestamp now);
 
 // True when `text` as a whole matches `pattern`, in which '*' is any run of characters. Time grows
