@@ -1,6 +1,6 @@
 // Ends of what lies in an account: whether the ProviderConfig was the same all along (E8).
 #include "tests/support/watcher_fixture.h"
-#include "webhook/watch/config_history.h"
+#include "webhook/watch/history.h"
 
 namespace truce::testing {
 namespace watcher_ends_test {

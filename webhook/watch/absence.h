@@ -16,7 +16,7 @@
 #include "registry/identity/values.h"
 #include "registry/ownership/brake.h"
 #include "webhook/watch/asks.h"
-#include "webhook/watch/kind_history.h"
+#include "webhook/watch/history.h"
 #include "webhook/watch/reconcile_store.h"
 
 namespace truce {

@@ -15,7 +15,7 @@
 #include "registry/base/result.h"
 #include "webhook/kube/backoff.h"
 #include "webhook/watch/asks.h"
-#include "webhook/watch/config_history.h"
+#include "webhook/watch/history.h"
 #include "webhook/watch/reconcile_store.h"
 #include "webhook/watch/sights.h"
 #include "webhook/wire/json_reader.h"

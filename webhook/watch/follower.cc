@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "webhook/watch/config_history.h"
+#include "webhook/watch/history.h"
 
 namespace truce {
 namespace {

@@ -14,7 +14,7 @@
 #include "registry/ownership/terms.h"
 #include "webhook/watch/absence.h"
 #include "webhook/watch/asks.h"
-#include "webhook/watch/kind_history.h"
+#include "webhook/watch/history.h"
 #include "webhook/watch/reconcile_store.h"
 #include "webhook/watch/sights.h"
 

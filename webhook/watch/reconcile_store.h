@@ -18,8 +18,8 @@
 #include "registry/base/result.h"
 #include "registry/identity/identity.h"
 #include "registry/ownership/terms.h"
-#include "webhook/watch/config_history.h"
 #include "webhook/watch/doubts.h"
+#include "webhook/watch/history.h"
 #include "webhook/watch/sighting.h"
 
 namespace truce {

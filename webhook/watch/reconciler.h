@@ -19,7 +19,7 @@
 #include "webhook/watch/absence.h"
 #include "webhook/watch/asks.h"
 #include "webhook/watch/ends.h"
-#include "webhook/watch/kind_history.h"
+#include "webhook/watch/history.h"
 #include "webhook/watch/proofs.h"
 #include "webhook/watch/reconcile_store.h"
 #include "webhook/watch/sights.h"

@@ -19,11 +19,10 @@
 
 #include "webhook/kube/backoff.h"
 #include "webhook/kube/cluster_api.h"
-#include "webhook/watch/account_pass.h"
 #include "webhook/watch/accounts.h"
-#include "webhook/watch/config_history.h"
 #include "webhook/watch/doubts.h"
 #include "webhook/watch/follower.h"
+#include "webhook/watch/history.h"
 #include "webhook/watch/reconciler.h"
 #include "webhook/watch/unmapped.h"
 

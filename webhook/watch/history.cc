@@ -1,4 +1,4 @@
-#include "webhook/watch/config_history.h"
+#include "webhook/watch/history.h"
 
 #include <charconv>
 #include <utility>
