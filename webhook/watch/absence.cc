@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <memory>
 #include <utility>
 
 #include "registry/base/text.h"
@@ -66,8 +65,8 @@ void Absence::DoubtKind(const GroupKind& kind) {
   if (DoubtBoard* doubts = store_.ports().doubts) doubts->DoubtKind(kind, FrozenFor(kind));
 }
 
-Result<void> Absence::MarkUids(std::vector<Uid> uids) {
-  return store_.WriteEach(std::move(uids), kSightingsAtOnce,
+Result<void> Absence::MarkUids(const std::vector<Uid>& uids) {
+  return store_.WriteEach(uids, kSightingsAtOnce,
                           [](const Uid& uid, Ledger& ledger) { OutOfSight(uid, ledger); });
 }
 
@@ -75,7 +74,7 @@ Result<void> Absence::MarkUids(std::vector<Uid> uids) {
 // of a resource, which claims still declare, says nothing any more (E1).
 Result<void> Absence::VoidGone(const KindHistory& kind) {
   const GroupKind name = kind.followed.group_kind();
-  const KindEntry* entry = store_.rules()->catalogue->FindKind(name.group, name.kind);
+  const KindEntry* entry = store_.rules().catalogue->FindKind(name.group, name.kind);
   if (kind.followed.role != Role::kManaged || entry == nullptr) return {};
   // Types may share a space of names: a key does not tell of which one it is.
   std::string prefix;
@@ -96,13 +95,12 @@ Result<void> Absence::VoidGone(const KindHistory& kind) {
       if (more) after = page.back();
     }
   }));
-  return store_.WriteEach(std::move(gone), kSightingsAtOnce,
-                          [](const KeyText& key, Ledger& ledger) {
-                            auto owner = ledger.OwnerOf(key);
-                            if (!owner || owner->real) return;
-                            owner->real = true;
-                            ledger.PutOwner(*std::move(owner));
-                          });
+  return store_.WriteEach(gone, kSightingsAtOnce, [](const KeyText& key, Ledger& ledger) {
+    auto owner = ledger.OwnerOf(key);
+    if (!owner || owner->real) return;
+    owner->real = true;
+    ledger.PutOwner(*std::move(owner));
+  });
 }
 
 Result<void> Absence::MarkGap(KindHistory& kind) {
@@ -113,7 +111,7 @@ Result<void> Absence::MarkGap(KindHistory& kind) {
     ForEachObject(facts, AllOf(kind.followed.group_kind(), store_.cluster()),
                   [&](Object object) { uids.push_back(std::move(object.uid)); });
   }));
-  TRUCE_RETURN_IF_ERROR(MarkUids(std::move(uids)));
+  TRUCE_RETURN_IF_ERROR(MarkUids(uids));
   TRUCE_RETURN_IF_ERROR(VoidGone(kind));
   kind.marked = true;
   return {};
@@ -159,7 +157,7 @@ Result<void> Absence::Nominate(KindHistory& kind) {
     if (one.old_rows) unseen.push_back(one.object.uid);
     any_seen = any_seen || one.seen_rows;
   }
-  TRUCE_RETURN_IF_ERROR(MarkUids(std::move(unseen)));
+  TRUCE_RETURN_IF_ERROR(MarkUids(unseen));
   TRUCE_RETURN_IF_ERROR(VoidGone(kind));
   const GroupKind name = kind.followed.group_kind();
   asks_.Overtake(name);
@@ -205,7 +203,7 @@ void Absence::AddNomination(const KindHistory& kind, const Object& object, bool 
 bool Absence::IsStrange(const KindHistory& kind, const Object& object, const Facts& facts) const {
   if (kind.Find(object.uid) != nullptr || nominations_.contains(object.uid)) return false;
   const Timestamp now = store_.now();
-  const std::chrono::seconds ttl = store_.rules()->reservation_ttl;
+  const std::chrono::seconds ttl = store_.rules().reservation_ttl;
   const bool due = object.at + ttl <= now || object.at > now + ttl;
   return due && facts.RowsOfUid(object.uid).empty();
 }
@@ -274,24 +272,24 @@ Result<void> Absence::Release(const Uid& uid) {
   Nomination& nomination = found->second;
   if (!FrozenFor(GroupKindOf(nomination.slot)).empty()) return {};
   TRUCE_RETURN_IF_ERROR(CountSeenRows());
-  const auto verdict = std::make_shared<BrakeVerdict>(BrakeVerdict::kRelease);
+  BrakeVerdict verdict = BrakeVerdict::kRelease;
   const BrakeQuestion question{.cluster = store_.cluster(),
                                .seen_rows = seen_rows_,
                                .first_absent = nomination.first_absent,
                                .second_list = nomination.lists > 1,
                                .commanded = nomination.commanded};
-  TRUCE_RETURN_IF_ERROR(store_.Write([uid, question, verdict](Ledger& ledger) {
-    *verdict = BrakeVerdict::kRelease;
+  TRUCE_RETURN_IF_ERROR(store_.Write([&](Ledger& ledger) {
+    verdict = BrakeVerdict::kRelease;
     for (const Row& row : ledger.RowsOfUid(uid)) {
       if (row.id.state != RowState::kSeen) continue;
-      *verdict = AskBrake(question, ledger);
-      if (*verdict != BrakeVerdict::kRelease) return;
+      verdict = AskBrake(question, ledger);
+      if (verdict != BrakeVerdict::kRelease) return;
       Absent(row.id, ledger);
     }
     if (ledger.RowsOfUid(uid).empty()) ledger.DropObject(uid);
   }));
-  nomination.held_back = *verdict;
-  if (*verdict == BrakeVerdict::kRelease) {
+  nomination.held_back = verdict;
+  if (verdict == BrakeVerdict::kRelease) {
     const Slot slot = nomination.slot;  // the nomination ends
     Gone(uid, slot);
   } else {
@@ -315,7 +313,7 @@ Result<bool> Absence::EndUnread(const GroupKind& kind) {
   std::vector<Uid> uids;
   for (const Object& object : page.objects) uids.push_back(object.uid);
   TRUCE_RETURN_IF_ERROR(
-      store_.WriteEach(std::move(uids), kSightingsAtOnce, [](const Uid& uid, Ledger& ledger) {
+      store_.WriteEach(uids, kSightingsAtOnce, [](const Uid& uid, Ledger& ledger) {
         OutOfSight(uid, ledger);
         for (const Row& row : ledger.RowsOfUid(uid)) {
           EndRow(row.id, End::kUnproved, "its mapping rule is gone", ledger);
@@ -339,7 +337,7 @@ Result<std::size_t> Absence::ReleaseBrake(const std::optional<GroupKind>& kind,
     TRUCE_ASSIGN_OR_RETURN(const std::vector<Missing> missing, FindMissing(kinds_.at(name)));
     count += missing.size();
   }
-  TRUCE_RETURN_IF_ERROR(store_.Write([actor, reason, count](Ledger& ledger) {
+  TRUCE_RETURN_IF_ERROR(store_.Write([&](Ledger& ledger) {
     ledger.Audit({.action = AuditAction::kAdministered,
                   .cause = "brake released for " + std::to_string(count) + " objects: " + reason,
                   .actor = actor});

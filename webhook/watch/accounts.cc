@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <map>
-#include <memory>
 #include <set>
 #include <utility>
 #include <vector>
@@ -317,13 +316,11 @@ Result<void> AccountPass::Keep(Accounts accounts) {
 
 // One portion. Returns the last key that was looked at; empty: there are no more.
 Result<KeyText> AccountPass::Locate() {
-  const auto accounts = std::make_shared<AccountsByStandIn>();
+  AccountsByStandIn accounts;
   for (const auto& [config, account] : moving_) {
-    accounts->emplace(StandInFor(config, store_.cluster()), account);
+    accounts.emplace(StandInFor(config, store_.cluster()), account);
   }
-  const auto locate = [accounts](const KeyText& key, Ledger& ledger) {
-    LocateKey(key, *accounts, ledger);
-  };
+  const auto locate = [&](const KeyText& key, Ledger& ledger) { LocateKey(key, accounts, ledger); };
   std::vector<KeyText> concerned;
   KeyText last;
   TRUCE_RETURN_IF_ERROR(store_.Read([&](const AllFacts& facts) {
@@ -343,8 +340,7 @@ Result<KeyText> AccountPass::Locate() {
     }
     if (page.size() < kKeysPage) last = {};
   }));
-  const std::size_t all = concerned.size();
-  TRUCE_RETURN_IF_ERROR(store_.WriteEach(std::move(concerned), all, locate));
+  TRUCE_RETURN_IF_ERROR(store_.WriteEach(concerned, concerned.size(), locate));
   return last;
 }
 

@@ -55,7 +55,7 @@ Result<void> Proofs::AskForRows(const std::function<std::vector<Row>(const AllFa
 
 Result<void> Proofs::Collect() {
   const bool full = passes_++ % kFullPass == 0;
-  const std::chrono::seconds ttl = store_.rules()->reservation_ttl;
+  const std::chrono::seconds ttl = store_.rules().reservation_ttl;
   const Timestamp before =
       full ? Timestamp::max() : store_.now() - ttl + std::chrono::milliseconds{1};
   const auto find = [before](const PassFacts& facts) {
@@ -119,13 +119,12 @@ Result<void> Proofs::SettleLive(const KindHistory& kind, const Asks::Ask& ask) {
   const KindHistory::Version* known = kind.Find(read.uid);
   const bool older =
       known != nullptr && known->number && read.version && *read.version < *known->number;
-  TRUCE_RETURN_IF_ERROR(
-      store_.Write([sight, rows = ask.rows, older, rules = store_.rules()](Ledger& ledger) {
-        ObjectFacts object = sight.sighting->facts;
-        ResolveReferences(*rules->catalogue, ledger.facts(), object);
-        if (!older) truce::See(object, sight.out_of_sight, ledger);
-        ProveUnchanged(rows, {Proof::Answer::kLive, object}, ledger);
-      }));
+  TRUCE_RETURN_IF_ERROR(store_.Write([&](Ledger& ledger) {
+    ObjectFacts object = sight.sighting->facts;
+    ResolveReferences(*store_.rules().catalogue, ledger.facts(), object);
+    if (!older) truce::See(object, sight.out_of_sight, ledger);
+    ProveUnchanged(ask.rows, {Proof::Answer::kLive, object}, ledger);
+  }));
   if (!older) sights_.Applied(sight);
   for (const Uid& uid : ask.nominated) {
     // Another life stands in the slot: the nominated one is over.
@@ -136,8 +135,8 @@ Result<void> Proofs::SettleLive(const KindHistory& kind, const Asks::Ask& ask) {
 
 Result<void> Proofs::SettleGone(const Asks::Ask& ask) {
   if (!ask.rows.empty()) {
-    TRUCE_RETURN_IF_ERROR(store_.Write([rows = ask.rows](Ledger& ledger) {
-      ProveUnchanged(rows, {Proof::Answer::kGone, std::nullopt}, ledger);
+    TRUCE_RETURN_IF_ERROR(store_.Write([&](Ledger& ledger) {
+      ProveUnchanged(ask.rows, {Proof::Answer::kGone, std::nullopt}, ledger);
     }));
   }
   for (const Uid& uid : ask.nominated) TRUCE_RETURN_IF_ERROR(absence_.Release(uid));

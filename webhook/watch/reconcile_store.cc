@@ -14,7 +14,7 @@ ReconcileStore::ReconcileStore(ReconcilePorts ports, ReconcileRules rules)
 
 void ReconcileStore::SetRules(ReconcileRules rules) {
   TRUCE_ASSERT(rules.catalogue != nullptr);
-  rules_ = std::make_shared<const ReconcileRules>(std::move(rules));
+  rules_ = std::move(rules);
 }
 
 Result<void> ReconcileStore::Read(const std::function<void(const AllFacts&)>& read) const {
@@ -22,7 +22,7 @@ Result<void> ReconcileStore::Read(const std::function<void(const AllFacts&)>& re
 }
 
 Changes ReconcileStore::Outcome(const Facts& facts, const Change& change) const {
-  Ledger ledger(facts, now(), ports_.ids, rules_->parties);
+  Ledger ledger(facts, now(), ports_.ids, rules_.parties);
   change(ledger);
   return ledger.Take();
 }
@@ -42,7 +42,7 @@ Result<void> ReconcileStore::TryToWrite(const Change& change) {
 
 Result<void> ReconcileStore::Keep(const std::string& name, const std::string& value) {
   const std::string setting = name + "/" + cluster();
-  return Write([setting, value](Ledger& ledger) { ledger.PutSetting(setting, value); });
+  return Write([&](Ledger& ledger) { ledger.PutSetting(setting, value); });
 }
 
 Result<std::string> ReconcileStore::Kept(const std::string& name) const {

@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <iterator>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -68,9 +68,8 @@ class ReconcileStore final {
 
   // From the next decision on.
   void SetRules(ReconcileRules rules);
-  // Never null. Shared with decisions, which the store may run after the call for them gave up.
-  const std::shared_ptr<const ReconcileRules>& rules() const { return rules_; }
-  const std::string& cluster() const { return rules_->identity.cluster; }
+  const ReconcileRules& rules() const { return rules_; }
+  const std::string& cluster() const { return rules_.identity.cluster; }
   const ReconcilePorts& ports() const { return ports_; }
   Timestamp now() const { return ports_.clock.Now(); }
 
@@ -78,13 +77,14 @@ class ReconcileStore final {
   Result<void> Read(const std::function<void(const AllFacts&)>& read) const;
   // What `change` would write if these were the facts.
   Changes Outcome(const Facts& facts, const Change& change) const;
-  // Runs `change` in one commit; it owns all it needs. One that would break an invariant would do
+  // Runs `change` in one commit. One that would break an invariant would do
   // so again, and all that follows would wait for it: it is left out, and counted.
   Result<void> Write(const Change& change);
   // `write(item, ledger)` for each of `items`, in order, `at_once` of them in one commit. Where one
   // of these would break an invariant the others are written.
   template <typename Item, typename WriteOne>
-  Result<void> WriteEach(std::vector<Item> items, std::size_t at_once, const WriteOne& write);
+  Result<void> WriteEach(const std::vector<Item>& items, std::size_t at_once,
+                         const WriteOne& write);
 
   // Keeps a text of the cluster in the registry, as setting "<name>/<cluster>"; and reads it,
   // empty: there is none.
@@ -99,27 +99,23 @@ class ReconcileStore final {
   Result<void> TryToWrite(const Change& change);
 
   ReconcilePorts ports_;
-  std::shared_ptr<const ReconcileRules> rules_;
+  ReconcileRules rules_;
   std::uint64_t breaches_ = 0;
   std::string breach_;
 };
 
 template <typename Item, typename WriteOne>
-Result<void> ReconcileStore::WriteEach(std::vector<Item> items, std::size_t at_once,
+Result<void> ReconcileStore::WriteEach(const std::vector<Item>& items, std::size_t at_once,
                                        const WriteOne& write) {
-  for (auto first = items.begin(); first != items.end();) {
-    const auto last =
-        first + std::min(static_cast<std::ptrdiff_t>(at_once), std::distance(first, items.end()));
-    const auto chunk = std::make_shared<const std::vector<Item>>(std::make_move_iterator(first),
-                                                                 std::make_move_iterator(last));
-    first = last;
-    Result<void> written = TryToWrite([chunk, write](Ledger& ledger) {
-      for (const Item& item : *chunk) write(item, ledger);
+  for (std::size_t at = 0; at < items.size(); at += at_once) {
+    const auto batch = std::span(items).subspan(at, std::min(at_once, items.size() - at));
+    Result<void> written = TryToWrite([&](Ledger& ledger) {
+      for (const Item& item : batch) write(item, ledger);
     });
     if (written.ok()) continue;
     if (written.error().code != ErrorCode::kInternal) return written;
-    for (const Item& item : *chunk) {
-      TRUCE_RETURN_IF_ERROR(Write([item, write](Ledger& ledger) { write(item, ledger); }));
+    for (const Item& item : batch) {
+      TRUCE_RETURN_IF_ERROR(Write([&](Ledger& ledger) { write(item, ledger); }));
     }
   }
   return {};

@@ -53,7 +53,7 @@ class Reconciler final {
   // makes the lists apply everything), and by a pass where accounts became known (AccountPass).
   // What an object that has not changed does not declare any more is left orphaned, never free.
   ReconcileStore& store() { return store_; }
-  const ReconcileRules& rules() const { return *store_.rules(); }
+  const ReconcileRules& rules() const { return store_.rules(); }
   Absence& absence() { return absence_; }
   const Absence& absence() const { return absence_; }
   Proofs& proofs() { return proofs_; }

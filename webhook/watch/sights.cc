@@ -89,8 +89,8 @@ Result<std::vector<Sight>> Sights::OnlyChanging(std::span<const Sight> sights) c
         const bool known = facts.ObjectByUid(object.uid).has_value();
         if (sight.deleted && !known && facts.RowsOfUid(object.uid).empty()) continue;
         if (!sight.deleted && known) {
-          const Changes changes = store_.Outcome(
-              facts, [&](Ledger& ledger) { SeeOne(sight, *store_.rules(), ledger); });
+          const Changes changes =
+              store_.Outcome(facts, [&](Ledger& ledger) { SeeOne(sight, store_.rules(), ledger); });
           if (changes.empty()) continue;
         }
       }
@@ -128,14 +128,13 @@ Result<void> Sights::Apply(const std::vector<Sight>& sights) {
   for (std::size_t begin = 0; begin < sights.size(); begin += kComparedAtOnce) {
     const std::size_t count = std::min(kComparedAtOnce, sights.size() - begin);
     const std::span<const Sight> page = std::span(sights).subspan(begin, count);
-    TRUCE_ASSIGN_OR_RETURN(std::vector<Sight> changing, OnlyChanging(page));
+    TRUCE_ASSIGN_OR_RETURN(const std::vector<Sight> changing, OnlyChanging(page));
     skipped_ += page.size() - changing.size();
     // What was there already waits for reviews.
     const std::size_t at_once = page.front().reread ? kPortion : kSightingsAtOnce;
     TRUCE_RETURN_IF_ERROR(store_.WriteEach(
-        std::move(changing), at_once, [rules = store_.rules()](const Sight& sight, Ledger& ledger) {
-          SeeOne(sight, *rules, ledger);
-        }));
+        changing, at_once,
+        [&](const Sight& sight, Ledger& ledger) { SeeOne(sight, store_.rules(), ledger); }));
     for (const Sight& sight : page) Applied(sight);
   }
   return {};
@@ -157,7 +156,7 @@ void Sights::Collect(std::span<const std::string> objects, bool all, KindHistory
       if (same && !all) continue;
     }
     Sighting sighting =
-        ReadSighting(document.value().root(), kind.followed, store_.rules()->identity);
+        ReadSighting(document.value().root(), kind.followed, store_.rules().identity);
     if (sighting.facts.uid.empty() || sighting.facts.slot.name.empty()) {
       ++unreadable_;
       continue;
@@ -191,7 +190,7 @@ Result<void> Sights::ApplyLists(std::span<KindHistory* const> kinds) {
     if (HasLineage(sight.sighting->facts)) related.push_back(sight.sighting);
   }
   TRUCE_RETURN_IF_ERROR(store_.WriteEach(
-      std::move(related), kSightingsAtOnce,
+      related, kSightingsAtOnce,
       [](const auto& sighting, Ledger& ledger) { Meet(sighting->facts, ledger); }));
   return Apply(sights);
 }
@@ -208,7 +207,7 @@ std::vector<Sight> Sights::ReadEvents(std::span<const WatchEvent> events, const 
     }
     Sight sight;
     sight.sighting = std::make_shared<const Sighting>(
-        ReadSighting(document.value().root(), kind.followed, store_.rules()->identity));
+        ReadSighting(document.value().root(), kind.followed, store_.rules().identity));
     const ObjectFacts& object = sight.sighting->facts;
     if (object.uid.empty() || object.slot.name.empty()) {
       ++unreadable_;
