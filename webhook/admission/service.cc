@@ -301,7 +301,7 @@ class Call final : public std::enable_shared_from_this<Call> {
     CheckJudgement judgement(std::move(parts).value(), *policy_, ports_.clock.Now());
     for (const std::string& ns : judgement.other_namespaces()) {
       const Result<bool> speaks =
-          ports_.speaks_for ? ports_.speaks_for(review, ns, deadline_) : Result<bool>(false);
+          ports_.own ? ports_.own->SpeaksFor(review, ns, deadline_) : Result<bool>(false);
       if (!speaks.ok()) return Unknown(CauseOf(speaks.error().code), speaks.error().message);
       if (!speaks.value()) return Unfit(Stranger(review.user, ns));
     }
@@ -311,16 +311,16 @@ class Call final : public std::enable_shared_from_this<Call> {
     if (!judgement.unlisted().empty()) return Unlisted(judgement.unlisted());
     findings_ = judgement.findings();
     if (!judgement.allowed()) return Denied(kDeniedCode);
-    if (!review.dry_run && ports_.on_check_admitted) {
+    if (!review.dry_run && ports_.own != nullptr) {
       const Value uid = review.object.Child("metadata").Child("uid");
-      ports_.on_check_admitted(Uid{std::string(uid.text())});
+      ports_.own->OnCheckAdmitted(Uid{std::string(uid.text())});
     }
     return Allowed();
   }
 
   AdmissionAnswer JudgeOther(const AdmissionRequest& review) {
-    if (!ports_.try_own_object) return Allowed();
-    const Result<void> tried = ports_.try_own_object(review);
+    if (ports_.own == nullptr) return Allowed();
+    const Result<void> tried = ports_.own->TryOwnObject(review);
     if (tried.ok()) return Allowed();
     if (tried.error().code == ErrorCode::kInvalidArgument) return Unfit(tried.error());
     return Unknown(CauseOf(tried.error().code), tried.error().message);

@@ -22,19 +22,26 @@ namespace truce {
 
 class Store;
 
-// What the service stands on; the references must outlive it.
+// Port: whom reviews of Truce's own objects (checks, policies) ask. Thread-safe.
+class OwnReviewHost {
+ public:
+  virtual ~OwnReviewHost() = default;
+  // An OwnershipCheck that may be stored was reviewed. Must not block.
+  virtual void OnCheckAdmitted(const Uid& uid) = 0;
+  // Whether the user of `review` speaks for namespace `ns`. Errors as of a store: nobody can tell.
+  virtual Result<bool> SpeaksFor(const AdmissionRequest& review, std::string_view ns,
+                                 Deadline deadline) = 0;
+  // Errors: kInvalidArgument: why an object of another kind cannot take effect.
+  virtual Result<void> TryOwnObject(const AdmissionRequest& review) const = 0;
+};
+
+// What the service stands on; it must outlive it.
 struct AdmissionPorts {
   Store& store;
   const Clock& clock;
   IdSource ids;                    // thread-safe
   std::vector<ReviewSink*> sinks;  // called for every review, in this order
-  // Of /validate-check; thread-safe, must not block, may be null.
-  std::function<void(const Uid&)> on_check_admitted = {};  // an OwnershipCheck that may be stored
-  // Of /validate-check: whether the user of the review speaks for that namespace. Errors as of a
-  // store: nobody can tell. Thread-safe; not set: nobody speaks for any.
-  std::function<Result<bool>(const AdmissionRequest&, std::string_view, Deadline)> speaks_for = {};
-  // Says of an object of one of Truce's other kinds why it cannot take effect (kInvalidArgument).
-  std::function<Result<void>(const AdmissionRequest&)> try_own_object = {};
+  OwnReviewHost* own = nullptr;    // null: nobody speaks for any namespace, all objects are good
 };
 
 // One review as it came.

@@ -54,7 +54,7 @@ void Append(std::vector<HttpRoute> more, std::vector<HttpRoute>& routes) {
 
 // One running server: its parts stand in the order in which they begin, and end the other way
 // round.
-class Server {
+class Server final : private OwnReviewHost {
  public:
   Server(ServeOptions options, Logger& logger, const Clock& clock)
       : logger_(logger),
@@ -147,15 +147,18 @@ class Server {
     if (cluster_) {
       for (ReviewSink* sink : cluster_->sinks()) sinks.push_back(sink);
     }
-    admission_->Begin(
-        {registry_->store(), clock_, RandomIds(), std::move(sinks),
-         [this](const Uid& uid) {
-           if (cluster_) cluster_->checks().NoteAdmitted(uid);
-         },
-         [this](const AdmissionRequest& review, std::string_view ns, Deadline by) {
-           return api_->SpeaksFor(review, ns, by);
-         },
-         [this](const AdmissionRequest& review) { return admission_->TryObject(review); }});
+    admission_->Begin({registry_->store(), clock_, RandomIds(), std::move(sinks), this});
+  }
+
+  void OnCheckAdmitted(const Uid& uid) override {
+    if (cluster_) cluster_->checks().NoteAdmitted(uid);
+  }
+  Result<bool> SpeaksFor(const AdmissionRequest& review, std::string_view ns,
+                         Deadline deadline) override {
+    return api_->SpeaksFor(review, ns, deadline);
+  }
+  Result<void> TryOwnObject(const AdmissionRequest& review) const override {
+    return admission_->TryObject(review);
   }
 
   ListenerRoutes Routes() {
