@@ -117,6 +117,7 @@ stage_format() { files '*.cc' '*.h' | xargs -r -P "$JOBS" -n 40 "$VENV/bin/clang
 stage_reformat() { files '*.cc' '*.h' | xargs -r "$VENV/bin/clang-format" -i; }
 stage_style() {
   python3 .tools/style.py
+  python3 .tools/structure.py
   "$VENV/bin/hadolint" Dockerfile
   files '*.sh' .ci/run | xargs "$VENV/bin/shellcheck" --severity=warning
 }

@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""Checks how the code hangs together. Prints file: what is wrong; exit 1 on a finding.
+
+  structure.py          which folder includes which (the table of webhook/DESIGN.md), without circles, and that every
+                        function and constant of a header has a user
+  structure.py --table  the table as the code has it
+"""
+
+import re
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCUMENT = "webhook/DESIGN.md"
+HEADING = "## Who includes whom"
+
+
+def sources() -> dict[str, str]:
+    """Every C++ file of the repository: its text without comments and literals."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "*.cc", "*.h"],
+        cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
+    return {name: (ROOT / name).read_text(encoding="utf-8") for name in listed if (ROOT / name).is_file()}
+
+
+def is_test(name: str) -> bool:
+    return name.startswith("tests/")
+
+
+def folders_included(files: dict[str, str]) -> dict[str, set[str]]:
+    found = defaultdict(set)
+    for name, text in files.items():
+        if is_test(name):
+            continue
+        folder = str(Path(name).parent)
+        for header in re.findall(r'^#include "([^"]+)"', text, re.M):
+            if (ROOT / header).is_file() and str(Path(header).parent) != folder:
+                found[folder].add(str(Path(header).parent))
+    return found
+
+
+def is_one_room(a: str, b: str) -> bool:
+    return a.startswith(b + "/") or b.startswith(a + "/")
+
+
+def table_of(found: dict[str, set[str]]) -> list[str]:
+    lines = ["| folder | includes headers of |", "|---|---|"]
+    lines += [f"| `{folder}` | {', '.join(sorted(found[folder]))} |" for folder in sorted(found)]
+    return lines
+
+
+def check_includes(files: dict[str, str]) -> list[str]:
+    """A new arrow between folders is a decision: it is entered in the table, or not made."""
+    document = (ROOT / DOCUMENT).read_text(encoding="utf-8")
+    part = document.partition(HEADING)[2].partition("\n## ")[0]
+    allowed = {row[0]: {name.strip() for name in row[1].split(",")}
+               for row in re.findall(r"^\| `([^`]+)` \| (.*) \|$", part, re.M)}
+    found = folders_included(files)
+    wrong = [f"{folder}: includes headers of {other}, which {DOCUMENT} does not list"
+             for folder in found for other in sorted(found[folder] - allowed.get(folder, set()))]
+    wrong += [f"{DOCUMENT}: {folder} includes nothing of {other} any more; take it out"
+              for folder in allowed for other in sorted(allowed[folder] - found.get(folder, set()))]
+    return wrong + [f"{folder}: a circle of folders: {' -> '.join(circle)}"
+                    for folder, circle in circles(found)]
+
+
+def circles(found: dict[str, set[str]]) -> list[tuple[str, list[str]]]:
+    """The first circle that each folder is the least of. A folder and those inside of it are one room."""
+    found = {folder: {other for other in others if not is_one_room(folder, other)}
+             for folder, others in found.items()}
+    out = []
+    for start in sorted(found):
+        paths = [[start]]
+        seen = {start}
+        while paths:
+            path = paths.pop(0)
+            nexts = found.get(path[-1], set())
+            if start in nexts and len(path) > 1:
+                if start == min(path):
+                    out.append((start, path + [start]))
+                break
+            for other in sorted(nexts - seen):
+                seen.add(other)
+                paths.append(path + [other])
+    return out
+
+
+def check_users(files: dict[str, str]) -> list[str]:
+    """A name that stands in the product only where it is declared and defined, and in no test."""
+    bare = {name: re.sub(r'"(?:\\.|[^"\\\n])*"', '""', re.sub(r"//[^\n]*", "", text))
+            for name, text in files.items()}
+    uses = Counter(word for text in bare.values() for word in re.findall(r"\b[A-Za-z_]\w+\b", text))
+    made, where = Counter(), {}
+    for name, text in bare.items():
+        if is_test(name):
+            continue
+        if name.endswith(".cc"):
+            made.update(re.findall(r"^[A-Za-z_][^;={}()\n]*?\b(?:\w+::)?(\w+)\(", text, re.M))
+            continue
+        for match in re.finditer(r"\b([A-Z]\w+|[a-z]\w*)\((?=[^;{]*[;{])", text):
+            before = text[text.rfind("\n", 0, match.start()) + 1:match.start()]
+            is_call = re.search(r"[=.]|->|^\s*(?:return|if|for|while|else|switch|[:,#])", before)
+            # A call stands inside of braces of one line, or behind the name of a variable.
+            if is_call or "{" in before or not before.strip():
+                continue
+            made[match.group(1)] += 1
+            where.setdefault(match.group(1), name)
+        for constant in re.findall(r"\bconstexpr [^=;(]*?\b(k[A-Z]\w+)\b", text):
+            made[constant] += 1
+            where.setdefault(constant, name)
+    return [f"{where[name]}: nobody uses {name}" for name in sorted(where) if uses[name] <= made[name]]
+
+
+def main() -> int:
+    files = sources()
+    if "--table" in sys.argv:
+        print("\n".join(table_of(folders_included(files))))
+        return 0
+    found = check_includes(files) + check_users(files)
+    for finding in found:
+        print(finding)
+    print(f"structure: {len(found)} findings")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
