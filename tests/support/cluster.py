@@ -79,8 +79,10 @@ _OTHER_RIGHTS = ("admin", "truce")
 class Cluster:
     """External synchronization, but for clients: each is its own. Start it from the main thread."""
 
-    def __init__(self, api_servers: int = 1):
+    def __init__(self, api_servers: int = 1, flags: tuple[str, ...] = ()):
+        """`flags`: more of the API servers' command line."""
         self._api_servers = api_servers
+        self._flags = flags
         # Short: kubectl and Truce keep sockets below it, whose paths end at 108 bytes.
         self.directory = Path(tempfile.mkdtemp(prefix="truce-e2e-"))
         self._tokens = {name: secrets.token_hex(16) for name in ACTORS}
@@ -172,13 +174,18 @@ class Cluster:
             },
         )
 
+    def apply(self, *paths: Path) -> None:
+        """Applies files and folders as the administrator; StartError when one is refused."""
+        # By the server: CRDs are larger than the annotation of a client-side apply may be.
+        files = [part for path in paths for part in ("-f", str(path))]
+        done = self.kubectl("apply", "--server-side", *files)
+        if done.returncode != 0:
+            raise StartError(f"applying {paths}: {done.stderr}")
+
     def apply_crds(self) -> None:
         """Applies tests/e2e/crds and Truce's own, and waits until every API server serves all.
         Defines the composite of the platform's kinds."""
-        # Truce's own are larger than the annotation of a client-side apply may be.
-        done = self.kubectl("apply", "--server-side", "-f", str(CRDS), "-f", str(OWN_CRDS))
-        if done.returncode != 0:
-            raise StartError(f"applying {CRDS} and {OWN_CRDS}: {done.stderr}")
+        self.apply(CRDS, OWN_CRDS)
         for server in range(self._api_servers):
             with self.client("admin", server) as client:
                 for kind in objects.CUSTOM_KINDS:
@@ -342,6 +349,7 @@ class Cluster:
                 f"--token-auth-file={keys / 'tokens.csv'}",
                 "--service-cluster-ip-range=10.0.0.0/24",
                 "--profiling=false",
+                *self._flags,
             ],
         )
 
@@ -361,8 +369,8 @@ class Cluster:
         folder = self.directory / "credentials"
         folder.mkdir(mode=0o700, exist_ok=True)
         key, public = folder / "service-account.key", folder / "service-account.pub"
-        _openssl("ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", str(key))
-        _openssl("ec", "-in", str(key), "-pubout", "-out", str(public))
+        openssl("ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", str(key))
+        openssl("ec", "-in", str(key), "-pubout", "-out", str(public))
         rows = [
             f'{self._tokens[name]},{actor.user},{name},"{",".join(actor.groups)}"'
             for name, actor in ACTORS.items()
@@ -457,7 +465,8 @@ def build_peers(peers: tuple[str, ...]) -> None:
         raise StartError(f"the end-to-end tests need {', '.join(peers)}; see above")
 
 
-def _openssl(*args: str) -> None:
+def openssl(*args: str) -> None:
+    """Runs the command; StartError with what it says when it fails or is missing."""
     try:
         subprocess.run(["openssl", *args], check=True, capture_output=True, text=True)
     except FileNotFoundError as error:
