@@ -130,10 +130,10 @@ class Explanation {
         return resource.intent == Intent::kObserves ? "" : "the object does not only observe";
       case Rule::kDeletionProtection:
         return resource.intent == Intent::kDeletes ? "" : "its deletion keeps the resource";
-      case Rule::kDuplicateOwnership:
-      case Rule::kResourceName:
       case Rule::kAccountParty:
         return c_.policy->account_parties.empty() ? "no accountParties are configured" : "";
+      case Rule::kDuplicateOwnership:
+      case Rule::kResourceName:
       case Rule::kReservationCap:
       case Rule::kStatusNames:
       case Rule::kUnclearDeclaration: break;

@@ -64,6 +64,19 @@ TEST_F(OperatorTest, ExplainTellsWhichRulesApply) {
   EXPECT_NE(json::parse(response.body).at("text").get<std::string>(), "");
 }
 
+TEST_F(OperatorTest, ExplainSaysOfOwnershipWhatItsModeIs) {
+  const HttpResponse response =
+      Explain(R"({"apiVersion":"s3.aws.upbound.io/v1beta1","kind":"Bucket",)"
+              R"("metadata":{"name":"files"},"spec":{"forProvider":{"region":"eu-west-1"}}})");
+  ASSERT_EQ(response.status, 200) << response.body;
+  const auto text = json::parse(response.body).at("text").get<std::string>();
+  const std::string label = "\n  duplicate-ownership";
+  const std::size_t line = text.find(label);
+  ASSERT_NE(line, std::string::npos) << text;
+  const std::size_t mode = text.find_first_not_of(' ', line + label.size());
+  EXPECT_EQ(text.substr(mode, 7), "enforce") << text;
+}
+
 TEST_F(OperatorTest, MalformedRequestsAre400) {
   for (const char* body :
        {"", "x", "[]", "{}", R"({"key":1})", R"({"object":{}})", R"({"object":"x"})",
