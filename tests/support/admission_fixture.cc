@@ -142,14 +142,21 @@ AdmissionFixture::AdmissionFixture()
                   return PublicId{std::string(13 - number.size(), 'a') + number};
                 },
                 {&sink_},
-                [this](const Uid& uid) { admitted_checks_.push_back(uid); },
-                [this](const AdmissionRequest& review, std::string_view ns, Deadline) {
-                  asked_for_.push_back(std::string(review.user) + " " + std::string(ns));
-                  return speaks_;
-                },
-                [this](const AdmissionRequest&) { return own_objects_; }},
+                this},
                std::make_shared<const AdmissionPolicy>(present_)) {
   service_.SetReady(true);
+}
+
+void AdmissionFixture::OnCheckAdmitted(const Uid& uid) { admitted_checks_.push_back(uid); }
+
+Result<bool> AdmissionFixture::SpeaksFor(const AdmissionRequest& review, std::string_view ns,
+                                         Deadline /*deadline*/) {
+  asked_for_.push_back(std::string(review.user) + " " + std::string(ns));
+  return speaks_;
+}
+
+Result<void> AdmissionFixture::TryOwnObject(const AdmissionRequest& /*review*/) const {
+  return own_objects_;
 }
 
 void AdmissionFixture::ChangePolicy(const std::function<void(AdmissionPolicy&)>& change) {

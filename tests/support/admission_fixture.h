@@ -96,9 +96,14 @@ struct Answered {
   std::vector<std::string> warnings;
 };
 
-class AdmissionFixture : public ::testing::Test {
+class AdmissionFixture : public ::testing::Test, public OwnReviewHost {
  protected:
   AdmissionFixture();
+
+  void OnCheckAdmitted(const Uid& uid) override;
+  Result<bool> SpeaksFor(const AdmissionRequest& review, std::string_view ns,
+                         Deadline deadline) override;
+  Result<void> TryOwnObject(const AdmissionRequest& review) const override;
 
   // The policy of the tour: mapping of platform.example.org/ObjectStorage, everything else as by
   // default.
