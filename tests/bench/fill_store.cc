@@ -52,29 +52,6 @@ class NothingKnown final : public Facts {
                                    std::size_t /*limit*/) const override {
     return {};
   }
-  std::vector<KeyText> KeysAfter(const KeyText& /*after*/, std::size_t /*limit*/) const override {
-    return {};
-  }
-  ObjectPage ObjectsOfKind(const Slot& /*slot*/, std::string_view /*after*/,
-                           std::size_t /*limit*/) const override {
-    return {};
-  }
-  std::vector<Row> ReservedBefore(Timestamp /*before*/, const RowId& /*after*/,
-                                  std::size_t /*limit*/) const override {
-    return {};
-  }
-  std::vector<Row> ObserversAfter(const RowId& /*after*/, std::size_t /*limit*/) const override {
-    return {};
-  }
-  std::uint64_t CountSeen(std::string_view /*cluster*/) const override { return 0; }
-  std::vector<Owner> OwnersIn(OwnerList /*list*/, const KeyText& /*after*/,
-                              std::size_t /*limit*/) const override {
-    return {};
-  }
-  std::vector<AuditLine> AuditLines(const AuditRange& /*range*/,
-                                    std::size_t /*limit*/) const override {
-    return {};
-  }
   std::optional<ResourceName> FurtherName(const KeyText& /*name*/) const override {
     return std::nullopt;
   }
