@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <nlohmann/json.hpp>
 
 namespace truce::testing {
 namespace {
@@ -13,6 +14,30 @@ std::uint64_t NumberOf(const std::string& text) {
 }
 
 }  // namespace
+
+SmallObject ObjectFromJson(const std::string& text) {
+  const auto members = [](const nlohmann::json& object) {
+    const std::string json = object.dump();
+    return json.substr(1, json.size() - 2);
+  };
+  nlohmann::json object = nlohmann::json::parse(text);
+  nlohmann::json metadata = object.at("metadata");
+  const std::string version = object.at("apiVersion");
+  SmallObject out{{version.substr(0, version.find('/')), object.at("kind")},
+                  metadata.value("namespace", ""),
+                  metadata.at("name"),
+                  metadata.at("uid"),
+                  {},
+                  {},
+                  metadata.at("creationTimestamp")};
+  for (const char* name : {"name", "namespace", "uid", "creationTimestamp", "resourceVersion"}) {
+    metadata.erase(name);
+  }
+  for (const char* name : {"apiVersion", "kind", "metadata"}) object.erase(name);
+  out.metadata = members(metadata);
+  out.rest = members(object);
+  return out;
+}
 
 std::string SmallCluster::JsonOf(const SmallObject& object, std::uint64_t version) {
   std::string json = R"({"apiVersion":"x/v1","kind":")" + object.kind.kind +

@@ -29,6 +29,9 @@ struct SmallObject {
   std::string created = "2026-01-01T00:00:00Z";
 };
 
+// The object of this JSON, with another resourceVersion.
+SmallObject ObjectFromJson(const std::string& text);
+
 // External synchronization.
 class SmallCluster final {
  public:

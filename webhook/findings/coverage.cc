@@ -125,6 +125,8 @@ class Coverage final {
         AddUnknown(kind);
       } else if (!kind.list_problem.empty() && kind.objects > 0 && !is_unmapped) {
         AddUnwatched(kind);
+      } else if (!kind.list_problem.empty() && !kind.watched_for.empty()) {
+        AddUnread(kind);
       }
       return;
     }
@@ -148,6 +150,15 @@ class Coverage final {
              OneLine(kind.list_problem, kShownBytesMax),
          "Mend what the message says; what it declares counts for no cap meanwhile.",
          kind.objects});
+  }
+
+  void AddUnread(const CoverageKind& kind) {
+    Add({GapReason::kNotListed, KindText(kind.kind),
+         "Its objects cannot be listed, so " + std::string(kind.watched_for) +
+             " are not found: " + OneLine(kind.list_problem, kShownBytesMax),
+         "Let Truce get, list and watch " +
+             OneLine(kind.kind.plural + "." + kind.kind.group, kShownBytesMax) + ".",
+         0});
   }
 
   void AddUnmapped(const GroupKind& kind, Timestamp until) {

@@ -49,6 +49,8 @@ struct CoverageKind {
   ServedKind kind;
   std::uint64_t objects = 0;
   std::string list_problem;  // why it cannot be listed; empty: it can
+  // Of a kind that is read for detectors, whatever it declares: what they find by it.
+  std::string_view watched_for;
 };
 
 // A claim kind of an XRD, and the composite it stands for.

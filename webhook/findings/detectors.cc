@@ -23,6 +23,37 @@ bool IsKind(const FollowedKind& kind, const ServedKind& wanted) {
   return kind.selection.kind.group == wanted.group && kind.selection.kind.kind == wanted.kind;
 }
 
+FollowedKind Always(ServedKind kind, std::string field_selector) {
+  FollowedKind followed;
+  followed.selection.kind = std::move(kind);
+  followed.selection.field_selector = std::move(field_selector);
+  followed.role = Role::kOther;
+  followed.always = true;
+  return followed;
+}
+
+// What is not found while objects of the kind cannot be read; nothing when there is none.
+std::string_view WatchedFor(const KindStatus& status) {
+  if (status.state == KindState::kUnserved) return "";
+  const Role role = status.kind.role;
+  if (role == Role::kOther) return "Usages that are left behind";
+  const bool is_bound = role == Role::kComposite || role == Role::kClaim;
+  return is_bound ? "claims that share a composite and composites that Crossplane does not see"
+                  : "";
+}
+
+// Kinds of which all objects are known.
+template <typename Kinds>
+std::set<GroupKind> ReadableOf(const Kinds& kinds) {
+  std::set<GroupKind> out;
+  for (const auto& [kind, facts] : kinds) {
+    const KindStatus& status = facts.status;
+    const bool is_out = status.state == KindState::kFailing || status.state == KindState::kUnserved;
+    if (status.listed && !is_out) out.insert(kind);
+  }
+  return out;
+}
+
 // A list of the kind is complete.
 bool IsListed(KindState state) {
   return state == KindState::kWatched || state == KindState::kEmpty;
@@ -31,17 +62,12 @@ bool IsListed(KindState state) {
 }  // namespace
 
 std::vector<FollowedKind> DetectorKinds(const std::string& name) {
-  FollowedKind events;
-  events.selection.kind = EventsKind();
-  events.selection.field_selector = kUpdateEventSelector;
-  events.role = Role::kOther;
-  events.always = true;
-  FollowedKind webhooks;
-  webhooks.selection.kind = WebhookConfigurationKind();
-  webhooks.selection.field_selector = "metadata.name=" + name;
-  webhooks.role = Role::kOther;
-  webhooks.always = true;
-  return {std::move(events), std::move(webhooks)};
+  return {
+      Always(EventsKind(), std::string(kUpdateEventSelector)),
+      Always(WebhookConfigurationKind(), "metadata.name=" + name),
+      Always({"apiextensions.crossplane.io", "v1beta1", "Usage", "usages", false}, ""),
+      Always({"protection.crossplane.io", "v1beta1", "Usage", "usages", true}, ""),
+      Always({"protection.crossplane.io", "v1beta1", "ClusterUsage", "clusterusages", false}, "")};
 }
 
 Detectors::Detectors(DetectorPorts ports) : ports_(std::move(ports)) {}
@@ -56,6 +82,8 @@ void Detectors::OnSighted(const Sighting& sighting) {
       kind->second.objects.insert(std::hash<std::string>()(facts.uid.text));
     }
     known.disagreements.OnObject(facts, now);
+    known.marks.OnObject(sighting);
+    known.unseen.OnObject(sighting, now);
     if (sighting.role != Role::kManaged) return;
     std::optional<std::uint64_t> tags;
     if (sighting.has_tags) tags = sighting.tags_digest;
@@ -66,6 +94,8 @@ void Detectors::OnSighted(const Sighting& sighting) {
 void Detectors::OnGone(const Uid& uid, const Slot& slot) {
   known_.With([&](Known& known) {
     known.disagreements.OnGone(uid);
+    known.marks.OnGone(uid);
+    known.unseen.OnGone(uid);
     const auto kind = known.kinds.find(GroupKindOf(slot));
     if (kind == known.kinds.end()) return;
     kind->second.objects.erase(std::hash<std::string>()(uid.text));
@@ -84,6 +114,11 @@ void Detectors::OnKindState(const KindStatus& status) {
         known.configuration_listed = false;
       }
     }
+    if (const GroupKind kind = status.kind.group_kind(); IsUsageKind(kind)) {
+      known.usages.OnGap(kind, status.gap);
+      if (status.state == KindState::kUnserved) known.usages.Forget(kind);
+      known.usage_kinds[kind] = status;
+    }
     if (status.kind.role == Role::kOther) return;
     if (status.state == KindState::kUnserved) known.disagreements.Forget(status.kind.group_kind());
     known.kinds[status.kind.group_kind()].status = status;
@@ -96,6 +131,15 @@ void Detectors::OnOther(const FollowedKind& kind, Value object, bool gone) {
     const auto event = gone ? std::nullopt : ReadUpdateEvent(object);
     if (!event) return;
     known_.With([&](Known& known) { known.wars.OnEvent(*event, !known.events_live, now); });
+    return;
+  }
+  if (const GroupKind named = kind.group_kind(); IsUsageKind(named)) {
+    // Some versions of Crossplane write each Usage eight times a second: what is not needed is not
+    // asked.
+    const bool is_deleted = !object.Child("metadata").Child("deletionTimestamp").empty();
+    UsageSeen usage =
+        ReadUsage(object, named, is_deleted ? ports_.surroundings().cluster : std::string());
+    known_.With([&](Known& known) { known.usages.OnUsage(std::move(usage), gone, now); });
     return;
   }
   if (!IsKind(kind, WebhookConfigurationKind())) return;
@@ -142,29 +186,41 @@ Result<std::vector<Conflict>> Detectors::ReadConflicts(Deadline deadline) const 
   return out;
 }
 
-Result<void> Detectors::PassOverObjects(const GroupKind& kind, bool managed, Deadline deadline,
+Result<void> Detectors::PassOverObjects(const GroupKind& kind, Role role, Deadline deadline,
                                         Pass& pass) const {
   const Slot slot{ports_.surroundings().cluster, kind.group, kind.kind, "", ""};
   std::string after;
   do {
     std::vector<UnreferencedObject> unreferenced;
     std::vector<Adoption> adoptions;
+    ClaimBindings::Present bindings;
     std::string next;
     const auto read = [&](const AllFacts& facts) {
       ObjectPage page = facts.ObjectsOfKind(slot, after, kPage);
       unreferenced.clear();
       adoptions.clear();
+      bindings = {};
       for (const Object& object : page.objects) {
+        if (role == Role::kClaim) {
+          if (auto found = StaleClaimOf(object, facts)) bindings.stale.push_back(*std::move(found));
+        } else if (role == Role::kComposite) {
+          auto found = UnansweredCompositeOf(object, facts);
+          if (found) bindings.unanswered.push_back(*std::move(found));
+        }
         if (auto found = Unreferenced(object, facts)) unreferenced.push_back(*std::move(found));
         if (auto found = AdoptionNotFollowed(object, facts)) adoptions.push_back(*std::move(found));
       }
       next = std::move(page.next);
     };
     TRUCE_RETURN_IF_ERROR(ports_.store.Read(read, deadline));
-    if (managed) {
+    if (role == Role::kManaged) {
       pass.unreferenced.insert(pass.unreferenced.end(), unreferenced.begin(), unreferenced.end());
     }
     pass.adoptions.insert(pass.adoptions.end(), adoptions.begin(), adoptions.end());
+    pass.bindings.stale.insert(pass.bindings.stale.end(), bindings.stale.begin(),
+                               bindings.stale.end());
+    pass.bindings.unanswered.insert(pass.bindings.unanswered.end(), bindings.unanswered.begin(),
+                                    bindings.unanswered.end());
     after = std::move(next);
   } while (!after.empty());
   return {};
@@ -189,14 +245,14 @@ Result<Detectors::Pass> Detectors::PassOver(Deadline deadline) const {
     CountMoved(owners, pass.moves);
     if (!owners.empty()) after = owners.back().key;
   } while (owners.size() == kPage);
-  std::map<GroupKind, bool> kinds;  // true: managed resources
+  std::map<GroupKind, Role> kinds;
   known_.With([&](const Known& known) {
     for (const auto& [kind, facts] : known.kinds) {
-      if (!facts.objects.empty()) kinds[kind] = facts.status.kind.role == Role::kManaged;
+      if (!facts.objects.empty()) kinds[kind] = facts.status.kind.role;
     }
   });
-  for (const auto& [kind, managed] : kinds) {
-    TRUCE_RETURN_IF_ERROR(PassOverObjects(kind, managed, deadline, pass));
+  for (const auto& [kind, role] : kinds) {
+    TRUCE_RETURN_IF_ERROR(PassOverObjects(kind, role, deadline, pass));
   }
   return pass;
 }
@@ -215,6 +271,35 @@ Result<void> Detectors::ExamineConflicts(Deadline deadline) {
     Report(Detector::kOwnershipConflict, std::move(found));
   }
   Report(Detector::kTagWar, known_.With([&](Known& known) { return known.wars.Find(now); }));
+  return {};
+}
+
+Result<void> Detectors::ExamineUsages(Deadline deadline) {
+  const Timestamp now = ports_.clock.Now();
+  const std::vector<UsageSeen> lasting =
+      known_.With([&](const Known& known) { return known.usages.Lasting(now); });
+  std::vector<StaleUsage> stale;
+  if (!lasting.empty()) {
+    const auto read = [&](const Facts& facts) {
+      stale.clear();
+      for (const UsageSeen& usage : lasting) {
+        if (auto found = StaleUsageOf(usage, facts)) stale.push_back(*std::move(found));
+      }
+    };
+    TRUCE_RETURN_IF_ERROR(ports_.store.Read(read, deadline));
+  }
+  std::vector<LiveFinding> found;
+  known_.With([&](const Known& known) {
+    const std::set<GroupKind> readable = ReadableOf(known.kinds);
+    const auto lives = [&](const Object& object) {
+      return readable.contains(GroupKindOf(object.slot)) && !known.marks.IsTerminating(object.uid);
+    };
+    for (const StaleUsage& one : stale) {
+      if (!lives(one.user) || (one.composite && !lives(*one.composite))) continue;
+      found.push_back(FindingOf(one));
+    }
+  });
+  Report(Detector::kStaleUsage, std::move(found));
   return {};
 }
 
@@ -251,9 +336,13 @@ Result<void> Detectors::Examine(Deadline deadline) {
   ExamineWebhook(around);
   if (!known_.With([](const Known& known) { return known.ready.has_value(); })) return {};
   TRUCE_RETURN_IF_ERROR(ExamineConflicts(deadline));
+  TRUCE_RETURN_IF_ERROR(ExamineUsages(deadline));
   Report(Detector::kNamesDisagree,
          known_.With([](const Known& known) { return known.disagreements.Find(); }));
   const Timestamp now = ports_.clock.Now();
+  Report(Detector::kCompositeNotSeen, known_.With([&](Known& known) {
+    return known.unseen.Find(ReadableOf(known.kinds), now);
+  }));
   if (pass_at_ && now >= *pass_at_ && now - *pass_at_ < kPassEvery) {
     // Reads nothing of the registry, and a webhook that was just installed must not be called
     // missing for minutes.
@@ -262,7 +351,9 @@ Result<void> Detectors::Examine(Deadline deadline) {
   }
   TRUCE_ASSIGN_OR_RETURN(Pass pass, PassOver(deadline));
   pass_at_ = now;
+  ClaimBindings::Found bindings;
   known_.With([&](Known& known) {
+    bindings = bindings_.Find(pass.bindings, known.marks, ReadableOf(known.kinds), now);
     known.accounts = pass.accounts;
     known.known_accounts = pass.known_accounts;
   });
@@ -271,6 +362,8 @@ Result<void> Detectors::Examine(Deadline deadline) {
   Report(Detector::kAccountUnknown, FindUnknownAccounts(pass.accounts));
   Report(Detector::kProviderConfigMoved, FindMoved(pass.moves));
   Report(Detector::kAdoptionNotFollowed, FindAdoptions(pass.adoptions));
+  Report(Detector::kClaimTwice, std::move(bindings.twice));
+  Report(Detector::kClaimStale, std::move(bindings.stale));
   Report(Detector::kUnreferencedResource, unreferenced_.Find(pass.unreferenced, now));
   Report(Detector::kNotCovered, FindingsOf(CoverageOf(around)));
   return {};
@@ -295,10 +388,13 @@ CoverageReport Detectors::CoverageOf(const Surroundings& around) const {
             around.composite_of ? around.composite_of(name) : std::optional<GroupKind>();
         claims.push_back({served, composite.value_or(GroupKind{}), objects});
       }
-      kinds.push_back({served, objects, kind.status.problem});
+      kinds.push_back({served, objects, kind.status.problem, WatchedFor(kind.status)});
+    }
+    for (const auto& [name, status] : known.usage_kinds) {
+      kinds.push_back({status.kind.selection.kind, 0, status.problem, WatchedFor(status)});
     }
     for (const auto& [name, served] : known.served) {
-      if (!known.kinds.contains(name)) kinds.push_back({served, 0, ""});
+      if (!known.kinds.contains(name)) kinds.push_back({served, 0, "", ""});
     }
     configuration = known.configuration;
     facts.accounts = known.accounts;

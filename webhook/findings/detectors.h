@@ -21,14 +21,18 @@
 #include "registry/base/result.h"
 #include "registry/store/store.h"
 #include "webhook/findings/adoptions.h"
+#include "webhook/findings/claim_bindings.h"
 #include "webhook/findings/conflicts.h"
 #include "webhook/findings/coverage.h"
 #include "webhook/findings/disagreements.h"
 #include "webhook/findings/findings_book.h"
+#include "webhook/findings/object_marks.h"
 #include "webhook/findings/ownership_gaps.h"
 #include "webhook/findings/report_baseline.h"
+#include "webhook/findings/stale_usages.h"
 #include "webhook/findings/tag_war.h"
 #include "webhook/findings/unreferenced.h"
+#include "webhook/findings/unseen_composites.h"
 #include "webhook/findings/webhook_configuration.h"
 #include "webhook/watch/sighting.h"
 
@@ -58,7 +62,7 @@ struct DetectorPorts {
 };
 
 // What the watcher must follow for the detectors, besides what the registry needs (role kOther):
-// Events of updates, and the webhook configuration `name`.
+// Events of updates, the webhook configuration `name`, and Usages.
 std::vector<FollowedKind> DetectorKinds(const std::string& name);
 
 // Thread-safe: the observer's calls come from the watcher's thread, Examine from another one. The
@@ -103,6 +107,10 @@ class Detectors final : public SightObserver {
   struct Known {
     TagWarDetector wars;
     Disagreements disagreements;
+    ObjectMarks marks;
+    UnseenComposites unseen;
+    TerminatingUsages usages;
+    std::map<GroupKind, KindStatus> usage_kinds;
     std::map<GroupKind, KindFacts> kinds;
     std::map<GroupKind, ServedKind> served;
     std::optional<WebhookConfiguration> configuration;
@@ -122,13 +130,15 @@ class Detectors final : public SightObserver {
     Accounted known_accounts;
     Moves moves;
     std::vector<Adoption> adoptions;
+    ClaimBindings::Present bindings;
   };
 
   Result<std::vector<Conflict>> ReadConflicts(Deadline deadline) const;
   Result<Pass> PassOver(Deadline deadline) const;
-  Result<void> PassOverObjects(const GroupKind& kind, bool managed, Deadline deadline,
+  Result<void> PassOverObjects(const GroupKind& kind, Role role, Deadline deadline,
                                Pass& pass) const;
   Result<void> ExamineConflicts(Deadline deadline);
+  Result<void> ExamineUsages(Deadline deadline);
   void ExamineWebhook(const Surroundings& around);
   void AddKindsToSend(const Surroundings& around, ExpectedWebhook& expected) const;
   CoverageReport CoverageOf(const Surroundings& around) const;
@@ -137,6 +147,7 @@ class Detectors final : public SightObserver {
   const DetectorPorts ports_;
   Guarded<Known> known_;
   UnreferencedDetector unreferenced_;  // of the one who examines, as all below
+  ClaimBindings bindings_;
   std::size_t conflicts_ = 0;
   std::optional<Timestamp> conflicts_at_;
   std::optional<Timestamp> pass_at_;

@@ -26,6 +26,10 @@ std::string_view Name(Detector detector) {
     case Detector::kNamesDisagree: return "names-disagree";
     case Detector::kProviderConfigMoved: return "provider-config-moved";
     case Detector::kAdoptionNotFollowed: return "adoption-not-followed";
+    case Detector::kStaleUsage: return "stale-usage";
+    case Detector::kCompositeNotSeen: return "composite-not-seen";
+    case Detector::kClaimTwice: return "claim-twice";
+    case Detector::kClaimStale: return "claim-stale";
   }
   return "";
 }

@@ -31,8 +31,12 @@ enum class Detector : std::uint8_t {
   kNamesDisagree,         // "names-disagree"
   kProviderConfigMoved,   // "provider-config-moved"
   kAdoptionNotFollowed,   // "adoption-not-followed"
+  kStaleUsage,            // "stale-usage"
+  kCompositeNotSeen,      // "composite-not-seen"
+  kClaimTwice,            // "claim-twice"
+  kClaimStale,            // "claim-stale"
 };
-inline constexpr std::size_t kDetectorCount = 11;
+inline constexpr std::size_t kDetectorCount = 15;
 std::string_view Name(Detector detector);
 
 // The most of a name or an expression that a finding shows.

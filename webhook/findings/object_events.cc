@@ -42,6 +42,10 @@ std::string_view ReasonOf(Detector detector) {
     case Detector::kUnreferencedResource: return "Unreferenced";
     case Detector::kNamesDisagree: return "NamesDisagree";
     case Detector::kAdoptionNotFollowed: return "AdoptionNotFollowed";
+    case Detector::kStaleUsage: return "UsageLeftBehind";
+    case Detector::kCompositeNotSeen: return "CompositeNotSeen";
+    case Detector::kClaimTwice: return "ClaimTwice";
+    case Detector::kClaimStale: return "ClaimStale";
     case Detector::kWebhookConfiguration:
     case Detector::kNeverReal:
     case Detector::kOrphanedOwnership:
@@ -57,7 +61,8 @@ std::string_view ReasonOf(Detector detector) {
 std::string NoteOf(const LiveFinding& finding, bool discreet) {
   const bool names_others = finding.detector == Detector::kTagWar ||
                             finding.detector == Detector::kOwnershipConflict ||
-                            finding.detector == Detector::kAdoptionNotFollowed;
+                            finding.detector == Detector::kAdoptionNotFollowed ||
+                            finding.detector == Detector::kClaimStale;
   if (!discreet || !names_others) return finding.cause + "\n" + finding.remedy;
   return finding.resource + ": this object and another owner's stand against each other.\n" +
          "`truce conflicts` tells as much of it as you may read; else ask your platform team.";

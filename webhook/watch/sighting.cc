@@ -63,6 +63,8 @@ Sighting ReadSighting(Value object, const FollowedKind& kind, const IdentityRule
   const std::string_view generation = object.Child("metadata").Child("generation").text();
   std::from_chars(generation.data(), generation.data() + generation.size(), sighting.generation);
   ReadConditions(view.conditions, sighting);
+  sighting.has_conditions = view.conditions.is_array() && view.conditions.size() > 0;
+  sighting.paused = view.Annotation("crossplane.io/paused") == "true";
   ReadTags(view.at_provider.Child("tags"), sighting);
   if (sighting.facts.terminating) {
     sighting.config = ConfigOf(view, kind.group_kind(), *rules.catalogue);

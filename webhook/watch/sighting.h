@@ -31,6 +31,8 @@ struct Sighting {
   std::int64_t generation = 0;  // metadata.generation; 0: not given
   ConditionSeen ready;
   ConditionSeen synced;
+  bool has_conditions = false;  // of any type
+  bool paused = false;          // annotation crossplane.io/paused: "true"
   // status.atProvider.tags, for running tag wars: a digest that does not depend on order, and the
   // values of `crossplane-name` and `crossplane-kind` in them.
   bool has_tags = false;
@@ -66,6 +68,7 @@ struct KindStatus {
   KindState state = KindState::kPending;
   bool attempted = false;          // asked at least once, whatever the answer
   bool listed = false;             // a complete list was applied since the start
+  bool gap = false;                // its history was lost: what it has is listed anew
   std::string problem;             // of the last failure; empty while all is well
   std::optional<Timestamp> since;  // of `problem`
   // Not empty: nothing of this kind is released by absence; why, and the command.

@@ -166,6 +166,7 @@ KindStatus Watcher::StatusOf(const Followed& followed) const {
   status.state = followed.follower.state();
   status.attempted = followed.follower.attempted();
   status.listed = followed.follower.listed();
+  status.gap = followed.follower.gap();
   if (status.state == KindState::kUnserved) {
     const bool unmapped = unmapped_.Gone().contains(status.kind.group_kind());
     status.problem =

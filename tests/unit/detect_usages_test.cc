@@ -1,0 +1,232 @@
+// Detector stale-usage: the recorded Usage that stays is found; and what looks like it and is none.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/support/lifecycle_fixture.h"
+
+namespace truce::testing {
+namespace detect_usages_test {
+
+class RecordedUsageTest : public LifecycleTest {};
+
+class UsageTest : public LifecycleTest {
+ protected:
+  // A Usage that its Composition dropped: all proofs hold.
+  UsageTest() {
+    xr = {kXStorage, "", "keep", "xr", {}, {}};
+    xr.rest =
+        R"("spec":{"resourceRefs":[{"apiVersion":"s3.aws.upbound.io/v1beta2","kind":"Bucket","name":"b"}]})";
+    user = {kPolicy, "", "p", "policy", {}, R"("spec":{"forProvider":{}})"};
+    usage = {kUsage, "", "u", "usage", {}, {}};
+    usage.metadata = kDeleted + "," + kComposed + "," + kControlled;
+    usage.rest = kUsed;
+  }
+  void PutAll() {
+    cluster_.Put(xr);
+    cluster_.Put(user);
+    cluster_.Put(usage);
+  }
+  void Lasts() {
+    PutAll();
+    Wait(4min);
+  }
+
+  const std::string kDeleted = R"("deletionTimestamp":"2026-11-23T04:00:00Z")";
+  const std::string kComposed =
+      R"("annotations":{"crossplane.io/composition-resource-name":"usage"})";
+  const std::string kControlled =
+      R"("ownerReferences":[{"apiVersion":"platform.example.org/v1alpha1","kind":"XObjectStorage",
+         "name":"keep","uid":"xr","controller":true}])";
+  const std::string kUsed =
+      R"("spec":{"of":{"apiVersion":"s3.aws.upbound.io/v1beta2","kind":"Bucket","resourceRef":{"name":"b"}},
+         "by":{"apiVersion":"s3.aws.upbound.io/v1beta1","kind":"BucketPolicy","resourceRef":{"name":"p"}}})";
+  SmallObject xr;
+  SmallObject user;
+  SmallObject usage;
+};
+
+TEST_F(RecordedUsageTest, OfTheRecordedUsagesTheOneThatStaysIsFoundAndNoOther) {
+  PlayAll("usages");
+  Wait(30min);
+  EXPECT_EQ(story_, (Story{"+ stale-usage Usage keep-j8vff-pzk6h",
+                           "- stale-usage Usage keep-j8vff-pzk6h"}));
+  ASSERT_EQ(times_.size(), 2U);
+  EXPECT_GE(times_[0], At("04:49:21"));
+  EXPECT_LE(times_[0], At("04:49:27"));
+  EXPECT_LE(times_[1], At("04:49:32")) << "its finalizer was removed at 04:49:27";
+}
+
+TEST_F(RecordedUsageTest, AUsageLeftBehindIsToldWithItsProofsAndTheTrapFirst) {
+  Play("usages", At("04:00:00"), At("04:48:30"));
+  Wait(10min);
+  const auto found = Found();
+  ASSERT_EQ(found.size(), 1U);
+  const LiveFinding& finding = found[0];
+  EXPECT_EQ(finding.detector, Detector::kStaleUsage);
+  EXPECT_EQ(finding.mode, Mode::kWarn);
+  EXPECT_EQ(finding.since, At("04:47:21"));
+  ASSERT_EQ(finding.objects.size(), 2U);
+  EXPECT_EQ(finding.objects[1].name, "keep-j8vff");
+  EXPECT_EQ(finding.cause,
+            "Usage keep-j8vff-pzk6h was dropped by XObjectStorage keep-j8vff, but stays while "
+            "BucketPolicy keep-j8vff-b8s4c lives, and goes on refusing every deletion of Bucket "
+            "keep-j8vff-nwrjl: a composite that drops it as well hangs without a condition or "
+            "Event.");
+  EXPECT_EQ(
+      finding.evidence,
+      "terminating since 2026-11-23T04:47:21Z; BucketPolicy keep-j8vff-b8s4c lives and is not "
+      "terminating; resourceRefs of XObjectStorage keep-j8vff do not name the Usage");
+  EXPECT_EQ(
+      finding.remedy,
+      "This Usage has replayDeletion: when it ends, Crossplane repeats any deletion of Bucket "
+      "keep-j8vff-nwrjl that was ever refused, even a dry run. So, unless that shall go, first: "
+      "`kubectl annotate bucket.s3.aws.upbound.io keep-j8vff-nwrjl "
+      "usage.crossplane.io/deletion-attempt-with-policy-`. Then: with Crossplane 1.18.2 or newer "
+      "`kubectl label usage.apiextensions.crossplane.io keep-j8vff-pzk6h "
+      "crossplane.io/composite-`; before 1.18.2 `kubectl patch usage.apiextensions.crossplane.io "
+      "keep-j8vff-pzk6h --type json -p "
+      "'[{\"op\":\"remove\",\"path\":\"/metadata/finalizers\"}]'`.");
+}
+
+TEST_F(RecordedUsageTest, AnUpgradeCuresNoUsage) {
+  Play("usages", At("04:00:00"), At("04:51:00"));
+  Wait(3min);
+  EXPECT_EQ(Resources(),
+            (Story{"stale-usage Usage keep-j8vff-jnxcr", "stale-usage Usage stuck-7cg2p-z7n76"}));
+}
+
+TEST_F(RecordedUsageTest, AUsageWhoseUsingObjectIsSlowIsNotLeftBehind) {
+  Play("usages", At("04:00:00"), At("04:47:05"));
+  Wait(30min);
+  EXPECT_EQ(story_, Story{}) << "its claim and composite are gone, its using object holds on";
+}
+
+TEST_F(UsageTest, WithAllProofsItIsFoundAfterTwoMinutes) {
+  PutAll();
+  Wait(118s);
+  EXPECT_EQ(Resources(), Story{});
+  Wait(4s);
+  EXPECT_EQ(Resources(), Story{"stale-usage Usage u"});
+  EXPECT_TRUE(Found()[0].remedy.starts_with("with Crossplane 1.18.2")) << "it replays nothing";
+}
+
+TEST_F(UsageTest, WhileItsCompositeTerminatesItIsNone) {
+  xr.metadata = kDeleted;
+  Lasts();
+  EXPECT_EQ(story_, Story{});
+}
+
+TEST_F(UsageTest, WithoutItsCompositeItIsNone) {
+  xr.uid = "another";
+  Lasts();
+  EXPECT_EQ(story_, Story{});
+}
+
+TEST_F(UsageTest, WhileItsCompositeNamesItItIsNone) {
+  xr.rest =
+      R"("spec":{"resourceRefs":[{"apiVersion":"apiextensions.crossplane.io/v1beta1","kind":"Usage","name":"u"}]})";
+  Lasts();
+  EXPECT_EQ(story_, Story{});
+}
+
+TEST_F(UsageTest, WhileItsUsingObjectTerminatesItIsNone) {
+  user.metadata = kDeleted + R"(,"finalizers":["x"])";
+  Lasts();
+  EXPECT_EQ(story_, Story{});
+}
+
+TEST_F(UsageTest, WithoutItsUsingObjectItIsNone) {
+  user.name = "another";
+  Lasts();
+  EXPECT_EQ(story_, Story{});
+}
+
+TEST_F(UsageTest, OneByAnObjectThatNobodyFollowsProvesNothing) {
+  usage.rest =
+      R"("spec":{"of":{"apiVersion":"s3.aws.upbound.io/v1beta2","kind":"Bucket","resourceRef":{"name":"b"}},
+         "by":{"apiVersion":"helm.crossplane.io/v1beta1","kind":"Release","resourceRef":{"name":"p"}}})";
+  Lasts();
+  EXPECT_EQ(story_, Story{});
+}
+
+TEST_F(UsageTest, OneThatIsNotDeletedIsNone) {
+  usage.metadata = kComposed + "," + kControlled;
+  Lasts();
+  EXPECT_EQ(story_, Story{});
+}
+
+TEST_F(UsageTest, ARestoredOneWithoutControllerProvesNothing) {
+  usage.metadata = kDeleted + "," + kComposed;
+  Lasts();
+  EXPECT_EQ(story_, Story{});
+}
+
+TEST_F(UsageTest, OneMadeByHandThatWaitsByDesignIsForInformation) {
+  usage.metadata = kDeleted;
+  Lasts();
+  ASSERT_EQ(Resources(), Story{"stale-usage Usage u"});
+  EXPECT_EQ(Found()[0].mode, Mode::kAudit);
+  EXPECT_NE(Found()[0].remedy.find("/metadata/finalizers"), std::string::npos);
+}
+
+TEST_F(UsageTest, AClusterUsageIsFoundAndNoFinalizerIsTakenFromIt) {
+  usage.kind = kClusterUsage;
+  Lasts();
+  ASSERT_EQ(Resources(), Story{"stale-usage ClusterUsage u"});
+  EXPECT_EQ(Found()[0].remedy,
+            "`kubectl label clusterusage.protection.crossplane.io u crossplane.io/composite-`.");
+}
+
+TEST_F(UsageTest, AUsageInANamespaceIsOfItsCompositeThere) {
+  const GroupKind policy{"s3.aws.m.upbound.io", "BucketPolicy"};
+  cluster_.Serve({policy.group, "v1beta1", policy.kind, "bucketpolicies", true});
+  cluster_.Serve({kXStorage.group, "v1alpha1", kXStorage.kind, "xobjectstorages", true});
+  user.kind = policy;
+  xr.rest =
+      R"("spec":{"crossplane":{"resourceRefs":[{"apiVersion":"s3.aws.m.upbound.io/v1beta1","kind":"Bucket","name":"b"}]}})";
+  usage.kind = kNewUsage;
+  usage.rest =
+      R"("spec":{"of":{"apiVersion":"s3.aws.m.upbound.io/v1beta1","kind":"Bucket","resourceRef":{"name":"b"}},
+         "by":{"apiVersion":"s3.aws.m.upbound.io/v1beta1","kind":"BucketPolicy","resourceRef":{"name":"p"}}})";
+  for (SmallObject* object : {&xr, &user, &usage}) object->ns = "team-a";
+  Lasts();
+  ASSERT_EQ(Resources(), Story{"stale-usage Usage team-a/u"});
+  xr.rest =
+      R"("spec":{"crossplane":{"resourceRefs":[{"apiVersion":"protection.crossplane.io/v1beta1","kind":"Usage","name":"u"}]}})";
+  cluster_.Put(xr);
+  Wait(10s);
+  EXPECT_EQ(Resources(), Story{}) << "its composite names it";
+}
+
+TEST_F(UsageTest, OneThatEndedWhileTheWatchWasLostIsNotKept) {
+  Lasts();
+  ASSERT_EQ(Resources().size(), 1U);
+  cluster_.Remove(kUsage, "", "u");
+  cluster_.Compact();
+  driver_->EndWatches(ApiError{ApiErrorKind::kExpired, 410, "too old resource version", {}});
+  Wait(1min);
+  EXPECT_EQ(Resources(), Story{});
+}
+
+TEST_F(UsageTest, OneThatStaysWhileTheWatchWasLostStaysFound) {
+  Lasts();
+  cluster_.Compact();
+  driver_->EndWatches(ApiError{ApiErrorKind::kExpired, 410, "too old resource version", {}});
+  Wait(1min);
+  EXPECT_EQ(story_, Story{"+ stale-usage Usage u"});
+}
+
+TEST_F(UsageTest, WithoutTheRightToReadThemCoverageSaysSo) {
+  cluster_.FailLists(kUsage, ApiError{ApiErrorKind::kForbidden, 403, "no right", {}});
+  Lasts();
+  EXPECT_EQ(story_, Story{});
+  const auto gaps = GapsOf("Usage.apiextensions.crossplane.io");
+  ASSERT_EQ(gaps.size(), 1U);
+  EXPECT_NE(gaps[0].why.find("Usages that are left behind are not found"), std::string::npos);
+  EXPECT_TRUE(GapsOf("ClusterUsage.protection.crossplane.io").empty());
+}
+
+}  // namespace detect_usages_test
+}  // namespace truce::testing

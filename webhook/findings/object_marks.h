@@ -1,0 +1,44 @@
+// ObjectMarks: what the watch sees of objects and no object row of the registry keeps: which
+// terminate, and which are paused.
+#ifndef TRUCE_WEBHOOK_FINDINGS_OBJECT_MARKS_H_
+#define TRUCE_WEBHOOK_FINDINGS_OBJECT_MARKS_H_
+
+#include <set>
+
+#include "registry/identity/values.h"
+#include "webhook/watch/sighting.h"
+
+namespace truce {
+
+// External synchronization. Holds uids of what is marked only.
+class ObjectMarks final {
+ public:
+  void OnObject(const Sighting& sighting) {
+    const Uid& uid = sighting.facts.uid;
+    Mark(terminating_, uid, sighting.facts.terminating);
+    Mark(paused_, uid, sighting.paused);
+  }
+  void OnGone(const Uid& uid) {
+    terminating_.erase(uid);
+    paused_.erase(uid);
+  }
+
+  bool IsTerminating(const Uid& uid) const { return terminating_.contains(uid); }
+  bool IsPaused(const Uid& uid) const { return paused_.contains(uid); }
+
+ private:
+  static void Mark(std::set<Uid>& marked, const Uid& uid, bool is_marked) {
+    if (is_marked) {
+      marked.insert(uid);
+    } else {
+      marked.erase(uid);
+    }
+  }
+
+  std::set<Uid> terminating_;
+  std::set<Uid> paused_;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_FINDINGS_OBJECT_MARKS_H_

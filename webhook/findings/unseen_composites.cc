@@ -1,0 +1,125 @@
+#include "webhook/findings/unseen_composites.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "policies/finding.h"
+#include "policies/people.h"
+
+namespace truce {
+namespace {
+
+constexpr std::string_view kFinalizer = "composite.apiextensions.crossplane.io";
+
+bool IsSeen(const Sighting& sighting) {
+  const auto& finalizers = sighting.facts.finalizers;
+  return sighting.has_conditions ||
+         std::find(finalizers.begin(), finalizers.end(), kFinalizer) != finalizers.end();
+}
+
+Slot SlotOfRef(const ObjectRef& ref, const Slot& from) {
+  return {from.cluster, ref.group, ref.kind, ref.ns, ref.name};
+}
+
+}  // namespace
+
+void UnseenComposites::OnObject(const Sighting& sighting, Timestamp now) {
+  NoteWrites(sighting);
+  if (sighting.role == Role::kComposite) OnComposite(sighting, now);
+  if (sighting.role == Role::kClaim) OnClaim(sighting);
+}
+
+void UnseenComposites::OnGone(const Uid& uid) {
+  unseen_.erase(uid);
+  waiting_.erase(uid);
+}
+
+// Only Crossplane writes conditions of claims and composites, and makes what a composite controls.
+void UnseenComposites::NoteWrites(const Sighting& sighting) {
+  const ObjectFacts& facts = sighting.facts;
+  if (sighting.role == Role::kManaged) {
+    const bool is_composed = facts.lineage.composed && facts.lineage.controller.has_value();
+    if (is_composed && facts.created) written_ = std::max(written_, *facts.created);
+    return;
+  }
+  if (sighting.role != Role::kComposite && sighting.role != Role::kClaim) return;
+  for (const ConditionSeen* condition : {&sighting.ready, &sighting.synced}) {
+    if (condition->since) written_ = std::max(written_, *condition->since);
+  }
+}
+
+void UnseenComposites::OnComposite(const Sighting& sighting, Timestamp now) {
+  const ObjectFacts& facts = sighting.facts;
+  if (IsSeen(sighting) || sighting.paused || facts.terminating) {
+    unseen_.erase(facts.uid);
+    return;
+  }
+  const auto [at, is_new] = unseen_.try_emplace(facts.uid);
+  if (is_new) at->second.noticed = now;
+  at->second.slot = facts.slot;
+  at->second.created = facts.created.value_or(now);
+  at->second.claim.reset();
+  if (facts.lineage.claim) at->second.claim = SlotOfRef(*facts.lineage.claim, facts.slot);
+}
+
+void UnseenComposites::OnClaim(const Sighting& sighting) {
+  const ObjectFacts& facts = sighting.facts;
+  const bool waits = sighting.synced.status == ConditionSeen::Status::kTrue &&
+                     sighting.ready.status != ConditionSeen::Status::kTrue && !facts.terminating &&
+                     facts.lineage.composite;
+  if (!waits) {
+    waiting_.erase(facts.uid);
+    return;
+  }
+  waiting_[facts.uid] = {facts.slot, SlotOfRef(*facts.lineage.composite, facts.slot)};
+}
+
+bool UnseenComposites::IsMadeByCrossplane(const Unseen& unseen) const {
+  return unseen.claim && std::any_of(waiting_.begin(), waiting_.end(), [&](const auto& entry) {
+           return entry.second.claim == *unseen.claim && entry.second.composite == unseen.slot;
+         });
+}
+
+std::vector<LiveFinding> UnseenComposites::Find(const std::set<GroupKind>& readable,
+                                                Timestamp now) {
+  const auto wait = unseen_.size() > kBacklog ? kUnseenAfterInBacklog : kUnseenAfter;
+  std::vector<LiveFinding> out;
+  for (auto& [uid, unseen] : unseen_) {
+    // Timestamps of objects are whole seconds: what was written in the second of its creation may
+    // be older.
+    if (!unseen.at_work && written_ > unseen.created) unseen.at_work = now;
+    const bool is_made = IsMadeByCrossplane(unseen);
+    if (!is_made && !unseen.at_work) continue;
+    const Timestamp since = is_made ? unseen.noticed : std::max(unseen.noticed, *unseen.at_work);
+    if (now - since < wait || !readable.contains(GroupKindOf(unseen.slot))) continue;
+    LiveFinding finding;
+    finding.detector = Detector::kCompositeNotSeen;
+    finding.subject = ToText(unseen.slot);
+    finding.objects = {unseen.slot};
+    if (unseen.claim) finding.objects.push_back(*unseen.claim);
+    finding.mode = Mode::kWarn;
+    finding.resource = OneLine(ObjectForPeople(unseen.slot), kShownBytesMax);
+    finding.since = unseen.created;
+    finding.cause = finding.resource +
+                    " is not seen by Crossplane: it has neither a condition nor Crossplane's "
+                    "finalizer, and nothing of it is made.";
+    finding.evidence = "created " + FormatTimestamp(unseen.created) + "; ";
+    if (is_made) {
+      finding.evidence += "its claim " + OneLine(ObjectForPeople(*unseen.claim), kShownBytesMax) +
+                          " is Synced and names it: Crossplane made it";
+    } else {
+      finding.evidence += "Crossplane wrote to other objects since then";
+    }
+    finding.remedy =
+        "Restart Crossplane: `kubectl -n crossplane-system rollout restart deployment crossplane`. "
+        "For good: Crossplane 1.20 or newer, or none of --enable-realtime-compositions. To change "
+        "or "
+        "annotate the composite does nothing.";
+    out.push_back(std::move(finding));
+  }
+  return out;
+}
+
+}  // namespace truce
