@@ -69,6 +69,26 @@ class LifecycleTest : public WatcherTest {
     }
     if (clock_.Now() < end) driver_->Advance(end - clock_.Now());
   }
+  // A kind that is empty would be polled, and what was recorded be seen late.
+  void Seed() {
+    cluster_.Put({kStorage,
+                  "seed",
+                  "seed",
+                  "seed-claim",
+                  {},
+                  R"("spec":{"resourceRef":{"apiVersion":"platform.example.org/v1alpha1",
+                     "kind":"XObjectStorage","name":"seed"}})"});
+    cluster_.Put({kXStorage,
+                  "",
+                  "seed",
+                  "seed-composite",
+                  {},
+                  R"("spec":{"claimRef":{"apiVersion":"platform.example.org/v1alpha1",
+                     "kind":"ObjectStorage","namespace":"seed","name":"seed"}},
+                     "status":{"conditions":[{"type":"Synced","status":"True"}]})"});
+    cluster_.Put({kPolicy, "", "seed", "seed-policy", {}, R"("spec":{"forProvider":{}})"});
+    cluster_.Put(Bucket("seed", "seed-bucket", "seed"));
+  }
   // Plays what was recorded in [from, until), at its time or, when that has passed, as fast as it
   // was.
   void Play(const std::string& name, Timestamp from, Timestamp until) {
@@ -77,6 +97,7 @@ class LifecycleTest : public WatcherTest {
       if (line.received < from || line.received >= until) continue;
       if (!began_) {
         clock_.Set(line.received);
+        Seed();
         Begin();
       }
       Wait(line.received - last.value_or(line.received));
