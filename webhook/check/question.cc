@@ -1,7 +1,7 @@
 #include "webhook/check/question.h"
 
-#include "webhook/check/manifest_reader.h"
 #include "webhook/check/locations.h"
+#include "webhook/check/manifest_reader.h"
 #include "webhook/wire/json_writer.h"
 
 namespace truce {

@@ -5,8 +5,8 @@
 #include "webhook/cli/command.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/config_flags.h"
-#include "webhook/serve/policy.h"
 #include "webhook/serve/api_part.h"
+#include "webhook/serve/policy.h"
 
 namespace truce {
 
