@@ -13,6 +13,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <iterator>
@@ -108,6 +109,8 @@ std::unique_ptr<HttpClient> HttpClient::ConnectFrom(const char* source, int port
 }
 
 bool HttpClient::Shake(const ClientTls& tls) {
+  // OpenSSL writes without MSG_NOSIGNAL, and the server may have closed the connection.
+  std::signal(SIGPIPE, SIG_IGN);
   context_ = SSL_CTX_new(TLS_client_method());
   SSL_CTX_set_security_level(context_, 0);  // or old versions are refused by the client
   if (!tls.authority_file.empty()) {

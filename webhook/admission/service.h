@@ -82,10 +82,9 @@ class AdmissionService final {
   //   when anything conflicts or breaks an enforced rule; another object whose spec is new is
   //   refused when it cannot take effect. Writes nothing, ever.
   // - policies: the same for those but OwnershipChecks, which are allowed.
-  // - a status: changes of it (rule status-names). Refused where names are read from what is
-  // changed
-  //   by a user who is neither provider nor restorer; everything else is allowed. Needs no registry
-  //   and writes nothing, so dry runs are judged alike, ready or not. Never blocks.
+  // - a status: changes of it (rule status-names). Refused where a user who is neither provider nor
+  //   restorer changes what names are read from; everything else is allowed. Needs no registry and
+  //   writes nothing, so dry runs are judged alike, ready or not. Never blocks.
   std::optional<AdmissionAnswer> Answer(const IncomingReview& incoming, const AnswerLater& later);
 
   // Until ready every answer is unknown (cause not_ready), but for those about a status.
