@@ -7,7 +7,6 @@ Two servers answer 1 and 101 creations on one connection; a line that ran at lea
 second belongs to a creation. Timers and the start cancel out.
 """
 
-import gzip
 import json
 import os
 import shutil
@@ -47,26 +46,25 @@ def counts_of(creations: int) -> Counter:
     """How often each line of each source of the product ran."""
     for old in BUILD.rglob("*.gcda"):
         old.unlink()
-    folder = Path(tempfile.mkdtemp(prefix="truce-creation-"))
-    truce = TruceProcess(folder, config={})
+    directory = Path(tempfile.mkdtemp(prefix="truce-creation-"))
+    truce = TruceProcess(directory, config={})
     truce.start()
     create(truce, creations)
     truce.stop()
     found = Counter()
-    out = folder / "gcov"
-    out.mkdir()
-    data = [str(path) for path in BUILD.rglob("*.gcda")]
-    subprocess.run(["gcov", "--json-format", *data], cwd=out, check=True, stdout=subprocess.DEVNULL,
-                   stderr=subprocess.DEVNULL)
-    for report in out.glob("*.gz"):
-        for file in json.loads(gzip.decompress(report.read_bytes()))["files"]:
-            name = Path(file["file"])
-            name = name if name.is_absolute() else BUILD / name
+    for data in BUILD.rglob("*.gcda"):
+        # One at a time: the reports of two batches of one name would lie in one file.
+        report = subprocess.run(["gcov", "--json-format", "--stdout", data], check=True, capture_output=True,
+                                text=True).stdout
+        for file in json.loads(report)["files"]:
+            # The compiler leaves out the folder of the checkout (.tools/hardening.cmake).
+            names = [(folder / file["file"]).resolve() for folder in (ROOT, BUILD)]
+            name = next((name for name in names if name.is_file()), Path("/"))
             if not name.is_relative_to(ROOT) or name.is_relative_to(ROOT / "build"):
                 continue
             for line in file["lines"]:
                 found[str(name.relative_to(ROOT)), line["line_number"]] += line["count"]
-    shutil.rmtree(folder)
+    shutil.rmtree(directory)
     return found
 
 
