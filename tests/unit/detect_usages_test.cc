@@ -171,6 +171,17 @@ TEST_F(UsageTest, OneMadeByHandThatWaitsByDesignIsForInformation) {
   EXPECT_NE(Found()[0].remedy.find("/metadata/finalizers"), std::string::npos);
 }
 
+// Whoever may write a Usage writes what an operator is to paste.
+TEST_F(UsageTest, WhatIsNoNameReachesNoCommand) {
+  usage.rest =
+      R"("spec":{"replayDeletion":true,"of":{"apiVersion":"s3.aws.upbound.io/v1beta2","kind":"Bucket",
+         "resourceRef":{"name":"b; reboot"}},"by":{"apiVersion":"s3.aws.upbound.io/v1beta1",
+         "kind":"BucketPolicy","resourceRef":{"name":"p"}}})";
+  Lasts();
+  ASSERT_EQ(Resources(), Story{"stale-usage Usage u"});
+  EXPECT_NE(Found()[0].remedy.find("`kubectl annotate KIND NAME "), std::string::npos);
+}
+
 TEST_F(UsageTest, AClusterUsageIsFoundAndNoFinalizerIsTakenFromIt) {
   usage.kind = kClusterUsage;
   Lasts();

@@ -40,13 +40,21 @@ std::string Kubectl(const std::string& verb, const Slot& slot) {
   return OneLine(out, kCommandBytesMax);
 }
 
+// The used object is named by whoever wrote the Usage: what is no plain word must not reach a
+// shell.
+bool IsPlain(const Slot& slot) {
+  return IsPlainWord(KubectlKind(slot)) && IsPlainWord(slot.name) &&
+         (slot.ns.empty() || IsPlainWord(slot.ns));
+}
+
 std::string RemedyFor(const UsageSeen& usage) {
   std::string out;
   const std::string used = usage.used ? Mentioned(*usage.used) : "the used object";
   if (usage.replays) {
     out = "This Usage has replayDeletion: when it ends, Crossplane repeats any deletion of " +
           used + " that was ever refused, even a dry run. So, unless that shall go, first: `" +
-          (usage.used ? Kubectl("annotate", *usage.used) : "kubectl annotate KIND NAME") +
+          (usage.used && IsPlain(*usage.used) ? Kubectl("annotate", *usage.used)
+                                              : "kubectl annotate KIND NAME") +
           " usage.crossplane.io/deletion-attempt-with-policy-`. Then: ";
   }
   const std::string label = "`" + Kubectl("label", usage.slot) + " crossplane.io/composite-`";
