@@ -475,7 +475,7 @@ KeyText HomeOf(const DeclaredResource& resource, const Slot& root, Ledger& ledge
     const auto is_taken = [&](const KeyText& key) {
       return ResourceOf(key, ledger).value_or(each.key) != each.key;
     };
-    const KeyText key = is_taken(resource.key) && located ? *located : resource.key;
+    KeyText key = is_taken(resource.key) && located ? *located : resource.key;
     if (is_taken(key)) return each.key;
     RenameKey(each.key, key, ledger);
     PutFurther(each.key, key, each.observed, ledger);
