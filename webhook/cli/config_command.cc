@@ -5,7 +5,7 @@
 #include "webhook/cli/command.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/config_flags.h"
-#include "webhook/serve/api_part.h"
+#include "webhook/serve/access_rules.h"
 #include "webhook/serve/policy.h"
 
 namespace truce {

@@ -13,8 +13,8 @@
 #include "webhook/api/rest/rest_overrides.h"
 #include "webhook/api/rest/rest_registry.h"
 #include "webhook/api/rest/rest_releases.h"
-#include "webhook/config/load.h"
 #include "webhook/findings/conflicts.h"
+#include "webhook/serve/access_rules.h"
 #include "webhook/serve/detection.h"
 
 namespace truce {
@@ -25,27 +25,6 @@ constexpr std::chrono::seconds kConflictsTime{10};
 Deadline MonotonicTime() { return std::chrono::steady_clock::now(); }
 
 }  // namespace
-
-Result<AccessRules> AccessRulesOf(const Config& config) {
-  AccessRules rules;
-  rules.anonymous_read = config.api_anonymous_read;
-  if (!config.api_token_file.empty()) {
-    TRUCE_ASSIGN_OR_RETURN(const std::string text, ReadConfigFile(config.api_token_file));
-    TRUCE_ASSIGN_OR_RETURN(rules.tokens, StaticTokens::Parse(text, config.api_token_file));
-  }
-  for (const std::string& client : config.api_clients) {
-    const std::size_t equals = client.rfind('=');
-    const auto role =
-        equals == std::string::npos ? std::nullopt : ApiRoleFromName(client.substr(equals + 1));
-    if (!role || equals == 0) {
-      return Error{ErrorCode::kInvalidArgument, "apiClients: '" + client +
-                                                    "' is not of the form name=role, with a role "
-                                                    "of viewer, auditor, admin"};
-    }
-    rules.clients[client.substr(0, equals)] = *role;
-  }
-  return rules;
-}
 
 ApiPart::Vouchers::Vouchers(const ClusterLink& link)
     : cluster_tokens([&link] { return link.api(); }),

@@ -20,9 +20,6 @@ namespace truce {
 
 struct AdmissionRequest;
 
-// Who may call the API. Errors: kInvalidArgument, and those of the file of tokens.
-Result<AccessRules> AccessRulesOf(const Config& config);
-
 // The cluster that a server follows.
 struct FollowedCluster {
   const ClusterLink& link;  // who vouches for Kubernetes tokens
