@@ -43,7 +43,7 @@ TEST_F(RecordedTest, ACompositeThatIsNotSeenIsFoundUntilItIs) {
 
 class UnseenTest : public LifecycleTest {
  protected:
-  UnseenTest() { by_hand.created = "2026-11-23T04:00:00Z"; }
+  UnseenTest() { by_hand_.created = "2026-11-23T04:00:00Z"; }
   // Another composite, of which Crossplane wrote a condition at `time`.
   static SmallObject Written(const std::string& time) {
     SmallObject other{kXStorage, "", "other", "other", {}, {}};
@@ -67,12 +67,12 @@ class UnseenTest : public LifecycleTest {
     cluster_.Put(xr);
   }
 
-  SmallObject by_hand{kXStorage, "", "by-hand", "by-hand", {}, R"("spec":{})"};
+  SmallObject by_hand_{kXStorage, "", "by-hand", "by-hand", {}, R"("spec":{})"};
 };
 
 TEST_F(UnseenTest, OneByHandNeedsCrossplaneToBeAtWork) {
   cluster_.Put(Written("03:59:00"));
-  cluster_.Put(by_hand);
+  cluster_.Put(by_hand_);
   Wait(30min);
   EXPECT_EQ(story_, Story{}) << "Crossplane may be stopped";
   cluster_.Put(Written("04:29:00"));
@@ -83,8 +83,8 @@ TEST_F(UnseenTest, OneByHandNeedsCrossplaneToBeAtWork) {
 }
 
 TEST_F(UnseenTest, APausedOneIsNone) {
-  by_hand.metadata = R"("annotations":{"crossplane.io/paused":"true"})";
-  cluster_.Put(by_hand);
+  by_hand_.metadata = R"("annotations":{"crossplane.io/paused":"true"})";
+  cluster_.Put(by_hand_);
   cluster_.Put(Written("04:01:00"));
   Wait(30min);
   EXPECT_EQ(story_, Story{});
@@ -152,7 +152,7 @@ class BindingTest : public LifecycleTest {
            "status":{"conditions":[{"type":"Synced","status":"True"}]})";
     return xr;
   }
-  const std::string kDeleted = R"("deletionTimestamp":"2026-11-23T04:00:00Z","finalizers":["x"])";
+  const std::string deleted_ = R"("deletionTimestamp":"2026-11-23T04:00:00Z","finalizers":["x"])";
 };
 
 TEST_F(BindingTest, TwoCompositesOfOneClaimAreFound) {
@@ -191,7 +191,7 @@ TEST_F(BindingTest, ACompositeThatTerminatesIsNoSecondOne) {
   cluster_.Put(Claim("new"));
   cluster_.Put(Composite("new"));
   SmallObject old = Composite("old");
-  old.metadata = kDeleted;
+  old.metadata = deleted_;
   cluster_.Put(old);
   Wait(30min);
   EXPECT_EQ(story_, Story{});
@@ -208,7 +208,7 @@ TEST_F(BindingTest, APausedOrTerminatingClaimIsNotStale) {
   SmallObject claim = Claim("missing");
   claim.metadata = R"("annotations":{"crossplane.io/paused":"true"})";
   cluster_.Put(claim);
-  SmallObject going{kStorage, "team-a", "going", "going", kDeleted, claim.rest};
+  SmallObject going{kStorage, "team-a", "going", "going", deleted_, claim.rest};
   cluster_.Put(going);
   Wait(30min);
   EXPECT_EQ(story_, Story{});

@@ -15,36 +15,36 @@ class UsageTest : public LifecycleTest {
  protected:
   // A Usage that its Composition dropped: all proofs hold.
   UsageTest() {
-    xr = {kXStorage, "", "keep", "xr", {}, {}};
-    xr.rest =
+    xr_ = {kXStorage, "", "keep", "xr", {}, {}};
+    xr_.rest =
         R"("spec":{"resourceRefs":[{"apiVersion":"s3.aws.upbound.io/v1beta2","kind":"Bucket","name":"b"}]})";
-    user = {kPolicy, "", "p", "policy", {}, R"("spec":{"forProvider":{}})"};
-    usage = {kUsage, "", "u", "usage", {}, {}};
-    usage.metadata = kDeleted + "," + kComposed + "," + kControlled;
-    usage.rest = kUsed;
+    user_ = {kPolicy, "", "p", "policy", {}, R"("spec":{"forProvider":{}})"};
+    usage_ = {kUsage, "", "u", "usage", {}, {}};
+    usage_.metadata = deleted_ + "," + composed_ + "," + controlled_;
+    usage_.rest = used_;
   }
   void PutAll() {
-    cluster_.Put(xr);
-    cluster_.Put(user);
-    cluster_.Put(usage);
+    cluster_.Put(xr_);
+    cluster_.Put(user_);
+    cluster_.Put(usage_);
   }
   void Lasts() {
     PutAll();
     Wait(4min);
   }
 
-  const std::string kDeleted = R"("deletionTimestamp":"2026-11-23T04:00:00Z")";
-  const std::string kComposed =
+  const std::string deleted_ = R"("deletionTimestamp":"2026-11-23T04:00:00Z")";
+  const std::string composed_ =
       R"("annotations":{"crossplane.io/composition-resource-name":"usage"})";
-  const std::string kControlled =
+  const std::string controlled_ =
       R"("ownerReferences":[{"apiVersion":"platform.example.org/v1alpha1","kind":"XObjectStorage",
          "name":"keep","uid":"xr","controller":true}])";
-  const std::string kUsed =
+  const std::string used_ =
       R"("spec":{"of":{"apiVersion":"s3.aws.upbound.io/v1beta2","kind":"Bucket","resourceRef":{"name":"b"}},
          "by":{"apiVersion":"s3.aws.upbound.io/v1beta1","kind":"BucketPolicy","resourceRef":{"name":"p"}}})";
-  SmallObject xr;
-  SmallObject user;
-  SmallObject usage;
+  SmallObject xr_;
+  SmallObject user_;
+  SmallObject usage_;
 };
 
 TEST_F(RecordedUsageTest, OfTheRecordedUsagesTheOneThatStaysIsFoundAndNoOther) {
@@ -113,38 +113,38 @@ TEST_F(UsageTest, WithAllProofsItIsFoundAfterTwoMinutes) {
 }
 
 TEST_F(UsageTest, WhileItsCompositeTerminatesItIsNone) {
-  xr.metadata = kDeleted;
+  xr_.metadata = deleted_;
   Lasts();
   EXPECT_EQ(story_, Story{});
 }
 
 TEST_F(UsageTest, WithoutItsCompositeItIsNone) {
-  xr.uid = "another";
+  xr_.uid = "another";
   Lasts();
   EXPECT_EQ(story_, Story{});
 }
 
 TEST_F(UsageTest, WhileItsCompositeNamesItItIsNone) {
-  xr.rest =
+  xr_.rest =
       R"("spec":{"resourceRefs":[{"apiVersion":"apiextensions.crossplane.io/v1beta1","kind":"Usage","name":"u"}]})";
   Lasts();
   EXPECT_EQ(story_, Story{});
 }
 
 TEST_F(UsageTest, WhileItsUsingObjectTerminatesItIsNone) {
-  user.metadata = kDeleted + R"(,"finalizers":["x"])";
+  user_.metadata = deleted_ + R"(,"finalizers":["x"])";
   Lasts();
   EXPECT_EQ(story_, Story{});
 }
 
 TEST_F(UsageTest, WithoutItsUsingObjectItIsNone) {
-  user.name = "another";
+  user_.name = "another";
   Lasts();
   EXPECT_EQ(story_, Story{});
 }
 
 TEST_F(UsageTest, OneByAnObjectThatNobodyFollowsProvesNothing) {
-  usage.rest =
+  usage_.rest =
       R"("spec":{"of":{"apiVersion":"s3.aws.upbound.io/v1beta2","kind":"Bucket","resourceRef":{"name":"b"}},
          "by":{"apiVersion":"helm.crossplane.io/v1beta1","kind":"Release","resourceRef":{"name":"p"}}})";
   Lasts();
@@ -152,19 +152,19 @@ TEST_F(UsageTest, OneByAnObjectThatNobodyFollowsProvesNothing) {
 }
 
 TEST_F(UsageTest, OneThatIsNotDeletedIsNone) {
-  usage.metadata = kComposed + "," + kControlled;
+  usage_.metadata = composed_ + "," + controlled_;
   Lasts();
   EXPECT_EQ(story_, Story{});
 }
 
 TEST_F(UsageTest, ARestoredOneWithoutControllerProvesNothing) {
-  usage.metadata = kDeleted + "," + kComposed;
+  usage_.metadata = deleted_ + "," + composed_;
   Lasts();
   EXPECT_EQ(story_, Story{});
 }
 
 TEST_F(UsageTest, OneMadeByHandThatWaitsByDesignIsForInformation) {
-  usage.metadata = kDeleted;
+  usage_.metadata = deleted_;
   Lasts();
   ASSERT_EQ(Resources(), Story{"stale-usage Usage u"});
   EXPECT_EQ(Found()[0].mode, Mode::kAudit);
@@ -173,7 +173,7 @@ TEST_F(UsageTest, OneMadeByHandThatWaitsByDesignIsForInformation) {
 
 // Whoever may write a Usage writes what an operator is to paste.
 TEST_F(UsageTest, WhatIsNoNameReachesNoCommand) {
-  usage.rest =
+  usage_.rest =
       R"("spec":{"replayDeletion":true,"of":{"apiVersion":"s3.aws.upbound.io/v1beta2","kind":"Bucket",
          "resourceRef":{"name":"b; reboot"}},"by":{"apiVersion":"s3.aws.upbound.io/v1beta1",
          "kind":"BucketPolicy","resourceRef":{"name":"p"}}})";
@@ -183,7 +183,7 @@ TEST_F(UsageTest, WhatIsNoNameReachesNoCommand) {
 }
 
 TEST_F(UsageTest, AClusterUsageIsFoundAndNoFinalizerIsTakenFromIt) {
-  usage.kind = kClusterUsage;
+  usage_.kind = kClusterUsage;
   Lasts();
   ASSERT_EQ(Resources(), Story{"stale-usage ClusterUsage u"});
   EXPECT_EQ(Found()[0].remedy,
@@ -194,19 +194,19 @@ TEST_F(UsageTest, AUsageInANamespaceIsOfItsCompositeThere) {
   const GroupKind policy{"s3.aws.m.upbound.io", "BucketPolicy"};
   cluster_.Serve({policy.group, "v1beta1", policy.kind, "bucketpolicies", true});
   cluster_.Serve({kXStorage.group, "v1alpha1", kXStorage.kind, "xobjectstorages", true});
-  user.kind = policy;
-  xr.rest =
+  user_.kind = policy;
+  xr_.rest =
       R"("spec":{"crossplane":{"resourceRefs":[{"apiVersion":"s3.aws.m.upbound.io/v1beta1","kind":"Bucket","name":"b"}]}})";
-  usage.kind = kNewUsage;
-  usage.rest =
+  usage_.kind = kNewUsage;
+  usage_.rest =
       R"("spec":{"of":{"apiVersion":"s3.aws.m.upbound.io/v1beta1","kind":"Bucket","resourceRef":{"name":"b"}},
          "by":{"apiVersion":"s3.aws.m.upbound.io/v1beta1","kind":"BucketPolicy","resourceRef":{"name":"p"}}})";
-  for (SmallObject* object : {&xr, &user, &usage}) object->ns = "team-a";
+  for (SmallObject* object : {&xr_, &user_, &usage_}) object->ns = "team-a";
   Lasts();
   ASSERT_EQ(Resources(), Story{"stale-usage Usage team-a/u"});
-  xr.rest =
+  xr_.rest =
       R"("spec":{"crossplane":{"resourceRefs":[{"apiVersion":"protection.crossplane.io/v1beta1","kind":"Usage","name":"u"}]}})";
-  cluster_.Put(xr);
+  cluster_.Put(xr_);
   Wait(10s);
   EXPECT_EQ(Resources(), Story{}) << "its composite names it";
 }
