@@ -12,8 +12,8 @@
 #include "tests/support/store_samples.h"
 #include "webhook/findings/conflicts.h"
 #include "webhook/findings/findings_book.h"
+#include "webhook/findings/lifecycle/unreferenced.h"
 #include "webhook/findings/ownership_gaps.h"
-#include "webhook/findings/unreferenced.h"
 
 namespace truce {
 namespace detect_findings_test {

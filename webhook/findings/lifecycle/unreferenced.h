@@ -7,8 +7,8 @@
 // controller of a kind that is not followed proves nothing: then nothing is found. Evidence: object
 // rows of the registry; two looks at least kUnreferencedAfter apart, because Crossplane adopts a
 // restored object at its next reconcile.
-#ifndef TRUCE_WEBHOOK_FINDINGS_UNREFERENCED_H_
-#define TRUCE_WEBHOOK_FINDINGS_UNREFERENCED_H_
+#ifndef TRUCE_WEBHOOK_FINDINGS_LIFECYCLE_UNREFERENCED_H_
+#define TRUCE_WEBHOOK_FINDINGS_LIFECYCLE_UNREFERENCED_H_
 
 #include <chrono>
 #include <map>
@@ -44,4 +44,4 @@ class UnreferencedDetector final {
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_FINDINGS_UNREFERENCED_H_
+#endif  // TRUCE_WEBHOOK_FINDINGS_LIFECYCLE_UNREFERENCED_H_

@@ -1,4 +1,4 @@
-#include "webhook/findings/claim_bindings.h"
+#include "webhook/findings/lifecycle/claim_bindings.h"
 
 #include <algorithm>
 #include <utility>

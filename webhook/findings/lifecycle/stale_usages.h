@@ -14,8 +14,8 @@
 //
 // Truce carries nothing of the remedy out: a Usage with replayDeletion that ends makes Crossplane
 // repeat any deletion of the used object that was ever refused, even a dry run.
-#ifndef TRUCE_WEBHOOK_FINDINGS_STALE_USAGES_H_
-#define TRUCE_WEBHOOK_FINDINGS_STALE_USAGES_H_
+#ifndef TRUCE_WEBHOOK_FINDINGS_LIFECYCLE_STALE_USAGES_H_
+#define TRUCE_WEBHOOK_FINDINGS_LIFECYCLE_STALE_USAGES_H_
 
 #include <chrono>
 #include <cstdint>
@@ -29,7 +29,7 @@
 #include "registry/identity/document.h"
 #include "registry/ownership/facts.h"
 #include "webhook/findings/findings_book.h"
-#include "webhook/findings/object_marks.h"
+#include "webhook/findings/lifecycle/object_marks.h"
 
 namespace truce {
 
@@ -92,4 +92,4 @@ class TerminatingUsages final {
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_FINDINGS_STALE_USAGES_H_
+#endif  // TRUCE_WEBHOOK_FINDINGS_LIFECYCLE_STALE_USAGES_H_

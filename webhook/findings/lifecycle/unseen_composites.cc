@@ -1,4 +1,4 @@
-#include "webhook/findings/unseen_composites.h"
+#include "webhook/findings/lifecycle/unseen_composites.h"
 
 #include <algorithm>
 #include <string>

@@ -8,8 +8,8 @@
 // the two references one after the other. Look-alikes that are none: composites and claims that
 // terminate, claims that are paused, a composite that no claim has (it is about to be bound), and
 // composites of a kind that cannot be read, of which nothing is missing.
-#ifndef TRUCE_WEBHOOK_FINDINGS_CLAIM_BINDINGS_H_
-#define TRUCE_WEBHOOK_FINDINGS_CLAIM_BINDINGS_H_
+#ifndef TRUCE_WEBHOOK_FINDINGS_LIFECYCLE_CLAIM_BINDINGS_H_
+#define TRUCE_WEBHOOK_FINDINGS_LIFECYCLE_CLAIM_BINDINGS_H_
 
 #include <chrono>
 #include <map>
@@ -20,7 +20,7 @@
 
 #include "registry/ownership/facts.h"
 #include "webhook/findings/findings_book.h"
-#include "webhook/findings/object_marks.h"
+#include "webhook/findings/lifecycle/object_marks.h"
 
 namespace truce {
 
@@ -78,4 +78,4 @@ class ClaimBindings final {
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_FINDINGS_CLAIM_BINDINGS_H_
+#endif  // TRUCE_WEBHOOK_FINDINGS_LIFECYCLE_CLAIM_BINDINGS_H_

@@ -1,4 +1,4 @@
-#include "webhook/findings/stale_usages.h"
+#include "webhook/findings/lifecycle/stale_usages.h"
 
 #include <utility>
 

@@ -1,7 +1,7 @@
 // ObjectMarks: what the watch sees of objects and no object row of the registry keeps: which
 // terminate, and which are paused.
-#ifndef TRUCE_WEBHOOK_FINDINGS_OBJECT_MARKS_H_
-#define TRUCE_WEBHOOK_FINDINGS_OBJECT_MARKS_H_
+#ifndef TRUCE_WEBHOOK_FINDINGS_LIFECYCLE_OBJECT_MARKS_H_
+#define TRUCE_WEBHOOK_FINDINGS_LIFECYCLE_OBJECT_MARKS_H_
 
 #include <set>
 
@@ -41,4 +41,4 @@ class ObjectMarks final {
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_FINDINGS_OBJECT_MARKS_H_
+#endif  // TRUCE_WEBHOOK_FINDINGS_LIFECYCLE_OBJECT_MARKS_H_

@@ -12,8 +12,8 @@
 // Composition fits (both have a condition within a second), a Crossplane that is stopped (nothing
 // proves that it lives), the backlog after a restart. False alarm: a Crossplane that ends in the
 // moment between making a composite and looking at it, until it is back.
-#ifndef TRUCE_WEBHOOK_FINDINGS_UNSEEN_COMPOSITES_H_
-#define TRUCE_WEBHOOK_FINDINGS_UNSEEN_COMPOSITES_H_
+#ifndef TRUCE_WEBHOOK_FINDINGS_LIFECYCLE_UNSEEN_COMPOSITES_H_
+#define TRUCE_WEBHOOK_FINDINGS_LIFECYCLE_UNSEEN_COMPOSITES_H_
 
 #include <chrono>
 #include <cstddef>
@@ -66,4 +66,4 @@ class UnseenComposites final {
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_FINDINGS_UNSEEN_COMPOSITES_H_
+#endif  // TRUCE_WEBHOOK_FINDINGS_LIFECYCLE_UNSEEN_COMPOSITES_H_

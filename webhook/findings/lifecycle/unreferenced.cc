@@ -1,4 +1,4 @@
-#include "webhook/findings/unreferenced.h"
+#include "webhook/findings/lifecycle/unreferenced.h"
 
 #include <string>
 #include <utility>
