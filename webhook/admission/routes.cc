@@ -173,7 +173,7 @@ std::optional<HttpResponse> AnswerReview(AdmissionService& service, Endpoint end
   return answer_with(own);
 }
 
-std::vector<HttpRoute> AdmissionRoutes(AdmissionService& service, AccessSource access) {
+std::vector<HttpRoute> AdmissionRoutes(AdmissionService& service, const AccessSource& access) {
   std::vector<HttpRoute> routes;
   for (const Endpoint endpoint : kEndpoints) {
     HttpRoute route;

@@ -91,7 +91,7 @@ using AccessSource = std::function<std::shared_ptr<const AdmissionAccess>()>;
 // The routes of the admission listener: POST to each of kEndpoints' paths, and each with
 // /<its secret>. Refused callers get 403, or 401 when a bearer token is asked for. `service` must
 // outlive the routes.
-std::vector<HttpRoute> AdmissionRoutes(AdmissionService& service, AccessSource access);
+std::vector<HttpRoute> AdmissionRoutes(AdmissionService& service, const AccessSource& access);
 
 }  // namespace truce
 

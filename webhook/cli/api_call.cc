@@ -138,11 +138,11 @@ ExitCode AskForObject(const ApiFlags& flags, const ApiQuestion& question, Comman
   return answer.is_object() ? ExitCode::kOk : NoServer(io);
 }
 
-ExitCode AskForList(const ApiFlags& flags, const ApiQuestion& question, const char* list,
-                    CommandIo& io, nlohmann::json& answer) {
+ExitCode AskForList(const ApiFlags& flags, const ApiQuestion& question, CommandIo& io,
+                    nlohmann::json& answer) {
   const ExitCode code = AskForObject(flags, question, io, answer);
   if (code != ExitCode::kOk) return code;
-  return HasList(answer, list) ? ExitCode::kOk : NoServer(io);
+  return HasList(answer, question.list.c_str()) ? ExitCode::kOk : NoServer(io);
 }
 
 ExitCode AskForEach(const ApiFlags& flags, const ApiList& list, CommandIo& io,

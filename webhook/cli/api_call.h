@@ -56,6 +56,7 @@ struct ApiQuestion {
   std::string body = {};       // JSON; empty: none
   std::string method = {};     // empty: GET, with a body POST
   std::string if_match = {};   // an entity tag; empty: none
+  std::string list = "items";  // what AskForList demands of the answer
 };
 
 // What came back.
@@ -103,9 +104,9 @@ ExitCode NoServer(CommandIo& io);
 // Asks for a JSON object, or complains; an answer that is none is NoServer.
 ExitCode AskForObject(const ApiFlags& flags, const ApiQuestion& question, CommandIo& io,
                       nlohmann::json& answer);
-// Asks for an object with the list `list`, or complains as above.
-ExitCode AskForList(const ApiFlags& flags, const ApiQuestion& question, const char* list,
-                    CommandIo& io, nlohmann::json& answer);
+// Asks for an object with the list `question.list`, or complains as above.
+ExitCode AskForList(const ApiFlags& flags, const ApiQuestion& question, CommandIo& io,
+                    nlohmann::json& answer);
 
 // A list that comes page by page.
 struct ApiList {

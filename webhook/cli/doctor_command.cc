@@ -53,7 +53,7 @@ ExitCode RunDoctor(const ApiFlags& flags, const std::string& output, bool fail_o
   Json answer;
   ExitCode code = AskForObject(flags, {"/api/v1/version"}, io, about);
   if (code != ExitCode::kOk) return code;
-  code = AskForList(flags, {"/api/v1/doctor"}, "items", io, answer);
+  code = AskForList(flags, {"/api/v1/doctor"}, io, answer);
   if (code != ExitCode::kOk) return code;
   Json checkups = Json::array({VersionCheckup(about)});
   for (const Json& each : answer["items"]) checkups.push_back(each);

@@ -51,18 +51,19 @@ std::string BodyOf(const std::vector<std::pair<const char*, std::string>>& texts
   return Dump(body);
 }
 
-ExitCode LookUp(const ApiFlags& flags, const Parameters& parameters, const std::string& word,
-                CommandIo& io, nlohmann::json& answer) {
-  const ExitCode code =
-      AskForList(flags, {"/api/v1/resources:lookup", parameters}, "resources", io, answer);
+ExitCode LookUp(const ApiFlags& flags, const NamedResource& named, CommandIo& io,
+                nlohmann::json& answer) {
+  ApiQuestion question{.path = "/api/v1/resources:lookup", .parameters = ParametersOf(named)};
+  question.list = "resources";
+  const ExitCode code = AskForList(flags, question, io, answer);
   if (code != ExitCode::kOk || !answer["resources"].empty()) return code;
-  return Complain(io, "nobody owns " + OnOneLine(word), ExitCode::kNo);
+  return Complain(io, "nobody owns " + OnOneLine(named.resource), ExitCode::kNo);
 }
 
 ExitCode FindOne(const ApiFlags& flags, const NamedResource& named, CommandIo& io,
                  nlohmann::json& resource) {
   Json answer;
-  const ExitCode code = LookUp(flags, ParametersOf(named), named.resource, io, answer);
+  const ExitCode code = LookUp(flags, named, io, answer);
   if (code != ExitCode::kOk) return code;
   const Json& found = answer["resources"];
   const std::string word = OnOneLine(named.resource);

@@ -82,14 +82,20 @@ bool PrintData(const std::string& output, const nlohmann::json& json, std::ostre
   return output == "json" || output == "yaml";
 }
 
-void PrintList(const std::string& output, const nlohmann::json& items, const TableRows& rows,
-               CommandIo& io, std::string (*name_of)(const nlohmann::json&)) {
-  if (PrintData(output, nlohmann::json{{"items", items}}, io.out)) return;
-  if (output != "name") return PrintTable(rows, io.out);
+bool PrintNames(const std::string& output, const nlohmann::json& items,
+                std::string (*name_of)(const nlohmann::json&), std::ostream& out) {
+  if (output != "name") return false;
   for (const nlohmann::json& item : items) {
     const std::string name = name_of(item);
-    if (!name.empty()) io.out << OnOneLine(name) << "\n";
+    if (!name.empty()) out << OnOneLine(name) << "\n";
   }
+  return true;
+}
+
+void PrintList(const std::string& output, const nlohmann::json& items, const TableRows& rows,
+               CommandIo& io) {
+  if (PrintData(output, nlohmann::json{{"items", items}}, io.out)) return;
+  if (!PrintNames(output, items, &IdOf, io.out)) PrintTable(rows, io.out);
 }
 
 void Progress::Show(std::size_t count) {

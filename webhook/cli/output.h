@@ -33,10 +33,14 @@ void PrintJson(const std::string& json, std::ostream& out);
 void PrintYaml(const std::string& json, std::ostream& out);
 // Prints `json` when `output` is json or yaml. False: another form is meant.
 bool PrintData(const std::string& output, const nlohmann::json& json, std::ostream& out);
-// Prints the list `items` as `output` says: as data under "items", their names (none: left out), or
-// `rows`, whose first one is the head.
+// Prints the names of `items`, those without one left out, when `output` is name. False: another
+// form is meant.
+bool PrintNames(const std::string& output, const nlohmann::json& items,
+                std::string (*name_of)(const nlohmann::json&), std::ostream& out);
+// Prints the list `items` as `output` says: as data under "items", their ids, or `rows`, whose
+// first one is the head.
 void PrintList(const std::string& output, const nlohmann::json& items, const TableRows& rows,
-               CommandIo& io, std::string (*name_of)(const nlohmann::json&) = &IdOf);
+               CommandIo& io);
 
 // What the table shows of a text that is empty.
 std::string OrDash(const std::string& text);

@@ -46,7 +46,7 @@ void PrintOverrides(const Json& items, const std::string& output, CommandIo& io)
 
 ExitCode ListOverrides(const ApiFlags& flags, const std::string& output, CommandIo& io) {
   Json answer;
-  const ExitCode code = AskForList(flags, {kOverridesPath}, "items", io, answer);
+  const ExitCode code = AskForList(flags, {kOverridesPath}, io, answer);
   if (code == ExitCode::kOk) PrintOverrides(answer["items"], output, io);
   return code;
 }

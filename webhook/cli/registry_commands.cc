@@ -81,7 +81,7 @@ bool IsWide(const std::string& output) { return output == "wide"; }
 // The resources that are meant.
 ExitCode Find(const ApiFlags& flags, const NamedResource& named, CommandIo& io, Json& resources) {
   Json answer;
-  const ExitCode code = LookUp(flags, ParametersOf(named), named.resource, io, answer);
+  const ExitCode code = LookUp(flags, named, io, answer);
   if (code != ExitCode::kOk) return code;
   resources = answer["resources"];
   if (answer.contains("complete") && !IsTrue(answer, "complete")) {
@@ -129,7 +129,7 @@ ExitCode KeysDeclaredIn(const ApiFlags& flags, const std::string& file, CommandI
   if (!body.ok()) return Complain(io, body.error().message, ExitCode::kUsage);
   Json answer;
   const ExitCode code =
-      AskForList(flags, {.path = "/api/v1/checks", .body = body.value()}, "items", io, answer);
+      AskForList(flags, {.path = "/api/v1/checks", .body = body.value()}, io, answer);
   if (code != ExitCode::kOk) return code;
   const auto add = [&](const std::string& key) {
     const bool is_new = std::find(keys.begin(), keys.end(), key) == keys.end();
@@ -158,8 +158,9 @@ ExitCode FindDeclared(const ApiFlags& flags, const std::string& file, CommandIo&
   resources = Json::array();
   for (const std::string& key : keys) {
     Json answer;
-    const ExitCode code =
-        AskForList(flags, {"/api/v1/resources:lookup", {{"key", key}}}, "resources", io, answer);
+    ApiQuestion question{.path = "/api/v1/resources:lookup", .parameters = {{"key", key}}};
+    question.list = "resources";
+    const ExitCode code = AskForList(flags, question, io, answer);
     if (code != ExitCode::kOk) return code;
     for (const Json& resource : answer["resources"]) {
       // By several of its names it is one.
@@ -284,7 +285,8 @@ class ListCommand final {
       Json items;
       const ExitCode code = AskForItems(*flags, *list, io, items);
       if (code == ExitCode::kOk) {
-        PrintList(*output, items, rows_of(items, IsWide(*output)), io, name_of);
+        if (PrintNames(*output, items, name_of, io.out)) return code;
+        PrintList(*output, items, rows_of(items, IsWide(*output)), io);
       }
       return code;
     };
@@ -359,7 +361,8 @@ CommandAction DeclareWhoOwns(CommandLine& app) {
     const ExitCode code = manifest->empty() ? Find(*flags, *named, io, resources)
                                             : FindDeclared(*flags, *manifest, io, resources);
     if (code == ExitCode::kOk) {
-      PrintList(*output, resources, FoundRows(resources, IsWide(*output)), io, &ResourceName);
+      if (PrintNames(*output, resources, &ResourceName, io.out)) return code;
+      PrintList(*output, resources, FoundRows(resources, IsWide(*output)), io);
     }
     return code;
   };
@@ -398,7 +401,7 @@ CommandAction DeclareDescribe(CommandLine& app) {
       }
       return ExitCode::kOk;
     }
-    PrintList(*output, whole, {}, io, &ResourceName);
+    if (!PrintNames(*output, whole, &ResourceName, io.out)) PrintList(*output, whole, {}, io);
     return ExitCode::kOk;
   };
 }
