@@ -91,12 +91,13 @@ function(truce_require_version name version where)
       "-DTRUCE_FETCH=ON on a machine that reaches upstream.")
 endfunction()
 
-# The system's library <module> of pkg-config when recent enough: sets TRUCE_<name>_SYSTEM.
-macro(truce_find_system name module)
+# The system's library <module> of pkg-config when recent enough: sets TRUCE_<name>_SYSTEM and <version>.
+macro(truce_find_system name module version)
   pkg_check_modules(${module} QUIET IMPORTED_TARGET GLOBAL ${module})
   set(TRUCE_${name}_SYSTEM_VERSION "${${module}_VERSION}")
   if(${module}_FOUND AND ${module}_VERSION VERSION_GREATER_EQUAL TRUCE_${name}_MIN)
     set(TRUCE_${name}_SYSTEM TRUE)
+    set(${version} "${${module}_VERSION}")
     message(STATUS "Found ${name} ${${module}_VERSION} in the system")
   endif()
 endmacro()
@@ -111,7 +112,7 @@ function(truce_third_party target)
   endif()
 endfunction()
 
-truce_find_system(HTTPLIB cpp-httplib)
+truce_find_system(HTTPLIB cpp-httplib httplib_version)
 if(TRUCE_HTTPLIB_SYSTEM)
   add_library(truce::httplib ALIAS PkgConfig::cpp-httplib)
 else()
@@ -136,7 +137,7 @@ else()
   add_library(truce::httplib ALIAS truce_httplib)
 endif()
 
-truce_find_system(SQLITE sqlite3)
+truce_find_system(SQLITE sqlite3 sqlite_version)
 if(TRUCE_SQLITE_SYSTEM)
   add_library(truce::sqlite ALIAS PkgConfig::sqlite3)
 else()
@@ -172,3 +173,24 @@ else()
   truce_third_party(truce_sqlite)
   add_library(truce::sqlite ALIAS truce_sqlite)
 endif()
+
+# What `truce --version -o json` says, and the SBOM: "name=version,name=version".
+set(TRUCE_LIBRARIES "")
+foreach(
+  library IN
+  ITEMS "cpp-httplib=${httplib_version}"
+        "sqlite=${sqlite_version}"
+        "openssl=${OPENSSL_VERSION}"
+        "simdjson=${simdjson_VERSION}"
+        "nlohmann-json=${nlohmann_json_VERSION}"
+        "spdlog=${spdlog_VERSION}"
+        "fmt=${fmt_VERSION}"
+        "cli11=${CLI11_VERSION}"
+        "re2=${re2_VERSION}"
+        "libyaml=${yaml_VERSION}"
+        "jemalloc=${jemalloc_VERSION}")
+  # Debian says "5.3.0_0" of jemalloc, and of RE2, which numbers nothing, "0.0.0".
+  string(REGEX REPLACE "_[0-9]+$|=0\\.0\\.0$" "" library "${library}")
+  string(APPEND TRUCE_LIBRARIES "${library},")
+endforeach()
+string(REGEX REPLACE ",$" "" TRUCE_LIBRARIES "${TRUCE_LIBRARIES}")

@@ -1,6 +1,7 @@
 """Arguments, configuration, output and exit codes of every command that needs no server."""
 
 import json
+import re
 
 import pytest
 
@@ -21,6 +22,17 @@ def test_version(cli):
     assert result.returncode == OK
     assert result.stdout.startswith("truce ")
     assert result.stderr == ""
+
+
+def test_version_for_machines(cli):
+    about = json.loads(cli("--version", "-o", "json").stdout)
+    assert f"truce {about['version']}\n" == cli("--version").stdout == cli("version").stdout
+    assert {"cpp-httplib", "sqlite", "openssl"} < set(about["libraries"])
+    for name, version in about["libraries"].items():
+        assert name == "re2" or re.fullmatch(r"\d+(\.\d+)+", version), name
+    # Only a release knows its commit: any other build would soon name the wrong one.
+    assert set(about) == {"version", "commit", "buildDate", "compiler", "libraries"}
+    assert cli("--version", "-o", "xml").returncode == USAGE
 
 
 def test_help_lists_commands_and_exit_codes(cli):

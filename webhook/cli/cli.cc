@@ -84,8 +84,9 @@ ExitCode Dispatch(std::span<const std::string> arguments, CommandIo& io) {
   }
   const std::string& word = arguments.front();
   if (word == "--version" || word == "version") {
-    io.out << "truce " << TruceVersion() << "\n";
-    return ExitCode::kOk;
+    return RunCommand(
+        {"--version", "print the version, and what it was built from", &DeclareVersion},
+        arguments.subspan(1), io);
   }
   if (word == "--help" || word == "-h" || word == "help") {
     io.out << Help();

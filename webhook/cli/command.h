@@ -67,6 +67,8 @@ CommandAction DeclareImport(CommandLine& app);
 CommandAction DeclareBackup(CommandLine& app);
 CommandAction DeclareRestore(CommandLine& app);
 CommandAction DeclareExport(CommandLine& app);
+// `truce --version`, which no list of commands names.
+CommandAction DeclareVersion(CommandLine& app);
 
 // Writes "truce: message" to `io.err` and returns `code`.
 ExitCode Complain(CommandIo& io, std::string_view message, ExitCode code);
