@@ -24,6 +24,8 @@ namespace truce {
 struct AdmissionPolicy {
   std::shared_ptr<const Catalogue> catalogue;  // never null; identity.catalogue points to it
   IdentityRules identity;
+  std::map<GroupKind, GroupKind> claims;      // kinds that an XRD defines as claim, and of what
+  bool definitions_known = false;             // no other XRD exists
   std::map<std::string, MappingRule> values;  // rules about charts' values, by name
   PartyRules parties;
   AccountParties account_parties;  // empty: rule account-party is off

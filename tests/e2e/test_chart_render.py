@@ -23,6 +23,7 @@ MINIMUM = {"admission": {"pathSecret": PATH_SECRET}}
 ENDPOINTS = {
     "declarations": "/validate", "deletions": "/validate-deletion", "status": "/validate-status",
     "checks": "/validate-check", "policies": "/validate-policy",
+    "compositions": "/validate-composition",
 }
 
 
@@ -173,9 +174,11 @@ def test_what_a_running_server_takes_over_does_not_restart_it(helm4):
 def test_the_webhook_configuration(helm4):
     hook = the(helm4.objects(MINIMUM), "ValidatingWebhookConfiguration")
     assert [entry["name"] for entry in hook["webhooks"]] == [
-        f"{name}.truce.dev" for name in ("declarations", "deletions", "status", "checks", "policies")
+        f"{name}.truce.dev" for name in ENDPOINTS
     ]
-    declarations, deletions, status, checks, policies = hook["webhooks"]
+    declarations, deletions, status, checks, policies, compositions = hook["webhooks"]
+    assert compositions["failurePolicy"] == "Ignore"
+    assert compositions["rules"][0]["resources"] == ["compositions"]
     assert status["failurePolicy"] == "Ignore" and "namespaceSelector" not in status
     assert status["rules"] == [{**declarations["rules"][0], "operations": ["UPDATE"],
                                 "resources": ["*/status"]}]
@@ -228,6 +231,7 @@ def test_failure_policy_is_for_declarations_only(helm4):
         "status.truce.dev": "Ignore",
         "checks.truce.dev": "Fail",
         "policies.truce.dev": "Ignore",
+        "compositions.truce.dev": "Ignore",
     }
 
 
@@ -243,7 +247,8 @@ def test_groups_of_mappings_are_judged_and_read(helm4):
     role = role_of_truce(objects)
     for groups in (hook["webhooks"][0]["rules"][0]["apiGroups"], role["rules"][0]["apiGroups"]):
         assert groups == sorted(set(groups))
-        assert {"composites.example.org", "platform.example.org", "s3.aws.upbound.io"} <= set(groups)
+        assert {"composites.example.org", "platform.example.org", "s3.aws.upbound.io",
+                "apps.example.org"} <= set(groups)
 
 
 def test_rights_are_few(helm4):
@@ -384,7 +389,7 @@ def test_a_server_outside_the_cluster(helm4):
 def test_exclusions_are_conditions_of_declarations_and_deletions(helm4):
     objects = helm4.objects(SERVER_CHART / "ci/everything-values.yaml")
     hook = the(objects, "ValidatingWebhookConfiguration")
-    declarations, deletions, status, checks, policies = hook["webhooks"]
+    declarations, deletions, status, checks, policies, compositions = hook["webhooks"]
     assert [each["name"] for each in status["matchConditions"]] == ["not-providers", "not-restorers"]
     instance = {"group": "== 'rds.aws.m.upbound.io'", "kind": "== 'Instance'"}
     fields = [f"has(request.kind.{name}) && request.kind.{name} {value}"
@@ -400,6 +405,7 @@ def test_exclusions_are_conditions_of_declarations_and_deletions(helm4):
     assert [each["expression"] for each in deletions["matchConditions"]] == conditions[1:3]
     assert conditions[1:3] == excluded, conditions
     assert "drill" in conditions[3]
+    assert len(compositions["matchConditions"]) == 1 and "namespaceSelector" not in compositions
     for entry in (checks, policies):
         assert "matchConditions" not in entry and "namespaceSelector" not in entry
     [selector] = declarations["namespaceSelector"]["matchExpressions"]

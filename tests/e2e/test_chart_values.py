@@ -24,6 +24,7 @@ WRONG = [
     ("/webhook/timeoutSeconds", {"webhook": {"timeoutSeconds": "5s"}}),
     ("/webhook/mappedGroups", {"webhook": {"mappedGroups": "platform.example.org"}}),
     ("/webhook/mappedGroups/0", {"webhook": {"mappedGroups": ["*"]}}),
+    ("/webhook/xrdGroups/0", {"webhook": {"xrdGroups": ["Platform.example.org"]}}),
     ("/webhook/url", {"webhook": {"url": "http://truce.example.org"}}),
     ("/webhook/exclude/0", {"webhook": {"exclude": [{}]}}),
     ("/webhook/exclude/0", {"webhook": {"exclude": [{"label": "x"}]}}),

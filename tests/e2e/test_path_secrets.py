@@ -14,7 +14,8 @@ from support.objects import bucket
 from support.processes import wait_for
 from support.release import COPY, OWNER, Authority, eventually_refused, release  # noqa: F401
 
-ENDPOINTS = ("/validate", "/validate-deletion", "/validate-status", "/validate-check", "/validate-policy")
+ENDPOINTS = ("/validate", "/validate-deletion", "/validate-status", "/validate-check", "/validate-policy",
+             "/validate-composition")
 CHECK = {
     "apiVersion": "truce.dev/v1alpha1", "kind": "OwnershipCheck",
     "metadata": {"name": "before", "namespace": "team-b"},

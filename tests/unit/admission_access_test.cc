@@ -94,6 +94,7 @@ TEST(AccessTest, EachEndpointHasItsSecret) {
   EXPECT_EQ(Of(PathsOf(kSecret), Endpoint::kDeletions),
             "/validate-deletion/afcedf0ace4aaad6956d0d7e4b013c5f");
   EXPECT_EQ(Of(PathsOf(""), Endpoint::kPolicies), "/validate-policy");
+  EXPECT_EQ(Of(PathsOf(""), Endpoint::kCompositions), "/validate-composition");
 }
 
 TEST(AccessTest, TheSecretBeforeIsGoodUntilTheNewOneIsSeen) {

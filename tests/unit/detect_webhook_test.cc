@@ -61,9 +61,12 @@ std::string Json(const Written& w) {
 
 ExpectedWebhook Expected() {
   ExpectedWebhook expected;
-  expected.paths = {kPath, kPath, "/validate-status/0123456789abcdef0123456789abcdef",
+  expected.paths = {kPath,
+                    kPath,
+                    "/validate-status/0123456789abcdef0123456789abcdef",
                     "/validate-check/0123456789abcdef0123456789abcdef",
-                    "/validate-check/0123456789abcdef0123456789abcdef"};
+                    "/validate-check/0123456789abcdef0123456789abcdef",
+                    "/validate-composition/0123456789abcdef0123456789abcdef"};
   expected.kinds = {kBucket, kQueue};
   expected.own_kinds = {kCheck, kPolicy};
   expected.status_kinds = expected.kinds;
@@ -372,6 +375,48 @@ TEST_F(CoverageTest, ClaimsWithoutMappingAccountsAndModes) {
   EXPECT_EQ(std::count_if(findings.begin(), findings.end(),
                           [](const LiveFinding& finding) { return finding.mode == Mode::kWarn; }),
             2);  // accounts have a detector of their own
+}
+
+TEST_F(CoverageTest, GroupsOfXrdsOutsideTheRules) {
+  const ServedKind claim{"apps.example.org", "v1", "Storage", "storages", true};
+  const ServedKind composite{"apps.example.org", "v1", "XStorage", "xstorages", false};
+  const ServedKind sent{"s3.aws.upbound.io", "v1", "XBucket", "xbuckets", false};
+  const std::vector<CoverageKind> defined = {
+      {composite, 2, "", ""}, {claim, 5, "", ""}, {sent, 0, "", ""}};
+  facts_.defined = defined;
+  EXPECT_EQ(Gaps(), Texts{"xrd-group apps.example.org"}) << "one gap for a group";
+  EXPECT_EQ(Report().gaps.front().objects, 7U);
+  EXPECT_NE(Report().gaps.front().why.find("(Storage, XStorage)"), std::string::npos);
+  EXPECT_EQ(Report().xrd_groups, (Texts{"apps.example.org", "s3.aws.upbound.io"}));
+  EXPECT_EQ(Report().missing_xrd_groups, Texts{"apps.example.org"});
+  Written written;
+  written.groups = R"("apps.example.org","s3.aws.upbound.io","sqs.aws.m.upbound.io")";
+  Read(written);
+  EXPECT_EQ(Gaps(), Texts{});
+  EXPECT_EQ(Report().missing_xrd_groups, Texts{});
+  const std::vector<CoverageKind> unread = {{claim, 0, "403: forbidden", ""}};
+  facts_.defined = unread;
+  EXPECT_EQ(Report().missing_xrd_groups, Texts{"apps.example.org"}) << "sent, but not read";
+}
+
+TEST_F(CoverageTest, XrdsThatCannotBeRead) {
+  const ServedKind xrd{"apiextensions.crossplane.io", "v1", "CompositeResourceDefinition",
+                       "compositeresourcedefinitions", false};
+  kinds_.push_back({xrd, 0, "403: forbidden", "the kinds of claims and composites"});
+  EXPECT_EQ(Gaps(), Texts{"not-listed CompositeResourceDefinition.apiextensions.crossplane.io"});
+  EXPECT_NE(Report().gaps.back().why.find("so the kinds of claims and composites are not found"),
+            std::string::npos);
+}
+
+TEST_F(CoverageTest, CompositionsThatAreNotSent) {
+  facts_.composition =
+      ServedKind{"apiextensions.crossplane.io", "v1", "Composition", "compositions", false};
+  EXPECT_EQ(Gaps(), Texts{"no-rule Composition.apiextensions.crossplane.io"});
+  Written written;
+  written.status +=
+      R"(,{"name":"compositions.truce.dev","failurePolicy":"Ignore","clientConfig":{"service":{"namespace":"truce-system","name":"truce","path":"/validate-composition/0123456789abcdef0123456789abcdef"},"caBundle":"Q0E="},"rules":[{"apiGroups":["apiextensions.crossplane.io"],"apiVersions":["*"],"operations":["UPDATE"],"resources":["compositions"],"scope":"Cluster"}]})";
+  Read(written);
+  EXPECT_EQ(Gaps(), Texts{});
 }
 
 TEST_F(CoverageTest, StatusesThatNobodyGuards) {

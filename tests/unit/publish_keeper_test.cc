@@ -218,7 +218,24 @@ TEST_F(Keeper, GroupsOfMappingsGetEntriesOfTheirOwn) {
             Json({"other.example.org", "platform.example.org"}));
   groups_ = {{}, true};
   Step();
-  EXPECT_EQ(Webhooks().size(), 4U);
+  EXPECT_EQ(Webhooks().size(), 5U) << "those installed, and the one for Compositions";
+}
+
+TEST_F(Keeper, CompositionsGetAnEntryThatNobodyWaitsFor) {
+  Step();
+  const Json made = Entry("compositions.truce.dev");
+  EXPECT_EQ(made["failurePolicy"], "Ignore");
+  EXPECT_EQ(made["clientConfig"]["service"]["path"],
+            Of(PathsOf(kLocalPath), Endpoint::kCompositions));
+  EXPECT_EQ(Bundle("compositions.truce.dev"), Bundle());
+  EXPECT_EQ(made["rules"], Json::parse(R"([{"operations":["UPDATE"],"apiVersions":["*"],
+      "resources":["compositions"],"scope":"Cluster",
+      "apiGroups":["apiextensions.crossplane.io"]}])"));
+  EXPECT_EQ(made["matchConditions"], Json::parse(R"([{"name":"changes-the-spec",
+                             "expression":"object.spec != oldObject.spec"}])"));
+  const auto writes = api_.writes();
+  Step();
+  EXPECT_EQ(api_.writes(), writes) << "idempotent";
 }
 
 TEST_F(Keeper, DeletionsAreAlwaysSent) {

@@ -82,6 +82,35 @@ TEST_F(WatcherRulesTest, AMappingThatIsAddedFindsWhatIsThere) {
   EXPECT_EQ(OwnerOf("orders-prod")->state, HolderState::kHeld);
 }
 
+TEST_F(WatcherRulesTest, XrdsTellWhichKindsAreClaims) {
+  driver_->Settle();
+  EXPECT_TRUE(driver_->learned.definitions_known) << "no Crossplane: there is none to be known";
+  PutDefinition();
+  SmallObject odd{kXrd, "", "xodds.acme.example.org", "odd", {}, {}};
+  for (const char* spec :
+       {R"("spec":{"group":"*","names":{"kind":"X"},"claimNames":{"kind":"Y"}})",
+        R"("spec":{"group":"apps","names":{"kind":"X"},"claimNames":{"kind":"Y"}})",
+        R"("spec":{"group":"rbac.authorization.k8s.io","names":{"kind":"X"}})",
+        R"("spec":{"group":"acme.example.org","names":{"kind":""},"claimNames":{"kind":"Y"}})",
+        R"("spec":{"group":"acme.example.org"})"}) {
+    odd.rest = spec;
+    cluster_.Put(odd);
+    Start();
+    driver_->Settle();
+    EXPECT_TRUE(driver_->learned.definitions_known) << spec;
+    EXPECT_EQ(driver_->learned.composites, std::set<GroupKind>{kComposite}) << spec;
+    EXPECT_EQ(driver_->learned.claims, (std::map<GroupKind, GroupKind>{{kClaim, kComposite}}))
+        << spec;
+  }
+  odd.rest = R"("spec":{"group":"acme.example.org","names":{"kind":"XOdd"},
+      "claimNames":{"kind":"XOdd"}})";
+  cluster_.Put(odd);
+  Start();
+  driver_->Settle();
+  EXPECT_EQ(driver_->learned.composites.size(), 2U);
+  EXPECT_EQ(driver_->learned.claims.size(), 1U) << "a composite is no claim of itself";
+}
+
 TEST_F(WatcherRulesTest, AMappingThatIsBrokenGivesNothingAwayAndIsMended) {
   constexpr int kClaims = 60;  // more than the brake would let go
   cluster_.Serve({kClaim.group, "v1", kClaim.kind, "storages", true});

@@ -266,6 +266,7 @@ class Call final : public std::enable_shared_from_this<Call> {
       case Endpoint::kChecks:
       case Endpoint::kPolicies: return JudgeOwn(review);
       case Endpoint::kStatus: return JudgeStatusOf(review);
+      case Endpoint::kCompositions: return Allowed();
     }
     return Unknown(UnknownCause::kInternal, "no such endpoint");
   }

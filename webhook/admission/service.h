@@ -82,6 +82,7 @@ class AdmissionService final {
   //   when anything conflicts or breaks an enforced rule; another object whose spec is new is
   //   refused when it cannot take effect. Writes nothing, ever.
   // - policies: the same for those but OwnershipChecks, which are allowed.
+  // - compositions: everything is allowed, ready or not: no rule judges them.
   // - a status: changes of it (rule status-names). Refused where a user who is neither provider nor
   //   restorer changes what names are read from; everything else is allowed. Needs no registry and
   //   writes nothing, so dry runs are judged alike, ready or not. Never blocks.

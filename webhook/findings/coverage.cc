@@ -32,6 +32,8 @@ class Coverage final {
     AddWebhook();
     for (const CoverageKind& kind : facts_.kinds) AddKind(kind);
     for (const auto& [kind, until] : facts_.unmapped) AddUnmapped(kind, until);
+    AddXrdGroups();
+    AddComposition();
     for (const CoverageClaim& claim : facts_.claims) AddClaim(claim);
     for (auto& [type, count] : weak_types_) AddType(*facts_.catalogue->FindType(type), count);
     for (const auto& [config, count] : facts_.accounts) AddAccount(config, count);
@@ -144,6 +146,56 @@ class Coverage final {
     if (is_sent && denies && kind.list_problem.empty()) ++report_.protected_kinds;
   }
 
+  // Claims and composites are judged as such whether or not a rule maps them.
+  void AddXrdGroups() {
+    struct Group {
+      std::vector<std::string> unsent;
+      std::uint64_t objects = 0;
+      bool is_unread = false;
+    };
+    std::map<std::string, Group> groups;
+    for (const CoverageKind& kind : facts_.defined) {
+      Group& group = groups[kind.kind.group];
+      group.is_unread = group.is_unread || !kind.list_problem.empty();
+      const bool is_sent =
+          IsSent(entries_, kind.kind, "CREATE") && IsSent(entries_, kind.kind, "UPDATE");
+      if (is_sent) continue;
+      group.unsent.push_back(kind.kind.kind);
+      group.objects += kind.objects;
+    }
+    for (auto& [name, group] : groups) {
+      report_.xrd_groups.push_back(name);
+      if (group.is_unread || !group.unsent.empty()) report_.missing_xrd_groups.push_back(name);
+      // Of no webhook at all is told once.
+      if (group.unsent.empty() || entries_.empty()) continue;
+      std::sort(group.unsent.begin(), group.unsent.end());
+      std::string kinds;
+      for (const std::string& kind : group.unsent) {
+        kinds.append(kinds.empty() ? "" : ", ").append(kind);
+      }
+      Add({GapReason::kXrdGroup, OneLine(name, kShownBytesMax),
+           "The webhook's rules leave out this group of claims and composites (" +
+               OneLine(kinds, kShownBytesMax) +
+               "): a claim that binds somebody else's composite is found by the watch only.",
+           "Add it to the chart's value webhook.xrdGroups; `truce doctor` prints the whole value.",
+           group.objects});
+    }
+  }
+
+  void AddComposition() {
+    if (!facts_.composition || entries_.empty()) return;
+    const std::string& path = Of(facts_.expected.paths, Endpoint::kCompositions);
+    const auto& all = facts_.webhook->entries;
+    const bool is_sent = std::any_of(all.begin(), all.end(), [&](const WebhookEntry& entry) {
+      return entry.path == path && IsSent({&entry}, *facts_.composition, "UPDATE");
+    });
+    if (is_sent) return;
+    Add({GapReason::kNoRule, KindText(*facts_.composition),
+         "Changes of Compositions do not come to Truce: nobody is warned of what one does to the "
+         "composites that exist.",
+         "Let the chart write the webhook configuration again.", 0});
+  }
+
   void AddUnwatched(const CoverageKind& kind) {
     Add({GapReason::kUnwatched, KindText(kind.kind),
          "Its objects cannot be read, so nothing below them is proved or ended: " +
@@ -225,6 +277,7 @@ std::string_view Name(GapReason reason) {
   switch (reason) {
     case GapReason::kNoWebhook: return "no-webhook";
     case GapReason::kNoRule: return "no-rule";
+    case GapReason::kXrdGroup: return "xrd-group";
     case GapReason::kExcluded: return "excluded";
     case GapReason::kStatusOpen: return "status-unguarded";
     case GapReason::kNotListed: return "not-listed";

@@ -22,6 +22,7 @@ namespace truce {
 enum class GapReason : std::uint8_t {
   kNoWebhook,       // "no-webhook": the API server does not ask Truce at all
   kNoRule,          // "no-rule": the webhook's rules leave the kind out
+  kXrdGroup,        // "xrd-group": they leave out an API group of claims and composites
   kExcluded,        // "excluded": a selector or match condition leaves requests out
   kStatusOpen,      // "status-unguarded": names known from a status alone warn
   kNotListed,       // "not-listed": its objects cannot be read; keys of its kinds are unknown
@@ -66,6 +67,8 @@ struct CoverageFacts {
   const MappingRules* mappings = nullptr;  // never null
   std::span<const CoverageKind> kinds;     // all served kinds of providers' groups and mapped kinds
   std::span<const CoverageClaim> claims;   // all claim kinds
+  std::span<const CoverageKind> defined;   // all kinds that XRDs define
+  std::optional<ServedKind> composition;   // nothing: not served
   const WebhookConfiguration* webhook = nullptr;  // null: it does not exist
   ExpectedWebhook expected;                       // paths and name are used
   StandIns accounts;                              // CountStandIns of all owners
@@ -81,6 +84,10 @@ struct CoverageReport {
   std::uint64_t kinds = 0;            // that can declare resources
   std::uint64_t protected_kinds = 0;  // of them those whose conflicts are denied
   std::vector<CoverageGap> gaps;      // by reason, then subject; kinds without object last
+  // All API groups of claims and composites, sorted; and of them those whose reviews do not come to
+  // Truce, or whose objects it cannot read.
+  std::vector<std::string> xrd_groups;
+  std::vector<std::string> missing_xrd_groups;
 
   bool operator==(const CoverageReport&) const = default;
 };

@@ -19,6 +19,11 @@ const ServedKind& EventsKind() {
   return kKind;
 }
 
+const GroupKind& CompositionKind() {
+  static const GroupKind kKind{"apiextensions.crossplane.io", "Composition"};
+  return kKind;
+}
+
 bool IsKind(const FollowedKind& kind, const ServedKind& wanted) {
   return kind.selection.kind.group == wanted.group && kind.selection.kind.kind == wanted.kind;
 }
@@ -37,6 +42,7 @@ std::string_view WatchedFor(const KindStatus& status) {
   if (status.state == KindState::kUnserved) return "";
   const Role role = status.kind.role;
   if (role == Role::kOther) return "Usages that are left behind";
+  if (role == Role::kCompositeDefinition) return "the kinds of claims and composites";
   const bool is_bound = role == Role::kComposite || role == Role::kClaim;
   return is_bound ? "claims that share a composite and composites that Crossplane does not see"
                   : "";
@@ -372,6 +378,7 @@ Result<void> Detectors::Examine(Deadline deadline) {
 CoverageReport Detectors::CoverageOf(const Surroundings& around) const {
   std::vector<CoverageKind> kinds;
   std::vector<CoverageClaim> claims;
+  std::vector<CoverageKind> defined;
   CoverageFacts facts;
   facts.catalogue = around.catalogue.get();
   facts.mappings = &around.mappings;
@@ -389,6 +396,12 @@ CoverageReport Detectors::CoverageOf(const Surroundings& around) const {
         claims.push_back({served, composite.value_or(GroupKind{}), objects});
       }
       kinds.push_back({served, objects, kind.status.problem, WatchedFor(kind.status)});
+      const Role role = kind.status.kind.role;
+      const bool is_defined = role == Role::kComposite || role == Role::kClaim;
+      if (is_defined && kind.status.state != KindState::kUnserved) defined.push_back(kinds.back());
+    }
+    if (const auto served = known.served.find(CompositionKind()); served != known.served.end()) {
+      facts.composition = served->second;
     }
     for (const auto& [name, status] : known.usage_kinds) {
       kinds.push_back({status.kind.selection.kind, 0, status.problem, WatchedFor(status)});
@@ -407,6 +420,7 @@ CoverageReport Detectors::CoverageOf(const Surroundings& around) const {
   }
   facts.kinds = kinds;
   facts.claims = claims;
+  facts.defined = defined;
   facts.webhook = configuration ? &*configuration : nullptr;
   return MakeCoverage(facts);
 }

@@ -158,6 +158,9 @@ class Check final {
     CheckRules(entries);
     CheckDeletions(entries);
     if (expected_.status) CheckStatuses();
+    for (const WebhookEntry& entry : configuration_->entries) {
+      if (entry.path == Of(expected_.paths, Endpoint::kCompositions)) CheckTrust(entry);
+    }
     for (const ServedKind& kind : expected_.own_kinds) CheckOwnKind(kind, ServerOf(*entries[0]));
     return std::move(out_);
   }

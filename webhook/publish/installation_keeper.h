@@ -31,10 +31,10 @@
 
 namespace truce {
 
-// API groups of the mapping rules in force.
+// API groups of the mapping rules in force, and of what XRDs define.
 struct MappedGroups {
   std::vector<std::string> groups;
-  bool complete = false;  // false: not all rules are known yet
+  bool complete = false;  // false: not all rules, or not all XRDs, are known yet
 };
 
 struct KeeperOptions {

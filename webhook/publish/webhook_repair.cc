@@ -111,6 +111,7 @@ class Repair final {
   void Run() {
     NoteBundle();
     RepairDeletions();
+    RepairCompositions();
     RepairStatus();
     for (Json& entry : entries_) {
       if (!NameOf(entry).ends_with(kSuffix)) continue;
@@ -194,43 +195,57 @@ class Repair final {
     entries_.push_back(std::move(entry));
   }
 
-  // What somebody else's path of reviews is for statuses. One with a secret cannot be told from
+  // What somebody else's path of reviews is for `endpoint`. One with a secret cannot be told from
   // that of declarations: whoever writes the paths writes this entry too.
-  static bool PointAtStatus(Json& holder, const char* key) {
+  static bool PointAt(Endpoint endpoint, Json& holder, const char* key) {
     std::string path = TextIn(holder, key);
     if (!path.ends_with(PathOf(Endpoint::kDeclarations))) return false;
     path.resize(path.size() - PathOf(Endpoint::kDeclarations).size());
-    holder[key] = path.append(PathOf(Endpoint::kStatus));
+    holder[key] = path.append(PathOf(endpoint));
     return true;
   }
 
-  static Json StatusEntryFrom(Json entry) {
-    entry["name"] = kStatusEntry;
+  // An entry for the updates that one rule tells, which nobody waits for.
+  static Json UpdatesEntryFrom(Json entry, Endpoint endpoint, Json rule) {
+    entry["name"] = std::string(Name(endpoint)) + std::string(kSuffix);
     entry["failurePolicy"] = "Ignore";
     entry.erase("namespaceSelector");
     entry.erase("objectSelector");
-    entry["rules"] = Json::array({{{"operations", {"UPDATE"}},
-                                   {"apiVersions", {"*"}},
-                                   {"resources", {"*/status"}},
-                                   {"scope", "*"},
-                                   {"apiGroups", Json::array()}}});
+    rule["operations"] = {"UPDATE"};
+    rule["apiVersions"] = {"*"};
+    entry["rules"] = Json::array({std::move(rule)});
     Json& client = entry["clientConfig"];
     if (!client.is_object()) return entry;
     if (client.contains("service") && client["service"].is_object()) {
-      PointAtStatus(client["service"], "path");
+      PointAt(endpoint, client["service"], "path");
     } else {
-      PointAtStatus(client, "url");
+      PointAt(endpoint, client, "url");
     }
     return entry;
   }
 
   // Whether the path of a new entry can be known.
-  bool CanMakeStatus(const Json& model) const {
+  bool CanMake(Endpoint endpoint, const Json& model) const {
     if (wanted_.path_secret) return true;
     Json client = model.value("clientConfig", Json::object());
     if (!client.is_object()) return false;
-    if (!client.contains("service")) return PointAtStatus(client, "url");
-    return client["service"].is_object() && PointAtStatus(client["service"], "path");
+    if (!client.contains("service")) return PointAt(endpoint, client, "url");
+    return client["service"].is_object() && PointAt(endpoint, client["service"], "path");
+  }
+
+  // The chart renders the same.
+  void RepairCompositions() {
+    const Json* const model = Find(entries_, kDeclarations);
+    const bool is_there = Find(entries_, kCompositionsEntry) != nullptr;
+    if (model == nullptr || is_there || !CanMake(Endpoint::kCompositions, *model)) return;
+    Json entry = UpdatesEntryFrom(*model, Endpoint::kCompositions,
+                                  {{"apiGroups", {"apiextensions.crossplane.io"}},
+                                   {"resources", {"compositions"}},
+                                   {"scope", "Cluster"}});
+    entry["matchConditions"] = Json::array(
+        {{{"name", "changes-the-spec"}, {"expression", "object.spec != oldObject.spec"}}});
+    Note(entry, "entry");
+    entries_.push_back(std::move(entry));
   }
 
   void RepairStatus() {
@@ -242,8 +257,13 @@ class Repair final {
       conditions.push_back({{"name", name}, {"expression", expression}});
     }
     const Json* const present = Find(entries_, kStatusEntry);
-    if (present == nullptr && !CanMakeStatus(*model)) return;
-    Json entry = present == nullptr ? StatusEntryFrom(*model) : *present;
+    if (present == nullptr && !CanMake(Endpoint::kStatus, *model)) return;
+    Json entry =
+        present == nullptr
+            ? UpdatesEntryFrom(
+                  *model, Endpoint::kStatus,
+                  {{"resources", {"*/status"}}, {"scope", "*"}, {"apiGroups", Json::array()}})
+            : *present;
     if (present == nullptr || entry.value("matchConditions", Json::array()) != conditions) {
       entry["matchConditions"] = std::move(conditions);
     }

@@ -14,6 +14,7 @@
 namespace truce {
 
 inline constexpr std::string_view kStatusEntry = "status.truce.dev";
+inline constexpr std::string_view kCompositionsEntry = "compositions.truce.dev";
 
 // What the entry follows: the settings, and the API groups of the catalogue's kinds.
 struct StatusGuard {
@@ -34,9 +35,9 @@ struct PublishedWebhook {
   std::string bundle;  // PEM: clientConfig.caBundle
   // The root of the secrets that paths end with; nothing: the paths are somebody else's.
   std::optional<std::string> path_secret;
-  // API groups of mapping rules. Those that the declarations' entry does not name get entries of
-  // their own, copies of it and of the deletions': the rules of an entry are one list, whose owner
-  // is whoever installed it.
+  // API groups of mapping rules and XRDs. Those that the declarations' entry does not name get
+  // entries of their own, copies of it and of the deletions': the rules of an entry are one list,
+  // whose owner is whoever installed it.
   std::vector<std::string> groups;
   bool groups_complete = false;  // false: groups that are there already stay
   // Changes of statuses: an entry of its own, made from the declarations' where there is none, with
@@ -54,8 +55,9 @@ struct WebhookRepair {
 
 // Entries are known by their names: those called as an endpoint is (webhook/wire/endpoints.h) get
 // its path; others keep their path. Where none of them sends deletions an entry is made from the
-// declarations': without one, what somebody marked as protected is not. Errors: kInvalidArgument
-// (not such a configuration, or none of its entries is Truce's).
+// declarations': without one, what somebody marked as protected is not. So is one for changes of
+// Compositions, which nobody waits for. Errors: kInvalidArgument (not such a configuration, or none
+// of its entries is Truce's).
 Result<WebhookRepair> RepairWebhook(std::string_view configuration, const PublishedWebhook& wanted);
 
 }  // namespace truce

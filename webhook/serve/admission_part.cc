@@ -41,6 +41,8 @@ void AdmissionPart::Publish(Change change) {
       policy->unlisted = {view.unlisted.begin(), view.unlisted.end()};
       policy->unwatched = view.unwatched;
       TakeLearned(view.learned, policy->identity);
+      policy->claims = view.learned.claims;
+      policy->definitions_known = view.learned.definitions_known;
     }
     auto& overrides = policy->modes.overrides;
     overrides.insert(overrides.end(), policies.overrides.begin(), policies.overrides.end());

@@ -1,6 +1,7 @@
 #include "webhook/serve/cluster_part.h"
 
 #include <chrono>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -76,6 +77,9 @@ void ClusterPart::OnView(const ClusterView& view) {
   // The first review is judged by the policies that are there.
   if (view.ready && !was_ready) own_.Settle(In(kSettleTime));
   ports_.admission.SetView(view);
+  // The webhook's rules follow the XRDs.
+  if (view.learned.composites != composites_ || view.ready != was_ready) ports_.credentials.Wake();
+  composites_ = view.learned.composites;
   if (!view.ready || was_ready) return;
   detection_.SetReady(std::chrono::duration_cast<std::chrono::milliseconds>(
       std::chrono::steady_clock::now() - begun_));
@@ -133,6 +137,10 @@ Surroundings ClusterPart::Around() const {
                               std::string_view bundle) { return BundleTrusts(bundle, *pair); };
   around.unmapped = ports_.admission.unmapped();
   for (auto& [kind, since] : around.unmapped) since += config->settle_time;
+  around.composite_of = [policy](const GroupKind& claim) {
+    const auto found = policy->claims.find(claim);
+    return found == policy->claims.end() ? std::nullopt : std::optional(found->second);
+  };
   around.account_parties = policy->account_parties;
   for (const auto& [config_name, account] : policy->identity.accounts) {
     around.accounts.insert(account);

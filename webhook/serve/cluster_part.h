@@ -3,6 +3,7 @@
 #define TRUCE_WEBHOOK_SERVE_CLUSTER_PART_H_
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -80,6 +81,7 @@ class ClusterPart final : private PolicyListener,
   const ClusterPartPorts ports_;
   std::shared_ptr<const Config> rules_of_;  // what the watch's rules were made of
   Deadline begun_{};
+  std::set<GroupKind> composites_;  // as told last; of the watch's thread
   // In the order in which they are told by the one below; ended the other way round.
   ClusterWatch watch_;
   WatchSink sink_;

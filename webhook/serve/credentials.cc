@@ -123,7 +123,7 @@ class Credentials::SelfManagement final : private KeeperHost {
     return api_.get();
   }
 
-  // API groups of the kinds that are mapped.
+  // API groups of the kinds that are mapped, and of those that XRDs define.
   MappedGroups Groups() const override {
     MappedGroups mapped;
     const auto policy = owner_.ports_.policy.policy();
@@ -131,7 +131,8 @@ class Credentials::SelfManagement final : private KeeperHost {
     for (const MappingRule& rule : policy->identity.mappings.all()) {
       if (!rule.kind.group.empty()) mapped.groups.push_back(rule.kind.group);
     }
-    mapped.complete = owner_.ports_.policy.ready();
+    for (const GroupKind& kind : policy->identity.composites) mapped.groups.push_back(kind.group);
+    mapped.complete = owner_.ports_.policy.ready() && policy->definitions_known;
     return mapped;
   }
 

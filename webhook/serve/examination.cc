@@ -213,6 +213,29 @@ void ExamineStatuses(const CoverageReport& coverage, std::vector<Checkup>& out) 
   }
 }
 
+std::string Listed(const std::vector<std::string>& texts) {
+  std::string out;
+  for (const std::string& text : texts) out.append(out.empty() ? "" : ", ").append(text);
+  return out;
+}
+
+// Whether claims and composites come to Truce; the remedy is to be pasted into values of the chart.
+void ExamineXrdGroups(const CoverageReport& coverage, std::vector<Checkup>& out) {
+  const std::size_t missing = coverage.missing_xrd_groups.size();
+  if (missing == 0) {
+    out.push_back(Ok("xrd-groups", "claims and composites of all " +
+                                       std::to_string(coverage.xrd_groups.size()) +
+                                       " API groups of XRDs come to Truce"));
+    return;
+  }
+  out.push_back(
+      {"xrd-groups", State::kWarning,
+       "claims and composites of " + std::to_string(missing) +
+           " API groups of XRDs do not come to Truce, or it cannot read them: " +
+           Listed(coverage.missing_xrd_groups),
+       "put into the chart's values: webhook: {xrdGroups: [" + Listed(coverage.xrd_groups) + "]}"});
+}
+
 void ExamineWebhook(const ExaminedServer& server, std::vector<Checkup>& out) {
   std::size_t faults = 0;
   for (const LiveFinding& finding : server.reports->Findings()) {
@@ -237,6 +260,7 @@ void ExamineWebhook(const ExaminedServer& server, std::vector<Checkup>& out) {
   const CoverageReport coverage = server.reports->Coverage();
   ExamineAccounts(coverage, out);
   ExamineStatuses(coverage, out);
+  ExamineXrdGroups(coverage, out);
   if (coverage.gaps.empty()) {
     out.push_back(Ok("coverage", "all " + std::to_string(coverage.kinds) + " kinds are protected"));
   } else {
@@ -256,6 +280,8 @@ std::vector<NeededRight> NeededRights(const std::string& cluster) {
       {core, "namespaces", "watch", "", "", "namespaces that end are not noticed"},
       {core, "events", "watch", "", "", "tag wars are not noticed"},
       {core, "events", "create", "", "", "conflicts are not reported as Events"},
+      {"apiextensions.crossplane.io", "compositeresourcedefinitions", "watch", "", "",
+       "kinds of claims and composites are not known"},
       {"apiextensions.k8s.io", "customresourcedefinitions", "watch", "", "",
        "kinds that come and go are not noticed"},
       {"s3.aws.upbound.io", "buckets", "list", "", "", "what exists is not known"},

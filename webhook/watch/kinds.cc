@@ -44,6 +44,19 @@ std::optional<Role> RoleOf(const GroupKind& kind, const KindRules& rules,
   return std::nullopt;
 }
 
+// API servers take CRDs in domain names only, and in Kubernetes' own not those of an XRD.
+bool IsDefinedGroup(std::string_view group) {
+  constexpr std::size_t kNameBytesMax = 253;  // of a DNS name
+  constexpr std::string_view kOwn = "k8s.io";
+  const auto fits = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
+  };
+  const bool is_own = group == kOwn || group.ends_with(".k8s.io");
+  return !is_own && group.size() <= kNameBytesMax && group.find('.') != std::string_view::npos &&
+         group.front() != '.' && group.back() != '.' &&
+         std::all_of(group.begin(), group.end(), fits);
+}
+
 bool IsAlways(Role role) {
   return role == Role::kDefinition || role == Role::kCompositeDefinition ||
          role == Role::kProviderConfig || role == Role::kOther;
@@ -74,10 +87,10 @@ std::optional<CompositeKinds> ReadCompositeDefinition(Value definition) {
   const Value spec = definition.Child("spec");
   const std::string group(StringOf(spec.Child("group")));
   const std::string composite(StringOf(spec.Child("names").Child("kind")));
-  if (group.empty() || composite.empty()) return std::nullopt;
+  if (!IsDefinedGroup(group) || composite.empty()) return std::nullopt;
   CompositeKinds kinds{{group, composite}, std::nullopt};
   const std::string claim(StringOf(spec.Child("claimNames").Child("kind")));
-  if (!claim.empty()) kinds.claim = GroupKind{group, claim};
+  if (!claim.empty() && claim != composite) kinds.claim = GroupKind{group, claim};
   return kinds;
 }
 

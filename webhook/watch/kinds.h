@@ -59,7 +59,9 @@ struct CompositeKinds {
 
   auto operator<=>(const CompositeKinds&) const = default;
 };
-// Reads a CompositeResourceDefinition; nothing when it names no group or kind.
+// Reads a CompositeResourceDefinition; nothing when it names no kind, or a group in which no XRD
+// can define one: no domain name, or Kubernetes' own (k8s.io), which it must not draw into the
+// webhook. A claim of the composite's own kind is none.
 std::optional<CompositeKinds> ReadCompositeDefinition(Value definition);
 
 // Whether the CRD of this name, "<plural>.<group>", defines `kind`.

@@ -124,6 +124,7 @@ void Watcher::UpdateKinds(Moment now) {
   std::stable_sort(by_role_.begin(), by_role_.end(),
                    [](const Followed* a, const Followed* b) { return a->role() < b->role(); });
   NoteMappings(names);
+  if (definitions_known_ != AreKnown(Role::kCompositeDefinition)) UseLearned();
 }
 
 void Watcher::NoteMappings(const std::set<GroupKind>& followed) {
@@ -441,7 +442,7 @@ void Watcher::SetRules(Moment now, ReconcileRules rules) {
   rules.identity.accounts = accounts_.Effective();
   rules.identity.composites = CompositesDefined();
   rules.identity.outside = outside_;
-  if (ProviderConfigsKnown()) rules.identity.account_fields = configs_.Fields();
+  if (AreKnown(Role::kProviderConfig)) rules.identity.account_fields = configs_.Fields();
   reconciler_.store().SetRules(std::move(rules));
   UseLearned();
   kinds_stale_ = true;

@@ -77,10 +77,12 @@ struct WatcherStatus {
 
 // What identities depend on and the cluster tells; a value.
 struct LearnedIdentity {
-  AccountMap accounts;                   // configured and learned
-  MovingAccounts moving;                 // of them, those that not all has yet
-  std::set<ProviderConfigName> outside;  // whose endpoint is not AWS
-  std::set<GroupKind> composites;        // kinds that an XRD defines as composite
+  AccountMap accounts;                    // configured and learned
+  MovingAccounts moving;                  // of them, those that not all has yet
+  std::set<ProviderConfigName> outside;   // whose endpoint is not AWS
+  std::set<GroupKind> composites;         // kinds that an XRD defines as composite
+  std::map<GroupKind, GroupKind> claims;  // kinds that an XRD defines as claim, and of what
+  bool definitions_known = false;         // all XRDs there are were read
 
   bool operator==(const LearnedIdentity&) const = default;
 };
@@ -183,8 +185,9 @@ class Watcher final {
   void UseLearned();
   void StoreFailed(Moment now, const Error& error);
   std::set<GroupKind> CompositesDefined() const;
-  // All ProviderConfigs there are were seen.
-  bool ProviderConfigsKnown() const;
+  std::map<GroupKind, GroupKind> ClaimsDefined() const;
+  // All objects of the kinds of `role` were seen.
+  bool AreKnown(Role role) const;
   // kinds (watcher.cc)
   Followed* FindKind(const GroupKind& kind);
   void UpdateKinds(Moment now);
@@ -224,6 +227,7 @@ class Watcher final {
   std::optional<Discovery> discovery_;
   std::set<ProviderConfigName> outside_;  // also those that are gone: their statuses are not
   std::map<std::string, CompositeKinds> composites_;  // by name of the XRD
+  bool definitions_known_ = false;                    // as was told last
   std::set<std::string> terminating_;                 // names of CRDs
   std::uint64_t last_id_ = 0;
   bool any_dirty_ = false;

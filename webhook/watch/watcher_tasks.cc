@@ -122,6 +122,7 @@ void Watcher::SawObjects(Followed& followed, const FollowerNews& news) {
   for (const WatchEvent& event : news.events) {
     saw(event.object, event.type == WatchEvent::Type::kDeleted);
   }
+  if (definitions_known_ != AreKnown(Role::kCompositeDefinition)) UseLearned();
   if (!configs) return;
   if (news.finished) configs_.FinishList(kind);
   UseLearned();
@@ -213,20 +214,32 @@ std::set<GroupKind> Watcher::CompositesDefined() const {
   return defined;
 }
 
-bool Watcher::ProviderConfigsKnown() const {
-  return discovery_ && std::none_of(by_role_.begin(), by_role_.end(), [](const Followed* followed) {
-           return followed->role() == Role::kProviderConfig && followed->served() &&
-                  !followed->follower.listed();
+// Of two XRDs that name one claim kind Crossplane takes one; which, only it knows.
+std::map<GroupKind, GroupKind> Watcher::ClaimsDefined() const {
+  std::map<GroupKind, GroupKind> defined;
+  for (const auto& [name, kinds] : composites_) {
+    if (kinds.claim) defined.emplace(*kinds.claim, kinds.composite);
+  }
+  return defined;
+}
+
+bool Watcher::AreKnown(Role role) const {
+  return discovery_ && std::none_of(by_role_.begin(), by_role_.end(), [&](const Followed* one) {
+           return one->role() == role && one->served() && !one->follower.listed();
          });
 }
 
 void Watcher::UseLearned() {
   LearnedIdentity learned{accounts_.Effective(),
                           AwaitedOf(accounts_.Moving(), reconciler_.rules().identity.cluster),
-                          outside_, CompositesDefined()};
+                          outside_,
+                          CompositesDefined(),
+                          ClaimsDefined(),
+                          AreKnown(Role::kCompositeDefinition)};
+  definitions_known_ = learned.definitions_known;
   ReconcileRules rules = reconciler_.rules();
   std::optional<std::map<ProviderConfigName, std::string>> fields;
-  if (ProviderConfigsKnown()) fields = configs_.Fields();
+  if (AreKnown(Role::kProviderConfig)) fields = configs_.Fields();
   std::vector<GroupKind> composites;  // seen so far as kinds that compose nothing
   std::set_difference(learned.composites.begin(), learned.composites.end(),
                       rules.identity.composites.begin(), rules.identity.composites.end(),

@@ -23,6 +23,7 @@ std::string_view Name(Endpoint endpoint) {
     case Endpoint::kStatus: return "status";
     case Endpoint::kChecks: return "checks";
     case Endpoint::kPolicies: return "policies";
+    case Endpoint::kCompositions: return "compositions";
   }
   return {};
 }
@@ -34,6 +35,7 @@ std::string_view PathOf(Endpoint endpoint) {
     case Endpoint::kStatus: return "/validate-status";
     case Endpoint::kChecks: return "/validate-check";
     case Endpoint::kPolicies: return "/validate-policy";
+    case Endpoint::kCompositions: return "/validate-composition";
   }
   return {};
 }

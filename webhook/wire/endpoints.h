@@ -19,10 +19,11 @@ enum class Endpoint : std::uint8_t {
   kStatus,        // "/validate-status"
   kChecks,        // "/validate-check"
   kPolicies,      // "/validate-policy"
+  kCompositions,  // "/validate-composition"
 };
 inline constexpr std::array kEndpoints = {Endpoint::kDeclarations, Endpoint::kDeletions,
-                                          Endpoint::kStatus, Endpoint::kChecks,
-                                          Endpoint::kPolicies};
+                                          Endpoint::kStatus,       Endpoint::kChecks,
+                                          Endpoint::kPolicies,     Endpoint::kCompositions};
 
 // "declarations"; the chart computes secrets from these names, too.
 std::string_view Name(Endpoint endpoint);

@@ -102,7 +102,7 @@ annotations:
 {{/* Groups of the rules, as JSON: {"groups": [...]}; sorted, without duplicates. */}}
 {{- define "truce.groups" -}}
 {{- $groups := (include "truce.catalogueGroups" . | fromJson).groups -}}
-{{- dict "groups" (concat $groups (include "truce.mappedGroups" . | fromJson).groups | uniq | sortAlpha) | toJson -}}
+{{- dict "groups" (concat $groups (include "truce.mappedGroups" . | fromJson).groups .Values.webhook.xrdGroups | uniq | sortAlpha) | toJson -}}
 {{- end -}}
 
 {{/* Of managed resources alone. */}}
@@ -177,7 +177,7 @@ secret of its own, which tells neither another one nor what they follow from (we
 */}}
 {{- define "truce.clientConfig" -}}
 {{- $values := .root.Values -}}
-{{- $path := get (dict "declarations" "/validate" "deletions" "/validate-deletion" "status" "/validate-status" "checks" "/validate-check" "policies" "/validate-policy") .endpoint -}}
+{{- $path := get (dict "declarations" "/validate" "deletions" "/validate-deletion" "status" "/validate-status" "checks" "/validate-check" "policies" "/validate-policy" "compositions" "/validate-composition") .endpoint -}}
 {{- $written := "" -}}
 {{- if $values.admission.pathSecret -}}
 {{- $path = printf "%s/%s" $path (printf "%s/%s" $values.admission.pathSecret .endpoint | sha256sum | trunc 32) -}}
