@@ -51,19 +51,19 @@ std::string BodyOf(const std::vector<std::pair<const char*, std::string>>& texts
   return Dump(body);
 }
 
-ExitCode LookUp(const ApiFlags& flags, const NamedResource& named, CommandIo& io,
+ExitCode LookUp(const ApiFlags& flags, const Sought& sought, CommandIo& io,
                 nlohmann::json& answer) {
-  ApiQuestion question{.path = "/api/v1/resources:lookup", .parameters = ParametersOf(named)};
+  ApiQuestion question{.path = "/api/v1/resources:lookup", .parameters = sought.parameters};
   question.list = "resources";
   const ExitCode code = AskForList(flags, question, io, answer);
   if (code != ExitCode::kOk || !answer["resources"].empty()) return code;
-  return Complain(io, "nobody owns " + OnOneLine(named.resource), ExitCode::kNo);
+  return Complain(io, "nobody owns " + OnOneLine(sought.word), ExitCode::kNo);
 }
 
 ExitCode FindOne(const ApiFlags& flags, const NamedResource& named, CommandIo& io,
                  nlohmann::json& resource) {
   Json answer;
-  const ExitCode code = LookUp(flags, named, io, answer);
+  const ExitCode code = LookUp(flags, {ParametersOf(named), named.resource}, io, answer);
   if (code != ExitCode::kOk) return code;
   const Json& found = answer["resources"];
   const std::string word = OnOneLine(named.resource);

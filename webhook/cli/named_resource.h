@@ -30,10 +30,14 @@ Parameters ParametersOf(const NamedResource& named);
 // The account of a resource in words: "unknown (ProviderConfig prod)" while it is not known.
 std::string AccountText(const nlohmann::json& resource);
 
-// Looks up what is named. `answer` is that of the lookup, with at least one of "resources". kNo
-// after a complaint: nobody owns it.
-ExitCode LookUp(const ApiFlags& flags, const NamedResource& named, CommandIo& io,
-                nlohmann::json& answer);
+// What is looked up, and what people call it.
+struct Sought {
+  Parameters parameters;
+  std::string word;
+};
+// `answer` is that of the lookup, with at least one of "resources". kNo after a complaint: nobody
+// owns it.
+ExitCode LookUp(const ApiFlags& flags, const Sought& sought, CommandIo& io, nlohmann::json& answer);
 // The one resource that is named, with everything known of it (GET /resources/{id}). kNo after a
 // complaint: nobody owns it, several fit, or the caller may not read it.
 ExitCode FindOne(const ApiFlags& flags, const NamedResource& named, CommandIo& io,

@@ -81,7 +81,7 @@ bool IsWide(const std::string& output) { return output == "wide"; }
 // The resources that are meant.
 ExitCode Find(const ApiFlags& flags, const NamedResource& named, CommandIo& io, Json& resources) {
   Json answer;
-  const ExitCode code = LookUp(flags, named, io, answer);
+  const ExitCode code = LookUp(flags, {ParametersOf(named), named.resource}, io, answer);
   if (code != ExitCode::kOk) return code;
   resources = answer["resources"];
   if (answer.contains("complete") && !IsTrue(answer, "complete")) {

@@ -42,7 +42,7 @@ ExitCode ReleaseOne(const ApiFlags& flags, const ReleaseArguments& given, Comman
                               {"account", given.account},
                               {"region", given.region}};
     Json found;
-    const ExitCode code = LookUp(flags, which, "it", io, found);
+    const ExitCode code = LookUp(flags, {which, "it"}, io, found);
     if (code != ExitCode::kOk) return code;
     if (found["resources"].size() > 1) {
       return Complain(io, "several fit; add --account and --region", ExitCode::kNo);
@@ -79,7 +79,8 @@ void PrintPlan(const Json& plan, const std::string& output, CommandIo& io) {
     if (const std::string detail = TextIn(item, "detail"); !detail.empty()) row.back() = detail;
     rows.push_back(std::move(row));
   }
-  if (rows.size() > 1) PrintList(output, plan["items"], rows, io, &PlannedName);
+  if (rows.size() == 1 || PrintNames(output, plan["items"], &PlannedName, io.out)) return;
+  PrintList(output, plan["items"], rows, io);
 }
 
 ExitCode ReleaseOrphaned(const ApiFlags& flags, const ReleaseArguments& given,
@@ -97,7 +98,7 @@ ExitCode ReleaseOrphaned(const ApiFlags& flags, const ReleaseArguments& given,
                                                  : "whole"}});
   if (given.yes) question.if_match = "*";
   Json plan;
-  const ExitCode code = AskForList(flags, question, "items", io, plan);
+  const ExitCode code = AskForList(flags, question, io, plan);
   if (code != ExitCode::kOk) return code;
   PrintPlan(plan, output, io);
   const std::size_t count = plan["items"].size();

@@ -160,8 +160,8 @@ class HttpServer::Impl final : private EventSink {
     counters.connections_accepted = context_.connections_accepted.load();
     counters.requests = context_.requests.load();
     counters.in_flight = context_.in_flight.load();
-    counters.threads = static_cast<uint64_t>(loop_->threads() +
-                                             (large_loop_ == nullptr ? 0 : large_loop_->threads()));
+    counters.threads = static_cast<uint64_t>(loop_->threads());
+    if (large_loop_) counters.threads += static_cast<uint64_t>(large_loop_->threads());
     for (size_t i = 0; i < kHttpRejectionCount; ++i) {
       counters.rejections[i] = context_.rejections[i].load();
     }
