@@ -99,7 +99,7 @@ def test_helm_renames_a_release(run, user):
 def test_a_claim_moves_between_namespaces(run, user, cluster):
     """With everything that is composed of it; the bucket itself is only let go of. Its owner runs
     the command that the denial prints."""
-    truce, _ = run
+    truce, command = run
     crossplane = user("crossplane")
     old = user("team-a").create(claim("files", "team-a", NAME)).expect(201).body
     xr = compose(crossplane, old, "h9fnb")
@@ -112,6 +112,10 @@ def test_a_claim_moves_between_namespaces(run, user, cluster):
     done = cluster.kubectl(*shlex.split(printed), user="team-a")
     assert done.returncode == 0, done.stderr
     assert_refused(user("team-b").create(new), NAME, "team-a/files")
+    wait_for(lambda: truce.command("transfer", RESOURCE).returncode == MISSING, 20, "steps")
+    steps = command("transfer", RESOURCE, code=MISSING)
+    assert "[done] 1. the owner offers it to ObjectStorage/team-b/files" in steps
+    assert "[todo]" in steps and "keeps the resource" in steps
     let_go(user, "crossplane", made)
     for actor, obj in (("team-a", old), ("crossplane", xr)):
         user(actor).delete(obj).expect()

@@ -105,10 +105,9 @@ struct TransferArguments {
   bool force = false;
 };
 
-// What a transfer has come to, step by step. True: nothing is missing but the successor's turn.
+// The steps of a transfer, or of a hand-over by annotation. True: nothing is missing but the
+// successor's turn.
 bool PrintSteps(const Json& transfer, CommandIo& io) {
-  io.out << ResourceOf(transfer) << " to " << OnOneLine(TextIn(transfer, "to")) << ": "
-         << TextIn(transfer, "state") << ", id " << TextIn(transfer, "id") << "\n";
   const Json steps = transfer.value("steps", Json::array());
   bool ready = true;
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -122,6 +121,8 @@ bool PrintSteps(const Json& transfer, CommandIo& io) {
 
 ExitCode PrintTransfer(const Json& transfer, const std::string& output, CommandIo& io) {
   if (output == "table" || output == "wide") {
+    io.out << ResourceOf(transfer) << " to " << OnOneLine(TextIn(transfer, "to")) << ": "
+           << TextIn(transfer, "state") << ", id " << TextIn(transfer, "id") << "\n";
     return PrintSteps(transfer, io) ? ExitCode::kOk : ExitCode::kNo;
   }
   PrintList(output, Json::array({transfer}), {}, io);
@@ -153,12 +154,14 @@ ExitCode ShowReadiness(const ApiFlags& flags, const NamedResource& named, const 
   io.out << "no transfer of " << TypeAndName(resource) << " is under way; it is owned by "
          << OnOneLine(ObjectText(resource, "root")) << " since "
          << OnOneLine(TextIn(resource, "since"));
-  const std::string successor = TextIn(resource, "successor");
-  if (!successor.empty()) {
-    io.out << ", whose annotation truce.dev/transfer-to names " << OnOneLine(successor);
+  const auto hand_over = resource.find("handOver");
+  if (hand_over == resource.end() || !hand_over->is_object()) {
+    io.out << "\n";
+    return ExitCode::kOk;
   }
-  io.out << "\n";
-  return ExitCode::kOk;
+  io.out << ", whose annotation truce.dev/transfer-to names "
+         << OnOneLine(TextIn(*hand_over, "successor")) << ":\n";
+  return PrintSteps(*hand_over, io) ? ExitCode::kOk : ExitCode::kNo;
 }
 
 ExitCode OfferTransfer(const ApiFlags& flags, const NamedResource& named,

@@ -33,9 +33,9 @@ void WriteWhose(const Owner& owner, JsonWriter& json) {
   WriteObject(owner.root, json);
 }
 
-void WriteSteps(const AgreementView& view, JsonWriter& json) {
+void WriteSteps(const std::vector<Step>& steps, JsonWriter& json) {
   json.Key("steps").BeginArray();
-  for (const Step& step : StepsOf(view.owner, view.rows, view.agreement)) {
+  for (const Step& step : steps) {
     json.BeginObject().Field("text", step.text).Field("done", step.done).EndObject();
   }
   json.EndArray();
@@ -75,7 +75,7 @@ void WriteAgreement(const AgreementView& view, Timestamp now, JsonWriter& json) 
       .Field("at", FormatTimestamp(agreement.at));
   if (agreement.kind == AgreementKind::kTransfer) {
     json.Field("successor", agreement.successor);
-    WriteSteps(view, json);
+    WriteSteps(StepsOf(view.owner, view.rows, agreement), json);
   } else {
     json.Field("level", Name(agreement.level)).Field("until", TimeOrEmpty(agreement.until));
   }
@@ -96,6 +96,14 @@ void WriteAgreementMembers(const ResourceView& view, Timestamp now,
     json.Null();
   } else {
     WriteAgreement({*transfer, owner, rows}, now, json);
+  }
+  json.Key("handOver");
+  if (transfer != nullptr || owner.successor.empty()) {
+    json.Null();
+  } else {
+    json.BeginObject().Field("successor", owner.successor);
+    WriteSteps(StepsOf(owner, rows, std::nullopt), json);
+    json.EndObject();
   }
   json.Key("protection");
   const Agreement* protection = ProtectionIn(agreements);

@@ -43,8 +43,8 @@ struct Hindrance {
   bool operator==(const Hindrance&) const = default;
 };
 
-// The members "shares", "transfer" and "protection" of a resource; the latter two null when there
-// is none.
+// The members "shares", "transfer", "handOver" and "protection" of a resource; the latter three
+// null when there is none. handOver: {"successor", "steps"}, by the owner's annotation alone.
 void WriteAgreementMembers(const ResourceView& view, Timestamp now,
                            const std::vector<Hindrance>& hindrances, JsonWriter& json);
 // The entity tag: changes whenever the agreement does.
