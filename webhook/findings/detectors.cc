@@ -24,6 +24,12 @@ const GroupKind& CompositionKind() {
   return kKind;
 }
 
+// The same Events under the name of their other API: a kind is followed once.
+const ServedKind& TroubleEventsKind() {
+  static const ServedKind kKind{"events.k8s.io", "v1", "Event", "events", true};
+  return kKind;
+}
+
 bool IsKind(const FollowedKind& kind, const ServedKind& wanted) {
   return kind.selection.kind.group == wanted.group && kind.selection.kind.kind == wanted.kind;
 }
@@ -70,6 +76,7 @@ bool IsListed(KindState state) {
 std::vector<FollowedKind> DetectorKinds(const std::string& name) {
   return {
       Always(EventsKind(), std::string(kUpdateEventSelector)),
+      Always(TroubleEventsKind(), std::string(kTroubleEventSelector)),
       Always(WebhookConfigurationKind(), "metadata.name=" + name),
       Always({"apiextensions.crossplane.io", "v1beta1", "Usage", "usages", false}, ""),
       Always({"protection.crossplane.io", "v1beta1", "Usage", "usages", true}, ""),
@@ -90,6 +97,7 @@ void Detectors::OnSighted(const Sighting& sighting) {
     known.disagreements.OnObject(facts, now);
     known.marks.OnObject(sighting);
     known.unseen.OnObject(sighting, now);
+    known.throttled.OnObject(sighting, now);
     if (sighting.role != Role::kManaged) return;
     std::optional<std::uint64_t> tags;
     if (sighting.has_tags) tags = sighting.tags_digest;
@@ -102,6 +110,7 @@ void Detectors::OnGone(const Uid& uid, const Slot& slot) {
     known.disagreements.OnGone(uid);
     known.marks.OnGone(uid);
     known.unseen.OnGone(uid);
+    known.throttled.OnGone(uid);
     const auto kind = known.kinds.find(GroupKindOf(slot));
     if (kind == known.kinds.end()) return;
     kind->second.objects.erase(std::hash<std::string>()(uid.text));
@@ -111,6 +120,9 @@ void Detectors::OnGone(const Uid& uid, const Slot& slot) {
 void Detectors::OnKindState(const KindStatus& status) {
   known_.With([&](Known& known) {
     if (IsKind(status.kind, EventsKind())) known.events_live = status.state == KindState::kWatched;
+    if (IsKind(status.kind, TroubleEventsKind())) {
+      known.troubles_live = status.state == KindState::kWatched;
+    }
     if (IsKind(status.kind, WebhookConfigurationKind())) {
       if (IsListed(status.state)) {
         if (!known.configuration_listed) known.configuration.reset();
@@ -137,6 +149,14 @@ void Detectors::OnOther(const FollowedKind& kind, Value object, bool gone) {
     const auto event = gone ? std::nullopt : ReadUpdateEvent(object);
     if (!event) return;
     known_.With([&](Known& known) { known.wars.OnEvent(*event, !known.events_live, now); });
+    return;
+  }
+  if (IsKind(kind, TroubleEventsKind())) {
+    const auto event = gone ? std::nullopt : ReadTroubleEvent(object);
+    if (!event) return;
+    known_.With([&](Known& known) {
+      if (known.troubles_live) known.throttled.OnEvent(*event, now);
+    });
     return;
   }
   if (const GroupKind named = kind.group_kind(); IsUsageKind(named)) {
@@ -309,6 +329,36 @@ Result<void> Detectors::ExamineUsages(Deadline deadline) {
   return {};
 }
 
+Result<void> Detectors::ExamineThrottling(Deadline deadline) {
+  constexpr std::size_t kPlacedAtOnce = 500;
+  std::vector<Uid> unplaced;
+  std::vector<TagWar> running;
+  known_.With([&](const Known& known) {
+    unplaced = known.throttled.Unplaced(kPlacedAtOnce);
+    running = known.wars.Known();
+  });
+  std::vector<std::optional<ThrottledPlace>> places;
+  std::vector<LocatedWar> wars;
+  const auto read = [&](const Facts& facts) {
+    places.clear();
+    wars.clear();
+    for (const Uid& uid : unplaced) places.push_back(PlaceOf(uid, facts));
+    for (const TagWar& war : running) {
+      if (const auto owner = facts.OwnerOf(war.key)) wars.push_back(Located(war, *owner));
+    }
+  };
+  if (!unplaced.empty() || !running.empty()) {
+    TRUCE_RETURN_IF_ERROR(ports_.store.Read(read, deadline));
+  }
+  const Timestamp now = ports_.clock.Now();
+  Report(Detector::kThrottledApi, known_.With([&](Known& known) {
+    for (std::size_t i = 0; i < unplaced.size(); ++i)
+      known.throttled.SetPlace(unplaced[i], places[i]);
+    return known.throttled.Find(wars, now);
+  }));
+  return {};
+}
+
 void Detectors::AddKindsToSend(const Surroundings& around, ExpectedWebhook& expected) const {
   known_.With([&](const Known& known) {
     for (const auto& [kind, facts] : known.kinds) {
@@ -343,6 +393,7 @@ Result<void> Detectors::Examine(Deadline deadline) {
   if (!known_.With([](const Known& known) { return known.ready.has_value(); })) return {};
   TRUCE_RETURN_IF_ERROR(ExamineConflicts(deadline));
   TRUCE_RETURN_IF_ERROR(ExamineUsages(deadline));
+  TRUCE_RETURN_IF_ERROR(ExamineThrottling(deadline));
   Report(Detector::kNamesDisagree,
          known_.With([](const Known& known) { return known.disagreements.Find(); }));
   const Timestamp now = ports_.clock.Now();

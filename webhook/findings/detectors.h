@@ -33,6 +33,7 @@
 #include "webhook/findings/ownership_gaps.h"
 #include "webhook/findings/report_baseline.h"
 #include "webhook/findings/tag_war.h"
+#include "webhook/findings/throttling.h"
 #include "webhook/findings/webhook_configuration.h"
 #include "webhook/watch/sighting.h"
 
@@ -109,6 +110,7 @@ class Detectors final : public SightObserver {
     Disagreements disagreements;
     ObjectMarks marks;
     UnseenComposites unseen;
+    ThrottledCalls throttled;
     TerminatingUsages usages;
     std::map<GroupKind, KindStatus> usage_kinds;
     std::map<GroupKind, KindFacts> kinds;
@@ -117,6 +119,7 @@ class Detectors final : public SightObserver {
     bool configuration_known = false;   // its list was complete once
     bool configuration_listed = false;  // it was in the list that runs
     bool events_live = false;           // Events come from the watch, not from a list
+    bool troubles_live = false;         // likewise of those about what did not reach AWS
     StandIns accounts;
     Accounted known_accounts;
     std::optional<std::chrono::milliseconds> ready;
@@ -139,6 +142,7 @@ class Detectors final : public SightObserver {
                                Pass& pass) const;
   Result<void> ExamineConflicts(Deadline deadline);
   Result<void> ExamineUsages(Deadline deadline);
+  Result<void> ExamineThrottling(Deadline deadline);
   void ExamineWebhook(const Surroundings& around);
   void AddKindsToSend(const Surroundings& around, ExpectedWebhook& expected) const;
   CoverageReport CoverageOf(const Surroundings& around) const;

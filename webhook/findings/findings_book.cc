@@ -30,6 +30,7 @@ std::string_view Name(Detector detector) {
     case Detector::kCompositeNotSeen: return "composite-not-seen";
     case Detector::kClaimTwice: return "claim-twice";
     case Detector::kClaimStale: return "claim-stale";
+    case Detector::kThrottledApi: return "throttled-api";
   }
   return "";
 }

@@ -35,8 +35,9 @@ enum class Detector : std::uint8_t {
   kCompositeNotSeen,      // "composite-not-seen"
   kClaimTwice,            // "claim-twice"
   kClaimStale,            // "claim-stale"
+  kThrottledApi,          // "throttled-api"
 };
-inline constexpr std::size_t kDetectorCount = 15;
+inline constexpr std::size_t kDetectorCount = 16;
 std::string_view Name(Detector detector);
 
 // The most of a name or an expression that a finding shows.

@@ -51,6 +51,7 @@ std::string_view ReasonOf(Detector detector) {
     case Detector::kOrphanedOwnership:
     case Detector::kAccountUnknown:
     case Detector::kProviderConfigMoved:
+    case Detector::kThrottledApi:
     case Detector::kNotCovered: break;
   }
   return {};

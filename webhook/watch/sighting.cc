@@ -1,5 +1,6 @@
 #include "webhook/watch/sighting.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "registry/base/fingerprint.h"
@@ -22,12 +23,21 @@ ConditionSeen ReadCondition(Value condition) {
   return seen;
 }
 
+void AddTrouble(Value condition, Sighting& sighting) {
+  constexpr std::size_t kTroubleBytesMax = 4096;
+  const std::string_view message = StringOf(condition.Child("message"));
+  const std::size_t room = kTroubleBytesMax - std::min(kTroubleBytesMax, sighting.trouble.size());
+  if (message.empty() || room == 0) return;
+  sighting.trouble.append(message.substr(0, room)).append("\n");
+}
+
 void ReadConditions(Value conditions, Sighting& sighting) {
   if (!conditions.is_array()) return;
   for (Value at = conditions.first(); at.exists(); at = conditions.next(at)) {
     const std::string_view type = StringOf(at.Child("type"));
     if (type == "Ready") sighting.ready = ReadCondition(at);
     if (type == "Synced") sighting.synced = ReadCondition(at);
+    if (StringOf(at.Child("status")) == "False") AddTrouble(at, sighting);
   }
 }
 

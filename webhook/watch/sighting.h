@@ -32,6 +32,7 @@ struct Sighting {
   ConditionSeen ready;
   ConditionSeen synced;
   bool has_conditions = false;  // of any type
+  std::string trouble;          // messages of conditions that are False, cut: for throttled calls
   bool paused = false;          // annotation crossplane.io/paused: "true"
   // status.atProvider.tags, for running tag wars: a digest that does not depend on order, and the
   // values of `crossplane-name` and `crossplane-kind` in them.

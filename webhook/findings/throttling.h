@@ -1,0 +1,134 @@
+// Detector throttled-api: AWS refuses calls of an account because there are too many.
+//
+// Seen in what providers write on their objects: a condition that is False whose message holds an
+// error code of schema/aws-throttling.tsv, in the SDK's form ("api error ThrottlingException: …")
+// or the older one ("Throttling: Rate exceeded"), and in Events that say the same. AWS counts by
+// account, region, service and API, so one team's tag war, or its many objects, makes the calls of
+// all others fail.
+//
+// One message is none: the SDK itself tries three times, and a provider comes back. Found is what
+// stands on two objects, or came three times, or stands for two minutes; over is what was not said
+// for kThrottledQuiet by any object and stands on none.
+//
+// False alarms: LimitExceededException is most often a quota, and counts only with "rate exceeded";
+// a name or a description that quotes an error is none, since the code must follow "api error " or
+// stand before ": ".
+#ifndef TRUCE_WEBHOOK_FINDINGS_THROTTLING_H_
+#define TRUCE_WEBHOOK_FINDINGS_THROTTLING_H_
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "registry/base/clock.h"
+#include "registry/identity/document.h"
+#include "registry/identity/values.h"
+#include "registry/ownership/facts.h"
+#include "webhook/findings/findings_book.h"
+#include "webhook/findings/tag_war.h"
+#include "webhook/watch/sighting.h"
+
+namespace truce {
+
+// What one message says.
+struct ThrottledCall {
+  std::string code;     // as in the table: "ThrottlingException"
+  std::string service;  // as the SDK calls it: "EFS"; empty: not said
+  std::string api;      // "DescribeFileSystemPolicy"; empty: not said
+
+  bool operator==(const ThrottledCall&) const = default;
+};
+
+// Nothing for every other error. Time grows with the length of `message`.
+std::optional<ThrottledCall> ReadThrottledCall(std::string_view message);
+
+// The content of schema/aws-throttling.tsv.
+std::string_view ThrottlingText();
+
+// An Event about a managed resource that did not reach AWS.
+struct TroubleEvent {
+  Uid object;
+  std::string message;
+};
+// Selects them in a list or watch of events.k8s.io/v1: of all calls, observing is what a provider
+// does most.
+inline constexpr std::string_view kTroubleEventSelector = "reason=CannotObserveExternalResource";
+// Reads an Event of core/v1 or events.k8s.io/v1. Nothing when it names no object or says nothing.
+std::optional<TroubleEvent> ReadTroubleEvent(Value event);
+
+// A tag war that runs, with where its resource lies.
+struct LocatedWar {
+  std::string resource;  // for people
+  std::string service;   // first part of the type: "s3"
+  std::string account;   // 12 digits, or empty: not known
+  double writes_per_minute = 0;
+  std::vector<Slot> fighters;
+};
+
+inline constexpr std::chrono::minutes kThrottledQuiet{10};
+inline constexpr std::chrono::minutes kThrottledStands{2};
+inline constexpr std::size_t kThrottledTries = 3;
+
+// `war`, whose resource has `owner`.
+LocatedWar Located(const TagWar& war, const Owner& owner);
+
+// Where a managed resource lies, as far as the registry tells.
+struct ThrottledPlace {
+  Slot slot;
+  std::string account;  // 12 digits, or "?<stand-in>"
+  std::string type;     // "s3/Bucket"
+};
+// Nothing where the registry knows nothing that the object declares.
+std::optional<ThrottledPlace> PlaceOf(const Uid& uid, const Facts& facts);
+
+// External synchronization. Memory: at most kThrottledMax objects, about 500 bytes each; of more
+// only those that said it last are known.
+class ThrottledCalls final {
+ public:
+  static constexpr std::size_t kThrottledMax = 20000;
+
+  // A version of a managed resource came.
+  void OnObject(const Sighting& sighting, Timestamp now);
+  // An Event came from the watch (what a list brings is history).
+  void OnEvent(const TroubleEvent& event, Timestamp now);
+  void OnGone(const Uid& uid) { objects_.erase(uid); }
+
+  // Events do not tell where their objects lie: those of which it is not known, at most `limit`,
+  // and what the registry knows; nothing: it does not know the object, which is forgotten.
+  std::vector<Uid> Unplaced(std::size_t limit) const;
+  void SetPlace(const Uid& uid, const std::optional<ThrottledPlace>& place);
+
+  // One finding for each account, service and API.
+  std::vector<LiveFinding> Find(std::span<const LocatedWar> wars, Timestamp now);
+
+ private:
+  // Of one object, its last throttled call; kept while it is throttled and for kThrottledQuiet.
+  struct Throttled {
+    Slot slot;            // empty kind: not known where it lies
+    std::string account;  // as ThrottledPlace
+    std::string service;  // of the type: "s3"
+    ThrottledCall call;
+    std::uint64_t tries = 0;
+    Timestamp first{};
+    Timestamp last{};
+    bool stands = false;  // a condition says so now
+  };
+  using Group = std::vector<const Throttled*>;
+
+  Throttled& Note(const Uid& uid, ThrottledCall call, Timestamp now);
+  static bool IsFound(const Group& group, Timestamp now);
+  static LiveFinding FindingOf(const Group& group, std::span<const LocatedWar> wars);
+
+  std::map<Uid, Throttled> objects_;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_FINDINGS_THROTTLING_H_
