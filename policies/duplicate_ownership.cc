@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "policies/name_rules.h"
 #include "policies/people.h"
 #include "policies/rules.h"
 #include "registry/base/clock.h"
@@ -395,13 +396,22 @@ Disclosure DisclosureOf(const Clash& clash, Disclosure configured) {
   return akin ? Disclosure::kFull : configured;
 }
 
+bool HasMadeUpName(const ObjectFacts& object) {
+  const auto& controller = object.lineage.controller;
+  const std::string_view name = object.slot.name;
+  return controller && !controller->name.empty() && name.starts_with(controller->name) &&
+         name.substr(controller->name.size()).starts_with('-');
+}
+
 std::string OtherName(const Clash& clash, const Wording& wording) {
   if (!IsNamed(clash, wording)) return {};
   constexpr std::size_t kUsualLengthMax = 63;
   const ObjectFacts& object = *wording.object;
-  const bool plain_service = object.service.find('/') == std::string::npos;
-  const std::string& tail = plain_service ? object.service : wording.root->ns;
+  std::string_view tail = wording.service;
+  if (*wording.root == object.slot) tail = DeclaredService(object);
+  if (tail.empty() || tail.find('/') != std::string_view::npos) tail = wording.root->ns;
   const std::string& name = clash.resource.name;
+  if (name == object.slot.name && HasMadeUpName(object)) return {};
   const auto plain = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
   };

@@ -136,6 +136,7 @@ class Explanation {
       case Rule::kResourceName:
       case Rule::kReservationCap:
       case Rule::kStatusNames:
+      case Rule::kRerolledNames:
       case Rule::kUnclearDeclaration: break;
     }
     return "";

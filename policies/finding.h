@@ -29,8 +29,9 @@ enum class Rule : std::uint8_t {
   kNamingConvention,      // "naming-convention"
   kDeletionProtection,    // "deletion-protection"
   kStatusNames,           // "status-names"
+  kRerolledNames,         // "rerolled-names"
 };
-inline constexpr std::size_t kRuleCount = 11;
+inline constexpr std::size_t kRuleCount = 12;
 std::string_view Name(Rule rule);
 std::optional<Rule> RuleFromName(std::string_view name);
 

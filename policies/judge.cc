@@ -53,6 +53,15 @@ std::string DoubtOf(const Clash& clash, const AdmissionPolicy& policy) {
   return doubt.empty() || names ? doubt : "whether it still exists is being looked at";
 }
 
+// What the root says itself where it is another object than the one under review; empty: nothing
+// but its own name.
+std::string ServiceOfRoot(const RuleCase& c) {
+  if (*c.root == c.object->slot) return {};
+  std::optional<Object> root = c.facts->ObjectBySlot(*c.root);
+  if (!root || root->service == c.root->name) return {};
+  return std::move(root->service);
+}
+
 // Adds what no mode makes more than a warning, because it is not sure.
 void AddWarning(const RuleCase& c, Finding finding, const DeclaredResource& resource,
                 std::vector<Finding>& out) {
@@ -227,7 +236,9 @@ void Judgement::SuggestNames(const RuleCase& c) {
   other_names_.clear();
   const Decision& decision = *c.decision;
   if (decision.denied.empty() && decision.conflicts.empty()) return;
-  const Wording wording = WordingOf(c);
+  Wording wording = WordingOf(c);
+  const std::string service = ServiceOfRoot(c);
+  wording.service = service;
   const auto propose = [&](const Clash& clash) {
     const DeclaredResource& resource = clash.resource;
     const auto renamed = [&](const Finding& finding) {
@@ -322,6 +333,20 @@ std::vector<Finding> JudgeStatus(const StatusCase& status, const AdmissionPolicy
                                                              .requester = &status.requester,
                                                              .now = now,
                                                              .status_field = status.field});
+  for (Finding& finding : out) MakePrintable(finding);
+  return out;
+}
+
+std::vector<Finding> JudgeReroll(const RerollCase& reroll, const AdmissionPolicy& policy,
+                                 Timestamp now) {
+  ObjectFacts object;
+  object.slot = reroll.composite;
+  std::vector<Finding> out = JudgeByRules(Entry::kRerolls, {.policy = &policy,
+                                                            .object = &object,
+                                                            .root = &reroll.root,
+                                                            .requester = &reroll.requester,
+                                                            .now = now,
+                                                            .again = &reroll.again});
   for (Finding& finding : out) MakePrintable(finding);
   return out;
 }

@@ -51,6 +51,7 @@ class Judgement final {
   // where the rule deletion-protection is configured, not for what somebody marked (I10).
   bool must_be_known() const;
   const ReviewRequest& request() const { return review_.request; }
+  const ReviewCase& review() const { return review_; }
 
   // What the registry decides on `facts`, and whether all rules let it stand: one that refuses is
   // enough that nothing is written. Pure; may be called again on other facts.
@@ -100,6 +101,18 @@ struct StatusCase {
 
 // What the rules about statuses find, all modes. Pure; the registry has no say.
 std::vector<Finding> JudgeStatus(const StatusCase& status, const AdmissionPolicy& policy,
+                                 Timestamp now);
+
+// One update of a composite that only gives other names to what is refused under any.
+struct RerollCase {
+  Slot composite;
+  Slot root;
+  Requester requester;
+  RefusedAgain again;
+};
+
+// What the rules about such updates find, all modes. Pure.
+std::vector<Finding> JudgeReroll(const RerollCase& reroll, const AdmissionPolicy& policy,
                                  Timestamp now);
 
 }  // namespace truce

@@ -55,14 +55,20 @@ void JudgeName(const RuleCase& c, const DeclaredResource& resource, const AwsNam
   AppliedMode naming;
   if (names.convention) departure = names.convention->FaultOf(facts);
   if (departure) naming = ModeOf(c, Rule::kNamingConvention, resource, facts.name);
-  if (departure && !IsFree(c, resource, departure->suggestion)) departure->suggestion.clear();
+  // Words of a name that was made up would be others at the next try.
+  const bool made_up = facts.name == c.object->slot.name && HasMadeUpName(*c.object);
+  if (departure && (made_up || !IsFree(c, resource, departure->suggestion))) {
+    departure->suggestion.clear();
+  }
+  if (departure && made_up) departure->pattern.clear();
   const std::optional<AwsNameFault> fault = rule.FaultOf(facts.name, facts.fifo);
   if (fault) {
     const AppliedMode applied = ModeOf(c, Rule::kAwsName, resource, facts.name);
     // One better name for both rules: one that conforms, where the convention applies.
     const bool conforming = departure && naming.mode != Mode::kOff;
     std::string better = conforming ? departure->suggestion : rule.Near(facts.name, facts.fifo);
-    if (!PassesNameRules(c, resource, better) || !IsFree(c, resource, better)) better.clear();
+    const bool is_good = PassesNameRules(c, resource, better) && IsFree(c, resource, better);
+    if (made_up || !is_good) better.clear();
     KeepName(c, AwsNameRefused(resource, {facts.name, *fault, better}, WordingOf(c)), applied, out);
   }
   if (departure && naming.mode != Mode::kOff) {

@@ -81,6 +81,11 @@ struct ReviewRecord {
   // of it, and the text of the denial.
   const ObjectRef* composite = nullptr;
   std::string_view denial;
+  const Slot* root = nullptr;  // of the object, as far as the lineage tells; null: not judged
+  bool made_up = false;  // a composite controller made up the object's name, for this try only
+  // How often the same was refused to a composite controller lately, this time included; 0: nobody
+  // counts.
+  std::uint64_t repetition = 0;
   std::chrono::nanoseconds elapsed{};  // in the service
 };
 

@@ -31,11 +31,12 @@ struct RuleCase {
   const Slot* root = nullptr;               // never null: top of the lineage as far as known
   const Requester* requester = nullptr;     // null: nobody asks, what exists is looked at
   Timestamp now{};
-  const Facts* facts = nullptr;        // the state that decides; null: the registry is not asked
-  const Decision* decision = nullptr;  // null: the registry decides nothing about it
-  const Question* question = nullptr;  // null: an admission
-  std::string_view status_field = {};  // that changes, and that names are read from
-  bool names_pass = false;             // the rules about names were asked, and found nothing
+  const Facts* facts = nullptr;         // the state that decides; null: the registry is not asked
+  const Decision* decision = nullptr;   // null: the registry decides nothing about it
+  const Question* question = nullptr;   // null: an admission
+  std::string_view status_field = {};   // that changes, and that names are read from
+  const RefusedAgain* again = nullptr;  // of the composite that is only renamed in
+  bool names_pass = false;              // the rules about names were asked, and found nothing
 };
 
 // Who reads what is said of `c`.

@@ -40,6 +40,9 @@ constexpr std::array<RuleSpec, kRuleCount> kRules = {{
      &JudgeDeletions},
     {Rule::kStatusNames, "status-names", "what a status shows is its provider's to say", false,
      false, Entry::kStatuses, &JudgeStatusNames},
+    {Rule::kRerolledNames, "rerolled-names",
+     "what is refused is not tried again and again under other names", false, false,
+     Entry::kRerolls, &JudgeRerolledNames},
 }};
 
 constexpr bool IsOrdered() {

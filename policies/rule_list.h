@@ -14,8 +14,8 @@ namespace truce {
 struct RuleCase;
 
 // Which reviews a rule is asked about; each kind has an entry of its own in the webhook
-// configuration.
-enum class Entry : std::uint8_t { kDeclarations, kDeletions, kStatuses };
+// configuration; what only names of composed resources change in comes with the declarations.
+enum class Entry : std::uint8_t { kDeclarations, kDeletions, kStatuses, kRerolls };
 
 // What holds for one rule, whatever the object. The rule itself is the file `policies/<id>.cc` with
 // '_' for '-': its head has spec, parameters and vectors.

@@ -29,6 +29,7 @@ std::vector<Finding> JudgeObservers(const RuleCase& c);
 std::vector<Finding> JudgeAccounts(const RuleCase& c);
 std::vector<Finding> JudgeDeletions(const RuleCase& c);
 std::vector<Finding> JudgeStatusNames(const RuleCase& c);
+std::vector<Finding> JudgeRerolledNames(const RuleCase& c);
 
 // How much of the holder a text names (I8).
 enum class Disclosure : std::uint8_t {
@@ -45,6 +46,8 @@ struct Wording {
   const Catalogue* catalogue = nullptr;  // never null
   const ObjectFacts* object = nullptr;   // the object under review; never null
   const Slot* root = nullptr;            // top of its lineage; never null
+  // The service of `root` where that is another object, as far as its labels say one.
+  std::string_view service = {};
   // A name that is free and passes every rule, for the resource that is taken; empty: none known.
   std::string_view other_name = {};
 };
@@ -53,8 +56,13 @@ struct Wording {
 // own party and to its chosen successor.
 Disclosure DisclosureOf(const Clash& clash, Disclosure configured);
 
-// A name for what `clash` refuses: the taken one with the asking service behind it. It is for the
-// caller to find out whether it is free. Empty: none that AWS surely allows.
+// Whether a composite controller made the object's name up, from that of its composite: another try
+// has another name.
+bool HasMadeUpName(const ObjectFacts& object);
+
+// A name for what `clash` refuses: the taken one with the service of the root behind it, else with
+// the root's namespace. It is for the caller to find out whether it is free. Empty: none that AWS
+// surely allows, or none that would be the same at the next try.
 std::string OtherName(const Clash& clash, const Wording& wording);
 
 // Rule duplicate-ownership: `clash.resource` has an owner other than the object's root. The holder
@@ -105,6 +113,15 @@ struct StatusWrite {
   std::string_view user;
 };
 Finding StatusNameChanged(const StatusWrite& write, const Wording& wording);
+
+// Rule rerolled-names: an update of a composite that only gives other names to a resource which is
+// refused under any name. `again` as in RuleCase, not null.
+struct RefusedAgain {
+  const Finding* finding = nullptr;  // of the resource, in mode enforce
+  std::string_view type;             // "s3/Bucket"
+  std::string_view kind;             // of the refused object: "Bucket"
+};
+Finding RerolledNames(const RefusedAgain& again, const Wording& wording);
 
 }  // namespace truce
 

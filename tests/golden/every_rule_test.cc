@@ -30,8 +30,9 @@ std::string Denied(const Finding& finding) {
 }
 
 std::string AsKubectl(const Finding& finding, const std::string& text) {
-  const bool is_creation =
-      finding.rule != Rule::kDeletionProtection && finding.rule != Rule::kStatusNames;
+  const bool is_creation = finding.rule != Rule::kDeletionProtection &&
+                           finding.rule != Rule::kStatusNames &&
+                           finding.rule != Rule::kRerolledNames;
   return std::string("Error from server (Forbidden): ") +
          (is_creation ? "error when creating \"files.yaml\": " : "") + Denied(finding) + text;
 }
@@ -129,6 +130,12 @@ class EveryRule : public testing::Test {
             {"perhaps another account's", PerhapsElsewhere(clash, Words())}};
   }
 
+  std::vector<Sample> Rerolls() {
+    const Finding refused = Ownership().front().finding;
+    object_.slot = {"prod-eu", "platform.example.org", "XObjectStorage", "", "files-x7f2k"};
+    return {{"refused", RerolledNames({&refused, "s3/Bucket", "Bucket"}, Words())}};
+  }
+
   std::vector<Sample> Names() const {
     return {
         {"refused",
@@ -207,6 +214,7 @@ class EveryRule : public testing::Test {
       case Rule::kDeletionProtection: return Deletions();
       case Rule::kStatusNames: return Statuses();
       case Rule::kAccountParty: return Accounts();
+      case Rule::kRerolledNames: return Rerolls();
     }
     return {};
   }

@@ -67,7 +67,8 @@ struct Texts : testing::Test {
             .public_url = public_url,
             .catalogue = &Catalogue::BuiltIn(),
             .object = &object,
-            .root = &root};
+            .root = &root,
+            .service = service};
   }
 
   // As a registry where the proposed name is free.
@@ -92,6 +93,7 @@ struct Texts : testing::Test {
   Clash clash;
   ObjectFacts object;
   Slot root;
+  std::string service = "service-b";  // of the root
   Disclosure disclosure = Disclosure::kFull;
   std::string public_url = "https://truce.example.org";
 };

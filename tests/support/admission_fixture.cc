@@ -55,7 +55,8 @@ void RecordingSink::OnReview(const ReviewRecord& record) {
                .detail = std::string(record.detail),
                .keys = std::string(record.keys),
                .wrote = record.wrote,
-               .findings = {}};
+               .findings = {},
+               .repetition = record.repetition};
   for (const Finding& finding : record.findings) {
     out.findings.push_back(std::string(Name(finding.rule)) + " " + std::string(Name(finding.mode)));
   }
@@ -142,6 +143,7 @@ AdmissionFixture::AdmissionFixture()
                   return PublicId{std::string(13 - number.size(), 'a') + number};
                 },
                 {&sink_},
+                this,
                 this},
                std::make_shared<const AdmissionPolicy>(present_)) {
   service_.SetReady(true);
@@ -157,6 +159,11 @@ Result<bool> AdmissionFixture::SpeaksFor(const AdmissionRequest& review, std::st
 
 Result<void> AdmissionFixture::TryOwnObject(const AdmissionRequest& /*review*/) const {
   return own_objects_;
+}
+
+Result<bool> AdmissionFixture::Exists(const Slot& object, Deadline /*deadline*/) {
+  if (!probe_.ok()) return probe_.error();
+  return existing_.contains(object.name);
 }
 
 void AdmissionFixture::ChangePolicy(const std::function<void(AdmissionPolicy&)>& change) {

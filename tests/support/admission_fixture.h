@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,7 @@ struct Reported {
   std::string keys;
   bool wrote = false;
   std::vector<std::string> findings;  // "duplicate-ownership enforce"
+  std::uint64_t repetition = 0;
 };
 
 class RecordingSink final : public ReviewSink {
@@ -96,7 +98,7 @@ struct Answered {
   std::vector<std::string> warnings;
 };
 
-class AdmissionFixture : public ::testing::Test, public OwnReviewHost {
+class AdmissionFixture : public ::testing::Test, public OwnReviewHost, public ObjectProbe {
  protected:
   AdmissionFixture();
 
@@ -104,6 +106,7 @@ class AdmissionFixture : public ::testing::Test, public OwnReviewHost {
   Result<bool> SpeaksFor(const AdmissionRequest& review, std::string_view ns,
                          Deadline deadline) override;
   Result<void> TryOwnObject(const AdmissionRequest& review) const override;
+  Result<bool> Exists(const Slot& object, Deadline deadline) override;
 
   // The policy of the tour: mapping of platform.example.org/ObjectStorage, everything else as by
   // default.
@@ -128,6 +131,8 @@ class AdmissionFixture : public ::testing::Test, public OwnReviewHost {
   Result<bool> speaks_ = true;          // of whoever asks for another namespace
   std::vector<std::string> asked_for_;  // "ann team-a"
   Result<void> own_objects_;            // what is said of Truce's other kinds
+  std::set<std::string> existing_;      // names of objects that the cluster has
+  Result<void> probe_;                  // an error: it does not answer
   AdmissionService service_;
   int ids_ = 0;
 };

@@ -14,7 +14,9 @@ namespace truce {
 // Plays the server: keeps what a handler left for later.
 class TestDeferral final : public HttpDeferral {
  public:
-  std::shared_ptr<HttpDeferred> Defer(Deadline deadline, HttpContinuation at_deadline) override {
+  std::shared_ptr<HttpDeferred> Defer(Deadline deadline, HttpContinuation at_deadline,
+                                      WhenHungUp hung_up) override {
+    hung_up_ = hung_up;
     deadline_ = deadline;
     at_deadline_ = std::move(at_deadline);
     slot_ = std::make_shared<Slot>();
@@ -30,6 +32,14 @@ class TestDeferral final : public HttpDeferral {
     return answer();
   }
 
+  bool is_deferred() const { return slot_ != nullptr; }
+  WhenHungUp hung_up() const { return hung_up_; }
+  Deadline deadline() const { return deadline_; }
+  bool is_answered() const {
+    const std::lock_guard lock(slot_->mutex);
+    return bool(slot_->answer);
+  }
+
  private:
   struct Slot final : HttpDeferred {
     void Resume(HttpContinuation resumed) override {
@@ -43,6 +53,7 @@ class TestDeferral final : public HttpDeferral {
     HttpContinuation answer;  // guarded by mutex
   };
 
+  WhenHungUp hung_up_ = WhenHungUp::kAnswer;
   Deadline deadline_;
   HttpContinuation at_deadline_;
   std::shared_ptr<Slot> slot_;

@@ -23,8 +23,11 @@ class DenialBookTest : public ::testing::Test {
     return finding;
   }
 
-  void Refuse(const std::vector<Finding>& findings, std::string_view object) {
+  void Refuse(const std::vector<Finding>& findings, std::string_view object,
+              const Slot* root = nullptr, bool made_up = false) {
     ReviewRecord record;
+    record.root = root;
+    record.made_up = made_up;
     record.verdict = Verdict::kDenied;
     record.findings = findings;
     record.group = "s3.aws.upbound.io";
@@ -72,17 +75,47 @@ TEST_F(DenialBookTest, EachResourceAndObjectIsAnEntryOfItsOwn) {
 }
 
 TEST_F(DenialBookTest, TheOneSeenLongestAgoGivesWay) {
-  Refuse({Refusal("key 0")}, "object");
-  Refuse({Refusal("key 1")}, "object");
-  Refuse({Refusal("key 0")}, "object");
-  for (std::size_t i = 2; i <= kDenialsKept; ++i) {
-    Refuse({Refusal("key " + std::to_string(i))}, "object");
-  }
+  const auto refuse = [&](std::size_t i) {
+    Refuse({Refusal("key " + std::to_string(i))}, "object " + std::to_string(i));
+  };
+  refuse(0);
+  refuse(1);
+  refuse(0);
+  for (std::size_t i = 2; i <= kDenialsKept; ++i) refuse(i);
   EXPECT_EQ(book_.All().size(), kDenialsKept);
   EXPECT_TRUE(book_.OfKey(KeyText{"key 1"}, 1).empty());
-  Refuse({Refusal("key 1")}, "object");
+  refuse(1);
   EXPECT_EQ(book_.OfKey(KeyText{"key 1"}, 1).front().count, 1U);
   EXPECT_TRUE(book_.OfKey(KeyText{"key 0"}, 1).empty());
+}
+
+TEST_F(DenialBookTest, ARootHidesNoOther) {
+  Refuse({Refusal("another team's")}, "other");
+  const Slot root{"prod", "platform.example.org", "ObjectStorage", "team-b", "files"};
+  for (std::size_t i = 0; i < 3 * kDenialsKept; ++i) {
+    Refuse({Refusal("key " + std::to_string(i))}, "bucket", &root);
+  }
+  EXPECT_EQ(book_.All().size(), kDenialsOfRoot + 1);
+  EXPECT_EQ(book_.OfKey(KeyText{"another team's"}, 1).size(), 1U);
+  EXPECT_EQ(book_.All().front().key.text, "key " + std::to_string(3 * kDenialsKept - 1));
+}
+
+TEST_F(DenialBookTest, TriesUnderMadeUpNamesAreOneEntry) {
+  const Slot root{"prod", "platform.example.org", "ObjectStorage", "team-b", "files"};
+  for (const char* name : {"files-x7f2k-a", "files-x7f2k-b", "files-x7f2k-c"}) {
+    // The bucket may be called as its object, or have a name of its own.
+    Refuse({Refusal(std::string("bucket name=") + name)}, name, &root, true);
+    Refuse({Refusal("bucket name=prod-artifacts")}, name, &root, true);
+  }
+  const std::vector<Denial> all = book_.All();
+  ASSERT_EQ(all.size(), 2U);
+  for (const Denial& denial : all) {
+    EXPECT_EQ(denial.count, 3U);
+    EXPECT_EQ(denial.name, "files-x7f2k-c");
+    EXPECT_EQ(denial.root, root);
+  }
+  EXPECT_EQ(all[0].key.text, "bucket name=prod-artifacts");
+  EXPECT_EQ(all[1].key.text, "bucket name=files-x7f2k-c");
 }
 
 }  // namespace denial_book_test

@@ -95,6 +95,29 @@ TEST(EventQueueTest, BoundedAndAtALimitedRate) {
   EXPECT_FALSE(queue.Take(kNow + *wait));
 }
 
+TEST(EventQueueTest, ARootHidesNoOther) {
+  EventQueue queue({.queued_max = 100, .queued_of_root_max = 10, .said_of_root_max = 15});
+  const auto about = [](int i, const std::string& root) {
+    ObjectEvent event = EventAbout("files", "refused " + std::to_string(i));
+    event.root = root;
+    return event;
+  };
+  int queued = 0;
+  for (int i = 0; i < 1000; ++i) {
+    queued += queue.Push(about(i, "storm"), kNow) == EventQueue::Outcome::kQueued;
+  }
+  EXPECT_EQ(queued, 10);
+  EXPECT_EQ(queue.Push(about(5000, "other"), kNow), EventQueue::Outcome::kQueued);
+  // What was taken makes room, up to what a root may say in an hour.
+  while (queue.Take(kNow)) {
+  }
+  for (int i = 0; i < 1000; ++i) {
+    queued += queue.Push(about(1000 + i, "storm"), kNow) == EventQueue::Outcome::kQueued;
+  }
+  EXPECT_EQ(queued, 15);
+  EXPECT_EQ(queue.Push(about(3000, "storm"), kNow + minutes(61)), EventQueue::Outcome::kQueued);
+}
+
 TEST(EventQueueTest, ForgetsRatherThanGrows) {
   EventQueue queue({.queued_max = 100000, .remembered_max = 100});
   for (int i = 0; i < 1000; ++i) queue.Push(EventAbout(std::to_string(i)), kNow);
@@ -193,7 +216,7 @@ TEST(EventWriterTest, AStoppedWriterAsksNothing) {
   ASSERT_TRUE(writer.Flush(Soon()));
   writer.Stop();
   writer.Post(EventAbout("after"));
-  writer.PostLater([] { return std::vector<ObjectEvent>{EventAbout("later")}; });
+  writer.PostLater({}, [] { return std::vector<ObjectEvent>{EventAbout("later")}; });
   writer.Stop();
   EXPECT_EQ(api.created().size(), 1U);
 }

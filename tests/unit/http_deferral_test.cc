@@ -62,7 +62,7 @@ class Kept {
 // Leaves every answer to the test.
 HttpDeferringHandler KeepIn(Kept& kept) {
   return [&kept](HttpRequest&, HttpDeferral& deferral) {
-    kept.Add(deferral.Defer(In(kPatience), Says(503, "too late")));
+    kept.Add(deferral.Defer(In(kPatience), Says(503, "too late"), WhenHungUp::kAnswer));
     return std::optional<HttpResponse>();
   };
 }
@@ -87,23 +87,24 @@ TEST(HttpDeferral, AnAnswerComesFromAnotherThreadAndTheConnectionGoesOn) {
 }
 
 TEST(HttpDeferral, AnAnswerBeforeTheHandlerReturnsCounts) {
-  auto server = StartServer(
-      LoopbackOptions(), With([](HttpRequest&, HttpDeferral& deferral) {
-        deferral.Defer(In(kPatience), Says(503, "too late"))->Resume(Says(200, "at once"));
-        return std::optional<HttpResponse>();
-      }));
+  auto server =
+      StartServer(LoopbackOptions(), With([](HttpRequest&, HttpDeferral& deferral) {
+                    deferral.Defer(In(kPatience), Says(503, "too late"), WhenHungUp::kAnswer)
+                        ->Resume(Says(200, "at once"));
+                    return std::optional<HttpResponse>();
+                  }));
   auto client = HttpClient::Connect(server->port());
   EXPECT_EQ(client->Ask(Request("POST", "/later", ""))->body, "at once\n");
 }
 
 TEST(HttpDeferral, AHandlerThatDefersMayStillAnswerItself) {
   Kept kept;
-  auto server =
-      StartServer(LoopbackOptions(), With([&](HttpRequest& request, HttpDeferral& deferral) {
-                    kept.Add(deferral.Defer(In(kPatience), Says(503, "too late")));
-                    if (request.body == "throw") throw std::runtime_error("broken");
-                    return std::optional(PlainText(200, "itself"));
-                  }));
+  auto server = StartServer(
+      LoopbackOptions(), With([&](HttpRequest& request, HttpDeferral& deferral) {
+        kept.Add(deferral.Defer(In(kPatience), Says(503, "too late"), WhenHungUp::kAnswer));
+        if (request.body == "throw") throw std::runtime_error("broken");
+        return std::optional(PlainText(200, "itself"));
+      }));
   auto client = HttpClient::Connect(server->port());
   EXPECT_EQ(client->Ask(Request("POST", "/later", ""))->body, "itself\n");
   EXPECT_EQ(client->Ask(Request("POST", "/later", "throw"))->status, 503);
@@ -118,11 +119,11 @@ TEST(HttpDeferral, AHandlerThatDefersMayStillAnswerItself) {
 
 TEST(HttpDeferral, AtTheDeadlineTheOtherAnswerIsSent) {
   Kept kept;
-  auto server = StartServer(
-      LoopbackOptions(), With([&](HttpRequest&, HttpDeferral& deferral) {
-        kept.Add(deferral.Defer(In(std::chrono::milliseconds(30)), Says(503, "too late")));
-        return std::optional<HttpResponse>();
-      }));
+  auto server = StartServer(LoopbackOptions(), With([&](HttpRequest&, HttpDeferral& deferral) {
+                              kept.Add(deferral.Defer(In(std::chrono::milliseconds(30)),
+                                                      Says(503, "too late"), WhenHungUp::kAnswer));
+                              return std::optional<HttpResponse>();
+                            }));
   auto client = HttpClient::Connect(server->port());
   const auto reply = client->Ask(Request("POST", "/later", ""));
   ASSERT_TRUE(reply.has_value());
@@ -133,13 +134,12 @@ TEST(HttpDeferral, AtTheDeadlineTheOtherAnswerIsSent) {
 }
 
 TEST(HttpDeferral, AnAnswerThatThrowsIsA503) {
-  auto server = StartServer(
-      LoopbackOptions(), With([](HttpRequest&, HttpDeferral& deferral) {
-        deferral.Defer(In(kPatience), Says(503, "too late"))->Resume([]() -> HttpResponse {
-          throw std::runtime_error("a secret");
-        });
-        return std::optional<HttpResponse>();
-      }));
+  auto server =
+      StartServer(LoopbackOptions(), With([](HttpRequest&, HttpDeferral& deferral) {
+                    deferral.Defer(In(kPatience), Says(503, "too late"), WhenHungUp::kAnswer)
+                        ->Resume([]() -> HttpResponse { throw std::runtime_error("a secret"); });
+                    return std::optional<HttpResponse>();
+                  }));
   auto client = HttpClient::Connect(server->port());
   const auto reply = client->Ask(Request("POST", "/later", ""));
   ASSERT_TRUE(reply.has_value());
@@ -168,7 +168,8 @@ TEST(HttpDeferral, AServerThatIsGoneHasForgottenItsRequests) {
   const auto life = std::make_shared<int>();
   auto server = StartServer(
       LoopbackOptions(), With([&](HttpRequest&, HttpDeferral& deferral) {
-        kept.Add(deferral.Defer(In(kPatience), [life] { return PlainText(503, "too late"); }));
+        kept.Add(deferral.Defer(
+            In(kPatience), [life] { return PlainText(503, "too late"); }, WhenHungUp::kAnswer));
         return std::optional<HttpResponse>();
       }));
   auto client = HttpClient::Connect(server->port());
@@ -178,6 +179,39 @@ TEST(HttpDeferral, AServerThatIsGoneHasForgottenItsRequests) {
   EXPECT_EQ(life.use_count(), 1) << "what was left to say has ended";
   cut_off[0]->Resume([life] { return PlainText(200, "to nobody"); });
   EXPECT_EQ(life.use_count(), 1);
+}
+
+TEST(HttpDeferral, WhoHangsUpIsForgottenWhereTheAnswerIsWorthNothingByItself) {
+  for (const WhenHungUp hung_up : {WhenHungUp::kForget, WhenHungUp::kAnswer}) {
+    Kept kept;
+    std::promise<void> ended;
+    std::shared_ptr<int> life(new int(), [&](const int* value) {
+      delete value;
+      ended.set_value();
+    });
+    auto server = StartServer(
+        LoopbackOptions(), With([&](HttpRequest&, HttpDeferral& deferral) {
+          kept.Add(deferral.Defer(
+              In(kPatience), [held = std::exchange(life, nullptr)] { return PlainText(200, ""); },
+              hung_up));
+          return std::optional<HttpResponse>();
+        }));
+    auto client = HttpClient::Connect(server->port());
+    ASSERT_TRUE(client->Send(Request("POST", "/later", "")));
+    const auto deferred = kept.Take(1);
+    client.reset();
+    if (hung_up == WhenHungUp::kForget) {
+      EXPECT_EQ(ended.get_future().wait_for(kPatience), std::future_status::ready);
+      deferred[0]->Resume(Says(200, "to nobody"));
+      continue;
+    }
+    std::promise<void> made;
+    deferred[0]->Resume([&] {
+      made.set_value();
+      return PlainText(200, "to nobody");
+    });
+    EXPECT_EQ(made.get_future().wait_for(kPatience), std::future_status::ready);
+  }
 }
 
 TEST(HttpDeferral, ManyWaitWithoutAThreadEach) {

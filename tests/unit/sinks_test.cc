@@ -71,5 +71,13 @@ TEST(LogSink, OneLinePerReview) {
   EXPECT_FALSE(lines[1].contains("rules"));
 }
 
+TEST(LogSink, OfRepetitionsEachDoublingIsTold) {
+  std::vector<ReviewRecord> records;
+  for (std::uint64_t i = 1; i <= 20; ++i) records.push_back({.repetition = i});
+  std::vector<int> told;
+  for (const nlohmann::json& line : LinesOf(records)) told.push_back(line.value("repetition", 1));
+  EXPECT_EQ(told, (std::vector<int>{1, 2, 3, 4, 8, 16}));
+}
+
 }  // namespace sinks_test
 }  // namespace truce

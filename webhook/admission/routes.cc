@@ -154,9 +154,10 @@ Deadline BudgetOf(const HttpRequest& request) {
 std::optional<HttpResponse> AnswerReview(AdmissionService& service, Endpoint endpoint,
                                          HttpRequest& request, HttpDeferral& deferral) {
   const Deadline begun = std::chrono::steady_clock::now();
-  const AnswerLater later = [&deferral](Deadline deadline, Answering at_deadline) {
+  const AnswerLater later = [&deferral](Deadline deadline, Answering at_deadline, AnswerWait wait) {
     const auto deferred = deferral.Defer(
-        deadline, [answer = std::move(at_deadline)] { return ResponseOf(answer()); });
+        deadline, [answer = std::move(at_deadline)] { return ResponseOf(answer()); },
+        wait == AnswerWait::kNothing ? WhenHungUp::kForget : WhenHungUp::kAnswer);
     return [deferred](Answering answer) {
       deferred->Resume([answer = std::move(answer)] { return ResponseOf(answer()); });
     };

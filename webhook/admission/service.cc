@@ -195,9 +195,10 @@ std::string JudgedKeys(const ObjectFacts& object, const Decision& decision) {
 // One review from begin to end: what it says of itself, and its answer. External synchronization.
 class Call final : public std::enable_shared_from_this<Call> {
  public:
-  Call(AdmissionPorts& ports, std::shared_ptr<const AdmissionPolicy> policy, bool ready,
-       const IncomingReview& incoming)
+  Call(AdmissionPorts& ports, RefusalMemory& memory, std::shared_ptr<const AdmissionPolicy> policy,
+       bool ready, const IncomingReview& incoming)
       : ports_(ports),
+        memory_(memory),
         policy_(std::move(policy)),
         ready_(ready),
         endpoint_(incoming.endpoint),
@@ -207,11 +208,23 @@ class Call final : public std::enable_shared_from_this<Call> {
   // Nothing: the answer comes by `later`. Never throws.
   std::optional<AdmissionAnswer> Run(const Result<AdmissionRequest>& request,
                                      const AnswerLater& later) {
-    return Reported([&] { return AnswerTo(request, later); });
+    MaybeAnswer answer = Reported([&] { return AnswerTo(request, later); });
+    return answer && stands_ && KeepBack(*answer, later) ? std::nullopt : std::move(answer);
   }
 
  private:
   using MaybeAnswer = std::optional<AdmissionAnswer>;
+
+  // Crossplane asks the same again as soon as it is answered.
+  bool KeepBack(const AdmissionAnswer& answer, const AnswerLater& later) {
+    if (answer.verdict != Verdict::kDenied) return false;
+    const Deadline half = begun_ + (deadline_ - begun_) / 2;
+    try {
+      return memory_.late.Keep(answer, std::min(half, begun_ + kLatenessMax), later);
+    } catch (const std::exception&) {  // no memory for it
+      return false;
+    }
+  }
 
   // The one place where exceptions end: allocation failure, or a library's.
   template <typename Answer>
@@ -238,6 +251,7 @@ class Call final : public std::enable_shared_from_this<Call> {
     record_.prove = decision_.prove;
     record_.detail = detail_;
     record_.composite = composite_ ? &*composite_ : nullptr;
+    if (!decision_.root.kind.empty()) record_.root = &decision_.root;
     if (answer.verdict == Verdict::kDenied) record_.denial = answer.message;
     for (ReviewSink* sink : ports_.sinks) Tell(*sink);
   }
@@ -332,6 +346,7 @@ class Call final : public std::enable_shared_from_this<Call> {
       return Allowed();
     }
     if (ready_ && IsUnchanged(review)) return Allowed();
+    if (ready_ && memory_.repeated.any() && IsReroll(review)) return Denied(kDeniedCode);
     Result<ReviewCase> asked = ReviewCaseOf(review, *policy_);
     if (!asked.ok()) return BadRequest(asked.error().message);
     if (!ConcernsRegistry(asked.value().request)) return Allowed();
@@ -340,7 +355,9 @@ class Call final : public std::enable_shared_from_this<Call> {
     if (!ready_) return must_know ? Unknown(UnknownCause::kNotReady, {}) : Allowed();
     bool writes = false;
     const auto look = [&](const Facts& facts) {
-      writes = ProbablyWrites(review, judgement.request(), facts);
+      // What may have to come late is decided before it would be written: answered once.
+      writes =
+          !MayRepeat(judgement.request()) && ProbablyWrites(review, judgement.request(), facts);
       if (!writes) decision_ = judgement.Judge(facts, ports_.ids);
     };
     const Result<void> read = ports_.store.Read(look, deadline_);
@@ -351,6 +368,19 @@ class Call final : public std::enable_shared_from_this<Call> {
     if (!writes) return Answer(judgement);
     Write(std::move(judgement), later);
     return std::nullopt;
+  }
+
+  // Rule rerolled-names. What it finds without refusing is told with the rest.
+  bool IsReroll(const AdmissionRequest& review) {
+    RerollJudgement found = JudgeRerolls(
+        review, *policy_,
+        {memory_.repeated, ports_.store, ports_.clock, ports_.ids, ports_.objects}, deadline_);
+    rerolls_ = std::move(found.findings);
+    if (std::none_of(rerolls_.begin(), rerolls_.end(), Refuses)) return false;
+    findings_ = rerolls_;
+    record_.repetition = found.repetition;
+    decision_.root = std::move(found.root);
+    return true;
   }
 
   AdmissionAnswer Unlisted(const std::string& type) {
@@ -381,7 +411,7 @@ class Call final : public std::enable_shared_from_this<Call> {
       });
     };
     auto done = [self = shared_from_this(), shared,
-                 resume = later(deadline_, late)](Result<void> written) {
+                 resume = later(deadline_, late, AnswerWait::kCommit)](Result<void> written) {
       resume([self, shared, written = std::move(written)] {
         return *self->Reported([&] { return self->Written(*shared, written); });
       });
@@ -402,6 +432,7 @@ class Call final : public std::enable_shared_from_this<Call> {
       return Unknown(UnknownCause::kInternal, "a denial with changes");
     }
     findings_ = judgement.FindingsOf(decision_);
+    findings_.insert(findings_.end(), rerolls_.begin(), rerolls_.end());
     record_.override_reason = judgement.override_reason();
     keys_ = JudgedKeys(judgement.request().object, decision_);
     service_ = DeclaredService(judgement.request().object);
@@ -411,8 +442,30 @@ class Call final : public std::enable_shared_from_this<Call> {
     const bool is_composed = request.requester.composite_controller;
     if (is_composed && request.object.lineage.controller) {
       composite_ = *request.object.lineage.controller;
+      NoteRefusal(judgement.review());
     }
     return Denied(is_composed ? policy_->composite_denial_code : kDeniedCode);
+  }
+
+  // Something was refused to its composite lately.
+  bool MayRepeat(const ReviewRequest& request) const {
+    const auto& controller = request.object.lineage.controller;
+    return memory_.repeated.any() && request.requester.composite_controller && controller &&
+           memory_.repeated.IsKnown(controller->uid);
+  }
+
+  // Of a composed resource.
+  void NoteRefusal(const ReviewCase& asked) {
+    const ObjectFacts& object = asked.request.object;
+    record_.made_up = HasMadeUpName(object);
+    const bool is_try = record_.operation == Name(ReviewOperation::kCreate) && !record_.dry_run &&
+                        endpoint_ == Endpoint::kDeclarations;
+    if (!is_try) return;
+    const RefusalTopic topic = TopicOf(decision_.root, object, findings_);
+    const auto repetition =
+        memory_.repeated.Note({*composite_, object.slot, topic, asked}, ports_.clock.Now());
+    record_.repetition = repetition.count;
+    stands_ = repetition.stands;
   }
 
   // By the findings in mode enforce.
@@ -483,6 +536,7 @@ class Call final : public std::enable_shared_from_this<Call> {
   }
 
   AdmissionPorts& ports_;
+  RefusalMemory& memory_;
   const std::shared_ptr<const AdmissionPolicy> policy_;
   const bool ready_;
   const Endpoint endpoint_;
@@ -496,6 +550,8 @@ class Call final : public std::enable_shared_from_this<Call> {
   std::string service_;
   std::string detail_;
   std::optional<ObjectRef> composite_;
+  std::vector<Finding> rerolls_;
+  bool stands_ = false;  // the refusal: its answer comes late
 };
 
 }  // namespace
@@ -506,7 +562,8 @@ AdmissionService::AdmissionService(AdmissionPorts ports,
 
 std::optional<AdmissionAnswer> AdmissionService::Answer(const IncomingReview& incoming,
                                                         const AnswerLater& later) {
-  return std::make_shared<Call>(ports_, policy(), ready(), incoming)->Run(incoming.request, later);
+  return std::make_shared<Call>(ports_, memory_, policy(), ready(), incoming)
+      ->Run(incoming.request, later);
 }
 
 bool AdmissionService::ready() const { return ready_.load(std::memory_order_acquire); }

@@ -3,7 +3,6 @@
 #define TRUCE_WEBHOOK_ADMISSION_SERVICE_H_
 
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -16,6 +15,9 @@
 #include "registry/base/result.h"
 #include "registry/ownership/terms.h"
 #include "webhook/admission/codec.h"
+#include "webhook/admission/late_answers.h"
+#include "webhook/admission/repeated_refusals.h"
+#include "webhook/admission/reroll_guard.h"
 #include "webhook/wire/endpoints.h"
 
 namespace truce {
@@ -42,6 +44,7 @@ struct AdmissionPorts {
   IdSource ids;                    // thread-safe
   std::vector<ReviewSink*> sinks;  // called for every review, in this order
   OwnReviewHost* own = nullptr;    // null: nobody speaks for any namespace, all objects are good
+  ObjectProbe* objects = nullptr;  // null: nobody can tell whether an object exists
 };
 
 // One review as it came.
@@ -53,15 +56,11 @@ struct IncomingReview {
   Deadline deadline{};  // by when the answer must have left
 };
 
-// Makes an answer.
-using Answering = std::function<AdmissionAnswer()>;
-
-// Called at most once, within the call of AdmissionService::Answer, which then returns nothing: the
-// answer comes later. Of `at_deadline` and what the function that it returns is given (from any
-// thread, which must not wait) exactly one is called, after that call; none when nobody waits for
-// the answer any more.
-using AnswerLater =
-    std::function<std::function<void(Answering)>(Deadline deadline, Answering at_deadline)>;
+// What is kept of refusals between two reviews.
+struct RefusalMemory {
+  RepeatedRefusals repeated;
+  LateAnswers late;
+};
 
 // Thread-safe. The three outcomes are never mixed: allowed and denied are verdicts, unknown is
 // none, and what is no review is a bad request. Never throws.
@@ -78,6 +77,8 @@ class AdmissionService final {
   //   review that writes comes by `later`, at the deadline at the latest. Dry-runs and denials
   //   write nothing (I4). Repeating a review gives the same answer and writes nothing new.
   // - deletions: as about declarations; what else comes is allowed. Nothing is written, ever.
+  //   A refusal that stands (repeated_refusals.h) is told late, to composite controllers only:
+  //   after up to kLatenessMax, at most half of its time. It is reported when it is known.
   // - checks: Truce's own kinds. The creation of an OwnershipCheck is refused with the full text
   //   when anything conflicts or breaks an enforced rule; another object whose spec is new is
   //   refused when it cannot take effect. Writes nothing, ever.
@@ -92,6 +93,10 @@ class AdmissionService final {
   void SetReady(bool ready) { ready_.store(ready, std::memory_order_release); }
   bool ready() const;
 
+  // The server ends: no answer is kept back any more.
+  void EndLateness() { memory_.late.EndAll(); }
+  const LateAnswers& late_answers() const { return memory_.late; }
+
   // From the next review on. Not null.
   void SetPolicy(std::shared_ptr<const AdmissionPolicy> policy);
   std::shared_ptr<const AdmissionPolicy> policy() const;
@@ -100,6 +105,7 @@ class AdmissionService final {
   AdmissionPorts ports_;
   Guarded<std::shared_ptr<const AdmissionPolicy>> policy_;
   std::atomic<bool> ready_{false};
+  RefusalMemory memory_;
 };
 
 }  // namespace truce

@@ -82,7 +82,25 @@ Denial NewDenial(const ReviewRecord& record, const Finding& finding, Timestamp n
   out.ns = record.ns;
   out.name = record.name;
   out.first = now;
+  if (record.root != nullptr) {
+    out.root = *record.root;
+  } else {
+    out.root = {"", out.group, out.kind, out.ns, out.name};
+  }
   return out;
+}
+
+// One for all that is counted together.
+std::string IdOf(const ReviewRecord& record, const Finding& finding) {
+  std::string out(Name(finding.rule));
+  const std::string_view key = finding.key.text;
+  // Where the resource is called as its object it has another name at each try, too.
+  const bool other_key = record.made_up && key.find(record.name) != std::string_view::npos;
+  out.append(1, '\n').append(other_key ? std::string_view() : key);
+  out.append(1, '\n').append(record.group).append(1, '/').append(record.kind);
+  if (record.root != nullptr) out.append(1, '\n').append(ToText(*record.root));
+  if (record.made_up) return out;
+  return out.append(1, '\n').append(record.ns).append(1, '/').append(record.name);
 }
 
 }  // namespace
@@ -92,17 +110,18 @@ Denial NewDenial(const ReviewRecord& record, const Finding& finding, Timestamp n
 void DenialBook::OnReview(const ReviewRecord& record) {
   if (record.verdict != Verdict::kDenied) return;
   const Timestamp now = clock_.Now();
-  std::string id;
   for (const Finding& finding : record.findings) {
     if (finding.mode != Mode::kEnforce) continue;
-    id = finding.key.empty() ? Name(finding.rule) : std::string_view(finding.key.text);
-    id.append(1, '\n').append(record.group).append(1, '/').append(record.kind);
-    id.append(1, '/').append(record.ns).append(1, '/').append(record.name);
-    book_.With([&](LatestEntries<Denial>& book) {
-      Denial* known = book.Touch(id);
+    const std::string id = IdOf(record, finding);
+    book_.With([&](Book& book) {
+      Denial* known = book.denials.Touch(id);
       if (known == nullptr) {
-        book.Add(id, NewDenial(record, finding, now), kDenialsKept);
-        known = book.Touch(id);
+        Add(book, id, NewDenial(record, finding, now));
+        known = book.denials.Touch(id);
+      }
+      if (record.made_up) {
+        known->name = record.name;
+        known->key = finding.key;
       }
       known->resource = finding.resource;
       known->rule = Name(finding.rule);
@@ -114,15 +133,30 @@ void DenialBook::OnReview(const ReviewRecord& record) {
   }
 }
 
+void DenialBook::Add(Book& book, std::string id, Denial denial) {
+  const Slot root = denial.root;
+  const auto leave = [&](const Slot& of) {
+    const auto count = book.of_root.find(of);
+    if (count != book.of_root.end() && --count->second == 0) book.of_root.erase(count);
+  };
+  if (++book.of_root[root] > kDenialsOfRoot) {
+    book.denials.DropLast([&](const Denial& each) { return each.root == root; });
+    leave(root);
+  }
+  if (const auto gone = book.denials.Add(std::move(id), std::move(denial), kDenialsKept)) {
+    leave(gone->root);
+  }
+}
+
 std::vector<Denial> DenialBook::All() const {
-  return book_.With([](const LatestEntries<Denial>& book) {
-    return book.Find([](const Denial&) { return true; }, kDenialsKept);
+  return book_.With([](const Book& book) {
+    return book.denials.Find([](const Denial&) { return true; }, kDenialsKept);
   });
 }
 
 std::vector<Denial> DenialBook::OfKey(const KeyText& key, std::size_t limit) const {
-  return book_.With([&](const LatestEntries<Denial>& book) {
-    return book.Find([&](const Denial& denial) { return denial.key == key; }, limit);
+  return book_.With([&](const Book& book) {
+    return book.denials.Find([&](const Denial& denial) { return denial.key == key; }, limit);
   });
 }
 

@@ -12,7 +12,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <list>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -43,15 +46,29 @@ class LatestEntries final {
     return &entries_.front().second;
   }
 
-  // Puts `entry` in front under `id`, which must be new; beyond `count_max` the last one goes.
-  void Add(std::string id, Entry entry, std::size_t count_max) {
+  // Puts `entry` in front under `id`, which must be new; beyond `count_max` the last one goes: that
+  // is returned.
+  std::optional<Entry> Add(std::string id, Entry entry, std::size_t count_max) {
     Entries fresh;
     fresh.emplace_front(std::move(id), std::move(entry));
     places_.emplace(fresh.front().first, fresh.begin());
     entries_.splice(entries_.begin(), fresh);
-    if (entries_.size() <= count_max) return;
+    if (entries_.size() <= count_max) return std::nullopt;
+    std::optional<Entry> gone = std::move(entries_.back().second);
     places_.erase(entries_.back().first);
     entries_.pop_back();
+    return gone;
+  }
+
+  // The last one for which `is_meant` is true goes.
+  template <typename Predicate>
+  void DropLast(Predicate is_meant) {
+    for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
+      if (!is_meant(entry->second)) continue;
+      places_.erase(entry->first);
+      entries_.erase(std::next(entry).base());
+      return;
+    }
   }
 
   // Those for which `is_asked` is true, at most `count_max`.
@@ -72,10 +89,13 @@ class LatestEntries final {
   std::unordered_map<std::string_view, typename Entries::iterator> places_;  // by their own ids
 };
 
-// Kept at most; the one seen longest ago gives way.
+// Kept at most, in all and of one root: the one seen longest ago gives way, so that the refusals of
+// one claim, however many, hide no other's.
 inline constexpr std::size_t kDenialsKept = 2000;
+inline constexpr std::size_t kDenialsOfRoot = 100;
 
-// Refusals of one resource to one object, counted.
+// Refusals of one resource to one object, counted. Objects of one kind and root whose names a
+// composite controller makes up, a new one for each try, are one: `name` is the latest.
 struct Denial {
   KeyText key;           // empty where the rule knows none
   std::string resource;  // for people: S3 bucket "prod-artifacts"
@@ -89,6 +109,7 @@ struct Denial {
   Timestamp first{};
   Timestamp last{};
   std::uint64_t count = 0;
+  Slot root;  // of the object, as far as its lineage tells
 
   bool operator==(const Denial&) const = default;
 };
@@ -106,8 +127,15 @@ class DenialBook final : public ReviewSink {
   std::vector<Denial> OfKey(const KeyText& key, std::size_t limit) const;
 
  private:
+  struct Book {
+    LatestEntries<Denial> denials;
+    std::map<Slot, std::size_t> of_root;
+  };
+
+  static void Add(Book& book, std::string id, Denial denial);
+
   const Clock& clock_;
-  Guarded<LatestEntries<Denial>> book_;
+  Guarded<Book> book_;
 };
 
 // Kept at most; the one seen longest ago gives way.

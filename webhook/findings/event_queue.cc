@@ -57,12 +57,33 @@ std::string EventName(const ObjectEvent& event) {
   return name.empty() ? tail.substr(1) : name + tail;
 }
 
+EventQueue::Share& EventQueue::ShareOf(const ObjectEvent& event, Timestamp now) {
+  Share& share = shares_[event.root.empty() ? ToText(event.object) : event.root];
+  if (now - share.since >= limits_.repeat_after) share = {share.queued, 0, now};
+  return share;
+}
+
 EventQueue::Outcome EventQueue::Push(ObjectEvent event, Timestamp now) {
   event.note = EventNote(event.note, kEventNoteBytesMax);
   const std::string name = EventName(event);
   const auto said = said_.find(name);
   if (said != said_.end() && now - said->second < limits_.repeat_after) return Outcome::kRepeated;
   if (queue_.size() >= limits_.queued_max) return Outcome::kDropped;
+  if (shares_.size() >= limits_.remembered_max) {
+    std::erase_if(shares_, [&](const auto& entry) {
+      const Share& share = entry.second;
+      return share.queued == 0 && now - share.since >= limits_.repeat_after;
+    });
+    if (shares_.size() >= limits_.remembered_max) {
+      std::erase_if(shares_, [](const auto& entry) { return entry.second.queued == 0; });
+    }
+  }
+  Share& share = ShareOf(event, now);
+  const bool is_full =
+      share.queued >= limits_.queued_of_root_max || share.said >= limits_.said_of_root_max;
+  if (is_full) return Outcome::kDropped;
+  ++share.queued;
+  ++share.said;
   if (said_.size() >= limits_.remembered_max) {
     std::erase_if(said_,
                   [&](const auto& entry) { return now - entry.second >= limits_.repeat_after; });
@@ -88,6 +109,7 @@ std::optional<ObjectEvent> EventQueue::Take(Timestamp now) {
   filled_ = now;
   ObjectEvent event = std::move(queue_.front());
   queue_.pop_front();
+  --ShareOf(event, now).queued;
   return event;
 }
 
@@ -99,7 +121,10 @@ std::optional<std::chrono::milliseconds> EventQueue::WaitTime(Timestamp now) con
       static_cast<std::chrono::milliseconds::rep>(missing * 1000 / limits_.per_second) + 1);
 }
 
-void EventQueue::PutBack(ObjectEvent event) { queue_.push_front(std::move(event)); }
+void EventQueue::PutBack(ObjectEvent event) {
+  ++shares_[event.root.empty() ? ToText(event.object) : event.root].queued;
+  queue_.push_front(std::move(event));
+}
 
 void EventQueue::Forget(const ObjectEvent& event) { said_.erase(EventName(event)); }
 

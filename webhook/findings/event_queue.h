@@ -24,6 +24,7 @@ struct ObjectEvent {
   bool warning = true;
   std::string reason;  // CamelCase: "OwnershipRefused"
   std::string note;    // any text; cut to kEventNoteBytesMax
+  std::string root;    // whose share of the room it takes; empty: the object's own
 };
 
 // The API server refuses longer notes (events.k8s.io) or truncates them.
@@ -46,13 +47,17 @@ class EventQueue final {
     double burst = 50;
     std::chrono::milliseconds repeat_after = std::chrono::hours(1);  // as long as Events live
     std::size_t remembered_max = 10000;
+    // A root that has much to say, as one whose resources are refused under ever new names, takes
+    // no more than this of the queue, and of what is said within repeat_after.
+    std::size_t queued_of_root_max = 50;
+    std::size_t said_of_root_max = 200;
   };
   explicit EventQueue(Limits limits) : limits_(limits), tokens_(limits.burst) {}
 
   enum class Outcome : std::uint8_t {
     kQueued,
     kRepeated,  // the same was said of the object within repeat_after
-    kDropped,   // the queue is full
+    kDropped,   // the queue is full, or the root's share is
   };
   Outcome Push(ObjectEvent event, Timestamp now);
 
@@ -68,11 +73,19 @@ class EventQueue final {
   std::size_t size() const { return queue_.size(); }
 
  private:
+  struct Share {
+    std::size_t queued = 0;
+    std::size_t said = 0;
+    Timestamp since{};
+  };
+
   double TokensAt(Timestamp now) const;
+  Share& ShareOf(const ObjectEvent& event, Timestamp now);
 
   Limits limits_;
   std::deque<ObjectEvent> queue_;
   std::map<std::string, Timestamp> said_;  // by EventName
+  std::map<std::string, Share> shares_;    // by root
   double tokens_;
   std::optional<Timestamp> filled_;
 };

@@ -96,14 +96,18 @@ void EventWriter::Queue(ObjectEvent event) {
 
 void EventWriter::Post(ObjectEvent event) { Queue(std::move(event)); }
 
-void EventWriter::PostLater(std::function<std::vector<ObjectEvent>()> make) {
+void EventWriter::PostLater(std::string root, std::function<std::vector<ObjectEvent>()> make) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (tasks_.size() >= options_.tasks_max) {
+    const auto of_root = std::count_if(tasks_.begin(), tasks_.end(), [&](const Task& task) {
+      return !root.empty() && task.root == root;
+    });
+    if (tasks_.size() >= options_.tasks_max ||
+        static_cast<std::size_t>(of_root) >= options_.tasks_of_root_max) {
       ++dropped_;
       return;
     }
-    tasks_.push_back(std::move(make));
+    tasks_.push_back({std::move(root), std::move(make)});
   }
   changed_.notify_all();
 }
@@ -148,7 +152,7 @@ void EventWriter::Write(ObjectEvent event) {
 void EventWriter::Run() {
   std::unique_lock<std::mutex> lock(mutex_);
   while (!is_ending_) {
-    std::vector<std::function<std::vector<ObjectEvent>()>> tasks = std::exchange(tasks_, {});
+    std::vector<Task> tasks = std::exchange(tasks_, {});
     std::optional<ObjectEvent> next = queue_.Take(clock_.Now());
     if (tasks.empty() && !next) {
       is_busy_ = false;
@@ -167,8 +171,8 @@ void EventWriter::Run() {
     }
     is_busy_ = true;
     lock.unlock();
-    for (const auto& task : tasks) {
-      for (ObjectEvent& event : task()) Queue(std::move(event));
+    for (const Task& task : tasks) {
+      for (ObjectEvent& event : task.make()) Queue(std::move(event));
     }
     if (next) Write(std::move(*next));
     lock.lock();

@@ -34,6 +34,7 @@ class EventWriter final {
     EventQueue::Limits limits;
     std::string reporter = "truce";
     std::size_t tasks_max = 1000;
+    std::size_t tasks_of_root_max = 50;
     // Told once when writing begins to fail (the error), and once when it works again (empty).
     // Called on the writer's thread. Optional.
     std::function<void(const std::string&)> on_trouble;
@@ -52,8 +53,9 @@ class EventWriter final {
   void Post(ObjectEvent event);
 
   // Runs `make` on the writer's thread and queues what it returns: for Events whose objects must be
-  // looked up first. `make` may block for a few seconds. Never blocks.
-  void PostLater(std::function<std::vector<ObjectEvent>()> make);
+  // looked up first. `make` may block for a few seconds. `root` is whose share of the room it
+  // takes; empty: nobody's. Never blocks.
+  void PostLater(std::string root, std::function<std::vector<ObjectEvent>()> make);
 
   // truce_events_total{outcome="written|repeated|dropped|failed"}
   void WriteMetrics(MetricWriter& writer) const;
@@ -63,6 +65,11 @@ class EventWriter final {
   bool Flush(Deadline deadline);
 
  private:
+  struct Task {
+    std::string root;
+    std::function<std::vector<ObjectEvent>()> make;
+  };
+
   void Run();
   void Queue(ObjectEvent event);
   void Write(ObjectEvent event);
@@ -74,10 +81,10 @@ class EventWriter final {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  EventQueue queue_;                                              // under mutex_
-  std::vector<std::function<std::vector<ObjectEvent>()>> tasks_;  // under mutex_
-  bool is_ending_ = false;                                        // under mutex_
-  bool is_busy_ = false;                                          // under mutex_
+  EventQueue queue_;         // under mutex_
+  std::vector<Task> tasks_;  // under mutex_
+  bool is_ending_ = false;   // under mutex_
+  bool is_busy_ = false;     // under mutex_
 
   std::atomic<std::uint64_t> written_{0};
   std::atomic<std::uint64_t> repeated_{0};

@@ -80,6 +80,7 @@ std::vector<ObjectEvent> EventsOf(const Refusal& refusal, const ObjectFinder& fi
     auto event = EventFor(slot, uid, finder);
     if (!event) return;
     event->reason = "OwnershipRefused";
+    event->root = refusal.root;
     event->note = note;
     out.push_back(std::move(*event));
   };
@@ -113,11 +114,16 @@ std::vector<ObjectEvent> EventsOf(const LiveFinding& finding, const ObjectFinder
 void RefusalEvents::OnReview(const ReviewRecord& record) {
   const bool is_refusal =
       record.verdict == Verdict::kDenied && record.composite != nullptr && !record.dry_run;
-  if (!is_refusal) return;
-  Refusal refusal{cluster_, std::string(record.kind), *record.composite,
-                  std::string(record.denial)};
-  writer_.PostLater(
-      [refusal = std::move(refusal), finder = finder_] { return EventsOf(refusal, finder); });
+  // What was said is said again after an hour at the earliest.
+  constexpr std::uint64_t kRepetitionsLooked = 3;
+  const bool was_said = record.repetition > kRepetitionsLooked && record.repetition % 1024 != 0;
+  if (!is_refusal || was_said) return;
+  Refusal refusal{cluster_, std::string(record.kind), *record.composite, std::string(record.denial),
+                  record.root == nullptr ? record.composite->uid.text : ToText(*record.root)};
+  std::string root = refusal.root;
+  writer_.PostLater(std::move(root), [refusal = std::move(refusal), finder = finder_] {
+    return EventsOf(refusal, finder);
+  });
 }
 
 ObjectEvent ConfigurationRefusedEvent(const std::string& webhook, const std::string& problem,

@@ -35,6 +35,7 @@ struct Refusal {
   std::string kind;     // of the refused object: "Bucket"
   ObjectRef composite;  // its controller
   std::string text;     // of the denial; the first line is complete in itself
+  std::string root;     // whose share of the room it takes
 };
 
 // A Warning Event, reason OwnershipRefused, for the composite and everything above it up to the

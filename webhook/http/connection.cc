@@ -466,9 +466,10 @@ void HttpConnection::Prove() {
   precedence_.store(Precedence::kProven, std::memory_order_relaxed);
 }
 
-std::shared_ptr<HttpDeferred> HttpConnection::Defer(Deadline deadline,
-                                                    HttpContinuation at_deadline) {
+std::shared_ptr<HttpDeferred> HttpConnection::Defer(Deadline deadline, HttpContinuation at_deadline,
+                                                    WhenHungUp hung_up) {
   Forget();
+  when_hung_up_ = hung_up;
   deferred_until_ = deadline;
   deferred_ = std::make_shared<DeferredAnswer>(*this, *context_.loop, std::move(at_deadline));
   return deferred_;
@@ -476,7 +477,8 @@ std::shared_ptr<HttpDeferred> HttpConnection::Defer(Deadline deadline,
 
 HttpConnection::Step HttpConnection::TakeAnswer() {
   const HttpContinuation answer = deferred_->Take();
-  return answer ? Resume(answer) : Step::kWait;
+  if (answer) return Resume(answer);
+  return when_hung_up_ == WhenHungUp::kForget && hung_up_.load() ? Step::kClose : Step::kWait;
 }
 
 HttpConnection::Step HttpConnection::Resume(const HttpContinuation& answer) {

@@ -125,7 +125,8 @@ class HttpConnection final : public EventSink, public GateGuest, private HttpDef
   void DropBody();
   bool MayBeEvicted() const;
   void SetPrecedence(Precedence precedence, Deadline since);
-  std::shared_ptr<HttpDeferred> Defer(Deadline deadline, HttpContinuation at_deadline) override;
+  std::shared_ptr<HttpDeferred> Defer(Deadline deadline, HttpContinuation at_deadline,
+                                      WhenHungUp hung_up) override;
   Step TakeAnswer();
   Step Resume(const HttpContinuation& answer);
   Step Reply();
@@ -166,7 +167,8 @@ class HttpConnection final : public EventSink, public GateGuest, private HttpDef
   size_t body_reserved_ = 0;  // bytes counted in context_.body_bytes
   bool in_gate_ = false;      // between BodyGate::Enter and Leave
   std::shared_ptr<DeferredAnswer> deferred_;
-  Deadline deferred_until_;  // while there is a deferred_
+  Deadline deferred_until_;                        // while there is a deferred_
+  WhenHungUp when_hung_up_ = WhenHungUp::kAnswer;  // likewise
   EngineReply reply_;
   std::string output_;
   size_t sent_ = 0;

@@ -79,13 +79,20 @@ class HttpDeferred {
   virtual void Resume(HttpContinuation answer) = 0;
 };
 
+// What becomes of a deferred answer when the caller hangs up.
+enum class WhenHungUp {
+  kAnswer,  // it is made all the same: making it is worth something by itself
+  kForget,  // the connection ends at once
+};
+
 // Offered to handlers that may answer later, for the time of the call. External synchronization.
 class HttpDeferral {
  public:
   virtual ~HttpDeferral() = default;
   // At most once. Of `at_deadline` and what Resume is given exactly one is called, after the
   // handler has returned; none when the connection ends before. Exceptions: as of handlers.
-  virtual std::shared_ptr<HttpDeferred> Defer(Deadline deadline, HttpContinuation at_deadline) = 0;
+  virtual std::shared_ptr<HttpDeferred> Defer(Deadline deadline, HttpContinuation at_deadline,
+                                              WhenHungUp hung_up) = 0;
 };
 
 // As HttpHandler, and may leave the answer for later: it then returns nothing, having called Defer.

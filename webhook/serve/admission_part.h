@@ -13,6 +13,7 @@
 #include "webhook/api/override_book.h"
 #include "webhook/config/config.h"
 #include "webhook/log/log.h"
+#include "webhook/metrics/metrics.h"
 #include "webhook/serve/cluster_watch.h"
 #include "webhook/serve/policy.h"
 #include "webhook/serve/policy_source.h"
@@ -42,6 +43,9 @@ class AdmissionPart final : public PolicyView, private PolicyListener {
   void SetView(const ClusterView& view);
   // No cluster is followed: the service is ready.
   void SetReady();
+
+  // truce_late_answers, truce_late_answers_total
+  void WriteMetrics(MetricWriter& writer) const;
 
   AdmissionService& service() { return *service_; }
   PolicySource& source() { return source_; }

@@ -55,6 +55,7 @@ class ClusterPart final : private PolicyListener,
   // Who must hear of reviews.
   std::vector<ReviewSink*> sinks() { return {&sink_, &detection_.refusals()}; }
   OwnershipChecks& checks() { return checks_; }
+  ObjectProbe& objects() { return detection_; }
   const ClusterLink& link() const { return watch_; }
   ClusterReports& reports() { return detection_; }
   WatchControls& controls() { return watch_; }

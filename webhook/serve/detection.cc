@@ -168,11 +168,11 @@ void Detection::Tell(const FindingChange& change) {
                      {"cause", std::string_view(finding.cause)},
                      {"evidence", std::string_view(finding.evidence)}});
   if (is_over) return;
-  events_.PostLater([this, finding] { return EventsOf(finding, Finder()); });
+  events_.PostLater({}, [this, finding] { return EventsOf(finding, Finder()); });
 }
 
 void Detection::TellRefused(const std::string& webhook_configuration, const std::string& problem) {
-  events_.PostLater([this, webhook_configuration, problem] {
+  events_.PostLater({}, [this, webhook_configuration, problem] {
     return std::vector<ObjectEvent>{
         ConfigurationRefusedEvent(webhook_configuration, problem, *api_, In(kAskTime))};
   });
@@ -200,6 +200,16 @@ ObjectFinder Detection::Finder() const {
     });
   };
   return finder;
+}
+
+Result<bool> Detection::Exists(const Slot& object, Deadline deadline) {
+  const auto kind = Finder().kind({object.group, object.kind});
+  if (!kind) return Error{ErrorCode::kNotFound, "the kind is not followed"};
+  const std::string_view ns = kind->namespaced ? std::string_view(object.ns) : std::string_view();
+  const ApiResult<std::string> found = api_->Get(*kind, ns, object.name, deadline);
+  if (found.ok()) return true;
+  if (found.error().kind == ApiErrorKind::kNoSuchObject) return false;
+  return Error{ErrorCode::kUnavailable, found.error().message};
 }
 
 Result<BaselineReport> Detection::Baseline() const { return detectors_.Baseline(In(kStoreTime)); }

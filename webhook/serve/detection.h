@@ -13,6 +13,7 @@
 #include "policies/policy.h"
 #include "registry/base/guarded.h"
 #include "registry/store/store.h"
+#include "webhook/admission/reroll_guard.h"
 #include "webhook/api/cluster_routes.h"
 #include "webhook/api/rest/agreement_json.h"
 #include "webhook/findings/detectors.h"
@@ -49,7 +50,7 @@ struct DetectionPorts {
 };
 
 // Thread-safe.
-class Detection final : public SightObserver, public ClusterReports {
+class Detection final : public SightObserver, public ClusterReports, public ObjectProbe {
  public:
   explicit Detection(DetectionPorts ports);
   ~Detection() override;
@@ -74,6 +75,8 @@ class Detection final : public SightObserver, public ClusterReports {
   CoverageReport Coverage() const override { return detectors_.Coverage(); }
   Result<BaselineReport> Baseline() const override;
   Result<NameReport> Names() override;
+
+  Result<bool> Exists(const Slot& object, Deadline deadline) override;
 
   // SightObserver, called by the watch.
   void OnSighted(const Sighting& sighting) override { detectors_.OnSighted(sighting); }

@@ -126,6 +126,7 @@ class Server final : private OwnReviewHost {
     logger_.Log(LogLevel::kInfo, "draining", {});
     health_.SetNotReady("drain", "the server is ending");
     listeners_->BeginDrain();
+    admission_->service().EndLateness();
     if (!must_end) signals.Wait(holder_.Current()->drain_grace);
     const bool all_answered = listeners_->Stop(In(kStopTime));
     metrics_.RemoveCollectors();
@@ -147,7 +148,8 @@ class Server final : private OwnReviewHost {
     if (cluster_) {
       for (ReviewSink* sink : cluster_->sinks()) sinks.push_back(sink);
     }
-    admission_->Begin({registry_->store(), clock_, RandomIds(), std::move(sinks), this});
+    admission_->Begin({registry_->store(), clock_, RandomIds(), std::move(sinks), this,
+                       cluster_ ? &cluster_->objects() : nullptr});
   }
 
   void OnCheckAdmitted(const Uid& uid) override {
@@ -206,6 +208,7 @@ class Server final : private OwnReviewHost {
   void WriteMetrics(MetricWriter& writer) const {
     listeners_->WriteMetrics(writer);
     if (cluster_) cluster_->WriteMetrics(writer);
+    admission_->WriteMetrics(writer);
     writer.Family("truce_log_dropped_total", "counter", "Log lines dropped, not waited for.");
     writer.Sample(static_cast<double>(logger_.dropped_count()));
     registry_->WriteMetrics(writer);

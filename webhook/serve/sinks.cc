@@ -1,6 +1,7 @@
 #include "webhook/serve/sinks.h"
 
 #include <array>
+#include <bit>
 #include <chrono>
 #include <span>
 
@@ -19,9 +20,16 @@ std::string RulesOf(std::span<const Finding> findings) {
   return out;
 }
 
+// Of what is refused again and again each doubling is told.
+bool IsWorthALine(std::uint64_t repetition) {
+  constexpr std::uint64_t kAllTold = 3;
+  return repetition <= kAllTold || std::has_single_bit(repetition);
+}
+
 }  // namespace
 
 void LogSink::OnReview(const ReviewRecord& record) {
+  if (!IsWorthALine(record.repetition)) return;
   const LogLevel level = record.verdict == Verdict::kUnknown ? LogLevel::kWarning : LogLevel::kInfo;
   if (!logger_.IsOn(level)) return;
   std::string names;  // of the kind, then of the object
@@ -33,7 +41,7 @@ void LogSink::OnReview(const ReviewRecord& record) {
   const std::string rules = RulesOf(record.findings);
   const std::int64_t microseconds =
       std::chrono::duration_cast<std::chrono::microseconds>(record.elapsed).count();
-  constexpr std::size_t kFieldsMax = 14;
+  constexpr std::size_t kFieldsMax = 15;
   std::array<LogField, kFieldsMax> fields = {
       {{"uid", record.uid},
        {"operation", record.operation},
@@ -51,6 +59,7 @@ void LogSink::OnReview(const ReviewRecord& record) {
   if (!record.detail.empty()) add({"detail", record.detail});
   if (!record.override_reason.empty()) add({"override", record.override_reason});
   if (record.dry_run) add({"dry_run", true});
+  if (record.repetition > 1) add({"repetition", static_cast<std::int64_t>(record.repetition)});
   logger_.Log(level, "decision", std::span<const LogField>(fields).first(count));
 }
 

@@ -15,7 +15,8 @@
 
 namespace truce {
 
-// One structured line per review. Thread-safe.
+// One structured line per review; of the same refusal to a composite controller the first three and
+// then each doubling, with their number. Thread-safe.
 class LogSink final : public ReviewSink {
  public:
   explicit LogSink(Logger& logger) : logger_(logger) {}

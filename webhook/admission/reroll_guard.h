@@ -1,0 +1,61 @@
+// JudgeRerolls: whether an update of a composite only tries again, under other names, what is
+// refused under any (rule rerolled-names).
+#ifndef TRUCE_WEBHOOK_ADMISSION_REROLL_GUARD_H_
+#define TRUCE_WEBHOOK_ADMISSION_REROLL_GUARD_H_
+
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include "policies/finding.h"
+#include "policies/policy.h"
+#include "registry/base/clock.h"
+#include "registry/base/result.h"
+#include "registry/identity/values.h"
+#include "registry/ownership/terms.h"
+#include "webhook/admission/codec.h"
+#include "webhook/admission/repeated_refusals.h"
+
+namespace truce {
+
+class Store;
+
+// Port: whether an object exists. Thread-safe.
+class ObjectProbe {
+ public:
+  virtual ~ObjectProbe() = default;
+  // A consistent read; the namespace of `object` does not count for kinds without one. Blocks at
+  // most until `deadline`. Errors: nobody can tell (the kind is not followed, the cluster does not
+  // answer).
+  virtual Result<bool> Exists(const Slot& object, Deadline deadline) = 0;
+};
+
+// For all names of one update together: Crossplane waits.
+inline constexpr std::chrono::milliseconds kProbeTime{1000};
+
+struct RerollPorts {
+  RepeatedRefusals& repeated;
+  Store& store;
+  const Clock& clock;
+  const IdSource& ids;
+  ObjectProbe* objects;  // null: nobody can tell, so nothing is found
+};
+
+struct RerollJudgement {
+  std::vector<Finding> findings;  // of all modes; empty: the update passes
+  Slot root;                      // of the composite
+  std::uint64_t repetition = 0;   // of such updates of this composite, where one is refused
+};
+
+// Judges one review: finds something only of the update by a composite controller of a composite
+// whose resources' refusals stand, that exchanges nothing but names under which they were refused
+// for others, when what was refused still would be, no object has one of these names, and no try is
+// due. When anything of that cannot be told it finds nothing. Writes nothing; blocks for at most
+// kProbeTime beside one read of the store. Costs nothing as long as nothing was refused to any
+// composite controller.
+RerollJudgement JudgeRerolls(const AdmissionRequest& review, const AdmissionPolicy& policy,
+                             const RerollPorts& ports, Deadline deadline);
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_ADMISSION_REROLL_GUARD_H_
