@@ -1,7 +1,7 @@
 # Entry points for people. Each target is a script of .tools that can be run alone.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build check test bench e2e lint format clean playground simulate power-cuts mutants
+.PHONY: help run build check test bench e2e lint format clean playground simulate power-cuts mutants release release-test audit
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -56,6 +56,13 @@ playground:  ## A real API server with Truce in front, to try kubectl against
 	@.tools/setup.sh test
 	@.tools/test.sh build
 	@PYTHONPATH=tests exec build/venv/bin/python tests/e2e/playground.py
+
+release:  ## Everything that people install, into build/dist (HOME_URL=https://… IMAGE=REGISTRY/REPOSITORY SIGNING_KEY=FILE)
+	@.tools/setup.sh release
+	@release/make.sh $(if $(HOME_URL),--home-url '$(HOME_URL)') $(if $(IMAGE),--image '$(IMAGE)') $(if $(SIGNING_KEY),--signing-key '$(SIGNING_KEY)')
+
+audit:  ## Match the SBOM of build/dist (or SBOM=FILE) against .tools/advisories.tsv
+	@release/audit.py '$(or $(SBOM),$(wildcard build/dist/*.cdx.json),build/dist: no SBOM yet; make release)'
 
 clean:  ## Remove what was built; the test peers, downloaded sources and the Python environment stay
 	rm -rf build/release build/dev build/tsan build/clang build/fuzz build/coverage build/bench build/results

@@ -4,6 +4,8 @@
 #   .tools/setup.sh build    compiler, libraries, sources of cpp-httplib and SQLite
 #   .tools/setup.sh test     that, and clang-tidy, build/venv with Python packages, Go
 #   .tools/setup.sh bench    that, and nginx and wrk
+#   .tools/setup.sh release  what `build` installs in the mirror's newest version, accepted sources (sources.lock), and
+#                            what makes and tests images and chroots
 #
 # System packages come through apt (as root or with sudo); everything else goes into build/.
 # Written for Debian 12; Debian 13 and Ubuntu 24.04 have the same packages but for clang's version.
@@ -17,8 +19,9 @@ readonly BUILD_PACKAGES=(
   build-essential ca-certificates ccache cmake debian-archive-keyring dpkg-dev git ninja-build pkg-config python3
   libcli11-dev libfmt-dev libgtest-dev libjemalloc-dev libre2-dev libsimdjson-dev libspdlog-dev libssl-dev
   libyaml-dev nlohmann-json3-dev openssl)
-readonly TEST_PACKAGES=(curl lua5.1 python3-venv)
+readonly TEST_PACKAGES=(crun curl lua5.1 man-db python3-venv)
 readonly BENCH_PACKAGES=(nginx-light wrk)
+readonly RELEASE_PACKAGES=(binutils crun dpkg-dev mmdebstrap uidmap xz-utils)
 
 say() { printf 'setup: %s\n' "$*"; }
 die() { printf 'setup: %s\n' "$*" >&2; exit 1; }
@@ -108,6 +111,17 @@ setup_test() {
   install_go
 }
 
+# A release is built from what the mirror has now: its security updates.
+setup_release() {
+  update_lists_once
+  say "bringing libraries up to date"
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+    "${BUILD_PACKAGES[@]}" libssl3 >"$ROOT/build/apt.log" 2>&1 ||
+    { tail -n 20 "$ROOT/build/apt.log" >&2; die "apt-get install failed (build/apt.log)"; }
+  install "${RELEASE_PACKAGES[@]}"
+  "$ROOT/.tools/sources.sh" --locked
+}
+
 setup_bench() { install "${BENCH_PACKAGES[@]}"; }
 
 # Runs setup_$1 unless it has succeeded on this machine, with this script, before.
@@ -130,7 +144,9 @@ main() {
     build) groups=(build) ;;
     test) groups=(build test) ;;
     bench) groups=(build test bench) ;;
-    *) die "unknown group '$1' (build, test, bench)" ;;
+    # Each time: what the mirror has changes.
+    release) setup_release; return ;;
+    *) die "unknown group '$1' (build, test, bench, release)" ;;
   esac
   for group in "${groups[@]}"; do once "$group"; done
 }

@@ -5,13 +5,16 @@
 # hardening reach them too. Nothing is changed outside build/deps: apt runs with a configuration
 # and lists of its own.
 #
-#   .tools/sources.sh
+#   .tools/sources.sh             what the machine lacks; a version that nobody accepted yet is taken, and told
+#   .tools/sources.sh --locked    for a release: always these sources, in a version of .tools/sources.lock
 #
+# Of the accepted versions the first that the mirror has is taken; what was taken stands in
+# build/deps/*/SOURCE. To accept a new version: RELEASING.md.
 # TRUCE_DEBIAN_MIRROR and TRUCE_DEBIAN_SUITE override where the source packages come from.
 set -euo pipefail
 
 ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
-readonly ROOT DEPS="$ROOT/build/deps"
+readonly ROOT DEPS="$ROOT/build/deps" LOCK="$ROOT/.tools/sources.lock"
 readonly SUITE="${TRUCE_DEBIAN_SUITE:-forky}"
 
 say() { printf 'sources: %s\n' "$*"; }
@@ -60,17 +63,41 @@ Dir::Etc::sourceparts "$1/parts";
 Dir::State::lists "$1/lists";
 Dir::Cache "$1/cache";
 APT::Sandbox::User "";
-// Some machines use a frozen mirror. Signatures are checked all the same, and so is the version.
-Acquire::Check-Valid-Until "false";
 EOF
 }
 
-# unpack PACKAGE: fetches and unpacks its source, prints the folder.
+# accepted PACKAGE: "version sha256" of each accepted version, the preferred one first.
+accepted() { awk -F '\t' -v p="$1" '$1 == p {print $2, $3}' "$LOCK"; }
+
+# unpack PACKAGE: fetches and unpacks its source, prints the folder; $WORK/PACKAGE.source says what it is.
+# The .dsc holds the hashes of all that it unpacks, and apt and dpkg check them.
 unpack() {
-  local log="$WORK/$1.log"
-  (cd "$WORK/src" && apt-get source -qq "$1" >"$log" 2>&1) ||
+  local log="$WORK/$1.log" version hash found=""
+  while read -r version hash; do
+    if apt-cache showsrc "$1" 2>/dev/null | grep -Fx "Version: $version" >/dev/null; then found="$version"; break; fi
+  done < <(accepted "$1")
+  if [ -z "$found" ]; then
+    ! $LOCKED || die "Debian $SUITE has no accepted version of $1 (.tools/sources.lock): see RELEASING.md"
+    say "Debian $SUITE has no accepted version of $1 (.tools/sources.lock): taking what it has"
+  fi
+  (cd "$WORK/src" && apt-get source -qq "$1${found:+=$found}" >"$log" 2>&1) ||
     { cat "$log" >&2; die "cannot fetch the source package $1 of Debian $SUITE"; }
+  local dsc
+  dsc="$(find "$WORK/src" -maxdepth 1 -name "$1_*.dsc")"
+  version="$(sed -n 's/^Version: //p' "$dsc" | head -n 1)"
+  [ -z "$found" ] || [ "$(sha256sum <"$dsc" | cut -d' ' -f1)" = "$hash" ] ||
+    die "$1 $version is not what .tools/sources.lock accepted: its .dsc has another SHA-256"
+  printf '%s\t%s\t%s\n' "$1" "$version" "$(sha256sum <"$dsc" | cut -d' ' -f1)" >"$WORK/$1.source"
   find "$WORK/src" -mindepth 1 -maxdepth 1 -type d -name "$1-*"
+}
+
+# is_accepted FOLDER PACKAGE: whether build/deps/FOLDER was made of an accepted version.
+is_accepted() {
+  local version hash
+  while read -r version hash; do
+    if [ "$(cat "$DEPS/$1/SOURCE" 2>/dev/null)" = "$(printf '%s\t%s\t%s' "$2" "$version" "$hash")" ]; then return 0; fi
+  done < <(accepted "$2")
+  return 1
 }
 
 # Puts the finished folder $1 in place as build/deps/$2 in one step.
@@ -87,6 +114,7 @@ httplib() {
   at_least "$version" "$(minimum HTTPLIB)" ||
     die "Debian $SUITE has cpp-httplib ${version:-?}; $(minimum HTTPLIB) or newer is needed"
   python3 "$source/split.py" -e cc -o "$WORK/httplib" >/dev/null
+  cp "$WORK/cpp-httplib.source" "$WORK/httplib/SOURCE"
   publish "$WORK/httplib" httplib
   say "cpp-httplib $version is in build/deps/httplib"
 }
@@ -102,22 +130,37 @@ sqlite() {
     die "Debian $SUITE has SQLite ${version:-?}; $(minimum SQLITE) or newer is needed"
   mkdir -p "$WORK/sqlite"
   cp "$source/sqlite3.c" "$source/sqlite3.h" "$WORK/sqlite/"
+  cp "$WORK/sqlite3.source" "$WORK/sqlite/SOURCE"
   publish "$WORK/sqlite" sqlite
   say "SQLite $version is in build/deps/sqlite"
 }
 
-main() {
-  local need=() package
-  mkdir -p "$DEPS"
-  # One at a time; a second one waits and then finds everything done.
-  exec 9>"$DEPS/.lock"
-  flock 9
+# Adds to `need` what neither the system nor build/deps has.
+missing_sources() {
   at_least "$(pkg-config --modversion cpp-httplib 2>/dev/null || true)" "$(minimum HTTPLIB)" ||
     at_least "$(httplib_version "$DEPS/httplib/httplib.h")" "$(minimum HTTPLIB)" || need+=(httplib)
   at_least "$(pkg-config --modversion sqlite3 2>/dev/null || true)" "$(minimum SQLITE)" ||
     at_least "$(sqlite_version "$DEPS/sqlite/sqlite3.h")" "$(minimum SQLITE)" || need+=(sqlite)
-  [ ${#need[@]} -gt 0 ] || return 0
+}
 
+main() {
+  local need=() package
+  case "${1:-}" in
+    "") LOCKED=false ;;
+    --locked) LOCKED=true ;;
+    *) die "unknown argument '$1' (--locked)" ;;
+  esac
+  mkdir -p "$DEPS"
+  # One at a time; a second one waits and then finds everything done.
+  exec 9>"$DEPS/.lock"
+  flock 9
+  if $LOCKED; then
+    is_accepted httplib cpp-httplib || need+=(httplib)
+    is_accepted sqlite sqlite3 || need+=(sqlite)
+  else
+    missing_sources
+  fi
+  [ ${#need[@]} -gt 0 ] || return 0
   WORK="$(mktemp -d "$DEPS/work.XXXXXX")"
   trap 'rm -rf "$WORK"' EXIT
   mkdir -p "$WORK/src"

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from support.processes import Child, tail
 
-# What the image's entry point runs (Dockerfile), and where the image has it.
+# What the image's entry point runs (release/image.py), and where the image has it.
 ENTRY_POINT = ["/usr/local/bin/truce", "serve"]
 FILE_MODE = 0o644  # Kubernetes' default for ConfigMaps and Secrets
 ACCOUNT_PATH = "/var/run/secrets/kubernetes.io/serviceaccount"
@@ -126,7 +126,11 @@ class Pod:
 
     def status(self) -> dict[str, str]:
         """/proc/PID/status: user, groups, capabilities."""
-        lines = Path(f"/proc/{self._child.pid}/status").read_text().splitlines()
+        return self.status_of(self._child.pid)
+
+    @staticmethod
+    def status_of(pid: int) -> dict[str, str]:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
         return {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
 
     def is_writable(self, path: str) -> bool:

@@ -1,0 +1,116 @@
+"""Debian's packages whose libraries the program needs, as files that apt fetched and verified."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+import subprocess
+import tarfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+class ReleaseError(RuntimeError):
+    """A message for whoever makes the release: what, and how to mend it."""
+
+
+def run(*command: str | Path, cwd: Path | None = None, env: dict[str, str] | None = None) -> str:
+    done = subprocess.run(list(map(str, command)), cwd=cwd, env=env, capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL)
+    if done.returncode != 0:
+        raise ReleaseError(f"failed: {' '.join(map(str, command))}\n{done.stdout}{done.stderr}".strip())
+    return done.stdout
+
+
+@dataclass(frozen=True)
+class Package:
+    name: str
+    version: str
+    architecture: str
+    source: str = ""   # name of the source package
+    homepage: str = ""
+    file: Path | None = None  # the .deb; None: only known to be installed
+    sha256: str = ""
+    sonames: tuple[str, ...] = field(default=())  # what the program needs of it
+
+
+def libraries_of(program: Path) -> dict[str, Path]:
+    """Every shared library that the loader would take for `program`, by the name it is needed by."""
+    found = {}
+    for line in run("ldd", program).splitlines():
+        words = line.split()
+        if "not found" in line:
+            raise ReleaseError(f"{program} needs {words[0]}, which is not installed")
+        if len(words) >= 3 and words[1] == "=>":
+            found[words[0]] = Path(words[2])
+        elif words[0].startswith("/lib") and "ld-linux" in words[0]:
+            found[words[0]] = Path(words[0])
+    if not found:
+        raise ReleaseError(f"{program} is no program that is linked dynamically")
+    return found
+
+
+def owner_of(library: Path) -> str:
+    """The installed package that has this file: Debian knows it by its name before or after the merge
+    of /lib into /usr."""
+    for path in (library, library.resolve(), Path(f"/usr{library}"), Path(str(library).removeprefix("/usr"))):
+        done = subprocess.run(["dpkg-query", "-S", str(path)], capture_output=True, text=True)
+        if done.returncode == 0:
+            return done.stdout.split(":")[0]
+    raise ReleaseError(f"no package has {library}: a release links Debian's libraries only")
+
+
+def installed(name: str) -> Package:
+    form = "${Version}\t${Architecture}\t${source:Package}\t${Homepage}"
+    version, architecture, source, homepage = run("dpkg-query", "-W", "-f", form, name).split("\t")[:4]
+    return Package(name, version, architecture, source, homepage)
+
+
+def fetch(names: list[str], folder: Path) -> list[Package]:
+    """The candidates of this machine's apt: its signatures are checked, and security updates are in.
+    Fetched again only when there is a newer one."""
+    folder.mkdir(parents=True, exist_ok=True)
+    policy = run("apt-cache", "policy", *names)
+    wanted = dict(re.findall(r"^(\S+):\n  Installed: .*\n  Candidate: (\S+)$", policy, re.M))
+    found = []
+    for name in names:
+        version = wanted.get(name, "(none)")
+        if version == "(none)":
+            raise ReleaseError(f"apt knows no package {name}: `apt-get update`")
+        pattern = f"{name}_{version.replace(':', '%3a')}_*.deb"
+        if not list(folder.glob(pattern)):
+            run("apt-get", "download", "-o", "APT::Sandbox::User=root", f"{name}={version}", cwd=folder)
+        [file] = folder.glob(pattern)
+        form = "${Architecture}\t${Source}\t${Homepage}"
+        architecture, source, homepage = run("dpkg-deb", "-W", f"--showformat={form}", file).split("\t")[:3]
+        found.append(Package(name, version, architecture, source.split(" ")[0] or name, homepage, file,
+                             hashlib.sha256(file.read_bytes()).hexdigest()))
+    return found
+
+
+@dataclass(frozen=True)
+class Member:
+    mode: int
+    data: bytes
+    link: str
+
+
+def files_of(package: Package) -> dict[str, Member]:
+    """Files and links of a package, under the names they have since /lib became /usr/lib."""
+    done = subprocess.run(["dpkg-deb", "--fsys-tarfile", str(package.file)], capture_output=True, check=True)
+    found = {}
+    with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
+        for entry in archive:
+            path = merged(entry.name.removeprefix("./"))
+            if entry.issym():
+                found[path] = Member(0o777, b"", entry.linkname)
+            elif entry.islnk():
+                found[path] = found[merged(entry.linkname.removeprefix("./"))]
+            elif entry.isfile():
+                found[path] = Member(entry.mode, archive.extractfile(entry).read(), "")
+    return found
+
+
+def merged(path: str) -> str:
+    return "usr/" + path if re.match(r"(lib|lib64|bin|sbin)/", path) else path
