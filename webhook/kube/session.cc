@@ -68,8 +68,9 @@ Result<std::vector<ResolvedAddress>> SocketAddress(const std::string& path) {
   }
   std::copy(path.begin(), path.end(), std::begin(address.sun_path));
   const auto* bytes = reinterpret_cast<const unsigned char*>(&address);
-  ResolvedAddress resolved{{bytes, bytes + sizeof(address)}};
-  return std::vector<ResolvedAddress>(1, std::move(resolved));
+  std::vector<ResolvedAddress> found;
+  found.push_back({{bytes, bytes + sizeof(address)}});
+  return found;
 }
 
 // Addresses of `host`, or what the system says is wrong.

@@ -18,7 +18,7 @@ bool IsOlder(const OwnObject& a, const OwnObject& b) {
 }  // namespace
 
 OwnObjects::OwnObjects(OwnPorts ports, std::vector<OwnHandler*> handlers)
-    : ports_(std::move(ports)),
+    : ports_(ports),
       handlers_(std::move(handlers)),
       dirty_(handlers_.size(), false),
       due_(handlers_.size(), kNever),
