@@ -1,7 +1,7 @@
 # Entry points for people. Each target is a script of .tools that can be run alone.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build check test bench e2e lint format clean playground simulate power-cuts mutants release release-test audit
+.PHONY: help run build check test bench e2e lint format clean playground simulate power-cuts mutants release release-test audit publish
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -61,8 +61,18 @@ release:  ## Everything that people install, into build/dist (HOME_URL=https://â
 	@.tools/setup.sh release
 	@release/make.sh $(if $(HOME_URL),--home-url '$(HOME_URL)') $(if $(IMAGE),--image '$(IMAGE)') $(if $(SIGNING_KEY),--signing-key '$(SIGNING_KEY)')
 
+release-test:  ## What build/dist holds, tried in fresh Debians; two whole builds compared; upgrade from the last release
+	@.tools/setup.sh test
+	@.tools/setup.sh release
+	@.tools/peers.sh cosign
+	@TRUCE_STAGE_SECONDS_MAX=7200 .tools/test.sh build published
+
 audit:  ## Match the SBOM of build/dist (or SBOM=FILE) against .tools/advisories.tsv
 	@release/audit.py '$(or $(SBOM),$(wildcard build/dist/*.cdx.json),build/dist: no SBOM yet; make release)'
+
+publish:  ## Publish build/dist as the release of HEAD's tag, from a pipeline (IMAGE=REGISTRY/REPOSITORY)
+	@.tools/setup.sh publish
+	@release/publish.sh '$(IMAGE)'
 
 clean:  ## Remove what was built; the test peers, downloaded sources and the Python environment stay
 	rm -rf build/release build/dev build/tsan build/clang build/fuzz build/coverage build/bench build/results

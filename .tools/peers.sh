@@ -13,7 +13,7 @@ readonly ROOT
 readonly MODULES="$ROOT/tests/e2e/peers"
 readonly OUT="${PEERS_DIR:-$ROOT/build/peers}"
 readonly GO_MIN_MAJOR=1 GO_MIN_MINOR=24
-readonly ALL=(etcd kube-apiserver kubectl helm3 helm4 promtool gator argocd-sync crossplane)
+readonly ALL=(etcd kube-apiserver kubectl helm3 helm4 promtool gator argocd-sync crossplane actionlint)
 
 # kubectl cannot parse a server whose version string is empty, so both carry the real one.
 readonly KUBE_VERSION_PACKAGE=k8s.io/component-base/version
@@ -34,6 +34,9 @@ recipe() {
     gator) echo "gator github.com/open-policy-agent/gatekeeper/v3/cmd/gator" ;;
     # The sync engine of Argo CD as its application controller drives it; the main package is ours.
     argocd-sync) echo "argocd-sync ." ;;
+    # Beyond those that the tests of a commit need: make release-test, make publish.
+    cosign) echo "cosign github.com/sigstore/cosign/v3/cmd/cosign" ;;
+    actionlint) echo "actionlint github.com/rhysd/actionlint/cmd/actionlint" ;;
     crossplane) echo "crossplane github.com/crossplane/crossplane/cmd/crossplane" ;;
     *) die "unknown peer '$1' (known: ${ALL[*]})" ;;
   esac

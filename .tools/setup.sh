@@ -6,6 +6,7 @@
 #   .tools/setup.sh bench    that, and nginx and wrk
 #   .tools/setup.sh release  what `build` installs in the mirror's newest version, accepted sources (sources.lock), and
 #                            what makes and tests images and chroots
+#   .tools/setup.sh publish  what a pipeline publishes with
 #
 # System packages come through apt (as root or with sudo); everything else goes into build/.
 # Written for Debian 12; Debian 13 and Ubuntu 24.04 have the same packages but for clang's version.
@@ -21,7 +22,7 @@ readonly BUILD_PACKAGES=(
   libyaml-dev nlohmann-json3-dev openssl)
 readonly TEST_PACKAGES=(crun curl lua5.1 man-db python3-venv)
 readonly BENCH_PACKAGES=(nginx-light wrk)
-readonly RELEASE_PACKAGES=(binutils crun dpkg-dev mmdebstrap uidmap xz-utils)
+readonly RELEASE_PACKAGES=(binutils crun diffoscope-minimal dpkg-dev mmdebstrap skopeo uidmap xz-utils)
 
 say() { printf 'setup: %s\n' "$*"; }
 die() { printf 'setup: %s\n' "$*" >&2; exit 1; }
@@ -147,7 +148,8 @@ main() {
     bench) groups=(build test bench) ;;
     # Each time: what the mirror has changes.
     release) setup_release; return ;;
-    *) die "unknown group '$1' (build, test, bench, release)" ;;
+    publish) install gh skopeo; install_python_packages; install_go; "$ROOT/.tools/peers.sh" cosign; return ;;
+    *) die "unknown group '$1' (build, test, bench, release, publish)" ;;
   esac
   for group in "${groups[@]}"; do once "$group"; done
 }

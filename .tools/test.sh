@@ -3,7 +3,7 @@
 #
 #   .tools/test.sh STAGE...
 #
-# Stages: setup build release format style headers unit tidy model mutants asan tsan fuzz system e2e bench
+# Stages: setup build release format style headers unit tidy model mutants asan tsan fuzz system e2e bench published
 # clang lint reformat; what each does stands at its function stage_<name>. Every stage runs even
 # when one before it failed, except that nothing goes on after a failed setup or build. Something
 # missing is a failure, never a skip: a skipped test counts as failed.
@@ -166,6 +166,8 @@ stage_asan() { sanitized dev 'unit|contract|model|fault|fuzz'; }
 stage_tsan() { sanitized tsan 'unit|contract|model|fault'; }
 stage_system() { run_pytest system -n "$JOBS" --dist loadfile; }
 stage_e2e() { run_pytest e2e -n "$JOBS" --dist loadfile; }
+# What `make release` made, in fresh Debians and beside the last release.
+stage_published() { run_pytest release; }
 stage_bench() { run_pytest bench -s; }
 
 # Runs stage $1 in a process of its own, so that a time limit holds for all of it.

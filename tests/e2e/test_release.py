@@ -19,6 +19,7 @@ import pytest
 import yaml
 
 from support.container import Container, ImageLayout, system_calls
+from support.cluster import PEERS
 from support.helm import SERVER_CHART, Helm
 from support.processes import free_port, wait_for
 from support.truce_process import BINARY, REPOSITORY, require_binary
@@ -243,6 +244,62 @@ def test_charts_install_from_their_archives(dist, tmp_path):
     assert {"OwnershipCheck", "OwnershipGrant", "NamingPolicy", "DeclarationMapping"} <= set(kinds)
 
 
+# Pipelines
+
+
+def test_workflows_are_sound_and_run_targets_of_the_makefile_only():
+    workflows = sorted((REPOSITORY / ".github/workflows").glob("*.yaml"))
+    assert {file.stem for file in workflows} == {"ci", "weekly", "release"}
+    run(PEERS / "actionlint", *workflows)
+    targets = set(re.findall(r"^([a-z-]+):.*## ", (REPOSITORY / "Makefile").read_text(), re.M))
+    # What a checkout needs before there is a Makefile.
+    before = ("apt-get update", "git config --global --add safe.directory")
+    for file in workflows:
+        for name, job in yaml.safe_load(file.read_text())["jobs"].items():
+            for step in job["steps"]:
+                command = step.get("run", "")
+                if "uses" in step:
+                    assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", step["uses"]), "pinned by commit"
+                elif not command.startswith(before):
+                    word, target, *_ = command.split()
+                    assert word == "make" and target in targets, f"{file.name}, {name}: {command}"
+                    assert "\n" not in command.strip()
+
+
+STUB = """#!/bin/sh
+echo "$(basename "$0") $*" >>"$CALLS"
+case "$0 $*" in *skopeo*--digestfile*) echo sha256:abc >image.digest ;; esac
+"""
+
+
+def test_publishing_signs_before_it_publishes_and_needs_a_tag(dist, tmp_path):
+    here = tmp_path / "clone"
+    run("git", "init", "--quiet", here)
+    (here / "release").mkdir()
+    script = here / "release/publish.sh"
+    script.write_bytes((RELEASE / "publish.sh").read_bytes())
+    script.chmod(0o755)
+    run("git", "-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "--quiet", "--allow-empty", "-m", "a", cwd=here)
+    programs = here / "build/peers/bin"
+    programs.mkdir(parents=True)
+    for name in ("skopeo", "cosign", "gh"):
+        (programs / name).write_text(STUB)
+        (programs / name).chmod(0o755)
+    (here / "build/dist").symlink_to(dist.folder)
+    environment = {**os.environ, "CALLS": str(tmp_path / "calls")}
+
+    def publish() -> subprocess.CompletedProcess:
+        return subprocess.run([script, IMAGE], capture_output=True, text=True, env=environment)
+
+    assert publish().returncode == 1 and not (tmp_path / "calls").exists()
+    run("git", "tag", f"v{VERSION}", cwd=here)
+    done = publish()
+    assert done.returncode == 0, done.stderr
+    calls = [line.split()[:2] for line in (tmp_path / "calls").read_text().splitlines()]
+    assert calls == [["cosign", "sign-blob"], ["skopeo", "copy"], ["cosign", "sign"], ["gh", "release"]]
+    assert f"{IMAGE}@sha256:abc" in (tmp_path / "calls").read_text()
+
+
 # The same bytes, whoever builds when
 
 
@@ -357,6 +414,39 @@ def test_image_runs_as_the_charts_pod_under_the_default_list(container, default_
     made.start()
     wait_for(lambda: is_ready(made), 30, "the container is ready again")
     assert made.stop() == 0, made.logs()
+
+
+def own_list(action: str) -> dict:
+    """The list that the chart publishes; `action` meets what it does not have."""
+    listed = json.loads((SERVER_CHART / "files/seccomp.json").read_text())
+    return {**listed, "defaultAction": action, "architectures": ["SCMP_ARCH_X86_64"]}
+
+
+def test_image_runs_under_its_own_narrower_list(container, default_list):
+    # A call outside of it ends the process at once.
+    narrow = own_list("SCMP_ACT_KILL_PROCESS")
+    narrow.pop("defaultErrnoRet")
+    everything = {name for rule in default_list["syscalls"] for name in rule["names"]}
+    assert {name for rule in narrow["syscalls"] for name in rule["names"]} < everything
+    made = container(narrow)
+    for turn in range(2):
+        made.start()
+        wait_for(lambda: is_ready(made), 30, "the container is ready")
+        data = made.volume("data")
+        for command in (("list",), ("backup", str(made.directory / f"copy{turn}.db")), ("doctor",), ("denials",)):
+            assert subprocess.run([BINARY, *command, "--data-dir", data], capture_output=True).returncode in (0, 1)
+        assert made.stop() == 0, made.logs()
+
+
+def test_a_call_outside_of_the_own_list_ends_it(container):
+    narrow = own_list("SCMP_ACT_KILL_PROCESS")
+    narrow.pop("defaultErrnoRet")
+    [rule] = narrow["syscalls"]
+    rule["names"] = [name for name in rule["names"] if name != "listen"]
+    made = container(narrow)
+    made.start()
+    wait_for(lambda: made.exit_code is not None, 30, "the container was ended")
+    assert made.exit_code != 0 and "listening" not in made.logs()
 
 
 def test_a_list_that_lacks_a_call_is_in_force(container, default_list):
