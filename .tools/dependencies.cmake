@@ -37,6 +37,7 @@ find_package(spdlog 1.10 REQUIRED CONFIG)
 find_package(CLI11 2.1 REQUIRED CONFIG)
 pkg_check_modules(yaml REQUIRED IMPORTED_TARGET yaml-0.1)
 pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
+pkg_check_modules(libpq REQUIRED IMPORTED_TARGET libpq>=14)
 pkg_check_modules(jemalloc REQUIRED IMPORTED_TARGET jemalloc)
 
 add_library(truce::simdjson ALIAS simdjson::simdjson)
@@ -46,6 +47,7 @@ add_library(truce::spdlog ALIAS spdlog::spdlog)
 add_library(truce::cli11 ALIAS CLI11::CLI11)
 add_library(truce::yaml ALIAS PkgConfig::yaml)
 add_library(truce::re2 ALIAS PkgConfig::re2)
+add_library(truce::libpq ALIAS PkgConfig::libpq)
 add_library(truce::jemalloc ALIAS PkgConfig::jemalloc)
 
 # Sets <out> to the version that <header> defines as <macro>, or to "" without such a file.

@@ -1,11 +1,13 @@
 # Writes a C++ source with every migration and its checksum (run by the build, cmake -P).
 #
-#   OUTPUT  the source to write
-#   INPUTS  the .sql files, separated by "|", named NNNN_words.sql, numbered from 0001 without a gap
+#   OUTPUT    the source to write
+#   HEADER    what declares the function
+#   FUNCTION  which gives them
+#   INPUTS    the .sql files, separated by "|", named NNNN_words.sql, numbered from 0001 without a gap
 
 string(REPLACE "|" ";" inputs "${INPUTS}")
-set(content "// Made from schema/sqlite by .tools/embed_migrations.cmake.\n")
-string(APPEND content "#include \"registry/store/sqlite/migrations.h\"\n\nnamespace truce {\nnamespace {\n\n")
+set(content "// Made from schema/ by .tools/embed_migrations.cmake.\n")
+string(APPEND content "#include \"${HEADER}\"\n\nnamespace truce {\nnamespace {\n\n")
 string(APPEND content "const Migration kMigrations[] = {\n")
 set(expected 0)
 foreach(input IN LISTS inputs)
@@ -19,5 +21,5 @@ foreach(input IN LISTS inputs)
   string(APPEND content "    {${expected}, \"${name}\", \"${checksum}\", R\"truce_sql(${sql})truce_sql\"},\n")
 endforeach()
 string(APPEND content "};\n\n}  // namespace\n\n")
-string(APPEND content "std::span<const Migration> BuiltInMigrations() { return kMigrations; }\n\n}  // namespace truce\n")
+string(APPEND content "std::span<const Migration> ${FUNCTION}() { return kMigrations; }\n\n}  // namespace truce\n")
 file(WRITE "${OUTPUT}" "${content}")

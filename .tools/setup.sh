@@ -18,9 +18,9 @@ readonly GO_MINIMUM=1.24
 
 readonly BUILD_PACKAGES=(
   build-essential ca-certificates ccache cmake debian-archive-keyring dpkg-dev git ninja-build pkg-config python3
-  libcli11-dev libfmt-dev libgtest-dev libjemalloc-dev libre2-dev libsimdjson-dev libspdlog-dev libssl-dev
+  libcli11-dev libfmt-dev libgtest-dev libjemalloc-dev libpq-dev libre2-dev libsimdjson-dev libspdlog-dev libssl-dev
   libyaml-dev nlohmann-json3-dev openssl)
-readonly TEST_PACKAGES=(crun curl lua5.1 man-db python3-venv)
+readonly TEST_PACKAGES=(crun curl lua5.1 man-db postgresql python3-venv)
 readonly BENCH_PACKAGES=(nginx-light wrk)
 readonly RELEASE_PACKAGES=(binutils crun diffoscope-minimal dpkg-dev mmdebstrap skopeo uidmap xz-utils)
 

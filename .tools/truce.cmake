@@ -165,13 +165,15 @@ add_custom_target(truce_sanitized_tests)
 add_dependencies(truce_sanitized_tests truce_unit_tests truce_contract_tests truce_model_tests
                  truce_fault_tests truce_fuzz_tests)
 
-# truce_test(<name> LABEL unit|contract|model|golden|fault SOURCES x_test.cc LINK targets [BATCH n])
+# truce_test(<name> LABEL unit|contract|model|golden|fault SOURCES x_test.cc LINK targets [BATCH n]
+#            [TOGETHER pattern])
 #
 # A GoogleTest program; each of its cases is one ctest entry "<name>.<case>" and runs in a process of
 # its own (but for sanitizers, see run_cases.py). The names of each source stand in a namespace of its
-# own, called as the file.
+# own, called as the file. Cases that match TOGETHER share what is costly to start: they are one entry,
+# "<name>.together".
 function(truce_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;TIMEOUT;BATCH" "SOURCES;LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;TIMEOUT;BATCH;TOGETHER" "SOURCES;LINK")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "truce_test(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -194,8 +196,15 @@ function(truce_test name)
   if(arg_BATCH)
     set_target_properties(${name} PROPERTIES UNITY_BUILD_BATCH_SIZE ${arg_BATCH})
   endif()
+  set(alone "")
+  if(arg_TOGETHER)
+    set(alone TEST_FILTER "-${arg_TOGETHER}")
+    add_test(NAME ${name}.together COMMAND ${name} "--gtest_filter=${arg_TOGETHER}" WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    set_tests_properties(${name}.together PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT})
+  endif()
   gtest_discover_tests(
     ${name}
+    ${alone}
     TEST_PREFIX "${name}."
     WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
     DISCOVERY_TIMEOUT 120

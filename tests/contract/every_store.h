@@ -11,8 +11,12 @@
 #include <utility>
 
 #include "registry/store/memory/memory_store.h"
+#include "registry/store/postgres/postgres_store.h"
 #include "registry/store/sqlite/sqlite_store.h"
+#include "tests/support/last_run.h"
+#include "tests/support/postgres_server.h"
 #include "tests/support/store_samples.h"
+#include "tests/support/strict_store.h"
 #include "tests/support/temporary_folder.h"
 
 namespace truce::testing {
@@ -33,6 +37,15 @@ class MemoryKind final : public StoreKind {
 
  private:
   MemoryStore store_;
+};
+
+class StrictKind final : public StoreKind {
+ public:
+  Store& store() override { return store_; }
+  bool Reopen() override { return false; }
+
+ private:
+  StrictStore store_;
 };
 
 class SqliteKind final : public StoreKind {
@@ -62,6 +75,31 @@ class SqliteKind final : public StoreKind {
   std::unique_ptr<SqliteStore> store_;
 };
 
+class PostgresKind final : public StoreKind {
+ public:
+  PostgresKind() : url_(PostgresServer::Shared().MakeDatabase()) { Open(); }
+  ~PostgresKind() override { EXPECT_TRUE(store_->Health().ok()); }
+  Store& store() override { return *store_; }
+  bool Reopen() override {
+    store_.reset();
+    Open();
+    return true;
+  }
+
+ private:
+  void Open() {
+    auto opened = PostgresStore::Open({.url = url_, .counts_age_max = {}}, Soon());
+    if (!opened.ok()) {
+      ADD_FAILURE() << opened.error().message;
+      std::abort();
+    }
+    store_ = std::move(opened).value();
+  }
+
+  const std::string url_;
+  std::unique_ptr<PostgresStore> store_;
+};
+
 struct Named {
   std::string name;
   std::function<std::unique_ptr<StoreKind>()> make;
@@ -79,12 +117,17 @@ class StoreContract : public ::testing::TestWithParam<Named> {
   }
   // Runs `read` on committed facts and on the facts of a decision: both must answer alike.
   void OnFacts(const ReadFn& read) {
-    ASSERT_TRUE(store().Read(read, Soon()).ok());
-    const DecideFn decide = [&read](const AllFacts& facts) {
-      read(facts);
+    LastRun looked;
+    const ReadFn look = [&](const AllFacts& facts) { looked.Of([&] { read(facts); }); };
+    ASSERT_TRUE(store().Read(look, Soon()).ok());
+    looked.Report();
+    LastRun decided;
+    const DecideFn decide = [&](const AllFacts& facts) {
+      decided.Of([&] { read(facts); });
       return Changes{};
     };
     ASSERT_TRUE(store().Apply({}, decide, Soon()).ok());
+    decided.Report();
   }
   void WriteAll(const Changes& changes) {
     const Result<void> written = Write(store(), changes);
@@ -96,7 +139,9 @@ class StoreContract : public ::testing::TestWithParam<Named> {
 
 inline auto EveryStore() {
   return ::testing::Values(Named{"Memory", [] { return std::make_unique<MemoryKind>(); }},
-                           Named{"Sqlite", [] { return std::make_unique<SqliteKind>(); }});
+                           Named{"Strict", [] { return std::make_unique<StrictKind>(); }},
+                           Named{"Sqlite", [] { return std::make_unique<SqliteKind>(); }},
+                           Named{"Postgres", [] { return std::make_unique<PostgresKind>(); }});
 }
 
 inline std::string NameOfStore(const ::testing::TestParamInfo<Named>& tested) {

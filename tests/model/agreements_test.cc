@@ -8,8 +8,8 @@
 
 #include "registry/ownership/agreements.h"
 #include "registry/ownership/grant.h"
-#include "registry/store/memory/memory_store.h"
 #include "tests/model/scene.h"
+#include "tests/support/strict_store.h"
 
 namespace truce {
 namespace agreements_test {
@@ -62,6 +62,7 @@ class Agreements : public ::testing::Test {
     std::vector<Step> steps;
     registry_.Run([&](Ledger& ledger) {
       const auto owner = ledger.OwnerOf(BucketKey("k"));
+      ASSERT_TRUE(owner);
       steps = StepsOf(*owner, ledger.RowsOfKey(owner->key), TransferOf(owner->key, ledger));
     });
     return steps;
@@ -73,7 +74,7 @@ class Agreements : public ::testing::Test {
   const PartyId team_c_{"ns:local/team-c"};
   const Slot a_ = SlotOf("Bucket", "team-a", "a");
   const Slot b_ = SlotOf("Bucket", "team-b", "b");
-  MemoryStore store_;
+  testing::StrictStore store_;
   scene::Registry registry_{store_};
 };
 
@@ -134,6 +135,7 @@ TEST_F(Agreements, ProtectionIsAMark) {
     ASSERT_TRUE(first.ok() && second.ok());
     EXPECT_EQ(first.value().id, second.value().id);
     const std::vector<Agreement> present = ledger.AgreementsOf(BucketKey("k"));
+    ASSERT_NE(ProtectionIn(present), nullptr);
     EXPECT_EQ(ProtectionIn(present)->reason, "prod data");
     EXPECT_TRUE(Unprotect(BucketKey("k"), {"ann", "test"}, ledger).ok());
     EXPECT_EQ(Unprotect(BucketKey("k"), {"ann", ""}, ledger).error().code, ErrorCode::kNotFound);

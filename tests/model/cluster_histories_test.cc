@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "registry/store/memory/memory_store.h"
 #include "tests/model/scene.h"
+#include "tests/support/strict_store.h"
 
 namespace truce {
 namespace cluster_histories_test {
@@ -21,7 +21,7 @@ class ClusterHistories : public ::testing::Test {
     for (const std::string& breach : CheckInvariants(registry_.Contents())) ADD_FAILURE() << breach;
   }
 
-  MemoryStore store_;
+  testing::StrictStore store_;
   scene::Registry registry_{store_};
   const Slot a_ = SlotOf("Bucket", "team-a", "a");
 };

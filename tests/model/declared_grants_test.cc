@@ -4,8 +4,8 @@
 #include <string>
 
 #include "registry/ownership/declared_grant.h"
-#include "registry/store/memory/memory_store.h"
 #include "tests/model/scene.h"
+#include "tests/support/strict_store.h"
 
 namespace truce {
 namespace declared_grants_test {
@@ -42,7 +42,7 @@ class DeclaredGrants : public ::testing::Test {
   const PartyId team_b_{"ns:local/team-b"};
   const PartyId team_c_{"ns:local/team-c"};
   DeclaredGrant grant_;
-  MemoryStore store_;
+  testing::StrictStore store_;
   scene::Registry registry_{store_};
 };
 

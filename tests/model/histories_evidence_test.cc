@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "registry/ownership/lineage.h"
-#include "registry/store/memory/memory_store.h"
 #include "tests/model/scene.h"
+#include "tests/support/strict_store.h"
 
 namespace truce {
 namespace histories_evidence_test {
@@ -96,7 +96,7 @@ class HistoriesOfEvidence : public ::testing::Test {
   }
   Record RecordNow() { return registry_.OwnerOf("k").value().record; }
 
-  MemoryStore store_;
+  testing::StrictStore store_;
   scene::Registry registry_{store_};
 };
 
@@ -342,7 +342,7 @@ TEST_F(HistoriesOfEvidence, ResourceRefsCountWhereACompositeMayReach) {
 TEST_F(HistoriesOfEvidence, AChainSeenInAnyOrderIsOne) {
   std::array<int, 3> order = {0, 1, 2};
   do {
-    MemoryStore store;
+    testing::StrictStore store;
     scene::Registry registry(store);
     const Chain chain = ChainOf("team-a", "a");
     const std::array objects = {chain.claim, chain.composite, chain.bucket};
@@ -362,7 +362,7 @@ TEST_F(HistoriesOfEvidence, AfterARebuildAStrangersCompositeTakesNoOrphan) {
   ObjectFacts thief = Composite(SlotOf("XStorage", "", "thief"), "thief", "", 50);
   thief.lineage.resources = {RefTo(bucket.slot, "")};
   for (const bool thief_first : {false, true}) {
-    MemoryStore store;
+    testing::StrictStore store;
     scene::Registry registry(store);
     if (thief_first) registry.See(thief);
     registry.See(bucket);
@@ -397,7 +397,7 @@ TEST_F(HistoriesOfEvidence, AClaimTakesNoCompositeOfAnotherParty) {
 // History 28 (R5): it offers itself, or configuration says that any may be taken.
 TEST_F(HistoriesOfEvidence, AClaimTakesACompositeThatOffersItself) {
   for (const bool by_setting : {false, true}) {
-    MemoryStore store;
+    testing::StrictStore store;
     scene::Registry registry(store);
     registry.parties.unbound_claimable = by_setting;
     ObjectFacts composite = Composite(SlotOf("XStorage", "", "x"), "x", "", 1);
@@ -474,6 +474,7 @@ TEST_F(HistoriesOfEvidence, AStaleAnnotationDoesNotUndoAForcedTransfer) {
   ASSERT_EQ(registry_.OwnerOf("k")->successor, "Bucket/team-b/b");
   registry_.Run([&](Ledger& ledger) {
     auto owner = ledger.OwnerOf(scene::BucketKey("k"));
+    ASSERT_TRUE(owner);
     owner->successor = "Bucket/team-c/c";
     ledger.PutOwner(*std::move(owner));
   });
@@ -516,7 +517,7 @@ TEST_F(HistoriesOfEvidence, AChainIsRestoredInAnyOrder) {
   for (const bool mapped : {true, false}) {
     std::array<int, 3> order = {0, 1, 2};
     do {
-      MemoryStore store;
+      testing::StrictStore store;
       scene::Registry registry(store);
       Chain chain = ChainOf("team-a", "a", mapped);
       EXPECT_TRUE(registry.Create(chain.claim).allowed);

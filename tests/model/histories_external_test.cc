@@ -8,9 +8,9 @@
 
 #include "registry/ownership/names.h"
 #include "registry/ownership/resolve.h"
-#include "registry/store/memory/memory_store.h"
 #include "tests/model/scene.h"
 #include "tests/support/json_document.h"
+#include "tests/support/strict_store.h"
 
 namespace truce {
 namespace histories_external_test {
@@ -130,7 +130,7 @@ class HistoriesOfExternalNames : public ::testing::TestWithParam<Kind> {
     return further.empty() ? KeyText{} : further.back().text;
   }
 
-  MemoryStore store_;
+  testing::StrictStore store_;
   scene::Registry registry_{store_};
   std::uint64_t version_ = 10;
   std::map<ProviderConfigName, std::string> accounts_;  // known by configuration
@@ -414,7 +414,7 @@ class HistoriesOfZones : public ::testing::Test {
         Create(Object("dns", "Zone", "Z2FDTNDATAQYW2", R"("name":"Example.org.")")).allowed);
   }
 
-  MemoryStore store_;
+  testing::StrictStore store_;
   scene::Registry registry_{store_};
   int objects_ = 0;
 };

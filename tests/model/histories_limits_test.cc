@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "registry/store/memory/memory_store.h"
 #include "tests/model/scene.h"
+#include "tests/support/strict_store.h"
 
 namespace truce {
 namespace histories_limits_test {
@@ -18,7 +18,7 @@ class HistoriesOfLimits : public ::testing::Test {
     for (const std::string& breach : CheckInvariants(registry_.Contents())) ADD_FAILURE() << breach;
   }
 
-  MemoryStore store_;
+  testing::StrictStore store_;
   scene::Registry registry_{store_};
 };
 

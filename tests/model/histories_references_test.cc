@@ -5,9 +5,9 @@
 #include <string>
 
 #include "registry/ownership/resolve.h"
-#include "registry/store/memory/memory_store.h"
 #include "tests/model/scene.h"
 #include "tests/support/json_document.h"
+#include "tests/support/strict_store.h"
 
 namespace truce {
 namespace histories_references_test {
@@ -66,7 +66,7 @@ class HistoriesOfReferences : public ::testing::Test {
     See(policy);
   }
 
-  MemoryStore store_;
+  testing::StrictStore store_;
   scene::Registry registry_{store_};
   std::uint64_t version_ = 10;
   const std::string by_reference_ = R"("bucketRef":{"name":"x"})";

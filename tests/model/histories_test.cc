@@ -7,8 +7,8 @@
 
 #include "registry/ownership/brake.h"
 #include "registry/ownership/rekey.h"
-#include "registry/store/memory/memory_store.h"
 #include "tests/model/scene.h"
+#include "tests/support/strict_store.h"
 
 namespace truce {
 namespace histories_test {
@@ -48,7 +48,7 @@ class Histories : public ::testing::Test {
     return object;
   }
 
-  MemoryStore store_;
+  testing::StrictStore store_;
   scene::Registry registry_{store_};
   const Slot a_ = SlotOf("Bucket", "team-a", "a");
   const Slot b_ = SlotOf("Bucket", "team-b", "b");

@@ -8,8 +8,8 @@
 #include "registry/ownership/agreements.h"
 #include "registry/ownership/names.h"
 #include "registry/ownership/rekey.h"
-#include "registry/store/memory/memory_store.h"
 #include "tests/model/scene.h"
+#include "tests/support/strict_store.h"
 
 namespace truce {
 namespace histories_world_test {
@@ -40,7 +40,7 @@ class HistoriesOfTheWorld : public ::testing::Test {
     return owner && owner->root == root && owner->record == Record::kNone;
   }
 
-  MemoryStore store_;
+  testing::StrictStore store_;
   scene::Registry registry_{store_};
   const Slot a_ = SlotOf("Queue", "team-a", "a");
   const Slot b_ = SlotOf("Queue", "team-b", "b");

@@ -12,8 +12,8 @@
 
 #include "registry/ownership/names.h"
 #include "registry/ownership/rekey.h"
-#include "registry/store/memory/memory_store.h"
 #include "tests/model/scene.h"
+#include "tests/support/strict_store.h"
 
 namespace truce {
 namespace names_model_test {
@@ -219,7 +219,7 @@ class NamesWorld {
   std::mt19937 random_;
   bool moves_;
   bool ids_;
-  MemoryStore store_;
+  testing::StrictStore store_;
   scene::Registry registry_{store_};
   std::map<std::string, Config> configs_{{"prod", {"111111111111", false}},
                                          {"stage", {"222222222222", false}}};

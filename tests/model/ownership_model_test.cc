@@ -9,6 +9,7 @@
 #include "registry/store/memory/memory_store.h"
 #include "registry/store/sqlite/sqlite_store.h"
 #include "tests/model/world.h"
+#include "tests/support/strict_store.h"
 #include "tests/support/temporary_folder.h"
 
 namespace truce {
@@ -70,6 +71,21 @@ TEST_P(OwnershipHistories, SomeRequestsAreOnlyWarned) { RunMany({.bypass = 0, .u
 TEST_P(OwnershipHistories, BothAtOnce) { RunMany({.bypass = 0.1, .unenforced = 0.2}); }
 
 INSTANTIATE_TEST_SUITE_P(Rotating, OwnershipHistories, ::testing::Range(0U, kShares));
+
+// What a decision is shown is all that it asked for, whatever its hints: the same history leaves
+// the same registry when each is run again until nothing was missing.
+TEST(OwnershipModel, DiscoveryAgreesWithTheReference) {
+  const unsigned seeds = Setting("TRUCE_MODEL_STRICT_SEEDS", 40);
+  for (unsigned seed = 1; seed <= seeds && !HasFatalFailure(); ++seed) {
+    const World::Options options{.bypass = 0.1, .unenforced = 0.1};
+    MemoryStore reference;
+    RunOn(reference, seed, 150, options);
+    testing::StrictStore strict;
+    RunOn(strict, seed, 150, options);
+    EXPECT_TRUE(strict.Contents().value() == reference.Contents().value()) << "seed " << seed;
+    EXPECT_GT(strict.effort().runs, strict.effort().decisions) << "seed " << seed;
+  }
+}
 
 // The same history leaves the same rows, owners, objects and audit log in every store.
 TEST(OwnershipModel, SqliteAgreesWithTheReference) {

@@ -6,6 +6,7 @@
 
 #include "registry/ownership/grant.h"
 #include "registry/ownership/names.h"
+#include "tests/support/last_run.h"
 
 namespace truce::scene {
 namespace {
@@ -137,9 +138,9 @@ Decision Registry::Ask(const ReviewRequest& request) {
   Decision decision;
   Apply([&](const Facts& facts) {
     decision = Decide(last_request_, facts, now_, [this] { return NewId(); });
-    EXPECT_TRUE(decision.allowed || decision.changes.empty()) << "a denial must write nothing";
     return decision.changes;
   });
+  EXPECT_TRUE(decision.allowed || decision.changes.empty()) << "a denial must write nothing";
   return decision;
 }
 
@@ -165,11 +166,13 @@ void Registry::Run(const std::function<void(Ledger&)>& change) {
 
 void Registry::RunOnAll(const std::function<void(const AllFacts&, Ledger&)>& change) {
   const IdSource ids = [this] { return NewId(); };
+  testing::LastRun run;
   Apply([&](const AllFacts& facts) {
     Ledger ledger(facts, now_, ids, parties);
-    change(facts, ledger);
+    run.Of([&] { change(facts, ledger); });
     return ledger.Take();
   });
+  run.Report();
 }
 
 StoreContents Registry::Contents() const {
@@ -202,7 +205,12 @@ std::vector<Row> Registry::RowsOf(const std::string& bucket) const {
 }
 
 void Registry::Apply(const DecideFn& decide) {
-  const auto applied = store_.Apply({}, decide, Soon());
+  const std::uint64_t ids = ids_;
+  const DecideFn anew = [&](const AllFacts& facts) {
+    ids_ = ids;
+    return decide(facts);
+  };
+  const auto applied = store_.Apply({}, anew, Soon());
   ASSERT_TRUE(applied.ok()) << applied.error().message;
 }
 

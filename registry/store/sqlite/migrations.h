@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "registry/base/result.h"
+#include "registry/store/migration.h"
 #include "registry/store/sqlite/connection.h"
 #include "registry/store/sqlite/files.h"
 
@@ -15,13 +15,6 @@ namespace truce {
 
 // "TRUC": SQLite's application_id of a registry.
 inline constexpr std::int64_t kApplicationId = 0x54525543;
-
-struct Migration {
-  int version;                // from 1, without gaps
-  std::string_view name;      // "0001_ownership"
-  std::string_view checksum;  // SHA-256 of `sql`, hexadecimal
-  std::string_view sql;
-};
 
 // The ones of schema/sqlite, embedded by the build.
 std::span<const Migration> BuiltInMigrations();

@@ -1,0 +1,137 @@
+#include "registry/store/discovery/needs.h"
+
+#include <algorithm>
+
+namespace truce {
+namespace {
+
+// Collects what is needed and not in stock.
+class Cover {
+ public:
+  explicit Cover(const FactStock& stock) : stock_(stock) {}
+
+  void Name(const KeyText& name) {
+    if (!stock_.names.contains(name)) needs_.names.insert(name);
+  }
+  void Of(const RowId& id) {
+    Name(id.key);
+    OfUid(id.uid);
+  }
+  void OfUid(const Uid& uid) {
+    if (!stock_.uids.contains(uid)) needs_.uids.insert(uid);
+  }
+  void OfSlot(const Slot& slot) {
+    if (!stock_.slots.contains(slot)) needs_.slots.insert(slot);
+  }
+  void Of(const Object& object) {
+    OfUid(object.uid);
+    OfSlot(object.slot);
+    if (object.parent) OfSlot(*object.parent);
+  }
+  // An object as it is kept now.
+  void OfStored(const Uid& uid) {
+    OfUid(uid);
+    const auto found = stock_.uids.find(uid);
+    if (found != stock_.uids.end() && found->second.object) Of(*found->second.object);
+  }
+  // A further name as it is kept now: its resource loses it.
+  void OfStored(const KeyText& name) {
+    Name(name);
+    const auto found = stock_.names.find(name);
+    if (found != stock_.names.end() && found->second.further) Name(found->second.further->key);
+  }
+  void OfStored(const PublicId& id) {
+    const auto found = stock_.agreements.find(id);
+    if (found == stock_.agreements.end()) needs_.agreements.insert(id);
+    if (found != stock_.agreements.end() && found->second) Name(found->second->key);
+  }
+  void Setting(const std::string& name) {
+    if (!stock_.settings.contains(name)) needs_.settings.insert(name);
+  }
+
+  FactNeeds Take() && { return std::move(needs_); }
+
+ private:
+  const FactStock& stock_;
+  FactNeeds needs_;
+};
+
+template <typename T>
+void OrderByUid(std::vector<T>& objects) {
+  std::sort(objects.begin(), objects.end(), [](const T& a, const T& b) { return a.uid < b.uid; });
+}
+
+template <typename T>
+void OrderById(std::vector<T>& things) {
+  std::sort(things.begin(), things.end(), [](const T& a, const T& b) { return a.id < b.id; });
+}
+
+}  // namespace
+
+bool IsSoft(const Query& query) {
+  return std::holds_alternative<CountReservedQuery>(query) ||
+         std::holds_alternative<OwnersOfShapeQuery>(query) ||
+         std::holds_alternative<CountSeenQuery>(query);
+}
+
+void FactNeeds::Add(const FactNeeds& other) {
+  names.insert(other.names.begin(), other.names.end());
+  uids.insert(other.uids.begin(), other.uids.end());
+  slots.insert(other.slots.begin(), other.slots.end());
+  settings.insert(other.settings.begin(), other.settings.end());
+  agreements.insert(other.agreements.begin(), other.agreements.end());
+  queries.insert(other.queries.begin(), other.queries.end());
+}
+
+void FactNeeds::Add(const Locks& hints) {
+  names.insert(hints.keys.begin(), hints.keys.end());
+  uids.insert(hints.uids.begin(), hints.uids.end());
+  slots.insert(hints.slots.begin(), hints.slots.end());
+}
+
+void FactStock::Expect(const FactNeeds& needs) {
+  for (const KeyText& name : needs.names) names[name] = {};
+  for (const Uid& uid : needs.uids) uids[uid] = {};
+  for (const Slot& slot : needs.slots) slots[slot] = {};
+  for (const std::string& name : needs.settings) settings[name] = {};
+  for (const PublicId& id : needs.agreements) agreements[id] = {};
+}
+
+void FactStock::Sort(const FactNeeds& needs) {
+  for (const KeyText& name : needs.names) {
+    NameAnswer& answer = names[name];
+    OrderById(answer.rows);
+    OrderById(answer.agreements);
+    std::sort(answer.names.begin(), answer.names.end(),
+              [](const ResourceName& a, const ResourceName& b) { return a.name < b.name; });
+  }
+  for (const Uid& uid : needs.uids) OrderById(uids[uid].rows);
+  for (const Slot& slot : needs.slots) OrderByUid(slots[slot].children);
+}
+
+FactNeeds Uncovered(const FactStock& stock, const Changes& changes) {
+  Cover cover(stock);
+  for (const Row& row : changes.put_rows) cover.Of(row.id);
+  for (const RowId& id : changes.drop_rows) cover.Of(id);
+  for (const Owner& owner : changes.put_owners) cover.Name(owner.key);
+  for (const KeyText& key : changes.drop_owners) cover.Name(key);
+  for (const Object& object : changes.put_objects) {
+    cover.Of(object);
+    cover.OfStored(object.uid);
+  }
+  for (const Uid& uid : changes.drop_objects) cover.OfStored(uid);
+  for (const Agreement& agreement : changes.put_agreements) {
+    cover.Name(agreement.key);
+    cover.OfStored(agreement.id);
+  }
+  for (const PublicId& id : changes.drop_agreements) cover.OfStored(id);
+  for (const ResourceName& name : changes.put_names) {
+    cover.Name(name.key);
+    cover.OfStored(name.name);
+  }
+  for (const KeyText& name : changes.drop_names) cover.OfStored(name);
+  for (const auto& [name, value] : changes.put_settings) cover.Setting(name);
+  return std::move(cover).Take();
+}
+
+}  // namespace truce

@@ -1,0 +1,160 @@
+// What a run of a decision or look asks for, and what was brought to answer it.
+#ifndef TRUCE_REGISTRY_STORE_DISCOVERY_NEEDS_H_
+#define TRUCE_REGISTRY_STORE_DISCOVERY_NEEDS_H_
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "registry/base/clock.h"
+#include "registry/ownership/facts.h"
+#include "registry/ownership/rows.h"
+
+namespace truce {
+
+// The questions that are about no single thing: one for each method of the facts that answers with
+// a list, a page or a count.
+struct CountReservedQuery {
+  std::string ns;
+  std::string user;
+  Timestamp from;
+  Timestamp before;
+  std::set<GroupKind> left_out;
+  std::size_t limit = 0;
+  auto operator<=>(const CountReservedQuery&) const = default;
+};
+struct OwnersOfShapeQuery {
+  std::string shape;
+  std::size_t limit = 0;
+  auto operator<=>(const OwnersOfShapeQuery&) const = default;
+};
+struct AgreementsQuery {
+  AgreementKind kind = AgreementKind::kShare;
+  PublicId after;
+  std::size_t limit = 0;
+  auto operator<=>(const AgreementsQuery&) const = default;
+};
+struct KeysQuery {
+  KeyText after;
+  std::size_t limit = 0;
+  auto operator<=>(const KeysQuery&) const = default;
+};
+struct ObjectsOfKindQuery {
+  Slot of_kind;
+  std::string after;
+  std::size_t limit = 0;
+  auto operator<=>(const ObjectsOfKindQuery&) const = default;
+};
+struct ReservedBeforeQuery {
+  Timestamp before;
+  RowId after;
+  std::size_t limit = 0;
+  auto operator<=>(const ReservedBeforeQuery&) const = default;
+};
+struct CountSeenQuery {
+  std::string cluster;
+  auto operator<=>(const CountSeenQuery&) const = default;
+};
+struct OwnersInQuery {
+  OwnerList list = OwnerList::kAll;
+  KeyText after;
+  std::size_t limit = 0;
+  auto operator<=>(const OwnersInQuery&) const = default;
+};
+struct ObserversQuery {
+  RowId after;
+  std::size_t limit = 0;
+  auto operator<=>(const ObserversQuery&) const = default;
+};
+struct AuditLinesQuery {
+  std::uint64_t from = 0;
+  std::uint64_t until = 0;
+  PublicId id;
+  bool newest_first = false;
+  std::size_t limit = 0;
+  auto operator<=>(const AuditLinesQuery&) const = default;
+};
+using Query = std::variant<CountReservedQuery, OwnersOfShapeQuery, AgreementsQuery, KeysQuery,
+                           ObjectsOfKindQuery, ReservedBeforeQuery, CountSeenQuery, OwnersInQuery,
+                           ObserversQuery, AuditLinesQuery>;
+
+// The answer to any of them: the field that its kind has.
+struct QueryAnswer {
+  std::uint64_t count = 0;
+  std::vector<Owner> owners;
+  std::vector<Row> rows;
+  std::vector<KeyText> keys;
+  ObjectPage objects;
+  std::vector<AuditLine> lines;
+  std::vector<Agreement> agreements;
+};
+
+// Whether a decision may ask it without a lock: its answer limits or warns, and decides nothing
+// about who owns what. For any other the whole registry is locked: no single lock keeps a list.
+bool IsSoft(const Query& query);
+
+// Things by which the registry is read and locked. A value.
+struct FactNeeds {
+  std::set<KeyText> names;  // a resource's key, or a further name
+  std::set<Uid> uids;
+  std::set<Slot> slots;
+  std::set<std::string, std::less<>> settings;
+  std::set<PublicId> agreements;
+  std::set<Query> queries;
+
+  bool empty() const { return LockCount() == 0 && queries.empty(); }
+  std::size_t LockCount() const {
+    return names.size() + uids.size() + slots.size() + settings.size() + agreements.size();
+  }
+  void Add(const FactNeeds& other);
+  void Add(const Locks& hints);
+};
+
+// What was brought under one name: as the key of a resource, and as a further name of another one.
+struct NameAnswer {
+  std::optional<ResourceName> further;
+  std::optional<Owner> owner;
+  std::vector<Row> rows;              // ordered by RowId
+  std::vector<ResourceName> names;    // further names of the resource, ordered by name
+  std::vector<Agreement> agreements;  // ordered by id
+};
+struct UidAnswer {
+  std::optional<Object> object;
+  std::vector<Row> rows;  // ordered by RowId
+};
+struct SlotAnswer {
+  std::optional<Object> youngest;
+  std::vector<Object> children;  // ordered by uid
+};
+
+// The answers so far, all of one state. An entry says all that there is under its name. A value.
+struct FactStock {
+  std::map<KeyText, NameAnswer> names;
+  std::map<Uid, UidAnswer> uids;
+  std::map<Slot, SlotAnswer> slots;
+  std::map<std::string, std::optional<std::string>, std::less<>> settings;
+  std::map<PublicId, std::optional<Agreement>> agreements;
+  std::map<Query, QueryAnswer> queries;
+
+  // Makes an empty entry for each name, uid, slot, setting and agreement of `needs`, for a store
+  // to fill.
+  void Expect(const FactNeeds& needs);
+  // Brings the lists of these entries into their orders.
+  void Sort(const FactNeeds& needs);
+};
+
+// What must be brought, and so locked, before `changes` may be written, and is not: each thing
+// changes under its own name, uid, slot, setting or id, and under those that lead to it before and
+// after. Then whoever holds one of them sees it as it stays.
+FactNeeds Uncovered(const FactStock& stock, const Changes& changes);
+
+}  // namespace truce
+
+#endif  // TRUCE_REGISTRY_STORE_DISCOVERY_NEEDS_H_

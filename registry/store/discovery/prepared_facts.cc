@@ -1,0 +1,123 @@
+#include "registry/store/discovery/prepared_facts.h"
+
+#include <utility>
+
+namespace truce {
+namespace {
+
+// The entry of `thing`, or an empty one and a note in `missed`.
+template <typename Map, typename Set, typename Thing>
+const typename Map::mapped_type& Find(const Map& stock, Set& missed, const Thing& thing) {
+  static const typename Map::mapped_type kNothing{};
+  const auto found = stock.find(thing);
+  if (found != stock.end()) return found->second;
+  missed.emplace(thing);
+  return kNothing;
+}
+
+}  // namespace
+
+const NameAnswer& PreparedFacts::Named(const KeyText& name) const {
+  return Find(stock_.names, missed_.names, name);
+}
+
+const UidAnswer& PreparedFacts::Of(const Uid& uid) const {
+  return Find(stock_.uids, missed_.uids, uid);
+}
+
+const SlotAnswer& PreparedFacts::In(const Slot& slot) const {
+  return Find(stock_.slots, missed_.slots, slot);
+}
+
+const QueryAnswer& PreparedFacts::Answer(Query query) const {
+  return Find(stock_.queries, missed_.queries, query);
+}
+
+std::optional<Owner> PreparedFacts::OwnerOf(const KeyText& key) const { return Named(key).owner; }
+
+bool PreparedFacts::HasOwner(const KeyText& key) const { return Named(key).owner.has_value(); }
+
+std::vector<Row> PreparedFacts::RowsOfKey(const KeyText& key) const { return Named(key).rows; }
+
+std::vector<Row> PreparedFacts::RowsOfUid(const Uid& uid) const { return Of(uid).rows; }
+
+std::optional<Object> PreparedFacts::ObjectByUid(const Uid& uid) const { return Of(uid).object; }
+
+std::optional<Object> PreparedFacts::ObjectBySlot(const Slot& slot) const {
+  return In(slot).youngest;
+}
+
+std::vector<Object> PreparedFacts::ChildrenOf(const Slot& slot) const { return In(slot).children; }
+
+std::size_t PreparedFacts::CountReserved(const ReservedRange& range,
+                                         const std::set<GroupKind>& left_out,
+                                         std::size_t limit) const {
+  return Answer(CountReservedQuery{std::string(range.ns), std::string(range.user), range.from,
+                                   range.before, left_out, limit})
+      .count;
+}
+
+std::vector<Owner> PreparedFacts::OwnersOfShape(std::string_view shape, std::size_t limit) const {
+  if (shape.empty()) return {};
+  return Answer(OwnersOfShapeQuery{std::string(shape), limit}).owners;
+}
+
+std::optional<ResourceName> PreparedFacts::FurtherName(const KeyText& name) const {
+  return Named(name).further;
+}
+
+std::vector<ResourceName> PreparedFacts::FurtherNamesOf(const KeyText& key) const {
+  return Named(key).names;
+}
+
+std::vector<Agreement> PreparedFacts::AgreementsOf(const KeyText& key) const {
+  return Named(key).agreements;
+}
+
+std::optional<Agreement> PreparedFacts::AgreementById(const PublicId& id) const {
+  return Find(stock_.agreements, missed_.agreements, id);
+}
+
+std::vector<Agreement> PreparedFacts::AgreementsAfter(AgreementKind kind, const PublicId& after,
+                                                      std::size_t limit) const {
+  return Answer(AgreementsQuery{kind, after, limit}).agreements;
+}
+
+std::optional<std::string> PreparedFacts::Setting(std::string_view name) const {
+  return Find(stock_.settings, missed_.settings, name);
+}
+
+std::vector<KeyText> PreparedFacts::KeysAfter(const KeyText& after, std::size_t limit) const {
+  return Answer(KeysQuery{after, limit}).keys;
+}
+
+ObjectPage PreparedFacts::ObjectsOfKind(const Slot& slot, std::string_view after,
+                                        std::size_t limit) const {
+  const Slot of_kind = {slot.cluster, slot.group, slot.kind, {}, {}};
+  return Answer(ObjectsOfKindQuery{of_kind, std::string(after), limit}).objects;
+}
+
+std::vector<Row> PreparedFacts::ReservedBefore(Timestamp before, const RowId& after,
+                                               std::size_t limit) const {
+  return Answer(ReservedBeforeQuery{before, after, limit}).rows;
+}
+
+std::uint64_t PreparedFacts::CountSeen(std::string_view cluster) const {
+  return Answer(CountSeenQuery{std::string(cluster)}).count;
+}
+
+std::vector<Owner> PreparedFacts::OwnersIn(OwnerList list, const KeyText& after,
+                                           std::size_t limit) const {
+  return Answer(OwnersInQuery{list, after, limit}).owners;
+}
+
+std::vector<Row> PreparedFacts::ObserversAfter(const RowId& after, std::size_t limit) const {
+  return Answer(ObserversQuery{after, limit}).rows;
+}
+
+std::vector<AuditLine> PreparedFacts::AuditLines(const AuditRange& range, std::size_t limit) const {
+  return Answer(AuditLinesQuery{range.from, range.until, range.id, range.newest_first, limit})
+      .lines;
+}
+
+}  // namespace truce

@@ -1,0 +1,67 @@
+// PreparedFacts: facts that were brought beforehand, and a note of what else was asked for.
+#ifndef TRUCE_REGISTRY_STORE_DISCOVERY_PREPARED_FACTS_H_
+#define TRUCE_REGISTRY_STORE_DISCOVERY_PREPARED_FACTS_H_
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "registry/ownership/facts.h"
+#include "registry/store/discovery/needs.h"
+
+namespace truce {
+
+// Lives for one run. What is not in stock is answered with nothing and noted; the run's result is
+// then of no use. External synchronization.
+class PreparedFacts final : public AllFacts {
+ public:
+  // `stock` must outlive it.
+  explicit PreparedFacts(const FactStock& stock) : stock_(stock) {}
+
+  std::optional<Owner> OwnerOf(const KeyText& key) const override;
+  bool HasOwner(const KeyText& key) const override;
+  std::vector<Row> RowsOfKey(const KeyText& key) const override;
+  std::vector<Row> RowsOfUid(const Uid& uid) const override;
+  std::optional<Object> ObjectByUid(const Uid& uid) const override;
+  std::optional<Object> ObjectBySlot(const Slot& slot) const override;
+  std::vector<Object> ChildrenOf(const Slot& slot) const override;
+  std::size_t CountReserved(const ReservedRange& range, const std::set<GroupKind>& left_out,
+                            std::size_t limit) const override;
+  std::vector<Owner> OwnersOfShape(std::string_view shape, std::size_t limit) const override;
+  std::optional<ResourceName> FurtherName(const KeyText& name) const override;
+  std::vector<ResourceName> FurtherNamesOf(const KeyText& key) const override;
+  std::vector<Agreement> AgreementsOf(const KeyText& key) const override;
+  std::optional<Agreement> AgreementById(const PublicId& id) const override;
+  std::vector<Agreement> AgreementsAfter(AgreementKind kind, const PublicId& after,
+                                         std::size_t limit) const override;
+  std::optional<std::string> Setting(std::string_view name) const override;
+  std::vector<KeyText> KeysAfter(const KeyText& after, std::size_t limit) const override;
+  ObjectPage ObjectsOfKind(const Slot& slot, std::string_view after,
+                           std::size_t limit) const override;
+  std::vector<Row> ReservedBefore(Timestamp before, const RowId& after,
+                                  std::size_t limit) const override;
+  std::uint64_t CountSeen(std::string_view cluster) const override;
+  std::vector<Owner> OwnersIn(OwnerList list, const KeyText& after,
+                              std::size_t limit) const override;
+  std::vector<Row> ObserversAfter(const RowId& after, std::size_t limit) const override;
+  std::vector<AuditLine> AuditLines(const AuditRange& range, std::size_t limit) const override;
+
+  // What was asked for and is not in stock; empty: the run's result counts.
+  const FactNeeds& missed() const { return missed_; }
+
+ private:
+  const NameAnswer& Named(const KeyText& name) const;
+  const UidAnswer& Of(const Uid& uid) const;
+  const SlotAnswer& In(const Slot& slot) const;
+  const QueryAnswer& Answer(Query query) const;
+
+  const FactStock& stock_;
+  mutable FactNeeds missed_;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_REGISTRY_STORE_DISCOVERY_PREPARED_FACTS_H_

@@ -1,0 +1,265 @@
+#include "registry/store/postgres/connection.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <utility>
+
+namespace truce {
+namespace {
+
+// The first line of what libpq says, as messages of Truce are: lower-case, one line.
+std::string OneLineOf(const char* said) {
+  std::string_view text = said == nullptr ? "" : said;
+  text = text.substr(0, text.find('\n'));
+  return std::string(text.empty() ? "no reason given" : text);
+}
+
+int MillisecondsUntil(Deadline deadline) {
+  using std::chrono::milliseconds;
+  const auto left =
+      std::chrono::ceil<milliseconds>(deadline - std::chrono::steady_clock::now()).count();
+  constexpr std::int64_t kMax = 60'000;  // poll's argument is an int; the caller asks again
+  return static_cast<int>(std::clamp<std::int64_t>(left, 0, kMax));
+}
+
+// What a failed statement's SQLSTATE tells the caller to do.
+ErrorCode CodeOf(std::string_view state) {
+  const std::string_view kind = state.substr(0, 2);
+  if (kind == "23") return ErrorCode::kInternal;                                  // a constraint
+  if (state == "XX001" || state == "XX002") return ErrorCode::kDataLoss;          // damage
+  if (kind == "42" || kind == "22" || kind == "0A") return ErrorCode::kInternal;  // our SQL
+  return ErrorCode::kUnavailable;
+}
+
+// Waits for what PQconnectPoll asks for.
+bool PollFor(int socket, PostgresPollingStatusType wanted, Deadline deadline) {
+  pollfd waiting{};
+  waiting.fd = socket;
+  waiting.events = static_cast<short>(wanted == PGRES_POLLING_READING ? POLLIN : POLLOUT);
+  while (std::chrono::steady_clock::now() < deadline) {
+    const int ready = poll(&waiting, 1, MillisecondsUntil(deadline));
+    if (ready > 0) return true;
+    if (ready < 0 && errno != EINTR) return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string_view PgColumns::Text(int column) const {
+  const int at = first_ + column;
+  return {PQgetvalue(answer_, row_, at), static_cast<std::size_t>(PQgetlength(answer_, row_, at))};
+}
+
+std::int64_t PgColumns::Integer(int column) const {
+  const std::string_view text = Text(column);
+  std::int64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+bool PgColumns::IsNull(int column) const {
+  return PQgetisnull(answer_, row_, first_ + column) != 0;
+}
+
+bool PgLink::may_repeat() const {
+  // Serialization failure, deadlock; lock not available, which is a wait that took too long.
+  return state_ == "40001" || state_ == "40P01" || state_ == "55P03";
+}
+
+Result<std::unique_ptr<PgLink>> PgLink::Connect(const std::string& url, Deadline deadline) {
+  char* wrong = nullptr;
+  PQconninfoOption* options = PQconninfoParse(url.c_str(), &wrong);
+  if (options == nullptr) {
+    Error error{ErrorCode::kInvalidArgument, "the store's URL cannot be read: " + OneLineOf(wrong)};
+    PQfreemem(wrong);
+    return error;
+  }
+  PQconninfoFree(options);
+  std::unique_ptr<PgLink> link(new PgLink(PQconnectStart(url.c_str())));
+  PGconn* connection = link->connection_.get();
+  if (connection == nullptr) return Error{ErrorCode::kUnavailable, "out of memory"};
+  PQsetNoticeReceiver(connection, &PgLink::OnNotice, link.get());
+  PostgresPollingStatusType wanted = PGRES_POLLING_WRITING;
+  while (PQstatus(connection) != CONNECTION_BAD && wanted != PGRES_POLLING_OK) {
+    if (wanted == PGRES_POLLING_FAILED) break;
+    if (!PollFor(PQsocket(connection), wanted, deadline)) {
+      return Error{ErrorCode::kDeadlineExceeded,
+                   "the deadline passed while connecting to PostgreSQL"};
+    }
+    wanted = PQconnectPoll(connection);
+  }
+  if (PQstatus(connection) != CONNECTION_OK) {
+    return Error{ErrorCode::kUnavailable,
+                 "connecting to PostgreSQL: " + OneLineOf(PQerrorMessage(connection))};
+  }
+  if (PQsetnonblocking(connection, 1) != 0 || PQenterPipelineMode(connection) != 1) {
+    return Error{ErrorCode::kUnavailable, OneLineOf(PQerrorMessage(connection))};
+  }
+  return link;
+}
+
+void PgLink::OnNotice(void* self, const PGresult* notice) {
+  const char* severity = PQresultErrorField(notice, PG_DIAG_SEVERITY_NONLOCALIZED);
+  if (severity != nullptr && std::string_view(severity) == "WARNING") {
+    static_cast<PgLink*>(self)->warned_ = true;
+  }
+}
+
+bool PgLink::TakeWarning() { return std::exchange(warned_, false); }
+
+Error PgLink::Lost(std::string_view what) {
+  usable_ = false;
+  state_.clear();
+  return {ErrorCode::kUnavailable,
+          std::string(what) + ": " + OneLineOf(PQerrorMessage(connection_.get()))};
+}
+
+Error PgLink::FailureOf(const PGresult* answer) {
+  const char* state = PQresultErrorField(answer, PG_DIAG_SQLSTATE);
+  state_ = state == nullptr ? "" : state;
+  const char* message = PQresultErrorField(answer, PG_DIAG_MESSAGE_PRIMARY);
+  if (message == nullptr) message = PQresultErrorMessage(answer);
+  return {CodeOf(state_), "PostgreSQL: " + OneLineOf(message)};
+}
+
+Result<void> PgLink::Wait(bool write, Deadline deadline) {
+  pollfd waiting{};
+  waiting.fd = PQsocket(connection_.get());
+  waiting.events = static_cast<short>(write ? POLLIN | POLLOUT : POLLIN);
+  while (true) {
+    if (std::chrono::steady_clock::now() >= deadline) {
+      usable_ = false;
+      state_.clear();
+      return Error{ErrorCode::kDeadlineExceeded, "PostgreSQL did not answer in time"};
+    }
+    const int ready = poll(&waiting, 1, MillisecondsUntil(deadline));
+    if (ready > 0) return {};
+    if (ready < 0 && errno != EINTR) return Lost("waiting for PostgreSQL");
+  }
+}
+
+Result<void> PgLink::Send(const std::vector<PgStatement>& statements) {
+  std::vector<const char*> values;
+  for (const PgStatement& statement : statements) {
+    values.clear();
+    for (const auto& parameter : statement.parameters) {
+      values.push_back(parameter ? parameter->c_str() : nullptr);
+    }
+    if (PQsendQueryParams(connection_.get(), statement.sql.c_str(), static_cast<int>(values.size()),
+                          nullptr, values.data(), nullptr, nullptr, 0) != 1) {
+      return Lost("asking PostgreSQL");
+    }
+  }
+  if (PQpipelineSync(connection_.get()) != 1) return Lost("asking PostgreSQL");
+  return {};
+}
+
+Result<void> PgLink::Flush(Deadline deadline) {
+  while (true) {
+    const int flushed = PQflush(connection_.get());
+    if (flushed == 0) return {};
+    if (flushed < 0) return Lost("asking PostgreSQL");
+    TRUCE_RETURN_IF_ERROR(Wait(true, deadline));
+    if (PQconsumeInput(connection_.get()) != 1) return Lost("reading from PostgreSQL");
+  }
+}
+
+Result<PGresult*> PgLink::Next(Deadline deadline) {
+  while (PQisBusy(connection_.get()) == 1) {
+    TRUCE_RETURN_IF_ERROR(Wait(false, deadline));
+    if (PQconsumeInput(connection_.get()) != 1) return Lost("reading from PostgreSQL");
+  }
+  PGresult* answer = PQgetResult(connection_.get());
+  if (answer == nullptr && PQstatus(connection_.get()) != CONNECTION_OK) {
+    return Lost("reading from PostgreSQL");
+  }
+  return answer;
+}
+
+Result<void> PgLink::DropTold(Deadline deadline) {
+  while (told_ > 0) {
+    TRUCE_ASSIGN_OR_RETURN(PGresult * answer, Next(deadline));
+    if (answer == nullptr) continue;
+    if (PQresultStatus(answer) == PGRES_PIPELINE_SYNC) --told_;
+    PQclear(answer);
+  }
+  return {};
+}
+
+Result<std::vector<PgAnswer>> PgLink::Ask(const std::vector<PgStatement>& statements,
+                                          Deadline deadline) {
+  TRUCE_RETURN_IF_ERROR(Send(statements));
+  TRUCE_RETURN_IF_ERROR(Flush(deadline));
+  TRUCE_RETURN_IF_ERROR(DropTold(deadline));
+  std::vector<PgAnswer> answers;
+  std::optional<Error> failed;
+  bool after_null = false;
+  while (true) {
+    TRUCE_ASSIGN_OR_RETURN(PGresult * next, Next(deadline));
+    // One ends the answers to a statement; a second one would come for ever.
+    if (next == nullptr && after_null) return Lost("reading from PostgreSQL");
+    after_null = next == nullptr;
+    if (next == nullptr) continue;
+    PgAnswer answer(next);
+    switch (PQresultStatus(next)) {
+      case PGRES_PIPELINE_SYNC:
+        if (failed) return *std::move(failed);
+        return answers;
+      case PGRES_TUPLES_OK:
+      case PGRES_COMMAND_OK: answers.push_back(std::move(answer)); break;
+      case PGRES_PIPELINE_ABORTED: break;
+      case PGRES_EMPTY_QUERY:
+      case PGRES_COPY_OUT:
+      case PGRES_COPY_IN:
+      case PGRES_BAD_RESPONSE:
+      case PGRES_NONFATAL_ERROR:
+      case PGRES_FATAL_ERROR:
+      case PGRES_COPY_BOTH:
+      case PGRES_SINGLE_TUPLE:
+      default:
+        if (!failed) failed = FailureOf(next);
+        if (PQstatus(connection_.get()) != CONNECTION_OK) usable_ = false;
+        if (!usable_) return *std::move(failed);
+        break;
+    }
+  }
+}
+
+// The pipeline takes single statements only: it rests meanwhile.
+Result<void> PgLink::RunScript(const std::string& sql, Deadline deadline) {
+  TRUCE_RETURN_IF_ERROR(DropTold(deadline));
+  PGconn* connection = connection_.get();
+  if (PQexitPipelineMode(connection) != 1 || PQsendQuery(connection, sql.c_str()) != 1) {
+    return Lost("asking PostgreSQL");
+  }
+  TRUCE_RETURN_IF_ERROR(Flush(deadline));
+  std::optional<Error> failed;
+  while (true) {
+    TRUCE_ASSIGN_OR_RETURN(PGresult * next, Next(deadline));
+    if (next == nullptr) break;
+    const PgAnswer answer(next);
+    const ExecStatusType status = PQresultStatus(next);
+    if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK && !failed) {
+      failed = FailureOf(next);
+    }
+  }
+  if (PQenterPipelineMode(connection) != 1) return Lost("asking PostgreSQL");
+  if (failed) return *std::move(failed);
+  return {};
+}
+
+void PgLink::Tell(const PgStatement& statement) {
+  if (!usable_) return;
+  const Result<void> sent = Send({statement});
+  if (!sent.ok()) return;
+  ++told_;
+  // What the socket does not take now goes with the next Ask.
+  if (PQflush(connection_.get()) < 0) usable_ = false;
+}
+
+}  // namespace truce

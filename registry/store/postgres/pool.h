@@ -1,0 +1,56 @@
+// PgPool: connections to PostgreSQL, opened when first needed and shared.
+#ifndef TRUCE_REGISTRY_STORE_POSTGRES_POOL_H_
+#define TRUCE_REGISTRY_STORE_POSTGRES_POOL_H_
+
+#include <condition_variable>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "registry/base/clock.h"
+#include "registry/base/result.h"
+#include "registry/store/postgres/connection.h"
+
+namespace truce {
+
+// Thread-safe. Must outlive its loans.
+class PgPool {
+ public:
+  PgPool(std::string url, std::size_t size_max) : url_(std::move(url)), size_max_(size_max) {}
+
+  // A connection that nobody else uses; given back when destroyed, dropped when it is of no more
+  // use.
+  class Loan {
+   public:
+    Loan(PgPool& pool, std::unique_ptr<PgLink> link) : pool_(pool), link_(std::move(link)) {}
+    ~Loan() { pool_.Return(std::move(link_)); }
+    Loan(const Loan&) = delete;
+    Loan& operator=(const Loan&) = delete;
+
+    PgLink& link() { return *link_; }
+
+   private:
+    PgPool& pool_;
+    std::unique_ptr<PgLink> link_;
+  };
+
+  // Waits for a free connection, or opens one, until `deadline`. Errors: kDeadlineExceeded,
+  // kUnavailable, kInvalidArgument.
+  Result<std::unique_ptr<Loan>> Borrow(Deadline deadline);
+
+ private:
+  void Return(std::unique_ptr<PgLink> link);
+
+  const std::string url_;
+  const std::size_t size_max_;
+  std::mutex mutex_;
+  std::condition_variable freed_;
+  std::vector<std::unique_ptr<PgLink>> idle_;  // guarded by mutex_
+  std::size_t open_ = 0;                       // guarded by mutex_
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_REGISTRY_STORE_POSTGRES_POOL_H_

@@ -1,0 +1,287 @@
+#include "registry/store/postgres/postgres_store.h"
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "registry/base/guarded.h"
+#include "registry/store/columns.h"
+#include "registry/store/postgres/connection.h"
+#include "registry/store/postgres/pool.h"
+#include "registry/store/postgres/queries.h"
+#include "registry/store/postgres/setup.h"
+#include "registry/store/postgres/transaction.h"
+
+namespace truce {
+namespace {
+
+// How often one decision is begun anew when another transaction was in its way, or its connection
+// was lost before it was committed.
+constexpr int kTriesMax = 4;
+// What Counts and Contents may take: they have no deadline of their own.
+constexpr std::chrono::seconds kWholeReadMax{60};
+
+std::string AllFrom(const char* columns, const char* rest) {
+  return std::string("SELECT ") + columns + " FROM truce." + rest;
+}
+
+std::vector<PgStatement> ContentsStatements() {
+  return {
+      {"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", {}},
+      {AllFrom(kOwnerColumns,
+               "owners o JOIN truce.names n ON n.resource = o.resource AND n.sort = 'key' ORDER BY "
+               "n.name"),
+       {}},
+      {AllFrom(kRowColumns,
+               "declarations d JOIN truce.resources r ON r.id = d.resource ORDER BY r.key, d.uid, "
+               "d.state"),
+       {}},
+      {AllFrom(kObjectColumns, "objects b ORDER BY b.uid"), {}},
+      {AllFrom(kAgreementColumns, "agreements g ORDER BY g.id"), {}},
+      {AllFrom("n.name, r.key, n.sort, n.observed::integer, n.at",
+               "names n JOIN truce.resources r ON r.id = n.resource WHERE n.sort <> 'key' ORDER BY "
+               "n.name"),
+       {}},
+      {AllFrom(kAuditColumns, "audit l ORDER BY l.number"), {}},
+      {AllFrom("s.name, s.value", "settings s ORDER BY s.name"), {}},
+      {"COMMIT", {}}};
+}
+
+Result<void> ReadContents(const std::vector<PgAnswer>& answers, StoreContents& contents) {
+  TRUCE_ASSIGN_OR_RETURN(contents.owners, AllOf<Owner>(answers[1], OwnerFrom<PgColumns>));
+  TRUCE_ASSIGN_OR_RETURN(contents.rows, AllOf<Row>(answers[2], RowFrom<PgColumns>));
+  TRUCE_ASSIGN_OR_RETURN(contents.objects, AllOf<Object>(answers[3], ObjectFrom<PgColumns>));
+  TRUCE_ASSIGN_OR_RETURN(contents.agreements,
+                         AllOf<Agreement>(answers[4], AgreementFrom<PgColumns>));
+  TRUCE_ASSIGN_OR_RETURN(contents.names, AllOf<ResourceName>(answers[5], NameFrom<PgColumns>));
+  TRUCE_ASSIGN_OR_RETURN(contents.audit, AllOf<AuditEntry>(answers[6], AuditFrom<PgColumns>));
+  for (int row = 0; row < answers[7].row_count(); ++row) {
+    const PgColumns columns = answers[7].Row(row);
+    contents.settings.emplace_back(columns.Text(0), columns.Text(1));
+  }
+  return {};
+}
+
+constexpr const char* kCounts =
+    "SELECT count(*), count(*) FILTER (WHERE o.record = 'none' AND o.state = 'reserved'), "
+    "count(*) FILTER (WHERE o.record = 'none' AND o.state <> 'reserved'), "
+    "count(*) FILTER (WHERE o.record IN ('orphaned', 'transferring')), "
+    "count(*) FILTER (WHERE o.record = 'imported'), "
+    "(SELECT count(*) FROM (SELECT FROM truce.declarations d WHERE d.intent <> 'observes' "
+    "GROUP BY d.resource HAVING count(DISTINCT coalesce(d.root, d.slot)) > 1) AS contested) "
+    "FROM truce.owners o";
+
+StoreCounts CountsOf(const PgColumns& columns) {
+  const auto count = [&](int column) {
+    return static_cast<std::uint64_t>(columns.Integer(column));
+  };
+  return {.owners = count(0),
+          .reserved = count(1),
+          .held = count(2),
+          .orphaned = count(3),
+          .imported = count(4),
+          .conflicts = count(5)};
+}
+
+// What was submitted.
+struct Submitted {
+  Locks locks;
+  DecideFn decide;
+  Deadline deadline;
+  OnDone done;
+};
+
+}  // namespace
+
+class PostgresStore::Impl {
+ public:
+  explicit Impl(PostgresOptions options)
+      : options_(std::move(options)), pool_(options_.url, options_.connections_max) {}
+
+  ~Impl() {
+    {
+      const std::lock_guard lock(mutex_);
+      closing_ = true;
+    }
+    came_.notify_all();
+  }
+
+  Result<void> Prepare(Deadline deadline) {
+    TRUCE_ASSIGN_OR_RETURN(const auto first, pool_.Borrow(deadline));
+    TRUCE_ASSIGN_OR_RETURN(const auto second, pool_.Borrow(deadline));
+    TRUCE_RETURN_IF_ERROR(ProbeServer(first->link(), second->link(), deadline));
+    return MigratePostgres(first->link(), PostgresMigrations(), deadline);
+  }
+
+  void StartWorkers() {
+    for (std::size_t i = 0; i < options_.workers; ++i) {
+      workers_.emplace_back([this] { Work(); });
+    }
+  }
+
+  Result<void> Apply(const Locks& locks, const DecideFn& decide, Deadline deadline) {
+    Result<void> applied;
+    for (int tries = 0; tries < kTriesMax; ++tries) {
+      bool again = false;
+      applied = TryApply(locks, decide, deadline, again);
+      if (applied.ok() || !again || std::chrono::steady_clock::now() >= deadline) break;
+    }
+    return applied;
+  }
+
+  void Submit(Submitted request) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (queue_.size() < options_.queue_max) {
+        queue_.push_back(std::move(request));
+        came_.notify_one();
+        return;
+      }
+    }
+    request.done(Error{ErrorCode::kResourceExhausted, "too many reviews wait for the registry"});
+  }
+
+  Result<void> Read(const ReadFn& read, Deadline deadline) {
+    TRUCE_ASSIGN_OR_RETURN(const auto loan, pool_.Borrow(deadline));
+    PgTransaction transaction(loan->link(), PgTransaction::Sort::kLook, deadline);
+    return LookOn(transaction, read, deadline);
+  }
+
+  StoreCounts Counts() {
+    const std::lock_guard lock(counts_mutex_);
+    const auto now = std::chrono::steady_clock::now();
+    if (counted_ && now - *counted_ < options_.counts_age_max) return counts_;
+    const Deadline deadline = now + kWholeReadMax;
+    const auto loan = pool_.Borrow(deadline);
+    if (!loan.ok()) return counts_;
+    const auto answers = loan.value()->link().Ask({{kCounts, {}}}, deadline);
+    if (!answers.ok() || answers.value()[0].row_count() != 1) return counts_;
+    counted_ = now;
+    counts_ = CountsOf(answers.value()[0].Row(0));
+    return counts_;
+  }
+
+  Result<void> ReadAll(StoreContents& contents) {
+    const Deadline deadline = std::chrono::steady_clock::now() + kWholeReadMax;
+    TRUCE_ASSIGN_OR_RETURN(const auto loan, pool_.Borrow(deadline));
+    TRUCE_ASSIGN_OR_RETURN(const auto answers, loan->link().Ask(ContentsStatements(), deadline));
+    return ReadContents(answers, contents);
+  }
+
+  Result<void> Health() const {
+    const std::optional<Error> error = health_.With([](const auto& last) { return last; });
+    if (error) return *error;
+    return {};
+  }
+
+ private:
+  friend class PostgresStore;
+
+  // `again`: nothing was written, and another try may work.
+  Result<void> TryApply(const Locks& locks, const DecideFn& decide, Deadline deadline,
+                        bool& again) {
+    const auto loan = pool_.Borrow(deadline);
+    if (!loan.ok()) {
+      if (loan.error().code != ErrorCode::kDeadlineExceeded) NoteHealth(loan.error());
+      return loan.error();
+    }
+    PgLink& link = loan.value()->link();
+    const Deadline began = std::chrono::steady_clock::now();
+    PgTransaction transaction(link, PgTransaction::Sort::kDecision, deadline);
+    std::size_t runs = 0;
+    Result<Changes> decided = DecideOn(transaction, locks, decide, deadline, runs);
+    if (!decided.ok()) {
+      if (FailsOthersToo(decided.error(), began)) NoteHealth(decided.error());
+      // An idle connection may have been lost long ago: another one is tried.
+      again =
+          link.may_repeat() || (!link.usable() && decided.error().code == ErrorCode::kUnavailable);
+      return std::move(decided).error();
+    }
+    if (decided.value().empty()) return {};
+    Result<void> written = transaction.Write(decided.value());
+    if (written.ok()) NoteHealth(std::nullopt);
+    if (!written.ok() && FailsOthersToo(written.error(), began)) NoteHealth(written.error());
+    again = !written.ok() && link.usable() && link.may_repeat();
+    return written;
+  }
+
+  // Whether the next write would probably meet `error`, too: it is neither of these changes nor of
+  // a caller who had no patience.
+  static bool FailsOthersToo(const Error& error, Deadline began) {
+    constexpr std::chrono::seconds kPatience{1};
+    if (error.code == ErrorCode::kDeadlineExceeded) {
+      return std::chrono::steady_clock::now() - began > kPatience;
+    }
+    return error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kDataLoss;
+  }
+
+  void NoteHealth(std::optional<Error> error) {
+    health_.With([&](auto& last) { last = std::move(error); });
+  }
+
+  void Work() {
+    while (true) {
+      std::optional<Submitted> next;
+      {
+        std::unique_lock lock(mutex_);
+        came_.wait(lock, [this] { return closing_ || !queue_.empty(); });
+        if (queue_.empty()) return;
+        next.emplace(std::move(queue_.front()));
+        queue_.pop_front();
+      }
+      next->done(Apply(next->locks, next->decide, next->deadline));
+    }
+  }
+
+  const PostgresOptions options_;
+  PgPool pool_;
+  Guarded<std::optional<Error>> health_;
+  std::mutex counts_mutex_;
+  StoreCounts counts_;               // guarded by counts_mutex_
+  std::optional<Deadline> counted_;  // guarded by counts_mutex_
+  std::mutex mutex_;
+  std::condition_variable came_;
+  std::deque<Submitted> queue_;        // guarded by mutex_
+  bool closing_ = false;               // guarded by mutex_
+  std::vector<std::jthread> workers_;  // last: they use all of the above
+};
+
+PostgresStore::PostgresStore(PostgresOptions options)
+    : impl_(std::make_unique<Impl>(std::move(options))) {}
+PostgresStore::~PostgresStore() = default;
+
+Result<std::unique_ptr<PostgresStore>> PostgresStore::Open(PostgresOptions options,
+                                                           Deadline deadline) {
+  std::unique_ptr<PostgresStore> store(new PostgresStore(std::move(options)));
+  TRUCE_RETURN_IF_ERROR(store->impl_->Prepare(deadline));
+  store->impl_->StartWorkers();
+  return store;
+}
+
+Result<void> PostgresStore::Apply(const Locks& locks, const DecideFn& decide, Deadline deadline) {
+  return impl_->Apply(locks, decide, deadline);
+}
+
+void PostgresStore::Submit(const Locks& locks, DecideFn decide, Deadline deadline, OnDone done) {
+  impl_->Submit({locks, std::move(decide), deadline, std::move(done)});
+}
+
+Result<void> PostgresStore::Read(const ReadFn& read, Deadline deadline) const {
+  return impl_->Read(read, deadline);
+}
+
+StoreCounts PostgresStore::Counts() const { return impl_->Counts(); }
+
+Result<StoreContents> PostgresStore::Contents() const {
+  StoreContents contents;
+  TRUCE_RETURN_IF_ERROR(impl_->ReadAll(contents));
+  return contents;
+}
+
+Result<void> PostgresStore::Health() const { return impl_->Health(); }
+
+}  // namespace truce

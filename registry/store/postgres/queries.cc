@@ -1,0 +1,184 @@
+#include "registry/store/postgres/queries.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "registry/store/columns.h"
+#include "registry/store/postgres/records.h"
+
+namespace truce {
+namespace {
+
+using std::string;
+
+string Number(std::int64_t number) { return std::to_string(number); }
+
+string Limit(std::size_t limit) {
+  constexpr std::size_t kMax = std::numeric_limits<std::int64_t>::max();
+  return std::to_string(std::min(limit, kMax));
+}
+
+string Line(std::uint64_t number) { return Limit(number); }
+
+// What PostgreSQL cannot read as a text finds nothing.
+string Asked(const string& text) { return CanBeRead(text) ? text : "\xEF\xBF\xBD"; }
+
+string OwnersWhere(const string& condition) {
+  return "SELECT " + string(kOwnerColumns) +
+         " FROM truce.owners o JOIN truce.names n ON n.resource = o.resource AND n.sort = 'key' "
+         "WHERE " +
+         condition + " ORDER BY n.name LIMIT $2";
+}
+
+string RowsWhere(const string& condition) {
+  return "SELECT " + string(kRowColumns) +
+         " FROM truce.declarations d JOIN truce.resources r ON r.id = d.resource WHERE " +
+         condition +
+         " AND (r.key, d.uid, d.state) > ($1, $2, $3) ORDER BY r.key, d.uid, d.state LIMIT $4";
+}
+
+string ConditionOf(OwnerList list) {
+  switch (list) {
+    case OwnerList::kAll: return "n.name > $1";
+    case OwnerList::kContested: return "o.contested AND n.name > $1";
+    case OwnerList::kOrphaned: return "o.record IN ('orphaned', 'transferring') AND n.name > $1";
+    case OwnerList::kImported: return "o.record = 'imported' AND n.name > $1";
+  }
+  return "false";
+}
+
+struct Ask {
+  PgStatement operator()(const CountReservedQuery& query) const {
+    TextArray left_out;
+    for (const GroupKind& kind : query.left_out) left_out.Text(kind.group + "/" + kind.kind);
+    return {
+        "SELECT count(*) FROM (SELECT FROM truce.declarations d WHERE d.state = 'reserved' AND "
+        "d.\"user\" <> '' AND d.namespace = $1 AND (CASE WHEN d.namespace = '' THEN d.\"user\" "
+        "ELSE '' END) = $2 AND d.at >= $3 AND d.at < $4 AND split_part(d.slot, '/', 2) || '/' "
+        "|| split_part(d.slot, '/', 3) <> ALL ($5::text[]) LIMIT $6) counted",
+        {Asked(query.ns), query.ns.empty() ? Asked(query.user) : "",
+         Number(Milliseconds(query.from)), Number(Milliseconds(query.before)),
+         std::move(left_out).Take(), Limit(query.limit)}};
+  }
+  PgStatement operator()(const OwnersOfShapeQuery& query) const {
+    return {OwnersWhere("o.shape = $1 AND o.shape <> ''"),
+            {Asked(query.shape), Limit(query.limit)}};
+  }
+  PgStatement operator()(const AgreementsQuery& query) const {
+    return {"SELECT " + string(kAgreementColumns) +
+                " FROM truce.agreements g WHERE g.kind = $1 AND g.id > $2 ORDER BY g.id LIMIT $3",
+            {string(kAgreementKinds.Of(query.kind)), Asked(query.after.text), Limit(query.limit)}};
+  }
+  PgStatement operator()(const KeysQuery& query) const {
+    return {
+        "SELECT n.name FROM truce.names n WHERE n.sort = 'key' AND n.name > $1 ORDER BY n.name "
+        "LIMIT $2",
+        {Asked(query.after.text), Limit(query.limit)}};
+  }
+  PgStatement operator()(const ObjectsOfKindQuery& query) const {
+    return {"SELECT " + string(kObjectColumns) +
+                " FROM truce.objects b WHERE b.kind = $1 AND b.uid > $2 ORDER BY b.uid LIMIT $3",
+            {Asked(KindOf(query.of_kind)), Asked(query.after), Limit(query.limit)}};
+  }
+  PgStatement operator()(const ReservedBeforeQuery& query) const {
+    return {RowsWhere("d.state = 'reserved' AND d.at < $5"),
+            After(query.after, query.limit, Number(Milliseconds(query.before)))};
+  }
+  PgStatement operator()(const CountSeenQuery& query) const {
+    return {
+        "SELECT count(*) FROM truce.declarations d WHERE d.state = 'seen' AND split_part(d.slot, "
+        "'/', 1) = $1",
+        {Asked(query.cluster)}};
+  }
+  PgStatement operator()(const OwnersInQuery& query) const {
+    return {OwnersWhere(ConditionOf(query.list)), {Asked(query.after.text), Limit(query.limit)}};
+  }
+  PgStatement operator()(const ObserversQuery& query) const {
+    return {RowsWhere("d.intent = 'observes'"), After(query.after, query.limit)};
+  }
+  PgStatement operator()(const AuditLinesQuery& query) const {
+    const bool of_one = !query.id.empty();
+    return {"SELECT l.number, " + string(kAuditColumns) +
+                " FROM truce.audit l WHERE l.number >= $1 AND ($2::bigint = 0 OR l.number < "
+                "$2::bigint) AND " +
+                (of_one ? "l.id = $4" : "$4 = ''") + " ORDER BY l.number" +
+                (query.newest_first ? " DESC" : "") + " LIMIT $3",
+            {Line(query.from), Line(query.until), Limit(query.limit), Asked(query.id.text)}};
+  }
+
+  static std::vector<std::optional<string>> After(const RowId& id, std::size_t limit,
+                                                  std::optional<string> more = {}) {
+    std::vector<std::optional<string>> parameters = {Asked(id.key.text), Asked(id.uid.text),
+                                                     string(kRowStates.Of(id.state)), Limit(limit)};
+    if (more) parameters.push_back(std::move(more));
+    return parameters;
+  }
+};
+
+struct ReadAnswer {
+  const PgAnswer& rows;
+  QueryAnswer answer = {};
+
+  Result<void> operator()(const CountReservedQuery&) { return Count(); }
+  Result<void> operator()(const CountSeenQuery&) { return Count(); }
+  Result<void> operator()(const OwnersOfShapeQuery&) { return Owners(); }
+  Result<void> operator()(const OwnersInQuery&) { return Owners(); }
+  Result<void> operator()(const ReservedBeforeQuery&) { return Rows(); }
+  Result<void> operator()(const ObserversQuery&) { return Rows(); }
+  Result<void> operator()(const AgreementsQuery&) {
+    TRUCE_ASSIGN_OR_RETURN(answer.agreements, AllOf<Agreement>(rows, AgreementFrom<PgColumns>));
+    return {};
+  }
+  Result<void> operator()(const KeysQuery&) {
+    for (int row = 0; row < rows.row_count(); ++row) {
+      answer.keys.push_back(KeyText{string(rows.Row(row).Text(0))});
+    }
+    return {};
+  }
+  Result<void> operator()(const ObjectsOfKindQuery& query) {
+    TRUCE_ASSIGN_OR_RETURN(answer.objects.objects, AllOf<Object>(rows, ObjectFrom<PgColumns>));
+    const std::vector<Object>& page = answer.objects.objects;
+    if (page.size() == query.limit && !page.empty()) answer.objects.next = page.back().uid.text;
+    return {};
+  }
+  Result<void> operator()(const AuditLinesQuery&) {
+    for (int row = 0; row < rows.row_count(); ++row) {
+      TRUCE_ASSIGN_OR_RETURN(AuditEntry entry, AuditFrom(rows.Row(row, 1)));
+      const auto number = static_cast<std::uint64_t>(rows.Row(row).Integer(0));
+      answer.lines.push_back({number, std::move(entry)});
+    }
+    return {};
+  }
+
+  Result<void> Count() {
+    if (rows.row_count() == 1) {
+      answer.count = static_cast<std::uint64_t>(rows.Row(0).Integer(0));
+    }
+    return {};
+  }
+  Result<void> Owners() {
+    TRUCE_ASSIGN_OR_RETURN(answer.owners, AllOf<Owner>(rows, OwnerFrom<PgColumns>));
+    return {};
+  }
+  Result<void> Rows() {
+    TRUCE_ASSIGN_OR_RETURN(answer.rows, AllOf<Row>(rows, RowFrom<PgColumns>));
+    return {};
+  }
+};
+
+}  // namespace
+
+PgStatement StatementOf(const Query& query) { return std::visit(Ask{}, query); }
+
+Result<QueryAnswer> AnswerOf(const Query& query, const PgAnswer& answer) {
+  ReadAnswer reading{answer};
+  TRUCE_RETURN_IF_ERROR(std::visit(reading, query));
+  return std::move(reading.answer);
+}
+
+}  // namespace truce

@@ -1,0 +1,265 @@
+#include "registry/store/postgres/records.h"
+
+#include <map>
+#include <set>
+#include <utility>
+
+#include "registry/base/text.h"
+#include "registry/store/columns.h"
+
+namespace truce {
+namespace {
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
+
+void OptionalText(TextArray& array, const std::optional<std::string>& text) {
+  text ? array.Text(*text) : array.Null();
+}
+
+void OptionalNumber(TextArray& array, const std::optional<std::int64_t>& number) {
+  number ? array.Number(*number) : array.Null();
+}
+
+std::optional<std::int64_t> OptionalTime(const std::optional<Timestamp>& time) {
+  if (!time) return std::nullopt;
+  return Milliseconds(*time);
+}
+
+void Flag(TextArray& array, bool flag) { array.Number(flag ? 1 : 0); }
+
+void Add(TextArray& array, const RowId& id) {
+  array.Text(id.key.text);
+  array.Text(id.uid.text);
+  array.Text(kRowStates.Of(id.state));
+}
+
+void Add(TextArray& array, const Row& row) {
+  Add(array, row.id);
+  array.Text(ToText(row.slot));
+  array.Text(row.slot.ns);
+  OptionalText(array, RootBeside(row.slot, row.root));
+  array.Text(kIntents.Of(row.intent));
+  Flag(array, row.terminating);
+  Flag(array, row.managed);
+  array.Text(ToText(row.identity));
+  array.Text(row.review.text);
+  array.Text(row.digest);
+  OptionalNumber(array, AsBits(row.base));
+  array.Text(row.user);
+  array.Number(Milliseconds(row.at));
+  OptionalNumber(array, OptionalTime(row.created));
+  array.Text(row.account_fields);
+}
+
+void Add(TextArray& array, const Owner& owner) {
+  array.Text(owner.key.text);
+  array.Text(owner.id.text);
+  array.Text(ToText(owner.root));
+  array.Text(owner.party.text);
+  array.Text(owner.service);
+  array.Text(owner.contact);
+  array.Text(owner.arn);
+  array.Text(owner.name);
+  array.Text(ToText(owner.identity));
+  array.Text(owner.shape);
+  array.Number(Milliseconds(owner.since));
+  Flag(array, owner.real);
+  array.Text(kRecords.Of(owner.record));
+  array.Text(owner.record_reason);
+  array.Text(owner.successor);
+  array.Text(kHolderStates.Of(owner.state));
+  OptionalText(array, LeafBeside(owner.root, owner.leaf));
+  Flag(array, owner.contested);
+  Flag(array, owner.managed_once);
+  array.Text(SlotLines(owner.left));
+}
+
+void Add(TextArray& array, const Object& object) {
+  array.Text(object.uid.text);
+  array.Text(KindOf(object.slot));
+  array.Text(object.slot.ns);
+  array.Text(object.slot.name);
+  OptionalText(array, object.parent ? std::optional(ToText(*object.parent)) : std::nullopt);
+  array.Text(object.parent_uid.text);
+  OptionalText(array, RootBeside(object.slot, object.root));
+  array.Text(object.link);
+  std::string names;
+  for (const std::string& name : object.names) names.append(name).append(1, '\n');
+  array.Text(names);
+  array.Text(object.service);
+  array.Text(object.contact);
+  Flag(array, object.composes);
+  Flag(array, object.own_party);
+  array.Text(object.transfer_to);
+  array.Text(object.told);
+  OptionalNumber(array, AsBits(object.stripped));
+  array.Number(Milliseconds(object.at));
+}
+
+void Add(TextArray& array, const Agreement& agreement) {
+  array.Text(agreement.id.text);
+  array.Text(kAgreementKinds.Of(agreement.kind));
+  array.Text(agreement.key.text);
+  array.Text(agreement.party.text);
+  array.Text(kShareLevels.Of(agreement.level));
+  Flag(array, agreement.accepted);
+  array.Text(agreement.successor);
+  array.Text(agreement.reason);
+  array.Text(agreement.actor);
+  array.Number(Milliseconds(agreement.at));
+  OptionalNumber(array, OptionalTime(agreement.until));
+}
+
+void Add(TextArray& array, const ResourceName& name) {
+  array.Text(name.name.text);
+  array.Text(name.key.text);
+  array.Text(kNameSorts.Of(name.sort));
+  Flag(array, name.observed);
+  array.Number(Milliseconds(name.at));
+}
+
+void Add(TextArray& array, const AuditEntry& entry) {
+  array.Number(Milliseconds(entry.at));
+  array.Text(kAuditActions.Of(entry.action));
+  array.Text(entry.key.text);
+  array.Text(entry.id.text);
+  array.Text(ToText(entry.root));
+  array.Text(ToText(entry.slot));
+  array.Text(entry.uid.text);
+  array.Text(entry.cause);
+  array.Text(entry.actor);
+  array.Text(entry.review.text);
+}
+
+void Add(TextArray& array, const KeyText& key) { array.Text(key.text); }
+void Add(TextArray& array, const Uid& uid) { array.Text(uid.text); }
+void Add(TextArray& array, const PublicId& id) { array.Text(id.text); }
+
+// Each thing once.
+template <typename T>
+std::string ArrayOf(const std::set<T>& things) {
+  TextArray array;
+  for (const T& thing : things) Add(array, thing);
+  return std::move(array).Take();
+}
+
+// Each thing once: the last one under its id counts.
+template <typename T, typename Id>
+std::string LastOf(const std::vector<T>& things, const Id& id) {
+  std::map<std::decay_t<decltype(id(things.front()))>, const T*> last;
+  for (const T& thing : things) last[id(thing)] = &thing;
+  TextArray array;
+  for (const auto& [name, thing] : last) Add(array, *thing);
+  return std::move(array).Take();
+}
+
+template <typename T>
+std::string DropsOf(const std::vector<T>& things) {
+  return ArrayOf(std::set<T>(things.begin(), things.end()));
+}
+
+// The first text of `changes` that finds things and cannot be kept.
+std::optional<std::string> Unkeepable(const Changes& changes) {
+  std::optional<std::string> found;
+  const auto check = [&](std::string_view text) {
+    if (!found && !CanBeKey(text)) found = text;
+  };
+  for (const Row& row : changes.put_rows) {
+    check(row.id.key.text);
+    check(row.id.uid.text);
+    check(ToText(row.slot));
+    check(row.user);
+  }
+  for (const Owner& owner : changes.put_owners) {
+    check(owner.key.text);
+    check(owner.id.text);
+    check(owner.shape);
+    check(ToText(owner.root));
+  }
+  for (const Object& object : changes.put_objects) {
+    check(object.uid.text);
+    check(ToText(object.slot));
+    if (object.parent) check(ToText(*object.parent));
+  }
+  for (const Agreement& agreement : changes.put_agreements) {
+    check(agreement.id.text);
+    check(agreement.key.text);
+  }
+  for (const ResourceName& name : changes.put_names) {
+    check(name.name.text);
+    check(name.key.text);
+  }
+  for (const auto& [name, value] : changes.put_settings) check(name);
+  return found;
+}
+
+}  // namespace
+
+void TextArray::Begin() {
+  if (text_.size() > 1) text_ += ',';
+}
+
+void TextArray::Text(std::string_view text) {
+  Begin();
+  text_ += '"';
+  while (!text.empty()) {
+    const Utf8Character next = FirstCharacter(text);
+    if (next.length == 0 || next.code == 0) {
+      text_ += kReplacement;
+      text.remove_prefix(1);
+      continue;
+    }
+    if (next.code == '"' || next.code == '\\') text_ += '\\';
+    text_ += text.substr(0, next.length);
+    text.remove_prefix(next.length);
+  }
+  text_ += '"';
+}
+
+void TextArray::Number(std::int64_t number) {
+  Begin();
+  text_ += std::to_string(number);
+}
+
+void TextArray::Null() {
+  Begin();
+  text_ += "NULL";
+}
+
+bool CanBeRead(std::string_view text) {
+  return text.find('\0') == std::string_view::npos && IsUtf8(text);
+}
+
+bool CanBeKey(std::string_view text) { return text.size() <= kKeyMax && CanBeRead(text); }
+
+Result<std::vector<std::optional<std::string>>> PutParameters(const Changes& changes) {
+  if (const std::optional<std::string> text = Unkeepable(changes)) {
+    return Error{ErrorCode::kInternal, "PostgreSQL cannot keep a name of " +
+                                           std::to_string(text->size()) +
+                                           " bytes: too long, or no text"};
+  }
+  std::map<std::string_view, std::string_view> settings;
+  for (const auto& [name, value] : changes.put_settings) settings[name] = value;
+  TextArray of_settings;
+  for (const auto& [name, value] : settings) {
+    of_settings.Text(name);
+    of_settings.Text(value);
+  }
+  TextArray audit;
+  for (const AuditEntry& entry : changes.audit) Add(audit, entry);
+  return std::vector<std::optional<std::string>>{
+      DropsOf(changes.drop_names),
+      DropsOf(changes.drop_rows),
+      DropsOf(changes.drop_owners),
+      LastOf(changes.put_owners, [](const Owner& owner) { return owner.key; }),
+      LastOf(changes.put_rows, [](const Row& row) { return row.id; }),
+      LastOf(changes.put_names, [](const ResourceName& name) { return name.name; }),
+      DropsOf(changes.drop_objects),
+      LastOf(changes.put_objects, [](const Object& object) { return object.uid; }),
+      DropsOf(changes.drop_agreements),
+      LastOf(changes.put_agreements, [](const Agreement& agreement) { return agreement.id; }),
+      std::move(of_settings).Take(),
+      std::move(audit).Take()};
+}
+
+}  // namespace truce

@@ -1,0 +1,200 @@
+#include "registry/store/postgres/transaction.h"
+
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "registry/store/adapter.h"
+#include "registry/store/columns.h"
+#include "registry/store/postgres/queries.h"
+#include "registry/store/postgres/records.h"
+
+namespace truce {
+namespace {
+
+constexpr const char* kTake = "SELECT * FROM truce.take($1, $2, $3, $4, $5, $6, $7)";
+constexpr const char* kPut = "SELECT truce.put($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+
+// The first column of an answer of truce.take: which question a row answers.
+enum What : std::int64_t {
+  kBusy = -1,
+  kOwnerOfName,
+  kRowOfName,
+  kFurtherName,
+  kNameOfKey,
+  kAgreementOfKey,
+  kRowOfUid,
+  kObjectOfUid,
+  kYoungestOfSlot,
+  kChildOfSlot,
+  kSetting,
+  kAgreementOfId,
+};
+
+template <typename Things, typename Text>
+std::string ArrayOfKeys(const Things& things, const Text& text) {
+  TextArray array;
+  for (const auto& thing : things) {
+    const std::string& key = text(thing);
+    if (CanBeKey(key)) array.Text(key);
+  }
+  return std::move(array).Take();
+}
+
+// Milliseconds that a lock may be waited for: so little less than the deadline that the server's
+// refusal still arrives.
+std::string WaitOf(Deadline deadline) {
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+      deadline - std::chrono::steady_clock::now());
+  return std::to_string(std::max<std::int64_t>(1, left.count() - left.count() / 10));
+}
+
+// Adds one row of truce.take's answer.
+Result<void> AddTo(FactStock& stock, std::int64_t what, const PgColumns& columns) {
+  switch (what) {
+    case kOwnerOfName: {
+      TRUCE_ASSIGN_OR_RETURN(Owner owner, OwnerFrom(columns));
+      stock.names[owner.key].owner = std::move(owner);
+      return {};
+    }
+    case kRowOfName: {
+      TRUCE_ASSIGN_OR_RETURN(Row row, RowFrom(columns));
+      stock.names[row.id.key].rows.push_back(std::move(row));
+      return {};
+    }
+    case kFurtherName: {
+      TRUCE_ASSIGN_OR_RETURN(ResourceName name, NameFrom(columns));
+      stock.names[name.name].further = std::move(name);
+      return {};
+    }
+    case kNameOfKey: {
+      TRUCE_ASSIGN_OR_RETURN(ResourceName name, NameFrom(columns));
+      stock.names[name.key].names.push_back(std::move(name));
+      return {};
+    }
+    case kAgreementOfKey: {
+      TRUCE_ASSIGN_OR_RETURN(Agreement agreement, AgreementFrom(columns));
+      stock.names[agreement.key].agreements.push_back(std::move(agreement));
+      return {};
+    }
+    case kRowOfUid: {
+      TRUCE_ASSIGN_OR_RETURN(Row row, RowFrom(columns));
+      stock.uids[row.id.uid].rows.push_back(std::move(row));
+      return {};
+    }
+    case kObjectOfUid: {
+      TRUCE_ASSIGN_OR_RETURN(Object object, ObjectFrom(columns));
+      stock.uids[object.uid].object = std::move(object);
+      return {};
+    }
+    case kYoungestOfSlot: {
+      TRUCE_ASSIGN_OR_RETURN(Object object, ObjectFrom(columns));
+      stock.slots[object.slot].youngest = std::move(object);
+      return {};
+    }
+    case kChildOfSlot: {
+      TRUCE_ASSIGN_OR_RETURN(Object object, ObjectFrom(columns));
+      stock.slots[object.parent.value_or(Slot{})].children.push_back(std::move(object));
+      return {};
+    }
+    case kSetting:
+      stock.settings[std::string(columns.Text(0))] = std::string(columns.Text(1));
+      return {};
+    case kAgreementOfId: {
+      TRUCE_ASSIGN_OR_RETURN(Agreement agreement, AgreementFrom(columns));
+      stock.agreements[agreement.id] = std::move(agreement);
+      return {};
+    }
+    default: return Error{ErrorCode::kDataLoss, "truce.take answered what was not asked"};
+  }
+}
+
+PgStatement TakeStatement(const char* mode, const FactNeeds& needs, Deadline deadline) {
+  const auto text = [](const auto& id) -> const std::string& { return id.text; };
+  TextArray slots;
+  for (const Slot& slot : needs.slots) {
+    const std::string of_slot = ToText(slot);
+    if (CanBeKey(of_slot)) slots.Text(of_slot);
+  }
+  return {
+      kTake,
+      {mode, WaitOf(deadline), ArrayOfKeys(needs.names, text), ArrayOfKeys(needs.uids, text),
+       std::move(slots).Take(),
+       ArrayOfKeys(needs.settings, [](const std::string& n) -> const std::string& { return n; }),
+       ArrayOfKeys(needs.agreements, text)}};
+}
+
+}  // namespace
+
+Result<void> PgTransaction::Begin(const FactNeeds& needs, bool whole, FactStock& stock) {
+  whole_ = whole;
+  const char* mode = sort_ == Sort::kLook ? "look" : whole ? "whole" : "begin";
+  TRUCE_ASSIGN_OR_RETURN(const bool taken, Take(mode, needs, stock));
+  if (taken) return {};
+  return Error{ErrorCode::kInternal, "truce.take tried locks instead of waiting for them"};
+}
+
+Result<bool> PgTransaction::More(const FactNeeds& needs, FactStock& stock) {
+  return Take(sort_ == Sort::kLook || whole_ ? "look" : "more", needs, stock);
+}
+
+Result<bool> PgTransaction::Take(const char* mode, const FactNeeds& needs, FactStock& stock) {
+  std::vector<PgStatement> statements;
+  if (!open_) {
+    statements.push_back({sort_ == Sort::kLook ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+                                               : "BEGIN ISOLATION LEVEL READ COMMITTED",
+                          {}});
+  }
+  const std::size_t take = statements.size();
+  statements.push_back(TakeStatement(mode, needs, deadline_));
+  for (const Query& query : needs.queries) statements.push_back(StatementOf(query));
+  open_ = true;
+  TRUCE_ASSIGN_OR_RETURN(const std::vector<PgAnswer> answers, link_.Ask(statements, deadline_));
+  const PgAnswer& taken = answers[take];
+  if (taken.row_count() == 1 && taken.Row(0).Integer(0) == kBusy) return false;
+  stock.Expect(needs);
+  for (int row = 0; row < taken.row_count(); ++row) {
+    TRUCE_RETURN_IF_ERROR(AddTo(stock, taken.Row(row).Integer(0), taken.Row(row, 1)));
+  }
+  stock.Sort(needs);
+  std::size_t next = take;
+  for (const Query& query : needs.queries) {
+    TRUCE_ASSIGN_OR_RETURN(stock.queries[query], AnswerOf(query, answers[++next]));
+  }
+  return true;
+}
+
+void PgTransaction::Undo() {
+  if (!open_) return;
+  open_ = false;
+  link_.Tell({"ROLLBACK", {}});
+}
+
+Result<void> PgTransaction::Write(const Changes& changes) {
+  TRUCE_RETURN_IF_ERROR(CheckChanges(changes));
+  TRUCE_ASSIGN_OR_RETURN(auto parameters, PutParameters(changes));
+  if (std::chrono::steady_clock::now() >= deadline_) {
+    return Error{ErrorCode::kDeadlineExceeded, "the deadline passed before the commit began"};
+  }
+  link_.TakeWarning();
+  auto answers = link_.Ask({{kPut, std::move(parameters)}, {"COMMIT", {}}}, deadline_);
+  if (!answers.ok() && !link_.usable()) {
+    open_ = false;
+    return Error{ErrorCode::kDeadlineExceeded,
+                 "it is open whether the commit was done: " + answers.error().message};
+  }
+  if (!answers.ok()) return std::move(answers).error();  // refused before its COMMIT
+  open_ = false;
+  // COMMIT of a failed transaction says ROLLBACK; a wait for the standby that was cancelled says
+  // COMMIT and warns.
+  if (answers.value().back().tag() != "COMMIT") {
+    return Error{ErrorCode::kUnavailable, "PostgreSQL rolled the commit back"};
+  }
+  if (link_.TakeWarning()) {
+    return Error{ErrorCode::kDeadlineExceeded,
+                 "it is open whether the commit reached the standby: PostgreSQL warned"};
+  }
+  return {};
+}
+
+}  // namespace truce

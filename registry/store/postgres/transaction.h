@@ -1,0 +1,50 @@
+// PgTransaction: one decision or look of the PostgreSQL store.
+#ifndef TRUCE_REGISTRY_STORE_POSTGRES_TRANSACTION_H_
+#define TRUCE_REGISTRY_STORE_POSTGRES_TRANSACTION_H_
+
+#include <vector>
+
+#include "registry/base/clock.h"
+#include "registry/base/result.h"
+#include "registry/store/discovery/discovery.h"
+#include "registry/store/discovery/needs.h"
+#include "registry/store/postgres/connection.h"
+
+namespace truce {
+
+// Rolled back when destroyed, unless it was written. External synchronization.
+class PgTransaction final : public FactSource {
+ public:
+  // `kDecision`: READ COMMITTED, in which what is read after a lock is what its last holder left.
+  // `kLook`: one snapshot, no locks.
+  enum class Sort { kDecision, kLook };
+
+  // `link` must outlive it and be in no transaction.
+  PgTransaction(PgLink& link, Sort sort, Deadline deadline)
+      : link_(link), sort_(sort), deadline_(deadline) {}
+  ~PgTransaction() override { Undo(); }
+  PgTransaction(const PgTransaction&) = delete;
+  PgTransaction& operator=(const PgTransaction&) = delete;
+
+  Result<void> Begin(const FactNeeds& needs, bool whole, FactStock& stock) override;
+  Result<bool> More(const FactNeeds& needs, FactStock& stock) override;
+  void Undo() override;
+
+  // Writes `changes` and commits: the second round trip. Ok: the server said COMMIT, and warned of
+  // nothing. Errors: kInternal (a constraint; nothing was written); kUnavailable and kDataLoss
+  // (nothing was written); kDeadlineExceeded (the outcome is unknown).
+  Result<void> Write(const Changes& changes);
+
+ private:
+  Result<bool> Take(const char* mode, const FactNeeds& needs, FactStock& stock);
+
+  PgLink& link_;
+  const Sort sort_;
+  const Deadline deadline_;
+  bool open_ = false;
+  bool whole_ = false;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_REGISTRY_STORE_POSTGRES_TRANSACTION_H_

@@ -1,0 +1,404 @@
+-- What the registry keeps (registry/ownership/rows.h), for PostgreSQL 14 and newer. Slots, identities and keys are in
+-- their text form; times are milliseconds since 1970, UTC. An absent optional value is NULL, an empty text ''.
+-- Compared texts are in byte order, as the core compares them.
+
+CREATE SCHEMA truce;
+
+CREATE TABLE truce.migrations (
+  version  integer PRIMARY KEY,
+  name     text    NOT NULL,
+  checksum text    NOT NULL  -- SHA-256 of the file, hexadecimal
+);
+
+-- One row for each resource that has an owner or declarations.
+CREATE TABLE truce.resources (
+  id  bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  key text COLLATE "C" NOT NULL CHECK (key <> '')
+);
+
+-- The arbiter: what a resource is called, be it its key or a further name (I1, I13).
+CREATE TABLE truce.names (
+  name     text COLLATE "C" PRIMARY KEY CHECK (name <> ''),
+  resource bigint  NOT NULL REFERENCES truce.resources (id) DEFERRABLE INITIALLY DEFERRED,
+  sort     text    NOT NULL CHECK (sort IN ('key', 'declared', 'located', 'assigned', 'former-id')),
+  observed boolean NOT NULL,  -- known from a status only
+  at       bigint  NOT NULL,
+  UNIQUE (resource, name)
+);
+
+-- A resource stands under its key.
+ALTER TABLE truce.resources
+  ADD FOREIGN KEY (id, key) REFERENCES truce.names (resource, name) DEFERRABLE INITIALLY DEFERRED;
+
+CREATE TABLE truce.owners (
+  resource      bigint  PRIMARY KEY REFERENCES truce.resources (id) DEFERRABLE INITIALLY DEFERRED,  -- I1
+  public_id     text    COLLATE "C" NOT NULL,
+  root          text    NOT NULL,
+  party         text    NOT NULL,
+  service       text    NOT NULL,
+  contact       text    NOT NULL,
+  arn           text    NOT NULL,
+  name          text    NOT NULL,
+  identity      text    NOT NULL,
+  shape         text    COLLATE "C" NOT NULL,
+  since         bigint  NOT NULL,
+  real          boolean NOT NULL,
+  record        text    NOT NULL CHECK (record IN ('none', 'orphaned', 'imported', 'transferring')),
+  record_reason text    NOT NULL,
+  successor     text    NOT NULL,
+  state         text    NOT NULL CHECK (state IN ('held', 'reserved', 'terminating')),
+  leaf          text,  -- '': the root
+  contested     boolean NOT NULL,
+  managed_once  boolean NOT NULL,
+  left_slots    text    NOT NULL  -- one a line
+);
+
+CREATE INDEX owners_by_shape ON truce.owners (shape) WHERE shape <> '';
+CREATE INDEX owners_contested ON truce.owners (resource) WHERE contested;
+CREATE INDEX owners_recorded ON truce.owners (record) WHERE record <> 'none';
+
+CREATE TABLE truce.declarations (
+  resource       bigint  NOT NULL REFERENCES truce.resources (id) DEFERRABLE INITIALLY DEFERRED,
+  uid            text    COLLATE "C" NOT NULL CHECK (uid <> ''),
+  state          text    COLLATE "C" NOT NULL CHECK (state IN ('reserved', 'seen')),
+  slot           text    NOT NULL,
+  namespace      text    COLLATE "C" NOT NULL,  -- of the slot, for limits
+  root           text,                          -- NULL: the slot itself
+  intent         text    NOT NULL CHECK (intent IN ('deletes', 'manages', 'observes')),
+  terminating    boolean NOT NULL,
+  managed        boolean NOT NULL,
+  identity       text    NOT NULL,
+  review         text    NOT NULL,
+  digest         text    NOT NULL,
+  base           bigint,                        -- an unsigned 64-bit number, by its bits
+  "user"         text    COLLATE "C" NOT NULL,
+  at             bigint  NOT NULL,
+  created        bigint,
+  account_fields text    NOT NULL,              -- a digest
+  -- I1, I2: a managing reservation, which is an answer "allowed", has an owner. A foreign key and no trigger, since it
+  -- sees what runs beside it.
+  promised bigint GENERATED ALWAYS AS (CASE WHEN state = 'reserved' AND intent <> 'observes' THEN resource END) STORED
+    REFERENCES truce.owners (resource) DEFERRABLE INITIALLY DEFERRED,
+  PRIMARY KEY (resource, uid, state)
+);
+
+CREATE INDEX declarations_by_uid ON truce.declarations (uid);
+CREATE INDEX declarations_promised ON truce.declarations (promised) WHERE promised IS NOT NULL;
+-- By who shares a limit: a namespace, or the user of what is cluster-scoped; '' stands for the namespace's users.
+CREATE INDEX declarations_reserved ON truce.declarations (
+  namespace, (CASE WHEN namespace = '' THEN "user" ELSE '' END), at) WHERE state = 'reserved' AND "user" <> '';
+CREATE INDEX declarations_observing ON truce.declarations (resource) WHERE intent = 'observes';
+
+CREATE TABLE truce.objects (
+  uid         text    COLLATE "C" PRIMARY KEY CHECK (uid <> ''),
+  kind        text    COLLATE "C" NOT NULL,  -- of the slot: "cluster/group/kind"
+  namespace   text    COLLATE "C" NOT NULL,
+  name        text    COLLATE "C" NOT NULL,
+  parent      text    COLLATE "C",
+  parent_uid  text    NOT NULL,
+  root        text,                          -- NULL: the slot itself
+  link        text    NOT NULL,
+  names       text    NOT NULL,              -- one a line
+  service     text    NOT NULL,
+  contact     text    NOT NULL,
+  composes    boolean NOT NULL,
+  own_party   boolean NOT NULL,
+  transfer_to text    NOT NULL,
+  told        text    NOT NULL,
+  stripped    bigint,                        -- an unsigned 64-bit number, by its bits
+  at          bigint  NOT NULL
+);
+
+CREATE INDEX objects_by_slot ON truce.objects ((kind || '/' || namespace || '/' || name));
+CREATE INDEX objects_by_kind ON truce.objects (kind, uid);
+CREATE INDEX objects_by_parent ON truce.objects (parent) WHERE parent IS NOT NULL;
+
+-- What was settled about a resource beside its ownership: shares, offered hand-overs, protections.
+CREATE TABLE truce.agreements (
+  id        text    COLLATE "C" PRIMARY KEY CHECK (id <> ''),
+  kind      text    NOT NULL CHECK (kind IN ('share', 'transfer', 'protection')),
+  key       text    COLLATE "C" NOT NULL CHECK (key <> ''),
+  party     text    NOT NULL,
+  level     text    NOT NULL CHECK (level IN ('observe', 'attach')),
+  accepted  boolean NOT NULL,
+  successor text    NOT NULL,
+  reason    text    NOT NULL,
+  actor     text    NOT NULL,
+  at        bigint  NOT NULL,
+  until     bigint
+);
+
+CREATE INDEX agreements_by_key ON truce.agreements (key);
+
+CREATE TABLE truce.settings (
+  name  text COLLATE "C" PRIMARY KEY CHECK (name <> ''),
+  value text NOT NULL
+);
+
+CREATE TABLE truce.audit (
+  number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  at     bigint NOT NULL,
+  action text   NOT NULL CHECK (action IN ('granted', 'conflict', 'released', 'passed', 'orphaned', 'transferred',
+                                           'moved', 'administered')),
+  key    text   NOT NULL,
+  id     text   COLLATE "C" NOT NULL,
+  root   text   NOT NULL,
+  slot   text   NOT NULL,
+  uid    text   NOT NULL,
+  cause  text   NOT NULL,
+  actor  text   NOT NULL,
+  review text   NOT NULL
+);
+
+CREATE INDEX audit_by_id ON truce.audit (id, number) WHERE id <> '';
+
+-- I12: the audit log only grows. Retention: the setting audit.let-go names the last line that may go; the newest stays.
+CREATE FUNCTION truce.keep_audit() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP = 'DELETE' AND OLD.number <= (SELECT value::bigint FROM truce.settings WHERE name = 'audit.let-go')
+     AND OLD.number < (SELECT max(number) FROM truce.audit) THEN
+    RETURN OLD;
+  END IF;
+  RAISE integrity_constraint_violation USING MESSAGE = 'the audit log is append-only';
+END $$;
+
+CREATE TRIGGER audit_is_not_changed BEFORE UPDATE OR DELETE ON truce.audit
+FOR EACH ROW EXECUTE FUNCTION truce.keep_audit();
+
+-- Everything that is known under the names, uids, slots, settings and agreement ids that are asked for, locked before.
+-- One round trip. `mode`: 'look' locks nothing; 'begin' waits for the locks, in the order of their numbers; 'more' tries
+-- them, and answers one row, what = -1, when somebody holds one; 'whole' locks everything, and reads after that are
+-- 'look'. Every statement sees what was committed before it began, so what is read under a lock stays as it is read.
+-- `what` says which question a row answers; its columns follow (registry/store/postgres/records.h).
+CREATE FUNCTION truce.take(mode text, wait_ms integer, a_names text[], a_uids text[], a_slots text[], a_settings text[],
+                           a_agreements text[])
+RETURNS TABLE (what integer, c0 text, c1 text, c2 text, c3 text, c4 text, c5 text, c6 text, c7 text, c8 text, c9 text,
+               c10 text, c11 text, c12 text, c13 text, c14 text, c15 text, c16 text, c17 text, c18 text, c19 text,
+               c20 text)
+LANGUAGE plpgsql VOLATILE AS $$
+#variable_conflict use_column
+DECLARE
+  lock bigint;
+  numbers bigint[];
+BEGIN
+  IF mode IN ('begin', 'whole') THEN
+    PERFORM set_config('lock_timeout', wait_ms::text, true);
+  END IF;
+  IF mode = 'whole' THEN
+    PERFORM pg_advisory_xact_lock(1414681923, 0);
+  ELSIF mode = 'begin' THEN
+    PERFORM pg_advisory_xact_lock_shared(1414681923, 0);
+  END IF;
+  IF mode IN ('begin', 'more') THEN
+    numbers := ARRAY(
+      SELECT DISTINCT hashtextextended(t, 0) FROM (
+        SELECT 'k/' || t FROM unnest(a_names) AS t
+        UNION ALL SELECT 'u/' || t FROM unnest(a_uids) AS t
+        UNION ALL SELECT 's/' || t FROM unnest(a_slots) AS t
+        UNION ALL SELECT 'g/' || t FROM unnest(a_settings) AS t
+        UNION ALL SELECT 'a/' || t FROM unnest(a_agreements) AS t) AS named (t)
+      ORDER BY 1);
+    FOREACH lock IN ARRAY numbers LOOP
+      IF mode = 'begin' THEN
+        PERFORM pg_advisory_xact_lock(lock);
+      ELSIF NOT pg_try_advisory_xact_lock(lock) THEN
+        RETURN QUERY SELECT -1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+                            NULL, NULL, NULL, NULL, NULL, NULL, NULL;
+        RETURN;
+      END IF;
+    END LOOP;
+  END IF;
+  IF cardinality(a_names) > 0 THEN
+    RETURN QUERY
+      SELECT 0, n.name, '1', o.public_id, o.root, o.party, o.service, o.contact, o.arn, o.name, o.identity, o.shape,
+             o.since::text, o.real::integer::text, o.record, o.record_reason, o.successor, o.state, o.leaf,
+             o.contested::integer::text, o.managed_once::integer::text, o.left_slots
+      FROM unnest(a_names) AS a (name) JOIN truce.names n ON n.name = a.name AND n.sort = 'key'
+      JOIN truce.owners o ON o.resource = n.resource;
+    RETURN QUERY
+      SELECT 1, n.name, d.uid, d.state, d.slot, d.root, d.intent, d.terminating::integer::text,
+             d.managed::integer::text, d.identity, d.review, d.digest, d.base::text, d."user", d.at::text,
+             d.created::text, d.account_fields, NULL, NULL, NULL, NULL, NULL
+      FROM unnest(a_names) AS a (name) JOIN truce.names n ON n.name = a.name AND n.sort = 'key'
+      JOIN truce.declarations d ON d.resource = n.resource;
+    RETURN QUERY
+      SELECT 2, n.name, r.key, n.sort, n.observed::integer::text, n.at::text, NULL, NULL, NULL, NULL, NULL, NULL,
+             NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+      FROM unnest(a_names) AS a (name) JOIN truce.names n ON n.name = a.name AND n.sort <> 'key'
+      JOIN truce.resources r ON r.id = n.resource;
+    RETURN QUERY
+      SELECT 3, n.name, k.name, n.sort, n.observed::integer::text, n.at::text, NULL, NULL, NULL, NULL, NULL, NULL,
+             NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+      FROM unnest(a_names) AS a (name) JOIN truce.names k ON k.name = a.name AND k.sort = 'key'
+      JOIN truce.names n ON n.resource = k.resource AND n.sort <> 'key';
+    RETURN QUERY
+      SELECT 4, g.id, g.kind, g.key, g.party, g.level, g.accepted::integer::text, g.successor, g.reason, g.actor,
+             g.at::text, g.until::text, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+      FROM unnest(a_names) AS a (name) JOIN truce.agreements g ON g.key = a.name;
+  END IF;
+  IF cardinality(a_uids) > 0 THEN
+    RETURN QUERY
+      SELECT 5, r.key, d.uid, d.state, d.slot, d.root, d.intent, d.terminating::integer::text,
+             d.managed::integer::text, d.identity, d.review, d.digest, d.base::text, d."user", d.at::text,
+             d.created::text, d.account_fields, NULL, NULL, NULL, NULL, NULL
+      FROM unnest(a_uids) AS a (uid) JOIN truce.declarations d ON d.uid = a.uid
+      JOIN truce.resources r ON r.id = d.resource;
+  END IF;
+  IF cardinality(a_uids) > 0 OR cardinality(a_slots) > 0 THEN
+    RETURN QUERY
+      SELECT f.what, o.uid, o.kind, o.namespace, o.name, o.parent, o.parent_uid, o.root, o.link, o.names, o.service,
+             o.contact, o.composes::integer::text, o.own_party::integer::text, o.transfer_to, o.told,
+             o.stripped::text, o.at::text, NULL, NULL, NULL, NULL
+      FROM (
+        SELECT 6, o.uid FROM unnest(a_uids) AS a (uid) JOIN truce.objects o ON o.uid = a.uid
+        UNION ALL
+        SELECT 7, y.uid FROM unnest(a_slots) AS a (slot) CROSS JOIN LATERAL (
+          SELECT o.uid FROM truce.objects o WHERE (o.kind || '/' || o.namespace || '/' || o.name) = a.slot
+          ORDER BY o.at DESC, o.uid DESC LIMIT 1) AS y
+        UNION ALL
+        SELECT 8, o.uid FROM unnest(a_slots) AS a (slot) JOIN truce.objects o ON o.parent = a.slot
+      ) AS f (what, uid) JOIN truce.objects o ON o.uid = f.uid;
+  END IF;
+  IF cardinality(a_settings) > 0 THEN
+    RETURN QUERY
+      SELECT 9, s.name, s.value, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+             NULL, NULL, NULL, NULL, NULL
+      FROM unnest(a_settings) AS a (name) JOIN truce.settings s ON s.name = a.name;
+  END IF;
+  IF cardinality(a_agreements) > 0 THEN
+    RETURN QUERY
+      SELECT 10, g.id, g.kind, g.key, g.party, g.level, g.accepted::integer::text, g.successor, g.reason, g.actor,
+             g.at::text, g.until::text, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+      FROM unnest(a_agreements) AS a (id) JOIN truce.agreements g ON g.id = a.id;
+  END IF;
+END $$;
+
+-- Writes what one decision changes, all or nothing: drops, then puts. Each array holds its records one after the other,
+-- so many texts each (registry/store/postgres/records.h); no record comes twice. Names dropped, rows, owners, keys that
+-- are left with nothing, names put: in this order a key and a name change places.
+CREATE FUNCTION truce.put(drop_names text[], drop_rows text[], drop_owners text[], put_owners text[], put_rows text[],
+                          put_names text[], drop_objects text[], put_objects text[], drop_agreements text[],
+                          put_agreements text[], put_settings text[], put_audit text[])
+RETURNS void LANGUAGE plpgsql VOLATILE AS $$
+#variable_conflict use_column
+DECLARE
+  written bigint;
+  let_go bigint;
+BEGIN
+  IF cardinality(drop_names) > 0 THEN
+    DELETE FROM truce.names n USING unnest(drop_names) AS a (name) WHERE n.name = a.name AND n.sort <> 'key';
+  END IF;
+  IF cardinality(drop_rows) > 0 THEN
+    DELETE FROM truce.declarations d USING generate_series(1, cardinality(drop_rows), 3) AS i, truce.names n
+    WHERE n.name = drop_rows[i] AND n.sort = 'key' AND d.resource = n.resource AND d.uid = drop_rows[i + 1]
+      AND d.state = drop_rows[i + 2];
+  END IF;
+  IF cardinality(drop_owners) > 0 THEN
+    DELETE FROM truce.owners o USING unnest(drop_owners) AS a (key), truce.names n
+    WHERE n.name = a.key AND n.sort = 'key' AND o.resource = n.resource;
+  END IF;
+  IF cardinality(put_owners) > 0 OR cardinality(put_rows) > 0 THEN
+    WITH made AS (
+      INSERT INTO truce.resources (key)
+      SELECT DISTINCT a.key FROM (
+        SELECT put_owners[i] FROM generate_series(1, cardinality(put_owners), 20) AS i
+        UNION ALL SELECT put_rows[i] FROM generate_series(1, cardinality(put_rows), 17) AS i) AS a (key)
+      WHERE NOT EXISTS (SELECT FROM truce.names n WHERE n.name = a.key AND n.sort = 'key')
+      RETURNING id, key)
+    INSERT INTO truce.names (name, resource, sort, observed, at) SELECT key, id, 'key', false, 0 FROM made;
+  END IF;
+  IF cardinality(put_owners) > 0 THEN
+    INSERT INTO truce.owners AS o (resource, public_id, root, party, service, contact, arn, name, identity, shape, since,
+      real, record, record_reason, successor, state, leaf, contested, managed_once, left_slots)
+    SELECT n.resource, p[i + 1], p[i + 2], p[i + 3], p[i + 4], p[i + 5], p[i + 6], p[i + 7], p[i + 8], p[i + 9],
+      p[i + 10]::bigint, p[i + 11]::boolean, p[i + 12], p[i + 13], p[i + 14], p[i + 15], p[i + 16],
+      p[i + 17]::boolean, p[i + 18]::boolean, p[i + 19]
+    FROM (SELECT put_owners) AS a (p), generate_series(1, cardinality(p), 20) AS i
+    JOIN truce.names n ON n.name = put_owners[i] AND n.sort = 'key'
+    ON CONFLICT (resource) DO UPDATE SET public_id = excluded.public_id, root = excluded.root, party = excluded.party,
+      service = excluded.service, contact = excluded.contact, arn = excluded.arn, name = excluded.name,
+      identity = excluded.identity, shape = excluded.shape, since = excluded.since, real = excluded.real,
+      record = excluded.record, record_reason = excluded.record_reason, successor = excluded.successor,
+      state = excluded.state, leaf = excluded.leaf, contested = excluded.contested,
+      managed_once = excluded.managed_once, left_slots = excluded.left_slots;
+  END IF;
+  IF cardinality(put_rows) > 0 THEN
+    INSERT INTO truce.declarations AS d (resource, uid, state, slot, namespace, root, intent, terminating, managed,
+      identity, review, digest, base, "user", at, created, account_fields)
+    SELECT n.resource, p[i + 1], p[i + 2], p[i + 3], p[i + 4], p[i + 5], p[i + 6], p[i + 7]::boolean,
+      p[i + 8]::boolean, p[i + 9], p[i + 10], p[i + 11], p[i + 12]::bigint, p[i + 13], p[i + 14]::bigint,
+      p[i + 15]::bigint, p[i + 16]
+    FROM (SELECT put_rows) AS a (p), generate_series(1, cardinality(p), 17) AS i
+    JOIN truce.names n ON n.name = put_rows[i] AND n.sort = 'key'
+    ON CONFLICT (resource, uid, state) DO UPDATE SET slot = excluded.slot, namespace = excluded.namespace,
+      root = excluded.root, intent = excluded.intent, terminating = excluded.terminating, managed = excluded.managed,
+      identity = excluded.identity, review = excluded.review, digest = excluded.digest, base = excluded.base,
+      "user" = excluded."user", at = excluded.at, created = excluded.created,
+      account_fields = excluded.account_fields;
+  END IF;
+  IF cardinality(drop_owners) > 0 OR cardinality(drop_rows) > 0 THEN
+    WITH gone AS (
+      DELETE FROM truce.resources r USING truce.names n
+      WHERE n.name IN (SELECT unnest(drop_owners)
+                       UNION SELECT drop_rows[i] FROM generate_series(1, cardinality(drop_rows), 3) AS i)
+        AND n.sort = 'key' AND r.id = n.resource
+        AND NOT EXISTS (SELECT FROM truce.owners o WHERE o.resource = r.id)
+        AND NOT EXISTS (SELECT FROM truce.declarations d WHERE d.resource = r.id)
+      RETURNING r.id)
+    DELETE FROM truce.names n USING gone WHERE n.resource = gone.id AND n.sort = 'key';
+  END IF;
+  IF cardinality(put_names) > 0 THEN
+    INSERT INTO truce.names AS n (name, resource, sort, observed, at)
+    SELECT put_names[i], k.resource, put_names[i + 2], put_names[i + 3]::boolean, put_names[i + 4]::bigint
+    FROM generate_series(1, cardinality(put_names), 5) AS i
+    JOIN truce.names k ON k.name = put_names[i + 1] AND k.sort = 'key'
+    ON CONFLICT (name) DO UPDATE SET resource = excluded.resource, sort = excluded.sort,
+      observed = excluded.observed, at = excluded.at WHERE n.sort <> 'key';
+    GET DIAGNOSTICS written = ROW_COUNT;
+    IF written * 5 <> cardinality(put_names) THEN
+      RAISE unique_violation USING MESSAGE = 'a name belongs to one resource, which has an owner or declarations';
+    END IF;
+  END IF;
+  IF cardinality(drop_objects) > 0 THEN
+    DELETE FROM truce.objects o USING unnest(drop_objects) AS a (uid) WHERE o.uid = a.uid;
+  END IF;
+  IF cardinality(put_objects) > 0 THEN
+    INSERT INTO truce.objects AS o (uid, kind, namespace, name, parent, parent_uid, root, link, names, service, contact,
+      composes, own_party, transfer_to, told, stripped, at)
+    SELECT p[i], p[i + 1], p[i + 2], p[i + 3], p[i + 4], p[i + 5], p[i + 6], p[i + 7], p[i + 8], p[i + 9], p[i + 10],
+      p[i + 11]::boolean, p[i + 12]::boolean, p[i + 13], p[i + 14], p[i + 15]::bigint, p[i + 16]::bigint
+    FROM (SELECT put_objects) AS a (p), generate_series(1, cardinality(p), 17) AS i
+    ON CONFLICT (uid) DO UPDATE SET kind = excluded.kind, namespace = excluded.namespace, name = excluded.name,
+      parent = excluded.parent, parent_uid = excluded.parent_uid, root = excluded.root, link = excluded.link,
+      names = excluded.names, service = excluded.service, contact = excluded.contact, composes = excluded.composes,
+      own_party = excluded.own_party, transfer_to = excluded.transfer_to, told = excluded.told,
+      stripped = excluded.stripped, at = excluded.at;
+  END IF;
+  IF cardinality(drop_agreements) > 0 THEN
+    DELETE FROM truce.agreements g USING unnest(drop_agreements) AS a (id) WHERE g.id = a.id;
+  END IF;
+  IF cardinality(put_agreements) > 0 THEN
+    INSERT INTO truce.agreements AS g (id, kind, key, party, level, accepted, successor, reason, actor, at, until)
+    SELECT p[i], p[i + 1], p[i + 2], p[i + 3], p[i + 4], p[i + 5]::boolean, p[i + 6], p[i + 7], p[i + 8],
+      p[i + 9]::bigint, p[i + 10]::bigint
+    FROM (SELECT put_agreements) AS a (p), generate_series(1, cardinality(p), 11) AS i
+    ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, key = excluded.key, party = excluded.party,
+      level = excluded.level, accepted = excluded.accepted, successor = excluded.successor, reason = excluded.reason,
+      actor = excluded.actor, at = excluded.at, until = excluded.until;
+  END IF;
+  IF cardinality(put_settings) > 0 THEN
+    INSERT INTO truce.settings AS s (name, value)
+    SELECT put_settings[i], put_settings[i + 1] FROM generate_series(1, cardinality(put_settings), 2) AS i
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value;
+  END IF;
+  IF cardinality(put_audit) > 0 THEN
+    INSERT INTO truce.audit (at, action, key, id, root, slot, uid, cause, actor, review)
+    SELECT p[i]::bigint, p[i + 1], p[i + 2], p[i + 3], p[i + 4], p[i + 5], p[i + 6], p[i + 7], p[i + 8], p[i + 9]
+    FROM (SELECT put_audit) AS a (p), generate_series(1, cardinality(p), 10) AS i ORDER BY i;
+  END IF;
+  IF 'audit.let-go' = ANY (put_settings) THEN
+    SELECT value::bigint INTO let_go FROM truce.settings WHERE name = 'audit.let-go';
+    DELETE FROM truce.audit WHERE number <= let_go AND number < (SELECT max(number) FROM truce.audit);
+  END IF;
+  SET CONSTRAINTS ALL IMMEDIATE;
+END $$;

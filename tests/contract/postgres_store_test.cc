@@ -1,0 +1,308 @@
+// What PostgreSQL itself holds, and what only a store that several programs share can get wrong.
+#include <gtest/gtest.h>
+#include <libpq-fe.h>
+
+#include <atomic>
+#include <chrono>
+#include <latch>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "registry/store/memory/memory_store.h"
+#include "registry/store/postgres/connection.h"
+#include "registry/store/postgres/postgres_store.h"
+#include "registry/store/postgres/setup.h"
+#include "tests/model/world.h"
+#include "tests/support/postgres_server.h"
+#include "tests/support/store_samples.h"
+
+namespace truce::testing {
+namespace postgres_store_test {
+
+std::unique_ptr<PostgresStore> OpenAt(const std::string& url) {
+  auto opened = PostgresStore::Open({.url = url, .counts_age_max = {}}, Soon());
+  EXPECT_TRUE(opened.ok()) << opened.error().message;
+  return opened.ok() ? std::move(opened).value() : nullptr;
+}
+
+// Somebody who writes into the tables past the store.
+class Outsider {
+ public:
+  explicit Outsider(const std::string& url) : connection_(PQconnectdb(url.c_str())) {}
+  ~Outsider() { PQfinish(connection_); }
+  Outsider(const Outsider&) = delete;
+  Outsider& operator=(const Outsider&) = delete;
+
+  // The SQLSTATE of what failed; empty: nothing did.
+  std::string Run(const std::string& sql) {
+    PGresult* answer = PQexec(connection_, sql.c_str());
+    const char* state = PQresultErrorField(answer, PG_DIAG_SQLSTATE);
+    std::string failed = state == nullptr ? "" : state;
+    PQclear(answer);
+    return failed;
+  }
+
+ private:
+  PGconn* connection_;
+};
+
+constexpr const char* kForeignKey = "23503";
+constexpr const char* kUnique = "23505";
+
+// A first declaration of key `name`, that its taker knows to be free.
+DecideFn TakeUnlessOwned(const std::string& name, const std::string& uid, bool& won) {
+  return [=, &won](const Facts& facts) {
+    won = !facts.OwnerOf(SampleKey(name)) && facts.RowsOfKey(SampleKey(name)).empty();
+    return won ? SampleCreate(name, uid) : Changes{};
+  };
+}
+
+TEST(PostgresStore, I1OfTakersThroughTwoStoresExactlyOneWins) {
+  const std::string url = PostgresServer::Shared().MakeDatabase();
+  const auto one = OpenAt(url);
+  const auto other = OpenAt(url);
+  constexpr int kRounds = 60;
+  constexpr int kTakers = 8;
+  int winners = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    const std::string name = "race" + std::to_string(round);
+    Locks hints;
+    if (round % 2 == 0) hints.keys = {SampleKey(name)};  // with hints, and by discovery alone
+    std::atomic<int> won = 0;
+    std::latch start(kTakers);
+    {
+      std::vector<std::jthread> takers;
+      for (int taker = 0; taker < kTakers; ++taker) {
+        takers.emplace_back([&, taker] {
+          Store& store = taker % 2 == 0 ? *one : *other;
+          bool is_mine = false;
+          const std::string uid = std::to_string(round) + "-" + std::to_string(taker);
+          start.arrive_and_wait();
+          const auto applied = store.Apply(hints, TakeUnlessOwned(name, uid, is_mine), Soon());
+          EXPECT_TRUE(applied.ok()) << applied.error().message;
+          if (is_mine) ++won;
+        });
+      }
+    }
+    EXPECT_EQ(won, 1) << name;
+    winners += won;
+  }
+  EXPECT_EQ(winners, kRounds);
+  EXPECT_EQ(one->Contents().value().owners.size(), std::size_t{kRounds});
+  EXPECT_EQ(one->Contents().value(), other->Contents().value());
+}
+
+// Locks are taken in the order in which they are discovered, which differs: nobody waits out of
+// order, so nobody waits for ever.
+TEST(PostgresStore, DecisionsThatMeetInAnyOrderAllEnd) {
+  const auto store = OpenAt(PostgresServer::Shared().MakeDatabase());
+  constexpr int kWriters = 6;
+  constexpr int kRounds = 25;
+  std::latch start(kWriters);
+  {
+    std::vector<std::jthread> writers;
+    for (int writer = 0; writer < kWriters; ++writer) {
+      writers.emplace_back([&, writer] {
+        start.arrive_and_wait();
+        for (int round = 0; round < kRounds; ++round) {
+          const DecideFn count = [&](const Facts& facts) {
+            Changes changes;
+            for (int i = 0; i < 3; ++i) {
+              // Each is asked for after the one before is known.
+              const std::string name = "s" + std::to_string((writer + i * (writer % 2 + 1)) % 5);
+              const int was = std::stoi(facts.Setting(name).value_or("0"));
+              changes.put_settings.emplace_back(name, std::to_string(was + 1));
+            }
+            return changes;
+          };
+          const auto applied = store->Apply({}, count, Soon());
+          EXPECT_TRUE(applied.ok()) << applied.error().message;
+        }
+      });
+    }
+  }
+  int sum = 0;
+  const StoreContents contents = store->Contents().value();
+  for (const auto& [name, value] : contents.settings) sum += std::stoi(value);
+  EXPECT_EQ(sum, kWriters * kRounds * 3) << "an increment was lost";
+}
+
+TEST(PostgresStore, ADecisionThatReadsAListSeesNobodyBesideIt) {
+  const auto store = OpenAt(PostgresServer::Shared().MakeDatabase());
+  constexpr int kWriters = 4;
+  {
+    std::vector<std::jthread> writers;
+    for (int writer = 0; writer < kWriters; ++writer) {
+      writers.emplace_back([&, writer] {
+        for (int round = 0; round < 10; ++round) {
+          // Writes how many owners there are, and makes one more: a count that is never wrong.
+          const DecideFn next = [&](const AllFacts& facts) {
+            const std::size_t count = facts.OwnersIn(OwnerList::kAll, {}, 1000).size();
+            const std::string name = "n" + std::to_string(count);
+            return SampleCreate(name, "u" + std::to_string(writer) + "-" + std::to_string(round));
+          };
+          const auto applied = store->Apply({}, next, Soon());
+          EXPECT_TRUE(applied.ok()) << applied.error().message;
+        }
+      });
+    }
+  }
+  EXPECT_EQ(store->Contents().value().owners.size(), std::size_t{kWriters * 10});
+}
+
+TEST(PostgresStore, I1AndI2AreHeldAgainstWhoeverWritesPastTheStore) {
+  const std::string url = PostgresServer::Shared().MakeDatabase();
+  const auto store = OpenAt(url);
+  ASSERT_TRUE(Write(*store, SampleCreate("a", "u1")).ok());
+  const StoreContents before = store->Contents().value();
+  Outsider outsider(url);
+  EXPECT_EQ(outsider.Run("INSERT INTO truce.owners SELECT * FROM truce.owners"), kUnique);
+  EXPECT_EQ(outsider.Run("DELETE FROM truce.owners"), kForeignKey) << "a reservation stands";
+  EXPECT_EQ(outsider.Run("UPDATE truce.declarations SET resource = resource + 1000"), kForeignKey);
+  const Deadline until = Soon();
+  // Two who do not see each other: one lets go of the owner, the other reserves.
+  Outsider other(url);
+  EXPECT_EQ(outsider.Run("BEGIN; DELETE FROM truce.declarations; DELETE FROM truce.owners; "
+                         "DELETE FROM truce.names; DELETE FROM truce.resources"),
+            "");
+  std::jthread reserves([&] {
+    EXPECT_EQ(other.Run("INSERT INTO truce.declarations SELECT resource, 'u2', state, slot, "
+                        "namespace, root, intent, terminating, managed, identity, review, digest, "
+                        "base, \"user\", at, created, account_fields FROM truce.declarations"),
+              kForeignKey);
+  });
+  // Until it waits for what the first one does: a division by none before.
+  Outsider watcher(url);
+  while (std::chrono::steady_clock::now() < until &&
+         !watcher
+              .Run("SELECT 1 / count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' "
+                   "AND datname = current_database()")
+              .empty()) {
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(outsider.Run("COMMIT"), "");
+  reserves.join();
+  EXPECT_TRUE(store->Contents().value().owners.empty());
+  EXPECT_TRUE(store->Contents().value().rows.empty());
+  EXPECT_EQ(store->Contents().value().audit, before.audit);
+}
+
+TEST(PostgresStore, I13IsHeldAgainstWhoeverWritesPastTheStore) {
+  const std::string url = PostgresServer::Shared().MakeDatabase();
+  const auto store = OpenAt(url);
+  ASSERT_TRUE(Write(*store, SampleNamedCreate("a", "u1")).ok());
+  ASSERT_TRUE(Write(*store, SampleCreate("b", "u2")).ok());
+  const StoreContents before = store->Contents().value();
+  Outsider outsider(url);
+  const std::string name = SampleName("a").name.text;
+  EXPECT_EQ(outsider.Run("INSERT INTO truce.names SELECT name, resource, sort, observed, at FROM "
+                         "truce.names"),
+            kUnique);
+  EXPECT_EQ(outsider.Run("UPDATE truce.names SET name = '" + name + "' WHERE name = '" +
+                         SampleKey("b").text + "'"),
+            kUnique);
+  EXPECT_EQ(outsider.Run("DELETE FROM truce.names WHERE sort = 'key'"), kForeignKey);
+  EXPECT_EQ(outsider.Run("DELETE FROM truce.resources"), kForeignKey);
+  EXPECT_EQ(store->Contents().value(), before);
+}
+
+TEST(PostgresStore, I12TheAuditLogOnlyGrows) {
+  const std::string url = PostgresServer::Shared().MakeDatabase();
+  const auto store = OpenAt(url);
+  ASSERT_TRUE(Write(*store, SampleCreate("a", "u1")).ok());
+  ASSERT_TRUE(Write(*store, SampleCreate("b", "u2")).ok());
+  Outsider outsider(url);
+  EXPECT_NE(outsider.Run("UPDATE truce.audit SET cause = 'another'"), "");
+  EXPECT_NE(outsider.Run("DELETE FROM truce.audit"), "");
+  EXPECT_EQ(store->Contents().value().audit.size(), 2U);
+  Changes let_go;
+  let_go.put_settings = {{"audit.let-go", "1000"}};
+  ASSERT_TRUE(Write(*store, let_go).ok());
+  EXPECT_EQ(store->Contents().value().audit.size(), 1U) << "the newest line stays";
+}
+
+// What the tables cannot keep never becomes another name.
+TEST(PostgresStore, ANameThatCannotBeKeptIsNeitherFoundNorWritten) {
+  const auto store = OpenAt(PostgresServer::Shared().MakeDatabase());
+  for (const std::string& name :
+       {std::string(3000, 'n'), std::string("\xFF"), std::string(1, '\0')}) {
+    EXPECT_EQ(OwnerIn(*store, SampleKey(name)), std::nullopt);
+    const auto refused = Write(*store, SampleCreate(name, "u1"));
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, ErrorCode::kInternal);
+  }
+  EXPECT_EQ(store->Contents().value(), StoreContents{});
+  Changes odd = SampleCreate("a", "u1");
+  odd.put_owners[0].service = std::string("a\0b\xFF", 4);
+  ASSERT_TRUE(Write(*store, odd).ok());
+  EXPECT_EQ(OwnerIn(*store, SampleKey("a"))->service,
+            "a\xEF\xBF\xBD"
+            "b\xEF\xBF\xBD");
+}
+
+TEST(PostgresStore, RefusesAServerOrSchemaThatIsNotItsOwnAndWritesNothing) {
+  const auto refused = [](const std::string& url, ErrorCode code, const std::string& part) {
+    const auto opened = PostgresStore::Open({.url = url}, Soon());
+    ASSERT_FALSE(opened.ok()) << part;
+    EXPECT_EQ(opened.error().code, code) << opened.error().message;
+    EXPECT_NE(opened.error().message.find(part), std::string::npos) << opened.error().message;
+  };
+  PostgresServer& server = PostgresServer::Shared();
+  refused("no such option=1", ErrorCode::kInvalidArgument, "cannot be read");
+  refused("host=/nowhere user=truce", ErrorCode::kUnavailable, "/nowhere");
+  refused(server.UrlOf("nothing_there"), ErrorCode::kUnavailable, "nothing_there");
+  const std::string url = server.MakeDatabase();
+  refused(url + " options='-c default_transaction_read_only=on'", ErrorCode::kInvalidArgument,
+          "standby, or read-only");
+  OpenAt(url);
+  OpenAt(url);  // what is there is taken as it is
+  Outsider outsider(url);
+  EXPECT_EQ(outsider.Run("INSERT INTO truce.migrations VALUES (99, '0099_later', 'x')"), "");
+  refused(url, ErrorCode::kInvalidArgument, "a newer Truce");
+  EXPECT_EQ(outsider.Run("DELETE FROM truce.migrations WHERE version = 99; "
+                         "UPDATE truce.migrations SET checksum = 'x'"),
+            "");
+  refused(url, ErrorCode::kInvalidArgument, "a development version");
+}
+
+// The server closes what is idle; the next decision connects anew, and no caller hears of it.
+TEST(PostgresStore, AConnectionThatWasCutIsReplaced) {
+  const std::string url = PostgresServer::Shared().MakeDatabase();
+  const auto store = OpenAt(url);
+  ASSERT_TRUE(Write(*store, SampleCreate("a", "u1")).ok());
+  Outsider outsider(url);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(outsider.Run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = "
+                           "current_database() AND pid <> pg_backend_pid()"),
+              "");
+    const auto written = Write(*store, SampleCreate("b" + std::to_string(i), "u2"));
+    EXPECT_TRUE(written.ok()) << written.error().message;
+  }
+  EXPECT_EQ(store->Contents().value().owners.size(), 4U);
+}
+
+// The same history leaves the same registry here and in the reference.
+TEST(PostgresStore, AgreesWithTheReferenceOnTheModelWorld) {
+  for (unsigned seed = 1; seed <= 2; ++seed) {
+    const World::Options options{.bypass = 0.1, .unenforced = 0.1};
+    const auto run = [&](Store& store) {
+      World world(store, seed, options);
+      for (unsigned i = 0; i < 120; ++i) {
+        const auto broken = world.Step();
+        ASSERT_FALSE(broken) << *broken << "\nseed " << seed << ", step " << i;
+      }
+      EXPECT_EQ(world.Quiet(), std::nullopt) << "seed " << seed;
+    };
+    MemoryStore reference;
+    run(reference);
+    const auto store = OpenAt(PostgresServer::Shared().MakeDatabase());
+    run(*store);
+    EXPECT_TRUE(store->Contents().value() == reference.Contents().value()) << "seed " << seed;
+  }
+}
+
+}  // namespace postgres_store_test
+}  // namespace truce::testing

@@ -1,0 +1,133 @@
+#include "tests/support/postgres_server.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <libpq-fe.h>
+#include <pwd.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <initializer_list>
+#include <thread>
+#include <vector>
+
+namespace truce::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void Die(const std::string& why) {
+  std::fprintf(stderr, "no PostgreSQL server for the tests: %s\n", why.c_str());
+  std::abort();
+}
+
+// Where the distribution has `program`, the newest version first.
+std::string Program(const std::string& name) {
+  for (const char* version : {"18", "17", "16", "15", "14"}) {
+    const std::string path = std::string("/usr/lib/postgresql/") + version + "/bin/" + name;
+    if (fs::exists(path)) return path;
+  }
+  Die("install the package postgresql (.tools/setup.sh test does)");
+}
+
+// PostgreSQL refuses to run as root: then as the user that its package made.
+const passwd* Servant() {
+  if (::geteuid() != 0) return nullptr;
+  const passwd* user = ::getpwnam("postgres");
+  if (user == nullptr) Die("there is no user postgres, whom its package makes");
+  return user;
+}
+
+// Starts a program whose output goes to `log`.
+pid_t Run(const std::vector<std::string>& words, const std::string& log) {
+  const passwd* servant = Servant();
+  const pid_t child = ::fork();
+  if (child < 0) Die("fork");
+  if (child > 0) return child;
+  const int out = ::open(log.c_str(), O_CREAT | O_WRONLY | O_APPEND, 0600);
+  ::dup2(out, STDOUT_FILENO);
+  ::dup2(out, STDERR_FILENO);
+  if (servant != nullptr && (::setgroups(0, nullptr) != 0 || ::setgid(servant->pw_gid) != 0 ||
+                             ::setuid(servant->pw_uid) != 0)) {
+    ::_exit(127);
+  }
+  ::prctl(PR_SET_PDEATHSIG, SIGQUIT);  // a test that crashes leaves no server behind
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  ::execv(arguments[0], arguments.data());
+  ::_exit(127);
+}
+
+void RunToItsEnd(const std::vector<std::string>& words, const std::string& log) {
+  int status = 0;
+  const pid_t child = Run(words, log);
+  if (::waitpid(child, &status, 0) != child || status != 0) {
+    std::string said;
+    if (std::FILE* file = std::fopen(log.c_str(), "r")) {
+      std::array<char, 4096> text{};
+      said.assign(text.data(), std::fread(text.data(), 1, text.size(), file));
+      std::fclose(file);
+    }
+    Die(words[0] + " failed: " + said);
+  }
+}
+
+}  // namespace
+
+PostgresServer::PostgresServer() {
+  if (const passwd* servant = Servant()) {
+    fs::permissions(folder_.path(),
+                    fs::perms::owner_all | fs::perms::group_exec | fs::perms::others_exec);
+    if (::chown(folder_.path().c_str(), servant->pw_uid, servant->pw_gid) != 0) Die("chown");
+  }
+  RunToItsEnd({Program("initdb"), "-D", (folder_.path() / "data").string(), "-U", "truce", "-A",
+               "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N"},
+              (folder_.path() / "initdb.log").string());
+  Start();
+}
+
+void PostgresServer::Start() {
+  const std::string folder = folder_.path().string();
+  pid_ = Run({Program("postgres"), "-D", folder + "/data", "-k", folder, "-c",
+              "listen_addresses=", "-c", "max_connections=60", "-c", "shared_buffers=32MB"},
+             folder + "/server.log");
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (PQping(UrlOf("postgres").c_str()) != PQPING_OK) {
+    if (std::chrono::steady_clock::now() > deadline) Die("it does not answer (server.log)");
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
+PostgresServer::~PostgresServer() {
+  ::kill(pid_, SIGQUIT);  // at once: nobody needs what it holds
+  ::waitpid(pid_, nullptr, 0);
+}
+
+PostgresServer& PostgresServer::Shared() {
+  static PostgresServer server;
+  return server;
+}
+
+std::string PostgresServer::UrlOf(const std::string& database) const {
+  return "host=" + folder_.path().string() + " user=truce dbname=" + database;
+}
+
+std::string PostgresServer::MakeDatabase() {
+  const std::string name = "test_" + std::to_string(++databases_);
+  PGconn* connection = PQconnectdb(UrlOf("postgres").c_str());
+  PGresult* made = PQexec(connection, ("CREATE DATABASE " + name).c_str());
+  if (PQresultStatus(made) != PGRES_COMMAND_OK) Die(PQerrorMessage(connection));
+  PQclear(made);
+  PQfinish(connection);
+  return UrlOf(name);
+}
+
+}  // namespace truce::testing

@@ -1,0 +1,141 @@
+#include "tests/support/strict_store.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "registry/store/discovery/discovery.h"
+
+namespace truce::testing {
+namespace {
+
+struct AskFacts {
+  const AllFacts& facts;
+  QueryAnswer answer = {};
+
+  void operator()(const CountReservedQuery& query) {
+    answer.count = facts.CountReserved({query.ns, query.user, query.from, query.before},
+                                       query.left_out, query.limit);
+  }
+  void operator()(const OwnersOfShapeQuery& query) {
+    answer.owners = facts.OwnersOfShape(query.shape, query.limit);
+  }
+  void operator()(const AgreementsQuery& query) {
+    answer.agreements = facts.AgreementsAfter(query.kind, query.after, query.limit);
+  }
+  void operator()(const KeysQuery& query) {
+    answer.keys = facts.KeysAfter(query.after, query.limit);
+  }
+  void operator()(const ObjectsOfKindQuery& query) {
+    answer.objects = facts.ObjectsOfKind(query.of_kind, query.after, query.limit);
+  }
+  void operator()(const ReservedBeforeQuery& query) {
+    answer.rows = facts.ReservedBefore(query.before, query.after, query.limit);
+  }
+  void operator()(const CountSeenQuery& query) { answer.count = facts.CountSeen(query.cluster); }
+  void operator()(const OwnersInQuery& query) {
+    answer.owners = facts.OwnersIn(query.list, query.after, query.limit);
+  }
+  void operator()(const ObserversQuery& query) {
+    answer.rows = facts.ObserversAfter(query.after, query.limit);
+  }
+  void operator()(const AuditLinesQuery& query) {
+    answer.lines =
+        facts.AuditLines({query.from, query.until, query.id, query.newest_first}, query.limit);
+  }
+};
+
+class MemorySource final : public FactSource {
+ public:
+  MemorySource(const AllFacts& facts, bool locks) : facts_(facts), locks_(locks) {}
+
+  Result<void> Begin(const FactNeeds& needs, bool whole, FactStock& stock) override {
+    whole_ = whole;
+    Bring(needs, stock);
+    return {};
+  }
+
+  Result<bool> More(const FactNeeds& needs, FactStock& stock) override {
+    missed_.Add(needs);
+    constexpr std::size_t kOneIn = 3;
+    if (locks_ && !whole_ && needs.LockCount() % kOneIn == 0) return false;
+    Bring(needs, stock);
+    return true;
+  }
+
+  void Undo() override {}
+
+  bool whole() const { return whole_; }
+  const FactNeeds& missed() const { return missed_; }
+
+ private:
+  void Bring(const FactNeeds& needs, FactStock& stock) const {
+    stock.Expect(needs);
+    for (const KeyText& name : needs.names) {
+      stock.names[name] = {facts_.FurtherName(name), facts_.OwnerOf(name), facts_.RowsOfKey(name),
+                           facts_.FurtherNamesOf(name), facts_.AgreementsOf(name)};
+    }
+    for (const Uid& uid : needs.uids) {
+      stock.uids[uid] = {facts_.ObjectByUid(uid), facts_.RowsOfUid(uid)};
+    }
+    for (const Slot& slot : needs.slots) {
+      stock.slots[slot] = {facts_.ObjectBySlot(slot), facts_.ChildrenOf(slot)};
+    }
+    for (const std::string& name : needs.settings) stock.settings[name] = facts_.Setting(name);
+    for (const PublicId& id : needs.agreements) {
+      stock.agreements[id] = facts_.AgreementById(id);
+    }
+    for (const Query& query : needs.queries) {
+      AskFacts ask{facts_};
+      std::visit(ask, query);
+      stock.queries[query] = std::move(ask.answer);
+    }
+    stock.Sort(needs);
+  }
+
+  const AllFacts& facts_;
+  const bool locks_;  // others may hold some
+  bool whole_ = false;
+  FactNeeds missed_;
+};
+
+}  // namespace
+
+Result<void> StrictStore::Apply(const Locks& locks, const DecideFn& decide, Deadline deadline) {
+  std::optional<Error> failed;
+  const DecideFn discover = [&](const AllFacts& facts) {
+    MemorySource source(facts, true);
+    std::size_t runs = 0;
+    Result<Changes> decided = DecideOn(source, locks, decide, deadline, runs);
+    effort_.With([&](Effort& effort) {
+      ++effort.decisions;
+      effort.runs += runs;
+      effort.longest = std::max(effort.longest, runs);
+      if (source.whole()) ++effort.whole;
+      effort.missed = source.missed();
+    });
+    if (decided.ok()) return std::move(decided).value();
+    failed = decided.error();
+    return Changes{};
+  };
+  Result<void> applied = memory_.Apply(locks, discover, deadline);
+  if (failed) return *std::move(failed);
+  return applied;
+}
+
+Result<void> StrictStore::Read(const ReadFn& read, Deadline deadline) const {
+  Result<void> looked;
+  const ReadFn discover = [&](const AllFacts& facts) {
+    MemorySource source(facts, false);
+    looked = LookOn(source, read, deadline);
+  };
+  TRUCE_RETURN_IF_ERROR(memory_.Read(discover, deadline));
+  return looked;
+}
+
+StrictStore::Effort StrictStore::effort() const {
+  return effort_.With([](const Effort& effort) { return effort; });
+}
+
+}  // namespace truce::testing
