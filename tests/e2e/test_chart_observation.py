@@ -106,7 +106,7 @@ def test_every_metric_exists(objects, dashboard, tmp_path):
         present = truce.metrics_get("/metrics")[1]
     families = set(re.findall(r"^# TYPE (\S+)", present, re.MULTILINE))
     # These need a cluster: test_chart_install.py and test_watch_findings.py read them.
-    families |= {"truce_self_management_trouble", "truce_findings"}
+    families |= {"truce_self_management_trouble", "truce_findings", "truce_findings_muted"}
     rules = [
         rule["expr"]
         for group in the(objects, "PrometheusRule")["spec"]["groups"] for rule in group["rules"]

@@ -9,6 +9,9 @@
 #include "webhook/api/cluster_json.h"
 #include "webhook/findings/conflicts.h"
 #include "webhook/findings/coverage.h"
+#include "webhook/findings/detector.h"
+#include "webhook/findings/finding_text.h"
+#include "webhook/findings/mute_book.h"
 #include "webhook/findings/report_baseline.h"
 #include "webhook/findings/tag_war.h"
 
@@ -80,6 +83,8 @@ class Reports : public testing::Test {
                       .imported = 1,
                       .conflicts = 2};
     report_.problems = {{"Topic.sns.aws.upbound.io", "403 | <forbidden>"}};
+    report_.findings = {{Severity::kCritical, 1}, {Severity::kWarning, 12}};
+    report_.muted = 2;
     report_.names = Names();
   }
 
@@ -151,6 +156,8 @@ TEST_F(Reports, Names) {
 
 TEST_F(Reports, BaselineOfACleanCluster) {
   report_.names.reset();
+  report_.findings.clear();
+  report_.muted = 0;
   report_.conflicts.clear();
   report_.problems.clear();
   report_.complete = false;
@@ -170,6 +177,59 @@ TEST_F(Reports, Coverage) {
   Expect("coverage.txt", CoverageText(coverage, false));
   Expect("coverage-all.txt", CoverageText(coverage, true));
   Expect("coverage.json", CoverageJson(coverage) + "\n");
+}
+
+// The bucket's conflict, a war about it, and what a hostile name makes of a finding.
+std::vector<LiveFinding> SomeFindings(const Conflict& bucket, const Conflict& queue) {
+  std::vector<LiveFinding> findings = {FindingOf(bucket), FindingOf(queue)};
+  findings[0].namespaces = {"team-a", "team-b"};
+  findings[0].services = {"service-a", "service-b"};
+  findings[1].namespaces = {"team-c"};
+  LiveFinding missing;
+  missing.detector = Detector::kWebhookConfiguration;
+  missing.subject = "truce/missing";
+  missing.mode = Mode::kEnforce;
+  missing.resource = "webhook configuration \"truce\"";
+  missing.cause = "There is no webhook configuration \"truce\": the API server asks Truce nothing.";
+  missing.remedy = "Install it.";
+  findings.push_back(missing);
+  for (LiveFinding& finding : findings) {
+    finding.first_seen = Time("2026-11-21T08:51:00Z");
+    finding.last_seen = Time("2026-11-21T09:00:00Z");
+  }
+  SortForPeople(findings);
+  return findings;
+}
+
+TEST_F(Reports, Findings) {
+  const auto findings = SomeFindings(report_.conflicts[0], report_.conflicts[1]);
+  Expect("findings.txt", FindingsText(findings, 0, false));
+  Expect("findings-wide.txt", FindingsText(findings, 2, true));
+  Expect("findings-none.txt", FindingsText({}, 0, false) + FindingsText({}, 1, false));
+}
+
+TEST_F(Reports, AFindingWithItsProof) {
+  const auto findings = SomeFindings(report_.conflicts[0], report_.conflicts[1]);
+  std::string text;
+  for (const LiveFinding& finding : findings) text += FindingText(finding, std::nullopt) + "\n";
+  Expect("finding-explained.txt", text);
+  Mute mute = MuteOf(findings[1]);
+  mute.until = Time("2026-11-28T18:00:00Z");
+  mute.reason = "cut over\x1b[31m on Friday";
+  mute.by = "alice (Kubernetes token) from 192.0.2.7";
+  Expect("finding-muted.txt", FindingText(findings[1], mute));
+  Expect("mutes.txt", MutesText({}) + MutesText(std::vector<Mute>{mute, MuteOf(findings[2])}));
+}
+
+// What people read of each rule, `truce findings --explain`.
+TEST(DetectorTexts, OfEachRule) {
+  std::string text;
+  for (std::size_t i = 0; i < kDetectorCount; ++i) {
+    const DetectorInfo& info = InfoOf(static_cast<Detector>(i));
+    text += std::string(info.name) + " (at worst " + std::string(Name(info.worst)) + ")\n  " +
+            std::string(info.finds) + "\n  " + std::string(info.proof) + "\n";
+  }
+  Expect("detectors.txt", text);
 }
 
 }  // namespace reports_test

@@ -1,4 +1,4 @@
-// Routes about a followed cluster: conflicts, findings, coverage, baseline, recovery, brake.
+// Routes about a followed cluster: conflicts, coverage, baseline, recovery, brake.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "registry/store/memory/memory_store.h"
+#include "tests/support/fake_clock.h"
 #include "webhook/api/cluster_routes.h"
 
 namespace truce {
@@ -37,7 +39,8 @@ Conflict SomeConflict(const std::string& name) {
 // Says what a test puts into it.
 struct FakeCluster final : ClusterReports, WatchControls {
   std::vector<TagWar> Wars() const override { return wars; }
-  std::vector<LiveFinding> Findings() const override { return findings; }
+  std::vector<LiveFinding> Findings() const override { return {}; }
+  MuteBook& Mutes() override { return mutes; }
   CoverageReport Coverage() const override { return coverage; }
   Result<BaselineReport> Baseline() const override { return baseline; }
   Result<NameReport> Names() override { return names; }
@@ -59,7 +62,9 @@ struct FakeCluster final : ClusterReports, WatchControls {
   }
 
   std::vector<TagWar> wars;
-  std::vector<LiveFinding> findings;
+  FakeClock clock{kNow};
+  MemoryStore store;
+  MuteBook mutes{store, clock};
   CoverageReport coverage;
   BaselineReport baseline;
   Result<NameReport> names = NameReport{};
@@ -107,13 +112,12 @@ class ClusterRoutesTest : public ::testing::Test {
   ClusterPorts ports_;
 };
 
-TEST_F(ClusterRoutesTest, WithoutClusterThereAreNoFindingsAndEveryOtherRouteSaysSo) {
+TEST_F(ClusterRoutesTest, WithoutClusterEveryOtherRouteSaysSo) {
   ports_.reports = nullptr;
   ports_.controls = nullptr;
-  EXPECT_EQ(json::parse(Call("GET", "/api/v1/findings").body), json::parse(R"({"items":[]})"));
   for (const HttpRoute& route : ClusterRoutes(ports_)) {
     const HttpResponse response = Call(route.method, route.path, "{}");
-    if (route.path == "/api/v1/conflicts" || route.path == "/api/v1/findings") {
+    if (route.path == "/api/v1/conflicts") {
       EXPECT_EQ(response.status, 200) << route.path;
       continue;
     }
@@ -194,22 +198,6 @@ TEST_F(ClusterRoutesTest, NamesStandAloneAndInTheBaseline) {
   cluster_.names = Error{ErrorCode::kUnavailable, "not now"};
   EXPECT_EQ(Call("GET", "/api/v1/names").status, 503);
   EXPECT_EQ(Call("GET", "/api/v1/baseline").status, 503);
-}
-
-TEST_F(ClusterRoutesTest, Findings) {
-  LiveFinding war;
-  war.detector = Detector::kTagWar;
-  war.subject = "key";
-  war.first_seen = war.last_seen = kNow;
-  war.objects = {{"prod", "g", "K", "n", "o"}};
-  LiveFinding other = war;
-  other.detector = Detector::kNotCovered;
-  cluster_.findings = {war, other};
-  EXPECT_EQ(json::parse(Call("GET", "/api/v1/findings").body).at("items").size(), 2U);
-  const json wars = json::parse(Call("GET", "/api/v1/findings", "", {{"rule", "tag-war"}}).body);
-  ASSERT_EQ(wars.at("items").size(), 1U);
-  EXPECT_EQ(wars.at("items").at(0).at("since"), "");
-  EXPECT_EQ(wars.at("items").at(0).at("objects").at(0).at("namespace"), "n");
 }
 
 TEST_F(ClusterRoutesTest, RecoveryStartsAndEnds) {

@@ -63,13 +63,33 @@ TEST(FindingsBookTest, IsBoundedAndCountsWhatItDoesNotKeep) {
   EXPECT_EQ(book.Snapshot().size(), FindingsBook::kFindingsMax);
   const auto counts = book.Counts();
   EXPECT_EQ(counts.at({Detector::kOwnershipConflict, Mode::kWarn}), many.size());
-  MetricWriter writer;
-  WriteFindingsMetrics(book, writer);
-  const std::string text = std::move(writer).Take();
-  EXPECT_NE(text.find("truce_findings{rule=\"ownership-conflict\",mode=\"warn\"} 2500"),
-            std::string::npos)
-      << text;
-  EXPECT_NE(text.find("truce_findings{rule=\"tag-war\",mode=\"enforce\"} 0"), std::string::npos);
+}
+
+TEST(FindingsBookTest, NothingIsWorseThanItsDetectorsRow) {
+  FindingsBook book;
+  LiveFinding harm = FindingAbout("a");
+  harm.mode = Mode::kEnforce;
+  book.Replace(Detector::kTagWar, {harm}, At(1));
+  book.Replace(Detector::kNeverReal, {harm}, At(1));
+  EXPECT_EQ(SeverityOf(book.Snapshot(Detector::kTagWar)[0].mode), Severity::kCritical);
+  EXPECT_EQ(SeverityOf(book.Snapshot(Detector::kNeverReal)[0].mode), Severity::kInfo);
+}
+
+// People write them down: they may never change.
+TEST(FindingsBookTest, IdsAreTheSameForEver) {
+  EXPECT_EQ(FindingId(Detector::kTagWar, "s3/Bucket|aws|||name=x"), "yb7o2e4yzu");
+  EXPECT_EQ(FindingId(Detector::kTagWar, "s3/Bucket|aws|||name=y"), "rm7blfin5p");
+  EXPECT_EQ(FindingId(Detector::kOwnershipConflict, "s3/Bucket|aws|||name=x"), "l45uky6mre");
+}
+
+TEST(DetectorTest, NamesLeadBack) {
+  for (std::size_t i = 0; i < kDetectorCount; ++i) {
+    const auto detector = static_cast<Detector>(i);
+    EXPECT_EQ(DetectorFromName(Name(detector)), detector);
+  }
+  EXPECT_EQ(DetectorFromName("no-such"), std::nullopt);
+  EXPECT_EQ(SeverityFromName("critical"), Severity::kCritical);
+  EXPECT_EQ(SeverityFromName("Critical"), std::nullopt);
 }
 
 // Objects of a live cluster, seen by the watch.

@@ -73,9 +73,12 @@ void WriteConflict(const Conflict& conflict, const TagWar* war, JsonWriter& json
   json.EndObject();
 }
 
-void WriteFinding(const LiveFinding& finding, JsonWriter& json) {
-  json.BeginObject()
+namespace {
+
+void WriteFindingMembers(const LiveFinding& finding, JsonWriter& json) {
+  json.Field("id", FindingId(finding.detector, finding.subject))
       .Field("rule", Name(finding.detector))
+      .Field("severity", Name(SeverityOf(finding.mode)))
       .Field("mode", Name(finding.mode))
       .Field("subject", finding.subject)
       .Field("key", finding.key.text)
@@ -86,11 +89,48 @@ void WriteFinding(const LiveFinding& finding, JsonWriter& json) {
       .Key("objects")
       .BeginArray();
   for (const Slot& slot : finding.objects) WriteObject(slot, json);
-  json.EndArray();
+  json.EndArray()
+      .TextsField("namespaces", finding.namespaces)
+      .TextsField("services", finding.services);
   // When a state began is not always known.
   json.Field("since", finding.since == Timestamp{} ? std::string() : FormatTimestamp(finding.since))
       .Field("firstSeen", FormatTimestamp(finding.first_seen))
-      .Field("lastSeen", FormatTimestamp(finding.last_seen))
+      .Field("lastSeen", FormatTimestamp(finding.last_seen));
+}
+
+}  // namespace
+
+void WriteFinding(const LiveFinding& finding, JsonWriter& json) {
+  json.BeginObject();
+  WriteFindingMembers(finding, json);
+  json.EndObject();
+}
+
+void WriteExplained(const LiveFinding& finding, const Mute* mute, JsonWriter& json) {
+  const DetectorInfo& info = InfoOf(finding.detector);
+  json.BeginObject();
+  WriteFindingMembers(finding, json);
+  json.Field("finds", info.finds).Field("proof", info.proof).Key("mute");
+  if (mute == nullptr) {
+    json.Null();
+  } else {
+    WriteMute(*mute, json);
+  }
+  json.EndObject();
+}
+
+void WriteMute(const Mute& mute, JsonWriter& json) {
+  json.BeginObject()
+      .Field("id", FindingId(mute.detector, mute.subject))
+      .Field("rule", Name(mute.detector))
+      .Field("severity", Name(mute.severity))
+      .Field("subject", mute.subject)
+      .Field("resource", mute.resource)
+      .TextsField("namespaces", mute.namespaces)
+      .Field("until", FormatTimestamp(mute.until))
+      .Field("reason", mute.reason)
+      .Field("by", mute.by)
+      .Field("at", FormatTimestamp(mute.at))
       .EndObject();
 }
 
@@ -204,7 +244,13 @@ std::string BaselineJson(const BaselineReport& report) {
   for (const Conflict& conflict : report.conflicts) {
     WriteConflict(conflict, WarAt(report.wars, conflict.owner.key), json);
   }
-  json.EndArray().Key("problems").BeginArray();
+  json.EndArray().Key("findings").BeginObject();
+  for (const Severity severity : {Severity::kCritical, Severity::kWarning, Severity::kInfo}) {
+    const auto found = report.findings.find(severity);
+    json.NumberField(Name(severity), found == report.findings.end() ? 0 : Signed(found->second));
+  }
+  json.NumberField("muted", Signed(report.muted)).EndObject();
+  json.Key("problems").BeginArray();
   for (const BaselineProblem& problem : report.problems) {
     json.BeginObject().Field("kind", problem.kind).Field("problem", problem.problem).EndObject();
   }

@@ -9,6 +9,7 @@
 #include "webhook/findings/conflicts.h"
 #include "webhook/findings/coverage.h"
 #include "webhook/findings/findings_book.h"
+#include "webhook/findings/mute_book.h"
 #include "webhook/findings/name_census.h"
 #include "webhook/findings/report_baseline.h"
 #include "webhook/findings/tag_war.h"
@@ -19,6 +20,9 @@ namespace truce {
 // Each writes one value.
 void WriteConflict(const Conflict& conflict, const TagWar* war, JsonWriter& json);
 void WriteFinding(const LiveFinding& finding, JsonWriter& json);
+// The same, with what the rule finds, how that is proved, and what mutes it; `mute` may be null.
+void WriteExplained(const LiveFinding& finding, const Mute* mute, JsonWriter& json);
+void WriteMute(const Mute& mute, JsonWriter& json);
 
 // A list of the findings about any of `keys`, at most 100.
 void WriteFindingsOf(std::vector<LiveFinding> findings, const std::vector<KeyText>& keys,

@@ -105,17 +105,6 @@ class Handlers final {
     return JsonResponse(json.EndObject().Take());
   }
 
-  HttpResponse Findings(const HttpRequest& request) const {
-    const auto rule = request.Query("rule");
-    const auto findings = ports_.reports ? ports_.reports->Findings() : std::vector<LiveFinding>();
-    JsonWriter json;
-    json.BeginObject().Key("items").BeginArray();
-    for (const LiveFinding& finding : findings) {
-      if (!rule || *rule == Name(finding.detector)) WriteFinding(finding, json);
-    }
-    return JsonResponse(json.EndArray().EndObject().Take());
-  }
-
   HttpResponse Coverage(const HttpRequest& request) const {
     if (ports_.reports == nullptr) return NotFollowed();
     const std::string_view output = Output(request);
@@ -257,7 +246,6 @@ std::vector<HttpRoute> ClusterRoutes(ClusterPorts ports) {
   const std::string json = "application/json";
   return {
       {"GET", "/api/v1/conflicts", RouteMatch::kExact, "", with_request(&Handlers::Conflicts)},
-      {"GET", "/api/v1/findings", RouteMatch::kExact, "", with_request(&Handlers::Findings)},
       {"GET", "/api/v1/coverage", RouteMatch::kExact, "", with_request(&Handlers::Coverage)},
       {"GET", "/api/v1/baseline", RouteMatch::kExact, "", with_request(&Handlers::Baseline)},
       {"GET", "/api/v1/names", RouteMatch::kExact, "", with_request(&Handlers::Names)},

@@ -1,15 +1,16 @@
-// What a server that follows a cluster tells of it: conflicts, findings, coverage, the baseline,
-// recovery mode and the brake. JSON over HTTP; for the operator socket and the API.
+// What a server that follows a cluster tells of it: conflicts, coverage, the baseline, recovery
+// mode and the brake; findings are rest/rest_findings. JSON over HTTP; for the operator socket and
+// the API.
 //
 //   GET  /api/v1/conflicts[?limit=100][&cursor=…]
 //          → 200 {"items": [conflict, …], "nextCursor"?}   at most 1000 at once, by key
 //   GET  /api/v1/conflicts?output=text|wide → 200 {"count", "text"}       all of them, for people
-//   GET  /api/v1/findings[?rule=tag-war]    → 200 {"items": [finding, …]}
 //   GET  /api/v1/coverage                   → 200 {"kinds", "protectedKinds", "gaps": [gap, …]}
 //   GET  /api/v1/coverage?output=text|wide  → 200 {"count", "text"}       wide: every gap
 //   GET  /api/v1/baseline                   → 200 {"cluster", "complete", "at", "seconds", "kinds",
 //          "objects", "ownerships": {"held", "reserved", "orphaned", "imported"},
-//          "conflicts": [conflict, …], "problems": [{"kind", "problem"}, …]}
+//          "conflicts": [conflict, …], "findings": {"critical", "warning", "info", "muted"},
+//          "problems": [{"kind", "problem"}, …]}
 //   GET  /api/v1/baseline?output=text|junit|markdown → 200 {"count", "text"}  count: conflicts
 //          and "names", as the next
 //   GET  /api/v1/names                      → 200 {"at", "convention", "conforming", "exempt",
@@ -33,8 +34,6 @@
 //              [{"root": object, "service", "contact", "incumbent", "since", "objects": [{"object",
 //              "uid", "intent", "seen", "terminating", "managed", "since"}]}], "effect", "steps":
 //              [text, …], "war": {"since", "last", "writes", "writesPerMinute"} or null}
-//   finding:  {"rule", "mode", "subject", "key", "resource", "cause", "evidence", "remedy",
-//              "objects": [object, …], "since", "firstSeen", "lastSeen"}
 //   gap:      {"reason", "subject", "objects", "why", "remedy"}
 //   recovery: {"active", "reason", "since", "resynced"}
 //
@@ -55,6 +54,7 @@
 #include "webhook/findings/conflicts.h"
 #include "webhook/findings/coverage.h"
 #include "webhook/findings/findings_book.h"
+#include "webhook/findings/mute_book.h"
 #include "webhook/findings/name_census.h"
 #include "webhook/findings/report_baseline.h"
 #include "webhook/findings/tag_war.h"
@@ -91,6 +91,7 @@ class ClusterReports {
   virtual ~ClusterReports() = default;
   virtual std::vector<TagWar> Wars() const = 0;
   virtual std::vector<LiveFinding> Findings() const = 0;
+  virtual MuteBook& Mutes() = 0;
   virtual CoverageReport Coverage() const = 0;
   virtual Result<BaselineReport> Baseline() const = 0;  // without names
   virtual Result<NameReport> Names() = 0;               // lists the cluster
@@ -115,7 +116,7 @@ class WatchControls {
 struct ClusterPorts {
   // Conflicts of the registry by key, behind `after`. Thread-safe; answers within ten seconds.
   std::function<Result<ConflictPage>(const KeyText& after, std::size_t limit)> conflicts;
-  // Null: no cluster is followed: there are no findings, and what else is theirs is answered 404.
+  // Null: no cluster is followed: what is theirs is answered 404.
   ClusterReports* reports = nullptr;
   WatchControls* controls = nullptr;
 };

@@ -101,7 +101,7 @@ ExitCode Dispatch(std::span<const std::string> arguments, CommandIo& io) {
 }  // namespace
 
 std::span<const Command> Commands() {
-  static constexpr std::array<Command, 30> kCommands = {{
+  static constexpr std::array<Command, 31> kCommands = {{
       {"serve", "answer admission reviews and keep the registry", &DeclareServe},
       {"config", "print the effective configuration and where each value comes from",
        &DeclareConfig},
@@ -131,6 +131,8 @@ std::span<const Command> Commands() {
       {"doctor", "check the whole installation, each failure with its remedy", &DeclareDoctor},
       {"completion", "write a script that completes commands and flags in a shell",
        &DeclareCompletion},
+      {"findings", "list what is wrong in the cluster, with proof and remedy; mute what is known",
+       &DeclareFindings},
       {"conflicts", "list resources with more than one manager, and how to end each",
        &DeclareConflicts},
       {"resolve", "say who of several managers must step back, in which order", &DeclareResolve},

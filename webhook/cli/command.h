@@ -50,6 +50,7 @@ CommandAction DeclareDescribe(CommandLine& app);
 CommandAction DeclareServices(CommandLine& app);
 CommandAction DeclareAudit(CommandLine& app);
 CommandAction DeclareDenials(CommandLine& app);
+CommandAction DeclareFindings(CommandLine& app);
 CommandAction DeclareConflicts(CommandLine& app);
 CommandAction DeclareBaseline(CommandLine& app);
 CommandAction DeclareSimulate(CommandLine& app);

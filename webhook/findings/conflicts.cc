@@ -249,10 +249,8 @@ LiveFinding FindingOf(const Conflict& conflict) {
     if (side.incumbent) finding.cause += " (owner of record)";
     // The second one began the conflict.
     if (i > 0) finding.since = i == 1 ? side.since : std::min(finding.since, side.since);
-    if (side.root != side.objects.front().slot) finding.objects.push_back(side.root);
-    for (const ConflictObject& object : side.objects) {
-      if (object.slot != side.root || object.managed) finding.objects.push_back(object.slot);
-    }
+    finding.objects.push_back(side.root);
+    for (const ConflictObject& object : side.objects) finding.objects.push_back(object.slot);
   }
   finding.cause += ". " + DeletionEffect(conflict);
   for (const std::string& step : ResolutionSteps(conflict)) {

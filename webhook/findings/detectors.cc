@@ -1,15 +1,18 @@
 #include "webhook/findings/detectors.h"
 
+#include <algorithm>
 #include <functional>
 #include <utility>
 
 #include "registry/base/text.h"
+#include "webhook/findings/concerned.h"
 #include "webhook/findings/tag_war.h"
 
 namespace truce {
 namespace {
 
 constexpr std::size_t kPage = 500;
+constexpr std::chrono::seconds kConcernedTime{5};
 // More conflicts than this are read with the passes only.
 constexpr std::size_t kConflictsEachTime = 1000;
 constexpr std::size_t kConflictsMax = 20000;
@@ -64,6 +67,10 @@ std::set<GroupKind> ReadableOf(const Kinds& kinds) {
     if (status.listed && !is_out) out.insert(kind);
   }
   return out;
+}
+
+bool NamesSomething(const LiveFinding& finding) {
+  return !finding.key.empty() || !finding.objects.empty();
 }
 
 // A list of the kind is complete.
@@ -193,7 +200,27 @@ void Detectors::SetReady(std::chrono::milliseconds took) {
   known_.With([&](Known& known) { known.ready = took; });
 }
 
+// Best effort: what cannot be looked up now is told to those only who may read everything.
+void Detectors::AddWhomTheyConcern(std::vector<LiveFinding>& found) const {
+  const Deadline deadline = std::chrono::steady_clock::now() + kConcernedTime;
+  for (std::size_t begin = 0; begin < found.size(); begin += kPage) {
+    const std::size_t end = std::min(found.size(), begin + kPage);
+    const bool asks = std::any_of(found.begin() + static_cast<std::ptrdiff_t>(begin),
+                                  found.begin() + static_cast<std::ptrdiff_t>(end), NamesSomething);
+    if (!asks) continue;
+    const auto look = [&](const Facts& facts) {
+      for (std::size_t i = begin; i < end; ++i) AddConcerned(found[i], facts);
+    };
+    if (ports_.store.Read(look, deadline).ok()) continue;
+    for (std::size_t i = begin; i < end; ++i) {
+      found[i].namespaces.clear();
+      found[i].services.clear();
+    }
+  }
+}
+
 void Detectors::Report(Detector detector, std::vector<LiveFinding> found) {
+  AddWhomTheyConcern(found);
   const auto changes = ports_.book.Replace(detector, std::move(found), ports_.clock.Now());
   if (ports_.on_change == nullptr) return;
   for (const FindingChange& change : changes) ports_.on_change(change);

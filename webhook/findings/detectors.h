@@ -146,6 +146,7 @@ class Detectors final : public SightObserver {
   void ExamineWebhook(const Surroundings& around);
   void AddKindsToSend(const Surroundings& around, ExpectedWebhook& expected) const;
   CoverageReport CoverageOf(const Surroundings& around) const;
+  void AddWhomTheyConcern(std::vector<LiveFinding>& found) const;
   void Report(Detector detector, std::vector<LiveFinding> found);
 
   const DetectorPorts ports_;

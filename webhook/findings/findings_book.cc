@@ -1,11 +1,22 @@
 #include "webhook/findings/findings_book.h"
 
-#include <array>
+#include <algorithm>
 
 #include "policies/finding.h"
+#include "registry/base/fingerprint.h"
+#include "registry/base/random_id.h"
 
 namespace truce {
 namespace {
+
+Mode ModeFor(Severity severity) {
+  switch (severity) {
+    case Severity::kInfo: return Mode::kAudit;
+    case Severity::kWarning: return Mode::kWarn;
+    case Severity::kCritical: break;
+  }
+  return Mode::kEnforce;
+}
 
 bool SameForPeople(const LiveFinding& a, const LiveFinding& b) {
   return a.cause == b.cause && a.remedy == b.remedy && a.mode == b.mode;
@@ -13,30 +24,32 @@ bool SameForPeople(const LiveFinding& a, const LiveFinding& b) {
 
 }  // namespace
 
-std::string_view Name(Detector detector) {
-  switch (detector) {
-    case Detector::kTagWar: return "tag-war";
-    case Detector::kOwnershipConflict: return "ownership-conflict";
-    case Detector::kWebhookConfiguration: return "webhook-configuration";
-    case Detector::kUnreferencedResource: return "unreferenced-resource";
-    case Detector::kNeverReal: return "never-real";
-    case Detector::kOrphanedOwnership: return "orphaned-ownership";
-    case Detector::kAccountUnknown: return "account-unknown";
-    case Detector::kNotCovered: return "not-covered";
-    case Detector::kNamesDisagree: return "names-disagree";
-    case Detector::kProviderConfigMoved: return "provider-config-moved";
-    case Detector::kAdoptionNotFollowed: return "adoption-not-followed";
-    case Detector::kStaleUsage: return "stale-usage";
-    case Detector::kCompositeNotSeen: return "composite-not-seen";
-    case Detector::kClaimTwice: return "claim-twice";
-    case Detector::kClaimStale: return "claim-stale";
-    case Detector::kThrottledApi: return "throttled-api";
+Severity SeverityOf(Mode mode) {
+  if (mode == Mode::kEnforce) return Severity::kCritical;
+  return mode == Mode::kWarn ? Severity::kWarning : Severity::kInfo;
+}
+
+std::string FindingId(Detector detector, std::string_view subject) {
+  constexpr std::size_t kCharacters = 10;
+  constexpr unsigned kBitsEach = 5;
+  Fingerprint print;
+  print.Add(Name(detector));
+  print.Add(subject);
+  // Mixed (the end of MurmurHash3), so that names which differ in their last letter share no part.
+  std::uint64_t bits = print.value();
+  bits = (bits ^ (bits >> 33U)) * 0xFF51AFD7ED558CCDULL;
+  bits = (bits ^ (bits >> 33U)) * 0xC4CEB9FE1A85EC53ULL;
+  bits ^= bits >> 33U;
+  std::string id;
+  for (std::size_t i = 0; i < kCharacters; ++i, bits >>= kBitsEach) {
+    id += kIdCharacters[bits & (kIdCharacters.size() - 1)];
   }
-  return "";
+  return id;
 }
 
 std::vector<FindingChange> FindingsBook::Replace(Detector detector,
                                                  std::vector<LiveFinding> present, Timestamp now) {
+  const Mode worst = ModeFor(InfoOf(detector).worst);
   return shelves_.With([&](auto& shelves) {
     Shelf& old = shelves[detector];
     Shelf next;
@@ -46,6 +59,7 @@ std::vector<FindingChange> FindingsBook::Replace(Detector detector,
            {&finding.resource, &finding.cause, &finding.evidence, &finding.remedy}) {
         *text = OneLine(*text, kMessageBytesMax);
       }
+      finding.mode = std::min(finding.mode, worst);
       ++next.counts[finding.mode];
       const auto known = old.findings.find(finding.subject);
       const bool has_room =
@@ -103,18 +117,15 @@ std::map<std::pair<Detector, Mode>, std::uint64_t> FindingsBook::Counts() const 
   });
 }
 
-void WriteFindingsMetrics(const FindingsBook& book, MetricWriter& writer) {
-  const auto counts = book.Counts();
-  writer.Family("truce_findings", "gauge", "What the detectors find now, by rule and mode.");
-  for (std::size_t i = 0; i < kDetectorCount; ++i) {
-    const auto detector = static_cast<Detector>(i);
-    for (const Mode mode : {Mode::kAudit, Mode::kWarn, Mode::kEnforce}) {
-      const std::array<std::pair<std::string_view, std::string_view>, 2> labels = {
-          {{"rule", Name(detector)}, {"mode", Name(mode)}}};
-      const auto found = counts.find({detector, mode});
-      writer.Sample(labels, found == counts.end() ? 0 : static_cast<double>(found->second));
-    }
-  }
+std::optional<LiveFinding> FindingsBook::Find(Detector detector, const std::string& subject) const {
+  return shelves_.With([&](const auto& shelves) {
+    std::optional<LiveFinding> out;
+    const auto shelf = shelves.find(detector);
+    if (shelf == shelves.end()) return out;
+    const auto found = shelf->second.findings.find(subject);
+    if (found != shelf->second.findings.end()) out = found->second;
+    return out;
+  });
 }
 
 }  // namespace truce

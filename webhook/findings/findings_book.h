@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,31 +15,9 @@
 #include "registry/base/guarded.h"
 #include "registry/identity/values.h"
 #include "registry/ownership/terms.h"
-#include "webhook/metrics/metrics.h"
+#include "webhook/findings/detector.h"
 
 namespace truce {
-
-// Every detector there is. Names are stable: they stand in metrics, JSON, Events and logs.
-enum class Detector : std::uint8_t {
-  kTagWar,                // "tag-war"
-  kOwnershipConflict,     // "ownership-conflict"
-  kWebhookConfiguration,  // "webhook-configuration"
-  kUnreferencedResource,  // "unreferenced-resource"
-  kNeverReal,             // "never-real"
-  kOrphanedOwnership,     // "orphaned-ownership"
-  kAccountUnknown,        // "account-unknown"
-  kNotCovered,            // "not-covered"
-  kNamesDisagree,         // "names-disagree"
-  kProviderConfigMoved,   // "provider-config-moved"
-  kAdoptionNotFollowed,   // "adoption-not-followed"
-  kStaleUsage,            // "stale-usage"
-  kCompositeNotSeen,      // "composite-not-seen"
-  kClaimTwice,            // "claim-twice"
-  kClaimStale,            // "claim-stale"
-  kThrottledApi,          // "throttled-api"
-};
-inline constexpr std::size_t kDetectorCount = 16;
-std::string_view Name(Detector detector);
 
 // The most of a name or an expression that a finding shows.
 inline constexpr std::size_t kShownBytesMax = 256;
@@ -49,17 +28,28 @@ struct LiveFinding {
   std::string subject;        // unique within the detector: a key's text, a slot's, a kind, a name
   KeyText key;                // empty when it is not about one resource
   std::vector<Slot> objects;  // those concerned; Events are written on them
-  Mode mode = Mode::kWarn;    // severity: audit (to know), warn (to mend), enforce (harm is done)
+  Mode mode = Mode::kWarn;    // its severity (SeverityOf); no worse than the detector's worst
   std::string resource;       // what it is about: S3 bucket "prod-artifacts"
   std::string cause;          // one sentence: what is wrong; does not change from look to look
   std::string evidence;       // what was seen: counts and rates, may change from look to look
   std::string remedy;         // what the reader can do
   Timestamp since{};          // when the state itself began, as far as known
-  Timestamp first_seen{};     // set by the book
-  Timestamp last_seen{};      // set by the book
+  // Whom it concerns (AddConcerned): each once, sorted. No namespace: the installation, or what
+  // could not be looked up; an empty one: what is in none.
+  std::vector<std::string> namespaces;
+  std::vector<std::string> services;
+  Timestamp first_seen{};  // set by the book
+  Timestamp last_seen{};   // set by the book
 
   bool operator==(const LiveFinding&) const = default;
 };
+
+// audit: info, warn: warning, enforce: critical.
+Severity SeverityOf(Mode mode);
+
+// What people call a finding by: 10 characters made of its detector and subject, the same after a
+// restart. Against chance, not against whoever wants two findings to have one.
+std::string FindingId(Detector detector, std::string_view subject);
 
 struct FindingChange {
   enum class Kind : std::uint8_t {
@@ -88,6 +78,8 @@ class FindingsBook final {
   std::vector<LiveFinding> Snapshot() const;
   std::vector<LiveFinding> Snapshot(Detector detector) const;
 
+  std::optional<LiveFinding> Find(Detector detector, const std::string& subject) const;
+
   // How many there are by detector and mode, those that were not kept included.
   std::map<std::pair<Detector, Mode>, std::uint64_t> Counts() const;
 
@@ -98,9 +90,6 @@ class FindingsBook final {
   };
   Guarded<std::map<Detector, Shelf>> shelves_;
 };
-
-// The gauge truce_findings{rule,mode}: every detector, modes audit, warn, enforce.
-void WriteFindingsMetrics(const FindingsBook& book, MetricWriter& writer);
 
 }  // namespace truce
 

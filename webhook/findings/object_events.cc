@@ -35,36 +35,11 @@ std::optional<ObjectEvent> EventFor(const Slot& slot, const Uid& uid, const Obje
   return event;
 }
 
-std::string_view ReasonOf(Detector detector) {
-  switch (detector) {
-    case Detector::kTagWar: return "TagWar";
-    case Detector::kOwnershipConflict: return "OwnershipConflict";
-    case Detector::kUnreferencedResource: return "Unreferenced";
-    case Detector::kNamesDisagree: return "NamesDisagree";
-    case Detector::kAdoptionNotFollowed: return "AdoptionNotFollowed";
-    case Detector::kStaleUsage: return "UsageLeftBehind";
-    case Detector::kCompositeNotSeen: return "CompositeNotSeen";
-    case Detector::kClaimTwice: return "ClaimTwice";
-    case Detector::kClaimStale: return "ClaimStale";
-    case Detector::kWebhookConfiguration:
-    case Detector::kNeverReal:
-    case Detector::kOrphanedOwnership:
-    case Detector::kAccountUnknown:
-    case Detector::kProviderConfigMoved:
-    case Detector::kThrottledApi:
-    case Detector::kNotCovered: break;
-  }
-  return {};
-}
-
 // An Event is read by whoever reads its namespace: of what names objects of several owners it says
 // no more than the disclosure level lets a denial say (I8).
 std::string NoteOf(const LiveFinding& finding, bool discreet) {
-  const bool names_others = finding.detector == Detector::kTagWar ||
-                            finding.detector == Detector::kOwnershipConflict ||
-                            finding.detector == Detector::kAdoptionNotFollowed ||
-                            finding.detector == Detector::kClaimStale;
-  if (!discreet || !names_others) return finding.cause + "\n" + finding.remedy;
+  if (!discreet || !InfoOf(finding.detector).names_others)
+    return finding.cause + "\n" + finding.remedy;
   return finding.resource + ": this object and another owner's stand against each other.\n" +
          "`truce conflicts` tells as much of it as you may read; else ask your platform team.";
 }
@@ -97,7 +72,7 @@ std::vector<ObjectEvent> EventsOf(const Refusal& refusal, const ObjectFinder& fi
 
 std::vector<ObjectEvent> EventsOf(const LiveFinding& finding, const ObjectFinder& finder) {
   std::vector<ObjectEvent> out;
-  const std::string_view reason = ReasonOf(finding.detector);
+  const std::string_view reason = InfoOf(finding.detector).event;
   if (reason.empty()) return out;
   for (const Slot& slot : finding.objects) {
     if (out.size() == kObjectsMax) break;

@@ -54,13 +54,24 @@ std::string Others(const Conflict& conflict) {
   return out;
 }
 
+std::string FindingsSummary(const BaselineReport& report) {
+  const auto count = [&](Severity severity) {
+    const auto found = report.findings.find(severity);
+    return std::to_string(found == report.findings.end() ? 0 : found->second);
+  };
+  if (report.findings.empty() && report.muted == 0) return {};
+  return " Findings now: " + count(Severity::kCritical) + " critical, " +
+         count(Severity::kWarning) + " to mend, " + count(Severity::kInfo) + " to know, " +
+         std::to_string(report.muted) + " muted; `truce findings` lists them.";
+}
+
 std::string Summary(const BaselineReport& report) {
   const StoreCounts& counts = report.counts;
   return std::to_string(counts.owners) + " resources have an owner (" +
          std::to_string(counts.held) + " held, " + std::to_string(counts.reserved) + " reserved, " +
          std::to_string(counts.orphaned) + " orphaned, " + std::to_string(counts.imported) +
          " imported), " + std::to_string(report.conflicts.size()) +
-         " of them have more than one manager.";
+         " of them have more than one manager." + FindingsSummary(report);
 }
 
 // Names that a rule in mode enforce would refuse if they came today.

@@ -5,12 +5,14 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "registry/store/store.h"
 #include "webhook/findings/conflicts.h"
+#include "webhook/findings/detector.h"
 #include "webhook/findings/name_census.h"
 #include "webhook/findings/tag_war.h"
 
@@ -35,6 +37,8 @@ struct BaselineReport {
   std::vector<Conflict> conflicts;  // by key
   std::vector<TagWar> wars;
   std::vector<BaselineProblem> problems;
+  std::map<Severity, std::uint64_t> findings;  // of the detectors, without what is muted
+  std::uint64_t muted = 0;
   std::optional<NameReport> names;  // what the rules about names say; none: not asked
 };
 

@@ -9,6 +9,7 @@
 #include "webhook/api/cluster_json.h"
 #include "webhook/api/rest/rest_agreements.h"
 #include "webhook/api/rest/rest_cluster.h"
+#include "webhook/api/rest/rest_findings.h"
 #include "webhook/api/rest/rest_imports.h"
 #include "webhook/api/rest/rest_overrides.h"
 #include "webhook/api/rest/rest_registry.h"
@@ -40,7 +41,7 @@ ApiPart::ApiPart(ApiPartPorts ports, const Config& config)
       rest_({ports.store, ports.clock, RandomIds(), [this] { return ports_.policy.policy(); },
              access_, denials_, ports.version,
              [this](const std::vector<KeyText>& keys, JsonWriter& json) {
-               WriteFindingsOf(Findings(), keys, json);
+               WriteFindingsOf(Shown(), keys, json);
              },
              static_cast<std::size_t>(config.check_bytes_max),
              [this] { return DeletionsUnsent(Findings()); }}) {}
@@ -64,10 +65,11 @@ Result<bool> ApiPart::SpeaksFor(const AdmissionRequest& review, std::string_view
 std::vector<HttpRoute> ApiPart::Routes() {
   std::vector<HttpRoute> routes = rest_.Routes();
   const OperationPorts operations{rest_, ports_.store, ports_.clock, RandomIds()};
+  ClusterReports* const reports = ports_.cluster ? &ports_.cluster->reports : nullptr;
   for (const std::vector<HttpRoute>& more :
-       {OverrideRoutes(rest_, ports_.overrides), ShareRoutes(operations),
-        TransferRoutes(operations), ImportRoutes(operations), ReleaseRoutes(operations),
-        RegistryRoutes(operations)}) {
+       {FindingRoutes(rest_, reports), OverrideRoutes(rest_, ports_.overrides),
+        ShareRoutes(operations), TransferRoutes(operations), ImportRoutes(operations),
+        ReleaseRoutes(operations), RegistryRoutes(operations)}) {
     routes.insert(routes.end(), more.begin(), more.end());
   }
   return routes;
@@ -75,6 +77,14 @@ std::vector<HttpRoute> ApiPart::Routes() {
 
 std::vector<LiveFinding> ApiPart::Findings() const {
   return ports_.cluster ? ports_.cluster->reports.Findings() : std::vector<LiveFinding>();
+}
+
+std::vector<LiveFinding> ApiPart::Shown() const {
+  std::vector<LiveFinding> findings = Findings();
+  std::erase_if(findings, [this](const LiveFinding& finding) {
+    return ports_.cluster->reports.Mutes().Hides(finding);
+  });
+  return findings;
 }
 
 ClusterPorts ApiPart::Cluster() const {

@@ -74,7 +74,8 @@ class ApiPart final {
   };
 
   ClusterPorts Cluster() const;
-  std::vector<LiveFinding> Findings() const;
+  std::vector<LiveFinding> Findings() const;  // the muted ones too
+  std::vector<LiveFinding> Shown() const;     // without them
 
   const ApiPartPorts ports_;
   DenialBook denials_;

@@ -70,6 +70,7 @@ class Detection::LateApi final : public ClusterApi {
 Detection::Detection(DetectionPorts ports)
     : ports_(std::move(ports)),
       api_(std::make_unique<LateApi>(ports_.link)),
+      mutes_(ports_.store, ports_.clock),
       events_(*api_, ports_.clock,
               {.on_trouble =
                    [this](const std::string& trouble) {
@@ -138,11 +139,13 @@ void Detection::Run() {
       DiscoverServed();
       discover_due = In(kDiscoverEvery);
     }
+    ReadMutes();
     const Result<void> looked = detectors_.Examine(In(kStoreTime));
     if (!looked.ok()) {
       ports_.logger.Log(LogLevel::kWarning, "detectors cannot look",
                         {{"message", std::string_view(looked.error().message)}});
     }
+    TellOfEndedMutes();
     lock.lock();
     changed_.wait_for(lock, Detectors::kExamineEvery, [&] { return stopping_ || hurry_; });
     hurry_ = false;
@@ -158,16 +161,42 @@ void Detection::DiscoverServed() {
   detectors_.SetServed(std::move(kinds));
 }
 
+// Each time anew: another server on the same registry may have written them.
+void Detection::ReadMutes() {
+  const Result<void> read = mutes_.Load(In(kStoreTime));
+  if (read.ok()) return;
+  ports_.logger.Log(LogLevel::kWarning, "mutes of findings cannot be read",
+                    {{"message", std::string_view(read.error().message)}});
+}
+
+// What was muted and is still found appears again.
+void Detection::TellOfEndedMutes() {
+  std::set<std::pair<Detector, std::string>> muted;
+  for (const Mute& mute : mutes_.Present()) muted.insert({mute.detector, mute.subject});
+  for (const auto& [detector, subject] : muted_) {
+    const auto finding = book_.Find(detector, subject);
+    if (finding && !muted.contains({detector, subject})) {
+      Tell({FindingChange::Kind::kAppeared, *finding});
+    }
+  }
+  muted_ = std::move(muted);
+}
+
 void Detection::Tell(const FindingChange& change) {
   const LiveFinding& finding = change.finding;
   const bool is_over = change.kind == FindingChange::Kind::kResolved;
-  ports_.logger.Log(finding.mode == Mode::kAudit || is_over ? LogLevel::kInfo : LogLevel::kWarning,
+  const bool is_muted = mutes_.Hides(finding);
+  const bool is_quiet = finding.mode == Mode::kAudit || is_over || is_muted;
+  const std::string id = FindingId(finding.detector, finding.subject);
+  ports_.logger.Log(is_quiet ? LogLevel::kInfo : LogLevel::kWarning,
                     is_over ? "finding resolved" : "finding",
-                    {{"rule", Name(finding.detector)},
+                    {{"id", std::string_view(id)},
+                     {"rule", Name(finding.detector)},
+                     {"muted", is_muted},
                      {"subject", std::string_view(finding.subject)},
                      {"cause", std::string_view(finding.cause)},
                      {"evidence", std::string_view(finding.evidence)}});
-  if (is_over) return;
+  if (is_over || is_muted) return;
   events_.PostLater({}, [this, finding] { return EventsOf(finding, Finder()); });
 }
 
@@ -212,7 +241,17 @@ Result<bool> Detection::Exists(const Slot& object, Deadline deadline) {
   return Error{ErrorCode::kUnavailable, found.error().message};
 }
 
-Result<BaselineReport> Detection::Baseline() const { return detectors_.Baseline(In(kStoreTime)); }
+Result<BaselineReport> Detection::Baseline() const {
+  TRUCE_ASSIGN_OR_RETURN(BaselineReport report, detectors_.Baseline(In(kStoreTime)));
+  for (const LiveFinding& finding : book_.Snapshot()) {
+    if (mutes_.Hides(finding)) {
+      ++report.muted;
+    } else {
+      ++report.findings[SeverityOf(finding.mode)];
+    }
+  }
+  return report;
+}
 
 Result<NameReport> Detection::Names() {
   return SurveyNames({*api_, ports_.store, ports_.policy.policy(), detectors_.KindsWithObjects(),
@@ -231,7 +270,7 @@ std::vector<Hindrance> DeletionsUnsent(const std::vector<LiveFinding>& findings)
 }
 
 void Detection::WriteMetrics(MetricWriter& writer) const {
-  WriteFindingsMetrics(book_, writer);
+  WriteFindingsMetrics(book_, mutes_, writer);
   events_.WriteMetrics(writer);
 }
 

@@ -7,8 +7,10 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "policies/policy.h"
 #include "registry/base/guarded.h"
@@ -18,6 +20,7 @@
 #include "webhook/api/rest/agreement_json.h"
 #include "webhook/findings/detectors.h"
 #include "webhook/findings/event_writer.h"
+#include "webhook/findings/mute_book.h"
 #include "webhook/findings/object_events.h"
 #include "webhook/log/log.h"
 #include "webhook/metrics/metrics.h"
@@ -72,6 +75,7 @@ class Detection final : public SightObserver, public ClusterReports, public Obje
 
   std::vector<TagWar> Wars() const override { return detectors_.Wars(); }
   std::vector<LiveFinding> Findings() const override { return book_.Snapshot(); }
+  MuteBook& Mutes() override { return mutes_; }
   CoverageReport Coverage() const override { return detectors_.Coverage(); }
   Result<BaselineReport> Baseline() const override;
   Result<NameReport> Names() override;
@@ -90,6 +94,8 @@ class Detection final : public SightObserver, public ClusterReports, public Obje
 
   void Run();
   void DiscoverServed();
+  void ReadMutes();
+  void TellOfEndedMutes();
   void Tell(const FindingChange& change);
   ObjectFinder Finder() const;
 
@@ -97,6 +103,8 @@ class Detection final : public SightObserver, public ClusterReports, public Obje
   std::unique_ptr<LateApi> api_;
   Guarded<std::map<GroupKind, ServedKind>> served_;
   FindingsBook book_;
+  MuteBook mutes_;
+  std::set<std::pair<Detector, std::string>> muted_;  // at the last look; of its thread
   EventWriter events_;
   RefusalEvents refusals_;
   Detectors detectors_;

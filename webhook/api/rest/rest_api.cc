@@ -118,6 +118,12 @@ std::optional<HttpResponse> RestApi::Refuse(const RestCall& call,
                          call.caller.name + " may not " + ToText(permission));
 }
 
+bool RestApi::SpeaksAsUser(const RestCall& call, const std::string& ns) const {
+  if (call.caller.kind != CallerKind::kKubernetes) return false;
+  const Result<bool> speaks = ports_.access.SpeaksFor(call.caller, ns, call.deadline);
+  return speaks.ok() && speaks.value();
+}
+
 Result<bool> RestApi::MayRead(const RestCall& call, const std::string& ns) const {
   return ports_.access.Allows(call.caller, {"ownerships", "", "get", ns}, call.deadline);
 }

@@ -54,6 +54,13 @@ class RestApi final {
                           Operation operation) const;
   // A response when `call` may not do it, else nothing.
   std::optional<HttpResponse> Refuse(const RestCall& call, const Permission& permission) const;
+  // Whether `call` may do it. Errors: as ApiAccess::Allows.
+  Result<bool> Allows(const RestCall& call, const Permission& permission) const {
+    return ports_.access.Allows(call.caller, permission, call.deadline);
+  }
+  // Whether the caller is known by a Kubernetes token and speaks for `ns` (ApiAccess::SpeaksFor);
+  // false when that cannot be told now.
+  bool SpeaksAsUser(const RestCall& call, const std::string& ns) const;
   // Whether the caller may read ownerships whose root is in `ns`.
   Result<bool> MayRead(const RestCall& call, const std::string& ns) const;
 

@@ -1,4 +1,4 @@
-// Conflicts and findings for the API's callers; the handlers are those of cluster_routes.h.
+// Conflicts for the API's callers; the handler is that of cluster_routes.h.
 #ifndef TRUCE_WEBHOOK_API_REST_REST_CLUSTER_H_
 #define TRUCE_WEBHOOK_API_REST_REST_CLUSTER_H_
 
@@ -9,7 +9,7 @@
 
 namespace truce {
 
-// GET /api/v1/conflicts and /api/v1/findings. Needs list on ownerships in all namespaces. `rest`
+// GET /api/v1/conflicts. Needs list on ownerships in all namespaces. `rest`
 // must outlive the routes.
 std::vector<HttpRoute> ClusterReadRoutes(const RestApi& rest, ClusterPorts ports);
 

@@ -1,0 +1,363 @@
+#include "webhook/api/rest/rest_findings.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "registry/base/random_id.h"
+#include "webhook/api/auth/digest.h"
+#include "webhook/api/cluster_json.h"
+#include "webhook/api/rest/cursor.h"
+#include "webhook/findings/concerned.h"
+#include "webhook/findings/finding_text.h"
+
+namespace truce {
+namespace {
+
+constexpr std::string_view kFindingsPath = "/api/v1/findings";
+constexpr std::string_view kMutesPath = "/api/v1/mutes";
+// Of an id as many characters as tell it from the others are enough.
+constexpr std::size_t kIdBytesMin = 4;
+constexpr std::size_t kIdBytesMax = 10;
+// Who may be asked about, of one finding: beyond, it is told as to a stranger.
+constexpr std::size_t kNamespacesAskedMax = 8;
+
+std::string IdOf(const LiveFinding& finding) {
+  return FindingId(finding.detector, finding.subject);
+}
+
+// What a list is asked for.
+struct Filter {
+  std::optional<Detector> rule;
+  std::string ns;
+  std::string service;
+  Severity least = Severity::kInfo;
+
+  bool Fits(const LiveFinding& finding) const {
+    const auto& services = finding.services;
+    return (!rule || *rule == finding.detector) && SeverityOf(finding.mode) >= least &&
+           (ns.empty() || Concerns(finding, ns)) &&
+           (service.empty() || std::binary_search(services.begin(), services.end(), service));
+  }
+};
+
+Result<Filter> FilterOf(const RestCall& call) {
+  Filter filter;
+  filter.ns = call.Parameter("namespace");
+  filter.service = call.Parameter("service");
+  if (const std::string rule = call.Parameter("rule"); !rule.empty()) {
+    filter.rule = DetectorFromName(rule);
+    if (!filter.rule) return InvalidArgument("rule is the name of no detector");
+  }
+  if (const std::string severity = call.Parameter("severity"); !severity.empty()) {
+    const auto least = SeverityFromName(severity);
+    if (!least) return InvalidArgument("severity is none of info, warning, critical");
+    filter.least = *least;
+  }
+  return filter;
+}
+
+// What a cursor goes on with.
+std::string CursorQuestion(const RestCall& call) {
+  std::string question = "findings";
+  for (const char* name : {"rule", "namespace", "service", "severity"}) {
+    question += "\n" + call.Parameter(name);
+  }
+  return question;
+}
+
+HttpResponse TextAnswer(std::size_t count, const std::string& text) {
+  JsonWriter json;
+  json.BeginObject().NumberField("count", static_cast<std::int64_t>(count)).Field("text", text);
+  return JsonResponse(json.EndObject().Take());
+}
+
+class Findings final {
+ public:
+  Findings(const RestApi& rest, ClusterReports* reports) : rest_(rest), reports_(reports) {}
+
+  HttpResponse List(RestCall& call) const {
+    const Result<void> checked =
+        call.AllowOnly({"rule", "namespace", "service", "severity", "limit", "cursor", "output"});
+    if (!checked.ok()) return ProblemResponse(checked.error());
+    const Result<Filter> filter = FilterOf(call);
+    if (!filter.ok()) return ProblemResponse(filter.error());
+    const std::string& ns = filter.value().ns;
+    if (auto refusal = rest_.Refuse(call, {"ownerships", "", "list", ns})) {
+      return *std::move(refusal);
+    }
+    std::size_t muted = 0;
+    std::vector<LiveFinding> shown;
+    for (LiveFinding& finding : All()) {
+      if (!filter.value().Fits(finding)) continue;
+      if (reports_->Mutes().Hides(finding)) {
+        ++muted;
+      } else {
+        shown.push_back(std::move(finding));
+      }
+    }
+    const std::string output = call.Parameter("output");
+    if (output == "text" || output == "wide") return Report(call, ns, std::move(shown), muted);
+    if (!output.empty() && output != "json") {
+      return ProblemResponse(InvalidArgument("output is none of json, text, wide"));
+    }
+    return Page(call, ns, std::move(shown), muted);
+  }
+
+  HttpResponse Explain(RestCall& call) const {
+    const Result<void> checked = call.AllowOnly({"output"});
+    if (!checked.ok()) return ProblemResponse(checked.error());
+    const std::string word = call.request.path.substr(kFindingsPath.size() + 1);
+    const Result<Found> found = FindFor(call, word);
+    if (!found.ok()) return ProblemResponse(found.error());
+    const auto mute = reports_->Mutes().Hiding(found.value().whole);
+    if (call.Parameter("output") == "text") {
+      return TextAnswer(1, FindingText(found.value().told, mute));
+    }
+    JsonWriter json;
+    WriteExplained(found.value().told, mute ? &*mute : nullptr, json);
+    return JsonResponse(json.Take());
+  }
+
+  HttpResponse Act(RestCall& call) const {
+    const Result<void> checked = call.AllowOnly({});
+    if (!checked.ok()) return ProblemResponse(checked.error());
+    const std::string_view rest =
+        std::string_view(call.request.path).substr(kFindingsPath.size() + 1);
+    const std::size_t colon = std::min(rest.find(':'), rest.size());
+    const std::string word(rest.substr(0, colon));
+    if (rest.substr(colon) == ":mute") return Silence(call, word);
+    if (rest.substr(colon) == ":unmute") return Unmute(call, word);
+    return ProblemResponse(ProblemType::kNotFound, "there is no such finding or action");
+  }
+
+  HttpResponse ListMutes(RestCall& call) const {
+    const Result<void> checked = call.AllowOnly({"rule", "namespace", "output"});
+    if (!checked.ok()) return ProblemResponse(checked.error());
+    const Result<Filter> filter = FilterOf(call);
+    if (!filter.ok()) return ProblemResponse(filter.error());
+    const std::string& ns = filter.value().ns;
+    if (auto refusal = rest_.Refuse(call, {"ownerships", "", "list", ns})) {
+      return *std::move(refusal);
+    }
+    std::vector<Mute> mutes = reports_ ? reports_->Mutes().Present() : std::vector<Mute>();
+    std::erase_if(mutes, [&](const Mute& mute) {
+      const auto& all = mute.namespaces;
+      return (filter.value().rule && *filter.value().rule != mute.detector) ||
+             (!ns.empty() && std::find(all.begin(), all.end(), ns) == all.end());
+    });
+    if (call.Parameter("output") == "text") return TextAnswer(mutes.size(), MutesText(mutes));
+    JsonWriter json;
+    json.BeginObject().Key("items").BeginArray();
+    for (const Mute& mute : mutes) WriteMute(mute, json);
+    return JsonResponse(json.EndArray().EndObject().Take());
+  }
+
+ private:
+  std::vector<LiveFinding> All() const {
+    return reports_ ? reports_->Findings() : std::vector<LiveFinding>();
+  }
+
+  // What the caller, who may list in `ns` (empty: in all namespaces), is told of `finding`.
+  LiveFinding ToldOf(const RestCall& call, const std::string& ns,
+                     const LiveFinding& finding) const {
+    if (ns.empty() || call.policy->disclosure == Disclosure::kFull) return finding;
+    const auto& all = finding.namespaces;
+    if (all.size() > kNamespacesAskedMax) return DiscreetOf(finding, ns);
+    const bool reads_all = std::all_of(all.begin(), all.end(), [&](const std::string& other) {
+      if (other == ns) return true;
+      const Result<bool> may = rest_.MayRead(call, other);
+      return may.ok() && may.value();
+    });
+    return reads_all ? finding : DiscreetOf(finding, ns);
+  }
+
+  HttpResponse Report(const RestCall& call, const std::string& ns, std::vector<LiveFinding> shown,
+                      std::size_t muted) const {
+    for (LiveFinding& finding : shown) finding = ToldOf(call, ns, finding);
+    SortForPeople(shown);
+    const bool wide = call.Parameter("output") == "wide";
+    return TextAnswer(shown.size(), FindingsText(shown, muted, wide));
+  }
+
+  // Lists go by detector, then subject.
+  using Place = std::pair<Detector, std::string>;
+  Result<std::optional<Place>> PlaceOf(const RestCall& call) const {
+    const auto cursor = call.request.Query("cursor");
+    if (!cursor) return std::optional<Place>();
+    TRUCE_ASSIGN_OR_RETURN(const auto place, seal_.Open(CursorQuestion(call), *cursor));
+    const auto detector = place.empty() ? std::nullopt : DetectorFromName(place.front());
+    if (place.size() != 2 || !detector) return InvalidArgument("the cursor is malformed");
+    return std::optional(Place(*detector, place.back()));
+  }
+
+  HttpResponse Page(const RestCall& call, const std::string& ns, std::vector<LiveFinding> shown,
+                    std::size_t muted) const {
+    const Result<std::size_t> limit = call.Limit();
+    if (!limit.ok()) return ProblemResponse(limit.error());
+    const auto after = PlaceOf(call);
+    if (!after.ok()) return ProblemResponse(after.error());
+    if (after.value()) {
+      std::erase_if(shown, [&](const LiveFinding& finding) {
+        return Place(finding.detector, finding.subject) <= *after.value();
+      });
+    }
+    const std::size_t count = std::min(limit.value(), shown.size());
+    JsonWriter json;
+    json.BeginObject().Key("items").BeginArray();
+    for (std::size_t i = 0; i < count; ++i) WriteFinding(ToldOf(call, ns, shown[i]), json);
+    json.EndArray().NumberField("muted", static_cast<std::int64_t>(muted));
+    if (count < shown.size()) {
+      const LiveFinding& last = shown[count - 1];
+      json.Field("nextCursor", seal_.Seal(CursorQuestion(call),
+                                          {std::string(Name(last.detector)), last.subject}));
+    }
+    return JsonResponse(json.EndObject().Take());
+  }
+
+  // One finding, as it is and as the caller may see it.
+  struct Found {
+    LiveFinding whole;
+    LiveFinding told;
+  };
+
+  // The one whose id begins with `word`. Who may see none of it learns nothing of whether there is
+  // one. Errors: kInvalidArgument, kNotFound, those of asking for rights.
+  Result<Found> FindFor(const RestCall& call, const std::string& word) const {
+    const bool is_id = word.size() >= kIdBytesMin && word.size() <= kIdBytesMax &&
+                       word.find_first_not_of(kIdCharacters) == std::string::npos;
+    if (!is_id) {
+      return InvalidArgument("the id of a finding is 4 to 10 characters of a to z and 2 to 7");
+    }
+    std::vector<Found> found;
+    std::size_t looked_at = 0;
+    for (LiveFinding& finding : All()) {
+      if (!IdOf(finding).starts_with(word) || ++looked_at > kNamespacesAskedMax) continue;
+      TRUCE_ASSIGN_OR_RETURN(auto told, AsVisible(call, finding));
+      if (told) found.push_back({std::move(finding), *std::move(told)});
+    }
+    if (found.size() > 1) {
+      return InvalidArgument("more than one finding begins with that id; write more of it");
+    }
+    if (found.empty()) return NoSuchFinding();
+    return std::move(found.front());
+  }
+
+  // What the caller is told of `finding`; nothing: it may not know of it.
+  Result<std::optional<LiveFinding>> AsVisible(const RestCall& call,
+                                               const LiveFinding& finding) const {
+    TRUCE_ASSIGN_OR_RETURN(const bool all, MayList(call, ""));
+    if (all) return std::optional(finding);
+    const std::size_t asked = std::min(finding.namespaces.size(), kNamespacesAskedMax);
+    for (std::size_t i = 0; i < asked; ++i) {
+      const std::string& ns = finding.namespaces[i];
+      if (ns.empty()) continue;
+      TRUCE_ASSIGN_OR_RETURN(const bool may, MayList(call, ns));
+      if (may) return std::optional(ToldOf(call, ns, finding));
+    }
+    return std::optional<LiveFinding>();
+  }
+
+  Result<bool> MayList(const RestCall& call, const std::string& ns) const {
+    return rest_.Allows(call, {"ownerships", "", "list", ns});
+  }
+
+  static Error NoSuchFinding() {
+    return {ErrorCode::kNotFound,
+            "there is no such finding, it is over, or you may not read it; `truce findings` lists "
+            "them"};
+  }
+
+  // A response when the caller may not mute what concerns `namespaces`.
+  std::optional<HttpResponse> RefuseToMute(const RestCall& call,
+                                           const std::vector<std::string>& namespaces) const {
+    const bool speaks_for_all =
+        !namespaces.empty() && namespaces.size() <= kNamespacesAskedMax &&
+        std::all_of(namespaces.begin(), namespaces.end(), [&](const std::string& ns) {
+          return !ns.empty() && rest_.SpeaksAsUser(call, ns);
+        });
+    if (speaks_for_all) return std::nullopt;
+    return rest_.Refuse(call, {"findings", "mute", "create", ""});
+  }
+
+  HttpResponse Silence(RestCall& call, const std::string& word) const {
+    if (reports_ == nullptr) return ProblemResponse(NoSuchFinding());
+    const Result<Found> found = FindFor(call, word);
+    if (!found.ok()) return ProblemResponse(found.error());
+    const LiveFinding& finding = found.value().whole;
+    if (auto refusal = RefuseToMute(call, finding.namespaces)) return *std::move(refusal);
+    auto texts = ReadTexts(call.request, {"until", "reason"});
+    if (!texts.ok()) return ProblemResponse(texts.error());
+    const auto until = ParseTimestamp(texts.value()["until"]);
+    if (!until) {
+      return ProblemResponse(ProblemType::kMalformed,
+                             "\"until\" is not a time; write it as 2026-11-21T18:00:00Z");
+    }
+    Mute mute = MuteOf(finding);
+    mute.until = std::chrono::floor<std::chrono::seconds>(*until);
+    mute.reason = texts.value()["reason"];
+    mute.by = ActorOf(call.caller);
+    const auto made = reports_->Mutes().Add(std::move(mute), call.deadline);
+    if (!made.ok()) return ProblemResponse(made.error());
+    return Answer(made.value(), 201);
+  }
+
+  // Also of a finding that is over meanwhile.
+  HttpResponse Unmute(RestCall& call, const std::string& word) const {
+    const std::vector<Mute> mutes = reports_ ? reports_->Mutes().Present() : std::vector<Mute>();
+    std::optional<Mute> found;
+    for (const Mute& mute : mutes) {
+      const bool is_it =
+          word.size() >= kIdBytesMin && FindingId(mute.detector, mute.subject).starts_with(word);
+      if (is_it && found) {
+        return ProblemResponse(
+            InvalidArgument("more than one mute begins with that id; write more of it"));
+      }
+      if (is_it) found = mute;
+    }
+    // Whoever may end none learns nothing of which there are.
+    const auto namespaces = found ? found->namespaces : std::vector<std::string>();
+    if (auto refusal = RefuseToMute(call, namespaces)) return *std::move(refusal);
+    if (!found) {
+      return ProblemResponse(Error{ErrorCode::kNotFound, "it is not muted, or its mute is over"});
+    }
+    const auto ended =
+        reports_->Mutes().End(found->detector, found->subject, ActorOf(call.caller), call.deadline);
+    if (!ended.ok()) return ProblemResponse(ended.error());
+    return Answer(ended.value(), 200);
+  }
+
+  static HttpResponse Answer(const Mute& mute, int status) {
+    JsonWriter json;
+    WriteMute(mute, json);
+    HttpResponse response = JsonResponse(json.Take());
+    response.status = status;
+    return response;
+  }
+
+  const RestApi& rest_;
+  ClusterReports* const reports_;
+  const CursorSeal seal_{RandomBytes(32)};
+};
+
+}  // namespace
+
+std::vector<HttpRoute> FindingRoutes(const RestApi& rest, ClusterReports* reports) {
+  const auto shared = std::make_shared<const Findings>(rest, reports);
+  const std::string path(kFindingsPath);
+  return {
+      rest.Authenticated("GET", path, RouteMatch::kExact,
+                         [shared](RestCall& call) { return shared->List(call); }),
+      rest.Authenticated("GET", path + "/", RouteMatch::kPrefix,
+                         [shared](RestCall& call) { return shared->Explain(call); }),
+      rest.Authenticated("POST", path + "/", RouteMatch::kPrefix,
+                         [shared](RestCall& call) { return shared->Act(call); }),
+      rest.Authenticated("GET", std::string(kMutesPath), RouteMatch::kExact,
+                         [shared](RestCall& call) { return shared->ListMutes(call); }),
+  };
+}
+
+}  // namespace truce

@@ -1,0 +1,26 @@
+// Whom a finding concerns: the namespaces and services of the owners and objects in it.
+#ifndef TRUCE_WEBHOOK_FINDINGS_CONCERNED_H_
+#define TRUCE_WEBHOOK_FINDINGS_CONCERNED_H_
+
+#include <string_view>
+
+#include "registry/ownership/facts.h"
+#include "webhook/findings/findings_book.h"
+
+namespace truce {
+
+// Sets `namespaces` and `services`: of the owner of its key, and for each object of the root that
+// the registry has on record for it, else of the object itself. Cluster-scoped objects under a
+// claim belong to the claim's namespace.
+void AddConcerned(LiveFinding& finding, const Facts& facts);
+
+// Whether it concerns `ns`, which is not empty, among others.
+bool Concerns(const LiveFinding& finding, std::string_view ns);
+
+// What whoever may read `ns`, but not all others that it concerns, is told of it while owners are
+// not named to everybody (I8): that there is something, its own objects, no text that names others.
+LiveFinding DiscreetOf(const LiveFinding& finding, std::string_view ns);
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_FINDINGS_CONCERNED_H_

@@ -1,0 +1,254 @@
+#include "webhook/findings/mute_book.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+
+#include "webhook/wire/json_text.h"
+
+namespace truce {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr char kMutesSetting[] = "findingMutes";
+
+Error Unreadable() {
+  return {ErrorCode::kDataLoss, "the mutes of findings in the registry cannot be read"};
+}
+
+// Nothing when `item` is not what JsonOf wrote. One of a detector that this version does not have
+// is kept out, and with it hides nothing.
+std::optional<Mute> MuteFrom(const Json& item) {
+  const auto detector = DetectorFromName(TextIn(item, "rule"));
+  const auto severity = SeverityFromName(TextIn(item, "severity"));
+  const auto until = ParseTimestamp(TextIn(item, "until"));
+  const auto at = ParseTimestamp(TextIn(item, "at"));
+  const auto namespaces = item.find("namespaces");
+  const bool is_whole =
+      detector && severity && until && at && namespaces != item.end() && namespaces->is_array();
+  if (!is_whole) return std::nullopt;
+  Mute mute{*detector,
+            TextIn(item, "subject"),
+            *severity,
+            TextIn(item, "resource"),
+            {},
+            *until,
+            TextIn(item, "reason"),
+            TextIn(item, "by"),
+            *at};
+  for (const Json& ns : *namespaces) {
+    if (!ns.is_string()) return std::nullopt;
+    mute.namespaces.push_back(ns.get<std::string>());
+  }
+  return mute;
+}
+
+Json JsonOf(const Mute& mute) {
+  return {{"rule", Name(mute.detector)},     {"subject", mute.subject},
+          {"severity", Name(mute.severity)}, {"resource", mute.resource},
+          {"namespaces", mute.namespaces},   {"until", FormatTimestamp(mute.until)},
+          {"reason", mute.reason},           {"by", mute.by},
+          {"at", FormatTimestamp(mute.at)}};
+}
+
+// The list of the setting `text`, without what is over at `now`; nothing when it is no such list.
+template <typename Mutes>
+std::optional<Mutes> MutesFrom(const std::string& text, Timestamp now) {
+  Mutes out;
+  if (text.empty()) return out;
+  const Json json = ParseJson(text);
+  if (!json.is_array()) return std::nullopt;
+  for (const Json& item : json) {
+    if (!item.is_object()) return std::nullopt;
+    if (!DetectorFromName(TextIn(item, "rule"))) continue;
+    auto mute = MuteFrom(item);
+    if (!mute) return std::nullopt;
+    if (mute->until <= now) continue;
+    out.insert_or_assign({mute->detector, mute->subject}, *std::move(mute));
+  }
+  return out;
+}
+
+std::size_t CountOf(std::string_view ns, const auto& mutes) {
+  return static_cast<std::size_t>(std::count_if(mutes.begin(), mutes.end(), [&](const auto& each) {
+    const auto& all = each.second.namespaces;
+    return std::find(all.begin(), all.end(), ns) != all.end();
+  }));
+}
+
+// Why there is no room for one more, if so.
+std::optional<std::string> NoRoomFor(const Mute& mute, const auto& mutes) {
+  if (mutes.size() >= MuteBook::kMutesMax) {
+    return std::to_string(MuteBook::kMutesMax) + " mutes hold already; end some of them first";
+  }
+  for (const std::string& ns : mute.namespaces) {
+    if (ns.empty() || CountOf(ns, mutes) < MuteBook::kMutesOfNamespaceMax) continue;
+    return std::to_string(MuteBook::kMutesOfNamespaceMax) + " mutes of findings about namespace " +
+           ns + " hold already; end some of them first";
+  }
+  return std::nullopt;
+}
+
+bool Holds(const Mute& mute, const LiveFinding& finding) {
+  return SeverityOf(finding.mode) <= mute.severity &&
+         std::includes(mute.namespaces.begin(), mute.namespaces.end(), finding.namespaces.begin(),
+                       finding.namespaces.end());
+}
+
+std::string AuditTextOf(const Mute& mute) {
+  return "mute of finding " + std::string(Name(mute.detector)) + " about " +
+         (mute.resource.empty() ? mute.subject : mute.resource);
+}
+
+}  // namespace
+
+Mute MuteOf(const LiveFinding& finding) {
+  Mute mute;
+  mute.detector = finding.detector;
+  mute.subject = finding.subject;
+  mute.severity = SeverityOf(finding.mode);
+  mute.resource = finding.resource;
+  mute.namespaces = finding.namespaces;
+  return mute;
+}
+
+Result<void> MuteBook::LoadLocked(Deadline deadline) {
+  std::string text;
+  const auto look = [&](const Facts& facts) { text = facts.Setting(kMutesSetting).value_or(""); };
+  TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
+  auto read = MutesFrom<Mutes>(text, clock_.Now());
+  if (!read) return Unreadable();
+  present_.With([&](Mutes& present) { present = *std::move(read); });
+  return {};
+}
+
+Result<void> MuteBook::Load(Deadline deadline) {
+  const std::lock_guard<std::mutex> lock(changing_);
+  return LoadLocked(deadline);
+}
+
+Result<void> MuteBook::Change(const std::function<void(Mutes&, Ledger&)>& change,
+                              Deadline deadline) {
+  const std::lock_guard<std::mutex> lock(changing_);
+  bool readable = true;
+  const IdSource no_ids = [] { return PublicId{}; };  // settings and audit only
+  const auto decide = [&](const Facts& facts) {
+    const PartyRules parties;
+    Ledger ledger(facts, clock_.Now(), no_ids, parties);
+    const std::string text = ledger.Setting(kMutesSetting).value_or("");
+    auto mutes = MutesFrom<Mutes>(text, ledger.now());
+    readable = mutes.has_value();
+    if (!readable) return Changes{};
+    change(*mutes, ledger);
+    Json json = Json::array();
+    for (const auto& [of, mute] : *mutes) json.push_back(JsonOf(mute));
+    if (const std::string next = Dump(json); next != text) ledger.PutSetting(kMutesSetting, next);
+    return ledger.Take();
+  };
+  TRUCE_RETURN_IF_ERROR(store_.Apply({}, decide, deadline));
+  if (!readable) return Unreadable();
+  return LoadLocked(deadline);
+}
+
+Result<Mute> MuteBook::Add(Mute mute, Deadline deadline) {
+  const Timestamp now = clock_.Now();
+  if (mute.reason.empty()) return InvalidArgument("\"reason\" is missing");
+  if (mute.reason.size() > kReasonBytesMax) {
+    return InvalidArgument("\"reason\" is longer than 512 bytes");
+  }
+  if (mute.until <= now) return InvalidArgument("\"until\" is not in the future");
+  if (mute.until > now + kLongest) {
+    return InvalidArgument("\"until\" is more than 90 days ahead; mute it anew when it is over");
+  }
+  mute.at = now;
+  std::optional<std::string> no_room;
+  TRUCE_RETURN_IF_ERROR(Change(
+      [&](Mutes& mutes, Ledger& ledger) {
+        Mutes others = mutes;
+        others.erase({mute.detector, mute.subject});
+        no_room = NoRoomFor(mute, others);
+        if (no_room) return;
+        mutes.insert_or_assign({mute.detector, mute.subject}, mute);
+        ledger.Audit({.action = AuditAction::kAdministered,
+                      .cause = AuditTextOf(mute) + " until " + FormatTimestamp(mute.until) + ": " +
+                               mute.reason,
+                      .actor = mute.by});
+      },
+      deadline));
+  if (no_room) return Error{ErrorCode::kConflict, *no_room};
+  return mute;
+}
+
+Result<Mute> MuteBook::End(Detector detector, const std::string& subject, const std::string& by,
+                           Deadline deadline) {
+  std::optional<Mute> ended;
+  TRUCE_RETURN_IF_ERROR(Change(
+      [&](Mutes& mutes, Ledger& ledger) {
+        ended.reset();
+        const auto found = mutes.find({detector, subject});
+        if (found == mutes.end()) return;
+        ended = found->second;
+        mutes.erase(found);
+        ledger.Audit({.action = AuditAction::kAdministered,
+                      .cause = AuditTextOf(*ended) + " ended",
+                      .actor = by});
+      },
+      deadline));
+  if (!ended) return Error{ErrorCode::kNotFound, "it is not muted, or its mute is over"};
+  return *std::move(ended);
+}
+
+std::vector<Mute> MuteBook::Present() const {
+  const Timestamp now = clock_.Now();
+  return present_.With([&](const Mutes& present) {
+    std::vector<Mute> out;
+    for (const auto& [of, mute] : present) {
+      if (mute.until > now) out.push_back(mute);
+    }
+    return out;
+  });
+}
+
+std::optional<Mute> MuteBook::Hiding(const LiveFinding& finding) const {
+  const Timestamp now = clock_.Now();
+  return present_.With([&](const Mutes& present) {
+    const auto found = present.find({finding.detector, finding.subject});
+    const bool hides =
+        found != present.end() && found->second.until > now && Holds(found->second, finding);
+    return hides ? std::optional<Mute>(found->second) : std::nullopt;
+  });
+}
+
+void WriteFindingsMetrics(const FindingsBook& book, const MuteBook& mutes, MetricWriter& writer) {
+  auto counts = book.Counts();
+  std::array<std::uint64_t, kDetectorCount> muted{};
+  for (const Mute& mute : mutes.Present()) {
+    const auto finding = book.Find(mute.detector, mute.subject);
+    if (!finding || !mutes.Hides(*finding)) continue;
+    ++muted[static_cast<std::size_t>(mute.detector)];
+    std::uint64_t& count = counts[{mute.detector, finding->mode}];
+    count -= std::min<std::uint64_t>(count, 1);
+  }
+  writer.Family("truce_findings", "gauge",
+                "What the detectors find now and nobody muted, by rule and mode.");
+  for (std::size_t i = 0; i < kDetectorCount; ++i) {
+    const auto detector = static_cast<Detector>(i);
+    for (const Mode mode : {Mode::kAudit, Mode::kWarn, Mode::kEnforce}) {
+      const std::array<std::pair<std::string_view, std::string_view>, 2> labels = {
+          {{"rule", Name(detector)}, {"mode", Name(mode)}}};
+      const auto found = counts.find({detector, mode});
+      writer.Sample(labels, found == counts.end() ? 0 : static_cast<double>(found->second));
+    }
+  }
+  writer.Family("truce_findings_muted", "gauge", "What the detectors find now and somebody muted.");
+  for (std::size_t i = 0; i < kDetectorCount; ++i) {
+    const std::array<std::pair<std::string_view, std::string_view>, 1> labels = {
+        {{"rule", Name(static_cast<Detector>(i))}}};
+    writer.Sample(labels, static_cast<double>(muted[i]));
+  }
+}
+
+}  // namespace truce
