@@ -9,12 +9,16 @@
 #include <optional>
 #include <utility>
 
+#include "registry/base/name_table.h"
 #include "registry/base/result.h"
 #include "webhook/wire/json_reader.h"
 #include "webhook/wire/json_writer.h"
 
 namespace truce {
 namespace {
+
+constexpr NameTable<ReviewOperation::kConnect> kReviewOperations("CREATE", "UPDATE", "DELETE",
+                                                                 "CONNECT");
 
 namespace dom = simdjson::dom;
 
@@ -281,15 +285,7 @@ std::string_view ReasonOf(int code) { return code == 422 ? "Invalid" : "Forbidde
 
 }  // namespace
 
-std::string_view Name(ReviewOperation operation) {
-  switch (operation) {
-    case ReviewOperation::kCreate: return "CREATE";
-    case ReviewOperation::kUpdate: return "UPDATE";
-    case ReviewOperation::kDelete: return "DELETE";
-    case ReviewOperation::kConnect: return "CONNECT";
-  }
-  return "CONNECT";
-}
+std::string_view Name(ReviewOperation operation) { return kReviewOperations.Of(operation); }
 
 struct ReviewReader::Impl {
   dom::parser parser{kReviewBytesMax};

@@ -3,9 +3,14 @@
 #include <algorithm>
 
 #include "policies/finding.h"
+#include "registry/base/name_table.h"
 
 namespace truce {
 namespace {
+
+constexpr NameTable<CheckVerdict::kUnknown> kCheckVerdicts("clean", "warned", "refused", "unknown");
+
+constexpr NameTable<CheckSeverity::kNote> kCheckSeverities("error", "warning", "note");
 
 constexpr std::size_t kTerminationBytesMax = 4096;
 
@@ -28,24 +33,9 @@ const CheckFinding* First(const CheckReport& report, CheckSeverity severity) {
 
 }  // namespace
 
-std::string_view Name(CheckSeverity severity) {
-  switch (severity) {
-    case CheckSeverity::kError: return "error";
-    case CheckSeverity::kWarning: return "warning";
-    case CheckSeverity::kNote: return "note";
-  }
-  return "";
-}
+std::string_view Name(CheckSeverity severity) { return kCheckSeverities.Of(severity); }
 
-std::string_view Name(CheckVerdict verdict) {
-  switch (verdict) {
-    case CheckVerdict::kClean: return "clean";
-    case CheckVerdict::kWarned: return "warned";
-    case CheckVerdict::kRefused: return "refused";
-    case CheckVerdict::kUnknown: return "unknown";
-  }
-  return "";
-}
+std::string_view Name(CheckVerdict verdict) { return kCheckVerdicts.Of(verdict); }
 
 std::string ForPeople(const CheckLocation& location) {
   std::string text = OneLine(location.file, 512);

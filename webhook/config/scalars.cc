@@ -4,11 +4,14 @@
 #include <charconv>
 #include <optional>
 
+#include "registry/base/name_table.h"
 #include "registry/base/text.h"
 #include "webhook/config/keys.h"
 
 namespace truce {
 namespace {
+
+constexpr NameTable<UnboundComposites::kClaimable> kUnboundComposites("refused", "claimable");
 
 Error Wrong(std::string message) { return Error{ErrorCode::kInvalidArgument, std::move(message)}; }
 
@@ -266,9 +269,7 @@ struct Setter {
 
 }  // namespace
 
-std::string_view Name(UnboundComposites value) {
-  return value == UnboundComposites::kRefused ? "refused" : "claimable";
-}
+std::string_view Name(UnboundComposites value) { return kUnboundComposites.Of(value); }
 
 Result<void> SetScalar(const Key& key, std::string_view text, Config& config) {
   TRUCE_ASSERT(!key.IsStructured());

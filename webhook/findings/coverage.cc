@@ -9,12 +9,19 @@
 
 #include "policies/finding.h"
 #include "policies/people.h"
+#include "registry/base/name_table.h"
 #include "registry/base/text.h"
 #include "webhook/findings/findings_book.h"
 #include "webhook/findings/text_table.h"
 
 namespace truce {
 namespace {
+
+constexpr NameTable<GapReason::kWarnsOnly> kGapReasons("no-webhook", "no-rule", "xrd-group",
+                                                       "excluded", "status-unguarded", "not-listed",
+                                                       "unwatched", "unknown-kind", "no-mapping",
+                                                       "account-unknown", "account-unbound",
+                                                       "warns-only");
 
 std::string KindText(const ServedKind& kind) {
   return OneLine(KindForPeople(kind.kind, kind.group), kShownBytesMax);
@@ -273,23 +280,7 @@ class Coverage final {
 
 }  // namespace
 
-std::string_view Name(GapReason reason) {
-  switch (reason) {
-    case GapReason::kNoWebhook: return "no-webhook";
-    case GapReason::kNoRule: return "no-rule";
-    case GapReason::kXrdGroup: return "xrd-group";
-    case GapReason::kExcluded: return "excluded";
-    case GapReason::kStatusOpen: return "status-unguarded";
-    case GapReason::kNotListed: return "not-listed";
-    case GapReason::kUnwatched: return "unwatched";
-    case GapReason::kUnknownKind: return "unknown-kind";
-    case GapReason::kNoMapping: return "no-mapping";
-    case GapReason::kAccountUnknown: return "account-unknown";
-    case GapReason::kAccountUnbound: return "account-unbound";
-    case GapReason::kWarnsOnly: return "warns-only";
-  }
-  return "";
-}
+std::string_view Name(GapReason reason) { return kGapReasons.Of(reason); }
 
 bool IsProviderKind(std::string_view group) {
   constexpr std::array<std::string_view, 3> kProviders = {".aws.upbound.io", ".aws.m.upbound.io",

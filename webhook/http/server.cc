@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "registry/base/guarded.h"
+#include "registry/base/name_table.h"
 #include "webhook/http/connection.h"
 #include "webhook/http/event_loop.h"
 #include "webhook/http/router.h"
@@ -21,6 +22,10 @@
 
 namespace truce {
 namespace {
+
+constexpr NameTable<HttpRejection::kHandlerFailed> kHttpRejections(
+    "connections", "in_flight", "body_bytes", "handshake", "slow", "bad_request", "body_too_large",
+    "media_type", "not_found", "client_name", "handler_failed");
 
 constexpr int kRunningMax = 4;
 constexpr int kNameBytesMax = 10;
@@ -77,22 +82,7 @@ std::chrono::milliseconds TickFor(const HttpLimits& limits) {
 
 }  // namespace
 
-std::string_view Name(HttpRejection rejection) {
-  switch (rejection) {
-    case HttpRejection::kConnections: return "connections";
-    case HttpRejection::kInFlight: return "in_flight";
-    case HttpRejection::kBodyBytes: return "body_bytes";
-    case HttpRejection::kHandshake: return "handshake";
-    case HttpRejection::kSlow: return "slow";
-    case HttpRejection::kBadRequest: return "bad_request";
-    case HttpRejection::kBodyTooLarge: return "body_too_large";
-    case HttpRejection::kMediaType: return "media_type";
-    case HttpRejection::kNotFound: return "not_found";
-    case HttpRejection::kClientName: return "client_name";
-    case HttpRejection::kHandlerFailed: return "handler_failed";
-  }
-  return "unknown";
-}
+std::string_view Name(HttpRejection rejection) { return kHttpRejections.Of(rejection); }
 
 class HttpServer::Impl final : private EventSink {
  public:

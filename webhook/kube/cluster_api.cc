@@ -1,9 +1,14 @@
 #include "webhook/kube/cluster_api.h"
 
+#include "registry/base/name_table.h"
 #include "registry/base/text.h"
 
 namespace truce {
 namespace {
+
+constexpr NameTable<ApiErrorKind::kMalformed> kApiErrorKinds(
+    "unauthorized", "forbidden", "no_such_type", "no_such_object", "conflict", "already_exists",
+    "expired", "invalid", "throttled", "server", "unreachable", "timeout", "malformed");
 
 void AppendSegment(std::string& path, std::string_view segment) {
   path += '/';
@@ -12,24 +17,7 @@ void AppendSegment(std::string& path, std::string_view segment) {
 
 }  // namespace
 
-std::string_view Name(ApiErrorKind kind) {
-  switch (kind) {
-    case ApiErrorKind::kUnauthorized: return "unauthorized";
-    case ApiErrorKind::kForbidden: return "forbidden";
-    case ApiErrorKind::kNoSuchType: return "no_such_type";
-    case ApiErrorKind::kNoSuchObject: return "no_such_object";
-    case ApiErrorKind::kConflict: return "conflict";
-    case ApiErrorKind::kAlreadyExists: return "already_exists";
-    case ApiErrorKind::kExpired: return "expired";
-    case ApiErrorKind::kInvalid: return "invalid";
-    case ApiErrorKind::kThrottled: return "throttled";
-    case ApiErrorKind::kServer: return "server";
-    case ApiErrorKind::kUnreachable: return "unreachable";
-    case ApiErrorKind::kTimeout: return "timeout";
-    case ApiErrorKind::kMalformed: return "malformed";
-  }
-  return "malformed";
-}
+std::string_view Name(ApiErrorKind kind) { return kApiErrorKinds.Of(kind); }
 
 std::string EncodeSegment(std::string_view text) {
   std::string encoded = UriEncoded(text);

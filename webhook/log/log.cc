@@ -13,10 +13,14 @@
 #include <climits>
 #include <mutex>
 
+#include "registry/base/name_table.h"
 #include "registry/base/text.h"
 
 namespace truce {
 namespace {
+
+constexpr NameTable<LogFormat::kJson> kLogFormats("text", "json");
+constexpr NameTable<LogLevel::kError> kLogLevels("debug", "info", "warning", "error");
 
 // Room for most lines.
 constexpr std::size_t kUsualLineBytes = 768;
@@ -197,17 +201,9 @@ constexpr std::size_t kCallsMax = 8;
 
 }  // namespace
 
-std::string_view Name(LogFormat format) { return format == LogFormat::kText ? "text" : "json"; }
+std::string_view Name(LogFormat format) { return kLogFormats.Of(format); }
 
-std::string_view Name(LogLevel level) {
-  switch (level) {
-    case LogLevel::kDebug: return "debug";
-    case LogLevel::kInfo: return "info";
-    case LogLevel::kWarning: return "warning";
-    case LogLevel::kError: return "error";
-  }
-  return "";
-}
+std::string_view Name(LogLevel level) { return kLogLevels.Of(level); }
 
 std::string FormatLogLine(const LogLine& line, std::span<const LogField> fields) {
   if (line.format == LogFormat::kJson) return FormatJson(line, fields);

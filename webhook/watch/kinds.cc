@@ -7,11 +7,15 @@
 #include <tuple>
 #include <utility>
 
+#include "registry/base/name_table.h"
 #include "registry/identity/evidence.h"
 #include "webhook/watch/accounts.h"
 
 namespace truce {
 namespace {
+
+constexpr NameTable<Role::kOther> kRoles("definition", "composite definition", "provider config",
+                                         "managed", "mapped", "composite", "claim", "other");
 
 constexpr std::string_view kDefinitionGroup = "apiextensions.k8s.io";
 constexpr std::string_view kDefinitionKind = "CustomResourceDefinition";
@@ -64,19 +68,7 @@ bool IsAlways(Role role) {
 
 }  // namespace
 
-std::string_view Name(Role role) {
-  switch (role) {
-    case Role::kDefinition: return "definition";
-    case Role::kCompositeDefinition: return "composite definition";
-    case Role::kProviderConfig: return "provider config";
-    case Role::kManaged: return "managed";
-    case Role::kMapped: return "mapped";
-    case Role::kComposite: return "composite";
-    case Role::kClaim: return "claim";
-    case Role::kOther: return "other";
-  }
-  return "";
-}
+std::string_view Name(Role role) { return kRoles.Of(role); }
 
 bool IsRecorded(Role role) {
   return role == Role::kManaged || role == Role::kMapped || role == Role::kComposite ||

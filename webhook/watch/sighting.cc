@@ -4,10 +4,14 @@
 #include <charconv>
 
 #include "registry/base/fingerprint.h"
+#include "registry/base/name_table.h"
 #include "registry/identity/evidence.h"
 
 namespace truce {
 namespace {
+
+constexpr NameTable<KindState::kUnserved> kKindStates("pending", "listing", "empty", "watched",
+                                                      "relisting", "failing", "unserved");
 
 ConditionSeen::Status StatusOf(std::string_view text) {
   if (text == "True") return ConditionSeen::Status::kTrue;
@@ -84,17 +88,6 @@ Sighting ReadSighting(Value object, const FollowedKind& kind, const IdentityRule
   return sighting;
 }
 
-std::string_view Name(KindState state) {
-  switch (state) {
-    case KindState::kPending: return "pending";
-    case KindState::kListing: return "listing";
-    case KindState::kEmpty: return "empty";
-    case KindState::kWatched: return "watched";
-    case KindState::kRelisting: return "relisting";
-    case KindState::kFailing: return "failing";
-    case KindState::kUnserved: return "unserved";
-  }
-  return "";
-}
+std::string_view Name(KindState state) { return kKindStates.Of(state); }
 
 }  // namespace truce

@@ -6,39 +6,28 @@
 #include <span>
 
 #include "registry/base/assert.h"
+#include "registry/base/name_table.h"
 #include "registry/base/text.h"
 
 namespace truce {
 namespace {
+
+constexpr NameTable<Endpoint::kCompositions> kEndpointPaths("/validate", "/validate-deletion",
+                                                            "/validate-status", "/validate-check",
+                                                            "/validate-policy",
+                                                            "/validate-composition");
+
+constexpr NameTable<Endpoint::kCompositions> kEndpointNames("declarations", "deletions", "status",
+                                                            "checks", "policies", "compositions");
 
 constexpr std::size_t kSecretDigits = 32;
 using SecretBytes = std::array<std::uint8_t, kSecretDigits / 2>;
 
 }  // namespace
 
-std::string_view Name(Endpoint endpoint) {
-  switch (endpoint) {
-    case Endpoint::kDeclarations: return "declarations";
-    case Endpoint::kDeletions: return "deletions";
-    case Endpoint::kStatus: return "status";
-    case Endpoint::kChecks: return "checks";
-    case Endpoint::kPolicies: return "policies";
-    case Endpoint::kCompositions: return "compositions";
-  }
-  return {};
-}
+std::string_view Name(Endpoint endpoint) { return kEndpointNames.Of(endpoint); }
 
-std::string_view PathOf(Endpoint endpoint) {
-  switch (endpoint) {
-    case Endpoint::kDeclarations: return "/validate";
-    case Endpoint::kDeletions: return "/validate-deletion";
-    case Endpoint::kStatus: return "/validate-status";
-    case Endpoint::kChecks: return "/validate-check";
-    case Endpoint::kPolicies: return "/validate-policy";
-    case Endpoint::kCompositions: return "/validate-composition";
-  }
-  return {};
-}
+std::string_view PathOf(Endpoint endpoint) { return kEndpointPaths.Of(endpoint); }
 
 EndpointTexts SecretsOf(std::string_view root) {
   EndpointTexts out;

@@ -1,36 +1,25 @@
 #include "webhook/api/auth/caller.h"
 
+#include "registry/base/name_table.h"
+
 namespace truce {
 namespace {
 
-std::string_view HowKnown(CallerKind kind) {
-  switch (kind) {
-    case CallerKind::kOperator: return "operator socket";
-    case CallerKind::kStaticToken: return "static token";
-    case CallerKind::kCertificate: return "client certificate";
-    case CallerKind::kKubernetes: return "Kubernetes token";
-    case CallerKind::kAnonymous: break;
-  }
-  return "anonymous";
-}
+constexpr NameTable<CallerKind::kAnonymous> kHowKnown("operator socket", "static token",
+                                                      "client certificate", "Kubernetes token",
+                                                      "anonymous");
+
+constexpr NameTable<ApiRole::kAdmin> kApiRoles("none", "viewer", "auditor", "admin");
+
+std::string_view HowKnown(CallerKind kind) { return kHowKnown.Of(kind); }
 
 }  // namespace
 
-std::string_view Name(ApiRole role) {
-  switch (role) {
-    case ApiRole::kViewer: return "viewer";
-    case ApiRole::kAuditor: return "auditor";
-    case ApiRole::kAdmin: return "admin";
-    case ApiRole::kNone: break;
-  }
-  return "none";
-}
+std::string_view Name(ApiRole role) { return kApiRoles.Of(role); }
 
 std::optional<ApiRole> ApiRoleFromName(std::string_view name) {
-  for (const ApiRole role : {ApiRole::kViewer, ApiRole::kAuditor, ApiRole::kAdmin}) {
-    if (Name(role) == name) return role;
-  }
-  return std::nullopt;
+  const auto role = kApiRoles.Find(name);
+  return role == ApiRole::kNone ? std::nullopt : role;
 }
 
 bool IsServiceAccountOf(std::string_view user, std::string_view ns) {

@@ -2,16 +2,17 @@
 
 #include <utility>
 
+#include "registry/base/name_table.h"
+
 namespace truce {
 
-std::string_view Name(Checkup::State state) {
-  switch (state) {
-    case Checkup::State::kOk: return "ok";
-    case Checkup::State::kWarning: return "warning";
-    case Checkup::State::kFailed: break;
-  }
-  return "failed";
-}
+namespace {
+
+constexpr NameTable<Checkup::State::kFailed> kCheckupStates("ok", "warning", "failed");
+
+}  // namespace
+
+std::string_view Name(Checkup::State state) { return kCheckupStates.Of(state); }
 
 HttpRoute DoctorRoute(const RestApi& rest, Examine examine) {
   const auto operation = [&rest, examine = std::move(examine)](RestCall& call) {
