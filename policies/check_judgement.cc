@@ -5,20 +5,6 @@
 #include <utility>
 
 namespace truce {
-namespace {
-
-constexpr std::size_t kTextMax = 256;
-constexpr std::size_t kCauseMax = 1024;
-
-std::string NamedType(const ResourceIdentity& identity, const std::string& name) {
-  return OneLine(identity.type + " \"" + name + "\"", kTextMax);
-}
-
-std::string ObjectOf(const Slot& slot) {
-  return slot.kind + " " + (slot.ns.empty() ? "" : slot.ns + "/") + slot.name;
-}
-
-}  // namespace
 
 CheckJudgement::CheckJudgement(std::vector<ReviewCase> parts, const AdmissionPolicy& policy,
                                Timestamp now) {
@@ -61,38 +47,27 @@ std::size_t CheckJudgement::declared() const {
 // Two objects of one deployment that declare one resource: admission would refuse the second. What
 // the declarations say, the manifests may say again.
 void CheckJudgement::CompareWithItself() {
-  first_.clear();
+  twice_.Forget();
   for (std::size_t part = 0; part < parts_.size(); ++part) {
     const std::size_t count = parts_[part].request().object.resources.size();
     for (std::size_t resource = 0; resource < count; ++resource) CompareOne(part, resource);
-    if (part == 0) first_.clear();
+    if (part == 0) twice_.Forget();
   }
 }
 
 void CheckJudgement::CompareOne(std::size_t part, std::size_t resource) {
   const ReviewRequest& request = parts_[part].request();
   const DeclaredResource& declared = request.object.resources[resource];
-  if (declared.key.empty() || declared.intent == Intent::kObserves) return;
   // One manifest may say the same twice; each declaration stands for an object of its own.
-  const Declarant here{part, part == 0 ? resource : 0};
-  const auto [found, is_new] = first_.try_emplace(declared.key, here);
-  if (is_new || (found->second.part == here.part && found->second.item == here.item)) return;
-  const Mode mode = std::min(request.modes[resource], declared.sure ? Mode::kEnforce : Mode::kWarn);
+  const auto first = twice_.FirstOf(declared, {part, part == 0 ? resource : 0});
+  if (!first) return;
+  const Mode mode = std::min(request.modes[resource], DeclaredTwice::WorstOf(declared));
   if (mode == Mode::kOff) return;
-  Finding finding;
-  finding.rule = Rule::kDuplicateOwnership;
-  finding.mode = mode;
-  finding.resource = NamedType(declared.identity, declared.name);
-  const std::string who = part == 0 ? "" : ObjectOf(request.object.slot) + " and ";
-  const std::string other =
+  const std::string who =
       part == 0 ? "twice in this check"
-                : "by " + who + ObjectOf(parts_[found->second.part].request().object.slot) +
-                      " of this check";
-  finding.cause = OneLine(finding.resource + " is declared " + other, kCauseMax);
-  finding.remedy = "Declare it once.";
-  finding.key = declared.key;
+                : DeclaredTwice::By(request.object.slot, parts_[first->part].request().object.slot);
   allowed_ = allowed_ && mode != Mode::kEnforce;
-  findings_.push_back(std::move(finding));
+  findings_.push_back(DeclaredTwice::FindingOf(declared, mode, who));
 }
 
 }  // namespace truce

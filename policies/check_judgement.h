@@ -3,11 +3,11 @@
 #define TRUCE_POLICIES_CHECK_JUDGEMENT_H_
 
 #include <cstddef>
-#include <map>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "policies/declared_twice.h"
 #include "policies/finding.h"
 #include "policies/judge.h"
 #include "registry/base/clock.h"
@@ -45,14 +45,8 @@ class CheckJudgement final {
   void CompareWithItself();
   void CompareOne(std::size_t part, std::size_t resource);
 
-  // Where a key was declared first: which judgement, and which object of it.
-  struct Declarant {
-    std::size_t part = 0;
-    std::size_t item = 0;
-  };
-
   std::vector<Judgement> parts_;  // the first is about declarations and values
-  std::map<KeyText, Declarant> first_;
+  DeclaredTwice twice_;
   std::vector<Finding> findings_;
   bool allowed_ = true;
 };

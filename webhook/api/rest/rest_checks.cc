@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "policies/declared_twice.h"
 #include "policies/judge.h"
 #include "policies/ownership_check.h"
 #include "registry/base/guarded.h"
@@ -72,29 +73,22 @@ void WriteChecked(const CheckItem& item, const Checked& checked, JsonWriter& jso
   json.EndArray().EndObject();
 }
 
-// Two items of one check that declare one resource: admission would refuse the second.
+Slot ItemSlot(const CheckItem& item) {
+  return {"", item.kind.group, item.kind.kind, item.ns, item.name};
+}
+
 void CompareItems(const CheckItems& items, std::vector<Checked>& checked) {
-  std::map<KeyText, std::size_t> first;
+  DeclaredTwice twice;
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (items[i].kind == OwnershipCheckKind()) continue;  // asks about what others declare
     for (const DeclaredResource& resource : checked[i].declared) {
-      if (resource.key.empty() || resource.intent == Intent::kObserves) continue;
-      const auto [found, is_new] = first.try_emplace(resource.key, i);
-      if (is_new || found->second == i) continue;
-      const CheckItem& other = items[found->second];
-      Finding finding;
-      finding.rule = Rule::kDuplicateOwnership;
-      finding.mode = resource.sure ? Mode::kEnforce : Mode::kWarn;
-      finding.resource = OneLine(resource.identity.type + " \"" + resource.name + "\"", 256);
-      finding.cause = OneLine(finding.resource + " is declared by " + other.kind.kind + " " +
-                                  (other.ns.empty() ? "" : other.ns + "/") + other.name +
-                                  " of the same check, too",
-                              1024);
-      finding.remedy = "declare it once";
-      finding.key = resource.key;
-      if (resource.sure) checked[i].allowed = false;
-      checked[i].same_check.emplace(checked[i].findings.size(), found->second);
-      checked[i].findings.push_back(std::move(finding));
+      const auto first = twice.FirstOf(resource, {i, 0});
+      if (!first) continue;
+      const Mode mode = DeclaredTwice::WorstOf(resource);
+      if (mode == Mode::kEnforce) checked[i].allowed = false;
+      checked[i].same_check.emplace(checked[i].findings.size(), first->part);
+      checked[i].findings.push_back(DeclaredTwice::FindingOf(
+          resource, mode, DeclaredTwice::By(ItemSlot(items[i]), ItemSlot(items[first->part]))));
     }
   }
 }
