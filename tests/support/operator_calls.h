@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -23,14 +22,13 @@ class OperatorCalls final {
  public:
   // One of the functions that make the routes of an operation.
   using Routes = std::vector<HttpRoute> (*)(OperationPorts);
-  using Policy = std::function<std::shared_ptr<const AdmissionPolicy>()>;
 
-  // `store` and `clock` must outlive it; `store` is written through it alone.
-  OperatorCalls(Store& store, const Clock& clock, Policy policy, Routes routes)
+  // `store`, `clock` and `policy` must outlive it; `store` is written through it alone.
+  OperatorCalls(Store& store, const Clock& clock, const PolicyInForce& policy, Routes routes)
       : clock_(clock),
         indexed_(store),
         denials_(clock),
-        rest_({indexed_, clock_, ids_, std::move(policy), access_, denials_, "1.2.3"}),
+        rest_({indexed_, clock_, ids_, policy, access_, denials_, "1.2.3"}),
         router_(Router::Make(routes(ports())).value()) {
     const std::atomic<bool> stop{false};
     EXPECT_TRUE(indexed_.Fill(stop).ok());

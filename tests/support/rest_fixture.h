@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "tests/support/admission_fixture.h"
+#include "tests/support/service_policy.h"
 #include "webhook/api/rest/rest_api.h"
 #include "webhook/http/router.h"
 
@@ -99,8 +100,8 @@ class RestTest : public AdmissionFixture {
   IdSource random_ids_ = RandomIds();
   AdmissionService indexed_service_{AdmissionPorts{indexed_, clock_, random_ids_, {&denials_}},
                                     service_.policy()};
-  RestApi rest_{{indexed_, clock_, random_ids_, [this] { return service_.policy(); }, access_,
-                 denials_, "1.2.3"}};
+  ServicePolicy policy_view_{service_};
+  RestApi rest_{{indexed_, clock_, random_ids_, policy_view_, access_, denials_, "1.2.3"}};
   std::optional<Router> router_;
   std::string user_;
 };

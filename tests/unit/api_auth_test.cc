@@ -358,9 +358,16 @@ class FakeCluster final : public ClusterApi {
   std::string path;
 };
 
+struct LinkTo final : ClusterLink {
+  explicit LinkTo(ClusterApi* to) : cluster(to) {}
+  ClusterApi* api() const override { return cluster; }
+  ClusterApi* cluster;
+};
+
 TEST(TokenReviews, AskForTheAudienceAndCheckIt) {
   FakeCluster cluster;
-  ClusterTokenReviewer reviewer([&] { return &cluster; });
+  const LinkTo link(&cluster);
+  ClusterTokenReviewer reviewer(link);
   cluster.answer =
       R"({"status":{"authenticated":true,"audiences":["truce"],"user":{"username":"robot","uid":"u",
           "groups":["g1","g2"],"extra":{"k":["v"]}}}})";
@@ -383,7 +390,8 @@ TEST(TokenReviews, AskForTheAudienceAndCheckIt) {
 
 TEST(TokenReviews, EverythingElseIsNobodyKnows) {
   FakeCluster cluster;
-  ClusterTokenReviewer reviewer([&] { return &cluster; });
+  const LinkTo link(&cluster);
+  ClusterTokenReviewer reviewer(link);
   for (const char* answer :
        {"", "[]", "{}", R"({"status":1})",
         R"({"status":{"authenticated":true,"audiences":["truce"]}})",
@@ -399,15 +407,17 @@ TEST(TokenReviews, EverythingElseIsNobodyKnows) {
 }
 
 TEST(TokenReviews, NobodyKnowsBeforeTheClusterWasReached) {
-  ClusterTokenReviewer tokens([]() -> ClusterApi* { return nullptr; });
+  const LinkTo nowhere(nullptr);
+  ClusterTokenReviewer tokens(nowhere);
   EXPECT_EQ(tokens.Review("secret", "192.0.2.7", {}).error().code, ErrorCode::kUnavailable);
-  ClusterAccessReviewer access([]() -> ClusterApi* { return nullptr; });
+  ClusterAccessReviewer access(nowhere);
   EXPECT_EQ(access.Allowed({}, kRelease, {}).error().code, ErrorCode::kUnavailable);
 }
 
 TEST(AccessReviews, AskInTheWordsOfTruce) {
   FakeCluster cluster;
-  ClusterAccessReviewer reviewer([&] { return &cluster; });
+  const LinkTo link(&cluster);
+  ClusterAccessReviewer reviewer(link);
   const KubernetesUser robot{"robot", "u", {"g"}, {{"k", {"v"}}}};
   cluster.answer = R"({"status":{"allowed":true}})";
   EXPECT_TRUE(reviewer.Allowed(robot, kRelease, {}).value());

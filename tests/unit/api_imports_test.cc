@@ -6,6 +6,7 @@
 
 #include "tests/support/admission_fixture.h"
 #include "tests/support/operator_calls.h"
+#include "tests/support/service_policy.h"
 #include "webhook/api/rest/rest_imports.h"
 
 namespace truce {
@@ -36,7 +37,8 @@ class ImportsTest : public AdmissionFixture {
   }
 
   static constexpr char kPath[] = "/api/v1/imports";
-  OperatorCalls calls_{store_, clock_, [this] { return service_.policy(); }, ImportRoutes};
+  ServicePolicy policy_view_{service_};
+  OperatorCalls calls_{store_, clock_, policy_view_, ImportRoutes};
 };
 
 TEST_F(ImportsTest, PlanThenWholeThenNothingMore) {

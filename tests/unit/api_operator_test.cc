@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tests/support/admission_fixture.h"
+#include "tests/support/service_policy.h"
 #include "webhook/api/operator.h"
 
 namespace truce {
@@ -15,8 +16,8 @@ using nlohmann::json;
 class OperatorTest : public AdmissionFixture {
  protected:
   HttpResponse Post(const std::string& path, const std::string& body) {
-    const auto routes = OperatorRoutes(
-        {store_, clock_, [] { return PublicId{"b"}; }, [this] { return service_.policy(); }});
+    const ServicePolicy policy(service_);
+    const auto routes = OperatorRoutes({store_, clock_, [] { return PublicId{"b"}; }, policy});
     for (const HttpRoute& route : routes) {
       if (route.method != "POST" || route.path != path) continue;
       HttpRequest request;

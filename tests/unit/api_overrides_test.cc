@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tests/support/admission_fixture.h"
+#include "tests/support/service_policy.h"
 #include "webhook/api/rest/rest_overrides.h"
 #include "webhook/http/router.h"
 
@@ -42,8 +43,8 @@ class OverridesTest : public AdmissionFixture {
   DenialBook denials_{clock_};
   ApiAccess access_{nullptr, nullptr};
   IdSource random_ids_ = RandomIds();
-  RestApi rest_{{indexed_, clock_, random_ids_, [this] { return service_.policy(); }, access_,
-                 denials_, "1.2.3"}};
+  ServicePolicy policy_view_{service_};
+  RestApi rest_{{indexed_, clock_, random_ids_, policy_view_, access_, denials_, "1.2.3"}};
   std::vector<Override> told_;
   OverrideBook book_{store_, clock_, random_ids_,
                      [this](const std::vector<Override>& now) { told_ = now; }};

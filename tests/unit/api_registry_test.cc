@@ -11,6 +11,7 @@
 #include "tests/model/world.h"
 #include "tests/support/admission_fixture.h"
 #include "tests/support/operator_calls.h"
+#include "tests/support/service_policy.h"
 #include "webhook/api/rest/rest_registry.h"
 
 namespace truce {
@@ -23,8 +24,7 @@ constexpr char kPath[] = "/api/v1/registry";
 class RegistryTest : public AdmissionFixture {
  protected:
   OperatorCalls On(Store& store) {
-    return OperatorCalls(
-        store, clock_, [this] { return service_.policy(); }, RegistryRoutes);
+    return OperatorCalls(store, clock_, policy_view_, RegistryRoutes);
   }
   // All pages, each `limit` long.
   static json Export(OperatorCalls& calls, const std::string& limit = "1000") {
@@ -87,6 +87,8 @@ class RegistryTest : public AdmissionFixture {
     EXPECT_TRUE(taken.agreements == original.agreements);
     EXPECT_EQ(CheckInvariants(taken), std::vector<std::string>());
   }
+
+  ServicePolicy policy_view_{service_};
 };
 
 // The seeds are spread over so many cases.

@@ -8,6 +8,7 @@
 
 #include "tests/support/admission_fixture.h"
 #include "tests/support/operator_calls.h"
+#include "tests/support/service_policy.h"
 
 namespace truce {
 namespace api_releases_test {
@@ -47,7 +48,8 @@ class ReleasesTest : public AdmissionFixture {
   std::size_t Owned() const { return Contents().owners.size(); }
 
   const json plan_ = {{"service", "storage"}};
-  OperatorCalls calls_{store_, clock_, [this] { return service_.policy(); }, ReleaseRoutes};
+  ServicePolicy policy_view_{service_};
+  OperatorCalls calls_{store_, clock_, policy_view_, ReleaseRoutes};
 };
 
 TEST_F(ReleasesTest, ThePlanHoldsWhatIsOrphanedAndWritesNothing) {

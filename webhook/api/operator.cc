@@ -62,7 +62,7 @@ Result<Reservations> ReadReservations(const HttpRequest& request, const std::str
 }
 
 HttpResponse Confirm(const OperatorPorts& ports, const HttpRequest& request) {
-  const auto policy = ports.policy();
+  const auto policy = ports.policy.policy();
   const Result<Reservations> wanted = ReadReservations(request, policy->identity.cluster);
   if (!wanted.ok()) return ProblemResponse(wanted.error());
   const std::string& key = wanted.value().key;
@@ -111,7 +111,7 @@ HttpResponse ExplainObject(const OperatorPorts& ports, const HttpRequest& reques
     return root;
   };
   const Result<std::string> text =
-      ExplainPolicy(object.value().root(), *ports.policy(), ports.clock.Now(), root_of);
+      ExplainPolicy(object.value().root(), *ports.policy.policy(), ports.clock.Now(), root_of);
   if (!text.ok()) return ProblemResponse(text.error());
   if (!looked.ok()) return ProblemResponse(looked.error());
   JsonWriter json;

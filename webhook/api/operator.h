@@ -13,14 +13,13 @@
 #ifndef TRUCE_WEBHOOK_API_OPERATOR_H_
 #define TRUCE_WEBHOOK_API_OPERATOR_H_
 
-#include <functional>
-#include <memory>
 #include <vector>
 
 #include "policies/policy.h"
 #include "registry/base/clock.h"
 #include "registry/ownership/ledger.h"
 #include "registry/store/store.h"
+#include "webhook/api/policy_in_force.h"
 #include "webhook/http/http.h"
 
 namespace truce {
@@ -30,8 +29,7 @@ struct OperatorPorts {
   Store& store;
   const Clock& clock;
   IdSource ids;  // thread-safe
-  std::function<std::shared_ptr<const AdmissionPolicy>()>
-      policy;  // the snapshot in force; thread-safe
+  const PolicyInForce& policy;
 };
 
 // The routes of the operator socket. Who may connect to the socket (mode 0600) is the operator.

@@ -28,8 +28,8 @@ Deadline MonotonicTime() { return std::chrono::steady_clock::now(); }
 }  // namespace
 
 ApiPart::Vouchers::Vouchers(const ClusterLink& link)
-    : cluster_tokens([&link] { return link.api(); }),
-      cluster_access([&link] { return link.api(); }),
+    : cluster_tokens(link),
+      cluster_access(link),
       tokens(cluster_tokens, MonotonicTime),
       access(cluster_access, MonotonicTime) {}
 
@@ -38,8 +38,7 @@ ApiPart::ApiPart(ApiPartPorts ports, const Config& config)
       denials_(ports.clock),
       vouchers_(ports.cluster ? std::make_unique<Vouchers>(ports.cluster->link) : nullptr),
       access_(vouchers_ ? &vouchers_->tokens : nullptr, vouchers_ ? &vouchers_->access : nullptr),
-      rest_({ports.store, ports.clock, RandomIds(), [this] { return ports_.policy.policy(); },
-             access_, denials_, ports.version,
+      rest_({ports.store, ports.clock, RandomIds(), ports.policy, access_, denials_, ports.version,
              [this](const std::vector<KeyText>& keys, JsonWriter& json) {
                WriteFindingsOf(Shown(), keys, json);
              },

@@ -8,16 +8,14 @@
 #include "policies/policy.h"
 #include "registry/base/result.h"
 #include "registry/catalogue/catalogue.h"
+#include "webhook/api/policy_in_force.h"
 #include "webhook/config/config.h"
 
 namespace truce {
 
 // Port: the policy that reviews are judged by. Thread-safe.
-class PolicyView {
+class PolicyView : public PolicyInForce {
  public:
-  virtual ~PolicyView() = default;
-  // The one in force; null before the server listens.
-  virtual std::shared_ptr<const AdmissionPolicy> policy() const = 0;
   // Reviews are answered, not "unknown" each.
   virtual bool ready() const = 0;
 };

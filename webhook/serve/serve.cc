@@ -176,8 +176,7 @@ class Server final : private OwnReviewHost {
     routes.api = ApiRoutes(version_);
     Append(both, routes.api);
     Append(api_->PublicClusterRoutes(), routes.api);
-    routes.operator_socket = OperatorRoutes(
-        {registry_->store(), clock_, RandomIds(), [this] { return admission_->policy(); }});
+    routes.operator_socket = OperatorRoutes({registry_->store(), clock_, RandomIds(), *admission_});
     Append(std::move(both), routes.operator_socket);
     Append(TrialRoutes(registry_->trials()), routes.operator_socket);
     Append(api_->OperatorClusterRoutes(), routes.operator_socket);

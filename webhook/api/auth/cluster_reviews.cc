@@ -83,7 +83,7 @@ Result<std::optional<KubernetesUser>> ClusterTokenReviewer::Review(const std::st
   const Json question = {{"apiVersion", "authentication.k8s.io/v1"},
                          {"kind", "TokenReview"},
                          {"spec", {{"token", token}, {"audiences", {kApiAudience}}}}};
-  TRUCE_ASSIGN_OR_RETURN(const Json status, StatusOf(api_(), kKind, question, deadline));
+  TRUCE_ASSIGN_OR_RETURN(const Json status, StatusOf(link_.api(), kKind, question, deadline));
   if (!IsSet(status, "authenticated")) {
     // An authenticator that failed says so beside "not authenticated"; a token that is no good
     // does the same, in words only. Both mean: not this caller.
@@ -117,7 +117,7 @@ Result<bool> ClusterAccessReviewer::Allowed(const KubernetesUser& user,
                            {"groups", user.groups},
                            {"extra", std::move(extra)},
                            {"resourceAttributes", std::move(attributes)}}}};
-  TRUCE_ASSIGN_OR_RETURN(const Json status, StatusOf(api_(), kKind, question, deadline));
+  TRUCE_ASSIGN_OR_RETURN(const Json status, StatusOf(link_.api(), kKind, question, deadline));
   return IsSet(status, "allowed") && !IsSet(status, "denied");
 }
 

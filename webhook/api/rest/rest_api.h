@@ -14,6 +14,7 @@
 #include "registry/ownership/ledger.h"
 #include "webhook/api/auth/api_access.h"
 #include "webhook/api/indexed_store.h"
+#include "webhook/api/policy_in_force.h"
 #include "webhook/api/rest/agreement_json.h"
 #include "webhook/api/rest/call.h"
 #include "webhook/api/rest/cursor.h"
@@ -27,8 +28,8 @@ namespace truce {
 struct RestPorts {
   IndexedStore& store;
   const Clock& clock;
-  IdSource ids;                                                    // thread-safe
-  std::function<std::shared_ptr<const AdmissionPolicy>()> policy;  // thread-safe
+  IdSource ids;  // thread-safe
+  const PolicyInForce& policy;
   ApiAccess& access;
   const DenialBook& denials;
   std::string_view version;  // outlives it
