@@ -30,7 +30,7 @@ inline Timestamp At(const std::string& time) { return *ParseTimestamp("2026-11-2
 
 // Recorded versions go through a watcher into the registry and to the detectors, which look every
 // two seconds.
-class LifecycleTest : public WatcherTest {
+class LifecycleTest : public WatcherTest, private DetectorHost {
  protected:
   LifecycleTest() {
     clock_.Set(At("04:00:00"));
@@ -114,7 +114,7 @@ class LifecycleTest : public WatcherTest {
   }
   void PlayAll(const std::string& name) { Play(name, At("00:00:00"), At("23:59:59")); }
 
-  Surroundings Around() const {
+  Surroundings Around() const override {
     Surroundings around;
     around.cluster = "test";
     around.catalogue = rules_.catalogue;
@@ -128,7 +128,7 @@ class LifecycleTest : public WatcherTest {
     return detector == Detector::kStaleUsage || detector == Detector::kCompositeNotSeen ||
            detector == Detector::kClaimTwice || detector == Detector::kClaimStale;
   }
-  void Note(const FindingChange& change) {
+  void OnChange(const FindingChange& change) override {
     if (!IsOurs(change.finding.detector)) return;
     const bool over = change.kind == FindingChange::Kind::kResolved;
     story_.push_back(std::string(over ? "- " : "+ ") + std::string(Name(change.finding.detector)) +
@@ -164,8 +164,7 @@ class LifecycleTest : public WatcherTest {
   FindingsBook book_;
   Story story_;
   std::vector<Timestamp> times_;  // of story_
-  Detectors detectors_{{faulty_, clock_, book_, [this] { return Around(); },
-                        [this](const FindingChange& change) { Note(change); }}};
+  Detectors detectors_{{faulty_, clock_, book_, *this}};
 };
 
 }  // namespace truce::testing

@@ -12,7 +12,7 @@
 namespace truce::testing {
 namespace detectors_test {
 
-class DetectorsTest : public WatcherTest {
+class DetectorsTest : public WatcherTest, private DetectorHost {
  protected:
   DetectorsTest() {
     cluster_.Serve({kXrd.group, "v1", kXrd.kind, "compositeresourcedefinitions", false});
@@ -27,7 +27,8 @@ class DetectorsTest : public WatcherTest {
 
   ~DetectorsTest() override { driver_.reset(); }
 
-  Surroundings Around() const {
+  void OnChange(const FindingChange& change) override { changes_.push_back(change); }
+  Surroundings Around() const override {
     Surroundings around;
     around.cluster = "test";
     around.catalogue = rules_.catalogue;
@@ -58,8 +59,7 @@ class DetectorsTest : public WatcherTest {
 
   FindingsBook book_;
   std::vector<FindingChange> changes_;
-  Detectors detectors_{{faulty_, clock_, book_, [this] { return Around(); },
-                        [this](const FindingChange& change) { changes_.push_back(change); }}};
+  Detectors detectors_{{faulty_, clock_, book_, *this}};
 };
 
 TEST_F(DetectorsTest, BeforeTheFirstListsOnlyTheWebhookIsJudged) {

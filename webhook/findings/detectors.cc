@@ -171,14 +171,14 @@ void Detectors::OnOther(const FollowedKind& kind, Value object, bool gone) {
     // asked.
     const bool is_deleted = !object.Child("metadata").Child("deletionTimestamp").empty();
     UsageSeen usage =
-        ReadUsage(object, named, is_deleted ? ports_.surroundings().cluster : std::string());
+        ReadUsage(object, named, is_deleted ? ports_.host.Around().cluster : std::string());
     known_.With([&](Known& known) { known.usages.OnUsage(std::move(usage), gone, now); });
     return;
   }
   if (!IsKind(kind, WebhookConfigurationKind())) return;
   auto configuration = ReadWebhookConfiguration(object);
   if (!configuration) return;
-  const std::string name = ports_.surroundings().webhook.name;
+  const std::string name = ports_.host.Around().webhook.name;
   if (configuration->name != name) return;
   known_.With([&](Known& known) {
     known.configuration_listed = !gone;
@@ -222,8 +222,7 @@ void Detectors::AddWhomTheyConcern(std::vector<LiveFinding>& found) const {
 void Detectors::Report(Detector detector, std::vector<LiveFinding> found) {
   AddWhomTheyConcern(found);
   const auto changes = ports_.book.Replace(detector, std::move(found), ports_.clock.Now());
-  if (ports_.on_change == nullptr) return;
-  for (const FindingChange& change : changes) ports_.on_change(change);
+  for (const FindingChange& change : changes) ports_.host.OnChange(change);
 }
 
 Result<std::vector<Conflict>> Detectors::ReadConflicts(Deadline deadline) const {
@@ -241,7 +240,7 @@ Result<std::vector<Conflict>> Detectors::ReadConflicts(Deadline deadline) const 
 
 Result<void> Detectors::PassOverObjects(const GroupKind& kind, Role role, Deadline deadline,
                                         Pass& pass) const {
-  const Slot slot{ports_.surroundings().cluster, kind.group, kind.kind, "", ""};
+  const Slot slot{ports_.host.Around().cluster, kind.group, kind.kind, "", ""};
   std::string after;
   do {
     std::vector<UnreferencedObject> unreferenced;
@@ -415,7 +414,7 @@ void Detectors::ExamineWebhook(const Surroundings& around) {
 }
 
 Result<void> Detectors::Examine(Deadline deadline) {
-  const Surroundings around = ports_.surroundings();
+  const Surroundings around = ports_.host.Around();
   ExamineWebhook(around);
   if (!known_.With([](const Known& known) { return known.ready.has_value(); })) return {};
   TRUCE_RETURN_IF_ERROR(ExamineConflicts(deadline));
@@ -503,7 +502,7 @@ CoverageReport Detectors::CoverageOf(const Surroundings& around) const {
   return MakeCoverage(facts);
 }
 
-CoverageReport Detectors::Coverage() const { return CoverageOf(ports_.surroundings()); }
+CoverageReport Detectors::Coverage() const { return CoverageOf(ports_.host.Around()); }
 
 std::vector<TagWar> Detectors::Wars() const {
   return known_.With([](const Known& known) { return known.wars.Known(); });
@@ -525,7 +524,7 @@ std::vector<FollowedKind> Detectors::KindsWithObjects() const {
 Result<BaselineReport> Detectors::Baseline(Deadline deadline) const {
   BaselineReport report;
   TRUCE_ASSIGN_OR_RETURN(report.conflicts, ReadConflicts(deadline));
-  report.cluster = ports_.surroundings().cluster;
+  report.cluster = ports_.host.Around().cluster;
   report.at = ports_.clock.Now();
   report.counts = ports_.store.Counts();
   known_.With([&](const Known& known) {

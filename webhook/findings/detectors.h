@@ -53,13 +53,21 @@ struct Surroundings {
   std::function<std::optional<GroupKind>(const GroupKind&)> composite_of;
 };
 
+// Port: where detectors run. Thread-safe; never blocks.
+class DetectorHost {
+ public:
+  virtual ~DetectorHost() = default;
+  virtual Surroundings Around() const = 0;
+  // Told of each change, on the thread that examines: for the log and for Events.
+  virtual void OnChange(const FindingChange& change) = 0;
+};
+
+// References must outlive what stands on them.
 struct DetectorPorts {
   const Store& store;
   const Clock& clock;
   FindingsBook& book;
-  std::function<Surroundings()> surroundings;
-  // Told of each change, on the caller's thread: for the log and for Events. Optional.
-  std::function<void(const FindingChange&)> on_change;
+  DetectorHost& host;
 };
 
 // What the watcher must follow for the detectors, besides what the registry needs (role kOther):

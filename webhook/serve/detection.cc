@@ -79,8 +79,7 @@ Detection::Detection(DetectionPorts ports)
                                        {{"message", std::string_view(trouble)}});
                    }}),
       refusals_(ports_.cluster, Finder(), events_),
-      detectors_({ports_.store, ports_.clock, book_, [this] { return ports_.host.Around(); },
-                  [this](const FindingChange& change) { Tell(change); }}) {}
+      detectors_({ports_.store, ports_.clock, book_, *this}) {}
 
 Detection::~Detection() { Stop(); }
 
@@ -176,13 +175,13 @@ void Detection::TellOfEndedMutes() {
   for (const auto& [detector, subject] : muted_) {
     const auto finding = book_.Find(detector, subject);
     if (finding && !muted.contains({detector, subject})) {
-      Tell({FindingChange::Kind::kAppeared, *finding});
+      OnChange({FindingChange::Kind::kAppeared, *finding});
     }
   }
   muted_ = std::move(muted);
 }
 
-void Detection::Tell(const FindingChange& change) {
+void Detection::OnChange(const FindingChange& change) {
   const LiveFinding& finding = change.finding;
   const bool is_over = change.kind == FindingChange::Kind::kResolved;
   const bool is_muted = mutes_.Hides(finding);

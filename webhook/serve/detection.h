@@ -53,7 +53,10 @@ struct DetectionPorts {
 };
 
 // Thread-safe.
-class Detection final : public SightObserver, public ClusterReports, public ObjectProbe {
+class Detection final : public SightObserver,
+                        public ClusterReports,
+                        public ObjectProbe,
+                        private DetectorHost {
  public:
   explicit Detection(DetectionPorts ports);
   ~Detection() override;
@@ -96,7 +99,8 @@ class Detection final : public SightObserver, public ClusterReports, public Obje
   void DiscoverServed();
   void ReadMutes();
   void TellOfEndedMutes();
-  void Tell(const FindingChange& change);
+  Surroundings Around() const override { return ports_.host.Around(); }
+  void OnChange(const FindingChange& change) override;
   ObjectFinder Finder() const;
 
   const DetectionPorts ports_;
