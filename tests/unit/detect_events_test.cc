@@ -254,30 +254,35 @@ TEST(EventWriterTest, EndsAtOnceWithAFullQueue) {
 }
 
 // A registry that knows a claim, its composite, and how their kinds are served.
-ObjectFinder Finder() {
-  Object composite;
-  composite.uid = {"xr-uid"};
-  composite.slot = kComposite;
-  composite.link = "claim:platform.example.org/ObjectStorage/team-b/files";
-  Object claim;
-  claim.uid = {"claim-uid"};
-  claim.slot = kClaim;
-  ObjectFinder finder;
-  finder.by_uid = [composite](const Uid& uid) -> std::optional<Object> {
-    if (uid == composite.uid) return composite;
+class Finder final : public ObjectFinder {
+ public:
+  explicit Finder(bool discreet = false) : discreet_(discreet) {
+    composite_.uid = {"xr-uid"};
+    composite_.slot = kComposite;
+    composite_.link = "claim:platform.example.org/ObjectStorage/team-b/files";
+    claim_.uid = {"claim-uid"};
+    claim_.slot = kClaim;
+  }
+  std::optional<Object> ByUid(const Uid& uid) const override {
+    if (uid == composite_.uid) return composite_;
     return std::nullopt;
-  };
-  finder.by_slot = [claim, composite](const Slot& slot) -> std::optional<Object> {
-    if (slot == claim.slot) return claim;
-    if (slot == composite.slot) return composite;
+  }
+  std::optional<Object> BySlot(const Slot& slot) const override {
+    if (slot == claim_.slot) return claim_;
+    if (slot == composite_.slot) return composite_;
     return std::nullopt;
-  };
-  finder.kind = [](const GroupKind& kind) -> std::optional<ServedKind> {
+  }
+  std::optional<ServedKind> KindOf(const GroupKind& kind) const override {
     if (kind.group != "platform.example.org") return std::nullopt;
     return ServedKind{kind.group, "v1alpha1", kind.kind, "x", kind.kind == "ObjectStorage"};
-  };
-  return finder;
-}
+  }
+  bool IsDiscreet() const override { return discreet_; }
+
+ private:
+  Object composite_;
+  Object claim_;
+  const bool discreet_;
+};
 
 ObjectRef CompositeRef(const std::string& uid) {
   return {"platform.example.org", "XObjectStorage", "", "files-x7f2k", {uid}};
@@ -317,9 +322,7 @@ TEST(FindingEventsTest, NameNoOtherOwnerBelowFullDisclosure) {
     finding.cause = "S3 bucket \"reports\" is declared by ObjectStorage team-a/files";
     finding.remedy = "Ask team-a";
     finding.objects = {kClaim};
-    ObjectFinder finder = Finder();
-    finder.discreet = [] { return true; };
-    const auto events = EventsOf(finding, finder);
+    const auto events = EventsOf(finding, Finder(true));
     ASSERT_EQ(events.size(), 1U);
     EXPECT_EQ(events[0].note.find("team-a"), std::string::npos) << events[0].note;
     EXPECT_NE(events[0].note.find("reports"), std::string::npos) << events[0].note;
@@ -345,7 +348,7 @@ class RefusalEventsTest : public AdmissionFixture {
  protected:
   RefusalEventsTest()
       : writer_(api_, event_clock_, {}),
-        events_("prod", Finder(), writer_),
+        events_("prod", finder_, writer_),
         told_(AdmissionPorts{store_,
                              clock_,
                              [this] { return PublicId{std::to_string(++made_)}; },
@@ -373,6 +376,7 @@ class RefusalEventsTest : public AdmissionFixture {
   FakeApi api_;
   FakeClock event_clock_{kNow};
   EventWriter writer_;
+  const Finder finder_;
   RefusalEvents events_;
   int made_ = 0;
   AdmissionService told_;

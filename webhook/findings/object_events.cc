@@ -20,13 +20,13 @@ std::optional<Slot> ParentOf(const Object& object) {
 Slot SlotOf(const Refusal& refusal, const ObjectFinder& finder) {
   const ObjectRef& ref = refusal.composite;
   Slot slot{refusal.cluster, ref.group, ref.kind, ref.ns, ref.name};
-  const auto served = finder.kind({ref.group, ref.kind});
+  const auto served = finder.KindOf({ref.group, ref.kind});
   if (served && !served->namespaced) slot.ns.clear();
   return slot;
 }
 
 std::optional<ObjectEvent> EventFor(const Slot& slot, const Uid& uid, const ObjectFinder& finder) {
-  const auto served = finder.kind({slot.group, slot.kind});
+  const auto served = finder.KindOf({slot.group, slot.kind});
   if (!served || slot.name.empty()) return std::nullopt;
   ObjectEvent event;
   event.object = slot;
@@ -59,12 +59,12 @@ std::vector<ObjectEvent> EventsOf(const Refusal& refusal, const ObjectFinder& fi
     event->note = note;
     out.push_back(std::move(*event));
   };
-  auto known = refusal.composite.uid.empty() ? std::nullopt : finder.by_uid(refusal.composite.uid);
+  auto known = refusal.composite.uid.empty() ? std::nullopt : finder.ByUid(refusal.composite.uid);
   add(known ? known->slot : SlotOf(refusal, finder), refusal.composite.uid);
   for (std::size_t depth = 0; known && depth < kChainLengthMax; ++depth) {
     const auto parent = ParentOf(*known);
     if (!parent) break;
-    known = finder.by_slot(*parent);
+    known = finder.BySlot(*parent);
     add(*parent, known ? known->uid : Uid{});
   }
   return out;
@@ -76,11 +76,11 @@ std::vector<ObjectEvent> EventsOf(const LiveFinding& finding, const ObjectFinder
   if (reason.empty()) return out;
   for (const Slot& slot : finding.objects) {
     if (out.size() == kObjectsMax) break;
-    const auto known = finder.by_slot(slot);
+    const auto known = finder.BySlot(slot);
     auto event = EventFor(slot, known ? known->uid : Uid{}, finder);
     if (!event) continue;
     event->reason = reason;
-    event->note = NoteOf(finding, finder.discreet && finder.discreet());
+    event->note = NoteOf(finding, finder.IsDiscreet());
     out.push_back(std::move(*event));
   }
   return out;
@@ -96,9 +96,8 @@ void RefusalEvents::OnReview(const ReviewRecord& record) {
   Refusal refusal{cluster_, std::string(record.kind), *record.composite, std::string(record.denial),
                   record.root == nullptr ? record.composite->uid.text : ToText(*record.root)};
   std::string root = refusal.root;
-  writer_.PostLater(std::move(root), [refusal = std::move(refusal), finder = finder_] {
-    return EventsOf(refusal, finder);
-  });
+  writer_.PostLater(std::move(root),
+                    [this, refusal = std::move(refusal)] { return EventsOf(refusal, finder_); });
 }
 
 ObjectEvent ConfigurationRefusedEvent(const std::string& webhook, const std::string& problem,

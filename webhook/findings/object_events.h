@@ -6,7 +6,6 @@
 #ifndef TRUCE_WEBHOOK_FINDINGS_OBJECT_EVENTS_H_
 #define TRUCE_WEBHOOK_FINDINGS_OBJECT_EVENTS_H_
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,12 +20,14 @@
 
 namespace truce {
 
-// What is known of objects. Thread-safe; may block for a few seconds (they read the registry).
-struct ObjectFinder {
-  std::function<std::optional<Object>(const Slot&)> by_slot;
-  std::function<std::optional<Object>(const Uid&)> by_uid;
-  std::function<std::optional<ServedKind>(const GroupKind&)> kind;  // as it is served
-  std::function<bool()> discreet;  // owners are not named to everybody (I8); null: they are
+// Port: what is known of objects. Thread-safe; may block for a few seconds (it reads the registry).
+class ObjectFinder {
+ public:
+  virtual ~ObjectFinder() = default;
+  virtual std::optional<Object> BySlot(const Slot& slot) const = 0;
+  virtual std::optional<Object> ByUid(const Uid& uid) const = 0;
+  virtual std::optional<ServedKind> KindOf(const GroupKind& kind) const = 0;  // as it is served
+  virtual bool IsDiscreet() const = 0;  // owners are not named to everybody (I8)
 };
 
 // A composed resource that was refused.
@@ -50,14 +51,14 @@ std::vector<ObjectEvent> EventsOf(const LiveFinding& finding, const ObjectFinder
 // out.
 class RefusalEvents final : public ReviewSink {
  public:
-  // `writer` must outlive the sink.
-  RefusalEvents(std::string cluster, ObjectFinder finder, EventWriter& writer)
-      : cluster_(std::move(cluster)), finder_(std::move(finder)), writer_(writer) {}
+  // References must outlive the sink, and `finder` what `writer` still has to do.
+  RefusalEvents(std::string cluster, const ObjectFinder& finder, EventWriter& writer)
+      : cluster_(std::move(cluster)), finder_(finder), writer_(writer) {}
   void OnReview(const ReviewRecord& record) override;
 
  private:
   const std::string cluster_;
-  const ObjectFinder finder_;
+  const ObjectFinder& finder_;
   EventWriter& writer_;
 };
 

@@ -78,7 +78,7 @@ Detection::Detection(DetectionPorts ports)
                      ports_.logger.Log(LogLevel::kWarning, "events cannot be written",
                                        {{"message", std::string_view(trouble)}});
                    }}),
-      refusals_(ports_.cluster, Finder(), events_),
+      refusals_(ports_.cluster, *this, events_),
       detectors_({ports_.store, ports_.clock, book_, *this}) {}
 
 Detection::~Detection() { Stop(); }
@@ -196,7 +196,7 @@ void Detection::OnChange(const FindingChange& change) {
                      {"cause", std::string_view(finding.cause)},
                      {"evidence", std::string_view(finding.evidence)}});
   if (is_over || is_muted) return;
-  events_.PostLater({}, [this, finding] { return EventsOf(finding, Finder()); });
+  events_.PostLater({}, [this, finding] { return EventsOf(finding, *this); });
 }
 
 void Detection::TellRefused(const std::string& webhook_configuration, const std::string& problem) {
@@ -206,32 +206,33 @@ void Detection::TellRefused(const std::string& webhook_configuration, const std:
   });
 }
 
-ObjectFinder Detection::Finder() const {
-  ObjectFinder finder;
-  finder.discreet = [this] { return ports_.policy.policy()->disclosure != Disclosure::kFull; };
-  finder.by_slot = [this](const Slot& slot) {
-    std::optional<Object> found;
-    const auto look = [&](const Facts& facts) { found = facts.ObjectBySlot(slot); };
-    if (!ports_.store.Read(look, In(kStoreTime)).ok()) found.reset();
-    return found;
-  };
-  finder.by_uid = [this](const Uid& uid) {
-    std::optional<Object> found;
-    const auto look = [&](const Facts& facts) { found = facts.ObjectByUid(uid); };
-    if (!ports_.store.Read(look, In(kStoreTime)).ok()) found.reset();
-    return found;
-  };
-  finder.kind = [this](const GroupKind& kind) {
-    return served_.With([&](const auto& served) {
-      const auto found = served.find(kind);
-      return found == served.end() ? std::optional<ServedKind>() : found->second;
-    });
-  };
-  return finder;
+std::optional<Object> Detection::BySlot(const Slot& slot) const {
+  std::optional<Object> found;
+  const auto look = [&](const Facts& facts) { found = facts.ObjectBySlot(slot); };
+  if (!ports_.store.Read(look, In(kStoreTime)).ok()) found.reset();
+  return found;
+}
+
+std::optional<Object> Detection::ByUid(const Uid& uid) const {
+  std::optional<Object> found;
+  const auto look = [&](const Facts& facts) { found = facts.ObjectByUid(uid); };
+  if (!ports_.store.Read(look, In(kStoreTime)).ok()) found.reset();
+  return found;
+}
+
+std::optional<ServedKind> Detection::KindOf(const GroupKind& kind) const {
+  return served_.With([&](const auto& served) {
+    const auto found = served.find(kind);
+    return found == served.end() ? std::optional<ServedKind>() : found->second;
+  });
+}
+
+bool Detection::IsDiscreet() const {
+  return ports_.policy.policy()->disclosure != Disclosure::kFull;
 }
 
 Result<bool> Detection::Exists(const Slot& object, Deadline deadline) {
-  const auto kind = Finder().kind({object.group, object.kind});
+  const auto kind = KindOf({object.group, object.kind});
   if (!kind) return Error{ErrorCode::kNotFound, "the kind is not followed"};
   const std::string_view ns = kind->namespaced ? std::string_view(object.ns) : std::string_view();
   const ApiResult<std::string> found = api_->Get(*kind, ns, object.name, deadline);

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -56,7 +57,8 @@ struct DetectionPorts {
 class Detection final : public SightObserver,
                         public ClusterReports,
                         public ObjectProbe,
-                        private DetectorHost {
+                        private DetectorHost,
+                        private ObjectFinder {
  public:
   explicit Detection(DetectionPorts ports);
   ~Detection() override;
@@ -101,7 +103,10 @@ class Detection final : public SightObserver,
   void TellOfEndedMutes();
   Surroundings Around() const override { return ports_.host.Around(); }
   void OnChange(const FindingChange& change) override;
-  ObjectFinder Finder() const;
+  std::optional<Object> BySlot(const Slot& slot) const override;
+  std::optional<Object> ByUid(const Uid& uid) const override;
+  std::optional<ServedKind> KindOf(const GroupKind& kind) const override;
+  bool IsDiscreet() const override;
 
   const DetectionPorts ports_;
   std::unique_ptr<LateApi> api_;
