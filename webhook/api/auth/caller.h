@@ -56,10 +56,12 @@ std::string ActorOf(const Caller& caller);
 
 // One thing to be allowed, in the words of Kubernetes' access rules, of group truce.dev.
 struct Permission {
-  std::string_view resource;      // "ownerships", "checks", "audit", "overrides", "imports", "findings"
-  std::string_view sub_resource;  // "release", "share", "transfer", "mute"; empty: the resource itself
-  std::string_view verb;          // "get", "list", "create", "update"
-  std::string_view ns;            // of the root; empty: all namespaces, or cluster-scoped
+  // "ownerships", "checks", "audit", "overrides", "imports", "findings".
+  std::string_view resource;
+  // "release", "share", "transfer", "mute"; empty: the resource itself.
+  std::string_view sub_resource;
+  std::string_view verb;  // "get", "list", "create", "update"
+  std::string_view ns;    // of the root; empty: all namespaces, or cluster-scoped
 
   bool operator==(const Permission&) const = default;
 };
