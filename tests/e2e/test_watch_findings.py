@@ -79,6 +79,36 @@ def test_the_author_of_a_claim_learns_why_its_resource_was_refused(follow, user)
         assert NAME in event["message"] and "artifacts" in event["message"], event
 
 
+def test_calls_that_aws_refuses_are_told_of(follow, user):
+    """By conditions, as upjet writes them, and by an Event where the condition tells nothing."""
+    truce, admin = follow(FAST), user("admin")
+    text = ("observe failed: operation error S3: GetBucketTagging, https response error StatusCode: "
+            "503, RequestID: {}, api error SlowDown: Please reduce your request rate.")
+    refused = {"type": "Synced", "status": "False", "reason": "ReconcileError",
+               "lastTransitionTime": "2026-11-21T12:00:00Z"}
+    for name in ("one", "two"):
+        stored = user("team-a").create(bucket(name, f"prod-{name}")).expect(201).body
+        condition = {**refused, "message": text.format(name)}
+        user("provider").patch_status(stored, {"conditions": [condition]}).expect()
+    found = wait_for_finding(truce, "throttled-api", "s3/GetBucketTagging")
+    assert "GetBucketTagging of S3" in found["cause"] and "SlowDown" in found["cause"], found
+    assert "2 objects" in found["evidence"], found
+    third = user("team-a").create(bucket("three", "prod-three")).expect(201).body
+    truce.wait_for_state("prod-three", "held")
+    event = {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"name": "three.1", "namespace": "default"},
+        "involvedObject": {**object_reference(third), "uid": third["metadata"]["uid"]},
+        "reason": "CannotObserveExternalResource",
+        "type": "Warning",
+        "message": text.format("three"),
+    }
+    admin.request("POST", "/api/v1/namespaces/default/events", event).expect(201)
+    wait_for(lambda: "3 objects" in findings(truce, "throttled-api")[0]["evidence"],
+             LOOK_SECONDS, "the Event counted")
+
+
 def test_a_broken_registration_is_told_of(follow, cluster, user):
     truce, admin = follow(FAST, failure_policy=""), user("admin")
     # At the start there was none.

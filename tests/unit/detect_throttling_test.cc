@@ -87,10 +87,10 @@ Sighting Bucket(const std::string& name, const std::string& trouble,
 TEST(ThrottledCallsTest, OneMessageIsNoneTwoObjectsAre) {
   ThrottledCalls calls;
   calls.OnObject(Bucket("a", Efs()), kNow);
-  EXPECT_TRUE(calls.Find({}, kNow).empty());
+  EXPECT_TRUE(calls.Find({}, {}, kNow).empty());
   calls.OnObject(Bucket("b", Efs("7d2e")), kNow);
   calls.OnObject(Bucket("healthy", ""), kNow);
-  const auto found = calls.Find({}, kNow);
+  const auto found = calls.Find({}, {}, kNow);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].mode, Mode::kWarn);
   EXPECT_EQ(found[0].cause,
@@ -106,17 +106,17 @@ TEST(ThrottledCallsTest, OneMessageIsNoneTwoObjectsAre) {
 TEST(ThrottledCallsTest, OneObjectThatGoesOnIs) {
   ThrottledCalls calls;
   for (int i = 0; i < 3; ++i) {
-    EXPECT_TRUE(calls.Find({}, kNow + seconds(10 * i)).empty());
+    EXPECT_TRUE(calls.Find({}, {}, kNow + seconds(10 * i)).empty());
     calls.OnObject(Bucket("a", Efs(std::to_string(i))), kNow + seconds(10 * i));
   }
-  EXPECT_EQ(calls.Find({}, kNow + seconds(20)).size(), 1U);
+  EXPECT_EQ(calls.Find({}, {}, kNow + seconds(20)).size(), 1U);
   // Its provider waits: the condition stands.
   ThrottledCalls waiting;
   waiting.OnObject(Bucket("a", Efs()), kNow);
-  EXPECT_TRUE(waiting.Find({}, kNow + minutes(1)).empty());
-  EXPECT_EQ(waiting.Find({}, kNow + minutes(2)).size(), 1U);
+  EXPECT_TRUE(waiting.Find({}, {}, kNow + minutes(1)).empty());
+  EXPECT_EQ(waiting.Find({}, {}, kNow + minutes(2)).size(), 1U);
   waiting.OnGone({"uid-a"});
-  EXPECT_TRUE(waiting.Find({}, kNow + minutes(2)).empty());
+  EXPECT_TRUE(waiting.Find({}, {}, kNow + minutes(2)).empty());
 }
 
 TEST(ThrottledCallsTest, IsOverWhenNobodySaysItAnyMore) {
@@ -124,10 +124,10 @@ TEST(ThrottledCallsTest, IsOverWhenNobodySaysItAnyMore) {
   calls.OnObject(Bucket("a", Efs()), kNow);
   calls.OnObject(Bucket("b", Efs()), kNow);
   calls.OnObject(Bucket("a", ""), kNow + minutes(1));
-  EXPECT_EQ(calls.Find({}, kNow + minutes(9)).size(), 1U);
+  EXPECT_EQ(calls.Find({}, {}, kNow + minutes(9)).size(), 1U);
   calls.OnObject(Bucket("b", ""), kNow + minutes(2));
-  EXPECT_EQ(calls.Find({}, kNow + minutes(9)).size(), 1U);
-  EXPECT_TRUE(calls.Find({}, kNow + minutes(11)).empty());
+  EXPECT_EQ(calls.Find({}, {}, kNow + minutes(9)).size(), 1U);
+  EXPECT_TRUE(calls.Find({}, {}, kNow + minutes(11)).empty());
 }
 
 TEST(ThrottledCallsTest, EachAccountServiceAndApiHasItsOwn) {
@@ -136,7 +136,7 @@ TEST(ThrottledCallsTest, EachAccountServiceAndApiHasItsOwn) {
   for (const char* name : {"c", "d"}) {
     calls.OnObject(Bucket(name, Efs(), "?prod/aws.upbound.io/ProviderConfig//team-b"), kNow);
   }
-  const auto found = calls.Find({}, kNow);
+  const auto found = calls.Find({}, {}, kNow);
   ASSERT_EQ(found.size(), 2U);
   EXPECT_NE(found[1].cause.find("in the account of ProviderConfig team-b"), std::string::npos)
       << found[1].cause;
@@ -152,7 +152,7 @@ TEST(ThrottledCallsTest, NamesTheTagWarThatRunsThere) {
   war.writes_per_minute = 10.8;
   war.fighters = {{"prod", "efs.aws.upbound.io", "FileSystem", "", "x"},
                   {"prod", "efs.aws.upbound.io", "FileSystem", "", "y"}};
-  const auto found = calls.Find(std::vector<LocatedWar>{war}, kNow);
+  const auto found = calls.Find(std::vector<LocatedWar>{war}, {}, kNow);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].mode, Mode::kEnforce);
   EXPECT_TRUE(found[0].evidence.ends_with(
@@ -162,10 +162,28 @@ TEST(ThrottledCallsTest, NamesTheTagWarThatRunsThere) {
   EXPECT_TRUE(found[0].remedy.starts_with("End the tag war first: `truce conflicts`"));
   // Not one of another account, or of another service.
   war.account = "999999999999";
-  EXPECT_EQ(calls.Find(std::vector<LocatedWar>{war}, kNow)[0].mode, Mode::kWarn);
+  EXPECT_EQ(calls.Find(std::vector<LocatedWar>{war}, {}, kNow)[0].mode, Mode::kWarn);
   war.account = "123456789012";
   war.service = "s3";
-  EXPECT_EQ(calls.Find(std::vector<LocatedWar>{war}, kNow)[0].mode, Mode::kWarn);
+  EXPECT_EQ(calls.Find(std::vector<LocatedWar>{war}, {}, kNow)[0].mode, Mode::kWarn);
+}
+
+TEST(ThrottledCallsTest, TellsWhoHasMostOfIt) {
+  std::vector<Owner> owners(5);
+  for (Owner& owner : owners) {
+    owner.identity.type = "efs/AccessPoint";
+    owner.identity.account = "123456789012";
+    owner.root.ns = "team-b";
+  }
+  owners[0].root.ns = "team-a";
+  owners[1].identity.type = "s3/Bucket";
+  Callers callers;
+  CountCallers(owners, callers);
+  ThrottledCalls calls;
+  for (const char* name : {"a", "b"}) calls.OnObject(Bucket(name, Efs()), kNow);
+  const auto found = calls.Find({}, callers, kNow);
+  EXPECT_TRUE(found[0].evidence.ends_with("; of 4 resources there 3 are of namespace team-b"))
+      << found[0].evidence;
 }
 
 TEST(ThrottledCallsTest, EventsCountOnceTheirPlaceIsKnown) {
@@ -173,17 +191,17 @@ TEST(ThrottledCallsTest, EventsCountOnceTheirPlaceIsKnown) {
   for (int i = 0; i < 3; ++i) calls.OnEvent({{"uid-a"}, Efs()}, kNow + seconds(5 * i));
   calls.OnEvent({{"uid-b"}, "cannot observe: no such host"}, kNow);
   calls.OnEvent({{"uid-c"}, Efs()}, kNow);
-  EXPECT_TRUE(calls.Find({}, kNow + seconds(10)).empty());
+  EXPECT_TRUE(calls.Find({}, {}, kNow + seconds(10)).empty());
   ASSERT_EQ(calls.Unplaced(9), (std::vector<Uid>{{"uid-a"}, {"uid-c"}}));
   calls.SetPlace({"uid-a"}, ThrottledPlace{{"prod", "efs.aws.upbound.io", "FileSystem", "", "a"},
                                            "123456789012",
                                            "efs/FileSystem"});
   calls.SetPlace({"uid-c"}, std::nullopt);
   EXPECT_TRUE(calls.Unplaced(9).empty());
-  ASSERT_EQ(calls.Find({}, kNow + seconds(10)).size(), 1U);
+  ASSERT_EQ(calls.Find({}, {}, kNow + seconds(10)).size(), 1U);
   // The condition that comes with an Event is the same try.
   calls.OnObject(Bucket("a", Efs()), kNow + seconds(10));
-  EXPECT_NE(calls.Find({}, kNow + seconds(11))[0].evidence.find("3 tries"), std::string::npos);
+  EXPECT_NE(calls.Find({}, {}, kNow + seconds(11))[0].evidence.find("3 tries"), std::string::npos);
 }
 
 TEST(ThrottledCallsTest, ReadsEventsOfBothApis) {
@@ -223,7 +241,7 @@ TEST(ThrottledCallsRecorded, AWarWithoutThrottlingIsNone) {
     }
   }
   EXPECT_GT(lines, 80U);
-  EXPECT_TRUE(calls.Find({}, last).empty());
+  EXPECT_TRUE(calls.Find({}, {}, last).empty());
   EXPECT_TRUE(calls.Unplaced(9).empty());
 }
 

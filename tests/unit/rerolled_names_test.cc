@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "policies/judge.h"
 #include "tests/support/admission_fixture.h"
 #include "tests/support/validate_now.h"
 
@@ -330,6 +331,39 @@ TEST_F(RerolledNames, AProposedNameHoldsNoNameThatWasMadeUp) {
   EXPECT_FALSE(answered.allowed);
   EXPECT_EQ(answered.message.find("for example"), std::string::npos) << answered.message;
   EXPECT_EQ(answered.message.find("files-x7f2k-1"), std::string::npos) << answered.message;
+}
+
+TEST(RefusalTopicTest, ANameThatWasMadeUpIsAnotherAtEachTry) {
+  const Slot root{"local", "platform.example.org", "ObjectStorage", "team-b", "files"};
+  const auto topic = [&](const std::string& name, const std::string& key, bool composed) {
+    ObjectFacts object;
+    object.slot = {"local", "s3.aws.upbound.io", "Bucket", "", name};
+    if (composed) object.lineage.controller = ObjectRef{"", "", "", "files-x7f2k", {"uid"}};
+    Finding finding;
+    finding.key.text = key;
+    return TopicOf(root, object, std::vector<Finding>{finding});
+  };
+  EXPECT_EQ(topic("files-x7f2k-1", "name=files-x7f2k-1", true),
+            topic("files-x7f2k-2", "name=files-x7f2k-2", true));
+  EXPECT_NE(topic("files-x7f2k-1", "name=logs", true), topic("files-x7f2k-2", "name=data", true));
+  EXPECT_NE(topic("one", "name=one", false), topic("two", "name=two", false));
+}
+
+TEST(RepeatedRefusalsTest, ForgetsRatherThanGrows) {
+  RepeatedRefusals refusals;
+  const Timestamp now = *ParseTimestamp("2026-11-21T08:00:00Z");
+  const Slot object{"local", "s3.aws.upbound.io", "Bucket", "", "files-1"};
+  const ReviewCase asked;
+  const auto refuse = [&](std::size_t composite) {
+    const ObjectRef ref{"", "", "", "files", {std::to_string(composite)}};
+    return refusals.Note({ref, object, {7}, asked}, now).count;
+  };
+  EXPECT_EQ(refuse(0), 1U);
+  EXPECT_EQ(refuse(0), 2U);
+  for (std::size_t i = 1; i <= kComposites; ++i) refuse(i);
+  EXPECT_FALSE(refusals.IsKnown({"0"}));
+  EXPECT_EQ(refuse(0), 1U);
+  EXPECT_EQ(refuse(kComposites), 2U);
 }
 
 }  // namespace rerolled_names_test

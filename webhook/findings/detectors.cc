@@ -295,6 +295,7 @@ Result<Detectors::Pass> Detectors::PassOver(Deadline deadline) const {
     CountStandIns(owners, pass.accounts);
     CountAccounts(owners, pass.known_accounts);
     CountMoved(owners, pass.moves);
+    CountCallers(owners, pass.callers);
     if (!owners.empty()) after = owners.back().key;
   } while (owners.size() == kPage);
   std::map<GroupKind, Role> kinds;
@@ -380,7 +381,7 @@ Result<void> Detectors::ExamineThrottling(Deadline deadline) {
   Report(Detector::kThrottledApi, known_.With([&](Known& known) {
     for (std::size_t i = 0; i < unplaced.size(); ++i)
       known.throttled.SetPlace(unplaced[i], places[i]);
-    return known.throttled.Find(wars, now);
+    return known.throttled.Find(wars, callers_, now);
   }));
   return {};
 }
@@ -440,6 +441,7 @@ Result<void> Detectors::Examine(Deadline deadline) {
     known.accounts = pass.accounts;
     known.known_accounts = pass.known_accounts;
   });
+  callers_ = std::move(pass.callers);
   Report(Detector::kOrphanedOwnership, std::move(pass.orphaned));
   Report(Detector::kNeverReal, std::move(pass.never_real));
   Report(Detector::kAccountUnknown, FindUnknownAccounts(pass.accounts));

@@ -140,6 +140,7 @@ class Detectors final : public SightObserver {
     StandIns accounts;
     Accounted known_accounts;
     Moves moves;
+    Callers callers;
     std::vector<Adoption> adoptions;
     ClaimBindings::Present bindings;
   };
@@ -161,6 +162,7 @@ class Detectors final : public SightObserver {
   Guarded<Known> known_;
   UnreferencedDetector unreferenced_;  // of the one who examines, as all below
   ClaimBindings bindings_;
+  Callers callers_;
   std::size_t conflicts_ = 0;
   std::optional<Timestamp> conflicts_at_;
   std::optional<Timestamp> pass_at_;

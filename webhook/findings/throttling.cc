@@ -111,6 +111,20 @@ std::string AccountForPeople(const std::string& account) {
                  kShownBytesMax);
 }
 
+// "; of 520 resources there 412 are of namespace team-b"; empty: not known.
+std::string MostResources(const std::string& account, const std::string& service,
+                          const Callers& callers) {
+  const auto found = callers.find({account, service});
+  if (found == callers.end() || found->second.empty()) return {};
+  std::uint64_t all = 0;
+  for (const auto& [ns, count] : found->second) all += count;
+  const auto& [ns, most] =
+      *std::max_element(found->second.begin(), found->second.end(),
+                        [](const auto& a, const auto& b) { return a.second < b.second; });
+  return "; of " + std::to_string(all) + " resources there " + std::to_string(most) +
+         (ns.empty() ? " are of cluster-scoped objects" : " are of namespace " + ns);
+}
+
 std::string Rate(double per_minute) {
   std::array<char, 32> text{};
   static_cast<void>(std::snprintf(text.data(), text.size(), "%.1f", per_minute));
@@ -165,6 +179,12 @@ ThrottledCalls::Throttled& ThrottledCalls::Note(const Uid& uid, ThrottledCall ca
   entry.last = now;
   entry.call = std::move(call);
   return entry;
+}
+
+void CountCallers(std::span<const Owner> owners, Callers& callers) {
+  for (const Owner& owner : owners) {
+    ++callers[{owner.identity.account, ServiceOfType(owner.identity.type)}][owner.root.ns];
+  }
 }
 
 LocatedWar Located(const TagWar& war, const Owner& owner) {
@@ -241,7 +261,8 @@ bool ThrottledCalls::IsFound(const Group& group, Timestamp now) {
   return group.size() > 1 || tries >= kThrottledTries;
 }
 
-LiveFinding ThrottledCalls::FindingOf(const Group& group, std::span<const LocatedWar> wars) {
+LiveFinding ThrottledCalls::FindingOf(const Group& group, std::span<const LocatedWar> wars,
+                                      const Callers& callers) {
   const Throttled& one = *group.front();
   const ThrottledCall& call = one.call;
   const std::string service =
@@ -268,6 +289,7 @@ LiveFinding ThrottledCalls::FindingOf(const Group& group, std::span<const Locate
     out.evidence.append(std::to_string(group[i]->tries)).append(")");
     joint = ", ";
   }
+  out.evidence += MostResources(one.account, one.service, callers);
   const LocatedWar* worst = nullptr;
   for (const LocatedWar& war : wars) {
     if (!MayBeOf(war, one.account, one.service)) continue;
@@ -297,7 +319,8 @@ LiveFinding ThrottledCalls::FindingOf(const Group& group, std::span<const Locate
   return out;
 }
 
-std::vector<LiveFinding> ThrottledCalls::Find(std::span<const LocatedWar> wars, Timestamp now) {
+std::vector<LiveFinding> ThrottledCalls::Find(std::span<const LocatedWar> wars,
+                                              const Callers& callers, Timestamp now) {
   std::map<std::tuple<std::string, std::string, std::string>, Group> groups;
   for (auto at = objects_.begin(); at != objects_.end();) {
     const Throttled& entry = at->second;
@@ -316,7 +339,7 @@ std::vector<LiveFinding> ThrottledCalls::Find(std::span<const LocatedWar> wars, 
     std::sort(group.begin(), group.end(), [](const Throttled* a, const Throttled* b) {
       return std::tie(b->tries, a->slot) < std::tie(a->tries, b->slot);
     });
-    out.push_back(FindingOf(group, wars));
+    out.push_back(FindingOf(group, wars, callers));
     out.back().evidence = OneLine(out.back().evidence, 4 * kShownBytesMax);
   }
   return out;

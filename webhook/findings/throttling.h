@@ -72,6 +72,12 @@ struct LocatedWar {
   std::vector<Slot> fighters;
 };
 
+// How many resources each namespace has of a service in an account: a provider asks AWS for each of
+// them at every poll. By account and service, then namespace (empty: cluster-scoped roots).
+using Callers = std::map<std::pair<std::string, std::string>, std::map<std::string, std::uint64_t>>;
+// Adds those of `owners`.
+void CountCallers(std::span<const Owner> owners, Callers& callers);
+
 inline constexpr std::chrono::minutes kThrottledQuiet{10};
 inline constexpr std::chrono::minutes kThrottledStands{2};
 inline constexpr std::size_t kThrottledTries = 3;
@@ -106,7 +112,8 @@ class ThrottledCalls final {
   void SetPlace(const Uid& uid, const std::optional<ThrottledPlace>& place);
 
   // One finding for each account, service and API.
-  std::vector<LiveFinding> Find(std::span<const LocatedWar> wars, Timestamp now);
+  std::vector<LiveFinding> Find(std::span<const LocatedWar> wars, const Callers& callers,
+                                Timestamp now);
 
  private:
   // Of one object, its last throttled call; kept while it is throttled and for kThrottledQuiet.
@@ -124,7 +131,8 @@ class ThrottledCalls final {
 
   Throttled& Note(const Uid& uid, ThrottledCall call, Timestamp now);
   static bool IsFound(const Group& group, Timestamp now);
-  static LiveFinding FindingOf(const Group& group, std::span<const LocatedWar> wars);
+  static LiveFinding FindingOf(const Group& group, std::span<const LocatedWar> wars,
+                               const Callers& callers);
 
   std::map<Uid, Throttled> objects_;
 };
