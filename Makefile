@@ -64,6 +64,7 @@ release:  ## Everything that people install, into build/dist (HOME_URL=https://â
 release-test:  ## What build/dist holds, tried in fresh Debians; two whole builds compared; upgrade from the last release
 	@.tools/setup.sh test
 	@.tools/setup.sh release
+	@.tools/setup.sh release-test
 	@.tools/peers.sh cosign
 	@TRUCE_STAGE_SECONDS_MAX=7200 .tools/test.sh build published
 

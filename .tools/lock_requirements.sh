@@ -8,7 +8,7 @@ work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 python3 -m venv "$work/venv"
 "$work/venv/bin/pip" --quiet --disable-pip-version-check install pip-tools
-for name in requirements requirements-go; do
+for name in requirements requirements-go requirements-release; do
   rm -f "$work/out.txt"
   "$work/venv/bin/pip-compile" --quiet --generate-hashes --strip-extras --allow-unsafe --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
     --no-header --output-file "$work/out.txt" "$name.in"

@@ -6,6 +6,7 @@
 #   .tools/setup.sh bench    that, and nginx and wrk
 #   .tools/setup.sh release  what `build` installs in the mirror's newest version, accepted sources (sources.lock), and
 #                            what makes and tests images and chroots
+#   .tools/setup.sh release-test  what judges SBOMs
 #   .tools/setup.sh publish  what a pipeline publishes with
 #
 # System packages come through apt (as root or with sudo); everything else goes into build/.
@@ -148,8 +149,14 @@ main() {
     bench) groups=(build test bench) ;;
     # Each time: what the mirror has changes.
     release) setup_release; return ;;
+    release-test)
+      install_python_packages
+      "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes \
+        -r "$ROOT/.tools/requirements-release.txt"
+      return
+      ;;
     publish) install gh skopeo; install_python_packages; install_go; "$ROOT/.tools/peers.sh" cosign; return ;;
-    *) die "unknown group '$1' (build, test, bench, release, publish)" ;;
+    *) die "unknown group '$1' (build, test, bench, release, release-test, publish)" ;;
   esac
   for group in "${groups[@]}"; do once "$group"; done
 }

@@ -71,13 +71,22 @@ def fetch(names: list[str], folder: Path) -> list[Package]:
     """The candidates of this machine's apt: its signatures are checked, and security updates are in.
     Fetched again only when there is a newer one."""
     folder.mkdir(parents=True, exist_ok=True)
+    try:
+        return _fetch(names, folder)
+    except ReleaseError:
+        # Its lists are empty, or older than what the mirror has.
+        run("apt-get", "update", "-qq")
+        return _fetch(names, folder)
+
+
+def _fetch(names: list[str], folder: Path) -> list[Package]:
     policy = run("apt-cache", "policy", *names)
     wanted = dict(re.findall(r"^(\S+):\n  Installed: .*\n  Candidate: (\S+)$", policy, re.M))
     found = []
     for name in names:
         version = wanted.get(name, "(none)")
         if version == "(none)":
-            raise ReleaseError(f"apt knows no package {name}: `apt-get update`")
+            raise ReleaseError(f"apt knows no package {name}: is its mirror Debian's?")
         pattern = f"{name}_{version.replace(':', '%3a')}_*.deb"
         if not list(folder.glob(pattern)):
             run("apt-get", "download", "-o", "APT::Sandbox::User=root", f"{name}={version}", cwd=folder)
