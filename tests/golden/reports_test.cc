@@ -194,6 +194,7 @@ std::vector<LiveFinding> SomeFindings(const Conflict& bucket, const Conflict& qu
   missing.remedy = "Install it.";
   findings.push_back(missing);
   for (LiveFinding& finding : findings) {
+    finding.id = FindingId(finding.detector, finding.subject);
     finding.first_seen = Time("2026-11-21T08:51:00Z");
     finding.last_seen = Time("2026-11-21T09:00:00Z");
   }

@@ -41,6 +41,7 @@ LiveFinding About(Detector detector, const std::string& subject, Mode mode,
   LiveFinding finding;
   finding.detector = detector;
   finding.subject = subject;
+  finding.id = FindingId(detector, subject);
   finding.mode = mode;
   finding.resource = "S3 bucket \"" + subject + "\"";
   finding.cause = "cause of " + subject;

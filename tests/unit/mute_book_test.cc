@@ -194,6 +194,10 @@ TEST_F(MuteBookTest, AFindingConcernsTheRootsOfItsObjects) {
   ASSERT_EQ(discreet.objects.size(), 1U);
   EXPECT_EQ(discreet.objects[0].ns, "team-b");
   EXPECT_NE(discreet.cause, finding.cause);
+  EXPECT_EQ(discreet.subject, finding.subject);
+  finding.subject = ToText(finding.objects[1]);
+  EXPECT_EQ(DiscreetOf(finding, "team-b").subject, finding.subject);
+  EXPECT_EQ(DiscreetOf(finding, "team-a").subject, "");
 }
 
 }  // namespace mute_book_test

@@ -76,7 +76,7 @@ void WriteConflict(const Conflict& conflict, const TagWar* war, JsonWriter& json
 namespace {
 
 void WriteFindingMembers(const LiveFinding& finding, JsonWriter& json) {
-  json.Field("id", FindingId(finding.detector, finding.subject))
+  json.Field("id", finding.id)
       .Field("rule", Name(finding.detector))
       .Field("severity", Name(SeverityOf(finding.mode)))
       .Field("mode", Name(finding.mode))

@@ -4,6 +4,8 @@
 #include <set>
 #include <string>
 
+#include "registry/identity/values.h"
+
 namespace truce {
 namespace {
 
@@ -46,7 +48,12 @@ LiveFinding DiscreetOf(const LiveFinding& finding, std::string_view ns) {
   out.namespaces = {std::string(ns)};
   out.services.clear();
   std::erase_if(out.objects, [&](const Slot& slot) { return slot.ns != ns; });
-  out.cause = finding.resource + ": your objects and another owner's stand against each other.";
+  const auto subject = SlotFromText(finding.subject);
+  if (subject && subject->ns != ns) {
+    out.subject.clear();
+    out.resource = "A resource";
+  }
+  out.cause = out.resource + ": your objects and another owner's stand against each other.";
   out.evidence.clear();
   out.remedy =
       "`truce conflicts` tells as much of it as you may read; else ask your platform team.";

@@ -14,10 +14,6 @@ namespace {
 constexpr std::size_t kObjectsShownMax = 50;
 constexpr std::size_t kAboutBytesMax = 120;
 
-std::string IdOf(const LiveFinding& finding) {
-  return FindingId(finding.detector, finding.subject);
-}
-
 Timestamp SinceOf(const LiveFinding& finding) {
   return finding.since == Timestamp{} ? finding.first_seen : finding.since;
 }
@@ -90,7 +86,7 @@ std::string FindingsText(std::span<const LiveFinding> findings, std::size_t mute
   } else {
     std::vector<std::vector<std::string>> rows;
     for (const LiveFinding& finding : findings) {
-      rows.push_back({IdOf(finding), std::string(Name(SeverityOf(finding.mode))),
+      rows.push_back({finding.id, std::string(Name(SeverityOf(finding.mode))),
                       std::string(Name(finding.detector)), ResourceOf(finding),
                       Joined(finding.namespaces), FormatTimestamp(SinceOf(finding))});
     }
@@ -98,7 +94,7 @@ std::string FindingsText(std::span<const LiveFinding> findings, std::size_t mute
   }
   if (wide) {
     for (const LiveFinding& finding : findings) {
-      out += "\n" + IdOf(finding) + "  " + ResourceOf(finding) + "\n";
+      out += "\n" + finding.id + "  " + ResourceOf(finding) + "\n";
       AddLine("What", finding.cause, out);
       AddLine("Seen", finding.evidence, out);
       AddLine("Remedy", finding.remedy, out);
@@ -114,8 +110,7 @@ std::string FindingsText(std::span<const LiveFinding> findings, std::size_t mute
 std::string FindingText(const LiveFinding& finding, const std::optional<Mute>& mute) {
   const DetectorInfo& info = InfoOf(finding.detector);
   const Severity severity = SeverityOf(finding.mode);
-  std::string out =
-      std::string(info.name) + " " + IdOf(finding) + ": " + ResourceOf(finding) + "\n";
+  std::string out = std::string(info.name) + " " + finding.id + ": " + ResourceOf(finding) + "\n";
   AddLine("Severity", std::string(Name(severity)) + ": " + std::string(MeaningOf(severity)), out);
   AddLine("Since", TimesOf(finding), out);
   AddLine("What", finding.cause, out);
@@ -130,9 +125,9 @@ std::string FindingText(const LiveFinding& finding, const std::optional<Mute>& m
   if (mute) {
     AddLine("Muted",
             "until " + FormatTimestamp(mute->until) + " by " + mute->by + ": " + mute->reason, out);
-    AddLine("", "`truce findings --unmute " + IdOf(finding) + "` ends that.", out);
+    AddLine("", "`truce findings --unmute " + finding.id + "` ends that.", out);
   } else {
-    AddLine("Mute it", "truce findings --mute " + IdOf(finding) + " --for 7d --reason '…'", out);
+    AddLine("Mute it", "truce findings --mute " + finding.id + " --for 7d --reason '…'", out);
   }
   return out;
 }

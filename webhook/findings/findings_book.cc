@@ -67,6 +67,7 @@ std::vector<FindingChange> FindingsBook::Replace(Detector detector,
       if (!has_room) continue;
       finding.first_seen = known == old.findings.end() ? now : known->second.first_seen;
       finding.last_seen = now;
+      finding.id = FindingId(finding.detector, finding.subject);
       std::string subject = finding.subject;
       next.findings.insert_or_assign(std::move(subject), std::move(finding));
     }

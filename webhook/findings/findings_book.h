@@ -38,6 +38,7 @@ struct LiveFinding {
   // could not be looked up; an empty one: what is in none.
   std::vector<std::string> namespaces;
   std::vector<std::string> services;
+  std::string id;          // FindingId; set by the book, as the next
   Timestamp first_seen{};  // set by the book
   Timestamp last_seen{};   // set by the book
 

@@ -186,10 +186,9 @@ void Detection::OnChange(const FindingChange& change) {
   const bool is_over = change.kind == FindingChange::Kind::kResolved;
   const bool is_muted = mutes_.Hides(finding);
   const bool is_quiet = finding.mode == Mode::kAudit || is_over || is_muted;
-  const std::string id = FindingId(finding.detector, finding.subject);
   ports_.logger.Log(is_quiet ? LogLevel::kInfo : LogLevel::kWarning,
                     is_over ? "finding resolved" : "finding",
-                    {{"id", std::string_view(id)},
+                    {{"id", std::string_view(finding.id)},
                      {"rule", Name(finding.detector)},
                      {"muted", is_muted},
                      {"subject", std::string_view(finding.subject)},

@@ -25,10 +25,6 @@ constexpr std::size_t kIdBytesMax = 10;
 // Who may be asked about, of one finding: beyond, it is told as to a stranger.
 constexpr std::size_t kNamespacesAskedMax = 8;
 
-std::string IdOf(const LiveFinding& finding) {
-  return FindingId(finding.detector, finding.subject);
-}
-
 // What a list is asked for.
 struct Filter {
   std::optional<Detector> rule;
@@ -235,7 +231,7 @@ class Findings final {
     std::vector<Found> found;
     std::size_t looked_at = 0;
     for (LiveFinding& finding : All()) {
-      if (!IdOf(finding).starts_with(word) || ++looked_at > kNamespacesAskedMax) continue;
+      if (!finding.id.starts_with(word) || ++looked_at > kNamespacesAskedMax) continue;
       TRUCE_ASSIGN_OR_RETURN(auto told, AsVisible(call, finding));
       if (told) found.push_back({std::move(finding), *std::move(told)});
     }
