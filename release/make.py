@@ -29,7 +29,8 @@ import provenance
 from packages import ReleaseError, run
 
 ROOT = agreement.ROOT
-BUILD = ROOT / "build/release"
+AS_BUILT = ROOT / "build/release"
+BUILD = ROOT / "build/release-program"
 WORK = ROOT / "build/release-work"
 SUMS = "SHA256SUMS"
 
@@ -76,10 +77,13 @@ def stale_packages() -> list[str]:
 
 
 def compile_program(commit: Commit) -> Path:
-    # The preset forgets the commit again, for builds that are no release.
-    run("cmake", "--preset", "release", f"-DTRUCE_COMMIT={commit.id}", f"-DTRUCE_BUILD_DATE={commit.created}", cwd=ROOT)
+    """The folder of the finished build."""
+    # In a folder of its own and without ccache, which makes paths relative before the compiler sees them: what it
+    # compiled differs, in the texts of assertions, from what others compile.
+    run("cmake", "--preset", "release", "-B", BUILD, "-DTRUCE_CCACHE=OFF", f"-DTRUCE_COMMIT={commit.id}",
+        f"-DTRUCE_BUILD_DATE={commit.created}", cwd=ROOT)
     subprocess.run(["cmake", "--build", str(BUILD), "--target", "truce"], cwd=ROOT, check=True, stdout=sys.stderr)
-    return BUILD / "truce"
+    return BUILD
 
 
 def deb(program: Path, commit: Commit, version: str, home_url: str) -> dict[str, bytes]:
@@ -124,9 +128,9 @@ def signature(data: bytes, key: Path) -> bytes:
     return base64.b64encode(done.stdout) + b"\n"
 
 
-def everything(program: Path, commit: Commit, version: str, wanted: argparse.Namespace) -> dict[str, bytes]:
+def everything(build: Path, commit: Commit, version: str, wanted: argparse.Namespace) -> dict[str, bytes]:
     """All files by name, but sums and signature."""
-    home_url, cache = wanted.home_url, ROOT / "build/packages"
+    program, home_url, cache = build / "truce", wanted.home_url, ROOT / "build/packages"
     architecture = image.ARCHITECTURES[run("uname", "-m").strip()]
     release = debian.distribution()[1]
     needed = image.needed_packages(program, cache)
@@ -139,7 +143,7 @@ def everything(program: Path, commit: Commit, version: str, wanted: argparse.Nam
         files[other.name] = other.read_bytes()
     movable = WORK / "portable/truce"
     movable.parent.mkdir(parents=True, exist_ok=True)
-    portable.link(BUILD, movable)
+    portable.link(build, movable)
     folder = f"truce-{version}-linux-{architecture}"
     files[f"{folder}.tar.gz"] = portable.contents(movable, WORK, version, commit.created[:10]).below(folder).tar_gz(
         commit.epoch)
@@ -212,11 +216,11 @@ def main() -> int:
         check(version, wanted.trial)
     if wanted.check:
         return 0
-    program = BUILD / "truce" if wanted.trial and wanted.as_built else compile_program(commit)
+    build = AS_BUILT if wanted.trial and wanted.as_built else compile_program(commit)
     if wanted.deb_only:
-        files = deb(program, commit, version, wanted.home_url)
+        files = deb(build / "truce", commit, version, wanted.home_url)
     else:
-        files = everything(program, commit, version, wanted)
+        files = everything(build, commit, version, wanted)
     if not wanted.deb_only:
         sums = "".join(f"{bill.sha256(data)}  {name}\n" for name, data in sorted(files.items()))
         files[SUMS] = sums.encode()

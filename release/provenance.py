@@ -41,5 +41,5 @@ def statement(subjects: dict[str, str], components: list[Component], *, version:
 
 
 def recipe() -> list[str]:
-    return [".tools/setup.sh release", "cmake --preset release -DTRUCE_COMMIT=… -DTRUCE_BUILD_DATE=…",
-            "cmake --build build/release --target truce", "strip --strip-all"]
+    return [".tools/setup.sh release", "cmake --preset release -B build/release-program -DTRUCE_CCACHE=OFF -DTRUCE_COMMIT=… -DTRUCE_BUILD_DATE=…",
+            "cmake --build build/release-program --target truce", "strip --strip-all"]

@@ -330,6 +330,40 @@ def test_packaging_depends_on_no_place_time_or_habit(dist, tmp_path):
     assert len(seen) == 1
 
 
+def command_of(build: Path, object_file: str) -> str:
+    """How ninja compiles it, without a cache."""
+    lines = run("ninja", "-C", build, "-t", "commands", object_file).splitlines()
+    [line] = [line for line in lines if f" -o {object_file} " in line]
+    return re.sub(r"^\S*cmake -E env .*?ccache ", "", line)
+
+
+@pytest.mark.rotating
+def test_an_object_depends_on_no_folder(tmp_path):
+    """The stage of a whole build that a commit has time for: one object, compiled in two folders."""
+    build = BINARY.parent
+    object_file = "certs/CMakeFiles/truce_certs.dir/Unity/unity_0_cxx.cxx.o"
+    command = command_of(build, object_file)
+    other = tmp_path / "elsewhere/with/a/longer/name"
+    for name in run("git", "ls-files", "*.h", "*.cc", cwd=REPOSITORY).split():
+        (other / name).parent.mkdir(parents=True, exist_ok=True)
+        (other / name).write_bytes((REPOSITORY / name).read_bytes())
+    header = Path(re.search(r"-include (\S+)", command)[1])
+    for file in (header, header.with_name(header.name + ".gch"), *(build / object_file).parent.glob("*.cxx")):
+        copy = other / file.relative_to(REPOSITORY)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        data = file.read_bytes()
+        copy.write_bytes(data if file.suffix == ".gch" else data.replace(bytes(REPOSITORY), bytes(other)))
+    made = []
+    for root in (REPOSITORY, other):
+        target = root / build.relative_to(REPOSITORY) / "one-object.o"
+        here = command.replace(f" -o {object_file} ", f" -o {target} ").replace(str(REPOSITORY), str(root))
+        here = re.sub(r" -M[TF] \S+| -MD", "", here)
+        run("bash", "-c", here, cwd=target.parent)
+        made.append(target.read_bytes())
+        target.unlink()
+    assert made[0] == made[1] and b"../" not in made[0]
+
+
 # The image
 
 
