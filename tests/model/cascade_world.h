@@ -18,9 +18,9 @@
 #include <utility>
 #include <vector>
 
-#include "registry/store/memory/memory_store.h"
 #include "tests/model/cascade_reality.h"
 #include "tests/model/scene.h"
+#include "tests/support/strict_store.h"
 
 namespace truce {
 
@@ -33,7 +33,7 @@ class TellingStore final : public Store {
     return {};
   }
   Result<void> Read(const ReadFn& read, Deadline deadline) const override {
-    return store_.Read(read, deadline);
+    return store_.memory().Read(read, deadline);  // what looks at the world notes what it finds
   }
   StoreCounts Counts() const override { return store_.Counts(); }
   Result<StoreContents> Contents() const override { return store_.Contents(); }
@@ -41,7 +41,7 @@ class TellingStore final : public Store {
   const std::string& complaint() const { return complaint_; }
 
  private:
-  MemoryStore store_;
+  testing::StrictStore store_;
   std::string complaint_;
 };
 

@@ -31,6 +31,8 @@ class StrictStore final : public Store {
   Result<void> Health() const override { return memory_.Health(); }
 
   Effort effort() const;
+  // What it holds, for who looks on.
+  const Store& memory() const { return memory_; }
 
  private:
   MemoryStore memory_;
