@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import io
-import lzma
 import re
 import tempfile
 from pathlib import Path
 
 import manuals
 import packages
-from tree import Tree, compressed
+from tree import Tree, compressed, squeezed
 
 HERE = Path(__file__).resolve().parent / "debian"
 ROOT = HERE.parent.parent
@@ -69,8 +68,8 @@ def build(files: Tree, depends: str, *, version: str, architecture: str, epoch: 
     for script in SCRIPTS:
         control.file(script, (HERE / script).read_bytes(), 0o755)
     members = {"debian-binary": b"2.0\n",
-               "control.tar.xz": lzma.compress(control.tar(epoch, "./"), preset=6),
-               "data.tar.xz": lzma.compress(files.tar(epoch, "./"), preset=6)}
+               "control.tar.xz": squeezed(control.tar(epoch, "./")),
+               "data.tar.xz": squeezed(files.tar(epoch, "./"))}
     out = io.BytesIO(b"!<arch>\n")
     out.seek(0, io.SEEK_END)
     for name, data in members.items():

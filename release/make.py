@@ -27,6 +27,7 @@ import packages
 import portable
 import provenance
 from packages import ReleaseError, run
+from tree import Effort
 
 ROOT = agreement.ROOT
 AS_BUILT = ROOT / "build/release"
@@ -216,7 +217,11 @@ def main() -> int:
         check(version, wanted.trial)
     if wanted.check:
         return 0
-    build = AS_BUILT if wanted.trial and wanted.as_built else compile_program(commit)
+    if wanted.trial and wanted.as_built:
+        Effort.little()
+        build = AS_BUILT
+    else:
+        build = compile_program(commit)
     if wanted.deb_only:
         files = deb(build / "truce", commit, version, wanted.home_url)
     else:

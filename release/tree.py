@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import lzma
 import stat
 import tarfile
 from dataclasses import dataclass
@@ -88,5 +89,19 @@ class Tree:
         return every
 
 
+class Effort:
+    """How hard archives are compressed. Tests of what is in them take less of it."""
+
+    gzip, xz = 6, 6
+
+    @classmethod
+    def little(cls) -> None:
+        cls.gzip, cls.xz = 1, 0
+
+
 def compressed(data: bytes) -> bytes:
-    return gzip.compress(data, compresslevel=6, mtime=0)
+    return gzip.compress(data, compresslevel=Effort.gzip, mtime=0)
+
+
+def squeezed(data: bytes) -> bytes:
+    return lzma.compress(data, preset=Effort.xz)

@@ -308,7 +308,8 @@ import hashlib, sys, os
 sys.path.insert(0, {release!r})
 import charts, debian, image
 from pathlib import Path
-from tree import Tree
+from tree import Effort
+Effort.little()
 needed = image.needed_packages(Path({binary!r}), Path({cache!r}))
 made = image.build(b"program", needed, version="1.2.3", commit="c0ffee", epoch=1700000000, architecture="amd64")
 deb = debian.build(debian.contents(Path({binary!r}), b"program", "1.2.3", "2023-11-14"), "libc6", version="1.2.3",

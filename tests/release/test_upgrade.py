@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -67,3 +68,8 @@ def test_a_backup_of_the_release_is_restored_by_today(released, tmp_path, monkey
     run(BINARY, "restore", tmp_path / "copy.db", "--data-dir", truce.data)
     with truce.by(BINARY, monkeypatch):
         assert findings(truce) == []
+
+
+def test_chart_upgrade_from_the_release_under_load(released):
+    environment = {**os.environ, "TRUCE_RELEASED": str(released), "ROTATE": "all"}
+    run(sys.executable, "-m", "pytest", "-q", "e2e/test_chart_upgrade.py", cwd=REPOSITORY / "tests", env=environment)

@@ -77,6 +77,10 @@ class Pod:
             else:
                 self._own(target, 0o2775, group)
 
+    def take_image(self, binary: Path) -> None:
+        """From the next start on, the program of another image."""
+        self._binary = binary
+
     def start(self) -> Child:
         container = self._spec["containers"][0]
         user = self._spec["securityContext"]
