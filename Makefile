@@ -4,7 +4,7 @@
 .PHONY: help run build check test bench e2e lint format clean playground simulate power-cuts mutants release release-test audit publish
 
 help:  ## Show this list
-	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 run:  ## Set up, build, start Truce and show it refuse a duplicate (RUN_ONCE=1: end after that)
 	@.tools/setup.sh build

@@ -69,7 +69,7 @@ def check(version: str, trial: bool) -> None:
 
 def stale_packages() -> list[str]:
     """Those libraries that are linked in an older version than apt would install."""
-    names = ["libssl3", "libssl-dev", "libre2-dev", "libyaml-dev", "libjemalloc-dev", "libsimdjson-dev",
+    names = ["libssl3", "libssl3t64", "libssl-dev", "libre2-dev", "libyaml-dev", "libjemalloc-dev", "libsimdjson-dev",
              "libspdlog-dev", "libfmt-dev"]
     text = run("apt-cache", "policy", *names)
     return [name for name, has, candidate in

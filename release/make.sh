@@ -15,7 +15,10 @@ release/make.py --check
 own="$(. /etc/os-release && echo "${VERSION_CODENAME:-}")"
 home_url=""
 for ((i = 1; i < $#; i++)); do
-  if [ "${!i}" = --home-url ]; then next=$((i + 1)) home_url="${!next}"; fi
+  if [ "${!i}" = --home-url ]; then
+    next=$((i + 1))
+    home_url="${!next}"
+  fi
 done
 rm -rf "$DEBS"
 arguments=()
