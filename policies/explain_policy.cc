@@ -7,6 +7,7 @@
 
 #include "policies/name_rules.h"
 #include "policies/people.h"
+#include "policies/quotas.h"
 #include "policies/rule_case.h"
 
 namespace truce {
@@ -132,6 +133,10 @@ class Explanation {
         return resource.intent == Intent::kDeletes ? "" : "its deletion keeps the resource";
       case Rule::kAccountParty:
         return c_.policy->account_parties.empty() ? "no accountParties are configured" : "";
+      case Rule::kQuota:
+        return c_.policy->quotas == nullptr || c_.policy->quotas->OfType(type).empty()
+                   ? "no quotas of this type are configured"
+                   : "";
       case Rule::kDuplicateOwnership:
       case Rule::kResourceName:
       case Rule::kReservationCap:

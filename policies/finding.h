@@ -30,8 +30,9 @@ enum class Rule : std::uint8_t {
   kDeletionProtection,    // "deletion-protection"
   kStatusNames,           // "status-names"
   kRerolledNames,         // "rerolled-names"
+  kQuota,                 // "quota"
 };
-inline constexpr std::size_t kRuleCount = 12;
+inline constexpr std::size_t kRuleCount = 13;
 std::string_view Name(Rule rule);
 std::optional<Rule> RuleFromName(std::string_view name);
 

@@ -19,6 +19,8 @@
 
 namespace truce {
 
+class Quotas;
+
 // A value, shared as shared_ptr<const AdmissionPolicy> and replaced as a whole when configuration
 // changes; each review uses one snapshot from begin to end.
 struct AdmissionPolicy {
@@ -28,7 +30,8 @@ struct AdmissionPolicy {
   bool definitions_known = false;             // no other XRD exists
   std::map<std::string, MappingRule> values;  // rules about charts' values, by name
   PartyRules parties;
-  AccountParties account_parties;  // empty: rule account-party is off
+  AccountParties account_parties;        // empty: rule account-party is off
+  std::shared_ptr<const Quotas> quotas;  // null: rule quota is off
   ModeRules modes;
   std::shared_ptr<const NamePolicy> names;  // null: names are not judged
   std::vector<std::string> providers;       // user name patterns: '*' is any run of characters

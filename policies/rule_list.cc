@@ -43,6 +43,8 @@ constexpr std::array<RuleSpec, kRuleCount> kRules = {{
     {Rule::kRerolledNames, "rerolled-names",
      "what is refused is not tried again and again under other names", false, false,
      Entry::kRerolls, &JudgeRerolledNames},
+    {Rule::kQuota, "quota", "nobody has more of a type than is allowed", false, true, kDeclared,
+     &JudgeQuotas},
 }};
 
 constexpr bool IsOrdered() {

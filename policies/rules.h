@@ -27,6 +27,7 @@ struct RuleCase;
 std::vector<Finding> JudgeAttachments(const RuleCase& c);
 std::vector<Finding> JudgeObservers(const RuleCase& c);
 std::vector<Finding> JudgeAccounts(const RuleCase& c);
+std::vector<Finding> JudgeQuotas(const RuleCase& c);
 std::vector<Finding> JudgeDeletions(const RuleCase& c);
 std::vector<Finding> JudgeStatusNames(const RuleCase& c);
 std::vector<Finding> JudgeRerolledNames(const RuleCase& c);

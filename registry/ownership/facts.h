@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "registry/ownership/places.h"
 #include "registry/ownership/rows.h"
 
 namespace truce {
@@ -64,6 +65,9 @@ class Facts {
   // `limit`. Takes time in proportion to what it counts and leaves out.
   virtual std::size_t CountReserved(const ReservedRange& range, const std::set<GroupKind>& left_out,
                                     std::size_t limit) const = 0;
+  // Number of ownerships in `range`. Cheap: stores keep the counts. A decision counts in the state
+  // that it changes, a read perhaps in a later one than that of its other facts.
+  virtual std::uint64_t CountOwned(const OwnedRange& range) const = 0;
   // At most `limit` owners whose key differs from `shape` only in the account (Owner::shape), by
   // key.
   virtual std::vector<Owner> OwnersOfShape(std::string_view shape, std::size_t limit) const = 0;
@@ -114,6 +118,9 @@ class PeopleFacts {
   // At most `limit` rows that observe, ordered by RowId, that follow `after`. Takes time in
   // proportion to all that observe.
   virtual std::vector<Row> ObserversAfter(const RowId& after, std::size_t limit) const = 0;
+  // At most `limit` places of `type` that hold an ownership, by namespace, account, region. As
+  // CountOwned counts them.
+  virtual std::vector<PlaceCount> PlacesOf(std::string_view type, std::size_t limit) const = 0;
   // At most `limit` lines of the audit log.
   virtual std::vector<AuditLine> AuditLines(const AuditRange& range, std::size_t limit) const = 0;
 };

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "registry/identity/evidence.h"
 #include "registry/ownership/grant.h"
 #include "registry/ownership/names.h"
 #include "registry/ownership/rekey.h"
@@ -197,6 +198,10 @@ void Acquire(const KeyText& key, const SeenDeclaration& seen, Ledger& ledger) {
     owner->managed_once = owner->managed_once || object.managed;
     owner->real = owner->real || (real && Witnesses(object, *owner));
     if (!resource.arn.empty() && Describes(resource, *owner)) owner->arn = resource.arn;
+    // Of a key with an account its names tell that; of another one nothing else does.
+    const bool tells = IsAccount(resource.identity.account) && AccountIn(key).empty() &&
+                       Describes(resource, *owner) && !IsAccount(owner->identity.account);
+    if (tells) owner->identity.account = resource.identity.account;
     ledger.PutOwner(*std::move(owner));
   }
 }

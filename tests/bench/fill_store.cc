@@ -48,6 +48,7 @@ class NothingKnown final : public Facts {
                             std::size_t /*limit*/) const override {
     return 0;
   }
+  std::uint64_t CountOwned(const OwnedRange& /*range*/) const override { return 0; }
   std::vector<Owner> OwnersOfShape(std::string_view /*shape*/,
                                    std::size_t /*limit*/) const override {
     return {};

@@ -13,6 +13,7 @@
 
 #include "registry/store/memory/memory_store.h"
 #include "tests/contract/every_store.h"
+#include "tests/support/recount.h"
 #include "tests/support/store_samples.h"
 
 namespace truce::testing {
@@ -482,6 +483,7 @@ TEST_P(RandomChangesContract, AgreesWithTheReference) {
     }
     ASSERT_EQ(kind->store().Contents().value(), reference.Contents().value()) << "step " << step;
     ASSERT_EQ(kind->store().Counts(), reference.Counts()) << "step " << step;
+    ASSERT_EQ(Miscounts(kind->store()), std::vector<std::string>()) << "step " << step;
     for (const char* name : {"a", "b", "c", "d", "e"}) {
       const KeyText key = SampleKey(name);
       ASSERT_EQ(OwnerIn(kind->store(), key), OwnerIn(reference, key)) << "step " << step;
@@ -491,6 +493,7 @@ TEST_P(RandomChangesContract, AgreesWithTheReference) {
   if (!kind->Reopen()) return;
   ASSERT_EQ(kind->store().Contents().value(), reference.Contents().value());
   ASSERT_EQ(kind->store().Counts(), reference.Counts());
+  ASSERT_EQ(Miscounts(kind->store()), std::vector<std::string>());
 }
 
 INSTANTIATE_TEST_SUITE_P(Rotating, RandomChangesContract,

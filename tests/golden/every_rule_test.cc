@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "policies/name_rules.h"
+#include "policies/quotas.h"
 #include "policies/rule_list.h"
 #include "policies/rules.h"
 #include "policies/sharing_rules.h"
@@ -180,6 +181,25 @@ class EveryRule : public testing::Test {
     return {{"refused", *AccountOfOthers(queue, {{"111111111111", {"team-a"}}}, words)}};
   }
 
+  static std::vector<Sample> FullQuotas() {
+    const Quota per_team{.type = "s3/Bucket", .ns = "team-*", .max = 20};
+    const Quota per_account{.type = "s3/Bucket", .account = "*", .max = 10'000};
+    QuotaReached reached{.resource = "S3 bucket \"files\"",
+                         .quota = &per_team,
+                         .spot = {.ns = {"prod-eu", "team-b"}},
+                         .used = 20};
+    std::vector<Sample> out = {{"refused", *QuotaFull(reached)}};
+    reached.used = 15;
+    out.push_back({"nearly full", *QuotaFull(reached)});
+    reached.quota = &per_account;
+    reached.spot = {.account = "111111111111"};
+    reached.used = 9'999;
+    reached.added = 3;
+    out.push_back({"three at once", *QuotaFull(reached)});
+    out.push_back({"of no known account", NotCounted(reached.resource)});
+    return out;
+  }
+
   std::vector<Sample> Statuses() const {
     return {
         {"refused", StatusNameChanged({.field = "status.atProvider.arn", .user = "ann@example.org"},
@@ -215,6 +235,7 @@ class EveryRule : public testing::Test {
       case Rule::kStatusNames: return Statuses();
       case Rule::kAccountParty: return Accounts();
       case Rule::kRerolledNames: return Rerolls();
+      case Rule::kQuota: return FullQuotas();
     }
     return {};
   }

@@ -7,6 +7,7 @@
 #include "registry/ownership/grant.h"
 #include "registry/ownership/names.h"
 #include "tests/support/last_run.h"
+#include "tests/support/recount.h"
 
 namespace truce::scene {
 namespace {
@@ -178,6 +179,10 @@ void Registry::RunOnAll(const std::function<void(const AllFacts&, Ledger&)>& cha
 StoreContents Registry::Contents() const {
   auto contents = store_.Contents();
   EXPECT_TRUE(contents.ok());
+  if (contents.ok()) {
+    const auto wrong = testing::Miscounts(store_, contents.value().owners);
+    EXPECT_EQ(wrong, std::vector<std::string>());
+  }
   return contents.ok() ? std::move(contents).value() : StoreContents{};
 }
 

@@ -61,6 +61,9 @@ Owner RandomOwner(std::mt19937_64& random) {
   for (std::size_t n = Below(random, 3); n > 0; --n) {
     owner.left.push_back(SampleSlot(NameOf(random)));
   }
+  if (OneIn(random, 2)) owner.identity.account = OneIn(random, 2) ? "123456789012" : "?p|c";
+  if (OneIn(random, 3)) owner.identity.region = "odd | region";
+  if (OneIn(random, 3)) owner.root.ns = "team-" + std::to_string(Below(random, 2));
   if (OneIn(random, 4)) owner.identity = ResourceIdentity{};
   return owner;
 }

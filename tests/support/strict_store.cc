@@ -34,6 +34,10 @@ struct AskFacts {
     answer.rows = facts.ReservedBefore(query.before, query.after, query.limit);
   }
   void operator()(const CountSeenQuery& query) { answer.count = facts.CountSeen(query.cluster); }
+  void operator()(const CountOwnedQuery& query) { answer.count = facts.CountOwned(query.range); }
+  void operator()(const PlacesQuery& query) {
+    answer.places = facts.PlacesOf(query.type, query.limit);
+  }
   void operator()(const OwnersInQuery& query) {
     answer.owners = facts.OwnersIn(query.list, query.after, query.limit);
   }

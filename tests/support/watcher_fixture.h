@@ -16,6 +16,7 @@
 #include "registry/ownership/review.h"
 #include "registry/store/memory/memory_store.h"
 #include "tests/support/faulty_store.h"
+#include "tests/support/recount.h"
 #include "tests/support/small_cluster.h"
 #include "webhook/watch/watcher.h"
 
@@ -82,6 +83,7 @@ class WatcherTest : public ::testing::Test {
   }
   ~WatcherTest() override {
     for (const std::string& breach : CheckInvariants(Contents())) ADD_FAILURE() << breach;
+    for (const std::string& wrong : Miscounts(store_)) ADD_FAILURE() << wrong;
   }
 
   // A new process on the same store.

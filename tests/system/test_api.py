@@ -101,6 +101,24 @@ def break_glass(api) -> None:
     assert ["ended" in line["cause"] for line in audit] == [True, False]
 
 
+def quotas(api) -> None:
+    """How far they are used, as JSON and for people; in force without a restart."""
+    assert api.get("/api/v1/quotas").json == {"items": [], "cut": False, "uncounted": []}
+    api.truce.write_config(api.config | {"quotas": [{"type": "s3/Bucket", "namespace": "team-*", "max": 4},
+                                                 {"type": "s3/Bucket", "account": "*", "max": 9}]})
+    assert wait_for(lambda: api.get("/api/v1/quotas").json["items"])
+    used = api.get("/api/v1/quotas", namespace="team-a").json
+    assert [(each["in"]["namespace"], each["used"], each["warnsFrom"], each["state"])
+            for each in used["items"]] == [("team-a", 3, 4, "free")]
+    assert used["items"][0]["awsDefault"]["max"] == 10000
+    assert used["uncounted"] == [{"type": "s3/Bucket", "count": 3}]
+    assert "3/4" in api.get("/api/v1/quotas", output="text").json["text"]
+    assert api.get("/api/v1/quotas", namespace="team-b").json["items"] == []
+    assert api.get("/api/v1/quotas", output="xml").status == 400
+    api.truce.write_config(api.config)
+    assert wait_for(lambda: not api.get("/api/v1/quotas").json["items"])
+
+
 def agree(api, resource: str) -> None:
     """A share, a hand-over and a protection, each from its begin to its end."""
     say, any_state = {"reason": "agreed"}, {"If-Match": "*"}
@@ -167,6 +185,7 @@ def test_every_operation_answers_as_described(api):
     assert states == {"store": "ok", "readiness": "ok", "disk": "ok", "configuration": "ok",
                       "certificate": "ok", "cluster": "warning"}
     break_glass(api)
+    quotas(api)
     outside = {"source": "terraform:net",
                "resources": [{"type": "s3/Bucket", "name": "outside"}, {"type": "s3/Bucket", "name": "prod-two"}]}
     plan = api.call("POST", "/api/v1/imports", outside)

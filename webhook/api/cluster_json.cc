@@ -259,6 +259,11 @@ std::string BaselineJson(const BaselineReport& report) {
     json.Key("names");
     WriteNames(*report.names, json);
   }
+  if (report.quotas) {
+    json.Key("quotas").BeginObject();
+    WriteQuotas(*report.quotas, json);
+    json.EndObject();
+  }
   json.EndObject();
   return json.Take();
 }

@@ -10,7 +10,7 @@
 //   GET  /api/v1/baseline                   → 200 {"cluster", "complete", "at", "seconds", "kinds",
 //          "objects", "ownerships": {"held", "reserved", "orphaned", "imported"},
 //          "conflicts": [conflict, …], "findings": {"critical", "warning", "info", "muted"},
-//          "problems": [{"kind", "problem"}, …]}
+//          "problems": [{"kind", "problem"}, …], "quotas"?: as GET /api/v1/quotas}
 //   GET  /api/v1/baseline?output=text|junit|markdown → 200 {"count", "text"}  count: conflicts
 //          and "names", as the next
 //   GET  /api/v1/names                      → 200 {"at", "convention", "conforming", "exempt",

@@ -101,7 +101,7 @@ ExitCode Dispatch(std::span<const std::string> arguments, CommandIo& io) {
 }  // namespace
 
 std::span<const Command> Commands() {
-  static constexpr std::array<Command, 31> kCommands = {{
+  static constexpr std::array<Command, 32> kCommands = {{
       {"serve", "answer admission reviews and keep the registry", &DeclareServe},
       {"config", "print the effective configuration and where each value comes from",
        &DeclareConfig},
@@ -141,6 +141,7 @@ std::span<const Command> Commands() {
       {"simulate", "show what enforcing would have refused, per service and rule",
        &DeclareSimulate},
       {"coverage", "show what is not protected, and why", &DeclareCoverage},
+      {"quotas", "show how far each quota is used, and where", &DeclareQuotas},
       {"recovery", "show, start or finish recovery mode, in which conflicts only warn",
        &DeclareRecovery},
       {"brake", "show or let go releases that wait because too many objects are missing",

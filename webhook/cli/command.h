@@ -55,6 +55,7 @@ CommandAction DeclareConflicts(CommandLine& app);
 CommandAction DeclareBaseline(CommandLine& app);
 CommandAction DeclareSimulate(CommandLine& app);
 CommandAction DeclareCoverage(CommandLine& app);
+CommandAction DeclareQuotas(CommandLine& app);
 CommandAction DeclareRecovery(CommandLine& app);
 CommandAction DeclareBrake(CommandLine& app);
 CommandAction DeclareOverride(CommandLine& app);

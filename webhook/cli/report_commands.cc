@@ -1,4 +1,4 @@
-// conflicts, baseline, coverage: reports that the server writes.
+// conflicts, baseline, coverage, quotas: reports that the server writes.
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -17,14 +17,16 @@ struct ReportQuestion {
   std::string path;
   std::string output;   // "json", else a form for people
   const char* counted;  // in JSON: a list or a number of what is counted
+  std::string ns = {};  // empty: of all
 };
 
 // Prints a report, and sets `count` to what it counts: conflicts, gaps.
 ExitCode PrintReport(const ApiFlags& flags, const ReportQuestion& report, CommandIo& io,
                      std::uint64_t& count) {
   const bool is_json = report.output == "json";
-  const ApiReply reply =
-      AskApi(flags, {report.path, {{"output", is_json ? "" : report.output}}}, io);
+  const ApiReply reply = AskApi(
+      flags, {report.path, {{"output", is_json ? "" : report.output}, {"namespace", report.ns}}},
+      io);
   if (reply.code != ExitCode::kOk) return reply.code;
   const Json json = ParseJson(reply.answer);
   const char* counted = is_json ? report.counted : "count";
@@ -118,6 +120,24 @@ CommandAction DeclareCoverage(CommandLine& app) {
     const std::string form = *all && *output == "text" ? "wide" : *output;
     const ExitCode code = PrintReport(*flags, {"/api/v1/coverage", form, "gaps"}, io, count);
     return code == ExitCode::kOk && *fail_on_gaps && count > 0 ? ExitCode::kWarnings : code;
+  };
+}
+
+CommandAction DeclareQuotas(CommandLine& app) {
+  const auto flags = AddApiFlags(app);
+  const auto output = std::make_shared<std::string>("text");
+  const auto ns = std::make_shared<std::string>();
+  app.AddOption("-o,--output", *output, "text or json").OneOf({"text", "json"});
+  app.AddOption("-n,--namespace", *ns, "Only quotas of that namespace");
+  app.Footer(
+      "Counts what is reserved, held, orphaned and imported. AWS DEFAULT is what AWS documents\n"
+      "for an account that asked for no more: a hint, no limit of Truce's.\n\n"
+      "Examples:\n"
+      "  truce quotas\n"
+      "  truce quotas -n team-a -o json\n");
+  return [=](CommandIo& io) {
+    std::uint64_t count = 0;
+    return PrintReport(*flags, {"/api/v1/quotas", *output, "items", *ns}, io, count);
   };
 }
 

@@ -13,6 +13,7 @@
 
 #include "policies/mode.h"
 #include "policies/names/naming.h"
+#include "policies/quotas.h"
 #include "policies/rules.h"
 #include "registry/identity/identity.h"
 #include "webhook/log/log.h"
@@ -104,6 +105,7 @@ struct Config {
   std::map<ProviderConfigName, std::string> accounts;  // of ProviderConfigs
   std::vector<ConfigParty> parties;
   AccountParties account_parties;
+  std::vector<Quota> quotas;
   std::vector<std::string> providers;
   std::vector<std::string> restorers;
   bool status_guard = false;

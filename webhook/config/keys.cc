@@ -147,6 +147,9 @@ const std::array kKeys = {
   Key{.name = "accountParties", .field = &ReadAccountParties, .type = "map of account to namespaces",
       .help = "Rule account-party: which namespaces may declare resources in an AWS account; one that is not named is bound to nobody",
       .reloads = true},
+  Key{.name = "quotas", .field = &ReadQuotas, .type = "list of quotas",
+      .help = "Rule quota: how many of a type there may be: {type, account, region, namespace, service, max, warnAt}; a pattern gives each that it matches a quota of its own",
+      .reloads = true},
   Key{.name = "providers", .field = &Config::providers,
       .fallback = "system:serviceaccount:crossplane-system:provider-*,"
                   "system:serviceaccount:crossplane-system:upbound-provider-*",

@@ -95,6 +95,7 @@ Result<void> ReadMappingObject(const YamlNode& node, std::string_view where,
 Result<void> ReadProviderConfigs(const YamlNode& node, std::string_view where, Config& config);
 Result<void> ReadParties(const YamlNode& node, std::string_view where, Config& config);
 Result<void> ReadAccountParties(const YamlNode& node, std::string_view where, Config& config);
+Result<void> ReadQuotas(const YamlNode& node, std::string_view where, Config& config);
 
 }  // namespace truce
 

@@ -145,6 +145,20 @@ std::string NamesMarkdown(const NameReport& names) {
   return out;
 }
 
+std::string QuotasMarkdown(const QuotaReport& quotas) {
+  std::string out = "\n## Quotas\n\n| type | where | held / limit | state |\n|---|---|---|---|\n";
+  for (const QuotaLine& line : quotas.lines) {
+    out += "| " + Cell(line.quota.type) + " | " + Cell(InWords(line.spot)) + " | " +
+           std::to_string(line.used) + " / " + std::to_string(line.quota.max) + " | " +
+           std::string(QuotaStateOf(line)) + " |\n";
+  }
+  for (const UncountedLine& each : quotas.uncounted) {
+    out += "\n" + std::to_string(each.count) + " " + Cell(each.type) +
+           " count for no account: theirs is not known.\n";
+  }
+  return out;
+}
+
 std::string Progress(const BaselineReport& report) {
   if (!report.complete) return "The baseline is not complete yet: lists are still running.";
   return std::to_string(report.objects) + " objects of " + std::to_string(report.kinds) +
@@ -174,6 +188,7 @@ std::string BaselineText(const BaselineReport& report) {
     out += "\n" + NameReportText(*report.names);
     if (!report.names->uses.empty()) out += "\n" + UseFaultsText(*report.names);
   }
+  if (report.quotas) out += "\n" + QuotaText(*report.quotas);
   return out;
 }
 
@@ -238,6 +253,7 @@ std::string BaselineMarkdown(const BaselineReport& report) {
     }
   }
   if (report.names) out += NamesMarkdown(*report.names);
+  if (report.quotas) out += QuotasMarkdown(*report.quotas);
   return out;
 }
 

@@ -14,6 +14,7 @@
 #include "webhook/findings/conflicts.h"
 #include "webhook/findings/detector.h"
 #include "webhook/findings/name_census.h"
+#include "webhook/findings/report_quotas.h"
 #include "webhook/findings/tag_war.h"
 
 namespace truce {
@@ -40,6 +41,7 @@ struct BaselineReport {
   std::map<Severity, std::uint64_t> findings;  // of the detectors, without what is muted
   std::uint64_t muted = 0;
   std::optional<NameReport> names;  // what the rules about names say; none: not asked
+  std::optional<QuotaReport> quotas;  // how far they are used; none: there are none
 };
 
 std::string BaselineText(const BaselineReport& report);

@@ -7,6 +7,7 @@
 
 #include "webhook/admission/codec.h"
 #include "webhook/api/cluster_json.h"
+#include "webhook/api/quota_routes.h"
 #include "webhook/api/rest/rest_agreements.h"
 #include "webhook/api/rest/rest_cluster.h"
 #include "webhook/api/rest/rest_findings.h"
@@ -68,7 +69,7 @@ std::vector<HttpRoute> ApiPart::Routes() {
   for (const std::vector<HttpRoute>& more :
        {FindingRoutes(rest_, reports), OverrideRoutes(rest_, ports_.overrides),
         ShareRoutes(operations), TransferRoutes(operations), ImportRoutes(operations),
-        ReleaseRoutes(operations), RegistryRoutes(operations)}) {
+        ReleaseRoutes(operations), RegistryRoutes(operations), QuotaRoutes(operations)}) {
     routes.insert(routes.end(), more.begin(), more.end());
   }
   return routes;

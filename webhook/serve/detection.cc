@@ -6,6 +6,7 @@
 
 #include "webhook/findings/name_survey.h"
 #include "webhook/findings/object_events.h"
+#include "webhook/findings/report_quotas.h"
 
 namespace truce {
 namespace {
@@ -249,6 +250,12 @@ Result<BaselineReport> Detection::Baseline() const {
       ++report.findings[SeverityOf(finding.mode)];
     }
   }
+  const auto policy = ports_.policy.policy();
+  if (policy->quotas == nullptr) return report;
+  const ReadFn look = [&](const AllFacts& facts) {
+    report.quotas = ReportQuotas(*policy->quotas, facts, {});
+  };
+  TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, In(kStoreTime)));
   return report;
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "policies/quotas.h"
 #include "webhook/config/load.h"
 
 namespace truce {
@@ -207,6 +208,11 @@ Result<std::shared_ptr<const AdmissionPolicy>> PolicyFrom(const Config& config,
   TRUCE_ASSIGN_OR_RETURN(policy->modes, ModesOf(config, *catalogue));
   TRUCE_ASSIGN_OR_RETURN(policy->names, NamesFrom(config, *catalogue, policy->modes, types.names));
   policy->account_parties = config.account_parties;
+  if (!config.quotas.empty()) {
+    TRUCE_ASSIGN_OR_RETURN(Quotas quotas, Quotas::Compile(config.quotas, *catalogue,
+                                                          policy->parties, config.cluster_id));
+    policy->quotas = std::make_shared<const Quotas>(std::move(quotas));
+  }
   policy->providers = config.providers;
   policy->restorers = config.restorers;
   policy->status_entry = config.status_guard;

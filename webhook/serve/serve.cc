@@ -5,12 +5,15 @@
 #include <vector>
 
 #include "policies/finding.h"
+#include "policies/policy.h"
+#include "policies/quotas.h"
 #include "policies/rule_case.h"
 #include "webhook/admission/routes.h"
 #include "webhook/admission/service.h"
 #include "webhook/api/operator.h"
 #include "webhook/api/rest/rest_doctor.h"
 #include "webhook/config/reload.h"
+#include "webhook/findings/report_quotas.h"
 #include "webhook/kube/kube_config.h"
 #include "webhook/log/log.h"
 #include "webhook/serve/admission_part.h"
@@ -211,9 +214,21 @@ class Server final : private OwnReviewHost {
     writer.Family("truce_log_dropped_total", "counter", "Log lines dropped, not waited for.");
     writer.Sample(static_cast<double>(logger_.dropped_count()));
     registry_->WriteMetrics(writer);
+    WriteQuotas(writer);
     refused_.WriteMetrics(writer);
     WriteVolumeMetrics(holder_.Current()->data_dir, writer);
     credentials_->WriteMetrics(writer);
+  }
+
+  void WriteQuotas(MetricWriter& writer) const {
+    const auto policy = admission_ ? admission_->policy() : nullptr;
+    if (policy == nullptr || policy->quotas == nullptr) return;
+    const ReadFn write = [&](const AllFacts& facts) {
+      WriteQuotaMetrics(*policy->quotas, facts, writer);
+    };
+    // From memory: it runs once, and waits for nobody. Before the store is open there are none.
+    const Deadline soon = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+    static_cast<void>(registry_->store().Read(write, soon).ok());
   }
 
   // Brings the numbers that live elsewhere up to date.

@@ -62,6 +62,15 @@ struct CountSeenQuery {
   std::string cluster;
   auto operator<=>(const CountSeenQuery&) const = default;
 };
+struct CountOwnedQuery {
+  OwnedRange range;
+  auto operator<=>(const CountOwnedQuery&) const = default;
+};
+struct PlacesQuery {
+  std::string type;
+  std::size_t limit = 0;
+  auto operator<=>(const PlacesQuery&) const = default;
+};
 struct OwnersInQuery {
   OwnerList list = OwnerList::kAll;
   KeyText after;
@@ -83,7 +92,7 @@ struct AuditLinesQuery {
 };
 using Query = std::variant<CountReservedQuery, OwnersOfShapeQuery, AgreementsQuery, KeysQuery,
                            ObjectsOfKindQuery, ReservedBeforeQuery, CountSeenQuery, OwnersInQuery,
-                           ObserversQuery, AuditLinesQuery>;
+                           CountOwnedQuery, PlacesQuery, ObserversQuery, AuditLinesQuery>;
 
 // The answer to any of them: the field that its kind has.
 struct QueryAnswer {
@@ -94,6 +103,7 @@ struct QueryAnswer {
   ObjectPage objects;
   std::vector<AuditLine> lines;
   std::vector<Agreement> agreements;
+  std::vector<PlaceCount> places;
 };
 
 // Whether a decision may ask it without a lock: its answer limits or warns, and decides nothing

@@ -106,6 +106,14 @@ std::uint64_t PreparedFacts::CountSeen(std::string_view cluster) const {
   return Answer(CountSeenQuery{std::string(cluster)}).count;
 }
 
+std::uint64_t PreparedFacts::CountOwned(const OwnedRange& range) const {
+  return Answer(CountOwnedQuery{range}).count;
+}
+
+std::vector<PlaceCount> PreparedFacts::PlacesOf(std::string_view type, std::size_t limit) const {
+  return Answer(PlacesQuery{std::string(type), limit}).places;
+}
+
 std::vector<Owner> PreparedFacts::OwnersIn(OwnerList list, const KeyText& after,
                                            std::size_t limit) const {
   return Answer(OwnersInQuery{list, after, limit}).owners;

@@ -43,6 +43,8 @@ class PreparedFacts final : public AllFacts {
                            std::size_t limit) const override;
   std::vector<Row> ReservedBefore(Timestamp before, const RowId& after,
                                   std::size_t limit) const override;
+  std::uint64_t CountOwned(const OwnedRange& range) const override;
+  std::vector<PlaceCount> PlacesOf(std::string_view type, std::size_t limit) const override;
   std::uint64_t CountSeen(std::string_view cluster) const override;
   std::vector<Owner> OwnersIn(OwnerList list, const KeyText& after,
                               std::size_t limit) const override;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "registry/store/adapter.h"
+#include "registry/store/tally.h"
 
 namespace truce {
 
@@ -67,6 +68,12 @@ class MemoryStore::State final : public AllFacts {
              row.at < range.before && !left_out.contains({row.slot.group, row.slot.kind});
     });
     return std::min(static_cast<std::size_t>(count), limit);
+  }
+
+  std::uint64_t CountOwned(const OwnedRange& range) const override { return tally_.Count(range); }
+
+  std::vector<PlaceCount> PlacesOf(std::string_view type, std::size_t limit) const override {
+    return tally_.PlacesOf(type, limit);
   }
 
   std::vector<Owner> OwnersOfShape(std::string_view shape, std::size_t limit) const override {
@@ -238,6 +245,7 @@ class MemoryStore::State final : public AllFacts {
   std::vector<AuditEntry> audit_;
   std::uint64_t let_go_ = 0;  // lines that went before the first of audit_
   StoreCounts counts_;
+  Tally tally_;
 };
 
 namespace {
@@ -280,6 +288,7 @@ void MemoryStore::State::Count(const KeyText& key, bool in) {
   if (found != owners_.end()) {
     const Owner& owner = found->second;
     in ? CountIn(counts_, owner.record, owner.state) : CountOut(counts_, owner.record, owner.state);
+    tally_.Add(PlaceOf(owner), in ? 1 : -1);
   }
   if (Conflicting(key)) in ? ++counts_.conflicts : --counts_.conflicts;
 }

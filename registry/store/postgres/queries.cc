@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "registry/identity/values.h"
+#include "registry/ownership/places.h"
 #include "registry/store/columns.h"
 #include "registry/store/postgres/records.h"
 
@@ -95,6 +99,26 @@ struct Ask {
         "'/', 1) = $1",
         {Asked(query.cluster)}};
   }
+  PgStatement operator()(const CountOwnedQuery& query) const {
+    const OwnedRange& range = query.range;
+    TextArray namespaces;
+    for (const auto& [cluster, ns] : range.namespaces) namespaces.Text(Asked(cluster + "/" + ns));
+    return {
+        "SELECT count(*) FROM truce.owners o WHERE split_part(o.identity, '|', 1) = $1 AND ($2 = "
+        "'' OR split_part(o.identity, '|', 3) = $2) AND ($3 = '' OR split_part(o.identity, '|', 4) "
+        "= $3) AND ($4::text[] = '{}' OR split_part(o.root, '/', 1) || '/' || split_part(o.root, "
+        "'/', 4) = ANY ($4::text[]))",
+        {PercentEncode(range.type), Asked(range.account), PercentEncode(range.region),
+         std::move(namespaces).Take()}};
+  }
+  // By what is kept: accounts that are not known are put together when it is read.
+  PgStatement operator()(const PlacesQuery& query) const {
+    return {
+        "SELECT split_part(o.root, '/', 1) || '///' || split_part(o.root, '/', 4) || '/', $1 || "
+        "'||' || split_part(o.identity, '|', 3) || '|' || split_part(o.identity, '|', 4), count(*) "
+        "FROM truce.owners o WHERE split_part(o.identity, '|', 1) = $1 GROUP BY 1, 2",
+        {PercentEncode(query.type)}};
+  }
   PgStatement operator()(const OwnersInQuery& query) const {
     return {OwnersWhere(ConditionOf(query.list)), {Asked(query.after.text), Limit(query.limit)}};
   }
@@ -126,6 +150,22 @@ struct ReadAnswer {
 
   Result<void> operator()(const CountReservedQuery&) { return Count(); }
   Result<void> operator()(const CountSeenQuery&) { return Count(); }
+  Result<void> operator()(const CountOwnedQuery&) { return Count(); }
+  Result<void> operator()(const PlacesQuery& query) {
+    std::map<std::tuple<ClusterNamespace, string, string>, PlaceCount> places;
+    for (int row = 0; row < rows.row_count(); ++row) {
+      const PgColumns columns = rows.Row(row);
+      auto place = PlaceFromTexts(columns.Text(0), columns.Text(1));
+      if (!place) return Error{ErrorCode::kDataLoss, "the place of an owner cannot be read"};
+      PlaceCount& kept = places[{place->ns, place->account, place->region}];
+      kept.place = *std::move(place);
+      kept.count += static_cast<std::uint64_t>(columns.Integer(2));
+    }
+    for (auto& [order, place] : places) {
+      if (answer.places.size() < query.limit) answer.places.push_back(std::move(place));
+    }
+    return {};
+  }
   Result<void> operator()(const OwnersOfShapeQuery&) { return Owners(); }
   Result<void> operator()(const OwnersInQuery&) { return Owners(); }
   Result<void> operator()(const ReservedBeforeQuery&) { return Rows(); }

@@ -267,6 +267,7 @@ Result<void> Committer::WriteAll(const Changes& changes) {
   TRUCE_RETURN_IF_ERROR(WriteOthers(changes));
   KeyChanges written;
   TRUCE_RETURN_IF_ERROR(Measure(changes, written));
+  CountPlaces(written);
   for (auto& [key, change] : written) {
     KeyChange& whole = written_.keys[key];
     if (!change.owner_changed && whole.owner_changed) {
@@ -459,6 +460,26 @@ Result<void> Committer::Measure(const Changes& changes, KeyChanges& written) {
     TRUCE_RETURN_IF_ERROR(MeasureKey(key, count, written[key]));
   }
   return {};
+}
+
+// Notes where ownerships come to count, or no longer do. Before `changed` stands in written_.
+void Committer::CountPlaces(const KeyChanges& changed) {
+  for (const auto& [key, change] : changed) {
+    if (!change.owner_changed) continue;
+    const auto earlier = written_.keys.find(key);
+    const bool is_written = earlier != written_.keys.end() && earlier->second.owner_changed;
+    std::optional<Place> before;
+    if (!is_written) {
+      before = known_.PlaceOf(key);
+    } else if (earlier->second.owner != nullptr) {
+      before = PlaceOf(*earlier->second.owner);
+    }
+    std::optional<Place> after;
+    if (change.owner != nullptr) after = PlaceOf(*change.owner);
+    if (before == after) continue;
+    if (before) written_.places.Add(*std::move(before), -1);
+    if (after) written_.places.Add(*std::move(after), 1);
+  }
 }
 
 // Without a query for a key that is new: it has the rows that were just put.

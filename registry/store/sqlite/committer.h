@@ -173,6 +173,7 @@ class Committer {
   Result<std::optional<StoredObject>> FindObject(const Uid& uid);
   bool IsNew(const KeyText& key) const;
   Result<void> Measure(const Changes& changes, KeyChanges& written);
+  void CountPlaces(const KeyChanges& changed);
   Result<void> MeasureKey(const KeyText& key, std::size_t rows_put, KeyChange& change);
   Result<void> Commit();
   void Abandon(const Error& error);

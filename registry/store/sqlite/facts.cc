@@ -319,6 +319,11 @@ std::uint64_t SqlFacts::CountSeen(std::string_view cluster) const {
   return static_cast<std::uint64_t>(count.value_or(0));
 }
 
+// Those of this transaction stand where its decisions count (BatchFacts::CountOwned).
+std::vector<PlaceCount> SqlFacts::PlacesOf(std::string_view type, std::size_t limit) const {
+  return known_.PlacesOf(type, limit);
+}
+
 std::vector<Owner> SqlFacts::OwnersIn(OwnerList list, const KeyText& after,
                                       std::size_t limit) const {
   const auto bind = [&](Statement& statement) {
@@ -438,6 +443,16 @@ std::vector<ResourceName> BatchFacts::FurtherNamesOf(const KeyText& key) const {
   return names;
 }
 
+std::uint64_t BatchFacts::CountOwned(const OwnedRange& range) const {
+  auto count = static_cast<std::int64_t>(known_.CountOwned(range));
+  for (const auto& [place, change] : written_.places.all()) {
+    if (!IsIn(range, place)) continue;
+    saw_uncommitted_ = true;
+    count += change;
+  }
+  return static_cast<std::uint64_t>(count);
+}
+
 Connection* BatchFacts::Reader() const {
   saw_uncommitted_ = saw_uncommitted_ || !written_.empty() || writer_.InTransaction();
   return &writer_;
@@ -491,6 +506,11 @@ std::vector<ResourceName> SnapshotFacts::FurtherNamesOf(const KeyText& key) cons
   std::uint64_t version = 0;
   std::vector<ResourceName> known = known_.FurtherNamesOf(key, version);
   return IsOfMemory(version) ? known : NamesFromSql(Sql::kFurtherNamesOf, key);
+}
+
+// From memory, whatever commit the snapshot is of: to count there would be to look at every owner.
+std::uint64_t SnapshotFacts::CountOwned(const OwnedRange& range) const {
+  return known_.CountOwned(range);
 }
 
 bool SnapshotFacts::IsOfMemory(std::uint64_t version) const {

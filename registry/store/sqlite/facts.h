@@ -67,7 +67,8 @@ class ReaderPool {
 // What both kinds read from SQLite. The first error is kept, later reads answer nothing.
 class SqlFacts : public AllFacts {
  public:
-  explicit SqlFacts(const SignpostsOfTables& signposts) : signposts_(signposts) {}
+  SqlFacts(const Known& known, const SignpostsOfTables& signposts)
+      : known_(known), signposts_(signposts) {}
 
   std::vector<Row> RowsOfUid(const Uid& uid) const override;
   std::optional<Object> ObjectByUid(const Uid& uid) const override;
@@ -83,6 +84,7 @@ class SqlFacts : public AllFacts {
                                   std::size_t limit) const override;
   std::vector<Row> ObserversAfter(const RowId& after, std::size_t limit) const override;
   std::uint64_t CountSeen(std::string_view cluster) const override;
+  std::vector<PlaceCount> PlacesOf(std::string_view type, std::size_t limit) const override;
   std::vector<Owner> OwnersIn(OwnerList list, const KeyText& after,
                               std::size_t limit) const override;
   std::vector<AuditLine> AuditLines(const AuditRange& range, std::size_t limit) const override;
@@ -108,6 +110,8 @@ class SqlFacts : public AllFacts {
   std::vector<ResourceName> NamesFromSql(Sql sql, const KeyText& text) const;
   void Fail(Error error) const;
 
+  const Known& known_;
+
  private:
   // Binds with `bind` and hands each row to `each` (Result<bool>: false ends it).
   template <typename Bind, typename Each>
@@ -131,13 +135,14 @@ class BatchFacts final : public SqlFacts {
  public:
   BatchFacts(Connection& writer, const Known& known, const SignpostsOfTables& signposts,
              const Written& written)
-      : SqlFacts(signposts), writer_(writer), known_(known), written_(written) {}
+      : SqlFacts(known, signposts), writer_(writer), written_(written) {}
 
   std::optional<Owner> OwnerOf(const KeyText& key) const override;
   bool HasOwner(const KeyText& key) const override;
   std::vector<Row> RowsOfKey(const KeyText& key) const override;
   std::optional<ResourceName> FurtherName(const KeyText& name) const override;
   std::vector<ResourceName> FurtherNamesOf(const KeyText& key) const override;
+  std::uint64_t CountOwned(const OwnedRange& range) const override;
 
   // True when an answer may rest on something of this batch, which is not on the disk yet.
   bool saw_uncommitted() const { return saw_uncommitted_; }
@@ -147,7 +152,6 @@ class BatchFacts final : public SqlFacts {
   RowNumbers NumbersOf(const Signposts& signposts, std::string_view text) const override;
 
   Connection& writer_;
-  const Known& known_;
   const Written& written_;
   mutable bool saw_uncommitted_ = false;
 };
@@ -164,8 +168,7 @@ class SnapshotFacts final : public SqlFacts {
   };
   // `snapshot_first`: read all from the snapshot, which no commit can overtake.
   SnapshotFacts(const Sources& sources, Deadline deadline, bool snapshot_first)
-      : SqlFacts(sources.signposts),
-        known_(sources.known),
+      : SqlFacts(sources.known, sources.signposts),
         pool_(sources.pool),
         deadline_(deadline),
         snapshot_first_(snapshot_first) {}
@@ -175,6 +178,7 @@ class SnapshotFacts final : public SqlFacts {
   std::vector<Row> RowsOfKey(const KeyText& key) const override;
   std::optional<ResourceName> FurtherName(const KeyText& name) const override;
   std::vector<ResourceName> FurtherNamesOf(const KeyText& key) const override;
+  std::uint64_t CountOwned(const OwnedRange& range) const override;
 
   // True when a commit came between two answers: they are not of one state.
   bool overtaken() const { return overtaken_; }
@@ -187,7 +191,6 @@ class SnapshotFacts final : public SqlFacts {
   bool IsOfMemory(std::uint64_t version) const;
   bool FromSnapshot() const { return snapshot_first_ || loan_ != nullptr; }
 
-  const Known& known_;
   ReaderPool& pool_;
   const Deadline deadline_;
   const bool snapshot_first_;

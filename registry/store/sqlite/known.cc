@@ -159,6 +159,22 @@ void Pack(const OwnerTexts& texts, std::string& out) {
   packer.Text(texts.left);
 }
 
+// The first texts of a blob: those that tell where its owner counts.
+std::optional<Place> PlaceIn(const char* blob) {
+  std::array<std::byte, 512> usual;
+  std::pmr::monotonic_buffer_resource memory(usual.data(), usual.size());
+  TextUnpacker unpacker(blob + kKeyOffset, memory);
+  const std::string_view key = unpacker.Text();
+  unpacker.Text();  // the id
+  const std::string_view root = unpacker.Relative(key);
+  unpacker.Relative(root);  // the party
+  unpacker.Text();          // the service
+  unpacker.Text();          // the contact
+  unpacker.Relative(key);   // the ARN
+  unpacker.Relative(key);   // the name
+  return PlaceFromTexts(root, unpacker.Relative(key));
+}
+
 Result<void> Unpack(const char* blob, Owner& owner) {
   // Texts of usual length need no memory of the heap.
   constexpr std::size_t kUsualBytes = 1024;
@@ -212,6 +228,12 @@ std::optional<std::pair<Record, HolderState>> OwnerIndex::StateOf(std::string_vi
   const Blob* const blob = BlobOf(key);
   if (blob == nullptr) return std::nullopt;
   return StateIn(blob->get());
+}
+
+std::optional<Place> OwnerIndex::PlaceOf(std::string_view key) const {
+  const Blob* const blob = BlobOf(key);
+  if (blob == nullptr) return std::nullopt;
+  return PlaceIn(blob->get());
 }
 
 void OwnerIndex::Put(const Owner& owner) {
@@ -478,8 +500,24 @@ StoreCounts Known::Counts() const {
   return counts;
 }
 
+std::optional<Place> Known::PlaceOf(const KeyText& key) const {
+  std::shared_lock lock(mutex_);
+  return owners_.PlaceOf(key.text);
+}
+
+std::uint64_t Known::CountOwned(const OwnedRange& range) const {
+  std::shared_lock lock(mutex_);
+  return tally_.Count(range);
+}
+
+std::vector<PlaceCount> Known::PlacesOf(std::string_view type, std::size_t limit) const {
+  std::shared_lock lock(mutex_);
+  return tally_.PlacesOf(type, limit);
+}
+
 void Known::Commit(const Written& written, std::uint64_t version) {
   std::unique_lock lock(mutex_);
+  tally_.Add(written.places);
   for (const auto& [key, change] : written.keys) Bring(key, change);
   for (const auto& [text, name] : written.names.by_name()) {
     name == nullptr ? names_.Erase(text.text) : names_.Put(*name);
@@ -514,6 +552,7 @@ void Known::Bring(const KeyText& key, const KeyChange& change) {
 void Known::LoadOwner(const OwnerTexts& texts) {
   std::unique_lock lock(mutex_);
   CountIn(counts_, texts.record, texts.state);
+  if (const auto place = PlaceFromTexts(texts.root, texts.identity)) tally_.Add(*place, 1);
   owners_.Put(texts);
 }
 

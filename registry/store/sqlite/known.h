@@ -21,6 +21,7 @@
 #include "registry/store/sqlite/hash_table.h"
 #include "registry/store/sqlite/records.h"
 #include "registry/store/store.h"
+#include "registry/store/tally.h"
 
 namespace truce {
 
@@ -39,6 +40,8 @@ class OwnerIndex {
   bool Contains(std::string_view key) const;
   // The record and state of an owner, for counting; nothing when there is none.
   std::optional<std::pair<Record, HolderState>> StateOf(std::string_view key) const;
+  // Where the owner of the key counts; nothing when there is none.
+  std::optional<Place> PlaceOf(std::string_view key) const;
 
   void Put(const Owner& owner);
   void Put(const OwnerTexts& texts);
@@ -172,11 +175,13 @@ class NameChanges {
 struct Written {
   KeyChanges keys;
   NameChanges names;
+  PlaceChanges places;  // of the owners in `keys`
 
   bool empty() const { return keys.empty() && names.empty(); }
   void clear() {
     keys.clear();
     names.clear();
+    places.clear();
   }
 };
 
@@ -203,6 +208,11 @@ class Known {
 
   StoreCounts Counts() const;
 
+  // Where the owner of the key counts; nothing when there is none.
+  std::optional<Place> PlaceOf(const KeyText& key) const;
+  std::uint64_t CountOwned(const OwnedRange& range) const;
+  std::vector<PlaceCount> PlacesOf(std::string_view type, std::size_t limit) const;
+
   // Brings in what a commit changed; `version` is its number.
   void Commit(const Written& written, std::uint64_t version);
 
@@ -222,6 +232,7 @@ class Known {
   std::unordered_set<std::string> without_owner_;  // keys with rows and no owner: observers
   std::unordered_set<std::string> conflicts_;
   StoreCounts counts_;
+  Tally tally_;
   std::uint64_t version_ = 0;
 };
 

@@ -1,0 +1,53 @@
+#include "webhook/api/quota_routes.h"
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "policies/policy.h"
+#include "policies/quotas.h"
+#include "webhook/api/problem.h"
+#include "webhook/findings/report_quotas.h"
+
+namespace truce {
+namespace {
+
+HttpResponse ListQuotas(const OperationPorts& ports, RestCall& call) {
+  const Result<void> checked = call.AllowOnly({"namespace", "output"});
+  if (!checked.ok()) return ProblemResponse(checked.error());
+  const std::string ns(call.request.Query("namespace").value_or(std::string_view()));
+  const std::string_view output = call.request.Query("output").value_or(std::string_view("json"));
+  if (auto refusal = ports.rest.Refuse(call, {"ownerships", "", "list", ns})) {
+    return *std::move(refusal);
+  }
+  if (output != "json" && output != "text") {
+    return ProblemResponse(ProblemType::kMalformed, "output is json or text");
+  }
+  QuotaReport report;
+  if (call.policy->quotas != nullptr) {
+    const ReadFn look = [&](const AllFacts& facts) {
+      report = ReportQuotas(*call.policy->quotas, facts, ns);
+    };
+    const Result<void> read = ports.store.Read(look, call.deadline);
+    if (!read.ok()) return ProblemResponse(read.error());
+  }
+  JsonWriter json;
+  json.BeginObject();
+  if (output == "json") {
+    WriteQuotas(report, json);
+  } else {
+    const bool is_off = call.policy->quotas == nullptr;
+    json.NumberField("count", static_cast<std::int64_t>(report.lines.size()))
+        .Field("text", is_off ? "No quotas are configured (setting quotas).\n" : QuotaText(report));
+  }
+  return JsonResponse(json.EndObject().Take());
+}
+
+}  // namespace
+
+std::vector<HttpRoute> QuotaRoutes(const OperationPorts& ports) {
+  const auto operation = [ports](RestCall& call) { return ListQuotas(ports, call); };
+  return {ports.rest.Authenticated("GET", "/api/v1/quotas", RouteMatch::kExact, operation)};
+}
+
+}  // namespace truce
