@@ -80,9 +80,10 @@ def stale_packages() -> list[str]:
 def compile_program(commit: Commit) -> Path:
     """The folder of the finished build."""
     # In a folder of its own and without ccache, which makes paths relative before the compiler sees them: what it
-    # compiled differs, in the texts of assertions, from what others compile.
-    run("cmake", "--preset", "release", "-B", BUILD, "-DTRUCE_CCACHE=OFF", f"-DTRUCE_COMMIT={commit.id}",
-        f"-DTRUCE_BUILD_DATE={commit.created}", cwd=ROOT)
+    # compiled differs, in the texts of assertions, from what others compile. Warnings are for developers: another
+    # Debian's compiler has others.
+    run("cmake", "--preset", "release", "-B", BUILD, "-DTRUCE_CCACHE=OFF", "-DTRUCE_WERROR=OFF",
+        f"-DTRUCE_COMMIT={commit.id}", f"-DTRUCE_BUILD_DATE={commit.created}", cwd=ROOT)
     subprocess.run(["cmake", "--build", str(BUILD), "--target", "truce"], cwd=ROOT, check=True, stdout=sys.stderr)
     return BUILD
 
