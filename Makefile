@@ -69,7 +69,7 @@ release-test:  ## What build/dist holds, tried in fresh Debians; two whole build
 	@TRUCE_STAGE_SECONDS_MAX=7200 .tools/test.sh build published
 
 audit:  ## Match the SBOM of build/dist (or SBOM=FILE) against .tools/advisories.tsv
-	@release/audit.py '$(or $(SBOM),$(wildcard build/dist/*.cdx.json),build/dist: no SBOM yet; make release)'
+	@release/audit.py '$(or $(SBOM),$(wildcard build/dist/*.cdx.json),build/dist/truce.cdx.json)'
 
 publish:  ## Publish build/dist as the release of HEAD's tag, from a pipeline (IMAGE=REGISTRY/REPOSITORY)
 	@.tools/setup.sh publish

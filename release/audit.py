@@ -103,7 +103,12 @@ def main() -> int:
     if len(sys.argv) not in (2, 3):
         print(__doc__, file=sys.stderr)
         return 2
-    found = audit(json.loads(Path(sys.argv[1]).read_text()), *map(Path, sys.argv[2:]))
+    try:
+        bill = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        print(f"audit: no bill of materials: {error}; `make release` makes one in build/dist", file=sys.stderr)
+        return 2
+    found = audit(bill, *map(Path, sys.argv[2:]))
     for line in found:
         print(f"audit: {line}")
     print(f"audit: {len(found)} to judge or mend")
