@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "policies/judge.h"
 #include "registry/base/threads.h"
@@ -69,9 +70,11 @@ std::optional<AskedAgain> AskAgain(const Reroll& reroll, const AdmissionPolicy& 
   std::optional<AskedAgain> out;
   bool some_known = false;   // an object of one of the names
   bool some_passes = false;  // or may pass
+  std::vector<const StandingRefusal*> lifted;
   const auto look = [&](const Facts& facts) {
     out.reset();
     some_known = some_passes = false;
+    lifted.clear();
     for (const std::vector<Slot>* names : {&reroll.names.gone, &reroll.names.come}) {
       for (Slot slot : *names) {
         slot.cluster = policy.identity.cluster;
@@ -88,7 +91,7 @@ std::optional<AskedAgain> AskAgain(const Reroll& reroll, const AdmissionPolicy& 
       Judgement judgement(ReviewCase(*refusal.asked), policy, ports.clock.Now());
       const Decision decision = judgement.Judge(facts, ports.ids);
       if (decision.allowed || !judgement.unlisted().empty()) {
-        ports.repeated.Forget(reroll.uid, refusal.topic);
+        lifted.push_back(&refusal);
         some_passes = true;
         continue;
       }
@@ -103,7 +106,12 @@ std::optional<AskedAgain> AskAgain(const Reroll& reroll, const AdmissionPolicy& 
     }
   };
   const Result<void> read = ports.store.Read(look, deadline);
-  return !read.ok() || some_known || some_passes ? std::nullopt : out;
+  if (!read.ok()) return std::nullopt;
+  // Only now: a look that was overtaken may have found otherwise.
+  for (const StandingRefusal* refusal : lifted) {
+    ports.repeated.Forget(reroll.uid, refusal->topic);
+  }
+  return some_known || some_passes ? std::nullopt : out;
 }
 
 // Not sure is as good as there being one.
