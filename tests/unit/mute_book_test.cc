@@ -200,5 +200,24 @@ TEST_F(MuteBookTest, AFindingConcernsTheRootsOfItsObjects) {
   EXPECT_EQ(DiscreetOf(finding, "team-a").subject, "");
 }
 
+TEST(DiscreetTest, AThrottledAccountIsToldToAllWhoUseIt) {
+  LiveFinding finding;
+  finding.detector = Detector::kThrottledApi;
+  finding.subject = "123456789012/efs/DescribeFileSystemPolicy";
+  finding.cause = "AWS refuses DescribeFileSystemPolicy of EFS in account 123456789012.";
+  finding.evidence = "2 objects; most often FileSystemPolicy team-a/x (7)";
+  finding.remedy = "End the tag war first.";
+  finding.namespaces = {"team-a", "team-b"};
+  finding.objects = {{"prod", "efs.aws.m.upbound.io", "FileSystemPolicy", "team-a", "x"},
+                     {"prod", "efs.aws.m.upbound.io", "FileSystemPolicy", "team-b", "y"}};
+  const LiveFinding discreet = DiscreetOf(finding, "team-b");
+  EXPECT_EQ(discreet.cause, finding.cause);
+  EXPECT_EQ(discreet.remedy, finding.remedy);
+  EXPECT_EQ(discreet.subject, finding.subject);
+  EXPECT_EQ(discreet.evidence, "");
+  ASSERT_EQ(discreet.objects.size(), 1U);
+  EXPECT_EQ(discreet.objects[0].ns, "team-b");
+}
+
 }  // namespace mute_book_test
 }  // namespace truce

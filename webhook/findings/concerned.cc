@@ -48,6 +48,11 @@ LiveFinding DiscreetOf(const LiveFinding& finding, std::string_view ns) {
   out.namespaces = {std::string(ns)};
   out.services.clear();
   std::erase_if(out.objects, [&](const Slot& slot) { return slot.ns != ns; });
+  // Of an account that several use: its texts name nobody but in the evidence.
+  if (finding.detector == Detector::kThrottledApi) {
+    out.evidence.clear();
+    return out;
+  }
   const auto subject = SlotFromText(finding.subject);
   if (subject && subject->ns != ns) {
     out.subject.clear();

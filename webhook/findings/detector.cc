@@ -79,11 +79,10 @@ constexpr std::array<DetectorInfo, kDetectorCount> kDetectors = {{
      "two looks at least 5 minutes apart, of a kind of which all objects are read, and the claim "
      "is "
      "neither paused nor terminates."},
-    {Detector::kThrottledApi, "throttled-api", Severity::kCritical, "", false,
+    {Detector::kThrottledApi, "throttled-api", Severity::kCritical, "", true,
      "AWS refuses calls of an account because there are too many.",
      "Conditions and Events of managed resources that hold an error code by which AWS throttles, "
-     "in "
-     "the form in which its SDKs write it: on two objects, three times, or for 2 minutes."},
+     "in the form in which its SDKs write it: on two objects, three times, or for 2 minutes."},
 }};
 
 // Each row stands where its detector says, with everything that people are told.
