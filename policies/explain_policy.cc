@@ -142,6 +142,11 @@ class Explanation {
       case Rule::kReservationCap:
       case Rule::kStatusNames:
       case Rule::kRerolledNames:
+      case Rule::kOrphaningUpdate:
+      case Rule::kRestoredTwin:
+      case Rule::kRestoredDelete:
+      case Rule::kCompositionChange:
+      case Rule::kCompositeNotSeen:
       case Rule::kUnclearDeclaration: break;
     }
     return "";

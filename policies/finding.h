@@ -31,8 +31,13 @@ enum class Rule : std::uint8_t {
   kStatusNames,           // "status-names"
   kRerolledNames,         // "rerolled-names"
   kQuota,                 // "quota"
+  kOrphaningUpdate,       // "orphaning-update"
+  kRestoredTwin,          // "restored-twin"
+  kRestoredDelete,        // "restored-delete"
+  kCompositionChange,     // "composition-change"
+  kCompositeNotSeen,      // "composite-not-seen"
 };
-inline constexpr std::size_t kRuleCount = 13;
+inline constexpr std::size_t kRuleCount = 18;
 std::string_view Name(Rule rule);
 std::optional<Rule> RuleFromName(std::string_view name);
 

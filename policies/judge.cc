@@ -17,6 +17,12 @@ bool IsPartOfLineage(const ReviewRequest& request) {
          (request.requester.composite_controller && lineage.controller);
 }
 
+// A composite that names nothing any more: what it named is still judged.
+bool DropsAll(const ReviewRequest& request) {
+  return request.requester.composite_controller && request.old_object &&
+         !request.old_object->lineage.resources.empty();
+}
+
 // Partial declarations that the old version did not have already.
 std::vector<const DeclaredResource*> NewPartial(const RuleCase& c) {
   std::vector<const DeclaredResource*> out;
@@ -85,7 +91,7 @@ bool ConcernsRegistry(const ReviewRequest& request) {
   if (request.operation == Operation::kDelete) {
     return !request.object.terminating && !request.object.uid.empty();
   }
-  return request.object.known_kind || IsPartOfLineage(request);
+  return request.object.known_kind || IsPartOfLineage(request) || DropsAll(request);
 }
 
 Result<void> Complete(Value object, const AdmissionPolicy& policy, ReviewCase& review) {
@@ -119,8 +125,11 @@ Judgement::Judgement(ReviewCase&& review, const AdmissionPolicy& policy, Timesta
 }
 
 bool Judgement::must_be_known() const {
-  return review_.request.operation != Operation::kDelete ||
-         IsConfigured(policy_->modes, Rule::kDeletionProtection);
+  const ReviewRequest& request = review_.request;
+  return request.operation != Operation::kDelete ||
+         IsConfigured(policy_->modes, Rule::kDeletionProtection) ||
+         (IsConfigured(policy_->modes, Rule::kRestoredDelete) &&
+          IsRestoredDeletion(request.object, request.requester));
 }
 
 RuleCase Judgement::CaseOf(const Slot& root, const Facts* facts, const Decision* decision) const {
@@ -135,6 +144,8 @@ RuleCase Judgement::CaseOf(const Slot& root, const Facts* facts, const Decision*
           .facts = facts,
           .decision = decision,
           .question = review_.question ? &*review_.question : nullptr,
+          .live = live_ ? &*live_ : nullptr,
+          .composed_as = review_.composed_as,
           .names_pass = names_pass_ && root == request.object.slot};
 }
 
@@ -185,6 +196,8 @@ Decision Judgement::Judge(const Facts& facts, const IdSource& ids) {
   const RuleCase c = CaseOf(decision.root, &facts, &decision);
   if (review_.question) Settle(c, decision);
   findings_ = JudgeByRules(deletes ? Entry::kDeletions : Entry::kDeclarations, c);
+  to_look_at_.clear();
+  if (!live_ && !deletes) to_look_at_ = ToLookAt(c);
   if (AnyRefuses(findings_)) {
     decision.allowed = false;
     decision.changes = {};
@@ -263,6 +276,7 @@ std::vector<Finding> Judgement::FindingsOf(const Decision& decision) const {
   const RuleCase c = CaseOf(decision.root, nullptr, &decision);
   const Wording wording = WordingOf(c);
   for (const Clash& clash : decision.denied) {
+    if (SaysWhy(clash)) continue;
     out.push_back(OwnershipIn(clash, wording));
     const std::string doubt = DoubtOf(clash, *policy_);
     if (!doubt.empty()) out.back().remedy += " About the owner: " + doubt + ".";
@@ -281,6 +295,14 @@ std::vector<Finding> Judgement::FindingsOf(const Decision& decision) const {
   AddUncertain(c, out);
   for (Finding& finding : out) MakePrintable(finding);
   return out;
+}
+
+// Rule restored-twin refuses the same, and says why.
+bool Judgement::SaysWhy(const Clash& clash) const {
+  return std::any_of(findings_.begin(), findings_.end(), [&](const Finding& finding) {
+    return finding.rule == Rule::kRestoredTwin && finding.mode == Mode::kEnforce &&
+           finding.key == clash.resource.key;
+  });
 }
 
 Finding Judgement::OwnershipIn(const Clash& clash, Wording wording) const {
@@ -347,6 +369,20 @@ std::vector<Finding> JudgeReroll(const RerollCase& reroll, const AdmissionPolicy
                                                             .requester = &reroll.requester,
                                                             .now = now,
                                                             .again = &reroll.again});
+  for (Finding& finding : out) MakePrintable(finding);
+  return out;
+}
+
+std::vector<Finding> JudgeCreation(const Slot& object, const Requester& requester,
+                                   const AdmissionPolicy& policy, Timestamp now) {
+  if (policy.unseen.empty()) return {};
+  ObjectFacts facts;
+  facts.slot = object;
+  std::vector<Finding> out = JudgeByRules(Entry::kCreations, {.policy = &policy,
+                                                              .object = &facts,
+                                                              .root = &facts.slot,
+                                                              .requester = &requester,
+                                                              .now = now});
   for (Finding& finding : out) MakePrintable(finding);
   return out;
 }

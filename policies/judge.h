@@ -13,6 +13,7 @@
 #include "policies/finding.h"
 #include "policies/policy.h"
 #include "policies/question.h"
+#include "policies/restore_rules.h"
 #include "policies/rule_case.h"
 #include "registry/base/clock.h"
 #include "registry/base/result.h"
@@ -28,6 +29,9 @@ struct ReviewCase {
   ReviewRequest request;  // who asks and what is declared; the judgement adds what the policy says
   NameEvidence evidence;
   std::optional<Question> question;  // nothing: an admission
+  // What the object is composed as (annotation crossplane.io/composition-resource-name), of what a
+  // composite controller creates.
+  std::string composed_as = {};
 };
 
 // Who `user` is by the patterns of the configuration.
@@ -57,6 +61,11 @@ class Judgement final {
   // enough that nothing is written. Pure; may be called again on other facts.
   Decision Judge(const Facts& facts, const IdSource& ids);
 
+  // Objects without which a rule cannot refuse (of the last Judge): to be looked at once, then
+  // judged again. Empty once that was done.
+  const std::vector<Slot>& to_look_at() const { return to_look_at_; }
+  void SetLive(LiveObjects live) { live_ = std::move(live); }
+
   // All findings behind `decision` (of the last Judge), of all rules and modes.
   std::vector<Finding> FindingsOf(const Decision& decision) const;
 
@@ -75,6 +84,7 @@ class Judgement final {
   Decision AskRegistry(const Facts& facts, const IdSource& ids);
   void CheckListed(const Decision& decision, const Facts& facts);
   void SuggestNames(const RuleCase& c);
+  bool SaysWhy(const Clash& clash) const;
   Finding OwnershipIn(const Clash& clash, Wording wording) const;
   void AddConflicts(const RuleCase& c, std::vector<Finding>& out) const;
   void AddUncertain(const RuleCase& c, std::vector<Finding>& out) const;
@@ -90,6 +100,8 @@ class Judgement final {
   std::map<KeyText, std::string> other_names_;   // free ones, by the key that is taken
   std::string unlisted_;                         // a type; see unlisted()
   std::vector<DeclaredResource> perhaps_taken_;  // free as far as the registry knows
+  std::vector<Slot> to_look_at_;
+  std::optional<LiveObjects> live_;  // as SetLive said
 };
 
 // One change of a status, as whoever took it from its review hands it over.
@@ -114,6 +126,11 @@ struct RerollCase {
 // What the rules about such updates find, all modes. Pure.
 std::vector<Finding> JudgeReroll(const RerollCase& reroll, const AdmissionPolicy& policy,
                                  Timestamp now);
+
+// What the rules say of the creation of `object`, all modes, whatever it declares. Pure; costs
+// nothing while no kind is found sick.
+std::vector<Finding> JudgeCreation(const Slot& object, const Requester& requester,
+                                   const AdmissionPolicy& policy, Timestamp now);
 
 }  // namespace truce
 

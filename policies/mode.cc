@@ -135,6 +135,7 @@ AppliedMode Configured(const ModeRules& rules, const ModeSubject& subject, Times
     const auto type = rules.types.find(subject.type);
     out.origin = type == rules.types.end() ? "mode" : "typeModes";
     out.mode = Capped(rules, subject, type == rules.types.end() ? rules.global : type->second);
+    if (OnlyWarns(subject.rule)) out.mode = std::min(out.mode, Mode::kWarn);
   }
   ApplyEntries(rules, subject, now, out);
   if (subject.marked) {
@@ -156,6 +157,8 @@ const Override* OverrideFor(const ModeRules& rules, const ModeSubject& subject, 
 }  // namespace
 
 bool IsOptIn(Rule rule) { return RuleList()[static_cast<std::size_t>(rule)].opt_in; }
+
+bool OnlyWarns(Rule rule) { return RuleList()[static_cast<std::size_t>(rule)].warns; }
 
 bool IsConfigured(const ModeRules& rules, Rule rule) {
   return !rules.rules[static_cast<std::size_t>(rule)].empty();

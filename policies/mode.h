@@ -127,6 +127,8 @@ struct AppliedMode {
 
 // Whether a rule is off until configuration names it.
 bool IsOptIn(Rule rule);
+// Whether a rule at most warns until configuration names it.
+bool OnlyWarns(Rule rule);
 // Whether configuration names it.
 bool IsConfigured(const ModeRules& rules, Rule rule);
 

@@ -151,6 +151,16 @@ std::string KubectlKind(const Slot& slot) {
   return out;
 }
 
+std::string KubectlTarget(const Slot& slot) {
+  const std::string kind = KubectlKind(slot);
+  const bool is_plain =
+      IsPlainWord(kind) && IsPlainWord(slot.name) && (slot.ns.empty() || IsPlainWord(slot.ns));
+  if (!is_plain) return slot.ns.empty() ? "KIND NAME" : "KIND NAME -n NAMESPACE";
+  std::string out = kind + " " + slot.name;
+  if (!slot.ns.empty()) out.append(" -n ").append(slot.ns);
+  return out;
+}
+
 std::string SuccessorWord(const Slot& root) {
   std::string out = root.kind;
   // Cluster-scoped objects of one kind and name in two groups are strangers to each other.

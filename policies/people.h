@@ -28,6 +28,9 @@ std::string WordOf(std::string_view type, std::string_view name, const PublicId&
 std::string ReleaseCommand(std::string_view type, std::string_view name, const PublicId& id);
 // The kind of `slot` as kubectl takes it: "bucket.s3.aws.upbound.io".
 std::string KubectlKind(const Slot& slot);
+// Which object kubectl is to act on: "queue.sqs.aws.upbound.io jobs -n team-a", or placeholders
+// where a word of it could mean something to a shell.
+std::string KubectlTarget(const Slot& slot);
 // `root` as truce.dev/transfer-to takes it: "ObjectStorage/team-b/files", of a cluster-scoped one
 // "Bucket.s3.aws.upbound.io/files".
 std::string SuccessorWord(const Slot& root);

@@ -13,6 +13,7 @@
 #include "policies/mode.h"
 #include "policies/name_rules.h"
 #include "policies/rules.h"
+#include "registry/base/clock.h"
 #include "registry/catalogue/catalogue.h"
 #include "registry/identity/identity.h"
 #include "registry/ownership/terms.h"
@@ -49,6 +50,8 @@ struct AdmissionPolicy {
   // is unknown; true: it takes too long, so it is allowed with a warning.
   std::map<std::string, bool, std::less<>> unlisted;
   std::set<GroupKind> unwatched;  // kinds that cannot be read now: they count for no cap
+  // Kinds of claims and composites whose new objects Crossplane does not see, and since when.
+  std::map<GroupKind, Timestamp> unseen;
   // One sentence about a holder whose life is in question; empty: none. Thread-safe; may be null.
   std::function<std::string(const Slot&)> doubt_of;
   std::string public_url;  // without trailing slash; empty: texts hold no link

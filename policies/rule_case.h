@@ -8,6 +8,7 @@
 
 #include "policies/finding.h"
 #include "policies/mode.h"
+#include "policies/restore_rules.h"
 #include "policies/rule_list.h"
 #include "policies/rules.h"
 #include "registry/base/clock.h"
@@ -17,6 +18,7 @@
 namespace truce {
 
 struct AdmissionPolicy;
+struct CompositionCase;
 struct Decision;
 struct NameEvidence;
 struct Question;
@@ -36,7 +38,10 @@ struct RuleCase {
   const Question* question = nullptr;   // null: an admission
   std::string_view status_field = {};   // that changes, and that names are read from
   const RefusedAgain* again = nullptr;  // of the composite that is only renamed in
-  bool names_pass = false;              // the rules about names were asked, and found nothing
+  const CompositionCase* composition = nullptr;  // an update of one; null: it is none
+  const LiveObjects* live = nullptr;             // that were looked at; null: none were
+  std::string_view composed_as = {};  // annotation crossplane.io/composition-resource-name
+  bool names_pass = false;            // the rules about names were asked, and found nothing
 };
 
 // Who reads what is said of `c`.

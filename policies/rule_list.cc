@@ -5,8 +5,10 @@
 #include <iterator>
 #include <utility>
 
+#include "policies/composition_change.h"
 #include "policies/name_rules.h"
 #include "policies/policy.h"
+#include "policies/restore_rules.h"
 #include "policies/rule_case.h"
 
 namespace truce {
@@ -45,6 +47,20 @@ constexpr std::array<RuleSpec, kRuleCount> kRules = {{
      Entry::kRerolls, &JudgeRerolledNames},
     {Rule::kQuota, "quota", "nobody has more of a type than is allowed", false, true, kDeclared,
      &JudgeQuotas},
+    {Rule::kOrphaningUpdate, "orphaning-update",
+     "a composite drops nothing that was restored and not adopted", false, false, kDeclared,
+     &JudgeOrphanings, true},
+    {Rule::kRestoredTwin, "restored-twin", "what a restored object has gets no second one", false,
+     false, kDeclared, &JudgeTwins, true},
+    {Rule::kRestoredDelete, "restored-delete",
+     "Crossplane deletes nothing that was restored and not adopted", false, false,
+     Entry::kDeletions, &JudgeRestoredDeletions, true},
+    {Rule::kCompositionChange, "composition-change",
+     "who changes a Composition knows what that does to composites", false, false,
+     Entry::kCompositions, &JudgeCompositions, true},
+    {Rule::kCompositeNotSeen, "composite-not-seen",
+     "who creates what Crossplane does not see is told so", false, false, Entry::kCreations,
+     &JudgeUnseen, true},
 }};
 
 constexpr bool IsOrdered() {

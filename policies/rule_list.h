@@ -14,8 +14,16 @@ namespace truce {
 struct RuleCase;
 
 // Which reviews a rule is asked about; each kind has an entry of its own in the webhook
-// configuration; what only names of composed resources change in comes with the declarations.
-enum class Entry : std::uint8_t { kDeclarations, kDeletions, kStatuses, kRerolls };
+// configuration; what only names of composed resources change in, and creations of claims and
+// composites, come with the declarations.
+enum class Entry : std::uint8_t {
+  kDeclarations,
+  kDeletions,
+  kStatuses,
+  kRerolls,
+  kCompositions,
+  kCreations
+};
 
 // What holds for one rule, whatever the object. The rule itself is the file `policies/<id>.cc` with
 // '_' for '-': its head has spec, parameters and vectors.
@@ -29,6 +37,7 @@ struct RuleSpec {
   // Pure: what the rule finds, in the mode that configuration has for it. Null: the registry finds
   // it while it decides, and the rule has the words for it alone.
   std::vector<Finding> (*judge)(const RuleCase&);
+  bool warns = false;  // at most, until configuration names it
 };
 
 // Ordered as the enumerators of Rule.

@@ -31,6 +31,7 @@ std::vector<Finding> JudgeQuotas(const RuleCase& c);
 std::vector<Finding> JudgeDeletions(const RuleCase& c);
 std::vector<Finding> JudgeStatusNames(const RuleCase& c);
 std::vector<Finding> JudgeRerolledNames(const RuleCase& c);
+std::vector<Finding> JudgeUnseen(const RuleCase& c);
 
 // How much of the holder a text names (I8).
 enum class Disclosure : std::uint8_t {
@@ -123,6 +124,10 @@ struct RefusedAgain {
   std::string_view kind;             // of the refused object: "Bucket"
 };
 Finding RerolledNames(const RefusedAgain& again, const Wording& wording);
+
+// Rule composite-not-seen, always a warning: Crossplane does not see new composites of this kind
+// since then.
+Finding CompositeNotSeen(Timestamp since, const Wording& wording);
 
 }  // namespace truce
 

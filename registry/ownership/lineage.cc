@@ -207,6 +207,10 @@ std::optional<Slot> ClaimOf(const Object& object) {
 
 bool OnlyLabelled(const Object& object) { return object.link.starts_with(kByLabel); }
 
+std::string_view LabelOf(const Object& object) {
+  return After(kByLabel, object.link).value_or(std::string_view());
+}
+
 bool Names(const Object& object, const Slot& slot) {
   return std::binary_search(object.names.begin(), object.names.end(), NameInRefs(slot));
 }

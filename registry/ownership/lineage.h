@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "registry/identity/identity.h"
@@ -42,6 +43,8 @@ std::optional<Uid> ControllerOf(const Object& object);
 std::optional<Slot> ClaimOf(const Object& object);
 // Whether a label is all that says it is composed: it was restored.
 bool OnlyLabelled(const Object& object);
+// The name of a composite in that label; empty where it is not all that says so, or names none.
+std::string_view LabelOf(const Object& object);
 // Whether the resourceRef(s) of `object` name `slot`.
 bool Names(const Object& object, const Slot& slot);
 

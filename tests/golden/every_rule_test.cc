@@ -10,8 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "policies/composition_change.h"
 #include "policies/name_rules.h"
 #include "policies/quotas.h"
+#include "policies/restore_rules.h"
 #include "policies/rule_list.h"
 #include "policies/rules.h"
 #include "policies/sharing_rules.h"
@@ -22,18 +24,22 @@
 namespace truce {
 namespace every_rule_test {
 
+bool IsAboutDeletions(Rule rule) {
+  return rule == Rule::kDeletionProtection || rule == Rule::kRestoredDelete;
+}
+
 // Deletions and statuses have entries of their own.
 std::string Denied(const Finding& finding) {
   std::string entry = "declarations";
-  if (finding.rule == Rule::kDeletionProtection) entry = "deletions";
+  if (IsAboutDeletions(finding.rule)) entry = "deletions";
   if (finding.rule == Rule::kStatusNames) entry = "status";
   return "admission webhook \"" + entry + ".truce.dev\" denied the request: ";
 }
 
 std::string AsKubectl(const Finding& finding, const std::string& text) {
-  const bool is_creation = finding.rule != Rule::kDeletionProtection &&
-                           finding.rule != Rule::kStatusNames &&
-                           finding.rule != Rule::kRerolledNames;
+  const bool is_creation =
+      !IsAboutDeletions(finding.rule) && finding.rule != Rule::kOrphaningUpdate &&
+      finding.rule != Rule::kStatusNames && finding.rule != Rule::kRerolledNames;
   return std::string("Error from server (Forbidden): ") +
          (is_creation ? "error when creating \"files.yaml\": " : "") + Denied(finding) + text;
 }
@@ -206,6 +212,31 @@ class EveryRule : public testing::Test {
                                       Words())}};
   }
 
+  static CompositionCase ChangedComposition() {
+    return {.composition = {"prod-eu", "apiextensions.crossplane.io", "Composition", "", "storage"},
+            .requester = {},
+            .change = {{"platform.example.org", "XObjectStorage"}, {"Bucket"}, true},
+            .concerned = {.with_usage = 12, .unadopted = 3}};
+  }
+
+  // Of a claim of team-a whose composite was restored.
+  std::vector<Sample> Restores(Rule rule) const {
+    const Slot composite{"prod-eu", "platform.example.org", "XObjectStorage", "",
+                         "artifacts-x7k2q"};
+    ObjectFacts object;
+    object.slot = rule == Rule::kOrphaningUpdate
+                      ? composite
+                      : Slot{"prod-eu", "s3.aws.upbound.io", "Bucket", "", "artifacts-x7k2q-9bc2v"};
+    const Slot elder{"prod-eu", "s3.aws.upbound.io", "Bucket", "", "artifacts-x7k2q-h9smn"};
+    Wording words = Words();
+    words.object = &object;
+    words.root = &holder_.root;
+    if (rule == Rule::kOrphaningUpdate) return {{"refused", OrphaningUpdate(elder, words)}};
+    if (rule == Rule::kRestoredTwin) return {{"refused", RestoredTwin(resource_, elder, words)}};
+    return {{"refused", RestoredDelete(DeclaredInWords(resource_), composite, words)},
+            {"nothing known of it", RestoredDelete("", std::nullopt, words)}};
+  }
+
   std::vector<Sample> SamplesOf(Rule rule) {
     const BadName bad{"s3/Bucket", "name", "prod\\u{200b}artifacts",
                       "contains U+200B (zero width space)"};
@@ -236,6 +267,13 @@ class EveryRule : public testing::Test {
       case Rule::kAccountParty: return Accounts();
       case Rule::kRerolledNames: return Rerolls();
       case Rule::kQuota: return FullQuotas();
+      case Rule::kCompositionChange:
+        return {{"a Usage is dropped", UsageDropped(ChangedComposition())},
+                {"restored objects", RestoredAtRisk(ChangedComposition())}};
+      case Rule::kCompositeNotSeen: return {{"created", CompositeNotSeen(now_, Words())}};
+      case Rule::kOrphaningUpdate:
+      case Rule::kRestoredTwin:
+      case Rule::kRestoredDelete: return Restores(rule);
     }
     return {};
   }

@@ -144,9 +144,21 @@ AdmissionFixture::AdmissionFixture()
                 },
                 {&sink_},
                 this,
-                this},
+                this,
+                &live_},
                std::make_shared<const AdmissionPolicy>(present_)) {
   service_.SetReady(true);
+}
+
+LiveObjects ToldLiveObjects::Read(std::span<const Slot> slots, Deadline /*deadline*/) {
+  LiveObjects out;
+  for (const Slot& slot : slots) {
+    asked.push_back(slot);
+    if (silent) continue;
+    const auto found = objects.find(slot);
+    out[slot] = found == objects.end() ? std::nullopt : found->second;
+  }
+  return out;
 }
 
 void AdmissionFixture::OnCheckAdmitted(const Uid& uid) { admitted_checks_.push_back(uid); }
@@ -212,6 +224,16 @@ Answered AdmissionFixture::Post(std::string body, std::string timeout) {
 Answered AdmissionFixture::Check(const Sent& sent) {
   HttpRequest request = RequestOf("/validate-check", BodyOf(sent), "10s");
   return AnswerOf(ValidateNow(service_, request, Endpoint::kChecks));
+}
+
+Answered AdmissionFixture::Deletion(std::string body) {
+  HttpRequest request = RequestOf("/validate-deletion", std::move(body), "10s");
+  return AnswerOf(ValidateNow(service_, request, Endpoint::kDeletions));
+}
+
+Answered AdmissionFixture::Composition(const Sent& sent) {
+  HttpRequest request = RequestOf("/validate-composition", BodyOf(sent), "10s");
+  return AnswerOf(ValidateNow(service_, request, Endpoint::kCompositions));
 }
 
 Answered AdmissionFixture::Status(const Sent& sent) {

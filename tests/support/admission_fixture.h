@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -98,6 +99,16 @@ struct Answered {
   std::vector<std::string> warnings;
 };
 
+// What a test says that the cluster has.
+class ToldLiveObjects final : public LiveReader {
+ public:
+  LiveObjects Read(std::span<const Slot> slots, Deadline deadline) override;
+
+  LiveObjects objects;  // what is missing does not exist
+  bool silent = false;  // nothing can be read
+  std::vector<Slot> asked;
+};
+
 class AdmissionFixture : public ::testing::Test, public OwnReviewHost, public ObjectProbe {
  protected:
   AdmissionFixture();
@@ -117,6 +128,10 @@ class AdmissionFixture : public ::testing::Test, public OwnReviewHost, public Ob
   Answered Post(std::string body, std::string timeout = "10s");
   // To /validate-check.
   Answered Check(const Sent& sent);
+  // To /validate-deletion.
+  Answered Deletion(std::string body);
+  // To /validate-composition.
+  Answered Composition(const Sent& sent);
   // To /validate-status.
   Answered Status(const Sent& sent);
 
@@ -126,6 +141,7 @@ class AdmissionFixture : public ::testing::Test, public OwnReviewHost, public Ob
   MemoryStore memory_;
   truce::testing::FaultyStore store_{memory_};
   RecordingSink sink_;
+  ToldLiveObjects live_;
   AdmissionPolicy present_;
   std::vector<Uid> admitted_checks_;
   Result<bool> speaks_ = true;          // of whoever asks for another namespace

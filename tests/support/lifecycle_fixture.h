@@ -87,6 +87,7 @@ class LifecycleTest : public WatcherTest, private DetectorHost {
                      "kind":"ObjectStorage","namespace":"seed","name":"seed"}},
                      "status":{"conditions":[{"type":"Synced","status":"True"}]})"});
     cluster_.Put({kPolicy, "", "seed", "seed-policy", {}, R"("spec":{"forProvider":{}})"});
+    cluster_.Put({kQueue, "", "seed", "seed-queue", {}, R"("spec":{"forProvider":{}})"});
     cluster_.Put(Bucket("seed", "seed-bucket", "seed"));
   }
   // Plays what was recorded in [from, until), at its time or, when that has passed, as fast as it
@@ -126,7 +127,8 @@ class LifecycleTest : public WatcherTest, private DetectorHost {
   }
   static bool IsOurs(Detector detector) {
     return detector == Detector::kStaleUsage || detector == Detector::kCompositeNotSeen ||
-           detector == Detector::kClaimTwice || detector == Detector::kClaimStale;
+           detector == Detector::kClaimTwice || detector == Detector::kClaimStale ||
+           detector == Detector::kUnreferencedResource || detector == Detector::kDeletionBlocked;
   }
   void OnChange(const FindingChange& change) override {
     if (!IsOurs(change.finding.detector)) return;

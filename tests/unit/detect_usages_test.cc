@@ -239,5 +239,98 @@ TEST_F(UsageTest, WithoutTheRightToReadThemCoverageSaysSo) {
   EXPECT_TRUE(GapsOf("ClusterUsage.protection.crossplane.io").empty());
 }
 
+// ---- Deletions that they refuse ----
+
+class BlockedTest : public UsageTest {
+ protected:
+  BlockedTest() {
+    used_object_ = Bucket("b", "bucket", "b");
+    used_object_.metadata += R"(,"labels":{"crossplane.io/in-use":"true"})";
+  }
+  void Asked(int times, std::chrono::milliseconds apart = 1min) {
+    for (int i = 0; i < times; ++i) {
+      detectors_.OnDeletionAsked({"test", kBucket.group, kBucket.kind, "", "b"});
+      Wait(apart);
+    }
+  }
+  std::vector<LiveFinding> Blocked() const {
+    std::vector<LiveFinding> out;
+    for (LiveFinding& finding : Found()) {
+      if (finding.detector == Detector::kDeletionBlocked) out.push_back(std::move(finding));
+    }
+    return out;
+  }
+
+  SmallObject used_object_;
+};
+
+TEST_F(BlockedTest, WhatCrossplaneDeletesInVainIsFoundWithTheTrapFirst) {
+  cluster_.Put(used_object_);
+  usage_.rest.replace(usage_.rest.find("{") + 1, 0, R"("replayDeletion":true,)");
+  Lasts();
+  Asked(2);
+  EXPECT_TRUE(Blocked().empty()) << "twice is not again and again";
+  Asked(1);
+  const auto found = Blocked();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].resource, "Bucket b");
+  EXPECT_EQ(found[0].cause,
+            "Crossplane tries to delete Bucket b again and again, and only Usage u, left behind, "
+            "refuses it: its composite hangs without a condition or Event, and stays Synced.");
+  EXPECT_TRUE(found[0].remedy.starts_with("This Usage has replayDeletion: ")) << found[0].remedy;
+}
+
+TEST_F(BlockedTest, ItEndsWithTheUsageTheObjectOrTheTries) {
+  cluster_.Put(used_object_);
+  Lasts();
+  Asked(3);
+  ASSERT_EQ(Blocked().size(), 1U);
+  Wait(11min);
+  EXPECT_TRUE(Blocked().empty()) << "nobody tries any more";
+  Asked(3);
+  ASSERT_EQ(Blocked().size(), 1U);
+  cluster_.Remove(kUsage, "", "u");
+  Wait(10s);
+  EXPECT_TRUE(Blocked().empty());
+}
+
+TEST_F(BlockedTest, SlowTriesAreNone) {
+  cluster_.Put(used_object_);
+  Lasts();
+  Asked(6, 6min);
+  EXPECT_TRUE(Blocked().empty());
+}
+
+TEST_F(BlockedTest, WhatAnotherUsageProtectsIsRightlyRefused) {
+  cluster_.Put(used_object_);
+  SmallObject other = usage_;
+  other.name = "other";
+  other.uid = "other";
+  other.metadata = composed_ + "," + controlled_;
+  cluster_.Put(other);
+  Lasts();
+  Asked(4);
+  EXPECT_TRUE(Blocked().empty());
+}
+
+TEST_F(BlockedTest, WhatIsNotInUseOrTerminatesIsNone) {
+  cluster_.Put(Bucket("b", "bucket", "b"));
+  Lasts();
+  Asked(4);
+  EXPECT_TRUE(Blocked().empty()) << "no label in-use";
+  used_object_.metadata += "," + deleted_ + R"(,"finalizers":["x"])";
+  cluster_.Put(used_object_);
+  Asked(4);
+  EXPECT_TRUE(Blocked().empty()) << "it goes";
+}
+
+TEST_F(BlockedTest, ARightfulUsageAloneIsNone) {
+  cluster_.Put(used_object_);
+  usage_.metadata = composed_ + "," + controlled_;
+  Lasts();
+  Asked(4);
+  EXPECT_EQ(story_, Story{});
+}
+
 }  // namespace detect_usages_test
 }  // namespace truce::testing

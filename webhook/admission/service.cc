@@ -14,11 +14,14 @@
 #include "policies/ownership_check.h"
 #include "registry/identity/evidence.h"
 #include "registry/store/store.h"
+#include "webhook/admission/composition_guard.h"
+#include "webhook/admission/review_case.h"
 
 namespace truce {
 namespace {
 
-constexpr int kDeniedCode = 403;  // of a denial in the review's answer
+constexpr int kDeniedCode = 403;                      // of a denial in the review's answer
+constexpr std::chrono::milliseconds kLookTime{1000};  // for all objects of one review
 
 UnknownCause CauseOf(ErrorCode code) {
   switch (code) {
@@ -104,30 +107,6 @@ AdmissionAnswer Unfit(const Error& error) {
 
 bool Refuses(const Finding& finding) { return finding.mode == Mode::kEnforce; }
 
-// The admission of an object. Errors: kInvalidArgument: one that concerns the registry, without
-// name or uid.
-Result<ReviewCase> ReviewCaseOf(const AdmissionRequest& request, const AdmissionPolicy& policy) {
-  Result<ReviewCase> out{ReviewCase()};  // filled in place: it is large
-  ReviewRequest& review = out.value().request;
-  const GroupKind kind = GroupKind{std::string(request.kind.group), std::string(request.kind.kind)};
-  review.uid.text = request.uid;
-  if (request.operation == ReviewOperation::kDelete) {
-    review.operation = Operation::kDelete;
-    review.requester.user = request.user;
-    review.object = Identify(request.old_object, kind, policy.identity);
-    return out;
-  }
-  review.requester = RequesterOf(request.user, policy);
-  review.object = Identify(request.object, kind, policy.identity);
-  if (request.operation == ReviewOperation::kUpdate) {
-    review.operation = Operation::kUpdate;
-    review.old_object = Identify(request.old_object, kind, policy.identity);
-  }
-  const Result<void> completed = Complete(request.object, policy, out.value());
-  if (!completed.ok()) out = completed.error();
-  return out;
-}
-
 // As a question, for one who asks before anything is created.
 AskedObject AskedOf(const AdmissionRequest& request) {
   return {.review = request.uid,
@@ -136,21 +115,6 @@ AskedObject AskedOf(const AdmissionRequest& request) {
           .ns = request.ns,
           .user = request.user,
           .object = request.object};
-}
-
-// An UPDATE of the subresource `status` of a catalogued kind; nothing for every other request.
-std::optional<StatusCase> StatusCaseOf(const AdmissionRequest& request,
-                                       const AdmissionPolicy& policy) {
-  const bool is_status =
-      request.operation == ReviewOperation::kUpdate && request.sub_resource == "status";
-  if (!is_status) return std::nullopt;
-  const KindEntry* kind = policy.catalogue->FindKind(request.kind.group, request.kind.kind);
-  if (kind == nullptr) return std::nullopt;
-  return StatusCase{.object = {policy.identity.cluster, std::string(request.kind.group),
-                               std::string(request.kind.kind), std::string(request.ns),
-                               std::string(request.name)},
-                    .requester = RequesterOf(request.user, policy),
-                    .field = ChangedNameField(request.object, request.old_object, *kind)};
 }
 
 // A judgement lent to the store, which may still run it when the caller's time is over.
@@ -280,7 +244,7 @@ class Call final : public std::enable_shared_from_this<Call> {
       case Endpoint::kChecks:
       case Endpoint::kPolicies: return JudgeOwn(review);
       case Endpoint::kStatus: return JudgeStatusOf(review);
-      case Endpoint::kCompositions: return Allowed();
+      case Endpoint::kCompositions: return JudgeCompositionOf(review);
     }
     return Unknown(UnknownCause::kInternal, "no such endpoint");
   }
@@ -307,6 +271,13 @@ class Call final : public std::enable_shared_from_this<Call> {
     findings_ = JudgeStatus(*status, *policy_, ports_.clock.Now());
     const bool denies = std::any_of(findings_.begin(), findings_.end(), Refuses);
     return denies ? Denied(kDeniedCode) : Allowed();
+  }
+
+  // Only tells.
+  AdmissionAnswer JudgeCompositionOf(const AdmissionRequest& review) {
+    if (!ready_ || IsUnchanged(review)) return Allowed();
+    findings_ = JudgeChange(review, *policy_, {ports_.store, ports_.clock.Now(), deadline_});
+    return Allowed();
   }
 
   AdmissionAnswer JudgeCheck(const AdmissionRequest& review) {
@@ -349,6 +320,11 @@ class Call final : public std::enable_shared_from_this<Call> {
     if (ready_ && memory_.repeated.any() && IsReroll(review)) return Denied(kDeniedCode);
     Result<ReviewCase> asked = ReviewCaseOf(review, *policy_);
     if (!asked.ok()) return BadRequest(asked.error().message);
+    if (review.operation == ReviewOperation::kCreate && !policy_->unseen.empty()) {
+      const ReviewRequest& request = asked.value().request;
+      beside_ = JudgeCreation(request.object.slot, request.requester, *policy_, ports_.clock.Now());
+      findings_ = beside_;
+    }
     if (!ConcernsRegistry(asked.value().request)) return Allowed();
     Judgement judgement(std::move(asked).value(), *policy_, ports_.clock.Now());
     const bool must_know = judgement.must_be_known();
@@ -360,7 +336,10 @@ class Call final : public std::enable_shared_from_this<Call> {
           !MayRepeat(judgement.request()) && ProbablyWrites(review, judgement.request(), facts);
       if (!writes) decision_ = judgement.Judge(facts, ports_.ids);
     };
-    const Result<void> read = ports_.store.Read(look, deadline_);
+    Result<void> read = ports_.store.Read(look, deadline_);
+    if (read.ok() && !writes && !judgement.to_look_at().empty() && LookAt(judgement)) {
+      read = ports_.store.Read(look, deadline_);
+    }
     if (!read.ok() && !must_know) return Allowed();
     if (!read.ok()) return Unknown(CauseOf(read.error().code), read.error().message);
     writes = writes || (decision_.allowed && !decision_.changes.empty() && !review.dry_run);
@@ -375,11 +354,20 @@ class Call final : public std::enable_shared_from_this<Call> {
     RerollJudgement found = JudgeRerolls(
         review, *policy_,
         {memory_.repeated, ports_.store, ports_.clock, ports_.ids, ports_.objects}, deadline_);
-    rerolls_ = std::move(found.findings);
-    if (std::none_of(rerolls_.begin(), rerolls_.end(), Refuses)) return false;
-    findings_ = rerolls_;
+    beside_ = std::move(found.findings);
+    if (std::none_of(beside_.begin(), beside_.end(), Refuses)) return false;
+    findings_ = beside_;
     record_.repetition = found.repetition;
     decision_.root = std::move(found.root);
+    return true;
+  }
+
+  // No rule refuses by what the watch showed: it may lag. False: nobody can look.
+  bool LookAt(Judgement& judgement) {
+    if (ports_.live == nullptr) return false;
+    const Deadline now = std::chrono::steady_clock::now();
+    const Deadline half = now + (deadline_ - now) / 2;
+    judgement.SetLive(ports_.live->Read(judgement.to_look_at(), std::min(half, now + kLookTime)));
     return true;
   }
 
@@ -432,19 +420,23 @@ class Call final : public std::enable_shared_from_this<Call> {
       return Unknown(UnknownCause::kInternal, "a denial with changes");
     }
     findings_ = judgement.FindingsOf(decision_);
-    findings_.insert(findings_.end(), rerolls_.begin(), rerolls_.end());
+    findings_.insert(findings_.end(), beside_.begin(), beside_.end());
     record_.override_reason = judgement.override_reason();
     keys_ = JudgedKeys(judgement.request().object, decision_);
     service_ = DeclaredService(judgement.request().object);
     record_.service = service_;
     if (decision_.allowed) return Allowed();
     const ReviewRequest& request = judgement.request();
-    const bool is_composed = request.requester.composite_controller;
+    const bool is_composed =
+        request.requester.composite_controller && request.operation != Operation::kDelete;
     if (is_composed && request.object.lineage.controller) {
       composite_ = *request.object.lineage.controller;
       NoteRefusal(judgement.review());
     }
-    return Denied(is_composed ? policy_->composite_denial_code : kDeniedCode);
+    const bool is_forbidden = std::any_of(
+        findings_.begin(), findings_.end(),
+        [](const Finding& finding) { return Refuses(finding) && IsForbidden(finding.rule); });
+    return Denied(is_composed && !is_forbidden ? policy_->composite_denial_code : kDeniedCode);
   }
 
   // Something was refused to its composite lately.
@@ -544,13 +536,13 @@ class Call final : public std::enable_shared_from_this<Call> {
   const Deadline deadline_;
   Decision decision_;
   std::vector<Finding> findings_;
+  std::vector<Finding> beside_;  // of rules that ask nothing of the registry
   ReviewRecord record_;
   std::string kept_;
   std::string keys_;
   std::string service_;
   std::string detail_;
   std::optional<ObjectRef> composite_;
-  std::vector<Finding> rerolls_;
   bool stands_ = false;  // the refusal: its answer comes late
 };
 

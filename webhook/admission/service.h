@@ -5,10 +5,12 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "policies/policy.h"
+#include "policies/restore_rules.h"
 #include "policies/review_record.h"
 #include "registry/base/clock.h"
 #include "registry/base/guarded.h"
@@ -37,6 +39,14 @@ class OwnReviewHost {
   virtual Result<void> TryOwnObject(const AdmissionRequest& review) const = 0;
 };
 
+// Port: objects as they are. Thread-safe.
+class LiveReader {
+ public:
+  virtual ~LiveReader() = default;
+  // Those of `slots` that a consistent read could tell of until `deadline`.
+  virtual LiveObjects Read(std::span<const Slot> slots, Deadline deadline) = 0;
+};
+
 // What the service stands on; it must outlive it.
 struct AdmissionPorts {
   Store& store;
@@ -45,6 +55,7 @@ struct AdmissionPorts {
   std::vector<ReviewSink*> sinks;  // called for every review, in this order
   OwnReviewHost* own = nullptr;    // null: nobody speaks for any namespace, all objects are good
   ObjectProbe* objects = nullptr;  // null: nobody can tell whether an object exists
+  LiveReader* live = nullptr;      // null: what must be looked at is only warned of
 };
 
 // One review as it came.
@@ -83,7 +94,8 @@ class AdmissionService final {
   //   when anything conflicts or breaks an enforced rule; another object whose spec is new is
   //   refused when it cannot take effect. Writes nothing, ever.
   // - policies: the same for those but OwnershipChecks, which are allowed.
-  // - compositions: everything is allowed, ready or not: no rule judges them.
+  // - compositions: everything is allowed, ready or not; an update is told what it does to
+  //   composites that exist (rule composition-change). Writes nothing; looks for a second at most.
   // - a status: changes of it (rule status-names). Refused where a user who is neither provider nor
   //   restorer changes what names are read from; everything else is allowed. Needs no registry and
   //   writes nothing, so dry runs are judged alike, ready or not. Never blocks.

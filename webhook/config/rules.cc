@@ -10,17 +10,11 @@
 namespace truce {
 namespace {
 
-constexpr std::array<std::string_view, 11> kRules = {"duplicate-ownership",
-                                                     "resource-name",
-                                                     "foreign-attachment",
-                                                     "aws-name",
-                                                     "naming-convention",
-                                                     "observer-without-share",
-                                                     "deletion-protection",
-                                                     "status-names",
-                                                     "account-party",
-                                                     "rerolled-names",
-                                                     "quota"};
+constexpr std::array<std::string_view, 16> kRules = {
+    "duplicate-ownership", "resource-name",          "foreign-attachment",  "aws-name",
+    "naming-convention",   "observer-without-share", "deletion-protection", "status-names",
+    "account-party",       "orphaning-update",       "restored-twin",       "restored-delete",
+    "composition-change",  "composite-not-seen",     "rerolled-names",      "quota"};
 
 Result<Rule> ReadRuleName(const NodeReader& reader, const YamlNode& node, const std::string& path,
                           const std::string& rule) {

@@ -83,6 +83,11 @@ constexpr std::array<DetectorInfo, kDetectorCount> kDetectors = {{
      "AWS refuses calls of an account because there are too many.",
      "Conditions and Events of managed resources that hold an error code by which AWS throttles, "
      "in the form in which its SDKs write it: on two objects, three times, or for 2 minutes."},
+    {Detector::kDeletionBlocked, "deletion-blocked", Severity::kWarning, "DeletionBlocked", false,
+     "Crossplane tries again and again to delete what only Usages that were left behind protect.",
+     "Reviews of deletions by a composite controller, 3 within 10 minutes, of an object that "
+     "lives, does not terminate and carries label crossplane.io/in-use; every Usage of it is one "
+     "that stale-usage found."},
 }};
 
 // Each row stands where its detector says, with everything that people are told.

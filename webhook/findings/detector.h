@@ -28,8 +28,10 @@ enum class Detector : std::uint8_t {
   kClaimTwice,
   kClaimStale,
   kThrottledApi,
+  kDeletionBlocked,
 };
-inline constexpr std::size_t kDetectorCount = static_cast<std::size_t>(Detector::kThrottledApi) + 1;
+inline constexpr std::size_t kDetectorCount =
+    static_cast<std::size_t>(Detector::kDeletionBlocked) + 1;
 
 // How bad a finding is; ordered.
 enum class Severity : std::uint8_t {

@@ -118,6 +118,7 @@ void Detectors::OnGone(const Uid& uid, const Slot& slot) {
     known.marks.OnGone(uid);
     known.unseen.OnGone(uid);
     known.throttled.OnGone(uid);
+    known.deletions.OnGone(slot);
     const auto kind = known.kinds.find(GroupKindOf(slot));
     if (kind == known.kinds.end()) return;
     kind->second.objects.erase(std::hash<std::string>()(uid.text));
@@ -185,6 +186,11 @@ void Detectors::OnOther(const FollowedKind& kind, Value object, bool gone) {
     known.configuration.reset();
     if (!gone) known.configuration = std::move(*configuration);
   });
+}
+
+void Detectors::OnDeletionAsked(const Slot& slot) {
+  const Timestamp now = ports_.clock.Now();
+  known_.With([&](Known& known) { known.deletions.OnDeletion(slot, now); });
 }
 
 void Detectors::SetServed(std::vector<ServedKind> kinds) {
@@ -331,28 +337,42 @@ Result<void> Detectors::ExamineUsages(Deadline deadline) {
   const Timestamp now = ports_.clock.Now();
   const std::vector<UsageSeen> lasting =
       known_.With([&](const Known& known) { return known.usages.Lasting(now); });
+  const std::vector<Slot> repeated =
+      known_.With([&](Known& known) { return known.deletions.Repeated(now); });
   std::vector<StaleUsage> stale;
+  std::vector<Object> asked;  // that are to be deleted again and again
   if (!lasting.empty()) {
     const auto read = [&](const Facts& facts) {
       stale.clear();
+      asked.clear();
       for (const UsageSeen& usage : lasting) {
         if (auto found = StaleUsageOf(usage, facts)) stale.push_back(*std::move(found));
+      }
+      for (const Slot& slot : repeated) {
+        if (auto object = facts.ObjectBySlot(slot)) asked.push_back(*std::move(object));
       }
     };
     TRUCE_RETURN_IF_ERROR(ports_.store.Read(read, deadline));
   }
   std::vector<LiveFinding> found;
+  std::vector<LiveFinding> blocked;
   known_.With([&](const Known& known) {
     const std::set<GroupKind> readable = ReadableOf(known.kinds);
     const auto lives = [&](const Object& object) {
       return readable.contains(GroupKindOf(object.slot)) && !known.marks.IsTerminating(object.uid);
     };
-    for (const StaleUsage& one : stale) {
-      if (!lives(one.user) || (one.composite && !lives(*one.composite))) continue;
-      found.push_back(FindingOf(one));
+    std::erase_if(stale, [&](const StaleUsage& one) {
+      return !lives(one.user) || (one.composite && !lives(*one.composite));
+    });
+    for (const StaleUsage& one : stale) found.push_back(FindingOf(one));
+    for (const Object& object : asked) {
+      if (!lives(object) || !known.marks.IsInUse(object.uid)) continue;
+      auto usages = AllLeftBehind(known.usages.UsagesOf(object.slot), stale);
+      if (!usages.empty()) blocked.push_back(FindingOf(BlockedDeletion{object, std::move(usages)}));
     }
   });
   Report(Detector::kStaleUsage, std::move(found));
+  Report(Detector::kDeletionBlocked, std::move(blocked));
   return {};
 }
 

@@ -25,6 +25,7 @@
 #include "webhook/findings/coverage.h"
 #include "webhook/findings/disagreements.h"
 #include "webhook/findings/findings_book.h"
+#include "webhook/findings/lifecycle/blocked_deletions.h"
 #include "webhook/findings/lifecycle/claim_bindings.h"
 #include "webhook/findings/lifecycle/object_marks.h"
 #include "webhook/findings/lifecycle/stale_usages.h"
@@ -90,6 +91,8 @@ class Detectors final : public SightObserver {
   void OnKindState(const KindStatus& status) override;
   void OnOther(const FollowedKind& kind, Value object, bool gone) override;
 
+  // A composite controller asked to delete an object, and Truce had nothing against it.
+  void OnDeletionAsked(const Slot& slot);
   // All kinds that the API server serves, for coverage; followed ones are known anyhow.
   void SetServed(std::vector<ServedKind> kinds);
   // The first lists are applied; `took` since the start. Nothing but the webhook configuration is
@@ -119,7 +122,8 @@ class Detectors final : public SightObserver {
     ObjectMarks marks;
     UnseenComposites unseen;
     ThrottledCalls throttled;
-    TerminatingUsages usages;
+    KnownUsages usages;
+    AskedDeletions deletions;
     std::map<GroupKind, KindStatus> usage_kinds;
     std::map<GroupKind, KindFacts> kinds;
     std::map<GroupKind, ServedKind> served;

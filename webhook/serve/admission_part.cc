@@ -34,6 +34,7 @@ void AdmissionPart::Publish(Change change) {
     if (!service_) return;
     auto policy = std::make_shared<AdmissionPolicy>(*policies.configured.policy);
     policy->doubt_of = [this](const Slot& slot) { return doubts_.DoubtOf(slot); };
+    policy->unseen = policies.unseen;
     if (policies.view) {
       const ClusterView& view = *policies.view;
       policy->watched = true;
@@ -68,6 +69,10 @@ void AdmissionPart::SetView(const ClusterView& view) {
     policies.view = view;
     policies.ready = view.ready;
   });
+}
+
+void AdmissionPart::SetUnseen(const std::map<GroupKind, Timestamp>& unseen) {
+  Publish([&](Policies& policies) { policies.unseen = unseen; });
 }
 
 void AdmissionPart::SetReady() {

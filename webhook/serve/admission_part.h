@@ -39,6 +39,8 @@ class AdmissionPart final : public PolicyView, private PolicyListener {
 
   // Takes over the overrides that the registry has. Once, when the store is open.
   void LoadOverrides();
+  // Kinds whose new objects Crossplane does not see.
+  void SetUnseen(const std::map<GroupKind, Timestamp>& unseen);
   // What the cluster shows; once it is ready, so is the service.
   void SetView(const ClusterView& view);
   // No cluster is followed: the service is ready.
@@ -69,6 +71,7 @@ class AdmissionPart final : public PolicyView, private PolicyListener {
     EffectivePolicy configured;
     std::optional<ClusterView> view;
     std::vector<Override> overrides;  // made while the server runs
+    std::map<GroupKind, Timestamp> unseen;
     bool ready = false;
   };
 

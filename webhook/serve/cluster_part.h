@@ -17,6 +17,7 @@
 #include "webhook/serve/cluster_watch.h"
 #include "webhook/serve/credentials.h"
 #include "webhook/serve/detection.h"
+#include "webhook/serve/live_objects.h"
 #include "webhook/serve/ownership_checks.h"
 #include "webhook/serve/ownership_grants.h"
 #include "webhook/serve/sinks.h"
@@ -53,12 +54,13 @@ class ClusterPart final : private PolicyListener,
   void Stop();
 
   // Who must hear of reviews.
-  std::vector<ReviewSink*> sinks() { return {&sink_, &detection_.refusals()}; }
+  std::vector<ReviewSink*> sinks() { return {&sink_, &deletions_, &detection_.refusals()}; }
   OwnershipChecks& checks() { return checks_; }
   ObjectProbe& objects() { return detection_; }
   const ClusterLink& link() const { return watch_; }
   ClusterReports& reports() { return detection_; }
   WatchControls& controls() { return watch_; }
+  LiveReader& live() { return live_; }
 
   // The configuration's file was taken over: objects are tried with it again.
   void Refresh() { own_.Refresh(); }
@@ -72,6 +74,9 @@ class ClusterPart final : private PolicyListener,
   void OnVerdict(const OwnObject& object, const OwnVerdict& verdict) override;
   void OnTrouble(const std::string& message) override;
   Surroundings Around() const override;
+  void OnUnseen(const std::map<GroupKind, Timestamp>& kinds) override {
+    ports_.admission.SetUnseen(kinds);
+  }
   void OnWebhookChanged() override { ports_.credentials.Wake(); }
   // What the watch sees is told to the detectors, then to the own objects.
   void OnSighted(const Sighting& sighting) override;
@@ -87,6 +92,9 @@ class ClusterPart final : private PolicyListener,
   ClusterWatch watch_;
   WatchSink sink_;
   Detection detection_;
+  DeletionSink deletions_{ports_.admission,
+                          [this](const Slot& slot) { detection_.OnDeletionAsked(slot); }};
+  LiveObjectReader live_{watch_, [this](const GroupKind& kind) { return detection_.KindOf(kind); }};
   OwnershipGrants grants_;
   OwnershipChecks checks_;
   OwnObjects own_;

@@ -146,6 +146,7 @@ void Detection::Run() {
                         {{"message", std::string_view(looked.error().message)}});
     }
     TellOfEndedMutes();
+    TellUnseen();
     lock.lock();
     changed_.wait_for(lock, Detectors::kExamineEvery, [&] { return stopping_ || hurry_; });
     hurry_ = false;
@@ -159,6 +160,14 @@ void Detection::DiscoverServed() {
   std::vector<ServedKind> kinds;
   for (const DiscoveredKind& kind : discovery.value().kinds) kinds.push_back(kind.kind);
   detectors_.SetServed(std::move(kinds));
+}
+
+void Detection::TellUnseen() {
+  if (!std::exchange(unseen_due_, false)) return;
+  std::map<GroupKind, Timestamp> unseen = UnseenKinds(book_.Snapshot());
+  if (unseen == unseen_) return;
+  unseen_ = std::move(unseen);
+  ports_.host.OnUnseen(unseen_);
 }
 
 // Each time anew: another server on the same registry may have written them.
@@ -184,6 +193,7 @@ void Detection::TellOfEndedMutes() {
 
 void Detection::OnChange(const FindingChange& change) {
   const LiveFinding& finding = change.finding;
+  if (finding.detector == Detector::kCompositeNotSeen) unseen_due_ = true;
   const bool is_over = change.kind == FindingChange::Kind::kResolved;
   const bool is_muted = mutes_.Hides(finding);
   const bool is_quiet = finding.mode == Mode::kAudit || is_over || is_muted;

@@ -38,6 +38,8 @@ class DetectionHost {
   virtual ~DetectionHost() = default;
   // What the detectors compare with, at present.
   virtual Surroundings Around() const = 0;
+  // Crossplane does not see new objects of these kinds, since then; told whenever they differ.
+  virtual void OnUnseen(const std::map<GroupKind, Timestamp>& kinds) = 0;
   // The webhook configuration changed. On the watch's thread; must not block.
   virtual void OnWebhookChanged() = 0;
 };
@@ -74,9 +76,12 @@ class Detection final : public SightObserver,
 
   // Sink of reviews: Events about refused composed resources.
   ReviewSink& refusals() { return refusals_; }
+  void OnDeletionAsked(const Slot& slot) { detectors_.OnDeletionAsked(slot); }
   // Writes an Event about a changed configuration that was refused. Never blocks.
   void TellRefused(const std::string& webhook_configuration, const std::string& problem);
   void WriteMetrics(MetricWriter& writer) const;
+  // How a kind is served; nothing: it is not followed.
+  std::optional<ServedKind> KindOf(const GroupKind& kind) const override;
 
   std::vector<TagWar> Wars() const override { return detectors_.Wars(); }
   std::vector<LiveFinding> Findings() const override { return book_.Snapshot(); }
@@ -105,8 +110,8 @@ class Detection final : public SightObserver,
   void OnChange(const FindingChange& change) override;
   std::optional<Object> BySlot(const Slot& slot) const override;
   std::optional<Object> ByUid(const Uid& uid) const override;
-  std::optional<ServedKind> KindOf(const GroupKind& kind) const override;
   bool IsDiscreet() const override;
+  void TellUnseen();
 
   const DetectionPorts ports_;
   std::unique_ptr<LateApi> api_;
@@ -117,6 +122,8 @@ class Detection final : public SightObserver,
   EventWriter events_;
   RefusalEvents refusals_;
   Detectors detectors_;
+  bool unseen_due_ = false;  // of the thread that looks, as the next
+  std::map<GroupKind, Timestamp> unseen_;
 
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -76,6 +76,16 @@ void MetricsSink::OnReview(const ReviewRecord& record) {
 }
 
 // What is lost here is found by polling and by the proof of old reservations.
+void DeletionSink::OnReview(const ReviewRecord& record) {
+  const bool counts = record.operation == "DELETE" && record.verdict == Verdict::kAllowed &&
+                      !record.dry_run && record.sub_resource.empty() && !record.name.empty();
+  if (!counts) return;
+  const auto policy = policy_.policy();
+  if (!MatchesAny(record.user, policy->composite_controllers)) return;
+  tell_({policy->identity.cluster, std::string(record.group), std::string(record.kind),
+         std::string(record.ns), std::string(record.name)});
+}
+
 void WatchSink::OnReview(const ReviewRecord& record) {
   if (record.dry_run) return;
   const bool is_unknown = record.verdict == Verdict::kUnknown && !record.name.empty();

@@ -11,6 +11,7 @@
 #include "policies/review_record.h"
 #include "webhook/log/log.h"
 #include "webhook/metrics/metrics.h"
+#include "webhook/serve/policy.h"
 #include "webhook/watch/doubts.h"
 
 namespace truce {
@@ -44,6 +45,19 @@ class MetricsSink final : public ReviewSink {
 
  private:
   Metrics& metrics_;
+};
+
+// Tells of what composite controllers ask to delete; not of dry runs, and not of what Truce refuses
+// itself. Thread-safe, as `policy` and `tell` must be.
+class DeletionSink final : public ReviewSink {
+ public:
+  DeletionSink(const PolicyView& policy, std::function<void(const Slot&)> tell)
+      : policy_(policy), tell_(std::move(tell)) {}
+  void OnReview(const ReviewRecord& record) override;
+
+ private:
+  const PolicyView& policy_;
+  const std::function<void(const Slot&)> tell_;
 };
 
 // Tells the watch what reviews say of the cluster: kinds that have declarations now, reservations

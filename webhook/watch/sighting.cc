@@ -79,6 +79,7 @@ Sighting ReadSighting(Value object, const FollowedKind& kind, const IdentityRule
   ReadConditions(view.conditions, sighting);
   sighting.has_conditions = view.conditions.is_array() && view.conditions.size() > 0;
   sighting.paused = view.Annotation("crossplane.io/paused") == "true";
+  sighting.in_use = view.Label("crossplane.io/in-use") == "true";
   ReadTags(view.at_provider.Child("tags"), sighting);
   if (sighting.facts.terminating) {
     sighting.config = ConfigOf(view, kind.group_kind(), *rules.catalogue);

@@ -34,6 +34,7 @@ struct Sighting {
   bool has_conditions = false;  // of any type
   std::string trouble;          // messages of conditions that are False, cut: for throttled calls
   bool paused = false;          // annotation crossplane.io/paused: "true"
+  bool in_use = false;          // label crossplane.io/in-use: "true"
   // status.atProvider.tags, for running tag wars: a digest that does not depend on order, and the
   // values of `crossplane-name` and `crossplane-kind` in them.
   bool has_tags = false;

@@ -1,5 +1,5 @@
 // ObjectMarks: what the watch sees of objects and no object row of the registry keeps: which
-// terminate, and which are paused.
+// terminate, are paused, or are said to be in use (Usages).
 #ifndef TRUCE_WEBHOOK_FINDINGS_LIFECYCLE_OBJECT_MARKS_H_
 #define TRUCE_WEBHOOK_FINDINGS_LIFECYCLE_OBJECT_MARKS_H_
 
@@ -17,14 +17,17 @@ class ObjectMarks final {
     const Uid& uid = sighting.facts.uid;
     Mark(terminating_, uid, sighting.facts.terminating);
     Mark(paused_, uid, sighting.paused);
+    Mark(in_use_, uid, sighting.in_use);
   }
   void OnGone(const Uid& uid) {
     terminating_.erase(uid);
     paused_.erase(uid);
+    in_use_.erase(uid);
   }
 
   bool IsTerminating(const Uid& uid) const { return terminating_.contains(uid); }
   bool IsPaused(const Uid& uid) const { return paused_.contains(uid); }
+  bool IsInUse(const Uid& uid) const { return in_use_.contains(uid); }
 
  private:
   static void Mark(std::set<Uid>& marked, const Uid& uid, bool is_marked) {
@@ -37,6 +40,7 @@ class ObjectMarks final {
 
   std::set<Uid> terminating_;
   std::set<Uid> paused_;
+  std::set<Uid> in_use_;
 };
 
 }  // namespace truce

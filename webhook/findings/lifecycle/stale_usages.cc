@@ -10,7 +10,6 @@
 namespace truce {
 namespace {
 
-constexpr std::string_view kApiextensions = "apiextensions.crossplane.io";
 constexpr std::string_view kProtection = "protection.crossplane.io";
 
 std::string Mentioned(const Slot& slot) { return OneLine(ObjectForPeople(slot), kShownBytesMax); }
@@ -47,29 +46,7 @@ bool IsPlain(const Slot& slot) {
          (slot.ns.empty() || IsPlainWord(slot.ns));
 }
 
-std::string RemedyFor(const UsageSeen& usage) {
-  std::string out;
-  const std::string used = usage.used ? Mentioned(*usage.used) : "the used object";
-  if (usage.replays) {
-    out = "This Usage has replayDeletion: when it ends, Crossplane repeats any deletion of " +
-          used + " that was ever refused, even a dry run. So, unless that shall go, first: `" +
-          (usage.used && IsPlain(*usage.used) ? Kubectl("annotate", *usage.used)
-                                              : "kubectl annotate KIND NAME") +
-          " usage.crossplane.io/deletion-attempt-with-policy-`. Then: ";
-  }
-  const std::string label = "`" + Kubectl("label", usage.slot) + " crossplane.io/composite-`";
-  if (usage.slot.group == kProtection) return out + label + ".";
-  return out + "with Crossplane 1.18.2 or newer " + label + "; before 1.18.2 `" +
-         Kubectl("patch", usage.slot) +
-         R"( --type json -p '[{"op":"remove","path":"/metadata/finalizers"}]'`.)";
-}
-
 }  // namespace
-
-bool IsUsageKind(const GroupKind& kind) {
-  if (kind.group == kApiextensions) return kind.kind == "Usage";
-  return kind.group == kProtection && (kind.kind == "Usage" || kind.kind == "ClusterUsage");
-}
 
 UsageSeen ReadUsage(Value object, const GroupKind& kind, const std::string& cluster) {
   const ObjectView view = ViewObject(object);
@@ -133,20 +110,37 @@ LiveFinding FindingOf(const StaleUsage& stale) {
   return finding;
 }
 
-void TerminatingUsages::OnUsage(UsageSeen usage, bool gone, Timestamp now) {
+std::string RemedyFor(const UsageSeen& usage) {
+  std::string out;
+  const std::string used = usage.used ? Mentioned(*usage.used) : "the used object";
+  if (usage.replays) {
+    out = "This Usage has replayDeletion: when it ends, Crossplane repeats any deletion of " +
+          used + " that was ever refused, even a dry run. So, unless that shall go, first: `" +
+          (usage.used && IsPlain(*usage.used) ? Kubectl("annotate", *usage.used)
+                                              : "kubectl annotate KIND NAME") +
+          " usage.crossplane.io/deletion-attempt-with-policy-`. Then: ";
+  }
+  const std::string label = "`" + Kubectl("label", usage.slot) + " crossplane.io/composite-`";
+  if (usage.slot.group == kProtection) return out + label + ".";
+  return out + "with Crossplane 1.18.2 or newer " + label + "; before 1.18.2 `" +
+         Kubectl("patch", usage.slot) +
+         R"( --type json -p '[{"op":"remove","path":"/metadata/finalizers"}]'`.)";
+}
+
+void KnownUsages::OnUsage(UsageSeen usage, bool gone, Timestamp now) {
   if (usage.uid.text.empty()) return;
-  if (gone || !usage.terminating || !usage.user) {
+  if (gone) {
     known_.erase(usage.uid);
     return;
   }
   const std::uint64_t list = lists_[{usage.slot.group, usage.slot.kind}];
-  const auto [at, is_new] = known_.try_emplace(usage.uid);
-  if (is_new) at->second.noticed = now;
+  const auto at = known_.try_emplace(usage.uid).first;
+  if (usage.terminating && !at->second.usage.terminating) at->second.noticed = now;
   at->second.usage = std::move(usage);
   at->second.list = list;
 }
 
-void TerminatingUsages::OnGap(const GroupKind& kind, bool gap) {
+void KnownUsages::OnGap(const GroupKind& kind, bool gap) {
   if (gap) {
     if (gaps_.insert(kind).second) ++lists_[kind];
     return;
@@ -159,17 +153,30 @@ void TerminatingUsages::OnGap(const GroupKind& kind, bool gap) {
   });
 }
 
-void TerminatingUsages::Forget(const GroupKind& kind) {
+void KnownUsages::Forget(const GroupKind& kind) {
   std::erase_if(known_, [&](const auto& entry) {
     const Slot& slot = entry.second.usage.slot;
     return slot.group == kind.group && slot.kind == kind.kind;
   });
 }
 
-std::vector<UsageSeen> TerminatingUsages::Lasting(Timestamp now) const {
+std::vector<UsageSeen> KnownUsages::Lasting(Timestamp now) const {
   std::vector<UsageSeen> out;
   for (const auto& [uid, known] : known_) {
-    if (now - known.noticed >= kStaleUsageAfter) out.push_back(known.usage);
+    const UsageSeen& usage = known.usage;
+    const bool waits = usage.terminating && usage.user;
+    if (waits && now - known.noticed >= kStaleUsageAfter) out.push_back(usage);
+  }
+  return out;
+}
+
+std::vector<Uid> KnownUsages::UsagesOf(const Slot& used) const {
+  std::vector<Uid> out;
+  for (const auto& [uid, known] : known_) {
+    if (!known.usage.used) continue;
+    Slot slot = *known.usage.used;
+    slot.cluster = used.cluster;
+    if (slot == used) out.push_back(uid);
   }
   return out;
 }

@@ -26,6 +26,7 @@
 #include <string>
 #include <vector>
 
+#include "policies/composition_change.h"
 #include "registry/identity/document.h"
 #include "registry/ownership/facts.h"
 #include "webhook/findings/findings_book.h"
@@ -34,9 +35,6 @@
 namespace truce {
 
 inline constexpr std::chrono::minutes kStaleUsageAfter{2};
-
-// Kinds of Usages, in all groups and scopes there are.
-bool IsUsageKind(const GroupKind& kind);
 
 // What is read of a Usage.
 struct UsageSeen {
@@ -65,9 +63,12 @@ struct StaleUsage {
 // The proofs that the registry holds.
 std::optional<StaleUsage> StaleUsageOf(const UsageSeen& usage, const Facts& facts);
 LiveFinding FindingOf(const StaleUsage& stale);
+// How a Usage that is left behind is ended, by Crossplane's version; the trap of replayDeletion
+// first.
+std::string RemedyFor(const UsageSeen& usage);
 
-// The Usages that terminate. External synchronization.
-class TerminatingUsages final {
+// The Usages that there are. External synchronization.
+class KnownUsages final {
  public:
   void OnUsage(UsageSeen usage, bool gone, Timestamp now);
   // The history of `kind` is lost and it is listed anew (true), or that list is complete: what it
@@ -76,13 +77,15 @@ class TerminatingUsages final {
   // The kind is not served any more.
   void Forget(const GroupKind& kind);
 
-  // Those that terminate for kStaleUsageAfter, by our clock.
+  // Those that terminate for kStaleUsageAfter, by our clock, and wait for a using object.
   std::vector<UsageSeen> Lasting(Timestamp now) const;
+  // Those of the object `used`, of whatever cluster.
+  std::vector<Uid> UsagesOf(const Slot& used) const;
 
  private:
   struct Known {
     UsageSeen usage;
-    Timestamp noticed{};
+    Timestamp noticed{};     // terminating since, by our clock
     std::uint64_t list = 0;  // the list that brought it last
   };
   std::map<Uid, Known> known_;

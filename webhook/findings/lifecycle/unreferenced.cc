@@ -1,6 +1,8 @@
 #include "webhook/findings/lifecycle/unreferenced.h"
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "policies/finding.h"
@@ -8,15 +10,90 @@
 #include "registry/ownership/lineage.h"
 
 namespace truce {
+namespace {
+
+std::string FullName(const Slot& slot) { return OneLine(ForPeople(slot), kShownBytesMax); }
+
+// The composite below `root` that the object's label names.
+std::optional<Slot> CompositeBelow(const Slot& root, std::string_view label, const Facts& facts) {
+  const std::vector<Object> below = facts.ChildrenOf(root);
+  const auto found = std::find_if(below.begin(), below.end(), [&](const Object& each) {
+    return each.composes && each.slot.name == label;
+  });
+  return found == below.end() ? std::nullopt : std::optional(found->slot);
+}
+
+// What it was composed by: its label says so, and the chain that it belongs to, or whose resource
+// it declares, has a composite of that name. Else the root that the registry remembers.
+std::optional<Slot> FormerOf(const Object& object, const Facts& facts) {
+  const std::string_view label = LabelOf(object);
+  if (object.parent) return object.parent;
+  if (object.root != object.slot) {
+    return CompositeBelow(object.root, label, facts).value_or(object.root);
+  }
+  for (const Row& row : facts.RowsOfUid(object.uid)) {
+    const auto owner = facts.OwnerOf(row.id.key);
+    auto found = owner ? CompositeBelow(owner->root, label, facts) : std::nullopt;
+    if (found) return found;
+  }
+  return std::nullopt;
+}
+
+// Another managed object of the same chain that manages what this one does.
+std::string TwinOf(const Object& object, const std::optional<Slot>& former, const Facts& facts) {
+  for (const Row& own : facts.RowsOfUid(object.uid)) {
+    if (!Manages(own)) continue;
+    for (const Row& other : facts.RowsOfKey(own.id.key)) {
+      if (!Manages(other) || !other.managed || other.terminating) continue;
+      if (other.slot == object.slot) continue;
+      if (other.root == own.root) return FullName(other.slot);
+      const auto twin = facts.ObjectByUid(other.id.uid);
+      if (twin && former && twin->parent == former) return "another object of " + FullName(*former);
+    }
+  }
+  return {};
+}
+
+// No composite has it: none did, or the one that did is gone or names it no more.
+bool IsLeft(const Object& object, const Facts& facts) {
+  if (!object.parent) return true;
+  const auto parent = facts.ObjectBySlot(*object.parent);
+  return !parent || !Names(*parent, object.slot);
+}
+
+// What is to be done for what has no controller.
+std::string AdoptionRemedy(const UnreferencedObject& found) {
+  if (!found.twin.empty()) {
+    return "Keep one of them. To keep the other one: set deletionPolicy: Orphan on this one, then "
+           "delete it: `kubectl delete " +
+           KubectlTarget(found.object.slot) + "`.";
+  }
+  const std::string composite = found.former ? FullName(*found.former) : "its composite";
+  return "Let " + composite +
+         " adopt it: put its template back into the Composition and it into spec.resourceRefs; or "
+         "patch its controller reference (metadata.ownerReferences). To be rid of it without the "
+         "cloud resource: set deletionPolicy: Orphan, then delete it.";
+}
+
+}  // namespace
+
 std::optional<UnreferencedObject> Unreferenced(const Object& object, const Facts& facts) {
-  if (OnlyLabelled(object) && !object.parent) return UnreferencedObject{object, {}};
+  UnreferencedObject out{object, {}, {}, {}};
+  if (OnlyLabelled(object)) {
+    if (!IsLeft(object, facts)) return std::nullopt;
+    out.former = FormerOf(object, facts);
+    out.twin = TwinOf(object, out.former, facts);
+    return out;
+  }
   const auto uid = ControllerOf(object);
   if (!uid) return std::nullopt;
   const auto controller = facts.ObjectByUid(*uid);
   // A controller without any reference is none of Crossplane's, or has not written them yet.
   if (!controller || controller->names.empty()) return std::nullopt;
   if (Names(*controller, object.slot)) return std::nullopt;
-  return UnreferencedObject{object, controller->slot};
+  out.composite = controller->slot;
+  out.twin = TwinOf(object, out.composite, facts);
+  return out;
 }
 
 std::vector<LiveFinding> UnreferencedDetector::Find(const std::vector<UnreferencedObject>& present,
@@ -28,7 +105,7 @@ std::vector<LiveFinding> UnreferencedDetector::Find(const std::vector<Unreferenc
     const Timestamp begin = known == since_.end() ? now : known->second;
     since[found.object.uid] = begin;
     if (now - begin < kUnreferencedAfter) continue;
-    const std::string name = OneLine(ForPeople(found.object.slot), kShownBytesMax);
+    const std::string name = FullName(found.object.slot);
     LiveFinding finding;
     finding.detector = Detector::kUnreferencedResource;
     finding.subject = ToText(found.object.slot);
@@ -36,27 +113,36 @@ std::vector<LiveFinding> UnreferencedDetector::Find(const std::vector<Unreferenc
     finding.mode = Mode::kWarn;
     finding.resource = name;
     finding.since = begin;
+    const std::string danger =
+        !found.twin.empty()
+            ? "; " + found.twin +
+                  " has the same cloud resource, and whichever of both is deleted deletes it"
+            : "";
     if (found.composite) {
-      const std::string composite = OneLine(ForPeople(*found.composite), kShownBytesMax);
+      const std::string composite = FullName(*found.composite);
       finding.objects.push_back(*found.composite);
-      finding.cause = name + " is controlled by " + composite +
-                      ", which does not reference it: nobody updates or deletes it any more, and a "
-                      "second one may be made in its place.";
-      finding.evidence = "resourceRefs of " + composite + " do not name it";
-      finding.remedy = "Add it to spec.resourceRefs of " + composite +
-                       " again, or make it only observe and delete it when a new one has taken its "
-                       "place.";
-    } else {
       finding.cause =
-          name +
-          " says that it is composed, but has no controller and no composite references "
-          "it (a restored backup leaves such objects): nobody updates or deletes it.";
+          name + " is controlled by " + composite +
+          ", which does not reference it: nobody updates or deletes it any more" +
+          (!found.twin.empty() ? danger : ", and a second one may be made in its place") + ".";
+      finding.evidence = "resourceRefs of " + composite + " do not name it";
+      finding.remedy =
+          !found.twin.empty()
+              ? AdoptionRemedy(found)
+              : "Add it to spec.resourceRefs of " + composite +
+                    " again, or make it only observe and delete it when a new one has taken "
+                    "its place.";
+    } else {
+      if (found.former) finding.objects.push_back(*found.former);
+      finding.cause =
+          name + " says that it is composed" +
+          (found.former ? ", for " + FullName(*found.former) + "," : ",") +
+          " but has no controller and no composite references it (a restored backup leaves such "
+          "objects): nobody updates or deletes it" +
+          danger + ".";
       finding.evidence =
           "annotation crossplane.io/composition-resource-name, no controller reference";
-      finding.remedy =
-          "Add it to the resourceRefs of its composite, which then adopts it; or make it only "
-          "observe "
-          "and delete it when a new one has taken its place.";
+      finding.remedy = AdoptionRemedy(found);
     }
     out.push_back(std::move(finding));
   }

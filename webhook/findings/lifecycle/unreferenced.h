@@ -13,6 +13,7 @@
 #include <chrono>
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "registry/ownership/facts.h"
@@ -25,6 +26,12 @@ inline constexpr std::chrono::minutes kUnreferencedAfter{5};  // several polls o
 struct UnreferencedObject {
   Object object;
   std::optional<Slot> composite;  // which does not name it; nothing: it has no controller
+  // What it was composed by, by its label, else the root that the registry remembers; nothing:
+  // nobody knows.
+  std::optional<Slot> former;
+  // Another object of the same chain that manages the same resource, in words; empty: none. Of
+  // another root it is not named: a label is anyone's to write.
+  std::string twin;
 
   bool operator==(const UnreferencedObject&) const = default;
 };

@@ -122,4 +122,16 @@ std::vector<LiveFinding> UnseenComposites::Find(const std::set<GroupKind>& reada
   return out;
 }
 
+std::map<GroupKind, Timestamp> UnseenKinds(const std::vector<LiveFinding>& findings) {
+  std::map<GroupKind, Timestamp> out;
+  for (const LiveFinding& finding : findings) {
+    if (finding.detector != Detector::kCompositeNotSeen) continue;
+    for (const Slot& slot : finding.objects) {
+      const auto [at, is_new] = out.try_emplace(GroupKindOf(slot), finding.since);
+      if (!is_new) at->second = std::min(at->second, finding.since);
+    }
+  }
+  return out;
+}
+
 }  // namespace truce

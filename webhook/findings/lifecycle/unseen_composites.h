@@ -64,6 +64,9 @@ class UnseenComposites final {
   Timestamp written_{};             // the last stamp of what Crossplane wrote
 };
 
+// Of `findings`: kinds of composites that are not seen and of their claims, and since when.
+std::map<GroupKind, Timestamp> UnseenKinds(const std::vector<LiveFinding>& findings);
+
 }  // namespace truce
 
 #endif  // TRUCE_WEBHOOK_FINDINGS_LIFECYCLE_UNSEEN_COMPOSITES_H_

@@ -1,0 +1,72 @@
+// Rules about objects that were restored from a backup: orphaning-update, restored-delete,
+// restored-twin. A restore strips owner references; until Crossplane has adopted an object again,
+// a changed Composition loses it (before Crossplane 1.17) or deletes it (1.17 to 2.3).
+#ifndef TRUCE_POLICIES_RESTORE_RULES_H_
+#define TRUCE_POLICIES_RESTORE_RULES_H_
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policies/finding.h"
+#include "policies/rules.h"
+#include "registry/identity/document.h"
+#include "registry/identity/values.h"
+
+namespace truce {
+
+// What a consistent read showed of an object that exists.
+struct LiveObject {
+  bool terminating = false;
+  bool controlled = false;  // an owner reference says that it has a controller
+  bool kept = false;        // annotation truce.dev/orphan: "true": to let go of it is meant
+  std::string composed_as;  // annotation crossplane.io/composition-resource-name
+
+  bool operator==(const LiveObject&) const = default;
+};
+LiveObject ReadLiveObject(Value object);
+
+// What was looked at; nothing: no such object exists. What is missing could not be read.
+using LiveObjects = std::map<Slot, std::optional<LiveObject>>;
+
+// More objects are not looked at for one review: of them is only warned.
+inline constexpr std::size_t kLookedAtMax = 16;
+
+// Objects that must be looked at before one of these rules may refuse, at most kLookedAtMax, each
+// once. Only what a composite controller does is judged; none where nothing was restored and no
+// rule enforces. Pure.
+std::vector<Slot> ToLookAt(const RuleCase& c);
+// Of them, for rule restored-twin alone: restored objects that have what is created.
+std::vector<Slot> EldersOf(const RuleCase& c);
+
+// Whether rule restored-delete is about the deletion of `object` by `requester`.
+bool IsRestoredDeletion(const ObjectFacts& object, const Requester& requester);
+
+// What judges them (RuleSpec::judge). Without RuleCase::live they warn at most.
+std::vector<Finding> JudgeOrphanings(const RuleCase& c);
+std::vector<Finding> JudgeTwins(const RuleCase& c);
+std::vector<Finding> JudgeRestoredDeletions(const RuleCase& c);
+
+// Whether a denial by `rule` has code 403 whoever is denied.
+bool IsForbidden(Rule rule);
+
+// S3 bucket "orders-files"
+std::string DeclaredInWords(const DeclaredResource& resource);
+
+// The texts, each in mode enforce.
+
+// The composite under review drops `dropped`, which has no controller.
+Finding OrphaningUpdate(const Slot& dropped, const Wording& wording);
+// The object under review, whose names `declared` people know it by, was restored and is deleted by
+// a composite controller. `composite`: that it was composed by; nothing: not known.
+Finding RestoredDelete(std::string_view declared, const std::optional<Slot>& composite,
+                       const Wording& wording);
+// The object under review would be a second one of `resource`, which the restored `elder` has.
+Finding RestoredTwin(const DeclaredResource& resource, const Slot& elder, const Wording& wording);
+
+}  // namespace truce
+
+#endif  // TRUCE_POLICIES_RESTORE_RULES_H_

@@ -1,0 +1,69 @@
+// Rule restored-delete: Crossplane deletes nothing that was restored and that no composite has
+// adopted yet.
+//
+// Spec: a composite controller deletes an object that has annotation
+// crossplane.io/composition-resource-name and no controller (Crossplane 1.15.5, 1.16.2 and 1.17 to
+// 2.3 drop it so; its labels may be gone a moment before). The review shows the object as it is:
+// nothing else is looked at. Annotation truce.dev/orphan does not count: whoever set it wants to
+// keep the object.
+// Look-alikes that pass: the garbage collector, people; an object that has a controller; what
+// terminates already.
+// Parameters: none; at most warns until `rules` names it. Reviewed in the entry for deletions,
+// whose failurePolicy is Ignore. Vectors: tests/unit/restore_rules_test.cc (a deletion declares
+// nothing).
+#include "policies/people.h"
+#include "policies/policy.h"
+#include "policies/restore_rules.h"
+#include "policies/rule_case.h"
+#include "registry/ownership/facts.h"
+
+namespace truce {
+
+bool IsRestoredDeletion(const ObjectFacts& object, const Requester& requester) {
+  return requester.composite_controller && object.lineage.composed && !object.lineage.controller &&
+         !object.terminating;
+}
+
+std::vector<Finding> JudgeRestoredDeletions(const RuleCase& c) {
+  std::vector<Finding> out;
+  if (c.requester == nullptr || !IsRestoredDeletion(*c.object, *c.requester)) return out;
+  RuleCase below = c;
+  const auto known = c.facts->ObjectByUid(c.object->uid);
+  if (known) below.root = &known->root;
+  const auto& resources = c.object->resources;
+  ModeTopic topic;
+  std::string declared;
+  if (!resources.empty()) {
+    const DeclaredResource& resource = resources.front();
+    topic = {.type = resource.identity.type, .name = resource.name};
+    if (!resource.name.empty()) declared = DeclaredInWords(resource);
+  }
+  Keep(below,
+       RestoredDelete(declared, known ? known->parent : std::optional<Slot>(), WordingOf(below)),
+       topic, out);
+  return out;
+}
+
+Finding RestoredDelete(std::string_view declared, const std::optional<Slot>& composite,
+                       const Wording& wording) {
+  const Slot& slot = wording.object->slot;
+  const std::string object = OneLine(ObjectForPeople(slot), kShownTextBytesMax);
+  const std::string owner =
+      composite ? OneLine(ObjectForPeople(*composite), kShownTextBytesMax) : "its composite";
+  Finding out;
+  out.rule = Rule::kRestoredDelete;
+  out.resource = object;
+  out.cause = object + " would be deleted";
+  if (!declared.empty()) out.cause.append(", and ").append(declared).append(" with it");
+  out.cause += ": " + owner +
+               " drops it, but has not adopted it since it was restored (it has no controller).";
+  out.remedy =
+      "To keep it, put its template back into the Composition: at its next look Crossplane adopts "
+      "it, and then it can be dropped. To delete it all the same: `kubectl delete " +
+      KubectlTarget(slot) + "`.";
+  out.warning = OneLine("truce: " + object + ", restored and not adopted, is deleted by Crossplane",
+                        kWarningBytesMax);
+  return out;
+}
+
+}  // namespace truce

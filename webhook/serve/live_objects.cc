@@ -1,0 +1,28 @@
+#include "webhook/serve/live_objects.h"
+
+#include <string>
+
+#include "webhook/wire/json_reader.h"
+
+namespace truce {
+
+LiveObjects LiveObjectReader::Read(std::span<const Slot> slots, Deadline deadline) {
+  LiveObjects out;
+  ClusterApi* const api = link_.api();
+  if (api == nullptr) return out;
+  JsonReader reader;
+  for (const Slot& slot : slots) {
+    const std::optional<ServedKind> kind = kind_of_({slot.group, slot.kind});
+    if (!kind || kind->namespaced == slot.ns.empty()) continue;
+    const ApiResult<std::string> got = api->Get(*kind, slot.ns, slot.name, deadline);
+    if (!got.ok()) {
+      if (got.error().kind == ApiErrorKind::kNoSuchObject) out[slot].reset();
+      continue;
+    }
+    const Result<Document> object = reader.Read(got.value());
+    if (object.ok()) out[slot] = ReadLiveObject(object.value().root());
+  }
+  return out;
+}
+
+}  // namespace truce
