@@ -3,7 +3,9 @@
 // Spec: a DELETE of an object that does not terminate yet is refused while it, or anything composed
 // below it, deletes with its end a resource that is marked as protected, that a holding share gives
 // to another party, or that other parties observe.
-// Parameters: none; a mark is enforced always, the rest is off until `rules` names it. Vectors:
+// Parameters: none; a mark is enforced always. Until `rules` names the rule, of the rest only what
+// people delete at the top of its chain (a claim) is told of, as a warning: what Crossplane deletes
+// below it was told of there. Vectors:
 // tests/unit/admission_sharing_test.cc (agreements are no facts of an object).
 #include <algorithm>
 #include <set>
@@ -18,6 +20,17 @@
 #include "registry/ownership/sight.h"
 
 namespace truce {
+namespace {
+
+// Whether somebody deletes what stands at the top of its chain, and not a controller.
+bool IsPeoples(const RuleCase& c, const std::optional<Object>& known) {
+  if (c.requester == nullptr || c.requester->composite_controller || c.requester->provider) {
+    return false;
+  }
+  return !known || known->root == known->slot;
+}
+
+}  // namespace
 
 // What the end of the object, and of what is composed below it, would delete.
 std::vector<Finding> JudgeDeletions(const RuleCase& c) {
@@ -25,10 +38,12 @@ std::vector<Finding> JudgeDeletions(const RuleCase& c) {
   std::vector<Finding> out;
   const Facts& facts = *c.facts;
   const bool any_marks = !facts.AgreementsAfter(AgreementKind::kProtection, {}, 1).empty();
-  if (!any_marks && !IsConfigured(c.policy->modes, Rule::kDeletionProtection)) return out;
+  const std::optional<Object> known = facts.ObjectByUid(c.object->uid);
+  const bool tells_all =
+      IsConfigured(c.policy->modes, Rule::kDeletionProtection) || IsPeoples(c, known);
+  if (!any_marks && !tells_all) return out;
   const IdSource no_ids = [] { return PublicId(); };
   const Ledger ledger(facts, c.now, no_ids, c.policy->parties);
-  const std::optional<Object> known = facts.ObjectByUid(c.object->uid);
   RuleCase below = c;
   if (known) below.root = &known->root;
   std::set<KeyText> keys;
@@ -39,6 +54,8 @@ std::vector<Finding> JudgeDeletions(const RuleCase& c) {
     const std::optional<Owner> owner = facts.OwnerOf(key);
     if (!owner || out.size() == kShownMax) continue;
     const std::vector<Agreement> agreements = facts.AgreementsOf(key);
+    const bool is_marked = ProtectionIn(agreements) != nullptr;
+    if (!is_marked && !tells_all) continue;
     const std::vector<Row> rows = facts.RowsOfKey(key);
     auto finding = DeletionProtection({.owner = &*owner,
                                        .agreements = agreements,
@@ -51,7 +68,7 @@ std::vector<Finding> JudgeDeletions(const RuleCase& c) {
          {.type = owner->identity.type,
           .name = owner->name,
           .service = owner->service,
-          .marked = ProtectionIn(agreements) != nullptr},
+          .marked = is_marked},
          out);
   }
   return out;

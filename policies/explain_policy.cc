@@ -147,6 +147,8 @@ class Explanation {
       case Rule::kRestoredDelete:
       case Rule::kCompositionChange:
       case Rule::kCompositeNotSeen:
+      case Rule::kClaimBinding:
+      case Rule::kClaimTakeover:
       case Rule::kUnclearDeclaration: break;
     }
     return "";

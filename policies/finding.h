@@ -36,8 +36,10 @@ enum class Rule : std::uint8_t {
   kRestoredDelete,        // "restored-delete"
   kCompositionChange,     // "composition-change"
   kCompositeNotSeen,      // "composite-not-seen"
+  kClaimBinding,          // "claim-binding"
+  kClaimTakeover,         // "claim-takeover"
 };
-inline constexpr std::size_t kRuleCount = 18;
+inline constexpr std::size_t kRuleCount = 20;
 std::string_view Name(Rule rule);
 std::optional<Rule> RuleFromName(std::string_view name);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "policies/claim_rules.h"
 #include "registry/ownership/names.h"
 #include "registry/ownership/resolve.h"
 
@@ -197,7 +198,10 @@ Decision Judgement::Judge(const Facts& facts, const IdSource& ids) {
   if (review_.question) Settle(c, decision);
   findings_ = JudgeByRules(deletes ? Entry::kDeletions : Entry::kDeclarations, c);
   to_look_at_.clear();
-  if (!live_ && !deletes) to_look_at_ = ToLookAt(c);
+  if (!live_ && !deletes) {
+    to_look_at_ = ToLookAt(c);
+    if (auto composite = CompositeToLookAt(c)) to_look_at_.push_back(*std::move(composite));
+  }
   if (AnyRefuses(findings_)) {
     decision.allowed = false;
     decision.changes = {};

@@ -14,6 +14,7 @@
 #include "policies/finding.h"
 #include "policies/rules.h"
 #include "registry/identity/document.h"
+#include "registry/identity/identity.h"
 #include "registry/identity/values.h"
 
 namespace truce {
@@ -24,6 +25,7 @@ struct LiveObject {
   bool controlled = false;  // an owner reference says that it has a controller
   bool kept = false;        // annotation truce.dev/orphan: "true": to let go of it is meant
   std::string composed_as;  // annotation crossplane.io/composition-resource-name
+  std::optional<ObjectRef> claim = {};  // spec.claimRef
 
   bool operator==(const LiveObject&) const = default;
 };

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "policies/claim_rules.h"
 #include "policies/composition_change.h"
 #include "policies/name_rules.h"
 #include "policies/policy.h"
@@ -38,8 +39,8 @@ constexpr std::array<RuleSpec, kRuleCount> kRules = {{
     {Rule::kNamingConvention, "naming-convention", "the name follows the template", true, true,
      kDeclared, nullptr},
     {Rule::kDeletionProtection, "deletion-protection",
-     "shared, observed or protected resources are not deleted", true, true, Entry::kDeletions,
-     &JudgeDeletions},
+     "shared, observed or protected resources are not deleted", false, true, Entry::kDeletions,
+     &JudgeDeletions, true},
     {Rule::kStatusNames, "status-names", "what a status shows is its provider's to say", false,
      false, Entry::kStatuses, &JudgeStatusNames},
     {Rule::kRerolledNames, "rerolled-names",
@@ -61,6 +62,10 @@ constexpr std::array<RuleSpec, kRuleCount> kRules = {{
     {Rule::kCompositeNotSeen, "composite-not-seen",
      "who creates what Crossplane does not see is told so", false, false, Entry::kCreations,
      &JudgeUnseen, true},
+    {Rule::kClaimBinding, "claim-binding", "a claim names no composite that another claim has",
+     false, false, kDeclared, &JudgeClaimBindings, true},
+    {Rule::kClaimTakeover, "claim-takeover", "a composite keeps its claim", false, false, kDeclared,
+     &JudgeClaimTakeovers, true},
 }};
 
 constexpr bool IsOrdered() {

@@ -82,7 +82,7 @@ struct DeletionFacts {
   Timestamp now{};
 };
 
-// Rule deletion-protection, off until configured: the deletion of an object would delete a resource
+// Rule deletion-protection: the deletion of an object would delete a resource
 // that is protected, shared, or observed by other parties. In mode enforce.
 std::optional<Finding> DeletionProtection(const DeletionFacts& facts, const Wording& wording);
 

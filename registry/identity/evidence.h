@@ -50,6 +50,9 @@ struct ObjectView {
 
 ObjectView ViewObject(Value object);
 
+// The claim that a composite names in spec.claimRef.
+std::optional<ObjectRef> ReadClaimRef(const ObjectView& view);
+
 // The contents of a string; empty for everything else.
 std::string_view StringOf(Value value);
 

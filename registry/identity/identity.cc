@@ -63,10 +63,7 @@ LineageFields ReadLineage(const ObjectView& view) {
       break;
     }
   }
-  if (view.claim_ref.is_object()) {
-    ObjectRef claim = ReadReference(view.claim_ref, {});
-    if (!claim.name.empty()) lineage.claim = std::move(claim);
-  }
+  lineage.claim = ReadClaimRef(view);
   if (view.resource_ref.is_object()) {
     ObjectRef composite = ReadReference(view.resource_ref, {});
     if (!composite.name.empty()) lineage.composite = std::move(composite);
@@ -219,6 +216,12 @@ void ReadManaged(const ObjectView& view, const KindEntry& kind, const IdentityRu
 }
 
 }  // namespace
+
+std::optional<ObjectRef> ReadClaimRef(const ObjectView& view) {
+  if (!view.claim_ref.is_object()) return std::nullopt;
+  ObjectRef claim = ReadReference(view.claim_ref, {});
+  return claim.name.empty() ? std::nullopt : std::optional(std::move(claim));
+}
 
 ObjectFacts Identify(Value object, const GroupKind& kind, const IdentityRules& rules,
                      std::string_view default_ns) {

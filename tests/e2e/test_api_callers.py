@@ -266,7 +266,8 @@ def test_doctor_of_a_healthy_installation(follow, user):
     failed = [each for each in items if each["state"] == "failed"]
     assert not failed and looked.returncode == 0, failed
     states = {each["name"]: each["state"] for each in items}
-    for name in ("version", "store", "readiness", "cluster", "time", "permissions", "reachability"):
+    for name in ("version", "store", "readiness", "cluster", "time", "permissions", "reachability",
+                 "xrd-groups"):
         assert states[name] == "ok", items
 
 

@@ -7,7 +7,7 @@ import yaml
 
 from support.cluster import PEERS
 from support.helm import NAMESPACE, SERVER_CHART
-from support.objects import bucket, claim, namespaced_bucket
+from support.objects import bucket, claim, composite_definition, namespaced_bucket
 from support.processes import wait_for
 from support.release import (  # noqa: F401
     COPY,
@@ -192,13 +192,17 @@ def test_certificates_kept_by_truce(release, user):  # noqa: F811
     assert "forbidden" not in log and "self-management fails" not in log, log
 
 
-def test_groups_of_later_mapping_rules(release, user):  # noqa: F811
-    """A mapping rule whose group the chart did not register gets entries of its own, and loses them
-    with the rule."""
+def test_groups_of_xrds_and_later_mapping_rules(release, user):  # noqa: F811
+    """A group that the chart did not register gets entries of its own, because an XRD or a mapping rule
+    that comes later names it, and loses them with both."""
     self_managed(release)
     del release.values["config"]["mappings"]
     release.install()
     release.start()
+    name = "mapped-declarations.truce.dev"
+    wait_for(lambda: name in entries(release), 30, "an entry of its own, for the XRD")
+    assert entries(release)[name]["rules"][0]["apiGroups"] == ["platform.example.org"]
+    assert entries(release)["compositions.truce.dev"]["failurePolicy"] == "Ignore"
     user("team-a").create(OWNER).expect(201)
     eventually_refused(user("team-b"), COPY)
     storage = claim("artifacts", "team-b", "prod-artifacts")
@@ -207,13 +211,16 @@ def test_groups_of_later_mapping_rules(release, user):  # noqa: F811
     file = release.pod.volume("configuration") / "truce.yaml"
     before = file.read_text()
     file.write_text(before + yaml.safe_dump({"mappings": OBJECT_STORAGE_MAPPINGS}))
-    wait_for(lambda: "mapped-declarations.truce.dev" in entries(release), 10, "an entry of its own")
     wait_for(lambda: not user("team-b").create(storage, dry_run=True).ok, 30, "a refusal")
     refused = user("team-b").create(storage)
-    assert refused.message.startswith('admission webhook "mapped-declarations.truce.dev" denied')
+    assert refused.message.startswith(f'admission webhook "{name}" denied')
     assert "prod-artifacts" in refused.message
-    file.write_text(before)
-    wait_for(lambda: "mapped-declarations.truce.dev" not in entries(release), 10, "the entry gone")
+    user().delete(composite_definition()).expect()
+    try:
+        file.write_text(before)
+        wait_for(lambda: name not in entries(release), 30, "the entry gone")
+    finally:
+        user().create(composite_definition()).expect(201)
 
 
 def test_it_follows_its_cluster(release, user):  # noqa: F811

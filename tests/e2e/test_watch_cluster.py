@@ -173,12 +173,17 @@ def test_claims_without_mapping_are_told_of(bare, admin, tmp_path):
     with TruceProcess(tmp_path, FAST, kubeconfig=bare.kubeconfig()) as truce:
         bare.register_webhook(truce.admission_url, truce.ca_file)
 
-        def unmapped() -> list[str]:
+        def told(reason: str) -> list[str]:
             done = truce.command("coverage", "-o", "json")
             gaps = json.loads(done.stdout)["gaps"]
-            return [gap["subject"] for gap in gaps if gap["reason"] == "no-mapping"]
+            return [gap["subject"] for gap in gaps if gap["reason"] == reason]
 
-        wait_for(lambda: f"Database.{group}" in unmapped(), NEW_KIND_SECONDS, "the claim kind told")
+        wait_for(lambda: f"Database.{group}" in told("no-mapping"), NEW_KIND_SECONDS,
+                 "the claim kind told")
+        # The webhook's rules have the group of the tests' other XRD, and not this one's.
+        assert told("xrd-group") == [group]
+        doctor = truce.command("doctor").stdout
+        assert f"webhook: {{xrdGroups: [platform.example.org, {group}]}}" in doctor, doctor
         assert f"Database.{group}" in truce.command("coverage", "--all").stdout
     bare.unregister_webhook()
     path = f"/apis/{crossplane}/v1/{xrds}/{xrd['metadata']['name']}"

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "policies/claim_rules.h"
 #include "policies/composition_change.h"
 #include "policies/name_rules.h"
 #include "policies/quotas.h"
@@ -39,7 +40,8 @@ std::string Denied(const Finding& finding) {
 std::string AsKubectl(const Finding& finding, const std::string& text) {
   const bool is_creation =
       !IsAboutDeletions(finding.rule) && finding.rule != Rule::kOrphaningUpdate &&
-      finding.rule != Rule::kStatusNames && finding.rule != Rule::kRerolledNames;
+      finding.rule != Rule::kStatusNames && finding.rule != Rule::kRerolledNames &&
+      finding.rule != Rule::kClaimTakeover;
   return std::string("Error from server (Forbidden): ") +
          (is_creation ? "error when creating \"files.yaml\": " : "") + Denied(finding) + text;
 }
@@ -237,6 +239,40 @@ class EveryRule : public testing::Test {
             {"nothing known of it", RestoredDelete("", std::nullopt, words)}};
   }
 
+  // A claim of team-b that names the composite of holder_.
+  std::vector<Sample> Bindings() const {
+    const Slot composite{"prod-eu", "platform.example.org", "XObjectStorage", "",
+                         "artifacts-x7k2q"};
+    ObjectFacts claim;
+    claim.slot = {"prod-eu", "platform.example.org", "ObjectStorage", "team-b", "files"};
+    Wording words = Words();
+    words.object = &claim;
+    words.root = &claim.slot;
+    const BoundElsewhere bound{.composite = composite,
+                               .holder = holder_.root,
+                               .service = holder_.service,
+                               .owner = &holder_};
+    std::vector<Sample> out = {{"refused", ClaimBinding(bound, words)}};
+    words.disclosure = Disclosure::kService;
+    out.push_back({"refused, disclosure service", ClaimBinding(bound, words)});
+    words.disclosure = Disclosure::kTaken;
+    out.push_back({"refused, disclosure taken", ClaimBinding(bound, words)});
+    out.push_back({"the composite does not exist", CompositeMissing(composite, words)});
+    return out;
+  }
+
+  std::vector<Sample> Takeovers() const {
+    ObjectFacts composite;
+    composite.slot = {"prod-eu", "platform.example.org", "XObjectStorage", "", "artifacts-x7k2q"};
+    Wording words = Words();
+    words.object = &composite;
+    const Slot to{"prod-eu", "platform.example.org", "ObjectStorage", "team-b", "files"};
+    return {{"refused",
+             ClaimTakeover({.user = "ann@example.org", .from = holder_.root, .to = to}, words)},
+            {"to no claim",
+             ClaimTakeover({.user = "ann@example.org", .from = holder_.root, .to = {}}, words)}};
+  }
+
   std::vector<Sample> SamplesOf(Rule rule) {
     const BadName bad{"s3/Bucket", "name", "prod\\u{200b}artifacts",
                       "contains U+200B (zero width space)"};
@@ -274,6 +310,8 @@ class EveryRule : public testing::Test {
       case Rule::kOrphaningUpdate:
       case Rule::kRestoredTwin:
       case Rule::kRestoredDelete: return Restores(rule);
+      case Rule::kClaimBinding: return Bindings();
+      case Rule::kClaimTakeover: return Takeovers();
     }
     return {};
   }

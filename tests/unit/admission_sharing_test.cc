@@ -166,5 +166,39 @@ TEST_F(AdmissionSharingTest, SharedAndObservedResourcesAreProtectedToo) {
             std::string::npos);
 }
 
+// Who deletes a claim learns what others lose with it, before any configuration.
+TEST_F(AdmissionSharingTest, TheDeletionOfAClaimWhoseResourceOthersUseIsWarnedOf) {
+  const Sent claim = Claim("team-a", "files", "prod-artifacts", "orders");
+  ASSERT_TRUE(Send(claim).allowed);
+  EXPECT_TRUE(Send(Deletion(claim)).warnings.empty());
+  Agree(AgreementKind::kShare, ShareLevel::kObserve, clock_.Now() + kDay);
+  Answered answer = Send(Deletion(claim));
+  EXPECT_TRUE(answer.allowed);
+  ASSERT_EQ(answer.warnings.size(), 1U);
+  EXPECT_NE(answer.warnings[0].find("would delete S3 bucket prod-artifacts"), std::string::npos)
+      << answer.warnings[0];
+  EXPECT_EQ(sink_.last().findings, std::vector<std::string>{"deletion-protection warn"});
+  Sent collector = Deletion(claim);
+  collector.user = kCrossplane;
+  EXPECT_TRUE(Send(collector).warnings.empty()) << "it was told to whoever deleted what is above";
+  clock_.Advance(kDay);
+  EXPECT_TRUE(Send(Deletion(claim)).warnings.empty()) << "the share has ended";
+  ASSERT_TRUE(Send(Observer("team-b")).allowed);
+  EXPECT_EQ(Send(Deletion(claim)).warnings.size(), 1U) << "observed";
+  Judge(Rule::kDeletionProtection);
+  EXPECT_FALSE(Send(Deletion(claim)).allowed);
+  Judge(Rule::kDeletionProtection, Mode::kOff);
+  EXPECT_TRUE(Send(Deletion(claim)).warnings.empty());
+}
+
+TEST_F(AdmissionSharingTest, AClaimThatKeepsItsResourceIsNot) {
+  Sent bucket = BucketIn("team-a", "mine");
+  bucket.spec = R"({"managementPolicies":["Create","Update","Observe"],)"
+                R"("forProvider":{"region":"us-west-2"}})";
+  ASSERT_TRUE(Send(bucket).allowed);
+  Agree(AgreementKind::kShare, ShareLevel::kObserve, clock_.Now() + kDay);
+  EXPECT_TRUE(Send(Deletion(bucket)).warnings.empty());
+}
+
 }  // namespace admission_sharing_test
 }  // namespace truce

@@ -72,6 +72,8 @@ bool IsUnchanged(const AdmissionRequest& review) {
 bool ProbablyWrites(const AdmissionRequest& review, const ReviewRequest& request,
                     const Facts& facts) {
   if (review.dry_run || review.operation != ReviewOperation::kCreate) return false;
+  // The composite that a claim names must be looked at before.
+  if (request.object.lineage.composite) return false;
   const auto& resources = request.object.resources;
   return std::none_of(resources.begin(), resources.end(), [&](const DeclaredResource& resource) {
     const auto taken = [&](const KeyText& name) {

@@ -10,11 +10,12 @@
 namespace truce {
 namespace {
 
-constexpr std::array<std::string_view, 16> kRules = {
+constexpr std::array<std::string_view, 18> kRules = {
     "duplicate-ownership", "resource-name",          "foreign-attachment",  "aws-name",
     "naming-convention",   "observer-without-share", "deletion-protection", "status-names",
     "account-party",       "orphaning-update",       "restored-twin",       "restored-delete",
-    "composition-change",  "composite-not-seen",     "rerolled-names",      "quota"};
+    "composition-change",  "composite-not-seen",     "rerolled-names",      "quota",
+    "claim-binding",       "claim-takeover"};
 
 Result<Rule> ReadRuleName(const NodeReader& reader, const YamlNode& node, const std::string& path,
                           const std::string& rule) {

@@ -1,0 +1,54 @@
+// Rules about claims and the composites they stand for: claim-binding, claim-takeover. Crossplane
+// binds a composite to one claim, for ever: a second one gets nothing, and loses what it believes
+// to have when the first is deleted.
+#ifndef TRUCE_POLICIES_CLAIM_RULES_H_
+#define TRUCE_POLICIES_CLAIM_RULES_H_
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "policies/finding.h"
+#include "policies/rules.h"
+#include "registry/identity/values.h"
+#include "registry/ownership/rows.h"
+
+namespace truce {
+
+// The composite that the claim under review begins to name by spec.resourceRef; its kind is the
+// XRD's, because Crossplane reads nothing but the name. Nothing for other kinds, for a name that
+// was there before, and for a composite controller, which names what it makes next.
+std::optional<Slot> NewlyNamed(const RuleCase& c);
+
+// The same where the rule is told of: it must be looked at before it may refuse.
+std::optional<Slot> CompositeToLookAt(const RuleCase& c);
+
+// What judges them (RuleSpec::judge). claim-binding warns at most of what RuleCase::live has not.
+std::vector<Finding> JudgeClaimBindings(const RuleCase& c);
+std::vector<Finding> JudgeClaimTakeovers(const RuleCase& c);
+
+// A claim whose composite another one has. The pointees must live during the call only.
+struct BoundElsewhere {
+  Slot composite;
+  Slot holder;                   // the claim that has it
+  std::string_view service;      // of the holder; empty: not known
+  const Owner* owner = nullptr;  // of a resource that the composite made; null: none is known
+  bool is_own_party = false;     // the holder is of the asking party: everything may be told
+};
+
+// The texts. In mode enforce, but for the composite that does not exist, which warns: a restore
+// brings claims before their composites.
+Finding ClaimBinding(const BoundElsewhere& bound, const Wording& wording);
+Finding CompositeMissing(const Slot& composite, const Wording& wording);
+
+// A change of the claim that the composite under review is bound to.
+struct ClaimChange {
+  std::string_view user;
+  Slot from;
+  std::optional<Slot> to;  // nothing: to none
+};
+Finding ClaimTakeover(const ClaimChange& change, const Wording& wording);
+
+}  // namespace truce
+
+#endif  // TRUCE_POLICIES_CLAIM_RULES_H_

@@ -1,0 +1,96 @@
+// Rule claim-takeover: a composite keeps its claim.
+//
+// Spec: an update of a composite, of a kind that an XRD defines, changes or takes away the claimRef
+// that it has, unless a composite controller writes it, or the owner handed what the composite made
+// over to the new claim (transfer_to of the old claim, an agreed transfer): who has the claim
+// changes and deletes all of it.
+// Look-alikes that pass: the first claimRef; the same one again; a restore, which is a CREATE; a
+// composite that terminates.
+// Parameters: none; at most warns until `rules` names it. Vectors: tests/unit/claim_rules_test.cc
+// (a claim is no declaration of the composite).
+#include <algorithm>
+#include <string>
+
+#include "policies/claim_rules.h"
+#include "policies/people.h"
+#include "policies/policy.h"
+#include "policies/rule_case.h"
+#include "registry/ownership/facts.h"
+#include "registry/ownership/grant.h"
+#include "registry/ownership/ledger.h"
+#include "registry/ownership/sight.h"
+
+namespace truce {
+namespace {
+
+std::optional<Slot> ClaimIn(const ObjectFacts& composite) {
+  const auto& claim = composite.lineage.claim;
+  if (!claim) return std::nullopt;
+  return Slot{composite.slot.cluster, claim->group, claim->kind, claim->ns, claim->name};
+}
+
+// Whether the owner said so: the annotation of the claim itself, or of all that the composite made.
+// Not that of the composite: who writes its claimRef writes that, too.
+bool IsHandedOver(const Slot& from, const Slot& to, const RuleCase& c) {
+  const auto old_claim = c.facts->ObjectBySlot(from);
+  if (old_claim && NamesSuccessor(old_claim->transfer_to, to)) return true;
+  const IdSource no_ids = [] { return PublicId(); };
+  const Ledger ledger(*c.facts, c.now, no_ids, c.policy->parties);
+  std::size_t owned = 0;
+  for (const Row& row : RowsBelow(c.object->uid, c.object->slot, ledger)) {
+    const auto owner = c.facts->OwnerOf(row.id.key);
+    if (!owner || owner->root != from) continue;
+    ++owned;
+    if (!NamesSuccessor(owner->successor, to)) return false;
+  }
+  return owned > 0;
+}
+
+}  // namespace
+
+std::vector<Finding> JudgeClaimTakeovers(const RuleCase& c) {
+  std::vector<Finding> out;
+  if (c.old_object == nullptr || !c.old_object->lineage.claim || !c.object->composite) return out;
+  if (c.requester == nullptr || c.requester->composite_controller) return out;
+  const std::optional<Slot> from = ClaimIn(*c.old_object);
+  const std::optional<Slot> to = ClaimIn(*c.object);
+  if (from == to) return out;
+  const ModeTopic topic{.type = {}, .name = c.object->slot.name};
+  if (ModeIn(c, Rule::kClaimTakeover, topic).mode == Mode::kOff) return out;
+  if (to && c.facts != nullptr && IsHandedOver(*from, *to, c)) return out;
+  Keep(c, ClaimTakeover({.user = c.requester->user, .from = *from, .to = to}, WordingOf(c)), topic,
+       out);
+  return out;
+}
+
+Finding ClaimTakeover(const ClaimChange& change, const Wording& wording) {
+  const std::string from = OneLine(ObjectForPeople(change.from), kShownTextBytesMax);
+  const std::string to =
+      change.to ? OneLine(ObjectForPeople(*change.to), kShownTextBytesMax) : std::string();
+  Finding out;
+  out.rule = Rule::kClaimTakeover;
+  out.resource = "composite " + OneLine(ObjectForPeople(wording.object->slot), kShownTextBytesMax);
+  out.cause = "User " + Quoted(change.user) + " may not take " + out.resource + " from claim " +
+              from +
+              (to.empty() ? ": any claim could bind it then, and take over everything it made."
+                          : " and give it to claim " + to +
+                                ": that one would change and delete everything it made, and its "
+                                "owner did not say so.");
+  if (!change.to) {
+    out.remedy =
+        "Leave spec.claimRef as it is. To hand what it made over, the owner names who gets "
+        "it: annotation truce.dev/transfer-to on claim " +
+        from + ".";
+  } else if (IsPlainWord(ToText(change.from)) && IsPlainWord(ToText(*change.to))) {
+    out.remedy = "Let the owner hand it over first: `" + TransferCommand(change.from, *change.to) +
+                 "`; then change spec.claimRef again.";
+  } else {
+    out.remedy = "Let the owner hand it over first, by annotation truce.dev/transfer-to on claim " +
+                 from + "; then change spec.claimRef again.";
+  }
+  out.warning =
+      OneLine("truce: this takes " + out.resource + " from claim " + from, kWarningBytesMax);
+  return out;
+}
+
+}  // namespace truce

@@ -1,0 +1,143 @@
+"""Claims and composites, one to one: whoever binds somebody else's composite is told, with the ways to
+share instead; those ways are applied as charts/truce/examples/sharing shows them."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from support.cluster import PEERS
+from support.objects import claim, composite, namespaced_bucket, object_reference
+from support.processes import wait_for
+from support.provider import make_real
+from support.verdicts import assert_refused
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "charts/truce/examples/sharing"
+NAME = "prod-artifacts"
+SECONDS = 60
+ENFORCED = {"rules": {"claim-binding": {"mode": "enforce"}, "claim-takeover": {"mode": "enforce"}}}
+COMPOSITION = "apiextensions.crossplane.io/v1/compositions"
+
+
+def bound(user) -> dict:
+    """A composite that team-a's claim has."""
+    admin, core = user(), user("crossplane")
+    mine = admin.create(claim("shared", "team-a", "mine")).expect(201).body
+    made = core.create(composite("shared-x7k2q", "mine", mine)).expect(201).body
+    core.patch(mine, {"spec": {"resourceRef": object_reference(made)}}).expect()
+    return made
+
+
+def second(made: dict, name: str = "second") -> dict:
+    obj = claim(name, "team-b", "theirs")
+    obj["spec"]["resourceRef"] = object_reference(made)
+    return obj
+
+
+def claim_ref(namespace: str, name: str) -> dict:
+    return {"spec": {"claimRef": {"apiVersion": "platform.example.org/v1alpha1",
+                                  "kind": "ObjectStorage", "namespace": namespace, "name": name}}}
+
+
+def test_a_claim_of_a_bound_composite_is_warned_of(follow, user):
+    follow({"mappings": []})
+    made = bound(user)
+    reply = user("team-b").create(second(made)).expect(201)
+    assert any("another claim has composite XObjectStorage shared-x7k2q" in warning
+               for warning in reply.warnings), reply.warnings
+    lost = second({**made, "metadata": {"name": "lost"}}, "third")
+    reply = user("team-b").create(lost).expect(201)
+    assert any("does not exist" in warning for warning in reply.warnings), reply.warnings
+
+
+def test_where_it_is_configured_it_is_refused(follow, user):
+    follow({"mappings": [], **ENFORCED})
+    made = bound(user)
+    team = user("team-b")
+    refused = assert_refused(team.create(second(made)), "shared-x7k2q")
+    for part in ("ObjectStorage team-a/shared", "truce share", "EnvironmentConfig",
+                 "truce.dev/transfer-to", "[claim-binding]"):
+        assert part in refused, refused
+    # Set by an update: the same.
+    later = claim("later", "team-b", "theirs")
+    team.create(later).expect(201)
+    reference = {"spec": {"resourceRef": object_reference(made)}}
+    assert_refused(team.patch(later, reference), "shared-x7k2q")
+    # The composite changes hands by its owner's word only.
+    move = claim_ref("team-b", "later")
+    assert_refused(user().patch(made, move), "team-a/shared")
+    handed = {"metadata": {"annotations": {"truce.dev/transfer-to": "ObjectStorage/team-b/later"}}}
+    user("team-a").patch(claim("shared", "team-a", "mine"), handed).expect()
+    wait_for(lambda: user().patch(made, move, dry_run=True).ok, SECONDS, "the hand-over is known")
+    user().patch(made, move).expect()
+    # Now it is team-b's: what was refused passes, read from the composite as it is.
+    assert not team.patch(later, reference).expect().warnings
+    free = user().create(composite("free", "unbound")).expect(201).body
+    assert not team.create(second(free, "binds")).expect(201).warnings
+
+
+def test_who_deletes_what_others_use_is_told(follow, user):
+    truce = follow()
+    mine = user("team-a").create(claim("artifacts", "team-a", NAME)).expect(201).body
+    truce.wait_for_state(NAME, "held")
+    assert not user("team-a").delete(mine, dry_run=True).expect().warnings
+    shared = truce.command("share", f"s3/Bucket/{NAME}", "--with", "team-b", "--level", "observe",
+                           "--reason", "they read it")
+    assert shared.returncode == 0, shared.stderr
+    reply = user("team-a").delete(mine).expect()
+    assert any(NAME in warning for warning in reply.warnings), reply.warnings
+
+
+def documents(name: str) -> list[dict]:
+    return list(yaml.safe_load_all((EXAMPLES / name).read_text()))
+
+
+def test_every_example_stands_in_its_readme():
+    told = (EXAMPLES / "README.md").read_text()
+    files = sorted(path.name for path in EXAMPLES.glob("*.yaml"))
+    assert files and all(name in told for name in files)
+
+
+def test_the_example_of_observing(follow, user):
+    truce = follow()
+    owner = namespaced_bucket("artifacts", "team-a", NAME)
+    make_real(user("provider"), user("team-a").create(owner).expect(201).body)
+    truce.wait_for_state(NAME, "held")
+    grant, observer = documents("observe.yaml")
+    user().create(grant).expect(201)
+    wait_for(lambda: "team-b" in truce.command("share", f"s3/Bucket/{NAME}").stdout, SECONDS,
+             "the share")
+    assert not user("team-b").create(observer).expect(201).warnings
+    assert any("in use" in warning
+               for warning in user("team-a").delete(owner, dry_run=True).expect().warnings)
+
+
+def test_the_example_of_a_hand_over(follow, user):
+    truce = follow()
+    [old] = documents("transfer.yaml")
+    user("team-a").create(old).expect(201)
+    wait_for(lambda: truce.owner(NAME).get("root", {}).get("namespace") == "team-a", SECONDS, "owned")
+    told = truce.command("describe", f"s3/Bucket/{NAME}").stdout
+    assert "ObjectStorage/team-b/artifacts" in told or "team-b/artifacts" in told, told
+
+
+@pytest.mark.peer("crossplane")
+def test_the_examples_of_compositions_fit_their_real_schemas(own_cluster):
+    """With the CRDs of Crossplane 1.20 itself, whose validation is strict."""
+    crds = sorted((PEERS.parent / "crossplane-crds").glob("apiextensions.crossplane.io_*.yaml"))
+    assert crds
+    done = own_cluster.kubectl("apply", "--server-side", "--force-conflicts",
+                               *(part for crd in crds for part in ("-f", str(crd))))
+    assert done.returncode == 0, done.stderr
+    files = [EXAMPLES / name
+             for name in ("platform.yaml", "environment-config.yaml", "extra-resources.yaml")]
+
+    def applied() -> bool:
+        done = own_cluster.kubectl("apply", "--server-side", "--validate=strict",
+                                   *(part for path in files for part in ("-f", str(path))))
+        nonlocal last
+        last = done.stderr
+        return done.returncode == 0
+
+    last = ""
+    assert wait_for(applied, SECONDS, "the examples are applied"), last
