@@ -13,6 +13,7 @@
 #include "tests/model/simulated_cluster.h"
 #include "tests/model/simulated_kinds.h"
 #include "tests/model/watch_simulation.h"
+#include "tests/support/strict_store.h"
 #include "tests/support/temporary_folder.h"
 
 namespace truce {
@@ -75,6 +76,10 @@ unsigned Level() { return Setting("TRUCE_SIMULATION_FAULTS", 255); }
 
 std::optional<std::string> RunOne(unsigned seed) {
   const unsigned level = Level();
+  if (seed % 10 == 5) {
+    testing::StrictStore store;
+    return RunOn(store, seed, level);
+  }
   if (seed % 50 != 0) {
     MemoryStore store;
     return RunOn(store, seed, level);
