@@ -97,6 +97,20 @@ def test_overrides(api):  # noqa: F811
         assert truce.command("override", *bad).returncode == USAGE, bad
 
 
+def test_findings_without_a_cluster(api):  # noqa: F811
+    truce = api.truce
+    assert (truce.command("findings").returncode, truce.command("findings").stdout) == (OK, "Nothing is found.\n")
+    assert truce.command("findings", "--muted").stdout == "Nothing is muted.\n"
+    assert json.loads(truce.command("findings", "-o", "json", "--rule", "tag-war").stdout) == {"items": []}
+    unknown = truce.command("findings", "--explain", "k4wx2kq7dn")
+    assert unknown.returncode == NO and "there is no such finding" in unknown.stderr
+    for bad in (["--rule", "no-such"], ["--severity", "bad"], ["--explain", "NO ID"], ["--explain", "abc"],
+                ["--mute", "k4wx2kq7dn"], ["--mute", "k4wx2kq7dn", "--for", "2h"], ["--for", "2h"],
+                ["--mute", "k4wx2kq7dn", "--unmute", "k4wx2kq7dn"], ["--muted", "--service", "x"],
+                ["--explain", "k4wx2kq7dn", "--rule", "tag-war"]):
+        assert truce.command("findings", *bad).returncode == USAGE, bad
+
+
 def test_commands_over_the_network(api):  # noqa: F811
     truce = api.truce
     token = truce.directory / "eve.token"
@@ -113,7 +127,7 @@ def test_commands_over_the_network(api):  # noqa: F811
 
 
 @pytest.mark.parametrize("command", ["who-owns", "list", "describe", "services", "audit", "denials", "override",
-                                     "share", "transfer", "protect", "resolve"])
+                                     "share", "transfer", "protect", "resolve", "findings"])
 def test_help_has_an_example(cli, command):
     result = cli(command, "--help")
     assert result.returncode == OK
