@@ -55,19 +55,19 @@ def test_a_quota_through_the_life_of_what_it_counts(quota_of_two, user):
     assert_refused(team.create(third), 'namespace "team-a" has 2 of 2', "truce list --type s3/Bucket -n team-a")
     user("team-b").create(namespaced_bucket("three", "team-b", "other")).expect(201)
     assert used(truce) == {"team-a": 2, "team-b": 1}
+    # Of what never was in AWS the place is free as soon as the object is gone.
+    team.delete(first).expect(200)
+    wait_for(lambda: used(truce)["team-a"] == 1, 20, "the place free")
+    team.create(third).expect(201)
     # Restarted it counts what it kept.
     truce.stop()
     truce.start()
-    assert_refused(team.create(third), "2 of 2")
+    assert_refused(team.create(namespaced_bucket("five", "team-a", "prod-five")), "2 of 2")
     assert "2/2" in truce.command("quotas").stdout
     labels = '{type="s3/Bucket",quota="s3/Bucket in each namespace team-*"}'
     metrics = truce.metrics_get("/metrics")[1].splitlines()
     assert f"truce_quota_used{labels} 2" in metrics
     assert f"truce_quota_max{labels} 2" in metrics
-    # Of what never was in AWS the place is free as soon as the object is gone.
-    team.delete(first).expect(200)
-    wait_for(lambda: used(truce)["team-a"] == 1, 20, "the place free")
-    team.create(third).expect(201)
     # Lowered it refuses nothing that exists; raised it takes more, without a restart.
     config["quotas"][0]["max"] = 1
     truce.write_config(config)
