@@ -12,7 +12,7 @@ namespace truce {
 namespace {
 
 constexpr std::size_t kNamedMax = 3;       // objects that a finding names
-constexpr std::size_t kObjectsMax = 8;     // that a finding carries
+constexpr std::size_t kCarriedMax = 8;     // that a finding carries
 constexpr std::size_t kWordBytesMax = 64;  // of a service, an API, a code
 constexpr std::size_t kMessageBytesRead = 4096;
 
@@ -279,7 +279,7 @@ LiveFinding ThrottledCalls::FindingOf(const Group& group, std::span<const Locate
   for (const Throttled* each : group) {
     out.since = std::min(out.since, each->first);
     tries += each->tries;
-    if (out.objects.size() < kObjectsMax) out.objects.push_back(each->slot);
+    if (out.objects.size() < kCarriedMax) out.objects.push_back(each->slot);
   }
   out.evidence = std::to_string(group.size()) + (group.size() == 1 ? " object, " : " objects, ") +
                  std::to_string(tries) + (tries == 1 ? " try" : " tries") + " refused";
