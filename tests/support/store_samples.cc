@@ -18,7 +18,8 @@ bool OneIn(std::mt19937_64& random, std::size_t n) { return Below(random, n) == 
 // Texts with bytes that an encoding may trip over.
 std::string OddText(std::mt19937_64& random) {
   static constexpr std::array<std::string_view, 6> kTexts = {
-      "", "plain", "sp ace|pipe=equals%25", "\xC3\xBC\xE2\x82\xAC", "quote'\"\\", "\x01\x7F\xC2\x85"};
+      "",           "plain",           "sp ace|pipe=equals%25", "\xC3\xBC\xE2\x82\xAC",
+      "quote'\"\\", "\x01\x7F\xC2\x85"};
   return std::string(kTexts[Below(random, kTexts.size())]);
 }
 

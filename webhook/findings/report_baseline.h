@@ -40,7 +40,7 @@ struct BaselineReport {
   std::vector<BaselineProblem> problems;
   std::map<Severity, std::uint64_t> findings;  // of the detectors, without what is muted
   std::uint64_t muted = 0;
-  std::optional<NameReport> names;  // what the rules about names say; none: not asked
+  std::optional<NameReport> names;    // what the rules about names say; none: not asked
   std::optional<QuotaReport> quotas;  // how far they are used; none: there are none
 };
 
