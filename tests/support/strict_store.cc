@@ -111,7 +111,11 @@ Result<void> StrictStore::Apply(const Locks& locks, const DecideFn& decide, Dead
   const DecideFn discover = [&](const AllFacts& facts) {
     MemorySource source(facts, true);
     std::size_t runs = 0;
-    Result<Changes> decided = DecideOn(source, locks, decide, deadline, runs);
+    const DecideFn counted = [&](const AllFacts& known) {
+      ++runs;
+      return decide(known);
+    };
+    Result<Changes> decided = DecideOn(source, locks, counted, deadline);
     effort_.With([&](Effort& effort) {
       ++effort.decisions;
       effort.runs += runs;

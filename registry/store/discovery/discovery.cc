@@ -22,7 +22,8 @@ bool NeedsAll(const FactNeeds& needs) {
 }  // namespace
 
 Result<Changes> DecideOn(FactSource& source, const Locks& hints, const DecideFn& decide,
-                         Deadline deadline, std::size_t& runs) {
+                         Deadline deadline) {
+  std::size_t runs = 0;
   FactNeeds needs;
   needs.Add(hints);
   while (true) {

@@ -34,10 +34,10 @@ inline constexpr std::size_t kLocksMax = 512;
 
 // Runs `decide` inside the transaction that `source` keeps until all it read and all that it
 // changes is known, and gives its changes; the transaction is left open. `hints`: what it will
-// probably need: wrong ones cost time, nothing else. `runs` counts. Errors: those of `source`;
-// kDeadlineExceeded: nothing was written.
+// probably need: wrong ones cost time, nothing else. Errors: those of `source`; kDeadlineExceeded:
+// nothing was written.
 Result<Changes> DecideOn(FactSource& source, const Locks& hints, const DecideFn& decide,
-                         Deadline deadline, std::size_t& runs);
+                         Deadline deadline);
 
 // The same for a look: nothing is locked or written, and it ends when nothing is missed.
 Result<void> LookOn(FactSource& source, const ReadFn& read, Deadline deadline);

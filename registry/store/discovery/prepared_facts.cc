@@ -29,7 +29,7 @@ const SlotAnswer& PreparedFacts::In(const Slot& slot) const {
   return Find(stock_.slots, missed_.slots, slot);
 }
 
-const QueryAnswer& PreparedFacts::Answer(Query query) const {
+const QueryAnswer& PreparedFacts::Answer(const Query& query) const {
   return Find(stock_.queries, missed_.queries, query);
 }
 

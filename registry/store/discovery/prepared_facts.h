@@ -58,7 +58,7 @@ class PreparedFacts final : public AllFacts {
   const NameAnswer& Named(const KeyText& name) const;
   const UidAnswer& Of(const Uid& uid) const;
   const SlotAnswer& In(const Slot& slot) const;
-  const QueryAnswer& Answer(Query query) const;
+  const QueryAnswer& Answer(const Query& query) const;
 
   const FactStock& stock_;
   mutable FactNeeds missed_;

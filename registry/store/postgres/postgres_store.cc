@@ -192,8 +192,7 @@ class PostgresStore::Impl {
     PgLink& link = loan.value()->link();
     const Deadline began = std::chrono::steady_clock::now();
     PgTransaction transaction(link, PgTransaction::Sort::kDecision, deadline);
-    std::size_t runs = 0;
-    Result<Changes> decided = DecideOn(transaction, locks, decide, deadline, runs);
+    Result<Changes> decided = DecideOn(transaction, locks, decide, deadline);
     if (!decided.ok()) {
       if (FailsOthersToo(decided.error(), began)) NoteHealth(decided.error());
       // An idle connection may have been lost long ago: another one is tried.
