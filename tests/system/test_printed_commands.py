@@ -32,8 +32,13 @@ def test_kubectl_commands_name_all_that_kubectl_needs():
     assert printed and of_conflicts
     for command in printed | of_conflicts:
         words = shlex.split(command)
-        at = words.index("annotate")
-        kind, name, annotation = words[at + 1:]
+        if words[1] == "delete":
+            kind, name = words[2:]
+        else:
+            at = words.index("annotate")
+            kind, name, annotation = words[at + 1:]
+            transfers = r"transfer-to=\w[\w.]*(/[\w.-]+){1,2}"
+            assert re.fullmatch(rf"truce\.dev/({transfers}|orphan=true)", annotation), command
+            assert at in (1, 3), command
         assert re.fullmatch(r"[a-z0-9]+(\.[a-z0-9-]+)+", kind), command
-        assert re.fullmatch(r"truce\.dev/transfer-to=\w[\w.]*(/[\w.-]+){1,2}", annotation), command
-        assert name and at in (1, 3), command
+        assert name, command
