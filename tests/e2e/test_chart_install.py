@@ -159,7 +159,7 @@ def test_certificates_kept_by_truce(release, user):  # noqa: F811
     guard = good["status.truce.dev"]
     assert guard["clientConfig"]["service"]["path"].startswith("/validate-status/")
     secrets = {entry["clientConfig"]["service"]["path"].rpartition("/")[2] for entry in good.values()}
-    assert len(secrets) == len(good) == 5, "each endpoint has a secret of its own"
+    assert len(secrets) == len(good) == 6, "each endpoint has a secret of its own"
     # The chart renders what Truce would write: nobody repairs the other.
     assert [each["name"] for each in guard["matchConditions"]] == ["not-providers", "not-restorers"]
 

@@ -5,8 +5,9 @@ import pytest
 
 from e2e.test_life_cycles import make_chain, restored, vanish
 from e2e.test_lineage import NAME
-from support.objects import OBJECT_STORAGE_MAPPINGS, controller_reference
+from support.objects import controller_reference
 from support.processes import wait_for
+from support.truce_process import OBJECT_STORAGE_MAPPINGS
 from support.verdicts import assert_refused
 from support.webhook_registration import DELETIONS
 

@@ -31,7 +31,7 @@ namespace fs = std::filesystem;
 // Where the distribution has `program`, the newest version first.
 std::string Program(const std::string& name) {
   for (const char* version : {"18", "17", "16", "15", "14"}) {
-    const std::string path = std::string("/usr/lib/postgresql/") + version + "/bin/" + name;
+    std::string path = std::string("/usr/lib/postgresql/") + version + "/bin/" + name;
     if (fs::exists(path)) return path;
   }
   Die("install the package postgresql (.tools/setup.sh test does)");
