@@ -98,13 +98,15 @@ TEST_F(ClaimRulesTest, EnforcedItIsRefusedWithTheWaysToShare) {
   const Answered answer = Send(Binding("team-b", "second", "shared"));
   EXPECT_FALSE(answer.allowed);
   EXPECT_EQ(answer.code, 403);
-  for (const char* part :
-       {"Composite XObjectStorage shared is bound to claim ObjectStorage team-a/shared",
-        "managementPolicies: [\"Observe\"]", "truce share", "EnvironmentConfig",
-        "provider-kubernetes",
-        "kubectl -n team-a annotate objectstorage.platform.example.org shared "
-        "truce.dev/transfer-to=ObjectStorage/team-b/second",
-        "[claim-binding]"}) {
+  const std::string hand_over =
+      "kubectl -n team-a annotate objectstorage.platform.example.org shared "
+      "truce.dev/transfer-to=ObjectStorage/team-b/second";
+  for (const std::string& part :
+       {std::string(
+            "Composite XObjectStorage shared is bound to claim ObjectStorage team-a/shared"),
+        std::string("managementPolicies: [\"Observe\"]"), std::string("truce share"),
+        std::string("EnvironmentConfig"), std::string("provider-kubernetes"), hand_over,
+        std::string("[claim-binding]")}) {
     EXPECT_NE(answer.message.find(part), std::string::npos) << part << "\n" << answer.message;
   }
   Sent update = Binding("team-b", "later", "shared");
