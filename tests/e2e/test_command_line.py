@@ -95,6 +95,60 @@ def test_the_server_is_asked_through_the_api_server(cluster, proxied, user):
     assert "system:serviceaccount:team-a:team-a-owner (Kubernetes token)" in audit
 
 
+def make_operator(admin, namespace: str, name: str, rules: list[dict]) -> None:
+    """A ServiceAccount with these rights in the whole cluster."""
+    make_account(admin, namespace, name)
+    rbac = "/apis/rbac.authorization.k8s.io/v1"
+    role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
+            "metadata": {"name": name}, "rules": rules}
+    binding = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
+               "metadata": {"name": name},
+               "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name},
+               "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": namespace}]}
+    for plural, obj in (("clusterroles", role), ("clusterrolebindings", binding)):
+        assert admin.request("POST", f"{rbac}/{plural}", obj).status in (201, 409)
+
+
+def rule(resource: str, verb: str) -> dict:
+    return {"apiGroups": ["truce.dev"], "resources": [resource], "verbs": [verb]}
+
+
+def test_reports_and_commands_from_anywhere(cluster, proxied, user):
+    """Each right alone lets its own commands through, and the audit log has each use."""
+    admin = user("admin")
+    make_operator(admin, "team-a", "reads-reports", [rule("ownerships", "get")])
+    make_operator(admin, "team-a", "ends-recovery", [rule("recovery", "update")])
+    make_operator(admin, "team-a", "lets-brake-go", [rule("brake", "update")])
+    reads, recovery, brake = (["--as", f"team-a/{name}"]
+                              for name in ("reads-reports", "ends-recovery", "lets-brake-go"))
+    for report in (["conflicts"], ["coverage"], ["baseline"], ["baseline", "--names"], ["simulate"],
+                   ["recovery"], ["brake"]):
+        shown = run(cluster, *report, *reads)
+        beside = proxied.command(*report)
+        assert shown.returncode == beside.returncode != 3, (report, shown.stderr)
+        assert shown.stdout.splitlines()[:1] == beside.stdout.splitlines()[:1], report
+        for other in (recovery, brake):
+            refused = run(cluster, *report, *other)
+            assert refused.returncode == 1 and "may not get ownerships" in refused.stderr, report
+    start = ["recovery", "start", "--reason", "restored from yesterday"]
+    release = ["brake", "release", "--reason", "deleted on purpose"]
+    for command, may, others in ((start, recovery, (reads, brake)),
+                                 (["recovery", "finish", "--force"], recovery, (reads, brake)),
+                                 (release, brake, (reads, recovery))):
+        for other in others:
+            refused = run(cluster, *command, *other)
+            assert refused.returncode == 1 and f"may not update {command[0]}" in refused.stderr
+        done = run(cluster, *command, *may)
+        assert done.returncode == 0, done.stderr
+    lines = json.loads(proxied.command("audit", "--action", "administered", "-o", "json").stdout)["items"]
+    by = {(line["actor"].split(" ")[0].rpartition(":")[2], line["cause"]) for line in lines}
+    assert {("reads-reports", f"read the report {name}") for name in
+            ("conflicts", "coverage", "baseline", "names", "trial", "recovery", "brake")} | {
+        ("ends-recovery", "recovery mode: restored from yesterday"),
+        ("lets-brake-go", "brake released for 0 objects: deleted on purpose")} <= by
+    assert any(who == "ends-recovery" and cause.startswith("recovery mode ended") for who, cause in by)
+
+
 def test_kubectl_truce(cluster, proxied, user, tmp_path):
     """The program linked as kubectl-truce is a command of the real kubectl."""
     make_account(user("admin"), "team-a", "team-a-owner", "owner")

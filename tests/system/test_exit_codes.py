@@ -18,6 +18,7 @@ MEANS = {400: USAGE, 401: NO, 403: NO, 404: NO, 405: USAGE, 408: UNREACHABLE, 40
 ARGUMENTS = NEEDS | {
     "check": ["manifest.yaml", "--timeout", "1"],
     "explain": ["--policy", "-f", "manifest.yaml"],
+    "backup": ["copy.db"],
 }
 
 
@@ -75,8 +76,8 @@ def places(cli):
 def test_the_status_decides_and_not_the_command(cli, places, status):
     places.status = status
     wrong = []
-    for command in sorted(set(commands_of(cli)) - ASK_NO_SERVER | {"explain"}):
-        ways = ["beside"]
+    for command in sorted(set(commands_of(cli)) - ASK_NO_SERVER | {"explain", "backup"}):
+        ways = [] if command == "backup" else ["beside"]  # that copies the directory itself
         if "--server" in cli(command, "--help").stdout:
             ways.append("network")
         for way in ways:

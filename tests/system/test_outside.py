@@ -13,9 +13,9 @@ import yaml
 from support import objects
 from support.processes import wait_for
 from support.truce_process import BINARY, TruceProcess
-from system.test_api import api, creation  # noqa: F401  (api is a fixture)
+from system.test_api import TOKENS, api, creation  # noqa: F401  (api is a fixture)
 
-OK, NO, USAGE, CANNOT_RUN = 0, 1, 2, 5
+OK, NO, USAGE, UNREACHABLE, CANNOT_RUN = 0, 1, 2, 3, 5
 STATE = Path(__file__).parent / "outside" / "terraform.json"
 
 
@@ -188,6 +188,55 @@ def test_a_copy_is_put_back(api, tmp_path):  # noqa: F811
     assert restored.returncode == OK, restored.stderr
     truce.start()
     assert truce.command("export").stdout == before
+
+
+def run(*arguments: str, directory: Path | None = None) -> subprocess.CompletedProcess[bytes]:
+    """A command far from the data directory."""
+    clean = {name: value for name, value in os.environ.items()
+             if not name.startswith("TRUCE_") and name not in ("HOME", "KUBECONFIG")}
+    return subprocess.run([str(BINARY), *arguments], capture_output=True, timeout=60, check=False,
+                          cwd=directory or "/", env=clean)
+
+
+def test_a_copy_comes_over_the_network_and_as_a_stream(api, tmp_path):  # noqa: F811
+    truce = api.truce
+    for name in TOKENS:
+        (tmp_path / name).write_text(TOKENS[name][1])
+    server = ["--server", f"https://{api.address}", "--ca-file", str(truce.ca_file)]
+    root, eve = ([*server, "--token-file", str(tmp_path / name)] for name in ("root", "eve"))
+    copy = tmp_path / "far.db"
+    made = run("backup", str(copy), *root)
+    assert made.returncode == OK, made.stderr
+    assert made.stdout.decode() == f"{copy}: 3 ownerships and 3 lines of audit log, verified\n"
+    assert copy.stat().st_mode & 0o077 == 0
+    assert run("backup", str(copy), *root).returncode == USAGE
+    refused = run("backup", str(tmp_path / "eve.db"), *eve)
+    assert refused.returncode == NO and b"eve may not get backups" in refused.stderr
+    piped = run("backup", "-", *root)
+    assert piped.returncode == OK and piped.stderr == b"", piped.stderr
+    beside = run("backup", "-", "--data-dir", str(truce.data))
+    assert beside.returncode == OK and b"3 ownerships" in beside.stderr
+    for number, stream in enumerate((piped.stdout, beside.stdout)):
+        file = tmp_path / f"stream{number}.db"
+        file.write_bytes(stream)
+        assert truce.command("backup", "--verify", str(file)).returncode == OK
+    assert run("backup", "-", *eve).stdout == b""
+    causes = [line["cause"] for line in api.get("/api/v1/audit", action="administered").json["items"]]
+    assert causes == ["took a copy of the registry, 3 ownerships"] * 2
+    # Nothing of a copy stays, neither here nor there.
+    assert not [file for folder in (tmp_path, truce.data) for file in folder.iterdir()
+                if file.name.endswith(".part") or "handed-out" in file.name]
+    assert not (tmp_path / "eve.db").exists()
+    # No other process holds the registry up.
+    assert api.get("/api/v1/resources:lookup", name="prod-one").status == 200
+    truce.stop()
+    assert run("backup", "-", "--data-dir", str(truce.data)).stdout[:15] == b"SQLite format 3"
+    assert run("backup", str(tmp_path / "gone.db"), *root).returncode == UNREACHABLE
+    with open("/dev/full", "wb") as full:
+        failed = subprocess.run([str(BINARY), "backup", "-", "--data-dir", str(truce.data)], stdout=full,
+                                stderr=subprocess.PIPE, timeout=60, check=False)
+    assert failed.returncode == CANNOT_RUN and b"not whole" in failed.stderr
+    truce.start()
 
 
 def test_a_bad_copy_is_refused(api, tmp_path):  # noqa: F811

@@ -119,6 +119,15 @@ def test_commands_over_the_network(api):  # noqa: F811
     assert truce.command("list", *server, "--token-file", str(token)).returncode == OK
     refused = truce.command("audit", *server, "--token-file", str(token))
     assert refused.returncode == NO and "eve may not list audit" in refused.stderr
+    for report in ("simulate", "conflicts"):
+        shown = truce.command(report, *server, "--token-file", str(token))
+        assert shown.returncode == OK, shown.stderr
+    for report in ("baseline", "coverage", "recovery", "brake"):
+        none = truce.command(report, *server, "--token-file", str(token))
+        assert none.returncode == NO and "follows no cluster" in none.stderr, none.stderr
+    for command in (["recovery", "start"], ["recovery", "finish"], ["brake", "release"]):
+        may_not = truce.command(*command, "--reason", "r", *server, "--token-file", str(token))
+        assert may_not.returncode == NO and f"eve may not update {command[0]}" in may_not.stderr
     unknown = truce.command("list", *server)
     assert unknown.returncode == NO and "no bearer token" in unknown.stderr
     nobody = truce.command("list", "--server", "https://127.0.0.1:1")

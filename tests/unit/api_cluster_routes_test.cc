@@ -7,8 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "registry/store/memory/memory_store.h"
-#include "tests/support/fake_clock.h"
+#include "tests/support/fake_cluster_reports.h"
 #include "webhook/api/cluster_routes.h"
 
 namespace truce {
@@ -35,43 +34,6 @@ Conflict SomeConflict(const std::string& name) {
   }
   return conflict;
 }
-
-// Says what a test puts into it.
-struct FakeCluster final : ClusterReports, WatchControls {
-  std::vector<TagWar> Wars() const override { return wars; }
-  std::vector<LiveFinding> Findings() const override { return {}; }
-  MuteBook& Mutes() override { return mutes; }
-  CoverageReport Coverage() const override { return coverage; }
-  Result<BaselineReport> Baseline() const override { return baseline; }
-  Result<NameReport> Names() override { return names; }
-  Result<RecoveryView> Recovery() const override { return recovery; }
-  Result<RecoveryView> StartRecovery(const std::string& reason) override {
-    recovery = {true, reason, kNow, false};
-    return recovery;
-  }
-  Result<RecoveryView> EndRecovery(bool force) override {
-    if (!force) return Error{ErrorCode::kConflict, "no full resync is done yet"};
-    recovery = {};
-    return recovery;
-  }
-  Result<BrakeView> Brake() override { return brake; }
-  Result<std::uint64_t> ReleaseBrake(const std::optional<GroupKind>& kind,
-                                     const std::string&) override {
-    released = kind;
-    return std::uint64_t{11};
-  }
-
-  std::vector<TagWar> wars;
-  FakeClock clock{kNow};
-  MemoryStore store;
-  MuteBook mutes{store, clock};
-  CoverageReport coverage;
-  BaselineReport baseline;
-  Result<NameReport> names = NameReport{};
-  RecoveryView recovery;
-  BrakeView brake;
-  std::optional<GroupKind> released;
-};
 
 class ClusterRoutesTest : public ::testing::Test {
  protected:
@@ -108,7 +70,7 @@ class ClusterRoutesTest : public ::testing::Test {
   }
 
   std::vector<Conflict> conflicts_;
-  FakeCluster cluster_;
+  FakeClusterReports cluster_{kNow};
   ClusterPorts ports_;
 };
 

@@ -22,6 +22,7 @@ namespace {
 // A report for people; more conflicts than this are no list any more.
 constexpr std::size_t kReportedMax = 20000;
 constexpr std::size_t kReasonBytesMax = 1024;
+constexpr const char* kOperator = "operator";
 
 HttpResponse NotFollowed() {
   return ProblemResponse(ProblemType::kNotFound, "this server follows no cluster");
@@ -30,6 +31,8 @@ HttpResponse NotFollowed() {
 HttpResponse Malformed(std::string detail) {
   return ProblemResponse(ProblemType::kMalformed, std::move(detail));
 }
+
+HttpResponse NoReason() { return Malformed("\"reason\" is not a line of text of 1 to 1024 bytes"); }
 
 HttpResponse ForPeople(std::size_t count, std::string_view text) {
   JsonWriter json;
@@ -85,7 +88,7 @@ class Handlers final {
  public:
   explicit Handlers(ClusterPorts ports) : ports_(std::move(ports)) {}
 
-  HttpResponse Conflicts(const HttpRequest& request) const {
+  HttpResponse Conflicts(const HttpRequest& request, const std::string& /*actor*/) const {
     const std::string_view output = Output(request);
     if (output == "text" || output == "wide") return ConflictReport(output == "wide");
     if (output != "json") return Malformed("output is json, text or wide");
@@ -105,7 +108,7 @@ class Handlers final {
     return JsonResponse(json.EndObject().Take());
   }
 
-  HttpResponse Coverage(const HttpRequest& request) const {
+  HttpResponse Coverage(const HttpRequest& request, const std::string& /*actor*/) const {
     if (ports_.reports == nullptr) return NotFollowed();
     const std::string_view output = Output(request);
     if (output != "json" && output != "text" && output != "wide") {
@@ -116,7 +119,7 @@ class Handlers final {
     return ForPeople(report.gaps.size(), CoverageText(report, output == "wide"));
   }
 
-  HttpResponse Baseline(const HttpRequest& request) const {
+  HttpResponse Baseline(const HttpRequest& request, const std::string& /*actor*/) const {
     if (ports_.reports == nullptr) return NotFollowed();
     const std::string_view output = Output(request);
     std::string (*render)(const BaselineReport&) = nullptr;
@@ -135,7 +138,7 @@ class Handlers final {
     return ForPeople(report.value().conflicts.size(), render(report.value()));
   }
 
-  HttpResponse Names(const HttpRequest& request) const {
+  HttpResponse Names(const HttpRequest& request, const std::string& /*actor*/) const {
     if (ports_.reports == nullptr) return NotFollowed();
     const std::string_view output = Output(request);
     if (output != "json" && output != "text") return Malformed("output is json or text");
@@ -145,32 +148,32 @@ class Handlers final {
     return ForPeople(report.value().violating, NameReportText(report.value()));
   }
 
-  HttpResponse Recovery() const {
+  HttpResponse Recovery(const HttpRequest& /*request*/, const std::string& /*actor*/) const {
     if (ports_.controls == nullptr) return NotFollowed();
     return RecoveryAnswer(ports_.controls->Recovery());
   }
 
-  HttpResponse StartRecovery(const HttpRequest& request) const {
+  HttpResponse StartRecovery(const HttpRequest& request, const std::string& actor) const {
     if (ports_.controls == nullptr) return NotFollowed();
     const Result<nlohmann::json> body = ReadOptionalBody(request);
     if (!body.ok()) return ProblemResponse(body.error());
     const std::string reason = TextIn(body.value(), "reason");
-    if (reason.empty() || reason.size() > kReasonBytesMax)
-      return Malformed("\"reason\" is missing");
-    return RecoveryAnswer(ports_.controls->StartRecovery(reason));
+    if (!IsLine(reason, kReasonBytesMax)) return NoReason();
+    return RecoveryAnswer(ports_.controls->StartRecovery({actor, reason}));
   }
 
-  HttpResponse FinishRecovery(const HttpRequest& request) const {
+  HttpResponse FinishRecovery(const HttpRequest& request, const std::string& actor) const {
     if (ports_.controls == nullptr) return NotFollowed();
     const Result<nlohmann::json> body = ReadOptionalBody(request);
     if (!body.ok()) return ProblemResponse(body.error());
     const auto force = body.value().find("force");
     const bool is_set = force != body.value().end();
     if (is_set && !force->is_boolean()) return Malformed("\"force\" is not true or false");
-    return RecoveryAnswer(ports_.controls->EndRecovery(is_set && force->get<bool>()));
+    const bool is_forced = is_set && force->get<bool>();
+    return RecoveryAnswer(ports_.controls->EndRecovery(is_forced, {actor}));
   }
 
-  HttpResponse Brake() const {
+  HttpResponse Brake(const HttpRequest& /*request*/, const std::string& /*actor*/) const {
     if (ports_.controls == nullptr) return NotFollowed();
     const Result<BrakeView> view = ports_.controls->Brake();
     if (!view.ok()) return ProblemResponse(view.error());
@@ -194,20 +197,19 @@ class Handlers final {
     return JsonResponse(json.EndArray().EndObject().Take());
   }
 
-  HttpResponse ReleaseBrake(const HttpRequest& request) const {
+  HttpResponse ReleaseBrake(const HttpRequest& request, const std::string& actor) const {
     if (ports_.controls == nullptr) return NotFollowed();
     const Result<nlohmann::json> body = ReadOptionalBody(request);
     if (!body.ok()) return ProblemResponse(body.error());
     const std::string reason = TextIn(body.value(), "reason");
-    if (reason.empty() || reason.size() > kReasonBytesMax)
-      return Malformed("\"reason\" is missing");
+    if (!IsLine(reason, kReasonBytesMax)) return NoReason();
     std::optional<GroupKind> kind;
     if (body.value().contains("kind")) {
       kind = KindFrom(TextIn(body.value(), "kind"));
       if (!kind)
         return Malformed("\"kind\" is not of the form KIND.GROUP, as Bucket.s3.aws.upbound.io");
     }
-    const Result<std::uint64_t> released = ports_.controls->ReleaseBrake(kind, reason);
+    const Result<std::uint64_t> released = ports_.controls->ReleaseBrake(kind, {actor, reason});
     if (!released.ok()) return ProblemResponse(released.error());
     JsonWriter json;
     json.BeginObject().NumberField("released", static_cast<std::int64_t>(released.value()));
@@ -237,29 +239,38 @@ class Handlers final {
 
 }  // namespace
 
-std::vector<HttpRoute> ClusterRoutes(ClusterPorts ports) {
+std::vector<ClusterOperation> ClusterOperations(ClusterPorts ports) {
   const auto shared = std::make_shared<const Handlers>(std::move(ports));
-  using Handler = HttpResponse (Handlers::*)(const HttpRequest&) const;
-  const auto with_request = [&](Handler handler) {
-    return [shared, handler](HttpRequest& request) { return ((*shared).*handler)(request); };
+  using Handler = HttpResponse (Handlers::*)(const HttpRequest&, const std::string&) const;
+  const auto bound = [&](Handler handler) {
+    return [shared, handler](const HttpRequest& request, const std::string& actor) {
+      return ((*shared).*handler)(request, actor);
+    };
   };
-  const std::string json = "application/json";
   return {
-      {"GET", "/api/v1/conflicts", RouteMatch::kExact, "", with_request(&Handlers::Conflicts)},
-      {"GET", "/api/v1/coverage", RouteMatch::kExact, "", with_request(&Handlers::Coverage)},
-      {"GET", "/api/v1/baseline", RouteMatch::kExact, "", with_request(&Handlers::Baseline)},
-      {"GET", "/api/v1/names", RouteMatch::kExact, "", with_request(&Handlers::Names)},
-      {"GET", "/api/v1/recovery", RouteMatch::kExact, "",
-       [shared](HttpRequest&) { return shared->Recovery(); }},
-      {"POST", "/api/v1/recovery/start", RouteMatch::kExact, json,
-       with_request(&Handlers::StartRecovery)},
-      {"POST", "/api/v1/recovery/finish", RouteMatch::kExact, json,
-       with_request(&Handlers::FinishRecovery)},
-      {"GET", "/api/v1/brake", RouteMatch::kExact, "",
-       [shared](HttpRequest&) { return shared->Brake(); }},
-      {"POST", "/api/v1/brake/release", RouteMatch::kExact, json,
-       with_request(&Handlers::ReleaseBrake)},
+      {"GET", "/api/v1/conflicts", bound(&Handlers::Conflicts)},
+      {"GET", "/api/v1/coverage", bound(&Handlers::Coverage)},
+      {"GET", "/api/v1/baseline", bound(&Handlers::Baseline)},
+      {"GET", "/api/v1/names", bound(&Handlers::Names)},
+      {"GET", "/api/v1/recovery", bound(&Handlers::Recovery)},
+      {"POST", "/api/v1/recovery/start", bound(&Handlers::StartRecovery)},
+      {"POST", "/api/v1/recovery/finish", bound(&Handlers::FinishRecovery)},
+      {"GET", "/api/v1/brake", bound(&Handlers::Brake)},
+      {"POST", "/api/v1/brake/release", bound(&Handlers::ReleaseBrake)},
   };
+}
+
+std::vector<HttpRoute> ClusterRoutes(ClusterPorts ports) {
+  std::vector<HttpRoute> routes;
+  for (ClusterOperation& each : ClusterOperations(std::move(ports))) {
+    const bool has_body = std::string_view(each.method) == "POST";
+    routes.push_back({each.method, each.path, RouteMatch::kExact,
+                      has_body ? "application/json" : "",
+                      [handler = std::move(each.handler)](HttpRequest& request) {
+                        return handler(request, kOperator);
+                      }});
+  }
+  return routes;
 }
 
 }  // namespace truce

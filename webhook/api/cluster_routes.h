@@ -1,6 +1,6 @@
 // What a server that follows a cluster tells of it: conflicts, coverage, the baseline, recovery
-// mode and the brake; findings are rest/rest_findings. JSON over HTTP; for the operator socket and
-// the API.
+// mode and the brake; findings are rest/rest_findings. JSON over HTTP, for the operator socket and,
+// by rest/rest_cluster, the API.
 //
 //   GET  /api/v1/conflicts[?limit=100][&cursor=…]
 //          → 200 {"items": [conflict, …], "nextCursor"?}   at most 1000 at once, by key
@@ -69,6 +69,12 @@ struct RecoveryView {
   bool resynced = false;  // a full resync is done: it may be finished
 };
 
+// Whose word it is, for the audit log, and why.
+struct OperatorWord {
+  std::string actor;
+  std::string reason = {};
+};
+
 struct BrakeView {
   struct Frozen {
     std::string kind;  // "Bucket.s3.aws.upbound.io"
@@ -102,14 +108,14 @@ class WatchControls {
  public:
   virtual ~WatchControls() = default;
   virtual Result<RecoveryView> Recovery() const = 0;
-  virtual Result<RecoveryView> StartRecovery(const std::string& reason) = 0;
+  virtual Result<RecoveryView> StartRecovery(const OperatorWord& word) = 0;
   // Errors: kConflict: not in recovery mode, or no full resync is done yet and not `force`.
-  virtual Result<RecoveryView> EndRecovery(bool force) = 0;
+  virtual Result<RecoveryView> EndRecovery(bool force, const OperatorWord& word) = 0;
   virtual Result<BrakeView> Brake() = 0;
   // Of nothing: of all kinds. Returns how many objects are released. Errors: kNotFound: no such
   // kind is followed.
   virtual Result<std::uint64_t> ReleaseBrake(const std::optional<GroupKind>& kind,
-                                             const std::string& reason) = 0;
+                                             const OperatorWord& word) = 0;
 };
 
 // What the handlers stand on; it must outlive the routes.
@@ -121,7 +127,15 @@ struct ClusterPorts {
   WatchControls* controls = nullptr;
 };
 
-// Who may call them is the caller's business.
+// One of the operations above, for a caller who may do it and is `actor` in the audit log.
+struct ClusterOperation {
+  const char* method;
+  const char* path;
+  std::function<HttpResponse(const HttpRequest&, const std::string& actor)> handler;
+};
+std::vector<ClusterOperation> ClusterOperations(ClusterPorts ports);
+
+// All of them, for the operator.
 std::vector<HttpRoute> ClusterRoutes(ClusterPorts ports);
 
 }  // namespace truce

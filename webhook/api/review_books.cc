@@ -233,20 +233,22 @@ std::vector<Trial> TrialBook::Since(Timestamp since) const {
   });
 }
 
+HttpResponse AnswerTrial(const TrialBook& book, const HttpRequest& request) {
+  Timestamp since{};
+  if (const auto text = request.Query("since")) {
+    const auto time = ParseTimestamp(*text);
+    if (!time) {
+      return ProblemResponse(Error{ErrorCode::kInvalidArgument, "\"since\" is not a time"});
+    }
+    since = *time;
+  }
+  return HttpResponse{.content_type = "application/json",
+                      .body = "{\"items\":" + ToText(book.Since(since)) + "}"};
+}
+
 std::vector<HttpRoute> TrialRoutes(const TrialBook& book) {
-  return {
-      {"GET", "/api/v1/trial", RouteMatch::kExact, "", [&book](HttpRequest& request) {
-         Timestamp since{};
-         if (const auto text = request.Query("since")) {
-           const auto time = ParseTimestamp(*text);
-           if (!time) {
-             return ProblemResponse(Error{ErrorCode::kInvalidArgument, "\"since\" is not a time"});
-           }
-           since = *time;
-         }
-         return HttpResponse{.content_type = "application/json",
-                             .body = "{\"items\":" + ToText(book.Since(since)) + "}"};
-       }}};
+  return {{"GET", "/api/v1/trial", RouteMatch::kExact, "",
+           [&book](HttpRequest& request) { return AnswerTrial(book, request); }}};
 }
 
 }  // namespace truce

@@ -2,7 +2,7 @@
 // the registry's truth; and TrialBook, what `enforce` would have refused while a rule only audits
 // or warns: the evidence on which a team switches a rule on.
 //
-//   GET /api/v1/trial[?since=TIME]   on the operator socket
+//   GET /api/v1/trial[?since=TIME]   on the operator socket, and the API by rest/rest_cluster
 //     → 200 {"items": [{"service", "rule", "mode", "resource", "kind", "group", "namespace",
 //     "name",
 //            "user", "text", "first", "last", "count"}, …]}   the latest first
@@ -193,7 +193,9 @@ class TrialBook final : public ReviewSink {
   Guarded<Book> book_;
 };
 
-// The route above. `book` must outlive it.
+// The answer above.
+HttpResponse AnswerTrial(const TrialBook& book, const HttpRequest& request);
+// The route above, for the operator. `book` must outlive it.
 std::vector<HttpRoute> TrialRoutes(const TrialBook& book);
 
 }  // namespace truce

@@ -97,7 +97,7 @@ std::shared_ptr<ApiFlags> AddApiFlags(CommandLine& app,
 }
 
 ApiReply AskApi(const ApiFlags& flags, const ApiQuestion& question, CommandIo& io) {
-  const Deadline deadline = std::chrono::steady_clock::now() + kCallTime;
+  const Deadline deadline = std::chrono::steady_clock::now() + question.within;
   const Result<ServerPlace> place = FindServer(flags, io);
   if (!place.ok()) return {Complain(io, place.error().message, ExitCode::kUsage), {}};
   for (const std::string& warning : place.value().warnings) {

@@ -57,6 +57,9 @@ struct ApiQuestion {
   std::string method = {};     // empty: GET, with a body POST
   std::string if_match = {};   // an entity tag; empty: none
   std::string list = "items";  // what AskForList demands of the answer
+  std::chrono::seconds within{30};
+  // Given the body of a 200 as it comes, instead of ApiResponse::body; false: no more.
+  std::function<bool(std::string_view)> receive = {};
 };
 
 // What came back.
@@ -91,7 +94,7 @@ class ApiConnection {
 std::string ProblemText(const std::string& body, int status);
 
 // With status 200 or 201 `answer` is the body and the code is kOk; otherwise a message was written
-// and the code says what it means. Blocks for at most 30 s.
+// and the code says what it means. Blocks for at most `question.within`.
 struct ApiReply {
   ExitCode code = ExitCode::kOk;
   std::string answer;

@@ -1,12 +1,25 @@
+// backup, restore: the registry as one file.
+#include <chrono>
+#include <functional>
+#include <memory>
 #include <ostream>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "registry/store/sqlite/backup.h"
+#include "webhook/cli/api_call.h"
 #include "webhook/cli/command.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/config_flags.h"
+#include "webhook/cli/server_finder.h"
 
 namespace truce {
 namespace {
+
+// A registry of a million ownerships over a slow line.
+constexpr std::chrono::seconds kCopyTime{3600};
 
 std::string ContentsText(const BackupContents& contents) {
   return std::to_string(contents.ownerships) + " ownerships and " +
@@ -19,6 +32,10 @@ ExitCode CodeOf(ErrorCode code) {
   return code == ErrorCode::kConflict ? ExitCode::kNo : ExitCode::kCannotRun;
 }
 
+ExitCode Failed(CommandIo& io, const Error& error) {
+  return Complain(io, error.message, CodeOf(error.code));
+}
+
 // The data directory of the flags; empty after a complaint.
 std::string DataDirOf(const ConfigFlags& flags, CommandIo& io) {
   const Result<LoadedConfig> loaded = LoadFor(flags, io);
@@ -27,31 +44,110 @@ std::string DataDirOf(const ConfigFlags& flags, CommandIo& io) {
   return {};
 }
 
+ExitCode Tell(const std::string& file, const Result<BackupContents>& contents, CommandIo& io) {
+  if (!contents.ok()) return Failed(io, contents.error());
+  io.out << file << ": " << ContentsText(contents.value()) << "\n";
+  return ExitCode::kOk;
+}
+
+ExitCode NotWritten(CommandIo& io) {
+  return Complain(io, "standard output cannot be written; the copy is not whole",
+                  ExitCode::kCannotRun);
+}
+
+// From the data directory of this machine, whether a server runs there or not.
+ExitCode WriteLocalCopy(const std::string& data_dir, CommandIo& io) {
+  Result<HandedOutCopy> copy = BackUpToHandOut(data_dir);
+  if (!copy.ok()) return Failed(io, copy.error());
+  while (true) {
+    const Result<std::string> piece = copy.value().Next();
+    if (!piece.ok()) return Failed(io, piece.error());
+    if (piece.value().empty()) break;
+    if (!io.out.write(piece.value().data(), static_cast<std::streamsize>(piece.value().size()))) {
+      return NotWritten(io);
+    }
+  }
+  if (!io.out.flush()) return NotWritten(io);
+  io.err << "truce: " << ContentsText(copy.value().contents()) << "\n";
+  return ExitCode::kOk;
+}
+
+ApiQuestion QuestionFor(std::function<bool(std::string_view)> receive) {
+  ApiQuestion question{"/api/v1/backup"};
+  question.within = kCopyTime;
+  question.receive = std::move(receive);
+  return question;
+}
+
+ExitCode WriteCopyOfServer(const ApiFlags& flags, CommandIo& io) {
+  bool is_written = true;
+  const auto write = [&](std::string_view piece) {
+    is_written = io.out.write(piece.data(), static_cast<std::streamsize>(piece.size())).good();
+    return is_written;
+  };
+  std::ostringstream told;
+  CommandIo quiet{io.out, told, io.variables};
+  const ApiReply reply = AskApi(flags, QuestionFor(write), quiet);
+  if (!is_written || !io.out.flush()) return NotWritten(io);
+  io.err << told.str();
+  return reply.code;
+}
+
+ExitCode FetchCopy(const ApiFlags& flags, const std::string& file, CommandIo& io) {
+  const auto copy = IncomingCopy::Begin(file);
+  if (!copy.ok()) return Failed(io, copy.error());
+  Result<void> appended;
+  const auto append = [&](std::string_view piece) {
+    appended = copy.value()->Append(piece);
+    return appended.ok();
+  };
+  std::ostringstream told;
+  CommandIo quiet{io.out, told, io.variables};
+  const ApiReply reply = AskApi(flags, QuestionFor(append), quiet);
+  if (!appended.ok()) return Failed(io, appended.error());
+  io.err << told.str();
+  if (reply.code != ExitCode::kOk) return reply.code;
+  return Tell(file, copy.value()->Finish(), io);
+}
+
+ExitCode MakeBackup(const ApiFlags& flags, const std::string& file, CommandIo& io) {
+  const bool is_stream = file == "-";
+  if (is_stream && io.out_is_terminal) {
+    return Complain(io, "a registry is no text for a terminal; write it to a file or a pipe",
+                    ExitCode::kUsage);
+  }
+  const Result<ServerPlace> place = FindServer(flags, io);
+  if (!place.ok()) return Complain(io, place.error().message, ExitCode::kUsage);
+  if (place.value().socket.empty()) {
+    return is_stream ? WriteCopyOfServer(flags, io) : FetchCopy(flags, file, io);
+  }
+  const std::string data_dir = DataDirOf(*flags.config, io);
+  if (data_dir.empty()) return ExitCode::kUsage;
+  return is_stream ? WriteLocalCopy(data_dir, io) : Tell(file, BackUp(data_dir, file), io);
+}
+
 }  // namespace
 
 CommandAction DeclareBackup(CommandLine& app) {
-  const auto flags = AddConfigFlags(app, {"dataDir"});
+  const auto flags = AddApiFlags(app);
   const auto file = std::make_shared<std::string>();
   const auto verify = std::make_shared<bool>(false);
-  app.AddOption("FILE", *file, "Where the copy goes; must not exist").Required();
+  app.AddOption("FILE", *file, "Where the copy goes; must not exist; - writes standard output")
+      .Required();
   app.AddFlag("--verify", *verify, "Copy nothing: check the copy FILE");
   app.Footer(
-      "A consistent copy of the registry, made while the server runs and without holding it up. "
-      "It\n"
-      "is checked as a whole before it gets its name.\n\n"
+      "A consistent copy of the registry, made while the server runs and without holding it up.\n"
+      "It is checked as a whole before it gets its name, or before its first byte goes to\n"
+      "standard output. On the server's own machine it is made from the data directory; over the\n"
+      "network it needs get on backups.truce.dev, which no role has unless you give it: a copy\n"
+      "tells everything.\n\n"
       "Examples:\n"
       "  truce backup --data-dir /var/lib/truce registry-2026-11-21.db\n"
+      "  truce backup registry.db --as truce-system/backup\n"
+      "  truce backup - --server https://truce.example.org | gzip > registry.db.gz\n"
       "  truce backup --verify registry-2026-11-21.db\n");
   return [=](CommandIo& io) {
-    std::string data_dir;
-    if (!*verify) data_dir = DataDirOf(*flags, io);
-    if (!*verify && data_dir.empty()) return ExitCode::kUsage;
-    const auto contents = *verify ? VerifyBackup(*file) : BackUp(data_dir, *file);
-    if (!contents.ok()) {
-      return Complain(io, contents.error().message, CodeOf(contents.error().code));
-    }
-    io.out << *file << ": " << ContentsText(contents.value()) << "\n";
-    return ExitCode::kOk;
+    return *verify ? Tell(*file, VerifyBackup(*file), io) : MakeBackup(*flags, *file, io);
   };
 }
 
@@ -70,12 +166,7 @@ CommandAction DeclareRestore(CommandLine& app) {
   return [=](CommandIo& io) {
     const std::string data_dir = DataDirOf(*flags, io);
     if (data_dir.empty()) return ExitCode::kUsage;
-    const auto contents = RestoreBackup(*file, data_dir);
-    if (!contents.ok()) {
-      return Complain(io, contents.error().message, CodeOf(contents.error().code));
-    }
-    io.out << data_dir << ": " << ContentsText(contents.value()) << "\n";
-    return ExitCode::kOk;
+    return Tell(data_dir, RestoreBackup(*file, data_dir), io);
   };
 }
 

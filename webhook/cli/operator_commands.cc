@@ -105,7 +105,7 @@ CommandAction DeclareConfirm(CommandLine& app) {
 }
 
 CommandAction DeclareRecovery(CommandLine& app) {
-  const auto flags = AddOperatorFlags(app);
+  const auto flags = AddApiFlags(app);
   const auto arguments = std::make_shared<RecoveryArguments>();
   app.AddOption("VERB", arguments->verb, "status (the default), start or finish")
       .OneOf({"status", "start", "finish"});
@@ -133,7 +133,7 @@ CommandAction DeclareRecovery(CommandLine& app) {
 }
 
 CommandAction DeclareBrake(CommandLine& app) {
-  const auto flags = AddOperatorFlags(app);
+  const auto flags = AddApiFlags(app);
   const auto arguments = std::make_shared<BrakeArguments>();
   app.AddOption("VERB", arguments->verb, "status (the default) or release")
       .OneOf({"status", "release"});

@@ -65,7 +65,7 @@ ExitCode PrintConflictsAsJson(const ApiFlags& flags, CommandIo& io) {
 }  // namespace
 
 CommandAction DeclareConflicts(CommandLine& app) {
-  const auto flags = AddOperatorFlags(app);
+  const auto flags = AddApiFlags(app);
   const auto output = std::make_shared<std::string>("text");
   app.AddOption("-o,--output", *output, "text, wide (with the steps that end each) or json")
       .OneOf({"text", "wide", "json"});
@@ -80,7 +80,7 @@ CommandAction DeclareConflicts(CommandLine& app) {
 }
 
 CommandAction DeclareBaseline(CommandLine& app) {
-  const auto flags = AddOperatorFlags(app);
+  const auto flags = AddApiFlags(app);
   const auto output = std::make_shared<std::string>("text");
   app.AddOption("-o,--output", *output, "text, json, junit or markdown")
       .OneOf({"text", "json", "junit", "markdown"});
@@ -104,7 +104,7 @@ CommandAction DeclareBaseline(CommandLine& app) {
 }
 
 CommandAction DeclareCoverage(CommandLine& app) {
-  const auto flags = AddOperatorFlags(app);
+  const auto flags = AddApiFlags(app);
   const auto output = std::make_shared<std::string>("text");
   const auto all = std::make_shared<bool>(false);
   const auto fail_on_gaps = std::make_shared<bool>(false);

@@ -151,6 +151,7 @@ class ServerApi final : public ApiConnection {
     call.target = std::move(target);
     call.method = MethodOf(question);
     call.body = question.body;
+    call.receive = question.receive;
     if (!call.body.empty()) call.content_type = "application/json";
     if (!question.if_match.empty()) call.headers.emplace_back("If-Match", question.if_match);
     if (!token_.empty()) call.headers.emplace_back(kForwardedToken, "Bearer " + token_);

@@ -66,7 +66,7 @@ void PrintGroups(const OrderedJson& items, const std::string& since, std::ostrea
 }  // namespace
 
 CommandAction DeclareSimulate(CommandLine& app) {
-  const auto flags = AddOperatorFlags(app);
+  const auto flags = AddApiFlags(app);
   const auto since = std::make_shared<std::string>("7d");
   const auto mode = std::make_shared<std::string>("enforce");
   const auto output = std::make_shared<std::string>("text");

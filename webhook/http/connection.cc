@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "registry/base/assert.h"
+#include "webhook/http/deferred_answer.h"
 
 namespace truce {
 namespace {
@@ -27,51 +28,6 @@ Deadline Now() { return std::chrono::steady_clock::now(); }
 void GiveBack(std::string& buffer) { std::string().swap(buffer); }
 
 }  // namespace
-
-// What a connection and the one who will answer share.
-class DeferredAnswer final : public HttpDeferred {
- public:
-  DeferredAnswer(HttpConnection& connection, EventLoop& loop, HttpContinuation at_deadline)
-      : at_deadline_(std::move(at_deadline)), connection_(&connection), loop_(loop) {}
-
-  void Resume(HttpContinuation answer) override {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (connection_ == nullptr || answer_) return;
-    answer_.swap(answer);
-    loop_.Post(*connection_, Report::kNothing);
-  }
-
-  // The rest is called by the connection, with the turn.
-
-  // The answer; empty as long as there is none.
-  HttpContinuation Take() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return std::exchange(answer_, nullptr);
-  }
-  // The answer, or what is said without one.
-  HttpContinuation TakeAtDeadline() {
-    HttpContinuation answer = Take();
-    return answer ? answer : at_deadline_;
-  }
-  // The connection goes on to something else. Whoever would have answered may live in the
-  // continuations, so they end here.
-  void Abandon() {
-    HttpContinuation answer;
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      connection_ = nullptr;
-      answer.swap(answer_);
-    }
-    at_deadline_ = nullptr;
-  }
-
- private:
-  HttpContinuation at_deadline_;  // of the connection
-  std::mutex mutex_;
-  HttpConnection* connection_;  // guarded by mutex_; null: nobody waits
-  HttpContinuation answer_;     // guarded by mutex_
-  EventLoop& loop_;             // lives as long as the connection
-};
 
 HttpConnection::~HttpConnection() {
   if (!IsFree()) Close();
@@ -535,7 +491,8 @@ HttpConnection::Step HttpConnection::Queue(std::string& bytes) {
     return Step::kClose;
   }
   bytes.clear();
-  if (phase_ == Phase::kReply && close_after_reply_ && tls_ != nullptr) tls_->Close();
+  const bool is_last = close_after_reply_ && reply_.pieces == nullptr;
+  if (phase_ == Phase::kReply && is_last && tls_ != nullptr) tls_->Close();
   return Step::kGoOn;
 }
 
@@ -547,6 +504,7 @@ HttpConnection::Step HttpConnection::SendReply() {
     case IoStatus::kClosed:
     case IoStatus::kFailed: return Step::kClose;
   }
+  if (reply_.pieces != nullptr) return TakeNextPiece();
   ReleaseRequest();
   if (close_after_reply_ && !linger_after_reply_) return Step::kClose;
   if (close_after_reply_) {
@@ -562,6 +520,19 @@ HttpConnection::Step HttpConnection::SendReply() {
   EnterIdle();
   if (input_size_ == 0) return Step::kGoOn;
   context_.loop->Post(*this, Report::kNothing);  // others come first
+  return Step::kWait;
+}
+
+// Each piece has the time of a whole reply, and others come between two of them.
+HttpConnection::Step HttpConnection::TakeNextPiece() {
+  std::optional<std::string> piece = reply_.pieces->Next();
+  const bool is_good = piece && !piece->empty() && piece->size() <= reply_.pieces_left;
+  if (!is_good) return Step::kClose;
+  reply_.pieces_left -= piece->size();
+  if (reply_.pieces_left == 0) reply_.pieces.reset();
+  reply_.bytes = *std::move(piece);
+  EndAt(Now() + context_.options.limits.write_timeout);
+  context_.loop->Post(*this, Report::kNothing);
   return Step::kWait;
 }
 

@@ -113,6 +113,7 @@ class HttpConnection final : public EventSink, public GateGuest, private HttpDef
   Step PassGate();
   bool IsOnLargeLoop();
   Step SendReply();
+  Step TakeNextPiece();
   Step Linger();
 
   IoResult Read(std::span<char> buffer);

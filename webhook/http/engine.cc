@@ -94,17 +94,24 @@ void AppendReply(const HttpResponse& response, const RequestHead& head, EngineRe
     if (IsFieldName(name) && IsFieldValue(value)) AppendField(name, value, out);
   }
   if (IsFieldValue(response.content_type)) AppendField("Content-Type", response.content_type, out);
-  AppendField("Content-Length", std::to_string(response.body.size()), out);
+  const bool is_pieces = response.pieces != nullptr;
+  const std::uint64_t size = is_pieces ? response.pieces->size() : response.body.size();
+  AppendField("Content-Length", std::to_string(size), out);
   if (!reply.keep_alive) AppendField("Connection", "close", out);
   if (reply.keep_alive && head.minor_version_0) AppendField("Connection", "keep-alive", out);
   out.append("\r\n");
-  if (head.method != "HEAD") out.append(response.body);
+  if (head.method == "HEAD") return;
+  out.append(response.body);
+  if (!is_pieces || size == 0) return;
+  reply.pieces = response.pieces;
+  reply.pieces_left = size;
 }
 
 // What a handler answers, or that it failed.
 template <typename Handler>
 std::optional<HttpResponse> AnswerOrFailure(const Handler& handler, EngineReply& reply) {
   reply.bytes.clear();
+  reply.pieces.reset();
   reply.rejection.reset();
   try {
     return handler();

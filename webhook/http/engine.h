@@ -2,6 +2,8 @@
 #ifndef TRUCE_WEBHOOK_HTTP_ENGINE_H_
 #define TRUCE_WEBHOOK_HTTP_ENGINE_H_
 
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +20,8 @@ namespace truce {
 struct EngineReply {
   bool keep_alive = false;                 // set beforehand: what the Connection field says
   std::string bytes;                       // status line, fields, body
+  std::shared_ptr<HttpBody> pieces;        // of the body, instead: what is still to come
+  std::uint64_t pieces_left = 0;           // bytes of it
   std::optional<HttpRejection> rejection;  // when no handler answered, or it threw
 };
 

@@ -3,6 +3,7 @@
 #define TRUCE_WEBHOOK_HTTP_HTTP_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -52,6 +53,17 @@ struct HttpRequest {
   std::optional<std::string_view> Query(std::string_view name) const;
 };
 
+// A body that is sent piece by piece, for what is too large for memory. One thread at a time.
+class HttpBody {
+ public:
+  virtual ~HttpBody() = default;
+  virtual std::uint64_t size() const = 0;  // bytes of the whole, said before
+  // The next piece, not empty; the pieces are `size` bytes together. Nothing: it cannot be read,
+  // and the connection ends, so that nobody takes a part for the whole. Waits are marked by a
+  // BlockingRegion.
+  virtual std::optional<std::string> Next() = 0;
+};
+
 // What a handler answers. Content-Length and Connection are the server's business. A field with a
 // control character in name or value is left out.
 struct HttpResponse {
@@ -59,6 +71,8 @@ struct HttpResponse {
   std::string content_type = "text/plain; charset=utf-8";
   std::string body;
   std::vector<std::pair<std::string, std::string>> headers;
+  // Instead of `body`; lives until it is sent or the connection has ended.
+  std::shared_ptr<HttpBody> pieces = {};
 
   bool operator==(const HttpResponse&) const = default;
 };

@@ -182,6 +182,8 @@ class PooledClient final : public httplib::ClientImpl {
     bool too_large = false;
     httplib::Request request = MakeRequest(call);
     request.content_receiver = [&](const char* data, std::size_t size, std::size_t, std::size_t) {
+      const ResponseHead& head = *stream_->head();
+      if (call.receive && head.status == 200 && !head.encoded) return call.receive({data, size});
       too_large = size > bytes_max - reply.body.size();
       if (!too_large) reply.body.append(data, size);
       return !too_large;

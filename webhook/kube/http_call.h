@@ -3,6 +3,7 @@
 #define TRUCE_WEBHOOK_KUBE_HTTP_CALL_H_
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -22,6 +23,9 @@ struct HttpCall {
   std::string content_type;  // of the body; empty: there is none
   std::string body;
   std::vector<std::pair<std::string, std::string>> headers = {};  // further ones
+  // Given the body of a 200 as it comes, instead of HttpReply::body, however long it is; false:
+  // no more. What came before an error was given all the same.
+  std::function<bool(std::string_view)> receive = {};
 };
 
 struct HttpReply {
@@ -44,7 +48,8 @@ class HttpPool final {
 
   // The server's answer of whatever status, asked for as `state` says. A GET on a kept connection
   // that turns out to be dead is repeated on a new one. Errors: kUnreachable, kTimeout, kMalformed
-  // (not HTTP, cut, too large, compressed). Blocks at most until `deadline`.
+  // (not HTTP, cut, too large, compressed, not wanted by `receive`). Blocks at most until
+  // `deadline`.
   ApiResult<HttpReply> Do(const HttpCall& call, std::shared_ptr<const SessionState> state,
                           Deadline deadline);
 

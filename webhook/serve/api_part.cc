@@ -35,16 +35,18 @@ ApiPart::Vouchers::Vouchers(const ClusterLink& link)
       access(cluster_access, MonotonicTime) {}
 
 ApiPart::ApiPart(ApiPartPorts ports, const Config& config)
-    : ports_(ports),
-      denials_(ports.clock),
-      vouchers_(ports.cluster ? std::make_unique<Vouchers>(ports.cluster->link) : nullptr),
+    : ports_(std::move(ports)),
+      denials_(ports_.clock),
+      vouchers_(ports_.cluster ? std::make_unique<Vouchers>(ports_.cluster->link) : nullptr),
       access_(vouchers_ ? &vouchers_->tokens : nullptr, vouchers_ ? &vouchers_->access : nullptr),
-      rest_({ports.store, ports.clock, RandomIds(), ports.policy, access_, denials_, ports.version,
+      rest_({ports_.store, ports_.clock, RandomIds(), ports_.policy, access_, denials_,
+             ports_.version,
              [this](const std::vector<KeyText>& keys, JsonWriter& json) {
                WriteFindingsOf(Shown(), keys, json);
              },
              static_cast<std::size_t>(config.check_bytes_max),
-             [this] { return DeletionsUnsent(Findings()); }}) {}
+             [this] { return DeletionsUnsent(Findings()); }}),
+      uses_(ports_.store, ports_.clock, RandomIds()) {}
 
 Result<void> ApiPart::Configure(const Config& config) {
   TRUCE_ASSIGN_OR_RETURN(AccessRules rules, AccessRulesOf(config));
@@ -69,7 +71,8 @@ std::vector<HttpRoute> ApiPart::Routes() {
   for (const std::vector<HttpRoute>& more :
        {FindingRoutes(rest_, reports), OverrideRoutes(rest_, ports_.overrides),
         ShareRoutes(operations), TransferRoutes(operations), ImportRoutes(operations),
-        ReleaseRoutes(operations), RegistryRoutes(operations), QuotaRoutes(operations)}) {
+        ReleaseRoutes(operations), RegistryRoutes(operations), QuotaRoutes(operations),
+        BackupRoutes(rest_, ports_.copy, uses_)}) {
     routes.insert(routes.end(), more.begin(), more.end());
   }
   return routes;
@@ -101,10 +104,14 @@ ClusterPorts ApiPart::Cluster() const {
   return ports;
 }
 
-std::vector<HttpRoute> ApiPart::OperatorClusterRoutes() const { return ClusterRoutes(Cluster()); }
+std::vector<HttpRoute> ApiPart::OperatorClusterRoutes() const {
+  std::vector<HttpRoute> routes = ClusterRoutes(Cluster());
+  for (HttpRoute& route : TrialRoutes(ports_.trials)) routes.push_back(std::move(route));
+  return routes;
+}
 
-std::vector<HttpRoute> ApiPart::PublicClusterRoutes() const {
-  return ClusterReadRoutes(rest_, Cluster());
+std::vector<HttpRoute> ApiPart::PublicClusterRoutes() {
+  return ClusterApiRoutes(rest_, Cluster(), ports_.trials, uses_);
 }
 
 }  // namespace truce

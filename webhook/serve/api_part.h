@@ -13,6 +13,8 @@
 #include "webhook/api/indexed_store.h"
 #include "webhook/api/override_book.h"
 #include "webhook/api/rest/rest_api.h"
+#include "webhook/api/rest/rest_backup.h"
+#include "webhook/api/use_log.h"
 #include "webhook/config/config.h"
 #include "webhook/serve/policy.h"
 
@@ -35,6 +37,8 @@ struct ApiPartPorts {
   const PolicyView& policy;
   std::optional<FollowedCluster> cluster;
   std::string_view version;
+  const TrialBook& trials;
+  CopyRegistry copy;
 };
 
 // Thread-safe but for Configure, which is for one thread.
@@ -54,9 +58,9 @@ class ApiPart final {
   const RestApi& rest() const { return rest_; }
   // What the API listener and the operator socket answer alike.
   std::vector<HttpRoute> Routes();
-  // The cluster's: all that the operator socket answers, and of that what the API listener does.
+  // The cluster's, and the trial's: for the operator socket, and for callers of the API.
   std::vector<HttpRoute> OperatorClusterRoutes() const;
-  std::vector<HttpRoute> PublicClusterRoutes() const;
+  std::vector<HttpRoute> PublicClusterRoutes();
 
   // Whether the user of `review` speaks for namespace `ns`. Errors: kUnavailable,
   // kDeadlineExceeded, kResourceExhausted.
@@ -82,6 +86,7 @@ class ApiPart final {
   const std::unique_ptr<Vouchers> vouchers_;  // null: nobody vouches
   ApiAccess access_;
   RestApi rest_;
+  UseLog uses_;
 };
 
 }  // namespace truce

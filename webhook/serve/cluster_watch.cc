@@ -352,18 +352,19 @@ Result<void> ClusterWatch::Administer(const std::function<void(Ledger&)>& change
   return ports_.store.Apply({}, decide, deadline);
 }
 
-Result<RecoveryView> ClusterWatch::StartRecovery(const std::string& reason) {
-  TRUCE_RETURN_IF_ERROR(Administer(
-      [reason](Ledger& ledger) { EnterRecovery(reason, "operator", ledger); }, In(kControlTime)));
+Result<RecoveryView> ClusterWatch::StartRecovery(const OperatorWord& word) {
+  TRUCE_RETURN_IF_ERROR(
+      Administer([word](Ledger& ledger) { EnterRecovery(word.reason, word.actor, ledger); },
+                 In(kControlTime)));
   TRUCE_RETURN_IF_ERROR(
       Ask([](Watcher& watcher, Moment now) { watcher.Resync(now); }, In(kControlTime)));
   return Recovery();
 }
 
-Result<RecoveryView> ClusterWatch::EndRecovery(bool force) {
+Result<RecoveryView> ClusterWatch::EndRecovery(bool force, const OperatorWord& word) {
   const auto end = std::make_shared<RecoveryEnd>(RecoveryEnd::kNotEntered);
   TRUCE_RETURN_IF_ERROR(Administer(
-      [=](Ledger& ledger) { *end = FinishRecovery("operator", force, ledger); }, In(kControlTime)));
+      [=](Ledger& ledger) { *end = FinishRecovery(word.actor, force, ledger); }, In(kControlTime)));
   if (*end == RecoveryEnd::kNotEntered) {
     return Error{ErrorCode::kConflict, "not in recovery mode"};
   }
@@ -382,11 +383,11 @@ Result<BrakeView> ClusterWatch::Brake() {
 }
 
 Result<std::uint64_t> ClusterWatch::ReleaseBrake(const std::optional<GroupKind>& kind,
-                                                 const std::string& reason) {
+                                                 const OperatorWord& word) {
   const auto released = std::make_shared<std::optional<Result<std::size_t>>>();
   TRUCE_RETURN_IF_ERROR(
       Ask([=](Watcher& watcher,
-              Moment now) { *released = watcher.ReleaseBrake(now, kind, "operator", reason); },
+              Moment now) { *released = watcher.ReleaseBrake(now, kind, word.actor, word.reason); },
           In(kControlTime)));
   TRUCE_ASSIGN_OR_RETURN(const std::size_t count, std::move(**released));
   return std::uint64_t{count};

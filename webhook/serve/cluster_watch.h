@@ -99,11 +99,11 @@ class ClusterWatch final : public ClusterLink, public WatchControls {
   ClusterApi* api() const override;
 
   Result<RecoveryView> Recovery() const override;
-  Result<RecoveryView> StartRecovery(const std::string& reason) override;
-  Result<RecoveryView> EndRecovery(bool force) override;
+  Result<RecoveryView> StartRecovery(const OperatorWord& word) override;
+  Result<RecoveryView> EndRecovery(bool force, const OperatorWord& word) override;
   Result<BrakeView> Brake() override;
   Result<std::uint64_t> ReleaseBrake(const std::optional<GroupKind>& kind,
-                                     const std::string& reason) override;
+                                     const OperatorWord& word) override;
 
  private:
   Result<void> Open();

@@ -2,11 +2,14 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "policies/policy.h"
+#include "registry/base/threads.h"
 #include "registry/store/memory/memory_store.h"
+#include "registry/store/sqlite/backup.h"
 #include "registry/store/sqlite/sqlite_store.h"
 #include "webhook/serve/audit_keeper.h"
 #include "webhook/serve/catalogue_change.h"
@@ -28,10 +31,29 @@ Result<std::unique_ptr<Store>> OpenStore(const Config& config) {
   return store;
 }
 
+class CopyBody final : public HttpBody {
+ public:
+  explicit CopyBody(HandedOutCopy copy) : copy_(std::move(copy)) {}
+
+  std::uint64_t size() const override { return copy_.size(); }
+  std::optional<std::string> Next() override {
+    const BlockingRegion blocking;
+    Result<std::string> piece = copy_.Next();
+    if (!piece.ok()) return std::nullopt;
+    return std::move(piece).value();
+  }
+
+ private:
+  HandedOutCopy copy_;
+};
+
 }  // namespace
 
 RegistryPart::RegistryPart(const Config& config, Logger& logger, const Clock& clock)
-    : logger_(logger), clock_(clock), data_dir_(config.data_dir) {
+    : logger_(logger),
+      clock_(clock),
+      data_dir_(config.data_dir),
+      is_file_(config.store == "sqlite") {
   disk_failures_.Begin(data_dir_);
 }
 
@@ -62,6 +84,16 @@ Result<void> RegistryPart::Open(const Config& config, const AdmissionPolicy& pol
                 {{"message", std::string_view(loaded.error().message)}});
   }
   return {};
+}
+
+Result<RegistryCopy> RegistryPart::Copy() const {
+  if (!is_file_) {
+    return Error{ErrorCode::kConflict,
+                 "the registry is not kept in SQLite; copy it where it is kept"};
+  }
+  TRUCE_ASSIGN_OR_RETURN(HandedOutCopy copy, BackUpToHandOut(data_dir_));
+  const std::int64_t ownerships = copy.contents().ownerships;
+  return RegistryCopy{std::make_shared<CopyBody>(std::move(copy)), ownerships};
 }
 
 void RegistryPart::FillUntilDone() {

@@ -15,6 +15,7 @@
 #include "registry/base/result.h"
 #include "registry/ownership/terms.h"
 #include "webhook/api/indexed_store.h"
+#include "webhook/api/rest/rest_backup.h"
 #include "webhook/api/review_books.h"
 #include "webhook/config/config.h"
 #include "webhook/log/log.h"
@@ -41,6 +42,10 @@ class RegistryPart final {
   TrialBook& trials() { return trials_; }
   const DiskFailures& disk_failures() const { return disk_failures_; }
 
+  // A copy of the registry as it is at one moment. Errors: kConflict: it is kept in no file; those
+  // of BackUp. Blocks as long as it takes. Once it is open, thread-safe.
+  Result<RegistryCopy> Copy() const;
+
   // Opens the store that `config` names, brings its keys up to the catalogue of `policy`, and
   // begins to fill the directory; again and again until it works. Once. Errors: as the store's
   // Open.
@@ -63,6 +68,7 @@ class RegistryPart final {
   Logger& logger_;
   const Clock& clock_;
   const std::string data_dir_;
+  const bool is_file_;  // the store is SQLite's
   IndexedStore store_;
   DiskFailures disk_failures_{store_, logger_, clock_};
   TrialBook trials_{store_, clock_, RandomIds()};

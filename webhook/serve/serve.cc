@@ -83,9 +83,10 @@ class Server final : private OwnReviewHost {
       followed.emplace(
           FollowedCluster{cluster_->link(), cluster_->reports(), cluster_->controls()});
     }
-    api_.emplace(ApiPartPorts{registry_->store(), clock_, admission_->overrides(), *admission_,
-                              followed, version_},
-                 config);
+    api_.emplace(
+        ApiPartPorts{registry_->store(), clock_, admission_->overrides(), *admission_, followed,
+                     version_, registry_->trials(), [this] { return registry_->Copy(); }},
+        config);
     TRUCE_RETURN_IF_ERROR(api_->Configure(config));
     BeginAdmission();
     health_.SetNotReady("store", "opening");
@@ -182,7 +183,6 @@ class Server final : private OwnReviewHost {
     Append(api_->PublicClusterRoutes(), routes.api);
     routes.operator_socket = OperatorRoutes({registry_->store(), clock_, RandomIds(), *admission_});
     Append(std::move(both), routes.operator_socket);
-    Append(TrialRoutes(registry_->trials()), routes.operator_socket);
     Append(api_->OperatorClusterRoutes(), routes.operator_socket);
     return routes;
   }

@@ -1,8 +1,17 @@
 #include "registry/store/sqlite/backup.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
 #include <memory>
 #include <utility>
 
+#include "registry/base/random_id.h"
 #include "registry/store/sqlite/connection.h"
 #include "registry/store/sqlite/copies.h"
 #include "registry/store/sqlite/data_directory.h"
@@ -29,6 +38,26 @@ ConnectionOptions OptionsFor(const std::string& file, const Disk& disk) {
   options.path = file;
   options.vfs = disk.vfs;
   return options;
+}
+
+constexpr std::string_view kHandedOut = "truce.db.handed-out-";
+// Longer than any copy takes until its name is gone.
+constexpr std::chrono::hours kLeftoverAfter{1};
+
+// What a process that was killed while it copied has left.
+void RemoveLeftovers(const std::string& data_dir, Files& files) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(data_dir, ignored)) {
+    if (!entry.path().filename().string().starts_with(kHandedOut)) continue;
+    const auto written = entry.last_write_time(ignored);
+    const bool is_old = fs::file_time_type::clock::now() - written > kLeftoverAfter;
+    if (is_old) static_cast<void>(files.Remove(entry.path().string()).ok());
+  }
+}
+
+Error OfSystem(const std::string& file) {
+  return Failed(ErrorCode::kUnavailable, file, std::strerror(errno));
 }
 
 // The content of `file`, with that of a log beside it, as one file.
@@ -115,6 +144,84 @@ Result<BackupContents> BackUp(const std::string& data_dir, const std::string& ta
   TRUCE_ASSIGN_OR_RETURN(const BackupContents contents, VerifyBackup(part.path(), disk));
   TRUCE_RETURN_IF_ERROR(part.PutInPlace());
   return contents;
+}
+
+HandedOutCopy::~HandedOutCopy() {
+  if (file_ >= 0) ::close(file_);
+}
+
+HandedOutCopy::HandedOutCopy(HandedOutCopy&& other) noexcept
+    : file_(std::exchange(other.file_, -1)), size_(other.size_), contents_(other.contents_) {}
+
+Result<std::string> HandedOutCopy::Next() {
+  std::string piece(kPieceBytes, '\0');
+  ssize_t count = -1;
+  do {
+    count = ::read(file_, piece.data(), piece.size());
+  } while (count < 0 && errno == EINTR);
+  if (count < 0) return OfSystem("the copy");
+  piece.resize(static_cast<std::size_t>(count));
+  return piece;
+}
+
+Result<HandedOutCopy> BackUpToHandOut(const std::string& data_dir, const Disk& disk) {
+  RemoveLeftovers(data_dir, *disk.files);
+  const std::string name = data_dir + "/" + std::string(kHandedOut) + NewId();
+  TRUCE_ASSIGN_OR_RETURN(const BackupContents contents, BackUp(data_dir, name, disk));
+  const int file = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
+  const Result<void> removed = disk.files->Remove(name);
+  if (file < 0) return OfSystem(name);
+  struct ::stat about {};
+  HandedOutCopy copy(
+      file, ::fstat(file, &about) == 0 ? static_cast<std::uint64_t>(about.st_size) : 0, contents);
+  TRUCE_RETURN_IF_ERROR(removed);
+  if (copy.size() == 0) return OfSystem(name);
+  return copy;
+}
+
+namespace {
+
+class FileFromElsewhere final : public IncomingCopy {
+ public:
+  FileFromElsewhere(Part part, int file, const Disk& disk)
+      : part_(std::move(part)), file_(file), disk_(disk) {}
+  ~FileFromElsewhere() override { ::close(file_); }
+
+  Result<void> Append(std::string_view piece) override {
+    while (!piece.empty()) {
+      const ssize_t count = ::write(file_, piece.data(), piece.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) return OfSystem(part_.path());
+      piece.remove_prefix(static_cast<std::size_t>(count));
+    }
+    return {};
+  }
+
+  Result<BackupContents> Finish() override {
+    TRUCE_RETURN_IF_ERROR(part_.Sync());
+    TRUCE_ASSIGN_OR_RETURN(const BackupContents contents, VerifyBackup(part_.path(), disk_));
+    TRUCE_RETURN_IF_ERROR(part_.PutInPlace());
+    return contents;
+  }
+
+ private:
+  Part part_;
+  const int file_;
+  const Disk disk_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<IncomingCopy>> IncomingCopy::Begin(const std::string& target,
+                                                          const Disk& disk) {
+  if (Exists(target)) {
+    return Failed(ErrorCode::kInvalidArgument, target, "it exists; choose another name");
+  }
+  TRUCE_ASSIGN_OR_RETURN(Part part, Part::Begin(target, *disk.files));
+  const int file = ::open(part.path().c_str(), O_WRONLY | O_CLOEXEC);
+  if (file < 0) return OfSystem(part.path());
+  return std::unique_ptr<IncomingCopy>(
+      std::make_unique<FileFromElsewhere>(std::move(part), file, disk));
 }
 
 Result<BackupContents> RestoreBackup(const std::string& file, const std::string& data_dir,

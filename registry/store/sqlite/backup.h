@@ -2,8 +2,11 @@
 #ifndef TRUCE_REGISTRY_STORE_SQLITE_BACKUP_H_
 #define TRUCE_REGISTRY_STORE_SQLITE_BACKUP_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <string_view>
 
 #include "registry/base/result.h"
 #include "registry/store/sqlite/files.h"
@@ -27,6 +30,56 @@ struct BackupContents {
 // (registry or copy damaged).
 Result<BackupContents> BackUp(const std::string& data_dir, const std::string& target,
                               const Disk& disk = {});
+
+// A copy of a registry that is read once and kept nowhere: its file has no name. External
+// synchronization.
+class HandedOutCopy final {
+ public:
+  ~HandedOutCopy();
+  HandedOutCopy(HandedOutCopy&& other) noexcept;
+  HandedOutCopy(const HandedOutCopy&) = delete;
+  HandedOutCopy& operator=(const HandedOutCopy&) = delete;
+  HandedOutCopy& operator=(HandedOutCopy&&) = delete;
+
+  std::uint64_t size() const { return size_; }
+  const BackupContents& contents() const { return contents_; }
+  // The next bytes, kPieceBytes at most; empty at the end. Errors: kUnavailable.
+  Result<std::string> Next();
+
+  static constexpr std::size_t kPieceBytes = std::size_t{256} * 1024;
+
+ private:
+  friend Result<HandedOutCopy> BackUpToHandOut(const std::string& data_dir, const Disk& disk);
+  HandedOutCopy(int file, std::uint64_t size, const BackupContents& contents)
+      : file_(file), size_(size), contents_(contents) {}
+
+  int file_;
+  std::uint64_t size_;
+  BackupContents contents_;
+};
+
+// As BackUp, into the data directory itself, which needs room for it as long as it is read.
+Result<HandedOutCopy> BackUpToHandOut(const std::string& data_dir, const Disk& disk = {});
+
+// A copy that comes from elsewhere piece by piece. External synchronization.
+class IncomingCopy {
+ public:
+  // `target` must not exist; beside it stands `target`.part until Finish, and no longer. Errors:
+  // kInvalidArgument (target exists), kUnavailable.
+  static Result<std::unique_ptr<IncomingCopy>> Begin(const std::string& target,
+                                                     const Disk& disk = {});
+  virtual ~IncomingCopy() = default;
+  IncomingCopy(const IncomingCopy&) = delete;
+  IncomingCopy& operator=(const IncomingCopy&) = delete;
+
+  // Errors: kUnavailable.
+  virtual Result<void> Append(std::string_view piece) = 0;
+  // Checks the whole and gives it its name. Errors: as VerifyBackup.
+  virtual Result<BackupContents> Finish() = 0;
+
+ protected:
+  IncomingCopy() = default;
+};
 
 // Checks the whole of a copy: that it is a registry of this program or an older one, and intact.
 // Takes time in proportion to its size. Errors: kNotFound, kInvalidArgument, kUnavailable,

@@ -56,7 +56,8 @@ std::string ActorOf(const Caller& caller);
 
 // One thing to be allowed, in the words of Kubernetes' access rules, of group truce.dev.
 struct Permission {
-  // "ownerships", "checks", "audit", "overrides", "imports", "findings".
+  // "ownerships", "checks", "audit", "overrides", "imports", "findings", "recovery", "brake",
+  // "backups".
   std::string_view resource;
   // "release", "share", "transfer", "mute"; empty: the resource itself.
   std::string_view sub_resource;

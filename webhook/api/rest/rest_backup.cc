@@ -1,0 +1,71 @@
+#include "webhook/api/rest/rest_backup.h"
+
+#include <atomic>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace truce {
+namespace {
+
+// Given back by whoever holds it last: the handler that fails, or the copy that was sent.
+class CopyTurn final {
+ public:
+  static std::shared_ptr<CopyTurn> Take(std::shared_ptr<std::atomic<bool>> taken) {
+    if (taken->exchange(true)) return nullptr;
+    return std::make_shared<CopyTurn>(std::move(taken));
+  }
+  explicit CopyTurn(std::shared_ptr<std::atomic<bool>> taken) : taken_(std::move(taken)) {}
+  ~CopyTurn() { taken_->store(false); }
+  CopyTurn(const CopyTurn&) = delete;
+  CopyTurn& operator=(const CopyTurn&) = delete;
+
+ private:
+  const std::shared_ptr<std::atomic<bool>> taken_;
+};
+
+class BodyWithTurn final : public HttpBody {
+ public:
+  BodyWithTurn(std::shared_ptr<HttpBody> body, std::shared_ptr<CopyTurn> turn)
+      : turn_(std::move(turn)), body_(std::move(body)) {}
+
+  std::uint64_t size() const override { return body_->size(); }
+  std::optional<std::string> Next() override { return body_->Next(); }
+
+ private:
+  const std::shared_ptr<CopyTurn> turn_;
+  const std::shared_ptr<HttpBody> body_;
+};
+
+}  // namespace
+
+std::vector<HttpRoute> BackupRoutes(const RestApi& rest, CopyRegistry copy, UseLog& uses) {
+  const auto taken = std::make_shared<std::atomic<bool>>(false);
+  const auto operation = [&rest, &uses, taken, copy = std::move(copy)](RestCall& call) {
+    const Result<void> checked = call.AllowOnly({});
+    if (!checked.ok()) return ProblemResponse(checked.error());
+    if (auto refusal = rest.Refuse(call, {"backups", "", "get", ""})) return *std::move(refusal);
+    std::shared_ptr<CopyTurn> turn = CopyTurn::Take(taken);
+    if (turn == nullptr) {
+      return ProblemResponse(ProblemType::kTooManyRequests,
+                             "another copy of the registry is being made or sent");
+    }
+    Result<RegistryCopy> made = copy();
+    if (!made.ok()) return ProblemResponse(made.error());
+    // Copying may have taken longer than an answer may.
+    constexpr std::chrono::seconds kWriteWithin{10};
+    const Result<void> noted = uses.Write(
+        ActorOf(call.caller),
+        "took a copy of the registry, " + std::to_string(made.value().ownerships) + " ownerships",
+        std::chrono::steady_clock::now() + kWriteWithin);
+    if (!noted.ok()) return ProblemResponse(noted.error());
+    HttpResponse response;
+    response.content_type = "application/vnd.sqlite3";
+    response.headers.emplace_back("Content-Disposition", "attachment; filename=\"registry.db\"");
+    response.pieces = std::make_shared<BodyWithTurn>(std::move(made.value().body), std::move(turn));
+    return response;
+  };
+  return {rest.Authenticated("GET", "/api/v1/backup", RouteMatch::kExact, operation)};
+}
+
+}  // namespace truce
