@@ -10,10 +10,10 @@ set(TRUCE_PREFIX_MAP "-ffile-prefix-map=${PROJECT_BINARY_DIR}/=" "-ffile-prefix-
 set(TRUCE_HARDENING "")
 set(TRUCE_HARDENING_LINK "")
 if(NOT TRUCE_SANITIZE)
-  # Some are for some processors and compilers only: clang 14 has no zeroing without a second flag, arm64 no
-  # control-flow enforcement of that name.
+  # Some are for some processors and compilers only: clang 14 has no zeroing without a second flag, and the
+  # enforcement of control flow has a name for each processor.
   foreach(flag IN ITEMS -fstack-protector-strong -fstack-clash-protection -fcf-protection=full
-                        -ftrivial-auto-var-init=zero)
+                        -mbranch-protection=standard -ftrivial-auto-var-init=zero)
     string(MAKE_C_IDENTIFIER "TRUCE_HAS${flag}" known)
     check_c_compiler_flag("-Werror ${flag}" ${known})
     if(${known})

@@ -23,7 +23,7 @@ readonly BUILD_PACKAGES=(
   libyaml-dev nlohmann-json3-dev openssl)
 readonly TEST_PACKAGES=(crun curl lua5.1 man-db postgresql python3-venv)
 readonly BENCH_PACKAGES=(nginx-light wrk)
-readonly RELEASE_PACKAGES=(binutils crun diffoscope-minimal dpkg-dev mmdebstrap skopeo uidmap xz-utils)
+readonly RELEASE_PACKAGES=(binutils crun diffoscope-minimal dpkg-dev mmdebstrap qemu-user-static skopeo uidmap xz-utils)
 
 say() { printf 'setup: %s\n' "$*"; }
 die() { printf 'setup: %s\n' "$*" >&2; exit 1; }

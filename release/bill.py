@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import uuid
 from dataclasses import dataclass
@@ -39,6 +40,24 @@ class Component:
     source: str    # name of Debian's source package
     homepage: str
     files: tuple[tuple[str, str], ...]  # name and SHA-256 of those that were used
+
+
+# What a build elsewhere leaves for the bills of the whole release.
+PART = ".components.json"
+
+
+def part(components: list[Component]) -> bytes:
+    return json.dumps([vars(each) for each in components], indent=2, sort_keys=True).encode()
+
+
+def together(components: list[Component], parts: list[bytes]) -> list[Component]:
+    """`components`, and those of the parts that are not among them: some packages are for every architecture."""
+    every = {each.purl: each for each in components}
+    for text in parts:
+        for fields in json.loads(text):
+            fields["files"] = tuple(map(tuple, fields["files"]))
+            every.setdefault(fields["purl"], Component(**fields))
+    return list(every.values())
 
 
 def sha256(data: bytes) -> str:

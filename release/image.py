@@ -1,17 +1,24 @@
+#!/usr/bin/env python3
 """The container image: the program, the libraries it needs, authorities' certificates, time zones.
-No shell, no package manager. Written as an OCI image layout, without a container engine."""
+No shell, no package manager. Written as an OCI image layout, without a container engine.
+
+  image.py INTO ARCHIVE...    writes one archive of several, each for one kind of machine: a registry then
+                              gives each machine its own
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
+import sys
+import tarfile
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path, PurePosixPath
 
 import packages
-from packages import Package, ReleaseError
+from packages import Package, ReleaseError, Target
 from tree import Tree, compressed
 
 USER = 65532  # what the chart runs it as
@@ -22,8 +29,8 @@ SIZE_MAX = 40_000_000
 # Beside those of the libraries.
 BASE_PACKAGES = ("base-files", "ca-certificates", "tzdata")
 AUTHORITIES = "usr/share/ca-certificates/mozilla/"
+INDEX = "application/vnd.oci.image.index.v1+json"
 ZONES = "usr/share/zoneinfo/"
-ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
 @dataclass(frozen=True)
@@ -133,12 +140,29 @@ def build(program: bytes, needed: list[Package], *, version: str, commit: str, e
     tag = {"org.opencontainers.image.ref.name": version}
     if name:
         tag["io.containerd.image.name"] = f"{name}:{version}"
-    layout.file("index.json", _json({
-        "schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json",
-        "manifests": [{**manifest, "platform": {"architecture": architecture, "os": "linux"}, "annotations": tag}],
-    }))
-    layout.file("oci-layout", _json({"imageLayoutVersion": "1.0.0"}))
+    _finish(layout, {**manifest, "platform": {"architecture": architecture, "os": "linux"}, "annotations": tag})
     return Image(layout, manifest["digest"], size)
+
+
+def together(archives: list[Path]) -> Tree:
+    """One layout of several, each of one image."""
+    layout, manifests, tag = Tree(), [], {}
+    for archive in archives:
+        with tarfile.open(archive) as tar:
+            for entry in tar:
+                if entry.isfile() and entry.name.startswith("blobs/"):
+                    layout.file(entry.name, tar.extractfile(entry).read())
+            [manifest] = json.load(tar.extractfile("index.json"))["manifests"]
+        tag = manifest.pop("annotations")
+        manifests.append(manifest)
+    index = _blob(layout, _json({"schemaVersion": 2, "mediaType": INDEX, "manifests": manifests}), INDEX)
+    _finish(layout, {**index, "annotations": tag})
+    return layout
+
+
+def _finish(layout: Tree, described: dict) -> None:
+    layout.file("index.json", _json({"schemaVersion": 2, "mediaType": INDEX, "manifests": [described]}))
+    layout.file("oci-layout", _json({"imageLayoutVersion": "1.0.0"}))
 
 
 def _json(value: object) -> bytes:
@@ -151,10 +175,16 @@ def _blob(layout: Tree, data: bytes, media_type: str) -> dict:
     return {"mediaType": media_type, "digest": f"sha256:{digest}", "size": len(data)}
 
 
-def needed_packages(program: Path, folder: Path) -> list[Package]:
+def needed_packages(program: Path, folder: Path, target: Target | None = None) -> list[Package]:
     """The packages of an image of `program`, fetched into `folder`."""
     sonames: dict[str, list[str]] = {name: [] for name in BASE_PACKAGES}
-    for soname, path in packages.libraries_of(program).items():
+    for soname, path in packages.libraries_of(program, target).items():
         sonames.setdefault(packages.owner_of(path), []).append(PurePosixPath(soname).name)
     return [Package(**{**vars(package), "sonames": tuple(sorted(sonames[package.name]))})
-            for package in packages.fetch(sorted(sonames), folder)]
+            for package in packages.fetch(sorted(sonames), folder, target)]
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    Path(sys.argv[1]).write_bytes(together([Path(name) for name in sys.argv[2:]]).tar(0))

@@ -26,13 +26,14 @@ import image
 import packages
 import portable
 import provenance
-from packages import ReleaseError, run
+from packages import Package, ReleaseError, Target, run
 from tree import Effort
 
 ROOT = agreement.ROOT
 AS_BUILT = ROOT / "build/release"
 BUILD = ROOT / "build/release-program"
 WORK = ROOT / "build/release-work"
+CACHE = ROOT / "build/packages"
 SUMS = "SHA256SUMS"
 
 
@@ -77,13 +78,14 @@ def stale_packages() -> list[str]:
             if has not in ("(none)", candidate)]
 
 
-def compile_program(commit: Commit) -> Path:
+def compile_program(commit: Commit, target: Target) -> Path:
     """The folder of the finished build."""
     # In a folder of its own and without ccache, which makes paths relative before the compiler sees them: what it
     # compiled differs, in the texts of assertions, from what others compile. Warnings are for developers: another
     # Debian's compiler has others.
     run("cmake", "--preset", "release", "-B", BUILD, "-DTRUCE_CCACHE=OFF", "-DTRUCE_WERROR=OFF",
-        f"-DTRUCE_COMMIT={commit.id}", f"-DTRUCE_BUILD_DATE={commit.created}", cwd=ROOT)
+        f"-DTRUCE_COMMIT={commit.id}", f"-DTRUCE_BUILD_DATE={commit.created}",
+        *([f"--toolchain={ROOT}/.tools/{target.architecture}.cmake"] if target.cross else []), cwd=ROOT)
     subprocess.run(["cmake", "--build", str(BUILD), "--target", "truce"], cwd=ROOT, check=True, stdout=sys.stderr)
     return BUILD
 
@@ -130,19 +132,32 @@ def signature(data: bytes, key: Path) -> bytes:
     return base64.b64encode(done.stdout) + b"\n"
 
 
+def image_of(program: Path, commit: Commit, version: str, wanted: argparse.Namespace,
+             target: Target) -> tuple[dict[str, bytes], list[Package]]:
+    """The image by its name, and the packages that it is made of."""
+    needed = image.needed_packages(program, CACHE, target)
+    made = image.build(portable.stripped(program, WORK / "truce", target), needed, version=version, commit=commit.id,
+                       epoch=commit.epoch, architecture=target.architecture, home_url=wanted.home_url,
+                       name=wanted.image)
+    print(f"release: image {made.digest}, {made.size / 1e6:.1f} MB unpacked", file=sys.stderr)
+    return {f"truce-{version}-linux-{target.architecture}.oci.tar": made.layout.tar(commit.epoch)}, needed
+
+
+def image_only(program: Path, commit: Commit, version: str, wanted: argparse.Namespace) -> dict[str, bytes]:
+    """The image for another kind of machine, and what the bills of the whole release must name of it."""
+    files, needed = image_of(program, commit, version, wanted, wanted.target)
+    components = bill.of_packages(needed, debian.distribution()[1])
+    return files | {f"{wanted.target.architecture}{bill.PART}": bill.part(components)}
+
+
 def everything(build: Path, commit: Commit, version: str, wanted: argparse.Namespace) -> dict[str, bytes]:
     """All files by name, but sums and signature."""
-    program, home_url, cache = build / "truce", wanted.home_url, ROOT / "build/packages"
-    architecture = image.ARCHITECTURES[run("uname", "-m").strip()]
+    program, home_url, architecture = build / "truce", wanted.home_url, wanted.target.architecture
     release = debian.distribution()[1]
-    needed = image.needed_packages(program, cache)
-    made = image.build(portable.stripped(program, WORK / "truce"), needed, version=version, commit=commit.id,
-                       epoch=commit.epoch, architecture=architecture, home_url=home_url, name=wanted.image)
-    print(f"release: image {made.digest}, {made.size / 1e6:.1f} MB unpacked", file=sys.stderr)
-    files = {f"truce-{version}-linux-{architecture}.oci.tar": made.layout.tar(commit.epoch)}
+    files, needed = image_of(program, commit, version, wanted, wanted.target)
     files |= deb(program, commit, version, home_url)
-    for other in wanted.deb:
-        files[other.name] = other.read_bytes()
+    others = {file.name: file.read_bytes() for file in sorted(wanted.beside.iterdir())} if wanted.beside else {}
+    files |= {name: data for name, data in others.items() if not name.endswith(bill.PART)}
     movable = WORK / "portable/truce"
     movable.parent.mkdir(parents=True, exist_ok=True)
     portable.link(build, movable)
@@ -152,7 +167,8 @@ def everything(build: Path, commit: Commit, version: str, wanted: argparse.Names
     files |= charts.archives(commit.epoch, home_url, wanted.image)
     files[f"truce-crds-{version}.yaml"] = charts.crds().encode()
     files[f"truce-policy-pack-{version}.tar.gz"] = charts.policy_pack(version, commit.epoch)
-    components = bill.of_packages(needed, release) + bill.of_headers(cache, release) + bill.of_sources(wanted.trial)
+    components = bill.of_packages(needed, release) + bill.of_headers(CACHE, release) + bill.of_sources(wanted.trial)
+    components = bill.together(components, [data for name, data in others.items() if name.endswith(bill.PART)])
     about = {"version": version, "commit": commit.id, "created": commit.created}
     cyclonedx = bill.cyclonedx(components, **about)
     open_advisories = audit.audit(cyclonedx)
@@ -192,13 +208,16 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--image", default="", help="REGISTRY/REPOSITORY that the image will have")
     parser.add_argument("--signing-key", type=Path, help="private key (PEM, ECDSA P-256) to sign SHA256SUMS with")
     parser.add_argument("--into", type=Path, default=ROOT / "build/dist")
-    parser.add_argument("--deb", type=Path, action="append", default=[], help="a package made elsewhere, to include")
+    parser.add_argument("--beside", type=Path, help="folder of what was made elsewhere, to include")
     parser.add_argument("--deb-only", action="store_true", help="make this distribution's package and nothing else")
+    parser.add_argument("--image-only", choices=sorted(packages.CROSS), help="make the image for it and nothing else")
     parser.add_argument("--check", action="store_true", help="only tell whether a release could be made")
     parser.add_argument("--commit", default="", help="ID:EPOCH, where there is no repository")
     parser.add_argument("--trial", action="store_true", help="go on where a release would be refused")
     parser.add_argument("--as-built", action="store_true", help="with --trial: take build/release/truce as it is")
     wanted = parser.parse_args()
+    wanted.target = packages.CROSS[wanted.image_only] if wanted.image_only else packages.own()
+    wanted.part = wanted.deb_only or bool(wanted.image_only)
     wanted.home_url = wanted.home_url.rstrip("/")
     if wanted.home_url and not re.fullmatch(r"https://[\w.~:/-]+", wanted.home_url):
         parser.error("HOME_URL must begin with https:// and hold no other characters than an address has")
@@ -214,7 +233,7 @@ def main() -> int:
         commit = Commit(identity, int(epoch))
     else:
         commit = commit_of_head()
-    if not wanted.deb_only:
+    if not wanted.part:
         check(version, wanted.trial)
     if wanted.check:
         return 0
@@ -222,18 +241,20 @@ def main() -> int:
         Effort.little()
         build = AS_BUILT
     else:
-        build = compile_program(commit)
-    if wanted.deb_only:
+        build = compile_program(commit, wanted.target)
+    if wanted.image_only:
+        files = image_only(build / "truce", commit, version, wanted)
+    elif wanted.deb_only:
         files = deb(build / "truce", commit, version, wanted.home_url)
     else:
         files = everything(build, commit, version, wanted)
-    if not wanted.deb_only:
+    if not wanted.part:
         sums = "".join(f"{bill.sha256(data)}  {name}\n" for name, data in sorted(files.items()))
         files[SUMS] = sums.encode()
         if wanted.signing_key:
             files[f"{SUMS}.sig"] = signature(files[SUMS], wanted.signing_key)
     write(files, wanted.into)
-    if not wanted.home_url and not wanted.deb_only:
+    if not wanted.home_url and not wanted.part:
         print("release: left out, because HOME_URL is not given: krew manifest, links of the charts", file=sys.stderr)
     for name, data in sorted(files.items()):
         print(f"{bill.sha256(data)}  {len(data):>9}  {name}")

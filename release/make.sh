@@ -1,30 +1,30 @@
 #!/usr/bin/env bash
-# Makes a release: first the package for the other Debian in a chroot of it, then all of release/make.py.
+# Makes a release: first, in chroots, the package for the other Debian and the image for the other kind of machine,
+# then all of release/make.py.
 #
 #   release/make.sh [ARGUMENT of make.py]...
 set -euo pipefail
 
 ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 cd "$ROOT"
-readonly SUITES=(bookworm trixie) DEBS="$ROOT/build/other-debian"
+readonly SUITES=(bookworm trixie) OTHERS="$ROOT/build/others"
+# Of this machine's Debian, so that both images have the same libraries.
+readonly ARCHITECTURES=(arm64)
 
 # Before anything that takes minutes.
 release/make.py --check
 
 # shellcheck disable=SC1091
 own="$(. /etc/os-release && echo "${VERSION_CODENAME:-}")"
-home_url=""
+links=()
 for ((i = 1; i < $#; i++)); do
-  if [ "${!i}" = --home-url ]; then
-    next=$((i + 1))
-    home_url="${!next}"
-  fi
+  case "${!i}" in --home-url | --image) next=$((i + 1)); links+=("${!i}" "${!next}") ;; esac
 done
-rm -rf "$DEBS"
-arguments=()
+rm -rf "$OTHERS"
 for suite in "${SUITES[@]}"; do
-  [ "$suite" != "$own" ] || continue
-  release/other_debian.sh build "$suite" "$DEBS" "$home_url"
+  [ "$suite" = "$own" ] || release/other_debian.sh build "$suite" "$OTHERS" "${links[@]}"
 done
-for deb in "$DEBS"/*.deb; do arguments+=(--deb "$deb"); done
-exec release/make.py "${arguments[@]}" "$@"
+for architecture in "${ARCHITECTURES[@]}"; do
+  release/other_debian.sh image "$own" "$architecture" "$OTHERS" "${links[@]}"
+done
+exec release/make.py --beside "$OTHERS" "$@"

@@ -24,6 +24,23 @@ def run(*command: str | Path, cwd: Path | None = None, env: dict[str, str] | Non
 
 
 @dataclass(frozen=True)
+class Target:
+    """What kind of machine a program is for."""
+    architecture: str  # Debian's name of it, which is OCI's too
+    cross: str = ""    # its name in the names of the cross compiler's tools; "": this machine's own kind
+
+    def tool(self, name: str) -> str:
+        return f"{self.cross}-{name}" if self.cross else name
+
+
+CROSS = {"arm64": Target("arm64", "aarch64-linux-gnu")}
+
+
+def own() -> Target:
+    return Target(run("dpkg", "--print-architecture").strip())
+
+
+@dataclass(frozen=True)
 class Package:
     name: str
     version: str
@@ -35,8 +52,10 @@ class Package:
     sonames: tuple[str, ...] = field(default=())  # what the program needs of it
 
 
-def libraries_of(program: Path) -> dict[str, Path]:
+def libraries_of(program: Path, target: Target | None = None) -> dict[str, Path]:
     """Every shared library that the loader would take for `program`, by the name it is needed by."""
+    if target and target.cross:
+        return _libraries_elsewhere(program, target)
     found = {}
     for line in run("ldd", program).splitlines():
         words = line.split()
@@ -48,6 +67,23 @@ def libraries_of(program: Path) -> dict[str, Path]:
             found[words[0]] = Path(words[0])
     if not found:
         raise ReleaseError(f"{program} is no program that is linked dynamically")
+    return found
+
+
+def _libraries_elsewhere(program: Path, target: Target) -> dict[str, Path]:
+    """The same where nothing of this machine can load it: what it says that it needs, and what those need."""
+    folders = [Path("/lib") / target.cross, Path("/usr/lib") / target.cross]
+    found, unread = {}, [program]
+    while unread:
+        file = unread.pop()
+        for name in re.findall(r"\(NEEDED\).*\[(.*)\]", run(target.tool("readelf"), "-d", file)):
+            if name in found:
+                continue
+            at = [folder / name for folder in folders if (folder / name).exists()]
+            if not at:
+                raise ReleaseError(f"{file} needs {name}, which is not installed for {target.architecture}")
+            found[name] = at[0]
+            unread.append(at[0])
     return found
 
 
@@ -67,29 +103,34 @@ def installed(name: str) -> Package:
     return Package(name, version, architecture, source, homepage)
 
 
-def fetch(names: list[str], folder: Path) -> list[Package]:
+def fetch(names: list[str], folder: Path, target: Target | None = None) -> list[Package]:
     """The candidates of this machine's apt: its signatures are checked, and security updates are in.
     Fetched again only when there is a newer one."""
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        return _fetch(names, folder)
+        return _fetch(names, folder, target)
     except ReleaseError:
         # Its lists are empty, or older than what the mirror has.
         run("apt-get", "update", "-qq")
-        return _fetch(names, folder)
+        return _fetch(names, folder, target)
 
 
-def _fetch(names: list[str], folder: Path) -> list[Package]:
-    policy = run("apt-cache", "policy", *names)
+def _fetch(names: list[str], folder: Path, target: Target | None) -> list[Package]:
+    # What is the same for every architecture has no name with one.
+    foreign = [f"{name}:{target.architecture}" for name in names] if target and target.cross else []
+    policy = run("apt-cache", "policy", *names, *foreign)
     wanted = dict(re.findall(r"^(\S+):\n  Installed: .*\n  Candidate: (\S+)$", policy, re.M))
     found = []
     for name in names:
-        version = wanted.get(name, "(none)")
+        asked = f"{name}:{target.architecture}" if foreign else name
+        if asked not in wanted:
+            asked = name
+        version = wanted.get(asked, "(none)")
         if version == "(none)":
             raise ReleaseError(f"apt knows no package {name}: is its mirror Debian's?")
         pattern = f"{name}_{version.replace(':', '%3a')}_*.deb"
         if not list(folder.glob(pattern)):
-            run("apt-get", "download", "-o", "APT::Sandbox::User=root", f"{name}={version}", cwd=folder)
+            run("apt-get", "download", "-o", "APT::Sandbox::User=root", f"{asked}={version}", cwd=folder)
         [file] = folder.glob(pattern)
         form = "${Architecture}\t${Source}\t${Homepage}"
         architecture, source, homepage = run("dpkg-deb", "-W", f"--showformat={form}", file).split("\t")[:3]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import manuals
 from debian import COMPLETIONS, ROOT
-from packages import ReleaseError, libraries_of, run
+from packages import ReleaseError, Target, libraries_of, run
 from tree import Tree
 
 # Of the machine it runs on: the C library, and its loader.
@@ -61,10 +61,10 @@ def contents(program: Path, work: Path, version: str, date: str) -> Tree:
     return files
 
 
-def stripped(program: Path, copy: Path) -> bytes:
+def stripped(program: Path, copy: Path, target: Target | None = None) -> bytes:
     """The program without symbols and without what differs by who built it."""
     copy.parent.mkdir(parents=True, exist_ok=True)
-    run("strip", "--strip-all", "-o", copy, program)
+    run(target.tool("strip") if target else "strip", "--strip-all", "-o", copy, program)
     if copy.stat().st_size == 0:
         raise ReleaseError(f"strip wrote nothing of {program}")
     return copy.read_bytes()

@@ -20,11 +20,13 @@ for program in skopeo cosign gh; do
 done
 cd "$DIST" || die "build/dist is missing: make release"
 sha256sum --check --quiet --strict SHA256SUMS || die "build/dist is not what SHA256SUMS says: make release"
-archive="truce-${tag#v}-linux-amd64.oci.tar"
-[ -f "$archive" ] || die "build/dist is of another version than $tag"
+images=("truce-${tag#v}-linux-"*.oci.tar)
+[ -f "${images[0]}" ] || die "build/dist is of another version than $tag"
 
 cosign sign-blob --yes --bundle SHA256SUMS.sigstore.json SHA256SUMS
-skopeo copy --preserve-digests --digestfile image.digest "oci-archive:$archive" "docker://$1:${tag#v}"
-cosign sign --yes "$1@$(cat image.digest)"
-rm image.digest
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
+"$ROOT/release/image.py" "$work/image.tar" "${images[@]}"
+skopeo copy --all --preserve-digests --digestfile "$work/digest" "oci-archive:$work/image.tar" "docker://$1:${tag#v}"
+cosign sign --yes "$1@$(cat "$work/digest")"
 gh release create "$tag" --verify-tag --notes-from-tag ./*

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Writes charts/truce/files/seccomp.json, the system calls that a container of Truce may make, from what the
-servers of the tests made, or tells that it lacks one.
+"""Keeps charts/truce/files/seccomp.json, the system calls that a container of Truce may make: what the servers
+of the tests made, as release/traced_truce reports it (strace -c -U name,calls).
 
-  seccomp.py write FOLDER...    from folders of reports of strace (-c -U name,calls), as release/traced_truce leaves them
+  seccomp.py write FOLDER...    the list anew, from reports of all calls (TRUCE_TRACE=all)
+  seccomp.py add FOLDER...      into the list what the reports name
   seccomp.py check FOLDER...    exit 1 and the calls that were made and are not in the list
 
-To make the reports: TRUCE_BINARY=$PWD/release/traced_truce ROTATE=all .tools/test.sh system e2e
+To make the reports, in build/traces: TRUCE_BINARY=$PWD/release/traced_truce ROTATE=all .tools/test.sh system e2e
 """
 
 from __future__ import annotations
@@ -30,6 +31,13 @@ BESIDE = {
     # Of the runtime, between the list taking effect and the program.
     "setresuid", "setresgid", "setgroups", "capset", "fchdir", "chdir", "dup3", "dup", "dup2", "close_range",
 }
+# What processors that came later do instead of older calls (arm64), and newer C libraries everywhere.
+NEWER = {
+    "access": "faccessat", "chmod": "fchmodat", "chown": "fchownat", "dup2": "dup3", "epoll_create": "epoll_create1",
+    "epoll_wait": "epoll_pwait", "getdents": "getdents64", "link": "linkat", "mkdir": "mkdirat", "open": "openat",
+    "pipe": "pipe2", "poll": "ppoll", "readlink": "readlinkat", "rename": "renameat", "rmdir": "unlinkat",
+    "select": "pselect6", "stat": "newfstatat", "symlink": "symlinkat", "unlink": "unlinkat",
+}
 LINE = re.compile(r"^([a-z_0-9]+) +\d+$")
 
 
@@ -43,8 +51,10 @@ def made(folders: list[Path]) -> set[str]:
     return calls
 
 
-def profile(calls: set[str]) -> dict:
+def profile(made_calls: set[str]) -> dict:
     """As Kubernetes and container runtimes read it: what is not listed fails with EPERM."""
+    calls = made_calls | BESIDE
+    calls |= {newer for older, newer in NEWER.items() if older in calls}
     return {"defaultAction": "SCMP_ACT_ERRNO", "defaultErrnoRet": 1,
             "architectures": ["SCMP_ARCH_X86_64", "SCMP_ARCH_AARCH64"],
             "syscalls": [{"names": sorted(calls), "action": "SCMP_ACT_ALLOW"}]}
@@ -54,16 +64,22 @@ def allowed() -> set[str]:
     return {name for rule in json.loads(PROFILE.read_text(encoding="utf-8"))["syscalls"] for name in rule["names"]}
 
 
+def write(calls: set[str]) -> None:
+    PROFILE.write_text(json.dumps(profile(calls), indent=2) + "\n", encoding="utf-8")
+
+
 def main() -> int:
-    if len(sys.argv) < 3 or sys.argv[1] not in ("write", "check"):
+    if len(sys.argv) < 3 or sys.argv[1] not in ("write", "add", "check"):
         print(__doc__, file=sys.stderr)
         return 2
-    calls = made([Path(name) for name in sys.argv[2:]])
-    if not calls:
-        print("seccomp: the reports name no call", file=sys.stderr)
+    what, folders = sys.argv[1], [Path(name) for name in sys.argv[2:]]
+    calls = made(folders)
+    # Reports of what is outside of the list name nothing where all is well.
+    if not any(file for folder in folders for file in folder.iterdir()) or (what == "write" and not calls):
+        print("seccomp: there is no report, or none names a call", file=sys.stderr)
         return 2
-    if sys.argv[1] == "write":
-        PROFILE.write_text(json.dumps(profile(calls | BESIDE), indent=2) + "\n", encoding="utf-8")
+    if what != "check":
+        write(calls | (allowed() if what == "add" else set()))
         return 0
     lacking = calls - allowed()
     for name in sorted(lacking):

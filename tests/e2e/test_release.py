@@ -10,6 +10,7 @@ import io
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -36,6 +37,7 @@ import bill  # noqa: E402
 import charts  # noqa: E402
 import image  # noqa: E402
 import packages  # noqa: E402
+import seccomp  # noqa: E402
 
 VERSION = agreement.version()
 
@@ -268,17 +270,21 @@ def test_workflows_are_sound_and_run_targets_of_the_makefile_only():
 
 STUB = """#!/bin/sh
 echo "$(basename "$0") $*" >>"$CALLS"
-case "$0 $*" in *skopeo*--digestfile*) echo sha256:abc >image.digest ;; esac
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --digestfile) echo sha256:abc >"$2" ;;
+    oci-archive:*) cp "${1#oci-archive:}" "$CALLS.image" ;;
+  esac
+  shift
+done
 """
 
 
 def test_publishing_signs_before_it_publishes_and_needs_a_tag(dist, tmp_path):
     here = tmp_path / "clone"
     run("git", "init", "--quiet", here)
-    (here / "release").mkdir()
+    shutil.copytree(RELEASE, here / "release")
     script = here / "release/publish.sh"
-    script.write_bytes((RELEASE / "publish.sh").read_bytes())
-    script.chmod(0o755)
     run("git", "-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "--quiet", "--allow-empty", "-m", "a", cwd=here)
     programs = here / "build/peers/bin"
     programs.mkdir(parents=True)
@@ -298,6 +304,30 @@ def test_publishing_signs_before_it_publishes_and_needs_a_tag(dist, tmp_path):
     calls = [line.split()[:2] for line in (tmp_path / "calls").read_text().splitlines()]
     assert calls == [["cosign", "sign-blob"], ["skopeo", "copy"], ["cosign", "sign"], ["gh", "release"]]
     assert f"{IMAGE}@sha256:abc" in (tmp_path / "calls").read_text()
+    assert [entry["digest"] for entry in manifests_of(tmp_path / "calls.image")] == [
+        ImageLayout(dist["*.oci.tar"]).index["manifests"][0]["digest"]]
+
+
+def manifests_of(archive: Path) -> list[dict]:
+    """Those that the one index of the archive names."""
+    with tarfile.open(archive) as tar:
+        [index] = json.load(tar.extractfile("index.json"))["manifests"]
+        assert index["annotations"]["org.opencontainers.image.ref.name"] == VERSION
+        return json.load(tar.extractfile("blobs/sha256/" + index["digest"].removeprefix("sha256:")))["manifests"]
+
+
+def test_images_of_several_architectures_become_one(dist, tmp_path):
+    other = image.build(b"program", [], version=VERSION, commit="c0ffee", epoch=0, architecture="arm64")
+    (tmp_path / "arm64.oci.tar").write_bytes(other.layout.tar(0))
+    (tmp_path / "one.tar").write_bytes(image.together([dist["*.oci.tar"], tmp_path / "arm64.oci.tar"]).tar(0))
+    manifests = manifests_of(tmp_path / "one.tar")
+    assert [entry["platform"] for entry in manifests] == [
+        {"architecture": "amd64", "os": "linux"}, {"architecture": "arm64", "os": "linux"}]
+    with tarfile.open(tmp_path / "one.tar") as tar:
+        for entry in tar:
+            if entry.name.startswith("blobs/") and entry.isfile():
+                assert entry.name.endswith("/" + hashlib.sha256(tar.extractfile(entry).read()).hexdigest())
+        assert set(tar.getnames()) >= {"blobs/sha256/" + entry["digest"].removeprefix("sha256:") for entry in manifests}
 
 
 # The same bytes, whoever builds when
@@ -471,6 +501,12 @@ def test_image_runs_under_its_own_narrower_list(container, default_list):
         for command in (("list",), ("backup", str(made.directory / f"copy{turn}.db")), ("doctor",), ("denials",)):
             assert subprocess.run([BINARY, *command, "--data-dir", data], capture_output=True).returncode in (0, 1)
         assert made.stop() == 0, made.logs()
+
+
+def test_the_own_list_has_the_newer_call_beside_each_older():
+    """Which is the only one that arm64 has."""
+    [rule] = own_list("SCMP_ACT_ERRNO")["syscalls"]
+    assert [newer for older, newer in seccomp.NEWER.items() if older in rule["names"] and newer not in rule["names"]] == []
 
 
 def test_a_call_outside_of_the_own_list_ends_it(container):

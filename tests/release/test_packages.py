@@ -1,11 +1,16 @@
-"""The packages of build/dist in fresh Debians, and its image as other tools read it."""
+"""The packages of build/dist in fresh Debians, and its images as other tools read them, the one for another kind of
+machine run by an emulator."""
 
+import http.client
 import json
 import re
+import shutil
 
 import pytest
 
 from release.conftest import run
+from support.container import ImageLayout
+from support.processes import Child, free_port, wait_for
 from support.truce_process import REPOSITORY
 
 SUITES = {"deb12": "bookworm", "deb13": "trixie"}
@@ -18,8 +23,35 @@ def test_package_installs_starts_upgrades_and_goes(dist, name):
     assert re.search(r"installed, started, upgraded, removed on .*Debian", said)
 
 
-def test_image_is_what_other_tools_take(dist):
-    [archive] = dist.glob("*.oci.tar")
+@pytest.mark.parametrize("architecture", ("amd64", "arm64"))
+def test_image_is_what_other_tools_take(dist, architecture):
+    [archive] = dist.glob(f"*-linux-{architecture}.oci.tar")
     about = json.loads(run("skopeo", "inspect", "--config", f"oci-archive:{archive}"))
     assert about["config"]["User"] == "65532:65532"
-    assert about["architecture"] == "amd64"
+    assert about["architecture"] == architecture
+
+
+def test_image_of_arm64_serves(dist, tmp_path):
+    [archive] = dist.glob("*-linux-arm64.oci.tar")
+    root, port = tmp_path / "root", free_port()
+    ImageLayout(archive).unpack(root)
+    shutil.copy("/usr/bin/qemu-aarch64-static", root)
+    server = Child("arm64", [
+        "chroot", "--userspec=65532:65532", str(root), "/qemu-aarch64-static", "/usr/local/bin/truce", "serve",
+        "--no-cluster", "--data-dir", "/var/lib/truce", "--admission-address", "127.0.0.1:0", "--api-address",
+        "127.0.0.1:0", "--metrics-address", "127.0.0.1:0", "--probes-address", f"127.0.0.1:{port}"],
+        tmp_path / "log")
+
+    def is_ready() -> bool:
+        assert server.exit_code is None, (tmp_path / "log").read_text()
+        try:
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
+            connection.request("GET", "/readyz")
+            return connection.getresponse().status == 200
+        except OSError:
+            return False
+
+    try:
+        wait_for(is_ready, 60, "the emulated server is ready")
+    finally:
+        server.stop()
