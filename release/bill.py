@@ -23,6 +23,13 @@ LICENCES = {
     "cli11": "BSD-3-Clause", "cpp-httplib": "MIT", "sqlite3": "blessing", "ca-certificates": "MPL-2.0",
     "gcc-12": "GPL-3.0-or-later WITH GCC-exception-3.1", "gcc-14": "GPL-3.0-or-later WITH GCC-exception-3.1",
     "glibc": "LGPL-2.1-or-later",
+    # What PostgreSQL's library needs.
+    "postgresql-15": "PostgreSQL", "postgresql-17": "PostgreSQL", "krb5": "MIT", "openldap": "OLDAP-2.8",
+    "cyrus-sasl2": "BSD-3-Clause-Attribution", "e2fsprogs": "MIT", "keyutils": "LGPL-2.1-or-later",
+    "gnutls28": "LGPL-2.1-or-later", "p11-kit": "BSD-3-Clause", "libtasn1-6": "LGPL-2.1-or-later",
+    "libidn2": "LGPL-3.0-or-later OR GPL-2.0-or-later", "libunistring": "LGPL-3.0-or-later OR GPL-2.0-or-later",
+    "nettle": "LGPL-3.0-or-later OR GPL-2.0-or-later", "gmp": "LGPL-3.0-or-later OR GPL-2.0-or-later",
+    "libffi": "MIT",
 }
 # Libraries that are all headers: part of the program, and no package of the image.
 HEADERS_ONLY = ("nlohmann-json3-dev", "libcli11-dev")

@@ -45,13 +45,21 @@ def dependencies(program: Path) -> str:
     return said.partition("shlibs:Depends=")[2].strip()
 
 
-def build(files: Tree, depends: str, *, version: str, architecture: str, epoch: int, home_url: str = "") -> bytes:
+def recommendations(program: Path) -> str:
+    """What it works without; with PostgreSQL's library it can keep the registry there."""
+    loaded = packages.loaded_by(program)
+    return ", ".join(["ca-certificates", *(packages.owner_of(loaded[name]) for name in packages.LOADED_WHEN_NEEDED
+                                           if name in loaded)])
+
+
+def build(files: Tree, depends: str, *, version: str, architecture: str, epoch: int, home_url: str = "",
+          recommends: str = "ca-certificates") -> bytes:
     """`version` as Debian's; the result is a .deb."""
     control = Tree()
     fields = {
         "Package": "truce", "Version": version, "Architecture": architecture, "Maintainer": MAINTAINER,
         "Installed-Size": str((files.size() + 1023) // 1024),
-        "Depends": f"{depends}, adduser", "Recommends": "ca-certificates",
+        "Depends": f"{depends}, adduser", "Recommends": recommends,
         "Section": "admin", "Priority": "optional", "Homepage": home_url,
         "Description": "one owner for every cloud resource\n"
                        " Validating admission webhook for Kubernetes with a registry of who owns which cloud\n"

@@ -178,7 +178,8 @@ def _blob(layout: Tree, data: bytes, media_type: str) -> dict:
 def needed_packages(program: Path, folder: Path, target: Target | None = None) -> list[Package]:
     """The packages of an image of `program`, fetched into `folder`."""
     sonames: dict[str, list[str]] = {name: [] for name in BASE_PACKAGES}
-    for soname, path in packages.libraries_of(program, target).items():
+    libraries = {**packages.libraries_of(program, target), **packages.loaded_by(program, target)}
+    for soname, path in libraries.items():
         sonames.setdefault(packages.owner_of(path), []).append(PurePosixPath(soname).name)
     return [Package(**{**vars(package), "sonames": tuple(sorted(sonames[package.name]))})
             for package in packages.fetch(sorted(sonames), folder, target)]

@@ -71,7 +71,7 @@ def check(version: str, trial: bool) -> None:
 def stale_packages() -> list[str]:
     """Those libraries that are linked in an older version than apt would install."""
     names = ["libssl3", "libssl3t64", "libssl-dev", "libre2-dev", "libyaml-dev", "libjemalloc-dev", "libsimdjson-dev",
-             "libspdlog-dev", "libfmt-dev"]
+             "libspdlog-dev", "libfmt-dev", "libpq5"]
     text = run("apt-cache", "policy", *names)
     return [name for name, has, candidate in
             re.findall(r"^(\S+):\n  Installed: (.*)\n  Candidate: (.*)$", text, re.M)
@@ -98,7 +98,7 @@ def deb(program: Path, commit: Commit, version: str, home_url: str) -> dict[str,
     files = debian.contents(program, portable.stripped(program, WORK / "truce"), version, commit.created[:10])
     return {f"truce_{full}_{architecture}.deb": debian.build(
         files, debian.dependencies(program), version=full, architecture=architecture, epoch=commit.epoch,
-        home_url=home_url)}
+        home_url=home_url, recommends=debian.recommendations(program))}
 
 
 def krew(version: str, architecture: str, archive: str, digest: str, home_url: str) -> str:

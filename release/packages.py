@@ -33,6 +33,7 @@ class Target:
         return f"{self.cross}-{name}" if self.cross else name
 
 
+LOADED_WHEN_NEEDED = ("libpq.so.5",)
 CROSS = {"arm64": Target("arm64", "aarch64-linux-gnu")}
 
 
@@ -67,6 +68,20 @@ def libraries_of(program: Path, target: Target | None = None) -> dict[str, Path]
             found[words[0]] = Path(words[0])
     if not found:
         raise ReleaseError(f"{program} is no program that is linked dynamically")
+    return found
+
+
+def loaded_by(program: Path, target: Target | None = None) -> dict[str, Path]:
+    """Those that the program loads itself when they are needed, with all that these need."""
+    found, content = {}, program.read_bytes()
+    for name in LOADED_WHEN_NEEDED:
+        if name.encode() not in content:
+            continue
+        triplet = (target and target.cross) or run("gcc", "-print-multiarch").strip()
+        path = Path("/usr/lib") / triplet / name
+        if not path.exists():
+            raise ReleaseError(f"{program} may load {name}, which is not installed")
+        found |= {name: path, **libraries_of(path, target)}
     return found
 
 
