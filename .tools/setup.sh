@@ -6,7 +6,7 @@
 #   .tools/setup.sh bench    that, and nginx and wrk
 #   .tools/setup.sh release  what `build` installs in the mirror's newest version, accepted sources (sources.lock), and
 #                            what makes and tests images and chroots
-#   .tools/setup.sh release-test  what judges SBOMs
+#   .tools/setup.sh release-test  what judges SBOMs, and an image registry
 #   .tools/setup.sh publish  what a pipeline publishes with
 #
 # System packages come through apt (as root or with sudo); everything else goes into build/.
@@ -150,6 +150,7 @@ main() {
     # Each time: what the mirror has changes.
     release) setup_release; return ;;
     release-test)
+      install docker-registry
       install_python_packages
       "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes \
         -r "$ROOT/.tools/requirements-release.txt"

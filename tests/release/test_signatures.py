@@ -1,5 +1,7 @@
 """Signatures as cosign makes and verifies them, without a service: with keys made for the test."""
 
+import http.client
+import json
 import os
 import re
 import shutil
@@ -9,6 +11,7 @@ import pytest
 
 from release.conftest import run
 from support.cluster import PEERS
+from support.processes import Child, free_port
 from support.truce_process import REPOSITORY
 
 COSIGN = PEERS / "cosign"
@@ -36,6 +39,13 @@ def by_readme(folder) -> subprocess.CompletedProcess:
                           env={**os.environ, "PATH": f"{PEERS}:{os.environ['PATH']}"})
 
 
+def key_pair(folder) -> dict[str, str]:
+    """Makes cosign.key and cosign.pub; the environment to use them in."""
+    environment = {"COSIGN_PASSWORD": "", "HOME": str(folder), "PATH": "/usr/bin:/bin"}
+    run(COSIGN, "generate-key-pair", cwd=folder, env=environment)
+    return environment
+
+
 def verify(folder, *words) -> subprocess.CompletedProcess:
     return subprocess.run([COSIGN, "verify-blob", "--key", "truce.pub", *OFFLINE, *words, "SHA256SUMS"],
                           cwd=folder, capture_output=True, text=True)
@@ -49,9 +59,58 @@ def test_cosign_verifies_what_a_release_signed(signed):
 
 
 def test_cosign_signs_sums_with_a_key_of_its_own(signed):
-    environment = {"COSIGN_PASSWORD": "", "HOME": str(signed), "PATH": "/usr/bin:/bin"}
-    run(COSIGN, "generate-key-pair", cwd=signed, env=environment)
+    environment = key_pair(signed)
     (signed / "truce.pub").write_bytes((signed / "cosign.pub").read_bytes())
     run(COSIGN, "sign-blob", "--yes", "--key", "cosign.key", "--use-signing-config=false", "--tlog-upload=false",
         "--bundle", "SHA256SUMS.sigstore.json", "SHA256SUMS", cwd=signed, env=environment)
     assert verify(signed, "--bundle", "SHA256SUMS.sigstore.json").returncode == 0
+
+
+CONFIGURATION = """
+version: 0.1
+log: {{level: warn}}
+storage: {{filesystem: {{rootdirectory: {folder}}}}}
+http: {{addr: "127.0.0.1:{port}"}}
+"""
+
+
+@pytest.fixture
+def registry(tmp_path):
+    """Address of an image registry."""
+    port, config = free_port(), tmp_path / "registry.yml"
+    config.write_text(CONFIGURATION.format(folder=tmp_path / "images", port=port))
+    server = Child("registry", ["docker-registry", "serve", str(config)], tmp_path / "registry.log")
+
+    def answers() -> bool:
+        try:
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
+            connection.request("GET", "/v2/")
+            return connection.getresponse().status == 200
+        except OSError:
+            return False
+
+    server.wait_until(answers, 30, "answering")
+    yield f"127.0.0.1:{port}"
+    server.stop()
+
+
+def test_a_registry_gives_each_machine_its_image_and_cosign_its_signature(dist, registry, tmp_path):
+    name = f"{registry}/platform/truce"
+    images = sorted(dist.glob("*.oci.tar"))
+    run(REPOSITORY / "release/image.py", tmp_path / "one.tar", *images)
+    run("skopeo", "copy", "--all", "--preserve-digests", "--dest-tls-verify=false", "--digestfile", tmp_path / "digest",
+        f"oci-archive:{tmp_path}/one.tar", f"docker://{name}:1")
+    for architecture in ("amd64", "arm64"):
+        said = run("skopeo", "inspect", "--tls-verify=false", f"--override-arch={architecture}", "--config",
+                   f"docker://{name}:1")
+        assert json.loads(said)["architecture"] == architecture
+    at, environment = f"{name}@{(tmp_path / 'digest').read_text()}", key_pair(tmp_path)
+    run(COSIGN, "sign", "--yes", "--key", "cosign.key", "--use-signing-config=false", "--tlog-upload=false", at,
+        cwd=tmp_path, env=environment)
+    words = [COSIGN, "verify", "--key", "cosign.pub", *OFFLINE]
+    run(*words, at, cwd=tmp_path, env=environment)
+    # By the tag too, and never another image.
+    run(*words, f"{name}:1", cwd=tmp_path, env=environment)
+    run("skopeo", "copy", "--dest-tls-verify=false", f"oci-archive:{images[0]}", f"docker://{name}:2")
+    done = subprocess.run([*words, f"{name}:2"], cwd=tmp_path, env=environment, capture_output=True)
+    assert done.returncode != 0
