@@ -23,6 +23,8 @@ readonly BUILD_PACKAGES=(
   libyaml-dev nlohmann-json3-dev openssl)
 readonly TEST_PACKAGES=(crun curl lua5.1 man-db postgresql python3-venv)
 readonly BENCH_PACKAGES=(nginx-light wrk)
+# Another apt may be at work.
+readonly APT_INSTALL=(apt-get install -y -qq --no-install-recommends -o DPkg::Lock::Timeout=600)
 readonly RELEASE_PACKAGES=(binutils crun diffoscope-minimal dpkg-dev mmdebstrap qemu-user-static skopeo uidmap xz-utils)
 
 say() { printf 'setup: %s\n' "$*"; }
@@ -55,7 +57,7 @@ install() {
   update_lists_once
   say "installing ${missing[*]}"
   as_root env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -qq --no-install-recommends "${missing[@]}" >"$ROOT/build/apt.log" 2>&1 ||
+    "${APT_INSTALL[@]}" "${missing[@]}" >"$ROOT/build/apt.log" 2>&1 ||
     { tail -n 20 "$ROOT/build/apt.log" >&2; die "apt-get install failed (build/apt.log)"; }
 }
 
@@ -118,7 +120,7 @@ setup_test() {
 setup_release() {
   update_lists_once
   say "bringing libraries up to date"
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+  as_root env DEBIAN_FRONTEND=noninteractive "${APT_INSTALL[@]}" \
     "${BUILD_PACKAGES[@]}" libssl3 >"$ROOT/build/apt.log" 2>&1 ||
     { tail -n 20 "$ROOT/build/apt.log" >&2; die "apt-get install failed (build/apt.log)"; }
   install "${RELEASE_PACKAGES[@]}"
