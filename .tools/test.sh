@@ -32,7 +32,7 @@ export TRUCE_CASCADE_FIRST
 
 # Go as a manual installation leaves it, and as the setup does.
 export PATH="$VENV/bin:$PATH:/usr/local/go/bin"
-export TRUCE_BINARY="$ROOT/build/release/truce"
+export TRUCE_BINARY="${TRUCE_BINARY:-$ROOT/build/release/truce}"
 export UBSAN_OPTIONS="print_stacktrace=1:halt_on_error=1"
 export ASAN_OPTIONS="detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1"
 export TSAN_OPTIONS="halt_on_error=1:second_deadlock_stack=1:suppressions='$ROOT/tests/tsan-suppressions.txt'"
