@@ -15,8 +15,12 @@ CheckJudgement::CheckJudgement(std::vector<ReviewCase> parts, const AdmissionPol
 void CheckJudgement::Judge(const Facts& facts, const IdSource& ids) {
   allowed_ = true;
   findings_.clear();
+  AskedOwnerships asked;
   for (Judgement& part : parts_) {
+    part.AskAfter(&asked);
     const Decision decision = part.Judge(facts, ids);
+    part.AddAskedTo(asked);
+    part.AskAfter(nullptr);
     allowed_ = allowed_ && decision.allowed;
     std::vector<Finding> found = part.FindingsOf(decision);
     std::move(found.begin(), found.end(), std::back_inserter(findings_));

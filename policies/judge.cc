@@ -191,6 +191,14 @@ void Judgement::SortBadNames() {
   if (request.old_object) request.old_object->bad_names.clear();
 }
 
+void Judgement::AskAfter(const AskedOwnerships* before) {
+  if (review_.question) review_.question->before = before;
+}
+
+void Judgement::AddAskedTo(AskedOwnerships& check) const {
+  if (policy_->quotas != nullptr) check.Add(asked_, *policy_->quotas);
+}
+
 Decision Judgement::Judge(const Facts& facts, const IdSource& ids) {
   const bool deletes = review_.request.operation == Operation::kDelete;
   Decision decision = deletes ? Undecided(review_.request) : AskRegistry(facts, ids);
@@ -206,6 +214,8 @@ Decision Judgement::Judge(const Facts& facts, const IdSource& ids) {
     decision.allowed = false;
     decision.changes = {};
   }
+  asked_.clear();
+  if (review_.question && decision.allowed && policy_->quotas != nullptr) asked_ = AskedBy(c);
   SuggestNames(c);
   return decision;
 }

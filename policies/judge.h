@@ -13,6 +13,7 @@
 #include "policies/finding.h"
 #include "policies/policy.h"
 #include "policies/question.h"
+#include "policies/quotas.h"
 #include "policies/restore_rules.h"
 #include "policies/rule_case.h"
 #include "registry/base/clock.h"
@@ -57,6 +58,11 @@ class Judgement final {
   const ReviewRequest& request() const { return review_.request; }
   const ReviewCase& review() const { return review_; }
 
+  // A question: what is asked before it in the same check (null: nothing), which must outlive the
+  // judgement; and adds what it asks for itself, of the last Judge, to `check`.
+  void AskAfter(const AskedOwnerships* before);
+  void AddAskedTo(AskedOwnerships& check) const;
+
   // What the registry decides on `facts`, and whether all rules let it stand: one that refuses is
   // enough that nothing is written. Pure; may be called again on other facts.
   Decision Judge(const Facts& facts, const IdSource& ids);
@@ -100,6 +106,7 @@ class Judgement final {
   std::map<KeyText, std::string> other_names_;   // free ones, by the key that is taken
   std::string unlisted_;                         // a type; see unlisted()
   std::vector<DeclaredResource> perhaps_taken_;  // free as far as the registry knows
+  std::vector<AskedOwnership> asked_;            // only where there are quotas
   std::vector<Slot> to_look_at_;
   std::optional<LiveObjects> live_;  // as SetLive said
 };

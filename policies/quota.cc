@@ -52,8 +52,9 @@ std::vector<NewOwnership> Asked(const RuleCase& c) {
   std::vector<NewOwnership> out;
   for (const std::size_t index : c.decision->added) {
     const DeclaredResource& resource = c.object->resources[index];
+    const bool is_asked = c.question->before != nullptr && c.question->before->Has(resource.key);
     const bool is_new = resource.intent != Intent::kObserves && !resource.key.empty() &&
-                        !resource.partial && !OwnerByNames(resource, *c.facts);
+                        !resource.partial && !is_asked && !OwnerByNames(resource, *c.facts);
     if (!is_new) continue;
     Owner owner;
     owner.root = *c.root;
@@ -102,6 +103,7 @@ std::vector<Finding> JudgeQuotas(const RuleCase& c) {
   std::vector<Finding> out;
   if (c.policy->quotas == nullptr || !c.decision->allowed) return out;
   const Quotas& quotas = *c.policy->quotas;
+  const AskedOwnerships* before = c.question == nullptr ? nullptr : c.question->before;
   const std::vector<NewOwnership> added = c.question == nullptr ? Granted(c) : Asked(c);
   for (const NewOwnership& ownership : added) {
     bool told = false;
@@ -120,24 +122,34 @@ std::vector<Finding> JudgeQuotas(const RuleCase& c) {
                                  .quota = &quota,
                                  .spot = *spot,
                                  .used = c.facts->CountOwned(quotas.RangeOf(quota, *spot)),
-                                 .added = static_cast<std::uint64_t>(together)};
+                                 .added = static_cast<std::uint64_t>(together),
+                                 .before = before == nullptr ? 0 : before->CountOf(index, *spot)};
       if (auto finding = QuotaFull(reached)) KeepOne(c, ownership, *std::move(finding), out);
     }
   }
   return out;
 }
 
+std::vector<AskedOwnership> AskedBy(const RuleCase& c) {
+  std::vector<AskedOwnership> out;
+  for (NewOwnership& each : Asked(c)) out.push_back({*each.key, std::move(each.place)});
+  return out;
+}
+
 std::optional<Finding> QuotaFull(const QuotaReached& reached) {
   const Quota& quota = *reached.quota;
-  const std::uint64_t after = reached.used + reached.added;
+  const std::uint64_t after = reached.used + reached.before + reached.added;
   if (after < WarnsFrom(quota) && after <= quota.max) return std::nullopt;
   const bool is_full = after > quota.max;
   const std::string where = InWords(reached.spot);
+  const std::string before = reached.before == 0 ? std::string()
+                                                 : " and the " + std::to_string(reached.before) +
+                                                       " before it in this check";
   const std::string how_many =
       quota.type + ", with " +
       (reached.added == 1 ? std::string("this one")
                           : "the " + std::to_string(reached.added) + " of this object") +
-      " " + std::to_string(after);
+      before + " " + std::to_string(after);
   Finding out;
   out.rule = Rule::kQuota;
   out.mode = is_full ? Mode::kEnforce : Mode::kWarn;

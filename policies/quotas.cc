@@ -197,6 +197,21 @@ const std::vector<std::size_t>& Quotas::OfType(std::string_view type) const {
   return found == by_type_.end() ? kNone : found->second;
 }
 
+void AskedOwnerships::Add(const std::vector<AskedOwnership>& part, const Quotas& quotas) {
+  for (const AskedOwnership& each : part) {
+    if (!keys_.insert(each.key).second) continue;
+    for (const std::size_t index : quotas.OfType(each.place.type)) {
+      const auto spot = quotas.SpotOf(quotas.all()[index], each.place);
+      if (spot) ++counts_[{index, *spot}];
+    }
+  }
+}
+
+std::uint64_t AskedOwnerships::CountOf(std::size_t index, const QuotaSpot& spot) const {
+  const auto found = counts_.find({index, spot});
+  return found == counts_.end() ? 0 : found->second;
+}
+
 std::vector<QuotaUse> QuotaUses(const Quotas& quotas, const PeopleFacts& facts) {
   std::vector<QuotaUse> out;
   for (const Quota& quota : quotas.all()) {

@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "policies/finding.h"
@@ -20,6 +22,7 @@
 namespace truce {
 
 class PeopleFacts;
+struct RuleCase;
 
 // As configuration says it. A pattern, in which '*' stands for any run of characters, gives each
 // account, region, namespace or service that it matches a quota of its own; empty: all together.
@@ -98,8 +101,9 @@ struct QuotaReached {
   std::string resource;          // S3 bucket "prod-artifacts"
   const Quota* quota = nullptr;  // never null
   QuotaSpot spot;
-  std::uint64_t used = 0;   // before the review
-  std::uint64_t added = 1;  // by the review
+  std::uint64_t used = 0;    // before the review
+  std::uint64_t added = 1;   // by the review
+  std::uint64_t before = 0;  // by what is asked before it in the same check
 };
 // Rule quota: beyond the quota a finding in mode enforce, from warnAt on one in mode warn; else
 // nothing.
@@ -107,6 +111,28 @@ std::optional<Finding> QuotaFull(const QuotaReached& reached);
 // Rule quota, always a warning: the account of `resource` is not known, so no account's quota
 // counts it.
 Finding NotCounted(std::string resource);
+
+// An ownership that a question would bring.
+struct AskedOwnership {
+  KeyText key;
+  Place place;
+};
+// Those of the question `c`, which nothing stands against. Pure.
+std::vector<AskedOwnership> AskedBy(const RuleCase& c);
+
+// What the parts of one check would bring, one after the other. External synchronization.
+class AskedOwnerships final {
+ public:
+  // Those of the next part. What was asked for already is not asked for twice.
+  void Add(const std::vector<AskedOwnership>& part, const Quotas& quotas);
+  bool Has(const KeyText& key) const { return keys_.contains(key); }
+  // How many of them the quota at `index` of Quotas::all() counts in `spot`.
+  std::uint64_t CountOf(std::size_t index, const QuotaSpot& spot) const;
+
+ private:
+  std::set<KeyText> keys_;
+  std::map<std::pair<std::size_t, QuotaSpot>, std::uint64_t> counts_;
+};
 
 // At most this many places of a type are looked at for QuotaUses.
 inline constexpr std::size_t kPlacesMax = 100'000;

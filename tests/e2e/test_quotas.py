@@ -5,8 +5,9 @@ import json
 
 import pytest
 
-from support.objects import bucket, namespaced_bucket
+from support.objects import bucket, namespaced_bucket, queue
 from support.processes import wait_for
+from support.provider import make_real
 from support.race import Racers, Tally
 from support.verdicts import assert_refused
 
@@ -80,3 +81,51 @@ def test_a_quota_through_the_life_of_what_it_counts(quota_of_two, user):
     # A file that is wrong changes nothing.
     truce.write_config({"quotas": [{"type": "s3/Bucked", "max": 1}]})
     assert_refused(team.create(namespaced_bucket("five", "team-a", "prod-five")), "3 of 3")
+
+
+ACCOUNT = "111111111111"
+
+
+def queue_by(config: str, name: str) -> dict:
+    obj = queue(name, name)
+    obj["spec"]["providerConfigRef"] = {"name": config}
+    return obj
+
+
+def in_account(truce) -> str:
+    """How far the account's quota is used: "3/2"."""
+    report = json.loads(truce.command("quotas", "-o", "json").stdout)
+    [use] = [f"{each['used']}/{each['max']}" for each in report["items"]
+             if each["in"].get("account") == ACCOUNT] or ["0/2"]
+    return use
+
+
+def test_an_account_that_is_learned_late_counts_from_then_on(follow, user):
+    """What was declared before exists: beyond the quota or not, it is never refused."""
+    truce = follow({"providerConfigs": [{"name": "prod", "account": ACCOUNT}],
+                    "quotas": [{"type": "sqs/Queue", "account": ACCOUNT, "max": 2}]})
+    team = user("team-a")
+    objects = [queue_by("late", name) for name in ("one", "two", "three")]
+    for obj in objects:
+        reply = team.create(obj).expect(201)
+        assert any("no quota counts it: account not known" in text for text in reply.warnings)
+        make_real(user("provider"), obj)
+    assert in_account(truce) == "0/2"
+    config = {"apiVersion": "aws.upbound.io/v1beta1", "kind": "ProviderConfig",
+              "metadata": {"name": "late"},
+              "spec": {"credentials": {"source": "IRSA"},
+                       "assumeRoleChain": [{"roleARN": f"arn:aws:iam::{ACCOUNT}:role/x"}]}}
+    user().create(config).expect(201)
+    wait_for(lambda: in_account(truce) == "3/2", 60, "all three counted")
+    for again in (False, True):
+        if again:
+            truce.stop()
+            truce.start()
+            assert in_account(truce) == "3/2"
+        for obj in objects:
+            change = {"spec": {"forProvider": {"tags": {"again": str(again)}}}}
+            team.patch(obj, change).expect()
+            user("provider").patch(obj, {"metadata": {"labels": {"again": str(again)}}}).expect()
+        # What is new finds no place, by whichever ProviderConfig.
+        for config_name in ("late", "prod"):
+            assert_refused(team.create(queue_by(config_name, "four")), "3 of 2")

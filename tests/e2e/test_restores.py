@@ -5,7 +5,7 @@ import pytest
 
 from e2e.test_life_cycles import make_chain, restored, vanish
 from e2e.test_lineage import NAME
-from support.objects import controller_reference
+from support.objects import composite, controller_reference, object_reference
 from support.processes import wait_for
 from support.truce_process import OBJECT_STORAGE_MAPPINGS
 from support.verdicts import assert_refused
@@ -27,9 +27,9 @@ def restored_chain(truce, user) -> tuple[dict, dict]:
     return back[1], back[2]
 
 
-def drop(user, xr: dict):
+def drop(user, xr: dict, dry_run: bool = False):
     """What Crossplane does when the Composition has the template no more."""
-    return user("crossplane").patch(xr, {"spec": {"resourceRefs": []}})
+    return user("crossplane").patch(xr, {"spec": {"resourceRefs": []}}, dry_run=dry_run)
 
 
 def test_without_configuration_both_are_only_warned_of(follow, user):
@@ -55,6 +55,24 @@ def test_what_was_restored_is_neither_orphaned_nor_deleted(follow, user):
         made, {"metadata": {"ownerReferences": [controller_reference(xr)]}}).expect()
     drop(user, xr).expect()
     user("crossplane").delete(made).expect()
+
+
+def test_kinds_that_nobody_follows_are_looked_at_too(follow, user):
+    """What a composite is made of may be of any kind; Truce may read this one."""
+    follow({"mappings": OBJECT_STORAGE_MAPPINGS, "rules": ENFORCED})
+    admin, crossplane = user(), user("crossplane")
+    role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
+            "metadata": {"name": "restored-role"}, "rules": []}
+    admin.create(role).expect(201)
+    try:
+        xr = crossplane.create(composite("roles", "role-files")).expect(201).body
+        crossplane.patch(xr, {"spec": {"resourceRefs": [object_reference(role)]}}).expect()
+        wait_for(lambda: not drop(user, xr, dry_run=True).ok, 60, "the kinds are known")
+        assert_refused(drop(user, xr), "ClusterRole restored-role would be orphaned")
+        admin.patch(role, {"metadata": {"annotations": {"truce.dev/orphan": "true"}}}).expect()
+        drop(user, xr).expect()
+    finally:
+        admin.delete(role)
 
 
 @pytest.mark.parametrize("who", ["annotation", "person"])

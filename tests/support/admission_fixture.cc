@@ -144,7 +144,6 @@ AdmissionFixture::AdmissionFixture()
                 },
                 {&sink_},
                 this,
-                this,
                 &live_},
                std::make_shared<const AdmissionPolicy>(present_)) {
   service_.SetReady(true);
@@ -171,11 +170,6 @@ Result<bool> AdmissionFixture::SpeaksFor(const AdmissionRequest& review, std::st
 
 Result<void> AdmissionFixture::TryOwnObject(const AdmissionRequest& /*review*/) const {
   return own_objects_;
-}
-
-Result<bool> AdmissionFixture::Exists(const Slot& object, Deadline /*deadline*/) {
-  if (!probe_.ok()) return probe_.error();
-  return existing_.contains(object.name);
 }
 
 void AdmissionFixture::ChangePolicy(const std::function<void(AdmissionPolicy&)>& change) {
@@ -216,29 +210,30 @@ Answered AnswerOf(const HttpResponse& response) {
 
 }  // namespace
 
+Answered Ask(AdmissionService& service, Endpoint endpoint, std::string body, std::string timeout) {
+  HttpRequest request =
+      RequestOf(std::string(PathOf(endpoint)), std::move(body), std::move(timeout));
+  return AnswerOf(ValidateNow(service, request, endpoint));
+}
+
 Answered AdmissionFixture::Post(std::string body, std::string timeout) {
-  HttpRequest request = RequestOf("/validate", std::move(body), std::move(timeout));
-  return AnswerOf(ValidateNow(service_, request));
+  return Ask(service_, Endpoint::kDeclarations, std::move(body), std::move(timeout));
 }
 
 Answered AdmissionFixture::Check(const Sent& sent) {
-  HttpRequest request = RequestOf("/validate-check", BodyOf(sent), "10s");
-  return AnswerOf(ValidateNow(service_, request, Endpoint::kChecks));
+  return Ask(service_, Endpoint::kChecks, BodyOf(sent));
 }
 
 Answered AdmissionFixture::Deletion(std::string body) {
-  HttpRequest request = RequestOf("/validate-deletion", std::move(body), "10s");
-  return AnswerOf(ValidateNow(service_, request, Endpoint::kDeletions));
+  return Ask(service_, Endpoint::kDeletions, std::move(body));
 }
 
 Answered AdmissionFixture::Composition(const Sent& sent) {
-  HttpRequest request = RequestOf("/validate-composition", BodyOf(sent), "10s");
-  return AnswerOf(ValidateNow(service_, request, Endpoint::kCompositions));
+  return Ask(service_, Endpoint::kCompositions, BodyOf(sent));
 }
 
 Answered AdmissionFixture::Status(const Sent& sent) {
-  HttpRequest request = RequestOf("/validate-status", BodyOf(sent), "10s");
-  return AnswerOf(ValidateNow(service_, request, Endpoint::kStatus));
+  return Ask(service_, Endpoint::kStatus, BodyOf(sent));
 }
 
 }  // namespace truce

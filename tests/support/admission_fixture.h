@@ -6,7 +6,6 @@
 
 #include <functional>
 #include <memory>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -99,6 +98,10 @@ struct Answered {
   std::vector<std::string> warnings;
 };
 
+// What `service` answers to the review `body`.
+Answered Ask(AdmissionService& service, Endpoint endpoint, std::string body,
+             std::string timeout = "10s");
+
 // What a test says that the cluster has.
 class ToldLiveObjects final : public LiveReader {
  public:
@@ -109,7 +112,7 @@ class ToldLiveObjects final : public LiveReader {
   std::vector<Slot> asked;
 };
 
-class AdmissionFixture : public ::testing::Test, public OwnReviewHost, public ObjectProbe {
+class AdmissionFixture : public ::testing::Test, public OwnReviewHost {
  protected:
   AdmissionFixture();
 
@@ -117,7 +120,6 @@ class AdmissionFixture : public ::testing::Test, public OwnReviewHost, public Ob
   Result<bool> SpeaksFor(const AdmissionRequest& review, std::string_view ns,
                          Deadline deadline) override;
   Result<void> TryOwnObject(const AdmissionRequest& review) const override;
-  Result<bool> Exists(const Slot& object, Deadline deadline) override;
 
   // The policy of the tour: mapping of platform.example.org/ObjectStorage, everything else as by
   // default.
@@ -147,8 +149,6 @@ class AdmissionFixture : public ::testing::Test, public OwnReviewHost, public Ob
   Result<bool> speaks_ = true;          // of whoever asks for another namespace
   std::vector<std::string> asked_for_;  // "ann team-a"
   Result<void> own_objects_;            // what is said of Truce's other kinds
-  std::set<std::string> existing_;      // names of objects that the cluster has
-  Result<void> probe_;                  // an error: it does not answer
   AdmissionService service_;
   int ids_ = 0;
 };

@@ -180,6 +180,26 @@ TEST_F(QuotaRule, ADryRunIsToldTheSame) {
   EXPECT_EQ(Found(), "quota enforce");
 }
 
+// The bound of what a forged status does where statuses are not guarded: each fills one place of
+// the account that it names, and costs its author an ownership, which its namespace's quota counts.
+TEST_F(QuotaRule, AForgedStatusFillsNoMorePlacesThanItsAuthorMayHave) {
+  SetQuotas({{.type = "sqs/Queue", .account = std::string(kOne), .max = 3, .warn_at = 100},
+             {.type = "sqs/Queue", .ns = "team-*", .max = 2, .warn_at = 100}});
+  const auto forged = [](const std::string& name) {
+    Sent sent = QueueOf("team-b", name, "unheard");
+    sent.status = R"({"atProvider":{"arn":"arn:aws:sqs:eu-west-1:111111111111:)" + name + "\"}}";
+    return sent;
+  };
+  EXPECT_TRUE(Send(forged("a")).allowed);
+  EXPECT_TRUE(Send(forged("b")).allowed);
+  EXPECT_FALSE(Send(forged("c")).allowed);
+  EXPECT_TRUE(Send(QueueOf("team-a", "mine")).allowed) << "the third of the account";
+  const Answered full = Send(QueueOf("team-a", "more"));
+  EXPECT_FALSE(full.allowed);
+  EXPECT_NE(full.message.find("account 111111111111 has 3 of 3"), std::string::npos)
+      << full.message;
+}
+
 // A question about what is to be declared.
 TEST_F(QuotaRule, ACheckIsToldBeforehand) {
   SetQuotas({{.type = "sqs/Queue", .ns = "team-a", .max = 2}});
@@ -204,6 +224,52 @@ TEST_F(QuotaRule, ACheckIsToldBeforehand) {
   EXPECT_NE(refused.message.find("has 1 of 2 sqs/Queue, with the 2 of this object 3"),
             std::string::npos)
       << refused.message;
+}
+
+// Its manifests together, and what it declares beside them: each resource once, in order.
+TEST_F(QuotaRule, ACheckIsToldOfAllThatItAsks) {
+  SetQuotas({{.type = "sqs/Queue", .ns = "team-*", .max = 3, .warn_at = 100}});
+  ASSERT_TRUE(Send(QueueOf("team-a", "there")).allowed);
+  const auto manifest = [](const std::string& ns, const std::string& name) {
+    return R"({"apiVersion":"sqs.aws.m.upbound.io/v1beta1","kind":"Queue","metadata":{"name":")" +
+           name + R"(","namespace":")" + ns + R"("},"spec":)" + QueueOf(ns, name).spec + "}";
+  };
+  const auto check = [](const std::string& declarations, const std::string& manifests) {
+    Sent sent;
+    sent.group = "truce.dev";
+    sent.version = "v1alpha1";
+    sent.kind = "OwnershipCheck";
+    sent.ns = "team-a";
+    sent.name = "before";
+    sent.uid = "uid-check";
+    sent.spec = R"({"declarations":[)" + declarations + R"(],"manifests":[)" + manifests + "]}";
+    return sent;
+  };
+  const std::string one = manifest("team-a", "one");
+  const std::string two = manifest("team-a", "two");
+  const std::string three = manifest("team-a", "three");
+  EXPECT_TRUE(Check(check("", one)).allowed);
+  EXPECT_EQ(Found(), "");
+  const Answered last = Check(check("", one + "," + two));
+  EXPECT_TRUE(last.allowed);
+  EXPECT_EQ(Found(), "quota warn") << "of the second alone";
+  const Answered beyond = Check(check("", one + "," + two + "," + three));
+  EXPECT_FALSE(beyond.allowed);
+  EXPECT_NE(
+      beyond.message.find("SQS queue \"three\" is beyond a quota: namespace \"team-a\" has 1 "
+                          "of 3 sqs/Queue, with this one and the 2 before it in this check 4."),
+      std::string::npos)
+      << beyond.message;
+  EXPECT_EQ(Found(), "quota warn, quota enforce") << "the two that come first have a place";
+  EXPECT_TRUE(Check(check("", manifest("team-a", "there") + "," + one + "," + two)).allowed)
+      << "what is there needs none";
+  EXPECT_TRUE(Check(check("", one + "," + two + "," + manifest("team-b", "x"))).allowed)
+      << "another namespace's";
+  const std::string declared =
+      R"({"type":"sqs/Queue","parts":{"name":"one"},"account":"111111111111","region":"eu-west-1"})";
+  EXPECT_TRUE(Check(check(declared, one + "," + two)).allowed) << "declared, and said again";
+  EXPECT_FALSE(Check(check(declared, two + "," + three)).allowed);
+  EXPECT_EQ(Contents().owners.size(), 1U) << "nothing is written";
 }
 
 TEST(QuotaRules, TheWarningBeginsAtItsShare) {

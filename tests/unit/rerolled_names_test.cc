@@ -278,13 +278,13 @@ TEST_F(RerolledNames, PassesWhenMoreOrLessIsComposed) {
 TEST_F(RerolledNames, PassesWhenAnObjectHasANameOrNobodyCanTell) {
   Refuse(3);
   for (const char* name : {"files-x7f2k-3", "files-x7f2k-4"}) {
-    existing_ = {name};
+    live_.objects = {{{"", "s3.aws.upbound.io", "Bucket", "", name}, LiveObject{}}};
     EXPECT_TRUE(Passes(Reroll())) << name;
   }
-  existing_.clear();
-  probe_ = Error{ErrorCode::kUnavailable, "no answer"};
+  live_.objects.clear();
+  live_.silent = true;
   EXPECT_TRUE(Passes(Reroll()));
-  probe_ = {};
+  live_.silent = false;
   EXPECT_FALSE(Passes(Reroll()));
   store_.FailNextRead(Error{ErrorCode::kUnavailable, "busy"});
   EXPECT_TRUE(Passes(Reroll()));

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "policies/judge.h"
-#include "registry/base/threads.h"
 #include "registry/store/store.h"
 #include "webhook/admission/rerolls.h"
 
@@ -115,15 +114,14 @@ std::optional<AskedAgain> AskAgain(const Reroll& reroll, const AdmissionPolicy& 
 }
 
 // Not sure is as good as there being one.
-bool NoneExists(const ExchangedNames& names, ObjectProbe& objects, Deadline deadline) {
-  const BlockingRegion blocking;
-  for (const std::vector<Slot>* slots : {&names.gone, &names.come}) {
-    for (const Slot& slot : *slots) {
-      const Result<bool> exists = objects.Exists(slot, deadline);
-      if (!exists.ok() || exists.value()) return false;
-    }
-  }
-  return true;
+bool NoneExists(const ExchangedNames& names, LiveReader& live, Deadline deadline) {
+  std::vector<Slot> slots = names.gone;
+  slots.insert(slots.end(), names.come.begin(), names.come.end());
+  const LiveObjects seen = live.Read(slots, deadline);
+  return std::all_of(slots.begin(), slots.end(), [&](const Slot& slot) {
+    const auto object = seen.find(slot);
+    return object != seen.end() && !object->second;
+  });
 }
 
 }  // namespace
@@ -131,13 +129,13 @@ bool NoneExists(const ExchangedNames& names, ObjectProbe& objects, Deadline dead
 RerollJudgement JudgeRerolls(const AdmissionRequest& review, const AdmissionPolicy& policy,
                              const RerollPorts& ports, Deadline deadline) {
   RerollJudgement out;
-  if (!ports.repeated.any() || ports.objects == nullptr) return out;
+  if (!ports.repeated.any() || ports.live == nullptr) return out;
   const std::optional<Reroll> reroll = RerollOf(review, policy, ports);
   if (!reroll) return out;
   const auto again = AskAgain(*reroll, policy, ports, deadline);
   if (!again) return out;
   const Deadline probed = std::min(deadline, std::chrono::steady_clock::now() + kProbeTime);
-  if (!NoneExists(reroll->names, *ports.objects, probed)) return out;
+  if (!NoneExists(reroll->names, *ports.live, probed)) return out;
   out.root = again->root;
   const RerollCase asked{.composite = {policy.identity.cluster, std::string(review.kind.group),
                                        std::string(review.kind.kind), std::string(review.ns),

@@ -10,25 +10,15 @@
 #include "policies/finding.h"
 #include "policies/policy.h"
 #include "registry/base/clock.h"
-#include "registry/base/result.h"
 #include "registry/identity/values.h"
 #include "registry/ownership/terms.h"
 #include "webhook/admission/codec.h"
+#include "webhook/admission/live_reader.h"
 #include "webhook/admission/repeated_refusals.h"
 
 namespace truce {
 
 class Store;
-
-// Port: whether an object exists. Thread-safe.
-class ObjectProbe {
- public:
-  virtual ~ObjectProbe() = default;
-  // A consistent read; the namespace of `object` does not count for kinds without one. Blocks at
-  // most until `deadline`. Errors: nobody can tell (the kind is not followed, the cluster does not
-  // answer).
-  virtual Result<bool> Exists(const Slot& object, Deadline deadline) = 0;
-};
 
 // For all names of one update together: Crossplane waits.
 inline constexpr std::chrono::milliseconds kProbeTime{1000};
@@ -38,7 +28,7 @@ struct RerollPorts {
   Store& store;
   const Clock& clock;
   const IdSource& ids;
-  ObjectProbe* objects;  // null: nobody can tell, so nothing is found
+  LiveReader* live;  // null: nobody can tell, so nothing is found
 };
 
 struct RerollJudgement {

@@ -15,6 +15,7 @@
 #include "registry/identity/evidence.h"
 #include "registry/store/store.h"
 #include "webhook/admission/composition_guard.h"
+#include "webhook/admission/reroll_guard.h"
 #include "webhook/admission/review_case.h"
 
 namespace truce {
@@ -354,8 +355,8 @@ class Call final : public std::enable_shared_from_this<Call> {
   // Rule rerolled-names. What it finds without refusing is told with the rest.
   bool IsReroll(const AdmissionRequest& review) {
     RerollJudgement found = JudgeRerolls(
-        review, *policy_,
-        {memory_.repeated, ports_.store, ports_.clock, ports_.ids, ports_.objects}, deadline_);
+        review, *policy_, {memory_.repeated, ports_.store, ports_.clock, ports_.ids, ports_.live},
+        deadline_);
     beside_ = std::move(found.findings);
     if (std::none_of(beside_.begin(), beside_.end(), Refuses)) return false;
     findings_ = beside_;

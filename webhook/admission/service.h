@@ -5,12 +5,10 @@
 #include <atomic>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string_view>
 #include <vector>
 
 #include "policies/policy.h"
-#include "policies/restore_rules.h"
 #include "policies/review_record.h"
 #include "registry/base/clock.h"
 #include "registry/base/guarded.h"
@@ -18,8 +16,8 @@
 #include "registry/ownership/terms.h"
 #include "webhook/admission/codec.h"
 #include "webhook/admission/late_answers.h"
+#include "webhook/admission/live_reader.h"
 #include "webhook/admission/repeated_refusals.h"
-#include "webhook/admission/reroll_guard.h"
 #include "webhook/wire/endpoints.h"
 
 namespace truce {
@@ -39,14 +37,6 @@ class OwnReviewHost {
   virtual Result<void> TryOwnObject(const AdmissionRequest& review) const = 0;
 };
 
-// Port: objects as they are. Thread-safe.
-class LiveReader {
- public:
-  virtual ~LiveReader() = default;
-  // Those of `slots` that a consistent read could tell of until `deadline`.
-  virtual LiveObjects Read(std::span<const Slot> slots, Deadline deadline) = 0;
-};
-
 // What the service stands on; it must outlive it.
 struct AdmissionPorts {
   Store& store;
@@ -54,7 +44,6 @@ struct AdmissionPorts {
   IdSource ids;                    // thread-safe
   std::vector<ReviewSink*> sinks;  // called for every review, in this order
   OwnReviewHost* own = nullptr;    // null: nobody speaks for any namespace, all objects are good
-  ObjectProbe* objects = nullptr;  // null: nobody can tell whether an object exists
   LiveReader* live = nullptr;      // null: what must be looked at is only warned of
 };
 

@@ -56,7 +56,6 @@ class ClusterPart final : private PolicyListener,
   // Who must hear of reviews.
   std::vector<ReviewSink*> sinks() { return {&sink_, &deletions_, &detection_.refusals()}; }
   OwnershipChecks& checks() { return checks_; }
-  ObjectProbe& objects() { return detection_; }
   const ClusterLink& link() const { return watch_; }
   ClusterReports& reports() { return detection_; }
   WatchControls& controls() { return watch_; }
@@ -94,7 +93,8 @@ class ClusterPart final : private PolicyListener,
   Detection detection_;
   DeletionSink deletions_{ports_.admission,
                           [this](const Slot& slot) { detection_.OnDeletionAsked(slot); }};
-  LiveObjectReader live_{watch_, [this](const GroupKind& kind) { return detection_.KindOf(kind); }};
+  LiveObjectReader live_{watch_,
+                         [this](const GroupKind& kind) { return detection_.AnyKindOf(kind); }};
   OwnershipGrants grants_;
   OwnershipChecks checks_;
   OwnObjects own_;

@@ -158,7 +158,12 @@ void Detection::DiscoverServed() {
   const ApiResult<Discovery> discovery = api_->Discover(In(kDiscoveryTime));
   if (!discovery.ok()) return;
   std::vector<ServedKind> kinds;
-  for (const DiscoveredKind& kind : discovery.value().kinds) kinds.push_back(kind.kind);
+  std::map<GroupKind, ServedKind> discovered;
+  for (const DiscoveredKind& kind : discovery.value().kinds) {
+    kinds.push_back(kind.kind);
+    discovered.try_emplace({kind.kind.group, kind.kind.kind}, kind.kind);
+  }
+  discovered_.With([&](auto& present) { present = std::move(discovered); });
   detectors_.SetServed(std::move(kinds));
 }
 
@@ -237,18 +242,16 @@ std::optional<ServedKind> Detection::KindOf(const GroupKind& kind) const {
   });
 }
 
-bool Detection::IsDiscreet() const {
-  return ports_.policy.policy()->disclosure != Disclosure::kFull;
+std::optional<ServedKind> Detection::AnyKindOf(const GroupKind& kind) const {
+  if (auto followed = KindOf(kind)) return followed;
+  return discovered_.With([&](const auto& discovered) {
+    const auto found = discovered.find(kind);
+    return found == discovered.end() ? std::optional<ServedKind>() : found->second;
+  });
 }
 
-Result<bool> Detection::Exists(const Slot& object, Deadline deadline) {
-  const auto kind = KindOf({object.group, object.kind});
-  if (!kind) return Error{ErrorCode::kNotFound, "the kind is not followed"};
-  const std::string_view ns = kind->namespaced ? std::string_view(object.ns) : std::string_view();
-  const ApiResult<std::string> found = api_->Get(*kind, ns, object.name, deadline);
-  if (found.ok()) return true;
-  if (found.error().kind == ApiErrorKind::kNoSuchObject) return false;
-  return Error{ErrorCode::kUnavailable, found.error().message};
+bool Detection::IsDiscreet() const {
+  return ports_.policy.policy()->disclosure != Disclosure::kFull;
 }
 
 Result<BaselineReport> Detection::Baseline() const {

@@ -16,7 +16,6 @@
 #include "policies/policy.h"
 #include "registry/base/guarded.h"
 #include "registry/store/store.h"
-#include "webhook/admission/reroll_guard.h"
 #include "webhook/api/cluster_routes.h"
 #include "webhook/api/rest/agreement_json.h"
 #include "webhook/findings/detectors.h"
@@ -58,7 +57,6 @@ struct DetectionPorts {
 // Thread-safe.
 class Detection final : public SightObserver,
                         public ClusterReports,
-                        public ObjectProbe,
                         private DetectorHost,
                         private ObjectFinder {
  public:
@@ -82,6 +80,8 @@ class Detection final : public SightObserver,
   void WriteMetrics(MetricWriter& writer) const;
   // How a kind is served; nothing: it is not followed.
   std::optional<ServedKind> KindOf(const GroupKind& kind) const override;
+  // The same of any kind, as discovered within the last minutes.
+  std::optional<ServedKind> AnyKindOf(const GroupKind& kind) const;
 
   std::vector<TagWar> Wars() const override { return detectors_.Wars(); }
   std::vector<LiveFinding> Findings() const override { return book_.Snapshot(); }
@@ -89,8 +89,6 @@ class Detection final : public SightObserver,
   CoverageReport Coverage() const override { return detectors_.Coverage(); }
   Result<BaselineReport> Baseline() const override;
   Result<NameReport> Names() override;
-
-  Result<bool> Exists(const Slot& object, Deadline deadline) override;
 
   // SightObserver, called by the watch.
   void OnSighted(const Sighting& sighting) override { detectors_.OnSighted(sighting); }
@@ -115,7 +113,8 @@ class Detection final : public SightObserver,
 
   const DetectionPorts ports_;
   std::unique_ptr<LateApi> api_;
-  Guarded<std::map<GroupKind, ServedKind>> served_;
+  Guarded<std::map<GroupKind, ServedKind>> served_;  // that are followed
+  Guarded<std::map<GroupKind, ServedKind>> discovered_;
   FindingsBook book_;
   MuteBook mutes_;
   std::set<std::pair<Detector, std::string>> muted_;  // at the last look; of its thread

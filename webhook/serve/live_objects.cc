@@ -1,7 +1,9 @@
 #include "webhook/serve/live_objects.h"
 
 #include <string>
+#include <string_view>
 
+#include "registry/base/threads.h"
 #include "webhook/wire/json_reader.h"
 
 namespace truce {
@@ -10,11 +12,13 @@ LiveObjects LiveObjectReader::Read(std::span<const Slot> slots, Deadline deadlin
   LiveObjects out;
   ClusterApi* const api = link_.api();
   if (api == nullptr) return out;
+  const BlockingRegion blocking;
   JsonReader reader;
   for (const Slot& slot : slots) {
     const std::optional<ServedKind> kind = kind_of_({slot.group, slot.kind});
-    if (!kind || kind->namespaced == slot.ns.empty()) continue;
-    const ApiResult<std::string> got = api->Get(*kind, slot.ns, slot.name, deadline);
+    if (!kind || (kind->namespaced && slot.ns.empty())) continue;
+    const std::string_view ns = kind->namespaced ? std::string_view(slot.ns) : std::string_view();
+    const ApiResult<std::string> got = api->Get(*kind, ns, slot.name, deadline);
     if (!got.ok()) {
       if (got.error().kind == ApiErrorKind::kNoSuchObject) out[slot].reset();
       continue;

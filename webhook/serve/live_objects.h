@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "registry/identity/values.h"
-#include "webhook/admission/service.h"
+#include "webhook/admission/live_reader.h"
 #include "webhook/kube/cluster_api.h"
 
 namespace truce {
@@ -16,7 +16,7 @@ namespace truce {
 // Thread-safe.
 class LiveObjectReader final : public LiveReader {
  public:
-  // How a kind is served; nothing: it is not followed.
+  // How a kind is served; nothing: it is not, as far as known.
   using KindFinder = std::function<std::optional<ServedKind>(const GroupKind&)>;
 
   // `link` must outlive the reader.

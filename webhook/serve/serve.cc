@@ -153,7 +153,6 @@ class Server final : private OwnReviewHost {
       for (ReviewSink* sink : cluster_->sinks()) sinks.push_back(sink);
     }
     admission_->Begin({registry_->store(), clock_, RandomIds(), std::move(sinks), this,
-                       cluster_ ? &cluster_->objects() : nullptr,
                        cluster_ ? &cluster_->live() : nullptr});
   }
 

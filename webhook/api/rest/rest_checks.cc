@@ -155,6 +155,7 @@ HttpResponse RestApi::Check(RestCall& call) const {
   }
   if (auto refusal = RefuseToSpeak(call, namespaces)) return *std::move(refusal);
   std::vector<Checked> checked(items.size());
+  AskedOwnerships together;
   for (std::size_t i = 0; i < checked.size(); ++i) {
     if (std::chrono::steady_clock::now() >= call.deadline) {
       return ProblemResponse(Error{ErrorCode::kDeadlineExceeded,
@@ -168,10 +169,12 @@ HttpResponse RestApi::Check(RestCall& call) const {
     checked[i].known = question.value().request.object.known_kind;
     if (!ConcernsRegistry(question.value().request)) continue;
     Judgement judgement(std::move(question).value(), *call.policy, ports_.clock.Now());
+    judgement.AskAfter(&together);
     Decision decision;
     const auto look = [&](const Facts& facts) { decision = judgement.Judge(facts, ports_.ids); };
     const Result<void> read = ports_.store.Read(look, call.deadline);
     if (!read.ok()) return ProblemResponse(read.error());
+    judgement.AddAskedTo(together);
     checked[i].allowed = decision.allowed;
     checked[i].findings = judgement.FindingsOf(decision);
     checked[i].declared = judgement.request().object.resources;
