@@ -1,6 +1,7 @@
 // Recorded life cycles of Crossplane (tests/support/recordings/lifecycle; real
 // cores 1.16.1, 1.18.1, 1.20; trimmed to what is read) and made-up ones, played before the
-// detectors.
+// detectors. Of the reviews (…-reviews-CORE.jsonl) those are left out that never come to Truce:
+// Usages, CompositionRevisions, creations of Compositions.
 #ifndef TRUCE_TESTS_SUPPORT_LIFECYCLE_FIXTURE_H_
 #define TRUCE_TESTS_SUPPORT_LIFECYCLE_FIXTURE_H_
 
