@@ -4,7 +4,35 @@ import pytest
 
 from support.cluster import Cluster, build_peers
 from support.peers import of_this_run
+from support.processes import wait_for
 from support.truce_process import TruceProcess
+
+
+OF_BUCKETS_AND_QUEUES = ("/apis/s3.aws.upbound.io/v1beta2/buckets",
+                         "/apis/sqs.aws.upbound.io/v1beta1/queues")
+
+_BINDING = {
+    "apiVersion": "rbac.authorization.k8s.io/v1",
+    "kind": "ClusterRoleBinding",
+    "metadata": {"name": "truce-of-tests"},
+    "roleRef": {
+        "apiGroup": "rbac.authorization.k8s.io",
+        "kind": "ClusterRole",
+        "name": "truce-of-tests",
+    },
+    "subjects": [
+        {"kind": "ServiceAccount", "name": "truce", "namespace": "truce-system"}
+    ],
+}
+
+
+def _role(rules: list[dict]) -> dict:
+    return {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": "truce-of-tests"},
+        "rules": rules,
+    }
 
 
 def pytest_sessionstart(session):
@@ -94,6 +122,25 @@ def follow(cluster, tmp_path):
 def truce(start_truce):
     """Truce as the tests configure it (the mapping of the platform's kinds), webhook registered."""
     return start_truce()
+
+
+@pytest.fixture
+def may(user):
+    """A function that gives Truce's service account these rights and no others, in effect for
+    `paths`."""
+    admin, truce = user("admin"), user("truce")
+
+    def give(rules: list[dict], paths: tuple[str, ...] = OF_BUCKETS_AND_QUEUES) -> None:
+        admin.apply(_role(rules)).expect()
+        for path in paths:
+            group = path.split("/")[2]
+            allowed = any(set(rule["apiGroups"]) & {"*", group} for rule in rules)
+            wait_for(lambda: truce.request("GET", path).ok == allowed, 20, "rights in effect")
+
+    admin.create(_BINDING).expect(201)
+    yield give
+    admin.delete(_BINDING)
+    admin.delete(_role([]))
 
 
 @pytest.fixture

@@ -25,50 +25,6 @@ LOOK_AT_ALL_BUT_BUCKETS = [
 BACK_OFF_SECONDS = 40.0  # At most 30 s and half as much again between two attempts.
 
 
-def role(rules: list[dict]) -> dict:
-    return {
-        "apiVersion": "rbac.authorization.k8s.io/v1",
-        "kind": "ClusterRole",
-        "metadata": {"name": "truce-of-tests"},
-        "rules": rules,
-    }
-
-
-BINDING = {
-    "apiVersion": "rbac.authorization.k8s.io/v1",
-    "kind": "ClusterRoleBinding",
-    "metadata": {"name": "truce-of-tests"},
-    "roleRef": {
-        "apiGroup": "rbac.authorization.k8s.io",
-        "kind": "ClusterRole",
-        "name": "truce-of-tests",
-    },
-    "subjects": [
-        {"kind": "ServiceAccount", "name": "truce", "namespace": "truce-system"}
-    ],
-}
-
-
-@pytest.fixture
-def may(user, cluster):
-    """A function that gives Truce's service account these rights and no others."""
-    admin, truce = user("admin"), user("truce")
-
-    def give(rules: list[dict]) -> None:
-        admin.apply(role(rules)).expect()
-        for path, groups in (
-            ("/apis/s3.aws.upbound.io/v1beta2/buckets", "s3.aws.upbound.io"),
-            ("/apis/sqs.aws.upbound.io/v1beta1/queues", "sqs.aws.upbound.io"),
-        ):
-            allowed = any(set(rule["apiGroups"]) & {"*", groups} for rule in rules)
-            wait_for(lambda: truce.request("GET", path).ok == allowed, 20, "rights in effect")
-
-    admin.create(BINDING).expect(201)
-    yield give
-    admin.delete(BINDING)
-    admin.delete(role([]))
-
-
 @pytest.mark.rotating
 def test_kinds_that_may_not_be_listed_any_more_keep_their_owners(may, follow, user):
     may(LOOK_AT_ALL)

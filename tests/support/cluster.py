@@ -209,12 +209,13 @@ class Cluster:
         failure_policy: str = "Fail",
         own_kinds: bool = False,
         statuses: bool = False,
+        compositions: bool = False,
     ) -> None:
         """Registers (or changes) the webhook and waits until every API server uses it so."""
         self._markers += 1
         self._marker = f"marker-{self._markers}.truce.dev"
         wanted = configuration(
-            url, ca_file, failure_policy, self._marker, own_kinds, statuses)
+            url, ca_file, failure_policy, self._marker, own_kinds, statuses, compositions)
         with self.client() as client:
             present = client.get(wanted)
             if present.status == 404:

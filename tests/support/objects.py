@@ -58,6 +58,9 @@ _BUILT_IN_KINDS = (
         "CompositeResourceDefinition",
         "compositeresourcedefinitions",
     ),
+    # Of tests/e2e/crossplane, for those that apply them.
+    _kind("apiextensions.crossplane.io", "v1", "Composition", "compositions"),
+    _kind("apiextensions.crossplane.io", "v1beta1", "Usage", "usages"),
     _kind("", "v1", "Namespace", "namespaces"),
     _kind("", "v1", "ConfigMap", "configmaps", True),
     _kind("", "v1", "ServiceAccount", "serviceaccounts", True),

@@ -13,6 +13,7 @@ DELETIONS = "deletions.truce.dev"
 CHECKS = "checks.truce.dev"
 POLICIES = "policies.truce.dev"
 STATUS = "status.truce.dev"
+COMPOSITIONS = "compositions.truce.dev"
 
 MARKER_NAMESPACE = "webhook-marker"
 TIMEOUT_SECONDS = 5
@@ -46,10 +47,11 @@ NOT_WRITERS = {
 
 def configuration(
     url: str, ca_file: Path, failure_policy: str, marker: str, own_kinds: bool = False,
-    statuses: bool = False,
+    statuses: bool = False, compositions: bool = False,
 ) -> dict:
     """The whole configuration. `marker` names one more entry, see marker_entry(). `own_kinds`: with
-    the entries about Truce's own kinds; `statuses`: with the one for changes of statuses."""
+    the entries about Truce's own kinds; `statuses`, `compositions`: with those for changes of
+    statuses and Compositions."""
     client = {"url": url, "caBundle": base64.b64encode(ca_file.read_bytes()).decode()}
     common = {
         "clientConfig": client,
@@ -86,6 +88,7 @@ def configuration(
             {**common, "name": DELETIONS, "failurePolicy": "Ignore", "rules": [_rule(["DELETE"])]},
             *([_status_entry(client)] if statuses else []),
             *(_own_entries(client) if own_kinds else []),
+            *([_composition_entry(client)] if compositions else []),
             marker_entry(marker),
         ],
     }
@@ -102,6 +105,21 @@ def _status_entry(client: dict) -> dict:
         "rules": [{**_rule(["UPDATE"]), "resources": ["*/status"]}],
         "matchConditions": [{"name": name, "expression": expression}
                             for name, expression in NOT_WRITERS.items()],
+    }
+
+
+def _composition_entry(client: dict) -> dict:
+    return {
+        "name": COMPOSITIONS,
+        "clientConfig": {**client, "url": client["url"] + "-composition"},
+        "admissionReviewVersions": ["v1"],
+        "sideEffects": "NoneOnDryRun",
+        "failurePolicy": "Ignore",
+        "timeoutSeconds": TIMEOUT_SECONDS,
+        "rules": [{"apiGroups": ["apiextensions.crossplane.io"], "apiVersions": ["*"],
+                   "operations": ["UPDATE"], "resources": ["compositions"], "scope": "Cluster"}],
+        "matchConditions": [{"name": "changes-the-spec",
+                             "expression": "object.spec != oldObject.spec"}],
     }
 
 
