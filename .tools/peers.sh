@@ -13,7 +13,7 @@ readonly ROOT
 readonly MODULES="$ROOT/tests/e2e/peers"
 readonly OUT="${PEERS_DIR:-$ROOT/build/peers}"
 readonly GO_MIN_MAJOR=1 GO_MIN_MINOR=24
-readonly ALL=(etcd kube-apiserver kubectl helm3 helm4 promtool gator argocd-sync crossplane actionlint)
+readonly ALL=(etcd kube-apiserver kubectl helm3 helm4 promtool gator argocd-sync crossplane actionlint go-template)
 
 # kubectl cannot parse a server whose version string is empty, so both carry the real one.
 readonly KUBE_VERSION_PACKAGE=k8s.io/component-base/version
@@ -37,6 +37,8 @@ recipe() {
     # Beyond those that the tests of a commit need: make release-test, make publish.
     cosign) echo "cosign github.com/sigstore/cosign/v3/cmd/cosign" ;;
     actionlint) echo "actionlint github.com/rhysd/actionlint/cmd/actionlint" ;;
+    # What function-go-templating renders with; the main package is ours. With the CRDs of provider-kubernetes.
+    go-template) echo "go-template ." ;;
     crossplane) echo "crossplane github.com/crossplane/crossplane/cmd/crossplane" ;;
     *) die "unknown peer '$1' (known: ${ALL[*]})" ;;
   esac
@@ -110,6 +112,13 @@ copy_files() {
       rm -rf "$OUT/crossplane-crds"
       mkdir "$OUT/crossplane-crds"
       install -m 644 -t "$OUT/crossplane-crds" "$module"/cluster/crds/*.yaml
+      ;;
+    go-template)
+      go mod download github.com/crossplane-contrib/provider-kubernetes
+      module="$(go list -mod=readonly -m -f '{{.Dir}}' github.com/crossplane-contrib/provider-kubernetes)"
+      rm -rf "$OUT/provider-kubernetes-crds"
+      mkdir "$OUT/provider-kubernetes-crds"
+      install -m 644 -t "$OUT/provider-kubernetes-crds" "$module"/package/crds/*.yaml
       ;;
   esac
 }

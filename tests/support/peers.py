@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-ALWAYS = ("etcd", "kube-apiserver", "kubectl", "helm4", "argocd-sync", "actionlint")
+ALWAYS = ("etcd", "kube-apiserver", "kubectl", "helm4", "argocd-sync", "actionlint", "go-template")
 # They take minutes to build and few tests need them: one at a commit (share 0, 1, … of four).
 # A test that needs one says so: @pytest.mark.peer("gator").
 ROTATING = ("helm3", "gator", "promtool", "crossplane")
