@@ -114,7 +114,7 @@ image() {
     esac
   done
   chroot_of "$suite" "$name" "$(dpkg --print-architecture),$architecture" "${packages[@]}" \
-    "crossbuild-essential-$architecture"
+    "crossbuild-essential-$architecture" qemu-user-static
   say "building on Debian $suite for $architecture"
   made "$name" "$(commit)" --image-only "$architecture" "$@"
   mkdir -p "$into"
