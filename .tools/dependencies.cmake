@@ -23,6 +23,10 @@ set(TRUCE_SQLITE_URL "https://www.sqlite.org/2026/sqlite-amalgamation-3530400.zi
     CACHE STRING "Where TRUCE_FETCH gets SQLite's amalgamation")
 set(TRUCE_SQLITE_SHA256 "1e71ddf93849c6a6ecf58b827c0692073d2dd7ee40196158068f7b29f422e87d"
     CACHE STRING "SHA-256 of TRUCE_SQLITE_URL")
+set(TRUCE_PREACT_URL "https://registry.npmjs.org/preact/-/preact-10.29.8.tgz"
+    CACHE STRING "Where TRUCE_FETCH gets preact")
+set(TRUCE_PREACT_SHA256 "b18cb0a457f3d43c7bb30391a74ade7d13e03bc6e77915e061c70c0fe1123299"
+    CACHE STRING "SHA-256 of TRUCE_PREACT_URL")
 
 include(FetchContent)
 include(GoogleTest)
@@ -176,6 +180,32 @@ else()
   add_library(truce::sqlite ALIAS truce_sqlite)
 endif()
 
+# preact and its hooks, as one file of the page: TRUCE_PREACT.
+set(preact_files "${TRUCE_DEPS_DIR}/preact/preact.min.umd.js" "${TRUCE_DEPS_DIR}/preact/hooks.umd.js")
+if(TRUCE_FETCH)
+  truce_fetch(preact_dir PREACT)
+  set(preact_files "${preact_dir}/dist/preact.min.umd.js" "${preact_dir}/hooks/dist/hooks.umd.js")
+endif()
+set(TRUCE_PREACT "${PROJECT_BINARY_DIR}/preact.js")
+set(preact_text "")
+foreach(file IN LISTS preact_files)
+  if(NOT EXISTS "${file}")
+    message(FATAL_ERROR "${file} is missing: run .tools/setup.sh, or configure with -DTRUCE_FETCH=ON")
+  endif()
+  file(READ "${file}" part)
+  string(REGEX REPLACE "\n?//# sourceMappingURL=[^\n]*\n?" "\n" part "${part}")
+  string(APPEND preact_text "${part}")
+endforeach()
+file(WRITE "${TRUCE_PREACT}.new" "${preact_text}")
+file(COPY_FILE "${TRUCE_PREACT}.new" "${TRUCE_PREACT}" ONLY_IF_DIFFERENT)
+set(preact_version "${TRUCE_PREACT_URL}")
+if(NOT TRUCE_FETCH)
+  file(READ "${TRUCE_DEPS_DIR}/preact/SOURCE" preact_version)
+endif()
+string(REGEX MATCH "preact[-\t]([0-9.]*[0-9])" preact_version "${preact_version}")
+set(preact_version "${CMAKE_MATCH_1}")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${preact_files})
+
 # What `truce --version -o json` says, and the SBOM: "name=version,name=version".
 set(TRUCE_LIBRARIES "")
 foreach(
@@ -190,7 +220,8 @@ foreach(
         "cli11=${CLI11_VERSION}"
         "re2=${re2_VERSION}"
         "libyaml=${yaml_VERSION}"
-        "jemalloc=${jemalloc_VERSION}")
+        "jemalloc=${jemalloc_VERSION}"
+        "preact=${preact_version}")
   # Debian says "5.3.0_0" of jemalloc, and of RE2, which numbers nothing, "0.0.0".
   string(REGEX REPLACE "_[0-9]+$|=0\\.0\\.0$" "" library "${library}")
   string(APPEND TRUCE_LIBRARIES "${library},")

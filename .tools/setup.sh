@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs what is missing on this machine, shows what it does, and does nothing the second time.
 #
-#   .tools/setup.sh build    compiler, libraries, sources of cpp-httplib and SQLite
-#   .tools/setup.sh test     that, and clang-tidy, build/venv with Python packages, Go
+#   .tools/setup.sh build    compiler, libraries, sources of cpp-httplib, SQLite and preact
+#   .tools/setup.sh test     that, and clang-tidy, build/venv with Python packages, Go, Chromium
 #   .tools/setup.sh bench    that, and nginx and wrk
 #   .tools/setup.sh release  what `build` installs in the mirror's newest version, accepted sources (sources.lock), and
 #                            what makes and tests images and chroots
@@ -21,7 +21,7 @@ readonly BUILD_PACKAGES=(
   build-essential ca-certificates ccache cmake debian-archive-keyring dpkg-dev git ninja-build pkg-config python3
   libcli11-dev libfmt-dev libgtest-dev libjemalloc-dev libpq-dev libre2-dev libsimdjson-dev libspdlog-dev libssl-dev
   libyaml-dev nlohmann-json3-dev openssl)
-readonly TEST_PACKAGES=(crun curl lua5.1 man-db postgresql python3-venv)
+readonly TEST_PACKAGES=(chromium crun curl lua5.1 man-db postgresql python3-venv)
 readonly BENCH_PACKAGES=(nginx-light wrk)
 # Another apt may be at work.
 readonly APT_INSTALL=(apt-get install -y -qq --no-install-recommends -o DPkg::Lock::Timeout=600)
@@ -111,6 +111,7 @@ setup_build() {
 
 setup_test() {
   install "${TEST_PACKAGES[@]}"
+  "$ROOT/.tools/sources.sh" --tests
   install_clang
   install_python_packages
   install_go

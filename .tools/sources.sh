@@ -2,15 +2,17 @@
 # Puts the sources of cpp-httplib and SQLite under build/deps when the system's own are too old:
 # build/deps/httplib/httplib.{h,cc} and build/deps/sqlite/sqlite3.{h,c}, taken from Debian's source
 # packages (with Debian's patches) of a newer suite. CMake compiles them, so that sanitizers and
-# hardening reach them too. Nothing is changed outside build/deps: apt runs with a configuration
+# hardening reach them too. And build/deps/preact, what the page's views stand on, from npm: always in the
+# version of .tools/sources.lock. Nothing is changed outside build/deps: apt runs with a configuration
 # and lists of its own.
 #
 #   .tools/sources.sh             what the machine lacks; a version that nobody accepted yet is taken, and told
 #   .tools/sources.sh --locked    for a release: always these sources, in a version of .tools/sources.lock
+#   .tools/sources.sh --tests     as without, and build/deps/axe-core, which judges the page
 #
 # Of the accepted versions the first that the mirror has is taken; what was taken stands in
 # build/deps/*/SOURCE. To accept a new version: RELEASING.md.
-# TRUCE_DEBIAN_MIRROR and TRUCE_DEBIAN_SUITE override where the source packages come from.
+# TRUCE_DEBIAN_MIRROR and TRUCE_DEBIAN_SUITE override where the source packages come from, TRUCE_NPM_REGISTRY npm's.
 set -euo pipefail
 
 ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -135,6 +137,33 @@ sqlite() {
   say "SQLite $version is in build/deps/sqlite"
 }
 
+# npm PACKAGE FILE...: those files of the accepted version of PACKAGE, proved by its hash, into build/deps/PACKAGE.
+npm() {
+  local package="$1" version hash url file
+  shift
+  read -r version hash < <(accepted "$package")
+  url="${TRUCE_NPM_REGISTRY:-https://registry.npmjs.org}"
+  url="${url%/}/$package/-/$package-$version.tgz"
+  say "fetching $package $version (npm)"
+  python3 -c 'import sys, urllib.request
+with urllib.request.urlopen(sys.argv[1], timeout=120) as answer, open(sys.argv[2], "wb") as file:
+    file.write(answer.read())' "$url" "$WORK/$package.tgz" 2>"$WORK/$package.log" ||
+    { tail -n 1 "$WORK/$package.log" >&2; die "cannot fetch $url (TRUCE_NPM_REGISTRY names another registry)"; }
+  [ "$(sha256sum <"$WORK/$package.tgz" | cut -d' ' -f1)" = "$hash" ] ||
+    die "$url is not what .tools/sources.lock accepted: it has another SHA-256"
+  mkdir -p "$WORK/$package"
+  for file in "$@"; do
+    tar -xzf "$WORK/$package.tgz" -O "package/$file" >"$WORK/$package/${file##*/}"
+  done
+  printf '%s\t%s\t%s\n' "$package" "$version" "$hash" >"$WORK/$package/SOURCE"
+  publish "$WORK/$package" "$package"
+}
+
+preact() { npm preact dist/preact.min.umd.js hooks/dist/hooks.umd.js; }
+
+# Judges the page in tests.
+axe() { npm axe-core axe.min.js; }
+
 # Adds to `need` what neither the system nor build/deps has.
 missing_sources() {
   at_least "$(pkg-config --modversion cpp-httplib 2>/dev/null || true)" "$(minimum HTTPLIB)" ||
@@ -143,12 +172,22 @@ missing_sources() {
     at_least "$(sqlite_version "$DEPS/sqlite/sqlite3.h")" "$(minimum SQLITE)" || need+=(sqlite)
 }
 
+debian_lists() {
+  mkdir -p "$WORK/src"
+  private_apt "$WORK/apt"
+  export APT_CONFIG="$WORK/apt/apt.conf"
+  apt-get update -qq >"$WORK/update.log" 2>&1 ||
+    { cat "$WORK/update.log" >&2; die "cannot read the package lists of Debian $SUITE"; }
+}
+
 main() {
   local need=() package
+  LOCKED=false TESTS=false
   case "${1:-}" in
-    "") LOCKED=false ;;
+    "") ;;
     --locked) LOCKED=true ;;
-    *) die "unknown argument '$1' (--locked)" ;;
+    --tests) TESTS=true ;;
+    *) die "unknown argument '$1' (--locked, --tests)" ;;
   esac
   mkdir -p "$DEPS"
   # One at a time; a second one waits and then finds everything done.
@@ -160,14 +199,12 @@ main() {
   else
     missing_sources
   fi
+  is_accepted preact preact || need+=(preact)
+  ! $TESTS || is_accepted axe-core axe-core || need+=(axe)
   [ ${#need[@]} -gt 0 ] || return 0
   WORK="$(mktemp -d "$DEPS/work.XXXXXX")"
   trap 'rm -rf "$WORK"' EXIT
-  mkdir -p "$WORK/src"
-  private_apt "$WORK/apt"
-  export APT_CONFIG="$WORK/apt/apt.conf"
-  apt-get update -qq >"$WORK/update.log" 2>&1 ||
-    { cat "$WORK/update.log" >&2; die "cannot read the package lists of Debian $SUITE"; }
+  [[ " ${need[*]} " != *" httplib "* && " ${need[*]} " != *" sqlite "* ]] || debian_lists
   for package in "${need[@]}"; do "$package"; done
 }
 

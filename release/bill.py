@@ -22,7 +22,7 @@ LICENCES = {
     "simdjson": "Apache-2.0", "jemalloc": "BSD-2-Clause", "fmtlib": "MIT", "nlohmann-json3": "MIT",
     "cli11": "BSD-3-Clause", "cpp-httplib": "MIT", "sqlite3": "blessing", "ca-certificates": "MPL-2.0",
     "gcc-12": "GPL-3.0-or-later WITH GCC-exception-3.1", "gcc-14": "GPL-3.0-or-later WITH GCC-exception-3.1",
-    "glibc": "LGPL-2.1-or-later",
+    "glibc": "LGPL-2.1-or-later", "preact": "MIT",
     # What PostgreSQL's library needs.
     "postgresql-15": "PostgreSQL", "postgresql-17": "PostgreSQL", "krb5": "MIT", "openldap": "OLDAP-2.8",
     "cyrus-sasl2": "BSD-3-Clause-Attribution", "e2fsprogs": "MIT", "keyutils": "LGPL-2.1-or-later",
@@ -33,8 +33,10 @@ LICENCES = {
 }
 # Libraries that are all headers: part of the program, and no package of the image.
 HEADERS_ONLY = ("nlohmann-json3-dev", "libcli11-dev")
-# What is compiled in: folder of build/deps, Debian's source package, files.
-COMPILED_IN = {"httplib": ("cpp-httplib", ("httplib.h", "httplib.cc")), "sqlite": ("sqlite3", ("sqlite3.h", "sqlite3.c"))}
+# What is compiled in: folder of build/deps, Debian's source package, files. What the page stands on is npm's.
+COMPILED_IN = {"httplib": ("cpp-httplib", ("httplib.h", "httplib.cc")), "sqlite": ("sqlite3", ("sqlite3.h", "sqlite3.c")),
+               "preact": ("preact", ("preact.min.umd.js", "hooks.umd.js"))}
+OF_NPM = ("preact",)
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ def of_headers(folder: Path, release: str) -> list[Component]:
 
 
 def of_sources(trial: bool) -> list[Component]:
-    """cpp-httplib and SQLite, compiled from the sources that .tools/sources.sh accepted."""
+    """cpp-httplib, SQLite and preact, from the sources that .tools/sources.sh accepted."""
     made = []
     for folder, (name, files) in COMPILED_IN.items():
         record = DEPS / folder / "SOURCE"
@@ -110,8 +112,9 @@ def of_sources(trial: bool) -> list[Component]:
         text = record.read_text() if record.is_file() else f"{name}\t{version_in(DEPS / folder / files[0])}\t"
         _, version, of_source = text.rstrip("\n").split("\t")
         hashes = tuple((file, sha256((DEPS / folder / file).read_bytes())) for file in files)
-        made.append(Component(name, version, f"pkg:deb/debian/{name}@{quote(version, safe='.-_')}?arch=source",
-                              "compiled in", of_source, name, "", hashes))
+        at = quote(version, safe=".-_")
+        where = f"pkg:npm/{name}@{at}" if name in OF_NPM else f"pkg:deb/debian/{name}@{at}?arch=source"
+        made.append(Component(name, version, where, "compiled in", of_source, name, "", hashes))
     return made
 
 

@@ -185,7 +185,8 @@ def test_both_bills_name_every_library_and_what_is_compiled_in(dist):
     named = {name.removeprefix("truce:sha256:") for each in properties for name in each if "sha256:" in name}
     needed = {Path(name).name for name in packages.libraries_of(BINARY)}
     assert needed < named
-    assert {"httplib.h", "httplib.cc", "sqlite3.h", "sqlite3.c"} < named
+    assert {"httplib.h", "httplib.cc", "sqlite3.h", "sqlite3.c", "preact.min.umd.js", "hooks.umd.js"} < named
+    assert any(each["purl"].startswith("pkg:npm/preact@") for each in cyclonedx["components"])
     by_source = {each["truce:source"]: each for each in properties}
     for source, files in (("cpp-httplib", "httplib"), ("sqlite3", "sqlite")):
         file = f"{files}.cc" if files == "httplib" else "sqlite3.c"

@@ -172,7 +172,6 @@ def test_every_operation_answers_as_described(api):
     rest = api.get("/api/v1/resources", cursor=page["nextCursor"]).json
     assert len(rest["items"]) == 1
     one = resource_of(api, "prod-one")
-    assert one["id"].encode() in api.get(f"/r/{one['id']}").body
     whole = api.get(f"/api/v1/resources/{one['id']}")
     assert whole.json["denials"][0]["object"]["namespace"] == "team-b"
     tag = whole.headers["ETag"]
@@ -182,6 +181,8 @@ def test_every_operation_answers_as_described(api):
     assert sum(each["ownerships"] for each in services) == 3
     service = api.get("/api/v1/services/" + quote(services[0]["service"], safe=""))
     assert service.json["byState"] == {"reserved": services[0]["ownerships"]}
+    assert api.get("/api/v1/overview").json == {
+        "ownerships": 3, "byState": {"reserved": 3, "held": 0, "orphaned": 0, "imported": 0}, "conflicts": 0}
     assert api.get("/api/v1/denials").json["items"][0]["count"] == 1
     assert len(api.get("/api/v1/audit").json["items"]) == 3
     lines = api.get("/api/v1/audit", format="ndjson", order="oldest").body.splitlines()
@@ -287,16 +288,6 @@ def test_checks_are_of_one_mebibyte(api):
     # Announced is enough to be refused.
     announced = {"Content-Length": "1048577", "Content-Type": "application/json"}
     assert api.raw("POST", "/api/v1/checks", b"x", announced).status == 413
-
-
-def test_denials_link_to_a_page(api):
-    """Without a token, and it tells nothing of the resource."""
-    api.token = ""
-    page = api.get("/r/k3j5x7q2m4n6p")
-    assert page.status == 200 and page.headers["Content-Type"].startswith("text/html")
-    assert b"truce describe k3j5x7q2m4n6p" in page.body
-    for path in ("/r/", "/r/<script>", "/r/K3J5", "/r/" + "a" * 40, "/r/../api"):
-        assert api.raw("GET", path).status in (400, 404), path
 
 
 def test_limits_and_paths(api):

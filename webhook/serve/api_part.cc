@@ -13,6 +13,7 @@
 #include "webhook/api/rest/rest_findings.h"
 #include "webhook/api/rest/rest_imports.h"
 #include "webhook/api/rest/rest_overrides.h"
+#include "webhook/api/rest/rest_overview.h"
 #include "webhook/api/rest/rest_registry.h"
 #include "webhook/api/rest/rest_releases.h"
 #include "webhook/findings/conflicts.h"
@@ -72,7 +73,7 @@ std::vector<HttpRoute> ApiPart::Routes() {
        {FindingRoutes(rest_, reports), OverrideRoutes(rest_, ports_.overrides),
         ShareRoutes(operations), TransferRoutes(operations), ImportRoutes(operations),
         ReleaseRoutes(operations), RegistryRoutes(operations), QuotaRoutes(operations),
-        BackupRoutes(rest_, ports_.copy, uses_)}) {
+        BackupRoutes(rest_, ports_.copy, uses_), OverviewRoutes(operations)}) {
     routes.insert(routes.end(), more.begin(), more.end());
   }
   return routes;

@@ -16,6 +16,7 @@
 #include "webhook/findings/report_quotas.h"
 #include "webhook/kube/kube_config.h"
 #include "webhook/log/log.h"
+#include "webhook/page/page_routes.h"
 #include "webhook/serve/admission_part.h"
 #include "webhook/serve/api_part.h"
 #include "webhook/serve/cluster_part.h"
@@ -180,6 +181,7 @@ class Server final : private OwnReviewHost {
     routes.api = ApiRoutes(version_);
     Append(both, routes.api);
     Append(api_->PublicClusterRoutes(), routes.api);
+    Append(PageRoutes(), routes.api);
     routes.operator_socket = OperatorRoutes({registry_->store(), clock_, RandomIds(), *admission_});
     Append(std::move(both), routes.operator_socket);
     Append(api_->OperatorClusterRoutes(), routes.operator_socket);

@@ -14,8 +14,6 @@ namespace {
 
 constexpr std::chrono::seconds kRestWithin{10};
 constexpr std::size_t kRequestIdBytesMax = 64;
-constexpr std::string_view kPagePath = "/r/";
-constexpr std::size_t kIdBytesMax = 32;
 
 // The caller's own id, when it can stand in a header and a log; else a fresh one.
 std::string RequestIdOf(const HttpRequest& request, const IdSource& ids) {
@@ -59,8 +57,7 @@ HttpResponse RestApi::Serve(HttpRequest& request, const Operation& handler, Kind
 
 HttpRoute RestApi::At(const char* method, std::string path, RouteMatch match,
                       Handler handler) const {
-  const bool is_public = handler == &RestApi::Version || handler == &RestApi::Specification ||
-                         handler == &RestApi::ResourcePage;
+  const bool is_public = handler == &RestApi::Version || handler == &RestApi::Specification;
   // What is asked most, and costs less than handing its thread's place to another one and back.
   const bool is_quick = handler == &RestApi::Lookup || handler == &RestApi::GetResource;
   const Kind kind = is_public ? Kind::kPublic : is_quick ? Kind::kQuick : Kind::kOrdinary;
@@ -91,7 +88,6 @@ std::vector<HttpRoute> RestApi::Routes() const {
       At("GET", base + "/types", kExact, &RestApi::ListTypes),
       At("GET", base + "/version", kExact, &RestApi::Version),
       At("GET", "/openapi.yaml", kExact, &RestApi::Specification),
-      At("GET", std::string(kPagePath), kPrefix, &RestApi::ResourcePage),
       At("GET", "/api/", kPrefix, &RestApi::NoSuchPath),
   };
 }
@@ -162,26 +158,6 @@ HttpResponse RestApi::Specification(RestCall& call) const {
   const Result<void> checked = call.AllowOnly({});
   if (!checked.ok()) return ProblemResponse(checked.error());
   return {.content_type = "application/yaml", .body = std::string(OpenApiText())};
-}
-
-HttpResponse RestApi::ResourcePage(RestCall& call) const {
-  const std::string id = call.request.path.substr(kPagePath.size());
-  if (id.empty() || id.size() > kIdBytesMax || id.find_first_not_of(kIdCharacters) != id.npos) {
-    return ProblemResponse(ProblemType::kNotFound, "this is not the id of a resource");
-  }
-  HttpResponse response;
-  response.content_type = "text/html; charset=utf-8";
-  response.body =
-      "<!doctype html>\n<html lang=\"en\"><head><title>Truce: " + id +
-      "</title></head>\n<body><h1>Resource " + id +
-      "</h1>\n<p>Truce keeps one owner for every cloud resource. Who owns this one, and since when:"
-      "</p>\n<pre>truce describe " +
-      id +
-      "</pre>\n<p>It needs the permission to get ownerships in the owner's namespace; your "
-      "platform "
-      "team can run it for you.</p></body></html>\n";
-  response.headers.emplace_back("Content-Security-Policy", "default-src 'none'");
-  return response;
 }
 
 HttpResponse RestApi::NoSuchPath(RestCall& call) const {

@@ -95,8 +95,6 @@ class RestApi final {
   HttpResponse ListTypes(RestCall& call) const;
   HttpResponse Version(RestCall& call) const;
   HttpResponse Specification(RestCall& call) const;
-  // The page that a denial links to: how to ask about the resource. It tells nothing of it.
-  HttpResponse ResourcePage(RestCall& call) const;
   HttpResponse NoSuchPath(RestCall& call) const;
 
   // The resource as the caller may see it.

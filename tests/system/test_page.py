@@ -1,0 +1,369 @@
+"""The page in a real browser: what each view shows, to whom, and how it looks.
+
+Pictures of the views are in build/results/page: look at them after a change of the page.
+"""
+
+import gzip
+import http.client
+import json
+import re
+import ssl
+
+import pytest
+
+from support.browser import Browser
+from support.page_world import HOSTILE, TOKENS, PageWorld
+from support.truce_process import REPOSITORY
+
+PICTURES = REPOSITORY / "build/results/page"
+AXE = REPOSITORY / "build/deps/axe-core/axe.min.js"
+COMPRESSED_MAX = 150 * 1024
+PAUSE_MAX = 100  # ms
+WINDOWS = {"light": (1280, 900, False), "dark": (1280, 900, True), "small": (360, 740, False), "large": (2560, 1300, False)}
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    """Twenty ownerships, one conflict, three denials."""
+    served = PageWorld(tmp_path_factory.mktemp("page")).start()
+    try:
+        served.message = served.fill()
+        yield served
+    finally:
+        served.stop()
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    running = Browser(tmp_path_factory.mktemp("browser"))
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def page(browser, world):
+    """A fresh window; nothing that it shows may break a rule of its own or ask elsewhere."""
+    window = browser.page()
+    yield window
+    foreign = [each for each in window.requests if not each.startswith((world.url("/"), "data:"))]
+    complaints = window.complaints
+    window.close()
+    assert not foreign and not complaints, (foreign, complaints)
+
+
+def sign_in(page, world, path: str = "/", role: str = "root") -> None:
+    page.open(world.url(path))
+    page.wait("document.querySelector('#token')", "a field for the token")
+    page.write("#token", TOKENS[role][1])
+    page.press("Enter")
+    page.wait("!document.querySelector('#token')", "signed in")
+
+
+def is_settled(page) -> None:
+    page.wait("document.querySelector('h1') && !/Loading …|Searching …/.test(document.body.innerText)", "loaded")
+
+
+def findings_of_axe(page) -> list[str]:
+    """What axe-core finds in the page as it is."""
+    page.look(AXE.read_text() + "\n;0")
+    found = page.look("axe.run(document, {resultTypes: ['violations']}).then(result => result.violations.map(each => "
+                      "each.id + ': ' + each.help + ' ' + each.nodes.slice(0, 3).map(node => node.html.slice(0, 200)).join(' | ')))")
+    return found
+
+
+def views_of(world) -> dict[str, str]:
+    return {
+        "overview": "/",
+        "resources": "/resources",
+        "found": "/resources?q=orders-0",
+        "resource": f"/r/{world.resource('orders-0')['id']}",
+        "contested": f"/r/{world.resource('payments-1')['id']}",
+        "services": "/services",
+        "service": "/services/orders",
+        "denials": "/denials",
+        "findings": "/findings",
+    }
+
+
+VIEWS = ["overview", "resources", "found", "resource", "contested", "services", "service", "denials", "findings"]
+WORDS = {
+    "overview": ["20\nownerships", "1\nconflicts", "payments-1", "team-payments/mine"],
+    "resources": ["orders-0", "search-4", "20"],
+    "found": ["orders-0", "reserved"],
+    "resource": ["#orders", "arn:aws:s3:::orders-0", "truce share", "kubectl -n team-orders annotate", "granted"],
+    "contested": ["Other managers", "team-billing/second", "in this order"],
+    "services": ["billing", "payments"],
+    "service": ["5 ownerships", "#orders", "s3/Bucket"],
+    "denials": ["team-billing/mine", "duplicate-ownership"],
+    "findings": ["Nothing found."],
+}
+
+
+def raw(world, path: str, method: str = "GET", **fields):
+    """(status, header fields, body) as a browser would get them."""
+    host, _, port = world.address.rpartition(":")
+    context = ssl.create_default_context(cafile=str(world.truce.ca_file))
+    connection = http.client.HTTPSConnection(host, int(port), timeout=20, context=context)
+    connection.request(method, path, headers={name.replace("_", "-"): value for name, value in fields.items()})
+    response = connection.getresponse()
+    answer = response.status, {name.lower(): value for name, value in response.getheaders()}, response.read()
+    connection.close()
+    return answer
+
+
+def files_of_the_page(world) -> list[str]:
+    _, _, document = raw(world, "/")
+    names = re.findall(r'(?:src|href)="(/page/[^"]+)"', document.decode())
+    for name in [each for each in names if each.endswith(".js")]:
+        todo = [name]
+        while todo:
+            _, _, body = raw(world, todo.pop())
+            found = ["/page/" + each for each in re.findall(r"from '\./([^']+)'", body.decode())]
+            todo += [each for each in found if each not in names]
+            names += [each for each in found if each not in names]
+    return names
+
+
+def test_files_are_small_and_fetched_once(world):
+    whole = 0
+    for path in ["/", *files_of_the_page(world)]:
+        status, fields, body = raw(world, path, Accept_Encoding="br, gzip;q=0.8")
+        assert (status, fields["content-encoding"], fields["vary"]) == (200, "gzip", "Accept-Encoding"), path
+        whole += len(body)
+        status, _, plain = raw(world, path, Accept_Encoding="gzip;q=0, identity")
+        assert status == 200 and gzip.decompress(body) == plain, path
+        for known in (fields["etag"], "W/" + fields["etag"], '"x", ' + fields["etag"]):
+            assert raw(world, path, Accept_Encoding="gzip", If_None_Match=known)[0::2] == (304, b""), path
+        assert raw(world, path, If_None_Match=fields["etag"])[0] == 200, "the plain form is another one"
+        assert raw(world, path, "HEAD")[0::2] == (200, b""), path
+        policy = fields["content-security-policy"]
+        assert "default-src 'none'" in policy and "unsafe" not in policy and "http" not in policy
+        assert fields["x-content-type-options"] == "nosniff" and fields["referrer-policy"] == "no-referrer"
+    assert whole < COMPRESSED_MAX
+    assert raw(world, "/page/nothing.js")[0] == 404
+    assert raw(world, "/page/../truce.yaml")[0] in (400, 404)
+    assert raw(world, "/", "POST", Content_Length="0")[0] == 405
+    _, _, document = raw(world, "/r/k3j5x7q2m4n6p")
+    assert b"<script>" not in document and b"style=" not in document
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_view_in_four_windows(world, page, view):
+    """It says what it must, axe-core finds nothing, and the picture is kept."""
+    sign_in(page, world, views_of(world)[view])
+    is_settled(page)
+    for word in WORDS[view]:
+        page.wait_for_text(word)
+    for window, (width, height, dark) in WINDOWS.items():
+        page.size(width, height, dark)
+        page.wait(f"window.innerWidth === {width}")
+        is_settled(page)
+        page.picture(PICTURES / f"{view}-{window}.png")
+        assert page.look("document.documentElement.scrollWidth <= window.innerWidth"), f"{window}: scrolls sideways"
+        assert findings_of_axe(page) == [], window
+
+
+def test_from_the_denial_to_the_command_that_hands_over(world, page):
+    """The origin story: refused, the link, who owns it, what to ask for; and the command works as printed."""
+    link = re.search(r"https://\S+/r/[a-z2-7]{13}", world.message)[0]
+    page.open(link)
+    page.wait_for_text("This name is taken")
+    page.write("#token", TOKENS["eve"][1])
+    page.press("Enter")
+    page.wait_for_text("#orders")
+    said = page.text("main")
+    assert "ObjectStorage team-orders/files-0" in said
+    command = page.wait("[...document.querySelectorAll('pre')].map(each => each.innerText).find(each => "
+                        "each.includes('transfer-to=ObjectStorage/team-billing/mine'))")
+    assert command == ("kubectl -n team-orders annotate objectstorage.platform.example.org files-0 "
+                       "truce.dev/transfer-to=ObjectStorage/team-billing/mine")
+    assert command in world.message
+
+
+def test_without_a_token_a_link_says_only_that_the_name_is_taken(world, page):
+    resource = world.resource("orders-0")
+    page.open(world.url(f"/r/{resource['id']}"))
+    page.wait_for_text("This name is taken")
+    said = page.look("document.documentElement.outerHTML")
+    for word in ("orders", "team-", "bucket", "Bucket", "arn:"):
+        assert word not in said, word
+    page.picture(PICTURES / "not-signed-in.png")
+    assert findings_of_axe(page) == []
+    # An id that nobody has is told the same.
+    page.open(world.url("/r/aaaaaaaaaaaaa"))
+    page.wait_for_text("This name is taken")
+    for path in ("/", "/resources", "/services", "/denials", "/findings", "/services/orders"):
+        page.open(world.url(path))
+        page.wait_for_text("Sign in to see more")
+        assert "ownerships" not in page.text("main")
+
+
+def test_a_token_that_ends_while_the_page_is_open(world, page):
+    sign_in(page, world, f"/r/{world.resource('orders-0')['id']}", role="eve")
+    page.wait_for_text("#orders")
+    page.answer("/api/v1/", {"type": "/problems/unauthenticated", "title": "not authenticated", "status": 401,
+                             "detail": "the token is not good", "remedy": ""}, 401)
+    page.click_text("Services")
+    page.wait_for_text("Your token is not accepted any more")
+    page.picture(PICTURES / "token-ended.png")
+    page.answer("/api/v1/", None)
+    page.write("#token", "Bearer " + TOKENS["root"][1])
+    page.press("Enter")
+    page.wait_for_text("payments", "main")
+    page.click_text("Sign out")
+    page.wait_for_text("Sign in to see more")
+    assert page.look("sessionStorage.length + localStorage.length") == 0
+
+
+@pytest.mark.parametrize("status,title", [(429, "Too many requests"), (503, "Not ready")])
+def test_a_server_that_cannot_answer_is_asked_again(world, page, status, title):
+    sign_in(page, world, "/services")
+    page.wait_for_text("payments", "main")
+    page.answer("/api/v1/services", {"title": "x", "detail": "come again", "remedy": ""}, status, {"Retry-After": "2"})
+    page.open(world.url("/services"))
+    page.wait_for_text(title)
+    page.wait_for_text("Trying again")
+    page.picture(PICTURES / f"trouble-{status}.png")
+    assert findings_of_axe(page) == []
+    page.answer("/api/v1/services", None)
+    page.wait_for_text("payments", "main")
+    assert title not in page.text()
+
+
+def test_offline(world, page):
+    sign_in(page, world, "/services")
+    page.wait_for_text("payments", "main")
+    page.offline(True)
+    page.click_text("Denials")
+    page.wait_for_text("This browser is offline.")
+    page.offline(False)
+    page.wait_for_text("team-billing/mine", "main")
+
+
+def test_ids_that_lead_nowhere(world, page):
+    sign_in(page, world, "/r/aaaaaaaaaaaaa")
+    page.wait_for_text("No such resource")
+    page.wait_for_text("aaaaaaaaaaaaa", "main")
+    for path in ("/r/%3Cscript%3Ewindow.hurt=1%3C/script%3E", "/r/" + "a" * 3000, "/r/..%2F..%2Fservices", "/r/%E2%80%AEabc"):
+        page.open(world.url(path))
+        page.wait_for_text("No such resource")
+    page.open(world.url("/services/%22%3E%3Cimg%20src=x%20onerror=window.hurt=1%3E"))
+    page.wait_for_text("No such service")
+    page.open(world.url("/findings/zzzz"))
+    page.wait_for_text("not found any more")
+    page.open(world.url("/resources?q=" + "x" * 600))
+    is_settled(page)
+    assert not page.look("window.hurt")
+
+
+def test_filters_stand_in_the_address(world, page):
+    sign_in(page, world, "/resources")
+    page.wait_for_text("20")
+    page.write("[name=service]", "billing")
+    page.press("Enter")
+    page.wait("location.search === '?service=billing'")
+    page.wait("document.querySelectorAll('.rows-body .row').length === 5")
+    page.look("history.back()")
+    page.wait("document.querySelectorAll('.rows-body .row').length === 20")
+    page.open(world.url("/resources?contested=true&state=reserved"))
+    page.wait("document.querySelectorAll('.rows-body .row').length === 1")
+    for word in ("orders-0", "arn:aws:s3:::orders-0", "ObjectStorage/files-0", "orders"):
+        page.write("#q", word)
+        page.press("Enter")
+        page.wait_for_text("orders", "section[aria-labelledby=found]")
+    page.write("#q", "nobody-has-this")
+    page.press("Enter")
+    page.wait_for_text("Nobody owns a resource of that name.")
+
+
+def test_keyboard_alone(world, page):
+    """From the skip link to a resource without a mouse; each stop can be seen."""
+    sign_in(page, world, "/resources?service=orders")
+    page.wait("document.querySelectorAll('.rows-body .row').length === 5")
+    page.look("document.activeElement.blur(); window.scrollTo(0, 0)")
+    page.press("Tab")
+    assert page.look("document.activeElement.textContent") == "To the content"
+    for _ in range(60):
+        page.press("Tab")
+        assert page.look("getComputedStyle(document.activeElement).outlineStyle") != "none"
+        if page.look("document.activeElement.pathname?.startsWith('/r/') || false"):
+            break
+    page.press("Enter")
+    page.wait_for_text("What to do")
+    assert page.look("document.activeElement.id") == "main"
+
+
+def test_hostile_names_are_text_in_every_view(world, page):
+    ids = world.fill_with_hostile_names()
+    shares = {"level": "attach", "namespace": "team-a", "reason": HOSTILE[0] + HOSTILE[1]}
+    assert world.api.call("POST", "/api/v1/shares", {"resource": ids[0], **shares}).status == 201
+    nasty = HOSTILE[1]
+    thing = {"cluster": nasty, "group": "", "kind": nasty, "namespace": nasty, "name": nasty}
+    finding = {"id": "aaaaaaaaaa", "rule": nasty, "severity": "critical", "mode": "enforce", "subject": nasty, "key": nasty,
+               "resource": nasty, "cause": nasty, "evidence": nasty, "remedy": nasty, "objects": [thing],
+               "namespaces": [nasty], "services": [nasty], "since": nasty, "firstSeen": nasty, "lastSeen": nasty}
+    denial = {"rule": nasty, "resource": nasty, "cause": nasty, "object": thing, "user": nasty, "first": nasty,
+              "last": nasty, "count": 1}
+    sign_in(page, world, "/")
+    page.answer("/api/v1/findings?", {"items": [finding], "muted": 0})
+    page.answer("/api/v1/findings/aaaaaaaaaa", {**finding, "finds": nasty, "proof": nasty, "mute": None})
+    page.answer("/api/v1/denials", {"items": [denial]})
+    views = {"/": "overview", "/denials": "denials", "/findings": "findings", "/findings/aaaaaaaaaa": "finding",
+             "/resources": "resources", "/services": "services"}
+    views |= {f"/r/{each}": f"resource-{at}" for at, each in enumerate(ids)}
+    for path, name in views.items():
+        page.open(world.url(path))
+        is_settled(page)
+        page.wait("document.body.innerText.includes('<script>') || document.body.innerText.includes('\"><img') || "
+                  "document.body.innerText.includes('gpj.exe') || document.body.innerText.includes('&lt;b&gt;')", path)
+        page.picture(PICTURES / f"hostile-{name}.png")
+        assert page.look("document.querySelectorAll('script').length") == 2, path
+        assert page.look("document.querySelectorAll('main img, main iframe, main b').length") == 0, path
+        assert page.look("window.hurt === undefined"), path
+        # What runs from right to left turns nothing that stands around it.
+        assert page.look("[...document.querySelectorAll('main *')].every(each => [...each.childNodes].every(node => "
+                         "node.nodeType !== 3 || !/[\\u202a-\\u202e]/.test(node.data) || each.closest('bdi, text, title, pre')))"), path
+    for at, text in enumerate(HOSTILE):
+        page.open(world.url("/services/" + "".join(f"%{byte:02X}" for byte in text.encode())))
+        page.wait_for_text("1 ownerships")
+        assert page.look("window.hurt === undefined")
+
+
+@pytest.mark.rotating
+@pytest.mark.timeout(600)
+def test_views_of_a_hundred_thousand(tmp_path, browser):
+    """They scroll and filter without a pause over 100 ms."""
+    served = PageWorld(tmp_path).start()
+    window = browser.page()
+    try:
+        served.fill()
+        served.fill_to(100_000)
+        sign_in(window, served, "/")
+        for view, path in {**views_of(served), "service": "/services/service-007"}.items():
+            window.open(served.url(path))
+            is_settled(window)
+            window.picture(PICTURES / f"{view}-of-100000.png")
+        pauses = min((longest_pause(window, served) for _ in range(3)), key=lambda each: each[0])
+        assert pauses[0] <= PAUSE_MAX, pauses
+    finally:
+        window.close()
+        served.stop()
+
+
+def longest_pause(window, served) -> tuple[float, int]:
+    """(longest task in ms, rows that were loaded) while somebody scrolls through 20,000 rows and filters."""
+    window.open(served.url("/resources"))
+    window.wait("document.querySelectorAll('.rows-body .row').length > 10")
+    window.look("window.pauses = []; new PerformanceObserver(list => window.pauses.push(...list.getEntries()"
+                ".map(each => each.duration))).observe({type: 'longtask', buffered: false}); 0")
+    rows = 0
+    while rows < 20_000:
+        window.look("document.querySelector('.rows-body').scrollTop = 1e9; 0")
+        rows = window.wait(f"(n => n > {rows} && n)(Math.round(document.querySelector('.rows-space').offsetHeight / "
+                           "document.querySelector('.rows-body .row').offsetHeight))", "more rows")
+    window.write("[name=service]", "service-007")
+    window.press("Enter")
+    window.wait("location.search === '?service=service-007'")
+    window.wait_for_text("service-007", ".rows-body .row")
+    longest = window.look("Math.max(0, ...window.pauses)")
+    return longest, rows

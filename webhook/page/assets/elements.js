@@ -1,0 +1,176 @@
+// What the views are made of. Whatever comes from the registry becomes text nodes and attributes only.
+
+import {session} from './client.js';
+
+export const {h, Fragment} = preact;
+const {useEffect, useRef, useState} = preactHooks;
+
+export const pathOf = {
+  resource: id => `/r/${encodeURIComponent(id)}`,
+  service: name => `/services/${encodeURIComponent(name)}`,
+  resources: filter => '/resources?' + new URLSearchParams(filter).toString(),
+  denial: id => `/denials/${encodeURIComponent(id)}`,
+};
+
+// A text of users that could turn the direction of what stands around it stays by itself.
+export const Name = ({text, class: extra = ''}) => h('bdi', {class: extra}, text);
+export const Code = ({text}) => h('code', null, h('bdi', null, text));
+
+export function go(path) {
+  history.pushState(null, '', path);
+  window.dispatchEvent(new PopStateEvent('popstate'));
+}
+
+const kDay = 24 * 3600 * 1000;
+
+// "3 days ago", with the exact time at hand.
+export function Time({at}) {
+  if (!at) return '–';
+  const when = new Date(at);
+  if (Number.isNaN(when.getTime())) return at;
+  const seconds = (Date.now() - when.getTime()) / 1000;
+  const ahead = seconds < -60;
+  const size = Math.abs(seconds);
+  const [number, unit] = size < 60 ? [0, ''] : size < 3600 ? [size / 60, 'minute'] :
+    size < 86400 ? [size / 3600, 'hour'] : [size / 86400, 'day'];
+  const count = Math.floor(number);
+  const words = unit === '' ? 'just now' : `${count} ${unit}${count === 1 ? '' : 's'}`;
+  const text = unit === '' ? words : ahead ? `in ${words}` : `${words} ago`;
+  return h('time', {dateTime: at, title: at.replace('T', ' ')}, size > 30 * kDay / 1000 ? at.slice(0, 10) : text);
+}
+
+const kStates = {
+  reserved: 'admitted, not created yet',
+  held: 'declared and seen in the cluster',
+  orphaned: 'nobody declares it any more; it may still exist in AWS',
+  imported: 'owned outside the cluster',
+  free: 'nobody owns it',
+};
+export const State = ({state}) => h('span', {class: `state state-${state}`, title: kStates[state] || ''}, state);
+export const Contested = () =>
+  h('span', {class: 'state state-contested', title: 'two or more chains manage it'}, 'contested');
+
+export function objectText(object) {
+  if (!object) return '';
+  const place = object.namespace ? `${object.namespace}/${object.name}` : object.name;
+  return `${object.kind} ${place}`;
+}
+export const Thing = ({object}) => h(Name, {text: objectText(object)});
+
+export function Copy({text, label}) {
+  const [said, setSaid] = useState('');
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      setSaid('Copied');
+    } catch {
+      setSaid('Select it and copy');
+    }
+    setTimeout(() => setSaid(''), 2500);
+  };
+  return h('button', {type: 'button', class: 'copy', onClick: copy, 'aria-label': `Copy ${label}`},
+    h('span', {'aria-live': 'polite'}, said || 'Copy'));
+}
+
+// Commands one beside the other would wrap within a word; each has its line.
+export function Command({text, what}) {
+  return h('div', {class: 'command'},
+    what && h('p', null, what),
+    h('div', {class: 'command-line'},
+      h('pre', {tabIndex: 0, role: 'region', 'aria-label': `Command: ${text}`}, h('bdi', null, text)),
+      h(Copy, {text, label: 'the command'})));
+}
+
+// A word for a shell; nothing that could mean something to it or hide from the reader is left bare.
+export function shellWord(text) {
+  if (/^[A-Za-z0-9_./:@=+,-]+$/.test(text)) return text;
+  // eslint-disable-next-line no-control-regex
+  if (/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/.test(text)) return 'NAME';
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+function useSecondsUntil(time) {
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    if (!time) return undefined;
+    setNow(Date.now());
+    const timer = setInterval(() => setNow(Date.now()), 500);
+    return () => clearInterval(timer);
+  }, [time]);
+  return Math.max(0, Math.ceil((time - now) / 1000));
+}
+
+const kReasons = {
+  0: 'No answer',
+  429: 'Too many requests',
+  503: 'Not ready',
+};
+
+// Why there is no answer (now), and that it is asked again.
+export function Trouble({refusal, retryAt}) {
+  const seconds = useSecondsUntil(retryAt);
+  if (!refusal) return null;
+  if (refusal.status === 401) return h(SignIn, {refusal});
+  const title = kReasons[refusal.status] || (refusal.status === 403 ? 'Not allowed' : refusal.title || 'That did not work');
+  return h('div', {class: 'trouble', role: refusal.passes ? 'status' : 'alert'},
+    h('strong', null, title), ' ',
+    h(Name, {text: refusal.detail || refusal.title}), ' ',
+    refusal.remedy && h(Name, {text: refusal.remedy}), ' ',
+    retryAt > 0 && h('span', {class: 'quiet'}, seconds > 0 ? `Trying again in ${seconds} s.` : 'Trying again …'));
+}
+
+export function SignIn({refusal}) {
+  const field = useRef(null);
+  const submit = event => {
+    event.preventDefault();
+    const text = field.current.value.trim();
+    if (text) session.signIn(text);
+  };
+  return h('section', {class: 'sign-in', 'aria-labelledby': 'sign-in-title'},
+    h('h2', {id: 'sign-in-title'}, session.hasToken ? 'Your token is not accepted any more' : 'Sign in to see more'),
+    session.hasToken && h('p', {role: 'alert'},
+      'It may have ended, or is not made for the audience truce. What you looked at comes back when you sign in again.'),
+    refusal?.detail && session.hasToken && h('p', {class: 'quiet'}, h(Name, {text: refusal.detail})),
+    h('form', {onSubmit: submit},
+      h('label', {for: 'token'}, 'Token'),
+      h('input', {id: 'token', type: 'password', autoComplete: 'off', spellcheck: false, ref: field, required: true}),
+      h('button', {type: 'submit'}, 'Sign in')),
+    h('p', {class: 'quiet'}, 'Kept in this tab until it closes, and sent to this server only.'),
+    h(Command, {what: 'To make one:', text: 'kubectl create token NAME --audience truce'}));
+}
+
+// The answer, or why there is none (yet).
+export function Answered({answer, children, empty}) {
+  if (answer.loading) return h('p', {class: 'quiet', role: 'status'}, 'Loading …');
+  return h(Fragment, null,
+    h(Trouble, answer),
+    answer.value && (empty && empty(answer.value) ? null : children(answer.value)));
+}
+
+export function Section({title, id, count, children}) {
+  return h('section', {'aria-labelledby': id},
+    h('h2', {id}, title, count !== undefined && h('span', {class: 'count'}, ` ${number(count)}`)), children);
+}
+
+export const number = count => count.toLocaleString('en');
+
+// Columns: [title, cell of an item, class]. A row of a narrow window is a card: each cell says its column.
+export function Table({label, columns, items}) {
+  return h('div', {class: 'table-frame', tabIndex: 0, role: 'region', 'aria-label': label},
+    h('table', null,
+      h('thead', null, h('tr', null, columns.map(([title, , style]) => h('th', {scope: 'col', class: style}, title)))),
+      h('tbody', null, items.map(item => h('tr', null, columns.map(([title, cell, style]) =>
+        h('td', {class: style, 'data-title': title}, cell(item))))))));
+}
+
+// Resources as a table: the same columns wherever some are listed.
+export const resourceColumns = [
+  ['Resource', each => each.redacted ? h(Name, {text: each.name}) :
+    h('a', {href: pathOf.resource(each.id)}, h(Name, {text: each.name || each.key}))],
+  ['Type', each => each.type],
+  ['State', each => each.redacted ? 'taken' : h(Fragment, null, h(State, {state: each.state}), each.contested && h(Contested))],
+  ['Service', each => each.service ? h('a', {href: pathOf.service(each.service)}, h(Name, {text: each.service})) : '–'],
+  ['Owner', each => each.root ? h(Thing, {object: each.root}) : '–'],
+  ['Account', each => h(Name, {text: each.account || '–'})],
+  ['Region', each => h(Name, {text: each.region || '–'})],
+];

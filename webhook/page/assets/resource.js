@@ -1,0 +1,202 @@
+// One resource: who owns it and by which names, how it is declared, what was agreed and what became of it,
+// and the commands that change that.
+
+import {useAnswer} from './client.js';
+import {Code, Command, Contested, Fragment, Name, Section, SignIn, State, Table, Thing, Time, Trouble, h, number, objectText, pathOf,
+  shellWord} from './elements.js';
+import {Lineage} from './lineage.js';
+
+const {useEffect} = preactHooks;
+
+// "bucket.s3.aws.upbound.io"
+const kubectlKind = ({kind, group}) => group ? `${kind.toLowerCase()}.${group}` : kind.toLowerCase();
+
+// "bucket.s3.aws.upbound.io artifacts -n team-a"
+function kubectlTarget(object) {
+  const place = object.namespace ? ` -n ${shellWord(object.namespace)}` : '';
+  return `${shellWord(kubectlKind(object))} ${shellWord(object.name)}${place}`;
+}
+
+// As the annotation truce.dev/transfer-to takes it.
+const successorOf = ({kind, namespace, name}) => `${kind}/${namespace}/${name}`;
+
+function consoleOf(resource) {
+  if (resource.partition !== 'aws' || !resource.arn) return null;
+  return `https://console.aws.amazon.com/go/view?arn=${encodeURIComponent(resource.arn)}`;
+}
+
+function Facts({resource}) {
+  const consoleLink = consoleOf(resource);
+  const rows = [
+    ['Owner', h(Thing, {object: resource.root})],
+    ['Service', resource.service ? h('a', {href: pathOf.service(resource.service)}, h(Name, {text: resource.service})) : '–'],
+    ['Contact', h(Name, {text: resource.contact || '–'})],
+    ['Cluster', h(Name, {text: resource.root.cluster || '–'})],
+    ['Account', h(Name, {text: resource.account || '–'})],
+    ['Region', h(Name, {text: resource.region || '–'})],
+    ['ARN', resource.arn ? h(Fragment, null, h(Code, {text: resource.arn}),
+      consoleLink && h(Fragment, null, ' ', h('a', {href: consoleLink, target: '_blank', rel: 'noopener noreferrer'}, 'Open in AWS'))) : '–'],
+    ['Since', h(Time, {at: resource.since})],
+    ['Seen in AWS', resource.real ? 'yes' : 'not yet'],
+    resource.reason && ['Why', h(Name, {text: resource.reason})],
+    resource.successor && ['Offered to', h(Name, {text: resource.successor})],
+    ['Id', h(Code, {text: resource.id})],
+  ];
+  return h('dl', {class: 'facts'}, rows.filter(Boolean).map(([title, value]) => h('div', null, h('dt', null, title), h('dd', null, value))));
+}
+
+// What each side can do, as commands. Who looks may be either; the page does not guess.
+function Remedies({resource}) {
+  const {id, root} = resource;
+  const refused = resource.denials.map(each => each.object).filter(each => each.namespace && each.namespace !== root.namespace);
+  const seen = new Set();
+  const claimants = refused.filter(each => !seen.has(each.namespace) && seen.add(each.namespace));
+  const to = claimants.length > 0 ? claimants[0].namespace : 'NAMESPACE';
+  return h(Fragment, null,
+    resource.contact || resource.service ? h('p', null, 'The owner is ', h('strong', null, h(Name, {text: resource.service || objectText(root)})),
+      resource.contact && h(Fragment, null, ', reached at ', h(Name, {text: resource.contact})), '.') : null,
+    resource.state === 'orphaned' && h(Command, {text: `truce release --id ${id} --reason 'gone from AWS'`,
+      what: 'Nobody declares it any more. If it is gone from AWS too, the platform team frees the name:'}),
+    resource.state === 'imported' && h('p', null, 'It is managed outside the cluster: ', h(Name, {text: resource.reason}),
+      '. Ask there, or the platform team.'),
+    claimants.map(object => h(Fragment, null,
+      h(Command, {what: h(Fragment, null, 'The owner hands it over to ', h(Thing, {object}), ':'),
+        text: `kubectl${root.namespace ? ` -n ${shellWord(root.namespace)}` : ''} annotate ${shellWord(kubectlKind(root))} ` +
+          `${shellWord(root.name)} truce.dev/transfer-to=${shellWord(successorOf(object))}`}),
+      h(Command, {what: 'The same with a right of Truce’s own:',
+        text: `truce transfer ${id} --to ${shellWord(object.namespace)} --successor ${shellWord(successorOf(object))} --reason 'agreed'`}))),
+    claimants.length === 0 && h(Command, {what: 'The owner hands it over to another namespace:',
+      text: `truce transfer ${id} --to NAMESPACE --reason 'agreed'`}),
+    h(Command, {what: 'The owner lets another namespace use it, and goes on to own it:',
+      text: `truce share ${id} --with ${shellWord(to)} --level attach --reason 'agreed'`}),
+    root.name && h(Command, {what: 'What declares it:', text: `kubectl get ${kubectlTarget(root)} -o yaml`}),
+    h(Command, {what: 'The same as this page, in a terminal:', text: `truce describe ${id}`}));
+}
+
+function Steps({steps}) {
+  return h('ol', {class: 'steps'}, steps.map(step => h('li', {class: step.done ? 'done' : ''},
+    h('span', {class: 'mark', 'aria-hidden': true}, step.done ? '✓' : '○'), h('span', {class: 'hidden'}, step.done ? 'done: ' : 'to do: '),
+    h(Name, {text: step.text}))));
+}
+
+function Agreements({resource}) {
+  const {shares, transfer, handOver, protection} = resource;
+  if (shares.length === 0 && !transfer && !handOver && !protection) return null;
+  return h(Section, {title: 'Agreements', id: 'agreements'},
+    protection && h('p', null, h('strong', null, 'Protected from deletion'), ' by ', h(Name, {text: protection.by}), ', ',
+      h(Time, {at: protection.at}), ': ', h(Name, {text: protection.reason})),
+    protection && protection.hindrances.length > 0 && h('ul', null, protection.hindrances.map(each =>
+      h('li', {class: 'alarm'}, h(Name, {text: each.what}), ' ', h(Name, {text: each.remedy})))),
+    shares.length > 0 && h(Table, {label: 'Shares', items: shares, columns: [
+      ['Shared with', each => h(Name, {text: each.to})],
+      ['May', each => each.level],
+      ['State', each => each.state],
+      ['Until', each => each.until ? h(Time, {at: each.until}) : 'it is ended'],
+      ['Why', each => h(Name, {text: each.reason})],
+    ]}),
+    transfer && h(Fragment, null, h('h3', null, `Transfer, ${transfer.state}`),
+      h('p', null, 'To ', h(Name, {text: transfer.to}), transfer.successor && h(Fragment, null, ', taken over by ', h(Name, {text: transfer.successor})),
+        ': ', h(Name, {text: transfer.reason})), h(Steps, transfer)),
+    handOver && h(Fragment, null, h('h3', null, 'Hand-over by annotation'),
+      h('p', null, 'To ', h(Name, {text: handOver.successor})), h(Steps, handOver)));
+}
+
+function OtherManagers({resource, conflict}) {
+  if (!resource.contested) return null;
+  return h(Section, {title: 'Other managers', id: 'managers'},
+    conflict ? h(Fragment, null,
+      conflict.war && h('p', {class: 'alarm'}, `A tag war is running: ${Math.round(conflict.war.writesPerMinute * 10) / 10} writes a minute since `,
+        h(Time, {at: conflict.war.since}), '.'),
+      h(Table, {label: 'Managers', items: conflict.sides, columns: [
+        ['Chain', side => h(Thing, {object: side.root})],
+        ['Service', side => h(Name, {text: side.service || '–'})],
+        ['Contact', side => h(Name, {text: side.contact || '–'})],
+        ['Owner of record', side => side.incumbent ? 'yes' : 'no'],
+        ['Since', side => h(Time, {at: side.since})],
+      ]}),
+      h('p', null, h(Name, {text: conflict.effect})),
+      conflict.steps.length > 0 && h(Fragment, null, h('h3', null, 'To end it, in this order'),
+        h('ol', null, conflict.steps.map(step => h('li', null, h(Name, {text: step}))))))
+      : h('p', null, 'A second chain manages it too; which, is told to who may list all ownerships.'),
+    h(Command, {what: 'The same in a terminal, with what each side loses:', text: `truce resolve ${resource.id}`}));
+}
+
+function History({resource}) {
+  if (resource.history.length === 0) return h('p', {class: 'quiet'}, 'No line of the audit log is about it.');
+  return h(Fragment, null,
+    h('ol', {class: 'time-line'}, resource.history.map(line => h('li', {class: `act act-${line.action}`},
+      h('span', {class: 'act-time'}, h(Time, {at: line.at})), ' ', h('strong', null, line.action), ' ',
+      h(Name, {text: line.cause}), line.actor && h(Fragment, null, ' – ', h('span', {class: 'quiet'}, h(Name, {text: line.actor})))))),
+    !resource.historyComplete && h(Command, {what: 'Older lines:', text: `truce audit --id ${resource.id}`}));
+}
+
+function Whole({resource}) {
+  const conflicts = useAnswer(resource.contested ? '/conflicts' : null, {limit: 1000});
+  const conflict = conflicts.value?.items.find(each => each.resource.id === resource.id);
+  return h(Fragment, null,
+    h('p', {class: 'quiet'}, resource.type),
+    h('h1', null, h(Name, {text: resource.name || resource.key}), ' ', h(State, {state: resource.state}), resource.contested && h(Contested)),
+    h(Facts, {resource}),
+    h(OtherManagers, {resource, conflict}),
+    h(Section, {title: 'What to do', id: 'remedies'}, h(Remedies, {resource})),
+    h(Section, {title: 'Lineage', id: 'lineage'}, h(Lineage, {resource})),
+    h(Agreements, {resource}),
+    h(Section, {title: 'Refused', id: 'refused', count: resource.denials.length},
+      resource.denials.length === 0 ? h('p', {class: 'quiet'}, 'Nobody was refused it lately.') :
+        h(Table, {label: 'Refused', items: resource.denials, columns: [
+          ['Object', each => h(Thing, {object: each.object})],
+          ['User', each => h(Name, {text: each.user})],
+          ['Why', each => h(Name, {text: each.cause})],
+          ['Times', each => number(each.count), 'numeric'],
+          ['Last', each => h(Time, {at: each.last})],
+        ]})),
+    h(Section, {title: 'Names', id: 'names', count: resource.names.length},
+      h(Table, {label: 'Names', items: resource.names, columns: [
+        ['Name', each => h(Code, {text: each.name})],
+        ['Known by', each => each.observed ? `${each.sort}, from a status` : each.sort],
+        ['Since', each => h(Time, {at: each.since})],
+      ]}),
+      resource.formerIds.length > 0 && h('p', null, 'It was known apart as ',
+        resource.formerIds.map((id, at) => h(Fragment, null, at > 0 && ', ', h(Code, {text: id}))), ' before it turned out to be one.')),
+    h(Section, {title: 'History', id: 'history'}, h(History, {resource})));
+}
+
+// What may be said without a right to read it: as much as the setting `disclosure` lets a refusal say.
+function Redacted({resource}) {
+  return h(Fragment, null,
+    h('p', {class: 'quiet'}, resource.type),
+    h('h1', null, h(Name, {text: resource.name}), ' ', h('span', {class: 'state'}, 'taken')),
+    h('p', null, 'Somebody owns it already', resource.service && h(Fragment, null, ': service ', h(Name, {text: resource.service})),
+      resource.contact && h(Fragment, null, ', reached at ', h(Name, {text: resource.contact})),
+      '. Choose another name, or ask your platform team.'),
+    h('p', {class: 'quiet'}, 'Your token may not read ownerships in the owner’s namespace.'));
+}
+
+function Unknown({id}) {
+  return h(Fragment, null,
+    h('h1', null, 'No such resource'),
+    h('p', null, 'This registry has no resource with the id ', h(Code, {text: id}),
+      '. The ownership may have ended, or the link is from the Truce of another cluster: open it there.'),
+    h('p', null, h('a', {href: '/resources'}, 'Search by name')));
+}
+
+export function Resource({id}) {
+  const answer = useAnswer(`/resources/${encodeURIComponent(id)}`, {}, {every: 30});
+  const resource = answer.value;
+  useEffect(() => {
+    // One that merged is known by another id now.
+    if (resource?.id && resource.id !== id) history.replaceState(null, '', pathOf.resource(resource.id));
+  }, [resource?.id]);
+  if (answer.loading) return h('p', {class: 'quiet', role: 'status'}, 'Loading …');
+  if (answer.refusal?.status === 401) {
+    return h(Fragment, null,
+      h('h1', null, 'This name is taken'),
+      h('p', null, 'A link like this stands in a refusal: somebody owns the resource already. Choose another name, ask your platform team, ',
+        'or sign in to see who owns it.'),
+      h(SignIn, answer),
+      h(Command, {what: 'In a terminal:', text: `truce describe ${shellWord(id)}`}));
+  }
+  if (answer.refusal?.status === 404) return h(Unknown, {id});
+  return h(Fragment, null, h(Trouble, answer),
+    resource && (resource.redacted ? h(Redacted, {resource}) : h(Whole, {resource})));
+}

@@ -1,0 +1,18 @@
+// The page for people: what the API listener answers to a browser.
+#ifndef TRUCE_WEBHOOK_PAGE_PAGE_ROUTES_H_
+#define TRUCE_WEBHOOK_PAGE_PAGE_ROUTES_H_
+
+#include <vector>
+
+#include "webhook/http/http.h"
+
+namespace truce {
+
+// One document at the address of each view ("/", "/r/ID", "/services/NAME", …) and its files under
+// "/page/". They are the same for everybody and tell nothing of the registry: what a view shows the
+// browser asks of the API, with the token of whoever looks. Never blocks.
+std::vector<HttpRoute> PageRoutes();
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_PAGE_PAGE_ROUTES_H_
