@@ -38,7 +38,7 @@ class Browser:
             "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--no-proxy-server",
             "--disable-background-networking", "--disable-component-update", "--disable-breakpad",
             "--disable-extensions", "--disable-sync", "--ignore-certificate-errors", "--force-color-profile=srgb",
-            "--lang=en-US", "about:blank",
+            "--lang=en-US", "--log-level=3", "about:blank",
         ], directory / "chromium.log", {"TO_BROWSER": str(down), "FROM_BROWSER": str(up), "HOME": str(directory)})
         self._down = os.open(down, os.O_WRONLY)
         self._up = os.open(up, os.O_RDONLY)
@@ -200,7 +200,7 @@ class Page:
         """The value of the expression, once it is true."""
         end = time.monotonic() + seconds
         while True:
-            value = self.look(script)
+            value = self.look(f"(value => value instanceof Node || value)({script})")
             if value:
                 return value
             if time.monotonic() > end:
@@ -221,7 +221,7 @@ class Page:
         self.wait(f"document.querySelector({json.dumps(selector)})", selector)
         x, y = self.look(
             f"(() => {{ const e = document.querySelector({json.dumps(selector)}); e.scrollIntoView({{block: 'center'}}); "
-            "const box = e.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; })()")
+            "const box = e.getClientRects()[0]; return [box.x + box.width / 2, box.y + box.height / 2]; })()")
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 

@@ -68,23 +68,22 @@ class PageWorld:
     def fill(self) -> str:
         """Twenty ownerships of four services, one of them with two managers, and three denials. The message
         of the last denial, which links to the bucket orders-0."""
-        self.truce.write_config(self.config | {"mode": "audit"})
-        second = objects.claim("second", "team-billing", "payments-1")
-        wait_for(lambda: self.api.call("POST", "/api/v1/checks", {"items": [second]}).status == 200, 30, "the configuration")
         for service in ("payments", "orders", "billing", "search"):
             for number in range(5):
                 assert self.review(self.claim(f"files-{number}", service, f"{service}-{number}"))["allowed"]
-        wait_for(lambda: self.review(self.claim("second", "billing", "payments-1"))["allowed"], 30, "audit only")
-        self.truce.write_config(self.config)
+        second = self.claim("second", "billing", "payments-1")
+        self._switch("audit", second, "allowed")
+        assert self.review(second)["allowed"]
         stranger = self.claim("mine", "billing", "orders-0")
-        refused = wait_for(lambda: self._refused(stranger), 30, "enforced again")
+        self._switch("enforce", stranger, "denied")
         for service in ("search", "payments"):
             assert not self.review(self.claim("mine", service, "orders-0"))["allowed"]
-        return refused["status"]["message"]
+        return self.review(stranger)["status"]["message"]
 
-    def _refused(self, obj: dict) -> dict | None:
-        response = self.review(obj)
-        return None if response["allowed"] else response
+    def _switch(self, mode: str, obj: dict, verdict: str) -> None:
+        """Another mode, in force for `obj`."""
+        self.truce.write_config(self.config | {"mode": mode})
+        wait_for(lambda: self.api.call("POST", "/api/v1/checks", {"items": [obj]}).json["verdict"] == verdict, 30, mode)
 
     @staticmethod
     def claim(name: str, service: str, bucket: str) -> dict:

@@ -183,7 +183,20 @@ def test_every_operation_answers_as_described(api):
     assert service.json["byState"] == {"reserved": services[0]["ownerships"]}
     assert api.get("/api/v1/overview").json == {
         "ownerships": 3, "byState": {"reserved": 3, "held": 0, "orphaned": 0, "imported": 0}, "conflicts": 0}
-    assert api.get("/api/v1/denials").json["items"][0]["count"] == 1
+    matrix = api.get("/api/v1/matrix").json
+    assert matrix["columns"] == [{"name": "s3/Bucket", "count": 3}] and matrix["complete"]
+    assert sum(cell["count"] for row in matrix["rows"] for cell in row["cells"]) == 3
+    assert api.get("/api/v1/matrix", by="account").json["columns"] == [{"name": "", "count": 3}]
+    assert api.get("/api/v1/matrix", account="111122223333").json["rows"] == []
+    assert api.get("/api/v1/matrix", by="region").status == 400
+    denial = api.get("/api/v1/denials").json["items"][0]
+    assert (denial["count"], denial["then"]) == (1, {"outcome": "none", "resource": None})
+    assert api.get(f"/api/v1/denials/{denial['id']}").json == denial
+    assert api.get("/api/v1/denials/aaaaaaaaaa").status == 404
+    chain = api.get(f"/api/v1/lineage/{one['id']}").json
+    assert [(each["object"]["name"], each["above"], each["intent"]) for each in chain["objects"]] == [("one", None, "deletes")]
+    assert api.get("/api/v1/lineage/aaaaaaaaaaaaa").status == 404
+    assert api.get(f"/api/v1/endings/{one['id']}").status == 404
     assert len(api.get("/api/v1/audit").json["items"]) == 3
     lines = api.get("/api/v1/audit", format="ndjson", order="oldest").body.splitlines()
     assert [json.loads(line)["number"] for line in lines] == [1, 2, 3]
@@ -229,6 +242,8 @@ def test_every_operation_answers_as_described(api):
     assert api.call("POST", release, {"reason": "gone"}).status == 428
     assert api.call("POST", release, {"reason": "gone"}, {"If-Match": '"old"'}).status == 412
     assert api.call("POST", release, {"reason": "gone"}, {"If-Match": tag}).status == 200
+    ending = api.get(f"/api/v1/endings/{one['id']}").json
+    assert (ending["root"]["name"], ending["action"]) == ("one", "administered") and "gone" in ending["cause"]
     last = api.get("/api/v1/audit", limit=1).json["items"][0]
     assert last["actor"] == "root (static token) from 127.0.0.1"
     assert api.get("/api/v1/resources:lookup", name="prod-one").json["free"]

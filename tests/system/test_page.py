@@ -74,6 +74,7 @@ def findings_of_axe(page) -> list[str]:
 def views_of(world) -> dict[str, str]:
     return {
         "overview": "/",
+        "matrix": "/matrix",
         "resources": "/resources",
         "found": "/resources?q=orders-0",
         "resource": f"/r/{world.resource('orders-0')['id']}",
@@ -81,13 +82,15 @@ def views_of(world) -> dict[str, str]:
         "services": "/services",
         "service": "/services/orders",
         "denials": "/denials",
+        "denial": f"/denials/{world.api.get('/api/v1/denials').json['items'][0]['id']}",
         "findings": "/findings",
     }
 
 
-VIEWS = ["overview", "resources", "found", "resource", "contested", "services", "service", "denials", "findings"]
+VIEWS = ["overview", "matrix", "resources", "found", "resource", "contested", "services", "service", "denials", "denial", "findings"]
 WORDS = {
     "overview": ["20\nownerships", "1\nconflicts", "payments-1", "team-payments/mine"],
+    "matrix": ["billing", "s3/Bucket", "5"],
     "resources": ["orders-0", "search-4", "20"],
     "found": ["orders-0", "reserved"],
     "resource": ["#orders", "arn:aws:s3:::orders-0", "truce share", "kubectl -n team-orders annotate", "granted"],
@@ -95,6 +98,7 @@ WORDS = {
     "services": ["billing", "payments"],
     "service": ["5 ownerships", "#orders", "s3/Bucket"],
     "denials": ["team-billing/mine", "duplicate-ownership"],
+    "denial": ["orders-0", "#orders", "nothing yet", "truce who-owns orders-0"],
     "findings": ["Nothing found."],
 }
 
@@ -192,7 +196,7 @@ def test_without_a_token_a_link_says_only_that_the_name_is_taken(world, page):
     # An id that nobody has is told the same.
     page.open(world.url("/r/aaaaaaaaaaaaa"))
     page.wait_for_text("This name is taken")
-    for path in ("/", "/resources", "/services", "/denials", "/findings", "/services/orders"):
+    for path in ("/", "/matrix", "/resources", "/services", "/denials", "/findings", "/services/orders"):
         page.open(world.url(path))
         page.wait_for_text("Sign in to see more")
         assert "ownerships" not in page.text("main")
@@ -256,15 +260,37 @@ def test_ids_that_lead_nowhere(world, page):
     assert not page.look("window.hurt")
 
 
+def test_an_ownership_that_ended(world, page):
+    """It says when and why, to who may know."""
+    world.review(world.claim("short", "search", "short-lived"))
+    one = world.resource("short-lived")["id"]
+    assert world.api.call("POST", f"/api/v1/resources/{one}:release", {"reason": "moved, ticket 4711"}, {"If-Match": "*"}).status == 200
+    sign_in(page, world, f"/r/{one}")
+    said = page.wait_for_text("This ownership ended")
+    assert "moved, ticket 4711" in said and "team-search/short" in said and "just now" in said
+    page.picture(PICTURES / "ended.png")
+    assert findings_of_axe(page) == []
+
+
+def test_what_the_refused_did_then(world, page):
+    """Who took another name is told so."""
+    assert not world.review(world.claim("again", "search", "billing-0"))["allowed"]
+    assert world.review(world.claim("again", "search", "search-again"))["allowed"]
+    sign_in(page, world, "/denials")
+    page.wait_for_text("took another one: search-again")
+    page.click_text("search-again")
+    page.wait_for_text("What to do")
+
+
 def test_filters_stand_in_the_address(world, page):
     sign_in(page, world, "/resources")
-    page.wait_for_text("20")
+    page.wait("document.querySelectorAll('.rows-body .row').length >= 20")
     page.write("[name=service]", "billing")
     page.press("Enter")
     page.wait("location.search === '?service=billing'")
     page.wait("document.querySelectorAll('.rows-body .row').length === 5")
     page.look("history.back()")
-    page.wait("document.querySelectorAll('.rows-body .row').length === 20")
+    page.wait("document.querySelectorAll('.rows-body .row').length >= 20")
     page.open(world.url("/resources?contested=true&state=reserved"))
     page.wait("document.querySelectorAll('.rows-body .row').length === 1")
     for word in ("orders-0", "arn:aws:s3:::orders-0", "ObjectStorage/files-0", "orders"):
@@ -278,9 +304,9 @@ def test_filters_stand_in_the_address(world, page):
 
 def test_keyboard_alone(world, page):
     """From the skip link to a resource without a mouse; each stop can be seen."""
-    sign_in(page, world, "/resources?service=orders")
+    sign_in(page, world, "/resources")
+    page.open(world.url("/resources?service=orders"))
     page.wait("document.querySelectorAll('.rows-body .row').length === 5")
-    page.look("document.activeElement.blur(); window.scrollTo(0, 0)")
     page.press("Tab")
     assert page.look("document.activeElement.textContent") == "To the content"
     for _ in range(60):
@@ -302,14 +328,16 @@ def test_hostile_names_are_text_in_every_view(world, page):
     finding = {"id": "aaaaaaaaaa", "rule": nasty, "severity": "critical", "mode": "enforce", "subject": nasty, "key": nasty,
                "resource": nasty, "cause": nasty, "evidence": nasty, "remedy": nasty, "objects": [thing],
                "namespaces": [nasty], "services": [nasty], "since": nasty, "firstSeen": nasty, "lastSeen": nasty}
-    denial = {"rule": nasty, "resource": nasty, "cause": nasty, "object": thing, "user": nasty, "first": nasty,
+    denial = {"id": "aaaaaaaaaa", "then": {"outcome": "another", "resource": {"id": nasty, "type": nasty, "name": nasty, "arn": nasty}},
+              "rule": nasty, "resource": nasty, "cause": nasty, "object": thing, "user": nasty, "first": nasty,
               "last": nasty, "count": 1}
     sign_in(page, world, "/")
     page.answer("/api/v1/findings?", {"items": [finding], "muted": 0})
     page.answer("/api/v1/findings/aaaaaaaaaa", {**finding, "finds": nasty, "proof": nasty, "mute": None})
     page.answer("/api/v1/denials", {"items": [denial]})
-    views = {"/": "overview", "/denials": "denials", "/findings": "findings", "/findings/aaaaaaaaaa": "finding",
-             "/resources": "resources", "/services": "services"}
+    page.answer("/api/v1/denials/", denial)
+    views = {"/": "overview", "/denials": "denials", "/denials/aaaaaaaaaa": "denial", "/findings": "findings", "/findings/aaaaaaaaaa": "finding",
+             "/resources": "resources", "/services": "services", "/matrix": "matrix"}
     views |= {f"/r/{each}": f"resource-{at}" for at, each in enumerate(ids)}
     for path, name in views.items():
         page.open(world.url(path))

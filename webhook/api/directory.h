@@ -5,12 +5,14 @@
 #ifndef TRUCE_WEBHOOK_API_DIRECTORY_H_
 #define TRUCE_WEBHOOK_API_DIRECTORY_H_
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -47,6 +49,20 @@ class Directory final {
   };
   std::vector<ServiceCount> Services(const std::string& after, std::size_t limit) const;
   std::size_t CountOf(const std::string& service) const;
+
+  // Calls `visit(key, service)` with what was entered, in no order, from place `from` on; looks at
+  // `places` places at most. Returns where to go on, or nothing at the end. What comes and goes
+  // between two calls may be missed.
+  template <typename Fn>
+  std::optional<std::size_t> Visit(std::size_t from, std::size_t places, Fn visit) const {
+    const std::size_t end = std::min(entries_.size(), from + places);
+    for (std::size_t at = from; at < end; ++at) {
+      const Entry& entry = entries_[at];
+      if (entry.key) visit(KeyOf(entry), std::string_view(services_[entry.service].name));
+    }
+    if (end == entries_.size()) return std::nullopt;
+    return end;
+  }
 
   // Namespaces of roots and managed resources that were entered, also of those that are gone; the
   // first kNamespacesMax of them.

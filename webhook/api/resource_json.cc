@@ -1,8 +1,11 @@
 #include "webhook/api/resource_json.h"
 
+#include <cstdint>
+
 #include "registry/ownership/names.h"
 
 #include "registry/base/clock.h"
+#include "webhook/api/review_books.h"
 
 namespace truce {
 
@@ -106,6 +109,24 @@ void WriteAuditLine(const AuditLine& line, JsonWriter& json) {
       .Field("actor", entry.actor)
       .Field("review", entry.review.text)
       .EndObject();
+}
+
+void WriteDenialMembers(const Denial& denial, JsonWriter& json) {
+  json.Field("id", denial.id)
+      .Field("rule", denial.rule)
+      .Field("resource", denial.resource)
+      .Field("cause", denial.cause)
+      .Key("object")
+      .BeginObject()
+      .Field("group", denial.group)
+      .Field("kind", denial.kind)
+      .Field("namespace", denial.ns)
+      .Field("name", denial.name)
+      .EndObject()
+      .Field("user", denial.user)
+      .Field("first", FormatTimestamp(denial.first))
+      .Field("last", FormatTimestamp(denial.last))
+      .NumberField("count", static_cast<std::int64_t>(denial.count));
 }
 
 }  // namespace truce

@@ -17,6 +17,8 @@
 
 namespace truce {
 
+struct Denial;
+
 // The ownership's state in the words of the glossary: "reserved", "held", "orphaned", "imported".
 std::string_view StateOf(const Owner& owner);
 
@@ -32,6 +34,10 @@ void WriteResource(const Owner& owner, const std::vector<Row>& rows, JsonWriter&
 // A line of the audit log: {"number", "at", "action", "key", "id", "root", "object", "uid",
 // "cause", "actor", "review"}.
 void WriteAuditLine(const AuditLine& line, JsonWriter& json);
+
+// The members of a denial without the braces: "id", "rule", "resource", "cause", "object", "user",
+// "first", "last", "count".
+void WriteDenialMembers(const Denial& denial, JsonWriter& json);
 
 }  // namespace truce
 

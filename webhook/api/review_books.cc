@@ -4,8 +4,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "registry/base/random_id.h"
 #include "registry/ownership/ledger.h"
 #include "registry/store/store.h"
+#include "webhook/api/auth/digest.h"
 #include "webhook/api/problem.h"
 #include "webhook/wire/json_text.h"
 
@@ -73,9 +75,19 @@ bool WouldRefuse(const Finding& finding) {
          (finding.mode == Mode::kAudit || finding.mode == Mode::kWarn);
 }
 
+std::string DenialId(std::string_view of) {
+  constexpr std::size_t kLength = 10;
+  const Digest digest = Sha256(of);
+  std::string id;
+  for (std::size_t i = 0; i < kLength; ++i) id += kIdCharacters[digest[i] % kIdCharacters.size()];
+  return id;
+}
+
 // Seen for the first time, and not counted yet.
-Denial NewDenial(const ReviewRecord& record, const Finding& finding, Timestamp now) {
+Denial NewDenial(std::string_view id, const ReviewRecord& record, const Finding& finding,
+                 Timestamp now) {
   Denial out;
+  out.id = DenialId(id);
   out.key = finding.key;
   out.group = record.group;
   out.kind = record.kind;
@@ -116,7 +128,7 @@ void DenialBook::OnReview(const ReviewRecord& record) {
     book_.With([&](Book& book) {
       Denial* known = book.denials.Touch(id);
       if (known == nullptr) {
-        Add(book, id, NewDenial(record, finding, now));
+        Add(book, id, NewDenial(id, record, finding, now));
         known = book.denials.Touch(id);
       }
       if (record.made_up) {

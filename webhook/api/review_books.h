@@ -97,6 +97,7 @@ inline constexpr std::size_t kDenialsOfRoot = 100;
 // Refusals of one resource to one object, counted. Objects of one kind and root whose names a
 // composite controller makes up, a new one for each try, are one: `name` is the latest.
 struct Denial {
+  std::string id;        // 10 characters, of what is counted together; the same after a restart
   KeyText key;           // empty where the rule knows none
   std::string resource;  // for people: S3 bucket "prod-artifacts"
   std::string rule;

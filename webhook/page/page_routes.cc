@@ -26,22 +26,23 @@ std::string_view MediaTypeOf(std::string_view name) {
 }
 
 std::string_view Trim(std::string_view text) {
-  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
-  return text.substr(0, text.find_last_not_of(" \t") + 1);
+  const std::size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
+  const std::string_view rest = text.substr(begin);
+  return rest.substr(0, rest.find_last_not_of(" \t") + 1);
 }
 
 // Whether the list of a field (Accept-Encoding, If-None-Match) has `wanted`, and does not give it
 // the weight 0.
 bool Lists(std::string_view field, std::string_view wanted) {
-  while (!field.empty()) {
-    const std::size_t comma = std::min(field.find(','), field.size());
-    std::string_view item = field.substr(0, comma);
-    field.remove_prefix(std::min(comma + 1, field.size()));
+  for (std::size_t begin = 0; begin < field.size();) {
+    const std::size_t end = std::min(field.find(',', begin), field.size());
+    const std::string_view item = field.substr(begin, end - begin);
+    begin = end + 1;
     const std::size_t semicolon = std::min(item.find(';'), item.size());
     const std::string_view weight = item.substr(semicolon);
-    item = Trim(item.substr(0, semicolon));
-    if (item.starts_with("W/")) item.remove_prefix(2);
-    if (item != wanted) continue;
+    std::string_view name = Trim(item.substr(0, semicolon));
+    if (name.starts_with("W/")) name = name.substr(2);
+    if (name != wanted) continue;
     return weight.empty() || weight.find_first_not_of("; \tq=0.") != std::string_view::npos;
   }
   return false;
@@ -87,7 +88,7 @@ std::vector<HttpRoute> PageRoutes() {
                                     .path = std::string(kFilesPath),
                                     .match = RouteMatch::kPrefix,
                                     .handler = file}};
-  for (const char* path : {"/", "/resources", "/services", "/denials", "/findings"}) {
+  for (const char* path : {"/", "/matrix", "/resources", "/services", "/denials", "/findings"}) {
     routes.push_back({.method = "GET", .path = path, .handler = document});
   }
   for (const char* path : {"/r/", "/services/", "/denials/", "/findings/"}) {

@@ -13,9 +13,11 @@
 #include "webhook/api/rest/rest_findings.h"
 #include "webhook/api/rest/rest_imports.h"
 #include "webhook/api/rest/rest_overrides.h"
-#include "webhook/api/rest/rest_overview.h"
 #include "webhook/api/rest/rest_registry.h"
 #include "webhook/api/rest/rest_releases.h"
+#include "webhook/api/views/counts.h"
+#include "webhook/api/views/denials.h"
+#include "webhook/api/views/lineage.h"
 #include "webhook/findings/conflicts.h"
 #include "webhook/serve/access_rules.h"
 #include "webhook/serve/detection.h"
@@ -73,7 +75,8 @@ std::vector<HttpRoute> ApiPart::Routes() {
        {FindingRoutes(rest_, reports), OverrideRoutes(rest_, ports_.overrides),
         ShareRoutes(operations), TransferRoutes(operations), ImportRoutes(operations),
         ReleaseRoutes(operations), RegistryRoutes(operations), QuotaRoutes(operations),
-        BackupRoutes(rest_, ports_.copy, uses_), OverviewRoutes(operations)}) {
+        BackupRoutes(rest_, ports_.copy, uses_), CountRoutes(operations),
+        DenialRoutes(operations, denials_), LineageRoutes(operations)}) {
     routes.insert(routes.end(), more.begin(), more.end());
   }
   return routes;

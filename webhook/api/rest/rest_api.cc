@@ -83,7 +83,6 @@ std::vector<HttpRoute> RestApi::Routes() const {
       At("POST", base + "/resources/", kPrefix, &RestApi::ActOnResource),
       At("GET", base + "/services", kExact, &RestApi::ListServices),
       At("GET", base + "/services/", kPrefix, &RestApi::GetService),
-      At("GET", base + "/denials", kExact, &RestApi::ListDenials),
       At("GET", base + "/audit", kExact, &RestApi::ListAudit),
       At("GET", base + "/types", kExact, &RestApi::ListTypes),
       At("GET", base + "/version", kExact, &RestApi::Version),

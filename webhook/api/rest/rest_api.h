@@ -87,7 +87,6 @@ class RestApi final {
   std::vector<Hindrance> HindrancesOf(const ResourceView& view, const RestCall& call) const;
   HttpResponse ListServices(RestCall& call) const;
   HttpResponse GetService(RestCall& call) const;
-  HttpResponse ListDenials(RestCall& call) const;
   HttpResponse ListAudit(RestCall& call) const;
   HttpResponse Check(RestCall& call) const;
   std::optional<HttpResponse> RefuseToSpeak(const RestCall& call,

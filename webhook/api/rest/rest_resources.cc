@@ -38,25 +38,6 @@ std::string ResourcesQuestion(const RestCall& call) {
   return text;
 }
 
-void WriteDenial(const Denial& denial, JsonWriter& json) {
-  json.BeginObject()
-      .Field("rule", denial.rule)
-      .Field("resource", denial.resource)
-      .Field("cause", denial.cause)
-      .Key("object")
-      .BeginObject()
-      .Field("group", denial.group)
-      .Field("kind", denial.kind)
-      .Field("namespace", denial.ns)
-      .Field("name", denial.name)
-      .EndObject()
-      .Field("user", denial.user)
-      .Field("first", FormatTimestamp(denial.first))
-      .Field("last", FormatTimestamp(denial.last))
-      .NumberField("count", static_cast<std::int64_t>(denial.count))
-      .EndObject();
-}
-
 void WriteHistoryLine(const AuditLine& line, JsonWriter& json) {
   json.BeginObject()
       .NumberField("number", static_cast<std::int64_t>(line.number))
@@ -236,7 +217,9 @@ HttpResponse RestApi::GetResource(RestCall& call) const {
   json.Field("historyComplete", history.value().size() < kHistoryLines);
   json.Key("denials").BeginArray();
   for (const Denial& denial : ports_.denials.OfKey(owner.key, kDenialsShown)) {
-    WriteDenial(denial, json);
+    json.BeginObject();
+    WriteDenialMembers(denial, json);
+    json.EndObject();
   }
   json.EndArray().EndObject();
   HttpResponse response = JsonResponse(json.Take());
@@ -446,28 +429,6 @@ std::vector<Hindrance> RestApi::HindrancesOf(const ResourceView& view, const Res
     }
   }
   return out;
-}
-
-HttpResponse RestApi::ListDenials(RestCall& call) const {
-  const Result<void> checked = call.AllowOnly({"namespace", "key", "limit"});
-  if (!checked.ok()) return ProblemResponse(checked.error());
-  const std::string ns = call.Parameter("namespace");
-  if (auto refusal = Refuse(call, {"ownerships", "", "list", ns})) return *std::move(refusal);
-  const Result<std::size_t> limit = call.Limit();
-  if (!limit.ok()) return ProblemResponse(limit.error());
-  const std::string key = call.Parameter("key");
-  JsonWriter json;
-  json.BeginObject().Key("items").BeginArray();
-  std::size_t shown = 0;
-  for (const Denial& denial : ports_.denials.All()) {
-    if (shown == limit.value()) break;
-    if (!ns.empty() && denial.ns != ns) continue;
-    if (!key.empty() && denial.key.text != key) continue;
-    WriteDenial(denial, json);
-    ++shown;
-  }
-  json.EndArray().EndObject();
-  return JsonResponse(json.Take());
 }
 
 }  // namespace truce

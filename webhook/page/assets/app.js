@@ -4,6 +4,7 @@ import {session, useAnswer, useSession} from './client.js';
 import {Denials} from './denials.js';
 import {Fragment, go, h} from './elements.js';
 import {Findings} from './findings.js';
+import {Matrix} from './matrix.js';
 import {Overview} from './overview.js';
 import {Resource} from './resource.js';
 import {Resources} from './resources.js';
@@ -13,6 +14,7 @@ const {useEffect, useRef, useState} = preactHooks;
 
 const kViews = [
   ['/', 'Overview'],
+  ['/matrix', 'Matrix'],
   ['/resources', 'Resources'],
   ['/services', 'Services'],
   ['/denials', 'Denials'],
@@ -36,6 +38,7 @@ function viewOf(path) {
   if (first === 'services') return rest ? [`Service ${rest}`, h(Service, {name: rest, key: rest})] : ['Services', h(Services)];
   if (first === 'denials') return ['Denials', h(Denials, {id: rest})];
   if (first === 'findings') return ['Findings', h(Findings, {id: rest})];
+  if (first === 'matrix') return ['Matrix', h(Matrix)];
   if (first === 'resources') return ['Resources', h(Resources)];
   return ['No such view', h(Fragment, null, h('h1', null, 'No such view'),
     h('p', null, 'The address belongs to no view. ', h('a', {href: '/'}, 'To the overview')))];

@@ -77,7 +77,7 @@ export function Command({text, what}) {
   return h('div', {class: 'command'},
     what && h('p', null, what),
     h('div', {class: 'command-line'},
-      h('pre', {tabIndex: 0, role: 'region', 'aria-label': `Command: ${text}`}, h('bdi', null, text)),
+      h('pre', {tabIndex: 0, role: 'group', 'aria-label': `Command: ${text}`}, h('bdi', null, text)),
       h(Copy, {text, label: 'the command'})));
 }
 
@@ -156,7 +156,7 @@ export const number = count => count.toLocaleString('en');
 
 // Columns: [title, cell of an item, class]. A row of a narrow window is a card: each cell says its column.
 export function Table({label, columns, items}) {
-  return h('div', {class: 'table-frame', tabIndex: 0, role: 'region', 'aria-label': label},
+  return h('div', {class: 'table-frame', tabIndex: 0, role: 'group', 'aria-label': label},
     h('table', null,
       h('thead', null, h('tr', null, columns.map(([title, , style]) => h('th', {scope: 'col', class: style}, title)))),
       h('tbody', null, items.map(item => h('tr', null, columns.map(([title, cell, style]) =>

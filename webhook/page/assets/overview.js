@@ -66,7 +66,7 @@ function Denials({answer}) {
   return h(Answered, {answer}, ({items}) => items.length === 0 ? h('p', {class: 'good'}, 'Nobody was refused since the server began.') :
     h(Fragment, null, h(DenialsOverTime, {items}),
       h(Table, {label: 'Latest denials', items: items.slice(0, kShown), columns: [
-        ['Refused', each => h(Thing, {object: each.object})],
+        ['Refused', each => h('a', {href: pathOf.denial(each.id)}, h(Thing, {object: each.object}))],
         ['Resource', each => h(Name, {text: each.resource})],
         ['Rule', each => each.rule],
         ['Last', each => h(Time, {at: each.last})],

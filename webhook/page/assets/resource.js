@@ -35,7 +35,7 @@ function Facts({resource}) {
     ['Account', h(Name, {text: resource.account || '–'})],
     ['Region', h(Name, {text: resource.region || '–'})],
     ['ARN', resource.arn ? h(Fragment, null, h(Code, {text: resource.arn}),
-      consoleLink && h(Fragment, null, ' ', h('a', {href: consoleLink, target: '_blank', rel: 'noopener noreferrer'}, 'Open in AWS'))) : '–'],
+      consoleLink && h(Fragment, null, ' ', h('a', {class: 'whole', href: consoleLink, target: '_blank', rel: 'noopener noreferrer'}, 'Open in AWS'))) : '–'],
     ['Since', h(Time, {at: resource.since})],
     ['Seen in AWS', resource.real ? 'yes' : 'not yet'],
     resource.reason && ['Why', h(Name, {text: resource.reason})],
@@ -45,12 +45,15 @@ function Facts({resource}) {
   return h('dl', {class: 'facts'}, rows.filter(Boolean).map(([title, value]) => h('div', null, h('dt', null, title), h('dd', null, value))));
 }
 
+const kClaimants = 3;  // for which the hand-over is printed
+
 // What each side can do, as commands. Who looks may be either; the page does not guess.
 function Remedies({resource}) {
   const {id, root} = resource;
   const refused = resource.denials.map(each => each.object).filter(each => each.namespace && each.namespace !== root.namespace);
   const seen = new Set();
   const claimants = refused.filter(each => !seen.has(each.namespace) && seen.add(each.namespace));
+  const shown = claimants.slice(0, kClaimants);
   const to = claimants.length > 0 ? claimants[0].namespace : 'NAMESPACE';
   return h(Fragment, null,
     resource.contact || resource.service ? h('p', null, 'The owner is ', h('strong', null, h(Name, {text: resource.service || objectText(root)})),
@@ -59,7 +62,7 @@ function Remedies({resource}) {
       what: 'Nobody declares it any more. If it is gone from AWS too, the platform team frees the name:'}),
     resource.state === 'imported' && h('p', null, 'It is managed outside the cluster: ', h(Name, {text: resource.reason}),
       '. Ask there, or the platform team.'),
-    claimants.map(object => h(Fragment, null,
+    shown.map(object => h(Fragment, null,
       h(Command, {what: h(Fragment, null, 'The owner hands it over to ', h(Thing, {object}), ':'),
         text: `kubectl${root.namespace ? ` -n ${shellWord(root.namespace)}` : ''} annotate ${shellWord(kubectlKind(root))} ` +
           `${shellWord(root.name)} truce.dev/transfer-to=${shellWord(successorOf(object))}`}),
@@ -131,6 +134,7 @@ function History({resource}) {
 }
 
 function Whole({resource}) {
+  const lineage = useAnswer(`/lineage/${encodeURIComponent(resource.id)}`, {}, {every: 60});
   const conflicts = useAnswer(resource.contested ? '/conflicts' : null, {limit: 1000});
   const conflict = conflicts.value?.items.find(each => each.resource.id === resource.id);
   return h(Fragment, null,
@@ -139,12 +143,12 @@ function Whole({resource}) {
     h(Facts, {resource}),
     h(OtherManagers, {resource, conflict}),
     h(Section, {title: 'What to do', id: 'remedies'}, h(Remedies, {resource})),
-    h(Section, {title: 'Lineage', id: 'lineage'}, h(Lineage, {resource})),
+    h(Section, {title: 'Lineage', id: 'lineage'}, h(Lineage, {resource, lineage: lineage.value})),
     h(Agreements, {resource}),
     h(Section, {title: 'Refused', id: 'refused', count: resource.denials.length},
       resource.denials.length === 0 ? h('p', {class: 'quiet'}, 'Nobody was refused it lately.') :
         h(Table, {label: 'Refused', items: resource.denials, columns: [
-          ['Object', each => h(Thing, {object: each.object})],
+          ['Object', each => h('a', {href: pathOf.denial(each.id)}, h(Thing, {object: each.object}))],
           ['User', each => h(Name, {text: each.user})],
           ['Why', each => h(Name, {text: each.cause})],
           ['Times', each => number(each.count), 'numeric'],
@@ -172,7 +176,25 @@ function Redacted({resource}) {
     h('p', {class: 'quiet'}, 'Your token may not read ownerships in the owner’s namespace.'));
 }
 
+function Ended({line}) {
+  const name = /name=([^|]*)$/.exec(line.key)?.[1] || '';
+  return h(Fragment, null,
+    h('p', {class: 'quiet'}, line.key.split('|')[0]),
+    h('h1', null, h(Name, {text: name || line.key}), ' ', h('span', {class: 'state'}, 'ended')),
+    h('p', null, 'This ownership ended ', h(Time, {at: line.at}), ', ', h('strong', null, line.action), ': ', h(Name, {text: line.cause || 'no cause was given'}), '.'),
+    h('dl', {class: 'facts'}, [
+      ['Was of', h(Thing, {object: line.root})],
+      ['At', line.at],
+      ['By', h(Name, {text: line.actor || '–'})],
+      ['Key', h(Code, {text: line.key})],
+    ].map(([title, value]) => h('div', null, h('dt', null, title), h('dd', null, value)))),
+    name && h('p', null, h('a', {href: '/resources?' + new URLSearchParams({q: name})}, 'Who owns the name now?')));
+}
+
 function Unknown({id}) {
+  const ending = useAnswer(/^[a-z2-7]{13}$/.test(id) ? `/endings/${id}` : null);
+  if (ending.loading) return h('p', {class: 'quiet', role: 'status'}, 'Loading …');
+  if (ending.value) return h(Ended, {line: ending.value});
   return h(Fragment, null,
     h('h1', null, 'No such resource'),
     h('p', null, 'This registry has no resource with the id ', h(Code, {text: id}),

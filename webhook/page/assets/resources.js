@@ -187,6 +187,6 @@ export function Resources() {
       h(Trouble, rows),
       h('p', {class: 'quiet', role: 'status'}, rows.refusal && rows.items.length === 0 ? '' :
         rows.items.length === 0 ? (rows.done ? 'No ownership fits.' : 'Loading …') :
-        `${number(rows.items.length)}${rows.done ? '' : ' loaded; more as you scroll'}`),
+        `${number(rows.items.length)} ${rows.items.length === 1 ? 'resource' : 'resources'}${rows.done ? '' : ' so far; more as you scroll'}`),
       rows.items.length > 0 && h(Rows, {rows})));
 }

@@ -1,0 +1,205 @@
+#include "webhook/api/views/counts.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "webhook/api/problem.h"
+#include "webhook/wire/json_writer.h"
+
+namespace truce {
+namespace {
+
+// Looked at in one go: commits wait for it, a millisecond or so.
+constexpr std::size_t kPlacesAtOnce = 5000;
+constexpr std::size_t kContestedMax = 10'000;
+
+struct Cell {
+  std::int64_t count = 0;
+  std::int64_t contested = 0;
+};
+using Cells = std::map<std::string, Cell, std::less<>>;
+
+// What is counted: ownerships of each service by type, or by account; of one account only.
+struct MatrixQuestion {
+  bool by_account = false;
+  std::optional<std::string> account;
+};
+
+struct KeyParts {
+  std::string_view type;
+  std::string_view account;
+};
+
+// Of "s3/Bucket|aws|111122223333|eu-west-1|name=files".
+KeyParts PartsOf(std::string_view key) {
+  KeyParts parts;
+  const std::size_t type_end = std::min(key.find('|'), key.size());
+  parts.type = key.substr(0, type_end);
+  const std::size_t partition_end = key.find('|', type_end + 1);
+  if (partition_end == std::string_view::npos) return parts;
+  const std::size_t account_end = std::min(key.find('|', partition_end + 1), key.size());
+  parts.account = key.substr(partition_end + 1, account_end - partition_end - 1);
+  return parts;
+}
+
+class Matrix final {
+ public:
+  explicit Matrix(MatrixQuestion question) : question_(std::move(question)) {}
+
+  void Count(std::string_view key, std::string_view service) {
+    if (Cell* cell = CellOf(key, service)) ++cell->count;
+  }
+  void MarkContested(std::string_view key, std::string_view service) {
+    if (Cell* cell = CellOf(key, service)) ++cell->contested;
+  }
+
+  void Write(JsonWriter& json) const {
+    std::map<std::string_view, std::int64_t> totals;
+    std::vector<Line> rows;
+    for (const auto& [service, cells] : rows_) {
+      std::int64_t total = 0;
+      for (const auto& [column, cell] : cells) {
+        total += cell.count;
+        totals[column] += cell.count;
+      }
+      rows.emplace_back(total, service);
+    }
+    std::vector<Line> columns;
+    for (const auto& [column, total] : totals) columns.emplace_back(total, column);
+    const bool rows_complete = Shorten(kMatrixRowsMax, rows);
+    const bool columns_complete = Shorten(kMatrixColumnsMax, columns);
+    json.Field("by", question_.by_account ? "account" : "type").Key("columns").BeginArray();
+    for (const Line& column : columns) {
+      json.BeginObject().Field("name", column.second).NumberField("count", column.first);
+      json.EndObject();
+    }
+    json.EndArray().Key("rows").BeginArray();
+    for (const Line& row : rows) WriteRow(row, columns, json);
+    json.EndArray().Field("complete", rows_complete && columns_complete);
+  }
+
+ private:
+  using Line = std::pair<std::int64_t, std::string_view>;  // a total, and whose
+
+  Cell* CellOf(std::string_view key, std::string_view service) {
+    const KeyParts parts = PartsOf(key);
+    if (question_.account && *question_.account != parts.account) return nullptr;
+    const auto row = rows_.try_emplace(std::string(service)).first;
+    const std::string_view column = question_.by_account ? parts.account : parts.type;
+    return &row->second.try_emplace(std::string(column)).first->second;
+  }
+
+  // The largest ones, whether those are all.
+  static bool Shorten(std::size_t count_max, std::vector<Line>& lines) {
+    std::sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) {
+      return a.first != b.first ? a.first > b.first : a.second < b.second;
+    });
+    if (lines.size() <= count_max) return true;
+    lines.resize(count_max);
+    return false;
+  }
+
+  void WriteRow(const Line& row, const std::vector<Line>& columns, JsonWriter& json) const {
+    const Cells& cells = rows_.find(row.second)->second;
+    json.BeginObject().Field("service", row.second).NumberField("count", row.first);
+    json.Key("cells").BeginArray();
+    for (const Line& column : columns) {
+      const auto cell = cells.find(column.second);
+      if (cell == cells.end()) continue;
+      json.BeginObject()
+          .Field("column", column.second)
+          .NumberField("count", cell->second.count)
+          .NumberField("contested", cell->second.contested)
+          .EndObject();
+    }
+    json.EndArray().EndObject();
+  }
+
+  const MatrixQuestion question_;
+  std::map<std::string, Cells, std::less<>> rows_;
+};
+
+Result<void> CountAll(const IndexedStore& store, Deadline deadline, Matrix& matrix) {
+  std::optional<std::size_t> place = 0;
+  while (place) {
+    if (std::chrono::steady_clock::now() > deadline) {
+      return Error{ErrorCode::kDeadlineExceeded, "counting all ownerships took too long"};
+    }
+    TRUCE_ASSIGN_OR_RETURN(place, store.With([&](const Directory& directory) {
+      return directory.Visit(
+          *place, kPlacesAtOnce,
+          [&](std::string_view key, std::string_view service) { matrix.Count(key, service); });
+    }));
+  }
+  std::vector<Owner> contested;
+  const auto look = [&](const AllFacts& facts) {
+    contested = facts.OwnersIn(OwnerList::kContested, {}, kContestedMax);
+  };
+  TRUCE_RETURN_IF_ERROR(store.Read(look, deadline));
+  for (const Owner& owner : contested) matrix.MarkContested(owner.key.text, owner.service);
+  return {};
+}
+
+HttpResponse AnswerMatrix(const OperationPorts& ports, RestCall& call) {
+  const Result<void> checked = call.AllowOnly({"by", "account"});
+  if (!checked.ok()) return ProblemResponse(checked.error());
+  const std::string by = call.Parameter("by");
+  if (!by.empty() && by != "type" && by != "account") {
+    return ProblemResponse(ProblemType::kMalformed, "by is type or account");
+  }
+  if (auto refusal = ports.rest.Refuse(call, {"ownerships", "", "list", ""})) {
+    return *std::move(refusal);
+  }
+  MatrixQuestion question{.by_account = by == "account", .account = std::nullopt};
+  if (const auto account = call.request.Query("account")) question.account = std::string(*account);
+  Matrix matrix(std::move(question));
+  const Result<void> counted = CountAll(ports.store, call.deadline, matrix);
+  if (!counted.ok()) return ProblemResponse(counted.error());
+  JsonWriter json;
+  json.BeginObject();
+  matrix.Write(json);
+  json.EndObject();
+  return JsonResponse(json.Take());
+}
+
+HttpResponse AnswerOverview(const OperationPorts& ports, RestCall& call) {
+  const Result<void> checked = call.AllowOnly({});
+  if (!checked.ok()) return ProblemResponse(checked.error());
+  if (auto refusal = ports.rest.Refuse(call, {"ownerships", "", "list", ""})) {
+    return *std::move(refusal);
+  }
+  const Result<void> healthy = ports.store.Health();
+  if (!healthy.ok()) return ProblemResponse(healthy.error());
+  const StoreCounts counts = ports.store.Counts();
+  const auto count = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
+  JsonWriter json;
+  json.BeginObject()
+      .NumberField("ownerships", count(counts.owners))
+      .Key("byState")
+      .BeginObject()
+      .NumberField("reserved", count(counts.reserved))
+      .NumberField("held", count(counts.held))
+      .NumberField("orphaned", count(counts.orphaned))
+      .NumberField("imported", count(counts.imported))
+      .EndObject()
+      .NumberField("conflicts", count(counts.conflicts))
+      .EndObject();
+  return JsonResponse(json.Take());
+}
+
+}  // namespace
+
+std::vector<HttpRoute> CountRoutes(const OperationPorts& ports) {
+  const auto overview = [ports](RestCall& call) { return AnswerOverview(ports, call); };
+  const auto matrix = [ports](RestCall& call) { return AnswerMatrix(ports, call); };
+  return {ports.rest.Authenticated("GET", "/api/v1/overview", RouteMatch::kExact, overview),
+          ports.rest.Authenticated("GET", "/api/v1/matrix", RouteMatch::kExact, matrix)};
+}
+
+}  // namespace truce

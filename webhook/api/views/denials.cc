@@ -1,0 +1,135 @@
+#include "webhook/api/views/denials.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "webhook/api/problem.h"
+#include "webhook/api/resource_json.h"
+#include "webhook/wire/json_writer.h"
+
+namespace truce {
+namespace {
+
+constexpr std::string_view kDenialsPath = "/api/v1/denials/";
+
+// What became of a refused object since.
+struct Aftermath {
+  std::string_view outcome = "none";  // of admission: it was not admitted since
+  std::optional<Owner> owner;         // of what it declares now
+};
+
+Aftermath AftermathOf(const Denial& denial, const Facts& facts) {
+  const Slot slot{denial.root.cluster, denial.group, denial.kind, denial.ns, denial.name};
+  const auto object = facts.ObjectBySlot(slot);
+  if (!object) return {};
+  std::optional<Row> other;
+  for (Row& row : facts.RowsOfUid(object->uid)) {
+    if (row.at < denial.last) continue;
+    if (row.id.key == denial.key) {
+      auto owner = facts.OwnerOf(row.id.key);
+      const bool is_own = owner && owner->root == row.root;
+      return {is_own ? "owns" : "uses", std::move(owner)};
+    }
+    other = std::move(row);
+  }
+  if (!other) return {};
+  return {"another", facts.OwnerOf(other->id.key)};
+}
+
+void Write(const Denial& denial, const Aftermath& then, JsonWriter& json) {
+  json.BeginObject();
+  WriteDenialMembers(denial, json);
+  json.Key("then").BeginObject().Field("outcome", then.outcome).Key("resource");
+  if (then.owner) {
+    json.BeginObject()
+        .Field("id", then.owner->id.text)
+        .Field("type", then.owner->identity.type)
+        .Field("name", then.owner->name)
+        .Field("arn", then.owner->arn)
+        .EndObject();
+  } else {
+    json.Null();
+  }
+  json.EndObject().EndObject();
+}
+
+class Denials final {
+ public:
+  Denials(const OperationPorts& ports, const DenialBook& book) : ports_(ports), book_(book) {}
+
+  HttpResponse List(RestCall& call) const {
+    const Result<void> checked = call.AllowOnly({"namespace", "key", "limit"});
+    if (!checked.ok()) return ProblemResponse(checked.error());
+    const std::string ns = call.Parameter("namespace");
+    if (auto refusal = ports_.rest.Refuse(call, {"ownerships", "", "list", ns})) {
+      return *std::move(refusal);
+    }
+    const Result<std::size_t> limit = call.Limit();
+    if (!limit.ok()) return ProblemResponse(limit.error());
+    const std::string key = call.Parameter("key");
+    std::vector<Denial> denials = book_.All();
+    std::erase_if(denials, [&](const Denial& each) {
+      return (!ns.empty() && each.ns != ns) || (!key.empty() && each.key.text != key);
+    });
+    if (denials.size() > limit.value()) denials.resize(limit.value());
+    const auto then = Look(denials, call.deadline);
+    if (!then.ok()) return ProblemResponse(then.error());
+    JsonWriter json;
+    json.BeginObject().Key("items").BeginArray();
+    for (std::size_t i = 0; i < denials.size(); ++i) Write(denials[i], then.value()[i], json);
+    json.EndArray().EndObject();
+    return JsonResponse(json.Take());
+  }
+
+  HttpResponse Get(RestCall& call) const {
+    const Result<void> checked = call.AllowOnly({});
+    if (!checked.ok()) return ProblemResponse(checked.error());
+    const std::string_view id = std::string_view(call.request.path).substr(kDenialsPath.size());
+    std::vector<Denial> denials = book_.All();
+    std::erase_if(denials, [&](const Denial& each) { return each.id != id; });
+    // Of one that is not there nobody can tell whose it was.
+    const std::string ns = denials.empty() ? std::string() : denials.front().ns;
+    if (auto refusal = ports_.rest.Refuse(call, {"ownerships", "", "list", ns})) {
+      return *std::move(refusal);
+    }
+    if (denials.empty()) {
+      return ProblemResponse(ProblemType::kNotFound,
+                             "no denial has that id; they are forgotten when the server ends");
+    }
+    const auto then = Look(denials, call.deadline);
+    if (!then.ok()) return ProblemResponse(then.error());
+    JsonWriter json;
+    Write(denials.front(), then.value().front(), json);
+    return JsonResponse(json.Take());
+  }
+
+ private:
+  // What became of each, in one state of the registry.
+  Result<std::vector<Aftermath>> Look(const std::vector<Denial>& denials, Deadline deadline) const {
+    std::vector<Aftermath> found;
+    const auto look = [&](const Facts& facts) {
+      found.clear();
+      for (const Denial& each : denials) found.push_back(AftermathOf(each, facts));
+    };
+    TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, deadline));
+    return found;
+  }
+
+  const OperationPorts ports_;
+  const DenialBook& book_;
+};
+
+}  // namespace
+
+std::vector<HttpRoute> DenialRoutes(const OperationPorts& ports, const DenialBook& denials) {
+  const Denials all(ports, denials);
+  const auto list = [all](RestCall& call) { return all.List(call); };
+  const auto get = [all](RestCall& call) { return all.Get(call); };
+  return {ports.rest.Authenticated("GET", "/api/v1/denials", RouteMatch::kExact, list),
+          ports.rest.Authenticated("GET", std::string(kDenialsPath), RouteMatch::kPrefix, get)};
+}
+
+}  // namespace truce

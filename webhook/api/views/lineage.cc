@@ -1,0 +1,145 @@
+#include "webhook/api/views/lineage.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "webhook/api/problem.h"
+#include "webhook/api/resource_json.h"
+#include "webhook/api/rest/lookup.h"
+#include "webhook/wire/json_writer.h"
+
+namespace truce {
+namespace {
+
+constexpr std::string_view kLineagePath = "/api/v1/lineage/";
+constexpr std::string_view kEndingsPath = "/api/v1/endings/";
+constexpr std::size_t kHistoryMax = 100;  // lines about one id that are looked at for its end
+
+HttpResponse NoSuchId() {
+  return ProblemResponse(ProblemType::kNotFound, "no resource has that id");
+}
+
+// Whether `action` may be the last that is said of an ownership.
+bool Ends(AuditAction action) {
+  return action == AuditAction::kReleased || action == AuditAction::kAdministered ||
+         action == AuditAction::kMoved || action == AuditAction::kPassed;
+}
+
+// An object of the chains, and what it says of the resource itself.
+struct Link {
+  std::optional<Slot> above;
+  std::optional<Intent> intent;
+  bool terminating = false;
+};
+
+class Chains final {
+ public:
+  // Enters what stands above the declaration, up to the top.
+  void Climb(const Row& row, const Facts& facts) {
+    const auto entered = Enter(row.slot);
+    if (entered == nullptr) return;
+    entered->intent = row.intent;
+    entered->terminating = row.terminating;
+    std::optional<Object> object = facts.ObjectByUid(row.id.uid);
+    for (std::size_t depth = 0; object && object->parent && depth < kLineageDepthMax; ++depth) {
+      const auto place = links_.find(object->slot);
+      if (place == links_.end() || place->second.above) return;
+      place->second.above = object->parent;
+      if (Enter(*object->parent) == nullptr) return;
+      object = facts.ObjectBySlot(*object->parent);
+    }
+  }
+
+  void Write(JsonWriter& json) const {
+    json.Key("objects").BeginArray();
+    for (const auto& [slot, link] : links_) {
+      json.BeginObject().Key("object");
+      WriteObject(slot, json);
+      json.Key("above");
+      if (link.above) {
+        WriteObject(*link.above, json);
+      } else {
+        json.Null();
+      }
+      json.Field("intent", link.intent ? Name(*link.intent) : std::string_view("none"))
+          .Field("terminating", link.terminating)
+          .EndObject();
+    }
+    json.EndArray().Field("complete", complete_);
+  }
+
+ private:
+  Link* Enter(const Slot& slot) {
+    if (links_.size() >= kLineageMax && !links_.contains(slot)) {
+      complete_ = false;
+      return nullptr;
+    }
+    return &links_[slot];
+  }
+
+  std::map<Slot, Link> links_;
+  bool complete_ = true;
+};
+
+HttpResponse GetLineage(const OperationPorts& ports, RestCall& call) {
+  const Result<void> checked = call.AllowOnly({});
+  if (!checked.ok()) return ProblemResponse(checked.error());
+  const std::string_view id = std::string_view(call.request.path).substr(kLineagePath.size());
+  if (!IsPublicId(id)) return NoSuchId();
+  const auto view = RegistryQueries(ports.store).ById(PublicId{std::string(id)}, call.deadline);
+  if (!view.ok()) return ProblemResponse(view.error());
+  const Result<bool> may_read = ports.rest.MayRead(call, view.value().owner.root.ns);
+  if (!may_read.ok()) return ProblemResponse(may_read.error());
+  if (!may_read.value()) return NoSuchId();
+  Chains chains;
+  const auto look = [&](const Facts& facts) {
+    chains = Chains();
+    for (const Row& row : view.value().rows) chains.Climb(row, facts);
+  };
+  const Result<void> read = ports.store.Read(look, call.deadline);
+  if (!read.ok()) return ProblemResponse(read.error());
+  JsonWriter json;
+  json.BeginObject().Field("id", view.value().owner.id.text);
+  chains.Write(json);
+  json.EndObject();
+  return JsonResponse(json.Take());
+}
+
+HttpResponse GetEnding(const OperationPorts& ports, RestCall& call) {
+  const Result<void> checked = call.AllowOnly({});
+  if (!checked.ok()) return ProblemResponse(checked.error());
+  const std::string_view id = std::string_view(call.request.path).substr(kEndingsPath.size());
+  if (!IsPublicId(id)) return NoSuchId();
+  const RegistryQueries queries(ports.store);
+  const PublicId wanted{std::string(id)};
+  const auto present = queries.ById(wanted, call.deadline);
+  if (present.ok()) return NoSuchId();
+  if (present.error().code != ErrorCode::kNotFound) return ProblemResponse(present.error());
+  const auto lines =
+      queries.Audit({.id = wanted, .newest_first = true}, kHistoryMax, call.deadline);
+  if (!lines.ok()) return ProblemResponse(lines.error());
+  for (const AuditLine& line : lines.value()) {
+    if (!Ends(line.entry.action)) continue;
+    const Result<bool> may_read = ports.rest.MayRead(call, line.entry.root.ns);
+    if (!may_read.ok()) return ProblemResponse(may_read.error());
+    if (!may_read.value()) return NoSuchId();
+    JsonWriter json;
+    WriteAuditLine(line, json);
+    return JsonResponse(json.Take());
+  }
+  return NoSuchId();
+}
+
+}  // namespace
+
+std::vector<HttpRoute> LineageRoutes(const OperationPorts& ports) {
+  const auto lineage = [ports](RestCall& call) { return GetLineage(ports, call); };
+  const auto ending = [ports](RestCall& call) { return GetEnding(ports, call); };
+  return {ports.rest.Authenticated("GET", std::string(kLineagePath), RouteMatch::kPrefix, lineage),
+          ports.rest.Authenticated("GET", std::string(kEndingsPath), RouteMatch::kPrefix, ending)};
+}
+
+}  // namespace truce
