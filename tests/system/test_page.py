@@ -89,7 +89,8 @@ def views_of(world) -> dict[str, str]:
 
 VIEWS = ["overview", "matrix", "resources", "found", "resource", "contested", "services", "service", "denials", "denial", "findings"]
 WORDS = {
-    "overview": ["20\nownerships", "1\nconflicts", "payments-1", "team-payments/mine"],
+    "overview": ["20\nownerships", "1\nconflicts", "payments-1", "team-payments/mine", "3 services are ready",
+                 "This server follows no cluster."],
     "matrix": ["billing", "s3/Bucket", "5"],
     "resources": ["orders-0", "search-4", "20"],
     "found": ["orders-0", "reserved"],

@@ -4,6 +4,7 @@ import {useAnswer} from './client.js';
 import {Answered, Command, Fragment, Name, Section, Table, Thing, Time, h, number, pathOf, resourceColumns} from './elements.js';
 
 const kShown = 5;
+const kShownServices = 20;
 
 function Tile({count, more, title, to, alarm}) {
   return h('a', {class: `tile${alarm && count > 0 ? ' tile-alarm' : ''}`, href: to},
@@ -74,12 +75,56 @@ function Denials({answer}) {
       h('p', null, h('a', {href: '/denials'}, 'All denials'))));
 }
 
+// Services by what `enforce` would have refused them; one that is not among them is ready for it.
+function RollOut({trial, services}) {
+  return h(Answered, {answer: trial}, ({items}) => {
+    const found = new Map();
+    for (const each of items) {
+      const line = found.get(each.service) || {service: each.service, audit: 0, warn: 0, count: 0, rules: new Set()};
+      line[each.mode] += 1;
+      line.count += each.count;
+      line.rules.add(each.rule);
+      found.set(each.service, line);
+    }
+    const lines = [...found.values()].sort((a, b) => b.audit + b.warn - a.audit - a.warn);
+    const ready = (services.value?.items || []).filter(each => each.service && !found.has(each.service)).length;
+    const all = `${number(ready)}${services.value?.nextCursor ? '+' : ''} ${ready === 1 ? 'service is' : 'services are'}`;
+    return h(Fragment, null,
+      h('p', {class: lines.length === 0 ? 'good' : ''}, `${all} ready: enforcing would have refused them nothing.`),
+      lines.length > 0 && h(Table, {label: 'What enforcing would have refused', items: lines.slice(0, kShownServices), columns: [
+        ['Service', each => each.service ? h('a', {href: pathOf.service(each.service)}, h(Name, {text: each.service})) : 'of no service'],
+        ['Audited', each => number(each.audit), 'numeric'],
+        ['Warned', each => number(each.warn), 'numeric'],
+        ['Times', each => number(each.count), 'numeric'],
+        ['Rules', each => [...each.rules].join(', ')],
+      ]}),
+      lines.length > kShownServices && h('p', {class: 'quiet'}, `${number(lines.length - kShownServices)} more services.`),
+      h(Command, {what: 'Each of them, and what to change before a rule is switched on:', text: 'truce simulate --since 7d'}));
+  });
+}
+
+function Coverage({answer}) {
+  if (answer.refusal?.status === 404) return h('p', {class: 'quiet'}, 'This server follows no cluster.');
+  return h(Answered, {answer}, ({kinds, protectedKinds, gaps}) => h(Fragment, null,
+    h('p', {class: gaps.length === 0 ? 'good' : ''}, `${number(protectedKinds)} of ${number(kinds)} kinds are protected.`),
+    gaps.length > 0 && h(Table, {label: 'What is not protected', items: gaps.slice(0, kShown), columns: [
+      ['What', each => h(Name, {text: each.subject})],
+      ['Objects', each => number(each.objects), 'numeric'],
+      ['Why', each => h(Name, {text: each.why})],
+      ['What to do', each => h(Name, {text: each.remedy})],
+    ]}),
+    gaps.length > kShown && h(Command, {what: `${number(gaps.length - kShown)} more:`, text: 'truce coverage'})));
+}
+
 export function Overview() {
   const overview = useAnswer('/overview', {}, {every: 30});
   const isKnown = Boolean(overview.value);
   const conflicts = useAnswer(isKnown ? '/conflicts' : null, {limit: 100}, {every: 30});
   const findings = useAnswer(isKnown ? '/findings' : null, {limit: 1000}, {every: 30});
   const denials = useAnswer(isKnown ? '/denials' : null, {limit: 1000}, {every: 30});
+  const trial = useAnswer(isKnown ? '/trial' : null, {}, {every: 60});
+  const services = useAnswer(isKnown ? '/services' : null, {limit: 1000}, {every: 60});
+  const coverage = useAnswer(isKnown ? '/coverage' : null, {}, {every: 60});
   return h(Fragment, null,
     h('h1', null, 'Overview'),
     h(Answered, {answer: overview}, ({ownerships, byState, conflicts: contested}) => h(Fragment, null,
@@ -94,5 +139,7 @@ export function Overview() {
       h('div', {class: 'columns'},
         h(Section, {title: 'Conflicts', id: 'conflicts'}, h(Conflicts, {answer: conflicts})),
         h(Section, {title: 'Findings', id: 'findings'}, h(Findings, {answer: findings})),
-        h(Section, {title: 'Denials', id: 'denials'}, h(Denials, {answer: denials}))))));
+        h(Section, {title: 'Denials', id: 'denials'}, h(Denials, {answer: denials})),
+        h(Section, {title: 'Roll-out', id: 'roll-out'}, h(RollOut, {trial, services})),
+        h(Section, {title: 'Coverage', id: 'coverage'}, h(Coverage, {answer: coverage}))))));
 }

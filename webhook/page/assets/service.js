@@ -51,6 +51,8 @@ function List({title, id, items, columns}) {
 
 export function Service({name}) {
   const answer = useAnswer(`/services/${encodeURIComponent(name)}`, {}, {every: 30});
+  const trial = useAnswer(answer.value ? '/trial' : null, {}, {every: 60});
+  const tried = (trial.value?.items || []).filter(each => each.service === name);
   if (answer.refusal?.status === 404) {
     return h(Fragment, null, h('h1', null, 'No such service'),
       h('p', null, 'No service ', h(Name, {text: name}), ' owns, shares or observes anything.'),
@@ -73,6 +75,14 @@ export function Service({name}) {
       h('div', {class: 'columns'},
         h(Section, {title: 'By state', id: 'by-state'}, h(Counts, {counts: service.byState, service: name, name: 'state', title: 'State'})),
         h(Section, {title: 'By type', id: 'by-type'}, h(Counts, {counts: service.byType, service: name, name: 'type', title: 'Type'}))),
+      h(List, {title: 'What enforcing would have refused', id: 'trial', items: tried, columns: [
+        ['Object', each => h(Thing, {object: each})],
+        ['Resource', each => h(Name, {text: each.resource})],
+        ['Rule', each => each.rule],
+        ['Now', each => each.mode],
+        ['Why', each => h(Name, {text: each.text})],
+        ['Last', each => h(Time, {at: each.last})],
+      ]}),
       h(List, {title: 'Offered to others', id: 'offered', items: service.offered, columns: resourceColumns}),
       h(List, {title: 'Transfers that nobody accepted yet', id: 'pending', items: service.pendingOffers, columns: [
         ['Resource', each => h('a', {href: pathOf.resource(each.resource.id)}, h(Name, {text: each.resource.name}))],
