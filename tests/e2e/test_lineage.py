@@ -78,6 +78,14 @@ def test_the_whole_chain_is_one_owner(chain, user):
     ).expect(200)
 
 
+def test_the_api_tells_the_chain(truce, chain):
+    """As the page draws it: what stands above each object, up to the claim."""
+    status, told = truce.operator_get(f"/api/v1/lineage/{truce.owner(NAME)['id']}")
+    above = {each["object"]["kind"]: each["above"] and each["above"]["kind"] for each in told["objects"]}
+    assert (status, told["complete"]) == (200, True)
+    assert above == {"ObjectStorage": None, "XObjectStorage": "ObjectStorage", "Bucket": "XObjectStorage"}
+
+
 @pytest.mark.parametrize(
     "duplicate",
     [claim("artifacts", "team-b", NAME), bucket("copy", NAME)],
