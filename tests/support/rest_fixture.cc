@@ -4,6 +4,9 @@
 
 #include "tests/support/validate_now.h"
 #include "webhook/api/rest/rest_agreements.h"
+#include "webhook/api/views/counts.h"
+#include "webhook/api/views/denials.h"
+#include "webhook/api/views/lineage.h"
 
 namespace truce {
 
@@ -12,8 +15,10 @@ using nlohmann::json;
 std::vector<HttpRoute> RestTest::AllRoutes() {
   std::vector<HttpRoute> routes = rest_.Routes();
   const OperationPorts ports{rest_, indexed_, clock_, random_ids_};
-  for (HttpRoute& route : ShareRoutes(ports)) routes.push_back(std::move(route));
-  for (HttpRoute& route : TransferRoutes(ports)) routes.push_back(std::move(route));
+  for (std::vector<HttpRoute> more : {ShareRoutes(ports), TransferRoutes(ports), CountRoutes(ports),
+                                      DenialRoutes(ports, denials_), LineageRoutes(ports)}) {
+    for (HttpRoute& route : more) routes.push_back(std::move(route));
+  }
   return routes;
 }
 
