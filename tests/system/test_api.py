@@ -243,7 +243,7 @@ def test_every_operation_answers_as_described(api):
     assert api.call("POST", release, {"reason": "gone"}, {"If-Match": '"old"'}).status == 412
     assert api.call("POST", release, {"reason": "gone"}, {"If-Match": tag}).status == 200
     ending = api.get(f"/api/v1/endings/{one['id']}").json
-    assert (ending["root"]["name"], ending["action"]) == ("one", "administered") and "gone" in ending["cause"]
+    assert (ending["root"]["name"], ending["action"]) == ("one", "released") and "gone" in ending["cause"]
     last = api.get("/api/v1/audit", limit=1).json["items"][0]
     assert last["actor"] == "root (static token) from 127.0.0.1"
     assert api.get("/api/v1/resources:lookup", name="prod-one").json["free"]

@@ -2,7 +2,7 @@
 
 import {session, useAnswer, useSession} from './client.js';
 import {Denials} from './denials.js';
-import {Fragment, go, h} from './elements.js';
+import {Fragment, go, h, seen} from './elements.js';
 import {Findings} from './findings.js';
 import {Matrix} from './matrix.js';
 import {Overview} from './overview.js';
@@ -74,7 +74,7 @@ function App() {
   const [title, view] = viewOf(path);
   const isFirst = useRef(true);
   useEffect(() => {
-    document.title = `${title} · Truce`;
+    document.title = `${seen(title)} · Truce`;
     // Who follows a link with the keyboard or a reader is told where it leads.
     if (!isFirst.current) main.current.focus();
     isFirst.current = false;

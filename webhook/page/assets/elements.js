@@ -12,9 +12,19 @@ export const pathOf = {
   denial: id => `/denials/${encodeURIComponent(id)}`,
 };
 
-// A text of users that could turn the direction of what stands around it stays by itself.
-export const Name = ({text, class: extra = ''}) => h('bdi', {class: extra}, text);
-export const Code = ({text}) => h('code', null, h('bdi', null, text));
+// Characters that nobody sees, or that turn what stands behind them.
+const kUnseen = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+
+// The text with their numbers instead: "\u202egpj.exe" must not look like "exe.jpg".
+export const seen = text => String(text ?? '').replace(kUnseen,
+  each => `<U+${each.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}>`);
+
+// A text of users. One that runs from right to left stays by itself.
+export const Name = ({text}) => h('bdi', null, seen(text));
+export const Code = ({text}) => h('code', null, h('bdi', null, seen(text)));
+
+// "come again" → "Come again."
+const sentence = text => text && text[0].toUpperCase() + text.slice(1) + (/[.!?…]$/.test(text) ? '' : '.');
 
 export function go(path) {
   history.pushState(null, '', path);
@@ -27,7 +37,7 @@ const kDay = 24 * 3600 * 1000;
 export function Time({at}) {
   if (!at) return '–';
   const when = new Date(at);
-  if (Number.isNaN(when.getTime())) return at;
+  if (Number.isNaN(when.getTime())) return h(Name, {text: at});
   const seconds = (Date.now() - when.getTime()) / 1000;
   const ahead = seconds < -60;
   const size = Math.abs(seconds);
@@ -53,7 +63,7 @@ export const Contested = () =>
 export function objectText(object) {
   if (!object) return '';
   const place = object.namespace ? `${object.namespace}/${object.name}` : object.name;
-  return `${object.kind} ${place}`;
+  return seen(`${object.kind} ${place}`);
 }
 export const Thing = ({object}) => h(Name, {text: objectText(object)});
 
@@ -84,8 +94,7 @@ export function Command({text, what}) {
 // A word for a shell; nothing that could mean something to it or hide from the reader is left bare.
 export function shellWord(text) {
   if (/^[A-Za-z0-9_./:@=+,-]+$/.test(text)) return text;
-  // eslint-disable-next-line no-control-regex
-  if (/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/.test(text)) return 'NAME';
+  if (seen(text) !== text) return 'NAME';
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
@@ -113,9 +122,9 @@ export function Trouble({refusal, retryAt}) {
   if (refusal.status === 401) return h(SignIn, {refusal});
   const title = kReasons[refusal.status] || (refusal.status === 403 ? 'Not allowed' : refusal.title || 'That did not work');
   return h('div', {class: 'trouble', role: refusal.passes ? 'status' : 'alert'},
-    h('strong', null, title), ' ',
-    h(Name, {text: refusal.detail || refusal.title}), ' ',
-    refusal.remedy && h(Name, {text: refusal.remedy}), ' ',
+    h('strong', null, sentence(title)), ' ',
+    h(Name, {text: sentence(refusal.detail || refusal.title)}), ' ',
+    refusal.remedy && h(Name, {text: sentence(refusal.remedy)}), ' ',
     retryAt > 0 && h('span', {class: 'quiet'}, seconds > 0 ? `Trying again in ${seconds} s.` : 'Trying again …'));
 }
 

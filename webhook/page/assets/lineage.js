@@ -1,7 +1,7 @@
 // The lineage of a resource as a drawing: what declares it and what stands above that, the resource, and who uses
 // it; and as a list for who does not see it.
 
-import {Fragment, Thing, h, objectText} from './elements.js';
+import {Fragment, Thing, h, objectText, seen} from './elements.js';
 
 const kBoxWidth = 250;
 const kBoxHeight = 48;
@@ -87,7 +87,7 @@ function Line({from, to}) {
 
 export function Lineage({resource, lineage}) {
   const {boxes, lines, width, height} = place(drawingOf(resource, lineage));
-  const titleOf = box => box.title || objectText(box.object);
+  const titleOf = box => box.title ? seen(box.title) : objectText(box.object);
   return h(Fragment, null,
     h('div', {class: 'drawing', tabIndex: 0, role: 'group', 'aria-label': 'Drawing of the lineage'},
       h('svg', {viewBox: `-1 -1 ${width + 2} ${height + 2}`, width: width + 2, height: height + 2, 'aria-hidden': true, class: 'lineage'},
@@ -95,8 +95,8 @@ export function Lineage({resource, lineage}) {
         boxes.map(box => h('g', {class: `lineage-box lineage-${box.style}`},
           h('title', null, titleOf(box)),
           h('rect', {x: box.x, y: box.y, width: kBoxWidth, height: kBoxHeight, rx: 6}),
-          h('text', {x: box.x + 12, y: box.y + 20, class: 'lineage-title'}, shortened(titleOf(box), 28)),
-          h('text', {x: box.x + 12, y: box.y + 37, class: 'lineage-note'}, shortened(box.note, 34)))))),
+          h('text', {x: box.x + 12, y: box.y + 20, class: 'lineage-title'}, shortened(titleOf(box), 27)),
+          h('text', {x: box.x + 12, y: box.y + 37, class: 'lineage-note'}, shortened(seen(box.note), 34)))))),
     h('ol', {class: 'hidden'}, boxes.map(box => h('li', null,
-      box.object ? h(Thing, {object: box.object}) : h('bdi', null, box.title), box.note && ` (${box.note})`))));
+      box.object ? h(Thing, {object: box.object}) : h('bdi', null, titleOf(box)), box.note && ` (${box.note})`))));
 }

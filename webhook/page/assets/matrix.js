@@ -1,7 +1,7 @@
 // Matrix: services by types, or by accounts, as a heat map; a cell leads to its list.
 
 import {useAnswer} from './client.js';
-import {Answered, Fragment, Name, go, h, number, pathOf} from './elements.js';
+import {Answered, Fragment, Name, go, h, number, pathOf, seen} from './elements.js';
 
 const {useState} = preactHooks;
 
@@ -50,7 +50,7 @@ function Grid({matrix}) {
               if (!cell) return h('td', null);
               const contested = cell.contested > 0 ? `, ${number(cell.contested)} contested` : '';
               return h('td', {class: `heat heat-${heatOf(cell.count, most)}${contested ? ' heat-contested' : ''}`},
-                h(Linked, {filter: filterOf(by, row.service, column.name), title: `${row.service}, ${column.name}: ${number(cell.count)}${contested}`},
+                h(Linked, {filter: filterOf(by, row.service, column.name), title: `${seen(row.service)}, ${column.name}: ${number(cell.count)}${contested}`},
                   number(cell.count), contested && h('span', {class: 'heat-mark'}, h('span', {'aria-hidden': true}, ' !'), h('span', {class: 'hidden'}, contested))));
             }));
         })))),
