@@ -28,7 +28,7 @@ CRDS = ROOT / "schema/crds"
 
 # What the chart itself sets, from values of their own.
 CHART_SETS = {
-    "dataDir", "store", "clusterId", "noCluster", "kubeconfig", "inCluster", "admissionAddress",
+    "dataDir", "store", "storePasswordFile", "storePasswordCommand", "storeDurability", "clusterId", "noCluster", "kubeconfig", "inCluster", "admissionAddress",
     "apiAddress", "metricsAddress", "probesAddress", "admissionSecretFile", "acceptSecretInErrors", "admissionClientCA",
     "admissionClientNames", "admissionBearerFile", "tlsCertFile", "tlsKeyFile", "serverNames",
     "publicURL", "webhookConfiguration", "certificateSecret", "logFormat", "logLevel", "mode",

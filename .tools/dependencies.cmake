@@ -52,6 +52,10 @@ add_library(truce::cli11 ALIAS CLI11::CLI11)
 add_library(truce::yaml ALIAS PkgConfig::yaml)
 add_library(truce::re2 ALIAS PkgConfig::re2)
 add_library(truce::libpq ALIAS PkgConfig::libpq)
+# The store loads it when it is needed (registry/store/postgres/libpq.h).
+add_library(truce_libpq_headers INTERFACE)
+target_include_directories(truce_libpq_headers SYSTEM INTERFACE ${libpq_INCLUDE_DIRS})
+add_library(truce::libpq_headers ALIAS truce_libpq_headers)
 add_library(truce::jemalloc ALIAS PkgConfig::jemalloc)
 
 # Sets <out> to the version that <header> defines as <macro>, or to "" without such a file.

@@ -165,13 +165,56 @@ END $$;
 CREATE TRIGGER audit_is_not_changed BEFORE UPDATE OR DELETE ON truce.audit
 FOR EACH ROW EXECUTE FUNCTION truce.keep_audit();
 
+-- Runs with the rights of the tables' owner: who grants may not delete lines.
+CREATE FUNCTION truce.let_audit_go() RETURNS void LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+  DELETE FROM truce.audit
+  WHERE number <= (SELECT value::bigint FROM truce.settings WHERE name = 'audit.let-go')
+    AND number < (SELECT max(number) FROM truce.audit)
+$$;
+
+-- The active server: one row. Its decisions carry the number under which it became active; once another one has a newer
+-- number they are refused.
+CREATE TABLE truce.lease (
+  one     boolean     PRIMARY KEY DEFAULT true CHECK (one),
+  epoch   bigint      NOT NULL,
+  holder  text        NOT NULL,
+  expires timestamptz NOT NULL
+);
+
+-- Makes `a_holder` the active server for so many seconds and answers its epoch, when all decisions of the former one have
+-- ended; while the lease of another one runs, answers who that is and for how long.
+CREATE FUNCTION truce.take_lease(a_holder text, a_seconds integer)
+RETURNS TABLE (epoch bigint, other text, left_ms bigint) LANGUAGE plpgsql VOLATILE AS $$
+#variable_conflict use_column
+DECLARE
+  held truce.lease%ROWTYPE;
+BEGIN
+  FOR attempt IN 1..2 LOOP
+    SELECT * INTO held FROM truce.lease;
+    IF FOUND AND held.holder <> a_holder AND held.expires > clock_timestamp() THEN
+      RETURN QUERY SELECT NULL::bigint, held.holder, ceil(extract(epoch FROM held.expires - clock_timestamp()) * 1000)::bigint;
+      RETURN;
+    END IF;
+    IF attempt = 1 THEN
+      PERFORM pg_advisory_xact_lock(1414681923, 0);
+    END IF;
+  END LOOP;
+  RETURN QUERY
+    INSERT INTO truce.lease AS l (epoch, holder, expires)
+    VALUES (1, a_holder, clock_timestamp() + make_interval(secs => a_seconds))
+    ON CONFLICT (one) DO UPDATE SET epoch = l.epoch + 1, holder = excluded.holder, expires = excluded.expires
+    RETURNING l.epoch, NULL::text, NULL::bigint;
+END $$;
+
 -- Everything that is known under the names, uids, slots, settings and agreement ids that are asked for, locked before.
 -- One round trip. `mode`: 'look' locks nothing; 'begin' waits for the locks, in the order of their numbers; 'more' tries
 -- them, and answers one row, what = -1, when somebody holds one; 'whole' locks everything, and reads after that are
 -- 'look'. Every statement sees what was committed before it began, so what is read under a lock stays as it is read.
--- `what` says which question a row answers; its columns follow (registry/store/postgres/records.h).
+-- `what` says which question a row answers; its columns follow (registry/store/postgres/records.h). `a_epoch`: of the
+-- active server; NULL: there is none.
 CREATE FUNCTION truce.take(mode text, wait_ms integer, a_names text[], a_uids text[], a_slots text[], a_settings text[],
-                           a_agreements text[])
+                           a_agreements text[], a_epoch bigint)
 RETURNS TABLE (what integer, c0 text, c1 text, c2 text, c3 text, c4 text, c5 text, c6 text, c7 text, c8 text, c9 text,
                c10 text, c11 text, c12 text, c13 text, c14 text, c15 text, c16 text, c17 text, c18 text, c19 text,
                c20 text)
@@ -183,11 +226,17 @@ DECLARE
 BEGIN
   IF mode IN ('begin', 'whole') THEN
     PERFORM set_config('lock_timeout', wait_ms::text, true);
+    -- A program that stopped in the middle gives back what it locks.
+    PERFORM set_config('idle_in_transaction_session_timeout', '5000', true);
   END IF;
   IF mode = 'whole' THEN
     PERFORM pg_advisory_xact_lock(1414681923, 0);
   ELSIF mode = 'begin' THEN
     PERFORM pg_advisory_xact_lock_shared(1414681923, 0);
+  END IF;
+  IF mode IN ('begin', 'whole') AND NOT EXISTS (SELECT FROM truce.lease l WHERE l.epoch = a_epoch) AND a_epoch IS NOT NULL
+  THEN
+    RAISE EXCEPTION USING ERRCODE = 'TR001', MESSAGE = 'another server has become active on this registry';
   END IF;
   IF mode IN ('begin', 'more') THEN
     numbers := ARRAY(
@@ -283,8 +332,11 @@ RETURNS void LANGUAGE plpgsql VOLATILE AS $$
 #variable_conflict use_column
 DECLARE
   written bigint;
-  let_go bigint;
 BEGIN
+  -- What a role or database may say otherwise: an answer rests on a commit that is durable.
+  IF current_setting('synchronous_commit') IN ('off', 'local', 'remote_write') THEN
+    PERFORM set_config('synchronous_commit', 'on', true);
+  END IF;
   IF cardinality(drop_names) > 0 THEN
     DELETE FROM truce.names n USING unnest(drop_names) AS a (name) WHERE n.name = a.name AND n.sort <> 'key';
   END IF;
@@ -397,8 +449,7 @@ BEGIN
     FROM (SELECT put_audit) AS a (p), generate_series(1, cardinality(p), 10) AS i ORDER BY i;
   END IF;
   IF 'audit.let-go' = ANY (put_settings) THEN
-    SELECT value::bigint INTO let_go FROM truce.settings WHERE name = 'audit.let-go';
-    DELETE FROM truce.audit WHERE number <= let_go AND number < (SELECT max(number) FROM truce.audit);
+    PERFORM truce.let_audit_go();
   END IF;
   SET CONSTRAINTS ALL IMMEDIATE;
 END $$;

@@ -1,6 +1,5 @@
 // What PostgreSQL itself holds, and what only a store that several programs share can get wrong.
 #include <gtest/gtest.h>
-#include <libpq-fe.h>
 
 #include <atomic>
 #include <chrono>
@@ -12,9 +11,7 @@
 #include <vector>
 
 #include "registry/store/memory/memory_store.h"
-#include "registry/store/postgres/connection.h"
 #include "registry/store/postgres/postgres_store.h"
-#include "registry/store/postgres/setup.h"
 #include "tests/model/world.h"
 #include "tests/support/postgres_server.h"
 #include "tests/support/store_samples.h"
@@ -27,27 +24,6 @@ std::unique_ptr<PostgresStore> OpenAt(const std::string& url) {
   EXPECT_TRUE(opened.ok()) << opened.error().message;
   return opened.ok() ? std::move(opened).value() : nullptr;
 }
-
-// Somebody who writes into the tables past the store.
-class Outsider {
- public:
-  explicit Outsider(const std::string& url) : connection_(PQconnectdb(url.c_str())) {}
-  ~Outsider() { PQfinish(connection_); }
-  Outsider(const Outsider&) = delete;
-  Outsider& operator=(const Outsider&) = delete;
-
-  // The SQLSTATE of what failed; empty: nothing did.
-  std::string Run(const std::string& sql) {
-    PGresult* answer = PQexec(connection_, sql.c_str());
-    const char* state = PQresultErrorField(answer, PG_DIAG_SQLSTATE);
-    std::string failed = state == nullptr ? "" : state;
-    PQclear(answer);
-    return failed;
-  }
-
- private:
-  PGconn* connection_;
-};
 
 constexpr const char* kForeignKey = "23503";
 constexpr const char* kUnique = "23505";
@@ -241,31 +217,6 @@ TEST(PostgresStore, ANameThatCannotBeKeptIsNeitherFoundNorWritten) {
   EXPECT_EQ(OwnerIn(*store, SampleKey("a"))->service,
             "a\xEF\xBF\xBD"
             "b\xEF\xBF\xBD");
-}
-
-TEST(PostgresStore, RefusesAServerOrSchemaThatIsNotItsOwnAndWritesNothing) {
-  const auto refused = [](const std::string& url, ErrorCode code, const std::string& part) {
-    const auto opened = PostgresStore::Open({.url = url}, Soon());
-    ASSERT_FALSE(opened.ok()) << part;
-    EXPECT_EQ(opened.error().code, code) << opened.error().message;
-    EXPECT_NE(opened.error().message.find(part), std::string::npos) << opened.error().message;
-  };
-  PostgresServer& server = PostgresServer::Shared();
-  refused("no such option=1", ErrorCode::kInvalidArgument, "cannot be read");
-  refused("host=/nowhere user=truce", ErrorCode::kUnavailable, "/nowhere");
-  refused(server.UrlOf("nothing_there"), ErrorCode::kUnavailable, "nothing_there");
-  const std::string url = server.MakeDatabase();
-  refused(url + " options='-c default_transaction_read_only=on'", ErrorCode::kInvalidArgument,
-          "standby, or read-only");
-  OpenAt(url);
-  OpenAt(url);  // what is there is taken as it is
-  Outsider outsider(url);
-  EXPECT_EQ(outsider.Run("INSERT INTO truce.migrations VALUES (99, '0099_later', 'x')"), "");
-  refused(url, ErrorCode::kInvalidArgument, "a newer Truce");
-  EXPECT_EQ(outsider.Run("DELETE FROM truce.migrations WHERE version = 99; "
-                         "UPDATE truce.migrations SET checksum = 'x'"),
-            "");
-  refused(url, ErrorCode::kInvalidArgument, "a development version");
 }
 
 // The server closes what is idle; the next decision connects anew, and no caller hears of it.

@@ -3,9 +3,11 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <libpq-fe.h>
+#include <netinet/in.h>
 #include <pwd.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,9 +16,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <initializer_list>
 #include <thread>
 #include <vector>
+
+#include "registry/base/clock.h"
+#include "tests/support/certificates.h"
 
 namespace truce::testing {
 namespace {
@@ -80,6 +86,20 @@ void RunToItsEnd(const std::vector<std::string>& words, const std::string& log) 
   }
 }
 
+int FreePort() {
+  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  const bool bound =
+      ::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0 &&
+      ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) == 0;
+  ::close(socket);
+  if (!bound) Die("no free port");
+  return ntohs(address.sin_port);
+}
+
 }  // namespace
 
 PostgresServer::PostgresServer() {
@@ -91,14 +111,51 @@ PostgresServer::PostgresServer() {
   RunToItsEnd({Program("initdb"), "-D", (folder_.path() / "data").string(), "-U", "truce", "-A",
                "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N"},
               (folder_.path() / "initdb.log").string());
+  WriteAccess();
+  WriteCertificate();
+  port_ = FreePort();
   Start();
+}
+
+void PostgresServer::WriteAccess() {
+  std::ofstream file(folder_.path() / "data" / "pg_hba.conf", std::ios::trunc);
+  file << "local all truce trust\nlocal all all scram-sha-256\nhost all all 127.0.0.1/32 "
+          "scram-sha-256\n";
+  if (!file.flush()) Die("pg_hba.conf");
+}
+
+void PostgresServer::WriteCertificate() {
+  const Timestamp now = SystemClock().Now();
+  const std::chrono::hours day{24};
+  const PemPair authority = IssueForTest(
+      {.common_name = "authority", .authority = true, .from = now - day, .until = now + day});
+  const PemPair pair = IssueForTest({.common_name = "postgres",
+                                     .alternative_names = "IP:127.0.0.1",
+                                     .from = now - day,
+                                     .until = now + day},
+                                    authority);
+  const auto write = [&](const char* name, const std::string& text) {
+    const fs::path path = folder_.path() / name;
+    std::ofstream(path) << text;
+    const passwd* servant = Servant();
+    if (servant != nullptr && ::chown(path.c_str(), servant->pw_uid, servant->pw_gid) != 0) {
+      Die("chown");
+    }
+    return path;
+  };
+  write("ca.pem", authority.certificate);
+  write("server.pem", pair.certificate);
+  fs::permissions(write("server.key", pair.key), fs::perms::owner_read | fs::perms::owner_write);
 }
 
 void PostgresServer::Start() {
   const std::string folder = folder_.path().string();
-  pid_ = Run({Program("postgres"), "-D", folder + "/data", "-k", folder, "-c",
-              "listen_addresses=", "-c", "max_connections=60", "-c", "shared_buffers=32MB"},
-             folder + "/server.log");
+  pid_ =
+      Run({Program("postgres"), "-D", folder + "/data", "-k", folder, "-p", std::to_string(port_),
+           "-c", "listen_addresses=127.0.0.1", "-c", "max_connections=60", "-c",
+           "shared_buffers=32MB", "-c", "ssl=on", "-c", "ssl_cert_file=" + folder + "/server.pem",
+           "-c", "ssl_key_file=" + folder + "/server.key"},
+          folder + "/server.log");
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (PQping(UrlOf("postgres").c_str()) != PQPING_OK) {
     if (std::chrono::steady_clock::now() > deadline) Die("it does not answer (server.log)");
@@ -117,7 +174,12 @@ PostgresServer& PostgresServer::Shared() {
 }
 
 std::string PostgresServer::UrlOf(const std::string& database) const {
-  return "host=" + folder_.path().string() + " user=truce dbname=" + database;
+  return "host=" + folder_.path().string() + " port=" + std::to_string(port_) +
+         " user=truce dbname=" + database;
+}
+
+std::string PostgresServer::TcpUrlOf(const std::string& database, const std::string& user) const {
+  return "host=127.0.0.1 port=" + std::to_string(port_) + " user=" + user + " dbname=" + database;
 }
 
 std::string PostgresServer::MakeDatabase() {
@@ -128,6 +190,18 @@ std::string PostgresServer::MakeDatabase() {
   PQclear(made);
   PQfinish(connection);
   return UrlOf(name);
+}
+
+Outsider::Outsider(const std::string& url) : connection_(PQconnectdb(url.c_str())) {}
+
+Outsider::~Outsider() { PQfinish(connection_); }
+
+std::string Outsider::Run(const std::string& sql) {
+  PGresult* answer = PQexec(connection_, sql.c_str());
+  const char* state = PQresultErrorField(answer, PG_DIAG_SQLSTATE);
+  std::string failed = state == nullptr ? "" : state;
+  PQclear(answer);
+  return failed;
 }
 
 }  // namespace truce::testing

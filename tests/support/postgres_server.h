@@ -2,6 +2,7 @@
 #ifndef TRUCE_TESTS_SUPPORT_POSTGRES_SERVER_H_
 #define TRUCE_TESTS_SUPPORT_POSTGRES_SERVER_H_
 
+#include <libpq-fe.h>
 #include <sys/types.h>
 
 #include <string>
@@ -10,8 +11,10 @@
 
 namespace truce::testing {
 
-// Listens on a socket in a folder of its own, and ends with its object. Where it cannot be had or
-// started the program aborts and says why: no test is skipped. External synchronization.
+// Listens on a socket in a folder of its own, and with TLS on a free port of 127.0.0.1; ends with
+// its object. User truce needs no password on the socket; everybody else, and all on the port, do.
+// Where it cannot be had or started the program aborts and says why: no test is skipped. External
+// synchronization.
 class PostgresServer final {
  public:
   PostgresServer();
@@ -26,13 +29,35 @@ class PostgresServer final {
   std::string MakeDatabase();
   // The URL of a database that is there.
   std::string UrlOf(const std::string& database) const;
+  // The same over TCP, as `user` with its password.
+  std::string TcpUrlOf(const std::string& database, const std::string& user) const;
+  // The file with the authority of the server's certificate, which is for 127.0.0.1.
+  std::string authority_file() const { return (folder_.path() / "ca.pem").string(); }
 
  private:
   void Start();
+  void WriteAccess();
+  void WriteCertificate();
 
   TemporaryFolder folder_;
   pid_t pid_ = -1;
+  int port_ = 0;
   int databases_ = 0;
+};
+
+// Somebody who works on a database past the store.
+class Outsider final {
+ public:
+  explicit Outsider(const std::string& url);
+  ~Outsider();
+  Outsider(const Outsider&) = delete;
+  Outsider& operator=(const Outsider&) = delete;
+
+  // The SQLSTATE of what failed; empty: nothing did.
+  std::string Run(const std::string& sql);
+
+ private:
+  PGconn* connection_;
 };
 
 }  // namespace truce::testing

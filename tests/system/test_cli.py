@@ -51,7 +51,8 @@ def commands_of(cli) -> list[str]:
     return [line.split()[0] for line in listed.splitlines()]
 
 
-ASK_NO_SERVER = {"serve", "config", "types", "explain", "backup", "restore", "completion"}
+ASK_NO_SERVER = {"serve", "config", "types", "explain", "backup", "restore", "completion",
+                 "prepare-store"}
 NEEDS = {  # what a command wants to be told beside the server
     "check": ["manifest.yaml", "--server", "https://127.0.0.1:9", "--timeout", "1"],
     "confirm": ["Bucket.s3.aws.upbound.io", "team-a/b"],
@@ -114,7 +115,8 @@ def test_every_command_has_help_with_examples(cli):
          "no cluster is named: start it with --kubeconfig FILE, with --in-cluster in a Pod, or with "
          "--no-cluster to keep a registry without watching one"),
         (["serve", "--no-cluster", "--store", "postgres://u:hidden@host/db"],
-         "--store: store: PostgreSQL is not built into this version; use 'sqlite'"),
+         "--store: store: the URL holds a password, which logs and lists of processes show; remove it, and give it in "
+         "storePasswordFile, by storePasswordCommand or in the file that PGPASSFILE names"),
         (["serve", "--no-cluster", "--in-cluster"],
          "--no-cluster: noCluster: only one of noCluster, inCluster and kubeconfig can be set"),
     ],

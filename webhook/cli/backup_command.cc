@@ -39,8 +39,15 @@ ExitCode Failed(CommandIo& io, const Error& error) {
 // The data directory of the flags; empty after a complaint.
 std::string DataDirOf(const ConfigFlags& flags, CommandIo& io) {
   const Result<LoadedConfig> loaded = LoadFor(flags, io);
-  if (loaded.ok()) return loaded.value().config.data_dir;
-  Complain(io, loaded.error().message, ExitCode::kUsage);
+  if (loaded.ok() && !IsPostgresUrl(loaded.value().config.store)) {
+    return loaded.value().config.data_dir;
+  }
+  Complain(io,
+           loaded.ok()
+               ? "the registry is in PostgreSQL, which keeps its own copies: use pg_dump, or "
+                 "snapshots and recovery to a point in time of whoever runs it"
+               : loaded.error().message,
+           ExitCode::kUsage);
   return {};
 }
 

@@ -101,7 +101,7 @@ ExitCode Dispatch(std::span<const std::string> arguments, CommandIo& io) {
 }  // namespace
 
 std::span<const Command> Commands() {
-  static constexpr std::array<Command, 32> kCommands = {{
+  static constexpr std::array<Command, 33> kCommands = {{
       {"serve", "answer admission reviews and keep the registry", &DeclareServe},
       {"config", "print the effective configuration and where each value comes from",
        &DeclareConfig},
@@ -128,6 +128,7 @@ std::span<const Command> Commands() {
       {"export", "write all ownerships as NDJSON, JSON or CSV", &DeclareExport},
       {"backup", "copy the registry while the server runs, and verify the copy", &DeclareBackup},
       {"restore", "put a copy of the registry back", &DeclareRestore},
+      {"prepare-store", "make the tables of a registry in PostgreSQL", &DeclarePrepareStore},
       {"doctor", "check the whole installation, each failure with its remedy", &DeclareDoctor},
       {"completion", "write a script that completes commands and flags in a shell",
        &DeclareCompletion},

@@ -68,6 +68,7 @@ CommandAction DeclareCompletion(CommandLine& app);
 CommandAction DeclareImport(CommandLine& app);
 CommandAction DeclareBackup(CommandLine& app);
 CommandAction DeclareRestore(CommandLine& app);
+CommandAction DeclarePrepareStore(CommandLine& app);
 CommandAction DeclareExport(CommandLine& app);
 // `truce --version`, which no list of commands names.
 CommandAction DeclareVersion(CommandLine& app);

@@ -24,6 +24,15 @@ namespace truce {
 enum class UnboundComposites : std::uint8_t { kRefused, kClaimable };
 std::string_view Name(UnboundComposites value);
 
+// What is known of where a PostgreSQL database keeps what it acknowledged.
+enum class StoreDurability : std::uint8_t {
+  kReplicated,  // on a synchronous standby too; without one Truce warns
+  kRequired,    // the same; without one the server does not start
+  kStorage,     // the storage below replicates (RDS Multi-AZ, Aurora, Cloud SQL)
+  kSingle,      // one server, knowingly
+};
+std::string_view Name(StoreDurability value);
+
 // One mapping rule, and whence it is.
 struct ConfigMapping {
   std::string name;  // of a rule about values that an object gives; empty: the configuration's
@@ -60,7 +69,10 @@ struct ConfigNaming {
 struct Config {
   // Where and as what it runs; a change needs a restart.
   std::string data_dir;
-  std::string store;
+  std::string store;  // "sqlite", "memory", or the URL of a PostgreSQL database
+  std::string store_password_file;
+  std::vector<std::string> store_password_command;
+  StoreDurability store_durability = StoreDurability::kReplicated;
   std::string cluster_id;
   bool no_cluster = false;
   bool in_cluster = false;
@@ -122,6 +134,9 @@ struct Config {
 
   bool operator==(const Config&) const = default;
 };
+
+// Whether `store`, as in Config, is the URL of a PostgreSQL database.
+bool IsPostgresUrl(std::string_view store);
 
 }  // namespace truce
 

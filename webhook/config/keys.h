@@ -21,7 +21,7 @@ enum class Check : std::uint8_t {
   kNone,
   kAddress,     // HOST:PORT, [IPV6]:PORT
   kClusterId,   // [a-z0-9-]{1,32}
-  kStore,       // sqlite, memory
+  kStore,       // sqlite, memory, or the URL of a PostgreSQL database without a password
   kHttpUrl,     // http(s)://…, no trailing slash
   kServerName,  // DNS name or IP address
   kPattern,     // one or more characters, '*' for any
@@ -34,7 +34,8 @@ using ScalarField =
     std::variant<std::string Config::*, bool Config::*, std::int64_t Config::*,
                  std::chrono::milliseconds Config::*, std::vector<std::string> Config::*,
                  Mode Config::*, UnsureAction Config::*, Disclosure Config::*,
-                 UnboundComposites Config::*, LogFormat Config::*, LogLevel Config::*>;
+                 UnboundComposites Config::*, StoreDurability Config::*, LogFormat Config::*,
+                 LogLevel Config::*>;
 
 // A setting that only the file can give: reads `node` into the configuration.
 // `where` is the file's name, for messages "file:line: key: …".

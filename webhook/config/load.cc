@@ -259,7 +259,26 @@ class Loader {
         return Together(key, "holds a pattern of more than 512 bytes; no user's name is as long");
       }
     }
+    TRUCE_RETURN_IF_ERROR(CheckStoreTogether());
     if (config.data_dir.empty()) return Together("dataDir", "must name a directory");
+    return {};
+  }
+
+  Result<void> CheckStoreTogether() {
+    const Config& config = loaded_.config;
+    if (!config.store_password_file.empty() && !config.store_password_command.empty()) {
+      return Together("storePasswordCommand",
+                      "there is storePasswordFile already; remove one of the two");
+    }
+    if (IsPostgresUrl(config.store)) return {};
+    const std::string_view idle = !config.store_password_file.empty()      ? "storePasswordFile"
+                                  : !config.store_password_command.empty() ? "storePasswordCommand"
+                                  : config.store_durability != StoreDurability::kReplicated
+                                      ? "storeDurability"
+                                      : "";
+    if (!idle.empty()) {
+      return Together(idle, "is for a store in PostgreSQL; remove it, or set store to its URL");
+    }
     return {};
   }
 

@@ -12,6 +12,8 @@ namespace truce {
 namespace {
 
 constexpr NameTable<UnboundComposites::kClaimable> kUnboundComposites("refused", "claimable");
+constexpr NameTable<StoreDurability::kSingle> kStoreDurabilities("replicated", "required",
+                                                                 "storage", "single");
 
 Error Wrong(std::string message) { return Error{ErrorCode::kInvalidArgument, std::move(message)}; }
 
@@ -60,14 +62,39 @@ Result<void> CheckAddress(std::string_view text) {
   return {};
 }
 
+// The URL may hold a password: it is not repeated.
+Result<void> CheckPostgresUrl(std::string_view text) {
+  std::string_view rest = text.substr(text.find("://") + 3);
+  const std::size_t question = rest.find('?');
+  const std::string_view query = question == rest.npos ? "" : rest.substr(question);
+  rest = rest.substr(0, question);
+  const std::size_t slash = rest.find('/');
+  const std::string_view authority = rest.substr(0, slash);
+  const std::string_view name = slash == rest.npos ? "" : rest.substr(slash + 1);
+  const std::size_t at = authority.rfind('@');
+  const std::string_view user = at == authority.npos ? "" : authority.substr(0, at);
+  if (user.find(':') != user.npos || query.find("password=") != query.npos) {
+    return Wrong(
+        "the URL holds a password, which logs and lists of processes show; remove it, and give it "
+        "in storePasswordFile, by storePasswordCommand or in the file that PGPASSFILE names");
+  }
+  if (user.empty() || name.empty() || name.find('/') != name.npos) {
+    return Wrong("the URL names no user or no database; write postgres://USER@HOST:PORT/NAME");
+  }
+  if (at + 1 == authority.size() && query.find("host=") == query.npos) {
+    return Wrong("the URL names no host; write postgres://USER@HOST:PORT/NAME");
+  }
+  if (text.find_first_of(" \t\"'") != text.npos) {
+    return Wrong("the URL holds a space or quotation mark; write it as %20, %22 or %27");
+  }
+  return {};
+}
+
 Result<void> CheckStore(std::string_view text) {
   if (text == "sqlite" || text == "memory") return {};
-  if (text.starts_with("postgres://") || text.starts_with("postgresql://")) {
-    // The URL may hold a password: it is not repeated.
-    return Wrong("PostgreSQL is not built into this version; use 'sqlite'");
-  }
+  if (IsPostgresUrl(text)) return CheckPostgresUrl(text);
   return Wrong(Shown(text.substr(0, text.find("://"))) +
-               " is not a known store; use 'sqlite' or 'memory'");
+               " is not a known store; use 'sqlite', 'memory' or postgres://USER@HOST:PORT/NAME");
 }
 
 Result<void> CheckClusterId(std::string_view text) {
@@ -254,6 +281,12 @@ struct Setter {
     TRUCE_ASSIGN_OR_RETURN(config.*field, ReadChoice(key, text, kAll));
     return {};
   }
+  Result<void> operator()(StoreDurability Config::*field) const {
+    static constexpr std::array kAll = {StoreDurability::kReplicated, StoreDurability::kRequired,
+                                        StoreDurability::kStorage, StoreDurability::kSingle};
+    TRUCE_ASSIGN_OR_RETURN(config.*field, ReadChoice(key, text, kAll));
+    return {};
+  }
   Result<void> operator()(LogFormat Config::*field) const {
     static constexpr std::array kAll = {LogFormat::kText, LogFormat::kJson};
     TRUCE_ASSIGN_OR_RETURN(config.*field, ReadChoice(key, text, kAll));
@@ -270,6 +303,11 @@ struct Setter {
 }  // namespace
 
 std::string_view Name(UnboundComposites value) { return kUnboundComposites.Of(value); }
+std::string_view Name(StoreDurability value) { return kStoreDurabilities.Of(value); }
+
+bool IsPostgresUrl(std::string_view store) {
+  return store.starts_with("postgres://") || store.starts_with("postgresql://");
+}
 
 Result<void> SetScalar(const Key& key, std::string_view text, Config& config) {
   TRUCE_ASSERT(!key.IsStructured());

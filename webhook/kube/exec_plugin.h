@@ -21,8 +21,6 @@ struct ExecCredential {
   bool operator==(const ExecCredential&) const = default;
 };
 
-inline constexpr std::size_t kExecOutputBytesMax = 1024 * 1024;
-
 // Runs the plugin with no terminal and an empty standard input; it and its children are killed at
 // `deadline`. `authority` (PEM, may be empty) is told to it where the settings say so.
 // Errors: kUnavailable, one line that names the command, with the first line of its standard error

@@ -50,8 +50,15 @@ void ExamineServer(const ExaminedServer& server, std::vector<Checkup>& out) {
   const Result<void> store = server.store.Health();
   out.push_back(store.ok() ? Ok("store", "the registry can be written")
                            : Checkup{"store", State::kFailed, store.error().message,
-                                     "make room or repair the volume of the data directory; see "
-                                     "the server's log"});
+                                     server.in_database
+                                         ? "look at the database, and at the way there; until then "
+                                           "reviews are answered 503"
+                                         : "make room or repair the volume of the data directory; "
+                                           "see the server's log"});
+  if (!server.durability.empty()) {
+    out.push_back({"durability", State::kWarning, server.durability,
+                   "name a synchronous standby, or say in storeDurability what keeps a grant"});
+  }
   if (server.health.IsReady()) {
     out.push_back(Ok("readiness", "every part is ready"));
   } else {

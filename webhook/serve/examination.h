@@ -25,6 +25,8 @@ struct ExaminedServer {
   std::string refused_configuration;     // why a changed file is not in force; empty: it is
   std::string refused_credentials;       // the same of secrets and tokens
   std::optional<Timestamp> disk_failed;  // when a sync of the registry failed last
+  bool in_database = false;              // the registry is in PostgreSQL
+  std::string durability;                // what the database does not promise; empty: nothing
   // All below only where a cluster is followed: `reports` is null otherwise.
   const ClusterReports* reports = nullptr;
   ClusterApi* api = nullptr;  // null until the cluster was reached

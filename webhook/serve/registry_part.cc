@@ -9,11 +9,14 @@
 #include "policies/policy.h"
 #include "registry/base/threads.h"
 #include "registry/store/memory/memory_store.h"
+#include "registry/store/postgres/postgres_store.h"
 #include "registry/store/sqlite/backup.h"
 #include "registry/store/sqlite/sqlite_store.h"
 #include "webhook/serve/audit_keeper.h"
 #include "webhook/serve/catalogue_change.h"
 #include "webhook/serve/data_dir.h"
+#include "webhook/serve/store_access.h"
+#include "webhook/watch/recovery.h"
 
 namespace truce {
 namespace {
@@ -23,12 +26,17 @@ constexpr std::chrono::seconds kAuditTime{10};
 constexpr std::chrono::seconds kTrialTime{5};
 constexpr std::chrono::seconds kTrialsKeptEvery{60};
 
-Result<std::unique_ptr<Store>> OpenStore(const Config& config) {
-  if (config.store == "memory") return std::unique_ptr<Store>(std::make_unique<MemoryStore>());
-  SqliteOptions options;
-  options.data_dir = config.data_dir;
-  TRUCE_ASSIGN_OR_RETURN(std::unique_ptr<Store> store, SqliteStore::Open(options));
-  return store;
+constexpr std::chrono::seconds kDatabaseTime{20};  // to open it: a schema may have to be made
+constexpr std::chrono::seconds kWaitingTime{5};    // of one question while another server is active
+
+StandbyNeed NeedOf(StoreDurability durability) {
+  switch (durability) {
+    case StoreDurability::kReplicated: return StandbyNeed::kWanted;
+    case StoreDurability::kRequired: return StandbyNeed::kRequired;
+    case StoreDurability::kStorage:
+    case StoreDurability::kSingle: break;
+  }
+  return StandbyNeed::kNone;
 }
 
 class CopyBody final : public HttpBody {
@@ -66,8 +74,67 @@ RegistryPart::~RegistryPart() {
   if (filler_.joinable()) filler_.join();
 }
 
-Result<void> RegistryPart::Open(const Config& config, const AdmissionPolicy& policy) {
+Result<std::unique_ptr<Store>> RegistryPart::OpenStore(const Config& config) {
+  if (config.store == "memory") return std::unique_ptr<Store>(std::make_unique<MemoryStore>());
+  if (IsPostgresUrl(config.store)) return OpenDatabase(config);
+  SqliteOptions options;
+  options.data_dir = config.data_dir;
+  TRUCE_ASSIGN_OR_RETURN(std::unique_ptr<Store> store, SqliteStore::Open(options));
+  return store;
+}
+
+Result<std::unique_ptr<Store>> RegistryPart::OpenDatabase(const Config& config) {
+  const bool is_first = waiting_ == nullptr;
+  if (is_first) {
+    PostgresOptions options;
+    options.url = config.store;
+    options.password = PasswordOf(config);
+    options.standby = NeedOf(config.store_durability);
+    TRUCE_ASSIGN_OR_RETURN(waiting_, PostgresStore::Open(options, In(kDatabaseTime)));
+    TRUCE_RETURN_IF_ERROR(CheckRegistry(*waiting_, config.cluster_id, In(kDatabaseTime)));
+    durability_ = waiting_->DurabilityWarning().value_or("");
+    if (!durability_.empty()) {
+      logger_.Log(LogLevel::kWarning, "durability", {{"message", std::string_view(durability_)}});
+    }
+  }
+  TRUCE_ASSIGN_OR_RETURN(const std::string holder, ServerName(data_dir_));
+  const auto active = waiting_->BecomeActive(holder, In(is_first ? kDatabaseTime : kWaitingTime));
+  if (!active.ok()) {
+    // A database that goes away while a server waits is waited for, too.
+    if (is_first) return active.error();
+    WaitFor("another server was active on the registry's database, which does not answer: " +
+            active.error().message);
+    return std::unique_ptr<Store>();
+  }
+  if (const std::optional<OtherServer>& other = active.value()) {
+    WaitFor("server " + other->holder +
+            " is active on the registry's database; this one follows when that ends");
+    return std::unique_ptr<Store>();
+  }
+  TRUCE_RETURN_IF_ERROR(BindRegistry(*waiting_, config.cluster_id, In(kDatabaseTime)));
+  return std::unique_ptr<Store>(std::move(waiting_));
+}
+
+// Told once each time that it changes.
+void RegistryPart::WaitFor(std::string what) {
+  if (what == waiting_for_) return;
+  waiting_for_ = std::move(what);
+  logger_.Log(LogLevel::kInfo, "waiting", {{"message", std::string_view(waiting_for_)}});
+}
+
+std::optional<Error> RegistryPart::Lost() const {
+  std::optional<Error> failure = store_.FatalFailure();
+  if (failure && failure->code != ErrorCode::kConflict) failure.reset();
+  return failure;
+}
+
+void RegistryPart::Stop() {
+  if (is_open() && !Lost()) KeepTrials();
+}
+
+Result<bool> RegistryPart::Open(const Config& config, const AdmissionPolicy& policy) {
   TRUCE_ASSIGN_OR_RETURN(std::unique_ptr<Store> store, OfMachine(OpenStore(config)));
+  if (store == nullptr) return false;
   const IdSource ids = RandomIds();
   TRUCE_ASSIGN_OR_RETURN(
       const std::size_t changed,
@@ -77,13 +144,14 @@ Result<void> RegistryPart::Open(const Config& config, const AdmissionPolicy& pol
                 {{"changed", static_cast<std::int64_t>(changed)}});
   }
   store_.Open(std::move(store));
+  is_open_.store(true);
   filler_ = std::thread([this] { FillUntilDone(); });
   const Result<void> loaded = trials_.Load(In(kTrialTime));
   if (!loaded.ok()) {
     logger_.Log(LogLevel::kWarning, "trial begins anew",
                 {{"message", std::string_view(loaded.error().message)}});
   }
-  return {};
+  return true;
 }
 
 Result<RegistryCopy> RegistryPart::Copy() const {
@@ -108,6 +176,7 @@ void RegistryPart::FillUntilDone() {
 }
 
 void RegistryPart::Step(const Config& config) {
+  if (!is_open()) return;
   KeepAudit(config);
   if (std::chrono::steady_clock::now() >= trials_due_) KeepTrials();
 }

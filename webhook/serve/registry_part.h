@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -25,6 +26,7 @@
 namespace truce {
 
 struct AdmissionPolicy;
+class PostgresStore;
 
 // Thread-safe, but for Open, Step and Stop, which are for one thread.
 class RegistryPart final {
@@ -47,20 +49,34 @@ class RegistryPart final {
   Result<RegistryCopy> Copy() const;
 
   // Opens the store that `config` names, brings its keys up to the catalogue of `policy`, and
-  // begins to fill the directory; again and again until it works. Once. Errors: as the store's
-  // Open.
-  Result<void> Open(const Config& config, const AdmissionPolicy& policy);
+  // begins to fill the directory; again and again until it works. False: another server is active
+  // on its database; waiting_for says so, and it is to be called again until true. Blocks for some
+  // seconds where a database does not answer. Errors: as the store's Open; kConflict: it is the
+  // registry of another cluster.
+  Result<bool> Open(const Config& config, const AdmissionPolicy& policy);
+  bool is_open() const { return is_open_.load(); }  // thread-safe
+  // One line, for readiness.
+  const std::string& waiting_for() const { return waiting_for_; }
+  // What its database does not promise, of what the configuration asks for; empty: nothing.
+  // Thread-safe once open.
+  const std::string& durability() const { return durability_; }
+  // Why the registry is no longer this server's; nothing: it is.
+  std::optional<Error> Lost() const;
 
   // What is due from time to time; to be called each second. Blocks for 15 s at most.
   void Step(const Config& config);
   // True when the disk failed: the process must end and start anew; says so in the log.
-  bool MustEnd() { return disk_failures_.MustEnd(data_dir_); }
+  bool MustEnd() { return !Lost() && disk_failures_.MustEnd(data_dir_); }
   // Writes what is not kept yet. Reviews have ended.
-  void Stop() { KeepTrials(); }
+  void Stop();
 
   void WriteMetrics(MetricWriter& writer) const { disk_failures_.WriteMetrics(writer); }
 
  private:
+  // Null: another server is active.
+  Result<std::unique_ptr<Store>> OpenStore(const Config& config);
+  Result<std::unique_ptr<Store>> OpenDatabase(const Config& config);
+  void WaitFor(std::string what);
   void FillUntilDone();
   void KeepAudit(const Config& config);
   void KeepTrials();
@@ -68,7 +84,11 @@ class RegistryPart final {
   Logger& logger_;
   const Clock& clock_;
   const std::string data_dir_;
-  const bool is_file_;  // the store is SQLite's
+  const bool is_file_;                      // the store is SQLite's
+  std::unique_ptr<PostgresStore> waiting_;  // open, while another server is active
+  std::string waiting_for_;
+  std::string durability_;
+  std::atomic<bool> is_open_{false};
   IndexedStore store_;
   DiskFailures disk_failures_{store_, logger_, clock_};
   TrialBook trials_{store_, clock_, RandomIds()};

@@ -69,14 +69,14 @@ class Server final : private OwnReviewHost {
 
   Result<void> Start() {
     const Config& config = *holder_.Current();
-    TRUCE_ASSIGN_OR_RETURN(const ServerSettings server, ClusterOf(config));
+    TRUCE_ASSIGN_OR_RETURN(server_, ClusterOf(config));
     TRUCE_ASSIGN_OR_RETURN(data_dir_, DataDir::Open(config.data_dir));
     registry_.emplace(config, logger_, clock_);
     TRUCE_ASSIGN_OR_RETURN(auto catalogue, CatalogueOf(config));
     admission_.emplace(std::move(catalogue), registry_->store(), logger_, clock_);
     TRUCE_RETURN_IF_ERROR(admission_->Configure(config));
     credentials_.emplace(CredentialPorts{holder_, *admission_, logger_, clock_});
-    TRUCE_RETURN_IF_ERROR(credentials_->Open(server));
+    TRUCE_RETURN_IF_ERROR(credentials_->Open(server_));
     std::optional<FollowedCluster> followed;
     if (!config.no_cluster) {
       cluster_.emplace(ClusterPartPorts{holder_, registry_->store(), *admission_, *credentials_,
@@ -94,34 +94,17 @@ class Server final : private OwnReviewHost {
     if (!config.no_cluster) health_.SetNotReady("cluster", "waiting for the store");
     TRUCE_RETURN_IF_ERROR(Listen(config));
     credentials_->Start();
-    TRUCE_RETURN_IF_ERROR(registry_->Open(config, *admission_->policy()));
-    admission_->LoadOverrides();
-    logger_.Log(LogLevel::kInfo, "registry open",
-                {{"version", version_},
-                 {"store", std::string_view(config.store)},
-                 {"ownerships", static_cast<std::int64_t>(registry_->store().Counts().owners)}});
-    // Reviews are answered before anybody is told so.
-    if (config.no_cluster) admission_->SetReady();
-    health_.SetReady("store");
-    return cluster_ ? cluster_->Start(server) : Result<void>();
+    return OpenRegistry();
   }
 
-  // Takes over changed files; reports what is bad.
-  void Poll() {
-    const ReloadOutcome outcome =
-        holder_.Poll([this](const std::shared_ptr<const Config>& config) -> Result<void> {
-          return admission_->Configure(*config);
-        });
-    if (outcome.kind == ReloadOutcome::Kind::kReloaded && cluster_) cluster_->Refresh();
-    if (refused_.ReportConfiguration(outcome)) TellRefused(outcome.message);
-    const auto config = holder_.Current();
-    const Result<void> access = credentials_->Reread();
-    const Result<void> api = api_->Configure(*config);
-    const std::string problem = !access.ok() ? access.error().message
-                                : !api.ok()  ? api.error().message
-                                             : std::string();
-    if (refused_.ReportCredentials(problem)) TellRefused(problem);
-    registry_->Step(*config);
+  // Takes over changed files; reports what is bad. While another server is active on the registry's
+  // database, asks whether it still is. Errors: of a start that had to wait; kConflict: another
+  // server has become active.
+  Result<void> Poll() {
+    if (!registry_->is_open()) TRUCE_RETURN_IF_ERROR(OpenRegistry());
+    if (const std::optional<Error> lost = registry_->Lost()) return *lost;
+    TakeOverFiles();
+    return {};
   }
 
   bool MustEnd() { return registry_->MustEnd(); }
@@ -143,6 +126,41 @@ class Server final : private OwnReviewHost {
   }
 
  private:
+  Result<void> OpenRegistry() {
+    const Config& config = *holder_.Current();
+    TRUCE_ASSIGN_OR_RETURN(const bool is_open, registry_->Open(config, *admission_->policy()));
+    if (!is_open) {
+      health_.SetNotReady("store", registry_->waiting_for());
+      return {};
+    }
+    admission_->LoadOverrides();
+    logger_.Log(LogLevel::kInfo, "registry open",
+                {{"version", version_},
+                 {"store", std::string_view(config.store)},
+                 {"ownerships", static_cast<std::int64_t>(registry_->store().Counts().owners)}});
+    // Reviews are answered before anybody is told so.
+    if (config.no_cluster) admission_->SetReady();
+    health_.SetReady("store");
+    return cluster_ ? cluster_->Start(server_) : Result<void>();
+  }
+
+  void TakeOverFiles() {
+    const ReloadOutcome outcome =
+        holder_.Poll([this](const std::shared_ptr<const Config>& config) -> Result<void> {
+          return admission_->Configure(*config);
+        });
+    if (outcome.kind == ReloadOutcome::Kind::kReloaded && cluster_) cluster_->Refresh();
+    if (refused_.ReportConfiguration(outcome)) TellRefused(outcome.message);
+    const auto config = holder_.Current();
+    const Result<void> access = credentials_->Reread();
+    const Result<void> api = api_->Configure(*config);
+    const std::string problem = !access.ok() ? access.error().message
+                                : !api.ok()  ? api.error().message
+                                             : std::string();
+    if (refused_.ReportCredentials(problem)) TellRefused(problem);
+    registry_->Step(*config);
+  }
+
   void TellRefused(const std::string& problem) {
     if (cluster_) cluster_->TellRefused(problem);
   }
@@ -254,7 +272,9 @@ class Server final : private OwnReviewHost {
                        credentials_->certificates().Current().pair->not_after(),
                        refused_.configuration(),
                        refused_.credentials(),
-                       registry_->disk_failures().last()};
+                       registry_->disk_failures().last(),
+                       IsPostgresUrl(holder_.Current()->store),
+                       registry_->is_open() ? registry_->durability() : std::string()};
     if (!cluster_) return out;
     out.reports = &cluster_->reports();
     out.api = cluster_->link().api();
@@ -267,6 +287,7 @@ class Server final : private OwnReviewHost {
   const Clock& clock_;
   const std::string_view version_;
   ConfigHolder holder_;
+  ServerSettings server_;  // nothing of it with noCluster
   RefusedChanges refused_{logger_};
   Metrics metrics_;
   Guarded<std::uint64_t> overload_;  // that metrics_ has
@@ -295,11 +316,13 @@ Result<ServeEnd> Serve(ServeOptions options) {
   Server server(std::move(options), logger, clock);
   TRUCE_RETURN_IF_ERROR(server.Start());
   bool must_end = false;
+  Result<void> polled;
   while (!must_end && !signals.Wait(kPollInterval)) {
-    server.Poll();
-    must_end = server.MustEnd();
+    polled = server.Poll();
+    must_end = !polled.ok() || server.MustEnd();
   }
   server.Drain(signals, must_end);
+  TRUCE_RETURN_IF_ERROR(std::move(polled));
   return must_end ? ServeEnd::kDiskFailed : ServeEnd::kAsked;
 }
 

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::string_view kMark = "store/mark";
 constexpr std::string_view kRecovery = "recovery";
+constexpr std::string_view kServedCluster = "registry/cluster";
 
 // Runs `change` on a ledger in one transaction.
 template <typename ChangeFn>
@@ -30,7 +31,36 @@ std::string BindingName(std::string_view cluster) {
   return "cluster/" + std::string(cluster) + "/kube-system";
 }
 
+// Ok: `bound`, nothing for none, is `cluster`.
+Result<void> CheckBound(const std::string& bound, std::string_view cluster) {
+  if (bound.empty() || bound == cluster) return {};
+  return Error{ErrorCode::kConflict, "the registry belongs to cluster \"" + bound +
+                                         "\", and this server speaks for \"" +
+                                         std::string(cluster) +
+                                         "\": name its own database in --store, or start it with "
+                                         "--cluster-id " +
+                                         bound};
+}
+
 }  // namespace
+
+Result<void> CheckRegistry(const Store& store, std::string_view cluster, Deadline deadline) {
+  std::string bound;
+  const std::string name(kServedCluster);
+  TRUCE_RETURN_IF_ERROR(
+      store.Read([&](const Facts& facts) { bound = facts.Setting(name).value_or(""); }, deadline));
+  return CheckBound(bound, cluster);
+}
+
+Result<void> BindRegistry(Store& store, std::string_view cluster, Deadline deadline) {
+  std::string bound;
+  const std::string name(kServedCluster);
+  TRUCE_RETURN_IF_ERROR(Write(store, {}, deadline, [&](Ledger& ledger) {
+    bound = ledger.Setting(name).value_or("");
+    if (bound.empty()) ledger.PutSetting(name, std::string(cluster));
+  }));
+  return CheckBound(bound, cluster);
+}
 
 Result<void> BindCluster(Store& store, std::string_view cluster, const Uid& kube_system,
                          Deadline deadline) {
@@ -46,7 +76,7 @@ Result<void> BindCluster(Store& store, std::string_view cluster, const Uid& kube
       "the registry knows cluster \"" + std::string(cluster) + "\" by the uid " + bound +
           " of its kube-system namespace, and this one has " + kube_system.text +
           ": use the kubeconfig of that cluster, or give this one another --cluster-id, or "
-          "another --data-dir"};
+          "another registry (--data-dir, --store)"};
 }
 
 std::string ToText(const StoreMark& mark) { return mark.id + " " + std::to_string(mark.starts); }

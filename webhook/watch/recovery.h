@@ -22,9 +22,15 @@ class Store;
 // Binds cluster id `cluster` to the uid of its kube-system namespace, or checks that binding.
 // Idempotent, durable. Errors: kConflict: the registry belongs to another cluster; the message
 // names both uids, the cluster id and the ways out (the right kubeconfig, another --cluster-id,
-// another --data-dir). Otherwise as Store::Apply.
+// another registry). Otherwise as Store::Apply.
 Result<void> BindCluster(Store& store, std::string_view cluster, const Uid& kube_system,
                          Deadline deadline);
+
+// The same for a registry that serves one cluster alone: `cluster`, from its first server on.
+// Errors: kConflict: it is another cluster's, nothing was written; otherwise as Store::Apply.
+Result<void> BindRegistry(Store& store, std::string_view cluster, Deadline deadline);
+// Only looks: ok where it is free or this cluster's.
+Result<void> CheckRegistry(const Store& store, std::string_view cluster, Deadline deadline);
 
 // Which registry this is and how often it was opened with a cluster: remembered outside of it (a
 // file beside it, the cluster's Lease), so that a restored or rebuilt one is noticed.

@@ -232,7 +232,7 @@ caBundle: {{ printf "%s\n" (trim $values.certificates.caBundle) | b64enc }}
 {{/* What needs a restart to change; its digest is an annotation of the Pod. */}}
 {{- define "truce.staticConfig" -}}
 {{- $v := .Values -}}
-{{- $config := dict "clusterId" $v.clusterId "dataDir" "/var/lib/truce" "store" $v.store.type "logFormat" $v.log.format "logLevel" $v.log.level -}}
+{{- $config := dict "clusterId" $v.clusterId "dataDir" "/var/lib/truce" "store" (eq $v.store.type "postgres" | ternary (include "truce.storeUrl" (dict "root" . "url" $v.store.url)) $v.store.type) "logFormat" $v.log.format "logLevel" $v.log.level -}}
 {{- range $name, $port := dict "admission" $v.listen.admissionPort "api" $v.listen.apiPort "metrics" $v.listen.metricsPort "probes" $v.listen.probesPort -}}
 {{- $_ := set $config (printf "%sAddress" $name) (printf "%s:%d" $v.listen.host (int $port)) -}}
 {{- end -}}
@@ -261,6 +261,14 @@ caBundle: {{ printf "%s\n" (trim $values.certificates.caBundle) | b64enc }}
 {{- if $v.admission.bearer.existingSecret -}}
 {{- $_ := set $config "admissionBearerFile" (printf "/etc/truce-bearer/%s" $v.admission.bearer.key) -}}
 {{- end -}}
+{{- if eq $v.store.type "postgres" -}}
+{{- $_ := set $config "storeDurability" $v.store.durability -}}
+{{- if $v.store.password.existingSecret -}}
+{{- $_ := set $config "storePasswordFile" (printf "/etc/truce-store/%s" $v.store.password.key) -}}
+{{- end -}}
+{{- with $v.store.password.file }}{{ $_ := set $config "storePasswordFile" . }}{{ end -}}
+{{- with $v.store.password.command }}{{ $_ := set $config "storePasswordCommand" . }}{{ end -}}
+{{- end -}}
 {{- if not $v.config.drainGrace }}{{ $_ := set $config "drainGrace" "15s" }}{{ end -}}
 {{- range $key, $value := $v.config -}}
 {{- if not (has $key (include "truce.reloading" $ | fromJson).settings) -}}
@@ -281,6 +289,14 @@ caBundle: {{ printf "%s\n" (trim $values.certificates.caBundle) | b64enc }}
 {{- toYaml $config -}}
 {{- end -}}
 
+{{/* A URL of the database, with the authority of its certificate: (dict "root" $ "url" text). */}}
+{{- define "truce.storeUrl" -}}
+{{- .url -}}
+{{- if and .root.Values.store.ca.existingSecret (not (contains "sslrootcert=" .url)) -}}
+{{- contains "?" .url | ternary "&" "?" -}}sslrootcert=/etc/truce-store-ca/{{ .root.Values.store.ca.key }}
+{{- end -}}
+{{- end -}}
+
 {{/* The Secrets that the container reads, as a YAML list. */}}
 {{- define "truce.secretMounts" -}}
 {{- if ne .Values.certificates.mode "selfManaged" }}
@@ -294,5 +310,13 @@ caBundle: {{ printf "%s\n" (trim $values.certificates.caBundle) | b64enc }}
 {{- end }}
 {{- with .Values.admission.bearer.existingSecret }}
 - {name: bearer, mountPath: /etc/truce-bearer, secretName: {{ . }}}
+{{- end }}
+{{- if eq .Values.store.type "postgres" }}
+{{- with .Values.store.password.existingSecret }}
+- {name: store, mountPath: /etc/truce-store, secretName: {{ . }}}
+{{- end }}
+{{- with .Values.store.ca.existingSecret }}
+- {name: store-ca, mountPath: /etc/truce-store-ca, secretName: {{ . }}}
+{{- end }}
 {{- end }}
 {{- end -}}

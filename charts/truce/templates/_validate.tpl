@@ -2,9 +2,30 @@
 {{- define "truce.validate" -}}
 {{- $v := .Values -}}
 {{- if eq $v.store.type "postgres" -}}
-{{- fail "store.type: this version of Truce has no PostgreSQL store yet; use sqlite (one replica, a volume)" -}}
+{{- if not $v.store.url -}}
+{{- fail "store.url: store.type is postgres, so name the database: postgres://USER@HOST:PORT/NAME" -}}
+{{- end -}}
+{{- range $path, $url := dict "store.url" $v.store.url "store.prepare.url" $v.store.prepare.url -}}
+{{- if regexMatch "^postgres(ql)?://[^/@]*:[^/]*@|[?&](ssl)?password=" $url -}}
+{{- fail (printf "%s: holds a password, which the release and the Pod would show; remove it, and give it in a Secret (%s)" $path (eq $path "store.url" | ternary "store.password.existingSecret" "store.prepare.existingSecret")) -}}
+{{- end -}}
+{{- if and $url (not (regexMatch "^postgres(ql)?://[^/@]+@[^/@]*/[^/?]+" $url)) -}}
+{{- fail (printf "%s: names no user or no database; write postgres://USER@HOST:PORT/NAME" $path) -}}
+{{- end -}}
+{{- end -}}
+{{- if gt (len (compact (list $v.store.password.existingSecret $v.store.password.file (join "" $v.store.password.command)))) 1 -}}
+{{- fail "store.password: one of existingSecret, file and command says where it comes from; remove the others" -}}
+{{- end -}}
+{{- if and $v.store.prepare.enabled (not (and $v.store.prepare.url $v.store.prepare.existingSecret)) -}}
+{{- fail "store.prepare: the Job needs url, with a user who may make tables, and existingSecret with its password" -}}
+{{- end -}}
+{{- else if $v.store.url -}}
+{{- fail (printf "store.url: is for store.type postgres, and it is %s; remove it, or set store.type" $v.store.type) -}}
 {{- end -}}
 {{- if gt (int $v.replicaCount) 1 -}}
+{{- if eq $v.store.type "postgres" -}}
+{{- fail "replicaCount: one server is active on a registry, and a second one would wait for its end and hold up every rollout; set 1" -}}
+{{- end -}}
 {{- fail (printf "replicaCount: the %s store allows one replica: two would not know of each other's ownerships; set 1" $v.store.type) -}}
 {{- end -}}
 {{- if and $v.podDisruptionBudget.enabled (lt (int $v.podDisruptionBudget.maxUnavailable) 1) -}}

@@ -11,12 +11,18 @@
 namespace truce {
 namespace {
 
-// The first line of what libpq says, as messages of Truce are: lower-case, one line.
-std::string OneLineOf(const char* said) {
-  std::string_view text = said == nullptr ? "" : said;
-  text = text.substr(0, text.find('\n'));
-  return std::string(text.empty() ? "no reason given" : text);
+// What a failed statement's SQLSTATE tells the caller to do.
+ErrorCode CodeOf(std::string_view state) {
+  const std::string_view kind = state.substr(0, 2);
+  if (kind == "23") return ErrorCode::kInternal;                                  // a constraint
+  if (state == "55P03") return ErrorCode::kDeadlineExceeded;                      // a lock's wait
+  if (state == "TR001") return ErrorCode::kConflict;                              // truce.take
+  if (state == "XX001" || state == "XX002") return ErrorCode::kDataLoss;          // damage
+  if (kind == "42" || kind == "22" || kind == "0A") return ErrorCode::kInternal;  // our SQL
+  return ErrorCode::kUnavailable;
 }
+
+}  // namespace
 
 int MillisecondsUntil(Deadline deadline) {
   using std::chrono::milliseconds;
@@ -26,33 +32,10 @@ int MillisecondsUntil(Deadline deadline) {
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, kMax));
 }
 
-// What a failed statement's SQLSTATE tells the caller to do.
-ErrorCode CodeOf(std::string_view state) {
-  const std::string_view kind = state.substr(0, 2);
-  if (kind == "23") return ErrorCode::kInternal;                                  // a constraint
-  if (state == "XX001" || state == "XX002") return ErrorCode::kDataLoss;          // damage
-  if (kind == "42" || kind == "22" || kind == "0A") return ErrorCode::kInternal;  // our SQL
-  return ErrorCode::kUnavailable;
-}
-
-// Waits for what PQconnectPoll asks for.
-bool PollFor(int socket, PostgresPollingStatusType wanted, Deadline deadline) {
-  pollfd waiting{};
-  waiting.fd = socket;
-  waiting.events = static_cast<short>(wanted == PGRES_POLLING_READING ? POLLIN : POLLOUT);
-  while (std::chrono::steady_clock::now() < deadline) {
-    const int ready = poll(&waiting, 1, MillisecondsUntil(deadline));
-    if (ready > 0) return true;
-    if (ready < 0 && errno != EINTR) return false;
-  }
-  return false;
-}
-
-}  // namespace
-
 std::string_view PgColumns::Text(int column) const {
   const int at = first_ + column;
-  return {PQgetvalue(answer_, row_, at), static_cast<std::size_t>(PQgetlength(answer_, row_, at))};
+  return {Pq().getvalue(answer_, row_, at),
+          static_cast<std::size_t>(Pq().getlength(answer_, row_, at))};
 }
 
 std::int64_t PgColumns::Integer(int column) const {
@@ -63,48 +46,29 @@ std::int64_t PgColumns::Integer(int column) const {
 }
 
 bool PgColumns::IsNull(int column) const {
-  return PQgetisnull(answer_, row_, first_ + column) != 0;
+  return Pq().getisnull(answer_, row_, first_ + column) != 0;
 }
+
+namespace {
+
+// Not for all connections at once.
+Deadline SomeTenMinutes() {
+  constexpr std::chrono::seconds kLeast{480};
+  const Deadline now = std::chrono::steady_clock::now();
+  return now + kLeast + std::chrono::milliseconds(now.time_since_epoch().count() % 240'000);
+}
+
+}  // namespace
+
+PgLink::PgLink(PGconn* connection) : connection_(connection), old_from_(SomeTenMinutes()) {}
 
 bool PgLink::may_repeat() const {
   // Serialization failure, deadlock; lock not available, which is a wait that took too long.
   return state_ == "40001" || state_ == "40P01" || state_ == "55P03";
 }
 
-Result<std::unique_ptr<PgLink>> PgLink::Connect(const std::string& url, Deadline deadline) {
-  char* wrong = nullptr;
-  PQconninfoOption* options = PQconninfoParse(url.c_str(), &wrong);
-  if (options == nullptr) {
-    Error error{ErrorCode::kInvalidArgument, "the store's URL cannot be read: " + OneLineOf(wrong)};
-    PQfreemem(wrong);
-    return error;
-  }
-  PQconninfoFree(options);
-  std::unique_ptr<PgLink> link(new PgLink(PQconnectStart(url.c_str())));
-  PGconn* connection = link->connection_.get();
-  if (connection == nullptr) return Error{ErrorCode::kUnavailable, "out of memory"};
-  PQsetNoticeReceiver(connection, &PgLink::OnNotice, link.get());
-  PostgresPollingStatusType wanted = PGRES_POLLING_WRITING;
-  while (PQstatus(connection) != CONNECTION_BAD && wanted != PGRES_POLLING_OK) {
-    if (wanted == PGRES_POLLING_FAILED) break;
-    if (!PollFor(PQsocket(connection), wanted, deadline)) {
-      return Error{ErrorCode::kDeadlineExceeded,
-                   "the deadline passed while connecting to PostgreSQL"};
-    }
-    wanted = PQconnectPoll(connection);
-  }
-  if (PQstatus(connection) != CONNECTION_OK) {
-    return Error{ErrorCode::kUnavailable,
-                 "connecting to PostgreSQL: " + OneLineOf(PQerrorMessage(connection))};
-  }
-  if (PQsetnonblocking(connection, 1) != 0 || PQenterPipelineMode(connection) != 1) {
-    return Error{ErrorCode::kUnavailable, OneLineOf(PQerrorMessage(connection))};
-  }
-  return link;
-}
-
 void PgLink::OnNotice(void* self, const PGresult* notice) {
-  const char* severity = PQresultErrorField(notice, PG_DIAG_SEVERITY_NONLOCALIZED);
+  const char* severity = Pq().result_error_field(notice, PG_DIAG_SEVERITY_NONLOCALIZED);
   if (severity != nullptr && std::string_view(severity) == "WARNING") {
     static_cast<PgLink*>(self)->warned_ = true;
   }
@@ -116,20 +80,20 @@ Error PgLink::Lost(std::string_view what) {
   usable_ = false;
   state_.clear();
   return {ErrorCode::kUnavailable,
-          std::string(what) + ": " + OneLineOf(PQerrorMessage(connection_.get()))};
+          std::string(what) + ": " + PqLine(Pq().error_message(connection_.get()))};
 }
 
 Error PgLink::FailureOf(const PGresult* answer) {
-  const char* state = PQresultErrorField(answer, PG_DIAG_SQLSTATE);
+  const char* state = Pq().result_error_field(answer, PG_DIAG_SQLSTATE);
   state_ = state == nullptr ? "" : state;
-  const char* message = PQresultErrorField(answer, PG_DIAG_MESSAGE_PRIMARY);
-  if (message == nullptr) message = PQresultErrorMessage(answer);
-  return {CodeOf(state_), "PostgreSQL: " + OneLineOf(message)};
+  const char* message = Pq().result_error_field(answer, PG_DIAG_MESSAGE_PRIMARY);
+  if (message == nullptr) message = Pq().result_error_message(answer);
+  return {CodeOf(state_), "PostgreSQL: " + PqLine(message)};
 }
 
 Result<void> PgLink::Wait(bool write, Deadline deadline) {
   pollfd waiting{};
-  waiting.fd = PQsocket(connection_.get());
+  waiting.fd = Pq().socket(connection_.get());
   waiting.events = static_cast<short>(write ? POLLIN | POLLOUT : POLLIN);
   while (true) {
     if (std::chrono::steady_clock::now() >= deadline) {
@@ -150,32 +114,33 @@ Result<void> PgLink::Send(const std::vector<PgStatement>& statements) {
     for (const auto& parameter : statement.parameters) {
       values.push_back(parameter ? parameter->c_str() : nullptr);
     }
-    if (PQsendQueryParams(connection_.get(), statement.sql.c_str(), static_cast<int>(values.size()),
-                          nullptr, values.data(), nullptr, nullptr, 0) != 1) {
+    if (Pq().send_query_params(connection_.get(), statement.sql.c_str(),
+                               static_cast<int>(values.size()), nullptr, values.data(), nullptr,
+                               nullptr, 0) != 1) {
       return Lost("asking PostgreSQL");
     }
   }
-  if (PQpipelineSync(connection_.get()) != 1) return Lost("asking PostgreSQL");
+  if (Pq().pipeline_sync(connection_.get()) != 1) return Lost("asking PostgreSQL");
   return {};
 }
 
 Result<void> PgLink::Flush(Deadline deadline) {
   while (true) {
-    const int flushed = PQflush(connection_.get());
+    const int flushed = Pq().flush(connection_.get());
     if (flushed == 0) return {};
     if (flushed < 0) return Lost("asking PostgreSQL");
     TRUCE_RETURN_IF_ERROR(Wait(true, deadline));
-    if (PQconsumeInput(connection_.get()) != 1) return Lost("reading from PostgreSQL");
+    if (Pq().consume_input(connection_.get()) != 1) return Lost("reading from PostgreSQL");
   }
 }
 
 Result<PGresult*> PgLink::Next(Deadline deadline) {
-  while (PQisBusy(connection_.get()) == 1) {
+  while (Pq().is_busy(connection_.get()) == 1) {
     TRUCE_RETURN_IF_ERROR(Wait(false, deadline));
-    if (PQconsumeInput(connection_.get()) != 1) return Lost("reading from PostgreSQL");
+    if (Pq().consume_input(connection_.get()) != 1) return Lost("reading from PostgreSQL");
   }
-  PGresult* answer = PQgetResult(connection_.get());
-  if (answer == nullptr && PQstatus(connection_.get()) != CONNECTION_OK) {
+  PGresult* answer = Pq().get_result(connection_.get());
+  if (answer == nullptr && Pq().status(connection_.get()) != CONNECTION_OK) {
     return Lost("reading from PostgreSQL");
   }
   return answer;
@@ -185,8 +150,8 @@ Result<void> PgLink::DropTold(Deadline deadline) {
   while (told_ > 0) {
     TRUCE_ASSIGN_OR_RETURN(PGresult * answer, Next(deadline));
     if (answer == nullptr) continue;
-    if (PQresultStatus(answer) == PGRES_PIPELINE_SYNC) --told_;
-    PQclear(answer);
+    if (Pq().result_status(answer) == PGRES_PIPELINE_SYNC) --told_;
+    Pq().clear(answer);
   }
   return {};
 }
@@ -206,7 +171,7 @@ Result<std::vector<PgAnswer>> PgLink::Ask(const std::vector<PgStatement>& statem
     after_null = next == nullptr;
     if (next == nullptr) continue;
     PgAnswer answer(next);
-    switch (PQresultStatus(next)) {
+    switch (Pq().result_status(next)) {
       case PGRES_PIPELINE_SYNC:
         if (failed) return *std::move(failed);
         return answers;
@@ -223,7 +188,7 @@ Result<std::vector<PgAnswer>> PgLink::Ask(const std::vector<PgStatement>& statem
       case PGRES_SINGLE_TUPLE:
       default:
         if (!failed) failed = FailureOf(next);
-        if (PQstatus(connection_.get()) != CONNECTION_OK) usable_ = false;
+        if (Pq().status(connection_.get()) != CONNECTION_OK) usable_ = false;
         if (!usable_) return *std::move(failed);
         break;
     }
@@ -234,7 +199,7 @@ Result<std::vector<PgAnswer>> PgLink::Ask(const std::vector<PgStatement>& statem
 Result<void> PgLink::RunScript(const std::string& sql, Deadline deadline) {
   TRUCE_RETURN_IF_ERROR(DropTold(deadline));
   PGconn* connection = connection_.get();
-  if (PQexitPipelineMode(connection) != 1 || PQsendQuery(connection, sql.c_str()) != 1) {
+  if (Pq().exit_pipeline_mode(connection) != 1 || Pq().send_query(connection, sql.c_str()) != 1) {
     return Lost("asking PostgreSQL");
   }
   TRUCE_RETURN_IF_ERROR(Flush(deadline));
@@ -243,12 +208,12 @@ Result<void> PgLink::RunScript(const std::string& sql, Deadline deadline) {
     TRUCE_ASSIGN_OR_RETURN(PGresult * next, Next(deadline));
     if (next == nullptr) break;
     const PgAnswer answer(next);
-    const ExecStatusType status = PQresultStatus(next);
+    const ExecStatusType status = Pq().result_status(next);
     if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK && !failed) {
       failed = FailureOf(next);
     }
   }
-  if (PQenterPipelineMode(connection) != 1) return Lost("asking PostgreSQL");
+  if (Pq().enter_pipeline_mode(connection) != 1) return Lost("asking PostgreSQL");
   if (failed) return *std::move(failed);
   return {};
 }
@@ -259,7 +224,7 @@ void PgLink::Tell(const PgStatement& statement) {
   if (!sent.ok()) return;
   ++told_;
   // What the socket does not take now goes with the next Ask.
-  if (PQflush(connection_.get()) < 0) usable_ = false;
+  if (Pq().flush(connection_.get()) < 0) usable_ = false;
 }
 
 }  // namespace truce

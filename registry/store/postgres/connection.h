@@ -2,8 +2,7 @@
 #ifndef TRUCE_REGISTRY_STORE_POSTGRES_CONNECTION_H_
 #define TRUCE_REGISTRY_STORE_POSTGRES_CONNECTION_H_
 
-#include <libpq-fe.h>
-
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -14,6 +13,8 @@
 
 #include "registry/base/clock.h"
 #include "registry/base/result.h"
+#include "registry/store/postgres/libpq.h"
+#include "registry/store/postgres/target.h"
 
 namespace truce {
 
@@ -40,14 +41,14 @@ class PgAnswer {
  public:
   explicit PgAnswer(PGresult* answer) : answer_(answer) {}
 
-  int row_count() const { return PQntuples(answer_.get()); }
+  int row_count() const { return Pq().ntuples(answer_.get()); }
   PgColumns Row(int row, int first = 0) const { return {answer_.get(), row, first}; }
   // "COMMIT", "ROLLBACK", "SELECT 3": what was done, which need not be what was asked.
-  std::string_view tag() const { return PQcmdStatus(answer_.get()); }
+  std::string_view tag() const { return Pq().cmd_status(answer_.get()); }
 
  private:
   struct Clear {
-    void operator()(PGresult* answer) const { PQclear(answer); }
+    void operator()(PGresult* answer) const { Pq().clear(answer); }
   };
   std::unique_ptr<PGresult, Clear> answer_;
 };
@@ -58,13 +59,18 @@ struct PgStatement {
   std::vector<std::optional<std::string>> parameters;
 };
 
+// What poll() may wait: until the deadline, a minute at most.
+int MillisecondsUntil(Deadline deadline);
+
 // Connects, asks, and never waits past a deadline: libpq's calls that block are not used, except
 // that a host's name is resolved while connecting. External synchronization.
 class PgLink {
  public:
-  // `url`: as libpq takes it. Errors: kUnavailable (nobody answers, refused), kInvalidArgument (the
-  // URL cannot be read), kDeadlineExceeded.
-  static Result<std::unique_ptr<PgLink>> Connect(const std::string& url, Deadline deadline);
+  // Where the URL says nothing else: the server's certificate and name are verified unless it is on
+  // this machine, and a connection that went dead is noticed within some ten seconds. Errors, one
+  // line with what to do: kUnavailable (nobody answers, or refuses), kInvalidArgument (the URL
+  // cannot be read, or there is no libpq), kDeadlineExceeded.
+  static Result<std::unique_ptr<PgLink>> Connect(const PgTarget& target, Deadline deadline);
 
   // Sends all statements at once and gives an answer for each: one round trip. After the first that
   // fails the server does none of the rest. Errors: kUnavailable, kInternal (a constraint, or SQL
@@ -82,18 +88,24 @@ class PgLink {
 
   // False: the connection is lost.
   bool usable() const { return usable_; }
+  // It lives for some ten minutes: whoever gets a new password, or moves the primary, is followed.
+  bool is_old() const { return std::chrono::steady_clock::now() > old_from_; }
   // Whether the transaction of the last failure may work when it is done anew: another one was in
   // its way.
   bool may_repeat() const;
+  // Whether what failed last was not allowed to this user.
+  bool was_denied() const { return state_ == "42501"; }
   // Whether the server warned since the last call.
   bool TakeWarning();
 
  private:
   struct Finish {
-    void operator()(PGconn* connection) const { PQfinish(connection); }
+    void operator()(PGconn* connection) const { Pq().finish(connection); }
   };
-  explicit PgLink(PGconn* connection) : connection_(connection) {}
+  explicit PgLink(PGconn* connection);
 
+  // Brings what was started to its end.
+  static Result<std::unique_ptr<PgLink>> Begin(PGconn* started, Deadline deadline);
   static void OnNotice(void* self, const PGresult* notice);
   Error Lost(std::string_view what);
   Error FailureOf(const PGresult* answer);
@@ -107,6 +119,7 @@ class PgLink {
   Result<void> DropTold(Deadline deadline);
 
   std::unique_ptr<PGconn, Finish> connection_;
+  const Deadline old_from_;
   bool usable_ = true;
   bool warned_ = false;
   std::string state_;     // SQLSTATE of the last failure; empty: not the server's

@@ -19,7 +19,7 @@ Result<std::unique_ptr<PgPool::Loan>> PgPool::Borrow(Deadline deadline) {
     }
     ++open_;
   }
-  auto link = PgLink::Connect(url_, deadline);
+  auto link = PgLink::Connect(target_, deadline);
   if (link.ok()) return std::make_unique<Loan>(*this, std::move(link).value());
   Return(nullptr);
   return std::move(link).error();
@@ -27,7 +27,7 @@ Result<std::unique_ptr<PgPool::Loan>> PgPool::Borrow(Deadline deadline) {
 
 void PgPool::Return(std::unique_ptr<PgLink> link) {
   const std::lock_guard lock(mutex_);
-  if (link != nullptr && link->usable()) {
+  if (link != nullptr && link->usable() && !link->is_old()) {
     idle_.push_back(std::move(link));
   } else {
     --open_;

@@ -18,7 +18,7 @@ namespace truce {
 // Thread-safe. Must outlive its loans.
 class PgPool {
  public:
-  PgPool(std::string url, std::size_t size_max) : url_(std::move(url)), size_max_(size_max) {}
+  PgPool(PgTarget target, std::size_t size_max) : target_(std::move(target)), size_max_(size_max) {}
 
   // A connection that nobody else uses; given back when destroyed, dropped when it is of no more
   // use.
@@ -43,7 +43,7 @@ class PgPool {
  private:
   void Return(std::unique_ptr<PgLink> link);
 
-  const std::string url_;
+  const PgTarget target_;
   const std::size_t size_max_;
   std::mutex mutex_;
   std::condition_variable freed_;

@@ -4,13 +4,16 @@
 #include <deque>
 #include <mutex>
 #include <optional>
+#include <string_view>
 #include <thread>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "registry/base/guarded.h"
 #include "registry/store/columns.h"
 #include "registry/store/postgres/connection.h"
+#include "registry/store/postgres/lease.h"
 #include "registry/store/postgres/pool.h"
 #include "registry/store/postgres/queries.h"
 #include "registry/store/postgres/setup.h"
@@ -24,6 +27,11 @@ namespace {
 constexpr int kTriesMax = 4;
 // What Counts and Contents may take: they have no deadline of their own.
 constexpr std::chrono::seconds kWholeReadMax{60};
+
+constexpr std::string_view kNoStandby =
+    "the PostgreSQL server waits for no standby before it acknowledges (synchronous_standby_names "
+    "is empty): grants may be lost with its machine; name one there, or set storeDurability to "
+    "storage or single";
 
 std::string AllFrom(const char* columns, const char* rest) {
   return std::string("SELECT ") + columns + " FROM truce." + rest;
@@ -100,7 +108,8 @@ struct Submitted {
 class PostgresStore::Impl {
  public:
   explicit Impl(PostgresOptions options)
-      : options_(std::move(options)), pool_(options_.url, options_.connections_max) {}
+      : options_(std::move(options)),
+        pool_({options_.url, options_.password}, options_.connections_max) {}
 
   ~Impl() {
     {
@@ -114,7 +123,32 @@ class PostgresStore::Impl {
     TRUCE_ASSIGN_OR_RETURN(const auto first, pool_.Borrow(deadline));
     TRUCE_ASSIGN_OR_RETURN(const auto second, pool_.Borrow(deadline));
     TRUCE_RETURN_IF_ERROR(ProbeServer(first->link(), second->link(), deadline));
-    return MigratePostgres(first->link(), PostgresMigrations(), deadline);
+    TRUCE_RETURN_IF_ERROR(MigratePostgres(first->link(), PostgresMigrations(), deadline));
+    TRUCE_RETURN_IF_ERROR(CheckRights(first->link(), deadline));
+    if (options_.standby == StandbyNeed::kNone) return {};
+    TRUCE_ASSIGN_OR_RETURN(has_standby_, NamesStandby(first->link(), deadline));
+    if (has_standby_ || options_.standby == StandbyNeed::kWanted) return {};
+    return Error{ErrorCode::kInvalidArgument, std::string(kNoStandby)};
+  }
+
+  Result<std::optional<OtherServer>> BecomeActive(const std::string& holder, Deadline deadline) {
+    TRUCE_ASSIGN_OR_RETURN(auto taken, PgLease::Take({options_.url, options_.password}, holder,
+                                                     options_.lease_time, deadline));
+    if (auto* other = std::get_if<OtherServer>(&taken)) {
+      return std::optional<OtherServer>(std::move(*other));
+    }
+    lease_ = std::get<std::unique_ptr<PgLease>>(std::move(taken));
+    return std::optional<OtherServer>();
+  }
+
+  std::optional<std::string> DurabilityWarning() const {
+    if (options_.standby == StandbyNeed::kNone || has_standby_) return std::nullopt;
+    return std::string(kNoStandby);
+  }
+
+  std::optional<Error> Lost() const {
+    if (lease_ == nullptr || !lease_->lost()) return std::nullopt;
+    return Error{ErrorCode::kConflict, "another server has become active on this registry"};
   }
 
   void StartWorkers() {
@@ -191,10 +225,11 @@ class PostgresStore::Impl {
     }
     PgLink& link = loan.value()->link();
     const Deadline began = std::chrono::steady_clock::now();
-    PgTransaction transaction(link, PgTransaction::Sort::kDecision, deadline);
+    PgTransaction transaction(link, PgTransaction::Sort::kDecision, deadline,
+                              lease_ == nullptr ? 0 : lease_->epoch());
     Result<Changes> decided = DecideOn(transaction, locks, decide, deadline);
     if (!decided.ok()) {
-      if (FailsOthersToo(decided.error(), began)) NoteHealth(decided.error());
+      if (!link.may_repeat() && FailsOthersToo(decided.error(), began)) NoteHealth(decided.error());
       // An idle connection may have been lost long ago: another one is tried.
       again =
           link.may_repeat() || (!link.usable() && decided.error().code == ErrorCode::kUnavailable);
@@ -238,6 +273,8 @@ class PostgresStore::Impl {
 
   const PostgresOptions options_;
   PgPool pool_;
+  std::unique_ptr<PgLease> lease_;  // null: none was asked for
+  bool has_standby_ = false;        // set while opening
   Guarded<std::optional<Error>> health_;
   std::mutex counts_mutex_;
   StoreCounts counts_;               // guarded by counts_mutex_
@@ -282,5 +319,16 @@ Result<StoreContents> PostgresStore::Contents() const {
 }
 
 Result<void> PostgresStore::Health() const { return impl_->Health(); }
+
+Result<std::optional<OtherServer>> PostgresStore::BecomeActive(const std::string& holder,
+                                                               Deadline deadline) {
+  return impl_->BecomeActive(holder, deadline);
+}
+
+std::optional<std::string> PostgresStore::DurabilityWarning() const {
+  return impl_->DurabilityWarning();
+}
+
+std::optional<Error> PostgresStore::FatalFailure() const { return impl_->Lost(); }
 
 }  // namespace truce

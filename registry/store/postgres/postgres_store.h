@@ -4,21 +4,31 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "registry/base/clock.h"
 #include "registry/base/result.h"
+#include "registry/store/postgres/lease.h"
+#include "registry/store/postgres/target.h"
 #include "registry/store/store.h"
 
 namespace truce {
 
+// What the server's synchronous_standby_names must say.
+enum class StandbyNeed : std::uint8_t { kNone, kWanted, kRequired };
+
 struct PostgresOptions {
   std::string url;                  // as libpq takes it: "postgres://USER@HOST:PORT/NAME"
+  PasswordSource password = {};     // as PgTarget's
   std::size_t connections_max = 8;  // shared by decisions and reads
   std::size_t workers = 4;          // threads that run what is submitted
-  std::size_t queue_max = 4'096;    // what is submitted and waits; more is refused
+  StandbyNeed standby = StandbyNeed::kNone;
+  std::size_t queue_max = 4'096;                     // what is submitted and waits; more is refused
   std::chrono::milliseconds counts_age_max{60'000};  // Counts may be as old as this
+  std::chrono::seconds lease_time{15};               // after which another server may become active
 };
 
 // Truth is in the database: nothing is kept in memory, so several stores on one database are one
@@ -30,8 +40,17 @@ class PostgresStore final : public Store {
   // Connects, checks the server (ProbeServer) and brings the schema up (MigratePostgres). Errors:
   // kInvalidArgument, with what to do; kUnavailable; kDeadlineExceeded.
   static Result<std::unique_ptr<PostgresStore>> Open(PostgresOptions options, Deadline deadline);
-  // Runs what was submitted, then ends.
+  // Runs what was submitted, gives the lease back, then ends.
   ~PostgresStore() override;
+
+  // Makes this the active server of the registry, under a name that is its alone; nothing: it is.
+  // From then on its decisions fail with kConflict, and FatalFailure tells so, once another one has
+  // become active. Without it any number of stores decide beside each other. Errors: kUnavailable,
+  // kDeadlineExceeded. Once it succeeded it is not called again; no decision runs meanwhile.
+  Result<std::optional<OtherServer>> BecomeActive(const std::string& holder, Deadline deadline);
+  // What the server keeps a commit on, where that is less than the standby that is asked for; or
+  // nothing.
+  std::optional<std::string> DurabilityWarning() const;
 
   Result<void> Apply(const Locks& locks, const DecideFn& decide, Deadline deadline) override;
   void Submit(const Locks& locks, DecideFn decide, Deadline deadline, OnDone done) override;
@@ -40,6 +59,7 @@ class PostgresStore final : public Store {
   StoreCounts Counts() const override;
   Result<StoreContents> Contents() const override;
   Result<void> Health() const override;
+  std::optional<Error> FatalFailure() const override;
 
  private:
   class Impl;

@@ -17,8 +17,7 @@ constexpr const char* kFacts =
     "SELECT current_setting('server_version_num')::integer, pg_is_in_recovery()::integer, "
     "current_setting('server_encoding'), current_setting('fsync'), "
     "current_setting('full_page_writes'), current_setting('transaction_read_only'), version()";
-constexpr const char* kTryLock = "SELECT pg_try_advisory_lock(1414681923, 1)::integer";
-constexpr const char* kUnlock = "SELECT pg_advisory_unlock(1414681923, 1)::integer";
+constexpr const char* kTryLock = "SELECT pg_try_advisory_xact_lock(1414681923, 1)::integer";
 
 Result<void> CheckFacts(const PgColumns& facts) {
   constexpr std::int64_t kVersionMin = 140000;
@@ -43,6 +42,43 @@ Result<std::int64_t> NumberOf(PgLink& link, const char* sql, Deadline deadline) 
   return answers[0].row_count() == 1 ? answers[0].Row(0).Integer(0) : 0;
 }
 
+constexpr std::string_view kAsOwner =
+    "; let `truce prepare-store` make the tables, as their owner, or give this user CREATE on the "
+    "database";
+
+// Empty: this user has every right that the store needs. Audit lines are only added.
+constexpr const char* kMissingRights =
+    "SELECT string_agg(missing.what, ', ') FROM (SELECT needed.privilege || ' on truce.' || "
+    "c.relname AS what FROM pg_class c CROSS JOIN unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', "
+    "'DELETE']) AS needed "
+    "(privilege) WHERE c.relkind = 'r' AND c.relnamespace = 'truce'::regnamespace "
+    "AND NOT has_table_privilege(c.oid, needed.privilege) "
+    "AND NOT (c.relname = 'migrations' AND needed.privilege <> 'SELECT') "
+    "AND NOT (c.relname = 'audit' AND needed.privilege IN ('UPDATE', 'DELETE')) ORDER BY 1 LIMIT "
+    "3) AS missing";
+
+// What roles of the role script may do, where they exist; idempotent.
+constexpr const char* kGrants = R"(DO $$ BEGIN
+  IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'truce_app') THEN
+    GRANT USAGE ON SCHEMA truce TO truce_app;
+    GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA truce TO truce_app;
+    REVOKE UPDATE, DELETE ON truce.audit FROM truce_app;
+    REVOKE INSERT, UPDATE, DELETE ON truce.migrations FROM truce_app;
+  END IF;
+  IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'truce_read') THEN
+    GRANT USAGE ON SCHEMA truce TO truce_read;
+    GRANT SELECT ON ALL TABLES IN SCHEMA truce TO truce_read;
+  END IF;
+END $$)";
+constexpr const char* kBecomeOwner = R"(DO $$ BEGIN
+  IF EXISTS (SELECT FROM pg_roles r WHERE r.rolname = 'truce_owner' AND pg_has_role(r.oid, 'MEMBER')
+             AND has_database_privilege(r.oid, current_database(), 'CREATE')
+             AND NOT EXISTS (SELECT FROM pg_namespace n
+                             WHERE n.nspname = 'truce' AND n.nspowner <> r.oid)) THEN
+    SET LOCAL ROLE truce_owner;
+  END IF;
+END $$)";
+
 // Why what ran on the database is not the begin of `migrations`; empty: it is.
 std::string_view WhyNotOurs(const PgAnswer& applied, std::span<const Migration> migrations) {
   const auto count = static_cast<std::size_t>(applied.row_count());
@@ -59,24 +95,7 @@ std::string_view WhyNotOurs(const PgAnswer& applied, std::span<const Migration> 
   return {};
 }
 
-}  // namespace
-
-Result<void> ProbeServer(PgLink& first, PgLink& second, Deadline deadline) {
-  TRUCE_ASSIGN_OR_RETURN(const auto facts, first.Ask({{kFacts, {}}}, deadline));
-  TRUCE_RETURN_IF_ERROR(CheckFacts(facts[0].Row(0)));
-  TRUCE_ASSIGN_OR_RETURN(const std::int64_t held, NumberOf(first, kTryLock, deadline));
-  // Another program probes at this moment: that its lock is in the way is what was to be shown.
-  if (held == 0) return {};
-  TRUCE_ASSIGN_OR_RETURN(const std::int64_t held_twice, NumberOf(second, kTryLock, deadline));
-  TRUCE_ASSIGN_OR_RETURN(const std::int64_t unlocked, NumberOf(first, kUnlock, deadline));
-  if (held_twice != 0 || unlocked != 1) {
-    return Unfit("two connections got one advisory lock; connect to one PostgreSQL primary");
-  }
-  return {};
-}
-
-Result<void> MigratePostgres(PgLink& link, std::span<const Migration> migrations,
-                             Deadline deadline) {
+Result<void> Migrate(PgLink& link, std::span<const Migration> migrations, Deadline deadline) {
   TRUCE_RETURN_IF_ERROR(
       link.Ask({{"BEGIN", {}}, {"SELECT pg_advisory_xact_lock(1414681923, 2)", {}}}, deadline));
   TRUCE_ASSIGN_OR_RETURN(
@@ -92,7 +111,9 @@ Result<void> MigratePostgres(PgLink& link, std::span<const Migration> migrations
     if (!why_not.empty()) return Error{ErrorCode::kInvalidArgument, std::string(why_not)};
     applied = static_cast<std::size_t>(rows[0].row_count());
   }
-  for (const Migration& migration : migrations.subspan(applied)) {
+  const auto missing = migrations.subspan(applied);
+  if (!missing.empty()) TRUCE_RETURN_IF_ERROR(link.RunScript(kBecomeOwner, deadline));
+  for (const Migration& migration : missing) {
     TRUCE_RETURN_IF_ERROR(link.RunScript(std::string(migration.sql), deadline));
     TRUCE_RETURN_IF_ERROR(
         link.Ask({{"INSERT INTO truce.migrations (version, name, checksum) VALUES ($1, $2, $3)",
@@ -100,9 +121,57 @@ Result<void> MigratePostgres(PgLink& link, std::span<const Migration> migrations
                     std::string(migration.checksum)}}},
                  deadline));
   }
+  if (!missing.empty()) TRUCE_RETURN_IF_ERROR(link.RunScript(kGrants, deadline));
   TRUCE_ASSIGN_OR_RETURN(const auto committed, link.Ask({{"COMMIT", {}}}, deadline));
   if (committed[0].tag() == "COMMIT") return {};
   return Error{ErrorCode::kUnavailable, "PostgreSQL rolled the migration back"};
+}
+
+}  // namespace
+
+Result<void> ProbeServer(PgLink& first, PgLink& second, Deadline deadline) {
+  TRUCE_ASSIGN_OR_RETURN(const auto facts, first.Ask({{kFacts, {}}}, deadline));
+  TRUCE_RETURN_IF_ERROR(CheckFacts(facts[0].Row(0)));
+  TRUCE_RETURN_IF_ERROR(first.Ask({{"BEGIN", {}}}, deadline));
+  TRUCE_ASSIGN_OR_RETURN(const std::int64_t held, NumberOf(first, kTryLock, deadline));
+  TRUCE_ASSIGN_OR_RETURN(const std::int64_t held_twice, NumberOf(second, kTryLock, deadline));
+  TRUCE_RETURN_IF_ERROR(first.Ask({{"ROLLBACK", {}}}, deadline));
+  // Where another program probes at this moment, its lock is in the way of both.
+  if (held != 0 && held_twice != 0) {
+    return Unfit("two connections got one advisory lock; connect to one PostgreSQL primary");
+  }
+  return {};
+}
+
+Result<void> MigratePostgres(PgLink& link, std::span<const Migration> migrations,
+                             Deadline deadline) {
+  Result<void> done = Migrate(link, migrations, deadline);
+  if (done.ok() || !link.was_denied()) return done;
+  return Error{ErrorCode::kInvalidArgument, done.error().message + std::string(kAsOwner)};
+}
+
+Result<void> PreparePostgres(const PgTarget& target, Deadline deadline) {
+  TRUCE_ASSIGN_OR_RETURN(const auto first, PgLink::Connect(target, deadline));
+  TRUCE_ASSIGN_OR_RETURN(const auto second, PgLink::Connect(target, deadline));
+  TRUCE_RETURN_IF_ERROR(ProbeServer(*first, *second, deadline));
+  return MigratePostgres(*first, PostgresMigrations(), deadline);
+}
+
+Result<void> CheckRights(PgLink& link, Deadline deadline) {
+  TRUCE_ASSIGN_OR_RETURN(const auto answers, link.Ask({{kMissingRights, {}}}, deadline));
+  const std::string missing(answers[0].Row(0).Text(0));
+  if (missing.empty()) return {};
+  return Error{ErrorCode::kInvalidArgument,
+               "this user of PostgreSQL lacks rights: " + missing +
+                   "; make it a member of role truce_app, which `truce prepare-store` gives them"};
+}
+
+Result<bool> NamesStandby(PgLink& link, Deadline deadline) {
+  TRUCE_ASSIGN_OR_RETURN(
+      const std::int64_t named,
+      NumberOf(link, "SELECT (current_setting('synchronous_standby_names') <> '')::integer",
+               deadline));
+  return named != 0;
 }
 
 }  // namespace truce

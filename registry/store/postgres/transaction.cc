@@ -12,7 +12,7 @@
 namespace truce {
 namespace {
 
-constexpr const char* kTake = "SELECT * FROM truce.take($1, $2, $3, $4, $5, $6, $7)";
+constexpr const char* kTake = "SELECT * FROM truce.take($1, $2, $3, $4, $5, $6, $7, $8)";
 constexpr const char* kPut = "SELECT truce.put($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
 
 // The first column of an answer of truce.take: which question a row answers.
@@ -109,7 +109,8 @@ Result<void> AddTo(FactStock& stock, std::int64_t what, const PgColumns& columns
   }
 }
 
-PgStatement TakeStatement(const char* mode, const FactNeeds& needs, Deadline deadline) {
+PgStatement TakeStatement(const char* mode, const FactNeeds& needs, Deadline deadline,
+                          std::int64_t epoch) {
   const auto text = [](const auto& id) -> const std::string& { return id.text; };
   TextArray slots;
   for (const Slot& slot : needs.slots) {
@@ -121,7 +122,8 @@ PgStatement TakeStatement(const char* mode, const FactNeeds& needs, Deadline dea
       {mode, WaitOf(deadline), ArrayOfKeys(needs.names, text), ArrayOfKeys(needs.uids, text),
        std::move(slots).Take(),
        ArrayOfKeys(needs.settings, [](const std::string& n) -> const std::string& { return n; }),
-       ArrayOfKeys(needs.agreements, text)}};
+       ArrayOfKeys(needs.agreements, text),
+       epoch == 0 ? std::nullopt : std::optional<std::string>(std::to_string(epoch))}};
 }
 
 }  // namespace
@@ -146,7 +148,7 @@ Result<bool> PgTransaction::Take(const char* mode, const FactNeeds& needs, FactS
                           {}});
   }
   const std::size_t take = statements.size();
-  statements.push_back(TakeStatement(mode, needs, deadline_));
+  statements.push_back(TakeStatement(mode, needs, deadline_, epoch_));
   for (const Query& query : needs.queries) statements.push_back(StatementOf(query));
   open_ = true;
   TRUCE_ASSIGN_OR_RETURN(const std::vector<PgAnswer> answers, link_.Ask(statements, deadline_));

@@ -2,6 +2,7 @@
 #ifndef TRUCE_REGISTRY_STORE_POSTGRES_TRANSACTION_H_
 #define TRUCE_REGISTRY_STORE_POSTGRES_TRANSACTION_H_
 
+#include <cstdint>
 #include <vector>
 
 #include "registry/base/clock.h"
@@ -19,9 +20,10 @@ class PgTransaction final : public FactSource {
   // `kLook`: one snapshot, no locks.
   enum class Sort { kDecision, kLook };
 
-  // `link` must outlive it and be in no transaction.
-  PgTransaction(PgLink& link, Sort sort, Deadline deadline)
-      : link_(link), sort_(sort), deadline_(deadline) {}
+  // `link` must outlive it and be in no transaction. `epoch`: of the active server, whose decisions
+  // fail with kConflict once another one is active; 0: there is none.
+  PgTransaction(PgLink& link, Sort sort, Deadline deadline, std::int64_t epoch = 0)
+      : link_(link), sort_(sort), deadline_(deadline), epoch_(epoch) {}
   ~PgTransaction() override { Undo(); }
   PgTransaction(const PgTransaction&) = delete;
   PgTransaction& operator=(const PgTransaction&) = delete;
@@ -41,6 +43,7 @@ class PgTransaction final : public FactSource {
   PgLink& link_;
   const Sort sort_;
   const Deadline deadline_;
+  const std::int64_t epoch_;
   bool open_ = false;
   bool whole_ = false;
 };

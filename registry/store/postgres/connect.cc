@@ -1,0 +1,199 @@
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "registry/store/postgres/connection.h"
+
+namespace truce {
+namespace {
+
+// What one of several hosts may take before the next one is tried.
+constexpr std::chrono::seconds kHostTime{2};
+// Where distributions keep the authorities that everybody trusts.
+constexpr const char* kAuthorities = "/etc/ssl/certs/ca-certificates.crt";
+
+// What a URL says of where to connect.
+struct Addresses {
+  std::vector<std::string> hosts;
+  std::vector<std::string> numeric;  // as many, or none
+  std::vector<std::string> ports;    // as many, or one for all, or none
+};
+
+std::vector<std::string> Split(std::string_view list) {
+  std::vector<std::string> parts;
+  if (list.empty()) return parts;
+  while (true) {
+    const std::size_t comma = list.find(',');
+    parts.emplace_back(list.substr(0, comma));
+    if (comma == std::string_view::npos) return parts;
+    list.remove_prefix(comma + 1);
+  }
+}
+
+Result<Addresses> AddressesOf(const std::string& url) {
+  char* wrong = nullptr;
+  PQconninfoOption* options = Pq().conninfo_parse(url.c_str(), &wrong);
+  if (options == nullptr) {
+    Error error{ErrorCode::kInvalidArgument, "the store's URL cannot be read: " + PqLine(wrong) +
+                                                 "; write postgres://USER@HOST:PORT/NAME"};
+    Pq().freemem(wrong);
+    return error;
+  }
+  Addresses addresses;
+  for (const PQconninfoOption* option = options; option->keyword != nullptr; ++option) {
+    const std::string_view keyword = option->keyword;
+    const std::string_view value = option->val == nullptr ? "" : option->val;
+    if (keyword == "host") addresses.hosts = Split(value);
+    if (keyword == "hostaddr") addresses.numeric = Split(value);
+    if (keyword == "port") addresses.ports = Split(value);
+  }
+  Pq().conninfo_free(options);
+  return addresses;
+}
+
+// Nobody but this machine hears what is said there.
+bool IsLocal(std::string_view host) {
+  return host.empty() || host.starts_with('/') || host.starts_with('@') || host == "localhost" ||
+         host.starts_with("127.") || host == "::1";
+}
+
+// The parameters of one attempt, in libpq's form: of two values the later one counts.
+class Parameters {
+ public:
+  void Add(const char* name, std::string value) {
+    names_.push_back(name);
+    values_.push_back(std::move(value));
+  }
+  PGconn* Start() {
+    std::vector<const char*> values;
+    for (const std::string& value : values_) values.push_back(value.c_str());
+    names_.push_back(nullptr);
+    values.push_back(nullptr);
+    return Pq().connect_start_params(names_.data(), values.data(), 1);
+  }
+
+ private:
+  std::vector<const char*> names_;
+  std::vector<std::string> values_;
+};
+
+Parameters ParametersOf(const std::string& url, const Addresses& addresses, std::size_t index) {
+  Parameters parameters;
+  const auto at = [&](const std::vector<std::string>& list) {
+    return list.size() == 1 ? list[0] : index < list.size() ? list[index] : std::string();
+  };
+  const bool several = addresses.hosts.size() > 1;
+  const std::string host = at(addresses.hosts);
+  // What the URL may say otherwise: a server's name is proved, a dead one is noticed in seconds.
+  parameters.Add("fallback_application_name", "truce");
+  parameters.Add("keepalives_idle", "3");
+  parameters.Add("keepalives_interval", "3");
+  parameters.Add("keepalives_count", "3");
+  parameters.Add("tcp_user_timeout", "5000");
+  if (!IsLocal(host)) {
+    if (std::getenv("PGSSLMODE") == nullptr) parameters.Add("sslmode", "verify-full");
+    if (std::getenv("PGSSLROOTCERT") == nullptr && ::access(kAuthorities, R_OK) == 0) {
+      parameters.Add("sslrootcert", kAuthorities);
+    }
+  }
+  if (several) parameters.Add("target_session_attrs", "read-write");
+  parameters.Add("dbname", url);
+  if (several) {
+    parameters.Add("host", host);
+    if (!addresses.numeric.empty()) parameters.Add("hostaddr", at(addresses.numeric));
+    if (!addresses.ports.empty()) parameters.Add("port", at(addresses.ports));
+  }
+  return parameters;
+}
+
+// How to mend what libpq complains of; empty where it says enough.
+std::string_view RemedyOf(std::string_view text, bool needs_password) {
+  const auto says = [&](std::string_view part) { return text.find(part) != text.npos; };
+  if (needs_password) return "; give it in storePasswordFile or by storePasswordCommand";
+  if (says("authentication failed")) {
+    return "; look at the URL's user, and at storePasswordFile or storePasswordCommand";
+  }
+  if (says("translate host name")) return "; look at the URL's host";
+  if (says("does not support SSL")) {
+    return "; turn TLS on there, or say sslmode=disable in the URL to go without";
+  }
+  if (says("certificate") || says("SSL")) {
+    return "; sslrootcert=FILE in the URL names the authority of the server's certificate";
+  }
+  if (says("read-only")) return "; name the primary in the URL";
+  if (says("does not exist")) return "; make it first";
+  return "";
+}
+
+// Waits for what PQconnectPoll asks for.
+bool PollFor(int socket, PostgresPollingStatusType wanted, Deadline deadline) {
+  pollfd waiting{};
+  waiting.fd = socket;
+  waiting.events = static_cast<short>(wanted == PGRES_POLLING_READING ? POLLIN : POLLOUT);
+  while (std::chrono::steady_clock::now() < deadline) {
+    const int ready = poll(&waiting, 1, MillisecondsUntil(deadline));
+    if (ready > 0) return true;
+    if (ready < 0 && errno != EINTR) return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<PgLink>> PgLink::Begin(PGconn* started, Deadline deadline) {
+  std::unique_ptr<PgLink> link(new PgLink(started));
+  if (started == nullptr) return Error{ErrorCode::kUnavailable, "out of memory"};
+  Pq().set_notice_receiver(started, &PgLink::OnNotice, link.get());
+  PostgresPollingStatusType wanted = PGRES_POLLING_WRITING;
+  while (Pq().status(started) != CONNECTION_BAD && wanted != PGRES_POLLING_OK) {
+    if (wanted == PGRES_POLLING_FAILED) break;
+    if (!PollFor(Pq().socket(started), wanted, deadline)) {
+      return Error{ErrorCode::kDeadlineExceeded,
+                   "the deadline passed while connecting to PostgreSQL"};
+    }
+    wanted = Pq().connect_poll(started);
+  }
+  if (Pq().status(started) != CONNECTION_OK) {
+    std::string said = PqLine(Pq().error_message(started));
+    said += RemedyOf(said, Pq().connection_needs_password(started) == 1);
+    return Error{ErrorCode::kUnavailable, "connecting to PostgreSQL: " + said};
+  }
+  if (Pq().setnonblocking(started, 1) != 0 || Pq().enter_pipeline_mode(started) != 1) {
+    return Error{ErrorCode::kUnavailable, PqLine(Pq().error_message(started))};
+  }
+  return link;
+}
+
+Result<std::unique_ptr<PgLink>> PgLink::Connect(const PgTarget& target, Deadline deadline) {
+  TRUCE_RETURN_IF_ERROR(LoadLibpq());
+  TRUCE_ASSIGN_OR_RETURN(const Addresses addresses, AddressesOf(target.url));
+  std::string password;
+  if (target.password) {
+    TRUCE_ASSIGN_OR_RETURN(password, target.password(deadline));
+  }
+  const std::size_t hosts = std::max<std::size_t>(1, addresses.hosts.size());
+  std::string problem;
+  for (std::size_t i = 0; i < hosts; ++i) {
+    Parameters parameters = ParametersOf(target.url, addresses, i);
+    if (!password.empty()) parameters.Add("password", password);
+    const auto now = std::chrono::steady_clock::now();
+    const Deadline until = i + 1 < hosts ? std::min(deadline, now + kHostTime) : deadline;
+    auto link = Begin(parameters.Start(), until);
+    if (link.ok() || hosts == 1) return link;
+    problem = link.error().message;
+    if (now >= deadline) return std::move(link).error();
+  }
+  return Error{ErrorCode::kUnavailable, "none of the URL's " + std::to_string(hosts) +
+                                            " hosts can be used; the last one: " + problem};
+}
+
+}  // namespace truce

@@ -1,0 +1,82 @@
+#include "registry/store/postgres/lease.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace truce {
+namespace {
+
+constexpr const char* kTake = "SELECT epoch, other, left_ms FROM truce.take_lease($1, $2)";
+constexpr const char* kExtend =
+    "UPDATE truce.lease SET expires = clock_timestamp() + make_interval(secs => $2) WHERE epoch = "
+    "$1 RETURNING epoch";
+// After a renewal that failed.
+constexpr std::chrono::seconds kBetweenTries{1};
+
+}  // namespace
+
+Result<std::variant<std::unique_ptr<PgLease>, OtherServer>> PgLease::Take(const PgTarget& target,
+                                                                          const std::string& holder,
+                                                                          std::chrono::seconds time,
+                                                                          Deadline deadline) {
+  auto pool = std::make_unique<PgPool>(target, 1);
+  TRUCE_ASSIGN_OR_RETURN(auto loan, pool->Borrow(deadline));
+  TRUCE_ASSIGN_OR_RETURN(
+      const auto answers,
+      loan->link().Ask({{kTake, {holder, std::to_string(time.count())}}}, deadline));
+  if (answers[0].row_count() != 1) {
+    return Error{ErrorCode::kDataLoss, "truce.take_lease answered what was not asked"};
+  }
+  const PgColumns row = answers[0].Row(0);
+  using Taken = std::variant<std::unique_ptr<PgLease>, OtherServer>;
+  if (row.IsNull(0)) {
+    return Taken(OtherServer{std::string(row.Text(1)), std::chrono::milliseconds(row.Integer(2))});
+  }
+  const std::int64_t epoch = row.Integer(0);
+  loan.reset();
+  return Taken(std::unique_ptr<PgLease>(new PgLease(std::move(pool), epoch, time)));
+}
+
+PgLease::PgLease(std::unique_ptr<PgPool> pool, std::int64_t epoch, std::chrono::seconds time)
+    : pool_(std::move(pool)), epoch_(epoch), time_(time), keeper_([this] { Keep(); }) {}
+
+PgLease::~PgLease() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  ending_changed_.notify_all();
+  keeper_.join();
+  if (lost()) return;
+  // It ends by itself where this fails.
+  static_cast<void>(Extend(std::chrono::seconds(0), In(kBetweenTries)).ok());
+}
+
+Result<bool> PgLease::Extend(std::chrono::seconds time, Deadline deadline) {
+  TRUCE_ASSIGN_OR_RETURN(const auto loan, pool_->Borrow(deadline));
+  TRUCE_ASSIGN_OR_RETURN(
+      const auto answers,
+      loan->link().Ask({{kExtend, {std::to_string(epoch_), std::to_string(time.count())}}},
+                       deadline));
+  return answers[0].row_count() == 1;
+}
+
+// A renewal that comes too late is one all the same, if nobody was faster.
+void PgLease::Keep() {
+  std::chrono::milliseconds wait = std::chrono::milliseconds(time_) / 3;
+  while (true) {
+    {
+      std::unique_lock lock(mutex_);
+      if (ending_changed_.wait_for(lock, wait, [this] { return ending_; })) return;
+    }
+    const Result<bool> extended = Extend(time_, In(std::chrono::milliseconds(time_) / 3));
+    if (extended.ok() && !extended.value()) {
+      lost_.store(true);
+      return;
+    }
+    wait = std::chrono::milliseconds(time_) / 3;
+    if (!extended.ok()) wait = std::min<std::chrono::milliseconds>(wait, kBetweenTries);
+  }
+}
+
+}  // namespace truce

@@ -1,0 +1,67 @@
+// PgLease: which of the servers on one database is the active one.
+#ifndef TRUCE_REGISTRY_STORE_POSTGRES_LEASE_H_
+#define TRUCE_REGISTRY_STORE_POSTGRES_LEASE_H_
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <variant>
+
+#include "registry/base/clock.h"
+#include "registry/base/result.h"
+#include "registry/store/postgres/pool.h"
+#include "registry/store/postgres/target.h"
+
+namespace truce {
+
+// The active server, as one that waits sees it.
+struct OtherServer {
+  std::string holder;
+  std::chrono::milliseconds left;  // of its lease, unless it is renewed
+};
+
+// Held and renewed by a thread of its own until destroyed; then it is given back, so that the next
+// server need not wait for its end. Nobody's clock but the database's counts. Thread-safe.
+class PgLease final {
+ public:
+  // Becomes the active server under the name `holder`, which is this server's alone, also over its
+  // restarts. Waits for decisions of the former active one that run, never for its lease. Errors:
+  // kUnavailable, kDeadlineExceeded.
+  static Result<std::variant<std::unique_ptr<PgLease>, OtherServer>> Take(const PgTarget& target,
+                                                                          const std::string& holder,
+                                                                          std::chrono::seconds time,
+                                                                          Deadline deadline);
+  ~PgLease();
+  PgLease(const PgLease&) = delete;
+  PgLease& operator=(const PgLease&) = delete;
+
+  // Never 0.
+  std::int64_t epoch() const { return epoch_; }
+  // Another server has become active: this one's decisions are refused.
+  bool lost() const { return lost_.load(); }
+
+ private:
+  PgLease(std::unique_ptr<PgPool> pool, std::int64_t epoch, std::chrono::seconds time);
+
+  void Keep();
+  // True: it runs until `seconds` from now. Errors: as Take.
+  Result<bool> Extend(std::chrono::seconds time, Deadline deadline);
+
+  const std::unique_ptr<PgPool> pool_;  // of one connection: it waits for no decision
+  const std::int64_t epoch_;
+  const std::chrono::seconds time_;
+  std::atomic<bool> lost_{false};
+  std::mutex mutex_;
+  std::condition_variable ending_changed_;
+  bool ending_ = false;  // guarded by mutex_
+  std::thread keeper_;   // last: it uses all of the above
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_REGISTRY_STORE_POSTGRES_LEASE_H_

@@ -1,0 +1,95 @@
+"""A PostgreSQL server of the test's own, from the distribution's package, on a socket of its own."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+from pathlib import Path
+
+from support.processes import Child, wait_for
+
+START_SECONDS = 60
+PORT = 5432  # of the socket's name
+VERSIONS = range(18, 13, -1)
+
+
+def program(name: str) -> str:
+    for version in VERSIONS:
+        path = Path(f"/usr/lib/postgresql/{version}/bin/{name}")
+        if path.exists():
+            return str(path)
+    raise RuntimeError(f"no {name} of PostgreSQL: install the package postgresql (.tools/setup.sh test does)")
+
+
+def _as_servant(words: list[str]) -> list[str]:
+    """PostgreSQL refuses to run as root: then as the user that its package made."""
+    if os.geteuid() != 0:
+        return words
+    return ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", "--pdeathsig", "QUIT", *words]
+
+
+class Postgres:
+    """User truce, who may do everything, needs no password; every other one does. External synchronization;
+    start it from the main thread."""
+
+    def __init__(self):
+        # Not pytest's folder: a socket's path has 107 bytes.
+        self.folder = Path(tempfile.mkdtemp(prefix="truce-pg-"))
+        self.log = self.folder / "server.log"
+        self._child: Child | None = None
+        if os.geteuid() == 0:
+            servant = pwd.getpwnam("postgres")
+            os.chown(self.folder, servant.pw_uid, servant.pw_gid)
+            self.folder.chmod(0o711)
+        subprocess.run(_as_servant([program("initdb"), "-D", str(self.folder / "data"), "-U", "truce", "-A", "trust",
+                                    "-E", "UTF8", "--locale=C.UTF-8", "-N"]),
+                       cwd="/", check=True, capture_output=True)
+        (self.folder / "data/pg_hba.conf").write_text("local all truce trust\nlocal all all scram-sha-256\n")
+        self.start()
+
+    def start(self) -> "Postgres":
+        self._child = Child("postgres", _as_servant([
+            program("postgres"), "-D", str(self.folder / "data"), "-k", str(self.folder), "-p", str(PORT), "-c",
+            "listen_addresses=", "-c", "max_connections=60", "-c", "shared_buffers=32MB"]), self.log)
+        self._child.wait_until(self._answers, START_SECONDS, "answering")
+        return self
+
+    def stop(self) -> None:
+        """At once, whoever is connected; nothing acknowledged is lost."""
+        if self._child is not None:
+            self._child.signal(signal.SIGQUIT)
+            self._child.wait(START_SECONDS)
+            self._child = None
+
+    def remove(self) -> None:
+        self.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def make_database(self, name: str) -> str:
+        """Its URL, as setting `store` takes it."""
+        self.sql("postgres", f"CREATE DATABASE {name}")
+        return self.url(name)
+
+    def url(self, database: str, user: str = "truce") -> str:
+        return f"postgres://{user}@/{database}?host={self.folder}&port={PORT}"
+
+    def sql(self, database: str, statements: str) -> str:
+        """What it answers, unaligned, without headers."""
+        done = subprocess.run([program("psql"), "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", self.url(database)],
+                              input=statements, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    def wait_for_sql(self, database: str, question: str, seconds: float, what: str) -> None:
+        """Until the answer is `t`."""
+        wait_for(lambda: self.sql(database, question) == "t", seconds, what)
+
+    def logs(self, lines: int = 40) -> str:
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
+
+    def _answers(self) -> bool:
+        return subprocess.run([program("pg_isready"), "-q", "-h", str(self.folder), "-p", str(PORT)]).returncode == 0

@@ -1,0 +1,268 @@
+"""The registry in PostgreSQL, on a real server: what is acknowledged stays, one server is active, and what is wrong with
+the way there is one clear line."""
+
+import itertools
+import json
+import signal
+
+import pytest
+
+from support.objects import bucket_review
+from support.postgres import Postgres
+from support.processes import wait_for
+from support.truce_process import TruceProcess
+
+USAGE, CANNOT_RUN = 2, 5
+LEASE_SECONDS = 15
+WAIT_SECONDS = 45  # a lease, and a busy machine
+NUMBERS = itertools.count(1)
+
+
+@pytest.fixture(scope="module")
+def postgres():
+    server = Postgres()
+    yield server
+    server.remove()
+
+
+@pytest.fixture
+def database(postgres, request):
+    """The name of a fresh one."""
+    name = f"{request.node.originalname[5:50]}_{next(NUMBERS)}"
+    postgres.make_database(name)
+    return name
+
+
+@pytest.fixture
+def servers(tmp_path):
+    """Makes servers, each with a folder of its own; all are ended."""
+    made = []
+
+    def make(**config) -> TruceProcess:
+        directory = tmp_path / f"server-{len(made)}"
+        directory.mkdir()
+        made.append(TruceProcess(directory, config={"logFormat": "json", "storeDurability": "single", **config}))
+        return made[-1]
+
+    yield make
+    for server in made:
+        server.stop()
+
+
+def review(server, name: str, by: str | None = None) -> tuple[int, dict]:
+    """The creation of a bucket; `by`: of another object that declares the same one."""
+    asked = bucket_review(name if by is None else f"{name}-{by}")
+    asked["request"]["object"]["metadata"]["annotations"] = {"crossplane.io/external-name": name}
+    with server.reviewer() as reviewer:
+        return reviewer.review(asked)
+
+
+def grant(server, name: str) -> None:
+    status, response = review(server, name)
+    assert status == 200 and response["allowed"], response
+
+
+def refused(server, name: str) -> str:
+    status, response = review(server, name, "other")
+    assert status == 200 and not response["allowed"], response
+    return response["status"]["message"]
+
+
+def serve(cli, *args, **variables):
+    addresses = [word for name in ("admission", "api", "metrics", "probes")
+                 for word in (f"--{name}-address", "127.0.0.1:0")]
+    return cli("serve", "--no-cluster", "--data-dir", "data", *addresses, *args, **variables)
+
+
+def test_what_is_acknowledged_survives_restarts_kills_and_the_database(postgres, database, servers):
+    server = servers(store=postgres.url(database))
+    server.start()
+    grant(server, "first")
+    assert "first" in refused(server, "first")
+    assert server.stop() == 0
+    server.start()
+    assert server.state("first") == "reserved"
+    grant(server, "second")
+    server.kill()
+    server.start()
+    assert server.state("second") == "reserved"
+    assert "second" in refused(server, "second")
+
+    postgres.stop()
+    status, _ = review(server, "third")
+    assert status == 503, "neither allowed nor denied"
+    status, _ = review(server, "first", "other")
+    assert status == 503, "nothing is denied from memory"
+    assert server.running
+    postgres.start()
+    wait_for(lambda: review(server, "third")[0] == 200, WAIT_SECONDS, "an answer after the database is back")
+    assert all(server.state(name) == "reserved" for name in ("first", "second", "third"))
+    assert postgres.sql(database, "SELECT count(*) FROM truce.owners") == "3"
+
+
+def test_a_second_server_waits_until_the_first_one_ends(postgres, database, servers):
+    first, second = (servers(store=postgres.url(database)) for _ in range(2))
+    first.start()
+    grant(first, "name")
+    second.fix_ports()
+    second.start(wait_until_ready=False)
+    wait_for(lambda: second.data.joinpath("addresses.json").exists(), WAIT_SECONDS, "listening")
+    wait_for(lambda: "is active on the registry's database" in second.metrics_get("/readyz")[1], WAIT_SECONDS,
+             "the reason in readiness")
+    assert second.metrics_get("/readyz")[0] == 503
+    assert review(second, "name", "other")[0] == 503, "who is not active decides nothing"
+    first.stop()  # gives the lease back
+    second.wait_until_ready(LEASE_SECONDS)
+    assert "name" in refused(second, "name")
+    grant(second, "another")
+
+    third = servers(store=postgres.url(database))
+    second.kill()
+    third.start(wait_until_ready=False)
+    wait_for(lambda: third.data.joinpath("addresses.json").exists(), WAIT_SECONDS, "listening")
+    third.wait_until_ready(WAIT_SECONDS)
+    assert third.state("another") == "reserved"
+
+
+def test_a_server_that_stood_still_decides_nothing_once_another_one_is_active(postgres, database, servers):
+    first, second = (servers(store=postgres.url(database)) for _ in range(2))
+    first.start()
+    grant(first, "name")
+    first.signal(signal.SIGSTOP)
+    second.start(wait_until_ready=False)
+    wait_for(lambda: second.data.joinpath("addresses.json").exists(), WAIT_SECONDS, "listening")
+    second.wait_until_ready(WAIT_SECONDS)
+    owners = "SELECT count(*) FROM truce.owners"
+    before = postgres.sql(database, owners)
+    first.signal(signal.SIGCONT)
+    try:
+        assert review(first, "late")[0] == 503
+    except OSError:
+        pass  # It has ended already.
+    wait_for(lambda: not first.running, WAIT_SECONDS, "the end of the server that lost its lease")
+    assert first.stop() == CANNOT_RUN
+    assert "another server has become active" in first.log.read_text()
+    assert postgres.sql(database, owners) == before
+    grant(second, "late")
+
+
+def test_a_registry_of_another_cluster_is_refused_and_untouched(postgres, database, cli, servers):
+    server = servers(store=postgres.url(database), clusterId="cluster-one")
+    server.start()
+    server.stop()
+    contents = "SELECT * FROM truce.settings ORDER BY 1; SELECT * FROM truce.lease; SELECT count(*) FROM truce.audit"
+    before = postgres.sql(database, contents)
+    result = serve(cli, "--store", postgres.url(database), "--cluster-id", "cluster-two")
+    assert result.returncode == CANNOT_RUN
+    assert result.stderr.splitlines()[-1] == (
+        'truce: the registry belongs to cluster "cluster-one", and this server speaks for "cluster-two": name its own '
+        "database in --store, or start it with --cluster-id cluster-one")
+    assert postgres.sql(database, contents) == before
+
+
+@pytest.mark.parametrize("program", [False, True], ids=["file", "program"])
+def test_the_password_comes_from_a_file_or_a_program(postgres, database, servers, tmp_path, program):
+    user = f"login_{database}"
+    postgres.sql(database, f"CREATE ROLE {user} LOGIN PASSWORD 'first'; GRANT CREATE ON DATABASE {database} TO {user}")
+    secret = tmp_path / "password"
+    secret.write_text("first\n")
+    how = {"storePasswordCommand": ["cat", str(secret)]} if program else {"storePasswordFile": str(secret)}
+    server = servers(store=postgres.url(database, user), **how)
+    server.start()
+    grant(server, "name")
+    # Rotated: new connections take the new one, no restart.
+    secret.write_text("second\n")
+    postgres.sql(database, f"ALTER ROLE {user} PASSWORD 'second'; SELECT pg_terminate_backend(pid) FROM "
+                           f"pg_stat_activity WHERE usename = '{user}'")
+    wait_for(lambda: review(server, "after")[0] == 200, WAIT_SECONDS, "a grant with the new password")
+    assert "first" not in server.log.read_text() and "second" not in server.log.read_text()
+    server.stop()
+    postgres.sql(database, f"DROP OWNED BY {user}; DROP ROLE {user}")
+
+
+@pytest.mark.parametrize(("args", "message"), [
+    (["--store", "postgres://truce@127.0.0.1:1/truce"],
+     'connecting to PostgreSQL: connection to server at "127.0.0.1", port 1 failed: Connection refused'),
+    (["--store", "postgres://truce@nowhere.invalid/truce"], "; look at the URL's host"),
+    (["--store", "postgres://truce@/nothing?host=HOST"], 'database "nothing" does not exist; make it first'),
+    (["--store", "postgres://stranger@/postgres?host=HOST"],
+     "no password supplied; give it in storePasswordFile or by storePasswordCommand"),
+    (["--store", "postgres://stranger@/postgres?host=HOST", "--store-password-file", "missing"],
+     'storePasswordFile: read "missing": No such file'),
+    (["--store", "postgres://stranger@/postgres?host=HOST", "--store-password-command", "false"],
+     "storePasswordCommand: false ended with code 1"),
+    (["--store", "postgres://truce@/postgres?host=HOST", "--store-durability", "required"],
+     "(synchronous_standby_names is empty): grants may be lost with its machine"),
+    (["--store", "postgres://truce@/postgres?host=HOST&options=-cdefault_transaction_read_only%3Don"],
+     "it is a standby, or read-only; name the primary in the URL"),
+], ids=["refused", "host", "database", "password", "file", "program", "durability", "standby"])
+def test_what_is_wrong_with_the_way_there_is_one_line_and_exit_5(cli, postgres, args, message):
+    result = serve(cli, *[word.replace("HOST", str(postgres.folder)) for word in args])
+    assert result.returncode == CANNOT_RUN, result.stderr
+    last = result.stderr.splitlines()[-1]
+    assert last.startswith("truce: ") and message in last, last
+
+
+@pytest.mark.parametrize(("store", "message"), [
+    ("postgres://truce:hidden@db/truce", "the URL holds a password"),
+    ("postgres://truce@db/truce?password=hidden", "the URL holds a password"),
+    ("postgres://db/truce", "the URL names no user or no database"),
+    ("postgres://truce@db", "the URL names no user or no database"),
+    ("postgres://truce@/truce", "the URL names no host"),
+])
+def test_a_url_that_cannot_be_right_is_a_wrong_setting_and_never_repeated(cli, store, message):
+    result = serve(cli, "--store", store)
+    assert result.returncode == USAGE and message in result.stderr
+    assert "hidden" not in result.stdout + result.stderr
+    if "password" in message:
+        assert "storePasswordFile" in result.stderr and "PGPASSFILE" in result.stderr
+
+
+def test_without_the_client_library_sqlite_serves_and_postgresql_says_what_to_install(cli, servers, tmp_path):
+    broken = tmp_path / "libraries"
+    broken.mkdir()
+    (broken / "libpq.so.5").write_text("")
+    result = serve(cli, "--store", "postgres://truce@db/truce", LD_LIBRARY_PATH=str(broken))
+    assert result.returncode == CANNOT_RUN and "install the package libpq5" in result.stderr.splitlines()[-1]
+    server = TruceProcess(tmp_path, env={"LD_LIBRARY_PATH": str(broken)})
+    with server:
+        grant(server, "name")
+
+
+def test_roles_are_made_once_and_the_server_needs_no_more_than_its_own(postgres, database, cli, servers, tmp_path):
+    script = cli("prepare-store", "--roles")
+    assert script.returncode == 0
+    for _ in range(2):
+        postgres.sql(database, script.stdout)
+    postgres.sql(database, "ALTER ROLE truce_migrate PASSWORD 'm'; ALTER ROLE truce_app PASSWORD 'a'")
+    password = {name: tmp_path / name for name in ("migrate", "app")}
+    for name, file in password.items():
+        file.write_text(name[0])
+    server = servers(store=postgres.url(database, "truce_app"), storePasswordFile=str(password["app"]))
+    server.start(wait_until_ready=False)
+    wait_for(lambda: not server.running, WAIT_SECONDS, "the end of a server that may not make tables")
+    assert server.stop() == CANNOT_RUN and "let `truce prepare-store` make the tables" in server.log.read_text()
+    for _ in range(2):
+        done = cli("prepare-store", "--store", postgres.url(database, "truce_migrate"), "--store-password-file",
+                   str(password["migrate"]))
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout == "the tables of schema truce are those of this version\n"
+    server.start()
+    grant(server, "name")
+    assert postgres.sql(database, "SELECT DISTINCT tableowner FROM pg_tables WHERE schemaname = 'truce'") == "truce_owner"
+    usage = cli("prepare-store")
+    assert usage.returncode == USAGE and "store 'sqlite' needs no preparation" in usage.stderr
+
+
+def test_backup_says_where_copies_of_a_database_come_from(cli, postgres, database):
+    result = cli("backup", "copy.db", TRUCE_STORE=postgres.url(database))
+    assert result.returncode == USAGE and "use pg_dump" in result.stderr
+
+
+def test_readiness_and_doctor_name_what_the_database_does_not_promise(postgres, database, servers):
+    server = servers(store=postgres.url(database), storeDurability="replicated")
+    server.start()
+    lines = [json.loads(line) for line in server.log.read_text().splitlines() if line[:1] == "{"]
+    assert any(line["event"] == "durability" and "synchronous_standby_names" in line["message"] for line in lines)
+    doctor = server.command("doctor").stdout
+    assert "[warn] durability: " in doctor and "storeDurability" in doctor
