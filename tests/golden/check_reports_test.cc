@@ -3,9 +3,11 @@
 
 #include <string>
 
+#include "policies/rule_list.h"
 #include "tests/support/golden.h"
 #include "webhook/check/answer.h"
 #include "webhook/check/checker.h"
+#include "webhook/check/rule_help.h"
 
 namespace truce {
 namespace check_reports_test {
@@ -132,6 +134,8 @@ TEST_F(CheckReports, OfARefusal) {
   Expect("refused.json", JsonReport(report));
   Expect("refused.xml", JunitReport(report));
   Expect("refused.sarif", SarifReport(report));
+  Expect("refused-github.txt", GithubReport(report, CheckSeverity::kError));
+  Expect("refused.md", MarkdownReport(report));
   Expect("refused-termination.txt", TerminationMessage(report));
 }
 
@@ -143,6 +147,8 @@ TEST_F(CheckReports, WithoutTheRegistry) {
   Expect("unknown.txt", TextReport(unknown) + TerminationMessage(unknown));
   Expect("unknown.xml", JunitReport(unknown));
   Expect("unknown.sarif", SarifReport(unknown));
+  Expect("unknown-github.txt", GithubReport(unknown, CheckSeverity::kWarning));
+  Expect("unknown.md", MarkdownReport(unknown));
   // The input against itself needs nobody.
   EXPECT_EQ(VerdictOf(Check(&away)), CheckVerdict::kRefused);
   Expect("offline.txt", TextReport(Check(nullptr)));
@@ -169,6 +175,44 @@ TEST_F(CheckReports, TerminationMessageIsBounded) {
   EXPECT_LE(message.size(), 4096U);
   EXPECT_GT(message.size(), 3000U);
   EXPECT_TRUE(message.starts_with("truce check: refused: xxx"));
+}
+
+TEST_F(CheckReports, ACommentIsBoundedAndHoldsTextOnly) {
+  CheckReport report;
+  for (int i = 0; i < 100; ++i) {
+    CheckFinding finding;
+    finding.location.file = "f.yaml";
+    finding.rule = "duplicate-ownership";
+    finding.cause = "@team |x| <img> # `truce share` " + std::string(3000, 'x');
+    report.findings.push_back(finding);
+  }
+  const std::string text = MarkdownReport(report);
+  EXPECT_LE(text.size(), 65536U);
+  EXPECT_NE(text.find("do not fit into a comment"), std::string::npos);
+  EXPECT_NE(text.find("@<!-- -->team \\|x\\| \\<img\\> #<!-- --> `truce share` "), std::string::npos)
+      << text.substr(0, 500);
+}
+
+TEST_F(CheckReports, ACommandOfGithubIsOneLine) {
+  CheckReport report;
+  CheckFinding finding;
+  finding.location = {"a,b:c.yaml", "", {3, 4}};
+  finding.rule = "input";
+  finding.cause = "100 %\n::error::not mine";
+  report.findings.push_back(finding);
+  const std::string text = GithubReport(report, CheckSeverity::kError);
+  EXPECT_EQ(text.substr(0, text.find('\n')),
+            "::error file=a%2Cb%3Ac.yaml,line=3,col=4,title=truce check (input)::"
+            "100 %25%0A::error::not mine");
+}
+
+TEST_F(CheckReports, EveryRuleHasHelp) {
+  for (const RuleSpec& spec : RuleList()) {
+    const RuleHelp help = HelpOf(spec.id);
+    EXPECT_EQ(help.about, spec.about);
+    EXPECT_FALSE(help.why.empty() || help.help.empty()) << spec.id;
+  }
+  EXPECT_EQ(HelpOf("of-a-later-server").help, "Read the text of the finding.");
 }
 
 }  // namespace check_reports_test

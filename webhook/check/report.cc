@@ -90,18 +90,8 @@ std::string Headline(const CheckReport& report) {
   return text;
 }
 
-std::string TextReport(const CheckReport& report) {
-  std::string out;
-  for (const CheckFinding& finding : report.findings) {
-    if (!finding.location.file.empty()) out.append(ForPeople(finding.location)).append(": ");
-    out.append(Name(finding.severity)).append(": ").append(finding.cause);
-    // To search for, and to name in an exemption.
-    out.append(" [").append(finding.rule).append("]\n");
-    if (!finding.object.empty()) out.append("    in ").append(finding.object).append("\n");
-    if (!finding.remedy.empty()) out.append("    ").append(finding.remedy).append("\n");
-    if (!finding.link.empty()) out.append("    ").append(finding.link).append("\n");
-  }
-  out.append(Size(report)).append(": ");
+std::string CountsOf(const CheckReport& report) {
+  std::string out = Size(report) + ": ";
   out.append(Counted(report.Count(CheckSeverity::kError), "error", "errors")).append(", ");
   out.append(Counted(report.Count(CheckSeverity::kWarning), "warning", "warnings"));
   if (report.registry.empty()) {
@@ -113,7 +103,21 @@ std::string TextReport(const CheckReport& report) {
   } else {
     out.append("; asked ").append(report.registry);
   }
-  return out + "\n";
+  return out;
+}
+
+std::string TextReport(const CheckReport& report) {
+  std::string out;
+  for (const CheckFinding& finding : report.findings) {
+    if (!finding.location.file.empty()) out.append(ForPeople(finding.location)).append(": ");
+    out.append(Name(finding.severity)).append(": ").append(finding.cause);
+    // To search for, and to name in an exemption.
+    out.append(" [").append(finding.rule).append("]\n");
+    if (!finding.object.empty()) out.append("    in ").append(finding.object).append("\n");
+    if (!finding.remedy.empty()) out.append("    ").append(finding.remedy).append("\n");
+    if (!finding.link.empty()) out.append("    ").append(finding.link).append("\n");
+  }
+  return out + CountsOf(report) + "\n";
 }
 
 std::string TerminationMessage(const CheckReport& report) {

@@ -71,10 +71,19 @@ std::string SilenceOf(const CheckReport& report);
 // One line that can stand alone: what was refused and where, or that nothing was.
 std::string Headline(const CheckReport& report);
 
+// "5 documents, 4 declared resources: 2 errors, 2 warnings; asked https://truce.example.org".
+std::string CountsOf(const CheckReport& report);
+
 std::string TextReport(const CheckReport& report);
 std::string JsonReport(const CheckReport& report);   // kind CheckReport of truce.dev/v1alpha1
 std::string JunitReport(const CheckReport& report);  // a test case per object, and per finding
-std::string SarifReport(const CheckReport& report);  // 2.1.0
+std::string SarifReport(const CheckReport& report);  // 2.1.0, with the help of each rule
+// Workflow commands of GitHub: an annotation per finding, and one of severity `silence` where the
+// registry did not answer; then the counts.
+std::string GithubReport(const CheckReport& report, CheckSeverity silence);
+// A comment for a pull request: at most 65,536 characters, the rest is counted. No text in it is
+// markup, or calls anybody.
+std::string MarkdownReport(const CheckReport& report);
 
 // For /dev/termination-log: the headline, then the errors; at most 4096 bytes, which is what
 // Kubernetes keeps.

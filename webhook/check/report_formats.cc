@@ -4,6 +4,7 @@
 #include <string>
 
 #include "webhook/check/report.h"
+#include "webhook/check/rule_help.h"
 #include "webhook/wire/json_writer.h"
 
 namespace truce {
@@ -119,6 +120,19 @@ void WriteResult(const CheckFinding& finding, JsonWriter& json) {
   json.EndObject();
 }
 
+// What code scanning shows beside each finding of the rule.
+void WriteRule(const std::string& rule, JsonWriter& json) {
+  const RuleHelp help = HelpOf(rule);
+  const auto text = [&json](const char* member, const std::string& words) {
+    json.Key(member).BeginObject().Field("text", words).EndObject();
+  };
+  json.BeginObject().Field("id", rule);
+  text("shortDescription", std::string(help.about));
+  text("fullDescription", std::string(help.why.empty() ? help.about : help.why));
+  text("help", std::string(help.help));
+  json.EndObject();
+}
+
 }  // namespace
 
 std::string JsonReport(const CheckReport& report) {
@@ -189,7 +203,7 @@ std::string SarifReport(const CheckReport& report) {
       .BeginObject();
   json.Key("tool").BeginObject().Key("driver").BeginObject().Field("name", "truce check");
   json.Key("rules").BeginArray();
-  for (const std::string& rule : rules) json.BeginObject().Field("id", rule).EndObject();
+  for (const std::string& rule : rules) WriteRule(rule, json);
   json.EndArray().EndObject().EndObject();
   json.Key("invocations").BeginArray().BeginObject();
   json.Field("executionSuccessful", report.unreachable.empty());

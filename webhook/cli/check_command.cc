@@ -1,11 +1,15 @@
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <fstream>
 #include <ostream>
 #include <random>
+#include <string_view>
 
 #include "registry/base/clock.h"
+#include "registry/base/one_line.h"
 #include "webhook/check/checker.h"
 #include "webhook/check/report.h"
 #include "webhook/cli/api_call.h"
@@ -26,7 +30,7 @@ struct CheckArguments {
   std::string service;
   std::string mapping;
   std::string ns;
-  std::string output = "text";
+  std::vector<std::string> outputs;
   std::string on_unreachable = "fail";
   std::string termination_log;
   int timeout = 60;
@@ -44,10 +48,72 @@ std::string Namespace(const CheckArguments& arguments, const CommandIo& io) {
   return variable == io.variables.end() || variable->second.empty() ? "default" : variable->second;
 }
 
-std::string Printed(const CheckReport& report, const std::string& form) {
+constexpr std::array<std::string_view, 6> kForms = {"text",  "json",   "junit",
+                                                    "sarif", "github", "markdown"};
+
+// One report: FORM, to standard output, or FORM=FILE.
+struct CheckOutput {
+  std::string form;
+  std::string file;
+};
+
+CheckOutput OutputFrom(const std::string& word) {
+  const std::size_t at = word.find('=');
+  if (at == std::string::npos) return {word, {}};
+  return {word.substr(0, at), word.substr(at + 1)};
+}
+
+// What is wrong with the outputs; empty: nothing.
+std::string TroubleWith(const std::vector<std::string>& words) {
+  std::size_t printed = 0;
+  for (const std::string& word : words) {
+    const auto [form, file] = OutputFrom(word);
+    if (std::find(kForms.begin(), kForms.end(), form) == kForms.end()) {
+      return "--output " + Quoted(form) + " is no form; take text, json, junit, sarif, github or " +
+             "markdown, or FORM=FILE";
+    }
+    const bool is_named = word.find('=') != std::string::npos;
+    if (is_named && file.empty()) return "--output " + form + "= names no file";
+    if (!is_named && ++printed > 1) {
+      return "--output: one form goes to standard output; name a file for the other, " + form +
+             "=FILE";
+    }
+  }
+  return {};
+}
+
+std::string Printed(const CheckReport& report, const std::string& form,
+                    const CheckArguments& arguments) {
   if (form == "json") return JsonReport(report);
   if (form == "junit") return JunitReport(report);
-  return form == "sarif" ? SarifReport(report) : TextReport(report);
+  if (form == "sarif") return SarifReport(report);
+  if (form == "markdown") return MarkdownReport(report);
+  if (form != "github") return TextReport(report);
+  const bool fails = arguments.on_unreachable == "fail";
+  return GithubReport(report, fails ? CheckSeverity::kError : CheckSeverity::kWarning);
+}
+
+// False, with a message, where a file cannot be written.
+bool PrintAll(const CheckReport& report, const CheckArguments& arguments, CommandIo& io) {
+  bool is_written = true;
+  bool is_printed = false;
+  for (const std::string& word : arguments.outputs) {
+    const auto [form, path] = OutputFrom(word);
+    const std::string text = Printed(report, form, arguments);
+    if (path.empty()) {
+      io.out << text;
+      is_printed = true;
+      continue;
+    }
+    std::ofstream file(path, std::ios::trunc);
+    file << text;
+    file.flush();
+    if (file) continue;
+    io.err << "truce: " << OneLine(path, kShownTextBytesMax) << " cannot be written\n";
+    is_written = false;
+  }
+  if (!is_printed) io.out << TextReport(report);
+  return is_written;
 }
 
 // Kubernetes shows it as the reason why the container ended.
@@ -100,9 +166,8 @@ ExitCode Run(const CheckArguments& arguments, Checker& checker, CommandIo& io) {
   if (errors.empty() && input.documents() == 0) {
     errors.emplace_back("the input holds no document; did the command that writes it fail?");
   }
-  if (errors.empty() || input.documents() > 0) {
-    io.out << Printed(report.value(), arguments.output);
-  }
+  const bool reports = errors.empty() || input.documents() > 0;
+  const bool is_written = !reports || PrintAll(report.value(), arguments, io);
   if (errors.empty()) {
     WriteTermination(arguments, TerminationMessage(report.value()), io);
     const ExitCode code = CodeOf(report.value(), arguments);
@@ -110,7 +175,7 @@ ExitCode Run(const CheckArguments& arguments, Checker& checker, CommandIo& io) {
       io.err << "truce: " << (arguments.on_unreachable == "fail" ? "" : "warning: ")
              << SilenceOf(report.value()) << "\n";
     }
-    return code;
+    return is_written || code != ExitCode::kOk ? code : ExitCode::kUsage;
   }
   for (std::size_t i = 1; i < errors.size(); ++i) io.err << "truce: " << errors[i] << "\n";
   return Refuse(arguments, errors.front(), ExitCode::kUsage, io);
@@ -131,6 +196,9 @@ ExitCode RunCheck(const CheckArguments& arguments, CommandIo& io) {
   if (reads_terminal) {
     return Complain(io, "check needs FILE, a folder, --values, or manifests on standard input",
                     ExitCode::kUsage);
+  }
+  if (const std::string trouble = TroubleWith(arguments.outputs); !trouble.empty()) {
+    return Complain(io, trouble, ExitCode::kUsage);
   }
   if (!arguments.mapping.empty() && (arguments.offline || arguments.values.empty())) {
     return Complain(io,
@@ -194,9 +262,12 @@ CommandAction DeclareCheck(CommandLine& app) {
               "kubectl and no way to Truce itself");
   app.AddFlag("--offline", given->offline,
               "Ask no registry: judge the names, and the input against itself");
-  app.AddOption("-o,--output", given->output, "Form of the report; default text")
-      .Type("text|json|junit|sarif")
-      .OneOf({"text", "json", "junit", "sarif"});
+  app.AddOption("-o,--output", given->outputs,
+                "Form of the report: text (the default), json, junit, sarif, github (annotations) "
+                "or markdown (a comment); FORM=FILE writes one more into a file; may be given "
+                "several times")
+      .RepeatsSingly()
+      .Type("form");
   app.AddOption("--timeout", given->timeout,
                 "Seconds to try for, all attempts together; default 60")
       .Type("seconds")
@@ -220,6 +291,7 @@ CommandAction DeclareCheck(CommandLine& app) {
       "  truce check deploy/ --offline\n"
       "  truce check --values values.yaml --mapping charts -n team-a\n"
       "  truce check --values values.yaml --config truce.yaml --offline -o sarif\n"
+      "  helm template . | truce check -n team-a -o github -o markdown=comment.md\n"
       "Exit code 0: nothing stands against it, 1: refused, or the registry refuses to answer "
       "(token, "
       "permission), 2: bad input, 3: the registry did not answer, 4: only warnings, with "

@@ -52,6 +52,11 @@ Argument& Argument::Repeats() {
   return *this;
 }
 
+Argument& Argument::RepeatsSingly() {
+  option_->allow_extra_args(false);
+  return Repeats();
+}
+
 Argument& Argument::SplitAt(char separator) {
   option_->delimiter(separator);
   return *this;

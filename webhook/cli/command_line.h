@@ -34,6 +34,8 @@ class Argument final {
   Argument& Needs(const Argument& other);
   // May be given several times.
   Argument& Repeats();
+  // The same, with one value each time: the next word is not its own.
+  Argument& RepeatsSingly();
   // One text holds several values.
   Argument& SplitAt(char separator);
 

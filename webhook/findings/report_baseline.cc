@@ -8,6 +8,7 @@
 #include "webhook/findings/conflicts.h"
 #include "webhook/findings/tag_war.h"
 #include "webhook/findings/text_table.h"
+#include "webhook/wire/markdown.h"
 
 namespace truce {
 namespace {
@@ -35,16 +36,7 @@ std::string Xml(std::string_view text) {
   return out;
 }
 
-// A cell of a Markdown table, shown as it is written.
-std::string Cell(std::string_view text) {
-  std::string out;
-  for (const char c : OneLine(text, kLineBytesMax)) {
-    const bool is_special = std::string_view("\\`*_{}[]<>|#").find(c) != std::string_view::npos;
-    if (is_special) out += '\\';
-    out += c;
-  }
-  return out.empty() ? "–" : out;
-}
+std::string Cell(std::string_view text) { return MarkdownCell(text, kLineBytesMax); }
 
 std::string Others(const Conflict& conflict) {
   std::string out;
