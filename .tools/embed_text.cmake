@@ -1,6 +1,18 @@
 # Makes a C++ source that holds a text file: cmake -DINPUT=f -DOUTPUT=f.cc -DHEADER=h -DFUNCTION=F -P
+# With -DSECTION="## Title" it holds what stands below that heading, up to the next of its level.
 # The text must not hold the delimiter of the raw literal; literals are cut below the portable limit.
 file(READ "${INPUT}" text)
+if(DEFINED SECTION)
+  string(FIND "${text}" "\n${SECTION}\n" begin)
+  if(begin EQUAL -1)
+    message(FATAL_ERROR "${INPUT} has no section '${SECTION}'")
+  endif()
+  string(LENGTH "\n${SECTION}\n" skipped)
+  math(EXPR begin "${begin} + ${skipped}")
+  string(SUBSTRING "${text}" ${begin} -1 text)
+  string(FIND "${text}" "\n## " end)
+  string(SUBSTRING "${text}" 0 ${end} text)
+endif()
 set(content "// Made from a file by .tools/embed_text.cmake.\n#include \"${HEADER}\"\n\n#include <string>\n#include <string_view>\n\nnamespace truce {\n\n")
 string(APPEND content "std::string_view ${FUNCTION}() {\n  static const std::string kText =\n")
 string(LENGTH "${text}" length)

@@ -198,6 +198,7 @@ def test_a_kind_whose_objects_are_all_gone_waits_for_a_command(follow, user):
     assert truce.state(NAME) == "held"
     kind = "Bucket.s3.aws.upbound.io"
     assert kind in truce.command("brake").stdout
+    wait_for(lambda: truce.metric("truce_brake_frozen_kinds") == 1, 10, "the alert's metric")
     done = truce.command("brake", "release", "--kind", kind, "--reason", "deleted by hand")
     assert done.returncode == 0, done.stderr
     truce.wait_for_state(NAME, "orphaned")

@@ -93,6 +93,7 @@ def test_an_old_registry_only_warns_until_somebody_has_looked(follow, user, way)
     truce.start()
     # What it cannot remember was found.
     assert truce.state("later-bucket") == "held"
+    wait_for(lambda: truce.metric("truce_recovery_mode") == 1, 10, "the alert's metric")
     shown = truce.command("recovery")
     assert "recovery" in shown.stdout.lower(), shown
     reply = user("team-b").create(bucket("copy", NAME)).expect(201)

@@ -13,6 +13,7 @@
 #include "registry/store/sqlite/sqlite_store.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/temporary_folder.h"
+#include "webhook/serve/registry_numbers.h"
 
 namespace truce {
 namespace audit_keeper_test {
@@ -120,6 +121,35 @@ TEST_P(AuditRetentionTest, TheNewestLineStaysAndNumbersGoOn) {
   ASSERT_EQ(Lines(false, 9).size(), 1U);
   Fill(1);
   EXPECT_EQ(Lines(true).at(0).number, 4U);
+}
+
+// Here because both stores are: what alerts look at.
+TEST_P(AuditRetentionTest, NumbersForAlerts) {
+  Fill(2 * kSegment);
+  ASSERT_TRUE(Step({.lines_max = static_cast<std::int64_t>(kSegment)}));
+  const auto decide = [&](const Facts&) {
+    Changes changes;
+    const std::vector<std::optional<Timestamp>> ends = {
+        std::nullopt, clock_.Now() - std::chrono::hours(1), clock_.Now() + std::chrono::hours(1),
+        clock_.Now() + std::chrono::hours(24 * 8)};
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+      changes.put_agreements.push_back({.id = {"share-" + std::to_string(i)},
+                                        .key = KeyText{"s3/Bucket|aws|||name=a"},
+                                        .party = {"prod/" + std::to_string(i)},
+                                        .until = ends[i]});
+    }
+    return changes;
+  };
+  ASSERT_TRUE(store().Apply({}, decide, Soon()).ok());
+  RegistryNumbers numbers(store(), clock_);
+  ASSERT_TRUE(numbers.Count(5000, Soon()).ok());
+  MetricWriter writer;
+  numbers.WriteMetrics(writer);
+  const std::string text = std::move(writer).Take();
+  EXPECT_NE(text.find("\ntruce_shares_ending 1\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\ntruce_audit_lines_kept 5001\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\ntruce_audit_lines_total 10001\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\ntruce_audit_lines_max 5000\n"), std::string::npos) << text;
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, AuditRetentionTest, ::testing::Bool(), [](const auto& each) {

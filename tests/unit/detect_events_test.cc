@@ -349,6 +349,7 @@ class RefusalEventsTest : public AdmissionFixture {
   RefusalEventsTest()
       : writer_(api_, event_clock_, {}),
         events_("prod", finder_, writer_),
+        denials_("prod", finder_, writer_),
         told_(AdmissionPorts{store_,
                              clock_,
                              [this] { return PublicId{std::to_string(++made_)}; },
@@ -378,6 +379,7 @@ class RefusalEventsTest : public AdmissionFixture {
   EventWriter writer_;
   const Finder finder_;
   RefusalEvents events_;
+  DenialEvents denials_;
   int made_ = 0;
   AdmissionService told_;
 };
@@ -408,6 +410,54 @@ TEST_F(RefusalEventsTest, OtherRefusalsAndDryRunsAreTheCallersOwn) {
   by_hand.user = "ann";
   Review(by_hand);
   EXPECT_TRUE(api_.created().empty());
+}
+
+// Off unless it is listed as a sink.
+TEST_F(RefusalEventsTest, ADenialIsToldInItsNamespace) {
+  ReviewRecord record;
+  record.verdict = Verdict::kDenied;
+  record.operation = "CREATE";
+  record.group = kClaim.group;
+  record.kind = kClaim.kind;
+  record.ns = kClaim.ns;
+  record.name = "copy";
+  record.denial = "cause\nremedy";
+  const auto tell = [&] {
+    denials_.OnReview(record);
+    ASSERT_TRUE(writer_.Flush(Soon()));
+  };
+  tell();
+  tell();  // the same is said once an hour
+  ASSERT_EQ(api_.created().size(), 1U);
+  const json event = api_.created()[0];
+  EXPECT_EQ(event.at("metadata").at("namespace"), kClaim.ns);
+  EXPECT_EQ(event.at("involvedObject").at("name"), "copy");
+  EXPECT_EQ(event.at("reason"), "OwnershipRefused");
+  EXPECT_EQ(event.at("message"), "CREATE refused: cause\nremedy");
+  const ObjectRef composite;
+  record.composite = &composite;  // told to its claim
+  record.name = "composed";
+  tell();
+  record.composite = nullptr;
+  record.dry_run = true;
+  tell();
+  record.dry_run = false;
+  record.ns = "";
+  tell();
+  EXPECT_EQ(api_.created().size(), 1U);
+  // A loop in one namespace leaves room to the others.
+  record.ns = "storm";
+  for (int i = 0; i < 1000; ++i) {
+    const std::string name = "x" + std::to_string(i);
+    record.name = name;
+    denials_.OnReview(record);
+  }
+  ASSERT_TRUE(writer_.Flush(Soon() + std::chrono::seconds(60)));
+  EXPECT_LE(api_.created().size(), 51U);
+  record.ns = kClaim.ns;
+  record.name = "another";
+  tell();
+  EXPECT_EQ(api_.created().back().at("involvedObject").at("name"), "another");
 }
 
 }  // namespace detect_events_test

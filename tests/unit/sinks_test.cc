@@ -79,5 +79,28 @@ TEST(LogSink, OfRepetitionsEachDoublingIsTold) {
   EXPECT_EQ(told, (std::vector<int>{1, 2, 3, 4, 8, 16}));
 }
 
+TEST(NamespaceDenials, NamespacesAreBounded) {
+  NamespaceDenials denials;
+  const auto deny = [&](const std::string& ns, Verdict verdict = Verdict::kDenied) {
+    ReviewRecord record;
+    record.ns = ns;
+    record.verdict = verdict;
+    denials.OnReview(record);
+  };
+  deny("team-a");
+  deny("team-a");
+  deny("");
+  deny("team-b", Verdict::kAllowed);
+  for (int i = 0; i < 1000; ++i) deny("made-up-" + std::to_string(i));
+  MetricWriter writer;
+  denials.WriteMetrics(writer);
+  const std::string text = std::move(writer).Take();
+  EXPECT_NE(text.find("truce_denials_total{object_namespace=\"team-a\"} 2\n"), std::string::npos);
+  EXPECT_NE(text.find("truce_denials_total{object_namespace=\"\"} 1\n"), std::string::npos);
+  EXPECT_NE(text.find("truce_denials_total{object_namespace=\"other\"} 802\n"), std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("team-b"), std::string::npos);
+}
+
 }  // namespace sinks_test
 }  // namespace truce

@@ -33,6 +33,11 @@ enum class StoreDurability : std::uint8_t {
 };
 std::string_view Name(StoreDurability value);
 
+// Where findings are also written as objects that other tools read; kAuto: whichever of the two API
+// groups the cluster has.
+enum class PolicyReports : std::uint8_t { kOff, kAuto, kWgPolicy, kOpenReports };
+std::string_view Name(PolicyReports value);  // "off", "auto", "wgpolicyk8s.io", "openreports.io"
+
 // One mapping rule, and whence it is.
 struct ConfigMapping {
   std::string name;  // of a rule about values that an object gives; empty: the configuration's
@@ -107,6 +112,8 @@ struct Config {
   std::chrono::milliseconds audit_age_max{};
   std::int64_t audit_lines_max = 0;
   std::string audit_export_dir;
+  bool denial_events = false;
+  PolicyReports policy_reports = PolicyReports::kOff;
 
   // Policy; taken over while running when the file changes.
   Mode mode = Mode::kEnforce;

@@ -119,6 +119,10 @@ const std::array kKeys = {
   Key{.name = "auditExportDir", .field = &Config::audit_export_dir, .type = "directory",
       .help = "Where lines of the audit log stand in a file before they go, best on another volume; empty: they go",
       .reloads = true},
+  Key{"denialEvents", &Config::denial_events, "false", "true|false",
+      "Write an Event for each refused object into its namespace, at a limited rate; refused composed resources are told to their claim anyway"},
+  Key{"policyReports", &Config::policy_reports, "off", "off|auto|wgpolicyk8s.io|openreports.io",
+      "Keep the findings of each namespace as a PolicyReport or Report, which Policy Reporter shows; auto takes whichever the cluster has"},
   // Policy: a changed file takes effect without restart.
   Key{.name = "mode", .field = &Config::mode, .fallback = "enforce", .type = "off|audit|warn|enforce",
       .help = "What a finding does: nothing, count, warn, deny", .reloads = true},

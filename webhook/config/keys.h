@@ -34,7 +34,8 @@ using ScalarField =
     std::variant<std::string Config::*, bool Config::*, std::int64_t Config::*,
                  std::chrono::milliseconds Config::*, std::vector<std::string> Config::*,
                  Mode Config::*, UnsureAction Config::*, Disclosure Config::*,
-                 UnboundComposites Config::*, StoreDurability Config::*, LogFormat Config::*,
+                 UnboundComposites Config::*, StoreDurability Config::*, PolicyReports Config::*,
+                 LogFormat Config::*,
                  LogLevel Config::*>;
 
 // A setting that only the file can give: reads `node` into the configuration.

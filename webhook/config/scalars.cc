@@ -14,6 +14,8 @@ namespace {
 constexpr NameTable<UnboundComposites::kClaimable> kUnboundComposites("refused", "claimable");
 constexpr NameTable<StoreDurability::kSingle> kStoreDurabilities("replicated", "required",
                                                                  "storage", "single");
+constexpr NameTable<PolicyReports::kOpenReports> kPolicyReports("off", "auto", "wgpolicyk8s.io",
+                                                                "openreports.io");
 
 Error Wrong(std::string message) { return Error{ErrorCode::kInvalidArgument, std::move(message)}; }
 
@@ -287,6 +289,12 @@ struct Setter {
     TRUCE_ASSIGN_OR_RETURN(config.*field, ReadChoice(key, text, kAll));
     return {};
   }
+  Result<void> operator()(PolicyReports Config::*field) const {
+    static constexpr std::array kAll = {PolicyReports::kOff, PolicyReports::kAuto,
+                                        PolicyReports::kWgPolicy, PolicyReports::kOpenReports};
+    TRUCE_ASSIGN_OR_RETURN(config.*field, ReadChoice(key, text, kAll));
+    return {};
+  }
   Result<void> operator()(LogFormat Config::*field) const {
     static constexpr std::array kAll = {LogFormat::kText, LogFormat::kJson};
     TRUCE_ASSIGN_OR_RETURN(config.*field, ReadChoice(key, text, kAll));
@@ -308,6 +316,8 @@ std::string_view Name(StoreDurability value) { return kStoreDurabilities.Of(valu
 bool IsPostgresUrl(std::string_view store) {
   return store.starts_with("postgres://") || store.starts_with("postgresql://");
 }
+
+std::string_view Name(PolicyReports value) { return kPolicyReports.Of(value); }
 
 Result<void> SetScalar(const Key& key, std::string_view text, Config& config) {
   TRUCE_ASSERT(!key.IsStructured());

@@ -100,6 +100,28 @@ void RefusalEvents::OnReview(const ReviewRecord& record) {
                     [this, refusal = std::move(refusal)] { return EventsOf(refusal, finder_); });
 }
 
+void DenialEvents::OnReview(const ReviewRecord& record) {
+  const bool is_told = record.verdict == Verdict::kDenied && !record.dry_run &&
+                       record.composite == nullptr && !record.ns.empty() && !record.name.empty();
+  if (!is_told) return;
+  const std::string root = "denials in " + std::string(record.ns);
+  Slot slot{cluster_, std::string(record.group), std::string(record.kind), std::string(record.ns),
+            std::string(record.name)};
+  const std::string note =
+      std::string(record.operation) + " refused: " + std::string(record.denial);
+  writer_.PostLater(root, [this, slot = std::move(slot), root, note] {
+    std::vector<ObjectEvent> out;
+    const auto known = finder_.BySlot(slot);
+    auto event = EventFor(slot, known ? known->uid : Uid{}, finder_);
+    if (!event) return out;
+    event->reason = "OwnershipRefused";
+    event->root = root;
+    event->note = note;
+    out.push_back(std::move(*event));
+    return out;
+  });
+}
+
 ObjectEvent ConfigurationRefusedEvent(const std::string& webhook, const std::string& problem,
                                       ClusterApi& api, Deadline deadline) {
   const ServedKind& kind = WebhookConfigurationKind();

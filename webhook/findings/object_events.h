@@ -62,6 +62,23 @@ class RefusalEvents final : public ReviewSink {
   EventWriter& writer_;
 };
 
+// Turns every other refusal of an object with a namespace into a Warning Event there, reason
+// OwnershipRefused, under the object's name: whoever looks at a namespace sees what was refused in
+// it, and to whom it belongs as far as the refused user was told. A namespace has its share of the
+// room. Thread-safe; never blocks. Dry runs, and objects that name nothing yet, are left out.
+class DenialEvents final : public ReviewSink {
+ public:
+  // References must outlive the sink, and `finder` what `writer` still has to do.
+  DenialEvents(std::string cluster, const ObjectFinder& finder, EventWriter& writer)
+      : cluster_(std::move(cluster)), finder_(finder), writer_(writer) {}
+  void OnReview(const ReviewRecord& record) override;
+
+ private:
+  const std::string cluster_;
+  const ObjectFinder& finder_;
+  EventWriter& writer_;
+};
+
 // The Event that tells of a changed configuration which Truce refused: a Warning, reason
 // ConfigurationRefused, on the ValidatingWebhookConfiguration `webhook`: of what belongs to Truce
 // it is what every installation has. Asks the API server for its uid, without which `kubectl

@@ -15,6 +15,11 @@ namespace {
 // How long readiness waits for the status of Truce's own objects to be written.
 constexpr std::chrono::seconds kSettleTime{5};
 
+std::optional<std::string> ReportGroup(PolicyReports reports) {
+  if (reports == PolicyReports::kOff) return std::nullopt;
+  return reports == PolicyReports::kAuto ? std::string() : std::string(Name(reports));
+}
+
 ReconcileRules RulesOf(const EffectivePolicy& policy) {
   ReconcileRules rules;
   rules.catalogue = policy.policy->catalogue;
@@ -34,7 +39,8 @@ ClusterPart::ClusterPart(ClusterPartPorts ports)
               ports.config.Current()->cluster_id, ports.config.Current()->data_dir}),
       sink_(watch_.inbox(), ports.config.Current()->cluster_id, [this] { watch_.Wake(); }),
       detection_({ports.store, ports.clock, ports.logger, watch_, ports.admission, *this,
-                  ports.config.Current()->cluster_id}),
+                  ports.config.Current()->cluster_id,
+                  ReportGroup(ports.config.Current()->policy_reports)}),
       grants_({ports.store, ports.clock, ports.admission, ports.config.Current()->cluster_id}),
       checks_({ports.store, ports.clock, ports.admission, watch_}),
       own_({ports.clock, watch_, *this}, {&ports.admission.source(), &checks_, &grants_}) {
@@ -60,6 +66,12 @@ void ClusterPart::Stop() {
   own_.Stop();
   detection_.Stop();
   watch_.Stop();
+}
+
+std::vector<ReviewSink*> ClusterPart::sinks() {
+  std::vector<ReviewSink*> all = {&sink_, &deletions_, &detection_.refusals()};
+  if (ports_.config.Current()->denial_events) all.push_back(&detection_.denials());
+  return all;
 }
 
 void ClusterPart::TellRefused(const std::string& problem) {

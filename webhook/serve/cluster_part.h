@@ -54,7 +54,7 @@ class ClusterPart final : private PolicyListener,
   void Stop();
 
   // Who must hear of reviews.
-  std::vector<ReviewSink*> sinks() { return {&sink_, &deletions_, &detection_.refusals()}; }
+  std::vector<ReviewSink*> sinks();
   OwnershipChecks& checks() { return checks_; }
   const ClusterLink& link() const { return watch_; }
   ClusterReports& reports() { return detection_; }
@@ -65,7 +65,10 @@ class ClusterPart final : private PolicyListener,
   void Refresh() { own_.Refresh(); }
   // Writes an Event about a change that was refused. Never blocks.
   void TellRefused(const std::string& problem);
-  void WriteMetrics(MetricWriter& writer) const { detection_.WriteMetrics(writer); }
+  void WriteMetrics(MetricWriter& writer) const {
+    detection_.WriteMetrics(writer);
+    watch_.WriteMetrics(writer);
+  }
 
  private:
   void OnPolicy(const EffectivePolicy& policy) override;

@@ -49,6 +49,7 @@ struct WatcherReport {
   std::map<std::string, bool> unlisted;
   std::set<GroupKind> unwatched;
   std::map<GroupKind, Timestamp> unmapped;
+  std::uint64_t frozen = 0;  // kinds
 };
 
 WatcherReport ReportOf(Watcher& watcher, Moment now) {
@@ -62,6 +63,7 @@ WatcherReport ReportOf(Watcher& watcher, Moment now) {
   std::set<std::string> types;
   for (const KindStatus& status : watcher.Kinds()) {
     if (!status.listed) AddTypes(status, watcher.reconciler().rules(), types);
+    if (!status.frozen.empty()) ++report.frozen;
   }
   for (const std::string& type : types) {
     const Watcher::Known known = watcher.KnownFor(now, type);
@@ -283,6 +285,9 @@ void ClusterWatch::TellView() {
   if (!asked.ok()) return;
   Report(report->ready ? std::string() : Progress(report->status));
   NoteRecovery(report->resynced);
+  is_recovering_.store(!recovery_.empty(), std::memory_order_relaxed);
+  held_back_.store(report->status.reconcile.held_back, std::memory_order_relaxed);
+  frozen_.store(report->frozen, std::memory_order_relaxed);
   if (const ReconcileStatus& reconcile = report->status.reconcile; reconcile.breaches > breaches_) {
     breaches_ = reconcile.breaches;
     ports_.logger.Log(LogLevel::kError, "what the watch saw was left out",
@@ -310,6 +315,18 @@ void ClusterWatch::TellView() {
   view_ = std::move(view);
   view_told_ = true;
   ports_.listener.OnView(view_);
+}
+
+void ClusterWatch::WriteMetrics(MetricWriter& writer) const {
+  writer.Family("truce_recovery_mode", "gauge",
+                "1 while nothing is refused, because the registry may be behind the cluster.");
+  writer.Sample(is_recovering_.load(std::memory_order_relaxed) ? 1 : 0);
+  writer.Family("truce_brake_held_objects", "gauge",
+                "Objects that are missing from lists and whose release the brake holds back.");
+  writer.Sample(static_cast<double>(held_back_.load(std::memory_order_relaxed)));
+  writer.Family("truce_brake_frozen_kinds", "gauge",
+                "Kinds of which nothing is released until an operator says so.");
+  writer.Sample(static_cast<double>(frozen_.load(std::memory_order_relaxed)));
 }
 
 void ClusterWatch::NoteRecovery(bool resynced) {

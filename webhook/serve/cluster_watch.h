@@ -3,6 +3,7 @@
 #ifndef TRUCE_WEBHOOK_SERVE_CLUSTER_WATCH_H_
 #define TRUCE_WEBHOOK_SERVE_CLUSTER_WATCH_H_
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -24,6 +25,7 @@
 #include "webhook/kube/watch_client.h"
 #include "webhook/log/log.h"
 #include "webhook/metrics/health.h"
+#include "webhook/metrics/metrics.h"
 #include "webhook/watch/engine.h"
 #include "webhook/watch/recovery.h"
 #include "webhook/watch/watcher.h"
@@ -98,6 +100,9 @@ class ClusterWatch final : public ClusterLink, public WatchControls {
 
   ClusterApi* api() const override;
 
+  // truce_recovery_mode, truce_brake_held_objects, truce_brake_frozen_kinds; as last told.
+  void WriteMetrics(MetricWriter& writer) const;
+
   Result<RecoveryView> Recovery() const override;
   Result<RecoveryView> StartRecovery(const OperatorWord& word) override;
   Result<RecoveryView> EndRecovery(bool force, const OperatorWord& word) override;
@@ -146,6 +151,9 @@ class ClusterWatch final : public ClusterLink, public WatchControls {
   ClusterView view_;
   bool view_told_ = false;
   std::uint64_t breaches_ = 0;  // that were told of
+  std::atomic<bool> is_recovering_{false};
+  std::atomic<std::uint64_t> held_back_{0};
+  std::atomic<std::uint64_t> frozen_{0};
   std::thread keeper_;
 };
 

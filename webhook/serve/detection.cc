@@ -80,7 +80,16 @@ Detection::Detection(DetectionPorts ports)
                                        {{"message", std::string_view(trouble)}});
                    }}),
       refusals_(ports_.cluster, *this, events_),
-      detectors_({ports_.store, ports_.clock, book_, *this}) {}
+      denials_(ports_.cluster, *this, events_),
+      detectors_({ports_.store, ports_.clock, book_, *this}) {
+  if (!ports_.report_group) return;
+  const auto on_trouble = [this](const std::string& trouble) {
+    if (trouble.empty()) return;
+    ports_.logger.Log(LogLevel::kWarning, "reports cannot be written",
+                      {{"message", std::string_view(trouble)}});
+  };
+  reports_ = std::make_unique<ReportKeeper>(*api_, ReportKeeper::Options{.on_trouble = on_trouble});
+}
 
 Detection::~Detection() { Stop(); }
 
@@ -92,6 +101,7 @@ void Detection::Stop() {
   changed_.notify_all();
   if (thread_.joinable()) thread_.join();
   events_.Stop();
+  if (reports_) reports_->Stop();
 }
 
 void Detection::Start() {
@@ -103,6 +113,7 @@ void Detection::SetReady(std::chrono::milliseconds took) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     hurry_ = true;
+    ready_ = true;
   }
   changed_.notify_all();
 }
@@ -134,6 +145,7 @@ void Detection::Run() {
   Deadline discover_due{};
   std::unique_lock<std::mutex> lock(mutex_);
   while (!stopping_) {
+    const bool is_ready = ready_;
     lock.unlock();
     if (std::chrono::steady_clock::now() >= discover_due) {
       DiscoverServed();
@@ -147,6 +159,7 @@ void Detection::Run() {
     }
     TellOfEndedMutes();
     TellUnseen();
+    if (is_ready) KeepReports();
     lock.lock();
     changed_.wait_for(lock, Detectors::kExamineEvery, [&] { return stopping_ || hurry_; });
     hurry_ = false;
@@ -164,7 +177,17 @@ void Detection::DiscoverServed() {
     discovered.try_emplace({kind.kind.group, kind.kind.kind}, kind.kind);
   }
   discovered_.With([&](auto& present) { present = std::move(discovered); });
+  if (ports_.report_group) report_kinds_ = ReportKindsOf(*ports_.report_group, kinds);
   detectors_.SetServed(std::move(kinds));
+}
+
+void Detection::KeepReports() {
+  if (!reports_) return;
+  std::vector<LiveFinding> findings = book_.Snapshot();
+  std::erase_if(findings, [this](const LiveFinding& finding) { return mutes_.Hides(finding); });
+  const ReportContext context{[this](const GroupKind& kind) { return KindOf(kind); },
+                              IsDiscreet()};
+  reports_->Keep(report_kinds_, ReportsOf(findings, context));
 }
 
 void Detection::TellUnseen() {
@@ -291,6 +314,7 @@ std::vector<Hindrance> DeletionsUnsent(const std::vector<LiveFinding>& findings)
 void Detection::WriteMetrics(MetricWriter& writer) const {
   WriteFindingsMetrics(book_, mutes_, writer);
   events_.WriteMetrics(writer);
+  if (reports_) reports_->WriteMetrics(writer);
 }
 
 }  // namespace truce

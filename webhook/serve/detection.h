@@ -22,6 +22,7 @@
 #include "webhook/findings/event_writer.h"
 #include "webhook/findings/mute_book.h"
 #include "webhook/findings/object_events.h"
+#include "webhook/findings/reports/report_keeper.h"
 #include "webhook/log/log.h"
 #include "webhook/metrics/metrics.h"
 #include "webhook/serve/policy.h"
@@ -52,6 +53,8 @@ struct DetectionPorts {
   const PolicyView& policy;
   DetectionHost& host;
   std::string cluster;  // cluster id
+  // The API group in which findings are kept as objects; empty: whichever there is; none: in none.
+  std::optional<std::string> report_group;
 };
 
 // Thread-safe.
@@ -74,6 +77,8 @@ class Detection final : public SightObserver,
 
   // Sink of reviews: Events about refused composed resources.
   ReviewSink& refusals() { return refusals_; }
+  // Sink of reviews: Events about every other refused object.
+  ReviewSink& denials() { return denials_; }
   void OnDeletionAsked(const Slot& slot) { detectors_.OnDeletionAsked(slot); }
   // Writes an Event about a changed configuration that was refused. Never blocks.
   void TellRefused(const std::string& webhook_configuration, const std::string& problem);
@@ -110,6 +115,7 @@ class Detection final : public SightObserver,
   std::optional<Object> ByUid(const Uid& uid) const override;
   bool IsDiscreet() const override;
   void TellUnseen();
+  void KeepReports();
 
   const DetectionPorts ports_;
   std::unique_ptr<LateApi> api_;
@@ -120,7 +126,10 @@ class Detection final : public SightObserver,
   std::set<std::pair<Detector, std::string>> muted_;  // at the last look; of its thread
   EventWriter events_;
   RefusalEvents refusals_;
+  DenialEvents denials_;
   Detectors detectors_;
+  std::optional<ReportKinds> report_kinds_;  // of the thread that looks
+  std::unique_ptr<ReportKeeper> reports_;    // null: off
   bool unseen_due_ = false;  // of the thread that looks, as the next
   std::map<GroupKind, Timestamp> unseen_;
 
@@ -128,6 +137,7 @@ class Detection final : public SightObserver,
   std::condition_variable changed_;
   bool stopping_ = false;  // under mutex_
   bool hurry_ = false;     // under mutex_: look now
+  bool ready_ = false;     // under mutex_: what is found is all there is
   std::thread thread_;
 };
 

@@ -25,6 +25,8 @@ constexpr std::chrono::seconds kBetweenFillings{1};
 constexpr std::chrono::seconds kAuditTime{10};
 constexpr std::chrono::seconds kTrialTime{5};
 constexpr std::chrono::seconds kTrialsKeptEvery{60};
+constexpr std::chrono::seconds kNumbersTime{5};
+constexpr std::chrono::seconds kNumbersEvery{60};
 
 constexpr std::chrono::seconds kDatabaseTime{20};  // to open it: a schema may have to be made
 constexpr std::chrono::seconds kWaitingTime{5};    // of one question while another server is active
@@ -179,6 +181,13 @@ void RegistryPart::Step(const Config& config) {
   if (!is_open()) return;
   KeepAudit(config);
   if (std::chrono::steady_clock::now() >= trials_due_) KeepTrials();
+  if (std::chrono::steady_clock::now() >= numbers_due_) CountNumbers(config);
+}
+
+// What cannot be read now is counted with the next; others tell that the store fails.
+void RegistryPart::CountNumbers(const Config& config) {
+  numbers_due_ = In(kNumbersEvery);
+  static_cast<void>(numbers_.Count(config.audit_lines_max, In(kNumbersTime)).ok());
 }
 
 // One segment at a time, so that reloading never waits long.

@@ -22,6 +22,7 @@
 #include "webhook/log/log.h"
 #include "webhook/metrics/metrics.h"
 #include "webhook/serve/disk_failure.h"
+#include "webhook/serve/registry_numbers.h"
 
 namespace truce {
 
@@ -70,7 +71,10 @@ class RegistryPart final {
   // Writes what is not kept yet. Reviews have ended.
   void Stop();
 
-  void WriteMetrics(MetricWriter& writer) const { disk_failures_.WriteMetrics(writer); }
+  void WriteMetrics(MetricWriter& writer) const {
+    disk_failures_.WriteMetrics(writer);
+    numbers_.WriteMetrics(writer);
+  }
 
  private:
   // Null: another server is active.
@@ -80,6 +84,7 @@ class RegistryPart final {
   void FillUntilDone();
   void KeepAudit(const Config& config);
   void KeepTrials();
+  void CountNumbers(const Config& config);
 
   Logger& logger_;
   const Clock& clock_;
@@ -93,6 +98,8 @@ class RegistryPart final {
   DiskFailures disk_failures_{store_, logger_, clock_};
   TrialBook trials_{store_, clock_, RandomIds()};
   Deadline trials_due_{};
+  RegistryNumbers numbers_{store_, clock_};
+  Deadline numbers_due_{};
   std::string audit_problem_;  // the last one told
 
   std::atomic<bool> stopping_{false};

@@ -12,6 +12,7 @@
 #include "webhook/admission/service.h"
 #include "webhook/api/operator.h"
 #include "webhook/api/rest/rest_doctor.h"
+#include "webhook/api/runbook.h"
 #include "webhook/config/reload.h"
 #include "webhook/findings/report_quotas.h"
 #include "webhook/kube/kube_config.h"
@@ -167,7 +168,7 @@ class Server final : private OwnReviewHost {
 
   void BeginAdmission() {
     std::vector<ReviewSink*> sinks = {&log_sink_, &metrics_sink_, &review_counter_,
-                                      &api_->denials(), &registry_->trials()};
+                                      &namespace_denials_, &api_->denials(), &registry_->trials()};
     if (cluster_) {
       for (ReviewSink* sink : cluster_->sinks()) sinks.push_back(sink);
     }
@@ -198,6 +199,7 @@ class Server final : private OwnReviewHost {
     }));
     routes.api = ApiRoutes(version_);
     Append(both, routes.api);
+    Append(RunbookRoutes(), routes.api);
     Append(api_->PublicClusterRoutes(), routes.api);
     Append(PageRoutes(), routes.api);
     routes.operator_socket = OperatorRoutes({registry_->store(), clock_, RandomIds(), *admission_});
@@ -236,6 +238,7 @@ class Server final : private OwnReviewHost {
     registry_->WriteMetrics(writer);
     WriteQuotas(writer);
     refused_.WriteMetrics(writer);
+    namespace_denials_.WriteMetrics(writer);
     WriteVolumeMetrics(holder_.Current()->data_dir, writer);
     credentials_->WriteMetrics(writer);
   }
@@ -295,6 +298,7 @@ class Server final : private OwnReviewHost {
   LogSink log_sink_{logger_};
   MetricsSink metrics_sink_{metrics_};
   ReviewCounter review_counter_;
+  NamespaceDenials namespace_denials_;
   std::unique_ptr<DataDir> data_dir_;
   std::optional<RegistryPart> registry_;
   std::optional<AdmissionPart> admission_;

@@ -75,6 +75,30 @@ void MetricsSink::OnReview(const ReviewRecord& record) {
   }
 }
 
+void NamespaceDenials::OnReview(const ReviewRecord& record) {
+  if (record.verdict != Verdict::kDenied || record.dry_run) return;
+  counts_.With([&](auto& counts) {
+    const auto found = counts.find(record.ns);
+    if (found != counts.end()) {
+      ++found->second;
+    } else {
+      ++counts[counts.size() < kNamespacesMax ? std::string(record.ns) : "other"];
+    }
+  });
+}
+
+void NamespaceDenials::WriteMetrics(MetricWriter& writer) const {
+  writer.Family("truce_denials_total", "counter",
+                "Refused requests by the namespace of their object; of the 200 that were seen "
+                "first, the others together as other.");
+  const auto counts = counts_.With([](const auto& present) { return present; });
+  for (const auto& [ns, count] : counts) {
+    const std::array<std::pair<std::string_view, std::string_view>, 1> labels = {
+        {{"object_namespace", ns}}};
+    writer.Sample(labels, static_cast<double>(count));
+  }
+}
+
 // What is lost here is found by polling and by the proof of old reservations.
 void DeletionSink::OnReview(const ReviewRecord& record) {
   const bool counts = record.operation == "DELETE" && record.verdict == Verdict::kAllowed &&

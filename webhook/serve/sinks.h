@@ -3,12 +3,15 @@
 #define TRUCE_WEBHOOK_SERVE_SINKS_H_
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
 
 #include "policies/review_record.h"
+#include "registry/base/guarded.h"
 #include "webhook/log/log.h"
 #include "webhook/metrics/metrics.h"
 #include "webhook/serve/policy.h"
@@ -45,6 +48,20 @@ class MetricsSink final : public ReviewSink {
 
  private:
   Metrics& metrics_;
+};
+
+// Counts denials by the namespace of the refused object; not of dry runs. Thread-safe.
+class NamespaceDenials final : public ReviewSink {
+ public:
+  // Further namespaces count as "other": whoever may create namespaces makes no series without end.
+  static constexpr std::size_t kNamespacesMax = 200;
+
+  void OnReview(const ReviewRecord& record) override;
+  // truce_denials_total{object_namespace}; empty: of what has no namespace.
+  void WriteMetrics(MetricWriter& writer) const;
+
+ private:
+  Guarded<std::map<std::string, std::uint64_t, std::less<>>> counts_;
 };
 
 // Tells of what composite controllers ask to delete; not of dry runs, and not of what Truce refuses

@@ -1,0 +1,146 @@
+"""Findings as PolicyReport and Report objects, as Policy Reporter reads them."""
+
+import json
+
+import pytest
+
+from e2e.test_watch_findings import FAST
+from support.objects import bucket, claim
+from support.processes import wait_for
+
+LOOK_SECONDS = 60.0  # A look each 10 s, a round of writing each 30 s.
+REFERENCE = {name: {"type": "string"} for name in ("apiVersion", "kind", "namespace", "name", "uid")}
+KINDS = {
+    "wgpolicyk8s.io": ("v1alpha2", "PolicyReport", "ClusterPolicyReport"),
+    "openreports.io": ("v1alpha1", "Report", "ClusterReport"),
+}
+# Both groups' schema of a result; of the severities only those that every version has.
+RESULT = {
+    "type": "object",
+    "required": ["policy"],
+    "properties": {
+        **{name: {"type": "string"} for name in ("source", "policy", "rule", "category", "message")},
+        "severity": {"type": "string", "enum": ["high", "low", "medium"]},
+        "result": {"type": "string", "enum": ["pass", "fail", "warn", "error", "skip"]},
+        "scored": {"type": "boolean"},
+        "resources": {"type": "array", "items": {"type": "object", "properties": REFERENCE}},
+        "properties": {"type": "object", "additionalProperties": {"type": "string"}},
+        "timestamp": {
+            "type": "object",
+            "required": ["seconds", "nanos"],
+            "properties": {"seconds": {"type": "integer", "format": "int64"},
+                           "nanos": {"type": "integer", "format": "int32"}},
+        },
+    },
+}
+COUNTS = ("pass", "fail", "warn", "error", "skip")
+
+
+def definition(group: str, version: str, kind: str) -> dict:
+    plural = kind.lower() + "s"
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{group}"},
+        "spec": {
+            "group": group,
+            "scope": "Cluster" if kind.startswith("Cluster") else "Namespaced",
+            "names": {"kind": kind, "listKind": kind + "List", "plural": plural, "singular": kind.lower()},
+            "versions": [{
+                "name": version, "served": True, "storage": True,
+                "schema": {"openAPIV3Schema": {
+                    "type": "object",
+                    "properties": {
+                        "summary": {"type": "object", "properties": {name: {"type": "integer"} for name in COUNTS}},
+                        "results": {"type": "array", "items": RESULT},
+                    },
+                }},
+            }],
+        },
+    }
+
+
+@pytest.fixture
+def served(user):
+    """A function that has the API servers serve the two kinds of a group, until the test ends."""
+    admin = user("admin")
+    made = []
+
+    def serve(group: str) -> None:
+        version, *kinds = KINDS[group]
+        for kind in kinds:
+            made.append(definition(group, version, kind))
+            admin.create(made[-1]).expect(201)
+        for kind in kinds:
+            wait_for(lambda: admin.list(f"{group}/{version}", kind).status == 200, 30, f"{kind} served")
+
+    yield serve
+    for each in made:
+        admin.delete(each).expect()
+
+
+def report(admin, group: str, namespace: str) -> dict | None:
+    version, namespaced, cluster = KINDS[group]
+    path = f"/apis/{group}/{version}"
+    path += f"/namespaces/{namespace}/{namespaced.lower()}s/truce" if namespace else f"/{cluster.lower()}s/truce"
+    reply = admin.request("GET", path)
+    return reply.body if reply.status == 200 else None
+
+
+def as_policy_reporter_reads(body: dict) -> list[dict]:
+    """What Policy Reporter takes of a report: each result has what its lists and messages show."""
+    out = []
+    for result in body["results"]:
+        assert result["source"] and result["policy"] and result["rule"] and result["message"]
+        assert isinstance(result["scored"], bool)
+        out.append(result)
+    counts = {name: sum(result["result"] == name for result in out) for name in COUNTS}
+    assert body["summary"] == counts
+    return out
+
+
+@pytest.mark.parametrize("group", KINDS)
+def test_conflicts_stand_in_a_report_of_each_namespace(group, served, follow, user):
+    served(group)
+    admin = user("admin")
+    for team in ("team-a", "team-b"):
+        admin.create(claim("files", team, "team-bucket")).expect(201)
+    for name in ("three", "four"):
+        admin.create(bucket(name, "platform-bucket")).expect(201)
+    truce = follow({**FAST, "policyReports": "auto", "disclosure": "service"})
+
+    def conflicts(namespace: str) -> list[dict]:
+        body = report(admin, group, namespace)
+        return [result for result in as_policy_reporter_reads(body) if result["policy"] == "ownership-conflict"] if body else []
+
+    (of_team_b,) = wait_for(lambda: conflicts("team-b"), LOOK_SECONDS, "the report of team-b")
+    assert [(each["kind"], each["namespace"], each["name"]) for each in of_team_b["resources"]] == [
+        ("ObjectStorage", "team-b", "files")]
+    assert (of_team_b["result"], of_team_b["severity"]) == ("warn", "medium")
+    # Below full disclosure a namespace's report names no other owner.
+    assert "team-a" not in json.dumps(report(admin, group, "team-b")["results"])
+    (of_cluster,) = wait_for(lambda: conflicts(""), LOOK_SECONDS, "the cluster's report")
+    assert {each["name"] for each in of_cluster["resources"]} == {"three", "four"}
+    assert truce.metric('truce_policy_reports_total{outcome="failed"}') == 0
+
+    # What ends goes, and what a former run left too.
+    admin.delete(claim("files", "team-b", "team-bucket")).expect()
+    wait_for(lambda: report(admin, group, "team-b") is None, LOOK_SECONDS, "the report gone")
+    assert truce.stop() == 0
+    admin.delete(claim("files", "team-a", "team-bucket")).expect()
+    version, namespaced, _ = KINDS[group]
+    left = {"apiVersion": f"{group}/{version}", "kind": namespaced,
+            "metadata": {"name": "truce", "namespace": "team-a"}, "results": [{"policy": "old"}]}
+    if report(admin, group, "team-a") is None:
+        admin.create(left).expect(201)
+    other = {**left, "metadata": {"name": "somebody-elses", "namespace": "team-a"}}
+    admin.create(other).expect(201)
+    truce.start()
+    wait_for(lambda: report(admin, group, "team-a") is None, LOOK_SECONDS, "the old report gone")
+    admin.get(other).expect()
+
+
+def test_without_the_kinds_nothing_is_written(follow, user):
+    user("admin").create(claim("files", "team-a", "team-bucket")).expect(201)
+    truce = follow({**FAST, "policyReports": "auto"})
+    assert truce.metric('truce_policy_reports_total{outcome="failed"}') == 0

@@ -1,0 +1,94 @@
+// ReportKeeper: keeps the cluster's report objects as the findings are, on a thread of its own, so
+// that nobody waits for the API server.
+//
+// It writes objects of the name kReportName only, those that differ, one after the other, and
+// begins no more often than once in Options::every. What a former run left and nothing is found of
+// any more is deleted. What cannot be written is tried again with the next round.
+#ifndef TRUCE_WEBHOOK_FINDINGS_REPORTS_REPORT_KEEPER_H_
+#define TRUCE_WEBHOOK_FINDINGS_REPORTS_REPORT_KEEPER_H_
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "webhook/findings/reports/policy_report.h"
+#include "webhook/kube/cluster_api.h"
+#include "webhook/metrics/metrics.h"
+
+namespace truce {
+
+// Thread-safe.
+class ReportKeeper final {
+ public:
+  struct Options {
+    std::chrono::milliseconds every = std::chrono::seconds(30);
+    // Told once when writing begins to fail (the error), and once when it works again (empty).
+    // Called on the keeper's thread. Optional.
+    std::function<void(const std::string&)> on_trouble;
+  };
+  // `api` must outlive the keeper. Starts the thread.
+  ReportKeeper(ClusterApi& api, Options options);
+  ~ReportKeeper();  // as Stop
+  ReportKeeper(const ReportKeeper&) = delete;
+  ReportKeeper& operator=(const ReportKeeper&) = delete;
+
+  // Ends the thread; `api` is not asked any more. Blocks at most for the call under way.
+  // Idempotent.
+  void Stop();
+
+  // What there shall be, as ReportsOf gives it, in objects of these kinds; nothing: the cluster
+  // has none. Never blocks.
+  void Keep(std::optional<ReportKinds> kinds, std::map<std::string, std::string> reports);
+
+  // truce_policy_reports_total{outcome="written|deleted|failed"}
+  void WriteMetrics(MetricWriter& writer) const;
+
+  // Waits until what was given last is written or has failed. False: not by `deadline`.
+  bool Flush(Deadline deadline);
+
+ private:
+  struct Wanted {
+    std::optional<ReportKinds> kinds;
+    std::map<std::string, std::string> reports;
+  };
+
+  void Run();
+  // False: something failed that may work later.
+  bool Round(const Wanted& wanted);
+  bool FindOwn(const ReportKinds& kinds);
+  std::optional<ApiError> Write(const ReportKinds& kinds, const std::string& ns,
+                                const std::string& report);
+  void Trouble(const std::string& message);
+  bool IsEnding() const;
+
+  ClusterApi& api_;
+  const Options options_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool is_ending_ = false;  // under mutex_, as the next three
+  Wanted wanted_;
+  bool is_due_ = false;
+  bool is_busy_ = false;
+
+  // Of the thread.
+  std::optional<ReportKinds> kinds_;          // that `written_` is about
+  std::map<std::string, std::string> written_;  // empty text: there is one, of a former run
+  bool is_in_trouble_ = false;
+
+  std::atomic<std::uint64_t> written_count_{0};
+  std::atomic<std::uint64_t> deleted_count_{0};
+  std::atomic<std::uint64_t> failed_count_{0};
+  std::thread thread_;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_FINDINGS_REPORTS_REPORT_KEEPER_H_
