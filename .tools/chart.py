@@ -32,7 +32,7 @@ CHART_SETS = {
     "apiAddress", "metricsAddress", "probesAddress", "admissionSecretFile", "acceptSecretInErrors", "admissionClientCA",
     "admissionClientNames", "admissionBearerFile", "tlsCertFile", "tlsKeyFile", "serverNames",
     "publicURL", "webhookConfiguration", "certificateSecret", "logFormat", "logLevel", "mode",
-    "statusGuard",
+    "statusGuard", "denialEvents", "policyReports",
 }
 TABLE = re.compile(r"(<!-- values: .*? -->\n).*?(<!-- end of values -->)", re.DOTALL)
 # The kinds that each health check of Argo CD is for.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from packages import ReleaseError, run
 from tree import Tree
@@ -35,10 +36,20 @@ def archives(epoch: int, home_url: str = "", image: str = "") -> dict[str, bytes
 def chart_tree(chart: str, home_url: str) -> Tree:
     tree = committed(f"charts/{chart}", without="ci/").below(chart)
     if home_url:
-        links = f"home: {home_url}\nsources:\n  - {home_url}\n"
+        links = (f"home: {home_url}\nsources:\n  - {home_url}\nmaintainers:\n  - name: {owner_of(home_url)}\n"
+                 f"    url: {home_url}\n")
         text = tree.nodes[f"{chart}/Chart.yaml"].data.decode()
-        tree.file(f"{chart}/Chart.yaml", text.rstrip("\n") + "\n" + links)
+        about = (f"  artifacthub.io/links: |\n    - name: source\n      url: {home_url}\n"
+                 f"    - name: support\n      url: {home_url}/issues\n")
+        # Annotations stand last in the file.
+        tree.file(f"{chart}/Chart.yaml", text.rstrip("\n") + "\n" + about + links)
     return tree
+
+
+def owner_of(home_url: str) -> str:
+    """Whose repository it is: the first part of its path, else the host."""
+    address = urlsplit(home_url)
+    return address.path.strip("/").partition("/")[0] or address.netloc
 
 
 def name_image(tree: Tree, image: str) -> None:

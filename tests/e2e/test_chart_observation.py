@@ -1,9 +1,11 @@
 """Alerts and dashboard of the server chart: Prometheus' own tool takes them, they fire when they
 should, and every metric of Truce they name is one that Truce has."""
 
+import http.client
 import json
 import re
 import shutil
+import ssl
 import subprocess
 from pathlib import Path
 
@@ -33,6 +35,19 @@ def objects(tmp_path):
 @pytest.fixture
 def dashboard(objects):
     return json.loads(the(objects, "ConfigMap", "truce-dashboard")["data"]["truce.json"])
+
+
+def page_of(truce: TruceProcess, path: str) -> tuple[int, str]:
+    """GET on the API listener, without credentials."""
+    host, port = json.loads((truce.data / "addresses.json").read_text())["api"].rsplit(":", 1)
+    context = ssl.create_default_context(cafile=str(truce.ca_file))
+    connection = http.client.HTTPSConnection(host, int(port), timeout=10, context=context)
+    try:
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+    finally:
+        connection.close()
 
 
 def promtool(*args) -> str:
@@ -76,7 +91,26 @@ def test_an_alert_can_be_left_out_and_labelled(tmp_path):
     assert "TruceSlow" not in {rule["alert"] for rule in group["rules"]}
     for rule in group["rules"]:
         assert rule["labels"]["team"] == "platform"
-        assert rule["annotations"]["runbook_url"].endswith(f"#{rule['alert'].lower()}")
+        assert rule["annotations"]["runbook_url"] == f"https://runbooks.example.org/truce/{rule['alert']}"
+
+
+def test_each_alert_links_to_a_page_that_truce_serves(tmp_path):
+    values = {**VALUES, "publicURL": "https://truce.example.org/deep/"}
+    [group] = the(Helm(4, tmp_path).objects(values), "PrometheusRule")["spec"]["groups"]
+    with TruceProcess(tmp_path) as truce:
+        for rule in group["rules"]:
+            address = rule["annotations"]["runbook_url"].removeprefix("https://truce.example.org/deep")
+            status, page = page_of(truce, address)
+            assert status == 200, address
+            assert f"<h1>{rule['alert']}</h1>" in page and "<dt>The one command</dt><dd>" in page
+        status, everything = page_of(truce, "/runbook/")
+        assert status == 200 and "<code>kubectl -n truce-system exec deployment/truce -- truce doctor</code>" in everything
+        assert page_of(truce, "/runbook/Truce%3Cscript%3E")[0] == 404
+
+
+def test_without_an_address_no_alert_has_a_link(objects):
+    [group] = the(objects, "PrometheusRule")["spec"]["groups"]
+    assert not any("runbook_url" in rule["annotations"] for rule in group["rules"])
 
 
 @pytest.mark.peer("promtool")
@@ -106,7 +140,8 @@ def test_every_metric_exists(objects, dashboard, tmp_path):
         present = truce.metrics_get("/metrics")[1]
     families = set(re.findall(r"^# TYPE (\S+)", present, re.MULTILINE))
     # These need a cluster: test_chart_install.py and test_watch_findings.py read them.
-    families |= {"truce_self_management_trouble", "truce_findings", "truce_findings_muted"}
+    families |= {"truce_self_management_trouble", "truce_findings", "truce_findings_muted",
+                 "truce_recovery_mode", "truce_brake_held_objects", "truce_brake_frozen_kinds"}
     rules = [
         rule["expr"]
         for group in the(objects, "PrometheusRule")["spec"]["groups"] for rule in group["rules"]

@@ -376,6 +376,23 @@ def test_the_notes_say_what_to_do_next(helm4, mode):
     assert next_mode[mode] in notes
 
 
+@pytest.mark.parametrize("values", value_files(), ids=lambda path: path.stem)
+def test_the_notes_print_commands_that_can_be_copied(helm4, values):
+    done = helm4.expect("install", "truce", SERVER_CHART, "--namespace", "truce-system", "--dry-run=client",
+                        "--values", values)
+    notes = done.split("NOTES:")[1]
+    commands = re.findall(r"^     (\S.*)$", notes, re.M)
+    assert len(commands) >= 5
+    for command in commands:
+        shown = subprocess.run(["bash", "-n", "-c", command], capture_output=True, text=True)
+        assert shown.returncode == 0 and "…" not in command and not re.search(r"\b[A-Z]{4,}\b(?!=)", command.replace(
+            "$CHART", "")), command
+    given = yaml.safe_load(values.read_text())
+    assert ("WARNING: clusterId=local" in notes) == (given.get("clusterId", "local") == "local")
+    fails = given.get("webhook", {}).get("failurePolicy") == "Fail"
+    assert ("WARNING: webhook.failurePolicy=Fail with one replica" in notes) == fails
+
+
 def test_a_server_outside_the_cluster(helm4):
     values = SERVER_CHART / "ci/existing-secret-values.yaml"
     hook = the(helm4.objects(values), "ValidatingWebhookConfiguration")

@@ -119,7 +119,12 @@ def test_without_an_address_no_links_and_no_manifest_for_krew(dist):
     plain = charts.archives(0)[f"truce-{VERSION}.tgz"]
     with tarfile.open(fileobj=io.BytesIO(plain)) as tar:
         chart = yaml.safe_load(tar.extractfile("truce/Chart.yaml").read())
-    assert "home" not in chart and "sources" not in chart
+    assert not {"home", "sources", "maintainers"} & set(chart) and "artifacthub.io/links" not in chart["annotations"]
+    linked = charts.archives(0, HOME)[f"truce-{VERSION}.tgz"]
+    with tarfile.open(fileobj=io.BytesIO(linked)) as tar:
+        chart = yaml.safe_load(tar.extractfile("truce/Chart.yaml").read())
+    assert chart["home"] == HOME and chart["sources"] == [HOME] and chart["maintainers"][0]["name"]
+    assert {link["name"] for link in yaml.safe_load(chart["annotations"]["artifacthub.io/links"])} == {"source", "support"}
 
 
 # Packages

@@ -225,6 +225,15 @@ caBundle: {{ printf "%s\n" (trim $values.certificates.caBundle) | b64enc }}
 
 {{/* Whole numbers stay whole in all that follows: Helm reads 67108864 as 6.7108864e+07. */}}
 
+{{/* Where alerts link to: the server's own pages, unless another place is named. */}}
+{{- define "truce.runbookBase" -}}
+{{- if .Values.prometheusRule.runbookBase -}}
+{{- trimSuffix "/" .Values.prometheusRule.runbookBase -}}
+{{- else if .Values.publicURL -}}
+{{- printf "%s/runbook" (trimSuffix "/" .Values.publicURL) -}}
+{{- end -}}
+{{- end -}}
+
 {{- define "truce.reloading" -}}
 {{- .Files.Get "files/reloading.yaml" | fromYaml | toJson -}}
 {{- end -}}
@@ -239,6 +248,8 @@ caBundle: {{ printf "%s\n" (trim $values.certificates.caBundle) | b64enc }}
 {{- $_ := set $config (ternary "inCluster" "noCluster" $v.watchCluster) true -}}
 {{- $_ := set $config "webhookConfiguration" (include "truce.webhookName" .) -}}
 {{- with $v.publicURL }}{{ $_ := set $config "publicURL" . }}{{ end -}}
+{{- if ne $v.policyReports.group "off" }}{{ $_ := set $config "policyReports" $v.policyReports.group }}{{ end -}}
+{{- if $v.events.denials }}{{ $_ := set $config "denialEvents" true }}{{ end -}}
 {{- if eq $v.certificates.mode "selfManaged" -}}
 {{- $names := include "truce.serverNames" . | fromJson -}}
 {{- $_ := set $config "serverNames" (concat $names.dns $names.addresses) -}}

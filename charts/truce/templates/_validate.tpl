@@ -39,6 +39,23 @@
 {{- if and $v.admission.clientCA.existingSecret (not $v.admission.clientCA.names) -}}
 {{- fail "admission.clientCA.names: name the certificate that your API server shows (its subject's common name or a DNS name): without names every certificate of that authority could send reviews, with the cluster's own every kubelet's" -}}
 {{- end -}}
+{{- $ports := list -}}
+{{- range $part := list "admissionPort" "apiPort" "metricsPort" "probesPort" -}}
+{{- $port := int (get $v.listen $part) -}}
+{{- if has $port $ports -}}
+{{- fail (printf "listen.%s: %d is the port of another listener; give each its own" $part $port) -}}
+{{- end -}}
+{{- $ports = append $ports $port -}}
+{{- end -}}
+{{- if and $v.ingress.enabled (not $v.ingress.host) (not $v.publicURL) -}}
+{{- fail "ingress.host: name the host, or set publicURL" -}}
+{{- end -}}
+{{- if and $v.httpRoute.enabled (not $v.httpRoute.hostnames) (not $v.publicURL) -}}
+{{- fail "httpRoute.hostnames: name a host, or set publicURL" -}}
+{{- end -}}
+{{- if and $v.httpRoute.enabled (not $v.httpRoute.parentRefs) -}}
+{{- fail "httpRoute.parentRefs: name the Gateway that the route belongs to, as [{name: public, namespace: gateways}]" -}}
+{{- end -}}
 {{- if $v.webhook.enabled -}}
 {{- $writesPath := and (include "truce.keepsItself" .) (not $v.webhook.url) (not $v.admission.existingSecret) -}}
 {{- if and (include "truce.pathNeedsSecret" .) (not $v.admission.pathSecret) (not $writesPath) -}}
