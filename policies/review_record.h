@@ -80,7 +80,7 @@ struct ReviewRecord {
   // Set for a denied request of a composite controller: the object's controller, which is to hear
   // of it.
   const ObjectRef* composite = nullptr;
-  std::string_view denial;  // the text of a denial, else empty
+  std::string_view denial;     // the text of a denial, else empty
   const Slot* root = nullptr;  // of the object, as far as the lineage tells; null: not judged
   bool made_up = false;  // a composite controller made up the object's name, for this try only
   // How often the same was refused to a composite controller lately, this time included; 0: nobody

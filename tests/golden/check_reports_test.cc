@@ -189,7 +189,8 @@ TEST_F(CheckReports, ACommentIsBoundedAndHoldsTextOnly) {
   const std::string text = MarkdownReport(report);
   EXPECT_LE(text.size(), 65536U);
   EXPECT_NE(text.find("do not fit into a comment"), std::string::npos);
-  EXPECT_NE(text.find("@<!-- -->team \\|x\\| \\<img\\> #<!-- --> `truce share` "), std::string::npos)
+  EXPECT_NE(text.find("@<!-- -->team \\|x\\| \\<img\\> #<!-- --> `truce share` "),
+            std::string::npos)
       << text.substr(0, 500);
 }
 

@@ -19,8 +19,8 @@ const ServedKind kReport{"wgpolicyk8s.io", "v1alpha2", "PolicyReport", "policyre
 const ServedKind kClusterReport{"wgpolicyk8s.io", "v1alpha2", "ClusterPolicyReport",
                                 "clusterpolicyreports", false};
 const ServedKind kOpenReport{"openreports.io", "v1alpha1", "Report", "reports", true};
-const ServedKind kOpenClusterReport{"openreports.io", "v1alpha1", "ClusterReport",
-                                    "clusterreports", false};
+const ServedKind kOpenClusterReport{"openreports.io", "v1alpha1", "ClusterReport", "clusterreports",
+                                    false};
 
 LiveFinding FindingIn(std::vector<std::string> namespaces, Mode mode = Mode::kWarn) {
   LiveFinding finding;

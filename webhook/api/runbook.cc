@@ -77,12 +77,13 @@ std::string Section(const FailureCardRow& row) {
 HttpResponse RunbookPage(const std::string& title, const std::string& body) {
   HttpResponse response;
   response.content_type = "text/html; charset=utf-8";
-  response.body = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                  "<meta name=\"viewport\" content=\"width=device-width\">\n"
-                  "<meta name=\"color-scheme\" content=\"light dark\">\n<title>" +
-                  title + "</title>\n</head>\n<body>\n<main>\n<h1>" + title + "</h1>\n" + body +
-                  "<p>Names in the commands are those of release <code>truce</code> in namespace "
-                  "<code>truce-system</code>.</p>\n</main>\n</body>\n</html>\n";
+  response.body =
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width\">\n"
+      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>" +
+      title + "</title>\n</head>\n<body>\n<main>\n<h1>" + title + "</h1>\n" + body +
+      "<p>Names in the commands are those of release <code>truce</code> in namespace "
+      "<code>truce-system</code>.</p>\n</main>\n</body>\n</html>\n";
   response.headers = {{"Content-Security-Policy", "default-src 'none'"},
                       {"X-Content-Type-Options", "nosniff"},
                       {"Cache-Control", "max-age=300"}};
@@ -94,7 +95,8 @@ using FailureCard = std::shared_ptr<const std::vector<FailureCardRow>>;
 HttpResponse PageOf(const FailureCard& card, std::string_view alert) {
   std::string body;
   for (const FailureCardRow& row : *card) {
-    const bool is_meant = std::find(row.alerts.begin(), row.alerts.end(), alert) != row.alerts.end();
+    const bool is_meant =
+        std::find(row.alerts.begin(), row.alerts.end(), alert) != row.alerts.end();
     if (alert.empty() || is_meant) body += Section(row);
   }
   if (body.empty()) return PlainText(404, "no alert has this name; /runbook/ lists them");

@@ -21,12 +21,12 @@ std::string_view FailureCardText();
 
 // A row of its table; cells in Markdown.
 struct FailureCardRow {
-  std::string down;             // what is down
-  std::string policy;           // with which failurePolicy
-  std::string seen;             // what people see
+  std::string down;                 // what is down
+  std::string policy;               // with which failurePolicy
+  std::string seen;                 // what people see
   std::vector<std::string> alerts;  // "TruceDown"
-  std::string alerts_cell;      // the same, with what stands beside them
-  std::string command;          // the one command
+  std::string alerts_cell;          // the same, with what stands beside them
+  std::string command;              // the one command
 };
 
 // The rows of the first table of `card`.

@@ -26,8 +26,7 @@ constexpr std::array<PolicyHelp, kRuleCount> kOfPolicies = {{
     {"resource-name",
      "A name with invisible or look-alike characters can pass for somebody else's.",
      "Write the name with the characters that it shows, or choose another one."},
-    {"reservation-cap",
-     "Declarations that are admitted and never created keep names from others.",
+    {"reservation-cap", "Declarations that are admitted and never created keep names from others.",
      "Wait a few minutes and apply again. If it stays, ask your platform team: setting "
      "reservationCap."},
     {"unclear-declaration",

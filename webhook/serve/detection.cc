@@ -185,8 +185,7 @@ void Detection::KeepReports() {
   if (!reports_) return;
   std::vector<LiveFinding> findings = book_.Snapshot();
   std::erase_if(findings, [this](const LiveFinding& finding) { return mutes_.Hides(finding); });
-  const ReportContext context{[this](const GroupKind& kind) { return KindOf(kind); },
-                              IsDiscreet()};
+  const ReportContext context{[this](const GroupKind& kind) { return KindOf(kind); }, IsDiscreet()};
   reports_->Keep(report_kinds_, ReportsOf(findings, context));
 }
 

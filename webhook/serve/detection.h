@@ -130,7 +130,7 @@ class Detection final : public SightObserver,
   Detectors detectors_;
   std::optional<ReportKinds> report_kinds_;  // of the thread that looks
   std::unique_ptr<ReportKeeper> reports_;    // null: off
-  bool unseen_due_ = false;  // of the thread that looks, as the next
+  bool unseen_due_ = false;                  // of the thread that looks, as the next
   std::map<GroupKind, Timestamp> unseen_;
 
   std::mutex mutex_;

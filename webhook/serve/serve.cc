@@ -167,7 +167,7 @@ class Server final : private OwnReviewHost {
   }
 
   void BeginAdmission() {
-    std::vector<ReviewSink*> sinks = {&log_sink_, &metrics_sink_, &review_counter_,
+    std::vector<ReviewSink*> sinks = {&log_sink_,          &metrics_sink_,   &review_counter_,
                                       &namespace_denials_, &api_->denials(), &registry_->trials()};
     if (cluster_) {
       for (ReviewSink* sink : cluster_->sinks()) sinks.push_back(sink);

@@ -58,8 +58,8 @@ void WriteObjects(const LiveFinding& finding, std::string_view ns, const ReportC
     const auto kind = context.kind_of({slot.group, slot.kind});
     if (!kind) continue;
     ++count;
-    const std::string version = kind->group.empty() ? kind->version
-                                                    : kind->group + "/" + kind->version;
+    const std::string version =
+        kind->group.empty() ? kind->version : kind->group + "/" + kind->version;
     json.BeginObject().Field("apiVersion", version).Field("kind", slot.kind);
     if (!slot.ns.empty()) json.Field("namespace", slot.ns);
     json.Field("name", slot.name).EndObject();
@@ -172,13 +172,12 @@ std::map<std::string, std::string> ReportsOf(const std::vector<LiveFinding>& fin
     const bool has_none = finding.namespaces.empty() || finding.namespaces.front().empty();
     if (has_none) sheets[""].findings.push_back(finding);
   }
-  std::size_t left_out = 0;
+  // It is always there, so that one who looks sees that nothing is found.
+  Sheet& of_cluster = sheets[""];
   while (sheets.size() > kReportNamespacesMax + 1) {
     sheets.erase(std::prev(sheets.end()));
-    ++left_out;
+    ++of_cluster.namespaces_left_out;
   }
-  // It is always there, so that one who looks sees that nothing is found.
-  sheets[""].namespaces_left_out = left_out;
   std::map<std::string, std::string> reports;
   for (auto& [ns, sheet] : sheets) reports[ns] = ReportOf(std::move(sheet), ns, context);
   return reports;

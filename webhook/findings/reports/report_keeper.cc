@@ -117,8 +117,7 @@ std::optional<ApiError> ReportKeeper::Write(const ReportKinds& kinds, const std:
   const ServedKind& kind = KindIn(kinds, ns);
   const std::string object = ObjectOf(kind, ns, report);
   const auto deadline = [] { return std::chrono::steady_clock::now() + kReportCallTime; };
-  const auto patched =
-      api_.Patch({kind, ns, std::string(kReportName), ""}, object, deadline());
+  const auto patched = api_.Patch({kind, ns, std::string(kReportName), ""}, object, deadline());
   if (patched.ok()) return std::nullopt;
   if (patched.error().kind != ApiErrorKind::kNoSuchObject) return patched.error();
   const auto created = api_.Create(kind, ns, object, deadline());
@@ -154,9 +153,8 @@ bool ReportKeeper::Round(const Wanted& wanted) {
       ++each;
       continue;
     }
-    const auto deleted =
-        api_.Delete(KindIn(*wanted.kinds, each->first), each->first, kReportName,
-                    std::chrono::steady_clock::now() + kReportCallTime);
+    const auto deleted = api_.Delete(KindIn(*wanted.kinds, each->first), each->first, kReportName,
+                                     std::chrono::steady_clock::now() + kReportCallTime);
     const bool is_gone = deleted.ok() || IsFinal(deleted.error().kind);
     if (deleted.ok()) ++deleted_count_;
     if (!is_gone) note(deleted.error());

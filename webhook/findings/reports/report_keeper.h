@@ -79,7 +79,7 @@ class ReportKeeper final {
   bool is_busy_ = false;
 
   // Of the thread.
-  std::optional<ReportKinds> kinds_;          // that `written_` is about
+  std::optional<ReportKinds> kinds_;            // that `written_` is about
   std::map<std::string, std::string> written_;  // empty text: there is one, of a former run
   bool is_in_trouble_ = false;
 
