@@ -25,7 +25,8 @@ std::vector<int> ValuesUnder(const HashTable<int>& table, TextHash hash) {
 
 // Few hashes that crowd the ends of the places, so that probes wrap around and push one another.
 TextHash CrowdedHash(std::mt19937_64& random) {
-  const auto low = static_cast<TextHash>(random() % 40 < 20 ? random() % 5 : 0xFFFF - random() % 5);
+  const auto low =
+      static_cast<TextHash>(random() % 40 < 20 ? random() % 5 : 0xFFFFFF - random() % 5);
   return low | static_cast<TextHash>(random() % 3) << 24U;
 }
 

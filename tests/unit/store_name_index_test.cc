@@ -1,12 +1,12 @@
 #include "registry/store/sqlite/known.h"
 
 #include <gtest/gtest.h>
-#include <malloc.h>
 
 #include <map>
 #include <random>
 #include <string>
 
+#include "tests/support/bytes_in_use.h"
 #include "tests/support/store_samples.h"
 
 namespace truce::testing {
@@ -63,12 +63,6 @@ TEST(NameIndex, AgreesWithAMapWhileItGrowsAndShrinks) {
               found == expected.end() ? std::nullopt : std::optional<ResourceName>(found->second));
   }
   for (std::uint64_t i = 0; i < kKeys; ++i) check_key(SampleKey(std::to_string(i)));
-}
-
-// A sanitizer's allocator counts elsewhere: there it measures nothing.
-std::size_t BytesInUse() {
-  const struct mallinfo2 now = mallinfo2();
-  return now.uordblks + now.hblkhd;
 }
 
 TEST(NameIndex, TakesAtMost200BytesForAName) {

@@ -4,7 +4,9 @@
 
 #include <map>
 #include <random>
+#include <string>
 
+#include "tests/support/bytes_in_use.h"
 #include "tests/support/store_samples.h"
 
 namespace truce::testing {
@@ -66,6 +68,23 @@ TEST(OwnerIndex, AgreesWithAMapWhileItGrowsAndShrinks) {
     ASSERT_EQ(Find(index, key),
               found == expected.end() ? std::nullopt : std::optional<Owner>(found->second));
   }
+}
+
+TEST(OwnerIndex, TakesAtMost200BytesForABucket) {
+  constexpr std::size_t kBytesMax = 200;
+  constexpr std::size_t kCount = 100'000;
+  OwnerIndex index;
+  const std::size_t before = BytesInUse();
+  for (std::size_t i = 0; i < kCount; ++i) {
+    const std::string name = "service-100-prod-bucket-" + std::to_string(1'000'000 + i);
+    Owner owner = SampleOwner(name, "u" + std::to_string(i));
+    owner.root = {"local", "s3.aws.upbound.io", "Bucket", "team-a", "prod-artifacts-" + name};
+    owner.party = PartyId{"ns:local/team-a"};
+    index.Put(owner);
+  }
+  const std::size_t bytes = (BytesInUse() - before) / kCount;
+  RecordProperty("bytes", std::to_string(bytes));
+  EXPECT_LE(bytes, kBytesMax);
 }
 
 }  // namespace store_owner_index_test

@@ -3,6 +3,7 @@
 #define TRUCE_REGISTRY_STORE_SQLITE_HASH_TABLE_H_
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -18,10 +19,10 @@ inline TextHash HashOf(std::string_view text) {
   return static_cast<TextHash>(std::hash<std::string_view>{}(text));
 }
 
-// Open addressing; 4 bytes and a value for an entry, 4 entries for 1.5 to 3 values. Texts are not
-// kept: the caller knows from the value whether it is the one. `Value{}` is a free entry and cannot
-// be inserted. It stands in parts by the upper bits of the hash, each of which grows alone: as one
-// table a million values would hold everybody up for 0.1 s. External synchronization.
+// Open addressing; 4 bytes and a value for a place, 5 places for 3.2 to 4 values. Texts are not
+// kept: the caller knows from the value whether it is the one. It stands in parts by the upper bits
+// of the hash, each of which grows alone: as one table a million values would hold everybody up for
+// 0.1 s. External synchronization.
 template <typename Value>
 class HashTable {
  public:
@@ -34,8 +35,8 @@ class HashTable {
   template <typename IsIt>
   const Value* Find(TextHash hash, const IsIt& is_it) const {
     const Part& part = parts_[PartOf(hash)];
-    const Value& value = part.values[part.IndexOf(hash, is_it)];
-    return value == Value{} ? nullptr : &value;
+    const std::size_t index = part.IndexOf(hash, is_it);
+    return part.IsFree(index) ? nullptr : &part.values[index];
   }
   template <typename IsIt>
   Value* Find(TextHash hash, const IsIt& is_it) {
@@ -53,7 +54,7 @@ class HashTable {
   void Erase(TextHash hash, const IsIt& is_it) {
     Part& part = parts_[PartOf(hash)];
     const std::size_t index = part.IndexOf(hash, is_it);
-    if (part.values[index] == Value{}) return;
+    if (part.IsFree(index)) return;
     part.Erase(index);
     --size_;
   }
@@ -63,24 +64,26 @@ class HashTable {
  private:
   static constexpr unsigned kPartBits = 8;
   static constexpr std::size_t kPlacesMin = 8;
+  // The hashes of a part agree in their upper bits, so one of those may tell that a place is taken.
+  static constexpr TextHash kTaken = 1U << 31U;
 
-  // The number of places is a power of two. At most 3 of 4 are taken: probes stay short, and one of
-  // them is always free.
+  // At most 4 of 5 places are taken: probes stay short, and one of them is always free.
   struct Part {
+    bool IsFree(std::size_t index) const { return hashes[index] == 0; }
+
     template <typename IsIt>
     std::size_t IndexOf(TextHash hash, const IsIt& is_it) const {
-      const std::size_t mask = hashes.size() - 1;
-      std::size_t index = hash & mask;
-      while (!(values[index] == Value{}) && (hashes[index] != hash || !is_it(values[index]))) {
-        index = (index + 1) & mask;
+      std::size_t index = HomeOf(hash);
+      while (!IsFree(index) && (hashes[index] != (hash | kTaken) || !is_it(values[index]))) {
+        index = After(index);
       }
       return index;
     }
 
     void Insert(TextHash hash, Value value) {
-      if ((taken + 1) * 4 > hashes.size() * 3) Grow();
+      if ((taken + 1) * 5 > hashes.size() * 4) Grow();
       const std::size_t index = IndexOf(hash, [](const Value&) { return false; });
-      hashes[index] = hash;
+      hashes[index] = hash | kTaken;
       values[index] = std::move(value);
       ++taken;
     }
@@ -88,27 +91,38 @@ class HashTable {
     // Followers that were pushed beyond the hole move back into it, so that a probe never ends too
     // early.
     void Erase(std::size_t hole) {
-      const std::size_t mask = hashes.size() - 1;
-      for (std::size_t index = (hole + 1) & mask; !(values[index] == Value{});
-           index = (index + 1) & mask) {
-        const std::size_t home = hashes[index] & mask;
-        if (((index - home) & mask) < ((index - hole) & mask)) continue;
+      for (std::size_t index = After(hole); !IsFree(index); index = After(index)) {
+        if (Distance(HomeOf(hashes[index]), index) < Distance(hole, index)) continue;
         hashes[hole] = hashes[index];
         values[hole] = std::move(values[index]);
         hole = index;
       }
+      hashes[hole] = 0;
       values[hole] = Value{};
       --taken;
     }
 
+    // By a quarter of the power of two that it has reached: little stays free, and 4 or 8 bytes for
+    // each place are then just what an allocator gives.
     void Grow() {
-      const std::size_t places = 2 * hashes.size();
+      const std::size_t places = hashes.size() + std::bit_floor(hashes.size()) / 4;
       const auto old_hashes = std::exchange(hashes, std::vector<TextHash>(places));
       auto old_values = std::exchange(values, std::vector<Value>(places));
       taken = 0;
       for (std::size_t old = 0; old < old_values.size(); ++old) {
-        if (!(old_values[old] == Value{})) Insert(old_hashes[old], std::move(old_values[old]));
+        if (old_hashes[old] != 0) Insert(old_hashes[old], std::move(old_values[old]));
       }
+    }
+
+    // The bits that tell the part do not tell the place.
+    std::size_t HomeOf(TextHash hash) const {
+      return (std::uint64_t{hash << kPartBits} * hashes.size()) >> 32U;
+    }
+    std::size_t After(std::size_t index) const {
+      return index + 1 == hashes.size() ? 0 : index + 1;
+    }
+    std::size_t Distance(std::size_t from, std::size_t to) const {
+      return to >= from ? to - from : to + hashes.size() - from;
     }
 
     std::size_t taken = 0;
@@ -116,7 +130,6 @@ class HashTable {
     std::vector<Value> values = std::vector<Value>(kPlacesMin);
   };
 
-  // Places within a part go by the lower bits.
   static std::size_t PartOf(TextHash hash) { return hash >> (32U - kPartBits); }
 
   std::size_t size_ = 0;

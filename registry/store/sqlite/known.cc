@@ -7,7 +7,6 @@
 #include <cstring>
 #include <memory_resource>
 #include <mutex>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,99 +14,6 @@
 #include "registry/store/adapter.h"
 
 namespace truce {
-namespace {
-
-// A text is a length and its bytes; a relative text is the lengths of the prefix and suffix it
-// shares with its base, and the rest as a text. Lengths are LEB128. External synchronization.
-class TextPacker {
- public:
-  // Appends to `out`, which must outlive it.
-  explicit TextPacker(std::string& out) : out_(out) {}
-
-  void Text(std::string_view text);
-  void Relative(std::string_view base, std::string_view text);
-
- private:
-  void Length(std::size_t length);
-
-  std::string& out_;
-};
-
-// Reads what a TextPacker wrote, in the same order. External synchronization.
-class TextUnpacker {
- public:
-  // Relative texts are put together in `memory`, which must outlive them.
-  TextUnpacker(const char* at, std::pmr::memory_resource& memory) : at_(at), memory_(memory) {}
-
-  std::string_view Text();  // lives as long as what it is read from
-  std::string_view Relative(std::string_view base);
-
- private:
-  std::size_t Length();
-
-  const char* at_;
-  std::pmr::memory_resource& memory_;
-};
-
-void TextPacker::Length(std::size_t length) {
-  while (length >= 0x80U) {
-    out_.push_back(static_cast<char>((length & 0x7FU) | 0x80U));
-    length >>= 7U;
-  }
-  out_.push_back(static_cast<char>(length));
-}
-
-void TextPacker::Text(std::string_view text) {
-  Length(text.size());
-  out_.append(text);
-}
-
-void TextPacker::Relative(std::string_view base, std::string_view text) {
-  const std::size_t bound = std::min(base.size(), text.size());
-  std::size_t prefix = 0;
-  while (prefix < bound && base[prefix] == text[prefix]) ++prefix;
-  std::size_t suffix = 0;
-  while (suffix < bound - prefix &&
-         base[base.size() - 1 - suffix] == text[text.size() - 1 - suffix]) {
-    ++suffix;
-  }
-  Length(prefix);
-  Length(suffix);
-  Text(text.substr(prefix, text.size() - prefix - suffix));
-}
-
-std::size_t TextUnpacker::Length() {
-  std::size_t length = 0;
-  for (unsigned shift = 0;; shift += 7U) {
-    const auto byte = static_cast<unsigned char>(*at_++);
-    length |= static_cast<std::size_t>(byte & 0x7FU) << shift;
-    if (byte < 0x80U) return length;
-  }
-}
-
-std::string_view TextUnpacker::Text() {
-  const std::size_t length = Length();
-  const std::string_view text(at_, length);
-  at_ += length;
-  return text;
-}
-
-std::string_view TextUnpacker::Relative(std::string_view base) {
-  const std::size_t prefix = Length();
-  const std::size_t suffix = Length();
-  const std::string_view rest = Text();
-  const std::size_t bytes = prefix + rest.size() + suffix;
-  if (bytes == 0) return {};
-  if (prefix == base.size() && rest.empty()) return base;
-  const std::span<char> text(static_cast<char*>(memory_.allocate(bytes, 1)), bytes);
-  base.copy(text.data(), prefix);
-  rest.copy(text.data() + prefix, rest.size());
-  base.copy(text.data() + prefix + rest.size(), suffix, base.size() - suffix);
-  return {text.data(), bytes};
-}
-
-}  // namespace
-
 namespace {
 
 // Layout of a blob: since (8 bytes), flags (1), then texts. The key comes first, so that a lookup
@@ -119,63 +25,52 @@ constexpr unsigned kStateShift = 3U;   // two bits
 constexpr unsigned kContestedBit = 1U << 5U;
 constexpr unsigned kManagedOnceBit = 1U << 6U;
 
-std::string_view KeyIn(const char* blob) {
-  return TextUnpacker(blob + kKeyOffset, *std::pmr::null_memory_resource()).Text();
-}
-
-// Whether a blob is that of the key.
-auto IsOf(std::string_view key) {
-  return [key](const auto& blob) { return KeyIn(blob.get()) == key; };
-}
-
 std::pair<Record, HolderState> StateIn(const char* blob) {
   const auto flags = static_cast<unsigned char>(blob[sizeof(std::int64_t)]);
   return {static_cast<Record>((flags >> kRecordShift) & 3U),
           static_cast<HolderState>((flags >> kStateShift) & 3U)};
 }
 
-void Pack(const OwnerTexts& texts, std::string& out) {
-  out.resize(sizeof(texts.since));
-  std::memcpy(out.data(), &texts.since, sizeof(texts.since));
+std::string Pack(const OwnerTexts& texts, Beginnings& beginnings) {
+  constexpr std::size_t kUsualBytes = 512;
+  std::string packed;
+  packed.reserve(kUsualBytes);
+  packed.resize(sizeof(texts.since));
+  std::memcpy(packed.data(), &texts.since, sizeof(texts.since));
   const unsigned flags = (texts.real ? kRealBit : 0U) | (texts.contested ? kContestedBit : 0U) |
                          (texts.managed_once ? kManagedOnceBit : 0U) |
                          (static_cast<unsigned>(texts.record) << kRecordShift) |
                          (static_cast<unsigned>(texts.state) << kStateShift);
-  out.push_back(static_cast<char>(flags));
-  TextPacker packer(out);
-  packer.Text(texts.key);
+  packed.push_back(static_cast<char>(flags));
+  TextPacker packer(packed, beginnings);
+  packer.Split(SplitKey(texts.key));
+  packer.Split(texts.key, SplitSlot(texts.root));
+  packer.Split(texts.key, SplitKey(texts.identity));
   packer.Text(texts.id);
-  packer.Relative(texts.key, texts.root);
   packer.Relative(texts.root, texts.party);
   packer.Text(texts.service);
-  packer.Text(texts.contact);
-  packer.Relative(texts.key, texts.arn);
+  packer.Relative(texts.service, texts.contact);
+  packer.Split(texts.key, SplitArn(texts.arn));
   packer.Relative(texts.key, texts.name);
-  packer.Relative(texts.key, texts.identity);
   packer.Relative(texts.key, texts.shape);
   packer.Text(texts.record_reason);
   packer.Text(texts.successor);
   packer.Relative(texts.root, texts.leaf);
   packer.Text(texts.left);
+  return packed;
 }
 
 // The first texts of a blob: those that tell where its owner counts.
-std::optional<Place> PlaceIn(const char* blob) {
+std::optional<Place> PlaceIn(const char* blob, const Beginnings& beginnings) {
   std::array<std::byte, 512> usual;
   std::pmr::monotonic_buffer_resource memory(usual.data(), usual.size());
-  TextUnpacker unpacker(blob + kKeyOffset, memory);
-  const std::string_view key = unpacker.Text();
-  unpacker.Text();  // the id
-  const std::string_view root = unpacker.Relative(key);
-  unpacker.Relative(root);  // the party
-  unpacker.Text();          // the service
-  unpacker.Text();          // the contact
-  unpacker.Relative(key);   // the ARN
-  unpacker.Relative(key);   // the name
-  return PlaceFromTexts(root, unpacker.Relative(key));
+  TextUnpacker unpacker(blob + kKeyOffset, beginnings, memory);
+  const std::string_view key = unpacker.Split();
+  const std::string_view root = unpacker.Split(key);
+  return PlaceFromTexts(root, unpacker.Split(key));
 }
 
-Result<void> Unpack(const char* blob, Owner& owner) {
+Result<void> Unpack(const char* blob, const Beginnings& beginnings, Owner& owner) {
   // Texts of usual length need no memory of the heap.
   constexpr std::size_t kUsualBytes = 1024;
   std::array<std::byte, kUsualBytes> usual;
@@ -187,16 +82,16 @@ Result<void> Unpack(const char* blob, Owner& owner) {
   texts.contested = (flags & kContestedBit) != 0U;
   texts.managed_once = (flags & kManagedOnceBit) != 0U;
   std::tie(texts.record, texts.state) = StateIn(blob);
-  TextUnpacker unpacker(blob + kKeyOffset, memory);
-  texts.key = unpacker.Text();
+  TextUnpacker unpacker(blob + kKeyOffset, beginnings, memory);
+  texts.key = unpacker.Split();
+  texts.root = unpacker.Split(texts.key);
+  texts.identity = unpacker.Split(texts.key);
   texts.id = unpacker.Text();
-  texts.root = unpacker.Relative(texts.key);
   texts.party = unpacker.Relative(texts.root);
   texts.service = unpacker.Text();
-  texts.contact = unpacker.Text();
-  texts.arn = unpacker.Relative(texts.key);
+  texts.contact = unpacker.Relative(texts.service);
+  texts.arn = unpacker.Split(texts.key);
   texts.name = unpacker.Relative(texts.key);
-  texts.identity = unpacker.Relative(texts.key);
   texts.shape = unpacker.Relative(texts.key);
   texts.record_reason = unpacker.Text();
   texts.successor = unpacker.Text();
@@ -206,6 +101,13 @@ Result<void> Unpack(const char* blob, Owner& owner) {
 }
 
 }  // namespace
+
+auto OwnerIndex::IsOf(std::string_view key) const {
+  return [this, key](const Blob& blob) {
+    std::pmr::memory_resource& none = *std::pmr::null_memory_resource();
+    return TextUnpacker(blob.get() + kKeyOffset, beginnings_, none).IsSplit(key);
+  };
+}
 
 const OwnerIndex::Blob* OwnerIndex::BlobOf(std::string_view key) const {
   return blobs_.Find(HashOf(key), IsOf(key));
@@ -217,7 +119,7 @@ Result<void> OwnerIndex::Find(std::string_view key, std::optional<Owner>& owner)
     owner.reset();
     return {};
   }
-  Result<void> unpacked = Unpack(blob->get(), owner.emplace());
+  Result<void> unpacked = Unpack(blob->get(), beginnings_, owner.emplace());
   if (!unpacked.ok()) owner.reset();
   return unpacked;
 }
@@ -233,7 +135,7 @@ std::optional<std::pair<Record, HolderState>> OwnerIndex::StateOf(std::string_vi
 std::optional<Place> OwnerIndex::PlaceOf(std::string_view key) const {
   const Blob* const blob = BlobOf(key);
   if (blob == nullptr) return std::nullopt;
-  return PlaceIn(blob->get());
+  return PlaceIn(blob->get(), beginnings_);
 }
 
 void OwnerIndex::Put(const Owner& owner) {
@@ -266,9 +168,7 @@ void OwnerIndex::Put(const Owner& owner) {
 }
 
 void OwnerIndex::Put(const OwnerTexts& texts) {
-  std::string packed;
-  packed.reserve(512);
-  Pack(texts, packed);
+  const std::string packed = Pack(texts, beginnings_);
   Blob blob(new char[packed.size()]);
   std::memcpy(blob.get(), packed.data(), packed.size());
   const TextHash hash = HashOf(texts.key);
@@ -289,72 +189,55 @@ constexpr std::size_t kNameOffset = 9;
 constexpr unsigned kObservedBit = 1U;
 constexpr unsigned kSortShift = 1U;  // two bits
 
-std::string Pack(const ResourceName& name) {
+std::string Pack(const ResourceName& name, Beginnings& beginnings) {
   const std::int64_t at = name.at.time_since_epoch().count();
   std::string packed(sizeof(at), '\0');
   std::memcpy(packed.data(), &at, sizeof(at));
   const unsigned flags =
       (name.observed ? kObservedBit : 0U) | (static_cast<unsigned>(name.sort) << kSortShift);
   packed.push_back(static_cast<char>(flags));
-  TextPacker packer(packed);
-  packer.Text(name.name.text);
-  packer.Relative(name.name.text, name.key.text);
+  TextPacker packer(packed, beginnings);
+  packer.Split(SplitKey(name.name.text));
+  packer.Split(name.name.text, SplitKey(name.key.text));
   return packed;
 }
 
-// The texts of a blob; they live as long as it and this.
-class Texts {
- public:
-  explicit Texts(const char* blob) : unpacker_(blob + kNameOffset, memory_) {}
-
-  std::string_view Name() { return unpacker_.Text(); }
-  std::string_view KeyBeside(std::string_view name) { return unpacker_.Relative(name); }
-
- private:
+ResourceName Unpack(const char* blob, const Beginnings& beginnings) {
   // Texts of usual length need no memory of the heap.
-  std::array<std::byte, 512> usual_;
-  std::pmr::monotonic_buffer_resource memory_{usual_.data(), usual_.size()};
-  TextUnpacker unpacker_;
-};
-
-ResourceName Unpack(const char* blob) {
+  std::array<std::byte, 512> usual;
+  std::pmr::monotonic_buffer_resource memory(usual.data(), usual.size());
   std::int64_t at = 0;
   std::memcpy(&at, blob, sizeof(at));
   const auto flags = static_cast<unsigned char>(blob[sizeof(at)]);
-  Texts texts(blob);
-  const std::string_view name = texts.Name();
+  TextUnpacker unpacker(blob + kNameOffset, beginnings, memory);
   ResourceName unpacked;
-  unpacked.name.text = name;
-  unpacked.key.text = texts.KeyBeside(name);
+  unpacked.name.text = unpacker.Split();
+  unpacked.key.text = unpacker.Split(unpacked.name.text);
   unpacked.sort = static_cast<NameSort>(flags >> kSortShift);
   unpacked.observed = (flags & kObservedBit) != 0U;
   unpacked.at = Timestamp(std::chrono::milliseconds(at));
   return unpacked;
 }
 
-// Whether a blob is that of the name.
-auto IsNamed(std::string_view name) {
-  return [name](const auto& blob) { return Texts(blob.get()).Name() == name; };
-}
-
-TextHash HashOfKeyIn(const char* blob) {
-  Texts texts(blob);
-  const std::string_view name = texts.Name();
-  return HashOf(texts.KeyBeside(name));
-}
-
 }  // namespace
+
+auto NameIndex::IsNamed(std::string_view name) const {
+  return [this, name](const Blob& blob) {
+    std::pmr::memory_resource& none = *std::pmr::null_memory_resource();
+    return TextUnpacker(blob.get() + kNameOffset, beginnings_, none).IsSplit(name);
+  };
+}
 
 std::optional<ResourceName> NameIndex::Find(std::string_view name) const {
   const Blob* const blob = blobs_.Find(HashOf(name), IsNamed(name));
   if (blob == nullptr) return std::nullopt;
-  return Unpack(blob->get());
+  return Unpack(blob->get(), beginnings_);
 }
 
 std::vector<ResourceName> NameIndex::OfKey(std::string_view key) const {
   std::vector<ResourceName> found;
   by_key_.Find(HashOf(key), [&](const char* blob) {
-    ResourceName name = Unpack(blob);
+    ResourceName name = Unpack(blob, beginnings_);
     if (name.key.text == key) found.push_back(std::move(name));
     return false;
   });
@@ -365,7 +248,7 @@ std::vector<ResourceName> NameIndex::OfKey(std::string_view key) const {
 
 void NameIndex::Put(const ResourceName& name) {
   Erase(name.name.text);
-  const std::string packed = Pack(name);
+  const std::string packed = Pack(name, beginnings_);
   Blob blob(new char[packed.size()]);
   std::memcpy(blob.get(), packed.data(), packed.size());
   by_key_.Insert(HashOf(name.key.text), blob.get());
@@ -377,7 +260,8 @@ void NameIndex::Erase(std::string_view name) {
   const Blob* const found = blobs_.Find(hash, IsNamed(name));
   if (found == nullptr) return;
   const char* const blob = found->get();
-  by_key_.Erase(HashOfKeyIn(blob), [blob](const char* each) { return each == blob; });
+  const TextHash key_hash = HashOf(Unpack(blob, beginnings_).key.text);
+  by_key_.Erase(key_hash, [blob](const char* each) { return each == blob; });
   blobs_.Erase(hash, IsNamed(name));
 }
 
