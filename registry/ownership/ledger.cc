@@ -409,6 +409,11 @@ void Ledger::CheckRows() {
       if (!moved && FindStored(id)) Breach("I7", "a row ended by another life: " + id.key.text);
     }
   }
+  for (const RowId& id : promised_) {
+    const auto row = rows_.find(id);
+    const auto owner = row == rows_.end() || !row->second ? std::nullopt : OwnerOf(id.key);
+    if (owner && owner->root != row->second->root) Breach("I2", "a second owner: " + id.key.text);
+  }
 }
 
 void Ledger::CheckOwner(const KeyText& key, const std::optional<Owner>& owner) {

@@ -54,9 +54,10 @@ class Ledger final {
   void PutSetting(const std::string& name, std::string value);
   void Audit(AuditEntry entry);  // sets `at`
 
-  // What Take holds the decision to (I7, I16): which lives it speaks of, and which real resources
-  // it may let go of, because their end was witnessed, an operator says so, or another one keeps
-  // their names.
+  // What Take holds the decision to (I2, I7, I16): which rows its answer "allowed" stands for, with
+  // no other owner beside them; which lives it speaks of; and which real resources it may let go
+  // of, because their end was witnessed, an operator says so, or another one keeps their names.
+  void Promises(const RowId& id) { promised_.push_back(id); }
   void MayEnd(const Uid& uid) { ending_.insert(uid); }
   void MayFree(const PublicId& id) { freeing_.insert(id); }
   // Another catalogue spells the keys anew: names may go with it.
@@ -77,8 +78,8 @@ class Ledger final {
   // agreements brought after their ownerships: they move with a key, end with the ownership, and a
   // transfer ends when it is done or the owner names somebody else. The further names of a key that
   // is left with neither owner nor row go with it, all at once. Values equal to the stored ones are
-  // left out. What would break I1, I7 or I12 to I17 comes back as Changes::breach instead, in every
-  // build. The ledger must not be used afterwards.
+  // left out. What would break I1, I2, I7 or I12 to I17 comes back as Changes::breach instead, in
+  // every build. The ledger must not be used afterwards.
   Changes Take();
 
  private:
@@ -112,6 +113,7 @@ class Ledger final {
   std::map<KeyText, std::optional<ResourceName>> names_;
   std::map<std::string, std::string> settings_;
   std::vector<AuditEntry> audit_;
+  std::vector<RowId> promised_;
   std::set<Uid> ending_;
   std::set<PublicId> freeing_;
   bool rekeys_ = false;

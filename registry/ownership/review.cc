@@ -191,9 +191,9 @@ Obstacle FindObstacle(const Case& c, const Owner& owner) {
   return {};
 }
 
-// Adds the reserved row. One that an earlier review of this object left, and that may still come
-// true, is not weakened: the stronger intent stays.
-void Reserve(const Case& c, const Pair& pair, const KeyText& key) {
+// Adds the reserved row; `promised`: no other root's may stand beside it. One that an earlier
+// review of this object left, and that may still come true, is not weakened.
+void Reserve(const Case& c, const Pair& pair, const KeyText& key, bool promised = false) {
   Row row;
   row.id = {key, c.object.uid, RowState::kReserved};
   row.slot = c.object.slot;
@@ -212,6 +212,7 @@ void Reserve(const Case& c, const Pair& pair, const KeyText& key) {
   // Its proof is due a TTL after this review, however long the object has been known: asked
   // earlier, the object would not have changed yet. Incumbency is kept by the seen row.
   row.at = c.ledger.now();
+  if (promised) c.ledger.Promises(row.id);
   c.ledger.PutRow(std::move(row));
 }
 
@@ -278,13 +279,17 @@ void Grant(const Case& c, const Pair& pair, const std::vector<Meaning>& meanings
       GrantInPlace(*owner, *pair.resource, c.grantee, c.ledger);
     }
   }
+  const bool promised = pair.mode == Mode::kEnforce && !pair.late &&
+                        std::ranges::none_of(meanings, [](const Meaning& meaning) {
+                          return meaning.obstacle.reason || meaning.obstacle.held;
+                        });
   const auto reserve = [&](const KeyText& key) {
     // A row of its own root ends a record, also one that only warned.
     const auto owner = c.ledger.OwnerOf(key);
     if (owner && owner->root == c.object.root && IsForParty(*owner, c.object, c.ledger)) {
       GrantInPlace(*owner, *pair.resource, c.grantee, c.ledger);
     }
-    Reserve(c, pair, key);
+    Reserve(c, pair, key, promised);
   };
   reserve(home);
   for (const MeantResource& meant : ResourcesMeant(*pair.resource, c.ledger)) {

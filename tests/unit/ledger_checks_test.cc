@@ -71,6 +71,18 @@ TEST_F(LedgerChecks, AnOwnerHasRowsOrARecord) {
             "I1");
 }
 
+TEST_F(LedgerChecks, WhatIsPromisedHasNoOtherOwner) {
+  const auto add = [](bool promises) {
+    return [promises](Ledger& ledger) {
+      const Row row = SampleRow("a", "u3");
+      if (promises) ledger.Promises(row.id);
+      ledger.PutRow(row);
+    };
+  };
+  EXPECT_EQ(BreachOf(add(true)), "I2");
+  EXPECT_EQ(BreachOf(add(false)), "");
+}
+
 TEST_F(LedgerChecks, AManagedKeyHasAnOwner) {
   EXPECT_EQ(BreachOf([](Ledger& ledger) {
               ledger.MayFree(OwnerOf("a", ledger).id);
