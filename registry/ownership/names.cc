@@ -221,13 +221,17 @@ std::vector<MeantResource> ResourcesConcerned(const DeclaredResource& resource,
 
 namespace {
 
-// Another root's object declares the resource at `key` by the stand-in `name`.
-bool OthersDeclareBy(const KeyText& name, const KeyText& key, const Slot& root,
+// Another root's object, or one that was seen in the place of this one, declares the resource at
+// `key` by the stand-in `name`.
+bool OthersDeclareBy(const KeyText& name, const KeyText& key, const Object& object,
                      const Ledger& ledger) {
   const std::string account = AccountIn(name);
+  const auto youngest = ledger.ObjectBySlot(object.slot);
   const std::vector<Row> rows = ledger.RowsOfKey(key);
   return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
-    return Manages(row) && row.root != root && row.identity.account == account;
+    if (!Manages(row) || row.identity.account != account) return false;
+    const bool replaced = youngest && youngest->uid != object.uid && row.id.uid == youngest->uid;
+    return row.root != object.root || (replaced && row.id.state == RowState::kSeen);
   });
 }
 
@@ -385,7 +389,9 @@ bool TakesId(const KeyText& key, const Slot& root, const Ledger& ledger) {
 }
 
 // One name of a declaration whose resource is kept at `home`.
-void JoinName(const DeclaredName& declared, const KeyText& home, const Slot& root, Ledger& ledger) {
+void JoinName(const DeclaredName& declared, const KeyText& home, const Object& object,
+              Ledger& ledger) {
+  const Slot& root = object.root;
   const KeyText& name = *declared.text;
   if (name.empty() || name == home) return;
   const auto at = ResourceOf(name, ledger);
@@ -402,7 +408,7 @@ void JoinName(const DeclaredName& declared, const KeyText& home, const Slot& roo
   const auto there = LocatedNameAt(*at, ledger);
   const auto here = LocatedNameAt(home, ledger);
   if (Differ(there, here)) {
-    if (assigned || IsLocated(name) || OthersDeclareBy(name, *at, root, ledger)) return;
+    if (assigned || IsLocated(name) || OthersDeclareBy(name, *at, object, ledger)) return;
     if (*at == name) {
       // What it would be kept under instead is another owner's: the stand-in stays.
       if (ResourceOf(*there, ledger).value_or(*at) != *at) return;
@@ -491,15 +497,16 @@ KeyText HomeOf(const DeclaredResource& resource, const Slot& root, Ledger& ledge
 
 }  // namespace
 
-KeyText JoinNames(const DeclaredResource& resource, const Slot& root, Ledger& ledger) {
+KeyText JoinNames(const DeclaredResource& resource, const Object& object, Ledger& ledger) {
   const std::optional<KeyText> located = LocatedNameOf(resource);
   for (const DeclaredName& name : NamesOf(resource)) {
     const bool told = !name.observed && (*name.text == resource.key || IsAssignedName(*name.text));
-    if (told && SortOf(*name.text) != NameSort::kDeclared) TakeObserved(*name.text, root, ledger);
+    if (told && SortOf(*name.text) != NameSort::kDeclared)
+      TakeObserved(*name.text, object.root, ledger);
   }
-  KeyText home = HomeOf(resource, root, ledger);
+  KeyText home = HomeOf(resource, object.root, ledger);
   for (const DeclaredName& name : NamesOf(resource)) {
-    JoinName(name, home, root, ledger);
+    JoinName(name, home, object, ledger);
     // At once: it tells the resource apart from those that the names after it belong to.
     if (located) NoteAccount(home, *located, ledger);
   }

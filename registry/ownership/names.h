@@ -78,13 +78,12 @@ std::vector<MeantResource> ResourcesConcerned(const DeclaredResource& resource,
 
 // Gives the declaration's free names to the resource that it declares, and returns that one's key:
 // of those it means the first without another located name, else a new one, for which the caller
-// makes an owner. A stand-in of a resource in another account moves along, unless another root
-// declares that one by it (N3). Resources that turn out to be one, of one owner, merge: the elder's
-// id and time stay, the younger id finds it still, a living row ends a record, the audit line names
-// both. What belongs to another
-// owner stays there, but a located name that it has from a status alone and that configuration
-// gives this one.
-KeyText JoinNames(const DeclaredResource& resource, const Slot& root, Ledger& ledger);
+// makes an owner. A stand-in of a resource in another account moves along, unless another root,
+// or what was seen in the object's place since, declares that one by it (N3). Resources that turn
+// out to be one, of one owner, merge: the elder's id and time stay, the younger id finds it still,
+// a living row ends a record, the audit line names both. What belongs to another owner stays there,
+// but a located name that it has from a status alone and that configuration gives this one.
+KeyText JoinNames(const DeclaredResource& resource, const Object& object, Ledger& ledger);
 
 // The account of the resource at `key` became known by configuration or its ProviderConfig: it gets
 // the located name too, merged with what has that already where both are one owner's; else its rows

@@ -268,7 +268,7 @@ std::optional<Owner> OwnerNow(const Case& c, const Pair& pair, const Meaning& me
 
 // Names first: what is one resource must be one before it is granted.
 void Grant(const Case& c, const Pair& pair, const std::vector<Meaning>& meanings) {
-  const KeyText home = JoinNames(*pair.resource, c.object.root, c.ledger);
+  const KeyText home = JoinNames(*pair.resource, c.object, c.ledger);
   if (!c.ledger.OwnerOf(home)) GrantNew(home, *pair.resource, c.grantee, c.ledger);
   for (const Meaning& meaning : meanings) {
     const auto owner = OwnerNow(c, pair, meaning);

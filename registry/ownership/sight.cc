@@ -308,7 +308,7 @@ void SeeObserver(const SeenDeclaration& seen, Ledger& ledger) {
 }
 
 void SeeManager(const SeenDeclaration& seen, Ledger& ledger) {
-  const KeyText home = JoinNames(seen.resource, seen.grantee.object.root, ledger);
+  const KeyText home = JoinNames(seen.resource, seen.grantee.object, ledger);
   Acquire(home, seen, ledger);
   PutSeen(home, seen, ledger);
   for (const MeantResource& meant : ResourcesMeant(seen.resource, ledger)) {
@@ -349,7 +349,7 @@ void DeclareIn(const std::string& account, const Row& row, const std::string& ca
   facts.managed = row.managed;
   const PartyId party = ledger.PartyFor(object->root);
   const Grantee grantee{*object, party, cause, std::string(kWatch), {}};
-  const KeyText home = JoinNames(resource, object->root, ledger);
+  const KeyText home = JoinNames(resource, *object, ledger);
   Acquire(home, {facts, resource, grantee, real}, ledger);
   Row there = row;
   there.id.key = home;

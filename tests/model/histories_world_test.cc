@@ -280,5 +280,30 @@ TEST_F(HistoriesOfTheWorld, ANameThatIsTakenAndFreedAtOnceGoesBack) {
   EXPECT_TRUE(IsAs(QueueName("jobs", kTwo), b_));
 }
 
+// Replaced by force after its status had told another account; a proof is ahead of the watch. What
+// the watch still shows of the old one takes the stand-in from nobody.
+TEST_F(HistoriesOfTheWorld, AnOldStatusOfWhatWasReplacedMovesNoStandIn) {
+  const Queue queue{"jobs", "prod", "", ""};
+  const Slot other = SlotOf("Queue", "team-a", "other");
+  const auto first = ManagedQueue(other, "o", {"jobs", "stage", kOne, ""}, Intent::kDeletes, 9);
+  const auto old = ManagedQueue(a_, "old", queue, Intent::kDeletes, 10);
+  for (const ObjectFacts& object : {first, old}) {
+    ASSERT_TRUE(registry_.Create(object).allowed);
+    registry_.See(object);
+  }
+  registry_.Advance(std::chrono::minutes{1});
+  ASSERT_TRUE(registry_.Create(ManagedQueue(a_, "new", queue, Intent::kDeletes, 13)).allowed);
+  registry_.See(ManagedQueue(a_, "new", {"jobs", "prod", "", kTwo}, Intent::kDeletes, 14));
+  ASSERT_TRUE(IsAs(QueueName("jobs", kTwo), a_));
+  auto last = ManagedQueue(a_, "old", {"jobs", "prod", "", kOne}, Intent::kDeletes, 11);
+  registry_.See(last);
+  EXPECT_TRUE(IsAs(QueueName("jobs", queue.StandIn()), a_));
+  last.terminating = true;
+  registry_.SeeDeleted(last);
+  EXPECT_TRUE(IsAs(QueueName("jobs", queue.StandIn()), a_));
+  EXPECT_EQ(registry_.OwnerNamed(QueueName("jobs", queue.StandIn())),
+            registry_.OwnerNamed(QueueName("jobs", kTwo)));
+}
+
 }  // namespace histories_world_test
 }  // namespace truce
