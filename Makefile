@@ -57,9 +57,9 @@ playground:  ## A real API server with Truce in front, to try kubectl against
 	@.tools/test.sh build
 	@PYTHONPATH=tests exec build/venv/bin/python tests/e2e/playground.py
 
-release:  ## Everything that people install, into build/dist (HOME_URL=https://… IMAGE=REGISTRY/REPOSITORY SIGNING_KEY=FILE)
+release:  ## Everything that people install, into build/dist (HOME_URL=https://… IMAGE=REGISTRY/REPOSITORY SIGNING_KEY=FILE ARM64=yes)
 	@.tools/setup.sh release
-	@release/make.sh $(if $(HOME_URL),--home-url '$(HOME_URL)') $(if $(IMAGE),--image '$(IMAGE)') $(if $(SIGNING_KEY),--signing-key '$(SIGNING_KEY)')
+	@ARM64='$(ARM64)' release/make.sh $(if $(HOME_URL),--home-url '$(HOME_URL)') $(if $(IMAGE),--image '$(IMAGE)') $(if $(SIGNING_KEY),--signing-key '$(SIGNING_KEY)')
 
 release-test:  ## What build/dist holds, tried in fresh Debians; two whole builds compared; upgrade from the last release
 	@.tools/setup.sh test

@@ -179,7 +179,8 @@ def everything(build: Path, commit: Commit, version: str, wanted: argparse.Names
     if home_url:
         archive = f"{folder}.tar.gz"
         files["truce.krew.yaml"] = krew(version, architecture, archive, bill.sha256(files[archive]), home_url).encode()
-    command = " ".join(["make release", *([f"HOME_URL={home_url}"] if home_url else []),
+    arm64 = any(name.endswith("arm64.oci.tar") for name in others)
+    command = " ".join(["make release", *(["ARM64=yes"] if arm64 else []), *([f"HOME_URL={home_url}"] if home_url else []),
                         *([f"IMAGE={wanted.image}"] if wanted.image else [])])
     files[f"truce-{version}.provenance.json"] = text_of(provenance.statement(
         {name: bill.sha256(data) for name, data in files.items()}, components, version=version, commit=commit.id,

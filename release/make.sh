@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes a release: first, in chroots, the package for the other Debian and the image for the other kind of machine,
-# then all of release/make.py.
+# Makes a release: first, in chroots, the package for the other Debian and, with ARM64=yes, the image for that kind of
+# machine, then all of release/make.py.
 #
 #   release/make.sh [ARGUMENT of make.py]...
 set -euo pipefail
@@ -9,7 +9,8 @@ ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 cd "$ROOT"
 readonly SUITES=(bookworm trixie) OTHERS="$ROOT/build/others"
 # Of this machine's Debian, so that both images have the same libraries.
-readonly ARCHITECTURES=(arm64)
+ARCHITECTURES=()
+[ -z "${ARM64:-}" ] || ARCHITECTURES+=(arm64)
 
 # Before anything that takes minutes.
 release/make.py --check

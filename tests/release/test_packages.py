@@ -23,16 +23,20 @@ def test_package_installs_starts_upgrades_and_goes(dist, name):
     assert re.search(r"installed, started, upgraded, removed on .*Debian", said)
 
 
-@pytest.mark.parametrize("architecture", ("amd64", "arm64"))
-def test_image_is_what_other_tools_take(dist, architecture):
-    [archive] = dist.glob(f"*-linux-{architecture}.oci.tar")
+def test_image_is_what_other_tools_take(dist):
+    [archive] = dist.glob("*-linux-amd64.oci.tar")
     about = json.loads(run("skopeo", "inspect", "--config", f"oci-archive:{archive}"))
     assert about["config"]["User"] == "65532:65532"
-    assert about["architecture"] == architecture
+    assert about["architecture"] == "amd64"
 
 
 def test_image_of_arm64_serves(dist, tmp_path):
-    [archive] = dist.glob("*-linux-arm64.oci.tar")
+    """Of a release that was made with ARM64=yes."""
+    for archive in dist.glob("*-linux-arm64.oci.tar"):
+        serves(archive, tmp_path)
+
+
+def serves(archive, tmp_path) -> None:
     root, port = tmp_path / "root", free_port()
     ImageLayout(archive).unpack(root)
     shutil.copy("/usr/bin/qemu-aarch64-static", root)
