@@ -6,7 +6,7 @@
 namespace truce {
 namespace {
 
-constexpr const char* kTake = "SELECT epoch, other, left_ms FROM truce.take_lease($1, $2)";
+constexpr const char* kTakeLease = "SELECT epoch, other, left_ms FROM truce.take_lease($1, $2)";
 constexpr const char* kExtend =
     "UPDATE truce.lease SET expires = clock_timestamp() + make_interval(secs => $2) WHERE epoch = "
     "$1 RETURNING epoch";
@@ -23,7 +23,7 @@ Result<std::variant<std::unique_ptr<PgLease>, OtherServer>> PgLease::Take(const 
   TRUCE_ASSIGN_OR_RETURN(auto loan, pool->Borrow(deadline));
   TRUCE_ASSIGN_OR_RETURN(
       const auto answers,
-      loan->link().Ask({{kTake, {holder, std::to_string(time.count())}}}, deadline));
+      loan->link().Ask({{kTakeLease, {holder, std::to_string(time.count())}}}, deadline));
   if (answers[0].row_count() != 1) {
     return Error{ErrorCode::kDataLoss, "truce.take_lease answered what was not asked"};
   }
