@@ -251,7 +251,9 @@ class Page:
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1,
                   mobile=width < 500)
         self.call("Emulation.setEmulatedMedia", features=[
-            {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+            {"name": "prefers-color-scheme", "value": "dark" if dark else "light"},
+            # A colour that still changes is judged as it is halfway.
+            {"name": "prefers-reduced-motion", "value": "reduce"}])
 
     def offline(self, is_offline: bool) -> None:
         self.call("Network.emulateNetworkConditions", offline=is_offline, latency=0, downloadThroughput=-1,
