@@ -40,7 +40,7 @@ chroot_of() {
   say "making a chroot of Debian $suite"
   mkdir -p "$CHROOTS"
   packages="$(IFS=,; echo "$*")"
-  rm -rf "$CHROOTS/$name" "$CHROOTS/$name.new"
+  rm -rf "${CHROOTS:?}/$name" "$CHROOTS/$name.new"
   mmdebstrap --quiet --variant=apt --aptopt='Acquire::Languages "none"' --architectures="$architectures" \
     ${packages:+--include="$packages"} "$suite" "$CHROOTS/$name.new" - <<<"$(mirrors "$suite")" \
     >"$CHROOTS/$name.log" 2>&1 ||
