@@ -221,16 +221,23 @@ std::vector<MeantResource> ResourcesConcerned(const DeclaredResource& resource,
 
 namespace {
 
-// Another root's object, or one that was seen in the place of this one, declares the resource at
-// `key` by the stand-in `name`.
+// When this life was first recorded to declare anything; now, when it was not yet.
+Timestamp FirstRecorded(const Uid& uid, const Ledger& ledger) {
+  Timestamp first = ledger.now();
+  for (const Row& row : ledger.RowsOfUid(uid)) first = std::min(first, row.at);
+  return first;
+}
+
+// Another root's object, or a younger one that was seen in the place of this one, declares the
+// resource at `key` by the stand-in `name`.
 bool OthersDeclareBy(const KeyText& name, const KeyText& key, const Object& object,
                      const Ledger& ledger) {
   const std::string account = AccountIn(name);
-  const auto youngest = ledger.ObjectBySlot(object.slot);
+  const Timestamp born = FirstRecorded(object.uid, ledger);
   const std::vector<Row> rows = ledger.RowsOfKey(key);
   return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
     if (!Manages(row) || row.identity.account != account) return false;
-    const bool replaced = youngest && youngest->uid != object.uid && row.id.uid == youngest->uid;
+    const bool replaced = row.slot == object.slot && row.id.uid != object.uid && row.at > born;
     return row.root != object.root || (replaced && row.id.state == RowState::kSeen);
   });
 }

@@ -305,5 +305,26 @@ TEST_F(HistoriesOfTheWorld, AnOldStatusOfWhatWasReplacedMovesNoStandIn) {
             registry_.OwnerNamed(QueueName("jobs", kTwo)));
 }
 
+// The same, and an object that was admitted in its place and never came is the youngest there.
+TEST_F(HistoriesOfTheWorld, WhatNeverCameHidesNobodyInItsPlace) {
+  const Queue queue{"jobs", "prod", "", ""};
+  const Slot other = SlotOf("Queue", "team-a", "other");
+  const auto first = ManagedQueue(other, "o", {"jobs", "stage", kOne, ""}, Intent::kDeletes, 9);
+  ASSERT_TRUE(registry_.Create(first).allowed);
+  for (const char* uid : {"old", "new"}) {
+    registry_.Advance(std::chrono::minutes{1});
+    const auto object = ManagedQueue(a_, uid, queue, Intent::kDeletes, 10);
+    ASSERT_TRUE(registry_.Create(object).allowed);
+    registry_.See(object);
+  }
+  registry_.Advance(std::chrono::minutes{1});
+  ASSERT_TRUE(registry_.Create(ManagedQueue(a_, "taken", queue, Intent::kDeletes, 13)).allowed);
+  registry_.See(ManagedQueue(a_, "new", {"jobs", "prod", "", kTwo}, Intent::kDeletes, 14));
+  registry_.See(ManagedQueue(a_, "old", {"jobs", "prod", "", kOne}, Intent::kDeletes, 11));
+  ASSERT_TRUE(IsAs(QueueName("jobs", kTwo), a_));
+  EXPECT_EQ(registry_.OwnerNamed(QueueName("jobs", queue.StandIn()))->key,
+            registry_.OwnerNamed(QueueName("jobs", kTwo))->key);
+}
+
 }  // namespace histories_world_test
 }  // namespace truce
