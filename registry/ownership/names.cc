@@ -333,6 +333,23 @@ void UniteAgreements(const KeyText& from, const KeyText& to, Ledger& ledger) {
   }
 }
 
+// Two resources are one: of their owners' words the living one's counts, else that of `owner`; who
+// owns it by now needs no word. An accepted transfer to somebody else ends.
+void UniteWords(const Owner& gone, Owner& owner, Ledger& ledger) {
+  const bool gone_lives = gone.record == Record::kNone && owner.record != Record::kNone;
+  const Owner& first = gone_lives ? gone : owner;
+  std::string word = first.successor;
+  if (word.empty()) word = gone_lives ? owner.successor : gone.successor;
+  if (NamesSuccessor(word, first.root)) word.clear();
+  for (const KeyText& key : {gone.key, owner.key}) {
+    for (const Agreement& each : ledger.AgreementsOf(key)) {
+      const bool accepted = each.kind == AgreementKind::kTransfer && each.accepted;
+      if (accepted && each.successor != word) ledger.DropAgreement(each.id);
+    }
+  }
+  owner.successor = std::move(word);
+}
+
 // What stands at `from` becomes part of the resource at `to`.
 void Merge(const KeyText& from, const KeyText& to, Ledger& ledger) {
   auto kept = ledger.OwnerOf(to);
@@ -342,6 +359,7 @@ void Merge(const KeyText& from, const KeyText& to, Ledger& ledger) {
     PutFurther(from, to, false, ledger);
     return;
   }
+  if (gone && kept) UniteWords(*gone, *kept, ledger);
   UniteAgreements(from, to, ledger);
   MoveBelongings(from, to, ledger);
   if (gone) ledger.DropOwner(from);
@@ -366,7 +384,6 @@ void Merge(const KeyText& from, const KeyText& to, Ledger& ledger) {
   owner.real = owner.real || gone->real;
   owner.managed_once = owner.managed_once || gone->managed_once;
   for (const Slot& slot : gone->left) RememberSlot(slot, owner);
-  if (owner.successor.empty()) owner.successor = gone->successor;
   if (owner.arn.empty()) owner.arn = gone->arn;
   // Whoever declares an id by its own account says nothing of where the resource lies.
   const bool tells = !IsAccount(owner.identity.account) && !IsAssignedName(from);

@@ -326,5 +326,33 @@ TEST_F(HistoriesOfTheWorld, WhatNeverCameHidesNobodyInItsPlace) {
             registry_.OwnerNamed(QueueName("jobs", kTwo))->key);
 }
 
+// A left its queue in one account to B, whose own queue an administrator gives to A; then the
+// ProviderConfig of B's leads to that account, too. One queue, of which the last word counts.
+TEST_F(HistoriesOfTheWorld, OfTwoWordsThatBecomeOneTheLivingOwnersCounts) {
+  const Slot b = SlotOf("Queue", "team-a", "b");
+  const Queue left{"jobs", "stage", kOne, ""};
+  const Queue lives{"jobs", "prod", "", ""};
+  ObjectFacts a = ManagedQueue(a_, "a", left, Intent::kDeletes, 10);
+  ASSERT_TRUE(registry_.Create(a).allowed);
+  a.real = true;
+  a.transfer_to = "Queue/team-a/b";
+  registry_.See(a);
+  ASSERT_TRUE(registry_.Create(ManagedQueue(b, "b", lives, Intent::kDeletes, 11)).allowed);
+  registry_.See(ManagedQueue(b, "b", lives, Intent::kDeletes, 11));
+  const KeyText stand_in = QueueName("jobs", lives.StandIn());
+  registry_.Run([&](Ledger& ledger) {
+    const TransferTerms terms{{"ns:local/team-a"}, "Queue/team-a/a", true};
+    ASSERT_TRUE(OfferTransfer(stand_in, terms, {"admin", "asked for"}, ledger).ok());
+  });
+  a = ManagedQueue(a_, "a", left, Intent::kObserves, 12);
+  a.transfer_to = "Queue/team-a/b";
+  registry_.See(a);
+  ASSERT_EQ(registry_.OwnerNamed(QueueName("jobs", kOne))->record, Record::kTransferring);
+  Learn(lives, kOne);
+  EXPECT_TRUE(IsAs(QueueName("jobs", kOne), b));
+  EXPECT_EQ(registry_.OwnerNamed(stand_in)->successor, "Queue/team-a/a");
+  EXPECT_EQ(registry_.Contents().agreements.size(), 1U) << "the hand-over stays open";
+}
+
 }  // namespace histories_world_test
 }  // namespace truce
