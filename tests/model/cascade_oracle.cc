@@ -344,8 +344,16 @@ void CascadeWorld::CheckState() {
   Read([&](const Facts& facts) { CheckThings(facts); });
 }
 
-// A composite's claim names it, too.
+// What it hangs on names it, too: its claim, or, of a nested one that a restore left with a label
+// alone, a composite. Without that it is a chain by itself, which takes nothing along (W3).
 bool CascadeWorld::IsBoundBack(const Thing& composite) const {
+  if (composite.composed && !composite.controller) {
+    return std::any_of(things_.begin(), things_.end(), [&](const auto& entry) {
+      const Thing& other = entry.second;
+      return other.sort == Thing::Sort::kComposite && other.slot.name == composite.label &&
+             std::find(other.refs.begin(), other.refs.end(), composite.slot) != other.refs.end();
+    });
+  }
   if (!composite.claim) return true;
   const auto claim = things_.find(*composite.claim);
   return claim != things_.end() && std::find(claim->second.refs.begin(), claim->second.refs.end(),

@@ -354,5 +354,70 @@ TEST_F(HistoriesOfTheWorld, OfTwoWordsThatBecomeOneTheLivingOwnersCounts) {
   EXPECT_EQ(registry_.Contents().agreements.size(), 1U) << "the hand-over stays open";
 }
 
+// A chain with a nested composite is restored, but for the composite at its top, which is deleted
+// again meanwhile. The nested one has a label, no parent: it takes nothing along to a party of its
+// own. Made anew, the composite joins what is left.
+TEST_F(HistoriesOfTheWorld, ANestedCompositeWithoutItsOwnTakesNothingAlong) {
+  const Slot claim = SlotOf("Storage", "team-a", "c");
+  ObjectFacts top = scene::Composite(claim, "c", "", 1);
+  ObjectFacts composite = scene::Composite(SlotOf("XStorage", "", "x"), "x", "", 2);
+  ObjectFacts nested = scene::Composite(SlotOf("XStorage", "", "x-n"), "n", "", 3);
+  ObjectFacts bucket =
+      scene::ManagedBucket(SlotOf("Bucket", "", "x-n-y"), "b", "k", Intent::kDeletes, 4);
+  top.lineage.composite = scene::RefTo(composite.slot, "");
+  composite.lineage.claim = scene::RefTo(claim, "");
+  composite.lineage.resources = {scene::RefTo(nested.slot, "")};
+  nested.lineage.controller = scene::RefTo(composite.slot, "x");
+  nested.lineage.resources = {scene::RefTo(bucket.slot, "")};
+  bucket.lineage.controller = scene::RefTo(nested.slot, "n");
+  for (ObjectFacts* object : {&nested, &bucket}) {
+    object->lineage.composed = true;
+    object->lineage.label = "x";
+  }
+  for (ObjectFacts* object : {&top, &composite, &nested, &bucket}) {
+    ASSERT_TRUE(registry_.Create(*object, scene::kCrossplane).allowed);
+    object->real = true;
+    registry_.See(*object);
+  }
+  for (ObjectFacts* object : {&top, &composite, &nested, &bucket}) registry_.SeeDeleted(*object);
+
+  const auto again = [&](ObjectFacts& object, const char* uid, const std::string& user) {
+    object.uid = {uid};
+    object.lineage.controller.reset();
+    *object.version += 10;
+    EXPECT_TRUE(registry_.Create(object, user).allowed) << uid;
+    registry_.See(object);
+  };
+  again(composite, "x2", scene::kRestorer);
+  again(top, "c2", scene::kRestorer);
+  again(bucket, "b2", scene::kRestorer);
+  registry_.SeeDeleted(composite);
+  again(nested, "n2", scene::kRestorer);
+  const auto linked = [&](ObjectFacts& object, const ObjectFacts& parent) {
+    const ObjectFacts old = object;
+    object.lineage.controller = scene::RefTo(parent.slot, parent.uid.text);
+    *object.version += 10;
+    EXPECT_TRUE(registry_.Update(old, object, scene::kCrossplane).allowed);
+    registry_.See(object);
+  };
+  linked(bucket, nested);
+  const auto root = [&](const ObjectFacts& object) {
+    for (const Object& each : registry_.Contents().objects) {
+      if (each.uid == object.uid) return each.root;
+    }
+    return Slot{};
+  };
+  EXPECT_TRUE(IsAs(scene::BucketKey("k"), claim));
+  EXPECT_EQ(root(bucket), claim);
+  EXPECT_EQ(root(nested), nested.slot) << "a label alone makes nobody's chain";
+
+  again(composite, "x3", scene::kCrossplane);
+  linked(nested, composite);
+  registry_.See(bucket);
+  for (const ObjectFacts& object : {composite, nested, bucket}) EXPECT_EQ(root(object), claim);
+  EXPECT_TRUE(IsAs(scene::BucketKey("k"), claim));
+  EXPECT_FALSE(registry_.OwnerOf("k")->contested);
+}
+
 }  // namespace histories_world_test
 }  // namespace truce
