@@ -191,6 +191,27 @@ OwnedRange Quotas::RangeOf(const Quota& quota, const QuotaSpot& spot) const {
   return range;
 }
 
+std::vector<OwnedRange> Quotas::RangesOf(const ObjectFacts& object) const {
+  std::set<OwnedRange> ranges;
+  const auto& claim = object.lineage.claim;
+  const ClusterNamespace ns{object.slot.cluster, claim ? claim->ns : object.slot.ns};
+  for (const DeclaredResource& resource : object.resources) {
+    const ResourceIdentity& identity = resource.identity;
+    if (resource.key.empty() || resource.intent == Intent::kObserves) continue;
+    const std::string& account =
+        IsAccount(identity.account) ? identity.account : resource.further_account;
+    const Place place{.type = identity.type,
+                      .account = IsAccount(account) ? account : std::string(),
+                      .region = identity.region,
+                      .ns = ns};
+    for (const std::size_t index : OfType(identity.type)) {
+      const auto spot = SpotOf(quotas_[index], place);
+      if (spot) ranges.insert(RangeOf(quotas_[index], *spot));
+    }
+  }
+  return {ranges.begin(), ranges.end()};
+}
+
 const std::vector<std::size_t>& Quotas::OfType(std::string_view type) const {
   static const std::vector<std::size_t> kNone;
   const auto found = by_type_.find(type);

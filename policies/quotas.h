@@ -84,6 +84,9 @@ class Quotas {
   bool NeedsAccount(const Quota& quota, const Place& place) const;
   // All that `quota` counts in `spot`.
   OwnedRange RangeOf(const Quota& quota, const QuotaSpot& spot) const;
+  // What the creation of `object` probably counts, each once: as if its claim, or the object
+  // itself, were the root of all it declares.
+  std::vector<OwnedRange> RangesOf(const ObjectFacts& object) const;
 
   // The quotas of `type`, by index in all().
   const std::vector<std::size_t>& OfType(std::string_view type) const;

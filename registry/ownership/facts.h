@@ -36,6 +36,7 @@ struct Locks {
   std::vector<KeyText> keys;
   std::vector<Uid> uids;
   std::vector<Slot> slots;
+  std::vector<OwnedRange> counts;  // of which it asks CountOwned
 };
 
 // Three ports on one consistent state, by who asks. A store gives them to what runs on it, for as

@@ -54,6 +54,11 @@ CREATE TABLE truce.owners (
 );
 
 CREATE INDEX owners_by_shape ON truce.owners (shape) WHERE shape <> '';
+-- Where an ownership counts: type, namespace of the root, account, region.
+CREATE INDEX owners_by_place ON truce.owners (
+  (split_part(identity, '|', 1) COLLATE "C"),
+  ((split_part(root, '/', 1) || '/' || split_part(root, '/', 4)) COLLATE "C"),
+  (split_part(identity, '|', 3) COLLATE "C"), (split_part(identity, '|', 4) COLLATE "C"));
 CREATE INDEX owners_contested ON truce.owners (resource) WHERE contested;
 CREATE INDEX owners_recorded ON truce.owners (record) WHERE record <> 'none';
 
@@ -207,14 +212,14 @@ BEGIN
     RETURNING l.epoch, NULL::text, NULL::bigint;
 END $$;
 
--- Everything that is known under the names, uids, slots, settings and agreement ids that are asked for, locked before.
--- One round trip. `mode`: 'look' locks nothing; 'begin' waits for the locks, in the order of their numbers; 'more' tries
+-- Everything that is known under the names, uids, slots, settings and agreement ids that are asked for, locked before;
+-- a_quotas: names of counts, which are locked alone, and counted by the statements behind this one. One round trip. `mode`: 'look' locks nothing; 'begin' waits for the locks, in the order of their numbers; 'more' tries
 -- them, and answers one row, what = -1, when somebody holds one; 'whole' locks everything, and reads after that are
 -- 'look'. Every statement sees what was committed before it began, so what is read under a lock stays as it is read.
 -- `what` says which question a row answers; its columns follow (registry/store/postgres/records.h). `a_epoch`: of the
 -- active server; NULL: there is none.
 CREATE FUNCTION truce.take(mode text, wait_ms integer, a_names text[], a_uids text[], a_slots text[], a_settings text[],
-                           a_agreements text[], a_epoch bigint)
+                           a_agreements text[], a_quotas text[], a_epoch bigint)
 RETURNS TABLE (what integer, c0 text, c1 text, c2 text, c3 text, c4 text, c5 text, c6 text, c7 text, c8 text, c9 text,
                c10 text, c11 text, c12 text, c13 text, c14 text, c15 text, c16 text, c17 text, c18 text, c19 text,
                c20 text)
@@ -245,7 +250,8 @@ BEGIN
         UNION ALL SELECT 'u/' || t FROM unnest(a_uids) AS t
         UNION ALL SELECT 's/' || t FROM unnest(a_slots) AS t
         UNION ALL SELECT 'g/' || t FROM unnest(a_settings) AS t
-        UNION ALL SELECT 'a/' || t FROM unnest(a_agreements) AS t) AS named (t)
+        UNION ALL SELECT 'a/' || t FROM unnest(a_agreements) AS t
+        UNION ALL SELECT 'q/' || t FROM unnest(a_quotas) AS t) AS named (t)
       ORDER BY 1);
     FOREACH lock IN ARRAY numbers LOOP
       IF mode = 'begin' THEN

@@ -129,6 +129,72 @@ TEST(PostgresStore, ADecisionThatReadsAListSeesNobodyBesideIt) {
   EXPECT_EQ(store->Contents().value().owners.size(), std::size_t{kWriters * 10});
 }
 
+// A count is no soft fact: it is read under a lock that all who count the same take.
+TEST(PostgresStore, OfThoseWhoTakeAQuotasLastPlaceThroughTwoStoresExactlyOneGetsIt) {
+  const std::string url = PostgresServer::Shared().MakeDatabase();
+  const auto one = OpenAt(url);
+  const auto other = OpenAt(url);
+  constexpr int kRounds = 200;
+  constexpr int kTakers = 4;
+  constexpr std::uint64_t kMax = 3;
+  for (int round = 0; round < kRounds; ++round) {
+    const std::string region = "r" + std::to_string(round);
+    const auto create = [&](const std::string& name) {
+      Changes changes = SampleCreate(region + name, "u" + region + name);
+      changes.put_owners[0].identity.region = region;
+      return changes;
+    };
+    ASSERT_TRUE(Write(*one, create("-a")).ok());
+    ASSERT_TRUE(Write(*one, create("-b")).ok());
+    const OwnedRange quota{.type = "s3/Bucket", .region = region};
+    Locks hints;
+    if (round % 2 == 0) hints.counts = {quota};  // with hints, and by discovery alone
+    std::atomic<int> won = 0;
+    std::latch start(kTakers);
+    {
+      std::vector<std::jthread> takers;
+      for (int taker = 0; taker < kTakers; ++taker) {
+        takers.emplace_back([&, taker] {
+          Store& store = taker % 2 == 0 ? *one : *other;
+          bool is_mine = false;
+          const DecideFn take = [&](const Facts& facts) {
+            is_mine = facts.CountOwned(quota) < kMax;
+            return is_mine ? create(std::to_string(taker)) : Changes{};
+          };
+          start.arrive_and_wait();
+          const auto applied = store.Apply(hints, take, Soon());
+          EXPECT_TRUE(applied.ok()) << applied.error().message;
+          if (is_mine) ++won;
+        });
+      }
+    }
+    EXPECT_EQ(won, 1) << region;
+  }
+  EXPECT_EQ(one->Contents().value().owners.size(), kRounds * kMax);
+}
+
+TEST(PostgresStore, ACountWaitsForNobodyWhoCountsSomethingElse) {
+  const std::string url = PostgresServer::Shared().MakeDatabase();
+  const auto store = OpenAt(url);
+  Outsider holder(url);  // as a decision does that runs for long
+  ASSERT_EQ(holder.Run("BEGIN; SELECT pg_advisory_xact_lock_shared(1414681923, 0)"), "");
+  ASSERT_EQ(holder.Run("SELECT pg_advisory_xact_lock(hashtextextended('q/s3/Bucket||other', 0))"),
+            "");
+  const auto count = [&](const std::string& region, Deadline deadline) {
+    const DecideFn take = [&](const Facts& facts) {
+      static_cast<void>(facts.CountOwned({.type = "s3/Bucket", .region = region}));
+      return Changes{};
+    };
+    return store->Apply({}, take, deadline);
+  };
+  const auto counted = count("one", Soon());
+  EXPECT_TRUE(counted.ok()) << counted.error().message;
+  const auto waited =
+      count("other", std::chrono::steady_clock::now() + std::chrono::milliseconds(300));
+  ASSERT_FALSE(waited.ok());
+  EXPECT_EQ(waited.error().code, ErrorCode::kDeadlineExceeded);
+}
+
 TEST(PostgresStore, I1AndI2AreHeldAgainstWhoeverWritesPastTheStore) {
   const std::string url = PostgresServer::Shared().MakeDatabase();
   const auto store = OpenAt(url);

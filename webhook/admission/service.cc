@@ -12,6 +12,7 @@
 #include "policies/check_judgement.h"
 #include "policies/judge.h"
 #include "policies/ownership_check.h"
+#include "policies/quotas.h"
 #include "registry/identity/evidence.h"
 #include "registry/store/store.h"
 #include "webhook/admission/composition_guard.h"
@@ -385,6 +386,9 @@ class Call final : public std::enable_shared_from_this<Call> {
     KeepDescription();
     Locks locks = LocksOf(judgement.request());
     LockParents(judgement.request().object, *policy_->catalogue, locks.keys);
+    if (policy_->quotas != nullptr && judgement.request().operation == Operation::kCreate) {
+      locks.counts = policy_->quotas->RangesOf(judgement.request().object);
+    }
     const auto shared = std::make_shared<Shared>(std::move(judgement));
     // The policy lives as long as the judgement that points into it.
     auto decide = [shared, policy = policy_, ids = ports_.ids](const Facts& facts) {

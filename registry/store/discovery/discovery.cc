@@ -16,7 +16,8 @@ Result<void> InTime(Deadline deadline) {
 
 bool NeedsAll(const FactNeeds& needs) {
   return needs.LockCount() > kLocksMax ||
-         !std::all_of(needs.queries.begin(), needs.queries.end(), IsSoft);
+         std::any_of(needs.queries.begin(), needs.queries.end(),
+                     [](const Query& query) { return GuardOf(query) == Guard::kWhole; });
 }
 
 }  // namespace

@@ -68,10 +68,19 @@ void OrderById(std::vector<T>& things) {
 
 }  // namespace
 
-bool IsSoft(const Query& query) {
-  return std::holds_alternative<CountReservedQuery>(query) ||
-         std::holds_alternative<OwnersOfShapeQuery>(query) ||
-         std::holds_alternative<CountSeenQuery>(query);
+Guard GuardOf(const Query& query) {
+  if (std::holds_alternative<CountOwnedQuery>(query)) return Guard::kOwn;
+  const bool is_soft = std::holds_alternative<CountReservedQuery>(query) ||
+                       std::holds_alternative<OwnersOfShapeQuery>(query) ||
+                       std::holds_alternative<CountSeenQuery>(query);
+  return is_soft ? Guard::kNone : Guard::kWhole;
+}
+
+std::size_t FactNeeds::LockCount() const {
+  const auto own = std::count_if(queries.begin(), queries.end(),
+                                 [](const Query& query) { return GuardOf(query) == Guard::kOwn; });
+  return names.size() + uids.size() + slots.size() + settings.size() + agreements.size() +
+         static_cast<std::size_t>(own);
 }
 
 void FactNeeds::Add(const FactNeeds& other) {
@@ -87,6 +96,7 @@ void FactNeeds::Add(const Locks& hints) {
   names.insert(hints.keys.begin(), hints.keys.end());
   uids.insert(hints.uids.begin(), hints.uids.end());
   slots.insert(hints.slots.begin(), hints.slots.end());
+  for (const OwnedRange& range : hints.counts) queries.insert(CountOwnedQuery{range});
 }
 
 void FactStock::Expect(const FactNeeds& needs) {

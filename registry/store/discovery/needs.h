@@ -106,9 +106,15 @@ struct QueryAnswer {
   std::vector<PlaceCount> places;
 };
 
-// Whether a decision may ask it without a lock: its answer limits or warns, and decides nothing
-// about who owns what. For any other the whole registry is locked: no single lock keeps a list.
-bool IsSoft(const Query& query);
+// What a decision locks before it asks.
+enum class Guard : std::uint8_t {
+  kNone,   // a soft one: its answer limits or warns, and decides nothing about who owns what
+  kOwn,    // a lock of the query's own, which holds off whoever asks the same
+  kWhole,  // everything: no single lock keeps a list
+};
+// A count of ownerships has a lock of its own: of those who count before they add, one at a time
+// does. Who adds without counting is not held off; whatever a quota counts is not refused then.
+Guard GuardOf(const Query& query);
 
 // Things by which the registry is read and locked. A value.
 struct FactNeeds {
@@ -120,9 +126,7 @@ struct FactNeeds {
   std::set<Query> queries;
 
   bool empty() const { return LockCount() == 0 && queries.empty(); }
-  std::size_t LockCount() const {
-    return names.size() + uids.size() + slots.size() + settings.size() + agreements.size();
-  }
+  std::size_t LockCount() const;
   void Add(const FactNeeds& other);
   void Add(const Locks& hints);
 };

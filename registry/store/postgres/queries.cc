@@ -32,6 +32,13 @@ string Line(std::uint64_t number) { return Limit(number); }
 // What PostgreSQL cannot read as a text finds nothing.
 string Asked(const string& text) { return CanBeRead(text) ? text : "\xEF\xBF\xBD"; }
 
+// Where an owner counts (Place), in the words of index owners_by_place.
+constexpr const char* kTypeOf = "split_part(o.identity, '|', 1) COLLATE \"C\"";
+constexpr const char* kAccountOf = "split_part(o.identity, '|', 3) COLLATE \"C\"";
+constexpr const char* kRegionOf = "split_part(o.identity, '|', 4) COLLATE \"C\"";
+constexpr const char* kNamespaceOf =
+    "(split_part(o.root, '/', 1) || '/' || split_part(o.root, '/', 4)) COLLATE \"C\"";
+
 string OwnersWhere(const string& condition) {
   return "SELECT " + string(kOwnerColumns) +
          " FROM truce.owners o JOIN truce.names n ON n.resource = o.resource AND n.sort = 'key' "
@@ -99,24 +106,32 @@ struct Ask {
         "'/', 1) = $1",
         {Asked(query.cluster)}};
   }
+  // As index owners_by_place has it.
   PgStatement operator()(const CountOwnedQuery& query) const {
     const OwnedRange& range = query.range;
+    PgStatement count{"SELECT count(*) FROM truce.owners o WHERE " + string(kTypeOf) + " = $1",
+                      {PercentEncode(range.type)}};
+    const auto also = [&count](const char* where, const char* is, string parameter) {
+      count.parameters.emplace_back(std::move(parameter));
+      count.sql.append(" AND ").append(where).append(is).append(
+          std::to_string(count.parameters.size()));
+    };
+    if (!range.account.empty()) also(kAccountOf, " = $", Asked(range.account));
+    if (!range.region.empty()) also(kRegionOf, " = $", PercentEncode(range.region));
+    if (range.namespaces.empty()) return count;
     TextArray namespaces;
     for (const auto& [cluster, ns] : range.namespaces) namespaces.Text(Asked(cluster + "/" + ns));
-    return {
-        "SELECT count(*) FROM truce.owners o WHERE split_part(o.identity, '|', 1) = $1 AND ($2 = "
-        "'' OR split_part(o.identity, '|', 3) = $2) AND ($3 = '' OR split_part(o.identity, '|', 4) "
-        "= $3) AND ($4::text[] = '{}' OR split_part(o.root, '/', 1) || '/' || split_part(o.root, "
-        "'/', 4) = ANY ($4::text[]))",
-        {PercentEncode(range.type), Asked(range.account), PercentEncode(range.region),
-         std::move(namespaces).Take()}};
+    also(kNamespaceOf, " = ANY ($", std::move(namespaces).Take());
+    count.sql += "::text[])";
+    return count;
   }
   // By what is kept: accounts that are not known are put together when it is read.
   PgStatement operator()(const PlacesQuery& query) const {
     return {
         "SELECT split_part(o.root, '/', 1) || '///' || split_part(o.root, '/', 4) || '/', $1 || "
         "'||' || split_part(o.identity, '|', 3) || '|' || split_part(o.identity, '|', 4), count(*) "
-        "FROM truce.owners o WHERE split_part(o.identity, '|', 1) = $1 GROUP BY 1, 2",
+        "FROM truce.owners o WHERE " +
+            string(kTypeOf) + " = $1 GROUP BY 1, 2",
         {PercentEncode(query.type)}};
   }
   PgStatement operator()(const OwnersInQuery& query) const {
@@ -214,6 +229,17 @@ struct ReadAnswer {
 }  // namespace
 
 PgStatement StatementOf(const Query& query) { return std::visit(Ask{}, query); }
+
+string LockNameOf(const Query& query) {
+  const auto* count = std::get_if<CountOwnedQuery>(&query);
+  if (count == nullptr) return {};
+  const OwnedRange& range = count->range;
+  string name = range.type + '|' + range.account + '|' + range.region;
+  for (const auto& [cluster, ns] : range.namespaces) {
+    name.append(1, '|').append(cluster).append(1, '/').append(ns);
+  }
+  return name;
+}
 
 Result<QueryAnswer> AnswerOf(const Query& query, const PgAnswer& answer) {
   ReadAnswer reading{answer};

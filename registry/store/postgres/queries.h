@@ -11,6 +11,9 @@ namespace truce {
 // What is asked for `query`.
 PgStatement StatementOf(const Query& query);
 
+// What a query with a lock of its own is locked by. Two with one name wait for each other, no more.
+std::string LockNameOf(const Query& query);
+
 // What `answer` to StatementOf(query) says. Errors: kDataLoss.
 Result<QueryAnswer> AnswerOf(const Query& query, const PgAnswer& answer);
 

@@ -12,7 +12,7 @@
 namespace truce {
 namespace {
 
-constexpr const char* kTake = "SELECT * FROM truce.take($1, $2, $3, $4, $5, $6, $7, $8)";
+constexpr const char* kTake = "SELECT * FROM truce.take($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 constexpr const char* kPut = "SELECT truce.put($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
 
 // The first column of an answer of truce.take: which question a row answers.
@@ -117,12 +117,16 @@ PgStatement TakeStatement(const char* mode, const FactNeeds& needs, Deadline dea
     const std::string of_slot = ToText(slot);
     if (CanBeKey(of_slot)) slots.Text(of_slot);
   }
+  TextArray counts;
+  for (const Query& query : needs.queries) {
+    if (GuardOf(query) == Guard::kOwn) counts.Text(LockNameOf(query));
+  }
   return {
       kTake,
       {mode, WaitOf(deadline), ArrayOfKeys(needs.names, text), ArrayOfKeys(needs.uids, text),
        std::move(slots).Take(),
        ArrayOfKeys(needs.settings, [](const std::string& n) -> const std::string& { return n; }),
-       ArrayOfKeys(needs.agreements, text),
+       ArrayOfKeys(needs.agreements, text), std::move(counts).Take(),
        epoch == 0 ? std::nullopt : std::optional<std::string>(std::to_string(epoch))}};
 }
 
