@@ -3,14 +3,17 @@ the way there is one clear line."""
 
 import itertools
 import json
+import re
 import signal
+import subprocess
+from pathlib import Path
 
 import pytest
 
 from support.objects import bucket_review
 from support.postgres import Postgres
 from support.processes import wait_for
-from support.truce_process import TruceProcess
+from support.truce_process import REPOSITORY, TruceProcess
 
 USAGE, CANNOT_RUN = 2, 5
 LEASE_SECONDS = 15
@@ -47,6 +50,16 @@ def servers(tmp_path):
     yield make
     for server in made:
         server.stop()
+
+
+@pytest.fixture
+def scripted_api():
+    """The kubeconfig of a scripted API server with one kind."""
+    with subprocess.Popen([str(REPOSITORY / "build/release/truce_scripted_api"), "--objects", "0"],
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        yield Path(json.loads(process.stdout.readline())["kubeconfig"])
+        process.stdin.close()
+        process.wait(30)
 
 
 def review(server, name: str, by: str | None = None) -> tuple[int, dict]:
@@ -158,6 +171,39 @@ def test_a_registry_of_another_cluster_is_refused_and_untouched(postgres, databa
         'truce: the registry belongs to cluster "cluster-one", and this server speaks for "cluster-two": name its own '
         "database in --store, or start it with --cluster-id cluster-one")
     assert postgres.sql(database, contents) == before
+
+
+def test_a_cluster_that_the_registry_knows_otherwise_is_refused_before_anything_is_written(
+        postgres, database, servers, tmp_path, scripted_api):
+    server = TruceProcess(tmp_path, config={"store": postgres.url(database), "storeDurability": "single"},
+                          kubeconfig=scripted_api)
+    server.start()
+    server.stop()
+    # As after a clone of the cluster, which got another kube-system.
+    postgres.sql(database, "UPDATE truce.settings SET value = 'uid-of-another' WHERE name LIKE 'cluster/%/kube-system'")
+    tables = postgres.sql(database, "SELECT tablename FROM pg_tables WHERE schemaname = 'truce'").split()
+    contents = "".join(f"SELECT * FROM truce.{table} ORDER BY 1;" for table in tables)
+    before = postgres.sql(database, contents)
+    server.start(wait_until_ready=False)
+    wait_for(lambda: not server.running, WAIT_SECONDS, "the end of a server of another cluster")
+    assert server.stop() == CANNOT_RUN
+    last = server.log.read_text().splitlines()[-1]
+    assert last.startswith("truce: the registry knows cluster ") and "uid-of-another" in last, last
+    assert postgres.sql(database, contents) == before
+
+
+def test_nothing_is_written_while_it_is_not_known_whose_cluster_this_is(postgres, database, tmp_path, scripted_api):
+    away = tmp_path / "kubeconfig"
+    away.write_text(re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:1", scripted_api.read_text()))
+    server = TruceProcess(tmp_path, config={"store": postgres.url(database), "storeDurability": "single"},
+                          kubeconfig=away)
+    server.fix_ports()
+    server.start(wait_until_ready=False)
+    wait_for(lambda: server.data.joinpath("addresses.json").exists(), WAIT_SECONDS, "listening")
+    wait_for(lambda: "whose cluster this is" in server.metrics_get("/readyz")[1], WAIT_SECONDS,
+             "the reason in readiness")
+    assert postgres.sql(database, "SELECT count(*) FROM truce.lease") == "0"
+    assert server.stop() == 0
 
 
 @pytest.mark.parametrize("program", [False, True], ids=["file", "program"])

@@ -23,6 +23,18 @@ Error Unreachable(const ServerSettings& server, const ApiError& error) {
                                        std::string(Name(error.kind)) + ": " + error.message};
 }
 
+Result<Uid> ReadKubeSystem(const ServerSettings& server, ClusterApi& api) {
+  const ServedKind kind{"", "v1", "Namespace", "namespaces", false};
+  const ApiResult<std::string> answer = api.Get(kind, "", "kube-system", In(kOpeningCallTime));
+  if (!answer.ok()) return Unreachable(server, answer.error());
+  JsonReader reader;
+  TRUCE_ASSIGN_OR_RETURN(const Document document, reader.Read(answer.value()));
+  Uid uid{std::string(document.root().Child("metadata").Child("uid").text())};
+  if (!uid.text.empty()) return uid;
+  return Error{ErrorCode::kUnavailable, "the API server (" + server.origin +
+                                            ") gave its kube-system namespace without a uid"};
+}
+
 // Reads from the registry whether and why Truce is in recovery mode.
 std::string RecoveryReason(const Store& store, const std::string& before) {
   const auto state = ReadRecovery(store, In(kOpenedStoreTime));
@@ -104,6 +116,11 @@ BrakeView BrakeOf(Watcher& watcher) {
 
 }  // namespace
 
+Result<Uid> KubeSystemOf(const ServerSettings& server, const Clock& clock) {
+  TRUCE_ASSIGN_OR_RETURN(const auto session, ServerSession::Open(server, clock, {}));
+  return ReadKubeSystem(server, *MakeApiClient(session, {}));
+}
+
 ClusterWatch::ClusterWatch(ClusterWatchPorts ports) : ports_(std::move(ports)) {}
 
 Result<void> ClusterWatch::Start(ServerSettings server, ClusterWatchers watchers) {
@@ -182,23 +199,10 @@ Result<void> ClusterWatch::Open() {
     const std::lock_guard<std::mutex> lock(mutex_);
     api_ = std::move(api);
   }
-  TRUCE_RETURN_IF_ERROR(Bind(*api_));
+  TRUCE_ASSIGN_OR_RETURN(const Uid uid, ReadKubeSystem(server_, *api_));
+  TRUCE_RETURN_IF_ERROR(BindCluster(ports_.store, ports_.cluster, uid, In(kOpenedStoreTime)));
   TRUCE_RETURN_IF_ERROR(CompareWithMemory(*api_));
   return Watch();
-}
-
-Result<void> ClusterWatch::Bind(ClusterApi& api) {
-  const ServedKind kind{"", "v1", "Namespace", "namespaces", false};
-  const ApiResult<std::string> answer = api.Get(kind, "", "kube-system", In(kOpeningCallTime));
-  if (!answer.ok()) return Unreachable(server_, answer.error());
-  JsonReader reader;
-  TRUCE_ASSIGN_OR_RETURN(const Document document, reader.Read(answer.value()));
-  const Uid uid{std::string(document.root().Child("metadata").Child("uid").text())};
-  if (uid.text.empty()) {
-    return Error{ErrorCode::kUnavailable, "the API server (" + server_.origin +
-                                              ") gave its kube-system namespace without a uid"};
-  }
-  return BindCluster(ports_.store, ports_.cluster, uid, In(kOpenedStoreTime));
 }
 
 // A registry that is older than what is remembered of it, or another one, may be behind the

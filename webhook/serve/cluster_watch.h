@@ -32,6 +32,11 @@
 
 namespace truce {
 
+// By what a registry knows its cluster: the uid of the kube-system namespace. Errors: kUnavailable
+// (the API server cannot be used), kInvalidArgument (`server` names bad or missing files). Blocks
+// for at most 10 s.
+Result<Uid> KubeSystemOf(const ServerSettings& server, const Clock& clock);
+
 // What reviews must know of the cluster. A value.
 struct ClusterView {
   bool ready = false;  // every kind was attempted once
@@ -112,7 +117,6 @@ class ClusterWatch final : public ClusterLink, public WatchControls {
 
  private:
   Result<void> Open();
-  Result<void> Bind(ClusterApi& api);
   Result<void> CompareWithMemory(ClusterApi& api);
   Result<void> Watch();
   Engine* engine() const;

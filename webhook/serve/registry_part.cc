@@ -76,16 +76,32 @@ RegistryPart::~RegistryPart() {
   if (filler_.joinable()) filler_.join();
 }
 
-Result<std::unique_ptr<Store>> RegistryPart::OpenStore(const Config& config) {
+Result<std::unique_ptr<Store>> RegistryPart::OpenStore(const Config& config,
+                                                       const KubeSystemFn& kube_system) {
   if (config.store == "memory") return std::unique_ptr<Store>(std::make_unique<MemoryStore>());
-  if (IsPostgresUrl(config.store)) return OpenDatabase(config);
+  if (IsPostgresUrl(config.store)) return OpenDatabase(config, kube_system);
   SqliteOptions options;
   options.data_dir = config.data_dir;
   TRUCE_ASSIGN_OR_RETURN(std::unique_ptr<Store> store, SqliteStore::Open(options));
   return store;
 }
 
-Result<std::unique_ptr<Store>> RegistryPart::OpenDatabase(const Config& config) {
+Result<bool> RegistryPart::IsOurs(const Config& config, const KubeSystemFn& kube_system) {
+  const auto uid = kube_system();
+  const Result<void> ours =
+      uid.ok() ? CheckCluster(*waiting_, config.cluster_id, uid.value(), In(kDatabaseTime))
+               : uid.error();
+  if (ours.ok()) return true;
+  const ErrorCode code = ours.error().code;
+  if (code != ErrorCode::kUnavailable && code != ErrorCode::kDeadlineExceeded) return ours.error();
+  WaitFor(
+      "nothing is written to the registry's database before it is known whose cluster this is: " +
+      ours.error().message);
+  return false;
+}
+
+Result<std::unique_ptr<Store>> RegistryPart::OpenDatabase(const Config& config,
+                                                          const KubeSystemFn& kube_system) {
   const bool is_first = waiting_ == nullptr;
   if (is_first) {
     PostgresOptions options;
@@ -98,6 +114,10 @@ Result<std::unique_ptr<Store>> RegistryPart::OpenDatabase(const Config& config) 
     if (!durability_.empty()) {
       logger_.Log(LogLevel::kWarning, "durability", {{"message", std::string_view(durability_)}});
     }
+  }
+  if (!is_ours_ && !config.no_cluster) {
+    TRUCE_ASSIGN_OR_RETURN(is_ours_, IsOurs(config, kube_system));
+    if (!is_ours_) return std::unique_ptr<Store>();
   }
   TRUCE_ASSIGN_OR_RETURN(const std::string holder, ServerName(data_dir_));
   const auto active = waiting_->BecomeActive(holder, In(is_first ? kDatabaseTime : kWaitingTime));
@@ -134,8 +154,9 @@ void RegistryPart::Stop() {
   if (is_open() && !Lost()) KeepTrials();
 }
 
-Result<bool> RegistryPart::Open(const Config& config, const AdmissionPolicy& policy) {
-  TRUCE_ASSIGN_OR_RETURN(std::unique_ptr<Store> store, OfMachine(OpenStore(config)));
+Result<bool> RegistryPart::Open(const Config& config, const AdmissionPolicy& policy,
+                                const KubeSystemFn& kube_system) {
+  TRUCE_ASSIGN_OR_RETURN(std::unique_ptr<Store> store, OfMachine(OpenStore(config, kube_system)));
   if (store == nullptr) return false;
   const IdSource ids = RandomIds();
   TRUCE_ASSIGN_OR_RETURN(

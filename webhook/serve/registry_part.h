@@ -6,6 +6,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -14,6 +15,7 @@
 
 #include "registry/base/clock.h"
 #include "registry/base/result.h"
+#include "registry/identity/values.h"
 #include "registry/ownership/terms.h"
 #include "webhook/api/indexed_store.h"
 #include "webhook/api/rest/rest_backup.h"
@@ -28,6 +30,9 @@ namespace truce {
 
 struct AdmissionPolicy;
 class PostgresStore;
+
+// The uid of the cluster's kube-system namespace (KubeSystemOf).
+using KubeSystemFn = std::function<Result<Uid>()>;
 
 // Thread-safe, but for Open, Step and Stop, which are for one thread.
 class RegistryPart final {
@@ -51,10 +56,12 @@ class RegistryPart final {
 
   // Opens the store that `config` names, brings its keys up to the catalogue of `policy`, and
   // begins to fill the directory; again and again until it works. False: another server is active
-  // on its database; waiting_for says so, and it is to be called again until true. Blocks for some
-  // seconds where a database does not answer. Errors: as the store's Open; kConflict: it is the
-  // registry of another cluster.
-  Result<bool> Open(const Config& config, const AdmissionPolicy& policy);
+  // on its database, or it is not known yet whose cluster this is; waiting_for says so, and it is
+  // to be called again until true. Blocks for some seconds where a database does not answer.
+  // Errors: as the store's Open, and of `kube_system`; kConflict: it is the registry of another
+  // cluster, and nothing was written to its database.
+  Result<bool> Open(const Config& config, const AdmissionPolicy& policy,
+                    const KubeSystemFn& kube_system);
   bool is_open() const { return is_open_.load(); }  // thread-safe
   // One line, for readiness.
   const std::string& waiting_for() const { return waiting_for_; }
@@ -78,8 +85,11 @@ class RegistryPart final {
 
  private:
   // Null: another server is active.
-  Result<std::unique_ptr<Store>> OpenStore(const Config& config);
-  Result<std::unique_ptr<Store>> OpenDatabase(const Config& config);
+  Result<std::unique_ptr<Store>> OpenStore(const Config& config, const KubeSystemFn& kube_system);
+  Result<std::unique_ptr<Store>> OpenDatabase(const Config& config,
+                                              const KubeSystemFn& kube_system);
+  // False: that is not known yet.
+  Result<bool> IsOurs(const Config& config, const KubeSystemFn& kube_system);
   void WaitFor(std::string what);
   void FillUntilDone();
   void KeepAudit(const Config& config);
@@ -91,6 +101,7 @@ class RegistryPart final {
   const std::string data_dir_;
   const bool is_file_;                      // the store is SQLite's
   std::unique_ptr<PostgresStore> waiting_;  // open, while another server is active
+  bool is_ours_ = false;                    // its registry is this cluster's, or free
   std::string waiting_for_;
   std::string durability_;
   std::atomic<bool> is_open_{false};

@@ -129,7 +129,9 @@ class Server final : private OwnReviewHost {
  private:
   Result<void> OpenRegistry() {
     const Config& config = *holder_.Current();
-    TRUCE_ASSIGN_OR_RETURN(const bool is_open, registry_->Open(config, *admission_->policy()));
+    TRUCE_ASSIGN_OR_RETURN(const bool is_open,
+                           registry_->Open(config, *admission_->policy(),
+                                           [this] { return KubeSystemOf(server_, clock_); }));
     if (!is_open) {
       health_.SetNotReady("store", registry_->waiting_for());
       return {};

@@ -42,6 +42,17 @@ Result<void> CheckBound(const std::string& bound, std::string_view cluster) {
                                          bound};
 }
 
+// Ok: `bound` is `kube_system`.
+Result<void> CheckUid(const std::string& bound, std::string_view cluster, const Uid& kube_system) {
+  if (bound == kube_system.text) return {};
+  return Error{
+      ErrorCode::kConflict,
+      "the registry knows cluster \"" + std::string(cluster) + "\" by the uid " + bound +
+          " of its kube-system namespace, and this one has " + kube_system.text +
+          ": use the kubeconfig of that cluster, or give this one another --cluster-id, or "
+          "another registry (--data-dir, --store)"};
+}
+
 }  // namespace
 
 Result<void> CheckRegistry(const Store& store, std::string_view cluster, Deadline deadline) {
@@ -70,13 +81,17 @@ Result<void> BindCluster(Store& store, std::string_view cluster, const Uid& kube
     bound = ledger.Setting(name).value_or(kube_system.text);
     if (bound == kube_system.text) ledger.PutSetting(name, kube_system.text);
   }));
-  if (bound == kube_system.text) return {};
-  return Error{
-      ErrorCode::kConflict,
-      "the registry knows cluster \"" + std::string(cluster) + "\" by the uid " + bound +
-          " of its kube-system namespace, and this one has " + kube_system.text +
-          ": use the kubeconfig of that cluster, or give this one another --cluster-id, or "
-          "another registry (--data-dir, --store)"};
+  return CheckUid(bound, cluster, kube_system);
+}
+
+Result<void> CheckCluster(const Store& store, std::string_view cluster, const Uid& kube_system,
+                          Deadline deadline) {
+  std::string bound;
+  const std::string name = BindingName(cluster);
+  TRUCE_RETURN_IF_ERROR(store.Read(
+      [&](const Facts& facts) { bound = facts.Setting(name).value_or(kube_system.text); },
+      deadline));
+  return CheckUid(bound, cluster, kube_system);
 }
 
 std::string ToText(const StoreMark& mark) { return mark.id + " " + std::to_string(mark.starts); }

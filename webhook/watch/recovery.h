@@ -25,6 +25,9 @@ class Store;
 // another registry). Otherwise as Store::Apply.
 Result<void> BindCluster(Store& store, std::string_view cluster, const Uid& kube_system,
                          Deadline deadline);
+// Only looks: ok where the id is free or bound to this uid.
+Result<void> CheckCluster(const Store& store, std::string_view cluster, const Uid& kube_system,
+                          Deadline deadline);
 
 // The same for a registry that serves one cluster alone: `cluster`, from its first server on.
 // Errors: kConflict: it is another cluster's, nothing was written; otherwise as Store::Apply.
