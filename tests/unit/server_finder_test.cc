@@ -1,5 +1,5 @@
 // Which server a command asks: by flags, variables, files, and in a Pod.
-#include "webhook/cli/server_finder.h"
+#include "webhook/cli/server/server_finder.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "webhook/cli/server_finder.h"
+#include "webhook/cli/server/server_finder.h"
 
 #include <algorithm>
 #include <cctype>

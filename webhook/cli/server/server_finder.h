@@ -1,6 +1,6 @@
 // Where the server is that a command asks, and what the caller shows it there.
-#ifndef TRUCE_WEBHOOK_CLI_SERVER_FINDER_H_
-#define TRUCE_WEBHOOK_CLI_SERVER_FINDER_H_
+#ifndef TRUCE_WEBHOOK_CLI_SERVER_SERVER_FINDER_H_
+#define TRUCE_WEBHOOK_CLI_SERVER_SERVER_FINDER_H_
 
 #include <filesystem>
 #include <memory>
@@ -11,7 +11,7 @@
 
 #include "registry/base/clock.h"
 #include "registry/base/result.h"
-#include "webhook/cli/api_call.h"
+#include "webhook/cli/server/api_call.h"
 #include "webhook/kube/server_settings.h"
 
 namespace truce {
@@ -60,4 +60,4 @@ std::string FlagOr(const std::string& flag, const char* variable, const CommandI
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_CLI_SERVER_FINDER_H_
+#endif  // TRUCE_WEBHOOK_CLI_SERVER_SERVER_FINDER_H_

@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "registry/store/sqlite/backup.h"
-#include "webhook/cli/api_call.h"
 #include "webhook/cli/command.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/config_flags.h"
-#include "webhook/cli/server_finder.h"
+#include "webhook/cli/server/api_call.h"
+#include "webhook/cli/server/server_finder.h"
 
 namespace truce {
 namespace {

@@ -2,8 +2,8 @@
 #include <ostream>
 
 #include "webhook/cli/command_line.h"
-#include "webhook/cli/named_resource.h"
 #include "webhook/cli/output.h"
+#include "webhook/cli/server/named_resource.h"
 #include "webhook/wire/json_text.h"
 
 namespace truce {

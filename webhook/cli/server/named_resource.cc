@@ -1,4 +1,4 @@
-#include "webhook/cli/named_resource.h"
+#include "webhook/cli/server/named_resource.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,4 @@
-#include "webhook/cli/api_call.h"
+#include "webhook/cli/server/api_call.h"
 
 #include <algorithm>
 #include <chrono>
@@ -8,7 +8,7 @@
 #include "registry/base/text.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/output.h"
-#include "webhook/cli/server_finder.h"
+#include "webhook/cli/server/server_finder.h"
 #include "webhook/wire/json_text.h"
 
 namespace truce {

@@ -1,6 +1,6 @@
 // What `truce check` reads: files, folders, standard input.
-#ifndef TRUCE_WEBHOOK_CLI_CHECK_INPUT_H_
-#define TRUCE_WEBHOOK_CLI_CHECK_INPUT_H_
+#ifndef TRUCE_WEBHOOK_CLI_COMMANDS_CHECK_INPUT_H_
+#define TRUCE_WEBHOOK_CLI_COMMANDS_CHECK_INPUT_H_
 
 #include <cstddef>
 #include <string>
@@ -43,4 +43,4 @@ class CheckInput final {
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_CLI_CHECK_INPUT_H_
+#endif  // TRUCE_WEBHOOK_CLI_COMMANDS_CHECK_INPUT_H_

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "registry/base/clock.h"
-#include "webhook/cli/api_call.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/duration.h"
 #include "webhook/cli/output.h"
+#include "webhook/cli/server/api_call.h"
 #include "webhook/wire/json_text.h"
 
 namespace truce {

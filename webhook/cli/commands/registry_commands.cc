@@ -6,12 +6,12 @@
 #include <utility>
 #include <vector>
 
-#include "webhook/cli/api_call.h"
 #include "webhook/cli/command.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/manifest_file.h"
-#include "webhook/cli/named_resource.h"
 #include "webhook/cli/output.h"
+#include "webhook/cli/server/api_call.h"
+#include "webhook/cli/server/named_resource.h"
 #include "webhook/wire/json_text.h"
 
 namespace truce {

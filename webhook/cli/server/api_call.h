@@ -1,6 +1,6 @@
 // The one way in which commands ask a running server: over the network or beside it.
-#ifndef TRUCE_WEBHOOK_CLI_API_CALL_H_
-#define TRUCE_WEBHOOK_CLI_API_CALL_H_
+#ifndef TRUCE_WEBHOOK_CLI_SERVER_API_CALL_H_
+#define TRUCE_WEBHOOK_CLI_SERVER_API_CALL_H_
 
 #include <chrono>
 #include <cstddef>
@@ -126,4 +126,4 @@ ExitCode AskForItems(const ApiFlags& flags, const ApiList& list, CommandIo& io,
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_CLI_API_CALL_H_
+#endif  // TRUCE_WEBHOOK_CLI_SERVER_API_CALL_H_

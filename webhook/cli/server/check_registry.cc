@@ -1,4 +1,4 @@
-#include "webhook/cli/check_registry.h"
+#include "webhook/cli/server/check_registry.h"
 
 #include <algorithm>
 #include <thread>

@@ -3,8 +3,8 @@
 #include <optional>
 #include <ostream>
 
-#include "webhook/cli/api_call.h"
 #include "webhook/cli/command_line.h"
+#include "webhook/cli/server/api_call.h"
 #include "webhook/wire/json_text.h"
 
 namespace truce {

@@ -1,11 +1,11 @@
 // Checks through a cluster's API server: OwnershipChecks that are judged and never stored.
-#ifndef TRUCE_WEBHOOK_CLI_CHECK_CLUSTER_H_
-#define TRUCE_WEBHOOK_CLI_CHECK_CLUSTER_H_
+#ifndef TRUCE_WEBHOOK_CLI_SERVER_CHECK_CLUSTER_H_
+#define TRUCE_WEBHOOK_CLI_SERVER_CHECK_CLUSTER_H_
 
 #include <memory>
 #include <string>
 
-#include "webhook/cli/api_call.h"
+#include "webhook/cli/server/api_call.h"
 
 namespace truce {
 
@@ -36,4 +36,4 @@ class ClusterChecks final : public ApiConnection {
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_CLI_CHECK_CLUSTER_H_
+#endif  // TRUCE_WEBHOOK_CLI_SERVER_CHECK_CLUSTER_H_

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "webhook/cli/api_call.h"
 #include "webhook/cli/command.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/output.h"
+#include "webhook/cli/server/api_call.h"
 #include "webhook/imports/import_list.h"
 #include "webhook/wire/json_text.h"
 

@@ -4,8 +4,8 @@
 
 #include "registry/base/random_id.h"
 #include "webhook/cli/command_line.h"
-#include "webhook/cli/named_resource.h"
 #include "webhook/cli/output.h"
+#include "webhook/cli/server/named_resource.h"
 #include "webhook/wire/json_text.h"
 
 namespace truce {

@@ -12,11 +12,11 @@
 #include "registry/base/one_line.h"
 #include "webhook/check/checker.h"
 #include "webhook/check/report.h"
-#include "webhook/cli/api_call.h"
-#include "webhook/cli/check_cluster.h"
-#include "webhook/cli/check_input.h"
-#include "webhook/cli/check_registry.h"
 #include "webhook/cli/command_line.h"
+#include "webhook/cli/commands/check_input.h"
+#include "webhook/cli/server/api_call.h"
+#include "webhook/cli/server/check_cluster.h"
+#include "webhook/cli/server/check_registry.h"
 #include "webhook/serve/policy.h"
 
 namespace truce {

@@ -1,4 +1,4 @@
-#include "webhook/cli/check_cluster.h"
+#include "webhook/cli/server/check_cluster.h"
 
 #include <algorithm>
 #include <map>
@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "webhook/cli/server_finder.h"
+#include "webhook/cli/server/server_finder.h"
 #include "webhook/kube/cluster_api.h"
 #include "webhook/kube/kube_config.h"
 #include "webhook/wire/json_text.h"

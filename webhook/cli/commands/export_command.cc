@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "registry/identity/values.h"
-#include "webhook/cli/api_call.h"
 #include "webhook/cli/command.h"
 #include "webhook/cli/command_line.h"
-#include "webhook/cli/named_resource.h"
 #include "webhook/cli/output.h"
+#include "webhook/cli/server/api_call.h"
+#include "webhook/cli/server/named_resource.h"
 #include "webhook/wire/json_text.h"
 
 namespace truce {

@@ -1,4 +1,4 @@
-#include "webhook/cli/check_input.h"
+#include "webhook/cli/commands/check_input.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "webhook/cli/api_call.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/output.h"
+#include "webhook/cli/server/api_call.h"
 #include "webhook/wire/json_text.h"
 
 namespace truce {

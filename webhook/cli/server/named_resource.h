@@ -1,6 +1,6 @@
 // Commands that act on one owned resource, named on the command line.
-#ifndef TRUCE_WEBHOOK_CLI_NAMED_RESOURCE_H_
-#define TRUCE_WEBHOOK_CLI_NAMED_RESOURCE_H_
+#ifndef TRUCE_WEBHOOK_CLI_SERVER_NAMED_RESOURCE_H_
+#define TRUCE_WEBHOOK_CLI_SERVER_NAMED_RESOURCE_H_
 
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "webhook/cli/api_call.h"
 #include "webhook/cli/command.h"
+#include "webhook/cli/server/api_call.h"
 
 namespace truce {
 
@@ -54,4 +54,4 @@ std::string ObjectText(const nlohmann::json& parent, const char* name);
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_CLI_NAMED_RESOURCE_H_
+#endif  // TRUCE_WEBHOOK_CLI_SERVER_NAMED_RESOURCE_H_

@@ -5,8 +5,8 @@
 
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/duration.h"
-#include "webhook/cli/named_resource.h"
 #include "webhook/cli/output.h"
+#include "webhook/cli/server/named_resource.h"
 #include "webhook/wire/json_text.h"
 
 namespace truce {

@@ -1,6 +1,6 @@
 // The registry that `truce check` asks: a running server's API, patiently.
-#ifndef TRUCE_WEBHOOK_CLI_CHECK_REGISTRY_H_
-#define TRUCE_WEBHOOK_CLI_CHECK_REGISTRY_H_
+#ifndef TRUCE_WEBHOOK_CLI_SERVER_CHECK_REGISTRY_H_
+#define TRUCE_WEBHOOK_CLI_SERVER_CHECK_REGISTRY_H_
 
 #include <chrono>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 #include "registry/base/clock.h"
 #include "webhook/check/checker.h"
-#include "webhook/cli/api_call.h"
+#include "webhook/cli/server/api_call.h"
 #include "webhook/kube/backoff.h"
 
 namespace truce {
@@ -45,4 +45,4 @@ class PatientRegistry final : public CheckRegistry {
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_CLI_CHECK_REGISTRY_H_
+#endif  // TRUCE_WEBHOOK_CLI_SERVER_CHECK_REGISTRY_H_
