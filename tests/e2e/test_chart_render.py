@@ -238,7 +238,7 @@ def test_failure_policy_is_for_declarations_only(helm4):
 def role_of_truce(objects: list[dict]) -> dict:
     """Not that of those who ask it (rbac.checks)."""
     roles = [obj for obj in objects if obj["kind"] == "ClusterRole"]
-    return next(role for role in roles if not role["metadata"]["name"].endswith("-checks"))
+    return next(role for role in roles if not role["metadata"]["name"].endswith(("-checks", "-backup")))
 
 
 def test_groups_of_mappings_are_judged_and_read(helm4):
@@ -284,6 +284,60 @@ def test_rights_are_few(helm4):
     assert template["automountServiceAccountToken"] is True
     without = the(alone, "Deployment")["spec"]["template"]["spec"]
     assert without["automountServiceAccountToken"] is False
+
+
+def backup_of(objects: list[dict]) -> dict:
+    return the(objects, "CronJob", "truce-backup")["spec"]["jobTemplate"]["spec"]["template"]
+
+
+def test_copies_are_taken_by_who_may_nothing_else(helm4):
+    """No role of the chart has backups by default; the CronJob's account has them and nothing more."""
+    default = helm4.objects(MINIMUM)
+    resources = {resource for obj in default if "rules" in obj for rule in obj["rules"] or []
+                 for resource in rule.get("resources", [])}
+    assert "backups" not in resources and "CronJob" not in {obj["kind"] for obj in default}
+    objects = helm4.objects(with_minimum(backup={"enabled": True, "keep": 3}))
+    [role] = [obj for obj in objects if obj["kind"] == "ClusterRole" and "backup" in obj["metadata"]["name"]]
+    assert role["rules"] == [{"verbs": ["get"], "apiGroups": ["truce.dev"], "resources": ["backups"]}]
+    [binding] = [obj for obj in objects if obj["kind"] == "ClusterRoleBinding"
+                 and obj["roleRef"]["name"] == role["metadata"]["name"]]
+    account = the(objects, "ServiceAccount", "truce-backup")
+    assert binding["subjects"] == [{"kind": "ServiceAccount", "name": "truce-backup",
+                                    "namespace": account["metadata"]["namespace"]}]
+    pod = backup_of(objects)
+    assert pod["spec"]["serviceAccountName"] == "truce-backup"
+    assert pod["spec"]["automountServiceAccountToken"] is False
+    selector = the(objects, "Service", "truce")["spec"]["selector"]
+    assert not selector.items() <= pod["metadata"]["labels"].items(), "no Service leads to it"
+    [container] = pod["spec"]["containers"]
+    assert container["args"] == ["backup", "/backups", "--keep", "3"]
+    [token, authority] = [volume for volume in pod["spec"]["volumes"]
+                          if volume["name"] == "truce"][0]["projected"]["sources"]
+    assert token["serviceAccountToken"]["audience"] == "truce"
+    assert authority["secret"] == {"name": "truce-self", "items": [{"key": "ca.crt", "path": "ca.crt"}]}
+    claim = the(objects, "PersistentVolumeClaim", "truce-backup")
+    assert claim["metadata"]["annotations"]["helm.sh/resource-policy"] == "keep"
+    existing = helm4.objects(with_minimum(backup={"enabled": True, "persistence": {"existingClaim": "mine"}}))
+    assert [obj["metadata"]["name"] for obj in existing if obj["kind"] == "PersistentVolumeClaim"] == ["truce"]
+    assert backup_of(existing)["spec"]["volumes"][0]["persistentVolumeClaim"] == {"claimName": "mine"}
+
+
+def test_a_copy_is_given_to_a_command(helm4, tmp_path):
+    objects = helm4.objects(SERVER_CHART / "ci/everything-values.yaml")
+    pod = backup_of(objects)["spec"]
+    assert not [obj for obj in objects if obj["kind"] == "PersistentVolumeClaim"
+                and "backup" in obj["metadata"]["name"]]
+    [copy], [send] = pod["initContainers"], pod["containers"]
+    assert copy["args"] == ["backup", "/backups/registry.db"]
+    assert send["args"] == ["aws", "s3", "cp", "-", "s3://backups/truce.db"]
+    # As a shell runs it: the command reads the copy, with its words as they stand.
+    (tmp_path / "registry.db").write_text("the copy")
+    script = [part.replace("/backups", str(tmp_path)) for part in send["command"]]
+    done = subprocess.run([*script, "sh", "-c", 'printf "%s|" "$@"; cat', "x", "a b", "$HOME"],
+                          capture_output=True, text=True, check=True)
+    assert done.stdout == "a b|$HOME|the copy"
+    images = {container["image"] for container in (copy, send)}
+    assert "registry.example.org/tools/aws:2" in images and len(images) == 2
 
 
 def test_every_rule_is_explained():

@@ -35,6 +35,9 @@ WRONG = [
     ("/certificates/caBundle", {"certificates": {"caBundle": "ca.crt"}}),
     ("/store/type", {"store": {"type": "mysql"}}),
     ("/store/url", {"store": {"type": "postgres", "url": "mysql://truce@db/truce"}}),
+    ("/backup/schedule", {"backup": {"schedule": "every night"}}),
+    ("/backup/keep", {"backup": {"keep": 0}}),
+    ("/backup/command", {"backup": {"command": "aws s3 cp"}}),
     ("/persistence/size", {"persistence": {"size": "2 GB"}}),
     ("/persistence/accessModes/0", {"persistence": {"accessModes": ["ReadOnlyMany"]}}),
     ("/image/digest", {"image": {"digest": "latest"}}),
@@ -94,6 +97,11 @@ IMPOSSIBLE = [
      {"certificates": {"mode": "existingSecret", "existingSecret": {"name": "mine"}}}),
     ("podDisruptionBudget.maxUnavailable: ", "set 1",
      {"podDisruptionBudget": {"enabled": True, "maxUnavailable": 0}}),
+    ("backup.enabled: ", "beside the server",
+     {"backup": {"enabled": True}, "watchCluster": False, "certificates": {"caBundle": CERTIFICATE}}),
+    ("backup.enabled: ", "backup.enabled=false", {"backup": {"enabled": True}, "store": {"type": "memory"}}),
+    ("backup.image: ", "name it", {"backup": {"enabled": True, "command": ["cat"]}}),
+    ("backup.command: ", "remove backup.image", {"backup": {"enabled": True, "image": "busybox"}}),
 ]
 
 

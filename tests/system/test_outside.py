@@ -3,6 +3,7 @@ copies of the registry; and the other commands around an installation."""
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -239,6 +240,28 @@ def test_a_copy_comes_over_the_network_and_as_a_stream(api, tmp_path):  # noqa: 
     truce.start()
 
 
+def test_copies_in_a_folder_are_named_by_time_and_the_oldest_go(api, tmp_path):  # noqa: F811
+    truce = api.truce
+    folder = tmp_path / "copies"
+    folder.mkdir()
+    others = ["registry-notes.db", "registry-20250101T000000Z.db.part", "registry-2025-01-01.db"]
+    old = [f"registry-2025010{day}T000000Z.db" for day in (1, 2, 3)]
+    for name in others + old:
+        (folder / name).write_text("old")
+    made = truce.command("backup", str(folder), "--keep", "2")
+    assert made.returncode == OK, made.stderr
+    [fresh] = {file.name for file in folder.iterdir()} - set(others + old)
+    assert re.fullmatch(r"registry-[0-9]{8}T[0-9]{6}Z[.]db", fresh)
+    assert {file.name for file in folder.iterdir()} == {*others, old[-1], fresh}
+    assert made.stdout.splitlines() == [
+        f"{folder / fresh}: 3 ownerships and 3 lines of audit log, verified",
+        f"{folder / old[0]}: removed", f"{folder / old[1]}: removed"]
+    assert truce.command("backup", "--verify", str(folder / fresh)).returncode == OK
+    assert truce.command("backup", str(tmp_path / "file.db"), "--keep", "2").returncode == USAGE
+    assert truce.command("backup", "-", "--keep", "2").returncode == USAGE
+    assert truce.command("backup", str(folder), "--keep", "0").returncode == USAGE
+
+
 def test_a_bad_copy_is_refused(api, tmp_path):  # noqa: F811
     truce = api.truce
     copy = tmp_path / "registry.db"
@@ -302,18 +325,6 @@ def test_who_owns_a_manifest_by_its_further_names(api, tmp_path):  # noqa: F811
     manifest.write_text(json.dumps({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x"}}))
     unclear = api.truce.command("who-owns", "-f", str(manifest))
     assert unclear.returncode == USAGE and "declare no resource" in unclear.stderr
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion(cli, shell):
-    script = cli("completion", shell).stdout
-    for word in ("who-owns", "import", "--service-tag" if shell != "fish" else "-l service-tag"):
-        assert word in script
-    if shell == "bash":
-        asked = script + '\nCOMP_WORDS=(truce imp); COMP_CWORD=1; _truce; echo "${COMPREPLY[@]}"\n' \
-            'COMP_WORDS=(truce import --ret); COMP_CWORD=2; _truce; echo "${COMPREPLY[@]}"\n'
-        told = subprocess.run(["bash", "-c", asked], capture_output=True, text=True, check=True)
-        assert told.stdout == "import\n--retire\n"
 
 
 def test_inputs_beyond_all_bounds(cli, tmp_path):

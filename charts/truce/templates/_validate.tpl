@@ -56,6 +56,20 @@
 {{- if and $v.httpRoute.enabled (not $v.httpRoute.parentRefs) -}}
 {{- fail "httpRoute.parentRefs: name the Gateway that the route belongs to, as [{name: public, namespace: gateways}]" -}}
 {{- end -}}
+{{- if $v.backup.enabled -}}
+{{- if not $v.watchCluster -}}
+{{- fail "backup.enabled: without watchCluster nobody vouches for the token of the CronJob; take copies with `truce backup` beside the server" -}}
+{{- end -}}
+{{- if ne $v.store.type "sqlite" -}}
+{{- fail (printf "backup.enabled: the %s store has no file to copy; set backup.enabled=false" $v.store.type) -}}
+{{- end -}}
+{{- if and $v.backup.command (not $v.backup.image) -}}
+{{- fail "backup.image: backup.command runs in an image of yours, so name it" -}}
+{{- end -}}
+{{- if and $v.backup.image (not $v.backup.command) -}}
+{{- fail "backup.command: backup.image is for a command that takes the copy; name it, or remove backup.image" -}}
+{{- end -}}
+{{- end -}}
 {{- if $v.webhook.enabled -}}
 {{- $writesPath := and (include "truce.keepsItself" .) (not $v.webhook.url) (not $v.admission.existingSecret) -}}
 {{- if and (include "truce.pathNeedsSecret" .) (not $v.admission.pathSecret) (not $writesPath) -}}

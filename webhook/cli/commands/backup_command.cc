@@ -1,5 +1,7 @@
 // backup, restore: the registry as one file.
+#include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <ostream>
@@ -7,7 +9,9 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "registry/base/clock.h"
 #include "registry/store/sqlite/backup.h"
 #include "webhook/cli/command.h"
 #include "webhook/cli/command_line.h"
@@ -17,6 +21,14 @@
 
 namespace truce {
 namespace {
+
+namespace fs = std::filesystem;
+
+// Copies in a folder: registry-20261121T031700Z.db.
+constexpr std::string_view kCopyBegin = "registry-";
+constexpr std::string_view kCopyEnd = ".db";
+constexpr std::size_t kCopyTimeBytes = 16;
+constexpr int kKeepMax = 10'000;
 
 // A registry of a million ownerships over a slow line.
 constexpr std::chrono::seconds kCopyTime{3600};
@@ -117,6 +129,37 @@ ExitCode FetchCopy(const ApiFlags& flags, const std::string& file, CommandIo& io
   return Tell(file, copy.value()->Finish(), io);
 }
 
+// The name of a copy of now: the time without what stands between its parts.
+std::string CopyName() {
+  std::string time = FormatTimestamp(std::chrono::floor<std::chrono::seconds>(SystemClock().Now()));
+  std::erase_if(time, [](char c) { return c == '-' || c == ':'; });
+  return std::string(kCopyBegin) + time + std::string(kCopyEnd);
+}
+
+bool IsCopyName(std::string_view name) {
+  if (!name.starts_with(kCopyBegin) || !name.ends_with(kCopyEnd)) return false;
+  name.remove_prefix(kCopyBegin.size());
+  name.remove_suffix(kCopyEnd.size());
+  const auto is_part = [](char c) { return (c >= '0' && c <= '9') || c == 'T' || c == 'Z'; };
+  return name.size() == kCopyTimeBytes && std::all_of(name.begin(), name.end(), is_part);
+}
+
+// Removes the oldest copies of a folder, so that `keep` stay. What has another name is not its own.
+ExitCode RemoveOldCopies(const std::string& folder, std::size_t keep, CommandIo& io) {
+  std::vector<fs::path> copies;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    if (IsCopyName(entry.path().filename().string())) copies.push_back(entry.path());
+  }
+  std::sort(copies.begin(), copies.end());
+  for (std::size_t i = 0; !error && i + keep < copies.size(); ++i) {
+    if (fs::remove(copies[i], error)) io.out << copies[i].string() << ": removed\n";
+  }
+  if (!error) return ExitCode::kOk;
+  return Complain(io, folder + ": old copies cannot be removed: " + error.message(),
+                  ExitCode::kCannotRun);
+}
+
 ExitCode MakeBackup(const ApiFlags& flags, const std::string& file, CommandIo& io) {
   const bool is_stream = file == "-";
   if (is_stream && io.out_is_terminal) {
@@ -139,8 +182,15 @@ CommandAction DeclareBackup(CommandLine& app) {
   const auto flags = AddApiFlags(app);
   const auto file = std::make_shared<std::string>();
   const auto verify = std::make_shared<bool>(false);
-  app.AddOption("FILE", *file, "Where the copy goes; must not exist; - writes standard output")
+  const auto keep = std::make_shared<std::size_t>(0);
+  app.AddOption(
+         "FILE", *file,
+         "Where the copy goes; must not exist. In a folder it is named by its time; - writes "
+         "standard output")
       .Required();
+  app.AddOption("--keep", *keep, "In a folder: remove the oldest copies, so that that many stay")
+      .Type("number")
+      .Between(1, kKeepMax);
   app.AddFlag("--verify", *verify, "Copy nothing: check the copy FILE");
   app.Footer(
       "A consistent copy of the registry, made while the server runs and without holding it up.\n"
@@ -150,10 +200,21 @@ CommandAction DeclareBackup(CommandLine& app) {
       "tells everything.\n\n"
       "Examples:\n"
       "  truce backup --data-dir /var/lib/truce registry-2026-11-21.db\n"
-      "  truce backup registry.db --as truce-system/backup\n"
+      "  truce backup registry.db --service-account truce-system/backup\n"
       "  truce backup - --server https://truce.example.org | gzip > registry.db.gz\n"
+      "  truce backup /backups --keep 14\n"
       "  truce backup --verify registry-2026-11-21.db\n");
   return [=](CommandIo& io) {
+    std::error_code ignored;
+    const bool is_folder = !*verify && fs::is_directory(*file, ignored);
+    if (*keep > 0 && !is_folder) {
+      return Complain(io, "--keep is for copies in a folder, and '" + *file + "' is none",
+                      ExitCode::kUsage);
+    }
+    if (is_folder) {
+      const ExitCode code = MakeBackup(*flags, (fs::path(*file) / CopyName()).string(), io);
+      return code == ExitCode::kOk && *keep > 0 ? RemoveOldCopies(*file, *keep, io) : code;
+    }
     return *verify ? Tell(*file, VerifyBackup(*file), io) : MakeBackup(*flags, *file, io);
   };
 }
