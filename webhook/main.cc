@@ -24,10 +24,14 @@ int main(int argc, char** argv) {
   truce::ForbidCoreDumps();  // before any key, token or secret is read
   // A reader that went away (`truce types | head`) is an error of that write, not the end.
   std::signal(SIGPIPE, SIG_IGN);
-  const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
+  std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
+  // By this name kubectl asks what to complete behind `kubectl truce`.
+  const std::string program = argc > 0 ? argv[0] : "";
+  const bool completes = program.substr(program.rfind('/') + 1) == "kubectl_complete-truce";
+  if (completes) arguments.insert(arguments.begin(), "__complete");
   truce::CommandIo io{std::cout, std::cerr, truce::TruceVariables(environ),
                       ::isatty(STDOUT_FILENO) == 1, ::isatty(STDERR_FILENO) == 1};
-  for (const char* name : {"HOME", "KUBECONFIG", "KUBERNETES_SERVICE_HOST"}) {
+  for (const char* name : {"HOME", "KUBECONFIG", "KUBERNETES_SERVICE_HOST", "BROWSER"}) {
     if (const char* value = std::getenv(name); value != nullptr) io.variables.emplace(name, value);
   }
   const truce::ExitCode code = truce::RunCli(arguments, io);

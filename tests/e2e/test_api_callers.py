@@ -160,7 +160,7 @@ mount -t tmpfs secrets /run
 mkdir -p /run/secrets/truce.dev
 mount --bind "$1" /run/secrets/truce.dev
 shift
-exec env -i KUBERNETES_SERVICE_HOST=10.0.0.1 "$@"
+exec env -i KUBERNETES_SERVICE_HOST=10.0.0.1 TRUCE_VIA=truce-system/truce-api:8444 "$@"
 """
 
 

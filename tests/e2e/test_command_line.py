@@ -1,7 +1,9 @@
 """The command line finds the server: through the API server's service proxy, with a token of its own."""
 
+import http.client
 import json
 import os
+import re
 import socket
 import subprocess
 
@@ -77,18 +79,18 @@ def test_the_server_is_asked_through_the_api_server(cluster, proxied, user):
     admin = user("admin")
     make_account(admin, "team-a", "team-a-owner", "owner")
     make_account(admin, "team-a", "nobody")
-    found = run(cluster, "who-owns", "s3/Bucket/prod-artifacts", "--as", "team-a/team-a-owner")
+    found = run(cluster, "who-owns", "s3/Bucket/prod-artifacts", "--service-account", "team-a/team-a-owner")
     assert found.returncode == 0, found.stderr
     assert "ObjectStorage team-a/artifacts" in found.stdout
     # Through the proxy the caller is the token alone, whatever the kubeconfig's user may do.
-    stranger = run(cluster, "who-owns", "s3/Bucket/prod-artifacts", "--as", "team-a/nobody")
+    stranger = run(cluster, "who-owns", "s3/Bucket/prod-artifacts", "--service-account", "team-a/nobody")
     assert "(not shown)" in stranger.stdout
-    refused = run(cluster, "list", "-n", "team-a", env={"TRUCE_AS": "team-a/nobody"})
+    refused = run(cluster, "list", "-n", "team-a", env={"TRUCE_SERVICE_ACCOUNT": "team-a/nobody"})
     assert refused.returncode == 1 and "may not list ownerships" in refused.stderr
     token = token_of(admin, "team-a", "team-a-owner")
     given = run(cluster, "list", "-n", "team-a", "-o", "name", env={"TRUCE_TOKEN": token})
     assert given.stdout == "s3/Bucket/prod-artifacts\n", given.stderr
-    released = run(cluster, "release", "s3/Bucket", "prod-artifacts", "--reason", "moved", "--as",
+    released = run(cluster, "release", "s3/Bucket", "prod-artifacts", "--reason", "moved", "--service-account",
                    "team-a/team-a-owner")
     assert released.returncode == 0, released.stderr
     audit = proxied.command("audit", "-o", "json").stdout
@@ -119,7 +121,7 @@ def test_reports_and_commands_from_anywhere(cluster, proxied, user):
     make_operator(admin, "team-a", "reads-reports", [rule("ownerships", "get")])
     make_operator(admin, "team-a", "ends-recovery", [rule("recovery", "update")])
     make_operator(admin, "team-a", "lets-brake-go", [rule("brake", "update")])
-    reads, recovery, brake = (["--as", f"team-a/{name}"]
+    reads, recovery, brake = (["--service-account", f"team-a/{name}"]
                               for name in ("reads-reports", "ends-recovery", "lets-brake-go"))
     for report in (["conflicts"], ["coverage"], ["baseline"], ["baseline", "--names"], ["simulate"],
                    ["recovery"], ["brake"]):
@@ -149,12 +151,47 @@ def test_reports_and_commands_from_anywhere(cluster, proxied, user):
     assert any(who == "ends-recovery" and cause.startswith("recovery mode ended") for who, cause in by)
 
 
+def test_the_page_is_asked_through_the_api_server(cluster, proxied, user):
+    """A browser with nothing but a cookie of `truce page`; what it may see is the account's."""
+    make_account(user("admin"), "team-a", "team-a-owner", "owner")
+    process = subprocess.Popen(
+        [str(BINARY), "page", "--no-browser", "--service-account", "team-a/team-a-owner"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd="/",
+        env={"PATH": "/usr/bin:/bin", "KUBECONFIG": str(cluster.kubeconfig("admin"))})
+    try:
+        line = process.stdout.readline()
+        found = re.search(r"http://127[.]0[.]0[.]1:([0-9]+)(/[^ \n]*)", line)
+        assert found, line + process.stderr.read()
+        page = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=30)
+
+        def get(path: str, **headers: str):
+            page.request("GET", path, headers=headers)
+            answer = page.getresponse()
+            return answer.status, answer.read(), answer.headers
+
+        assert get("/api/v1/resources?namespace=team-a")[0] == 403
+        entered = get(found[2])
+        assert entered[0] == 303
+        cookie = {"Cookie": entered[2]["Set-Cookie"].split(";")[0]}
+        status, body, _ = get("/api/v1/resources?namespace=team-a", **cookie)
+        assert status == 200, body
+        assert [item["name"] for item in json.loads(body)["items"]] == ["prod-artifacts"]
+        assert get("/api/v1/resources?namespace=team-b", **cookie)[0] == 403
+        assert get("/openapi.yaml", **cookie)[1].startswith(b"# The REST API")
+        page.close()
+    finally:
+        process.terminate()
+        assert process.wait(timeout=30) == 0
+        process.stdout.close()
+        process.stderr.close()
+
+
 def test_kubectl_truce(cluster, proxied, user, tmp_path):
     """The program linked as kubectl-truce is a command of the real kubectl."""
     make_account(user("admin"), "team-a", "team-a-owner", "owner")
     (tmp_path / "kubectl-truce").symlink_to(BINARY)
     found = subprocess.run(
-        [str(PEERS / "kubectl"), "truce", "who-owns", "s3/Bucket/prod-artifacts", "--as", "team-a/team-a-owner"],
+        [str(PEERS / "kubectl"), "truce", "who-owns", "s3/Bucket/prod-artifacts", "--service-account", "team-a/team-a-owner"],
         capture_output=True, text=True, timeout=60, cwd="/", check=False,
         env={"PATH": f"{tmp_path}:/usr/bin:/bin", "KUBECONFIG": str(cluster.kubeconfig("admin"))})
     assert found.returncode == 0, found.stderr
@@ -165,12 +202,12 @@ def test_what_stands_in_the_way_is_said(cluster, proxied, user):
     admin = user("admin")
     make_account(admin, "team-a", "nobody")
     nothing = run(cluster, "list")
-    assert nothing.returncode == 2 and "--as NAMESPACE/NAME" in nothing.stderr
-    no_account = run(cluster, "list", "--as", "team-a/missing")
+    assert nothing.returncode == 2 and "--service-account NAMESPACE/NAME" in nothing.stderr
+    no_account = run(cluster, "list", "--service-account", "team-a/missing")
     assert no_account.returncode == 1 and "no token of ServiceAccount team-a/missing" in no_account.stderr
-    elsewhere = run(cluster, "list", "--as", "team-a/nobody", "--via", "team-a/missing")
+    elsewhere = run(cluster, "list", "--service-account", "team-a/nobody", "--via", "team-a/missing")
     assert elsewhere.returncode != 0 and "missing" in elsewhere.stderr
-    no_right = run(cluster, "list", "--as", "team-a/nobody", actor="team-b")
+    no_right = run(cluster, "list", "--service-account", "team-a/nobody", actor="team-b")
     assert no_right.returncode == 1 and "bob@example.org" in no_right.stderr
     bad = run(cluster, "list", "--via", "truce-api")
     assert bad.returncode == 2 and "NAMESPACE/NAME" in bad.stderr

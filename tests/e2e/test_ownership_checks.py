@@ -334,6 +334,35 @@ def test_the_command_line_asks_through_the_api_server(cluster, start, user):
     assert done.returncode == 3 and "does not ask Truce about OwnershipChecks" in done.stderr
 
 
+def test_who_owns_with_the_rights_of_kubectl(cluster, start, user, tmp_path):
+    """No token for Truce and no way to it: the denial of a check that is never stored."""
+    start({"mode": "enforce", "mappings": OBJECT_STORAGE_MAPPINGS})
+    user("team-a").create(claim("files", "team-a", "reports")).expect(201)
+
+    def asked(*words: str, team: str = "team-b"):
+        return subprocess.run(
+            [BINARY, "who-owns", "--admission", "--kubeconfig", cluster.kubeconfig(team), "-n", team, *words],
+            capture_output=True, text=True, timeout=60)
+
+    owned = asked("s3/Bucket/reports")
+    assert owned.returncode == 0, owned.stderr
+    assert owned.stdout.startswith('S3 bucket "reports" is owned by') and "team-a/files" in owned.stdout
+    [finding] = json.loads(asked("s3/Bucket/reports", "-o", "json").stdout)["items"]
+    assert finding["cause"] in owned.stdout
+    free = asked("s3/Bucket/free")
+    assert (free.returncode, free.stdout) == (1, "")
+    assert "it is free, or belongs to namespace team-b itself" in free.stderr
+    manifest = tmp_path / "bucket.yaml"
+    manifest.write_text(yaml.safe_dump(bucket("x", "reports")))
+    assert asked("-f", str(manifest)).stdout.startswith('S3 bucket "reports" is owned by')
+    for bad in (["reports"], ["arn:aws:s3:::reports"], ["s3/Bucket/"], ["s3/Bucket/reports", "-o", "name"]):
+        assert asked(*bad).returncode == 2, bad
+    assert user().list("truce.dev/v1alpha1", "OwnershipCheck").body["items"] == []
+    cluster.unregister_webhook()
+    unasked = asked("s3/Bucket/reports")
+    assert unasked.returncode == 3 and "does not ask Truce about OwnershipChecks" in unasked.stderr
+
+
 def test_the_command_line_shows_what_the_api_server_warned_of(cluster, start, user):
     start({"mode": "warn", "mappings": OBJECT_STORAGE_MAPPINGS})
     user("team-a").create(claim("files", "team-a", "reports")).expect(201)

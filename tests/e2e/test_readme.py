@@ -22,7 +22,7 @@ def commands() -> list[str]:
     lines = [line for block in re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
              for line in block.splitlines() if line.strip()]
     assert len(lines) >= 15
-    assert "--as" in lines[-1]  # test_command_line.py
+    assert "--service-account" in lines[-1]  # test_command_line.py
     return lines[:-1]
 
 

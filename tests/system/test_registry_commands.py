@@ -15,7 +15,7 @@ def test_commands_beside_the_server(api):  # noqa: F811
     owner = truce.command("who-owns", "s3/Bucket/prod-one")
     assert owner.returncode == OK, owner.stderr
     assert owner.stdout.splitlines()[0].split() == [
-        "TYPE", "NAME", "SERVICE", "OWNER", "STATE", "SINCE"]
+        "TYPE", "NAME", "ACCOUNT", "REGION", "SERVICE", "OWNER", "STATE", "SINCE"]
     assert "ObjectStorage team-a/one" in owner.stdout
     by_arn = truce.command("who-owns", "arn:aws:s3:::prod-two", "-o", "name")
     assert by_arn.stdout == "s3/Bucket/prod-two\n"
@@ -24,6 +24,17 @@ def test_commands_beside_the_server(api):  # noqa: F811
     listed = json.loads(truce.command("list", "-o", "json", "--sort-by", "name").stdout)["items"]
     assert [item["name"] for item in listed] == ["prod-one", "prod-three", "prod-two"]
     assert len(truce.command("list", "--limit", "1", "-o", "name").stdout.splitlines()) == 1
+    bare = truce.command("list", "--no-headers", "-A").stdout.splitlines()
+    assert len(bare) == 3 and all(line.startswith("s3/Bucket ") for line in bare)
+    for nothing in (["list", "-n", "team-z"], ["denials", "-n", "team-z"], ["audit", "--since", "2030-01-01T00:00:00Z"]):
+        empty = truce.command(*nothing)
+        assert (empty.returncode, empty.stdout, empty.stderr) == (OK, "", "Nothing found.\n")
+    assert json.loads(truce.command("list", "-n", "team-z", "-o", "json").stdout) == {"items": []}
+    assert truce.command("list", "-A", "-n", "team-a").returncode == USAGE
+    lately = truce.command("audit", "--since", "1h", "--no-headers").stdout.splitlines()
+    assert {line.split()[2] for line in lately} == {f"s3/Bucket/prod-{name}" for name in ("one", "two", "three")}
+    assert truce.command("audit", "--since", "1h", "--until", "1h").stdout == ""
+    assert truce.command("audit", "--since", "soon").returncode == USAGE
     for word in ("bucket/prod-one", "objectstorage/one", "ObjectStorage.platform.example.org/one", "s3/bucket/prod-one",
                  "s3/Bucket|aws|||name=prod-one", resource_of(api, "prod-one")["id"]):
         found = truce.command("who-owns", word, "-o", "name")
@@ -54,6 +65,20 @@ def test_what_owners_agree_to(api):  # noqa: F811
     assert "namespace team-b" in listed and "active" in listed
     assert json.loads(truce.command("share", "-o", "json").stdout)["items"][0]["level"] == "attach"
     assert truce.command("share", "prod-two", "-o", "name").stdout == ""
+    told = truce.command("share", "prod-two", "--with", "team-b", "--for", "1h", "--reason", "reads: it", "-o", "yaml")
+    assert told.returncode == OK and told.stderr.startswith("Nothing was changed")
+    grant = yaml.safe_load(told.stdout)
+    assert (grant["kind"], grant["metadata"]["namespace"]) == ("OwnershipGrant", "team-a")
+    assert grant["spec"]["resource"] == {"arn": "arn:aws:s3:::prod-two"}
+    [said] = grant["spec"]["shares"]
+    assert (said["namespace"], said["level"], said["reason"]) == ("team-b", "observe", "reads: it") and said["until"]
+    assert truce.command("share", "prod-two", "-o", "name").stdout == ""
+    told = truce.command("transfer", "prod-two", "--to", "team-b", "--successor", "Bucket/team-b/x", "--reason", "r",
+                         "-o", "yaml")
+    assert yaml.safe_load(told.stdout)["spec"]["transferTo"] == {"namespace": "team-b", "successor": "Bucket/team-b/x"}
+    assert truce.command("transfer", "-o", "name").stdout == ""
+    assert truce.command("transfer", "prod-two", "--to", "team-b", "--force", "--reason", "r", "-o",
+                         "yaml").returncode == USAGE
     ended = truce.command("share", "--end", given.stdout.strip(), "--reason", "r")
     assert (ended.returncode, ended.stdout) == (OK, "ended the share of s3/Bucket prod-one with namespace team-b\n")
     assert truce.command("share", "--end", given.stdout.strip()).returncode == NO
@@ -84,7 +109,7 @@ def test_what_owners_agree_to(api):  # noqa: F811
 
 def test_overrides(api):  # noqa: F811
     truce = api.truce
-    assert truce.command("override").stdout.split() == ["ID", "AUDITS", "UNTIL", "REASON", "BY"]
+    assert truce.command("override").stderr == "Nothing found.\n"
     made = truce.command("override", "--namespace", "team-a", "--for", "2h", "--reason", "r", "-o", "name")
     assert made.returncode == OK, made.stderr
     assert "namespace team-a" in truce.command("override").stdout

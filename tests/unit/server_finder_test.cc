@@ -56,9 +56,9 @@ class ServerFinder : public ::testing::Test {
 TEST_F(ServerFinder, InAPodTheServiceItselfWithWhatIsMounted) {
   BeInPod();
   const ServerPlace bare = Find();
-  EXPECT_EQ(bare.name, "https://truce-api.truce-system.svc:8444");
+  EXPECT_EQ(bare.name, "https://truce-api.truce-system.svc");
   EXPECT_EQ(bare.network.address.host, "truce-api.truce-system.svc");
-  EXPECT_EQ(bare.network.address.port, 8444);
+  EXPECT_EQ(bare.network.address.port, 443) << "of the Service that the chart makes";
   EXPECT_EQ(bare.network.user.token.file, Path("pod-token"));
   EXPECT_FALSE(bare.network.authority.given()) << "none is mounted";
   EXPECT_EQ(bare.prefix + bare.socket + bare.account, "");
@@ -73,11 +73,17 @@ TEST_F(ServerFinder, InAPodWhatIsSaidWins) {
   variables_["TRUCE_TOKEN_FILE"] = "/my/token";
   variables_["TRUCE_CA_FILE"] = "/my/ca";
   const ServerPlace place = Find();
-  EXPECT_EQ(place.name, "https://ownership.platform.svc:8444");
+  EXPECT_EQ(place.name, "https://ownership.platform.svc");
   EXPECT_EQ(place.network.user.token.file, "/my/token");
   EXPECT_EQ(place.network.authority.file, "/my/ca");
   variables_["TRUCE_VIA"] = "no-namespace";
   EXPECT_EQ(ErrorOf(), "--via: 'no-namespace' is not of the form NAMESPACE/NAME");
+  variables_["TRUCE_VIA"] = "platform/ownership:8444";
+  EXPECT_EQ(Find().name, "https://ownership.platform.svc:8444");
+  for (const char* bad : {"platform/ownership:", "platform/ownership:api", "platform/o:123456"}) {
+    variables_["TRUCE_VIA"] = bad;
+    EXPECT_NE(ErrorOf().find("is not a port"), std::string::npos) << bad;
+  }
   variables_["TRUCE_SERVER"] = "https://truce.example.org";
   EXPECT_EQ(Find().name, "https://truce.example.org");
   variables_.erase("TRUCE_SERVER");
@@ -95,10 +101,20 @@ TEST_F(ServerFinder, AKubeconfigIsBehindTheApiServerAlsoInAPod) {
     EXPECT_EQ(place.prefix, "/api/v1/namespaces/truce-system/services/https:truce-api:api/proxy");
   }
   flags_.via = "platform/ownership";
-  flags_.as = "ci/robot";
+  flags_.account = "ci/robot";
   const ServerPlace named = Find();
   EXPECT_EQ(named.prefix, "/api/v1/namespaces/platform/services/https:ownership:api/proxy");
   EXPECT_EQ(named.account, "ci/robot");
+  flags_.via = "platform/ownership:8444";
+  EXPECT_EQ(Find().prefix, "/api/v1/namespaces/platform/services/https:ownership:8444/proxy");
+}
+
+TEST_F(ServerFinder, FormerNamesSayWhatToWriteInstead) {
+  flags_.former_account = "ci/robot";
+  EXPECT_EQ(ErrorOf(), "write --service-account NAMESPACE/NAME instead of --as");
+  flags_.former_account.clear();
+  variables_["TRUCE_AS"] = "ci/robot";
+  EXPECT_EQ(ErrorOf(), "set TRUCE_SERVICE_ACCOUNT instead of TRUCE_AS");
 }
 
 TEST_F(ServerFinder, OutsideOfAPodWithoutAnythingTheServerBesideTheDefaults) {

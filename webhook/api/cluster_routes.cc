@@ -25,7 +25,9 @@ constexpr std::size_t kReasonBytesMax = 1024;
 constexpr const char* kOperator = "operator";
 
 HttpResponse NotFollowed() {
-  return ProblemResponse(ProblemType::kNotFound, "this server follows no cluster");
+  return ProblemResponse(
+      Problem{ProblemType::kNotFound, "this server follows no cluster",
+              "ask one that does, which was started with --kubeconfig or --in-cluster"});
 }
 
 HttpResponse Malformed(std::string detail) {

@@ -61,7 +61,7 @@ std::string Help() {
     out.append(12 - std::min<std::size_t>(command.name.size(), 11), ' ');
     out.append(command.summary).append("\n");
   }
-  out += "\n`truce COMMAND --help` explains one command, `truce --version` prints the version.\n\n";
+  out += "\n`truce help COMMAND` explains one command, `truce --version` prints the version.\n\n";
   return out + ExitCodeTable();
 }
 
@@ -88,9 +88,17 @@ ExitCode Dispatch(std::span<const std::string> arguments, CommandIo& io) {
         {"--version", "print the version, and what it was built from", &DeclareVersion},
         arguments.subspan(1), io);
   }
-  if (word == "--help" || word == "-h" || word == "help") {
+  if (word == "__complete") return Complete(arguments.subspan(1), io);
+  const bool is_help = word == "--help" || word == "-h" || word == "help";
+  const bool names_one =
+      arguments.size() > 1 && arguments[1] != "help" && !arguments[1].starts_with("-");
+  if (is_help && !names_one) {
     io.out << Help();
     return ExitCode::kOk;
+  }
+  if (is_help) {
+    const std::vector<std::string> of_one = {arguments[1], "--help"};
+    return Dispatch(of_one, io);
   }
   for (const Command& command : Commands()) {
     if (command.name == word) return RunCommand(command, arguments.subspan(1), io);
@@ -101,7 +109,7 @@ ExitCode Dispatch(std::span<const std::string> arguments, CommandIo& io) {
 }  // namespace
 
 std::span<const Command> Commands() {
-  static constexpr std::array<Command, 33> kCommands = {{
+  static constexpr std::array<Command, 34> kCommands = {{
       {"serve", "answer admission reviews and keep the registry", &DeclareServe},
       {"config", "print the effective configuration and where each value comes from",
        &DeclareConfig},
@@ -115,6 +123,7 @@ std::span<const Command> Commands() {
       {"who-owns", "find the owner of a resource, or that it is free", &DeclareWhoOwns},
       {"list", "list resources and their owners", &DeclareList},
       {"describe", "show one resource with everything known of it", &DeclareDescribe},
+      {"page", "open the page for people in a browser on this machine", &DeclarePage},
       {"services", "list the services that own something", &DeclareServices},
       {"audit", "show grants, releases and administration", &DeclareAudit},
       {"denials", "show who was refused what, lately", &DeclareDenials},

@@ -19,7 +19,7 @@ class CommandLine;
 struct CommandIo {
   std::ostream& out;
   std::ostream& err;
-  std::map<std::string, std::string> variables;  // TRUCE_…, HOME, KUBE… of the environment
+  std::map<std::string, std::string> variables;  // TRUCE_…, HOME, KUBE…, BROWSER of the environment
   bool out_is_terminal = false;
   bool err_is_terminal = false;
 };
@@ -70,6 +70,11 @@ CommandAction DeclareBackup(CommandLine& app);
 CommandAction DeclareRestore(CommandLine& app);
 CommandAction DeclarePrepareStore(CommandLine& app);
 CommandAction DeclareExport(CommandLine& app);
+CommandAction DeclarePage(CommandLine& app);
+// `truce __complete WORDS`, which shells ask: a line for each candidate of the last word, behind a
+// tab what it is, and a last line with what else the shell may offer. Asks the server for two
+// seconds at most, and says nothing when it does not answer.
+ExitCode Complete(std::span<const std::string> words, CommandIo& io);
 // `truce --version`, which no list of commands names.
 CommandAction DeclareVersion(CommandLine& app);
 

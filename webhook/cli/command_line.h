@@ -12,20 +12,35 @@
 #include <string_view>
 #include <vector>
 
-namespace CLI {  // NOLINT(readability-identifier-naming): the name that the library has
-class Option;
-}  // namespace CLI
-
 namespace truce {
+
+// What a shell offers as the value of an argument.
+enum class Values : std::uint8_t {
+  kFiles,  // what the shell itself knows
+  kNone,
+  kWords,       // of Argument::OneOf
+  kTypes,       // of the catalogue, as s3/Bucket
+  kNamespaces,  // of owners; of the server
+  kResources,   // as s3/Bucket/prod-artifacts; of the server
+  kServices,    // that own something; of the server
+  kCommands,
+};
+
+struct ArgumentEntry;
 
 // One argument or flag, to say more of it. Valid as long as its CommandLine.
 class Argument final {
  public:
-  explicit Argument(CLI::Option& option) : option_(&option) {}
+  explicit Argument(ArgumentEntry& entry) : entry_(&entry) {}
 
   // What its value is called in the help text.
   Argument& Type(const std::string& name);
+  // Only these; offered by completion.
   Argument& OneOf(std::initializer_list<const char*> words);
+  // What completion offers; without it files, or nothing for what takes none.
+  Argument& Offers(Values values);
+  // The heading of the help under which it stands; default "Flags".
+  Argument& Group(const char* heading);
   Argument& Between(std::int64_t least, std::int64_t most);
   Argument& Required();
   // Refused together with, or without, another one.
@@ -36,11 +51,13 @@ class Argument final {
   Argument& Repeats();
   // The same, with one value each time: the next word is not its own.
   Argument& RepeatsSingly();
+  // Neither in the help nor completed: a former name, whose use is answered by the present one.
+  Argument& Hidden();
   // One text holds several values.
   Argument& SplitAt(char separator);
 
  private:
-  CLI::Option* option_;
+  ArgumentEntry* entry_;
 };
 
 // Names of flags begin with '-' and stand behind one another, "-o,--output"; other names are those
@@ -78,8 +95,17 @@ class CommandLine final {
   };
   Reading Read(std::span<const std::string> arguments);
 
-  // "--server", "-o": all flags, as the user writes them.
+  // "--server", "-o": all flags that are no secret, as the user writes them.
   std::vector<std::string> Flags() const;
+  // What can stand behind the words `before`: the values of the flag that is their last one, or of
+  // the next argument by place.
+  struct Expected {
+    Values values = Values::kFiles;
+    std::vector<std::string> words = {};  // of kWords
+  };
+  Expected ExpectedAfter(std::span<const std::string> before) const;
+  // The help, no line of it over 100 columns where it can be broken.
+  std::string Help() const;
 
  private:
   struct Parser;

@@ -13,13 +13,17 @@ bool IsSwitch(const Key& key) {
   return std::holds_alternative<bool Config::*>(std::get<ScalarField>(key.field));
 }
 
-void AddFlag(CommandLine& app, const Key& key, const std::shared_ptr<ConfigFlags>& flags) {
+constexpr const char* kSettings = "Flags";
+
+void AddFlag(CommandLine& app, const Key& key, const std::shared_ptr<ConfigFlags>& flags,
+             const char* group = kSettings) {
   const std::string name(key.name);
   if (IsSwitch(key)) {
     app.AddFlag(
-        FlagOf(key.name),
-        [flags, name](bool given) { flags->values[name] = given ? "true" : "false"; },
-        std::string(key.help));
+           FlagOf(key.name),
+           [flags, name](bool given) { flags->values[name] = given ? "true" : "false"; },
+           std::string(key.help))
+        .Group(group);
     return;
   }
   const bool is_list =
@@ -30,13 +34,15 @@ void AddFlag(CommandLine& app, const Key& key, const std::shared_ptr<ConfigFlags
   app.AddOption(
          FlagOf(key.name), [flags, name](const std::string& text) { flags->values[name] = text; },
          help)
-      .Type(std::string(key.type));
+      .Type(std::string(key.type))
+      .Group(group);
 }
 
-std::shared_ptr<ConfigFlags> AddFile(CommandLine& app) {
+std::shared_ptr<ConfigFlags> AddFile(CommandLine& app, const char* group = kSettings) {
   auto flags = std::make_shared<ConfigFlags>();
   app.AddOption("--config", flags->file, "Configuration file, YAML; also TRUCE_CONFIG")
-      .Type("file");
+      .Type("FILE")
+      .Group(group);
   return flags;
 }
 
@@ -54,6 +60,15 @@ std::shared_ptr<ConfigFlags> AddConfigFlags(CommandLine& app,
                                             std::initializer_list<std::string_view> only) {
   auto flags = AddFile(app);
   for (const std::string_view name : only) AddFlag(app, *FindKey(name), flags);
+  return flags;
+}
+
+std::shared_ptr<ConfigFlags> AddConnectionConfigFlags(
+    CommandLine& app, std::initializer_list<std::string_view> only) {
+  auto flags = AddFile(app, kConnectionFlags);
+  for (const std::string_view name : only) {
+    AddFlag(app, *FindKey(name), flags, name == "dataDir" ? kConnectionFlags : kSettings);
+  }
   return flags;
 }
 

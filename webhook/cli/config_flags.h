@@ -26,6 +26,12 @@ struct ConfigFlags {
 std::shared_ptr<ConfigFlags> AddConfigFlags(CommandLine& app);
 std::shared_ptr<ConfigFlags> AddConfigFlags(CommandLine& app,
                                             std::initializer_list<std::string_view> only);
+// The same, where the file and the data directory are among what says which server is asked.
+std::shared_ptr<ConfigFlags> AddConnectionConfigFlags(CommandLine& app,
+                                                      std::initializer_list<std::string_view> only);
+
+// The heading under which the help has what says which server is asked.
+inline constexpr const char* kConnectionFlags = "Connection";
 
 // The sources that the flags and variables name: the file is --config, else TRUCE_CONFIG.
 ConfigSources SourcesOf(const ConfigFlags& flags, const CommandIo& io);

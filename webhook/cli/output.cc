@@ -51,6 +51,19 @@ std::shared_ptr<std::string> AddOutputFlag(CommandLine& app) {
   return output;
 }
 
+std::shared_ptr<bool> AddNoHeadersFlag(CommandLine& app) {
+  auto has_head = std::make_shared<bool>(true);
+  app.AddFlag(
+      "--no-headers", [has_head](bool given) { *has_head = !given; },
+      "Leave out the line of headings");
+  return has_head;
+}
+
+TableRows WithHead(TableRows rows, bool has_head) {
+  if (!has_head && !rows.empty()) rows.erase(rows.begin());
+  return rows;
+}
+
 void PrintTable(const TableRows& rows, std::ostream& out) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
@@ -95,7 +108,12 @@ bool PrintNames(const std::string& output, const nlohmann::json& items,
 void PrintList(const std::string& output, const nlohmann::json& items, const TableRows& rows,
                CommandIo& io) {
   if (PrintData(output, nlohmann::json{{"items", items}}, io.out)) return;
-  if (!PrintNames(output, items, &IdOf, io.out)) PrintTable(rows, io.out);
+  if (PrintNames(output, items, &IdOf, io.out)) return;
+  if (items.empty()) {
+    io.err << "Nothing found.\n";
+    return;
+  }
+  PrintTable(rows, io.out);
 }
 
 void Progress::Show(std::size_t count) {

@@ -23,7 +23,12 @@ std::string IdOf(const nlohmann::json& item);
 // Adds -o, --output with its five forms; the default is a table.
 std::shared_ptr<std::string> AddOutputFlag(CommandLine& app);
 
+// Adds --no-headers: false, when it is given.
+std::shared_ptr<bool> AddNoHeadersFlag(CommandLine& app);
+
 using TableRows = std::vector<std::vector<std::string>>;
+// The rows, without their head where it is not wanted.
+TableRows WithHead(TableRows rows, bool has_head);
 // Columns three spaces apart, the first row in capitals; control characters of cells as '?'. The
 // last column is not padded.
 void PrintTable(const TableRows& rows, std::ostream& out);
@@ -38,7 +43,7 @@ bool PrintData(const std::string& output, const nlohmann::json& json, std::ostre
 bool PrintNames(const std::string& output, const nlohmann::json& items,
                 std::string (*name_of)(const nlohmann::json&), std::ostream& out);
 // Prints the list `items` as `output` says: as data under "items", their ids, or `rows`, whose
-// first one is the head.
+// first one is the head. An empty table says so among the messages.
 void PrintList(const std::string& output, const nlohmann::json& items, const TableRows& rows,
                CommandIo& io);
 

@@ -76,6 +76,7 @@ Result<void> TakeField(const std::string& name, std::string_view value, Response
     head.chunked = true;
   } else if (name == "content-type") {
     head.content_type = LowerOf(Trim(value.substr(0, value.find(';'))));
+    head.media_type = value;
   } else if (name == "content-encoding") {
     head.encoded = LowerOf(value) != "identity";
   } else if (name == "location") {
@@ -92,6 +93,8 @@ Result<void> TakeField(const std::string& name, std::string_view value, Response
   } else if (name == "warning") {
     std::optional<std::string> text = ParseWarning(value);
     if (text && !text->empty()) head.warnings.push_back(*std::move(text));
+  } else {
+    head.others.emplace_back(name, value);
   }
   return {};
 }

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "registry/base/result.h"
@@ -21,12 +22,15 @@ inline constexpr std::size_t kResponseStatusLineBytesMax = 512;
 struct ResponseHead {
   int status = 0;
   std::string content_type;  // lower-case, without parameters
+  std::string media_type;    // the same as it was sent
   std::string location;
   std::optional<std::chrono::milliseconds> retry_after;  // at most five minutes
   bool encoded = false;                                  // a Content-Encoding other than identity
   bool closes = false;                                   // the connection ends after this answer
   bool chunked = false;
   std::vector<std::string> warnings;  // texts of the Warning fields; what is malformed is left out
+  // The other fields, names lower-case.
+  std::vector<std::pair<std::string, std::string>> others;
   std::optional<std::uint64_t> length;  // none, and not chunked: the body ends with the connection
 };
 

@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "webhook/cli/command_line.h"
+#include "webhook/cli/commands/grant_manifest.h"
 #include "webhook/cli/duration.h"
 #include "webhook/cli/output.h"
 #include "webhook/cli/server/named_resource.h"
@@ -23,6 +24,11 @@ ExitCode UnnamedResource(CommandIo& io, const std::string& purpose = "") {
 }
 
 ExitCode NoReason(CommandIo& io) { return Complain(io, "say why with --reason", ExitCode::kUsage); }
+
+// The receiver as an OwnershipGrant names it.
+Json ReceiverOf(const std::string& ns, const std::string& object) {
+  return object.empty() ? Json{{"namespace", ns}} : Json{{"object", object}};
+}
 
 struct ShareArguments {
   std::string output;  // form of the answer
@@ -80,6 +86,13 @@ ExitCode GiveShare(const ApiFlags& flags, const NamedResource& named, const Shar
   Json resource;
   const ExitCode found = FindOne(flags, named, io, resource);
   if (found != ExitCode::kOk) return found;
+  if (given.output == "yaml") {
+    Json share = ReceiverOf(given.ns, given.object);
+    share["level"] = given.level;
+    if (!until->empty()) share["until"] = *until;
+    share["reason"] = given.reason;
+    return PrintGrant(resource, "shares", {{"shares", Json::array({share})}}, io);
+  }
   ApiQuestion question{kSharesPath};
   question.body = BodyOf({{"resource", IdOf(resource)},
                           {"namespace", given.ns},
@@ -169,6 +182,15 @@ ExitCode OfferTransfer(const ApiFlags& flags, const NamedResource& named,
   Json resource;
   const ExitCode found = FindOne(flags, named, io, resource);
   if (found != ExitCode::kOk) return found;
+  if (given.output == "yaml") {
+    if (given.force) {
+      return Complain(io, "an OwnershipGrant speaks for its namespace alone: leave out --force",
+                      ExitCode::kUsage);
+    }
+    Json to = ReceiverOf(given.ns, given.object);
+    if (!given.successor.empty()) to["successor"] = given.successor;
+    return PrintGrant(resource, "transfer", {{"transferTo", to}, {"reason", given.reason}}, io);
+  }
   ApiQuestion question{kTransfersPath};
   question.body = BodyOf({{"resource", IdOf(resource)},
                           {"namespace", given.ns},
@@ -244,9 +266,11 @@ CommandAction DeclareShare(CommandLine& app) {
   app.Footer(
       "Lets another team observe a resource, or attach to it (bucket policies, queue policies, "
       "…).\n"
-      "Without --with it lists shares: all, or those of RESOURCE.\n\n"
+      "Without --with it lists shares: all, or those of RESOURCE. With --with, -o yaml shares\n"
+      "nothing and prints the OwnershipGrant that says the same in Git.\n\n"
       "Examples:\n"
       "  truce share prod-artifacts --with team-b --level attach --for 90d --reason 'ticket 4711'\n"
+      "  truce share prod-artifacts --with team-b --reason 'reads it' -o yaml > grant.yaml\n"
       "  truce share prod-artifacts\n"
       "  truce share --end c4wx2kq7dnh5a --reason 'no longer used'\n");
   return [=](CommandIo& io) {
@@ -281,7 +305,8 @@ CommandAction DeclareTransfer(CommandLine& app) {
       .Excludes("--decline");
   app.Footer(
       "Hands an ownership over, never to two managers and never without one: prints the steps and\n"
-      "which are done. Without --to it checks the steps of RESOURCE, or lists all transfers.\n\n"
+      "which are done. Without --to it checks the steps of RESOURCE, or lists all transfers. With\n"
+      "--to, -o yaml offers nothing and prints the OwnershipGrant that says the same in Git.\n\n"
       "Examples:\n"
       "  truce transfer prod-artifacts --to team-b --reason 'team-b runs it now'\n"
       "  truce transfer --accept c4wx2kq7dnh5a --successor Bucket/team-b/artifacts\n"

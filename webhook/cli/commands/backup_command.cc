@@ -224,11 +224,9 @@ CommandAction DeclareRestore(CommandLine& app) {
   const auto file = std::make_shared<std::string>();
   app.AddOption("FILE", *file, "The copy that `truce backup` made").Required();
   app.Footer(
-      "Puts a copy in the place of the registry, in one step. No server may run on the data "
-      "directory; what stood\n"
-      "there is kept as truce.db.replaced. A server that follows a cluster then only warns, until "
-      "it\n"
-      "has seen everything and `truce recovery finish` is said.\n\n"
+      "Puts a copy in the place of the registry, in one step. No server may run on the data\n"
+      "directory; what stood there is kept as truce.db.replaced. A server that follows a cluster\n"
+      "then only warns, until it has seen everything and `truce recovery finish` is said.\n\n"
       "Example:\n"
       "  truce restore --data-dir /var/lib/truce registry-2026-11-21.db\n");
   return [=](CommandIo& io) {

@@ -9,6 +9,7 @@
 #include "registry/identity/values.h"
 #include "webhook/cli/command.h"
 #include "webhook/cli/command_line.h"
+#include "webhook/cli/commands/grant_manifest.h"
 #include "webhook/cli/output.h"
 #include "webhook/cli/server/api_call.h"
 #include "webhook/cli/server/named_resource.h"
@@ -150,12 +151,8 @@ ExitCode RunGrants(const ApiFlags& flags, const ExportArguments& given, CommandI
     const std::string id = TextIn(resource, "id");
     Json& grant = grants[id];
     if (grant.is_null()) {
-      Json which = {{"type", TextIn(resource, "type")}, {"name", TextIn(resource, "name")}};
-      if (const std::string arn = TextIn(resource, "arn"); !arn.empty()) which = {{"arn", arn}};
-      grant = {{"apiVersion", "truce.dev/v1alpha1"},
-               {"kind", "OwnershipGrant"},
-               {"metadata", {{"name", "shares-" + id}, {"namespace", ns}}},
-               {"spec", {{"resource", which}, {"shares", Json::array()}}}};
+      grant = GrantAbout(resource, ns, "shares-" + id);
+      grant["spec"]["shares"] = Json::array();
     }
     grant["spec"]["shares"].push_back(std::move(said));
   }

@@ -165,9 +165,9 @@ CommandAction DeclareFindings(CommandLine& app) {
       .OneOf({"text", "wide", "json"});
   app.Footer(
       "What the detectors find in the cluster now: a line each, the worst first. Of an id its "
-      "first "
-      "characters are\nenough. A mute ends by itself, and at once when the finding gets worse or "
-      "concerns another namespace.\nExit code 1: something is found that is not muted.\n\n"
+      "first\n"
+      "characters are enough. A mute ends by itself, and at once when the finding gets worse or\n"
+      "concerns another namespace. Exit code 1: something is found that is not muted.\n\n"
       "Examples:\n"
       "  truce findings\n"
       "  truce findings --severity warning -n team-a -o wide\n"

@@ -94,7 +94,7 @@ std::string ImportBodyOfCopies(const ImportFile& file, const ImportArguments& gi
   return body + "]," + rest.dump().substr(1);
 }
 
-std::string BodyOf(const ImportFile& file, const ImportArguments& given) {
+std::string ImportBodyOf(const ImportFile& file, const ImportArguments& given) {
   return file.format == ImportFormat::kRegistry ? ImportBodyOfCopies(file, given)
                                                 : ImportBody(file, given);
 }
@@ -173,7 +173,7 @@ ExitCode RunImport(const ApiFlags& flags, const ImportArguments& given, const st
   }
   const bool is_registry = file.value().format == ImportFormat::kRegistry;
   ApiQuestion question{is_registry ? kRegistryPath : kImportsPath};
-  question.body = BodyOf(file.value(), given);
+  question.body = ImportBodyOf(file.value(), given);
   // What is applied is what stands in the plan that the server made of this very list.
   if (given.apply) question.if_match = "*";
   ApiReply reply = AskApi(flags, question, io);
@@ -182,7 +182,7 @@ ExitCode RunImport(const ApiFlags& flags, const ImportArguments& given, const st
     // Refused as a whole: the plan says by what.
     shown.apply = false;
     question.if_match.clear();
-    question.body = BodyOf(file.value(), shown);
+    question.body = ImportBodyOf(file.value(), shown);
     reply = AskApi(flags, question, io);
   }
   if (reply.code != ExitCode::kOk) return reply.code;

@@ -6,12 +6,16 @@
 #include <utility>
 #include <vector>
 
+#include "registry/base/clock.h"
 #include "webhook/cli/command.h"
 #include "webhook/cli/command_line.h"
+#include "webhook/cli/commands/admission_owner.h"
+#include "webhook/cli/duration.h"
 #include "webhook/cli/manifest_file.h"
 #include "webhook/cli/output.h"
 #include "webhook/cli/server/api_call.h"
 #include "webhook/cli/server/named_resource.h"
+#include "webhook/cli/server/server_finder.h"
 #include "webhook/wire/json_text.h"
 
 namespace truce {
@@ -36,23 +40,21 @@ std::string ResourceName(const Json& resource) {
   return TextIn(resource, "type") + "/" + TextIn(resource, "name");
 }
 
+// Two resources of one name differ by account or region, so these are always told.
 TableRows ResourceRows(const Json& items, bool wide) {
-  TableRows rows = {{"TYPE", "NAME", "SERVICE", "OWNER", "STATE", "SINCE"}};
-  if (wide) {
-    rows[0] = {"TYPE",    "NAME",   "SERVICE", "OWNER",     "STATE", "SINCE",
-               "ACCOUNT", "REGION", "CONTACT", "CONTESTED", "ID",    "ARN"};
-  }
+  TableRows rows = {{"TYPE", "NAME", "ACCOUNT", "REGION", "SERVICE", "OWNER", "STATE", "SINCE"}};
+  if (wide) rows[0].insert(rows[0].end(), {"CONTACT", "CONTESTED", "ID", "ARN"});
   for (const Json& item : items) {
     const bool redacted = IsTrue(item, "redacted");
     std::vector<std::string> row = {TextIn(item, "type"),
                                     TextIn(item, "name"),
+                                    OrDash(AccountText(item)),
+                                    OrDash(TextIn(item, "region")),
                                     OrDash(TextIn(item, "service")),
                                     redacted ? "(not shown)" : ObjectText(item, "root"),
                                     OrDash(TextIn(item, "state")),
                                     OrDash(TextIn(item, "since"))};
     if (wide) {
-      row.push_back(OrDash(AccountText(item)));
-      row.push_back(OrDash(TextIn(item, "region")));
       row.push_back(OrDash(TextIn(item, "contact")));
       row.emplace_back(IsTrue(item, "contested") ? "yes" : "no");
       row.push_back(OrDash(TextIn(item, "id")));
@@ -63,17 +65,26 @@ TableRows ResourceRows(const Json& items, bool wide) {
   return rows;
 }
 
-// Of several found, what tells them apart is shown too.
+// Of several found, the id too, by which each can be named.
 TableRows FoundRows(const Json& items, bool wide) {
   TableRows rows = ResourceRows(items, wide);
   if (wide || items.size() < 2) return rows;
-  rows[0].insert(rows[0].end(), {"ACCOUNT", "REGION", "ID"});
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    rows[i + 1].push_back(OrDash(AccountText(items[i])));
-    rows[i + 1].push_back(OrDash(TextIn(items[i], "region")));
+  rows[0].emplace_back("ID");
+  for (std::size_t i = 0; i < items.size(); ++i)
     rows[i + 1].push_back(OrDash(TextIn(items[i], "id")));
-  }
   return rows;
+}
+
+// "s3/Bucket/prod-artifacts" of the key "s3/Bucket|aws|||name=prod-artifacts"; a key that says
+// more, or otherwise, as it stands.
+std::string ResourceOfKey(const std::string& key) {
+  constexpr std::string_view kName = "|name=";
+  const std::size_t type = key.find('|');
+  const std::size_t name = key.find(kName);
+  if (type == std::string::npos || name == std::string::npos) return key;
+  const std::string value = key.substr(name + kName.size());
+  if (value.find_first_of("|%") != std::string::npos) return key;
+  return key.substr(0, type) + "/" + value;
 }
 
 bool IsWide(const std::string& output) { return output == "wide"; }
@@ -173,6 +184,32 @@ ExitCode FindDeclared(const ApiFlags& flags, const std::string& file, CommandIo&
   return Complain(io, "nobody owns what " + OnOneLine(file) + " declares", ExitCode::kNo);
 }
 
+struct AdmissionWish {
+  std::string manifest;
+  std::string output;
+};
+
+ExitCode FindByAdmission(const ApiFlags& flags, const NamedResource& named,
+                         const AdmissionWish& wish, CommandIo& io) {
+  if (wish.output == "name") {
+    return Complain(io, "a denial is no list of names: leave out -o name", ExitCode::kUsage);
+  }
+  std::string ns = named.ns;
+  if (ns.empty()) ns = FlagOr({}, "TRUCE_NAMESPACE", io);
+  if (ns.empty()) ns = "default";
+  Json items = Json::array();
+  if (wish.manifest.empty()) {
+    Result<Json> check = CheckAbout(named, ns);
+    if (!check.ok()) return Complain(io, check.error().message, ExitCode::kUsage);
+    items.push_back(std::move(check).value());
+  } else {
+    const Result<std::string> body = CheckOfManifests(wish.manifest);
+    if (!body.ok()) return Complain(io, body.error().message, ExitCode::kUsage);
+    items = ParseJson(body.value()).value("items", Json::array());
+  }
+  return TellOwnersByAdmission(flags, ns, items, wish.output, io);
+}
+
 // How Truce knows a name.
 std::string SourceOf(const Json& name) {
   if (IsTrue(name, "observed")) return "status";
@@ -254,6 +291,24 @@ class ListCommand final {
   explicit ListCommand(CommandLine& app)
       : app_(app), flags_(AddApiFlags(app)), output_(AddOutputFlag(app)) {}
 
+  // A flag for a namespace, and one that says that all are meant, as nothing does.
+  void Namespace(const std::string& help) {
+    const Argument one = Filter("-n,--namespace", "namespace", help);
+    app_.AddFlag(
+            "-A,--all-namespaces", [](bool) {}, "Of all namespaces; the default")
+        .Excludes(one);
+  }
+  // A time, or how far back it lies.
+  void Time(const std::string& flag, const char* parameter, const std::string& help) {
+    app_.AddOption(
+        flag,
+        [list = list_, parameter](const std::string& text) {
+          const auto back = DurationFrom(text);
+          const std::string time = back ? FormatTimestamp(SystemClock().Now() - *back) : text;
+          list->question.parameters.emplace_back(parameter, time);
+        },
+        help);
+  }
   Argument Filter(const std::string& flag, const char* parameter, const std::string& help) {
     return app_.AddOption(
         flag,
@@ -281,13 +336,12 @@ class ListCommand final {
   using NameOf = std::string (*)(const Json& item);
   CommandAction Printing(const char* path, RowsOf rows_of, NameOf name_of) {
     list_->question.path = path;
+    const auto has_head = AddNoHeadersFlag(app_);
     return [=, flags = flags_, output = output_, list = list_](CommandIo& io) {
       Json items;
       const ExitCode code = AskForItems(*flags, *list, io, items);
-      if (code == ExitCode::kOk) {
-        if (PrintNames(*output, items, name_of, io.out)) return code;
-        PrintList(*output, items, rows_of(items, IsWide(*output)), io);
-      }
+      if (code != ExitCode::kOk || PrintNames(*output, items, name_of, io.out)) return code;
+      PrintList(*output, items, WithHead(rows_of(items, IsWide(*output)), *has_head), io);
       return code;
     };
   }
@@ -308,10 +362,11 @@ TableRows ServiceRows(const Json& services, bool) {
 }
 
 TableRows AuditRows(const Json& lines, bool wide) {
-  TableRows rows = {{"AT", "ACTION", "ACTOR", "ROOT", "CAUSE"}};
+  TableRows rows = {{"AT", "ACTION", "RESOURCE", "ACTOR", "ROOT", "CAUSE"}};
   if (wide) rows[0].emplace_back("KEY");
   for (const Json& each : lines) {
-    rows.push_back({TextIn(each, "at"), TextIn(each, "action"), TextIn(each, "actor"),
+    rows.push_back({TextIn(each, "at"), TextIn(each, "action"),
+                    OrDash(ResourceOfKey(TextIn(each, "key"))), TextIn(each, "actor"),
                     ObjectText(each, "root"), TextIn(each, "cause")});
     if (wide) rows.back().push_back(TextIn(each, "key"));
   }
@@ -338,9 +393,15 @@ CommandAction DeclareWhoOwns(CommandLine& app) {
   const auto flags = AddApiFlags(app);
   const auto named = AddNamedResource(app);
   const auto output = AddOutputFlag(app);
+  const auto has_head = AddNoHeadersFlag(app);
   const auto manifest = std::make_shared<std::string>();
   app.AddOption("-f,--file", *manifest,
                 "What the manifests of this file declare; - reads standard input");
+  const auto admission = std::make_shared<bool>(false);
+  app.AddFlag(
+      "--admission", *admission,
+      "Through your cluster's API server, with the rights of kubectl alone: the denial of a "
+      "check in namespace -n names the owner");
   app.Footer(
       "Examples:\n"
       "  truce who-owns prod-artifacts\n"
@@ -350,19 +411,21 @@ CommandAction DeclareWhoOwns(CommandLine& app) {
       "  truce who-owns https://sqs.eu-west-1.amazonaws.com/123456789012/jobs\n"
       "  truce who-owns sg-0a1b2c3d\n"
       "  truce who-owns bucket/artifacts\n"
-      "  truce who-owns bucket.s3.aws.m.upbound.io/artifacts -n team-a\n\n"
+      "  truce who-owns bucket.s3.aws.m.upbound.io/artifacts -n team-a\n"
+      "  truce who-owns s3/Bucket/prod-artifacts --admission -n team-b\n\n"
       "Exit code 1: nobody owns it, the name is free. Exit code 2: that is not a name of a "
       "resource.");
   return [=](CommandIo& io) {
     if (named->resource.empty() == manifest->empty()) {
       return Complain(io, "name a resource, or manifests with -f", ExitCode::kUsage);
     }
+    if (*admission) return FindByAdmission(*flags, *named, {*manifest, *output}, io);
     Json resources;
     const ExitCode code = manifest->empty() ? Find(*flags, *named, io, resources)
                                             : FindDeclared(*flags, *manifest, io, resources);
     if (code == ExitCode::kOk) {
       if (PrintNames(*output, resources, &ResourceName, io.out)) return code;
-      PrintList(*output, resources, FoundRows(resources, IsWide(*output)), io);
+      PrintList(*output, resources, WithHead(FoundRows(resources, IsWide(*output)), *has_head), io);
     }
     return code;
   };
@@ -415,7 +478,7 @@ CommandAction DeclareList(CommandLine& app) {
   list.Filter("--account", "account", "Only that account");
   list.Filter("--region", "region", "Only that region");
   list.Filter("--cluster", "cluster", "Only roots of that cluster");
-  list.Filter("-n,--namespace", "namespace", "Only roots of that namespace");
+  list.Namespace("Only roots of that namespace");
   list.Filter("--state", "state", "Only that state")
       .Type("reserved|held|orphaned|imported")
       .OneOf({"reserved", "held", "orphaned", "imported"});
@@ -445,12 +508,13 @@ CommandAction DeclareAudit(CommandLine& app) {
   list.Filter("--action", "action", "Only that action, as granted, released, administered");
   list.Filter("--actor", "actor", "Only what that actor did");
   list.Filter("--id", "id", "Only of the resource of that id");
-  list.Filter("--since", "since", "Not before, as 2026-11-21T18:00:00Z");
-  list.Filter("--until", "until", "Before, as 2026-11-21T18:00:00Z");
+  list.Time("--since", "since", "Not before, as 2026-11-21T18:00:00Z, or how far back, as 1h");
+  list.Time("--until", "until", "Before, as 2026-11-21T18:00:00Z, or how far back, as 1h");
   list.Switch("--oldest-first", {"order", "oldest"}, "Oldest first");
   list.Limit();
   app.Footer(
       "Examples:\n"
+      "  truce audit --since 1h\n"
       "  truce audit --action administered\n"
       "  truce audit --oldest-first --limit 1000000 -o json > audit.json\n");
   return list.Printing("/api/v1/audit", &AuditRows,
@@ -459,7 +523,7 @@ CommandAction DeclareAudit(CommandLine& app) {
 
 CommandAction DeclareDenials(CommandLine& app) {
   ListCommand list(app);
-  list.Filter("-n,--namespace", "namespace", "Only of objects in that namespace");
+  list.Namespace("Only of objects in that namespace");
   app.Footer("Example:\n  truce denials -n team-b\n");
   return list.Printing("/api/v1/denials", &DenialRows,
                        [](const Json& each) { return TextIn(each, "resource"); });

@@ -60,39 +60,36 @@ std::string ProblemText(const std::string& body, int status) {
 std::shared_ptr<ApiFlags> AddOperatorFlags(CommandLine& app,
                                            std::initializer_list<std::string_view> settings) {
   auto flags = std::make_shared<ApiFlags>();
-  flags->config = AddConfigFlags(app, settings);
+  flags->config = AddConnectionConfigFlags(app, settings);
   flags->beside_only = true;
   return flags;
 }
 
 std::shared_ptr<ApiFlags> AddApiFlags(CommandLine& app,
                                       std::initializer_list<std::string_view> settings) {
-  auto flags = AddOperatorFlags(app, settings);
-  flags->beside_only = false;
-  app.AddOption(
-         "--server", flags->server,
-         "Address of the API, as https://truce.example.org; also TRUCE_SERVER; without it "
-         "the server beside --data-dir is asked, else the one in the cluster of a kubeconfig")
-      .Type("URL");
-  app.AddOption("--via", flags->via,
-                "Service of the API, asked through the Kubernetes API server; also TRUCE_VIA; "
-                "default truce-system/truce-api")
-      .Type("NAMESPACE/NAME");
-  app.AddOption("--as", flags->as,
-                "With --via: the ServiceAccount whose token to request and show; also TRUCE_AS")
-      .Type("NAMESPACE/NAME");
-  app.AddOption("--kubeconfig", flags->kubeconfig,
-                "Kubeconfig of the API server; default KUBECONFIG, else ~/.kube/config")
-      .Type("file");
-  app.AddOption("--context", flags->context, "Context of the kubeconfig; default its current one")
-      .Type("name");
-  app.AddOption(
-         "--token-file", flags->token_file,
-         "File with the token to show; also TRUCE_TOKEN_FILE, or the token itself in TRUCE_TOKEN")
-      .Type("file");
-  app.AddOption("--ca-file", flags->ca_file,
-                "PEM file of the server's authority; also TRUCE_CA_FILE; default the system's")
-      .Type("file");
+  auto flags = std::make_shared<ApiFlags>();
+  const auto add = [&](const char* name, std::string& value, const char* type, const char* help) {
+    return app.AddOption(name, value, help).Type(type).Group(kConnectionFlags);
+  };
+  add("--server", flags->server, "URL",
+      "Address of the API, as https://truce.example.org; also TRUCE_SERVER. Without it the server "
+      "beside --data-dir is asked, else the one in the cluster of your kubeconfig");
+  add("--via", flags->via, "NAMESPACE/NAME[:PORT]",
+      "Service of the API, asked through the Kubernetes API server; also TRUCE_VIA; default "
+      "truce-system/truce-api");
+  add("--service-account", flags->account, "NAMESPACE/NAME",
+      "With --via: the ServiceAccount whose token to request and show; also TRUCE_SERVICE_ACCOUNT")
+      .Offers(Values::kNone);
+  add("--as", flags->former_account, "", "").Hidden();
+  add("--kubeconfig", flags->kubeconfig, "FILE",
+      "Kubeconfig of the API server; default KUBECONFIG, else ~/.kube/config");
+  add("--context", flags->context, "NAME", "Context of the kubeconfig; default its current one")
+      .Offers(Values::kNone);
+  add("--token-file", flags->token_file, "FILE",
+      "File with the token to show; also TRUCE_TOKEN_FILE, or the token itself in TRUCE_TOKEN");
+  add("--ca-file", flags->ca_file, "FILE",
+      "PEM file of the server's authority; also TRUCE_CA_FILE; default the system's");
+  flags->config = AddConnectionConfigFlags(app, settings);
   return flags;
 }
 

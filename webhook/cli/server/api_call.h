@@ -34,7 +34,8 @@ struct ApiFlags {
   std::string token_file = {};
   std::string ca_file = {};
   std::string via = {};
-  std::string as = {};
+  std::string account = {};
+  std::string former_account = {};  // of --as, which is refused
   std::string kubeconfig = {};
   std::string context = {};
 };
@@ -56,6 +57,7 @@ struct ApiQuestion {
   std::string body = {};       // JSON; empty: none
   std::string method = {};     // empty: GET, with a body POST
   std::string if_match = {};   // an entity tag; empty: none
+  Parameters headers = {};     // further fields, in place of Content-Type too
   std::string list = "items";  // what AskForList demands of the answer
   std::chrono::seconds within{30};
   // Given the body of a 200 as it comes, instead of ApiResponse::body; false: no more.
@@ -68,9 +70,12 @@ struct ApiResponse {
   std::string body;
   std::optional<std::chrono::milliseconds> retry_after;
   std::vector<std::string> warnings = {};  // of an API server, one line each
+  std::string content_type = {};
+  Parameters headers = {};  // those of the answer that no other member has, names lower-case
 };
 
-// The server that the flags name. External synchronization.
+// The server that the flags name. Thread-safe when it comes from Open or OpenAt, else external
+// synchronization.
 class ApiConnection {
  public:
   virtual ~ApiConnection() = default;
@@ -84,6 +89,8 @@ class ApiConnection {
 
   // The address, or the path of the socket.
   virtual const std::string& name() const = 0;
+  // What stands before every path on the way: of a Service behind the API server; else nothing.
+  virtual std::string_view prefix() const { return {}; }
   // Blocks at most until `deadline`.
   // Errors: kUnavailable; kNotFound: there is no such socket; kInvalidArgument: its certificate is
   // not accepted, with what to do. After the last two another attempt will not help.

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "registry/base/text.h"
+#include "webhook/cli/server/forwarded_token.h"
 #include "webhook/kube/http_call.h"
 #include "webhook/kube/kube_config.h"
 #include "webhook/wire/json_text.h"
@@ -20,6 +22,9 @@ using Json = nlohmann::json;
 constexpr const char* kForwardedToken = "X-Truce-Authorization";
 constexpr int kTokenSeconds = 600;
 constexpr std::size_t kNameBytesMax = 253;
+constexpr const char* kAccountFlag = "--service-account";
+// A file of a token is read again this often: kubelet and others write new ones into it.
+constexpr std::chrono::seconds kReread{20};
 
 // "namespace/name", both names of Kubernetes.
 struct NamespacedName {
@@ -66,12 +71,30 @@ std::string ViaOr(std::string_view otherwise, const ApiFlags& flags, const Comma
   return via.empty() ? std::string(otherwise) : via;
 }
 
+// What --via names: a Service, and the port of it that is not the chart's.
+struct ViaService {
+  NamespacedName name;
+  std::string port;  // digits; empty: the chart's
+};
+
+Result<ViaService> ServiceIn(const std::string& via) {
+  constexpr const char* kFlag = "--via";
+  const std::size_t colon = std::min(via.find(':'), via.size());
+  ViaService out;
+  TRUCE_ASSIGN_OR_RETURN(out.name, NameIn(via.substr(0, colon), kFlag));
+  if (colon == via.size()) return out;
+  out.port = via.substr(colon + 1);
+  const bool is_port = !out.port.empty() && out.port.size() <= 5 &&
+                       out.port.find_first_not_of("0123456789") == std::string::npos;
+  if (is_port) return out;
+  return InvalidArgument(std::string(kFlag) + ": '" + out.port + "' is not a port");
+}
+
 Result<ServerPlace> InPod(const ApiFlags& flags, const CommandIo& io, const PodFiles& pod) {
-  TRUCE_ASSIGN_OR_RETURN(const NamespacedName service,
-                         NameIn(ViaOr(kDefaultVia, flags, io), "--via"));
-  TRUCE_ASSIGN_OR_RETURN(
-      ServerPlace place,
-      AtAddress("https://" + service.name + "." + service.ns + ".svc:8444", flags, io));
+  TRUCE_ASSIGN_OR_RETURN(const ViaService service, ServiceIn(ViaOr(kDefaultVia, flags, io)));
+  std::string address = "https://" + service.name.name + "." + service.name.ns + ".svc";
+  if (!service.port.empty()) address += ":" + service.port;
+  TRUCE_ASSIGN_OR_RETURN(ServerPlace place, AtAddress(address, flags, io));
   if (!place.network.user.token.given()) place.network.user.token.file = pod.token;
   std::error_code ignored;
   if (!place.network.authority.given() && std::filesystem::exists(pod.authority, ignored)) {
@@ -83,15 +106,15 @@ Result<ServerPlace> InPod(const ApiFlags& flags, const CommandIo& io, const PodF
 Result<ServerPlace> BehindApiServer(const std::filesystem::path& kubeconfig, const ApiFlags& flags,
                                     const CommandIo& io) {
   const std::string via = ViaOr(kDefaultVia, flags, io);
-  TRUCE_ASSIGN_OR_RETURN(const NamespacedName service, NameIn(via, "--via"));
+  TRUCE_ASSIGN_OR_RETURN(const ViaService service, ServiceIn(via));
   ServerPlace place;
   TRUCE_ASSIGN_OR_RETURN(place.network, ReadKubeConfig(kubeconfig, flags.context));
   place.name = "service " + via + " behind " + place.network.origin;
-  place.prefix =
-      "/api/v1/namespaces/" + service.ns + "/services/https:" + service.name + ":api/proxy";
+  place.prefix = "/api/v1/namespaces/" + service.name.ns + "/services/https:" + service.name.name +
+                 ":" + (service.port.empty() ? "api" : service.port) + "/proxy";
   place.token = TokenOf(flags, io);
-  place.account = FlagOr(flags.as, "TRUCE_AS", io);
-  if (!place.account.empty()) TRUCE_RETURN_IF_ERROR(NameIn(place.account, "--as"));
+  place.account = FlagOr(flags.account, "TRUCE_SERVICE_ACCOUNT", io);
+  if (!place.account.empty()) TRUCE_RETURN_IF_ERROR(NameIn(place.account, kAccountFlag));
   return place;
 }
 
@@ -123,7 +146,16 @@ std::string MethodOf(const ApiQuestion& question) {
   return question.body.empty() ? "GET" : "POST";
 }
 
-// Truce, or the Kubernetes API server.
+// A whole token file, without the line end that editors leave.
+Result<FreshToken> ReadToken(const std::string& file, Timestamp now) {
+  TRUCE_ASSIGN_OR_RETURN(std::string text, ReadConfigFile(file));
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) {
+    text.pop_back();
+  }
+  return FreshToken{std::move(text), now + 2 * kReread};
+}
+
+// Truce, or the Kubernetes API server. Thread-safe once it is set up.
 class ServerApi final : public ApiConnection {
  public:
   static Result<std::unique_ptr<ServerApi>> Open(ServerPlace place) {
@@ -135,37 +167,37 @@ class ServerApi final : public ApiConnection {
   }
 
   const std::string& name() const override { return name_; }
+  std::string_view prefix() const override { return prefix_; }
 
-  // The token that Truce is shown where the API server keeps Authorization to itself.
-  void ShowToken(std::string token) { token_ = std::move(token); }
+  // From now on each call shows the token that Truce is to see where the API server keeps
+  // Authorization to itself: of the account, else of the source. Errors: there is none.
+  Result<void> ShowToken(const std::string& account, const TextSource& source, Deadline deadline) {
+    if (!source.text.empty()) {
+      token_.emplace([text = source.text](Deadline) { return FreshToken{text, {}}; }, clock_);
+    } else if (!source.file.empty()) {
+      token_.emplace(
+          [this, file = source.file.string()](Deadline) { return ReadToken(file, clock_.Now()); },
+          clock_);
+    } else {
+      token_.emplace([this, account](Deadline until) { return RequestToken(account, until); },
+                     clock_);
+    }
+    const Result<std::string> first = token_->Current(deadline);
+    return first.ok() ? Result<void>() : Result<void>(first.error());
+  }
 
   Result<ApiResponse> Send(const ApiQuestion& question, Deadline deadline) override {
     std::error_code ignored;
     if (!socket_.empty() && !std::filesystem::exists(socket_, ignored)) {
       return Error{ErrorCode::kNotFound, "No such file or directory"};
     }
-    return Send(prefix_ + TargetOf(question), question, deadline);
-  }
-  Result<ApiResponse> Send(std::string target, const ApiQuestion& question, Deadline deadline) {
-    HttpCall call;
-    call.target = std::move(target);
-    call.method = MethodOf(question);
-    call.body = question.body;
-    call.receive = question.receive;
-    if (!call.body.empty()) call.content_type = "application/json";
-    if (!question.if_match.empty()) call.headers.emplace_back("If-Match", question.if_match);
-    if (!token_.empty()) call.headers.emplace_back(kForwardedToken, "Bearer " + token_);
-    const auto reply = pool_->Do(call, session_->Current(), deadline);
-    if (reply.ok()) {
-      const HttpReply& got = reply.value();
-      return ApiResponse{got.head.status, got.body, got.head.retry_after, got.head.warnings};
+    HttpCall call = CallFor(question);
+    call.target = prefix_ + call.target;
+    if (token_) {
+      TRUCE_ASSIGN_OR_RETURN(const std::string token, token_->Current(deadline));
+      call.headers.emplace_back(kForwardedToken, "Bearer " + token);
     }
-    const std::string& message = reply.error().message;
-    if (!socket_.empty()) return Error{ErrorCode::kUnavailable, OnSocket(reply.error())};
-    if (message.find(kNotAccepted) == std::string::npos) {
-      return Error{ErrorCode::kUnavailable, message};
-    }
-    return Error{ErrorCode::kInvalidArgument, message + "; check the address and --ca-file"};
+    return Do(call, deadline);
   }
 
  private:
@@ -177,6 +209,71 @@ class ServerApi final : public ApiConnection {
 
   explicit ServerApi(const ServerPlace& place)
       : name_(place.name), prefix_(place.prefix), socket_(place.socket) {}
+
+  static HttpCall CallFor(const ApiQuestion& question) {
+    HttpCall call;
+    call.target = TargetOf(question);
+    call.method = MethodOf(question);
+    call.body = question.body;
+    call.receive = question.receive;
+    if (!call.body.empty()) call.content_type = "application/json";
+    if (!question.if_match.empty()) call.headers.emplace_back("If-Match", question.if_match);
+    for (const auto& [name, value] : question.headers) {
+      if (EqualsIgnoringCase(name, "content-type")) {
+        call.content_type = value;
+      } else if (EqualsIgnoringCase(name, "accept")) {
+        call.accept = value;
+      } else {
+        call.headers.emplace_back(name, value);
+      }
+    }
+    return call;
+  }
+
+  Result<ApiResponse> Do(const HttpCall& call, Deadline deadline) {
+    auto reply = pool_->Do(call, session_->Current(), deadline);
+    if (reply.ok()) {
+      HttpReply& got = reply.value();
+      return ApiResponse{got.head.status,
+                         std::move(got.body),
+                         got.head.retry_after,
+                         std::move(got.head.warnings),
+                         std::move(got.head.media_type),
+                         std::move(got.head.others)};
+    }
+    const std::string& message = reply.error().message;
+    if (!socket_.empty()) return Error{ErrorCode::kUnavailable, OnSocket(reply.error())};
+    if (message.find(kNotAccepted) == std::string::npos) {
+      return Error{ErrorCode::kUnavailable, message};
+    }
+    return Error{ErrorCode::kInvalidArgument, message + "; check the address and --ca-file"};
+  }
+
+  // A token of the account, of audience truce, as the API server gives it to this user.
+  Result<FreshToken> RequestToken(const std::string& account, Deadline deadline) {
+    TRUCE_ASSIGN_OR_RETURN(const NamespacedName name, NameIn(account, kAccountFlag));
+    HttpCall call;
+    call.method = "POST";
+    call.target = "/api/v1/namespaces/" + name.ns + "/serviceaccounts/" + name.name + "/token";
+    call.content_type = "application/json";
+    const Json spec = {{"audiences", {"truce"}}, {"expirationSeconds", kTokenSeconds}};
+    call.body =
+        Json{{"apiVersion", "authentication.k8s.io/v1"}, {"kind", "TokenRequest"}, {"spec", spec}}
+            .dump();
+    const Timestamp asked = clock_.Now();
+    TRUCE_ASSIGN_OR_RETURN(const ApiResponse reply, Do(call, deadline));
+    const Json answer = ParseJson(reply.body);
+    const auto status = answer.is_object() ? answer.find("status") : answer.end();
+    const std::string token = reply.status == 201 && status != answer.end() && status->is_object()
+                                  ? TextIn(*status, "token")
+                                  : std::string();
+    if (!token.empty()) {
+      const auto expires = ParseTimestamp(TextIn(*status, "expirationTimestamp"));
+      return FreshToken{token, expires.value_or(asked + std::chrono::seconds(kTokenSeconds))};
+    }
+    return Error{ErrorCodeOfStatus(reply.status), "no token of ServiceAccount " + account + ": " +
+                                                      ProblemText(reply.body, reply.status)};
+  }
 
   // Without the address, which says nothing of a socket.
   static std::string OnSocket(const ApiError& error) {
@@ -190,33 +287,10 @@ class ServerApi final : public ApiConnection {
   const std::string name_;
   const std::string prefix_;
   const std::string socket_;
-  std::string token_;
   std::shared_ptr<ServerSession> session_;
   std::optional<HttpPool> pool_;
+  std::optional<ForwardedToken> token_;
 };
-
-// A token of the account, of audience truce, as the API server gives it to this user.
-Result<std::string> RequestToken(ServerApi& cluster, const std::string& account,
-                                 Deadline deadline) {
-  TRUCE_ASSIGN_OR_RETURN(const NamespacedName name, NameIn(account, "--as"));
-  ApiQuestion question{};
-  question.body = Json{{"apiVersion", "authentication.k8s.io/v1"},
-                       {"kind", "TokenRequest"},
-                       {"spec", {{"audiences", {"truce"}}, {"expirationSeconds", kTokenSeconds}}}}
-                      .dump();
-  TRUCE_ASSIGN_OR_RETURN(
-      const ApiResponse reply,
-      cluster.Send("/api/v1/namespaces/" + name.ns + "/serviceaccounts/" + name.name + "/token",
-                   question, deadline));
-  const Json answer = ParseJson(reply.body);
-  const Json::json_pointer place("/status/token");
-  if (reply.status == 201 && answer.is_object() && answer.contains(place) &&
-      answer[place].is_string()) {
-    return answer[place].get<std::string>();
-  }
-  return Error{ErrorCodeOfStatus(reply.status), "no token of ServiceAccount " + account + ": " +
-                                                    ProblemText(reply.body, reply.status)};
-}
 
 }  // namespace
 
@@ -227,6 +301,12 @@ std::string FlagOr(const std::string& flag, const char* variable, const CommandI
 }
 
 Result<ServerPlace> FindServer(const ApiFlags& flags, const CommandIo& io, const PodFiles& pod) {
+  if (!flags.former_account.empty()) {
+    return InvalidArgument("write --service-account NAMESPACE/NAME instead of --as");
+  }
+  if (!FlagOr({}, "TRUCE_AS", io).empty()) {
+    return InvalidArgument("set TRUCE_SERVICE_ACCOUNT instead of TRUCE_AS");
+  }
   if (flags.beside_only) {
     TRUCE_ASSIGN_OR_RETURN(LoadedConfig loaded, LoadConfig(SourcesOf(*flags.config, io)));
     return AtSocket(std::move(loaded));
@@ -264,26 +344,16 @@ std::filesystem::path KubeConfigOf(const ApiFlags& flags, const CommandIo& io) {
 Result<std::unique_ptr<ApiConnection>> ConnectTo(ServerPlace place, Deadline deadline) {
   const bool is_proxied = !place.prefix.empty();
   const std::string account = place.account;
-  TextSource token = place.token;
+  const TextSource token = place.token;
   TRUCE_ASSIGN_OR_RETURN(std::unique_ptr<ServerApi> api, ServerApi::Open(std::move(place)));
   if (!is_proxied) return std::unique_ptr<ApiConnection>(std::move(api));
-  if (token.text.empty() && !token.file.empty()) {
-    TRUCE_ASSIGN_OR_RETURN(token.text, ReadConfigFile(token.file.string()));
-    while (!token.text.empty() &&
-           std::isspace(static_cast<unsigned char>(token.text.back())) != 0) {
-      token.text.pop_back();
-    }
-  }
-  if (token.text.empty() && account.empty()) {
+  if (!token.given() && account.empty()) {
     return Error{
         ErrorCode::kInvalidArgument,
         "the API server does not pass on who you are: name a ServiceAccount whose token you "
-        "may request with --as NAMESPACE/NAME, or give a token with --token-file"};
+        "may request with --service-account NAMESPACE/NAME, or give a token with --token-file"};
   }
-  if (token.text.empty()) {
-    TRUCE_ASSIGN_OR_RETURN(token.text, RequestToken(*api, account, deadline));
-  }
-  api->ShowToken(std::move(token.text));
+  TRUCE_RETURN_IF_ERROR(api->ShowToken(account, token, deadline));
   return std::unique_ptr<ApiConnection>(std::move(api));
 }
 

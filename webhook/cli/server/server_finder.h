@@ -42,14 +42,15 @@ struct PodFiles {
 //      without kubeconfig --via is the Service itself, as 5;
 //   3. --data-dir, --config, TRUCE_DATA_DIR, or DIR/truce.sock: the server on this machine;
 //   4. the kubeconfig of KUBECONFIG or ~/.kube/config: as 2;
-//   5. in a Pod (KUBERNETES_SERVICE_HOST): https://NAME.NAMESPACE.svc:8444 of --via, with the token
+//   5. in a Pod (KUBERNETES_SERVICE_HOST): https://NAME.NAMESPACE.svc of --via, with the token
 //      of `pod` unless another is given, and its authority where one is mounted.
 // Errors: kInvalidArgument.
 Result<ServerPlace> FindServer(const ApiFlags& flags, const CommandIo& io,
                                const PodFiles& pod = {});
 
 // Opens a place. Through the API server it first asks for a token of the account, of audience truce
-// and ten minutes' life, unless one is given. Errors: as ApiConnection::Open.
+// and ten minutes' life, unless one is given, and for another one before that ends. Errors: as
+// ApiConnection::Open; former names of flags and variables (kInvalidArgument).
 Result<std::unique_ptr<ApiConnection>> ConnectTo(ServerPlace place, Deadline deadline);
 
 // --kubeconfig, else KUBECONFIG, else ~/.kube/config; empty: no home either.

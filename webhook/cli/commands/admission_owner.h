@@ -1,0 +1,26 @@
+// who-owns for people who have the rights of kubectl alone: the denial of a check names the owner.
+#ifndef TRUCE_WEBHOOK_CLI_COMMANDS_ADMISSION_OWNER_H_
+#define TRUCE_WEBHOOK_CLI_COMMANDS_ADMISSION_OWNER_H_
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "webhook/cli/command.h"
+#include "webhook/cli/server/api_call.h"
+#include "webhook/cli/server/named_resource.h"
+
+namespace truce {
+
+// An OwnershipCheck of what is named as TYPE/NAME. Errors: kInvalidArgument: it is named otherwise.
+Result<nlohmann::json> CheckAbout(const NamedResource& named, const std::string& ns);
+
+// Lets the cluster judge `items` in namespace `ns`, by creations in dry-run, and prints what is
+// said of each: the owner, as far as the disclosure allows. kNo after a message: nothing is
+// refused, so nobody else owns them.
+ExitCode TellOwnersByAdmission(const ApiFlags& flags, const std::string& ns,
+                               const nlohmann::json& items, const std::string& output,
+                               CommandIo& io);
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_CLI_COMMANDS_ADMISSION_OWNER_H_
