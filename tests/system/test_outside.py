@@ -1,12 +1,14 @@
 """What is owned outside the cluster: a Terraform state imported as the README has it, exported again;
 copies of the registry; and the other commands around an installation."""
 
+import errno
 import json
 import os
 import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import IO
 
 import pytest
 import yaml
@@ -132,6 +134,17 @@ def test_a_registry_is_taken_over_whole(api, tmp_path):  # noqa: F811
     assert truce.command("import", str(file), "--source", "x").returncode == USAGE
 
 
+def terminal_text(shown: IO[bytes]) -> str:
+    """Everything that a program wrote to a terminal which is closed by now: it arrives in parts."""
+    text = b""
+    try:
+        while part := shown.read(4096):
+            text += part
+    except OSError as error:
+        assert error.errno == errno.EIO  # the end
+    return text.decode()
+
+
 def test_long_work_tells_how_far_it_is(api, tmp_path):  # noqa: F811
     """On a terminal only, and gone when it is done."""
     rows = tmp_path / "many.csv"
@@ -143,7 +156,7 @@ def test_long_work_tells_how_far_it_is(api, tmp_path):  # noqa: F811
         with os.fdopen(watched, "rb", buffering=0) as shown:
             done = subprocess.run(arguments, stdout=subprocess.PIPE, stderr=terminal, timeout=60, check=True)
             os.close(terminal)
-            text = shown.read(4096).decode()
+            text = terminal_text(shown)
         assert text.startswith("\r1000 ") and text.endswith("\r\x1b[K"), (command, text)
         assert done.stdout.count(b"\n") >= 1503
         quiet = subprocess.run(arguments, capture_output=True, timeout=60, check=True)
