@@ -31,6 +31,12 @@ Error OpenSslError(std::string_view what) {
   return Error{ErrorCode::kInternal, std::string(what) + ": " + text.data()};
 }
 
+// What stands in this thread's list of errors would be taken for the next call's. Emptying an empty
+// list writes to each of its places: a tenth of what a record costs.
+void ForgetErrors() {
+  if (ERR_peek_error() != 0) ERR_clear_error();
+}
+
 // HTTP/1.1 is all that is spoken; a client that offers only something else goes on without ALPN.
 // NOLINTNEXTLINE(readability-function-size): the library gives the parameters
 int SelectProtocol(SSL* /*session*/, const unsigned char** out, unsigned char* out_length,
@@ -236,7 +242,7 @@ std::unique_ptr<TlsSession> TlsSession::Make(std::shared_ptr<const TlsContext> c
 TlsSession::~TlsSession() { SSL_free(session_); }
 
 IoStatus TlsSession::Handshake() {
-  ERR_clear_error();
+  ForgetErrors();
   const int result = SSL_do_handshake(session_);
   if (result == 1) {
     in_handshake_ = false;
@@ -248,7 +254,7 @@ IoStatus TlsSession::Handshake() {
 }
 
 IoResult TlsSession::Read(std::span<char> buffer) {
-  ERR_clear_error();
+  ForgetErrors();
   size_t count = 0;
   const int result = SSL_read_ex(session_, buffer.data(), buffer.size(), &count);
   if (result == 1) {
@@ -266,7 +272,7 @@ IoResult TlsSession::Read(std::span<char> buffer) {
 }
 
 bool TlsSession::Write(std::string_view data) {
-  ERR_clear_error();
+  ForgetErrors();
   writing_ = true;
   while (!data.empty()) {
     size_t count = 0;
@@ -278,7 +284,7 @@ bool TlsSession::Write(std::string_view data) {
 }
 
 void TlsSession::Close() {
-  ERR_clear_error();
+  ForgetErrors();
   writing_ = true;
   SSL_shutdown(session_);
   writing_ = false;
