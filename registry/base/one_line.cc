@@ -11,6 +11,9 @@
 namespace truce {
 namespace {
 
+// What Go prints before the members of a map; Argo CD deletes what looks like one.
+constexpr std::string_view kMap = "map[";
+
 // Characters that change a line without being seen in it.
 bool IsInvisible(std::uint32_t code) {
   return code < 0x20 || (code >= 0x7F && code <= 0xA0) || code == 0xAD || code == 0x61C ||
@@ -26,26 +29,35 @@ std::string Escaped(std::uint32_t code) {
   return std::string(out.data(), static_cast<std::size_t>(length));
 }
 
-// Whether all characters are printable ASCII. Eight at a time: each text of a denial is looked at.
-bool IsPlain(std::string_view text) {
+// How many characters at the beginning are printable ASCII. Eight at a time: each text of a denial
+// is looked at.
+std::size_t PlainBytes(std::string_view text) {
   constexpr std::uint64_t kEach = 0x0101010101010101;
   constexpr std::uint64_t kHigh = 0x80 * kEach;
-  std::uint64_t odd = 0;
-  while (text.size() >= sizeof odd) {
+  std::size_t plain = 0;
+  for (; text.size() - plain >= sizeof(std::uint64_t); plain += sizeof(std::uint64_t)) {
     std::uint64_t eight = 0;
-    std::memcpy(&eight, text.data(), sizeof eight);
+    std::memcpy(&eight, text.data() + plain, sizeof eight);
     // Over '~'; below ' '. What borrows or carries into its neighbour is odd itself.
-    odd |= eight | (eight + kEach) | ~((eight | kHigh) - ' ' * kEach);
-    text.remove_prefix(sizeof eight);
+    const std::uint64_t odd = eight | (eight + kEach) | ~((eight | kHigh) - ' ' * kEach);
+    if ((odd & kHigh) != 0) break;
   }
-  return (odd & kHigh) == 0 &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+  while (plain < text.size() && text[plain] >= ' ' && text[plain] <= '~') ++plain;
+  return plain;
+}
+
+// How much of the beginning goes into a line as it is: what is plain, up to the "[" of a map.
+std::size_t RunBytes(std::string_view text) {
+  if (text.front() == '[') return 0;
+  const std::size_t plain = PlainBytes(text);
+  const std::size_t map = text.substr(0, plain).find(kMap);
+  return map == std::string_view::npos ? plain : map + kMap.size() - 1;
 }
 
 }  // namespace
 
 bool IsOneLine(std::string_view text) {
-  return IsPlain(text) && text.find("map[") == std::string_view::npos;
+  return PlainBytes(text) == text.size() && text.find(kMap) == std::string_view::npos;
 }
 
 void AppendLine(std::string_view text, std::size_t bytes_max, std::string& out) {
@@ -62,6 +74,13 @@ void AppendLine(std::string_view text, std::size_t bytes_max, std::string& out) 
   const std::size_t begin = out.size();
   std::size_t fits = 0;  // length of the line up to which the cut mark still fits
   while (!text.empty()) {
+    const std::size_t run = RunBytes(text);
+    if (run > 0 && out.size() - begin + run + kCut.size() <= bytes_max) {
+      out += text.substr(0, run);
+      fits = out.size() - begin;
+      text.remove_prefix(run);
+      continue;
+    }
     const Utf8Character next = FirstCharacter(text);
     std::string shown;
     if (next.length == 0) {
@@ -71,7 +90,6 @@ void AppendLine(std::string_view text, std::size_t bytes_max, std::string& out) 
     } else {
       shown = text.substr(0, next.length);
     }
-    // Argo CD deletes what looks like Go's print of a map.
     if (shown == "[" && std::string_view(out).substr(begin).ends_with("map")) shown = " [";
     const std::size_t length = out.size() - begin;
     if (length + shown.size() > bytes_max) {
