@@ -1,6 +1,6 @@
 // Fuzz target of the review: parse, identify, decide, answer. Whatever the body, the answer is one
 // of 200 with a well-formed AdmissionReview, 400 or 503, and a second equal body changes nothing
-// more.
+// more. What the codec accepts, and reads, is what a plain reading of the same bytes says.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -9,6 +9,7 @@
 
 #include "registry/base/assert.h"
 #include "registry/store/memory/memory_store.h"
+#include "tests/support/plain_review.h"
 #include "tests/support/validate_now.h"
 #include "webhook/admission/codec.h"
 #include "webhook/admission/service.h"
@@ -39,12 +40,36 @@ truce::HttpResponse Answer(truce::AdmissionService& service, std::string body) {
   return response;
 }
 
+bool IsAboutJson(const std::string& message) {
+  for (const char* words : {"not JSON", "UTF-8", "is empty", "nested deeper", "appears twice"}) {
+    if (message.find(words) != std::string::npos) return true;
+  }
+  return false;
+}
+
+void CompareWithPlainReading(const std::string& body) {
+  truce::ReviewReader reader;
+  std::string read = body;
+  const auto review = reader.Read(read);
+  const truce::JsonFault fault = truce::JsonFaultOf(body);
+  if (!review.ok()) {
+    TRUCE_ASSERT(fault != truce::JsonFault::kNone || !IsAboutJson(review.error().message));
+    return;
+  }
+  TRUCE_ASSERT(fault != truce::JsonFault::kRefused);
+  const truce::Value object = review.value().object;
+  const truce::Value old_object = review.value().old_object;
+  TRUCE_ASSERT(!object.exists() || IsMemberOf(body, "object", object));
+  TRUCE_ASSERT(!old_object.exists() || IsMemberOf(body, "oldObject", old_object));
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const auto kPolicy = Policy();
   static const StandingClock kClock;
   const std::string body(reinterpret_cast<const char*>(data), size);
+  CompareWithPlainReading(body);
   truce::MemoryStore store;
   int next = 0;
   truce::AdmissionService service(

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/plain_review.h"
 #include "webhook/admission/codec.h"
 #include "webhook/wire/json_writer.h"
 
@@ -73,6 +74,7 @@ TEST_P(CodecContract, EachBodyHasItsAnswer) {
   const auto result = reader.Read(body);
   if (GetParam().complaint.empty()) {
     ASSERT_TRUE(result.ok()) << result.error().message;
+    EXPECT_NE(JsonFaultOf(GetParam().body), JsonFault::kRefused);
     return;
   }
   ASSERT_FALSE(result.ok());
@@ -226,10 +228,10 @@ const std::vector<Row>& Rows() {
       {"keys that differ in case are two", WithSpec(R"({"name":"a","Name":"b"})"), ""},
       {"equal keys in neighbours are no duplicates", WithSpec(R"([{"a":1},{"a":1}])"), ""},
       {"duplicate in an array's object", WithSpec(R"([{"a":1},{"b":1,"b":1}])"), "appears twice"},
-      {"duplicate in managedFields",
+      {"duplicate in managedFields, which nothing reads",
        Create(
            R"({"apiVersion":"s3.aws.upbound.io/v1beta2","kind":"Bucket","metadata":{"managedFields":[{"f:a":{},"f:a":{}}]}})"),
-       "appears twice"},
+       ""},
       {"duplicate in options",
        Review(Request("CREATE", std::string(R"(,"options":{"a":1,"a":1},"object":)") + kBucket)),
        "appears twice"},

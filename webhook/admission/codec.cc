@@ -22,7 +22,8 @@ constexpr NameTable<ReviewOperation::kConnect> kReviewOperations("CREATE", "UPDA
 
 namespace dom = simdjson::dom;
 
-// managedFields can be most of a body, and no rule reads it.
+// managedFields can be most of a body, and no rule reads it: what stands in it refuses nothing
+// (R4).
 constexpr std::array<std::string_view, 1> kUnread = {"managedFields"};
 constexpr WalkRules kWalkRules{.depth_max = kReviewDepthMax,
                                .metadata_depth = 4,  // review > request > object > metadata
@@ -304,8 +305,8 @@ struct ReviewReader::Impl {
     if (document.capacity() < capacity && document.allocate(capacity) != simdjson::SUCCESS) {
       return false;
     }
-    // Two above the limit: the parser counts otherwise, and the walk says it exactly.
-    return parser.allocate(capacity, kReviewDepthMax + 2) == simdjson::SUCCESS;
+    // The parser lets an innermost empty list or object pass at one more level: the walk does not.
+    return parser.allocate(capacity, kReviewDepthMax + 1) == simdjson::SUCCESS;
   }
 
   // Checks the whole body, building the objects that are judged on the way.

@@ -37,43 +37,50 @@ std::size_t PlaceOf(std::string_view key) {
   return ((bytes ^ key.size()) * kMultiplier) >> 58U;
 }
 
-// The keys of one object that is open in a walk: the last ones of the list of all.
-class OpenKeys final {
+using Keys = std::vector<std::string_view>;
+
+// A key that stands twice among at most kTabledKeysMax.
+std::optional<std::string_view> TwiceByTable(const Keys& keys) {
+  std::array<std::uint8_t, kKeyPlaces> places{};  // 1 + number of a key; 0: free
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    std::size_t place = PlaceOf(keys[i]);
+    for (; places[place] != 0; place = (place + 1) % kKeyPlaces) {
+      if (keys[places[place] - 1U] == keys[i]) return keys[i];
+    }
+    places[place] = static_cast<std::uint8_t>(i + 1);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string_view> TwiceBySorting(Keys& keys) {
+  std::sort(keys.begin(), keys.end());
+  const auto twice = std::adjacent_find(keys.begin(), keys.end());
+  if (twice == keys.end()) return std::nullopt;
+  return *twice;
+}
+
+// A key of `object` that stands twice. `keys` is only memory.
+std::optional<std::string_view> Twice(dom::object object, Keys& keys) {
+  keys.clear();
+  for (const auto field : object) keys.push_back(field.key);
+  return keys.size() <= kTabledKeysMax ? TwiceByTable(keys) : TwiceBySorting(keys);
+}
+
+// Whether the keys of an object, given one after the other, ascend, as the API server writes stored
+// objects: then none stands twice, and nothing else has to be looked at.
+class Ascent final {
  public:
-  explicit OpenKeys(std::vector<std::string_view>& all) : all_(all), begin_(all.size()) {}
-
-  // False when the object has the key already and is not a large one, which Close looks at.
-  [[gnu::always_inline]] bool Add(std::string_view key) {
-    const std::size_t count = all_.size() - begin_;
-    all_.push_back(key);
-    if (count >= kTabledKeysMax) return true;
-    // Below `count`: not checked once more for each key of each review.
-    const std::string_view* const own = all_.data() + begin_;
-    std::size_t place = PlaceOf(key);
-    for (; places_[place] != 0; place = (place + 1) % kKeyPlaces) {
-      if (own[places_[place] - 1] == key) return false;
-    }
-    places_[place] = static_cast<std::uint8_t>(count + 1);
-    return true;
+  void Add(std::string_view key) {
+    holds_ = holds_ && (first_ || last_ < key);
+    first_ = false;
+    last_ = key;
   }
-
-  // Forgets the object's keys. Gives one that stands twice, if the object is a large one.
-  std::optional<std::string_view> Close() {
-    std::optional<std::string_view> found;
-    if (all_.size() - begin_ > kTabledKeysMax) {
-      const auto begin = all_.begin() + static_cast<std::ptrdiff_t>(begin_);
-      std::sort(begin, all_.end());
-      const auto twice = std::adjacent_find(begin, all_.end());
-      if (twice != all_.end()) found = *twice;
-    }
-    all_.resize(begin_);
-    return found;
-  }
+  bool holds() const { return holds_; }
 
  private:
-  std::vector<std::string_view>& all_;
-  const std::size_t begin_;
-  std::array<std::uint8_t, kKeyPlaces> places_{};  // 1 + number of a key; 0: free
+  std::string_view last_;
+  bool first_ = true;
+  bool holds_ = true;
 };
 
 // Appends `value`, which is neither object nor array, under `key`.
@@ -111,20 +118,13 @@ void AddScalar(dom::element value, std::string_view key, Builder& builder) {
 }  // namespace
 
 bool TreeWalk::Read(dom::element value, int depth, Builder* builder) {
-  keys_.clear();
   twice_.reset();
   return Walk(value, {}, builder, depth);
 }
 
 bool TreeWalk::CheckKeys(dom::object object) {
-  keys_.clear();
-  twice_.reset();
-  OpenKeys open(keys_);
-  for (const auto field : object) {
-    if (!open.Add(field.key)) return Twice(field.key);
-  }
-  const auto twice = open.Close();
-  return !twice || Twice(*twice);
+  twice_ = Twice(object, keys_);
+  return !twice_;
 }
 
 // Leaves are many and cheap, so failure is a bool and its reason a member.
@@ -149,14 +149,13 @@ bool TreeWalk::WalkObject(dom::object object, std::string_view key, Builder* bui
   if (depth > rules_.depth_max) return false;
   if (builder != nullptr) builder->Open(Builder::Kind::kObject, key);
   const bool metadata = builder != nullptr && depth == rules_.metadata_depth && key == "metadata";
-  OpenKeys open(keys_);
+  Ascent ascent;
   for (const auto field : object) {
-    if (rules_.keys_once && !open.Add(field.key)) return Twice(field.key);
-    const bool skip = metadata && IsLeftOut(field.key);
-    if (skip && !rules_.keys_once) continue;
-    if (!Walk(field.value, field.key, skip ? nullptr : builder, depth + 1)) return false;
+    ascent.Add(field.key);
+    if (metadata && IsLeftOut(field.key)) continue;
+    if (!Walk(field.value, field.key, builder, depth + 1)) return false;
   }
-  if (const auto twice = open.Close()) return Twice(*twice);
+  if (rules_.keys_once && !ascent.holds() && !CheckKeys(object)) return false;
   if (metadata) {
     for (const auto& [name, text] : rules_.added) {
       builder->Scalar(Builder::Kind::kString, name, text);
@@ -174,11 +173,6 @@ bool TreeWalk::WalkArray(dom::array array, std::string_view key, Builder* builde
   }
   if (builder != nullptr) builder->Close();
   return true;
-}
-
-bool TreeWalk::Twice(std::string_view key) {
-  twice_ = key;
-  return false;
 }
 
 bool TreeWalk::IsLeftOut(std::string_view key) const {

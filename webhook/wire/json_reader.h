@@ -28,7 +28,7 @@ struct WalkRules {
   int depth_max = 0;       // objects and arrays inside each other, the outermost counted as one
   bool keys_once = true;   // a key may not stand twice in one object
   int metadata_depth = 0;  // of the object `metadata` to which the rest applies
-  std::span<const std::string_view> left_out = {};  // members that are checked, and not built
+  std::span<const std::string_view> left_out = {};  // members that are not looked at
   std::span<const std::pair<std::string_view, std::string_view>> added = {};  // texts put behind
 };
 
@@ -52,11 +52,10 @@ class TreeWalk final {
   bool Walk(simdjson::dom::element value, std::string_view key, Builder* builder, int depth);
   bool WalkObject(simdjson::dom::object object, std::string_view key, Builder* builder, int depth);
   bool WalkArray(simdjson::dom::array array, std::string_view key, Builder* builder, int depth);
-  bool Twice(std::string_view key);
   bool IsLeftOut(std::string_view key) const;
 
   WalkRules rules_;
-  // The keys of all objects that are open, each object's behind those of its parent.
+  // Those of the object that is checked, where they do not ascend.
   std::vector<std::string_view> keys_;
   std::optional<std::string_view> twice_;
 };

@@ -1,0 +1,97 @@
+#include "tests/support/plain_review.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "tests/support/json_document.h"
+#include "webhook/admission/codec.h"
+
+namespace truce {
+namespace {
+
+// Where a value stands: the members on the way to it, "[]" for one of an array.
+using Path = std::string;
+
+Path Below(const Path& path, const Value& child, bool in_array) {
+  return path + "/" + (in_array ? "[]" : std::string(child.key()));
+}
+
+bool IsUnread(const Path& path) {
+  return path == "/request/object/metadata/managedFields" ||
+         path == "/request/oldObject/metadata/managedFields";
+}
+
+// The codec's parser knows integers of 64 bits; this one reads longer ones as any number.
+bool IsLongInteger(const Value& value) {
+  constexpr std::size_t kSurelyShort = 18;
+  const std::string_view text = value.text();
+  if (value.kind() != Document::Kind::kNumber || text.size() <= kSurelyShort) return false;
+  if (text.find_first_of(".eE") != std::string_view::npos) return false;
+  std::int64_t integer = 0;
+  std::uint64_t large = 0;
+  const char* const end = text.data() + text.size();
+  return std::from_chars(text.data(), end, integer).ec != std::errc() &&
+         std::from_chars(text.data(), end, large).ec != std::errc();
+}
+
+// `everywhere`: also where nothing reads.
+bool HasFault(const Value& value, const Path& path, int depth, bool everywhere) {
+  if (IsLongInteger(value)) return true;
+  if (!value.is_object() && !value.is_array()) return false;
+  if (depth > kReviewDepthMax) return true;
+  std::set<std::string_view> keys;
+  for (Value child = value.first(); child.exists(); child = value.next(child)) {
+    const Path below = Below(path, child, value.is_array());
+    if (value.is_object() && !keys.insert(child.key()).second) return true;
+    if (!everywhere && IsUnread(below)) continue;
+    if (HasFault(child, below, depth + 1, everywhere)) return true;
+  }
+  return false;
+}
+
+double NumberIn(std::string_view text) {
+  double number = std::nan("");
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+bool IsSame(const Value& plain, const Path& path, const Value& value) {
+  if (plain.kind() != value.kind()) return false;
+  if (plain.kind() == Document::Kind::kNumber) {
+    const double a = NumberIn(plain.text());
+    const double b = NumberIn(value.text());
+    return plain.text() == value.text() || (a == b && std::signbit(a) == std::signbit(b));
+  }
+  if (plain.text() != value.text()) return false;
+  Value read = value.first();
+  for (Value child = plain.first(); child.exists(); child = plain.next(child)) {
+    const Path below = Below(path, child, plain.is_array());
+    if (IsUnread(below)) continue;
+    if (!read.exists() || read.key() != child.key() || !IsSame(child, below, read)) return false;
+    read = value.next(read);
+  }
+  return !read.exists();
+}
+
+}  // namespace
+
+JsonFault JsonFaultOf(std::string_view body) {
+  const Document document = DocumentFromJson(body);
+  const Value root = document.root();
+  const bool has_mark = body.starts_with("\xEF\xBB\xBF");
+  if (!root.exists() || has_mark || HasFault(root, {}, 1, false)) return JsonFault::kRefused;
+  return HasFault(root, {}, 1, true) ? JsonFault::kUnread : JsonFault::kNone;
+}
+
+bool IsMemberOf(std::string_view body, std::string_view member, Value value) {
+  const Document document = DocumentFromJson(body);
+  const Value plain = document.root().Child("request").Child(member);
+  if (!plain.exists()) return !value.exists();
+  return IsSame(plain, "/request/" + std::string(member), value);
+}
+
+}  // namespace truce
