@@ -47,6 +47,7 @@ std::size_t Value::size() const {
 
 bool Value::Equals(const Value& other) const {
   if (!exists() || !other.exists()) return exists() == other.exists();
+  if (document_ == other.document_ && index_ == other.index_) return true;
   const std::uint32_t count = node().end - index_;
   if (other.node().end - other.index_ != count) return false;
   for (std::uint32_t i = 0; i < count; ++i) {

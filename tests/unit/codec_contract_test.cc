@@ -5,10 +5,13 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/support/plain_review.h"
 #include "webhook/admission/codec.h"
+#include "webhook/admission/twins.h"
+#include "webhook/wire/json_reader.h"
 #include "webhook/wire/json_writer.h"
 
 namespace truce {
@@ -332,6 +335,182 @@ TEST(Codec, ObjectsAreReadWithoutManagedFields) {
   EXPECT_EQ(spec.Child("f").text(), "false");
   EXPECT_TRUE(spec.Child("z").empty());
   EXPECT_EQ(spec.Child("l").size(), 2U);
+}
+
+constexpr char kBegin[] =
+    R"({"apiVersion":"s3.aws.upbound.io/v1beta2","kind":"Bucket","metadata":{"name":"b","uid":"u")";
+
+std::string Update(const std::string& object, const std::string& old) {
+  return Review(Request("UPDATE", ",\"object\":" + object + ",\"oldObject\":" + old));
+}
+
+TEST(Codec, AnUpdateThatChangesNothingHasOneDocument) {
+  ReviewReader reader;
+  const std::string begin = kBegin;
+  std::string body =
+      Update(begin + R"(,"managedFields":[{"time":"1"}]},"spec":{"a":[1,2.5,true,null,"x"]}})",
+             begin + R"(,"managedFields":[{"time":"2"},{}]},"spec":{"a":[1,2.5,true,null,"x"]}})");
+  const auto result = reader.Read(body);
+  ASSERT_TRUE(result.ok()) << result.error().message;
+  const Value object = result.value().object;
+  EXPECT_TRUE(object.Equals(result.value().old_object));
+  EXPECT_FALSE(object.Child("metadata").Child("managedFields").exists());
+  EXPECT_EQ(object.Child("spec").Child("a").size(), 5U);
+}
+
+// Whatever the two objects of an update share, each is read as if it stood alone.
+TEST(Codec, TheObjectsOfAnUpdateAreReadAsIfEachStoodAlone) {
+  const std::vector<std::string> specs = {"1",
+                                          "1.0",
+                                          "-0.0",
+                                          "0.0",
+                                          "0",
+                                          "\"1\"",
+                                          "true",
+                                          "false",
+                                          "null",
+                                          "[]",
+                                          "{}",
+                                          "[1]",
+                                          "[1,2]",
+                                          "[[1],2]",
+                                          R"({"a":1})",
+                                          R"({"b":1})",
+                                          R"({"a":1,"b":2})",
+                                          R"({"b":2,"a":1})",
+                                          R"({"a":{"c":[]}})",
+                                          "18446744073709551615",
+                                          R"(["a","b"])"};
+  ReviewReader reader;
+  for (const std::string& a : specs) {
+    for (const std::string& b : specs) {
+      JsonReader object_reader;
+      JsonReader old_reader;
+      const std::string object = std::string(kBegin) + "},\"spec\":" + a + "}";
+      const std::string old = std::string(kBegin) + "},\"spec\":" + b + "}";
+      std::string body = Update(object, old);
+      const auto result = reader.Read(body);
+      ASSERT_TRUE(result.ok()) << result.error().message;
+      const Result<Document> object_alone = object_reader.Read(object);
+      const Result<Document> old_alone = old_reader.Read(old);
+      EXPECT_TRUE(result.value().object.Equals(object_alone.value().root())) << a;
+      EXPECT_TRUE(result.value().old_object.Equals(old_alone.value().root())) << b;
+    }
+  }
+}
+
+TEST(Codec, WhatTheObjectsOfAnUpdateShareIsCheckedToo) {
+  const std::string twice = R"({"z":1,"a":2,"z":3})";
+  const std::vector<std::pair<std::string, std::string>> faults = {
+      {"},\"spec\":" + twice + "}", "\"z\" appears twice"},
+      {"},\"spec\":{\"a\":1,\"a\":1}}", "\"a\" appears twice"},
+      {"},\"spec\":[" + twice + "]}", "\"z\" appears twice"},
+      {"},\"spec\":" + Nested(kReviewDepthMax) + "}", "nested deeper"}};
+  ReviewReader reader;
+  for (const auto& [rest, complaint] : faults) {
+    const std::string bad = kBegin + rest;
+    const std::string good = std::string(kBegin) + ",\"managedFields\":[]}}";
+    for (const auto& [object, old] : {std::pair(bad, bad), {bad, good}, {good, bad}}) {
+      std::string body = Update(object, old);
+      const auto result = reader.Read(body);
+      ASSERT_FALSE(result.ok()) << body;
+      EXPECT_NE(result.error().message.find(complaint), std::string::npos) << complaint;
+    }
+  }
+}
+
+// A bucket that is long enough for twins to be looked for.
+std::string Long(const std::string& spec) {
+  const std::string label(600, 'x');
+  return std::string(kBegin) + R"(,"labels":{"long":")" + label + R"("}},"spec":)" + spec + "}";
+}
+
+TEST(Codec, TwinsAreFoundAndHaveOneDocument) {
+  const std::string object = Long(R"({"a":[1,2.5,true,null,"x"]})");
+  const std::string body =
+      Review(Request("UPDATE", ",\"object\":" + object + ",\"oldObject\":" + object +
+                                   R"(,"dryRun":false,"options":{"kind":"UpdateOptions"})"));
+  const auto twins = FindTwins(body);
+  ASSERT_TRUE(twins.has_value());
+  EXPECT_EQ(twins->twin, object);
+  ReviewReader reader;
+  std::string read = body;
+  const auto result = reader.Read(read);
+  ASSERT_TRUE(result.ok()) << result.error().message;
+  EXPECT_TRUE(IsMemberOf(body, "object", result.value().object));
+  EXPECT_TRUE(IsMemberOf(body, "oldObject", result.value().old_object));
+  EXPECT_EQ(result.value().user, "ann");
+}
+
+// Each has two equal objects behind each other; what else it has is part of the reason.
+std::vector<std::pair<const char*, std::string>> BodiesWithTwins() {
+  const auto twins = [](const std::string& object) {
+    return ",\"object\":" + object + ",\"oldObject\":" + object;
+  };
+  const std::string good = twins(Long("1"));
+  const std::string review = R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview")";
+  const std::string elsewhere = review + R"(,"more":{"a":1)" + good + R"(},"request":{"uid":"r")";
+  const std::string update = R"(,"operation":"UPDATE","kind":{"version":"v1","kind":"Bucket"})";
+  return {
+      {"an update", Review(Request("UPDATE", good))},
+      {"a creation", Review(Request("CREATE", good))},
+      {"a deletion", Review(Request("DELETE", good))},
+      {"a connection", Review(Request("CONNECT", good))},
+      {"of a status", Review(Request("UPDATE", R"(,"subResource":"status")" + good))},
+      {"of a subresource", Review(Request("UPDATE", R"(,"subResource":"scale")" + good))},
+      {"a third object", Review(Request("UPDATE", good + R"(,"object":{"a":1})"))},
+      {"an object before", Review(Request("UPDATE", R"(,"object":null)" + good))},
+      {"a third old one", Review(Request("UPDATE", good + R"(,"oldObject":{"a":1})"))},
+      {"an old one before", Review(Request("UPDATE", R"(,"oldObject":null)" + good))},
+      {"not of the request", elsewhere + update + "}}"},
+      {"not of the request, which has the mark", elsewhere + update + ",\"object\":\"\x7F\"}}"},
+      {"or its escape", elsewhere + update + R"(,"object":"\u007f"}})"},
+      {"a text before it ends", Review(Request("UPDATE", R"(,"name2":"x)" + good))},
+      {"a user with a backslash", Review(Request("UPDATE", R"(,"a":"D\\u")" + good))},
+      {"two requests",
+       review + ",\"request\":" + Request("UPDATE", good) + R"(,"request":{"uid":"r"}})"},
+      {"of another kind", Review(Request("UPDATE", twins(R"({"kind":"Queue","a":")" +
+                                                         std::string(600, 'x') + "\"}")))},
+      {"a key twice", Review(Request("UPDATE", twins(Long(R"({"b":1,"a":2,"b":3})"))))},
+      {"too deep", Review(Request("UPDATE", twins(Long(Nested(kReviewDepthMax)))))},
+      {"deep", Review(Request("UPDATE", twins(Long(Nested(999)))))},
+      {"an empty list too deep",
+       Review(Request("UPDATE", twins(Long(Nested(1000).replace(1000, 1, "")))))},
+      {"not JSON", Review(Request("UPDATE", twins(Long("01"))))},
+      {"not closed", Review(Request("UPDATE", twins(Long("[1"))))},
+      {"closed twice", Review(Request("UPDATE", twins(Long("1}"))))},
+      {"not UTF-8", Review(Request("UPDATE", twins(Long("\"\xff\""))))},
+      {"not UTF-8 behind", Review(Request("UPDATE", good + ",\"a\":\"\xff\""))},
+      {"not JSON behind", Review(Request("UPDATE", good + ",\"a\""))},
+      {"an open brace before", "{" + Review(Request("UPDATE", good))},
+      {"something behind", Review(Request("UPDATE", good)) + "x"},
+  };
+}
+
+// A space hides that they are twins.
+TEST(Codec, ABodyWithTwinsIsReadAsAnyOther) {
+  for (const auto& [reason, body] : BodiesWithTwins()) {
+    std::string with = body;
+    std::string without = body;
+    without.insert(without.find("\"object\":{"), 1, ' ');
+    EXPECT_TRUE(FindTwins(body).has_value() || body.find('\\') != std::string::npos ||
+                body.find('\x7F') != std::string::npos)
+        << reason;
+    ASSERT_FALSE(FindTwins(without).has_value());
+    ReviewReader reader;
+    ReviewReader plain;
+    const auto found = reader.Read(with);
+    const auto expected = plain.Read(without);
+    ASSERT_EQ(found.ok(), expected.ok()) << reason;
+    if (!found.ok()) {
+      EXPECT_EQ(found.error().message, expected.error().message) << reason;
+      continue;
+    }
+    EXPECT_TRUE(found.value().object.Equals(expected.value().object)) << reason;
+    EXPECT_TRUE(found.value().old_object.Equals(expected.value().old_object)) << reason;
+    EXPECT_EQ(found.value().operation, expected.value().operation) << reason;
+    EXPECT_EQ(found.value().name, expected.value().name) << reason;
+  }
 }
 
 TEST(Codec, ADeletionHasOnlyItsOldObject) {

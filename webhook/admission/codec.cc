@@ -11,6 +11,7 @@
 
 #include "registry/base/name_table.h"
 #include "registry/base/result.h"
+#include "webhook/admission/twins.h"
 #include "webhook/wire/json_reader.h"
 #include "webhook/wire/json_writer.h"
 
@@ -81,6 +82,7 @@ Error Refusal(const TreeWalk& walk) {
 
 // Members of the request that this codec reads.
 struct Envelope {
+  std::optional<dom::element> twin;  // both objects, which the frame is without
   dom::element kind;
   dom::element resource;
   dom::element request_kind;
@@ -154,6 +156,15 @@ std::optional<ReviewOperation> OperationFromName(std::string_view name) {
   return std::nullopt;
 }
 
+// The mark that stands for both objects; an error only says that they are not there.
+Result<void> ReadTwins(std::string_view key, dom::element value, Envelope& envelope) {
+  TRUCE_ASSIGN_OR_RETURN(const std::string_view mark, Text(value, key));
+  if (key != "object" || mark != kTwinMark) return InvalidArgument("not the twins");
+  envelope.object = envelope.old_object = *envelope.twin;
+  envelope.has_object = envelope.has_old_object = true;
+  return {};
+}
+
 // Reads one member of the request into `out` or `envelope`.
 Result<void> ReadMember(std::string_view key, dom::element value, Envelope& envelope,
                         AdmissionRequest& out) {
@@ -165,6 +176,9 @@ Result<void> ReadMember(std::string_view key, dom::element value, Envelope& enve
     TRUCE_ASSIGN_OR_RETURN(has, Member(value, key, to));
     return {};
   };
+  if (envelope.twin && (key == "object" || key == "oldObject")) {
+    return ReadTwins(key, value, envelope);
+  }
   if (key == "uid") return text(out.uid);
   if (key == "operation") return text(envelope.operation);
   if (key == "subResource") return text(out.sub_resource);
@@ -185,8 +199,9 @@ Result<void> ReadMember(std::string_view key, dom::element value, Envelope& enve
 }
 
 // The request's fields but for its objects.
-Result<Envelope> ReadEnvelope(dom::object request, AdmissionRequest& out) {
-  Envelope envelope;
+Result<Envelope> ReadEnvelope(dom::object request, std::optional<dom::element> twin,
+                              AdmissionRequest& out) {
+  Envelope envelope{.twin = twin};
   for (const auto field : request) {
     TRUCE_RETURN_IF_ERROR(ReadMember(field.key, field.value, envelope, out));
   }
@@ -290,7 +305,10 @@ std::string_view Name(ReviewOperation operation) { return kReviewOperations.Of(o
 
 struct ReviewReader::Impl {
   dom::parser parser{kReviewBytesMax};
-  dom::document document;
+  dom::document document;  // of the body, or of its twin
+  // Of a body with twins.
+  std::string frame_text;
+  dom::document frame;
   TreeWalk walk{kWalkRules};
   // Of the request read last.
   Document object;
@@ -309,8 +327,15 @@ struct ReviewReader::Impl {
     return parser.allocate(capacity, kReviewDepthMax + 1) == simdjson::SUCCESS;
   }
 
+  // Of a large body, with room at once: its pages cost nothing before they are written to.
+  Builder BuilderIn(Document& used) const {
+    Builder builder(std::move(used));
+    if (parser.capacity() > kUsualCapacity) builder.Reserve(WeightOf(document));
+    return builder;
+  }
+
   // Checks the whole body, building the objects that are judged on the way.
-  Result<void> ReadTree(dom::element root, AdmissionRequest& out) {
+  Result<void> ReadTree(dom::element root, const Envelope& envelope, AdmissionRequest& out) {
     const bool judged = IsJudged(out);
     const bool create = out.operation == ReviewOperation::kCreate;
     const bool remove = out.operation == ReviewOperation::kDelete;
@@ -324,21 +349,74 @@ struct ReviewReader::Impl {
       const dom::object request = AsObject(field.value);
       if (!walk.CheckKeys(request)) return Refusal(walk);
       for (const auto member : request) {
+        if (envelope.twin && member.key == "object") {
+          TRUCE_RETURN_IF_ERROR(ReadObject(*envelope.twin, object, out.object));
+          out.old_object = out.object;
+          continue;
+        }
         const bool is_object = judged && !remove && member.key == "object";
         const bool is_old = judged && !create && member.key == "oldObject";
         if ((!is_object && !is_old) || !member.value.is_object()) {
           if (!walk.Read(member.value, 3, nullptr)) return Refusal(walk);
           continue;
         }
-        Document& to = is_object ? object : old_object;
-        Builder builder(std::move(to));
-        // Of a large one, once: its pages cost nothing before they are written to.
-        if (parser.capacity() > kUsualCapacity) builder.Reserve(WeightOf(document));
-        if (!walk.Read(member.value, 3, &builder)) return Refusal(walk);
-        to = builder.Finish();
-        (is_object ? out.object : out.old_object) = to.root();
+        TRUCE_RETURN_IF_ERROR(is_object ? ReadObject(member.value, object, out.object)
+                                        : ReadObject(member.value, old_object, out.old_object));
       }
     }
+    return {};
+  }
+
+  Result<AdmissionRequest> ReadRequest(dom::element root, std::optional<dom::element> twin) {
+    AdmissionRequest out;
+    TRUCE_ASSIGN_OR_RETURN(const dom::object request, ReadFrame(root));
+    TRUCE_ASSIGN_OR_RETURN(const Envelope envelope, ReadEnvelope(request, twin, out));
+    TRUCE_RETURN_IF_ERROR(CheckPresence(envelope, out));
+    TRUCE_RETURN_IF_ERROR(ReadTree(root, envelope, out));
+    if (out.object.exists()) {
+      TRUCE_RETURN_IF_ERROR(CheckObject(out.object, out, "request.object"));
+    }
+    if (out.old_object.exists() && !twin) {
+      TRUCE_RETURN_IF_ERROR(CheckObject(out.old_object, out, "request.oldObject"));
+    }
+    return out;
+  }
+
+  // The request of an update whose objects are the same bytes. Nothing: to be read as any other
+  // body is, which says what is wrong with it.
+  std::optional<AdmissionRequest> ReadTwins(std::string_view body) {
+    const std::optional<Twins> twins = FindTwins(body);
+    if (!twins) return std::nullopt;
+    WriteFrame(*twins, frame_text);
+    frame_text.reserve(frame_text.size() + simdjson::SIMDJSON_PADDING);
+    const bool fits = frame_text.size() <= kCapacityMin &&
+                      (frame.capacity() > 0 || frame.allocate(kCapacityMin) == simdjson::SUCCESS);
+    dom::element root;
+    dom::element twin;
+    if (!fits || !Parse(frame_text, frame, root) || !Parse(twins->twin, document, twin)) {
+      return std::nullopt;
+    }
+    // The frame has a mark where the body has a key; each root weighs two.
+    const std::size_t weight = WeightOf(frame) + 2 * (WeightOf(document) - 2);
+    if (!twin.is_object() || weight > kReviewWeightMax) return std::nullopt;
+    Result<AdmissionRequest> request = ReadRequest(root, twin);
+    const bool good = request.ok() && request.value().old_object.exists() &&
+                      request.value().operation == ReviewOperation::kUpdate &&
+                      IsJudged(request.value());
+    return good ? std::optional(std::move(request).value()) : std::nullopt;
+  }
+
+  bool Parse(std::string_view text, dom::document& to, dom::element& out) {
+    return parser.parse_into_document(to, text.data(), text.size(), false).get(out) ==
+           simdjson::SUCCESS;
+  }
+
+  // `value`, which is an object of the request, as `to` and its root.
+  Result<void> ReadObject(dom::element value, Document& to, Value& out) {
+    Builder builder = BuilderIn(to);
+    if (!walk.Read(value, 3, &builder)) return Refusal(walk);
+    to = builder.Finish();
+    out = to.root();
     return {};
   }
 };
@@ -354,6 +432,7 @@ Result<AdmissionRequest> ReviewReader::Read(std::string& body) try {
   body.reserve(body.size() + simdjson::SIMDJSON_PADDING);
   if (body.size() > kReviewBytesMax) return ParseFailure(simdjson::CAPACITY);
   if (!impl_->Reserve(body.size())) return Error{ErrorCode::kResourceExhausted, "out of memory"};
+  if (auto request = impl_->ReadTwins(body)) return *std::move(request);
   dom::element root;
   const auto code =
       impl_->parser.parse_into_document(impl_->document, body.data(), body.size(), false).get(root);
@@ -363,18 +442,7 @@ Result<AdmissionRequest> ReviewReader::Read(std::string& body) try {
                            std::to_string(kReviewWeightMax) +
                            ", numbers, lists and objects counted twice");
   }
-  AdmissionRequest out;
-  TRUCE_ASSIGN_OR_RETURN(const dom::object request, ReadFrame(root));
-  TRUCE_ASSIGN_OR_RETURN(const Envelope envelope, ReadEnvelope(request, out));
-  TRUCE_RETURN_IF_ERROR(CheckPresence(envelope, out));
-  TRUCE_RETURN_IF_ERROR(impl_->ReadTree(root, out));
-  if (out.object.exists()) {
-    TRUCE_RETURN_IF_ERROR(CheckObject(out.object, out, "request.object"));
-  }
-  if (out.old_object.exists()) {
-    TRUCE_RETURN_IF_ERROR(CheckObject(out.old_object, out, "request.oldObject"));
-  }
-  return out;
+  return impl_->ReadRequest(root, std::nullopt);
 } catch (const std::bad_alloc&) {
   return Error{ErrorCode::kResourceExhausted, "out of memory"};
 }
