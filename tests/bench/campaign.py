@@ -7,7 +7,7 @@ import statistics
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from bench import machine, reviews
+from bench import machine, reviews, varied
 from bench.load import Load, Run, measure
 from bench.servers import Nginx, Tally, Truce
 from bench.stores import WORK, Templates
@@ -24,6 +24,7 @@ COMPARED_SECONDS = 2 if QUICK else 3
 SIZED_ROUNDS = 3 if QUICK else 5
 SIZED_SECONDS = 1 if QUICK else 2
 COMPOSED_OBJECTS = 1000
+BODIES = ("varied", "recorded")
 
 SCENARIOS = ("denied", "unchanged", "create")
 
@@ -78,6 +79,15 @@ class Campaign:
         composed = reviews.Composed(COMPOSED_OBJECTS)
         for truce in self.truces.values():
             truce.seed(composed.creates())
+        self.truces[COMPARED_SIZE].seed(varied.owners())
+        self._varied = {
+            name: Load("fresh", self._file(f"varied-{name}", bodies))
+            for name, bodies in (
+                ("denied", varied.denied()),
+                ("unchanged", varied.unchanged()),
+                ("create", varied.creates()),
+            )
+        }
         self._fresh = Load("fresh", self._file("fresh", [reviews.fresh_creates()]))
         self._updates = Load("rotate", self._file("updates", composed.updates()))
         self._taken = {
@@ -104,20 +114,29 @@ class Campaign:
         return path
 
     def body_bytes(self) -> dict[str, int]:
-        """The length of one request's body by scenario."""
-        files = {"denied": self._taken[COMPARED_SIZE], "unchanged": self._updates}
-        return {name: len(load.bodies.open().readline()) - 1 for name, load in files.items()}
+        """The mean length of a request's body, by kind of bodies and scenario."""
+        return {
+            f"{bodies} {name}": load.bodies.stat().st_size // len(load.bodies.read_text().splitlines())
+            for bodies in BODIES
+            for name, load in self._loads(bodies).items()
+        }
 
-    def compare(self) -> dict[int, dict[str, list[Run]]]:
+    def _loads(self, bodies: str) -> dict[str, Load]:
+        if bodies == "varied":
+            return self._varied
+        taken = self._taken[COMPARED_SIZE]
+        return {"denied": taken, "unchanged": self._updates, "create": self._fresh}
+
+    def compare(self, bodies: str) -> dict[int, dict[str, list[Run]]]:
         """Runs by number of connections and name: every scenario, and nginx with the bodies of
-        each of the two kinds."""
-        truce = self.truces[COMPARED_SIZE]
+        creations and of updates. `bodies`: one of BODIES."""
+        truce, loads = self.truces[COMPARED_SIZE], self._loads(bodies)
         plan = [
-            ("nginx-create", self.nginx, self._taken[COMPARED_SIZE]),
-            ("denied", truce, self._taken[COMPARED_SIZE]),
-            ("create", truce, self._fresh),
-            ("unchanged", truce, self._updates),
-            ("nginx-update", self.nginx, self._updates),
+            ("nginx-create", self.nginx, loads["denied"]),
+            ("denied", truce, loads["denied"]),
+            ("create", truce, loads["create"]),
+            ("unchanged", truce, loads["unchanged"]),
+            ("nginx-update", self.nginx, loads["unchanged"]),
         ]
         found: dict = {count: {name: [] for name, _, _ in plan} for count in CONNECTIONS}
         for number in range(max(COMPARED_ROUNDS.values())):

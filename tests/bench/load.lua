@@ -1,9 +1,9 @@
 -- The load: AdmissionReviews with the headers that kube-apiserver sends.
 --
 --   wrk ... -s load.lua URL -- rotate FILE    the bodies of FILE, one a line, in turn
---   wrk ... -s load.lua URL -- fresh FILE     one body; in each request its marks are replaced:
---                                             @REVIEW@ and @OBJECT@ by fresh uids, @NAME@ by a
---                                             fresh name of kNameLength characters
+--   wrk ... -s load.lua URL -- fresh FILE     the same; in each request its marks are replaced:
+--                                             @REVIEW@ and @OBJECT@ by fresh uids, @NAME@ and
+--                                             @OBJECTNAME@ by fresh names of one length
 --   wrk ... -s load.lua URL -- paths FILE [TOKEN [MS]]  GETs of the paths of FILE, one a line, in
 --                                             turn, with a bearer token; each connection waits MS
 --                                             milliseconds between two
@@ -51,35 +51,43 @@ local function paths(file, token)
   end
 end
 
--- The request as pieces, so that one concatenation makes it. All replacements have one length, so
--- the content's length is always the same.
-local function fresh(file)
-  local body = io.open(file):read("*l")
-  local uid, name = fresh_uid(), fresh_name()
-  body = body:gsub("@NAME@", name):gsub("@OBJECT@", uid):gsub("@REVIEW@", "#" .. uid:sub(2))
-  local request = wrk.format("POST", PATH, HEADERS, body)
-  local pieces, names, objects, reviews, at = {}, {}, {}, {}, 1
-  local marks = { [name] = names, [uid] = objects, ["#" .. uid:sub(2)] = reviews }
-  while at <= #request do
-    local first, last, places
-    for mark, found in pairs(marks) do
-      local from, to = request:find(mark, at, true)
-      if from and (not first or from < first) then first, last, places = from, to, found end
-    end
-    pieces[#pieces + 1] = request:sub(at, (first or #request + 1) - 1)
-    if not first then break end
+local FRESH = {
+  NAME = fresh_name,
+  OBJECTNAME = fresh_name,
+  OBJECT = fresh_uid,
+  REVIEW = fresh_uid,
+}
+
+-- A request as pieces, so that one concatenation makes it: its length, and whose places each mark has.
+-- What replaces a mark always has the same length, and so has the content.
+local function pieces_of(body)
+  local long = body:gsub("@(%u+)@", function(mark)
+    return FRESH[mark] and "@" .. mark .. ("@"):rep(#FRESH[mark]() - #mark - 1)
+  end)
+  local request = wrk.format("POST", PATH, HEADERS, long)
+  local pieces, places, at = {}, {}, 1
+  for first, mark, last in request:gmatch("()@(%u+)@+()") do
+    pieces[#pieces + 1] = request:sub(at, first - 1)
     pieces[#pieces + 1] = ""
-    places[#places + 1] = #pieces
-    at = last + 1
+    places[mark] = places[mark] or {}
+    table.insert(places[mark], #pieces)
+    at = last
   end
-  local function put(places, text)
-    for _, place in ipairs(places) do pieces[place] = text end
-  end
+  pieces[#pieces + 1] = request:sub(at)
+  return { pieces = pieces, places = places }
+end
+
+local function fresh(file)
+  local requests, turn = {}, 0
+  for body in io.lines(file) do requests[#requests + 1] = pieces_of(body) end
   return function()
-    put(names, fresh_name())
-    put(objects, fresh_uid())
-    put(reviews, fresh_uid())
-    return table.concat(pieces)
+    turn = turn % #requests + 1
+    local next = requests[turn]
+    for mark, places in pairs(next.places) do
+      local text = FRESH[mark]()
+      for _, place in ipairs(places) do next.pieces[place] = text end
+    end
+    return table.concat(next.pieces)
   end
 end
 

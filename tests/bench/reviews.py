@@ -12,7 +12,7 @@ RECORDED = Path(__file__).resolve().parents[1] / "golden" / "admission"
 CREATE_BYTES_MIN = 4096  # A bucket with some more fields than the recorded one has.
 
 
-def _recorded(name: str) -> dict:
+def recorded(name: str) -> dict:
     return json.loads((RECORDED / f"{name}.json").read_text())
 
 
@@ -22,7 +22,7 @@ def _compact(review: dict) -> str:
 
 def _create_template() -> str:
     """Argo CD creates a bucket. Its name, uid and the review's uid are marked."""
-    review = _recorded("kubectl-apply-csa-create-1.create.bucket")
+    review = recorded("kubectl-apply-csa-create-1.create.bucket")
     request = review["request"]
     tags = request["object"]["spec"]["forProvider"]["tags"]
     while len(_compact(review)) < CREATE_BYTES_MIN:
@@ -59,7 +59,7 @@ class Composed:
     composite controller, which changes nothing."""
 
     def __init__(self, count: int):
-        self._update = _recorded("crossplane-claims-14.update.bucket")
+        self._update = recorded("crossplane-claims-14.update.bucket")
         self._count = count
         request = self._update["request"]
         assert request["object"] == request["oldObject"]
