@@ -9,6 +9,7 @@
 #include "registry/identity/evidence.h"
 #include "registry/identity/values.h"
 #include "registry/ownership/grant.h"
+#include "registry/ownership/merge.h"
 
 namespace truce {
 namespace {
@@ -242,155 +243,12 @@ bool OthersDeclareBy(const KeyText& name, const KeyText& key, const Object& obje
   });
 }
 
-void MoveRow(Row row, const KeyText& to, Ledger& ledger) {
-  ledger.DropRow(row.id);
-  row.id.key = to;
-  if (const auto there = ledger.FindRow(row.id)) {
-    row.intent = std::max(row.intent, there->intent);
-    // The older one tells what its account depended on all along.
-    const bool changed = there->at == row.at && there->account_fields == Row::kChanged;
-    if (there->at < row.at || changed) row.account_fields = there->account_fields;
-    row.at = std::min(row.at, there->at);
-    row.terminating = row.terminating && there->terminating;
-  }
-  ledger.PutRow(std::move(row));
-}
-
-// All of the resource at `from` but its owner.
-void MoveBelongings(const KeyText& from, const KeyText& to, Ledger& ledger) {
-  for (Row& row : ledger.RowsOfKey(from)) MoveRow(std::move(row), to, ledger);
-  for (ResourceName& name : ledger.FurtherNamesOf(from)) {
-    if (name.name == to) {
-      ledger.DropName(to);
-      continue;
-    }
-    name.key = to;
-    ledger.PutName(std::move(name));
-  }
-}
-
-void AuditNames(const Owner& owner, std::string cause, Ledger& ledger) {
-  ledger.Audit({.action = AuditAction::kMoved,
-                .key = owner.key,
-                .id = owner.id,
-                .root = owner.root,
-                .cause = std::move(cause),
-                .actor = "names"});
-}
-
-// The resource at `from` is kept under `to`, another of its names, from now on.
-void RenameKey(const KeyText& from, const KeyText& to, Ledger& ledger) {
-  auto owner = ledger.OwnerOf(from);
-  MoveBelongings(from, to, ledger);
-  if (!owner) return;
-  ledger.DropOwner(from);
-  owner->key = to;
-  owner->shape = ShapeOf(to);
-  AuditNames(*owner, "its key " + from.text + " names another resource now", ledger);
-  ledger.PutOwner(*std::move(owner));
-}
-
-void PutFurther(const KeyText& name, const KeyText& key, bool observed, Ledger& ledger) {
-  ledger.PutName(
-      {.name = name, .key = key, .sort = SortOf(name), .observed = observed, .at = ledger.now()});
-}
-
-// What is told by fields is the same but for the account; an id says nothing of it.
-bool SameParts(const KeyText& a, const KeyText& b) {
-  if (IsAssignedName(a) || IsAssignedName(b)) return true;
-  return a == b || WithAccount(a, {}) == WithAccount(b, {});
-}
-
 bool HasOtherId(const KeyText& key, const KeyText& id, const Ledger& ledger) {
   if (IsAssignedName(key)) return key != id;
   const std::vector<ResourceName> names = ledger.FurtherNamesOf(key);
   return std::any_of(names.begin(), names.end(), [&](const ResourceName& name) {
     return name.sort == NameSort::kAssigned && name.name != id;
   });
-}
-
-bool MayMerge(const Owner& a, const Owner& b, const Ledger& ledger) {
-  if (!SameParts(a.key, b.key) || Differ(LocatedName(a), LocatedName(b))) return false;
-  if (a.record == Record::kImported || b.record == Record::kImported) return false;
-  const bool record = a.record != Record::kNone || b.record != Record::kNone;
-  return a.root == b.root || (record && ledger.OneParty(a.party, b.party));
-}
-
-// Agreements unite: of what a resource has one of, the one that stands at `to` stays.
-void UniteAgreements(const KeyText& from, const KeyText& to, Ledger& ledger) {
-  const std::vector<Agreement> there = ledger.AgreementsOf(to);
-  for (Agreement& agreement : ledger.AgreementsOf(from)) {
-    const bool has = std::any_of(there.begin(), there.end(), [&](const Agreement& other) {
-      if (other.kind != agreement.kind) return false;
-      return agreement.kind != AgreementKind::kShare || other.party == agreement.party;
-    });
-    if (has) {
-      ledger.DropAgreement(agreement.id);
-      continue;
-    }
-    agreement.key = to;
-    ledger.PutAgreement(std::move(agreement));
-  }
-}
-
-// Two resources are one: of their owners' words the living one's counts, else that of `owner`; who
-// owns it by now needs no word. An accepted transfer to somebody else ends.
-void UniteWords(const Owner& gone, Owner& owner, Ledger& ledger) {
-  const bool gone_lives = gone.record == Record::kNone && owner.record != Record::kNone;
-  const Owner& first = gone_lives ? gone : owner;
-  std::string word = first.successor;
-  if (word.empty()) word = gone_lives ? owner.successor : gone.successor;
-  if (NamesSuccessor(word, first.root)) word.clear();
-  for (const KeyText& key : {gone.key, owner.key}) {
-    for (const Agreement& each : ledger.AgreementsOf(key)) {
-      const bool accepted = each.kind == AgreementKind::kTransfer && each.accepted;
-      if (accepted && each.successor != word) ledger.DropAgreement(each.id);
-    }
-  }
-  owner.successor = std::move(word);
-}
-
-// What stands at `from` becomes part of the resource at `to`.
-void Merge(const KeyText& from, const KeyText& to, Ledger& ledger) {
-  auto kept = ledger.OwnerOf(to);
-  const auto gone = ledger.OwnerOf(from);
-  if (gone && !kept) {  // there it was only observed so far
-    RenameKey(from, to, ledger);
-    PutFurther(from, to, false, ledger);
-    return;
-  }
-  if (gone && kept) UniteWords(*gone, *kept, ledger);
-  UniteAgreements(from, to, ledger);
-  MoveBelongings(from, to, ledger);
-  if (gone) ledger.DropOwner(from);
-  if (gone) ledger.MayFree(gone->id);
-  if (kept) ledger.MayFree(kept->id);  // of the two ids one stays
-  PutFurther(from, to, false, ledger);
-  if (!gone || !kept) return;
-  Owner& owner = *kept;
-  if (owner.record != Record::kNone && gone->record == Record::kNone) {
-    owner.root = gone->root;
-    owner.service = gone->service;
-    owner.contact = gone->contact;
-  }
-  if (RootManages(ledger.RowsOfKey(to), owner.root)) {
-    owner.record = Record::kNone;
-    owner.record_reason.clear();
-  }
-  const PublicId younger = gone->since < owner.since ? owner.id : gone->id;
-  KeepFormerId(younger, to, ledger);
-  if (gone->since < owner.since) owner.id = gone->id;
-  owner.since = std::min(owner.since, gone->since);
-  owner.real = owner.real || gone->real;
-  owner.managed_once = owner.managed_once || gone->managed_once;
-  for (const Slot& slot : gone->left) RememberSlot(slot, owner);
-  if (owner.arn.empty()) owner.arn = gone->arn;
-  // Whoever declares an id by its own account says nothing of where the resource lies.
-  const bool tells = !IsAccount(owner.identity.account) && !IsAssignedName(from);
-  if (tells) owner.identity.account = gone->identity.account;
-  AuditNames(owner, "found to be one resource with " + younger.text + " (" + from.text + ")",
-             ledger);
-  ledger.PutOwner(std::move(owner));
 }
 
 // Ids of what was made anew under one name; a tenant may write any number of them.
@@ -410,6 +268,18 @@ bool TakesId(const KeyText& key, const Slot& root, const Ledger& ledger) {
   return std::count_if(names.begin(), names.end(), [](const ResourceName& name) {
            return name.sort == NameSort::kAssigned;
          }) < kIdsMax;
+}
+
+// What was admitted at `from` by the stand-in `account` and is not seen yet counts at `to`, where
+// that goes, too.
+void ReserveToo(const KeyText& from, const KeyText& to, const std::string& account,
+                Ledger& ledger) {
+  for (Row& row : ledger.RowsOfKey(from)) {
+    const bool by_it = row.identity.account == account && Manages(row);
+    if (!by_it || row.id.state != RowState::kReserved) continue;
+    row.id.key = to;
+    if (!ledger.FindRow(row.id)) ledger.PutRow(std::move(row));
+  }
 }
 
 // One name of a declaration whose resource is kept at `home`.
@@ -433,11 +303,10 @@ void JoinName(const DeclaredName& declared, const KeyText& home, const Object& o
   const auto here = LocatedNameAt(home, ledger);
   if (Differ(there, here)) {
     if (assigned || IsLocated(name) || OthersDeclareBy(name, *at, object, ledger)) return;
-    if (*at == name) {
-      // What it would be kept under instead is another owner's: the stand-in stays.
-      if (ResourceOf(*there, ledger).value_or(*at) != *at) return;
-      RenameKey(name, *there, ledger);
-    }
+    // What it would be kept under instead is another owner's: the stand-in stays.
+    if (*at == name && ResourceOf(*there, ledger).value_or(*at) != *at) return;
+    ReserveToo(*at, home, AccountIn(name), ledger);
+    if (*at == name) RenameKey(name, *there, ledger);
     PutFurther(name, home, false, ledger);
     return;
   }

@@ -419,5 +419,29 @@ TEST_F(HistoriesOfTheWorld, ANestedCompositeWithoutItsOwnTakesNothingAlong) {
   EXPECT_FALSE(registry_.OwnerOf("k")->contested);
 }
 
+// Replaced by force while a status of before told another account: the true one takes the stand-in
+// along, and with it what was admitted by it and is not seen yet.
+TEST_F(HistoriesOfTheWorld, WhatWasAdmittedByAStandInGoesWhereThatGoes) {
+  const auto by_prod = [&](const char* uid, const char* shown, std::uint64_t version) {
+    return ManagedQueue(a_, uid, {"jobs", "prod", "", shown}, Intent::kDeletes, version);
+  };
+  ASSERT_TRUE(registry_.Create(by_prod("old", "", 10)).allowed);
+  registry_.See(by_prod("old", "", 10));
+  registry_.See(by_prod("old", kOne, 11));
+  registry_.Advance(std::chrono::minutes{1});
+  ASSERT_TRUE(registry_.Create(by_prod("new", "", 13)).allowed);
+  ObjectFacts last = by_prod("old", kTwo, 12);
+  registry_.See(last);
+  ASSERT_EQ(registry_.OwnerNamed(QueueName("jobs", Queue{"", "prod", "", ""}.StandIn())),
+            registry_.OwnerNamed(QueueName("jobs", kTwo)));
+  last.terminating = true;
+  registry_.SeeDeleted(last);
+  EXPECT_TRUE(IsAs(QueueName("jobs", kTwo), a_)) << "the new one is to come";
+  const Slot sibling = SlotOf("Queue", "team-a", "sibling");
+  EXPECT_FALSE(
+      registry_.Create(ManagedQueue(sibling, "s", {"jobs", "prod", "", ""}, Intent::kDeletes, 14))
+          .allowed);
+}
+
 }  // namespace histories_world_test
 }  // namespace truce
