@@ -243,7 +243,7 @@ void CascadeWorld::CheckManagers() {
 
 void CascadeWorld::CheckKnown(const Facts& facts) {
   for (auto at = known_.begin(); at != known_.end();) {
-    const auto& [name, known] = *at;
+    auto& [name, known] = *at;
     const auto resource = cloud_.find(known.target);
     if (resource == cloud_.end() || resource->second.exempt) {
       at = known_.erase(at);
@@ -268,7 +268,10 @@ void CascadeWorld::CheckKnown(const Facts& facts) {
     if (known.observed && !(further && further->observed)) continue;
     // The chain that it belongs to is joined from below, and has no party yet.
     const auto top = things_.find(owner->root);
-    if (top != things_.end() && top->second.party == resource->second.party) continue;
+    if (top != things_.end() && top->second.party == resource->second.party) {
+      known.parties.insert(owner->party.text);  // also when that top is gone
+      continue;
+    }
     const std::set<std::string>& heirs = heirs_[known.target];
     const auto heir = std::find_if(heirs.begin(), heirs.end(), is_of);
     if (heir != heirs.end()) {

@@ -443,5 +443,30 @@ TEST_F(HistoriesOfTheWorld, WhatWasAdmittedByAStandInGoesWhereThatGoes) {
           .allowed);
 }
 
+// Restored before anything knows whose it is, a bucket joins its composite, which is deleted again
+// and leaves it: it stays with that root of record, whose composite may return in its place.
+TEST_F(HistoriesOfTheWorld, WhatJoinedARestoredCompositeStaysWhenThatIsGone) {
+  ObjectFacts bucket =
+      scene::ManagedBucket(SlotOf("Bucket", "", "x-y"), "b", "k", Intent::kDeletes, 1);
+  bucket.lineage.composed = true;
+  bucket.lineage.label = "x";
+  bucket.real = true;
+  ASSERT_TRUE(registry_.Create(bucket, scene::kRestorer).allowed);
+  registry_.See(bucket);
+  ObjectFacts composite = scene::Composite(SlotOf("XStorage", "", "x"), "x", "k", 2);
+  composite.lineage.resources = {scene::RefTo(bucket.slot, "")};
+  ASSERT_TRUE(registry_.Create(composite, scene::kRestorer).allowed);
+  registry_.See(composite);
+  registry_.SeeDeleted(composite);
+  *bucket.version += 10;
+  registry_.See(bucket);
+  EXPECT_TRUE(IsAs(scene::BucketKey("k"), composite.slot));
+  const Slot stranger = SlotOf("Bucket", "team-b", "b");
+  EXPECT_FALSE(
+      registry_.Create(scene::ManagedBucket(stranger, "s", "k", Intent::kDeletes, 20)).allowed);
+  composite.uid = {"again"};
+  EXPECT_TRUE(registry_.Create(composite).allowed);
+}
+
 }  // namespace histories_world_test
 }  // namespace truce
