@@ -83,11 +83,12 @@ std::string DenialId(std::string_view of) {
   return id;
 }
 
-// Seen for the first time, and not counted yet.
+// Seen for the first time, and not counted yet. Its id is the whole text: the short one is made
+// when somebody reads it.
 Denial NewDenial(std::string_view id, const ReviewRecord& record, const Finding& finding,
                  Timestamp now) {
   Denial out;
-  out.id = DenialId(id);
+  out.id = id;
   out.key = finding.key;
   out.group = record.group;
   out.kind = record.kind;
@@ -100,6 +101,11 @@ Denial NewDenial(std::string_view id, const ReviewRecord& record, const Finding&
     out.root = {"", out.group, out.kind, out.ns, out.name};
   }
   return out;
+}
+
+std::vector<Denial> WithShortIds(std::vector<Denial> denials) {
+  for (Denial& denial : denials) denial.id = DenialId(denial.id);
+  return denials;
 }
 
 // One for all that is counted together.
@@ -146,30 +152,30 @@ void DenialBook::OnReview(const ReviewRecord& record) {
 }
 
 void DenialBook::Add(Book& book, std::string id, Denial denial) {
-  const Slot root = denial.root;
-  const auto leave = [&](const Slot& of) {
+  const auto leave = [&](const std::string& of) {
     const auto count = book.of_root.find(of);
     if (count != book.of_root.end() && --count->second == 0) book.of_root.erase(count);
   };
+  const std::string root = ToText(denial.root);
   if (++book.of_root[root] > kDenialsOfRoot) {
-    book.denials.DropLast([&](const Denial& each) { return each.root == root; });
+    book.denials.DropLast([&](const Denial& each) { return each.root == denial.root; });
     leave(root);
   }
   if (const auto gone = book.denials.Add(std::move(id), std::move(denial), kDenialsKept)) {
-    leave(gone->root);
+    leave(ToText(gone->root));
   }
 }
 
 std::vector<Denial> DenialBook::All() const {
-  return book_.With([](const Book& book) {
+  return WithShortIds(book_.With([](const Book& book) {
     return book.denials.Find([](const Denial&) { return true; }, kDenialsKept);
-  });
+  }));
 }
 
 std::vector<Denial> DenialBook::OfKey(const KeyText& key, std::size_t limit) const {
-  return book_.With([&](const Book& book) {
+  return WithShortIds(book_.With([&](const Book& book) {
     return book.denials.Find([&](const Denial& denial) { return denial.key == key; }, limit);
-  });
+  }));
 }
 
 void TrialBook::OnReview(const ReviewRecord& record) {

@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <iterator>
 #include <list>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -130,7 +129,7 @@ class DenialBook final : public ReviewSink {
  private:
   struct Book {
     LatestEntries<Denial> denials;
-    std::map<Slot, std::size_t> of_root;
+    std::unordered_map<std::string, std::size_t> of_root;
   };
 
   static void Add(Book& book, std::string id, Denial denial);
