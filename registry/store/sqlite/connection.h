@@ -38,6 +38,7 @@ enum class Sql : std::uint8_t {
   kChildrenOf,
   kCountReserved,
   kReservedSlots,
+  kHasShape,
   kOwnersOfShape,
   kKeysAfter,
   kObjectsOfKind,
