@@ -83,36 +83,33 @@ class Ascent final {
   bool holds_ = true;
 };
 
-// Appends `value`, which is neither object nor array, under `key`.
-void AddScalar(dom::element value, std::string_view key, Builder& builder) {
-  std::string_view text;
-  if (value.get_string().get(text) == simdjson::SUCCESS) {
-    builder.Scalar(Builder::Kind::kString, key, text);
-    return;
-  }
-  bool flag = false;
-  if (value.get_bool().get(flag) == simdjson::SUCCESS) {
-    builder.Scalar(Builder::Kind::kBool, key, flag ? "true" : "false");
-    return;
-  }
-  if (value.is_null()) {
-    builder.Scalar(Builder::Kind::kNull, key, {});
-    return;
-  }
+template <typename Number>
+void AddNumber(Number number, std::string_view key, Builder& builder) {
   std::array<char, 32> digits;
   char* const begin = digits.data();
-  char* end = begin;
-  std::int64_t integer = 0;
-  std::uint64_t large = 0;
-  double number = 0;
-  if (value.get_int64().get(integer) == simdjson::SUCCESS) {
-    end = std::to_chars(begin, begin + digits.size(), integer).ptr;
-  } else if (value.get_uint64().get(large) == simdjson::SUCCESS) {
-    end = std::to_chars(begin, begin + digits.size(), large).ptr;
-  } else if (value.get_double().get(number) == simdjson::SUCCESS) {
-    end = std::to_chars(begin, begin + digits.size(), number).ptr;
+  const char* const end = std::to_chars(begin, begin + digits.size(), number).ptr;
+  builder.Scalar(Builder::Kind::kNumber, key,
+                 builder.Own({begin, static_cast<std::size_t>(end - begin)}));
+}
+
+// Appends `value`, which is neither object nor array, under `key`.
+void AddScalar(dom::element value, std::string_view key, Builder& builder) {
+  using Kind = Builder::Kind;
+  switch (value.type()) {
+    case dom::element_type::STRING:
+      return builder.Scalar(Kind::kString, key, value.get_string().value_unsafe());
+    case dom::element_type::BOOL:
+      return builder.Scalar(Kind::kBool, key, value.get_bool().value_unsafe() ? "true" : "false");
+    case dom::element_type::NULL_VALUE: return builder.Scalar(Kind::kNull, key, {});
+    case dom::element_type::INT64: return AddNumber(value.get_int64().value_unsafe(), key, builder);
+    case dom::element_type::UINT64:
+      return AddNumber(value.get_uint64().value_unsafe(), key, builder);
+    case dom::element_type::DOUBLE:
+      return AddNumber(value.get_double().value_unsafe(), key, builder);
+    case dom::element_type::OBJECT:
+    case dom::element_type::ARRAY: break;
   }
-  builder.Scalar(Builder::Kind::kNumber, key, builder.Own({begin, end}));
+  TRUCE_ASSERT(false);
 }
 
 }  // namespace
