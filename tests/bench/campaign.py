@@ -142,8 +142,8 @@ class Campaign:
         for number in range(max(COMPARED_ROUNDS.values())):
             for count in [count for count in CONNECTIONS if number < COMPARED_ROUNDS[count]]:
                 for name, server, load in plan if number % 2 == 0 else reversed(plan):
-                    run = self._run(name, server, load, (count, COMPARED_SECONDS))
-                    found[count][name].append(run)
+                    done = run(name, server, load, (count, COMPARED_SECONDS))
+                    found[count][name].append(done)
         return found
 
     def scale(self) -> dict[str, dict[int, list[Run]]]:
@@ -156,21 +156,20 @@ class Campaign:
                     load = {"denied": self._taken[size], "unchanged": self._updates}.get(
                         name, self._fresh
                     )
-                    run = self._run(
-                        name, self.truces[size], load, (CONNECTIONS[0], SIZED_SECONDS)
-                    )
-                    found[name][size].append(run)
+                    shape = (CONNECTIONS[0], SIZED_SECONDS)
+                    found[name][size].append(run(name, self.truces[size], load, shape))
         return found
 
-    @staticmethod
-    def _run(name: str, server, load: Load, shape: tuple[int, int]) -> Run:
-        connections, seconds = shape
-        if not isinstance(server, Truce):
-            return measure(server, load, connections, seconds)
-        before = server.tally()
-        run = measure(server, load, connections, seconds)
-        if name == "create":
-            server.settle()
-        _check_answers(name, run, server.tally().since(before))
-        print(f"  {server.ownerships:>9,} {name:<10} {connections:>3} {asdict(run)}", flush=True)
-        return run
+
+def run(name: str, server, load: Load, shape: tuple[int, int]) -> Run:
+    """One run of a scenario, whose answers are checked. `shape`: connections and seconds."""
+    connections, seconds = shape
+    if not isinstance(server, Truce):
+        return measure(server, load, connections, seconds)
+    before = server.tally()
+    done = measure(server, load, connections, seconds)
+    if name == "create":
+        server.settle()
+    _check_answers(name, done, server.tally().since(before))
+    print(f"  {server.ownerships:>9,} {name:<10} {connections:>3} {asdict(done)}", flush=True)
+    return done

@@ -26,6 +26,20 @@ REQUESTS = 600
 START_SECONDS = 180.0
 
 
+def _cost_of_requests(profile: Path) -> int:
+    """Without the server's looks at its own certificates: they come by the clock, which callgrind makes fifty times
+    as fast."""
+    listed = subprocess.run(
+        ["callgrind_annotate", "--inclusive=yes", str(profile)], check=True, capture_output=True, text=True
+    ).stdout
+    costs = [
+        (int(line.split()[0].replace(",", "")), line) for line in listed.splitlines() if "%)" in line
+    ]
+    total = next(cost for cost, line in costs if "PROGRAM TOTALS" in line)
+    looks = (cost for cost, line in costs if "CertificateStore::Impl::Poll()" in line)
+    return total - next(looks, 0)
+
+
 class Counted:
     """A server under callgrind. External synchronization; use as a context."""
 
@@ -64,10 +78,7 @@ class Counted:
         (profile,) = self._profiles.glob("out.*")
         if keep is not None:
             shutil.copy(profile, keep)
-        total = next(
-            line.split()[1] for line in profile.read_text().splitlines() if line.startswith("totals:")
-        )
-        return int(total) / REQUESTS
+        return _cost_of_requests(profile) / REQUESTS
 
     def _send(self, bodies: list[str], count: int, allowed: bool) -> None:
         with self._server.reviewer() as reviewer:

@@ -93,9 +93,15 @@ class Truce:
     """`truce serve` on a registry of a given size, with its own defaults but for the addresses.
     External synchronization."""
 
-    def __init__(self, templates: Templates, ownerships: int, config: dict | None = None):
+    def __init__(
+        self,
+        templates: Templates,
+        ownerships: int,
+        config: dict | None = None,
+        name: str | None = None,
+    ):
         self.ownerships = ownerships
-        directory = WORK / f"truce-{ownerships}"
+        directory = WORK / f"truce-{name or ownerships}"
         shutil.rmtree(directory, ignore_errors=True)
         directory.mkdir(parents=True)
         self.samples: list[Sample] = templates.copy(ownerships, directory / "data")
