@@ -363,6 +363,54 @@ def test_who_owns_with_the_rights_of_kubectl(cluster, start, user, tmp_path):
     assert unasked.returncode == 3 and "does not ask Truce about OwnershipChecks" in unasked.stderr
 
 
+def test_a_list_with_the_rights_of_kubectl(cluster, start, user, grant):
+    """Of the own namespace, for who speaks for it: the refusal of a check is the list."""
+    start({"mode": "enforce", "mappings": OBJECT_STORAGE_MAPPINGS})
+    user("team-a").create(claim("files", "team-a", "reports")).expect(201)
+    user("team-b").create(claim("mine", "team-b", "secret")).expect(201)
+
+    def asked(*words: str, team: str = "team-a"):
+        return subprocess.run(
+            [BINARY, "list", "--admission", "--kubeconfig", cluster.kubeconfig(team), *words],
+            capture_output=True, text=True, timeout=60)
+
+    listed = asked("-n", "team-a")
+    assert (listed.returncode, listed.stderr) == (0, "1 ownership of namespace team-a\n"), listed.stderr
+    head, line = listed.stdout.splitlines()
+    assert head.split() == ["RESOURCE", "ACCOUNT", "REGION", "SERVICE", "OWNER", "STATE", "SINCE"]
+    assert line.startswith("s3/Bucket/reports ") and "ObjectStorage team-a/files" in line
+    assert asked("-n", "team-a", "--type", "s3/Bucket", "--no-headers").stdout == line + "\n"
+    none = asked("-n", "team-a", "--type", "sqs/Queue")
+    assert (none.returncode, none.stdout, none.stderr) == (0, "", "no ownerships of namespace team-a\n")
+    unknown = asked("-n", "team-a", "--type", "s3/Bukket")
+    assert unknown.returncode == 1 and "no type" in unknown.stderr
+    for bad in (["--state", "held"], ["-o", "json"], ["--account", "123456789012"]):
+        refused = asked("-n", "team-a", *bad)
+        assert refused.returncode == 2 and refused.stdout == "", bad
+
+    # Who may only create checks does not speak for the namespace.
+    grant("team-a", "ownershipchecks", {"kind": "User", "name": "eve@example.org"})
+
+    def refusal():
+        done = cluster.kubectl("create", "--as=eve@example.org", "-f", "-", stdin=check("team-a", list={}))
+        assert done.returncode == 1, done
+        return CHECKS in done.stderr and done.stderr
+
+    stranger = wait_for(refusal, SECONDS, "a check that is judged")
+    assert "spec.list: eve@example.org does not speak for namespace team-a" in stranger
+    assert "reports" not in stranger
+
+    # The same for kubectl, and never stored.
+    own = user("team-a").create(check("team-a", list={}))
+    assert_refused(own, "1 ownership of namespace team-a", "s3/Bucket/reports", webhook=CHECKS)
+    both = user("team-a").create(check("team-a", list={}, declarations=[{"type": "s3/Bucket", "name": "x"}]))
+    assert "a list asks for itself alone" in both.expect(422).message
+    assert user().list("truce.dev/v1alpha1", "OwnershipCheck").body["items"] == []
+    cluster.unregister_webhook()
+    unasked = asked("-n", "team-a")
+    assert unasked.returncode == 2 and "does not ask Truce about OwnershipChecks" in unasked.stderr
+
+
 def test_the_command_line_shows_what_the_api_server_warned_of(cluster, start, user):
     start({"mode": "warn", "mappings": OBJECT_STORAGE_MAPPINGS})
     user("team-a").create(claim("files", "team-a", "reports")).expect(201)

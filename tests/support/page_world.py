@@ -102,6 +102,14 @@ class PageWorld:
         self._take(copies)
         return [each["owner"]["id"] for each in copies]
 
+    def fill_with_merged(self, name: str) -> tuple[str, str]:
+        """A bucket that another resource merged into. Its id, and the id of that one."""
+        made = self._copy(self._model(), name, "s3/Bucket", f"n-{name}", "merging")
+        former = hash_of(name + " before", 13)
+        made["names"] = [{"name": "id:" + former, "sort": "former-id", "at": made["owner"]["since"]}]
+        self._take([made])
+        return made["owner"]["id"], former
+
     def fill_to(self, count: int) -> None:
         """Buckets until there are so many, over 200 services, five types, three accounts, by imports of copies."""
         model = self._model()

@@ -249,6 +249,7 @@ def test_ids_that_lead_nowhere(world, page):
     sign_in(page, world, "/r/aaaaaaaaaaaaa")
     page.wait_for_text("No such resource")
     page.wait_for_text("aaaaaaaaaaaaa", "main")
+    page.wait_for_text("the link is from the Truce of another cluster", "main")
     for path in ("/r/%3Cscript%3Ewindow.hurt=1%3C/script%3E", "/r/" + "a" * 3000, "/r/..%2F..%2Fservices", "/r/%E2%80%AEabc"):
         page.open(world.url(path))
         page.wait_for_text("No such resource")
@@ -259,6 +260,21 @@ def test_ids_that_lead_nowhere(world, page):
     page.open(world.url("/resources?q=" + "x" * 600))
     is_settled(page)
     assert not page.look("window.hurt")
+
+
+def test_an_id_that_merged_leads_to_the_present_one(world, page):
+    """The link of an old denial: the view is that of the resource, and so is the address."""
+    present, former = world.fill_with_merged("once-two")
+    sign_in(page, world, f"/r/{former}")
+    page.wait_for_text("once-two", "main")
+    page.wait(f"location.pathname === '/r/{present}'", "the address of the present id")
+    assert former in page.text("main")  # as an id that it had
+    assert findings_of_axe(page) == []
+    # Not signed in, a former id is told what any is.
+    page.click_text("Sign out")
+    page.open(world.url(f"/r/{former}"))
+    page.wait_for_text("This name is taken")
+    assert "once-two" not in page.look("document.documentElement.outerHTML")
 
 
 def test_an_ownership_that_ended(world, page):

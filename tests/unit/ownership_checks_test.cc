@@ -56,6 +56,18 @@ TEST_F(OwnershipChecksTest, WhatNobodyAskedAboutIsNeverAllowed) {
   EXPECT_NE(taken.message.find("S3 bucket \"taken\" is owned by service \"reporting\""),
             std::string::npos)
       << taken.message;
+  EXPECT_EQ(taken.message.find("\\u{"), std::string::npos) << taken.message;
+}
+
+// What was admitted, as a duplicate is while the webhook only warns, and is refused by now.
+TEST_F(OwnershipChecksTest, CauseAndRemedyStandOnLinesOfTheirOwn) {
+  ASSERT_TRUE(Send(Claim("team-b", "files", "taken", "reporting")).allowed);
+  const OwnObject check = CheckOf("team-a", "taken");
+  checks_.NoteAdmitted(Uid{check.uid});
+  const OwnVerdict verdict = Take(check);
+  EXPECT_EQ(verdict.outcome, "denied");
+  EXPECT_EQ(verdict.message.find("\\u{"), std::string::npos) << verdict.message;
+  EXPECT_NE(verdict.message.find(".\n"), std::string::npos) << verdict.message;
 }
 
 // I8: nobody knows who wrote it, so its status tells nothing of others in their own name.
@@ -72,6 +84,17 @@ TEST_F(OwnershipChecksTest, WhatNobodyAskedAboutTellsNothingOfOtherNamespaces) {
   EXPECT_EQ(verdict.outcome, "unverified");
   EXPECT_EQ(verdict.message.find("files"), std::string::npos) << verdict.message;
   EXPECT_EQ(verdict.message.find("reporting"), std::string::npos) << verdict.message;
+}
+
+// A list is answered at creation; of one that nobody answered the status tells nothing.
+TEST_F(OwnershipChecksTest, AListIsNeverWrittenIntoAStatus) {
+  ASSERT_TRUE(Send(Claim("team-a", "files", "reports", "reporting")).allowed);
+  OwnObject check = CheckOf("team-a", "free");
+  check.spec = ParseYaml("list: {}", "t").value();
+  const OwnVerdict verdict = Take(check);
+  EXPECT_EQ(verdict.outcome, "unverified");
+  EXPECT_EQ(verdict.message.find("reports"), std::string::npos) << verdict.message;
+  EXPECT_NE(verdict.message.find("create it again"), std::string::npos) << verdict.message;
 }
 
 TEST_F(OwnershipChecksTest, WhatWasSaidStays) {

@@ -95,12 +95,14 @@ bool ChangesSpec(const AdmissionRequest& review) {
 }
 
 // A stranger to a namespace is told nothing in its name (I8).
-Error Stranger(std::string_view user, const std::string& ns) {
-  return {ErrorCode::kInvalidArgument,
-          "spec.manifests: " + std::string(user) + " does not speak for namespace " + ns +
-              "; leave out what belongs there, or have it granted: kubectl create rolebinding "
-              "NAME --clusterrole=edit --user=USER -n " +
-              ns + ", or any role with verb create on checks.truce.dev"};
+Error Stranger(std::string_view path, std::string_view user, std::string_view ns) {
+  std::string text(path);
+  text.append(": ").append(user).append(" does not speak for namespace ").append(ns);
+  text.append(
+      "; leave out what belongs there, or have it granted: kubectl create rolebinding "
+      "NAME --clusterrole=edit --user=USER -n ");
+  text.append(ns).append(", or any role with verb create on checks.truce.dev");
+  return {ErrorCode::kInvalidArgument, std::move(text)};
 }
 
 AdmissionAnswer Unfit(const Error& error) {
@@ -284,8 +286,23 @@ class Call final : public std::enable_shared_from_this<Call> {
     return Allowed();
   }
 
+  // The answer is a refusal, dry run or not: nothing of it is ever stored.
+  AdmissionAnswer ListFor(const AdmissionRequest& review) {
+    if (ports_.own == nullptr) return Unknown(UnknownCause::kNotReady, {});
+    const Result<bool> speaks = ports_.own->SpeaksFor(review, review.ns, deadline_);
+    if (!speaks.ok()) return Unknown(CauseOf(speaks.error().code), speaks.error().message);
+    if (!speaks.value()) return Unfit(Stranger("spec.list", review.user, review.ns));
+    Result<std::string> list = ports_.own->ListOwnerships(review, deadline_);
+    if (list.ok()) {
+      return {.verdict = Verdict::kDenied, .code = kDeniedCode, .message = std::move(list).value()};
+    }
+    if (list.error().code == ErrorCode::kInvalidArgument) return Unfit(list.error());
+    return Unknown(CauseOf(list.error().code), list.error().message);
+  }
+
   AdmissionAnswer JudgeCheck(const AdmissionRequest& review) {
     if (!ready_) return Unknown(UnknownCause::kNotReady, {});
+    if (review.object.Child("spec").Child("list").exists()) return ListFor(review);
     Result<std::vector<ReviewCase>> parts = QuestionsOf(AskedOf(review), *policy_);
     if (!parts.ok()) return Unfit(parts.error());
     CheckJudgement judgement(std::move(parts).value(), *policy_, ports_.clock.Now());
@@ -293,7 +310,7 @@ class Call final : public std::enable_shared_from_this<Call> {
       const Result<bool> speaks =
           ports_.own ? ports_.own->SpeaksFor(review, ns, deadline_) : Result<bool>(false);
       if (!speaks.ok()) return Unknown(CauseOf(speaks.error().code), speaks.error().message);
-      if (!speaks.value()) return Unfit(Stranger(review.user, ns));
+      if (!speaks.value()) return Unfit(Stranger("spec.manifests", review.user, ns));
     }
     const auto look = [&](const Facts& facts) { judgement.Judge(facts, ports_.ids); };
     const Result<void> read = ports_.store.Read(look, deadline_);

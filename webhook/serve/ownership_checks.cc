@@ -7,6 +7,7 @@
 #include "policies/finding.h"
 #include "policies/ownership_check.h"
 #include "webhook/check/manifest_reader.h"
+#include "webhook/findings/event_queue.h"
 
 namespace truce {
 namespace {
@@ -56,7 +57,7 @@ OwnVerdict VerdictOf(const CheckJudgement& judgement) {
     if (finding.mode == Mode::kEnforce) refused.push_back(finding);
     if (finding.mode == Mode::kWarn) warned.push_back(finding);
   }
-  if (!refused.empty()) return {false, OneLine(DenialText(refused), kMessageMax), "denied"};
+  if (!refused.empty()) return {false, EventNote(DenialText(refused), kMessageMax), "denied"};
   const std::size_t count = judgement.declared();
   std::string message = std::to_string(count) + (count == 1 ? " declaration" : " declarations") +
                         " checked, nothing stands against " + (count == 1 ? "it" : "them");
@@ -108,11 +109,11 @@ OwnVerdict OwnershipChecks::VerdictFor(const OwnObject& object) const {
   OwnVerdict verdict = Judge(object, was_asked);
   if (was_asked || verdict.outcome == "unknown") return verdict;
   return {false,
-          OneLine("Truce was not asked when this check was created: its webhook configuration is "
-                  "missing or leaves checks out, or Truce was restarted that moment; "
-                  "create the check again. What it would say: " +
-                      verdict.message,
-                  kMessageMax),
+          EventNote("Truce was not asked when this check was created: its webhook configuration is "
+                    "missing or leaves checks out, or Truce was restarted that moment; "
+                    "create the check again. What it would say: " +
+                        verdict.message,
+                    kMessageMax),
           "unverified"};
 }
 

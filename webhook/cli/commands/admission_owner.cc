@@ -1,8 +1,10 @@
 #include "webhook/cli/commands/admission_owner.h"
 
+#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <string_view>
 #include <utility>
 
 #include "webhook/cli/output.h"
@@ -15,6 +17,21 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::chrono::seconds kJudgedWithin{30};
+
+// A line that counts, headings, lines: Truce's list. Anything else is why there is none.
+ExitCode PrintListed(std::string_view text, bool has_head, CommandIo& io) {
+  const auto line = [&text] {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string out = OnOneLine(std::string(text.substr(0, end)));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    return out;
+  };
+  if (text.starts_with("spec.")) return Complain(io, line(), ExitCode::kNo);
+  io.err << line() << "\n";
+  if (!has_head) line();
+  while (!text.empty()) io.out << line() << "\n";
+  return ExitCode::kOk;
+}
 
 }  // namespace
 
@@ -37,6 +54,27 @@ Result<Json> CheckAbout(const NamedResource& named, const std::string& ns) {
               {"kind", "OwnershipCheck"},
               {"metadata", {{"namespace", ns}}},
               {"spec", {{"declarations", Json::array({std::move(declared)})}}}};
+}
+
+ExitCode TellListByAdmission(const ApiFlags& flags, const ListWish& wish, CommandIo& io) {
+  Json list = Json::object();
+  for (const auto& [name, value] : wish.parameters) {
+    if (name == "namespace") continue;
+    if (name != "type" && name != "service") {
+      return Complain(io, "with --admission only -n, --type and --service narrow the list",
+                      ExitCode::kUsage);
+    }
+    list[name] = value;
+  }
+  const auto reply = RefusalOf(flags, io, wish.ns, Json{{"list", std::move(list)}},
+                               std::chrono::steady_clock::now() + kJudgedWithin);
+  if (!reply.ok())
+    return Complain(io, reply.error().message, ExitCodeOfOpening(reply.error().code));
+  if (reply.value().status != 200) {
+    return Complain(io, ProblemText(reply.value().body, reply.value().status),
+                    ExitCodeOfStatus(reply.value().status));
+  }
+  return PrintListed(reply.value().body, wish.has_head, io);
 }
 
 ExitCode TellOwnersByAdmission(const ApiFlags& flags, const std::string& ns, const Json& items,

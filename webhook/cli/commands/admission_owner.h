@@ -1,4 +1,5 @@
-// who-owns for people who have the rights of kubectl alone: the denial of a check names the owner.
+// who-owns and list for people who have the rights of kubectl alone: the denial of a check names
+// the owner, or is the list.
 #ifndef TRUCE_WEBHOOK_CLI_COMMANDS_ADMISSION_OWNER_H_
 #define TRUCE_WEBHOOK_CLI_COMMANDS_ADMISSION_OWNER_H_
 
@@ -20,6 +21,16 @@ Result<nlohmann::json> CheckAbout(const NamedResource& named, const std::string&
 ExitCode TellOwnersByAdmission(const ApiFlags& flags, const std::string& ns,
                                const nlohmann::json& items, const std::string& output,
                                CommandIo& io);
+
+// Prints what a namespace owns, a table that Truce writes: the first hundred, and whether there are
+// more. `parameters` are those of GET /api/v1/resources. kUsage after a message: others than type
+// and service. Without `has_head` no line of headings.
+struct ListWish {
+  const Parameters& parameters;
+  std::string ns;
+  bool has_head = true;
+};
+ExitCode TellListByAdmission(const ApiFlags& flags, const ListWish& wish, CommandIo& io);
 
 }  // namespace truce
 

@@ -184,6 +184,12 @@ ExitCode FindDeclared(const ApiFlags& flags, const std::string& file, CommandIo&
   return Complain(io, "nobody owns what " + OnOneLine(file) + " declares", ExitCode::kNo);
 }
 
+// Where a check is created: the namespace of the flag, else of the Pod, else "default".
+std::string NamespaceOf(const std::string& flag, const CommandIo& io) {
+  std::string ns = FlagOr(flag, "TRUCE_NAMESPACE", io);
+  return ns.empty() ? "default" : ns;
+}
+
 struct AdmissionWish {
   std::string manifest;
   std::string output;
@@ -194,9 +200,7 @@ ExitCode FindByAdmission(const ApiFlags& flags, const NamedResource& named,
   if (wish.output == "name") {
     return Complain(io, "a denial is no list of names: leave out -o name", ExitCode::kUsage);
   }
-  std::string ns = named.ns;
-  if (ns.empty()) ns = FlagOr({}, "TRUCE_NAMESPACE", io);
-  if (ns.empty()) ns = "default";
+  const std::string ns = NamespaceOf(named.ns, io);
   Json items = Json::array();
   if (wish.manifest.empty()) {
     Result<Json> check = CheckAbout(named, ns);
@@ -285,6 +289,25 @@ void DescribeResource(const Json& resource, std::ostream& out) {
           });
 }
 
+struct TableWish {
+  std::string output;
+  bool has_head = true;
+};
+
+ExitCode ListByAdmission(const ApiFlags& flags, const ApiList& list, const TableWish& wish,
+                         CommandIo& io) {
+  if (wish.output != "table") {
+    return Complain(io, "a refusal holds a table alone: leave out -o " + wish.output,
+                    ExitCode::kUsage);
+  }
+  std::string ns;
+  for (const auto& [name, value] : list.question.parameters) {
+    if (name == "namespace") ns = value;
+  }
+  return TellListByAdmission(flags, {list.question.parameters, NamespaceOf(ns, io), wish.has_head},
+                             io);
+}
+
 // A command that prints a list of the server; its flags are parameters of the question.
 class ListCommand final {
  public:
@@ -332,24 +355,30 @@ class ListCommand final {
         .Between(1, kLimitMax);
   }
 
+  // Answers the same by an OwnershipCheck where its flag is given.
+  void ByAdmission(const std::string& help) { app_.AddFlag("--admission", *admission_, help); }
+
   using RowsOf = TableRows (*)(const Json& items, bool wide);
   using NameOf = std::string (*)(const Json& item);
   CommandAction Printing(const char* path, RowsOf rows_of, NameOf name_of) {
     list_->question.path = path;
     const auto has_head = AddNoHeadersFlag(app_);
-    return [=, flags = flags_, output = output_, list = list_](CommandIo& io) {
-      Json items;
-      const ExitCode code = AskForItems(*flags, *list, io, items);
-      if (code != ExitCode::kOk || PrintNames(*output, items, name_of, io.out)) return code;
-      PrintList(*output, items, WithHead(rows_of(items, IsWide(*output)), *has_head), io);
-      return code;
-    };
+    return
+        [=, flags = flags_, output = output_, list = list_, admission = admission_](CommandIo& io) {
+          if (*admission) return ListByAdmission(*flags, *list, {*output, *has_head}, io);
+          Json items;
+          const ExitCode code = AskForItems(*flags, *list, io, items);
+          if (code != ExitCode::kOk || PrintNames(*output, items, name_of, io.out)) return code;
+          PrintList(*output, items, WithHead(rows_of(items, IsWide(*output)), *has_head), io);
+          return code;
+        };
   }
 
  private:
   CommandLine& app_;
   const std::shared_ptr<ApiFlags> flags_;
   const std::shared_ptr<std::string> output_;
+  const std::shared_ptr<bool> admission_ = std::make_shared<bool>(false);
   const std::shared_ptr<ApiList> list_ = std::make_shared<ApiList>(ApiList{.items_max = 1000});
 };
 
@@ -488,9 +517,13 @@ CommandAction DeclareList(CommandLine& app) {
       .Type("key|name|type|service|account|region|since|-since")
       .OneOf({"key", "name", "type", "service", "account", "region", "since", "-since"});
   list.Limit();
+  list.ByAdmission(
+      "Through your cluster's API server, with the rights of kubectl alone: what namespace -n "
+      "owns, the first 100");
   app.Footer(
       "Examples:\n"
       "  truce list --service my-srv-one\n"
+      "  truce list --admission -n team-a --type s3/Bucket\n"
       "  truce list --state orphaned --sort-by since -o wide\n");
   return list.Printing("/api/v1/resources", &ResourceRows, &ResourceName);
 }

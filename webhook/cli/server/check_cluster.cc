@@ -18,6 +18,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::string_view kDenied = "denied the request: ";
+constexpr int kRefused = 403;
 // No type of the catalogue: only Truce refuses it, the schema does not.
 constexpr const char* kProbeType = "truce/Probe";
 
@@ -27,6 +28,7 @@ struct Tried {
   std::string text;
   std::optional<ApiResponse> failure;
   std::vector<std::string> warnings = {};
+  int status = 0;  // of a refusal: another than kRefused is no answer
 };
 
 ApiResponse ProblemReply(int status, std::string detail, const ApiResponse& reply) {
@@ -57,7 +59,7 @@ Tried Read(const ApiResponse& reply) {
   const std::string message = status.is_object() ? TextIn(status, "message") : std::string();
   const std::size_t denied = message.find(kDenied);
   if (denied != std::string::npos) {
-    return {false, message.substr(denied + kDenied.size()), {}, reply.warnings};
+    return {false, message.substr(denied + kDenied.size()), {}, reply.warnings, reply.status};
   }
   const std::string detail =
       "the API server answered " + std::to_string(reply.status) + ": " + message;
@@ -80,6 +82,23 @@ Json FindingOf(const std::string& text, const char* mode) {
           {"resource", cause},
           {"cause", cause},
           {"remedy", std::move(remedy)}};
+}
+
+Result<Tried> Create(ApiConnection& server, const std::string& ns, const Json& check,
+                     Deadline deadline) {
+  ApiQuestion question;
+  question.path = "/apis/truce.dev/v1alpha1/namespaces/" + EncodeSegment(ns) + "/ownershipchecks";
+  question.parameters = {{"dryRun", "All"}};
+  question.body = Dump(check);
+  TRUCE_ASSIGN_OR_RETURN(const ApiResponse reply, server.Send(question, deadline));
+  return Read(reply);
+}
+
+// Nobody judged: no answer, and none will come by waiting.
+Error NobodyJudged() {
+  return InvalidArgument(
+      "the cluster does not ask Truce about OwnershipChecks: its webhook configuration is missing "
+      "or leaves them out");
 }
 
 // Asks about a batch in few creations.
@@ -123,12 +142,7 @@ class Batch final {
   }
 
   Result<Tried> Try(const std::string& ns, const Json& check) {
-    ApiQuestion question;
-    question.path = "/apis/truce.dev/v1alpha1/namespaces/" + EncodeSegment(ns) + "/ownershipchecks";
-    question.parameters = {{"dryRun", "All"}};
-    question.body = Dump(check);
-    TRUCE_ASSIGN_OR_RETURN(const ApiResponse reply, server_.Send(question, deadline_));
-    return Read(reply);
+    return Create(server_, ns, check, deadline_);
   }
 
   std::string Answer() const {
@@ -151,14 +165,18 @@ class Batch final {
   std::vector<Json> findings_;
 };
 
+Result<std::unique_ptr<ApiConnection>> ApiServerOf(const ApiFlags& flags, const CommandIo& io) {
+  TRUCE_ASSIGN_OR_RETURN(ServerSettings settings,
+                         ReadKubeConfig(KubeConfigOf(flags, io), flags.context));
+  const std::string name = settings.origin;
+  return ApiConnection::OpenAt(name, std::move(settings));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<ApiConnection>> ClusterChecks::Open(const ApiFlags& flags,
                                                            const CommandIo& io, std::string ns) {
-  TRUCE_ASSIGN_OR_RETURN(ServerSettings settings,
-                         ReadKubeConfig(KubeConfigOf(flags, io), flags.context));
-  const std::string name = settings.origin;
-  TRUCE_ASSIGN_OR_RETURN(auto server, ApiConnection::OpenAt(name, std::move(settings)));
+  TRUCE_ASSIGN_OR_RETURN(auto server, ApiServerOf(flags, io));
   return std::unique_ptr<ApiConnection>(
       std::make_unique<ClusterChecks>(std::move(server), std::move(ns)));
 }
@@ -172,12 +190,7 @@ Result<ApiResponse> ClusterChecks::Send(const ApiQuestion& question, Deadline de
     const Json probe = CheckOf({{"declarations", Json::array({asked})}});
     TRUCE_ASSIGN_OR_RETURN(Tried tried, batch.Try(ns_, probe));
     if (tried.failure) return *std::move(tried.failure);
-    if (tried.admitted) {
-      // Nobody judged: no answer, and none will come by waiting.
-      return Error{ErrorCode::kInvalidArgument,
-                   "the cluster does not ask Truce about OwnershipChecks: its webhook "
-                   "configuration is missing or leaves them out"};
-    }
+    if (tried.admitted) return NobodyJudged();
     is_judged_ = true;
   }
   std::map<std::string, std::vector<std::size_t>> by_namespace;
@@ -190,6 +203,16 @@ Result<ApiResponse> ClusterChecks::Send(const ApiQuestion& question, Deadline de
     if (failure) return *std::move(failure);
   }
   return ApiResponse{200, batch.Answer(), std::nullopt};
+}
+
+Result<ApiResponse> RefusalOf(const ApiFlags& flags, const CommandIo& io, const std::string& ns,
+                              const Json& spec, Deadline deadline) {
+  TRUCE_ASSIGN_OR_RETURN(const auto server, ApiServerOf(flags, io));
+  TRUCE_ASSIGN_OR_RETURN(Tried tried, Create(*server, ns, CheckOf(spec), deadline));
+  if (tried.failure) return *std::move(tried.failure);
+  if (tried.admitted) return NobodyJudged();
+  if (tried.status != kRefused) return ProblemReply(tried.status, std::move(tried.text), {});
+  return ApiResponse{200, std::move(tried.text), std::nullopt};
 }
 
 }  // namespace truce

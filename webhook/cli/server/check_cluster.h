@@ -3,6 +3,7 @@
 #define TRUCE_WEBHOOK_CLI_SERVER_CHECK_CLUSTER_H_
 
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "webhook/cli/server/api_call.h"
@@ -33,6 +34,13 @@ class ClusterChecks final : public ApiConnection {
   const std::string ns_;
   bool is_judged_ = false;  // the cluster asks Truce about checks
 };
+
+// The text with which the API server of `flags` refuses an OwnershipCheck of `spec` in `ns`, a
+// creation in dry-run: status 200; else as ClusterChecks answers. Errors: those of both its
+// functions; kInvalidArgument: nobody refuses it, so the cluster does not ask Truce. Blocks at most
+// until `deadline`.
+Result<ApiResponse> RefusalOf(const ApiFlags& flags, const CommandIo& io, const std::string& ns,
+                              const nlohmann::json& spec, Deadline deadline);
 
 }  // namespace truce
 
