@@ -198,6 +198,17 @@ def test_a_forged_claim_reference_joins_no_chain(world):
     render(crossplane, xr, composed_bucket(xr, stored, "artifacts-h9fnb-dkspn")).expect(201)
 
 
+def test_a_second_composed_bucket_of_one_claim_is_refused(world):
+    """History 12: composed again while the former one lives."""
+    claim_object, xr, _ = world.chain()
+    vanish(world.user("admin"), xr)
+    world.turn()
+    crossplane = world.user("crossplane")
+    back = compose(crossplane, claim_object, "h9fnb")
+    second = composed_bucket(back, claim_object, "artifacts-h9fnb-second")
+    assert_refused(render(crossplane, back, second), NAME, "declared twice", code=422)
+
+
 def test_a_terminating_attachment_is_pointed_at_nobody(world):
     """History 13."""
     world.user("team-a").create(bucket("art", NAME)).expect(201)
