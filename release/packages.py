@@ -138,7 +138,7 @@ def _fetch(names: list[str], folder: Path, target: Target | None) -> list[Packag
     found = []
     for name in names:
         asked = f"{name}:{target.architecture}" if foreign else name
-        if asked not in wanted:
+        if wanted.get(asked, "(none)") == "(none)":
             asked = name
         version = wanted.get(asked, "(none)")
         if version == "(none)":
