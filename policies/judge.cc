@@ -77,6 +77,15 @@ void AddWarning(const RuleCase& c, Finding finding, const DeclaredResource& reso
   if (finding.mode != Mode::kOff) out.push_back(std::move(finding));
 }
 
+// Whether what is declared anew was reserved for the object before: by a review whose answer may
+// never have left.
+bool HasReservation(const Decision& decision, const Uid& uid, const Facts& facts) {
+  if (decision.added.empty()) return false;
+  const std::vector<Row> rows = facts.RowsOfUid(uid);
+  return std::any_of(rows.begin(), rows.end(),
+                     [](const Row& row) { return row.id.state == RowState::kReserved; });
+}
+
 }  // namespace
 
 Requester RequesterOf(std::string_view user, const AdmissionPolicy& policy) {
@@ -214,6 +223,9 @@ Decision Judgement::Judge(const Facts& facts, const IdSource& ids) {
     decision.allowed = false;
     decision.changes = {};
   }
+  decision.changes.repeatable =
+      decision.allowed && !deletes &&
+      (!decision.changes.empty() || HasReservation(decision, review_.request.object.uid, facts));
   asked_.clear();
   if (review_.question && decision.allowed && policy_->quotas != nullptr) asked_ = AskedBy(c);
   SuggestNames(c);

@@ -37,6 +37,19 @@ struct Locks {
   std::vector<Uid> uids;
   std::vector<Slot> slots;
   std::vector<OwnedRange> counts;  // of which it asks CountOwned
+  // Of which it asks CountReserved, made at any time and of any kind, up to `limit`.
+  struct Reserved {
+    std::string ns;
+    std::string user;
+    std::size_t limit = 0;
+  };
+  std::vector<Reserved> reserved;
+  // For which it asks OwnersOfShape.
+  struct Shape {
+    std::string shape;
+    std::size_t limit = 0;
+  };
+  std::vector<Shape> shapes;
 };
 
 // Three ports on one consistent state, by who asks. A store gives them to what runs on it, for as

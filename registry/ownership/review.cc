@@ -582,6 +582,17 @@ Locks LocksOf(const ReviewRequest& request) {
   locks.keys.erase(std::unique(locks.keys.begin(), locks.keys.end()), locks.keys.end());
   std::sort(locks.uids.begin(), locks.uids.end());
   std::sort(locks.slots.begin(), locks.slots.end());
+  const std::vector<Pair> pairs = AddedPairs(request);
+  for (const Pair& pair : pairs) {
+    std::string shape = ShapeOf(pair.resource->key);
+    if (shape.empty() || pair.mode == Mode::kOff) continue;
+    locks.shapes.push_back({std::move(shape), kElsewhereMax});
+  }
+  const auto& [old, young] = request.limits;
+  if (old != 0 && IsLimited(request.requester) && !pairs.empty()) {
+    locks.reserved.push_back(
+        {request.object.slot.ns, request.requester.user, std::min(old, young)});
+  }
   return locks;
 }
 

@@ -218,6 +218,10 @@ struct Changes {
   // Not empty: the decision would break an invariant, which the text names. All else is empty, and
   // stores refuse it with kInternal.
   std::string breach;
+  // Deciding once more after these were written tells the same, and writes nothing: a store that
+  // does not know whether they were may do so. Where nothing is to be written: what is answered
+  // rests on what stands, which must be as durable as what is written.
+  bool repeatable = false;
 
   bool empty() const {
     return put_rows.empty() && drop_rows.empty() && put_owners.empty() && drop_owners.empty() &&

@@ -19,8 +19,9 @@
 namespace truce {
 
 // Decides on facts that nobody else can change, returns what to write. May run more than once (a
-// store may retry): only its last run counts, so what it tells beside its result starts anew with
-// each. Must not block and not call the store.
+// store may retry; after changes that may have been written only where they are `repeatable`): only
+// its last run counts, so what it tells beside its result starts anew with each. Must not block and
+// not call the store.
 using DecideFn = std::function<Changes(const AllFacts&)>;
 // Reads committed facts. May run more than once, when a commit overtakes it: only what the last run
 // saw counts, so it starts its captures anew. Must not block and not call the store.
@@ -75,6 +76,14 @@ class Store {
   // Calls `read` on one consistent committed state, before it returns. Never writes, never waits
   // for a writer's commit. Errors: kUnavailable, kDeadlineExceeded, kDataLoss.
   virtual Result<void> Read(const ReadFn& read, Deadline deadline) const = 0;
+  // The same; `hints` is what `read` probably asks, for stores that bring it beforehand.
+  virtual Result<void> ReadAbout(const Locks& hints, const ReadFn& read, Deadline deadline) const {
+    static_cast<void>(hints);
+    return Read(read, deadline);
+  }
+  // True: each call costs round trips, and Read may show what is not durable yet: an answer that
+  // rests on it goes through Submit. Never blocks.
+  virtual bool is_remote() const { return false; }
 
   // Number of ownerships by state. O(1).
   virtual StoreCounts Counts() const = 0;

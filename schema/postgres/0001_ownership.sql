@@ -328,21 +328,35 @@ BEGIN
   END IF;
 END $$;
 
--- Writes what one decision changes, all or nothing: drops, then puts. Each array holds its records one after the other,
--- so many texts each (registry/store/postgres/records.h); no record comes twice. Names dropped, rows, owners, keys that
--- are left with nothing, names put: in this order a key and a name change places.
-CREATE FUNCTION truce.put(drop_names text[], drop_rows text[], drop_owners text[], put_owners text[], put_rows text[],
-                          put_names text[], drop_objects text[], put_objects text[], drop_agreements text[],
-                          put_agreements text[], put_settings text[], put_audit text[])
-RETURNS void LANGUAGE plpgsql VOLATILE AS $$
-#variable_conflict use_column
-DECLARE
-  written bigint;
+-- Makes the COMMIT behind it wait as one that wrote does; of a transaction that wrote nothing it waits for nothing.
+CREATE FUNCTION truce.confirm() RETURNS void LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
-  -- What a role or database may say otherwise: an answer rests on a commit that is durable.
+  PERFORM truce.wait_when_committing();
+  PERFORM pg_logical_emit_message(true, 'truce', '');
+END $$;
+
+-- What a role or database may say otherwise: an answer rests on a commit that is durable.
+CREATE FUNCTION truce.wait_when_committing() RETURNS void LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
   IF current_setting('synchronous_commit') IN ('off', 'local', 'remote_write') THEN
     PERFORM set_config('synchronous_commit', 'on', true);
   END IF;
+END $$;
+
+-- Writes what one decision changes, all or nothing: drops, then puts. Each array holds its records one after the other,
+-- so many texts each (registry/store/postgres/records.h); no record comes twice. Names dropped, rows, owners, keys that
+-- are left with nothing, names put: in this order a key and a name change places. Answers the number of the last audit
+-- line that it wrote.
+CREATE FUNCTION truce.put(drop_names text[], drop_rows text[], drop_owners text[], put_owners text[], put_rows text[],
+                          put_names text[], drop_objects text[], put_objects text[], drop_agreements text[],
+                          put_agreements text[], put_settings text[], put_audit text[])
+RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
+#variable_conflict use_column
+DECLARE
+  written bigint;
+  last_line bigint;
+BEGIN
+  PERFORM truce.wait_when_committing();
   IF cardinality(drop_names) > 0 THEN
     DELETE FROM truce.names n USING unnest(drop_names) AS a (name) WHERE n.name = a.name AND n.sort <> 'key';
   END IF;
@@ -450,12 +464,16 @@ BEGIN
     ON CONFLICT (name) DO UPDATE SET value = excluded.value;
   END IF;
   IF cardinality(put_audit) > 0 THEN
-    INSERT INTO truce.audit (at, action, key, id, root, slot, uid, cause, actor, review)
-    SELECT p[i]::bigint, p[i + 1], p[i + 2], p[i + 3], p[i + 4], p[i + 5], p[i + 6], p[i + 7], p[i + 8], p[i + 9]
-    FROM (SELECT put_audit) AS a (p), generate_series(1, cardinality(p), 10) AS i ORDER BY i;
+    WITH added AS (
+      INSERT INTO truce.audit (at, action, key, id, root, slot, uid, cause, actor, review)
+      SELECT p[i]::bigint, p[i + 1], p[i + 2], p[i + 3], p[i + 4], p[i + 5], p[i + 6], p[i + 7], p[i + 8], p[i + 9]
+      FROM (SELECT put_audit) AS a (p), generate_series(1, cardinality(p), 10) AS i ORDER BY i
+      RETURNING number)
+    SELECT max(number) INTO last_line FROM added;
   END IF;
   IF 'audit.let-go' = ANY (put_settings) THEN
     PERFORM truce.let_audit_go();
   END IF;
   SET CONSTRAINTS ALL IMMEDIATE;
+  RETURN last_line;
 END $$;

@@ -42,12 +42,12 @@ class Load:
     more: tuple[str, ...] = ()  # further arguments of the mode
 
 
-def measure(server, load: Load, connections: int, seconds: int) -> Run:
-    """Warms up, runs, and runs again while others disturb. The least disturbed run counts.
+def measure(server, load: Load, connections: int, seconds: int, repeat_max: int = REPEAT_MAX) -> Run:
+    """Warms up, runs, and runs again while others disturb, as which a database counts, too. The least disturbed run counts.
     Raises RuntimeError when the load generator fails or a request does."""
     _wrk(server, load, connections, WARM_UP_SECONDS)
     best = None
-    for _ in range(REPEAT_MAX):
+    for _ in range(repeat_max):
         run = _run(server, load, connections, seconds)
         if best is None or run.foreign < best.foreign:
             best = run

@@ -37,6 +37,15 @@ class Postgres:
     start it from the main thread."""
 
     def __init__(self):
+        self._make_folder()
+        subprocess.run(_as_servant([program("initdb"), "-D", str(self.folder / "data"), "-U", "truce", "-A", "trust",
+                                    "-E", "UTF8", "--locale=C.UTF-8", "-N"]),
+                       cwd="/", check=True, capture_output=True)
+        (self.folder / "data/pg_hba.conf").write_text(
+            "local all truce trust\nlocal replication truce trust\nlocal all all scram-sha-256\n")
+        self.start()
+
+    def _make_folder(self) -> None:
         # Not pytest's folder: a socket's path has 107 bytes.
         self.folder = Path(tempfile.mkdtemp(prefix="truce-pg-"))
         self.log = self.folder / "server.log"
@@ -45,11 +54,34 @@ class Postgres:
             servant = pwd.getpwnam("postgres")
             os.chown(self.folder, servant.pw_uid, servant.pw_gid)
             self.folder.chmod(0o711)
-        subprocess.run(_as_servant([program("initdb"), "-D", str(self.folder / "data"), "-U", "truce", "-A", "trust",
-                                    "-E", "UTF8", "--locale=C.UTF-8", "-N"]),
+
+    @classmethod
+    def standby_of(cls, primary: "Postgres") -> "Postgres":
+        """A copy that follows it, on a socket of its own."""
+        standby = cls.__new__(cls)
+        standby._make_folder()
+        subprocess.run(_as_servant([program("pg_basebackup"), "-D", str(standby.folder / "data"), "-R", "-c", "fast",
+                                    "-d", f"host={primary.folder} port={PORT} user=truce"]),
                        cwd="/", check=True, capture_output=True)
-        (self.folder / "data/pg_hba.conf").write_text("local all truce trust\nlocal all all scram-sha-256\n")
-        self.start()
+        standby.start()
+        primary.wait_for_sql("postgres", "SELECT count(*) > 0 FROM pg_stat_replication WHERE state = 'streaming'",
+                             START_SECONDS, "a standby that follows")
+        return standby
+
+    def promote(self) -> None:
+        assert self.sql("postgres", "SELECT pg_promote()") == "t"
+
+    def set(self, setting: str, value: str) -> None:
+        """For the whole server, from now on."""
+        self.sql("postgres", f"ALTER SYSTEM SET {setting} = '{value}'; SELECT pg_reload_conf()")
+        self.wait_for_sql("postgres", f"SELECT current_setting('{setting}') = '{value}'", START_SECONDS, setting)
+
+    def kill(self) -> None:
+        """kill -9 of the server: its connections are cut, nothing is written any more."""
+        assert self._child is not None
+        self._child.signal(signal.SIGKILL)
+        self._child.wait(START_SECONDS)
+        self._child = None
 
     def start(self) -> "Postgres":
         self._child = Child("postgres", _as_servant([

@@ -132,11 +132,12 @@ Result<void> StrictStore::Apply(const Locks& locks, const DecideFn& decide, Dead
   return applied;
 }
 
-Result<void> StrictStore::Read(const ReadFn& read, Deadline deadline) const {
+Result<void> StrictStore::ReadAbout(const Locks& hints, const ReadFn& read,
+                                    Deadline deadline) const {
   Result<void> looked;
   const ReadFn discover = [&](const AllFacts& facts) {
     MemorySource source(facts, false);
-    looked = LookOn(source, read, deadline);
+    looked = LookOn(source, hints, read, deadline);
   };
   TRUCE_RETURN_IF_ERROR(memory_.Read(discover, deadline));
   return looked;

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from support.truce_process import BINARY, TruceProcess, require_binary
+from support.truce_process import BINARY, REPOSITORY, TruceProcess, require_binary
 
 
 class Cli:
@@ -48,3 +49,13 @@ def truce(tmp_path: Path):
     process = TruceProcess(tmp_path, config={"logFormat": "json"})
     yield process
     process.stop()
+
+
+@pytest.fixture
+def scripted_api():
+    """The kubeconfig of a scripted API server with one kind."""
+    with subprocess.Popen([str(REPOSITORY / "build/release/truce_scripted_api"), "--objects", "0"],
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        yield Path(json.loads(process.stdout.readline())["kubeconfig"])
+        process.stdin.close()
+        process.wait(30)

@@ -5,15 +5,13 @@ import itertools
 import json
 import re
 import signal
-import subprocess
-from pathlib import Path
 
 import pytest
 
 from support.objects import bucket_review
 from support.postgres import Postgres
 from support.processes import wait_for
-from support.truce_process import REPOSITORY, TruceProcess
+from support.truce_process import TruceProcess
 
 USAGE, CANNOT_RUN = 2, 5
 LEASE_SECONDS = 15
@@ -52,16 +50,6 @@ def servers(tmp_path):
         server.stop()
 
 
-@pytest.fixture
-def scripted_api():
-    """The kubeconfig of a scripted API server with one kind."""
-    with subprocess.Popen([str(REPOSITORY / "build/release/truce_scripted_api"), "--objects", "0"],
-                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        yield Path(json.loads(process.stdout.readline())["kubeconfig"])
-        process.stdin.close()
-        process.wait(30)
-
-
 def review(server, name: str, by: str | None = None) -> tuple[int, dict]:
     """The creation of a bucket; `by`: of another object that declares the same one."""
     asked = bucket_review(name if by is None else f"{name}-{by}")
@@ -96,6 +84,7 @@ def test_what_is_acknowledged_survives_restarts_kills_and_the_database(postgres,
     server.start()
     assert server.state("first") == "reserved"
     grant(server, "second")
+    assert server.metric("truce_server_active") == 1 and server.metric("truce_server_epoch") == 2
     server.kill()
     server.start()
     assert server.state("second") == "reserved"
@@ -111,6 +100,35 @@ def test_what_is_acknowledged_survives_restarts_kills_and_the_database(postgres,
     wait_for(lambda: review(server, "third")[0] == 200, WAIT_SECONDS, "an answer after the database is back")
     assert all(server.state(name) == "reserved" for name in ("first", "second", "third"))
     assert postgres.sql(database, "SELECT count(*) FROM truce.owners") == "3"
+    present = server.metrics_get("/metrics")[1]
+    for family in ("truce_store_round_trip_seconds", "truce_store_repeats_total",
+                   "truce_store_commits_in_doubt_total", "truce_store_missing_changes_total"):
+        assert f"# TYPE {family} " in present
+    assert server.metric('truce_store_repeats_total{why="connection"}') >= 1
+    assert server.metric("truce_store_missing_changes_total") == 0, "a restart loses nothing"
+
+
+def test_a_grant_costs_two_round_trips_and_a_denial_one(postgres, database, servers):
+    server = servers(store=postgres.url(database))
+    server.start()
+    grant(server, "first")
+
+    def trips_of(act, *args) -> int:
+        before = server.metric("truce_store_round_trip_seconds_count")
+        act(server, *args)
+        return int(server.metric("truce_store_round_trip_seconds_count") - before)
+
+    def queue(server, name: str) -> None:
+        """A type whose resources lie in an account, which is not known here."""
+        text = json.dumps(bucket_review(name)).replace("s3.aws.upbound.io", "sqs.aws.upbound.io")
+        with server.reviewer() as reviewer:
+            status, response = reviewer.review(json.loads(text.replace("Bucket", "Queue").replace("buckets", "queues")))
+        assert status == 200 and response["allowed"], response
+
+    # What is due each minute may come between.
+    assert min(trips_of(grant, f"granted-{number}") for number in range(5)) == 2
+    assert min(trips_of(queue, f"queue-{number}") for number in range(5)) == 2
+    assert min(trips_of(refused, "first") for _ in range(5)) == 1
 
 
 def test_a_second_server_waits_until_the_first_one_ends(postgres, database, servers):

@@ -12,10 +12,9 @@
 #include "policies/check_judgement.h"
 #include "policies/judge.h"
 #include "policies/ownership_check.h"
-#include "policies/quotas.h"
-#include "registry/identity/evidence.h"
 #include "registry/store/store.h"
 #include "webhook/admission/composition_guard.h"
+#include "webhook/admission/hints.h"
 #include "webhook/admission/reroll_guard.h"
 #include "webhook/admission/review_case.h"
 
@@ -69,24 +68,6 @@ bool IsUnchanged(const AdmissionRequest& review) {
   return has("uid") && has("name") && review.object.Equals(review.old_object);
 }
 
-// A creation none of whose keys has an owner: deciding it beforehand would be done twice, and on
-// a snapshot, whose caches each commit empties. Reads only what a store keeps in memory.
-bool ProbablyWrites(const AdmissionRequest& review, const ReviewRequest& request,
-                    const Facts& facts) {
-  if (review.dry_run || review.operation != ReviewOperation::kCreate) return false;
-  // The composite that a claim names must be looked at before.
-  if (request.object.lineage.composite) return false;
-  const auto& resources = request.object.resources;
-  return std::none_of(resources.begin(), resources.end(), [&](const DeclaredResource& resource) {
-    const auto taken = [&](const KeyText& name) {
-      return !name.empty() && (facts.HasOwner(name) || facts.FurtherName(name).has_value());
-    };
-    return taken(resource.key) ||
-           std::any_of(resource.further.begin(), resource.further.end(),
-                       [&](const FurtherName& name) { return taken(name.text); });
-  });
-}
-
 // Terminating objects are exempt: they may keep an invalid spec.
 bool ChangesSpec(const AdmissionRequest& review) {
   return review.operation == ReviewOperation::kUpdate &&
@@ -131,20 +112,6 @@ struct Shared {
   Decision decision;  // without its changes, which the store has
   bool wrote = false;
 };
-
-// The rule about attachments reads their parents' owners, which must not change meanwhile.
-void LockParents(const ObjectFacts& object, const Catalogue& catalogue,
-                 std::vector<KeyText>& keys) {
-  for (const DeclaredResource& resource : object.resources) {
-    const TypeSpec* type = catalogue.FindType(resource.identity.type);
-    if (type == nullptr || !type->attachment) continue;
-    if (auto parent = ParentKeyOf(resource.identity, *type, catalogue)) {
-      keys.push_back(*std::move(parent));
-    }
-  }
-  std::sort(keys.begin(), keys.end());
-  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-}
 
 // As the record of the review tells them.
 std::string JudgedKeys(const ObjectFacts& object, const Decision& decision) {
@@ -350,6 +317,10 @@ class Call final : public std::enable_shared_from_this<Call> {
     Judgement judgement(std::move(asked).value(), *policy_, ports_.clock.Now());
     const bool must_know = judgement.must_be_known();
     if (!ready_) return must_know ? Unknown(UnknownCause::kNotReady, {}) : Allowed();
+    if (must_know && WritesAtOnce(review, judgement.request())) {
+      Write(std::move(judgement), later);
+      return std::nullopt;
+    }
     bool writes = false;
     const auto look = [&](const Facts& facts) {
       // What may have to come late is decided before it would be written: answered once.
@@ -357,13 +328,16 @@ class Call final : public std::enable_shared_from_this<Call> {
           !MayRepeat(judgement.request()) && ProbablyWrites(review, judgement.request(), facts);
       if (!writes) decision_ = judgement.Judge(facts, ports_.ids);
     };
-    Result<void> read = ports_.store.Read(look, deadline_);
+    Result<void> read = ReadAbout(judgement, look);
     if (read.ok() && !writes && !judgement.to_look_at().empty() && LookAt(judgement)) {
-      read = ports_.store.Read(look, deadline_);
+      read = ReadAbout(judgement, look);
     }
     if (!read.ok() && !must_know) return Allowed();
     if (!read.ok()) return Unknown(CauseOf(read.error().code), read.error().message);
-    writes = writes || (decision_.allowed && !decision_.changes.empty() && !review.dry_run);
+    // What a remote store shows may not be durable yet.
+    const bool rests = decision_.changes.repeatable && ports_.store.is_remote();
+    writes =
+        writes || (decision_.allowed && (!decision_.changes.empty() || rests) && !review.dry_run);
     if (!judgement.unlisted().empty()) return Unlisted(std::string(judgement.unlisted()));
     if (!writes) return Answer(judgement);
     Write(std::move(judgement), later);
@@ -401,20 +375,9 @@ class Call final : public std::enable_shared_from_this<Call> {
   void Write(Judgement&& judgement, const AnswerLater& later) {
     decision_ = {};
     KeepDescription();
-    Locks locks = LocksOf(judgement.request());
-    LockParents(judgement.request().object, *policy_->catalogue, locks.keys);
-    if (policy_->quotas != nullptr && judgement.request().operation == Operation::kCreate) {
-      locks.counts = policy_->quotas->RangesOf(judgement.request().object);
-    }
+    const Locks locks = Hints(judgement);
     const auto shared = std::make_shared<Shared>(std::move(judgement));
-    // The policy lives as long as the judgement that points into it.
-    auto decide = [shared, policy = policy_, ids = ports_.ids](const Facts& facts) {
-      shared->decision = shared->judgement.Judge(facts, ids);
-      Changes changes = std::exchange(shared->decision.changes, {});
-      if (!shared->judgement.unlisted().empty()) changes = {};
-      shared->wrote = !changes.empty();
-      return changes;
-    };
+    DecideFn decide = DecisionOf(shared);
     // While the store still has the judgement it is not looked at.
     const auto late = [self = shared_from_this()] {
       return *self->Reported([&] {
@@ -425,13 +388,46 @@ class Call final : public std::enable_shared_from_this<Call> {
     auto done = [self = shared_from_this(), shared,
                  resume = later(deadline_, late, AnswerWait::kCommit)](Result<void> written) {
       resume([self, shared, written = std::move(written)] {
-        return *self->Reported([&] { return self->Written(*shared, written); });
+        return *self->Reported([&] { return self->Written(shared, written); });
       });
     };
     ports_.store.Submit(locks, std::move(decide), deadline_, std::move(done));
   }
 
-  AdmissionAnswer Written(Shared& shared, const Result<void>& written) {
+  Result<void> ReadAbout(const Judgement& judgement, const ReadFn& look) {
+    return ports_.store.ReadAbout(Hints(judgement), look, deadline_);
+  }
+  // Where the store is this process's own they would be ignored.
+  Locks Hints(const Judgement& judgement) const {
+    return ports_.store.is_remote() ? HintsOf(judgement.request(), *policy_) : Locks{};
+  }
+
+  // A creation that would take more round trips if it were read beforehand.
+  bool WritesAtOnce(const AdmissionRequest& review, const ReviewRequest& request) const {
+    return ports_.store.is_remote() && !review.dry_run &&
+           review.operation == ReviewOperation::kCreate && !request.object.lineage.composite &&
+           !MayRepeat(request);
+  }
+
+  // The policy lives as long as the judgement that points into it.
+  DecideFn DecisionOf(const std::shared_ptr<Shared>& shared) const {
+    return [shared, policy = policy_, ids = ports_.ids](const Facts& facts) {
+      shared->decision = shared->judgement.Judge(facts, ids);
+      Changes changes = std::exchange(shared->decision.changes, {});
+      if (!shared->judgement.unlisted().empty()) changes = {};
+      shared->wrote = !changes.empty();
+      return changes;
+    };
+  }
+
+  AdmissionAnswer Written(const std::shared_ptr<Shared>& kept, Result<void> written) {
+    Shared& shared = *kept;
+    // What was not read beforehand could not be looked at beforehand.
+    const bool looks = written.ok() && !shared.decision.allowed && ports_.store.is_remote() &&
+                       !shared.judgement.to_look_at().empty() && LookAt(shared.judgement);
+    if (looks) {
+      written = ports_.store.Apply(Hints(shared.judgement), DecisionOf(kept), deadline_);
+    }
     if (!written.ok()) return Unknown(CauseOf(written.error().code), written.error().message);
     if (!shared.judgement.unlisted().empty()) return Unlisted(shared.judgement.unlisted());
     decision_ = std::move(shared.decision);

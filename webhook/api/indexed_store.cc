@@ -69,7 +69,7 @@ Result<void> IndexedStore::Apply(const Locks& locks, const DecideFn& decide, Dea
   const bool unsure = !applied.ok() && applied.error().code == ErrorCode::kDeadlineExceeded;
   if (!applied.ok() && !unsure) return applied;
   state_.With([&](State& state) {
-    ReadOwners(keys, state);
+    static_cast<void>(ReadOwners(keys, state));
     if (!unsure || state.unsure.size() + keys.size() > kUnsureMax) return;
     const Deadline until = std::chrono::steady_clock::now() + kUnsureFor;
     for (KeyText& key : keys) state.unsure.emplace_back(std::move(key), until);
@@ -88,12 +88,34 @@ void IndexedStore::Submit(const Locks& locks, DecideFn decide, Deadline deadline
     return changes;
   };
   auto enter = [this, submitted, keys, done = std::move(done)](Result<void> applied) {
-    if (applied.ok() && !keys->empty()) {
-      state_.With([&](State& state) { ReadOwners(*keys, state); });
-    }
+    if (applied.ok() && !keys->empty()) EnterSubmitted(*keys);
     done(std::move(applied));
   };
   store->Submit(locks, std::move(note), deadline, std::move(enter));
+}
+
+void IndexedStore::EnterSubmitted(const std::vector<KeyText>& keys) {
+  state_.With([&](State& state) {
+    // Nobody's answer waits for one more round trip.
+    if (is_remote() && state.unsure.size() > kUnsureMax) ReadAgain(state);
+    if (!is_remote() || state.unsure.size() > kUnsureMax) {
+      static_cast<void>(ReadOwners(keys, state));
+      return;
+    }
+    const Deadline now = std::chrono::steady_clock::now();
+    for (const KeyText& key : keys) state.unsure.emplace_back(key, now);
+  });
+}
+
+Result<void> IndexedStore::ReadAbout(const Locks& hints, const ReadFn& read,
+                                     Deadline deadline) const {
+  const Store* store = opened();
+  return store == nullptr ? Result<void>(NotOpen()) : store->ReadAbout(hints, read, deadline);
+}
+
+bool IndexedStore::is_remote() const {
+  const Store* store = opened();
+  return store != nullptr && store->is_remote();
 }
 
 Result<void> IndexedStore::Read(const ReadFn& read, Deadline deadline) const {
@@ -138,14 +160,15 @@ IndexedStore::~IndexedStore() {
   none_submitted_.wait(lock, [this] { return submitted_ == 0; });
 }
 
-void IndexedStore::ReadOwners(const std::vector<KeyText>& keys, State& state) const {
+bool IndexedStore::ReadOwners(const std::vector<KeyText>& keys, State& state) const {
   std::vector<std::optional<Owner>> owners;
   const auto look = [&](const Facts& facts) {
     owners.clear();
     for (const KeyText& key : keys) owners.push_back(facts.OwnerOf(key));
   };
-  // Owners are in the stores' memory; a store that cannot tell them answers nobody.
-  if (!Read(look, Soon()).ok()) return;
+  Locks about;
+  about.keys = keys;
+  if (!ReadAbout(about, look, Soon()).ok()) return false;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (owners[i]) {
       state.directory.Put(*owners[i]);
@@ -153,6 +176,7 @@ void IndexedStore::ReadOwners(const std::vector<KeyText>& keys, State& state) co
       state.directory.Erase(keys[i]);
     }
   }
+  return true;
 }
 
 void IndexedStore::ReadAgain(State& state) const {
@@ -160,7 +184,7 @@ void IndexedStore::ReadAgain(State& state) const {
   const Deadline now = std::chrono::steady_clock::now();
   std::vector<KeyText> keys;
   for (const auto& [key, until] : state.unsure) keys.push_back(key);
-  ReadOwners(keys, state);
+  if (!ReadOwners(keys, state)) return;
   std::erase_if(state.unsure, [&](const auto& each) { return each.second <= now; });
 }
 

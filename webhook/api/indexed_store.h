@@ -19,9 +19,9 @@
 namespace truce {
 
 // Passes everything on to a store, and after each commit reads the owners of the keys it changed
-// into a Directory. Until it has a store everything is kUnavailable: so the admission port can
-// answer "unknown" while a large registry is read, instead of refusing connections. Thread-safe.
-// Every write must go through it.
+// into a Directory; of a remote store when somebody asks for the directory next. Until it has a
+// store everything is kUnavailable: so the admission port can answer "unknown" while a large
+// registry is read, instead of refusing connections. Thread-safe. Every write must go through it.
 class IndexedStore final : public Store {
  public:
   IndexedStore() = default;                                // not open
@@ -54,6 +54,8 @@ class IndexedStore final : public Store {
   Result<void> Apply(const Locks& locks, const DecideFn& decide, Deadline deadline) override;
   void Submit(const Locks& locks, DecideFn decide, Deadline deadline, OnDone done) override;
   Result<void> Read(const ReadFn& read, Deadline deadline) const override;
+  Result<void> ReadAbout(const Locks& hints, const ReadFn& read, Deadline deadline) const override;
+  bool is_remote() const override;
   StoreCounts Counts() const override;
   Result<StoreContents> Contents() const override;
   Result<void> Health() const override;
@@ -62,13 +64,16 @@ class IndexedStore final : public Store {
  private:
   struct State {
     Directory directory;
-    // Keys whose last write may come true yet: read again whenever somebody asks.
+    // Keys whose last write may come true until then: read again whenever somebody asks.
     std::vector<std::pair<KeyText, Deadline>> unsure;
   };
 
   Store* opened() const { return store_.load(std::memory_order_acquire); }
   std::shared_ptr<void> Count();
-  void ReadOwners(const std::vector<KeyText>& keys, State& state) const;
+  // Enters what submitted changes of `keys` left.
+  void EnterSubmitted(const std::vector<KeyText>& keys);
+  // False: they cannot be read now.
+  bool ReadOwners(const std::vector<KeyText>& keys, State& state) const;
   void ReadAgain(State& state) const;
 
   std::unique_ptr<Store> owned_;

@@ -12,10 +12,10 @@
 #include "registry/store/postgres/postgres_store.h"
 #include "registry/store/sqlite/backup.h"
 #include "registry/store/sqlite/sqlite_store.h"
+#include "webhook/database/store_access.h"
 #include "webhook/serve/audit_keeper.h"
 #include "webhook/serve/catalogue_change.h"
 #include "webhook/serve/data_dir.h"
-#include "webhook/serve/store_access.h"
 #include "webhook/watch/recovery.h"
 
 namespace truce {
@@ -63,7 +63,8 @@ RegistryPart::RegistryPart(const Config& config, Logger& logger, const Clock& cl
     : logger_(logger),
       clock_(clock),
       data_dir_(config.data_dir),
-      is_file_(config.store == "sqlite") {
+      is_file_(config.store == "sqlite"),
+      is_database_(IsPostgresUrl(config.store)) {
   disk_failures_.Begin(data_dir_);
 }
 
@@ -108,6 +109,7 @@ Result<std::unique_ptr<Store>> RegistryPart::OpenDatabase(const Config& config,
     options.url = config.store;
     options.password = PasswordOf(config);
     options.standby = NeedOf(config.store_durability);
+    options.observer = &database_metrics_;
     TRUCE_ASSIGN_OR_RETURN(waiting_, PostgresStore::Open(options, In(kDatabaseTime)));
     TRUCE_RETURN_IF_ERROR(CheckRegistry(*waiting_, config.cluster_id, In(kDatabaseTime)));
     durability_ = waiting_->DurabilityWarning().value_or("");
@@ -134,6 +136,7 @@ Result<std::unique_ptr<Store>> RegistryPart::OpenDatabase(const Config& config,
     return std::unique_ptr<Store>();
   }
   TRUCE_RETURN_IF_ERROR(BindRegistry(*waiting_, config.cluster_id, In(kDatabaseTime)));
+  active_.store(waiting_.get());
   return std::unique_ptr<Store>(std::move(waiting_));
 }
 
@@ -200,6 +203,7 @@ void RegistryPart::FillUntilDone() {
 
 void RegistryPart::Step(const Config& config) {
   if (!is_open()) return;
+  LookForMissing();
   KeepAudit(config);
   if (std::chrono::steady_clock::now() >= trials_due_) KeepTrials();
   if (std::chrono::steady_clock::now() >= numbers_due_) CountNumbers(config);
@@ -209,6 +213,27 @@ void RegistryPart::Step(const Config& config) {
 void RegistryPart::CountNumbers(const Config& config) {
   numbers_due_ = In(kNumbersEvery);
   static_cast<void>(numbers_.Count(config.audit_lines_max, In(kNumbersTime)).ok());
+}
+
+void RegistryPart::LookForMissing() {
+  PostgresStore* database = active_.load();
+  const std::uint64_t missing = database == nullptr ? 0 : database->TakeMissing();
+  if (missing == 0) return;
+  loss_ = "the database no longer has " + std::to_string(missing) +
+          " of the last changes that it acknowledged: it was failed over to a standby that was "
+          "behind, or restored";
+  database_metrics_.CountMissing(missing);
+  logger_.Log(LogLevel::kError, "changes are gone", {{"message", std::string_view(loss_)}});
+}
+
+void RegistryPart::WriteMetrics(MetricWriter& writer) const {
+  disk_failures_.WriteMetrics(writer);
+  numbers_.WriteMetrics(writer);
+  if (!is_database_) return;
+  const PostgresStore* database = active_.load();
+  DatabaseMetrics::Standing standing;
+  if (database != nullptr) standing = {database->epoch(), database->has_standby()};
+  database_metrics_.Write(standing, writer);
 }
 
 // One segment at a time, so that reloading never waits long.

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -21,6 +22,7 @@
 #include "webhook/api/rest/rest_backup.h"
 #include "webhook/api/review_books.h"
 #include "webhook/config/config.h"
+#include "webhook/database/database_metrics.h"
 #include "webhook/log/log.h"
 #include "webhook/metrics/metrics.h"
 #include "webhook/serve/disk_failure.h"
@@ -73,15 +75,14 @@ class RegistryPart final {
 
   // What is due from time to time; to be called each second. Blocks for 15 s at most.
   void Step(const Config& config);
+  // Why its database lacks what it acknowledged, as Step found; empty: it has everything.
+  const std::string& loss() const { return loss_; }
   // True when the disk failed: the process must end and start anew; says so in the log.
   bool MustEnd() { return !Lost() && disk_failures_.MustEnd(data_dir_); }
   // Writes what is not kept yet. Reviews have ended.
   void Stop();
 
-  void WriteMetrics(MetricWriter& writer) const {
-    disk_failures_.WriteMetrics(writer);
-    numbers_.WriteMetrics(writer);
-  }
+  void WriteMetrics(MetricWriter& writer) const;
 
  private:
   // Null: another server is active.
@@ -94,14 +95,19 @@ class RegistryPart final {
   void FillUntilDone();
   void KeepAudit(const Config& config);
   void KeepTrials();
+  void LookForMissing();
   void CountNumbers(const Config& config);
 
   Logger& logger_;
   const Clock& clock_;
   const std::string data_dir_;
-  const bool is_file_;                      // the store is SQLite's
-  std::unique_ptr<PostgresStore> waiting_;  // open, while another server is active
-  bool is_ours_ = false;                    // its registry is this cluster's, or free
+  const bool is_file_;      // the store is SQLite's
+  const bool is_database_;  // PostgreSQL's
+  DatabaseMetrics database_metrics_;
+  std::unique_ptr<PostgresStore> waiting_;       // open, while another server is active
+  std::atomic<PostgresStore*> active_{nullptr};  // null: this server is not; else in store_
+  std::string loss_;
+  bool is_ours_ = false;  // its registry is this cluster's, or free
   std::string waiting_for_;
   std::string durability_;
   std::atomic<bool> is_open_{false};

@@ -100,12 +100,12 @@ class Server final : private OwnReviewHost {
 
   // Takes over changed files; reports what is bad. While another server is active on the registry's
   // database, asks whether it still is. Errors: of a start that had to wait; kConflict: another
-  // server has become active.
+  // server has become active; kUnavailable: the database lost what it had acknowledged.
   Result<void> Poll() {
     if (!registry_->is_open()) TRUCE_RETURN_IF_ERROR(OpenRegistry());
     if (const std::optional<Error> lost = registry_->Lost()) return *lost;
     TakeOverFiles();
-    return {};
+    return TakeUpLoss();
   }
 
   bool MustEnd() { return registry_->MustEnd(); }
@@ -162,6 +162,16 @@ class Server final : private OwnReviewHost {
                                              : std::string();
     if (refused_.ReportCredentials(problem)) TellRefused(problem);
     registry_->Step(*config);
+  }
+
+  // What the database lost only the cluster knows: there it is found out again, by a server that
+  // has nothing of it in memory.
+  Result<void> TakeUpLoss() {
+    const std::string& loss = registry_->loss();
+    if (loss.empty()) return {};
+    const OperatorWord word{.actor = "server", .reason = loss};
+    if (cluster_ && !cluster_->controls().StartRecovery(word).ok()) return {};  // the next time
+    return Error{ErrorCode::kUnavailable, loss};
   }
 
   void TellRefused(const std::string& problem) {

@@ -50,10 +50,12 @@ Result<Changes> DecideOn(FactSource& source, const Locks& hints, const DecideFn&
   }
 }
 
-Result<void> LookOn(FactSource& source, const ReadFn& read, Deadline deadline) {
+Result<void> LookOn(FactSource& source, const Locks& hints, const ReadFn& read, Deadline deadline) {
   FactStock stock;
+  FactNeeds needs;
+  needs.Add(hints);
   TRUCE_RETURN_IF_ERROR(InTime(deadline));
-  TRUCE_RETURN_IF_ERROR(source.Begin({}, false, stock));
+  TRUCE_RETURN_IF_ERROR(source.Begin(needs, false, stock));
   while (true) {
     TRUCE_RETURN_IF_ERROR(InTime(deadline));
     PreparedFacts facts(stock);

@@ -40,7 +40,7 @@ Result<Changes> DecideOn(FactSource& source, const Locks& hints, const DecideFn&
                          Deadline deadline);
 
 // The same for a look: nothing is locked or written, and it ends when nothing is missed.
-Result<void> LookOn(FactSource& source, const ReadFn& read, Deadline deadline);
+Result<void> LookOn(FactSource& source, const Locks& hints, const ReadFn& read, Deadline deadline);
 
 }  // namespace truce
 

@@ -97,6 +97,10 @@ void FactNeeds::Add(const Locks& hints) {
   uids.insert(hints.uids.begin(), hints.uids.end());
   slots.insert(hints.slots.begin(), hints.slots.end());
   for (const OwnedRange& range : hints.counts) queries.insert(CountOwnedQuery{range});
+  for (const auto& [ns, user, limit] : hints.reserved) {
+    queries.insert(CountReservedQuery{ns, user, Timestamp::min(), Timestamp::max(), {}, limit});
+  }
+  for (const auto& [shape, limit] : hints.shapes) queries.insert(OwnersOfShapeQuery{shape, limit});
 }
 
 void FactStock::Expect(const FactNeeds& needs) {

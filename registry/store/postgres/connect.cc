@@ -188,6 +188,7 @@ Result<std::unique_ptr<PgLink>> PgLink::Connect(const PgTarget& target, Deadline
     const auto now = std::chrono::steady_clock::now();
     const Deadline until = i + 1 < hosts ? std::min(deadline, now + kHostTime) : deadline;
     auto link = Begin(parameters.Start(), until);
+    if (link.ok()) link.value()->observer_ = target.observer;
     if (link.ok() || hosts == 1) return link;
     problem = link.error().message;
     if (now >= deadline) return std::move(link).error();

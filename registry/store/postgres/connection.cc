@@ -78,6 +78,7 @@ bool PgLink::TakeWarning() { return std::exchange(warned_, false); }
 
 Error PgLink::Lost(std::string_view what) {
   usable_ = false;
+  lost_ = true;
   state_.clear();
   return {ErrorCode::kUnavailable,
           std::string(what) + ": " + PqLine(Pq().error_message(connection_.get()))};
@@ -158,6 +159,14 @@ Result<void> PgLink::DropTold(Deadline deadline) {
 
 Result<std::vector<PgAnswer>> PgLink::Ask(const std::vector<PgStatement>& statements,
                                           Deadline deadline) {
+  const Deadline began = std::chrono::steady_clock::now();
+  auto answers = RoundTrip(statements, deadline);
+  if (observer_ != nullptr) observer_->OnRoundTrip(std::chrono::steady_clock::now() - began);
+  return answers;
+}
+
+Result<std::vector<PgAnswer>> PgLink::RoundTrip(const std::vector<PgStatement>& statements,
+                                                Deadline deadline) {
   TRUCE_RETURN_IF_ERROR(Send(statements));
   TRUCE_RETURN_IF_ERROR(Flush(deadline));
   TRUCE_RETURN_IF_ERROR(DropTold(deadline));
@@ -188,8 +197,11 @@ Result<std::vector<PgAnswer>> PgLink::Ask(const std::vector<PgStatement>& statem
       case PGRES_SINGLE_TUPLE:
       default:
         if (!failed) failed = FailureOf(next);
-        if (Pq().status(connection_.get()) != CONNECTION_OK) usable_ = false;
-        if (!usable_) return *std::move(failed);
+        if (Pq().status(connection_.get()) != CONNECTION_OK) {
+          usable_ = false;
+          lost_ = true;
+          return *std::move(failed);
+        }
         break;
     }
   }
@@ -224,7 +236,7 @@ void PgLink::Tell(const PgStatement& statement) {
   if (!sent.ok()) return;
   ++told_;
   // What the socket does not take now goes with the next Ask.
-  if (Pq().flush(connection_.get()) < 0) usable_ = false;
+  if (Pq().flush(connection_.get()) < 0) static_cast<void>(Lost("asking PostgreSQL"));
 }
 
 }  // namespace truce

@@ -86,8 +86,10 @@ class PgLink {
   // Errors: as Ask.
   Result<void> RunScript(const std::string& sql, Deadline deadline);
 
-  // False: the connection is lost.
+  // False: of no more use: the connection is lost, or an answer did not come in time.
   bool usable() const { return usable_; }
+  // The server closed it, or nobody answers there.
+  bool is_lost() const { return lost_; }
   // It lives for some ten minutes: whoever gets a new password, or moves the primary, is followed.
   bool is_old() const { return std::chrono::steady_clock::now() > old_from_; }
   // Whether the transaction of the last failure may work when it is done anew: another one was in
@@ -107,6 +109,8 @@ class PgLink {
   // Brings what was started to its end.
   static Result<std::unique_ptr<PgLink>> Begin(PGconn* started, Deadline deadline);
   static void OnNotice(void* self, const PGresult* notice);
+  Result<std::vector<PgAnswer>> RoundTrip(const std::vector<PgStatement>& statements,
+                                          Deadline deadline);
   Error Lost(std::string_view what);
   Error FailureOf(const PGresult* answer);
   // Waits until the socket can be read (or written, where that is asked for too).
@@ -119,8 +123,10 @@ class PgLink {
   Result<void> DropTold(Deadline deadline);
 
   std::unique_ptr<PGconn, Finish> connection_;
+  PostgresObserver* observer_ = nullptr;
   const Deadline old_from_;
   bool usable_ = true;
+  bool lost_ = false;
   bool warned_ = false;
   std::string state_;     // SQLSTATE of the last failure; empty: not the server's
   std::size_t told_ = 0;  // statements whose answers nobody waited for

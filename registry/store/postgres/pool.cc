@@ -1,38 +1,57 @@
 #include "registry/store/postgres/pool.h"
 
+#include <optional>
 #include <utility>
 
 namespace truce {
 
 Result<std::unique_ptr<PgPool::Loan>> PgPool::Borrow(Deadline deadline) {
-  {
-    std::unique_lock lock(mutex_);
-    const auto free = [this] { return !idle_.empty() || open_ < size_max_; };
-    if (!freed_.wait_until(lock, deadline, free)) {
-      return Error{ErrorCode::kDeadlineExceeded,
-                   "the deadline passed before a connection to PostgreSQL was free"};
+  std::optional<Error> refused;  // to open one more
+  while (true) {
+    {
+      std::unique_lock lock(mutex_);
+      const auto free = [&] {
+        return !idle_.empty() || (refused ? open_ == 0 : open_ < size_max_);
+      };
+      const bool in_time = freed_.wait_until(lock, deadline, free);
+      if (in_time && !idle_.empty()) {
+        std::unique_ptr<PgLink> link = std::move(idle_.back());
+        idle_.pop_back();
+        return std::make_unique<Loan>(*this, std::move(link));
+      }
+      if (refused) return *std::move(refused);
+      if (!in_time) {
+        return Error{ErrorCode::kDeadlineExceeded,
+                     "the deadline passed before a connection to PostgreSQL was free"};
+      }
+      ++open_;
     }
-    if (!idle_.empty()) {
-      std::unique_ptr<PgLink> link = std::move(idle_.back());
-      idle_.pop_back();
-      return std::make_unique<Loan>(*this, std::move(link));
-    }
-    ++open_;
+    auto link = OpenOne(deadline);
+    if (link.ok()) return std::make_unique<Loan>(*this, std::move(link).value());
+    Return(nullptr);
+    if (link.error().code != ErrorCode::kUnavailable) return std::move(link).error();
+    refused = std::move(link).error();
   }
-  auto link = PgLink::Connect(target_, deadline);
-  if (link.ok()) return std::make_unique<Loan>(*this, std::move(link).value());
-  Return(nullptr);
-  return std::move(link).error();
+}
+
+Result<std::unique_ptr<PgLink>> PgPool::OpenOne(Deadline deadline) {
+  TRUCE_ASSIGN_OR_RETURN(auto link, PgLink::Connect(target_, deadline));
+  if (greet_) TRUCE_RETURN_IF_ERROR(greet_(*link, deadline));
+  return link;
 }
 
 void PgPool::Return(std::unique_ptr<PgLink> link) {
   const std::lock_guard lock(mutex_);
+  if (link != nullptr && link->is_lost()) {
+    open_ -= idle_.size();
+    idle_.clear();
+  }
   if (link != nullptr && link->usable() && !link->is_old()) {
     idle_.push_back(std::move(link));
   } else {
     --open_;
   }
-  freed_.notify_one();
+  freed_.notify_all();
 }
 
 }  // namespace truce

@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -18,10 +19,14 @@ namespace truce {
 // Thread-safe. Must outlive its loans.
 class PgPool {
  public:
-  PgPool(PgTarget target, std::size_t size_max) : target_(std::move(target)), size_max_(size_max) {}
+  // Looks at a new connection before anybody uses it; an error refuses it.
+  using GreetFn = std::function<Result<void>(PgLink&, Deadline)>;
+
+  PgPool(PgTarget target, std::size_t size_max, GreetFn greet = nullptr)
+      : target_(std::move(target)), size_max_(size_max), greet_(std::move(greet)) {}
 
   // A connection that nobody else uses; given back when destroyed, dropped when it is of no more
-  // use.
+  // use. When it was lost, those that lie idle are dropped too: they lead to the same server.
   class Loan {
    public:
     Loan(PgPool& pool, std::unique_ptr<PgLink> link) : pool_(pool), link_(std::move(link)) {}
@@ -36,15 +41,17 @@ class PgPool {
     std::unique_ptr<PgLink> link_;
   };
 
-  // Waits for a free connection, or opens one, until `deadline`. Errors: kDeadlineExceeded,
-  // kUnavailable, kInvalidArgument.
+  // Waits for a free connection, or opens one, until `deadline`. Where the server gives no more,
+  // those that are in use are waited for. Errors: kDeadlineExceeded, kUnavailable,
+  // kInvalidArgument.
   Result<std::unique_ptr<Loan>> Borrow(Deadline deadline);
 
  private:
+  Result<std::unique_ptr<PgLink>> OpenOne(Deadline deadline);
   void Return(std::unique_ptr<PgLink> link);
-
   const PgTarget target_;
   const std::size_t size_max_;
+  const GreetFn greet_;
   std::mutex mutex_;
   std::condition_variable freed_;
   std::vector<std::unique_ptr<PgLink>> idle_;  // guarded by mutex_

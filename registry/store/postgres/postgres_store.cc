@@ -1,5 +1,7 @@
 #include "registry/store/postgres/postgres_store.h"
 
+#include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -18,6 +20,7 @@
 #include "registry/store/postgres/queries.h"
 #include "registry/store/postgres/setup.h"
 #include "registry/store/postgres/transaction.h"
+#include "registry/store/postgres/witnesses.h"
 
 namespace truce {
 namespace {
@@ -95,6 +98,25 @@ StoreCounts CountsOf(const PgColumns& columns) {
           .conflicts = count(5)};
 }
 
+// Between two tries to find out what became of a commit.
+constexpr std::chrono::milliseconds kBetweenLooks{50};
+
+// How one try of a decision ended.
+struct Attempt {
+  Result<void> result;
+  bool again = false;       // nothing was written, and another try may work: `why`
+  bool in_doubt = false;    // it is not known what was written
+  bool repeatable = false;  // deciding anew tells what that would have told
+  PgRepeat why = PgRepeat::kContention;
+
+  // Of one behind a commit in doubt: whether the next one may find out what became of that.
+  bool MayTell() const {
+    if (in_doubt) return repeatable;
+    const ErrorCode code = result.error().code;
+    return code == ErrorCode::kUnavailable || code == ErrorCode::kDeadlineExceeded;
+  }
+};
+
 // What was submitted.
 struct Submitted {
   Locks locks;
@@ -109,7 +131,8 @@ class PostgresStore::Impl {
  public:
   explicit Impl(PostgresOptions options)
       : options_(std::move(options)),
-        pool_({options_.url, options_.password}, options_.connections_max) {}
+        pool_({options_.url, options_.password, options_.observer}, options_.connections_max,
+              [this](PgLink& link, Deadline deadline) { return Greet(link, deadline); }) {}
 
   ~Impl() {
     {
@@ -117,6 +140,7 @@ class PostgresStore::Impl {
       closing_ = true;
     }
     came_.notify_all();
+    closing_began_.notify_all();
   }
 
   Result<void> Prepare(Deadline deadline) {
@@ -125,9 +149,9 @@ class PostgresStore::Impl {
     TRUCE_RETURN_IF_ERROR(ProbeServer(first->link(), second->link(), deadline));
     TRUCE_RETURN_IF_ERROR(MigratePostgres(first->link(), PostgresMigrations(), deadline));
     TRUCE_RETURN_IF_ERROR(CheckRights(first->link(), deadline));
-    if (options_.standby == StandbyNeed::kNone) return {};
-    TRUCE_ASSIGN_OR_RETURN(has_standby_, NamesStandby(first->link(), deadline));
-    if (has_standby_ || options_.standby == StandbyNeed::kWanted) return {};
+    is_prepared_.store(true);
+    Result<void> greeted = Greet(first->link(), deadline);
+    if (greeted.ok() || greeted.error().message != kNoStandby) return greeted;
     return Error{ErrorCode::kInvalidArgument, std::string(kNoStandby)};
   }
 
@@ -142,7 +166,7 @@ class PostgresStore::Impl {
   }
 
   std::optional<std::string> DurabilityWarning() const {
-    if (options_.standby == StandbyNeed::kNone || has_standby_) return std::nullopt;
+    if (options_.standby == StandbyNeed::kNone || has_standby_.load()) return std::nullopt;
     return std::string(kNoStandby);
   }
 
@@ -158,13 +182,25 @@ class PostgresStore::Impl {
   }
 
   Result<void> Apply(const Locks& locks, const DecideFn& decide, Deadline deadline) {
-    Result<void> applied;
-    for (int tries = 0; tries < kTriesMax; ++tries) {
-      bool again = false;
-      applied = TryApply(locks, decide, deadline, again);
-      if (applied.ok() || !again || std::chrono::steady_clock::now() >= deadline) break;
+    std::optional<Error> doubt;
+    for (int tries = 1;; ++tries) {
+      Attempt attempt = TryApply(locks, decide, deadline);
+      if (attempt.result.ok()) {
+        if (doubt) CountDoubt(true);
+        return {};
+      }
+      if (attempt.in_doubt) doubt = attempt.result.error();
+      const bool go_on =
+          doubt ? attempt.MayTell() && Pause(deadline)
+                : attempt.again && tries < kTriesMax && std::chrono::steady_clock::now() < deadline;
+      if (go_on) {
+        CountRepeat(doubt ? PgRepeat::kDoubt : attempt.why);
+        continue;
+      }
+      if (!doubt) return std::move(attempt.result);
+      CountDoubt(false);
+      return *std::move(doubt);
     }
-    return applied;
   }
 
   void Submit(Submitted request) {
@@ -179,10 +215,10 @@ class PostgresStore::Impl {
     request.done(Error{ErrorCode::kResourceExhausted, "too many reviews wait for the registry"});
   }
 
-  Result<void> Read(const ReadFn& read, Deadline deadline) {
+  Result<void> Read(const Locks& hints, const ReadFn& read, Deadline deadline) {
     TRUCE_ASSIGN_OR_RETURN(const auto loan, pool_.Borrow(deadline));
     PgTransaction transaction(loan->link(), PgTransaction::Sort::kLook, deadline);
-    return LookOn(transaction, read, deadline);
+    return LookOn(transaction, hints, read, deadline);
   }
 
   StoreCounts Counts() {
@@ -215,32 +251,68 @@ class PostgresStore::Impl {
  private:
   friend class PostgresStore;
 
-  // `again`: nothing was written, and another try may work.
-  Result<void> TryApply(const Locks& locks, const DecideFn& decide, Deadline deadline,
-                        bool& again) {
+  Attempt TryApply(const Locks& locks, const DecideFn& decide, Deadline deadline) {
     const auto loan = pool_.Borrow(deadline);
     if (!loan.ok()) {
       if (loan.error().code != ErrorCode::kDeadlineExceeded) NoteHealth(loan.error());
-      return loan.error();
+      return {.result = loan.error()};
     }
     PgLink& link = loan.value()->link();
     const Deadline began = std::chrono::steady_clock::now();
     PgTransaction transaction(link, PgTransaction::Sort::kDecision, deadline,
                               lease_ == nullptr ? 0 : lease_->epoch());
-    Result<Changes> decided = DecideOn(transaction, locks, decide, deadline);
+    const Result<Changes> decided = DecideOn(transaction, locks, decide, deadline);
     if (!decided.ok()) {
       if (!link.may_repeat() && FailsOthersToo(decided.error(), began)) NoteHealth(decided.error());
       // An idle connection may have been lost long ago: another one is tried.
-      again =
+      const bool again =
           link.may_repeat() || (!link.usable() && decided.error().code == ErrorCode::kUnavailable);
-      return std::move(decided).error();
+      return {.result = decided.error(),
+              .again = again,
+              .why = link.may_repeat() ? PgRepeat::kContention : PgRepeat::kConnection};
     }
-    if (decided.value().empty()) return {};
-    Result<void> written = transaction.Write(decided.value());
-    if (written.ok()) NoteHealth(std::nullopt);
-    if (!written.ok() && FailsOthersToo(written.error(), began)) NoteHealth(written.error());
-    again = !written.ok() && link.usable() && link.may_repeat();
-    return written;
+    const Changes& changes = decided.value();
+    if (changes.empty() && !changes.repeatable) return {};
+    Attempt attempt{.result = changes.empty() ? transaction.Confirm() : transaction.Write(changes),
+                    .in_doubt = transaction.in_doubt(),
+                    .repeatable = changes.repeatable};
+    if (attempt.result.ok()) {
+      NoteHealth(std::nullopt);
+      if (transaction.last_audit_line() != 0 && !changes.audit.empty()) {
+        const AuditEntry& line = changes.audit.back();
+        witnesses_.Add({transaction.last_audit_line(), line.at, line.id.text});
+      }
+      return attempt;
+    }
+    if (FailsOthersToo(attempt.result.error(), began)) NoteHealth(attempt.result.error());
+    attempt.again = !attempt.in_doubt && link.usable() && link.may_repeat();
+    return attempt;
+  }
+
+  // Of each new connection: what the server promises, and whether it has what was acknowledged.
+  Result<void> Greet(PgLink& link, Deadline deadline) {
+    if (!is_prepared_.load()) return {};
+    TRUCE_ASSIGN_OR_RETURN(const bool has_standby, NamesStandby(link, deadline));
+    has_standby_.store(has_standby);
+    if (!has_standby && options_.standby == StandbyNeed::kRequired) {
+      return Error{ErrorCode::kUnavailable, std::string(kNoStandby)};
+    }
+    return witnesses_.Check(link, deadline);
+  }
+
+  void CountRepeat(PgRepeat why) {
+    if (options_.observer != nullptr) options_.observer->OnRepeat(why);
+  }
+  void CountDoubt(bool found_out) {
+    if (options_.observer != nullptr) options_.observer->OnDoubt(found_out);
+  }
+
+  // Before another try tells what became of a commit. False: the time is over, or the store closes.
+  bool Pause(Deadline deadline) {
+    std::unique_lock lock(mutex_);
+    const Deadline until =
+        std::min<Deadline>(deadline, std::chrono::steady_clock::now() + kBetweenLooks);
+    return !closing_began_.wait_until(lock, until, [this] { return closing_; }) && until < deadline;
   }
 
   // Whether the next write would probably meet `error`, too: it is neither of these changes nor of
@@ -274,13 +346,16 @@ class PostgresStore::Impl {
   const PostgresOptions options_;
   PgPool pool_;
   std::unique_ptr<PgLease> lease_;  // null: none was asked for
-  bool has_standby_ = false;        // set while opening
+  std::atomic<bool> is_prepared_{false};
+  std::atomic<bool> has_standby_{false};  // of the connection that was opened last
+  Witnesses witnesses_;
   Guarded<std::optional<Error>> health_;
   std::mutex counts_mutex_;
   StoreCounts counts_;               // guarded by counts_mutex_
   std::optional<Deadline> counted_;  // guarded by counts_mutex_
   std::mutex mutex_;
   std::condition_variable came_;
+  std::condition_variable closing_began_;
   std::deque<Submitted> queue_;        // guarded by mutex_
   bool closing_ = false;               // guarded by mutex_
   std::vector<std::jthread> workers_;  // last: they use all of the above
@@ -307,7 +382,12 @@ void PostgresStore::Submit(const Locks& locks, DecideFn decide, Deadline deadlin
 }
 
 Result<void> PostgresStore::Read(const ReadFn& read, Deadline deadline) const {
-  return impl_->Read(read, deadline);
+  return impl_->Read({}, read, deadline);
+}
+
+Result<void> PostgresStore::ReadAbout(const Locks& hints, const ReadFn& read,
+                                      Deadline deadline) const {
+  return impl_->Read(hints, read, deadline);
 }
 
 StoreCounts PostgresStore::Counts() const { return impl_->Counts(); }
@@ -328,6 +408,14 @@ Result<std::optional<OtherServer>> PostgresStore::BecomeActive(const std::string
 std::optional<std::string> PostgresStore::DurabilityWarning() const {
   return impl_->DurabilityWarning();
 }
+
+std::uint64_t PostgresStore::TakeMissing() { return impl_->witnesses_.TakeMissing(); }
+
+std::int64_t PostgresStore::epoch() const {
+  return impl_->lease_ == nullptr ? 0 : impl_->lease_->epoch();
+}
+
+bool PostgresStore::has_standby() const { return impl_->has_standby_.load(); }
 
 std::optional<Error> PostgresStore::FatalFailure() const { return impl_->Lost(); }
 

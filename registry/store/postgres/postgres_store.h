@@ -29,6 +29,7 @@ struct PostgresOptions {
   std::size_t queue_max = 4'096;                     // what is submitted and waits; more is refused
   std::chrono::milliseconds counts_age_max{60'000};  // Counts may be as old as this
   std::chrono::seconds lease_time{15};               // after which another server may become active
+  PostgresObserver* observer = nullptr;              // null: nobody counts
 };
 
 // Truth is in the database: nothing is kept in memory, so several stores on one database are one
@@ -48,6 +49,13 @@ class PostgresStore final : public Store {
   // become active. Without it any number of stores decide beside each other. Errors: kUnavailable,
   // kDeadlineExceeded. Once it succeeded it is not called again; no decision runs meanwhile.
   Result<std::optional<OtherServer>> BecomeActive(const std::string& holder, Deadline deadline);
+  // How many of the last changes that it acknowledged the database no longer has, as was found
+  // since the last call: it was failed over to a standby that was behind, or restored. 0: none.
+  std::uint64_t TakeMissing();
+  // Under which this server is active; 0: it is not. Thread-safe once it is active.
+  std::int64_t epoch() const;
+  // Whether commits wait for a standby. Thread-safe.
+  bool has_standby() const;
   // What the server keeps a commit on, where that is less than the standby that is asked for; or
   // nothing.
   std::optional<std::string> DurabilityWarning() const;
@@ -55,6 +63,8 @@ class PostgresStore final : public Store {
   Result<void> Apply(const Locks& locks, const DecideFn& decide, Deadline deadline) override;
   void Submit(const Locks& locks, DecideFn decide, Deadline deadline, OnDone done) override;
   Result<void> Read(const ReadFn& read, Deadline deadline) const override;
+  Result<void> ReadAbout(const Locks& hints, const ReadFn& read, Deadline deadline) const override;
+  bool is_remote() const override { return true; }
   // As the database had them at most `counts_age_max` ago; the last known ones while it is away.
   StoreCounts Counts() const override;
   Result<StoreContents> Contents() const override;

@@ -7,6 +7,7 @@
 
 #include "registry/base/clock.h"
 #include "registry/base/result.h"
+#include "registry/store/postgres/observer.h"
 
 namespace truce {
 
@@ -20,6 +21,7 @@ struct PgTarget {
   // Asked for each connection; null: whatever libpq finds itself (PGPASSFILE, a client's
   // certificate).
   PasswordSource password;
+  PostgresObserver* observer = nullptr;  // null: nobody counts round trips
 };
 
 }  // namespace truce

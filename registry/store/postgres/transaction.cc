@@ -15,6 +15,8 @@ namespace {
 constexpr const char* kTake = "SELECT * FROM truce.take($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 constexpr const char* kPut = "SELECT truce.put($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
 
+constexpr const char* kConfirm = "SELECT truce.confirm()";
+
 // The first column of an answer of truce.take: which question a row answers.
 enum What : std::int64_t {
   kBusy = -1,
@@ -179,13 +181,20 @@ void PgTransaction::Undo() {
 Result<void> PgTransaction::Write(const Changes& changes) {
   TRUCE_RETURN_IF_ERROR(CheckChanges(changes));
   TRUCE_ASSIGN_OR_RETURN(auto parameters, PutParameters(changes));
+  return Commit({kPut, std::move(parameters)});
+}
+
+Result<void> PgTransaction::Confirm() { return Commit({kConfirm, {}}); }
+
+Result<void> PgTransaction::Commit(PgStatement before) {
   if (std::chrono::steady_clock::now() >= deadline_) {
     return Error{ErrorCode::kDeadlineExceeded, "the deadline passed before the commit began"};
   }
   link_.TakeWarning();
-  auto answers = link_.Ask({{kPut, std::move(parameters)}, {"COMMIT", {}}}, deadline_);
+  auto answers = link_.Ask({std::move(before), {"COMMIT", {}}}, deadline_);
   if (!answers.ok() && !link_.usable()) {
     open_ = false;
+    in_doubt_ = true;
     return Error{ErrorCode::kDeadlineExceeded,
                  "it is open whether the commit was done: " + answers.error().message};
   }
@@ -196,11 +205,11 @@ Result<void> PgTransaction::Write(const Changes& changes) {
   if (answers.value().back().tag() != "COMMIT") {
     return Error{ErrorCode::kUnavailable, "PostgreSQL rolled the commit back"};
   }
-  if (link_.TakeWarning()) {
-    return Error{ErrorCode::kDeadlineExceeded,
-                 "it is open whether the commit reached the standby: PostgreSQL warned"};
-  }
-  return {};
+  last_audit_line_ = answers.value().front().Row(0).Integer(0);
+  if (!link_.TakeWarning()) return {};
+  in_doubt_ = true;
+  return Error{ErrorCode::kDeadlineExceeded,
+               "it is open whether the commit reached the standby: PostgreSQL warned"};
 }
 
 }  // namespace truce

@@ -37,7 +37,19 @@ class PgTransaction final : public FactSource {
   // (nothing was written); kDeadlineExceeded (the outcome is unknown).
   Result<void> Write(const Changes& changes);
 
+  // Commits without changes, and waits as for a commit with some: what was read before is as
+  // durable then as if it were written now. (What a primary shows after a crash its standby need
+  // not have.) Errors: as Write.
+  Result<void> Confirm();
+
+  // The highest number of the audit lines that Write wrote; 0: it wrote none.
+  std::int64_t last_audit_line() const { return last_audit_line_; }
+
+  // Whether the last Write or Confirm failed without telling what it did.
+  bool in_doubt() const { return in_doubt_; }
+
  private:
+  Result<void> Commit(PgStatement before);
   Result<bool> Take(const char* mode, const FactNeeds& needs, FactStock& stock);
 
   PgLink& link_;
@@ -46,6 +58,8 @@ class PgTransaction final : public FactSource {
   const std::int64_t epoch_;
   bool open_ = false;
   bool whole_ = false;
+  bool in_doubt_ = false;
+  std::int64_t last_audit_line_ = 0;
 };
 
 }  // namespace truce

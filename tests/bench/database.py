@@ -1,0 +1,234 @@
+"""What a registry in PostgreSQL costs beside one in SQLite, and beside what the database alone takes for the same."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from bench import load, machine, reviews
+from bench.stores import WORK
+from support.postgres import PORT, Postgres, program
+from support.processes import wait_for
+from support.truce_process import TruceProcess
+
+DATABASE = "bench"
+TAKEN = 200  # buckets whose creation by others is denied
+CONNECTIONS = 16
+SECONDS = 4
+ROUNDS = 3
+OWNERSHIPS = (1_000, 100_000)
+START_SECONDS = 120.0
+
+OWNER = ("n.name, o.public_id, o.root, o.party, o.service, o.contact, o.arn, o.name, o.identity, o.shape, o.since, "
+         "o.real::integer, o.record, o.record_reason, o.successor, o.state, o.leaf, o.contested::integer, "
+         "o.managed_once::integer, o.left_slots")
+ROW = ('n.name, d.uid, d.state, d.slot, d.namespace, d.root, d.intent, d.terminating::integer, d.managed::integer, '
+       'd.identity, d.review, d.digest, d.base, d."user", d.at, d.created, d.account_fields')
+OBJECT = ("b.uid, b.kind, b.namespace, b.name, b.parent, b.parent_uid, b.root, b.link, b.names, b.service, b.contact, "
+          "b.composes::integer, b.own_party::integer, b.transfer_to, b.told, b.stripped, b.at")
+AUDIT = "l.at, l.action, l.key, l.id, l.root, l.slot, l.uid, l.cause, l.actor, l.review"
+# The tables of one grant, beside each other.
+GRANT = ("truce.owners o JOIN truce.names n ON n.resource = o.resource AND n.sort = 'key' "
+         "JOIN truce.declarations d ON d.resource = o.resource JOIN truce.objects b ON b.uid = d.uid "
+         "JOIN truce.audit l ON l.id = o.public_id")
+
+
+@dataclass(frozen=True)
+class Served:
+    """A running server, as `load` wants it."""
+
+    process: TruceProcess
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    @property
+    def url(self) -> str:
+        return self.process.admission_url
+
+
+def serve(name: str, **config) -> Served:
+    directory = WORK / f"database-{name}"
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir(parents=True)
+    process = TruceProcess(directory, {"storeDurability": "single", **config} if "store" in config else config)
+    process.start(wait_until_ready=False)
+    process.wait_until_ready(START_SECONDS)
+    return Served(process)
+
+
+class Database:
+    """A server of the benchmark's own with one grant in it, which pgbench repeats."""
+
+    def __init__(self):
+        self._postgres = Postgres()
+        self._postgres.make_database(DATABASE)
+        self.url = self._postgres.url(DATABASE)
+
+    def fresh(self) -> None:
+        """An empty registry."""
+        self._postgres.sql(DATABASE, "DROP SCHEMA IF EXISTS truce CASCADE")
+
+    def settle(self) -> None:
+        self._postgres.sql(DATABASE, "VACUUM ANALYZE")
+
+    def ownerships(self) -> int:
+        return int(self._postgres.sql(DATABASE, "SELECT count(*) FROM truce.owners"))
+
+    def fill(self, count: int) -> None:
+        """Copies of the one grant that is there, until there are so many."""
+        for table in ("resources", "names", "owners", "declarations"):
+            columns = self._postgres.sql(
+                DATABASE, f"SELECT string_agg(quote_ident(attname), ',' ORDER BY attnum) FROM pg_attribute WHERE "
+                          f"attrelid = 'truce.{table}'::regclass AND attnum > 0 AND attgenerated = ''").split(",")
+            values = ["2000000000 + i" if column in ("resource", "id") else
+                      f"t.{column} || '-copy-' || i" if column in ("key", "name", "uid", "public_id") else
+                      f"t.{column}" for column in columns]
+            first = f"SELECT * FROM truce.{table}" + (" WHERE sort = 'key'" if table == "names" else "") + " LIMIT 1"
+            self._postgres.sql(
+                DATABASE, f"SET session_replication_role = replica; INSERT INTO truce.{table} ({','.join(columns)}) "
+                          f"OVERRIDING SYSTEM VALUE SELECT {','.join(values)} FROM ({first}) AS t, "
+                          f"generate_series(1, {count - 1}) AS i")
+        self.settle()
+
+    def bare(self, script: str, connections: int) -> tuple[float, float]:
+        """Runs one of the scripts by pgbench: transactions a second, median in milliseconds."""
+        folder = WORK / "pgbench"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        (folder / "script.sql").write_text(script)
+        ended = subprocess.run(
+            [program("pgbench"), "-n", "-M", "extended", "-f", "script.sql", "-c", str(connections), "-j", "1", "-T",
+             str(SECONDS), "-l", "--log-prefix", "log", self.url],
+            cwd=folder, capture_output=True, text=True, timeout=SECONDS + 60)
+        if ended.returncode != 0:
+            raise RuntimeError(f"pgbench failed: {ended.stderr}")
+        rate = next(float(line.split()[2]) for line in ended.stdout.splitlines() if line.startswith("tps"))
+        times = [int(line.split()[2]) for log in folder.glob("log.*") for line in log.read_text().splitlines()]
+        return rate, median(times) / 1000
+
+    def take(self) -> str:
+        """What a denial asks, of the grant that is there."""
+        return "\\startpipeline\nBEGIN;\n" + self._take("") + "ROLLBACK;\n\\endpipeline\n"
+
+    def grant(self) -> str:
+        """What a grant asks and writes: two round trips."""
+        put = self._put()
+        return ("\\set n random(1, 1000000000000)\n\\startpipeline\nBEGIN;\n" + self._take(":n") +
+                "\\endpipeline\n\\startpipeline\n" + put + "COMMIT;\n\\endpipeline\n")
+
+    def _one(self, columns: str) -> list[str | None]:
+        found = json.loads(self._postgres.sql(DATABASE, f"SELECT json_build_array({columns}) FROM {GRANT} LIMIT 1"))
+        return [None if value is None else str(value) for value in found]
+
+    def _take(self, number: str) -> str:
+        key, uid, _, slot = self._one(ROW)[:4]
+        names, uids, slots = (_array([value], number) for value in (key, uid, slot))
+        return f"SELECT * FROM truce.take('begin', 5000, {names}, {uids}, {slots}, '{{}}', '{{}}', '{{}}', NULL);\n"
+
+    def _put(self) -> str:
+        owner, row, thing, line = (_array(self._one(columns), ":n") for columns in (OWNER, ROW, OBJECT, AUDIT))
+        return (f"SELECT truce.put('{{}}', '{{}}', '{{}}', {owner}, {row}, '{{}}', '{{}}', {thing}, '{{}}', '{{}}', "
+                f"'{{}}', {line});\n")
+
+    def stop(self) -> None:
+        self._postgres.remove()
+
+
+# What of a grant differs from every other one: its key, uid, ids and slots.
+def _array(values: list[str | None], number: str) -> str:
+    words = []
+    for at, value in enumerate(values):
+        word = "NULL" if value is None else "'" + value.replace("'", "''") + "'"
+        is_own = value is not None and len(value) > 12 and not value.isdigit() and at not in (9,)
+        words.append(f"{word} || :n::text" if is_own and number else word)
+    return "ARRAY[" + ", ".join(words) + "]::text[]"
+
+
+def _bodies(name: str, lines: list[str]) -> Path:
+    path = WORK / f"database-{name}.txt"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def _denials(served: Served) -> Path:
+    """Seeds buckets; bodies of their creation by others."""
+    template = reviews.fresh_creates()
+    denied = []
+    with served.process.reviewer() as reviewer:
+        for number in range(TAKEN):
+            for owner in "ab":
+                body = (template.replace("@NAME@", f"taken-{number:08}").replace("@OBJECT@", f"{owner}-{number:08}")
+                        .replace("@REVIEW@", f"review-{owner}-{number:08}"))
+                if owner == "b":
+                    denied.append(body)
+                    continue
+                status, answer = reviewer.post(body.encode())
+                if status != 200 or not answer["response"]["allowed"]:
+                    raise RuntimeError(f"not allowed: {status} {answer}")
+    return _bodies("denied", denied)
+
+
+def _run(served: Served, what: load.Load, connections: int) -> load.Run:
+    return load.measure(served, what, connections, SECONDS, repeat_max=1)
+
+
+def measure() -> dict:
+    """All figures. Rates a second, times in milliseconds, memory in bytes."""
+    database = Database()
+    found: dict = {"rounds": ROUNDS}
+    try:
+        fresh = load.Load("fresh", _bodies("fresh", [reviews.fresh_creates()]))
+        served = {"sqlite": serve("sqlite"), "postgres": serve("postgres", store=database.url)}
+        denied = {name: load.Load("rotate", _denials(one)) for name, one in served.items()}
+        database.settle()
+        runs: dict[str, list[float]] = {}
+        for _ in range(ROUNDS):
+            for name, one in served.items():
+                runs.setdefault(f"denied_p50_{name}", []).append(_run(one, denied[name], 1).p50_ms)
+            runs.setdefault("take_p50", []).append(database.bare(database.take(), 1)[1])
+            for name, one in served.items():
+                run = _run(one, fresh, CONNECTIONS)
+                runs.setdefault(f"created_rate_{name}", []).append(run.rate)
+                runs.setdefault(f"created_p99_{name}", []).append(run.p99_ms)
+            runs.setdefault("grant_rate", []).append(database.bare(database.grant(), CONNECTIONS)[0])
+        found |= {name: median(values) for name, values in runs.items()}
+        for one in served.values():
+            one.process.stop()
+        found["created_rate_quota"] = _under_a_quota(database, fresh)
+        found["resident"] = {str(count): _resident(database, count) for count in OWNERSHIPS}
+    finally:
+        database.stop()
+    return found
+
+
+def _under_a_quota(database: Database, fresh: load.Load) -> float:
+    """Creations that one quota counts, from an empty registry on."""
+    database.fresh()
+    served = serve("quota", store=database.url, quotas=[{"type": "s3/Bucket", "max": 10_000_000}])
+    try:
+        return _run(served, fresh, CONNECTIONS).rate
+    finally:
+        served.process.stop()
+
+
+def _resident(database: Database, count: int) -> int:
+    """Memory of a server on so many ownerships, once it has looked at all of them."""
+    database.fresh()
+    served = serve("memory", store=database.url)
+    with served.process.reviewer() as reviewer:
+        reviewer.post(reviews.fresh_creates().replace("@NAME@", "one").encode())
+    served.process.stop()
+    database.fill(count)
+    served = serve("memory", store=database.url)
+    try:
+        wait_for(lambda: "being filled" not in served.process.command("list", "--limit", "1").stderr, START_SECONDS,
+                 "the list of owners")
+        return machine.resident_bytes(served.pid)
+    finally:
+        served.process.stop()

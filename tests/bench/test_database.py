@@ -1,0 +1,45 @@
+"""The store's table of `make bench`: a registry in PostgreSQL beside one in SQLite and beside pgbench, in one run."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from bench import database
+from bench.stores import WORK
+
+DENIAL_TAKES_MAX = 1.5  # above SQLite's, of what the database takes alone
+CREATED_SHARE_MIN = 0.75  # of what pgbench grants by the same two round trips
+
+
+@pytest.fixture(scope="module")
+def figures() -> dict:
+    found = database.measure()
+    (WORK.parent / "bench-database.json").write_text(json.dumps(found, indent=2) + "\n")
+    print("\n" + table(found), flush=True)
+    return found
+
+
+def table(found: dict) -> str:
+    small, large = (str(count) for count in database.OWNERSHIPS)
+    lines = [
+        ("denial, 1 connection, p50", f"SQLite {found['denied_p50_sqlite']:.2f} ms",
+         f"PostgreSQL {found['denied_p50_postgres']:.2f} ms", f"take alone {found['take_p50']:.2f} ms"),
+        ("creations, 16 connections", f"SQLite {found['created_rate_sqlite']:.0f}/s",
+         f"PostgreSQL {found['created_rate_postgres']:.0f}/s, p99 {found['created_p99_postgres']:.0f} ms",
+         f"take and put alone {found['grant_rate']:.0f}/s"),
+        ("the same, all under one quota", "", f"PostgreSQL {found['created_rate_quota']:.0f}/s", ""),
+        ("memory of a server", "", f"{int(small):,} ownerships {found['resident'][small] / 2**20:.0f} MiB",
+         f"{int(large):,} ownerships {found['resident'][large] / 2**20:.0f} MiB"),
+    ]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def test_a_denial_costs_one_round_trip(figures):
+    most = figures["denied_p50_sqlite"] + DENIAL_TAKES_MAX * figures["take_p50"]
+    assert figures["denied_p50_postgres"] <= most
+
+
+def test_creations_cost_little_more_than_their_two_round_trips(figures):
+    assert figures["created_rate_postgres"] >= CREATED_SHARE_MIN * figures["grant_rate"]

@@ -1,0 +1,131 @@
+"""The registry's PostgreSQL primary dies under load and a standby takes over: with a synchronous one nothing that was
+acknowledged is lost; with one that was behind, what is lost is noticed."""
+
+import itertools
+import re
+import threading
+
+import pytest
+
+from support.objects import bucket_review
+from support.postgres import PORT, Postgres
+from support.processes import wait_for
+from support.truce_process import TruceProcess
+
+WAIT_SECONDS = 60
+CANNOT_RUN = 5
+WRITERS = 4
+
+
+class Load:
+    """Creations of buckets by several clients until it is ended; what was allowed, in order."""
+
+    def __init__(self, server: TruceProcess):
+        self.allowed: list[str] = []
+        self.unknown = 0
+        self._server = server
+        self._numbers = itertools.count(1)
+        self._ending = threading.Event()
+        self._threads = [threading.Thread(target=self._run) for _ in range(WRITERS)]
+        for thread in self._threads:
+            thread.start()
+
+    def end(self) -> None:
+        self._ending.set()
+        for thread in self._threads:
+            thread.join(WAIT_SECONDS)
+
+    def _run(self) -> None:
+        with self._server.reviewer() as reviewer:
+            while not self._ending.is_set():
+                number = next(self._numbers)
+                name = f"bucket-{number}"
+                asked = bucket_review(name)
+                asked["request"]["userInfo"]["username"] = f"user-{number // 50}"  # each may reserve so many
+                status, response = reviewer.review(asked)
+                assert status in (200, 503), response
+                if status == 503:
+                    self.unknown += 1
+                elif response["allowed"]:
+                    self.allowed.append(name)
+
+
+@pytest.fixture
+def pair():
+    primary = Postgres()
+    primary.make_database("truce")
+    made = [primary, Postgres.standby_of(primary)]
+    yield made
+    for server in made:
+        server.remove()
+
+
+def url_of(pair) -> str:
+    hosts = ",".join(str(server.folder) for server in pair)
+    return f"postgres://truce@/truce?host={hosts}&port={PORT}"
+
+
+def owned(server: Postgres) -> set[str]:
+    return set(server.sql("truce", "SELECT name FROM truce.owners").splitlines())
+
+
+@pytest.mark.rotating
+def test_a_failover_to_a_synchronous_standby_loses_no_acknowledged_grant(pair, tmp_path):
+    primary, standby = pair
+    primary.set("synchronous_standby_names", "*")
+    primary.wait_for_sql("postgres", "SELECT count(*) = 1 FROM pg_stat_replication WHERE sync_state = 'sync'",
+                         WAIT_SECONDS, "a synchronous standby")
+    with TruceProcess(tmp_path, config={"store": url_of(pair), "storeDurability": "required"}) as server:
+        load = Load(server)
+        try:
+            wait_for(lambda: len(load.allowed) >= 100, WAIT_SECONDS, "grants before")
+            primary.kill()
+            standby.promote()
+            # The new primary waits for no standby: nothing is acknowledged until it does.
+            pair.append(Postgres.standby_of(standby))
+            before, unknown = len(load.allowed), load.unknown
+            wait_for(lambda: load.unknown > unknown + WRITERS, WAIT_SECONDS, "answers without a standby")
+            assert len(load.allowed) == before
+            standby.set("synchronous_standby_names", "*")
+            wait_for(lambda: len(load.allowed) >= before + 50, WAIT_SECONDS, "grants after")
+        finally:
+            load.end()
+        there = owned(standby)
+        assert [name for name in load.allowed if name not in there] == []
+        granted = standby.sql("truce", "SELECT count(*) FROM truce.audit WHERE action = 'granted'")
+        assert int(granted) == len(there), "nothing was granted twice"
+        assert server.metric("truce_store_missing_changes_total") == 0
+        assert server.metric("truce_store_standby") == 1
+        assert server.metric("truce_server_active") == 1
+
+
+@pytest.mark.rotating
+def test_a_failover_to_a_standby_that_was_behind_is_noticed(pair, tmp_path, scripted_api):
+    primary, standby = pair
+    server = TruceProcess(tmp_path, config={"store": url_of(pair), "storeDurability": "single", "logFormat": "json"},
+                          kubeconfig=scripted_api)
+    with server:
+        with server.reviewer() as reviewer:
+            assert reviewer.review(bucket_review("early"))[1]["allowed"]
+        primary.wait_for_sql("postgres", "SELECT replay_lsn = pg_current_wal_lsn() FROM pg_stat_replication",
+                             WAIT_SECONDS, "a standby that has it")
+        standby.set("primary_conninfo", "")
+        primary.wait_for_sql("postgres", "SELECT count(*) = 0 FROM pg_stat_replication", WAIT_SECONDS,
+                             "a standby that is behind")
+        with server.reviewer() as reviewer:
+            for number in range(20):
+                assert reviewer.review(bucket_review(f"late-{number}"))[1]["allowed"]
+        primary.kill()
+        standby.promote()
+        assert owned(standby) == {"early"}, "the control: acknowledged grants are lost"
+        wait_for(lambda: not server.running, WAIT_SECONDS, "the end of a server whose database lost changes")
+        assert server.stop() == CANNOT_RUN
+        log = server.log.read_text()
+        missing = re.search(r'"event":"changes are gone".*no longer has (\d+) of the last changes', log)
+        assert missing and int(missing[1]) >= 20, log
+        # Started anew it warns instead of denying, until somebody has looked.
+        server.start()
+        assert server.metric("truce_recovery_mode") == 1
+        reason = standby.sql("truce", "SELECT value FROM truce.settings WHERE name = 'recovery'")
+        assert "failed over to a standby that was behind" in reason
+        assert "standby that was behind" in server.command("recovery").stdout

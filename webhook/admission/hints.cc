@@ -1,0 +1,54 @@
+#include "webhook/admission/hints.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "policies/quotas.h"
+#include "registry/identity/identity.h"
+
+namespace truce {
+namespace {
+
+// The rule about attachments reads their parents' owners, which must not change meanwhile.
+void LockParents(const ObjectFacts& object, const Catalogue& catalogue,
+                 std::vector<KeyText>& keys) {
+  for (const DeclaredResource& resource : object.resources) {
+    const TypeSpec* type = catalogue.FindType(resource.identity.type);
+    if (type == nullptr || !type->attachment) continue;
+    if (auto parent = ParentKeyOf(resource.identity, *type, catalogue)) {
+      keys.push_back(*std::move(parent));
+    }
+  }
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+}
+
+}  // namespace
+
+Locks HintsOf(const ReviewRequest& request, const AdmissionPolicy& policy) {
+  Locks locks = LocksOf(request);
+  LockParents(request.object, *policy.catalogue, locks.keys);
+  if (policy.quotas != nullptr && request.operation == Operation::kCreate) {
+    locks.counts = policy.quotas->RangesOf(request.object);
+  }
+  return locks;
+}
+
+bool ProbablyWrites(const AdmissionRequest& review, const ReviewRequest& request,
+                    const Facts& facts) {
+  if (review.dry_run || review.operation != ReviewOperation::kCreate) return false;
+  // The composite that a claim names must be looked at before.
+  if (request.object.lineage.composite) return false;
+  const auto& resources = request.object.resources;
+  return std::none_of(resources.begin(), resources.end(), [&](const DeclaredResource& resource) {
+    const auto taken = [&](const KeyText& name) {
+      return !name.empty() && (facts.HasOwner(name) || facts.FurtherName(name).has_value());
+    };
+    return taken(resource.key) ||
+           std::any_of(resource.further.begin(), resource.further.end(),
+                       [&](const FurtherName& name) { return taken(name.text); });
+  });
+}
+
+}  // namespace truce

@@ -1,0 +1,40 @@
+#include "webhook/database/database_metrics.h"
+
+#include <string_view>
+
+namespace truce {
+namespace {
+
+std::string_view NameOf(PgRepeat why) {
+  switch (why) {
+    case PgRepeat::kContention: return "contention";
+    case PgRepeat::kConnection: return "connection";
+    case PgRepeat::kDoubt: return "doubt";
+  }
+  return {};
+}
+
+}  // namespace
+
+void DatabaseMetrics::OnRepeat(PgRepeat why) { repeats_.At({NameOf(why)}).Add(); }
+
+void DatabaseMetrics::Write(const Standing& standing, MetricWriter& writer) const {
+  round_trips_.Write(writer);
+  repeats_.Write(writer);
+  doubts_.Write(writer);
+  writer.Family("truce_store_missing_changes_total", "counter",
+                "Changes that the database had acknowledged and no longer has.");
+  writer.Sample(static_cast<double>(missing_.value()));
+  writer.Family("truce_server_active", "gauge",
+                "1 while this server is the active one on the registry's database.");
+  writer.Sample(standing.epoch == 0 ? 0 : 1);
+  writer.Family("truce_server_epoch", "gauge",
+                "How many times a server became active on the registry's database, up to this "
+                "one; 0: this one is not.");
+  writer.Sample(static_cast<double>(standing.epoch));
+  writer.Family("truce_store_standby", "gauge",
+                "1 while commits wait for a standby of the database.");
+  writer.Sample(standing.has_standby ? 1 : 0);
+}
+
+}  // namespace truce

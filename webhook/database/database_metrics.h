@@ -1,0 +1,45 @@
+// DatabaseMetrics: what the registry's database costs a server, and how it fares.
+#ifndef TRUCE_WEBHOOK_DATABASE_DATABASE_METRICS_H_
+#define TRUCE_WEBHOOK_DATABASE_DATABASE_METRICS_H_
+
+#include <chrono>
+#include <cstdint>
+
+#include "registry/store/postgres/observer.h"
+#include "webhook/metrics/metrics.h"
+
+namespace truce {
+
+// Thread-safe; never blocks.
+class DatabaseMetrics final : public PostgresObserver {
+ public:
+  // How a server stands to its database.
+  struct Standing {
+    std::int64_t epoch = 0;  // 0: it is not the active one
+    bool has_standby = false;
+  };
+
+  void OnRoundTrip(std::chrono::nanoseconds took) override { round_trips_.Observe(took.count()); }
+  void OnRepeat(PgRepeat why) override;
+  void OnDoubt(bool found_out) override { doubts_.At({found_out ? "yes" : "no"}).Add(); }
+  // The database no longer has so many changes that it had acknowledged.
+  void CountMissing(std::uint64_t changes) { missing_.Add(changes); }
+
+  void Write(const Standing& standing, MetricWriter& writer) const;
+
+ private:
+  Histogram round_trips_{"truce_store_round_trip_seconds",
+                         "Questions to the registry's database, each with its answer."};
+  MetricFamily<Counter> repeats_{"truce_store_repeats_total",
+                                 "Decisions that began anew in the registry's database, by cause.",
+                                 {{"why", {"contention", "connection", "doubt"}}}};
+  MetricFamily<Counter> doubts_{
+      "truce_store_commits_in_doubt_total",
+      "Commits whose answer was lost, by whether it was found out in time what they did.",
+      {{"found_out", {"yes", "no"}}}};
+  Counter missing_;
+};
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_DATABASE_DATABASE_METRICS_H_
