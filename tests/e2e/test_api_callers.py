@@ -15,6 +15,8 @@ from support.api_client import ApiClient
 from support.objects import bucket, claim, queue
 from support.processes import wait_for
 from support.truce_process import BINARY, OBJECT_STORAGE_MAPPINGS, TruceProcess
+from system.test_client_certificates import Authority
+from system.test_client_certificates import ask as ask_by_certificate
 
 TERRAFORM = Path(__file__).parents[1] / "system" / "outside" / "terraform.json"
 RELEASE = {"reason": "moved"}
@@ -99,6 +101,44 @@ def lookup(truce, token: str) -> dict:
     found = ask(truce, token, "/api/v1/resources:lookup", type="s3/Bucket", name="prod-artifacts")
     assert found.status == 200, found.body
     return found.json["resources"][0]
+
+
+def test_a_proxy_that_signs_people_in(follow, cluster, user, tmp_path):
+    """Whom oauth2-proxy names, by its certificate, is a user of the cluster with their rights; nobody
+    else is believed."""
+    authority = Authority(tmp_path, "proxies")
+    truce = follow({"mappings": OBJECT_STORAGE_MAPPINGS, "apiClientCA": str(authority.file),
+                    "apiProxyNames": ["oauth2-proxy"], "disclosure": "taken"})
+    user("team-a").create(claim("artifacts", "team-a", "prod-artifacts")).expect(201)
+    admin = user("admin")
+    role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": {"name": "people-read"},
+            "rules": RIGHTS["owner"]}
+    binding = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding", "metadata": {"name": "people-read"},
+               "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "people-read"},
+               "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": "oidc:team-a"}]}
+    for plural, obj in (("roles", role), ("rolebindings", binding)):
+        assert admin.request("POST", f"{RBAC}/namespaces/team-a/{plural}", obj).status in (201, 409)
+    proxy, stranger = authority.give("oauth2-proxy"), authority.give("mallory")
+    path = "/api/v1/resources?namespace=team-a"
+
+    def call(certificate, groups: str = "oidc:team-a", name: str = "ann@example.org", where: str = path, **more):
+        return ask_by_certificate(truce, where, certificate, X_Forwarded_User=name, X_Forwarded_Groups=groups, **more)
+
+    wait_for(lambda: call(proxy)[0] == 200, 30, "the role in effect")
+    [one] = call(proxy)[1]["items"]
+    assert one["name"] == "prod-artifacts"
+    assert call(proxy, groups="oidc:team-b")[0] == 403
+    assert call(proxy, where="/api/v1/resources?namespace=team-b")[0] == 403
+    # A browser could be led to send what changes something.
+    release = {"method": "POST", "body": RELEASE, "If_Match": "*", "where": f"/api/v1/resources/{one['id']}:release"}
+    assert call(proxy, **release)[0] == 403
+    # Forgers: no certificate, another's, and one of another authority.
+    other = Authority(tmp_path, "others").give("oauth2-proxy")
+    for forger in (None, stranger, other):
+        assert call(forger)[0] in (0, 401), forger
+    for name in ("", "system:admin", "system:serviceaccount:team-a:default"):
+        assert call(proxy, name=name)[0] == 401, name
+    assert call(proxy, groups="system:masters")[0] == 401
 
 
 def test_tokens_that_are_no_good(served, cluster, accounts):

@@ -223,6 +223,94 @@ TEST_F(AccessTest, ClientCertificatesHaveTheRoleOfTheirName) {
   EXPECT_EQ(Refused(request), ProblemType::kUnauthenticated);
 }
 
+// ---- proxies that sign people in
+
+class ProxyTest : public AccessTest {
+ protected:
+  ProxyTest() {
+    auto rules = std::make_shared<AccessRules>();
+    rules->tokens = StaticTokens::Parse(LineOf(kAliceToken, "admin", "alice"), "tokens").value();
+    rules->clients["ci.example.org"] = ApiRole::kViewer;
+    rules->proxies = {"oauth2-proxy"};
+    rules->user_field = "x-forwarded-user";
+    rules->groups_field = "x-forwarded-groups";
+    rules->anonymous_read = true;
+    access_.SetRules(rules);
+  }
+
+  // Of a caller that shows the certificate `client`, or none.
+  static HttpRequest From(const char* client, std::vector<HttpField> fields) {
+    HttpRequest request = Request("");
+    if (client != nullptr) request.client_name = client;
+    request.headers = std::move(fields);
+    return request;
+  }
+};
+
+TEST_F(ProxyTest, WhomItNamesIsAUserOfKubernetesWhoReads) {
+  const Caller caller = Known(From("oauth2-proxy", {{"x-forwarded-user", "ann@example.org"},
+                                                    {"x-forwarded-groups", "team-a, auditors,"}}));
+  EXPECT_EQ(caller.kind, CallerKind::kProxied);
+  EXPECT_EQ(ActorOf(caller), "ann@example.org (signed in by a proxy) from 192.0.2.7");
+  EXPECT_EQ(caller.user.name, "ann@example.org");
+  EXPECT_EQ(caller.user.groups,
+            (std::vector<std::string>{"team-a", "auditors", "system:authenticated"}));
+  EXPECT_FALSE(Allows(caller, kRead));
+  reviews_.allowed["ann@example.org " + ToText(kRead)];
+  reviews_.allowed["ann@example.org " + ToText(kRelease)];
+  EXPECT_TRUE(Allows(caller, kRead));
+  // A browser could be led to send it.
+  EXPECT_FALSE(Allows(caller, kRelease));
+  reviews_.down = true;
+  const auto unknown = access_.Allows(caller, kRead, {});
+  ASSERT_FALSE(unknown.ok());
+  EXPECT_EQ(unknown.error().code, ErrorCode::kUnavailable);
+}
+
+TEST_F(ProxyTest, NobodyElseSaysWhoCalls) {
+  const HttpField user{"x-forwarded-user", "ann@example.org"};
+  const HttpField groups{"x-forwarded-groups", "team-a"};
+  for (const char* client : {static_cast<const char*>(nullptr), "ci.example.org", "stranger"}) {
+    EXPECT_EQ(Refused(From(client, {user})), ProblemType::kUnauthenticated);
+    EXPECT_EQ(Refused(From(client, {groups})), ProblemType::kUnauthenticated);
+    EXPECT_EQ(Refused(From(client, {user, user})), ProblemType::kUnauthenticated);
+  }
+  // Who shows a token is who the token says.
+  HttpRequest token = Request(std::string("Bearer ") + kAliceToken);
+  token.headers.push_back(user);
+  EXPECT_EQ(Known(token).name, "alice");
+  EXPECT_EQ(Known(From("ci.example.org", {})).kind, CallerKind::kCertificate);
+  EXPECT_EQ(Known(From(nullptr, {})).kind, CallerKind::kAnonymous);
+}
+
+TEST_F(ProxyTest, WhatItNamesBadlyIsNobody) {
+  const std::string many(kProxiedGroupsMax * 2, ',');
+  std::string groups;
+  for (std::size_t i = 0; i <= kProxiedGroupsMax; ++i) groups += "g" + std::to_string(i) + ",";
+  const std::string long_name(kProxiedNameBytesMax + 1, 'a');
+  for (const std::string_view user :
+       {std::string_view(""), std::string_view("system:admin"),
+        std::string_view("system:serviceaccount:team-a:robot"), std::string_view("ann smith"),
+        std::string_view("b\xC3\xB6"), std::string_view(long_name)}) {
+    EXPECT_EQ(Refused(From("oauth2-proxy", {{"x-forwarded-user", user}})),
+              ProblemType::kUnauthenticated)
+        << user;
+  }
+  EXPECT_EQ(Refused(From("oauth2-proxy", {})), ProblemType::kUnauthenticated);
+  const HttpField ann{"x-forwarded-user", "ann"};
+  for (const std::string_view list : {std::string_view("team-a,system:masters"),
+                                      std::string_view("a b"), std::string_view(groups)}) {
+    EXPECT_EQ(Refused(From("oauth2-proxy", {ann, {"x-forwarded-groups", list}})),
+              ProblemType::kUnauthenticated)
+        << list;
+  }
+  // What the browser wrote stands beside what the proxy writes.
+  EXPECT_EQ(Refused(From("oauth2-proxy", {{"x-forwarded-user", "eve"}, ann})),
+            ProblemType::kUnauthenticated);
+  EXPECT_EQ(Known(From("oauth2-proxy", {ann, {"x-forwarded-groups", many}})).user.groups.size(),
+            1U);
+}
+
 TEST_F(AccessTest, WithoutAClusterOnlyStaticTokensCount) {
   ApiAccess access(nullptr, nullptr);
   auto found = access.Authenticate(Request("Bearer robot"));

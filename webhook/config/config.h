@@ -97,6 +97,9 @@ struct Config {
   std::string api_token_file;
   std::string api_client_ca;
   std::vector<std::string> api_clients;  // "name=role"
+  std::vector<std::string> api_proxy_names;
+  std::string api_proxy_user_field;
+  std::string api_proxy_groups_field;
   bool api_anonymous_read = false;
   std::string tls_cert_file;
   std::string tls_key_file;

@@ -228,8 +228,12 @@ class Loader {
                       "authority could send reviews, with a cluster's own every kubelet's; name "
                       "what the API server shows, for example kube-apiserver-kubelet-client");
     }
-    if (config.api_clients.empty() != config.api_client_ca.empty()) {
-      return Together(config.api_clients.empty() ? "apiClientCA" : "apiClients",
+    if (!config.api_proxy_names.empty() && config.api_client_ca.empty()) {
+      return Together("apiProxyNames", "needs apiClientCA, the authority of the certificates");
+    }
+    const bool has_clients = !config.api_clients.empty() || !config.api_proxy_names.empty();
+    if (has_clients == config.api_client_ca.empty()) {
+      return Together(has_clients ? "apiClients" : "apiClientCA",
                       "apiClientCA and apiClients belong together; set both or none");
     }
     const int cluster_count = (config.no_cluster ? 1 : 0) + (config.in_cluster ? 1 : 0) +

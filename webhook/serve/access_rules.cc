@@ -1,15 +1,35 @@
 #include "webhook/serve/access_rules.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "registry/base/one_line.h"
+#include "registry/base/text.h"
 #include "webhook/api/auth/caller.h"
 #include "webhook/api/auth/static_tokens.h"
 #include "webhook/config/load.h"
 
 namespace truce {
+
+namespace {
+
+// Lower-case, as requests hold it.
+Result<std::string> FieldNameOf(const std::string& setting, const std::string& name) {
+  const auto fits = [](char c) { return IsAlnum(c) || c == '-'; };
+  std::string lower = LowerOf(name);
+  const bool is_own = lower == "authorization" || lower == "x-truce-authorization";
+  if (name.empty() || is_own || !std::all_of(name.begin(), name.end(), fits)) {
+    return InvalidArgument(setting + ": " + Quoted(name) +
+                           " is no field in which a proxy says who calls; write one as "
+                           "X-Forwarded-User");
+  }
+  return lower;
+}
+
+}  // namespace
 
 Result<AccessRules> AccessRulesOf(const Config& config) {
   AccessRules rules;
@@ -28,6 +48,22 @@ Result<AccessRules> AccessRulesOf(const Config& config) {
                                                     "of viewer, auditor, admin"};
     }
     rules.clients[client.substr(0, equals)] = *role;
+  }
+  if (config.api_proxy_names.empty()) return rules;
+  for (const std::string& name : config.api_proxy_names) {
+    if (rules.clients.contains(name)) {
+      return InvalidArgument("apiProxyNames: '" + name +
+                             "' has a role in apiClients too; one certificate is of a caller or of "
+                             "a proxy");
+    }
+    rules.proxies.insert(name);
+  }
+  TRUCE_ASSIGN_OR_RETURN(rules.user_field,
+                         FieldNameOf("apiProxyUserField", config.api_proxy_user_field));
+  TRUCE_ASSIGN_OR_RETURN(rules.groups_field,
+                         FieldNameOf("apiProxyGroupsField", config.api_proxy_groups_field));
+  if (rules.user_field == rules.groups_field) {
+    return InvalidArgument("apiProxyGroupsField: is the field of apiProxyUserField; name another");
   }
   return rules;
 }

@@ -74,6 +74,8 @@ CertificateStoreOptions ApiCertificatesOf(const Config& config, Logger& logger) 
   for (const std::string& client : config.api_clients) {
     options.client_names.push_back(client.substr(0, client.rfind('=')));
   }
+  options.client_names.insert(options.client_names.end(), config.api_proxy_names.begin(),
+                              config.api_proxy_names.end());
   return options;
 }
 

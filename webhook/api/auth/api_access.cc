@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "registry/base/text.h"
 
@@ -29,6 +30,42 @@ Problem Unauthenticated(std::string detail) {
   return {ProblemType::kUnauthenticated, std::move(detail), {}};
 }
 
+// The value of the only field of that name; nothing, where there are several: one of them may be
+// what the browser wrote.
+std::optional<std::string_view> OnlyField(const HttpRequest& request, std::string_view name) {
+  std::string_view value;
+  std::size_t count = 0;
+  for (const HttpField& field : request.headers) {
+    if (field.name != name) continue;
+    value = field.value;
+    ++count;
+  }
+  return count > 1 ? std::nullopt : std::optional(value);
+}
+
+// Whether it can name somebody whom a proxy signed in: nobody of those of the cluster itself.
+bool IsPersonsName(std::string_view name) {
+  const auto is_printed = [](char c) { return c > 0x20 && c < 0x7f; };
+  return !name.empty() && name.size() <= kProxiedNameBytesMax && !name.starts_with("system:") &&
+         std::all_of(name.begin(), name.end(), is_printed);
+}
+
+// Nothing: one of them is no group of people, or they are too many.
+std::optional<std::vector<std::string>> GroupsIn(std::string_view list) {
+  std::vector<std::string> groups;
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find(','), list.size());
+    std::string_view group = list.substr(0, end);
+    list.remove_prefix(std::min(end + 1, list.size()));
+    while (group.starts_with(' ')) group.remove_prefix(1);
+    while (group.ends_with(' ')) group.remove_suffix(1);
+    if (group.empty()) continue;
+    if (!IsPersonsName(group) || groups.size() == kProxiedGroupsMax) return std::nullopt;
+    groups.emplace_back(group);
+  }
+  return groups;
+}
+
 }  // namespace
 
 void ApiAccess::SetRules(std::shared_ptr<const AccessRules> rules) {
@@ -51,6 +88,7 @@ std::variant<Caller, Problem> ApiAccess::Authenticate(const HttpRequest& request
   }
   if (!direct.empty()) return ByToken(direct, request, *rules);
   if (!forwarded.empty()) return ByToken(forwarded, request, *rules);
+  if (auto proxied = ByProxy(request, *rules)) return *std::move(proxied);
   if (request.client_name) {
     const auto client = rules->clients.find(*request.client_name);
     if (client == rules->clients.end()) {
@@ -64,6 +102,41 @@ std::variant<Caller, Problem> ApiAccess::Authenticate(const HttpRequest& request
         CallerKind::kAnonymous, "anonymous", ApiRole::kViewer, {}, request.remote_address};
   }
   return Unauthenticated("the request carries no bearer token and no client certificate");
+}
+
+std::optional<std::variant<Caller, Problem>> ApiAccess::ByProxy(const HttpRequest& request,
+                                                                const AccessRules& rules) {
+  if (rules.proxies.empty()) return std::nullopt;
+  const bool is_proxy = request.client_name && rules.proxies.contains(*request.client_name);
+  const auto user = OnlyField(request, rules.user_field);
+  const auto list = OnlyField(request, rules.groups_field);
+  const bool names_somebody = !user || !list || !user->empty() || !list->empty();
+  if (!is_proxy && !names_somebody) return std::nullopt;
+  if (!is_proxy) {
+    return Unauthenticated(
+        "only a proxy, by its client certificate, may say who calls; leave out " +
+        rules.user_field + " and " + rules.groups_field);
+  }
+  if (!user || !list) {
+    return Unauthenticated("the proxy passes on a field of the browser's: " + rules.user_field +
+                           " or " + rules.groups_field + " is there twice");
+  }
+  if (!IsPersonsName(*user)) {
+    return Unauthenticated("the proxy names nobody in " + rules.user_field +
+                           ": one printable word of at most 256 bytes that does not begin with "
+                           "system:");
+  }
+  auto groups = GroupsIn(*list);
+  if (!groups) {
+    return Unauthenticated("the groups in " + rules.groups_field +
+                           " are not at most 200 printable words, none beginning with system:");
+  }
+  groups->emplace_back("system:authenticated");
+  Caller caller{
+      CallerKind::kProxied, std::string(*user), ApiRole::kNone, {}, request.remote_address};
+  caller.user.name = caller.name;
+  caller.user.groups = *std::move(groups);
+  return caller;
 }
 
 std::variant<Caller, Problem> ApiAccess::ByToken(std::string_view field, const HttpRequest& request,
@@ -101,8 +174,13 @@ Result<bool> ApiAccess::SpeaksFor(const Caller& caller, std::string_view ns, Dea
 
 Result<bool> ApiAccess::Allows(const Caller& caller, const Permission& permission,
                                Deadline deadline) {
-  if (caller.kind != CallerKind::kKubernetes) return caller.role >= RoleFor(permission);
-  if (access_ == nullptr) return false;
+  const bool is_proxied = caller.kind == CallerKind::kProxied;
+  if (caller.kind != CallerKind::kKubernetes && !is_proxied) {
+    return caller.role >= RoleFor(permission);
+  }
+  const bool reads =
+      permission.verb == "get" || permission.verb == "list" || permission.resource == "checks";
+  if (access_ == nullptr || (is_proxied && !reads)) return false;
   return access_->Allowed(caller.user, permission, deadline);
 }
 

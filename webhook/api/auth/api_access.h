@@ -2,8 +2,11 @@
 #ifndef TRUCE_WEBHOOK_API_AUTH_API_ACCESS_H_
 #define TRUCE_WEBHOOK_API_AUTH_API_ACCESS_H_
 
+#include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -22,7 +25,16 @@ struct AccessRules {
   StaticTokens tokens;
   std::map<std::string, ApiRole> clients;  // names of client certificates
   bool anonymous_read = false;             // callers who show nothing are viewers
+  // Names of the client certificates of proxies that sign people in, and the fields, lower-case, in
+  // which they tell whom. Without names nobody is believed.
+  std::set<std::string> proxies;
+  std::string user_field;
+  std::string groups_field;  // groups, joined by commas
 };
+
+// Of one user whom a proxy names.
+inline constexpr std::size_t kProxiedNameBytesMax = 256;
+inline constexpr std::size_t kProxiedGroupsMax = 200;
 
 // Thread-safe. Fails closed: who cannot be told now is answered 503, never let in.
 class ApiAccess final {
@@ -37,8 +49,10 @@ class ApiAccess final {
   // else Kubernetes'), a client certificate, nothing. A token that is no good never counts as
   // nothing. Where a proxy keeps Authorization to itself, as the API server's service proxy does,
   // X-Truce-Authorization holds the token: it is proved like any, and no other field says who
-  // calls. Problems: kUnauthenticated, kUnavailable, kTooManyRequests. Blocks at most until the
-  // request's deadline.
+  // calls. Whom a proxy names, by a client certificate of AccessRules::proxies, is a user of
+  // Kubernetes of that name and those groups, who reads: what changes something, a browser could be
+  // led to send. Anybody else who writes such a field, and no token, is refused. Problems:
+  // kUnauthenticated, kUnavailable, kTooManyRequests. Blocks at most until the request's deadline.
   std::variant<Caller, Problem> Authenticate(const HttpRequest& request);
 
   // Whether `caller` may do it: by its role, or by the API server's word, to which a
@@ -50,6 +64,9 @@ class ApiAccess final {
   Result<bool> SpeaksFor(const Caller& caller, std::string_view ns, Deadline deadline);
 
  private:
+  // Of a proxy, or of who writes as one; nothing: of anybody else.
+  static std::optional<std::variant<Caller, Problem>> ByProxy(const HttpRequest& request,
+                                                              const AccessRules& rules);
   std::variant<Caller, Problem> ByToken(std::string_view field, const HttpRequest& request,
                                         const AccessRules& rules);
   std::shared_ptr<const AccessRules> rules() const;

@@ -7,7 +7,7 @@ namespace {
 
 constexpr NameTable<CallerKind::kAnonymous> kHowKnown("operator socket", "static token",
                                                       "client certificate", "Kubernetes token",
-                                                      "anonymous");
+                                                      "signed in by a proxy", "anonymous");
 
 constexpr NameTable<ApiRole::kAdmin> kApiRoles("none", "viewer", "auditor", "admin");
 

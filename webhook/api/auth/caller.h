@@ -37,14 +37,15 @@ enum class CallerKind : std::uint8_t {
   kStaticToken,  // a token of apiTokenFile
   kCertificate,  // a client certificate of apiClientCA
   kKubernetes,   // a token that the API server vouches for
+  kProxied,      // named by a proxy that signed it in (apiProxyNames)
   kAnonymous,    // showed nothing, and apiAnonymousRead is set
 };
 
 struct Caller {
   CallerKind kind = CallerKind::kAnonymous;
   std::string name;
-  ApiRole role = ApiRole::kNone;  // of the kinds other than kKubernetes
-  KubernetesUser user;            // of kKubernetes
+  ApiRole role = ApiRole::kNone;  // of the kinds other than kKubernetes and kProxied
+  KubernetesUser user;            // of kKubernetes and kProxied
   std::string address;            // where the request came from
 };
 
