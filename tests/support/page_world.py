@@ -41,7 +41,7 @@ class PageWorld:
         self.tokens_file = tokens
         self.address = f"127.0.0.1:{free_port()}"
         self.config = {"mappings": OBJECT_STORAGE_MAPPINGS, "apiTokenFile": str(tokens), "apiAddress": self.address,
-                       "publicURL": self.url("")}
+                       "publicURL": self.url(""), "argocdURL": "https://argocd.example.org"}
         self.truce = TruceProcess(directory, self.config)
 
     def url(self, path: str) -> str:

@@ -185,6 +185,14 @@ def test_from_the_denial_to_the_command_that_hands_over(world, page):
     assert command in world.message
 
 
+def test_a_resource_links_to_argo_cd_and_the_console(world, page):
+    sign_in(page, world, f"/r/{world.resource('orders-0')['id']}")
+    page.wait_for_text("Find in Argo CD")
+    links = page.look("[...document.querySelectorAll('main a[target=_blank]')].map(each => each.href)")
+    assert "https://argocd.example.org/applications?search=orders" in links
+    assert raw(world, "/page/settings.json")[2] == b'{"argocdURL":"https://argocd.example.org"}'
+
+
 def test_without_a_token_a_link_says_only_that_the_name_is_taken(world, page):
     resource = world.resource("orders-0")
     page.open(world.url(f"/r/{resource['id']}"))

@@ -105,6 +105,7 @@ struct Config {
   std::string tls_key_file;
   std::vector<std::string> server_names;
   std::string public_url;
+  std::string argocd_url;
   LogFormat log_format = LogFormat::kText;
   LogLevel log_level = LogLevel::kInfo;
   std::int64_t connections_max = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "webhook/page/page_assets.h"
 
@@ -10,6 +11,7 @@ namespace truce {
 namespace {
 
 constexpr std::string_view kFilesPath = "/page/";
+constexpr std::string_view kSettingsPath = "/page/settings.json";
 constexpr std::string_view kDocument = "index.html";
 
 // Nothing inline, nothing from elsewhere, in nobody's frame; no text ever becomes markup.
@@ -79,7 +81,7 @@ HttpResponse AnswerFile(std::string_view name, const HttpRequest& request) {
 
 }  // namespace
 
-std::vector<HttpRoute> PageRoutes() {
+std::vector<HttpRoute> PageRoutes(std::string settings) {
   const HttpHandler document = [](HttpRequest& request) { return AnswerFile(kDocument, request); };
   const HttpHandler file = [](HttpRequest& request) {
     return AnswerFile(std::string_view(request.path).substr(kFilesPath.size()), request);
@@ -88,6 +90,14 @@ std::vector<HttpRoute> PageRoutes() {
                                     .path = std::string(kFilesPath),
                                     .match = RouteMatch::kPrefix,
                                     .handler = file}};
+  routes.push_back({.method = "GET",
+                    .path = std::string(kSettingsPath),
+                    .handler = [settings = std::move(settings)](HttpRequest&) {
+                      return HttpResponse{.content_type = "application/json",
+                                          .body = settings,
+                                          .headers = {{"Cache-Control", "no-cache"},
+                                                      {"X-Content-Type-Options", "nosniff"}}};
+                    }});
   for (const char* path : {"/", "/matrix", "/resources", "/services", "/denials", "/findings"}) {
     routes.push_back({.method = "GET", .path = path, .handler = document});
   }

@@ -2,6 +2,7 @@
 #ifndef TRUCE_WEBHOOK_PAGE_PAGE_ROUTES_H_
 #define TRUCE_WEBHOOK_PAGE_PAGE_ROUTES_H_
 
+#include <string>
 #include <vector>
 
 #include "webhook/http/http.h"
@@ -10,8 +11,9 @@ namespace truce {
 
 // One document at the address of each view ("/", "/r/ID", "/services/NAME", …) and its files under
 // "/page/". They are the same for everybody and tell nothing of the registry: what a view shows the
-// browser asks of the API, with the token of whoever looks. Never blocks.
-std::vector<HttpRoute> PageRoutes();
+// browser asks of the API, with the token of whoever looks. `settings`, JSON, is what scripts know
+// of the configuration, for everybody too. Never blocks.
+std::vector<HttpRoute> PageRoutes(std::string settings);
 
 }  // namespace truce
 

@@ -29,6 +29,7 @@
 #include "webhook/serve/registry_part.h"
 #include "webhook/serve/signals.h"
 #include "webhook/serve/sinks.h"
+#include "webhook/wire/json_writer.h"
 
 namespace truce {
 namespace {
@@ -217,7 +218,9 @@ class Server final : private OwnReviewHost {
     Append(both, routes.api);
     Append(RunbookRoutes(), routes.api);
     Append(api_->PublicClusterRoutes(), routes.api);
-    Append(PageRoutes(), routes.api);
+    JsonWriter settings;
+    settings.BeginObject().Field("argocdURL", holder_.Current()->argocd_url).EndObject();
+    Append(PageRoutes(settings.Take()), routes.api);
     routes.operator_socket = OperatorRoutes({registry_->store(), clock_, RandomIds(), *admission_});
     Append(std::move(both), routes.operator_socket);
     Append(api_->OperatorClusterRoutes(), routes.operator_socket);

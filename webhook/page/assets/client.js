@@ -49,6 +49,19 @@ export class Refusal extends Error {
   get passes() { return this.status === 0 || this.status === 429 || this.status >= 502; }
 }
 
+let settings = null;
+
+// What the server says of its configuration to everybody; an empty object until it is known, or where it is not.
+export function useSettings() {
+  const [known, setKnown] = useState({});
+  useEffect(() => {
+    settings ??= fetch('/page/settings.json', {credentials: 'same-origin'})
+      .then(answer => answer.ok ? answer.json() : {}).catch(() => { settings = null; return {}; });
+    settings.then(setKnown);
+  }, []);
+  return known;
+}
+
 export function addressOf(path, parameters = {}) {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {

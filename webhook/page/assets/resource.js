@@ -1,7 +1,7 @@
 // One resource: who owns it and by which names, how it is declared, what was agreed and what became of it,
 // and the commands that change that.
 
-import {useAnswer} from './client.js';
+import {useAnswer, useSettings} from './client.js';
 import {Code, Command, Contested, Fragment, Name, Section, SignIn, State, Table, Thing, Time, Trouble, h, number, objectText, pathOf,
   shellWord} from './elements.js';
 import {Lineage} from './lineage.js';
@@ -25,17 +25,29 @@ function consoleOf(resource) {
   return `https://console.aws.amazon.com/go/view?arn=${encodeURIComponent(resource.arn)}`;
 }
 
+// The applications whose name has the service's in it: the service is the application's name where Argo CD's
+// tracking annotation or label said it.
+function argoOf(resource, base) {
+  if (!base || !resource.service) return null;
+  return `${base}/applications?search=${encodeURIComponent(resource.service)}`;
+}
+
+const Elsewhere = ({href, text}) => h(Fragment, null, ' ',
+  h('a', {class: 'whole', href, target: '_blank', rel: 'noopener noreferrer'}, text));
+
 function Facts({resource}) {
+  const argoLink = argoOf(resource, useSettings().argocdURL);
   const consoleLink = consoleOf(resource);
   const rows = [
     ['Owner', h(Thing, {object: resource.root})],
-    ['Service', resource.service ? h('a', {href: pathOf.service(resource.service)}, h(Name, {text: resource.service})) : '–'],
+    ['Service', resource.service ? h(Fragment, null, h('a', {href: pathOf.service(resource.service)}, h(Name, {text: resource.service})),
+      argoLink && h(Elsewhere, {href: argoLink, text: 'Find in Argo CD'})) : '–'],
     ['Contact', h(Name, {text: resource.contact || '–'})],
     ['Cluster', h(Name, {text: resource.root.cluster || '–'})],
     ['Account', h(Name, {text: resource.account || '–'})],
     ['Region', h(Name, {text: resource.region || '–'})],
     ['ARN', resource.arn ? h(Fragment, null, h(Code, {text: resource.arn}),
-      consoleLink && h(Fragment, null, ' ', h('a', {class: 'whole', href: consoleLink, target: '_blank', rel: 'noopener noreferrer'}, 'Open in AWS'))) : '–'],
+      consoleLink && h(Elsewhere, {href: consoleLink, text: 'Open in AWS'})) : '–'],
     ['Since', h(Time, {at: resource.since})],
     ['Seen in AWS', resource.real ? 'yes' : 'not yet'],
     resource.reason && ['Why', h(Name, {text: resource.reason})],
