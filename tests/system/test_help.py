@@ -34,6 +34,11 @@ def test_help_is_read_in_a_terminal(cli):
         assert not re.search(r"^  -n|^  -o", connection, re.M), command
 
 
+def test_the_list_of_commands_is_a_table(cli):
+    listed = cli("--help").stdout.partition("Commands:\n")[2].partition("\n\n")[0].splitlines()
+    assert len({re.match(r"  \S+ +", line).end() for line in listed}) == 1, listed
+
+
 def test_help_of_one_command(cli):
     for command in commands_of(cli):
         assert cli("help", command).stdout == cli(command, "--help").stdout, command

@@ -56,9 +56,11 @@ ExitCode UnknownCommand(const std::string& word, CommandIo& io) {
 std::string Help() {
   std::string out = "truce: one owner for every cloud resource\n\nUsage: truce COMMAND [FLAGS]\n\n";
   out += "Commands:\n";
+  std::size_t widest = 0;
+  for (const Command& command : Commands()) widest = std::max(widest, command.name.size());
   for (const Command& command : Commands()) {
     out.append("  ").append(command.name);
-    out.append(12 - std::min<std::size_t>(command.name.size(), 11), ' ');
+    out.append(widest - command.name.size() + 2, ' ');
     out.append(command.summary).append("\n");
   }
   out += "\n`truce help COMMAND` explains one command, `truce --version` prints the version.\n\n";

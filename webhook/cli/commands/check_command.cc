@@ -286,15 +286,15 @@ CommandAction DeclareCheck(CommandLine& app) {
                 "it exists")
       .Type("file");
   app.Footer(
-      "Example:\n  helm template . | truce check --server https://truce.example.org -n team-a\n"
+      "Examples:\n"
+      "  helm template . | truce check --server https://truce.example.org -n team-a\n"
       "  helm template . | truce check --admission -n team-a\n"
       "  truce check deploy/ --offline\n"
       "  truce check --values values.yaml --mapping charts -n team-a\n"
       "  truce check --values values.yaml --config truce.yaml --offline -o sarif\n"
-      "  helm template . | truce check -n team-a -o github -o markdown=comment.md\n"
-      "Exit code 0: nothing stands against it, 1: refused, or the registry refuses to answer "
-      "(token, "
-      "permission), 2: bad input, 3: the registry did not answer, 4: only warnings, with "
+      "  helm template . | truce check -n team-a -o github -o markdown=comment.md\n\n"
+      "Exit code 0: nothing stands against it, 1: refused, or the registry refuses to answer\n"
+      "(token, permission), 2: bad input, 3: the registry did not answer, 4: only warnings, with\n"
       "--fail-on-warn, or unknown kinds, with --fail-on-unknown.");
   return [given](CommandIo& io) { return RunCheck(*given, io); };
 }
