@@ -4,7 +4,8 @@
 
 Varied bodies, 10,000 ownerships. Prints the median of the rounds for each scenario: rate and processor time in
 units of nginx, p50 and p99, then this binary's figures in units of the other's. One connection tells what one request
-takes, one at a time.
+takes, one at a time. With --both this binary has both processors, the other one of them; with --pause each connection
+waits so many milliseconds between two requests: the same binary twice, half busy, tells what a second processor costs.
 """
 
 from __future__ import annotations
@@ -58,6 +59,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--connections", type=int, default=16)
     parser.add_argument("--seconds", type=int, default=2)
+    parser.add_argument("--both", action="store_true")
+    parser.add_argument("--pause", type=int, default=0)
     arguments = parser.parse_args()
     machine.require_two_cpus()
     awake = machine.keep_awake()
@@ -67,14 +70,15 @@ def main() -> None:
     try:
         for name, binary in binaries.items():
             truce_process.BINARY = binary
-            servers[name] = Truce(templates, campaign.COMPARED_SIZE, name=name)
+            places = {0, 1} if arguments.both and name == "this" else {machine.SERVER_CPU}
+            servers[name] = Truce(templates, campaign.COMPARED_SIZE, name=name, places=places)
             servers[name].seed(varied.owners())
         servers["nginx"] = Nginx(servers["this"].certificates)
         loads = {}
         for scenario, bodies in LOADS.items():
             file = WORK / f"against-{scenario}.txt"
             file.write_text("".join(body + "\n" for body in bodies()))
-            loads[scenario] = Load("fresh", file)
+            loads[scenario] = Load("fresh", file, (str(arguments.pause),))
         plan = [(scenario, name) for scenario in LOADS for name in servers]
         found: dict[tuple[str, str], list[Run]] = {step: [] for step in plan}
         for number in range(arguments.rounds):

@@ -1,13 +1,13 @@
 -- The load: AdmissionReviews with the headers that kube-apiserver sends.
 --
 --   wrk ... -s load.lua URL -- rotate FILE    the bodies of FILE, one a line, in turn
---   wrk ... -s load.lua URL -- fresh FILE     the same; in each request its marks are replaced:
+--   wrk ... -s load.lua URL -- fresh FILE [MS]  the same; in each request its marks are replaced:
 --                                             @REVIEW@ and @OBJECT@ by fresh uids, @NAME@ and
 --                                             @OBJECTNAME@ by fresh names of one length
 --   wrk ... -s load.lua URL -- paths FILE [TOKEN [MS]]  GETs of the paths of FILE, one a line, in
---                                             turn, with a bearer token; each connection waits MS
---                                             milliseconds between two
+--                                             turn, with a bearer token
 --
+-- With MS each connection waits so many milliseconds between two requests.
 -- Prints one line of JSON when done.
 
 local PATH = "/validate?timeout=5s"
@@ -97,13 +97,17 @@ function init(args)
   local a, b, c, d = urandom:read(4):byte(1, 4)
   urandom:close()
   math.randomseed(((a * 256 + b) * 256 + c) * 256 + d)
+  local pause = 0
   if args[1] == "paths" then
     request = paths(args[2], args[3])
-    local pause = tonumber(args[4] or "0")
-    if pause > 0 then delay = function() return pause end end
+    pause = tonumber(args[4] or "0")
+  elseif args[1] == "fresh" then
+    request = fresh(args[2])
+    pause = tonumber(args[3] or "0")
   else
-    request = args[1] == "fresh" and fresh(args[2]) or rotate(args[2])
+    request = rotate(args[2])
   end
+  if pause > 0 then delay = function() return pause end end
 end
 
 function done(summary, latency, _)

@@ -21,10 +21,10 @@ def require_two_cpus() -> None:
 
 
 @contextmanager
-def bound_to(cpu: int) -> Iterator[None]:
-    """What this thread starts meanwhile runs on one processor, all its life."""
+def bound_to(*cpus: int) -> Iterator[None]:
+    """What this thread starts meanwhile runs on these processors, all its life."""
     before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {cpu})
+    os.sched_setaffinity(0, set(cpus))
     try:
         yield
     finally:

@@ -99,6 +99,7 @@ class Truce:
         ownerships: int,
         config: dict | None = None,
         name: str | None = None,
+        places: frozenset[int] | set[int] = frozenset({machine.SERVER_CPU}),
     ):
         self.ownerships = ownerships
         directory = WORK / f"truce-{name or ownerships}"
@@ -107,8 +108,8 @@ class Truce:
         self.samples: list[Sample] = templates.copy(ownerships, directory / "data")
         self._process = TruceProcess(directory, config, name="truce")
         self.ready_seconds = self._time_start()
-        # Bound before it starts, so that it makes as many threads as suit one processor.
-        with machine.bound_to(machine.SERVER_CPU):
+        # Bound before it starts, so that it makes as many threads as suit these processors.
+        with machine.bound_to(*places):
             self._process.start(wait_until_ready=False)
         self._process.wait_until_ready(START_SECONDS)
         self.settle()
