@@ -2,16 +2,32 @@
 //
 // Spec: what a CREATE or UPDATE newly declares below a root with a namespace lies in an account
 // that `accountParties` binds to that namespace, or to nobody. The account is that of the
-// resource's own field, of configuration or of the ProviderConfig: a tenant's own ProviderConfig
-// with a role ARN of an account that it cannot enter would reserve names there all the same.
+// resource's own field, of configuration or of the ProviderConfig, where none of them tells it that
+// of the external name: a tenant's own ProviderConfig with a role ARN of an account that it cannot
+// enter, or a URL of there, would reserve names there all the same.
 // Parameters: accountParties; mode of the type. Vectors: tests/unit/account_party_test.cc.
 #include "policies/people.h"
 #include "policies/policy.h"
 #include "policies/question.h"
 #include "policies/rule_case.h"
+#include "registry/identity/evidence.h"
+#include "registry/ownership/names.h"
 #include "registry/ownership/review.h"
 
 namespace truce {
+namespace {
+
+// Empty: nobody tells it, or a status alone does, which declares nothing.
+std::string DeclaredAccount(const DeclaredResource& resource) {
+  if (IsAccount(resource.identity.account)) return resource.identity.account;
+  for (const FurtherName& name : resource.further) {
+    std::string account = AccountIn(name.text);
+    if (!name.observed && IsAccount(account)) return account;
+  }
+  return {};
+}
+
+}  // namespace
 
 // Only of what the request adds. What a provider names late exists, what a restorer brings back was
 // admitted, and what a question is about may be on record: none is refused.
@@ -31,7 +47,7 @@ std::vector<Finding> JudgeAccounts(const RuleCase& c) {
 
 std::optional<Finding> AccountOfOthers(const DeclaredResource& resource,
                                        const AccountParties& parties, const Wording& wording) {
-  const std::string& account = resource.identity.account;
+  const std::string account = DeclaredAccount(resource);
   const std::string& ns = wording.root->ns;
   if (resource.intent == Intent::kObserves || ns.empty()) return std::nullopt;
   const auto bound = parties.find(account);

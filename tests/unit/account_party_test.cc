@@ -61,6 +61,21 @@ TEST_F(AccountParty, RefusesANamespaceThatIsNotBound) {
   EXPECT_TRUE(Contents().owners.empty()) << "nothing is reserved";
 }
 
+// Its ProviderConfig does not tell the account, its external name does.
+TEST_F(AccountParty, RefusesAnAddressInAnAccountThatIsNotBound) {
+  const auto by_address = [](const std::string& ns, std::string_view account) {
+    Sent sent = QueueOf(ns, "jobs", "unheard");
+    sent.metadata =
+        R"(,"annotations":{"crossplane.io/external-name":"https://sqs.eu-west-1.amazonaws.com/)";
+    sent.metadata.append(account).append("/jobs\"}");
+    return sent;
+  };
+  EXPECT_FALSE(Send(by_address("team-b", kOne)).allowed);
+  EXPECT_EQ(Found(), "account-party enforce");
+  EXPECT_TRUE(Send(by_address("team-b", kTwo)).allowed) << "bound to nobody";
+  EXPECT_TRUE(Send(by_address("team-a", kOne)).allowed);
+}
+
 TEST_F(AccountParty, LeavesEverybodyElseAlone) {
   EXPECT_TRUE(Send(QueueOf("team-a", "jobs", "one")).allowed);
   EXPECT_TRUE(Send(QueueOf("team-b", "other", "two")).allowed) << "bound to nobody";

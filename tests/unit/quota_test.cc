@@ -180,9 +180,10 @@ TEST_F(QuotaRule, ADryRunIsToldTheSame) {
   EXPECT_EQ(Found(), "quota enforce");
 }
 
-// The bound of what a forged status does where statuses are not guarded: each fills one place of
-// the account that it names, and costs its author an ownership, which its namespace's quota counts.
-TEST_F(QuotaRule, AForgedStatusFillsNoMorePlacesThanItsAuthorMayHave) {
+// The bound of what a forged account does, by an external name or, where statuses are not guarded,
+// by a status: each fills one place of the account that it names, and costs its author an
+// ownership, which its namespace's quota counts.
+TEST_F(QuotaRule, AForgedAccountFillsNoMorePlacesThanItsAuthorMayHave) {
   SetQuotas({{.type = "sqs/Queue", .account = std::string(kOne), .max = 3, .warn_at = 100},
              {.type = "sqs/Queue", .ns = "team-*", .max = 2, .warn_at = 100}});
   const auto forged = [](const std::string& name) {
@@ -191,7 +192,10 @@ TEST_F(QuotaRule, AForgedStatusFillsNoMorePlacesThanItsAuthorMayHave) {
     return sent;
   };
   EXPECT_TRUE(Send(forged("a")).allowed);
-  EXPECT_TRUE(Send(forged("b")).allowed);
+  Sent by_name = QueueOf("team-b", "b", "unheard");
+  by_name.metadata = R"(,"annotations":{"crossplane.io/external-name":)"
+                     R"("https://sqs.eu-west-1.amazonaws.com/111111111111/b"})";
+  EXPECT_TRUE(Send(by_name).allowed);
   EXPECT_FALSE(Send(forged("c")).allowed);
   EXPECT_TRUE(Send(QueueOf("team-a", "mine")).allowed) << "the third of the account";
   const Answered full = Send(QueueOf("team-a", "more"));
