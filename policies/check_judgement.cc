@@ -4,6 +4,9 @@
 #include <iterator>
 #include <utility>
 
+#include "registry/ownership/facts.h"
+#include "registry/ownership/review.h"
+
 namespace truce {
 
 CheckJudgement::CheckJudgement(std::vector<ReviewCase> parts, const AdmissionPolicy& policy,

@@ -11,9 +11,10 @@
 #include "policies/finding.h"
 #include "policies/judge.h"
 #include "registry/base/clock.h"
-#include "registry/ownership/facts.h"
 
 namespace truce {
+
+class Facts;
 
 // Its manifests are judged each as its own admission would be, its declarations and values together
 // as what the party of its namespace declares; then all of it is compared with itself. A value once

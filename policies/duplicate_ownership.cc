@@ -9,7 +9,7 @@
 #include "policies/people.h"
 #include "policies/rules.h"
 #include "registry/base/clock.h"
-#include "registry/ownership/import.h"
+#include "registry/ownership/lists/import.h"
 #include "registry/ownership/review.h"
 
 namespace truce {

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "policies/claim_rules.h"
+#include "policies/lifecycle/claim_rules.h"
+#include "registry/ownership/facts.h"
 #include "registry/ownership/names.h"
 #include "registry/ownership/resolve.h"
+#include "registry/ownership/review.h"
+#include "registry/ownership/rows.h"
 
 namespace truce {
 namespace {
@@ -371,32 +374,37 @@ void Judgement::AddUncertain(const RuleCase& c, std::vector<Finding>& out) const
   }
 }
 
+namespace {
+
+std::vector<Finding> AllPrintable(std::vector<Finding> findings) {
+  for (Finding& finding : findings) MakePrintable(finding);
+  return findings;
+}
+
+}  // namespace
+
 std::vector<Finding> JudgeStatus(const StatusCase& status, const AdmissionPolicy& policy,
                                  Timestamp now) {
   ObjectFacts object;
   object.slot = status.object;
-  std::vector<Finding> out = JudgeByRules(Entry::kStatuses, {.policy = &policy,
-                                                             .object = &object,
-                                                             .root = &object.slot,
-                                                             .requester = &status.requester,
-                                                             .now = now,
-                                                             .status_field = status.field});
-  for (Finding& finding : out) MakePrintable(finding);
-  return out;
+  return AllPrintable(JudgeByRules(Entry::kStatuses, {.policy = &policy,
+                                                      .object = &object,
+                                                      .root = &object.slot,
+                                                      .requester = &status.requester,
+                                                      .now = now,
+                                                      .status_field = status.field}));
 }
 
 std::vector<Finding> JudgeReroll(const RerollCase& reroll, const AdmissionPolicy& policy,
                                  Timestamp now) {
   ObjectFacts object;
   object.slot = reroll.composite;
-  std::vector<Finding> out = JudgeByRules(Entry::kRerolls, {.policy = &policy,
-                                                            .object = &object,
-                                                            .root = &reroll.root,
-                                                            .requester = &reroll.requester,
-                                                            .now = now,
-                                                            .again = &reroll.again});
-  for (Finding& finding : out) MakePrintable(finding);
-  return out;
+  return AllPrintable(JudgeByRules(Entry::kRerolls, {.policy = &policy,
+                                                     .object = &object,
+                                                     .root = &reroll.root,
+                                                     .requester = &reroll.requester,
+                                                     .now = now,
+                                                     .again = &reroll.again}));
 }
 
 std::vector<Finding> JudgeCreation(const Slot& object, const Requester& requester,
@@ -404,13 +412,11 @@ std::vector<Finding> JudgeCreation(const Slot& object, const Requester& requeste
   if (policy.unseen.empty()) return {};
   ObjectFacts facts;
   facts.slot = object;
-  std::vector<Finding> out = JudgeByRules(Entry::kCreations, {.policy = &policy,
-                                                              .object = &facts,
-                                                              .root = &facts.slot,
-                                                              .requester = &requester,
-                                                              .now = now});
-  for (Finding& finding : out) MakePrintable(finding);
-  return out;
+  return AllPrintable(JudgeByRules(Entry::kCreations, {.policy = &policy,
+                                                       .object = &facts,
+                                                       .root = &facts.slot,
+                                                       .requester = &requester,
+                                                       .now = now}));
 }
 
 }  // namespace truce

@@ -11,19 +11,22 @@
 #include <vector>
 
 #include "policies/finding.h"
+#include "policies/lifecycle/restore_rules.h"
 #include "policies/policy.h"
 #include "policies/question.h"
 #include "policies/quotas.h"
-#include "policies/restore_rules.h"
 #include "policies/rule_case.h"
 #include "registry/base/clock.h"
 #include "registry/base/result.h"
 #include "registry/identity/document.h"
-#include "registry/ownership/facts.h"
-#include "registry/ownership/review.h"
+#include "registry/ownership/review_request.h"
 #include "registry/ownership/terms.h"
 
 namespace truce {
+
+class Facts;
+struct Clash;
+struct Decision;
 
 // One review to be judged, as whoever took it from its document hands it over.
 struct ReviewCase {

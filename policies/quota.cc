@@ -18,6 +18,7 @@
 #include "policies/quotas.h"
 #include "policies/rule_case.h"
 #include "registry/identity/evidence.h"
+#include "registry/ownership/facts.h"
 #include "registry/ownership/names.h"
 #include "registry/ownership/review.h"
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "policies/finding.h"
+#include "policies/lifecycle/restore_rules.h"
 #include "policies/mode.h"
-#include "policies/restore_rules.h"
 #include "policies/rule_list.h"
 #include "policies/rules.h"
 #include "registry/base/clock.h"

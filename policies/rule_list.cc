@@ -5,11 +5,11 @@
 #include <iterator>
 #include <utility>
 
-#include "policies/claim_rules.h"
-#include "policies/composition_change.h"
+#include "policies/lifecycle/claim_rules.h"
+#include "policies/lifecycle/composition_change.h"
+#include "policies/lifecycle/restore_rules.h"
 #include "policies/name_rules.h"
 #include "policies/policy.h"
-#include "policies/restore_rules.h"
 #include "policies/rule_case.h"
 
 namespace truce {

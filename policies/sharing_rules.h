@@ -14,10 +14,12 @@
 #include "policies/rules.h"
 #include "registry/base/clock.h"
 #include "registry/identity/identity.h"
-#include "registry/ownership/rows.h"
 #include "registry/ownership/terms.h"
 
 namespace truce {
+
+struct Owner;
+struct Row;
 
 // Of a name in the texts of these rules.
 inline constexpr std::size_t kOwnerTextBytesMax = 256;

@@ -25,6 +25,18 @@ constexpr bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20 |
 constexpr bool HasControl(std::string_view text) {
   return std::any_of(text.begin(), text.end(), IsControl);
 }
+// Characters of ASCII that are seen: neither spaces nor control characters.
+constexpr bool IsVisible(char c) { return c > ' ' && c < 0x7f; }
+constexpr bool IsAllVisible(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), IsVisible);
+}
+
+// `text` without what it has of `blanks` at both ends.
+constexpr std::string_view Trimmed(std::string_view text, std::string_view blanks = " \t") {
+  text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
+  return text.substr(0, text.find_last_not_of(blanks) + 1);
+}
+
 // `text` with `instead` for each control character.
 std::string WithoutControl(std::string_view text, char instead);
 

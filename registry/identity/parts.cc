@@ -44,8 +44,8 @@ std::string Spelled(Value value) {
   return whole ? std::to_string(static_cast<std::int64_t>(number)) : std::string(text);
 }
 
-// One of the two places where a field may stand.
-struct Place {
+// One of the two sections of a spec where a field may stand.
+struct Section {
   std::string_view name;
   Value value;
 };
@@ -71,12 +71,12 @@ Value ReferenceFor(Value holder, std::string_view field) {
   return {};
 }
 
-void NoteReference(Reading& reading, Value member, std::string_view place,
+void NoteReference(Reading& reading, Value member, std::string_view section,
                    std::span<const std::string> path) {
   Reference& reference = reading.reference.emplace();
   reference.part = reading.part->name;
   reference.type = reading.part->refers_to;
-  reference.path = FieldName(place, {path.begin(), path.end() - 1});
+  reference.path = FieldName(section, {path.begin(), path.end() - 1});
   reference.path.append(1, '.').append(member.key());
   Value target = member;
   if (target.is_array() && target.size() == 1) target = target.first();
@@ -118,23 +118,23 @@ std::string AddValue(Reading& reading, Value value, const PartContext& context) 
   return wrong;
 }
 
-// Adds what stands at `path` of `place`. True when the place decides: a value, or a reference to
-// come.
-bool ReadPlace(Reading& reading, const Place& place, std::span<const std::string> path,
-               const PartContext& context) {
-  if (place.value.empty()) return false;
-  const Value holder = HolderOf(place.value, path);
+// Adds what stands at `path` of `section`. True when the section decides: a value, or a reference
+// to come.
+bool ReadSection(Reading& reading, const Section& section, std::span<const std::string> path,
+                 const PartContext& context) {
+  if (section.value.empty()) return false;
+  const Value holder = HolderOf(section.value, path);
   Value value = holder.Child(path.back());
   if (Absent(value)) {
     const Value member = ReferenceFor(holder, path.back());
     if (!member.exists()) return false;
-    NoteReference(reading, member, place.name, path);
+    NoteReference(reading, member, section.name, path);
     return true;
   }
   const auto add = [&](Value item) {
     const std::string wrong = AddValue(reading, item, context);
     if (wrong.empty()) return;
-    reading.missing = FieldName(place.name, {path.begin(), path.end()}) + " " + wrong;
+    reading.missing = FieldName(section.name, {path.begin(), path.end()}) + " " + wrong;
   };
   if (!value.is_array() || (!reading.part->list && value.size() > 1)) {
     add(value);
@@ -152,8 +152,8 @@ void ReadField(Reading& reading, const ObjectView& view, const PartContext& cont
   bool decided = false;
   for (const std::vector<std::string>& path : part.paths) {
     // forProvider wins, also with a reference: the provider writes what it resolves there.
-    const bool found = ReadPlace(reading, {kForProvider, view.for_provider}, path, context) ||
-                       ReadPlace(reading, {kInitProvider, view.init_provider}, path, context);
+    const bool found = ReadSection(reading, {kForProvider, view.for_provider}, path, context) ||
+                       ReadSection(reading, {kInitProvider, view.init_provider}, path, context);
     decided = decided || found;
     if (found && !part.list) return;
   }

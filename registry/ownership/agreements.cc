@@ -5,6 +5,8 @@
 
 #include "registry/base/result.h"
 #include "registry/ownership/grant.h"
+#include "registry/ownership/ledger.h"
+#include "registry/ownership/rows.h"
 
 namespace truce {
 namespace {
@@ -221,6 +223,7 @@ Result<Agreement> OfferTransfer(const KeyText& key, const TransferTerms& terms, 
     return Error{ErrorCode::kConflict,
                  "the resource is owned outside the cluster; release it instead"};
   }
+  // Within a party there is nobody else to ask.
   const bool at_once = terms.forced || ledger.OneParty(terms.party, owner->party);
   const std::string successor = WithGroup(terms.successor, terms.party);
   if (at_once && successor.empty()) {
@@ -230,10 +233,12 @@ Result<Agreement> OfferTransfer(const KeyText& key, const TransferTerms& terms, 
     TRUCE_RETURN_IF_ERROR(CheckSuccessor(*owner, successor, terms.party));
   }
   const auto open = TransferOf(key, ledger);
+  // Whom it was offered to may be about to accept.
   if (open && open->party != terms.party && !terms.forced) {
     return Error{ErrorCode::kConflict,
                  "it is offered to " + ForPeople(open->party) + " already; withdraw that first"};
   }
+  // The annotation would undo the offer with the next version of the owner that is seen (W6).
   if (!open && !terms.forced && !owner->successor.empty() && owner->successor != successor) {
     return Error{ErrorCode::kConflict, "annotation truce.dev/transfer-to of the owner names " +
                                            owner->successor + "; change it there"};
@@ -258,6 +263,7 @@ Result<Agreement> OfferTransfer(const KeyText& key, const TransferTerms& terms, 
   if (at_once) {
     PutSuccessor(*owner, successor, ledger);
   } else if (open && open->accepted) {
+    // What was accepted were the former terms.
     PutSuccessor(*owner, "", ledger);
   }
   return offer;
@@ -296,6 +302,7 @@ Result<Agreement> EndTransfer(const PublicId& id, std::string_view how, const By
   ledger.DropAgreement(id);
   if (auto owner = ledger.OwnerOf(offer->key)) {
     AuditAct(*owner, "offer to " + ForPeople(offer->party) + " " + std::string(how), by, ledger);
+    // Whoever else the owner has named since then stays named.
     if (offer->accepted && owner->successor == offer->successor) {
       owner->successor.clear();
       if (owner->record == Record::kTransferring) owner->record = Record::kOrphaned;

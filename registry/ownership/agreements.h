@@ -10,9 +10,14 @@
 #include <vector>
 
 #include "registry/base/result.h"
-#include "registry/ownership/ledger.h"
+#include "registry/identity/identity.h"
+#include "registry/ownership/terms.h"
 
 namespace truce {
+
+class Ledger;
+struct Owner;
+struct Row;
 
 // Who acts, how known and from where; and why. Both stand in the audit log.
 struct ByWhom {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "registry/ownership/ledger.h"
+
 namespace truce {
 namespace {
 

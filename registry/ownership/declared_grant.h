@@ -12,9 +12,10 @@
 #include <vector>
 
 #include "registry/ownership/agreements.h"
-#include "registry/ownership/ledger.h"
 
 namespace truce {
+
+class Ledger;
 
 // What the actors of all declared grants begin with; no caller of the API has such a name.
 inline constexpr std::string_view kDeclaredActor = "OwnershipGrant ";

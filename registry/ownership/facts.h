@@ -1,4 +1,5 @@
-// Facts: what is read of the registry, as one consistent state of the store.
+// Facts: what is read of the registry, as one consistent state of the store. Who looks into what
+// they return includes registry/ownership/rows.h.
 #ifndef TRUCE_REGISTRY_OWNERSHIP_FACTS_H_
 #define TRUCE_REGISTRY_OWNERSHIP_FACTS_H_
 
@@ -10,16 +11,20 @@
 #include <string_view>
 #include <vector>
 
+#include "registry/base/clock.h"
+#include "registry/identity/values.h"
 #include "registry/ownership/places.h"
-#include "registry/ownership/rows.h"
+#include "registry/ownership/terms.h"
 
 namespace truce {
 
-// A part of a whole pass over objects, and where the next part begins.
-struct ObjectPage {
-  std::vector<Object> objects;
-  std::string next;  // for the same store only; empty: nothing follows
-};
+struct AuditLine;
+struct AuditRange;
+struct Object;
+struct ObjectPage;
+struct ResourceName;
+struct Row;
+enum class OwnerList : std::uint8_t;
 
 // Reservations that are counted together: those of a namespace, or the cluster-scoped ones of one
 // user. Rows without user belong to no range.
@@ -65,7 +70,7 @@ class Facts {
   // The owner of `key`. Cheap: stores answer it from memory.
   virtual std::optional<Owner> OwnerOf(const KeyText& key) const = 0;
   // Whether `key` has an owner; cheaper than to have it named.
-  virtual bool HasOwner(const KeyText& key) const { return OwnerOf(key).has_value(); }
+  virtual bool HasOwner(const KeyText& key) const = 0;
   // All rows of `key`, ordered by RowId.
   virtual std::vector<Row> RowsOfKey(const KeyText& key) const = 0;
   // All rows of one object's life, ordered by RowId.

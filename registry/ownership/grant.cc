@@ -5,7 +5,9 @@
 
 #include "registry/identity/draft.h"
 #include "registry/identity/evidence.h"
+#include "registry/ownership/ledger.h"
 #include "registry/ownership/names.h"
+#include "registry/ownership/rows.h"
 
 namespace truce {
 namespace {

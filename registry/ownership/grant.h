@@ -6,9 +6,14 @@
 #include <vector>
 
 #include "registry/identity/identity.h"
-#include "registry/ownership/ledger.h"
+#include "registry/ownership/terms.h"
 
 namespace truce {
+
+class Ledger;
+struct Object;
+struct Owner;
+struct Row;
 
 // Who receives an ownership, and why. The object and its party must outlive it.
 struct Grantee {

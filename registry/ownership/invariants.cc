@@ -5,6 +5,8 @@
 #include <set>
 #include <string_view>
 
+#include "registry/ownership/rows.h"
+
 namespace truce {
 namespace {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "registry/ownership/rows.h"
-
 namespace truce {
+
+struct StoreContents;
 
 // Every breach in words, sorted; empty when the state is sound. Checks:
 //   I1  one owner per key; public ids are unique

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "registry/ownership/grant.h"
+#include "registry/ownership/ledger.h"
 #include "registry/ownership/names.h"
+#include "registry/ownership/rows.h"
 #include "registry/ownership/sight.h"
 
 namespace truce {

@@ -19,9 +19,12 @@
 #include <vector>
 
 #include "registry/identity/identity.h"
-#include "registry/ownership/ledger.h"
+#include "registry/ownership/terms.h"
 
 namespace truce {
+
+class Ledger;
+struct Object;
 
 // Chains are never longer: claim, composite, nested composites, managed resource.
 inline constexpr std::size_t kChainLengthMax = 16;

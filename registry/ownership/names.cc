@@ -9,7 +9,9 @@
 #include "registry/identity/evidence.h"
 #include "registry/identity/values.h"
 #include "registry/ownership/grant.h"
+#include "registry/ownership/ledger.h"
 #include "registry/ownership/merge.h"
+#include "registry/ownership/rows.h"
 
 namespace truce {
 namespace {

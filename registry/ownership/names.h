@@ -6,15 +6,22 @@
 #ifndef TRUCE_REGISTRY_OWNERSHIP_NAMES_H_
 #define TRUCE_REGISTRY_OWNERSHIP_NAMES_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "registry/identity/identity.h"
-#include "registry/ownership/ledger.h"
+#include "registry/ownership/terms.h"
 
 namespace truce {
+
+class Facts;
+class Ledger;
+struct Owner;
+struct ResourceName;
+enum class NameSort : std::uint8_t;
 
 // The account in a name: 12 digits, "?<stand-in>", or empty where its type's key has none.
 std::string AccountIn(const KeyText& name);

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "registry/ownership/grant.h"
+#include "registry/ownership/ledger.h"
 #include "registry/ownership/names.h"
+#include "registry/ownership/rows.h"
 #include "registry/ownership/sight.h"
 
 namespace truce {

@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "registry/ownership/facts.h"
 #include "registry/ownership/names.h"
+#include "registry/ownership/rows.h"
 
 namespace truce {
 namespace {

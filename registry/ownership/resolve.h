@@ -4,9 +4,10 @@
 
 #include "registry/catalogue/catalogue.h"
 #include "registry/identity/identity.h"
-#include "registry/ownership/facts.h"
 
 namespace truce {
+
+class Facts;
 
 // Fills each part of `object` that is a reference by name (`bucketRef.name`) to an object the
 // registry knows, and makes the keys that become complete. Otherwise the part stays unknown until

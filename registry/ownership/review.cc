@@ -9,6 +9,7 @@
 #include "registry/identity/evidence.h"
 #include "registry/ownership/agreements.h"
 #include "registry/ownership/grant.h"
+#include "registry/ownership/ledger.h"
 #include "registry/ownership/lineage.h"
 #include "registry/ownership/names.h"
 #include "registry/ownership/sight.h"

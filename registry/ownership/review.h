@@ -12,28 +12,14 @@
 #include <vector>
 
 #include "registry/identity/identity.h"
-#include "registry/ownership/facts.h"
+#include "registry/ownership/review_request.h"
 #include "registry/ownership/rows.h"
 #include "registry/ownership/terms.h"
 
 namespace truce {
 
-struct ReviewRequest {
-  Operation operation = Operation::kCreate;
-  ReviewUid uid;
-  Requester requester;
-  ObjectFacts object;                     // the new version; on DELETE the old one
-  std::optional<ObjectFacts> old_object;  // UPDATE only
-  std::vector<Mode> modes;  // one per object.resources, already lowered for unsure types
-  // Of the configuration, which outlives the review: large ones are not copied. Null: empty.
-  const PartyRules* parties = nullptr;
-  const std::set<GroupKind>* unwatched =
-      nullptr;  // nobody can read them: no limit counts them (E7)
-  ReservationLimits limits;
-  // Status writes are reviewed: names known from a status alone deny, else they warn (W5).
-  bool status_guarded = false;
-  bool watched = false;  // a watcher of the cluster is there to prove reservations
-};
+class Facts;
+struct Locks;
 
 // Why a pair cannot simply be granted.
 enum class ClashReason : std::uint8_t {

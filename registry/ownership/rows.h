@@ -136,6 +136,12 @@ struct Object {
   bool operator==(const Object&) const = default;
 };
 
+// A part of a whole pass over objects, and where the next part begins.
+struct ObjectPage {
+  std::vector<Object> objects;
+  std::string next;  // for the same store only; empty: nothing follows
+};
+
 enum class AuditAction : std::uint8_t {
   kGranted,       // a root became owner
   kConflict,      // a second manager was recorded

@@ -9,8 +9,10 @@
 
 #include "registry/identity/evidence.h"
 #include "registry/ownership/grant.h"
+#include "registry/ownership/ledger.h"
 #include "registry/ownership/names.h"
 #include "registry/ownership/rekey.h"
+#include "registry/ownership/rows.h"
 
 namespace truce {
 namespace {

@@ -11,10 +11,15 @@
 #include <vector>
 
 #include "registry/identity/identity.h"
-#include "registry/ownership/ledger.h"
 #include "registry/ownership/lineage.h"
+#include "registry/ownership/terms.h"
 
 namespace truce {
+
+class Ledger;
+struct Object;
+struct Owner;
+struct Row;
 
 // How a managing row ends.
 enum class End : std::uint8_t {

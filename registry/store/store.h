@@ -1,5 +1,5 @@
 // Store port: where ownership is kept, and the one place where concurrent declarations are put in
-// order.
+// order. Who looks into what is kept includes registry/ownership/rows.h.
 #ifndef TRUCE_REGISTRY_STORE_STORE_H_
 #define TRUCE_REGISTRY_STORE_STORE_H_
 
@@ -14,9 +14,11 @@
 #include "registry/base/clock.h"
 #include "registry/base/result.h"
 #include "registry/ownership/facts.h"
-#include "registry/ownership/rows.h"
 
 namespace truce {
+
+struct Changes;
+struct StoreContents;
 
 // Decides on facts that nobody else can change, returns what to write. May run more than once (a
 // store may retry; after changes that may have been written only where they are `repeatable`): only

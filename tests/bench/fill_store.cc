@@ -39,6 +39,7 @@ constexpr std::string_view kCluster = "local";
 class NothingKnown final : public Facts {
  public:
   std::optional<Owner> OwnerOf(const KeyText& /*key*/) const override { return std::nullopt; }
+  bool HasOwner(const KeyText& /*key*/) const override { return false; }
   std::vector<Row> RowsOfKey(const KeyText& /*key*/) const override { return {}; }
   std::vector<Row> RowsOfUid(const Uid& /*uid*/) const override { return {}; }
   std::optional<Object> ObjectByUid(const Uid& /*uid*/) const override { return std::nullopt; }

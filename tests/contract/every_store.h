@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "registry/ownership/rows.h"
 #include "registry/store/memory/memory_store.h"
 #include "registry/store/postgres/postgres_store.h"
 #include "registry/store/sqlite/sqlite_store.h"

@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "registry/ownership/rows.h"
 #include "registry/store/sqlite/backup.h"
 #include "registry/store/sqlite/connection.h"
 #include "registry/store/sqlite/migrations.h"

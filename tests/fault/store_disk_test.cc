@@ -11,6 +11,7 @@
 #include <set>
 #include <thread>
 
+#include "registry/ownership/rows.h"
 #include "registry/store/sqlite/connection.h"
 #include "registry/store/sqlite/sqlite_store.h"
 #include "tests/support/faulty_vfs.h"

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "registry/ownership/rows.h"
 #include "registry/store/sqlite/sqlite_store.h"
 #include "tests/support/store_samples.h"
 

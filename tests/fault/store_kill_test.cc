@@ -15,6 +15,7 @@
 #include <sstream>
 #include <string>
 
+#include "registry/ownership/rows.h"
 #include "registry/store/sqlite/sqlite_store.h"
 #include "tests/support/store_samples.h"
 #include "tests/support/temporary_folder.h"

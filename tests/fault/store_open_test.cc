@@ -8,6 +8,7 @@
 #include <latch>
 #include <thread>
 
+#include "registry/ownership/rows.h"
 #include "registry/store/sqlite/backup.h"
 #include "registry/store/sqlite/connection.h"
 #include "registry/store/sqlite/sqlite_store.h"

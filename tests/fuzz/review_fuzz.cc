@@ -8,6 +8,7 @@
 #include <string>
 
 #include "registry/base/assert.h"
+#include "registry/ownership/rows.h"
 #include "registry/store/memory/memory_store.h"
 #include "tests/support/plain_review.h"
 #include "tests/support/validate_now.h"

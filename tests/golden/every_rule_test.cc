@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "policies/claim_rules.h"
-#include "policies/composition_change.h"
+#include "policies/lifecycle/claim_rules.h"
+#include "policies/lifecycle/composition_change.h"
+#include "policies/lifecycle/restore_rules.h"
 #include "policies/name_rules.h"
 #include "policies/quotas.h"
-#include "policies/restore_rules.h"
 #include "policies/rule_list.h"
 #include "policies/rules.h"
 #include "policies/sharing_rules.h"

@@ -13,7 +13,7 @@
 #include "policies/rules.h"
 #include "policies/sharing_rules.h"
 #include "registry/ownership/agreements.h"
-#include "registry/ownership/import.h"
+#include "registry/ownership/lists/import.h"
 #include "registry/ownership/review.h"
 #include "tests/support/golden.h"
 

@@ -8,6 +8,7 @@
 
 #include "registry/ownership/agreements.h"
 #include "registry/ownership/grant.h"
+#include "registry/ownership/ledger.h"
 #include "tests/model/scene.h"
 #include "tests/support/strict_store.h"
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "registry/ownership/ledger.h"
 #include "registry/ownership/names.h"
 #include "registry/ownership/rekey.h"
 #include "tests/model/cascade_world.h"

@@ -6,7 +6,8 @@
 #include <utility>
 
 #include "registry/ownership/agreements.h"
-#include "registry/ownership/import.h"
+#include "registry/ownership/ledger.h"
+#include "registry/ownership/lists/import.h"
 
 namespace truce {
 namespace {

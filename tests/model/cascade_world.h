@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "registry/ownership/rows.h"
 #include "tests/model/cascade_reality.h"
 #include "tests/model/scene.h"
 #include "tests/support/strict_store.h"

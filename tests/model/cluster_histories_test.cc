@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "registry/ownership/ledger.h"
 #include "tests/model/scene.h"
 #include "tests/support/strict_store.h"
 

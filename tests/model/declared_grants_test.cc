@@ -4,6 +4,7 @@
 #include <string>
 
 #include "registry/ownership/declared_grant.h"
+#include "registry/ownership/ledger.h"
 #include "tests/model/scene.h"
 #include "tests/support/strict_store.h"
 

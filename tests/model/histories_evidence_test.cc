@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "registry/ownership/ledger.h"
 #include "registry/ownership/lineage.h"
 #include "tests/model/scene.h"
 #include "tests/support/strict_store.h"

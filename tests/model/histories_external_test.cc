@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "registry/ownership/ledger.h"
 #include "registry/ownership/names.h"
 #include "registry/ownership/resolve.h"
 #include "tests/model/scene.h"

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "registry/ownership/ledger.h"
 #include "registry/ownership/resolve.h"
 #include "tests/model/scene.h"
 #include "tests/support/json_document.h"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "registry/ownership/brake.h"
+#include "registry/ownership/ledger.h"
 #include "registry/ownership/rekey.h"
 #include "tests/model/scene.h"
 #include "tests/support/strict_store.h"

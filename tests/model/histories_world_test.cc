@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "registry/ownership/agreements.h"
+#include "registry/ownership/ledger.h"
 #include "registry/ownership/names.h"
 #include "registry/ownership/rekey.h"
 #include "tests/model/scene.h"

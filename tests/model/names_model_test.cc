@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "registry/ownership/ledger.h"
 #include "registry/ownership/names.h"
 #include "registry/ownership/rekey.h"
 #include "tests/model/scene.h"

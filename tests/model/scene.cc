@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "registry/ownership/grant.h"
+#include "registry/ownership/ledger.h"
 #include "registry/ownership/names.h"
 #include "tests/support/last_run.h"
 #include "tests/support/recount.h"

@@ -12,6 +12,7 @@
 #include "registry/identity/identity.h"
 #include "registry/ownership/invariants.h"
 #include "registry/ownership/review.h"
+#include "registry/ownership/rows.h"
 #include "registry/ownership/sight.h"
 #include "registry/store/store.h"
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "registry/ownership/ledger.h"
+
 namespace truce {
 namespace {
 

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "registry/ownership/rows.h"
 #include "registry/store/memory/memory_store.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/faulty_store.h"

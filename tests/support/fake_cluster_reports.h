@@ -11,6 +11,10 @@
 #include "registry/store/memory/memory_store.h"
 #include "tests/support/fake_clock.h"
 #include "webhook/api/cluster_routes.h"
+#include "webhook/findings/conflicts.h"
+#include "webhook/findings/mute_book.h"
+#include "webhook/findings/texts/report_baseline.h"
+#include "webhook/findings/tag_war.h"
 
 namespace truce {
 

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "registry/ownership/rows.h"
+
 namespace truce::testing {
 namespace {
 

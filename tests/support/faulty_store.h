@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "registry/base/guarded.h"
+#include "registry/ownership/rows.h"
 #include "registry/store/store.h"
 
 namespace truce::testing {

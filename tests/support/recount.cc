@@ -6,6 +6,7 @@
 #include <set>
 
 #include "registry/ownership/places.h"
+#include "registry/ownership/rows.h"
 #include "tests/support/store_samples.h"
 
 namespace truce::testing {

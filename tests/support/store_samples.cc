@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "registry/base/assert.h"
+#include "registry/ownership/rows.h"
 
 namespace truce::testing {
 namespace {

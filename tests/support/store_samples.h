@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "registry/ownership/rows.h"
 #include "registry/store/store.h"
 
 namespace truce::testing {

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "registry/base/guarded.h"
+#include "registry/ownership/rows.h"
 #include "registry/store/discovery/needs.h"
 #include "registry/store/memory/memory_store.h"
 #include "registry/store/store.h"

@@ -14,6 +14,7 @@
 
 #include "registry/ownership/invariants.h"
 #include "registry/ownership/review.h"
+#include "registry/ownership/rows.h"
 #include "registry/store/memory/memory_store.h"
 #include "tests/support/faulty_store.h"
 #include "tests/support/recount.h"

@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "registry/ownership/rows.h"
 #include "tests/support/admission_fixture.h"
 #include "webhook/admission/routes.h"
 

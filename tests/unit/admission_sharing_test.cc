@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "registry/ownership/rows.h"
 #include "tests/support/admission_fixture.h"
 
 namespace truce {

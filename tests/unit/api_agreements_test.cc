@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "registry/ownership/rows.h"
 #include "tests/support/rest_fixture.h"
 
 namespace truce {

@@ -9,6 +9,7 @@
 #include "tests/support/fake_cluster_reports.h"
 #include "tests/support/rest_fixture.h"
 #include "webhook/api/rest/rest_cluster.h"
+#include "webhook/findings/conflicts.h"
 
 namespace truce {
 namespace api_cluster_rights_test {

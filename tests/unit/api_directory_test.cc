@@ -1,3 +1,4 @@
+#include "registry/ownership/rows.h"
 #include "webhook/api/directory.h"
 
 #include <algorithm>

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "registry/ownership/rows.h"
 #include "tests/support/admission_fixture.h"
 #include "tests/support/operator_calls.h"
 #include "tests/support/service_policy.h"

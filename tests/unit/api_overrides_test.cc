@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "registry/ownership/rows.h"
 #include "tests/support/admission_fixture.h"
 #include "tests/support/service_policy.h"
 #include "webhook/api/rest/rest_overrides.h"

@@ -8,6 +8,7 @@
 
 #include "registry/ownership/agreements.h"
 #include "registry/ownership/invariants.h"
+#include "registry/ownership/ledger.h"
 #include "tests/model/world.h"
 #include "tests/support/admission_fixture.h"
 #include "tests/support/operator_calls.h"

@@ -1,4 +1,5 @@
 // POST /api/v1/releases: the plan of what is orphaned, all or nothing, or each by itself.
+#include "registry/ownership/rows.h"
 #include "webhook/api/rest/rest_releases.h"
 
 #include <gtest/gtest.h>

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "registry/ownership/ledger.h"
 #include "registry/ownership/names.h"
 #include "tests/support/rest_fixture.h"
 #include "tests/support/validate_now.h"

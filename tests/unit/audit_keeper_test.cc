@@ -1,5 +1,6 @@
 // Retention of the audit log: what goes stands in a file first, and nothing else goes.
 #include "webhook/serve/audit_keeper.h"
+#include "registry/ownership/rows.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include "registry/ownership/ledger.h"
+#include "registry/ownership/rows.h"
 #include "registry/store/memory/memory_store.h"
 #include "webhook/serve/catalogue_change.h"
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "registry/ownership/rows.h"
 #include "tests/support/admission_fixture.h"
 
 namespace truce {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "policies/composition_change.h"
+#include "policies/lifecycle/composition_change.h"
 #include "tests/support/admission_fixture.h"
 
 namespace truce {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "registry/ownership/rows.h"
 #include "tests/support/admission_fixture.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/validate_now.h"

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "registry/ownership/ledger.h"
 #include "registry/ownership/rekey.h"
 #include "registry/store/memory/memory_store.h"
 #include "tests/model/scene.h"

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "registry/ownership/ledger.h"
 #include "registry/ownership/sight.h"
 #include "registry/store/memory/memory_store.h"
 #include "tests/support/json_document.h"

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "registry/ownership/rows.h"
 #include "tests/support/store_samples.h"
 
 namespace truce::testing {

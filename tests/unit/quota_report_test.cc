@@ -7,9 +7,10 @@
 
 #include "policies/aws_quotas.h"
 #include "registry/catalogue/catalogue.h"
+#include "registry/ownership/rows.h"
 #include "registry/store/memory/memory_store.h"
 #include "tests/support/store_samples.h"
-#include "webhook/findings/report_quotas.h"
+#include "webhook/findings/texts/report_quotas.h"
 
 namespace truce::testing {
 namespace quota_report_test {

@@ -5,8 +5,9 @@
 #include <string>
 #include <utility>
 
-#include "policies/composition_change.h"
 #include "policies/judge.h"
+#include "policies/lifecycle/composition_change.h"
+#include "registry/ownership/rows.h"
 #include "registry/store/store.h"
 
 namespace truce {

@@ -6,11 +6,11 @@
 namespace truce {
 
 // Of one answer; ends with the continuation that would have given it.
-class LateAnswers::Place final {
+class LateAnswers::Seat final {
  public:
-  Place(std::shared_ptr<Guarded<Book>> book, std::uint64_t number)
+  Seat(std::shared_ptr<Guarded<Book>> book, std::uint64_t number)
       : book_(std::move(book)), number_(number) {}
-  ~Place() {
+  ~Seat() {
     // What it held is let go of outside the lock.
     Kept gone;
     book_->With([&](Book& book) {
@@ -20,8 +20,8 @@ class LateAnswers::Place final {
       book.kept.erase(found);
     });
   }
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
+  Seat(const Seat&) = delete;
+  Seat& operator=(const Seat&) = delete;
 
  private:
   const std::shared_ptr<Guarded<Book>> book_;
@@ -37,9 +37,9 @@ bool LateAnswers::Keep(const AdmissionAnswer& answer, Deadline time, const Answe
         return book.ever;
       });
   if (!number) return false;
-  const auto place = std::make_shared<Place>(book_, *number);
+  const auto seat = std::make_shared<Seat>(book_, *number);
   Resume resume = later(
-      time, [shared, place] { return *shared; }, AnswerWait::kNothing);
+      time, [shared, seat] { return *shared; }, AnswerWait::kNothing);
   const bool ended = book_->With([&](Book& book) {
     const auto found = book.kept.find(*number);
     if (!book.ended && found != book.kept.end()) found->second.resume = resume;

@@ -59,7 +59,7 @@ class LateAnswers final {
     std::uint64_t ever = 0;
     bool ended = false;
   };
-  class Place;
+  class Seat;
 
   // Shared with the places, which continuations may hold for longer than this lives.
   std::shared_ptr<Guarded<Book>> book_ = std::make_shared<Guarded<Book>>();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "policies/judge.h"
+#include "registry/ownership/review.h"
 #include "registry/store/store.h"
 #include "webhook/admission/rerolls.h"
 

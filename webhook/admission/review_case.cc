@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "policies/restore_rules.h"
+#include "policies/lifecycle/restore_rules.h"
 #include "registry/identity/evidence.h"
 
 namespace truce {

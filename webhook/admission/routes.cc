@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kReplyMargin{100};  // for the way back through TLS and queues
 constexpr std::chrono::seconds kTimeoutDefault{10};     // of the API server
+constexpr std::string_view kFileBlanks = " \t\r\n";     // around what a file holds
 constexpr std::chrono::seconds kTimeoutMax{30};         // an API server allows no more
 // Bodies up to this size share their thread's reader; larger ones get one of their own, so that no
 // thread keeps the buffers of the largest body it ever saw.
@@ -34,13 +35,6 @@ bool HasBearer(const HttpRequest& request, std::string_view token) {
   if (field.size() < kScheme.size()) return false;
   const bool scheme = EqualsIgnoringCase(field.substr(0, kScheme.size()), kScheme);
   return scheme && SameSecret(field.substr(kScheme.size()), token);
-}
-
-std::string_view Trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r\n";
-  const auto begin = text.find_first_not_of(kSpace);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
 }
 
 // The secret of `endpoint`, or the one before it while that is good.
@@ -114,10 +108,8 @@ Result<std::string> ReadToken(const std::string& file) {
   constexpr std::size_t kTokenBytesMin = 16;
   constexpr std::size_t kTokenBytesMax = 4096;
   TRUCE_ASSIGN_OR_RETURN(const std::string content, ReadSmallFile(file));
-  const std::string_view token = Trimmed(content);
-  const bool printable =
-      std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c <= '~'; });
-  if (token.size() < kTokenBytesMin || token.size() > kTokenBytesMax || !printable) {
+  const std::string_view token = Trimmed(content, kFileBlanks);
+  if (token.size() < kTokenBytesMin || token.size() > kTokenBytesMax || !IsAllVisible(token)) {
     return Error{ErrorCode::kInvalidArgument,
                  "\"" + file + "\" does not hold one token of 16 to 4096 printable characters"};
   }
@@ -133,7 +125,7 @@ Result<std::string> ReadOrMakeSecret(const std::string& file) {
     TRUCE_RETURN_IF_ERROR(ReplaceFile(file, secret + "\n", kOwnerOnly));
     return secret;
   }
-  const std::string_view secret = Trimmed(content.value());
+  const std::string_view secret = Trimmed(content.value(), kFileBlanks);
   if (!IsPathSecret(secret)) {
     return Error{ErrorCode::kInvalidArgument,
                  "\"" + file + "\" does not hold 32 hex digits; remove it to have a new one made"};

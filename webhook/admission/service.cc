@@ -12,6 +12,8 @@
 #include "policies/check_judgement.h"
 #include "policies/judge.h"
 #include "policies/ownership_check.h"
+#include "registry/ownership/review.h"
+#include "registry/ownership/rows.h"
 #include "registry/store/store.h"
 #include "webhook/admission/composition_guard.h"
 #include "webhook/admission/hints.h"

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "policies/lifecycle/restore_rules.h"
 #include "policies/policy.h"
 #include "policies/review_record.h"
 #include "registry/base/clock.h"

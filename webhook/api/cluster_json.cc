@@ -7,6 +7,7 @@
 
 #include "webhook/api/resource_json.h"
 #include "webhook/findings/conflicts.h"
+#include "webhook/findings/texts/report_baseline.h"
 #include "webhook/findings/tag_war.h"
 
 namespace truce {

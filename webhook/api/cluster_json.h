@@ -6,16 +6,17 @@
 #include <string>
 #include <vector>
 
-#include "webhook/findings/conflicts.h"
 #include "webhook/findings/coverage.h"
 #include "webhook/findings/findings_book.h"
 #include "webhook/findings/mute_book.h"
 #include "webhook/findings/name_census.h"
-#include "webhook/findings/report_baseline.h"
-#include "webhook/findings/tag_war.h"
 #include "webhook/wire/json_writer.h"
 
 namespace truce {
+
+struct BaselineReport;
+struct Conflict;
+struct TagWar;
 
 // Each writes one value.
 void WriteConflict(const Conflict& conflict, const TagWar* war, JsonWriter& json);

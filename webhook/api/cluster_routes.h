@@ -51,16 +51,17 @@
 #include "registry/base/clock.h"
 #include "registry/base/result.h"
 #include "registry/identity/values.h"
-#include "webhook/findings/conflicts.h"
 #include "webhook/findings/coverage.h"
 #include "webhook/findings/findings_book.h"
-#include "webhook/findings/mute_book.h"
 #include "webhook/findings/name_census.h"
-#include "webhook/findings/report_baseline.h"
-#include "webhook/findings/tag_war.h"
 #include "webhook/http/http.h"
 
 namespace truce {
+
+class MuteBook;
+struct BaselineReport;
+struct ConflictPage;
+struct TagWar;
 
 struct RecoveryView {
   bool active = false;

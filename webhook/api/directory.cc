@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "registry/base/text.h"
+#include "registry/ownership/rows.h"
 
 namespace truce {
 namespace {

@@ -18,9 +18,11 @@
 #include <string_view>
 #include <vector>
 
-#include "registry/ownership/rows.h"
+#include "registry/ownership/terms.h"
 
 namespace truce {
+
+struct Owner;
 
 // External synchronization. A change costs the same with few entries and with millions, but for
 // keys that share a name or an ARN.

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "registry/base/assert.h"
+#include "registry/ownership/rows.h"
 
 namespace truce {
 namespace {

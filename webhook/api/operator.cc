@@ -9,6 +9,8 @@
 
 #include "policies/explain_policy.h"
 #include "registry/base/result.h"
+#include "registry/ownership/ledger.h"
+#include "registry/ownership/rows.h"
 #include "registry/ownership/sight.h"
 #include "webhook/api/problem.h"
 #include "webhook/api/rest/call.h"

@@ -17,7 +17,7 @@
 
 #include "policies/policy.h"
 #include "registry/base/clock.h"
-#include "registry/ownership/ledger.h"
+#include "registry/ownership/terms.h"
 #include "registry/store/store.h"
 #include "webhook/api/policy_in_force.h"
 #include "webhook/http/http.h"

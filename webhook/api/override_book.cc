@@ -1,5 +1,7 @@
 #include "webhook/api/override_book.h"
 #include "registry/base/result.h"
+#include "registry/ownership/ledger.h"
+#include "registry/ownership/rows.h"
 #include "webhook/wire/json_text.h"
 
 #include <algorithm>

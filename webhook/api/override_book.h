@@ -11,10 +11,11 @@
 
 #include "policies/mode.h"
 #include "registry/base/guarded.h"
-#include "registry/ownership/ledger.h"
 #include "registry/store/store.h"
 
 namespace truce {
+
+class Ledger;
 
 struct StoredOverride {
   std::string id;  // 13 base32 characters

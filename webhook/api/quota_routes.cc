@@ -7,7 +7,7 @@
 #include "policies/policy.h"
 #include "policies/quotas.h"
 #include "webhook/api/problem.h"
-#include "webhook/findings/report_quotas.h"
+#include "webhook/findings/texts/report_quotas.h"
 
 namespace truce {
 namespace {

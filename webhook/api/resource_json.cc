@@ -5,6 +5,7 @@
 #include "registry/ownership/names.h"
 
 #include "registry/base/clock.h"
+#include "registry/ownership/rows.h"
 #include "webhook/api/review_books.h"
 
 namespace truce {

@@ -12,12 +12,16 @@
 #include <string_view>
 #include <vector>
 
-#include "registry/ownership/rows.h"
+#include "registry/ownership/terms.h"
 #include "webhook/wire/json_writer.h"
 
 namespace truce {
 
+struct AuditLine;
 struct Denial;
+struct Owner;
+struct ResourceName;
+struct Row;
 
 // The ownership's state in the words of the glossary: "reserved", "held", "orphaned", "imported".
 std::string_view StateOf(const Owner& owner);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "registry/ownership/facts.h"
+#include "registry/ownership/rows.h"
 #include "webhook/findings/findings_book.h"
 
 namespace truce {

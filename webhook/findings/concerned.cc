@@ -5,6 +5,8 @@
 #include <string>
 
 #include "registry/identity/values.h"
+#include "registry/ownership/facts.h"
+#include "registry/ownership/rows.h"
 
 namespace truce {
 namespace {

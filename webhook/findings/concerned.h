@@ -4,10 +4,11 @@
 
 #include <string_view>
 
-#include "registry/ownership/facts.h"
 #include "webhook/findings/findings_book.h"
 
 namespace truce {
+
+class Facts;
 
 // Sets `namespaces` and `services`: of the owner of its key, and for each object of the root that
 // the registry has on record for it, else of the object itself. Cluster-scoped objects under a

@@ -32,7 +32,7 @@
 #include "webhook/findings/lifecycle/unreferenced.h"
 #include "webhook/findings/lifecycle/unseen_composites.h"
 #include "webhook/findings/ownership_gaps.h"
-#include "webhook/findings/report_baseline.h"
+#include "webhook/findings/texts/report_baseline.h"
 #include "webhook/findings/tag_war.h"
 #include "webhook/findings/throttling.h"
 #include "webhook/findings/webhook_configuration.h"

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include "registry/ownership/ledger.h"
+#include "registry/ownership/rows.h"
 #include "webhook/wire/json_text.h"
 
 namespace truce {

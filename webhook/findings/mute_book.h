@@ -13,12 +13,13 @@
 
 #include "registry/base/guarded.h"
 #include "registry/base/result.h"
-#include "registry/ownership/ledger.h"
 #include "registry/store/store.h"
 #include "webhook/findings/findings_book.h"
 #include "webhook/metrics/metrics.h"
 
 namespace truce {
+
+class Ledger;
 
 // Hides one finding from lists, the gauge that alerts look at, and Events, until its time is over.
 // It is bound to detector and subject, never to the id that people type, and holds as long as the

@@ -8,6 +8,9 @@
 
 #include "policies/judge.h"
 #include "registry/base/text.h"
+#include "registry/ownership/facts.h"
+#include "registry/ownership/review.h"
+#include "registry/store/store.h"
 #include "webhook/wire/json_reader.h"
 
 namespace truce {

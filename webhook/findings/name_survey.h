@@ -8,12 +8,13 @@
 
 #include "policies/policy.h"
 #include "registry/base/clock.h"
-#include "registry/store/store.h"
 #include "webhook/findings/name_census.h"
 #include "webhook/kube/cluster_api.h"
 #include "webhook/watch/kinds.h"
 
 namespace truce {
+
+class Store;
 
 // References must outlive the call.
 struct NameSurvey {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "registry/ownership/lineage.h"
+#include "registry/ownership/rows.h"
 #include "webhook/wire/json_text.h"
 
 namespace truce {

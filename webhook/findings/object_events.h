@@ -13,12 +13,14 @@
 #include "policies/review_record.h"
 #include "registry/base/clock.h"
 #include "registry/identity/identity.h"
-#include "registry/ownership/rows.h"
+#include "registry/ownership/terms.h"
 #include "webhook/findings/event_writer.h"
 #include "webhook/findings/findings_book.h"
 #include "webhook/kube/cluster_api.h"
 
 namespace truce {
+
+struct Object;
 
 // Port: what is known of objects. Thread-safe; may block for a few seconds (it reads the registry).
 class ObjectFinder {

@@ -30,12 +30,14 @@
 #include "registry/base/clock.h"
 #include "registry/identity/document.h"
 #include "registry/identity/values.h"
-#include "registry/ownership/facts.h"
 #include "webhook/findings/findings_book.h"
 #include "webhook/findings/tag_war.h"
 #include "webhook/watch/sighting.h"
 
 namespace truce {
+
+class Facts;
+struct Owner;
 
 // What one message says.
 struct ThrottledCall {

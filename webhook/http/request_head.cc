@@ -16,8 +16,6 @@ constexpr size_t kContentLengthDigitsMax = 18;  // always fits 64 bits
 constexpr size_t kChunkSizeDigitsMax = 8;
 constexpr size_t kMethodBytesMax = 16;  // longer than any registered method that a web server meets
 
-constexpr bool IsBlank(char c) { return c == ' ' || c == '\t'; }
-
 constexpr size_t Index(char c) { return static_cast<unsigned char>(c); }
 
 constexpr std::array<bool, 256> kIsToken = [] {
@@ -57,12 +55,6 @@ bool HasBadEscape(std::string_view text, bool strict) {
     if (IsControl(static_cast<char>(high * 16 + low))) return true;
   }
   return false;
-}
-
-std::string_view Trim(std::string_view text) {
-  while (!text.empty() && IsBlank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && IsBlank(text.back())) text.remove_suffix(1);
-  return text;
 }
 
 bool IsKnownMethod(std::string_view method) {
@@ -111,7 +103,7 @@ Refusal ReadField(std::span<char> line, RequestHead& head) {
     return Bad("malformed header field");
   }
   for (char& c : line.subspan(0, colon)) c = Lower(c);
-  const std::string_view value = Trim(text.substr(colon + 1));
+  const std::string_view value = Trimmed(text.substr(colon + 1));
   if (!IsFieldValue(value) || HasBadEscape(value, false)) {
     return Bad("control character in a header field");
   }
@@ -139,7 +131,7 @@ Refusal ReadFields(std::span<char> block, const HttpLimits& limits, RequestHead&
 void ReadConnection(std::string_view value, RequestHead& head) {
   while (!value.empty()) {
     const size_t comma = std::min(value.find(','), value.size());
-    const std::string_view option = Trim(value.substr(0, comma));
+    const std::string_view option = Trimmed(value.substr(0, comma));
     if (EqualsIgnoringCase(option, "close")) head.keep_alive = false;
     if (head.minor_version_0 && EqualsIgnoringCase(option, "keep-alive")) head.keep_alive = true;
     value.remove_prefix(std::min(comma + 1, value.size()));
@@ -238,7 +230,7 @@ Refusal CheckFraming(const Framing& framing, std::string_view after, const HttpL
 
 bool IsFieldName(std::string_view text) { return !text.empty() && AreAll(kIsToken, text); }
 
-bool IsFieldValue(std::string_view text) { return AreAll(kIsValue, text) && Trim(text) == text; }
+bool IsFieldValue(std::string_view text) { return AreAll(kIsValue, text) && Trimmed(text) == text; }
 
 size_t FindHeadEnd(std::string_view data, size_t scanned) {
   // The end may straddle what was scanned before: three of its four bytes.

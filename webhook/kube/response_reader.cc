@@ -13,12 +13,6 @@ constexpr std::size_t kChunkLineBytesMax = 4096;
 constexpr std::size_t kTrailerBytesMax = 8192;
 constexpr std::chrono::minutes kRetryAfterMax{5};
 
-std::string_view Trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
-
 std::optional<std::uint64_t> ParseDigits(std::string_view text, int base) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
@@ -27,14 +21,11 @@ std::optional<std::uint64_t> ParseDigits(std::string_view text, int base) {
 }
 
 bool IsFieldName(std::string_view name) {
-  return !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) {
-    return c > ' ' && c < 0x7f && c != ':';
-  });
+  return !name.empty() && IsAllVisible(name) && name.find(':') == std::string_view::npos;
 }
 
 bool IsFieldValue(std::string_view value) {
-  return std::all_of(value.begin(), value.end(),
-                     [](unsigned char c) { return (c >= ' ' && c != 0x7f) || c == '\t'; });
+  return std::all_of(value.begin(), value.end(), [](char c) { return !IsControl(c) || c == '\t'; });
 }
 
 Result<void> ParseStatusLine(std::string_view line, ResponseHead& head) {
@@ -75,7 +66,7 @@ Result<void> TakeField(const std::string& name, std::string_view value, Response
       return InvalidArgument("an unknown transfer coding");
     head.chunked = true;
   } else if (name == "content-type") {
-    head.content_type = LowerOf(Trim(value.substr(0, value.find(';'))));
+    head.content_type = LowerOf(Trimmed(value.substr(0, value.find(';'))));
     head.media_type = value;
   } else if (name == "content-encoding") {
     head.encoded = LowerOf(value) != "identity";
@@ -126,7 +117,7 @@ Result<ResponseHead> ParseResponseHead(std::string_view text) {
     if (colon == std::string_view::npos || !IsFieldName(name)) {
       return InvalidArgument("an answer with a malformed field");
     }
-    const std::string_view value = Trim(line.substr(colon + 1));
+    const std::string_view value = Trimmed(line.substr(colon + 1));
     if (!IsFieldValue(value)) return InvalidArgument("an answer with a malformed field");
     TRUCE_RETURN_IF_ERROR(TakeField(LowerOf(name), value, head));
   }
@@ -140,7 +131,7 @@ Result<ResponseHead> ParseResponseHead(std::string_view text) {
 Result<void> ChunkDecoder::TakeLine(std::string_view line) {
   switch (step_) {
     case Step::kSize: {
-      const std::string_view digits = Trim(line.substr(0, line.find(';')));
+      const std::string_view digits = Trimmed(line.substr(0, line.find(';')));
       const std::optional<std::uint64_t> size = ParseDigits(digits, 16);
       if (!size || digits.size() > 8) return InvalidArgument("a malformed chunk size");
       left_ = *size;

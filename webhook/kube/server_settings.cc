@@ -3,8 +3,9 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
+
+#include "registry/base/text.h"
 
 namespace truce {
 namespace {
@@ -19,9 +20,8 @@ Error BadAddress(std::string_view url, std::string_view what) {
 
 bool IsHost(std::string_view host) {
   if (host.empty() || host.size() > kHostBytesMax) return false;
-  return std::all_of(host.begin(), host.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '.' || c == '-' || c == '_';
-  });
+  return std::all_of(host.begin(), host.end(),
+                     [](char c) { return IsAlnum(c) || c == '.' || c == '-' || c == '_'; });
 }
 
 bool IsIpv6(std::string_view host) {
@@ -78,9 +78,7 @@ Result<ServerAddress> ParseServerAddress(std::string_view url) {
   if (rest.size() == url.size()) return BadAddress(url, "it must begin with https:// or http://");
   if (rest.find_first_of("?#") != std::string_view::npos)
     return BadAddress(url, "a query or fragment");
-  const auto is_unsafe = [](unsigned char c) { return c <= ' ' || c >= 0x7f; };
-  if (std::any_of(rest.begin(), rest.end(), is_unsafe))
-    return BadAddress(url, "a space or odd character");
+  if (!IsAllVisible(rest)) return BadAddress(url, "a space or odd character");
   const std::size_t slash = rest.find('/');
   const std::string_view authority = rest.substr(0, slash);
   if (authority.find('@') != std::string_view::npos) {

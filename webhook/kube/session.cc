@@ -6,7 +6,6 @@
 #include <sys/un.h>
 
 #include <algorithm>
-#include <cctype>
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
@@ -14,6 +13,7 @@
 #include <utility>
 
 #include "certs/file.h"
+#include "registry/base/text.h"
 #include "webhook/kube/connection.h"
 #include "webhook/kube/exec_plugin.h"
 
@@ -46,12 +46,8 @@ Result<std::string> ReadSource(const TextSource& source) {
 
 // Errors: never with the token in their message.
 Result<std::string> CheckedToken(std::string token, std::string_view origin) {
-  const auto is_space = [](unsigned char c) { return std::isspace(c) != 0; };
-  while (!token.empty() && is_space(static_cast<unsigned char>(token.back()))) token.pop_back();
-  token.erase(token.begin(), std::find_if_not(token.begin(), token.end(), is_space));
-  const bool is_clean =
-      std::all_of(token.begin(), token.end(), [](unsigned char c) { return c > 0x20 && c < 0x7f; });
-  if (!is_clean || token.size() > kTokenBytesMax) {
+  token = std::string(Trimmed(token, " \t\r\n\v\f"));
+  if (!IsAllVisible(token) || token.size() > kTokenBytesMax) {
     return Error{ErrorCode::kInvalidArgument,
                  std::string(origin) +
                      ": the token holds a character that no header may, or is "

@@ -8,6 +8,7 @@
 #include "webhook/admission/codec.h"
 #include "webhook/api/cluster_json.h"
 #include "webhook/api/quota_routes.h"
+#include "webhook/api/rest/agreement_json.h"
 #include "webhook/api/rest/rest_agreements.h"
 #include "webhook/api/rest/rest_cluster.h"
 #include "webhook/api/rest/rest_findings.h"

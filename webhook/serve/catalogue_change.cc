@@ -3,7 +3,9 @@
 #include <chrono>
 #include <string>
 
+#include "registry/ownership/ledger.h"
 #include "registry/ownership/rekey.h"
+#include "registry/ownership/rows.h"
 
 namespace truce {
 namespace {

@@ -8,7 +8,7 @@
 #include "registry/base/result.h"
 #include "registry/catalogue/catalogue.h"
 #include "registry/identity/identity.h"
-#include "registry/ownership/ledger.h"
+#include "registry/ownership/terms.h"
 #include "registry/store/store.h"
 
 namespace truce {

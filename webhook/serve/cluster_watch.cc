@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "registry/base/text.h"
+#include "registry/ownership/ledger.h"
 #include "webhook/kube/backoff.h"
 #include "webhook/serve/registry_memory.h"
 #include "webhook/wire/json_reader.h"

@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "registry/base/result.h"
-#include "registry/ownership/ledger.h"
 #include "registry/ownership/terms.h"
 #include "registry/store/store.h"
 #include "webhook/api/cluster_routes.h"
@@ -31,6 +30,8 @@
 #include "webhook/watch/watcher.h"
 
 namespace truce {
+
+class Ledger;
 
 // By what a registry knows its cluster: the uid of the kube-system namespace. Errors: kUnavailable
 // (the API server cannot be used), kInvalidArgument (`server` names bad or missing files). Blocks

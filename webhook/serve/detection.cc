@@ -4,9 +4,10 @@
 #include <utility>
 #include <vector>
 
+#include "webhook/api/rest/agreement_json.h"
 #include "webhook/findings/name_survey.h"
 #include "webhook/findings/object_events.h"
-#include "webhook/findings/report_quotas.h"
+#include "webhook/findings/texts/report_quotas.h"
 
 namespace truce {
 namespace {

@@ -17,7 +17,6 @@
 #include "registry/base/guarded.h"
 #include "registry/store/store.h"
 #include "webhook/api/cluster_routes.h"
-#include "webhook/api/rest/agreement_json.h"
 #include "webhook/findings/detectors.h"
 #include "webhook/findings/event_writer.h"
 #include "webhook/findings/mute_book.h"
@@ -28,6 +27,8 @@
 #include "webhook/serve/policy.h"
 
 namespace truce {
+
+struct Hindrance;
 
 // What of `findings` says that deletions do not come to Truce.
 std::vector<Hindrance> DeletionsUnsent(const std::vector<LiveFinding>& findings);

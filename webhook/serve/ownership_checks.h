@@ -14,7 +14,6 @@
 
 #include "registry/base/clock.h"
 #include "registry/base/guarded.h"
-#include "registry/ownership/ledger.h"
 #include "registry/ownership/terms.h"
 #include "registry/store/store.h"
 #include "webhook/kube/cluster_api.h"

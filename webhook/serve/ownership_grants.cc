@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "registry/base/text.h"
+#include "registry/ownership/ledger.h"
 #include "webhook/api/auth/digest.h"
 #include "webhook/api/rest/agreement_desk.h"
 #include "webhook/config/structured.h"

@@ -14,7 +14,7 @@
 #include "webhook/api/rest/rest_doctor.h"
 #include "webhook/api/runbook.h"
 #include "webhook/config/reload.h"
-#include "webhook/findings/report_quotas.h"
+#include "webhook/findings/texts/report_quotas.h"
 #include "webhook/kube/kube_config.h"
 #include "webhook/log/log.h"
 #include "webhook/page/page_routes.h"

@@ -16,6 +16,7 @@ class MemoryStore::State final : public AllFacts {
     if (found == owners_.end()) return std::nullopt;
     return found->second;
   }
+  bool HasOwner(const KeyText& key) const override { return owners_.contains(key); }
 
   std::vector<Row> RowsOfKey(const KeyText& key) const override {
     std::vector<Row> rows;
@@ -381,10 +382,12 @@ Result<void> MemoryStore::State::Check(const std::set<KeyText>& keys,
 Result<void> MemoryStore::State::Write(const Changes& changes) {
   const std::set<KeyText> keys = KeysOf(changes);
   Before before = Save(keys, changes);
+  // A key counts by what it has as a whole: it leaves the counts, and comes back as it is then.
   for (const KeyText& key : keys) Count(key, false);
   DropAndPutRows(changes);
   DropAndPutOwners(changes);
   DropAndPutNames(changes);
+  // Only now: constraints hold for what comes about, not for each step to it.
   Result<void> checked = Check(keys, changes);
   checked.ok() ? Replace(changes) : Restore(keys, std::move(before));
   for (const KeyText& key : keys) Count(key, true);

@@ -387,6 +387,8 @@ std::optional<Owner> BatchFacts::OwnerOf(const KeyText& key) const {
   std::optional<Owner> owner;
   const auto written = written_.keys.find(key);
   if (written != written_.keys.end() && written->second.owner_changed) {
+    // Not durable yet: an answer that rests on it waits for this batch, also when it writes
+    // nothing.
     saw_uncommitted_ = true;
     if (written->second.owner != nullptr) owner = *written->second.owner;
     return owner;
@@ -543,6 +545,7 @@ SqlFacts::RowNumbers SnapshotFacts::NumbersOf(const Signposts& signposts,
 }
 
 void SnapshotFacts::Saw(std::uint64_t version) const {
+  // A commit came between two reads: what was read is of no one state, and is read again.
   if (version_.value_or(version) != version) overtaken_ = true;
   version_ = version;
 }

@@ -20,9 +20,7 @@ std::optional<std::string> BearerOf(std::string_view field) {
   field.remove_prefix(kScheme.size());
   field.remove_prefix(std::min(field.find_first_not_of(' '), field.size()));
   if (field.empty() || field.size() > kTokenBytesMax) return std::nullopt;
-  const bool printable =
-      std::all_of(field.begin(), field.end(), [](char c) { return c > 0x20 && c < 0x7f; });
-  if (!printable) return std::nullopt;
+  if (!IsAllVisible(field)) return std::nullopt;
   return std::string(field);
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "registry/base/text.h"
+
 namespace truce {
 namespace {
 
@@ -31,9 +33,7 @@ Result<StaticToken> ParseLine(std::string_view line) {
   token.name = TakeWord(line);
   if (token.name.empty()) return bad("the name is missing behind the role");
   if (!TakeWord(line).empty()) return bad("the name must be one word");
-  const bool printable = std::all_of(token.name.begin(), token.name.end(),
-                                     [](unsigned char c) { return c > 0x20 && c < 0x7f; });
-  if (!printable) return bad("the name must be printable ASCII");
+  if (!IsAllVisible(token.name)) return bad("the name must be printable ASCII");
   return token;
 }
 

@@ -5,6 +5,7 @@
 
 #include "registry/base/result.h"
 #include "registry/identity/identity.h"
+#include "registry/ownership/ledger.h"
 
 namespace truce {
 namespace {

@@ -33,6 +33,16 @@ struct ResourceView {
   std::vector<ResourceName> names = {};  // beside the key
 };
 
+// What roots of one service observe and others own.
+struct ObservedView {
+  Owner owner;
+  Slot observer;
+};
+struct ObservedViews {
+  std::vector<ObservedView> items;
+  bool complete = true;  // false: there are more
+};
+
 // Writes a share or a transfer as one value.
 void WriteAgreement(const AgreementView& view, Timestamp now, JsonWriter& json);
 // Why a deletion of what is marked as protected would pass all the same.

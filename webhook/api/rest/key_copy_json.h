@@ -9,7 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "registry/ownership/key_copy.h"
+#include "registry/base/result.h"
+#include "registry/ownership/lists/key_copy.h"
 #include "webhook/wire/json_writer.h"
 
 namespace truce {

@@ -9,6 +9,7 @@
 #include "registry/identity/evidence.h"
 #include "registry/ownership/grant.h"
 #include "registry/ownership/names.h"
+#include "registry/ownership/rows.h"
 
 namespace truce {
 namespace {

@@ -12,6 +12,7 @@
 #include "policies/policy.h"
 #include "registry/base/result.h"
 #include "registry/identity/told_names.h"
+#include "registry/ownership/rows.h"
 #include "webhook/api/indexed_store.h"
 #include "webhook/api/problem.h"
 

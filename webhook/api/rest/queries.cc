@@ -7,6 +7,7 @@
 
 #include "registry/ownership/names.h"
 #include "webhook/api/resource_json.h"
+#include "webhook/api/rest/agreement_json.h"
 
 namespace truce {
 namespace {
@@ -286,10 +287,9 @@ Result<std::vector<AgreementView>> RegistryQueries::Dealings(const Dealers& deal
   return found;
 }
 
-Result<RegistryQueries::ObservedList> RegistryQueries::ObservedBy(const std::string& service,
-                                                                  std::size_t limit,
-                                                                  Deadline deadline) const {
-  ObservedList found;
+Result<ObservedViews> RegistryQueries::ObservedBy(const std::string& service, std::size_t limit,
+                                                  Deadline deadline) const {
+  ObservedViews found;
   const auto look = [&](const AllFacts& facts) {
     found = {};
     std::map<Slot, bool> ours;  // roots: of the service

@@ -12,9 +12,15 @@
 #include "registry/catalogue/catalogue.h"
 #include "registry/identity/identity.h"
 #include "webhook/api/indexed_store.h"
-#include "webhook/api/rest/agreement_json.h"
 
 namespace truce {
+
+struct AgreementView;
+struct AuditLine;
+struct AuditRange;
+struct ObservedViews;
+struct Owner;
+struct ResourceView;
 
 // Which resources a list shows; empty fields say nothing.
 struct ResourceFilter {
@@ -85,16 +91,8 @@ class RegistryQueries final {
 
   // What roots of the service observe and others own. Of the first kScanMax observers in the order
   // of keys, and at most `limit`.
-  struct Observed {
-    Owner owner;
-    Slot observer;
-  };
-  struct ObservedList {
-    std::vector<Observed> items;
-    bool complete = true;
-  };
-  Result<ObservedList> ObservedBy(const std::string& service, std::size_t limit,
-                                  Deadline deadline) const;
+  Result<ObservedViews> ObservedBy(const std::string& service, std::size_t limit,
+                                   Deadline deadline) const;
 
   Result<std::vector<Directory::ServiceCount>> Services(const std::string& after,
                                                         std::size_t limit) const;

@@ -11,11 +11,10 @@
 #include <vector>
 
 #include "registry/base/guarded.h"
-#include "registry/ownership/ledger.h"
+#include "registry/ownership/terms.h"
 #include "webhook/api/auth/api_access.h"
 #include "webhook/api/indexed_store.h"
 #include "webhook/api/policy_in_force.h"
-#include "webhook/api/rest/agreement_json.h"
 #include "webhook/api/rest/call.h"
 #include "webhook/api/rest/cursor.h"
 #include "webhook/api/rest/queries.h"
@@ -23,6 +22,10 @@
 #include "webhook/wire/json_writer.h"
 
 namespace truce {
+
+struct Hindrance;
+struct Owner;
+struct ResourceView;
 
 // What the API stands on; references must outlive it.
 struct RestPorts {

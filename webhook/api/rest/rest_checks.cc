@@ -12,6 +12,7 @@
 #include "policies/ownership_check.h"
 #include "registry/base/guarded.h"
 #include "registry/base/result.h"
+#include "registry/ownership/review.h"
 #include "webhook/api/resource_json.h"
 #include "webhook/api/rest/check_items.h"
 #include "webhook/api/rest/rest_api.h"

@@ -12,7 +12,7 @@
 #include "webhook/api/cluster_json.h"
 #include "webhook/api/rest/cursor.h"
 #include "webhook/findings/concerned.h"
-#include "webhook/findings/finding_text.h"
+#include "webhook/findings/texts/finding_text.h"
 
 namespace truce {
 namespace {

@@ -7,7 +7,8 @@
 #include <utility>
 
 #include "registry/base/result.h"
-#include "registry/ownership/import.h"
+#include "registry/ownership/ledger.h"
+#include "registry/ownership/lists/import.h"
 #include "webhook/api/auth/digest.h"
 #include "webhook/wire/json_text.h"
 

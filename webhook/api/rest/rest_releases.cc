@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "registry/base/result.h"
+#include "registry/ownership/ledger.h"
 #include "registry/ownership/sight.h"
 #include "webhook/api/resource_json.h"
+#include "webhook/api/rest/agreement_json.h"
 #include "webhook/api/rest/queries.h"
 
 namespace truce {

@@ -8,6 +8,7 @@
 #include "registry/base/result.h"
 #include "registry/base/text.h"
 #include "registry/ownership/agreements.h"
+#include "registry/ownership/ledger.h"
 #include "registry/ownership/names.h"
 #include "registry/ownership/sight.h"
 #include "webhook/api/resource_json.h"

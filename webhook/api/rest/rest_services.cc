@@ -113,7 +113,7 @@ void WriteSums(const Sums& sums, JsonWriter& json) {
   WriteShown("offered", sums.offered, json);
 }
 
-void WriteObserved(const RegistryQueries::ObservedList& observed, JsonWriter& json) {
+void WriteObserved(const ObservedViews& observed, JsonWriter& json) {
   json.Key("observed").BeginArray();
   for (const auto& each : observed.items) {
     json.BeginObject().Key("resource").BeginObject();

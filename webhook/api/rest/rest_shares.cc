@@ -1,6 +1,7 @@
 // GET, POST, DELETE /shares.
 #include <utility>
 
+#include "registry/ownership/ledger.h"
 #include "webhook/api/rest/agreement_desk.h"
 
 namespace truce {

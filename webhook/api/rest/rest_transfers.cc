@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "registry/ownership/agreements.h"
+#include "registry/ownership/ledger.h"
 #include "webhook/api/rest/agreement_desk.h"
 
 namespace truce {

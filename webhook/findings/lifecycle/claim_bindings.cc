@@ -6,6 +6,7 @@
 #include "policies/finding.h"
 #include "policies/people.h"
 #include "registry/ownership/lineage.h"
+#include "registry/ownership/rows.h"
 
 namespace truce {
 namespace {

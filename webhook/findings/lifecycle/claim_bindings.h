@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "registry/ownership/facts.h"
+#include "registry/ownership/rows.h"
 #include "webhook/findings/findings_book.h"
 #include "webhook/findings/lifecycle/object_marks.h"
 

@@ -26,9 +26,10 @@
 #include <string>
 #include <vector>
 
-#include "policies/composition_change.h"
+#include "policies/lifecycle/composition_change.h"
 #include "registry/identity/document.h"
 #include "registry/ownership/facts.h"
+#include "registry/ownership/rows.h"
 #include "webhook/findings/findings_book.h"
 #include "webhook/findings/lifecycle/object_marks.h"
 

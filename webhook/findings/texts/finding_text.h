@@ -1,6 +1,6 @@
 // The reports of `truce findings`: all findings on a page, one with its proof, the mutes.
-#ifndef TRUCE_WEBHOOK_FINDINGS_FINDING_TEXT_H_
-#define TRUCE_WEBHOOK_FINDINGS_FINDING_TEXT_H_
+#ifndef TRUCE_WEBHOOK_FINDINGS_TEXTS_FINDING_TEXT_H_
+#define TRUCE_WEBHOOK_FINDINGS_TEXTS_FINDING_TEXT_H_
 
 #include <cstddef>
 #include <optional>
@@ -29,4 +29,4 @@ std::string MutesText(std::span<const Mute> mutes);
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_FINDINGS_FINDING_TEXT_H_
+#endif  // TRUCE_WEBHOOK_FINDINGS_TEXTS_FINDING_TEXT_H_

@@ -1,8 +1,8 @@
 // Rules about objects that were restored from a backup: orphaning-update, restored-delete,
 // restored-twin. A restore strips owner references; until Crossplane has adopted an object again,
 // a changed Composition loses it (before Crossplane 1.17) or deletes it (1.17 to 2.3).
-#ifndef TRUCE_POLICIES_RESTORE_RULES_H_
-#define TRUCE_POLICIES_RESTORE_RULES_H_
+#ifndef TRUCE_POLICIES_LIFECYCLE_RESTORE_RULES_H_
+#define TRUCE_POLICIES_LIFECYCLE_RESTORE_RULES_H_
 
 #include <cstddef>
 #include <map>
@@ -71,4 +71,4 @@ Finding RestoredTwin(const DeclaredResource& resource, const Slot& elder, const 
 
 }  // namespace truce
 
-#endif  // TRUCE_POLICIES_RESTORE_RULES_H_
+#endif  // TRUCE_POLICIES_LIFECYCLE_RESTORE_RULES_H_

@@ -1,6 +1,6 @@
 // KeyCopy: everything that the registry keeps of one key, and how another registry takes it in.
-#ifndef TRUCE_REGISTRY_OWNERSHIP_KEY_COPY_H_
-#define TRUCE_REGISTRY_OWNERSHIP_KEY_COPY_H_
+#ifndef TRUCE_REGISTRY_OWNERSHIP_LISTS_KEY_COPY_H_
+#define TRUCE_REGISTRY_OWNERSHIP_LISTS_KEY_COPY_H_
 
 #include <map>
 #include <optional>
@@ -8,9 +8,12 @@
 #include <string_view>
 #include <vector>
 
-#include "registry/ownership/ledger.h"
+#include "registry/ownership/rows.h"
 
 namespace truce {
+
+class Facts;
+class Ledger;
 
 // Owner::party, shape, state, leaf and contested are left at their defaults: the registry that
 // takes the copy derives them. Not in any copy: the audit log, settings, and objects that neither
@@ -64,4 +67,4 @@ Changes TakeCopies(const std::vector<KeyCopy>& copies, const CopyPlan& plan,
 
 }  // namespace truce
 
-#endif  // TRUCE_REGISTRY_OWNERSHIP_KEY_COPY_H_
+#endif  // TRUCE_REGISTRY_OWNERSHIP_LISTS_KEY_COPY_H_

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <string>
 
-#include "policies/claim_rules.h"
+#include "policies/lifecycle/claim_rules.h"
 #include "policies/people.h"
 #include "policies/policy.h"
 #include "policies/rule_case.h"

@@ -1,6 +1,6 @@
 // Tables for terminals, as kubectl prints them.
-#ifndef TRUCE_WEBHOOK_FINDINGS_TEXT_TABLE_H_
-#define TRUCE_WEBHOOK_FINDINGS_TEXT_TABLE_H_
+#ifndef TRUCE_WEBHOOK_FINDINGS_TEXTS_TEXT_TABLE_H_
+#define TRUCE_WEBHOOK_FINDINGS_TEXTS_TEXT_TABLE_H_
 
 #include <string>
 #include <vector>
@@ -15,4 +15,4 @@ std::string TextTable(const std::vector<std::string>& headers,
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_FINDINGS_TEXT_TABLE_H_
+#endif  // TRUCE_WEBHOOK_FINDINGS_TEXTS_TEXT_TABLE_H_

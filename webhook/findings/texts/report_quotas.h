@@ -1,6 +1,6 @@
 // The report `truce quotas`: how far each quota is used, where.
-#ifndef TRUCE_WEBHOOK_FINDINGS_REPORT_QUOTAS_H_
-#define TRUCE_WEBHOOK_FINDINGS_REPORT_QUOTAS_H_
+#ifndef TRUCE_WEBHOOK_FINDINGS_TEXTS_REPORT_QUOTAS_H_
+#define TRUCE_WEBHOOK_FINDINGS_TEXTS_REPORT_QUOTAS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -9,11 +9,12 @@
 #include <vector>
 
 #include "policies/quotas.h"
-#include "registry/ownership/facts.h"
 #include "webhook/metrics/metrics.h"
 #include "webhook/wire/json_writer.h"
 
 namespace truce {
+
+class PeopleFacts;
 
 struct QuotaLine {
   Quota quota;
@@ -52,4 +53,4 @@ void WriteQuotaMetrics(const Quotas& quotas, const PeopleFacts& facts, MetricWri
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_FINDINGS_REPORT_QUOTAS_H_
+#endif  // TRUCE_WEBHOOK_FINDINGS_TEXTS_REPORT_QUOTAS_H_

@@ -8,7 +8,7 @@
 // that are none: a Usage template that is only changed, or moved to function-patch-and-transform; a
 // new or changed step of another function, which may make it. Parameters: none; at most warns.
 // Vectors: tests/unit/composition_change_test.cc.
-#include "policies/composition_change.h"
+#include "policies/lifecycle/composition_change.h"
 
 #include <algorithm>
 #include <string_view>
@@ -19,6 +19,7 @@
 #include "registry/identity/evidence.h"
 #include "registry/ownership/facts.h"
 #include "registry/ownership/lineage.h"
+#include "registry/ownership/rows.h"
 
 namespace truce {
 namespace {

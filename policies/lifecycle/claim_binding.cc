@@ -14,10 +14,10 @@
 #include <string>
 #include <utility>
 
-#include "policies/claim_rules.h"
+#include "policies/lifecycle/claim_rules.h"
+#include "policies/lifecycle/restore_rules.h"
 #include "policies/people.h"
 #include "policies/policy.h"
-#include "policies/restore_rules.h"
 #include "policies/rule_case.h"
 #include "policies/sharing_rules.h"
 #include "registry/ownership/facts.h"

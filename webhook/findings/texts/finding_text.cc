@@ -1,4 +1,4 @@
-#include "webhook/findings/finding_text.h"
+#include "webhook/findings/texts/finding_text.h"
 
 #include <algorithm>
 #include <string_view>
@@ -6,7 +6,7 @@
 
 #include "policies/finding.h"
 #include "registry/base/one_line.h"
-#include "webhook/findings/text_table.h"
+#include "webhook/findings/texts/text_table.h"
 
 namespace truce {
 namespace {

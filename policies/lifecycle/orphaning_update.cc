@@ -10,13 +10,14 @@
 #include <algorithm>
 #include <set>
 
+#include "policies/lifecycle/restore_rules.h"
 #include "policies/people.h"
 #include "policies/policy.h"
-#include "policies/restore_rules.h"
 #include "policies/rule_case.h"
 #include "registry/identity/evidence.h"
 #include "registry/ownership/facts.h"
 #include "registry/ownership/lineage.h"
+#include "registry/ownership/rows.h"
 
 namespace truce {
 namespace {

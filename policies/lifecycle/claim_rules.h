@@ -1,8 +1,8 @@
 // Rules about claims and the composites they stand for: claim-binding, claim-takeover. Crossplane
 // binds a composite to one claim, for ever: a second one gets nothing, and loses what it believes
 // to have when the first is deleted.
-#ifndef TRUCE_POLICIES_CLAIM_RULES_H_
-#define TRUCE_POLICIES_CLAIM_RULES_H_
+#ifndef TRUCE_POLICIES_LIFECYCLE_CLAIM_RULES_H_
+#define TRUCE_POLICIES_LIFECYCLE_CLAIM_RULES_H_
 
 #include <optional>
 #include <string_view>
@@ -11,9 +11,10 @@
 #include "policies/finding.h"
 #include "policies/rules.h"
 #include "registry/identity/values.h"
-#include "registry/ownership/rows.h"
 
 namespace truce {
+
+struct Owner;
 
 // The composite that the claim under review begins to name by spec.resourceRef; its kind is the
 // XRD's, because Crossplane reads nothing but the name. Nothing for other kinds, for a name that
@@ -51,4 +52,4 @@ Finding ClaimTakeover(const ClaimChange& change, const Wording& wording);
 
 }  // namespace truce
 
-#endif  // TRUCE_POLICIES_CLAIM_RULES_H_
+#endif  // TRUCE_POLICIES_LIFECYCLE_CLAIM_RULES_H_

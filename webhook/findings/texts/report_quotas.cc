@@ -1,4 +1,4 @@
-#include "webhook/findings/report_quotas.h"
+#include "webhook/findings/texts/report_quotas.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,8 @@
 #include <utility>
 
 #include "policies/aws_quotas.h"
-#include "webhook/findings/text_table.h"
+#include "registry/ownership/facts.h"
+#include "webhook/findings/texts/text_table.h"
 
 namespace truce {
 namespace {

@@ -11,11 +11,12 @@
 // Parameters: none; at most warns until `rules` names it. Reviewed in the entry for deletions,
 // whose failurePolicy is Ignore. Vectors: tests/unit/restore_rules_test.cc (a deletion declares
 // nothing).
+#include "policies/lifecycle/restore_rules.h"
 #include "policies/people.h"
 #include "policies/policy.h"
-#include "policies/restore_rules.h"
 #include "policies/rule_case.h"
 #include "registry/ownership/facts.h"
+#include "registry/ownership/rows.h"
 
 namespace truce {
 

@@ -1,6 +1,6 @@
 // Rule composition-change: what a changed Composition does to composites that exist.
-#ifndef TRUCE_POLICIES_COMPOSITION_CHANGE_H_
-#define TRUCE_POLICIES_COMPOSITION_CHANGE_H_
+#ifndef TRUCE_POLICIES_LIFECYCLE_COMPOSITION_CHANGE_H_
+#define TRUCE_POLICIES_LIFECYCLE_COMPOSITION_CHANGE_H_
 
 #include <chrono>
 #include <cstddef>
@@ -82,4 +82,4 @@ Finding RestoredAtRisk(const CompositionCase& composition);
 
 }  // namespace truce
 
-#endif  // TRUCE_POLICIES_COMPOSITION_CHANGE_H_
+#endif  // TRUCE_POLICIES_LIFECYCLE_COMPOSITION_CHANGE_H_

@@ -1,4 +1,4 @@
-#include "webhook/findings/text_table.h"
+#include "webhook/findings/texts/text_table.h"
 
 #include <algorithm>
 #include <cstddef>

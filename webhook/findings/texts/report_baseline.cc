@@ -1,4 +1,4 @@
-#include "webhook/findings/report_baseline.h"
+#include "webhook/findings/texts/report_baseline.h"
 
 #include <algorithm>
 #include <string_view>
@@ -6,8 +6,8 @@
 #include "policies/finding.h"
 #include "policies/people.h"
 #include "webhook/findings/conflicts.h"
+#include "webhook/findings/texts/text_table.h"
 #include "webhook/findings/tag_war.h"
-#include "webhook/findings/text_table.h"
 #include "webhook/wire/markdown.h"
 
 namespace truce {

@@ -1,15 +1,19 @@
 // Import: lists of resources that are owned outside the cluster, taken in as a whole.
-#ifndef TRUCE_REGISTRY_OWNERSHIP_IMPORT_H_
-#define TRUCE_REGISTRY_OWNERSHIP_IMPORT_H_
+#ifndef TRUCE_REGISTRY_OWNERSHIP_LISTS_IMPORT_H_
+#define TRUCE_REGISTRY_OWNERSHIP_LISTS_IMPORT_H_
 
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "registry/ownership/ledger.h"
+#include "registry/identity/identity.h"
+#include "registry/ownership/rows.h"
 
 namespace truce {
+
+class AllFacts;
+class Ledger;
 
 // One resource of a list. `resource.key` is not empty.
 struct ImportedResource {
@@ -62,4 +66,4 @@ void ApplyImport(const ImportList& list, const ImportPlan& plan, const std::stri
 
 }  // namespace truce
 
-#endif  // TRUCE_REGISTRY_OWNERSHIP_IMPORT_H_
+#endif  // TRUCE_REGISTRY_OWNERSHIP_LISTS_IMPORT_H_

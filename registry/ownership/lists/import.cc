@@ -1,4 +1,4 @@
-#include "registry/ownership/import.h"
+#include "registry/ownership/lists/import.h"
 
 #include <algorithm>
 #include <set>
@@ -6,6 +6,7 @@
 
 #include "registry/base/name_table.h"
 #include "registry/ownership/grant.h"
+#include "registry/ownership/ledger.h"
 #include "registry/ownership/sight.h"
 
 namespace truce {

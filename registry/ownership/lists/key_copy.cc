@@ -1,4 +1,4 @@
-#include "registry/ownership/key_copy.h"
+#include "registry/ownership/lists/key_copy.h"
 
 #include <algorithm>
 #include <set>
@@ -7,6 +7,7 @@
 #include "registry/base/name_table.h"
 #include "registry/ownership/grant.h"
 #include "registry/ownership/invariants.h"
+#include "registry/ownership/ledger.h"
 
 namespace truce {
 namespace {

@@ -9,9 +9,9 @@
 // (the elder is no part of the declaration).
 #include <algorithm>
 
+#include "policies/lifecycle/restore_rules.h"
 #include "policies/people.h"
 #include "policies/policy.h"
-#include "policies/restore_rules.h"
 #include "policies/rule_case.h"
 #include "registry/ownership/facts.h"
 #include "registry/ownership/lineage.h"

@@ -1,7 +1,7 @@
 // The report `truce baseline`: what a live cluster declares, what conflicts already, what could not
 // be looked at. Nothing is refused to existing objects: this is what enforcing would have refused.
-#ifndef TRUCE_WEBHOOK_FINDINGS_REPORT_BASELINE_H_
-#define TRUCE_WEBHOOK_FINDINGS_REPORT_BASELINE_H_
+#ifndef TRUCE_WEBHOOK_FINDINGS_TEXTS_REPORT_BASELINE_H_
+#define TRUCE_WEBHOOK_FINDINGS_TEXTS_REPORT_BASELINE_H_
 
 #include <chrono>
 #include <cstdint>
@@ -14,7 +14,7 @@
 #include "webhook/findings/conflicts.h"
 #include "webhook/findings/detector.h"
 #include "webhook/findings/name_census.h"
-#include "webhook/findings/report_quotas.h"
+#include "webhook/findings/texts/report_quotas.h"
 #include "webhook/findings/tag_war.h"
 
 namespace truce {
@@ -52,4 +52,4 @@ std::string BaselineMarkdown(const BaselineReport& report);
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_FINDINGS_REPORT_BASELINE_H_
+#endif  // TRUCE_WEBHOOK_FINDINGS_TEXTS_REPORT_BASELINE_H_
