@@ -8,10 +8,12 @@
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LINES_MAX = 600
+FOLDER_LINES_MAX = 6000
 COLUMNS_MAX = 100
 
 CODE = (".cc", ".h", ".py", ".sh", ".cmake")
@@ -38,6 +40,13 @@ PATTERNS = [
      r"#include <(httplib\.h|nlohmann/(?!json_fwd)|simdjson|spdlog/|fmt/|sqlite3\.h|CLI/|yaml\.h|re2/)",
      "#include <httplib.h>"),
 ]
+# A unit test that looks for a piece of a text for people: there is a value beside it (a rule, a code, a field), or
+# the whole text is compared. That a text does not hold something may be looked for.
+PIECE_OF_A_TEXT = re.compile(
+    r"\b(?:EXPECT|ASSERT)_(?:NE|TRUE)\(\s*[^;]*?\b(?:message|cause|remedy|evidence|note|problem|reason|why|warnings\[\d\])"
+    r"(?:\(\))?\s*\.(?:find|starts_with|ends_with)\(")
+# There the texts are those of the JSON parser, in our words as far as it tells.
+MAY_LOOK_FOR_PIECES = {"tests/unit/codec_contract_test.cc"}
 SLEEP = re.compile(r"\b(sleep_for|sleep_until|usleep|nanosleep|time\.sleep)\s*\(|^\s*sleep \d")
 BAD_NAMES = {"utils", "util", "helpers", "helper", "misc", "common", "utility"}
 SECRETS_OF_THE_DESK = re.compile(r"(?<![\w/])/(work|root)/\w")
@@ -74,6 +83,10 @@ def check_file(name: str, lines: list[str]) -> list[str]:
     # Sources of tests are compiled together: their names must not meet.
     if name.startswith("tests/") and name.endswith("_test.cc") and "namespace {" in lines:
         found.append(f"{name}:1: the namespace must be {Path(name).stem}, not unnamed")
+    if name.startswith("tests/unit/") and name not in MAY_LOOK_FOR_PIECES:
+        text = "\n".join(lines)
+        found += [f"{name}:{text.count(chr(10), 0, match.start()) + 1}: compare a value, or the whole text"
+                  for match in PIECE_OF_A_TEXT.finditer(text)]
     if Path(name).stem in BAD_NAMES:
         found.append(f"{name}:1: the name says nothing")
     if name.endswith(".h"):
@@ -81,6 +94,16 @@ def check_file(name: str, lines: list[str]) -> list[str]:
         if f"#ifndef {guard}" not in lines or f"#define {guard}" not in lines:
             found.append(f"{name}:1: header guard must be {guard}")
     return found
+
+
+def check_folders(names: list[str]) -> list[str]:
+    """A room of the product that nobody can keep in mind becomes two. Folders inside of it count for themselves."""
+    lines = Counter()
+    for name in names:
+        if name.endswith((".cc", ".h")) and not name.startswith("tests/"):
+            lines[str(Path(name).parent)] += len((ROOT / name).read_text(encoding="utf-8").splitlines())
+    return [f"{folder}:1: {count} lines of code, more than {FOLDER_LINES_MAX}: split it"
+            for folder, count in sorted(lines.items()) if count > FOLDER_LINES_MAX]
 
 
 def check_targets(names: list[str]) -> list[str]:
@@ -134,6 +157,8 @@ def self_test() -> list[str]:
         failed.append("the rule on sleep does not find its example")
     if not check_file("tests/unit/a_test.cc", ["namespace {"]):
         failed.append("the rule on namespaces of tests does not find its example")
+    if not check_file("tests/unit/a_test.cc", ["  EXPECT_NE(answer.message.find(\"owned\"), std::string::npos);"]):
+        failed.append("the rule on pieces of texts does not find its example")
     if not check_file("registry/a.h", ["#ifndef A_H"]):
         failed.append("the rule on header guards does not find its example")
     return failed
@@ -148,7 +173,7 @@ def main() -> int:
                 continue
             lines = (ROOT / name).read_text(encoding="utf-8", errors="replace").splitlines()
             found += check_lines(name, lines) + check_file(name, lines)
-        found += check_targets(names) + check_single_includes(names) + check_type_names(names)
+        found += check_folders(names) + check_targets(names) + check_single_includes(names) + check_type_names(names)
     for finding in found:
         print(finding)
     print(f"style: {len(found)} findings")

@@ -19,6 +19,7 @@ namespace truce {
 
 class Facts;
 class Ledger;
+struct Object;
 struct Owner;
 struct ResourceName;
 enum class NameSort : std::uint8_t;

@@ -56,11 +56,39 @@ void RecordingSink::OnReview(const ReviewRecord& record) {
                .keys = std::string(record.keys),
                .wrote = record.wrote,
                .findings = {},
+               .told = {record.findings.begin(), record.findings.end()},
                .repetition = record.repetition};
   for (const Finding& finding : record.findings) {
     out.findings.push_back(std::string(Name(finding.rule)) + " " + std::string(Name(finding.mode)));
   }
   records_.With([&](auto& records) { records.push_back(std::move(out)); });
+}
+
+Sent QueueOf(const std::string& ns, const std::string& name, const std::string& config,
+             const std::string& region) {
+  Sent sent = Managed("sqs", "Queue", name, "{}");
+  sent.group = "sqs.aws.m.upbound.io";
+  sent.ns = ns;
+  sent.uid = "uid-" + ns + "-" + name;
+  sent.review = "review-" + sent.uid;
+  sent.spec = R"({"forProvider":{"region":")" + region + R"(","name":")" + name +
+              R"("},"managementPolicies":["*"],"providerConfigRef":{"kind":"ProviderConfig",)" +
+              R"("name":")" + config + R"("}})";
+  return sent;
+}
+
+std::string AdmissionFixture::Found() const {
+  std::string out;
+  for (const std::string& finding : sink_.last().findings) {
+    out.append(out.empty() ? "" : ", ").append(finding);
+  }
+  return out;
+}
+
+Finding AdmissionFixture::OnlyFinding() const {
+  const std::vector<Finding> told = sink_.last().told;
+  EXPECT_EQ(told.size(), 1U) << Found();
+  return told.size() == 1 ? told[0] : Finding{};
 }
 
 std::string BodyOf(const Sent& sent) {

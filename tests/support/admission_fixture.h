@@ -38,6 +38,7 @@ struct Reported {
   std::string keys;
   bool wrote = false;
   std::vector<std::string> findings;  // "duplicate-ownership enforce"
+  std::vector<Finding> told;          // the same, whole
   std::uint64_t repetition = 0;
 };
 
@@ -85,6 +86,9 @@ Sent Bucket(std::string_view name, std::string_view bucket);
 // An object of any catalogued kind below aws.upbound.io, with metadata.name as its name.
 Sent Managed(std::string_view service, std::string_view kind, std::string_view name,
              std::string_view for_provider);
+// A namespaced queue `name` of `ns`, by ProviderConfig `config` of it.
+Sent QueueOf(const std::string& ns, const std::string& name, const std::string& config = "one",
+             const std::string& region = "eu-west-1");
 
 // What the webhook answered.
 struct Answered {
@@ -141,6 +145,10 @@ class AdmissionFixture : public ::testing::Test, public OwnReviewHost {
   Answered Status(const Sent& sent);
 
   StoreContents Contents() const { return memory_.Contents().value(); }
+  // What the last review found: "duplicate-ownership enforce, quota warn".
+  std::string Found() const;
+  // The only finding of the last review; an empty one where there are none or several.
+  Finding OnlyFinding() const;
 
   FakeClock clock_{*ParseTimestamp("2026-11-21T08:00:00Z")};
   MemoryStore memory_;

@@ -63,8 +63,7 @@ TEST_F(AdmissionSharingTest, ObserversNeedAShareWhereTheRuleIsOn) {
   Judge(Rule::kObserverWithoutShare);
   const Answered refused = Send(Observer("team-b"));
   EXPECT_FALSE(refused.allowed);
-  EXPECT_NE(refused.message.find("does not share it with namespace team-b"), std::string::npos)
-      << refused.message;
+  EXPECT_EQ(Found(), "observer-without-share enforce");
   EXPECT_TRUE(Send(Observer("team-a")).allowed) << "one's own";
   Agree(AgreementKind::kShare, ShareLevel::kObserve, {});
   EXPECT_TRUE(Send(Observer("team-b")).allowed);
@@ -80,7 +79,8 @@ TEST_F(AdmissionSharingTest, AShareWarnsBeforeItEndsAndBreaksNothingThatRuns) {
   const Answered soon = Send(observer);
   EXPECT_TRUE(soon.allowed);
   ASSERT_EQ(soon.warnings.size(), 1U);
-  EXPECT_NE(soon.warnings[0].find("ends on 2026-11-22"), std::string::npos) << soon.warnings[0];
+  EXPECT_EQ(soon.warnings[0],
+            "truce: the share of S3 bucket prod-artifacts ends on 2026-11-22T08:00:00Z");
   clock_.Advance(kDay);
   Sent update = observer;
   update.operation = "UPDATE";
@@ -104,10 +104,13 @@ TEST_F(AdmissionSharingTest, AProtectedResourceIsNotDeleted) {
   Agree(AgreementKind::kProtection, ShareLevel::kObserve, {});
   const Answered refused = Send(Deletion(bucket));
   EXPECT_FALSE(refused.allowed);
-  EXPECT_NE(refused.message.find("which is protected: customer data."), std::string::npos)
-      << refused.message;
-  EXPECT_NE(refused.message.find("truce protect s3/Bucket/prod-artifacts --off"),
-            std::string::npos);
+  EXPECT_EQ(OnlyFinding().cause,
+            "The deletion of Bucket team-a/mine would delete S3 bucket \"prod-artifacts\", which "
+            "is protected: customer data.");
+  EXPECT_EQ(OnlyFinding().remedy,
+            "To delete it, lift the protection: `truce protect s3/Bucket/prod-artifacts --off "
+            "--reason '…'`. To keep it in AWS, first set deletionPolicy: Orphan, or "
+            "managementPolicies without Delete.");
   Sent going = Deletion(bucket);
   going.metadata += R"(,"deletionTimestamp":"2026-11-21T07:59:30Z")";
   EXPECT_TRUE(Send(going).allowed) << "I10";
@@ -159,12 +162,17 @@ TEST_F(AdmissionSharingTest, SharedAndObservedResourcesAreProtectedToo) {
   Judge(Rule::kDeletionProtection);
   EXPECT_TRUE(Send(Deletion(bucket)).allowed);
   Agree(AgreementKind::kShare, ShareLevel::kAttach, clock_.Now() + kDay);
-  EXPECT_NE(Send(Deletion(bucket)).message.find("shared with namespace team-b"), std::string::npos);
+  EXPECT_FALSE(Send(Deletion(bucket)).allowed);
+  EXPECT_EQ(OnlyFinding().cause,
+            "The deletion of Bucket team-a/mine would delete S3 bucket \"prod-artifacts\", which "
+            "is shared with namespace team-b.");
   clock_.Advance(kDay);
   EXPECT_TRUE(Send(Deletion(bucket)).allowed) << "the share has ended";
   ASSERT_TRUE(Send(Observer("team-b")).allowed);
-  EXPECT_NE(Send(Deletion(bucket)).message.find("observed by 1 declaration of others"),
-            std::string::npos);
+  EXPECT_FALSE(Send(Deletion(bucket)).allowed);
+  EXPECT_EQ(OnlyFinding().cause,
+            "The deletion of Bucket team-a/mine would delete S3 bucket \"prod-artifacts\", which "
+            "is observed by 1 declaration of others.");
 }
 
 // Who deletes a claim learns what others lose with it, before any configuration.
@@ -176,8 +184,8 @@ TEST_F(AdmissionSharingTest, TheDeletionOfAClaimWhoseResourceOthersUseIsWarnedOf
   Answered answer = Send(Deletion(claim));
   EXPECT_TRUE(answer.allowed);
   ASSERT_EQ(answer.warnings.size(), 1U);
-  EXPECT_NE(answer.warnings[0].find("would delete S3 bucket prod-artifacts"), std::string::npos)
-      << answer.warnings[0];
+  EXPECT_EQ(answer.warnings[0],
+            "truce: would delete S3 bucket prod-artifacts, which is protected or in use");
   EXPECT_EQ(sink_.last().findings, std::vector<std::string>{"deletion-protection warn"});
   Sent collector = Deletion(claim);
   collector.user = kCrossplane;

@@ -160,7 +160,6 @@ TEST_F(ClusterRoutesTest, NamesStandAloneAndInTheBaseline) {
   EXPECT_EQ(json::parse(Call("GET", "/api/v1/baseline").body).at("names"), alone);
   const json report = json::parse(Call("GET", "/api/v1/baseline", "", {{"output", "text"}}).body);
   EXPECT_EQ(report.at("count"), 0);  // conflicts
-  EXPECT_NE(report.at("text").get<std::string>().find("1 of 2 names conform"), std::string::npos);
   cluster_.names = Error{ErrorCode::kUnavailable, "not now"};
   EXPECT_EQ(Call("GET", "/api/v1/names").status, 503);
   EXPECT_EQ(Call("GET", "/api/v1/baseline").status, 503);

@@ -83,7 +83,7 @@ TEST_F(ReleasesTest, WholeIsAllOrNothingAndOnlyWhatWasPlanned) {
   EXPECT_EQ(Owned(), 1U) << "what is not orphaned stays";
   const AuditEntry last = Contents().audit.back();
   EXPECT_EQ(last.actor, "operator");
-  EXPECT_NE(last.cause.find("deleted by hand"), std::string::npos);
+  EXPECT_EQ(last.cause, "released by operator: deleted by hand");
 }
 
 TEST_F(ReleasesTest, EachByItselfTellsTheResults) {

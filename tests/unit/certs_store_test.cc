@@ -85,26 +85,29 @@ TEST_F(CertificateFilesTest, EachKindOfBadPairIsRefusedWithItsOwnSentence) {
       {"half a chain",
        {good.certificate + authority.certificate.substr(0, 200), good.key},
        "not a certificate in PEM form"},
-      {"empty key", {good.certificate, ""}, "not an unencrypted private key"},
-      {"half a key", {good.certificate, good.key.substr(0, 100)}, "not an unencrypted private key"},
+      {"empty key",
+       {good.certificate, ""},
+       "the key is not an unencrypted private key in PEM form"},
+      {"half a key",
+       {good.certificate, good.key.substr(0, 100)},
+       "the key is not an unencrypted private key in PEM form"},
       {"key of another", {good.certificate, other.key}, "the key belongs to another certificate"},
       {"expired", IssueForTest(expired, authority),
        "the certificate expired at 2026-11-21T08:00:00Z"},
       {"not yet valid", IssueForTest(future, authority),
-       "is not valid before 2026-11-22T08:00:00Z"},
+       "the certificate is not valid before 2026-11-22T08:00:00Z"},
       {"foreign chain",
        {good.certificate + IssueForTest(Authority()).certificate + other.certificate, good.key},
-       "did not issue the one before it"},
+       "certificate 2 did not issue the one before it"},
   };
+  const std::string origin = "certificate \"" + options_.certificate_file.string() +
+                             "\" with key \"" + options_.key_file.string() + "\": ";
   for (const Row& row : rows) {
     WritePair(row.pair);
     auto refused = CertificateStore::Open(options_, clock_);
     ASSERT_FALSE(refused.ok()) << row.reason;
     EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument) << row.reason;
-    EXPECT_NE(refused.error().message.find(row.message), std::string::npos)
-        << row.reason << ": " << refused.error().message;
-    EXPECT_NE(refused.error().message.find("tls.crt"), std::string::npos) << row.reason;
-    EXPECT_EQ(refused.error().message.find("PRIVATE"), std::string::npos) << row.reason;
+    EXPECT_EQ(refused.error().message, origin + row.message) << row.reason;
   }
 }
 
@@ -112,7 +115,8 @@ TEST_F(CertificateFilesTest, MissingFilesAreNamed) {
   auto refused = CertificateStore::Open(options_, clock_);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
-  EXPECT_NE(refused.error().message.find((folder_.path() / "tls.crt").string()), std::string::npos);
+  EXPECT_EQ(refused.error().message,
+            "read \"" + options_.certificate_file.string() + "\": No such file or directory");
 }
 
 TEST_F(CertificateFilesTest, ChainsOfSeveralCertificatesLoad) {

@@ -326,7 +326,10 @@ TEST(FindingEventsTest, NameNoOtherOwnerBelowFullDisclosure) {
     const auto events = EventsOf(finding, Finder(true));
     ASSERT_EQ(events.size(), 1U);
     EXPECT_EQ(events[0].note.find("team-a"), std::string::npos) << events[0].note;
-    EXPECT_NE(events[0].note.find("reports"), std::string::npos) << events[0].note;
+    EXPECT_EQ(
+        events[0].note,
+        "S3 bucket \"reports\": this object and another owner's stand against each other.\n`truce "
+        "conflicts` tells as much of it as you may read; else ask your platform team.");
   }
 }
 
@@ -394,9 +397,13 @@ TEST_F(RefusalEventsTest, ARefusedComposedResourceIsToldToItsClaim) {
   ASSERT_EQ(created.size(), 2U);
   EXPECT_EQ(created[1].at("involvedObject").at("name"), "files");
   const std::string message = created[1].at("message");
-  EXPECT_TRUE(message.starts_with(
-      "Composed Bucket refused: S3 bucket \"prod-artifacts\" is owned by service \"service-a\""))
-      << message;
+  EXPECT_EQ(message,
+            "Composed Bucket refused: S3 bucket \"prod-artifacts\" is owned by service "
+            "\"service-a\", declared by ObjectStorage team-a/artifacts.\nChoose another name in "
+            "XObjectStorage files-x7f2k. To take it over, ask service \"service-a\" to run: "
+            "`kubectl -n team-a annotate objectstorage.platform.example.org artifacts "
+            "truce.dev/transfer-to=XObjectStorage.platform.example.org/files-x7f2k` "
+            "[duplicate-ownership]");
   EXPECT_LE(message.size(), kEventNoteBytesMax);
   Review(Composed());  // Crossplane tries again and again
   EXPECT_EQ(api_.created().size(), 2U);

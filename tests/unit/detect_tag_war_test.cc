@@ -129,10 +129,19 @@ TEST(TagWarRecorded, TheWarIsFoundWithinTwoMinutesAndStays) {
       "2026-11-21T08:50:27Z, although both look healthy. Deleting either deletes the S3 bucket "
       "\"acme-prod-logs\" of both.");
   // 10.8 a minute were counted between provider and AWS; Events that were dropped are in `count`.
-  EXPECT_NE(war.evidence.find(", 10.8 a minute"), std::string::npos) << war.evidence;
-  EXPECT_NE(war.remedy.find("kubectl patch bucket.s3.aws.crossplane.io search-logs --type merge"),
-            std::string::npos)
-      << war.remedy;
+  EXPECT_EQ(war.evidence,
+            "58 writes to AWS (Events UpdatedExternalResource) in the last 30 minutes, 10.8 a "
+            "minute; the last one at 2026-11-21T08:55:55Z");
+  EXPECT_EQ(
+      war.remedy,
+      "Decide who keeps it; as recorded, service \"payments-logs\" does. To hand it over to Bucket "
+      "search-logs instead, first run `kubectl annotate bucket.s3.aws.crossplane.io payments-logs "
+      "truce.dev/transfer-to=Bucket.s3.aws.crossplane.io/search-logs`; then take the next steps "
+      "with the objects of Bucket payments-logs. Make Bucket search-logs only observe, so that it "
+      "neither writes nor deletes: `kubectl patch bucket.s3.aws.crossplane.io search-logs --type "
+      "merge -p '{\"spec\":{\"managementPolicies\":[\"Observe\"]}}'`. Remove Bucket search-logs "
+      "from Git or delete it: what only observes deletes nothing in AWS. Whoever gave it up and "
+      "needs such a resource declares one under a name of its own.");
   EXPECT_EQ(war.objects.size(), 2U);
   EXPECT_EQ(war.mode, Mode::kEnforce);
   // One event in five minutes is enough to go on.

@@ -109,7 +109,11 @@ TEST_F(UsageTest, WithAllProofsItIsFoundAfterTwoMinutes) {
   EXPECT_EQ(Resources(), Story{});
   Wait(4s);
   EXPECT_EQ(Resources(), Story{"stale-usage Usage u"});
-  EXPECT_TRUE(Found()[0].remedy.starts_with("with Crossplane 1.18.2")) << "it replays nothing";
+  EXPECT_EQ(
+      Found()[0].remedy,
+      "with Crossplane 1.18.2 or newer `kubectl label usage.apiextensions.crossplane.io u "
+      "crossplane.io/composite-`; before 1.18.2 `kubectl patch usage.apiextensions.crossplane.io u "
+      "--type json -p '[{\"op\":\"remove\",\"path\":\"/metadata/finalizers\"}]'`.");
 }
 
 TEST_F(UsageTest, WhileItsCompositeTerminatesItIsNone) {
@@ -168,7 +172,11 @@ TEST_F(UsageTest, OneMadeByHandThatWaitsByDesignIsForInformation) {
   Lasts();
   ASSERT_EQ(Resources(), Story{"stale-usage Usage u"});
   EXPECT_EQ(Found()[0].mode, Mode::kAudit);
-  EXPECT_NE(Found()[0].remedy.find("/metadata/finalizers"), std::string::npos);
+  EXPECT_EQ(
+      Found()[0].remedy,
+      "with Crossplane 1.18.2 or newer `kubectl label usage.apiextensions.crossplane.io u "
+      "crossplane.io/composite-`; before 1.18.2 `kubectl patch usage.apiextensions.crossplane.io u "
+      "--type json -p '[{\"op\":\"remove\",\"path\":\"/metadata/finalizers\"}]'`.");
 }
 
 // Whoever may write a Usage writes what an operator is to paste.
@@ -179,7 +187,14 @@ TEST_F(UsageTest, WhatIsNoNameReachesNoCommand) {
          "kind":"BucketPolicy","resourceRef":{"name":"p"}}})";
   Lasts();
   ASSERT_EQ(Resources(), Story{"stale-usage Usage u"});
-  EXPECT_NE(Found()[0].remedy.find("`kubectl annotate KIND NAME "), std::string::npos);
+  EXPECT_EQ(
+      Found()[0].remedy,
+      "This Usage has replayDeletion: when it ends, Crossplane repeats any deletion of Bucket b; "
+      "reboot that was ever refused, even a dry run. So, unless that shall go, first: `kubectl "
+      "annotate KIND NAME usage.crossplane.io/deletion-attempt-with-policy-`. Then: with "
+      "Crossplane 1.18.2 or newer `kubectl label usage.apiextensions.crossplane.io u "
+      "crossplane.io/composite-`; before 1.18.2 `kubectl patch usage.apiextensions.crossplane.io u "
+      "--type json -p '[{\"op\":\"remove\",\"path\":\"/metadata/finalizers\"}]'`.");
 }
 
 TEST_F(UsageTest, AClusterUsageIsFoundAndNoFinalizerIsTakenFromIt) {
@@ -235,7 +250,9 @@ TEST_F(UsageTest, WithoutTheRightToReadThemCoverageSaysSo) {
   EXPECT_EQ(story_, Story{});
   const auto gaps = GapsOf("Usage.apiextensions.crossplane.io");
   ASSERT_EQ(gaps.size(), 1U);
-  EXPECT_NE(gaps[0].why.find("Usages that are left behind are not found"), std::string::npos);
+  EXPECT_EQ(gaps[0].why,
+            "Its objects cannot be listed, so Usages that are left behind are not found: "
+            "forbidden: no right");
   EXPECT_TRUE(GapsOf("ClusterUsage.protection.crossplane.io").empty());
 }
 
@@ -277,7 +294,14 @@ TEST_F(BlockedTest, WhatCrossplaneDeletesInVainIsFoundWithTheTrapFirst) {
   EXPECT_EQ(found[0].cause,
             "Crossplane tries to delete Bucket b again and again, and only Usage u, left behind, "
             "refuses it: its composite hangs without a condition or Event, and stays Synced.");
-  EXPECT_TRUE(found[0].remedy.starts_with("This Usage has replayDeletion: ")) << found[0].remedy;
+  EXPECT_EQ(
+      found[0].remedy,
+      "This Usage has replayDeletion: when it ends, Crossplane repeats any deletion of Bucket b "
+      "that was ever refused, even a dry run. So, unless that shall go, first: `kubectl annotate "
+      "bucket.s3.aws.upbound.io b usage.crossplane.io/deletion-attempt-with-policy-`. Then: with "
+      "Crossplane 1.18.2 or newer `kubectl label usage.apiextensions.crossplane.io u "
+      "crossplane.io/composite-`; before 1.18.2 `kubectl patch usage.apiextensions.crossplane.io u "
+      "--type json -p '[{\"op\":\"remove\",\"path\":\"/metadata/finalizers\"}]'`.");
 }
 
 TEST_F(BlockedTest, ItEndsWithTheUsageTheObjectOrTheTries) {

@@ -169,20 +169,32 @@ TEST(NameFormData, AFaultyRowSaysWhatIsWrong) {
   const std::string head = "type\texternal_name\texample\tcounterexample\n";
   EXPECT_EQ(error(head + "x/Y\ta:{name}\ta:b\tb\n"), "");
   for (const auto& [row, problem] : {
-           std::pair{"x/Y\ta:{id}\ta:b\tb\n", "{id}"},
-           std::pair{"x/Y\ta:{name}\tb\tb\n", "has none of"},
-           std::pair{"x/Y\ta:{name}\ta:b\ta:c\n", "has one of"},
-           std::pair{"x/Y\ta:{name}\t-\ta:c\n", "is proved by"},
-           std::pair{"x/Y\ta:{name\ta:b\tb\n", "braces"},
-           std::pair{"x/Z\t-\t-\t-\n", "a new type needs"},
+           std::pair{"x/Y\ta:{id}\ta:b\tb\n",
+                     "T:2: external_name: {id} of \"a:{id}\" is not a key part; these are name; "
+                     "write {*} for what is none"},
+           std::pair{"x/Y\ta:{name}\tb\tb\n",
+                     "N:2: example: \"b\" has none of the forms of column external_name, which "
+                     "must stand before"},
+           std::pair{"x/Y\ta:{name}\ta:b\ta:c\n",
+                     "N:2: counterexample: \"a:c\" has one of the forms of column external_name, "
+                     "which must stand before"},
+           std::pair{
+               "x/Y\ta:{name}\t-\ta:c\n",
+               "N:2: example: a form is proved by a text that has it, and by one that has not"},
+           std::pair{"x/Y\ta:{name\ta:b\tb\n",
+                     "N:2: external_name: \"a:{name\": braces do not match"},
+           std::pair{
+               "x/Z\t-\t-\t-\n",
+               "N:2: kinds: a new type needs the columns type, kinds, scope, certainty and parts"},
        }) {
-    EXPECT_NE(error(head + row).find(problem), std::string::npos) << row << error(head + row);
+    EXPECT_EQ(error(head + row), problem) << row;
   }
   const std::string researched =
       "type\tkinds\tscope\tcertainty\tparts\nx/Y\t@upjet\taccount\tresearched\tname\n";
   const auto missing = Catalogue::Parse({researched, "T"}, {head, "N"});
   ASSERT_FALSE(missing.ok());
-  EXPECT_NE(missing.error().message.find("x/Y has no row"), std::string::npos);
+  EXPECT_EQ(missing.error().message,
+            "N: x/Y has no row; write - as its external_name if nothing is known of it");
 }
 
 }  // namespace name_form_test

@@ -50,15 +50,18 @@ TEST(NameLimits, EveryTypeWithALengthHasItKeptToTheByte) {
     if (rule.min_length() > 1) {
       const auto fault = rule.FaultOf(Plain(least - 1), std::nullopt);
       ASSERT_TRUE(fault.has_value());
-      EXPECT_NE(fault->reason.find("at least " + std::to_string(least)), std::string::npos);
+      EXPECT_EQ(fault->reason, "has " + std::to_string(least - 1) +
+                                   (least == 2 ? " byte" : " bytes") + ", and AWS wants at least " +
+                                   std::to_string(least));
     }
     if (rule.max_length() == 0) continue;
     ++bounded;
     const auto fault = rule.FaultOf(Plain(rule.max_length() + 1), std::nullopt);
     ASSERT_TRUE(fault.has_value());
     EXPECT_FALSE(fault->warns);
-    EXPECT_NE(fault->reason.find("at most " + std::to_string(rule.max_length())),
-              std::string::npos);
+    EXPECT_EQ(fault->reason, "has " + std::to_string(rule.max_length() + 1) +
+                                 " bytes, and AWS allows at most " +
+                                 std::to_string(rule.max_length()));
     for (const std::size_t length : {least, rule.max_length()}) {
       if (NameOfLength(rule, length).empty()) none.push_back(type + " " + std::to_string(length));
     }

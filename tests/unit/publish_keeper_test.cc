@@ -425,7 +425,9 @@ TEST_F(Keeper, TellsTroubleOnceAndItsEnd) {
   Step();
   ASSERT_EQ(events_.size(), 1U);
   EXPECT_EQ(events_[0].kind, KeeperEvent::Kind::kTrouble);
-  EXPECT_NE(events_[0].message.find("Secret ns/truce-self"), std::string::npos);
+  EXPECT_EQ(
+      events_[0].message,
+      "cannot write its Secret (Secret ns/truce-self, webhook configuration truce): forbidden: no");
   EXPECT_TRUE(IsCompleteSelfMade(Served())) << "it listens all the same";
   EXPECT_EQ(Bundle(), "") << "nothing is published that the Secret does not hold";
   api_.SetFault(nullptr);

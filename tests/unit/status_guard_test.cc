@@ -34,12 +34,6 @@ class StatusGuard : public AdmissionFixture {
     return Status(write_);
   }
 
-  // The only finding of the last review.
-  std::string Found() const {
-    const std::vector<std::string> findings = sink_.last().findings;
-    return findings.size() == 1 ? findings[0] : std::to_string(findings.size()) + " findings";
-  }
-
   Sent write_;
 };
 
@@ -47,10 +41,12 @@ TEST_F(StatusGuard, RefusesATenantsArn) {
   const Answered answer = By("ann");
   EXPECT_FALSE(answer.allowed);
   EXPECT_EQ(answer.code, 403);
-  EXPECT_NE(answer.message.find("User \"ann\" may not change status.atProvider.arn of Queue jobs"),
-            std::string::npos)
-      << answer.message;
-  EXPECT_NE(answer.message.find("providers or restorers"), std::string::npos);
+  EXPECT_EQ(OnlyFinding().cause,
+            "User \"ann\" may not change status.atProvider.arn of Queue jobs: it tells which cloud "
+            "resource the object has, and only its provider knows that.");
+  EXPECT_EQ(OnlyFinding().remedy,
+            "Leave it to the provider, which writes it at its next look. If the user is a provider "
+            "or restores backups, an operator adds it to the setting providers or restorers.");
   EXPECT_EQ(Found(), "status-names enforce");
   EXPECT_EQ(sink_.last().verdict, Verdict::kDenied);
   EXPECT_TRUE(Contents().owners.empty());

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "policies/restore_rules.h"
+#include "policies/lifecycle/restore_rules.h"
 #include "registry/base/clock.h"
 #include "registry/identity/values.h"
 

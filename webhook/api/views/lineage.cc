@@ -8,6 +8,7 @@
 
 #include "webhook/api/problem.h"
 #include "webhook/api/resource_json.h"
+#include "webhook/api/rest/agreement_json.h"
 #include "webhook/api/rest/lookup.h"
 #include "webhook/wire/json_writer.h"
 
