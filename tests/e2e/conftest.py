@@ -1,5 +1,7 @@
 """Fixtures of the end-to-end tests: a real API, and Truce behind its webhook."""
 
+from pathlib import Path
+
 import pytest
 
 from support.cluster import Cluster, build_peers
@@ -71,31 +73,41 @@ def own_cluster(request):
 
 
 @pytest.fixture
-def start_truce(cluster, tmp_path):
-    """A function that starts Truce with a given configuration and registers its webhook. What the
-    test leaves in the cluster is removed afterwards."""
+def started_truces(cluster):
+    """The list of what the test started; that, and what it leaves in the cluster, is removed afterwards."""
     started = []
-
-    def start(config: dict | None = None, failure_policy: str = "Fail") -> TruceProcess:
-        directory = tmp_path / f"truce-{len(started)}"
-        directory.mkdir()
-        process = TruceProcess(directory, config)
-        started.append(process)
-        process.start()
-        cluster.register_webhook(process.admission_url, process.ca_file, failure_policy)
-        return process
-
-    yield start
+    yield started
     cluster.reset()
     for process in started:
         process.kill()
 
 
+def _start(cluster, started: list[TruceProcess], directory: Path, failure_policy: str, **how) -> TruceProcess:
+    """Starts Truce and registers its webhook unless `failure_policy` is empty."""
+    directory.mkdir()
+    process = TruceProcess(directory, **how)
+    started.append(process)
+    process.start()
+    if failure_policy:
+        cluster.register_webhook(process.admission_url, process.ca_file, failure_policy)
+    return process
+
+
 @pytest.fixture
-def follow(cluster, tmp_path):
+def start_truce(cluster, started_truces, tmp_path):
+    """A function that starts Truce with a given configuration and registers its webhook."""
+
+    def start(config: dict | None = None, failure_policy: str = "Fail") -> TruceProcess:
+        directory = tmp_path / f"truce-{len(started_truces)}"
+        return _start(cluster, started_truces, directory, failure_policy, config=config)
+
+    return start
+
+
+@pytest.fixture
+def follow(cluster, started_truces, tmp_path):
     """A function that starts Truce following the shared cluster, its webhook registered unless
-    `failure_policy` is empty. What the test leaves in the cluster is removed afterwards."""
-    started = []
+    `failure_policy` is empty."""
 
     def start(
         config: dict | None = None,
@@ -103,19 +115,11 @@ def follow(cluster, tmp_path):
         user: str = "admin",
         env: dict[str, str] | None = None,
     ) -> TruceProcess:
-        directory = tmp_path / f"following-{len(started)}"
-        directory.mkdir()
-        process = TruceProcess(directory, config, kubeconfig=cluster.kubeconfig(user), env=env)
-        started.append(process)
-        process.start()
-        if failure_policy:
-            cluster.register_webhook(process.admission_url, process.ca_file, failure_policy)
-        return process
+        directory = tmp_path / f"following-{len(started_truces)}"
+        return _start(cluster, started_truces, directory, failure_policy, config=config,
+                      kubeconfig=cluster.kubeconfig(user), env=env)
 
-    yield start
-    cluster.reset()
-    for process in started:
-        process.kill()
+    return start
 
 
 @pytest.fixture

@@ -1,14 +1,13 @@
 """The packages of build/dist in fresh Debians, and its images as other tools read them, the one for another kind of
 machine run by an emulator."""
 
-import http.client
 import json
 import re
 import shutil
 
 import pytest
 
-from release.conftest import run
+from release.conftest import answers_well, run
 from support.container import ImageLayout
 from support.processes import Child, free_port, wait_for
 from support.truce_process import REPOSITORY
@@ -48,12 +47,7 @@ def serves(archive, tmp_path) -> None:
 
     def is_ready() -> bool:
         assert server.exit_code is None, (tmp_path / "log").read_text()
-        try:
-            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
-            connection.request("GET", "/readyz")
-            return connection.getresponse().status == 200
-        except OSError:
-            return False
+        return answers_well(port, "/readyz")
 
     try:
         wait_for(is_ready, 60, "the emulated server is ready")

@@ -1,6 +1,5 @@
 """Signatures as cosign makes and verifies them, without a service: with keys made for the test."""
 
-import http.client
 import json
 import os
 import re
@@ -9,7 +8,7 @@ import subprocess
 
 import pytest
 
-from release.conftest import run
+from release.conftest import answers_well, run
 from support.cluster import PEERS
 from support.processes import Child, free_port
 from support.truce_process import REPOSITORY
@@ -80,16 +79,7 @@ def registry(tmp_path):
     port, config = free_port(), tmp_path / "registry.yml"
     config.write_text(CONFIGURATION.format(folder=tmp_path / "images", port=port))
     server = Child("registry", ["docker-registry", "serve", str(config)], tmp_path / "registry.log")
-
-    def answers() -> bool:
-        try:
-            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
-            connection.request("GET", "/v2/")
-            return connection.getresponse().status == 200
-        except OSError:
-            return False
-
-    server.wait_until(answers, 30, "answering")
+    server.wait_until(lambda: answers_well(port, "/v2/"), 30, "answering")
     yield f"127.0.0.1:{port}"
     server.stop()
 

@@ -3,12 +3,14 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "webhook/wire/base64.h"
 #include "webhook/wire/json_reader.h"
 #include "webhook/wire/json_text.h"
 #include "webhook/wire/json_writer.h"
+#include "webhook/wire/markup.h"
 
 namespace truce {
 namespace wire_test {
@@ -48,6 +50,12 @@ TEST(Base64, WhatIsNoneIsNothing) {
   for (const char* text : {"", "Z", "Zm9vY", "Zg==", "Zm9v\n", "Zm 9v", "+/++", "Zm9*"}) {
     EXPECT_EQ(DecodeBase64Url(text), std::nullopt) << text;
   }
+}
+
+TEST(Markup, NothingOfATextIsATagOrEndsAnAttribute) {
+  std::string out;
+  for (const char c : std::string_view("<a href=\"x\">'&amp;'\n\xC3\xA9")) AppendToMarkup(c, out);
+  EXPECT_EQ(out, "&lt;a href=&quot;x&quot;&gt;'&amp;amp;'\n\xC3\xA9");
 }
 
 TEST(JsonWriter, EscapesWhatJsonWants) {

@@ -4,6 +4,8 @@
 #include <memory>
 #include <utility>
 
+#include "webhook/wire/markup.h"
+
 namespace truce {
 namespace {
 
@@ -50,16 +52,11 @@ std::string Html(std::string_view text) {
   std::string out;
   bool in_code = false;
   for (const char c : text) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      case '`':
-        out += in_code ? "</code>" : "<code>";
-        in_code = !in_code;
-        break;
-      default: out += c;
+    if (c == '`') {
+      out += in_code ? "</code>" : "<code>";
+      in_code = !in_code;
+    } else {
+      AppendToMarkup(c, out);
     }
   }
   return out + (in_code ? "</code>" : "");

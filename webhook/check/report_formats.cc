@@ -6,6 +6,7 @@
 #include "webhook/check/report.h"
 #include "webhook/check/rule_help.h"
 #include "webhook/wire/json_writer.h"
+#include "webhook/wire/markup.h"
 
 namespace truce {
 namespace {
@@ -21,13 +22,10 @@ void WriteFileLocation(const CheckLocation& location, JsonWriter& json) {
 std::string Xml(std::string_view text) {
   std::string out;
   for (const char c : text) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      case '\n': out += "&#10;"; break;
-      default: out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+    if (c == '\n') {
+      out += "&#10;";  // a parser makes a space of a line end in an attribute
+    } else {
+      AppendToMarkup(static_cast<unsigned char>(c) < 0x20 ? ' ' : c, out);
     }
   }
   return out;

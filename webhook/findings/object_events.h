@@ -49,36 +49,34 @@ std::vector<ObjectEvent> EventsOf(const Refusal& refusal, const ObjectFinder& fi
 // None for findings that concern the installation rather than an object.
 std::vector<ObjectEvent> EventsOf(const LiveFinding& finding, const ObjectFinder& finder);
 
-// Turns refusals of composed resources into Events. Thread-safe; never blocks. Dry runs are left
-// out.
-class RefusalEvents final : public ReviewSink {
+// What makes Events of reviews. Thread-safe; never blocks.
+class ReviewEvents : public ReviewSink {
  public:
   // References must outlive the sink, and `finder` what `writer` still has to do.
-  RefusalEvents(std::string cluster, const ObjectFinder& finder, EventWriter& writer)
+  ReviewEvents(std::string cluster, const ObjectFinder& finder, EventWriter& writer)
       : cluster_(std::move(cluster)), finder_(finder), writer_(writer) {}
-  void OnReview(const ReviewRecord& record) override;
 
- private:
+ protected:
   const std::string cluster_;
   const ObjectFinder& finder_;
   EventWriter& writer_;
 };
 
+// Turns refusals of composed resources into Events. Dry runs are left out.
+class RefusalEvents final : public ReviewEvents {
+ public:
+  using ReviewEvents::ReviewEvents;
+  void OnReview(const ReviewRecord& record) override;
+};
+
 // Turns every other refusal of an object with a namespace into a Warning Event there, reason
 // OwnershipRefused, under the object's name: whoever looks at a namespace sees what was refused in
 // it, and to whom it belongs as far as the refused user was told. A namespace has its share of the
-// room. Thread-safe; never blocks. Dry runs, and objects that name nothing yet, are left out.
-class DenialEvents final : public ReviewSink {
+// room. Dry runs, and objects that name nothing yet, are left out.
+class DenialEvents final : public ReviewEvents {
  public:
-  // References must outlive the sink, and `finder` what `writer` still has to do.
-  DenialEvents(std::string cluster, const ObjectFinder& finder, EventWriter& writer)
-      : cluster_(std::move(cluster)), finder_(finder), writer_(writer) {}
+  using ReviewEvents::ReviewEvents;
   void OnReview(const ReviewRecord& record) override;
-
- private:
-  const std::string cluster_;
-  const ObjectFinder& finder_;
-  EventWriter& writer_;
 };
 
 // The Event that tells of a changed configuration which Truce refused: a Warning, reason

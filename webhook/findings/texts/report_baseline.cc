@@ -6,9 +6,10 @@
 #include "policies/finding.h"
 #include "policies/people.h"
 #include "webhook/findings/conflicts.h"
-#include "webhook/findings/texts/text_table.h"
 #include "webhook/findings/tag_war.h"
+#include "webhook/findings/texts/text_table.h"
 #include "webhook/wire/markdown.h"
+#include "webhook/wire/markup.h"
 
 namespace truce {
 namespace {
@@ -23,16 +24,7 @@ std::string Seconds(std::chrono::milliseconds time) {
 // Text and attribute values of XML; control characters are not allowed in it even escaped.
 std::string Xml(std::string_view text) {
   std::string out;
-  for (const char c : OneLine(text, kLineBytesMax)) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      case '\'': out += "&apos;"; break;
-      default: out += c;
-    }
-  }
+  for (const char c : OneLine(text, kLineBytesMax)) AppendToMarkup(c, out);
   return out;
 }
 
