@@ -109,6 +109,7 @@ CompositionChange ReadCompositionChange(Value object, Value old_object) {
   CompositionChange out;
   out.composite = KindOf(spec.Child("compositeTypeRef"));
   out.changes = !spec.Equals(old_spec);
+  // What another function may make from now on is not missing.
   if (!out.changes || HasNewUnknownStep(spec, old_spec)) return out;
   std::vector<UsageTemplate> now = TemplatesOf(spec);
   for (const UsageTemplate& old : TemplatesOf(old_spec)) {
@@ -131,6 +132,7 @@ CompositionChange ReadCompositionChange(Value object, Value old_object) {
 bool ConcernedCount::Add(const Object& object, const AllFacts& facts) {
   bool has_usage = false;
   for (const std::string& name : object.names) {
+    // Every name is a look into the registry, and the author waits for the answer.
     if (++names_ > kConcernedNamesMax) {
       concerned_.complete = false;
       return false;

@@ -128,6 +128,7 @@ void EventWriter::Write(ObjectEvent event) {
   const std::string json = EventJson(event, clock_.Now(), options_.reporter);
   const auto answer = api_.Create(EventKind(), NamespaceOf(event.object), json,
                                   std::chrono::steady_clock::now() + kCallTime);
+  // The name is made of the content: what exists was told already, before a restart too.
   if (answer.ok() || answer.error().kind == ApiErrorKind::kAlreadyExists) {
     attempts_ = 0;
     ++(answer.ok() ? written_ : repeated_);
@@ -139,6 +140,7 @@ void EventWriter::Write(ObjectEvent event) {
     const auto pause = answer.error().retry_after.value_or(kPause);
     std::unique_lock<std::mutex> lock(mutex_);
     queue_.PutBack(std::move(event));
+    // However long an API server asks to wait: the queue behind grows meanwhile.
     changed_.wait_for(lock, std::min<std::chrono::milliseconds>(pause, 5 * kPause),
                       [this] { return is_ending_; });
     return;
@@ -169,6 +171,7 @@ void EventWriter::Run() {
       }
       continue;
     }
+    // Without the lock: making them reads the store, writing waits for the API server.
     is_busy_ = true;
     lock.unlock();
     for (const Task& task : tasks) {

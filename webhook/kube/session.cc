@@ -144,6 +144,7 @@ struct ServerSession::Impl {
 bool ServerSession::Impl::ExpiresSoon() const {
   if (!exec || !exec->expires) return false;
   const auto life = *exec->expires - exec_read;
+  // A plugin may hand out what lives shorter than that: it must not run all the time.
   const auto before = std::min<std::chrono::milliseconds>(options.renew_before, life / 2);
   return clock.Now() >= *exec->expires - before;
 }
@@ -186,6 +187,7 @@ Result<void> ServerSession::Impl::RenewNow(bool run_plugin) {
     const std::lock_guard<std::mutex> lock(mutex);
     before = state;
   }
+  // A new generation ends connections and tries failed calls again: not for equal files.
   if (before != nullptr && fresh.SameAs(material) && fresh.expires == before->expires) return {};
   auto next = std::make_shared<SessionState>();
   next->generation = before == nullptr ? 1 : before->generation + 1;
@@ -280,6 +282,7 @@ std::shared_ptr<const SessionState> ServerSession::Current() const {
 
 std::uint64_t ServerSession::RequestRenewal(std::uint64_t generation) {
   const std::lock_guard<std::mutex> lock(impl_->mutex);
+  // Somebody else's wish was granted since: the call that failed used what was before.
   if (impl_->state->generation > generation) return 0;
   const std::uint64_t wish = impl_->renewals.Ask();
   impl_->changed.notify_all();

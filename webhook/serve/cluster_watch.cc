@@ -134,6 +134,7 @@ Result<void> ClusterWatch::Start(ServerSettings server, ClusterWatchers watchers
   }
   ports_.health.SetNotReady("cluster", "connecting");
   const Result<void> opened = Open();
+  // An API server that does not answer now may later: only what no second try mends ends the start.
   if (!opened.ok() && opened.error().code != ErrorCode::kUnavailable &&
       opened.error().code != ErrorCode::kDeadlineExceeded) {
     return opened.error();
@@ -151,6 +152,7 @@ void ClusterWatch::Stop() {
     stopping_ = true;
   }
   changed_.notify_all();
+  // First the keeper, which may be making the engine.
   if (keeper_.joinable()) keeper_.join();
   if (engine_ != nullptr) engine_->Stop();
   streams_.reset();  // calls the engine until it is gone
@@ -192,6 +194,7 @@ Engine* ClusterWatch::engine() const {
 
 // May be repeated until it succeeds.
 Result<void> ClusterWatch::Open() {
+  // What came to be stays, so that the next try goes on from here.
   if (session_ == nullptr) {
     TRUCE_ASSIGN_OR_RETURN(session_, ServerSession::Open(server_, ports_.clock, {}));
   }
@@ -225,6 +228,7 @@ Result<void> ClusterWatch::CompareWithMemory(ClusterApi& api) {
                    In(kOpenedStoreTime)));
     ports_.logger.Log(LogLevel::kWarning, "recovery mode", {{"reason", std::string_view(reason)}});
   }
+  // Only now: after a crash before recovery is entered, the old marks tell of it once more.
   TRUCE_RETURN_IF_ERROR(WriteMarkFile(ports_.data_dir, present));
   const std::optional<ApiError> failed = lease.Write(present, In(kOpeningCallTime));
   if (failed || !of_lease.ok()) {

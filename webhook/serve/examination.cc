@@ -114,6 +114,7 @@ std::string TextAt(const Json& json, const char* pointer) {
 // Whether the API server answers, as whom it knows us, and what time it has.
 bool ExamineCluster(const ExaminedServer& server, ClusterApi& api, Deadline deadline,
                     std::vector<Checkup>& out) {
+  // Whoever is signed in may create one, and when it was created is told by the API server's clock.
   static const ServedKind kKind{"authentication.k8s.io", "v1", "SelfSubjectReview",
                                 "selfsubjectreviews", false};
   const Json question = {{"apiVersion", "authentication.k8s.io/v1"}, {"kind", "SelfSubjectReview"}};
@@ -127,6 +128,7 @@ bool ExamineCluster(const ExaminedServer& server, ClusterApi& api, Deadline dead
                           : "the API server does not answer: " + answer.error().message,
                    is_old ? "compare the clocks of the nodes by hand"
                           : "check the network policy, the kubeconfig and the service account"});
+    // One that is too old for this answers all the same: the rest is worth examining.
     return is_old;
   }
   out.push_back(Ok(

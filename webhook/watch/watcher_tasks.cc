@@ -32,6 +32,7 @@ void Watcher::Pump(Moment now) {
       StoreFailed(now, result.error());
       return;
     }
+    // The end of the start is tried last: what waits belongs to it.
     if (done) break;
     queued_ -= tasks_.front().events;
     tasks_.pop_front();
@@ -96,6 +97,7 @@ void Watcher::TakeInbox(Moment now) {
   const auto contents = std::make_shared<const ReviewInbox::Contents>(ports_.inbox->Take());
   if (contents->empty()) return;
   for (const GroupKind& kind : contents->admitted) {
+    // A kind without objects has no watch of its own: one is admitted, so it gets one now.
     if (Followed* followed = FindKind(kind)) followed->follower.Wanted(now);
   }
   for (const Slot& slot : contents->unknown) {
@@ -140,6 +142,7 @@ void Watcher::SawObject(Followed& followed, Value object, bool gone) {
         terminating_.insert(name);
       }
       kinds_stale_ = true;
+      // An installation brings many definitions at once: one discovery for all of them.
       if (ready()) discovery_due_ = std::min(discovery_due_, now_ + kCrdsSettle);
       return;
     case Role::kCompositeDefinition:

@@ -18,6 +18,7 @@ ReaderPool::Loan::Loan(ReaderPool& pool, std::unique_ptr<Connection> connection)
     : pool_(pool), connection_(std::move(connection)) {}
 
 ReaderPool::Loan::~Loan() {
+  // What cannot end its snapshot would keep the log from ever shrinking: it goes, a new one comes.
   const bool usable = !connection_->InTransaction() || connection_->Run(Sql::kRollback).ok();
   if (usable) {
     pool_.Return(std::move(connection_));
@@ -130,6 +131,7 @@ void SqlFacts::Visit(Sql sql, const Bind& bind, const Each& each) const {
       if (!go_on) return {};
     }
   };
+  // After a failure everything is empty; whoever asked learns of it before a decision counts.
   if (error_.has_value()) return;
   Result<void> visited = visit();
   if (!visited.ok()) Fail(std::move(visited).error());
@@ -174,6 +176,7 @@ std::vector<T> SqlFacts::CollectAt(const RowNumbers& numbers, std::pair<Sql, Sql
         at_search.second, [&](Statement& statement) { bind(statement, 0); }, read);
   }
   std::vector<T> values;
+  // A number says where to look, not that the row is there: the statement asks for the rest too.
   for (const std::int64_t number : *numbers) {
     const auto bind_all = [&](Statement& statement) {
       statement.BindInteger(0, number);

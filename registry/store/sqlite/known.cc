@@ -105,6 +105,7 @@ Result<void> Unpack(const char* blob, const Beginnings& beginnings, Owner& owner
 auto OwnerIndex::IsOf(std::string_view key) const {
   return [this, key](const Blob& blob) {
     std::pmr::memory_resource& none = *std::pmr::null_memory_resource();
+    // To compare needs no memory; a change that made it need some fails at once instead of slowly.
     return TextUnpacker(blob.get() + kKeyOffset, beginnings_, none).IsSplit(key);
   };
 }
@@ -238,6 +239,7 @@ std::vector<ResourceName> NameIndex::OfKey(std::string_view key) const {
   std::vector<ResourceName> found;
   by_key_.Find(HashOf(key), [&](const char* blob) {
     ResourceName name = Unpack(blob, beginnings_);
+    // Hashes of two keys may be equal.
     if (name.key.text == key) found.push_back(std::move(name));
     return false;
   });
@@ -247,6 +249,7 @@ std::vector<ResourceName> NameIndex::OfKey(std::string_view key) const {
 }
 
 void NameIndex::Put(const ResourceName& name) {
+  // By its key the blob is found as well: replaced where it lies, it would be found by the old one.
   Erase(name.name.text);
   const std::string packed = Pack(name, beginnings_);
   Blob blob(new char[packed.size()]);
@@ -277,8 +280,10 @@ std::optional<std::vector<std::int64_t>> Signposts::Find(std::string_view text,
                                                          std::uint64_t version) const {
   std::vector<std::int64_t> found;
   std::shared_lock lock(mutex_);
+  // What that snapshot has may have lost its signpost.
   if (version + kCommitsKept < version_) return std::nullopt;
   table_.Find(HashOf(text), [&](std::int64_t id) {
+    // A row that went and came back has two.
     if (std::find(found.begin(), found.end(), id) == found.end()) found.push_back(id);
     return false;
   });
@@ -288,6 +293,7 @@ std::optional<std::vector<std::int64_t>> Signposts::Find(std::string_view text,
 void Signposts::Add(std::string_view text, std::int64_t id) {
   const Entry entry(HashOf(text), id);
   std::unique_lock lock(mutex_);
+  // Before the commit, so that no reader of it misses the row; earlier ones look for nothing once.
   table_.Insert(entry.first, entry.second);
   added_.push_back(entry);
 }
@@ -347,6 +353,7 @@ std::vector<const ResourceName*> NameChanges::PutAt(const KeyText& key) const {
   std::vector<const ResourceName*> put;
   const auto [first, last] = by_key_.equal_range(key);
   for (auto it = first; it != last; ++it) {
+    // Since then it may have been dropped, or put at another key.
     if (by_name_.at(it->second->name) == it->second) put.push_back(it->second);
   }
   return put;
