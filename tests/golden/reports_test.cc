@@ -11,9 +11,9 @@
 #include "webhook/findings/coverage.h"
 #include "webhook/findings/detector.h"
 #include "webhook/findings/mute_book.h"
+#include "webhook/findings/tag_war.h"
 #include "webhook/findings/texts/finding_text.h"
 #include "webhook/findings/texts/report_baseline.h"
-#include "webhook/findings/tag_war.h"
 
 namespace truce {
 namespace reports_test {

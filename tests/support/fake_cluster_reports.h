@@ -13,8 +13,8 @@
 #include "webhook/api/cluster_routes.h"
 #include "webhook/findings/conflicts.h"
 #include "webhook/findings/mute_book.h"
-#include "webhook/findings/texts/report_baseline.h"
 #include "webhook/findings/tag_war.h"
+#include "webhook/findings/texts/report_baseline.h"
 
 namespace truce {
 

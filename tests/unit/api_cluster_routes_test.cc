@@ -11,8 +11,8 @@
 #include "webhook/api/cluster_routes.h"
 #include "webhook/findings/conflicts.h"
 #include "webhook/findings/mute_book.h"
-#include "webhook/findings/texts/report_baseline.h"
 #include "webhook/findings/tag_war.h"
+#include "webhook/findings/texts/report_baseline.h"
 
 namespace truce {
 namespace api_cluster_routes_test {

@@ -10,8 +10,8 @@
 #include "tests/support/rest_fixture.h"
 #include "webhook/api/rest/rest_findings.h"
 #include "webhook/findings/mute_book.h"
-#include "webhook/findings/texts/report_baseline.h"
 #include "webhook/findings/tag_war.h"
+#include "webhook/findings/texts/report_baseline.h"
 
 namespace truce {
 namespace api_findings_test {

@@ -1,5 +1,5 @@
 // OwnershipGrants: objects in, agreements of the registry and verdicts out.
-#include "webhook/serve/ownership_grants.h"
+#include "webhook/serve/ownership/ownership_grants.h"
 
 #include <gtest/gtest.h>
 

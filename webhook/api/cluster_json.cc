@@ -7,8 +7,8 @@
 
 #include "webhook/api/resource_json.h"
 #include "webhook/findings/conflicts.h"
-#include "webhook/findings/texts/report_baseline.h"
 #include "webhook/findings/tag_war.h"
+#include "webhook/findings/texts/report_baseline.h"
 
 namespace truce {
 namespace {

@@ -12,8 +12,8 @@
 #include "webhook/api/rest/call.h"
 #include "webhook/findings/conflicts.h"
 #include "webhook/findings/coverage.h"
-#include "webhook/findings/texts/report_baseline.h"
 #include "webhook/findings/tag_war.h"
+#include "webhook/findings/texts/report_baseline.h"
 #include "webhook/wire/json_text.h"
 #include "webhook/wire/json_writer.h"
 

@@ -11,8 +11,8 @@
 
 #include "policies/finding.h"
 #include "policies/people.h"
-#include "webhook/findings/texts/text_table.h"
 #include "webhook/findings/tag_war.h"
+#include "webhook/findings/texts/text_table.h"
 
 namespace truce {
 namespace {

@@ -22,7 +22,7 @@
 #include "webhook/findings/conflicts.h"
 #include "webhook/serve/access_rules.h"
 #include "webhook/serve/detection.h"
-#include "webhook/serve/ownership_list.h"
+#include "webhook/serve/ownership/ownership_list.h"
 
 namespace truce {
 namespace {

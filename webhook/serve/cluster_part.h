@@ -18,8 +18,8 @@
 #include "webhook/serve/credentials.h"
 #include "webhook/serve/detection.h"
 #include "webhook/serve/live_objects.h"
-#include "webhook/serve/ownership_checks.h"
-#include "webhook/serve/ownership_grants.h"
+#include "webhook/serve/ownership/ownership_checks.h"
+#include "webhook/serve/ownership/ownership_grants.h"
 #include "webhook/serve/sinks.h"
 
 namespace truce {

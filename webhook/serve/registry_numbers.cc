@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "registry/ownership/facts.h"
+#include "registry/ownership/rows.h"
 
 namespace truce {
 namespace {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "registry/ownership/rows.h"
 #include "webhook/api/problem.h"
 #include "webhook/wire/json_writer.h"
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "registry/ownership/rows.h"
 #include "webhook/api/problem.h"
 #include "webhook/api/resource_json.h"
 #include "webhook/wire/json_writer.h"

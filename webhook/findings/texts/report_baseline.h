@@ -14,8 +14,8 @@
 #include "webhook/findings/conflicts.h"
 #include "webhook/findings/detector.h"
 #include "webhook/findings/name_census.h"
-#include "webhook/findings/texts/report_quotas.h"
 #include "webhook/findings/tag_war.h"
+#include "webhook/findings/texts/report_quotas.h"
 
 namespace truce {
 

@@ -1,4 +1,4 @@
-#include "webhook/serve/ownership_list.h"
+#include "webhook/serve/ownership/ownership_list.h"
 
 #include <algorithm>
 #include <iterator>
@@ -7,9 +7,10 @@
 
 #include "policies/people.h"
 #include "registry/base/one_line.h"
+#include "registry/ownership/rows.h"
 #include "webhook/api/resource_json.h"
 #include "webhook/api/rest/queries.h"
-#include "webhook/findings/text_table.h"
+#include "webhook/findings/texts/text_table.h"
 
 namespace truce {
 namespace {

@@ -1,7 +1,7 @@
 // What a namespace owns, in words, for people who have the rights of kubectl alone: the answer to
 // an OwnershipCheck that asks for a list.
-#ifndef TRUCE_WEBHOOK_SERVE_OWNERSHIP_LIST_H_
-#define TRUCE_WEBHOOK_SERVE_OWNERSHIP_LIST_H_
+#ifndef TRUCE_WEBHOOK_SERVE_OWNERSHIP_OWNERSHIP_LIST_H_
+#define TRUCE_WEBHOOK_SERVE_OWNERSHIP_OWNERSHIP_LIST_H_
 
 #include <cstddef>
 #include <string>
@@ -33,4 +33,4 @@ Result<std::string> OwnershipsInWords(const OwnershipListPorts& ports,
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_SERVE_OWNERSHIP_LIST_H_
+#endif  // TRUCE_WEBHOOK_SERVE_OWNERSHIP_OWNERSHIP_LIST_H_

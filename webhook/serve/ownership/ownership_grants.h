@@ -1,8 +1,8 @@
 // OwnershipGrants: shares and hand-overs declared in Git (OwnershipGrant), brought about in the
 // registry. An object speaks for its namespace only: it is void while another party owns the
 // resource. What it gave ends when it does not say so any more or is deleted.
-#ifndef TRUCE_WEBHOOK_SERVE_OWNERSHIP_GRANTS_H_
-#define TRUCE_WEBHOOK_SERVE_OWNERSHIP_GRANTS_H_
+#ifndef TRUCE_WEBHOOK_SERVE_OWNERSHIP_OWNERSHIP_GRANTS_H_
+#define TRUCE_WEBHOOK_SERVE_OWNERSHIP_OWNERSHIP_GRANTS_H_
 
 #include <functional>
 #include <map>
@@ -69,4 +69,4 @@ class OwnershipGrants final : public OwnHandler {
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_SERVE_OWNERSHIP_GRANTS_H_
+#endif  // TRUCE_WEBHOOK_SERVE_OWNERSHIP_OWNERSHIP_GRANTS_H_

@@ -1,4 +1,4 @@
-#include "webhook/serve/ownership_checks.h"
+#include "webhook/serve/ownership/ownership_checks.h"
 
 #include <algorithm>
 #include <iterator>

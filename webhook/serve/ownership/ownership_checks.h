@@ -1,7 +1,7 @@
 // OwnershipChecks: OwnershipCheck objects that exist are judged, answered in their status, and
 // deleted when they are old.
-#ifndef TRUCE_WEBHOOK_SERVE_OWNERSHIP_CHECKS_H_
-#define TRUCE_WEBHOOK_SERVE_OWNERSHIP_CHECKS_H_
+#ifndef TRUCE_WEBHOOK_SERVE_OWNERSHIP_OWNERSHIP_CHECKS_H_
+#define TRUCE_WEBHOOK_SERVE_OWNERSHIP_OWNERSHIP_CHECKS_H_
 
 #include <chrono>
 #include <cstdint>
@@ -71,4 +71,4 @@ class OwnershipChecks final : public OwnHandler {
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_SERVE_OWNERSHIP_CHECKS_H_
+#endif  // TRUCE_WEBHOOK_SERVE_OWNERSHIP_OWNERSHIP_CHECKS_H_

@@ -1,4 +1,4 @@
-#include "webhook/serve/ownership_grants.h"
+#include "webhook/serve/ownership/ownership_grants.h"
 
 #include <utility>
 
