@@ -16,16 +16,6 @@
 
 namespace truce {
 
-std::string_view Name(Mode mode) {
-  static constexpr NameTable<Mode::kEnforce> kWords("off", "audit", "warn", "enforce");
-  return kWords.Of(mode);
-}
-
-std::string_view Name(Operation operation) {
-  static constexpr NameTable<Operation::kDelete> kWords("CREATE", "UPDATE", "DELETE");
-  return kWords.Of(operation);
-}
-
 std::string_view Name(ClashReason reason) {
   static constexpr NameTable<ClashReason::kTransferring> kWords("owned", "sibling", "orphaned",
                                                                 "imported", "transferring");
