@@ -8,8 +8,11 @@
 #include "webhook/wire/json_text.h"
 
 namespace truce {
+namespace {
 
 using Json = nlohmann::json;
+
+}  // namespace
 
 Json GrantAbout(const Json& resource, const std::string& ns, const std::string& name) {
   Json which = {{"type", TextIn(resource, "type")}, {"name", TextIn(resource, "name")}};
