@@ -48,7 +48,7 @@ class PageProxyTest : public ::testing::Test {
   PageProxyTest() { proxy_.SetPort(8123); }
 
   using Fields = std::vector<std::pair<std::string_view, std::string_view>>;
-  HttpResponse Ask(const std::string& method, const std::string& path, Fields fields = {},
+  HttpResponse Ask(const std::string& method, const std::string& path, const Fields& fields = {},
                    std::vector<std::pair<std::string, std::string>> query = {}) {
     HttpRequest request;
     request.method = method;

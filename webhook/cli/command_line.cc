@@ -250,10 +250,10 @@ Argument CommandLine::AddOption(const std::string& names, std::size_t& value,
 }
 
 Argument CommandLine::AddOption(const std::string& names,
-                                std::function<void(const std::string&)> take,
+                                const std::function<void(const std::string&)>& take,
                                 const std::string& help) {
-  return Argument(parser_->Add(
-      parser_->app.add_option_function<std::string>(names, std::move(take)), names, help, "TEXT"));
+  return Argument(parser_->Add(parser_->app.add_option_function<std::string>(names, take), names,
+                               help, "TEXT"));
 }
 
 Argument CommandLine::AddFlag(const std::string& names, bool& value, const std::string& help) {

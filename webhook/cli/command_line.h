@@ -75,7 +75,7 @@ class CommandLine final {
                      const std::string& help);
   Argument AddOption(const std::string& names, int& value, const std::string& help);
   Argument AddOption(const std::string& names, std::size_t& value, const std::string& help);
-  Argument AddOption(const std::string& names, std::function<void(const std::string&)> take,
+  Argument AddOption(const std::string& names, const std::function<void(const std::string&)>& take,
                      const std::string& help);
   Argument AddFlag(const std::string& names, bool& value, const std::string& help);
   Argument AddFlag(const std::string& names, std::function<void(bool)> take,

@@ -66,8 +66,9 @@ ExitCode TellListByAdmission(const ApiFlags& flags, const ListWish& wish, Comman
     }
     list[name] = value;
   }
-  const auto reply = RefusalOf(flags, io, wish.ns, Json{{"list", std::move(list)}},
-                               std::chrono::steady_clock::now() + kJudgedWithin);
+  const Json spec = {{"list", std::move(list)}};
+  const auto reply =
+      RefusalOf(flags, io, {wish.ns, spec, std::chrono::steady_clock::now() + kJudgedWithin});
   if (!reply.ok())
     return Complain(io, reply.error().message, ExitCodeOfOpening(reply.error().code));
   if (reply.value().status != 200) {
@@ -77,14 +78,13 @@ ExitCode TellListByAdmission(const ApiFlags& flags, const ListWish& wish, Comman
   return PrintListed(reply.value().body, wish.has_head, io);
 }
 
-ExitCode TellOwnersByAdmission(const ApiFlags& flags, const std::string& ns, const Json& items,
-                               const std::string& output, CommandIo& io) {
-  auto cluster = ClusterChecks::Open(flags, io, ns);
+ExitCode TellOwnersByAdmission(const ApiFlags& flags, const OwnerWish& wish, CommandIo& io) {
+  auto cluster = ClusterChecks::Open(flags, io, wish.ns);
   if (!cluster.ok()) {
     return Complain(io, cluster.error().message, ExitCodeOfOpening(cluster.error().code));
   }
   ApiQuestion question{"/api/v1/checks"};
-  question.body = Dump(Json{{"items", items}});
+  question.body = Dump(Json{{"items", wish.items}});
   const auto reply =
       cluster.value()->Send(question, std::chrono::steady_clock::now() + kJudgedWithin);
   if (!reply.ok()) return Complain(io, reply.error().message, ExitCode::kUnreachable);
@@ -98,11 +98,11 @@ ExitCode TellOwnersByAdmission(const ApiFlags& flags, const std::string& ns, con
     for (const Json& finding : item.value("findings", Json::array())) said.push_back(finding);
   }
   if (said.empty()) {
-    return Complain(io,
-                    "nobody else owns it: it is free, or belongs to namespace " + ns + " itself",
-                    ExitCode::kNo);
+    return Complain(
+        io, "nobody else owns it: it is free, or belongs to namespace " + wish.ns + " itself",
+        ExitCode::kNo);
   }
-  if (PrintData(output, Json{{"items", said}}, io.out)) return ExitCode::kOk;
+  if (PrintData(wish.output, Json{{"items", said}}, io.out)) return ExitCode::kOk;
   for (const Json& finding : said) {
     io.out << OnOneLine(TextIn(finding, "cause")) << "\n";
     const std::string remedy = TextIn(finding, "remedy");

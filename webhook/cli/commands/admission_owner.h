@@ -18,9 +18,12 @@ Result<nlohmann::json> CheckAbout(const NamedResource& named, const std::string&
 // Lets the cluster judge `items` in namespace `ns`, by creations in dry-run, and prints what is
 // said of each: the owner, as far as the disclosure allows. kNo after a message: nothing is
 // refused, so nobody else owns them.
-ExitCode TellOwnersByAdmission(const ApiFlags& flags, const std::string& ns,
-                               const nlohmann::json& items, const std::string& output,
-                               CommandIo& io);
+struct OwnerWish {
+  const nlohmann::json& items;
+  std::string ns;
+  std::string output;
+};
+ExitCode TellOwnersByAdmission(const ApiFlags& flags, const OwnerWish& wish, CommandIo& io);
 
 // Prints what a namespace owns, a table that Truce writes: the first hundred, and whether there are
 // more. `parameters` are those of GET /api/v1/resources. kUsage after a message: others than type

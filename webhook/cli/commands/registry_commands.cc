@@ -211,7 +211,7 @@ ExitCode FindByAdmission(const ApiFlags& flags, const NamedResource& named,
     if (!body.ok()) return Complain(io, body.error().message, ExitCode::kUsage);
     items = ParseJson(body.value()).value("items", Json::array());
   }
-  return TellOwnersByAdmission(flags, ns, items, wish.output, io);
+  return TellOwnersByAdmission(flags, {items, ns, wish.output}, io);
 }
 
 // How Truce knows a name.

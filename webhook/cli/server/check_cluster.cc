@@ -205,10 +205,11 @@ Result<ApiResponse> ClusterChecks::Send(const ApiQuestion& question, Deadline de
   return ApiResponse{200, batch.Answer(), std::nullopt};
 }
 
-Result<ApiResponse> RefusalOf(const ApiFlags& flags, const CommandIo& io, const std::string& ns,
-                              const Json& spec, Deadline deadline) {
+Result<ApiResponse> RefusalOf(const ApiFlags& flags, const CommandIo& io,
+                              const CheckToRefuse& check) {
   TRUCE_ASSIGN_OR_RETURN(const auto server, ApiServerOf(flags, io));
-  TRUCE_ASSIGN_OR_RETURN(Tried tried, Create(*server, ns, CheckOf(spec), deadline));
+  TRUCE_ASSIGN_OR_RETURN(Tried tried,
+                         Create(*server, check.ns, CheckOf(check.spec), check.deadline));
   if (tried.failure) return *std::move(tried.failure);
   if (tried.admitted) return NobodyJudged();
   if (tried.status != kRefused) return ProblemReply(tried.status, std::move(tried.text), {});

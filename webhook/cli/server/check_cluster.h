@@ -38,9 +38,14 @@ class ClusterChecks final : public ApiConnection {
 // The text with which the API server of `flags` refuses an OwnershipCheck of `spec` in `ns`, a
 // creation in dry-run: status 200; else as ClusterChecks answers. Errors: those of both its
 // functions; kInvalidArgument: nobody refuses it, so the cluster does not ask Truce. Blocks at most
-// until `deadline`.
-Result<ApiResponse> RefusalOf(const ApiFlags& flags, const CommandIo& io, const std::string& ns,
-                              const nlohmann::json& spec, Deadline deadline);
+// until its deadline.
+struct CheckToRefuse {
+  std::string ns;
+  const nlohmann::json& spec;
+  Deadline deadline;
+};
+Result<ApiResponse> RefusalOf(const ApiFlags& flags, const CommandIo& io,
+                              const CheckToRefuse& check);
 
 }  // namespace truce
 

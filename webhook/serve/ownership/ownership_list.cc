@@ -58,7 +58,7 @@ std::string Headline(std::size_t count, bool more, const std::string& ns) {
   if (count == 0) {
     return "no ownerships" + of_namespace + (more ? ", as far as was looked" : "");
   }
-  const std::string counted =
+  std::string counted =
       std::to_string(count) + (count == 1 ? " ownership" : " ownerships") + of_namespace;
   if (!more) return counted;
   return "the first " + counted +
