@@ -144,13 +144,19 @@ class Database:
 def _array(values: list[str | None], number: str) -> str:
     words = []
     for at, value in enumerate(values):
-        word = "NULL" if value is None else "'" + value.replace("'", "''") + "'"
+        word = "NULL" if value is None else _literal(value)
         is_own = value is not None and len(value) > 12 and not value.isdigit() and at not in (9,)
         words.append(f"{word} || :n::text" if is_own and number else word)
     return "ARRAY[" + ", ".join(words) + "]::text[]"
 
 
+def _literal(value: str) -> str:
+    """A text without colons, behind which pgbench would look for a variable."""
+    return "E'" + value.replace("\\", "\\\\").replace("'", "''").replace(":", "\\072") + "'"
+
+
 def _bodies(name: str, lines: list[str]) -> Path:
+    WORK.mkdir(parents=True, exist_ok=True)
     path = WORK / f"database-{name}.txt"
     path.write_text("\n".join(lines) + "\n")
     return path
@@ -227,7 +233,7 @@ def _resident(database: Database, count: int) -> int:
     database.fill(count)
     served = serve("memory", store=database.url)
     try:
-        wait_for(lambda: "being filled" not in served.process.command("list", "--limit", "1").stderr, START_SECONDS,
+        wait_for(lambda: served.process.command("list", "--limit", "1").returncode == 0, START_SECONDS,
                  "the list of owners")
         return machine.resident_bytes(served.pid)
     finally:
