@@ -254,9 +254,28 @@ TEST_F(HistoriesOfTheWorld, AnObserverOfAnotherAccountIsSeenTwice) {
   EXPECT_EQ(registry_.OwnerNamed(QueueName("jobs", kOne))->record, Record::kOrphaned);
 }
 
-// The last version is read when the ProviderConfig leads elsewhere already: what it takes along to
-// there is not lost with it.
+// The last version is read when the ProviderConfig leads elsewhere already, where nothing was made:
+// what it takes along to there goes back to the queue that may live on.
 TEST_F(HistoriesOfTheWorld, ANameThatOnlyPassesThroughStays) {
+  Queue queue{"jobs", "prod", kOne, ""};
+  ObjectFacts a = ManagedQueue(a_, "a", queue, Intent::kDeletes, 10);
+  ASSERT_TRUE(registry_.Create(a).allowed);
+  a.real = true;
+  registry_.See(a);
+  queue.account = kTwo;
+  registry_.SeeDeleted(ManagedQueue(a_, "a", queue, Intent::kDeletes, 11));
+  for (const std::string& account : {std::string(kOne), queue.StandIn()}) {
+    const auto owner = registry_.OwnerNamed(QueueName("jobs", account));
+    ASSERT_TRUE(owner) << account;
+    EXPECT_EQ(owner->key, QueueName("jobs", kOne));
+    EXPECT_EQ(owner->root, a_);
+    EXPECT_EQ(owner->record, Record::kOrphaned);
+  }
+  EXPECT_FALSE(registry_.OwnerNamed(QueueName("jobs", kTwo)));
+}
+
+// The same, and a second object of the team was admitted by the name: it is reserved at both ends.
+TEST_F(HistoriesOfTheWorld, ANameThatPassesThroughStaysTheSeconds) {
   Queue queue{"jobs", "prod", kOne, ""};
   ASSERT_TRUE(registry_.Create(ManagedQueue(a_, "first", queue, Intent::kDeletes, 10)).allowed);
   registry_.See(ManagedQueue(a_, "first", queue, Intent::kDeletes, 10));
