@@ -4,8 +4,10 @@
 #include <grp.h>
 #include <libpq-fe.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <pwd.h>
 #include <signal.h>
+#include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -13,12 +15,12 @@
 
 #include <array>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
-#include <thread>
 #include <vector>
 
 #include "registry/base/clock.h"
@@ -86,6 +88,33 @@ void RunToItsEnd(const std::vector<std::string>& words, const std::string& log) 
   }
 }
 
+// A server writes into its postmaster.pid what it has come to: when that changes, it may answer.
+class FolderWatch final {
+ public:
+  explicit FolderWatch(const std::string& folder) : inotify_(::inotify_init1(IN_CLOEXEC)) {
+    constexpr std::uint32_t kChanges = IN_CREATE | IN_MODIFY | IN_MOVED_TO;
+    if (::inotify_add_watch(inotify_, folder.c_str(), kChanges) < 0) Die("inotify of " + folder);
+  }
+  ~FolderWatch() { ::close(inotify_); }
+  FolderWatch(const FolderWatch&) = delete;
+  FolderWatch& operator=(const FolderWatch&) = delete;
+
+  // False: nothing changed until then.
+  bool WaitForChange(std::chrono::steady_clock::time_point deadline) {
+    using std::chrono::milliseconds;
+    const auto left = std::chrono::ceil<milliseconds>(deadline - std::chrono::steady_clock::now());
+    pollfd waiting{inotify_, POLLIN, 0};
+    if (left <= milliseconds(0) || ::poll(&waiting, 1, static_cast<int>(left.count())) <= 0) {
+      return false;
+    }
+    std::array<char, 4096> events{};
+    return ::read(inotify_, events.data(), events.size()) > 0;
+  }
+
+ private:
+  const int inotify_;
+};
+
 int FreePort() {
   const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
@@ -150,16 +179,16 @@ void PostgresServer::WriteCertificate() {
 
 void PostgresServer::Start() {
   const std::string folder = folder_.path().string();
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  FolderWatch files(folder + "/data");
   pid_ =
       Run({Program("postgres"), "-D", folder + "/data", "-k", folder, "-p", std::to_string(port_),
            "-c", "listen_addresses=127.0.0.1", "-c", "max_connections=60", "-c",
            "shared_buffers=32MB", "-c", "ssl=on", "-c", "ssl_cert_file=" + folder + "/server.pem",
            "-c", "ssl_key_file=" + folder + "/server.key"},
           folder + "/server.log");
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (PQping(UrlOf("postgres").c_str()) != PQPING_OK) {
-    if (std::chrono::steady_clock::now() > deadline) Die("it does not answer (server.log)");
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    if (!files.WaitForChange(deadline)) Die("it does not answer (server.log)");
   }
 }
 
