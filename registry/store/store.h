@@ -17,6 +17,7 @@
 
 namespace truce {
 
+class OwnerFinder;
 struct Changes;
 struct StoreContents;
 
@@ -86,6 +87,10 @@ class Store {
   // True: each call costs round trips, and Read may show what is not durable yet: an answer that
   // rests on it goes through Submit. Never blocks.
   virtual bool is_remote() const { return false; }
+
+  // Finds owners by what people call them; null: whoever wants that keeps a directory of its own,
+  // and every write goes through it. Never blocks.
+  virtual const OwnerFinder* index() const { return nullptr; }
 
   // Number of ownerships by state. O(1).
   virtual StoreCounts Counts() const = 0;

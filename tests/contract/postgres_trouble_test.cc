@@ -2,6 +2,7 @@
 // look like success, and a server that has run out of something.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -142,6 +143,24 @@ class PostgresStandby : public ::testing::Test {
     EXPECT_EQ(outsider.Run("SELECT pg_reload_conf()"), "");
     Await(url_, "SELECT current_setting('synchronous_standby_names') = '" +
                     std::string(wait ? "nobody" : "") + "'");
+    // That commits wait is told to all sessions by the checkpointer, which may be late.
+    while (wait && !SomebodyWaits()) {
+    }
+  }
+  // A commit that does so, if it does; its wait is cancelled.
+  bool SomebodyWaits() {
+    std::atomic<bool> ended = false;
+    std::jthread commit([&] {
+      Outsider(url_).Run("SELECT pg_logical_emit_message(true, 'truce', '')");
+      ended = true;
+    });
+    Outsider looks(url_);
+    const std::string fails_unless_waits =
+        "SELECT 1 / count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+    bool waits = false;
+    while (!waits && !ended) waits = looks.Run(fails_unless_waits).empty();
+    if (waits) CancelWait();
+    return waits;
   }
   // The wait of whoever waits now is cancelled: its commit is acknowledged, with a warning.
   void CancelWait() {

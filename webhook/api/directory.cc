@@ -116,7 +116,7 @@ void Directory::Put(const Owner& owner) {
 }
 
 void Directory::NoteNamespace(const std::string& ns) {
-  if (ns.empty() || namespaces_.size() >= kNamespacesMax) return;
+  if (ns.empty() || namespaces_.size() >= OwnerFinder::kNamespacesMax) return;
   namespaces_.insert(ns);
 }
 
@@ -215,8 +215,7 @@ std::vector<KeyText> Directory::OfService(const std::string& service, const KeyT
   return keys;
 }
 
-std::vector<Directory::ServiceCount> Directory::Services(const std::string& after,
-                                                         std::size_t limit) const {
+std::vector<ServiceCount> Directory::Services(const std::string& after, std::size_t limit) const {
   std::vector<ServiceCount> out;
   for (auto it = service_indices_.upper_bound(after); it != service_indices_.end(); ++it) {
     if (out.size() == limit) break;

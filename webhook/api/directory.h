@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "registry/ownership/terms.h"
+#include "registry/store/owner_finder.h"
 
 namespace truce {
 
@@ -45,10 +46,6 @@ class Directory final {
                                  std::size_t limit) const;
 
   // Services by name that follow `after`, with the number of their keys.
-  struct ServiceCount {
-    std::string service;
-    std::size_t keys = 0;
-  };
   std::vector<ServiceCount> Services(const std::string& after, std::size_t limit) const;
   std::size_t CountOf(const std::string& service) const;
 
@@ -67,9 +64,8 @@ class Directory final {
   }
 
   // Namespaces of roots and managed resources that were entered, also of those that are gone; the
-  // first kNamespacesMax of them.
-  static constexpr std::size_t kNamespacesMax = 10'000;
-  const std::set<std::string, std::less<>>& namespaces() const { return namespaces_; }
+  // first OwnerFinder::kNamespacesMax of them.
+  const std::set<std::string>& namespaces() const { return namespaces_; }
 
   std::size_t size() const { return live_; }
 
@@ -117,7 +113,7 @@ class Directory final {
   std::array<std::deque<Index>, kByCount> buckets_;
   std::vector<Service> services_;
   std::map<std::string, std::uint32_t, std::less<>> service_indices_;
-  std::set<std::string, std::less<>> namespaces_;
+  std::set<std::string> namespaces_;
 };
 
 }  // namespace truce

@@ -15,6 +15,8 @@ constexpr std::chrono::seconds kReadWithin{5};
 // A commit that its caller did not wait for has ended by then, or failed.
 constexpr std::chrono::seconds kUnsureFor{60};
 constexpr std::size_t kUnsureMax = 10'000;
+// Counted in one go: commits wait for it, a millisecond or so.
+constexpr std::size_t kPlacesAtOnce = 5000;
 
 std::vector<KeyText> OwnersOf(const Changes& changes) {
   std::vector<KeyText> keys = changes.drop_owners;
@@ -34,7 +36,13 @@ void IndexedStore::Open(std::unique_ptr<Store> store) {
   store_.store(owned_.get(), std::memory_order_release);
 }
 
+const OwnerFinder* IndexedStore::own_index() const {
+  const Store* store = opened();
+  return store == nullptr ? nullptr : store->index();
+}
+
 Result<void> IndexedStore::Fill(const std::atomic<bool>& stop) {
+  if (own_index() != nullptr) return {};
   KeyText after;
   bool done = false;
   while (!done && !stop.load(std::memory_order_relaxed)) {
@@ -59,6 +67,7 @@ Result<void> IndexedStore::Fill(const std::atomic<bool>& stop) {
 Result<void> IndexedStore::Apply(const Locks& locks, const DecideFn& decide, Deadline deadline) {
   Store* store = opened();
   if (store == nullptr) return NotOpen();
+  if (store->index() != nullptr) return store->Apply(locks, decide, deadline);
   std::vector<KeyText> keys;
   const auto note = [&](const AllFacts& facts) {
     Changes changes = decide(facts);
@@ -81,6 +90,9 @@ Result<void> IndexedStore::Apply(const Locks& locks, const DecideFn& decide, Dea
 void IndexedStore::Submit(const Locks& locks, DecideFn decide, Deadline deadline, OnDone done) {
   Store* store = opened();
   if (store == nullptr) return done(NotOpen());
+  if (store->index() != nullptr) {
+    return store->Submit(locks, std::move(decide), deadline, std::move(done));
+  }
   const std::shared_ptr<void> submitted = Count();
   const auto keys = std::make_shared<std::vector<KeyText>>();
   auto note = [decide = std::move(decide), keys](const AllFacts& facts) {
@@ -89,23 +101,12 @@ void IndexedStore::Submit(const Locks& locks, DecideFn decide, Deadline deadline
     return changes;
   };
   auto enter = [this, submitted, keys, done = std::move(done)](Result<void> applied) {
-    if (applied.ok() && !keys->empty()) EnterSubmitted(*keys);
+    if (applied.ok() && !keys->empty()) {
+      state_.With([&](State& state) { static_cast<void>(ReadOwners(*keys, state)); });
+    }
     done(std::move(applied));
   };
   store->Submit(locks, std::move(note), deadline, std::move(enter));
-}
-
-void IndexedStore::EnterSubmitted(const std::vector<KeyText>& keys) {
-  state_.With([&](State& state) {
-    // Nobody's answer waits for one more round trip.
-    if (is_remote() && state.unsure.size() > kUnsureMax) ReadAgain(state);
-    if (!is_remote() || state.unsure.size() > kUnsureMax) {
-      static_cast<void>(ReadOwners(keys, state));
-      return;
-    }
-    const Deadline now = std::chrono::steady_clock::now();
-    for (const KeyText& key : keys) state.unsure.emplace_back(key, now);
-  });
 }
 
 Result<void> IndexedStore::ReadAbout(const Locks& hints, const ReadFn& read,
@@ -142,6 +143,68 @@ Result<void> IndexedStore::Health() const {
 std::optional<Error> IndexedStore::FatalFailure() const {
   const Store* store = opened();
   return store == nullptr ? std::nullopt : store->FatalFailure();
+}
+
+Result<OwnerFinder::KeysById> IndexedStore::WithIds(const std::vector<PublicId>& ids,
+                                                    std::size_t limit, Deadline deadline) const {
+  if (const OwnerFinder* own = own_index()) return own->WithIds(ids, limit, deadline);
+  return With([&](const Directory& directory) {
+    KeysById keys;
+    for (const PublicId& id : ids) keys.try_emplace(id, directory.WithId(id, limit));
+    return keys;
+  });
+}
+
+Result<std::vector<KeyText>> IndexedStore::WithName(std::string_view name, std::size_t limit,
+                                                    Deadline deadline) const {
+  if (const OwnerFinder* own = own_index()) return own->WithName(name, limit, deadline);
+  return With([&](const Directory& directory) { return directory.WithName(name, limit); });
+}
+
+Result<std::vector<KeyText>> IndexedStore::WithArn(std::string_view arn, std::size_t limit,
+                                                   Deadline deadline) const {
+  if (const OwnerFinder* own = own_index()) return own->WithArn(arn, limit, deadline);
+  return With([&](const Directory& directory) { return directory.WithArn(arn, limit); });
+}
+
+Result<std::vector<KeyText>> IndexedStore::OfService(const std::string& service,
+                                                     const KeyText& after, std::size_t limit,
+                                                     Deadline deadline) const {
+  if (const OwnerFinder* own = own_index()) return own->OfService(service, after, limit, deadline);
+  return With(
+      [&](const Directory& directory) { return directory.OfService(service, after, limit); });
+}
+
+Result<std::vector<ServiceCount>> IndexedStore::Services(const std::string& after,
+                                                         std::size_t limit,
+                                                         Deadline deadline) const {
+  if (const OwnerFinder* own = own_index()) return own->Services(after, limit, deadline);
+  return With([&](const Directory& directory) { return directory.Services(after, limit); });
+}
+
+// The directory's are those of all owners, whatever kind they are of.
+Result<std::set<std::string>> IndexedStore::NamespacesOf(const std::string& cluster,
+                                                         const std::set<GroupKind>& kinds,
+                                                         Deadline deadline) const {
+  if (const OwnerFinder* own = own_index()) return own->NamespacesOf(cluster, kinds, deadline);
+  return With([](const Directory& directory) { return directory.namespaces(); });
+}
+
+Result<void> IndexedStore::CountAll(const CountFn& count, Deadline deadline) const {
+  if (const OwnerFinder* own = own_index()) return own->CountAll(count, deadline);
+  std::optional<std::size_t> place = 0;
+  while (place) {
+    if (std::chrono::steady_clock::now() > deadline) {
+      return Error{ErrorCode::kDeadlineExceeded, "counting all ownerships took too long"};
+    }
+    TRUCE_ASSIGN_OR_RETURN(
+        place, With([&](const Directory& directory) {
+          return directory.Visit(
+              *place, kPlacesAtOnce,
+              [&](std::string_view key, std::string_view service) { count(key, service, 1); });
+        }));
+  }
+  return {};
 }
 
 // Counts a call as submitted for as long as the result lives.

@@ -9,20 +9,25 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "registry/base/guarded.h"
+#include "registry/store/owner_finder.h"
 #include "registry/store/store.h"
 #include "webhook/api/directory.h"
 
 namespace truce {
 
-// Passes everything on to a store, and after each commit reads the owners of the keys it changed
-// into a Directory; of a remote store when somebody asks for the directory next. Until it has a
-// store everything is kUnavailable: so the admission port can answer "unknown" while a large
-// registry is read, instead of refusing connections. Thread-safe. Every write must go through it.
-class IndexedStore final : public Store {
+// Passes everything on to a store. Where that finds owners itself (Store::index) so are they asked
+// for here; else they are kept in a Directory, into which the owners of changed keys are read after
+// each commit: every write must go through it then. Until it has a store everything is
+// kUnavailable: so the admission port can answer "unknown" while a large registry is read, instead
+// of refusing connections. Thread-safe.
+class IndexedStore final : public Store, public OwnerFinder {
  public:
   IndexedStore() = default;                                // not open
   explicit IndexedStore(Store& store) : store_(&store) {}  // over one that outlives it
@@ -33,10 +38,43 @@ class IndexedStore final : public Store {
   // Passes on to `store`, which is not null, from now on. Once.
   void Open(std::unique_ptr<Store> store);
 
-  // Enters every owner, page by page; writes go on meanwhile. Once, after the store is open.
-  // Until it is done With is kUnavailable. Errors: those of the store; then Fill again.
-  // `stop`, checked between pages, ends it early.
+  // Enters every owner into the directory, page by page; writes go on meanwhile. Once, after the
+  // store is open. Until it is done what OwnerFinder asks is kUnavailable. Errors: those of the
+  // store; then Fill again. `stop`, checked between pages, ends it early.
   Result<void> Fill(const std::atomic<bool>& stop);
+
+  Result<void> Apply(const Locks& locks, const DecideFn& decide, Deadline deadline) override;
+  void Submit(const Locks& locks, DecideFn decide, Deadline deadline, OnDone done) override;
+  Result<void> Read(const ReadFn& read, Deadline deadline) const override;
+  Result<void> ReadAbout(const Locks& hints, const ReadFn& read, Deadline deadline) const override;
+  bool is_remote() const override;
+  StoreCounts Counts() const override;
+  Result<StoreContents> Contents() const override;
+  Result<void> Health() const override;
+  std::optional<Error> FatalFailure() const override;
+  const OwnerFinder* index() const override { return this; }
+
+  Result<KeysById> WithIds(const std::vector<PublicId>& ids, std::size_t limit,
+                           Deadline deadline) const override;
+  Result<std::vector<KeyText>> WithName(std::string_view name, std::size_t limit,
+                                        Deadline deadline) const override;
+  Result<std::vector<KeyText>> WithArn(std::string_view arn, std::size_t limit,
+                                       Deadline deadline) const override;
+  Result<std::vector<KeyText>> OfService(const std::string& service, const KeyText& after,
+                                         std::size_t limit, Deadline deadline) const override;
+  Result<std::vector<ServiceCount>> Services(const std::string& after, std::size_t limit,
+                                             Deadline deadline) const override;
+  Result<std::set<std::string>> NamespacesOf(const std::string& cluster,
+                                             const std::set<GroupKind>& kinds,
+                                             Deadline deadline) const override;
+  Result<void> CountAll(const CountFn& count, Deadline deadline) const override;
+
+ private:
+  struct State {
+    Directory directory;
+    // Keys whose last write may come true until then: read again whenever somebody asks.
+    std::vector<std::pair<KeyText, Deadline>> unsure;
+  };
 
   // Runs `ask(const Directory&)` and returns what it returns. `ask` must be short: commits wait
   // for it. Errors: kUnavailable (not filled yet).
@@ -50,28 +88,10 @@ class IndexedStore final : public Store {
       return ask(std::as_const(state.directory));
     });
   }
-
-  Result<void> Apply(const Locks& locks, const DecideFn& decide, Deadline deadline) override;
-  void Submit(const Locks& locks, DecideFn decide, Deadline deadline, OnDone done) override;
-  Result<void> Read(const ReadFn& read, Deadline deadline) const override;
-  Result<void> ReadAbout(const Locks& hints, const ReadFn& read, Deadline deadline) const override;
-  bool is_remote() const override;
-  StoreCounts Counts() const override;
-  Result<StoreContents> Contents() const override;
-  Result<void> Health() const override;
-  std::optional<Error> FatalFailure() const override;
-
- private:
-  struct State {
-    Directory directory;
-    // Keys whose last write may come true until then: read again whenever somebody asks.
-    std::vector<std::pair<KeyText, Deadline>> unsure;
-  };
-
   Store* opened() const { return store_.load(std::memory_order_acquire); }
+  // Of the store; null: the directory is asked.
+  const OwnerFinder* own_index() const;
   std::shared_ptr<void> Count();
-  // Enters what submitted changes of `keys` left.
-  void EnterSubmitted(const std::vector<KeyText>& keys);
   // False: they cannot be read now.
   bool ReadOwners(const std::vector<KeyText>& keys, State& state) const;
   void ReadAgain(State& state) const;

@@ -16,6 +16,7 @@
 #include "registry/store/columns.h"
 #include "registry/store/postgres/connection.h"
 #include "registry/store/postgres/lease.h"
+#include "registry/store/postgres/owner_finder.h"
 #include "registry/store/postgres/pool.h"
 #include "registry/store/postgres/queries.h"
 #include "registry/store/postgres/setup.h"
@@ -345,6 +346,7 @@ class PostgresStore::Impl {
 
   const PostgresOptions options_;
   PgPool pool_;
+  const PgOwnerFinder finder_{pool_};
   std::unique_ptr<PgLease> lease_;  // null: none was asked for
   std::atomic<bool> is_prepared_{false};
   std::atomic<bool> has_standby_{false};  // of the connection that was opened last
@@ -414,6 +416,8 @@ std::uint64_t PostgresStore::TakeMissing() { return impl_->witnesses_.TakeMissin
 std::int64_t PostgresStore::epoch() const {
   return impl_->lease_ == nullptr ? 0 : impl_->lease_->epoch();
 }
+
+const OwnerFinder* PostgresStore::index() const { return &impl_->finder_; }
 
 bool PostgresStore::has_standby() const { return impl_->has_standby_.load(); }
 

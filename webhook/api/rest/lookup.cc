@@ -423,18 +423,22 @@ LookupReading ReadLookup(const LookupWords& words, const AdmissionPolicy& policy
 }
 
 Result<FoundResources> Find(const Lookup& lookup, const IndexedStore& store, Deadline deadline) {
-  TRUCE_ASSIGN_OR_RETURN(const Places places, store.With([&](const Directory& directory) {
-    Places out;
-    if (lookup.id) out.with_id = directory.WithId(*lookup.id, kFoundMax);
-    if (!lookup.arn.empty()) out.with_arn = directory.WithArn(lookup.arn, kFoundMax);
-    for (const Lookup::Named& named : lookup.named) {
-      out.with_name.emplace_back(&named, directory.WithName(named.name, kPassedOver));
-    }
-    if (lookup.objects && !lookup.objects->ns) {
-      out.namespaces.insert(directory.namespaces().begin(), directory.namespaces().end());
-    }
-    return out;
-  }));
+  Places places;
+  if (lookup.id) {
+    TRUCE_ASSIGN_OR_RETURN(auto keys, store.WithIds({*lookup.id}, kFoundMax, deadline));
+    places.with_id = std::move(keys[*lookup.id]);
+  }
+  if (!lookup.arn.empty()) {
+    TRUCE_ASSIGN_OR_RETURN(places.with_arn, store.WithArn(lookup.arn, kFoundMax, deadline));
+  }
+  for (const Lookup::Named& named : lookup.named) {
+    TRUCE_ASSIGN_OR_RETURN(auto keys, store.WithName(named.name, kPassedOver, deadline));
+    places.with_name.emplace_back(&named, std::move(keys));
+  }
+  if (lookup.objects && !lookup.objects->ns) {
+    TRUCE_ASSIGN_OR_RETURN(places.namespaces, store.NamespacesOf(lookup.objects->cluster,
+                                                                 lookup.objects->kinds, deadline));
+  }
   FoundResources found;
   const auto look = [&](const AllFacts& facts) { found = Finder(lookup, places, facts).Find(); };
   TRUCE_RETURN_IF_ERROR(store.Read(look, deadline));

@@ -101,13 +101,14 @@ std::string SortText(const Owner& owner, ResourceOrder order) {
 }
 
 Result<std::vector<KeyText>> RegistryQueries::Candidates(const ResourceFilter& filter,
-                                                         const KeyText& after,
-                                                         std::size_t limit) const {
-  TRUCE_ASSIGN_OR_RETURN(std::vector<KeyText> keys, store_.With([&](const Directory& directory) {
-    if (!filter.arn.empty()) return directory.WithArn(filter.arn, kCandidatesMax);
-    if (!filter.name.empty()) return directory.WithName(filter.name, kCandidatesMax);
-    return directory.OfService(filter.service, after, limit);
-  }));
+                                                         const KeyText& after, std::size_t limit,
+                                                         Deadline deadline) const {
+  const auto all = [&] {
+    if (!filter.arn.empty()) return store_.WithArn(filter.arn, kCandidatesMax, deadline);
+    if (!filter.name.empty()) return store_.WithName(filter.name, kCandidatesMax, deadline);
+    return store_.OfService(filter.service, after, limit, deadline);
+  };
+  TRUCE_ASSIGN_OR_RETURN(std::vector<KeyText> keys, all());
   std::erase_if(keys, [&](const KeyText& key) { return key <= after; });
   if (keys.size() > limit) keys.resize(limit);
   return keys;
@@ -128,7 +129,7 @@ Result<bool> RegistryQueries::Walk(const ResourceQuery& query, const Catalogue& 
     std::vector<Seen> page;
     std::size_t looked_at = 0;
     if (IsNarrow(query.filter)) {
-      TRUCE_ASSIGN_OR_RETURN(const auto keys, Candidates(query.filter, after, limit));
+      TRUCE_ASSIGN_OR_RETURN(const auto keys, Candidates(query.filter, after, limit, deadline));
       const auto look = [&](const Facts& facts) {
         page.clear();
         for (const KeyText& key : keys) {
@@ -223,13 +224,11 @@ ResourceView ViewOf(Owner owner, const Facts& facts) {
 
 Result<ResourceView> RegistryQueries::ById(const PublicId& id, Deadline deadline) const {
   constexpr std::size_t kSameHashMax = 100;
-  TRUCE_ASSIGN_OR_RETURN(const auto keys, store_.With([&](const Directory& directory) {
-    return directory.WithId(id, kSameHashMax);
-  }));
+  TRUCE_ASSIGN_OR_RETURN(auto keys, store_.WithIds({id}, kSameHashMax, deadline));
   std::optional<ResourceView> found;
   const auto look = [&](const Facts& facts) {
     found.reset();
-    for (const KeyText& key : keys) {
+    for (const KeyText& key : keys[id]) {
       auto owner = facts.OwnerOf(key);
       if (!owner || owner->id != id) continue;
       found = ViewOf(*std::move(owner), facts);
@@ -246,7 +245,7 @@ Result<ResourceView> RegistryQueries::ById(const PublicId& id, Deadline deadline
 
 Result<std::vector<Owner>> RegistryQueries::Find(const ResourceFilter& filter,
                                                  Deadline deadline) const {
-  TRUCE_ASSIGN_OR_RETURN(const auto keys, Candidates(filter, {}, kCandidatesMax));
+  TRUCE_ASSIGN_OR_RETURN(const auto keys, Candidates(filter, {}, kCandidatesMax, deadline));
   std::vector<Owner> found;
   const auto look = [&](const Facts& facts) {
     found.clear();
@@ -322,9 +321,10 @@ Result<ObservedViews> RegistryQueries::ObservedBy(const std::string& service, st
   return found;
 }
 
-Result<std::vector<Directory::ServiceCount>> RegistryQueries::Services(const std::string& after,
-                                                                       std::size_t limit) const {
-  return store_.With([&](const Directory& directory) { return directory.Services(after, limit); });
+Result<std::vector<ServiceCount>> RegistryQueries::Services(const std::string& after,
+                                                            std::size_t limit,
+                                                            Deadline deadline) const {
+  return store_.Services(after, limit, deadline);
 }
 
 Result<std::vector<AuditLine>> RegistryQueries::Audit(const AuditRange& range, std::size_t limit,

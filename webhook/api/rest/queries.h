@@ -94,8 +94,8 @@ class RegistryQueries final {
   Result<ObservedViews> ObservedBy(const std::string& service, std::size_t limit,
                                    Deadline deadline) const;
 
-  Result<std::vector<Directory::ServiceCount>> Services(const std::string& after,
-                                                        std::size_t limit) const;
+  Result<std::vector<ServiceCount>> Services(const std::string& after, std::size_t limit,
+                                             Deadline deadline) const;
   Result<std::vector<AuditLine>> Audit(const AuditRange& range, std::size_t limit,
                                        Deadline deadline) const;
 
@@ -107,7 +107,7 @@ class RegistryQueries final {
   Result<bool> Walk(const ResourceQuery& query, const Catalogue& catalogue, Deadline deadline,
                     Visit visit) const;
   Result<std::vector<KeyText>> Candidates(const ResourceFilter& filter, const KeyText& after,
-                                          std::size_t limit) const;
+                                          std::size_t limit, Deadline deadline) const;
   Result<ResourcePage> ListSorted(const ResourceQuery& query, const Catalogue& catalogue,
                                   Deadline deadline) const;
 

@@ -179,7 +179,7 @@ class Registry final {
     }
     Result<Request> request = ReadRegistry(call);
     if (!request.ok()) return ProblemResponse(request.error());
-    Result<KeysOfId> ids = IdsOf(request.value().body.copies);
+    Result<KeysOfId> ids = IdsOf(request.value().body.copies, call.deadline);
     if (!ids.ok()) return ProblemResponse(ids.error());
     request.value().ids = std::move(ids).value();
     if (request.value().body.apply) return Apply(call, request.value());
@@ -261,16 +261,13 @@ class Registry final {
     return JsonResponse(json.Take());
   }
 
-  Result<KeysOfId> IdsOf(const std::vector<KeyCopy>& copies) const {
+  Result<KeysOfId> IdsOf(const std::vector<KeyCopy>& copies, Deadline deadline) const {
     constexpr std::size_t kSameHashMax = 100;
-    return ports_.store.With([&](const Directory& directory) {
-      KeysOfId ids;
-      for (const KeyCopy& copy : copies) {
-        if (!copy.owner) continue;
-        ids.emplace(copy.owner->id, directory.WithId(copy.owner->id, kSameHashMax));
-      }
-      return ids;
-    });
+    std::vector<PublicId> ids;
+    for (const KeyCopy& copy : copies) {
+      if (copy.owner) ids.push_back(copy.owner->id);
+    }
+    return ports_.store.WithIds(ids, kSameHashMax, deadline);
   }
 
   HttpResponse Apply(const RestCall& call, const Request& request) const {

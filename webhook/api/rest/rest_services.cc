@@ -139,7 +139,7 @@ HttpResponse RestApi::ListServices(RestCall& call) const {
     if (!place.ok()) return ProblemResponse(place.error());
     if (!place.value().empty()) after = place.value().front();
   }
-  const auto services = queries_.Services(after, limit.value());
+  const auto services = queries_.Services(after, limit.value(), call.deadline);
   if (!services.ok()) return ProblemResponse(services.error());
   JsonWriter json;
   json.BeginObject().Key("items").BeginArray();

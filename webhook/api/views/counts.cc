@@ -16,8 +16,6 @@
 namespace truce {
 namespace {
 
-// Looked at in one go: commits wait for it, a millisecond or so.
-constexpr std::size_t kPlacesAtOnce = 5000;
 constexpr std::size_t kContestedMax = 10'000;
 
 struct Cell {
@@ -53,8 +51,8 @@ class Matrix final {
  public:
   explicit Matrix(MatrixQuestion question) : question_(std::move(question)) {}
 
-  void Count(std::string_view key, std::string_view service) {
-    if (Cell* cell = CellOf(key, service)) ++cell->count;
+  void Count(std::string_view key, std::string_view service, std::uint64_t number) {
+    if (Cell* cell = CellOf(key, service)) cell->count += static_cast<std::int64_t>(number);
   }
   void MarkContested(std::string_view key, std::string_view service) {
     if (Cell* cell = CellOf(key, service)) ++cell->contested;
@@ -127,17 +125,10 @@ class Matrix final {
 };
 
 Result<void> CountAll(const IndexedStore& store, Deadline deadline, Matrix& matrix) {
-  std::optional<std::size_t> place = 0;
-  while (place) {
-    if (std::chrono::steady_clock::now() > deadline) {
-      return Error{ErrorCode::kDeadlineExceeded, "counting all ownerships took too long"};
-    }
-    TRUCE_ASSIGN_OR_RETURN(place, store.With([&](const Directory& directory) {
-      return directory.Visit(
-          *place, kPlacesAtOnce,
-          [&](std::string_view key, std::string_view service) { matrix.Count(key, service); });
-    }));
-  }
+  const auto count = [&](std::string_view key, std::string_view service, std::uint64_t number) {
+    matrix.Count(key, service, number);
+  };
+  TRUCE_RETURN_IF_ERROR(store.CountAll(count, deadline));
   std::vector<Owner> contested;
   const auto look = [&](const AllFacts& facts) {
     contested = facts.OwnersIn(OwnerList::kContested, {}, kContestedMax);
