@@ -144,6 +144,8 @@ def test_files_are_small_and_fetched_once(world):
         policy = fields["content-security-policy"]
         assert "default-src 'none'" in policy and "unsafe" not in policy and "http" not in policy
         assert fields["x-content-type-options"] == "nosniff" and fields["referrer-policy"] == "no-referrer"
+        assert fields["x-request-id"] and raw(world, path, X_Request_Id="mine-1")[1]["x-request-id"] == "mine-1", path
+    assert raw(world, "/page/settings.json", X_Request_Id="mine-2")[1]["x-request-id"] == "mine-2"
     assert whole < COMPRESSED_MAX
     assert raw(world, "/page/nothing.js")[0] == 404
     assert raw(world, "/page/../truce.yaml")[0] in (400, 404)

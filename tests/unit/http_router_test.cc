@@ -45,5 +45,28 @@ TEST(Router, RefusesMalformedRoutes) {
   EXPECT_FALSE(Router::Make({Route("GET", "/a"), Route("GET", "/a")}).ok());
 }
 
+TEST(RequestIds, EachAnswerHasTheCallersOrAFreshOne) {
+  HttpRoute named = Route("GET", "/named");
+  named.handler = [](HttpRequest&) {
+    HttpResponse response;
+    response.headers.emplace_back("X-Request-Id", "its-own");
+    return response;
+  };
+  const std::vector<HttpRoute> routes = WithRequestIds({Route("GET", "/a"), named});
+  const auto id = [&](std::size_t route, std::string_view given) {
+    HttpRequest request;
+    if (!given.empty()) request.headers.push_back({"x-request-id", given});
+    const HttpResponse response = routes[route].handler(request);
+    EXPECT_EQ(response.headers.size(), 1U);
+    return response.headers.at(0).second;
+  };
+  EXPECT_EQ(id(0, "mine-1.a_B"), "mine-1.a_B");
+  EXPECT_EQ(id(0, "").size(), 13U);
+  EXPECT_NE(id(0, ""), id(0, ""));
+  EXPECT_EQ(id(0, "a b<script>").size(), 13U);
+  EXPECT_EQ(id(0, std::string(65, 'a')).size(), 13U);
+  EXPECT_EQ(id(1, "mine"), "its-own");
+}
+
 }  // namespace http_router_test
 }  // namespace truce

@@ -104,6 +104,7 @@ TEST_F(OwnershipCheckTest, AListIsARefusalForWhoSpeaksForTheNamespace) {
   EXPECT_EQ(listed.message, list_.value());
   EXPECT_TRUE(admitted_checks_.empty());
   EXPECT_TRUE(sink_.last().findings.empty());
+  EXPECT_EQ(sink_.last().verdict, Verdict::kAnswered) << "it is nobody's denial";
   list_ = Error{ErrorCode::kInvalidArgument, "spec.list.type: no type"};
   EXPECT_EQ(Check(check).message, "spec.list.type: no type");
   list_ = Error{ErrorCode::kUnavailable, "the directory of owners is being filled"};

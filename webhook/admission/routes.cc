@@ -76,7 +76,9 @@ std::optional<HttpResponse> Refusal(const AdmissionAccess& access, HttpRequest& 
 HttpResponse ResponseOf(const AdmissionAnswer& answer) {
   switch (answer.verdict) {
     case Verdict::kAllowed:
-    case Verdict::kDenied: return {.content_type = "application/json", .body = WriteReview(answer)};
+    case Verdict::kDenied:
+    case Verdict::kAnswered:
+      return {.content_type = "application/json", .body = WriteReview(answer)};
     case Verdict::kBadRequest: return PlainText(400, answer.message);
     case Verdict::kUnknown: break;
   }

@@ -255,7 +255,7 @@ class Call final : public std::enable_shared_from_this<Call> {
     return Allowed();
   }
 
-  // The answer is a refusal, dry run or not: nothing of it is ever stored.
+  // To the API server it is a refusal, dry run or not: nothing of it is ever stored.
   AdmissionAnswer ListFor(const AdmissionRequest& review) {
     if (ports_.own == nullptr) return Unknown(UnknownCause::kNotReady, {});
     const Result<bool> speaks = ports_.own->SpeaksFor(review, review.ns, deadline_);
@@ -263,7 +263,8 @@ class Call final : public std::enable_shared_from_this<Call> {
     if (!speaks.value()) return Unfit(Stranger("spec.list", review.user, review.ns));
     Result<std::string> list = ports_.own->ListOwnerships(review, deadline_);
     if (list.ok()) {
-      return {.verdict = Verdict::kDenied, .code = kDeniedCode, .message = std::move(list).value()};
+      return {
+          .verdict = Verdict::kAnswered, .code = kDeniedCode, .message = std::move(list).value()};
     }
     if (list.error().code == ErrorCode::kInvalidArgument) return Unfit(list.error());
     return Unknown(CauseOf(list.error().code), list.error().message);

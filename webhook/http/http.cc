@@ -1,6 +1,18 @@
 #include "webhook/http/http.h"
 
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include "registry/base/random_id.h"
+
 namespace truce {
+namespace {
+
+constexpr std::size_t kRequestIdBytesMax = 64;
+constexpr std::string_view kRequestIdField = "X-Request-Id";
+
+}  // namespace
 
 std::string_view HttpRequest::Header(std::string_view name) const {
   for (const HttpField& field : headers) {
@@ -14,6 +26,30 @@ std::optional<std::string_view> HttpRequest::Query(std::string_view name) const 
     if (key == name) return value;
   }
   return std::nullopt;
+}
+
+std::string RequestIdOf(const HttpRequest& request) {
+  const std::string_view given = request.Header("x-request-id");
+  const bool usable = !given.empty() && given.size() <= kRequestIdBytesMax &&
+                      std::all_of(given.begin(), given.end(), [](unsigned char c) {
+                        return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+                      });
+  return usable ? std::string(given) : NewId();
+}
+
+std::vector<HttpRoute> WithRequestIds(std::vector<HttpRoute> routes) {
+  for (HttpRoute& route : routes) {
+    if (!route.handler) continue;
+    route.handler = [handler = std::move(route.handler)](HttpRequest& request) {
+      HttpResponse response = handler(request);
+      const bool has_one =
+          std::any_of(response.headers.begin(), response.headers.end(),
+                      [](const auto& field) { return field.first == kRequestIdField; });
+      if (!has_one) response.headers.emplace_back(kRequestIdField, RequestIdOf(request));
+      return response;
+    };
+  }
+  return routes;
 }
 
 HttpResponse RouteProblem(int status, std::string_view detail, std::string_view remedy) {

@@ -173,7 +173,7 @@ Metrics::Metrics(const Options& options)
     : version_(options.version),
       reviews_("truce_admission_reviews_total", "Admission reviews answered.",
                {{"operation", {"CREATE", "UPDATE", "DELETE", "CONNECT", "none"}},
-                {"verdict", {"allowed", "denied", "unknown", "bad_request"}}}),
+                {"verdict", {"allowed", "denied", "answered", "unknown", "bad_request"}}}),
       unknown_("truce_unknown_total", "Reviews without a verdict (HTTP 503), by cause.",
                {{"cause", {kUnknownCauses.begin(), kUnknownCauses.end()}}}),
       review_seconds_("truce_admission_seconds",

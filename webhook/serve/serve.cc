@@ -221,6 +221,7 @@ class Server final : private OwnReviewHost {
     JsonWriter settings;
     settings.BeginObject().Field("argocdURL", holder_.Current()->argocd_url).EndObject();
     Append(PageRoutes(settings.Take()), routes.api);
+    routes.api = WithRequestIds(std::move(routes.api));
     routes.operator_socket = OperatorRoutes({registry_->store(), clock_, RandomIds(), *admission_});
     Append(std::move(both), routes.operator_socket);
     Append(api_->OperatorClusterRoutes(), routes.operator_socket);

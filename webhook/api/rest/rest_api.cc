@@ -1,10 +1,8 @@
 #include "webhook/api/rest/rest_api.h"
 
-#include <algorithm>
 #include <chrono>
 #include <utility>
 
-#include "registry/base/random_id.h"
 #include "registry/base/threads.h"
 #include "registry/catalogue/explain.h"
 #include "webhook/api/rest/openapi.h"
@@ -13,18 +11,6 @@ namespace truce {
 namespace {
 
 constexpr std::chrono::seconds kRestWithin{10};
-constexpr std::size_t kRequestIdBytesMax = 64;
-
-// The caller's own id, when it can stand in a header and a log; else a fresh one.
-std::string RequestIdOf(const HttpRequest& request, const IdSource& ids) {
-  const std::string_view given = request.Header("x-request-id");
-  const bool usable = !given.empty() && given.size() <= kRequestIdBytesMax &&
-                      std::all_of(given.begin(), given.end(), [](unsigned char c) {
-                        return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
-                      });
-  if (usable) return std::string(given);
-  return ids().text;
-}
 
 }  // namespace
 
@@ -50,7 +36,7 @@ HttpResponse RestApi::Serve(HttpRequest& request, const Operation& handler, Kind
     return handler(call);
   };
   HttpResponse response = answer();
-  response.headers.emplace_back("X-Request-Id", RequestIdOf(request, ports_.ids));
+  response.headers.emplace_back("X-Request-Id", RequestIdOf(request));
   response.headers.emplace_back("Cache-Control", is_public ? "no-cache" : "private, no-cache");
   return response;
 }
