@@ -68,11 +68,9 @@ def pages(program: Path, version: str, date: str) -> dict[str, str]:
     """Text by file name: truce.1, one page of each command, truce.yaml.5."""
     lines = help_of(program, "--help")
     commands = {}
-    for line in lines[lines.index("Commands:") + 1:]:
-        if not line.strip():
-            break
-        word, _, summary = line.strip().partition(" ")
-        commands[word] = summary.strip()
+    for line in lines:
+        if listed := re.match(r"  ([a-z][a-z-]*) {2,}(.*)", line):
+            commands[listed[1]] = listed[2]
     title = lines[0].partition(": ")[2]
     made = {"truce.1": head("truce", 1, version, date) + f".SH NAME\ntruce \\- {quoted(title)}\n" + body(lines[1:]) +
             ".SH SEE ALSO\n" + ",\n".join(f".BR truce\\-{word.replace('-', chr(92) + '-')} (1)" for word in commands) +

@@ -24,6 +24,7 @@ from support.cluster import PEERS
 from support.helm import SERVER_CHART, Helm
 from support.processes import free_port, wait_for
 from support.truce_process import BINARY, REPOSITORY, require_binary
+from system.test_cli import COMMAND_LINE
 
 RELEASE = REPOSITORY / "release"
 HOME = "https://truce.example.org"
@@ -158,8 +159,7 @@ def test_the_service_is_hardened_and_reads(dist, tmp_path):
 def test_manuals_render_without_a_warning(dist, tmp_path):
     run("dpkg-deb", "-x", dist["truce_*.deb"], tmp_path)
     pages = sorted((tmp_path / "usr/share/man").rglob("*.gz"))
-    commands = [line.split()[0] for line in
-                run(BINARY, "--help").split("Commands:\n")[1].split("\n\n")[0].splitlines()]
+    commands = re.findall(COMMAND_LINE, run(BINARY, "--help"), re.M)
     assert {page.name for page in pages} == {"truce.1.gz", "truce.yaml.5.gz",
                                              *(f"truce-{name}.1.gz" for name in commands)}
     # A list of words without a space cannot be broken.

@@ -9,7 +9,7 @@ import pytest
 
 from support.truce_process import BINARY
 from system.test_api import TOKENS, api  # noqa: F401  (api is a fixture)
-from system.test_cli import OK, commands_of
+from system.test_cli import COMMAND_LINE, OK, commands_of
 
 COLUMNS_MAX = 100
 FILES, NOTHING = ":0", ":4"
@@ -35,8 +35,12 @@ def test_help_is_read_in_a_terminal(cli):
 
 
 def test_the_list_of_commands_is_a_table(cli):
-    listed = cli("--help").stdout.partition("Commands:\n")[2].partition("\n\n")[0].splitlines()
+    text = cli("--help").stdout
+    listed = [line for line in text.splitlines() if re.match(COMMAND_LINE, line)]
+    assert len(listed) == len(commands_of(cli)) >= 34
     assert len({re.match(r"  \S+ +", line).end() for line in listed}) == 1, listed
+    headings = re.findall(r"^(\S.*):\n  [a-z]", text, re.M)
+    assert len(headings) == len(set(headings)) == 5, headings
 
 
 def test_help_of_one_command(cli):

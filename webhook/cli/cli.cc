@@ -55,10 +55,14 @@ ExitCode UnknownCommand(const std::string& word, CommandIo& io) {
 
 std::string Help() {
   std::string out = "truce: one owner for every cloud resource\n\nUsage: truce COMMAND [FLAGS]\n\n";
-  out += "Commands:\n";
   std::size_t widest = 0;
   for (const Command& command : Commands()) widest = std::max(widest, command.name.size());
+  std::string_view heading;
   for (const Command& command : Commands()) {
+    if (command.heading != heading) {
+      out.append(heading.empty() ? "" : "\n").append(command.heading).append(":\n");
+      heading = command.heading;
+    }
     out.append("  ").append(command.name);
     out.append(widest - command.name.size() + 2, ' ');
     out.append(command.summary).append("\n");
@@ -87,7 +91,7 @@ ExitCode Dispatch(std::span<const std::string> arguments, CommandIo& io) {
   const std::string& word = arguments.front();
   if (word == "--version" || word == "version") {
     return RunCommand(
-        {"--version", "print the version, and what it was built from", &DeclareVersion},
+        {"--version", "print the version, and what it was built from", &DeclareVersion, {}},
         arguments.subspan(1), io);
   }
   if (word == "__complete") return Complete(arguments.subspan(1), io);
@@ -111,53 +115,67 @@ ExitCode Dispatch(std::span<const std::string> arguments, CommandIo& io) {
 }  // namespace
 
 std::span<const Command> Commands() {
+  constexpr std::string_view kAsk = "Ask who owns what";
+  constexpr std::string_view kDeploy = "Before you deploy";
+  constexpr std::string_view kAgree = "Agree with other teams";
+  constexpr std::string_view kCluster = "See what is wrong and roll out";
+  constexpr std::string_view kOperate = "Run it";
   static constexpr std::array<Command, 34> kCommands = {{
-      {"serve", "answer admission reviews and keep the registry", &DeclareServe},
-      {"config", "print the effective configuration and where each value comes from",
-       &DeclareConfig},
-      {"types", "list the known types of cloud resources", &DeclareTypes},
-      {"explain", "explain one type: what makes its name unique, and how it is found",
-       &DeclareExplain},
-      {"check", "check manifests or a chart's values before they are deployed", &DeclareCheck},
-      {"confirm", "tell a running server without cluster that a declaration's object exists",
-       &DeclareConfirm},
-      {"release", "end an ownership in a running server", &DeclareRelease},
-      {"who-owns", "find the owner of a resource, or that it is free", &DeclareWhoOwns},
-      {"list", "list resources and their owners", &DeclareList},
-      {"describe", "show one resource with everything known of it", &DeclareDescribe},
-      {"page", "open the page for people in a browser on this machine", &DeclarePage},
-      {"services", "list the services that own something", &DeclareServices},
-      {"audit", "show grants, releases and administration", &DeclareAudit},
-      {"denials", "show who was refused what, lately", &DeclareDenials},
-      {"share", "let another team observe a resource or attach to it, for a time", &DeclareShare},
-      {"transfer", "hand an ownership over: its steps, and which are done", &DeclareTransfer},
-      {"protect", "mark a resource as not to be deleted", &DeclareProtect},
-      {"override", "show, make or end timed overrides (break-glass): audited, not denied",
-       &DeclareOverride},
-      {"import", "record resources that are owned outside the cluster (Terraform, AWS lists, CSV)",
-       &DeclareImport},
-      {"export", "write all ownerships as NDJSON, JSON or CSV", &DeclareExport},
-      {"backup", "copy the registry while the server runs, and verify the copy", &DeclareBackup},
-      {"restore", "put a copy of the registry back", &DeclareRestore},
-      {"prepare-store", "make the tables of a registry in PostgreSQL", &DeclarePrepareStore},
-      {"doctor", "check the whole installation, each failure with its remedy", &DeclareDoctor},
-      {"completion", "write a script that completes commands and flags in a shell",
-       &DeclareCompletion},
+      {"who-owns", "find the owner of a resource, or that it is free", &DeclareWhoOwns, kAsk},
+      {"list", "list resources and their owners", &DeclareList, kAsk},
+      {"describe", "show one resource with everything known of it", &DeclareDescribe, kAsk},
+      {"services", "list the services that own something", &DeclareServices, kAsk},
+      {"denials", "show who was refused what, lately", &DeclareDenials, kAsk},
+      {"audit", "show grants, releases and administration", &DeclareAudit, kAsk},
+      {"page", "open the page for people in a browser on this machine", &DeclarePage, kAsk},
+      {"check", "check manifests or a chart's values before they are deployed", &DeclareCheck,
+       kDeploy},
+      {"explain", "explain a type, or with --policy which rule applies to an object",
+       &DeclareExplain, kDeploy},
+      {"types", "list the known types of cloud resources", &DeclareTypes, kDeploy},
+      {"share", "let another team observe a resource or attach to it, for a time", &DeclareShare,
+       kAgree},
+      {"transfer", "hand an ownership over: its steps, and which are done", &DeclareTransfer,
+       kAgree},
+      {"protect", "mark a resource as not to be deleted", &DeclareProtect, kAgree},
       {"findings", "list what is wrong in the cluster, with proof and remedy; mute what is known",
-       &DeclareFindings},
+       &DeclareFindings, kCluster},
       {"conflicts", "list resources with more than one manager, and how to end each",
-       &DeclareConflicts},
-      {"resolve", "say who of several managers must step back, in which order", &DeclareResolve},
+       &DeclareConflicts, kCluster},
+      {"resolve", "say who of several managers must step back, in which order", &DeclareResolve,
+       kCluster},
       {"baseline", "report what a live cluster declares and what conflicts already",
-       &DeclareBaseline},
-      {"simulate", "show what enforcing would have refused, per service and rule",
-       &DeclareSimulate},
-      {"coverage", "show what is not protected, and why", &DeclareCoverage},
-      {"quotas", "show how far each quota is used, and where", &DeclareQuotas},
+       &DeclareBaseline, kCluster},
+      {"simulate", "show what enforcing would have refused, per service and rule", &DeclareSimulate,
+       kCluster},
+      {"coverage", "show what is not protected, and why", &DeclareCoverage, kCluster},
+      {"quotas", "show how far each quota is used, and where", &DeclareQuotas, kCluster},
+      {"serve", "answer admission reviews and keep the registry", &DeclareServe, kOperate},
+      {"config", "print the effective configuration and where each value comes from",
+       &DeclareConfig, kOperate},
+      {"doctor", "check the whole installation, each failure with its remedy", &DeclareDoctor,
+       kOperate},
+      {"override", "show, make or end timed overrides (break-glass): audited, not denied",
+       &DeclareOverride, kOperate},
+      {"release", "end an ownership, so that the name is free", &DeclareRelease, kOperate},
+      {"confirm", "tell a server on this machine, without cluster, that an object was really made",
+       &DeclareConfirm, kOperate},
       {"recovery", "show, start or finish recovery mode, in which conflicts only warn",
-       &DeclareRecovery},
+       &DeclareRecovery, kOperate},
       {"brake", "show or let go releases that wait because too many objects are missing",
-       &DeclareBrake},
+       &DeclareBrake, kOperate},
+      {"import", "record resources that are owned outside the cluster (Terraform, AWS lists, CSV)",
+       &DeclareImport, kOperate},
+      {"export", "write all ownerships as NDJSON, JSON or CSV, or shares as OwnershipGrants",
+       &DeclareExport, kOperate},
+      {"backup", "copy the registry while the server runs, and verify the copy", &DeclareBackup,
+       kOperate},
+      {"restore", "put a copy of the registry back, on the server's machine", &DeclareRestore,
+       kOperate},
+      {"prepare-store", "make the tables of a registry in PostgreSQL", &DeclarePrepareStore,
+       kOperate},
+      {"completion", "write a script that completes commands and flags in a shell",
+       &DeclareCompletion, kOperate},
   }};
   return kCommands;
 }

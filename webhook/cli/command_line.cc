@@ -37,7 +37,7 @@ struct Usual {
   const char* type;
   Values values;
 };
-constexpr std::array<Usual, 18> kUsual = {{
+constexpr std::array<Usual, 36> kUsual = {{
     {"--namespace", "NAMESPACE", Values::kNamespaces},
     {"--with", "NAMESPACE", Values::kNamespaces},
     {"--to", "NAMESPACE", Values::kNamespaces},
@@ -53,6 +53,24 @@ constexpr std::array<Usual, 18> kUsual = {{
     {"--values", "FILE", Values::kFiles},
     {"--types", "FILE", Values::kFiles},
     {"--id", "ID", Values::kNone},
+    {"--end", "ID", Values::kNone},
+    {"--accept", "ID", Values::kNone},
+    {"--decline", "ID", Values::kNone},
+    {"--withdraw", "ID", Values::kNone},
+    {"--explain", "ID", Values::kNone},
+    {"--mute", "ID", Values::kNone},
+    {"--unmute", "ID", Values::kNone},
+    {"--arn", "ARN", Values::kNone},
+    {"--key", "KEY", Values::kNone},
+    {"--cluster", "CLUSTER", Values::kNone},
+    {"--rule", "RULE", Values::kNone},
+    {"--actor", "ACTOR", Values::kNone},
+    {"--group", "GROUP", Values::kNone},
+    {"--object", "NAME", Values::kNone},
+    {"--kind", "KIND.GROUP", Values::kNone},
+    {"--with-object", "KIND.GROUP/NAME", Values::kNone},
+    {"--to-object", "KIND.GROUP/NAME", Values::kNone},
+    {"--source", "NAME", Values::kNone},
     {"FILE", "", Values::kFiles},
     {"TYPE", "", Values::kTypes},
     {"RESOURCE", "", Values::kResources},
@@ -145,8 +163,6 @@ struct CommandLine::Parser {
 
 Argument& Argument::Type(const std::string& name) {
   entry_->type = name;
-  const bool is_file = name == "file" || name == "FILE" || name == "directory";
-  if (is_file) entry_->values = Values::kFiles;
   if (name.find('|') != std::string::npos) {
     entry_->values = Values::kWords;
     entry_->words = Parted(name, '|');
@@ -154,6 +170,8 @@ Argument& Argument::Type(const std::string& name) {
     std::transform(name.begin(), name.end(), entry_->type.begin(),
                    [](char c) { return static_cast<char>(c - 'a' + 'A'); });
   }
+  const bool is_file = entry_->type == "FILE" || entry_->type == "DIRECTORY";
+  if (is_file) entry_->values = Values::kFiles;
   return *this;
 }
 
@@ -332,6 +350,7 @@ std::string CommandLine::Help() const {
     if (!entry.place.empty()) {
       const bool must = entry.option->get_required();
       places.append(must ? " " : " [").append(entry.place).append(must ? "" : "]");
+      if (entry.takes_many) places += "…";
     }
     const std::size_t size = HeadOf(entry).size();
     if (size <= kHeadMax) width = std::max(width, size);

@@ -15,6 +15,19 @@ bool IsSwitch(const Key& key) {
 
 constexpr const char* kSettings = "Flags";
 
+// "NAMES" of "list of names", "HOST:PORT" of "host:port": a value, which stands behind its flag.
+std::string PlaceholderOf(std::string_view type) {
+  constexpr std::string_view kList = "list of ";
+  if (type.starts_with(kList)) type.remove_prefix(kList.size());
+  std::string out(type);
+  if (out.find('|') != std::string::npos) return out;
+  for (char& c : out) {
+    if (c == ' ') c = '-';
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  }
+  return out;
+}
+
 void AddFlag(CommandLine& app, const Key& key, const std::shared_ptr<ConfigFlags>& flags,
              const char* group = kSettings) {
   const std::string name(key.name);
@@ -34,7 +47,7 @@ void AddFlag(CommandLine& app, const Key& key, const std::shared_ptr<ConfigFlags
   app.AddOption(
          FlagOf(key.name), [flags, name](const std::string& text) { flags->values[name] = text; },
          help)
-      .Type(std::string(key.type))
+      .Type(PlaceholderOf(key.type))
       .Group(group);
 }
 

@@ -15,7 +15,7 @@ std::span<const ExitCodeRow> ExitCodes() {
        "no answer from the server, or not now (HTTP 429, 5xx); nothing was decided",
        "all that ask a server"},
       {ExitCode::kWarnings, "only warnings, where they were asked to count",
-       "check, coverage, doctor"},
+       "check, coverage, doctor, protect"},
       {ExitCode::kCannotRun,
        "cannot start or go on: address in use, data directory, database, certificates",
        "serve, backup, restore, prepare-store"},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "registry/base/text.h"
 
@@ -228,16 +229,20 @@ void ForEachInWords(std::string_view name, Emit emit) {
 }
 
 std::size_t EditDistance(std::string_view a, std::string_view b) {
+  const auto same = [&](std::size_t i, std::size_t j) { return Lower(a[i]) == Lower(b[j]); };
+  // Two neighbours that changed places are one slip: a row more than without.
+  std::vector<std::size_t> before;
+  std::vector<std::size_t> above;
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
+    before = std::exchange(above, row);
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const bool same = Lower(a[i - 1]) == Lower(b[j - 1]);
-      const std::size_t substituted = diagonal + (same ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({substituted, row[j] + 1, row[j - 1] + 1});
+      const std::size_t substituted = above[j - 1] + (same(i - 1, j - 1) ? 0 : 1);
+      row[j] = std::min({substituted, above[j] + 1, row[j - 1] + 1});
+      const bool is_exchanged = i > 1 && j > 1 && same(i - 1, j - 2) && same(i - 2, j - 1);
+      if (is_exchanged) row[j] = std::min(row[j], before[j - 2] + 1);
     }
   }
   return row[b.size()];

@@ -161,7 +161,8 @@ CommandAction DeclareFindings(CommandLine& app) {
   app.AddOption("--reason", given->reason, "Why it is muted; stands in the audit log");
   app.AddOption("--unmute", given->unmute, "End the mute of the finding of that id");
   app.AddFlag("--muted", given->muted, "List what is muted: until when, by whom and why");
-  app.AddOption("-o,--output", given->output, "text, wide (also what to do) or json")
+  app.AddOption("-o,--output", given->output,
+                "Form of the list; wide: also what to do; default text")
       .OneOf({"text", "wide", "json"});
   app.Footer(
       "What the detectors find in the cluster now: a line each, the worst first. Of an id its "

@@ -67,7 +67,8 @@ ExitCode PrintConflictsAsJson(const ApiFlags& flags, CommandIo& io) {
 CommandAction DeclareConflicts(CommandLine& app) {
   const auto flags = AddApiFlags(app);
   const auto output = std::make_shared<std::string>("text");
-  app.AddOption("-o,--output", *output, "text, wide (with the steps that end each) or json")
+  app.AddOption("-o,--output", *output,
+                "Form of the answer; wide: with the steps that end each; default text")
       .OneOf({"text", "wide", "json"});
   app.Footer(
       "Examples:\n"
@@ -82,7 +83,7 @@ CommandAction DeclareConflicts(CommandLine& app) {
 CommandAction DeclareBaseline(CommandLine& app) {
   const auto flags = AddApiFlags(app);
   const auto output = std::make_shared<std::string>("text");
-  app.AddOption("-o,--output", *output, "text, json, junit or markdown")
+  app.AddOption("-o,--output", *output, "Form of the report; default text")
       .OneOf({"text", "json", "junit", "markdown"});
   const auto names = std::make_shared<bool>(false);
   app.AddFlag("--names", *names,
@@ -108,7 +109,7 @@ CommandAction DeclareCoverage(CommandLine& app) {
   const auto output = std::make_shared<std::string>("text");
   const auto all = std::make_shared<bool>(false);
   const auto fail_on_gaps = std::make_shared<bool>(false);
-  app.AddOption("-o,--output", *output, "text or json").OneOf({"text", "json"});
+  app.AddOption("-o,--output", *output, "Form of the report; default text").OneOf({"text", "json"});
   app.AddFlag("--all", *all, "Also gaps that concern no object at present");
   app.AddFlag("--fail-on-warn", *fail_on_gaps, "Exit 4 when something is not protected");
   app.Footer(
@@ -127,7 +128,7 @@ CommandAction DeclareQuotas(CommandLine& app) {
   const auto flags = AddApiFlags(app);
   const auto output = std::make_shared<std::string>("text");
   const auto ns = std::make_shared<std::string>();
-  app.AddOption("-o,--output", *output, "text or json").OneOf({"text", "json"});
+  app.AddOption("-o,--output", *output, "Form of the report; default text").OneOf({"text", "json"});
   app.AddOption("-n,--namespace", *ns, "Only quotas of that namespace");
   app.Footer(
       "Counts what is reserved, held, orphaned and imported. AWS DEFAULT is what AWS documents\n"

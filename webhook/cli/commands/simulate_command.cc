@@ -72,7 +72,7 @@ CommandAction DeclareSimulate(CommandLine& app) {
   const auto output = std::make_shared<std::string>("text");
   app.AddOption("--since", *since, "How far back, as 90m, 24h or 7d");
   app.AddOption("--mode", *mode, "The mode to try: enforce").OneOf({"enforce"});
-  app.AddOption("-o,--output", *output, "text or json").OneOf({"text", "json"});
+  app.AddOption("-o,--output", *output, "Form of the report; default text").OneOf({"text", "json"});
   app.Footer(
       "What the rules in audit and warn found and enforce would have refused, per service and "
       "rule:\n"
