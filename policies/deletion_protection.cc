@@ -16,6 +16,7 @@
 #include "policies/rule_case.h"
 #include "policies/sharing_rules.h"
 #include "registry/ownership/agreements.h"
+#include "registry/ownership/declared_grant.h"
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/sight.h"
 
@@ -93,8 +94,11 @@ std::optional<Finding> DeletionProtection(const DeletionFacts& facts, const Word
   });
   if (const Agreement* mark = ProtectionIn(facts.agreements)) {
     out.cause = start + "protected: " + OneLine(mark->reason, kOwnerTextBytesMax) + ".";
-    out.remedy =
-        "To delete it, lift the protection: `truce protect " + command + " --off --reason '…'`";
+    const std::string declaring = DeclaringObject(*mark, owner);
+    out.remedy = declaring.empty() ? "To delete it, lift the protection: `truce protect " +
+                                         command + " --off --reason '…'`"
+                                   : "To delete it, remove spec.protection from " +
+                                         OneLine(declaring, kOwnerTextBytesMax);
   } else if (share != facts.agreements.end()) {
     out.cause = start + "shared with " + ForPeople(share->party) + ".";
     out.remedy = "To delete it, end its shares; `truce share " + command + "` lists them";

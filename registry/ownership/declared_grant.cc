@@ -56,6 +56,30 @@ void Unshare(const KeyText& key, const DeclaredGrant& grant, Ledger& ledger) {
   }
 }
 
+// The grant's own mark against deletion follows what it says.
+void Mark(const KeyText& key, const DeclaredGrant& grant, Ledger& ledger, GrantOutcome& outcome) {
+  const std::vector<Agreement> present = ledger.AgreementsOf(key);
+  const Agreement* mark = ProtectionIn(present);
+  const bool is_own = mark != nullptr && mark->actor == grant.actor;
+  if (!grant.protection) {
+    if (is_own) {
+      static_cast<void>(Unprotect(key, {grant.actor, "not declared any more"}, ledger));
+    }
+    return;
+  }
+  if (mark != nullptr && !is_own) {
+    // Taken over it would end with this object, which whoever gave it did not say.
+    const bool is_declared = mark->actor.starts_with(kDeclaredActor);
+    return Add(outcome.message, "already protected against deletion, by " +
+                                    (is_declared ? mark->actor : "command") +
+                                    "; this object leaves that as it is");
+  }
+  if (mark == nullptr || mark->reason != *grant.protection) {
+    static_cast<void>(Protect(key, {grant.actor, *grant.protection}, ledger));
+  }
+  Add(outcome.message, "protected against deletion");
+}
+
 void HandOver(const KeyText& key, const DeclaredGrant& grant, Ledger& ledger,
               GrantOutcome& outcome) {
   const auto open = TransferOf(key, ledger);
@@ -102,6 +126,7 @@ GrantOutcome CarryOut(const KeyText& key, const DeclaredGrant& grant, Ledger& le
       Refuse(outcome, shared.error().message);
     }
   }
+  Mark(key, grant, ledger, outcome);
   HandOver(key, grant, ledger, outcome);
   return outcome;
 }
@@ -114,7 +139,15 @@ void TakeBack(const KeyText& key, const std::string& actor, const PartyId& party
   nothing.party = party;
   GrantOutcome unused;
   Unshare(key, nothing, ledger);
+  Mark(key, nothing, ledger, unused);
   HandOver(key, nothing, ledger, unused);
+}
+
+std::string DeclaringObject(const Agreement& agreement, const Owner& owner) {
+  const std::string prefix = std::string(kDeclaredActor) + owner.root.cluster + "/";
+  const bool is_owners = agreement.actor.starts_with(prefix + owner.root.ns + "/");
+  return is_owners ? std::string(kDeclaredActor) + agreement.actor.substr(prefix.size())
+                   : std::string();
 }
 
 }  // namespace truce

@@ -1,5 +1,6 @@
 // DeclaredGrant: what an owner's party declares about one resource, to be brought about and kept:
-// with whom it is shared, and who shall own it (OwnershipGrant in Git; design section 6).
+// with whom it is shared, that nobody deletes it, and who shall own it (OwnershipGrant in Git;
+// design section 6).
 //
 // A declaration is intent: whether its party is the present owner's is asked each time it is
 // carried out. A hand-over is said once: whatever becomes of it, it is not said again.
@@ -16,6 +17,7 @@
 namespace truce {
 
 class Ledger;
+struct Owner;
 
 // What the actors of all declared grants begin with; no caller of the API has such a name.
 inline constexpr std::string_view kDeclaredActor = "OwnershipGrant ";
@@ -28,6 +30,7 @@ struct DeclaredGrant {
   std::string actor;  // kDeclaredActor and what tells it apart; marks what it gave
   PartyId party;      // in whose name it speaks
   std::vector<DeclaredShare> shares;
+  std::optional<std::string> protection;  // why nobody deletes it
   std::optional<TransferTerms> transfer;
   std::string transfer_mark;  // name of the setting that says that the hand-over was said
   std::string reason;
@@ -41,14 +44,18 @@ struct GrantOutcome {
   bool operator==(const GrantOutcome&) const = default;
 };
 
-// Gives the shares that are not there yet, ends those it gave and does not say any more, and says
-// the hand-over. What is refused changes nothing; the rest takes effect. Repeating it changes
-// nothing.
+// Gives the shares and the mark against deletion that are not there yet, ends those it gave and
+// does not say any more, and says the hand-over. A mark of somebody else stays theirs. What is
+// refused changes nothing; the rest takes effect. Repeating it changes nothing.
 GrantOutcome CarryOut(const KeyText& key, const DeclaredGrant& grant, Ledger& ledger);
 
-// Ends what `actor` gave of `key`, while the owner's party is `party`: shares, and an offer that
-// was not carried out yet.
+// Ends what `actor` gave of `key`, while the owner's party is `party`: shares, the mark against
+// deletion, and an offer that was not carried out yet.
 void TakeBack(const KeyText& key, const std::string& actor, const PartyId& party, Ledger& ledger);
+
+// "OwnershipGrant team-a/files": the object in the owner's namespace that declares the agreement
+// and would give it again; empty when there is none.
+std::string DeclaringObject(const Agreement& agreement, const Owner& owner);
 
 }  // namespace truce
 

@@ -1,11 +1,13 @@
-"""OwnershipGrant: shares and hand-overs declared in Git, and what is left orphaned is given up."""
+"""OwnershipGrant: shares, protections and hand-overs declared in Git; what is left orphaned is given up."""
 
 import pytest
+import yaml
 
 from e2e.test_hand_over import DONE, OBSERVE, let_go, real, run
 from support.objects import bucket, bucket_policy, namespaced_bucket
 from support.processes import wait_for
 from support.verdicts import assert_refused
+from support.webhook_registration import DELETIONS
 
 __all__ = ["run"]
 NAME = "prod-artifacts"
@@ -40,6 +42,7 @@ def accepted(client, obj: dict, status: str, text: str) -> None:
     ({"shares": [{"namespace": "a", "level": "own"}]}, "Unsupported value"),
     ({"shares": [{"namespace": "a", "level": "attach", "until": "soon"}]}, "date-time"),
     ({"transferTo": {"namespace": "a", "successor": "x"}}, "should match"),
+    ({"protection": {}}, "spec.protection.reason"),
 ])
 def test_the_schema_refuses_with_path_and_remedy(cluster, user, spec, message):
     reply = user().create(grant("bad", **spec), dry_run=True)
@@ -76,6 +79,42 @@ def test_a_share_lives_as_long_as_its_object(run, user):
     wait_for(lambda: command("list", "--shared", "-o", "name") == "", SECONDS, "taken back")
     assert_refused(user("team-b").create(policy, dry_run=True), NAME)
     admin.delete(theft).expect()
+
+
+@pytest.mark.rotating
+def test_what_protect_prints_protects_from_git(run, user):
+    """Applied as it is printed, it does what the command would have done, and ends with its object."""
+    truce, command = run
+    admin = user()
+    stored = real(user, "team-a", namespaced_bucket("artifacts", "team-a", NAME))
+    printed = command("protect", NAME, "--reason", "customer data", "-o", "yaml")
+    assert truce.command("protect", NAME).returncode == 1, "printing protects nothing"
+    mark = yaml.safe_load(printed)
+    assert mark["spec"]["protection"] == {"reason": "customer data"}
+    admin.create(mark).expect(201)
+    accepted(admin, mark, "True", "protected against deletion")
+    label = f"OwnershipGrant team-a/{mark['metadata']['name']}"
+    wait_for(lambda: truce.command("protect", NAME).returncode == DONE, SECONDS, "the entry for deletions to be seen")
+    refused = user("team-a").delete(stored, dry_run=True)
+    assert_refused(refused, "customer data", f"remove spec.protection from {label}", webhook=DELETIONS)
+    # By command it is taken away for seconds only, and says so.
+    lifted = truce.command("protect", NAME, "--off", "--reason", "r")
+    assert lifted.returncode == DONE and f"{label} declares it" in lifted.stderr, lifted
+    wait_for(lambda: truce.command("protect", NAME).returncode != 1, SECONDS, "protected again")
+    # Another namespace's says nothing, and takes nothing away when it goes.
+    theft = grant("theft", "team-b", protection={"reason": "mine"})
+    admin.create(theft).expect(201)
+    accepted(admin, theft, "False", "not owned by namespace team-b")
+    admin.delete(theft).expect()
+    admin.delete(mark).expect()
+    wait_for(lambda: truce.command("protect", NAME).returncode == 1, SECONDS, "no longer protected")
+    # What was protected by command is nobody's to take away by an object.
+    command("protect", NAME, "--reason", "by hand")
+    admin.create(mark).expect(201)
+    accepted(admin, mark, "True", "already protected against deletion, by command")
+    admin.delete(mark).expect()
+    assert "by hand" in truce.command("protect", NAME).stdout
+    assert "no longer protected" in command("audit", "--action", "administered")
 
 
 @pytest.mark.rotating

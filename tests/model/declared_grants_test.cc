@@ -93,8 +93,68 @@ TEST_F(DeclaredGrants, AShareThatEndedIsNotGivenAgain) {
   EXPECT_TRUE(All().empty());
 }
 
+TEST_F(DeclaredGrants, AProtectionIsGivenOnceChangedAndTakenBack) {
+  Live(SlotOf("Bucket", "team-a", "a"), "u1");
+  grant_.protection = "customer data";
+  EXPECT_EQ(Out(grant_), (GrantOutcome{true, "protected against deletion"}));
+  const std::size_t lines = AuditLines();
+  EXPECT_TRUE(Out(grant_).accepted);
+  EXPECT_EQ(AuditLines(), lines) << "carried out again: nothing happens";
+  grant_.protection = "audited";
+  EXPECT_TRUE(Out(grant_).accepted);
+  ASSERT_EQ(All().size(), 1U);
+  EXPECT_EQ(All()[0].kind, AgreementKind::kProtection);
+  EXPECT_EQ(All()[0].reason, "audited");
+  registry_.Run([&](Ledger& ledger) {
+    EXPECT_TRUE(Unprotect(BucketKey("k"), {"ann", "by hand"}, ledger).ok());
+  });
+  EXPECT_TRUE(Out(grant_).accepted);
+  EXPECT_EQ(All().size(), 1U) << "what is declared is given again";
+  grant_.protection.reset();
+  grant_.shares = {{{team_b_, ShareLevel::kObserve, {}}, "reads"}};
+  EXPECT_EQ(Out(grant_), (GrantOutcome{true, "shared with namespace team-b"}));
+  ASSERT_EQ(All().size(), 1U);
+  EXPECT_EQ(All()[0].kind, AgreementKind::kShare);
+}
+
+TEST_F(DeclaredGrants, AProtectionOfOthersStays) {
+  Live(SlotOf("Bucket", "team-a", "a"), "u1");
+  registry_.Run([&](Ledger& ledger) {
+    EXPECT_TRUE(Protect(BucketKey("k"), {"ann", "by hand"}, ledger).ok());
+  });
+  grant_.protection = "customer data";
+  EXPECT_EQ(Out(grant_), (GrantOutcome{true,
+                                       "already protected against deletion, by command; this "
+                                       "object leaves that as it is"}));
+  Back(grant_);
+  ASSERT_EQ(All().size(), 1U);
+  EXPECT_EQ(All()[0].reason, "by hand") << "whoever may write grants takes no mark away";
+}
+
+TEST_F(DeclaredGrants, AProtectionEndsWithItsObjectWhileThePartyOwns) {
+  const Slot slot = SlotOf("Bucket", "team-a", "a");
+  const ObjectFacts old = Live(slot, "u1");
+  grant_.protection = "customer data";
+  EXPECT_TRUE(Out(grant_).accepted);
+  const std::optional<Owner> owner = registry_.OwnerOf("k");
+  ASSERT_TRUE(owner);
+  EXPECT_EQ(DeclaringObject(All().at(0), *owner), "OwnershipGrant team-a/files");
+  Owner other = *owner;
+  other.root.ns = "team-b";
+  EXPECT_EQ(DeclaringObject(All().at(0), other), "") << "it says nothing about what team-b owns";
+  DeclaredGrant theft = grant_;
+  theft.actor = std::string(kDeclaredActor) + "local/team-b/theft";
+  theft.party = team_b_;
+  EXPECT_FALSE(Out(theft).accepted);
+  Back(theft);
+  EXPECT_EQ(All().size(), 1U);
+  Back(grant_);
+  EXPECT_TRUE(All().empty());
+}
+
 TEST_F(DeclaredGrants, IsVoidWhileAnotherPartyOwns) {
   grant_.shares = {{{team_b_, ShareLevel::kObserve, {}}, "r"}};
+  grant_.protection = "customer data";
   grant_.transfer = TransferTerms{team_b_, "Bucket/team-b/b"};
   EXPECT_FALSE(Out(grant_).accepted);
   Live(SlotOf("Bucket", "team-c", "c"), "u1");

@@ -97,6 +97,15 @@ def test_what_owners_agree_to(api):  # noqa: F811
     told = truce.command("protect", "prod-one")
     assert told.returncode == WARNINGS and "but its deletion would not be refused" in told.stdout
     assert "lets its deletion pass: moves" in told.stdout and "truce override --end" in told.stdout
+    told = truce.command("protect", "prod-two", "--reason", "customer data", "-o", "yaml")
+    assert told.returncode == OK and told.stderr.startswith("Nothing was changed")
+    grant = yaml.safe_load(told.stdout)
+    assert (grant["kind"], grant["metadata"]["namespace"]) == ("OwnershipGrant", "team-a")
+    assert grant["spec"] == {"resource": {"arn": "arn:aws:s3:::prod-two"}, "protection": {"reason": "customer data"}}
+    assert truce.command("protect", "prod-two", "-o", "yaml").returncode == NO
+    assert truce.command("protect", "prod-two", "--off", "--reason", "r", "-o", "yaml").returncode == USAGE
+    shown = json.loads(truce.command("protect", "prod-one", "-o", "json").stdout)
+    assert shown["protection"]["reason"] == "customer data" and "declaredBy" not in shown["protection"]
     assert truce.command("protect", "prod-one", "--off", "--reason", "r").returncode == OK
     assert "nothing to resolve" in truce.command("resolve", "prod-one").stdout
     assert truce.command("resolve", "prod-nothing").returncode == NO

@@ -41,7 +41,8 @@ class AdmissionSharingTest : public AdmissionFixture {
     return sent;
   }
 
-  void Agree(AgreementKind kind, ShareLevel level, std::optional<Timestamp> until) {
+  void Agree(AgreementKind kind, ShareLevel level, std::optional<Timestamp> until,
+             const std::string& actor = "ann") {
     Agreement agreement;
     agreement.id = {"aaaaaaaaaaaaa"};
     agreement.kind = kind;
@@ -50,6 +51,7 @@ class AdmissionSharingTest : public AdmissionFixture {
     agreement.level = level;
     agreement.until = until;
     agreement.reason = "customer data";
+    agreement.actor = actor;
     Changes changes;
     changes.put_agreements = {agreement};
     const auto decide = [&](const Facts&) { return changes; };
@@ -96,6 +98,17 @@ TEST_F(AdmissionSharingTest, AShareWarnsBeforeItEndsAndBreaksNothingThatRuns) {
   anew.uid = "another-life";
   anew.review = "anew";
   EXPECT_FALSE(Send(anew).allowed);
+}
+
+TEST_F(AdmissionSharingTest, AProtectionFromGitIsLiftedThere) {
+  const Sent bucket = BucketIn("team-a", "mine");
+  ASSERT_TRUE(Send(bucket).allowed);
+  Agree(AgreementKind::kProtection, ShareLevel::kObserve, {},
+        "OwnershipGrant local/team-a/artifacts");
+  EXPECT_FALSE(Send(Deletion(bucket)).allowed);
+  EXPECT_EQ(OnlyFinding().remedy,
+            "To delete it, remove spec.protection from OwnershipGrant team-a/artifacts. To keep it "
+            "in AWS, first set deletionPolicy: Orphan, or managementPolicies without Delete.");
 }
 
 TEST_F(AdmissionSharingTest, AProtectedResourceIsNotDeleted) {

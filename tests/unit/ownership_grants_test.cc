@@ -73,6 +73,22 @@ TEST_F(OwnershipGrantsTest, TakesBackWhatIsGoneOnlyOnceAllIsKnown) {
   EXPECT_TRUE(All().empty());
 }
 
+TEST_F(OwnershipGrantsTest, ARenamedObjectLeavesNothingUnprotected) {
+  grants_.SetComplete();
+  const OwnObject old = Grant("old", bucket_ + "protection: {reason: customer data}");
+  const OwnObject renamed = Grant("new", bucket_ + "protection: {reason: customer data}");
+  EXPECT_EQ(grants_.Take(std::vector{old}).at(0), (OwnVerdict{true, "protected against deletion"}));
+  EXPECT_EQ(grants_.Take(std::vector{renamed, old}).at(0).message,
+            "already protected against deletion, by OwnershipGrant local/team-a/old; this object "
+            "leaves that as it is");
+  EXPECT_EQ(grants_.Take(std::vector{renamed}).at(0),
+            (OwnVerdict{true, "protected against deletion"}));
+  ASSERT_EQ(All().size(), 1U);
+  EXPECT_EQ(All()[0].actor, "OwnershipGrant local/team-a/new");
+  grants_.Take({});
+  EXPECT_TRUE(All().empty());
+}
+
 TEST_F(OwnershipGrantsTest, SaysWhatIsWrongWithPathAndRemedy) {
   const struct {
     std::string spec;
@@ -85,7 +101,8 @@ TEST_F(OwnershipGrantsTest, SaysWhatIsWrongWithPathAndRemedy) {
       {"resource: {type: s3/Bukcet, name: a}",
        "OwnershipGrant team-a/bad:1: spec.resource.type: is not a type; `truce types` lists them, "
        "as s3/Bucket"},
-      {bucket_, "OwnershipGrant team-a/bad:1: spec: says nothing; write shares or transferTo"},
+      {bucket_,
+       "OwnershipGrant team-a/bad:1: spec: says nothing; write shares, protection or transferTo"},
       {bucket_ + "shares: [{level: attach}]",
        "OwnershipGrant team-a/bad:2: spec.shares[0]: name one of \"namespace\" and \"object\""},
       {bucket_ + "shares: [{namespace: a, object: Bucket.g/b, level: attach}]",
@@ -95,6 +112,12 @@ TEST_F(OwnershipGrantsTest, SaysWhatIsWrongWithPathAndRemedy) {
       {bucket_ + "shares: [{namespace: a, level: attach, until: soon}]",
        "OwnershipGrant team-a/bad:2: spec.shares[0].until: is not a time; write it as "
        "2027-01-15T00:00:00Z"},
+      {bucket_ + "protection: {}",
+       "OwnershipGrant team-a/bad:2: spec.protection.reason: is missing"},
+      {bucket_ + "protection: {reason: r, until: soon}",
+       "OwnershipGrant team-a/bad:2: spec.protection.until: unknown key; the keys are reason"},
+      {bucket_ + "protection: true",
+       "OwnershipGrant team-a/bad:2: spec.protection: is not a map; its keys are reason"},
       {bucket_ + "share: [{namespace: a}]",
        "OwnershipGrant team-a/bad:2: spec.share: unknown key; did you mean 'shares'?"},
       {bucket_ + "transferTo: {object: artifacts}",

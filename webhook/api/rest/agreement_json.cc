@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "registry/ownership/agreements.h"
+#include "registry/ownership/declared_grant.h"
 #include "webhook/api/auth/digest.h"
 #include "webhook/api/resource_json.h"
 
@@ -114,9 +115,11 @@ void WriteAgreementMembers(const ResourceView& view, Timestamp now,
   json.BeginObject()
       .Field("reason", protection->reason)
       .Field("by", protection->actor)
-      .Field("at", FormatTimestamp(protection->at))
-      .Key("hindrances")
-      .BeginArray();
+      .Field("at", FormatTimestamp(protection->at));
+  if (const std::string declaring = DeclaringObject(*protection, owner); !declaring.empty()) {
+    json.Field("declaredBy", declaring);
+  }
+  json.Key("hindrances").BeginArray();
   for (const Hindrance& hindrance : hindrances) {
     json.BeginObject().Field("what", hindrance.what).Field("remedy", hindrance.remedy).EndObject();
   }

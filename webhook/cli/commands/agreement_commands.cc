@@ -226,23 +226,64 @@ ExitCode ActOnTransfer(const ApiFlags& flags, const TransferArguments& given, Co
   return ExitCode::kOk;
 }
 
-ExitCode TellProtection(const Json& resource, CommandIo& io) {
-  const auto protection = resource.find("protection");
-  if (protection == resource.end() || !protection->is_object()) {
+struct ProtectArguments {
+  std::string output;  // form of the answer
+  std::string reason;
+  bool off = false;
+};
+
+// The member "protection" of a resource that has one; else null.
+Json ProtectionOf(const Json& resource) {
+  const auto found = resource.find("protection");
+  return found == resource.end() || !found->is_object() ? Json() : *found;
+}
+
+void PrintProtection(const Json& resource, const Json& protection, CommandIo& io) {
+  if (protection.is_null()) {
     io.out << TypeAndName(resource) << " is not protected\n";
-    return ExitCode::kNo;
+    return;
   }
   io.out << TypeAndName(resource) << " is protected against deletion since "
-         << OnOneLine(TextIn(*protection, "at")) << " by " << OnOneLine(TextIn(*protection, "by"))
-         << ": " << OnOneLine(TextIn(*protection, "reason")) << "\n";
-  const auto hindrances = protection->find("hindrances");
-  if (hindrances == protection->end() || hindrances->empty()) return ExitCode::kOk;
+         << OnOneLine(TextIn(protection, "at")) << " by " << OnOneLine(TextIn(protection, "by"))
+         << ": " << OnOneLine(TextIn(protection, "reason")) << "\n";
+  const Json hindrances = protection.value("hindrances", Json::array());
+  if (hindrances.empty()) return;
   io.out << "but its deletion would not be refused:\n";
-  for (const Json& each : *hindrances) {
+  for (const Json& each : hindrances) {
     io.out << "  " << OnOneLine(TextIn(each, "what")) << "\n    "
            << OnOneLine(TextIn(each, "remedy")) << "\n";
   }
-  return ExitCode::kWarnings;
+}
+
+ExitCode TellProtection(const std::string& output, const Json& resource, CommandIo& io) {
+  const Json protection = ProtectionOf(resource);
+  const bool is_data = PrintData(output, resource, io.out) ||
+                       PrintNames(output, Json::array({resource}), &IdOf, io.out);
+  if (!is_data) PrintProtection(resource, protection, io);
+  if (protection.is_null()) return ExitCode::kNo;
+  return protection.value("hindrances", Json::array()).empty() ? ExitCode::kOk
+                                                               : ExitCode::kWarnings;
+}
+
+ExitCode SetProtection(const ApiFlags& flags, const Json& resource, const ProtectArguments& given,
+                       CommandIo& io) {
+  ApiQuestion question{"/api/v1/resources/" + IdOf(resource) +
+                       (given.off ? ":unprotect" : ":protect")};
+  question.body = BodyOf({{"reason", given.reason}});
+  question.if_match = "*";
+  Json answer;
+  const ExitCode code = AskForObject(flags, question, io, answer);
+  if (code != ExitCode::kOk) return code;
+  const ExitCode told = TellProtection(given.output, answer, io);
+  if (!given.off) return told;
+  const Json protection = ProtectionOf(resource);
+  const std::string declaring =
+      protection.is_null() ? std::string() : TextIn(protection, "declaredBy");
+  if (!declaring.empty()) {
+    io.err << OnOneLine(declaring) << " declares it and protects it again within seconds; remove "
+           << "spec.protection there\n";
+  }
+  return ExitCode::kOk;
 }
 
 }  // namespace
@@ -332,35 +373,41 @@ CommandAction DeclareTransfer(CommandLine& app) {
 CommandAction DeclareProtect(CommandLine& app) {
   const auto flags = AddApiFlags(app);
   const auto named = AddNamedResource(app);
-  const auto reason = std::make_shared<std::string>();
-  const auto off = std::make_shared<bool>(false);
-  app.AddOption("--reason", *reason, "Why; stands in the audit log and in refusals");
-  app.AddFlag("--off", *off, "Take the protection away");
+  const auto output = AddOutputFlag(app);
+  const auto given = std::make_shared<ProtectArguments>();
+  app.AddOption("--reason", given->reason, "Why; stands in the audit log and in refusals");
+  app.AddFlag("--off", given->off, "Take the protection away");
   app.Footer(
       "Marks a resource as not to be deleted: Truce refuses what would delete it, whatever the "
       "mode\n"
       "of the rule deletion-protection. Without --reason it tells whether RESOURCE is protected\n"
       "(exit code 1: it is not; 4: it is marked, but an override, an exemption or the webhook\n"
-      "configuration lets its deletion pass: each is named with what helps).\n\n"
+      "configuration lets its deletion pass: each is named with what helps). With --reason, -o "
+      "yaml\n"
+      "protects nothing and prints the OwnershipGrant that says the same in Git.\n\n"
       "Examples:\n"
       "  truce protect prod-artifacts --reason 'customer data'\n"
+      "  truce protect prod-artifacts --reason 'customer data' -o yaml > grant.yaml\n"
       "  truce protect prod-artifacts --off --reason 'moved, ticket 4711'\n");
   return [=](CommandIo& io) {
     if (named->resource.empty()) return UnnamedResource(io);
-    if (*off && reason->empty()) return NoReason(io);
+    given->output = *output;
+    const std::string& reason = given->reason;
+    const bool is_manifest = given->output == "yaml" && !reason.empty();
+    if (given->off && reason.empty()) return NoReason(io);
+    if (given->off && is_manifest) {
+      return Complain(
+          io,
+          "an OwnershipGrant protects while it says so: remove spec.protection from it, "
+          "or leave out -o yaml",
+          ExitCode::kUsage);
+    }
     Json resource;
     const ExitCode found = FindOne(*flags, *named, io, resource);
     if (found != ExitCode::kOk) return found;
-    if (reason->empty()) return TellProtection(resource, io);
-    ApiQuestion question{"/api/v1/resources/" + IdOf(resource) +
-                         (*off ? ":unprotect" : ":protect")};
-    question.body = BodyOf({{"reason", *reason}});
-    question.if_match = "*";
-    Json answer;
-    const ExitCode code = AskForObject(*flags, question, io, answer);
-    if (code != ExitCode::kOk) return code;
-    const ExitCode told = TellProtection(answer, io);
-    return *off ? ExitCode::kOk : told;
+    if (reason.empty()) return TellProtection(given->output, resource, io);
+    if (!is_manifest) return SetProtection(*flags, resource, *given, io);
+    return PrintGrant(resource, "protection", {{"protection", {{"reason", reason}}}}, io);
   };
 }
 

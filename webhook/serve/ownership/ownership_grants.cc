@@ -114,8 +114,8 @@ Result<ReadGrant> ReadOwnershipGrant(const OwnObject& object, const std::string&
   const GrantReader grant{NodeReader(location), cluster};
   const NodeReader& reader = grant.nodes;
   const YamlNode& spec = object.spec;
-  TRUCE_RETURN_IF_ERROR(
-      reader.RequireMapping(spec, "spec", {"resource", "shares", "transferTo", "reason"}));
+  TRUCE_RETURN_IF_ERROR(reader.RequireMapping(
+      spec, "spec", {"resource", "shares", "protection", "transferTo", "reason"}));
   ReadGrant read;
   TRUCE_ASSIGN_OR_RETURN(read.resource, ReadResource(reader, spec, *policy.catalogue));
   read.grant.actor = ActorOf(cluster, object);
@@ -130,11 +130,16 @@ Result<ReadGrant> ReadOwnershipGrant(const OwnObject& object, const std::string&
       read.grant.shares.push_back(std::move(share));
     }
   }
+  if (const YamlNode* protection = spec.Find("protection"); protection != nullptr) {
+    const std::string path = "spec.protection";
+    TRUCE_RETURN_IF_ERROR(reader.RequireMapping(*protection, path, {"reason"}));
+    TRUCE_ASSIGN_OR_RETURN(read.grant.protection, reader.Required(*protection, "reason", path));
+  }
   if (const YamlNode* transfer = spec.Find("transferTo"); transfer != nullptr) {
     TRUCE_RETURN_IF_ERROR(ReadTransfer(grant, *transfer, read));
   }
-  if (read.grant.shares.empty() && !read.grant.transfer) {
-    return reader.Fail(spec, "spec", "says nothing; write shares or transferTo");
+  if (read.grant.shares.empty() && !read.grant.protection && !read.grant.transfer) {
+    return reader.Fail(spec, "spec", "says nothing; write shares, protection or transferTo");
   }
   return read;
 }
@@ -150,18 +155,29 @@ std::optional<std::chrono::milliseconds> OwnershipGrants::again() const {
 std::vector<OwnVerdict> OwnershipGrants::Take(std::span<const OwnObject> objects) {
   const auto policy = ports_.policy.policy();
   works_ = false;
+  ended_ = false;
   Living living;
-  std::vector<OwnVerdict> verdicts;
-  for (const OwnObject& object : objects) {
-    Result<OwnVerdict> verdict = TakeOne(object, *policy, living);
-    if (!verdict.ok()) return {};
-    verdicts.push_back(std::move(verdict).value());
-  }
+  auto verdicts = TakeEach(objects, *policy, living);
+  if (!verdicts.ok()) return {};
   if (complete_ && settled_ != living) {
     if (!TakeBackAll(living, *policy).ok()) return {};
-    settled_ = std::move(living);
+    settled_ = living;
   }
+  // What one object let go of, another one may say: a renamed one leaves nothing unprotected.
+  if (ended_) verdicts = TakeEach(objects, *policy, living);
+  if (!verdicts.ok()) return {};
   works_ = true;
+  return std::move(verdicts).value();
+}
+
+Result<std::vector<OwnVerdict>> OwnershipGrants::TakeEach(std::span<const OwnObject> objects,
+                                                          const AdmissionPolicy& policy,
+                                                          Living& living) {
+  std::vector<OwnVerdict> verdicts;
+  for (const OwnObject& object : objects) {
+    TRUCE_ASSIGN_OR_RETURN(OwnVerdict verdict, TakeOne(object, policy, living));
+    verdicts.push_back(std::move(verdict));
+  }
   return verdicts;
 }
 
@@ -200,7 +216,8 @@ Result<void> OwnershipGrants::TakeBackAll(const Living& living, const AdmissionP
   std::vector<std::pair<KeyText, std::string>> stale;
   const auto look = [&](const Facts& facts) {
     stale.clear();
-    for (const AgreementKind kind : {AgreementKind::kShare, AgreementKind::kTransfer}) {
+    for (const AgreementKind kind :
+         {AgreementKind::kShare, AgreementKind::kProtection, AgreementKind::kTransfer}) {
       PublicId after;
       for (bool more = true; more;) {
         const std::vector<Agreement> page = facts.AgreementsAfter(kind, after, kPage);
@@ -238,9 +255,15 @@ Result<void> OwnershipGrants::Write(const KeyText& key, const AdmissionPolicy& p
     return ledger.Take();
   };
   bool changes = false;
-  const auto look = [&](const Facts& facts) { changes = !decide(facts).empty(); };
+  bool ends = false;
+  const auto look = [&](const Facts& facts) {
+    const Changes wanted = decide(facts);
+    changes = !wanted.empty();
+    ends = !wanted.drop_agreements.empty();
+  };
   TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, Soon()));
   if (!changes) return {};
+  ended_ = ended_ || ends;
   Locks locks;
   locks.keys.push_back(key);
   return ports_.store.Apply(locks, decide, Soon());

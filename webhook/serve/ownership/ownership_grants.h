@@ -1,6 +1,6 @@
-// OwnershipGrants: shares and hand-overs declared in Git (OwnershipGrant), brought about in the
-// registry. An object speaks for its namespace only: it is void while another party owns the
-// resource. What it gave ends when it does not say so any more or is deleted.
+// OwnershipGrants: shares, protections and hand-overs declared in Git (OwnershipGrant), brought
+// about in the registry. An object speaks for its namespace only: it is void while another party
+// owns the resource. What it gave ends when it does not say so any more or is deleted.
 #ifndef TRUCE_WEBHOOK_SERVE_OWNERSHIP_OWNERSHIP_GRANTS_H_
 #define TRUCE_WEBHOOK_SERVE_OWNERSHIP_OWNERSHIP_GRANTS_H_
 
@@ -52,6 +52,8 @@ class OwnershipGrants final : public OwnHandler {
   // What an actor may have given; no key: unknown, and nothing is taken back.
   using Living = std::map<std::string, std::optional<KeyText>>;
 
+  Result<std::vector<OwnVerdict>> TakeEach(std::span<const OwnObject> objects,
+                                           const AdmissionPolicy& policy, Living& living);
   Result<OwnVerdict> TakeOne(const OwnObject& object, const AdmissionPolicy& policy,
                              Living& living);
   Result<std::optional<KeyText>> KeyFor(const ReadGrant& read, const PartyRules& parties) const;
@@ -64,6 +66,7 @@ class OwnershipGrants final : public OwnHandler {
   const RegistryQueries queries_;
   bool complete_ = false;          // all objects were listed once
   bool works_ = false;             // the registry answered the last time
+  bool ended_ = false;             // something that was given was taken back this time
   std::optional<Living> settled_;  // what there was when all was taken back the last time
 };
 
