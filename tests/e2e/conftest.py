@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from e2e.histories import CONFIG, World
 from support.cluster import Cluster, build_peers
 from support.peers import of_this_run
 from support.processes import wait_for
@@ -159,3 +160,33 @@ def user(cluster):
     yield client
     for each in clients:
         each.close()
+
+
+@pytest.fixture(params=[False, True], ids=["without-cluster", "following"])
+def follows(request):
+    """Of a history: whether Truce follows the cluster."""
+    return request.param
+
+
+@pytest.fixture(params=[False, True], ids=["", "restart"])
+def restarts(request):
+    """Of a history: whether a new process gives the answers that matter."""
+    return request.param
+
+
+@pytest.fixture
+def begin(follows, restarts, start_truce, follow, user, cluster):
+    """A function that begins a history (`histories.py`) with a configuration; `how` as of follow."""
+
+    def begun(config: dict, **how) -> World:
+        truce = follow(config, failure_policy="", **how) if follows else start_truce(config, "")
+        world = World(truce, cluster, user, follows, restarts)
+        world.register()
+        return world
+
+    return begun
+
+
+@pytest.fixture
+def world(begin):
+    return begin(CONFIG)

@@ -3,7 +3,8 @@ followed and without, and with a restart before the answer that matters."""
 
 import pytest
 
-from e2e.test_life_cycles import make_chain, restored, vanish
+from e2e.histories import ONE, TWO, arn, by, group, show, table
+from e2e.test_life_cycles import restored, vanish
 from e2e.test_lineage import NAME, compose, composed_bucket, render
 from support.objects import (
     EXTERNAL_NAME,
@@ -13,72 +14,16 @@ from support.objects import (
     bucket_policy,
     claim,
     composite,
-    managed,
     namespaced_bucket,
     object_path,
     object_reference,
     queue,
 )
-from support.provider import READY, SYNCED, make_real
-from support.truce_process import OBJECT_STORAGE_MAPPINGS
+from support.provider import make_real
 from support.verdicts import assert_refused
 from support.webhook_registration import STATUS
 
-ONE, TWO = "111111111111", "222222222222"
-CONFIG = {
-    "mappings": OBJECT_STORAGE_MAPPINGS,
-    # The ProviderConfig "prod" is not configured: nobody knows its account.
-    "providerConfigs": [{"name": "stage", "account": ONE}],
-    "statusGuard": True,
-}
 URL = f"https://sqs.{REGION}.amazonaws.com/{ONE}/jobs"
-
-
-class World:
-    """Truce in front of the API server, and the users of it."""
-
-    def __init__(self, truce, user, follows: bool, restarts: bool):
-        self.truce, self.user = truce, user
-        self.follows, self._restarts = follows, restarts
-
-    def turn(self) -> None:
-        """What comes now is asked of a new process, where the test wants one."""
-        if self._restarts:
-            assert self.truce.stop() == 0
-            self.truce.start()
-
-    def refuses(self, obj: dict, *mentions: str, who: str = "team-b") -> str:
-        return assert_refused(self.user(who).create(obj), *mentions)
-
-    def chain(self) -> tuple[dict, dict, dict]:
-        return make_chain(self.truce if self.follows else None, self.user)
-
-
-@pytest.fixture(params=[False, True], ids=["without-cluster", "following"])
-def follows(request):
-    return request.param
-
-
-@pytest.fixture(params=[False, True], ids=["", "restart"])
-def world(request, follows, start_truce, follow, user, cluster):
-    start = follow if follows else start_truce
-    truce = start(CONFIG)
-    cluster.register_webhook(truce.admission_url, truce.ca_file, statuses=True)
-    return World(truce, user, follows, request.param)
-
-
-def by(config: str, obj: dict) -> dict:
-    return {**obj, "spec": {**obj["spec"], "providerConfigRef": {"name": config}}}
-
-
-def table(name: str, external: str) -> dict:
-    return managed("dynamodb.aws.upbound.io/v1beta2", "Table", name, external)
-
-
-def group(name: str, **metadata) -> dict:
-    obj = managed("ec2.aws.upbound.io/v1beta1", "SecurityGroup", name, **metadata)
-    obj["spec"]["forProvider"].update({"name": name, "vpcId": "vpc-1"})
-    return obj
 
 
 @pytest.mark.parametrize(
@@ -95,9 +40,7 @@ def test_what_a_status_shows_gives_nothing_away(world, mine, copy, service):
     stored = world.user("team-a").create(mine).expect(201).body
     provider = world.user("provider")
     make_real(provider, stored)
-    arn = f"arn:aws:{service}:{REGION}:{ONE}:jobs"
-    provider.patch_status(
-        stored, {"conditions": [SYNCED, READY], "atProvider": {"arn": arn}}).expect()
+    show(provider, stored, **arn(ONE, service=service))
     world.turn()
     world.refuses(copy, "jobs")
     world.user("team-a").delete(stored).expect()
@@ -226,8 +169,8 @@ def test_a_terminating_attachment_is_pointed_at_nobody(world):
 def test_a_tenants_status_neither_takes_nor_evades(world):
     """History 16."""
     stored = world.user("team-b").create(queue("mine", "jobs")).expect(201).body
-    arn = {"atProvider": {"arn": f"arn:aws:sqs:{REGION}:{TWO}:jobs"}}
-    assert_refused(world.user("team-b").patch_status(stored, arn), webhook=STATUS)
+    forged = world.user("team-b").patch_status(stored, arn(TWO))
+    assert_refused(forged, webhook=STATUS)
     world.turn()
     world.refuses(queue("copy", "jobs"), "jobs", who="team-a")
 

@@ -8,7 +8,7 @@ import pytest
 from e2e.test_lineage import NAME, compose, composed_bucket, render
 from support.objects import MANAGED_FINALIZER, bucket, claim, object_path, object_reference
 from support.processes import wait_for
-from support.provider import finish_deletion, make_real
+from support.provider import make_real
 from support.verdicts import assert_refused
 
 OF_THE_CLUSTER = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields",
@@ -102,39 +102,6 @@ def test_the_garbage_collector_may_take_the_owner_reference(live, user, again):
     render(crossplane, back, composed).expect(200)
     wait_for(lambda: is_team_a(truce), 20, "the owner's again")
     user("provider").patch(made, {"spec": {"forProvider": {"tags": {"a": "b"}}}}).expect()
-
-
-@pytest.mark.parametrize("again", [False, True], ids=["", "restart"])
-def test_a_claim_deleted_in_the_foreground_frees_what_is_really_gone(live, user, again):
-    """History 5: the mapped composite and claim end after their bucket, and say nothing of it."""
-    truce, claim_object, xr, made = live
-    crossplane, provider = user("crossplane"), user("provider")
-    user("team-a").delete(claim_object).expect()
-    crossplane.request("DELETE", object_path(xr), {"propagationPolicy": "Foreground"}).expect()
-    user("collector").delete(made).expect()
-    restart(truce, again)
-    finish_deletion(provider, made)
-    assert user("admin").get(made).status == 404
-    # The claim still declares the name.
-    assert_refused(user("team-b").create(bucket("copy", NAME)), NAME, "team-a/artifacts")
-    for obj in (xr, claim_object):
-        vanish(user("admin"), obj)
-    truce.wait_for_state(NAME, "free")
-    user("team-b").create(bucket("copy", NAME)).expect(201)
-
-
-def test_a_bucket_that_is_kept_stays_whose_it_was(live, user):
-    """History 5: deletionPolicy Orphan, deleted in the foreground."""
-    truce, claim_object, xr, made = live
-    user("crossplane").patch(made, {"spec": {"deletionPolicy": "Orphan"}}).expect()
-    user("team-a").delete(claim_object).expect()
-    user("collector").delete(made).expect()
-    user("provider").patch(made, {"metadata": {"finalizers": None}}).expect()
-    for obj in (xr, claim_object):
-        vanish(user("admin"), obj)
-    truce.wait_for_state(NAME, "orphaned")
-    assert_refused(user("team-b").create(bucket("copy", NAME)), NAME, "service-a")
-    user("team-a").create(claim("artifacts", "team-a", NAME)).expect(201)
 
 
 def test_a_replaced_object_is_the_same_owners(live, user):

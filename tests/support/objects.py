@@ -39,6 +39,8 @@ CUSTOM_KINDS = (
     _kind("ec2.aws.upbound.io", "v1beta1", "SecurityGroup", "securitygroups"),
     _kind("sns.aws.upbound.io", "v1beta1", "Topic", "topics"),
     _kind("iam.aws.upbound.io", "v1beta1", "Role", "roles"),
+    _kind("route53.aws.upbound.io", "v1beta1", "Record", "records"),
+    _kind("route53.aws.upbound.io", "v1beta1", "Zone", "zones"),
     _kind("dynamodb.aws.upbound.io", "v1beta1 v1beta2", "Table", "tables"),
     _kind("aws.upbound.io", "v1beta1", "ProviderConfig", "providerconfigs"),
     _kind("aws.m.upbound.io", "v1beta1", "ProviderConfig", "providerconfigs", True),

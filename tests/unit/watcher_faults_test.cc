@@ -114,6 +114,38 @@ TEST_F(WatcherTest, AQuorumReadAheadOfTheStreamWaitsForWhatLivedInBetween) {
   EXPECT_EQ(OwnerOf("gamma")->record, Record::kNone);
 }
 
+// History 24: a read saw the id that AWS gave, then the watch tells an older version.
+TEST_F(WatcherTest, AnOlderVersionThanTheOneThatAProofSawEndsNothing) {
+  const GroupKind kind{"ec2.aws.upbound.io", "SecurityGroup"};
+  cluster_.Serve({kind.group, "v1beta1", kind.kind, "securitygroups", false});
+  SmallObject group{kind, "", "web", "u1", {}, {}};
+  group.rest = R"("spec":{"forProvider":{"region":"eu-west-1","name":"web","vpcId":"vpc-1"}})";
+  cluster_.Put(group);
+  driver_->Settle();
+  const auto has_id = [&] {
+    for (const ResourceName& name : Contents().names) {
+      if (name.name.text.ends_with("sg-0123456789abcdef0")) return true;
+    }
+    return false;
+  };
+  driver_->hold_events = true;
+  group.metadata = R"("labels":{"tier":"gold"})";
+  cluster_.Put(group);
+  group.metadata = R"("annotations":{"crossplane.io/external-name":"sg-0123456789abcdef0"})";
+  cluster_.Put(Real(group));
+  driver_->watcher().reconciler().proofs().See({"test", kind.group, kind.kind, "", "web"});
+  driver_->Settle();
+  driver_->hold_events = false;
+  driver_->Settle();
+  EXPECT_TRUE(has_id());
+  driver_->EndWatches(std::nullopt);
+  driver_->Advance(5s);
+  EXPECT_TRUE(has_id());
+  for (const AuditEntry& line : Contents().audit) {
+    EXPECT_EQ(line.action, AuditAction::kGranted) << line.cause;
+  }
+}
+
 TEST_F(WatcherTest, AReservationThatCameTrueAndEndedBehindALaggingStreamIsReal) {
   cluster_.Put(Real(Bucket("b", "u2", "beta")));
   driver_->Settle();
