@@ -167,6 +167,32 @@ def test_an_account_that_changes_while_it_is_deleted_frees_nothing(world):
     world.refuses(by("stage" if world.follows else "moving", queue("copy", "jobs")), "jobs")
 
 
+PORTIONS = 4
+NAMES = [f"jobs-{number:02}" for number in range(16 * PORTIONS)]
+
+
+def test_an_account_that_becomes_known_is_waited_for(world):
+    """History 25: the account of a ProviderConfig becomes known, by the object or, without a cluster,
+    by configuration; another one leads there already."""
+    for name in NAMES:
+        world.user("team-a").create(by("late", queue(name, name))).expect(201)
+    last = NAMES[-1]
+    world.settles(last, "held", QUEUE)
+    copy = by("stage", queue("copy", last))
+    assert world.user("team-b").create(copy, dry_run=True).ok
+    if world.follows:
+        world.user("admin").create(with_role("late", ONE)).expect(201)
+    else:
+        known = [*CONFIG["providerConfigs"], {"name": "late", "account": ONE}]
+        world.configure(providerConfigs=known)
+    world.comes_to(False, copy)
+    world.turn()
+    for name in reversed(NAMES):  # Those are last that the first portions reach last.
+        world.refuses(by("stage", queue("copy", name)), name)
+    for name in (NAMES[0], last):
+        world.knows(name, ONE)
+
+
 @pytest.fixture
 def clock(tmp_path):
     return ShiftedClock(tmp_path)

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "webhook/admission/codec.h"
+#include "webhook/watch/accounts.h"
 #include "webhook/watch/watcher.h"
 
 namespace truce {
@@ -44,6 +45,9 @@ void AdmissionPart::Publish(Change change) {
       TakeLearned(view.learned, policy->identity);
       policy->claims = view.learned.claims;
       policy->definitions_known = view.learned.definitions_known;
+    } else if (policies.configured.config->no_cluster) {
+      // Nobody brings what stands under a stand-in to the account that is configured later.
+      policy->identity.moving = AwaitedOf(policy->identity.accounts, policy->identity.cluster);
     }
     auto& overrides = policy->modes.overrides;
     overrides.insert(overrides.end(), policies.overrides.begin(), policies.overrides.end());
