@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "webhook/config/load.h"
-#include "webhook/config/structured.h"
+#include "webhook/wire/node_reader.h"
 
 namespace truce {
 namespace {

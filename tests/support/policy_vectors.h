@@ -8,7 +8,7 @@
 
 #include "registry/base/clock.h"
 #include "registry/base/result.h"
-#include "webhook/config/yaml.h"
+#include "webhook/wire/yaml.h"
 
 namespace truce {
 

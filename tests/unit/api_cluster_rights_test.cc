@@ -47,8 +47,8 @@ class ClusterRightsTest : public RestTest {
   }
 
   FakeClusterReports cluster_{clock_.Now()};
-  TrialBook trials_{indexed_, clock_, random_ids_};
-  UseLog uses_{indexed_, clock_, random_ids_};
+  TrialBook trials_{indexed_, clock_};
+  UseLog uses_{indexed_, clock_};
 };
 
 TEST_F(ClusterRightsTest, ReadsNeedGetOnOwnershipsInAllNamespaces) {

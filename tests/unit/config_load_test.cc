@@ -121,7 +121,7 @@ mappings:
 providerConfigs:
   - {name: default, account: "123456789012"}
 parties:
-  - {service: checkout, namespaces: [checkout-prod], users: ["system:serviceaccount:ci:deployer"]}
+  - {service: checkout, namespaces: [checkout-prod]}
 )")
                             .config;
   EXPECT_EQ(config.server_names, (std::vector<std::string>{"truce.example.org", "10.0.0.1"}));
@@ -142,7 +142,7 @@ parties:
   EXPECT_EQ(config.mappings[1].rule.declares[0].intent, Intent::kDeletes);
   EXPECT_EQ(config.accounts.at({"aws.upbound.io", "ProviderConfig", "", "default"}),
             "123456789012");
-  EXPECT_EQ(config.parties[0].users.size(), 1U);
+  EXPECT_EQ(config.services.at("checkout-prod"), "checkout");
 }
 
 struct BadConfig {
@@ -304,7 +304,7 @@ TEST(ConfigLoad, RefusesWithFileLineKeyAndRemedy) {
       {"quota key", "quotas:\n  - {type: s3/Bucket, maxx: 9}\n",
        "truce.yaml:2: quotas[0].maxx: unknown key; did you mean 'max'?"},
       {"empty party", "parties:\n  - service: s\n",
-       "truce.yaml:2: parties[0]: binds the service to nothing; add namespaces or users"},
+       "truce.yaml:2: parties[0]: binds the service to nothing; add namespaces"},
       {"namespace of two parties",
        "parties:\n  - {service: a, namespaces: [ns]}\n  - {service: b, namespaces: [ns]}\n",
        "truce.yaml:3: parties[1]: the namespace 'ns' is bound to a service already"},

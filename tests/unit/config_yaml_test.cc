@@ -1,4 +1,4 @@
-#include "webhook/config/yaml.h"
+#include "webhook/wire/yaml.h"
 
 #include <gtest/gtest.h>
 

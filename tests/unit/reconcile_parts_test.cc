@@ -1,9 +1,10 @@
 // The smaller parts of the reconciliation: kinds, sightings, accounts, recovery, doubts.
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
 
-#include "registry/ownership/ledger.h"
+#include "registry/store/administration.h"
 #include "registry/store/memory/memory_store.h"
 #include "webhook/watch/accounts.h"
 #include "webhook/watch/doubts.h"
@@ -251,30 +252,23 @@ TEST(Recovery, MarksTellARestoredAndARebuiltRegistry) {
 
 TEST(Recovery, EnteredResyncedFinished) {
   MemoryStore store;
-  const PartyRules parties;
-  const IdSource ids = [] { return PublicId{"id"}; };
-  const auto run = [&](const auto& change) {
-    const auto decide = [&](const Facts& facts) {
-      Ledger ledger(facts, Timestamp(5h), ids, parties);
-      change(ledger);
-      return ledger.Take();
-    };
-    ASSERT_TRUE(store.Apply({}, decide, Soon()).ok());
+  const auto run = [&](const std::function<void(Administration&)>& change) {
+    ASSERT_TRUE(Administer(store, Timestamp(5h), Soon(), change).ok());
   };
   RecoveryEnd end = RecoveryEnd::kEnded;
-  run([&](Ledger& ledger) { end = FinishRecovery("me", false, ledger); });
+  run([&](Administration& books) { end = FinishRecovery("me", false, books); });
   EXPECT_EQ(end, RecoveryEnd::kNotEntered);
-  run([](Ledger& ledger) { EnterRecovery("restored", "start", ledger); });
-  run([](Ledger& ledger) { EnterRecovery("again", "start", ledger); });
+  run([](Administration& books) { EnterRecovery("restored", "start", books); });
+  run([](Administration& books) { EnterRecovery("again", "start", books); });
   auto state = ReadRecovery(store, Soon()).value();
   ASSERT_TRUE(state);
   EXPECT_EQ(state->reason, "restored");
   EXPECT_EQ(state->since, Timestamp(5h));
-  run([&](Ledger& ledger) { end = FinishRecovery("me", false, ledger); });
+  run([&](Administration& books) { end = FinishRecovery("me", false, books); });
   EXPECT_EQ(end, RecoveryEnd::kNotResynced);
-  run([](Ledger& ledger) { NoteResynced(ledger); });
+  run(&NoteResynced);
   EXPECT_TRUE(ReadRecovery(store, Soon()).value()->resynced);
-  run([&](Ledger& ledger) { end = FinishRecovery("me", false, ledger); });
+  run([&](Administration& books) { end = FinishRecovery("me", false, books); });
   EXPECT_EQ(end, RecoveryEnd::kEnded);
   EXPECT_FALSE(ReadRecovery(store, Soon()).value());
 }

@@ -42,7 +42,7 @@ class TrialBookTest : public ::testing::Test {
 
   FakeClock clock_{*ParseTimestamp("2026-11-21T12:00:00Z")};
   MemoryStore store_;
-  TrialBook book_{store_, clock_, RandomIds()};
+  TrialBook book_{store_, clock_};
 };
 
 TEST_F(TrialBookTest, WhatAuditAndWarnFindIsCounted) {
@@ -77,7 +77,7 @@ TEST_F(TrialBookTest, ItIsKeptOverARestart) {
   See(Found(Rule::kNamingConvention, Mode::kAudit, "a"), "a");
   See(Found(Rule::kAwsName, Mode::kAudit, "b"), "line\nbreak\"");
   ASSERT_TRUE(book_.Flush(Soon()).ok());
-  TrialBook next(store_, clock_, RandomIds());
+  TrialBook next(store_, clock_);
   ASSERT_TRUE(next.Load(Soon()).ok());
   EXPECT_EQ(next.Since({}), book_.Since({}));
   EXPECT_TRUE(next.Since(clock_.Now() + std::chrono::hours(1)).empty());

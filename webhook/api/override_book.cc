@@ -1,7 +1,6 @@
 #include "webhook/api/override_book.h"
 #include "registry/base/result.h"
-#include "registry/ownership/ledger.h"
-#include "registry/ownership/rows.h"
+#include "registry/store/administration.h"
 #include "webhook/wire/json_text.h"
 
 #include <algorithm>
@@ -87,22 +86,19 @@ Result<void> OverrideBook::Load(Deadline deadline) {
 }
 
 Result<void> OverrideBook::Change(
-    const std::function<void(std::vector<StoredOverride>&, Ledger&)>& change, Deadline deadline) {
+    const std::function<void(std::vector<StoredOverride>&, Administration&)>& change,
+    Deadline deadline) {
   const std::lock_guard<std::mutex> lock(changing_);
   bool readable = true;
-  const auto decide = [&](const Facts& facts) {
-    const PartyRules parties;  // settings and audit only
-    Ledger ledger(facts, clock_.Now(), ids_, parties);
-    auto overrides = FromText(ledger.Setting(kOverridesSetting).value_or(""));
+  TRUCE_RETURN_IF_ERROR(Administer(store_, clock_.Now(), deadline, [&](Administration& books) {
+    auto overrides = FromText(books.Setting(kOverridesSetting).value_or(""));
     readable = overrides.has_value();
-    if (!readable) return Changes{};
-    DropPast(*overrides, ledger.now());
+    if (!readable) return;
+    DropPast(*overrides, books.now());
     const auto before = *overrides;
-    change(*overrides, ledger);
-    if (*overrides != before) ledger.PutSetting(kOverridesSetting, ToText(*overrides));
-    return ledger.Take();
-  };
-  TRUCE_RETURN_IF_ERROR(store_.Apply({}, decide, deadline));
+    change(*overrides, books);
+    if (*overrides != before) books.PutSetting(kOverridesSetting, ToText(*overrides));
+  }));
   if (!readable) {
     return Error{ErrorCode::kDataLoss, "the overrides in the registry cannot be read"};
   }
@@ -125,14 +121,12 @@ Result<StoredOverride> OverrideBook::Add(const Override& what, const std::string
   StoredOverride made{ids_().text, what, by, now};
   bool too_many = false;
   TRUCE_RETURN_IF_ERROR(Change(
-      [&](std::vector<StoredOverride>& overrides, Ledger& ledger) {
+      [&](std::vector<StoredOverride>& overrides, Administration& books) {
         too_many = overrides.size() >= kOverridesMax;
         if (too_many) return;
         overrides.push_back(made);
-        ledger.Audit({.action = AuditAction::kAdministered,
-                      .cause = "override of " + TargetText(what) + " until " +
-                               FormatTimestamp(what.until) + ": " + what.reason,
-                      .actor = by});
+        books.Audit(by, "override of " + TargetText(what) + " until " +
+                            FormatTimestamp(what.until) + ": " + what.reason);
       },
       deadline));
   if (too_many) {
@@ -145,16 +139,14 @@ Result<StoredOverride> OverrideBook::End(const std::string& id, const std::strin
                                          Deadline deadline) {
   std::optional<StoredOverride> ended;
   TRUCE_RETURN_IF_ERROR(Change(
-      [&](std::vector<StoredOverride>& overrides, Ledger& ledger) {
+      [&](std::vector<StoredOverride>& overrides, Administration& books) {
         ended.reset();
         const auto found = std::find_if(overrides.begin(), overrides.end(),
                                         [&](const StoredOverride& each) { return each.id == id; });
         if (found == overrides.end()) return;
         ended = *found;
         overrides.erase(found);
-        ledger.Audit({.action = AuditAction::kAdministered,
-                      .cause = "override of " + TargetText(ended->what) + " ended",
-                      .actor = by});
+        books.Audit(by, "override of " + TargetText(ended->what) + " ended");
       },
       deadline));
   if (!ended) return Error{ErrorCode::kNotFound, "there is no override of that id, or it is over"};

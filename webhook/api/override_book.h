@@ -15,7 +15,7 @@
 
 namespace truce {
 
-class Ledger;
+class Administration;
 
 struct StoredOverride {
   std::string id;  // 13 base32 characters
@@ -56,8 +56,9 @@ class OverrideBook final {
   std::vector<StoredOverride> Present() const;
 
  private:
-  Result<void> Change(const std::function<void(std::vector<StoredOverride>&, Ledger&)>& change,
-                      Deadline deadline);
+  Result<void> Change(
+      const std::function<void(std::vector<StoredOverride>&, Administration&)>& change,
+      Deadline deadline);
   Result<void> LoadLocked(Deadline deadline);
 
   Store& store_;

@@ -5,10 +5,10 @@
 #include <optional>
 
 #include "registry/base/random_id.h"
-#include "registry/ownership/ledger.h"
+#include "registry/store/administration.h"
 #include "registry/store/store.h"
-#include "webhook/api/auth/digest.h"
 #include "webhook/api/problem.h"
+#include "webhook/wire/digest.h"
 #include "webhook/wire/json_text.h"
 
 namespace truce {
@@ -234,13 +234,9 @@ Result<void> TrialBook::Flush(Deadline deadline) {
   const bool changed = book_.With([](Book& book) { return std::exchange(book.changed, false); });
   if (!changed) return {};
   const std::string text = ToText(Since(Timestamp{}));
-  const auto decide = [&](const Facts& facts) {
-    const PartyRules parties;  // settings only
-    Ledger ledger(facts, clock_.Now(), ids_, parties);
-    ledger.PutSetting(kTrialSetting, text);
-    return ledger.Take();
-  };
-  Result<void> written = store_.Apply({}, decide, deadline);
+  Result<void> written = Administer(store_, clock_.Now(), deadline, [&](Administration& books) {
+    books.PutSetting(kTrialSetting, text);
+  });
   if (!written.ok()) book_.With([](Book& book) { book.changed = true; });
   return written;
 }

@@ -165,8 +165,7 @@ struct Trial {
 class TrialBook final : public ReviewSink {
  public:
   // References must outlive the book.
-  TrialBook(Store& store, const Clock& clock, IdSource ids)
-      : store_(store), clock_(clock), ids_(std::move(ids)) {}
+  TrialBook(Store& store, const Clock& clock) : store_(store), clock_(clock) {}
 
   void OnReview(const ReviewRecord& record) override;
 
@@ -189,7 +188,6 @@ class TrialBook final : public ReviewSink {
 
   Store& store_;
   const Clock& clock_;
-  const IdSource ids_;
   Guarded<Book> book_;
 };
 

@@ -1,18 +1,12 @@
 #include "webhook/api/use_log.h"
 
-#include "registry/ownership/ledger.h"
-#include "registry/store/store.h"
+#include "registry/store/administration.h"
 
 namespace truce {
 
 Result<void> UseLog::Write(const std::string& actor, const std::string& cause, Deadline deadline) {
-  const auto decide = [&](const Facts& facts) {
-    const PartyRules parties;  // audit only
-    Ledger ledger(facts, clock_.Now(), ids_, parties);
-    ledger.Audit({.action = AuditAction::kAdministered, .cause = cause, .actor = actor});
-    return ledger.Take();
-  };
-  return store_.Apply({}, decide, deadline);
+  return Administer(store_, clock_.Now(), deadline,
+                    [&](Administration& books) { books.Audit(actor, cause); });
 }
 
 Result<void> UseLog::Note(const std::string& actor, std::string_view what, Deadline deadline) {

@@ -12,7 +12,6 @@
 #include "registry/base/clock.h"
 #include "registry/base/guarded.h"
 #include "registry/base/result.h"
-#include "registry/ownership/terms.h"
 
 namespace truce {
 
@@ -27,8 +26,7 @@ inline constexpr std::size_t kUsesKept = 1000;
 class UseLog final {
  public:
   // References must outlive it.
-  UseLog(Store& store, const Clock& clock, IdSource ids)
-      : store_(store), clock_(clock), ids_(std::move(ids)) {}
+  UseLog(Store& store, const Clock& clock) : store_(store), clock_(clock) {}
 
   // Writes, durably, that `actor` read the report `what`, unless a line of the last kOneUse says
   // so. Errors: those of Store::Apply.
@@ -41,7 +39,6 @@ class UseLog final {
 
   Store& store_;
   const Clock& clock_;
-  const IdSource ids_;
   Guarded<Uses> uses_;  // when each was written last
 };
 

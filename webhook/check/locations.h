@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "registry/catalogue/catalogue.h"
-#include "webhook/config/yaml.h"
+#include "webhook/wire/yaml.h"
 
 namespace truce {
 

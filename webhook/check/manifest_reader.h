@@ -13,8 +13,8 @@
 
 #include "registry/base/result.h"
 #include "registry/identity/document.h"
-#include "webhook/config/yaml.h"
-#include "webhook/config/yaml_events.h"
+#include "webhook/wire/yaml.h"
+#include "webhook/wire/yaml_events.h"
 
 namespace truce {
 

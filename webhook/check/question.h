@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "registry/identity/identity.h"
-#include "webhook/config/yaml.h"
+#include "webhook/wire/yaml.h"
 
 namespace truce {
 

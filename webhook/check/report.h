@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "webhook/config/yaml.h"
+#include "webhook/wire/yaml.h"
 
 namespace truce {
 

@@ -5,9 +5,9 @@
 #include <ostream>
 #include <vector>
 
+#include "registry/base/nearest.h"
 #include "webhook/cli/command.h"
 #include "webhook/cli/command_line.h"
-#include "webhook/config/keys.h"
 
 namespace truce {
 namespace {

@@ -1,14 +1,13 @@
 #include "webhook/cli/output.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "registry/base/text.h"
 #include "webhook/cli/command.h"
 #include "webhook/cli/command_line.h"
-#include "webhook/config/yaml.h"
 #include "webhook/wire/json_text.h"
+#include "webhook/wire/yaml.h"
 
 namespace truce {
 namespace {
@@ -64,21 +63,11 @@ TableRows WithHead(TableRows rows, bool has_head) {
   return rows;
 }
 
-void PrintTable(const TableRows& rows, std::ostream& out) {
-  std::vector<std::size_t> widths;
-  for (const auto& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i)
-      widths[i] = std::max(widths[i], CharacterCount(row[i]));
+void PrintTable(TableRows rows, std::ostream& out) {
+  for (auto& row : rows) {
+    for (std::string& cell : row) cell = OnOneLine(cell);
   }
-  for (const auto& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      line += OnOneLine(row[i]);
-      if (i + 1 < row.size()) line.append(widths[i] + 3 - CharacterCount(row[i]), ' ');
-    }
-    out << line << "\n";
-  }
+  out << AlignColumns(rows);
 }
 
 void PrintJson(const std::string& json, std::ostream& out) {

@@ -7,7 +7,8 @@
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
-#include <vector>
+
+#include "webhook/wire/text_table.h"
 
 namespace truce {
 
@@ -26,12 +27,11 @@ std::shared_ptr<std::string> AddOutputFlag(CommandLine& app);
 // Adds --no-headers: false, when it is given.
 std::shared_ptr<bool> AddNoHeadersFlag(CommandLine& app);
 
-using TableRows = std::vector<std::vector<std::string>>;
 // The rows, without their head where it is not wanted.
 TableRows WithHead(TableRows rows, bool has_head);
 // Columns three spaces apart, the first row in capitals; control characters of cells as '?'. The
 // last column is not padded.
-void PrintTable(const TableRows& rows, std::ostream& out);
+void PrintTable(TableRows rows, std::ostream& out);
 
 // The JSON text indented, or as YAML.
 void PrintJson(const std::string& json, std::ostream& out);

@@ -50,15 +50,6 @@ struct ConfigMapping {
   }
 };
 
-// Binds a service name to the namespaces and users that may act for it.
-struct ConfigParty {
-  std::string service;
-  std::vector<std::string> namespaces;
-  std::vector<std::string> users;  // patterns
-
-  bool operator==(const ConfigParty&) const = default;
-};
-
 // The naming convention.
 struct ConfigNaming {
   bool given = false;
@@ -125,8 +116,8 @@ struct Config {
   ModeRules modes;  // all but `global` and `unsure`, which are the two above
   ConfigNaming naming;
   std::vector<ConfigMapping> mappings;
-  std::map<ProviderConfigName, std::string> accounts;  // of ProviderConfigs
-  std::vector<ConfigParty> parties;
+  std::map<ProviderConfigName, std::string> accounts;        // of ProviderConfigs
+  std::map<std::string, std::string, std::less<>> services;  // `parties`, by namespace
   AccountParties account_parties;
   std::vector<Quota> quotas;
   std::vector<std::string> providers;

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "webhook/config/config.h"
-#include "webhook/config/yaml.h"
+#include "webhook/wire/yaml.h"
 
 namespace truce {
 
@@ -74,8 +74,8 @@ std::string VariableOf(std::string_view key_name);
 // Errors: kInvalidArgument.
 Result<void> SetScalar(const Key& key, std::string_view text, Config& config);
 
-// The name among `candidates` that `word` is a slip of, or empty.
-std::string_view Nearest(std::string_view word, std::span<const std::string_view> candidates);
+// True for "s3/Bucket": service, one '/', kind.
+bool IsTypeName(std::string_view text);
 
 // The path into an object, or into a chart's values, that `text` is; nothing when it is none. As
 // FieldPath::Parse reads it, but that names outside of "['…']" hold letters, digits, '-' and '_'

@@ -10,8 +10,9 @@
 #include <cstring>
 #include <utility>
 
+#include "registry/base/nearest.h"
 #include "webhook/config/keys.h"
-#include "webhook/config/structured.h"
+#include "webhook/wire/node_reader.h"
 
 namespace truce {
 namespace {

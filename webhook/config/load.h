@@ -10,7 +10,7 @@
 
 #include "registry/base/result.h"
 #include "webhook/config/config.h"
-#include "webhook/config/yaml.h"
+#include "webhook/wire/yaml.h"
 
 namespace truce {
 

@@ -5,7 +5,7 @@
 #include <cctype>
 
 #include "webhook/config/keys.h"
-#include "webhook/config/structured.h"
+#include "webhook/wire/node_reader.h"
 
 namespace truce {
 namespace {

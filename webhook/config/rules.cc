@@ -4,8 +4,9 @@
 #include <charconv>
 #include <utility>
 
+#include "registry/base/nearest.h"
 #include "webhook/config/keys.h"
-#include "webhook/config/structured.h"
+#include "webhook/wire/node_reader.h"
 
 namespace truce {
 namespace {

@@ -1,26 +1,15 @@
-#include "webhook/config/structured.h"
-
+// Readers of settings that only the file can give.
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <set>
-#include <span>
 
 #include "registry/base/text.h"
 #include "webhook/config/keys.h"
+#include "webhook/wire/node_reader.h"
 
 namespace truce {
 namespace {
-
-bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::find(words.begin(), words.end(), text) != words.end();
-}
-
-std::string Joined(std::initializer_list<std::string_view> words) {
-  std::string out;
-  for (const std::string_view word : words) out.append(out.empty() ? "" : ", ").append(word);
-  return out;
-}
 
 // Reads a mapping of type names to one word each.
 template <typename Enum, std::size_t N>
@@ -92,7 +81,7 @@ Result<std::pair<ProviderConfigName, std::string>> ReadProviderConfig(const Yaml
   TRUCE_ASSIGN_OR_RETURN(out.group, reader.Optional(node, "group", path));
   TRUCE_ASSIGN_OR_RETURN(out.kind, reader.Optional(node, "kind", path));
   if (out.kind.empty()) out.kind = "ProviderConfig";
-  if (!IsOneOf(out.kind, {"ProviderConfig", "ClusterProviderConfig"})) {
+  if (out.kind != "ProviderConfig" && out.kind != "ClusterProviderConfig") {
     return reader.Fail(*node.Find("kind"), path + ".kind",
                        "must be ProviderConfig or ClusterProviderConfig");
   }
@@ -106,106 +95,7 @@ Result<std::pair<ProviderConfigName, std::string>> ReadProviderConfig(const Yaml
   return std::pair(std::move(out), std::move(account));
 }
 
-Result<ConfigParty> ReadParty(const YamlNode& node, const NodeReader& reader,
-                              const std::string& path) {
-  TRUCE_RETURN_IF_ERROR(reader.RequireMapping(node, path, {"service", "namespaces", "users"}));
-  ConfigParty out;
-  TRUCE_ASSIGN_OR_RETURN(out.service, reader.Required(node, "service", path));
-  if (const YamlNode* namespaces = node.Find("namespaces"); namespaces != nullptr) {
-    TRUCE_ASSIGN_OR_RETURN(out.namespaces, reader.Texts(*namespaces, path + ".namespaces"));
-  }
-  if (const YamlNode* users = node.Find("users"); users != nullptr) {
-    TRUCE_ASSIGN_OR_RETURN(out.users, reader.Texts(*users, path + ".users"));
-  }
-  if (out.namespaces.empty() && out.users.empty()) {
-    return reader.Fail(node, path, "binds the service to nothing; add namespaces or users");
-  }
-  return out;
-}
-
 }  // namespace
-
-std::string NodeReader::LocationOf(const YamlNode& node) const {
-  std::string location(file_);
-  if (node.location.line > 0) location.append(":").append(std::to_string(node.location.line));
-  return location;
-}
-
-Error NodeReader::Fail(const YamlNode& node, std::string_view path, std::string_view what) const {
-  return Error{ErrorCode::kInvalidArgument,
-               LocationOf(node).append(": ").append(path).append(": ").append(what)};
-}
-
-Result<std::string> NodeReader::Text(const YamlNode& node, std::string_view path) const {
-  if (node.kind != YamlNode::Kind::kScalar) {
-    return Fail(node, path, "is a list or map; write one value");
-  }
-  if (node.scalar.empty()) return Fail(node, path, "has no value");
-  if (!node.quoted && LooksLikeOtherThanText(node.scalar)) {
-    return Fail(node, path, "'" + node.scalar + "' is not text to YAML; write it in quotes");
-  }
-  if (HasControl(node.scalar))
-    return Fail(node, path, "holds a control character or line break; remove it");
-  constexpr std::size_t kTextBytesMax = 1024;
-  if (node.scalar.size() > kTextBytesMax) return Fail(node, path, "is longer than 1024 bytes");
-  return node.scalar;
-}
-
-Result<std::vector<std::string>> NodeReader::Texts(const YamlNode& node,
-                                                   std::string_view path) const {
-  TRUCE_RETURN_IF_ERROR(RequireList(node, path));
-  std::vector<std::string> texts;
-  for (std::size_t i = 0; i < node.children.size(); ++i) {
-    TRUCE_ASSIGN_OR_RETURN(std::string text, Text(node.children[i], ItemPath(path, i)));
-    texts.push_back(std::move(text));
-  }
-  return texts;
-}
-
-Result<void> NodeReader::RequireList(const YamlNode& node, std::string_view path) const {
-  if (node.kind == YamlNode::Kind::kSequence) return {};
-  return Fail(node, path, "is not a list; begin each item with '- '");
-}
-
-Result<void> NodeReader::RequireMapping(const YamlNode& node, std::string_view path,
-                                        std::initializer_list<std::string_view> allowed) const {
-  if (node.kind != YamlNode::Kind::kMapping) {
-    return Fail(node, path, "is not a map; its keys are " + Joined(allowed));
-  }
-  for (std::size_t i = 0; i < node.keys.size(); ++i) {
-    const std::string& key = node.keys[i].text;
-    if (IsOneOf(key, allowed)) continue;
-    YamlNode at_key;
-    at_key.location = node.keys[i].location;
-    const std::string_view nearest = Nearest(key, std::span(allowed.begin(), allowed.size()));
-    std::string what = "unknown key";
-    if (nearest.empty()) {
-      what.append("; the keys are ").append(Joined(allowed));
-    } else {
-      what.append("; did you mean '").append(nearest).append("'?");
-    }
-    return Fail(at_key, std::string(path) + "." + key, what);
-  }
-  return {};
-}
-
-Result<std::string> NodeReader::Required(const YamlNode& mapping, std::string_view key,
-                                         std::string_view path) const {
-  const YamlNode* node = mapping.Find(key);
-  const std::string full = std::string(path).append(".").append(key);
-  if (node == nullptr) return Fail(mapping, full, "is missing");
-  return Text(*node, full);
-}
-
-Result<std::string> NodeReader::Optional(const YamlNode& mapping, std::string_view key,
-                                         std::string_view path) const {
-  if (mapping.Find(key) == nullptr) return std::string();
-  return Required(mapping, key, path);
-}
-
-std::string ItemPath(std::string_view path, std::size_t index) {
-  return std::string(path).append("[").append(std::to_string(index)).append("]");
-}
 
 bool IsTypeName(std::string_view text) {
   const auto is_word = [](std::string_view word) {
@@ -273,19 +163,23 @@ Result<void> ReadParties(const YamlNode& node, std::string_view where, Config& c
   const NodeReader reader(where);
   TRUCE_RETURN_IF_ERROR(reader.RequireList(node, "parties"));
   std::set<std::string> seen;
-  std::set<std::string> bound;
   for (std::size_t i = 0; i < node.children.size(); ++i) {
+    const YamlNode& party = node.children[i];
     const std::string path = ItemPath("parties", i);
-    TRUCE_ASSIGN_OR_RETURN(ConfigParty item, ReadParty(node.children[i], reader, path));
-    if (!seen.insert(item.service).second) {
-      return reader.Fail(node.children[i], path, "names a service that stands above already");
+    TRUCE_RETURN_IF_ERROR(reader.RequireMapping(party, path, {"service", "namespaces"}));
+    TRUCE_ASSIGN_OR_RETURN(const std::string service, reader.Required(party, "service", path));
+    if (!seen.insert(service).second) {
+      return reader.Fail(party, path, "names a service that stands above already");
     }
-    for (const std::string& name : item.namespaces) {
-      if (bound.insert(name).second) continue;
-      return reader.Fail(node.children[i], path,
-                         "the namespace '" + name + "' is bound to a service already");
+    const YamlNode* namespaces = party.Find("namespaces");
+    if (namespaces == nullptr || namespaces->children.empty()) {
+      return reader.Fail(party, path, "binds the service to nothing; add namespaces");
     }
-    config.parties.push_back(std::move(item));
+    TRUCE_ASSIGN_OR_RETURN(const auto names, reader.Texts(*namespaces, path + ".namespaces"));
+    for (const std::string& name : names) {
+      if (config.services.emplace(name, service).second) continue;
+      return reader.Fail(party, path, "the namespace '" + name + "' is bound to a service already");
+    }
   }
   return {};
 }

@@ -12,7 +12,7 @@
 #include "policies/finding.h"
 #include "policies/people.h"
 #include "webhook/findings/tag_war.h"
-#include "webhook/findings/texts/text_table.h"
+#include "webhook/wire/text_table.h"
 
 namespace truce {
 namespace {

@@ -12,7 +12,7 @@
 #include "registry/base/name_table.h"
 #include "registry/base/text.h"
 #include "webhook/findings/findings_book.h"
-#include "webhook/findings/texts/text_table.h"
+#include "webhook/wire/text_table.h"
 
 namespace truce {
 namespace {

@@ -6,8 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "registry/ownership/ledger.h"
-#include "registry/ownership/rows.h"
+#include "registry/store/administration.h"
 #include "webhook/wire/json_text.h"
 
 namespace truce {
@@ -132,25 +131,20 @@ Result<void> MuteBook::Load(Deadline deadline) {
   return LoadLocked(deadline);
 }
 
-Result<void> MuteBook::Change(const std::function<void(Mutes&, Ledger&)>& change,
+Result<void> MuteBook::Change(const std::function<void(Mutes&, Administration&)>& change,
                               Deadline deadline) {
   const std::lock_guard<std::mutex> lock(changing_);
   bool readable = true;
-  const IdSource no_ids = [] { return PublicId{}; };  // settings and audit only
-  const auto decide = [&](const Facts& facts) {
-    const PartyRules parties;
-    Ledger ledger(facts, clock_.Now(), no_ids, parties);
-    const std::string text = ledger.Setting(kMutesSetting).value_or("");
-    auto mutes = MutesFrom<Mutes>(text, ledger.now());
+  TRUCE_RETURN_IF_ERROR(Administer(store_, clock_.Now(), deadline, [&](Administration& books) {
+    const std::string text = books.Setting(kMutesSetting).value_or("");
+    auto mutes = MutesFrom<Mutes>(text, books.now());
     readable = mutes.has_value();
-    if (!readable) return Changes{};
-    change(*mutes, ledger);
+    if (!readable) return;
+    change(*mutes, books);
     Json json = Json::array();
     for (const auto& [of, mute] : *mutes) json.push_back(JsonOf(mute));
-    if (const std::string next = Dump(json); next != text) ledger.PutSetting(kMutesSetting, next);
-    return ledger.Take();
-  };
-  TRUCE_RETURN_IF_ERROR(store_.Apply({}, decide, deadline));
+    if (const std::string next = Dump(json); next != text) books.PutSetting(kMutesSetting, next);
+  }));
   if (!readable) return Unreadable();
   return LoadLocked(deadline);
 }
@@ -168,16 +162,14 @@ Result<Mute> MuteBook::Add(Mute mute, Deadline deadline) {
   mute.at = now;
   std::optional<std::string> no_room;
   TRUCE_RETURN_IF_ERROR(Change(
-      [&](Mutes& mutes, Ledger& ledger) {
+      [&](Mutes& mutes, Administration& books) {
         Mutes others = mutes;
         others.erase({mute.detector, mute.subject});
         no_room = NoRoomFor(mute, others);
         if (no_room) return;
         mutes.insert_or_assign({mute.detector, mute.subject}, mute);
-        ledger.Audit({.action = AuditAction::kAdministered,
-                      .cause = AuditTextOf(mute) + " until " + FormatTimestamp(mute.until) + ": " +
-                               mute.reason,
-                      .actor = mute.by});
+        books.Audit(mute.by, AuditTextOf(mute) + " until " + FormatTimestamp(mute.until) + ": " +
+                                 mute.reason);
       },
       deadline));
   if (no_room) return Error{ErrorCode::kConflict, *no_room};
@@ -188,15 +180,13 @@ Result<Mute> MuteBook::End(Detector detector, const std::string& subject, const 
                            Deadline deadline) {
   std::optional<Mute> ended;
   TRUCE_RETURN_IF_ERROR(Change(
-      [&](Mutes& mutes, Ledger& ledger) {
+      [&](Mutes& mutes, Administration& books) {
         ended.reset();
         const auto found = mutes.find({detector, subject});
         if (found == mutes.end()) return;
         ended = found->second;
         mutes.erase(found);
-        ledger.Audit({.action = AuditAction::kAdministered,
-                      .cause = AuditTextOf(*ended) + " ended",
-                      .actor = by});
+        books.Audit(by, AuditTextOf(*ended) + " ended");
       },
       deadline));
   if (!ended) return Error{ErrorCode::kNotFound, "it is not muted, or its mute is over"};

@@ -19,7 +19,7 @@
 
 namespace truce {
 
-class Ledger;
+class Administration;
 
 // Hides one finding from lists, the gauge that alerts look at, and Events, until its time is over.
 // It is bound to detector and subject, never to the id that people type, and holds as long as the
@@ -72,7 +72,8 @@ class MuteBook final {
 
  private:
   using Mutes = std::map<std::pair<Detector, std::string>, Mute>;
-  Result<void> Change(const std::function<void(Mutes&, Ledger&)>& change, Deadline deadline);
+  Result<void> Change(const std::function<void(Mutes&, Administration&)>& change,
+                      Deadline deadline);
   Result<void> LoadLocked(Deadline deadline);
 
   Store& store_;

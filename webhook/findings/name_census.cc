@@ -6,7 +6,7 @@
 #include "policies/name_rules.h"
 #include "policies/people.h"
 #include "policies/rule_case.h"
-#include "webhook/findings/texts/text_table.h"
+#include "webhook/wire/text_table.h"
 
 namespace truce {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "certs/file.h"
-#include "webhook/config/yaml.h"
 #include "webhook/wire/base64.h"
+#include "webhook/wire/yaml.h"
 
 namespace truce {
 namespace {

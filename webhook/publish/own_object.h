@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "registry/identity/document.h"
-#include "webhook/config/yaml.h"
 #include "webhook/kube/cluster_api.h"
+#include "webhook/wire/yaml.h"
 
 namespace truce {
 

@@ -51,7 +51,7 @@ ApiPart::ApiPart(ApiPartPorts ports, const Config& config)
              },
              static_cast<std::size_t>(config.check_bytes_max),
              [this] { return DeletionsUnsent(Findings()); }}),
-      uses_(ports_.store, ports_.clock, RandomIds()) {}
+      uses_(ports_.store, ports_.clock) {}
 
 Result<void> ApiPart::Configure(const Config& config) {
   TRUCE_ASSIGN_OR_RETURN(AccessRules rules, AccessRulesOf(config));

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "registry/base/text.h"
-#include "registry/ownership/ledger.h"
+#include "registry/store/administration.h"
 #include "webhook/kube/backoff.h"
 #include "webhook/serve/registry_memory.h"
 #include "webhook/wire/json_reader.h"
@@ -224,8 +224,8 @@ Result<void> ClusterWatch::CompareWithMemory(ClusterApi& api) {
                                    ? "the registry is older than what is remembered of it"
                                    : "the cluster remembers another registry";
     TRUCE_RETURN_IF_ERROR(
-        Administer([reason](Ledger& ledger) { EnterRecovery(reason, "server", ledger); },
-                   In(kOpenedStoreTime)));
+        Administer(ports_.store, ports_.clock.Now(), In(kOpenedStoreTime),
+                   [&](Administration& books) { EnterRecovery(reason, "server", books); }));
     ports_.logger.Log(LogLevel::kWarning, "recovery mode", {{"reason", std::string_view(reason)}});
   }
   // Only now: after a crash before recovery is entered, the old marks tell of it once more.
@@ -342,7 +342,7 @@ void ClusterWatch::NoteRecovery(bool resynced) {
   recovery_ = RecoveryReason(ports_.store, recovery_);
   if (recovery_.empty() || !resynced) return;
   const Result<void> noted =
-      Administer([](Ledger& ledger) { NoteResynced(ledger); }, In(kOpenedStoreTime));
+      Administer(ports_.store, ports_.clock.Now(), In(kOpenedStoreTime), &NoteResynced);
   if (noted.ok()) recovery_ = RecoveryReason(ports_.store, recovery_);
 }
 
@@ -366,35 +366,22 @@ Result<RecoveryView> ClusterWatch::Recovery() const {
   return RecoveryView{true, state->reason, state->since, state->resynced};
 }
 
-// In one transaction, settings and audit only.
-Result<void> ClusterWatch::Administer(const std::function<void(Ledger&)>& change,
-                                      Deadline deadline) {
-  const auto decide = [&](const Facts& facts) {
-    const PartyRules parties;
-    Ledger ledger(facts, ports_.clock.Now(), ids_, parties);
-    change(ledger);
-    return ledger.Take();
-  };
-  return ports_.store.Apply({}, decide, deadline);
-}
-
 Result<RecoveryView> ClusterWatch::StartRecovery(const OperatorWord& word) {
   TRUCE_RETURN_IF_ERROR(
-      Administer([word](Ledger& ledger) { EnterRecovery(word.reason, word.actor, ledger); },
-                 In(kControlTime)));
+      Administer(ports_.store, ports_.clock.Now(), In(kControlTime),
+                 [&](Administration& books) { EnterRecovery(word.reason, word.actor, books); }));
   TRUCE_RETURN_IF_ERROR(
       Ask([](Watcher& watcher, Moment now) { watcher.Resync(now); }, In(kControlTime)));
   return Recovery();
 }
 
 Result<RecoveryView> ClusterWatch::EndRecovery(bool force, const OperatorWord& word) {
-  const auto end = std::make_shared<RecoveryEnd>(RecoveryEnd::kNotEntered);
-  TRUCE_RETURN_IF_ERROR(Administer(
-      [=](Ledger& ledger) { *end = FinishRecovery(word.actor, force, ledger); }, In(kControlTime)));
-  if (*end == RecoveryEnd::kNotEntered) {
-    return Error{ErrorCode::kConflict, "not in recovery mode"};
-  }
-  if (*end == RecoveryEnd::kNotResynced) {
+  RecoveryEnd end = RecoveryEnd::kNotEntered;
+  TRUCE_RETURN_IF_ERROR(
+      Administer(ports_.store, ports_.clock.Now(), In(kControlTime),
+                 [&](Administration& books) { end = FinishRecovery(word.actor, force, books); }));
+  if (end == RecoveryEnd::kNotEntered) return Error{ErrorCode::kConflict, "not in recovery mode"};
+  if (end == RecoveryEnd::kNotResynced) {
     return Error{ErrorCode::kConflict,
                  "the full resync is not done yet: wait for it, or finish with force"};
   }

@@ -31,8 +31,6 @@
 
 namespace truce {
 
-class Ledger;
-
 // By what a registry knows its cluster: the uid of the kube-system namespace. Errors: kUnavailable
 // (the API server cannot be used), kInvalidArgument (`server` names bad or missing files). Blocks
 // for at most 10 s.
@@ -129,7 +127,6 @@ class ClusterWatch final : public ClusterLink, public WatchControls {
   // Runs `work` between two steps of the watch. Errors: kUnavailable (the cluster was not reached
   // yet, or the server ends), kDeadlineExceeded.
   Result<void> Ask(Engine::Work work, Deadline deadline);
-  Result<void> Administer(const std::function<void(Ledger&)>& change, Deadline deadline);
 
   const ClusterWatchPorts ports_;
   const IdSource ids_ = RandomIds();

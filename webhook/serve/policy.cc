@@ -61,8 +61,8 @@ Result<void> CheckEntries(Rule rule, std::span<const ModeEntry> entries,
 bool CanHold(const RuleScope& scope, const Config& config) {
   if (scope.service.empty() && scope.selector.empty()) return true;
   if (scope.ns.find_first_not_of('*') != std::string::npos) return true;
-  return std::any_of(config.parties.begin(), config.parties.end(), [&](const ConfigParty& party) {
-    return !party.namespaces.empty() && (scope.service.empty() || party.service == scope.service);
+  return std::any_of(config.services.begin(), config.services.end(), [&](const auto& bound) {
+    return scope.service.empty() || bound.second == scope.service;
   });
 }
 
@@ -158,16 +158,10 @@ Result<std::shared_ptr<const NamePolicy>> NamesFrom(const Config& config,
   return std::shared_ptr<const NamePolicy>(std::move(names));
 }
 
-Result<PartyRules> PartiesOf(const Config& config) {
+PartyRules PartiesOf(const Config& config) {
   PartyRules rules;
-  for (const ConfigParty& party : config.parties) {
-    if (!party.users.empty()) {
-      return Refused("parties", "binding users ('" + party.service +
-                                    "') is not supported by this version; bind namespaces");
-    }
-    for (const std::string& name : party.namespaces) {
-      rules.services.emplace(config.cluster_id + "/" + name, party.service);
-    }
+  for (const auto& [ns, service] : config.services) {
+    rules.services.emplace(config.cluster_id + "/" + ns, service);
   }
   return rules;
 }
@@ -204,7 +198,7 @@ Result<std::shared_ptr<const AdmissionPolicy>> PolicyFrom(const Config& config,
   policy->identity.accounts = config.accounts;
   policy->identity.service_labels = config.service_labels;
   policy->identity.contact_annotation = config.contact_annotation;
-  TRUCE_ASSIGN_OR_RETURN(policy->parties, PartiesOf(config));
+  policy->parties = PartiesOf(config);
   TRUCE_ASSIGN_OR_RETURN(policy->modes, ModesOf(config, *catalogue));
   TRUCE_ASSIGN_OR_RETURN(policy->names, NamesFrom(config, *catalogue, policy->modes, types.names));
   policy->account_parties = config.account_parties;

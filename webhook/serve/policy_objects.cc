@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "webhook/config/keys.h"
-#include "webhook/config/structured.h"
+#include "webhook/wire/node_reader.h"
 
 namespace truce {
 namespace {

@@ -113,7 +113,7 @@ class RegistryPart final {
   std::atomic<bool> is_open_{false};
   IndexedStore store_;
   DiskFailures disk_failures_{store_, logger_, clock_};
-  TrialBook trials_{store_, clock_, RandomIds()};
+  TrialBook trials_{store_, clock_};
   Deadline trials_due_{};
   RegistryNumbers numbers_{store_, clock_};
   Deadline numbers_due_{};

@@ -2,9 +2,8 @@
 
 #include <charconv>
 
-#include "registry/identity/identity.h"
-#include "registry/ownership/ledger.h"
-#include "registry/ownership/rows.h"
+#include "registry/ownership/facts.h"
+#include "registry/store/administration.h"
 #include "registry/store/store.h"
 
 namespace truce {
@@ -13,19 +12,6 @@ namespace {
 constexpr std::string_view kMark = "store/mark";
 constexpr std::string_view kRecovery = "recovery";
 constexpr std::string_view kServedCluster = "registry/cluster";
-
-// Runs `change` on a ledger in one transaction.
-template <typename ChangeFn>
-Result<void> Write(Store& store, const IdSource& ids, Deadline deadline, const ChangeFn& change) {
-  // Settings and audit only: neither time of the entry nor party matters to them.
-  const auto decide = [&](const Facts& facts) {
-    const PartyRules parties;
-    Ledger ledger(facts, Timestamp{}, ids, parties);
-    change(ledger);
-    return ledger.Take();
-  };
-  return store.Apply({}, decide, deadline);
-}
 
 std::string BindingName(std::string_view cluster) {
   return "cluster/" + std::string(cluster) + "/kube-system";
@@ -66,9 +52,9 @@ Result<void> CheckRegistry(const Store& store, std::string_view cluster, Deadlin
 Result<void> BindRegistry(Store& store, std::string_view cluster, Deadline deadline) {
   std::string bound;
   const std::string name(kServedCluster);
-  TRUCE_RETURN_IF_ERROR(Write(store, {}, deadline, [&](Ledger& ledger) {
-    bound = ledger.Setting(name).value_or("");
-    if (bound.empty()) ledger.PutSetting(name, std::string(cluster));
+  TRUCE_RETURN_IF_ERROR(Administer(store, Timestamp{}, deadline, [&](Administration& books) {
+    bound = books.Setting(name).value_or("");
+    if (bound.empty()) books.PutSetting(name, std::string(cluster));
   }));
   return CheckBound(bound, cluster);
 }
@@ -77,9 +63,9 @@ Result<void> BindCluster(Store& store, std::string_view cluster, const Uid& kube
                          Deadline deadline) {
   std::string bound;
   const std::string name = BindingName(cluster);
-  TRUCE_RETURN_IF_ERROR(Write(store, {}, deadline, [&](Ledger& ledger) {
-    bound = ledger.Setting(name).value_or(kube_system.text);
-    if (bound == kube_system.text) ledger.PutSetting(name, kube_system.text);
+  TRUCE_RETURN_IF_ERROR(Administer(store, Timestamp{}, deadline, [&](Administration& books) {
+    bound = books.Setting(name).value_or(kube_system.text);
+    if (bound == kube_system.text) books.PutSetting(name, kube_system.text);
   }));
   return CheckUid(bound, cluster, kube_system);
 }
@@ -110,13 +96,13 @@ std::optional<StoreMark> StoreMarkFromText(std::string_view text) {
 
 Result<StoreMark> CountStart(Store& store, const IdSource& ids, Deadline deadline) {
   StoreMark counted;
-  TRUCE_RETURN_IF_ERROR(Write(store, ids, deadline, [&](Ledger& ledger) {
+  TRUCE_RETURN_IF_ERROR(Administer(store, Timestamp{}, deadline, [&](Administration& books) {
     const std::string name(kMark);
-    auto mark = StoreMarkFromText(ledger.Setting(name).value_or(""));
-    if (!mark) mark = StoreMark{ledger.NewId().text, 0};
+    auto mark = StoreMarkFromText(books.Setting(name).value_or(""));
+    if (!mark) mark = StoreMark{ids().text, 0};
     ++mark->starts;
     counted = *mark;
-    ledger.PutSetting(name, ToText(*mark));
+    books.PutSetting(name, ToText(*mark));
   }));
   return counted;
 }
@@ -160,31 +146,28 @@ Result<std::optional<RecoveryState>> ReadRecovery(const Store& store, Deadline d
   return state;
 }
 
-void EnterRecovery(const std::string& reason, const std::string& actor, Ledger& ledger) {
+void EnterRecovery(const std::string& reason, const std::string& actor, Administration& books) {
   const std::string name(kRecovery);
-  if (FromText(ledger.Setting(name).value_or(""))) return;
-  ledger.PutSetting(name, ToText(RecoveryState{reason, ledger.now(), false}));
-  ledger.Audit(
-      {.action = AuditAction::kAdministered, .cause = "recovery mode: " + reason, .actor = actor});
+  if (FromText(books.Setting(name).value_or(""))) return;
+  books.PutSetting(name, ToText(RecoveryState{reason, books.now(), false}));
+  books.Audit(actor, "recovery mode: " + reason);
 }
 
-void NoteResynced(Ledger& ledger) {
+void NoteResynced(Administration& books) {
   const std::string name(kRecovery);
-  auto state = FromText(ledger.Setting(name).value_or(""));
+  auto state = FromText(books.Setting(name).value_or(""));
   if (!state || state->resynced) return;
   state->resynced = true;
-  ledger.PutSetting(name, ToText(*state));
+  books.PutSetting(name, ToText(*state));
 }
 
-RecoveryEnd FinishRecovery(const std::string& actor, bool force, Ledger& ledger) {
+RecoveryEnd FinishRecovery(const std::string& actor, bool force, Administration& books) {
   const std::string name(kRecovery);
-  const auto state = FromText(ledger.Setting(name).value_or(""));
+  const auto state = FromText(books.Setting(name).value_or(""));
   if (!state) return RecoveryEnd::kNotEntered;
   if (!state->resynced && !force) return RecoveryEnd::kNotResynced;
-  ledger.PutSetting(name, "");
-  ledger.Audit({.action = AuditAction::kAdministered,
-                .cause = "recovery mode ended" + std::string(state->resynced ? "" : ", by force"),
-                .actor = actor});
+  books.PutSetting(name, "");
+  books.Audit(actor, state->resynced ? "recovery mode ended" : "recovery mode ended, by force");
   return RecoveryEnd::kEnded;
 }
 

@@ -15,8 +15,8 @@
 
 namespace truce {
 
+class Administration;
 class Facts;
-class Ledger;
 class Store;
 
 // Binds cluster id `cluster` to the uid of its kube-system namespace, or checks that binding.
@@ -73,13 +73,13 @@ std::optional<RecoveryState> RecoveryOf(const Facts& facts);
 Result<std::optional<RecoveryState>> ReadRecovery(const Store& store, Deadline deadline);
 
 // Enters recovery mode; when it is entered already the first reason stays. Audited.
-void EnterRecovery(const std::string& reason, const std::string& actor, Ledger& ledger);
+void EnterRecovery(const std::string& reason, const std::string& actor, Administration& books);
 // Notes that the resync is done; nothing when not in recovery mode.
-void NoteResynced(Ledger& ledger);
+void NoteResynced(Administration& books);
 // Ends it. False, and nothing is changed, when it is not entered; an end before the resync needs
 // `force`. Audited.
 enum class RecoveryEnd : std::uint8_t { kEnded, kNotEntered, kNotResynced };
-RecoveryEnd FinishRecovery(const std::string& actor, bool force, Ledger& ledger);
+RecoveryEnd FinishRecovery(const std::string& actor, bool force, Administration& books);
 
 }  // namespace truce
 

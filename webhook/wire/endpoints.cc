@@ -1,13 +1,12 @@
 #include "webhook/wire/endpoints.h"
 
-#include <openssl/evp.h>
 #include <sys/random.h>
 
 #include <span>
 
-#include "registry/base/assert.h"
 #include "registry/base/name_table.h"
 #include "registry/base/text.h"
+#include "webhook/wire/digest.h"
 
 namespace truce {
 namespace {
@@ -33,11 +32,7 @@ EndpointTexts SecretsOf(std::string_view root) {
   EndpointTexts out;
   for (const Endpoint endpoint : kEndpoints) {
     const std::string text = std::string(root) + "/" + std::string(Name(endpoint));
-    std::array<std::uint8_t, 32> digest{};
-    unsigned int size = 0;
-    const int done =
-        EVP_Digest(text.data(), text.size(), digest.data(), &size, EVP_sha256(), nullptr);
-    TRUCE_ASSERT(done == 1 && size == digest.size());
+    const Digest digest = Sha256(text);
     out[static_cast<std::size_t>(endpoint)] = HexOf(std::span(digest).first<kSecretDigits / 2>());
   }
   return out;

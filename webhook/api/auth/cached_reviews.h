@@ -10,8 +10,8 @@
 #include <string>
 
 #include "registry/base/guarded.h"
-#include "webhook/api/auth/digest.h"
 #include "webhook/api/auth/reviews.h"
+#include "webhook/wire/digest.h"
 
 namespace truce {
 

@@ -10,7 +10,7 @@
 
 #include "registry/base/result.h"
 #include "webhook/api/auth/caller.h"
-#include "webhook/api/auth/digest.h"
+#include "webhook/wire/digest.h"
 
 namespace truce {
 

@@ -4,8 +4,8 @@
 
 #include "registry/ownership/agreements.h"
 #include "registry/ownership/declared_grant.h"
-#include "webhook/api/auth/digest.h"
 #include "webhook/api/resource_json.h"
+#include "webhook/wire/digest.h"
 
 namespace truce {
 namespace {

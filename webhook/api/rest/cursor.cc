@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "webhook/api/auth/digest.h"
 #include "webhook/wire/base64.h"
+#include "webhook/wire/digest.h"
 
 namespace truce {
 namespace {

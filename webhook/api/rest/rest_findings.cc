@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "registry/base/random_id.h"
-#include "webhook/api/auth/digest.h"
 #include "webhook/api/cluster_json.h"
 #include "webhook/api/rest/cursor.h"
 #include "webhook/findings/concerned.h"
 #include "webhook/findings/texts/finding_text.h"
+#include "webhook/wire/digest.h"
 
 namespace truce {
 namespace {

@@ -9,7 +9,7 @@
 #include "registry/base/result.h"
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/lists/import.h"
-#include "webhook/api/auth/digest.h"
+#include "webhook/wire/digest.h"
 #include "webhook/wire/json_text.h"
 
 namespace truce {

@@ -7,9 +7,9 @@
 
 #include "registry/base/result.h"
 #include "registry/ownership/ledger.h"
-#include "webhook/api/auth/digest.h"
 #include "webhook/api/resource_json.h"
 #include "webhook/api/rest/key_copy_json.h"
+#include "webhook/wire/digest.h"
 
 namespace truce {
 namespace {

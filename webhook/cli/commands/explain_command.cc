@@ -7,12 +7,12 @@
 
 #include "policies/explain_policy.h"
 #include "registry/base/clock.h"
+#include "registry/base/nearest.h"
 #include "registry/base/text.h"
 #include "registry/catalogue/explain.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/manifest_file.h"
 #include "webhook/cli/server/api_call.h"
-#include "webhook/config/keys.h"
 #include "webhook/serve/policy.h"
 #include "webhook/wire/json_text.h"
 

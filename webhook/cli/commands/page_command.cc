@@ -12,13 +12,13 @@
 #include <utility>
 #include <vector>
 
-#include "webhook/api/auth/digest.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/server/api_call.h"
 #include "webhook/cli/server/page_proxy.h"
 #include "webhook/http/server.h"
 #include "webhook/serve/signals.h"
 #include "webhook/wire/base64.h"
+#include "webhook/wire/digest.h"
 
 extern char** environ;
 

@@ -6,7 +6,7 @@
 
 #include "policies/finding.h"
 #include "registry/base/one_line.h"
-#include "webhook/findings/texts/text_table.h"
+#include "webhook/wire/text_table.h"
 
 namespace truce {
 namespace {

@@ -7,9 +7,9 @@
 #include "policies/people.h"
 #include "webhook/findings/conflicts.h"
 #include "webhook/findings/tag_war.h"
-#include "webhook/findings/texts/text_table.h"
 #include "webhook/wire/markdown.h"
 #include "webhook/wire/markup.h"
+#include "webhook/wire/text_table.h"
 
 namespace truce {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "policies/aws_quotas.h"
 #include "registry/ownership/facts.h"
-#include "webhook/findings/texts/text_table.h"
+#include "webhook/wire/text_table.h"
 
 namespace truce {
 namespace {

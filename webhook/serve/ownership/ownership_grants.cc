@@ -4,9 +4,9 @@
 
 #include "registry/base/text.h"
 #include "registry/ownership/ledger.h"
-#include "webhook/api/auth/digest.h"
 #include "webhook/api/rest/agreement_desk.h"
-#include "webhook/config/structured.h"
+#include "webhook/wire/digest.h"
+#include "webhook/wire/node_reader.h"
 
 namespace truce {
 namespace {

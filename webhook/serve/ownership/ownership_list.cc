@@ -10,7 +10,7 @@
 #include "registry/ownership/rows.h"
 #include "webhook/api/resource_json.h"
 #include "webhook/api/rest/queries.h"
-#include "webhook/findings/texts/text_table.h"
+#include "webhook/wire/text_table.h"
 
 namespace truce {
 namespace {

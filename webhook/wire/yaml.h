@@ -1,6 +1,6 @@
 // YAML as configuration needs it: a small tree with line numbers, and none of YAML's surprises.
-#ifndef TRUCE_WEBHOOK_CONFIG_YAML_H_
-#define TRUCE_WEBHOOK_CONFIG_YAML_H_
+#ifndef TRUCE_WEBHOOK_WIRE_YAML_H_
+#define TRUCE_WEBHOOK_WIRE_YAML_H_
 
 #include <string>
 #include <string_view>
@@ -63,4 +63,4 @@ bool LooksLikeOtherThanText(std::string_view plain);
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_CONFIG_YAML_H_
+#endif  // TRUCE_WEBHOOK_WIRE_YAML_H_

@@ -1,4 +1,4 @@
-#include "webhook/config/yaml_events.h"
+#include "webhook/wire/yaml_events.h"
 
 #include <yaml.h>
 

@@ -1,6 +1,6 @@
 // YamlEvents: libyaml's events, one at a time, for the readers of configuration and of manifests.
-#ifndef TRUCE_WEBHOOK_CONFIG_YAML_EVENTS_H_
-#define TRUCE_WEBHOOK_CONFIG_YAML_EVENTS_H_
+#ifndef TRUCE_WEBHOOK_WIRE_YAML_EVENTS_H_
+#define TRUCE_WEBHOOK_WIRE_YAML_EVENTS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "registry/base/result.h"
-#include "webhook/config/yaml.h"
+#include "webhook/wire/yaml.h"
 
 namespace truce {
 
@@ -78,4 +78,4 @@ Result<YamlNode> ComposeYaml(YamlEvents& events, const YamlRules& rules);
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_CONFIG_YAML_EVENTS_H_
+#endif  // TRUCE_WEBHOOK_WIRE_YAML_EVENTS_H_

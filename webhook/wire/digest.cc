@@ -1,4 +1,4 @@
-#include "webhook/api/auth/digest.h"
+#include "webhook/wire/digest.h"
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>

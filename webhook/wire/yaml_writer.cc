@@ -2,7 +2,7 @@
 #include <array>
 
 #include "registry/base/text.h"
-#include "webhook/config/yaml.h"
+#include "webhook/wire/yaml.h"
 
 namespace truce {
 namespace {

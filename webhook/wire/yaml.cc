@@ -1,4 +1,4 @@
-#include "webhook/config/yaml.h"
+#include "webhook/wire/yaml.h"
 
 #include <algorithm>
 #include <map>
@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "registry/base/text.h"
-#include "webhook/config/yaml_events.h"
+#include "webhook/wire/yaml_events.h"
 
 namespace truce {
 namespace {

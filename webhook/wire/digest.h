@@ -1,6 +1,6 @@
 // Digests and comparisons that tell nothing by their timing.
-#ifndef TRUCE_WEBHOOK_API_AUTH_DIGEST_H_
-#define TRUCE_WEBHOOK_API_AUTH_DIGEST_H_
+#ifndef TRUCE_WEBHOOK_WIRE_DIGEST_H_
+#define TRUCE_WEBHOOK_WIRE_DIGEST_H_
 
 #include <array>
 #include <cstdint>
@@ -29,4 +29,4 @@ std::string RandomBytes(std::size_t count);
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_API_AUTH_DIGEST_H_
+#endif  // TRUCE_WEBHOOK_WIRE_DIGEST_H_

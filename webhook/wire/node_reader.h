@@ -1,6 +1,6 @@
-// Reading nested settings with messages "file:line: key: what is wrong; how to mend it".
-#ifndef TRUCE_WEBHOOK_CONFIG_STRUCTURED_H_
-#define TRUCE_WEBHOOK_CONFIG_STRUCTURED_H_
+// Reading trees of YAML with messages "file:line: key: what is wrong; how to mend it".
+#ifndef TRUCE_WEBHOOK_WIRE_NODE_READER_H_
+#define TRUCE_WEBHOOK_WIRE_NODE_READER_H_
 
 #include <initializer_list>
 #include <string>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "registry/base/result.h"
-#include "webhook/config/yaml.h"
+#include "webhook/wire/yaml.h"
 
 namespace truce {
 
@@ -46,9 +46,6 @@ class NodeReader final {
 // "overrides" and 2 -> "overrides[2]".
 std::string ItemPath(std::string_view path, std::size_t index);
 
-// True for "s3/Bucket": service, one '/', kind.
-bool IsTypeName(std::string_view text);
-
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_CONFIG_STRUCTURED_H_
+#endif  // TRUCE_WEBHOOK_WIRE_NODE_READER_H_
