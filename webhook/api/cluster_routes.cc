@@ -69,13 +69,8 @@ std::optional<GroupKind> KindFrom(std::string_view text) {
   return GroupKind{std::string(text.substr(dot + 1)), std::string(text.substr(0, dot))};
 }
 
-HttpResponse RecoveryAnswer(const Result<RecoveryView>& view) {
-  if (!view.ok()) {
-    if (view.error().code == ErrorCode::kConflict) {
-      return ProblemResponse(ProblemType::kConflict, view.error().message);
-    }
-    return ProblemResponse(view.error());
-  }
+Result<HttpResponse> RecoveryAnswer(const Result<RecoveryView>& view) {
+  if (!view.ok()) return view.error();
   const RecoveryView& value = view.value();
   JsonWriter json;
   json.BeginObject()
@@ -91,27 +86,26 @@ class Handlers final {
  public:
   explicit Handlers(ClusterPorts ports) : ports_(std::move(ports)) {}
 
-  HttpResponse Conflicts(const HttpRequest& request, const std::string& /*actor*/) const {
+  Result<HttpResponse> Conflicts(const HttpRequest& request, const std::string& /*actor*/) const {
     const std::string_view output = Output(request);
     if (output == "text" || output == "wide") return ConflictReport(output == "wide");
     if (output != "json") return Malformed("output is json, text or wide");
     const auto limit = Limit(request);
     if (!limit) return Malformed("limit is not a number above 0");
     const KeyText after{std::string(request.Query("cursor").value_or(std::string_view()))};
-    const Result<ConflictPage> page = ports_.conflicts(after, *limit);
-    if (!page.ok()) return ProblemResponse(page.error());
+    TRUCE_ASSIGN_OR_RETURN(const ConflictPage page, ports_.conflicts(after, *limit));
     const std::vector<TagWar> wars = Wars();
     JsonWriter json;
     json.BeginObject().Key("items").BeginArray();
-    for (const Conflict& conflict : page.value().conflicts) {
+    for (const Conflict& conflict : page.conflicts) {
       WriteConflict(conflict, WarAt(wars, conflict.owner.key), json);
     }
     json.EndArray();
-    if (!page.value().last.empty()) json.Field("nextCursor", page.value().last.text);
+    if (!page.last.empty()) json.Field("nextCursor", page.last.text);
     return JsonResponse(json.EndObject().Take());
   }
 
-  HttpResponse Coverage(const HttpRequest& request, const std::string& /*actor*/) const {
+  Result<HttpResponse> Coverage(const HttpRequest& request, const std::string& /*actor*/) const {
     if (ports_.reports == nullptr) return NotFollowed();
     const std::string_view output = Output(request);
     if (output != "json" && output != "text" && output != "wide") {
@@ -122,7 +116,7 @@ class Handlers final {
     return ForPeople(report.gaps.size(), CoverageText(report, output == "wide"));
   }
 
-  HttpResponse Baseline(const HttpRequest& request, const std::string& /*actor*/) const {
+  Result<HttpResponse> Baseline(const HttpRequest& request, const std::string& /*actor*/) const {
     if (ports_.reports == nullptr) return NotFollowed();
     const std::string_view output = Output(request);
     std::string (*render)(const BaselineReport&) = nullptr;
@@ -132,65 +126,59 @@ class Handlers final {
     if (render == nullptr && output != "json") {
       return Malformed("output is json, text, junit or markdown");
     }
-    Result<BaselineReport> report = ports_.reports->Baseline();
-    if (!report.ok()) return ProblemResponse(report.error());
-    Result<NameReport> names = ports_.reports->Names();
-    if (!names.ok()) return ProblemResponse(names.error());
-    report.value().names = std::move(names).value();
-    if (render == nullptr) return JsonResponse(BaselineJson(report.value()));
-    return ForPeople(report.value().conflicts.size(), render(report.value()));
+    TRUCE_ASSIGN_OR_RETURN(BaselineReport report, ports_.reports->Baseline());
+    TRUCE_ASSIGN_OR_RETURN(report.names, ports_.reports->Names());
+    if (render == nullptr) return JsonResponse(BaselineJson(report));
+    return ForPeople(report.conflicts.size(), render(report));
   }
 
-  HttpResponse Names(const HttpRequest& request, const std::string& /*actor*/) const {
+  Result<HttpResponse> Names(const HttpRequest& request, const std::string& /*actor*/) const {
     if (ports_.reports == nullptr) return NotFollowed();
     const std::string_view output = Output(request);
     if (output != "json" && output != "text") return Malformed("output is json or text");
-    const Result<NameReport> report = ports_.reports->Names();
-    if (!report.ok()) return ProblemResponse(report.error());
-    if (output == "json") return JsonResponse(NamesJson(report.value()));
-    return ForPeople(report.value().violating, NameReportText(report.value()));
+    TRUCE_ASSIGN_OR_RETURN(const NameReport report, ports_.reports->Names());
+    if (output == "json") return JsonResponse(NamesJson(report));
+    return ForPeople(report.violating, NameReportText(report));
   }
 
-  HttpResponse Recovery(const HttpRequest& /*request*/, const std::string& /*actor*/) const {
+  Result<HttpResponse> Recovery(const HttpRequest& /*request*/,
+                                const std::string& /*actor*/) const {
     if (ports_.controls == nullptr) return NotFollowed();
     return RecoveryAnswer(ports_.controls->Recovery());
   }
 
-  HttpResponse StartRecovery(const HttpRequest& request, const std::string& actor) const {
+  Result<HttpResponse> StartRecovery(const HttpRequest& request, const std::string& actor) const {
     if (ports_.controls == nullptr) return NotFollowed();
-    const Result<nlohmann::json> body = ReadOptionalBody(request);
-    if (!body.ok()) return ProblemResponse(body.error());
-    const std::string reason = TextIn(body.value(), "reason");
+    TRUCE_ASSIGN_OR_RETURN(const nlohmann::json body, ReadOptionalBody(request));
+    const std::string reason = TextIn(body, "reason");
     if (!IsLine(reason, kReasonBytesMax)) return NoReason();
     return RecoveryAnswer(ports_.controls->StartRecovery({actor, reason}));
   }
 
-  HttpResponse FinishRecovery(const HttpRequest& request, const std::string& actor) const {
+  Result<HttpResponse> FinishRecovery(const HttpRequest& request, const std::string& actor) const {
     if (ports_.controls == nullptr) return NotFollowed();
-    const Result<nlohmann::json> body = ReadOptionalBody(request);
-    if (!body.ok()) return ProblemResponse(body.error());
-    const auto force = body.value().find("force");
-    const bool is_set = force != body.value().end();
+    TRUCE_ASSIGN_OR_RETURN(const nlohmann::json body, ReadOptionalBody(request));
+    const auto force = body.find("force");
+    const bool is_set = force != body.end();
     if (is_set && !force->is_boolean()) return Malformed("\"force\" is not true or false");
     const bool is_forced = is_set && force->get<bool>();
     return RecoveryAnswer(ports_.controls->EndRecovery(is_forced, {actor}));
   }
 
-  HttpResponse Brake(const HttpRequest& /*request*/, const std::string& /*actor*/) const {
+  Result<HttpResponse> Brake(const HttpRequest& /*request*/, const std::string& /*actor*/) const {
     if (ports_.controls == nullptr) return NotFollowed();
-    const Result<BrakeView> view = ports_.controls->Brake();
-    if (!view.ok()) return ProblemResponse(view.error());
+    TRUCE_ASSIGN_OR_RETURN(const BrakeView view, ports_.controls->Brake());
     JsonWriter json;
     json.BeginObject()
-        .NumberField("nominated", static_cast<std::int64_t>(view.value().nominated))
-        .NumberField("heldBack", static_cast<std::int64_t>(view.value().held_back))
+        .NumberField("nominated", static_cast<std::int64_t>(view.nominated))
+        .NumberField("heldBack", static_cast<std::int64_t>(view.held_back))
         .Key("frozen")
         .BeginArray();
-    for (const BrakeView::Frozen& frozen : view.value().frozen) {
+    for (const BrakeView::Frozen& frozen : view.frozen) {
       json.BeginObject().Field("kind", frozen.kind).Field("reason", frozen.reason).EndObject();
     }
     json.EndArray().Key("waiting").BeginArray();
-    for (const BrakeView::Waiting& waiting : view.value().waiting) {
+    for (const BrakeView::Waiting& waiting : view.waiting) {
       json.BeginObject()
           .Field("kind", waiting.kind)
           .NumberField("objects", static_cast<std::int64_t>(waiting.objects))
@@ -200,22 +188,21 @@ class Handlers final {
     return JsonResponse(json.EndArray().EndObject().Take());
   }
 
-  HttpResponse ReleaseBrake(const HttpRequest& request, const std::string& actor) const {
+  Result<HttpResponse> ReleaseBrake(const HttpRequest& request, const std::string& actor) const {
     if (ports_.controls == nullptr) return NotFollowed();
-    const Result<nlohmann::json> body = ReadOptionalBody(request);
-    if (!body.ok()) return ProblemResponse(body.error());
-    const std::string reason = TextIn(body.value(), "reason");
+    TRUCE_ASSIGN_OR_RETURN(const nlohmann::json body, ReadOptionalBody(request));
+    const std::string reason = TextIn(body, "reason");
     if (!IsLine(reason, kReasonBytesMax)) return NoReason();
     std::optional<GroupKind> kind;
-    if (body.value().contains("kind")) {
-      kind = KindFrom(TextIn(body.value(), "kind"));
+    if (body.contains("kind")) {
+      kind = KindFrom(TextIn(body, "kind"));
       if (!kind)
         return Malformed("\"kind\" is not of the form KIND.GROUP, as Bucket.s3.aws.upbound.io");
     }
-    const Result<std::uint64_t> released = ports_.controls->ReleaseBrake(kind, {actor, reason});
-    if (!released.ok()) return ProblemResponse(released.error());
+    TRUCE_ASSIGN_OR_RETURN(const std::uint64_t released,
+                           ports_.controls->ReleaseBrake(kind, {actor, reason}));
     JsonWriter json;
-    json.BeginObject().NumberField("released", static_cast<std::int64_t>(released.value()));
+    json.BeginObject().NumberField("released", static_cast<std::int64_t>(released));
     return JsonResponse(json.EndObject().Take());
   }
 
@@ -224,14 +211,13 @@ class Handlers final {
     return ports_.reports ? ports_.reports->Wars() : std::vector<TagWar>();
   }
 
-  HttpResponse ConflictReport(bool wide) const {
+  Result<HttpResponse> ConflictReport(bool wide) const {
     std::vector<Conflict> all;
     KeyText after;
     do {
-      Result<ConflictPage> page = ports_.conflicts(after, kPageMax);
-      if (!page.ok()) return ProblemResponse(page.error());
-      after = page.value().last;
-      auto& found = page.value().conflicts;
+      TRUCE_ASSIGN_OR_RETURN(ConflictPage page, ports_.conflicts(after, kPageMax));
+      after = page.last;
+      auto& found = page.conflicts;
       all.insert(all.end(), found.begin(), found.end());
     } while (!after.empty() && all.size() < kReportedMax);
     return ForPeople(all.size(), ConflictsText(all, Wars(), wide));
@@ -244,10 +230,10 @@ class Handlers final {
 
 std::vector<ClusterOperation> ClusterOperations(ClusterPorts ports) {
   const auto shared = std::make_shared<const Handlers>(std::move(ports));
-  using Handler = HttpResponse (Handlers::*)(const HttpRequest&, const std::string&) const;
+  using Handler = Result<HttpResponse> (Handlers::*)(const HttpRequest&, const std::string&) const;
   const auto bound = [&](Handler handler) {
     return [shared, handler](const HttpRequest& request, const std::string& actor) {
-      return ((*shared).*handler)(request, actor);
+      return AnswerOf(((*shared).*handler)(request, actor));
     };
   };
   return {

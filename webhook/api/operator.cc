@@ -63,12 +63,11 @@ Result<Reservations> ReadReservations(const HttpRequest& request, const std::str
   return out;
 }
 
-HttpResponse Confirm(const OperatorPorts& ports, const HttpRequest& request) {
+Result<HttpResponse> Confirm(const OperatorPorts& ports, const HttpRequest& request) {
   const auto policy = ports.policy.policy();
-  const Result<Reservations> wanted = ReadReservations(request, policy->identity.cluster);
-  if (!wanted.ok()) return ProblemResponse(wanted.error());
-  const std::string& key = wanted.value().key;
-  const std::optional<Slot>& slot = wanted.value().slot;
+  TRUCE_ASSIGN_OR_RETURN(const Reservations wanted,
+                         ReadReservations(request, policy->identity.cluster));
+  const auto& [key, slot] = wanted;
   std::size_t confirmed = 0;
   const auto decide = [&](const Facts& facts) {
     confirmed = 0;
@@ -89,18 +88,16 @@ HttpResponse Confirm(const OperatorPorts& ports, const HttpRequest& request) {
   } else {
     locks.keys.push_back({key});
   }
-  const auto done = ports.store.Apply(locks, decide, InTime());
-  if (!done.ok()) return ProblemResponse(done.error());
+  TRUCE_RETURN_IF_ERROR(ports.store.Apply(locks, decide, InTime()));
   if (confirmed == 0) {
     return ProblemResponse(ProblemType::kNotFound, "no reservation waits there");
   }
   return JsonResponse("{\"confirmed\":" + std::to_string(confirmed) + "}");
 }
 
-HttpResponse ExplainObject(const OperatorPorts& ports, const HttpRequest& request) {
+Result<HttpResponse> ExplainObject(const OperatorPorts& ports, const HttpRequest& request) {
   JsonReader reader;
-  const Result<Document> object = reader.Read(request.body);
-  if (!object.ok()) return ProblemResponse(object.error());
+  TRUCE_ASSIGN_OR_RETURN(const Document object, reader.Read(request.body));
   const Deadline deadline = InTime();
   Result<void> looked;
   const auto root_of = [&](const Slot& slot) {
@@ -112,12 +109,12 @@ HttpResponse ExplainObject(const OperatorPorts& ports, const HttpRequest& reques
         deadline);
     return root;
   };
-  const Result<std::string> text =
-      ExplainPolicy(object.value().root(), *ports.policy.policy(), ports.clock.Now(), root_of);
-  if (!text.ok()) return ProblemResponse(text.error());
-  if (!looked.ok()) return ProblemResponse(looked.error());
+  TRUCE_ASSIGN_OR_RETURN(
+      const std::string text,
+      ExplainPolicy(object.root(), *ports.policy.policy(), ports.clock.Now(), root_of));
+  TRUCE_RETURN_IF_ERROR(looked);
   JsonWriter json;
-  json.BeginObject().Field("text", text.value());
+  json.BeginObject().Field("text", text);
   return JsonResponse(json.EndObject().Take());
 }
 
@@ -126,9 +123,9 @@ HttpResponse ExplainObject(const OperatorPorts& ports, const HttpRequest& reques
 std::vector<HttpRoute> OperatorRoutes(OperatorPorts ports) {
   const auto shared = std::make_shared<const OperatorPorts>(std::move(ports));
   const auto post = [&](const char* path,
-                        HttpResponse (*handler)(const OperatorPorts&, const HttpRequest&)) {
+                        Result<HttpResponse> (*handler)(const OperatorPorts&, const HttpRequest&)) {
     return HttpRoute{"POST", path, RouteMatch::kExact, "application/json",
-                     [=](HttpRequest& request) { return handler(*shared, request); }};
+                     [=](HttpRequest& request) { return AnswerOf(handler(*shared, request)); }};
   };
   return {post("/api/v1/reservations:confirm", &Confirm), post("/api/v1/explain", &ExplainObject)};
 }

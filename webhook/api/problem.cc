@@ -90,6 +90,10 @@ HttpResponse ProblemResponse(ProblemType type, std::string detail) {
   return ProblemResponse(Problem{type, std::move(detail), {}});
 }
 
+HttpResponse AnswerOf(Result<HttpResponse> answer) {
+  return answer.ok() ? std::move(answer).value() : ProblemResponse(answer.error());
+}
+
 HttpResponse JsonResponse(std::string json) {
   return {.content_type = "application/json", .body = std::move(json)};
 }

@@ -40,6 +40,9 @@ HttpResponse ProblemResponse(const Problem& problem);
 HttpResponse ProblemResponse(const Error& error);
 HttpResponse ProblemResponse(ProblemType type, std::string detail);
 
+// What a handler answers: its response, or the problem that its error is.
+HttpResponse AnswerOf(Result<HttpResponse> answer);
+
 // A JSON answer with status 200.
 HttpResponse JsonResponse(std::string json);
 

@@ -12,9 +12,8 @@
 namespace truce {
 namespace {
 
-HttpResponse ListQuotas(const OperationPorts& ports, RestCall& call) {
-  const Result<void> checked = call.AllowOnly({"namespace", "output"});
-  if (!checked.ok()) return ProblemResponse(checked.error());
+Result<HttpResponse> ListQuotas(const OperationPorts& ports, RestCall& call) {
+  TRUCE_RETURN_IF_ERROR(call.AllowOnly({"namespace", "output"}));
   const std::string ns(call.request.Query("namespace").value_or(std::string_view()));
   const std::string_view output = call.request.Query("output").value_or(std::string_view("json"));
   if (auto refusal = ports.rest.Refuse(call, {"ownerships", "", "list", ns})) {
@@ -28,8 +27,7 @@ HttpResponse ListQuotas(const OperationPorts& ports, RestCall& call) {
     const ReadFn look = [&](const AllFacts& facts) {
       report = ReportQuotas(*call.policy->quotas, facts, ns);
     };
-    const Result<void> read = ports.store.Read(look, call.deadline);
-    if (!read.ok()) return ProblemResponse(read.error());
+    TRUCE_RETURN_IF_ERROR(ports.store.Read(look, call.deadline));
   }
   JsonWriter json;
   json.BeginObject();

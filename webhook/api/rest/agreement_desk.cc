@@ -110,8 +110,8 @@ std::optional<HttpResponse> AgreementDesk::NeedsMatch(const RestCall& call) {
                          "a change must say which state of the thing it changes");
 }
 
-HttpResponse AgreementDesk::Apply(RestCall& call, const Expected& expected, const Act& act,
-                                  int status) const {
+Result<HttpResponse> AgreementDesk::Apply(RestCall& call, const Expected& expected, const Act& act,
+                                          int status) const {
   std::optional<Result<Agreement>> outcome;
   bool stale = false;
   AgreementView view;
@@ -142,37 +142,32 @@ HttpResponse AgreementDesk::Apply(RestCall& call, const Expected& expected, cons
   };
   Locks locks;
   locks.keys.push_back(expected.key);
-  const auto done = ports_.store.Apply(locks, decide, call.deadline);
-  if (!done.ok()) return ProblemResponse(done.error());
+  TRUCE_RETURN_IF_ERROR(ports_.store.Apply(locks, decide, call.deadline));
   if (stale) {
     return ProblemResponse(ProblemType::kPreconditionFailed, "it changed since it was read");
   }
-  if (!outcome->ok()) return ProblemResponse(outcome->error());
+  if (!outcome->ok()) return outcome->error();
   return Answer(view, status);
 }
 
-HttpResponse AgreementDesk::List(RestCall& call) const {
-  const Result<void> checked = call.AllowOnly({"namespace", "to", "resource", "limit", "cursor"});
-  if (!checked.ok()) return ProblemResponse(checked.error());
+Result<HttpResponse> AgreementDesk::List(RestCall& call) const {
+  TRUCE_RETURN_IF_ERROR(call.AllowOnly({"namespace", "to", "resource", "limit", "cursor"}));
   const auto to = call.request.Query("to");
   const auto ns = call.request.Query("namespace");
   const std::string scope(to ? *to : ns.value_or(""));
   if (auto refusal = rest().Refuse(call, {"ownerships", "", "list", scope})) {
     return *std::move(refusal);
   }
-  const Result<std::size_t> limit = call.Limit();
-  if (!limit.ok()) return ProblemResponse(limit.error());
+  TRUCE_ASSIGN_OR_RETURN(const std::size_t limit, call.Limit());
   const std::string resource = call.Parameter("resource");
   const std::string question =
       std::string(Name(kind_)) + "&" + PercentEncode(to ? "to=" + std::string(*to) : "") + "&" +
       PercentEncode(ns ? "ns=" + std::string(*ns) : "") + "&" + PercentEncode(resource);
   PublicId start;
   if (const auto cursor = call.request.Query("cursor")) {
-    const auto place = seal_.Open(question, *cursor);
-    if (!place.ok()) return ProblemResponse(place.error());
-    if (place.value().size() != 1)
-      return ProblemResponse(InvalidArgument("the cursor is malformed"));
-    start.text = place.value()[0];
+    TRUCE_ASSIGN_OR_RETURN(const auto place, seal_.Open(question, *cursor));
+    if (place.size() != 1) return InvalidArgument("the cursor is malformed");
+    start.text = place[0];
   }
   std::vector<AgreementView> views;
   PublicId after;
@@ -185,7 +180,7 @@ HttpResponse AgreementDesk::List(RestCall& call) const {
       const std::vector<Agreement> page = facts.AgreementsAfter(kind_, after, kStep);
       more = page.size() == kStep;
       for (const Agreement& each : page) {
-        if (views.size() == limit.value()) {
+        if (views.size() == limit) {
           more = true;
           return;
         }
@@ -198,8 +193,7 @@ HttpResponse AgreementDesk::List(RestCall& call) const {
       }
     }
   };
-  const auto read = ports_.store.Read(look, call.deadline);
-  if (!read.ok()) return ProblemResponse(read.error());
+  TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, call.deadline));
   JsonWriter json;
   json.BeginObject().Key("items").BeginArray();
   for (const AgreementView& view : views) WriteAgreement(view, ports_.clock.Now(), json);

@@ -36,7 +36,7 @@ class AgreementDesk final {
 
   // GET of the list: parameters namespace (of the owner's root), to (the receiver's), resource,
   // limit, cursor. Needs list on ownerships in `to` when it is given, else in `namespace` or all.
-  HttpResponse List(RestCall& call) const;
+  Result<HttpResponse> List(RestCall& call) const;
 
   // The agreement of that id. Errors: kNotFound.
   Result<AgreementView> ById(const std::string& id, Deadline deadline) const;
@@ -59,7 +59,8 @@ class AgreementDesk final {
   };
   // Runs `act` in one transaction and answers with the agreement as it is then (or was, when it has
   // ended).
-  HttpResponse Apply(RestCall& call, const Expected& expected, const Act& act, int status) const;
+  Result<HttpResponse> Apply(RestCall& call, const Expected& expected, const Act& act,
+                             int status) const;
 
   HttpResponse Answer(const AgreementView& view, int status) const;
   // Whether a caller who changes something says which state of it; a problem when not.
@@ -73,7 +74,7 @@ class AgreementDesk final {
 };
 
 // What is asked of a desk, beside the list.
-using DeskAction = HttpResponse (*)(const AgreementDesk&, RestCall&);
+using DeskAction = Result<HttpResponse> (*)(const AgreementDesk&, RestCall&);
 struct DeskActions {
   DeskAction add;             // POST of the list
   DeskAction get;             // GET of one

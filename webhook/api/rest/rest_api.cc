@@ -24,16 +24,16 @@ HttpResponse RestApi::Serve(HttpRequest& request, const Operation& handler, Kind
     call.deadline = std::chrono::steady_clock::now() + kRestWithin;
   }
   const auto answer = [&]() -> HttpResponse {
-    if (is_public) return handler(call);
+    if (is_public) return AnswerOf(handler(call));
     auto known = ports_.access.Authenticate(request);
     if (std::holds_alternative<Problem>(known)) {
       return ProblemResponse(std::get<Problem>(known));
     }
     call.caller = std::get<Caller>(std::move(known));
     request.caller_proven = call.caller.kind != CallerKind::kAnonymous;
-    if (kind == Kind::kQuick) return handler(call);
+    if (kind == Kind::kQuick) return AnswerOf(handler(call));
     const BlockingRegion blocking;
-    return handler(call);
+    return AnswerOf(handler(call));
   };
   HttpResponse response = answer();
   response.headers.emplace_back("X-Request-Id", RequestIdOf(request));
@@ -109,9 +109,8 @@ Result<bool> RestApi::MayRead(const RestCall& call, const std::string& ns) const
   return ports_.access.Allows(call.caller, {"ownerships", "", "get", ns}, call.deadline);
 }
 
-HttpResponse RestApi::ListTypes(RestCall& call) const {
-  const Result<void> checked = call.AllowOnly({});
-  if (!checked.ok()) return ProblemResponse(checked.error());
+Result<HttpResponse> RestApi::ListTypes(RestCall& call) const {
+  TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
   JsonWriter json;
   const Catalogue& catalogue = *call.policy->catalogue;
   json.BeginObject().Field("version", std::string(catalogue.version()));
@@ -131,21 +130,19 @@ HttpResponse RestApi::ListTypes(RestCall& call) const {
   return JsonResponse(json.Take());
 }
 
-HttpResponse RestApi::Version(RestCall& call) const {
-  const Result<void> checked = call.AllowOnly({});
-  if (!checked.ok()) return ProblemResponse(checked.error());
+Result<HttpResponse> RestApi::Version(RestCall& call) const {
+  TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
   JsonWriter json;
   json.BeginObject().Field("version", ports_.version).EndObject();
   return JsonResponse(json.Take());
 }
 
-HttpResponse RestApi::Specification(RestCall& call) const {
-  const Result<void> checked = call.AllowOnly({});
-  if (!checked.ok()) return ProblemResponse(checked.error());
-  return {.content_type = "application/yaml", .body = std::string(OpenApiText())};
+Result<HttpResponse> RestApi::Specification(RestCall& call) const {
+  TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
+  return HttpResponse{.content_type = "application/yaml", .body = std::string(OpenApiText())};
 }
 
-HttpResponse RestApi::NoSuchPath(RestCall& call) const {
+Result<HttpResponse> RestApi::NoSuchPath(RestCall& call) const {
   static_cast<void>(call);
   return ProblemResponse(ProblemType::kNotFound, "there is no such path");
 }

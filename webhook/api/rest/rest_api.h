@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -23,6 +24,8 @@
 
 namespace truce {
 
+class Ledger;
+struct ByWhom;
 struct Hindrance;
 struct Owner;
 struct ResourceView;
@@ -53,7 +56,7 @@ class RestApi final {
 
   // For operations that live in files of their own: a route of a known caller. What he may do is
   // the handler's business, by Refuse and MayRead. A POST route takes application/json.
-  using Operation = std::function<HttpResponse(RestCall&)>;
+  using Operation = std::function<Result<HttpResponse>(RestCall&)>;
   HttpRoute Authenticated(const char* method, std::string path, RouteMatch match,
                           Operation operation) const;
   // A response when `call` may not do it, else nothing.
@@ -69,7 +72,7 @@ class RestApi final {
   Result<bool> MayRead(const RestCall& call, const std::string& ns) const;
 
  private:
-  using Handler = HttpResponse (RestApi::*)(RestCall&) const;
+  using Handler = Result<HttpResponse> (RestApi::*)(RestCall&) const;
 
   enum class Kind {
     kPublic,    // answers anybody
@@ -80,24 +83,34 @@ class RestApi final {
   HttpRoute At(const char* method, std::string path, RouteMatch match, Handler handler) const;
   HttpResponse Serve(HttpRequest& request, const Operation& handler, Kind kind) const;
 
-  HttpResponse ListResources(RestCall& call) const;
-  HttpResponse GetResource(RestCall& call) const;
-  HttpResponse Lookup(RestCall& call) const;
-  HttpResponse ActOnResource(RestCall& call) const;
-  HttpResponse Release(RestCall& call, const PublicId& id) const;
-  HttpResponse SetProtection(RestCall& call, const PublicId& id, bool on) const;
+  Result<HttpResponse> ListResources(RestCall& call) const;
+  Result<HttpResponse> GetResource(RestCall& call) const;
+  Result<HttpResponse> Lookup(RestCall& call) const;
+  Result<HttpResponse> ActOnResource(RestCall& call) const;
+  // A change of one resource, in the state that its caller has seen (If-Match).
+  struct ResourceChange {
+    Permission permission;  // in the namespace of the resource's root
+    const char* unmatched;  // what a caller is told who names no state
+    // `now` is the resource as the store has it; it becomes what the answer tells.
+    std::function<Result<void>(const ByWhom& by, ResourceView& now, Ledger& ledger)> change;
+  };
+  // A response when it was not made, else nothing: then `now` is as the change left it.
+  std::optional<HttpResponse> Change(RestCall& call, const PublicId& id, const ResourceChange& what,
+                                     ResourceView& now) const;
+  Result<HttpResponse> Release(RestCall& call, const PublicId& id) const;
+  Result<HttpResponse> SetProtection(RestCall& call, const PublicId& id, bool on) const;
   // Of a resource that is marked as protected: what lets its deletion pass nevertheless.
   std::vector<Hindrance> HindrancesOf(const ResourceView& view, const RestCall& call) const;
-  HttpResponse ListServices(RestCall& call) const;
-  HttpResponse GetService(RestCall& call) const;
-  HttpResponse ListAudit(RestCall& call) const;
-  HttpResponse Check(RestCall& call) const;
+  Result<HttpResponse> ListServices(RestCall& call) const;
+  Result<HttpResponse> GetService(RestCall& call) const;
+  Result<HttpResponse> ListAudit(RestCall& call) const;
+  Result<HttpResponse> Check(RestCall& call) const;
   std::optional<HttpResponse> RefuseToSpeak(const RestCall& call,
                                             const std::set<std::string>& namespaces) const;
-  HttpResponse ListTypes(RestCall& call) const;
-  HttpResponse Version(RestCall& call) const;
-  HttpResponse Specification(RestCall& call) const;
-  HttpResponse NoSuchPath(RestCall& call) const;
+  Result<HttpResponse> ListTypes(RestCall& call) const;
+  Result<HttpResponse> Version(RestCall& call) const;
+  Result<HttpResponse> Specification(RestCall& call) const;
+  Result<HttpResponse> NoSuchPath(RestCall& call) const;
 
   // The resource as the caller may see it.
   Result<bool> WriteVisible(const RestCall& call, const Owner& owner, JsonWriter& json) const;

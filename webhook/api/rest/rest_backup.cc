@@ -41,28 +41,26 @@ class BodyWithTurn final : public HttpBody {
 
 std::vector<HttpRoute> BackupRoutes(const RestApi& rest, CopyRegistry copy, UseLog& uses) {
   const auto taken = std::make_shared<std::atomic<bool>>(false);
-  const auto operation = [&rest, &uses, taken, copy = std::move(copy)](RestCall& call) {
-    const Result<void> checked = call.AllowOnly({});
-    if (!checked.ok()) return ProblemResponse(checked.error());
+  const auto operation = [&rest, &uses, taken,
+                          copy = std::move(copy)](RestCall& call) -> Result<HttpResponse> {
+    TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
     if (auto refusal = rest.Refuse(call, {"backups", "", "get", ""})) return *std::move(refusal);
     std::shared_ptr<CopyTurn> turn = CopyTurn::Take(taken);
     if (turn == nullptr) {
       return ProblemResponse(ProblemType::kTooManyRequests,
                              "another copy of the registry is being made or sent");
     }
-    Result<RegistryCopy> made = copy();
-    if (!made.ok()) return ProblemResponse(made.error());
+    TRUCE_ASSIGN_OR_RETURN(RegistryCopy made, copy());
     // Copying may have taken longer than an answer may.
     constexpr std::chrono::seconds kWriteWithin{10};
-    const Result<void> noted = uses.Write(
+    TRUCE_RETURN_IF_ERROR(uses.Write(
         ActorOf(call.caller),
-        "took a copy of the registry, " + std::to_string(made.value().ownerships) + " ownerships",
-        std::chrono::steady_clock::now() + kWriteWithin);
-    if (!noted.ok()) return ProblemResponse(noted.error());
+        "took a copy of the registry, " + std::to_string(made.ownerships) + " ownerships",
+        std::chrono::steady_clock::now() + kWriteWithin));
     HttpResponse response;
     response.content_type = "application/vnd.sqlite3";
     response.headers.emplace_back("Content-Disposition", "attachment; filename=\"registry.db\"");
-    response.pieces = std::make_shared<BodyWithTurn>(std::move(made.value().body), std::move(turn));
+    response.pieces = std::make_shared<BodyWithTurn>(std::move(made.body), std::move(turn));
     return response;
   };
   return {rest.Authenticated("GET", "/api/v1/backup", RouteMatch::kExact, operation)};

@@ -137,44 +137,40 @@ std::optional<HttpResponse> RestApi::RefuseToSpeak(const RestCall& call,
   return std::nullopt;
 }
 
-HttpResponse RestApi::Check(RestCall& call) const {
-  const Result<void> known = call.AllowOnly({});
-  if (!known.ok()) return ProblemResponse(known.error());
+Result<HttpResponse> RestApi::Check(RestCall& call) const {
+  TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
   const OneAtATime turn(checking_, WhoAsks(call.caller));
   if (!turn.taken()) {
     return ProblemResponse(ProblemType::kTooManyRequests,
                            "another check of " + call.caller.name + " is not answered yet");
   }
-  Result<CheckItems> read_items = CheckItems::Read(call.request.body, *call.policy->catalogue);
-  if (!read_items.ok()) return ProblemResponse(read_items.error());
-  CheckItems& items = read_items.value();
+  TRUCE_ASSIGN_OR_RETURN(CheckItems items,
+                         CheckItems::Read(call.request.body, *call.policy->catalogue));
   std::set<std::string> namespaces;
   for (std::size_t i = 0; i < items.size(); ++i) namespaces.insert(items[i].ns);
   if (namespaces.empty()) namespaces.insert("");
   if (namespaces.size() > kNamespacesMax) {
-    return ProblemResponse(InvalidArgument("the items are of more than 20 namespaces"));
+    return InvalidArgument("the items are of more than 20 namespaces");
   }
   if (auto refusal = RefuseToSpeak(call, namespaces)) return *std::move(refusal);
   std::vector<Checked> checked(items.size());
   AskedOwnerships together;
   for (std::size_t i = 0; i < checked.size(); ++i) {
     if (std::chrono::steady_clock::now() >= call.deadline) {
-      return ProblemResponse(Error{ErrorCode::kDeadlineExceeded,
-                                   "the time was over after " + std::to_string(i) + " items"});
+      return Error{ErrorCode::kDeadlineExceeded,
+                   "the time was over after " + std::to_string(i) + " items"};
     }
     const std::string place = "items[" + std::to_string(i) + "]: ";
-    const auto asked = items.Asked(i, call.caller.name);
-    if (!asked.ok()) return ProblemResponse(asked.error());
-    auto question = QuestionOf(asked.value(), *call.policy);
-    if (!question.ok()) return ProblemResponse(InvalidArgument(place + question.error().message));
+    TRUCE_ASSIGN_OR_RETURN(const auto asked, items.Asked(i, call.caller.name));
+    auto question = QuestionOf(asked, *call.policy);
+    if (!question.ok()) return InvalidArgument(place + question.error().message);
     checked[i].known = question.value().request.object.known_kind;
     if (!ConcernsRegistry(question.value().request)) continue;
     Judgement judgement(std::move(question).value(), *call.policy, ports_.clock.Now());
     judgement.AskAfter(&together);
     Decision decision;
     const auto look = [&](const Facts& facts) { decision = judgement.Judge(facts, ports_.ids); };
-    const Result<void> read = ports_.store.Read(look, call.deadline);
-    if (!read.ok()) return ProblemResponse(read.error());
+    TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, call.deadline));
     judgement.AddAskedTo(together);
     checked[i].allowed = decision.allowed;
     checked[i].findings = judgement.FindingsOf(decision);

@@ -71,10 +71,9 @@ std::vector<HttpRoute> ClusterApiRoutes(const RestApi& rest, ClusterPorts ports,
   std::vector<HttpRoute> out;
   for (ClusterOperation& each : operations) {
     const ReportRule& rule = ReportRuleOf(each.path);
-    const auto operation = [&rest, &uses, &rule, listing,
-                            handler = std::move(each.handler)](RestCall& call) {
-      const Result<void> checked = call.AllowOnly(rule.parameters);
-      if (!checked.ok()) return ProblemResponse(checked.error());
+    const auto operation = [&rest, &uses, &rule, listing, handler = std::move(each.handler)](
+                               RestCall& call) -> Result<HttpResponse> {
+      TRUCE_RETURN_IF_ERROR(call.AllowOnly(rule.parameters));
       if (auto refusal = rest.Refuse(call, rule.permission)) return *std::move(refusal);
       std::optional<Turn> turn;
       if (rule.lists_cluster) turn.emplace(*listing);
@@ -85,8 +84,8 @@ std::vector<HttpRoute> ClusterApiRoutes(const RestApi& rest, ClusterPorts ports,
       const std::string actor = ActorOf(call.caller);
       HttpResponse response = handler(call.request, actor);
       if (rule.use.empty() || response.status != 200) return response;
-      const Result<void> noted = uses.Note(actor, rule.use, call.deadline);
-      return noted.ok() ? std::move(response) : ProblemResponse(noted.error());
+      TRUCE_RETURN_IF_ERROR(uses.Note(actor, rule.use, call.deadline));
+      return response;
     };
     out.push_back(rest.Authenticated(each.method, each.path, RouteMatch::kExact, operation));
   }

@@ -16,8 +16,7 @@ std::string_view Name(Checkup::State state) { return kCheckupStates.Of(state); }
 
 HttpRoute DoctorRoute(const RestApi& rest, Examine examine) {
   const auto operation = [&rest, examine = std::move(examine)](RestCall& call) {
-    const Result<void> checked = call.AllowOnly({});
-    if (!checked.ok()) return ProblemResponse(checked.error());
+    TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
     if (auto refusal = rest.Refuse(call, {"audit", "", "list", ""})) return *std::move(refusal);
     JsonWriter json;
     json.BeginObject().Key("items").BeginArray();

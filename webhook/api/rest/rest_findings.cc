@@ -75,20 +75,18 @@ class Findings final {
  public:
   Findings(const RestApi& rest, ClusterReports* reports) : rest_(rest), reports_(reports) {}
 
-  HttpResponse List(RestCall& call) const {
-    const Result<void> checked =
-        call.AllowOnly({"rule", "namespace", "service", "severity", "limit", "cursor", "output"});
-    if (!checked.ok()) return ProblemResponse(checked.error());
-    const Result<Filter> filter = FilterOf(call);
-    if (!filter.ok()) return ProblemResponse(filter.error());
-    const std::string& ns = filter.value().ns;
+  Result<HttpResponse> List(RestCall& call) const {
+    TRUCE_RETURN_IF_ERROR(
+        call.AllowOnly({"rule", "namespace", "service", "severity", "limit", "cursor", "output"}));
+    TRUCE_ASSIGN_OR_RETURN(const Filter filter, FilterOf(call));
+    const std::string& ns = filter.ns;
     if (auto refusal = rest_.Refuse(call, {"ownerships", "", "list", ns})) {
       return *std::move(refusal);
     }
     std::size_t muted = 0;
     std::vector<LiveFinding> shown;
     for (LiveFinding& finding : All()) {
-      if (!filter.value().Fits(finding)) continue;
+      if (!filter.Fits(finding)) continue;
       if (reports_->Mutes().Hides(finding)) {
         ++muted;
       } else {
@@ -98,29 +96,26 @@ class Findings final {
     const std::string output = call.Parameter("output");
     if (output == "text" || output == "wide") return Report(call, ns, std::move(shown), muted);
     if (!output.empty() && output != "json") {
-      return ProblemResponse(InvalidArgument("output is none of json, text, wide"));
+      return InvalidArgument("output is none of json, text, wide");
     }
     return Page(call, ns, std::move(shown), muted);
   }
 
-  HttpResponse Explain(RestCall& call) const {
-    const Result<void> checked = call.AllowOnly({"output"});
-    if (!checked.ok()) return ProblemResponse(checked.error());
+  Result<HttpResponse> Explain(RestCall& call) const {
+    TRUCE_RETURN_IF_ERROR(call.AllowOnly({"output"}));
     const std::string word = call.request.path.substr(kFindingsPath.size() + 1);
-    const Result<Found> found = FindFor(call, word);
-    if (!found.ok()) return ProblemResponse(found.error());
-    const auto mute = reports_->Mutes().Hiding(found.value().whole);
+    TRUCE_ASSIGN_OR_RETURN(const Found found, FindFor(call, word));
+    const auto mute = reports_->Mutes().Hiding(found.whole);
     if (call.Parameter("output") == "text") {
-      return TextAnswer(1, FindingText(found.value().told, mute));
+      return TextAnswer(1, FindingText(found.told, mute));
     }
     JsonWriter json;
-    WriteExplained(found.value().told, mute ? &*mute : nullptr, json);
+    WriteExplained(found.told, mute ? &*mute : nullptr, json);
     return JsonResponse(json.Take());
   }
 
-  HttpResponse Act(RestCall& call) const {
-    const Result<void> checked = call.AllowOnly({});
-    if (!checked.ok()) return ProblemResponse(checked.error());
+  Result<HttpResponse> Act(RestCall& call) const {
+    TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
     const std::string_view rest =
         std::string_view(call.request.path).substr(kFindingsPath.size() + 1);
     const std::size_t colon = std::min(rest.find(':'), rest.size());
@@ -130,19 +125,17 @@ class Findings final {
     return ProblemResponse(ProblemType::kNotFound, "there is no such finding or action");
   }
 
-  HttpResponse ListMutes(RestCall& call) const {
-    const Result<void> checked = call.AllowOnly({"rule", "namespace", "output"});
-    if (!checked.ok()) return ProblemResponse(checked.error());
-    const Result<Filter> filter = FilterOf(call);
-    if (!filter.ok()) return ProblemResponse(filter.error());
-    const std::string& ns = filter.value().ns;
+  Result<HttpResponse> ListMutes(RestCall& call) const {
+    TRUCE_RETURN_IF_ERROR(call.AllowOnly({"rule", "namespace", "output"}));
+    TRUCE_ASSIGN_OR_RETURN(const Filter filter, FilterOf(call));
+    const std::string& ns = filter.ns;
     if (auto refusal = rest_.Refuse(call, {"ownerships", "", "list", ns})) {
       return *std::move(refusal);
     }
     std::vector<Mute> mutes = reports_ ? reports_->Mutes().Present() : std::vector<Mute>();
     std::erase_if(mutes, [&](const Mute& mute) {
       const auto& all = mute.namespaces;
-      return (filter.value().rule && *filter.value().rule != mute.detector) ||
+      return (filter.rule && *filter.rule != mute.detector) ||
              (!ns.empty() && std::find(all.begin(), all.end(), ns) == all.end());
     });
     if (call.Parameter("output") == "text") return TextAnswer(mutes.size(), MutesText(mutes));
@@ -171,8 +164,8 @@ class Findings final {
     return reads_all ? finding : DiscreetOf(finding, ns);
   }
 
-  HttpResponse Report(const RestCall& call, const std::string& ns, std::vector<LiveFinding> shown,
-                      std::size_t muted) const {
+  Result<HttpResponse> Report(const RestCall& call, const std::string& ns,
+                              std::vector<LiveFinding> shown, std::size_t muted) const {
     for (LiveFinding& finding : shown) finding = ToldOf(call, ns, finding);
     SortForPeople(shown);
     const bool wide = call.Parameter("output") == "wide";
@@ -190,18 +183,16 @@ class Findings final {
     return std::optional(Place(*detector, place.back()));
   }
 
-  HttpResponse Page(const RestCall& call, const std::string& ns, std::vector<LiveFinding> shown,
-                    std::size_t muted) const {
-    const Result<std::size_t> limit = call.Limit();
-    if (!limit.ok()) return ProblemResponse(limit.error());
-    const auto after = PlaceOf(call);
-    if (!after.ok()) return ProblemResponse(after.error());
-    if (after.value()) {
+  Result<HttpResponse> Page(const RestCall& call, const std::string& ns,
+                            std::vector<LiveFinding> shown, std::size_t muted) const {
+    TRUCE_ASSIGN_OR_RETURN(const std::size_t limit, call.Limit());
+    TRUCE_ASSIGN_OR_RETURN(const auto after, PlaceOf(call));
+    if (after) {
       std::erase_if(shown, [&](const LiveFinding& finding) {
-        return Place(finding.detector, finding.subject) <= *after.value();
+        return Place(finding.detector, finding.subject) <= *after;
       });
     }
-    const std::size_t count = std::min(limit.value(), shown.size());
+    const std::size_t count = std::min(limit, shown.size());
     JsonWriter json;
     json.BeginObject().Key("items").BeginArray();
     for (std::size_t i = 0; i < count; ++i) WriteFinding(ToldOf(call, ns, shown[i]), json);
@@ -279,30 +270,27 @@ class Findings final {
     return rest_.Refuse(call, {"findings", "mute", "create", ""});
   }
 
-  HttpResponse Silence(RestCall& call, const std::string& word) const {
-    if (reports_ == nullptr) return ProblemResponse(NoSuchFinding());
-    const Result<Found> found = FindFor(call, word);
-    if (!found.ok()) return ProblemResponse(found.error());
-    const LiveFinding& finding = found.value().whole;
+  Result<HttpResponse> Silence(RestCall& call, const std::string& word) const {
+    if (reports_ == nullptr) return NoSuchFinding();
+    TRUCE_ASSIGN_OR_RETURN(const Found found, FindFor(call, word));
+    const LiveFinding& finding = found.whole;
     if (auto refusal = RefuseToMute(call, finding.namespaces)) return *std::move(refusal);
-    auto texts = ReadTexts(call.request, {"until", "reason"});
-    if (!texts.ok()) return ProblemResponse(texts.error());
-    const auto until = ParseTimestamp(texts.value()["until"]);
+    TRUCE_ASSIGN_OR_RETURN(auto texts, ReadTexts(call.request, {"until", "reason"}));
+    const auto until = ParseTimestamp(texts["until"]);
     if (!until) {
       return ProblemResponse(ProblemType::kMalformed,
                              "\"until\" is not a time; write it as 2026-11-21T18:00:00Z");
     }
     Mute mute = MuteOf(finding);
     mute.until = std::chrono::floor<std::chrono::seconds>(*until);
-    mute.reason = texts.value()["reason"];
+    mute.reason = texts["reason"];
     mute.by = ActorOf(call.caller);
-    const auto made = reports_->Mutes().Add(std::move(mute), call.deadline);
-    if (!made.ok()) return ProblemResponse(made.error());
-    return Answer(made.value(), 201);
+    TRUCE_ASSIGN_OR_RETURN(const auto made, reports_->Mutes().Add(std::move(mute), call.deadline));
+    return Answer(made, 201);
   }
 
   // Also of a finding that is over meanwhile.
-  HttpResponse Unmute(RestCall& call, const std::string& word) const {
+  Result<HttpResponse> Unmute(RestCall& call, const std::string& word) const {
     const std::vector<Mute> mutes = reports_ ? reports_->Mutes().Present() : std::vector<Mute>();
     std::optional<Mute> found;
     for (const Mute& mute : mutes) {
@@ -318,12 +306,12 @@ class Findings final {
     const auto namespaces = found ? found->namespaces : std::vector<std::string>();
     if (auto refusal = RefuseToMute(call, namespaces)) return *std::move(refusal);
     if (!found) {
-      return ProblemResponse(Error{ErrorCode::kNotFound, "it is not muted, or its mute is over"});
+      return Error{ErrorCode::kNotFound, "it is not muted, or its mute is over"};
     }
-    const auto ended =
-        reports_->Mutes().End(found->detector, found->subject, ActorOf(call.caller), call.deadline);
-    if (!ended.ok()) return ProblemResponse(ended.error());
-    return Answer(ended.value(), 200);
+    TRUCE_ASSIGN_OR_RETURN(const auto ended,
+                           reports_->Mutes().End(found->detector, found->subject,
+                                                 ActorOf(call.caller), call.deadline));
+    return Answer(ended, 200);
   }
 
   static HttpResponse Answer(const Mute& mute, int status) {

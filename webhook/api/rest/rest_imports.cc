@@ -278,9 +278,8 @@ class Imports final {
  public:
   explicit Imports(OperationPorts ports) : ports_(std::move(ports)) {}
 
-  HttpResponse List(RestCall& call) const {
-    const Result<void> checked = call.AllowOnly({});
-    if (!checked.ok()) return ProblemResponse(checked.error());
+  Result<HttpResponse> List(RestCall& call) const {
+    TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
     if (auto refusal = Refuse(call, "list")) return *std::move(refusal);
     std::map<std::string, std::int64_t, std::less<>> sources;
     KeyText after;
@@ -291,8 +290,7 @@ class Imports final {
       const auto look = [&](const PeopleFacts& facts) {
         page = facts.OwnersIn(OwnerList::kImported, after, kImportedPage);
       };
-      const Result<void> read = ports_.store.Read(look, call.deadline);
-      if (!read.ok()) return ProblemResponse(read.error());
+      TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, call.deadline));
       for (const Owner& owner : page) ++sources[std::string(SourceOf(owner))];
       is_last = page.size() < kImportedPage;
       if (!page.empty()) after = page.back().key;
@@ -306,20 +304,16 @@ class Imports final {
     return JsonResponse(json.Take());
   }
 
-  HttpResponse Take(RestCall& call) const {
-    const Result<void> checked = call.AllowOnly({});
-    if (!checked.ok()) return ProblemResponse(checked.error());
+  Result<HttpResponse> Take(RestCall& call) const {
+    TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
     if (auto refusal = Refuse(call, "create")) return *std::move(refusal);
-    const Result<ImportRequest> request = ReadImport(call.request, *call.policy->catalogue);
-    if (!request.ok()) return ProblemResponse(request.error());
+    TRUCE_ASSIGN_OR_RETURN(const ImportRequest request,
+                           ReadImport(call.request, *call.policy->catalogue));
     ImportPlan plan;
-    const auto look = [&](const AllFacts& facts) {
-      plan = PlanImport(request.value().list, facts);
-    };
-    const Result<void> read = ports_.store.Read(look, call.deadline);
-    if (!read.ok()) return ProblemResponse(read.error());
-    if (!request.value().apply) return PlanResponse(request.value(), plan, false);
-    return Apply(call, request.value(), plan);
+    const auto look = [&](const AllFacts& facts) { plan = PlanImport(request.list, facts); };
+    TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, call.deadline));
+    if (!request.apply) return PlanResponse(request, plan, false);
+    return Apply(call, request, plan);
   }
 
  private:
@@ -328,8 +322,8 @@ class Imports final {
     return ports_.rest.Refuse(call, {"ownerships", "", "list", ""});
   }
 
-  HttpResponse Apply(const RestCall& call, const ImportRequest& request,
-                     const ImportPlan& planned) const {
+  Result<HttpResponse> Apply(const RestCall& call, const ImportRequest& request,
+                             const ImportPlan& planned) const {
     const std::string expected(call.request.Header("if-match"));
     if (expected.empty()) {
       return ProblemResponse(ProblemType::kPreconditionRequired,
@@ -361,8 +355,7 @@ class Imports final {
       locks.keys.push_back(item.resource.key);
     }
     for (const Owner& owner : planned.retired) locks.keys.push_back(owner.key);
-    const Result<void> done = ports_.store.Apply(locks, decide, call.deadline);
-    if (!done.ok()) return ProblemResponse(done.error());
+    TRUCE_RETURN_IF_ERROR(ports_.store.Apply(locks, decide, call.deadline));
     if (outcome == Outcome::kChanged) {
       return ProblemResponse(ProblemType::kPreconditionFailed, "the plan is another one by now");
     }

@@ -27,9 +27,8 @@ class Overrides final {
  public:
   Overrides(const RestApi& rest, OverrideBook& book) : rest_(rest), book_(book) {}
 
-  HttpResponse List(RestCall& call) const {
-    const Result<void> checked = call.AllowOnly({});
-    if (!checked.ok()) return ProblemResponse(checked.error());
+  Result<HttpResponse> List(RestCall& call) const {
+    TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
     if (auto refusal = rest_.Refuse(call, {"overrides", "", "list", ""})) {
       return *std::move(refusal);
     }
@@ -47,13 +46,10 @@ class Overrides final {
     return JsonResponse(json.Take());
   }
 
-  HttpResponse Make(RestCall& call) const {
-    const Result<void> checked = call.AllowOnly({});
-    if (!checked.ok()) return ProblemResponse(checked.error());
-    auto texts =
-        ReadTexts(call.request, {"name", "object", "namespace", "group", "until", "reason"});
-    if (!texts.ok()) return ProblemResponse(texts.error());
-    auto& given = texts.value();
+  Result<HttpResponse> Make(RestCall& call) const {
+    TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
+    TRUCE_ASSIGN_OR_RETURN(auto given, ReadTexts(call.request, {"name", "object", "namespace",
+                                                                "group", "until", "reason"}));
     Override what{given["name"],  given["object"], given["namespace"], given["group"], {},
                   given["reason"]};
     if (auto refusal = rest_.Refuse(call, {"overrides", "", "create", what.ns})) {
@@ -65,14 +61,12 @@ class Overrides final {
                              "\"until\" is not a time; write it as 2026-11-21T18:00:00Z");
     }
     what.until = std::chrono::floor<std::chrono::seconds>(*until);
-    const auto made = book_.Add(what, ActorOf(call.caller), call.deadline);
-    if (!made.ok()) return ProblemResponse(made.error());
-    return Answer(made.value(), 201);
+    TRUCE_ASSIGN_OR_RETURN(const auto made, book_.Add(what, ActorOf(call.caller), call.deadline));
+    return Answer(made, 201);
   }
 
-  HttpResponse End(RestCall& call) const {
-    const Result<void> checked = call.AllowOnly({});
-    if (!checked.ok()) return ProblemResponse(checked.error());
+  Result<HttpResponse> End(RestCall& call) const {
+    TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
     const std::string id = call.request.path.substr(kOverridesPath.size() + 1);
     const auto present = book_.Present();
     const auto found = std::find_if(present.begin(), present.end(),
@@ -82,9 +76,8 @@ class Overrides final {
     if (auto refusal = rest_.Refuse(call, {"overrides", "", "delete", ns})) {
       return *std::move(refusal);
     }
-    const auto ended = book_.End(id, ActorOf(call.caller), call.deadline);
-    if (!ended.ok()) return ProblemResponse(ended.error());
-    return Answer(ended.value(), 200);
+    TRUCE_ASSIGN_OR_RETURN(const auto ended, book_.End(id, ActorOf(call.caller), call.deadline));
+    return Answer(ended, 200);
   }
 
  private:

@@ -140,56 +140,43 @@ class Registry final {
   explicit Registry(OperationPorts ports)
       : ports_(std::move(ports)), queries_(ports_.store), seal_(SealKey(ports_.ids)) {}
 
-  HttpResponse Give(RestCall& call) const {
-    const Result<void> checked =
-        call.AllowOnly({"type", "service", "namespace", "state", "limit", "cursor"});
-    if (!checked.ok()) return ProblemResponse(checked.error());
-    Result<ResourceFilter> filter = ResourceFilterOf(call);
-    if (!filter.ok()) return ProblemResponse(filter.error());
-    const std::string ns = filter.value().ns.value_or(std::string());
+  Result<HttpResponse> Give(RestCall& call) const {
+    TRUCE_RETURN_IF_ERROR(
+        call.AllowOnly({"type", "service", "namespace", "state", "limit", "cursor"}));
+    ResourceQuery query;
+    TRUCE_ASSIGN_OR_RETURN(query.filter, ResourceFilterOf(call));
+    const std::string ns = query.filter.ns.value_or(std::string());
     if (auto refusal = ports_.rest.Refuse(call, {"ownerships", "", "list", ns})) {
       return *std::move(refusal);
     }
-    const Result<std::size_t> limit = call.Limit();
-    if (!limit.ok()) return ProblemResponse(limit.error());
-    ResourceQuery query;
-    query.filter = std::move(filter).value();
-    query.limit = limit.value();
+    TRUCE_ASSIGN_OR_RETURN(query.limit, call.Limit());
     const std::string question = QuestionOf(call);
     if (const auto cursor = call.request.Query("cursor")) {
-      const auto place = seal_.Open(question, *cursor);
-      if (!place.ok()) return ProblemResponse(place.error());
-      if (place.value().size() != 1)
-        return ProblemResponse(InvalidArgument("the cursor is malformed"));
-      query.after_key.text = place.value()[0];
+      TRUCE_ASSIGN_OR_RETURN(const auto place, seal_.Open(question, *cursor));
+      if (place.size() != 1) return InvalidArgument("the cursor is malformed");
+      query.after_key.text = place[0];
     }
-    const Result<Page> page = PageOf(query, call);
-    if (!page.ok()) return ProblemResponse(page.error());
-    return PageResponse(page.value(), question);
+    TRUCE_ASSIGN_OR_RETURN(const Page page, PageOf(query, call));
+    return PageResponse(page, question);
   }
 
-  HttpResponse Take(RestCall& call) const {
-    const Result<void> checked = call.AllowOnly({});
-    if (!checked.ok()) return ProblemResponse(checked.error());
+  Result<HttpResponse> Take(RestCall& call) const {
+    TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
     if (auto refusal = ports_.rest.Refuse(call, {"imports", "registry", "create", ""})) {
       return *std::move(refusal);
     }
     if (auto refusal = ports_.rest.Refuse(call, {"ownerships", "", "list", ""})) {
       return *std::move(refusal);
     }
-    Result<Request> request = ReadRegistry(call);
-    if (!request.ok()) return ProblemResponse(request.error());
-    Result<KeysOfId> ids = IdsOf(request.value().body.copies, call.deadline);
-    if (!ids.ok()) return ProblemResponse(ids.error());
-    request.value().ids = std::move(ids).value();
-    if (request.value().body.apply) return Apply(call, request.value());
+    TRUCE_ASSIGN_OR_RETURN(Request request, ReadRegistry(call));
+    TRUCE_ASSIGN_OR_RETURN(request.ids, IdsOf(request.body.copies, call.deadline));
+    if (request.body.apply) return Apply(call, request);
     CopyPlan plan;
     const auto look = [&](const Facts& facts) {
-      plan = PlanCopies(request.value().body.copies, request.value().ids, facts);
+      plan = PlanCopies(request.body.copies, request.ids, facts);
     };
-    const Result<void> read = ports_.store.Read(look, call.deadline);
-    if (!read.ok()) return ProblemResponse(read.error());
-    return PlanResponse(request.value(), plan, false);
+    TRUCE_RETURN_IF_ERROR(ports_.store.Read(look, call.deadline));
+    return PlanResponse(request, plan, false);
   }
 
  private:
@@ -270,7 +257,7 @@ class Registry final {
     return ports_.store.WithIds(ids, kSameHashMax, deadline);
   }
 
-  HttpResponse Apply(const RestCall& call, const Request& request) const {
+  Result<HttpResponse> Apply(const RestCall& call, const Request& request) const {
     const std::string expected(call.request.Header("if-match"));
     if (expected.empty()) {
       return ProblemResponse(ProblemType::kPreconditionRequired,
@@ -299,8 +286,7 @@ class Registry final {
       locks.keys.push_back(copy.key);
       for (const Object& object : copy.objects) locks.uids.push_back(object.uid);
     }
-    const Result<void> done = ports_.store.Apply(locks, decide, call.deadline);
-    if (!done.ok()) return ProblemResponse(done.error());
+    TRUCE_RETURN_IF_ERROR(ports_.store.Apply(locks, decide, call.deadline));
     if (outcome == Outcome::kChanged) {
       return ProblemResponse(ProblemType::kPreconditionFailed, "the plan is another one by now");
     }

@@ -91,28 +91,24 @@ class Releases final {
  public:
   explicit Releases(OperationPorts ports) : ports_(std::move(ports)), queries_(ports_.store) {}
 
-  HttpResponse Take(RestCall& call) const {
-    const Result<void> checked = call.AllowOnly({});
-    if (!checked.ok()) return ProblemResponse(checked.error());
-    const Result<ReleaseRequest> request = ReadRelease(call);
-    if (!request.ok()) return ProblemResponse(request.error());
-    const std::string ns = request.value().filter.ns.value_or(std::string());
+  Result<HttpResponse> Take(RestCall& call) const {
+    TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
+    TRUCE_ASSIGN_OR_RETURN(const ReleaseRequest request, ReadRelease(call));
+    const std::string ns = request.filter.ns.value_or(std::string());
     for (const Permission& permission : {Permission{"ownerships", "release", "create", ns},
                                          Permission{"ownerships", "", "list", ns}}) {
       if (auto refusal = ports_.rest.Refuse(call, permission)) return *std::move(refusal);
     }
-    Result<ReleasePlan> plan = Plan(call, request.value());
-    if (!plan.ok()) return ProblemResponse(plan.error());
-    if (request.value().apply.empty()) return Answer(plan.value(), false);
+    TRUCE_ASSIGN_OR_RETURN(ReleasePlan plan, Plan(call, request));
+    if (request.apply.empty()) return Answer(plan, false);
     const std::string expected(call.request.Header("if-match"));
     if (expected.empty()) {
       return ProblemResponse(ProblemType::kPreconditionRequired,
                              "a release must say which plan it carries out");
     }
-    if (expected != "*" && expected != TagOf(plan.value())) return Changed();
-    const bool whole = request.value().apply == "whole";
-    return whole ? Whole(call, request.value(), plan.value())
-                 : Each(call, request.value(), plan.value());
+    if (expected != "*" && expected != TagOf(plan)) return Changed();
+    const bool whole = request.apply == "whole";
+    return whole ? Whole(call, request, plan) : Each(call, request, plan);
   }
 
  private:
@@ -172,17 +168,18 @@ class Releases final {
     return fits;
   }
 
-  HttpResponse Whole(const RestCall& call, const ReleaseRequest& request, ReleasePlan& plan) const {
+  Result<HttpResponse> Whole(const RestCall& call, const ReleaseRequest& request,
+                             ReleasePlan& plan) const {
     std::vector<const ReleaseItem*> all;
     for (const ReleaseItem& item : plan.items) all.push_back(&item);
-    const Result<bool> done = Release(call, all, request.reason);
-    if (!done.ok()) return ProblemResponse(done.error());
-    if (!done.value()) return Changed();
+    TRUCE_ASSIGN_OR_RETURN(const bool done, Release(call, all, request.reason));
+    if (!done) return Changed();
     for (ReleaseItem& item : plan.items) item.result = "released";
     return Answer(plan, true);
   }
 
-  HttpResponse Each(const RestCall& call, const ReleaseRequest& request, ReleasePlan& plan) const {
+  Result<HttpResponse> Each(const RestCall& call, const ReleaseRequest& request,
+                            ReleasePlan& plan) const {
     for (ReleaseItem& item : plan.items) {
       const Result<bool> done = Release(call, {&item}, request.reason);
       item.result = !done.ok() ? "failed" : done.value() ? "released" : "changed";

@@ -49,6 +49,8 @@ void WriteHistoryLine(const AuditLine& line, JsonWriter& json) {
       .EndObject();
 }
 
+Error Gone() { return {ErrorCode::kNotFound, "it was released meanwhile"}; }
+
 Result<std::string> ReadReason(const HttpRequest& request) {
   TRUCE_ASSIGN_OR_RETURN(const nlohmann::json json, ReadBody(request));
   for (const auto& [name, value] : json.items()) {
@@ -117,75 +119,64 @@ Result<bool> RestApi::WriteVisible(const RestCall& call, const Owner& owner,
   return false;
 }
 
-HttpResponse RestApi::ListResources(RestCall& call) const {
-  const Result<void> checked =
+Result<HttpResponse> RestApi::ListResources(RestCall& call) const {
+  TRUCE_RETURN_IF_ERROR(
       call.AllowOnly({"name", "arn", "type", "service", "account", "region", "cluster", "namespace",
-                      "state", "contested", "shared", "sort", "limit", "cursor"});
-  if (!checked.ok()) return ProblemResponse(checked.error());
-  Result<ResourceFilter> filter = ResourceFilterOf(call);
-  if (!filter.ok()) return ProblemResponse(filter.error());
+                      "state", "contested", "shared", "sort", "limit", "cursor"}));
   ResourceQuery query;
-  query.filter = std::move(filter).value();
+  TRUCE_ASSIGN_OR_RETURN(query.filter, ResourceFilterOf(call));
   const std::string ns = query.filter.ns.value_or(std::string());
   if (auto refusal = Refuse(call, {"ownerships", "", "list", ns})) return *std::move(refusal);
-  const Result<std::size_t> limit = call.Limit();
-  if (!limit.ok()) return ProblemResponse(limit.error());
-  query.limit = limit.value();
+  TRUCE_ASSIGN_OR_RETURN(query.limit, call.Limit());
   const auto order = OrderFromName(call.Parameter("sort"));
   if (!order) {
-    return ProblemResponse(InvalidArgument(
-        "sort is none of key, name, type, service, account, region, since, -since"));
+    return InvalidArgument(
+        "sort is none of key, name, type, service, account, region, since, -since");
   }
   query.order = *order;
   query.now = ports_.clock.Now();
   const std::string question = ResourcesQuestion(call);
   if (const auto cursor = call.request.Query("cursor")) {
-    const auto place = seal_.Open(question, *cursor);
-    if (!place.ok()) return ProblemResponse(place.error());
-    if (place.value().size() != 2)
-      return ProblemResponse(InvalidArgument("the cursor is malformed"));
-    query.after = place.value()[0];
-    query.after_key.text = place.value()[1];
+    TRUCE_ASSIGN_OR_RETURN(const auto place, seal_.Open(question, *cursor));
+    if (place.size() != 2) return InvalidArgument("the cursor is malformed");
+    query.after = place[0];
+    query.after_key.text = place[1];
   }
-  const auto page = queries_.List(query, *call.policy->catalogue, call.deadline);
-  if (!page.ok()) return ProblemResponse(page.error());
+  TRUCE_ASSIGN_OR_RETURN(const auto page,
+                         queries_.List(query, *call.policy->catalogue, call.deadline));
   JsonWriter json;
   json.BeginObject().Key("items").BeginArray();
-  for (const Owner& owner : page.value().owners) {
+  for (const Owner& owner : page.owners) {
     json.BeginObject();
     WriteResourceMembers(owner, json);
     json.EndObject();
   }
   json.EndArray();
-  if (page.value().more) {
-    json.Field("nextCursor", seal_.Seal(question, {page.value().next, page.value().next_key.text}));
+  if (page.more) {
+    json.Field("nextCursor", seal_.Seal(question, {page.next, page.next_key.text}));
   }
   json.EndObject();
   return JsonResponse(json.Take());
 }
 
-HttpResponse RestApi::GetResource(RestCall& call) const {
-  const Result<void> checked = call.AllowOnly({});
-  if (!checked.ok()) return ProblemResponse(checked.error());
+Result<HttpResponse> RestApi::GetResource(RestCall& call) const {
+  TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
   const std::string_view id = std::string_view(call.request.path).substr(kResourcesPath.size());
   if (!IsPublicId(id)) {
     return ProblemResponse(ProblemType::kNotFound, "that is not the id of a resource");
   }
-  const auto view = queries_.ById(PublicId{std::string(id)}, call.deadline);
-  if (!view.ok()) return ProblemResponse(view.error());
-  const Owner& owner = view.value().owner;
-  const Result<bool> whole = MayRead(call, owner.root.ns);
-  if (!whole.ok()) return ProblemResponse(whole.error());
+  TRUCE_ASSIGN_OR_RETURN(const auto view, queries_.ById(PublicId{std::string(id)}, call.deadline));
+  const Owner& owner = view.owner;
+  TRUCE_ASSIGN_OR_RETURN(const bool whole, MayRead(call, owner.root.ns));
   JsonWriter json;
   json.BeginObject();
-  if (!whole.value()) {
+  if (!whole) {
     // Asked once more, and answered from memory.
-    const Result<bool> written = WriteVisible(call, owner, json);
-    if (!written.ok()) return ProblemResponse(written.error());
+    TRUCE_RETURN_IF_ERROR(WriteVisible(call, owner, json));
     json.EndObject();
     return JsonResponse(json.Take());
   }
-  const std::string tag = EntityTagOf(view.value());
+  const std::string tag = EntityTagOf(view);
   if (TagMatches(call.request.Header("if-none-match"), tag)) {
     HttpResponse unchanged{.status = 304, .content_type = "application/json", .body = {}};
     unchanged.headers.emplace_back("ETag", tag);
@@ -194,28 +185,27 @@ HttpResponse RestApi::GetResource(RestCall& call) const {
   WriteResourceMembers(owner, json);
   json.Field("redacted", false);
   json.Key("declarations").BeginArray();
-  for (const Row& row : view.value().rows) {
+  for (const Row& row : view.rows) {
     if (Manages(row)) WriteDeclaration(row, json);
   }
   json.EndArray().Key("consumers").BeginArray();
-  for (const Row& row : view.value().rows) {
+  for (const Row& row : view.rows) {
     if (!Manages(row)) WriteDeclaration(row, json);
   }
   json.EndArray().Key("names");
-  WriteNames(owner, view.value().names, json);
+  WriteNames(owner, view.names, json);
   json.Key("formerIds").BeginArray();
-  for (const ResourceName& name : view.value().names) {
+  for (const ResourceName& name : view.names) {
     if (const auto former = FormerIdOf(name)) json.Text(former->text);
   }
   json.EndArray();
-  WriteAgreementMembers(view.value(), ports_.clock.Now(), HindrancesOf(view.value(), call), json);
-  const auto history =
-      queries_.Audit({.id = owner.id, .newest_first = true}, kHistoryLines, call.deadline);
-  if (!history.ok()) return ProblemResponse(history.error());
+  WriteAgreementMembers(view, ports_.clock.Now(), HindrancesOf(view, call), json);
+  TRUCE_ASSIGN_OR_RETURN(const auto history, queries_.Audit({.id = owner.id, .newest_first = true},
+                                                            kHistoryLines, call.deadline));
   json.Key("history").BeginArray();
-  for (const AuditLine& line : history.value()) WriteHistoryLine(line, json);
+  for (const AuditLine& line : history) WriteHistoryLine(line, json);
   json.EndArray();
-  json.Field("historyComplete", history.value().size() < kHistoryLines);
+  json.Field("historyComplete", history.size() < kHistoryLines);
   json.Key("denials").BeginArray();
   for (const Denial& denial : ports_.denials.OfKey(owner.key, kDenialsShown)) {
     json.BeginObject();
@@ -228,10 +218,9 @@ HttpResponse RestApi::GetResource(RestCall& call) const {
   return response;
 }
 
-HttpResponse RestApi::Lookup(RestCall& call) const {
-  const Result<void> checked =
-      call.AllowOnly({"resource", "namespace", "arn", "type", "name", "account", "region", "key"});
-  if (!checked.ok()) return ProblemResponse(checked.error());
+Result<HttpResponse> RestApi::Lookup(RestCall& call) const {
+  TRUCE_RETURN_IF_ERROR(
+      call.AllowOnly({"resource", "namespace", "arn", "type", "name", "account", "region", "key"}));
   LookupWords words{.resource = call.Parameter("resource"),
                     .arn = call.Parameter("arn"),
                     .key = call.Parameter("key"),
@@ -244,14 +233,14 @@ HttpResponse RestApi::Lookup(RestCall& call) const {
   if (!ns.empty()) words.ns = ns;
   words.known_arn = words.arn.starts_with("arn:") || words.resource.starts_with("arn:");
   LookupReading reading = ReadLookup(words, *call.policy);
-  if (reading.problem) return ProblemResponse(*reading.problem);
+  if (reading.problem) return *reading.problem;
   Result<FoundResources> found = Find(reading.lookup, ports_.store, call.deadline);
   if (words.known_arn && found.ok() && found.value().resources.empty()) {
     words.known_arn = false;
     reading = ReadLookup(words, *call.policy);
     found = Find(reading.lookup, ports_.store, call.deadline);
   }
-  if (!found.ok()) return ProblemResponse(found.error());
+  if (!found.ok()) return found.error();
   constexpr std::size_t kShownMax = 100;
   JsonWriter json;
   json.BeginObject().Key("resources").BeginArray();
@@ -259,17 +248,15 @@ HttpResponse RestApi::Lookup(RestCall& call) const {
   bool complete = found.value().complete;
   for (const FoundResource& each : found.value().resources) {
     if (each.by_object) {
-      const Result<bool> may_read = MayRead(call, each.owner.root.ns);
-      if (!may_read.ok()) return ProblemResponse(may_read.error());
-      if (!may_read.value()) continue;
+      TRUCE_ASSIGN_OR_RETURN(const bool may_read, MayRead(call, each.owner.root.ns));
+      if (!may_read) continue;
     }
     if (shown == kShownMax) {
       complete = false;
       break;
     }
     json.BeginObject();
-    const Result<bool> written = WriteVisible(call, each.owner, json);
-    if (!written.ok()) return ProblemResponse(written.error());
+    TRUCE_RETURN_IF_ERROR(WriteVisible(call, each.owner, json));
     json.Field("certain", each.certain).EndObject();
     ++shown;
   }
@@ -278,9 +265,8 @@ HttpResponse RestApi::Lookup(RestCall& call) const {
   return JsonResponse(json.Take());
 }
 
-HttpResponse RestApi::ActOnResource(RestCall& call) const {
-  const Result<void> checked = call.AllowOnly({});
-  if (!checked.ok()) return ProblemResponse(checked.error());
+Result<HttpResponse> RestApi::ActOnResource(RestCall& call) const {
+  TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
   const std::string_view rest = std::string_view(call.request.path).substr(kResourcesPath.size());
   const std::size_t colon = rest.find(':');
   const std::string_view id = rest.substr(0, colon);
@@ -294,94 +280,78 @@ HttpResponse RestApi::ActOnResource(RestCall& call) const {
   return SetProtection(call, PublicId{std::string(id)}, verb == "protect");
 }
 
-HttpResponse RestApi::Release(RestCall& call, const PublicId& id) const {
-  const auto view = queries_.ById(id, call.deadline);
-  if (!view.ok()) return ProblemResponse(view.error());
-  const Owner& owner = view.value().owner;
-  const Permission permission{"ownerships", "release", "create", owner.root.ns};
-  if (auto refusal = Refuse(call, permission)) return *std::move(refusal);
+std::optional<HttpResponse> RestApi::Change(RestCall& call, const PublicId& id,
+                                            const ResourceChange& what, ResourceView& now) const {
+  const auto seen = queries_.ById(id, call.deadline);
+  if (!seen.ok()) return ProblemResponse(seen.error());
+  const Owner& owner = seen.value().owner;
+  Permission permission = what.permission;
+  permission.ns = owner.root.ns;
+  if (auto refusal = Refuse(call, permission)) return refusal;
   const Result<std::string> reason = ReadReason(call.request);
   if (!reason.ok()) return ProblemResponse(reason.error());
   const std::string_view expected = call.request.Header("if-match");
-  if (expected.empty()) {
-    return ProblemResponse(ProblemType::kPreconditionRequired,
-                           "a release must say which state of the resource it ends");
-  }
-  enum class Outcome { kReleased, kGone, kChanged };
-  Outcome outcome = Outcome::kGone;
-  const std::string actor = ActorOf(call.caller);
-  const auto decide = [&](const Facts& facts) {
-    outcome = Outcome::kGone;
-    auto present = facts.OwnerOf(owner.key);
-    if (!present || present->id != owner.id) return Changes{};
-    const ResourceView now{std::move(*present), facts.RowsOfKey(owner.key),
-                           facts.AgreementsOf(owner.key)};
-    // Decided on what is in the store now, not on what was read before.
-    outcome = Outcome::kChanged;
-    if (!TagMatches(expected, EntityTagOf(now))) return Changes{};
-    Ledger ledger(facts, ports_.clock.Now(), ports_.ids, call.policy->parties);
-    outcome = ReleaseByOperator(owner.key, actor, reason.value(), ledger) ? Outcome::kReleased
-                                                                          : Outcome::kGone;
-    return ledger.Take();
-  };
-  Locks locks;
-  locks.keys.push_back(owner.key);
-  const auto done = ports_.store.Apply(locks, decide, call.deadline);
-  if (!done.ok()) return ProblemResponse(done.error());
-  if (outcome == Outcome::kGone) {
-    return ProblemResponse(ProblemType::kNotFound, "it was released meanwhile");
-  }
-  if (outcome == Outcome::kChanged) {
-    return ProblemResponse(ProblemType::kPreconditionFailed, "the resource changed meanwhile");
-  }
-  JsonWriter json;
-  json.BeginObject().Key("released");
-  WriteResource(owner, view.value().rows, json);
-  json.EndObject();
-  return JsonResponse(json.Take());
-}
-
-HttpResponse RestApi::SetProtection(RestCall& call, const PublicId& id, bool on) const {
-  const auto view = queries_.ById(id, call.deadline);
-  if (!view.ok()) return ProblemResponse(view.error());
-  const Owner& owner = view.value().owner;
-  const Permission permission{"ownerships", "", "update", owner.root.ns};
-  if (auto refusal = Refuse(call, permission)) return *std::move(refusal);
-  const Result<std::string> reason = ReadReason(call.request);
-  if (!reason.ok()) return ProblemResponse(reason.error());
-  const std::string_view expected = call.request.Header("if-match");
-  if (expected.empty()) {
-    return ProblemResponse(ProblemType::kPreconditionRequired,
-                           "a protection must say which state of the resource it is about");
-  }
+  if (expected.empty()) return ProblemResponse(ProblemType::kPreconditionRequired, what.unmatched);
   const ByWhom by{ActorOf(call.caller), reason.value()};
-  std::optional<Result<Agreement>> outcome;
+  Result<void> outcome;
   bool changed = false;
-  ResourceView after;
+  // Decided on what is in the store now, not on what was read before.
   const auto decide = [&](const Facts& facts) {
-    outcome.reset();
+    outcome = Gone();
     changed = false;
     auto present = facts.OwnerOf(owner.key);
-    if (!present || present->id != owner.id) {
-      outcome = Error{ErrorCode::kNotFound, "it was released meanwhile"};
-      return Changes{};
-    }
-    after = {*std::move(present), facts.RowsOfKey(owner.key), facts.AgreementsOf(owner.key)};
-    changed = !TagMatches(expected, EntityTagOf(after));
+    if (!present || present->id != owner.id) return Changes{};
+    now = {*std::move(present), facts.RowsOfKey(owner.key), facts.AgreementsOf(owner.key)};
+    changed = !TagMatches(expected, EntityTagOf(now));
     if (changed) return Changes{};
     Ledger ledger(facts, ports_.clock.Now(), ports_.ids, call.policy->parties);
-    outcome = on ? Protect(owner.key, by, ledger) : Unprotect(owner.key, by, ledger);
-    after.agreements = ledger.AgreementsOf(owner.key);
-    return outcome->ok() ? ledger.Take() : Changes{};
+    outcome = what.change(by, now, ledger);
+    return outcome.ok() ? ledger.Take() : Changes{};
   };
   Locks locks;
   locks.keys.push_back(owner.key);
-  const auto done = ports_.store.Apply(locks, decide, call.deadline);
+  const Result<void> done = ports_.store.Apply(locks, decide, call.deadline);
   if (!done.ok()) return ProblemResponse(done.error());
   if (changed) {
     return ProblemResponse(ProblemType::kPreconditionFailed, "the resource changed meanwhile");
   }
-  if (!outcome->ok()) return ProblemResponse(outcome->error());
+  if (!outcome.ok()) return ProblemResponse(outcome.error());
+  return std::nullopt;
+}
+
+Result<HttpResponse> RestApi::Release(RestCall& call, const PublicId& id) const {
+  const auto release = [](const ByWhom& by, const ResourceView& now, Ledger& ledger) {
+    const bool done = ReleaseByOperator(now.owner.key, by.actor, by.reason, ledger);
+    return done ? Result<void>() : Result<void>(Gone());
+  };
+  ResourceView released;
+  auto refusal = Change(call, id,
+                        {{"ownerships", "release", "create", {}},
+                         "a release must say which state of the resource it ends",
+                         release},
+                        released);
+  if (refusal) return *std::move(refusal);
+  JsonWriter json;
+  json.BeginObject().Key("released");
+  WriteResource(released.owner, released.rows, json);
+  json.EndObject();
+  return JsonResponse(json.Take());
+}
+
+Result<HttpResponse> RestApi::SetProtection(RestCall& call, const PublicId& id, bool on) const {
+  const auto protect = [on](const ByWhom& by, ResourceView& now, Ledger& ledger) -> Result<void> {
+    const KeyText& key = now.owner.key;
+    TRUCE_RETURN_IF_ERROR(on ? Protect(key, by, ledger) : Unprotect(key, by, ledger));
+    now.agreements = ledger.AgreementsOf(key);
+    return {};
+  };
+  ResourceView after;
+  auto refusal = Change(call, id,
+                        {{"ownerships", "", "update", {}},
+                         "a protection must say which state of the resource it is about",
+                         protect},
+                        after);
+  if (refusal) return *std::move(refusal);
   JsonWriter json;
   json.BeginObject();
   WriteResourceMembers(after.owner, json);

@@ -127,39 +127,34 @@ void WriteObserved(const ObservedViews& observed, JsonWriter& json) {
 
 }  // namespace
 
-HttpResponse RestApi::ListServices(RestCall& call) const {
-  const Result<void> checked = call.AllowOnly({"limit", "cursor"});
-  if (!checked.ok()) return ProblemResponse(checked.error());
+Result<HttpResponse> RestApi::ListServices(RestCall& call) const {
+  TRUCE_RETURN_IF_ERROR(call.AllowOnly({"limit", "cursor"}));
   if (auto refusal = Refuse(call, {"ownerships", "", "list", ""})) return *std::move(refusal);
-  const Result<std::size_t> limit = call.Limit();
-  if (!limit.ok()) return ProblemResponse(limit.error());
+  TRUCE_ASSIGN_OR_RETURN(const std::size_t limit, call.Limit());
   std::string after;
   if (const auto cursor = call.request.Query("cursor")) {
-    const auto place = seal_.Open("services", *cursor);
-    if (!place.ok()) return ProblemResponse(place.error());
-    if (!place.value().empty()) after = place.value().front();
+    TRUCE_ASSIGN_OR_RETURN(const auto place, seal_.Open("services", *cursor));
+    if (!place.empty()) after = place.front();
   }
-  const auto services = queries_.Services(after, limit.value(), call.deadline);
-  if (!services.ok()) return ProblemResponse(services.error());
+  TRUCE_ASSIGN_OR_RETURN(const auto services, queries_.Services(after, limit, call.deadline));
   JsonWriter json;
   json.BeginObject().Key("items").BeginArray();
-  for (const auto& each : services.value()) {
+  for (const auto& each : services) {
     json.BeginObject()
         .Field("service", each.service)
         .NumberField("ownerships", static_cast<std::int64_t>(each.keys))
         .EndObject();
   }
   json.EndArray();
-  if (services.value().size() == limit.value()) {
-    json.Field("nextCursor", seal_.Seal("services", {services.value().back().service}));
+  if (services.size() == limit) {
+    json.Field("nextCursor", seal_.Seal("services", {services.back().service}));
   }
   json.EndObject();
   return JsonResponse(json.Take());
 }
 
-HttpResponse RestApi::GetService(RestCall& call) const {
-  const Result<void> checked = call.AllowOnly({});
-  if (!checked.ok()) return ProblemResponse(checked.error());
+Result<HttpResponse> RestApi::GetService(RestCall& call) const {
+  TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
   if (auto refusal = Refuse(call, {"ownerships", "", "list", ""})) return *std::move(refusal);
   ResourceQuery query;
   query.filter.service = call.request.path.substr(kServicesPath.size());
@@ -167,17 +162,16 @@ HttpResponse RestApi::GetService(RestCall& call) const {
     return ProblemResponse(ProblemType::kNotFound, "the service's name is missing");
   }
   query.limit = kScanMax;
-  const auto page = queries_.List(query, *call.policy->catalogue, call.deadline);
-  if (!page.ok()) return ProblemResponse(page.error());
+  TRUCE_ASSIGN_OR_RETURN(const auto page,
+                         queries_.List(query, *call.policy->catalogue, call.deadline));
   std::set<PartyId> parties = {PartyId{"service:" + query.filter.service}};
-  for (const Owner& owner : page.value().owners)
-    parties.insert(Bound(owner.party, call.policy->parties));
-  const auto dealings =
-      queries_.Dealings({query.filter.service, parties, call.policy->parties}, call.deadline);
-  if (!dealings.ok()) return ProblemResponse(dealings.error());
-  const auto observed = queries_.ObservedBy(query.filter.service, kShownMax, call.deadline);
-  if (!observed.ok()) return ProblemResponse(observed.error());
-  if (page.value().owners.empty() && dealings.value().empty() && observed.value().items.empty()) {
+  for (const Owner& owner : page.owners) parties.insert(Bound(owner.party, call.policy->parties));
+  TRUCE_ASSIGN_OR_RETURN(
+      const auto dealings,
+      queries_.Dealings({query.filter.service, parties, call.policy->parties}, call.deadline));
+  TRUCE_ASSIGN_OR_RETURN(const auto observed,
+                         queries_.ObservedBy(query.filter.service, kShownMax, call.deadline));
+  if (page.owners.empty() && dealings.empty() && observed.items.empty()) {
     return ProblemResponse(
         ProblemType::kNotFound,
         "no resource belongs to a service of that name, is shared with it or observed by it");
@@ -185,13 +179,13 @@ HttpResponse RestApi::GetService(RestCall& call) const {
   JsonWriter json;
   json.BeginObject()
       .Field("service", query.filter.service)
-      .NumberField("ownerships", static_cast<std::int64_t>(page.value().owners.size()))
-      .Field("complete", !page.value().more);
-  WriteSums(SumsOf(page.value().owners), json);
+      .NumberField("ownerships", static_cast<std::int64_t>(page.owners.size()))
+      .Field("complete", !page.more);
+  WriteSums(SumsOf(page.owners), json);
   const auto agreements = [&](std::string_view name, AgreementKind kind) {
     json.Key(name).BeginArray();
     std::size_t shown = 0;
-    for (const AgreementView& view : dealings.value()) {
+    for (const AgreementView& view : dealings) {
       if (view.agreement.kind != kind || shown == kShownMax) continue;
       WriteAgreement(view, ports_.clock.Now(), json);
       ++shown;
@@ -200,9 +194,9 @@ HttpResponse RestApi::GetService(RestCall& call) const {
   };
   agreements("used", AgreementKind::kShare);
   agreements("pendingOffers", AgreementKind::kTransfer);
-  WriteObserved(observed.value(), json);
+  WriteObserved(observed, json);
   std::vector<KeyText> keys;
-  for (const Owner& owner : page.value().owners) keys.push_back(owner.key);
+  for (const Owner& owner : page.owners) keys.push_back(owner.key);
   json.Key("findings");
   if (ports_.findings) {
     ports_.findings(keys, json);
@@ -213,31 +207,27 @@ HttpResponse RestApi::GetService(RestCall& call) const {
   return JsonResponse(json.Take());
 }
 
-HttpResponse RestApi::ListAudit(RestCall& call) const {
-  const Result<void> checked = call.AllowOnly(
-      {"action", "actor", "id", "key", "since", "until", "order", "format", "limit", "cursor"});
-  if (!checked.ok()) return ProblemResponse(checked.error());
+Result<HttpResponse> RestApi::ListAudit(RestCall& call) const {
+  TRUCE_RETURN_IF_ERROR(call.AllowOnly(
+      {"action", "actor", "id", "key", "since", "until", "order", "format", "limit", "cursor"}));
   if (auto refusal = Refuse(call, {"audit", "", "list", ""})) return *std::move(refusal);
-  const Result<AuditFilter> filter = FilterOf(call);
-  if (!filter.ok()) return ProblemResponse(filter.error());
-  const Result<std::size_t> limit = call.Limit();
-  if (!limit.ok()) return ProblemResponse(limit.error());
+  TRUCE_ASSIGN_OR_RETURN(const AuditFilter filter, FilterOf(call));
+  TRUCE_ASSIGN_OR_RETURN(const std::size_t limit, call.Limit());
   const std::string order = call.Parameter("order");
   const std::string format = call.Parameter("format");
   if (!order.empty() && order != "oldest" && order != "newest") {
-    return ProblemResponse(InvalidArgument("order is neither newest nor oldest"));
+    return InvalidArgument("order is neither newest nor oldest");
   }
   if (!format.empty() && format != "json" && format != "ndjson") {
-    return ProblemResponse(InvalidArgument("format is neither json nor ndjson"));
+    return InvalidArgument("format is neither json nor ndjson");
   }
   AuditRange range;
   range.id.text = call.Parameter("id");
   range.newest_first = order != "oldest";
   const std::string question = AuditQuestion(call);
   if (const auto cursor = call.request.Query("cursor")) {
-    const auto place = seal_.Open(question, *cursor);
-    if (!place.ok()) return ProblemResponse(place.error());
-    const std::uint64_t number = place.value().empty() ? 0 : std::stoull(place.value().front());
+    TRUCE_ASSIGN_OR_RETURN(const auto place, seal_.Open(question, *cursor));
+    const std::uint64_t number = place.empty() ? 0 : std::stoull(place.front());
     (range.newest_first ? range.until : range.from) = range.newest_first ? number : number + 1;
   }
   JsonWriter json;
@@ -248,19 +238,18 @@ HttpResponse RestApi::ListAudit(RestCall& call) const {
   std::size_t looked_at = 0;
   std::uint64_t last = 0;
   bool more = true;
-  while (more && shown < limit.value() && looked_at < kAuditScanMax) {
+  while (more && shown < limit && looked_at < kAuditScanMax) {
     constexpr std::size_t kPage = 500;
-    const auto lines = queries_.Audit(range, kPage, call.deadline);
-    if (!lines.ok()) return ProblemResponse(lines.error());
-    more = lines.value().size() == kPage;
-    for (const AuditLine& line : lines.value()) {
-      if (shown == limit.value()) {
+    TRUCE_ASSIGN_OR_RETURN(const auto lines, queries_.Audit(range, kPage, call.deadline));
+    more = lines.size() == kPage;
+    for (const AuditLine& line : lines) {
+      if (shown == limit) {
         more = true;
         break;
       }
       ++looked_at;
       last = line.number;
-      if (!Fits(line.entry, filter.value())) continue;
+      if (!Fits(line.entry, filter)) continue;
       WriteAuditLine(line, json);
       if (lines_only) text.append(json.Take()).append("\n");
       ++shown;

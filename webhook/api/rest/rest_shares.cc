@@ -11,24 +11,20 @@ constexpr std::string_view kSharesPath = "/api/v1/shares";
 
 HttpResponse Refused(ProblemType type, const char* detail) { return ProblemResponse(type, detail); }
 
-HttpResponse Give(const AgreementDesk& desk, RestCall& call) {
-  const Result<void> checked = call.AllowOnly({});
-  if (!checked.ok()) return ProblemResponse(checked.error());
-  auto texts = ReadTexts(
-      call.request, {"resource", "namespace", "object", "cluster", "level", "until", "reason"});
-  if (!texts.ok()) return ProblemResponse(texts.error());
-  Texts& given = texts.value();
-  const auto view = desk.Resource(given["resource"], call.deadline);
-  if (!view.ok()) return ProblemResponse(view.error());
-  const Owner& owner = view.value().owner;
+Result<HttpResponse> Give(const AgreementDesk& desk, RestCall& call) {
+  TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
+  TRUCE_ASSIGN_OR_RETURN(
+      Texts given, ReadTexts(call.request, {"resource", "namespace", "object", "cluster", "level",
+                                            "until", "reason"}));
+  TRUCE_ASSIGN_OR_RETURN(const auto view, desk.Resource(given["resource"], call.deadline));
+  const Owner& owner = view.owner;
   const Permission permission{"ownerships", "share", "create", owner.root.ns};
   if (auto refusal = desk.rest().Refuse(call, permission)) return *std::move(refusal);
-  const auto party = AgreementDesk::PartyIn(given, owner.root);
-  if (!party.ok()) return ProblemResponse(party.error());
+  TRUCE_ASSIGN_OR_RETURN(const auto party, AgreementDesk::PartyIn(given, owner.root));
   const auto level = ShareLevelFromName(given["level"]);
   if (!level) return Refused(ProblemType::kMalformed, "\"level\" is neither observe nor attach");
   if (given["reason"].empty()) return Refused(ProblemType::kMalformed, "\"reason\" is missing");
-  ShareTerms terms{party.value(), *level, {}};
+  ShareTerms terms{party, *level, {}};
   if (!given["until"].empty()) {
     terms.until = ParseTimestamp(given["until"]);
     if (!terms.until) {
@@ -43,23 +39,21 @@ HttpResponse Give(const AgreementDesk& desk, RestCall& call) {
       [&](Ledger& ledger) { return GiveShare(owner.key, terms, by, ledger); }, 201);
 }
 
-HttpResponse GetShare(const AgreementDesk& desk, RestCall& call) {
-  const Result<void> checked = call.AllowOnly({});
-  if (!checked.ok()) return ProblemResponse(checked.error());
-  const auto view = desk.ById(call.request.path.substr(kSharesPath.size() + 1), call.deadline);
-  if (!view.ok()) return ProblemResponse(view.error());
-  const Permission permission{"ownerships", "", "get", view.value().owner.root.ns};
+Result<HttpResponse> GetShare(const AgreementDesk& desk, RestCall& call) {
+  TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
+  TRUCE_ASSIGN_OR_RETURN(
+      const auto view, desk.ById(call.request.path.substr(kSharesPath.size() + 1), call.deadline));
+  const Permission permission{"ownerships", "", "get", view.owner.root.ns};
   if (auto refusal = desk.rest().Refuse(call, permission)) return *std::move(refusal);
-  return desk.Answer(view.value(), 200);
+  return desk.Answer(view, 200);
 }
 
-HttpResponse EndShare(const AgreementDesk& desk, RestCall& call) {
-  const Result<void> checked = call.AllowOnly({"reason"});
-  if (!checked.ok()) return ProblemResponse(checked.error());
-  const auto view = desk.ById(call.request.path.substr(kSharesPath.size() + 1), call.deadline);
-  if (!view.ok()) return ProblemResponse(view.error());
-  const Owner& owner = view.value().owner;
-  const PublicId id = view.value().agreement.id;
+Result<HttpResponse> EndShare(const AgreementDesk& desk, RestCall& call) {
+  TRUCE_RETURN_IF_ERROR(call.AllowOnly({"reason"}));
+  TRUCE_ASSIGN_OR_RETURN(
+      const auto view, desk.ById(call.request.path.substr(kSharesPath.size() + 1), call.deadline));
+  const Owner& owner = view.owner;
+  const PublicId id = view.agreement.id;
   const Permission permission{"ownerships", "share", "update", owner.root.ns};
   if (auto refusal = desk.rest().Refuse(call, permission)) return *std::move(refusal);
   if (auto refusal = AgreementDesk::NeedsMatch(call)) return *std::move(refusal);

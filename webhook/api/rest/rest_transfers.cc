@@ -14,16 +14,13 @@ HttpResponse Malformed(const char* detail) {
   return ProblemResponse(ProblemType::kMalformed, detail);
 }
 
-HttpResponse Offer(const AgreementDesk& desk, RestCall& call) {
-  const Result<void> checked = call.AllowOnly({});
-  if (!checked.ok()) return ProblemResponse(checked.error());
-  auto texts = ReadTexts(
-      call.request, {"resource", "namespace", "object", "cluster", "successor", "reason", "force"});
-  if (!texts.ok()) return ProblemResponse(texts.error());
-  Texts& given = texts.value();
-  const auto view = desk.Resource(given["resource"], call.deadline);
-  if (!view.ok()) return ProblemResponse(view.error());
-  const Owner& owner = view.value().owner;
+Result<HttpResponse> Offer(const AgreementDesk& desk, RestCall& call) {
+  TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
+  TRUCE_ASSIGN_OR_RETURN(Texts given,
+                         ReadTexts(call.request, {"resource", "namespace", "object", "cluster",
+                                                  "successor", "reason", "force"}));
+  TRUCE_ASSIGN_OR_RETURN(const auto view, desk.Resource(given["resource"], call.deadline));
+  const Owner& owner = view.owner;
   const std::string& force = given["force"];
   if (!force.empty() && force != "true" && force != "false") {
     return Malformed("\"force\" is neither \"true\" nor \"false\"");
@@ -33,10 +30,9 @@ HttpResponse Offer(const AgreementDesk& desk, RestCall& call) {
   const Permission permission{"ownerships", "transfer", "create",
                               forced ? std::string_view() : std::string_view(owner.root.ns)};
   if (auto refusal = desk.rest().Refuse(call, permission)) return *std::move(refusal);
-  const auto party = AgreementDesk::PartyIn(given, owner.root);
-  if (!party.ok()) return ProblemResponse(party.error());
+  TRUCE_ASSIGN_OR_RETURN(const auto party, AgreementDesk::PartyIn(given, owner.root));
   if (given["reason"].empty()) return Malformed("\"reason\" is missing");
-  const TransferTerms terms{party.value(), given["successor"], forced};
+  const TransferTerms terms{party, given["successor"], forced};
   const ByWhom by{ActorOf(call.caller), given["reason"]};
   const std::string if_match(call.request.Header("if-match"));
   return desk.Apply(
@@ -53,18 +49,17 @@ std::optional<HttpResponse> RefuseBoth(const AgreementDesk& desk, const RestCall
   return desk.rest().Refuse(call, {"ownerships", "", "get", receiver});
 }
 
-HttpResponse GetTransfer(const AgreementDesk& desk, RestCall& call) {
-  const Result<void> checked = call.AllowOnly({});
-  if (!checked.ok()) return ProblemResponse(checked.error());
-  const auto view = desk.ById(call.request.path.substr(kTransfersPath.size() + 1), call.deadline);
-  if (!view.ok()) return ProblemResponse(view.error());
-  if (auto refusal = RefuseBoth(desk, call, view.value())) return *std::move(refusal);
-  return desk.Answer(view.value(), 200);
+Result<HttpResponse> GetTransfer(const AgreementDesk& desk, RestCall& call) {
+  TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
+  TRUCE_ASSIGN_OR_RETURN(
+      const auto view,
+      desk.ById(call.request.path.substr(kTransfersPath.size() + 1), call.deadline));
+  if (auto refusal = RefuseBoth(desk, call, view)) return *std::move(refusal);
+  return desk.Answer(view, 200);
 }
 
-HttpResponse ActOn(const AgreementDesk& desk, RestCall& call) {
-  const Result<void> checked = call.AllowOnly({});
-  if (!checked.ok()) return ProblemResponse(checked.error());
+Result<HttpResponse> ActOn(const AgreementDesk& desk, RestCall& call) {
+  TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
   const std::string rest = call.request.path.substr(kTransfersPath.size() + 1);
   const std::size_t colon = rest.find(':');
   const std::string verb = colon == std::string::npos ? std::string() : rest.substr(colon + 1);
@@ -73,17 +68,14 @@ HttpResponse ActOn(const AgreementDesk& desk, RestCall& call) {
   if (!accepts && !declines && verb != "withdraw") {
     return ProblemResponse(ProblemType::kNotFound, "there is no such transfer or action");
   }
-  const auto view = desk.ById(rest.substr(0, colon), call.deadline);
-  if (!view.ok()) return ProblemResponse(view.error());
-  const Owner& owner = view.value().owner;
-  const PublicId id = view.value().agreement.id;
-  const std::string receiver = AgreementDesk::NamespaceOf(view.value().agreement.party);
+  TRUCE_ASSIGN_OR_RETURN(const auto view, desk.ById(rest.substr(0, colon), call.deadline));
+  const Owner& owner = view.owner;
+  const PublicId id = view.agreement.id;
+  const std::string receiver = AgreementDesk::NamespaceOf(view.agreement.party);
   const Permission permission{"ownerships", "transfer", "update",
                               accepts || declines ? receiver : owner.root.ns};
   if (auto refusal = desk.rest().Refuse(call, permission)) return *std::move(refusal);
-  auto texts = ReadTexts(call.request, {"successor", "reason"});
-  if (!texts.ok()) return ProblemResponse(texts.error());
-  Texts& given = texts.value();
+  TRUCE_ASSIGN_OR_RETURN(Texts given, ReadTexts(call.request, {"successor", "reason"}));
   if (given["reason"].empty() && !accepts) return Malformed("\"reason\" is missing");
   if (!given["successor"].empty() && !accepts)
     return Malformed("only accept takes a \"successor\"");

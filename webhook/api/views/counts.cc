@@ -138,9 +138,8 @@ Result<void> CountAll(const IndexedStore& store, Deadline deadline, Matrix& matr
   return {};
 }
 
-HttpResponse AnswerMatrix(const OperationPorts& ports, RestCall& call) {
-  const Result<void> checked = call.AllowOnly({"by", "account"});
-  if (!checked.ok()) return ProblemResponse(checked.error());
+Result<HttpResponse> AnswerMatrix(const OperationPorts& ports, RestCall& call) {
+  TRUCE_RETURN_IF_ERROR(call.AllowOnly({"by", "account"}));
   const std::string by = call.Parameter("by");
   if (!by.empty() && by != "type" && by != "account") {
     return ProblemResponse(ProblemType::kMalformed, "by is type or account");
@@ -151,8 +150,7 @@ HttpResponse AnswerMatrix(const OperationPorts& ports, RestCall& call) {
   MatrixQuestion question{.by_account = by == "account", .account = std::nullopt};
   if (const auto account = call.request.Query("account")) question.account = std::string(*account);
   Matrix matrix(std::move(question));
-  const Result<void> counted = CountAll(ports.store, call.deadline, matrix);
-  if (!counted.ok()) return ProblemResponse(counted.error());
+  TRUCE_RETURN_IF_ERROR(CountAll(ports.store, call.deadline, matrix));
   JsonWriter json;
   json.BeginObject();
   matrix.Write(json);
@@ -160,14 +158,12 @@ HttpResponse AnswerMatrix(const OperationPorts& ports, RestCall& call) {
   return JsonResponse(json.Take());
 }
 
-HttpResponse AnswerOverview(const OperationPorts& ports, RestCall& call) {
-  const Result<void> checked = call.AllowOnly({});
-  if (!checked.ok()) return ProblemResponse(checked.error());
+Result<HttpResponse> AnswerOverview(const OperationPorts& ports, RestCall& call) {
+  TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
   if (auto refusal = ports.rest.Refuse(call, {"ownerships", "", "list", ""})) {
     return *std::move(refusal);
   }
-  const Result<void> healthy = ports.store.Health();
-  if (!healthy.ok()) return ProblemResponse(healthy.error());
+  TRUCE_RETURN_IF_ERROR(ports.store.Health());
   const StoreCounts counts = ports.store.Counts();
   const auto count = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
   JsonWriter json;

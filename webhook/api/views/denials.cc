@@ -61,33 +61,29 @@ class Denials final {
  public:
   Denials(const OperationPorts& ports, const DenialBook& book) : ports_(ports), book_(book) {}
 
-  HttpResponse List(RestCall& call) const {
-    const Result<void> checked = call.AllowOnly({"namespace", "key", "limit"});
-    if (!checked.ok()) return ProblemResponse(checked.error());
+  Result<HttpResponse> List(RestCall& call) const {
+    TRUCE_RETURN_IF_ERROR(call.AllowOnly({"namespace", "key", "limit"}));
     const std::string ns = call.Parameter("namespace");
     if (auto refusal = ports_.rest.Refuse(call, {"ownerships", "", "list", ns})) {
       return *std::move(refusal);
     }
-    const Result<std::size_t> limit = call.Limit();
-    if (!limit.ok()) return ProblemResponse(limit.error());
+    TRUCE_ASSIGN_OR_RETURN(const std::size_t limit, call.Limit());
     const std::string key = call.Parameter("key");
     std::vector<Denial> denials = book_.All();
     std::erase_if(denials, [&](const Denial& each) {
       return (!ns.empty() && each.ns != ns) || (!key.empty() && each.key.text != key);
     });
-    if (denials.size() > limit.value()) denials.resize(limit.value());
-    const auto then = Look(denials, call.deadline);
-    if (!then.ok()) return ProblemResponse(then.error());
+    if (denials.size() > limit) denials.resize(limit);
+    TRUCE_ASSIGN_OR_RETURN(const auto then, Look(denials, call.deadline));
     JsonWriter json;
     json.BeginObject().Key("items").BeginArray();
-    for (std::size_t i = 0; i < denials.size(); ++i) Write(denials[i], then.value()[i], json);
+    for (std::size_t i = 0; i < denials.size(); ++i) Write(denials[i], then[i], json);
     json.EndArray().EndObject();
     return JsonResponse(json.Take());
   }
 
-  HttpResponse Get(RestCall& call) const {
-    const Result<void> checked = call.AllowOnly({});
-    if (!checked.ok()) return ProblemResponse(checked.error());
+  Result<HttpResponse> Get(RestCall& call) const {
+    TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
     const std::string_view id = std::string_view(call.request.path).substr(kDenialsPath.size());
     std::vector<Denial> denials = book_.All();
     std::erase_if(denials, [&](const Denial& each) { return each.id != id; });
@@ -100,10 +96,9 @@ class Denials final {
       return ProblemResponse(ProblemType::kNotFound,
                              "no denial has that id; they are forgotten when the server ends");
     }
-    const auto then = Look(denials, call.deadline);
-    if (!then.ok()) return ProblemResponse(then.error());
+    TRUCE_ASSIGN_OR_RETURN(const auto then, Look(denials, call.deadline));
     JsonWriter json;
-    Write(denials.front(), then.value().front(), json);
+    Write(denials.front(), then.front(), json);
     return JsonResponse(json.Take());
   }
 

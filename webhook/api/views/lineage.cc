@@ -85,48 +85,42 @@ class Chains final {
   bool complete_ = true;
 };
 
-HttpResponse GetLineage(const OperationPorts& ports, RestCall& call) {
-  const Result<void> checked = call.AllowOnly({});
-  if (!checked.ok()) return ProblemResponse(checked.error());
+Result<HttpResponse> GetLineage(const OperationPorts& ports, RestCall& call) {
+  TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
   const std::string_view id = std::string_view(call.request.path).substr(kLineagePath.size());
   if (!IsPublicId(id)) return NoSuchId();
-  const auto view = RegistryQueries(ports.store).ById(PublicId{std::string(id)}, call.deadline);
-  if (!view.ok()) return ProblemResponse(view.error());
-  const Result<bool> may_read = ports.rest.MayRead(call, view.value().owner.root.ns);
-  if (!may_read.ok()) return ProblemResponse(may_read.error());
-  if (!may_read.value()) return NoSuchId();
+  TRUCE_ASSIGN_OR_RETURN(
+      const auto view, RegistryQueries(ports.store).ById(PublicId{std::string(id)}, call.deadline));
+  TRUCE_ASSIGN_OR_RETURN(const bool may_read, ports.rest.MayRead(call, view.owner.root.ns));
+  if (!may_read) return NoSuchId();
   Chains chains;
   const auto look = [&](const Facts& facts) {
     chains = Chains();
-    for (const Row& row : view.value().rows) chains.Climb(row, facts);
+    for (const Row& row : view.rows) chains.Climb(row, facts);
   };
-  const Result<void> read = ports.store.Read(look, call.deadline);
-  if (!read.ok()) return ProblemResponse(read.error());
+  TRUCE_RETURN_IF_ERROR(ports.store.Read(look, call.deadline));
   JsonWriter json;
-  json.BeginObject().Field("id", view.value().owner.id.text);
+  json.BeginObject().Field("id", view.owner.id.text);
   chains.Write(json);
   json.EndObject();
   return JsonResponse(json.Take());
 }
 
-HttpResponse GetEnding(const OperationPorts& ports, RestCall& call) {
-  const Result<void> checked = call.AllowOnly({});
-  if (!checked.ok()) return ProblemResponse(checked.error());
+Result<HttpResponse> GetEnding(const OperationPorts& ports, RestCall& call) {
+  TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
   const std::string_view id = std::string_view(call.request.path).substr(kEndingsPath.size());
   if (!IsPublicId(id)) return NoSuchId();
   const RegistryQueries queries(ports.store);
   const PublicId wanted{std::string(id)};
   const auto present = queries.ById(wanted, call.deadline);
   if (present.ok()) return NoSuchId();
-  if (present.error().code != ErrorCode::kNotFound) return ProblemResponse(present.error());
-  const auto lines =
-      queries.Audit({.id = wanted, .newest_first = true}, kHistoryMax, call.deadline);
-  if (!lines.ok()) return ProblemResponse(lines.error());
-  for (const AuditLine& line : lines.value()) {
+  if (present.error().code != ErrorCode::kNotFound) return present.error();
+  TRUCE_ASSIGN_OR_RETURN(const auto lines, queries.Audit({.id = wanted, .newest_first = true},
+                                                         kHistoryMax, call.deadline));
+  for (const AuditLine& line : lines) {
     if (!Ends(line.entry.action)) continue;
-    const Result<bool> may_read = ports.rest.MayRead(call, line.entry.root.ns);
-    if (!may_read.ok()) return ProblemResponse(may_read.error());
-    if (!may_read.value()) return NoSuchId();
+    TRUCE_ASSIGN_OR_RETURN(const bool may_read, ports.rest.MayRead(call, line.entry.root.ns));
+    if (!may_read) return NoSuchId();
     JsonWriter json;
     WriteAuditLine(line, json);
     return JsonResponse(json.Take());
