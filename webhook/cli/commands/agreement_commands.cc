@@ -54,28 +54,23 @@ ExitCode ListShares(const ApiFlags& flags, const NamedResource& named, const std
                     CommandIo& io) {
   std::string id;
   if (!named.resource.empty()) {
-    Json resource;
-    const ExitCode found = FindOne(flags, named, io, resource);
-    if (found != ExitCode::kOk) return found;
+    TRUCE_ASSIGN_OR_RETURN(const Json resource, FindOne(flags, named, io));
     id = IdOf(resource);
   }
-  Json items;
-  const ExitCode code = AskForItems(flags, {{kSharesPath, {{"resource", id}}}}, io, items);
-  if (code == ExitCode::kOk) PrintShares(output, items, io);
-  return code;
+  TRUCE_ASSIGN_OR_RETURN(const Json items,
+                         AskForItems(flags, {{kSharesPath, {{"resource", id}}}}, io));
+  PrintShares(output, items, io);
+  return ExitCode::kOk;
 }
 
 ExitCode EndShare(const ApiFlags& flags, const ShareArguments& given, CommandIo& io) {
   ApiQuestion question{std::string(kSharesPath) + "/" + given.end, {{"reason", given.reason}}};
   question.method = "DELETE";
   question.if_match = "*";
-  Json share;
-  const ExitCode code = AskForObject(flags, question, io, share);
-  if (code == ExitCode::kOk) {
-    io.out << "ended the share of " << ResourceOf(share) << " with "
-           << OnOneLine(TextIn(share, "to")) << "\n";
-  }
-  return code;
+  TRUCE_ASSIGN_OR_RETURN(const Json share, AskForObject(flags, question, io));
+  io.out << "ended the share of " << ResourceOf(share) << " with " << OnOneLine(TextIn(share, "to"))
+         << "\n";
+  return ExitCode::kOk;
 }
 
 ExitCode GiveShare(const ApiFlags& flags, const NamedResource& named, const ShareArguments& given,
@@ -83,9 +78,7 @@ ExitCode GiveShare(const ApiFlags& flags, const NamedResource& named, const Shar
   const auto until = EndOf(given.until, given.duration, "2h or 90d", io);
   if (!until) return ExitCode::kUsage;
   if (given.reason.empty()) return NoReason(io);
-  Json resource;
-  const ExitCode found = FindOne(flags, named, io, resource);
-  if (found != ExitCode::kOk) return found;
+  TRUCE_ASSIGN_OR_RETURN(const Json resource, FindOne(flags, named, io));
   if (given.output == "yaml") {
     Json share = ReceiverOf(given.ns, given.object);
     share["level"] = given.level;
@@ -100,10 +93,9 @@ ExitCode GiveShare(const ApiFlags& flags, const NamedResource& named, const Shar
                           {"level", given.level},
                           {"until", *until},
                           {"reason", given.reason}});
-  Json share;
-  const ExitCode code = AskForObject(flags, question, io, share);
-  if (code == ExitCode::kOk) PrintShares(given.output, Json::array({share}), io);
-  return code;
+  TRUCE_ASSIGN_OR_RETURN(const Json share, AskForObject(flags, question, io));
+  PrintShares(given.output, Json::array({share}), io);
+  return ExitCode::kOk;
 }
 
 struct TransferArguments {
@@ -143,9 +135,7 @@ ExitCode PrintTransfer(const Json& transfer, const std::string& output, CommandI
 }
 
 ExitCode ListTransfers(const ApiFlags& flags, const std::string& output, CommandIo& io) {
-  Json items;
-  const ExitCode code = AskForItems(flags, {{kTransfersPath}}, io, items);
-  if (code != ExitCode::kOk) return code;
+  TRUCE_ASSIGN_OR_RETURN(const Json items, AskForItems(flags, {{kTransfersPath}}, io));
   TableRows rows = {{"ID", "RESOURCE", "TO", "STATE", "SUCCESSOR", "REASON"}};
   for (const Json& item : items) {
     rows.push_back({IdOf(item), ResourceOf(item), TextIn(item, "to"), TextIn(item, "state"),
@@ -158,9 +148,7 @@ ExitCode ListTransfers(const ApiFlags& flags, const std::string& output, Command
 // Prints the steps of what is under way for RESOURCE.
 ExitCode ShowReadiness(const ApiFlags& flags, const NamedResource& named, const std::string& output,
                        CommandIo& io) {
-  Json resource;
-  const ExitCode found = FindOne(flags, named, io, resource);
-  if (found != ExitCode::kOk) return found;
+  TRUCE_ASSIGN_OR_RETURN(const Json resource, FindOne(flags, named, io));
   if (resource.contains("transfer") && resource["transfer"].is_object()) {
     return PrintTransfer(resource["transfer"], output, io);
   }
@@ -179,9 +167,7 @@ ExitCode ShowReadiness(const ApiFlags& flags, const NamedResource& named, const 
 
 ExitCode OfferTransfer(const ApiFlags& flags, const NamedResource& named,
                        const TransferArguments& given, CommandIo& io) {
-  Json resource;
-  const ExitCode found = FindOne(flags, named, io, resource);
-  if (found != ExitCode::kOk) return found;
+  TRUCE_ASSIGN_OR_RETURN(const Json resource, FindOne(flags, named, io));
   if (given.output == "yaml") {
     if (given.force) {
       return Complain(io, "an OwnershipGrant speaks for its namespace alone: leave out --force",
@@ -198,9 +184,7 @@ ExitCode OfferTransfer(const ApiFlags& flags, const NamedResource& named,
                           {"successor", given.successor},
                           {"force", given.force ? "true" : ""},
                           {"reason", given.reason}});
-  Json transfer;
-  const ExitCode code = AskForObject(flags, question, io, transfer);
-  if (code != ExitCode::kOk) return code;
+  TRUCE_ASSIGN_OR_RETURN(const Json transfer, AskForObject(flags, question, io));
   static_cast<void>(PrintTransfer(transfer, given.output, io));
   return ExitCode::kOk;
 }
@@ -214,9 +198,7 @@ ExitCode ActOnTransfer(const ApiFlags& flags, const TransferArguments& given, Co
   ApiQuestion question{std::string(kTransfersPath) + "/" + id + verb, {}};
   question.body = BodyOf({{"successor", accepts ? given.successor : ""}, {"reason", given.reason}});
   question.if_match = "*";
-  Json transfer;
-  const ExitCode code = AskForObject(flags, question, io, transfer);
-  if (code != ExitCode::kOk) return code;
+  TRUCE_ASSIGN_OR_RETURN(const Json transfer, AskForObject(flags, question, io));
   if (accepts) {
     static_cast<void>(PrintTransfer(transfer, given.output, io));
   } else {
@@ -271,9 +253,7 @@ ExitCode SetProtection(const ApiFlags& flags, const Json& resource, const Protec
                        (given.off ? ":unprotect" : ":protect")};
   question.body = BodyOf({{"reason", given.reason}});
   question.if_match = "*";
-  Json answer;
-  const ExitCode code = AskForObject(flags, question, io, answer);
-  if (code != ExitCode::kOk) return code;
+  TRUCE_ASSIGN_OR_RETURN(const Json answer, AskForObject(flags, question, io));
   const ExitCode told = TellProtection(given.output, answer, io);
   if (!given.off) return told;
   const Json protection = ProtectionOf(resource);
@@ -402,9 +382,7 @@ CommandAction DeclareProtect(CommandLine& app) {
           "or leave out -o yaml",
           ExitCode::kUsage);
     }
-    Json resource;
-    const ExitCode found = FindOne(*flags, *named, io, resource);
-    if (found != ExitCode::kOk) return found;
+    TRUCE_ASSIGN_OR_RETURN(const Json resource, FindOne(*flags, *named, io));
     if (reason.empty()) return TellProtection(given->output, resource, io);
     if (!is_manifest) return SetProtection(*flags, resource, *given, io);
     return PrintGrant(resource, "protection", {{"protection", {{"reason", reason}}}}, io);

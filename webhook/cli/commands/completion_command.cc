@@ -98,9 +98,8 @@ Json AskSoon(const Words& words, const ApiQuestion& question, const CommandIo& i
   std::ostringstream out;
   std::ostringstream unsaid;
   CommandIo quiet{out, unsaid, io.variables};
-  Json answer;
-  if (AskForList(*flags, question, quiet, answer) != ExitCode::kOk) return Json::array();
-  return answer["items"];
+  const Asked answer = AskForList(*flags, question, quiet);
+  return answer.ok() ? answer.value()["items"] : Json::array();
 }
 
 std::set<std::string> AskedOf(Values values, const Words& words, const CommandIo& io) {

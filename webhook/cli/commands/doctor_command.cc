@@ -49,12 +49,8 @@ std::size_t CountOf(const Json& checkups, const std::string& state) {
 
 ExitCode RunDoctor(const ApiFlags& flags, const std::string& output, bool fail_on_warn,
                    CommandIo& io) {
-  Json about;
-  Json answer;
-  ExitCode code = AskForObject(flags, {"/api/v1/version"}, io, about);
-  if (code != ExitCode::kOk) return code;
-  code = AskForList(flags, {"/api/v1/doctor"}, io, answer);
-  if (code != ExitCode::kOk) return code;
+  TRUCE_ASSIGN_OR_RETURN(const Json about, AskForObject(flags, {"/api/v1/version"}, io));
+  TRUCE_ASSIGN_OR_RETURN(const Json answer, AskForList(flags, {"/api/v1/doctor"}, io));
   Json checkups = Json::array({VersionCheckup(about)});
   for (const Json& each : answer["items"]) checkups.push_back(each);
   const std::size_t failed = CountOf(checkups, "failed");

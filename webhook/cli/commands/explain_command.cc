@@ -67,10 +67,9 @@ struct ExplainArguments {
 ExitCode AskServer(const YamlNode& object, const ApiFlags& flags, CommandIo& io) {
   ApiQuestion question{"/api/v1/explain"};
   AppendObject(object, question.body);
-  Json answer;
-  const ExitCode code = AskForObject(flags, question, io, answer);
-  if (code == ExitCode::kOk) io.out << TextIn(answer, "text");
-  return code;
+  TRUCE_ASSIGN_OR_RETURN(const Json answer, AskForObject(flags, question, io));
+  io.out << TextIn(answer, "text");
+  return ExitCode::kOk;
 }
 
 // By the configuration alone.

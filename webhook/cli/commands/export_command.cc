@@ -130,10 +130,8 @@ Json PartyOf(const Json& share) {
 
 // One OwnershipGrant for each resource that a namespace shares, in the order of first shares.
 ExitCode RunGrants(const ApiFlags& flags, const ExportArguments& given, CommandIo& io) {
-  Json shares;
-  const ExitCode code =
-      AskForItems(flags, {{"/api/v1/shares", {{"namespace", given.ns}}}}, io, shares);
-  if (code != ExitCode::kOk) return code;
+  TRUCE_ASSIGN_OR_RETURN(const Json shares,
+                         AskForItems(flags, {{"/api/v1/shares", {{"namespace", given.ns}}}}, io));
   std::map<std::string, Json> grants;
   for (const Json& share : shares) {
     const Json resource = share.value("resource", Json::object());

@@ -32,17 +32,14 @@ struct FindingsArguments {
   std::string output = "text";
 };
 
-// A report that the server writes. `count`: of what it lists.
-ExitCode PrintText(const ApiFlags& flags, ApiQuestion question, CommandIo& io,
-                   std::uint64_t& count) {
-  Json answer;
-  const ExitCode code = AskForObject(flags, question, io, answer);
-  if (code != ExitCode::kOk) return code;
+// Prints a report that the server writes. The count of what it lists.
+Result<std::uint64_t, ExitCode> PrintText(const ApiFlags& flags, const ApiQuestion& question,
+                                          CommandIo& io) {
+  TRUCE_ASSIGN_OR_RETURN(const Json answer, AskForObject(flags, question, io));
   const auto counted = answer.find("count");
   if (counted == answer.end() || !counted->is_number_unsigned()) return NoServer(io);
-  count = counted->get<std::uint64_t>();
   io.out << TextIn(answer, "text");
-  return ExitCode::kOk;
+  return counted->get<std::uint64_t>();
 }
 
 ExitCode ListFindings(const ApiFlags& flags, const FindingsArguments& given, CommandIo& io) {
@@ -52,25 +49,24 @@ ExitCode ListFindings(const ApiFlags& flags, const FindingsArguments& given, Com
                         {"service", given.service},
                         {"severity", given.severity}}};
   std::uint64_t count = 0;
-  ExitCode code = ExitCode::kOk;
   if (given.output == "json") {
-    Json items;
-    code = AskForItems(flags, {.question = question, .counted = nullptr}, io, items);
+    TRUCE_ASSIGN_OR_RETURN(const Json items,
+                           AskForItems(flags, {.question = question, .counted = nullptr}, io));
+    io.out << DumpIndented(Json{{"items", items}}) << "\n";
     count = items.size();
-    if (code == ExitCode::kOk) io.out << DumpIndented(Json{{"items", items}}) << "\n";
   } else {
     question.parameters.emplace_back("output", given.output);
-    code = PrintText(flags, std::move(question), io, count);
+    TRUCE_ASSIGN_OR_RETURN(count, PrintText(flags, question, io));
   }
-  return code == ExitCode::kOk && count > 0 ? ExitCode::kNo : code;
+  return count > 0 ? ExitCode::kNo : ExitCode::kOk;
 }
 
 ExitCode PrintOne(const ApiFlags& flags, ApiQuestion question, const std::string& output,
                   CommandIo& io) {
-  std::uint64_t count = 0;
   if (output != "json") {
     question.parameters.emplace_back("output", "text");
-    return PrintText(flags, std::move(question), io, count);
+    TRUCE_RETURN_IF_ERROR(PrintText(flags, question, io));
+    return ExitCode::kOk;
   }
   const ApiReply reply = AskApi(flags, question, io);
   if (reply.code == ExitCode::kOk) PrintJson(reply.answer, io.out);
@@ -90,9 +86,7 @@ ExitCode MuteFinding(const ApiFlags& flags, const FindingsArguments& given, Comm
   if (given.reason.empty()) return Complain(io, "say why with --reason", ExitCode::kUsage);
   ApiQuestion question{std::string(kFindingsPath) + "/" + given.mute + ":mute"};
   question.body = BodyOf({{"until", *until}, {"reason", given.reason}});
-  Json made;
-  const ExitCode code = AskForObject(flags, question, io, made);
-  if (code != ExitCode::kOk) return code;
+  TRUCE_ASSIGN_OR_RETURN(const Json made, AskForObject(flags, question, io));
   io.out << "muted " << OnOneLine(IdOf(made)) << " (" << OnOneLine(TextIn(made, "rule")) << ", "
          << OnOneLine(TextIn(made, "resource")) << ") until " << OnOneLine(TextIn(made, "until"))
          << "\n";
@@ -102,10 +96,9 @@ ExitCode MuteFinding(const ApiFlags& flags, const FindingsArguments& given, Comm
 ExitCode UnmuteFinding(const ApiFlags& flags, const std::string& id, CommandIo& io) {
   ApiQuestion question{std::string(kFindingsPath) + "/" + id + ":unmute"};
   question.body = "{}";
-  Json ended;
-  const ExitCode code = AskForObject(flags, question, io, ended);
-  if (code == ExitCode::kOk) io.out << "ended the mute of " << OnOneLine(IdOf(ended)) << "\n";
-  return code;
+  TRUCE_ASSIGN_OR_RETURN(const Json ended, AskForObject(flags, question, io));
+  io.out << "ended the mute of " << OnOneLine(IdOf(ended)) << "\n";
+  return ExitCode::kOk;
 }
 
 ExitCode RunFindings(const ApiFlags& flags, const FindingsArguments& given, CommandIo& io) {

@@ -95,10 +95,9 @@ CommandAction DeclareConfirm(CommandLine& app) {
       return Complain(io, "name either an object, as Bucket.s3.aws.upbound.io NAME, or a --key",
                       ExitCode::kUsage);
     }
-    Json answer;
-    const ExitCode code =
-        AskForObject(*flags, {.path = "/api/v1/reservations:confirm", .body = *body}, io, answer);
-    if (code != ExitCode::kOk) return code;
+    TRUCE_ASSIGN_OR_RETURN(
+        const Json answer,
+        AskForObject(*flags, {.path = "/api/v1/reservations:confirm", .body = *body}, io));
     io.out << "confirmed " << answer.value("confirmed", 0) << "\n";
     return ExitCode::kOk;
   };
@@ -125,10 +124,9 @@ CommandAction DeclareRecovery(CommandLine& app) {
     if (arguments->verb != "status") question.path += "/" + arguments->verb;
     if (starts) question.body = Dump(Json{{"reason", arguments->reason}});
     if (arguments->verb == "finish") question.body = Dump(Json{{"force", arguments->force}});
-    Json answer;
-    const ExitCode code = AskForObject(*flags, question, io, answer);
-    if (code == ExitCode::kOk) io.out << RecoveryText(answer);
-    return code;
+    TRUCE_ASSIGN_OR_RETURN(const Json answer, AskForObject(*flags, question, io));
+    io.out << RecoveryText(answer);
+    return ExitCode::kOk;
   };
 }
 
@@ -156,9 +154,7 @@ CommandAction DeclareBrake(CommandLine& app) {
       if (!arguments->kind.empty()) body["kind"] = arguments->kind;
       question.body = Dump(body);
     }
-    Json answer;
-    const ExitCode code = AskForObject(*flags, question, io, answer);
-    if (code != ExitCode::kOk) return code;
+    TRUCE_ASSIGN_OR_RETURN(const Json answer, AskForObject(*flags, question, io));
     if (releases) {
       io.out << "the brake lets " << answer.value("released", 0)
              << " objects go; each is released after it was looked at once more\n";

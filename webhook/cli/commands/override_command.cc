@@ -45,10 +45,9 @@ void PrintOverrides(const Json& items, const std::string& output, CommandIo& io)
 }
 
 ExitCode ListOverrides(const ApiFlags& flags, const std::string& output, CommandIo& io) {
-  Json answer;
-  const ExitCode code = AskForList(flags, {kOverridesPath}, io, answer);
-  if (code == ExitCode::kOk) PrintOverrides(answer["items"], output, io);
-  return code;
+  TRUCE_ASSIGN_OR_RETURN(const Json answer, AskForList(flags, {kOverridesPath}, io));
+  PrintOverrides(answer["items"], output, io);
+  return ExitCode::kOk;
 }
 
 ExitCode MakeOverride(const ApiFlags& flags, const OverrideArguments& given,
@@ -65,10 +64,9 @@ ExitCode MakeOverride(const ApiFlags& flags, const OverrideArguments& given,
                           {"object", given.object},
                           {"namespace", given.ns},
                           {"group", given.group}});
-  Json made;
-  const ExitCode code = AskForObject(flags, question, io, made);
-  if (code == ExitCode::kOk) PrintOverrides(Json::array({made}), output, io);
-  return code;
+  TRUCE_ASSIGN_OR_RETURN(const Json made, AskForObject(flags, question, io));
+  PrintOverrides(Json::array({made}), output, io);
+  return ExitCode::kOk;
 }
 
 ExitCode EndOverride(const ApiFlags& flags, const std::string& id, CommandIo& io) {

@@ -90,11 +90,9 @@ std::string ResourceOfKey(const std::string& key) {
 bool IsWide(const std::string& output) { return output == "wide"; }
 
 // The resources that are meant.
-ExitCode Find(const ApiFlags& flags, const NamedResource& named, CommandIo& io, Json& resources) {
-  Json answer;
-  const ExitCode code = LookUp(flags, {ParametersOf(named), named.resource}, io, answer);
-  if (code != ExitCode::kOk) return code;
-  resources = answer["resources"];
+Asked Find(const ApiFlags& flags, const NamedResource& named, CommandIo& io) {
+  TRUCE_ASSIGN_OR_RETURN(Json answer, LookUp(flags, {ParametersOf(named), named.resource}, io));
+  Json resources = std::move(answer["resources"]);
   if (answer.contains("complete") && !IsTrue(answer, "complete")) {
     io.err << "truce: there may be more; add --account, --region or -n\n";
   }
@@ -105,7 +103,7 @@ ExitCode Find(const ApiFlags& flags, const NamedResource& named, CommandIo& io, 
     io.err << "truce: where the account is unknown it may be another resource of that name; "
               "truce doctor says how Truce learns it\n";
   }
-  return ExitCode::kOk;
+  return resources;
 }
 
 // The body of a check of all manifests of the file, 500 at most.
@@ -134,14 +132,13 @@ Result<std::string> CheckOfManifests(const std::string& file) {
 
 // The keys and further names of what the manifests of a file declare, by the server's own rules,
 // each once. kUsage after a complaint: also when they declare nothing that is known.
-ExitCode KeysDeclaredIn(const ApiFlags& flags, const std::string& file, CommandIo& io,
-                        std::vector<std::string>& keys) {
+Result<std::vector<std::string>, ExitCode> KeysDeclaredIn(const ApiFlags& flags,
+                                                          const std::string& file, CommandIo& io) {
   const Result<std::string> body = CheckOfManifests(file);
   if (!body.ok()) return Complain(io, body.error().message, ExitCode::kUsage);
-  Json answer;
-  const ExitCode code =
-      AskForList(flags, {.path = "/api/v1/checks", .body = body.value()}, io, answer);
-  if (code != ExitCode::kOk) return code;
+  TRUCE_ASSIGN_OR_RETURN(const Json answer,
+                         AskForList(flags, {.path = "/api/v1/checks", .body = body.value()}, io));
+  std::vector<std::string> keys;
   const auto add = [&](const std::string& key) {
     const bool is_new = std::find(keys.begin(), keys.end(), key) == keys.end();
     if (!key.empty() && is_new) keys.push_back(key);
@@ -155,24 +152,19 @@ ExitCode KeysDeclaredIn(const ApiFlags& flags, const std::string& file, CommandI
       }
     }
   }
-  if (!keys.empty()) return ExitCode::kOk;
+  if (!keys.empty()) return keys;
   return Complain(io, file + ": the manifests declare no resource whose name is known",
                   ExitCode::kUsage);
 }
 
 // What the manifests of a file declare and somebody owns.
-ExitCode FindDeclared(const ApiFlags& flags, const std::string& file, CommandIo& io,
-                      Json& resources) {
-  std::vector<std::string> keys;
-  const ExitCode declared = KeysDeclaredIn(flags, file, io, keys);
-  if (declared != ExitCode::kOk) return declared;
-  resources = Json::array();
+Asked FindDeclared(const ApiFlags& flags, const std::string& file, CommandIo& io) {
+  TRUCE_ASSIGN_OR_RETURN(const std::vector<std::string> keys, KeysDeclaredIn(flags, file, io));
+  Json resources = Json::array();
   for (const std::string& key : keys) {
-    Json answer;
     ApiQuestion question{.path = "/api/v1/resources:lookup", .parameters = {{"key", key}}};
     question.list = "resources";
-    const ExitCode code = AskForList(flags, question, io, answer);
-    if (code != ExitCode::kOk) return code;
+    TRUCE_ASSIGN_OR_RETURN(const Json answer, AskForList(flags, question, io));
     for (const Json& resource : answer["resources"]) {
       // By several of its names it is one.
       const bool is_new =
@@ -180,7 +172,7 @@ ExitCode FindDeclared(const ApiFlags& flags, const std::string& file, CommandIo&
       if (is_new) resources.push_back(resource);
     }
   }
-  if (!resources.empty()) return ExitCode::kOk;
+  if (!resources.empty()) return resources;
   return Complain(io, "nobody owns what " + OnOneLine(file) + " declares", ExitCode::kNo);
 }
 
@@ -366,11 +358,10 @@ class ListCommand final {
     return
         [=, flags = flags_, output = output_, list = list_, admission = admission_](CommandIo& io) {
           if (*admission) return ListByAdmission(*flags, *list, {*output, *has_head}, io);
-          Json items;
-          const ExitCode code = AskForItems(*flags, *list, io, items);
-          if (code != ExitCode::kOk || PrintNames(*output, items, name_of, io.out)) return code;
+          TRUCE_ASSIGN_OR_RETURN(const Json items, AskForItems(*flags, *list, io));
+          if (PrintNames(*output, items, name_of, io.out)) return ExitCode::kOk;
           PrintList(*output, items, WithHead(rows_of(items, IsWide(*output)), *has_head), io);
-          return code;
+          return ExitCode::kOk;
         };
   }
 
@@ -449,14 +440,12 @@ CommandAction DeclareWhoOwns(CommandLine& app) {
       return Complain(io, "name a resource, or manifests with -f", ExitCode::kUsage);
     }
     if (*admission) return FindByAdmission(*flags, *named, {*manifest, *output}, io);
-    Json resources;
-    const ExitCode code = manifest->empty() ? Find(*flags, *named, io, resources)
-                                            : FindDeclared(*flags, *manifest, io, resources);
-    if (code == ExitCode::kOk) {
-      if (PrintNames(*output, resources, &ResourceName, io.out)) return code;
-      PrintList(*output, resources, WithHead(FoundRows(resources, IsWide(*output)), *has_head), io);
-    }
-    return code;
+    TRUCE_ASSIGN_OR_RETURN(const Json resources, manifest->empty()
+                                                     ? Find(*flags, *named, io)
+                                                     : FindDeclared(*flags, *manifest, io));
+    if (PrintNames(*output, resources, &ResourceName, io.out)) return ExitCode::kOk;
+    PrintList(*output, resources, WithHead(FoundRows(resources, IsWide(*output)), *has_head), io);
+    return ExitCode::kOk;
   };
 }
 
@@ -471,9 +460,7 @@ CommandAction DeclareDescribe(CommandLine& app) {
       "A resource is named as in truce who-owns.");
   return [=](CommandIo& io) {
     if (named->resource.empty()) return Complain(io, "name a resource", ExitCode::kUsage);
-    Json resources;
-    const ExitCode code = Find(*flags, *named, io, resources);
-    if (code != ExitCode::kOk) return code;
+    TRUCE_ASSIGN_OR_RETURN(const Json resources, Find(*flags, *named, io));
     Json whole = Json::array();
     for (const Json& resource : resources) {
       const std::string id = TextIn(resource, "id");
@@ -481,9 +468,7 @@ CommandAction DeclareDescribe(CommandLine& app) {
         whole.push_back(resource);
         continue;
       }
-      Json each;
-      const ExitCode asked = AskForObject(*flags, {"/api/v1/resources/" + id}, io, each);
-      if (asked != ExitCode::kOk) return asked;
+      TRUCE_ASSIGN_OR_RETURN(Json each, AskForObject(*flags, {"/api/v1/resources/" + id}, io));
       whole.push_back(std::move(each));
     }
     if (*output == "table" || *output == "wide") {

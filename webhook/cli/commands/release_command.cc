@@ -41,9 +41,7 @@ ExitCode ReleaseOne(const ApiFlags& flags, const ReleaseArguments& given, Comman
                               {"name", given.name},
                               {"account", given.account},
                               {"region", given.region}};
-    Json found;
-    const ExitCode code = LookUp(flags, {which, "it"}, io, found);
-    if (code != ExitCode::kOk) return code;
+    TRUCE_ASSIGN_OR_RETURN(const Json found, LookUp(flags, {which, "it"}, io));
     if (found["resources"].size() > 1) {
       return Complain(io, "several fit; add --account and --region", ExitCode::kNo);
     }
@@ -53,9 +51,7 @@ ExitCode ReleaseOne(const ApiFlags& flags, const ReleaseArguments& given, Comman
   ApiQuestion question{"/api/v1/resources/" + id + ":release"};
   question.body = BodyOf({{"reason", given.reason}});
   question.if_match = "*";
-  Json answer;
-  const ExitCode code = AskForObject(flags, question, io, answer);
-  if (code != ExitCode::kOk) return code;
+  TRUCE_ASSIGN_OR_RETURN(const Json answer, AskForObject(flags, question, io));
   const Json released = answer.value("released", Json::object());
   io.out << "released " << TypeAndName(released) << ", was "
          << OnOneLine(TextIn(released, "state") + " by " + TextIn(released, "service")) << "\n";
@@ -97,9 +93,7 @@ ExitCode ReleaseOrphaned(const ApiFlags& flags, const ReleaseArguments& given,
                                     : given.each ? "each"
                                                  : "whole"}});
   if (given.yes) question.if_match = "*";
-  Json plan;
-  const ExitCode code = AskForList(flags, question, io, plan);
-  if (code != ExitCode::kOk) return code;
+  TRUCE_ASSIGN_OR_RETURN(const Json plan, AskForList(flags, question, io));
   PrintPlan(plan, output, io);
   const std::size_t count = plan["items"].size();
   const auto released = plan.value("released", std::size_t{0});

@@ -46,16 +46,14 @@ CommandAction DeclareResolve(CommandLine& app) {
     if (named->resource.empty()) {
       return Complain(io, "name the resource, as s3/Bucket/prod-artifacts", ExitCode::kUsage);
     }
-    Json resource;
-    ExitCode code = FindOne(*flags, *named, io, resource);
-    if (code != ExitCode::kOk) return code;
+    TRUCE_ASSIGN_OR_RETURN(const Json resource, FindOne(*flags, *named, io));
     if (!resource.value("contested", false)) {
       io.out << TypeAndName(resource) << " has one manager; there is nothing to resolve\n";
       return ExitCode::kOk;
     }
     Json conflict;
     const ApiList list{.question = {"/api/v1/conflicts"}, .counted = nullptr};
-    code = AskForEach(*flags, list, io, [&](const nlohmann::ordered_json& each) {
+    const ExitCode code = AskForEach(*flags, list, io, [&](const nlohmann::ordered_json& each) {
       conflict = Json(each);
       const bool is_it = IdOf(conflict.value("resource", Json::object())) == IdOf(resource);
       if (!is_it) conflict.clear();

@@ -127,19 +127,18 @@ ExitCode NoServer(CommandIo& io) {
   return Complain(io, "what answers is not a Truce server", ExitCode::kUnreachable);
 }
 
-ExitCode AskForObject(const ApiFlags& flags, const ApiQuestion& question, CommandIo& io,
-                      nlohmann::json& answer) {
+Asked AskForObject(const ApiFlags& flags, const ApiQuestion& question, CommandIo& io) {
   const ApiReply reply = AskApi(flags, question, io);
   if (reply.code != ExitCode::kOk) return reply.code;
-  answer = ParseJson(reply.answer);
-  return answer.is_object() ? ExitCode::kOk : NoServer(io);
+  nlohmann::json answer = ParseJson(reply.answer);
+  if (!answer.is_object()) return NoServer(io);
+  return answer;
 }
 
-ExitCode AskForList(const ApiFlags& flags, const ApiQuestion& question, CommandIo& io,
-                    nlohmann::json& answer) {
-  const ExitCode code = AskForObject(flags, question, io, answer);
-  if (code != ExitCode::kOk) return code;
-  return HasList(answer, question.list.c_str()) ? ExitCode::kOk : NoServer(io);
+Asked AskForList(const ApiFlags& flags, const ApiQuestion& question, CommandIo& io) {
+  TRUCE_ASSIGN_OR_RETURN(nlohmann::json answer, AskForObject(flags, question, io));
+  if (!HasList(answer, question.list.c_str())) return NoServer(io);
+  return answer;
 }
 
 ExitCode AskForEach(const ApiFlags& flags, const ApiList& list, CommandIo& io,
@@ -168,13 +167,14 @@ ExitCode AskForEach(const ApiFlags& flags, const ApiList& list, CommandIo& io,
   return ExitCode::kOk;
 }
 
-ExitCode AskForItems(const ApiFlags& flags, const ApiList& list, CommandIo& io,
-                     nlohmann::json& items) {
-  items = Json::array();
-  return AskForEach(flags, list, io, [&](const nlohmann::ordered_json& item) {
+Asked AskForItems(const ApiFlags& flags, const ApiList& list, CommandIo& io) {
+  nlohmann::json items = Json::array();
+  const ExitCode code = AskForEach(flags, list, io, [&](const nlohmann::ordered_json& item) {
     items.push_back(Json(item));
     return true;
   });
+  if (code != ExitCode::kOk) return code;
+  return items;
 }
 
 }  // namespace truce

@@ -109,14 +109,15 @@ struct ApiReply {
 };
 ApiReply AskApi(const ApiFlags& flags, const ApiQuestion& question, CommandIo& io);
 
+// The answer; else what the command ends with, after a complaint.
+using Asked = Result<nlohmann::json, ExitCode>;
+
 // Says that the answer is not what such a question is answered with: kUnreachable.
 ExitCode NoServer(CommandIo& io);
-// Asks for a JSON object, or complains; an answer that is none is NoServer.
-ExitCode AskForObject(const ApiFlags& flags, const ApiQuestion& question, CommandIo& io,
-                      nlohmann::json& answer);
-// Asks for an object with the list `question.list`, or complains as above.
-ExitCode AskForList(const ApiFlags& flags, const ApiQuestion& question, CommandIo& io,
-                    nlohmann::json& answer);
+// Asks for a JSON object; an answer that is none is NoServer.
+Asked AskForObject(const ApiFlags& flags, const ApiQuestion& question, CommandIo& io);
+// Asks for an object with the list `question.list`.
+Asked AskForList(const ApiFlags& flags, const ApiQuestion& question, CommandIo& io);
 
 // A list that comes page by page.
 struct ApiList {
@@ -128,8 +129,7 @@ struct ApiList {
 ExitCode AskForEach(const ApiFlags& flags, const ApiList& list, CommandIo& io,
                     const std::function<bool(const nlohmann::ordered_json&)>& take);
 // All items.
-ExitCode AskForItems(const ApiFlags& flags, const ApiList& list, CommandIo& io,
-                     nlohmann::json& items);
+Asked AskForItems(const ApiFlags& flags, const ApiList& list, CommandIo& io);
 
 }  // namespace truce
 

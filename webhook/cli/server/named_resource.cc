@@ -51,20 +51,17 @@ std::string BodyOf(const std::vector<std::pair<const char*, std::string>>& texts
   return Dump(body);
 }
 
-ExitCode LookUp(const ApiFlags& flags, const Sought& sought, CommandIo& io,
-                nlohmann::json& answer) {
+Asked LookUp(const ApiFlags& flags, const Sought& sought, CommandIo& io) {
   ApiQuestion question{.path = "/api/v1/resources:lookup", .parameters = sought.parameters};
   question.list = "resources";
-  const ExitCode code = AskForList(flags, question, io, answer);
-  if (code != ExitCode::kOk || !answer["resources"].empty()) return code;
+  TRUCE_ASSIGN_OR_RETURN(Json answer, AskForList(flags, question, io));
+  if (!answer["resources"].empty()) return answer;
   return Complain(io, "nobody owns " + OnOneLine(sought.word), ExitCode::kNo);
 }
 
-ExitCode FindOne(const ApiFlags& flags, const NamedResource& named, CommandIo& io,
-                 nlohmann::json& resource) {
-  Json answer;
-  const ExitCode code = LookUp(flags, {ParametersOf(named), named.resource}, io, answer);
-  if (code != ExitCode::kOk) return code;
+Asked FindOne(const ApiFlags& flags, const NamedResource& named, CommandIo& io) {
+  TRUCE_ASSIGN_OR_RETURN(const Json answer,
+                         LookUp(flags, {ParametersOf(named), named.resource}, io));
   const Json& found = answer["resources"];
   const std::string word = OnOneLine(named.resource);
   if (found.size() > 1) {
@@ -87,7 +84,7 @@ ExitCode FindOne(const ApiFlags& flags, const NamedResource& named, CommandIo& i
   if (id.empty()) {
     return Complain(io, "you may not read the ownership of " + word, ExitCode::kNo);
   }
-  return AskForObject(flags, {"/api/v1/resources/" + id, {}}, io, resource);
+  return AskForObject(flags, {"/api/v1/resources/" + id, {}}, io);
 }
 
 std::string TypeAndName(const nlohmann::json& resource) {

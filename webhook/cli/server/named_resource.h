@@ -35,13 +35,11 @@ struct Sought {
   Parameters parameters;
   std::string word;
 };
-// `answer` is that of the lookup, with at least one of "resources". kNo after a complaint: nobody
-// owns it.
-ExitCode LookUp(const ApiFlags& flags, const Sought& sought, CommandIo& io, nlohmann::json& answer);
-// The one resource that is named, with everything known of it (GET /resources/{id}). kNo after a
-// complaint: nobody owns it, several fit, or the caller may not read it.
-ExitCode FindOne(const ApiFlags& flags, const NamedResource& named, CommandIo& io,
-                 nlohmann::json& resource);
+// The answer of the lookup, with at least one of "resources". kNo: nobody owns it.
+Asked LookUp(const ApiFlags& flags, const Sought& sought, CommandIo& io);
+// The one resource that is named, with everything known of it (GET /resources/{id}). kNo: nobody
+// owns it, several fit, or the caller may not read it.
+Asked FindOne(const ApiFlags& flags, const NamedResource& named, CommandIo& io);
 
 // The texts as the body of a request; empty ones are left out.
 std::string BodyOf(const std::vector<std::pair<const char*, std::string>>& texts);
