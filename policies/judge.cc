@@ -120,6 +120,7 @@ Judgement::Judgement(ReviewCase&& review, const AdmissionPolicy& policy, Timesta
     : policy_(&policy), now_(now), review_(std::move(review)) {
   ReviewRequest& request = review_.request;
   request.parties = &policy.parties;
+  // Rules of ownership have no say in a deletion (I10).
   if (request.operation == Operation::kDelete) return;
   request.watched = policy.watched;
   request.status_guarded = policy.status_guarded;
@@ -167,6 +168,7 @@ Mode Judgement::ModeOf(const RuleCase& c, Rule rule, const ModeTopic& topic) {
   if (applied.overridden != nullptr && override_reason_.empty()) {
     override_reason_ = applied.overridden->reason;
   }
+  // The registry may be behind the cluster: it warns of what it would refuse.
   return std::min(applied.mode, policy_->recovering ? Mode::kWarn : Mode::kEnforce);
 }
 
@@ -226,6 +228,7 @@ Decision Judgement::Judge(const Facts& facts, const IdSource& ids) {
     decision.allowed = false;
     decision.changes = {};
   }
+  // A store that lost its connection may write these again: they say the same twice.
   decision.changes.repeatable =
       decision.allowed && !deletes &&
       (!decision.changes.empty() || HasReservation(decision, review_.request.object.uid, facts));

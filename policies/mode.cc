@@ -21,6 +21,7 @@ bool Names(const Override& rule, const ModeSubject& subject) {
 }
 
 Mode Capped(const ModeRules& rules, const ModeSubject& subject, Mode mode) {
+  // How a name is spelt needs no certainty of what it is unique in.
   if (subject.sure || subject.rule == Rule::kNamingConvention) return mode;
   const auto unsure = rules.unsure_types.find(subject.type);
   const UnsureAction action = unsure == rules.unsure_types.end() ? rules.unsure : unsure->second;
@@ -50,6 +51,7 @@ bool Holds(const RuleScope& scope, const ModeSubject& subject) {
   };
   if (!scope.type.empty() && scope.type != subject.type) return false;
   if (!scope.ns.empty()) {
+    // What a claim is composed of may lie in no namespace: it is the claim's.
     const bool rooted = subject.root != nullptr && !subject.root->ns.empty();
     if (!MatchesGlob(rooted ? subject.root->ns : subject.object->ns, scope.ns)) return false;
   }
@@ -100,6 +102,7 @@ void ApplyEntries(const ModeRules& rules, const ModeSubject& subject, Timestamp 
       out.distrusted = true;
       continue;
     }
+    // Who writes an entry for one type or object decides knowingly; for everything, nobody did.
     out.mode = level == kEverything ? Capped(rules, subject, entry->mode) : entry->mode;
     out.origin = entry->location;
   }
@@ -138,6 +141,7 @@ AppliedMode Configured(const ModeRules& rules, const ModeSubject& subject, Times
     if (OnlyWarns(subject.rule)) out.mode = std::min(out.mode, Mode::kWarn);
   }
   ApplyEntries(rules, subject, now, out);
+  // The owner's word about one resource: no mode of the rule weakens it.
   if (subject.marked) {
     out.mode = Mode::kEnforce;
     out.origin = "mark";

@@ -215,6 +215,7 @@ class Assembly {
     }
     FillNames(resource, *draft_.type, draft_.further_observed);
     const bool shown = draft_.further_observed && !draft_.own_arn.empty() && !resource.arn.empty();
+    // The status speaks of another resource: nothing that it tells is of this one.
     if (shown && !MayBeOf(resource.arn, draft_.own_arn)) {
       resource.further_account.clear();
       resource.further.clear();
@@ -247,6 +248,7 @@ void AppendResources(const Draft& draft, std::vector<DeclaredResource>& resource
   Assembly assembly(draft, resources);
   if (count > kResourcesMax) {
     std::string reason = "declares more than " + std::to_string(kResourcesMax) + " resources";
+    // Some of them, and the rest would go unprotected without a word.
     assembly.AppendUnknown();
     resources.back().missing.push_back(longest->part->name + " " + reason);
     bad_names.push_back({draft.type->name, longest->part->name,
@@ -256,6 +258,7 @@ void AppendResources(const Draft& draft, std::vector<DeclaredResource>& resource
   assembly.AppendAll(count);
   if (unknown) assembly.AppendUnknown();
   if (draft.id.text.empty()) return;
+  // Of several resources nobody can tell whose id it is: it stands by itself.
   if (resources.size() > first + 1) assembly.AppendPlace();
   AddId(draft, resources.back());
 }

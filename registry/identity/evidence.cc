@@ -211,6 +211,7 @@ ServiceMark MarkOfService(const ObjectView& view, const IdentityRules& rules) {
   constexpr std::string_view kAnnotation = "annotation";
   constexpr std::array<std::string_view, 3> kLabels = {
       "argocd.argoproj.io/instance", "app.kubernetes.io/part-of", "app.kubernetes.io/instance"};
+  // An operator's label first: it was chosen to name services, the others only happen to.
   for (const std::string& label : rules.service_labels) {
     if (const std::string_view name = view.Label(label); Presentable(name)) {
       return {name, kLabel, label};
@@ -348,6 +349,7 @@ AccountEvidence AccountOf(const ObjectView& view, const KindEntry& kind,
   }
   const std::string_view own = AccountOfArn(OwnArn(view));
   if (own.empty() || own == evidence.account) return evidence;
+  // A status is weaker than spec and configuration: it adds a name, and takes none.
   if (evidence.account.empty()) {
     evidence.observed = own;
     return evidence;

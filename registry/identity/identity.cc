@@ -92,6 +92,7 @@ Condition ConditionOf(Value conditions, std::string_view type) {
 
 void ReadStatus(const ObjectView& view, ObjectFacts& facts) {
   const Condition ready = ConditionOf(view.conditions, "Ready");
+  // Of a managed resource each of these is written only after AWS answered.
   facts.real = ready.status == "True" || !StringOf(view.at_provider.Child("arn")).empty() ||
                !StringOf(view.at_provider.Child("id")).empty();
   facts.deleting = ready.status == "False" && ready.reason == "Deleting" &&
@@ -187,6 +188,7 @@ void ReadManaged(const ObjectView& view, const KindEntry& kind, const IdentityRu
   }
   const bool outside = IsOutside(view, kind, rules);
   AccountEvidence account = AccountOf(view, kind, rules);
+  // Whoever owns an endpoint outside of AWS writes whatever account he likes.
   if (outside) account.observed.clear();
   if (account.foreign) {
     draft.missing.push_back(FieldName("forProvider", type.account_path) + " names no account");

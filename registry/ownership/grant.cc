@@ -69,8 +69,8 @@ void GrantNew(const KeyText& key, const DeclaredResource& resource, const Grante
 
 namespace {
 
-Owner InPlace(Owner owner, const DeclaredResource& resource, const Grantee& grantee,
-              const Ledger& ledger) {
+void TakeOver(Owner owner, const DeclaredResource& resource, const Grantee& grantee,
+              AuditAction action, Ledger& ledger) {
   if (owner.root != grantee.object.root && !ledger.OneParty(owner.party, grantee.party)) {
     owner.party = grantee.party;
     owner.left.clear();
@@ -82,23 +82,20 @@ Owner InPlace(Owner owner, const DeclaredResource& resource, const Grantee& gran
   owner.since = ledger.now();
   Describe(resource, owner);
   DescribeRoot(grantee, ledger, owner);
-  return owner;
+  AuditGrant(owner, grantee, action, ledger);
+  ledger.PutOwner(std::move(owner));
 }
 
 }  // namespace
 
 void GrantInPlace(Owner owner, const DeclaredResource& resource, const Grantee& grantee,
                   Ledger& ledger) {
-  owner = InPlace(std::move(owner), resource, grantee, ledger);
-  AuditGrant(owner, grantee, AuditAction::kGranted, ledger);
-  ledger.PutOwner(std::move(owner));
+  TakeOver(std::move(owner), resource, grantee, AuditAction::kGranted, ledger);
 }
 
 void GrantToSuccessor(Owner owner, const DeclaredResource& resource, const Grantee& grantee,
                       Ledger& ledger) {
-  owner = InPlace(std::move(owner), resource, grantee, ledger);
-  AuditGrant(owner, grantee, AuditAction::kTransferred, ledger);
-  ledger.PutOwner(std::move(owner));
+  TakeOver(std::move(owner), resource, grantee, AuditAction::kTransferred, ledger);
 }
 
 void AuditConflict(const Owner& owner, const Grantee& grantee, Ledger& ledger) {
@@ -122,6 +119,7 @@ bool HasSibling(const Owner& owner, const Object& object, bool managed, const Le
   const std::vector<Row> rows = ledger.RowsOfKey(owner.key);
   return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
     if (!Manages(row) || !row.managed || Passive(row) || row.slot == object.slot) return false;
+    // An orphan is decided against the living managed resources of its party (E4).
     return row.root == owner.root || row.root == object.root ||
            (record && ledger.OneParty(ledger.PartyFor(row.root), owner.party));
   });
@@ -130,6 +128,7 @@ bool HasSibling(const Owner& owner, const Object& object, bool managed, const Le
 void RememberSlot(const Slot& slot, Owner& owner) {
   std::erase(owner.left, slot);
   owner.left.push_back(slot);
+  // The oldest goes: what is restored was there lately.
   if (owner.left.size() > kLeftMax) owner.left.erase(owner.left.begin());
 }
 

@@ -231,6 +231,7 @@ void Ledger::MoveAgreements(const Owner& stored) {
       DropAgreement(agreement.id);
       continue;
     }
+    // They are of the ownership, not of the text that it is kept under.
     agreement.key = moved->first;
     PutAgreement(std::move(agreement));
   }
@@ -245,6 +246,7 @@ void Ledger::EndWhatIsDone(const Owner& stored, const Owner& owner) {
     const bool outdated = agreement.accepted && agreement.successor != owner.successor;
     const bool own_share =
         agreement.kind == AgreementKind::kShare && OneParty(agreement.party, owner.party);
+    // What was shared with the new owner is its own now.
     if ((is_transfer && (outdated || !same_party)) || own_share) DropAgreement(agreement.id);
   }
 }
@@ -324,6 +326,7 @@ void Ledger::TakeAgreements(Changes& changes) {
 }
 
 Changes Ledger::Take() {
+  // Owners first: agreements go where they go, and names with what is left without any.
   DeriveOwners();
   BringAgreements();
   DropNamesOfTheGone();
@@ -331,6 +334,7 @@ Changes Ledger::Take() {
   for (const auto& [key, owner] : owners_) CheckOwner(key, owner);
   CheckNames();
   Changes changes;
+  // A wrong decision must not be half right: nothing of it is written, and the review is unknown.
   if (!breach_.empty()) {
     changes.breach = std::move(breach_);
     return changes;

@@ -123,6 +123,7 @@ std::optional<Parent> ParentByLabel(const ObjectFacts& object, const Ledger& led
     if (top) {
       below = Subtree(*top, ledger);
     } else {
+      // A restore may bring back the composite before its claim, or never the claim.
       for (const Object& child : ledger.ChildrenOf(owner->root)) {
         for (Object& each : Subtree(child, ledger)) below.push_back(std::move(each));
       }
@@ -366,6 +367,7 @@ void MoveOwner(const KeyText& key, const RootChange& change, Ledger& ledger) {
     return;
   }
   if (owner->root != from) return;
+  // Part of the chain stayed: the ownership stays with it, and what left is a conflict.
   if (RootManages(rows, from) || !RootManages(rows, to)) return;
   owner->root = to;
   if (!ledger.OneParty(owner->party, ledger.PartyFor(to))) {
@@ -387,6 +389,7 @@ void MoveOwner(const KeyText& key, const RootChange& change, Ledger& ledger) {
 }  // namespace
 
 void GatherChildren(const Object& object, const std::string& cause, Ledger& ledger) {
+  // Its own root already: its children stand under it.
   if (object.root == object.slot) return;
   for (const Object& child : ledger.ChildrenOf(object.slot)) {
     const bool same_life = child.parent_uid.empty() || child.parent_uid == object.uid;

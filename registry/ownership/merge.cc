@@ -16,6 +16,7 @@ void MoveRow(Row row, const KeyText& to, Ledger& ledger) {
   ledger.DropRow(row.id);
   row.id.key = to;
   if (const auto there = ledger.FindRow(row.id)) {
+    // Whoever may delete it by one of the names may delete it.
     row.intent = std::max(row.intent, there->intent);
     // The older one tells what its account depended on all along.
     const bool changed = there->at == row.at && there->account_fields == Row::kChanged;
@@ -76,6 +77,7 @@ bool MayMerge(const Owner& a, const Owner& b, const Ledger& ledger) {
   const auto located_b = LocatedName(b);
   const bool apart = located_a && located_b && *located_a != *located_b;
   if (apart || !SameParts(a.key, b.key)) return false;
+  // What is owned outside would become a tenant's by a name that he writes.
   if (a.record == Record::kImported || b.record == Record::kImported) return false;
   const bool record = a.record != Record::kNone || b.record != Record::kNone;
   return a.root == b.root || (record && ledger.OneParty(a.party, b.party));

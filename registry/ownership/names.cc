@@ -124,6 +124,7 @@ void KeepFormerId(const PublicId& id, const KeyText& key, Ledger& ledger) {
   std::erase_if(ids, [](const ResourceName& name) { return name.sort != NameSort::kFormerId; });
   std::stable_sort(ids.begin(), ids.end(),
                    [](const ResourceName& a, const ResourceName& b) { return a.at > b.at; });
+  // The links that go stale are those that were given out longest ago.
   for (std::size_t i = kFormerIdsMax; i < ids.size(); ++i) ledger.DropName(ids[i].name);
 }
 
@@ -183,6 +184,7 @@ std::vector<MeantResource> ResourcesMeant(const DeclaredResource& resource, cons
     if (by_configuration) {
       const auto owner = ledger.OwnerOf(*key);
       const bool is_managed = owner && owner->record == Record::kNone;
+      // The stand-in leads to another account by now: what nobody manages there was left behind.
       if (!is_managed && Differ(LocatedNameAt(*key, ledger), located)) continue;
     }
     const auto further = *key == *name.text ? std::nullopt : ledger.FurtherName(*name.text);
@@ -387,6 +389,7 @@ KeyText HomeOf(const DeclaredResource& resource, const Slot& root, Ledger& ledge
     }
     return key;
   }
+  // What has the declared name is another resource, or it would have been home.
   return located && ResourceOf(resource.key, ledger) ? *located : resource.key;
 }
 
@@ -413,6 +416,7 @@ bool LocateResource(const KeyText& key, std::string_view account, Ledger& ledger
   if (IsAssignedName(key)) return false;  // its fields are not known: they tell the account later
   const KeyText located = WithAccount(key, account);
   if (!owner || located == key) return false;
+  // Two located names are two resources (I17).
   if (const auto known = LocatedName(*owner); known && *known != located) return false;
   TakeObserved(located, owner->root, ledger);
   const auto at = ResourceOf(located, ledger);
@@ -432,6 +436,7 @@ bool LocateResource(const KeyText& key, std::string_view account, Ledger& ledger
   bool changed = false;
   for (Row row : ledger.RowsOfKey(key)) {
     row.id.key = *at;
+    // Of two owners nothing merges: who declares the one has a row at the other, too.
     if (!Manages(row) || ledger.FindRow(row.id)) continue;
     const bool is_record =
         other->record == Record::kOrphaned || other->record == Record::kTransferring;
@@ -459,6 +464,7 @@ bool LocateResource(const KeyText& key, std::string_view account, Ledger& ledger
 
 void TakeStandIn(const KeyText& name, const KeyText& key, Ledger& ledger) {
   const auto located = LocatedNameAt(key, ledger);
+  // Where its located name is another's, the stand-in is all that it can be kept under.
   if (!located || ResourceOf(*located, ledger).value_or(key) != key) return;
   if (key == name) {
     RenameKey(name, *located, ledger);

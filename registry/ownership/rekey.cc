@@ -168,6 +168,7 @@ std::size_t Move(const Affected& affected, const NewKey& new_key, const std::str
       Owner moved = owner;
       moved.key = target;
       moved.shape = ShapeOf(target);
+      // A public id names one resource: the others that this one splits into get ids of their own.
       if (!first) fresh.insert(moved.id = ledger.NewId());
       first = false;
       const auto [at, added] = owners.try_emplace(target, moved);

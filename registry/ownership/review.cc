@@ -107,6 +107,7 @@ std::vector<Pair> AddedPairs(const ReviewRequest& request) {
   std::vector<Pair> added;
   for (std::size_t i = 0; i < request.object.resources.size(); ++i) {
     const DeclaredResource& resource = request.object.resources[i];
+    // A partial declaration reserves nothing: what it means depends on what it lacks.
     if (resource.key.empty() || resource.partial) continue;
     if (request.old_object) {
       const DeclaredResource* old = Declares(*request.old_object, resource.key);
@@ -167,6 +168,7 @@ bool HeldBefore(const Case& c, const Pair& pair, const KeyText& key) {
 }
 
 Obstacle FindObstacle(const Case& c, const Owner& owner) {
+  // Nobody in the cluster is its party: only a release makes it anybody's.
   if (owner.record == Record::kImported) return {.reason = ClashReason::kImported};
   const bool managed = c.request.object.managed;
   if (owner.record != Record::kNone) {
@@ -241,6 +243,7 @@ std::vector<Meaning> MeaningsOf(const Case& c, const Pair& pair) {
     if (meaning.obstacle.reason && HeldBefore(c, pair, meaning.meant.key)) {
       meaning.obstacle = {.held = true};
     }
+    // What is about to move to another account is decided against, never joined (N6).
     if (meaning.meant.awaited && !meaning.obstacle.reason) meanings.pop_back();
   }
   return meanings;
@@ -270,6 +273,7 @@ void Grant(const Case& c, const Pair& pair, const std::vector<Meaning>& meanings
       GrantInPlace(*owner, *pair.resource, c.grantee, c.ledger);
     }
   }
+  // I2 speaks of what was enforced: what a weaker mode let in may stand beside another's.
   const bool promised = pair.mode == Mode::kEnforce && !pair.late &&
                         std::ranges::none_of(meanings, [](const Meaning& meaning) {
                           return meaning.obstacle.reason || meaning.obstacle.held;
@@ -293,6 +297,7 @@ void ProposeProofs(const Case& c, const Owner& holder, Decision& decision) {
       holder.since + kProveAfter > c.ledger.now())
     return;
   for (const Row& row : c.ledger.RowsOfKey(holder.key)) {
+    // Its object may never have come to be: a proof spares the newcomer the rest of the TTL.
     if (row.id.state == RowState::kReserved && row.at + kProveAfter <= c.ledger.now()) {
       decision.prove.push_back(row.id);
     }
@@ -323,6 +328,7 @@ void DecidePair(const Case& c, const Pair& pair, Decision& decision) {
     return owner && (owner->root == c.object.root || owner->contested) &&
            IsReplay(c, meaning.meant.key);
   });
+  // The API server repeats calls: the answer stands as it was given, and nothing is written twice.
   if (replay) return;
   bool denied = false;
   for (Meaning& meaning : meanings) {
@@ -345,6 +351,7 @@ void DecidePair(const Case& c, const Pair& pair, Decision& decision) {
     if (pair.mode != Mode::kOff) decision.conflicts.push_back(std::move(clash));
   }
   if (denied) return;  // nothing is written
+  // Free by all its names it may still be a known one, where nobody knows an account.
   if (meanings.empty()) FindElsewhere(c, pair, decision);
   Grant(c, pair, meanings);
 }
@@ -401,6 +408,7 @@ std::vector<BadName> NewBadNames(const ReviewRequest& request) {
 
 Evidence EvidenceOf(const ReviewRequest& request) {
   if (!request.requester.composite_controller) return Evidence::kBothSides;
+  // W2: its word counts for the link that it writes, not for one that it leaves as it is.
   const bool kept = request.old_object && LinkOf(*request.old_object) == LinkOf(request.object);
   return kept ? Evidence::kControllerKept : Evidence::kController;
 }
@@ -409,9 +417,10 @@ bool IsRestored(const ReviewRequest& request) {
   return request.requester.restorer && request.operation == Operation::kCreate;
 }
 
-bool Unstrips(const ReviewRequest& request) {
+// The provider's finalizer comes off a terminating object.
+bool DropsFinalizer(const ReviewRequest& request) {
   return request.object.terminating && request.old_object && HasFinalizer(*request.old_object) &&
-         !HasFinalizer(request.object) && request.requester.provider;
+         !HasFinalizer(request.object);
 }
 
 // The provider, or a restorer, says that the resource is being made or was (E3).
@@ -444,6 +453,7 @@ std::optional<Slot> RestoredUnder(const ReviewRequest& request, const Ledger& le
     if (resource.key.empty()) continue;
     for (const MeantResource& meant : ResourcesMeant(resource, ledger)) {
       const auto owner = ledger.OwnerOf(meant.key);
+      // Of two owners' chains it would come back under one, and take the other's.
       if (!owner || owner->record == Record::kImported || (root && *root != owner->root)) {
         return std::nullopt;
       }
@@ -459,11 +469,6 @@ std::optional<Slot> RestoredUnder(const ReviewRequest& request, const Ledger& le
   return root;
 }
 
-bool Strips(const ReviewRequest& request) {
-  return request.object.terminating && request.old_object && HasFinalizer(*request.old_object) &&
-         !HasFinalizer(request.object) && !request.requester.provider;
-}
-
 // True when the update concerns neither keys, lineage, description nor evidence: nothing is read or
 // written.
 bool ChangesNothing(const ReviewRequest& request) {
@@ -472,7 +477,7 @@ bool ChangesNothing(const ReviewRequest& request) {
   const ObjectFacts& old = *request.old_object;
   return now.lineage == old.lineage && now.service == old.service && now.contact == old.contact &&
          now.transfer_to == old.transfer_to && now.bad_names == old.bad_names &&
-         now.created_marks == old.created_marks && !Strips(request) && !Unstrips(request) &&
+         now.created_marks == old.created_marks && !DropsFinalizer(request) &&
          AddedPairs(request).empty();
 }
 
@@ -490,8 +495,11 @@ Object ReviewedObject(const ReviewRequest& request, const std::optional<Object>&
   if (!object.parent && !before) {
     if (auto root = RestoredUnder(request, ledger)) object.root = *std::move(root);
   }
-  if (Strips(request)) object.stripped = request.old_object->version.value_or(0);
-  if (Unstrips(request)) object.stripped.reset();
+  if (DropsFinalizer(request)) {
+    // By anybody but the provider it says nothing of the resource (W7).
+    object.stripped.reset();
+    if (!request.requester.provider) object.stripped = request.old_object->version.value_or(0);
+  }
   if (!request.watched || IsRestored(request)) object.transfer_to = request.object.transfer_to;
   if (TellsCreation(request) && !request.requester.provider && !request.requester.restorer) {
     object.told = request.object.created_marks;
@@ -538,6 +546,7 @@ Decision Decide(const ReviewRequest& request, const Facts& facts, Timestamp now,
   }
   ledger.PutObject(object);
   if (moved) MoveChain(*before, object.root, grantee.cause, ledger);
+  // Once more: MoveChain put the object as it was kept, which this review changes.
   if (moved) ledger.PutObject(object);
   if (!before) GatherChildren(object, grantee.cause, ledger);
   AdoptNamed(object, ledger);

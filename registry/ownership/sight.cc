@@ -75,6 +75,7 @@ void PassTo(const Row& heir, const Cause& cause, Owner owner, Ledger& ledger) {
   const bool chosen = NamesSuccessor(owner.successor, heir.root);
   const PartyId party = ledger.PartyFor(heir.root);
   if (!ledger.OneParty(party, owner.party)) {
+    // What the former party's chain left the heir may not restore (R2).
     owner.party = party;
     owner.left.clear();
   }
@@ -113,6 +114,7 @@ struct HowEnded {
 void EndOwnership(Owner owner, const Row& row, const HowEnded& how, Ledger& ledger) {
   const auto& [end, cause] = how;
   const std::vector<Row> rest = ledger.RowsOfKey(owner.key);
+  // Nobody saw it go: it may exist in AWS, and a name that is free would be taken (I16).
   if (end == End::kUnproved && owner.real) {
     // The successor, or the party through another chain, declares it already.
     const auto again =
@@ -142,6 +144,7 @@ void EndRow(const RowId& id, End end, const std::string& cause, Ledger& ledger) 
   if (!row) return;
   ledger.DropRow(id);
   auto owner = ledger.OwnerOf(id.key);
+  // Others' rows end without a word about the ownership, and a record stands without rows.
   if (!owner || owner->root != row->root || !Manages(*row) || owner->record != Record::kNone)
     return;
   const std::vector<Row> rest = ledger.RowsOfKey(id.key);
@@ -233,6 +236,7 @@ void PutSeen(const KeyText& key, const SeenDeclaration& seen, Ledger& ledger) {
     if (!kept) row.account_fields = Row::kChanged;
   } else {
     if (reserved) row.at = reserved->at;
+    // First seen Deleting: in which account it deletes was never shown (E8).
     if (object.deleting) row.account_fields = Row::kChanged;
   }
   const auto owner = ledger.OwnerOf(key);
@@ -320,10 +324,6 @@ void SeeManager(const SeenDeclaration& seen, Ledger& ledger) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 // Resources that were found to be one may be two again: then each exists.
 bool MayBeTwo(const KeyText& key, const Ledger& ledger) {
   const std::vector<ResourceName> names = ledger.FurtherNamesOf(key);
@@ -387,6 +387,7 @@ void See(const ObjectFacts& object, bool out_of_sight, Ledger& ledger) {
   for (const Row& row : ledger.RowsOfUid(object.uid)) {
     const bool has = SeesRow(declared, row);
     if (row.id.state == RowState::kSeen && !has) {
+      // What it does not declare any more may exist for all that.
       EndRow(row.id, End::kUnproved, WhyNotMeant(object, row), ledger);
     } else if (row.id.state == RowState::kReserved && has && Confirms(object, row)) {
       EndRow(row.id, End::kUnproved, "confirmed", ledger);  // the seen row stands for it
@@ -456,11 +457,17 @@ bool Shows(const ObjectFacts& last, const Owner& owner) {
   return !last.account_fields.empty();
 }
 
+// A life that ended, or never began, leaves nothing behind but its rows.
+void ForgetIfEmpty(const Uid& uid, Ledger& ledger) {
+  if (ledger.RowsOfUid(uid).empty()) ledger.DropObject(uid);
+}
+
 }  // namespace
 
 void SeeDeleted(const ObjectFacts& last, const Ending& ending, Ledger& ledger) {
   ledger.MayEnd(last.uid);
   const auto object = ledger.ObjectByUid(last.uid);
+  // The last version may tell what none before did: names, an ARN, a parent.
   if (object) See(last, false, ledger);
   // A review of an older version was followed by another write: what it took off came
   // back.
@@ -490,16 +497,8 @@ void SeeDeleted(const ObjectFacts& last, const Ending& ending, Ledger& ledger) {
   ledger.DropObject(last.uid);
 }
 
-namespace {
-
-// A life that ended, or never began, leaves nothing behind but its rows.
-void ForgetIfEmpty(const Uid& uid, Ledger& ledger) {
-  if (ledger.RowsOfUid(uid).empty()) ledger.DropObject(uid);
-}
-
-}  // namespace
-
 void Prove(const RowId& reserved, const Proof& proof, Ledger& ledger) {
+  // No answer is no proof: the row stays, and is asked about again.
   if (proof.answer == Proof::Answer::kUnknown) return;
   const auto row = ledger.FindRow(reserved);
   if (!row) return;
@@ -513,6 +512,7 @@ void Prove(const RowId& reserved, const Proof& proof, Ledger& ledger) {
 
 void Absent(const RowId& seen, Ledger& ledger) {
   if (!ledger.FindRow(seen)) return;
+  // What it did since it was seen nobody knows.
   OutOfSight(seen.uid, ledger);
   EndRow(seen, End::kUnproved, "absent from the cluster, end not witnessed", ledger);
   ForgetIfEmpty(seen.uid, ledger);
@@ -578,6 +578,7 @@ bool ReleaseByOperator(const KeyText& key, const std::string& actor, const std::
 
 bool Import(Owner imported, const std::string& actor, Ledger& ledger) {
   const auto at = ResourceOf(imported.key, ledger);
+  // A list takes nothing from an owner, by whichever of its names.
   if (at && (*at != imported.key || ledger.OwnerOf(*at))) return false;
   imported.record = Record::kImported;
   imported.real = true;

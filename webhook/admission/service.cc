@@ -335,6 +335,7 @@ class Call final : public std::enable_shared_from_this<Call> {
     if (read.ok() && !writes && !judgement.to_look_at().empty() && LookAt(judgement)) {
       read = ReadAbout(judgement, look);
     }
+    // No rule is configured that this deletion would have to wait for (I10).
     if (!read.ok() && !must_know) return Allowed();
     if (!read.ok()) return Unknown(CauseOf(read.error().code), read.error().message);
     // What a remote store shows may not be durable yet.
@@ -417,6 +418,7 @@ class Call final : public std::enable_shared_from_this<Call> {
     return [shared, policy = policy_, ids = ports_.ids](const Facts& facts) {
       shared->decision = shared->judgement.Judge(facts, ids);
       Changes changes = std::exchange(shared->decision.changes, {});
+      // What is unknown writes nothing.
       if (!shared->judgement.unlisted().empty()) changes = {};
       shared->wrote = !changes.empty();
       return changes;
@@ -459,6 +461,7 @@ class Call final : public std::enable_shared_from_this<Call> {
     const bool is_forbidden = std::any_of(
         findings_.begin(), findings_.end(),
         [](const Finding& finding) { return Refuses(finding) && IsForbidden(finding.rule); });
+    // A composite's other resources go on behind a 422; behind a 403 Crossplane stops.
     return Denied(is_composed && !is_forbidden ? policy_->composite_denial_code : kDeniedCode);
   }
 

@@ -64,6 +64,7 @@ Result<void> Request::Wait() {
     return std::move(result_);
   }
   if (stage_ == Stage::kQueued) {
+    // Nothing was decided, and nothing will be: its caller may know that.
     stage_ = Stage::kGone;
     return TooLate();
   }
@@ -180,6 +181,7 @@ void Committer::Run(const RequestQueue::Batch& batch, const std::optional<Error>
   for (const std::shared_ptr<Request>& request : batch) {
     if (request->Start()) Decide(request, write_refusal);
   }
+  // One sync of the disk for all of them.
   const Result<void> committed = Commit();
   if (!committed.ok()) return;  // Commit has answered them
   const Burst burst;
@@ -215,6 +217,7 @@ void Committer::Decide(const std::shared_ptr<Request>& request,
   if (failure.has_value()) {
     request->Finish(*std::move(failure));
   } else if (changes.empty()) {
+    // What rests on this batch is as durable as the batch (I3).
     if (!facts.saw_uncommitted()) {
       request->Finish({});
     } else {
