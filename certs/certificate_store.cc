@@ -6,7 +6,7 @@
 #include <thread>
 #include <utility>
 
-#include "certs/file.h"
+#include "registry/base/file.h"
 #include "registry/base/guarded.h"
 
 namespace truce {

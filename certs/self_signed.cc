@@ -11,7 +11,7 @@
 #include <system_error>
 #include <utility>
 
-#include "certs/file.h"
+#include "registry/base/file.h"
 
 namespace truce {
 namespace {

@@ -3,10 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/support/validate_now.h"
-#include "webhook/api/rest/rest_agreements.h"
-#include "webhook/api/views/counts.h"
-#include "webhook/api/views/denials.h"
-#include "webhook/api/views/lineage.h"
+#include "webhook/api/rest/operations.h"
+#include "webhook/api/views/views.h"
 
 namespace truce {
 

@@ -8,7 +8,10 @@
 
 #include "tests/support/fake_cluster_reports.h"
 #include "tests/support/rest_fixture.h"
-#include "webhook/api/rest/rest_cluster.h"
+#include "webhook/api/cluster_routes.h"
+#include "webhook/api/rest/operations.h"
+#include "webhook/api/review_books.h"
+#include "webhook/api/use_log.h"
 #include "webhook/findings/conflicts.h"
 
 namespace truce {

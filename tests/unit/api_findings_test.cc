@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "tests/support/rest_fixture.h"
-#include "webhook/api/rest/rest_findings.h"
+#include "webhook/api/cluster_routes.h"
+#include "webhook/api/rest/operations.h"
 #include "webhook/findings/mute_book.h"
 #include "webhook/findings/tag_war.h"
 #include "webhook/findings/texts/report_baseline.h"

@@ -8,7 +8,7 @@
 #include "tests/support/admission_fixture.h"
 #include "tests/support/operator_calls.h"
 #include "tests/support/service_policy.h"
-#include "webhook/api/rest/rest_imports.h"
+#include "webhook/api/rest/operations.h"
 
 namespace truce {
 namespace api_imports_test {

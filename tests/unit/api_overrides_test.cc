@@ -8,7 +8,8 @@
 #include "registry/ownership/rows.h"
 #include "tests/support/admission_fixture.h"
 #include "tests/support/service_policy.h"
-#include "webhook/api/rest/rest_overrides.h"
+#include "webhook/api/override_book.h"
+#include "webhook/api/rest/operations.h"
 #include "webhook/http/router.h"
 
 namespace truce {

@@ -1,6 +1,6 @@
 // POST /api/v1/releases: the plan of what is orphaned, all or nothing, or each by itself.
 #include "registry/ownership/rows.h"
-#include "webhook/api/rest/rest_releases.h"
+#include "webhook/api/rest/operations.h"
 
 #include <gtest/gtest.h>
 

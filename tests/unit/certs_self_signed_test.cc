@@ -6,9 +6,9 @@
 #include <functional>
 
 #include "certs/certificate.h"
-#include "certs/file.h"
 #include "certs/openssl_handle.h"
 #include "certs/self_signed.h"
+#include "registry/base/file.h"
 #include "tests/support/temporary_folder.h"
 
 namespace truce {

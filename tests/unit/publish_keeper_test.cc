@@ -4,9 +4,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "certs/file.h"
 #include "certs/self_signed.h"
 #include "certs/trust.h"
+#include "registry/base/file.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/memory_cluster_api.h"
 #include "tests/support/temporary_folder.h"

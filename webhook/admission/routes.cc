@@ -4,7 +4,7 @@
 #include <charconv>
 #include <chrono>
 
-#include "certs/file.h"
+#include "registry/base/file.h"
 #include "registry/base/text.h"
 
 namespace truce {

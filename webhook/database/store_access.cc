@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
-#include "certs/file.h"
 #include "registry/base/clock.h"
+#include "registry/base/file.h"
 #include "registry/base/text.h"
 #include "registry/ownership/terms.h"
 #include "webhook/kube/program.h"

@@ -5,7 +5,7 @@
 #include <system_error>
 #include <vector>
 
-#include "certs/file.h"
+#include "registry/base/file.h"
 #include "webhook/wire/base64.h"
 #include "webhook/wire/yaml.h"
 

@@ -12,7 +12,7 @@
 #include <thread>
 #include <utility>
 
-#include "certs/file.h"
+#include "registry/base/file.h"
 #include "registry/base/text.h"
 #include "webhook/kube/connection.h"
 #include "webhook/kube/exec_plugin.h"

@@ -4,8 +4,8 @@
 #include <array>
 #include <utility>
 
-#include "certs/file.h"
 #include "certs/self_signed.h"
+#include "registry/base/file.h"
 #include "webhook/wire/endpoints.h"
 
 namespace truce {

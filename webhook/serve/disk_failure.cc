@@ -5,7 +5,7 @@
 #include <chrono>
 #include <string_view>
 
-#include "certs/file.h"
+#include "registry/base/file.h"
 
 namespace truce {
 namespace {

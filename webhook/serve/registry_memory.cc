@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "certs/file.h"
+#include "registry/base/file.h"
 #include "webhook/wire/json_reader.h"
 
 namespace truce {

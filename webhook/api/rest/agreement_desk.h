@@ -12,7 +12,7 @@
 
 #include "registry/ownership/agreements.h"
 #include "webhook/api/rest/agreement_json.h"
-#include "webhook/api/rest/rest_agreements.h"
+#include "webhook/api/rest/operations.h"
 
 namespace truce {
 

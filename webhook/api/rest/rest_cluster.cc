@@ -1,11 +1,16 @@
-#include "webhook/api/rest/rest_cluster.h"
-
+// What the cluster tells, for the API's callers; the handlers are those of cluster_routes.h and of
+// the trial.
 #include <array>
 #include <atomic>
 #include <initializer_list>
 #include <memory>
 #include <string_view>
 #include <utility>
+
+#include "webhook/api/cluster_routes.h"
+#include "webhook/api/rest/operations.h"
+#include "webhook/api/review_books.h"
+#include "webhook/api/use_log.h"
 
 namespace truce {
 namespace {

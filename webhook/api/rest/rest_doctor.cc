@@ -15,7 +15,8 @@ constexpr NameTable<Checkup::State::kFailed> kCheckupStates("ok", "warning", "fa
 std::string_view Name(Checkup::State state) { return kCheckupStates.Of(state); }
 
 HttpRoute DoctorRoute(const RestApi& rest, Examine examine) {
-  const auto operation = [&rest, examine = std::move(examine)](RestCall& call) {
+  const auto operation = [&rest,
+                          examine = std::move(examine)](RestCall& call) -> Result<HttpResponse> {
     TRUCE_RETURN_IF_ERROR(call.AllowOnly({}));
     if (auto refusal = rest.Refuse(call, {"audit", "", "list", ""})) return *std::move(refusal);
     JsonWriter json;

@@ -1,5 +1,4 @@
-#include "webhook/api/rest/rest_findings.h"
-
+// GET /findings, one of them, :mute and :unmute; GET /mutes.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -9,7 +8,9 @@
 
 #include "registry/base/random_id.h"
 #include "webhook/api/cluster_json.h"
+#include "webhook/api/cluster_routes.h"
 #include "webhook/api/rest/cursor.h"
+#include "webhook/api/rest/operations.h"
 #include "webhook/findings/concerned.h"
 #include "webhook/findings/texts/finding_text.h"
 #include "webhook/wire/digest.h"

@@ -1,5 +1,4 @@
-#include "webhook/api/rest/rest_imports.h"
-
+// GET and POST /imports.
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -9,6 +8,7 @@
 #include "registry/base/result.h"
 #include "registry/ownership/ledger.h"
 #include "registry/ownership/lists/import.h"
+#include "webhook/api/rest/operations.h"
 #include "webhook/wire/digest.h"
 #include "webhook/wire/json_text.h"
 

@@ -1,7 +1,9 @@
-#include "webhook/api/rest/rest_overrides.h"
-
+// GET and POST /overrides, DELETE /overrides/ID.
 #include <algorithm>
 #include <utility>
+
+#include "webhook/api/override_book.h"
+#include "webhook/api/rest/operations.h"
 
 namespace truce {
 namespace {

@@ -1,5 +1,4 @@
-#include "webhook/api/rest/rest_registry.h"
-
+// GET and POST /registry.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -9,6 +8,7 @@
 #include "registry/ownership/ledger.h"
 #include "webhook/api/resource_json.h"
 #include "webhook/api/rest/key_copy_json.h"
+#include "webhook/api/rest/operations.h"
 #include "webhook/wire/digest.h"
 
 namespace truce {

@@ -1,5 +1,4 @@
-#include "webhook/api/rest/rest_releases.h"
-
+// POST /releases.
 #include <algorithm>
 #include <utility>
 
@@ -8,10 +7,13 @@
 #include "registry/ownership/sight.h"
 #include "webhook/api/resource_json.h"
 #include "webhook/api/rest/agreement_json.h"
+#include "webhook/api/rest/operations.h"
 #include "webhook/api/rest/queries.h"
 
 namespace truce {
 namespace {
+
+constexpr std::size_t kReleasesMax = 1000;  // of one plan
 
 struct ReleaseRequest {
   ResourceFilter filter;

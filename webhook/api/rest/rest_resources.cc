@@ -233,7 +233,7 @@ Result<HttpResponse> RestApi::Lookup(RestCall& call) const {
   if (!ns.empty()) words.ns = ns;
   words.known_arn = words.arn.starts_with("arn:") || words.resource.starts_with("arn:");
   LookupReading reading = ReadLookup(words, *call.policy);
-  if (reading.problem) return *reading.problem;
+  if (reading.problem) return ProblemResponse(*reading.problem);
   Result<FoundResources> found = Find(reading.lookup, ports_.store, call.deadline);
   if (words.known_arn && found.ok() && found.value().resources.empty()) {
     words.known_arn = false;

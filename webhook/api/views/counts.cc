@@ -1,5 +1,4 @@
-#include "webhook/api/views/counts.h"
-
+// GET /overview and /matrix.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -11,6 +10,7 @@
 
 #include "registry/ownership/rows.h"
 #include "webhook/api/problem.h"
+#include "webhook/api/views/views.h"
 #include "webhook/wire/json_writer.h"
 
 namespace truce {

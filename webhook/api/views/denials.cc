@@ -1,5 +1,4 @@
-#include "webhook/api/views/denials.h"
-
+// GET /denials and one of them.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -9,6 +8,8 @@
 #include "registry/ownership/rows.h"
 #include "webhook/api/problem.h"
 #include "webhook/api/resource_json.h"
+#include "webhook/api/review_books.h"
+#include "webhook/api/views/views.h"
 #include "webhook/wire/json_writer.h"
 
 namespace truce {

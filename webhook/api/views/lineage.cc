@@ -1,5 +1,4 @@
-#include "webhook/api/views/lineage.h"
-
+// GET /lineage/{id} and /endings/{id}.
 #include <map>
 #include <optional>
 #include <string>
@@ -10,10 +9,15 @@
 #include "webhook/api/resource_json.h"
 #include "webhook/api/rest/agreement_json.h"
 #include "webhook/api/rest/lookup.h"
+#include "webhook/api/views/views.h"
 #include "webhook/wire/json_writer.h"
 
 namespace truce {
 namespace {
+
+// Objects that one answer shows, and how far it climbs from a declaration.
+constexpr std::size_t kLineageMax = 200;
+constexpr std::size_t kLineageDepthMax = 8;
 
 constexpr std::string_view kLineagePath = "/api/v1/lineage/";
 constexpr std::string_view kEndingsPath = "/api/v1/endings/";

@@ -1,5 +1,4 @@
-#include "webhook/api/quota_routes.h"
-
+// GET /quotas.
 #include <string>
 #include <string_view>
 #include <utility>
@@ -7,6 +6,7 @@
 #include "policies/policy.h"
 #include "policies/quotas.h"
 #include "webhook/api/problem.h"
+#include "webhook/api/rest/operations.h"
 #include "webhook/findings/texts/report_quotas.h"
 
 namespace truce {

@@ -1,6 +1,6 @@
 // Small files, read whole and replaced whole.
-#ifndef TRUCE_CERTS_FILE_H_
-#define TRUCE_CERTS_FILE_H_
+#ifndef TRUCE_REGISTRY_BASE_FILE_H_
+#define TRUCE_REGISTRY_BASE_FILE_H_
 
 #include <sys/types.h>
 
@@ -12,10 +12,10 @@
 
 namespace truce {
 
-inline constexpr size_t kCertificateFileBytesMax = 1024 * 1024;  // many times any real chain
+inline constexpr size_t kSmallFileBytesMax = 1024 * 1024;  // many times any real chain
 
 // Errors: kNotFound (no such file); kInvalidArgument (unreadable, no regular file, over
-//   kCertificateFileBytesMax). Messages name the file.
+//   kSmallFileBytesMax). Messages name the file.
 Result<std::string> ReadSmallFile(const std::filesystem::path& path);
 
 // Replaces `path` by a file of that mode with those contents: readers see the old one or the new
@@ -24,4 +24,4 @@ Result<void> ReplaceFile(const std::filesystem::path& path, std::string_view con
 
 }  // namespace truce
 
-#endif  // TRUCE_CERTS_FILE_H_
+#endif  // TRUCE_REGISTRY_BASE_FILE_H_

@@ -1,4 +1,4 @@
-#include "certs/file.h"
+#include "registry/base/file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -48,7 +48,7 @@ Result<std::string> ReadSmallFile(const std::filesystem::path& path) {
   std::string contents;
   for (;;) {
     const size_t before = contents.size();
-    if (before > kCertificateFileBytesMax) {
+    if (before > kSmallFileBytesMax) {
       return FileError(ErrorCode::kInvalidArgument, "read", path, "larger than 1 MiB");
     }
     contents.resize(before + 8192);

@@ -1,0 +1,69 @@
+// What the API does beside resources, services, checks and the audit log (rest_api.h): the routes
+// of each file, and who may ask for them. Everything that is handed over must outlive the routes.
+#ifndef TRUCE_WEBHOOK_API_REST_OPERATIONS_H_
+#define TRUCE_WEBHOOK_API_REST_OPERATIONS_H_
+
+#include <vector>
+
+#include "webhook/api/rest/rest_api.h"
+
+namespace truce {
+
+class ClusterReports;
+class OverrideBook;
+class TrialBook;
+class UseLog;
+struct ClusterPorts;
+
+// Shares and transfers: what owners let others do, and how ownership changes hands. The rules are
+// those of registry/ownership/agreements.h. For an owner's word create (shares) and create
+// (transfers) is needed in the root's namespace, to end a share or withdraw an offer update there;
+// to accept or decline update on ownerships/transfer in the receiver's namespace; to force a
+// transfer create on ownerships/transfer in all namespaces.
+std::vector<HttpRoute> ShareRoutes(const OperationPorts& ports);
+std::vector<HttpRoute> TransferRoutes(const OperationPorts& ports);
+
+// Resources that are owned outside the cluster: GET and POST /api/v1/imports. Needs `imports` with
+// the verb list or create, and list on ownerships, in all namespaces.
+std::vector<HttpRoute> ImportRoutes(OperationPorts ports);
+
+// Overrides (break-glass): GET and POST /api/v1/overrides, DELETE /api/v1/overrides/ID. Needs
+// `overrides` with the verb list, create or delete, in the namespace that an override names, else
+// in all.
+std::vector<HttpRoute> OverrideRoutes(const RestApi& rest, OverrideBook& book);
+
+// The registry as a whole, to be taken into another one: GET and POST /api/v1/registry. GET needs
+// list on ownerships, as a list of resources does; POST create on imports/registry and list on
+// ownerships, in all namespaces.
+std::vector<HttpRoute> RegistryRoutes(OperationPorts ports);
+
+// Release of many orphaned ownerships at once, by a plan: POST /api/v1/releases. Needs create on
+// ownerships/release in the namespace that is asked for, else in all.
+std::vector<HttpRoute> ReleaseRoutes(OperationPorts ports);
+
+// Quotas: GET /api/v1/quotas[?namespace=…][&output=text]. Needs list on ownerships, in the given
+// namespace or in all.
+std::vector<HttpRoute> QuotaRoutes(const OperationPorts& ports);
+
+// Findings and their mutes: GET /api/v1/findings and /findings/ID, POST /findings/ID:mute and
+// ID:unmute, GET /api/v1/mutes. `reports`: null: no cluster is followed: lists are empty.
+//
+// To read needs list on ownerships in the namespace asked for, else in all. Of a finding that
+// concerns others too, whom the caller may not read, it tells what DiscreetOf leaves, unless
+// disclosure is full.
+//
+// To mute needs create on findings/mute in all namespaces, or to speak, with a Kubernetes token,
+// for each namespace that the finding concerns: a mute hides it from all of them. What concerns the
+// installation, or something outside of every namespace, is the first ones' alone.
+std::vector<HttpRoute> FindingRoutes(const RestApi& rest, ClusterReports* reports);
+
+// What the cluster tells, and the commands about it: the operations of cluster_routes.h, and GET
+// /api/v1/trial. A read needs get on ownerships in all namespaces and is in the audit log (UseLog);
+// recovery and brake are started, ended and released by who may update recovery or brake. Lists of
+// the cluster are made one at a time: 429 meanwhile.
+std::vector<HttpRoute> ClusterApiRoutes(const RestApi& rest, ClusterPorts ports,
+                                        const TrialBook& trials, UseLog& uses);
+
+}  // namespace truce
+
+#endif  // TRUCE_WEBHOOK_API_REST_OPERATIONS_H_
