@@ -78,8 +78,11 @@ def test_a_running_tag_war_comes_first(follow, user, window, tmp_path):
     assert headings[0] == "Conflicts", headings
     rows = window.look("[...document.querySelectorAll('main table')[0].querySelectorAll('tbody tr')].map(each => each.innerText)")
     assert NAME in rows[0] and "writes a minute" in rows[0] and "acme-calm" in rows[1], rows
+    window.wait_for_text("Take namespaces off the selector")
     for width, suffix in ((1280, "light"), (360, "small")):
         window.size(width, 900)
+        window.wait(f"innerWidth === {width} && [...document.querySelectorAll('.table-frame')].every("
+                    "each => each.scrollWidth <= each.clientWidth)", "nothing to scroll for in a table")
         window.picture(PICTURES / f"tag-war-{suffix}.png")
     window.click_text(f'S3 bucket "{NAME}"')
     window.wait_for_text("A tag war is running:")

@@ -167,6 +167,7 @@ def test_a_view_in_four_windows(world, page, view):
         is_settled(page)
         page.picture(PICTURES / f"{view}-{window}.png")
         assert page.look("document.documentElement.scrollWidth <= window.innerWidth"), f"{window}: scrolls sideways"
+        assert page.look("[...document.querySelectorAll('.table-frame')].every(each => each.scrollWidth <= each.clientWidth)"), window
         assert findings_of_axe(page) == [], window
 
 
