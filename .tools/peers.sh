@@ -13,7 +13,7 @@ readonly ROOT
 readonly MODULES="$ROOT/tests/e2e/peers"
 readonly OUT="${PEERS_DIR:-$ROOT/build/peers}"
 readonly GO_MIN_MAJOR=1 GO_MIN_MINOR=24
-readonly ALL=(etcd kube-apiserver kubectl helm3 helm4 promtool gator argocd-sync crossplane actionlint go-template)
+readonly ALL=(etcd kube-apiserver kubectl helm3 helm4 promtool gator argocd-sync crossplane actionlint go-template oauth2-proxy)
 
 # kubectl cannot parse a server whose version string is empty, so both carry the real one.
 readonly KUBE_VERSION_PACKAGE=k8s.io/component-base/version
@@ -36,6 +36,7 @@ recipe() {
     argocd-sync) echo "argocd-sync ." ;;
     # Beyond those that the tests of a commit need: make release-test, make publish.
     cosign) echo "cosign github.com/sigstore/cosign/v3/cmd/cosign" ;;
+    oauth2-proxy) echo "oauth2-proxy github.com/oauth2-proxy/oauth2-proxy/v7" ;;
     actionlint) echo "actionlint github.com/rhysd/actionlint/cmd/actionlint" ;;
     # What function-go-templating renders with; the main package is ours. With the CRDs of provider-kubernetes.
     go-template) echo "go-template ." ;;
