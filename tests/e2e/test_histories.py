@@ -3,7 +3,7 @@ followed and without, and with a restart before the answer that matters."""
 
 import pytest
 
-from e2e.histories import ONE, TWO, arn, by, group, show, table
+from e2e.histories import ONE, SECONDS, TWO, arn, by, group, show, table
 from e2e.test_life_cycles import restored, vanish
 from e2e.test_lineage import NAME, compose, composed_bucket, render
 from support.objects import (
@@ -19,6 +19,7 @@ from support.objects import (
     object_reference,
     queue,
 )
+from support.processes import wait_for
 from support.provider import make_real
 from support.verdicts import assert_refused
 from support.webhook_registration import STATUS
@@ -70,6 +71,25 @@ def test_an_external_name_that_aws_gave_is_refused(world):
     copy["metadata"]["annotations"] = {EXTERNAL_NAME: URL}
     world.refuses(copy, "jobs")
     world.refuses(group("copy", annotations={EXTERNAL_NAME: "sg-0123456789abcdef0"}), "web")
+
+
+def test_two_statuses_with_one_arn_are_a_conflict(world):
+    """History 3, the rest: who held the name stays owner. Without a cluster nobody sees a status."""
+    mine = world.user("team-a").create(queue("jobs", "jobs")).expect(201).body
+    theirs = world.user("team-b").create(by("other", queue("theirs", "jobs"))).expect(201).body
+    for obj in (mine, theirs):
+        make_real(world.user("provider"), obj)
+        show(world.user("provider"), obj, **arn(ONE))
+        world.knows("jobs", ONE)
+    if world.follows:
+        wait_for(lambda: world.truce.metric("truce_conflicts") == 1, SECONDS, "the conflict")
+    world.turn()
+    if world.follows:
+        text = world.truce.command("conflicts", "-o", "wide").stdout
+        assert "Queue jobs" in text and "Queue theirs" in text, text
+        world.refuses(by("stage", queue("copy", "jobs")), "Queue jobs")
+    world.refuses(queue("copy", "jobs"), "Queue jobs")
+    world.user("team-b").patch(theirs, {"spec": {"forProvider": {"tags": {"a": "b"}}}}).expect()
 
 
 def test_one_denial_names_two_foreign_owners(world):

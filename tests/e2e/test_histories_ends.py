@@ -119,6 +119,29 @@ def test_a_provider_config_that_is_sent_elsewhere_leaves_the_old_queue(world, st
     world.refuses(by("stage" if world.follows else "moving", queue("copy", "jobs")), "jobs")
 
 
+def test_an_account_that_is_configured_anew_leaves_the_old_queue(world):
+    """History 2 by configuration, which is read without a cluster, too."""
+    def leads_to(account: str) -> None:
+        known = [*CONFIG["providerConfigs"], {"name": "late", "account": account}]
+        world.configure(providerConfigs=known)
+
+    leads_to(ONE)
+    mine = live(world, by("late", queue("jobs", "jobs")))
+    in_one, in_two = by("stage", queue("copy", "jobs")), by("dev", queue("copy", "jobs"))
+    world.comes_to(False, in_one)
+    assert world.user("team-b").create(in_two, dry_run=True).ok
+    leads_to(TWO)
+    world.comes_to(False, in_two)
+    world.refuses(in_one, "jobs")
+    tags = {"spec": {"forProvider": {"tags": {"a": "b"}}}}
+    world.user("team-a").patch(mine, tags).expect()
+    world.turn()
+    for account, state in ((TWO, "held"), (ONE, "orphaned")):
+        world.knows("jobs", account, state)
+    for copy in (in_one, in_two):
+        world.refuses(copy, "jobs")
+
+
 def test_another_secret_of_a_provider_config_gives_nothing_away(world):
     """History 22: what was left orphaned under it stays whose it was."""
     admin = world.user("admin")

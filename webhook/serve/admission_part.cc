@@ -46,7 +46,7 @@ void AdmissionPart::Publish(Change change) {
       policy->claims = view.learned.claims;
       policy->definitions_known = view.learned.definitions_known;
     } else if (policies.configured.config->no_cluster) {
-      // Nobody brings what stands under a stand-in to the account that is configured later.
+      // Nobody tells here which of them all has that stands under their stand-ins.
       policy->identity.moving = AwaitedOf(policy->identity.accounts, policy->identity.cluster);
     }
     auto& overrides = policy->modes.overrides;

@@ -21,6 +21,7 @@
 #include "webhook/serve/admission_part.h"
 #include "webhook/serve/api_part.h"
 #include "webhook/serve/cluster_part.h"
+#include "webhook/serve/configured_accounts.h"
 #include "webhook/serve/credentials.h"
 #include "webhook/serve/data_dir.h"
 #include "webhook/serve/examination.h"
@@ -85,6 +86,8 @@ class Server final : private OwnReviewHost {
                                         health_, logger_, clock_});
       followed.emplace(
           FollowedCluster{cluster_->link(), cluster_->reports(), cluster_->controls()});
+    } else {
+      accounts_.emplace(registry_->store(), clock_);
     }
     api_.emplace(
         ApiPartPorts{registry_->store(), clock_, admission_->overrides(), *admission_, followed,
@@ -106,6 +109,7 @@ class Server final : private OwnReviewHost {
     if (!registry_->is_open()) TRUCE_RETURN_IF_ERROR(OpenRegistry());
     if (const std::optional<Error> lost = registry_->Lost()) return *lost;
     TakeOverFiles();
+    BringAccounts();
     return TakeUpLoss();
   }
 
@@ -163,6 +167,13 @@ class Server final : private OwnReviewHost {
                                              : std::string();
     if (refused_.ReportCredentials(problem)) TellRefused(problem);
     registry_->Step(*config);
+  }
+
+  // What cannot be brought now is brought with the next; until then reviews look it up where it is.
+  void BringAccounts() {
+    if (accounts_ && registry_->is_open()) {
+      static_cast<void>(accounts_->Step(admission_->policy()).ok());
+    }
   }
 
   // What the database lost only the cluster knows: there it is found out again, by a server that
@@ -323,7 +334,8 @@ class Server final : private OwnReviewHost {
   std::optional<RegistryPart> registry_;
   std::optional<AdmissionPart> admission_;
   std::optional<Credentials> credentials_;
-  std::optional<ClusterPart> cluster_;  // none: no cluster is followed
+  std::optional<ClusterPart> cluster_;          // none: no cluster is followed
+  std::optional<ConfiguredAccounts> accounts_;  // then
   std::optional<ApiPart> api_;
   std::unique_ptr<Listeners> listeners_;
 };
