@@ -92,5 +92,32 @@ TEST(HashTable, NoInsertMovesMoreThanAHundredth) {
   EXPECT_LT(most, kValues / 100);
 }
 
+TEST(HashTable, WhatWasAppendedIsFoundOnceItIsSettled) {
+  const std::uint64_t seed = std::random_device()();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  HashTable<int> table;
+  std::multimap<TextHash, int> expected;
+  // Also beside what is there already, and values that nothing was appended to.
+  for (const int count : {1, 0, 5'000}) {
+    for (int i = 1; i <= count; ++i) {
+      const TextHash hash = CrowdedHash(random);
+      table.Append(hash, i);
+      expected.emplace(hash, i);
+    }
+    table.Settle();
+    table.Insert(7, count + 1);
+    expected.emplace(7, count + 1);
+    ASSERT_EQ(table.size(), expected.size());
+    for (auto it = expected.begin(); it != expected.end(); it = expected.upper_bound(it->first)) {
+      std::vector<int> values;
+      const auto range = expected.equal_range(it->first);
+      for (auto each = range.first; each != range.second; ++each) values.push_back(each->second);
+      std::sort(values.begin(), values.end());
+      ASSERT_EQ(ValuesUnder(table, it->first), values);
+    }
+  }
+}
+
 }  // namespace store_hash_table_test
 }  // namespace truce

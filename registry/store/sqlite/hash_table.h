@@ -49,6 +49,16 @@ class HashTable {
     ++size_;
   }
 
+  // As Insert, for filling it with many, which nobody finds before Settle: they wait in their
+  // parts, and each part is then made once, in its size, while a processor's caches hold it.
+  void Append(TextHash hash, Value value) {
+    parts_[PartOf(hash)].Append(hash, std::move(value));
+    ++size_;
+  }
+  void Settle() {
+    for (Part& part : parts_) part.Settle();
+  }
+
   // The one that Find would give; nothing when there is none.
   template <typename IsIt>
   void Erase(TextHash hash, const IsIt& is_it) {
@@ -81,11 +91,25 @@ class HashTable {
     }
 
     void Insert(TextHash hash, Value value) {
-      if ((taken + 1) * 5 > hashes.size() * 4) Grow();
+      MakeRoom(1);
       const std::size_t index = IndexOf(hash, [](const Value&) { return false; });
       hashes[index] = hash | kTaken;
       values[index] = std::move(value);
       ++taken;
+    }
+
+    void Append(TextHash hash, Value value) {
+      waiting_hashes.push_back(hash);
+      waiting.push_back(std::move(value));
+    }
+
+    void Settle() {
+      const auto new_hashes = std::exchange(waiting_hashes, {});
+      auto new_values = std::exchange(waiting, {});
+      MakeRoom(new_hashes.size());
+      for (std::size_t i = 0; i < new_hashes.size(); ++i) {
+        Insert(new_hashes[i], std::move(new_values[i]));
+      }
     }
 
     // Followers that were pushed beyond the hole move back into it, so that a probe never ends too
@@ -102,10 +126,12 @@ class HashTable {
       --taken;
     }
 
-    // By a quarter of the power of two that it has reached: little stays free, and 4 or 8 bytes for
+    // By quarters of the power of two that it has reached: little stays free, and 4 or 8 bytes for
     // each place are then just what an allocator gives.
-    void Grow() {
-      const std::size_t places = hashes.size() + std::bit_floor(hashes.size()) / 4;
+    void MakeRoom(std::size_t more) {
+      std::size_t places = hashes.size();
+      while ((taken + more) * 5 > places * 4) places += std::bit_floor(places) / 4;
+      if (places == hashes.size()) return;
       const auto old_hashes = std::exchange(hashes, std::vector<TextHash>(places));
       auto old_values = std::exchange(values, std::vector<Value>(places));
       taken = 0;
@@ -128,6 +154,9 @@ class HashTable {
     std::size_t taken = 0;
     std::vector<TextHash> hashes = std::vector<TextHash>(kPlacesMin);
     std::vector<Value> values = std::vector<Value>(kPlacesMin);
+    // Appended and not settled.
+    std::vector<TextHash> waiting_hashes;
+    std::vector<Value> waiting;
   };
 
   static std::size_t PartOf(TextHash hash) { return hash >> (32U - kPartBits); }

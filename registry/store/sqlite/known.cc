@@ -60,6 +60,12 @@ std::string Pack(const OwnerTexts& texts, Beginnings& beginnings) {
   return packed;
 }
 
+std::unique_ptr<char[]> Copied(const std::string& packed) {
+  std::unique_ptr<char[]> blob(new char[packed.size()]);
+  std::memcpy(blob.get(), packed.data(), packed.size());
+  return blob;
+}
+
 // The first texts of a blob: those that tell where its owner counts.
 std::optional<Place> PlaceIn(const char* blob, const Beginnings& beginnings) {
   std::array<std::byte, 512> usual;
@@ -168,10 +174,16 @@ void OwnerIndex::Put(const Owner& owner) {
   Put(texts);
 }
 
+OwnerIndex::Blob OwnerIndex::BlobWith(const OwnerTexts& texts) {
+  return Copied(Pack(texts, beginnings_));
+}
+
+void OwnerIndex::Load(const OwnerTexts& texts) {
+  blobs_.Append(HashOf(texts.key), BlobWith(texts));
+}
+
 void OwnerIndex::Put(const OwnerTexts& texts) {
-  const std::string packed = Pack(texts, beginnings_);
-  Blob blob(new char[packed.size()]);
-  std::memcpy(blob.get(), packed.data(), packed.size());
+  Blob blob = BlobWith(texts);
   const TextHash hash = HashOf(texts.key);
   if (Blob* const found = blobs_.Find(hash, IsOf(texts.key))) {
     *found = std::move(blob);
@@ -248,12 +260,25 @@ std::vector<ResourceName> NameIndex::OfKey(std::string_view key) const {
   return found;
 }
 
+NameIndex::Blob NameIndex::BlobWith(const ResourceName& name) {
+  return Copied(Pack(name, beginnings_));
+}
+
+void NameIndex::Load(const ResourceName& name) {
+  Blob blob = BlobWith(name);
+  by_key_.Append(HashOf(name.key.text), blob.get());
+  blobs_.Append(HashOf(name.name.text), std::move(blob));
+}
+
+void NameIndex::Loaded() {
+  by_key_.Settle();
+  blobs_.Settle();
+}
+
 void NameIndex::Put(const ResourceName& name) {
   // By its key the blob is found as well: replaced where it lies, it would be found by the old one.
   Erase(name.name.text);
-  const std::string packed = Pack(name, beginnings_);
-  Blob blob(new char[packed.size()]);
-  std::memcpy(blob.get(), packed.data(), packed.size());
+  Blob blob = BlobWith(name);
   by_key_.Insert(HashOf(name.key.text), blob.get());
   blobs_.Insert(HashOf(name.name.text), std::move(blob));
 }
@@ -322,15 +347,9 @@ void Signposts::Rollback() {
   dropped_.clear();
 }
 
-void Signposts::Load(std::string_view text, std::int64_t id) {
-  std::unique_lock lock(mutex_);
-  table_.Insert(HashOf(text), id);
-}
+void Signposts::Load(std::string_view text, std::int64_t id) { table_.Append(HashOf(text), id); }
 
-void Signposts::LoadVersion(std::uint64_t version) {
-  std::unique_lock lock(mutex_);
-  version_ = version;
-}
+void Signposts::LoadVersion(std::uint64_t version) { version_ = version; }
 
 // One of several equal entries: a row's id may serve again while its old signpost stands.
 void Signposts::Erase(const Entry& entry) {
@@ -441,30 +460,22 @@ void Known::Bring(const KeyText& key, const KeyChange& change) {
 }
 
 void Known::LoadOwner(const OwnerTexts& texts) {
-  std::unique_lock lock(mutex_);
   CountIn(counts_, texts.record, texts.state);
   if (const auto place = PlaceFromTexts(texts.root, texts.identity)) tally_.Add(*place, 1);
-  owners_.Put(texts);
+  owners_.Load(texts);
 }
 
-void Known::LoadRowsWithoutOwner(std::string_view key) {
-  std::unique_lock lock(mutex_);
-  without_owner_.emplace(key);
-}
+void Known::LoadRowsWithoutOwner(std::string_view key) { without_owner_.emplace(key); }
 
-void Known::LoadConflict(std::string_view key) {
-  std::unique_lock lock(mutex_);
-  conflicts_.emplace(key);
-}
+void Known::LoadConflict(std::string_view key) { conflicts_.emplace(key); }
 
-void Known::LoadName(const ResourceName& name) {
-  std::unique_lock lock(mutex_);
-  names_.Put(name);
-}
+void Known::LoadName(const ResourceName& name) { names_.Load(name); }
 
-void Known::LoadVersion(std::uint64_t version) {
-  std::unique_lock lock(mutex_);
-  version_ = version;
+void Known::LoadVersion(std::uint64_t version) { version_ = version; }
+
+void Known::Loaded() {
+  owners_.Loaded();
+  names_.Loaded();
 }
 
 }  // namespace truce

@@ -49,6 +49,10 @@ class OwnerIndex {
   void Put(const OwnerTexts& texts);
   void Erase(std::string_view key);
 
+  // Filling: keys that are not there yet. Nobody finds them before Loaded.
+  void Load(const OwnerTexts& texts);
+  void Loaded() { blobs_.Settle(); }
+
   std::size_t size() const { return blobs_.size(); }
 
  private:
@@ -56,6 +60,7 @@ class OwnerIndex {
 
   auto IsOf(std::string_view key) const;  // whether a blob is that of the key
   const Blob* BlobOf(std::string_view key) const;
+  Blob BlobWith(const OwnerTexts& texts);
 
   Beginnings beginnings_;
   HashTable<Blob> blobs_;
@@ -76,12 +81,17 @@ class NameIndex {
   void Put(const ResourceName& name);
   void Erase(std::string_view name);
 
+  // Filling: names that are not there yet. Nobody finds them before Loaded.
+  void Load(const ResourceName& name);
+  void Loaded();
+
   std::size_t size() const { return blobs_.size(); }
 
  private:
   using Blob = std::unique_ptr<char[]>;
 
   auto IsNamed(std::string_view name) const;  // whether a blob is that of the name
+  Blob BlobWith(const ResourceName& name);
 
   Beginnings beginnings_;
   HashTable<Blob> blobs_;          // by name
@@ -110,8 +120,10 @@ class Signposts {
   void Commit(std::uint64_t version);
   void Rollback();
 
-  // Filling, before there are other threads.
+  // Filling, by one thread, before others have it: without a lock, and nobody finds anything before
+  // Loaded.
   void Load(std::string_view text, std::int64_t id);
+  void Loaded() { table_.Settle(); }
   void LoadVersion(std::uint64_t version);
 
  private:
@@ -223,12 +235,14 @@ class Known {
   // Brings in what a commit changed; `version` is its number.
   void Commit(const Written& written, std::uint64_t version);
 
-  // Filling, before there are other threads. Rows come after all owners.
+  // Filling, by one thread, before others have it: without a lock, and nobody finds owners and
+  // names before Loaded.
   void LoadOwner(const OwnerTexts& texts);
   void LoadRowsWithoutOwner(std::string_view key);
   void LoadConflict(std::string_view key);
   void LoadName(const ResourceName& name);
   void LoadVersion(std::uint64_t version);
+  void Loaded();
 
  private:
   void Bring(const KeyText& key, const KeyChange& change);

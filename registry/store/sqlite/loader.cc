@@ -39,42 +39,50 @@ Result<void> LoadResources(Connection& connection, Known& known) {
   }
 }
 
-Result<void> LoadConflict(Connection& connection, std::int64_t resource, Known& known) {
+// Adds the key of `resource` when its rows are of several managing roots.
+Result<void> FindConflict(Connection& connection, std::int64_t resource,
+                          std::vector<std::string>& conflicts) {
   TRUCE_ASSIGN_OR_RETURN(Statement roots, connection.Use(Sql::kRootsOfResource));
   roots.BindInteger(0, resource);
   TRUCE_ASSIGN_OR_RETURN(const bool found, roots.Step());
-  if (found && roots.Integer(1) > 1) known.LoadConflict(roots.Text(0));
+  if (found && roots.Integer(1) > 1) conflicts.emplace_back(roots.Text(0));
   return {};
 }
 
 // Only a key with several rows can be in conflict.
-Result<void> LoadRows(Connection& connection, Memory& memory) {
+Result<void> LoadRows(Connection& connection, Signposts& rows_by_uid,
+                      std::vector<std::string>& conflicts) {
   TRUCE_ASSIGN_OR_RETURN(Statement rows, connection.Use(Sql::kRowUids));
   std::int64_t last = 0;
   bool looked_at = false;
   while (true) {
     TRUCE_ASSIGN_OR_RETURN(const bool more, rows.Step());
-    if (!more) return {};
-    memory.signposts.rows_by_uid.Load(rows.Text(0), rows.Integer(1));
+    if (!more) break;
+    rows_by_uid.Load(rows.Text(0), rows.Integer(1));
     const std::int64_t resource = rows.Integer(2);
     if (resource == last && !looked_at) {
-      TRUCE_RETURN_IF_ERROR(LoadConflict(connection, resource, memory.known));
+      TRUCE_RETURN_IF_ERROR(FindConflict(connection, resource, conflicts));
       looked_at = true;
     } else if (resource != last) {
       looked_at = false;
     }
     last = resource;
   }
+  rows_by_uid.Loaded();
+  return {};
 }
 
 Result<void> LoadObjects(Connection& connection, SignpostsOfTables& signposts) {
   TRUCE_ASSIGN_OR_RETURN(Statement objects, connection.Use(Sql::kObjectTexts));
   while (true) {
     TRUCE_ASSIGN_OR_RETURN(const bool more, objects.Step());
-    if (!more) return {};
+    if (!more) break;
     signposts.objects_by_uid.Load(objects.Text(0), objects.Integer(1));
     signposts.objects_by_slot.Load(objects.Text(2), objects.Integer(1));
   }
+  signposts.objects_by_uid.Loaded();
+  signposts.objects_by_slot.Loaded();
+  return {};
 }
 
 Result<void> LoadNames(Connection& connection, Known& known) {
@@ -85,6 +93,13 @@ Result<void> LoadNames(Connection& connection, Known& known) {
     TRUCE_ASSIGN_OR_RETURN(const ResourceName name, ReadName(names));
     known.LoadName(name);
   }
+}
+
+Result<void> LoadKnown(Connection& connection, Known& known) {
+  TRUCE_RETURN_IF_ERROR(LoadResources(connection, known));
+  TRUCE_RETURN_IF_ERROR(LoadNames(connection, known));
+  known.Loaded();
+  return {};
 }
 
 Result<void> LoadVersion(Connection& connection, Memory& memory) {
@@ -104,10 +119,12 @@ Result<void> Check(Connection& connection, const std::string& pragma, const std:
                "table " + table + ": " + (found ? std::string(check.Text(0)) : "no answer")};
 }
 
+// The largest first, so that no thread is alone with it at the end.
 Result<std::vector<std::string>> Tables(Connection& connection) {
   TRUCE_ASSIGN_OR_RETURN(Statement names,
                          connection.Prepare("SELECT name FROM sqlite_schema WHERE type = 'table' "
-                                            "AND name NOT LIKE 'sqlite_%' ORDER BY name"));
+                                            "AND name NOT LIKE 'sqlite_%' "
+                                            "ORDER BY name = 'resources' DESC, name"));
   std::vector<std::string> tables;
   while (true) {
     TRUCE_ASSIGN_OR_RETURN(const bool more, names.Step());
@@ -175,18 +192,23 @@ Result<void> Load(const ConnectionOptions& options, Memory& memory) {
   {
     TRUCE_ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(reading));
     TRUCE_ASSIGN_OR_RETURN(tables, Tables(*connection));
+    TRUCE_RETURN_IF_ERROR(LoadVersion(*connection, memory));
   }
+  std::vector<std::string> conflicts;
+  // What fills one thing is one task.
   std::vector<Task> tasks = {
-      [&](Connection& connection) { return LoadResources(connection, memory.known); },
-      [&](Connection& connection) { return LoadRows(connection, memory); },
+      [&](Connection& connection) { return LoadKnown(connection, memory.known); },
       [&](Connection& connection) { return LoadObjects(connection, memory.signposts); },
-      [&](Connection& connection) { return LoadNames(connection, memory.known); },
-      [&](Connection& connection) { return LoadVersion(connection, memory); }};
+      [&](Connection& connection) {
+        return LoadRows(connection, memory.signposts.rows_by_uid, conflicts);
+      }};
   for (const std::string& table : tables) {
     tasks.emplace_back(
         [&table](Connection& connection) { return Check(connection, "quick_check", table); });
   }
-  return RunAll(reading, tasks);
+  TRUCE_RETURN_IF_ERROR(RunAll(reading, tasks));
+  for (const std::string& key : conflicts) memory.known.LoadConflict(key);
+  return {};
 }
 
 Result<void> CheckIntegrity(const ConnectionOptions& options, const std::stop_token& stop,
