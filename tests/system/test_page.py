@@ -19,6 +19,7 @@ PICTURES = REPOSITORY / "build/results/page"
 AXE = REPOSITORY / "build/deps/axe-core/axe.min.js"
 COMPRESSED_MAX = 150 * 1024
 PAUSE_MAX = 100  # ms
+NO_TABLE_SCROLLS = "[...document.querySelectorAll('.table-frame')].every(each => each.scrollWidth <= each.clientWidth)"
 WINDOWS = {"light": (1280, 900, False), "dark": (1280, 900, True), "small": (360, 740, False), "large": (2560, 1300, False)}
 
 
@@ -167,7 +168,7 @@ def test_a_view_in_four_windows(world, page, view):
         is_settled(page)
         page.picture(PICTURES / f"{view}-{window}.png")
         assert page.look("document.documentElement.scrollWidth <= window.innerWidth"), f"{window}: scrolls sideways"
-        assert page.look("[...document.querySelectorAll('.table-frame')].every(each => each.scrollWidth <= each.clientWidth)"), window
+        assert page.look(NO_TABLE_SCROLLS), window
         assert findings_of_axe(page) == [], window
 
 
@@ -351,15 +352,26 @@ def test_hostile_names_are_text_in_every_view(world, page):
     ids = world.fill_with_hostile_names()
     shares = {"level": "attach", "namespace": "team-a", "reason": HOSTILE[0] + HOSTILE[1]}
     assert world.api.call("POST", "/api/v1/shares", {"resource": ids[0], **shares}).status == 201
-    nasty = HOSTILE[1]
+    protection = {"reason": HOSTILE[2] + HOSTILE[3]}
+    assert world.api.call("POST", f"/api/v1/resources/{ids[0]}:protect", protection, {"If-Match": "*"}).status == 200
+    nasty = HOSTILE[1] + HOSTILE[2]
     thing = {"cluster": nasty, "group": "", "kind": nasty, "namespace": nasty, "name": nasty}
-    finding = {"id": "aaaaaaaaaa", "rule": nasty, "severity": "critical", "mode": "enforce", "subject": nasty, "key": nasty,
+    finding = {"id": "aaaaaaaaaa", "rule": "tag-war", "severity": "critical", "mode": "enforce", "subject": nasty, "key": nasty,
                "resource": nasty, "cause": nasty, "evidence": nasty, "remedy": nasty, "objects": [thing],
                "namespaces": [nasty], "services": [nasty], "since": nasty, "firstSeen": nasty, "lastSeen": nasty}
+    side = {"service": nasty, "root": thing, "contact": nasty, "isOwner": False, "since": nasty}
+    conflict = {"resource": {"id": "aaaaaaaaaaaaa"}, "name": nasty, "sides": [side, {**side, "service": ""}], "steps": [nasty],
+                "war": {"writesPerMinute": 1, "writes": 4, "since": nasty}}
+    gap = {"subject": nasty, "objects": 1, "why": nasty, "remedy": nasty}
+    trial = {**thing, "service": nasty, "rule": "duplicate-ownership", "mode": "audit", "resource": nasty, "user": nasty,
+             "text": nasty, "first": nasty, "last": nasty, "count": 1}
     denial = {"id": "aaaaaaaaaa", "then": {"outcome": "another", "resource": {"id": nasty, "type": nasty, "name": nasty, "arn": nasty}},
-              "rule": nasty, "resource": nasty, "cause": nasty, "object": thing, "user": nasty, "first": nasty,
+              "rule": "duplicate-ownership", "resource": nasty, "cause": nasty, "object": thing, "user": nasty, "first": nasty,
               "last": nasty, "count": 1}
     sign_in(page, world, "/")
+    page.answer("/api/v1/conflicts", {"items": [conflict]})
+    page.answer("/api/v1/coverage", {"kinds": 1, "protectedKinds": 0, "gaps": [gap]})
+    page.answer("/api/v1/trial", {"items": [trial]})
     page.answer("/api/v1/findings?", {"items": [finding], "muted": 0})
     page.answer("/api/v1/findings/aaaaaaaaaa", {**finding, "finds": nasty, "proof": nasty, "mute": None})
     page.answer("/api/v1/denials", {"items": [denial]})
@@ -376,6 +388,7 @@ def test_hostile_names_are_text_in_every_view(world, page):
         assert page.look("document.querySelectorAll('script').length") == 2, path
         assert page.look("document.querySelectorAll('main img, main iframe, main b').length") == 0, path
         assert page.look("window.hurt === undefined"), path
+        assert page.look(NO_TABLE_SCROLLS), path
         # What nobody sees, and what turns the text behind it, stands there by its number.
         assert page.look("!/[\\u200b-\\u200f\\u202a-\\u202e\\u2066-\\u2069]/.test(document.documentElement.outerHTML)"), path
     for at, text in enumerate(HOSTILE):
