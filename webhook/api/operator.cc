@@ -67,7 +67,8 @@ Result<HttpResponse> Confirm(const OperatorPorts& ports, const HttpRequest& requ
   const auto policy = ports.policy.policy();
   TRUCE_ASSIGN_OR_RETURN(const Reservations wanted,
                          ReadReservations(request, policy->identity.cluster));
-  const auto& [key, slot] = wanted;
+  const std::string& key = wanted.key;
+  const std::optional<Slot>& slot = wanted.slot;
   std::size_t confirmed = 0;
   const auto decide = [&](const Facts& facts) {
     confirmed = 0;
