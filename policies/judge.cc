@@ -379,7 +379,14 @@ void Judgement::AddUncertain(const RuleCase& c, std::vector<Finding>& out) const
 
 namespace {
 
-std::vector<Finding> AllPrintable(std::vector<Finding> findings) {
+// By the rules of `entry`, about an object of which only the slot counts; it is its own root where
+// `c` names no other.
+std::vector<Finding> JudgeSlot(Entry entry, const Slot& slot, RuleCase c) {
+  ObjectFacts object;
+  object.slot = slot;
+  c.object = &object;
+  if (c.root == nullptr) c.root = &object.slot;
+  std::vector<Finding> findings = JudgeByRules(entry, c);
   for (Finding& finding : findings) MakePrintable(finding);
   return findings;
 }
@@ -388,38 +395,28 @@ std::vector<Finding> AllPrintable(std::vector<Finding> findings) {
 
 std::vector<Finding> JudgeStatus(const StatusCase& status, const AdmissionPolicy& policy,
                                  Timestamp now) {
-  ObjectFacts object;
-  object.slot = status.object;
-  return AllPrintable(JudgeByRules(Entry::kStatuses, {.policy = &policy,
-                                                      .object = &object,
-                                                      .root = &object.slot,
-                                                      .requester = &status.requester,
-                                                      .now = now,
-                                                      .status_field = status.field}));
+  return JudgeSlot(Entry::kStatuses, status.object,
+                   {.policy = &policy,
+                    .requester = &status.requester,
+                    .now = now,
+                    .status_field = status.field});
 }
 
 std::vector<Finding> JudgeReroll(const RerollCase& reroll, const AdmissionPolicy& policy,
                                  Timestamp now) {
-  ObjectFacts object;
-  object.slot = reroll.composite;
-  return AllPrintable(JudgeByRules(Entry::kRerolls, {.policy = &policy,
-                                                     .object = &object,
-                                                     .root = &reroll.root,
-                                                     .requester = &reroll.requester,
-                                                     .now = now,
-                                                     .again = &reroll.again}));
+  return JudgeSlot(Entry::kRerolls, reroll.composite,
+                   {.policy = &policy,
+                    .root = &reroll.root,
+                    .requester = &reroll.requester,
+                    .now = now,
+                    .again = &reroll.again});
 }
 
 std::vector<Finding> JudgeCreation(const Slot& object, const Requester& requester,
                                    const AdmissionPolicy& policy, Timestamp now) {
   if (policy.unseen.empty()) return {};
-  ObjectFacts facts;
-  facts.slot = object;
-  return AllPrintable(JudgeByRules(Entry::kCreations, {.policy = &policy,
-                                                       .object = &facts,
-                                                       .root = &facts.slot,
-                                                       .requester = &requester,
-                                                       .now = now}));
+  return JudgeSlot(Entry::kCreations, object,
+                   {.policy = &policy, .requester = &requester, .now = now});
 }
 
 }  // namespace truce

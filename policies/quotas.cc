@@ -118,18 +118,9 @@ Result<Quotas> Quotas::Compile(std::vector<Quota> quotas, const Catalogue& catal
   out.quotas_ = std::move(quotas);
   for (const auto& [where, service] : parties.services) {
     const std::size_t slash = where.find('/');
-    const std::string set = where.substr(0, slash);
-    const std::string ns = where.substr(slash + 1);
-    std::vector<std::string> clusters;
-    for (const auto& [member, of] : parties.cluster_sets) {
-      if (of == set) clusters.push_back(member);
-    }
-    if (clusters.empty()) clusters.push_back(set);
-    for (std::string& member : clusters) {
-      ClusterNamespace bound(std::move(member), ns);
-      out.services_.emplace(bound, service);
-      out.bound_[service].push_back(std::move(bound));
-    }
+    ClusterNamespace bound(where.substr(0, slash), where.substr(slash + 1));
+    out.services_.emplace(bound, service);
+    out.bound_[service].push_back(std::move(bound));
   }
   for (auto& [service, namespaces] : out.bound_) std::sort(namespaces.begin(), namespaces.end());
   for (std::size_t i = 0; i < out.quotas_.size(); ++i) {

@@ -107,10 +107,7 @@ std::string_view BoundService(const RuleCase& c) {
   const std::string& ns = c.root->ns.empty() ? c.object->slot.ns : c.root->ns;
   const auto& services = c.policy->parties.services;
   if (ns.empty() || services.empty()) return {};
-  const std::string& cluster = c.policy->identity.cluster;
-  const auto set = c.policy->parties.cluster_sets.find(cluster);
-  std::string where = set == c.policy->parties.cluster_sets.end() ? cluster : set->second;
-  const auto found = services.find(where.append(1, '/').append(ns));
+  const auto found = services.find(c.policy->identity.cluster + "/" + ns);
   return found == services.end() ? std::string_view() : std::string_view(found->second);
 }
 

@@ -266,14 +266,8 @@ PartyId PartyOf(const Slot& root) {
 PartyId Bound(const PartyId& party, const PartyRules& rules) {
   constexpr std::string_view kNamespace = "ns:";
   if (!party.text.starts_with(kNamespace)) return party;
-  std::string place = party.text.substr(kNamespace.size());
-  const std::size_t slash = place.find('/');
-  if (slash == std::string::npos) return party;
-  const auto set = rules.cluster_sets.find(place.substr(0, slash));
-  if (set != rules.cluster_sets.end()) place.replace(0, slash, set->second);
-  const auto service = rules.services.find(place);
-  if (service != rules.services.end()) return PartyId{"service:" + service->second};
-  return PartyId{std::string(kNamespace) + place};
+  const auto service = rules.services.find(party.text.substr(kNamespace.size()));
+  return service == rules.services.end() ? party : PartyId{"service:" + service->second};
 }
 
 bool OneParty(const PartyId& a, const PartyId& b, const PartyRules& rules) {

@@ -223,15 +223,13 @@ std::optional<KeyText> KeyOf(const ResourceIdentity& identity, const TypeSpec& s
 // namespaced root, else `slot:<slot>`. Configuration rewrites nothing that is kept (W4).
 PartyId PartyOf(const Slot& root);
 
-// Which parties are one. `cluster_sets` maps a cluster id to the configured set's name; `services`
-// binds namespaces to a service name that stands for a party (`service:<name>`).
+// Which parties are one: `services` binds namespaces to a service name that stands for a party
+// (`service:<name>`).
 struct PartyRules {
-  std::map<std::string, std::string> cluster_sets;
-  std::map<std::string, std::string> services;  // "<cluster set>/<namespace>" → service
+  std::map<std::string, std::string> services;  // "<cluster>/<namespace>" → service
   bool unbound_claimable = false;               // setting `unboundComposites: claimable` (R5)
 };
-// What `party` stands for by configuration: `ns:<cluster set>/<namespace>` or `service:<name>`;
-// else `party` itself. Idempotent.
+// What `party` stands for by configuration: `service:<name>`; else `party` itself. Idempotent.
 PartyId Bound(const PartyId& party, const PartyRules& rules);
 // Whether both stand for one party.
 bool OneParty(const PartyId& a, const PartyId& b, const PartyRules& rules);

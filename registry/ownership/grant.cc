@@ -121,7 +121,7 @@ bool HasSibling(const Owner& owner, const Object& object, bool managed, const Le
     if (!Manages(row) || !row.managed || Passive(row) || row.slot == object.slot) return false;
     // An orphan is decided against the living managed resources of its party (E4).
     return row.root == owner.root || row.root == object.root ||
-           (record && ledger.OneParty(ledger.PartyFor(row.root), owner.party));
+           (record && ledger.OneParty(PartyOf(row.root), owner.party));
   });
 }
 
@@ -134,7 +134,7 @@ void RememberSlot(const Slot& slot, Owner& owner) {
 
 bool IsForParty(const Owner& owner, const Object& object, const Ledger& ledger) {
   if (owner.record != Record::kOrphaned && owner.record != Record::kTransferring) return false;
-  return owner.root == object.root || ledger.OneParty(owner.party, ledger.PartyFor(object.root));
+  return owner.root == object.root || ledger.OneParty(owner.party, PartyOf(object.root));
 }
 
 bool NamesSuccessor(const std::string& successor, const Slot& root) {

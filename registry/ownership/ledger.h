@@ -64,8 +64,6 @@ class Ledger final {
   void Rekeys() { rekeys_ = true; }
 
   PublicId NewId() { return ids_(); }
-  // The party of `root`, as it is kept: without what configuration binds it to (W4).
-  PartyId PartyFor(const Slot& root) const { return PartyOf(root); }
   const PartyRules& parties() const { return parties_; }
   // Whether both are one party by configuration.
   bool OneParty(const PartyId& a, const PartyId& b) const {

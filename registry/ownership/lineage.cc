@@ -161,8 +161,8 @@ bool MayMove(const Object& known, const Slot& root, bool names_it, const Ledger&
   if (unbound && (NamesSuccessor(known.transfer_to, root) || ledger.unbound_claimable())) {
     return true;
   }
-  const PartyId to = ledger.PartyFor(root);
-  bool within = ledger.OneParty(ledger.PartyFor(known.root), to);
+  const PartyId to = PartyOf(root);
+  bool within = ledger.OneParty(PartyOf(known.root), to);
   bool transferred = false;
   for (const Row& row : RowsBelow(known.uid, known.slot, ledger)) {
     const auto owner = ledger.OwnerOf(row.id.key);
@@ -323,7 +323,7 @@ void DescribeTop(Owner& owner, const Ledger& ledger) {
 
 // The key that was left orphaned is `to`'s: as if the chain were declared anew under it.
 void EndRecord(Owner owner, const Slot& to, const std::string& cause, Ledger& ledger) {
-  const PartyId party = ledger.PartyFor(to);
+  const PartyId party = PartyOf(to);
   const bool handed_over = !ledger.OneParty(party, owner.party);
   if (owner.root != to) owner.since = ledger.now();
   owner.root = to;
@@ -361,7 +361,7 @@ void MoveOwner(const KeyText& key, const RootChange& change, Ledger& ledger) {
   if (owner->record != Record::kNone) {
     // Orphaned, and its party or its successor manages it again.
     const bool may =
-        owner->root == to || ledger.OneParty(owner->party, ledger.PartyFor(to)) ||
+        owner->root == to || ledger.OneParty(owner->party, PartyOf(to)) ||
         (owner->record == Record::kTransferring && NamesSuccessor(owner->successor, to));
     if (may && RootManages(rows, to)) EndRecord(*std::move(owner), to, cause, ledger);
     return;
@@ -370,8 +370,8 @@ void MoveOwner(const KeyText& key, const RootChange& change, Ledger& ledger) {
   // Part of the chain stayed: the ownership stays with it, and what left is a conflict.
   if (RootManages(rows, from) || !RootManages(rows, to)) return;
   owner->root = to;
-  if (!ledger.OneParty(owner->party, ledger.PartyFor(to))) {
-    owner->party = ledger.PartyFor(to);
+  if (!ledger.OneParty(owner->party, PartyOf(to))) {
+    owner->party = PartyOf(to);
     owner->successor.clear();
     owner->left.clear();
   }

@@ -261,7 +261,7 @@ constexpr std::ptrdiff_t kIdsMax = 8;
 // The root owns it, or does as soon as it declares it.
 bool IsOf(const Owner& owner, const Slot& root, const Ledger& ledger) {
   if (owner.root == root || NamesSuccessor(owner.successor, root)) return true;
-  return owner.record != Record::kNone && ledger.OneParty(owner.party, ledger.PartyFor(root));
+  return owner.record != Record::kNone && ledger.OneParty(owner.party, PartyOf(root));
 }
 
 // An id that nobody has joins its declarant's resource, never one that another owner has.
@@ -342,7 +342,7 @@ void TakeObserved(const KeyText& name, const Slot& root, Ledger& ledger) {
   const auto further = ledger.FurtherName(name);
   if (!further || !further->observed) return;
   auto owner = ledger.OwnerOf(further->key);
-  if (!owner || owner->root == root || ledger.OneParty(owner->party, ledger.PartyFor(root))) return;
+  if (!owner || owner->root == root || ledger.OneParty(owner->party, PartyOf(root))) return;
   if (NamesSuccessor(owner->successor, root)) return;
   ledger.DropName(name);
   if (IsLocated(name)) {

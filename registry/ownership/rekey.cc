@@ -111,7 +111,7 @@ Owner OldestOwns(const KeyText& key, const std::vector<const Row*>& rows, Ledger
   owner.key = key;
   owner.id = ledger.NewId();
   owner.root = oldest->root;
-  owner.party = ledger.PartyFor(oldest->root);
+  owner.party = PartyOf(oldest->root);
   owner.identity = oldest->identity;
   owner.name = oldest->identity.parts.empty() ? "" : oldest->identity.parts.back().second;
   owner.shape = ShapeOf(key);

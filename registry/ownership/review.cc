@@ -526,7 +526,7 @@ Decision Decide(const ReviewRequest& request, const Facts& facts, Timestamp now,
   Object object = ReviewedObject(request, before, ledger);
   const bool moved = before && before->root != object.root;
   decision.root = object.root;
-  decision.party = ledger.PartyFor(object.root);
+  decision.party = PartyOf(object.root);
   std::string cause = "review " + request.uid.text;
   cause.append(1, ' ').append(Name(request.operation));
   const Grantee grantee{object, decision.party, std::move(cause), request.requester.user,

@@ -36,9 +36,8 @@ std::optional<Row> OldestOther(const std::vector<Row>& rows, const Slot& root) {
 
 // The same among those for which the owner's party acts.
 std::optional<Row> OldestOfParty(std::vector<Row> rows, const Owner& owner, const Ledger& ledger) {
-  std::erase_if(rows, [&](const Row& row) {
-    return !ledger.OneParty(ledger.PartyFor(row.root), owner.party);
-  });
+  std::erase_if(rows,
+                [&](const Row& row) { return !ledger.OneParty(PartyOf(row.root), owner.party); });
   return OldestOther(rows, owner.root);
 }
 
@@ -73,7 +72,7 @@ struct Cause {
 
 void PassTo(const Row& heir, const Cause& cause, Owner owner, Ledger& ledger) {
   const bool chosen = NamesSuccessor(owner.successor, heir.root);
-  const PartyId party = ledger.PartyFor(heir.root);
+  const PartyId party = PartyOf(heir.root);
   if (!ledger.OneParty(party, owner.party)) {
     // What the former party's chain left the heir may not restore (R2).
     owner.party = party;
@@ -349,7 +348,7 @@ void DeclareIn(const std::string& account, const Row& row, const std::string& ca
   const bool real = before && before->real && MayBeTwo(row.id.key, ledger);
   ObjectFacts facts;
   facts.managed = row.managed;
-  const PartyId party = ledger.PartyFor(object->root);
+  const PartyId party = PartyOf(object->root);
   const Grantee grantee{*object, party, cause, std::string(kWatch), {}};
   const KeyText home = JoinNames(resource, *object, ledger);
   Acquire(home, {facts, resource, grantee, real}, ledger);
@@ -371,7 +370,7 @@ void See(const ObjectFacts& object, bool out_of_sight, Ledger& ledger) {
   if (out_of_sight) OutOfSight(object.uid, ledger);
   const auto before = ledger.ObjectByUid(object.uid);
   const Object placed = PutObjectOf(object, ledger);
-  const PartyId party = ledger.PartyFor(placed.root);
+  const PartyId party = PartyOf(placed.root);
   const Grantee grantee{placed, party, "seen without reservation", std::string(kWatch), {}};
   for (const DeclaredResource& resource : object.resources) {
     if (resource.key.empty() || resource.partial) continue;

@@ -55,7 +55,7 @@ TEST_F(HistoriesOfTheWorld, AnImportEndsBesideALivingDeclaration) {
     Owner owner;
     owner.key = scene::BucketKey("k");
     owner.root = {"", "truce.dev", "Import", "", "terraform:network"};
-    owner.party = ledger.PartyFor(owner.root);
+    owner.party = PartyOf(owner.root);
     ASSERT_TRUE(Import(owner, "operator", ledger));
   });
   const Slot slot = SlotOf("Bucket", "team-b", "b");

@@ -150,7 +150,7 @@ TEST_F(RegistryTest, ChainsAndObserversComeAlong) {
     reads.intent = Intent::kObserves;
     reads.identity = scene::Bucket("other", Intent::kObserves).identity;
     Owner owner{.key = bucket.key, .id = {"abcdefghijklm"}, .root = claim};
-    owner.party = ledger.PartyFor(claim);
+    owner.party = PartyOf(claim);
     owner.identity = bucket.identity;
     owner.since = ledger.now();
     for (const Object& object : {above, between, leaf, reader}) ledger.PutObject(object);

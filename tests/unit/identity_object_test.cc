@@ -521,9 +521,7 @@ TEST(IdentityObject, PartyIsTheNamespaceOrTheSlot) {
   PartyRules rules;
   EXPECT_EQ(Bound(PartyOf(claim), rules).text, "ns:blue/team-a");
   EXPECT_EQ(Bound(PartyOf(composite), rules).text, "slot:blue/g.io/XR//x");
-  rules.cluster_sets = {{"blue", "prod"}};
-  EXPECT_EQ(Bound(PartyOf(claim), rules).text, "ns:prod/team-a");
-  rules.services = {{"prod/team-a", "artifacts"}, {"blue/team-a", "other"}};
+  rules.services = {{"blue/team-a", "artifacts"}, {"green/team-a", "other"}};
   EXPECT_EQ(Bound(PartyOf(claim), rules).text, "service:artifacts");
   EXPECT_EQ(Bound(PartyOf(composite), rules).text, "slot:blue/g.io/XR//x");
 }

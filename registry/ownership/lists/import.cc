@@ -20,11 +20,11 @@ std::string ReasonOf(const ImportList& list, const ImportedResource& item) {
 }
 
 // The owner that `item` makes; without what the registry adds.
-Owner OwnerOf(const ImportList& list, const ImportedResource& item, const Ledger& ledger) {
+Owner OwnerOf(const ImportList& list, const ImportedResource& item) {
   Owner owner;
   owner.key = item.resource.key;
   owner.root = ImportRoot(list.source);
-  owner.party = ledger.PartyFor(owner.root);
+  owner.party = PartyOf(owner.root);
   owner.service = item.service;
   owner.contact = item.contact;
   owner.arn = item.resource.arn;
@@ -120,7 +120,7 @@ void ApplyImport(const ImportList& list, const ImportPlan& plan, const std::stri
   TRUCE_ASSERT(plan.lines.size() == list.resources.size());
   for (std::size_t i = 0; i < plan.lines.size(); ++i) {
     const ImportPlan::Line& line = plan.lines[i];
-    Owner owner = OwnerOf(list, list.resources[i], ledger);
+    Owner owner = OwnerOf(list, list.resources[i]);
     if (line.action == ImportAction::kNew) {
       Import(std::move(owner), actor, ledger);
       continue;

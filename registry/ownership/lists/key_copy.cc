@@ -193,7 +193,7 @@ Changes TakeCopies(const std::vector<KeyCopy>& copies, const CopyPlan& plan,
     entry.cause = "taken from an export of a registry";
     if (copy.owner) {
       Owner owner = *copy.owner;
-      owner.party = ledger.PartyFor(owner.root);
+      owner.party = PartyOf(owner.root);
       owner.shape = ShapeOf(owner.key);
       entry.id = owner.id;
       entry.root = owner.root;
