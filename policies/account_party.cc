@@ -52,8 +52,7 @@ std::optional<Finding> AccountOfOthers(const DeclaredResource& resource,
   if (resource.intent == Intent::kObserves || ns.empty()) return std::nullopt;
   const auto bound = parties.find(account);
   if (bound == parties.end() || bound->second.contains(ns)) return std::nullopt;
-  Finding out;
-  out.rule = Rule::kAccountParty;
+  Finding out{.rule = Rule::kAccountParty};
   out.resource = TypeForPeople(resource.identity.type);
   if (!resource.name.empty()) out.resource += " " + Quoted(resource.name);
   out.cause = out.resource + " is declared in account " + account +

@@ -15,9 +15,7 @@ Finding AwsNameRefused(const DeclaredResource& resource, const BadAwsName& bad,
                        const Wording& wording) {
   const auto& [name, fault, better] = bad;
   const std::string type = TypeForPeople(resource.identity.type);
-  Finding out;
-  out.rule = Rule::kAwsName;
-  out.mode = fault.warns ? Mode::kWarn : Mode::kEnforce;
+  Finding out{.rule = Rule::kAwsName, .mode = fault.warns ? Mode::kWarn : Mode::kEnforce};
   out.resource = type + " " + Quoted(name);
   out.key = resource.key;
   if (fault.warns) {

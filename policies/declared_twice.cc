@@ -24,9 +24,7 @@ std::string DeclaredTwice::By(const Slot& second, const Slot& first) {
 
 Finding DeclaredTwice::FindingOf(const DeclaredResource& resource, Mode mode,
                                  const std::string& who) {
-  Finding finding;
-  finding.rule = Rule::kDuplicateOwnership;
-  finding.mode = mode;
+  Finding finding{.rule = Rule::kDuplicateOwnership, .mode = mode};
   finding.resource =
       OneLine(resource.identity.type + " \"" + resource.name + "\"", kResourceBytesMax);
   finding.cause = OneLine(finding.resource + " is declared " + who, kCauseBytesMax);

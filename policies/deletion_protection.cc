@@ -79,8 +79,7 @@ std::optional<Finding> DeletionProtection(const DeletionFacts& facts, const Word
   const Owner& owner = *facts.owner;
   const std::string resource = ResourceInWords(owner);
   const std::string command = WordOf(owner.identity.type, owner.name, owner.id);
-  Finding out;
-  out.rule = Rule::kDeletionProtection;
+  Finding out{.rule = Rule::kDeletionProtection};
   out.resource = resource;
   out.key = owner.key;
   const std::string start = "The deletion of " + ObjectForPeople(wording.object->slot) +

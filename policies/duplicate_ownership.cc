@@ -432,9 +432,7 @@ std::string OtherName(const Clash& clash, const Wording& wording) {
 
 Finding DuplicateOwnership(const Clash& clash, const Wording& wording) {
   const Words words(clash, wording);
-  Finding out;
-  out.rule = Rule::kDuplicateOwnership;
-  out.mode = clash.mode;
+  Finding out{.rule = Rule::kDuplicateOwnership, .mode = clash.mode};
   out.resource = words.resource();
   out.cause = words.Cause();
   out.remedy = words.Remedy();

@@ -102,9 +102,7 @@ std::optional<Finding> ForeignAttachment(const UseFacts& facts, const Wording& w
   if (facts.existed) return std::nullopt;
   const std::string type = TypeForPeople(attachment.identity.type);
   const std::string parent = ResourceInWords(holder);
-  Finding out;
-  out.rule = Rule::kForeignAttachment;
-  out.mode = Mode::kEnforce;
+  Finding out{.rule = Rule::kForeignAttachment};
   const bool by_hand = IsSlotParty(holder.party) && IsSlotParty(facts.party) &&
                        IsByHand(holder.root, wording) && IsByHand(*wording.root, wording);
   if (by_hand) {

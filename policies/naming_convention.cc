@@ -34,9 +34,7 @@ Finding NameOutOfConvention(const DeclaredResource& resource, std::string_view n
                             const NamingFault& fault, const Wording& wording) {
   const std::string type = TypeForPeople(resource.identity.type);
   const std::string wrong = WhatIsWrong(fault);
-  Finding out;
-  out.rule = Rule::kNamingConvention;
-  out.mode = Mode::kEnforce;
+  Finding out{.rule = Rule::kNamingConvention};
   out.resource = type + " " + Quoted(name);
   out.key = resource.key;
   out.cause = type + " " + Quoted(name) + " does not follow the naming convention " + fault.form +

@@ -47,8 +47,7 @@ std::optional<Finding> ObserverWithoutShare(const UseFacts& facts, const Wording
     return ShareEnds(Rule::kObserverWithoutShare, facts, standing == Standing::kEnded, wording);
   }
   if (facts.existed) return std::nullopt;
-  Finding out;
-  out.rule = Rule::kObserverWithoutShare;
+  Finding out{.rule = Rule::kObserverWithoutShare};
   out.resource = ResourceInWords(holder);
   out.key = facts.use->key;
   out.cause = ObjectForPeople(wording.object->slot) + " observes " + out.resource +

@@ -151,9 +151,7 @@ std::optional<Finding> QuotaFull(const QuotaReached& reached) {
       (reached.added == 1 ? std::string("this one")
                           : "the " + std::to_string(reached.added) + " of this object") +
       before + " " + std::to_string(after);
-  Finding out;
-  out.rule = Rule::kQuota;
-  out.mode = is_full ? Mode::kEnforce : Mode::kWarn;
+  Finding out{.rule = Rule::kQuota, .mode = is_full ? Mode::kEnforce : Mode::kWarn};
   out.at_most = out.mode;
   out.resource = reached.resource;
   out.cause = out.resource + (is_full ? " is beyond a quota: " : " nearly fills a quota: ") +
@@ -172,10 +170,7 @@ std::optional<Finding> QuotaFull(const QuotaReached& reached) {
 }
 
 Finding NotCounted(std::string resource) {
-  Finding out;
-  out.rule = Rule::kQuota;
-  out.mode = Mode::kWarn;
-  out.at_most = Mode::kWarn;
+  Finding out{.rule = Rule::kQuota, .mode = Mode::kWarn, .at_most = Mode::kWarn};
   out.resource = std::move(resource);
   out.cause = out.resource +
               " counts for no quota of an account, because the account of its ProviderConfig is "

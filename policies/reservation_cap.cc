@@ -14,9 +14,7 @@ namespace truce {
 Finding ReservationCapReached(const ReachedLimit& reached, const Wording& wording) {
   const Slot& object = wording.object->slot;
   const bool is_old = reached.limit == ReservationLimit::kOld;
-  Finding out;
-  out.rule = Rule::kReservationCap;
-  out.mode = Mode::kEnforce;
+  Finding out{.rule = Rule::kReservationCap};
   out.resource = ObjectForPeople(object);
   const std::string limit = std::to_string(is_old ? reached.limits.old : reached.limits.young);
   out.cause = limit +

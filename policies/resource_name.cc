@@ -13,9 +13,7 @@ namespace truce {
 Finding BadResourceName(const BadName& bad, Mode mode, const Wording& wording) {
   const std::string type = TypeForPeople(bad.type);
   const std::string shown = Quoted(bad.shown);
-  Finding out;
-  out.rule = Rule::kResourceName;
-  out.mode = mode;
+  Finding out{.rule = Rule::kResourceName, .mode = mode};
   out.resource = type + " " + shown;
   out.cause = "The " + OneLine(bad.part, kShownTextBytesMax) + " of this " + type + ", " + shown +
               ", " + OneLine(bad.reason, kShownTextBytesMax) + ".";

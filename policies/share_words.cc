@@ -72,9 +72,7 @@ Finding ShareEnds(Rule rule, const UseFacts& facts, bool ended, const Wording& w
   const bool attaches = rule == Rule::kForeignAttachment;
   const std::string type = TypeForPeople(facts.use->identity.type);
   const std::string resource = ResourceInWords(holder);
-  Finding out;
-  out.rule = rule;
-  out.mode = Mode::kWarn;
+  Finding out{.rule = rule, .mode = Mode::kWarn};
   out.resource = attaches ? type + " of " + resource : resource;
   out.key = facts.use->key;
   out.cause = attaches

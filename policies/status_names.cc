@@ -26,8 +26,7 @@ std::vector<Finding> JudgeStatusNames(const RuleCase& c) {
 
 Finding StatusNameChanged(const StatusWrite& write, const Wording& wording) {
   const std::string user = Quoted(write.user);
-  Finding out;
-  out.rule = Rule::kStatusNames;
+  Finding out{.rule = Rule::kStatusNames};
   out.resource = OneLine(ObjectForPeople(wording.object->slot), kShownTextBytesMax);
   out.cause = "User " + user + " may not change " + std::string(write.field) + " of " +
               out.resource +

@@ -15,10 +15,7 @@ Finding UnclearDeclaration(const DeclaredResource& resource, const Wording& word
   const std::string type = TypeForPeople(resource.identity.type);
   const std::string missing =
       resource.missing.empty() ? "a part of its name is missing" : resource.missing.front();
-  Finding out;
-  out.rule = Rule::kUnclearDeclaration;
-  out.mode = Mode::kWarn;
-  out.at_most = Mode::kWarn;
+  Finding out{.rule = Rule::kUnclearDeclaration, .mode = Mode::kWarn, .at_most = Mode::kWarn};
   out.resource = type;
   out.cause = "Which " + type + " " + ObjectForPeople(wording.object->slot) +
               " declares is not clear: " + OneLine(missing, kShownTextBytesMax) + ".";
@@ -30,10 +27,7 @@ Finding UnclearDeclaration(const DeclaredResource& resource, const Wording& word
 Finding UnclearName(const ObjectFacts& object, const Wording& wording) {
   const std::string type =
       object.resources.empty() ? "" : TypeForPeople(object.resources.front().identity.type);
-  Finding out;
-  out.rule = Rule::kUnclearDeclaration;
-  out.mode = Mode::kWarn;
-  out.at_most = Mode::kWarn;
+  Finding out{.rule = Rule::kUnclearDeclaration, .mode = Mode::kWarn, .at_most = Mode::kWarn};
   out.resource = type;
   out.cause = "Which " + type + " " + ObjectForPeople(wording.object->slot) +
               " names is not clear: " + OneLine(object.name_finding, kShownTextBytesMax) + ".";
@@ -43,10 +37,7 @@ Finding UnclearName(const ObjectFacts& object, const Wording& wording) {
 }
 
 Finding PerhapsTaken(const DeclaredResource& resource, const Wording& wording) {
-  Finding out;
-  out.rule = Rule::kUnclearDeclaration;
-  out.mode = Mode::kWarn;
-  out.at_most = Mode::kWarn;
+  Finding out{.rule = Rule::kUnclearDeclaration, .mode = Mode::kWarn, .at_most = Mode::kWarn};
   out.resource = TypeForPeople(resource.identity.type) + " " + Quoted(resource.name);
   out.key = resource.key;
   out.cause = out.resource + " of " + ObjectForPeople(wording.object->slot) +

@@ -123,8 +123,7 @@ std::vector<Finding> JudgeClaimBindings(const RuleCase& c) {
 Finding ClaimBinding(const BoundElsewhere& bound, const Wording& wording) {
   const Disclosure told = bound.is_own_party ? Disclosure::kFull : wording.disclosure;
   const Slot& claim = wording.object->slot;
-  Finding out;
-  out.rule = Rule::kClaimBinding;
+  Finding out{.rule = Rule::kClaimBinding};
   out.resource = "composite " + OneLine(ObjectForPeople(bound.composite), kShownTextBytesMax);
   std::string holder = told == Disclosure::kFull
                            ? "claim " + OneLine(ObjectForPeople(bound.holder), kShownTextBytesMax)
@@ -154,9 +153,7 @@ Finding ClaimBinding(const BoundElsewhere& bound, const Wording& wording) {
 }
 
 Finding CompositeMissing(const Slot& composite, const Wording& /*wording*/) {
-  Finding out;
-  out.rule = Rule::kClaimBinding;
-  out.mode = Mode::kWarn;
+  Finding out{.rule = Rule::kClaimBinding, .mode = Mode::kWarn};
   out.resource = "composite " + OneLine(ObjectForPeople(composite), kShownTextBytesMax);
   out.cause = "C" + out.resource.substr(1) +
               " does not exist: Crossplane will make a new one of that name.";

@@ -67,8 +67,7 @@ Finding ClaimTakeover(const ClaimChange& change, const Wording& wording) {
   const std::string from = OneLine(ObjectForPeople(change.from), kShownTextBytesMax);
   const std::string to =
       change.to ? OneLine(ObjectForPeople(*change.to), kShownTextBytesMax) : std::string();
-  Finding out;
-  out.rule = Rule::kClaimTakeover;
+  Finding out{.rule = Rule::kClaimTakeover};
   out.resource = "composite " + OneLine(ObjectForPeople(wording.object->slot), kShownTextBytesMax);
   out.cause = "User " + Quoted(change.user) + " may not take " + out.resource + " from claim " +
               from +

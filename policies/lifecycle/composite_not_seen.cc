@@ -22,10 +22,7 @@ std::vector<Finding> JudgeUnseen(const RuleCase& c) {
 Finding CompositeNotSeen(Timestamp since, const Wording& wording) {
   const std::string kind = OneLine(wording.object->slot.kind, kShownTextBytesMax);
   const std::string time = FormatTimestamp(since);
-  Finding out;
-  out.rule = Rule::kCompositeNotSeen;
-  out.mode = Mode::kWarn;
-  out.at_most = Mode::kWarn;
+  Finding out{.rule = Rule::kCompositeNotSeen, .mode = Mode::kWarn, .at_most = Mode::kWarn};
   out.resource = kind;
   out.cause = "Crossplane does not see new composites of this kind, " + kind + ", since " + time +
               ": nothing will be made of this one.";

@@ -181,10 +181,7 @@ Finding UsageDropped(const CompositionCase& composition) {
   const CompositesConcerned& concerned = composition.concerned;
   const std::string kind = OneLine(composition.change.composite.kind, kShownTextBytesMax);
   const std::string blocked = Joined(composition.change.unguarded);
-  Finding out;
-  out.rule = Rule::kCompositionChange;
-  out.mode = Mode::kWarn;
-  out.at_most = Mode::kWarn;
+  Finding out{.rule = Rule::kCompositionChange, .mode = Mode::kWarn, .at_most = Mode::kWarn};
   out.resource = "Composition " + OneLine(composition.composition.name, kShownTextBytesMax);
   out.cause =
       out.resource + " drops a Usage, which " +
@@ -208,10 +205,7 @@ Finding RestoredAtRisk(const CompositionCase& composition) {
   const CompositesConcerned& concerned = composition.concerned;
   const std::string verb = concerned.unadopted == 1 ? " is " : " are ";
   const std::string kind = OneLine(composition.change.composite.kind, kShownTextBytesMax);
-  Finding out;
-  out.rule = Rule::kCompositionChange;
-  out.mode = Mode::kWarn;
-  out.at_most = Mode::kWarn;
+  Finding out{.rule = Rule::kCompositionChange, .mode = Mode::kWarn, .at_most = Mode::kWarn};
   out.resource = "Composition " + OneLine(composition.composition.name, kShownTextBytesMax);
   out.cause = Counted(concerned.unadopted, concerned.complete, "object", "objects") +
               " of composites of kind " + kind + (concerned.unadopted == 1 ? " has" : " have") +

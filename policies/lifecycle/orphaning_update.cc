@@ -122,8 +122,7 @@ bool IsForbidden(Rule rule) {
 Finding OrphaningUpdate(const Slot& dropped, const Wording& wording) {
   const std::string object = OneLine(ObjectForPeople(dropped), kShownTextBytesMax);
   const std::string composite = OneLine(ObjectForPeople(wording.object->slot), kShownTextBytesMax);
-  Finding out;
-  out.rule = Rule::kOrphaningUpdate;
+  Finding out{.rule = Rule::kOrphaningUpdate};
   out.resource = object;
   out.cause = object + " would be orphaned: " + composite +
               " drops it, but it has no controller (a restored backup leaves such objects), so "

@@ -51,8 +51,7 @@ Finding RestoredDelete(std::string_view declared, const std::optional<Slot>& com
   const std::string object = OneLine(ObjectForPeople(slot), kShownTextBytesMax);
   const std::string owner =
       composite ? OneLine(ObjectForPeople(*composite), kShownTextBytesMax) : "its composite";
-  Finding out;
-  out.rule = Rule::kRestoredDelete;
+  Finding out{.rule = Rule::kRestoredDelete};
   out.resource = object;
   out.cause = object + " would be deleted";
   if (!declared.empty()) out.cause.append(", and ").append(declared).append(" with it");

@@ -86,8 +86,7 @@ std::vector<Finding> JudgeTwins(const RuleCase& c) {
 
 Finding RestoredTwin(const DeclaredResource& resource, const Slot& elder, const Wording& wording) {
   const std::string object = OneLine(ObjectForPeople(elder), kShownTextBytesMax);
-  Finding out;
-  out.rule = Rule::kRestoredTwin;
+  Finding out{.rule = Rule::kRestoredTwin};
   out.resource = DeclaredInWords(resource);
   out.cause = OneLine(ObjectForPeople(wording.object->slot), kShownTextBytesMax) +
               " would be a second object of " + out.resource + ": " + object +

@@ -20,15 +20,13 @@ std::string TextOf(const Json& json, const char* name) {
 }
 
 CheckFinding FindingOf(const Json& json) {
-  CheckFinding finding;
-  finding.severity = SeverityOf(TextOf(json, "mode"));
-  finding.rule = TextOf(json, "rule");
-  finding.resource = TextOf(json, "resource");
-  finding.cause = TextOf(json, "cause");
-  finding.remedy = TextOf(json, "remedy");
-  finding.link = TextOf(json, "link");
-  finding.key = TextOf(json, "key");
-  return finding;
+  return {.severity = SeverityOf(TextOf(json, "mode")),
+          .rule = TextOf(json, "rule"),
+          .resource = TextOf(json, "resource"),
+          .cause = TextOf(json, "cause"),
+          .remedy = TextOf(json, "remedy"),
+          .link = TextOf(json, "link"),
+          .key = TextOf(json, "key")};
 }
 
 const Json* ListOf(const Json& json, const char* name) {

@@ -99,15 +99,13 @@ bool MayDeclare(std::string_view group) {
 }
 
 CheckFinding FromRule(const Finding& finding) {
-  CheckFinding out;
-  out.severity = SeverityOf(Name(finding.mode));
-  out.rule = Name(finding.rule);
-  out.resource = finding.resource;
-  out.cause = finding.cause;
-  out.remedy = finding.remedy;
-  out.link = finding.link;
-  out.key = finding.key.text;
-  return out;
+  return {.severity = SeverityOf(Name(finding.mode)),
+          .rule = std::string(Name(finding.rule)),
+          .resource = finding.resource,
+          .cause = finding.cause,
+          .remedy = finding.remedy,
+          .link = finding.link,
+          .key = finding.key.text};
 }
 
 // The answer does not say it.
@@ -486,14 +484,13 @@ void Checker::Impl::Collect() {
   for (CheckFinding& note : notes) report.findings.push_back(std::move(note));
   NameUnknownKinds();
   if (!report.declarations.empty() || is_blind) return;
-  CheckFinding nothing;
-  nothing.severity = CheckSeverity::kWarning;
-  nothing.rule = "no-declaration";
-  nothing.cause = "nothing in the input declares a cloud resource that Truce knows";
-  nothing.remedy =
-      "If it should: a kind of your own (a claim) and a chart's values declare nothing until a "
-      "mapping rule says which field names what.";
-  report.findings.push_back(std::move(nothing));
+  report.findings.push_back(
+      {.severity = CheckSeverity::kWarning,
+       .rule = "no-declaration",
+       .cause = "nothing in the input declares a cloud resource that Truce knows",
+       .remedy = "If it should: a kind of your own (a claim) and a chart's values declare nothing "
+                 "until a "
+                 "mapping rule says which field names what."});
 }
 
 Checker::Checker(CheckSettings settings, const AdmissionPolicy& policy, CheckRegistry* registry,

@@ -43,12 +43,8 @@ std::vector<LiveFinding> FindAdoptions(const std::vector<Adoption>& adoptions) {
     const std::string name = Shown(object.slot);
     const std::string adopter = Shown(parent.slot);
     const std::string owner = Shown(object.root);
-    LiveFinding finding;
-    finding.detector = Detector::kAdoptionNotFollowed;
-    finding.subject = ToText(object.slot);
-    finding.objects = {object.slot, parent.slot};
-    finding.mode = Mode::kWarn;
-    finding.resource = name;
+    LiveFinding finding = FindingAbout(Detector::kAdoptionNotFollowed, object.slot, name);
+    finding.objects.push_back(parent.slot);
     finding.since = object.at;
     finding.cause = object.root == object.slot
                         ? name + " keeps its own owner: " + adopter +

@@ -234,12 +234,10 @@ std::vector<std::string> ResolutionSteps(const Conflict& conflict) {
 }
 
 LiveFinding FindingOf(const Conflict& conflict) {
-  LiveFinding finding;
-  finding.detector = Detector::kOwnershipConflict;
-  finding.subject = conflict.owner.key.text;
-  finding.key = conflict.owner.key;
-  finding.mode = Mode::kWarn;
-  finding.resource = conflict.resource;
+  LiveFinding finding{.detector = Detector::kOwnershipConflict,
+                      .subject = conflict.owner.key.text,
+                      .key = conflict.owner.key,
+                      .resource = conflict.resource};
   finding.cause =
       conflict.resource + " is managed by " + std::to_string(conflict.sides.size()) + " owners: ";
   for (std::size_t i = 0; i < conflict.sides.size(); ++i) {

@@ -295,9 +295,8 @@ std::vector<LiveFinding> FindingsOf(const CoverageReport& report) {
   std::vector<LiveFinding> out;
   for (const CoverageGap& gap : report.gaps) {
     if (gap.reason == GapReason::kAccountUnknown) continue;
-    LiveFinding finding;
-    finding.detector = Detector::kNotCovered;
-    finding.subject = std::string(Name(gap.reason)) + "/" + gap.subject;
+    LiveFinding finding{.detector = Detector::kNotCovered,
+                        .subject = std::string(Name(gap.reason)) + "/" + gap.subject};
     if (gap.reason == GapReason::kExcluded) finding.subject += "/" + gap.why;
     const bool concerns = gap.objects > 0 || gap.reason == GapReason::kNoWebhook;
     finding.mode = concerns ? Mode::kWarn : Mode::kAudit;

@@ -30,12 +30,7 @@ std::vector<LiveFinding> Disagreements::Find() const {
   for (const auto& [uid, known] : known_) {
     const std::string name = OneLine(ForPeople(known.slot), kShownBytesMax);
     const bool of_account = !known.account.empty();
-    LiveFinding finding;
-    finding.detector = Detector::kNamesDisagree;
-    finding.subject = ToText(known.slot);
-    finding.objects = {known.slot};
-    finding.mode = Mode::kWarn;
-    finding.resource = name;
+    LiveFinding finding = FindingAbout(Detector::kNamesDisagree, known.slot, name);
     finding.since = known.since;
     finding.cause = "It is not clear which resource " + name +
                     " is: " + OneLine(of_account ? known.account : known.name, kShownBytesMax) +

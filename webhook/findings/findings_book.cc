@@ -1,6 +1,7 @@
 #include "webhook/findings/findings_book.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "policies/finding.h"
 #include "registry/base/fingerprint.h"
@@ -23,6 +24,13 @@ bool SameForPeople(const LiveFinding& a, const LiveFinding& b) {
 }
 
 }  // namespace
+
+LiveFinding FindingAbout(Detector detector, const Slot& object, std::string resource) {
+  return {.detector = detector,
+          .subject = ToText(object),
+          .objects = {object},
+          .resource = std::move(resource)};
+}
 
 Severity SeverityOf(Mode mode) {
   if (mode == Mode::kEnforce) return Severity::kCritical;

@@ -45,6 +45,9 @@ struct LiveFinding {
   bool operator==(const LiveFinding&) const = default;
 };
 
+// One about an object, which is its subject, in mode warn.
+LiveFinding FindingAbout(Detector detector, const Slot& object, std::string resource);
+
 // audit: info, warn: warning, enforce: critical.
 Severity SeverityOf(Mode mode);
 

@@ -14,14 +14,12 @@ namespace {
 std::string Root(const Owner& owner) { return OneLine(ForPeople(owner.root), kShownBytesMax); }
 
 LiveFinding Begin(Detector detector, const Owner& owner) {
-  LiveFinding finding;
-  finding.detector = detector;
-  finding.subject = owner.key.text;
-  finding.key = owner.key;
-  finding.mode = Mode::kAudit;
-  finding.resource = ResourceForPeople(owner);
-  finding.since = owner.since;
-  return finding;
+  return {.detector = detector,
+          .subject = owner.key.text,
+          .key = owner.key,
+          .mode = Mode::kAudit,
+          .resource = ResourceForPeople(owner),
+          .since = owner.since};
 }
 
 }  // namespace
@@ -103,11 +101,9 @@ void CountMoved(std::span<const Owner> owners, Moves& moves) {
 std::vector<LiveFinding> FindMoved(const Moves& moves) {
   std::vector<LiveFinding> out;
   for (const auto& [move, count] : moves) {
-    LiveFinding finding;
-    finding.detector = Detector::kProviderConfigMoved;
-    finding.subject = move.config + " " + move.from + " " + move.to;
-    finding.mode = Mode::kWarn;
-    finding.resource = "ProviderConfig " + OneLine(move.config, kShownBytesMax);
+    LiveFinding finding{.detector = Detector::kProviderConfigMoved,
+                        .subject = move.config + " " + move.from + " " + move.to,
+                        .resource = "ProviderConfig " + OneLine(move.config, kShownBytesMax)};
     finding.cause = finding.resource + " led to AWS account " + move.from +
                     " and leads to account " + move.to +
                     " now. What it managed before may still exist in account " + move.from +
@@ -127,11 +123,9 @@ std::vector<LiveFinding> FindMoved(const Moves& moves) {
 std::vector<LiveFinding> FindUnknownAccounts(const StandIns& stand_ins) {
   std::vector<LiveFinding> out;
   for (const auto& [config, count] : stand_ins) {
-    LiveFinding finding;
-    finding.detector = Detector::kAccountUnknown;
-    finding.subject = config;
-    finding.mode = Mode::kWarn;
-    finding.resource = "ProviderConfig " + OneLine(config, kShownBytesMax);
+    LiveFinding finding{.detector = Detector::kAccountUnknown,
+                        .subject = config,
+                        .resource = "ProviderConfig " + OneLine(config, kShownBytesMax)};
     finding.cause = "The AWS account of " + finding.resource +
                     " is not known: the same name declared through another ProviderConfig of the "
                     "same account only warns.";

@@ -173,11 +173,11 @@ class Check final {
   }
 
   void Add(const std::string& fault, Mode mode, std::string cause, std::string remedy) {
-    LiveFinding finding;
-    finding.detector = Detector::kWebhookConfiguration;
-    finding.subject = expected_.name + "/" + fault;
-    finding.mode = mode;
-    finding.resource = "ValidatingWebhookConfiguration \"" + Shown(expected_.name) + "\"";
+    LiveFinding finding{
+        .detector = Detector::kWebhookConfiguration,
+        .subject = expected_.name + "/" + fault,
+        .mode = mode,
+        .resource = "ValidatingWebhookConfiguration \"" + Shown(expected_.name) + "\""};
     finding.cause = std::move(cause);
     finding.remedy = std::move(remedy);
     finding.evidence =

@@ -43,12 +43,7 @@ std::vector<StaleUsage> AllLeftBehind(const std::vector<Uid>& all,
 LiveFinding FindingOf(const BlockedDeletion& blocked) {
   const std::string used = OneLine(ObjectForPeople(blocked.used.slot), kShownBytesMax);
   const StaleUsage& first = blocked.usages.front();
-  LiveFinding finding;
-  finding.detector = Detector::kDeletionBlocked;
-  finding.subject = ToText(blocked.used.slot);
-  finding.objects = {blocked.used.slot};
-  finding.mode = Mode::kWarn;
-  finding.resource = used;
+  LiveFinding finding = FindingAbout(Detector::kDeletionBlocked, blocked.used.slot, used);
   if (first.usage.terminating) finding.since = *first.usage.terminating;
   std::string usages;
   for (const StaleUsage& stale : blocked.usages) {

@@ -79,12 +79,7 @@ std::vector<LiveFinding> ClaimBindings::FindTwice(const Present& present, const 
   std::vector<LiveFinding> out;
   for (const auto& [claim, own] : composites) {
     if (own.size() < 2) continue;
-    LiveFinding finding;
-    finding.detector = Detector::kClaimTwice;
-    finding.subject = ToText(claim);
-    finding.objects = {claim};
-    finding.mode = Mode::kWarn;
-    finding.resource = Worded(claim);
+    LiveFinding finding = FindingAbout(Detector::kClaimTwice, claim, Worded(claim));
     std::string list;
     for (const auto& [composite, seen] : own) {
       finding.objects.push_back(composite);
@@ -111,12 +106,7 @@ std::vector<LiveFinding> ClaimBindings::FindStale(const Present& present, const 
   for (const auto& [claim, named, bound] : present.stale) {
     if (marks.IsPaused(claim.uid) || marks.IsTerminating(claim.uid)) continue;
     if (!readable.contains(GroupKindOf(named))) continue;
-    LiveFinding finding;
-    finding.detector = Detector::kClaimStale;
-    finding.subject = ToText(claim.slot);
-    finding.objects = {claim.slot};
-    finding.mode = Mode::kWarn;
-    finding.resource = Worded(claim.slot);
+    LiveFinding finding = FindingAbout(Detector::kClaimStale, claim.slot, Worded(claim.slot));
     const std::string composite = Worded(named);
     if (bound) {
       const std::string other = Worded(*bound);

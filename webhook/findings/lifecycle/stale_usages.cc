@@ -86,13 +86,9 @@ LiveFinding FindingOf(const StaleUsage& stale) {
   const UsageSeen& usage = stale.usage;
   const std::string user = Mentioned(stale.user.slot);
   const std::string used = usage.used ? Mentioned(*usage.used) : "the object that it protects";
-  LiveFinding finding;
-  finding.detector = Detector::kStaleUsage;
-  finding.subject = ToText(usage.slot);
-  finding.objects = {usage.slot};
+  LiveFinding finding = FindingAbout(Detector::kStaleUsage, usage.slot, Mentioned(usage.slot));
   if (stale.composite) finding.objects.push_back(stale.composite->slot);
-  finding.mode = stale.composite ? Mode::kWarn : Mode::kAudit;
-  finding.resource = Mentioned(usage.slot);
+  if (!stale.composite) finding.mode = Mode::kAudit;
   if (usage.terminating) finding.since = *usage.terminating;
   finding.evidence = "terminating since " + FormatTimestamp(finding.since) + "; " + user +
                      " lives and is not terminating";

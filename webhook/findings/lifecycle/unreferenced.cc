@@ -107,12 +107,7 @@ std::vector<LiveFinding> UnreferencedDetector::Find(const std::vector<Unreferenc
     since[found.object.uid] = begin;
     if (now - begin < kUnreferencedAfter) continue;
     const std::string name = FullName(found.object.slot);
-    LiveFinding finding;
-    finding.detector = Detector::kUnreferencedResource;
-    finding.subject = ToText(found.object.slot);
-    finding.objects = {found.object.slot};
-    finding.mode = Mode::kWarn;
-    finding.resource = name;
+    LiveFinding finding = FindingAbout(Detector::kUnreferencedResource, found.object.slot, name);
     finding.since = begin;
     const std::string danger =
         !found.twin.empty()

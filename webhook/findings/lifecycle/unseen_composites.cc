@@ -94,13 +94,9 @@ std::vector<LiveFinding> UnseenComposites::Find(const std::set<GroupKind>& reada
     if (!is_made && !unseen.at_work) continue;
     const Timestamp since = is_made ? unseen.noticed : std::max(unseen.noticed, *unseen.at_work);
     if (now - since < wait || !readable.contains(GroupKindOf(unseen.slot))) continue;
-    LiveFinding finding;
-    finding.detector = Detector::kCompositeNotSeen;
-    finding.subject = ToText(unseen.slot);
-    finding.objects = {unseen.slot};
+    LiveFinding finding = FindingAbout(Detector::kCompositeNotSeen, unseen.slot,
+                                       OneLine(ObjectForPeople(unseen.slot), kShownBytesMax));
     if (unseen.claim) finding.objects.push_back(*unseen.claim);
-    finding.mode = Mode::kWarn;
-    finding.resource = OneLine(ObjectForPeople(unseen.slot), kShownBytesMax);
     finding.since = unseen.created;
     finding.cause = finding.resource +
                     " is not seen by Crossplane: it has neither a condition nor Crossplane's "
