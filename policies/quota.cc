@@ -43,6 +43,7 @@ std::vector<NewOwnership> Granted(const RuleCase& c) {
                                      const auto before = c.facts->OwnerOf(key);
                                      return before && before->id == owner.id;
                                    });
+    // Under another key it was counted already.
     if (!moved) out.push_back({PlaceOf(owner), owner.name, &owner.key});
   }
   return out;
@@ -102,6 +103,7 @@ void KeepOne(const RuleCase& c, const NewOwnership& ownership, Finding finding,
 
 std::vector<Finding> JudgeQuotas(const RuleCase& c) {
   std::vector<Finding> out;
+  // A denial brings no ownership.
   if (c.policy->quotas == nullptr || !c.decision->allowed) return out;
   const Quotas& quotas = *c.policy->quotas;
   const AskedOwnerships* before = c.question == nullptr ? nullptr : c.question->before;
@@ -113,6 +115,7 @@ std::vector<Finding> JudgeQuotas(const RuleCase& c) {
       const auto spot = quotas.SpotOf(quota, ownership.place);
       if (!spot && !told && quotas.NeedsAccount(quota, ownership.place)) {
         KeepOne(c, ownership, NotCounted(ResourceOf(ownership)), out);
+        // Once: every quota of an account would say the same.
         told = true;
       }
       if (!spot) continue;
