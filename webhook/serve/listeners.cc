@@ -16,13 +16,14 @@ HttpLimits LimitsOf(const Config& config) {
   return limits;
 }
 
-// The other listeners serve a few people and scrapers.
-HttpLimits SmallLimits() {
+// The other listeners serve a few people and scrapers. The largest body: an export of 10,000 keys,
+// imported again.
+HttpLimits SmallLimits(std::size_t body_bytes_max = 8 * 1024 * 1024) {
   HttpLimits limits;
   limits.connections_max = 64;
   limits.connections_per_source_max = 32;
   limits.in_flight_max = 16;
-  limits.body_bytes_max = 8 * 1024 * 1024;  // an export of 10,000 keys, imported again
+  limits.body_bytes_max = body_bytes_max;
   limits.body_bytes_in_flight_max = 16 * 1024 * 1024;
   return limits;
 }
@@ -42,10 +43,7 @@ using Named = std::pair<std::string_view, const HttpServer*>;
 std::vector<HttpRoute> ProbeRoutes(const Health& health) {
   const HttpHandler alive = [](HttpRequest&) { return PlainText(200, "ok"); };
   const HttpHandler ready = [&health](HttpRequest&) {
-    HttpResponse response;
-    response.status = health.IsReady() ? 200 : 503;
-    response.body = health.Report();
-    return response;
+    return HttpResponse{.status = health.IsReady() ? 200 : 503, .body = health.Report()};
   };
   return {{.method = "GET", .path = "/livez", .handler = alive},
           {.method = "GET", .path = "/readyz", .handler = ready}};
@@ -55,10 +53,7 @@ std::vector<HttpRoute> HealthRoutes(const Health& health, const Metrics& metrics
                                     std::function<void()> refresh) {
   const HttpHandler numbers = [&metrics, refresh = std::move(refresh)](HttpRequest&) {
     refresh();
-    HttpResponse response;
-    response.content_type = kMetricsMediaType;
-    response.body = metrics.Render();
-    return response;
+    return HttpResponse{.content_type = std::string(kMetricsMediaType), .body = metrics.Render()};
   };
   std::vector<HttpRoute> routes = ProbeRoutes(health);
   routes.push_back({.method = "GET", .path = "/metrics", .handler = numbers});
@@ -68,10 +63,7 @@ std::vector<HttpRoute> HealthRoutes(const Health& health, const Metrics& metrics
 std::vector<HttpRoute> ApiRoutes(std::string_view version) {
   std::string body = "{\"version\":\"" + std::string(version) + "\"}\n";
   const HttpHandler answer = [body = std::move(body)](HttpRequest&) {
-    HttpResponse response;
-    response.content_type = "application/json";
-    response.body = body;
-    return response;
+    return HttpResponse{.content_type = "application/json", .body = body};
   };
   return {{.method = "GET", .path = "/version", .handler = answer}};
 }
@@ -80,48 +72,44 @@ Result<std::unique_ptr<Listeners>> Listeners::Start(const Config& config,
                                                     const ListenerCertificates& certificates,
                                                     ListenerRoutes routes) {
   std::unique_ptr<Listeners> all(new Listeners);
-  HttpServerOptions probes;
-  probes.address = config.probes_address;
-  probes.name = "probes";
-  probes.limits = SmallLimits();
-  probes.limits.body_bytes_max = HttpLimits::kSmallBodyBytes;  // reads only
-  TRUCE_ASSIGN_OR_RETURN(all->probes_, StartOne("probesAddress", probes, std::move(routes.probes)));
-
-  HttpServerOptions metrics;
-  metrics.address = config.metrics_address;
-  metrics.name = "metrics";
-  metrics.limits = SmallLimits();
-  metrics.limits.body_bytes_max = HttpLimits::kSmallBodyBytes;  // reads only
-  TRUCE_ASSIGN_OR_RETURN(all->metrics_,
-                         StartOne("metricsAddress", metrics, std::move(routes.metrics)));
-
-  HttpServerOptions socket;
-  socket.address = "unix:" + config.data_dir + "/truce.sock";
-  socket.name = "operator";
-  socket.limits = SmallLimits();
+  const HttpLimits reads_only = SmallLimits(HttpLimits::kSmallBodyBytes);
+  TRUCE_ASSIGN_OR_RETURN(
+      all->probes_,
+      StartOne("probesAddress",
+               {.address = config.probes_address, .name = "probes", .limits = reads_only},
+               std::move(routes.probes)));
+  TRUCE_ASSIGN_OR_RETURN(
+      all->metrics_,
+      StartOne("metricsAddress",
+               {.address = config.metrics_address, .name = "metrics", .limits = reads_only},
+               std::move(routes.metrics)));
   TRUCE_ASSIGN_OR_RETURN(all->operator_socket_,
-                         StartOne("operator socket", socket, std::move(routes.operator_socket)));
-
-  HttpServerOptions api;
-  api.address = config.api_address;
-  api.name = "api";
-  api.certificates = certificates.api == nullptr ? &certificates.all : certificates.api;
-  api.client_auth = certificates.api == nullptr ? ClientAuth::kNone : ClientAuth::kOptional;
-  api.handler_kind = HandlerKind::kQuick;
-  api.limits = SmallLimits();
-  TRUCE_ASSIGN_OR_RETURN(all->api_, StartOne("apiAddress", api, std::move(routes.api)));
-
-  HttpServerOptions admission;
-  admission.address = config.admission_address;
-  admission.name = "admission";
-  admission.certificates = &certificates.all;
-  admission.client_auth =
-      config.admission_client_ca.empty() ? ClientAuth::kNone : ClientAuth::kRequired;
-  admission.handler_kind = HandlerKind::kQuick;
-  admission.limits = LimitsOf(config);
-  TRUCE_ASSIGN_OR_RETURN(all->admission_,
-                         StartOne("admissionAddress", admission, std::move(routes.admission)));
-
+                         StartOne("operator socket",
+                                  {.address = "unix:" + config.data_dir + "/truce.sock",
+                                   .name = "operator",
+                                   .limits = SmallLimits()},
+                                  std::move(routes.operator_socket)));
+  const bool has_own = certificates.api != nullptr;
+  TRUCE_ASSIGN_OR_RETURN(
+      all->api_, StartOne("apiAddress",
+                          {.address = config.api_address,
+                           .name = "api",
+                           .certificates = has_own ? certificates.api : &certificates.all,
+                           .client_auth = has_own ? ClientAuth::kOptional : ClientAuth::kNone,
+                           .handler_kind = HandlerKind::kQuick,
+                           .limits = SmallLimits()},
+                          std::move(routes.api)));
+  const bool asks_clients = !config.admission_client_ca.empty();
+  TRUCE_ASSIGN_OR_RETURN(
+      all->admission_,
+      StartOne("admissionAddress",
+               {.address = config.admission_address,
+                .name = "admission",
+                .certificates = &certificates.all,
+                .client_auth = asks_clients ? ClientAuth::kRequired : ClientAuth::kNone,
+                .handler_kind = HandlerKind::kQuick,
+                .limits = LimitsOf(config)},
+               std::move(routes.admission)));
   all->addresses_ = {WithPort(config.admission_address, all->admission_->port()),
                      WithPort(config.api_address, all->api_->port()),
                      WithPort(config.metrics_address, all->metrics_->port()),

@@ -12,10 +12,10 @@
 #include "registry/store/postgres/postgres_store.h"
 #include "registry/store/sqlite/backup.h"
 #include "registry/store/sqlite/sqlite_store.h"
-#include "webhook/database/store_access.h"
 #include "webhook/serve/audit_keeper.h"
 #include "webhook/serve/catalogue_change.h"
 #include "webhook/serve/data_dir.h"
+#include "webhook/serve/store_access.h"
 #include "webhook/watch/recovery.h"
 
 namespace truce {

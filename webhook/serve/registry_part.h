@@ -22,9 +22,9 @@
 #include "webhook/api/rest/rest_backup.h"
 #include "webhook/api/review_books.h"
 #include "webhook/config/config.h"
-#include "webhook/database/database_metrics.h"
 #include "webhook/log/log.h"
 #include "webhook/metrics/metrics.h"
+#include "webhook/serve/database_metrics.h"
 #include "webhook/serve/disk_failure.h"
 #include "webhook/serve/registry_numbers.h"
 

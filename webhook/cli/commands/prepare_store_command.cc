@@ -5,7 +5,7 @@
 #include "webhook/cli/command.h"
 #include "webhook/cli/command_line.h"
 #include "webhook/cli/config_flags.h"
-#include "webhook/database/store_access.h"
+#include "webhook/serve/store_access.h"
 
 namespace truce {
 namespace {

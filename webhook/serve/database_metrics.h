@@ -1,6 +1,6 @@
 // DatabaseMetrics: what the registry's database costs a server, and how it fares.
-#ifndef TRUCE_WEBHOOK_DATABASE_DATABASE_METRICS_H_
-#define TRUCE_WEBHOOK_DATABASE_DATABASE_METRICS_H_
+#ifndef TRUCE_WEBHOOK_SERVE_DATABASE_METRICS_H_
+#define TRUCE_WEBHOOK_SERVE_DATABASE_METRICS_H_
 
 #include <chrono>
 #include <cstdint>
@@ -42,4 +42,4 @@ class DatabaseMetrics final : public PostgresObserver {
 
 }  // namespace truce
 
-#endif  // TRUCE_WEBHOOK_DATABASE_DATABASE_METRICS_H_
+#endif  // TRUCE_WEBHOOK_SERVE_DATABASE_METRICS_H_

@@ -1,4 +1,4 @@
-#include "webhook/database/store_access.h"
+#include "webhook/serve/store_access.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

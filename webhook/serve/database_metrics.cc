@@ -1,4 +1,4 @@
-#include "webhook/database/database_metrics.h"
+#include "webhook/serve/database_metrics.h"
 
 #include <string_view>
 
