@@ -4,8 +4,8 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 
+#include "registry/base/plain_run.h"
 #include "registry/base/text.h"
 
 namespace truce {
@@ -29,27 +29,10 @@ std::string Escaped(std::uint32_t code) {
   return std::string(out.data(), static_cast<std::size_t>(length));
 }
 
-// How many characters at the beginning are printable ASCII. Eight at a time: each text of a denial
-// is looked at.
-std::size_t PlainBytes(std::string_view text) {
-  constexpr std::uint64_t kEach = 0x0101010101010101;
-  constexpr std::uint64_t kHigh = 0x80 * kEach;
-  std::size_t plain = 0;
-  for (; text.size() - plain >= sizeof(std::uint64_t); plain += sizeof(std::uint64_t)) {
-    std::uint64_t eight = 0;
-    std::memcpy(&eight, text.data() + plain, sizeof eight);
-    // Over '~'; below ' '. What borrows or carries into its neighbour is odd itself.
-    const std::uint64_t odd = eight | (eight + kEach) | ~((eight | kHigh) - ' ' * kEach);
-    if ((odd & kHigh) != 0) break;
-  }
-  while (plain < text.size() && text[plain] >= ' ' && text[plain] <= '~') ++plain;
-  return plain;
-}
-
 // How much of the beginning goes into a line as it is: what is plain, up to the "[" of a map.
 std::size_t RunBytes(std::string_view text) {
   if (text.front() == '[') return 0;
-  const std::size_t plain = PlainBytes(text);
+  const std::size_t plain = PlainRun<Quotes::kPlain>(text);
   const std::size_t map = text.substr(0, plain).find(kMap);
   return map == std::string_view::npos ? plain : map + kMap.size() - 1;
 }
@@ -57,7 +40,7 @@ std::size_t RunBytes(std::string_view text) {
 }  // namespace
 
 bool IsOneLine(std::string_view text) {
-  return PlainBytes(text) == text.size() && text.find(kMap) == std::string_view::npos;
+  return PlainRun<Quotes::kPlain>(text) == text.size() && text.find(kMap) == std::string_view::npos;
 }
 
 void AppendLine(std::string_view text, std::size_t bytes_max, std::string& out) {

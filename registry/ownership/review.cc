@@ -318,10 +318,7 @@ bool Denies(const Case& c, const Pair& pair, const Meaning& meaning) {
 }
 
 void DecidePair(const Case& c, const Pair& pair, Decision& decision) {
-  if (pair.resource->intent == Intent::kObserves) {
-    DecideObserver(c, pair);
-    return;
-  }
+  if (pair.resource->intent == Intent::kObserves) return DecideObserver(c, pair);
   std::vector<Meaning> meanings = MeaningsOf(c, pair);
   const bool replay = std::any_of(meanings.begin(), meanings.end(), [&](const Meaning& meaning) {
     const auto& owner = meaning.owner;
@@ -335,12 +332,14 @@ void DecidePair(const Case& c, const Pair& pair, Decision& decision) {
     if (!meaning.obstacle.reason) continue;
     const bool denies = Denies(c, pair, meaning);
     denied = denied || denies;
+    const bool same_party = c.ledger.OneParty(meaning.owner->party, c.grantee.party);
     Clash clash{.reason = *meaning.obstacle.reason,
                 .mode = denies || pair.late ? pair.mode : std::min(pair.mode, Mode::kWarn),
                 .resource = *pair.resource,
-                .holder = *meaning.owner,
+                // Nobody asks for it again: after a denial nothing is granted.
+                .holder = denies ? std::move(*meaning.owner) : *meaning.owner,
                 .step = meaning.obstacle.step,
-                .same_party = c.ledger.OneParty(meaning.owner->party, c.grantee.party),
+                .same_party = same_party,
                 .late = pair.late};
     if (denies) {
       ProposeProofs(c, clash.holder, decision);

@@ -184,7 +184,11 @@ inline Result<void> FillOwner(const OwnerTexts& texts, Owner& owner) {
   owner.record_reason = texts.record_reason;
   owner.successor = texts.successor;
   owner.state = texts.state;
-  owner.leaf = reader.FromOptionalSlot(texts.leaf);
+  if (texts.leaf == texts.root) {
+    owner.leaf = owner.root;
+  } else {
+    owner.leaf = reader.FromOptionalSlot(texts.leaf);
+  }
   owner.contested = texts.contested;
   owner.managed_once = texts.managed_once;
   for (const std::string& slot : LinesOf(texts.left)) owner.left.push_back(reader.FromSlot(slot));

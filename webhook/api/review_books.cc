@@ -85,10 +85,8 @@ std::string DenialId(std::string_view of) {
 
 // Seen for the first time, and not counted yet. Its id is the whole text: the short one is made
 // when somebody reads it.
-Denial NewDenial(std::string_view id, const ReviewRecord& record, const Finding& finding,
-                 Timestamp now) {
+Denial NewDenial(const ReviewRecord& record, const Finding& finding, Timestamp now) {
   Denial out;
-  out.id = id;
   out.key = finding.key;
   out.group = record.group;
   out.kind = record.kind;
@@ -130,13 +128,10 @@ void DenialBook::OnReview(const ReviewRecord& record) {
   const Timestamp now = clock_.Now();
   for (const Finding& finding : record.findings) {
     if (finding.mode != Mode::kEnforce) continue;
-    const std::string id = IdOf(record, finding);
+    std::string id = IdOf(record, finding);
     book_.With([&](Book& book) {
       Denial* known = book.denials.Touch(id);
-      if (known == nullptr) {
-        Add(book, id, NewDenial(id, record, finding, now));
-        known = book.denials.Touch(id);
-      }
+      if (known == nullptr) known = &Add(book, std::move(id), NewDenial(record, finding, now));
       if (record.made_up) {
         known->name = record.name;
         known->key = finding.key;
@@ -151,7 +146,8 @@ void DenialBook::OnReview(const ReviewRecord& record) {
   }
 }
 
-void DenialBook::Add(Book& book, std::string id, Denial denial) {
+Denial& DenialBook::Add(Book& book, std::string id, Denial denial) {
+  denial.id = id;
   const auto leave = [&](const std::string& of) {
     const auto count = book.of_root.find(of);
     if (count != book.of_root.end() && --count->second == 0) book.of_root.erase(count);
@@ -164,6 +160,7 @@ void DenialBook::Add(Book& book, std::string id, Denial denial) {
   if (const auto gone = book.denials.Add(std::move(id), std::move(denial), kDenialsKept)) {
     leave(ToText(gone->root));
   }
+  return book.denials.Latest();
 }
 
 std::vector<Denial> DenialBook::All() const {

@@ -45,6 +45,9 @@ class LatestEntries final {
     return &entries_.front().second;
   }
 
+  // The one in front: there is one.
+  Entry& Latest() { return entries_.front().second; }
+
   // Puts `entry` in front under `id`, which must be new; beyond `count_max` the last one goes: that
   // is returned.
   std::optional<Entry> Add(std::string id, Entry entry, std::size_t count_max) {
@@ -132,7 +135,8 @@ class DenialBook final : public ReviewSink {
     std::unordered_map<std::string, std::size_t> of_root;
   };
 
-  static void Add(Book& book, std::string id, Denial denial);
+  // Gives the one that was added.
+  static Denial& Add(Book& book, std::string id, Denial denial);
 
   const Clock& clock_;
   Guarded<Book> book_;

@@ -7,13 +7,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <climits>
 #include <mutex>
 
 #include "registry/base/name_table.h"
+#include "registry/base/plain_run.h"
 #include "registry/base/text.h"
 
 namespace truce {
@@ -24,15 +24,6 @@ constexpr NameTable<LogLevel::kError> kLogLevels("debug", "info", "warning", "er
 
 // Room for most lines.
 constexpr std::size_t kUsualLineBytes = 768;
-
-// Bytes that stand for themselves within quotes.
-constexpr std::array<bool, 256> kPlain = [] {
-  std::array<bool, 256> plain{};
-  for (std::size_t c = 0x20; c < 0x7f; ++c) plain[c] = c != '"' && c != '\\';
-  return plain;
-}();
-
-bool IsPlain(char c) { return kPlain[static_cast<unsigned char>(c)]; }
 
 void AppendEscape(std::string& out, unsigned char byte) {
   out += "\\u00";
@@ -57,8 +48,7 @@ void AppendEscaped(std::string& out, std::string_view text) {
   const bool is_cut = text.size() > kLogValueBytesMax;
   text = text.substr(0, kLogValueBytesMax);
   while (!text.empty()) {
-    std::size_t plain = 0;
-    while (plain < text.size() && IsPlain(text[plain])) ++plain;
+    const std::size_t plain = PlainRun<Quotes::kOdd>(text);
     out.append(text.substr(0, plain));
     text.remove_prefix(plain);
     if (text.empty()) break;
@@ -81,10 +71,8 @@ void AppendEscaped(std::string& out, std::string_view text) {
 
 bool NeedsQuotes(std::string_view text) {
   if (text.empty() || text.size() > kLogValueBytesMax) return true;
-  for (const char c : text) {
-    if (!IsPlain(c) || c == ' ' || c == '=') return true;
-  }
-  return false;
+  return text.find(' ') != std::string_view::npos || text.find('=') != std::string_view::npos ||
+         PlainRun<Quotes::kOdd>(text) < text.size();
 }
 
 void AppendQuoted(std::string& out, std::string_view text) {

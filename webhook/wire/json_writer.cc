@@ -1,20 +1,12 @@
 #include "webhook/wire/json_writer.h"
 
-#include <array>
+#include <cstddef>
 
+#include "registry/base/plain_run.h"
 #include "registry/base/text.h"
 
 namespace truce {
 namespace {
-
-// Bytes that stand for themselves in a JSON string.
-constexpr std::array<bool, 256> kPlain = [] {
-  std::array<bool, 256> plain{};
-  for (std::size_t c = 0x20; c < 0x7F; ++c) plain[c] = c != '"' && c != '\\';
-  return plain;
-}();
-
-bool IsPlain(char c) { return kPlain[static_cast<unsigned char>(c)]; }
 
 void AppendEscaped(char c, std::string& out) {
   switch (c) {
@@ -33,27 +25,21 @@ void AppendEscaped(char c, std::string& out) {
 
 void AppendJsonString(std::string_view text, std::string& out) {
   out += '"';
-  std::size_t begin = 0;
-  std::size_t i = 0;
-  while (i < text.size()) {
-    if (IsPlain(text[i])) {
-      ++i;
-      continue;
-    }
-    out.append(text, begin, i - begin);
-    const auto rest = text.substr(i);
-    const std::size_t length = FirstCharacter(rest).length;
+  while (true) {
+    const std::size_t plain = PlainRun<Quotes::kOdd>(text);
+    out.append(text.substr(0, plain));
+    text.remove_prefix(plain);
+    if (text.empty()) break;
+    const std::size_t length = FirstCharacter(text).length;
     if (length > 1) {
-      out.append(rest.substr(0, length));
+      out.append(text.substr(0, length));
     } else if (length == 1) {
-      AppendEscaped(text[i], out);
+      AppendEscaped(text[0], out);
     } else {
       out += "\xEF\xBF\xBD";
     }
-    i += length == 0 ? 1 : length;
-    begin = i;
+    text.remove_prefix(length == 0 ? 1 : length);
   }
-  out.append(text, begin, text.size() - begin);
   out += '"';
 }
 
