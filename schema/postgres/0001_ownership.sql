@@ -183,37 +183,52 @@ AS $$
     AND number < (SELECT max(number) FROM truce.audit)
 $$;
 
--- The active server: one row. Its decisions carry the number under which it became active; once another one has a newer
--- number they are refused.
+-- Which servers are active: one row. Their decisions carry the number under which they became so; once others have a
+-- newer number they are refused.
 CREATE TABLE truce.lease (
   one     boolean     PRIMARY KEY DEFAULT true CHECK (one),
   epoch   bigint      NOT NULL,
-  holder  text        NOT NULL,
+  holder  text        NOT NULL,  -- the one, or the latest of those that share it
+  shared  text,                  -- what all say that share it; NULL: nobody does
   expires timestamptz NOT NULL
 );
 
--- Makes `a_holder` the active server for so many seconds and answers its epoch, when all decisions of the former one have
--- ended; while the lease of another one runs, answers who that is and for how long.
-CREATE FUNCTION truce.take_lease(a_holder text, a_seconds integer)
+-- Makes `a_holder` an active server for so many seconds and answers its epoch: beside all others that say the same
+-- `a_shared` of themselves, under the epoch of those; else when all decisions of the former ones have ended. While a
+-- lease that it cannot share runs, answers whose it is and for how long.
+CREATE FUNCTION truce.take_lease(a_holder text, a_seconds integer, a_shared text)
 RETURNS TABLE (epoch bigint, other text, left_ms bigint) LANGUAGE plpgsql VOLATILE AS $$
 #variable_conflict use_column
 DECLARE
   held truce.lease%ROWTYPE;
+  is_alone boolean := false;  -- no decision runs
 BEGIN
-  FOR attempt IN 1..2 LOOP
+  LOOP
     SELECT * INTO held FROM truce.lease;
-    IF FOUND AND held.holder <> a_holder AND held.expires > clock_timestamp() THEN
+    IF FOUND AND held.shared = a_shared THEN
+      RETURN QUERY
+        UPDATE truce.lease AS l
+        SET holder = a_holder, expires = greatest(l.expires, clock_timestamp() + make_interval(secs => a_seconds))
+        WHERE l.epoch = held.epoch
+        RETURNING l.epoch, NULL::text, NULL::bigint;
+      IF FOUND THEN
+        RETURN;
+      END IF;
+      CONTINUE;
+    END IF;
+    IF FOUND AND (held.shared IS NOT NULL OR held.holder <> a_holder) AND held.expires > clock_timestamp() THEN
       RETURN QUERY SELECT NULL::bigint, held.holder, ceil(extract(epoch FROM held.expires - clock_timestamp()) * 1000)::bigint;
       RETURN;
     END IF;
-    IF attempt = 1 THEN
-      PERFORM pg_advisory_xact_lock(1414681923, 0);
-    END IF;
+    EXIT WHEN is_alone;
+    PERFORM pg_advisory_xact_lock(1414681923, 0);
+    is_alone := true;
   END LOOP;
   RETURN QUERY
-    INSERT INTO truce.lease AS l (epoch, holder, expires)
-    VALUES (1, a_holder, clock_timestamp() + make_interval(secs => a_seconds))
-    ON CONFLICT (one) DO UPDATE SET epoch = l.epoch + 1, holder = excluded.holder, expires = excluded.expires
+    INSERT INTO truce.lease AS l (epoch, holder, shared, expires)
+    VALUES (1, a_holder, a_shared, clock_timestamp() + make_interval(secs => a_seconds))
+    ON CONFLICT (one) DO UPDATE SET epoch = l.epoch + 1, holder = excluded.holder, shared = excluded.shared,
+      expires = excluded.expires
     RETURNING l.epoch, NULL::text, NULL::bigint;
 END $$;
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
@@ -9,7 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from support.postgres import Postgres
 from support.truce_process import BINARY, REPOSITORY, TruceProcess, require_binary
+
+NUMBERS = itertools.count(1)
 
 
 class Cli:
@@ -59,3 +63,36 @@ def scripted_api():
         yield Path(json.loads(process.stdout.readline())["kubeconfig"])
         process.stdin.close()
         process.wait(30)
+
+
+@pytest.fixture(scope="module")
+def postgres():
+    server = Postgres()
+    yield server
+    server.remove()
+
+
+@pytest.fixture
+def database(postgres, request):
+    """The name of a fresh one."""
+    name = f"{request.node.originalname[5:50]}_{next(NUMBERS)}"
+    postgres.make_database(name)
+    return name
+
+
+@pytest.fixture
+def servers(tmp_path):
+    """Makes servers of one cluster, each with a folder of its own; all are ended."""
+    made = []
+
+    def make(kubeconfig: Path | None = None, **config) -> TruceProcess:
+        directory = tmp_path / f"server-{len(made)}"
+        directory.mkdir()
+        made.append(TruceProcess(directory, kubeconfig=kubeconfig,
+                                 config={"logFormat": "json", "storeDurability": "single", **config}))
+        made[-1].cluster_id = made[0].cluster_id
+        return made[-1]
+
+    yield make
+    for server in made:
+        server.stop()

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "registry/store/memory/memory_store.h"
 #include "tests/support/fake_clock.h"
+#include "tests/support/faulty_store.h"
 
 namespace truce {
 namespace denial_book_test {
@@ -25,6 +27,10 @@ class DenialBookTest : public ::testing::Test {
 
   void Refuse(const std::vector<Finding>& findings, std::string_view object,
               const Slot* root = nullptr, bool made_up = false) {
+    Refuse(book_, findings, object, root, made_up);
+  }
+  static void Refuse(DenialBook& book, const std::vector<Finding>& findings,
+                     std::string_view object, const Slot* root = nullptr, bool made_up = false) {
     ReviewRecord record;
     record.root = root;
     record.made_up = made_up;
@@ -34,7 +40,7 @@ class DenialBookTest : public ::testing::Test {
     record.kind = "Bucket";
     record.name = object;
     record.user = "alice";
-    book_.OnReview(record);
+    book.OnReview(record);
   }
 
   FakeClock clock_{*ParseTimestamp("2026-11-22T12:00:00Z")};
@@ -116,6 +122,41 @@ TEST_F(DenialBookTest, TriesUnderMadeUpNamesAreOneEntry) {
   }
   EXPECT_EQ(all[0].key.text, "bucket name=prod-artifacts");
   EXPECT_EQ(all[1].key.text, "bucket name=files-x7f2k-c");
+}
+
+TEST_F(DenialBookTest, TwoServersCountTogetherAndKeepWhatWasCounted) {
+  MemoryStore store;
+  testing::FaultyStore faulty(store);
+  const auto soon = [] { return std::chrono::steady_clock::now() + std::chrono::seconds(20); };
+  DenialBook other(clock_);
+  book_.KeepForExchange();
+  other.KeepForExchange();
+  const Slot root{"c", "g", "Claim", "team-a", "root"};
+  Refuse({Refusal("a")}, "one", &root);
+  faulty.FailNextApply({ErrorCode::kUnavailable, "away"});
+  EXPECT_FALSE(book_.Exchange(faulty, soon()).ok());
+  EXPECT_EQ(book_.All().at(0).count, 1U) << "what could not be written is there still";
+  ASSERT_TRUE(book_.Exchange(faulty, soon()).ok());
+  clock_.Advance(std::chrono::milliseconds(1));
+  Refuse(other, {Refusal("a")}, "one", &root);
+  Refuse(other, {Refusal("b")}, "two\n\"");
+  ASSERT_TRUE(other.Exchange(store, soon()).ok());
+  ASSERT_TRUE(other.Exchange(store, soon()).ok()) << "nothing new";
+  Refuse({Refusal("b")}, "two\n\"");
+  EXPECT_EQ(book_.All().size(), 2U);
+  ASSERT_TRUE(book_.Exchange(store, soon()).ok());
+  ASSERT_TRUE(other.Exchange(store, soon()).ok());
+  const std::vector<Denial> all = book_.All();
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(other.All(), all);
+  EXPECT_EQ(all[0].key.text, "b");
+  EXPECT_EQ(all[0].count, 2U);
+  EXPECT_EQ(all[1].count, 2U);
+  EXPECT_EQ(all[1].root, root);
+  EXPECT_EQ(all[1].last - all[1].first, std::chrono::milliseconds(1));
+  DenialBook next(clock_);
+  ASSERT_TRUE(next.Exchange(store, soon()).ok());
+  EXPECT_EQ(next.All(), all) << "over a restart";
 }
 
 }  // namespace denial_book_test

@@ -9,6 +9,7 @@
 
 #include "registry/store/memory/memory_store.h"
 #include "tests/support/fake_clock.h"
+#include "tests/support/faulty_store.h"
 
 namespace truce {
 namespace trial_book_test {
@@ -26,6 +27,10 @@ class TrialBookTest : public ::testing::Test {
   }
 
   void See(const Finding& finding, std::string_view object, bool dry_run = false) {
+    See(book_, finding, object, dry_run);
+  }
+  static void See(TrialBook& book, const Finding& finding, std::string_view object,
+                  bool dry_run = false) {
     ReviewRecord record;
     const std::vector<Finding> findings = {finding};
     record.findings = findings;
@@ -35,7 +40,7 @@ class TrialBookTest : public ::testing::Test {
     record.user = "alice";
     record.service = "payments";
     record.dry_run = dry_run;
-    book_.OnReview(record);
+    book.OnReview(record);
   }
 
   static Deadline Soon() { return std::chrono::steady_clock::now() + std::chrono::seconds(20); }
@@ -81,6 +86,43 @@ TEST_F(TrialBookTest, ItIsKeptOverARestart) {
   ASSERT_TRUE(next.Load(Soon()).ok());
   EXPECT_EQ(next.Since({}), book_.Since({}));
   EXPECT_TRUE(next.Since(clock_.Now() + std::chrono::hours(1)).empty());
+}
+
+TEST_F(TrialBookTest, TwoServersCountTogether) {
+  TrialBook other(store_, clock_);
+  const Finding found = Found(Rule::kNamingConvention, Mode::kAudit, "a");
+  See(found, "a");
+  ASSERT_TRUE(book_.Flush(Soon()).ok());
+  See(other, found, "a");
+  See(other, found, "b");
+  ASSERT_TRUE(other.Flush(Soon()).ok());
+  ASSERT_TRUE(other.Flush(Soon()).ok()) << "nothing new";
+  clock_.Advance(std::chrono::seconds(5));
+  See(found, "a");
+  ASSERT_TRUE(book_.Flush(Soon()).ok());
+  const std::vector<Trial> trials = book_.Since({});
+  ASSERT_EQ(trials.size(), 2U);
+  EXPECT_EQ(trials[0].name, "a");
+  EXPECT_EQ(trials[0].count, 3U);
+  EXPECT_LT(trials[0].first, trials[0].last);
+  EXPECT_EQ(trials[1].count, 1U);
+  ASSERT_TRUE(other.Load(Soon()).ok());
+  EXPECT_EQ(other.Since({}), trials);
+}
+
+TEST_F(TrialBookTest, WhatCouldNotBeWrittenIsWrittenWithTheNext) {
+  testing::FaultyStore faulty(store_);
+  TrialBook book(faulty, clock_);
+  const Finding found = Found(Rule::kNamingConvention, Mode::kAudit, "a");
+  See(book, found, "a");
+  faulty.FailNextApply({ErrorCode::kUnavailable, "away"});
+  EXPECT_FALSE(book.Flush(Soon()).ok());
+  See(book, found, "a");
+  ASSERT_TRUE(book.Flush(Soon()).ok());
+  TrialBook next(store_, clock_);
+  ASSERT_TRUE(next.Load(Soon()).ok());
+  ASSERT_EQ(next.Since({}).size(), 1U);
+  EXPECT_EQ(next.Since({})[0].count, 2U);
 }
 
 }  // namespace trial_book_test

@@ -75,8 +75,12 @@ Result<void> OverrideBook::LoadLocked(Deadline deadline) {
   DropPast(*read, clock_.Now());
   std::vector<Override> overrides;
   for (const StoredOverride& each : *read) overrides.push_back(each.what);
-  present_.With([&](auto& present) { present = *std::move(read); });
-  on_change_(overrides);
+  const bool changed = present_.With([&](auto& present) {
+    if (present == *read) return false;
+    present = *std::move(read);
+    return true;
+  });
+  if (changed) on_change_(overrides);
   return {};
 }
 

@@ -39,8 +39,9 @@ class OverrideBook final {
   OverrideBook(Store& store, const Clock& clock, IdSource ids, OnChange on_change)
       : store_(store), clock_(clock), ids_(std::move(ids)), on_change_(std::move(on_change)) {}
 
-  // Takes over what the registry has. Once, when the store is open. Errors: those of the store;
-  // kDataLoss: what is kept cannot be read.
+  // Takes over what the registry has: once when the store is open, and from time to time where
+  // other servers make some. Errors: those of the store; kDataLoss: what is kept cannot be read.
+  // Then those that hold go on.
   Result<void> Load(Deadline deadline);
 
   // Keeps it, with a line in the audit log, in one transaction. Errors: kInvalidArgument (not

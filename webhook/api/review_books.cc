@@ -1,6 +1,8 @@
 #include "webhook/api/review_books.h"
 
 #include <algorithm>
+#include <chrono>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -17,6 +19,7 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 
 constexpr char kTrialSetting[] = "trial";
+constexpr char kDenialsSetting[] = "denials";
 constexpr std::size_t kTrialTextBytesMax = 600;
 constexpr std::size_t kTrialNameBytesMax = 253;
 
@@ -62,6 +65,32 @@ std::string ToText(const std::vector<Trial>& trials) {
   OrderedJson json = OrderedJson::array();
   for (const Trial& trial : trials) json.push_back(ToJson(trial));
   return Dump(json);
+}
+
+// The oldest first, so that the latest stands in front of what they are entered into. Nothing: what
+// ToText did not write.
+std::optional<std::vector<Trial>> TrialsFromText(const std::string& text) {
+  std::vector<Trial> trials;
+  if (text.empty()) return trials;
+  const OrderedJson json = ParseOrderedJson(text);
+  if (!json.is_array()) return std::nullopt;
+  for (auto item = json.rbegin(); item != json.rend(); ++item) {
+    if (std::optional<Trial> trial = FromJson(*item)) trials.push_back(*std::move(trial));
+  }
+  return trials;
+}
+
+using MergeFn = std::function<std::string(const std::string&)>;
+
+// Makes a setting that several servers add to what `merge` says of what it holds; nothing is
+// written when that is the same. `merge` may run more than once: its last run counts.
+Result<void> ChangeSetting(Store& store, const char* name, const MergeFn& merge,
+                           Deadline deadline) {
+  return Administer(store, Timestamp(), deadline, [&](Administration& books) {
+    const std::string kept = books.Setting(name).value_or("");
+    const std::string merged = merge(kept);
+    if (merged != kept) books.PutSetting(name, merged);
+  });
 }
 
 std::string IdOf(const Trial& trial) {
@@ -121,57 +150,160 @@ std::string IdOf(const ReviewRecord& record, const Finding& finding) {
 
 }  // namespace
 
-// The same refusal comes again and again: what its id does not tell is written over, which takes no
-// memory.
 void DenialBook::OnReview(const ReviewRecord& record) {
   if (record.verdict != Verdict::kDenied) return;
   const Timestamp now = clock_.Now();
   for (const Finding& finding : record.findings) {
     if (finding.mode != Mode::kEnforce) continue;
-    std::string id = IdOf(record, finding);
-    book_.With([&](Book& book) {
-      Denial* known = book.denials.Touch(id);
-      if (known == nullptr) known = &Add(book, std::move(id), NewDenial(record, finding, now));
-      if (record.made_up) {
-        known->name = record.name;
-        known->key = finding.key;
-      }
-      known->resource = finding.resource;
-      known->rule = Name(finding.rule);
-      known->cause = finding.cause;
-      known->user = record.user;
-      known->last = now;
-      ++known->count;
+    const std::string id = IdOf(record, finding);
+    books_.With([&](Books& books) {
+      Count(books.all, id, record, finding, now);
+      if (books.is_exchanged) Count(books.fresh, id, record, finding, now);
     });
   }
 }
 
-Denial& DenialBook::Add(Book& book, std::string id, Denial denial) {
+// The same refusal comes again and again: what its id does not tell is written over, which takes no
+// memory.
+void DenialBook::Count(Book& book, const std::string& id, const ReviewRecord& record,
+                       const Finding& finding, Timestamp now) {
+  Denial* known = book.denials.Touch(id);
+  if (known == nullptr) known = &Add(book, id, NewDenial(record, finding, now));
+  if (record.made_up) {
+    known->name = record.name;
+    known->key = finding.key;
+  }
+  known->resource = finding.resource;
+  known->rule = Name(finding.rule);
+  known->cause = finding.cause;
+  known->user = record.user;
+  known->last = now;
+  ++known->count;
+}
+
+Denial& DenialBook::Add(Book& book, const std::string& id, Denial denial) {
   denial.id = id;
   const auto leave = [&](const std::string& of) {
     const auto count = book.of_root.find(of);
     if (count != book.of_root.end() && --count->second == 0) book.of_root.erase(count);
   };
-  const std::string root = ToText(denial.root);
+  const std::string root = truce::ToText(denial.root);
   if (++book.of_root[root] > kDenialsOfRoot) {
     book.denials.DropLast([&](const Denial& each) { return each.root == denial.root; });
     leave(root);
   }
-  if (const auto gone = book.denials.Add(std::move(id), std::move(denial), kDenialsKept)) {
-    leave(ToText(gone->root));
+  if (const auto gone = book.denials.Add(id, std::move(denial), kDenialsKept)) {
+    leave(truce::ToText(gone->root));
   }
   return book.denials.Latest();
 }
 
+void DenialBook::Enter(Book& book, const std::string& id, const Denial& denial) {
+  Denial* known = book.denials.Touch(id);
+  if (known == nullptr) {
+    Add(book, id, denial);
+    return;
+  }
+  const Timestamp first = std::min(known->first, denial.first);
+  const std::uint64_t count = known->count + denial.count;
+  if (denial.last >= known->last) *known = denial;
+  known->first = first;
+  known->count = count;
+}
+
+std::string DenialBook::ToText(const Book& book) {
+  OrderedJson json = OrderedJson::array();
+  book.denials.ForEach([&](const std::string&, const Denial& denial) {
+    json.push_back({{"id", denial.id},
+                    {"key", denial.key.text},
+                    {"resource", denial.resource},
+                    {"rule", denial.rule},
+                    {"cause", denial.cause},
+                    {"group", denial.group},
+                    {"kind", denial.kind},
+                    {"namespace", denial.ns},
+                    {"name", denial.name},
+                    {"user", denial.user},
+                    {"first", denial.first.time_since_epoch().count()},
+                    {"last", denial.last.time_since_epoch().count()},
+                    {"count", denial.count},
+                    {"root", truce::ToText(denial.root)}});
+  });
+  return Dump(json);
+}
+
+DenialBook::Book DenialBook::FromText(const std::string& text) {
+  Book book;
+  const OrderedJson json = text.empty() ? OrderedJson::array() : ParseOrderedJson(text);
+  if (!json.is_array()) return book;
+  const auto time = [](const OrderedJson& item, const char* name) {
+    const auto found = item.find(name);
+    const bool is_time = found != item.end() && found->is_number_integer();
+    return Timestamp(std::chrono::milliseconds(is_time ? found->get<std::int64_t>() : 0));
+  };
+  for (const OrderedJson& item : json) {
+    if (!item.is_object()) continue;
+    const auto root = SlotFromText(TextIn(item, "root"));
+    const auto count = item.find("count");
+    if (!root || count == item.end() || !count->is_number_unsigned()) continue;
+    const std::string id = TextIn(item, "id");
+    Enter(book, id,
+          {id,
+           {TextIn(item, "key")},
+           TextIn(item, "resource"),
+           TextIn(item, "rule"),
+           TextIn(item, "cause"),
+           TextIn(item, "group"),
+           TextIn(item, "kind"),
+           TextIn(item, "namespace"),
+           TextIn(item, "name"),
+           TextIn(item, "user"),
+           time(item, "first"),
+           time(item, "last"),
+           count->get<std::uint64_t>(),
+           *root});
+  }
+  return book;
+}
+
+void DenialBook::KeepForExchange() {
+  books_.With([](Books& books) { books.is_exchanged = true; });
+}
+
+Result<void> DenialBook::Exchange(Store& store, Deadline deadline) {
+  const Book fresh = books_.With([](Books& books) { return std::exchange(books.fresh, Book()); });
+  Book merged;
+  const auto merge = [&](const std::string& kept) {
+    merged = FromText(kept);
+    fresh.denials.ForEach(
+        [&](const std::string& id, const Denial& denial) { Enter(merged, id, denial); });
+    return fresh.denials.empty() ? kept : ToText(merged);
+  };
+  Result<void> done = ChangeSetting(store, kDenialsSetting, merge, deadline);
+  books_.With([&](Books& books) {
+    // What came meanwhile is fresh still.
+    const Book& old = done.ok() ? merged : fresh;
+    Book& into = done.ok() ? books.all : books.fresh;
+    Book whole;
+    const auto enter = [&](const std::string& id, const Denial& denial) {
+      Enter(whole, id, denial);
+    };
+    old.denials.ForEach(enter);
+    books.fresh.denials.ForEach(enter);
+    into = std::move(whole);
+  });
+  return done;
+}
+
 std::vector<Denial> DenialBook::All() const {
-  return WithShortIds(book_.With([](const Book& book) {
-    return book.denials.Find([](const Denial&) { return true; }, kDenialsKept);
+  return WithShortIds(books_.With([](const Books& books) {
+    return books.all.denials.Find([](const Denial&) { return true; }, kDenialsKept);
   }));
 }
 
 std::vector<Denial> DenialBook::OfKey(const KeyText& key, std::size_t limit) const {
-  return WithShortIds(book_.With([&](const Book& book) {
-    return book.denials.Find([&](const Denial& denial) { return denial.key == key; }, limit);
+  return WithShortIds(books_.With([&](const Books& books) {
+    return books.all.denials.Find([&](const Denial& denial) { return denial.key == key; }, limit);
   }));
 }
 
@@ -193,48 +325,67 @@ void TrialBook::OnReview(const ReviewRecord& record) {
                 .first = now,
                 .last = now,
                 .count = 1};
-    book_.With([&](Book& book) { Enter(book, std::move(trial)); });
+    book_.With([&](Book& book) {
+      Enter(book.fresh, trial);
+      Enter(book.trials, std::move(trial));
+    });
   }
 }
 
-void TrialBook::Enter(Book& book, Trial trial) {
+void TrialBook::Enter(Entries& entries, Trial trial) {
   std::string id = IdOf(trial);
-  if (Trial* known = book.trials.Touch(id)) {
+  if (Trial* known = entries.Touch(id)) {
     trial.first = std::min(trial.first, known->first);
     trial.count += known->count;
     *known = std::move(trial);
   } else {
-    book.trials.Add(std::move(id), std::move(trial), kTrialsKept);
+    entries.Add(std::move(id), std::move(trial), kTrialsKept);
   }
-  book.changed = true;
+}
+
+void TrialBook::TakeOver(Entries kept) {
+  book_.With([&](Book& book) {
+    book.fresh.ForEach([&](const std::string&, const Trial& trial) { Enter(kept, trial); });
+    book.trials = std::move(kept);
+  });
 }
 
 Result<void> TrialBook::Load(Deadline deadline) {
   std::string text;
   const auto look = [&](const Facts& facts) { text = facts.Setting(kTrialSetting).value_or(""); };
   TRUCE_RETURN_IF_ERROR(store_.Read(look, deadline));
-  if (text.empty()) return {};
-  const OrderedJson json = ParseOrderedJson(text);
-  if (!json.is_array()) return Error{ErrorCode::kDataLoss, "the trial's record cannot be read"};
-  book_.With([&](Book& book) {
-    // The oldest first, so that the latest stands in front.
-    for (auto item = json.rbegin(); item != json.rend(); ++item) {
-      std::optional<Trial> trial = FromJson(*item);
-      if (trial) Enter(book, *std::move(trial));
-    }
-    book.changed = false;
-  });
+  const auto trials = TrialsFromText(text);
+  if (!trials) return Error{ErrorCode::kDataLoss, "the trial's record cannot be read"};
+  Entries kept;
+  for (const Trial& trial : *trials) Enter(kept, trial);
+  TakeOver(std::move(kept));
   return {};
 }
 
 Result<void> TrialBook::Flush(Deadline deadline) {
-  const bool changed = book_.With([](Book& book) { return std::exchange(book.changed, false); });
-  if (!changed) return {};
-  const std::string text = ToText(Since(Timestamp{}));
-  Result<void> written = Administer(store_, clock_.Now(), deadline, [&](Administration& books) {
-    books.PutSetting(kTrialSetting, text);
+  const Entries fresh = book_.With([](Book& book) { return std::exchange(book.fresh, Entries()); });
+  if (fresh.empty()) return store_.is_remote() ? Load(deadline) : Result<void>();
+  Entries merged;
+  const auto merge = [&](const std::string& kept) {
+    merged = Entries();
+    for (const Trial& trial : TrialsFromText(kept).value_or(std::vector<Trial>())) {
+      Enter(merged, trial);
+    }
+    fresh.ForEach([&](const std::string&, const Trial& trial) { Enter(merged, trial); });
+    return ToText(merged.Find([](const Trial&) { return true; }, kTrialsKept));
+  };
+  Result<void> written = ChangeSetting(store_, kTrialSetting, merge, deadline);
+  if (written.ok()) {
+    TakeOver(std::move(merged));
+    return written;
+  }
+  book_.With([&](Book& book) {
+    Entries whole;
+    const auto enter = [&](const std::string&, const Trial& trial) { Enter(whole, trial); };
+    fresh.ForEach(enter);
+    book.fresh.ForEach(enter);
+    book.fresh = std::move(whole);
   });
-  if (!written.ok()) book_.With([](Book& book) { book.changed = true; });
   return written;
 }
 

@@ -1,6 +1,6 @@
-// What reviews found lately: DenialBook, who was refused what, in memory only, for it is no part of
-// the registry's truth; and TrialBook, what `enforce` would have refused while a rule only audits
-// or warns: the evidence on which a team switches a rule on.
+// What reviews found lately: DenialBook, who was refused what, which is no part of the registry's
+// truth; and TrialBook, what `enforce` would have refused while a rule only audits or warns: the
+// evidence on which a team switches a rule on. Several servers on one registry exchange theirs.
 //
 //   GET /api/v1/trial[?since=TIME]   on the operator socket, and the API by rest/rest_cluster
 //     → 200 {"items": [{"service", "rule", "mode", "resource", "kind", "group", "namespace",
@@ -37,6 +37,10 @@ class Store;
 template <typename Entry>
 class LatestEntries final {
  public:
+  LatestEntries() = default;
+  LatestEntries(LatestEntries&&) noexcept = default;
+  LatestEntries& operator=(LatestEntries&&) noexcept = default;
+
   // The entry of `id`, which stands in front from now on; null: there is none.
   Entry* Touch(std::string_view id) {
     const auto known = places_.find(id);
@@ -72,6 +76,15 @@ class LatestEntries final {
       return;
     }
   }
+
+  // Calls `visit(id, entry)`, the latest last: whoever enters them in this order keeps the order.
+  template <typename Fn>
+  void ForEach(Fn visit) const {
+    for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
+      visit(entry->first, entry->second);
+    }
+  }
+  bool empty() const { return entries_.empty(); }
 
   // Those for which `is_asked` is true, at most `count_max`.
   template <typename Predicate>
@@ -117,12 +130,20 @@ struct Denial {
   bool operator==(const Denial&) const = default;
 };
 
-// Collects denied reviews, dry-runs too. Thread-safe.
+// Collects denied reviews, dry-runs too, in memory. Thread-safe.
 class DenialBook final : public ReviewSink {
  public:
   explicit DenialBook(const Clock& clock) : clock_(clock) {}
 
   void OnReview(const ReviewRecord& record) override;
+
+  // What comes from now on is kept for Exchange, too. Before anything comes.
+  void KeepForExchange();
+  // Adds what came since the last call to the setting "denials" of `store`, and takes over what
+  // other servers wrote there. Where it stays open whether it was written, it may be counted twice.
+  // Errors: those of the store; then it is tried again with the next call. From one thread at a
+  // time.
+  Result<void> Exchange(Store& store, Deadline deadline);
 
   // The latest first.
   std::vector<Denial> All() const;
@@ -135,11 +156,24 @@ class DenialBook final : public ReviewSink {
     std::unordered_map<std::string, std::size_t> of_root;
   };
 
+  struct Books {
+    Book all;
+    Book fresh;  // since the last exchange
+    bool is_exchanged = false;
+  };
+
   // Gives the one that was added.
-  static Denial& Add(Book& book, std::string id, Denial denial);
+  static Denial& Add(Book& book, const std::string& id, Denial denial);
+  static void Count(Book& book, const std::string& id, const ReviewRecord& record,
+                    const Finding& finding, Timestamp now);
+  // Adds what was counted elsewhere.
+  static void Enter(Book& book, const std::string& id, const Denial& denial);
+  static std::string ToText(const Book& book);
+  // Those that can be read.
+  static Book FromText(const std::string& text);
 
   const Clock& clock_;
-  Guarded<Book> book_;
+  Guarded<Books> books_;
 };
 
 // Kept at most; the one seen longest ago gives way.
@@ -164,8 +198,8 @@ struct Trial {
   bool operator==(const Trial&) const = default;
 };
 
-// Collects reviews, dry-runs excepted; kept in the store's setting "trial", written by Flush alone:
-// a crash loses what came since. Thread-safe.
+// Collects reviews, dry-runs excepted; kept in the store's setting "trial", to which Flush adds: a
+// crash loses what came since. Thread-safe.
 class TrialBook final : public ReviewSink {
  public:
   // References must outlive the book.
@@ -173,22 +207,28 @@ class TrialBook final : public ReviewSink {
 
   void OnReview(const ReviewRecord& record) override;
 
-  // Takes over what the store holds. Errors: those of the store.
+  // Takes over what the store holds, beside what came since the last Flush. Errors: those of the
+  // store; kDataLoss: that cannot be read.
   Result<void> Load(Deadline deadline);
-  // Writes what changed since the last time, durably. Errors: those of the store; then it is tried
-  // again with the next call. From one thread at a time.
+  // Adds what came since the last time to what the store holds, durably, and takes over what other
+  // servers wrote there. Where it stays open whether it was written, it may be counted twice.
+  // Errors: those of the store; then it is tried again with the next call. From one thread at a
+  // time.
   Result<void> Flush(Deadline deadline);
 
   // Seen at `since` or later, the latest first.
   std::vector<Trial> Since(Timestamp since) const;
 
  private:
+  using Entries = LatestEntries<Trial>;
   struct Book {
-    LatestEntries<Trial> trials;
-    bool changed = false;
+    Entries trials;
+    Entries fresh;  // of them, what came since the last Flush
   };
 
-  static void Enter(Book& book, Trial trial);
+  static void Enter(Entries& entries, Trial trial);
+  // Makes `kept` what the book holds, with what came since.
+  void TakeOver(Entries kept);
 
   Store& store_;
   const Clock& clock_;

@@ -60,12 +60,14 @@ void AdmissionPart::Publish(Change change) {
 }
 
 // Without them the server is stricter than it was told, never laxer.
-void AdmissionPart::LoadOverrides() {
-  constexpr std::chrono::seconds kLoadTime{10};
-  const Result<void> loaded = overrides_.Load(In(kLoadTime));
-  if (loaded.ok()) return;
-  logger_.Log(LogLevel::kError, "overrides not taken over",
-              {{"message", std::string_view(loaded.error().message)}});
+void AdmissionPart::LoadOverrides(std::chrono::milliseconds time) {
+  const Result<void> loaded = overrides_.Load(In(time));
+  std::string problem = loaded.ok() ? std::string() : loaded.error().message;
+  if (problem != overrides_problem_ && !problem.empty()) {
+    logger_.Log(LogLevel::kError, "overrides not taken over",
+                {{"message", std::string_view(problem)}});
+  }
+  overrides_problem_ = std::move(problem);
 }
 
 void AdmissionPart::SetView(const ClusterView& view) {

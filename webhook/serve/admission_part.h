@@ -3,8 +3,10 @@
 #ifndef TRUCE_WEBHOOK_SERVE_ADMISSION_PART_H_
 #define TRUCE_WEBHOOK_SERVE_ADMISSION_PART_H_
 
+#include <chrono>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "registry/base/guarded.h"
@@ -37,8 +39,9 @@ class AdmissionPart final : public PolicyView, private PolicyListener {
   // Is told of policies from now on, after the service. Null: nobody.
   void SetListener(PolicyListener* listener) { listener_ = listener; }
 
-  // Takes over the overrides that the registry has. Once, when the store is open.
-  void LoadOverrides();
+  // Takes over the overrides that the registry has: when the store is open, then each second where
+  // other servers make some. Blocks for as long as `time`. For one thread.
+  void LoadOverrides(std::chrono::milliseconds time);
   // Kinds whose new objects Crossplane does not see.
   void SetUnseen(const std::map<GroupKind, Timestamp>& unseen);
   // What the cluster shows; once it is ready, so is the service.
@@ -86,6 +89,7 @@ class AdmissionPart final : public PolicyView, private PolicyListener {
   PolicyListener* listener_ = nullptr;
   PolicySource source_;
   OverrideBook overrides_;
+  std::string overrides_problem_;  // the last one told
 };
 
 }  // namespace truce

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "registry/store/administration.h"
 #include "webhook/admission/codec.h"
 #include "webhook/api/cluster_json.h"
 #include "webhook/api/rest/agreement_json.h"
@@ -14,11 +15,16 @@
 #include "webhook/serve/access_rules.h"
 #include "webhook/serve/detection.h"
 #include "webhook/serve/ownership/ownership_list.h"
+#include "webhook/wire/base64.h"
+#include "webhook/wire/digest.h"
 
 namespace truce {
 namespace {
 
 constexpr std::chrono::seconds kConflictsTime{10};
+constexpr std::chrono::seconds kCursorsTime{5};
+constexpr char kCursorKey[] = "cursor.key";
+constexpr std::size_t kCursorKeyBytes = 32;
 
 Deadline MonotonicTime() { return std::chrono::steady_clock::now(); }
 
@@ -32,10 +38,9 @@ ApiPart::Vouchers::Vouchers(const ClusterLink& link)
 
 ApiPart::ApiPart(ApiPartPorts ports, const Config& config)
     : ports_(std::move(ports)),
-      denials_(ports_.clock),
       vouchers_(ports_.cluster ? std::make_unique<Vouchers>(ports_.cluster->link) : nullptr),
       access_(vouchers_ ? &vouchers_->tokens : nullptr, vouchers_ ? &vouchers_->access : nullptr),
-      rest_({ports_.store, ports_.clock, RandomIds(), ports_.policy, access_, denials_,
+      rest_({ports_.store, ports_.clock, RandomIds(), ports_.policy, access_, ports_.denials,
              ports_.version,
              [this](const std::vector<KeyText>& keys, JsonWriter& json) {
                WriteFindingsOf(Shown(), keys, json);
@@ -48,6 +53,21 @@ Result<void> ApiPart::Configure(const Config& config) {
   TRUCE_ASSIGN_OR_RETURN(AccessRules rules, AccessRulesOf(config));
   access_.SetRules(std::make_shared<const AccessRules>(std::move(rules)));
   return {};
+}
+
+void ApiPart::ShareCursors() {
+  if (!ports_.store.is_remote()) return;
+  std::string key;
+  const auto share = [&](Administration& books) {
+    key = books.Setting(kCursorKey).value_or("");
+    if (!key.empty()) return;
+    key = EncodeBase64Url(RandomBytes(kCursorKeyBytes));
+    books.PutSetting(kCursorKey, key);
+  };
+  // Where it fails a list that goes on at another server begins again.
+  if (Administer(ports_.store, ports_.clock.Now(), In(kCursorsTime), share).ok()) {
+    rest_.SetCursorKey(std::move(key));
+  }
 }
 
 Result<bool> ApiPart::SpeaksFor(const AdmissionRequest& review, std::string_view ns,
@@ -74,7 +94,7 @@ std::vector<HttpRoute> ApiPart::Routes() {
         ShareRoutes(operations), TransferRoutes(operations), ImportRoutes(operations),
         ReleaseRoutes(operations), RegistryRoutes(operations), QuotaRoutes(operations),
         BackupRoutes(rest_, ports_.copy, uses_), CountRoutes(operations),
-        DenialRoutes(operations, denials_), LineageRoutes(operations)}) {
+        DenialRoutes(operations, ports_.denials), LineageRoutes(operations)}) {
     routes.insert(routes.end(), more.begin(), more.end());
   }
   return routes;

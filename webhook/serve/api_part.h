@@ -38,6 +38,7 @@ struct ApiPartPorts {
   std::optional<FollowedCluster> cluster;
   std::string_view version;
   const TrialBook& trials;
+  const DenialBook& denials;
   CopyRegistry copy;
 };
 
@@ -53,9 +54,10 @@ class ApiPart final {
   // Errors: kInvalidArgument, kNotFound, kUnavailable.
   Result<void> Configure(const Config& config);
 
-  // Reviews report here.
-  DenialBook& denials() { return denials_; }
   const RestApi& rest() const { return rest_; }
+  // Where other servers answer too, cursors are sealed with a key that the registry keeps. Once it
+  // is open. Blocks for 5 s at most.
+  void ShareCursors();
   // What the API listener and the operator socket answer alike.
   std::vector<HttpRoute> Routes();
   // The cluster's, and the trial's: for the operator socket, and for callers of the API.
@@ -84,7 +86,6 @@ class ApiPart final {
   std::vector<LiveFinding> Shown() const;     // without them
 
   const ApiPartPorts ports_;
-  DenialBook denials_;
   const std::unique_ptr<Vouchers> vouchers_;  // null: nobody vouches
   ApiAccess access_;
   RestApi rest_;

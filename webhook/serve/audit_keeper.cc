@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -28,6 +30,13 @@ Error Failed(const std::string& file, const std::string& what) {
 std::string Digits(std::uint64_t number) {
   std::string text = std::to_string(number);
   return std::string(12 - std::min<std::size_t>(text.size(), 12), '0') + text;
+}
+
+// 0 where there is none.
+std::uint64_t NumberOf(const std::optional<std::string>& text) {
+  std::uint64_t number = 0;
+  if (text) std::from_chars(text->data(), text->data() + text->size(), number);
+  return number;
 }
 
 Result<void> WriteAll(int file, const std::string& path, std::string_view text) {
@@ -111,8 +120,10 @@ Result<bool> AuditKeeper::Step(const AuditRetention& retention, Deadline deadlin
     TRUCE_RETURN_IF_ERROR(store_.Read(read, deadline));
     TRUCE_RETURN_IF_ERROR(WriteWhole(folder_, name, TextOf(segment)));
   }
-  const auto decide = [&](const Facts&) {
+  const auto decide = [&](const Facts& facts) {
     Changes changes;
+    // Another server was faster.
+    if (NumberOf(facts.Setting(kLetGo)) >= last) return changes;
     changes.put_settings.emplace_back(kLetGo, std::to_string(last));
     changes.audit.push_back(
         {.at = now, .action = AuditAction::kAdministered, .cause = cause, .actor = "retention"});

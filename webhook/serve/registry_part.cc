@@ -23,8 +23,9 @@ namespace {
 
 constexpr std::chrono::seconds kBetweenFillings{1};
 constexpr std::chrono::seconds kAuditTime{10};
-constexpr std::chrono::seconds kTrialTime{5};
-constexpr std::chrono::seconds kTrialsKeptEvery{60};
+constexpr std::chrono::seconds kBookTime{5};
+constexpr std::chrono::seconds kBooksKeptEvery{60};
+constexpr std::chrono::seconds kBooksExchangedEvery{10};  // where other servers add to them
 constexpr std::chrono::seconds kNumbersTime{5};
 constexpr std::chrono::seconds kNumbersEvery{60};
 
@@ -66,6 +67,7 @@ RegistryPart::RegistryPart(const Config& config, Logger& logger, const Clock& cl
       is_file_(config.store == "sqlite"),
       is_database_(IsPostgresUrl(config.store)) {
   disk_failures_.Begin(data_dir_);
+  if (is_database_) denials_.KeepForExchange();
 }
 
 RegistryPart::~RegistryPart() {
@@ -78,9 +80,10 @@ RegistryPart::~RegistryPart() {
 }
 
 Result<std::unique_ptr<Store>> RegistryPart::OpenStore(const Config& config,
+                                                       const AdmissionPolicy& policy,
                                                        const KubeSystemFn& kube_system) {
   if (config.store == "memory") return std::unique_ptr<Store>(std::make_unique<MemoryStore>());
-  if (IsPostgresUrl(config.store)) return OpenDatabase(config, kube_system);
+  if (IsPostgresUrl(config.store)) return OpenDatabase(config, policy, kube_system);
   SqliteOptions options;
   options.data_dir = config.data_dir;
   TRUCE_ASSIGN_OR_RETURN(std::unique_ptr<Store> store, SqliteStore::Open(options));
@@ -102,6 +105,7 @@ Result<bool> RegistryPart::IsOurs(const Config& config, const KubeSystemFn& kube
 }
 
 Result<std::unique_ptr<Store>> RegistryPart::OpenDatabase(const Config& config,
+                                                          const AdmissionPolicy& policy,
                                                           const KubeSystemFn& kube_system) {
   const bool is_first = waiting_ == nullptr;
   if (is_first) {
@@ -122,7 +126,12 @@ Result<std::unique_ptr<Store>> RegistryPart::OpenDatabase(const Config& config,
     if (!is_ours_) return std::unique_ptr<Store>();
   }
   TRUCE_ASSIGN_OR_RETURN(const std::string holder, ServerName(data_dir_));
-  const auto active = waiting_->BecomeActive(holder, In(is_first ? kDatabaseTime : kWaitingTime));
+  // Who follows a cluster is alone: what it sees there is in its memory. Those who do not must make
+  // equal keys, or one resource would have two.
+  std::optional<std::string> shared;
+  if (config.no_cluster) shared = policy.catalogue->version();
+  const auto active =
+      waiting_->BecomeActive(holder, shared, In(is_first ? kDatabaseTime : kWaitingTime));
   if (!active.ok()) {
     // A database that goes away while a server waits is waited for, too.
     if (is_first) return active.error();
@@ -154,12 +163,13 @@ std::optional<Error> RegistryPart::Lost() const {
 }
 
 void RegistryPart::Stop() {
-  if (is_open() && !Lost()) KeepTrials();
+  if (is_open() && !Lost()) KeepBooks();
 }
 
 Result<bool> RegistryPart::Open(const Config& config, const AdmissionPolicy& policy,
                                 const KubeSystemFn& kube_system) {
-  TRUCE_ASSIGN_OR_RETURN(std::unique_ptr<Store> store, OfMachine(OpenStore(config, kube_system)));
+  TRUCE_ASSIGN_OR_RETURN(std::unique_ptr<Store> store,
+                         OfMachine(OpenStore(config, policy, kube_system)));
   if (store == nullptr) return false;
   const IdSource ids = RandomIds();
   TRUCE_ASSIGN_OR_RETURN(
@@ -172,7 +182,7 @@ Result<bool> RegistryPart::Open(const Config& config, const AdmissionPolicy& pol
   store_.Open(std::move(store));
   is_open_.store(true);
   filler_ = std::thread([this] { FillUntilDone(); });
-  const Result<void> loaded = trials_.Load(In(kTrialTime));
+  const Result<void> loaded = trials_.Load(In(kBookTime));
   if (!loaded.ok()) {
     logger_.Log(LogLevel::kWarning, "trial begins anew",
                 {{"message", std::string_view(loaded.error().message)}});
@@ -205,7 +215,7 @@ void RegistryPart::Step(const Config& config) {
   if (!is_open()) return;
   LookForMissing();
   KeepAudit(config);
-  if (std::chrono::steady_clock::now() >= trials_due_) KeepTrials();
+  if (std::chrono::steady_clock::now() >= books_due_) KeepBooks();
   if (std::chrono::steady_clock::now() >= numbers_due_) CountNumbers(config);
 }
 
@@ -250,9 +260,11 @@ void RegistryPart::KeepAudit(const Config& config) {
 }
 
 // What cannot be written now is written with the next.
-void RegistryPart::KeepTrials() {
-  trials_due_ = In(kTrialsKeptEvery);
-  const Result<void> kept = trials_.Flush(In(kTrialTime));
+void RegistryPart::KeepBooks() {
+  books_due_ = In(is_database_ ? kBooksExchangedEvery : kBooksKeptEvery);
+  // A denial that others do not see is no loss to be told of.
+  if (is_database_) static_cast<void>(denials_.Exchange(store_, In(kBookTime)).ok());
+  const Result<void> kept = trials_.Flush(In(kBookTime));
   if (kept.ok()) return;
   logger_.Log(LogLevel::kWarning, "trial not kept",
               {{"message", std::string_view(kept.error().message)}});

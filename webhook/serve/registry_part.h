@@ -48,8 +48,9 @@ class RegistryPart final {
   // Everybody's store; not open yet.
   IndexedStore& store() { return store_; }
   const IndexedStore& store() const { return store_; }
-  // Reviews report here.
+  // Reviews report to both.
   TrialBook& trials() { return trials_; }
+  DenialBook& denials() { return denials_; }
   const DiskFailures& disk_failures() const { return disk_failures_; }
 
   // A copy of the registry as it is at one moment. Errors: kConflict: it is kept in no file; those
@@ -73,7 +74,7 @@ class RegistryPart final {
   // Why the registry is no longer this server's; nothing: it is.
   std::optional<Error> Lost() const;
 
-  // What is due from time to time; to be called each second. Blocks for 15 s at most.
+  // What is due from time to time; to be called each second. Blocks for 20 s at most.
   void Step(const Config& config);
   // Why its database lacks what it acknowledged, as Step found; empty: it has everything.
   const std::string& loss() const { return loss_; }
@@ -86,15 +87,16 @@ class RegistryPart final {
 
  private:
   // Null: another server is active.
-  Result<std::unique_ptr<Store>> OpenStore(const Config& config, const KubeSystemFn& kube_system);
-  Result<std::unique_ptr<Store>> OpenDatabase(const Config& config,
+  Result<std::unique_ptr<Store>> OpenStore(const Config& config, const AdmissionPolicy& policy,
+                                           const KubeSystemFn& kube_system);
+  Result<std::unique_ptr<Store>> OpenDatabase(const Config& config, const AdmissionPolicy& policy,
                                               const KubeSystemFn& kube_system);
   // False: that is not known yet.
   Result<bool> IsOurs(const Config& config, const KubeSystemFn& kube_system);
   void WaitFor(std::string what);
   void FillUntilDone();
   void KeepAudit(const Config& config);
-  void KeepTrials();
+  void KeepBooks();
   void LookForMissing();
   void CountNumbers(const Config& config);
 
@@ -114,7 +116,8 @@ class RegistryPart final {
   IndexedStore store_;
   DiskFailures disk_failures_{store_, logger_, clock_};
   TrialBook trials_{store_, clock_};
-  Deadline trials_due_{};
+  DenialBook denials_{clock_};
+  Deadline books_due_{};
   RegistryNumbers numbers_{store_, clock_};
   Deadline numbers_due_{};
   std::string audit_problem_;  // the last one told

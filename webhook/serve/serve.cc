@@ -41,6 +41,9 @@ constexpr std::chrono::milliseconds kPollInterval{1000};
 // has been told to close its connections for the whole grace.
 constexpr std::chrono::seconds kStopTime{10};
 
+// The overrides that a registry just opened has.
+constexpr std::chrono::seconds kOverridesTime{10};
+
 // Names of the rules, in their order.
 std::vector<std::string_view> RuleIds() {
   std::vector<std::string_view> ids;
@@ -89,10 +92,10 @@ class Server final : private OwnReviewHost {
     } else {
       accounts_.emplace(registry_->store(), clock_);
     }
-    api_.emplace(
-        ApiPartPorts{registry_->store(), clock_, admission_->overrides(), *admission_, followed,
-                     version_, registry_->trials(), [this] { return registry_->Copy(); }},
-        config);
+    api_.emplace(ApiPartPorts{registry_->store(), clock_, admission_->overrides(), *admission_,
+                              followed, version_, registry_->trials(), registry_->denials(),
+                              [this] { return registry_->Copy(); }},
+                 config);
     TRUCE_RETURN_IF_ERROR(api_->Configure(config));
     BeginAdmission();
     health_.SetNotReady("store", "opening");
@@ -110,6 +113,7 @@ class Server final : private OwnReviewHost {
     if (const std::optional<Error> lost = registry_->Lost()) return *lost;
     TakeOverFiles();
     BringAccounts();
+    if (registry_->store().is_remote()) admission_->LoadOverrides(kPollInterval);
     return TakeUpLoss();
   }
 
@@ -141,7 +145,8 @@ class Server final : private OwnReviewHost {
       health_.SetNotReady("store", registry_->waiting_for());
       return {};
     }
-    admission_->LoadOverrides();
+    admission_->LoadOverrides(kOverridesTime);
+    api_->ShareCursors();
     logger_.Log(LogLevel::kInfo, "registry open",
                 {{"version", version_},
                  {"store", std::string_view(config.store)},
@@ -191,8 +196,9 @@ class Server final : private OwnReviewHost {
   }
 
   void BeginAdmission() {
-    std::vector<ReviewSink*> sinks = {&log_sink_,          &metrics_sink_,   &review_counter_,
-                                      &namespace_denials_, &api_->denials(), &registry_->trials()};
+    std::vector<ReviewSink*> sinks = {
+        &log_sink_,          &metrics_sink_,        &review_counter_,
+        &namespace_denials_, &registry_->denials(), &registry_->trials()};
     if (cluster_) {
       for (ReviewSink* sink : cluster_->sinks()) sinks.push_back(sink);
     }

@@ -6,7 +6,7 @@
 namespace truce {
 namespace {
 
-constexpr const char* kTakeLease = "SELECT epoch, other, left_ms FROM truce.take_lease($1, $2)";
+constexpr const char* kTakeLease = "SELECT epoch, other, left_ms FROM truce.take_lease($1, $2, $3)";
 constexpr const char* kExtend =
     "UPDATE truce.lease SET expires = clock_timestamp() + make_interval(secs => $2) WHERE epoch = "
     "$1 RETURNING epoch";
@@ -16,14 +16,15 @@ constexpr std::chrono::seconds kBetweenTries{1};
 }  // namespace
 
 Result<std::variant<std::unique_ptr<PgLease>, OtherServer>> PgLease::Take(const PgTarget& target,
-                                                                          const std::string& holder,
-                                                                          std::chrono::seconds time,
+                                                                          const Claim& claim,
                                                                           Deadline deadline) {
   auto pool = std::make_unique<PgPool>(target, 1);
   TRUCE_ASSIGN_OR_RETURN(auto loan, pool->Borrow(deadline));
   TRUCE_ASSIGN_OR_RETURN(
       const auto answers,
-      loan->link().Ask({{kTakeLease, {holder, std::to_string(time.count())}}}, deadline));
+      loan->link().Ask(
+          {{kTakeLease, {claim.holder, std::to_string(claim.time.count()), claim.shared}}},
+          deadline));
   if (answers[0].row_count() != 1) {
     return Error{ErrorCode::kDataLoss, "truce.take_lease answered what was not asked"};
   }
@@ -34,11 +35,15 @@ Result<std::variant<std::unique_ptr<PgLease>, OtherServer>> PgLease::Take(const 
   }
   const std::int64_t epoch = row.Integer(0);
   loan.reset();
-  return Taken(std::unique_ptr<PgLease>(new PgLease(std::move(pool), epoch, time)));
+  return Taken(std::unique_ptr<PgLease>(new PgLease(std::move(pool), epoch, claim)));
 }
 
-PgLease::PgLease(std::unique_ptr<PgPool> pool, std::int64_t epoch, std::chrono::seconds time)
-    : pool_(std::move(pool)), epoch_(epoch), time_(time), keeper_([this] { Keep(); }) {}
+PgLease::PgLease(std::unique_ptr<PgPool> pool, std::int64_t epoch, const Claim& claim)
+    : pool_(std::move(pool)),
+      epoch_(epoch),
+      is_shared_(claim.shared.has_value()),
+      time_(claim.time),
+      keeper_([this] { Keep(); }) {}
 
 PgLease::~PgLease() {
   {
@@ -47,7 +52,7 @@ PgLease::~PgLease() {
   }
   ending_changed_.notify_all();
   keeper_.join();
-  if (lost()) return;
+  if (lost() || is_shared_) return;
   // It ends by itself where this fails.
   static_cast<void>(Extend(std::chrono::seconds(0), In(kBetweenTries)).ok());
 }

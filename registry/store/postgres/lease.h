@@ -1,4 +1,4 @@
-// PgLease: which of the servers on one database is the active one.
+// PgLease: which of the servers on one database are active: one, or all that share it.
 #ifndef TRUCE_REGISTRY_STORE_POSTGRES_LEASE_H_
 #define TRUCE_REGISTRY_STORE_POSTGRES_LEASE_H_
 
@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <variant>
@@ -25,16 +26,20 @@ struct OtherServer {
   std::chrono::milliseconds left;  // of its lease, unless it is renewed
 };
 
-// Held and renewed by a thread of its own until destroyed; then it is given back, so that the next
-// server need not wait for its end. Nobody's clock but the database's counts. Thread-safe.
+// Held and renewed by a thread of its own until destroyed; then it is given back unless it is
+// shared, so that the next server need not wait for its end. Nobody's clock but the database's
+// counts. Thread-safe.
 class PgLease final {
  public:
-  // Becomes the active server under the name `holder`, which is this server's alone, also over its
-  // restarts. Waits for decisions of the former active one that run, never for its lease. Errors:
-  // kUnavailable, kDeadlineExceeded.
+  struct Claim {
+    std::string holder;  // a name that is this server's alone, also over its restarts
+    std::optional<std::string> shared = {};  // it is shared by all that say this; nothing: alone
+    std::chrono::seconds time{};
+  };
+  // Becomes the active server, or one of those that share. Waits for decisions of the former active
+  // one that run, never for its lease. Errors: kUnavailable, kDeadlineExceeded.
   static Result<std::variant<std::unique_ptr<PgLease>, OtherServer>> Take(const PgTarget& target,
-                                                                          const std::string& holder,
-                                                                          std::chrono::seconds time,
+                                                                          const Claim& claim,
                                                                           Deadline deadline);
   ~PgLease();
   PgLease(const PgLease&) = delete;
@@ -46,7 +51,7 @@ class PgLease final {
   bool lost() const { return lost_.load(); }
 
  private:
-  PgLease(std::unique_ptr<PgPool> pool, std::int64_t epoch, std::chrono::seconds time);
+  PgLease(std::unique_ptr<PgPool> pool, std::int64_t epoch, const Claim& claim);
 
   void Keep();
   // True: it runs until `seconds` from now. Errors: as Take.
@@ -54,6 +59,7 @@ class PgLease final {
 
   const std::unique_ptr<PgPool> pool_;  // of one connection: it waits for no decision
   const std::int64_t epoch_;
+  const bool is_shared_;
   const std::chrono::seconds time_;
   std::atomic<bool> lost_{false};
   std::mutex mutex_;

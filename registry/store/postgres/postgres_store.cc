@@ -156,9 +156,12 @@ class PostgresStore::Impl {
     return Error{ErrorCode::kInvalidArgument, std::string(kNoStandby)};
   }
 
-  Result<std::optional<OtherServer>> BecomeActive(const std::string& holder, Deadline deadline) {
-    TRUCE_ASSIGN_OR_RETURN(auto taken, PgLease::Take({options_.url, options_.password}, holder,
-                                                     options_.lease_time, deadline));
+  Result<std::optional<OtherServer>> BecomeActive(const std::string& holder,
+                                                  const std::optional<std::string>& shared,
+                                                  Deadline deadline) {
+    TRUCE_ASSIGN_OR_RETURN(auto taken,
+                           PgLease::Take({options_.url, options_.password},
+                                         {holder, shared, options_.lease_time}, deadline));
     if (auto* other = std::get_if<OtherServer>(&taken)) {
       return std::optional<OtherServer>(std::move(*other));
     }
@@ -402,9 +405,9 @@ Result<StoreContents> PostgresStore::Contents() const {
 
 Result<void> PostgresStore::Health() const { return impl_->Health(); }
 
-Result<std::optional<OtherServer>> PostgresStore::BecomeActive(const std::string& holder,
-                                                               Deadline deadline) {
-  return impl_->BecomeActive(holder, deadline);
+Result<std::optional<OtherServer>> PostgresStore::BecomeActive(
+    const std::string& holder, const std::optional<std::string>& shared, Deadline deadline) {
+  return impl_->BecomeActive(holder, shared, deadline);
 }
 
 std::optional<std::string> PostgresStore::DurabilityWarning() const {

@@ -44,11 +44,14 @@ class PostgresStore final : public Store {
   // Runs what was submitted, gives the lease back, then ends.
   ~PostgresStore() override;
 
-  // Makes this the active server of the registry, under a name that is its alone; nothing: it is.
-  // From then on its decisions fail with kConflict, and FatalFailure tells so, once another one has
-  // become active. Without it any number of stores decide beside each other. Errors: kUnavailable,
-  // kDeadlineExceeded. Once it succeeded it is not called again; no decision runs meanwhile.
-  Result<std::optional<OtherServer>> BecomeActive(const std::string& holder, Deadline deadline);
+  // Makes this the active server of the registry, under a name that is its alone, or one of all
+  // that say the same `shared`; nothing: it is. From then on its decisions fail with kConflict, and
+  // FatalFailure tells so, once another one has become active that does not share with it. Without
+  // it any number of stores decide beside each other. Errors: kUnavailable, kDeadlineExceeded. Once
+  // it succeeded it is not called again; no decision runs meanwhile.
+  Result<std::optional<OtherServer>> BecomeActive(const std::string& holder,
+                                                  const std::optional<std::string>& shared,
+                                                  Deadline deadline);
   // How many of the last changes that it acknowledged the database no longer has, as was found
   // since the last call: it was failed over to a standby that was behind, or restored. 0: none.
   std::uint64_t TakeMissing();

@@ -56,7 +56,7 @@ Result<PartyId> PartyNamed(const PartyName& name) {
 }
 
 AgreementDesk::AgreementDesk(const OperationPorts& ports, AgreementKind kind)
-    : ports_(ports), kind_(kind), queries_(ports_.store), seal_(RandomBytes(32)) {}
+    : ports_(ports), kind_(kind), queries_(ports_.store), seal_(ports_.rest.cursor_key()) {}
 
 std::string AgreementDesk::NamespaceOf(const PartyId& party) {
   const std::size_t slash = party.text.find('/');

@@ -41,10 +41,12 @@ Error Refused() {
 
 }  // namespace
 
+CursorKey::CursorKey() : key_(RandomBytes(kSealBytes)) {}
+
 std::string CursorSeal::Seal(std::string_view question,
                              const std::vector<std::string>& place) const {
   const std::string joined = Joined(place);
-  const Digest seal = HmacSha256(key_, Joined({std::string(question), joined}));
+  const Digest seal = HmacSha256(key_.Get(), Joined({std::string(question), joined}));
   return EncodeBase64Url(std::string(seal.begin(), seal.end()) + joined);
 }
 
@@ -56,7 +58,7 @@ Result<std::vector<std::string>> CursorSeal::Open(std::string_view question,
   const std::string joined = bytes->substr(kSealBytes);
   Digest given{};
   for (std::size_t i = 0; i < kSealBytes; ++i) given[i] = static_cast<std::uint8_t>((*bytes)[i]);
-  const Digest seal = HmacSha256(key_, Joined({std::string(question), joined}));
+  const Digest seal = HmacSha256(key_.Get(), Joined({std::string(question), joined}));
   if (!SameDigest(seal, given)) return Refused();
   return Parted(joined);
 }

@@ -15,7 +15,7 @@ constexpr std::chrono::seconds kRestWithin{10};
 }  // namespace
 
 RestApi::RestApi(RestPorts ports)
-    : ports_(std::move(ports)), queries_(ports_.store), seal_(RandomBytes(32)) {}
+    : ports_(std::move(ports)), queries_(ports_.store), seal_(cursor_key_) {}
 
 HttpResponse RestApi::Serve(HttpRequest& request, const Operation& handler, Kind kind) const {
   const bool is_public = kind == Kind::kPublic;

@@ -51,6 +51,10 @@ class RestApi final {
  public:
   explicit RestApi(RestPorts ports);
 
+  // Of all lists.
+  const CursorKey& cursor_key() const { return cursor_key_; }
+  void SetCursorKey(std::string key) { cursor_key_.Set(std::move(key)); }
+
   // The routes, for the API listener and the operator socket alike. The API must outlive them.
   std::vector<HttpRoute> Routes() const;
 
@@ -117,6 +121,7 @@ class RestApi final {
 
   RestPorts ports_;
   RegistryQueries queries_;
+  CursorKey cursor_key_;
   CursorSeal seal_;
   mutable Guarded<std::set<std::string>> checking_;  // whose checks are being answered
 };

@@ -325,7 +325,7 @@ class Findings final {
 
   const RestApi& rest_;
   ClusterReports* const reports_;
-  const CursorSeal seal_{RandomBytes(32)};
+  const CursorSeal seal_{rest_.cursor_key()};
 };
 
 }  // namespace

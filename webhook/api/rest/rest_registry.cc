@@ -138,7 +138,7 @@ struct Page {
 class Registry final {
  public:
   explicit Registry(OperationPorts ports)
-      : ports_(std::move(ports)), queries_(ports_.store), seal_(SealKey(ports_.ids)) {}
+      : ports_(std::move(ports)), queries_(ports_.store), seal_(ports_.rest.cursor_key()) {}
 
   Result<HttpResponse> Give(RestCall& call) const {
     TRUCE_RETURN_IF_ERROR(
@@ -180,12 +180,6 @@ class Registry final {
   }
 
  private:
-  static std::string SealKey(const IdSource& ids) {
-    std::string key;
-    for (int i = 0; i < 4; ++i) key += ids().text;
-    return key;
-  }
-
   static std::string QuestionOf(const RestCall& call) {
     std::string text = "registry";
     for (const char* name : {"type", "service", "namespace", "state"}) {

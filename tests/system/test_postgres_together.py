@@ -1,0 +1,249 @@
+"""Servers that follow no cluster answer beside each other on one registry in PostgreSQL, as if they were one."""
+
+import itertools
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from support import objects
+from support.buckets import grant, refused, review
+from support.objects import bucket_review
+from support.processes import wait_for
+from support.truce_process import TruceProcess
+from system.test_api import creation
+
+ROUNDS = 200
+KILLS = 20
+SECOND = 10  # what is looked for each second, on a busy machine
+EXCHANGE = 40  # what is exchanged every ten
+WAITING = 45  # a lease
+# As the unit tests of the catalogue have it.
+MORE_TYPES = ("type\tkinds\tscope\tcertainty\tparts\tattachment\ns3/BucketSticker\t@upjet\tparent@partition\tjudged\t"
+              "bucket,ref:s3/Bucket\ts3/Bucket exclusive name=bucket\n")
+LABELS = {"app.kubernetes.io/part-of": "payments"}
+
+
+@pytest.fixture
+def pair(postgres, database, servers):
+    made = [servers(store=postgres.url(database)) for _ in range(2)]
+    for server in made:
+        server.start()
+    return made
+
+
+def declaration(name: str, by: int) -> dict:
+    asked = bucket_review(f"{name}-{by}")
+    asked["request"]["object"]["metadata"]["annotations"] = {"crossplane.io/external-name": name}
+    asked["request"]["userInfo"]["username"] = f"user-{by}-{name[-3:-1]}"
+    return asked
+
+
+@pytest.mark.parametrize("racers", [2, 8])
+def test_of_creations_of_one_name_through_two_servers_exactly_one_is_allowed(postgres, database, pair, racers):
+    start = threading.Barrier(racers)
+    allowed = [0] * ROUNDS
+
+    def race(racer: int) -> list[bool]:
+        outcomes = []
+        with pair[racer % 2].reviewer() as reviewer:
+            for number in range(ROUNDS):
+                start.wait(60)
+                status, response = reviewer.review(declaration(f"name-{number}", racer))
+                assert status == 200, "neither allowed nor denied"
+                outcomes.append(response["allowed"])
+        return outcomes
+
+    with ThreadPoolExecutor(racers) as crew:
+        for outcomes in crew.map(race, range(racers)):
+            for number, was_allowed in enumerate(outcomes):
+                allowed[number] += was_allowed
+    assert allowed == [1] * ROUNDS
+    assert postgres.sql(database, "SELECT count(*) FROM truce.owners") == str(ROUNDS)
+    for server in pair:
+        assert server.metric("truce_server_active") == 1
+
+
+def test_the_last_place_of_a_quota_is_taken_once_through_two_servers(postgres, database, servers):
+    rounds = 50
+    quotas = [{"type": "s3/Bucket", "namespace": f"team-{number}", "max": 1} for number in range(rounds)]
+    made = [servers(store=postgres.url(database), quotas=quotas, mode="enforce") for _ in range(2)]
+    for server in made:
+        server.start()
+    start = threading.Barrier(2)
+
+    def race(racer: int) -> list[bool]:
+        outcomes = []
+        with made[racer].reviewer() as reviewer:
+            for number in range(rounds):
+                bucket = objects.namespaced_bucket(f"b-{racer}", f"quota-{number}-{racer}", f"team-{number}")
+                start.wait(60)
+                status, response = reviewer.review(creation(bucket))
+                assert status == 200, response
+                outcomes.append(response["allowed"])
+        return outcomes
+
+    with ThreadPoolExecutor(2) as crew:
+        one, other = crew.map(race, range(2))
+    assert [a + b for a, b in zip(one, other)] == [1] * rounds
+
+
+def test_what_one_granted_the_other_finds_denies_and_lists(pair):
+    one, other = pair
+    with one.reviewer() as reviewer:
+        for name in ("first", "second"):
+            obj = objects.bucket(name, f"payments-{name}", labels=LABELS)
+            assert reviewer.review(creation(obj))[1]["allowed"]
+    owner = other.owner("payments-first")
+    assert owner["state"] == "reserved" and owner == one.owner("payments-first")
+    assert other.look_up(resource=owner["id"]) == one.look_up(resource=owner["id"]) != []
+    assert other.look_up(name="PAYMENTS-FIRST", type="s3/Bucket") == one.look_up(name="PAYMENTS-FIRST", type="s3/Bucket")
+    assert other.look_up(resource="Bucket/first") == one.look_up(resource="Bucket/first") != []
+    for path, parameters in (("/api/v1/resources", {"service": "payments"}), ("/api/v1/services", {}),
+                             ("/api/v1/resources", {"name": "payments-second"}),
+                             ("/api/v1/audit", {"id": owner["id"]}), ("/api/v1/matrix", {})):
+        answers = [server.operator_get(path, **parameters) for server in pair]
+        assert answers[0] == answers[1] and answers[0][0] == 200, path
+        assert answers[0][1].get("items") or answers[0][1]["rows"], path
+    # A list goes on at the other server.
+    status, page = one.operator_get("/api/v1/resources", limit="1")
+    assert status == 200 and page["nextCursor"]
+    status, rest = other.operator_get("/api/v1/resources", limit="1", cursor=page["nextCursor"])
+    assert status == 200, rest
+    assert "payments-first" in refused(other, "payments-first")
+    assert {item["name"] for item in page["items"] + rest["items"]} == {"payments-first", "payments-second"}
+
+
+def test_overrides_hold_at_both_servers_within_a_second_or_so(pair):
+    one, other = pair
+    grant(one, "taken")
+    refused(other, "taken")
+    made = one.command("override", "--name", "taken", "--for", "2h", "--reason", "incident", "-o", "name")
+    assert made.returncode == 0, made.stderr
+    wait_for(lambda: review(other, "taken", "another")[1]["allowed"], SECOND, "the override at the other server")
+    assert "name taken" in other.command("override").stdout
+    ended = other.command("override", "--end", made.stdout.strip())
+    assert ended.returncode == 0, ended.stderr
+    tries = itertools.count()  # what was allowed once is allowed again
+    wait_for(lambda: not review(one, "taken", f"try-{next(tries)}")[1]["allowed"], SECOND, "its end at the first")
+
+
+def test_denials_and_the_trial_are_counted_over_both_servers(postgres, database, servers):
+    config = {"rules": {"naming-convention": {"mode": "warn"}}}
+    one, other = made = [servers(store=postgres.url(database), **config) for _ in range(2)]
+    for server in made:
+        server.start()
+    grant(one, "taken")
+    wrong = objects.bucket("three", "payments-testing-bucket", labels=LABELS)
+
+    def counts(server: TruceProcess) -> tuple[list[int], list[int]]:
+        denials = server.operator_get("/api/v1/denials")[1]["items"]
+        trials = json.loads(server.command("simulate", "-o", "json").stdout or "[]")
+        return ([item["count"] for item in denials],
+                [item["count"] for item in trials if item["name"] == "three"])
+
+    for server, times in ((one, 2), (other, 3)):
+        for _ in range(times):
+            refused(server, "taken")
+            with server.reviewer() as reviewer:
+                assert reviewer.review(creation(wrong))[1]["allowed"]
+    for server in made:
+        wait_for(lambda server=server: counts(server) == ([5], [5]), EXCHANGE, "what the other one counted")
+    # Counted once, however often it is exchanged, and kept by what is in the registry.
+    refused(one, "taken")
+    assert one.stop() == 0
+    wait_for(lambda: counts(other) == ([6], [5]), EXCHANGE, "what came before its end")
+    one.start()
+    wait_for(lambda: counts(one) == ([6], [5]), EXCHANGE, "the same after its restart")
+
+
+def wait_until_it_waits(server: TruceProcess) -> None:
+    wait_for(lambda: server.data.joinpath("addresses.json").exists(), WAITING, "listening")
+    wait_for(lambda: "is active on the registry's database" in server.metrics_get("/readyz")[1], WAITING, "the reason")
+
+
+def test_a_server_of_another_catalogue_waits_and_one_of_a_cluster_too(postgres, database, servers, scripted_api,
+                                                                      tmp_path):
+    types = tmp_path / "types.tsv"
+    types.write_text(MORE_TYPES)
+    follows = servers(scripted_api, store=postgres.url(database))
+    first, another, alone = (servers(store=postgres.url(database), clusterId=follows.cluster_id, **more)
+                             for more in ({}, {"types": str(types)}, {}))
+    first.start()
+    grant(first, "name")
+    for server in (another, follows, alone):
+        server.fix_ports()
+    another.start(wait_until_ready=False)
+    follows.start(wait_until_ready=False)
+    for server in (another, follows):
+        wait_until_it_waits(server)
+        assert review(server, "name", "other")[0] == 503
+    another.stop()
+    first.stop()  # Others may share with it: its time runs out.
+    follows.wait_until_ready(WAITING)
+    assert "name" in refused(follows, "name")
+    alone.start(wait_until_ready=False)
+    wait_until_it_waits(alone)
+    assert review(alone, "name", "other")[0] == 503, "who follows no cluster does not answer beside one that does"
+
+
+class Load:
+    """Creations of the same names through both servers, by two clients each, until it is ended."""
+
+    def __init__(self, pair: list[TruceProcess]):
+        self.allowed: list[list[str]] = [[], []]  # by server
+        self.unknown = [0, 0]
+        self._pair = pair
+        self._ending = threading.Event()
+        self._threads = [threading.Thread(target=self._run, args=(number % 2, number)) for number in range(4)]
+        for thread in self._threads:
+            thread.start()
+
+    def grow(self, server: int) -> None:
+        """Until that one has allowed some more."""
+        before = len(self.allowed[server])
+        wait_for(lambda: len(self.allowed[server]) >= before + 10, WAITING, "grants under load")
+
+    def end(self) -> None:
+        self._ending.set()
+        for thread in self._threads:
+            thread.join(WAITING)
+
+    def _run(self, server: int, client: int) -> None:
+        reviewer = self._pair[server].reviewer()
+        for number in itertools.count():
+            if self._ending.is_set():
+                return
+            # All clients meet at some names; where one is far ahead it has them alone.
+            name = f"load-{number % 2 and client}-{number}"
+            try:
+                status, response = reviewer.review(declaration(name, client))
+            except OSError:
+                status, response = 0, {}
+            if status == 200 and response["allowed"]:
+                self.allowed[server].append(name)
+            if status != 200:
+                self.unknown[server] += 1
+                reviewer.close()
+                reviewer = self._pair[server].reviewer()
+                self._ending.wait(0.01)
+
+
+def test_when_one_of_two_is_killed_under_load_the_other_answers_and_nothing_is_lost(postgres, database, pair):
+    load = Load(pair)
+    try:
+        for _ in range(KILLS):
+            load.grow(0)
+            pair[0].kill()
+            load.grow(1)
+            pair[0].start()
+    finally:
+        load.end()
+    assert load.unknown[0] > 0 and load.unknown[1] == 0, "unknown is only what was asked of the one that died"
+    granted = load.allowed[0] + load.allowed[1]
+    assert len(granted) == len(set(granted)), "a name with two managers"
+    names = set(postgres.sql(database, "SELECT split_part(name, 'name=', 2) FROM truce.names WHERE sort = 'key'").split())
+    assert set(granted) <= names
+    # What was written and whose answer died with its server: one for each of its clients and kill.
+    assert len(names - set(granted)) <= 2 * KILLS
