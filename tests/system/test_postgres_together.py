@@ -11,6 +11,7 @@ from support import objects
 from support.buckets import grant, refused, review
 from support.objects import bucket_review
 from support.processes import wait_for
+from support.shifted_clock import ShiftedClock
 from support.truce_process import TruceProcess
 from system.test_api import creation
 
@@ -186,6 +187,23 @@ def test_a_server_of_another_catalogue_waits_and_one_of_a_cluster_too(postgres, 
     alone.start(wait_until_ready=False)
     wait_until_it_waits(alone)
     assert review(alone, "name", "other")[0] == 503, "who follows no cluster does not answer beside one that does"
+
+
+def test_clocks_that_are_apart_are_told(postgres, database, servers, tmp_path):
+    clock = ShiftedClock(tmp_path)
+    server = servers(store=postgres.url(database))
+    server.env = clock.env
+    server.start()
+    assert abs(server.metric("truce_store_clock_difference_seconds")) < 2
+    assert "clocks" not in server.command("doctor").stdout
+    clock.advance(120)
+    wait_for(lambda: server.metric("truce_store_clock_difference_seconds") < -118, WAITING, "the next look")
+    shown = server.command("doctor").stdout
+    assert "the clock of the registry's database is 120 s behind this server's" in shown and "NTP" in shown
+    wait_for(lambda: "clocks are apart" in server.log.read_text(), WAITING, "a line of the log")
+    clock.advance(-240)
+    wait_for(lambda: server.metric("truce_store_clock_difference_seconds") > 118, WAITING, "the next look")
+    assert "120 s ahead of this server's" in server.command("doctor").stdout
 
 
 class Load:

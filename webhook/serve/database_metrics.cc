@@ -35,6 +35,9 @@ void DatabaseMetrics::Write(const Standing& standing, MetricWriter& writer) cons
   writer.Family("truce_store_standby", "gauge",
                 "1 while commits wait for a standby of the database.");
   writer.Sample(standing.has_standby ? 1 : 0);
+  writer.Family("truce_store_clock_difference_seconds", "gauge",
+                "The clock of the registry's database less this server's, at the last look.");
+  writer.Sample(std::chrono::duration<double>(standing.clock_difference).count());
 }
 
 }  // namespace truce

@@ -17,6 +17,7 @@ class DatabaseMetrics final : public PostgresObserver {
   struct Standing {
     std::int64_t epoch = 0;  // 0: it is not the active one
     bool has_standby = false;
+    std::chrono::milliseconds clock_difference{};  // the database's clock less this server's
   };
 
   void OnRoundTrip(std::chrono::nanoseconds took) override { round_trips_.Observe(took.count()); }

@@ -59,6 +59,11 @@ void ExamineServer(const ExaminedServer& server, std::vector<Checkup>& out) {
     out.push_back({"durability", State::kWarning, server.durability,
                    "name a synchronous standby, or say in storeDurability what keeps a grant"});
   }
+  if (!server.clocks.empty()) {
+    out.push_back(
+        {"clocks", State::kWarning, server.clocks,
+         "set both by NTP: overrides and reservations end by the clock of whoever looks"});
+  }
   if (server.health.IsReady()) {
     out.push_back(Ok("readiness", "every part is ready"));
   } else {

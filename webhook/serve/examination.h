@@ -27,6 +27,7 @@ struct ExaminedServer {
   std::optional<Timestamp> disk_failed;  // when a sync of the registry failed last
   bool in_database = false;              // the registry is in PostgreSQL
   std::string durability;                // what the database does not promise; empty: nothing
+  std::string clocks;                    // that the database's is apart; empty: it is not
   // All below only where a cluster is followed: `reports` is null otherwise.
   const ClusterReports* reports = nullptr;
   ClusterApi* api = nullptr;  // null until the cluster was reached

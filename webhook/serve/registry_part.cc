@@ -29,6 +29,9 @@ constexpr std::chrono::seconds kBooksExchangedEvery{10};  // where other servers
 constexpr std::chrono::seconds kNumbersTime{5};
 constexpr std::chrono::seconds kNumbersEvery{60};
 
+// Where clocks differ by more, what ends by one clock ends too early by the other.
+constexpr std::chrono::milliseconds kClocksApartMax{2000};
+
 constexpr std::chrono::seconds kDatabaseTime{20};  // to open it: a schema may have to be made
 constexpr std::chrono::seconds kWaitingTime{5};    // of one question while another server is active
 
@@ -214,6 +217,7 @@ void RegistryPart::FillUntilDone() {
 void RegistryPart::Step(const Config& config) {
   if (!is_open()) return;
   LookForMissing();
+  LookAtClocks();
   KeepAudit(config);
   if (std::chrono::steady_clock::now() >= books_due_) KeepBooks();
   if (std::chrono::steady_clock::now() >= numbers_due_) CountNumbers(config);
@@ -223,6 +227,25 @@ void RegistryPart::Step(const Config& config) {
 void RegistryPart::CountNumbers(const Config& config) {
   numbers_due_ = In(kNumbersEvery);
   static_cast<void>(numbers_.Count(config.audit_lines_max, In(kNumbersTime)).ok());
+}
+
+std::string RegistryPart::ClockProblem() const {
+  const PostgresStore* database = active_.load();
+  if (database == nullptr) return {};
+  const auto difference = database->clock_difference();
+  if (std::chrono::abs(difference) <= kClocksApartMax) return {};
+  const auto seconds = std::chrono::round<std::chrono::seconds>(std::chrono::abs(difference));
+  return "the clock of the registry's database is " + std::to_string(seconds.count()) +
+         (difference.count() > 0 ? " s ahead of" : " s behind") + " this server's";
+}
+
+void RegistryPart::LookAtClocks() {
+  std::string problem = ClockProblem();
+  // Told when it begins: the seconds change with each look.
+  if (clock_problem_.empty() && !problem.empty()) {
+    logger_.Log(LogLevel::kWarning, "clocks are apart", {{"message", std::string_view(problem)}});
+  }
+  clock_problem_ = std::move(problem);
 }
 
 void RegistryPart::LookForMissing() {
@@ -242,7 +265,9 @@ void RegistryPart::WriteMetrics(MetricWriter& writer) const {
   if (!is_database_) return;
   const PostgresStore* database = active_.load();
   DatabaseMetrics::Standing standing;
-  if (database != nullptr) standing = {database->epoch(), database->has_standby()};
+  if (database != nullptr) {
+    standing = {database->epoch(), database->has_standby(), database->clock_difference()};
+  }
   database_metrics_.Write(standing, writer);
 }
 

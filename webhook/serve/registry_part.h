@@ -71,6 +71,8 @@ class RegistryPart final {
   // What its database does not promise, of what the configuration asks for; empty: nothing.
   // Thread-safe once open.
   const std::string& durability() const { return durability_; }
+  // That its database's clock and this server's are apart; empty: they are not. Thread-safe.
+  std::string ClockProblem() const;
   // Why the registry is no longer this server's; nothing: it is.
   std::optional<Error> Lost() const;
 
@@ -98,6 +100,7 @@ class RegistryPart final {
   void KeepAudit(const Config& config);
   void KeepBooks();
   void LookForMissing();
+  void LookAtClocks();
   void CountNumbers(const Config& config);
 
   Logger& logger_;
@@ -109,7 +112,8 @@ class RegistryPart final {
   std::unique_ptr<PostgresStore> waiting_;       // open, while another server is active
   std::atomic<PostgresStore*> active_{nullptr};  // null: this server is not; else in store_
   std::string loss_;
-  bool is_ours_ = false;  // its registry is this cluster's, or free
+  std::string clock_problem_;  // at the last step
+  bool is_ours_ = false;       // its registry is this cluster's, or free
   std::string waiting_for_;
   std::string durability_;
   std::atomic<bool> is_open_{false};

@@ -314,7 +314,8 @@ class Server final : private OwnReviewHost {
                        refused_.credentials(),
                        registry_->disk_failures().last(),
                        IsPostgresUrl(holder_.Current()->store),
-                       registry_->is_open() ? registry_->durability() : std::string()};
+                       registry_->is_open() ? registry_->durability() : std::string(),
+                       registry_->ClockProblem()};
     if (!cluster_) return out;
     out.reports = &cluster_->reports();
     out.api = cluster_->link().api();

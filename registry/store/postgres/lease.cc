@@ -9,7 +9,7 @@ namespace {
 constexpr const char* kTakeLease = "SELECT epoch, other, left_ms FROM truce.take_lease($1, $2, $3)";
 constexpr const char* kExtend =
     "UPDATE truce.lease SET expires = clock_timestamp() + make_interval(secs => $2) WHERE epoch = "
-    "$1 RETURNING epoch";
+    "$1 RETURNING epoch, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 // After a renewal that failed.
 constexpr std::chrono::seconds kBetweenTries{1};
 
@@ -59,16 +59,23 @@ PgLease::~PgLease() {
 
 Result<bool> PgLease::Extend(std::chrono::seconds time, Deadline deadline) {
   TRUCE_ASSIGN_OR_RETURN(const auto loan, pool_->Borrow(deadline));
+  const Timestamp before = SystemClock().Now();
   TRUCE_ASSIGN_OR_RETURN(
       const auto answers,
       loan->link().Ask({{kExtend, {std::to_string(epoch_), std::to_string(time.count())}}},
                        deadline));
-  return answers[0].row_count() == 1;
+  if (answers[0].row_count() != 1) return false;
+  // The database looked at its clock between the two looks at this one.
+  const std::int64_t there = answers[0].Row(0).Integer(1);
+  const std::int64_t least = there - SystemClock().Now().time_since_epoch().count();
+  const std::int64_t most = there - before.time_since_epoch().count();
+  clock_difference_.store(least > 0 ? least : std::min<std::int64_t>(most, 0));
+  return true;
 }
 
 // A renewal that comes too late is one all the same, if nobody was faster.
 void PgLease::Keep() {
-  std::chrono::milliseconds wait = std::chrono::milliseconds(time_) / 3;
+  std::chrono::milliseconds wait{0};  // at once: it tells what the database's clock is
   while (true) {
     {
       std::unique_lock lock(mutex_);

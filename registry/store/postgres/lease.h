@@ -49,6 +49,11 @@ class PgLease final {
   std::int64_t epoch() const { return epoch_; }
   // Another server has become active: this one's decisions are refused.
   bool lost() const { return lost_.load(); }
+  // The database's clock less this machine's, as of the last renewal: that much at least. 0: they
+  // agree as far as can be told, or nobody knows yet.
+  std::chrono::milliseconds clock_difference() const {
+    return std::chrono::milliseconds(clock_difference_.load());
+  }
 
  private:
   PgLease(std::unique_ptr<PgPool> pool, std::int64_t epoch, const Claim& claim);
@@ -62,6 +67,7 @@ class PgLease final {
   const bool is_shared_;
   const std::chrono::seconds time_;
   std::atomic<bool> lost_{false};
+  std::atomic<std::int64_t> clock_difference_{0};  // ms
   std::mutex mutex_;
   std::condition_variable ending_changed_;
   bool ending_ = false;  // guarded by mutex_

@@ -422,6 +422,11 @@ std::int64_t PostgresStore::epoch() const {
 
 const OwnerFinder* PostgresStore::index() const { return &impl_->finder_; }
 
+std::chrono::milliseconds PostgresStore::clock_difference() const {
+  return impl_->lease_ == nullptr ? std::chrono::milliseconds(0)
+                                  : impl_->lease_->clock_difference();
+}
+
 bool PostgresStore::has_standby() const { return impl_->has_standby_.load(); }
 
 std::optional<Error> PostgresStore::FatalFailure() const { return impl_->Lost(); }

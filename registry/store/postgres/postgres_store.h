@@ -57,6 +57,8 @@ class PostgresStore final : public Store {
   std::uint64_t TakeMissing();
   // Under which this server is active; 0: it is not. Thread-safe once it is active.
   std::int64_t epoch() const;
+  // As PgLease's. Thread-safe once it is active.
+  std::chrono::milliseconds clock_difference() const;
   // Whether commits wait for a standby. Thread-safe.
   bool has_standby() const;
   // What the server keeps a commit on, where that is less than the standby that is asked for; or
