@@ -4,16 +4,19 @@ wrong with the way there is one clear line."""
 import json
 import re
 import signal
+import time
 
 import pytest
 
 from support.buckets import grant, refused, review
 from support.objects import bucket_review
 from support.processes import wait_for
+from support.slow_link import SlowLink
 from support.truce_process import TruceProcess
 
 USAGE, CANNOT_RUN = 2, 5
 LEASE_SECONDS = 15
+REST_SECONDS = 0.08  # less than a round trip of the slowest link
 WAIT_SECONDS = 45  # a lease, and a busy machine
 
 
@@ -77,6 +80,35 @@ def test_a_grant_costs_two_round_trips_and_a_denial_one(postgres, database, serv
     assert min(trips_of(grant, f"granted-{number}") for number in range(5)) == 2
     assert min(trips_of(queue, f"queue-{number}") for number in range(5)) == 2
     assert min(trips_of(refused, "first") for _ in range(5)) == 1
+
+
+@pytest.mark.parametrize("milliseconds", [1, 10, 100])
+def test_a_grant_takes_the_time_of_two_round_trips_and_a_denial_of_one(postgres, database, servers, milliseconds):
+    link = SlowLink(postgres.folder, milliseconds / 2000)
+    trip = milliseconds / 1000
+    try:
+        server = servers(store=link.url(database))
+        server.start()
+        grant(server, "first")
+
+        def least(act, names) -> float:
+            """Seconds, of the quickest: what is due each second may come between."""
+            times = []
+            for name in names:
+                begin = time.monotonic()
+                act(server, name)
+                times.append(time.monotonic() - begin)
+            return min(times)
+
+        granted = least(grant, [f"granted-{number}" for number in range(8)])
+        denied = least(refused, ["first"] * 8)
+        print(f"{milliseconds} ms: grant {granted * 1000:.1f} ms, denial {denied * 1000:.1f} ms")
+        assert granted >= 2 * trip and denied >= trip
+        # The rest is TLS with the caller and the work itself, as without latency.
+        assert granted < 2 * trip + REST_SECONDS and denied < trip + REST_SECONDS
+        server.stop()
+    finally:
+        link.stop()
 
 
 def test_of_servers_that_follow_a_cluster_the_second_waits_until_the_first_one_ends(
