@@ -319,7 +319,7 @@ std::optional<Moment> Watcher::Due() const {
   } else if (!tasks_.empty()) {
     add(now_);
   } else if (MayBring()) {
-    add(bring_due_);
+    add(BringDue());
   }
   if (ready()) {
     add(proofs_due_);

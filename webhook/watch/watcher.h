@@ -181,6 +181,7 @@ class Watcher final {
   void SawAccount(const ProviderConfigName& config, const std::string& account);
   void SawEndpoint(const ProviderConfigName& config, bool outside);
   bool MayBring() const;
+  Moment BringDue() const;
   void BringAccounts(Moment now);
   void UseLearned();
   void StoreFailed(Moment now, const Error& error);
@@ -214,7 +215,8 @@ class Watcher final {
   Accounts accounts_;
   AccountPass account_pass_{accounts_, reconciler_.store()};
   Moment bring_due_{};
-  bool list_when_brought_ = false;  // a ProviderConfig moved
+  std::optional<Moment> bring_wanted_;  // since when the pass waits, or runs
+  bool list_when_brought_ = false;      // a ProviderConfig moved
   Unmapped unmapped_;
   bool unmapped_known_ = false;  // it was read from the store
   JsonReader reader_;

@@ -198,10 +198,24 @@ void Watcher::SawEndpoint(const ProviderConfigName& config, bool outside) {
   UseLearned();
 }
 
-bool Watcher::MayBring() const { return tasks_.empty() && !store_due_ && account_pass_.wanted(); }
+bool Watcher::MayBring() const {
+  return tasks_.empty() && !store_due_ && account_pass_.wanted() && bring_wanted_.has_value();
+}
+
+// The pass frees what it takes elsewhere and is not real: what was made meanwhile must be seen. A
+// kind that cannot be read holds nothing up for ever.
+Moment Watcher::BringDue() const {
+  const bool seen = std::none_of(by_role_.begin(), by_role_.end(), [](const Followed* followed) {
+    return followed->role() == Role::kManaged && followed->served() &&
+           (followed->resync || followed->follower.gap());
+  });
+  return seen ? bring_due_ : std::max(bring_due_, *bring_wanted_ + options_.kind_grace);
+}
 
 void Watcher::BringAccounts(Moment now) {
-  if (!MayBring() || now < bring_due_) return;
+  if (!account_pass_.wanted()) bring_wanted_.reset();
+  if (account_pass_.wanted() && !bring_wanted_) bring_wanted_ = now;
+  if (!MayBring() || now < BringDue()) return;
   bring_due_ = now + options_.portions;
   const Result<bool> through = account_pass_.Step();
   if (!through.ok()) return StoreFailed(now, through.error());
