@@ -3,7 +3,7 @@
 #
 #   .tools/setup.sh build    compiler, libraries, sources of cpp-httplib, SQLite and preact
 #   .tools/setup.sh test     that, and clang-tidy, build/venv with Python packages, Go, Chromium
-#   .tools/setup.sh bench    that, and nginx and wrk
+#   .tools/setup.sh bench    that, and wrk
 #   .tools/setup.sh release  what `build` installs in the mirror's newest version, accepted sources (sources.lock), and
 #                            what makes and tests images and chroots
 #   .tools/setup.sh release-test  what judges SBOMs, and an image registry
@@ -21,8 +21,8 @@ readonly BUILD_PACKAGES=(
   build-essential ca-certificates ccache cmake debian-archive-keyring dpkg-dev git ninja-build pkg-config python3
   libcli11-dev libfmt-dev libgtest-dev libjemalloc-dev libpq-dev libre2-dev libsimdjson-dev libspdlog-dev libssl-dev
   libyaml-dev nlohmann-json3-dev openssl)
-readonly TEST_PACKAGES=(chromium crun curl lua5.1 man-db postgresql python3-venv)
-readonly BENCH_PACKAGES=(nginx-light wrk)
+readonly TEST_PACKAGES=(chromium crun curl lua5.1 man-db nginx-light postgresql python3-venv)
+readonly BENCH_PACKAGES=(wrk)
 # Another apt may be at work.
 readonly APT_INSTALL=(apt-get install -y -qq --no-install-recommends -o DPkg::Lock::Timeout=600)
 readonly RELEASE_PACKAGES=(binutils crun diffoscope-minimal dpkg-dev mmdebstrap qemu-user-static skopeo uidmap xz-utils)
