@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "registry/store/columns.h"
+#include "registry/store/postgres/connection.h"
 #include "registry/store/postgres/records.h"
 
 namespace truce {
@@ -34,120 +35,132 @@ constexpr const char* kNamespaces =
 
 std::string Limited(std::size_t limit) { return std::to_string(limit); }
 
+// One statement for each question, on what is committed.
+class PgOwnerFinder final : public OwnerFinder {
+ public:
+  explicit PgOwnerFinder(PgPool& pool) : pool_(pool) {}
+
+  Result<KeysById> WithIds(const std::vector<PublicId>& ids, std::size_t limit,
+                           Deadline deadline) const override {
+    KeysById keys;
+    TextArray asked;
+    for (const PublicId& id : ids) {
+      if (!id.empty() && CanBeRead(id.text) && keys.try_emplace(id).second) asked.Text(id.text);
+    }
+    if (keys.empty()) return keys;
+    TRUCE_ASSIGN_OR_RETURN(
+        const PgAnswer rows,
+        Ask({"SELECT o.public_id, n.name FROM truce.owners o JOIN truce.names n ON n.resource = "
+             "o.resource AND n.sort = 'key' WHERE o.public_id = ANY ($1::text[]) ORDER BY n.name",
+             {std::move(asked).Take()}},
+            deadline));
+    for (int row = 0; row < rows.row_count(); ++row) {
+      const PgColumns columns = rows.Row(row);
+      std::vector<KeyText>& of_id = keys[PublicId{std::string(columns.Text(0))}];
+      if (of_id.size() < limit) of_id.push_back({std::string(columns.Text(1))});
+    }
+    return keys;
+  }
+
+  Result<std::vector<KeyText>> WithName(std::string_view name, std::size_t limit,
+                                        Deadline deadline) const override {
+    if (name.empty()) return std::vector<KeyText>();
+    return Keys({KeysWhere("lower(o.name COLLATE \"C\") = lower($1 COLLATE \"C\")"),
+                 {std::string(name), Limited(limit)}},
+                deadline);
+  }
+
+  Result<std::vector<KeyText>> WithArn(std::string_view arn, std::size_t limit,
+                                       Deadline deadline) const override {
+    if (arn.empty()) return std::vector<KeyText>();
+    return Keys({KeysWhere("o.arn = $1 AND o.arn <> ''"), {std::string(arn), Limited(limit)}},
+                deadline);
+  }
+
+  Result<std::vector<KeyText>> OfService(const std::string& service, const KeyText& after,
+                                         std::size_t limit, Deadline deadline) const override {
+    return Keys({KeysWhere("left(o.service, 500) COLLATE \"C\" = left($1, 500) AND o.service = $1 "
+                           "AND n.name > $3"),
+                 {service, Limited(limit), after.text}},
+                deadline);
+  }
+
+  Result<std::vector<ServiceCount>> Services(const std::string& after, std::size_t limit,
+                                             Deadline deadline) const override {
+    if (!CanBeRead(after)) return std::vector<ServiceCount>();
+    TRUCE_ASSIGN_OR_RETURN(const PgAnswer rows,
+                           Ask({"SELECT o.service COLLATE \"C\", count(*) FROM truce.owners o "
+                                "WHERE o.service <> '' AND "
+                                "o.service COLLATE \"C\" > $1 GROUP BY 1 ORDER BY 1 LIMIT $2",
+                                {after, Limited(limit)}},
+                               deadline));
+    std::vector<ServiceCount> services;
+    for (int row = 0; row < rows.row_count(); ++row) {
+      const PgColumns columns = rows.Row(row);
+      services.push_back(
+          {std::string(columns.Text(0)), static_cast<std::size_t>(columns.Integer(1))});
+    }
+    return services;
+  }
+
+  Result<std::set<std::string>> NamespacesOf(const std::string& cluster,
+                                             const std::set<GroupKind>& kinds,
+                                             Deadline deadline) const override {
+    std::set<std::string> namespaces;
+    for (const GroupKind& kind : kinds) {
+      const std::string kept = KindOf({cluster, kind.group, kind.kind, "", ""});
+      if (!CanBeRead(kept)) continue;
+      TRUCE_ASSIGN_OR_RETURN(const PgAnswer rows,
+                             Ask({kNamespaces, {kept, Limited(kNamespacesMax)}}, deadline));
+      for (int row = 0; row < rows.row_count(); ++row) {
+        namespaces.emplace(rows.Row(row).Text(0));
+      }
+    }
+    return namespaces;
+  }
+
+  Result<void> CountAll(const CountFn& count, Deadline deadline) const override {
+    TRUCE_ASSIGN_OR_RETURN(
+        const PgAnswer rows,
+        Ask({"SELECT split_part(n.name, '|', 1) || '||' || split_part(n.name, '|', 3), o.service, "
+             "count(*) FROM truce.owners o JOIN truce.names n ON n.resource = o.resource AND "
+             "n.sort "
+             "= 'key' GROUP BY 1, 2",
+             {}},
+            deadline));
+    for (int row = 0; row < rows.row_count(); ++row) {
+      const PgColumns columns = rows.Row(row);
+      count(columns.Text(0), columns.Text(1), static_cast<std::uint64_t>(columns.Integer(2)));
+    }
+    return {};
+  }
+
+ private:
+  Result<PgAnswer> Ask(PgStatement statement, Deadline deadline) const {
+    TRUCE_ASSIGN_OR_RETURN(const auto loan, pool_.Borrow(deadline));
+    TRUCE_ASSIGN_OR_RETURN(auto answers, loan->link().Ask({std::move(statement)}, deadline));
+    return std::move(answers.front());
+  }
+
+  Result<std::vector<KeyText>> Keys(PgStatement statement, Deadline deadline) const {
+    for (const auto& parameter : statement.parameters) {
+      if (!CanBeRead(*parameter)) return std::vector<KeyText>();
+    }
+    TRUCE_ASSIGN_OR_RETURN(const PgAnswer rows, Ask(std::move(statement), deadline));
+    std::vector<KeyText> keys;
+    for (int row = 0; row < rows.row_count(); ++row) {
+      keys.push_back({std::string(rows.Row(row).Text(0))});
+    }
+    return keys;
+  }
+
+  PgPool& pool_;
+};
+
 }  // namespace
 
-Result<PgAnswer> PgOwnerFinder::Ask(PgStatement statement, Deadline deadline) const {
-  TRUCE_ASSIGN_OR_RETURN(const auto loan, pool_.Borrow(deadline));
-  TRUCE_ASSIGN_OR_RETURN(auto answers, loan->link().Ask({std::move(statement)}, deadline));
-  return std::move(answers.front());
-}
-
-Result<std::vector<KeyText>> PgOwnerFinder::Keys(PgStatement statement, Deadline deadline) const {
-  for (const auto& parameter : statement.parameters) {
-    if (!CanBeRead(*parameter)) return std::vector<KeyText>();
-  }
-  TRUCE_ASSIGN_OR_RETURN(const PgAnswer rows, Ask(std::move(statement), deadline));
-  std::vector<KeyText> keys;
-  for (int row = 0; row < rows.row_count(); ++row) {
-    keys.push_back({std::string(rows.Row(row).Text(0))});
-  }
-  return keys;
-}
-
-Result<OwnerFinder::KeysById> PgOwnerFinder::WithIds(const std::vector<PublicId>& ids,
-                                                     std::size_t limit, Deadline deadline) const {
-  KeysById keys;
-  TextArray asked;
-  for (const PublicId& id : ids) {
-    if (!id.empty() && CanBeRead(id.text) && keys.try_emplace(id).second) asked.Text(id.text);
-  }
-  if (keys.empty()) return keys;
-  TRUCE_ASSIGN_OR_RETURN(
-      const PgAnswer rows,
-      Ask({"SELECT o.public_id, n.name FROM truce.owners o JOIN truce.names n ON n.resource = "
-           "o.resource AND n.sort = 'key' WHERE o.public_id = ANY ($1::text[]) ORDER BY n.name",
-           {std::move(asked).Take()}},
-          deadline));
-  for (int row = 0; row < rows.row_count(); ++row) {
-    const PgColumns columns = rows.Row(row);
-    std::vector<KeyText>& of_id = keys[PublicId{std::string(columns.Text(0))}];
-    if (of_id.size() < limit) of_id.push_back({std::string(columns.Text(1))});
-  }
-  return keys;
-}
-
-Result<std::vector<KeyText>> PgOwnerFinder::WithName(std::string_view name, std::size_t limit,
-                                                     Deadline deadline) const {
-  if (name.empty()) return std::vector<KeyText>();
-  return Keys({KeysWhere("lower(o.name COLLATE \"C\") = lower($1 COLLATE \"C\")"),
-               {std::string(name), Limited(limit)}},
-              deadline);
-}
-
-Result<std::vector<KeyText>> PgOwnerFinder::WithArn(std::string_view arn, std::size_t limit,
-                                                    Deadline deadline) const {
-  if (arn.empty()) return std::vector<KeyText>();
-  return Keys({KeysWhere("o.arn = $1 AND o.arn <> ''"), {std::string(arn), Limited(limit)}},
-              deadline);
-}
-
-Result<std::vector<KeyText>> PgOwnerFinder::OfService(const std::string& service,
-                                                      const KeyText& after, std::size_t limit,
-                                                      Deadline deadline) const {
-  return Keys({KeysWhere("left(o.service, 500) COLLATE \"C\" = left($1, 500) AND o.service = $1 "
-                         "AND n.name > $3"),
-               {service, Limited(limit), after.text}},
-              deadline);
-}
-
-Result<std::vector<ServiceCount>> PgOwnerFinder::Services(const std::string& after,
-                                                          std::size_t limit,
-                                                          Deadline deadline) const {
-  if (!CanBeRead(after)) return std::vector<ServiceCount>();
-  TRUCE_ASSIGN_OR_RETURN(
-      const PgAnswer rows,
-      Ask({"SELECT o.service COLLATE \"C\", count(*) FROM truce.owners o WHERE o.service <> '' AND "
-           "o.service COLLATE \"C\" > $1 GROUP BY 1 ORDER BY 1 LIMIT $2",
-           {after, Limited(limit)}},
-          deadline));
-  std::vector<ServiceCount> services;
-  for (int row = 0; row < rows.row_count(); ++row) {
-    const PgColumns columns = rows.Row(row);
-    services.push_back(
-        {std::string(columns.Text(0)), static_cast<std::size_t>(columns.Integer(1))});
-  }
-  return services;
-}
-
-Result<std::set<std::string>> PgOwnerFinder::NamespacesOf(const std::string& cluster,
-                                                          const std::set<GroupKind>& kinds,
-                                                          Deadline deadline) const {
-  std::set<std::string> namespaces;
-  for (const GroupKind& kind : kinds) {
-    const std::string kept = KindOf({cluster, kind.group, kind.kind, "", ""});
-    if (!CanBeRead(kept)) continue;
-    TRUCE_ASSIGN_OR_RETURN(const PgAnswer rows,
-                           Ask({kNamespaces, {kept, Limited(kNamespacesMax)}}, deadline));
-    for (int row = 0; row < rows.row_count(); ++row) {
-      namespaces.emplace(rows.Row(row).Text(0));
-    }
-  }
-  return namespaces;
-}
-
-Result<void> PgOwnerFinder::CountAll(const CountFn& count, Deadline deadline) const {
-  TRUCE_ASSIGN_OR_RETURN(
-      const PgAnswer rows,
-      Ask({"SELECT split_part(n.name, '|', 1) || '||' || split_part(n.name, '|', 3), o.service, "
-           "count(*) FROM truce.owners o JOIN truce.names n ON n.resource = o.resource AND n.sort "
-           "= 'key' GROUP BY 1, 2",
-           {}},
-          deadline));
-  for (int row = 0; row < rows.row_count(); ++row) {
-    const PgColumns columns = rows.Row(row);
-    count(columns.Text(0), columns.Text(1), static_cast<std::uint64_t>(columns.Integer(2)));
-  }
-  return {};
+std::unique_ptr<const OwnerFinder> MakePgOwnerFinder(PgPool& pool) {
+  return std::make_unique<const PgOwnerFinder>(pool);
 }
 
 }  // namespace truce

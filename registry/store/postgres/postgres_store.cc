@@ -349,7 +349,7 @@ class PostgresStore::Impl {
 
   const PostgresOptions options_;
   PgPool pool_;
-  const PgOwnerFinder finder_{pool_};
+  const std::unique_ptr<const OwnerFinder> finder_ = MakePgOwnerFinder(pool_);
   std::unique_ptr<PgLease> lease_;  // null: none was asked for
   std::atomic<bool> is_prepared_{false};
   std::atomic<bool> has_standby_{false};  // of the connection that was opened last
@@ -420,7 +420,7 @@ std::int64_t PostgresStore::epoch() const {
   return impl_->lease_ == nullptr ? 0 : impl_->lease_->epoch();
 }
 
-const OwnerFinder* PostgresStore::index() const { return &impl_->finder_; }
+const OwnerFinder* PostgresStore::index() const { return impl_->finder_.get(); }
 
 std::chrono::milliseconds PostgresStore::clock_difference() const {
   return impl_->lease_ == nullptr ? std::chrono::milliseconds(0)
