@@ -277,10 +277,11 @@ void Ledger::BringAgreements() {
   for (const auto& [key, owner] : owners_) {
     const auto stored = facts_.OwnerOf(key);
     if (!stored) continue;
-    if (!owner || owner->id != stored->id) {
-      MoveAgreements(*stored);
-    } else {
+    const bool stays = owner && (owner->id == stored->id || united_.contains(stored->id));
+    if (stays) {
       EndWhatIsDone(*stored, *owner);
+    } else {
+      MoveAgreements(*stored);
     }
   }
 }

@@ -60,6 +60,8 @@ class Ledger final {
   void Promises(const RowId& id) { promised_.push_back(id); }
   void MayEnd(const Uid& uid) { ending_.insert(uid); }
   void MayFree(const PublicId& id) { freeing_.insert(id); }
+  // The ownership of `id` becomes one with another at the same key: its agreements stay there.
+  void Unite(const PublicId& id) { united_.insert(id); }
   // Another catalogue spells the keys anew: names may go with it.
   void Rekeys() { rekeys_ = true; }
 
@@ -114,6 +116,7 @@ class Ledger final {
   std::vector<RowId> promised_;
   std::set<Uid> ending_;
   std::set<PublicId> freeing_;
+  std::set<PublicId> united_;
   bool rekeys_ = false;
   std::string breach_;
 };

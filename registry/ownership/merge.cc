@@ -6,6 +6,7 @@
 #include "registry/identity/draft.h"
 #include "registry/identity/evidence.h"
 #include "registry/identity/values.h"
+#include "registry/ownership/declared_grant.h"
 #include "registry/ownership/grant.h"
 #include "registry/ownership/names.h"
 
@@ -85,18 +86,20 @@ bool MayMerge(const Owner& a, const Owner& b, const Ledger& ledger) {
 
 namespace {
 
-// Agreements unite: of what a resource has one of, the one that stands at `to` stays.
+// Agreements unite: of what a resource has one of, the one that stands at `to` stays, but for a
+// mark against deletion: what was said by command outlives what an object in Git says.
 void UniteAgreements(const KeyText& from, const KeyText& to, Ledger& ledger) {
   const std::vector<Agreement> there = ledger.AgreementsOf(to);
   for (Agreement& agreement : ledger.AgreementsOf(from)) {
-    const bool has = std::any_of(there.begin(), there.end(), [&](const Agreement& other) {
-      if (other.kind != agreement.kind) return false;
-      return agreement.kind != AgreementKind::kShare || other.party == agreement.party;
+    const auto other = std::find_if(there.begin(), there.end(), [&](const Agreement& each) {
+      if (each.kind != agreement.kind) return false;
+      return agreement.kind != AgreementKind::kShare || each.party == agreement.party;
     });
-    if (has) {
-      ledger.DropAgreement(agreement.id);
-      continue;
-    }
+    const bool replaces = other != there.end() && agreement.kind == AgreementKind::kProtection &&
+                          other->actor.starts_with(kDeclaredActor) &&
+                          !agreement.actor.starts_with(kDeclaredActor);
+    if (other != there.end()) ledger.DropAgreement(replaces ? other->id : agreement.id);
+    if (other != there.end() && !replaces) continue;
     agreement.key = to;
     ledger.PutAgreement(std::move(agreement));
   }
@@ -149,7 +152,10 @@ void Merge(const KeyText& from, const KeyText& to, Ledger& ledger) {
   }
   const PublicId younger = gone->since < owner.since ? owner.id : gone->id;
   KeepFormerId(younger, to, ledger);
-  if (gone->since < owner.since) owner.id = gone->id;
+  if (gone->since < owner.since) {
+    ledger.Unite(owner.id);
+    owner.id = gone->id;
+  }
   owner.since = std::min(owner.since, gone->since);
   owner.real = owner.real || gone->real;
   owner.managed_once = owner.managed_once || gone->managed_once;

@@ -182,6 +182,45 @@ TEST_F(HistoriesOfNames, TwoStatusesWithOneArnAreAConflict) {
   EXPECT_TRUE(IsAs(QueueName("jobs", other.StandIn()), b_));
 }
 
+// Two resources that turn out to be one, each marked against deletion; the merged one's mark.
+class MergedMarks : public HistoriesOfNames {
+ protected:
+  std::string MarkOf(const ByWhom& elder, const ByWhom& younger) {
+    const auto mark = [&](const KeyText& name, const ByWhom& by) {
+      const KeyText key = registry_.OwnerNamed(name)->key;
+      registry_.Run([&](Ledger& ledger) { EXPECT_TRUE(Protect(key, by, ledger).ok()); });
+    };
+    ObjectFacts first = ManagedQueue(a_, "u-a", declared_, Intent::kManages, 10);
+    first.slot = SlotOf("Queue", "team-a", "leaf");
+    EXPECT_TRUE(registry_.Create(first).allowed);
+    first.version = 11;
+    first.real = true;
+    registry_.See(first);
+    mark(QueueName("jobs", declared_.StandIn()), elder);
+    End(first);
+    registry_.Advance(std::chrono::seconds{5});
+    EXPECT_TRUE(
+        registry_.Create(ManagedQueue(a_, "u-2", {"jobs", "stage", kOne, ""}, Intent::kManages, 20))
+            .allowed);
+    mark(QueueName("jobs", kOne), younger);
+    EXPECT_EQ(registry_.Contents().agreements.size(), 2U);
+    EXPECT_EQ(Learn(declared_, kOne), 1U);
+    const std::vector<Agreement> left = registry_.Contents().agreements;
+    EXPECT_EQ(left.size(), 1U) << registry_.Contents().owners.size() << " owners";
+    return left.empty() ? "none" : left[0].reason;
+  }
+  const ByWhom command_{"ann", "by command"};
+  const ByWhom object_{"OwnershipGrant local/team-a/files", "by an object"};
+};
+
+TEST_F(MergedMarks, WhatACommandSaidOutlivesAnObjectAtTheOtherKey) {
+  EXPECT_EQ(MarkOf(command_, object_), "by command");
+}
+
+TEST_F(MergedMarks, WhatACommandSaidOutlivesAnObjectAtThisKey) {
+  EXPECT_EQ(MarkOf(object_, command_), "by command");
+}
+
 TEST_F(HistoriesOfNames, ResourcesOfOneOwnerMerge) {
   const Slot claim = SlotOf("Storage", "team-a", "data");
   const auto below = [&](ObjectFacts object) {
