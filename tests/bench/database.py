@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -20,7 +21,9 @@ TAKEN = 200  # buckets whose creation by others is denied
 CONNECTIONS = 16
 SECONDS = 4
 ROUNDS = 3
-OWNERSHIPS = (1_000, 100_000)
+OWNERSHIPS = (1_000, 1_000_000)
+TOGETHER = 3  # servers on one database
+AT_ONCE = 100_000  # copies by one statement, which has a minute
 START_SECONDS = 120.0
 
 OWNER = ("n.name, o.public_id, o.root, o.party, o.service, o.contact, o.arn, o.name, o.identity, o.shape, o.since, "
@@ -90,10 +93,11 @@ class Database:
                       f"t.{column} || '-copy-' || i" if column in ("key", "name", "uid", "public_id") else
                       f"t.{column}" for column in columns]
             first = f"SELECT * FROM truce.{table}" + (" WHERE sort = 'key'" if table == "names" else "") + " LIMIT 1"
-            self._postgres.sql(
-                DATABASE, f"SET session_replication_role = replica; INSERT INTO truce.{table} ({','.join(columns)}) "
-                          f"OVERRIDING SYSTEM VALUE SELECT {','.join(values)} FROM ({first}) AS t, "
-                          f"generate_series(1, {count - 1}) AS i")
+            for begin in range(1, count, AT_ONCE):
+                self._postgres.sql(
+                    DATABASE, f"SET session_replication_role = replica; INSERT INTO truce.{table} ({','.join(columns)}) "
+                              f"OVERRIDING SYSTEM VALUE SELECT {','.join(values)} FROM ({first}) AS t, "
+                              f"generate_series({begin}, {min(begin + AT_ONCE, count) - 1}) AS i")
         self.settle()
 
     def bare(self, script: str, connections: int) -> tuple[float, float]:
@@ -207,6 +211,7 @@ def measure() -> dict:
         for one in served.values():
             one.process.stop()
         found["created_rate_quota"] = _under_a_quota(database, fresh)
+        found["created_rate_together"] = _together(database, fresh)
         found["resident"] = {str(count): _resident(database, count) for count in OWNERSHIPS}
     finally:
         database.stop()
@@ -223,8 +228,20 @@ def _under_a_quota(database: Database, fresh: load.Load) -> float:
         served.process.stop()
 
 
+def _together(database: Database, fresh: load.Load) -> float:
+    """Creations through several servers at once, by as many connections as else through one."""
+    database.fresh()
+    served = [serve(f"together-{number}", store=database.url) for number in range(TOGETHER)]
+    try:
+        with ThreadPoolExecutor(TOGETHER) as crew:
+            return sum(run.rate for run in crew.map(lambda one: _run(one, fresh, CONNECTIONS // TOGETHER), served))
+    finally:
+        for one in served:
+            one.process.stop()
+
+
 def _resident(database: Database, count: int) -> int:
-    """Memory of a server on so many ownerships, once it has looked at all of them."""
+    """Memory of a server on so many ownerships, once it has looked at some of them."""
     database.fresh()
     served = serve("memory", store=database.url)
     with served.process.reviewer() as reviewer:
