@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 #include "registry/identity/parts.h"
@@ -298,6 +300,14 @@ bool IsAccount(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
+std::optional<std::uint64_t> VersionNumber(std::string_view version) {
+  std::uint64_t number = 0;
+  const auto [end, error] =
+      std::from_chars(version.data(), version.data() + version.size(), number);
+  if (error != std::errc() || end != version.data() + version.size()) return std::nullopt;
+  return number;
+}
+
 std::string_view AccountOfArn(std::string_view arn) {
   if (!arn.starts_with("arn:")) return {};
   std::string_view rest = arn;
@@ -333,6 +343,15 @@ bool IsOutside(const ObjectView& view, const KindEntry& kind, const IdentityRule
   return !rules.outside.empty() && rules.outside.contains(NameOf(ProviderConfigOf(view, kind)));
 }
 
+namespace {
+
+bool IsUpTo(std::string_view version, std::uint64_t until) {
+  const std::optional<std::uint64_t> number = VersionNumber(version);
+  return number && *number <= until;
+}
+
+}  // namespace
+
 AccountEvidence AccountOf(const ObjectView& view, const KindEntry& kind,
                           const IdentityRules& rules) {
   AccountEvidence evidence;
@@ -343,8 +362,13 @@ AccountEvidence AccountOf(const ObjectView& view, const KindEntry& kind,
     evidence.own_field = !evidence.foreign;
   }
   if (evidence.account.empty() && !rules.accounts.empty()) {
-    const auto at = rules.accounts.find(NameOf(ProviderConfigOf(view, kind)));
+    const ProviderConfigName config = NameOf(ProviderConfigOf(view, kind));
+    const auto at = rules.accounts.find(config);
     if (at != rules.accounts.end()) evidence.account = at->second;
+    const auto former = rules.former.find(config);
+    if (former != rules.former.end() && IsUpTo(view.resource_version, former->second.until)) {
+      evidence.account = former->second.account;
+    }
     source = "the configuration of its ProviderConfig";
   }
   const std::string_view own = AccountOfArn(OwnArn(view));

@@ -1,6 +1,5 @@
 #include "registry/identity/identity.h"
 
-#include <charconv>
 #include <cstddef>
 #include <utility>
 
@@ -112,12 +111,7 @@ std::string CreatedMarks(const ObjectView& view) {
 void ReadMetadata(const ObjectView& view, ObjectFacts& facts) {
   facts.uid.text = view.uid;
   facts.terminating = view.terminating;
-  if (!view.resource_version.empty()) {
-    const std::string_view text = view.resource_version;
-    std::uint64_t version = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), version);
-    if (error == std::errc() && end == text.data() + text.size()) facts.version = version;
-  }
+  facts.version = VersionNumber(view.resource_version);
   if (!view.created.empty()) facts.created = ParseTimestamp(view.created);
   if (view.finalizers.is_array()) {
     for (Value item = view.finalizers.first(); item.exists(); item = view.finalizers.next(item)) {

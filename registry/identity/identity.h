@@ -106,6 +106,9 @@ struct LineageFields {
   bool operator==(const LineageFields&) const = default;
 };
 
+// metadata.resourceVersion as a number; nothing: it is none, and cannot be compared.
+std::optional<std::uint64_t> VersionNumber(std::string_view version);
+
 // What the core reads of one version of one object.
 struct ObjectFacts {
   Slot slot;
@@ -159,11 +162,22 @@ struct ProviderConfigName {
 // name in that account yet: their stand-ins ("?…"), by account.
 using MovingAccounts = std::map<std::string, std::vector<std::string>>;
 
+// The account that a ProviderConfig led to until its edit, whose resourceVersion is `until`.
+struct FormerAccount {
+  std::string account;
+  std::uint64_t until = 0;
+
+  bool operator==(const FormerAccount&) const = default;
+};
+
 struct IdentityRules {
   std::string cluster;  // cluster id, [a-z0-9-]{1,32}
   const Catalogue* catalogue = nullptr;
   MappingRules mappings;
   std::map<ProviderConfigName, std::string> accounts;  // → 12 digits
+  // What a version from before the edit was declared in: for the watch, which is told such versions
+  // late. A review is told the version that it would replace, and knows none.
+  std::map<ProviderConfigName, FormerAccount> former;
   // Of each ProviderConfig, what its account depends on, as a digest; nothing: not known, since
   // ProviderConfigs are not watched. One that is missing does not exist.
   std::optional<std::map<ProviderConfigName, std::string>> account_fields;

@@ -1,6 +1,5 @@
 #include "webhook/watch/history.h"
 
-#include <charconv>
 #include <utility>
 
 namespace truce {
@@ -11,13 +10,6 @@ constexpr const char* kNone = "none";
 GroupKind KindFor(const ProviderConfigName& config) { return {config.group, config.kind}; }
 
 }  // namespace
-
-std::optional<ClusterVersion> VersionNumber(std::string_view version) {
-  ClusterVersion number = 0;
-  const auto [end, code] = std::from_chars(version.data(), version.data() + version.size(), number);
-  if (code != std::errc() || end != version.data() + version.size()) return std::nullopt;
-  return number;
-}
 
 void ConfigHistory::Serve(const ServedKind& kind) { served_[{kind.group, kind.kind}] = kind; }
 

@@ -20,10 +20,7 @@
 
 namespace truce {
 
-using ClusterVersion = std::uint64_t;  // a resourceVersion as a number
-
-// Nothing: it is no number, and cannot be compared.
-std::optional<ClusterVersion> VersionNumber(std::string_view version);
+using ClusterVersion = std::uint64_t;  // a resourceVersion as a number (VersionNumber)
 
 // What the account of each ProviderConfig depended on, and since which version of the cluster. For
 // ends: a provider that was sent to another account finds nothing there and lets go of its object,

@@ -169,6 +169,9 @@ class Watcher final {
   enum class Again : std::uint8_t { kAll, kManaged };
   // CRDs come in crowds: discovered once they are there.
   static constexpr std::chrono::seconds kCrdsSettle{1};
+  // The watches of two kinds have no order between them: what was made before a ProviderConfig's
+  // edit is told by then.
+  static constexpr std::chrono::seconds kEditSettles{5};
 
   // work (watcher_tasks.cc)
   void Pump(Moment now);
@@ -178,7 +181,8 @@ class Watcher final {
   void TakeInbox(Moment now);
   void SawObjects(Followed& followed, const FollowerNews& news);
   void SawObject(Followed& followed, Value object, bool gone);
-  void SawAccount(const ProviderConfigName& config, const std::string& account);
+  void SawAccount(const ProviderConfigName& config, const std::string& account,
+                  std::optional<ClusterVersion> version);
   void SawEndpoint(const ProviderConfigName& config, bool outside);
   bool MayBring() const;
   Moment BringDue() const;
@@ -227,6 +231,7 @@ class Watcher final {
   std::deque<Task> tasks_;
   std::size_t queued_ = 0;
   std::optional<Discovery> discovery_;
+  std::map<ProviderConfigName, FormerAccount> former_;  // until their pass begins
   std::set<ProviderConfigName> outside_;  // also those that are gone: their statuses are not
   std::map<std::string, CompositeKinds> composites_;  // by name of the XRD
   bool definitions_known_ = false;                    // as was told last

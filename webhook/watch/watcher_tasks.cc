@@ -162,7 +162,7 @@ void Watcher::SawObject(Followed& followed, Value object, bool gone) {
       } else {
         configs_.Saw(config, version, AccountFieldsDigest(object));
         SawEndpoint(config, HasOutsideEndpoint(object));
-        SawAccount(config, AccountOfProviderConfig(object));
+        SawAccount(config, AccountOfProviderConfig(object), version);
       }
       return;
     }
@@ -178,9 +178,15 @@ void Watcher::SawObject(Followed& followed, Value object, bool gone) {
   }
 }
 
-void Watcher::SawAccount(const ProviderConfigName& config, const std::string& account) {
+void Watcher::SawAccount(const ProviderConfigName& config, const std::string& account,
+                         std::optional<ClusterVersion> version) {
+  const AccountMap before = accounts_.Effective();
   const Accounts::News news = accounts_.Saw(config, account);
   if (news == Accounts::News::kNone) return;
+  if (news == Accounts::News::kMoved && version) {
+    former_.try_emplace(config, FormerAccount{before.at(config), *version});
+    bring_due_ = std::max(bring_due_, now_ + kEditSettles);
+  }
   Enqueue(
       [this] { return reconciler_.store().Keep(kAccountsSetting, ToText(accounts_.learned())); });
   UseLearned();
@@ -217,6 +223,10 @@ void Watcher::BringAccounts(Moment now) {
   if (account_pass_.wanted() && !bring_wanted_) bring_wanted_ = now;
   if (!MayBring() || now < BringDue()) return;
   bring_due_ = now + options_.portions;
+  if (!former_.empty()) {
+    former_.clear();  // from now on every version tells what is declared now
+    UseLearned();
+  }
   const Result<bool> through = account_pass_.Step();
   if (!through.ok()) return StoreFailed(now, through.error());
   if (!through.value()) return;
@@ -261,10 +271,11 @@ void Watcher::UseLearned() {
   std::set_difference(learned.composites.begin(), learned.composites.end(),
                       rules.identity.composites.begin(), rules.identity.composites.end(),
                       std::back_inserter(composites));
-  if (rules.identity.accounts != learned.accounts ||
+  if (rules.identity.accounts != learned.accounts || rules.identity.former != former_ ||
       rules.identity.composites != learned.composites ||
       rules.identity.outside != learned.outside || rules.identity.account_fields != fields) {
     rules.identity.accounts = learned.accounts;
+    rules.identity.former = former_;
     rules.identity.outside = learned.outside;
     rules.identity.composites = learned.composites;
     rules.identity.account_fields = std::move(fields);
