@@ -55,7 +55,7 @@ class WatcherAccountsTest : public WatcherTest {
   // A queue "jobs" that is declared in `account`, and that nothing says is made.
   void PlanIn(const std::string& account) {
     SmallObject queue = Queue("jobs");
-    queue.rest.erase(queue.rest.rfind(",", queue.rest.find("\"status\"")));
+    queue.rest.erase(queue.rest.rfind(',', queue.rest.find("\"status\"")));
     PutConfig("prod", account);
     cluster_.Put(Queue("other", "Orphan"));  // the kind is watched, not polled
     driver_->Advance(10s);
