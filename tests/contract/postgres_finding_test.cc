@@ -67,6 +67,9 @@ class PostgresFinding : public ::testing::Test {
     std::sort(keys.begin(), keys.end());
     return keys;
   }
+  std::vector<KeyText> OfService(const std::string& service) const {
+    return Those([&](const Owner& owner) { return owner.service == service; });
+  }
   const OwnerFinder& index() const { return *store_->index(); }
 
   std::unique_ptr<PostgresStore> store_;
@@ -119,7 +122,7 @@ TEST_F(PostgresFinding, ListsServicesAndTheirKeysFromPlaceToPlace) {
       if (page.size() < 7) break;
       last = page.back();
     }
-    EXPECT_EQ(keys, Those([&](const Owner& o) { return o.service == service; }));
+    EXPECT_EQ(keys, OfService(service));
   }
 }
 
@@ -134,7 +137,7 @@ TEST_F(PostgresFinding, CountsAllByTypeAccountAndService) {
   ASSERT_TRUE(index().CountAll(count, Soon()).ok());
   EXPECT_EQ(all, owners_.size());
   for (const auto& [service, number] : counts) {
-    EXPECT_EQ(number, Those([&](const Owner& o) { return o.service == service; }).size());
+    EXPECT_EQ(number, OfService(service).size());
   }
 }
 
