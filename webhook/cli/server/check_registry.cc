@@ -42,11 +42,10 @@ PatientRegistry::PatientRegistry(ApiConnection& api, PatienceOptions options)
 Result<std::string> PatientRegistry::Ask(const std::string& body) {
   Backoff backoff(options_.backoff, options_.seed);
   const ApiQuestion question{std::string(kChecksPath), {}, body};
+  std::string trouble;
   while (true) {
-    const Deadline now = std::chrono::steady_clock::now();
-    const Result<ApiResponse> reply =
-        api_.Send(question, std::min(options_.end, now + options_.attempt_max));
-    std::string trouble;
+    const Deadline whole = std::chrono::steady_clock::now() + options_.attempt_max;
+    const Result<ApiResponse> reply = api_.Send(question, std::min(options_.end, whole));
     std::optional<std::chrono::milliseconds> asked;
     if (!reply.ok()) {
       if (reply.error().code == ErrorCode::kInvalidArgument) {
@@ -59,7 +58,8 @@ Result<std::string> PatientRegistry::Ask(const std::string& body) {
                          " does not exist); name one with --server, --via or --data-dir, or ask "
                          "none with --offline"};
       }
-      trouble = reply.error().message;
+      // An attempt that --timeout cut short says less than what was heard before.
+      if (trouble.empty() || whole <= options_.end) trouble = reply.error().message;
     } else {
       const ApiResponse& response = reply.value();
       if (response.status == 200) return response.body;
