@@ -9,6 +9,8 @@ import re
 import ssl
 import time
 
+import pytest
+
 from support.helm import NAMESPACE
 from support.objects import bucket
 from support.processes import wait_for
@@ -112,6 +114,7 @@ def test_with_fail_and_a_client_authority_no_secret_is_shown(release, user):  # 
     assert known(release) == 0
 
 
+@pytest.mark.rotating
 def test_with_the_secret_accepted_in_errors_it_ends_within_a_minute(release, user):  # noqa: F811
     self_managed(release)
     release.values["webhook"] |= {"failurePolicy": "Fail", "acceptSecretInErrors": True}

@@ -79,6 +79,7 @@ def test_the_author_of_a_claim_learns_why_its_resource_was_refused(follow, user)
         assert NAME in event["message"] and "artifacts" in event["message"], event
 
 
+@pytest.mark.rotating
 def test_calls_that_aws_refuses_are_told_of(follow, user):
     """By conditions, as upjet writes them, and by an Event where the condition tells nothing."""
     truce, admin = follow(FAST), user("admin")
