@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -298,14 +297,6 @@ std::string_view PartitionOf(std::string_view region) {
 bool IsAccount(std::string_view text) {
   return text.size() == kAccountDigits &&
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
-std::optional<std::uint64_t> VersionNumber(std::string_view version) {
-  std::uint64_t number = 0;
-  const auto [end, error] =
-      std::from_chars(version.data(), version.data() + version.size(), number);
-  if (error != std::errc() || end != version.data() + version.size()) return std::nullopt;
-  return number;
 }
 
 std::string_view AccountOfArn(std::string_view arn) {

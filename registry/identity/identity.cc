@@ -1,5 +1,6 @@
 #include "registry/identity/identity.h"
 
+#include <charconv>
 #include <cstddef>
 #include <utility>
 
@@ -250,6 +251,14 @@ ObjectFacts Identify(Value object, const GroupKind& kind, const IdentityRules& r
   }
   if (facts.service.empty()) facts.service = ServiceOf(view, rules);
   return facts;
+}
+
+std::optional<std::uint64_t> VersionNumber(std::string_view version) {
+  std::uint64_t number = 0;
+  const auto [end, error] =
+      std::from_chars(version.data(), version.data() + version.size(), number);
+  if (error != std::errc() || end != version.data() + version.size()) return std::nullopt;
+  return number;
 }
 
 PartyId PartyOf(const Slot& root) {

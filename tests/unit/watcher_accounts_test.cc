@@ -189,6 +189,22 @@ TEST_F(WatcherAccountsTest, WhatWasMadeBeforeItsProviderConfigMovedIsNotFree) {
   ExpectOrphanedInOneLivesInTwo();
 }
 
+// The same, after an edit that was taken back before anything moved.
+TEST_F(WatcherAccountsTest, AnEditThatIsTakenBackLeavesNothingForTheNextOne) {
+  PlanIn(kOne);
+  PutConfig("prod", kTwo);
+  driver_->Advance(1s);
+  PutConfig("prod", kOne);
+  driver_->Advance(20s);
+  driver_->hold_kind = kQueue;
+  cluster_.Put(Queue("jobs"));
+  PutConfig("prod", kTwo);
+  driver_->Advance(4s);
+  driver_->hold_kind.reset();
+  driver_->Advance(20s);
+  ExpectOrphanedInOneLivesInTwo();
+}
+
 // What is made after the edit is made there, and leaves nothing behind where it was planned.
 TEST_F(WatcherAccountsTest, WhatIsMadeAfterItsProviderConfigMovedLeavesNoRecord) {
   PlanIn(kOne);

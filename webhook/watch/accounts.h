@@ -62,6 +62,8 @@ class Accounts final {
 
   // Configured and learned together: IdentityRules::accounts of reconciler and admission.
   AccountMap Effective() const;
+  // Empty: not known.
+  std::string AccountFor(const ProviderConfigName& config) const;
   const AccountMap& learned() const { return learned_; }
 
   // ProviderConfigs whose account not all has that stands under their stand-in.
@@ -73,8 +75,6 @@ class Accounts final {
   const AccountMap& brought() const { return brought_; }
 
  private:
-  std::string AccountFor(const ProviderConfigName& config) const;
-
   AccountMap configured_;
   AccountMap learned_;
   AccountMap brought_;

@@ -186,6 +186,7 @@ class Watcher final {
   void SawEndpoint(const ProviderConfigName& config, bool outside);
   bool MayBring() const;
   Moment BringDue() const;
+  void ForgetFormer();
   void BringAccounts(Moment now);
   void UseLearned();
   void StoreFailed(Moment now, const Error& error);

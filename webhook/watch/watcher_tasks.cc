@@ -180,12 +180,13 @@ void Watcher::SawObject(Followed& followed, Value object, bool gone) {
 
 void Watcher::SawAccount(const ProviderConfigName& config, const std::string& account,
                          std::optional<ClusterVersion> version) {
-  const AccountMap before = accounts_.Effective();
+  std::string before = accounts_.AccountFor(config);
   const Accounts::News news = accounts_.Saw(config, account);
   if (news == Accounts::News::kNone) return;
   if (news == Accounts::News::kMoved && version) {
-    former_.try_emplace(config, FormerAccount{before.at(config), *version});
-    bring_due_ = std::max(bring_due_, now_ + kEditSettles);
+    // Whoever edits his own again and again puts off nobody else's.
+    if (former_.empty()) bring_due_ = std::max(bring_due_, now_ + kEditSettles);
+    former_.try_emplace(config, FormerAccount{std::move(before), *version});
   }
   Enqueue(
       [this] { return reconciler_.store().Keep(kAccountsSetting, ToText(accounts_.learned())); });
@@ -218,15 +219,22 @@ Moment Watcher::BringDue() const {
   return seen ? bring_due_ : std::max(bring_due_, *bring_wanted_ + options_.kind_grace);
 }
 
+// From now on every version tells what is declared now.
+void Watcher::ForgetFormer() {
+  if (former_.empty()) return;
+  former_.clear();
+  UseLearned();
+}
+
 void Watcher::BringAccounts(Moment now) {
-  if (!account_pass_.wanted()) bring_wanted_.reset();
-  if (account_pass_.wanted() && !bring_wanted_) bring_wanted_ = now;
+  if (!account_pass_.wanted()) {
+    bring_wanted_.reset();
+    return ForgetFormer();  // edits that were taken back
+  }
+  if (!bring_wanted_) bring_wanted_ = now;
   if (!MayBring() || now < BringDue()) return;
   bring_due_ = now + options_.portions;
-  if (!former_.empty()) {
-    former_.clear();  // from now on every version tells what is declared now
-    UseLearned();
-  }
+  ForgetFormer();
   const Result<bool> through = account_pass_.Step();
   if (!through.ok()) return StoreFailed(now, through.error());
   if (!through.value()) return;
